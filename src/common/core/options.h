@@ -1,0 +1,99 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/core/datatype.h"
+#include "common/core/sweep.h"
+#include "common/core/units.h"
+
+namespace fabricbench {
+
+enum class Timing { kPipelined, kIsolated };
+enum class Order { kInterleaved, kSequential };
+enum class BufferPolicy { kSame, kRotate, kCold };
+enum class Placement { kOut, kIn, kBoth };
+/// How the ranks' times become one (-a); the numbers are nccl-tests'.
+enum class RankAggregate { kRank0 = 0, kMean = 1, kMin = 2, kMax = 3 };
+/// What follows each operation (-z); the numbers are nccl-tests'.
+enum class Blocking { kNone = 0, kBarrierTimed = 1, kWait = 2, kBarrierUntimed = 3 };
+
+inline constexpr int kAllRoots = -1;
+
+/// Everything a command line can say.
+struct Options {
+  Sweep sweep{Bytes{32} << 20, Bytes{32} << 20, Bytes{1} << 20, 1};
+  std::vector<DataType> datatypes{DataType::kFloat};
+  std::vector<Reduction> reductions{Reduction::kSum};
+  int root = 0;  ///< or kAllRoots
+
+  std::optional<std::int64_t> iterations;  ///< -n: exactly so many, in one epoch
+  std::int64_t aggregated = 1;
+  std::int64_t warmup = 3;
+  std::int64_t cycles = 1;  ///< 0: for ever
+  Timing timing = Timing::kPipelined;
+  std::int64_t epochs = 9;
+  double target_precision_percent = 2.5;
+  Seconds time_budget = 1;
+  std::optional<Order> order;
+  std::optional<std::uint64_t> seed;
+  RankAggregate average = RankAggregate::kMax;
+  Blocking blocking = Blocking::kNone;
+  bool report_cpu_time = false;
+  Seconds timeout = 300;  ///< 0: none
+
+  BufferPolicy buffers = BufferPolicy::kSame;
+  Placement placement = Placement::kBoth;
+  std::int64_t unalign = 0;  ///< elements
+  std::int64_t checks = 1;
+
+  std::string backend = "auto";
+  std::int64_t threads = 1;
+  std::int64_t gpus = 1;
+  std::vector<std::string> gpu_only;  ///< options given that mean something on GPUs only, as typed
+
+  std::string json_file;
+  std::string csv_file;
+  std::string nccl_tests_json_file;
+  bool force = false;
+  bool samples = false;
+  bool stats = false;
+  bool timestamps = false;
+  bool quiet = false;
+  bool progress = false;
+  double min_average_busbw_gb_per_s = 0;  ///< 0: not required
+
+  std::vector<std::string> given;  ///< keys of the options that the command line or the environment set
+};
+
+/// Where an option stands in --help.
+enum class OptionGroup { kSizes, kData, kMeasuring, kBuffers, kBackend, kOutput };
+
+/// One option, declared once: command line, manual, banner and JSON context come from this list.
+struct OptionSpec {
+  OptionGroup group;
+  std::string names;                                    ///< as CLI11 wants them: `-b,--minbytes,--min-bytes`
+  std::string value_name;                               ///< empty for a flag
+  std::string help;                                     ///< with the unit; the default is added from `get`
+  std::function<void(Options&, std::string_view)> set;  ///< throws UsageError; a flag is given an empty text
+  std::function<std::string(const Options&)> get;       ///< the value as text; empty: not set
+  std::string environment;                              ///< a variable that sets it too; empty: none
+
+  /// The first long name without its dashes: the key in JSON.
+  [[nodiscard]] std::string key() const;
+};
+
+[[nodiscard]] const std::vector<OptionSpec>& option_specs();
+[[nodiscard]] std::string_view heading(OptionGroup group);
+
+/// Refuses combinations that no single option shows to be wrong. Throws UsageError.
+void check_combinations(const Options& options);
+
+[[nodiscard]] std::string_view name(Timing timing);
+[[nodiscard]] std::string_view name(BufferPolicy policy);
+
+}  // namespace fabricbench

@@ -1,0 +1,113 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "common/core/datatype.h"
+
+// The data that operations carry, chosen so that a result can be checked to the bit whatever the order
+// in which the library reduced it, at a cost that does not depend on the number of ranks:
+//
+// - every value and every partial reduction is a whole number that the type represents exactly, so
+//   no order of evaluation rounds, overflows or saturates;
+// - what all ranks together make of a position is a closed formula, not a loop over ranks;
+// - values depend on the rank and on the position. They repeat after a prime number of elements, and each
+//   repetition is rotated, so data that landed at another offset differs unless it was moved by a
+//   multiple of kPeriod squared elements;
+// - the poison in a receive buffer is negative or larger than any value, so it never passes for a result.
+//
+// Plain constexpr functions: a device kernel compiles the very same ones.
+namespace fabricbench::pattern {
+
+inline constexpr std::uint64_t kPeriod = 8191;  // prime
+inline constexpr std::uint64_t kRotation = 3571;
+
+inline constexpr int kPoisonByte = 0xA5;
+inline constexpr int kGuardByte = 0x5C;
+
+/// What the values are made for: the reduction they must survive and the room the type has.
+struct Shape {
+  Reduction reduction;
+  std::uint64_t largest;  ///< DataTypeFacts::largest_exact
+  std::uint64_t ranks;
+};
+
+/// Which of the kPeriod values stands at an element's position in the message.
+[[nodiscard]] constexpr std::uint64_t slot(std::uint64_t position) {
+  return (position + position / kPeriod * kRotation) % kPeriod;
+}
+
+/// The finaliser of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): a bijection that scatters its input.
+[[nodiscard]] constexpr std::uint64_t mix(std::uint64_t value) {
+  value += 0x9e3779b97f4a7c15u;
+  value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9u;
+  value = (value ^ value >> 27) * 0x94d049bb133111ebu;
+  return value ^ value >> 31;
+}
+
+/// A rank's place in an order of the ranks that is another one for each slot; a permutation of
+/// [0, ranks), since the multiplier is a prime above any number of ranks.
+[[nodiscard]] constexpr std::uint64_t place(const Shape& shape, std::uint64_t rank, std::uint64_t slot) {
+  constexpr std::uint64_t kMultipliers[] = {104729, 1299709, 15485863, 32452843};
+  const std::uint64_t scatter = mix(slot);
+  return (rank * kMultipliers[scatter % 4] + (scatter >> 2) % shape.ranks) % shape.ranks;
+}
+
+[[nodiscard]] constexpr std::uint64_t smaller(std::uint64_t a, std::uint64_t b) { return a < b ? a : b; }
+
+/// sum, avg: every rank has the same share of the room and some ranks have one more.
+[[nodiscard]] constexpr std::uint64_t sum_share(const Shape& shape, std::uint64_t slot) {
+  const std::uint64_t share = shape.largest / shape.ranks;
+  return share > 1 ? mix(slot + 1 * kPeriod) % share : 0;
+}
+[[nodiscard]] constexpr std::uint64_t sum_extras(const Shape& shape, std::uint64_t slot) {
+  return 1 + mix(slot + 2 * kPeriod) % smaller(shape.ranks, shape.largest);
+}
+
+/// prod: some ranks have 2, and the one in the first place has an odd factor too.
+[[nodiscard]] constexpr std::uint64_t prod_factor(std::uint64_t slot) { return 1 + 2 * (mix(slot + 3 * kPeriod) % 2); }
+[[nodiscard]] constexpr std::uint64_t prod_doublings(const Shape& shape, std::uint64_t slot) {
+  std::uint64_t room = 0;  // 3 * 2^room still fits
+  while (std::uint64_t{3} << (room + 1) <= shape.largest && room < 40) ++room;
+  return mix(slot + 4 * kPeriod) % (smaller(shape.ranks, room) + 1);
+}
+
+/// min, max: the ranks' places spread over a range above a base.
+[[nodiscard]] constexpr std::uint64_t extreme_range(const Shape& shape) {
+  return smaller(shape.ranks, shape.largest / 2);
+}
+[[nodiscard]] constexpr std::uint64_t extreme_base(const Shape& shape, std::uint64_t slot) {
+  return 1 + mix(slot + 5 * kPeriod) % (shape.largest - extreme_range(shape));
+}
+
+/// What `rank` sends at a slot.
+[[nodiscard]] constexpr std::uint64_t sent(const Shape& shape, std::uint64_t rank, std::uint64_t slot) {
+  switch (shape.reduction) {
+    case Reduction::kSum:
+    case Reduction::kAvg: return sum_share(shape, slot) + (place(shape, rank, slot) < sum_extras(shape, slot) ? 1 : 0);
+    case Reduction::kProd: {
+      const std::uint64_t order = place(shape, rank, slot);
+      return (order == 0 ? prod_factor(slot) : 1) * (order < prod_doublings(shape, slot) ? 2 : 1);
+    }
+    case Reduction::kMin:
+    case Reduction::kMax:
+      return extreme_base(shape, slot) + place(shape, rank, slot) * extreme_range(shape) / shape.ranks;
+    case Reduction::kNone: break;
+  }
+  return 1 + mix(rank * kPeriod + slot) % shape.largest;
+}
+
+/// What all ranks' values at a slot reduce to; for avg the sum, before the division.
+[[nodiscard]] constexpr std::uint64_t reduced(const Shape& shape, std::uint64_t slot) {
+  switch (shape.reduction) {
+    case Reduction::kProd: return prod_factor(slot) << prod_doublings(shape, slot);
+    case Reduction::kMin: return extreme_base(shape, slot);
+    case Reduction::kMax: return extreme_base(shape, slot) + (shape.ranks - 1) * extreme_range(shape) / shape.ranks;
+    case Reduction::kSum:
+    case Reduction::kAvg:
+    case Reduction::kNone: break;
+  }
+  return shape.ranks * sum_share(shape, slot) + sum_extras(shape, slot);
+}
+
+}  // namespace fabricbench::pattern

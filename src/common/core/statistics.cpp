@@ -1,0 +1,144 @@
+#include "common/core/statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+namespace fabricbench {
+namespace {
+
+constexpr double kConfidence = 0.95;
+
+/// P(Binomial(n, 1/2) = i), by logarithms so that it holds for large n.
+double half_binomial(std::int64_t n, std::int64_t i) {
+  const auto count = static_cast<double>(n);
+  const auto index = static_cast<double>(i);
+  return std::exp(std::lgamma(count + 1) - std::lgamma(index + 1) - std::lgamma(count - index + 1) -
+                  count * std::log(2.0));
+}
+
+std::optional<double> quantile_if_enough(std::span<const double> sorted, double q) {
+  if (static_cast<std::int64_t>(sorted.size()) < samples_needed(q)) return std::nullopt;
+  return quantile(sorted, q);
+}
+
+/// How much the epochs' medians rose from the first to the last, relative to their median.
+double relative_drift(std::span<const Epoch> epochs, std::span<const double> medians, double centre) {
+  std::vector<double> began;
+  for (const Epoch& epoch : epochs) {
+    if (!epoch.samples.empty()) began.push_back(epoch.began);
+  }
+  if (began.size() < 3 || centre <= 0) return 0;
+  return theil_sen_slope(began, medians) * (began.back() - began.front()) / centre;
+}
+
+void describe_ranks(std::span<const Epoch> epochs, Summary& summary) {
+  std::map<int, std::int64_t> slowest;
+  std::map<int, std::int64_t> preempted;
+  for (const Epoch& epoch : epochs) {
+    for (const int rank : epoch.slowest_ranks) ++slowest[rank];
+    preempted[epoch.most_preempted_rank] += epoch.preemptions;
+  }
+  const auto by_count = [](const auto& a, const auto& b) { return a.second < b.second; };
+  if (const auto most = std::max_element(slowest.begin(), slowest.end(), by_count); most != slowest.end()) {
+    summary.slowest_rank = most->first;
+    summary.slowest_share = static_cast<double>(most->second) / static_cast<double>(summary.samples);
+  }
+  summary.most_preempted_rank = std::max_element(preempted.begin(), preempted.end(), by_count)->first;
+}
+
+void describe_distribution(std::vector<double> samples, Summary& summary) {
+  summary.autocorrelation = sign_autocorrelation(samples);
+  std::sort(samples.begin(), samples.end());
+  summary.samples = static_cast<std::int64_t>(samples.size());
+  summary.mean = std::accumulate(samples.begin(), samples.end(), 0.0) / static_cast<double>(samples.size());
+  summary.min = samples.front();
+  summary.p5 = quantile(samples, 0.05);
+  summary.p95 = quantile(samples, 0.95);
+  summary.p99 = quantile_if_enough(samples, 0.99);
+  summary.p999 = quantile_if_enough(samples, 0.999);
+  summary.max = samples.back();
+  summary.outliers = far_out_values(samples);
+}
+
+}  // namespace
+
+double median(std::span<const double> values) {
+  std::vector<double> copy(values.begin(), values.end());
+  const auto middle = copy.begin() + static_cast<std::ptrdiff_t>(copy.size() / 2);
+  std::nth_element(copy.begin(), middle, copy.end());
+  if (copy.size() % 2 == 1) return *middle;
+  return (*std::max_element(copy.begin(), middle) + *middle) / 2;
+}
+
+double quantile(std::span<const double> sorted, double q) {
+  const auto rank = static_cast<std::size_t>(std::ceil(q * static_cast<double>(sorted.size()) - 1e-9));
+  return sorted[std::clamp<std::size_t>(rank, 1, sorted.size()) - 1];
+}
+
+std::int64_t samples_needed(double q) {
+  return static_cast<std::int64_t>(std::ceil(std::log(1 - kConfidence) / std::log(q)));
+}
+
+std::optional<Interval> median_interval(std::span<const double> values) {
+  const auto n = static_cast<std::int64_t>(values.size());
+  double below = 0;  // P(Binomial < lower)
+  std::int64_t lower = 0;
+  while (lower < n / 2 && 1 - 2 * (below + half_binomial(n, lower)) >= kConfidence) below += half_binomial(n, lower++);
+  if (lower == 0) return std::nullopt;
+  std::vector<double> sorted(values.begin(), values.end());
+  std::sort(sorted.begin(), sorted.end());
+  return Interval{sorted[static_cast<std::size_t>(lower - 1)], sorted[static_cast<std::size_t>(n - lower)],
+                  1 - 2 * below};
+}
+
+std::int64_t far_out_values(std::span<const double> sorted) {
+  const double first = quantile(sorted, 0.25);
+  const double third = quantile(sorted, 0.75);
+  const double fence = third + 3 * (third - first);
+  return sorted.end() - std::upper_bound(sorted.begin(), sorted.end(), fence);
+}
+
+double theil_sen_slope(std::span<const double> x, std::span<const double> y) {
+  std::vector<double> slopes;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    for (std::size_t j = i + 1; j < x.size(); ++j) {
+      if (x[i] != x[j]) slopes.push_back((y[j] - y[i]) / (x[j] - x[i]));
+    }
+  }
+  return slopes.empty() ? 0 : median(slopes);
+}
+
+double sign_autocorrelation(std::span<const double> values) {
+  if (values.size() < 2) return 0;
+  const double centre = median(values);
+  const auto sign = [&](double value) { return value > centre ? 1 : value < centre ? -1 : 0; };
+  std::int64_t sum = 0;
+  for (std::size_t i = 1; i < values.size(); ++i) sum += sign(values[i - 1]) * sign(values[i]);
+  return static_cast<double>(sum) / static_cast<double>(values.size() - 1);
+}
+
+Summary summarize(std::span<const Epoch> epochs) {
+  Summary summary;
+  std::vector<double> medians;
+  std::vector<double> samples;
+  for (const Epoch& epoch : epochs) {
+    summary.late += epoch.late;
+    summary.preemptions += epoch.preemptions;
+    summary.clock_error = std::max(summary.clock_error, epoch.clock_error);
+    summary.common_start = summary.common_start && epoch.common_start;
+    if (epoch.samples.empty()) continue;
+    medians.push_back(median(epoch.samples));
+    samples.insert(samples.end(), epoch.samples.begin(), epoch.samples.end());
+  }
+  summary.epochs = static_cast<std::int64_t>(medians.size());
+  summary.median = median(medians);
+  summary.interval = median_interval(medians);
+  summary.drift = relative_drift(epochs, medians, summary.median);
+  describe_distribution(std::move(samples), summary);
+  describe_ranks(epochs, summary);
+  return summary;
+}
+
+}  // namespace fabricbench

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "common/core/samples.h"
+#include "common/core/units.h"
+
+namespace fabricbench {
+
+/// The middle value, or the mean of the two in the middle. `values` is not empty; its order is free.
+[[nodiscard]] double median(std::span<const double> values);
+
+/// The smallest value that at least a share `q` of all values does not exceed (nearest rank).
+/// `sorted` is ascending and not empty; 0 < q <= 1.
+[[nodiscard]] double quantile(std::span<const double> sorted, double q);
+
+/// How many independent samples a 95 % upper bound of quantile `q` takes: the least n with q^n <= 5 %.
+/// Below it the largest sample says nothing of the quantile (299 for p99, 2995 for p99.9).
+[[nodiscard]] std::int64_t samples_needed(double q);
+
+/// A confidence interval, both ends included.
+struct Interval {
+  double low;
+  double high;
+  double confidence;  ///< what the ranks really give, at least the level asked for
+
+  /// Half the width relative to `centre`.
+  [[nodiscard]] double half_width(double centre) const { return centre > 0 ? (high - low) / 2 / centre : 0; }
+};
+
+/// The distribution-free interval of the median from order statistics: [x_(l), x_(n+1-l)] with the largest
+/// l whose coverage, 1 - 2 P(Binomial(n, 1/2) < l), is at least 95 % (David and Nagaraja, Order Statistics, 7.1).
+/// The values must be independent: epoch medians are nearly so, consecutive iterations are not.
+/// Nothing for fewer than 6 values, which can give 95 % with no l.
+[[nodiscard]] std::optional<Interval> median_interval(std::span<const double> values);
+
+/// Values above the third quartile by more than three interquartile ranges (Tukey's far-out fence).
+[[nodiscard]] std::int64_t far_out_values(std::span<const double> sorted);
+
+/// The median of the slopes through all pairs of points (Theil and Sen): a trend that outliers do not move.
+/// 0 for fewer than two distinct x.
+[[nodiscard]] double theil_sen_slope(std::span<const double> x, std::span<const double> y);
+
+/// The mean product of the signs of neighbouring values around the median, in [-1, 1]: near 0 for
+/// independent samples, near 1 where slow and fast ones come in stretches. 0 for fewer than two values.
+[[nodiscard]] double sign_autocorrelation(std::span<const double> values);
+
+/// What the samples of one case say. Times in seconds.
+struct Summary {
+  Seconds median = 0;                ///< the median of the epochs' medians
+  std::optional<Interval> interval;  ///< of that median, at a nominal 95 %
+  std::int64_t epochs = 0;
+  std::int64_t samples = 0;
+  Seconds mean = 0;
+  Seconds min = 0;
+  Seconds p5 = 0;
+  Seconds p95 = 0;
+  std::optional<Seconds> p99;   ///< only with enough samples
+  std::optional<Seconds> p999;  ///< only with enough samples
+  Seconds max = 0;
+  std::int64_t outliers = 0;  ///< far-out samples: counted, never removed
+  std::int64_t late = 0;      ///< isolated: samples discarded because a rank started late
+  double drift = 0;           ///< trend of the epochs' medians over the run, relative to the median
+  double autocorrelation = 0;
+  std::int64_t preemptions = 0;
+  int most_preempted_rank = 0;
+  int slowest_rank = 0;      ///< the rank that was slowest in most samples
+  double slowest_share = 0;  ///< in what share of the samples it was
+  Seconds clock_error = 0;   ///< isolated: the largest bound of the common clock's error
+  bool common_start = true;  ///< isolated: every epoch started its samples by the common clock
+};
+
+/// Summarises the epochs of one case; at least one epoch has at least one sample.
+[[nodiscard]] Summary summarize(std::span<const Epoch> epochs);
+
+}  // namespace fabricbench

@@ -1,0 +1,111 @@
+#include "common/core/units.h"
+
+#include <array>
+#include <cctype>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "common/core/error.h"
+
+namespace fabricbench {
+namespace {
+
+constexpr std::string_view kSizeLetters = "KMGT";
+
+[[noreturn]] void refuse_size(std::string_view text, std::string_view reason) {
+  throw UsageError(fmt::format("'{}' is not a size{}; write a number with K, M, G or T, such as 8M", text, reason));
+}
+
+/// The whole of `text` as a plain decimal number. strtod, because g++ 10's from_chars has no floating point;
+/// the characters are checked first, since strtod also reads blanks, hexadecimal, nan and inf.
+bool read_decimal(std::string_view text, double& value) {
+  if (text.empty() || text.find_first_not_of("0123456789.eE+-") != std::string_view::npos) return false;
+  const std::string copy(text);
+  char* end = nullptr;
+  errno = 0;
+  value = std::strtod(copy.c_str(), &end);
+  return end == copy.c_str() + copy.size() && errno == 0 && std::isfinite(value);
+}
+
+}  // namespace
+
+Bytes parse_bytes(std::string_view text) {
+  std::string_view digits = text;
+  double unit = 1;
+  if (!text.empty()) {
+    const auto letter = static_cast<char>(std::toupper(static_cast<unsigned char>(text.back())));
+    if (const auto power = kSizeLetters.find(letter); power != std::string_view::npos) {
+      unit = std::ldexp(1.0, 10 * (static_cast<int>(power) + 1));
+      digits.remove_suffix(1);
+    }
+  }
+  if (unit == 1) {  // Plain counts are read as integers: a double cannot hold every 63-bit size.
+    std::int64_t exact = 0;
+    const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), exact);
+    if (problem == std::errc() && end == digits.data() + digits.size() && exact >= 0) return static_cast<Bytes>(exact);
+  }
+  double value = 0;
+  if (!read_decimal(digits, value)) refuse_size(text, "");
+  if (value < 0) refuse_size(text, " (it is negative)");
+  const double bytes = value * unit;
+  if (bytes >= std::ldexp(1.0, 63)) refuse_size(text, " that fits in 63 bits");
+  if (bytes != std::floor(bytes)) refuse_size(text, " of whole bytes");
+  return static_cast<Bytes>(bytes);
+}
+
+std::string exact_bytes(Bytes size) {
+  std::size_t power = 0;
+  while (power < kSizeLetters.size() && size != 0 && size % 1024 == 0) {
+    size /= 1024;
+    ++power;
+  }
+  return power == 0 ? fmt::format("{}", size) : fmt::format("{}{}", size, kSizeLetters[power - 1]);
+}
+
+std::string readable_bytes(Bytes size) {
+  constexpr std::array<const char*, 5> kUnits = {"B", "KiB", "MiB", "GiB", "TiB"};
+  double value = static_cast<double>(size);
+  std::size_t power = 0;
+  while (value >= 1024 && power + 1 < kUnits.size()) {
+    value /= 1024;
+    ++power;
+  }
+  const bool whole = value == std::floor(value);
+  return fmt::format("{:.{}f} {}", value, whole ? 0 : 1, kUnits[power]);
+}
+
+std::string readable_seconds(Seconds duration) {
+  const double magnitude = std::abs(duration);
+  if (magnitude < 1e-6) return fmt::format("{:.3g} ns", duration * 1e9);
+  if (magnitude < 1e-3) return fmt::format("{:.3g} us", duration * 1e6);
+  if (magnitude < 1) return fmt::format("{:.3g} ms", duration * 1e3);
+  return fmt::format("{:.3g} s", duration);
+}
+
+std::int64_t parse_integer(std::string_view text, std::string_view what, std::int64_t least, std::int64_t most) {
+  std::int64_t value = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (problem != std::errc() || end != text.data() + text.size()) {
+    throw UsageError(fmt::format("'{}' is not a whole number; {} is a number such as {}", text, what, least));
+  }
+  if (value < least) throw UsageError(fmt::format("{} is too small; {} is at least {}", text, what, least));
+  if (value > most) throw UsageError(fmt::format("{} is too large; {} is at most {}", text, what, most));
+  return value;
+}
+
+double parse_number(std::string_view text, std::string_view what, double least, double most) {
+  double value = 0;
+  if (!read_decimal(text, value)) {
+    throw UsageError(fmt::format("'{}' is not a number; {} is a number such as {}", text, what, least));
+  }
+  if (value < least) throw UsageError(fmt::format("{} is too small; {} is at least {}", text, what, least));
+  if (value > most) throw UsageError(fmt::format("{} is too large; {} is at most {}", text, what, most));
+  return value;
+}
+
+}  // namespace fabricbench

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace fabricbench {
+
+using Bytes = std::uint64_t;
+using Seconds = double;
+
+/// Reads a size as nccl-tests writes it: a number and at most one letter K, M, G or T of either case,
+/// in powers of 1024: `8`, `32M`, `1.5G`. Throws UsageError for anything else, for a fraction of a byte
+/// and for sizes that do not fit in 63 bits.
+[[nodiscard]] Bytes parse_bytes(std::string_view text);
+
+/// The shortest form that `parse_bytes` reads back exactly: `0`, `12`, `64M`.
+[[nodiscard]] std::string exact_bytes(Bytes size);
+
+/// A size for people, with at most one decimal: `12 B`, `1.5 MiB`.
+[[nodiscard]] std::string readable_bytes(Bytes size);
+
+/// A duration for people, in the unit that suits it: `850 ns`, `12.3 us`, `4.56 ms`, `7.89 s`.
+[[nodiscard]] std::string readable_seconds(Seconds duration);
+
+/// Reads a whole number within [least, most]. Throws UsageError that names `what` and the limits.
+[[nodiscard]] std::int64_t parse_integer(std::string_view text, std::string_view what, std::int64_t least,
+                                         std::int64_t most);
+
+/// Reads a finite number within [least, most]. Throws UsageError that names `what` and the limits.
+[[nodiscard]] double parse_number(std::string_view text, std::string_view what, double least, double most);
+
+}  // namespace fabricbench

@@ -1,0 +1,112 @@
+#include "common/harness/command_line.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <deque>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "common/core/error.h"
+#include "common/core/version.h"
+
+namespace fabricbench {
+namespace {
+
+std::string help_text(const OptionSpec& spec) {
+  const std::string otherwise = spec.get(Options());
+  std::string text = spec.help;
+  if (!spec.value_name.empty() && !otherwise.empty()) text += fmt::format(" [{}]", otherwise);
+  if (!spec.environment.empty()) text += fmt::format(" (also by {})", spec.environment);
+  return text;
+}
+
+/// The app and the texts that it reads the options' values into.
+struct Parser {
+  CLI::App app;
+  std::deque<std::string> values;
+  std::vector<CLI::Option*> options;
+  bool version = false;
+};
+
+void declare(Parser& parser) {
+  for (const OptionSpec& spec : option_specs()) {
+    std::string& value = parser.values.emplace_back();
+    const std::string help = help_text(spec);
+    CLI::Option* option = spec.value_name.empty() ? parser.app.add_flag(spec.names, help)
+                                                  : parser.app.add_option(spec.names, value, help);
+    option->group(std::string(heading(spec.group)))->take_last();
+    if (!spec.value_name.empty()) option->option_text(spec.value_name);
+    parser.options.push_back(option);
+  }
+  parser.app.set_help_flag("-h,--help", "print this help and exit");
+  parser.app.add_flag("--version", parser.version, "print the version and exit");
+  parser.app.allow_extras();
+  parser.app.get_formatter()->column_width(44);
+}
+
+[[noreturn]] void refuse_leftover(const std::string& leftover) {
+  if (leftover.size() > 1 && leftover.front() == '-') {
+    throw UsageError(fmt::format("unknown option '{}'; --help lists them all", leftover));
+  }
+  throw UsageError(fmt::format("stray argument '{}'; every setting is an option, and --help lists them", leftover));
+}
+
+/// Runs CLI11 over the arguments. True where help was asked for.
+bool read(Parser& parser, const std::vector<std::string>& arguments) {
+  try {
+    std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());  // CLI11 takes them from the back
+    parser.app.parse(reversed);
+  } catch (const CLI::CallForHelp&) {
+    return true;
+  } catch (const CLI::ParseError& problem) {
+    throw UsageError(fmt::format("{}; --help says what each option takes", problem.what()));
+  }
+  if (const auto leftovers = parser.app.remaining(); !leftovers.empty()) refuse_leftover(leftovers.front());
+  return false;
+}
+
+Options options_from(const Parser& parser) {
+  Options options;
+  for (std::size_t i = 0; i < option_specs().size(); ++i) {
+    if (parser.options[i]->count() == 0) continue;
+    const OptionSpec& spec = option_specs()[i];
+    spec.set(options, parser.values[i]);
+    options.given.push_back(spec.key());
+  }
+  check_combinations(options);
+  return options;
+}
+
+}  // namespace
+
+CommandLine parse_command_line(std::string_view program, const std::vector<std::string>& arguments) {
+  Parser parser;
+  parser.app.description(fmt::format("{}, of fabricbench {}. Launch it with mpirun or srun.", program, kVersion));
+  parser.app.name(std::string(program));
+  declare(parser);
+  if (read(parser, arguments)) return {{}, parser.app.help()};
+  if (parser.version) return {{}, fmt::format("{} (fabricbench) {}\n", program, kVersion)};
+  return {options_from(parser), ""};
+}
+
+std::vector<std::string> arguments_with_environment(int argc, char** argv) {
+  std::vector<std::string> arguments;
+  for (const OptionSpec& spec : option_specs()) {
+    if (spec.environment.empty()) continue;
+    const char* value = std::getenv(spec.environment.c_str());
+    if (value != nullptr) arguments.push_back(fmt::format("{}={}", spec.names, value));
+  }
+  arguments.insert(arguments.end(), argv + std::min(argc, 1), argv + argc);
+  return arguments;
+}
+
+std::vector<std::pair<std::string, std::string>> option_values(const Options& options) {
+  std::vector<std::pair<std::string, std::string>> values;
+  for (const OptionSpec& spec : option_specs()) {
+    if (std::string value = spec.get(options); !value.empty()) values.emplace_back(spec.key(), std::move(value));
+  }
+  return values;
+}
+
+}  // namespace fabricbench

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/core/options.h"
+
+namespace fabricbench {
+
+/// What a command line asks for: a run with these options, or a text to print instead.
+struct CommandLine {
+  Options options;
+  std::string text;  ///< of --help or --version; empty: run
+};
+
+/// Reads the arguments after the program's name. Throws UsageError.
+[[nodiscard]] CommandLine parse_command_line(std::string_view program, const std::vector<std::string>& arguments);
+
+/// The arguments as rank 0 sees them: what the environment sets is put before them as options.
+[[nodiscard]] std::vector<std::string> arguments_with_environment(int argc, char** argv);
+
+/// Every option's key and value as text, in the order of declaration; those without a value are left out.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> option_values(const Options& options);
+
+}  // namespace fabricbench

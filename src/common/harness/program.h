@@ -1,0 +1,11 @@
+#pragma once
+
+#include "common/harness/collective.h"
+
+namespace fabricbench {
+
+/// The whole of a collective's program, from the command line to the exit status (ExitStatus). Starts and
+/// ends MPI; does not throw.
+[[nodiscard]] int run_collective(const Collective& collective, int argc, char** argv);
+
+}  // namespace fabricbench

@@ -1,0 +1,141 @@
+#include "common/harness/watchdog.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "common/core/exit_status.h"
+
+namespace fabricbench {
+namespace {
+
+// Not the clock of the measurements: tests replace that one, and a watchdog must keep real time.
+using SteadyClock = std::chrono::steady_clock;
+
+constexpr std::size_t kMostLines = 16;
+
+const char* words_for(Phase phase) {
+  switch (phase) {
+    case Phase::kEstimate: return "estimating";
+    case Phase::kPrepare: return "filling the buffers for";
+    case Phase::kWarmUp: return "warming up";
+    case Phase::kMeasure: return "measuring";
+    case Phase::kReduce: return "collecting the times of";
+    case Phase::kCheck: return "checking";
+    case Phase::kReport: return "reporting";
+    case Phase::kStartUp: break;
+  }
+  return "starting up";
+}
+
+Seconds since(SteadyClock::time_point moment) {
+  return std::chrono::duration<Seconds>(SteadyClock::now() - moment).count();
+}
+
+std::string rank_line(int rank, const std::vector<std::string>& hosts, const std::string& what) {
+  return fmt::format("rank {} on {}: {}", rank, hosts[static_cast<std::size_t>(rank)], what);
+}
+
+}  // namespace
+
+void Heartbeat::enter_case(const std::string& label) {
+  const std::lock_guard lock(mutex_);
+  label_ = label;
+}
+
+std::string Heartbeat::activity() const {
+  const std::lock_guard lock(mutex_);
+  const char* words = words_for(phase_.load(std::memory_order_relaxed));
+  return label_.empty() ? words : fmt::format("{} {}", words, label_);
+}
+
+Watchdog::Watchdog(const mpi::Communicator& world, const Heartbeat& heartbeat, Seconds timeout,
+                   std::vector<std::string> hosts, std::function<void(const std::string&)> last_words)
+    : heartbeat_(heartbeat),
+      timeout_(timeout),
+      rank_(world.rank()),
+      hosts_(std::move(hosts)),
+      last_words_(std::move(last_words)),
+      roll_call_(world) {
+  if (timeout_ > 0) thread_ = std::thread([this] { watch(); });
+}
+
+Watchdog::~Watchdog() {
+  if (!thread_.joinable()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  stop_.notify_one();
+  thread_.join();
+}
+
+void Watchdog::watch() {
+  const std::chrono::duration<Seconds> interval(std::clamp(timeout_ / 8, 0.05, 1.0));
+  // Other ranks give rank 0, which knows more, the time to speak first.
+  const Seconds patience = rank_ == 0 ? timeout_ : timeout_ * 1.25 + 2;
+  auto last_progress = SteadyClock::now();
+  std::uint64_t last_steps = heartbeat_.steps();
+  std::unique_lock lock(mutex_);
+  while (!stop_.wait_for(lock, interval, [this] { return stopping_; })) {
+    if (const std::uint64_t steps = heartbeat_.steps(); steps != last_steps) {
+      last_steps = steps;
+      last_progress = SteadyClock::now();
+      continue;
+    }
+    const Seconds stuck = since(last_progress);
+    if (stuck >= timeout_ / 2) roll_call_.report({last_steps, stuck, heartbeat_.activity()});
+    if (stuck >= patience) end_job(stuck);
+  }
+}
+
+void Watchdog::end_job(Seconds stuck) {
+  const std::string reason = fmt::format("no progress for {:.3g} s, the limit of -T {:.3g}", stuck, timeout_);
+  if (rank_ != 0) {
+    fmt::print(stderr, "fabricbench: rank {}: {}; it was {}, and rank 0 did not answer\n", rank_, reason,
+               heartbeat_.activity());
+    std::_Exit(static_cast<int>(ExitStatus::kTimeout));
+  }
+  std::string text = fmt::format("fabricbench: {}; the job is ended\n", reason);
+  const std::vector<std::string> lines = who_is_missing(roll_call_.reports(), hosts_);
+  for (const std::string& line : lines) text += fmt::format("fabricbench:   {}\n", line);
+  fmt::print(stderr, "{}", text);
+  std::fflush(stderr);
+  last_words_(fmt::format("{}; {}", reason, fmt::join(lines, "; ")));
+  std::_Exit(static_cast<int>(ExitStatus::kTimeout));
+}
+
+std::vector<std::string> who_is_missing(const std::map<int, RollCallReport>& reports,
+                                        const std::vector<std::string>& hosts) {
+  std::uint64_t furthest = 0;
+  for (const auto& [rank, report] : reports) furthest = std::max(furthest, report.steps);
+  std::vector<std::string> missing;
+  std::vector<int> waiting;
+  for (int rank = 0; rank < static_cast<int>(hosts.size()); ++rank) {
+    const auto report = reports.find(rank);
+    if (report == reports.end()) {
+      missing.push_back(rank_line(rank, hosts, "silent: stopped, dead or out of reach"));
+    } else if (report->second.steps < furthest) {
+      missing.push_back(
+          rank_line(rank, hosts,
+                    fmt::format("has not arrived: {} for {:.3g} s", report->second.activity, report->second.stuck_s)));
+    } else {
+      waiting.push_back(rank);
+    }
+  }
+  const std::size_t left_out = missing.size() > kMostLines ? missing.size() - kMostLines : 0;
+  missing.resize(missing.size() - left_out);
+  if (left_out > 0) missing.push_back(fmt::format("and {} more", left_out));
+  if (!waiting.empty()) {
+    const RollCallReport& first = reports.at(waiting.front());
+    missing.push_back(fmt::format("{} rank{} wait{}, the first is {}", waiting.size(), waiting.size() == 1 ? "" : "s",
+                                  waiting.size() == 1 ? "s" : "", rank_line(waiting.front(), hosts, first.activity)));
+  }
+  return missing;
+}
+
+}  // namespace fabricbench

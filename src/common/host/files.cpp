@@ -1,0 +1,46 @@
+#include "common/host/files.h"
+
+#include <fstream>
+
+namespace fabricbench::host {
+
+std::vector<std::string> read_lines(const std::filesystem::path& file) {
+  std::ifstream stream(file);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+std::optional<std::string> read_first_line(const std::filesystem::path& file) {
+  std::ifstream stream(file);
+  std::string line;
+  if (!std::getline(stream, line)) return std::nullopt;
+  const std::string_view text = without_blanks(line);
+  if (text.empty()) return std::nullopt;
+  return std::string(text);
+}
+
+std::optional<std::string> find_value(const std::filesystem::path& file, std::string_view key) {
+  constexpr std::string_view kSeparators = " \t:";
+  std::ifstream stream(file);
+  for (std::string line; std::getline(stream, line);) {
+    std::string_view rest = line;
+    if (!rest.starts_with(key)) continue;
+    rest.remove_prefix(key.size());
+    // A longer key that starts the same way, such as `cpu0` for `cpu`, is another key.
+    if (rest.empty() || kSeparators.find(rest.front()) == std::string_view::npos) continue;
+    const auto start = rest.find_first_not_of(kSeparators);
+    if (start == std::string_view::npos) return std::nullopt;
+    return std::string(without_blanks(rest.substr(start)));
+  }
+  return std::nullopt;
+}
+
+std::string_view without_blanks(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r\n";
+  const auto first = text.find_first_not_of(kBlanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+}
+
+}  // namespace fabricbench::host

@@ -1,0 +1,48 @@
+// Reading the small text files below /proc and /sys. Private to this directory.
+#pragma once
+
+#include <charconv>
+#include <concepts>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+namespace fabricbench::host {
+
+// Every line of a file without its line end; none where the file cannot be read. Many files below
+// /sys open but refuse to be read (EINVAL), which reads the same as a file that is not there.
+[[nodiscard]] std::vector<std::string> read_lines(const std::filesystem::path& file);
+
+// The first line of a file without surrounding blanks, or nothing where the file cannot be read or
+// that line is empty.
+[[nodiscard]] std::optional<std::string> read_first_line(const std::filesystem::path& file);
+
+// What follows `key` on the first line that starts with it, without the blanks and the colon
+// between them: `8 kB` for the key `MemFree` and the line `MemFree:   8 kB`.
+[[nodiscard]] std::optional<std::string> find_value(const std::filesystem::path& file, std::string_view key);
+
+// `text` without leading and trailing blanks.
+[[nodiscard]] std::string_view without_blanks(std::string_view text);
+
+// The integer that `text` spells in decimal, or nothing where anything else stands beside it or
+// the value does not fit.
+template <std::integral Integer>
+[[nodiscard]] std::optional<Integer> parse_integer(std::string_view text) {
+  Integer value{};
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc{} || stop != end) return std::nullopt;
+  return value;
+}
+
+// The integer on the first line of a file, or nothing where it holds none.
+template <std::integral Integer>
+[[nodiscard]] std::optional<Integer> read_integer(const std::filesystem::path& file) {
+  const auto line = read_first_line(file);
+  return line ? parse_integer<Integer>(*line) : std::nullopt;
+}
+
+}  // namespace fabricbench::host

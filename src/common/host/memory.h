@@ -1,0 +1,29 @@
+// How much memory this process may still allocate.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+namespace fabricbench::host {
+
+// Both figures count every process that shares the machine or the cgroup, not one rank's share:
+// divide by the ranks of identity.h's memory_domain() and cgroup_domain().
+struct FreeMemory {
+  // What the kernel estimates can be had without swapping.
+  std::uint64_t machine_bytes;
+  // The room left below the tightest cgroup limit; none where nothing is limited.
+  std::optional<std::uint64_t> cgroup_bytes;
+  // The file that states the smaller of the two, such as `/proc/meminfo`.
+  std::string source;
+};
+
+// Reads MemAvailable of /proc/meminfo, and of the memory cgroup and all its ancestors the smallest
+// limit - usage + inactive file pages (which the kernel drops first), for cgroup versions 1 and 2.
+// A cgroup whose files are missing or malformed counts as unlimited. `root` is the directory that
+// stands for `/`. Throws std::runtime_error, with the path, where MemAvailable cannot be read.
+// Source: proc_meminfo(5), Documentation/admin-guide/cgroup-v2.rst and cgroup-v1/memory.rst.
+[[nodiscard]] FreeMemory free_memory(const std::filesystem::path& root = "/");
+
+}  // namespace fabricbench::host

@@ -1,0 +1,108 @@
+#include "common/host/network.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "common/host/files.h"
+
+namespace fabricbench::host {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Entries of a directory that are directories themselves or links to one, which leaves out files
+// such as /sys/class/net/bonding_masters. A directory that cannot be read has none.
+std::vector<fs::path> subdirectories(const fs::path& directory) {
+  std::vector<fs::path> found;
+  std::error_code error;
+  for (fs::directory_iterator entry(directory, error), end; !error && entry != end; entry.increment(error)) {
+    std::error_code unreadable;
+    if (entry->is_directory(unreadable)) found.push_back(entry->path());
+  }
+  return found;
+}
+
+// The kernel writes -1 where a device belongs to no NUMA node.
+std::optional<int> numa_node_of(const fs::path& device) {
+  const auto node = read_integer<int>(device / "device/numa_node");
+  return node && *node >= 0 ? node : std::nullopt;
+}
+
+// Source: ARPHRD_ETHER and ARPHRD_INFINIBAND in linux/if_arp.h.
+std::string interface_kind(const fs::path& interface) {
+  const auto type = read_integer<int>(interface / "type");
+  if (type == 1) return "ethernet";
+  if (type == 32) return "infiniband";
+  return "other";
+}
+
+// An unknown speed is -1, which some kernels print as an unsigned number: neither fits.
+std::optional<std::int64_t> interface_speed(const fs::path& interface) {
+  const auto speed = read_integer<std::int32_t>(interface / "speed");
+  return speed && *speed > 0 ? std::optional<std::int64_t>(*speed) : std::nullopt;
+}
+
+std::string port_kind(const fs::path& port) {
+  const auto link_layer = read_first_line(port / "link_layer");
+  if (link_layer == "Ethernet") return "ethernet";
+  if (link_layer == "InfiniBand") return "infiniband";
+  return "other";
+}
+
+// `4: ACTIVE` is the number of the state and its name.
+std::string port_state(const fs::path& port) {
+  const std::string state = read_first_line(port / "state").value_or("unknown");
+  const auto colon = state.find(": ");
+  return colon == std::string::npos ? state : state.substr(colon + 2);
+}
+
+// `100 Gb/sec (4X EDR)` or `2.5 Gb/sec (1X SDR)`; 0 where there is no link.
+std::optional<std::int64_t> port_speed(const fs::path& port) {
+  constexpr double kFastestGbitPerS = 1e6;
+  const std::string rate = read_first_line(port / "rate").value_or("");
+  const char* const end = rate.data() + rate.size();
+  double gbit_per_s = 0;
+  const auto [stop, error] = std::from_chars(rate.data(), end, gbit_per_s);
+  const std::string_view unit(stop, static_cast<std::size_t>(end - stop));
+  if (error != std::errc{} || !unit.starts_with(" Gb/sec")) return std::nullopt;
+  if (!(gbit_per_s > 0 && gbit_per_s < kFastestGbitPerS)) return std::nullopt;
+  return std::llround(gbit_per_s * 1000);
+}
+
+std::vector<NetworkDevice> interfaces(const fs::path& root) {
+  std::vector<NetworkDevice> found;
+  for (const fs::path& interface : subdirectories(root / "sys/class/net")) {
+    if (interface.filename() == "lo") continue;
+    found.push_back({interface.filename().string(), interface_kind(interface),
+                     read_first_line(interface / "operstate").value_or("unknown"), interface_speed(interface),
+                     numa_node_of(interface)});
+  }
+  return found;
+}
+
+std::vector<NetworkDevice> rdma_ports(const fs::path& root) {
+  std::vector<NetworkDevice> found;
+  for (const fs::path& device : subdirectories(root / "sys/class/infiniband")) {
+    for (const fs::path& port : subdirectories(device / "ports")) {
+      found.push_back({device.filename().string() + ":" + port.filename().string(), port_kind(port), port_state(port),
+                       port_speed(port), numa_node_of(device)});
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
+std::vector<NetworkDevice> network_devices(const fs::path& root) {
+  std::vector<NetworkDevice> devices = interfaces(root);
+  for (NetworkDevice& port : rdma_ports(root)) devices.push_back(std::move(port));
+  std::sort(devices.begin(), devices.end(),
+            [](const NetworkDevice& a, const NetworkDevice& b) { return a.name < b.name; });
+  return devices;
+}
+
+}  // namespace fabricbench::host

@@ -1,0 +1,26 @@
+// What the operating system did to this process while it measured.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+
+namespace fabricbench::host {
+
+// How often the calling thread has lost its processor against its will since it started. It is the
+// thread's count and not the process's, so call it from the thread that measures: the helper
+// threads of MPI libraries and of the watchdog are preempted without harm to a sample. Throws
+// std::system_error. Source: ru_nivcsw of RUSAGE_THREAD, getrusage(2).
+[[nodiscard]] std::int64_t involuntary_context_switches();
+
+// The most memory this process has had resident, in bytes. Linux carries it over an exec, so the
+// launcher that became this process counts too. Throws std::system_error.
+// Source: ru_maxrss of RUSAGE_SELF, getrusage(2).
+[[nodiscard]] std::uint64_t peak_resident_bytes();
+
+// How long the hypervisor ran something else while this machine had work to do: the sum over its
+// processors since boot, in ticks of 1 / sysconf(_SC_CLK_TCK) seconds. Nothing where /proc/stat
+// does not say; always 0 on bare metal. Source: `steal` in proc_stat(5).
+[[nodiscard]] std::optional<std::uint64_t> stolen_ticks(const std::filesystem::path& root = "/");
+
+}  // namespace fabricbench::host

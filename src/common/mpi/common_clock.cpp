@@ -1,0 +1,110 @@
+#include "common/mpi/common_clock.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "common/core/statistics.h"
+#include "common/mpi/check.h"
+
+namespace fabricbench::mpi {
+namespace {
+
+constexpr int kPingPongs = 20;
+constexpr std::size_t kMostReadings = 32;
+constexpr Seconds kLeastSpan = 0.5;
+
+int domain_index(const std::vector<std::uint64_t>& domains, std::uint64_t own) {
+  return static_cast<int>(std::find(domains.begin(), domains.end(), own) - domains.begin());
+}
+
+/// The offset at `local` on the line through two readings.
+Seconds interpolated(const ClockReading& before, const ClockReading& after, Seconds local) {
+  const double share = (local - before.local) / (after.local - before.local);
+  return before.offset + share * (after.offset - before.offset);
+}
+
+}  // namespace
+
+CommonClock::CommonClock(const Communicator& world, std::uint64_t domain, Clock clock)
+    : clock_(std::move(clock)), readings_{{0, 0, 0}} {
+  const std::vector<std::uint64_t> domains = world.all_gather(domain);
+  domains_ = static_cast<int>(std::set<std::uint64_t>(domains.begin(), domains.end()).size());
+  if (shared()) return;
+  domain_ = world.split(domain_index(domains, domain));
+  leaders_ = world.split(domain_->is_root() ? std::optional(0) : std::nullopt);
+  readings_.clear();
+  synchronise();
+}
+
+void CommonClock::synchronise() {
+  if (shared()) return;
+  ClockReading reading{clock_(), 0, 0};
+  if (leaders_) {
+    int stride = 1;
+    while (stride < leaders_->size()) stride *= 2;
+    for (stride /= 2; stride >= 1; stride /= 2) {
+      const int place = leaders_->rank() % (2 * stride);
+      if (place == stride) reading = read_from(leaders_->rank() - stride);
+      if (place == 0 && leaders_->rank() + stride < leaders_->size()) serve(leaders_->rank() + stride, reading);
+    }
+  }
+  reading.local = domain_->broadcast(reading.local);
+  reading.offset = domain_->broadcast(reading.offset);
+  reading.error = domain_->broadcast(reading.error);
+  readings_.push_back(reading);
+  if (readings_.size() > kMostReadings) readings_.erase(readings_.begin());
+  drift_ = drift_of(readings_);
+}
+
+ClockReading CommonClock::read_from(int parent) const {
+  ClockReading best{0, 0, 1e9};
+  for (int i = 0; i < kPingPongs; ++i) {
+    double answer[2] = {0, 0};  // the parent's common time, and the bound of its error
+    const Seconds asked = clock_();
+    check(MPI_Send(nullptr, 0, MPI_BYTE, parent, 0, leaders_->get()), "MPI_Send");
+    check(MPI_Recv(answer, 2, MPI_DOUBLE, parent, 0, leaders_->get(), MPI_STATUS_IGNORE), "MPI_Recv");
+    const Seconds answered = clock_();
+    const Seconds error = (answered - asked) / 2 + answer[1];
+    const Seconds middle = (asked + answered) / 2;
+    if (error < best.error) best = {middle, answer[0] - middle, error};
+  }
+  return best;
+}
+
+void CommonClock::serve(int child, const ClockReading& own) const {
+  for (int i = 0; i < kPingPongs; ++i) {
+    check(MPI_Recv(nullptr, 0, MPI_BYTE, child, 0, leaders_->get(), MPI_STATUS_IGNORE), "MPI_Recv");
+    const double answer[2] = {clock_() + own.offset, own.error};
+    check(MPI_Send(answer, 2, MPI_DOUBLE, child, 0, leaders_->get()), "MPI_Send");
+  }
+}
+
+Seconds CommonClock::to_common(Seconds local) const {
+  const ClockReading& last = readings_.back();
+  if (readings_.size() < 2 || local >= last.local) return local + last.offset + drift_ * (local - last.local);
+  const auto after = std::upper_bound(readings_.begin() + 1, readings_.end() - 1, local,
+                                      [](Seconds time, const ClockReading& reading) { return time < reading.local; });
+  return local + interpolated(*(after - 1), *after, local);
+}
+
+Seconds CommonClock::to_local(Seconds common) const {
+  const ClockReading& last = readings_.back();
+  return (common - last.offset + drift_ * last.local) / (1 + drift_);
+}
+
+double drift_of(const std::vector<ClockReading>& readings) {
+  if (readings.empty() || readings.back().local - readings.front().local < kLeastSpan) return 0;
+  const auto by_error = [](const ClockReading& a, const ClockReading& b) { return a.error < b.error; };
+  const Seconds least = std::min_element(readings.begin(), readings.end(), by_error)->error;
+  std::vector<double> times;
+  std::vector<double> offsets;
+  for (const ClockReading& reading : readings) {
+    if (reading.error > 1.25 * least) continue;
+    times.push_back(reading.local);
+    offsets.push_back(reading.offset);
+  }
+  return theil_sen_slope(times, offsets);
+}
+
+}  // namespace fabricbench::mpi

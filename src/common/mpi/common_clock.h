@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "common/core/units.h"
+#include "common/mpi/communicator.h"
+
+namespace fabricbench::mpi {
+
+/// How this rank's clock related to rank 0's at one moment.
+struct ClockReading {
+  Seconds local;   ///< this rank's clock
+  Seconds offset;  ///< rank 0's clock is this much ahead
+  Seconds error;   ///< bound: half the shortest round trip, added up along the tree
+};
+
+/// Maps this rank's clock to rank 0's. Ranks of one clock domain (a running kernel, usually a host) read the
+/// same clock; one leader of each domain is synchronised along a binomial tree: in each of log2(leaders)
+/// rounds, leaders that know the time exchange 20 ping-pongs with one that does not, and the one with the
+/// shortest round trip counts (Cristian, 1989; tree after HCA3 of Hunold and Carpen-Amarie, CLUSTER 2018).
+class CommonClock {
+ public:
+  using Clock = std::function<Seconds()>;
+
+  /// Collective over `world`, which must outlive this. Equal `domain`s share `clock`.
+  CommonClock(const Communicator& world, std::uint64_t domain, Clock clock);
+
+  /// Takes a reading; collective. Free where all ranks share one clock.
+  void synchronise();
+
+  /// Rank 0's time when this rank's clock shows `local`: between two readings by interpolation, after the
+  /// last one with the drift seen so far.
+  [[nodiscard]] Seconds to_common(Seconds local) const;
+  /// The inverse of `to_common` after the last reading.
+  [[nodiscard]] Seconds to_local(Seconds common) const;
+
+  /// The bound of the last reading's error on this rank; 0 on rank 0's host.
+  [[nodiscard]] Seconds error() const { return readings_.back().error; }
+  [[nodiscard]] bool shared() const { return domains_ == 1; }
+
+ private:
+  [[nodiscard]] ClockReading read_from(int parent) const;
+  void serve(int child, const ClockReading& own) const;
+
+  Clock clock_;
+  int domains_ = 1;
+  std::optional<Communicator> domain_;   // the ranks that share this clock
+  std::optional<Communicator> leaders_;  // the first rank of each domain; nothing on other ranks
+  std::vector<ClockReading> readings_;   // the latest ones, oldest first
+  double drift_ = 0;                     // seconds of offset per second
+};
+
+/// Seconds of offset gained per second of local time: the Theil-Sen slope over the readings whose error is
+/// near the least. 0 until the readings span half a second: over less, noise outweighs drift.
+[[nodiscard]] double drift_of(const std::vector<ClockReading>& readings);
+
+}  // namespace fabricbench::mpi

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <mpi.h>
+
+#include "common/core/units.h"
+
+namespace fabricbench::mpi {
+
+/// A communicator of its own, freed with the object. The methods are collective over it unless they say not.
+class Communicator {
+ public:
+  /// A duplicate of MPI_COMM_WORLD, so that our messages never meet those of the operations measured.
+  [[nodiscard]] static Communicator world();
+  Communicator(Communicator&& other) noexcept;
+  Communicator& operator=(Communicator&& other) noexcept;
+  ~Communicator();
+
+  [[nodiscard]] int rank() const { return rank_; }
+  [[nodiscard]] int size() const { return size_; }
+  [[nodiscard]] bool is_root() const { return rank_ == 0; }
+  [[nodiscard]] MPI_Comm get() const { return communicator_; }
+
+  /// The ranks with equal colour, in the order of their ranks here. Ranks without a colour get nothing.
+  [[nodiscard]] std::optional<Communicator> split(std::optional<int> colour) const;
+
+  void barrier() const;
+
+  /// Rank 0's value, on every rank.
+  [[nodiscard]] std::string broadcast(std::string text) const;
+  [[nodiscard]] std::int64_t broadcast(std::int64_t value) const;
+  [[nodiscard]] Seconds broadcast(Seconds value) const;
+  [[nodiscard]] std::vector<std::uint8_t> broadcast(std::vector<std::uint8_t> bytes) const;
+
+  /// Over all ranks, on every rank.
+  [[nodiscard]] double max(double value) const;
+  [[nodiscard]] std::int64_t max(std::int64_t value) const;
+  [[nodiscard]] std::int64_t min(std::int64_t value) const;
+  [[nodiscard]] std::int64_t sum(std::int64_t value) const;
+
+  /// Element by element over all ranks; empty on ranks other than 0. All give as many values.
+  [[nodiscard]] std::vector<double> reduce(std::vector<double> values, MPI_Op op) const;
+  /// The largest value and the rank that has it, element by element; empty on ranks other than 0.
+  struct Located {
+    double value;
+    int rank;
+  };
+  [[nodiscard]] std::vector<Located> reduce_max_located(std::span<const double> values) const;
+
+  /// Every rank's value, by rank, on every rank.
+  [[nodiscard]] std::vector<std::uint64_t> all_gather(std::uint64_t value) const;
+  /// Every rank's text, by rank; empty on ranks other than 0.
+  [[nodiscard]] std::vector<std::string> gather(const std::string& text) const;
+
+ private:
+  explicit Communicator(MPI_Comm communicator);
+
+  MPI_Comm communicator_;
+  int rank_ = 0;
+  int size_ = 0;
+};
+
+}  // namespace fabricbench::mpi

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+
+#include "common/core/exit_status.h"
+
+namespace fabricbench::mpi {
+
+/// MPI from MPI_Init_thread to MPI_Finalize. One per process; only the main thread calls MPI.
+class Environment {
+ public:
+  Environment(int& argc, char**& argv);
+  Environment(const Environment&) = delete;
+  Environment& operator=(const Environment&) = delete;
+  /// Finalises. A program that has failed calls `abort` instead and never gets here.
+  ~Environment();
+};
+
+/// Ends every rank of the job with `status`; does not return.
+[[noreturn]] void abort(ExitStatus status);
+
+/// The MPI library's name and version, in one short line.
+[[nodiscard]] std::string library();
+
+/// How many ranks the launcher's variables speak of, and which one this process is among them.
+struct Launch {
+  std::string variable;  ///< empty: started without a launcher
+  long ranks = 1;
+  long rank = 0;
+};
+[[nodiscard]] Launch launch_from_environment();
+
+/// Throws Error (missing) where the launcher started several processes but each of them is alone in
+/// its MPI: it was linked to another MPI library than the launcher's. `ranks` is MPI's own number.
+void check_launcher(const Launch& launch, int ranks);
+
+}  // namespace fabricbench::mpi

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <ctime>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/core/options.h"
+#include "common/core/units.h"
+
+namespace fabricbench {
+
+/// One rank of the job.
+struct RankFacts {
+  int rank = 0;
+  int local_rank = 0;
+  std::int64_t pid = 0;
+  std::string host;
+  std::string processor;
+};
+
+/// What one host's first rank saw of it; only gathered for JSON.
+struct HostFacts {
+  std::string name;
+  std::string kernel;
+  std::string description_json;  ///< processor, NUMA nodes, network devices: an object
+};
+
+/// Everything that is known before the first measurement.
+struct Context {
+  std::string program;  ///< such as all_reduce_perf
+  std::vector<std::string> command_line;
+  Options options;
+  std::vector<std::pair<std::string, std::string>> option_values;  ///< key and text, as declared
+  std::string backend;
+  std::string backend_reason;
+  std::string library;  ///< of the backend: name and version
+  std::string launcher;
+  int hosts = 0;
+  std::vector<RankFacts> ranks;
+  std::vector<HostFacts> host_facts;
+  std::vector<std::pair<std::string, std::string>> environment;  ///< whitelisted variables
+  std::uint64_t seed = 0;
+  Seconds timer_cost = 0;   ///< one clock read
+  Seconds clock_error = 0;  ///< bound over all hosts when the job began; 0 where all share one clock
+  Bytes last_level_cache = 0;
+  std::vector<std::string> notices;  ///< a line each: what was lowered, dropped or assumed
+  std::time_t started = 0;
+};
+
+}  // namespace fabricbench

@@ -1,0 +1,158 @@
+#include "common/report/json_lines.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "common/core/version.h"
+
+namespace fabricbench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kSchemaVersion = 1;
+
+/// One line; text that is no UTF-8 (a host's odd name, say) is replaced, never an exception.
+std::string line(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"; }
+
+std::string utc(std::time_t time) { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(time)); }
+
+double us(Seconds time) { return time * 1e6; }
+
+Json optional_us(const std::optional<Seconds>& time) { return time ? Json(us(*time)) : Json(nullptr); }
+
+Json texts(const std::vector<std::pair<std::string, std::string>>& pairs) {
+  Json object = Json::object();
+  for (const auto& [key, text] : pairs) object[key] = text;
+  return object;
+}
+
+Json hosts_json(const Context& context) {
+  Json hosts = Json::array();
+  for (const HostFacts& host : context.host_facts) {
+    Json object{{"name", host.name}, {"kernel", host.kernel}};
+    object.update(Json::parse(host.description_json));
+    hosts.push_back(object);
+  }
+  return hosts;
+}
+
+Json ranks_json(const Context& context) {
+  Json ranks = Json::array();
+  for (const RankFacts& rank : context.ranks) {
+    ranks.push_back({{"rank", rank.rank}, {"host", rank.host}, {"local_rank", rank.local_rank}, {"pid", rank.pid}});
+  }
+  return ranks;
+}
+
+Json interval_json(const Summary& summary) {
+  if (!summary.interval) return nullptr;
+  return {{"low_us", us(summary.interval->low)},
+          {"high_us", us(summary.interval->high)},
+          {"confidence", summary.interval->confidence},
+          {"half_width_percent", summary.interval->half_width(summary.median) * 100}};
+}
+
+Json measurement_json(const std::optional<Measurement>& measured, bool samples) {
+  if (!measured) return nullptr;
+  const Summary& summary = measured->summary;
+  Json json{{"time_us_median", us(summary.median)},
+            {"time_us_interval", interval_json(summary)},
+            {"algbw_gb_per_s", measured->algbw / 1e9},
+            {"busbw_gb_per_s", measured->busbw / 1e9},
+            {"wrong_elements", measured->wrong ? Json(*measured->wrong) : Json(nullptr)},
+            {"epochs", summary.epochs},
+            {"samples", summary.samples},
+            {"iterations", measured->iterations},
+            {"operations_per_sample", measured->operations_per_sample},
+            {"time_us_mean", us(summary.mean)},
+            {"time_us_min", us(summary.min)},
+            {"time_us_p5", us(summary.p5)},
+            {"time_us_p95", us(summary.p95)},
+            {"time_us_p99", optional_us(summary.p99)},
+            {"time_us_p999", optional_us(summary.p999)},
+            {"time_us_max", us(summary.max)},
+            {"cpu_time_us_median", us(measured->cpu_time)},
+            {"outliers", summary.outliers},
+            {"late_starts", summary.late},
+            {"drift_percent", summary.drift * 100},
+            {"sign_autocorrelation", summary.autocorrelation},
+            {"preemptions", summary.preemptions},
+            {"most_preempted_rank", summary.most_preempted_rank},
+            {"slowest_rank", summary.slowest_rank},
+            {"slowest_rank_share", summary.slowest_share},
+            {"clock_error_us", us(summary.clock_error)},
+            {"common_start", summary.common_start}};
+  if (samples) {
+    Json list = Json::array();
+    for (const Seconds sample : measured->samples) list.push_back(us(sample));
+    json["samples_us"] = std::move(list);
+  }
+  return json;
+}
+
+}  // namespace
+
+void JsonLinesSink::begin(const Context& context) {
+  samples_ = context.options.samples;
+  output_.write(line({{"kind", "context"},
+                      {"schema_version", kSchemaVersion},
+                      {"program", context.program},
+                      {"fabricbench_version", kVersion},
+                      {"compiler", fmt::format("g++ {}", __VERSION__)},
+                      {"started_utc", utc(context.started)},
+                      {"command_line", context.command_line},
+                      {"options", texts(context.option_values)},
+                      {"backend", context.backend},
+                      {"backend_reason", context.backend_reason},
+                      {"library", context.library},
+                      {"launcher", context.launcher},
+                      {"ranks", context.ranks.size()},
+                      {"hosts", hosts_json(context)},
+                      {"rank_map", ranks_json(context)},
+                      {"timing", name(context.options.timing)},
+                      {"seed", context.seed},
+                      {"timer_cost_us", us(context.timer_cost)},
+                      {"clock_error_us", us(context.clock_error)},
+                      {"environment", texts(context.environment)},
+                      {"notices", context.notices}}));
+}
+
+void JsonLinesSink::epoch(const EpochRecord& record) {
+  output_.write(line({{"kind", "epoch"},
+                      {"size_bytes", record.size},
+                      {"datatype", facts(record.datatype).name},
+                      {"reduction", name(record.reduction)},
+                      {"root", record.root},
+                      {"in_place", record.in_place},
+                      {"epoch", record.epoch},
+                      {"time_us_median", us(record.median)},
+                      {"samples", record.samples},
+                      {"late_starts", record.late}}));
+}
+
+void JsonLinesSink::row(const Row& row) {
+  output_.write(line({{"kind", "row"},
+                      {"size_bytes", row.size},
+                      {"count", row.count},
+                      {"datatype", facts(row.datatype).name},
+                      {"reduction", name(row.reduction)},
+                      {"root", row.root},
+                      {"finished_utc", utc(row.finished)},
+                      {"out_of_place", measurement_json(row.out_of_place, samples_)},
+                      {"in_place", measurement_json(row.in_place, samples_)}}));
+}
+
+void JsonLinesSink::end(const Ending& ending) {
+  output_.write(line({{"kind", "end"},
+                      {"exit_status", ending.exit_status},
+                      {"reason", ending.reason},
+                      {"wrong_checks", ending.wrong_checks},
+                      {"average_busbw_gb_per_s", ending.average_busbw / 1e9},
+                      {"fast_enough", ending.fast_enough ? Json(*ending.fast_enough) : Json(nullptr)},
+                      {"precision", ending.precision},
+                      {"notes", ending.notes}}));
+}
+
+}  // namespace fabricbench

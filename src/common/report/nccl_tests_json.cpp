@@ -1,0 +1,107 @@
+#include "common/report/nccl_tests_json.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace fabricbench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string local_time(std::time_t time) { return fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::localtime(time)); }
+
+Json devices_json(const Context& context) {
+  Json devices = Json::array();
+  for (const RankFacts& rank : context.ranks) {
+    devices.push_back({{"rank", rank.rank},
+                       {"group", 0},
+                       {"pid", rank.pid},
+                       {"hostname", rank.host},
+                       {"device", rank.local_rank},
+                       {"device_hex", ""},
+                       {"device_info", rank.processor}});
+  }
+  return devices;
+}
+
+Json config_json(const Context& context) {
+  const Options& options = context.options;
+  const Sweep& sweep = options.sweep;
+  Json config{{"nthreads", options.threads},
+              {"ngpus", options.gpus},
+              {"minimum_bytes", sweep.min_bytes},
+              {"maximum_bytes", sweep.max_bytes}};
+  if (sweep.step_factor > 1) {
+    config["step_factor"] = sweep.step_factor;
+  } else {
+    config["step_bytes"] = sweep.step_bytes;
+  }
+  config.update(Json{{"warmup_iters", options.warmup},
+                     {"iterations", options.iterations.value_or(0)},
+                     {"aggregated_iterations", options.aggregated},
+                     {"validation", options.checks},
+                     {"graph", 0},
+                     {"blocking_collectives", static_cast<int>(options.blocking)},
+                     {"per_iter_timing", 0},
+                     {"per_iter_skip", 0},
+                     {"parallel_init", 0}});
+  config["devices"] = devices_json(context);
+  return config;
+}
+
+Json placement_json(const std::optional<Measurement>& measured, bool cpu_time) {
+  if (!measured) return nullptr;
+  return {{cpu_time ? "cpu_time" : "time", (cpu_time ? measured->cpu_time : measured->summary.median) * 1e6},
+          {"alg_bw", measured->algbw / 1e9},
+          {"bus_bw", measured->busbw / 1e9},
+          {"nwrong", measured->wrong ? Json(static_cast<double>(*measured->wrong)) : Json(nullptr)}};
+}
+
+}  // namespace
+
+struct NcclTestsJsonSink::Document {
+  Json json;
+  bool cpu_time = false;
+};
+
+NcclTestsJsonSink::NcclTestsJsonSink(OutputFile output)
+    : output_(std::move(output)), document_(std::make_unique<Document>()) {}
+NcclTestsJsonSink::~NcclTestsJsonSink() = default;
+
+void NcclTestsJsonSink::begin(const Context& context) {
+  Json environment = Json::array();
+  for (const auto& [key, text] : context.environment) environment.push_back(key + "=" + text);
+  document_->cpu_time = context.options.report_cpu_time;
+  document_->json = {{"version", 3},
+                     {"start_time", local_time(context.started)},
+                     {"args", context.command_line},
+                     {"env", environment},
+                     {"nccl_version", 0},
+                     {"config", config_json(context)},
+                     {"results", Json::array()}};
+}
+
+void NcclTestsJsonSink::row(const Row& row) {
+  document_->json["results"].push_back({{"size", row.size},
+                                        {"count", row.count},
+                                        {"type", facts(row.datatype).name},
+                                        {"redop", name(row.reduction)},
+                                        {"root", fmt::format("{:6}", row.root)},
+                                        {"out_of_place", placement_json(row.out_of_place, document_->cpu_time)},
+                                        {"in_place", placement_json(row.in_place, document_->cpu_time)},
+                                        {"experiment_name", ""}});
+}
+
+void NcclTestsJsonSink::end(const Ending& ending) {
+  const auto verdict = [](bool good) { return good ? "true" : "false"; };
+  Json& json = document_->json;
+  json["out_of_bounds"] = {{"count", ending.wrong_checks}, {"okay", verdict(ending.wrong_checks == 0)}};
+  json["average_bus_bandwidth"] = {{"bandwidth", ending.average_busbw / 1e9},
+                                   {"okay", ending.fast_enough ? verdict(*ending.fast_enough) : "unchecked"}};
+  json["errors"] = ending.exit_status == 0 ? Json::array() : Json::array({ending.reason});
+  json["end_time"] = local_time(std::time(nullptr));
+  output_.write(json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+}  // namespace fabricbench

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <memory>
+
+#include "common/report/output_file.h"
+#include "common/report/sink.h"
+
+namespace fabricbench {
+
+/// Writes the JSON file of nccl-tests' -J, layout version 3, for programs that read that. One document,
+/// written when the run ends. The environment is whitelisted: nccl-tests writes all of it, secrets included.
+class NcclTestsJsonSink final : public Sink {
+ public:
+  explicit NcclTestsJsonSink(OutputFile output);
+  ~NcclTestsJsonSink() override;
+
+  void begin(const Context& context) override;
+  void row(const Row& row) override;
+  void end(const Ending& ending) override;
+  void abandon(const Ending& ending) override { end(ending); }
+
+ private:
+  struct Document;
+
+  OutputFile output_;
+  std::unique_ptr<Document> document_;
+};
+
+}  // namespace fabricbench

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <ctime>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/core/datatype.h"
+#include "common/core/statistics.h"
+#include "common/core/units.h"
+
+namespace fabricbench {
+
+/// What was measured of a row in one placement.
+struct Measurement {
+  Summary summary;
+  Seconds cpu_time = 0;                    ///< until the operations were started, the median over epochs
+  double algbw = 0;                        ///< bytes per second
+  double busbw = 0;                        ///< bytes per second
+  std::int64_t iterations = 0;             ///< timed, over all epochs
+  std::int64_t operations_per_sample = 1;  ///< pipelined: operations between two clock reads
+  std::optional<std::uint64_t> wrong;      ///< wrong elements over all ranks; nothing where unchecked
+  std::vector<Seconds> samples;            ///< in the order measured
+};
+
+/// One line of the table: a size with both placements. Data only; sinks give it form.
+struct Row {
+  Bytes size = 0;
+  std::uint64_t count = 0;
+  DataType datatype = DataType::kFloat;
+  Reduction reduction = Reduction::kNone;
+  int root = -1;
+  std::optional<Measurement> out_of_place;  ///< nothing where it was not run
+  std::optional<Measurement> in_place;
+  std::time_t finished = 0;
+};
+
+/// One epoch of one case, reported as soon as it is measured.
+struct EpochRecord {
+  Bytes size = 0;
+  DataType datatype = DataType::kFloat;
+  Reduction reduction = Reduction::kNone;
+  int root = -1;
+  bool in_place = false;
+  std::int64_t epoch = 0;  ///< from 0
+  Seconds median = 0;
+  std::int64_t samples = 0;
+  std::int64_t late = 0;
+};
+
+/// How the run ended.
+struct Ending {
+  int exit_status = 0;
+  std::string reason;               ///< one sentence
+  std::uint64_t wrong_checks = 0;   ///< checks with at least one wrong element, over all ranks
+  double average_busbw = 0;         ///< bytes per second: the plain mean over all measurements of the table
+  std::optional<bool> fast_enough;  ///< against the bandwidth asked for, if any
+  std::string precision;            ///< one line: how precise the figures are
+  std::vector<std::string> notes;   ///< what the user should know of the figures, a line each
+};
+
+}  // namespace fabricbench

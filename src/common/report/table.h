@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/report/output_file.h"
+#include "common/report/sink.h"
+
+namespace fabricbench {
+
+/// Prints the table of nccl-tests 2.19 byte for byte: 13 fields a row, two closing lines with
+/// `Out of bounds values` and `Avg bus bandwidth`. Everything else stands on `#` lines, and none of those
+/// has the words that parsers look for (docs/output.md).
+class TableSink final : public Sink {
+ public:
+  explicit TableSink(OutputFile output) : output_(std::move(output)) {}
+
+  void begin(const Context& context) override;
+  void row(const Row& row) override;
+  void end(const Ending& ending) override;
+
+ private:
+  OutputFile output_;
+  std::string program_;
+  bool quiet_ = false;
+  bool stats_ = false;
+  bool timestamps_ = false;
+  bool cpu_time_ = false;
+  std::vector<Row> rows_;  // kept only where --stats will print them
+};
+
+/// A number in `width` characters as nccl-tests prints it: as many decimals, up to two, as fit, else an exponent.
+[[nodiscard]] std::string fitted(double value, int width);
+
+}  // namespace fabricbench
