@@ -188,12 +188,13 @@ TEST(Usage, CountsInvoluntarySwitchesOfTheCallingThreadOnly) {
 TEST(Usage, PeakResidentBytesGrowsWithTouchedMemory) {
   constexpr std::size_t kBytes = std::size_t{256} << 20;
   constexpr std::size_t kPageBytes = 4096;
-  EXPECT_GT(peak_resident_bytes(), 0U);
+  EXPECT_GT(peak_resident_bytes().value(), 0U);
   std::vector<char> memory(kBytes);
   // Writes through a volatile pointer are kept; the compiler may leave out memory that is not used.
   volatile char* const touched = memory.data();
   for (std::size_t offset = 0; offset < kBytes; offset += kPageBytes) touched[offset] = 'x';
-  EXPECT_GE(peak_resident_bytes(), kBytes);
+  EXPECT_GE(peak_resident_bytes().value(), kBytes);
+  EXPECT_EQ(peak_resident_bytes(FakeRoot().path()), std::nullopt);
 }
 
 TEST(Usage, StolenTicksIsTheEighthNumberOfAllProcessors) {

@@ -20,6 +20,7 @@
 #include "common/harness/memory_plan.h"
 #include "common/host/identity.h"
 #include "common/host/topology.h"
+#include "common/host/usage.h"
 #include "common/mpi/common_clock.h"
 #include "common/mpi/environment.h"
 #include "common/report/csv.h"
@@ -212,9 +213,30 @@ void abandon(const std::vector<std::unique_ptr<Sink>>& sinks, ExitStatus status,
   for (const auto& sink : sinks) sink->abandon(ending);
 }
 
+/// What the system did meanwhile; collective.
+class SystemUsage {
+ public:
+  /// Fills in `ending` on every rank with what has happened since this was made.
+  void add_to(Ending& ending, const mpi::Communicator& world) const {
+    const auto processors = static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN));
+    const auto ticks_per_s = static_cast<double>(sysconf(_SC_CLK_TCK));
+    const double stolen_s = static_cast<double>(host::stolen_ticks().value_or(0) - stolen_) / ticks_per_s;
+    ending.stolen_percent = world.max(100 * stolen_s / ((now() - began_) * processors));
+    const auto peak = static_cast<std::int64_t>(host::peak_resident_bytes().value_or(0));
+    ending.peak_memory_bytes = static_cast<std::uint64_t>(world.max(peak));
+    if (ending.stolen_percent < 1) return;
+    ending.notes.push_back(fmt::format("A hypervisor took {:.1f} % of a host's processor time", ending.stolen_percent));
+  }
+
+ private:
+  std::uint64_t stolen_ = host::stolen_ticks().value_or(0);
+  Seconds began_ = now();
+};
+
 /// Measures everything, and reports it. Returns the exit status, the same on every rank.
 int measure_all(const mpi::Communicator& world, const Collective& collective, Setup& setup, Context context) {
   Options& options = setup.options;
+  const SystemUsage usage;
   Heartbeat heartbeat;
   std::vector<std::string> hosts;
   for (const RankFacts& rank : context.ranks) hosts.push_back(rank.host);
@@ -236,7 +258,8 @@ int measure_all(const mpi::Communicator& world, const Collective& collective, Se
       }
     }
   }
-  const Ending ending = conclude(bench.totals(), options);
+  Ending ending = conclude(bench.totals(), options);
+  usage.add_to(ending, world);
   for (const auto& sink : setup.sinks) sink->end(ending);
   if (world.is_root() && ending.exit_status != 0) say(context.program, ending.reason);
   return static_cast<int>(world.broadcast(std::int64_t{ending.exit_status}));

@@ -12,21 +12,23 @@
 namespace fabricbench::host {
 namespace {
 
-rusage usage_of(int who) {
-  rusage usage{};
-  if (getrusage(who, &usage) != 0) {
-    throw std::system_error(errno, std::generic_category(), "getrusage");
-  }
-  return usage;
-}
+constexpr std::uint64_t kBytesPerKibibyte = 1024;
 
 }  // namespace
 
-std::int64_t involuntary_context_switches() { return usage_of(RUSAGE_THREAD).ru_nivcsw; }
+std::int64_t involuntary_context_switches() {
+  rusage usage{};
+  if (getrusage(RUSAGE_THREAD, &usage) != 0) {
+    throw std::system_error(errno, std::generic_category(), "getrusage");
+  }
+  return usage.ru_nivcsw;
+}
 
-std::uint64_t peak_resident_bytes() {
-  constexpr std::uint64_t kBytesPerKibibyte = 1024;
-  return static_cast<std::uint64_t>(usage_of(RUSAGE_SELF).ru_maxrss) * kBytesPerKibibyte;
+std::optional<std::uint64_t> peak_resident_bytes(const std::filesystem::path& root) {
+  std::istringstream fields(find_value(root / "proc/self/status", "VmHWM").value_or(""));
+  std::uint64_t kibibytes = 0;
+  if (!(fields >> kibibytes)) return std::nullopt;
+  return kibibytes * kBytesPerKibibyte;
 }
 
 std::optional<std::uint64_t> stolen_ticks(const std::filesystem::path& root) {

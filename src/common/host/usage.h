@@ -13,10 +13,10 @@ namespace fabricbench::host {
 // std::system_error. Source: ru_nivcsw of RUSAGE_THREAD, getrusage(2).
 [[nodiscard]] std::int64_t involuntary_context_switches();
 
-// The most memory this process has had resident, in bytes. Linux carries it over an exec, so the
-// launcher that became this process counts too. Throws std::system_error.
-// Source: ru_maxrss of RUSAGE_SELF, getrusage(2).
-[[nodiscard]] std::uint64_t peak_resident_bytes();
+// The most memory this process has had resident, in bytes; nothing where the system does not say. Not
+// ru_maxrss, which Linux carries over an exec: the launcher that became this process would count.
+// Source: VmHWM of proc_pid_status(5).
+[[nodiscard]] std::optional<std::uint64_t> peak_resident_bytes(const std::filesystem::path& root = "/");
 
 // How long the hypervisor ran something else while this machine had work to do: the sum over its
 // processors since boot, in ticks of 1 / sysconf(_SC_CLK_TCK) seconds. Nothing where /proc/stat

@@ -6,7 +6,7 @@
 
 namespace fabricbench::mpi {
 
-/// MPI from MPI_Init_thread to MPI_Finalize. One per process; only the main thread calls MPI.
+/// MPI from MPI_Init to MPI_Finalize. One per process; only the main thread calls MPI.
 class Environment {
  public:
   Environment(int& argc, char**& argv);

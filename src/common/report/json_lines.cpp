@@ -100,7 +100,7 @@ void JsonLinesSink::begin(const Context& context) {
                       {"schema_version", kSchemaVersion},
                       {"program", context.program},
                       {"fabricbench_version", kVersion},
-                      {"compiler", fmt::format("g++ {}", __VERSION__)},
+                      {"compiler", __VERSION__},
                       {"started_utc", utc(context.started)},
                       {"command_line", context.command_line},
                       {"options", texts(context.option_values)},
@@ -151,6 +151,8 @@ void JsonLinesSink::end(const Ending& ending) {
                       {"wrong_checks", ending.wrong_checks},
                       {"average_busbw_gb_per_s", ending.average_busbw / 1e9},
                       {"fast_enough", ending.fast_enough ? Json(*ending.fast_enough) : Json(nullptr)},
+                      {"peak_memory_bytes", ending.peak_memory_bytes},
+                      {"stolen_percent", ending.stolen_percent},
                       {"precision", ending.precision},
                       {"notes", ending.notes}}));
 }

@@ -52,12 +52,14 @@ struct EpochRecord {
 /// How the run ended.
 struct Ending {
   int exit_status = 0;
-  std::string reason;               ///< one sentence
-  std::uint64_t wrong_checks = 0;   ///< checks with at least one wrong element, over all ranks
-  double average_busbw = 0;         ///< bytes per second: the plain mean over all measurements of the table
-  std::optional<bool> fast_enough;  ///< against the bandwidth asked for, if any
-  std::string precision;            ///< one line: how precise the figures are
-  std::vector<std::string> notes;   ///< what the user should know of the figures, a line each
+  std::string reason;                   ///< one sentence
+  std::uint64_t wrong_checks = 0;       ///< checks with at least one wrong element, over all ranks
+  double average_busbw = 0;             ///< bytes per second: the plain mean over all measurements of the table
+  std::optional<bool> fast_enough;      ///< against the bandwidth asked for, if any
+  std::uint64_t peak_memory_bytes = 0;  ///< resident, of the rank that had most; 0: unknown
+  double stolen_percent = 0;            ///< of processor time, by the hypervisor, on the host where it was most
+  std::string precision;                ///< one line: how precise the figures are
+  std::vector<std::string> notes;       ///< what the user should know of the figures, a line each
 };
 
 }  // namespace fabricbench

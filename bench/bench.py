@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""Measures fabricbench itself: what it adds to an operation, to a start, to memory, and how honest its intervals are.
+
+usage: bench/bench.py [--build DIR] [--launches N] [overhead|isolated|start|memory|verification|coverage]...
+
+Every figure is a ratio or a difference taken in one run: the two sides alternate, and the median of
+several launches counts. bench/README.md says what each one is for and what was seen.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+MPIRUN = ["mpirun", "--oversubscribe", "-np"]
+TIME_LIMIT_S = 900
+
+
+def environment():
+    """Root may start MPI jobs here."""
+    return dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+
+
+def launch(ranks, command):
+    """Runs a job to its end and returns its standard output."""
+    done = subprocess.run(MPIRUN + [str(ranks)] + [str(word) for word in command], env=environment(), check=True,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, timeout=TIME_LIMIT_S)
+    return done.stdout
+
+
+def all_reduce(build, ranks, *options):
+    """Runs all_reduce_perf and returns the objects of its JSON Lines."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "run.jsonl"
+        launch(ranks, [build / "all_reduce_perf", *options, "--quiet", "--json", path])
+        return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def rows(objects):
+    return [entry for entry in objects if entry["kind"] == "row"]
+
+
+def overhead(build, launches):
+    """8 B, 2 ranks, pipelined: our time over that of a bare C loop."""
+    iterations = 200000
+    ours, bare = [], []
+    for _ in range(launches):
+        bare.append(float(launch(2, [build / "bench/bare_all_reduce", 8, iterations]).split()[0]))
+        found = rows(all_reduce(build, 2, "-b", 8, "-e", 8, "-n", iterations, "--placement", "out"))
+        ours.append(found[0]["out_of_place"]["time_us_median"])
+    ratio = statistics.median(ours) / statistics.median(bare)
+    print(f"overhead: bare {statistics.median(bare):.4f} us, ours {statistics.median(ours):.4f} us, ratio {ratio:.3f} "
+          f"(pairs {min(o / b for o, b in zip(ours, bare)):.3f} to {max(o / b for o, b in zip(ours, bare)):.3f})")
+
+
+def isolated(build, launches):
+    """What an isolated sample costs besides the operation and its clock reads."""
+    for _ in range(min(launches, 3)):
+        print("isolated:", launch(1, [build / "bench/sample_overhead"]).strip())
+
+
+def seconds_to_first_row(build, ranks):
+    """From starting mpirun to the first row on its standard output."""
+    began = time.monotonic()
+    command = MPIRUN + [str(ranks), str(build / "all_reduce_perf"), "-b", "8", "-e", "8", "-n", "1", "-w", "0"]
+    with subprocess.Popen(command, env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          text=True) as job:
+        for line in job.stdout:
+            if line.split()[:1] == ["8"]:
+                first = time.monotonic() - began
+        job.wait(timeout=TIME_LIMIT_S)
+    return first
+
+
+def start(build, launches):
+    """From mpirun to the first timed row, against a whole MPI hello-world."""
+    ours, hello = [], []
+    for _ in range(launches):
+        began = time.monotonic()
+        launch(2, [build / "bench/mpi_hello"])
+        hello.append(time.monotonic() - began)
+        ours.append(seconds_to_first_row(build, 2))
+    print(f"start: hello {statistics.median(hello):.3f} s, our first row after {statistics.median(ours):.3f} s, "
+          f"{(statistics.median(ours) - statistics.median(hello)) * 1e3:+.0f} ms")
+
+
+def memory(build, _launches):
+    """The largest rank's resident memory besides its two buffers, and a bare loop's over the same operations."""
+    for size_mib, sweep in ((1, ["-b", 8, "-e", "1M", "-f", 2]), (64, ["-b", "64M", "-e", "64M"])):
+        end = all_reduce(build, 2, *sweep, "--time-budget", 0.2)[-1]
+        bare_kib = int(launch(2, [build / "bench/bare_all_reduce", size_mib << 20, 20]).split()[1])
+        ours, bare = end["peak_memory_bytes"] / 2**20 - 2 * size_mib, bare_kib / 2**10 - 2 * size_mib
+        print(f"memory: up to {size_mib} MiB: {ours:.1f} MiB a rank besides the two buffers; a bare loop {bare:.1f} MiB")
+
+
+def verification(build, _launches):
+    """Checking 64 MiB against copying it."""
+    output = subprocess.run([build / "bench/verification_cost"], check=True, stdout=subprocess.PIPE, text=True).stdout
+    print("\n".join("verification: " + line for line in output.splitlines()))
+
+
+def coverage_of(objects, size):
+    """How many of the intervals of one size contain the median of all its medians."""
+    found = [row["out_of_place"] for row in rows(objects) if row["size_bytes"] == size]
+    truth = statistics.median(entry["time_us_median"] for entry in found)
+    inside = sum(entry["time_us_interval"]["low_us"] <= truth <= entry["time_us_interval"]["high_us"] for entry in found)
+    width = statistics.median(entry["time_us_interval"]["half_width_percent"] for entry in found)
+    return inside, len(found), truth, width
+
+
+def coverage(build, _launches):
+    """The share of nominal 95 % intervals that contain what 120 repetitions agree on."""
+    repetitions = 120
+    sweeps = [(8, 64 << 10, 8192), (1 << 20, 1 << 20, 1)]
+    for timing in ("pipelined", "isolated"):
+        for least, most, factor in sweeps:
+            options = ["-b", least, "-e", most, "-f", factor, "--placement", "out", "--timing", timing,
+                       "-N", repetitions, "--time-budget", "0.5"]
+            objects = all_reduce(build, 2, *options)
+            for size in sorted({row["size_bytes"] for row in rows(objects)}):
+                inside, total, truth, width = coverage_of(objects, size)
+                print(f"coverage: {timing}, {size} B: {inside} of {total} intervals contain {truth:.2f} us "
+                      f"({100 * inside / total:.1f} %); median half-width {width:.1f} %", flush=True)
+
+
+BENCHES = {bench.__name__: bench for bench in (overhead, isolated, start, memory, verification, coverage)}
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Measures fabricbench itself; bench/README.md has the details.")
+    parser.add_argument("--build", type=Path, default=Path(__file__).resolve().parent.parent / "build",
+                        help="folder of the built programs (default: build beside this folder)")
+    parser.add_argument("--launches", type=int, default=9, help="launches of each side (default: 9)")
+    parser.add_argument("which", nargs="*", metavar="BENCH", help="any of " + ", ".join(BENCHES) + "; default: all")
+    arguments = parser.parse_args()
+    unknown = [name for name in arguments.which if name not in BENCHES]
+    if unknown:
+        parser.error(f"'{unknown[0]}' is no bench; choose of {', '.join(BENCHES)}")
+    if not (arguments.build / "bench/mpi_hello").exists():
+        print(f"bench.py: {arguments.build} has no bench programs; configure with -DFABRICBENCH_TESTS=ON and build",
+              file=sys.stderr)
+        return 3
+    for name in arguments.which or BENCHES:
+        BENCHES[name](arguments.build, arguments.launches)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,62 @@
+// What an isolated sample costs besides the operation: the meter measures an operation that does nothing, so what
+// it reports is its own doing. Prints, in nanoseconds: the sample, one clock read, the difference.
+
+#include <fmt/format.h>
+
+#include "common/core/clock.h"
+#include "common/core/statistics.h"
+#include "common/harness/describe.h"
+#include "common/harness/meter.h"
+#include "common/mpi/environment.h"
+
+namespace fabricbench {
+namespace {
+
+class Nothing final : public Collective {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "nothing"; }
+  [[nodiscard]] Layout layout(std::uint64_t elements, int /*ranks*/) const override {
+    return {elements, elements, elements};
+  }
+  [[nodiscard]] double bus_factor(int /*ranks*/) const override { return 0; }
+  [[nodiscard]] std::vector<ExpectedBlock> expected(const Layout& /*layout*/, int /*rank*/) const override {
+    return {};
+  }
+  void start(Backend& /*backend*/, const Operands& /*operands*/) const override {}
+};
+
+class NoBackend final : public Backend {
+ public:
+  [[nodiscard]] std::string library() const override { return "none"; }
+  void all_reduce(const void*, void*, std::size_t, DataType, Reduction) override {}
+  void wait() override {}
+};
+
+void measure() {
+  const mpi::Communicator world = mpi::Communicator::world();
+  mpi::CommonClock clock(world, 0, now);
+  Options options;
+  options.timing = Timing::kIsolated;
+  Heartbeat heartbeat;
+  Meter meter(world, clock, options, heartbeat);
+  Workspace workspace(4096, true, 0, world.rank(), world.size());
+  workspace.use(DataType::kFloat, Reduction::kSum);
+  const Nothing nothing;
+  NoBackend backend;
+  Operation operation(nothing, backend, workspace, {8, nothing.layout(2, 1)}, BufferPolicy::kSame, world.rank());
+  const Epoch epoch =
+      meter.measure(operation, {.warmup = 100, .samples = 20000, .iterations = 1, .common_start = false});
+  if (!world.is_root()) return;
+  const double sample = median(epoch.samples) * 1e9;
+  const double read = timer_cost() * 1e9;
+  fmt::print("sample {:.1f} ns, clock read {:.1f} ns, besides {:.1f} ns\n", sample, read, sample - read);
+}
+
+}  // namespace
+}  // namespace fabricbench
+
+int main(int argc, char** argv) {
+  const fabricbench::mpi::Environment mpi(argc, argv);
+  fabricbench::measure();
+  return 0;
+}

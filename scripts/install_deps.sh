@@ -1,0 +1,200 @@
+#!/usr/bin/env bash
+# Installs what fabricbench needs to be built, and nothing that is there already.
+set -euo pipefail
+
+# shellcheck source=scripts/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+usage() {
+    cat <<'EOT'
+usage: scripts/install_deps.sh [--with-tests] [--dry-run]
+
+Installs what is missing with apt-get (Debian, Ubuntu) or dnf (Fedora, RHEL and relatives).
+With nothing missing it does nothing. Otherwise it needs root, or sudo.
+
+  --with-tests   also what only the tests and the linters need
+  --dry-run      print the commands and change nothing
+  --help         print this text
+
+Exit status: 0 all is there, 1 the package manager failed, 2 usage, 3 something is missing
+and cannot be installed from here.
+EOT
+}
+
+# What is needed, for what, how it is recognised, and its package.
+# Things are looked for themselves, not by package, so that an MPI from a module or a cmake from /opt counts.
+#   command NAME     found on the PATH
+#   header FILE      found by the C++ compiler
+#   library FILE     known to the C++ compiler
+#   module NAME      imported by python3
+dependency_table() {
+    cat <<'EOT'
+# for   kind     name               apt                  dnf
+build   command  c++                build-essential      gcc-c++
+build   command  make               build-essential      make
+build   command  cmake              cmake                cmake
+build   command  ninja              ninja-build          ninja-build
+build   command  pkg-config         pkg-config           pkgconf-pkg-config
+build   command  mpicxx             libopenmpi-dev       openmpi-devel
+build   command  mpirun             openmpi-bin          openmpi
+build   header   CLI/CLI.hpp        libcli11-dev         cli11-devel
+build   header   fmt/format.h       libfmt-dev           fmt-devel
+build   header   nlohmann/json.hpp  nlohmann-json3-dev   json-devel
+build   header   hwloc.h            libhwloc-dev         hwloc-devel
+test    header   gtest/gtest.h      libgtest-dev         gtest-devel
+test    header   gmock/gmock.h      libgmock-dev         gmock-devel
+test    command  python3            python3              python3
+test    module   jsonschema         python3-jsonschema   python3-jsonschema
+test    library  libasan.so         build-essential      libasan
+test    library  libubsan.so        build-essential      libubsan
+test    command  find               findutils            findutils
+test    command  ip                 iproute2             iproute
+test    command  clang-format       clang-format         clang-tools-extra
+test    command  clang-tidy         clang-tidy           clang-tools-extra
+test    command  shellcheck         shellcheck           ShellCheck
+EOT
+}
+
+# is_there KIND NAME
+is_there() {
+    case $1 in
+        command) command -v "$2" ;;
+        header) printf '#if !__has_include(<%s>)\n#error\n#endif\n' "$2" | c++ -E -x c++ - ;;
+        # The compiler prints a full path for a library that it has, and the bare name otherwise.
+        library) [[ $(c++ -print-file-name="$2") == /* ]] ;;
+        module) python3 -c "import $2" ;;
+    esac >/dev/null 2>&1
+}
+
+# Sets missing_names and missing_packages; PURPOSES is a word list: "build" or "build test".
+find_missing() {
+    local purposes=$1 manager=$2 purpose kind name apt dnf package
+    missing_names=() missing_packages=()
+    while read -r purpose kind name apt dnf; do
+        [[ " $purposes " == *" $purpose "* ]] || continue
+        is_there "$kind" "$name" && continue
+        package=$apt
+        [[ $manager != dnf ]] || package=$dnf
+        missing_names+=("$name")
+        [[ " ${missing_packages[*]} " == *" $package "* ]] || missing_packages+=("$package")
+    done <<<"$(dependency_table | grep -v '^#')"
+}
+
+package_manager() {
+    local candidate
+    for candidate in apt-get dnf; do
+        if command -v "$candidate" >/dev/null; then
+            echo "$candidate"
+            return
+        fi
+    done
+    echo none
+}
+
+# Sets as_root to the words that make a command run as root.
+become_root() {
+    local ask
+    ask="ask an administrator to run '$(quoted "$0" "$@")'"
+    as_root=()
+    if is_root; then
+        return
+    fi
+    command -v sudo >/dev/null ||
+        die "$kMissing" "missing: ${missing_packages[*]}; installing them needs root and there is no sudo; $ask"
+    as_root=(sudo)
+    # Asks for the password, if there is one to ask for.
+    [[ $dry_run == yes ]] || sudo true ||
+        die "$kMissing" "missing: ${missing_packages[*]}; installing them needs root and sudo refused; $ask"
+}
+
+# Runs the command as root, or only prints it with --dry-run.
+root_run() {
+    if [[ $dry_run == yes ]]; then
+        echo "would run: $(quoted "${as_root[@]}" "$@")"
+    else
+        say "running: $(quoted "${as_root[@]}" "$@")"
+        "${as_root[@]}" "$@" </dev/null
+    fi
+}
+
+apt_knows_all() {
+    local package unknown=()
+    for package in "${missing_packages[@]}"; do
+        apt-cache show --no-all-versions "$package" >/dev/null 2>&1 || unknown+=("$package")
+    done
+    unknown_packages=${unknown[*]}
+    [[ -z $unknown_packages ]]
+}
+
+install_with_apt() {
+    local hint="on Ubuntu, enable 'universe' (add-apt-repository universe)"
+    # One third-party source that is down must not stop what the other sources can deliver.
+    # Error-Mode: by default apt-get calls it a success when no source can be reached.
+    if ! root_run apt-get update -qq -o Acquire::Retries=3 -o APT::Update::Error-Mode=any; then
+        apt_knows_all ||
+            die "$kFailed" "'apt-get update' failed, and no package list here has: $unknown_packages;" \
+                "see its message above, check the network and /etc/apt, and run this again"
+        warn "'apt-get update' failed; going on with the package lists that are here"
+    elif [[ $dry_run == no ]] && ! apt_knows_all; then
+        die "$kMissing" "no apt source has: $unknown_packages; $hint, or install them by hand"
+    fi
+    # A machine that has just started may be upgrading itself: wait for its lock, but not for ever.
+    root_run env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+        -o Acquire::Retries=3 -o DPkg::Lock::Timeout=300 "${missing_packages[@]}" ||
+        die "$kFailed" "'apt-get install' failed; see its message above"
+}
+
+install_with_dnf() {
+    local hint="see its message above"
+    grep -qs '^ID=.*fedora' /etc/os-release ||
+        hint+="; on RHEL and relatives, enable CRB ('dnf config-manager --set-enabled crb') and EPEL ('dnf install epel-release')"
+    root_run dnf install -y --setopt=install_weak_deps=False "${missing_packages[@]}" ||
+        die "$kFailed" "'dnf install' failed; $hint"
+}
+
+# A second python3 or compiler, first on the PATH, does not see what the package manager installs.
+check_all_found() {
+    hash -r
+    use_mpi
+    find_missing "$1" "$2"
+    [[ ${#missing_names[@]} -eq 0 ]] ||
+        die "$kMissing" "installed, but still not found: ${missing_names[*]};" \
+            "check which c++ and python3 come first in PATH=$PATH"
+}
+
+install_missing() {
+    local purposes=$1 manager=$2
+    shift 2
+    [[ $manager != none ]] ||
+        die "$kMissing" "not found: ${missing_names[*]}; this system has neither apt-get nor dnf, install them by hand"
+    say "not found: ${missing_names[*]}"
+    become_root "$@"
+    case $manager in
+        apt-get) install_with_apt ;;
+        dnf) install_with_dnf ;;
+    esac
+    [[ $dry_run == yes ]] || check_all_found "$purposes" "$manager"
+}
+
+main() {
+    local purposes=build manager option
+    dry_run=no
+    for option in "$@"; do
+        case $option in
+            --with-tests) purposes="build test" ;;
+            --dry-run) dry_run=yes ;;
+            -h | --help) usage && exit 0 ;;
+            *) unknown_option "$option" ;;
+        esac
+    done
+    manager=$(package_manager)
+    use_mpi
+    find_missing "$purposes" "$manager"
+    if [[ ${#missing_names[@]} -eq 0 ]]; then
+        say "nothing to install"
+    else
+        install_missing "$purposes" "$manager" "$@"
+    fi
+}
+
+main "$@"

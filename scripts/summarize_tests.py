@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+"""Counts a ctest run by suite, gives the reason of every skipped test, and fails if a suite ran nothing.
+
+usage: ctest --show-only=json-v1 | summarize_tests.py JUNIT_FILE SUITE...
+
+A suite is a ctest label. Labels come from standard input, results from the file that ctest --output-junit wrote.
+Exit status: 0 every suite ran a test, 1 one did not.
+"""
+
+import json
+import sys
+import xml.etree.ElementTree as ElementTree
+
+RAN = ("run", "fail")
+
+
+def labels_by_test(listing):
+    """{test name: [labels]} from what ctest --show-only=json-v1 printed."""
+    return {
+        test["name"]: next((p["value"] for p in test.get("properties", []) if p["name"] == "LABELS"), [])
+        for test in listing["tests"]
+    }
+
+
+def read_results(junit_path):
+    """[(test name, status, output)]; none at all if ctest got no further than starting."""
+    try:
+        root = ElementTree.parse(junit_path).getroot()
+    except FileNotFoundError:
+        return []
+    return [(case.get("name"), case.get("status"), case.findtext("system-out") or "") for case in root.iter("testcase")]
+
+
+def skip_reason(output):
+    """GoogleTest puts the reason below a line that ends in 'Skipped'; our scripts print it last."""
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    for here, below in zip(lines, lines[1:]):
+        if here.endswith(": Skipped"):
+            return below
+    return lines[-1].removeprefix("skipped: ") if lines else "no reason given"
+
+
+def main(junit_path, suites):
+    labels = labels_by_test(json.load(sys.stdin))
+    results = read_results(junit_path)
+    idle = []
+
+    print(f"{'suite':<10} {'ran':>6} {'failed':>7} {'skipped':>8}")
+    for suite in suites:
+        statuses = [status for name, status, _ in results if suite in labels.get(name, [])]
+        ran = sum(status in RAN for status in statuses)
+        print(f"{suite:<10} {ran:>6} {statuses.count('fail'):>7} {len(statuses) - ran:>8}")
+        if ran == 0:
+            idle.append(suite)
+    for name, status, output in results:
+        if status not in RAN:
+            print(f"skipped: {name}: {skip_reason(output)}")
+    sys.stdout.flush()
+    for suite in idle:
+        print(f"suite '{suite}' ran no test; see why above, or leave it out with --without {suite}", file=sys.stderr)
+    return 1 if idle else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], sys.argv[2:]))
