@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Counts a ctest run by suite, gives the reason of every skipped test, and fails if a suite ran nothing.
+"""Counts a ctest run by suite, gives the reason of every skipped test, and fails if a suite had nothing to run.
 
 usage: ctest --show-only=json-v1 | summarize_tests.py JUNIT_FILE SUITE...
 
 A suite is a ctest label. Labels come from standard input, results from the file that ctest --output-junit wrote.
-Exit status: 0 every suite ran a test, 1 one did not.
+A suite whose tests were all skipped, each with its reason, is pointed out; one without any test is a failure.
+Exit status: 0 every suite had a test to run, 1 one had none.
 """
 
 import json
@@ -50,14 +51,16 @@ def main(junit_path, suites):
         statuses = [status for name, status, _ in results if suite in labels.get(name, [])]
         ran = sum(status in RAN for status in statuses)
         print(f"{suite:<10} {ran:>6} {statuses.count('fail'):>7} {len(statuses) - ran:>8}")
-        if ran == 0:
+        if not statuses:
             idle.append(suite)
+        elif ran == 0:
+            print(f"{suite}: every test was skipped, for the reasons below")
     for name, status, output in results:
         if status not in RAN:
             print(f"skipped: {name}: {skip_reason(output)}")
     sys.stdout.flush()
     for suite in idle:
-        print(f"suite '{suite}' ran no test; see why above, or leave it out with --without {suite}", file=sys.stderr)
+        print(f"suite '{suite}' ran no test, and skipped none; see above, or leave it out with --without {suite}", file=sys.stderr)
     return 1 if idle else 0
 
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -18,6 +19,7 @@ constexpr std::int64_t kMostIterationsPerEpoch = 5000;
 constexpr std::int64_t kMostSamplesPerEpoch = 1000;
 constexpr std::int64_t kEpochsAdded = 3;
 constexpr double kFirstShare = 0.5;  // of the time budget, for the epochs that are measured in any case
+constexpr double kLeastEpoch = 0.3;  // of the time budget: how long an epoch lasts at least
 constexpr std::size_t kMostNotes = 20;
 
 /// The same shuffle on every rank and with every C++ library: std::shuffle may differ between them.
@@ -33,7 +35,7 @@ std::vector<Seconds> all_samples(const std::vector<Epoch>& epochs) {
 
 Seconds median_cpu_time(const std::vector<Epoch>& epochs) {
   std::vector<Seconds> times;
-  for (const Epoch& epoch : epochs) times.push_back(epoch.cpu_time);
+  for (const Epoch& epoch : epochs) times.push_back(median(epoch.cpu_times));
   return median(times);
 }
 
@@ -42,8 +44,10 @@ Seconds median_cpu_time(const std::vector<Epoch>& epochs) {
 struct Bench::Subject {
   Case which;
   Operation operation;
-  EpochPlan plan{};
+  VisitPlan plan{};
   std::int64_t epochs_done = 0;
+  bool visited = false;
+  Epoch current{};              // rank 0: the visits of the epoch under way
   std::vector<Epoch> epochs{};  // rank 0
   Seconds spent = 0;            // rank 0's clock
   std::uint64_t wrong = 0;      // on this rank: elements, in the worst of the checks
@@ -91,7 +95,8 @@ void Bench::measure_in_order(std::vector<Subject>& subjects) {
     if (options_.iterations) {
       for (Subject& subject : row) {
         plan(subject);
-        measure_epoch(subject);
+        visit(subject);
+        finish_epoch(subject);
       }
     } else {
       measure_interleaved(row);
@@ -105,26 +110,41 @@ void Bench::measure_in_order(std::vector<Subject>& subjects) {
 /// Epochs that visit all subjects, each in another random order, until every one is precise or out of time.
 void Bench::measure_interleaved(std::vector<Subject>& subjects) {
   for (Subject& subject : subjects) plan(subject);
+  const Seconds began = now();
   std::vector<std::uint8_t> active(subjects.size(), 1);
   for (std::int64_t epochs = options_.epochs; std::count(active.begin(), active.end(), 1) > 0; epochs += kEpochsAdded) {
     for (std::int64_t epoch = epochs == options_.epochs ? 0 : epochs - kEpochsAdded; epoch < epochs; ++epoch) {
-      std::vector<std::size_t> order(subjects.size());
-      std::iota(order.begin(), order.end(), 0);
-      shuffle(order, random_);
-      for (const std::size_t index : order) {
-        if (active[index] == 0) continue;
-        measure_epoch(subjects[index]);
-        show_progress(subjects, epochs);
-      }
+      measure_epoch(subjects, active);
+      show_progress(subjects, epochs, began);
     }
-    for (std::size_t i = 0; i < subjects.size(); ++i) active[i] = world_.is_root() && wants_more(subjects[i]) ? 1 : 0;
+    for (std::size_t i = 0; i < subjects.size(); ++i) {
+      active[i] = world_.is_root() && wants_more(subjects[i], subjects.size()) ? 1 : 0;
+    }
     active = world_.broadcast(std::move(active));
   }
 }
 
+/// Visits the active subjects in random order, again and again until the epoch has lasted long enough.
+void Bench::measure_epoch(std::vector<Subject>& subjects, const std::vector<std::uint8_t>& active) {
+  const Seconds began = now();
+  std::vector<std::size_t> order(subjects.size());
+  std::iota(order.begin(), order.end(), 0);
+  do {
+    shuffle(order, random_);
+    for (const std::size_t index : order) {
+      if (active[index] != 0) visit(subjects[index]);
+    }
+  } while (world_.broadcast(std::int64_t{now() - began < least_epoch()}) != 0);
+  for (std::size_t i = 0; i < subjects.size(); ++i) {
+    if (active[i] != 0) finish_epoch(subjects[i]);
+  }
+}
+
+Seconds Bench::least_epoch() const { return options_.time_budget * kLeastEpoch; }
+
 /// Decides how many operations an epoch of the subject has; every rank finds the same.
 void Bench::plan(Subject& subject) {
-  EpochPlan& plan = subject.plan;
+  VisitPlan& plan = subject.plan;
   heartbeat_.enter_case(describe(subject.which));
   plan.warmup = options_.warmup;
   if (options_.iterations) {
@@ -149,29 +169,35 @@ void Bench::plan(Subject& subject) {
   }
 }
 
-void Bench::measure_epoch(Subject& subject) {
+void Bench::visit(Subject& subject) {
   const Seconds began = now();
   heartbeat_.enter_case(describe(subject.which));
   Epoch epoch = meter_.measure(subject.operation, subject.plan);
   subject.plan.common_start = epoch.common_start;
-  const EpochPlan& plan = subject.plan;
+  const VisitPlan& plan = subject.plan;
   if (options_.checks > 0) {
     heartbeat_.enter(Phase::kCheck);
     const std::int64_t starts = (plan.warmup + plan.samples * plan.iterations) * options_.aggregated;
     if (subject.operation.last_result_is_defined(starts)) check_result(subject, starts);
-    if (subject.epochs_done == 0) check_extra(subject);
+    if (!subject.visited) check_extra(subject);
   }
+  subject.visited = true;
+  subject.current.add(epoch);
+  subject.spent += now() - began;
+}
+
+void Bench::finish_epoch(Subject& subject) {
   heartbeat_.enter(Phase::kReport);
   const std::int64_t number = subject.epochs_done++;
   if (!world_.is_root()) return;
-  subject.spent += now() - began;
   const Case& which = subject.which;
+  const Epoch& epoch = subject.current;
   const EpochRecord record{
       which.size,     which.datatype, which.reduction,       which.root,
       which.in_place, number,         median(epoch.samples), static_cast<std::int64_t>(epoch.samples.size()),
       epoch.late};
   for (const auto& sink : sinks_) sink->epoch(record);
-  subject.epochs.push_back(std::move(epoch));
+  subject.epochs.push_back(std::exchange(subject.current, Epoch()));
 }
 
 void Bench::check_result(Subject& subject, std::int64_t starts) {
@@ -195,8 +221,10 @@ void Bench::check_extra(Subject& subject) {
   }
 }
 
-bool Bench::wants_more(const Subject& subject) const {
-  if (subject.spent >= options_.time_budget) return false;
+bool Bench::wants_more(const Subject& subject, std::size_t subjects) const {
+  // Few subjects have to fill long epochs, and may spend more than their budget on that: as many epochs again.
+  const Seconds filling = 2 * least_epoch() * static_cast<double>(options_.epochs) / static_cast<double>(subjects);
+  if (subject.spent >= std::max(options_.time_budget, filling)) return false;
   std::vector<double> medians;
   for (const Epoch& epoch : subject.epochs) medians.push_back(median(epoch.samples));
   const auto interval = median_interval(medians);
@@ -268,23 +296,16 @@ void Bench::add_to_totals(const Subject& subject, const Measurement& measured) {
   }
 }
 
-void Bench::show_progress(const std::vector<Subject>& subjects, std::int64_t epochs_planned) {
+void Bench::show_progress(const std::vector<Subject>& subjects, std::int64_t epochs_planned, Seconds began) {
   if (!progress_.shown()) return;
   std::int64_t done = 0;
   std::int64_t planned = 0;
-  Seconds left = 0;
   for (const Subject& subject : subjects) {
     done += subject.epochs_done;
-    if (subject.epochs_done == 0) {
-      planned += options_.epochs;
-      left += options_.time_budget * kFirstShare;
-      continue;
-    }
-    const std::int64_t missing = wants_more(subject) ? epochs_planned - subject.epochs_done
-                                                     : std::max<std::int64_t>(options_.epochs - subject.epochs_done, 0);
-    planned += subject.epochs_done + missing;
-    left += subject.spent / static_cast<double>(subject.epochs_done) * static_cast<double>(missing);
+    const bool more = subject.epochs_done < options_.epochs || wants_more(subject, subjects.size());
+    planned += more ? epochs_planned : subject.epochs_done;
   }
+  const Seconds left = (now() - began) / static_cast<double>(done) * static_cast<double>(planned - done);
   progress_.show(done, planned, left);
 }
 

@@ -37,6 +37,9 @@ struct Totals {
 
 /// Runs a list of cases: estimates them, visits them epoch by epoch, checks every result, and hands the rows
 /// to the sinks. All ranks run the same code; rank 0 keeps the samples and decides what is done next.
+///
+/// An epoch visits every case, in random order, and starts again until it has lasted long enough: machines drift over
+/// tenths of a second, and epochs that follow each other faster would agree without being right.
 class Bench {
  public:
   Bench(const mpi::Communicator& world, const Options& options, const Collective& collective, Backend& backend,
@@ -55,15 +58,18 @@ class Bench {
   void measure_in_order(std::vector<Subject>& subjects);
   void measure_interleaved(std::vector<Subject>& subjects);
   void plan(Subject& subject);
-  void measure_epoch(Subject& subject);
+  void measure_epoch(std::vector<Subject>& subjects, const std::vector<std::uint8_t>& active);
+  void visit(Subject& subject);
+  void finish_epoch(Subject& subject);
   void check_result(Subject& subject, std::int64_t starts);
   void check_extra(Subject& subject);
-  [[nodiscard]] bool wants_more(const Subject& subject) const;
+  [[nodiscard]] bool wants_more(const Subject& subject, std::size_t subjects) const;
+  [[nodiscard]] Seconds least_epoch() const;
   void report_rows(std::vector<Subject>& subjects);
   [[nodiscard]] Measurement conclude(Subject& subject);
   void note_wrong(const Subject& subject, std::uint64_t wrong);
   void add_to_totals(const Subject& subject, const Measurement& measured);
-  void show_progress(const std::vector<Subject>& subjects, std::int64_t epochs_planned);
+  void show_progress(const std::vector<Subject>& subjects, std::int64_t epochs_planned, Seconds began);
 
   const mpi::Communicator& world_;
   const Options& options_;

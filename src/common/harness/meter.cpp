@@ -36,7 +36,7 @@ Meter::Meter(const mpi::Communicator& world, mpi::CommonClock& clock, const Opti
   if (options_.timing == Timing::kIsolated) choose_slack();
 }
 
-Epoch Meter::measure(Operation& operation, const EpochPlan& plan) {
+Epoch Meter::measure(Operation& operation, const VisitPlan& plan) {
   heartbeat_.enter(Phase::kPrepare);
   const std::int64_t switches_before = host::involuntary_context_switches();
   operation.prepare((plan.warmup + plan.samples * plan.iterations) * options_.aggregated);
@@ -63,7 +63,7 @@ void Meter::run(Operation& operation, std::int64_t iterations) {
   operation.wait();
 }
 
-Epoch Meter::pipelined(Operation& operation, const EpochPlan& plan) {
+Epoch Meter::pipelined(Operation& operation, const VisitPlan& plan) {
   std::vector<Seconds> durations;
   std::vector<Seconds> cpu_times;
   for (std::int64_t sample = 0; sample < plan.samples; ++sample) {
@@ -74,7 +74,7 @@ Epoch Meter::pipelined(Operation& operation, const EpochPlan& plan) {
   }
   Epoch epoch;
   reduce(durations, epoch);
-  epoch.cpu_time = world_.max(median(cpu_times));
+  epoch.cpu_times = {world_.max(median(cpu_times))};
   return epoch;
 }
 
@@ -128,7 +128,7 @@ void Meter::reduce(const std::vector<Seconds>& durations, Epoch& epoch) const {
   }
 }
 
-Epoch Meter::isolated(Operation& operation, const EpochPlan& plan) {
+Epoch Meter::isolated(Operation& operation, const VisitPlan& plan) {
   std::vector<Stamp> stamps;
   stamps.reserve(static_cast<std::size_t>(plan.samples));
   clock_.synchronise();
@@ -140,8 +140,8 @@ Epoch Meter::isolated(Operation& operation, const EpochPlan& plan) {
   Epoch epoch;
   epoch.clock_error = world_.max(clock_.error());
   if (plan.common_start && keep_timely(stamps, epoch)) return epoch;
-  if (plan.common_start) {  // the clock was no use: the same epoch again, started by a barrier
-    EpochPlan again = plan;
+  if (plan.common_start) {  // the clock was no use: the same visit again, started by a barrier
+    VisitPlan again = plan;
     again.common_start = false;
     return isolated(operation, again);
   }

@@ -12,8 +12,8 @@
 
 namespace fabricbench {
 
-/// What one epoch of a case does; the same on every rank.
-struct EpochPlan {
+/// What one visit to a case does; the same on every rank.
+struct VisitPlan {
   std::int64_t warmup = 0;
   std::int64_t samples = 1;     ///< pipelined: batches; isolated: iterations
   std::int64_t iterations = 1;  ///< in a sample
@@ -25,8 +25,8 @@ class Meter {
  public:
   Meter(const mpi::Communicator& world, mpi::CommonClock& clock, const Options& options, Heartbeat& heartbeat);
 
-  /// One epoch; collective. The result is filled in on rank 0; `common_start` on every rank.
-  [[nodiscard]] Epoch measure(Operation& operation, const EpochPlan& plan);
+  /// One visit; collective. The result is filled in on rank 0; `common_start` on every rank.
+  [[nodiscard]] Epoch measure(Operation& operation, const VisitPlan& plan);
 
   /// About how long an operation takes, agreed among the ranks: the longest rank's mean over a
   /// few milliseconds of untimed iterations.
@@ -52,8 +52,8 @@ class Meter {
   };
 
   void run(Operation& operation, std::int64_t iterations);
-  [[nodiscard]] Epoch pipelined(Operation& operation, const EpochPlan& plan);
-  [[nodiscard]] Epoch isolated(Operation& operation, const EpochPlan& plan);
+  [[nodiscard]] Epoch pipelined(Operation& operation, const VisitPlan& plan);
+  [[nodiscard]] Epoch isolated(Operation& operation, const VisitPlan& plan);
   [[nodiscard]] BatchTimes time_batch(Operation& operation, std::int64_t iterations);
   [[nodiscard]] Seconds time_each(Operation& operation, std::int64_t iterations);
   [[nodiscard]] Stamp time_from_common_start(Operation& operation);
