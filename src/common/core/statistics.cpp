@@ -125,7 +125,7 @@ double theil_sen_slope(std::span<const double> x, std::span<const double> y) {
 double sign_autocorrelation(std::span<const double> values) {
   if (values.size() < 2) return 0;
   const double centre = median(values);
-  const auto sign = [&](double value) { return value > centre ? 1 : value < centre ? -1 : 0; };
+  const auto sign = [&](double value) -> std::int64_t { return value > centre ? 1 : value < centre ? -1 : 0; };
   std::int64_t sum = 0;
   for (std::size_t i = 1; i < values.size(); ++i) sum += sign(values[i - 1]) * sign(values[i]);
   return static_cast<double>(sum) / static_cast<double>(values.size() - 1);

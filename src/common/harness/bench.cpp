@@ -35,6 +35,7 @@ std::vector<Seconds> all_samples(const std::vector<Epoch>& epochs) {
 
 Seconds median_cpu_time(const std::vector<Epoch>& epochs) {
   std::vector<Seconds> times;
+  times.reserve(epochs.size());
   for (const Epoch& epoch : epochs) times.push_back(median(epoch.cpu_times));
   return median(times);
 }

@@ -16,7 +16,8 @@ constexpr double kUsableShare = 0.9;  // of what is free: MPI and the system nee
 
 Bytes share(const mpi::Communicator& world, std::uint64_t domain, Bytes free) {
   const std::vector<std::uint64_t> domains = world.all_gather(domain);
-  return free / static_cast<Bytes>(std::count(domains.begin(), domains.end(), domain));
+  const auto sharers = std::count(domains.begin(), domains.end(), domain);  // at least this rank
+  return free / static_cast<Bytes>(std::max<std::int64_t>(sharers, 1));
 }
 
 }  // namespace

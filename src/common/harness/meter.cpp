@@ -143,11 +143,14 @@ Epoch Meter::isolated(Operation& operation, const VisitPlan& plan) {
   if (plan.common_start) {  // the clock was no use: the same visit again, started by a barrier
     VisitPlan again = plan;
     again.common_start = false;
+    operation.rewind();
     return isolated(operation, again);
   }
   std::vector<Seconds> durations;
-  for (const Stamp& stamp : stamps)
+  durations.reserve(stamps.size());
+  for (const Stamp& stamp : stamps) {
     durations.push_back((stamp.ended - stamp.began) / static_cast<double>(options_.aggregated));
+  }
   epoch.common_start = false;
   reduce(durations, epoch);
   return epoch;
@@ -181,6 +184,7 @@ Meter::Stamp Meter::time_from_barrier(Operation& operation) {
 bool Meter::keep_timely(const std::vector<Stamp>& stamps, Epoch& epoch) {
   std::vector<double> late;
   std::vector<Seconds> durations;
+  durations.reserve(stamps.size());
   for (const Stamp& stamp : stamps) {
     late.push_back(stamp.late ? 1 : 0);
     durations.push_back((clock_.to_common(stamp.ended) - stamp.due) / static_cast<double>(options_.aggregated));

@@ -71,7 +71,7 @@ NcclTestsJsonSink::~NcclTestsJsonSink() = default;
 
 void NcclTestsJsonSink::begin(const Context& context) {
   Json environment = Json::array();
-  for (const auto& [key, text] : context.environment) environment.push_back(key + "=" + text);
+  for (const auto& [key, text] : context.environment) environment.push_back(fmt::format("{}={}", key, text));
   document_->cpu_time = context.options.report_cpu_time;
   document_->json = {{"version", 3},
                      {"start_time", local_time(context.started)},
