@@ -119,16 +119,20 @@ template <typename T>
   }
 }
 
-/// `value` divided by a number of ranks, as `avg` defines it: integers are cut off, floating-point
-/// types are rounded once.
+/// `value` divided by a number of ranks, as `avg` defines it: integers are cut off, half and bfloat16 are divided in
+/// float and then rounded.
 template <typename T>
 [[nodiscard]] constexpr T divided(T value, int ranks) {
   if constexpr (std::is_same_v<T, Half>) {
     return to_half(to_float(value) / static_cast<float>(ranks));
   } else if constexpr (std::is_same_v<T, Bfloat16>) {
     return to_bfloat16(to_float(value) / static_cast<float>(ranks));
+  } else if constexpr (std::is_signed_v<T> && std::is_integral_v<T>) {  // a small T could not hold `ranks`
+    return static_cast<T>(std::int64_t{value} / ranks);
+  } else if constexpr (std::is_integral_v<T>) {
+    return static_cast<T>(std::uint64_t{value} / static_cast<std::uint64_t>(ranks));
   } else {
-    return static_cast<T>(value / static_cast<T>(ranks));
+    return value / static_cast<T>(ranks);
   }
 }
 

@@ -1,5 +1,6 @@
 #include "common/core/options.h"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <utility>
@@ -189,7 +190,7 @@ std::vector<OptionSpec> measuring_options() {
            "pipelined: operations back to back; isolated: each by itself, started together",
            choice(&Options::timing, "timing mode", kTimings)),
       spec(kMeasuring, "--epochs", "N", "epochs of each size at least; 6 or more give an interval",
-           integer(&Options::epochs, "--epochs", 1, 100000)),
+           integer(&Options::epochs, "--epochs", 1, 1000)),
       spec(kMeasuring, "--target-precision", "PERCENT", "add epochs until the interval's half-width is at most this",
            number(&Options::target_precision_percent, "--target-precision", 0.001, 100)),
       spec(kMeasuring, "--time-budget", "SECONDS", "time to spend on a size and placement, about",
@@ -265,8 +266,7 @@ std::vector<OptionSpec> backend_options() {
            gpu_only("-D", 0, 0, 4)),
       spec(kBackend, "-V,--device_cta_count,--device-cta-count", "N", "CTAs of device-side kernels; GPUs only",
            gpu_only("-V", 16, 1, 128)),
-      spec(kBackend, "-M,--memory_report,--memory-report", "0|1", "report GPU memory; GPUs only",
-           gpu_only("-M", 0, 0, 1)),
+      spec(kBackend, "-M,--memory,--memory-report", "0|1", "report GPU memory; GPUs only", gpu_only("-M", 0, 0, 1)),
       spec(kBackend, "-I,--per_iter_timing,--per-iter-timing", "0|1",
            "columns for each iteration's GPU time; GPUs only, elsewhere --timing isolated --stats",
            gpu_only("-I", 0, 0, 1)),
@@ -327,6 +327,16 @@ std::string_view heading(OptionGroup group) {
   return kHeadings[static_cast<std::size_t>(group)];
 }
 
+namespace {
+
+/// A key as it is typed.
+std::string dashed(std::string key) {
+  std::replace(key.begin(), key.end(), '_', '-');
+  return "--" + key;
+}
+
+}  // namespace
+
 void check_combinations(const Options& options) {
   const Sweep& sweep = options.sweep;
   if (sweep.min_bytes > sweep.max_bytes) {
@@ -339,7 +349,7 @@ void check_combinations(const Options& options) {
   for (const std::string& key : options.given) {
     if (options.iterations && (key == "epochs" || key == "target_precision" || key == "time_budget")) {
       throw UsageError(fmt::format("-n asks for exactly {} iterations, and {} for as many as it takes; leave out one",
-                                   *options.iterations, "--" + key));
+                                   *options.iterations, dashed(key)));
     }
   }
   if (options.iterations && options.order == Order::kInterleaved) {

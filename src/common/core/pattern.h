@@ -12,8 +12,8 @@
 //   no order of evaluation rounds, overflows or saturates;
 // - what all ranks together make of a position is a closed formula, not a loop over ranks;
 // - values depend on the rank and on the position. They repeat after a prime number of elements, and each
-//   repetition is rotated, so data that landed at another offset differs unless it was moved by a
-//   multiple of kPeriod squared elements;
+//   repetition is rotated, so data that landed at another offset differs: everywhere for the distances that block sizes
+//   make, powers of two, and somewhere in every two periods for any other below kPeriod squared;
 // - the poison in a receive buffer is negative or larger than any value, so it never passes for a result.
 //
 // Plain constexpr functions: a device kernel compiles the very same ones.

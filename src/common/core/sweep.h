@@ -20,8 +20,9 @@ struct SizeList {
   std::vector<Bytes> too_small;  ///< sizes above 0 that hold not even one element; not in `sizes`
 };
 
-/// Lists the sweep's sizes. A multiplicative sweep from 0 goes on with one element. Throws UsageError
-/// where the sweep has more sizes than anybody can want (2^20): that is a slip of the keyboard.
+/// Lists the sweep's sizes; the step is above 0 or the factor above 1 where there is more than one. A multiplicative
+/// sweep from 0 goes on with one element. Throws UsageError where the sweep has more sizes than anybody can want
+/// (2^20): that is a slip of the keyboard.
 [[nodiscard]] SizeList list_sizes(const Sweep& sweep, Bytes element_bytes);
 
 }  // namespace fabricbench

@@ -24,7 +24,9 @@ constexpr std::string_view kSizeLetters = "KMGT";
 /// The whole of `text` as a plain decimal number. strtod, because g++ 10's from_chars has no floating point;
 /// the characters are checked first, since strtod also reads blanks, hexadecimal, nan and inf.
 bool read_decimal(std::string_view text, double& value) {
-  if (text.empty() || text.find_first_not_of("0123456789.eE+-") != std::string_view::npos) return false;
+  if (text.empty() || text.front() == '+' || text.find_first_not_of("0123456789.eE+-") != std::string_view::npos) {
+    return false;
+  }
   const std::string copy(text);
   char* end = nullptr;
   errno = 0;
@@ -71,7 +73,7 @@ std::string readable_bytes(Bytes size) {
   constexpr std::array<const char*, 5> kUnits = {"B", "KiB", "MiB", "GiB", "TiB"};
   double value = static_cast<double>(size);
   std::size_t power = 0;
-  while (value >= 1024 && power + 1 < kUnits.size()) {
+  while (value >= 1023.95 && power + 1 < kUnits.size()) {  // what would be rounded to 1024.0
     value /= 1024;
     ++power;
   }
@@ -80,11 +82,12 @@ std::string readable_bytes(Bytes size) {
 }
 
 std::string readable_seconds(Seconds duration) {
-  const double magnitude = std::abs(duration);
-  if (magnitude < 1e-6) return fmt::format("{:.3g} ns", duration * 1e9);
-  if (magnitude < 1e-3) return fmt::format("{:.3g} us", duration * 1e6);
-  if (magnitude < 1) return fmt::format("{:.3g} ms", duration * 1e3);
-  return fmt::format("{:.3g} s", duration);
+  const double magnitude = std::abs(duration);  // below each bound, three digits need no exponent
+  if (magnitude < 999.5e-9) return fmt::format("{:.3g} ns", duration * 1e9);
+  if (magnitude < 999.5e-6) return fmt::format("{:.3g} us", duration * 1e6);
+  if (magnitude < 999.5e-3) return fmt::format("{:.3g} ms", duration * 1e3);
+  if (magnitude < 999.5) return fmt::format("{:.3g} s", duration);
+  return fmt::format("{:.0f} s", duration);
 }
 
 std::int64_t parse_integer(std::string_view text, std::string_view what, std::int64_t least, std::int64_t most) {

@@ -36,7 +36,11 @@ void declare(Parser& parser) {
     CLI::Option* option = spec.value_name.empty() ? parser.app.add_flag(spec.names, help)
                                                   : parser.app.add_option(spec.names, value, help);
     option->group(std::string(heading(spec.group)))->take_last();
-    if (!spec.value_name.empty()) option->option_text(spec.value_name);
+    if (spec.value_name.empty()) {
+      option->disable_flag_override();  // no --quiet=false: a flag has no value
+    } else {
+      option->option_text(spec.value_name);
+    }
     parser.options.push_back(option);
   }
   parser.app.set_help_flag("-h,--help", "print this help and exit");
@@ -52,6 +56,23 @@ void declare(Parser& parser) {
   throw UsageError(fmt::format("stray argument '{}'; every setting is an option, and --help lists them", leftover));
 }
 
+/// An option's first names as the user may have typed them: `-b,--minbytes`.
+std::string typed_name(const CLI::Option* option) {
+  const std::string names = option->get_name(false, true);
+  const std::size_t first = names.find(',');
+  return names.substr(0, first == std::string::npos ? first : names.find(',', first + 1));
+}
+
+/// CLI11 takes whatever follows an option for its value, so `--json --force` would write a file named --force.
+void refuse_options_as_values(const Parser& parser) {
+  for (std::size_t i = 0; i < parser.values.size(); ++i) {
+    const std::string& value = parser.values[i];
+    if (value.size() < 2 || value.front() != '-' || parser.app.get_option_no_throw(value) == nullptr) continue;
+    throw UsageError(fmt::format("{} wants a value, and was given the option '{}'; --help says which",
+                                 typed_name(parser.options[i]), value));
+  }
+}
+
 /// Runs CLI11 over the arguments. True where help was asked for.
 bool read(Parser& parser, const std::vector<std::string>& arguments) {
   try {
@@ -59,9 +80,15 @@ bool read(Parser& parser, const std::vector<std::string>& arguments) {
     parser.app.parse(reversed);
   } catch (const CLI::CallForHelp&) {
     return true;
+  } catch (const CLI::ArgumentMismatch& problem) {
+    const std::string what = problem.what();
+    const CLI::Option* option = parser.app.get_option_no_throw(what.substr(0, what.find(':')));  // `--name: ...`
+    throw UsageError(fmt::format("{}; --help says what each option takes",
+                                 option == nullptr ? what : typed_name(option) + " wants a value, and was given none"));
   } catch (const CLI::ParseError& problem) {
     throw UsageError(fmt::format("{}; --help says what each option takes", problem.what()));
   }
+  refuse_options_as_values(parser);
   if (const auto leftovers = parser.app.remaining(); !leftovers.empty()) refuse_leftover(leftovers.front());
   return false;
 }
@@ -95,7 +122,7 @@ std::vector<std::string> arguments_with_environment(int argc, char** argv) {
   for (const OptionSpec& spec : option_specs()) {
     if (spec.environment.empty()) continue;
     const char* value = std::getenv(spec.environment.c_str());
-    if (value != nullptr) arguments.push_back(fmt::format("{}={}", spec.names, value));
+    if (value != nullptr && *value != '\0') arguments.push_back(fmt::format("{}={}", spec.names, value));
   }
   arguments.insert(arguments.end(), argv + std::min(argc, 1), argv + argc);
   return arguments;

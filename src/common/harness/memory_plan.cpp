@@ -1,6 +1,7 @@
 #include "common/harness/memory_plan.h"
 
 #include <algorithm>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -12,6 +13,7 @@
 namespace fabricbench {
 namespace {
 
+constexpr Bytes kMostBytes = std::numeric_limits<Bytes>::max();
 constexpr double kUsableShare = 0.9;  // of what is free: MPI and the system need some too
 
 Bytes share(const mpi::Communicator& world, std::uint64_t domain, Bytes free) {
@@ -40,12 +42,14 @@ MemoryPlan plan_memory(const Options& options, Bytes per_rank, Bytes cold_pool) 
     throw Error(ExitStatus::kMissing,
                 fmt::format("the smallest message, {}, takes {} a rank in {} buffer{}, and {} a rank can be had; "
                             "lower -b, run fewer ranks on a host, or free memory",
-                            readable_bytes(sweep.min_bytes), readable_bytes((sweep.min_bytes + besides) * buffers),
+                            readable_bytes(sweep.min_bytes),
+                            readable_bytes(std::min(sweep.min_bytes, kMostBytes / buffers - besides) * buffers +
+                                           besides * buffers),
                             buffers, buffers == 1 ? "" : "s", readable_bytes(per_rank)));
   }
   MemoryPlan plan{sweep.max_bytes, 0, {}};
   if (plan.max_bytes > most) {
-    plan.max_bytes = most - most % 16;
+    plan.max_bytes = std::max(most - most % 16, sweep.min_bytes);
     plan.notices.push_back(
         fmt::format("Reducing maxBytes to {} due to memory limitation: {} a rank can be had for {} buffers",
                     plan.max_bytes, readable_bytes(per_rank), buffers));

@@ -94,7 +94,7 @@ void Watchdog::watch() {
 }
 
 void Watchdog::end_job(Seconds stuck) {
-  const std::string reason = fmt::format("no progress for {:.3g} s, the limit of -T {:.3g}", stuck, timeout_);
+  const std::string reason = fmt::format("no progress for {}, the limit is -T {:g}", readable_seconds(stuck), timeout_);
   if (rank_ != 0) {
     fmt::print(stderr, "fabricbench: rank {}: {}; it was {}, and rank 0 did not answer\n", rank_, reason,
                heartbeat_.activity());
@@ -120,9 +120,9 @@ std::vector<std::string> who_is_missing(const std::map<int, RollCallReport>& rep
     if (report == reports.end()) {
       missing.push_back(rank_line(rank, hosts, "silent: stopped, dead or out of reach"));
     } else if (report->second.steps < furthest) {
-      missing.push_back(
-          rank_line(rank, hosts,
-                    fmt::format("has not arrived: {} for {:.3g} s", report->second.activity, report->second.stuck_s)));
+      missing.push_back(rank_line(rank, hosts,
+                                  fmt::format("has not arrived: {} for {}", report->second.activity,
+                                              readable_seconds(report->second.stuck_s))));
     } else {
       waiting.push_back(rank);
     }

@@ -58,6 +58,11 @@ Json placement_json(const std::optional<Measurement>& measured, bool cpu_time) {
           {"nwrong", measured->wrong ? Json(static_cast<double>(*measured->wrong)) : Json(nullptr)}};
 }
 
+std::int64_t iterations_of(const Row& row) {
+  const auto& measured = row.out_of_place ? row.out_of_place : row.in_place;
+  return measured ? measured->iterations : 0;
+}
+
 }  // namespace
 
 struct NcclTestsJsonSink::Document {
@@ -90,6 +95,7 @@ void NcclTestsJsonSink::row(const Row& row) {
                                         {"root", fmt::format("{:6}", row.root)},
                                         {"out_of_place", placement_json(row.out_of_place, document_->cpu_time)},
                                         {"in_place", placement_json(row.in_place, document_->cpu_time)},
+                                        {"actual_iterations", iterations_of(row)},
                                         {"experiment_name", ""}});
 }
 

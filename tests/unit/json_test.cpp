@@ -1,0 +1,292 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "common/report/csv.h"
+#include "common/report/json_lines.h"
+#include "common/report/nccl_tests_json.h"
+#include "report_test_support.h"
+
+using namespace fabricbench;
+using test::example_context;
+using test::example_row;
+using test::Written;
+using Json = nlohmann::json;
+
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+std::vector<Json> parsed_lines(const std::string& text) {
+  std::vector<Json> objects;
+  for (const std::string& line : test::lines_of(text)) objects.push_back(Json::parse(line));
+  return objects;
+}
+
+void expect_keys(const Json& object, const std::vector<std::string>& keys) {
+  for (const std::string& key : keys) EXPECT_TRUE(object.contains(key)) << key;
+  EXPECT_EQ(object.size(), keys.size()) << object;
+}
+
+const std::vector<std::string> kMeasurementKeys = {"time_us_median",
+                                                   "time_us_interval",
+                                                   "algbw_gb_per_s",
+                                                   "busbw_gb_per_s",
+                                                   "wrong_elements",
+                                                   "epochs",
+                                                   "samples",
+                                                   "iterations",
+                                                   "operations_per_sample",
+                                                   "time_us_mean",
+                                                   "time_us_min",
+                                                   "time_us_p5",
+                                                   "time_us_p95",
+                                                   "time_us_p99",
+                                                   "time_us_p999",
+                                                   "time_us_max",
+                                                   "cpu_time_us_median",
+                                                   "outliers",
+                                                   "late_starts",
+                                                   "drift_percent",
+                                                   "sign_autocorrelation",
+                                                   "preemptions",
+                                                   "most_preempted_rank",
+                                                   "slowest_rank",
+                                                   "slowest_rank_share",
+                                                   "clock_error_us",
+                                                   "common_start"};
+
+TEST(JsonLines, OfAWholeRunAreContextEpochsRowsAndEnd) {
+  Written<JsonLinesSink> file;
+  file->begin(example_context());
+  file->epoch({1024, DataType::kHalf, Reduction::kMax, 3, true, 5, 2e-6, 20, 1});
+  file->row(example_row());
+  Ending ending;
+  ending.reason = "all is well";
+  ending.average_busbw = 45.77e9;
+  ending.fast_enough = true;
+  ending.peak_memory_bytes = 4096;
+  ending.stolen_percent = 1.5;
+  ending.precision = "precise";
+  ending.notes = {"a note"};
+  file->end(ending);
+  const auto lines = parsed_lines(file.text());
+  ASSERT_EQ(lines.size(), 4U);
+  expect_keys(lines[0], {"kind",     "schema_version", "program",        "fabricbench_version",
+                         "compiler", "started_utc",    "command_line",   "options",
+                         "backend",  "backend_reason", "library",        "launcher",
+                         "ranks",    "hosts",          "rank_map",       "timing",
+                         "seed",     "timer_cost_us",  "clock_error_us", "environment",
+                         "notices"});
+  EXPECT_EQ(lines[0]["kind"], "context");
+  EXPECT_EQ(lines[0]["started_utc"], "2026-01-01T00:00:00Z");
+  EXPECT_EQ(lines[0]["ranks"], 2);
+  EXPECT_EQ(lines[0]["options"]["maxbytes"], "128M");
+  EXPECT_EQ(lines[0]["hosts"][1]["name"], "node-02");
+  EXPECT_EQ(lines[0]["hosts"][1]["sockets"], 1);
+  EXPECT_EQ(lines[0]["rank_map"][1], (Json{{"rank", 1}, {"host", "node-02"}, {"local_rank", 0}, {"pid", 202}}));
+  EXPECT_EQ(lines[0]["environment"], (Json{{"UCX_TLS", "rc"}}));
+  EXPECT_EQ(lines[1], (Json{{"kind", "epoch"},
+                            {"size_bytes", 1024},
+                            {"datatype", "half"},
+                            {"reduction", "max"},
+                            {"root", 3},
+                            {"in_place", true},
+                            {"epoch", 5},
+                            {"time_us_median", 2e-6 * 1e6},
+                            {"samples", 20},
+                            {"late_starts", 1}}));
+  expect_keys(lines[2], {"kind", "size_bytes", "count", "datatype", "reduction", "root", "finished_utc", "out_of_place",
+                         "in_place"});
+  EXPECT_EQ(lines[3], (Json{{"kind", "end"},
+                            {"exit_status", 0},
+                            {"reason", "all is well"},
+                            {"wrong_checks", 0},
+                            {"average_busbw_gb_per_s", 45.77},
+                            {"fast_enough", true},
+                            {"peak_memory_bytes", 4096},
+                            {"stolen_percent", 1.5},
+                            {"precision", "precise"},
+                            {"notes", {"a note"}}}));
+}
+
+TEST(JsonLines, OfARowHoldEveryFigure) {
+  Written<JsonLinesSink> file;
+  file->begin(example_context());
+  Row row = example_row();
+  row.out_of_place->summary.p99 = 5e-3;
+  row.out_of_place->wrong.reset();
+  row.in_place->wrong = 7;
+  file->row(row);
+  const Json line = parsed_lines(file.text())[1];
+  expect_keys(line["out_of_place"], kMeasurementKeys);
+  expect_keys(line["in_place"], kMeasurementKeys);
+  EXPECT_DOUBLE_EQ(line["out_of_place"]["time_us_median"].get<double>(), 44023.0);
+  EXPECT_DOUBLE_EQ(line["out_of_place"]["time_us_p99"].get<double>(), 5000.0);
+  EXPECT_TRUE(line["out_of_place"]["time_us_p999"].is_null());
+  EXPECT_TRUE(line["out_of_place"]["wrong_elements"].is_null());
+  EXPECT_EQ(line["in_place"]["wrong_elements"], 7);
+  expect_keys(line["in_place"]["time_us_interval"], {"low_us", "high_us", "confidence", "half_width_percent"});
+  EXPECT_NEAR(line["in_place"]["time_us_interval"]["half_width_percent"].get<double>(), 1, 1e-9);
+}
+
+TEST(JsonLines, LeaveWhatWasNotMeasuredNull) {
+  Written<JsonLinesSink> file;
+  Row row = example_row();
+  row.in_place.reset();
+  row.out_of_place->summary.interval.reset();
+  file->row(row);
+  const Json line = parsed_lines(file.text())[0];
+  EXPECT_TRUE(line["in_place"].is_null());
+  EXPECT_TRUE(line["out_of_place"]["time_us_interval"].is_null());
+}
+
+TEST(JsonLines, HoldTheSamplesWhereAskedFor) {
+  Written<JsonLinesSink> file;
+  Context context = example_context();
+  context.options.samples = true;
+  file->begin(context);
+  file->row(example_row());
+  const Json samples = parsed_lines(file.text())[1]["out_of_place"]["samples_us"];
+  ASSERT_EQ(samples.size(), 2U);
+  EXPECT_DOUBLE_EQ(samples[1].get<double>(), 44023.0 * 1.5);
+}
+
+TEST(JsonLines, AreValidWhateverTheNumbersAre) {
+  Written<JsonLinesSink> file;
+  Row row = example_row();
+  row.out_of_place->algbw = kInfinity;
+  row.out_of_place->busbw = std::nan("");
+  row.out_of_place->summary.drift = -kInfinity;
+  file->row(row);
+  Ending ending;
+  ending.average_busbw = std::nan("");
+  file->end(ending);
+  const auto lines = parsed_lines(file.text());
+  EXPECT_TRUE(lines[0]["out_of_place"]["algbw_gb_per_s"].is_null());
+  EXPECT_TRUE(lines[0]["out_of_place"]["busbw_gb_per_s"].is_null());
+  EXPECT_TRUE(lines[1]["average_busbw_gb_per_s"].is_null());
+}
+
+TEST(JsonLines, SurviveTextThatIsNoUtf8AndStayOneLineEach) {
+  Written<JsonLinesSink> file;
+  Context context = example_context();
+  context.ranks[0].host = "nod\xff\xfe\"\n";
+  context.host_facts[0].name = "caf\xe9";
+  context.notices = {"two\nlines"};
+  context.environment = {{"UCX_NET\xff", "\x80"}};
+  context.command_line = {"\xc3\x28"};
+  file->begin(context);
+  ASSERT_EQ(file.lines().size(), 1U);
+  EXPECT_NE(parsed_lines(file.text())[0]["rank_map"][0]["host"].get<std::string>().find("nod"), std::string::npos);
+}
+
+TEST(JsonLines, SayWhyARunBrokeOff) {
+  Written<JsonLinesSink> file;
+  Ending ending;
+  ending.exit_status = 4;
+  ending.reason = "no progress";
+  file->abandon(ending);
+  const Json line = parsed_lines(file.text())[0];
+  EXPECT_EQ(line["kind"], "end");
+  EXPECT_EQ(line["exit_status"], 4);
+  EXPECT_TRUE(line["fast_enough"].is_null());
+}
+
+TEST(Csv, HasAsManyFieldsInEachLineAsInTheHeader) {
+  Written<CsvSink> file;
+  file->begin(example_context());
+  Row row = example_row();
+  file->row(row);
+  row.out_of_place->summary.interval.reset();
+  row.out_of_place->wrong.reset();
+  row.in_place.reset();
+  file->row(row);
+  file->end({});
+  const auto lines = file.lines();
+  ASSERT_EQ(lines.size(), 4U);
+  const auto commas = [](const std::string& line) { return std::count(line.begin(), line.end(), ','); };
+  for (const std::string& line : lines) EXPECT_EQ(commas(line), commas(lines[0])) << line;
+  EXPECT_EQ(lines[1].rfind("1073741824,268435456,float,sum,-1,out,44023,43582.8,44463.2,24.39,45.73,0,9,180,", 0), 0U)
+      << lines[1];
+  EXPECT_EQ(lines[2].rfind("1073741824,268435456,float,sum,-1,in,43947,", 0), 0U) << lines[2];
+  EXPECT_EQ(lines[3].rfind("1073741824,268435456,float,sum,-1,out,44023,,,24.39,45.73,,9,180,", 0), 0U) << lines[3];
+}
+
+Json nccl_tests_document(const Context& context, const std::vector<Row>& rows, const Ending& ending) {
+  Written<NcclTestsJsonSink> file;
+  file->begin(context);
+  for (const Row& row : rows) file->row(row);
+  EXPECT_EQ(file.text(), "") << "one document, written at the end";
+  file->end(ending);
+  return Json::parse(file.text());
+}
+
+TEST(NcclTestsJson, HasTheKeysOfVersionThree) {
+  Ending ending;
+  ending.average_busbw = 45.77e9;
+  const Json json = nccl_tests_document(example_context(), {example_row()}, ending);
+  expect_keys(json, {"version", "start_time", "args", "env", "nccl_version", "config", "results", "out_of_bounds",
+                     "average_bus_bandwidth", "errors", "end_time"});
+  EXPECT_EQ(json["version"], 3);
+  EXPECT_EQ(json["env"], (Json{"UCX_TLS=rc"}));
+  for (const std::string key : {"nthreads", "ngpus", "minimum_bytes", "maximum_bytes", "step_bytes", "warmup_iters",
+                                "iterations", "aggregated_iterations", "validation", "graph", "blocking_collectives",
+                                "per_iter_timing", "per_iter_skip", "parallel_init", "devices"}) {
+    EXPECT_TRUE(json["config"].contains(key)) << key;
+  }
+  expect_keys(json["config"]["devices"][1],
+              {"rank", "group", "pid", "hostname", "device", "device_hex", "device_info"});
+  EXPECT_EQ(json["out_of_bounds"], (Json{{"count", 0}, {"okay", "true"}}));
+  EXPECT_EQ(json["average_bus_bandwidth"], (Json{{"bandwidth", 45.77}, {"okay", "unchecked"}}));
+  EXPECT_EQ(json["errors"], Json::array());
+}
+
+TEST(NcclTestsJson, HasTheResultsOfARow) {
+  const Json result = nccl_tests_document(example_context(), {example_row()}, {})["results"][0];
+  for (const std::string key :
+       {"size", "count", "type", "redop", "root", "out_of_place", "in_place", "actual_iterations", "experiment_name"}) {
+    EXPECT_TRUE(result.contains(key)) << key;
+  }
+  EXPECT_EQ(result["size"], 1073741824);
+  EXPECT_EQ(result["type"], "float");
+  EXPECT_EQ(result["redop"], "sum");
+  EXPECT_EQ(result["root"], "    -1");
+  EXPECT_DOUBLE_EQ(result["out_of_place"]["time"].get<double>(), 44023.0);
+  EXPECT_DOUBLE_EQ(result["in_place"]["bus_bw"].get<double>(), 45.81);
+  EXPECT_EQ(result["in_place"]["nwrong"], 0.0);
+  expect_keys(result["out_of_place"], {"time", "alg_bw", "bus_bw", "nwrong"});
+}
+
+TEST(NcclTestsJson, TellsAFactorFromAStepAndCpuTimeFromTime) {
+  Context context = example_context();
+  context.options.sweep.step_factor = 2;
+  context.options.report_cpu_time = true;
+  const Json json = nccl_tests_document(context, {example_row()}, {});
+  EXPECT_EQ(json["config"]["step_factor"], 2);
+  EXPECT_FALSE(json["config"].contains("step_bytes"));
+  EXPECT_TRUE(json["results"][0]["in_place"].contains("cpu_time"));
+}
+
+TEST(NcclTestsJson, SaysWhatWentWrong) {
+  Ending ending;
+  ending.exit_status = 5;
+  ending.reason = "wrong data";
+  ending.wrong_checks = 2;
+  ending.fast_enough = false;
+  ending.average_busbw = kInfinity;
+  Context context = example_context();
+  context.ranks[0].host = "\xff";
+  const Json json = nccl_tests_document(context, {}, ending);
+  EXPECT_EQ(json["out_of_bounds"], (Json{{"count", 2}, {"okay", "false"}}));
+  EXPECT_EQ(json["average_bus_bandwidth"]["okay"], "false");
+  EXPECT_TRUE(json["average_bus_bandwidth"]["bandwidth"].is_null());
+  EXPECT_EQ(json["errors"], (Json{"wrong data"}));
+}
+
+}  // namespace

@@ -1,0 +1,134 @@
+// Reads the sources and checks the direction of dependency that docs/design.md draws.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace {
+
+namespace fs = std::filesystem;
+
+using Names = std::set<std::string>;
+
+const fs::path kSource = FABRICBENCH_SOURCE_DIR;
+
+/// What a directory may include besides itself. A directory that is not here yet has to be thought about first.
+const std::map<std::string, Names> kMayInclude = {
+    {"common/core", {}},
+    {"common/host", {}},
+    {"common/report", {"common/core"}},
+    {"common/mpi", {"common/core"}},
+    {"common/cuda", {"common/core"}},
+    {"common/nccl", {"common/core", "common/cuda"}},
+    {"common/verbs", {"common/core", "common/cuda"}},
+    {"common/sockets", {"common/core"}},
+    {"common/harness",
+     {"common/core", "common/host", "common/report", "common/mpi", "common/nccl", "common/verbs", "common/sockets"}},
+    {"collectives", {"common/harness", "common/core"}},
+    {"p2p", {"common/harness", "common/core"}},
+    {"rdma", {"common/harness", "common/core"}},
+    {"cluster", {"common/harness", "common/core"}}};
+
+/// Which directories may include a library's headers. The C++ library is free to all.
+const std::map<std::string, Names> kLibraries = {
+    {"fmt/", {"common/core", "common/report", "common/mpi", "common/harness", "cluster"}},
+    {"nlohmann/", {"common/report", "common/harness", "cluster"}},
+    {"CLI/", {"common/harness"}},
+    {"mpi.h", {"common/mpi"}},
+    {"hwloc.h", {"common/host"}}};
+
+struct Line {
+  std::string directory;  // of the file, from src/
+  std::string place;      // file:number
+  std::string text;
+};
+
+std::vector<Line> all_lines() {
+  std::vector<Line> lines;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(kSource)) {
+    const std::string kind = entry.path().extension().string();
+    if (kind != ".h" && kind != ".cpp" && kind != ".in" && kind != ".cu" && kind != ".cuh") continue;
+    const fs::path relative = fs::relative(entry.path(), kSource);
+    std::ifstream file(entry.path());
+    int number = 0;
+    for (std::string text; std::getline(file, text);) {
+      lines.push_back({relative.parent_path().string(), relative.string() + ":" + std::to_string(++number), text});
+    }
+  }
+  return lines;
+}
+
+/// The first group of `pattern` where the line begins with it, else nothing.
+std::string captured(const std::string& text, const std::regex& pattern) {
+  std::smatch match;
+  return std::regex_search(text, match, pattern) ? match[1].str() : "";
+}
+
+const std::regex kOwnInclude(R"(^\s*#\s*include\s*"([^"]*)\")");
+const std::regex kOtherInclude(R"(^\s*#\s*include\s*<([^>]*)>)");
+const std::regex kDirective(R"(^\s*#\s*([a-z]+))");
+
+TEST(Layers, AreReadFromTheSources) {
+  const auto lines = all_lines();
+  EXPECT_GT(lines.size(), 2000U) << kSource;
+  Names directories;
+  for (const Line& line : lines) directories.insert(line.directory);
+  for (const std::string& directory : directories) {
+    EXPECT_EQ(kMayInclude.count(directory), 1U) << directory << " has no place in this test's table of layers yet";
+  }
+}
+
+TEST(Layers, IncludeOnlyWhatIsBelowThem) {
+  for (const Line& line : all_lines()) {
+    const std::string included = captured(line.text, kOwnInclude);
+    if (included.empty()) continue;
+    const std::string target = fs::path(included).parent_path().string();
+    EXPECT_TRUE(kMayInclude.count(target) == 1) << line.place << ": '" << included << "' is not named from src/";
+    const auto allowed = kMayInclude.find(line.directory);
+    if (allowed == kMayInclude.end() || target == line.directory) continue;
+    EXPECT_EQ(allowed->second.count(target), 1U)
+        << line.place << ": " << line.directory << " may not include " << target;
+  }
+}
+
+TEST(Layers, KeepALibraryInItsDirectories) {
+  for (const Line& line : all_lines()) {
+    const std::string included = captured(line.text, kOtherInclude);
+    if (included.empty()) continue;
+    const auto library = std::find_if(kLibraries.begin(), kLibraries.end(),
+                                      [&](const auto& candidate) { return included.rfind(candidate.first, 0) == 0; });
+    if (library == kLibraries.end()) continue;
+    EXPECT_EQ(library->second.count(line.directory), 1U) << line.place << ": <" << included << ">";
+  }
+}
+
+TEST(Layers, CoreIncludesTheCppLibraryAndFmtOnly) {
+  for (const Line& line : all_lines()) {
+    if (line.directory != "common/core") continue;
+    const std::string included = captured(line.text, kOtherInclude);
+    const bool standard = included.find_first_of("/.") == std::string::npos;
+    EXPECT_TRUE(standard || included.rfind("fmt/", 0) == 0) << line.place << ": <" << included << ">";
+  }
+}
+
+TEST(Sources, HaveNoConditionalCompilationAndNoMacros) {
+  const Names allowed = {"", "include", "pragma"};
+  for (const Line& line : all_lines()) {
+    EXPECT_EQ(allowed.count(captured(line.text, kDirective)), 1U) << line.place << ": " << line.text;
+  }
+}
+
+TEST(Sources, KeepEveryFileWithinFiveHundredLines) {
+  std::map<std::string, int> lines;
+  for (const Line& line : all_lines()) ++lines[line.place.substr(0, line.place.find(':'))];
+  for (const auto& [file, count] : lines) EXPECT_LE(count, 500) << file;
+}
+
+}  // namespace

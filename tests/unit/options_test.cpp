@@ -1,0 +1,234 @@
+#include "common/core/options.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "option_test_support.h"
+
+using namespace fabricbench;
+using test::parsed;
+
+namespace {
+
+using Values = std::vector<std::pair<std::string, std::string>>;
+
+TEST(Options, HaveTheDefaultsOfNcclTestsWhereTheyShareAnOption) {
+  const Options options = parsed("");
+  EXPECT_EQ(options.sweep.min_bytes, Bytes{32} << 20);
+  EXPECT_EQ(options.sweep.max_bytes, Bytes{32} << 20);
+  EXPECT_EQ(options.sweep.step_bytes, Bytes{1} << 20);
+  EXPECT_EQ(options.sweep.step_factor, 1U);
+  EXPECT_EQ(options.datatypes, std::vector{DataType::kFloat});
+  EXPECT_EQ(options.reductions, std::vector{Reduction::kSum});
+  EXPECT_EQ(options.root, 0);
+  EXPECT_EQ(options.aggregated, 1);
+  EXPECT_EQ(options.checks, 1);
+  EXPECT_FALSE(options.iterations);
+  EXPECT_TRUE(options.given.empty());
+}
+
+TEST(Options, TakeTheUsualCommandLineOfNcclTests) {
+  const Options options = parsed("-b 32M -e 1G -i 1000 -f 2 -g 1");
+  EXPECT_EQ(options.sweep.min_bytes, Bytes{32} << 20);
+  EXPECT_EQ(options.sweep.max_bytes, Bytes{1} << 30);
+  EXPECT_EQ(options.sweep.step_bytes, 1000U);
+  EXPECT_EQ(options.sweep.step_factor, 2U);
+  EXPECT_EQ(options.gpus, 1);
+  EXPECT_EQ(options.given, (std::vector<std::string>{"minbytes", "maxbytes", "stepbytes", "stepfactor", "ngpus"}));
+}
+
+TEST(Options, AreTheSameByLetterByLongNameAndWithDashes) {
+  for (const std::string line :
+       {"-b 8 -e 1K -f 4 -w 7 -m 2 -N 3 -C 1 -S 1 -u 5", "-b8 -e1K -f4 -w7 -m2 -N3 -C1 -S1 -u5",
+        "--minbytes=8 --maxbytes=1K --stepfactor=4 --warmup_iters=7 --agg_iters=2 --run_cycles=3 --report_cputime=1 "
+        "--report_timestamps=1 --unalign=5",
+        "--min-bytes 8 --max-bytes 1K --step-factor 4 --warmup-iters 7 --agg-iters 2 --run-cycles 3 "
+        "--report-cputime 1 --report-timestamps 1 --unalign 5"}) {
+    SCOPED_TRACE(line);
+    const Options options = parsed(line);
+    EXPECT_EQ(options.sweep.min_bytes, 8U);
+    EXPECT_EQ(options.sweep.max_bytes, 1024U);
+    EXPECT_EQ(options.sweep.step_factor, 4U);
+    EXPECT_EQ(options.warmup, 7);
+    EXPECT_EQ(options.aggregated, 2);
+    EXPECT_EQ(options.cycles, 3);
+    EXPECT_TRUE(options.report_cpu_time);
+    EXPECT_TRUE(options.timestamps);
+    EXPECT_EQ(options.unalign, 5);
+  }
+}
+
+TEST(Options, TakeTheLastOfSeveralAndStillRefuseNothingButTheLast) {
+  EXPECT_EQ(parsed("-n 5 -n 10 --iters=20").iterations, 20);
+  EXPECT_EQ(parsed("-b 1K -b 8").sweep.min_bytes, 8U);
+  EXPECT_EQ(parsed("-d half -d int8").datatypes, std::vector{DataType::kInt8});
+}
+
+TEST(Options, ReadEveryValueThere) {
+  const Options options = parsed(
+      "-d bfloat16 -o max -r 3 --timing isolated --epochs 12 --target-precision 0.5 --time-budget 2.5 "
+      "--order sequential --seed 42 -a 2 -T 12.5 --buffers cold --placement in -c 4 --backend mpi -t 1 --json a.json "
+      "--csv b.csv -J c.json --force --samples --stats --quiet --progress --min-bw 12.5");
+  EXPECT_EQ(options.datatypes, std::vector{DataType::kBfloat16});
+  EXPECT_EQ(options.reductions, std::vector{Reduction::kMax});
+  EXPECT_EQ(options.root, 3);
+  EXPECT_EQ(options.timing, Timing::kIsolated);
+  EXPECT_EQ(options.epochs, 12);
+  EXPECT_EQ(options.target_precision_percent, 0.5);
+  EXPECT_EQ(options.time_budget, 2.5);
+  EXPECT_EQ(options.order, Order::kSequential);
+  EXPECT_EQ(options.seed, 42U);
+  EXPECT_EQ(options.average, RankAggregate::kMin);
+  EXPECT_EQ(options.timeout, 12.5);
+  EXPECT_EQ(options.buffers, BufferPolicy::kCold);
+  EXPECT_EQ(options.placement, Placement::kIn);
+  EXPECT_EQ(options.checks, 4);
+  EXPECT_EQ(options.backend, "mpi");
+  EXPECT_EQ(options.json_file, "a.json");
+  EXPECT_EQ(options.csv_file, "b.csv");
+  EXPECT_EQ(options.nccl_tests_json_file, "c.json");
+  EXPECT_TRUE(options.force && options.samples && options.stats && options.quiet && options.progress);
+  EXPECT_EQ(options.min_average_busbw_gb_per_s, 12.5);
+}
+
+TEST(Options, ReadTheNumbersOfAverageAndBlocking) {
+  EXPECT_EQ(parsed("-a 0").average, RankAggregate::kRank0);
+  EXPECT_EQ(parsed("-a 1").average, RankAggregate::kMean);
+  EXPECT_EQ(parsed("-a 3").average, RankAggregate::kMax);
+  EXPECT_EQ(parsed("-z 1").blocking, Blocking::kBarrierTimed);
+  EXPECT_EQ(parsed("-z 2").blocking, Blocking::kWait);
+  EXPECT_EQ(parsed("-z 3").blocking, Blocking::kBarrierUntimed);
+}
+
+TEST(Options, TakeAllRootsByWordAndByTheNumberOfNcclTests) {
+  EXPECT_EQ(parsed("-r all").root, kAllRoots);
+  EXPECT_EQ(parsed("-r -1").root, kAllRoots);
+  EXPECT_EQ(parsed("--root=-1").root, kAllRoots);
+}
+
+TEST(Options, TakeAllDatatypesAndReductionsInTheOrderOfNcclTests) {
+  const Options options = parsed("-d all -o all");
+  ASSERT_EQ(options.datatypes.size(), 10U);
+  EXPECT_EQ(options.datatypes.front(), DataType::kInt8);
+  EXPECT_EQ(options.datatypes.back(), DataType::kBfloat16);
+  EXPECT_EQ(options.reductions,
+            (std::vector{Reduction::kSum, Reduction::kProd, Reduction::kMin, Reduction::kMax, Reduction::kAvg}));
+  for (const DataTypeFacts& type : kDataTypes) {
+    EXPECT_EQ(parsed("-d " + std::string(type.name)).datatypes, std::vector{type.type});
+  }
+}
+
+TEST(Options, TakeEveryLongNameThatNcclTestsHas) {
+  for (const std::string name : {"nthreads",
+                                 "ngpus",
+                                 "minbytes",
+                                 "maxbytes",
+                                 "stepbytes",
+                                 "stepfactor",
+                                 "iters",
+                                 "agg_iters",
+                                 "warmup_iters",
+                                 "run_cycles",
+                                 "parallel_init",
+                                 "check",
+                                 "op",
+                                 "datatype",
+                                 "root",
+                                 "blocking",
+                                 "stream_null",
+                                 "timeout",
+                                 "cudagraph",
+                                 "report_cputime",
+                                 "report_timestamps",
+                                 "output_file",
+                                 "average",
+                                 "local_register",
+                                 "cta_policy",
+                                 "device_implementation",
+                                 "device_cta_count",
+                                 "memory",
+                                 "unalign",
+                                 "per_iter_timing",
+                                 "per_iter_skip"}) {
+    bool known = false;
+    for (const OptionSpec& spec : option_specs()) {
+      known = known || (spec.names + ",").find("--" + name + ",") != std::string::npos;
+    }
+    EXPECT_TRUE(known) << name;
+  }
+}
+
+TEST(Options, RememberThoseForGpusOnlyAsTyped) {
+  EXPECT_EQ(parsed("-G 3").gpu_only, std::vector<std::string>{"-G 3"});
+  EXPECT_EQ(parsed("-R 2 -x 1 -p 1 -y 1 -D 4 -V 8 -M 1 -I 1 -K 5").gpu_only.size(), 9U);
+  EXPECT_TRUE(parsed("-G 0 -R 0 -x -1 -p 0 -y 0 -D 0 -V 16 -M 0 -I 0 -K 0").gpu_only.empty())
+      << "the default value asks for nothing";
+  const Options several = parsed("-g 8 -t 2");
+  EXPECT_EQ(several.gpus, 8);
+  EXPECT_EQ(several.threads, 2);
+}
+
+TEST(OptionSpecs, HaveUniqueKeysAndNames) {
+  std::set<std::string> keys;
+  std::set<std::string> names;
+  for (const OptionSpec& spec : option_specs()) {
+    EXPECT_TRUE(keys.insert(spec.key()).second) << spec.key();
+    EXPECT_EQ(spec.key().find_first_not_of("abcdefghijklmnopqrstuvwxyz_"), std::string::npos) << spec.key();
+    EXPECT_FALSE(spec.help.empty());
+    std::istringstream list(spec.names);
+    for (std::string name; std::getline(list, name, ',');) EXPECT_TRUE(names.insert(name).second) << name;
+  }
+}
+
+TEST(OptionSpecs, KeysAreTheFirstLongName) {
+  EXPECT_EQ(option_specs().front().key(), "minbytes");
+  EXPECT_EQ((OptionSpec{OptionGroup::kOutput, "--min-bw,--other", "X", "", {}, {}, ""}.key()), "min_bw");
+  EXPECT_EQ((OptionSpec{OptionGroup::kData, "-w,--warmup_iters,--warmup-iters", "N", "", {}, {}, ""}.key()),
+            "warmup_iters");
+}
+
+TEST(OptionValues, GivenBackToTheParserMakeTheSameOptions) {
+  for (const std::string line :
+       {"", "-b 8 -e 1G -f 2 -n 50 -w 0 -m 3 -N 0 -r all -z 3 -a 1 -C 1 -S 1 -u 7 -c 0 -T 0.25",
+        "-d all -o all --timing isolated --epochs 100 --target-precision 0.1 --time-budget 0.333 --order interleaved "
+        "--seed 9223372036854775807 --buffers rotate --placement out --backend mpi --json x --csv y -J z --min-bw 1.7",
+        "-i 1.5K -b 1000 -e 1001 --force --samples --stats --quiet --progress"}) {
+    SCOPED_TRACE(line);
+    const Values values = option_values(parsed(line));
+    std::vector<std::string> arguments;
+    for (const OptionSpec& spec : option_specs()) {
+      for (const auto& [key, value] : values) {
+        if (key != spec.key()) continue;
+        const std::string name = spec.names.substr(spec.names.find("--"));
+        arguments.push_back(name.substr(0, name.find(',')) + (spec.value_name.empty() ? "" : "=" + value));
+      }
+    }
+    ASSERT_EQ(arguments.size(), values.size());
+    if (line.find("-n ") != std::string::npos) {  // -n excludes --epochs and its like, which always have a value
+      arguments.erase(std::remove_if(arguments.begin(), arguments.end(),
+                                     [](const std::string& argument) {
+                                       return argument.rfind("--epochs", 0) == 0 || argument.rfind("--t", 0) == 0;
+                                     }),
+                      arguments.end());
+      arguments.push_back("--timeout=0.25");
+    }
+    EXPECT_EQ(option_values(parse_command_line("p", arguments).options), values);
+  }
+}
+
+TEST(OptionValues, LeaveOutWhatIsNotSet) {
+  const Values values = option_values(Options());
+  for (const auto& [key, value] : values) {
+    EXPECT_FALSE(value.empty()) << key;
+    EXPECT_TRUE(key != "iters" && key != "seed" && key != "json" && key != "force") << key;
+  }
+  EXPECT_EQ(values.front(), (std::pair<std::string, std::string>("minbytes", "32M")));
+}
+
+}  // namespace
