@@ -321,8 +321,8 @@ TEST(Operation, ChecksBlocksAgainstTheRankTheyComeFrom) {
 }
 
 TEST(Case, IsDescribedInWords) {
-  EXPECT_EQ(describe({65536, {}, DataType::kFloat, Reduction::kSum, -1, true}), "64 KiB float sum, in-place");
-  EXPECT_EQ(describe({0, {}, DataType::kHalf, Reduction::kMax, -1, false}), "0 B half max, out-of-place");
+  EXPECT_EQ(describe({65536, {}, DataType::kFloat, Reduction::kSum, -1, true}), "64 KiB float sum, in place");
+  EXPECT_EQ(describe({0, {}, DataType::kHalf, Reduction::kMax, -1, false}), "0 B half max, out of place");
 }
 
 }  // namespace

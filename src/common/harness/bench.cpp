@@ -273,8 +273,9 @@ void Bench::note_wrong(const Subject& subject, std::uint64_t wrong) {
   if (!world_.is_root()) return;
   totals_.wrong_checks += static_cast<std::uint64_t>(wrong_ranks);
   const auto first = std::find_if(finds.begin(), finds.end(), [](const std::string& find) { return !find.empty(); });
-  const std::string note = fmt::format("wrong data in {} {}: {} elements on {} ranks; rank {}: {}", collective_.name(),
-                                       describe(subject.which), wrong, wrong_ranks, first - finds.begin(), *first);
+  const std::string note =
+      fmt::format("wrong data in {} {}: {} elements over {} ranks; rank {}: {}", collective_.name(),
+                  describe(subject.which), wrong, wrong_ranks, first - finds.begin(), *first);
   fmt::print(stderr, "fabricbench: {}\n", note);
   if (totals_.notes.size() < kMostNotes) totals_.notes.push_back(note);
 }
@@ -291,7 +292,7 @@ void Bench::add_to_totals(const Subject& subject, const Measurement& measured) {
   ++totals_.with_interval;
   const double half_width = summary.interval->half_width(summary.median);
   if (half_width * 100 <= options_.target_precision_percent) ++totals_.precise;
-  if (half_width >= totals_.widest) {
+  if (totals_.widest_case.empty() || half_width > totals_.widest + 1e-9) {  // not by rounding alone
     totals_.widest = half_width;
     totals_.widest_case = describe(subject.which);
   }

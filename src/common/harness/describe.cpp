@@ -27,8 +27,13 @@ constexpr std::array<std::string_view, 8> kNames = {"LD_LIBRARY_PATH", "SLURM_JO
                                                     "SLURM_NTASKS",    "SLURM_CPU_BIND",      "PBS_JOBID",
                                                     "LSB_JOBID",       "OMPI_COMM_WORLD_SIZE"};
 
+/// What Open MPI's launcher tells its own processes: addresses, directories, the key of the job's transports.
+constexpr std::array<std::string_view, 5> kPrivatePrefixes = {"OMPI_MCA_orte_", "OMPI_MCA_ess", "OMPI_MCA_pmix",
+                                                              "OMPI_MCA_initial_wdir", "OMPI_MCA_prte_"};
+
 bool listed(std::string_view name) {
   const auto starts = [&](std::string_view prefix) { return name.substr(0, prefix.size()) == prefix; };
+  if (std::any_of(kPrivatePrefixes.begin(), kPrivatePrefixes.end(), starts)) return false;
   return std::any_of(kPrefixes.begin(), kPrefixes.end(), starts) ||
          std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }

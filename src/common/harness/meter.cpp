@@ -37,14 +37,14 @@ Meter::Meter(const mpi::Communicator& world, mpi::CommonClock& clock, const Opti
 }
 
 Epoch Meter::measure(Operation& operation, const VisitPlan& plan) {
-  heartbeat_.enter(Phase::kPrepare);
   const std::int64_t switches_before = host::involuntary_context_switches();
-  operation.prepare((plan.warmup + plan.samples * plan.iterations) * options_.aggregated);
-  heartbeat_.enter(Phase::kWarmUp);
-  run(operation, plan.warmup);
-  heartbeat_.enter(Phase::kMeasure);
   const Seconds began = now();
-  Epoch epoch = options_.timing == Timing::kPipelined ? pipelined(operation, plan) : isolated(operation, plan);
+  Epoch epoch = measure_once(operation, plan);
+  if (plan.common_start && !epoch.common_start) {  // the clock was no use: the whole visit again, started by a barrier
+    VisitPlan again = plan;
+    again.common_start = false;
+    epoch = measure_once(operation, again);
+  }
   epoch.began = began;
   heartbeat_.enter(Phase::kReduce);
   const auto switches = static_cast<double>(host::involuntary_context_switches() - switches_before);
@@ -56,6 +56,15 @@ Epoch Meter::measure(Operation& operation, const VisitPlan& plan) {
     epoch.most_preempted_rank = most.front().rank;
   }
   return epoch;
+}
+
+Epoch Meter::measure_once(Operation& operation, const VisitPlan& plan) {
+  heartbeat_.enter(Phase::kPrepare);
+  operation.prepare((plan.warmup + plan.samples * plan.iterations) * options_.aggregated);
+  heartbeat_.enter(Phase::kWarmUp);
+  run(operation, plan.warmup);
+  heartbeat_.enter(Phase::kMeasure);
+  return options_.timing == Timing::kPipelined ? pipelined(operation, plan) : isolated(operation, plan);
 }
 
 /// Operations without a clock: warm-up and estimates.
@@ -86,7 +95,7 @@ Epoch Meter::pipelined(Operation& operation, const VisitPlan& plan) {
 Meter::BatchTimes Meter::time_batch(Operation& operation, std::int64_t iterations) {
   const std::int64_t operations = iterations * options_.aggregated;
   const auto count = static_cast<double>(operations);
-  if (options_.blocking == Blocking::kBarrierTimed || options_.blocking == Blocking::kBarrierUntimed) {
+  if (options_.blocking != Blocking::kNone) {
     const Seconds each = time_each(operation, operations);
     return {each, each};
   }
@@ -102,9 +111,10 @@ Meter::BatchTimes Meter::time_batch(Operation& operation, std::int64_t iteration
   return {(started - began) / count, (completed - began) / count};
 }
 
-/// -z 1 and -z 3: a barrier after each operation, inside the time or outside it.
+/// -z: every operation is waited for; then a barrier may follow, inside the time or outside it.
 Seconds Meter::time_each(Operation& operation, std::int64_t operations) {
   const bool timed_barrier = options_.blocking == Blocking::kBarrierTimed;
+  const bool untimed_barrier = options_.blocking == Blocking::kBarrierUntimed;
   Seconds total = 0;
   world_.barrier();
   for (std::int64_t i = 0; i < operations; ++i) {
@@ -113,7 +123,7 @@ Seconds Meter::time_each(Operation& operation, std::int64_t operations) {
     operation.wait();
     if (timed_barrier) world_.barrier();
     total += now() - began;
-    if (!timed_barrier) world_.barrier();
+    if (untimed_barrier) world_.barrier();
     heartbeat_.tick();
   }
   return total / static_cast<double>(operations);
@@ -147,19 +157,13 @@ Epoch Meter::isolated(Operation& operation, const VisitPlan& plan) {
   clock_.synchronise();
   Epoch epoch;
   epoch.clock_error = world_.max(clock_.error());
-  if (plan.common_start && keep_timely(stamps, epoch)) return epoch;
-  if (plan.common_start) {  // the clock was no use: the same visit again, started by a barrier
-    VisitPlan again = plan;
-    again.common_start = false;
-    operation.rewind();
-    return isolated(operation, again);
-  }
+  epoch.common_start = plan.common_start && keep_timely(stamps, epoch);
+  if (plan.common_start) return epoch;
   std::vector<Seconds> durations;
   durations.reserve(stamps.size());
   for (const Stamp& stamp : stamps) {
     durations.push_back((stamp.ended - stamp.began) / static_cast<double>(options_.aggregated));
   }
-  epoch.common_start = false;
   reduce(durations, epoch);
   return epoch;
 }
@@ -236,7 +240,7 @@ void Meter::adapt_slack(double late_share) {
   if (late_share == 0) slack_ = std::max(slack_ * 0.9, kLeastSlack);
 }
 
-Seconds Meter::start_cost() const { return options_.timing == Timing::kIsolated ? world_.max(slack_) * 1.5 : 0; }
+Seconds Meter::start_cost() const { return options_.timing == Timing::kIsolated ? world_.broadcast(slack_) * 1.5 : 0; }
 
 Seconds Meter::estimate(Operation& operation, std::int64_t warmup) {
   heartbeat_.enter(Phase::kEstimate);

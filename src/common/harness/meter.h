@@ -51,6 +51,7 @@ class Meter {
     Seconds completed;
   };
 
+  [[nodiscard]] Epoch measure_once(Operation& operation, const VisitPlan& plan);
   void run(Operation& operation, std::int64_t iterations);
   [[nodiscard]] Epoch pipelined(Operation& operation, const VisitPlan& plan);
   [[nodiscard]] Epoch isolated(Operation& operation, const VisitPlan& plan);

@@ -24,7 +24,7 @@ std::optional<Mismatch> joined(std::optional<Mismatch> first, const std::optiona
 
 std::string describe(const Case& which) {
   return fmt::format("{} {} {}, {}", readable_bytes(which.size), facts(which.datatype).name, name(which.reduction),
-                     which.in_place ? "in-place" : "out-of-place");
+                     which.in_place ? "in place" : "out of place");
 }
 
 Operation::Operation(const Collective& collective, Backend& backend, Workspace& workspace, const Case& which,

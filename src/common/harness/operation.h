@@ -44,8 +44,6 @@ class Operation {
     offset_ = offset_ == last_offset_ ? 0 : offset_ + stride_;
   }
   void wait() { backend_.wait(); }
-  /// Goes back to the place of the first start, so that further starts touch nothing that `prepare` did not expect.
-  void rewind() { offset_ = 0; }
 
   /// Whether the last of several results is defined: in place, the second operation works on the first one's.
   [[nodiscard]] bool last_result_is_defined(std::int64_t starts) const { return !case_.in_place || starts == 1; }

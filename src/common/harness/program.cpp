@@ -66,9 +66,17 @@ std::vector<std::string> agreed_arguments(const mpi::Communicator& world, int ar
 std::vector<std::unique_ptr<Sink>> open_sinks(const mpi::Communicator& world, const Options& options) {
   std::vector<std::unique_ptr<Sink>> sinks;
   std::string problem;
+  std::vector<std::string> made;
   if (world.is_root()) {
     try {
-      const auto open = [&](const std::string& path) { return OutputFile(path, options.force); };
+      const auto open = [&](const std::string& path) {
+        if (std::find(made.begin(), made.end(), path) != made.end()) {
+          throw UsageError(fmt::format("'{}' is to take two outputs; give each a file of its own", path));
+        }
+        OutputFile file(path, options.force);
+        made.push_back(path);
+        return file;
+      };
       sinks.push_back(std::make_unique<TableSink>(OutputFile::standard_output()));
       if (!options.json_file.empty()) sinks.push_back(std::make_unique<JsonLinesSink>(open(options.json_file)));
       if (!options.csv_file.empty()) sinks.push_back(std::make_unique<CsvSink>(open(options.csv_file)));
@@ -77,6 +85,7 @@ std::vector<std::unique_ptr<Sink>> open_sinks(const mpi::Communicator& world, co
       }
     } catch (const UsageError& error) {
       problem = error.what();
+      if (!options.force) std::for_each(made.begin(), made.end(), [](const auto& path) { std::remove(path.c_str()); });
     }
   }
   problem = world.broadcast(problem);
@@ -180,8 +189,7 @@ Ending conclude(const Totals& totals, const Options& options) {
     ending.average_busbw =
         std::accumulate(totals.busbws.begin(), totals.busbws.end(), 0.0) / static_cast<double>(totals.busbws.size());
   }
-  if (totals.late > 0)
-    ending.notes.push_back(fmt::format("{} samples began late on some rank and were left out", totals.late));
+  if (totals.late > 0) ending.notes.push_back(fmt::format("{} samples began late and were left out", totals.late));
   if (totals.started_by_barrier > 0) {
     ending.notes.push_back(
         fmt::format("{} of {} measurements were started by a barrier, not by the common clock: ranks "

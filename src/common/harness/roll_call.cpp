@@ -43,6 +43,7 @@ struct RollCall::Datagram {
   std::uint64_t job;
   std::uint64_t steps;
   double stuck_s;
+  double busy;
   std::int32_t rank;
   std::array<char, kActivityBytes> activity;
 };
@@ -84,7 +85,7 @@ void RollCall::report(const RollCallReport& report) {
     take_down_all();
     return;
   }
-  Datagram datagram{job_, report.steps, report.stuck_s, rank_, {}};
+  Datagram datagram{job_, report.steps, report.stuck_s, report.busy, rank_, {}};
   report.activity.copy(datagram.activity.data(), kActivityBytes - 1);
   for (const sockaddr_in& address : addresses_) {
     // A report that gets lost is sent again soon; there is nobody to tell of an error here.
@@ -97,7 +98,7 @@ void RollCall::take_down_all() {
   while (recv(socket_, &datagram, sizeof datagram, 0) == static_cast<ssize_t>(sizeof datagram)) {
     if (datagram.job != job_) continue;
     datagram.activity.back() = '\0';
-    reports_[datagram.rank] = {datagram.steps, datagram.stuck_s, datagram.activity.data()};
+    reports_[datagram.rank] = {datagram.steps, datagram.stuck_s, datagram.activity.data(), datagram.busy};
   }
 }
 

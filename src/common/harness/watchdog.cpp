@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -17,6 +18,7 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr std::size_t kMostLines = 16;
+constexpr double kAsleep = 0.02;  // MPI polls while it waits: a rank that takes no processor time is not in MPI
 
 const char* words_for(Phase phase) {
   switch (phase) {
@@ -74,21 +76,33 @@ Watchdog::~Watchdog() {
   thread_.join();
 }
 
+/// Of the main thread; 0 where the system does not say.
+Seconds Watchdog::processor_time() const {
+  clockid_t clock{};
+  timespec time{};
+  if (pthread_getcpuclockid(main_thread_, &clock) != 0 || clock_gettime(clock, &time) != 0) return 0;
+  return static_cast<Seconds>(time.tv_sec) + 1e-9 * static_cast<Seconds>(time.tv_nsec);
+}
+
 void Watchdog::watch() {
   const std::chrono::duration<Seconds> interval(std::clamp(timeout_ / 8, 0.05, 1.0));
   // Other ranks give rank 0, which knows more, the time to speak first.
   const Seconds patience = rank_ == 0 ? timeout_ : timeout_ * 1.25 + 2;
   auto last_progress = SteadyClock::now();
   std::uint64_t last_steps = heartbeat_.steps();
+  Seconds used = processor_time();
   std::unique_lock lock(mutex_);
   while (!stop_.wait_for(lock, interval, [this] { return stopping_; })) {
     if (const std::uint64_t steps = heartbeat_.steps(); steps != last_steps) {
       last_steps = steps;
       last_progress = SteadyClock::now();
+      used = processor_time();
       continue;
     }
     const Seconds stuck = since(last_progress);
-    if (stuck >= timeout_ / 2) roll_call_.report({last_steps, stuck, heartbeat_.activity()});
+    if (stuck >= timeout_ / 2) {
+      roll_call_.report({last_steps, stuck, heartbeat_.activity(), (processor_time() - used) / stuck});
+    }
     if (stuck >= patience) end_job(stuck);
   }
 }
@@ -105,14 +119,22 @@ void Watchdog::end_job(Seconds stuck) {
   for (const std::string& line : lines) text += fmt::format("fabricbench:   {}\n", line);
   fmt::print(stderr, "{}", text);
   std::fflush(stderr);
-  last_words_(fmt::format("{}; {}", reason, fmt::join(lines, "; ")));
+  try {
+    last_words_(fmt::format("{}; {}", reason, fmt::join(lines, "; ")));
+  } catch (const std::exception& problem) {  // a full disk, say: the job ends all the same
+    fmt::print(stderr, "fabricbench: {}\n", problem.what());
+  }
   std::_Exit(static_cast<int>(ExitStatus::kTimeout));
 }
 
 std::vector<std::string> who_is_missing(const std::map<int, RollCallReport>& reports,
                                         const std::vector<std::string>& hosts) {
   std::uint64_t furthest = 0;
-  for (const auto& [rank, report] : reports) furthest = std::max(furthest, report.steps);
+  bool somebody_polls = false;
+  for (const auto& [rank, report] : reports) {
+    furthest = std::max(furthest, report.steps);
+    somebody_polls = somebody_polls || report.busy >= kAsleep;
+  }
   std::vector<std::string> missing;
   std::vector<int> waiting;
   for (int rank = 0; rank < static_cast<int>(hosts.size()); ++rank) {
@@ -122,6 +144,10 @@ std::vector<std::string> who_is_missing(const std::map<int, RollCallReport>& rep
     } else if (report->second.steps < furthest) {
       missing.push_back(rank_line(rank, hosts,
                                   fmt::format("has not arrived: {} for {}", report->second.activity,
+                                              readable_seconds(report->second.stuck_s))));
+    } else if (somebody_polls && report->second.busy < kAsleep) {
+      missing.push_back(rank_line(rank, hosts,
+                                  fmt::format("asleep while others poll: {} for {}", report->second.activity,
                                               readable_seconds(report->second.stuck_s))));
     } else {
       waiting.push_back(rank);

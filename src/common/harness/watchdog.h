@@ -10,6 +10,8 @@
 #include <thread>
 #include <vector>
 
+#include <pthread.h>
+
 #include "common/core/units.h"
 #include "common/harness/roll_call.h"
 #include "common/mpi/communicator.h"
@@ -55,6 +57,7 @@ class Watchdog {
 
  private:
   void watch();
+  [[nodiscard]] Seconds processor_time() const;
   [[noreturn]] void end_job(Seconds stuck);
 
   const Heartbeat& heartbeat_;
@@ -63,6 +66,7 @@ class Watchdog {
   std::vector<std::string> hosts_;
   std::function<void(const std::string&)> last_words_;
   RollCall roll_call_;
+  pthread_t main_thread_ = pthread_self();
   std::mutex mutex_;
   std::condition_variable stop_;
   bool stopping_ = false;

@@ -11,8 +11,9 @@ namespace fabricbench::mpi {
 namespace {
 
 constexpr int kPingPongs = 20;
-constexpr std::size_t kMostReadings = 32;
+constexpr std::size_t kMostHistory = 32;
 constexpr Seconds kLeastSpan = 0.5;
+constexpr Seconds kHistoryStep = kLeastSpan / 8;
 
 int domain_index(const std::vector<std::uint64_t>& domains, std::uint64_t own) {
   return static_cast<int>(std::find(domains.begin(), domains.end(), own) - domains.begin());
@@ -26,15 +27,14 @@ Seconds interpolated(const ClockReading& before, const ClockReading& after, Seco
 
 }  // namespace
 
-CommonClock::CommonClock(const Communicator& world, std::uint64_t domain, Clock clock)
-    : clock_(std::move(clock)), readings_{{0, 0, 0}} {
+CommonClock::CommonClock(const Communicator& world, std::uint64_t domain, Clock clock) : clock_(std::move(clock)) {
   const std::vector<std::uint64_t> domains = world.all_gather(domain);
   domains_ = static_cast<int>(std::set<std::uint64_t>(domains.begin(), domains.end()).size());
   if (shared()) return;
   domain_ = world.split(domain_index(domains, domain));
   leaders_ = world.split(domain_->is_root() ? std::optional(0) : std::nullopt);
-  readings_.clear();
   synchronise();
+  before_ = last_;
 }
 
 void CommonClock::synchronise() {
@@ -52,9 +52,11 @@ void CommonClock::synchronise() {
   reading.local = domain_->broadcast(reading.local);
   reading.offset = domain_->broadcast(reading.offset);
   reading.error = domain_->broadcast(reading.error);
-  readings_.push_back(reading);
-  if (readings_.size() > kMostReadings) readings_.erase(readings_.begin());
-  drift_ = drift_of(readings_);
+  before_ = std::exchange(last_, reading);
+  if (!history_.empty() && reading.local - history_.back().local < kHistoryStep) return;
+  history_.push_back(reading);
+  if (history_.size() > kMostHistory) history_.erase(history_.begin());
+  drift_ = drift_of(history_);
 }
 
 ClockReading CommonClock::read_from(int parent) const {
@@ -81,20 +83,17 @@ void CommonClock::serve(int child, const ClockReading& own) const {
 }
 
 Seconds CommonClock::to_common(Seconds local) const {
-  const ClockReading& last = readings_.back();
-  if (readings_.size() < 2 || local >= last.local) return local + last.offset + drift_ * (local - last.local);
-  const auto after = std::upper_bound(readings_.begin() + 1, readings_.end() - 1, local,
-                                      [](Seconds time, const ClockReading& reading) { return time < reading.local; });
-  return local + interpolated(*(after - 1), *after, local);
+  if (local >= last_.local || before_.local == last_.local)
+    return local + last_.offset + drift_ * (local - last_.local);
+  return local + interpolated(before_, last_, local);
 }
 
 Seconds CommonClock::to_local(Seconds common) const {
-  const ClockReading& last = readings_.back();
-  return (common - last.offset + drift_ * last.local) / (1 + drift_);
+  return (common - last_.offset + drift_ * last_.local) / (1 + drift_);
 }
 
 double drift_of(const std::vector<ClockReading>& readings) {
-  if (readings.empty() || readings.back().local - readings.front().local < kLeastSpan) return 0;
+  if (readings.empty()) return 0;
   const auto by_error = [](const ClockReading& a, const ClockReading& b) { return a.error < b.error; };
   const Seconds least = std::min_element(readings.begin(), readings.end(), by_error)->error;
   std::vector<double> times;
@@ -104,7 +103,7 @@ double drift_of(const std::vector<ClockReading>& readings) {
     times.push_back(reading.local);
     offsets.push_back(reading.offset);
   }
-  return theil_sen_slope(times, offsets);
+  return times.back() - times.front() >= kLeastSpan ? theil_sen_slope(times, offsets) : 0;
 }
 
 }  // namespace fabricbench::mpi

@@ -31,14 +31,14 @@ class CommonClock {
   /// Takes a reading; collective. Free where all ranks share one clock.
   void synchronise();
 
-  /// Rank 0's time when this rank's clock shows `local`: between two readings by interpolation, after the
-  /// last one with the drift seen so far.
+  /// Rank 0's time when this rank's clock shows `local`: up to the last reading on the line through the last two,
+  /// after it with the drift seen so far.
   [[nodiscard]] Seconds to_common(Seconds local) const;
   /// The inverse of `to_common` after the last reading.
   [[nodiscard]] Seconds to_local(Seconds common) const;
 
   /// The bound of the last reading's error on this rank; 0 on rank 0's host.
-  [[nodiscard]] Seconds error() const { return readings_.back().error; }
+  [[nodiscard]] Seconds error() const { return last_.error; }
   [[nodiscard]] bool shared() const { return domains_ == 1; }
 
  private:
@@ -49,8 +49,10 @@ class CommonClock {
   int domains_ = 1;
   std::optional<Communicator> domain_;   // the ranks that share this clock
   std::optional<Communicator> leaders_;  // the first rank of each domain; nothing on other ranks
-  std::vector<ClockReading> readings_;   // the latest ones, oldest first
-  double drift_ = 0;                     // seconds of offset per second
+  ClockReading before_{0, 0, 0};         // the last reading but one
+  ClockReading last_{0, 0, 0};
+  std::vector<ClockReading> history_;  // some of the readings, far enough apart to tell the drift
+  double drift_ = 0;                   // seconds of offset per second
 };
 
 /// Seconds of offset gained per second of local time: the Theil-Sen slope over the readings whose error is

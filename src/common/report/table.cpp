@@ -32,9 +32,9 @@ std::string method_lines(const Context& context) {
   const std::string clock = context.clock_error > 0 ? readable_seconds(context.clock_error) : "0 (one clock)";
   std::string text =
       fmt::format("# Backend: {}, because {}; {}\n", context.backend, context.backend_reason, context.library);
-  text += fmt::format("# Ranks: {} on {} host{}; timing: {}; buffers: {}; clock error: {}; clock read: {}; seed: {}\n",
-                      context.ranks.size(), context.hosts, context.hosts == 1 ? "" : "s", name(options.timing),
-                      name(options.buffers), clock, readable_seconds(context.timer_cost), context.seed);
+  text += fmt::format("# Ranks: {}, hosts: {}; timing: {}; buffers: {}; clock error: {}; clock read: {}; seed: {}\n",
+                      context.ranks.size(), context.hosts, name(options.timing), name(options.buffers), clock,
+                      readable_seconds(context.timer_cost), context.seed);
   if (options.iterations) {
     text += fmt::format("# Method: {} iterations a size, sizes in order; ", *options.iterations);
   } else {

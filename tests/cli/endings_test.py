@@ -1,0 +1,123 @@
+"""However a job breaks off, it ends soon, says which rank on which host was to blame, and leaves valid files."""
+
+import json
+import re
+import signal
+import time
+
+from launch import Job, ProgramTest, alive, command, environment, fault, kill
+
+TIMEOUT = 4
+FOR_EVER = ("-b", 1024, "-e", 4096, "-f", 2, "-n", 50, "-N", 0)
+FOR_EVER_IN_EPOCHS = ("-b", 1024, "-e", 4096, "-f", 2, "-N", 0, "--time-budget", 0.05)
+
+
+class Endings(ProgramTest):  # 3 ranks, 300 s
+
+    def start(self, *arguments, ranks=2, variables=None):
+        """A running job whose first rows have come."""
+        job = Job(command(ranks, arguments, variables=variables), env=environment())
+        self.addCleanup(job.__exit__)
+        job.read_pids(ranks)
+        while not re.match(r" *\d+ ", job.read_line()):
+            self.assertIsNone(job.process.poll())
+        return job
+
+    def end_of(self, job, within):
+        """The job's result, which must come in time and leave no rank behind."""
+        began = time.monotonic()
+        result = job.finish(within + 20)
+        self.assertLess(time.monotonic() - began, within)
+        deadline = time.monotonic() + 2
+        while any(map(alive, job.pids.values())) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        self.assertEqual([pid for pid in job.pids.values() if alive(pid)], [])
+        return result
+
+    def lines_of(self, file):
+        """The file's JSON Lines; the last one must be whole too."""
+        text = file.read_text()
+        self.assertTrue(text.endswith("\n"))
+        return [json.loads(line) for line in text.splitlines()]
+
+    def test_one_rank_killed(self):
+        for rank in (0, 1):
+            with self.subTest(rank=rank):
+                job = self.start(*FOR_EVER, ranks=3)
+                kill(job.pids[rank], signal.SIGKILL)
+                result = self.end_of(job, within=5)
+                self.assertNotEqual(result.status, 0)
+                self.assertRegex(result.stderr, rf"rank {rank} with PID \d+ on node \S+")
+
+    def test_one_rank_stopped(self):
+        job = self.start(*FOR_EVER, "-T", 3, ranks=3)
+        kill(job.pids[1], signal.SIGSTOP)
+        result = self.end_of(job, within=10)
+        self.assertEqual(result.status, TIMEOUT, result.stderr)
+        self.assertRegex(result.stderr, r"fabricbench: no progress for [\d.]+ s, the limit is -T 3; the job is ended\n")
+        self.assertRegex(result.stderr, r"fabricbench:   rank 1 on \S+: silent: stopped, dead or out of reach\n")
+        self.assertNotRegex(result.stderr, r"rank [02] on \S+: silent")
+
+    def test_rank_0_stopped(self):
+        job = self.start(*FOR_EVER, "-T", 2)
+        kill(job.pids[0], signal.SIGSTOP)
+        result = self.end_of(job, within=10)
+        self.assertEqual(result.status, TIMEOUT, result.stderr)
+        self.assertRegex(result.stderr, r"fabricbench: rank 1.*: no progress for .*, and rank 0 did not answer\n")
+
+    def test_no_time_limit(self):
+        job = self.start(*FOR_EVER, "-T", 0)
+        kill(job.pids[1], signal.SIGSTOP)
+        time.sleep(3)
+        self.assertIsNone(job.process.poll())
+        kill(job.pids[1], signal.SIGCONT)
+        self.assertIsNone(job.process.poll())
+
+    def test_a_slow_run_is_no_hang(self):
+        self.run_well("-b", 1024, "-e", 1024, "-f", 2, "-T", 0.5, "--time-budget", 1.5)
+
+    def test_json_after_everything_was_killed(self):
+        for arguments in (FOR_EVER, FOR_EVER_IN_EPOCHS):
+            with self.subTest(arguments):
+                file = self.directory / "killed.json"
+                job = self.start(*arguments, "--json", file, "--force")
+                time.sleep(0.3)
+                for pid in (job.process.pid, *job.pids.values()):
+                    kill(pid, signal.SIGKILL)
+                job.process.wait(5)
+                kinds = [line["kind"] for line in self.lines_of(file)]
+                self.assertEqual(kinds[0], "context")
+                self.assertIn("row", kinds)
+                self.assertNotIn("end", kinds)
+
+    def test_json_after_a_time_out(self):
+        file = self.directory / "timeout.json"
+        csv = self.directory / "timeout.csv"
+        document = self.directory / "timeout_nccl_tests.json"
+        job = self.start(*FOR_EVER, "-T", 2, "--json", file, "--csv", csv, "-J", document)
+        kill(job.pids[1], signal.SIGSTOP)
+        self.assertEqual(self.end_of(job, within=10).status, TIMEOUT)
+        end = self.lines_of(file)[-1]
+        self.assertEqual((end["kind"], end["exit_status"]), ("end", TIMEOUT))
+        self.assertRegex(end["reason"], r"^no progress for .* rank 1 on \S+: silent")
+        self.assertTrue(csv.read_text().endswith("\n"))
+        self.assertRegex(json.loads(document.read_text())["errors"][0], r"rank 1 on \S+: silent")
+
+    def test_json_after_an_error(self):
+        file = self.directory / "error.json"
+        result = self.run_program("-b", 1024, "-e", 1024, "-n", 5, "--json", file, variables=fault("error", rank=0))
+        self.assertEqual(result.status, 1)
+        end = self.lines_of(file)[-1]
+        self.assertEqual((end["kind"], end["exit_status"]), ("end", 1))
+        self.assertIn("MPI_Allreduce", end["reason"])
+
+    def test_full_disk(self):
+        result = self.run_program("-b", 1024, "-e", 1024, "-n", 5, "--csv", "/dev/full", "--force")
+        self.assertEqual(result.status, 1)
+        self.assertRegex("\n".join(self.own_lines(result)),
+                         r"all_reduce_perf: rank 0 on \S+: cannot write to /dev/full: No space left on device")
+
+    def test_interrupted(self):
+        job = self.start(*FOR_EVER)
+        job.process.send_signal(signal.SIGINT)
+        self.assertNotEqual(self.end_of(job, within=5).status, 0)

@@ -1,0 +1,168 @@
+"""What cannot be carried out is refused before anything is measured: one line, from rank 0, and a status."""
+
+import re
+from concurrent.futures import ThreadPoolExecutor
+
+from launch import ProgramTest, rows
+
+USAGE = 2
+MISSING = 3
+TOO_SLOW = 6
+
+DATATYPES = "int8, uint8, int32, uint32, int64, uint64, half, float, double, bfloat16"
+GPUS = ("is for GPUs, and the mpi backend works on host memory with one rank a process; leave it out, and start more "
+        "ranks with mpirun -np")
+
+REFUSED = [
+    (USAGE, "--no-such-option", "unknown option '--no-such-option'; --help lists them all"),
+    (USAGE, "-Q 1", "unknown option '-Q'; --help lists them all"),
+    (USAGE, "8M", "stray argument '8M'; every setting is an option, and --help lists them"),
+    (USAGE, "-n 5 stray", "stray argument 'stray'; every setting is an option, and --help lists them"),
+    (USAGE, "-b abc", "'abc' is not a size; write a number with K, M, G or T, such as 8M"),
+    (USAGE, "-b 8x", "'8x' is not a size; write a number with K, M, G or T, such as 8M"),
+    (USAGE, "-e 8MB", "'8MB' is not a size; write a number with K, M, G or T, such as 8M"),
+    (USAGE, "-b nan", "'nan' is not a size; write a number with K, M, G or T, such as 8M"),
+    (USAGE, "-b -1", "'-1' is not a size (it is negative); write a number with K, M, G or T, such as 8M"),
+    (USAGE, "-b 1.3", "'1.3' is not a size of whole bytes; write a number with K, M, G or T, such as 8M"),
+    (USAGE, "-e 9e30", "'9e30' is not a size that fits in 63 bits; write a number with K, M, G or T, such as 8M"),
+    (USAGE, "-b 8 -e 4", "the first size, -b 8, is above the last, -e 4; raise -e or lower -b"),
+    (USAGE, "-b 64M", "the first size, -b 64M, is above the last, -e 32M; raise -e or lower -b"),
+    (USAGE, "-b 8 -e 64 -i 0",
+     "-i 0 would repeat the first size for ever; give a step such as -i 1M, or a factor such as -f 2"),
+    (USAGE, "-f 0", "0 is too small; -f (step factor) is at least 1"),
+    (USAGE, "-n 0", "0 is too small; -n (iterations) is at least 1"),
+    (USAGE, "-n abc", "'abc' is not a whole number; -n (iterations) is a number such as 1"),
+    (USAGE, "-n 99999999999", "99999999999 is too large; -n (iterations) is at most 2147483647"),
+    (USAGE, "-a 4", "4 is too large; -a (average) is at most 3"),
+    (USAGE, "-z 4", "4 is too large; -z (blocking) is at most 3"),
+    (USAGE, "-d complex", f"'complex' is not a datatype; choose all or one of {DATATYPES}"),
+    (USAGE, "-o xor", "'xor' is not a reduction; choose all, sum, prod, min, max or avg"),
+    (USAGE, "-r 2", "-r 2 is no rank: there are 2 ranks, 0 to 1"),
+    (USAGE, "--timing sometimes", "'sometimes' is not a timing mode; choose one of pipelined, isolated"),
+    (USAGE, "--timing isolated -z 1",
+     "-z is about operations back to back; --timing isolated times each by itself; leave out one"),
+    (USAGE, "-n 5 --epochs 9",
+     "-n asks for exactly 5 iterations, and --epochs for as many as it takes; leave out one"),
+    (USAGE, "-n 5 --target-precision 1",
+     "-n asks for exactly 5 iterations, and --target-precision for as many as it takes; leave out one"),
+    (USAGE, "-n 5 --time-budget 1",
+     "-n asks for exactly 5 iterations, and --time-budget for as many as it takes; leave out one"),
+    (USAGE, "-b 1 -e 2", "no size from -b 1 to -e 2 holds an element of float, which takes 4 bytes; raise -e"),
+    (USAGE, "--json /no/such/folder/file", "cannot write '/no/such/folder/file': No such file or directory; "
+     "give a file in a folder that you may write to"),
+    (USAGE, "--csv /", "'/' exists; give another name, or --force to overwrite it"),
+    (MISSING, "-g 2", f"-g 2 {GPUS}"),
+    (MISSING, "-t 2", f"-t 2 {GPUS}"),
+    (MISSING, "-G 1", f"-G 1 {GPUS}"),
+    (MISSING, "-R 1", f"-R 1 {GPUS}"),
+    (MISSING, "-x 1", f"-x 1 {GPUS}"),
+    (MISSING, "--backend nccl",
+     "the nccl backend is not built into this program, which measures MPI on host memory; use --backend mpi"),
+]
+
+
+class Refusals(ProgramTest):  # 2 ranks, 300 s
+
+    def check(self, result, status, message):
+        self.assertEqual(result.status, status, result.stderr)
+        self.assertEqual(result.stdout, "")
+        self.assertEqual(self.own_lines(result), [f"all_reduce_perf: {message}"])
+
+    def test_command_lines(self):
+        with ThreadPoolExecutor(4) as pool:  # the launcher mostly waits
+            results = pool.map(lambda case: self.run_program(*case[1].split()), REFUSED)
+            for (status, line, message), result in zip(REFUSED, results):
+                with self.subTest(line):
+                    self.check(result, status, message)
+
+    def test_more_memory_than_there_is(self):
+        result = self.run_program("-b", "1T", "-e", "1T")
+        self.assertEqual((result.status, result.stdout), (MISSING, ""))
+        self.assertEqual(len(self.own_lines(result)), 1)
+        self.assertRegex(
+            self.own_lines(result)[0],
+            r"the smallest message, 1 TiB, takes 2\.0 TiB a rank in 2 buffers, and [\d.]+ [MG]iB a rank can be had; "
+            r"lower -b, run fewer ranks on a host, or free memory$")
+
+    def test_existing_output_file(self):
+        for option in ("--json", "--csv", "-J"):
+            with self.subTest(option):
+                file = self.directory / "results"
+                file.write_text("of last week\n")
+                result = self.run_program("-b", 8, "-e", 8, "-n", 1, option, file)
+                self.check(result, USAGE, f"'{file}' exists; give another name, or --force to overwrite it")
+                self.assertEqual(file.read_text(), "of last week\n")
+                self.run_well("-b", 8, "-e", 8, "-n", 1, option, file, "--force")
+                self.assertNotIn("of last week", file.read_text())
+
+    def test_a_refused_command_line_makes_no_file(self):
+        file = self.directory / "results"
+        for others in (("-n", 0), ("-g", 2), ("--csv", "/no/such/folder/file")):
+            with self.subTest(others):
+                self.run_program("--json", file, *others)
+                self.assertFalse(file.exists())
+
+    def test_two_outputs_in_one_file(self):
+        file = self.directory / "results"
+        result = self.run_program("-b", 8, "-e", 8, "-n", 1, "--json", file, "--csv", file, "--force")
+        self.assertEqual(result.status, USAGE)
+
+
+class Accepted(ProgramTest):  # 3 ranks, 120 s
+
+    def test_neutral_values_of_gpu_options(self):
+        self.run_well("-b", 8, "-e", 8, "-n", 1, "-g", 1, "-t", 1, "-G", 0, "-R", 0, "-x", -1, "-p", 0, "-V", 16)
+
+    def test_factor_of_one_adds(self):
+        stdout = self.run_well("-b", 8, "-e", 32, "-f", 1, "-i", 8, "-n", 1).stdout
+        self.assertEqual([row[0] for row in rows(stdout)], ["8", "16", "24", "32"])
+        self.assertIn("step: 8(bytes)", stdout)
+
+    def test_root_all(self):
+        self.run_well("-b", 8, "-e", 8, "-n", 1, "-r", "all")
+
+    def test_the_last_of_two_counts(self):
+        stdout = self.run_well("-b", 8, "-e", 8, "-n", 1, "-b", 4).stdout
+        self.assertIn("minBytes 4 ", stdout)
+
+    def test_help_is_printed_once(self):
+        for option in ("--help", "-h"):
+            stdout = self.run_well(option, ranks=3).stdout
+            self.assertEqual(stdout.count("print this help and exit"), 1)
+            for line in ("Message sizes:", "-b,--minbytes,--min-bytes SIZE", "[32M]", "NCCL_TESTS_MIN_BW"):
+                self.assertIn(line, stdout)
+
+    def test_version_is_printed_once(self):
+        stdout = self.run_well("--version", ranks=3).stdout
+        self.assertRegex(stdout, re.compile(r"\Aall_reduce_perf \(fabricbench\) \d+\.\d+\.\d+\n\Z"))
+
+
+class RequiredBandwidth(ProgramTest):  # 2 ranks, 120 s
+
+    def average_line(self, result):
+        return next(line for line in result.stdout.splitlines() if line.startswith("# Avg bus bandwidth"))
+
+    def run_with(self, value, *arguments):
+        return self.run_program("-b", "4K", "-e", "4K", "-n", 10, *arguments, NCCL_TESTS_MIN_BW=value)
+
+    def test_no_number(self):
+        result = self.run_with("abc")
+        self.assertEqual((result.status, result.stdout), (USAGE, ""))
+        self.assertEqual(self.own_lines(result),
+                         ["all_reduce_perf: 'abc' is not a number; --min-bw is a number such as 0"])
+
+    def test_reached(self):
+        result = self.run_with("0.000001")
+        self.assertEqual((result.status, result.stderr), (0, ""))
+        self.assertRegex(self.average_line(result), r" : [\d.e-]+ OK$")
+
+    def test_missed(self):
+        result = self.run_with("1e6")
+        self.assertEqual(result.status, TOO_SLOW)
+        self.assertRegex(self.average_line(result), r" : [\d.e-]+ FAILED$")
+        self.assertRegex(self.own_lines(result)[0], r"^all_reduce_perf: the average busbw, [\d.e-]+ GB/s, is below 0.9 "
+                                                    r"times the 1e\+06 GB/s required$")
+        self.assertEqual(len(self.own_lines(result)), 1)
+
+    def test_the_option_goes_before_the_variable(self):
+        self.assertEqual(self.run_with("1e6", "--min-bw", "0.000001").status, 0)

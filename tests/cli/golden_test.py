@@ -1,0 +1,134 @@
+"""The whole output, byte for byte, under a clock whose every reading is known beforehand.
+
+FABRICBENCH_UPDATE_GOLDEN=1 writes the files in golden/ anew; read what git then says has changed.
+"""
+
+import difflib
+import os
+import re
+from pathlib import Path
+
+from launch import FAKE_CLOCK_PROGRAM, ProgramTest
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def padded(field, width):
+    """Stands in for a field that must fill `width` columns, aligned right. `field`: what the output has there."""
+    value = field.strip()
+    return f"%{width}s" if field == f"{value:>{width}}" else field
+
+
+def device_line(match):
+    before, pid, host, device = match.groups()
+    return f"{before}{padded(pid, 6)} on {padded(host, 10)}{device}PROCESSOR"
+
+
+def statistics_line(match):
+    """The involuntary context switches are the system's."""
+    return re.sub(r"  ( *\d+@\d+)", lambda field: "  " + padded(field[1], 7), match[0])
+
+
+# What differs from host to host and from run to run, and what stands for it in the golden files.
+DIFFERING = [
+    (r"^# fabricbench version \S+", "# fabricbench version VERSION"),
+    (r"built in; .*$", "built in; LIBRARY"),
+    (r"^(#  Rank .* Pid )( *\d+) on ( *\S+)( device .*\[host\] ).*$", device_line),
+    (r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$", "DATE"),
+    (r"^#\n# A host has \d+ more ranks? than processors: .*\n", ""),
+    (r"^# Note: A hypervisor took .*\n", ""),
+    (r"^# +\d+ .*$", statistics_line),
+]
+DIFFERING_JSON = [
+    (r'"(fabricbench_version|compiler|started_utc|finished_utc|library|launcher|start_time|end_time)":( ?)"[^"]*"',
+     r'"\1":\2"TEXT"'),
+    (r'"hosts":\[.*\],"rank_map":\[.*?\]', '"hosts":["LIST"],"rank_map":["LIST"]'),
+    (r'"command_line":\[.*?\],"options"', '"command_line":["LIST"],"options"'),
+    (r'"environment":\{.*\},"notices"', '"environment":{"LIST":""},"notices"'),
+    (r'(?s:^( *)"(args|env|devices)": \[.*?^\1\])', r'\1"\2": ["LIST"]'),
+    (r'"json":"[^"]*"', '"json":"FILE"'),
+    (r'"(preemptions|most_preempted_rank|peak_memory_bytes|stolen_percent)":[^,}]+', r'"\1":"NUMBER"'),
+    (r'"A host has \d+ more ranks? than processors: [^"]*",?', ""),
+    (r'"A hypervisor took [^"]*",?', ""),
+]
+PREEMPTIONS_IN_CSV = [(r"(\d),\d+,([^,]*,\d+)$", r"\1,PREEMPTED,\2")]
+
+SWEEP = ("-b", 1024, "-e", "1M", "-f", 32, "--seed", 7)
+
+
+def normalised(text, differing):
+    for pattern, replacement in differing:
+        text = re.sub(pattern, replacement, text, flags=re.MULTILINE)
+    return text
+
+
+class Golden(ProgramTest):  # 2 ranks, 300 s
+
+    def assert_golden(self, name, text):
+        file = GOLDEN / name
+        if os.environ.get("FABRICBENCH_UPDATE_GOLDEN"):
+            file.write_bytes(text.encode())
+        expected = file.read_bytes().decode()
+        difference = difflib.unified_diff(expected.splitlines(True), text.splitlines(True), str(file), "output")
+        self.assertEqual(expected, text, "\n" + "".join(difference))
+
+    def run_fake(self, *arguments, step_log2=-8):
+        """One run; a step of 2^-8 s is 3906.25 us."""
+        return self.run_well(*arguments, program=FAKE_CLOCK_PROGRAM, variables={"FAKE_CLOCK_STEP_LOG2": step_log2})
+
+    def check_stdout(self, name, *arguments, **how):
+        self.assert_golden(name, normalised(self.run_fake(*arguments, **how).stdout, DIFFERING))
+
+    def test_iterations(self):
+        self.check_stdout("iterations.txt", *SWEEP, "-n", 20)
+
+    def test_epochs(self):
+        self.check_stdout("epochs.txt", *SWEEP)
+
+    def test_isolated(self):
+        self.check_stdout("isolated.txt", *SWEEP, "--timing", "isolated", step_log2=-17)
+
+    def test_timestamps(self):
+        self.check_stdout("timestamps.txt", *SWEEP, "-n", 20, "-S", 1)
+
+    def test_cpu_time(self):
+        self.check_stdout("cpu_time.txt", *SWEEP, "-n", 20, "-C", 1)
+
+    def test_out_of_place_only(self):
+        self.check_stdout("out_of_place.txt", *SWEEP, "-n", 20, "--placement", "out")
+
+    def test_in_place_only(self):
+        self.check_stdout("in_place.txt", *SWEEP, "-n", 20, "--placement", "in")
+
+    def test_statistics(self):
+        self.check_stdout("statistics.txt", *SWEEP, "--stats")
+
+    def test_quiet(self):
+        self.check_stdout("quiet.txt", *SWEEP, "-n", 20, "--quiet")
+
+    def test_unchecked(self):
+        self.check_stdout("unchecked.txt", *SWEEP, "-n", 20, "-c", 0)
+
+    def test_notices(self):
+        self.check_stdout("notices.txt", "-b", 1, "-e", 16, "-f", 2, "--seed", 7, "-n", 20)
+
+    def test_sequential(self):
+        self.check_stdout("sequential.txt", *SWEEP, "--order", "sequential")
+
+    def test_datatypes_and_reductions(self):
+        self.check_stdout("datatypes.txt", "-b", 8, "-e", 8, "-n", 20, "-d", "all", "-o", "all", "--quiet")
+
+    def test_csv(self):
+        file = self.directory / "out.csv"
+        self.run_fake(*SWEEP, "--csv", file)
+        self.assert_golden("out.csv", normalised(file.read_bytes().decode(), PREEMPTIONS_IN_CSV))
+
+    def test_json(self):
+        file = self.directory / "out.json"
+        self.run_fake("-b", "1K", "-e", "4K", "-f", 4, "--seed", 7, "--epochs", 6, "--samples", "--json", file)
+        self.assert_golden("out.jsonl", normalised(file.read_bytes().decode(), DIFFERING_JSON))
+
+    def test_nccl_tests_json(self):
+        file = self.directory / "out.json"
+        self.run_fake(*SWEEP, "-n", 20, "-J", file)
+        self.assert_golden("nccl_tests.json", normalised(file.read_bytes().decode(), DIFFERING_JSON))

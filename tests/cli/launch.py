@@ -1,0 +1,157 @@
+"""Launches the programs under test the way a user does. Every launch is bounded in time."""
+
+import os
+import re
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+from collections import namedtuple
+from pathlib import Path
+
+PROGRAM = os.environ["FABRICBENCH_PROGRAM"]
+FAKE_CLOCK_PROGRAM = os.environ["FABRICBENCH_FAKE_CLOCK_PROGRAM"]
+FAULTY_MPI = os.environ["FABRICBENCH_FAULTY_MPI"]
+MPIEXEC = os.environ["FABRICBENCH_MPIEXEC"]
+
+TIMEOUT_S = 60
+
+Result = namedtuple("Result", "status stdout stderr seconds")
+
+
+def command(ranks, arguments, program=PROGRAM, variables=None):
+    """The whole command line. `variables` are set for the ranks only, not for the launcher."""
+    settings = [f"{name}={value}" for name, value in (variables or {}).items()]
+    return [MPIEXEC, "-np", str(ranks), "env", *settings, program, *map(str, arguments)]
+
+
+def environment(**changes):
+    """This process's environment with `changes`; None takes a variable out."""
+    merged = {**os.environ, **changes}
+    return {name: value for name, value in merged.items() if value is not None}
+
+
+class Job:
+    """A running program; a context manager that leaves no process behind."""
+
+    def __init__(self, arguments, stderr=subprocess.PIPE, **popen):
+        self.process = subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=stderr,
+                                        **popen)
+        self.began = time.monotonic()
+        self.pids = {}  # by rank, as far as known
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.terminate()
+            try:
+                self.process.wait(10)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+        for pid in self.pids.values():
+            kill(pid, signal.SIGKILL)
+        self.process.wait()
+        for stream in (self.process.stdout, self.process.stderr):
+            if stream:
+                stream.close()
+
+    def read_line(self):
+        return text_of(self.process.stdout.readline())
+
+    def read_pids(self, ranks):
+        """Reads stdout up to the list of devices, and learns every rank's process id from it."""
+        while len(self.pids) < ranks:
+            line = self.read_line()
+            if not line:
+                raise AssertionError(f"the program ended before it listed its ranks: {self.process.stderr.read()}")
+            if match := re.match(r"#  Rank +(\d+) Group +\d+ Pid +(\d+) ", line):
+                self.pids[int(match[1])] = int(match[2])
+
+    def finish(self, timeout=TIMEOUT_S):
+        try:
+            stdout, stderr = self.process.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            self.process.terminate()
+            stdout, stderr = self.process.communicate(timeout=20)
+            raise AssertionError(f"still running after {timeout} s: {self.process.args}\n{text_of(stdout)}\n"
+                                 f"{text_of(stderr)}") from None
+        return Result(self.process.returncode, text_of(stdout), text_of(stderr), time.monotonic() - self.began)
+
+
+def text_of(output):
+    """Every byte counts: Python's own text mode would turn carriage returns into line ends."""
+    return (output or b"").decode(errors="replace")
+
+
+def kill(pid, number):
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        pass
+
+
+def alive(pid):
+    """Whether a process runs or is stopped; one that only waits to be reaped is not."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state not in "ZX"
+
+
+def fault(mode="none", **settings):
+    """Variables that make MPI_Allreduce faulty: see faulty_mpi.cpp."""
+    chosen = {f"FAULTY_MPI_{name.upper()}": value for name, value in settings.items()}
+    # The address sanitizer wants to be loaded first; it works as the second too.
+    sanitizer = os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"
+    return {"LD_PRELOAD": FAULTY_MPI, "ASAN_OPTIONS": sanitizer, "FAULTY_MPI_MODE": mode, **chosen}
+
+
+class ProgramTest(unittest.TestCase):
+    """A test with a directory of its own."""
+
+    maxDiff = None
+
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory(prefix="fabricbench-")
+        self.addCleanup(directory.cleanup)
+        self.directory = Path(directory.name)
+
+    def run_program(self, *arguments, ranks=2, program=PROGRAM, variables=None, timeout=TIMEOUT_S, **changes):
+        """Runs to the end. Keyword arguments that are left over change the launcher's environment."""
+        with Job(command(ranks, arguments, program, variables), env=environment(**changes)) as job:
+            return job.finish(timeout)
+
+    def run_well(self, *arguments, **how):
+        """Runs to the end, which must be a good one with nothing on stderr."""
+        result = self.run_program(*arguments, **how)
+        self.assertEqual((result.status, result.stderr), (0, ""), result.stdout)
+        return result
+
+    def run_right(self, *arguments, **how):
+        """Runs well, with 0 wrong elements in both placements. Returns the table's rows."""
+        stdout = self.run_well(*arguments, **how).stdout
+        self.assertIn("# Out of bounds values : 0 OK\n", stdout)
+        self.assertEqual(set(wrong_elements(stdout)), {"0"})
+        return rows(stdout)
+
+    def sizes(self, *arguments, **how):
+        """Runs well, and returns the sizes that were measured, all of them right."""
+        return [int(row[0]) for row in self.run_right(*arguments, **how)]
+
+    def own_lines(self, result):
+        """What the program itself said on stderr, without the launcher's comments."""
+        return [line for line in result.stderr.splitlines() if re.match(r"(all_reduce_perf|fabricbench): ", line)]
+
+
+def rows(stdout):
+    """The table's rows, each a list of its fields."""
+    return [line.split() for line in stdout.splitlines() if re.match(r"\s*\d", line)]
+
+
+def wrong_elements(stdout):
+    """The two #wrong columns of every row, as one list."""
+    return [field for row in rows(stdout) for field in (row[8], row[12])]

@@ -1,0 +1,47 @@
+"""The progress line goes to a terminal, or wherever --progress sends it, and never into the results."""
+
+import os
+import pty
+import re
+
+from launch import Job, ProgramTest, command, environment
+
+MEASURING = ("-b", 1024, "-e", 4096, "-f", 4, "--time-budget", 0.2)
+PROGRESS = re.compile(r"\r# measured \d+ of \d+ epochs, about \d+ s left")
+
+
+class Progress(ProgramTest):  # 2 ranks, 120 s
+
+    def test_none_on_a_pipe(self):
+        self.run_well(*MEASURING)  # which has nothing on stderr
+
+    def test_asked_for_on_a_pipe(self):
+        result = self.run_program(*MEASURING, "--progress")
+        self.assertEqual(result.status, 0)
+        self.assertRegex(result.stderr, PROGRESS)
+        self.assertNotIn("epochs, about", result.stdout)
+        self.assertNotIn("\r", result.stdout)
+
+    def test_cleared_before_the_end(self):
+        result = self.run_program(*MEASURING, "--progress")
+        self.assertRegex(result.stderr, r"\r *\r\n?\Z")
+
+    def test_on_a_terminal(self):
+        terminal, end_of_program = pty.openpty()
+        with Job(command(2, MEASURING), stderr=end_of_program, env=environment()) as job:
+            os.close(end_of_program)
+            result = job.finish()
+        shown = self.read_all(terminal)
+        self.assertEqual(result.status, 0, shown)
+        self.assertRegex(shown, PROGRESS)
+        self.assertNotIn("epochs, about", result.stdout)
+
+    def read_all(self, terminal):
+        text = b""
+        try:
+            while chunk := os.read(terminal, 4096):
+                text += chunk
+        except OSError:  # Linux says so when the other end is closed
+            pass
+        os.close(terminal)
+        return text.decode()

@@ -1,0 +1,182 @@
+#!/usr/bin/env bash
+# usage: two_hosts_test.sh PROGRAM CASE
+#
+# Runs all_reduce_perf, which is PROGRAM, on two hosts made of network namespaces. CASE is one of the functions
+# below whose name begins with test_, without that. Exit status: 0 passed, 1 failed, 77 skipped with a reason.
+set -euo pipefail
+
+# shellcheck source=tests/cluster/hosts.sh
+source "$(dirname "${BASH_SOURCE[0]}")/hosts.sh"
+
+readonly kTimeout=4  # ExitStatus::kTimeout
+# More than that, and the job did not end by itself: run_on_hosts ended it.
+export run_timeout_s=40
+
+program=$1
+job=  # the process number of mpirun
+
+fail() {
+    printf 'failed: %s\n' "$*" >&2
+    echo '--- standard output:' >&2
+    cat "$out" >&2
+    echo '--- standard error:' >&2
+    cat "$err" >&2
+    exit 1
+}
+
+# expect_line FILE PATTERN
+expect_line() {
+    grep -Eq -- "$2" "$1" || fail "no line of $(basename "$1") matches '$2'"
+}
+
+# start RANKS OPTION...: RANKS on each host, in the background.
+start() {
+    local ranks=$1
+    shift
+    run_on_hosts "$ranks" "$program" "$@" >"$out" 2>"$err" &
+    job=$!
+}
+
+# Waits for the job, and prints its exit status.
+wait_for_job() {
+    local status=0
+    wait "$job" || status=$?
+    job=
+    job_status=$status
+}
+
+# run RANKS OPTION...: a job that has to end well.
+run() {
+    start "$@"
+    wait_for_job
+    [[ $job_status -eq 0 ]] || fail "exit status $job_status of all_reduce_perf ${*:2}"
+}
+
+# pid_of RANK: from the list of devices, which is printed before anything is measured.
+pid_of() {
+    sed -n "s/^# *Rank *$1 .* Pid *\([0-9]*\) on .*/\1/p" "$out"
+}
+
+# Waits until rows appear, so that the ranks are in the middle of measuring.
+wait_for_rows() {
+    local turn
+    for ((turn = 0; turn < 200; ++turn)); do
+        ! grep -Eq '^ +[0-9]+ +[0-9]+ +float' "$out" || return 0
+        sleep 0.05
+    done
+    fail "no row within 10 s"
+}
+
+# Any number of busbw columns; prints the average of the run in MB/s, as a whole number.
+average_busbw_mb_per_s() {
+    awk '/^# Avg bus bandwidth/ { printf "%d\n", $6 * 1000 }' "$out"
+}
+
+expect_two_hosts() {
+    local ranks=$1 rank
+    expect_line "$out" "^# Ranks: $((2 * ranks)) on 2 hosts"
+    for ((rank = 0; rank < 2 * ranks; ++rank)); do
+        expect_line "$out" "^# *Rank *$rank .* on +${hosts[rank / ranks]} "
+    done
+    expect_line "$out" '^# Out of bounds values : 0 OK'
+}
+
+test_two_ranks() {
+    run 1 -b 8 -e 64K -f 16 --time-budget 0.05
+    expect_two_hosts 1
+}
+
+test_four_ranks() {
+    run 2 -b 8 -e 64K -f 16 --time-budget 0.05
+    expect_two_hosts 2
+}
+
+test_json() {
+    run 1 -b 8 -e 8 -n 5 --json "$directory/run.json"
+    python3 - "$directory/run.json" "${hosts[@]}" <<'EOT'
+import json, sys
+lines = [json.loads(line) for line in open(sys.argv[1])]
+context, end = lines[0], lines[-1]
+assert [host["name"] for host in context["hosts"]] == sys.argv[2:], context["hosts"]
+for host in context["hosts"]:
+    devices = {device["name"]: device for device in host["network_devices"]}
+    assert list(devices) == ["e0"], devices  # its own, not those of this machine
+    assert devices["e0"]["state"] == "up", devices
+assert [rank["host"] for rank in context["rank_map"]] == sys.argv[2:], context["rank_map"]
+assert [rank["local_rank"] for rank in context["rank_map"]] == [0, 0], context["rank_map"]
+assert end["kind"] == "end" and end["exit_status"] == 0, end
+EOT
+}
+
+test_isolated() {
+    run 1 -b 1K -e 64K -f 8 --timing isolated --time-budget 0.1
+    expect_two_hosts 1
+    expect_line "$out" 'timing: isolated'
+    expect_line "$out" 'clock error: 0 \(one clock\)' # of one machine, in truth
+}
+
+test_dead_rank() {
+    local began
+    start 1 -b 64K -e 64K -n 50 -N 0
+    wait_for_rows
+    kill -KILL "$(pid_of 1)"
+    began=$SECONDS
+    wait_for_job
+    [[ $((SECONDS - began)) -le 5 ]] || fail "the job took $((SECONDS - began)) s to end"
+    [[ $job_status -ne 0 ]] || fail "exit status 0, although a rank died"
+    expect_line "$err" "rank 1 .*on node ${hosts[1]} .*signal 9"
+}
+
+test_stopped_rank() {
+    start 1 -b 64K -e 64K -n 50 -N 0 -T 3
+    wait_for_rows
+    kill -STOP "$(pid_of 1)"
+    wait_for_job
+    [[ $job_status -eq $kTimeout ]] || fail "exit status $job_status, not $kTimeout"
+    expect_line "$err" 'no progress for 3.* -T 3'
+    expect_line "$err" "rank 1 on ${hosts[1]}: silent"
+    expect_line "$err" "1 rank waits, the first is rank 0 on ${hosts[0]}"
+}
+
+# The two hosts of the other tests are stopped as one; here rank 2 still answers, by UDP from host 2.
+test_stopped_rank_of_two() {
+    start 2 -b 64K -e 64K -n 50 -N 0 -T 3
+    wait_for_rows
+    kill -STOP "$(pid_of 3)"
+    wait_for_job
+    [[ $job_status -eq $kTimeout ]] || fail "exit status $job_status, not $kTimeout"
+    expect_line "$err" "rank 3 on ${hosts[1]}: silent"
+    ! grep -Eq "rank 2 .*: silent" "$err" || fail "rank 2 was not heard"
+}
+
+test_slow_link() {
+    local slow fast
+    shape_host "${hosts[1]}" 400mbit
+    run 1 -b 2M -e 2M -n 3 -w 1 --placement out
+    fast=$(average_busbw_mb_per_s)
+    shape_host "${hosts[1]}" 50mbit # 6.25 MB/s
+    run 1 -b 2M -e 2M -n 3 -w 1 --placement out
+    slow=$(average_busbw_mb_per_s)
+    [[ $slow -ge 2 && $slow -le 8 ]] || fail "$slow MB/s over a link of 50 Mbit/s"
+    [[ $fast -ge $((2 * slow)) ]] || fail "$fast MB/s over a link of 400 Mbit/s, $slow MB/s over one of 50"
+    echo "busbw: $fast MB/s at 400 Mbit/s, $slow MB/s at 50 Mbit/s"
+}
+
+clean_up() {
+    [[ -z $job ]] || kill -KILL "$job" 2>/dev/null || true
+    remove_hosts
+    rm -rf "$directory"
+}
+
+main() {
+    declare -F "test_$2" >/dev/null || { echo "there is no case '$2'" >&2 && exit 2; }
+    directory=$(mktemp -d /tmp/fb-test.XXXXXX)
+    out=$directory/out err=$directory/err
+    touch "$out" "$err"
+    trap clean_up EXIT
+    trap 'exit 1' INT TERM HUP
+    make_hosts 2
+    "test_$2"
+}
+
+main "$@"

@@ -1,0 +1,175 @@
+// What every rank must know after each of Communicator's operations.
+
+#include "common/mpi/communicator.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace fabricbench::mpi {
+namespace {
+
+using Bytes = std::vector<std::uint8_t>;
+
+TEST(Communicator, BroadcastsTextOfAnyLength) {
+  const Communicator world = Communicator::world();
+  const std::string with_zeros("a\0b\0", 4);
+  for (const std::string& text : {std::string(), std::string("x"), with_zeros, std::string(100'000, 'y')}) {
+    // The others start with something longer, shorter or empty.
+    for (const std::string& before : {std::string(), std::string("something else"), std::string(200'000, 'z')}) {
+      EXPECT_EQ(world.broadcast(world.is_root() ? text : before), text);
+    }
+  }
+}
+
+TEST(Communicator, BroadcastsBytes) {
+  const Communicator world = Communicator::world();
+  Bytes all(256);
+  std::iota(all.begin(), all.end(), std::uint8_t{0});
+  EXPECT_EQ(world.broadcast(world.is_root() ? all : Bytes{1, 2, 3}), all);
+  EXPECT_EQ(world.broadcast(world.is_root() ? Bytes{} : Bytes{1, 2, 3}), Bytes{});
+}
+
+TEST(Communicator, BroadcastsNumbers) {
+  const Communicator world = Communicator::world();
+  const std::int64_t largest = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ(world.broadcast(world.is_root() ? largest : std::int64_t{world.rank()}), largest);
+  EXPECT_EQ(world.broadcast(std::int64_t{-7 - world.rank()}), -7);
+  EXPECT_EQ(world.broadcast(Seconds{0.1 + world.rank()}), 0.1);
+}
+
+TEST(Communicator, FindsLargestSmallestAndSum) {
+  const Communicator world = Communicator::world();
+  const std::int64_t last = world.size() - 1;
+  const std::int64_t large = std::int64_t{1} << 40;
+  EXPECT_EQ(world.max(std::int64_t{world.rank()}), last);
+  EXPECT_EQ(world.max(-large - world.rank()), -large);
+  EXPECT_EQ(world.max(-0.5 - world.rank()), -0.5);
+  EXPECT_EQ(world.min(std::int64_t{-world.rank()}), -last);
+  EXPECT_EQ(world.min(large + world.rank()), large);
+  EXPECT_EQ(world.sum(large + world.rank()), large * world.size() + last * (last + 1) / 2);
+}
+
+TEST(Communicator, ReducesElementByElementOntoRank0) {
+  const Communicator world = Communicator::world();
+  const double rank = world.rank();
+  const double last = world.size() - 1;
+  const std::vector<double> values{rank, -rank, 1, 0.25};
+  const auto sums = world.reduce(values, MPI_SUM);
+  const auto least = world.reduce(values, MPI_MIN);
+  const auto none = world.reduce({}, MPI_MAX);
+  EXPECT_TRUE(none.empty());
+  if (world.is_root()) {
+    const double sum = last * (last + 1) / 2;
+    EXPECT_EQ(sums, (std::vector<double>{sum, -sum, last + 1, 0.25 * (last + 1)}));
+    EXPECT_EQ(least, (std::vector<double>{0, -last, 1, 0.25}));
+  } else {
+    EXPECT_TRUE(sums.empty());
+    EXPECT_TRUE(least.empty());
+  }
+}
+
+TEST(Communicator, LocatesTheLargest) {
+  const Communicator world = Communicator::world();
+  const double rank = world.rank();
+  // The largest is on the last rank, on rank 0, and on all of them: then the first one counts.
+  const std::vector<double> values{rank, -rank, 5};
+  const auto located = world.reduce_max_located(values);
+  if (!world.is_root()) {
+    EXPECT_TRUE(located.empty());
+    return;
+  }
+  ASSERT_EQ(located.size(), 3u);
+  EXPECT_EQ(located[0].value, world.size() - 1);
+  EXPECT_EQ(located[0].rank, world.size() - 1);
+  EXPECT_EQ(located[1].value, 0);
+  EXPECT_EQ(located[1].rank, 0);
+  EXPECT_EQ(located[2].value, 5);
+  EXPECT_EQ(located[2].rank, 0);
+}
+
+TEST(Communicator, LocatesTheLargestOfNothing) { EXPECT_TRUE(Communicator::world().reduce_max_located({}).empty()); }
+
+TEST(Communicator, AllRanksGetEveryRanksValue) {
+  const Communicator world = Communicator::world();
+  constexpr std::uint64_t kAbove63Bits = std::uint64_t{1} << 63;
+  const auto values = world.all_gather(kAbove63Bits + static_cast<std::uint64_t>(world.rank()));
+  ASSERT_EQ(values.size(), static_cast<std::size_t>(world.size()));
+  for (std::size_t rank = 0; rank < values.size(); ++rank) EXPECT_EQ(values[rank], kAbove63Bits + rank);
+}
+
+/// A text that differs in content and length from rank to rank; that of every second rank is empty.
+std::string text_of(std::size_t rank, bool odd_ones_empty) {
+  if ((rank % 2 == 1) == odd_ones_empty) return {};
+  return "rank " + std::to_string(rank) + std::string(rank * 1000, '.');
+}
+
+TEST(Communicator, Rank0GetsTextsOfDifferentLengths) {
+  const Communicator world = Communicator::world();
+  for (const bool odd_ones_empty : {true, false}) {
+    const auto texts = world.gather(text_of(static_cast<std::size_t>(world.rank()), odd_ones_empty));
+    ASSERT_EQ(texts.size(), world.is_root() ? static_cast<std::size_t>(world.size()) : 0u);
+    for (std::size_t rank = 0; rank < texts.size(); ++rank) EXPECT_EQ(texts[rank], text_of(rank, odd_ones_empty));
+  }
+}
+
+TEST(Communicator, Rank0GetsEmptyTexts) {
+  const Communicator world = Communicator::world();
+  const auto texts = world.gather("");
+  EXPECT_EQ(texts, std::vector<std::string>(world.is_root() ? static_cast<std::size_t>(world.size()) : 0u));
+}
+
+TEST(Communicator, SplitsByColourInTheOrderOfRanks) {
+  const Communicator world = Communicator::world();
+  const auto part = world.split(world.rank() % 2);
+  ASSERT_TRUE(part.has_value());
+  EXPECT_EQ(part->size(), (world.size() + 1 - world.rank() % 2) / 2);
+  EXPECT_EQ(part->rank(), world.rank() / 2);
+  EXPECT_EQ(part->is_root(), world.rank() < 2);
+  // Traffic stays within a part.
+  EXPECT_EQ(part->broadcast(std::int64_t{world.rank()}), world.rank() % 2);
+}
+
+TEST(Communicator, RanksWithoutAColourGetNothing) {
+  const Communicator world = Communicator::world();
+  const bool takes_part = world.rank() == world.size() - 1;
+  const auto part = world.split(takes_part ? std::optional(7) : std::nullopt);
+  ASSERT_EQ(part.has_value(), takes_part);
+  if (part) {
+    EXPECT_EQ(part->size(), 1);
+    EXPECT_TRUE(part->is_root());
+  }
+}
+
+TEST(Communicator, MovesItsHandle) {
+  Communicator first = Communicator::world();
+  const MPI_Comm handle = first.get();
+  Communicator second = std::move(first);
+  EXPECT_EQ(second.get(), handle);
+  Communicator third = Communicator::world();
+  third = std::move(second);
+  EXPECT_EQ(third.get(), handle);
+  EXPECT_EQ(third.max(std::int64_t{third.rank()}), third.size() - 1);
+}
+
+TEST(Communicator, IsNotTheApplicationsOwn) {
+  const Communicator one = Communicator::world();
+  const Communicator other = Communicator::world();
+  int result = MPI_IDENT;
+  MPI_Comm_compare(one.get(), other.get(), &result);
+  EXPECT_EQ(result, MPI_CONGRUENT);
+  MPI_Comm_compare(one.get(), MPI_COMM_WORLD, &result);
+  EXPECT_EQ(result, MPI_CONGRUENT);
+}
+
+TEST(Communicator, ManyCanBeMadeAndFreed) {
+  for (int i = 0; i < 500; ++i) (void)Communicator::world().split(i % 2);
+}
+
+}  // namespace
+}  // namespace fabricbench::mpi
