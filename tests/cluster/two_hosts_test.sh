@@ -74,7 +74,7 @@ average_busbw_mb_per_s() {
 
 expect_two_hosts() {
     local ranks=$1 rank
-    expect_line "$out" "^# Ranks: $((2 * ranks)) on 2 hosts"
+    expect_line "$out" "^# Ranks: $((2 * ranks)), hosts: 2;"
     for ((rank = 0; rank < 2 * ranks; ++rank)); do
         expect_line "$out" "^# *Rank *$rank .* on +${hosts[rank / ranks]} "
     done

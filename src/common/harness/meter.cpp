@@ -5,6 +5,7 @@
 
 #include "common/core/clock.h"
 #include "common/core/statistics.h"
+#include "common/harness/describe.h"
 #include "common/host/usage.h"
 
 namespace fabricbench {
@@ -13,6 +14,7 @@ namespace {
 constexpr Seconds kLeastSlack = 10e-6;
 constexpr Seconds kFirstSlack = 50e-6;
 constexpr Seconds kMostSlack = 10e-3;
+constexpr Seconds kLeastPunctual = 1e-6;
 constexpr double kToleratedLate = 0.02;       // share of late starts above which the slack grows
 constexpr double kHopelesslyLate = 0.5;       // share above which starting by the clock is given up
 constexpr double kToleratedClockError = 0.1;  // of the median
@@ -32,7 +34,12 @@ MPI_Op mpi_op(RankAggregate aggregate) {
 }  // namespace
 
 Meter::Meter(const mpi::Communicator& world, mpi::CommonClock& clock, const Options& options, Heartbeat& heartbeat)
-    : world_(world), clock_(clock), options_(options), heartbeat_(heartbeat), slack_(kFirstSlack) {
+    : world_(world),
+      clock_(clock),
+      options_(options),
+      heartbeat_(heartbeat),
+      slack_(kFirstSlack),
+      punctual_(std::max(kLeastPunctual, 4 * timer_cost())) {
   if (options_.timing == Timing::kIsolated) choose_slack();
 }
 
@@ -174,8 +181,9 @@ Meter::Stamp Meter::time_from_common_start(Operation& operation) {
   const Seconds due = world_.broadcast(clock_.to_common(now()) + slack_);
   const Seconds due_here = clock_.to_local(due);
   Seconds began = now();
-  const bool late = began > due_here;
+  bool late = began > due_here;
   while (began < due_here) began = now();
+  late = late || began > due_here + punctual_;  // preempted while it waited
   for (std::int64_t i = 0; i < options_.aggregated; ++i) operation.start();
   operation.wait();
   const Seconds ended = now();

@@ -68,7 +68,8 @@ class Meter {
   mpi::CommonClock& clock_;
   const Options& options_;
   Heartbeat& heartbeat_;
-  Seconds slack_;  // rank 0: from agreeing on a start to that start
+  Seconds slack_;     // rank 0: from agreeing on a start to that start
+  Seconds punctual_;  // an operation that begins so long after the agreed start still began in time
 };
 
 }  // namespace fabricbench

@@ -1,10 +1,10 @@
 #include "common/mpi/common_clock.h"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 #include <utility>
 
-#include "common/core/statistics.h"
 #include "common/mpi/check.h"
 
 namespace fabricbench::mpi {
@@ -93,17 +93,18 @@ Seconds CommonClock::to_local(Seconds common) const {
 }
 
 double drift_of(const std::vector<ClockReading>& readings) {
-  if (readings.empty()) return 0;
-  const auto by_error = [](const ClockReading& a, const ClockReading& b) { return a.error < b.error; };
-  const Seconds least = std::min_element(readings.begin(), readings.end(), by_error)->error;
-  std::vector<double> times;
-  std::vector<double> offsets;
-  for (const ClockReading& reading : readings) {
-    if (reading.error > 1.25 * least) continue;
-    times.push_back(reading.local);
-    offsets.push_back(reading.offset);
+  double tightest = std::numeric_limits<double>::infinity();
+  double drift = 0;
+  for (std::size_t i = 0; i < readings.size(); ++i) {
+    for (std::size_t j = i + 1; j < readings.size(); ++j) {
+      const Seconds span = readings[j].local - readings[i].local;
+      const double bound = (readings[i].error + readings[j].error) / span;
+      if (span < kLeastSpan || bound >= tightest) continue;
+      tightest = bound;
+      drift = (readings[j].offset - readings[i].offset) / span;
+    }
   }
-  return times.back() - times.front() >= kLeastSpan ? theil_sen_slope(times, offsets) : 0;
+  return drift;
 }
 
 }  // namespace fabricbench::mpi

@@ -55,8 +55,8 @@ class CommonClock {
   double drift_ = 0;                   // seconds of offset per second
 };
 
-/// Seconds of offset gained per second of local time: the Theil-Sen slope over the readings whose error is
-/// near the least. 0 until the readings span half a second: over less, noise outweighs drift.
+/// Seconds of offset gained per second of local time: the slope through those two readings whose errors, over the
+/// time between them, bound it most tightly. 0 until readings span half a second: over less, noise outweighs drift.
 [[nodiscard]] double drift_of(const std::vector<ClockReading>& readings);
 
 }  // namespace fabricbench::mpi
