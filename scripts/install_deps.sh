@@ -26,7 +26,7 @@ EOT
 #   command NAME     found on the PATH
 #   header FILE      found by the C++ compiler
 #   library FILE     known to the C++ compiler
-#   module NAME      imported by python3
+#   module NAME      imported by the python3 on the PATH or by the system's, which is where packages put it
 dependency_table() {
     cat <<'EOT'
 # for   kind     name               apt                  dnf
@@ -62,7 +62,7 @@ is_there() {
         header) printf '#if !__has_include(<%s>)\n#error\n#endif\n' "$2" | c++ -E -x c++ - ;;
         # The compiler prints a full path for a library that it has, and the bare name otherwise.
         library) [[ $(c++ -print-file-name="$2") == /* ]] ;;
-        module) python3 -c "import $2" ;;
+        module) python3 -c "import $2" || /usr/bin/python3 -c "import $2" ;;
     esac >/dev/null 2>&1
 }
 

@@ -89,7 +89,8 @@ TEST(JsonLines, OfAWholeRunAreContextEpochsRowsAndEnd) {
   EXPECT_EQ(lines[0]["options"]["maxbytes"], "128M");
   EXPECT_EQ(lines[0]["hosts"][1]["name"], "node-02");
   EXPECT_EQ(lines[0]["hosts"][1]["sockets"], 1);
-  EXPECT_EQ(lines[0]["rank_map"][1], (Json{{"rank", 1}, {"host", "node-02"}, {"local_rank", 0}, {"pid", 202}}));
+  EXPECT_EQ(lines[0]["rank_map"][1],
+            (Json{{"rank", 1}, {"host", "node-02"}, {"local_rank", 0}, {"pid", 202}, {"binding", "0-7"}}));
   EXPECT_EQ(lines[0]["environment"], (Json{{"UCX_TLS", "rc"}}));
   EXPECT_EQ(lines[1], (Json{{"kind", "epoch"},
                             {"size_bytes", 1024},

@@ -82,10 +82,10 @@ Placed describe_ranks(const mpi::Communicator& world) {
   placed.hosts = static_cast<int>(std::set<std::uint64_t>(hashes.begin(), hashes.end()).size());
   placed.local_rank = static_cast<int>(std::count(hashes.begin(), hashes.begin() + world.rank(), own));
   placed.local_ranks = static_cast<int>(std::count(hashes.begin(), hashes.end(), own));
-  const Json json{placed.local_rank, getpid(), host, host::processor_model()};
+  const Json json{placed.local_rank, getpid(), host, host::processor_model(), host::current_binding()};
   for (const std::string& text : world.gather(json.dump(-1, ' ', false, Json::error_handler_t::replace))) {
     const Json facts = Json::parse(text);
-    placed.ranks.push_back({static_cast<int>(placed.ranks.size()), facts[0], facts[1], facts[2], facts[3]});
+    placed.ranks.push_back({static_cast<int>(placed.ranks.size()), facts[0], facts[1], facts[2], facts[3], facts[4]});
   }
   return placed;
 }

@@ -14,7 +14,7 @@ namespace {
 constexpr Seconds kLeastSlack = 10e-6;
 constexpr Seconds kFirstSlack = 50e-6;
 constexpr Seconds kMostSlack = 10e-3;
-constexpr Seconds kLeastPunctual = 1e-6;
+constexpr Seconds kLeastPunctual = 5e-6;
 constexpr double kToleratedLate = 0.02;       // share of late starts above which the slack grows
 constexpr double kHopelesslyLate = 0.5;       // share above which starting by the clock is given up
 constexpr double kToleratedClockError = 0.1;  // of the median

@@ -18,6 +18,7 @@ struct RankFacts {
   std::int64_t pid = 0;
   std::string host;
   std::string processor;
+  std::string binding;  ///< processing units that it may run on, such as 0-15
 };
 
 /// What one host's first rank saw of it; only gathered for JSON.

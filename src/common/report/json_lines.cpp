@@ -41,7 +41,11 @@ Json hosts_json(const Context& context) {
 Json ranks_json(const Context& context) {
   Json ranks = Json::array();
   for (const RankFacts& rank : context.ranks) {
-    ranks.push_back({{"rank", rank.rank}, {"host", rank.host}, {"local_rank", rank.local_rank}, {"pid", rank.pid}});
+    ranks.push_back({{"rank", rank.rank},
+                     {"host", rank.host},
+                     {"local_rank", rank.local_rank},
+                     {"pid", rank.pid},
+                     {"binding", rank.binding}});
   }
   return ranks;
 }

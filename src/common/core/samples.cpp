@@ -1,0 +1,22 @@
+#include "common/core/samples.h"
+
+#include <algorithm>
+
+namespace fabricbench {
+
+void Epoch::add(const Epoch& visit) {
+  if (samples.empty()) began = visit.began;
+  samples.insert(samples.end(), visit.samples.begin(), visit.samples.end());
+  slowest_ranks.insert(slowest_ranks.end(), visit.slowest_ranks.begin(), visit.slowest_ranks.end());
+  cpu_times.insert(cpu_times.end(), visit.cpu_times.begin(), visit.cpu_times.end());
+  if (visit.most_preemptions > most_preemptions) {
+    most_preemptions = visit.most_preemptions;
+    most_preempted_rank = visit.most_preempted_rank;
+  }
+  late += visit.late;
+  preemptions += visit.preemptions;
+  clock_error = std::max(clock_error, visit.clock_error);
+  common_start = common_start && visit.common_start;
+}
+
+}  // namespace fabricbench
