@@ -289,9 +289,9 @@ int run(const Collective& collective, int argc, char** argv) {
     setup = set_up(world, std::move(line.options));
   } catch (const Error& error) {
     if (error.status() != ExitStatus::kUsage && error.status() != ExitStatus::kMissing) throw;
-    if (mpi::launch_from_environment().rank == 0 || world.size() > 1) {
-      if (world.is_root()) say(program, error.what());
-    }
+    // Processes that are each alone in their MPI are all rank 0 there; the launcher knows the first of them.
+    const bool first = world.size() > 1 || mpi::launch_from_environment().rank == 0;
+    if (world.is_root() && first) say(program, error.what());
     return static_cast<int>(error.status());
   }
   try {
