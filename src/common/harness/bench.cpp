@@ -14,9 +14,9 @@
 namespace fabricbench {
 namespace {
 
-constexpr std::int64_t kBatchesPerEpoch = 5;
-constexpr std::int64_t kMostIterationsPerEpoch = 5000;
-constexpr std::int64_t kMostSamplesPerEpoch = 1000;
+constexpr std::int64_t kBatchesPerVisit = 5;
+constexpr std::int64_t kMostIterationsPerVisit = 5000;
+constexpr std::int64_t kMostSamplesPerVisit = 1000;
 constexpr std::int64_t kEpochsAdded = 3;
 constexpr double kFirstShare = 0.5;  // of the time budget, for the epochs that are measured in any case
 constexpr double kLeastEpoch = 0.3;  // of the time budget: how long an epoch lasts at least
@@ -48,11 +48,12 @@ struct Bench::Subject {
   VisitPlan plan{};
   std::int64_t epochs_done = 0;
   bool visited = false;
-  Epoch current{};              // rank 0: the visits of the epoch under way
-  std::vector<Epoch> epochs{};  // rank 0
-  Seconds spent = 0;            // rank 0's clock
-  std::uint64_t wrong = 0;      // on this rank: elements, in the worst of the checks
-  std::string first_wrong{};    // on this rank
+  Epoch current{};                // rank 0: the visits of the epoch under way
+  std::vector<Epoch> epochs{};    // rank 0
+  std::vector<double> medians{};  // rank 0: of the epochs
+  Seconds spent = 0;              // rank 0's clock
+  std::uint64_t wrong = 0;        // on this rank: elements, in the worst of the checks
+  std::string first_wrong{};      // on this rank
 };
 
 Bench::Bench(const mpi::Communicator& world, const Options& options, const Collective& collective, Backend& backend,
@@ -112,9 +113,10 @@ void Bench::measure_in_order(std::vector<Subject>& subjects) {
 void Bench::measure_interleaved(std::vector<Subject>& subjects) {
   for (Subject& subject : subjects) plan(subject);
   const Seconds began = now();
+  std::int64_t done = 0;
   std::vector<std::uint8_t> active(subjects.size(), 1);
   for (std::int64_t epochs = options_.epochs; std::count(active.begin(), active.end(), 1) > 0; epochs += kEpochsAdded) {
-    for (std::int64_t epoch = epochs == options_.epochs ? 0 : epochs - kEpochsAdded; epoch < epochs; ++epoch) {
+    for (; done < epochs; ++done) {
       measure_epoch(subjects, active);
       show_progress(subjects, epochs, began);
     }
@@ -143,7 +145,7 @@ void Bench::measure_epoch(std::vector<Subject>& subjects, const std::vector<std:
 
 Seconds Bench::least_epoch() const { return options_.time_budget * kLeastEpoch; }
 
-/// Decides how many operations an epoch of the subject has; every rank finds the same.
+/// Decides how many operations a visit to the subject has; every rank finds the same.
 void Bench::plan(Subject& subject) {
   VisitPlan& plan = subject.plan;
   heartbeat_.enter_case(describe(subject.which));
@@ -162,10 +164,10 @@ void Bench::plan(Subject& subject) {
   const bool chosen = std::find(options_.given.begin(), options_.given.end(), "warmup_iters") != options_.given.end();
   if (!chosen) plan.warmup = std::min(plan.warmup, std::max<std::int64_t>(fitting, 1));
   if (options_.timing == Timing::kIsolated) {
-    plan.samples = std::clamp<std::int64_t>(fitting - plan.warmup, 1, kMostSamplesPerEpoch);
+    plan.samples = std::clamp<std::int64_t>(fitting - plan.warmup, 1, kMostSamplesPerVisit);
   } else {
-    const std::int64_t iterations = std::clamp<std::int64_t>(fitting - plan.warmup, 1, kMostIterationsPerEpoch);
-    plan.samples = std::min(iterations, kBatchesPerEpoch);
+    const std::int64_t iterations = std::clamp<std::int64_t>(fitting - plan.warmup, 1, kMostIterationsPerVisit);
+    plan.samples = std::min(iterations, kBatchesPerVisit);
     plan.iterations = iterations / plan.samples;
   }
 }
@@ -175,10 +177,9 @@ void Bench::visit(Subject& subject) {
   heartbeat_.enter_case(describe(subject.which));
   Epoch epoch = meter_.measure(subject.operation, subject.plan);
   subject.plan.common_start = epoch.common_start;
-  const VisitPlan& plan = subject.plan;
   if (options_.checks > 0) {
     heartbeat_.enter(Phase::kCheck);
-    const std::int64_t starts = (plan.warmup + plan.samples * plan.iterations) * options_.aggregated;
+    const std::int64_t starts = subject.plan.starts(options_.aggregated);
     if (subject.operation.last_result_is_defined(starts)) check_result(subject, starts);
     if (!subject.visited) check_extra(subject);
   }
@@ -193,9 +194,10 @@ void Bench::finish_epoch(Subject& subject) {
   if (!world_.is_root()) return;
   const Case& which = subject.which;
   const Epoch& epoch = subject.current;
+  subject.medians.push_back(median(epoch.samples));
   const EpochRecord record{
-      which.size,     which.datatype, which.reduction,       which.root,
-      which.in_place, number,         median(epoch.samples), static_cast<std::int64_t>(epoch.samples.size()),
+      which.size,     which.datatype, which.reduction,        which.root,
+      which.in_place, number,         subject.medians.back(), static_cast<std::int64_t>(epoch.samples.size()),
       epoch.late};
   for (const auto& sink : sinks_) sink->epoch(record);
   subject.epochs.push_back(std::exchange(subject.current, Epoch()));
@@ -226,10 +228,8 @@ bool Bench::wants_more(const Subject& subject, std::size_t subjects) const {
   // Few subjects have to fill long epochs, and may spend more than their budget on that: as many epochs again.
   const Seconds filling = 2 * least_epoch() * static_cast<double>(options_.epochs) / static_cast<double>(subjects);
   if (subject.spent >= std::max(options_.time_budget, filling)) return false;
-  std::vector<double> medians;
-  for (const Epoch& epoch : subject.epochs) medians.push_back(median(epoch.samples));
-  const auto interval = median_interval(medians);
-  return !interval || interval->half_width(median(medians)) * 100 > options_.target_precision_percent;
+  const auto interval = median_interval(subject.medians);
+  return !interval || interval->half_width(median(subject.medians)) * 100 > options_.target_precision_percent;
 }
 
 void Bench::report_rows(std::vector<Subject>& subjects) {

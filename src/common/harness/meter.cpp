@@ -67,7 +67,7 @@ Epoch Meter::measure(Operation& operation, const VisitPlan& plan) {
 
 Epoch Meter::measure_once(Operation& operation, const VisitPlan& plan) {
   heartbeat_.enter(Phase::kPrepare);
-  operation.prepare((plan.warmup + plan.samples * plan.iterations) * options_.aggregated);
+  operation.prepare(plan.starts(options_.aggregated));
   heartbeat_.enter(Phase::kWarmUp);
   run(operation, plan.warmup);
   heartbeat_.enter(Phase::kMeasure);

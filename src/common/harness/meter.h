@@ -18,6 +18,11 @@ struct VisitPlan {
   std::int64_t samples = 1;     ///< pipelined: batches; isolated: iterations
   std::int64_t iterations = 1;  ///< in a sample
   bool common_start = true;     ///< isolated: start by the common clock, not by a barrier
+
+  /// Operations that the visit starts in all, of `aggregated` in an iteration.
+  [[nodiscard]] std::int64_t starts(std::int64_t aggregated) const {
+    return (warmup + samples * iterations) * aggregated;
+  }
 };
 
 /// The clocks around the operations: the timed loops, and the reduction of what they measured over the ranks.
@@ -34,8 +39,6 @@ class Meter {
 
   /// What an isolated iteration costs besides the operation, about.
   [[nodiscard]] Seconds start_cost() const;
-
-  [[nodiscard]] std::int64_t aggregated() const { return options_.aggregated; }
 
  private:
   /// Clock readings of one isolated iteration on this rank.

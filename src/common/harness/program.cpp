@@ -62,31 +62,40 @@ std::vector<std::string> agreed_arguments(const mpi::Communicator& world, int ar
   return arguments;
 }
 
+/// Opens the outputs. Throws UsageError where one cannot be, and then leaves none behind that it made.
+std::vector<std::unique_ptr<Sink>> open_own_sinks(const Options& options) {
+  std::vector<std::string> made;
+  const auto open = [&](const std::string& path) {
+    if (std::find(made.begin(), made.end(), path) != made.end()) {
+      throw UsageError(fmt::format("'{}' is to take two outputs; give each a file of its own", path));
+    }
+    OutputFile file(path, options.force);
+    made.push_back(path);
+    return file;
+  };
+  try {
+    std::vector<std::unique_ptr<Sink>> sinks;
+    sinks.push_back(std::make_unique<TableSink>(OutputFile::standard_output()));
+    if (!options.json_file.empty()) sinks.push_back(std::make_unique<JsonLinesSink>(open(options.json_file)));
+    if (!options.csv_file.empty()) sinks.push_back(std::make_unique<CsvSink>(open(options.csv_file)));
+    if (const std::string& path = options.nccl_tests_json_file; !path.empty()) {
+      sinks.push_back(std::make_unique<NcclTestsJsonSink>(open(path)));
+    }
+    return sinks;
+  } catch (const UsageError&) {
+    if (!options.force) std::for_each(made.begin(), made.end(), [](const auto& path) { std::remove(path.c_str()); });
+    throw;
+  }
+}
+
 /// Opens rank 0's outputs; where that fails, every rank throws rank 0's error.
 std::vector<std::unique_ptr<Sink>> open_sinks(const mpi::Communicator& world, const Options& options) {
   std::vector<std::unique_ptr<Sink>> sinks;
   std::string problem;
-  std::vector<std::string> made;
-  if (world.is_root()) {
-    try {
-      const auto open = [&](const std::string& path) {
-        if (std::find(made.begin(), made.end(), path) != made.end()) {
-          throw UsageError(fmt::format("'{}' is to take two outputs; give each a file of its own", path));
-        }
-        OutputFile file(path, options.force);
-        made.push_back(path);
-        return file;
-      };
-      sinks.push_back(std::make_unique<TableSink>(OutputFile::standard_output()));
-      if (!options.json_file.empty()) sinks.push_back(std::make_unique<JsonLinesSink>(open(options.json_file)));
-      if (!options.csv_file.empty()) sinks.push_back(std::make_unique<CsvSink>(open(options.csv_file)));
-      if (const std::string& path = options.nccl_tests_json_file; !path.empty()) {
-        sinks.push_back(std::make_unique<NcclTestsJsonSink>(open(path)));
-      }
-    } catch (const UsageError& error) {
-      problem = error.what();
-      if (!options.force) std::for_each(made.begin(), made.end(), [](const auto& path) { std::remove(path.c_str()); });
-    }
+  try {
+    if (world.is_root()) sinks = open_own_sinks(options);
+  } catch (const UsageError& error) {
+    problem = error.what();
   }
   problem = world.broadcast(problem);
   if (!problem.empty()) throw UsageError(problem);

@@ -136,6 +136,9 @@ std::vector<std::string> who_is_missing(const std::map<int, RollCallReport>& rep
     furthest = std::max(furthest, report.steps);
     somebody_polls = somebody_polls || report.busy >= kAsleep;
   }
+  const auto stuck_line = [&](int rank, const char* how, const RollCallReport& report) {
+    return rank_line(rank, hosts, fmt::format("{}: {} for {}", how, report.activity, readable_seconds(report.stuck_s)));
+  };
   std::vector<std::string> missing;
   std::vector<int> waiting;
   for (int rank = 0; rank < static_cast<int>(hosts.size()); ++rank) {
@@ -143,13 +146,9 @@ std::vector<std::string> who_is_missing(const std::map<int, RollCallReport>& rep
     if (report == reports.end()) {
       missing.push_back(rank_line(rank, hosts, "silent: stopped, dead or out of reach"));
     } else if (report->second.steps < furthest) {
-      missing.push_back(rank_line(rank, hosts,
-                                  fmt::format("has not arrived: {} for {}", report->second.activity,
-                                              readable_seconds(report->second.stuck_s))));
+      missing.push_back(stuck_line(rank, "has not arrived", report->second));
     } else if (somebody_polls && report->second.busy < kAsleep) {
-      missing.push_back(rank_line(rank, hosts,
-                                  fmt::format("asleep while others poll: {} for {}", report->second.activity,
-                                              readable_seconds(report->second.stuck_s))));
+      missing.push_back(stuck_line(rank, "asleep while others poll", report->second));
     } else {
       waiting.push_back(rank);
     }
