@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Measures fabricbench itself: what it adds to an operation, to a start, to memory, and how honest its intervals are.
 
-usage: bench/bench.py [--build DIR] [--launches N] [overhead|isolated|start|memory|verification|coverage]...
+usage: bench/bench.py [--build DIR] [--launches N] [BENCH]...
+
+BENCH: overhead, collectives, isolated, start, memory, verification, nccl_overhead or coverage; default: all.
 
 Every figure is a ratio or a difference taken in one run: the two sides alternate, and the median of
 several launches counts. bench/README.md says what each one is for and what was seen.
@@ -33,11 +35,11 @@ def launch(ranks, command):
     return done.stdout
 
 
-def all_reduce(build, ranks, *options):
-    """Runs all_reduce_perf and returns the objects of its JSON Lines."""
+def run(build, name, ranks, *options):
+    """Runs NAME_perf and returns the objects of its JSON Lines."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "run.jsonl"
-        launch(ranks, [build / "all_reduce_perf", *options, "--quiet", "--json", path])
+        launch(ranks, [build / f"{name}_perf", "--backend", "mpi", *options, "--quiet", "--json", path])
         return [json.loads(line) for line in path.read_text().splitlines()]
 
 
@@ -45,17 +47,29 @@ def rows(objects):
     return [entry for entry in objects if entry["kind"] == "row"]
 
 
-def overhead(build, launches):
-    """8 B, 2 ranks, pipelined: our time over that of a bare C loop."""
-    iterations = 200000
+def against_bare_loop(build, name, size, iterations, launches):
+    """2 ranks, pipelined: our time and that of a bare C loop, launched in turn, as a line of text."""
     ours, bare = [], []
     for _ in range(launches):
-        bare.append(float(launch(2, [build / "bench/bare_all_reduce", 8, iterations]).split()[0]))
-        found = rows(all_reduce(build, 2, "-b", 8, "-e", 8, "-n", iterations, "--placement", "out"))
+        bare.append(float(launch(2, [build / "bench/bare_collective", name, size, iterations]).split()[0]))
+        found = rows(run(build, name, 2, "-b", size, "-e", size, "-n", iterations, "--placement", "out"))
         ours.append(found[0]["out_of_place"]["time_us_median"])
     ratio = statistics.median(ours) / statistics.median(bare)
-    print(f"overhead: bare {statistics.median(bare):.4f} us, ours {statistics.median(ours):.4f} us, ratio {ratio:.3f} "
-          f"(pairs {min(o / b for o, b in zip(ours, bare)):.3f} to {max(o / b for o, b in zip(ours, bare)):.3f})")
+    pairs = [our / other for our, other in zip(ours, bare)]
+    return (f"{name} {size} B: bare {statistics.median(bare):.4f} us, ours {statistics.median(ours):.4f} us, "
+            f"ratio {ratio:.3f} (pairs {min(pairs):.3f} to {max(pairs):.3f})")
+
+
+def overhead(build, launches):
+    """An 8-byte all-reduce against a bare C loop."""
+    print("overhead:", against_bare_loop(build, "all_reduce", 8, 200000, launches))
+
+
+def collectives(build, launches):
+    """Four collectives at the smallest size, 8 B or 16 B from each rank, and at 1 MiB."""
+    for name, smallest in (("all_reduce", 8), ("all_gather", 32), ("alltoall", 32), ("broadcast", 8)):
+        for size, iterations in ((smallest, 200000), (1 << 20, 2000)):
+            print("collectives:", against_bare_loop(build, name, size, iterations, launches), flush=True)
 
 
 def isolated(build, launches):
@@ -92,16 +106,27 @@ def start(build, launches):
 def memory(build, _launches):
     """The largest rank's resident memory besides its two buffers, and a bare loop's over the same operations."""
     for size_mib, sweep in ((1, ["-b", 8, "-e", "1M", "-f", 2]), (64, ["-b", "64M", "-e", "64M"])):
-        end = all_reduce(build, 2, *sweep, "--time-budget", 0.2)[-1]
-        bare_kib = int(launch(2, [build / "bench/bare_all_reduce", size_mib << 20, 20]).split()[1])
+        end = run(build, "all_reduce", 2, *sweep, "--time-budget", 0.2)[-1]
+        bare_kib = int(launch(2, [build / "bench/bare_collective", "all_reduce", size_mib << 20, 20]).split()[1])
         ours, bare = end["peak_memory_bytes"] / 2**20 - 2 * size_mib, bare_kib / 2**10 - 2 * size_mib
         print(f"memory: up to {size_mib} MiB: {ours:.1f} MiB a rank besides the two buffers; a bare loop {bare:.1f} MiB")
 
 
 def verification(build, _launches):
-    """Checking 64 MiB against copying it."""
+    """Filling and checking 64 MiB against copying it."""
     output = subprocess.run([build / "bench/verification_cost"], check=True, stdout=subprocess.PIPE, text=True).stdout
     print("\n".join("verification: " + line for line in output.splitlines()))
+
+
+def nccl_overhead(build, _launches):
+    """What the nccl backend adds to NCCL's own call, on a fake NCCL that does nothing."""
+    program = build / "bench/nccl_overhead"
+    if not program.exists():
+        print(f"nccl_overhead: not measured: {build} was built without NCCL")
+        return
+    fake = dict(environment(), FAKE_NCCL_NULL="1", LD_LIBRARY_PATH=str(build / "tests/fakes/nccl-2.28"))
+    output = subprocess.run([program], check=True, env=fake, stdout=subprocess.PIPE, text=True).stdout
+    print("\n".join("nccl_overhead: " + line for line in output.splitlines()))
 
 
 EPOCHS = 9  # of a run by default
@@ -131,7 +156,7 @@ def coverage(build, _launches):
     repetitions = 100
     for least, most, factor in ((8, 64 << 10, 8192), (1 << 20, 1 << 20, 1)):
         # The precision asked for is always reached, so every cycle has nine epochs.
-        objects = all_reduce(build, 2, "-b", least, "-e", most, "-f", factor, "--placement", "out", "-N", repetitions,
+        objects = run(build, "all_reduce", 2, "-b", least, "-e", most, "-f", factor, "--placement", "out", "-N", repetitions,
                              "--target-precision", 100)
         medians = {}
         for entry in objects:
@@ -146,7 +171,8 @@ def coverage(build, _launches):
                   f"(half-width {width:.1f} %), next {following:.1f} %", flush=True)
 
 
-BENCHES = {bench.__name__: bench for bench in (overhead, isolated, start, memory, verification, coverage)}
+BENCHES = {bench.__name__: bench for bench in (overhead, collectives, isolated, start, memory, verification,
+                                           nccl_overhead, coverage)}
 
 
 def main():

@@ -8,6 +8,7 @@
 #include "common/harness/describe.h"
 #include "common/harness/meter.h"
 #include "common/mpi/environment.h"
+#include "common/mpi/mpi_session.h"
 
 namespace fabricbench {
 namespace {
@@ -15,35 +16,29 @@ namespace {
 class Nothing final : public Collective {
  public:
   [[nodiscard]] std::string_view name() const override { return "nothing"; }
-  [[nodiscard]] Layout layout(std::uint64_t elements, int /*ranks*/) const override {
-    return {elements, elements, elements};
+  [[nodiscard]] Layout layout(Request request, int /*ranks*/) const override {
+    return {request.elements, request.elements, request.elements};
   }
   [[nodiscard]] double bus_factor(int /*ranks*/) const override { return 0; }
-  [[nodiscard]] std::vector<ExpectedBlock> expected(const Layout& /*layout*/, int /*rank*/) const override {
+  [[nodiscard]] std::vector<ExpectedBlock> expected(const Layout& /*layout*/, const Seat& /*seat*/) const override {
     return {};
   }
   void start(Backend& /*backend*/, const Operands& /*operands*/) const override {}
 };
 
-class NoBackend final : public Backend {
- public:
-  [[nodiscard]] std::string library() const override { return "none"; }
-  void all_reduce(const void*, void*, std::size_t, DataType, Reduction) override {}
-  void wait() override {}
-};
-
 void measure() {
   const mpi::Communicator world = mpi::Communicator::world();
+  const Team team(world, "");
   mpi::CommonClock clock(world, 0, now);
   Options options;
   options.timing = Timing::kIsolated;
   Heartbeat heartbeat;
-  Meter meter(world, clock, options, heartbeat);
-  Workspace workspace(4096, true, 0, world.rank(), world.size());
+  mpi::MpiSession session(team.group());
+  Meter meter(team, session, clock, options, heartbeat);
+  Workspace workspace(session, 4096, true, 0, {world.rank(), 1, world.size()});
   workspace.use(DataType::kFloat, Reduction::kSum);
   const Nothing nothing;
-  NoBackend backend;
-  Operation operation(nothing, backend, workspace, {8, nothing.layout(2, 1)}, BufferPolicy::kSame, world.rank());
+  Operation operation(nothing, session, workspace, {8, nothing.layout({2, 4}, 1)}, BufferPolicy::kSame);
   const Epoch epoch =
       meter.measure(operation, {.warmup = 100, .samples = 20000, .iterations = 1, .common_start = false});
   if (!world.is_root()) return;

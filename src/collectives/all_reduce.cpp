@@ -1,6 +1,5 @@
 // all_reduce_perf: every rank gets the reduction of all ranks' buffers.
 
-#include "common/core/bandwidth.h"
 #include "common/harness/program.h"
 
 namespace fabricbench {
@@ -9,14 +8,19 @@ namespace {
 class AllReduce final : public Collective {
  public:
   [[nodiscard]] std::string_view name() const override { return "all_reduce"; }
+  [[nodiscard]] bool reduces() const override { return true; }
 
-  [[nodiscard]] Layout layout(std::uint64_t elements, int /*ranks*/) const override {
-    return {.send_count = elements, .recv_count = elements, .count = elements};
+  [[nodiscard]] Layout layout(Request request, int /*ranks*/) const override {
+    return {.send_count = request.elements, .recv_count = request.elements, .count = request.elements};
   }
 
   [[nodiscard]] double bus_factor(int ranks) const override { return bus_factor::all_reduce(ranks); }
 
-  [[nodiscard]] std::vector<ExpectedBlock> expected(const Layout& layout, int /*rank*/) const override {
+  [[nodiscard]] std::optional<InPlace> in_place(const Layout& /*layout*/, const Seat& /*seat*/) const override {
+    return InPlace{};
+  }
+
+  [[nodiscard]] std::vector<ExpectedBlock> expected(const Layout& layout, const Seat& /*seat*/) const override {
     return {{.begin = 0, .count = layout.recv_count, .source = ExpectedBlock::kReduced, .position = 0}};
   }
 

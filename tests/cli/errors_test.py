@@ -9,9 +9,9 @@ USAGE = 2
 MISSING = 3
 TOO_SLOW = 6
 
-DATATYPES = "int8, uint8, int32, uint32, int64, uint64, half, float, double, bfloat16"
-GPUS = ("is for GPUs, and the mpi backend works on host memory with one rank a process; leave it out, and start more "
-        "ranks with mpirun -np")
+DATATYPES = "int8, uint8, int32, uint32, int64, uint64, half, float, double, bfloat16, f8e4m3, f8e5m2"
+GPUS = ("is for NCCL on GPUs, and this would measure MPI, because --backend mpi asks for it; leave it out, and start "
+        "more ranks with mpirun -np")
 
 REFUSED = [
     (USAGE, "--no-such-option", "unknown option '--no-such-option'; --help lists them all"),
@@ -36,8 +36,7 @@ REFUSED = [
     (USAGE, "-a 4", "4 is too large; -a (average) is at most 3"),
     (USAGE, "-z 4", "4 is too large; -z (blocking) is at most 3"),
     (USAGE, "-d complex", f"'complex' is not a datatype; choose all or one of {DATATYPES}"),
-    (USAGE, "-o xor", "'xor' is not a reduction; choose all, sum, prod, min, max or avg"),
-    (USAGE, "-r 2", "-r 2 is no rank: there are 2 ranks, 0 to 1"),
+    (USAGE, "-o xor", "'xor' is not a reduction; choose all, sum, prod, min, max, avg or mulsum"),
     (USAGE, "--timing sometimes", "'sometimes' is not a timing mode; choose one of pipelined, isolated"),
     (USAGE, "--timing isolated -z 1",
      "-z is about operations back to back; --timing isolated times each by itself; leave out one"),
@@ -51,13 +50,22 @@ REFUSED = [
     (USAGE, "--json /no/such/folder/file", "cannot write '/no/such/folder/file': No such file or directory; "
      "give a file in a folder that you may write to"),
     (USAGE, "--csv /", "'/' exists; give another name, or --force to overwrite it"),
-    (MISSING, "-g 2", f"-g 2 {GPUS}"),
-    (MISSING, "-t 2", f"-t 2 {GPUS}"),
-    (MISSING, "-G 1", f"-G 1 {GPUS}"),
-    (MISSING, "-R 1", f"-R 1 {GPUS}"),
-    (MISSING, "-x 1", f"-x 1 {GPUS}"),
-    (MISSING, "--backend nccl",
-     "the nccl backend is not built into this program, which measures MPI on host memory; use --backend mpi"),
+    (MISSING, "--backend mpi -g 2", f"-g 2 {GPUS}"),
+    (MISSING, "--backend mpi -t 2", f"-t 2 {GPUS}"),
+    (MISSING, "--backend mpi -G 1", f"-G 1 {GPUS}"),
+    (MISSING, "--backend mpi -R 1", f"-R 1 {GPUS}"),
+    (MISSING, "--backend mpi -x 1", f"-x 1 {GPUS}"),
+    (MISSING, "--backend mpi -D 1", f"-D 1 {GPUS}"),
+    (MISSING, "--backend mpi -p 1", f"-p 1 {GPUS}"),
+    (MISSING, "--backend mpi -M 1", "-M 1 reports GPU memory, and the mpi backend uses the host's; leave it out"),
+    (MISSING, "-d f8e4m3", "MPI has no f8e4m3; choose another with -d or -o"),
+    (MISSING, "-o mulsum",
+     "MPI has no mulsum, a sum of values that are multiplied first; choose another with -d or -o"),
+    (USAGE, "--memory disk", "'disk' is not a memory; choose one of auto, host, cuda"),
+    (USAGE, "-G 1 -z 1",
+     "-G launches many iterations at once, which -I, -z and --timing isolated tell apart; leave out one"),
+    (USAGE, "--backend nccl --memory host",
+     "NCCL works on GPU memory only; leave out --memory host, or take --backend mpi"),
 ]
 
 
@@ -83,6 +91,15 @@ class Refusals(ProgramTest):  # 2 ranks, 300 s
             self.own_lines(result)[0],
             r"the smallest message, 1 TiB, takes 2\.0 TiB a rank in 2 buffers, and [\d.]+ [MG]iB a rank can be had; "
             r"lower -b, run fewer ranks on a host, or free memory$")
+
+    def test_gpus_where_there_are_none(self):
+        for arguments, asked in ((("--backend", "nccl"), "--backend nccl: "),
+                                 (("--backend", "mpi", "--memory", "cuda"), "")):
+            with self.subTest(arguments):
+                result = self.run_program(*arguments)
+                self.assertEqual((result.status, result.stdout), (MISSING, ""))
+                self.assertEqual(len(self.own_lines(result)), 1, result.stderr)
+                self.assertRegex(self.own_lines(result)[0], f"^all_reduce_perf: {asked}.*(CUDA|GPU|NVIDIA)")
 
     def test_existing_output_file(self):
         for option in ("--json", "--csv", "-J"):

@@ -1,8 +1,10 @@
-// Loaded before MPI (LD_PRELOAD), makes MPI_Allreduce faulty in one chosen way. What the harness itself sends
-// is small, and is left alone: only calls with at least FAULTY_MPI_LEAST_COUNT elements are touched.
+// Loaded before MPI (LD_PRELOAD), makes MPI's collectives and MPI_Sendrecv faulty in one chosen way. What the harness
+// itself sends is left alone: only calls with at least FAULTY_MPI_LEAST_COUNT elements are touched, and of others than
+// MPI_Allreduce only those with floats.
 //
 //   FAULTY_MPI_MODE         half       0.5 is added to one float
 //                           swap       two blocks of the result change places
+//                           hole       a block of the result is not written
 //                           tail       the last element is not written
 //                           nothing    nothing is done, and success returned; give it to all ranks
 //                           overrun    one byte behind the result is written
@@ -53,32 +55,126 @@ void add_half(float* values, int count) {
   }
 }
 
-void swap_blocks(std::byte* bytes, std::size_t size) {
-  const std::size_t block = size / 4;
-  std::vector<std::byte> first(bytes, bytes + block);
-  std::memmove(bytes, bytes + 2 * block, block);
-  std::memcpy(bytes + 2 * block, first.data(), block);
+void swap_blocks(std::byte* first, std::byte* second, std::size_t size) {
+  const std::vector<std::byte> kept(first, first + size);
+  std::memmove(first, second, size);
+  std::memcpy(second, kept.data(), size);
+}
+
+/// What a call leaves on this rank: `count` elements in so many blocks; the second half's first is the one at fault.
+struct Result {
+  void* data;
+  int count;
+  MPI_Datatype type;
+  int blocks;
+};
+
+template <typename Call>
+int faulty(const Result& result, Call call) {
+  if (result.count == 0 || !applies(result.count)) return call();
+  if (mode_is("nothing")) return MPI_SUCCESS;
+  if (mode_is("error")) return MPI_ERR_OTHER;
+  while (mode_is("hang")) pause();
+  int element = 0;
+  PMPI_Type_size(result.type, &element);
+  auto* bytes = static_cast<std::byte*>(result.data);
+  const auto width = static_cast<std::size_t>(element);
+  const std::size_t size = static_cast<std::size_t>(result.count) * width;
+  const std::size_t block = size / static_cast<std::size_t>(result.blocks);
+  const std::size_t second = static_cast<std::size_t>(result.blocks / 2) * block;
+  const std::vector<std::byte> before(bytes, bytes + size);
+  const int code = call();
+  if (mode_is("half")) add_half(static_cast<float*>(result.data), result.count);
+  if (mode_is("swap")) swap_blocks(bytes, bytes + second, block);
+  if (mode_is("hole")) std::memcpy(bytes + second, before.data() + second, block);
+  if (mode_is("tail")) std::memcpy(bytes + size - width, before.data() + size - width, width);
+  if (mode_is("overrun")) bytes[size] = std::byte{0};
+  return code;
+}
+
+constexpr int kAnyBlocks = 4;
+
+int size_of(MPI_Comm comm) {
+  int size = 0;
+  PMPI_Comm_size(comm, &size);
+  return size;
+}
+
+bool is_root(int root, MPI_Comm comm) {
+  int rank = -1;
+  PMPI_Comm_rank(comm, &rank);
+  return rank == root;
+}
+
+/// Of floats: nothing otherwise, and so no fault.
+Result floats(void* data, int count, MPI_Datatype type, int blocks = kAnyBlocks) {
+  return {data, type == MPI_FLOAT && data != MPI_IN_PLACE ? count : 0, type, blocks};
+}
+
+/// A part from each rank.
+Result parts(void* data, int count, MPI_Datatype type, MPI_Comm comm) {
+  return floats(data, count * size_of(comm), type, size_of(comm));
 }
 
 }  // namespace
 
 extern "C" int MPI_Allreduce(const void* send, void* recv, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-  if (!applies(count)) return PMPI_Allreduce(send, recv, count, type, op, comm);
-  if (mode_is("nothing")) return MPI_SUCCESS;
-  if (mode_is("error")) return MPI_ERR_OTHER;
-  while (mode_is("hang")) pause();
-  int element = 0;
-  PMPI_Type_size(type, &element);
-  auto* bytes = static_cast<std::byte*>(recv);
-  const auto width = static_cast<std::size_t>(element);
-  const std::size_t size = static_cast<std::size_t>(count) * width;
-  const std::vector<std::byte> before(bytes, bytes + size);
-  const int code = PMPI_Allreduce(send, recv, count, type, op, comm);
-  if (mode_is("half")) add_half(static_cast<float*>(recv), count);
-  if (mode_is("swap")) swap_blocks(bytes, size);
-  if (mode_is("tail")) std::memcpy(bytes + size - width, before.data() + size - width, width);
-  if (mode_is("overrun")) bytes[size] = std::byte{0};
-  return code;
+  return faulty({recv, count, type, kAnyBlocks}, [&] { return PMPI_Allreduce(send, recv, count, type, op, comm); });
+}
+
+extern "C" int MPI_Reduce(const void* send, void* recv, int count, MPI_Datatype type, MPI_Op op, int root,
+                          MPI_Comm comm) {
+  return faulty(floats(recv, is_root(root, comm) ? count : 0, type),
+                [&] { return PMPI_Reduce(send, recv, count, type, op, root, comm); });
+}
+
+extern "C" int MPI_Reduce_scatter_block(const void* send, void* recv, int count, MPI_Datatype type, MPI_Op op,
+                                        MPI_Comm comm) {
+  return faulty(floats(recv, count, type),
+                [&] { return PMPI_Reduce_scatter_block(send, recv, count, type, op, comm); });
+}
+
+extern "C" int MPI_Bcast(void* data, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+  return faulty(floats(data, is_root(root, comm) ? 0 : count, type),
+                [&] { return PMPI_Bcast(data, count, type, root, comm); });
+}
+
+extern "C" int MPI_Allgather(const void* send, int sent, MPI_Datatype sent_type, void* recv, int count,
+                             MPI_Datatype type, MPI_Comm comm) {
+  return faulty(parts(recv, count, type, comm),
+                [&] { return PMPI_Allgather(send, sent, sent_type, recv, count, type, comm); });
+}
+
+extern "C" int MPI_Alltoall(const void* send, int sent, MPI_Datatype sent_type, void* recv, int count,
+                            MPI_Datatype type, MPI_Comm comm) {
+  return faulty(parts(recv, count, type, comm),
+                [&] { return PMPI_Alltoall(send, sent, sent_type, recv, count, type, comm); });
+}
+
+extern "C" int MPI_Alltoallv(const void* send, const int* sent, const int* sent_places, MPI_Datatype sent_type,
+                             void* recv, const int* counts, const int* places, MPI_Datatype type, MPI_Comm comm) {
+  const int last = size_of(comm) - 1;
+  return faulty(floats(recv, places[last] + counts[last], type),
+                [&] { return PMPI_Alltoallv(send, sent, sent_places, sent_type, recv, counts, places, type, comm); });
+}
+
+extern "C" int MPI_Gather(const void* send, int sent, MPI_Datatype sent_type, void* recv, int count, MPI_Datatype type,
+                          int root, MPI_Comm comm) {
+  return faulty(parts(recv, is_root(root, comm) ? count : 0, type, comm),
+                [&] { return PMPI_Gather(send, sent, sent_type, recv, count, type, root, comm); });
+}
+
+extern "C" int MPI_Scatter(const void* send, int sent, MPI_Datatype sent_type, void* recv, int count, MPI_Datatype type,
+                           int root, MPI_Comm comm) {
+  return faulty(floats(recv, count, type),
+                [&] { return PMPI_Scatter(send, sent, sent_type, recv, count, type, root, comm); });
+}
+
+extern "C" int MPI_Sendrecv(const void* send, int sent, MPI_Datatype sent_type, int to, int sent_tag, void* recv,
+                            int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status* status) {
+  return faulty(floats(recv, count, type), [&] {
+    return PMPI_Sendrecv(send, sent, sent_type, to, sent_tag, recv, count, type, from, tag, comm, status);
+  });
 }
 
 using Open = std::FILE* (*)(const char*, const char*);

@@ -25,33 +25,39 @@ def device_line(match):
 
 
 def statistics_line(match):
-    """The involuntary context switches are the system's."""
-    return re.sub(r"  ( *\d+@\d+)", lambda field: "  " + padded(field[1], 7), match[0])
+    """The involuntary context switches are the system's, and so is the host."""
+    line = re.sub(r"  ( *\d+@\d+)", lambda field: "  " + padded(field[1], 7), match[0])
+    return re.sub(r"%\) \S+$", "%) HOST", line)
 
 
 # What differs from host to host and from run to run, and what stands for it in the golden files.
 DIFFERING = [
     (r"^# fabricbench version \S+", "# fabricbench version VERSION"),
-    (r"built in; .*$", "built in; LIBRARY"),
+    (r"^(# Backend: \w+, because ).*; [^;]*$", r"\1REASON; LIBRARY"),
     (r"^(#  Rank .* Pid )( *\d+) on ( *\S+)( device .*\[host\] ).*$", device_line),
     (r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$", "DATE"),
     (r"^#\n# A host has \d+ more ranks? than processors: .*\n", ""),
     (r"^# Note: A hypervisor took .*\n", ""),
+    (r"^(# Note: Rank \d+ of host )\S+", r"\1HOST"),
+    (r"^(# Group .*; hosts |# Note: Group .*; hosts )[^\s)]+", r"\1HOST"),
     (r"^# +\d+ .*$", statistics_line),
 ]
 DIFFERING_JSON = [
-    (r'"(fabricbench_version|compiler|started_utc|finished_utc|library|launcher|start_time|end_time)":( ?)"[^"]*"',
+    (r'"(fabricbench_version|compiler|started_utc|finished_utc|backend_reason|library|launcher|start_time|end_time)":( ?)"[^"]*"',
      r'"\1":\2"TEXT"'),
     (r'"hosts":\[.*\],"rank_map":\[.*?\]', '"hosts":["LIST"],"rank_map":["LIST"]'),
     (r'"command_line":\[.*?\],"options"', '"command_line":["LIST"],"options"'),
     (r'"environment":\{.*\},"notices"', '"environment":{"LIST":""},"notices"'),
     (r'(?s:^( *)"(args|env|devices)": \[.*?^\1\])', r'\1"\2": ["LIST"]'),
     (r'"json":"[^"]*"', '"json":"FILE"'),
+    (r'"hosts":"[^"]*"', '"hosts":"HOST"'),
+    (r'"wires":\[\{.*?\}\]', '"wires":["LIST"]'),
+    (r"(Rank \d+ of host )\S+", r"\1HOST"),
     (r'"(preemptions|most_preempted_rank|peak_memory_bytes|stolen_percent)":[^,}]+', r'"\1":"NUMBER"'),
     (r'"A host has \d+ more ranks? than processors: [^"]*",?', ""),
     (r'"A hypervisor took [^"]*",?', ""),
 ]
-PREEMPTIONS_IN_CSV = [(r"(\d),\d+,([^,]*,\d+)$", r"\1,PREEMPTED,\2")]
+PREEMPTIONS_IN_CSV = [(r"(\d),\d+,([^,]*,\d+,\d+,,,,)$", r"\1,PREEMPTED,\2")]
 
 SWEEP = ("-b", 1024, "-e", "1M", "-f", 32, "--seed", 7)
 
@@ -74,7 +80,8 @@ class Golden(ProgramTest):  # 2 ranks, 300 s
 
     def run_fake(self, *arguments, step_log2=-8):
         """One run; a step of 2^-8 s is 3906.25 us."""
-        return self.run_well(*arguments, program=FAKE_CLOCK_PROGRAM, variables={"FAKE_CLOCK_STEP_LOG2": step_log2})
+        return self.run_well(*arguments, program=FAKE_CLOCK_PROGRAM, timeout=200,
+                             variables={"FAKE_CLOCK_STEP_LOG2": step_log2})
 
     def check_stdout(self, name, *arguments, **how):
         self.assert_golden(name, normalised(self.run_fake(*arguments, **how).stdout, DIFFERING))
@@ -86,7 +93,7 @@ class Golden(ProgramTest):  # 2 ranks, 300 s
         self.check_stdout("epochs.txt", *SWEEP)
 
     def test_isolated(self):
-        self.check_stdout("isolated.txt", *SWEEP, "--timing", "isolated", step_log2=-17)
+        self.check_stdout("isolated.txt", *SWEEP, "--timing", "isolated", "--time-budget", 0.01, step_log2=-17)
 
     def test_timestamps(self):
         self.check_stdout("timestamps.txt", *SWEEP, "-n", 20, "-S", 1)
@@ -117,6 +124,9 @@ class Golden(ProgramTest):  # 2 ranks, 300 s
 
     def test_datatypes_and_reductions(self):
         self.check_stdout("datatypes.txt", "-b", 8, "-e", 8, "-n", 20, "-d", "all", "-o", "all", "--quiet")
+
+    def test_groups(self):
+        self.check_stdout("groups.txt", *SWEEP, "--split", "MOD 2", "--stats")
 
     def test_csv(self):
         file = self.directory / "out.csv"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import jsonschema
 
-from launch import ProgramTest, fault
+from launch import COLLECTIVES, ProgramTest, fault, program_of
 
 DOCS = Path(__file__).parents[2] / "docs"
 SCHEMA = json.loads((DOCS / "output.schema.json").read_text())
@@ -24,6 +24,7 @@ MODES = {
     "nothing": ("-b", 0, "-e", 0, "-n", 5),
     "a notice": ("-b", 1, "-e", 8, "-f", 2, "-n", 1, "-d", "all", "-o", "all"),
     "fast enough": (*SWEEP, "-n", 5, "--min-bw", 0.000001),
+    "groups": (*SWEEP, "-n", 5, "--split", "MOD 2"),
     "too slow": (*SWEEP, "-n", 5, "--min-bw", 1e6),
 }
 
@@ -74,6 +75,30 @@ class Json(ProgramTest):  # 3 ranks, 300 s
             with self.subTest(name):
                 kinds = {line["kind"] for line in self.lines(*arguments)}
                 self.assertEqual(kinds, {"context", "epoch", "row", "end"})
+
+    def test_every_program_follows_the_schema(self):
+        for collective in COLLECTIVES:
+            with self.subTest(collective):
+                lines = self.lines("-b", 8, "-e", 512, "-f", 8, "-n", 2, "--samples", program=program_of(collective))
+                self.assertEqual(lines[0]["program"], f"{collective}_perf")
+
+    def test_ranks_and_groups(self):
+        lines = self.lines(*MODES["groups"], ranks=3)
+        self.assertEqual([group["ranks"] for group in lines[0]["groups"]], ["0, 2", "1"])
+        self.assertEqual([(place["group"], place["group_rank"]) for place in lines[0]["rank_map"]],
+                         [(0, 0), (1, 0), (0, 1)])
+        for row, measured in self.measurements(lines):
+            self.assertEqual(len(measured["rank_times_us"]), [2, 1][row["group"]])
+            self.assertLessEqual(measured["slowest_rank"], [1, 0][row["group"]])
+        self.assertEqual({line["group"] for line in lines if line["kind"] == "epoch"}, {0, 1})
+
+    def test_time_of_each_rank(self):
+        """One sample each, so the slowest rank's own time is the row's."""
+        for _, measured in self.measurements(self.lines(*MODES["iterations"], ranks=3)):
+            times = measured["rank_times_us"]
+            self.assertEqual(len(times), 3)
+            self.assertEqual(max(times), times[measured["slowest_rank"]])
+            self.assertAlmostEqual(max(times), measured["time_us_median"], 6)
 
     def test_figures_fit_together(self):
         for name in ("epochs", "samples", "isolated", "iterations"):
@@ -173,14 +198,17 @@ class Page(ProgramTest):  # 2 ranks, 120 s
         self.assertEqual(len(lines), 1 + 2 * 2)
 
     def test_every_marked_line(self):
-        stdout = self.run_well("-b", 1, "-e", 8, "-f", 2, "--time-budget", 0.02, "--stats").stdout
-        begins = set(re.findall(r"^# ((?:Using |Out |Avg |Collective test )?[A-Z]\w+)", stdout, re.MULTILINE))
-        self.assertGreater(len(begins), 8)
+        stdout = self.run_well("-b", 1, "-e", 8, "-f", 2, "--time-budget", 0.02, "--stats", "-r", 0).stdout
+        stdout += self.run_well("-b", 8, "-e", 64, "-f", 8, "-n", 1, "--split", "DIV 2", ranks=4,
+                                program=program_of("all_gather")).stdout
+        begins = set(re.findall(r"^# ((?:Using |Out |Avg |Collective test )?[A-Z]\w+|skipped)", stdout, re.MULTILINE))
+        self.assertGreater(len(begins), 12)
         self.assertEqual({begin for begin in begins if f"`# {begin}" not in PAGE}, set())
 
     def test_every_statistics_column(self):
         stdout = self.run_well(*MODES["epochs"], "--stats").stdout
-        titles = re.search(r"^# +size +type +redop +place .*$", stdout, re.MULTILINE)[0].split()[1:]
+        titles = re.search(r"^# +size +type +redop +place .*$", stdout, re.MULTILINE)[0]
+        titles = re.split("  +", titles[1:].strip())
         self.assertEqual([title for title in titles if f"`{title}`" not in PAGE], [])
 
     def test_every_exit_status(self):

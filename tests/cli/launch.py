@@ -1,5 +1,6 @@
 """Launches the programs under test the way a user does. Every launch is bounded in time."""
 
+import json
 import os
 import re
 import signal
@@ -10,6 +11,7 @@ import unittest
 from collections import namedtuple
 from pathlib import Path
 
+PROGRAMS = Path(os.environ["FABRICBENCH_PROGRAMS"])
 PROGRAM = os.environ["FABRICBENCH_PROGRAM"]
 FAKE_CLOCK_PROGRAM = os.environ["FABRICBENCH_FAKE_CLOCK_PROGRAM"]
 FAULTY_MPI = os.environ["FABRICBENCH_FAULTY_MPI"]
@@ -18,6 +20,18 @@ MPIEXEC = os.environ["FABRICBENCH_MPIEXEC"]
 TIMEOUT_S = 60
 
 Result = namedtuple("Result", "status stdout stderr seconds")
+
+COLLECTIVES = ("all_gather", "all_reduce", "alltoall", "alltoallv", "barrier", "broadcast", "gather", "hypercube",
+               "reduce", "reduce_scatter", "scatter", "sendrecv")
+# n ranks share a message in parts of whole 16 bytes.
+SHARED = {"all_gather", "alltoall", "alltoallv", "gather", "hypercube", "reduce_scatter", "scatter"}
+REDUCING = {"all_reduce", "reduce", "reduce_scatter"}
+ROOTED = {"broadcast", "gather", "reduce", "scatter"}
+OUT_OF_PLACE_ONLY = {"alltoall", "alltoallv", "barrier", "sendrecv"}
+
+
+def program_of(collective):
+    return str(PROGRAMS / f"{collective}_perf")
 
 
 def command(ranks, arguments, program=PROGRAM, variables=None):
@@ -103,7 +117,7 @@ def alive(pid):
 
 
 def fault(mode="none", **settings):
-    """Variables that make MPI_Allreduce faulty: see faulty_mpi.cpp."""
+    """Variables that make MPI's collectives faulty: see faulty_mpi.cpp."""
     chosen = {f"FAULTY_MPI_{name.upper()}": value for name, value in settings.items()}
     # The address sanitizer wants to be loaded first; it works as the second too.
     sanitizer = os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"
@@ -131,6 +145,19 @@ class ProgramTest(unittest.TestCase):
         self.assertEqual((result.status, result.stderr), (0, ""), result.stdout)
         return result
 
+    def run_json(self, *arguments, **how):
+        """Runs well. Returns stdout and the lines of --json."""
+        file = self.directory / "run.json"
+        stdout = self.run_well(*arguments, "--json", file, "--force", **how).stdout
+        return stdout, [json.loads(line) for line in file.read_text().splitlines()]
+
+    def refused(self, status, message, *arguments, **how):
+        """Runs, and is refused with one line: `message`, behind the program's name."""
+        result = self.run_program(*arguments, **how)
+        self.assertEqual((result.status, result.stdout), (status, ""), result.stderr)
+        said = [line.partition(": ")[2] for line in self.own_lines(result)]
+        self.assertEqual(said, [message])
+
     def run_right(self, *arguments, **how):
         """Runs well, with 0 wrong elements in both placements. Returns the table's rows."""
         stdout = self.run_well(*arguments, **how).stdout
@@ -144,7 +171,7 @@ class ProgramTest(unittest.TestCase):
 
     def own_lines(self, result):
         """What the program itself said on stderr, without the launcher's comments."""
-        return [line for line in result.stderr.splitlines() if re.match(r"(all_reduce_perf|fabricbench): ", line)]
+        return [line for line in result.stderr.splitlines() if re.match(r"(\w+_perf|fabricbench): ", line)]
 
 
 def rows(stdout):

@@ -3,7 +3,7 @@
 import re
 
 import parsers
-from launch import ProgramTest, fault, rows
+from launch import COLLECTIVES, OUT_OF_PLACE_ONLY, SHARED, ProgramTest, fault, program_of, rows
 
 SWEEP = ("-b", "1M", "-e", "64M", "-f", 8, "--time-budget", 0.05)
 MODES = {
@@ -77,6 +77,53 @@ class Parsers(ProgramTest):  # 2 ranks, 300 s
             stdout = self.run_well(*SWEEP, "--placement", placement, variables=self.small).stdout
             landmark = [line for line in stdout.splitlines() if "out-of-place" in line]
             self.assertEqual(len(landmark), 1, landmark)
+
+
+class EveryProgram(ProgramTest):  # 2 ranks, 300 s
+
+    def check(self, collective, *arguments, **how):
+        result = self.run_well("-b", 8, "-e", "1M", "-f", 128, *arguments, program=program_of(collective), **how)
+        stdout = result.stdout
+        table = rows(stdout)
+        average = float(re.search(r"bandwidth +: (\S+)", stdout)[1])
+        self.assertEqual(parsers.cloudai(stdout), table)
+        self.assertTrue(parsers.dcgm(stdout, result.status))
+        self.assertEqual(parsers.azure(stdout), average)
+        self.assertEqual(parsers.reframe(stdout), average)
+        self.assertAlmostEqual(parsers.sichek(stdout), float(f"{average:f}"), 5)
+        self.assertEqual(parsers.superbench(stdout), [(int(row[0]), *map(float, row[5:8])) for row in table])
+        hosts = set(re.findall(r"^#  Rank .* on +(\S+) +device ", stdout, re.MULTILINE))
+        self.assertLessEqual(set(parsers.cluster_health_scanner_nodes(stdout)), hosts)
+        self.check_in_place(collective, stdout, table)
+        return stdout
+
+    def check_in_place(self, collective, stdout, table):
+        """Two of them read the in-place columns, which must not hold a figure where there is none."""
+        size, count = table[-1][:2]
+        if collective in OUT_OF_PLACE_ONLY:
+            for parser in (lambda: parsers.parallelcluster(stdout, size, count),
+                           lambda: parsers.cluster_health_scanner(stdout)):
+                self.assertRaisesRegex(ValueError, "N/A", parser)
+            return
+        within = [tuple(map(float, row[9:12])) for row in table]
+        busbws = [figures[2] for row, figures in zip(table, within) if row[:2] == [size, count]]  # of each group
+        self.assertEqual(parsers.parallelcluster(stdout, size, count), busbws)
+        self.assertEqual(parsers.cluster_health_scanner(stdout)[0], within)
+
+    def test_iterations(self):
+        for collective in COLLECTIVES:
+            with self.subTest(collective):
+                stdout = self.check(collective, "-n", 2)
+                self.assertEqual(len(rows(stdout)), 1 if collective == "barrier" else 3 - (collective in SHARED))
+                self.assertEqual("# skipped: " in stdout, collective in SHARED)
+
+    def test_intervals_and_statistics(self):
+        for collective in ("all_gather", "alltoall", "broadcast", "barrier"):
+            with self.subTest(collective):
+                self.check(collective, "--time-budget", 0.02, "--stats")
+
+    def test_groups(self):
+        self.check("all_gather", "-n", 2, "--split", "DIV 2", ranks=4)
 
 
 class Verdicts(ProgramTest):  # 2 ranks, 120 s

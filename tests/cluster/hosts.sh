@@ -1,16 +1,20 @@
 #!/usr/bin/env bash
 # Hosts made of network namespaces: `source` this, do not run it.
 #
-#   make_hosts N              N hosts with one network device each, e0, on a switch of their own
+#   make_hosts N [DEVICES]    N hosts with one network device each, e0, or with as many as given (e0, e1...), each on
+#                             a switch and a network of its own: 10.77.0.0/24 for e0, 10.77.1.0/24 for e1
 #   run_on_hosts RANKS...     mpirun on all hosts, RANKS on each: run_on_hosts 1 all_reduce_perf -b 8
-#   shape_host HOST RATE      limits what a host receives, such as to 50mbit
+#   shape_host HOST RATE      limits what a host receives at e0, such as to 50mbit
 #   remove_hosts              ends what still runs on the hosts, and removes them
+#
+# run_on_hosts reads: run_timeout_s (40); run_networks, over which data may go (10.77.0.0/24); run_pml (ob1), where
+# empty leaves it to Open MPI.
 #
 # ${hosts[@]} are the hosts' names. The switch is a namespace too and mpirun runs in it, so nothing of this machine's
 # own network is touched, and any number of tests can have hosts at once. A launch agent takes the place of ssh.
 
 readonly kSkipped=77  # what ctest takes for a skipped test
-readonly kSubnet=10.77.0
+readonly kSubnet=10.77
 
 hosts=()
 hosts_switch=
@@ -37,16 +41,32 @@ make_namespace() {
     problem=$(ip -n "$1" link set lo up 2>&1) || skip "no loopback in a network namespace: $problem"
 }
 
-# make_host NUMBER: from 1; its address is $kSubnet.NUMBER.
+# make_device HOST NUMBER DEVICE: its address is $kSubnet.DEVICE.NUMBER.
+make_device() {
+    local problem
+    problem=$(ip -n "$hosts_switch" link add "p$2-$3" type veth peer name "e$3" netns "$1" 2>&1) ||
+        skip "no veth devices here: $problem"
+    ip -n "$hosts_switch" link set "p$2-$3" master "br$3" up
+    ip -n "$1" address add "$kSubnet.$3.$2/24" dev "e$3"
+    ip -n "$1" link set "e$3" up
+}
+
+# make_host NUMBER DEVICES: from 1.
 make_host() {
-    local host=fb$$-h$1 problem
+    local host=fb$$-h$1 device
     make_namespace "$host"
     hosts+=("$host")
-    problem=$(ip -n "$hosts_switch" link add "p$1" type veth peer name e0 netns "$host" 2>&1) ||
-        skip "no veth devices here: $problem"
-    ip -n "$hosts_switch" link set "p$1" master br0 up
-    ip -n "$host" address add "$kSubnet.$1/24" dev e0
-    ip -n "$host" link set e0 up
+    for ((device = 0; device < $2; ++device)); do
+        make_device "$host" "$1" "$device"
+    done
+}
+
+# make_bridge DEVICE
+make_bridge() {
+    local problem
+    problem=$(ip -n "$hosts_switch" link add "br$1" type bridge 2>&1) || skip "no bridges here: $problem"
+    ip -n "$hosts_switch" address add "$kSubnet.$1.254/24" dev "br$1"
+    ip -n "$hosts_switch" link set "br$1" up
 }
 
 # The launch agent is called as AGENT HOST COMMAND...
@@ -60,18 +80,18 @@ EOT
     chmod +x "$hosts_directory/agent"
 }
 
-# make_hosts N: at most 250 of them.
+# make_hosts N [DEVICES]: at most 250 of them.
 make_hosts() {
-    local number problem
+    local number device devices=${2:-1}
     require_tools
     hosts_directory=$(mktemp -d /tmp/fb-hosts.XXXXXX)
     hosts_switch=fb$$-switch
     make_namespace "$hosts_switch"
-    problem=$(ip -n "$hosts_switch" link add br0 type bridge 2>&1) || skip "no bridges here: $problem"
-    ip -n "$hosts_switch" address add "$kSubnet.254/24" dev br0
-    ip -n "$hosts_switch" link set br0 up
+    for ((device = 0; device < devices; ++device)); do
+        make_bridge "$device"
+    done
     for ((number = 1; number <= $1; ++number)); do
-        make_host "$number"
+        make_host "$number" "$devices"
     done
     write_agent
 }
@@ -79,21 +99,23 @@ make_hosts() {
 # run_on_hosts RANKS PROGRAM...: becomes mpirun, so start it with & to have its process number. mpirun takes each host
 # for a machine with processors of its own, so it has to be told that ranks that wait should let others run.
 run_on_hosts() {
-    local ranks=$1 list
+    local ranks=$1 list pml=()
     shift
+    [[ -z ${run_pml-ob1} ]] || pml=(--mca pml "${run_pml-ob1}")
     list=$(printf "%s:$ranks," "${hosts[@]}")
     OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_orte_tmpdir_base=$hosts_directory \
         exec ip netns exec "$hosts_switch" mpirun --timeout "${run_timeout_s:-40}" \
         --oversubscribe --bind-to none --host "${list%,}" -np $((ranks * ${#hosts[@]})) \
-        --mca plm_rsh_agent "$hosts_directory/agent" --mca mpi_yield_when_idle 1 --mca pml ob1 --mca btl self,tcp \
-        --mca btl_tcp_if_include "$kSubnet.0/24" --mca oob_tcp_if_include "$kSubnet.0/24" "$@" </dev/null
+        --mca plm_rsh_agent "$hosts_directory/agent" --mca mpi_yield_when_idle 1 "${pml[@]}" --mca btl self,tcp \
+        --mca btl_tcp_if_include "${run_networks:-$kSubnet.0.0/24}" --mca oob_tcp_if_include "$kSubnet.0.0/24" \
+        "$@" </dev/null
 }
 
 # shape_host HOST RATE: at the bridge. The way back stays free: where both ways are limited, Open MPI's exchanges take
 # turns, and half of the rate is what one sees.
 shape_host() {
     local problem
-    problem=$(tc -n "$hosts_switch" qdisc replace dev "p${1##*-h}" root tbf rate "$2" burst 64k latency 50ms 2>&1) ||
+    problem=$(tc -n "$hosts_switch" qdisc replace dev "p${1##*-h}-0" root tbf rate "$2" burst 64k latency 50ms 2>&1) ||
         skip "links cannot be shaped here: $problem"
 }
 

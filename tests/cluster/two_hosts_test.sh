@@ -5,52 +5,12 @@
 # below whose name begins with test_, without that. Exit status: 0 passed, 1 failed, 77 skipped with a reason.
 set -euo pipefail
 
-# shellcheck source=tests/cluster/hosts.sh
-source "$(dirname "${BASH_SOURCE[0]}")/hosts.sh"
+# shellcheck source=tests/cluster/cases.sh
+source "$(dirname "${BASH_SOURCE[0]}")/cases.sh"
 
 readonly kTimeout=4  # ExitStatus::kTimeout
-# More than that, and the job did not end by itself: run_on_hosts ended it.
-export run_timeout_s=40
 
 program=$1
-job=  # the process number of mpirun
-
-fail() {
-    printf 'failed: %s\n' "$*" >&2
-    echo '--- standard output:' >&2
-    cat "$out" >&2
-    echo '--- standard error:' >&2
-    cat "$err" >&2
-    exit 1
-}
-
-# expect_line FILE PATTERN
-expect_line() {
-    grep -Eq -- "$2" "$1" || fail "no line of $(basename "$1") matches '$2'"
-}
-
-# start RANKS OPTION...: RANKS on each host, in the background.
-start() {
-    local ranks=$1
-    shift
-    run_on_hosts "$ranks" "$program" "$@" >"$out" 2>"$err" &
-    job=$!
-}
-
-# Waits for the job, and prints its exit status.
-wait_for_job() {
-    local status=0
-    wait "$job" || status=$?
-    job=
-    job_status=$status
-}
-
-# run RANKS OPTION...: a job that has to end well.
-run() {
-    start "$@"
-    wait_for_job
-    [[ $job_status -eq 0 ]] || fail "exit status $job_status of all_reduce_perf ${*:2}"
-}
 
 # pid_of RANK: from the list of devices, which is printed before anything is measured.
 pid_of() {
@@ -162,21 +122,6 @@ test_slow_link() {
     echo "busbw: $fast MB/s at 400 Mbit/s, $slow MB/s at 50 Mbit/s"
 }
 
-clean_up() {
-    [[ -z $job ]] || kill -KILL "$job" 2>/dev/null || true
-    remove_hosts
-    rm -rf "$directory"
-}
-
-main() {
-    declare -F "test_$2" >/dev/null || { echo "there is no case '$2'" >&2 && exit 2; }
-    directory=$(mktemp -d /tmp/fb-test.XXXXXX)
-    out=$directory/out err=$directory/err
-    touch "$out" "$err"
-    trap clean_up EXIT
-    trap 'exit 1' INT TERM HUP
-    make_hosts 2
-    "test_$2"
-}
-
-main "$@"
+make_directory
+make_hosts 2
+run_case "$2"

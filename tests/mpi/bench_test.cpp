@@ -1,7 +1,5 @@
 // What a run measures, in which order, when it stops, and what it says of wrong data: as the sinks see it.
 
-#include "common/harness/bench.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,55 +9,22 @@
 #include <utility>
 #include <vector>
 
-#include "common/mpi/mpi_backend.h"
-#include "harness_fakes.h"
+#include "bench_support.h"
 
 namespace fabricbench {
 namespace {
 
 using Subject = std::pair<Bytes, bool>;  // size, and whether in place
 
-/// Everything that a sink was told, in order.
-struct Log {
-  std::vector<EpochRecord> epochs;
-  std::vector<Row> rows;
-  std::vector<Bytes> sizes_of_all;  // of epochs and rows, in the order of the calls
-  std::vector<bool> is_row;         // for each of these calls
-};
-
-class LogSink final : public Sink {
+/// MPI, except that on the last rank of a group one element of every out-of-place all-reduce is wrong.
+class WrongSession final : private test::IdleBackend, public test::HostSession {
  public:
-  explicit LogSink(Log& log) : log_(log) {}
-  void begin(const Context&) override {}
-  void epoch(const EpochRecord& record) override {
-    log_.epochs.push_back(record);
-    note(record.size, false);
-  }
-  void row(const Row& row) override {
-    log_.rows.push_back(row);
-    note(row.size, true);
-  }
-  void end(const Ending&) override {}
-
- private:
-  void note(Bytes size, bool is_row) {
-    log_.sizes_of_all.push_back(size);
-    log_.is_row.push_back(is_row);
-  }
-
-  Log& log_;
-};
-
-/// MPI's all-reduce, except that on the last rank one element of every out-of-place result is wrong.
-class WrongBackend final : public Backend {
- public:
-  explicit WrongBackend(const mpi::Communicator& world) : backend_(world), is_last_(world.rank() == world.size() - 1) {}
-  [[nodiscard]] std::string library() const override { return "wrong"; }
+  explicit WrongSession(const mpi::Communicator& group)
+      : HostSession(*static_cast<Backend*>(this)), backend_(group), is_last_(group.rank() == group.size() - 1) {}
   void all_reduce(const void* send, void* recv, std::size_t count, DataType type, Reduction reduction) override {
     backend_.all_reduce(send, recv, count, type, reduction);
     if (is_last_ && send != recv) static_cast<float*>(recv)[3] += 1;
   }
-  void wait() override {}
 
  private:
   mpi::MpiBackend backend_;
@@ -76,50 +41,19 @@ class Recorder final : public AllReduce {
   mutable std::vector<Subject> starts;
 };
 
-struct Result {
-  Log log;  // rank 0
-  Totals totals;
-  std::vector<Subject> starts;
-  Seconds took = 0;
-};
-
-std::vector<Case> cases_of(const std::vector<Bytes>& sizes) {
-  std::vector<Case> cases;
-  for (const Bytes size : sizes) {
-    for (const bool in_place : {false, true}) {
-      const std::uint64_t count = size / sizeof(float);
-      cases.push_back({size, {count, count, count}, DataType::kFloat, Reduction::kSum, -1, in_place});
-    }
-  }
-  return cases;
-}
-
 const std::vector<Bytes> kSizes{16, 32, 64, 128, 256, 512};
 
-Result run(const Options& options, const std::vector<Bytes>& sizes = kSizes, Backend* backend = nullptr) {
-  Rig rig(options);
-  mpi::MpiBackend right(rig.world);
+struct RecordedResult : Result {
+  std::vector<Subject> starts;
+};
+
+RecordedResult run(const Options& options, const std::vector<Bytes>& sizes = kSizes) {
+  const mpi::Communicator world = mpi::Communicator::world();
+  mpi::MpiSession session(world);
   const Recorder all_reduce;
-  Result result;
-  std::vector<std::unique_ptr<Sink>> sinks;
-  if (rig.world.is_root()) sinks.push_back(std::make_unique<LogSink>(result.log));
-  Bench bench(rig.world, rig.options, all_reduce, backend != nullptr ? *backend : right, rig.workspace, rig.meter,
-              rig.heartbeat, options.seed.value_or(1), sinks);
-  const Seconds began = now();
-  bench.run(cases_of(sizes));
-  result.took = now() - began;
-  result.totals = bench.totals();
+  RecordedResult result{run(options, session, all_reduce, cases_of(sizes)), {}};
   result.starts = all_reduce.starts;
   return result;
-}
-
-/// Nine short epochs of each size, and no more.
-Options quick(std::uint64_t seed = 1) {
-  Options options;
-  options.time_budget = 0.02;
-  options.target_precision_percent = 1e9;
-  options.seed = seed;
-  return options;
 }
 
 /// Epochs that start each operation exactly once.
@@ -181,7 +115,7 @@ TEST(Interleaved, EpochsAreSpreadOverTime) {
 
 TEST(Interleaved, RowsAreInTheOrderGivenWithBothPlacements) {
   const Result result = run(quick());
-  EXPECT_EQ(result.totals.wrong_checks, 0u);
+  EXPECT_EQ(result.wrong_checks, 0u);
   const auto& rows = result.log.rows;
   EXPECT_EQ(rows.size(), result.log.epochs.empty() ? 0 : kSizes.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -225,17 +159,29 @@ TEST(InOrder, ExactIterationsAreOneEpoch) {
   }
 }
 
+std::pair<std::int64_t, std::int64_t> fewest_and_most_epochs(const std::vector<Row>& rows) {
+  std::vector<std::int64_t> epochs;
+  for (const Row& row : rows) {
+    for (const auto& measured : {row.out_of_place, row.in_place}) epochs.push_back(measured->summary.epochs);
+  }
+  return {*std::min_element(epochs.begin(), epochs.end()), *std::max_element(epochs.begin(), epochs.end())};
+}
+
 TEST(Stopping, EpochsAreAddedUntilTheBudgetIsSpent) {
   Options options = quick();
   options.target_precision_percent = 0;  // more than can be had
-  options.time_budget = 0.1;
+  options.time_budget = 0.3;
   const Result result = run(options, {64});
   if (result.log.rows.empty()) return;
-  EXPECT_GE(result.totals.fewest_epochs, 9);
-  EXPECT_GT(result.totals.most_epochs, 9) << "the first nine leave budget";
-  EXPECT_EQ((result.totals.most_epochs - 9) % 3, 0) << "an interval is judged after three more";
+  const auto [fewest, most] = fewest_and_most_epochs(result.log.rows);
+  EXPECT_GE(fewest, 9);
+  // The first nine leave budget, unless the machine is so busy that they spend it.
+  EXPECT_TRUE(most > 9 || result.took >= options.time_budget) << most << " epochs in " << result.took << " s";
+  EXPECT_EQ((most - 9) % 3, 0) << "an interval is judged after three more";
   EXPECT_LT(result.took, 100 * options.time_budget);
-  EXPECT_EQ(result.totals.precise, 0);
+  EXPECT_NE(result.precision.find("for 0 of 2 measurements"), std::string::npos) << result.precision;
+  const std::string epochs = "; " + std::to_string(fewest) + " to " + std::to_string(most) + " epochs";
+  EXPECT_NE(result.precision.find(epochs), std::string::npos) << result.precision;
 }
 
 TEST(Stopping, MoreEpochsThanNineCanBeAskedFor) {
@@ -243,32 +189,34 @@ TEST(Stopping, MoreEpochsThanNineCanBeAskedFor) {
   options.epochs = 15;
   const Result result = run(options, {64});
   if (result.log.rows.empty()) return;
-  EXPECT_EQ(result.totals.fewest_epochs, 15);
+  EXPECT_EQ(fewest_and_most_epochs(result.log.rows).first, 15);
 }
 
 TEST(WrongData, IsCountedOnceForEachMeasurementAndRank) {
   const mpi::Communicator world = mpi::Communicator::world();
-  WrongBackend backend(world);
-  const Result result = run(quick(), {64, 128}, &backend);
+  WrongSession session(world);
+  const Result result = run(quick(), session, AllReduce(), cases_of({64, 128}));
   if (!world.is_root()) return;
-  EXPECT_EQ(result.totals.wrong_checks, 2u) << "out of place, of two sizes, on one rank";
+  EXPECT_EQ(result.wrong_checks, 2u) << "out of place, of two sizes, on one rank";
   ASSERT_EQ(result.log.rows.size(), 2u);
   for (const Row& row : result.log.rows) {
     EXPECT_EQ(row.out_of_place->wrong, 1u) << "elements, however many epochs found them";
+    EXPECT_EQ(row.out_of_place->wrong_ranks, 1u);
     EXPECT_EQ(row.in_place->wrong, 0u);
+    EXPECT_EQ(row.in_place->first_wrong, "");
   }
-  ASSERT_EQ(result.totals.notes.size(), 2u);
+  ASSERT_EQ(result.wrong_data.size(), 2u);
   const std::string culprit = "rank " + std::to_string(world.size() - 1) + ": first at element 3:";
-  EXPECT_NE(result.totals.notes[0].find(culprit), std::string::npos) << result.totals.notes[0];
+  EXPECT_NE(result.wrong_data[0].find(culprit), std::string::npos) << result.wrong_data[0];
 }
 
 TEST(WrongData, IsNotLookedForWithoutChecks) {
   const mpi::Communicator world = mpi::Communicator::world();
-  WrongBackend backend(world);
+  WrongSession session(world);
   Options options = quick();
   options.checks = 0;
-  const Result result = run(options, {64}, &backend);
-  EXPECT_EQ(result.totals.wrong_checks, 0u);
+  const Result result = run(options, session, AllReduce(), cases_of({64}));
+  EXPECT_EQ(result.wrong_checks, 0u);
   for (const Row& row : result.log.rows) EXPECT_FALSE(row.out_of_place->wrong.has_value());
 }
 

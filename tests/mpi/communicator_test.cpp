@@ -78,22 +78,42 @@ TEST(Communicator, LocatesTheLargest) {
   const Communicator world = Communicator::world();
   const double rank = world.rank();
   // The largest is on the last rank, on rank 0, and on all of them: then the first one counts.
-  const std::vector<double> values{rank, -rank, 5};
-  const auto located = world.reduce_max_located(values);
+  const int own = 10 * world.rank();  // a number that need not be the rank
+  const auto located = world.reduce_max({{rank, own}, {-rank, own}, {5, own}});
   if (!world.is_root()) {
     EXPECT_TRUE(located.empty());
     return;
   }
   ASSERT_EQ(located.size(), 3u);
   EXPECT_EQ(located[0].value, world.size() - 1);
-  EXPECT_EQ(located[0].rank, world.size() - 1);
+  EXPECT_EQ(located[0].rank, 10 * (world.size() - 1));
   EXPECT_EQ(located[1].value, 0);
   EXPECT_EQ(located[1].rank, 0);
   EXPECT_EQ(located[2].value, 5);
   EXPECT_EQ(located[2].rank, 0);
 }
 
-TEST(Communicator, LocatesTheLargestOfNothing) { EXPECT_TRUE(Communicator::world().reduce_max_located({}).empty()); }
+TEST(Communicator, LocatesTheLargestOfNothing) { EXPECT_TRUE(Communicator::world().reduce_max({}).empty()); }
+
+TEST(Communicator, FindsTheLargestOfEachByte) {
+  const Communicator world = Communicator::world();
+  const bool is_last = world.rank() == world.size() - 1;
+  const Bytes values{0, static_cast<std::uint8_t>(world.is_root() ? 255 : 1),
+                     static_cast<std::uint8_t>(is_last ? 7 : 0)};
+  EXPECT_EQ(world.max(values), (Bytes{0, 255, 7}));
+  EXPECT_EQ(world.max(Bytes{}), Bytes{});
+}
+
+TEST(Communicator, Rank0GetsEveryRanksValuesByRank) {
+  const Communicator world = Communicator::world();
+  const double rank = world.rank();
+  const auto all = world.gather(std::vector<double>{rank, 100 + rank});
+  ASSERT_EQ(all.size(), world.is_root() ? 2 * static_cast<std::size_t>(world.size()) : 0u);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    EXPECT_EQ(all[i], static_cast<double>(i / 2) + (i % 2 == 1 ? 100 : 0));
+  }
+  EXPECT_TRUE(world.gather(std::vector<double>{}).empty());
+}
 
 TEST(Communicator, AllRanksGetEveryRanksValue) {
   const Communicator world = Communicator::world();

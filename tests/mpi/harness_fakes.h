@@ -3,6 +3,8 @@
 // What the tests of the harness measure instead of a library: operations of known length.
 
 #include <chrono>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -18,23 +20,23 @@
 #include "common/harness/workspace.h"
 #include "common/mpi/common_clock.h"
 #include "common/mpi/communicator.h"
+#include "common/mpi/mpi_session.h"
+
+#include "../unit/fake_session.h"
 
 namespace fabricbench {
 
 inline void sleep(Seconds time) { std::this_thread::sleep_for(std::chrono::duration<Seconds>(time)); }
 
-/// Does nothing, and says how often it was waited for.
-class IdleBackend final : public Backend {
+/// Ranks whose operations do nothing and take a known time to wait for.
+class IdleSession : private test::IdleBackend, public test::HostSession {
  public:
-  explicit IdleBackend(Seconds wait_time = 0) : wait_time_(wait_time) {}
-  [[nodiscard]] std::string library() const override { return "idle"; }
-  void all_reduce(const void*, void*, std::size_t, DataType, Reduction) override {}
+  explicit IdleSession(Seconds wait_time = 0, int local_ranks = 1)
+      : HostSession(std::vector<Backend*>(static_cast<std::size_t>(local_ranks), this)), wait_time_(wait_time) {}
   void wait() override {
-    ++waits;
+    HostSession::wait();
     if (wait_time_ > 0) sleep(wait_time_);
   }
-
-  int waits = 0;
 
  private:
   Seconds wait_time_;
@@ -44,11 +46,15 @@ class IdleBackend final : public Backend {
 class AllReduce : public Collective {
  public:
   [[nodiscard]] std::string_view name() const override { return "all_reduce"; }
-  [[nodiscard]] Layout layout(std::uint64_t elements, int /*ranks*/) const override {
-    return {.send_count = elements, .recv_count = elements, .count = elements};
+  [[nodiscard]] bool reduces() const override { return true; }
+  [[nodiscard]] Layout layout(Request request, int /*ranks*/) const override {
+    return {.send_count = request.elements, .recv_count = request.elements, .count = request.elements};
+  }
+  [[nodiscard]] std::optional<InPlace> in_place(const Layout& /*layout*/, const Seat& /*seat*/) const override {
+    return InPlace{};
   }
   [[nodiscard]] double bus_factor(int /*ranks*/) const override { return 1; }
-  [[nodiscard]] std::vector<ExpectedBlock> expected(const Layout& layout, int /*rank*/) const override {
+  [[nodiscard]] std::vector<ExpectedBlock> expected(const Layout& layout, const Seat& /*seat*/) const override {
     return {{.begin = 0, .count = layout.recv_count, .source = ExpectedBlock::kReduced, .position = 0}};
   }
   void start(Backend& backend, const Operands& operands) const override {
@@ -94,21 +100,30 @@ inline constexpr Bytes kPoolBytes = 64 * 64;
           .in_place = in_place};
 }
 
-/// Everything that a Meter takes, with one clock for all ranks unless another is given.
+/// Everything that a Meter takes, with one clock for all ranks unless another is given. All processes are one group
+/// unless `options.split` says otherwise.
 struct Rig {
-  explicit Rig(Options given, mpi::CommonClock::Clock read = now, bool shared_clock = true)
+  Rig(Options given, Session& measured, mpi::CommonClock::Clock read = now, bool shared_clock = true)
       : options(std::move(given)),
+        team(world, options.split),
+        session(measured),
         clock(world, shared_clock ? 1 : static_cast<std::uint64_t>(world.rank()), std::move(read)),
-        workspace(kPoolBytes, true, 0, world.rank(), world.size()),
-        meter(world, clock, options, heartbeat) {
+        workspace(session, kPoolBytes, true, 0, ranks_of(team.group(), session)),
+        meter(team, session, clock, options, heartbeat) {
     workspace.use(DataType::kFloat, Reduction::kSum);
   }
-  [[nodiscard]] Operation operation(const Collective& collective, Backend& backend, bool in_place = false) {
-    return {collective, backend, workspace, small_case(in_place), options.buffers, world.rank()};
+  [[nodiscard]] Operation operation(const Collective& collective, bool in_place = false) {
+    return {collective, session, workspace, small_case(in_place), options.buffers, options.aggregated};
+  }
+  [[nodiscard]] static Ranks ranks_of(const mpi::Communicator& group, const Session& session) {
+    const int local = session.local_ranks();
+    return {.first = group.rank() * local, .local = local, .all = group.size() * local};
   }
 
   mpi::Communicator world = mpi::Communicator::world();
   Options options;
+  Team team;
+  Session& session;
   mpi::CommonClock clock;
   Heartbeat heartbeat;
   Workspace workspace;

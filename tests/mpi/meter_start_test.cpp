@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "common/core/statistics.h"
-#include "common/mpi/mpi_backend.h"
 #include "harness_fakes.h"
 
 namespace fabricbench {
@@ -84,10 +83,10 @@ std::optional<Epoch> measure_by_clock(Rig& rig, Operation& operation, const Visi
 }
 
 TEST(Isolated, SamplesAreThoseOfTheSlowestRank) {
-  Rig rig(options_for(Timing::kIsolated));
+  IdleSession session;
+  Rig rig(options_for(Timing::kIsolated), session);
   const Sleeper sleeper(time_of(rig.world));
-  IdleBackend backend;
-  Operation operation = rig.operation(sleeper, backend);
+  Operation operation = rig.operation(sleeper);
   const auto epoch = measure_by_clock(rig, operation);
   ASSERT_TRUE(epoch.has_value());
   if (!rig.world.is_root()) {
@@ -109,10 +108,10 @@ TEST(Isolated, AggregatesAreOrdered) {
   for (const RankAggregate aggregate : {RankAggregate::kMin, RankAggregate::kRank0, RankAggregate::kMax}) {
     Options options = options_for(Timing::kIsolated);
     options.average = aggregate;
-    Rig rig(options);
+    IdleSession session;
+    Rig rig(options, session);
     const Sleeper sleeper(time_of(rig.world));
-    IdleBackend backend;
-    Operation operation = rig.operation(sleeper, backend);
+    Operation operation = rig.operation(sleeper);
     const auto epoch = measure_by_clock(rig, operation);
     ASSERT_TRUE(epoch.has_value());
     if (rig.world.is_root()) medians.push_back(median(epoch->samples));
@@ -128,10 +127,10 @@ TEST(Isolated, AggregatesAreOrdered) {
 TEST(Isolated, ASampleIsOneOperationsShareOfItsAggregate) {
   Options options = options_for(Timing::kIsolated);
   options.aggregated = 3;
-  Rig rig(options);
+  IdleSession session;
+  Rig rig(options, session);
   const Sleeper sleeper(time_of(rig.world));
-  IdleBackend backend;
-  Operation operation = rig.operation(sleeper, backend);
+  Operation operation = rig.operation(sleeper);
   const auto epoch = measure_by_clock(rig, operation, {.warmup = 0, .samples = 3});
   ASSERT_TRUE(epoch.has_value());
   for (const Seconds sample : epoch->samples) EXPECT_GE(sample, slowed(kSlowest));
@@ -142,7 +141,8 @@ TEST(Isolated, ASampleIsOneOperationsShareOfItsAggregate) {
 
 /// Three of the last rank's operations begin late; they take so long that none of their samples goes unnoticed.
 TEST(Isolated, LateStartsAreLeftOutAndCounted) {
-  Rig rig(options_for(Timing::kIsolated));
+  IdleSession session;
+  Rig rig(options_for(Timing::kIsolated), session);
   constexpr Seconds kLong = 0.2;
   std::optional<Epoch> epoch;
   for (int i = 0; i < kTries && !epoch; ++i) {
@@ -156,8 +156,7 @@ TEST(Isolated, LateStartsAreLeftOutAndCounted) {
     } either;
     either.pick = [&]() -> const Collective& { return starts++ % 3 == 2 ? slow : sleeper; };
     const LateStarter collective(either, is_late);
-    IdleBackend backend;
-    Operation operation = rig.operation(collective, backend);
+    Operation operation = rig.operation(collective);
     Epoch measured = rig.meter.measure(operation, {.warmup = 0, .samples = kSamples});
     if (measured.common_start) epoch = std::move(measured);
   }
@@ -176,11 +175,11 @@ struct Hopeless {
 };
 
 TEST(Fallback, HopelesslyLateRanksStartByABarrier) {
-  Rig rig(options_for(Timing::kIsolated));
+  IdleSession session;
+  Rig rig(options_for(Timing::kIsolated), session);
   const Sleeper sleeper(time_of(rig.world));
   const Hopeless hopeless(rig, sleeper);
-  IdleBackend backend;
-  Operation operation = rig.operation(hopeless.late, backend);
+  Operation operation = rig.operation(hopeless.late);
   VisitPlan plan{.warmup = 1, .samples = 4};
   Epoch epoch = rig.meter.measure(operation, plan);
   EXPECT_FALSE(epoch.common_start) << "on every rank, for all must do the same next time";
@@ -208,10 +207,10 @@ mpi::CommonClock::Clock inexact_clock(int rank) {
 TEST(Fallback, AClockTooInexactForTheOperationIsNotUsed) {
   const mpi::Communicator world = mpi::Communicator::world();
   if (world.size() == 1) GTEST_SKIP() << "one rank has no error";
-  Rig rig(options_for(Timing::kIsolated), inexact_clock(world.rank()), false);
+  IdleSession session;
+  Rig rig(options_for(Timing::kIsolated), session, inexact_clock(world.rank()), false);
   const Sleeper sleeper(0);
-  IdleBackend backend;
-  Operation operation = rig.operation(sleeper, backend);
+  Operation operation = rig.operation(sleeper);
   const Epoch epoch = rig.meter.measure(operation, {.warmup = 0, .samples = 5});
   EXPECT_FALSE(epoch.common_start) << "its error is more than a tenth of an operation that does nothing";
   EXPECT_GE(epoch.clock_error, slowed(kReading / 2));
@@ -220,10 +219,10 @@ TEST(Fallback, AClockTooInexactForTheOperationIsNotUsed) {
 TEST(Fallback, AClockExactEnoughForTheOperationIsUsed) {
   const mpi::Communicator world = mpi::Communicator::world();
   if (world.size() == 1) GTEST_SKIP() << "one rank has no error";
-  Rig rig(options_for(Timing::kIsolated), inexact_clock(world.rank()), false);
+  IdleSession session;
+  Rig rig(options_for(Timing::kIsolated), session, inexact_clock(world.rank()), false);
   const Sleeper sleeper(0.1);
-  IdleBackend backend;
-  Operation operation = rig.operation(sleeper, backend);
+  Operation operation = rig.operation(sleeper);
   const auto epoch = measure_by_clock(rig, operation, {.warmup = 0, .samples = 3});
   ASSERT_TRUE(epoch.has_value());
   EXPECT_GE(epoch->clock_error, slowed(kReading / 2));
@@ -233,35 +232,38 @@ TEST(Fallback, AClockExactEnoughForTheOperationIsUsed) {
 
 /// After the fallback as before it, a single in-place operation leaves a defined result: it ran once on fresh data.
 TEST(Fallback, LeavesTheResultOfOneInPlaceOperation) {
-  Rig rig(options_for(Timing::kIsolated));
+  const mpi::Communicator world = mpi::Communicator::world();
+  mpi::MpiSession session(world);
+  Rig rig(options_for(Timing::kIsolated), session);
   const AllReduce all_reduce;
   const Hopeless hopeless(rig, all_reduce);
-  mpi::MpiBackend backend(rig.world);
-  Operation operation = rig.operation(hopeless.late, backend, true);
+  Operation operation = rig.operation(hopeless.late, true);
   EXPECT_FALSE(rig.meter.measure(operation, {.warmup = 0, .samples = 1}).common_start);
   ASSERT_TRUE(operation.last_result_is_defined(1));
   const auto wrong = operation.check(1);
-  EXPECT_FALSE(wrong) << "expected " << wrong->expected << ", got " << wrong->got;
+  EXPECT_FALSE(wrong) << "expected " << wrong->first.expected << ", got " << wrong->first.got;
 }
 
 /// The operations of the second attempt do not run on into the guard zone behind those of the first.
 TEST(Fallback, KeepsRotatingBuffersWithinTheirBounds) {
   Options options = options_for(Timing::kIsolated);
   options.buffers = BufferPolicy::kRotate;
-  Rig rig(options);
+  const mpi::Communicator world = mpi::Communicator::world();
+  mpi::MpiSession session(world);
+  Rig rig(options, session);
   const AllReduce all_reduce;
   const Hopeless hopeless(rig, all_reduce);
-  mpi::MpiBackend backend(rig.world);
-  Operation operation = rig.operation(hopeless.late, backend);
+  Operation operation = rig.operation(hopeless.late);
   EXPECT_FALSE(rig.meter.measure(operation, {.warmup = 1, .samples = 4}).common_start);
   const auto wrong = operation.check(1 + 4);
-  EXPECT_FALSE(wrong) << "expected " << wrong->expected << ", got " << wrong->got;
+  EXPECT_FALSE(wrong) << "expected " << wrong->first.expected << ", got " << wrong->first.got;
 }
 
 /// While the clock stands still no start is late, and rank 0 shortens the time it allows for them.
 TEST(StartCost, FollowsTheSlackThatRank0Uses) {
   test_clock.standing = 1000;
-  const Rig rig(options_for(Timing::kIsolated));
+  IdleSession session;
+  const Rig rig(options_for(Timing::kIsolated), session);
   test_clock.standing.reset();
   EXPECT_GT(rig.meter.start_cost(), 0);
   EXPECT_LT(rig.meter.start_cost(), 50e-6) << "eight rounds without a late start shorten 50 us to 22 us";

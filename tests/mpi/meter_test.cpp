@@ -23,10 +23,10 @@ struct Measured {
 };
 
 Measured measure(const Options& options, const VisitPlan& plan) {
-  Rig rig(options);
+  IdleSession session;
+  Rig rig(options, session);
   const Sleeper sleeper(time_of(rig.world));
-  IdleBackend backend;
-  Operation operation = rig.operation(sleeper, backend);
+  Operation operation = rig.operation(sleeper);
   Epoch epoch = rig.meter.measure(operation, plan);
   return {std::move(epoch), sleeper.took};
 }
@@ -108,30 +108,30 @@ TEST(Pipelined, ATimedBarrierMakesAllRanksAsSlowAsTheSlowest) {
   for (const Seconds sample : epoch.samples) EXPECT_GE(sample, kSlowest / 3);
 }
 
-/// -z: what follows each operation, here as the calls that a backend sees.
+/// -z: what follows each operation, here as the calls that a session sees.
 TEST(Pipelined, BlockingWaitsForEachOperation) {
   for (const Blocking blocking :
        {Blocking::kNone, Blocking::kBarrierTimed, Blocking::kWait, Blocking::kBarrierUntimed}) {
     Options options = options_for(Timing::kPipelined);
     options.blocking = blocking;
-    Rig rig(options);
+    IdleSession session;
+    Rig rig(options, session);
     const Sleeper sleeper(0);
-    IdleBackend backend;
-    Operation operation = rig.operation(sleeper, backend);
+    Operation operation = rig.operation(sleeper);
     constexpr int kBatches = 2;
     constexpr int kOperations = 5;
     (void)rig.meter.measure(operation, {.warmup = 0, .samples = kBatches, .iterations = kOperations});
     const int after_warmup = 1;
-    EXPECT_EQ(backend.waits, after_warmup + kBatches * (blocking == Blocking::kNone ? 1 : kOperations))
+    EXPECT_EQ(session.waits, after_warmup + kBatches * (blocking == Blocking::kNone ? 1 : kOperations))
         << "-z " << static_cast<int>(blocking);
   }
 }
 
 TEST(Pipelined, CpuTimeEndsBeforeTheWait) {
-  Rig rig(options_for(Timing::kPipelined));
+  IdleSession session(kSlowest);
+  Rig rig(options_for(Timing::kPipelined), session);
   const Sleeper sleeper(0);
-  IdleBackend backend(kSlowest);
-  Operation operation = rig.operation(sleeper, backend);
+  Operation operation = rig.operation(sleeper);
   const Epoch epoch = rig.meter.measure(operation, {.warmup = 0, .samples = kSamples, .iterations = 1});
   for (const Seconds sample : epoch.samples) EXPECT_GE(sample, kSlowest);
   ASSERT_EQ(epoch.cpu_times.size(), 1u) << "one for each visit, on every rank";
@@ -139,10 +139,10 @@ TEST(Pipelined, CpuTimeEndsBeforeTheWait) {
 }
 
 TEST(Pipelined, EveryEpochSaysWhenItBeganAndTicks) {
-  Rig rig(options_for(Timing::kPipelined));
+  IdleSession session;
+  Rig rig(options_for(Timing::kPipelined), session);
   const Sleeper sleeper(0);
-  IdleBackend backend;
-  Operation operation = rig.operation(sleeper, backend);
+  Operation operation = rig.operation(sleeper);
   const Seconds before = now();
   const std::uint64_t steps = rig.heartbeat.steps();
   const Epoch epoch = rig.meter.measure(operation, {.warmup = 0, .samples = kSamples, .iterations = 1});
@@ -152,10 +152,10 @@ TEST(Pipelined, EveryEpochSaysWhenItBeganAndTicks) {
 }
 
 TEST(Estimate, IsTheSlowestRanksAndTheSameOnAll) {
-  Rig rig(options_for(Timing::kPipelined));
+  IdleSession session;
+  Rig rig(options_for(Timing::kPipelined), session);
   const Sleeper sleeper(time_of(rig.world));
-  IdleBackend backend;
-  Operation operation = rig.operation(sleeper, backend);
+  Operation operation = rig.operation(sleeper);
   const Seconds estimate = rig.meter.estimate(operation, 3);
   EXPECT_GE(estimate, kSlowest);
   EXPECT_LE(estimate, 10 * kSlowest) << "of very few operations, so a preemption counts";
@@ -164,10 +164,10 @@ TEST(Estimate, IsTheSlowestRanksAndTheSameOnAll) {
 }
 
 TEST(Estimate, EndsForOperationsThatTakeNoTime) {
-  Rig rig(options_for(Timing::kPipelined));
+  IdleSession session;
+  Rig rig(options_for(Timing::kPipelined), session);
   const Sleeper sleeper(0);
-  IdleBackend backend;
-  Operation operation = rig.operation(sleeper, backend);
+  Operation operation = rig.operation(sleeper);
   const Seconds estimate = rig.meter.estimate(operation, 0);
   EXPECT_GT(estimate, 0);
   EXPECT_EQ(rig.world.broadcast(estimate), estimate);

@@ -27,4 +27,13 @@ TEST(BusFactor, OfAllReduceIsTwiceTheShareOfTheOthers) {
   EXPECT_NEAR(bus_factor::all_reduce(16384), 2, 2e-4);
 }
 
+TEST(BusFactor, OfThoseThatKeepTheirOwnPartIsTheShareOfTheOthers) {
+  EXPECT_EQ(bus_factor::all_but_own(1), 0);
+  EXPECT_DOUBLE_EQ(bus_factor::all_but_own(2), 0.5);
+  EXPECT_DOUBLE_EQ(bus_factor::all_but_own(5), 0.8);
+  for (int ranks = 1; ranks < 100; ++ranks) {
+    EXPECT_DOUBLE_EQ(bus_factor::all_reduce(ranks), 2 * bus_factor::all_but_own(ranks));
+  }
+}
+
 }  // namespace

@@ -19,63 +19,75 @@ using test::words;
 
 namespace {
 
+/// What no option can mean, and the word of it that the message must have.
+const struct {
+  std::string line;
+  std::string named;
+} kNonsense[] = {{"--no-such-option", "--no-such-option"},
+                 {"-Q", "-Q"},
+                 {"-Q 3", "-Q"},
+                 {"--minbyte 8", "--minbyte"},
+                 {"stray", "'stray'"},
+                 {"8 16", "'8'"},
+                 {"-b 8 -e 1K extra", "'extra'"},
+                 {"-b", "--minbytes"},
+                 {"-n 5 --maxbytes", "--maxbytes"},
+                 {"-b abc", "'abc'"},
+                 {"-b -1", "'-1'"},
+                 {"--minbytes=-1", "'-1'"},
+                 {"-b 8x", "'8x'"},
+                 {"-e 8Mfoo", "'8Mfoo'"},
+                 {"-f 0", "-f"},
+                 {"-f 1.5", "'1.5'"},
+                 {"-f -2", "-2"},
+                 {"-n 0", "-n"},
+                 {"-n abc", "'abc'"},
+                 {"-n -5", "-5"},
+                 {"-n 99999999999", "99999999999"},
+                 {"-w -1", "-w"},
+                 {"-m 0", "-m"},
+                 {"-N -1", "-N"},
+                 {"-d floaty", "'floaty'"},
+                 {"-d FLOAT", "'FLOAT'"},
+                 {"-o median", "'median'"},
+                 {"-r -2", "-2"},
+                 {"-r any", "'any'"},
+                 {"--timing fast", "'fast'"},
+                 {"--order random", "'random'"},
+                 {"--buffers hot", "'hot'"},
+                 {"--placement inside", "'inside'"},
+                 {"--backend verbs", "'verbs'"},
+                 {"-a 9", "9"},
+                 {"-z 7", "7"},
+                 {"-C 2", "2"},
+                 {"-S yes", "'yes'"},
+                 {"-c -1", "-1"},
+                 {"-u -1", "-1"},
+                 {"-T -1", "-1"},
+                 {"-T soon", "'soon'"},
+                 {"-t 0", "-t"},
+                 {"-g 0", "-g"},
+                 {"-G x", "'x'"},
+                 {"-R 3", "3"},
+                 {"-V 0", "-V"},
+                 {"-D 5", "-D"},
+                 {"-I 2", "-I"},
+                 {"-K -1", "-K"},
+                 {"-p 2", "-p"},
+                 {"-M 2", "-M"},
+                 {"--memory gpu", "'gpu'"},
+                 {"--device -1", "--device"},
+                 {"--split XOR", "'XOR'"},
+                 {"--split MOD0", "'MOD0'"},
+                 {"-d f8", "'f8'"},
+                 {"--epochs 0", "--epochs"},
+                 {"--target-precision 0", "--target-precision"},
+                 {"--time-budget 0", "--time-budget"},
+                 {"--seed -1", "--seed"},
+                 {"--min-bw nan", "'nan'"}};
+
 TEST(CommandLine, RefusesWhatNoOptionCanMeanAndNamesIt) {
-  const struct {
-    std::string line;
-    std::string named;
-  } cases[] = {{"--no-such-option", "--no-such-option"},
-               {"-Q", "-Q"},
-               {"-Q 3", "-Q"},
-               {"--minbyte 8", "--minbyte"},
-               {"stray", "'stray'"},
-               {"8 16", "'8'"},
-               {"-b 8 -e 1K extra", "'extra'"},
-               {"-b", "--minbytes"},
-               {"-n 5 --maxbytes", "--maxbytes"},
-               {"-b abc", "'abc'"},
-               {"-b -1", "'-1'"},
-               {"--minbytes=-1", "'-1'"},
-               {"-b 8x", "'8x'"},
-               {"-e 8Mfoo", "'8Mfoo'"},
-               {"-f 0", "-f"},
-               {"-f 1.5", "'1.5'"},
-               {"-f -2", "-2"},
-               {"-n 0", "-n"},
-               {"-n abc", "'abc'"},
-               {"-n -5", "-5"},
-               {"-n 99999999999", "99999999999"},
-               {"-w -1", "-w"},
-               {"-m 0", "-m"},
-               {"-N -1", "-N"},
-               {"-d floaty", "'floaty'"},
-               {"-d FLOAT", "'FLOAT'"},
-               {"-o median", "'median'"},
-               {"-r -2", "-2"},
-               {"-r any", "'any'"},
-               {"--timing fast", "'fast'"},
-               {"--order random", "'random'"},
-               {"--buffers hot", "'hot'"},
-               {"--placement inside", "'inside'"},
-               {"--backend verbs", "'verbs'"},
-               {"-a 9", "9"},
-               {"-z 7", "7"},
-               {"-C 2", "2"},
-               {"-S yes", "'yes'"},
-               {"-c -1", "-1"},
-               {"-u -1", "-1"},
-               {"-T -1", "-1"},
-               {"-T soon", "'soon'"},
-               {"-t 0", "-t"},
-               {"-g 0", "-g"},
-               {"-G x", "'x'"},
-               {"-R 3", "3"},
-               {"-V 0", "-V"},
-               {"--epochs 0", "--epochs"},
-               {"--target-precision 0", "--target-precision"},
-               {"--time-budget 0", "--time-budget"},
-               {"--seed -1", "--seed"},
-               {"--min-bw nan", "'nan'"}};
-  for (const auto& [line, named] : cases) {
+  for (const auto& [line, named] : kNonsense) {
     const std::string message = refusal(line);
     EXPECT_NE(message.find(named), std::string::npos) << line << ": " << message;
     EXPECT_EQ(message.find('\n'), std::string::npos) << message;
@@ -91,7 +103,10 @@ TEST(CommandLine, RefusesCombinationsThatMakeNoSense) {
                {"-b 8 -e 1K -i 0", {"-i 0"}},
                {"-n 20 --epochs 12", {"-n", "20", "--epochs"}},
                {"-n 20 --order interleaved", {"-n", "--order interleaved"}},
-               {"--timing isolated -z 1", {"-z", "--timing isolated"}}};
+               {"--timing isolated -z 1", {"-z", "--timing isolated"}},
+               {"-G 2 -I 1", {"-G", "-I"}},
+               {"-G 2 -z 1", {"-G", "-z"}},
+               {"-G 2 --timing isolated", {"-G", "--timing isolated"}}};
   for (const auto& [line, named] : cases) {
     const std::string message = refusal(line);
     for (const std::string& word : named) EXPECT_NE(message.find(word), std::string::npos) << line << ": " << message;
@@ -177,13 +192,17 @@ TEST_F(Help, NamesTheProgramAndItsVersion) {
 
 TEST_F(Help, HasEachHeadingOnce) {
   for (const auto group : {OptionGroup::kSizes, OptionGroup::kData, OptionGroup::kMeasuring, OptionGroup::kBuffers,
-                           OptionGroup::kBackend, OptionGroup::kOutput}) {
+                           OptionGroup::kBackend, OptionGroup::kGpus, OptionGroup::kOutput}) {
     EXPECT_EQ(lines_with(std::string(heading(group)) + ":").size(), 1U) << heading(group);
   }
 }
 
 TEST_F(Help, HasEachOptionOnceWithItsDefault) {
   for (const OptionSpec& spec : option_specs()) {
+    if (!spec.only_for.empty()) {
+      EXPECT_TRUE(lines_with(spec.names).empty()) << spec.names << " is another program's";
+      continue;
+    }
     const auto lines = lines_with(spec.names);
     ASSERT_EQ(lines.size(), 1U) << spec.names;
     EXPECT_NE(lines.front().find(spec.value_name), std::string::npos) << lines.front();
@@ -200,14 +219,19 @@ TEST_F(Help, NamesTheEnvironmentVariables) { EXPECT_NE(text_.find("(also by NCCL
 
 class Environment : public testing::Test {
  protected:
-  void TearDown() override { unsetenv("NCCL_TESTS_MIN_BW"); }
+  void TearDown() override {
+    for (const char* variable : {"NCCL_TESTS_MIN_BW", "NCCL_TESTS_SPLIT", "NCCL_TESTS_SPLIT_MASK", "NCCL_TESTS_DEVICE",
+                                 "NCCL_TESTS_ALLTOALLV_SPREAD"}) {
+      unsetenv(variable);
+    }
+  }
 
-  static Options with_arguments(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), "all_reduce_perf");
+  static Options with_arguments(std::vector<std::string> arguments, const std::string& program = "all_reduce_perf") {
+    arguments.insert(arguments.begin(), program);
     std::vector<char*> pointers;
     for (std::string& argument : arguments) pointers.push_back(argument.data());
-    const auto all = arguments_with_environment(static_cast<int>(pointers.size()), pointers.data());
-    return parse_command_line("all_reduce_perf", all).options;
+    const auto all = arguments_with_environment(program, static_cast<int>(pointers.size()), pointers.data());
+    return parse_command_line(program, all).options;
   }
 };
 
@@ -230,6 +254,31 @@ TEST_F(Environment, OfAnEmptyVariableIsAsIfItWereNotSet) {
   EXPECT_EQ(with_arguments({"-n", "5"}).iterations, 5);
 }
 
-TEST(Arguments, OfNoProgramAtAllAreNone) { EXPECT_TRUE(arguments_with_environment(0, nullptr).empty()); }
+TEST_F(Environment, SetsTheGroupsByEitherOfNcclTestsVariables) {
+  setenv("NCCL_TESTS_SPLIT_MASK", "7", 1);
+  EXPECT_EQ(with_arguments({}).split, "AND 7");
+  setenv("NCCL_TESTS_SPLIT_MASK", "0x1F", 1);
+  EXPECT_EQ(with_arguments({}).split, "AND 31");
+  setenv("NCCL_TESTS_SPLIT_MASK", "10", 1);
+  EXPECT_EQ(with_arguments({}).split, "AND 16") << "the digits are hexadecimal without a prefix too";
+  EXPECT_EQ(with_arguments({"--split", "DIV 2"}).split, "DIV 2");
+  unsetenv("NCCL_TESTS_SPLIT_MASK");
+  setenv("NCCL_TESTS_SPLIT", "MOD 4", 1);
+  EXPECT_EQ(with_arguments({}).split, "MOD 4");
+  setenv("NCCL_TESTS_SPLIT", "XOR 4", 1);
+  EXPECT_THROW((void)with_arguments({}), UsageError);
+}
+
+/// A variable for another program is not there for this one, whatever its value.
+TEST_F(Environment, OfOneProgramDoesNotTouchTheOthers) {
+  setenv("NCCL_TESTS_ALLTOALLV_SPREAD", "0.5", 1);
+  EXPECT_EQ(with_arguments({}, "alltoallv_perf").spread, 0.5);
+  EXPECT_EQ(with_arguments({}).spread, 1);
+  setenv("NCCL_TESTS_ALLTOALLV_SPREAD", "nonsense", 1);
+  EXPECT_THROW((void)with_arguments({}, "alltoallv_perf"), UsageError);
+  EXPECT_NO_THROW((void)with_arguments({}));
+}
+
+TEST(Arguments, OfNoProgramAtAllAreNone) { EXPECT_TRUE(arguments_with_environment("p", 0, nullptr).empty()); }
 
 }  // namespace

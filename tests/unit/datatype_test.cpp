@@ -34,6 +34,9 @@ double rounded(double value, int digits, int least, int most) {
 double rounded_to_half(double value) { return rounded(value, 11, -14, 15); }
 double rounded_to_bfloat16(double value) { return rounded(value, 8, -126, 127); }
 
+double rounded_to_f8e4m3(double value) { return rounded(value, 4, -6, 8); }
+double rounded_to_f8e5m2(double value) { return rounded(value, 3, -14, 15); }
+
 TEST(Half, EveryValueSurvivesTheWayThroughFloat) {
   for (std::uint32_t bits = 0; bits < 65536; ++bits) {
     const Half value{static_cast<std::uint16_t>(bits)};
@@ -54,6 +57,82 @@ TEST(Bfloat16, EveryValueSurvivesTheWayThroughFloat) {
       EXPECT_TRUE(std::isnan(wide) && std::isnan(to_float(to_bfloat16(wide)))) << bits;
     } else {
       EXPECT_EQ(bfloat(wide), bits);
+    }
+  }
+}
+
+/// What a code means by the definition of a format with `mantissa` bits of mantissa (Open Compute Project, OFP8).
+double value_of_code(std::uint32_t code, int mantissa, int bias) {
+  const auto fraction = static_cast<int>(code & ((1U << mantissa) - 1));
+  const auto exponent = static_cast<int>((code & 0x7fU) >> mantissa);
+  const int whole = exponent == 0 ? fraction : fraction + (1 << mantissa);
+  const double value = std::ldexp(whole, std::max(exponent, 1) - bias - mantissa);
+  return (code & 0x80U) != 0 ? -value : value;
+}
+
+TEST(F8e4m3, EveryCodeHasItsValueAndSurvivesTheWayThroughFloat) {
+  for (std::uint32_t code = 0; code < 256; ++code) {
+    const F8e4m3 element{static_cast<std::uint8_t>(code)};
+    const float wide = to_float(element);
+    if ((code & 0x7fU) == 0x7fU) {
+      EXPECT_TRUE(std::isnan(wide)) << code;
+      continue;
+    }
+    EXPECT_EQ(wide, value_of_code(code, 3, 7)) << code;
+    EXPECT_EQ(std::signbit(wide), code >= 128) << code;
+    EXPECT_EQ(small_float<F8e4m3>(wide).bits, code);
+  }
+  EXPECT_EQ(to_float(F8e4m3{0x7e}), 448.0F) << "the largest; there are no infinities";
+}
+
+TEST(F8e5m2, EveryCodeHasItsValueAndSurvivesTheWayThroughFloat) {
+  for (std::uint32_t code = 0; code < 256; ++code) {
+    const F8e5m2 element{static_cast<std::uint8_t>(code)};
+    const float wide = to_float(element);
+    if ((code & 0x7fU) > 0x7cU) {
+      EXPECT_TRUE(std::isnan(wide)) << code;
+    } else if ((code & 0x7fU) == 0x7cU) {
+      EXPECT_EQ(wide, code < 128 ? kInfinity : -kInfinity);
+    } else {
+      EXPECT_EQ(wide, value_of_code(code, 2, 15)) << code;
+      EXPECT_EQ(std::signbit(wide), code >= 128) << code;
+      EXPECT_EQ(small_float<F8e5m2>(wide).bits, code);
+    }
+  }
+  EXPECT_EQ(to_float(F8e5m2{0x7b}), 57344.0F) << "the largest";
+}
+
+/// Half way between each two neighbours, and the floats next to that.
+template <typename T>
+void expect_ties_to_even(std::uint32_t largest) {
+  for (std::uint32_t code = 0; code < largest; ++code) {
+    const float low = to_float(T{static_cast<std::uint8_t>(code)});
+    const float high = to_float(T{static_cast<std::uint8_t>(code + 1)});
+    const float middle = (low + high) / 2;
+    const std::uint32_t even = code % 2 == 0 ? code : code + 1;
+    EXPECT_EQ(small_float<T>(middle).bits, even) << middle;
+    EXPECT_EQ(small_float<T>(-middle).bits, even | 0x80U) << -middle;
+    EXPECT_EQ(small_float<T>(std::nextafter(middle, 0.0F)).bits, code) << middle;
+    EXPECT_EQ(small_float<T>(std::nextafter(middle, kInfinity)).bits, code + 1) << middle;
+  }
+}
+
+TEST(F8, RoundsToTheNearestAndTiesToTheEvenNeighbour) {
+  expect_ties_to_even<F8e4m3>(0x7e);
+  expect_ties_to_even<F8e5m2>(0x7b);
+}
+
+TEST(F8, RoundsLikeExactArithmeticForRandomFloats) {
+  std::mt19937 random(7);
+  for (int trial = 0; trial < 200000; ++trial) {
+    const int exponent = static_cast<int>(random() % 40) - 25;
+    const double fraction = 1 + static_cast<double>(random() % (1U << 23)) * 0x1p-23;
+    const auto value = static_cast<float>(std::ldexp(trial % 2 == 0 ? fraction : -fraction, exponent));
+    if (std::abs(value) <= 448) {
+      ASSERT_EQ(to_float(to_f8e4m3(value)), rounded_to_f8e4m3(value)) << value;
+    }
+    if (std::abs(value) <= 57344) {
+      ASSERT_EQ(to_float(to_f8e5m2(value)), rounded_to_f8e5m2(value)) << value;
     }
   }
 }
@@ -124,8 +203,8 @@ TEST(HalfAndBfloat16, KeepNotANumberWhateverItsPayload) {
 }
 
 TEST(DataTypeFacts, AreInTheOrderAndSpellingOfNcclTests) {
-  const std::vector<std::string> names = {"int8",   "uint8", "int32", "uint32", "int64",
-                                          "uint64", "half",  "float", "double", "bfloat16"};
+  const std::vector<std::string> names = {"int8", "uint8", "int32",  "uint32",   "int64",  "uint64",
+                                          "half", "float", "double", "bfloat16", "f8e4m3", "f8e5m2"};
   ASSERT_EQ(kDataTypes.size(), names.size());
   for (std::size_t i = 0; i < names.size(); ++i) {
     EXPECT_EQ(kDataTypes[i].name, names[i]);
@@ -137,13 +216,14 @@ TEST(DataTypeFacts, AreInTheOrderAndSpellingOfNcclTests) {
   EXPECT_EQ(name(Reduction::kMin), "min");
   EXPECT_EQ(name(Reduction::kMax), "max");
   EXPECT_EQ(name(Reduction::kAvg), "avg");
+  EXPECT_EQ(name(Reduction::kMulSum), "mulsum");
   EXPECT_EQ(name(Reduction::kNone), "none");
 }
 
 /// The whole number that an element is.
 template <typename T>
 std::uint64_t whole(T element) {
-  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, Bfloat16>) {
+  if constexpr (kIsSmallFloat<T>) {
     return static_cast<std::uint64_t>(to_float(element));
   } else {
     return static_cast<std::uint64_t>(element);
@@ -165,6 +245,8 @@ TEST(LargestExact, IsExactAndSoIsEverythingBelow) {
 TEST(LargestExact, IsTheLargestOfTheFloatingPointTypes) {
   EXPECT_NE(whole(from_integer<Half>(facts(DataType::kHalf).largest_exact + 1)), 2049U);
   EXPECT_NE(whole(from_integer<Bfloat16>(facts(DataType::kBfloat16).largest_exact + 1)), 257U);
+  EXPECT_NE(whole(from_integer<F8e4m3>(facts(DataType::kF8e4m3).largest_exact + 1)), 17U);
+  EXPECT_NE(whole(from_integer<F8e5m2>(facts(DataType::kF8e5m2).largest_exact + 1)), 9U);
   EXPECT_NE(whole(from_integer<float>(facts(DataType::kFloat).largest_exact + 1)), (1U << 24) + 1);
   EXPECT_NE(whole(from_integer<double>(facts(DataType::kDouble).largest_exact + 1)), (std::uint64_t{1} << 53) + 1);
 }
@@ -174,7 +256,7 @@ TEST(LargestExact, IsBelowThePoison) {
     with_type(type.type, [&]<typename T>(std::type_identity<T>) {
       T poison;
       std::memset(&poison, pattern::kPoisonByte, sizeof poison);
-      if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, Bfloat16>) {
+      if constexpr (kIsSmallFloat<T>) {
         EXPECT_LT(to_float(poison), 0) << type.name;
       } else {
         EXPECT_TRUE(poison < T{} || static_cast<std::uint64_t>(poison) > type.largest_exact) << type.name;
@@ -215,6 +297,10 @@ TEST(Divided, RoundsFloatingPointOnce) {
       if (n > 256) continue;
       ASSERT_EQ(to_float(divided(from_integer<Bfloat16>(n), ranks)), rounded_to_bfloat16(quotient))
           << n << "/" << ranks;
+      if (n > 16) continue;
+      ASSERT_EQ(to_float(divided(from_integer<F8e4m3>(n), ranks)), rounded_to_f8e4m3(quotient)) << n << "/" << ranks;
+      if (n > 8) continue;
+      ASSERT_EQ(to_float(divided(from_integer<F8e5m2>(n), ranks)), rounded_to_f8e5m2(quotient)) << n << "/" << ranks;
     }
   }
 }

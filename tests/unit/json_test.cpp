@@ -58,13 +58,18 @@ const std::vector<std::string> kMeasurementKeys = {"time_us_median",
                                                    "most_preempted_rank",
                                                    "slowest_rank",
                                                    "slowest_rank_share",
+                                                   "rank_times_us",
+                                                   "host_time_us_median",
+                                                   "choice",
+                                                   "iteration_times",
+                                                   "wires",
                                                    "clock_error_us",
                                                    "common_start"};
 
 TEST(JsonLines, OfAWholeRunAreContextEpochsRowsAndEnd) {
   Written<JsonLinesSink> file;
   file->begin(example_context());
-  file->epoch({1024, DataType::kHalf, Reduction::kMax, 3, true, 5, 2e-6, 20, 1});
+  file->epoch({1024, DataType::kHalf, Reduction::kMax, 3, 2, true, 5, 2e-6, 20, 1});
   file->row(example_row());
   Ending ending;
   ending.reason = "all is well";
@@ -72,38 +77,28 @@ TEST(JsonLines, OfAWholeRunAreContextEpochsRowsAndEnd) {
   ending.fast_enough = true;
   ending.peak_memory_bytes = 4096;
   ending.stolen_percent = 1.5;
+  ending.memory_usage = "1 GiB";
   ending.precision = "precise";
+  ending.wires = {"Wires: eth0"};
   ending.notes = {"a note"};
   file->end(ending);
   const auto lines = parsed_lines(file.text());
   ASSERT_EQ(lines.size(), 4U);
-  expect_keys(lines[0], {"kind",     "schema_version", "program",        "fabricbench_version",
-                         "compiler", "started_utc",    "command_line",   "options",
-                         "backend",  "backend_reason", "library",        "launcher",
-                         "ranks",    "hosts",          "rank_map",       "timing",
-                         "seed",     "timer_cost_us",  "clock_error_us", "environment",
-                         "notices"});
   EXPECT_EQ(lines[0]["kind"], "context");
-  EXPECT_EQ(lines[0]["started_utc"], "2026-01-01T00:00:00Z");
-  EXPECT_EQ(lines[0]["ranks"], 2);
-  EXPECT_EQ(lines[0]["options"]["maxbytes"], "128M");
-  EXPECT_EQ(lines[0]["hosts"][1]["name"], "node-02");
-  EXPECT_EQ(lines[0]["hosts"][1]["sockets"], 1);
-  EXPECT_EQ(lines[0]["rank_map"][1],
-            (Json{{"rank", 1}, {"host", "node-02"}, {"local_rank", 0}, {"pid", 202}, {"binding", "0-7"}}));
-  EXPECT_EQ(lines[0]["environment"], (Json{{"UCX_TLS", "rc"}}));
   EXPECT_EQ(lines[1], (Json{{"kind", "epoch"},
                             {"size_bytes", 1024},
                             {"datatype", "half"},
                             {"reduction", "max"},
                             {"root", 3},
+                            {"group", 2},
                             {"in_place", true},
                             {"epoch", 5},
                             {"time_us_median", 2e-6 * 1e6},
                             {"samples", 20},
                             {"late_starts", 1}}));
-  expect_keys(lines[2], {"kind", "size_bytes", "count", "datatype", "reduction", "root", "finished_utc", "out_of_place",
-                         "in_place"});
+  expect_keys(lines[2], {"kind", "size_bytes", "count", "datatype", "reduction", "root", "group", "traffic", "skipped",
+                         "finished_utc", "out_of_place", "in_place"});
+  EXPECT_TRUE(lines[2]["skipped"].is_null());
   EXPECT_EQ(lines[3], (Json{{"kind", "end"},
                             {"exit_status", 0},
                             {"reason", "all is well"},
@@ -112,8 +107,98 @@ TEST(JsonLines, OfAWholeRunAreContextEpochsRowsAndEnd) {
                             {"fast_enough", true},
                             {"peak_memory_bytes", 4096},
                             {"stolen_percent", 1.5},
+                            {"memory_usage", "1 GiB"},
                             {"precision", "precise"},
+                            {"wires", {"Wires: eth0"}},
                             {"notes", {"a note"}}}));
+}
+
+TEST(JsonLines, OfTheContextSayWhereAndHowItRan) {
+  Written<JsonLinesSink> file;
+  file->begin(example_context());
+  const auto lines = parsed_lines(file.text());
+  expect_keys(lines[0], {"kind",     "schema_version", "program",        "fabricbench_version",
+                         "compiler", "started_utc",    "command_line",   "options",
+                         "backend",  "backend_reason", "library",        "launcher",
+                         "ranks",    "hosts",          "rank_map",       "timing",
+                         "seed",     "timer_cost_us",  "clock_error_us", "environment",
+                         "notices",  "groups"});
+  EXPECT_EQ(lines[0]["kind"], "context");
+  EXPECT_EQ(lines[0]["started_utc"], "2026-01-01T00:00:00Z");
+  EXPECT_EQ(lines[0]["ranks"], 2);
+  EXPECT_EQ(lines[0]["options"]["maxbytes"], "128M");
+  EXPECT_EQ(lines[0]["hosts"][1]["name"], "node-02");
+  EXPECT_EQ(lines[0]["hosts"][1]["sockets"], 1);
+  EXPECT_EQ(lines[0]["rank_map"][1], (Json{{"rank", 1},
+                                           {"host", "node-02"},
+                                           {"local_rank", 0},
+                                           {"pid", 202},
+                                           {"binding", "0-7"},
+                                           {"group", 0},
+                                           {"group_rank", 1},
+                                           {"gpu", nullptr}}));
+  EXPECT_EQ(lines[0]["groups"], (Json{{{"ranks", "0-1"}, {"hosts", "node-01, node-02"}}}));
+  EXPECT_EQ(lines[0]["environment"], (Json{{"UCX_TLS", "rc"}}));
+}
+
+TEST(JsonLines, OfTheContextDescribeEveryRanksGpuAndGroup) {
+  Written<JsonLinesSink> file;
+  Context context = example_context();
+  context.ranks[1].group = 1;
+  context.ranks[1].group_rank = 0;
+  context.ranks[1].gpu = GpuFacts{3, "H200", "0000:42:00.0", "570.1", 1, "no", {"mlx5_0", "mlx5_1"}};
+  context.ranks[0].gpu = GpuFacts{2, "H200", "0000:41:00.0", "570.1", std::nullopt, "unknown", {}};
+  context.groups = {{"0", "node-01"}, {"1", "node-02"}};
+  file->begin(context);
+  const Json line = parsed_lines(file.text())[0];
+  EXPECT_EQ(line["rank_map"][1]["group"], 1);
+  EXPECT_EQ(line["rank_map"][1]["group_rank"], 0);
+  EXPECT_EQ(line["rank_map"][1]["gpu"], (Json{{"device", 3},
+                                              {"model", "H200"},
+                                              {"pci", "0000:42:00.0"},
+                                              {"driver", "570.1"},
+                                              {"numa_node", 1},
+                                              {"process_on_node", "no"},
+                                              {"nearest_nics", {"mlx5_0", "mlx5_1"}}}));
+  EXPECT_TRUE(line["rank_map"][0]["gpu"]["numa_node"].is_null());
+  EXPECT_EQ(line["groups"][1], (Json{{"ranks", "1"}, {"hosts", "node-02"}}));
+}
+
+TEST(JsonLines, OfARowHoldWhatTheLibraryChoseAndTheWiresCarried) {
+  Written<JsonLinesSink> file;
+  Row row = example_row();
+  row.group = 2;
+  row.traffic = {{100, 200}, {300, 0}};
+  row.out_of_place->rank_times = {1e-6, 2e-6};
+  row.out_of_place->host_time = 3e-6;
+  row.out_of_place->choice = LibraryChoice{"RING", "SIMPLE", 16};
+  row.in_place->choice = LibraryChoice{"TREE", "LL", 0};
+  row.out_of_place->iteration_times = IterationTimes{1e-6, 2e-6, 4e-6, 25};
+  row.out_of_place->wires = {{"node-01", "mlx5_0:1", 100, 200}};
+  file->row(row);
+  const Json line = parsed_lines(file.text())[0];
+  const Json& measured = line["out_of_place"];
+  EXPECT_EQ(line["group"], 2);
+  EXPECT_EQ(line["traffic"].size(), 2U) << "by rank";
+  EXPECT_EQ(measured["rank_times_us"], (Json{1.0, 2.0}));
+  EXPECT_DOUBLE_EQ(measured["host_time_us_median"].get<double>(), 3);
+  EXPECT_EQ(measured["choice"], (Json{{"algorithm", "RING"}, {"protocol", "SIMPLE"}, {"channels", 16}}));
+  EXPECT_TRUE(line["in_place"]["choice"]["channels"].is_null()) << "not known";
+  EXPECT_EQ(measured["iteration_times"],
+            (Json{{"min_us", 1.0}, {"max_us", 2.0}, {"p99_us", 4.0}, {"variation_percent", 25.0}}));
+  EXPECT_EQ(measured["wires"],
+            (Json{{{"host", "node-01"}, {"wire", "mlx5_0:1"}, {"sent_bytes", 100}, {"received_bytes", 200}}}));
+}
+
+TEST(JsonLines, OfASkippedRowSayWhy) {
+  Written<JsonLinesSink> file;
+  Row row;
+  row.size = 16;
+  row.skipped = "4 ranks share it";
+  file->row(row);
+  const Json line = parsed_lines(file.text())[0];
+  EXPECT_EQ(line["skipped"], "4 ranks share it");
+  EXPECT_TRUE(line["out_of_place"].is_null() && line["in_place"].is_null());
 }
 
 TEST(JsonLines, OfARowHoldEveryFigure) {
@@ -262,6 +347,12 @@ TEST(NcclTestsJson, HasTheResultsOfARow) {
   EXPECT_DOUBLE_EQ(result["in_place"]["bus_bw"].get<double>(), 45.81);
   EXPECT_EQ(result["in_place"]["nwrong"], 0.0);
   expect_keys(result["out_of_place"], {"time", "alg_bw", "bus_bw", "nwrong"});
+}
+
+TEST(NcclTestsJson, HasNoRowForASkippedSize) {
+  Row skipped = example_row();
+  skipped.skipped = "too small";
+  EXPECT_EQ(nccl_tests_document(example_context(), {skipped, example_row()}, {})["results"].size(), 1U);
 }
 
 TEST(NcclTestsJson, TellsAFactorFromAStepAndCpuTimeFromTime) {

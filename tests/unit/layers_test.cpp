@@ -26,11 +26,14 @@ const std::map<std::string, Names> kMayInclude = {
     {"common/report", {"common/core"}},
     {"common/mpi", {"common/core"}},
     {"common/cuda", {"common/core"}},
-    {"common/nccl", {"common/core", "common/cuda"}},
+    {"common/nccl", {"common/core", "common/cuda", "common/nccl_device"}},
+    {"common/nccl_device", {"common/core"}},
+    {"common/nccl_device_absent", {"common/core", "common/nccl_device"}},
     {"common/verbs", {"common/core", "common/cuda"}},
     {"common/sockets", {"common/core"}},
-    {"common/harness",
-     {"common/core", "common/host", "common/report", "common/mpi", "common/nccl", "common/verbs", "common/sockets"}},
+    {"common/harness", {"common/core", "common/host", "common/report", "common/mpi", "common/verbs", "common/sockets"}},
+    {"common/gpu", {"common/core", "common/host", "common/mpi", "common/cuda", "common/nccl", "common/harness"}},
+    {"common/gpu_absent", {"common/core", "common/harness"}},
     {"collectives", {"common/harness", "common/core"}},
     {"p2p", {"common/harness", "common/core"}},
     {"rdma", {"common/harness", "common/core"}},
@@ -38,8 +41,13 @@ const std::map<std::string, Names> kMayInclude = {
 
 /// Which directories may include a library's headers. The C++ library is free to all.
 const std::map<std::string, Names> kLibraries = {
-    {"fmt/", {"common/core", "common/report", "common/mpi", "common/harness", "cluster"}},
-    {"nlohmann/", {"common/report", "common/harness", "cluster"}},
+    {"fmt/",
+     {"common/core", "common/report", "common/mpi", "common/cuda", "common/nccl", "common/nccl_device",
+      "common/harness", "common/gpu", "common/gpu_absent", "cluster"}},
+    {"nlohmann/", {"common/report", "common/harness", "common/gpu", "cluster"}},
+    {"cuda", {"common/cuda", "common/nccl", "common/nccl_device", "common/gpu"}},
+    {"nccl.h", {"common/nccl", "common/nccl_device"}},
+    {"nccl_device", {"common/nccl_device"}},
     {"CLI/", {"common/harness"}},
     {"mpi.h", {"common/mpi"}},
     {"hwloc.h", {"common/host"}}};

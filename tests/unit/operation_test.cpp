@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "fake_session.h"
+
 using namespace fabricbench;
 
 namespace {
@@ -22,12 +24,9 @@ constexpr int kRanks = 3;
 constexpr int kRank = 1;
 
 /// An all-reduce as rank 1 of 3 sees it: what the others would send is known, so the result is written at once.
-class FakeBackend final : public Backend {
+class FakeBackend final : public test::IdleBackend {
  public:
   explicit FakeBackend(Bytes pool_bytes) : pool_bytes_(pool_bytes) {}
-
-  [[nodiscard]] std::string library() const override { return "fake"; }
-  void wait() override { ++waits; }
 
   void all_reduce(const void* send, void* recv, std::size_t count, DataType datatype, Reduction reduction) override {
     ++starts;
@@ -41,8 +40,8 @@ class FakeBackend final : public Backend {
     const std::uint64_t stride = count;
     for (std::uint64_t position = 0; position <= pool_bytes_ / element;
          position += std::max<std::uint64_t>(stride, 1)) {
-      if (own.check({input, count * element}, position)) continue;
-      result.fill({static_cast<std::byte*>(recv), count * element}, position);
+      if (own.check({input, count * element}, {position})) continue;
+      result.fill({static_cast<std::byte*>(recv), count * element}, {position});
       if (spoil) spoil(static_cast<std::byte*>(recv), count * element);
       return;
     }
@@ -52,7 +51,6 @@ class FakeBackend final : public Backend {
   bool no_op = false;
   std::function<void(std::byte*, std::size_t)> spoil;  ///< does to the result what a broken library would
   int starts = 0;
-  int waits = 0;
   int garbage_in = 0;  ///< operations whose input was no stretch of the pattern
   std::set<void*> places;
 
@@ -65,11 +63,13 @@ class FakeCollective final : public Collective {
  public:
   explicit FakeCollective(bool blocks = false) : blocks_(blocks) {}
   [[nodiscard]] std::string_view name() const override { return "fake"; }
-  [[nodiscard]] Layout layout(std::uint64_t elements, int /*ranks*/) const override {
-    return {elements, elements, elements};
+  [[nodiscard]] bool reduces() const override { return !blocks_; }
+  [[nodiscard]] Layout layout(Request request, int /*ranks*/) const override {
+    return {request.elements, request.elements, request.elements};
   }
   [[nodiscard]] double bus_factor(int /*ranks*/) const override { return 1; }
-  [[nodiscard]] std::vector<ExpectedBlock> expected(const Layout& layout, int /*rank*/) const override {
+  [[nodiscard]] std::optional<InPlace> in_place(const Layout&, const Seat&) const override { return InPlace{}; }
+  [[nodiscard]] std::vector<ExpectedBlock> expected(const Layout& layout, const Seat& /*seat*/) const override {
     if (!blocks_) return {{0, layout.recv_count, ExpectedBlock::kReduced, 0}};
     const std::uint64_t half = layout.recv_count / 2;
     return {{0, half, 2, 0}, {half, layout.recv_count - half, kRank, 5}};
@@ -91,22 +91,34 @@ struct Bench {
       : collective(blocks),
         pool(10 * kElements * facts(type).size + 8),
         backend(pool),
-        workspace(pool, true, unalign, kRank, kRanks),
-        which{elements * facts(type).size, collective.layout(elements, kRanks), type, Reduction::kSum, -1, in_place} {
-    workspace.use(type, Reduction::kSum);
-    operation.emplace(collective, backend, workspace, which, policy, kRank);
+        session(backend),
+        workspace(session, pool, true, unalign, {.first = kRank, .local = 1, .all = kRanks}),
+        which{elements * facts(type).size,
+              collective.layout({elements, facts(type).size}, kRanks),
+              type,
+              blocks ? Reduction::kNone : Reduction::kSum,
+              -1,
+              in_place} {
+    workspace.use(type, which.reduction);
+    operation.emplace(collective, session, workspace, which, policy);
   }
 
   std::optional<Mismatch> run(std::int64_t starts = 1) {
     operation->prepare(starts);
     for (std::int64_t i = 0; i < starts; ++i) operation->start();
     operation->wait();
-    return operation->check(starts);
+    const auto wrong = operation->check(starts);
+    if (!wrong) return std::nullopt;
+    EXPECT_EQ(wrong->rank, kRank);
+    EXPECT_EQ(wrong->ranks, 1);
+    EXPECT_EQ(wrong->elements, wrong->first.count);
+    return wrong->first;
   }
 
   FakeCollective collective;
   Bytes pool;
   FakeBackend backend;
+  test::HostSession session;
   Workspace workspace;
   Case which;
   std::optional<Operation> operation;
@@ -153,11 +165,11 @@ TEST(Operation, GoesThroughTheBuffersThatThePolicyNames) {
 TEST(Operation, InPlaceSendsAndReceivesInOneBuffer) {
   Bench bench(true);
   (void)bench.run();
-  EXPECT_EQ(*bench.backend.places.begin(), bench.workspace.recv().data());
+  EXPECT_EQ(*bench.backend.places.begin(), bench.workspace.recv(0).data());
   Bench out;
   (void)out.run();
-  EXPECT_EQ(*out.backend.places.begin(), out.workspace.recv().data());
-  EXPECT_NE(out.workspace.recv().data(), out.workspace.send().data());
+  EXPECT_EQ(*out.backend.places.begin(), out.workspace.recv(0).data());
+  EXPECT_NE(out.workspace.recv(0).data(), out.workspace.send(0).data());
 }
 
 TEST(Operation, KnowsWhenItsResultIsDefined) {
@@ -182,7 +194,7 @@ TEST(Operation, IsPreparedWithPoisonWhereItWillWriteAndAGuardBehind) {
   bench.operation->prepare(3);
   const std::size_t size = bench.which.size;
   const auto holds = [&](std::size_t begin, std::size_t length, int value) {
-    const auto part = bench.workspace.recv().subspan(begin, length);
+    const auto part = bench.workspace.recv(0).subspan(begin, length);
     return std::all_of(part.begin(), part.end(), [=](std::byte byte) { return std::to_integer<int>(byte) == value; });
   };
   EXPECT_TRUE(holds(2 * size, size, pattern::kPoisonByte));
@@ -258,7 +270,7 @@ TEST(Operation, WithOneWrongElementIsFoundAndNamed) {
 TEST(Operation, ThatDeliversAnotherPlacesResultIsFound) {
   Bench bench(false, BufferPolicy::kRotate);
   const PatternTable table = PatternTable::reduced(DataType::kFloat, Reduction::kSum, kRanks);
-  bench.backend.spoil = [&](std::byte* recv, std::size_t bytes) { table.fill({recv, bytes}, 0); };
+  bench.backend.spoil = [&](std::byte* recv, std::size_t bytes) { table.fill({recv, bytes}, {}); };
   EXPECT_FALSE(bench.run(1));
   EXPECT_TRUE(bench.run(2));
 }
@@ -301,8 +313,9 @@ TEST(Operation, ReportsWrongDataAndAnOverrunTogether) {
 TEST(Operation, ChecksBlocksAgainstTheRankTheyComeFrom) {
   Bench bench(false, BufferPolicy::kSame, DataType::kInt64, 1000, 0, true);
   const auto result = [&](std::byte* recv, std::size_t bytes) {
-    PatternTable::sent(DataType::kInt64, Reduction::kSum, 2, kRanks).fill({recv, bytes / 2}, 0);
-    PatternTable::sent(DataType::kInt64, Reduction::kSum, kRank, kRanks).fill({recv + bytes / 2, bytes / 2}, 5);
+    const PatternTable table = PatternTable::moved(DataType::kInt64, 0);
+    table.fill({recv, bytes / 2}, {0, pattern::source_shift(2)});
+    table.fill({recv + bytes / 2, bytes / 2}, {5, pattern::source_shift(kRank)});
   };
   bench.backend.spoil = result;
   EXPECT_FALSE(bench.run());

@@ -114,11 +114,12 @@ TEST(Options, TakeAllRootsByWordAndByTheNumberOfNcclTests) {
 
 TEST(Options, TakeAllDatatypesAndReductionsInTheOrderOfNcclTests) {
   const Options options = parsed("-d all -o all");
-  ASSERT_EQ(options.datatypes.size(), 10U);
+  ASSERT_EQ(options.datatypes.size(), 12U);
   EXPECT_EQ(options.datatypes.front(), DataType::kInt8);
-  EXPECT_EQ(options.datatypes.back(), DataType::kBfloat16);
-  EXPECT_EQ(options.reductions,
-            (std::vector{Reduction::kSum, Reduction::kProd, Reduction::kMin, Reduction::kMax, Reduction::kAvg}));
+  EXPECT_EQ(options.datatypes[9], DataType::kBfloat16);
+  EXPECT_EQ(options.datatypes.back(), DataType::kF8e5m2);
+  EXPECT_EQ(options.reductions, (std::vector{Reduction::kSum, Reduction::kProd, Reduction::kMin, Reduction::kMax,
+                                             Reduction::kAvg, Reduction::kMulSum}));
   for (const DataTypeFacts& type : kDataTypes) {
     EXPECT_EQ(parsed("-d " + std::string(type.name)).datatypes, std::vector{type.type});
   }
@@ -164,14 +165,74 @@ TEST(Options, TakeEveryLongNameThatNcclTestsHas) {
   }
 }
 
-TEST(Options, RememberThoseForGpusOnlyAsTyped) {
-  EXPECT_EQ(parsed("-G 3").gpu_only, std::vector<std::string>{"-G 3"});
-  EXPECT_EQ(parsed("-R 2 -x 1 -p 1 -y 1 -D 4 -V 8 -M 1 -I 1 -K 5").gpu_only.size(), 9U);
-  EXPECT_TRUE(parsed("-G 0 -R 0 -x -1 -p 0 -y 0 -D 0 -V 16 -M 0 -I 0 -K 0").gpu_only.empty())
+/// The first names of those options for GPUs only that do not have their default value.
+std::vector<std::string> asked_of_gpus(const std::string& line) {
+  const Options options = parsed(line);
+  std::vector<std::string> names;
+  for (const OptionSpec& spec : option_specs()) {
+    if (spec.gpus_only && spec.get(options) != spec.get(Options())) names.push_back(spec.names.substr(0, 2));
+  }
+  return names;
+}
+
+TEST(Options, ForGpusOnlyAreKnownAsSuch) {
+  EXPECT_EQ(asked_of_gpus("-G 3"), std::vector<std::string>{"-G"});
+  EXPECT_EQ(asked_of_gpus("-R 2 -x 1 -p 1 -y 1 -D 4 -V 8 -I 1 -K 5").size(), 8U);
+  EXPECT_EQ(asked_of_gpus("-G 0 -R 0 -x -1 -p 0 -y 0 -D 0 -V 16 -I 0 -K 0"), std::vector<std::string>{})
       << "the default value asks for nothing";
-  const Options several = parsed("-g 8 -t 2");
-  EXPECT_EQ(several.gpus, 8);
-  EXPECT_EQ(several.threads, 2);
+  EXPECT_EQ(asked_of_gpus("-g 8 -t 2"), (std::vector<std::string>{"-g", "-t"}));
+  EXPECT_EQ(asked_of_gpus("-n 5 -m 2 -z 1 -c 3 -u 1 --split MOD2"), std::vector<std::string>{});
+}
+
+TEST(Options, ForGpusHaveTheirValues) {
+  const Options options = parsed("-g 8 -t 2 -R 2 -x 1 -p 1 -y 1 -D 4 -V 8 --device 3");
+  EXPECT_EQ(options.gpus, 8);
+  EXPECT_EQ(options.threads, 2);
+  EXPECT_EQ(options.registration, Registration::kSymmetric);
+  EXPECT_EQ(options.cta_policy, 1);
+  EXPECT_TRUE(options.parallel_init && options.null_stream);
+  EXPECT_EQ(options.device_implementation, 4);
+  EXPECT_EQ(options.device_ctas, 8);
+  EXPECT_EQ(options.device, 3);
+  EXPECT_FALSE(parsed("").device);
+  EXPECT_EQ(parsed("-R 1").registration, Registration::kLocal);
+  EXPECT_EQ(parsed("-G 5").graph_launches, 5);
+  const Options each = parsed("-I 1 -K 5");
+  EXPECT_TRUE(each.per_iteration);
+  EXPECT_EQ(each.per_iteration_skip, 5);
+}
+
+/// nccl-tests' long name of the switch -M is --memory, which says here where the buffers lie; it still means both.
+TEST(Options, TellTheMemoryReportFromTheKindOfMemory) {
+  EXPECT_TRUE(parsed("--memory 1").memory_report);
+  EXPECT_EQ(parsed("--memory 1").memory, MemoryKind::kAuto);
+  EXPECT_TRUE(parsed("-M 1").memory_report);
+  EXPECT_FALSE(parsed("-M 1 -M 0").memory_report);
+  EXPECT_EQ(parsed("-M 1").memory, MemoryKind::kAuto);
+  EXPECT_EQ(parsed("--memory cuda").memory, MemoryKind::kCuda);
+  EXPECT_EQ(parsed("--memory host").memory, MemoryKind::kHost);
+  EXPECT_FALSE(parsed("--memory host").memory_report);
+}
+
+TEST(Options, KeepARuleForGroupsInOneSpelling) {
+  EXPECT_EQ(parsed("--split mod2").split, "MOD 2");
+  EXPECT_EQ(parsed("--split &0x7").split, "AND 7");
+  EXPECT_EQ(parsed("").split, "");
+}
+
+TEST(Options, OfAllToAllVBelongToItsProgramAlone) {
+  const Options options =
+      parse_command_line("alltoallv_perf",
+                         test::words("--spread 0.25 --matrix m.txt --matrix-scale 3 --traffic-summary 1"))
+          .options;
+  EXPECT_EQ(options.spread, 0.25);
+  EXPECT_EQ(options.matrix_file, "m.txt");
+  EXPECT_EQ(options.matrix_scale, 3);
+  EXPECT_TRUE(options.traffic_summary);
+  for (const std::string line : {"--spread 0.25", "--matrix m.txt", "--matrix-scale 3", "--traffic-summary 1"}) {
+    EXPECT_NE(test::refusal(line).find(line.substr(0, line.find(' '))), std::string::npos) << line;
+  }
+  EXPECT_THROW((void)parse_command_line("alltoallv_perf", {"--spread", "1.5"}), UsageError);
 }
 
 TEST(OptionSpecs, HaveUniqueKeysAndNames) {
@@ -198,9 +259,10 @@ TEST(OptionValues, GivenBackToTheParserMakeTheSameOptions) {
        {"", "-b 8 -e 1G -f 2 -n 50 -w 0 -m 3 -N 0 -r all -z 3 -a 1 -C 1 -S 1 -u 7 -c 0 -T 0.25",
         "-d all -o all --timing isolated --epochs 100 --target-precision 0.1 --time-budget 0.333 --order interleaved "
         "--seed 9223372036854775807 --buffers rotate --placement out --backend mpi --json x --csv y -J z --min-bw 1.7",
-        "-i 1.5K -b 1000 -e 1001 --force --samples --stats --quiet --progress"}) {
+        "-i 1.5K -b 1000 -e 1001 --force --samples --stats --quiet --progress",
+        "--split DIV4 -t 2 -g 3 --device 1 -R 2 -x 0 -p 1 -y 1 -D 1 -V 32 -I 1 -K 2 --memory cuda -G 0 -M 1"}) {
     SCOPED_TRACE(line);
-    const Values values = option_values(parsed(line));
+    const Values values = option_values("all_reduce_perf", parsed(line));
     std::vector<std::string> arguments;
     for (const OptionSpec& spec : option_specs()) {
       for (const auto& [key, value] : values) {
@@ -218,12 +280,21 @@ TEST(OptionValues, GivenBackToTheParserMakeTheSameOptions) {
                       arguments.end());
       arguments.push_back("--timeout=0.25");
     }
-    EXPECT_EQ(option_values(parse_command_line("p", arguments).options), values);
+    EXPECT_EQ(option_values("all_reduce_perf", parse_command_line("all_reduce_perf", arguments).options), values);
   }
 }
 
+TEST(OptionValues, AreThoseOfTheProgram) {
+  const auto has_spread = [](const std::string& program) {
+    const Values values = option_values(program, Options());
+    return std::any_of(values.begin(), values.end(), [](const auto& value) { return value.first == "spread"; });
+  };
+  EXPECT_TRUE(has_spread("alltoallv_perf"));
+  EXPECT_FALSE(has_spread("all_reduce_perf"));
+}
+
 TEST(OptionValues, LeaveOutWhatIsNotSet) {
-  const Values values = option_values(Options());
+  const Values values = option_values("all_reduce_perf", Options());
   for (const auto& [key, value] : values) {
     EXPECT_FALSE(value.empty()) << key;
     EXPECT_TRUE(key != "iters" && key != "seed" && key != "json" && key != "force") << key;

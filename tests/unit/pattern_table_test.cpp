@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <span>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 using namespace fabricbench;
@@ -21,6 +23,9 @@ using Buffer = std::vector<std::byte>;
 constexpr std::uint64_t kPositions[] = {0, 1, kPeriod - 1, kPeriod, 7 * kPeriod + 3, std::uint64_t{1} << 40};
 constexpr std::uint64_t kLengths[] = {0, 1, 2, kPeriod - 1, kPeriod, kPeriod + 1, 3 * kPeriod, 3 * kPeriod + 17};
 
+constexpr Reduction kReductions[] = {Reduction::kSum, Reduction::kProd,   Reduction::kMin, Reduction::kMax,
+                                     Reduction::kAvg, Reduction::kMulSum, Reduction::kNone};
+
 template <typename Action>
 void for_each_type(Action action) {
   for (const DataTypeFacts& type : kDataTypes) {
@@ -32,7 +37,7 @@ void for_each_type(Action action) {
 /// `elements` of the table from `position` on.
 Buffer filled(const PatternTable& table, std::size_t element, std::uint64_t elements, std::uint64_t position = 0) {
   Buffer buffer(elements * element);
-  table.fill(buffer, position);
+  table.fill(buffer, {position});
   return buffer;
 }
 
@@ -79,7 +84,7 @@ TEST(PatternTable, AcceptsWhatItFilledAtAnyPositionAndLength) {
     for (const std::uint64_t position : kPositions) {
       for (const std::uint64_t length : kLengths) {
         const Buffer buffer = filled(table, type.size, length, position);
-        EXPECT_FALSE(table.check(buffer, position)) << position << " " << length;
+        EXPECT_FALSE(table.check(buffer, {position})) << position << " " << length;
       }
     }
   });
@@ -87,12 +92,12 @@ TEST(PatternTable, AcceptsWhatItFilledAtAnyPositionAndLength) {
 
 TEST(PatternTable, FillsInPiecesWhatItFillsAtOnce) {
   for_each_type([](const DataTypeFacts& type) {
-    const PatternTable table = PatternTable::sent(type.type, Reduction::kNone, 1, 4);
+    const PatternTable table = PatternTable::moved(type.type, 0);
     const Buffer whole = filled(table, type.size, 3 * kPeriod, 100);
     Buffer pieces(whole.size());
     std::uint64_t done = 0;
     for (const std::uint64_t length : {std::uint64_t{1}, kPeriod - 102, std::uint64_t{2}, kPeriod, kPeriod + 99}) {
-      table.fill(std::span(pieces).subspan(done * type.size, length * type.size), 100 + done);
+      table.fill(std::span(pieces).subspan(done * type.size, length * type.size), {100 + done});
       done += length;
     }
     ASSERT_EQ(done, 3 * kPeriod);
@@ -105,11 +110,11 @@ TEST(PatternTable, WorksOnBuffersThatAreNotAligned) {
     const PatternTable table = PatternTable::sent(type.type, Reduction::kSum, 0, 2);
     Buffer memory((kPeriod + 2) * type.size + 1);
     const auto odd = std::span(memory).subspan(1, (kPeriod + 2) * type.size);
-    table.fill(odd, 5);
-    EXPECT_FALSE(table.check(odd, 5));
+    table.fill(odd, {5});
+    EXPECT_FALSE(table.check(odd, {5}));
     EXPECT_EQ(memory.front(), std::byte{0}) << "wrote before the buffer";
     odd.back() ^= std::byte{1};
-    EXPECT_EQ(table.check(odd, 5)->first_offset, kPeriod + 1);
+    EXPECT_EQ(table.check(odd, {5})->first_offset, kPeriod + 1);
   });
 }
 
@@ -122,7 +127,7 @@ TEST(PatternTable, FindsOneChangedBitAndNamesIt) {
         std::byte* element = buffer.data() + offset * type.size;
         const std::string expected = element_text(type.type, element);
         element[byte] ^= std::byte{0x10};
-        const auto found = table.check(buffer, 77);
+        const auto found = table.check(buffer, {77});
         ASSERT_TRUE(found) << offset;
         EXPECT_EQ(found->count, 1U);
         EXPECT_EQ(found->first_offset, offset);
@@ -132,7 +137,7 @@ TEST(PatternTable, FindsOneChangedBitAndNamesIt) {
         element[byte] ^= std::byte{0x10};
       }
     }
-    EXPECT_FALSE(table.check(buffer, 77));
+    EXPECT_FALSE(table.check(buffer, {77}));
   });
 }
 
@@ -140,7 +145,7 @@ TEST(PatternTable, CountsAllWrongElementsAndNamesTheFirst) {
   const PatternTable table = PatternTable::reduced(DataType::kInt32, Reduction::kSum, 3);
   Buffer buffer = filled(table, 4, 4 * kPeriod);
   for (std::uint64_t i = 100; i < 4 * kPeriod; i += 1000) buffer[i * 4 + 3] ^= std::byte{0x80};
-  const auto found = table.check(buffer, 0);
+  const auto found = table.check(buffer, {0});
   ASSERT_TRUE(found);
   EXPECT_EQ(found->first_offset, 100U);
   EXPECT_EQ(found->count, (4 * kPeriod - 100 + 999) / 1000);
@@ -148,12 +153,12 @@ TEST(PatternTable, CountsAllWrongElementsAndNamesTheFirst) {
 
 TEST(PatternTable, FindsATailThatWasNeverWritten) {
   for_each_type([](const DataTypeFacts& type) {
-    for (const Reduction reduction :
-         {Reduction::kSum, Reduction::kProd, Reduction::kMin, Reduction::kMax, Reduction::kAvg}) {
+    for (const Reduction reduction : kReductions) {
+      if (reduction == Reduction::kNone) continue;
       const PatternTable table = PatternTable::reduced(type.type, reduction, 4);
       Buffer buffer = filled(table, type.size, kPeriod + 10);
       std::memset(buffer.data() + (kPeriod + 3) * type.size, pattern::kPoisonByte, 7 * type.size);
-      const auto found = table.check(buffer, 0);
+      const auto found = table.check(buffer, {0});
       ASSERT_TRUE(found);
       EXPECT_EQ(found->count, 7U) << name(reduction) << ": a value equals the poison";
       EXPECT_EQ(found->first_offset, kPeriod + 3);
@@ -165,9 +170,10 @@ TEST(PatternTable, NoElementOfAnyTableEqualsThePoison) {
   for_each_type([](const DataTypeFacts& type) {
     Buffer poison(type.size);
     std::memset(poison.data(), pattern::kPoisonByte, poison.size());
-    for (const Reduction reduction :
-         {Reduction::kSum, Reduction::kProd, Reduction::kMin, Reduction::kMax, Reduction::kAvg, Reduction::kNone}) {
-      const Buffer buffer = filled(PatternTable::sent(type.type, reduction, 2, 7), type.size, kPeriod);
+    for (const Reduction reduction : kReductions) {
+      const Buffer buffer = filled(reduction == Reduction::kNone ? PatternTable::moved(type.type, 1)
+                                                                 : PatternTable::sent(type.type, reduction, 2, 7),
+                                   type.size, kPeriod);
       for (std::size_t i = 0; i < buffer.size(); i += type.size) {
         ASSERT_NE(std::memcmp(buffer.data() + i, poison.data(), type.size), 0) << name(reduction);
       }
@@ -183,7 +189,7 @@ TEST(PatternTable, FindsSwappedBlocksOfAPowerOfTwo) {
       Buffer buffer = filled(table, type.size, 2 * block);
       const auto middle = buffer.begin() + static_cast<std::ptrdiff_t>(block * type.size);
       std::swap_ranges(buffer.begin(), middle, middle);
-      const auto found = table.check(buffer, 0);
+      const auto found = table.check(buffer, {0});
       ASSERT_TRUE(found) << "blocks of " << block;
       EXPECT_GT(found->count, block) << "more than half of what moved must be seen to be wrong";
     }
@@ -193,9 +199,111 @@ TEST(PatternTable, FindsSwappedBlocksOfAPowerOfTwo) {
 TEST(PatternTable, ChecksAgainstThePositionItIsGiven) {
   const PatternTable table = PatternTable::reduced(DataType::kFloat, Reduction::kSum, 2);
   const Buffer buffer = filled(table, 4, 1000, 500);
-  EXPECT_FALSE(table.check(buffer, 500));
-  EXPECT_TRUE(table.check(buffer, 501));
-  EXPECT_TRUE(table.check(buffer, 500 + kPeriod)) << "each period is turned against the one before";
+  EXPECT_FALSE(table.check(buffer, {500}));
+  EXPECT_TRUE(table.check(buffer, {501}));
+  EXPECT_TRUE(table.check(buffer, {500 + kPeriod})) << "each period is turned against the one before";
+}
+
+TEST(PatternTable, OfMovedDataServesEveryRankOfItsFamily) {
+  for_each_type([](const DataTypeFacts& type) {
+    const pattern::Shape shape{Reduction::kNone, type.largest_exact, 1};
+    for (const std::uint64_t rank : {std::uint64_t{0}, std::uint64_t{1}, kPeriod - 1, kPeriod, std::uint64_t{16383}}) {
+      const PatternTable table = PatternTable::moved(type.type, pattern::family(rank));
+      const PatternPlace place{500, pattern::source_shift(rank)};
+      Buffer buffer(2 * kPeriod * type.size);
+      table.fill(buffer, place);
+      EXPECT_FALSE(table.check(buffer, place));
+      EXPECT_TRUE(table.check(buffer, {500, place.shift + 1}));
+      with_type(type.type, [&]<typename T>(std::type_identity<T>) {
+        for (std::uint64_t i = 0; i < 2 * kPeriod; ++i) {
+          const T value = from_integer<T>(pattern::sent(shape, rank, pattern::slot(500 + i)));
+          ASSERT_EQ(std::memcmp(buffer.data() + i * sizeof(T), &value, sizeof(T)), 0) << rank << " " << i;
+          ASSERT_EQ(std::memcmp(table.element(place, i).data(), &value, sizeof(T)), 0) << rank << " " << i;
+        }
+      });
+    }
+  });
+}
+
+TEST(PatternTable, HoldsItsElementsTwiceInTheOrderOfSlots) {
+  const PatternTable table = PatternTable::reduced(DataType::kInt64, Reduction::kSum, 3);
+  const auto twice = table.two_periods();
+  ASSERT_EQ(twice.size(), 2 * kPeriod * 8);
+  EXPECT_EQ(std::memcmp(twice.data(), twice.data() + kPeriod * 8, kPeriod * 8), 0);
+  EXPECT_EQ(table.element({7, 3}, 2).data(), twice.data() + 12 * 8);
+}
+
+/// `buffer` with its `offset`-th element moved by so many representable values.
+template <typename Bits>
+Buffer moved_by(Buffer buffer, std::uint64_t offset, int values) {
+  Bits bits;
+  std::memcpy(&bits, buffer.data() + offset * sizeof bits, sizeof bits);
+  bits = static_cast<Bits>(bits + static_cast<Bits>(values));
+  std::memcpy(buffer.data() + offset * sizeof bits, &bits, sizeof bits);
+  return buffer;
+}
+
+TEST(Tolerance, PassesFloatingPointThatIsSoFarAwayAndNoFarther) {
+  const PatternTable table = PatternTable::reduced(DataType::kHalf, Reduction::kAvg, 3);
+  const Buffer right = filled(table, 2, 3 * kPeriod);
+  for (const int tolerance : {0, 1, 2}) {
+    for (const int away : {-3, -2, -1, 1, 2, 3}) {
+      const auto wrong = table.check(moved_by<std::uint16_t>(right, kPeriod + 5, away), {}, tolerance);
+      ASSERT_EQ(wrong.has_value(), std::abs(away) > tolerance) << away << " of " << tolerance;
+      if (!wrong) continue;
+      EXPECT_EQ(wrong->count, 1U);
+      EXPECT_EQ(wrong->first_offset, kPeriod + 5);
+    }
+  }
+}
+
+TEST(Tolerance, CountsOnlyWhatItDoesNotPass) {
+  const PatternTable table = PatternTable::reduced(DataType::kFloat, Reduction::kAvg, 7);
+  Buffer buffer = filled(table, 4, kPeriod);
+  buffer = moved_by<std::uint32_t>(std::move(buffer), 10, 1);
+  buffer = moved_by<std::uint32_t>(std::move(buffer), 20, 9);
+  buffer = moved_by<std::uint32_t>(std::move(buffer), 30, 2);
+  EXPECT_EQ(table.check(buffer, {}, 1)->count, 2U);
+  EXPECT_EQ(table.check(buffer, {}, 1)->first_offset, 20U);
+  EXPECT_FALSE(table.check(buffer, {}, 9));
+}
+
+TEST(Tolerance, IsNotForIntegers) {
+  const PatternTable table = PatternTable::reduced(DataType::kInt32, Reduction::kAvg, 3);
+  EXPECT_TRUE(table.check(moved_by<std::uint32_t>(filled(table, 4, 100), 3, 1), {}, 5));
+}
+
+TEST(Tolerance, DoesNotPassThePoison) {
+  for_each_type([](const DataTypeFacts& type) {
+    const PatternTable table = PatternTable::reduced(type.type, Reduction::kAvg, 5);
+    Buffer buffer = filled(table, type.size, 100);
+    std::memset(buffer.data() + 50 * type.size, pattern::kPoisonByte, type.size);
+    EXPECT_EQ(table.check(buffer, {}, 100)->first_offset, 50U);
+  });
+}
+
+template <typename T>
+std::uint64_t between(DataType type, T a, T b) {
+  return values_between(type, reinterpret_cast<const std::byte*>(&a), reinterpret_cast<const std::byte*>(&b));
+}
+
+TEST(ValuesBetween, CountsRepresentableValues) {
+  EXPECT_EQ(between(DataType::kFloat, 1.0F, 1.0F), 0U);
+  EXPECT_EQ(between(DataType::kFloat, 1.0F, 1.0F + 0x1p-23F), 1U);
+  EXPECT_EQ(between(DataType::kFloat, 1.0F + 0x1p-23F, 1.0F), 1U) << "in either order";
+  EXPECT_EQ(between(DataType::kFloat, 2.0F, 1.0F), std::uint64_t{1} << 23);
+  EXPECT_EQ(between(DataType::kFloat, -1.0F, -1.0F - 0x1p-22F), 2U);
+  EXPECT_EQ(between(DataType::kDouble, 1.0, 1.0 + 0x1p-50), 4U);
+  EXPECT_EQ(between(DataType::kHalf, to_half(1), to_half(2)), 1024U);
+  EXPECT_EQ(between(DataType::kBfloat16, to_bfloat16(1), to_bfloat16(2)), 128U);
+  EXPECT_EQ(between(DataType::kF8e4m3, to_f8e4m3(1), to_f8e4m3(2)), 8U);
+  EXPECT_EQ(between(DataType::kF8e5m2, to_f8e5m2(1), to_f8e5m2(2)), 4U);
+}
+
+TEST(ValuesBetween, IsEndlessAcrossZero) {
+  EXPECT_EQ(between(DataType::kFloat, -1.0F, 1.0F), ~std::uint64_t{0});
+  EXPECT_EQ(between(DataType::kDouble, 0.0, -0.0), ~std::uint64_t{0});
+  EXPECT_EQ(between(DataType::kF8e5m2, to_f8e5m2(-1), to_f8e5m2(1)), ~std::uint64_t{0});
 }
 
 TEST(ElementText, ShowsWhatTheElementIs) {
@@ -208,6 +316,8 @@ TEST(ElementText, ShowsWhatTheElementIs) {
   EXPECT_EQ(text(DataType::kUint64, ~std::uint64_t{0}), "18446744073709551615");
   EXPECT_EQ(text(DataType::kHalf, to_half(1.5F)), "1.5");
   EXPECT_EQ(text(DataType::kBfloat16, to_bfloat16(-2.0F)), "-2");
+  EXPECT_EQ(text(DataType::kF8e4m3, to_f8e4m3(-1.5F)), "-1.5");
+  EXPECT_EQ(text(DataType::kF8e5m2, to_f8e5m2(0.25F)), "0.25");
   EXPECT_EQ(text(DataType::kDouble, 0.1), "0.1");
   EXPECT_EQ(text(DataType::kFloat, 16777216.0F), "16777216");
   EXPECT_NE(text(DataType::kFloat, 1.0F), text(DataType::kFloat, 1.0F + 0x1p-23F));

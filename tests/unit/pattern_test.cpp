@@ -16,8 +16,8 @@ using pattern::Shape;
 
 namespace {
 
-constexpr Reduction kReductions[] = {Reduction::kSum, Reduction::kProd, Reduction::kMin, Reduction::kMax,
-                                     Reduction::kAvg};
+constexpr Reduction kReductions[] = {Reduction::kSum, Reduction::kProd, Reduction::kMin,
+                                     Reduction::kMax, Reduction::kAvg,  Reduction::kMulSum};
 constexpr std::uint64_t kRanks[] = {1, 2, 3, 4, 5, 7, 8, 16, 100, 1000, 16384};
 
 /// Slots to look at: all of them where there are few ranks, a sample where there are many.
@@ -31,10 +31,8 @@ std::vector<std::uint64_t> slots(std::uint64_t ranks) {
 
 template <typename T>
 T combined(Reduction reduction, T a, T b) {
-  if constexpr (std::is_same_v<T, Half>) {
-    return to_half(combined(reduction, to_float(a), to_float(b)));
-  } else if constexpr (std::is_same_v<T, Bfloat16>) {
-    return to_bfloat16(combined(reduction, to_float(a), to_float(b)));
+  if constexpr (kIsSmallFloat<T>) {
+    return small_float<T>(combined(reduction, to_float(a), to_float(b)));
   } else {
     switch (reduction) {
       case Reduction::kProd: return static_cast<T>(a * b);
@@ -42,17 +40,28 @@ T combined(Reduction reduction, T a, T b) {
       case Reduction::kMax: return std::max(a, b);
       case Reduction::kSum:
       case Reduction::kAvg:
+      case Reduction::kMulSum:
       case Reduction::kNone: break;
     }
     return static_cast<T>(a + b);
   }
 }
 
-std::uint64_t whole(Half value) { return static_cast<std::uint64_t>(to_float(value)); }
-std::uint64_t whole(Bfloat16 value) { return static_cast<std::uint64_t>(to_float(value)); }
 template <typename T>
 std::uint64_t whole(T value) {
-  return static_cast<std::uint64_t>(value);
+  if constexpr (kIsSmallFloat<T>) {
+    return static_cast<std::uint64_t>(to_float(value));
+  } else {
+    return static_cast<std::uint64_t>(value);
+  }
+}
+
+/// What `rank` brings into the reduction: for mulsum its value times its factor, in the type's own arithmetic.
+template <typename T>
+T brought(const Shape& shape, std::uint64_t rank, std::uint64_t slot) {
+  const T value = from_integer<T>(pattern::sent(shape, rank, slot));
+  if (shape.reduction != Reduction::kMulSum) return value;
+  return combined(Reduction::kProd, value, from_integer<T>(pattern::mulsum_factor(rank)));
 }
 
 /// One after the other.
@@ -104,7 +113,7 @@ TEST(Pattern, ReducedIsWhatAllRanksSendReducedInAnyOrderInTheTypesOwnArithmetic)
       for (const std::uint64_t slot : slots(which.ranks)) {
         std::vector<T> values;
         for (std::uint64_t rank = 0; rank < which.ranks; ++rank) {
-          values.push_back(from_integer<T>(pattern::sent(which.shape(), rank, slot)));
+          values.push_back(brought<T>(which.shape(), rank, slot));
         }
         const std::uint64_t expected = pattern::reduced(which.shape(), slot);
         ASSERT_EQ(whole(folded(which.reduction, values)), expected) << which.text() << " slot " << slot;
@@ -130,9 +139,51 @@ TEST(Pattern, NoPartialResultIsAboveTheLargestExactNumber) {
   });
 }
 
+/// Not only all ranks together: what any of them have added up so far stays exact, and so does each one's product.
+TEST(MulSum, OfAnyRanksStaysWithinTheLargestExactNumber) {
+  for (const DataTypeFacts& type : kDataTypes) {
+    for (const std::uint64_t ranks : kRanks) {
+      const Shape shape{Reduction::kMulSum, type.largest_exact, ranks};
+      for (const std::uint64_t slot : slots(ranks)) {
+        std::uint64_t sum = 0;
+        for (std::uint64_t rank = 0; rank < ranks; ++rank) {
+          const std::uint64_t value = pattern::sent(shape, rank, slot);
+          ASSERT_LE(value * pattern::mulsum_factor(rank), type.largest_exact);
+          sum += value * pattern::mulsum_factor(rank);
+        }
+        ASSERT_EQ(sum, pattern::reduced(shape, slot)) << type.name << " " << ranks;
+        ASSERT_LE(sum, type.largest_exact) << type.name << " " << ranks;
+      }
+    }
+  }
+}
+
+TEST(MulSum, IsNotThePlainSumOfWhatIsSent) {
+  for (const DataTypeFacts& type : kDataTypes) {
+    for (const std::uint64_t ranks : {2U, 3U, 4U, 5U, 16U}) {
+      const Shape shape{Reduction::kMulSum, type.largest_exact, ranks};
+      int different = 0;
+      for (std::uint64_t slot = 0; slot < kPeriod; ++slot) {
+        std::uint64_t plain = 0;
+        for (std::uint64_t rank = 0; rank < ranks; ++rank) plain += pattern::sent(shape, rank, slot);
+        different += plain != pattern::reduced(shape, slot) ? 1 : 0;
+      }
+      EXPECT_GT(different, static_cast<int>(kPeriod / 3)) << type.name << " " << ranks;
+    }
+  }
+}
+
+TEST(MulSum, MultipliesEverySecondRanksValuesByTwo) {
+  EXPECT_EQ(pattern::mulsum_factor(0), 1U);
+  EXPECT_EQ(pattern::mulsum_factor(1), 2U);
+  EXPECT_EQ(pattern::mulsum_factor(2), 1U);
+  EXPECT_EQ(pattern::mulsum_factor(16383), 2U);
+}
+
 TEST(Pattern, ProductsAndExtremesHaveNoZero) {
   for_each_combination(100, [](const Combination& which) {
     if (which.reduction == Reduction::kSum || which.reduction == Reduction::kAvg) return;
+    if (which.reduction == Reduction::kMulSum) return;
     for (const std::uint64_t slot : slots(which.ranks)) {
       for (std::uint64_t rank = 0; rank < which.ranks; ++rank) {
         ASSERT_GT(pattern::sent(which.shape(), rank, slot), 0U) << which.text();
@@ -168,8 +219,8 @@ TEST(Pattern, DataThatOnlyMovesIsWithinTheTypesRange) {
 }
 
 TEST(Pattern, OfOneRankDiffersFromThatOfAnother) {
-  for (const Reduction reduction :
-       {Reduction::kSum, Reduction::kProd, Reduction::kMin, Reduction::kMax, Reduction::kAvg, Reduction::kNone}) {
+  for (const Reduction reduction : {Reduction::kSum, Reduction::kProd, Reduction::kMin, Reduction::kMax,
+                                    Reduction::kAvg, Reduction::kMulSum, Reduction::kNone}) {
     for (const DataTypeFacts& type : kDataTypes) {
       for (const std::uint64_t ranks : {2U, 3U, 4U, 8U, 16U}) {
         const Shape shape{reduction, type.largest_exact, ranks};

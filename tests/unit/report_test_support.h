@@ -100,7 +100,9 @@ inline Context example_context() {
   context.library = "Open MPI 4.1.4";
   context.launcher = "mpirun";
   context.hosts = 2;
-  context.ranks = {{0, 0, 101, "node-01", "some processor", "0-7"}, {1, 0, 202, "node-02", "some processor", "0-7"}};
+  context.ranks = {{0, 0, 101, "node-01", "some processor", "0-7", 0, 0, {}},
+                   {1, 0, 202, "node-02", "some processor", "0-7", 0, 1, {}}};
+  context.groups = {{"0-1", "node-01, node-02"}};
   context.host_facts = {{"node-01", "6.1", R"({"sockets": 2})"}, {"node-02", "6.1", R"({"sockets": 1})"}};
   context.environment = {{"UCX_TLS", "rc"}};
   context.seed = 42;

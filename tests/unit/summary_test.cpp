@@ -155,6 +155,8 @@ TEST(EpochOfSeveralVisits, HoldsWhatAllOfThemMeasured) {
   Epoch first = epoch_of({1, 2}, 100);
   first.slowest_ranks = {0, 1};
   first.cpu_times = {0.5};
+  first.host_times = {0.6};
+  first.own_times = {{1.5}, {1.25}};
   first.late = 1;
   first.preemptions = 2;
   first.most_preemptions = 1;
@@ -163,6 +165,8 @@ TEST(EpochOfSeveralVisits, HoldsWhatAllOfThemMeasured) {
   Epoch second = epoch_of({3}, 200);
   second.slowest_ranks = {2};
   second.cpu_times = {0.7};
+  second.host_times = {0.8};
+  second.own_times = {{2.5}, {2.25}};
   second.late = 2;
   second.preemptions = 5;
   second.most_preemptions = 2;
@@ -175,6 +179,8 @@ TEST(EpochOfSeveralVisits, HoldsWhatAllOfThemMeasured) {
   EXPECT_EQ(whole.samples, (std::vector<Seconds>{1, 2, 3}));
   EXPECT_EQ(whole.slowest_ranks, (std::vector<int>{0, 1, 2}));
   EXPECT_EQ(whole.cpu_times, (std::vector<Seconds>{0.5, 0.7}));
+  EXPECT_EQ(whole.host_times, (std::vector<Seconds>{0.6, 0.8}));
+  EXPECT_EQ(whole.own_times, (std::vector<std::vector<Seconds>>{{1.5, 2.5}, {1.25, 2.25}})) << "by rank";
   EXPECT_EQ(whole.began, 100);
   EXPECT_EQ(whole.late, 3);
   EXPECT_EQ(whole.preemptions, 7);

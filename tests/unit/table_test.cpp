@@ -133,6 +133,64 @@ TEST(TableRow, ShowsTheTimeOfTheProcessorWhereAskedFor) {
             "busbw  #wrong ");
 }
 
+TEST(TableRow, OfASkippedSizeIsACommentThatSaysWhy) {
+  Row row = example_row();
+  row.size = 16;
+  row.skipped = "4 ranks share it in parts of 16 bytes";
+  EXPECT_EQ(printed(row), "# skipped: 16 bytes, float sum: 4 ranks share it in parts of 16 bytes");
+}
+
+TEST(TableRow, HasFourColumnsMoreForEachPlacementWithPerIterationTiming) {
+  Table table;
+  Context context = quiet_context();
+  context.options.per_iteration = true;
+  table->begin(context);
+  Row row = example_row();
+  row.out_of_place->iteration_times = IterationTimes{1e-6, 2.5e-6, 2e-6, 12.345};
+  table->row(row);
+  const auto found = fields(table.lines().back());
+  ASSERT_EQ(found.size(), 13U + 8U);
+  EXPECT_EQ((std::vector<std::string>(found.begin() + 9, found.begin() + 13)),
+            (std::vector<std::string>{"1.00", "2.50", "2.00", "12.35"}));
+  EXPECT_EQ((std::vector<std::string>(found.begin() + 17, found.end())), std::vector<std::string>(4, "N/A"));
+  const auto titles = fields(table.lines()[2]);
+  EXPECT_EQ(titles.size(), found.size() + 1) << "and the mark of a comment";
+}
+
+TEST(TableRow, StandsAboveWhatEachRankSendsAndReceivesWhereThatIsKnown) {
+  Table table;
+  table->begin(quiet_context());
+  Row row = example_row();
+  row.out_of_place->summary.median = 1e-3;
+  row.traffic = {{1'000'000, 2'000'000}, {0, 0}};
+  table->row(row);
+  const auto lines = table.lines();
+  ASSERT_GE(lines.size(), 2U);
+  EXPECT_EQ(lines[lines.size() - 2], "#   rank=0 send_bytes=1000000 recv_bytes=2000000 alg_bw=2.00");
+  EXPECT_EQ(lines.back(), "#   rank=1 send_bytes=0 recv_bytes=0 alg_bw=0.00");
+}
+
+TEST(TableRow, FollowsALineThatNamesItsGroupWhereThatChanges) {
+  Table table;
+  Context context = quiet_context();
+  context.groups = {{"0, 2", "node-01"}, {"1, 3", "node-02"}};
+  table->begin(context);
+  const std::size_t before = table.lines().size();
+  for (const int group : {0, 0, 1, 0}) {
+    Row row = example_row();
+    row.group = group;
+    table->row(row);
+  }
+  std::vector<std::string> comments;
+  const auto lines = table.lines();
+  for (std::size_t i = before; i < lines.size(); ++i) {
+    if (lines[i].front() == '#') comments.push_back(lines[i]);
+  }
+  const std::string first = "# Group 0: ranks 0, 2; hosts node-01";
+  EXPECT_EQ(comments, (std::vector<std::string>{first, "# Group 1: ranks 1, 3; hosts node-02", first}));
+  EXPECT_EQ(lines.size() - before, 3U + 4U);
+}
+
 TEST(TableHeader, HasTheBytesOfNcclTests) {
   Table table;
   table->begin(quiet_context());

@@ -1,15 +1,34 @@
 #pragma once
 
 #include <cstddef>
-#include <string>
+#include <cstdint>
+#include <vector>
 
 #include "common/core/datatype.h"
 
 namespace fabricbench {
 
-/// The library being measured: one method for each primitive, and `wait`. A method starts the operation on
-/// this rank and may return before it has completed; `wait` returns when all that were started have.
-/// Counts are elements and may exceed 2^31. Problems throw Error.
+/// Who gets how much of whom in an all-to-all of unequal parts, as one rank sees it: a count and an offset for
+/// every peer, in elements.
+struct Exchange {
+  std::vector<std::uint64_t> send_counts;
+  std::vector<std::uint64_t> send_offsets;
+  std::vector<std::uint64_t> recv_counts;
+  std::vector<std::uint64_t> recv_offsets;
+  /// Elements that lie in the largest buffer of any rank; the same on every rank.
+  std::uint64_t busiest = 0;
+};
+
+/// One side each of a message sent and a message received at the same time.
+struct Partners {
+  int to;
+  int from;
+};
+
+/// One rank's end of the library being measured: a method for each primitive. A method starts the operation
+/// and may return before it has completed; Session::wait returns when it has. Counts are elements and may
+/// exceed 2^31. `send` and `recv` lie as Collective::in_place says where they are parts of one buffer.
+/// Problems throw Error.
 class Backend {
  public:
   Backend() = default;
@@ -17,13 +36,32 @@ class Backend {
   Backend& operator=(const Backend&) = delete;
   virtual ~Backend() = default;
 
-  /// The library's name and version, for people.
-  [[nodiscard]] virtual std::string library() const = 0;
-
-  /// Reduces `count` elements of every rank's `send` into every rank's `recv`; in place where both are equal.
+  /// Reduces `count` elements of every rank's `send` into every rank's `recv`.
   virtual void all_reduce(const void* send, void* recv, std::size_t count, DataType datatype, Reduction reduction) = 0;
-
-  virtual void wait() = 0;
+  /// Puts every rank's `count` elements one behind the other, by rank, into every rank's `recv`.
+  virtual void all_gather(const void* send, void* recv, std::size_t count, DataType datatype) = 0;
+  /// Reduces blocks of `count` elements, one for each rank, and leaves a rank's own block in its `recv`.
+  virtual void reduce_scatter(const void* send, void* recv, std::size_t count, DataType datatype,
+                              Reduction reduction) = 0;
+  /// Carries the root's `send` to every rank's `recv`.
+  virtual void broadcast(const void* send, void* recv, std::size_t count, DataType datatype, int root) = 0;
+  /// Reduces every rank's `send` into the root's `recv`.
+  virtual void reduce(const void* send, void* recv, std::size_t count, DataType datatype, Reduction reduction,
+                      int root) = 0;
+  /// Carries block j of rank i's `send` to block i of rank j's `recv`; a block has `count` elements.
+  virtual void all_to_all(const void* send, void* recv, std::size_t count, DataType datatype) = 0;
+  /// The same with the parts that `exchange` lists.
+  virtual void all_to_all_v(const void* send, void* recv, const Exchange& exchange, DataType datatype) = 0;
+  /// Puts every rank's `count` elements one behind the other, by rank, into the root's `recv`.
+  virtual void gather(const void* send, void* recv, std::size_t count, DataType datatype, int root) = 0;
+  /// Carries block i of the root's `send` to rank i's `recv`.
+  virtual void scatter(const void* send, void* recv, std::size_t count, DataType datatype, int root) = 0;
+  /// Sends to one rank and receives from another, or the same, at once; `count` elements both ways.
+  virtual void send_recv(const void* send, void* recv, std::size_t count, DataType datatype, Partners partners) = 0;
+  /// Copies within this rank's memory, in order with the operations.
+  virtual void copy(const void* from, void* into, std::size_t bytes) = 0;
+  /// Completes on no rank before every rank has started it.
+  virtual void barrier() = 0;
 };
 
 }  // namespace fabricbench

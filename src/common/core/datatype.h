@@ -10,10 +10,24 @@
 namespace fabricbench {
 
 /// Element types, in the order in which nccl-tests' `-d all` runs them.
-enum class DataType { kInt8, kUint8, kInt32, kUint32, kInt64, kUint64, kHalf, kFloat, kDouble, kBfloat16 };
+enum class DataType {
+  kInt8,
+  kUint8,
+  kInt32,
+  kUint32,
+  kInt64,
+  kUint64,
+  kHalf,
+  kFloat,
+  kDouble,
+  kBfloat16,
+  kF8e4m3,
+  kF8e5m2
+};
 
-/// Reductions, in the order of `-o all`; kNone for operations that only move data.
-enum class Reduction { kSum, kProd, kMin, kMax, kAvg, kNone };
+/// Reductions, in the order of `-o all`; kMulSum is a sum of values that each rank multiplies first (NCCL's
+/// PreMulSum), kNone is for operations that only move data.
+enum class Reduction { kSum, kProd, kMin, kMax, kAvg, kMulSum, kNone };
 
 /// IEEE 754 binary16 and bfloat16 as they lie in memory. Arithmetic is done in float; rounding is to
 /// nearest even. constexpr, so that a device compiler can use the very same functions.
@@ -22,6 +36,13 @@ struct Half {
 };
 struct Bfloat16 {
   std::uint16_t bits;
+};
+/// The 8-bit formats of the Open Compute Project (OFP8, 2023): e4m3 without infinities, and e5m2.
+struct F8e4m3 {
+  std::uint8_t bits;
+};
+struct F8e5m2 {
+  std::uint8_t bits;
 };
 
 [[nodiscard]] constexpr float to_float(Half value) {
@@ -60,6 +81,53 @@ struct Bfloat16 {
   return {static_cast<std::uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16)};
 }
 
+[[nodiscard]] constexpr float to_float(F8e5m2 value) {  // the upper half of an IEEE half
+  return to_float(Half{static_cast<std::uint16_t>(value.bits << 8)});
+}
+
+[[nodiscard]] constexpr float to_float(F8e4m3 value) {
+  const std::uint32_t sign = static_cast<std::uint32_t>(value.bits & 0x80u) << 24;
+  const std::uint32_t magnitude = value.bits & 0x7fu;
+  if (magnitude == 0x7fu) return std::bit_cast<float>(sign | 0x7fc00000u);
+  if (magnitude < 8) {  // subnormal: a multiple of 2^-9
+    const float absolute = static_cast<float>(magnitude) * 0x1p-9f;
+    return sign != 0 ? -absolute : absolute;
+  }
+  return std::bit_cast<float>(sign | ((magnitude << 20) + (120u << 23)));  // rebias the exponent from 7 to 127
+}
+
+/// A value within the format's finite range as the bits of a format with `mantissa` bits, rounded to nearest even.
+[[nodiscard]] constexpr std::uint8_t to_eight_bits(float value, int mantissa, int bias) {
+  const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
+  const int raw = static_cast<int>(bits >> 23 & 0xffu) - 127;
+  const int exponent = raw < 1 - bias ? 1 - bias : raw;
+  float quantum = 1;  // the distance of neighbours
+  for (int i = exponent - mantissa; i < 0; ++i) quantum /= 2;
+  for (int i = exponent - mantissa; i > 0; --i) quantum *= 2;
+  const float scaled = (value < 0 ? -value : value) / quantum;
+  auto rounded = static_cast<std::uint32_t>(scaled);
+  const float rest = scaled - static_cast<float>(rounded);
+  if (rest > 0.5f || (rest == 0.5f && rounded % 2 == 1)) ++rounded;
+  const std::uint32_t code = (static_cast<std::uint32_t>(exponent + bias - 1) << mantissa) + rounded;
+  return static_cast<std::uint8_t>((bits >> 24 & 0x80u) | code);
+}
+[[nodiscard]] constexpr F8e4m3 to_f8e4m3(float value) { return {to_eight_bits(value, 3, 7)}; }
+[[nodiscard]] constexpr F8e5m2 to_f8e5m2(float value) { return {to_eight_bits(value, 2, 15)}; }
+
+/// Formats that are computed with in float.
+template <typename T>
+inline constexpr bool kIsSmallFloat =
+    std::is_same_v<T, Half> || std::is_same_v<T, Bfloat16> || std::is_same_v<T, F8e4m3> || std::is_same_v<T, F8e5m2>;
+
+/// `value` rounded to the format T.
+template <typename T>
+[[nodiscard]] constexpr T small_float(float value) {
+  if constexpr (std::is_same_v<T, Half>) return to_half(value);
+  if constexpr (std::is_same_v<T, Bfloat16>) return to_bfloat16(value);
+  if constexpr (std::is_same_v<T, F8e4m3>) return to_f8e4m3(value);
+  if constexpr (std::is_same_v<T, F8e5m2>) return to_f8e5m2(value);
+}
+
 /// What the suite knows of a type. `largest_exact` is the largest N such that every whole number from 0
 /// to N is represented exactly and is distinct from the poison that receive buffers are filled with.
 struct DataTypeFacts {
@@ -67,22 +135,26 @@ struct DataTypeFacts {
   std::string_view name;  ///< as nccl-tests spells it
   std::size_t size;       ///< bytes of one element
   std::uint64_t largest_exact;
+  bool floating;
 };
 
-inline constexpr std::array<DataTypeFacts, 10> kDataTypes = {{
-    {DataType::kInt8, "int8", 1, (1u << 7) - 1},
-    {DataType::kUint8, "uint8", 1, (1u << 7) - 1},
-    {DataType::kInt32, "int32", 4, (1u << 31) - 1},
-    {DataType::kUint32, "uint32", 4, (1u << 31) - 1},
-    {DataType::kInt64, "int64", 8, std::uint64_t{1} << 62},
-    {DataType::kUint64, "uint64", 8, std::uint64_t{1} << 62},
-    {DataType::kHalf, "half", 2, 1u << 11},
-    {DataType::kFloat, "float", 4, 1u << 24},
-    {DataType::kDouble, "double", 8, std::uint64_t{1} << 53},
-    {DataType::kBfloat16, "bfloat16", 2, 1u << 8},
+inline constexpr std::array<DataTypeFacts, 12> kDataTypes = {{
+    {DataType::kInt8, "int8", 1, (1u << 7) - 1, false},
+    {DataType::kUint8, "uint8", 1, (1u << 7) - 1, false},
+    {DataType::kInt32, "int32", 4, (1u << 31) - 1, false},
+    {DataType::kUint32, "uint32", 4, (1u << 31) - 1, false},
+    {DataType::kInt64, "int64", 8, std::uint64_t{1} << 62, false},
+    {DataType::kUint64, "uint64", 8, std::uint64_t{1} << 62, false},
+    {DataType::kHalf, "half", 2, 1u << 11, true},
+    {DataType::kFloat, "float", 4, 1u << 24, true},
+    {DataType::kDouble, "double", 8, std::uint64_t{1} << 53, true},
+    {DataType::kBfloat16, "bfloat16", 2, 1u << 8, true},
+    {DataType::kF8e4m3, "f8e4m3", 1, 1u << 4, true},
+    {DataType::kF8e5m2, "f8e5m2", 1, 1u << 3, true},
 }};
 
-inline constexpr std::array<std::string_view, 6> kReductionNames = {"sum", "prod", "min", "max", "avg", "none"};
+inline constexpr std::array<std::string_view, 7> kReductionNames = {"sum", "prod",   "min", "max",
+                                                                    "avg", "mulsum", "none"};
 
 [[nodiscard]] constexpr const DataTypeFacts& facts(DataType type) { return kDataTypes[static_cast<std::size_t>(type)]; }
 [[nodiscard]] constexpr std::string_view name(Reduction reduction) {
@@ -102,6 +174,8 @@ decltype(auto) with_type(DataType type, Action&& action) {
     case DataType::kHalf: return action(std::type_identity<Half>{});
     case DataType::kDouble: return action(std::type_identity<double>{});
     case DataType::kBfloat16: return action(std::type_identity<Bfloat16>{});
+    case DataType::kF8e4m3: return action(std::type_identity<F8e4m3>{});
+    case DataType::kF8e5m2: return action(std::type_identity<F8e5m2>{});
     case DataType::kFloat: break;
   }
   return action(std::type_identity<float>{});
@@ -110,23 +184,19 @@ decltype(auto) with_type(DataType type, Action&& action) {
 /// A whole number of at most `largest_exact` as an element; exact.
 template <typename T>
 [[nodiscard]] constexpr T from_integer(std::uint64_t value) {
-  if constexpr (std::is_same_v<T, Half>) {
-    return to_half(static_cast<float>(value));
-  } else if constexpr (std::is_same_v<T, Bfloat16>) {
-    return to_bfloat16(static_cast<float>(value));
+  if constexpr (kIsSmallFloat<T>) {
+    return small_float<T>(static_cast<float>(value));
   } else {
     return static_cast<T>(value);
   }
 }
 
-/// `value` divided by a number of ranks, as `avg` defines it: integers are cut off, half and bfloat16 are divided in
-/// float and then rounded.
+/// `value` divided by a number of ranks, as `avg` defines it: integers are cut off, the smaller floating-point
+/// formats are divided in float and then rounded.
 template <typename T>
 [[nodiscard]] constexpr T divided(T value, int ranks) {
-  if constexpr (std::is_same_v<T, Half>) {
-    return to_half(to_float(value) / static_cast<float>(ranks));
-  } else if constexpr (std::is_same_v<T, Bfloat16>) {
-    return to_bfloat16(to_float(value) / static_cast<float>(ranks));
+  if constexpr (kIsSmallFloat<T>) {
+    return small_float<T>(to_float(value) / static_cast<float>(ranks));
   } else if constexpr (std::is_signed_v<T> && std::is_integral_v<T>) {  // a small T could not hold `ranks`
     return static_cast<T>(std::int64_t{value} / ranks);
   } else if constexpr (std::is_integral_v<T>) {

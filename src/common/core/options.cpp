@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "common/core/error.h"
+#include "common/core/split.h"
 
 namespace fabricbench {
 namespace {
@@ -24,6 +25,8 @@ constexpr Choices<BufferPolicy, 3> kPolicies = {
     {{"same", BufferPolicy::kSame}, {"rotate", BufferPolicy::kRotate}, {"cold", BufferPolicy::kCold}}};
 constexpr Choices<Placement, 3> kPlacements = {
     {{"out", Placement::kOut}, {"in", Placement::kIn}, {"both", Placement::kBoth}}};
+constexpr Choices<MemoryKind, 3> kMemories = {
+    {{"auto", MemoryKind::kAuto}, {"host", MemoryKind::kHost}, {"cuda", MemoryKind::kCuda}}};
 constexpr Choices<std::string_view, 3> kBackends = {{{"auto", "auto"}, {"mpi", "mpi"}, {"nccl", "nccl"}}};
 
 template <typename Value, std::size_t N>
@@ -59,12 +62,12 @@ std::vector<DataType> parse_datatypes(std::string_view text) {
 std::vector<Reduction> parse_reductions(std::string_view text) {
   std::vector<Reduction> all;
   for (const Reduction reduction :
-       {Reduction::kSum, Reduction::kProd, Reduction::kMin, Reduction::kMax, Reduction::kAvg}) {
+       {Reduction::kSum, Reduction::kProd, Reduction::kMin, Reduction::kMax, Reduction::kAvg, Reduction::kMulSum}) {
     if (name(reduction) == text) return {reduction};
     all.push_back(reduction);
   }
   if (text == "all") return all;
-  throw UsageError(fmt::format("'{}' is not a reduction; choose all, sum, prod, min, max or avg", text));
+  throw UsageError(fmt::format("'{}' is not a reduction; choose all, sum, prod, min, max, avg or mulsum", text));
 }
 
 std::string datatypes_text(const Options& options) {
@@ -116,15 +119,9 @@ Accessors choice(Value Options::*member, std::string_view what, const Choices<Va
           [=, &choices](const Options& options) { return std::string(word_for(options.*member, choices)); }};
 }
 
-/// An option of nccl-tests that only GPUs give a meaning. Its default value is accepted everywhere; anything
-/// else is remembered, and refused once it is known that the backend has no GPUs.
-Accessors gpu_only(std::string_view letter, std::int64_t neutral, std::int64_t least, std::int64_t most) {
-  return {[=](Options& options, std::string_view text) {
-            if (parse_integer(text, letter, least, most) != neutral) {
-              options.gpu_only.push_back(fmt::format("{} {}", letter, text));
-            }
-          },
-          [](const Options&) { return std::string(); }};
+Accessors zero_or_one(bool Options::*member, std::string_view what) {
+  return {[=](Options& options, std::string_view text) { options.*member = parse_integer(text, what, 0, 1) == 1; },
+          [=](const Options& options) { return options.*member ? "1" : "0"; }};
 }
 
 OptionSpec spec(OptionGroup group, std::string names, std::string value_name, std::string help, Accessors accessors,
@@ -136,6 +133,13 @@ OptionSpec spec(OptionGroup group, std::string names, std::string value_name, st
           std::move(accessors.set),
           std::move(accessors.get),
           std::move(environment)};
+}
+
+OptionSpec for_gpus(std::string names, std::string value_name, std::string help, Accessors accessors) {
+  OptionSpec made =
+      spec(OptionGroup::kGpus, std::move(names), std::move(value_name), std::move(help), std::move(accessors));
+  made.gpus_only = true;
+  return made;
 }
 
 std::vector<OptionSpec> size_options() {
@@ -155,9 +159,9 @@ std::vector<OptionSpec> size_options() {
             [](const Options& options) { return fmt::format("{}", options.sweep.step_factor); }}),
       spec(
           kData, "-d,--datatype", "TYPE",
-          "all, int8, uint8, int32, uint32, int64, uint64, half, float, double or bfloat16",
+          "all, int8, uint8, int32, uint32, int64, uint64, half, float, double, bfloat16, f8e4m3 or f8e5m2",
           {[](Options& options, std::string_view text) { options.datatypes = parse_datatypes(text); }, datatypes_text}),
-      spec(kData, "-o,--op", "OP", "reduction: all, sum, prod, min, max or avg",
+      spec(kData, "-o,--op", "OP", "reduction: all, sum, prod, min, max, avg or mulsum",
            {[](Options& options, std::string_view text) { options.reductions = parse_reductions(text); },
             reductions_text}),
       spec(
@@ -167,6 +171,29 @@ std::vector<OptionSpec> size_options() {
                  text == "all" ? kAllRoots : static_cast<int>(parse_integer(text, "-r (root)", kAllRoots, kMostInt));
            },
            [](const Options& options) { return options.root == kAllRoots ? "all" : fmt::format("{}", options.root); }}),
+  };
+}
+
+OptionSpec for_alltoallv(OptionSpec made) {
+  made.only_for = "alltoallv_perf";
+  return made;
+}
+
+std::vector<OptionSpec> traffic_options() {
+  using enum OptionGroup;
+  return {
+      for_alltoallv(
+          spec(kData, "--spread", "SHARE",
+               "0: every rank gets as much; 1: the more, the further it is from the sender; between: a mixture",
+               number(&Options::spread, "--spread", 0, 1), "NCCL_TESTS_ALLTOALLV_SPREAD")),
+      for_alltoallv(spec(kData, "--matrix", "FILE", "bytes from each rank (row) to each rank (column)",
+                         text_of(&Options::matrix_file, "--matrix"), "NCCL_TESTS_ALLTOALLV_MATRIX_FILE")),
+      for_alltoallv(spec(kData, "--matrix-scale", "N", "multiplies the matrix",
+                         number(&Options::matrix_scale, "--matrix-scale", 0, 1e12),
+                         "NCCL_TESTS_ALLTOALLV_MATRIX_SCALE")),
+      for_alltoallv(spec(kData, "--traffic-summary", "0|1", "what each rank sends and receives, below every row",
+                         zero_or_one(&Options::traffic_summary, "--traffic-summary"),
+                         "NCCL_TESTS_ALLTOALLV_PRINT_SUMMARY")),
   };
 }
 
@@ -245,33 +272,63 @@ std::vector<OptionSpec> buffer_options() {
   };
 }
 
+/// nccl-tests' -M 0|1 and the memory to work on have the same long name there and here, and unlike values.
+void set_memory(Options& options, std::string_view text) {
+  if (text == "0" || text == "1") {
+    options.memory_report = text == "1";
+  } else {
+    options.memory = choose(text, "memory", kMemories);
+  }
+}
+
 std::vector<OptionSpec> backend_options() {
   using enum OptionGroup;
   return {
-      spec(kBackend, "--backend", "NAME", "auto, mpi (host memory) or nccl (GPUs)",
+      spec(kBackend, "--backend", "NAME", "auto, mpi or nccl (GPUs)",
            {[](Options& options, std::string_view text) { options.backend = choose(text, "backend", kBackends); },
             [](const Options& options) { return options.backend; }}),
-      spec(kBackend, "-t,--nthreads", "N", "threads a process; above 1 on GPUs only",
-           integer(&Options::threads, "-t (threads)", 1)),
-      spec(kBackend, "-g,--ngpus", "N", "GPUs a thread; above 1 on GPUs only", integer(&Options::gpus, "-g (GPUs)", 1)),
-      spec(kBackend, "-G,--cudagraph", "N", "launch as a CUDA graph; GPUs only", gpu_only("-G", 0, 0, kMostInt)),
-      spec(kBackend, "-R,--local_register,--local-register", "0|1|2", "register buffers; GPUs only",
-           gpu_only("-R", 0, 0, 2)),
-      spec(kBackend, "-x,--cta_policy,--cta-policy", "0|1|2", "CTA policy; GPUs only", gpu_only("-x", -1, -1, 2)),
-      spec(kBackend, "-p,--parallel_init,--parallel-init", "0|1", "threads initialise in parallel; GPUs only",
-           gpu_only("-p", 0, 0, 1)),
-      spec(kBackend, "-y,--stream_null,--stream-null", "0|1", "use the null stream; GPUs only",
-           gpu_only("-y", 0, 0, 1)),
-      spec(kBackend, "-D,--device_implementation,--device-implementation", "N", "device-side kernels; GPUs only",
-           gpu_only("-D", 0, 0, 4)),
-      spec(kBackend, "-V,--device_cta_count,--device-cta-count", "N", "CTAs of device-side kernels; GPUs only",
-           gpu_only("-V", 16, 1, 128)),
-      spec(kBackend, "-M,--memory,--memory-report", "0|1", "report GPU memory; GPUs only", gpu_only("-M", 0, 0, 1)),
-      spec(kBackend, "-I,--per_iter_timing,--per-iter-timing", "0|1",
-           "columns for each iteration's GPU time; GPUs only, elsewhere --timing isolated --stats",
-           gpu_only("-I", 0, 0, 1)),
-      spec(kBackend, "-K,--per_iter_skip,--per-iter-skip", "N", "leave out the first N of -I; GPUs only",
-           gpu_only("-K", 0, 0, kMostInt)),
+      spec(kBackend, "--memory", "KIND", "host or cuda: where the buffers lie; 1: as -M 1",
+           {set_memory, [](const Options& options) { return std::string(word_for(options.memory, kMemories)); }}),
+      spec(kBackend, "--split", "RULE",
+           "groups that run at the same time, by the process's number: AND, OR, MOD or DIV and a number, such as MOD 2",
+           {[](Options& options, std::string_view text) { options.split = parse_split(text).text(); },
+            [](const Options& options) { return options.split; }},
+           "NCCL_TESTS_SPLIT"),
+  };
+}
+
+std::vector<OptionSpec> gpu_options() {
+  return {
+      for_gpus("-g,--ngpus", "N", "GPUs of each thread", integer(&Options::gpus, "-g (GPUs)", 1, 1024)),
+      for_gpus("-t,--nthreads", "N", "threads of a process; one thread drives all their GPUs, by group calls",
+               integer(&Options::threads, "-t (threads)", 1, 1024)),
+      spec(OptionGroup::kGpus, "--device", "N", "CUDA's number of every process's first GPU",
+           {[](Options& options, std::string_view text) { options.device = parse_integer(text, "--device", 0, 1023); },
+            [](const Options& options) { return options.device ? fmt::format("{}", *options.device) : std::string(); }},
+           "NCCL_TESTS_DEVICE"),
+      spec(OptionGroup::kGpus, "-M,--memory_report,--memory-report", "0|1", "report the GPU memory used, at the end",
+           zero_or_one(&Options::memory_report, "-M (memory report)")),
+      for_gpus("-G,--cudagraph", "N", "record the iterations as a CUDA graph and launch it N times",
+               integer(&Options::graph_launches, "-G (graph launches)", 0)),
+      for_gpus("-R,--local_register,--local-register", "0|1|2", "register buffers: 1 locally, 2 as symmetric windows",
+               {[](Options& options, std::string_view text) {
+                  options.registration = static_cast<Registration>(parse_integer(text, "-R (registration)", 0, 2));
+                },
+                [](const Options& options) { return fmt::format("{}", static_cast<int>(options.registration)); }}),
+      for_gpus("-x,--cta_policy,--cta-policy", "0|1|2", "NCCL's CTA policy; -1: its own choice",
+               integer(&Options::cta_policy, "-x (CTA policy)", -1, 2)),
+      for_gpus("-p,--parallel_init,--parallel-init", "0|1", "set up a process's GPUs at the same time",
+               zero_or_one(&Options::parallel_init, "-p (parallel init)")),
+      for_gpus("-y,--stream_null,--stream-null", "0|1", "use the null stream",
+               zero_or_one(&Options::null_stream, "-y (null stream)")),
+      for_gpus("-D,--device_implementation,--device-implementation", "N", "kernels on NCCL's device interface",
+               integer(&Options::device_implementation, "-D (device implementation)", 0, 4)),
+      for_gpus("-V,--device_cta_count,--device-cta-count", "N", "CTAs of the kernels of -D",
+               integer(&Options::device_ctas, "-V (CTAs)", 1, 128)),
+      for_gpus("-I,--per_iter_timing,--per-iter-timing", "0|1", "columns for the GPU's time of each iteration",
+               zero_or_one(&Options::per_iteration, "-I (time of each iteration)")),
+      for_gpus("-K,--per_iter_skip,--per-iter-skip", "N", "leave the first N iterations out of -I's columns",
+               integer(&Options::per_iteration_skip, "-K (iterations to skip)", 0)),
   };
 }
 
@@ -313,7 +370,8 @@ std::string OptionSpec::key() const {
 const std::vector<OptionSpec>& option_specs() {
   static const std::vector<OptionSpec> specs = [] {
     std::vector<OptionSpec> all;
-    for (auto&& part : {size_options(), measuring_options(), buffer_options(), backend_options(), output_options()}) {
+    for (auto&& part : {size_options(), traffic_options(), measuring_options(), buffer_options(), backend_options(),
+                        gpu_options(), output_options()}) {
       all.insert(all.end(), part.begin(), part.end());
     }
     return all;
@@ -322,8 +380,8 @@ const std::vector<OptionSpec>& option_specs() {
 }
 
 std::string_view heading(OptionGroup group) {
-  constexpr std::array<std::string_view, 6> kHeadings = {"Message sizes", "Data",    "Measuring",
-                                                         "Buffers",       "Backend", "Output"};
+  constexpr std::array<std::string_view, 7> kHeadings = {"Message sizes", "Data", "Measuring", "Buffers",
+                                                         "Backend",       "GPUs", "Output"};
   return kHeadings[static_cast<std::size_t>(group)];
 }
 
@@ -354,6 +412,14 @@ void check_combinations(const Options& options) {
   }
   if (options.iterations && options.order == Order::kInterleaved) {
     throw UsageError("-n measures the sizes in order, and --order interleaved asks for the opposite; leave out one");
+  }
+  if (options.graph_launches > 0 &&
+      (options.per_iteration || options.timing == Timing::kIsolated || options.blocking != Blocking::kNone)) {
+    throw UsageError(
+        "-G launches many iterations at once, which -I, -z and --timing isolated tell apart; leave out one");
+  }
+  if (options.graph_launches > 0 && options.null_stream) {
+    throw UsageError("-G records streams, and CUDA cannot record the null stream that -y 1 asks for; leave out one");
   }
   if (options.timing == Timing::kIsolated && options.blocking != Blocking::kNone) {
     throw UsageError("-z is about operations back to back; --timing isolated times each by itself; leave out one");

@@ -22,6 +22,10 @@ enum class RankAggregate { kRank0 = 0, kMean = 1, kMin = 2, kMax = 3 };
 /// What follows each operation (-z); the numbers are nccl-tests'.
 enum class Blocking { kNone = 0, kBarrierTimed = 1, kWait = 2, kBarrierUntimed = 3 };
 
+enum class MemoryKind { kAuto, kHost, kCuda };
+/// How buffers are made known to the library beforehand (-R); the numbers are nccl-tests'.
+enum class Registration { kNone = 0, kLocal = 1, kSymmetric = 2 };
+
 inline constexpr int kAllRoots = -1;
 
 /// Everything a command line can say.
@@ -52,9 +56,26 @@ struct Options {
   std::int64_t checks = 1;
 
   std::string backend = "auto";
+  MemoryKind memory = MemoryKind::kAuto;
+  std::string split;  ///< how processes form groups, such as `MOD 2`; empty: all are one group
   std::int64_t threads = 1;
-  std::int64_t gpus = 1;
-  std::vector<std::string> gpu_only;  ///< options given that mean something on GPUs only, as typed
+  std::int64_t gpus = 1;               ///< for each thread
+  std::optional<std::int64_t> device;  ///< CUDA's number of every process's first device
+  std::int64_t graph_launches = 0;     ///< -G; 0: no graph
+  Registration registration = Registration::kNone;
+  std::int64_t cta_policy = -1;  ///< NCCL's number; -1: the library's choice
+  bool parallel_init = false;
+  bool null_stream = false;
+  std::int64_t device_implementation = 0;  ///< -D; 0: the library's host interface
+  std::int64_t device_ctas = 16;
+  bool memory_report = false;
+  bool per_iteration = false;           ///< -I
+  std::int64_t per_iteration_skip = 0;  ///< -K
+
+  double spread = 1;  ///< alltoallv: how much what a rank gets grows with its distance, 0 to 1
+  std::string matrix_file;
+  double matrix_scale = 1;
+  bool traffic_summary = false;  ///< alltoallv: what each rank sends and receives, below every row
 
   std::string json_file;
   std::string csv_file;
@@ -71,7 +92,7 @@ struct Options {
 };
 
 /// Where an option stands in --help.
-enum class OptionGroup { kSizes, kData, kMeasuring, kBuffers, kBackend, kOutput };
+enum class OptionGroup { kSizes, kData, kMeasuring, kBuffers, kBackend, kGpus, kOutput };
 
 /// One option, declared once: command line, manual, banner and JSON context come from this list.
 struct OptionSpec {
@@ -83,10 +104,14 @@ struct OptionSpec {
   std::function<std::string(const Options&)> get;       ///< the value as text; empty: not set
   std::string environment;                              ///< a variable that sets it too; empty: none
 
+  bool gpus_only = false;       ///< anything but the default takes the nccl backend
+  std::string_view only_for{};  ///< the one program that has it; empty: all
+
   /// The first long name without its dashes: the key in JSON.
   [[nodiscard]] std::string key() const;
 };
 
+/// Of all programs.
 [[nodiscard]] const std::vector<OptionSpec>& option_specs();
 [[nodiscard]] std::string_view heading(OptionGroup group);
 

@@ -11,6 +11,7 @@
 // - every value and every partial reduction is a whole number that the type represents exactly, so
 //   no order of evaluation rounds, overflows or saturates;
 // - what all ranks together make of a position is a closed formula, not a loop over ranks;
+// - where data is only moved, a rank's values are the same sequence begun elsewhere, so one table serves all ranks;
 // - values depend on the rank and on the position. They repeat after a prime number of elements, and each
 //   repetition is rotated, so data that landed at another offset differs: everywhere for the distances that block sizes
 //   make, powers of two, and somewhere in every two periods for any other below kPeriod squared;
@@ -21,6 +22,7 @@ namespace fabricbench::pattern {
 
 inline constexpr std::uint64_t kPeriod = 8191;  // prime
 inline constexpr std::uint64_t kRotation = 3571;
+inline constexpr std::uint64_t kSourceStep = 2459;  // prime
 
 inline constexpr int kPoisonByte = 0xA5;
 inline constexpr int kGuardByte = 0x5C;
@@ -32,10 +34,15 @@ struct Shape {
   std::uint64_t ranks;
 };
 
-/// Which of the kPeriod values stands at an element's position in the message.
-[[nodiscard]] constexpr std::uint64_t slot(std::uint64_t position) {
-  return (position + position / kPeriod * kRotation) % kPeriod;
+/// Which of the kPeriod values stands at an element's position in the message; `shift` is that of the data's source.
+[[nodiscard]] constexpr std::uint64_t slot(std::uint64_t position, std::uint64_t shift = 0) {
+  return (position + position / kPeriod * kRotation + shift) % kPeriod;
 }
+
+/// How far the data that `rank` sends is shifted against the sequence that it shares with its family, where data is
+/// only moved: ranks [0, kPeriod) are one family, the next kPeriod ranks another, with other values.
+[[nodiscard]] constexpr std::uint64_t source_shift(std::uint64_t rank) { return rank * kSourceStep % kPeriod; }
+[[nodiscard]] constexpr std::uint64_t family(std::uint64_t rank) { return rank / kPeriod; }
 
 /// The finaliser of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): a bijection that scatters its input.
 [[nodiscard]] constexpr std::uint64_t mix(std::uint64_t value) {
@@ -80,6 +87,29 @@ struct Shape {
   return 1 + mix(slot + 5 * kPeriod) % (shape.largest - extreme_range(shape));
 }
 
+/// mulsum: every second rank's value counts twice. Ranks 2p and 2p+1 are a pair; an active pair has a 1 besides the
+/// base in one of its two, so it adds 1 or 2 to the sum. Of an odd number of ranks, the last has the base alone.
+[[nodiscard]] constexpr std::uint64_t pairs(const Shape& shape) { return shape.ranks / 2; }
+[[nodiscard]] constexpr std::uint64_t active_pairs(const Shape& shape) {
+  return smaller(pairs(shape), shape.largest / 2);
+}
+[[nodiscard]] constexpr std::uint64_t mulsum_base(const Shape& shape, std::uint64_t slot) {
+  const std::uint64_t weights = shape.ranks + pairs(shape);
+  const std::uint64_t share = (shape.largest - smaller(shape.largest, 2 * active_pairs(shape))) / weights;
+  return share > 1 ? mix(slot + 6 * kPeriod) % share : 0;
+}
+[[nodiscard]] constexpr std::uint64_t pairs_with_odd_one(const Shape& shape, std::uint64_t slot) {
+  return mix(slot + 7 * kPeriod) % (active_pairs(shape) + 1);
+}
+[[nodiscard]] constexpr std::uint64_t mulsum_extra(const Shape& shape, std::uint64_t rank, std::uint64_t slot) {
+  if (rank / 2 >= pairs(shape)) return 0;
+  const std::uint64_t order = place({shape.reduction, shape.largest, pairs(shape)}, rank / 2, slot);
+  if (order >= active_pairs(shape)) return 0;
+  return (order < pairs_with_odd_one(shape, slot)) == (rank % 2 == 1) ? 1 : 0;
+}
+/// What mulsum multiplies a rank's values by.
+[[nodiscard]] constexpr std::uint64_t mulsum_factor(std::uint64_t rank) { return 1 + rank % 2; }
+
 /// What `rank` sends at a slot.
 [[nodiscard]] constexpr std::uint64_t sent(const Shape& shape, std::uint64_t rank, std::uint64_t slot) {
   switch (shape.reduction) {
@@ -92,9 +122,10 @@ struct Shape {
     case Reduction::kMin:
     case Reduction::kMax:
       return extreme_base(shape, slot) + place(shape, rank, slot) * extreme_range(shape) / shape.ranks;
+    case Reduction::kMulSum: return mulsum_base(shape, slot) + mulsum_extra(shape, rank, slot);
     case Reduction::kNone: break;
   }
-  return 1 + mix(rank * kPeriod + slot) % shape.largest;
+  return 1 + mix(family(rank) * kPeriod + (slot + source_shift(rank)) % kPeriod) % shape.largest;
 }
 
 /// What all ranks' values at a slot reduce to; for avg the sum, before the division.
@@ -103,6 +134,9 @@ struct Shape {
     case Reduction::kProd: return prod_factor(slot) << prod_doublings(shape, slot);
     case Reduction::kMin: return extreme_base(shape, slot);
     case Reduction::kMax: return extreme_base(shape, slot) + (shape.ranks - 1) * extreme_range(shape) / shape.ranks;
+    case Reduction::kMulSum:
+      return (shape.ranks + pairs(shape)) * mulsum_base(shape, slot) + active_pairs(shape) +
+             pairs_with_odd_one(shape, slot);
     case Reduction::kSum:
     case Reduction::kAvg:
     case Reduction::kNone: break;

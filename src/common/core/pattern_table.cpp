@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -12,14 +13,32 @@ pattern::Shape shape_of(DataType type, Reduction reduction, int ranks) {
   return {reduction, facts(type).largest_exact, static_cast<std::uint64_t>(ranks)};
 }
 
-void count_differences(std::span<const std::byte> expected, const std::byte* got, std::size_t element,
-                       std::size_t offset, DataType type, Mismatch& found) {
+/// The bits of an element of up to 8 bytes as a number.
+std::uint64_t bits_of(const std::byte* element, std::size_t size) {
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, element, size);  // little-endian, as every machine here
+  return bits;
+}
+
+struct Tolerance {
+  DataType type;
+  int values;
+
+  [[nodiscard]] bool accepts(const std::byte* expected, const std::byte* got) const {
+    return values > 0 && values_between(type, expected, got) <= static_cast<std::uint64_t>(values);
+  }
+};
+
+void count_differences(std::span<const std::byte> expected, const std::byte* got, std::size_t offset,
+                       const Tolerance& tolerance, Mismatch& found) {
+  const std::size_t element = facts(tolerance.type).size;
   for (std::size_t byte = 0; byte < expected.size(); byte += element) {
     if (std::memcmp(expected.data() + byte, got + byte, element) == 0) continue;
+    if (tolerance.accepts(expected.data() + byte, got + byte)) continue;
     if (found.count++ == 0) {
       found.first_offset = (offset + byte) / element;
-      found.expected = element_text(type, expected.data() + byte);
-      found.got = element_text(type, got + byte);
+      found.expected = element_text(tolerance.type, expected.data() + byte);
+      found.got = element_text(tolerance.type, got + byte);
     }
   }
 }
@@ -45,6 +64,11 @@ PatternTable PatternTable::sent(DataType type, Reduction reduction, int rank, in
           }};
 }
 
+PatternTable PatternTable::moved(DataType type, std::uint64_t family) {
+  // One rank, since what is moved does not depend on their number, and the family's first, whose shift is 0.
+  return sent(type, Reduction::kNone, static_cast<int>(family * pattern::kPeriod), 1);
+}
+
 PatternTable PatternTable::reduced(DataType type, Reduction reduction, int ranks) {
   const pattern::Shape shape = shape_of(type, reduction, ranks);
   return {type, [=]<typename T>(std::type_identity<T>, std::uint64_t slot) {
@@ -55,38 +79,55 @@ PatternTable PatternTable::reduced(DataType type, Reduction reduction, int ranks
 
 /// Calls `action(offset, run)` for runs of the pattern that together cover `bytes`.
 template <typename Action>
-void PatternTable::for_each_run(std::size_t bytes, std::uint64_t position, Action action) const {
+void PatternTable::for_each_run(std::size_t bytes, PatternPlace place, Action action) const {
   for (std::size_t offset = 0; offset < bytes;) {
-    const std::uint64_t left_in_period = pattern::kPeriod - position % pattern::kPeriod;
+    const std::uint64_t left_in_period = pattern::kPeriod - place.position % pattern::kPeriod;
     const std::size_t length = std::min<std::size_t>(left_in_period * element_, bytes - offset);
-    action(offset, std::span(two_periods_).subspan(pattern::slot(position) * element_, length));
+    const std::uint64_t slot = pattern::slot(place.position, place.shift);
+    action(offset, two_periods().subspan(slot * element_, length));
     offset += length;
-    position += left_in_period;
+    place.position += left_in_period;
   }
 }
 
-void PatternTable::fill(std::span<std::byte> buffer, std::uint64_t position) const {
-  for_each_run(buffer.size(), position, [&](std::size_t offset, std::span<const std::byte> run) {
+void PatternTable::fill(std::span<std::byte> buffer, PatternPlace place) const {
+  for_each_run(buffer.size(), place, [&](std::size_t offset, std::span<const std::byte> run) {
     std::memcpy(buffer.data() + offset, run.data(), run.size());
   });
 }
 
-std::optional<Mismatch> PatternTable::check(std::span<const std::byte> buffer, std::uint64_t position) const {
+std::optional<Mismatch> PatternTable::check(std::span<const std::byte> buffer, PatternPlace place,
+                                            int tolerance) const {
   Mismatch found;
-  for_each_run(buffer.size(), position, [&](std::size_t offset, std::span<const std::byte> run) {
+  const Tolerance accepted{type_, facts(type_).floating ? tolerance : 0};
+  for_each_run(buffer.size(), place, [&](std::size_t offset, std::span<const std::byte> run) {
     if (std::memcmp(buffer.data() + offset, run.data(), run.size()) != 0) {
-      count_differences(run, buffer.data() + offset, element_, offset, type_, found);
+      count_differences(run, buffer.data() + offset, offset, accepted, found);
     }
   });
   if (found.count == 0) return std::nullopt;
   return found;
 }
 
+std::span<const std::byte> PatternTable::element(PatternPlace place, std::uint64_t offset) const {
+  return two_periods().subspan(pattern::slot(place.position + offset, place.shift) * element_, element_);
+}
+
+std::uint64_t values_between(DataType type, const std::byte* a, const std::byte* b) {
+  constexpr std::uint64_t kFar = std::numeric_limits<std::uint64_t>::max();
+  const std::size_t size = facts(type).size;
+  const std::uint64_t first = bits_of(a, size);
+  const std::uint64_t second = bits_of(b, size);
+  const std::uint64_t sign = std::uint64_t{1} << (8 * size - 1);
+  if ((first & sign) != (second & sign)) return kFar;
+  return first > second ? first - second : second - first;
+}
+
 std::string element_text(DataType type, const std::byte* element) {
   return with_type(type, [&]<typename T>(std::type_identity<T>) {
     T value;
     std::memcpy(&value, element, sizeof value);
-    if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, Bfloat16>) {
+    if constexpr (kIsSmallFloat<T>) {
       return fmt::format("{}", to_float(value));
     } else if constexpr (sizeof(T) == 1) {
       return fmt::format("{}", static_cast<int>(value));

@@ -20,30 +20,51 @@ struct Mismatch {
   std::string got;
 };
 
+/// Where in the pattern a buffer begins: the position of its first element in the message, and the shift of the
+/// data's source (pattern::source_shift).
+struct PatternPlace {
+  std::uint64_t position = 0;
+  std::uint64_t shift = 0;
+};
+
 /// One period of the pattern as elements in memory, so that filling is copying and checking is comparing.
 class PatternTable {
  public:
-  /// What `rank` of `ranks` sends for `reduction`.
+  /// What `rank` of `ranks` sends for `reduction`, which is not kNone.
   static PatternTable sent(DataType type, Reduction reduction, int rank, int ranks);
+  /// What the ranks of a family (pattern::family) send where data is only moved, each from its own shift on.
+  static PatternTable moved(DataType type, std::uint64_t family);
   /// What every rank receives from `reduction` over all of `ranks`.
   static PatternTable reduced(DataType type, Reduction reduction, int ranks);
 
-  /// Writes the pattern's elements from `position` on over the whole of `buffer`, which holds whole elements.
-  void fill(std::span<std::byte> buffer, std::uint64_t position) const;
+  /// Writes the pattern's elements from `place` on over the whole of `buffer`, which holds whole elements.
+  void fill(std::span<std::byte> buffer, PatternPlace place) const;
 
-  /// Compares the whole of `buffer` with the pattern from `position` on, bit by bit.
-  [[nodiscard]] std::optional<Mismatch> check(std::span<const std::byte> buffer, std::uint64_t position) const;
+  /// Compares the whole of `buffer` with the pattern from `place` on, bit by bit; where `tolerance` is above 0, a
+  /// floating-point element passes that is at most so many representable values away.
+  [[nodiscard]] std::optional<Mismatch> check(std::span<const std::byte> buffer, PatternPlace place,
+                                              int tolerance = 0) const;
+
+  [[nodiscard]] DataType type() const { return type_; }
+  /// Twice the period, so that every rotation of it is one run: the element of slot s is the s-th.
+  [[nodiscard]] std::span<const std::byte> two_periods() const { return two_periods_; }
+  /// The element at `offset` elements behind `place`.
+  [[nodiscard]] std::span<const std::byte> element(PatternPlace place, std::uint64_t offset) const;
 
  private:
   template <typename Value>
   PatternTable(DataType type, Value value);
   template <typename Action>
-  void for_each_run(std::size_t bytes, std::uint64_t position, Action action) const;
+  void for_each_run(std::size_t bytes, PatternPlace place, Action action) const;
 
   DataType type_;
-  std::size_t element_;                 // bytes of one element
-  std::vector<std::byte> two_periods_;  // twice the period, so that every rotation of it is one run
+  std::size_t element_;  // bytes of one element
+  std::vector<std::byte> two_periods_;
 };
+
+/// How many representable values of a floating-point `type` lie between two elements; the largest number where their
+/// signs differ.
+[[nodiscard]] std::uint64_t values_between(DataType type, const std::byte* a, const std::byte* b);
 
 /// An element of `type` as text that shows every bit that matters.
 [[nodiscard]] std::string element_text(DataType type, const std::byte* element);

@@ -9,6 +9,11 @@ void Epoch::add(const Epoch& visit) {
   samples.insert(samples.end(), visit.samples.begin(), visit.samples.end());
   slowest_ranks.insert(slowest_ranks.end(), visit.slowest_ranks.begin(), visit.slowest_ranks.end());
   cpu_times.insert(cpu_times.end(), visit.cpu_times.begin(), visit.cpu_times.end());
+  host_times.insert(host_times.end(), visit.host_times.begin(), visit.host_times.end());
+  own_times.resize(visit.own_times.size());
+  for (std::size_t rank = 0; rank < own_times.size(); ++rank) {
+    own_times[rank].insert(own_times[rank].end(), visit.own_times[rank].begin(), visit.own_times[rank].end());
+  }
   if (visit.most_preemptions > most_preemptions) {
     most_preemptions = visit.most_preemptions;
     most_preempted_rank = visit.most_preempted_rank;

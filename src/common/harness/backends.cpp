@@ -1,38 +1,91 @@
 #include "common/harness/backends.h"
 
+#include <algorithm>
+#include <functional>
+
 #include <fmt/format.h>
 
 #include "common/core/error.h"
-#include "common/mpi/mpi_backend.h"
+#include "common/harness/gpu_sessions.h"
+#include "common/mpi/mpi_session.h"
 
 namespace fabricbench {
 namespace {
 
-/// MPI on host memory has neither GPUs nor threads to drive them.
-void refuse_gpu_options(const Options& options) {
-  std::string given;
-  if (options.gpus > 1) given = fmt::format("-g {}", options.gpus);
-  if (options.threads > 1) given = fmt::format("-t {}", options.threads);
-  if (!options.gpu_only.empty()) given = options.gpu_only.front();
-  if (given.empty()) return;
-  throw Error(ExitStatus::kMissing,
-              fmt::format("{} is for GPUs, and the mpi backend works on host memory with one rank a process; leave it "
-                          "out, and start more ranks with mpirun -np",
-                          given));
+/// MPI has one rank a process, and neither graphs nor streams. `reason`: why it is MPI that is measured.
+void refuse_gpu_options(const Options& options, const std::string& reason) {
+  for (const OptionSpec& spec : option_specs()) {
+    const bool given = std::find(options.given.begin(), options.given.end(), spec.key()) != options.given.end();
+    if (!spec.gpus_only || !given || spec.get(options) == spec.get(Options())) continue;
+    const std::string name = spec.names.substr(0, spec.names.find(','));
+    throw Error(
+        ExitStatus::kMissing,
+        fmt::format("{} {} is for NCCL on GPUs, and this would measure MPI, because {}; leave it out, and start "
+                    "more ranks with mpirun -np",
+                    name, spec.get(options), reason));
+  }
+  if (options.memory_report && options.memory != MemoryKind::kCuda) {
+    throw Error(ExitStatus::kMissing, "-M 1 reports GPU memory, and the mpi backend uses the host's; leave it out");
+  }
+}
+
+using Opener = std::function<gpu::Opened()>;
+
+/// The first of the processes' problems, with its rank and host unless all have the same; empty on processes other
+/// than the job's first, which are given nothing.
+std::string first_problem(const std::vector<std::string>& problems, const std::vector<std::string>& hosts) {
+  const auto first = std::find_if(problems.begin(), problems.end(), [](const auto& text) { return !text.empty(); });
+  if (first == problems.end()) return "";
+  if (std::count(problems.begin(), problems.end(), *first) == static_cast<std::ptrdiff_t>(problems.size()))
+    return *first;
+  const auto rank = static_cast<std::size_t>(first - problems.begin());
+  return fmt::format("rank {}, host {}: {}", rank, hosts[rank], *first);
+}
+
+/// Opens a session on every process. Where something is missing on one, all throw the error of the first such.
+gpu::Opened open_everywhere(const mpi::Communicator& world, const std::string& host, const Opener& open) {
+  gpu::Opened opened;
+  std::string problem;
+  try {
+    opened = open();
+  } catch (const Error& error) {
+    if (error.status() != ExitStatus::kMissing) throw;
+    problem = error.what();
+  }
+  if (world.max(std::int64_t{!problem.empty()}) == 0) return opened;
+  throw Error(ExitStatus::kMissing, world.broadcast(first_problem(world.gather(problem), world.gather(host))));
+}
+
+BackendChoice on_nccl(const Team& team, const Placed& placed, const Options& options, std::string reason) {
+  auto opened = open_everywhere(team.world(), placed.host, [&] { return gpu::open_nccl(team, placed, options); });
+  return {std::move(opened.session), "nccl", std::move(reason), std::move(opened.notices)};
+}
+
+BackendChoice on_mpi(const Team& team, const Placed& placed, const Options& options, std::string reason) {
+  refuse_gpu_options(options, reason);
+  if (options.memory != MemoryKind::kCuda) {
+    return {std::make_unique<mpi::MpiSession>(team.group()), "mpi", std::move(reason)};
+  }
+  auto opened =
+      open_everywhere(team.world(), placed.host, [&] { return gpu::open_mpi_on_cuda(team, placed, options); });
+  return {std::move(opened.session), "mpi", std::move(reason), std::move(opened.notices)};
 }
 
 }  // namespace
 
-BackendChoice choose_backend(const mpi::Communicator& world, const Options& options) {
-  if (options.backend == "nccl") {
-    throw Error(
-        ExitStatus::kMissing,
-        "the nccl backend is not built into this program, which measures MPI on host memory; use --backend mpi");
+BackendChoice choose_backend(const Team& team, const Placed& placed, const Options& options) {
+  if (options.backend == "nccl" && options.memory == MemoryKind::kHost) {
+    throw UsageError("NCCL works on GPU memory only; leave out --memory host, or take --backend mpi");
   }
-  refuse_gpu_options(options);
-  const bool asked = options.backend == "mpi";
-  return {std::make_unique<mpi::MpiBackend>(world), "mpi",
-          asked ? "--backend mpi asks for it" : "no backend for GPUs is built in"};
+  if (options.backend == "mpi") return on_mpi(team, placed, options, "--backend mpi asks for it");
+  if (options.memory == MemoryKind::kHost) return on_mpi(team, placed, options, "--memory host asks for it");
+  const std::string why_not = gpu::why_no_nccl(team, placed, options);
+  if (why_not.empty()) {
+    return on_nccl(team, placed, options,
+                   options.backend == "nccl" ? "--backend nccl asks for it" : "every rank has a GPU");
+  }
+  if (options.backend == "nccl") throw Error(ExitStatus::kMissing, fmt::format("--backend nccl: {}", why_not));
+  return on_mpi(team, placed, options, why_not);
 }
 
 }  // namespace fabricbench

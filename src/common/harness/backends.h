@@ -2,22 +2,25 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
-#include "common/core/backend.h"
 #include "common/core/options.h"
-#include "common/mpi/communicator.h"
+#include "common/core/session.h"
+#include "common/harness/describe.h"
+#include "common/harness/team.h"
 
 namespace fabricbench {
 
-/// The backend of a run and why it is this one.
+/// The library to measure, and why it is this one.
 struct BackendChoice {
-  std::unique_ptr<Backend> backend;
+  std::unique_ptr<Session> session;
   std::string name;
   std::string reason;  ///< completes "because ..."
+  std::vector<std::string> notices{};
 };
 
 /// Takes the backend asked for, or the best there is. Throws Error (missing) where that backend is not there, or
-/// where options need GPUs that the backend does not use. The same on every rank; `world` must outlive it.
-[[nodiscard]] BackendChoice choose_backend(const mpi::Communicator& world, const Options& options);
+/// where options need GPUs that the backend does not use. The same on every process; `team` must outlive it.
+[[nodiscard]] BackendChoice choose_backend(const Team& team, const Placed& placed, const Options& options);
 
 }  // namespace fabricbench

@@ -10,6 +10,7 @@
 #include "common/core/bandwidth.h"
 #include "common/core/clock.h"
 #include "common/core/statistics.h"
+#include "common/harness/row_packing.h"
 
 namespace fabricbench {
 namespace {
@@ -20,7 +21,6 @@ constexpr std::int64_t kMostSamplesPerVisit = 1000;
 constexpr std::int64_t kEpochsAdded = 3;
 constexpr double kFirstShare = 0.5;  // of the time budget, for the epochs that are measured in any case
 constexpr double kLeastEpoch = 0.3;  // of the time budget: how long an epoch lasts at least
-constexpr std::size_t kMostNotes = 20;
 
 /// The same shuffle on every rank and with every C++ library: std::shuffle may differ between them.
 void shuffle(std::vector<std::size_t>& order, std::mt19937_64& random) {
@@ -33,11 +33,29 @@ std::vector<Seconds> all_samples(const std::vector<Epoch>& epochs) {
   return samples;
 }
 
-Seconds median_cpu_time(const std::vector<Epoch>& epochs) {
-  std::vector<Seconds> times;
-  times.reserve(epochs.size());
-  for (const Epoch& epoch : epochs) times.push_back(median(epoch.cpu_times));
-  return median(times);
+/// The median over the epochs of what each one's visits had as median.
+Seconds median_of(const std::vector<Epoch>& epochs, std::vector<Seconds> Epoch::*times) {
+  std::vector<Seconds> medians;
+  medians.reserve(epochs.size());
+  for (const Epoch& epoch : epochs) medians.push_back(median(epoch.*times));
+  return median(medians);
+}
+
+/// Whether the next case belongs to the row that `first` begins. Not told by sizes: two may round to the same in one
+/// group and not in another, and all groups must have as many rows.
+bool in_one_row(const Case& first, const Case& next) { return !first.in_place && next.in_place; }
+
+/// nccl-tests' figures of -I, without the first `skip` iterations.
+std::optional<IterationTimes> iteration_times(std::vector<Seconds> samples, std::int64_t skip) {
+  if (skip >= static_cast<std::int64_t>(samples.size())) return std::nullopt;
+  samples.erase(samples.begin(), samples.begin() + skip);
+  std::sort(samples.begin(), samples.end());
+  const auto count = static_cast<double>(samples.size());
+  const double mean = std::accumulate(samples.begin(), samples.end(), 0.0) / count;
+  double squares = 0;
+  for (const Seconds sample : samples) squares += (sample - mean) * (sample - mean);
+  return IterationTimes{samples.front(), samples.back(), quantile(samples, 0.99),
+                        mean > 0 ? 100 * std::sqrt(squares / count) / mean : 0};
 }
 
 }  // namespace
@@ -48,27 +66,31 @@ struct Bench::Subject {
   VisitPlan plan{};
   std::int64_t epochs_done = 0;
   bool visited = false;
-  Epoch current{};                // rank 0: the visits of the epoch under way
-  std::vector<Epoch> epochs{};    // rank 0
-  std::vector<double> medians{};  // rank 0: of the epochs
-  Seconds spent = 0;              // rank 0's clock
-  std::uint64_t wrong = 0;        // on this rank: elements, in the worst of the checks
-  std::string first_wrong{};      // on this rank
+  Epoch current{};                // a group's first process: the visits of the epoch under way
+  std::vector<Epoch> epochs{};    // a group's first process
+  std::vector<double> medians{};  // a group's first process: of the epochs
+  Seconds spent = 0;
+  std::optional<WrongData> wrong{};               // the worst of the checks on this process's ranks
+  std::vector<std::vector<Seconds>> own_times{};  // for each of this process's ranks: medians of its visits
+  std::optional<LibraryChoice> choice{};
+  host::WireTotal wires{};
 };
 
-Bench::Bench(const mpi::Communicator& world, const Options& options, const Collective& collective, Backend& backend,
-             Workspace& workspace, Meter& meter, Heartbeat& heartbeat, std::uint64_t seed,
+Bench::Bench(const Team& team, const Options& options, const Collective& collective, Session& session,
+             Workspace& workspace, Meter& meter, WireMeter& wires, Heartbeat& heartbeat, std::uint64_t seed,
              std::vector<std::unique_ptr<Sink>>& sinks)
-    : world_(world),
+    : team_(team),
       options_(options),
       collective_(collective),
-      backend_(backend),
+      session_(session),
       workspace_(workspace),
       meter_(meter),
+      wires_(wires),
       heartbeat_(heartbeat),
       random_(seed),
       sinks_(sinks),
-      progress_(world.is_root() && (options.progress || ProgressLine::wanted())) {}
+      progress_(team.world().is_root() && (options.progress || ProgressLine::wanted())),
+      totals_(options) {}
 
 void Bench::run(const std::vector<Case>& cases) {
   workspace_.use(cases.front().datatype, cases.front().reduction);
@@ -76,7 +98,7 @@ void Bench::run(const std::vector<Case>& cases) {
   subjects.reserve(cases.size());
   for (const Case& which : cases) {
     subjects.push_back(
-        {which, Operation(collective_, backend_, workspace_, which, options_.buffers, world_.rank()), {}});
+        {which, Operation(collective_, session_, workspace_, which, options_.buffers, options_.aggregated)});
   }
   if (options_.iterations || options_.order == Order::kSequential) {
     measure_in_order(subjects);
@@ -87,11 +109,15 @@ void Bench::run(const std::vector<Case>& cases) {
   }
 }
 
+void Bench::skip(const Row& row) {
+  for (const auto& sink : sinks_) sink->row(row);
+}
+
 /// One size after the other, each row as soon as it is known.
 void Bench::measure_in_order(std::vector<Subject>& subjects) {
   for (std::size_t first = 0; first < subjects.size();) {
     std::size_t end = first + 1;
-    while (end < subjects.size() && subjects[end].which.size == subjects[first].which.size) ++end;
+    while (end < subjects.size() && in_one_row(subjects[first].which, subjects[end].which)) ++end;
     std::vector<Subject> row(std::make_move_iterator(subjects.begin() + static_cast<std::ptrdiff_t>(first)),
                              std::make_move_iterator(subjects.begin() + static_cast<std::ptrdiff_t>(end)));
     if (options_.iterations) {
@@ -121,9 +147,9 @@ void Bench::measure_interleaved(std::vector<Subject>& subjects) {
       show_progress(subjects, epochs, began);
     }
     for (std::size_t i = 0; i < subjects.size(); ++i) {
-      active[i] = world_.is_root() && wants_more(subjects[i], subjects.size()) ? 1 : 0;
+      active[i] = team_.group().is_root() && wants_more(subjects[i], subjects.size()) ? 1 : 0;
     }
-    active = world_.broadcast(std::move(active));
+    active = team_.world().max(std::move(active));
   }
 }
 
@@ -137,7 +163,7 @@ void Bench::measure_epoch(std::vector<Subject>& subjects, const std::vector<std:
     for (const std::size_t index : order) {
       if (active[index] != 0) visit(subjects[index]);
     }
-  } while (world_.broadcast(std::int64_t{now() - began < least_epoch()}) != 0);
+  } while (team_.world().broadcast(std::int64_t{now() - began < least_epoch()}) != 0);
   for (std::size_t i = 0; i < subjects.size(); ++i) {
     if (active[i] != 0) finish_epoch(subjects[i]);
   }
@@ -150,6 +176,7 @@ void Bench::plan(Subject& subject) {
   VisitPlan& plan = subject.plan;
   heartbeat_.enter_case(describe(subject.which));
   plan.warmup = options_.warmup;
+  plan.launches = options_.graph_launches;
   if (options_.iterations) {
     const bool batch = options_.timing == Timing::kPipelined;
     plan.samples = batch ? 1 : *options_.iterations;
@@ -175,42 +202,63 @@ void Bench::plan(Subject& subject) {
 void Bench::visit(Subject& subject) {
   const Seconds began = now();
   heartbeat_.enter_case(describe(subject.which));
+  if (!subject.visited) observe(subject);
+  wires_.begin();
   Epoch epoch = meter_.measure(subject.operation, subject.plan);
+  const auto starts_in_visit = static_cast<Bytes>(subject.plan.starts(options_.aggregated));
+  wires_.end(subject.wires, subject.which.size * starts_in_visit / 2);
   subject.plan.common_start = epoch.common_start;
   if (options_.checks > 0) {
     heartbeat_.enter(Phase::kCheck);
     const std::int64_t starts = subject.plan.starts(options_.aggregated);
-    if (subject.operation.last_result_is_defined(starts)) check_result(subject, starts);
+    const std::int64_t again = subject.plan.launches > 0 ? 1 : 0;  // what was recorded ran more than once
+    if (subject.operation.last_result_is_defined(starts + again)) check_result(subject, starts);
     if (!subject.visited) check_extra(subject);
   }
   subject.visited = true;
-  subject.current.add(epoch);
+  subject.own_times.resize(epoch.own_times.size());
+  for (std::size_t rank = 0; rank < epoch.own_times.size(); ++rank) {
+    subject.own_times[rank].insert(subject.own_times[rank].end(), epoch.own_times[rank].begin(),
+                                   epoch.own_times[rank].end());
+  }
+  if (team_.group().is_root()) subject.current.add(epoch);
   subject.spent += now() - began;
+}
+
+/// One operation during which the library tells what it chooses; the timed ones go unobserved.
+void Bench::observe(Subject& subject) {
+  if (!options_.stats && options_.json_file.empty()) return;
+  session_.observe_choices(true);
+  subject.operation.prepare(1);
+  subject.operation.start();
+  subject.operation.wait();
+  session_.observe_choices(false);
+  subject.choice = session_.last_choice();
 }
 
 void Bench::finish_epoch(Subject& subject) {
   heartbeat_.enter(Phase::kReport);
   const std::int64_t number = subject.epochs_done++;
-  if (!world_.is_root()) return;
-  const Case& which = subject.which;
-  const Epoch& epoch = subject.current;
-  subject.medians.push_back(median(epoch.samples));
-  const EpochRecord record{
-      which.size,     which.datatype, which.reduction,        which.root,
-      which.in_place, number,         subject.medians.back(), static_cast<std::int64_t>(epoch.samples.size()),
-      epoch.late};
-  for (const auto& sink : sinks_) sink->epoch(record);
-  subject.epochs.push_back(std::exchange(subject.current, Epoch()));
+  std::string record_bytes;
+  if (team_.group().is_root()) {
+    const Case& which = subject.which;
+    const Epoch& epoch = subject.current;
+    subject.medians.push_back(median(epoch.samples));
+    const EpochRecord record{which.size, which.datatype,         which.reduction,
+                             which.root, team_.group_number(),   which.in_place,
+                             number,     subject.medians.back(), static_cast<std::int64_t>(epoch.samples.size()),
+                             epoch.late};
+    record_bytes = pack(record);
+    subject.epochs.push_back(std::exchange(subject.current, Epoch()));
+  }
+  for (const std::string& packed : team_.from_each_group(record_bytes)) {
+    for (const auto& sink : sinks_) sink->epoch(unpack_epoch(packed));
+  }
 }
 
 void Bench::check_result(Subject& subject, std::int64_t starts) {
   const auto wrong = subject.operation.check(starts);
-  if (!wrong) return;
-  if (subject.first_wrong.empty()) {
-    subject.first_wrong =
-        fmt::format("first at element {}: expected {}, got {}", wrong->first_offset, wrong->expected, wrong->got);
-  }
-  subject.wrong = std::max(subject.wrong, wrong->count);
+  if (wrong && (!subject.wrong || wrong->elements > subject.wrong->elements)) subject.wrong = wrong;
 }
 
 /// -c N: N operations by themselves, on fresh data, each checked.
@@ -232,70 +280,101 @@ bool Bench::wants_more(const Subject& subject, std::size_t subjects) const {
   return !interval || interval->half_width(median(subject.medians)) * 100 > options_.target_precision_percent;
 }
 
+/// Every group's rows, by group, to the sinks of the job's first process.
 void Bench::report_rows(std::vector<Subject>& subjects) {
   heartbeat_.enter(Phase::kReport);
+  std::vector<Row> rows;
   for (std::size_t i = 0; i < subjects.size();) {
     const Case& first = subjects[i].which;
-    Row row{first.size, first.layout.count, first.datatype, first.reduction, first.root, {}, {}, 0};
-    for (; i < subjects.size() && subjects[i].which.size == row.size; ++i) {
+    Row row;
+    row.size = first.size;
+    row.count = first.layout.count;
+    row.datatype = first.datatype;
+    row.reduction = first.reduction;
+    row.root = first.root;
+    row.group = team_.group_number();
+    do {
       (subjects[i].which.in_place ? row.in_place : row.out_of_place) = conclude(subjects[i]);
-    }
+    } while (++i < subjects.size() && in_one_row(first, subjects[i].which));
     row.finished = std::time(nullptr);
-    if (!world_.is_root()) continue;
-    for (const auto& sink : sinks_) sink->row(row);
+    if (options_.traffic_summary) row.traffic = traffic_of(first);
+    rows.push_back(std::move(row));
+  }
+  for (const std::string& packed : team_.from_each_group(team_.group().is_root() ? pack(rows) : "")) {
+    for (const Row& row : unpack(packed)) {
+      for (const auto& sink : sinks_) sink->row(row);
+      totals_.add(row, std::string(collective_.name()));
+    }
   }
 }
 
-/// What was measured of a subject; collective, and filled in on rank 0.
+/// What each rank of the group sends and receives; nothing where all do the same.
+std::vector<RankTraffic> Bench::traffic_of(const Case& which) const {
+  std::vector<RankTraffic> traffic;
+  const Bytes element = facts(which.datatype).size;
+  for (int rank = 0; rank < workspace_.ranks().all; ++rank) {
+    const Seat seat{.rank = rank, .ranks = workspace_.ranks().all, .element_bytes = element};
+    const auto exchange = collective_.exchange(which.layout, seat);
+    if (!exchange) return {};
+    const auto sum = [&](const auto& counts) {
+      return element * std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+    };
+    traffic.push_back({sum(exchange->send_counts), sum(exchange->recv_counts)});
+  }
+  return traffic;
+}
+
+/// What was measured of a subject; collective, and filled in on the first process of each group.
 Measurement Bench::conclude(Subject& subject) {
   Measurement measured;
-  const auto wrong = static_cast<std::uint64_t>(world_.sum(static_cast<std::int64_t>(subject.wrong)));
-  if (options_.checks > 0) measured.wrong = wrong;
-  if (wrong > 0) note_wrong(subject, wrong);
-  if (!world_.is_root()) return measured;
+  add_wrong(subject, measured);
+  measured.rank_times = times_of_all_ranks(subject);
+  measured.wires = wires_.by_host(subject.wires);
+  if (!team_.group().is_root()) return measured;
+  const int ranks = workspace_.ranks().all;
   measured.summary = summarize(subject.epochs);
   const Seconds time = measured.summary.median;
-  measured.cpu_time = options_.timing == Timing::kPipelined ? median_cpu_time(subject.epochs) : time;
-  measured.algbw = algorithm_bandwidth(subject.which.size, time);
-  measured.busbw = measured.algbw * collective_.bus_factor(world_.size());
-  measured.operations_per_sample = subject.plan.iterations * options_.aggregated;
-  measured.iterations = measured.summary.samples * subject.plan.iterations;
-  if (options_.samples) measured.samples = all_samples(subject.epochs);
-  add_to_totals(subject, measured);
+  const double counted = static_cast<double>(subject.which.size) * collective_.counted_share(ranks);
+  measured.cpu_time = options_.timing == Timing::kPipelined ? median_of(subject.epochs, &Epoch::cpu_times) : time;
+  if (!subject.epochs.front().host_times.empty()) {
+    measured.host_time = median_of(subject.epochs, &Epoch::host_times);
+  }
+  measured.algbw = algorithm_bandwidth(counted, time);
+  measured.busbw = measured.algbw * collective_.bus_factor(ranks);
+  const std::int64_t launches = std::max<std::int64_t>(subject.plan.launches, 1);
+  measured.operations_per_sample = subject.plan.iterations * options_.aggregated * launches;
+  measured.iterations = measured.summary.samples * subject.plan.iterations * launches;
+  measured.choice = subject.choice;
+  const std::vector<Seconds> samples = all_samples(subject.epochs);
+  if (options_.per_iteration) measured.iteration_times = iteration_times(samples, options_.per_iteration_skip);
+  if (options_.samples) measured.samples = samples;
   subject.epochs.clear();
   return measured;
 }
 
-/// Names the first rank that found wrong data; collective.
-void Bench::note_wrong(const Subject& subject, std::uint64_t wrong) {
-  const std::int64_t wrong_ranks = world_.sum(std::int64_t{subject.wrong > 0});
-  const std::vector<std::string> finds = world_.gather(subject.first_wrong);
-  if (!world_.is_root()) return;
-  totals_.wrong_checks += static_cast<std::uint64_t>(wrong_ranks);
-  const auto first = std::find_if(finds.begin(), finds.end(), [](const std::string& find) { return !find.empty(); });
-  const std::string note =
-      fmt::format("wrong data in {} {}: {} elements over {} ranks; rank {}: {}", collective_.name(),
-                  describe(subject.which), wrong, wrong_ranks, first - finds.begin(), *first);
-  fmt::print(stderr, "fabricbench: {}\n", note);
-  if (totals_.notes.size() < kMostNotes) totals_.notes.push_back(note);
+/// Each rank's own median, by rank, on the group's first process.
+std::vector<Seconds> Bench::times_of_all_ranks(const Subject& subject) const {
+  std::vector<Seconds> own;
+  for (const std::vector<Seconds>& of_rank : subject.own_times) own.push_back(of_rank.empty() ? 0 : median(of_rank));
+  return team_.group().gather(own);
 }
 
-void Bench::add_to_totals(const Subject& subject, const Measurement& measured) {
-  const Summary& summary = measured.summary;
-  totals_.busbws.push_back(measured.busbw);
-  totals_.late += summary.late;
-  totals_.started_by_barrier += summary.common_start ? 0 : 1;
-  totals_.fewest_epochs = totals_.measurements == 0 ? summary.epochs : std::min(totals_.fewest_epochs, summary.epochs);
-  totals_.most_epochs = std::max(totals_.most_epochs, summary.epochs);
-  ++totals_.measurements;
-  if (!summary.interval) return;
-  ++totals_.with_interval;
-  const double half_width = summary.interval->half_width(summary.median);
-  if (half_width * 100 <= options_.target_precision_percent) ++totals_.precise;
-  if (totals_.widest_case.empty() || half_width > totals_.widest + 1e-9) {  // not by rounding alone
-    totals_.widest = half_width;
-    totals_.widest_case = describe(subject.which);
-  }
+/// How much was wrong over the group, and what the lowest rank saw of it.
+void Bench::add_wrong(const Subject& subject, Measurement& measured) const {
+  const auto& wrong = subject.wrong;
+  const mpi::Communicator& group = team_.group();
+  const auto elements = static_cast<std::uint64_t>(group.sum(wrong ? static_cast<std::int64_t>(wrong->elements) : 0));
+  if (options_.checks > 0 && collective_.moves_data()) measured.wrong = elements;
+  if (elements == 0) return;
+  measured.wrong_ranks = static_cast<std::uint64_t>(group.sum(std::int64_t{wrong ? wrong->ranks : 0}));
+  const Ranks& ranks = workspace_.ranks();
+  const auto in_job = [&](int rank) { return team_.world().rank() * ranks.local + rank - ranks.first; };
+  const std::string own = wrong ? fmt::format("rank {}: first at element {}: expected {}, got {}", in_job(wrong->rank),
+                                              wrong->first.first_offset, wrong->first.expected, wrong->first.got)
+                                : "";
+  const std::vector<std::string> finds = group.gather(own);
+  const auto first = std::find_if(finds.begin(), finds.end(), [](const std::string& find) { return !find.empty(); });
+  if (first != finds.end()) measured.first_wrong = *first;
 }
 
 void Bench::show_progress(const std::vector<Subject>& subjects, std::int64_t epochs_planned, Seconds began) {
@@ -309,15 +388,6 @@ void Bench::show_progress(const std::vector<Subject>& subjects, std::int64_t epo
   }
   const Seconds left = (now() - began) / static_cast<double>(done) * static_cast<double>(planned - done);
   progress_.show(done, planned, left);
-}
-
-std::string precision_line(const Totals& totals, const Options& options) {
-  if (options.iterations) return "Precision: unknown with -n; leave it out to get intervals";
-  if (totals.with_interval == 0) return "Precision: unknown, since an interval takes at least 6 epochs";
-  return fmt::format(
-      "Precision: 95 % interval within +-{:g} % for {} of {} measurements; widest +-{:.1f} % ({}); {} to {} epochs",
-      options.target_precision_percent, totals.precise, totals.measurements, totals.widest * 100, totals.widest_case,
-      totals.fewest_epochs, totals.most_epochs);
 }
 
 }  // namespace fabricbench

@@ -1,21 +1,48 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "common/core/backend.h"
+#include "common/core/bandwidth.h"
 #include "common/core/datatype.h"
+#include "common/core/session.h"
+#include "common/core/traffic.h"
 #include "common/core/units.h"
 
 namespace fabricbench {
 
-/// How many elements a rank sends and receives for one message size. `count` is what the table's count
-/// column shows: the elements given to the operation.
+/// What a message size asks for: so many elements, each so large.
+struct Request {
+  std::uint64_t elements = 0;
+  Bytes element_bytes = 1;
+};
+
+/// How many elements a rank sends and receives for one message size; the most of any rank where they differ.
+/// `count` is what the table's count column shows: the elements given to the operation.
 struct Layout {
   std::uint64_t send_count = 0;
   std::uint64_t recv_count = 0;
   std::uint64_t count = 0;
+};
+
+/// A rank's place in one operation.
+struct Seat {
+  int rank = 0;
+  int ranks = 1;
+  int root = -1;
+  bool in_place = false;
+  Bytes element_bytes = 1;
+  Conventions conventions{};
+};
+
+/// Where a rank's data lie in the one buffer of an in-place operation, in elements.
+struct InPlace {
+  std::uint64_t send_begin = 0;
+  std::uint64_t recv_begin = 0;
 };
 
 /// A stretch of the receive buffer and what must stand there afterwards, in elements.
@@ -24,21 +51,25 @@ struct ExpectedBlock {
   std::uint64_t begin = 0;
   std::uint64_t count = 0;
   int source = kReduced;       ///< the rank whose data it is, or kReduced
-  std::uint64_t position = 0;  ///< where in the source's data it begins
+  std::uint64_t position = 0;  ///< where in what the source sends it begins
 };
 
 /// One operation's arguments, as the timed loop hands them on.
 struct Operands {
-  const void* send;
-  void* recv;
+  const std::byte* send;
+  std::byte* recv;
   std::uint64_t count;
   DataType datatype;
   Reduction reduction;
   int root;
+  int rank;
+  int ranks;
+  int stage;                 ///< from 0; see Collective::stages
+  const Exchange* exchange;  ///< null where the collective has none
 };
 
 /// What makes one collective different from the next: how it lays out data, what it must deliver, how its
-/// bus bandwidth follows from its time, and which primitive it starts.
+/// bandwidths follow from its time, and which primitive it starts.
 class Collective {
  public:
   Collective() = default;
@@ -48,11 +79,42 @@ class Collective {
 
   /// As in the program's name without `_perf`.
   [[nodiscard]] virtual std::string_view name() const = 0;
-  [[nodiscard]] virtual Layout layout(std::uint64_t elements, int ranks) const = 0;
+  [[nodiscard]] virtual bool reduces() const { return false; }
+  [[nodiscard]] virtual bool has_root() const { return false; }
+  [[nodiscard]] virtual bool moves_data() const { return true; }
+  /// Why so many ranks cannot do it; empty where they can.
+  [[nodiscard]] virtual std::string why_not(int /*ranks*/) const { return ""; }
+  /// Takes who sends how much to whom, where sizes alone do not say it. Called once, before all others.
+  virtual void use(const Traffic& /*traffic*/) {}
+
+  [[nodiscard]] virtual Layout layout(Request request, int ranks) const = 0;
   [[nodiscard]] virtual double bus_factor(int ranks) const = 0;
-  /// What `rank` must find in its receive buffer.
-  [[nodiscard]] virtual std::vector<ExpectedBlock> expected(const Layout& layout, int rank) const = 0;
+  /// Which part of the message size counts for the algorithm bandwidth.
+  [[nodiscard]] virtual double counted_share(int /*ranks*/) const { return 1; }
+  /// Nothing where there is no in-place form.
+  [[nodiscard]] virtual std::optional<InPlace> in_place(const Layout& /*layout*/, const Seat& /*seat*/) const {
+    return std::nullopt;
+  }
+  /// What a rank must find in its receive buffer; nothing where it receives nothing.
+  [[nodiscard]] virtual std::vector<ExpectedBlock> expected(const Layout& layout, const Seat& seat) const = 0;
+  [[nodiscard]] virtual std::optional<Exchange> exchange(const Layout& /*layout*/, const Seat& /*seat*/) const {
+    return std::nullopt;
+  }
+
+  /// An operation may be several steps, each of which needs the one before to have been started on all ranks of a
+  /// process; `start` is called for one after the other.
+  [[nodiscard]] virtual int stages(int /*ranks*/) const { return 1; }
   virtual void start(Backend& backend, const Operands& operands) const = 0;
 };
+
+/// The part of a message that one of `ranks` gets: whole elements, and whole 16 bytes, as nccl-tests rounds it.
+[[nodiscard]] constexpr std::uint64_t part_of(const Request& request, int ranks) {
+  const std::uint64_t alignment = 16 / request.element_bytes;
+  const std::uint64_t part = request.elements / static_cast<std::uint64_t>(ranks);
+  return part - part % alignment;
+}
+
+/// What every rank's part makes, one behind the other by rank; `position` of each in what its source sends.
+[[nodiscard]] std::vector<ExpectedBlock> part_of_each(std::uint64_t part, int ranks, std::uint64_t position);
 
 }  // namespace fabricbench

@@ -13,6 +13,14 @@
 namespace fabricbench {
 namespace {
 
+std::vector<OptionSpec> specs_of(std::string_view program) {
+  std::vector<OptionSpec> specs;
+  for (const OptionSpec& spec : option_specs()) {
+    if (spec.only_for.empty() || spec.only_for == program) specs.push_back(spec);
+  }
+  return specs;
+}
+
 std::string help_text(const OptionSpec& spec) {
   const std::string otherwise = spec.get(Options());
   std::string text = spec.help;
@@ -23,6 +31,7 @@ std::string help_text(const OptionSpec& spec) {
 
 /// The app and the texts that it reads the options' values into.
 struct Parser {
+  std::vector<OptionSpec> specs;  // of the program
   CLI::App app;
   std::deque<std::string> values;
   std::vector<CLI::Option*> options;
@@ -30,7 +39,7 @@ struct Parser {
 };
 
 void declare(Parser& parser) {
-  for (const OptionSpec& spec : option_specs()) {
+  for (const OptionSpec& spec : parser.specs) {
     std::string& value = parser.values.emplace_back();
     const std::string help = help_text(spec);
     CLI::Option* option = spec.value_name.empty() ? parser.app.add_flag(spec.names, help)
@@ -95,9 +104,9 @@ bool read(Parser& parser, const std::vector<std::string>& arguments) {
 
 Options options_from(const Parser& parser) {
   Options options;
-  for (std::size_t i = 0; i < option_specs().size(); ++i) {
+  for (std::size_t i = 0; i < parser.specs.size(); ++i) {
     if (parser.options[i]->count() == 0) continue;
-    const OptionSpec& spec = option_specs()[i];
+    const OptionSpec& spec = parser.specs[i];
     spec.set(options, parser.values[i]);
     options.given.push_back(spec.key());
   }
@@ -109,6 +118,7 @@ Options options_from(const Parser& parser) {
 
 CommandLine parse_command_line(std::string_view program, const std::vector<std::string>& arguments) {
   Parser parser;
+  parser.specs = specs_of(program);
   parser.app.description(fmt::format("{}, of fabricbench {}. Launch it with mpirun or srun.", program, kVersion));
   parser.app.name(std::string(program));
   declare(parser);
@@ -117,20 +127,26 @@ CommandLine parse_command_line(std::string_view program, const std::vector<std::
   return {options_from(parser), ""};
 }
 
-std::vector<std::string> arguments_with_environment(int argc, char** argv) {
+std::vector<std::string> arguments_with_environment(std::string_view program, int argc, char** argv) {
   std::vector<std::string> arguments;
-  for (const OptionSpec& spec : option_specs()) {
+  for (const OptionSpec& spec : specs_of(program)) {
     if (spec.environment.empty()) continue;
     const char* value = std::getenv(spec.environment.c_str());
     if (value != nullptr && *value != '\0') arguments.push_back(fmt::format("{}={}", spec.names, value));
+  }
+  // nccl-tests' older form of --split, a mask in hexadecimal digits; it goes before the newer one there too.
+  if (const char* mask = std::getenv("NCCL_TESTS_SPLIT_MASK"); mask != nullptr && *mask != '\0') {
+    const std::string digits(mask);
+    const bool prefixed = digits.rfind("0x", 0) == 0 || digits.rfind("0X", 0) == 0;
+    arguments.push_back(fmt::format("--split=AND {}{}", prefixed ? "" : "0x", digits));
   }
   arguments.insert(arguments.end(), argv + std::min(argc, 1), argv + argc);
   return arguments;
 }
 
-std::vector<std::pair<std::string, std::string>> option_values(const Options& options) {
+std::vector<std::pair<std::string, std::string>> option_values(std::string_view program, const Options& options) {
   std::vector<std::pair<std::string, std::string>> values;
-  for (const OptionSpec& spec : option_specs()) {
+  for (const OptionSpec& spec : specs_of(program)) {
     if (std::string value = spec.get(options); !value.empty()) values.emplace_back(spec.key(), std::move(value));
   }
   return values;

@@ -18,9 +18,11 @@ struct CommandLine {
 [[nodiscard]] CommandLine parse_command_line(std::string_view program, const std::vector<std::string>& arguments);
 
 /// The arguments as rank 0 sees them: what the environment sets is put before them as options.
-[[nodiscard]] std::vector<std::string> arguments_with_environment(int argc, char** argv);
+[[nodiscard]] std::vector<std::string> arguments_with_environment(std::string_view program, int argc, char** argv);
 
-/// Every option's key and value as text, in the order of declaration; those without a value are left out.
-[[nodiscard]] std::vector<std::pair<std::string, std::string>> option_values(const Options& options);
+/// Key and value as text of every option that the program has, in the order of declaration; those without a value are
+/// left out.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> option_values(std::string_view program,
+                                                                             const Options& options);
 
 }  // namespace fabricbench

@@ -7,11 +7,13 @@
 #include <string_view>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 #include <nlohmann/json.hpp>
 
 #include "common/core/clock.h"
 #include "common/core/statistics.h"
+#include "common/harness/gpu_sessions.h"
 #include "common/host/identity.h"
 #include "common/host/network.h"
 #include "common/host/topology.h"
@@ -72,30 +74,123 @@ std::string host_json() {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+Json to_json(const GpuFacts& gpu) {
+  return {{"device", gpu.device},
+          {"model", gpu.model},
+          {"pci", gpu.pci},
+          {"driver", gpu.driver},
+          {"numa_node", optional_json(gpu.numa_node)},
+          {"process_on_node", gpu.process_on_node},
+          {"nearest_nics", gpu.nearest_nics}};
+}
+
+GpuFacts gpu_from_json(const Json& json) {
+  const Json& node = json["numa_node"];
+  return {json["device"],
+          json["model"],
+          json["pci"],
+          json["driver"],
+          node.is_null() ? std::nullopt : std::optional<int>(node.get<int>()),
+          json["process_on_node"],
+          json["nearest_nics"]};
+}
+
+/// Ascending numbers, neighbours folded: `0-3, 8`.
+std::string folded(const std::vector<int>& numbers) {
+  std::string text;
+  for (std::size_t begin = 0; begin < numbers.size();) {
+    std::size_t end = begin;
+    while (end + 1 < numbers.size() && numbers[end + 1] == numbers[end] + 1) ++end;
+    if (!text.empty()) text += ", ";
+    text += end == begin ? fmt::format("{}", numbers[begin]) : fmt::format("{}-{}", numbers[begin], numbers[end]);
+    begin = end + 1;
+  }
+  return text;
+}
+
+/// The first few names, and how many more there are.
+std::string some_of(const std::vector<std::string>& names) {
+  constexpr std::size_t kMost = 8;
+  const auto shown = std::vector<std::string>(
+      names.begin(), names.begin() + static_cast<std::ptrdiff_t>(std::min(kMost, names.size())));
+  std::string text = fmt::format("{}", fmt::join(shown, ", "));
+  if (names.size() > kMost) text += fmt::format(" and {} more", names.size() - kMost);
+  return text;
+}
+
 }  // namespace
 
-Placed describe_ranks(const mpi::Communicator& world) {
-  const std::string host = host::host_name();
-  const std::uint64_t own = std::hash<std::string>{}(host + host::boot_id());
-  const std::vector<std::uint64_t> hashes = world.all_gather(own);
+Placed place_processes(const mpi::Communicator& world) {
   Placed placed;
+  placed.host = host::host_name();
+  placed.host_id = std::hash<std::string>{}(placed.host + host::boot_id());
+  const std::uint64_t own = placed.host_id;
+  const std::vector<std::uint64_t> hashes = world.all_gather(own);
   placed.hosts = static_cast<int>(std::set<std::uint64_t>(hashes.begin(), hashes.end()).size());
-  placed.local_rank = static_cast<int>(std::count(hashes.begin(), hashes.begin() + world.rank(), own));
-  placed.local_ranks = static_cast<int>(std::count(hashes.begin(), hashes.end(), own));
-  const Json json{placed.local_rank, getpid(), host, host::processor_model(), host::current_binding()};
-  for (const std::string& text : world.gather(json.dump(-1, ' ', false, Json::error_handler_t::replace))) {
-    const Json facts = Json::parse(text);
-    placed.ranks.push_back({static_cast<int>(placed.ranks.size()), facts[0], facts[1], facts[2], facts[3], facts[4]});
-  }
+  placed.local_process = static_cast<int>(std::count(hashes.begin(), hashes.begin() + world.rank(), own));
+  placed.local_processes = static_cast<int>(std::count(hashes.begin(), hashes.end(), own));
   return placed;
 }
 
+std::vector<RankFacts> describe_ranks(const Team& team, const Placed& placed, const Session& session) {
+  Json own = Json::array();
+  const std::vector<GpuFacts> gpus = gpu::describe_gpus(session);
+  for (int local = 0; local < session.local_ranks(); ++local) {
+    const auto index = static_cast<std::size_t>(local);
+    own.push_back({{"local_rank", placed.local_process * session.local_ranks() + local},
+                   {"pid", getpid()},
+                   {"host", placed.host},
+                   {"processor", host::processor_model()},
+                   {"binding", host::current_binding()},
+                   {"group", team.group_number()},
+                   {"group_rank", team.group().rank() * session.local_ranks() + local},
+                   {"gpu", index < gpus.size() ? to_json(gpus[index]) : Json()}});
+  }
+  std::vector<RankFacts> ranks;
+  for (const std::string& text : team.world().gather(own.dump(-1, ' ', false, Json::error_handler_t::replace))) {
+    for (const Json& facts : Json::parse(text)) {
+      RankFacts rank{static_cast<int>(ranks.size()),
+                     facts["local_rank"],
+                     facts["pid"],
+                     facts["host"],
+                     facts["processor"],
+                     facts["binding"],
+                     facts["group"],
+                     facts["group_rank"],
+                     std::nullopt};
+      if (!facts["gpu"].is_null()) rank.gpu = gpu_from_json(facts["gpu"]);
+      ranks.push_back(std::move(rank));
+    }
+  }
+  return ranks;
+}
+
+std::vector<GroupFacts> describe_groups(const std::vector<RankFacts>& ranks) {
+  std::vector<std::vector<int>> numbers;
+  std::vector<std::vector<std::string>> hosts;
+  for (const RankFacts& rank : ranks) {
+    const auto group = static_cast<std::size_t>(rank.group);
+    numbers.resize(std::max(numbers.size(), group + 1));
+    hosts.resize(numbers.size());
+    numbers[group].push_back(rank.rank);
+    auto& known = hosts[group];
+    if (std::find(known.begin(), known.end(), rank.host) == known.end()) known.push_back(rank.host);
+  }
+  std::vector<GroupFacts> groups;
+  for (std::size_t group = 0; group < numbers.size(); ++group) {
+    groups.push_back({folded(numbers[group]), some_of(hosts[group])});
+  }
+  return groups;
+}
+
 std::vector<HostFacts> describe_hosts(const mpi::Communicator& world, const Placed& placed) {
-  const std::vector<std::string> texts = world.gather(placed.local_rank == 0 ? host_json() : "");
-  const std::vector<std::string> kernels = world.gather(placed.local_rank == 0 ? host::kernel_release() : "");
+  const bool speaks = placed.local_process == 0;
+  const std::vector<std::string> texts = world.gather(speaks ? host_json() : "");
+  const std::vector<std::string> kernels = world.gather(speaks ? host::kernel_release() : "");
+  const std::vector<std::string> names = world.gather(placed.host);
   std::vector<HostFacts> hosts;
-  for (std::size_t rank = 0; rank < texts.size(); ++rank) {
-    if (!texts[rank].empty()) hosts.push_back({placed.ranks[rank].host, kernels[rank], texts[rank]});
+  for (std::size_t process = 0; process < texts.size(); ++process) {
+    if (!texts[process].empty()) hosts.push_back({names[process], kernels[process], texts[process]});
   }
   return hosts;
 }

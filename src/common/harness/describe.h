@@ -4,23 +4,31 @@
 #include <utility>
 #include <vector>
 
+#include "common/core/session.h"
 #include "common/core/units.h"
-#include "common/mpi/communicator.h"
+#include "common/harness/team.h"
 #include "common/report/context.h"
 
 namespace fabricbench {
 
-/// Where the ranks run. Collective; the facts are on rank 0, the number of hosts everywhere.
+/// Where the processes run. Collective.
 struct Placed {
-  std::vector<RankFacts> ranks;
+  std::string host;           ///< this process's
+  std::uint64_t host_id = 0;  ///< the same for all processes of a host, and for no other
   int hosts = 1;
-  int local_rank = 0;   ///< this rank's place among those of its host
-  int local_ranks = 1;  ///< ranks on this host
+  int local_process = 0;    ///< this process's place among those of its host
+  int local_processes = 1;  ///< on this host
 };
-[[nodiscard]] Placed describe_ranks(const mpi::Communicator& world);
+[[nodiscard]] Placed place_processes(const mpi::Communicator& world);
 
-/// Each host's kernel, processor, NUMA nodes and network devices, as its first rank sees them. Collective;
-/// empty on ranks other than 0.
+/// Every rank of the job, in order. Collective; empty on processes other than the job's first.
+[[nodiscard]] std::vector<RankFacts> describe_ranks(const Team& team, const Placed& placed, const Session& session);
+
+/// The groups' ranks and hosts, by group, of what `describe_ranks` found.
+[[nodiscard]] std::vector<GroupFacts> describe_groups(const std::vector<RankFacts>& ranks);
+
+/// Each host's kernel, processor, NUMA nodes and network devices, as its first process sees them. Collective;
+/// empty on processes other than the job's first.
 [[nodiscard]] std::vector<HostFacts> describe_hosts(const mpi::Communicator& world, const Placed& placed);
 
 /// The variables that say how communication was set up, and no others: an environment holds secrets.

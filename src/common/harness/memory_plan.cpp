@@ -24,7 +24,10 @@ Bytes share(const mpi::Communicator& world, std::uint64_t domain, Bytes free) {
 
 }  // namespace
 
-Bytes memory_per_rank(const mpi::Communicator& world) {
+Bytes memory_per_rank(const mpi::Communicator& world, const Session& session) {
+  if (const auto of_device = session.device_memory()) {
+    return static_cast<Bytes>(world.min(static_cast<std::int64_t>(*of_device)));
+  }
   const host::FreeMemory free = host::free_memory();
   Bytes own = share(world, host::memory_domain(), free.machine_bytes);
   const Bytes in_group = share(world, host::cgroup_domain(), free.cgroup_bytes.value_or(free.machine_bytes));

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "common/core/options.h"
+#include "common/core/session.h"
 #include "common/core/units.h"
 #include "common/mpi/communicator.h"
 
@@ -17,9 +18,9 @@ struct MemoryPlan {
   std::vector<std::string> notices;  ///< what was lowered
 };
 
-/// Memory that every rank may take, the least over all: what is free on its host, within its control group
-/// too, divided among the ranks that share it. Collective.
-[[nodiscard]] Bytes memory_per_rank(const mpi::Communicator& world);
+/// Memory that every rank may take, the least over all: of its device, or what is free on its host, within its control
+/// group too, divided among the ranks that share it. Collective.
+[[nodiscard]] Bytes memory_per_rank(const mpi::Communicator& world, const Session& session);
 
 /// Fits the sweep into `per_rank` bytes. `cold_pool`: what --buffers cold wants to rotate through.
 /// Throws Error (missing), with the figures, where even the smallest message does not fit.

@@ -1,7 +1,7 @@
 #include "common/harness/meter.h"
 
 #include <algorithm>
-#include <array>
+#include <utility>
 
 #include "common/core/clock.h"
 #include "common/core/statistics.h"
@@ -21,23 +21,16 @@ constexpr double kToleratedClockError = 0.1;  // of the median
 constexpr Seconds kEstimateTime = 2e-3;
 constexpr std::int64_t kMostEstimateIterations = 4096;
 
-MPI_Op mpi_op(RankAggregate aggregate) {
-  switch (aggregate) {
-    case RankAggregate::kMin: return MPI_MIN;
-    case RankAggregate::kMean: return MPI_SUM;
-    case RankAggregate::kRank0:
-    case RankAggregate::kMax: break;
-  }
-  return MPI_MAX;
-}
-
 }  // namespace
 
-Meter::Meter(const mpi::Communicator& world, mpi::CommonClock& clock, const Options& options, Heartbeat& heartbeat)
-    : world_(world),
+Meter::Meter(const Team& team, Session& session, mpi::CommonClock& clock, const Options& options, Heartbeat& heartbeat)
+    : team_(team),
+      session_(session),
+      device_(session.device_clock()),
       clock_(clock),
       options_(options),
       heartbeat_(heartbeat),
+      first_rank_(team.group().rank() * session.local_ranks()),
       slack_(kFirstSlack),
       punctual_(std::max(kLeastPunctual, 4 * timer_cost())) {
   if (options_.timing == Timing::kIsolated) choose_slack();
@@ -55,9 +48,9 @@ Epoch Meter::measure(Operation& operation, const VisitPlan& plan) {
   epoch.began = began;
   heartbeat_.enter(Phase::kReduce);
   const auto switches = static_cast<double>(host::involuntary_context_switches() - switches_before);
-  const std::vector<double> total = world_.reduce({switches}, MPI_SUM);
-  const auto most = world_.reduce_max_located(std::array{switches});
-  if (world_.is_root()) {
+  const std::vector<double> total = team_.group().reduce({switches}, MPI_SUM);
+  const auto most = team_.group().reduce_max({{switches, first_rank_}});
+  if (team_.group().is_root()) {
     epoch.preemptions = static_cast<std::int64_t>(total.front());
     epoch.most_preemptions = static_cast<std::int64_t>(most.front().value);
     epoch.most_preempted_rank = most.front().rank;
@@ -70,161 +63,258 @@ Epoch Meter::measure_once(Operation& operation, const VisitPlan& plan) {
   operation.prepare(plan.starts(options_.aggregated));
   heartbeat_.enter(Phase::kWarmUp);
   run(operation, plan.warmup);
+  if (plan.launches > 0) record(operation, plan);
   heartbeat_.enter(Phase::kMeasure);
-  return options_.timing == Timing::kPipelined ? pipelined(operation, plan) : isolated(operation, plan);
+  if (options_.timing == Timing::kIsolated) return isolated(operation, plan);
+  return options_.per_iteration && plan.launches == 0 ? each_on_device(operation, plan) : pipelined(operation, plan);
 }
 
 /// Operations without a clock: warm-up and estimates.
 void Meter::run(Operation& operation, std::int64_t iterations) {
-  for (std::int64_t i = 0; i < iterations * options_.aggregated; ++i) {
-    operation.start();
+  for (std::int64_t i = 0; i < iterations; ++i) {
+    operation.start_iteration();
     heartbeat_.tick();
   }
   operation.wait();
 }
 
+/// One batch, to be launched as a whole; the first launch, which uploads it, is not timed.
+void Meter::record(Operation& operation, const VisitPlan& plan) {
+  session_.begin_recording();
+  for (std::int64_t i = 0; i < plan.iterations; ++i) operation.start_iteration();
+  session_.end_recording();
+  session_.launch_recording();
+  operation.wait();
+  heartbeat_.tick();
+}
+
 Epoch Meter::pipelined(Operation& operation, const VisitPlan& plan) {
-  std::vector<Seconds> durations;
+  Times times(static_cast<std::size_t>(session_.local_ranks()));
   std::vector<Seconds> cpu_times;
+  std::vector<Seconds> host_times;
   for (std::int64_t sample = 0; sample < plan.samples; ++sample) {
-    const BatchTimes times = time_batch(operation, plan.iterations);
-    durations.push_back(times.completed);
-    cpu_times.push_back(times.started);
+    const BatchTimes batch = time_batch(operation, plan);
+    for (std::size_t rank = 0; rank < times.size(); ++rank) times[rank].push_back(batch.completed[rank]);
+    cpu_times.push_back(batch.started);
+    host_times.push_back(batch.on_host);
     heartbeat_.tick();
   }
   Epoch epoch;
-  reduce(durations, epoch);
-  epoch.cpu_times = {world_.max(median(cpu_times))};
+  reduce(times, epoch);
+  epoch.cpu_times = {team_.group().max(median(cpu_times))};
+  if (device_ != nullptr) epoch.host_times = {team_.group().max(median(host_times))};
   return epoch;
 }
 
-/// Operations back to back between two clock reads, as nccl-tests times them.
-Meter::BatchTimes Meter::time_batch(Operation& operation, std::int64_t iterations) {
-  const std::int64_t operations = iterations * options_.aggregated;
-  const auto count = static_cast<double>(operations);
+/// Operations back to back between two readings of a clock, as nccl-tests times them.
+Meter::BatchTimes Meter::time_batch(Operation& operation, const VisitPlan& plan) {
+  const std::int64_t launches = std::max<std::int64_t>(plan.launches, 1);
+  const auto count = static_cast<double>(plan.iterations * options_.aggregated * launches);
   if (options_.blocking != Blocking::kNone) {
-    const Seconds each = time_each(operation, operations);
-    return {each, each};
+    const Seconds each = time_each(operation, plan.iterations);
+    return {std::vector<Seconds>(static_cast<std::size_t>(session_.local_ranks()), each), each, each};
   }
-  world_.barrier();
+  if (device_ != nullptr) device_->reset();
+  team_.world().barrier();
+  if (device_ != nullptr) device_->mark();
   const Seconds began = now();
-  for (std::int64_t i = 0; i < operations; ++i) {
-    operation.start();
-    heartbeat_.tick();  // a store to a cache line of our own: below a nanosecond
+  if (plan.launches > 0) {
+    for (std::int64_t i = 0; i < plan.launches; ++i) session_.launch_recording();
+  } else {
+    for (std::int64_t i = 0; i < plan.iterations; ++i) {
+      operation.start_iteration();
+      heartbeat_.tick();  // a store to a cache line of our own: below a nanosecond
+    }
+  }
+  const Seconds started = now();
+  if (device_ != nullptr) device_->mark();
+  operation.wait();
+  const Seconds completed = now();
+  Times times(static_cast<std::size_t>(session_.local_ranks()));
+  add_durations(completed - began, count, times);
+  BatchTimes batch{{}, (started - began) / count, (completed - began) / count};
+  for (const std::vector<Seconds>& of_rank : times) batch.completed.push_back(of_rank.front());
+  return batch;
+}
+
+/// Adds, for each rank of this process, how long one of `operations` took: by the device's clock between its
+/// last two marks, or where there is none by the host's.
+void Meter::add_durations(Seconds on_host, double operations, Times& times) const {
+  if (device_ == nullptr) {
+    for (std::vector<Seconds>& of_rank : times) of_rank.push_back(on_host / operations);
+    return;
+  }
+  const std::vector<std::vector<Seconds>> intervals = device_->intervals();
+  for (std::size_t rank = 0; rank < times.size(); ++rank) {
+    times[rank].push_back(intervals[rank].back() / operations);
+  }
+}
+
+/// -z: every iteration is waited for; then a barrier may follow, inside the time or outside it.
+Seconds Meter::time_each(Operation& operation, std::int64_t iterations) {
+  const bool timed_barrier = options_.blocking == Blocking::kBarrierTimed;
+  const bool untimed_barrier = options_.blocking == Blocking::kBarrierUntimed;
+  Seconds total = 0;
+  team_.world().barrier();
+  for (std::int64_t i = 0; i < iterations; ++i) {
+    const Seconds began = now();
+    operation.start_iteration();
+    operation.wait();
+    if (timed_barrier) team_.group().barrier();
+    total += now() - began;
+    if (untimed_barrier) team_.group().barrier();
+    heartbeat_.tick();
+  }
+  return total / static_cast<double>(iterations * options_.aggregated);
+}
+
+/// -I: back to back, with a mark of the device's clock between iterations; each is a sample.
+Epoch Meter::each_on_device(Operation& operation, const VisitPlan& plan) {
+  Times times(static_cast<std::size_t>(session_.local_ranks()));
+  device_->reset();
+  team_.world().barrier();
+  const Seconds began = now();
+  device_->mark();
+  for (std::int64_t i = 0; i < plan.samples * plan.iterations; ++i) {
+    operation.start_iteration();
+    device_->mark();
+    heartbeat_.tick();
   }
   const Seconds started = now();
   operation.wait();
   const Seconds completed = now();
-  return {(started - began) / count, (completed - began) / count};
-}
-
-/// -z: every operation is waited for; then a barrier may follow, inside the time or outside it.
-Seconds Meter::time_each(Operation& operation, std::int64_t operations) {
-  const bool timed_barrier = options_.blocking == Blocking::kBarrierTimed;
-  const bool untimed_barrier = options_.blocking == Blocking::kBarrierUntimed;
-  Seconds total = 0;
-  world_.barrier();
-  for (std::int64_t i = 0; i < operations; ++i) {
-    const Seconds began = now();
-    operation.start();
-    operation.wait();
-    if (timed_barrier) world_.barrier();
-    total += now() - began;
-    if (untimed_barrier) world_.barrier();
-    heartbeat_.tick();
+  times = device_->intervals();
+  const auto aggregated = static_cast<double>(options_.aggregated);
+  for (std::vector<Seconds>& of_rank : times) {
+    for (Seconds& time : of_rank) time /= aggregated;
   }
-  return total / static_cast<double>(operations);
+  const double count = static_cast<double>(plan.samples * plan.iterations) * aggregated;
+  Epoch epoch;
+  reduce(times, epoch);
+  epoch.cpu_times = {team_.group().max((started - began) / count)};
+  epoch.host_times = {team_.group().max((completed - began) / count)};
+  return epoch;
 }
 
-/// Fills in the samples over all ranks, and who was slowest.
-void Meter::reduce(const std::vector<Seconds>& durations, Epoch& epoch) const {
-  for (const auto& slowest : world_.reduce_max_located(durations)) {
+/// Fills in the samples over all ranks of the group, and who was slowest.
+void Meter::reduce(const Times& times, Epoch& epoch) const {
+  const std::size_t samples = times.front().size();
+  std::vector<mpi::Communicator::Located> longest;
+  for (std::size_t i = 0; i < samples; ++i) {
+    mpi::Communicator::Located own{times.front()[i], first_rank_};
+    for (std::size_t rank = 1; rank < times.size(); ++rank) {
+      if (times[rank][i] > own.value) own = {times[rank][i], first_rank_ + static_cast<int>(rank)};
+    }
+    longest.push_back(own);
+  }
+  for (const auto& slowest : team_.group().reduce_max(std::move(longest))) {
     epoch.samples.push_back(slowest.value);
     epoch.slowest_ranks.push_back(slowest.rank);
   }
-  if (options_.average == RankAggregate::kMax) return;
-  if (options_.average == RankAggregate::kRank0) {
-    if (world_.is_root()) epoch.samples = durations;
-    return;
+  epoch.own_times.clear();
+  for (const std::vector<Seconds>& of_rank : times) {
+    epoch.own_times.push_back(of_rank.empty() ? of_rank : std::vector{median(of_rank)});
   }
-  epoch.samples = world_.reduce(durations, mpi_op(options_.average));
-  if (options_.average == RankAggregate::kMean) {
-    for (Seconds& sample : epoch.samples) sample /= world_.size();
+  if (options_.average == RankAggregate::kRank0 && team_.group().is_root()) epoch.samples = times.front();
+  if (options_.average == RankAggregate::kMin || options_.average == RankAggregate::kMean) average(times, epoch);
+}
+
+/// -a 1 and 2: the mean or the minimum over the ranks instead of the maximum.
+void Meter::average(const Times& times, Epoch& epoch) const {
+  const bool mean = options_.average == RankAggregate::kMean;
+  std::vector<Seconds> own = times.front();
+  for (std::size_t rank = 1; rank < times.size(); ++rank) {
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      own[i] = mean ? own[i] + times[rank][i] : std::min(own[i], times[rank][i]);
+    }
   }
+  epoch.samples = team_.group().reduce(std::move(own), mean ? MPI_SUM : MPI_MIN);
+  const auto ranks = static_cast<double>(times.size()) * team_.group().size();
+  for (Seconds& sample : epoch.samples) sample /= mean ? ranks : 1;
 }
 
 Epoch Meter::isolated(Operation& operation, const VisitPlan& plan) {
-  std::vector<Stamp> stamps;
-  stamps.reserve(static_cast<std::size_t>(plan.samples));
+  std::vector<Start> starts;
+  starts.reserve(static_cast<std::size_t>(plan.samples));
+  Times times(static_cast<std::size_t>(session_.local_ranks()));
+  for (std::vector<Seconds>& of_rank : times) of_rank.reserve(starts.capacity());
   clock_.synchronise();
   for (std::int64_t i = 0; i < plan.samples; ++i) {
-    stamps.push_back(plan.common_start ? time_from_common_start(operation) : time_from_barrier(operation));
+    starts.push_back(start_together(operation, plan, times));
     heartbeat_.tick();
   }
   clock_.synchronise();
   Epoch epoch;
-  epoch.clock_error = world_.max(clock_.error());
-  epoch.common_start = plan.common_start && keep_timely(stamps, epoch);
-  if (plan.common_start) return epoch;
-  std::vector<Seconds> durations;
-  durations.reserve(stamps.size());
-  for (const Stamp& stamp : stamps) {
-    durations.push_back((stamp.ended - stamp.began) / static_cast<double>(options_.aggregated));
-  }
-  reduce(durations, epoch);
+  epoch.clock_error = team_.world().max(clock_.error());
+  epoch.common_start = plan.common_start && keep_timely(starts, times, epoch);
+  if (!plan.common_start) reduce(times, epoch);
   return epoch;
 }
 
-/// One operation that every rank starts at an agreed moment of the common clock.
-Meter::Stamp Meter::time_from_common_start(Operation& operation) {
-  world_.barrier();  // without it rank 0 runs ahead, and half of the agreed moments have passed when they arrive
-  const Seconds due = world_.broadcast(clock_.to_common(now()) + slack_);
-  const Seconds due_here = clock_.to_local(due);
-  Seconds began = now();
-  bool late = began > due_here;
-  while (began < due_here) began = now();
-  late = late || began > due_here + punctual_;  // preempted while it waited
-  for (std::int64_t i = 0; i < options_.aggregated; ++i) operation.start();
-  operation.wait();
-  const Seconds ended = now();
-  return {due, began, ended, late};
-}
-
-Meter::Stamp Meter::time_from_barrier(Operation& operation) {
-  world_.barrier();
-  const Seconds began = now();
-  for (std::int64_t i = 0; i < options_.aggregated; ++i) operation.start();
-  operation.wait();
-  const Seconds ended = now();
-  return {0, began, ended, false};
-}
-
-/// Reduces the iterations that every rank began in time. False, on every rank, where the common clock is no
-/// use: most starts were late, or its error is too large a part of what was measured.
-bool Meter::keep_timely(const std::vector<Stamp>& stamps, Epoch& epoch) {
-  std::vector<double> late;
-  std::vector<Seconds> durations;
-  durations.reserve(stamps.size());
-  for (const Stamp& stamp : stamps) {
-    late.push_back(stamp.late ? 1 : 0);
-    durations.push_back((clock_.to_common(stamp.ended) - stamp.due) / static_cast<double>(options_.aggregated));
+/// One iteration that all processes start at an agreed moment of the common clock, or after a barrier. A device is
+/// given it beforehand, behind a gate, so that its launch is not measured.
+Meter::Start Meter::start_together(Operation& operation, const VisitPlan& plan, Times& times) {
+  if (device_ != nullptr) {
+    device_->reset();
+    device_->close_gate();
+    device_->mark();
+    operation.start_iteration();
+    device_->mark();
   }
-  late = world_.reduce(std::move(late), MPI_MAX);
+  team_.world().barrier();  // without it the first process runs ahead, and half of the agreed moments have passed
+  Start start{0, 0, false};
+  if (plan.common_start) {
+    start.due = agreed_start();
+    const Seconds due_here = clock_.to_local(start.due);
+    start.began = now();
+    start.late = start.began > due_here;
+    while (start.began < due_here) start.began = now();
+    start.late = start.late || start.began > due_here + punctual_;  // preempted while it waited
+  } else {
+    start.began = now();
+  }
+  if (device_ != nullptr) {
+    device_->open_gate();
+  } else {
+    operation.start_iteration();
+  }
+  operation.wait();
+  // Of a common start, keep_timely divides, since the wait for it counts too.
+  add_durations(now() - start.began, plan.common_start ? 1 : static_cast<double>(options_.aggregated), times);
+  return start;
+}
+
+/// A moment of the common clock that all processes should reach in time; collective.
+Seconds Meter::agreed_start() { return team_.world().broadcast(clock_.to_common(now()) + slack_); }
+
+/// Reduces the iterations that every rank of the group began in time. False, on every process of the job, where the
+/// common clock is no use: most starts were late, or its error is too large a part of what was measured.
+bool Meter::keep_timely(const std::vector<Start>& starts, Times times, Epoch& epoch) {
+  std::vector<double> late;
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    late.push_back(starts[i].late ? 1 : 0);
+    const Seconds waited = clock_.to_common(starts[i].began) - starts[i].due;
+    for (std::vector<Seconds>& of_rank : times) {
+      of_rank[i] = (waited + of_rank[i]) / static_cast<double>(options_.aggregated);
+    }
+  }
+  late = team_.group().reduce(std::move(late), MPI_MAX);
   Epoch all;
-  reduce(durations, all);
+  reduce(times, all);
+  epoch.own_times = all.own_times;
   for (std::size_t i = 0; i < all.samples.size(); ++i) {
     if (late[i] != 0) continue;
     epoch.samples.push_back(all.samples[i]);
     epoch.slowest_ranks.push_back(all.slowest_ranks[i]);
   }
   bool useful = true;
-  if (world_.is_root()) {
+  if (team_.group().is_root()) {
     epoch.late = static_cast<std::int64_t>(all.samples.size() - epoch.samples.size());
-    const double late_share = static_cast<double>(epoch.late) / static_cast<double>(stamps.size());
+    const double late_share = static_cast<double>(epoch.late) / static_cast<double>(starts.size());
     adapt_slack(late_share);
     useful = late_share <= kHopelesslyLate && epoch.clock_error <= kToleratedClockError * median(epoch.samples);
   }
-  return world_.broadcast(std::int64_t{useful}) != 0;
+  return team_.world().min(std::int64_t{useful}) != 0;
 }
 
 /// Finds a slack that is long enough before anything is measured, by starts of nothing.
@@ -234,12 +324,12 @@ void Meter::choose_slack() {
   for (int round = 0; round < kRounds; ++round) {
     std::vector<double> late;
     for (int i = 0; i < kStarts; ++i) {
-      world_.barrier();
-      const Seconds due = world_.broadcast(clock_.to_common(now()) + slack_);
+      team_.world().barrier();
+      const Seconds due = agreed_start();
       late.push_back(now() > clock_.to_local(due) ? 1 : 0);
     }
-    late = world_.reduce(std::move(late), MPI_MAX);
-    if (world_.is_root()) adapt_slack(static_cast<double>(std::count(late.begin(), late.end(), 1.0)) / kStarts);
+    late = team_.world().reduce(std::move(late), MPI_MAX);
+    if (team_.world().is_root()) adapt_slack(static_cast<double>(std::count(late.begin(), late.end(), 1.0)) / kStarts);
   }
 }
 
@@ -248,7 +338,9 @@ void Meter::adapt_slack(double late_share) {
   if (late_share == 0) slack_ = std::max(slack_ * 0.9, kLeastSlack);
 }
 
-Seconds Meter::start_cost() const { return options_.timing == Timing::kIsolated ? world_.broadcast(slack_) * 1.5 : 0; }
+Seconds Meter::start_cost() const {
+  return options_.timing == Timing::kIsolated ? team_.world().broadcast(slack_) * 1.5 : 0;
+}
 
 Seconds Meter::estimate(Operation& operation, std::int64_t warmup) {
   heartbeat_.enter(Phase::kEstimate);
@@ -256,10 +348,10 @@ Seconds Meter::estimate(Operation& operation, std::int64_t warmup) {
   operation.prepare(most * options_.aggregated);
   run(operation, std::max<std::int64_t>(warmup, 1));
   for (std::int64_t iterations = 1;; iterations *= 4) {
-    world_.barrier();
+    team_.world().barrier();
     const Seconds began = now();
     run(operation, iterations);
-    const Seconds elapsed = world_.max(now() - began);
+    const Seconds elapsed = team_.world().max(now() - began);
     heartbeat_.tick();
     if (elapsed >= kEstimateTime || iterations >= kMostEstimateIterations) {
       return elapsed / static_cast<double>(iterations);

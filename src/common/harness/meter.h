@@ -5,35 +5,39 @@
 
 #include "common/core/options.h"
 #include "common/core/samples.h"
+#include "common/core/session.h"
 #include "common/harness/operation.h"
+#include "common/harness/team.h"
 #include "common/harness/watchdog.h"
 #include "common/mpi/common_clock.h"
-#include "common/mpi/communicator.h"
 
 namespace fabricbench {
 
-/// What one visit to a case does; the same on every rank.
+/// What one visit to a case does; the same on every process.
 struct VisitPlan {
   std::int64_t warmup = 0;
   std::int64_t samples = 1;     ///< pipelined: batches; isolated: iterations
   std::int64_t iterations = 1;  ///< in a sample
   bool common_start = true;     ///< isolated: start by the common clock, not by a barrier
+  std::int64_t launches = 0;    ///< of each batch, which is recorded once a visit; 0: not recorded
 
   /// Operations that the visit starts in all, of `aggregated` in an iteration.
   [[nodiscard]] std::int64_t starts(std::int64_t aggregated) const {
-    return (warmup + samples * iterations) * aggregated;
+    const std::int64_t batches = launches > 0 ? 1 : samples;
+    return (warmup + batches * iterations) * aggregated;
   }
 };
 
 /// The clocks around the operations: the timed loops, and the reduction of what they measured over the ranks.
 class Meter {
  public:
-  Meter(const mpi::Communicator& world, mpi::CommonClock& clock, const Options& options, Heartbeat& heartbeat);
+  Meter(const Team& team, Session& session, mpi::CommonClock& clock, const Options& options, Heartbeat& heartbeat);
 
-  /// One visit; collective. The result is filled in on rank 0; `common_start` on every rank.
+  /// One visit; collective. The result is filled in on the first process of each group; `common_start` and
+  /// `own_times` on every process.
   [[nodiscard]] Epoch measure(Operation& operation, const VisitPlan& plan);
 
-  /// About how long an operation takes, agreed among the ranks: the longest rank's mean over a
+  /// About how long an operation takes, agreed among all processes: the longest one's mean over a
   /// few milliseconds of untimed iterations.
   [[nodiscard]] Seconds estimate(Operation& operation, std::int64_t warmup);
 
@@ -41,37 +45,47 @@ class Meter {
   [[nodiscard]] Seconds start_cost() const;
 
  private:
-  /// Clock readings of one isolated iteration on this rank.
-  struct Stamp {
+  /// Durations of operations, for each of this process's ranks.
+  using Times = std::vector<std::vector<Seconds>>;
+
+  /// How one isolated iteration started on this process.
+  struct Start {
     Seconds due;    // the agreed start, common clock
     Seconds began;  // own clock
-    Seconds ended;  // own clock
     bool late;
   };
   /// Of one batch, per operation.
   struct BatchTimes {
+    std::vector<Seconds> completed;  // by rank of this process
     Seconds started;
-    Seconds completed;
+    Seconds on_host;
   };
 
   [[nodiscard]] Epoch measure_once(Operation& operation, const VisitPlan& plan);
   void run(Operation& operation, std::int64_t iterations);
+  void record(Operation& operation, const VisitPlan& plan);
   [[nodiscard]] Epoch pipelined(Operation& operation, const VisitPlan& plan);
   [[nodiscard]] Epoch isolated(Operation& operation, const VisitPlan& plan);
-  [[nodiscard]] BatchTimes time_batch(Operation& operation, std::int64_t iterations);
+  [[nodiscard]] Epoch each_on_device(Operation& operation, const VisitPlan& plan);
+  [[nodiscard]] BatchTimes time_batch(Operation& operation, const VisitPlan& plan);
   [[nodiscard]] Seconds time_each(Operation& operation, std::int64_t iterations);
-  [[nodiscard]] Stamp time_from_common_start(Operation& operation);
-  [[nodiscard]] Stamp time_from_barrier(Operation& operation);
+  [[nodiscard]] Start start_together(Operation& operation, const VisitPlan& plan, Times& times);
+  [[nodiscard]] Seconds agreed_start();
+  void add_durations(Seconds on_host, double operations, Times& times) const;
   void choose_slack();
   void adapt_slack(double late_share);
-  void reduce(const std::vector<Seconds>& durations, Epoch& epoch) const;
-  [[nodiscard]] bool keep_timely(const std::vector<Stamp>& stamps, Epoch& epoch);
+  void reduce(const Times& times, Epoch& epoch) const;
+  void average(const Times& times, Epoch& epoch) const;
+  [[nodiscard]] bool keep_timely(const std::vector<Start>& starts, Times times, Epoch& epoch);
 
-  const mpi::Communicator& world_;
+  const Team& team_;
+  Session& session_;
+  DeviceClock* device_;  // null: the host's clock is the only one
   mpi::CommonClock& clock_;
   const Options& options_;
   Heartbeat& heartbeat_;
-  Seconds slack_;     // rank 0: from agreeing on a start to that start
+  int first_rank_;    // of this process, in its group
+  Seconds slack_;     // the job's first process: from agreeing on a start to that start
   Seconds punctual_;  // an operation that begins so long after the agreed start still began in time
 };
 

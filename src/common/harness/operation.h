@@ -3,10 +3,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
-#include "common/core/backend.h"
 #include "common/core/options.h"
-#include "common/core/pattern_table.h"
+#include "common/core/session.h"
 #include "common/core/units.h"
 #include "common/harness/collective.h"
 #include "common/harness/workspace.h"
@@ -23,54 +24,99 @@ struct Case {
   bool in_place = false;
 };
 
-/// Such as `64 KiB float sum, in-place`.
+/// Such as `64 KiB float sum, in place`.
 [[nodiscard]] std::string describe(const Case& which);
 
-/// A case bound to this rank's buffers: prepares them, starts the operation, checks the result.
+/// Wrong elements on one or several of a process's ranks; `first` is of the lowest of them.
+struct WrongData {
+  int rank = 0;
+  int ranks = 0;  ///< with any
+  std::uint64_t elements = 0;
+  Mismatch first;
+};
+
+/// A case bound to the buffers of this process's ranks: prepares them, starts the operation, checks the result.
 class Operation {
  public:
-  Operation(const Collective& collective, Backend& backend, Workspace& workspace, const Case& which,
-            BufferPolicy policy, int rank);
+  /// `aggregated`: operations that `start_iteration` starts together.
+  Operation(const Collective& collective, Session& session, Workspace& workspace, const Case& which,
+            BufferPolicy policy, std::int64_t aggregated = 1);
 
   /// Makes the buffers ready for `starts` operations: input in place, receive buffer poisoned where the last
   /// of them will write, guard zone behind.
   void prepare(std::int64_t starts);
 
-  /// Starts the next operation. This is what the timed loops call.
+  /// Starts the next operation on all ranks of this process.
   void start() {
-    operands_.send = send_ + offset_;
-    operands_.recv = recv_ + offset_;
-    collective_.start(backend_, operands_);
-    offset_ = offset_ == last_offset_ ? 0 : offset_ + stride_;
+    if (!staged_) {
+      start_on(ranks_.front(), 0);
+      offset_ = next_offset();
+    } else {
+      start_in_stages();
+    }
   }
-  void wait() { backend_.wait(); }
+  /// Starts one iteration. This is what the timed loops call.
+  void start_iteration() {
+    if (aggregated_ == 1) {
+      start();
+    } else {
+      start_aggregated();
+    }
+  }
+  void wait() { session_.wait(); }
 
-  /// Whether the last of several results is defined: in place, the second operation works on the first one's.
-  [[nodiscard]] bool last_result_is_defined(std::int64_t starts) const { return !case_.in_place || starts == 1; }
+  /// Whether the last of several results is defined: a reduction in place works on the first one's result.
+  [[nodiscard]] bool last_result_is_defined(std::int64_t starts) const {
+    return !case_.in_place || case_.reduction == Reduction::kNone || starts == 1;
+  }
 
   /// Compares the last of `starts` results with what it must be, and looks whether the guard zone is whole.
-  [[nodiscard]] std::optional<Mismatch> check(std::int64_t starts);
+  [[nodiscard]] std::optional<WrongData> check(std::int64_t starts);
 
   [[nodiscard]] const Case& which() const { return case_; }
 
  private:
+  /// One of this process's ranks.
+  struct LocalRank {
+    Backend* backend;
+    const std::byte* send;
+    std::byte* recv;
+    std::uint64_t recv_begin;  // elements, of the in-place form
+    Seat seat;
+    std::optional<Exchange> exchange;
+    Operands operands;
+  };
+
+  void start_on(LocalRank& rank, int stage) {
+    rank.operands.send = rank.send + offset_;
+    rank.operands.recv = rank.recv + offset_;
+    rank.operands.stage = stage;
+    collective_.start(*rank.backend, rank.operands);
+  }
+  [[nodiscard]] std::size_t next_offset() const { return offset_ == last_offset_ ? 0 : offset_ + stride_; }
+  void start_in_stages();
+  void start_aggregated();
+  [[nodiscard]] LocalRank make_rank(int local_rank);
   [[nodiscard]] std::size_t offset_of(std::int64_t start) const;
   [[nodiscard]] std::size_t used_bytes(std::int64_t starts) const;
-  [[nodiscard]] std::optional<Mismatch> check_guard(std::int64_t starts);
-  [[nodiscard]] const PatternTable& table_of(const ExpectedBlock& block, std::optional<PatternTable>& made) const;
+  [[nodiscard]] std::size_t guard_begin(std::int64_t starts) const;
+  [[nodiscard]] std::optional<Mismatch> check_rank(int local_rank, std::int64_t starts);
+  [[nodiscard]] std::optional<Mismatch> check_blocks(int local_rank, std::size_t offset);
+  [[nodiscard]] std::optional<Mismatch> check_guard(int local_rank, std::int64_t starts);
+  [[nodiscard]] std::uint64_t send_begin_of(const Seat& seat) const;
 
   const Collective& collective_;
-  Backend& backend_;
+  Session& session_;
   Workspace& workspace_;
   Case case_;
-  int rank_;
+  std::int64_t aggregated_;
   std::size_t element_;
   std::size_t stride_;       // bytes from one start's buffers to the next one's
   std::size_t last_offset_;  // of the last place before the first one comes again
   std::size_t offset_ = 0;
-  const std::byte* send_;
-  std::byte* recv_;
-  Operands operands_;
+  int stages_;
+  bool staged_;  // several stages, or several ranks of this process
+  std::vector<LocalRank> ranks_;
 };
 
 }  // namespace fabricbench

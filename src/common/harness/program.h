@@ -6,6 +6,6 @@ namespace fabricbench {
 
 /// The whole of a collective's program, from the command line to the exit status (ExitStatus). Starts and
 /// ends MPI; does not throw.
-[[nodiscard]] int run_collective(const Collective& collective, int argc, char** argv);
+[[nodiscard]] int run_collective(Collective&& collective, int argc, char** argv);
 
 }  // namespace fabricbench

@@ -17,7 +17,7 @@ namespace fabricbench {
 namespace {
 
 constexpr std::size_t kMostAddresses = 16;
-constexpr std::size_t kActivityBytes = 96;
+constexpr std::size_t kActivityBytes = 256;
 
 /// The IPv4 addresses of this host's interfaces, loopback included: ranks of the same host come that way.
 std::vector<sockaddr_in> local_addresses(in_port_t port) {

@@ -39,8 +39,8 @@ Seconds since(SteadyClock::time_point moment) {
   return std::chrono::duration<Seconds>(SteadyClock::now() - moment).count();
 }
 
-std::string rank_line(int rank, const std::vector<std::string>& hosts, const std::string& what) {
-  return fmt::format("rank {} on {}: {}", rank, hosts[static_cast<std::size_t>(rank)], what);
+std::string line_of(int process, const std::vector<std::string>& names, const std::string& what) {
+  return fmt::format("{}: {}", names[static_cast<std::size_t>(process)], what);
 }
 
 }  // namespace
@@ -57,11 +57,13 @@ std::string Heartbeat::activity() const {
 }
 
 Watchdog::Watchdog(const mpi::Communicator& world, const Heartbeat& heartbeat, Seconds timeout,
-                   std::vector<std::string> hosts, std::function<void(const std::string&)> last_words)
+                   std::vector<std::string> names, std::function<std::string()> state,
+                   std::function<void(const std::string&)> last_words)
     : heartbeat_(heartbeat),
       timeout_(timeout),
       rank_(world.rank()),
-      hosts_(std::move(hosts)),
+      names_(std::move(names)),
+      state_(std::move(state)),
       last_words_(std::move(last_words)),
       roll_call_(world) {
   if (timeout_ > 0) thread_ = std::thread([this] { watch(); });
@@ -85,6 +87,11 @@ Seconds Watchdog::processor_time() const {
   return static_cast<Seconds>(time.tv_sec) + 1e-9 * static_cast<Seconds>(time.tv_nsec);
 }
 
+std::string Watchdog::activity() const {
+  const std::string state = state_();
+  return state.empty() ? heartbeat_.activity() : fmt::format("{} ({})", heartbeat_.activity(), state);
+}
+
 void Watchdog::watch() {
   const std::chrono::duration<Seconds> interval(std::clamp(timeout_ / 8, 0.05, 1.0));
   // Other ranks give rank 0, which knows more, the time to speak first.
@@ -102,7 +109,7 @@ void Watchdog::watch() {
     }
     const Seconds stuck = since(last_progress);
     if (stuck >= timeout_ / 2) {
-      roll_call_.report({last_steps, stuck, heartbeat_.activity(), (processor_time() - used) / stuck});
+      roll_call_.report({last_steps, stuck, activity(), (processor_time() - used) / stuck});
     }
     if (stuck >= patience) end_job(stuck);
   }
@@ -111,12 +118,11 @@ void Watchdog::watch() {
 void Watchdog::end_job(Seconds stuck) {
   const std::string reason = fmt::format("no progress for {}, the limit is -T {:g}", readable_seconds(stuck), timeout_);
   if (rank_ != 0) {
-    fmt::print(stderr, "fabricbench: rank {}: {}; it was {}, and rank 0 did not answer\n", rank_, reason,
-               heartbeat_.activity());
+    fmt::print(stderr, "fabricbench: rank {}: {}; it was {}, and rank 0 did not answer\n", rank_, reason, activity());
     std::_Exit(static_cast<int>(ExitStatus::kTimeout));
   }
   std::string text = fmt::format("fabricbench: {}; the job is ended\n", reason);
-  const std::vector<std::string> lines = who_is_missing(roll_call_.reports(), hosts_);
+  const std::vector<std::string> lines = who_is_missing(roll_call_.reports(), names_);
   for (const std::string& line : lines) text += fmt::format("fabricbench:   {}\n", line);
   fmt::print(stderr, "{}", text);
   std::fflush(stderr);
@@ -129,28 +135,29 @@ void Watchdog::end_job(Seconds stuck) {
 }
 
 std::vector<std::string> who_is_missing(const std::map<int, RollCallReport>& reports,
-                                        const std::vector<std::string>& hosts) {
+                                        const std::vector<std::string>& names) {
   std::uint64_t furthest = 0;
   bool somebody_polls = false;
-  for (const auto& [rank, report] : reports) {
+  for (const auto& [process, report] : reports) {
     furthest = std::max(furthest, report.steps);
     somebody_polls = somebody_polls || report.busy >= kAsleep;
   }
-  const auto stuck_line = [&](int rank, const char* how, const RollCallReport& report) {
-    return rank_line(rank, hosts, fmt::format("{}: {} for {}", how, report.activity, readable_seconds(report.stuck_s)));
+  const auto stuck_line = [&](int process, const char* how, const RollCallReport& report) {
+    return line_of(process, names,
+                   fmt::format("{}: {} for {}", how, report.activity, readable_seconds(report.stuck_s)));
   };
   std::vector<std::string> missing;
   std::vector<int> waiting;
-  for (int rank = 0; rank < static_cast<int>(hosts.size()); ++rank) {
-    const auto report = reports.find(rank);
+  for (int process = 0; process < static_cast<int>(names.size()); ++process) {
+    const auto report = reports.find(process);
     if (report == reports.end()) {
-      missing.push_back(rank_line(rank, hosts, "silent: stopped, dead or out of reach"));
+      missing.push_back(line_of(process, names, "silent: stopped, dead or out of reach"));
     } else if (report->second.steps < furthest) {
-      missing.push_back(stuck_line(rank, "has not arrived", report->second));
+      missing.push_back(stuck_line(process, "has not arrived", report->second));
     } else if (somebody_polls && report->second.busy < kAsleep) {
-      missing.push_back(stuck_line(rank, "asleep while others poll", report->second));
+      missing.push_back(stuck_line(process, "asleep while others poll", report->second));
     } else {
-      waiting.push_back(rank);
+      waiting.push_back(process);
     }
   }
   const std::size_t left_out = missing.size() > kMostLines ? missing.size() - kMostLines : 0;
@@ -159,7 +166,7 @@ std::vector<std::string> who_is_missing(const std::map<int, RollCallReport>& rep
   if (!waiting.empty()) {
     const RollCallReport& first = reports.at(waiting.front());
     missing.push_back(fmt::format("{} rank{} wait{}, the first is {}", waiting.size(), waiting.size() == 1 ? "" : "s",
-                                  waiting.size() == 1 ? "s" : "", rank_line(waiting.front(), hosts, first.activity)));
+                                  waiting.size() == 1 ? "s" : "", line_of(waiting.front(), names, first.activity)));
   }
   return missing;
 }

@@ -48,22 +48,26 @@ class Heartbeat {
 /// to rank 0 by the roll call, beside MPI, which may itself be what hangs. Exit status 4.
 class Watchdog {
  public:
-  /// Collective. `hosts`: by rank, on rank 0. `last_words` is told the reason on rank 0 before the end.
-  Watchdog(const mpi::Communicator& world, const Heartbeat& heartbeat, Seconds timeout, std::vector<std::string> hosts,
-           std::function<void(const std::string&)> last_words);
+  /// Collective. `names`: of the processes, such as `rank 3 on node-07`, on the first of them. `state` tells more of
+  /// what this process does, from the watchdog's thread. `last_words` is told the reason on the first process before
+  /// the end.
+  Watchdog(const mpi::Communicator& world, const Heartbeat& heartbeat, Seconds timeout, std::vector<std::string> names,
+           std::function<std::string()> state, std::function<void(const std::string&)> last_words);
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
   ~Watchdog();
 
  private:
   void watch();
+  [[nodiscard]] std::string activity() const;
   [[nodiscard]] Seconds processor_time() const;
   [[noreturn]] void end_job(Seconds stuck);
 
   const Heartbeat& heartbeat_;
   Seconds timeout_;
   int rank_;
-  std::vector<std::string> hosts_;
+  std::vector<std::string> names_;
+  std::function<std::string()> state_;
   std::function<void(const std::string&)> last_words_;
   RollCall roll_call_;
   pthread_t main_thread_ = pthread_self();
@@ -73,9 +77,9 @@ class Watchdog {
   std::thread thread_;
 };
 
-/// The verdict of a roll call, a line for each thing to know. `reports`: by rank, those that answered.
-/// `hosts`: by rank, all ranks.
+/// The verdict of a roll call, a line for each thing to know. `reports`: by process, those that answered.
+/// `names`: of all processes.
 [[nodiscard]] std::vector<std::string> who_is_missing(const std::map<int, RollCallReport>& reports,
-                                                      const std::vector<std::string>& hosts);
+                                                      const std::vector<std::string>& names);
 
 }  // namespace fabricbench

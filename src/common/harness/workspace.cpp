@@ -1,57 +1,62 @@
 #include "common/harness/workspace.h"
 
-#include <cstdlib>
-
-#include <fmt/format.h>
-
-#include "common/core/error.h"
-
 namespace fabricbench {
 namespace {
 
-constexpr std::size_t kPageBytes = 4096;
 constexpr Bytes kLargestElement = 8;
 
-std::byte* allocate(std::size_t size) {
-  const std::size_t pages = (size + kPageBytes - 1) / kPageBytes * kPageBytes;
-  auto* memory = static_cast<std::byte*>(std::aligned_alloc(kPageBytes, pages));
-  if (memory == nullptr) {
-    throw Error(ExitStatus::kMissing, fmt::format("cannot allocate a buffer of {}; lower -e", readable_bytes(size)));
-  }
-  return memory;
-}
+std::uint64_t family_of(int rank) { return pattern::family(static_cast<std::uint64_t>(rank)); }
 
 }  // namespace
-
-HostBuffer::HostBuffer(Bytes size) : size_(size), memory_(allocate(size_)) {}
-
-void HostBuffer::Free::operator()(std::byte* memory) const { std::free(memory); }
 
 Bytes allocated_bytes(Bytes pool_bytes, std::int64_t unalign) {
   return pool_bytes + static_cast<Bytes>(unalign) * kLargestElement + kGuardBytes;
 }
 
-Workspace::Workspace(Bytes pool_bytes, bool separate_buffers, std::int64_t unalign, int rank, int ranks)
-    : pool_bytes_(pool_bytes),
+Workspace::Workspace(Session& session, Bytes pool_bytes, bool separate_buffers, std::int64_t unalign, Ranks ranks)
+    : session_(session),
+      pool_bytes_(pool_bytes),
       unalign_(unalign),
-      rank_(rank),
       ranks_(ranks),
-      recv_(allocated_bytes(pool_bytes, unalign)) {
-  if (separate_buffers) send_.emplace(allocated_bytes(pool_bytes, unalign));
+      recv_(session, allocated_bytes(pool_bytes, unalign)) {
+  if (separate_buffers) send_.emplace(session, allocated_bytes(pool_bytes, unalign));
 }
 
 void Workspace::use(DataType datatype, Reduction reduction) {
   datatype_ = datatype;
-  reduction_ = reduction;
-  sent_.emplace(sent_by(rank_));
-  reduced_.emplace(PatternTable::reduced(datatype, reduction, ranks_));
-  if (send_) sent_->fill(send().first(pool_bytes_ - pool_bytes_ % facts(datatype).size), 0);
+  moves_ = reduction == Reduction::kNone;
+  sent_.clear();
+  other_family_.reset();
+  reduced_.reset();
+  if (!moves_) reduced_.emplace(PatternTable::reduced(datatype, reduction, ranks_.all));
+  if (moves_) sent_.push_back(PatternTable::moved(datatype, family_of(ranks_.first)));
+  for (int local = 0; local < ranks_.local && !moves_; ++local) {
+    sent_.push_back(PatternTable::sent(datatype, reduction, ranks_.first + local, ranks_.all));
+  }
+  const Bytes whole = pool_bytes_ - pool_bytes_ % facts(datatype).size;
+  for (int local = 0; local < ranks_.local && send_; ++local) {
+    const SourceData own = sent(local);
+    session_.memory(local).fill(send(local).first(whole), own.table, own.at(0));
+  }
 }
 
-PatternTable Workspace::sent_by(int rank) const { return PatternTable::sent(datatype_, reduction_, rank, ranks_); }
+SourceData Workspace::sent(int local_rank) {
+  if (moves_) return moved_from(ranks_.first + local_rank);
+  return {sent_[static_cast<std::size_t>(local_rank)], 0};
+}
 
-std::span<std::byte> Workspace::shifted(HostBuffer& buffer) const {
-  return buffer.bytes().subspan(static_cast<std::size_t>(unalign_) * facts(datatype_).size);
+SourceData Workspace::moved_from(int rank) {
+  const std::uint64_t shift = pattern::source_shift(static_cast<std::uint64_t>(rank));
+  if (family_of(rank) == family_of(ranks_.first)) return {sent_.front(), shift};
+  if (!other_family_ || other_family_number_ != family_of(rank)) {
+    other_family_number_ = family_of(rank);
+    other_family_.emplace(PatternTable::moved(datatype_, other_family_number_));
+  }
+  return {*other_family_, shift};
+}
+
+std::span<std::byte> Workspace::shifted(const Buffers& buffers, int local_rank) const {
+  return buffers.on(local_rank).subspan(static_cast<std::size_t>(unalign_) * facts(datatype_).size);
 }
 
 }  // namespace fabricbench

@@ -1,67 +1,71 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
+#include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "common/core/datatype.h"
-#include "common/core/options.h"
 #include "common/core/pattern_table.h"
+#include "common/core/session.h"
 #include "common/core/units.h"
 
 namespace fabricbench {
 
-/// Page-aligned host memory.
-class HostBuffer {
- public:
-  /// Throws Error (missing) with the figures where there is not so much memory.
-  explicit HostBuffer(Bytes size);
-  [[nodiscard]] std::span<std::byte> bytes() { return {memory_.get(), size_}; }
-
- private:
-  struct Free {
-    void operator()(std::byte* memory) const;
-  };
-  std::size_t size_;
-  std::unique_ptr<std::byte, Free> memory_;
-};
-
 inline constexpr Bytes kGuardBytes = 4096;
 
-/// The buffers of a run and the data that belongs in them: a pool to send from, a pool to receive into, each
-/// with a guard zone behind it, and the tables of the datatype and reduction in use.
+/// The ranks of an operation, and which of them this process is.
+struct Ranks {
+  int first = 0;  ///< this process's
+  int local = 1;  ///< as many, one behind the other
+  int all = 1;
+};
+
+/// What a rank sends, as data to fill or to check a buffer with.
+struct SourceData {
+  const PatternTable& table;
+  std::uint64_t shift;
+
+  [[nodiscard]] PatternPlace at(std::uint64_t position) const { return {position, shift}; }
+};
+
+/// The buffers of a run on each of this process's ranks, and the data that belongs in them: a pool to send from, a
+/// pool to receive into, each with a guard zone behind it, and the tables of the datatype and reduction in use.
 class Workspace {
  public:
-  /// `pool_bytes`: the largest message, or more where the policy rotates through more.
-  Workspace(Bytes pool_bytes, bool separate_buffers, std::int64_t unalign, int rank, int ranks);
+  /// `pool_bytes`: the largest message, or more where the policy rotates through more. Collective.
+  Workspace(Session& session, Bytes pool_bytes, bool separate_buffers, std::int64_t unalign, Ranks ranks);
 
-  /// Makes the tables, and fills the send pool; the pattern's positions are those in the pool, so every
+  /// Makes the tables, and fills the send pools; the pattern's positions are those in the pool, so every
   /// stretch of it is data that can be sent and whose reduction is known.
   void use(DataType datatype, Reduction reduction);
 
-  [[nodiscard]] std::span<std::byte> send() { return shifted(*send_); }
-  [[nodiscard]] std::span<std::byte> recv() { return shifted(recv_); }
+  [[nodiscard]] std::span<std::byte> send(int local_rank) const { return shifted(*send_, local_rank); }
+  [[nodiscard]] std::span<std::byte> recv(int local_rank) const { return shifted(recv_, local_rank); }
   [[nodiscard]] Bytes pool_bytes() const { return pool_bytes_; }
-  [[nodiscard]] bool has_separate_buffers() const { return send_.has_value(); }
-  [[nodiscard]] const PatternTable& sent() const { return *sent_; }
+  [[nodiscard]] const Ranks& ranks() const { return ranks_; }
+  /// Of one of this process's ranks.
+  [[nodiscard]] SourceData sent(int local_rank);
+  /// Of any rank, where data is only moved; valid until the next call.
+  [[nodiscard]] SourceData moved_from(int rank);
   [[nodiscard]] const PatternTable& reduced() const { return *reduced_; }
-  /// What another rank sends; made anew at each call.
-  [[nodiscard]] PatternTable sent_by(int rank) const;
 
  private:
-  [[nodiscard]] std::span<std::byte> shifted(HostBuffer& buffer) const;
+  [[nodiscard]] std::span<std::byte> shifted(const Buffers& buffers, int local_rank) const;
 
+  Session& session_;
   Bytes pool_bytes_;
   std::int64_t unalign_;  // elements
-  int rank_;
-  int ranks_;
+  Ranks ranks_;
   DataType datatype_ = DataType::kFloat;
-  Reduction reduction_ = Reduction::kNone;
-  std::optional<HostBuffer> send_;
-  HostBuffer recv_;
-  std::optional<PatternTable> sent_;
+  bool moves_ = false;  // data is only moved
+  std::optional<Buffers> send_;
+  Buffers recv_;
+  std::vector<PatternTable> sent_;  // for each of this process's ranks, or the one of their family
   std::optional<PatternTable> reduced_;
+  std::optional<PatternTable> other_family_;
+  std::uint64_t other_family_number_ = 0;
 };
 
 /// Bytes that a rank allocates for a pool: the pool, room for the shift of -u, and the guard zone.

@@ -85,6 +85,13 @@ std::int64_t Communicator::max(std::int64_t value) const {
   return all_reduce_one(value, MPI_INT64_T, MPI_MAX, communicator_);
 }
 
+std::vector<std::uint8_t> Communicator::max(std::vector<std::uint8_t> values) const {
+  check(
+      MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_UINT8_T, MPI_MAX, communicator_),
+      "MPI_Allreduce");
+  return values;
+}
+
 std::int64_t Communicator::min(std::int64_t value) const {
   return all_reduce_one(value, MPI_INT64_T, MPI_MIN, communicator_);
 }
@@ -100,11 +107,9 @@ std::vector<double> Communicator::reduce(std::vector<double> values, MPI_Op op) 
   return reduced;
 }
 
-std::vector<Communicator::Located> Communicator::reduce_max_located(std::span<const double> values) const {
-  std::vector<Located> own;
-  for (const double value : values) own.push_back({value, rank_});
-  std::vector<Located> reduced(is_root() ? own.size() : 0);
-  check(MPI_Reduce(own.data(), reduced.data(), static_cast<int>(own.size()), MPI_DOUBLE_INT, MPI_MAXLOC, 0,
+std::vector<Communicator::Located> Communicator::reduce_max(std::vector<Located> values) const {
+  std::vector<Located> reduced(is_root() ? values.size() : 0);
+  check(MPI_Reduce(values.data(), reduced.data(), static_cast<int>(values.size()), MPI_DOUBLE_INT, MPI_MAXLOC, 0,
                    communicator_),
         "MPI_Reduce");
   return reduced;
@@ -114,6 +119,13 @@ std::vector<std::uint64_t> Communicator::all_gather(std::uint64_t value) const {
   std::vector<std::uint64_t> values(static_cast<std::size_t>(size_));
   check(MPI_Allgather(&value, 1, MPI_UINT64_T, values.data(), 1, MPI_UINT64_T, communicator_), "MPI_Allgather");
   return values;
+}
+
+std::vector<double> Communicator::gather(const std::vector<double>& values) const {
+  const int count = static_cast<int>(values.size());
+  std::vector<double> all(is_root() ? values.size() * static_cast<std::size_t>(size_) : 0);
+  check(MPI_Gather(values.data(), count, MPI_DOUBLE, all.data(), count, MPI_DOUBLE, 0, communicator_), "MPI_Gather");
+  return all;
 }
 
 std::vector<std::string> Communicator::gather(const std::string& text) const {

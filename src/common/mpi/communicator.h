@@ -40,20 +40,24 @@ class Communicator {
   /// Over all ranks, on every rank.
   [[nodiscard]] double max(double value) const;
   [[nodiscard]] std::int64_t max(std::int64_t value) const;
+  [[nodiscard]] std::vector<std::uint8_t> max(std::vector<std::uint8_t> values) const;
   [[nodiscard]] std::int64_t min(std::int64_t value) const;
   [[nodiscard]] std::int64_t sum(std::int64_t value) const;
 
   /// Element by element over all ranks; empty on ranks other than 0. All give as many values.
   [[nodiscard]] std::vector<double> reduce(std::vector<double> values, MPI_Op op) const;
-  /// The largest value and the rank that has it, element by element; empty on ranks other than 0.
+  /// A value and the number of whoever has it.
   struct Located {
     double value;
     int rank;
   };
-  [[nodiscard]] std::vector<Located> reduce_max_located(std::span<const double> values) const;
+  /// The largest value, element by element, and of equal ones the lowest number; empty on ranks other than 0.
+  [[nodiscard]] std::vector<Located> reduce_max(std::vector<Located> values) const;
 
   /// Every rank's value, by rank, on every rank.
   [[nodiscard]] std::vector<std::uint64_t> all_gather(std::uint64_t value) const;
+  /// Every rank's values, by rank, one behind the other; empty on ranks other than 0. All give as many.
+  [[nodiscard]] std::vector<double> gather(const std::vector<double>& values) const;
   /// Every rank's text, by rank; empty on ranks other than 0.
   [[nodiscard]] std::vector<std::string> gather(const std::string& text) const;
 

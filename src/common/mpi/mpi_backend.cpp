@@ -1,9 +1,9 @@
 #include "common/mpi/mpi_backend.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "common/mpi/check.h"
-#include "common/mpi/environment.h"
 
 namespace fabricbench::mpi {
 namespace {
@@ -16,29 +16,169 @@ void divide(void* buffer, std::size_t count, DataType type, int ranks) {
   });
 }
 
+/// Calls `action(first element, elements)` for parts of at most `most` elements: once for any count that one call can
+/// take, also for 0, so that an empty operation is measured too.
+template <typename Action>
+void in_parts(std::size_t count, std::size_t most, Action action) {
+  std::size_t done = 0;
+  do {
+    const std::size_t part = std::min(count - done, most);
+    action(done, static_cast<int>(part));
+    done += part;
+  } while (done < count);
+}
+
+void narrow(const std::vector<std::uint64_t>& from, std::vector<int>& into) {
+  into.resize(from.size());
+  std::transform(from.begin(), from.end(), into.begin(), [](std::uint64_t value) { return static_cast<int>(value); });
+}
+
+const std::byte* bytes(const void* buffer) { return static_cast<const std::byte*>(buffer); }
+std::byte* bytes(void* buffer) { return static_cast<std::byte*>(buffer); }
+
 }  // namespace
 
-MpiBackend::MpiBackend(const Communicator& world, std::size_t most_per_call)
-    : communicator_(world.get()), ranks_(world.size()), most_per_call_(most_per_call) {}
+MpiBackend::MpiBackend(const Communicator& group, std::size_t most_per_call, Copy copy_bytes)
+    : communicator_(group.get()),
+      rank_(group.rank()),
+      ranks_(group.size()),
+      most_per_call_(most_per_call),
+      copy_(copy_bytes) {}
 
-std::string MpiBackend::library() const { return mpi::library(); }
+MpiBackend::Counted MpiBackend::counted(std::size_t count, DataType datatype) {
+  const MPI_Datatype element = mpi_datatype(datatype);
+  if (count <= most_per_call_) return {static_cast<int>(count), element};
+  if (!block_ || !block_->is(element, count)) block_.emplace(element, count);
+  return {1, block_->get()};
+}
+
+/// Where a rank's part of `count` elements lies in a buffer that has one for every rank.
+const std::byte* MpiBackend::place_in(const void* buffer, std::size_t count, DataType datatype, int rank) const {
+  return bytes(buffer) + static_cast<std::size_t>(rank) * count * facts(datatype).size;
+}
 
 void MpiBackend::all_reduce(const void* send, void* recv, std::size_t count, DataType datatype, Reduction reduction) {
   const MPI_Datatype type = mpi_datatype(datatype);
   const MPI_Op op = reductions_.find(datatype, reduction);
-  const bool in_place = send == recv;
-  const auto* from = static_cast<const std::byte*>(send);
-  auto* into = static_cast<std::byte*>(recv);
-  std::size_t left = count;
-  do {  // once, for any count that one call can take; also for 0, so that an empty operation is measured too
-    const std::size_t part = std::min(left, most_per_call_);
-    check(MPI_Allreduce(in_place ? MPI_IN_PLACE : from, into, static_cast<int>(part), type, op, communicator_),
-          "MPI_Allreduce");
-    from += part * facts(datatype).size;
-    into += part * facts(datatype).size;
-    left -= part;
-  } while (left > 0);
+  const std::size_t element = facts(datatype).size;
+  in_parts(count, most_per_call_, [&](std::size_t first, int part) {
+    const void* from = send == recv ? MPI_IN_PLACE : bytes(send) + first * element;
+    check(MPI_Allreduce(from, bytes(recv) + first * element, part, type, op, communicator_), "MPI_Allreduce");
+  });
   if (reduction == Reduction::kAvg) divide(recv, count, datatype, ranks_);
 }
+
+void MpiBackend::all_gather(const void* send, void* recv, std::size_t count, DataType datatype) {
+  const Counted part = counted(count, datatype);
+  const void* from = send == place_in(recv, count, datatype, rank_) ? MPI_IN_PLACE : send;
+  check(MPI_Allgather(from, part.count, part.type, recv, part.count, part.type, communicator_), "MPI_Allgather");
+}
+
+void MpiBackend::reduce_scatter(const void* send, void* recv, std::size_t count, DataType datatype,
+                                Reduction reduction) {
+  const MPI_Datatype type = mpi_datatype(datatype);
+  const MPI_Op op = reductions_.find(datatype, reduction);
+  if (count <= most_per_call_) {
+    check(MPI_Reduce_scatter_block(send == recv ? MPI_IN_PLACE : send, recv, static_cast<int>(count), type, op,
+                                   communicator_),
+          "MPI_Reduce_scatter_block");
+  } else {
+    for (int rank = 0; rank < ranks_; ++rank) {  // MPI cannot count the block: each is reduced to its rank by itself
+      const std::byte* block = place_in(send, count, datatype, rank);
+      reduce_to(block, rank == rank_ ? recv : nullptr, count, datatype, op, rank);
+    }
+  }
+  if (reduction == Reduction::kAvg) divide(recv, count, datatype, ranks_);
+}
+
+void MpiBackend::reduce_to(const void* send, void* recv, std::size_t count, DataType datatype, MPI_Op op, int root) {
+  const MPI_Datatype type = mpi_datatype(datatype);
+  const std::size_t element = facts(datatype).size;
+  in_parts(count, most_per_call_, [&](std::size_t first, int part) {
+    const void* from = send == recv ? MPI_IN_PLACE : bytes(send) + first * element;
+    void* into = recv == nullptr ? nullptr : bytes(recv) + first * element;
+    check(MPI_Reduce(from, into, part, type, op, root, communicator_), "MPI_Reduce");
+  });
+}
+
+void MpiBackend::reduce(const void* send, void* recv, std::size_t count, DataType datatype, Reduction reduction,
+                        int root) {
+  reduce_to(send, rank_ == root ? recv : nullptr, count, datatype, reductions_.find(datatype, reduction), root);
+  if (reduction == Reduction::kAvg && rank_ == root) divide(recv, count, datatype, ranks_);
+}
+
+/// The root gives its `send`; its `recv` is another buffer only for those who look there.
+void MpiBackend::broadcast(const void* send, void* recv, std::size_t count, DataType datatype, int root) {
+  const Counted all = counted(count, datatype);
+  void* buffer = rank_ == root ? const_cast<void*>(send) : recv;  // MPI_Bcast does not write the root's
+  check(MPI_Bcast(buffer, all.count, all.type, root, communicator_), "MPI_Bcast");
+}
+
+void MpiBackend::all_to_all(const void* send, void* recv, std::size_t count, DataType datatype) {
+  const Counted part = counted(count, datatype);
+  check(MPI_Alltoall(send, part.count, part.type, recv, part.count, part.type, communicator_), "MPI_Alltoall");
+}
+
+void MpiBackend::all_to_all_v(const void* send, void* recv, const Exchange& exchange, DataType datatype) {
+  if (exchange.busiest > most_per_call_) return all_to_all_v_by_messages(send, recv, exchange, datatype);
+  narrow(exchange.send_counts, send_counts_);
+  narrow(exchange.send_offsets, send_offsets_);
+  narrow(exchange.recv_counts, recv_counts_);
+  narrow(exchange.recv_offsets, recv_offsets_);
+  const MPI_Datatype type = mpi_datatype(datatype);
+  check(MPI_Alltoallv(send, send_counts_.data(), send_offsets_.data(), type, recv, recv_counts_.data(),
+                      recv_offsets_.data(), type, communicator_),
+        "MPI_Alltoallv");
+}
+
+/// MPI cannot count the offsets: a message to and from each peer, in rounds in which everybody has one of each.
+void MpiBackend::all_to_all_v_by_messages(const void* send, void* recv, const Exchange& exchange, DataType datatype) {
+  const std::size_t element = facts(datatype).size;
+  for (int round = 0; round < ranks_; ++round) {
+    const auto to = static_cast<std::size_t>((rank_ + round) % ranks_);
+    const auto from = static_cast<std::size_t>((rank_ - round + ranks_) % ranks_);
+    const Counted given = counted(exchange.send_counts[to], datatype);
+    std::optional<Block> big;
+    Counted taken{static_cast<int>(exchange.recv_counts[from]), mpi_datatype(datatype)};
+    if (exchange.recv_counts[from] > most_per_call_) {
+      taken = {1, big.emplace(mpi_datatype(datatype), exchange.recv_counts[from]).get()};
+    }
+    check(MPI_Sendrecv(bytes(send) + exchange.send_offsets[to] * element, given.count, given.type, static_cast<int>(to),
+                       0, bytes(recv) + exchange.recv_offsets[from] * element, taken.count, taken.type,
+                       static_cast<int>(from), 0, communicator_, MPI_STATUS_IGNORE),
+          "MPI_Sendrecv");
+  }
+}
+
+void MpiBackend::gather(const void* send, void* recv, std::size_t count, DataType datatype, int root) {
+  const Counted part = counted(count, datatype);
+  const bool in_place = rank_ == root && send == place_in(recv, count, datatype, root);
+  check(MPI_Gather(in_place ? MPI_IN_PLACE : send, part.count, part.type, recv, part.count, part.type, root,
+                   communicator_),
+        "MPI_Gather");
+}
+
+void MpiBackend::scatter(const void* send, void* recv, std::size_t count, DataType datatype, int root) {
+  const Counted part = counted(count, datatype);
+  const bool in_place = rank_ == root && recv == place_in(send, count, datatype, root);
+  check(MPI_Scatter(send, part.count, part.type, in_place ? MPI_IN_PLACE : recv, part.count, part.type, root,
+                    communicator_),
+        "MPI_Scatter");
+}
+
+void MpiBackend::send_recv(const void* send, void* recv, std::size_t count, DataType datatype, Partners partners) {
+  const Counted all = counted(count, datatype);
+  check(MPI_Sendrecv(send, all.count, all.type, partners.to, 0, recv, all.count, all.type, partners.from, 0,
+                     communicator_, MPI_STATUS_IGNORE),
+        "MPI_Sendrecv");
+}
+
+void MpiBackend::copy(const void* from, void* into, std::size_t count) {
+  if (from != into) copy_(from, into, count);
+}
+
+void MpiBackend::copy_on_host(const void* from, void* into, std::size_t count) { std::memcpy(into, from, count); }
+
+void MpiBackend::barrier() { check(MPI_Barrier(communicator_), "MPI_Barrier"); }
 
 }  // namespace fabricbench::mpi

@@ -1,29 +1,64 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
+#include <vector>
 
 #include "common/core/backend.h"
+#include "common/mpi/block.h"
 #include "common/mpi/communicator.h"
 #include "common/mpi/reductions.h"
 
 namespace fabricbench::mpi {
 
-/// MPI collectives on host memory. Every primitive is MPI's blocking call, so `wait` has nothing to do.
+/// A rank's end of MPI's collectives. Every primitive is MPI's blocking call.
 class MpiBackend final : public Backend {
  public:
   /// `most_per_call`: elements that one MPI call may be given. MPI 3 counts in `int`, so longer
-  /// operations are several calls (docs/decisions/0002-large-counts.md); tests lower it.
-  explicit MpiBackend(const Communicator& world, std::size_t most_per_call = std::size_t{1} << 30);
+  /// operations are done in other ways (docs/decisions/0002-large-counts.md); tests lower it. `group` must outlive
+  /// this. `copy_bytes` copies bytes within the memory that the buffers lie in.
+  using Copy = void (*)(const void* from, void* into, std::size_t bytes);
+  explicit MpiBackend(const Communicator& group, std::size_t most_per_call = std::size_t{1} << 30,
+                      Copy copy_bytes = &copy_on_host);
 
-  [[nodiscard]] std::string library() const override;
   void all_reduce(const void* send, void* recv, std::size_t count, DataType datatype, Reduction reduction) override;
-  void wait() override {}
+  void all_gather(const void* send, void* recv, std::size_t count, DataType datatype) override;
+  void reduce_scatter(const void* send, void* recv, std::size_t count, DataType datatype, Reduction reduction) override;
+  void broadcast(const void* send, void* recv, std::size_t count, DataType datatype, int root) override;
+  void reduce(const void* send, void* recv, std::size_t count, DataType datatype, Reduction reduction,
+              int root) override;
+  void all_to_all(const void* send, void* recv, std::size_t count, DataType datatype) override;
+  void all_to_all_v(const void* send, void* recv, const Exchange& exchange, DataType datatype) override;
+  void gather(const void* send, void* recv, std::size_t count, DataType datatype, int root) override;
+  void scatter(const void* send, void* recv, std::size_t count, DataType datatype, int root) override;
+  void send_recv(const void* send, void* recv, std::size_t count, DataType datatype, Partners partners) override;
+  void copy(const void* from, void* into, std::size_t bytes) override;
+  void barrier() override;
 
  private:
+  /// The arguments in which MPI is told of `count` elements.
+  struct Counted {
+    int count;
+    MPI_Datatype type;
+  };
+  [[nodiscard]] Counted counted(std::size_t count, DataType datatype);
+  void reduce_to(const void* send, void* recv, std::size_t count, DataType datatype, MPI_Op op, int root);
+  void all_to_all_v_by_messages(const void* send, void* recv, const Exchange& exchange, DataType datatype);
+  [[nodiscard]] const std::byte* place_in(const void* buffer, std::size_t count, DataType datatype, int rank) const;
+
+  static void copy_on_host(const void* from, void* into, std::size_t bytes);
+
   MPI_Comm communicator_;
+  int rank_;
   int ranks_;
   std::size_t most_per_call_;
+  Copy copy_;
   ReductionTable reductions_;
+  std::optional<Block> block_;  // of the last count that one call could not be given
+  std::vector<int> send_counts_;
+  std::vector<int> send_offsets_;
+  std::vector<int> recv_counts_;
+  std::vector<int> recv_offsets_;
 };
 
 }  // namespace fabricbench::mpi

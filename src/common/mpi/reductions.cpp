@@ -62,6 +62,8 @@ MPI_Datatype mpi_datatype(DataType type) {
     case DataType::kHalf:
     case DataType::kBfloat16: return MPI_UINT16_T;
     case DataType::kDouble: return MPI_DOUBLE;
+    case DataType::kF8e4m3:
+    case DataType::kF8e5m2: return MPI_UINT8_T;
     case DataType::kFloat: break;
   }
   return MPI_FLOAT;
@@ -73,6 +75,7 @@ ReductionTable::ReductionTable() {
     row[static_cast<std::size_t>(Reduction::kProd)] = MPI_PROD;
     row[static_cast<std::size_t>(Reduction::kMin)] = MPI_MIN;
     row[static_cast<std::size_t>(Reduction::kMax)] = MPI_MAX;
+    row[static_cast<std::size_t>(Reduction::kMulSum)] = MPI_OP_NULL;
     row[static_cast<std::size_t>(Reduction::kNone)] = MPI_OP_NULL;
   }
   create_row<Half>(ops_[static_cast<std::size_t>(DataType::kHalf)]);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <ctime>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +12,17 @@
 
 namespace fabricbench {
 
+/// The GPU that a rank uses.
+struct GpuFacts {
+  int device = 0;  ///< CUDA's number in the rank's process
+  std::string model;
+  std::string pci;  ///< such as 0000:42:00.0
+  std::string driver;
+  std::optional<int> numa_node;
+  std::string process_on_node;  ///< whether the rank's process runs on that node: yes, partly, no or unknown
+  std::vector<std::string> nearest_nics;
+};
+
 /// One rank of the job.
 struct RankFacts {
   int rank = 0;
@@ -19,6 +31,15 @@ struct RankFacts {
   std::string host;
   std::string processor;
   std::string binding;  ///< processing units that it may run on, such as 0-15
+  int group = 0;
+  int group_rank = 0;  ///< in its group, as rows number it
+  std::optional<GpuFacts> gpu;
+};
+
+/// What follows of one of several groups.
+struct GroupFacts {
+  std::string ranks;  ///< such as `0-3, 8`
+  std::string hosts;
 };
 
 /// What one host's first rank saw of it; only gathered for JSON.
@@ -37,10 +58,12 @@ struct Context {
   std::string backend;
   std::string backend_reason;
   std::string library;  ///< of the backend: name and version
+  int nccl_version = 0;
   std::string launcher;
   int hosts = 0;
   std::vector<RankFacts> ranks;
   std::vector<HostFacts> host_facts;
+  std::vector<GroupFacts> groups;                                ///< one, or those of --split
   std::vector<std::pair<std::string, std::string>> environment;  ///< whitelisted variables
   std::uint64_t seed = 0;
   Seconds timer_cost = 0;   ///< one clock read

@@ -10,13 +10,16 @@ std::string us(const std::optional<Seconds>& time) { return time ? fmt::format("
 std::string csv_line(const Row& row, const char* placement, const Measurement& measured) {
   const Summary& summary = measured.summary;
   const auto low = summary.interval ? std::optional(summary.interval->low) : std::nullopt;
+  const LibraryChoice choice = measured.choice.value_or(LibraryChoice());
   const auto high = summary.interval ? std::optional(summary.interval->high) : std::nullopt;
-  return fmt::format("{},{},{},{},{},{},{},{},{},{:.6g},{:.6g},{},{},{},{},{},{},{},{},{},{},{},{:.4g},{}\n", row.size,
-                     row.count, facts(row.datatype).name, name(row.reduction), row.root, placement, us(summary.median),
-                     us(low), us(high), measured.algbw / 1e9, measured.busbw / 1e9,
-                     measured.wrong ? fmt::to_string(*measured.wrong) : "", summary.epochs, summary.samples,
-                     us(summary.min), us(summary.p95), us(summary.p99), us(summary.p999), us(summary.max),
-                     summary.outliers, summary.late, summary.preemptions, summary.drift * 100, summary.slowest_rank);
+  return fmt::format(
+      "{},{},{},{},{},{},{},{},{},{:.6g},{:.6g},{},{},{},{},{},{},{},{},{},{},{},{:.4g},{},{},{},{},{},{}\n", row.size,
+      row.count, facts(row.datatype).name, name(row.reduction), row.root, placement, us(summary.median), us(low),
+      us(high), measured.algbw / 1e9, measured.busbw / 1e9, measured.wrong ? fmt::to_string(*measured.wrong) : "",
+      summary.epochs, summary.samples, us(summary.min), us(summary.p95), us(summary.p99), us(summary.p999),
+      us(summary.max), summary.outliers, summary.late, summary.preemptions, summary.drift * 100, summary.slowest_rank,
+      row.group, us(measured.host_time), choice.algorithm, choice.protocol,
+      choice.channels > 0 ? fmt::to_string(choice.channels) : "");
 }
 
 }  // namespace
@@ -25,7 +28,7 @@ void CsvSink::begin(const Context& /*context*/) {
   output_.write(
       "size_bytes,count,datatype,reduction,root,placement,time_us_median,time_us_low,time_us_high,algbw_gb_per_s,"
       "busbw_gb_per_s,wrong_elements,epochs,samples,time_us_min,time_us_p95,time_us_p99,time_us_p999,time_us_max,"
-      "outliers,late_starts,preemptions,drift_percent,slowest_rank\n");
+      "outliers,late_starts,preemptions,drift_percent,slowest_rank,group,time_us_host,algorithm,protocol,channels\n");
 }
 
 void CsvSink::row(const Row& row) {

@@ -38,6 +38,17 @@ Json hosts_json(const Context& context) {
   return hosts;
 }
 
+Json gpu_json(const std::optional<GpuFacts>& gpu) {
+  if (!gpu) return nullptr;
+  return {{"device", gpu->device},
+          {"model", gpu->model},
+          {"pci", gpu->pci},
+          {"driver", gpu->driver},
+          {"numa_node", gpu->numa_node ? Json(*gpu->numa_node) : Json(nullptr)},
+          {"process_on_node", gpu->process_on_node},
+          {"nearest_nics", gpu->nearest_nics}};
+}
+
 Json ranks_json(const Context& context) {
   Json ranks = Json::array();
   for (const RankFacts& rank : context.ranks) {
@@ -45,9 +56,55 @@ Json ranks_json(const Context& context) {
                      {"host", rank.host},
                      {"local_rank", rank.local_rank},
                      {"pid", rank.pid},
-                     {"binding", rank.binding}});
+                     {"binding", rank.binding},
+                     {"group", rank.group},
+                     {"group_rank", rank.group_rank},
+                     {"gpu", gpu_json(rank.gpu)}});
   }
   return ranks;
+}
+
+Json groups_json(const Context& context) {
+  Json groups = Json::array();
+  for (const GroupFacts& group : context.groups) groups.push_back({{"ranks", group.ranks}, {"hosts", group.hosts}});
+  return groups;
+}
+
+Json choice_json(const std::optional<LibraryChoice>& choice) {
+  if (!choice) return nullptr;
+  return {{"algorithm", choice->algorithm},
+          {"protocol", choice->protocol},
+          {"channels", choice->channels > 0 ? Json(choice->channels) : Json(nullptr)}};
+}
+
+Json iteration_times_json(const std::optional<IterationTimes>& times) {
+  if (!times) return nullptr;
+  return {{"min_us", us(times->min)},
+          {"max_us", us(times->max)},
+          {"p99_us", us(times->p99)},
+          {"variation_percent", times->variation_percent}};
+}
+
+Json wires_json(const std::vector<WireBytes>& wires) {
+  Json list = Json::array();
+  for (const WireBytes& wire : wires) {
+    list.push_back(
+        {{"host", wire.host}, {"wire", wire.name}, {"sent_bytes", wire.sent}, {"received_bytes", wire.received}});
+  }
+  return list;
+}
+
+Json traffic_json(const std::vector<RankTraffic>& traffic) {
+  Json list = Json::array();
+  for (const RankTraffic& rank : traffic)
+    list.push_back({{"sent_bytes", rank.sent}, {"received_bytes", rank.received}});
+  return list;
+}
+
+Json times_json(const std::vector<Seconds>& times) {
+  Json list = Json::array();
+  for (const Seconds time : times) list.push_back(us(time));
+  return list;
 }
 
 Json interval_json(const Summary& summary) {
@@ -86,13 +143,14 @@ Json measurement_json(const std::optional<Measurement>& measured, bool samples) 
             {"most_preempted_rank", summary.most_preempted_rank},
             {"slowest_rank", summary.slowest_rank},
             {"slowest_rank_share", summary.slowest_share},
+            {"rank_times_us", times_json(measured->rank_times)},
+            {"host_time_us_median", optional_us(measured->host_time)},
+            {"choice", choice_json(measured->choice)},
+            {"iteration_times", iteration_times_json(measured->iteration_times)},
+            {"wires", wires_json(measured->wires)},
             {"clock_error_us", us(summary.clock_error)},
             {"common_start", summary.common_start}};
-  if (samples) {
-    Json list = Json::array();
-    for (const Seconds sample : measured->samples) list.push_back(us(sample));
-    json["samples_us"] = std::move(list);
-  }
+  if (samples) json["samples_us"] = times_json(measured->samples);
   return json;
 }
 
@@ -115,6 +173,7 @@ void JsonLinesSink::begin(const Context& context) {
                       {"ranks", context.ranks.size()},
                       {"hosts", hosts_json(context)},
                       {"rank_map", ranks_json(context)},
+                      {"groups", groups_json(context)},
                       {"timing", name(context.options.timing)},
                       {"seed", context.seed},
                       {"timer_cost_us", us(context.timer_cost)},
@@ -129,6 +188,7 @@ void JsonLinesSink::epoch(const EpochRecord& record) {
                       {"datatype", facts(record.datatype).name},
                       {"reduction", name(record.reduction)},
                       {"root", record.root},
+                      {"group", record.group},
                       {"in_place", record.in_place},
                       {"epoch", record.epoch},
                       {"time_us_median", us(record.median)},
@@ -143,6 +203,9 @@ void JsonLinesSink::row(const Row& row) {
                       {"datatype", facts(row.datatype).name},
                       {"reduction", name(row.reduction)},
                       {"root", row.root},
+                      {"group", row.group},
+                      {"traffic", traffic_json(row.traffic)},
+                      {"skipped", row.skipped.empty() ? Json(nullptr) : Json(row.skipped)},
                       {"finished_utc", utc(row.finished)},
                       {"out_of_place", measurement_json(row.out_of_place, samples_)},
                       {"in_place", measurement_json(row.in_place, samples_)}}));
@@ -157,7 +220,9 @@ void JsonLinesSink::end(const Ending& ending) {
                       {"fast_enough", ending.fast_enough ? Json(*ending.fast_enough) : Json(nullptr)},
                       {"peak_memory_bytes", ending.peak_memory_bytes},
                       {"stolen_percent", ending.stolen_percent},
+                      {"memory_usage", ending.memory_usage},
                       {"precision", ending.precision},
+                      {"wires", ending.wires},
                       {"notes", ending.notes}}));
 }
 

@@ -15,12 +15,12 @@ Json devices_json(const Context& context) {
   Json devices = Json::array();
   for (const RankFacts& rank : context.ranks) {
     devices.push_back({{"rank", rank.rank},
-                       {"group", 0},
+                       {"group", rank.group},
                        {"pid", rank.pid},
                        {"hostname", rank.host},
-                       {"device", rank.local_rank},
-                       {"device_hex", ""},
-                       {"device_info", rank.processor}});
+                       {"device", rank.gpu ? rank.gpu->device : rank.local_rank},
+                       {"device_hex", rank.gpu ? rank.gpu->pci : ""},
+                       {"device_info", rank.gpu ? rank.gpu->model : rank.processor}});
   }
   return devices;
 }
@@ -41,11 +41,11 @@ Json config_json(const Context& context) {
                      {"iterations", options.iterations.value_or(0)},
                      {"aggregated_iterations", options.aggregated},
                      {"validation", options.checks},
-                     {"graph", 0},
+                     {"graph", options.graph_launches},
                      {"blocking_collectives", static_cast<int>(options.blocking)},
-                     {"per_iter_timing", 0},
-                     {"per_iter_skip", 0},
-                     {"parallel_init", 0}});
+                     {"per_iter_timing", options.per_iteration ? "true" : "false"},
+                     {"per_iter_skip", options.per_iteration_skip},
+                     {"parallel_init", options.parallel_init ? 1 : 0}});
   config["devices"] = devices_json(context);
   return config;
 }
@@ -82,12 +82,13 @@ void NcclTestsJsonSink::begin(const Context& context) {
                      {"start_time", local_time(context.started)},
                      {"args", context.command_line},
                      {"env", environment},
-                     {"nccl_version", 0},
+                     {"nccl_version", context.nccl_version},
                      {"config", config_json(context)},
                      {"results", Json::array()}};
 }
 
 void NcclTestsJsonSink::row(const Row& row) {
+  if (!row.skipped.empty()) return;  // nccl-tests has no such rows
   document_->json["results"].push_back({{"size", row.size},
                                         {"count", row.count},
                                         {"type", facts(row.datatype).name},

@@ -20,12 +20,14 @@ class TableSink final : public Sink {
   void end(const Ending& ending) override;
 
  private:
+  [[nodiscard]] std::string group_line(int group);
+  [[nodiscard]] std::string traffic_lines(const Row& row) const;
+  [[nodiscard]] std::string host_of(int group, int group_rank) const;
+  [[nodiscard]] std::string statistics_table();
+
   OutputFile output_;
-  std::string program_;
-  bool quiet_ = false;
-  bool stats_ = false;
-  bool timestamps_ = false;
-  bool cpu_time_ = false;
+  Context context_;
+  int group_shown_ = -1;
   std::vector<Row> rows_;  // kept only where --stats will print them
 };
 

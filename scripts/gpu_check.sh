@@ -1,0 +1,228 @@
+#!/usr/bin/env bash
+# Everything that takes a GPU, on one machine with one or more: the programs on NCCL, several ranks on one GPU, the
+# kernels under compute-sanitizer, and how fast they are. One PASS, FAIL or SKIP line for each check.
+set -euo pipefail
+
+# shellcheck source=scripts/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+readonly kCollectives=(all_reduce all_gather reduce_scatter broadcast reduce alltoall alltoallv gather scatter sendrecv
+    hypercube barrier)
+# A job that hangs counts as failed after so long.
+readonly kTimeLimit_s=120
+readonly kSizes=(-b 256 -e 1M -f 16)
+readonly kBudget=(--time-budget "${TIME_BUDGET:-0.05}")
+readonly kSmall=("${kSizes[@]}" "${kBudget[@]}")
+
+usage() {
+    cat <<EOT
+usage: scripts/gpu_check.sh [--programs DIR] [--record FILE]
+
+Runs the built programs on this machine's GPUs and checks what they print and how they end.
+
+  --programs DIR   folder of the programs (default: build); tests/gpu and bench lie below it
+  --record FILE    write what was found to FILE too, below a description of the machine
+  --help           print this text
+
+Environment: GPUS, the number of GPUs to use (default: as many as nvidia-smi lists);
+TIME_BUDGET, seconds to spend on a size and placement (default: 0.05).
+Exit status: 0 no check failed, 1 one did, 2 usage, 3 no GPU or no programs.
+EOT
+}
+
+programs=build
+record=
+while [[ $# -gt 0 ]]; do
+    case $1 in
+        --programs) programs=${2:?--programs wants a folder}; shift 2 ;;
+        --record) record=${2:?--record wants a file}; shift 2 ;;
+        --help) usage; exit 0 ;;
+        *) unknown_option "$1" ;;
+    esac
+done
+
+use_mpi
+command -v mpirun >/dev/null || die "$kMissing" "mpirun is not on the PATH; install Open MPI"
+[[ -x $programs/all_reduce_perf ]] || die "$kMissing" "$programs has no all_reduce_perf; build it, or name its folder"
+gpus=${GPUS:-$(nvidia-smi --list-gpus 2>/dev/null | wc -l)}
+[[ $gpus -ge 1 ]] || die "$kMissing" "nvidia-smi lists no GPU here; run this on a machine that has one"
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+passed=0 failed=0 skipped=0
+
+# tell LINE...
+tell() {
+    printf '%s\n' "$*"
+    if [[ -n $record ]]; then printf '%s\n' "$*" >>"$record"; fi
+}
+
+# verdict PASS|FAIL|SKIP NAME DETAIL...
+verdict() {
+    case $1 in
+        PASS) passed=$((passed + 1)) ;;
+        FAIL) failed=$((failed + 1)) ;;
+        SKIP) skipped=$((skipped + 1)) ;;
+    esac
+    tell "$1 $2${3:+: ${*:3}}"
+}
+
+# Runs a job of the given number of processes; its output goes to $work/out. Prints its exit status.
+job() {
+    local processes=$1 status=0
+    shift
+    timeout -k 10 "$kTimeLimit_s" mpirun --oversubscribe -np "$processes" "$@" </dev/null >"$work/out" 2>&1 || status=$?
+    echo "$status"
+}
+
+# The figure that a PASS shows, and why a FAIL is one.
+closing_figure() { sed -n 's/^# Avg bus bandwidth *: /average busbw GB\/s /p' "$work/out" | head -n 1; }
+first_complaint() {
+    grep -m 1 -E '_perf: |fabricbench: ' "$work/out" || grep -m 1 '^# Backend: ' "$work/out" || tail -n 1 "$work/out"
+}
+
+# passes NAME PROCESSES COMMAND...: the job ends well, on the nccl backend, with every element right.
+passes() {
+    local name=$1 status
+    shift
+    status=$(job "$@")
+    if [[ $status == 0 ]] && grep -q '^# Backend: nccl' "$work/out" && grep -q 'Out of bounds values : 0 OK' "$work/out"; then
+        verdict PASS "$name" "$(closing_figure)"
+    elif [[ $status == 3 ]]; then
+        verdict SKIP "$name" "$(first_complaint)"
+    else
+        verdict FAIL "$name" "exit status $status: $(first_complaint)"
+    fi
+}
+
+# ends_with STATUS WORDS NAME PROCESSES COMMAND...: the job ends with this status and says these words.
+ends_with() {
+    local expected=$1 words=$2 name=$3 status
+    shift 3
+    status=$(job "$@")
+    if [[ $status == "$expected" ]] && grep -q -- "$words" "$work/out"; then
+        verdict PASS "$name" "exit status $status"
+    else
+        verdict FAIL "$name" "exit status $status instead of $expected, or no '$words': $(first_complaint)"
+    fi
+}
+
+describe_machine() {
+    tell "# $(date -u +%Y-%m-%dT%H:%M:%SZ) $("$programs/all_reduce_perf" --version 2>/dev/null | head -n 1)"
+    local query=index,name,driver_version,pci.bus_id,memory.total
+    { nvidia-smi --query-gpu="$query" --format=csv,noheader 2>/dev/null || echo "unknown: nvidia-smi does not tell"; } |
+        while read -r line; do tell "# GPU $line"; done
+    tell "# $(mpirun --version | head -n 1); $gpus GPUs used"
+}
+
+check_programs() {
+    local name
+    for name in "${kCollectives[@]}"; do
+        if [[ $name == hypercube && $((gpus & (gpus - 1))) -ne 0 ]]; then
+            verdict SKIP "$name" "$gpus is no power of two"
+        else
+            passes "$name" "$gpus" "$programs/${name}_perf" "${kSmall[@]}" -r all
+        fi
+    done
+    passes "all datatypes and reductions" "$gpus" "$programs/all_reduce_perf" -b 256 -e 64K -f 16 -n 5 -d all -o all
+    passes "one process, all GPUs by group calls" 1 "$programs/all_reduce_perf" "${kSmall[@]}" -g "$gpus"
+    passes "hypercube in one process" 1 "$programs/hypercube_perf" "${kSmall[@]}"
+    passes "large messages" "$gpus" "$programs/all_reduce_perf" -b 1G -e 4G -f 4 --time-budget 0.2
+}
+
+check_options() {
+    local options budget
+    for options in "--timing isolated" "-G 10" "-R 1" "-R 2" "-x 1" "-m 8" "-z 1" "-z 2" "-z 3" "-u 1" "-u 7" "-y 1" \
+        "-p 1" "-I 1 -K 3" "-M 1" "-D 1 -R 2" "-D 2 -R 2" "-D 3 -R 2" "-D 4 -R 2" "-D 2 -R 2 -V 128 -u 1" \
+        "--buffers rotate" "-w 0 -n 50"; do
+        read -ra words <<<"$options"
+        budget=("${kBudget[@]}")
+        if [[ $options == *-n* ]]; then budget=(); fi
+        passes "all_reduce $options" "$gpus" "$programs/all_reduce_perf" "${kSizes[@]}" "${budget[@]}" "${words[@]}"
+    done
+    for options in "-D 1 -R 2" "-D 2 -R 2"; do
+        read -ra words <<<"$options"
+        passes "alltoall $options" "$gpus" "$programs/alltoall_perf" "${kSmall[@]}" "${words[@]}"
+    done
+    local status
+    status=$(job "$gpus" "$programs/all_reduce_perf" "${kSmall[@]}" --stats)
+    if [[ $status == 0 ]] && grep -q -E '^# .*(RING|TREE|NVLS|COLLNET|PAT)[A-Z_]*/' "$work/out"; then
+        verdict PASS "algorithm and protocol named" "$(grep -o -E '(RING|TREE|NVLS|COLLNET|PAT)[A-Z_]*/[A-Z0-9]+(/[0-9]+)?' \
+            "$work/out" | sort | uniq -c | tr -s ' \n' ' ')"
+    elif [[ $status == 0 && $gpus == 1 ]]; then
+        verdict SKIP "algorithm and protocol named" "one rank alone takes none"
+    else
+        verdict FAIL "algorithm and protocol named" "exit status $status: no name in --stats"
+    fi
+}
+
+# Functional only: ranks that share a GPU take turns, so their figures say nothing.
+check_ranks_on_one_gpu() {
+    local name launcher
+    # shellcheck disable=SC2016  # the shell that mpirun starts expands it, one for each rank
+    launcher='NCCL_HOSTID=h$OMPI_COMM_WORLD_RANK exec "$@"'
+    export NCCL_SOCKET_IFNAME=lo NCCL_IB_DISABLE=1 NCCL_NVLS_ENABLE=0 NCCL_PROTO=Simple NCCL_MULTI_RANK_GPU_ENABLE=1
+    for name in "${kCollectives[@]}"; do
+        passes "$name, 2 ranks on one GPU" 2 bash -c "$launcher" - "$programs/${name}_perf" -b 256 -e 64K -f 16 -n 2 \
+            --device 0
+    done
+    passes "all_reduce, 3 ranks on one GPU" 3 bash -c "$launcher" - "$programs/all_reduce_perf" -b 64K -e 64K -n 2 --device 0
+    unset NCCL_SOCKET_IFNAME NCCL_IB_DISABLE NCCL_NVLS_ENABLE NCCL_PROTO NCCL_MULTI_RANK_GPU_ENABLE
+}
+
+check_endings() {
+    local more=$((gpus + 1)) visible
+    visible=$(seq -s , 0 $((gpus - 1)))  # GPUS may be fewer than there are
+    ends_with 3 "sees $gpus CUDA device.* need $more" "too few GPUs" "$more" env CUDA_VISIBLE_DEVICES="$visible" \
+        "$programs/all_reduce_perf" -b 8 -e 8
+    ends_with 0 "Backend: mpi" "no GPU visible" 2 env CUDA_VISIBLE_DEVICES= "$programs/all_reduce_perf" -b 8 -e 8 -n 5
+    ends_with 3 "backend nccl" "nccl without a GPU" 1 env CUDA_VISIBLE_DEVICES= "$programs/all_reduce_perf" --backend nccl
+}
+
+check_kernels() {
+    local test=$programs/tests/gpu/kernels_test bandwidth=$programs/bench/kernel_bandwidth tool
+    if [[ ! -x $test || ! -x $bandwidth ]]; then
+        verdict SKIP kernels "not built; configure with -DFABRICBENCH_TESTS=ON"
+        return
+    fi
+    if timeout -k 10 300 "$test" >"$work/out" 2>&1; then
+        verdict PASS "fill and check kernels" "$(grep -o '[0-9]* tests\? ran' "$work/out" | tail -n 1)"
+    else
+        verdict FAIL "fill and check kernels" "$(grep -m 1 FAILED "$work/out" || tail -n 1 "$work/out")"
+    fi
+    for tool in memcheck racecheck initcheck synccheck; do
+        if ! command -v compute-sanitizer >/dev/null; then
+            verdict SKIP "compute-sanitizer $tool" "compute-sanitizer is not on the PATH"
+        elif timeout -k 10 500 compute-sanitizer --tool "$tool" --error-exitcode 9 "$test" --gtest_filter=-*Large \
+            >"$work/out" 2>&1; then
+            verdict PASS "compute-sanitizer $tool" "$(tail -n 1 "$work/out")"
+        else
+            verdict FAIL "compute-sanitizer $tool" "$(tail -n 1 "$work/out")"
+        fi
+    done
+    # Prints a line for each kernel and element size; exit status 6 where one is below 80 % of a copy.
+    local status=0
+    timeout -k 10 120 "$bandwidth" >"$work/out" 2>&1 || status=$?
+    while read -r line; do tell "# $line"; done <"$work/out"
+    case $status in
+        0) verdict PASS "kernels move 80 % of the copy bandwidth" ;;
+        6) verdict FAIL "kernels move 80 % of the copy bandwidth" "see above" ;;
+        *) verdict FAIL "kernels move 80 % of the copy bandwidth" "exit status $status" ;;
+    esac
+}
+
+# Read to the end before it runs: bash reads a script as it goes, and this one takes a while.
+main() {
+    if [[ -n $record ]]; then : >"$record"; fi
+    describe_machine
+    check_programs
+    check_options
+    check_ranks_on_one_gpu
+    check_endings
+    check_kernels
+    tell "$passed passed, $failed failed, $skipped skipped"
+    [[ $failed -eq 0 ]] || exit "$kFailed"
+    exit 0
+}
+
+main

@@ -1,0 +1,35 @@
+// all_gather_perf: every rank gets the parts of all ranks, by rank.
+
+#include "common/harness/program.h"
+
+namespace fabricbench {
+namespace {
+
+class AllGather final : public Collective {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "all_gather"; }
+
+  [[nodiscard]] Layout layout(Request request, int ranks) const override {
+    const std::uint64_t part = part_of(request, ranks);
+    return {.send_count = part, .recv_count = part * static_cast<std::uint64_t>(ranks), .count = part};
+  }
+
+  [[nodiscard]] double bus_factor(int ranks) const override { return bus_factor::all_but_own(ranks); }
+
+  [[nodiscard]] std::optional<InPlace> in_place(const Layout& layout, const Seat& seat) const override {
+    return InPlace{.send_begin = static_cast<std::uint64_t>(seat.rank) * layout.count};
+  }
+
+  [[nodiscard]] std::vector<ExpectedBlock> expected(const Layout& layout, const Seat& seat) const override {
+    return part_of_each(layout.count, seat.ranks, 0);
+  }
+
+  void start(Backend& backend, const Operands& operands) const override {
+    backend.all_gather(operands.send, operands.recv, operands.count, operands.datatype);
+  }
+};
+
+}  // namespace
+}  // namespace fabricbench
+
+int main(int argc, char** argv) { return fabricbench::run_collective(fabricbench::AllGather(), argc, argv); }

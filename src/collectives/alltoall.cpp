@@ -1,0 +1,32 @@
+// alltoall_perf: every rank gets its own part of every rank's buffer.
+
+#include "common/harness/program.h"
+
+namespace fabricbench {
+namespace {
+
+class AllToAll final : public Collective {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "alltoall"; }
+
+  [[nodiscard]] Layout layout(Request request, int ranks) const override {
+    const std::uint64_t part = part_of(request, ranks);
+    const std::uint64_t all = part * static_cast<std::uint64_t>(ranks);
+    return {.send_count = all, .recv_count = all, .count = part};
+  }
+
+  [[nodiscard]] double bus_factor(int ranks) const override { return bus_factor::all_but_own(ranks); }
+
+  [[nodiscard]] std::vector<ExpectedBlock> expected(const Layout& layout, const Seat& seat) const override {
+    return part_of_each(layout.count, seat.ranks, static_cast<std::uint64_t>(seat.rank) * layout.count);
+  }
+
+  void start(Backend& backend, const Operands& operands) const override {
+    backend.all_to_all(operands.send, operands.recv, operands.count, operands.datatype);
+  }
+};
+
+}  // namespace
+}  // namespace fabricbench
+
+int main(int argc, char** argv) { return fabricbench::run_collective(fabricbench::AllToAll(), argc, argv); }

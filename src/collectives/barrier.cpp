@@ -1,0 +1,24 @@
+// barrier_perf: no rank goes on before every rank has come; nothing is carried.
+
+#include "common/harness/program.h"
+
+namespace fabricbench {
+namespace {
+
+class Barrier final : public Collective {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "barrier"; }
+  [[nodiscard]] bool moves_data() const override { return false; }
+  [[nodiscard]] Layout layout(Request /*request*/, int /*ranks*/) const override { return {}; }
+  [[nodiscard]] double bus_factor(int /*ranks*/) const override { return bus_factor::kOnce; }
+  [[nodiscard]] std::vector<ExpectedBlock> expected(const Layout& /*layout*/, const Seat& /*seat*/) const override {
+    return {};
+  }
+
+  void start(Backend& backend, const Operands& /*operands*/) const override { backend.barrier(); }
+};
+
+}  // namespace
+}  // namespace fabricbench
+
+int main(int argc, char** argv) { return fabricbench::run_collective(fabricbench::Barrier(), argc, argv); }

@@ -1,0 +1,37 @@
+// broadcast_perf: every rank gets the root's buffer.
+
+#include "common/harness/program.h"
+
+namespace fabricbench {
+namespace {
+
+class Broadcast final : public Collective {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "broadcast"; }
+  [[nodiscard]] bool has_root() const override { return true; }
+
+  [[nodiscard]] Layout layout(Request request, int /*ranks*/) const override {
+    return {.send_count = request.elements, .recv_count = request.elements, .count = request.elements};
+  }
+
+  [[nodiscard]] double bus_factor(int /*ranks*/) const override { return bus_factor::kOnce; }
+
+  [[nodiscard]] std::optional<InPlace> in_place(const Layout& /*layout*/, const Seat& /*seat*/) const override {
+    return InPlace{};
+  }
+
+  [[nodiscard]] std::vector<ExpectedBlock> expected(const Layout& layout, const Seat& seat) const override {
+    const bool written = seat.in_place || seat.rank != seat.root || seat.conventions.broadcast_copies_at_root;
+    if (!written) return {};
+    return {{.begin = 0, .count = layout.recv_count, .source = seat.root, .position = 0}};
+  }
+
+  void start(Backend& backend, const Operands& operands) const override {
+    backend.broadcast(operands.send, operands.recv, operands.count, operands.datatype, operands.root);
+  }
+};
+
+}  // namespace
+}  // namespace fabricbench
+
+int main(int argc, char** argv) { return fabricbench::run_collective(fabricbench::Broadcast(), argc, argv); }

@@ -1,0 +1,55 @@
+// hypercube_perf: all_gather by exchanges with the neighbours along each edge of a hypercube.
+
+#include <bit>
+
+#include "common/harness/program.h"
+
+namespace fabricbench {
+namespace {
+
+class Hypercube final : public Collective {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "hypercube"; }
+
+  [[nodiscard]] std::string why_not(int ranks) const override {
+    if (std::has_single_bit(static_cast<unsigned>(ranks))) return "";
+    return "a hypercube has a power of two of ranks, such as 2, 4 or 8";
+  }
+
+  [[nodiscard]] Layout layout(Request request, int ranks) const override {
+    const std::uint64_t part = part_of(request, ranks);
+    return {.send_count = part, .recv_count = part * static_cast<std::uint64_t>(ranks), .count = part};
+  }
+
+  [[nodiscard]] double bus_factor(int /*ranks*/) const override { return bus_factor::kOnce; }
+  [[nodiscard]] double counted_share(int ranks) const override { return bus_factor::all_but_own(ranks); }
+
+  [[nodiscard]] std::optional<InPlace> in_place(const Layout& layout, const Seat& seat) const override {
+    return InPlace{.send_begin = static_cast<std::uint64_t>(seat.rank) * layout.count};
+  }
+
+  [[nodiscard]] std::vector<ExpectedBlock> expected(const Layout& layout, const Seat& seat) const override {
+    return part_of_each(layout.count, seat.ranks, 0);
+  }
+
+  /// First a rank's own part goes to its place; then the parts known are exchanged, twice as many each time.
+  [[nodiscard]] int stages(int ranks) const override {
+    return static_cast<int>(std::bit_width(static_cast<unsigned>(ranks)));
+  }
+
+  void start(Backend& backend, const Operands& operands) const override {
+    const Bytes part = operands.count * facts(operands.datatype).size;
+    const auto place = [&](int rank) { return operands.recv + static_cast<Bytes>(rank) * part; };
+    if (operands.stage == 0) return backend.copy(operands.send, place(operands.rank), part);
+    const int edge = 1 << (operands.stage - 1);
+    const int known = operands.rank & ~(edge - 1);  // the first of the parts that this rank has
+    const int neighbour = operands.rank ^ edge;
+    backend.send_recv(place(known), place(known ^ edge), operands.count * static_cast<std::uint64_t>(edge),
+                      operands.datatype, {.to = neighbour, .from = neighbour});
+  }
+};
+
+}  // namespace
+}  // namespace fabricbench
+
+int main(int argc, char** argv) { return fabricbench::run_collective(fabricbench::Hypercube(), argc, argv); }

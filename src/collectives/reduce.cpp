@@ -1,0 +1,37 @@
+// reduce_perf: the root gets the reduction of all ranks' buffers.
+
+#include "common/harness/program.h"
+
+namespace fabricbench {
+namespace {
+
+class Reduce final : public Collective {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "reduce"; }
+  [[nodiscard]] bool reduces() const override { return true; }
+  [[nodiscard]] bool has_root() const override { return true; }
+
+  [[nodiscard]] Layout layout(Request request, int /*ranks*/) const override {
+    return {.send_count = request.elements, .recv_count = request.elements, .count = request.elements};
+  }
+
+  [[nodiscard]] double bus_factor(int /*ranks*/) const override { return bus_factor::kOnce; }
+
+  [[nodiscard]] std::optional<InPlace> in_place(const Layout& /*layout*/, const Seat& /*seat*/) const override {
+    return InPlace{};
+  }
+
+  [[nodiscard]] std::vector<ExpectedBlock> expected(const Layout& layout, const Seat& seat) const override {
+    if (seat.rank != seat.root) return {};
+    return {{.begin = 0, .count = layout.recv_count, .source = ExpectedBlock::kReduced, .position = 0}};
+  }
+
+  void start(Backend& backend, const Operands& operands) const override {
+    backend.reduce(operands.send, operands.recv, operands.count, operands.datatype, operands.reduction, operands.root);
+  }
+};
+
+}  // namespace
+}  // namespace fabricbench
+
+int main(int argc, char** argv) { return fabricbench::run_collective(fabricbench::Reduce(), argc, argv); }

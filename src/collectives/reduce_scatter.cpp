@@ -1,0 +1,42 @@
+// reduce_scatter_perf: every rank gets its own part of the reduction of all ranks' buffers.
+
+#include "common/harness/program.h"
+
+namespace fabricbench {
+namespace {
+
+class ReduceScatter final : public Collective {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "reduce_scatter"; }
+  [[nodiscard]] bool reduces() const override { return true; }
+
+  [[nodiscard]] Layout layout(Request request, int ranks) const override {
+    const std::uint64_t part = part_of(request, ranks);
+    return {.send_count = part * static_cast<std::uint64_t>(ranks), .recv_count = part, .count = part};
+  }
+
+  [[nodiscard]] double bus_factor(int ranks) const override { return bus_factor::all_but_own(ranks); }
+
+  [[nodiscard]] std::optional<InPlace> in_place(const Layout& layout, const Seat& seat) const override {
+    if (!seat.conventions.reduce_scatter_stays_in_block) return InPlace{};
+    return InPlace{.recv_begin = own_part(layout, seat)};
+  }
+
+  [[nodiscard]] std::vector<ExpectedBlock> expected(const Layout& layout, const Seat& seat) const override {
+    return {{.begin = 0, .count = layout.count, .source = ExpectedBlock::kReduced, .position = own_part(layout, seat)}};
+  }
+
+  void start(Backend& backend, const Operands& operands) const override {
+    backend.reduce_scatter(operands.send, operands.recv, operands.count, operands.datatype, operands.reduction);
+  }
+
+ private:
+  static std::uint64_t own_part(const Layout& layout, const Seat& seat) {
+    return static_cast<std::uint64_t>(seat.rank) * layout.count;
+  }
+};
+
+}  // namespace
+}  // namespace fabricbench
+
+int main(int argc, char** argv) { return fabricbench::run_collective(fabricbench::ReduceScatter(), argc, argv); }

@@ -1,0 +1,34 @@
+// sendrecv_perf: every rank sends to the next and receives from the one before, in a ring.
+
+#include "common/harness/program.h"
+
+namespace fabricbench {
+namespace {
+
+class SendRecv final : public Collective {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "sendrecv"; }
+
+  [[nodiscard]] Layout layout(Request request, int /*ranks*/) const override {
+    return {.send_count = request.elements, .recv_count = request.elements, .count = request.elements};
+  }
+
+  [[nodiscard]] double bus_factor(int /*ranks*/) const override { return bus_factor::kOnce; }
+
+  [[nodiscard]] std::vector<ExpectedBlock> expected(const Layout& layout, const Seat& seat) const override {
+    return {{.begin = 0, .count = layout.count, .source = before(seat.rank, seat.ranks), .position = 0}};
+  }
+
+  void start(Backend& backend, const Operands& operands) const override {
+    const Partners partners{.to = (operands.rank + 1) % operands.ranks, .from = before(operands.rank, operands.ranks)};
+    backend.send_recv(operands.send, operands.recv, operands.count, operands.datatype, partners);
+  }
+
+ private:
+  static int before(int rank, int ranks) { return (rank + ranks - 1) % ranks; }
+};
+
+}  // namespace
+}  // namespace fabricbench
+
+int main(int argc, char** argv) { return fabricbench::run_collective(fabricbench::SendRecv(), argc, argv); }

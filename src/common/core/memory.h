@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "common/core/pattern_table.h"
+
+namespace fabricbench {
+
+/// The memory in which a rank's buffers lie, and what fills and checks them there. A method returns when its work
+/// is done. Problems throw Error.
+class Memory {
+ public:
+  Memory() = default;
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+  virtual ~Memory() = default;
+
+  virtual void set(std::span<std::byte> buffer, int byte) = 0;
+  /// Writes what `rank`'s data has from `place` on over the whole of `buffer`, which holds whole elements.
+  virtual void fill(std::span<std::byte> buffer, const PatternTable& table, PatternPlace place) = 0;
+  /// Compares the whole of `buffer` with the pattern from `place` on. A floating-point element passes where it is
+  /// at most `tolerance` representable values away.
+  [[nodiscard]] virtual std::optional<Mismatch> check(std::span<const std::byte> buffer, const PatternTable& table,
+                                                      PatternPlace place, int tolerance) = 0;
+  virtual void copy_to_host(std::span<const std::byte> from, std::byte* into) = 0;
+};
+
+/// The memory of this process.
+class HostMemory final : public Memory {
+ public:
+  void set(std::span<std::byte> buffer, int byte) override;
+  void fill(std::span<std::byte> buffer, const PatternTable& table, PatternPlace place) override;
+  [[nodiscard]] std::optional<Mismatch> check(std::span<const std::byte> buffer, const PatternTable& table,
+                                              PatternPlace place, int tolerance) override;
+  void copy_to_host(std::span<const std::byte> from, std::byte* into) override;
+
+  /// Page-aligned. Throws Error (missing) with the size where there is not so much memory.
+  [[nodiscard]] static std::byte* allocate(std::size_t bytes);
+  static void release(std::byte* block) noexcept;
+};
+
+}  // namespace fabricbench

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+namespace fabricbench::cuda {
+
+/// Throws Error (failure) as `cuda: CALL: what it means (cudaErrorName)`, and forgets the error that CUDA keeps for
+/// this thread, so that it is not reported a second time.
+[[noreturn]] void fail(cudaError_t code, const char* call);
+
+/// Throws as `fail` where a call did not succeed. `call` is the function's name.
+inline void check(cudaError_t code, const char* call) {
+  if (code != cudaSuccess) [[unlikely]]
+    fail(code, call);
+}
+
+}  // namespace fabricbench::cuda

@@ -1,0 +1,54 @@
+// Owners of CUDA's streams and events.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include "common/core/handle.h"
+
+namespace fabricbench::cuda {
+
+/// Makes a device this thread's current one for as long as it lives.
+class DeviceGuard {
+ public:
+  /// Throws Error (failure) where there is no such device.
+  explicit DeviceGuard(int device);
+  DeviceGuard(const DeviceGuard&) = delete;
+  DeviceGuard& operator=(const DeviceGuard&) = delete;
+  ~DeviceGuard();
+
+ private:
+  int previous_ = 0;
+  bool changed_ = false;
+};
+
+/// A stream and the device that it belongs to; owns neither. A null stream is the device's default stream.
+struct DeviceStream {
+  int device = 0;
+  cudaStream_t stream = nullptr;
+};
+
+/// A stream of a device, destroyed with the object, which returns before its work has completed.
+class Stream {
+ public:
+  /// A stream that does not wait for the default stream. Throws Error (failure).
+  [[nodiscard]] static Stream create(int device);
+  /// The device's default stream, which nobody owns. It cannot be recorded.
+  [[nodiscard]] static Stream null(int device) { return {device, nullptr}; }
+
+  [[nodiscard]] cudaStream_t get() const { return handle_.get(); }
+  [[nodiscard]] int device() const { return device_; }
+  [[nodiscard]] DeviceStream view() const { return {device_, get()}; }
+
+ private:
+  Stream(int device, cudaStream_t stream) : device_(device), handle_(stream) {}
+
+  int device_;
+  Handle<CUstream_st, cudaStreamDestroy> handle_;
+};
+
+using Event = Handle<CUevent_st, cudaEventDestroy>;
+
+/// An event that takes the time, on the current device. Throws Error (failure).
+[[nodiscard]] Event create_event();
+
+}  // namespace fabricbench::cuda

@@ -1,0 +1,30 @@
+#include "common/harness/gpu_sessions.h"
+
+#include "common/core/error.h"
+
+namespace fabricbench::gpu {
+namespace {
+
+constexpr const char* kMissing =
+    "this program was built without CUDA and NCCL; install the CUDA toolkit (nvcc) and NCCL's header (libnccl-dev), "
+    "and "
+    "build it anew";
+
+}  // namespace
+
+/// What to do about it is for those who asked.
+std::string why_no_nccl(const Team& /*team*/, const Placed& /*placed*/, const Options& options) {
+  return options.backend == "nccl" ? kMissing : "this program was built without CUDA and NCCL";
+}
+
+Opened open_nccl(const Team& /*team*/, const Placed& /*placed*/, const Options& /*options*/) {
+  throw Error(ExitStatus::kMissing, kMissing);
+}
+
+Opened open_mpi_on_cuda(const Team& /*team*/, const Placed& /*placed*/, const Options& /*options*/) {
+  throw Error(ExitStatus::kMissing, kMissing);
+}
+
+std::vector<GpuFacts> describe_gpus(const Session& /*session*/) { return {}; }
+
+}  // namespace fabricbench::gpu

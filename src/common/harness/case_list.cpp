@@ -1,0 +1,148 @@
+#include "common/harness/case_list.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "common/core/error.h"
+
+namespace fabricbench {
+namespace {
+
+/// Those of `keys` that were given, as the user typed them.
+std::string given_of(const Options& options, std::initializer_list<std::string_view> keys) {
+  std::vector<std::string> names;
+  for (const OptionSpec& spec : option_specs()) {
+    const std::string key = spec.key();
+    const bool asked = std::find(keys.begin(), keys.end(), key) != keys.end();
+    const bool given = std::find(options.given.begin(), options.given.end(), key) != options.given.end();
+    if (asked && given) names.push_back(spec.names.substr(0, spec.names.find(',')));
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+void notice_unused(const std::string& given, const std::string& why, std::vector<std::string>& notices) {
+  if (!given.empty()) notices.push_back(fmt::format("Not used: {}, since {}", given, why));
+}
+
+std::vector<Reduction> reductions_of(const Collective& collective, const Options& options) {
+  return collective.reduces() ? options.reductions : std::vector{Reduction::kNone};
+}
+
+std::vector<int> roots_of(const Collective& collective, const Options& options, int ranks) {
+  if (!collective.has_root()) return {-1};
+  if (options.root != kAllRoots) return {options.root};
+  std::vector<int> roots(static_cast<std::size_t>(ranks));
+  std::iota(roots.begin(), roots.end(), 0);
+  return roots;
+}
+
+bool is_empty(const Layout& layout) { return layout.send_count == 0 && layout.recv_count == 0; }
+
+std::uint64_t largest(const Layout& layout) { return std::max(layout.send_count, layout.recv_count); }
+
+/// The elements that are left of a request in each group.
+std::vector<std::uint64_t> rounded_in_each(const Collective& collective, Request request, const GroupSizes& groups) {
+  std::vector<std::uint64_t> counts;
+  for (const int ranks : groups.ranks) counts.push_back(largest(collective.layout(request, ranks)));
+  return counts;
+}
+
+/// Why a size leaves nothing for the ranks of some group; empty where it leaves something for all.
+std::string why_empty(const Collective& collective, Request request, const GroupSizes& groups) {
+  for (const int ranks : groups.ranks) {
+    if (!is_empty(collective.layout(request, ranks))) continue;
+    return fmt::format("{} ranks share it in parts of 16 bytes, which takes {} bytes at least", ranks, 16 * ranks);
+  }
+  return "";
+}
+
+}  // namespace
+
+int GroupSizes::smallest() const { return *std::min_element(ranks.begin(), ranks.end()); }
+
+GroupSizes group_sizes(const Team& team, int local_ranks) {
+  GroupSizes sizes{{}, team.group_number()};
+  for (int group = 0; group < team.groups(); ++group) {
+    sizes.ranks.push_back(static_cast<int>(team.processes_of(group).size()) * local_ranks);
+  }
+  return sizes;
+}
+
+void adapt_options(const Collective& collective, Options& options, std::vector<std::string>& notices) {
+  const std::string name(collective.name());
+  if (!collective.moves_data()) {
+    notice_unused(given_of(options, {"minbytes", "maxbytes", "stepbytes", "stepfactor", "datatype"}),
+                  fmt::format("a {} carries no data", name), notices);
+    options.sweep = {0, 0, 0, 1};
+    options.datatypes = {DataType::kFloat};
+  }
+  if (!collective.reduces()) notice_unused(given_of(options, {"op"}), fmt::format("{} reduces nothing", name), notices);
+  if (!collective.has_root()) {
+    notice_unused(given_of(options, {"root"}), fmt::format("{} has no root", name), notices);
+    options.root = 0;
+  }
+  if (collective.in_place({}, {})) return;
+  if (options.placement == Placement::kIn) {
+    throw UsageError(fmt::format("{} has no in-place form; leave out --placement in", name));
+  }
+  options.placement = Placement::kOut;
+}
+
+std::vector<Combination> list_combinations(const Collective& collective, const Options& options, const Session& session,
+                                           int ranks, std::vector<std::string>& notices) {
+  std::vector<Combination> combinations;
+  std::vector<std::string> reasons;
+  for (const DataType type : options.datatypes) {
+    for (const Reduction reduction : reductions_of(collective, options)) {
+      const std::string why_not = session.why_not(type, reduction);
+      if (why_not.empty()) {
+        for (const int root : roots_of(collective, options, ranks)) combinations.push_back({type, reduction, root});
+      } else if (std::find(reasons.begin(), reasons.end(), why_not) == reasons.end()) {
+        reasons.push_back(why_not);
+      }
+    }
+  }
+  if (combinations.empty()) {
+    throw Error(ExitStatus::kMissing, fmt::format("{}; choose another with -d or -o", fmt::join(reasons, "; ")));
+  }
+  for (const std::string& reason : reasons) notices.push_back(fmt::format("Left out: {}", reason));
+  return combinations;
+}
+
+CaseList list_cases(const Collective& collective, const Options& options, const GroupSizes& groups,
+                    const Combination& which) {
+  CaseList list;
+  std::vector<std::uint64_t> last;
+  const std::size_t element = facts(which.datatype).size;
+  for (const Bytes size : list_sizes(options.sweep, element).sizes) {
+    const Request request{size / element, element};
+    const std::string why = size > 0 ? why_empty(collective, request, groups) : "";
+    if (!why.empty()) {
+      Row row;
+      row.size = size;
+      row.datatype = which.datatype;
+      row.reduction = which.reduction;
+      row.root = which.root;
+      row.skipped = why;
+      row.finished = std::time(nullptr);
+      list.skipped.push_back(std::move(row));
+      continue;
+    }
+    std::vector<std::uint64_t> rounded = rounded_in_each(collective, request, groups);
+    if (rounded == last) continue;  // sizes that round to the same in every group are one
+    last = std::move(rounded);
+    const Layout layout = collective.layout(request, groups.ranks[static_cast<std::size_t>(groups.own)]);
+    const Bytes bytes = largest(layout) * element;
+    for (const bool in_place : {false, true}) {
+      if (options.placement != (in_place ? Placement::kOut : Placement::kIn)) {
+        list.cases.push_back({bytes, layout, which.datatype, which.reduction, which.root, in_place});
+      }
+    }
+  }
+  return list;
+}
+
+}  // namespace fabricbench

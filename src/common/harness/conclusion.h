@@ -1,0 +1,34 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/core/exit_status.h"
+#include "common/core/units.h"
+#include "common/harness/totals.h"
+#include "common/mpi/communicator.h"
+#include "common/report/context.h"
+#include "common/report/sink.h"
+
+namespace fabricbench {
+
+/// How the run ended, by what its rows add up to.
+[[nodiscard]] Ending conclude(const Totals& totals, const Context& context);
+
+/// Tells every sink that the run broke off.
+void abandon(const std::vector<std::unique_ptr<Sink>>& sinks, ExitStatus status, const std::string& reason);
+
+/// What the system did from this object's beginning on.
+class SystemUsage {
+ public:
+  SystemUsage();
+  /// Fills in `ending` on every process; collective.
+  void add_to(Ending& ending, const mpi::Communicator& world) const;
+
+ private:
+  std::uint64_t stolen_;
+  Seconds began_;
+};
+
+}  // namespace fabricbench

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/core/options.h"
+#include "common/core/session.h"
+#include "common/harness/describe.h"
+#include "common/harness/team.h"
+#include "common/report/context.h"
+
+// Sessions on GPUs. A program is built with one of two implementations: src/common/gpu where CUDA and NCCL were found,
+// or src/common/gpu_absent, which says what to install.
+namespace fabricbench::gpu {
+
+/// Why not every process of the job can measure NCCL: what is missing and where; empty where all can. The same on
+/// every process; collective.
+[[nodiscard]] std::string why_no_nccl(const Team& team, const Placed& placed, const Options& options);
+
+/// A session and what the user should know of how it was set up, a line each.
+struct Opened {
+  std::unique_ptr<Session> session;
+  std::vector<std::string> notices;
+};
+
+/// NCCL on GPUs. Collective. Throws Error.
+[[nodiscard]] Opened open_nccl(const Team& team, const Placed& placed, const Options& options);
+
+/// MPI on GPU memory, where the MPI library says that it can. Collective. Throws Error (missing) where it cannot.
+[[nodiscard]] Opened open_mpi_on_cuda(const Team& team, const Placed& placed, const Options& options);
+
+/// The GPUs of this process's ranks; empty where it uses none.
+[[nodiscard]] std::vector<GpuFacts> describe_gpus(const Session& session);
+
+}  // namespace fabricbench::gpu

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/report/row.h"
+
+namespace fabricbench {
+
+/// Rows and records as bytes, for a process of the same program on a like machine.
+[[nodiscard]] std::string pack(const std::vector<Row>& rows);
+[[nodiscard]] std::vector<Row> unpack(std::string_view packed);
+[[nodiscard]] std::string pack(EpochRecord record);
+[[nodiscard]] EpochRecord unpack_epoch(std::string_view packed);
+
+}  // namespace fabricbench

@@ -1,0 +1,181 @@
+#include "common/harness/setup.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "common/core/error.h"
+#include "common/host/topology.h"
+#include "common/report/csv.h"
+#include "common/report/json_lines.h"
+#include "common/report/nccl_tests_json.h"
+#include "common/report/table.h"
+
+namespace fabricbench {
+namespace {
+
+/// Opens the outputs. Throws UsageError where one cannot be, and then leaves none behind that it made.
+std::vector<std::unique_ptr<Sink>> open_own_sinks(const Options& options) {
+  std::vector<std::string> made;
+  const auto open = [&](const std::string& path) {
+    if (std::find(made.begin(), made.end(), path) != made.end()) {
+      throw UsageError(fmt::format("'{}' is to take two outputs; give each a file of its own", path));
+    }
+    OutputFile file(path, options.force);
+    made.push_back(path);
+    return file;
+  };
+  try {
+    std::vector<std::unique_ptr<Sink>> sinks;
+    sinks.push_back(std::make_unique<TableSink>(OutputFile::standard_output()));
+    if (!options.json_file.empty()) sinks.push_back(std::make_unique<JsonLinesSink>(open(options.json_file)));
+    if (!options.csv_file.empty()) sinks.push_back(std::make_unique<CsvSink>(open(options.csv_file)));
+    if (const std::string& path = options.nccl_tests_json_file; !path.empty()) {
+      sinks.push_back(std::make_unique<NcclTestsJsonSink>(open(path)));
+    }
+    return sinks;
+  } catch (const UsageError&) {
+    if (!options.force) std::for_each(made.begin(), made.end(), [](const auto& path) { std::remove(path.c_str()); });
+    throw;
+  }
+}
+
+/// What only the job's first process can do, such as opening files; where it fails, every process throws its error.
+template <typename Action>
+auto on_first_process(const mpi::Communicator& world, Action action) {
+  decltype(action()) result{};
+  std::string problem;
+  try {
+    if (world.is_root()) result = action();
+  } catch (const UsageError& error) {
+    problem = error.what();
+  }
+  problem = world.broadcast(problem);
+  if (!problem.empty()) throw UsageError(problem);
+  return result;
+}
+
+std::string read_file(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw UsageError(fmt::format("cannot read the traffic matrix '{}'; give a file that exists", path));
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+Traffic agreed_traffic(const mpi::Communicator& world, const Options& options) {
+  if (options.matrix_file.empty()) return Traffic(options.spread);
+  const std::string matrix = on_first_process(world, [&] { return read_file(options.matrix_file); });
+  return {world.broadcast(matrix), options.matrix_scale};
+}
+
+/// The sizes that all datatypes together leave; throws UsageError where one of them leaves none.
+void check_sizes(const Options& options, std::vector<std::string>& notices) {
+  for (const DataType type : options.datatypes) {
+    const SizeList list = list_sizes(options.sweep, facts(type).size);
+    if (list.sizes.empty()) {
+      throw UsageError(fmt::format("no size from -b {} to -e {} holds an element of {}, which takes {} bytes; raise -e",
+                                   exact_bytes(options.sweep.min_bytes), exact_bytes(options.sweep.max_bytes),
+                                   facts(type).name, facts(type).size));
+    }
+    if (list.too_small.empty()) continue;
+    notices.push_back(fmt::format("Left out: {} size{} below one element of {}", list.too_small.size(),
+                                  list.too_small.size() == 1 ? "" : "s", facts(type).name));
+  }
+}
+
+void check_shares(const Collective& collective, const Setup& setup) {
+  for (const Combination& which : setup.combinations) {
+    const CaseList list = list_cases(collective, setup.options, setup.groups, which);
+    if (!list.cases.empty()) continue;
+    throw UsageError(fmt::format("no size from -b {} to -e {} is enough for {}: {}; raise -e",
+                                 exact_bytes(setup.options.sweep.min_bytes), exact_bytes(setup.options.sweep.max_bytes),
+                                 collective.name(), list.skipped.front().skipped));
+  }
+}
+
+void check_ranks(const Collective& collective, const Options& options, const GroupSizes& groups) {
+  const char* where = groups.ranks.size() > 1 ? " in the smallest group" : "";
+  for (const int ranks : groups.ranks) {
+    if (const std::string why = collective.why_not(ranks); !why.empty()) {
+      throw UsageError(fmt::format("{} cannot run on {} ranks: {}", collective.name(), ranks, why));
+    }
+  }
+  if (collective.has_root() && options.root >= groups.smallest()) {
+    const std::string ranks = groups.smallest() == 1 ? "is 1 rank" : fmt::format("are {} ranks", groups.smallest());
+    throw UsageError(fmt::format("-r {} is no rank: there {}{}, and the first is 0", options.root, ranks, where));
+  }
+}
+
+/// A traffic matrix says by itself how large the one message is.
+void take_size_of_matrix(const Collective& collective, Setup& setup) {
+  if (setup.options.matrix_file.empty()) return;
+  Bytes most = 0;
+  for (const int ranks : setup.groups.ranks) {
+    const Layout layout = collective.layout({}, ranks);
+    most = std::max({most, layout.send_count, layout.recv_count});
+  }
+  if (most == 0) {
+    throw UsageError(
+        "the traffic matrix leaves nothing to send: what is below 16 bytes counts as 0; raise --matrix-scale");
+  }
+  setup.options.sweep = {most, most, 0, 1};
+  setup.notices.push_back(
+      fmt::format("The traffic matrix sets the size: {} at the busiest rank", readable_bytes(most)));
+}
+
+void note_placement(const Setup& setup, const mpi::Communicator& world, std::vector<std::string>& notices) {
+  if (setup.groups.smallest() == 1) {
+    notices.push_back("One rank: nothing crosses a network, and busbw is 0 by definition");
+  }
+  const std::int64_t missing = world.max(setup.placed.local_processes - std::int64_t{sysconf(_SC_NPROCESSORS_ONLN)});
+  if (missing > 0) {
+    notices.push_back(fmt::format("A host has {} more rank{} than processors: times include waiting for a processor",
+                                  missing, missing == 1 ? "" : "s"));
+  }
+}
+
+void note_session(Setup& setup) {
+  const std::vector<std::string>& notices = setup.backend.notices;
+  setup.notices.insert(setup.notices.end(), notices.begin(), notices.end());
+  const std::string why_not = setup.backend.session->why_no_choices();
+  const bool wanted = setup.options.stats || (!setup.options.json_file.empty() && setup.backend.name == "nccl");
+  if (wanted && !why_not.empty()) {
+    setup.notices.push_back(fmt::format("Algorithm, protocol and channels are not known: {}", why_not));
+  }
+}
+
+}  // namespace
+
+Setup set_up(const mpi::Communicator& world, Collective& collective, Options options) {
+  Setup setup;
+  adapt_options(collective, options, setup.notices);
+  setup.options = std::move(options);
+  setup.team = std::make_unique<Team>(world, setup.options.split);
+  setup.placed = place_processes(world);
+  setup.backend = choose_backend(*setup.team, setup.placed, setup.options);
+  const Session& session = *setup.backend.session;
+  note_session(setup);
+  setup.groups = group_sizes(*setup.team, session.local_ranks());
+  collective.use(agreed_traffic(world, setup.options));
+  check_ranks(collective, setup.options, setup.groups);
+  take_size_of_matrix(collective, setup);
+  setup.combinations = list_combinations(collective, setup.options, session, setup.groups.smallest(), setup.notices);
+
+  const bool cold = setup.options.buffers == BufferPolicy::kCold;
+  const Bytes cold_pool = cold ? 2 * host::topology().last_level_cache_bytes : 0;
+  const auto agreed_pool = static_cast<Bytes>(world.max(static_cast<std::int64_t>(cold_pool)));
+  setup.memory = plan_memory(setup.options, memory_per_rank(world, session), agreed_pool);
+  setup.notices.insert(setup.notices.end(), setup.memory.notices.begin(), setup.memory.notices.end());
+  setup.options.sweep.max_bytes = setup.memory.max_bytes;
+  check_sizes(setup.options, setup.notices);
+  check_shares(collective, setup);
+  note_placement(setup, world, setup.notices);
+  setup.sinks = on_first_process(world, [&] { return open_own_sinks(setup.options); });
+  return setup;
+}
+
+}  // namespace fabricbench

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/core/options.h"
+#include "common/harness/backends.h"
+#include "common/harness/case_list.h"
+#include "common/harness/collective.h"
+#include "common/harness/describe.h"
+#include "common/harness/memory_plan.h"
+#include "common/harness/team.h"
+#include "common/report/sink.h"
+
+namespace fabricbench {
+
+/// What is settled before anything is measured. Every process arrives at the same, or at the same Error.
+struct Setup {
+  Options options;
+  std::unique_ptr<Team> team;
+  Placed placed;
+  BackendChoice backend;
+  GroupSizes groups;
+  std::vector<Combination> combinations;
+  MemoryPlan memory;
+  std::vector<std::string> notices;
+  std::vector<std::unique_ptr<Sink>> sinks;  // the job's first process
+};
+
+/// Collective over `world`, which must outlive the result. Throws Error.
+[[nodiscard]] Setup set_up(const mpi::Communicator& world, Collective& collective, Options options);
+
+}  // namespace fabricbench

@@ -1,0 +1,34 @@
+#include "common/harness/team.h"
+
+#include <map>
+
+#include "common/core/split.h"
+
+namespace fabricbench {
+
+Team::Team(const mpi::Communicator& world, const std::string& split) : world_(world) {
+  std::map<std::uint64_t, int> numbers;
+  for (int process = 0; process < world.size(); ++process) {
+    const auto number = static_cast<std::uint64_t>(process);
+    const std::uint64_t colour = split.empty() ? 0 : parse_split(split).colour(number);
+    group_of_.push_back(numbers.emplace(colour, static_cast<int>(numbers.size())).first->second);
+  }
+  groups_ = static_cast<int>(numbers.size());
+  group_number_ = group_of(world.rank());
+  group_ = world.split(group_number_);
+  leaders_ = world.split(group_->is_root() ? std::optional(0) : std::nullopt);
+}
+
+std::vector<int> Team::processes_of(int group) const {
+  std::vector<int> processes;
+  for (int process = 0; process < world_.size(); ++process) {
+    if (group_of(process) == group) processes.push_back(process);
+  }
+  return processes;
+}
+
+std::vector<std::string> Team::from_each_group(const std::string& text) const {
+  return leaders_ ? leaders_->gather(text) : std::vector<std::string>();
+}
+
+}  // namespace fabricbench

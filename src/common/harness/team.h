@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/mpi/communicator.h"
+
+namespace fabricbench {
+
+/// Who takes part: the processes of the job, and those of this process's group, which run an operation together.
+/// Without --split there is one group, of all. All groups run the same cases at the same time.
+class Team {
+ public:
+  /// Collective over `world`, which must outlive this. `split`: see parse_split; empty: one group.
+  Team(const mpi::Communicator& world, const std::string& split);
+
+  [[nodiscard]] const mpi::Communicator& world() const { return world_; }
+  [[nodiscard]] const mpi::Communicator& group() const { return *group_; }
+  /// Groups are numbered from 0 in the order of their first processes.
+  [[nodiscard]] int group_number() const { return group_number_; }
+  [[nodiscard]] int groups() const { return groups_; }
+  /// The job's numbers of a group's processes, on every process.
+  [[nodiscard]] std::vector<int> processes_of(int group) const;
+  [[nodiscard]] int group_of(int process) const { return group_of_[static_cast<std::size_t>(process)]; }
+
+  /// What the first process of each group gives, by group; empty on processes other than the job's first.
+  /// Collective; what other processes give is not looked at.
+  [[nodiscard]] std::vector<std::string> from_each_group(const std::string& text) const;
+
+ private:
+  const mpi::Communicator& world_;
+  std::optional<mpi::Communicator> group_;
+  std::optional<mpi::Communicator> leaders_;  // the first process of each group; nothing on others
+  std::vector<int> group_of_;                 // by process
+  int group_number_ = 0;
+  int groups_ = 1;
+};
+
+}  // namespace fabricbench

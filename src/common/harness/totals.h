@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/core/options.h"
+#include "common/report/row.h"
+
+namespace fabricbench {
+
+/// What the rows of a run add up to, for the closing lines. Filled in on the job's first process.
+class Totals {
+ public:
+  explicit Totals(const Options& options) : options_(options) {}
+
+  void add(const Row& row, const std::string& collective);
+
+  [[nodiscard]] std::uint64_t wrong_checks() const { return wrong_checks_; }
+  /// What was found wrong, a line each; the first of many.
+  [[nodiscard]] const std::vector<std::string>& wrong_data() const { return wrong_data_; }
+  [[nodiscard]] std::int64_t measurements() const { return measurements_; }
+  [[nodiscard]] std::int64_t late() const { return late_; }
+  /// Isolated: measurements that could not start by the common clock.
+  [[nodiscard]] std::int64_t started_by_barrier() const { return started_by_barrier_; }
+  /// The plain mean of a group's bus bandwidths, bytes per second; 0 where there are none.
+  [[nodiscard]] double average_busbw(int group) const;
+  /// The group whose average is lowest; not one of a single rank, whose is 0 by definition, where there are others.
+  [[nodiscard]] int slowest_group() const;
+
+  /// A rank of a group, in what share of that group's samples it took longest, and by how much its own times lie
+  /// above those of the group's median rank: the mean over the measurements, relative.
+  struct Slowest {
+    int rank = 0;
+    double share = 0;
+    double excess = 0;
+  };
+  [[nodiscard]] Slowest slowest_rank(int group) const;
+
+  /// One line on how precise the figures are.
+  [[nodiscard]] std::string precision_line() const;
+
+ private:
+  struct OfGroup {
+    double busbw = 0;  // sum
+    std::int64_t measurements = 0;
+    double samples = 0;
+    std::map<int, double> slowest;  // by rank: samples in which it took longest
+    std::vector<double> excess;     // by rank: sum over measurements
+  };
+  void add(const Row& row, const Measurement& measured, const std::string& label);
+
+  const Options& options_;
+  std::map<int, OfGroup> groups_;
+  std::uint64_t wrong_checks_ = 0;
+  std::vector<std::string> wrong_data_;
+  std::int64_t measurements_ = 0;
+  std::int64_t with_interval_ = 0;
+  std::int64_t precise_ = 0;  // measurements whose interval is as narrow as asked for
+  double widest_ = 0;         // the widest interval's half-width, relative
+  std::string widest_case_;
+  std::int64_t fewest_epochs_ = 0;
+  std::int64_t most_epochs_ = 0;
+  std::int64_t late_ = 0;
+  std::int64_t started_by_barrier_ = 0;
+};
+
+}  // namespace fabricbench

@@ -1,0 +1,227 @@
+#include "common/host/wires.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <ifaddrs.h>
+#include <netinet/in.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "common/host/files.h"
+
+namespace fabricbench::host {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kBytesPerWord = 4;
+// Source: PortCounters of the InfiniBand specification, which stop at their largest value.
+constexpr std::uint64_t kEndOfShortCounter = std::numeric_limits<std::uint32_t>::max();
+
+// Names in a directory, sorted; none where it cannot be read.
+std::vector<std::string> names_in(const fs::path& directory) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator entry(directory, error), end; !error && entry != end; entry.increment(error)) {
+    names.push_back(entry->path().filename().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+bool is_there(const fs::path& path) {
+  std::error_code error;
+  return fs::exists(path, error);
+}
+
+// A stream would cost several times as much, and counters are read between measurements.
+std::optional<std::uint64_t> read_count(const std::string& file) {
+  const int descriptor = open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return std::nullopt;
+  std::array<char, 32> text{};
+  const ssize_t length = read(descriptor, text.data(), text.size());
+  close(descriptor);
+  if (length <= 0) return std::nullopt;
+  return parse_integer<std::uint64_t>(without_blanks({text.data(), static_cast<std::size_t>(length)}));
+}
+
+std::optional<std::uint64_t> read_bytes(const std::string& file, WireKind kind) {
+  const auto count = read_count(file);
+  if (!count || kind != WireKind::kRdma) return count;
+  if (*count == kEndOfShortCounter) return std::nullopt;
+  if (*count > std::numeric_limits<std::uint64_t>::max() / kBytesPerWord) return std::nullopt;
+  return *count * kBytesPerWord;
+}
+
+// An IPoIB interface lies upon a port, provided that the port counts. Source: ARPHRD_INFINIBAND in linux/if_arp.h,
+// `dev_port` (from 0, where ports count from 1) in ABI/testing/sysfs-class-net.
+std::optional<std::string> port_below(const fs::path& root, const fs::path& interface) {
+  constexpr int kInfiniBand = 32;
+  if (read_integer<int>(interface / "type") != kInfiniBand) return std::nullopt;
+  const std::vector<std::string> devices = names_in(interface / "device/infiniband");
+  const auto index = read_integer<int>(interface / "dev_port");
+  if (devices.size() != 1 || !index || *index < 0) return std::nullopt;
+  const std::string port = std::to_string(std::int64_t{*index} + 1);
+  const fs::path counters = root / "sys/class/infiniband" / devices[0] / "ports" / port / "counters";
+  if (!is_there(counters / "port_xmit_data")) return std::nullopt;
+  return devices[0] + ":" + port;
+}
+
+// The kernel links a bond, VLAN or bridge to each interface below it, as `lower_eth0`.
+std::vector<std::string> wires_below(const fs::path& root, const fs::path& interface) {
+  constexpr std::string_view kLink = "lower_";
+  std::vector<std::string> below;
+  for (const std::string& name : names_in(interface)) {
+    if (name.starts_with(kLink)) below.push_back(name.substr(kLink.size()));
+  }
+  if (const auto port = port_below(root, interface)) below.push_back(*port);
+  return below;
+}
+
+// The first address and the mask of an IPv4 network in host byte order.
+struct Network {
+  std::uint32_t address;
+  std::uint32_t mask;
+};
+
+std::optional<Network> parse_network(std::string_view text) {
+  const std::size_t slash = std::min(text.find('/'), text.size());
+  const auto length = parse_integer<std::uint8_t>(text.substr(std::min(slash + 1, text.size())));
+  if (!length || *length > 32) return std::nullopt;
+  std::uint32_t address = 0;
+  int shift = 32;
+  std::string_view rest = text.substr(0, slash);
+  while (!rest.empty()) {
+    const std::size_t dot = std::min(rest.find('.'), rest.size());
+    const auto byte = parse_integer<std::uint8_t>(rest.substr(0, dot));
+    if (!byte || shift == 0) return std::nullopt;
+    shift -= 8;
+    address |= std::uint32_t{*byte} << shift;
+    rest.remove_prefix(std::min(dot + 1, rest.size()));
+  }
+  if (shift == 32) return std::nullopt;
+  const std::uint32_t mask = *length == 0 ? 0 : std::numeric_limits<std::uint32_t>::max() << (32 - *length);
+  return Network{address & mask, mask};
+}
+
+void add_bottom(const std::string& name, const std::vector<Wire>& wires, std::vector<std::string>& found) {
+  const auto wire = std::find_if(wires.begin(), wires.end(), [&](const Wire& w) { return w.name == name; });
+  if (wire == wires.end() || wire->kind == WireKind::kLoopback) return;
+  if (wire->kind != WireKind::kStacked) found.push_back(name);
+  for (const std::string& below : wire->below) add_bottom(below, wires, found);  // the kernel allows no circles
+}
+
+const WireCounter* find(const std::vector<WireCounter>& wires, const std::string& name) {
+  const auto found = std::find_if(wires.begin(), wires.end(), [&](const WireCounter& w) { return w.name == name; });
+  return found == wires.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+WireReader::WireReader(const fs::path& root) {
+  find_interfaces(root);
+  find_rdma_ports(root);
+}
+
+void WireReader::find_interfaces(const fs::path& root) {
+  const fs::path all = root / "sys/class/net";
+  for (const std::string& name : names_in(all)) {
+    const fs::path statistics = all / name / "statistics";
+    if (!is_there(statistics)) continue;  // a file such as bonding_masters
+    std::vector<std::string> below = wires_below(root, all / name);
+    WireKind kind = below.empty() ? WireKind::kInterface : WireKind::kStacked;
+    if (name == "lo") kind = WireKind::kLoopback;
+    wires_.push_back({name, kind, std::move(below)});
+    files_.push_back({statistics / "tx_bytes", statistics / "rx_bytes"});
+  }
+}
+
+void WireReader::find_rdma_ports(const fs::path& root) {
+  const fs::path all = root / "sys/class/infiniband";
+  for (const std::string& device : names_in(all)) {
+    for (const std::string& port : names_in(all / device / "ports")) {
+      const fs::path counters = all / device / "ports" / port / "counters";
+      wires_.push_back({std::string(device).append(":").append(port), WireKind::kRdma, {}});
+      files_.push_back({counters / "port_xmit_data", counters / "port_rcv_data"});
+    }
+  }
+}
+
+std::vector<WireCounter> WireReader::read() const {
+  std::vector<WireCounter> counters;
+  counters.reserve(wires_.size());
+  for (std::size_t i = 0; i < wires_.size(); ++i) {
+    const auto sent = read_bytes(files_[i].sent, wires_[i].kind);
+    const auto received = read_bytes(files_[i].received, wires_[i].kind);
+    if (sent && received) counters.push_back({wires_[i].name, wires_[i].kind, *sent, *received});
+  }
+  return counters;
+}
+
+std::vector<std::string> bottom_wires(const std::string& name, const std::vector<Wire>& wires) {
+  std::vector<std::string> found;
+  add_bottom(name, wires, found);
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  return found;
+}
+
+std::vector<WireCounter> wire_traffic(const std::vector<WireCounter>& before, const std::vector<WireCounter>& after) {
+  std::vector<WireCounter> traffic;
+  for (const WireCounter& end : after) {
+    const WireCounter* const begin = find(before, end.name);
+    if (begin == nullptr || end.tx_bytes < begin->tx_bytes || end.rx_bytes < begin->rx_bytes) continue;
+    traffic.push_back({end.name, end.kind, end.tx_bytes - begin->tx_bytes, end.rx_bytes - begin->rx_bytes});
+  }
+  return traffic;
+}
+
+void WireTotal::add(const std::vector<WireCounter>& traffic) {
+  if (std::exchange(empty_, false)) {
+    wires_ = traffic;
+    return;
+  }
+  std::vector<WireCounter> sums;
+  for (const WireCounter& more : traffic) {
+    const WireCounter* const sum = find(wires_, more.name);
+    if (sum == nullptr) continue;
+    sums.push_back({more.name, more.kind, sum->tx_bytes + more.tx_bytes, sum->rx_bytes + more.rx_bytes});
+  }
+  wires_ = std::move(sums);
+}
+
+std::vector<InterfaceAddress> interface_addresses() {
+  ifaddrs* list = nullptr;
+  if (getifaddrs(&list) != 0) return {};
+  const std::unique_ptr<ifaddrs, decltype(&freeifaddrs)> owner(list, &freeifaddrs);
+  std::vector<InterfaceAddress> addresses;
+  for (const ifaddrs* entry = list; entry != nullptr; entry = entry->ifa_next) {
+    if (entry->ifa_addr == nullptr || entry->ifa_addr->sa_family != AF_INET) continue;
+    sockaddr_in address{};
+    std::memcpy(&address, entry->ifa_addr, sizeof address);
+    const std::string_view label(entry->ifa_name);
+    addresses.push_back({std::string(label.substr(0, label.find(':'))), ntohl(address.sin_addr.s_addr)});
+  }
+  return addresses;
+}
+
+std::vector<std::string> interfaces_in(std::string_view network, const std::vector<InterfaceAddress>& addresses) {
+  std::vector<std::string> names;
+  const auto parsed = parse_network(network);
+  if (!parsed) return names;
+  for (const InterfaceAddress& address : addresses) {
+    if ((address.ipv4 & parsed->mask) == parsed->address) names.push_back(address.interface);
+  }
+  return names;
+}
+
+}  // namespace fabricbench::host

@@ -1,0 +1,11 @@
+#pragma once
+
+#include <string>
+
+namespace fabricbench::mpi {
+
+/// Why this process's MPI library cannot be given GPU memory; empty where it says that it can. It is asked at run
+/// time: Open MPI's MPIX_Query_cuda_support, MPICH's MPIX_GPU_query_support.
+[[nodiscard]] std::string why_not_cuda_aware();
+
+}  // namespace fabricbench::mpi

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <nccl.h>
+
+namespace fabricbench::nccl {
+
+/// What a libnccl may lack, in the order of the versions that brought it.
+enum class Feature {
+  kMemory,          ///< ncclMemAlloc
+  kRegistration,    ///< ncclCommRegister
+  kChoices,         ///< a profiler interface that names algorithm and protocol
+  kEightBitFloats,  ///< f8e4m3, f8e5m2
+  kCtaPolicy,       ///< ncclConfig_t::CTAPolicy
+  kWindows,         ///< ncclCommWindowRegister
+  kNativeAllToAll,  ///< ncclAlltoAll, ncclGather, ncclScatter
+  kLinkCentric,     ///< ncclConfig_t::nvlinkCentricSched
+  kDeviceApi,       ///< ncclDevCommCreate
+};
+
+/// libnccl's functions. What NCCL 2.18 has is never null; the rest is where Library::has says so. Types that are newer
+/// than 2.18 are spelled as what they are in the binary interface, so that an older nccl.h compiles too.
+struct Functions {
+  decltype(&ncclGetVersion) get_version;
+  decltype(&ncclGetUniqueId) get_unique_id;
+  decltype(&ncclCommInitRankConfig) init_rank;
+  decltype(&ncclCommDestroy) destroy;
+  decltype(&ncclCommAbort) abort;
+  decltype(&ncclCommGetAsyncError) async_error;
+  decltype(&ncclGetErrorString) error_string;
+  decltype(&ncclGetLastError) last_error;
+  decltype(&ncclRedOpCreatePreMulSum) create_mulsum;
+  decltype(&ncclRedOpDestroy) destroy_reduction;
+  decltype(&ncclGroupStart) group_start;
+  decltype(&ncclGroupEnd) group_end;
+  decltype(&ncclAllReduce) all_reduce;
+  decltype(&ncclAllGather) all_gather;
+  decltype(&ncclReduceScatter) reduce_scatter;
+  decltype(&ncclBroadcast) broadcast;
+  decltype(&ncclReduce) reduce;
+  decltype(&ncclSend) send;
+  decltype(&ncclRecv) recv;
+
+  ncclResult_t (*allocate)(void** block, std::size_t bytes);
+  ncclResult_t (*release)(void* block);
+  ncclResult_t (*enrol)(ncclComm_t communicator, void* block, std::size_t bytes, void** handle);
+  ncclResult_t (*withdraw)(ncclComm_t communicator, void* handle);
+  ncclResult_t (*open_window)(ncclComm_t communicator, void* block, std::size_t bytes, void** window, int flags);
+  ncclResult_t (*close_window)(ncclComm_t communicator, void* window);
+  decltype(&ncclAllGather) all_to_all;
+  decltype(&ncclBroadcast) gather;
+  decltype(&ncclBroadcast) scatter;
+  ncclResult_t (*create_device_communicator)(ncclComm_t communicator, const void* requirements,
+                                             void* device_communicator);
+  ncclResult_t (*destroy_device_communicator)(ncclComm_t communicator, const void* device_communicator);
+};
+
+/// 22809 as `2.28.9`; the coding is the same since NCCL 2.9.
+[[nodiscard]] std::string version_text(int version);
+/// The version of the nccl.h that this was compiled with.
+[[nodiscard]] int header_version();
+
+/// libnccl, loaded at run time, so that one program also starts on hosts without it. Stays loaded to the end of the
+/// process: NCCL has threads that are not ours to end.
+class Library {
+ public:
+  /// Throws Error (missing) where there is no such library or it is older than 2.18.
+  explicit Library(const std::string& file = "libnccl.so.2");
+
+  [[nodiscard]] const Functions& functions() const { return functions_; }
+  [[nodiscard]] int version() const { return version_; }
+  [[nodiscard]] bool has(Feature feature) const;
+  /// Why `feature` cannot be used, with the version found and the version needed; empty where it can.
+  [[nodiscard]] std::string why_not(Feature feature) const;
+
+ private:
+  void load_required();
+  void load_optional();
+
+  struct Closer {
+    void operator()(void* handle) const;
+  };
+  std::unique_ptr<void, Closer> handle_;
+  Functions functions_{};
+  std::string missing_;  // the first required function that is not there
+  int version_ = 0;
+};
+
+}  // namespace fabricbench::nccl

@@ -1,0 +1,141 @@
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+
+#include "state.h"
+
+namespace fake_cuda {
+namespace {
+
+thread_local int chosen_device = 0;
+
+std::string_view environment(const char* name, std::string_view otherwise) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? otherwise : std::string_view(value);
+}
+
+std::size_t number(std::string_view text) {
+  std::size_t value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+/// The host's numbers of the devices that this process sees. As with CUDA, the list ends at the first wrong number.
+std::vector<int> visible() {
+  const int on_host = static_cast<int>(number(environment("FAKE_CUDA_DEVICES", "1")));
+  std::vector<int> devices;
+  if (std::getenv("CUDA_VISIBLE_DEVICES") == nullptr) {
+    for (int device = 0; device < on_host; ++device) devices.push_back(device);
+    return devices;
+  }
+  std::string_view list = environment("CUDA_VISIBLE_DEVICES", "");
+  while (!list.empty()) {
+    const auto comma = std::min(list.find(','), list.size());
+    int device = -1;
+    std::from_chars(list.data(), list.data() + comma, device);
+    if (device < 0 || device >= on_host) break;
+    devices.push_back(device);
+    list.remove_prefix(std::min(comma + 1, list.size()));
+  }
+  return devices;
+}
+
+cudaError_t reachable(int device) {
+  if (no_driver()) return cudaErrorInsufficientDriver;
+  if (device_count() == 0) return cudaErrorNoDevice;
+  return device >= 0 && device < device_count() ? cudaSuccess : cudaErrorInvalidDevice;
+}
+
+constexpr int kMultiprocessors = 4;
+
+cudaDeviceProp properties_of(int device) {
+  const int on_host = visible()[static_cast<std::size_t>(device)];
+  cudaDeviceProp properties{};
+  std::snprintf(properties.name, sizeof properties.name, "Fake GPU");
+  std::memset(properties.uuid.bytes, 0xfa, sizeof properties.uuid.bytes);
+  properties.uuid.bytes[15] = static_cast<char>(on_host);
+  properties.pciBusID = 0x10 + on_host;
+  properties.totalGlobalMem = memory_of_a_device();
+  properties.major = 9;
+  properties.multiProcessorCount = kMultiprocessors;
+  properties.unifiedAddressing = 1;
+  properties.canMapHostMemory = 1;
+  return properties;
+}
+
+}  // namespace
+
+bool no_driver() { return std::getenv("FAKE_CUDA_NO_DRIVER") != nullptr; }
+int device_count() { return static_cast<int>(visible().size()); }
+std::size_t memory_of_a_device() { return number(environment("FAKE_CUDA_MEMORY", "4294967296")); }
+int current_device() { return chosen_device; }
+
+}  // namespace fake_cuda
+
+using namespace fake_cuda;
+
+extern "C" {
+
+cudaError_t cudaGetDeviceCount(int* count) {
+  *count = 0;
+  if (no_driver()) return report(cudaErrorInsufficientDriver);
+  *count = device_count();
+  return report(*count > 0 ? cudaSuccess : cudaErrorNoDevice);
+}
+
+cudaError_t cudaSetDevice(int device) {
+  const cudaError_t status = reachable(device);
+  if (status == cudaSuccess) chosen_device = device;
+  return report(status);
+}
+
+cudaError_t cudaGetDevice(int* device) {
+  *device = chosen_device;
+  return report(reachable(chosen_device));
+}
+
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
+  const cudaError_t status = reachable(device);
+  if (status == cudaSuccess) *properties = properties_of(device);
+  return report(status);
+}
+
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
+  if (const cudaError_t status = reachable(device); status != cudaSuccess) return report(status);
+  const cudaDeviceProp properties = properties_of(device);
+  switch (attribute) {
+    case cudaDevAttrMultiProcessorCount: *value = properties.multiProcessorCount; break;
+    case cudaDevAttrComputeCapabilityMajor: *value = properties.major; break;
+    case cudaDevAttrComputeCapabilityMinor: *value = properties.minor; break;
+    default: return report(cudaErrorInvalidValue);
+  }
+  return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device) {
+  if (const cudaError_t status = reachable(device); status != cudaSuccess) return report(status);
+  std::snprintf(text, static_cast<std::size_t>(length), "0000:%02X:00.0",
+                static_cast<unsigned>(properties_of(device).pciBusID));
+  return cudaSuccess;
+}
+
+cudaError_t cudaDriverGetVersion(int* version) {
+  *version = no_driver() ? 0 : CUDART_VERSION;
+  return cudaSuccess;
+}
+
+cudaError_t cudaRuntimeGetVersion(int* version) {
+  *version = CUDART_VERSION;
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
+  if (const cudaError_t status = reachable(chosen_device); status != cudaSuccess) return report(status);
+  *total = memory_of_a_device();
+  *free = *total - std::min(*total, allocated_on(chosen_device));
+  return cudaSuccess;
+}
+}

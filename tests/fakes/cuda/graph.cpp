@@ -1,0 +1,65 @@
+#include <utility>
+
+#include "state.h"
+
+using namespace fake_cuda;
+
+extern "C" {
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode /*mode*/) {
+  if (stream == nullptr) return report(cudaErrorStreamCaptureUnsupported);  // CUDA does not record default streams
+  if (stream->capturing) return report(cudaErrorIllegalState);
+  stream->capturing = true;
+  stream->capture_broken = false;
+  stream->captured.clear();
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
+  *graph = nullptr;
+  if (stream == nullptr || !stream->capturing) return report(cudaErrorIllegalState);
+  stream->capturing = false;
+  if (stream->capture_broken) return report(cudaErrorStreamCaptureInvalidated);
+  *graph = new CUgraph_st{std::exchange(stream->captured, {})};
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
+  const bool active = stream != nullptr && stream->capturing;
+  *status = active ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
+  if (active && stream->capture_broken) *status = cudaStreamCaptureStatusInvalidated;
+  return cudaSuccess;
+}
+
+cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* executable, cudaGraph_t graph,
+                                          unsigned long long /*flags*/) {
+  *executable = nullptr;
+  if (graph == nullptr) return report(cudaErrorInvalidValue);
+  *executable = new CUgraphExec_st{std::make_shared<const Tasks>(graph->tasks)};
+  return cudaSuccess;
+}
+
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph, unsigned long long flags) {
+  return cudaGraphInstantiateWithFlags(executable, graph, flags);
+}
+
+cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
+  if (executable == nullptr) return report(cudaErrorInvalidValue);
+  return enqueue(stream, [tasks = executable->tasks] {
+    for (const Task& task : *tasks) {
+      if (const cudaError_t status = task(); status != cudaSuccess) return status;
+    }
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+  delete graph;
+  return cudaSuccess;
+}
+
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable) {
+  delete executable;
+  return cudaSuccess;
+}
+}

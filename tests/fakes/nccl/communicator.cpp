@@ -1,0 +1,155 @@
+// The functions of NCCL 2.18 that make communicators and groups.
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <climits>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include <cuda_runtime_api.h>
+
+#include "group.h"
+#include "profiler.h"
+#include "version.h"
+
+namespace fake_nccl {
+namespace {
+
+std::mutex last_error_guard;
+std::array<char, 256> last_error{};
+
+ncclResult_t refuse(const std::string& reason) { return failed(ncclInvalidArgument, reason); }
+
+/// The members that the library knows, from a configuration that may be larger or smaller than its own.
+ncclResult_t check_config(const ncclConfig_t* given) {
+  alignas(ncclConfig_t) std::array<std::byte, sizeof(ncclConfig_t)> known{};
+  const ncclConfig_t initial = NCCL_CONFIG_INITIALIZER;
+  std::memcpy(known.data(), &initial, sizeof initial);
+  std::memcpy(known.data(), given, std::min(given->size, kConfigBytes));
+  const auto* config = reinterpret_cast<const ncclConfig_t*>(known.data());
+  if (config->magic != 0xcafebeef) return refuse("ncclConfig_t argument not initialized via NCCL_CONFIG_INITIALIZER");
+  if (config->blocking != INT_MIN && config->blocking != 1) return refuse("the fake has blocking communicators only");
+  const int* policy = config->version >= 22700 ? cta_policy_of(config) : nullptr;
+  if (policy != nullptr && *policy != INT_MIN && (*policy < 0 || *policy > 2)) {
+    return refuse("Invalid config policy attribute value " + std::to_string(*policy));
+  }
+  return ncclSuccess;
+}
+
+Address address_in(const ncclUniqueId& id) {
+  Address address;
+  std::memcpy(&address, id.internal, sizeof address);
+  return address;
+}
+
+/// Waits until all ranks have joined. Then nobody needs the file any more.
+ncclResult_t finish_joining(const std::shared_ptr<Rank>& rank) {
+  if (!wait_until([&] { return rank->shared->joined >= rank->ranks; }, rank->aborted)) return ncclInternalError;
+  if (rank->rank == 0) close_file(rank->address);
+  open_profiler(*rank);
+  return ncclSuccess;
+}
+
+bool given(const char* variable) {
+  const char* value = std::getenv(variable);
+  return value != nullptr && std::strcmp(value, "1") == 0;
+}
+
+ncclResult_t join(ncclComm_t* communicator, int ranks, const ncclUniqueId& id, int number) {
+  const auto rank = std::make_shared<Rank>();
+  rank->fault = fault_of_environment();
+  if (rank->fault.hits("init_error", number)) return failed(ncclSystemError, "no network, as the test asked for");
+  if (rank->fault.hits("init_hang", number)) {
+    for (;;) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  rank->address = address_in(id);
+  rank->shared = map_segment(rank->address);
+  if (rank->shared == nullptr) return refuse("the identifier is of no fake communicator");
+  rank->rank = number;
+  rank->ranks = ranks;
+  rank->null = given("FAKE_NCCL_NULL");
+  if (cudaGetDevice(&rank->device) != cudaSuccess) return ncclUnhandledCudaError;
+  *communicator = new ncclComm{rank};
+  ++rank->shared->joined;
+  return finish_with_group([rank] { return finish_joining(rank); });
+}
+
+}  // namespace
+
+void set_last_error(const std::string& text) {
+  const std::lock_guard lock(last_error_guard);
+  std::strncpy(last_error.data(), text.c_str(), last_error.size() - 1);
+}
+
+}  // namespace fake_nccl
+
+using fake_nccl::Rank;
+
+ncclResult_t ncclGetVersion(int* version) {
+  *version = fake_nccl::kVersion;
+  return ncclSuccess;
+}
+
+ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
+  const fake_nccl::Address address = fake_nccl::create_segment();
+  if (address.file < 0) return fake_nccl::failed(ncclSystemError, "no shared memory");
+  std::memset(id->internal, 0, sizeof id->internal);
+  std::memcpy(id->internal, &address, sizeof address);
+  return ncclSuccess;
+}
+
+ncclResult_t ncclCommInitRankConfig(ncclComm_t* communicator, int ranks, ncclUniqueId id, int rank,
+                                    ncclConfig_t* config) {
+  *communicator = nullptr;
+  if (ranks < 1 || ranks > fake_nccl::kMostRanks || rank < 0 || rank >= ranks) {
+    return fake_nccl::refuse("no such rank");
+  }
+  if (const ncclResult_t problem = fake_nccl::check_config(config); problem != ncclSuccess) return problem;
+  return fake_nccl::join(communicator, ranks, id, rank);
+}
+
+ncclResult_t ncclCommDestroy(ncclComm_t communicator) {
+  if (communicator == nullptr) return ncclSuccess;
+  fake_nccl::close_profiler(*communicator->rank);
+  delete communicator;  // what is still in a stream shares the rank
+  return ncclSuccess;
+}
+
+ncclResult_t ncclCommAbort(ncclComm_t communicator) {
+  if (communicator == nullptr) return ncclSuccess;
+  Rank& rank = *communicator->rank;
+  rank.aborted = true;
+  while (rank.running > 0) std::this_thread::yield();
+  delete communicator;
+  return ncclSuccess;
+}
+
+ncclResult_t ncclCommGetAsyncError(ncclComm_t communicator, ncclResult_t* error) {
+  *error = static_cast<ncclResult_t>(communicator->rank->async_result.load());
+  return ncclSuccess;
+}
+
+const char* ncclGetErrorString(ncclResult_t result) {
+  switch (result) {
+    case ncclSuccess: return "no error";
+    case ncclUnhandledCudaError: return "unhandled cuda error";
+    case ncclSystemError: return "unhandled system error";
+    case ncclInternalError: return "internal error";
+    case ncclInvalidArgument: return "invalid argument";
+    case ncclInvalidUsage: return "invalid usage";
+    case ncclRemoteError: return "remote process exited or there was a network error";
+    default: return "unknown result code";
+  }
+}
+
+const char* ncclGetLastError(ncclComm_t /*communicator*/) { return fake_nccl::last_error.data(); }
+
+ncclResult_t ncclGroupStart() {
+  fake_nccl::begin_group();
+  return ncclSuccess;
+}
+
+ncclResult_t ncclGroupEnd() { return fake_nccl::end_group(); }

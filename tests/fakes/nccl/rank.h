@@ -1,0 +1,87 @@
+// One rank of a fake communicator, and the work that its stream carries out.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nccl.h>
+
+#include "faults.h"
+#include "segment.h"
+
+namespace fake_nccl {
+
+/// A reduction made by ncclRedOpCreatePreMulSum.
+struct MulSum {
+  ncclDataType_t type;
+  std::uint64_t scalar_bits;
+  bool alive;
+};
+
+struct Rank {
+  std::shared_ptr<Layout> shared;
+  Address address{};
+  int rank = 0;
+  int ranks = 1;
+  int device = 0;
+  int cta_policy = 0;
+  bool null = false;  ///< operations do nothing, at once (FAKE_NCCL_NULL=1)
+  Fault fault;
+  std::vector<MulSum> mulsums;
+  void* profiler_context = nullptr;
+
+  Barrier device_barrier;
+  Barrier host_barrier;
+  std::int64_t calls = 0;       ///< of operations
+  std::int64_t operations = 0;  ///< begun; on the stream's thread
+  std::atomic<bool> aborted = false;
+  std::atomic<int> running = 0;
+  std::atomic<int> async_result = ncclSuccess;
+};
+
+enum class Kind {
+  kAllReduce,
+  kAllGather,
+  kReduceScatter,
+  kBroadcast,
+  kReduce,
+  kAllToAll,
+  kGather,
+  kScatter,
+  kSend,
+  kRecv
+};
+
+struct Operation {
+  Kind kind;
+  const std::byte* send;
+  std::byte* recv;
+  std::size_t count;
+  ncclDataType_t type;
+  ncclRedOp_t reduction;
+  int root;                      ///< or the peer
+  std::optional<MulSum> mulsum;  ///< as it was when the operation was started
+};
+
+/// What one rank put into one group, in order. Runs on the stream's thread; returns early after an abort.
+void run(Rank& rank, const std::vector<Operation>& operations);
+
+/// The parts of run: one collective, and all messages of a group at once. False after an abort.
+[[nodiscard]] bool run_collective(Rank& rank, const Operation& operation);
+[[nodiscard]] bool run_messages(Rank& rank, const std::vector<Operation>& messages);
+
+/// Kept for ncclGetLastError, which is one for the whole process.
+void set_last_error(const std::string& text);
+
+[[nodiscard]] std::size_t element_bytes(ncclDataType_t type);
+
+}  // namespace fake_nccl
+
+/// What an ncclComm_t points to.
+struct ncclComm {
+  std::shared_ptr<fake_nccl::Rank> rank;
+};

@@ -1,0 +1,11 @@
+#include "version.h"
+
+namespace fake_nccl {
+
+const int kVersion = 22809;
+const int kTypes = 12;
+const std::size_t kConfigBytes = sizeof(ncclConfig_t);
+
+const int* cta_policy_of(const void* config) { return &static_cast<const ncclConfig_t*>(config)->CTAPolicy; }
+
+}  // namespace fake_nccl

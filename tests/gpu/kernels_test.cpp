@@ -1,0 +1,146 @@
+// The kernels on a real device, against the host's own filling and checking.
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstring>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "common/core/clock.h"
+#include "common/core/session.h"
+#include "common/cuda/clock.h"
+#include "common/cuda/memory.h"
+#include "common/cuda/recording.h"
+#include "common/cuda/stream.h"
+#include "common/cuda/wait.h"
+
+namespace fabricbench::cuda {
+namespace {
+
+constexpr Seconds kLimit = 60;
+
+class Kernels : public testing::Test {
+ protected:
+  /// What lies on the device, as the host sees it.
+  std::vector<std::byte> on_host(std::span<const std::byte> device) {
+    std::vector<std::byte> host(device.size());
+    memory_.copy_to_host(device, host.data());
+    return host;
+  }
+
+  Stream stream_ = Stream::create(0);
+  CudaMemory memory_{stream_.view(), kLimit};
+};
+
+/// A block of device memory that goes with the object.
+class Block {
+ public:
+  Block(CudaMemory& memory, std::size_t bytes) : memory_(memory), block_(memory.allocate(bytes), bytes) {}
+  Block(const Block&) = delete;
+  Block& operator=(const Block&) = delete;
+  ~Block() { memory_.release(block_.data()); }
+
+  [[nodiscard]] std::span<std::byte> bytes() const { return block_; }
+
+ private:
+  CudaMemory& memory_;
+  std::span<std::byte> block_;
+};
+
+TEST_F(Kernels, FillWhatTheHostFills) {
+  const Block block(memory_, 1 << 20);
+  for (const DataTypeFacts& type : kDataTypes) {
+    const PatternTable table = PatternTable::moved(type.type, 0);
+    for (const std::uint64_t elements : {1, 2, 7, 63, 8190, 8191, 8192, 40000}) {
+      for (const std::uint64_t shift : {0, 1, 5000}) {
+        const auto part = block.bytes().subspan(3 * type.size, elements * type.size);
+        const PatternPlace place{12345 * shift, shift};
+        memory_.set(block.bytes(), pattern::kPoisonByte);
+        memory_.fill(part, table, place);
+        std::vector<std::byte> expected(block.bytes().size(), std::byte{pattern::kPoisonByte});
+        table.fill(std::span(expected).subspan(3 * type.size, part.size()), place);
+        ASSERT_EQ(on_host(block.bytes()), expected) << type.name << " x " << elements << " shift " << shift;
+      }
+    }
+  }
+}
+
+TEST_F(Kernels, FindEveryWrongElement) {
+  const Block block(memory_, 1 << 20);
+  for (const DataTypeFacts& type : kDataTypes) {
+    const PatternTable table = PatternTable::moved(type.type, 0);
+    const auto part = block.bytes().subspan(type.size, 30000 * type.size);
+    memory_.fill(part, table, {});
+    EXPECT_EQ(memory_.check(part, table, {}, 0), std::nullopt) << type.name;
+    for (const std::uint64_t wrong : {0, 1, 8191, 29999}) {
+      memory_.fill(part, table, {});
+      memory_.set(part.subspan(wrong * type.size, type.size), pattern::kPoisonByte);
+      const auto found = memory_.check(part, table, {}, 0);
+      ASSERT_TRUE(found) << type.name << " at " << wrong;
+      EXPECT_EQ(found->count, 1u);
+      EXPECT_EQ(found->first_offset, wrong);
+    }
+  }
+}
+
+TEST_F(Kernels, GrantToleranceToFloatingPointOnly) {
+  const Block block(memory_, 4096);
+  const PatternTable table = PatternTable::moved(DataType::kFloat, 0);
+  const auto part = block.bytes().first(1024 * sizeof(float));
+  memory_.fill(part, table, {1, 0});
+  const auto exact = memory_.check(part, table, {1, 0}, 2);
+  const auto elsewhere = memory_.check(part, table, {2, 0}, 2);
+  EXPECT_EQ(exact, std::nullopt);
+  ASSERT_TRUE(elsewhere);
+  EXPECT_GT(elsewhere->count, 1000u);
+}
+
+TEST_F(Kernels, CountBeyondFourGibibytesLarge) {
+  const std::size_t bytes = (std::size_t{4} << 30) + 4096;
+  const Block block(memory_, bytes);
+  const PatternTable table = PatternTable::moved(DataType::kInt8, 0);
+  memory_.fill(block.bytes(), table, {});
+  EXPECT_EQ(memory_.check(block.bytes(), table, {}, 0), std::nullopt);
+  memory_.set(block.bytes().last(1), pattern::kPoisonByte);
+  const auto found = memory_.check(block.bytes(), table, {}, 0);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->first_offset, bytes - 1);
+}
+
+TEST_F(Kernels, GateHoldsWorkBackUntilItIsOpened) {
+  CudaClock clock({stream_.view()});
+  const Block block(memory_, 1 << 20);
+  ASSERT_EQ(cudaMemsetAsync(block.bytes().data(), 1, block.bytes().size(), stream_.get()), cudaSuccess);
+  wait_for(std::vector{stream_.view()}, kLimit, [] {});
+  clock.close_gate();
+  clock.mark();
+  ASSERT_EQ(cudaMemsetAsync(block.bytes().data(), 2, block.bytes().size(), stream_.get()), cudaSuccess);
+  clock.mark();
+  for (const Seconds until = now() + 0.05; now() < until;) {
+    ASSERT_EQ(cudaStreamQuery(stream_.get()), cudaErrorNotReady);
+  }
+  clock.open_gate();
+  wait_for(std::vector{stream_.view()}, kLimit, [] {});
+  const auto intervals = clock.intervals();
+  ASSERT_EQ(intervals.size(), 1u);
+  EXPECT_LT(intervals.front().back(), 0.05);  // the time behind the gate does not count
+}
+
+TEST_F(Kernels, RecordingRunsAsOftenAsItIsLaunched) {
+  const Block block(memory_, 1 << 20);
+  Recording recording({stream_.view()});
+  recording.begin();
+  ASSERT_EQ(cudaMemsetAsync(block.bytes().data(), 7, block.bytes().size(), stream_.get()), cudaSuccess);
+  recording.end();
+  for (int i = 0; i < 3; ++i) {
+    memory_.set(block.bytes(), 0);
+    recording.launch();
+    wait_for(std::vector{stream_.view()}, kLimit, [] {});
+    EXPECT_EQ(on_host(block.bytes().last(1)).front(), std::byte{7});
+  }
+}
+
+}  // namespace
+}  // namespace fabricbench::cuda

@@ -1,0 +1,305 @@
+// Times by a clock that runs where the operations do, of processes that drive two ranks each. The clock here shows what
+// a script says, so samples are exact whatever the machine does.
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness_fakes.h"
+
+namespace fabricbench {
+namespace {
+
+constexpr int kLocalRanks = 2;
+constexpr Seconds kLong = 5e-3;
+constexpr Seconds kShort = 1e-3;
+
+using Log = std::vector<std::string>;
+/// How long the `operation`-th of a rank takes, from 0 since the clock was reset.
+using Script = std::function<Seconds(int local_rank, int operation)>;
+
+/// A clock that adds up what the operations between two marks take.
+class ScriptedClock final : public DeviceClock {
+ public:
+  ScriptedClock(Script script, Log& log) : script_(std::move(script)), log_(log) {}
+
+  void reset() override {
+    log_.emplace_back("reset");
+    marks = 0;
+    for (OfRank& rank : ranks_) rank = {};
+  }
+  void mark() override {
+    log_.emplace_back("mark");
+    if (marks++ > 0) {
+      for (OfRank& rank : ranks_) rank.intervals.push_back(rank.since_mark);
+    }
+    for (OfRank& rank : ranks_) rank.since_mark = 0;
+  }
+  std::vector<std::vector<Seconds>> intervals() override {
+    EXPECT_EQ(log_.back(), "wait") << "intervals are known when all has completed";
+    std::vector<std::vector<Seconds>> all;
+    for (const OfRank& rank : ranks_) all.push_back(rank.intervals);
+    return all;
+  }
+  void close_gate() override { log_.emplace_back("close"); }
+  void open_gate() override { log_.emplace_back("open"); }
+
+  void run(int local_rank) {
+    OfRank& rank = ranks_[static_cast<std::size_t>(local_rank)];
+    rank.since_mark += script_(local_rank, rank.operations++);
+  }
+
+  int marks = 0;
+
+ private:
+  struct OfRank {
+    std::vector<Seconds> intervals;
+    Seconds since_mark = 0;
+    int operations = 0;
+  };
+  Script script_;
+  Log& log_;
+  std::vector<OfRank> ranks_{kLocalRanks};
+};
+
+/// A rank whose all-reduce does nothing but tell the session of it.
+class DeviceRank final : public test::IdleBackend {
+ public:
+  void all_reduce(const void*, void*, std::size_t, DataType, Reduction) override { started(); }
+  std::function<void()> started;
+};
+
+/// A process's two ranks, with a scripted clock and recordings.
+class DeviceSession final : private std::vector<std::unique_ptr<DeviceRank>>, public test::HostSession {
+ public:
+  explicit DeviceSession(Script script) : HostSession(make_ranks()), clock(std::move(script), log) {
+    for (int local = 0; local < kLocalRanks; ++local) {
+      at(static_cast<std::size_t>(local))->started = [this, local] { start(local); };
+    }
+  }
+  [[nodiscard]] DeviceClock* device_clock() override { return &clock; }
+  void wait() override { log.emplace_back("wait"); }
+  [[nodiscard]] bool can_record() const override { return true; }
+  void begin_recording() override {
+    log.emplace_back("record");
+    recording_ = true;
+    recorded_.clear();
+  }
+  void end_recording() override {
+    log.emplace_back("end");
+    recording_ = false;
+  }
+  void launch_recording() override {
+    log.emplace_back("launch");
+    for (const int local : recorded_) clock.run(local);
+  }
+  /// How often the log has `what`.
+  [[nodiscard]] std::int64_t count(const std::string& what) const { return std::count(log.begin(), log.end(), what); }
+
+  Log log;
+  ScriptedClock clock;
+
+ private:
+  std::vector<Backend*> make_ranks() {
+    std::vector<Backend*> backends;
+    for (int local = 0; local < kLocalRanks; ++local) backends.push_back(emplace_back(new DeviceRank).get());
+    return backends;
+  }
+  void start(int local) {
+    log.push_back("start " + std::to_string(local));
+    if (recording_) return recorded_.push_back(local);
+    clock.run(local);
+  }
+
+  bool recording_ = false;
+  std::vector<int> recorded_;
+};
+
+/// A session and all that a Meter takes. `slowest`: a rank of the group whose operations take kLong; others take less
+/// the lower they are.
+struct DeviceRig {
+  explicit DeviceRig(Options options, int slowest = -1)
+      : DeviceRig(std::move(options), [this, slowest](int local, int) { return time_of_rank(local, slowest); }) {}
+  DeviceRig(Options options, Script script) : session(std::move(script)), rig(std::move(options), session) {}
+
+  [[nodiscard]] int rank_of(int local) const { return rig.team.group().rank() * kLocalRanks + local; }
+  [[nodiscard]] Seconds time_of_rank(int local, int slowest) const {
+    return rank_of(local) == slowest ? kLong : kShort + 1e-5 * rank_of(local);
+  }
+  [[nodiscard]] int ranks() const { return rig.team.group().size() * kLocalRanks; }
+  [[nodiscard]] Epoch measure(const VisitPlan& plan) {
+    Operation operation = rig.operation(all_reduce);
+    session.log.clear();
+    return rig.meter.measure(operation, plan);
+  }
+
+  DeviceSession session;
+  Rig rig;
+  AllReduce all_reduce;
+};
+
+int ranks_of_the_job() { return mpi::Communicator::world().size() * kLocalRanks; }
+
+Log repeated(const Log& sequence, int times) {
+  Log log;
+  for (int i = 0; i < times; ++i) log.insert(log.end(), sequence.begin(), sequence.end());
+  return log;
+}
+
+Log operator+(Log first, const Log& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+const Log kStart = {"start 0", "start 1"};
+
+void expect_samples(const Epoch& epoch, std::size_t count, Seconds each, int slowest) {
+  ASSERT_EQ(epoch.samples.size(), count);
+  for (const Seconds sample : epoch.samples) EXPECT_NEAR(sample, each, 1e-9);
+  EXPECT_EQ(epoch.slowest_ranks, std::vector<int>(count, slowest));
+}
+
+TEST(DeviceClock, GivesTheSamplesAndNamesTheSlowestRankWhereverItIs) {
+  for (int slowest = 0; slowest < ranks_of_the_job(); ++slowest) {
+    DeviceRig rig(options_for(Timing::kPipelined), slowest);
+    const Epoch epoch = rig.measure({.warmup = 2, .samples = 4, .iterations = 3});
+    if (rig.rig.world.is_root()) expect_samples(epoch, 4, kLong, slowest);
+    EXPECT_EQ(epoch.host_times.size(), 1u) << "the host's clock beside it";
+    EXPECT_EQ(epoch.cpu_times.size(), 1u);
+  }
+}
+
+TEST(DeviceClock, GivesEachLocalRankItsOwnTimes) {
+  DeviceRig rig(options_for(Timing::kPipelined), 1);
+  const Epoch epoch = rig.measure({.warmup = 0, .samples = 3, .iterations = 2});
+  ASSERT_EQ(epoch.own_times.size(), 2u) << "on every process";
+  for (const int local : {0, 1}) {
+    const auto& own = epoch.own_times[static_cast<std::size_t>(local)];
+    ASSERT_EQ(own.size(), 1u);
+    EXPECT_NEAR(own.front(), rig.time_of_rank(local, 1), 1e-9);
+  }
+}
+
+TEST(DeviceClock, StandsAroundEachBatchAndNothingElse) {
+  DeviceRig rig(options_for(Timing::kPipelined));
+  (void)rig.measure({.warmup = 2, .samples = 2, .iterations = 3});
+  const Log batch = Log{"reset", "mark"} + repeated(kStart, 3) + Log{"mark", "wait"};
+  EXPECT_EQ(rig.session.log, repeated(kStart, 2) + Log{"wait"} + repeated(batch, 2));
+}
+
+TEST(DeviceClock, OfAggregatesGivesTheTimeOfOneOperation) {
+  Options options = options_for(Timing::kPipelined);
+  options.aggregated = 3;
+  DeviceRig rig(options, 0);
+  const Epoch epoch = rig.measure({.warmup = 1, .samples = 2, .iterations = 2});
+  if (rig.rig.world.is_root()) expect_samples(epoch, 2, kLong, 0);
+  EXPECT_EQ(rig.session.count("start 1"), 3 * (1 + 2 * 2));
+  EXPECT_EQ(rig.session.groups_begun, rig.session.groups_ended);
+  EXPECT_GT(rig.session.groups_begun, 0) << "the ranks of a process are started as one group";
+}
+
+TEST(DeviceClock, IsAveragedOverAllRanksOfAllProcesses) {
+  const int slowest = ranks_of_the_job() - 1;
+  double sum = 0;
+  for (int rank = 0; rank < slowest; ++rank) sum += kShort + 1e-5 * rank;
+  const struct {
+    RankAggregate aggregate;
+    Seconds expected;
+  } cases[] = {{RankAggregate::kRank0, kShort},
+               {RankAggregate::kMin, kShort},
+               {RankAggregate::kMax, kLong},
+               {RankAggregate::kMean, (sum + kLong) / ranks_of_the_job()}};
+  for (const auto& [aggregate, expected] : cases) {
+    Options options = options_for(Timing::kPipelined);
+    options.average = aggregate;
+    DeviceRig rig(options, slowest);
+    const Epoch epoch = rig.measure({.warmup = 0, .samples = 3, .iterations = 2});
+    if (rig.rig.world.is_root()) expect_samples(epoch, 3, expected, slowest);
+  }
+}
+
+TEST(Gate, IsClosedBeforeTheStartAndOpenedAtTheAgreedMoment) {
+  DeviceRig rig(options_for(Timing::kIsolated), 1);
+  const Epoch epoch = rig.measure({.warmup = 1, .samples = 5});
+  const Log sample = Log{"reset", "close", "mark"} + kStart + Log{"mark", "open", "wait"};
+  const Log visit = kStart + Log{"wait"} + repeated(sample, 5);
+  EXPECT_EQ(rig.session.log, repeated(visit, epoch.common_start ? 1 : 2)) << "again where the clock was no use";
+  if (!rig.rig.world.is_root()) return;
+  EXPECT_EQ(static_cast<std::int64_t>(epoch.samples.size()) + epoch.late, 5);
+  EXPECT_EQ(epoch.slowest_ranks, std::vector<int>(epoch.samples.size(), 1));
+  for (const Seconds taken : epoch.samples) {
+    EXPECT_GE(taken, kLong - 1e-9);
+    EXPECT_LT(taken, kLong + kShort) << "what a timely start came late, at most";
+  }
+}
+
+TEST(Gate, KeepsTheLaunchOutOfWhatIsMeasuredFromABarrierToo) {
+  Options options = options_for(Timing::kIsolated);
+  options.aggregated = 4;
+  DeviceRig rig(options, 0);
+  const Epoch epoch = rig.measure({.warmup = 0, .samples = 3, .common_start = false});
+  EXPECT_EQ(rig.session.count("close"), 3);
+  EXPECT_EQ(rig.session.count("open"), 3);
+  if (rig.rig.world.is_root()) expect_samples(epoch, 3, kLong, 0);
+}
+
+TEST(Recording, IsMadeOnceAndLaunchedAsOftenAsPlanned) {
+  DeviceRig rig(options_for(Timing::kPipelined), 1);
+  const Epoch epoch = rig.measure({.warmup = 2, .samples = 3, .iterations = 5, .launches = 4});
+  const Log warmup = repeated(kStart, 2) + Log{"wait"};
+  const Log recording = Log{"record"} + repeated(kStart, 5) + Log{"end", "launch", "wait"};
+  const Log batch = Log{"reset", "mark"} + repeated({"launch"}, 4) + Log{"mark", "wait"};
+  EXPECT_EQ(rig.session.log, warmup + recording + repeated(batch, 3)) << "the first launch is not timed";
+  if (rig.rig.world.is_root()) expect_samples(epoch, 3, kLong, 1);
+}
+
+TEST(Recording, IsPreparedForAsManyStartsAsThereAre) {
+  const VisitPlan recorded{.warmup = 2, .samples = 3, .iterations = 5, .launches = 4};
+  EXPECT_EQ(recorded.starts(1), 2 + 5);
+  EXPECT_EQ(recorded.starts(3), 3 * (2 + 5));
+  const VisitPlan started{.warmup = 2, .samples = 3, .iterations = 5};
+  EXPECT_EQ(started.starts(2), 2 * (2 + 3 * 5));
+}
+
+/// Each operation takes longer than the one before.
+TEST(PerIteration, EveryIterationIsASample) {
+  Options options = options_for(Timing::kPipelined);
+  options.per_iteration = true;
+  options.aggregated = 2;
+  DeviceRig rig(options, [](int local, int operation) { return kShort * (1 + operation) * (1 + local); });
+  const Epoch epoch = rig.measure({.warmup = 1, .samples = 3, .iterations = 4});
+  EXPECT_EQ(rig.session.clock.marks, 1 + 3 * 4) << "one between each two iterations, and two at the ends";
+  EXPECT_EQ(rig.session.count("wait"), 2) << "after the warm-up and at the end";
+  EXPECT_EQ(epoch.host_times.size(), 1u);
+  if (!rig.rig.world.is_root()) return;
+  ASSERT_EQ(epoch.samples.size(), 3u * 4u);
+  for (std::size_t i = 0; i < epoch.samples.size(); ++i) {
+    const double mean_of_two = 1 + 2 * static_cast<double>(i) + 0.5;
+    EXPECT_NEAR(epoch.samples[i], 2 * kShort * mean_of_two, 1e-9) << "iteration " << i;
+    EXPECT_EQ(epoch.slowest_ranks[i], 1) << "of equal ones the lowest rank";
+  }
+}
+
+TEST(Groups, HaveTheirOwnSamplesAndNumberTheirRanksFromZero) {
+  const int processes = mpi::Communicator::world().size();
+  if (processes == 1) GTEST_SKIP() << "one process is one group";
+  Options options = options_for(Timing::kPipelined);
+  options.split = "MOD 2";
+  const int slowest = 2 * ((processes + 1) / 2) - 1;  // the last of group 0; group 1 has it where it is as large
+  DeviceRig rig(options, slowest);
+  const Epoch epoch = rig.measure({.warmup = 0, .samples = 3, .iterations = 2});
+  if (!rig.rig.team.group().is_root()) {
+    EXPECT_TRUE(epoch.samples.empty());
+    return;
+  }
+  const bool has_it = slowest < rig.ranks();
+  const int last = rig.ranks() - 1;
+  expect_samples(epoch, 3, has_it ? kLong : kShort + 1e-5 * last, last);
+}
+
+}  // namespace
+}  // namespace fabricbench

@@ -1,0 +1,267 @@
+// The session besides its operations, on a library that has everything.
+
+#include <dlfcn.h>
+
+#include <chrono>
+#include <thread>
+
+#include "common/core/error.h"
+#include "nccl_fixture.h"
+
+namespace fabricbench::nccl {
+namespace {
+
+using testing::Test;
+
+constexpr std::size_t kBytes = 4096;
+constexpr std::size_t kCount = kBytes / sizeof(float);
+
+using NcclSessionTest = NcclTest;
+
+/// Blocks that the fake library has registered in this process now.
+int registered() {
+  void* library = dlopen("libnccl.so.2", RTLD_NOW | RTLD_NOLOAD);
+  const auto count = reinterpret_cast<int (*)()>(dlsym(library, "fake_nccl_registered"));
+  const int result = count();
+  dlclose(library);
+  return result;
+}
+
+void all_reduce(Session& session, const Buffers& data) {
+  start(session, [&](int i, Backend& backend) {
+    backend.all_reduce(data.on(i).data(), data.on(i).data(), kCount, DataType::kFloat, Reduction::kSum);
+  });
+}
+
+/// Sets the first element on every rank of this process.
+void set_first(Session& session, const Buffers& data, float value) {
+  for (int i = 0; i < session.local_ranks(); ++i) {
+    session.memory(i).set(data.on(i), 0);
+    std::memcpy(data.on(i).data(), &value, sizeof value);  // the fake's device memory is the host's
+  }
+}
+
+float first(Session& session, const Buffers& data, int local_rank) {
+  float value = 0;
+  session.memory(local_rank)
+      .copy_to_host(data.on(local_rank).first(sizeof value), reinterpret_cast<std::byte*>(&value));
+  return value;
+}
+
+TEST_F(NcclSessionTest, TellsWhatItIs) {
+  const auto session = make_session();
+  EXPECT_EQ(session->library(), "NCCL 2.28.9, headers " + version_text(header_version()));
+  EXPECT_EQ(session->local_ranks(), gpus_per_process());
+  EXPECT_EQ(session->conventions().average_tolerance, 2);
+  EXPECT_TRUE(session->conventions().broadcast_copies_at_root);
+  EXPECT_TRUE(session->conventions().reduce_scatter_stays_in_block);
+  const std::string own = "rank " + std::to_string(rank_of(0)) + " on GPU ";
+  EXPECT_NE(session->state().find(own), std::string::npos) << session->state();
+  EXPECT_NE(session->state().find("NCCL: "), std::string::npos) << session->state();
+}
+
+TEST_F(NcclSessionTest, TakesEightBitFloats) {
+  const auto session = make_session();
+  EXPECT_EQ(session->why_not(DataType::kF8e4m3, Reduction::kSum), "");
+  EXPECT_EQ(session->why_not(DataType::kF8e5m2, Reduction::kMulSum), "");
+}
+
+TEST_F(NcclSessionTest, SaysWhichGpuIsTooOldForEightBitFloats) {
+  ProcessGroup group = group_of(world_);
+  const auto min = group.min;
+  group.min = [min](std::int64_t value) { return min(value == 90 ? 80 : value); };
+  const NcclSession session(load_library(), group, test_options());
+  EXPECT_EQ(session.why_not(DataType::kF8e5m2, Reduction::kSum),
+            "NCCL computes with f8e5m2 where the GPU has compute capability 9.0 or newer; here is one of 8.0");
+  EXPECT_EQ(session.why_not(DataType::kBfloat16, Reduction::kSum), "");
+}
+
+TEST_F(NcclSessionTest, RefusesUnequalLibraries) {
+  ProcessGroup group = group_of(world_);
+  const auto min = group.min;
+  group.min = [min](std::int64_t value) { return min(value == 22809 ? 21806 : value); };
+  try {
+    const NcclSession session(load_library(), group, test_options());
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), ExitStatus::kMissing);
+    EXPECT_NE(std::string(error.what()).find("the processes have NCCL 2.18.6 to 2.28.9"), std::string::npos)
+        << error.what();
+  }
+}
+
+TEST_F(NcclSessionTest, RecordsOperationsAndLaunchesThemAgain) {
+  const auto session = make_session();
+  ASSERT_TRUE(session->can_record());
+  const Buffers data(*session, kBytes);
+  set_first(*session, data, 1);
+  session->begin_recording();
+  all_reduce(*session, data);
+  session->end_recording();
+  for (int i = 0; i < session->local_ranks(); ++i) EXPECT_EQ(first(*session, data, i), 1);
+  session->launch_recording();
+  session->launch_recording();
+  session->wait();
+  for (int i = 0; i < session->local_ranks(); ++i) {
+    EXPECT_EQ(first(*session, data, i), static_cast<float>(ranks() * ranks()));
+  }
+}
+
+TEST_F(NcclSessionTest, WorksOnTheNullStreamWithoutRecording) {
+  Options options = test_options();
+  options.null_stream = true;
+  const auto session = make_session(options);
+  EXPECT_FALSE(session->can_record());
+  const Buffers data(*session, kBytes);
+  set_first(*session, data, 1);
+  all_reduce(*session, data);
+  session->wait();
+  EXPECT_EQ(first(*session, data, 0), static_cast<float>(ranks()));
+}
+
+TEST_F(NcclSessionTest, InitialisesInParallel) {
+  Options options = test_options();
+  options.parallel_init = true;
+  const auto session = make_session(options);
+  const Buffers data(*session, kBytes);
+  set_first(*session, data, 2);
+  all_reduce(*session, data);
+  session->wait();
+  EXPECT_EQ(first(*session, data, 0), 2 * static_cast<float>(ranks()));
+}
+
+TEST_F(NcclSessionTest, RegistersBuffers) {
+  for (const Registration kind : {Registration::kLocal, Registration::kSymmetric}) {
+    Options options = test_options();
+    options.registration = kind;
+    const auto session = make_session(options);
+    {
+      const Buffers data(*session, kBytes);
+      const Buffers more(*session, kBytes);
+      EXPECT_EQ(registered(), 2 * gpus_per_process());
+      set_first(*session, data, 1);
+      all_reduce(*session, data);
+      session->wait();
+      EXPECT_EQ(first(*session, data, 0), static_cast<float>(ranks()));
+    }
+    EXPECT_EQ(registered(), 0);
+  }
+}
+
+TEST_F(NcclSessionTest, RegistersNothingUnasked) {
+  const auto session = make_session();
+  const Buffers data(*session, kBytes);
+  EXPECT_EQ(registered(), 0);
+}
+
+TEST_F(NcclSessionTest, HandsTheCtaPolicyOn) {
+  Options options = test_options();
+  options.cta_policy = 2;
+  EXPECT_NO_THROW(make_session(options));
+  options.cta_policy = 9;
+  try {
+    make_session(options);
+    FAIL() << "the library took policy 9";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("Invalid config policy attribute value 9"), std::string::npos)
+        << error.what();
+  }
+}
+
+TEST_F(NcclSessionTest, RefusesNonBlockingCommunicators) {
+  setenv("NCCL_COMM_BLOCKING", "0", 1);
+  try {
+    make_session();
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), ExitStatus::kMissing);
+    EXPECT_NE(std::string(error.what()).find("NCCL_COMM_BLOCKING"), std::string::npos) << error.what();
+  }
+  unsetenv("NCCL_COMM_BLOCKING");
+}
+
+TEST_F(NcclSessionTest, LeavesRoomOnTheDevice) {
+  const auto session = make_session();
+  const Bytes alone = session->device_memory().value();
+  EXPECT_GT(alone, Bytes{0});
+  ProcessGroup group = group_of(world_);
+  group.sharing = 2;
+  const NcclSession shared(load_library(), group, test_options());
+  EXPECT_LE(shared.device_memory().value(), alone / 2);
+}
+
+TEST_F(NcclSessionTest, ReportsMemoryWhereAsked) {
+  EXPECT_EQ(make_session()->memory_usage(), "");
+  Options options = test_options();
+  options.memory_report = true;
+  const auto session = make_session(options);
+  {
+    const Buffers data(*session, Bytes{8} << 20);
+    const std::string usage = session->memory_usage();
+    EXPECT_NE(usage.find("Initialization "), std::string::npos) << usage;
+    EXPECT_NE(usage.find(" | User-Allocated 8.00 MB | Collective 0.00 B | Total "), std::string::npos) << usage;
+  }
+  const std::string usage = session->memory_usage();
+  EXPECT_NE(usage.find(" | User-Allocated 8.00 MB | "), std::string::npos) << "forgot released buffers: " << usage;
+}
+
+TEST_F(NcclSessionTest, TakesDeviceTimesBehindAGate) {
+  const auto session = make_session();
+  const Buffers data(*session, kBytes);
+  set_first(*session, data, 1);
+  DeviceClock& clock = *session->device_clock();
+  clock.reset();
+  clock.close_gate();
+  clock.mark();
+  all_reduce(*session, data);
+  clock.mark();
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  float before = 0;
+  std::memcpy(&before, data.on(0).data(), sizeof before);
+  EXPECT_EQ(before, 1) << "the operation ran before the gate opened";
+  clock.open_gate();
+  session->wait();
+  const auto intervals = clock.intervals();
+  ASSERT_EQ(intervals.size(), static_cast<std::size_t>(gpus_per_process()));
+  for (const auto& of_rank : intervals) ASSERT_EQ(of_rank.size(), 1U);
+  EXPECT_EQ(first(*session, data, 0), static_cast<float>(ranks()));
+}
+
+TEST_F(NcclSessionTest, TellsWhyChoicesAreNotObserved) {
+  const auto session = make_session();
+  EXPECT_EQ(session->why_no_choices(), "nobody asked for it");
+  EXPECT_FALSE(session->last_choice());
+}
+
+TEST_F(NcclSessionTest, LeavesAnotherProfilerPluginAlone) {
+  setenv("NCCL_PROFILER_PLUGIN", "inspector", 1);
+  const auto session = make_session(test_options(), true);
+  EXPECT_NE(session->why_no_choices().find("NCCL_PROFILER_PLUGIN is set to inspector"), std::string::npos)
+      << session->why_no_choices();
+  EXPECT_STREQ(std::getenv("NCCL_PROFILER_PLUGIN"), "inspector");
+  unsetenv("NCCL_PROFILER_PLUGIN");
+}
+
+TEST_F(NcclSessionTest, CanBeAbandonedFromAnotherThreadWhileItWaits) {
+  const auto session = make_session();
+  const Buffers data(*session, kBytes);
+  if (world_.is_root()) {
+    DeviceClock& clock = *session->device_clock();
+    clock.close_gate();
+    all_reduce(*session, data);
+    std::thread watchdog([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      session->abandon();
+      session->abandon();
+      clock.open_gate();
+    });
+    EXPECT_THROW(session->wait(), Error);
+    watchdog.join();
+  } else {
+    session->abandon();
+  }
+  EXPECT_THROW(session->backend(0).barrier(), Error);
+}
+
+}  // namespace
+}  // namespace fabricbench::nccl

@@ -1,0 +1,33 @@
+# Tests in Python. A file NAME_test.py holds test classes, and each class is one ctest; its first line says how many
+# processors it takes and after how long it counts as hung:
+#   class Golden(ProgramTest):  # 2 ranks, 120 s
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+execute_process(COMMAND ${Python3_EXECUTABLE} -c "import jsonschema" RESULT_VARIABLE problem OUTPUT_QUIET ERROR_QUIET)
+if(problem)
+  set(Python3_EXECUTABLE /usr/bin/python3)  # packages are the system's, whatever python3 comes first on the PATH
+endif()
+
+# Registers the test classes of FOLDER as ctests LABEL.FILE.CLASS. What follows are variables for them.
+# tests/cli/launch.py, which they share, wants FABRICBENCH_PROGRAMS and FABRICBENCH_PROGRAM.
+function(fabricbench_python_tests label folder)
+  file(GLOB test_files CONFIGURE_DEPENDS ${folder}/*_test.py)
+  foreach(file IN LISTS test_files)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+    cmake_path(GET file STEM module)
+    file(STRINGS ${file} classes REGEX "^class ")
+    foreach(class IN LISTS classes)
+      if(NOT class MATCHES "^class ([A-Za-z]+)\\(.*\\):  # ([0-9]+) ranks?, ([0-9]+) s$")
+        message(FATAL_ERROR "${file}: '${class}' does not say '  # N ranks, S s'")
+      endif()
+      set(test ${label}.${module}.${CMAKE_MATCH_1})
+      add_test(NAME ${test}
+               COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/cli/run.py ${module}.${CMAKE_MATCH_1}
+               WORKING_DIRECTORY ${folder})
+      set_tests_properties(${test} PROPERTIES LABELS ${label} PROCESSORS ${CMAKE_MATCH_2} TIMEOUT ${CMAKE_MATCH_3}
+        SKIP_RETURN_CODE 77 ENVIRONMENT "${FABRICBENCH_TEST_ENVIRONMENT};PYTHONPATH=${folder};\
+PYTHONDONTWRITEBYTECODE=1;FABRICBENCH_MPIEXEC=${MPIEXEC_EXECUTABLE};\
+FABRICBENCH_FAKE_CLOCK_PROGRAM=$<TARGET_FILE:all_reduce_perf_fake_clock>;\
+FABRICBENCH_FAULTY_MPI=$<TARGET_FILE:faulty_mpi>;${ARGN}")
+    endforeach()
+  endforeach()
+endfunction()

@@ -1,0 +1,198 @@
+#include "common/harness/conclusion.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+using namespace fabricbench;
+
+namespace {
+
+/// Two hosts; ranks 0 and 2 are group 0, and ranks 1 and 3 group 1.
+Context two_groups() {
+  Context context;
+  for (int rank = 0; rank < 4; ++rank) {
+    RankFacts facts;
+    facts.rank = rank;
+    facts.host = rank < 2 ? "node-a" : "node-b";
+    facts.group = rank % 2;
+    facts.group_rank = rank / 2;
+    context.ranks.push_back(facts);
+  }
+  context.groups = {{"0, 2", "node-a, node-b"}, {"1, 3", "node-a, node-b"}};
+  return context;
+}
+
+Context one_group(int ranks) {
+  Context context;
+  for (int rank = 0; rank < ranks; ++rank) {
+    RankFacts facts;
+    facts.rank = rank;
+    facts.host = "node-" + std::to_string(rank);
+    facts.group_rank = rank;
+    context.ranks.push_back(facts);
+  }
+  context.groups = {{"all", "all"}};
+  return context;
+}
+
+Row row_of(int group, double busbw_gb, int slowest_rank = 0, double share = 0.5) {
+  Row row;
+  row.group = group;
+  row.out_of_place.emplace();
+  row.out_of_place->busbw = busbw_gb * 1e9;
+  row.out_of_place->wrong = 0;
+  row.out_of_place->summary.samples = 100;
+  row.out_of_place->summary.slowest_rank = slowest_rank;
+  row.out_of_place->summary.slowest_share = share;
+  return row;
+}
+
+Ending ending_of(const Context& context, const std::vector<Row>& rows) {
+  Totals totals(context.options);
+  for (const Row& row : rows) totals.add(row, "all_reduce");
+  return conclude(totals, context);
+}
+
+bool has_note(const Ending& ending, const std::string& note) {
+  for (const std::string& line : ending.notes) {
+    if (line == note) return true;
+  }
+  return false;
+}
+
+std::string all_notes(const Ending& ending) {
+  std::string text;
+  for (const std::string& line : ending.notes) text += line + "\n";
+  return text;
+}
+
+Row wrong_row() {
+  Row row = row_of(0, 1);
+  row.out_of_place->wrong = 5;
+  row.out_of_place->wrong_ranks = 2;
+  return row;
+}
+
+TEST(Conclusion, OfARunWithoutFaultsIsGood) {
+  const Ending ending = ending_of(one_group(2), {row_of(0, 10), row_of(0, 20)});
+  EXPECT_EQ(ending.exit_status, 0);
+  EXPECT_EQ(ending.reason, "every size was measured and every check passed");
+  EXPECT_EQ(ending.average_busbw, 15e9);
+  EXPECT_FALSE(ending.fast_enough.has_value());
+  EXPECT_EQ(ending.wrong_checks, 0U);
+  EXPECT_FALSE(ending.precision.empty());
+}
+
+TEST(Conclusion, OfARunWithoutChecksSaysSo) {
+  Context context = one_group(2);
+  context.options.checks = 0;
+  EXPECT_NE(ending_of(context, {row_of(0, 10)}).reason.find("nothing was checked"), std::string::npos);
+}
+
+TEST(Conclusion, IsTooSlowBelowNineTenthsOfWhatIsRequired) {
+  Context context = one_group(2);
+  context.options.min_average_busbw_gb_per_s = 10;
+  const Ending enough = ending_of(context, {row_of(0, 9)});
+  EXPECT_EQ(enough.exit_status, 0);
+  EXPECT_EQ(enough.fast_enough, true);
+  const Ending slow = ending_of(context, {row_of(0, 8.99)});
+  EXPECT_EQ(slow.exit_status, static_cast<int>(ExitStatus::kTooSlow));
+  EXPECT_EQ(slow.fast_enough, false);
+  EXPECT_EQ(slow.reason, "the average busbw, 8.99 GB/s, is below 0.9 times the 10 GB/s required");
+}
+
+TEST(Conclusion, OfWrongDataIsWrongDataEvenWhereItIsTooSlowAsWell) {
+  Context context = one_group(2);
+  context.options.min_average_busbw_gb_per_s = 10;
+  testing::internal::CaptureStderr();
+  const Ending ending = ending_of(context, {wrong_row()});
+  (void)testing::internal::GetCapturedStderr();
+  EXPECT_EQ(ending.exit_status, static_cast<int>(ExitStatus::kWrongData));
+  EXPECT_EQ(ending.reason, "2 checks found wrong data");
+  EXPECT_EQ(ending.wrong_checks, 2U);
+  EXPECT_EQ(ending.fast_enough, false);
+  EXPECT_NE(all_notes(ending).find("wrong data in all_reduce"), std::string::npos);
+}
+
+TEST(Conclusion, NamesTheSlowestRankAndItsHostInTheJobsNumbers) {
+  const Ending ending = ending_of(one_group(4), {row_of(0, 1, 2, 0.75)});
+  EXPECT_TRUE(has_note(ending,
+                       "Rank 2 of host node-2 took longest in 75 % of the samples (25 % would be chance); its own time "
+                       "is +0.0 % from the median rank's"))
+      << all_notes(ending);
+  const Ending groups = ending_of(two_groups(), {row_of(0, 1, 1, 1), row_of(1, 1, 0, 0.6)});
+  EXPECT_TRUE(has_note(groups,
+                       "Rank 2 of host node-b took longest in 100 % of the samples (50 % would be chance); its own "
+                       "time is +0.0 % from the median rank's"))
+      << all_notes(groups);
+  EXPECT_TRUE(has_note(groups,
+                       "Rank 1 of host node-a took longest in 60 % of the samples (50 % would be chance); its own time "
+                       "is +0.0 % from the median rank's"))
+      << all_notes(groups);
+}
+
+TEST(Conclusion, HasNothingToSayOfTheSlowestOfOneRankOrOfNoMeasurement) {
+  EXPECT_TRUE(ending_of(one_group(1), {row_of(0, 1)}).notes.empty());
+  EXPECT_TRUE(ending_of(one_group(2), {}).notes.empty());
+}
+
+TEST(Conclusion, ReportsEachGroupAndTheSlowestByName) {
+  const Ending ending = ending_of(two_groups(), {row_of(0, 10), row_of(0, 14), row_of(1, 9)});
+  EXPECT_TRUE(has_note(ending, "Group 0 (ranks 0, 2; hosts node-a, node-b): average busbw 12 GB/s"))
+      << all_notes(ending);
+  EXPECT_TRUE(has_note(ending, "Group 1 (ranks 1, 3; hosts node-a, node-b): average busbw 9 GB/s"));
+  EXPECT_TRUE(has_note(ending,
+                       "Group 1 (ranks 1, 3; hosts node-a, node-b) is the slowest, 25.0 % below the fastest; "
+                       "the figure above is its own"));
+  EXPECT_EQ(ending.average_busbw, 9e9) << "never averaged away";
+}
+
+TEST(Conclusion, JudgesTheSlowestGroup) {
+  Context context = two_groups();
+  context.options.min_average_busbw_gb_per_s = 11;
+  const Ending ending = ending_of(context, {row_of(0, 20), row_of(1, 9)});
+  EXPECT_EQ(ending.exit_status, static_cast<int>(ExitStatus::kTooSlow));
+}
+
+TEST(Conclusion, OfOneGroupSpeaksOfNoGroups) {
+  EXPECT_EQ(all_notes(ending_of(one_group(2), {row_of(0, 10)})).find("Group"), std::string::npos);
+}
+
+TEST(Conclusion, TellsOfLateSamplesAndStartsByBarrier) {
+  Row row = row_of(0, 1);
+  row.out_of_place->summary.late = 7;
+  row.out_of_place->summary.common_start = false;
+  const Ending ending = ending_of(one_group(2), {row, row_of(0, 1)});
+  EXPECT_TRUE(has_note(ending, "7 samples began late and were left out")) << all_notes(ending);
+  EXPECT_NE(all_notes(ending).find("1 of 2 measurements were started by a barrier"), std::string::npos);
+}
+
+class AbandonedSink final : public Sink {
+ public:
+  explicit AbandonedSink(Ending& ending) : ending_(ending) {}
+  void begin(const Context&) override {}
+  void row(const Row&) override {}
+  void end(const Ending&) override { ADD_FAILURE() << "a run that broke off has no good end"; }
+  void abandon(const Ending& ending) override { ending_ = ending; }
+
+ private:
+  Ending& ending_;
+};
+
+TEST(Abandon, TellsEverySinkWhy) {
+  Ending first;
+  Ending second;
+  std::vector<std::unique_ptr<Sink>> sinks;
+  sinks.push_back(std::make_unique<AbandonedSink>(first));
+  sinks.push_back(std::make_unique<AbandonedSink>(second));
+  abandon(sinks, ExitStatus::kTimeout, "no progress");
+  for (const Ending& ending : {first, second}) {
+    EXPECT_EQ(ending.exit_status, 4);
+    EXPECT_EQ(ending.reason, "no progress");
+  }
+}
+
+}  // namespace

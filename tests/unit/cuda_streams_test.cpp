@@ -1,0 +1,195 @@
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <atomic>
+#include <chrono>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "common/core/error.h"
+#include "common/cuda/recording.h"
+#include "common/cuda/stream.h"
+#include "common/cuda/wait.h"
+#include "fake_cuda.h"
+
+using namespace fabricbench;
+using namespace fabricbench::cuda;
+
+namespace {
+
+void sleep_ms(int milliseconds) { std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds)); }
+
+/// Keeps a stream busy until it is told to go on.
+class Blocker {
+ public:
+  explicit Blocker(const Stream& stream) : stream_(stream.view()) {
+    fake_cuda_enqueue(stream.get(), [this] {
+      while (!go_) sleep_ms(1);
+    });
+  }
+  ~Blocker() {
+    go_ = true;
+    wait_for({&stream_, 1}, 60);
+  }
+  void go() { go_ = true; }
+
+ private:
+  DeviceStream stream_;
+  std::atomic<bool> go_ = false;
+};
+
+TEST(Wait, ReturnsWhenAllStreamsAreDone) {
+  const Stream first = Stream::create(0);
+  const Stream second = Stream::create(0);
+  std::atomic<int> done = 0;
+  for (const Stream* stream : {&first, &second}) {
+    fake_cuda_enqueue(stream->get(), [&] {
+      sleep_ms(20);
+      ++done;
+    });
+  }
+  const std::vector<DeviceStream> both{first.view(), second.view()};
+  wait_for(both, 60);
+  EXPECT_EQ(done, 2);
+  EXPECT_EQ(cudaGetLastError(), cudaSuccess) << "waiting left cudaErrorNotReady behind";
+  wait_for({}, 60);
+}
+
+TEST(Wait, EndsAtItsLimitAndNamesTheDevice) {
+  const Stream stream = Stream::create(0);
+  const Blocker blocker(stream);
+  const DeviceStream view = stream.view();
+  try {
+    wait_for({&view, 1}, 0.05);
+    ADD_FAILURE() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), ExitStatus::kTimeout);
+    EXPECT_STREQ(error.what(), "cuda: device 0 has not finished what was started on it 50 ms ago");
+  }
+}
+
+TEST(Wait, AsksBetweenRoundsAndEndsWhereThatThrows) {
+  const Stream stream = Stream::create(0);
+  const DeviceStream view = stream.view();
+  Blocker blocker(stream);
+  int rounds = 0;
+  EXPECT_THROW(wait_for({&view, 1}, 60,
+                        [&] {
+                          if (++rounds == 3) throw std::runtime_error("lost a peer");
+                        }),
+               std::runtime_error);
+  EXPECT_EQ(rounds, 3);
+  wait_for({&view, 1}, 0, [&] {
+    if (++rounds == 6) blocker.go();
+  });
+  EXPECT_GE(rounds, 6);
+}
+
+TEST(Wait, ReportsADeviceThatFailed) {
+  const Stream stream = Stream::create(0);
+  const DeviceStream view = stream.view();
+  fake_cuda_enqueue_fallible(stream.get(), [] { return cudaErrorLaunchFailure; });
+  try {
+    wait_for({&view, 1}, 60);
+    ADD_FAILURE() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), ExitStatus::kFailure);
+    EXPECT_STREQ(error.what(), "cuda: cudaStreamQuery: unspecified launch failure (cudaErrorLaunchFailure)");
+  }
+  EXPECT_EQ(cudaGetLastError(), cudaSuccess);
+}
+
+TEST(Wait, KnowsTheDefaultStreamOfEachDevice) {
+  setenv("FAKE_CUDA_DEVICES", "2", 1);
+  const Stream other = Stream::null(1);
+  std::atomic<bool> done = false;
+  {
+    const DeviceGuard guard(1);
+    EXPECT_EQ(fake_cuda_device_of(other.get()), 1);
+    fake_cuda_enqueue(other.get(), [&] {
+      sleep_ms(20);
+      done = true;
+    });
+  }
+  const DeviceStream view = other.view();
+  wait_for({&view, 1}, 60);
+  EXPECT_TRUE(done);
+  unsetenv("FAKE_CUDA_DEVICES");
+}
+
+TEST(DeviceGuard, RefusesADeviceThatIsNotThere) {
+  EXPECT_THROW(const DeviceGuard guard(7), Error);
+  int current = -1;
+  EXPECT_EQ(cudaGetDevice(&current), cudaSuccess);
+  EXPECT_EQ(current, 0);
+}
+
+TEST(Recording, CarriesNothingOutUntilItIsLaunched) {
+  const Stream first = Stream::create(0);
+  const Stream second = Stream::create(0);
+  const std::vector<DeviceStream> both{first.view(), second.view()};
+  Recording recording(both);
+  std::atomic<int> sum = 0;
+  recording.begin();
+  for (int i = 0; i < 3; ++i) fake_cuda_enqueue(first.get(), [&] { ++sum; });
+  fake_cuda_enqueue(second.get(), [&] { sum += 100; });
+  recording.end();
+  wait_for(both, 60);
+  EXPECT_EQ(sum, 0);
+  for (int launches = 1; launches <= 3; ++launches) {
+    recording.launch();
+    wait_for(both, 60);
+    EXPECT_EQ(sum, 103 * launches);
+  }
+}
+
+TEST(Recording, DropsTheLastOneWhenItBeginsAgain) {
+  const Stream stream = Stream::create(0);
+  const DeviceStream view = stream.view();
+  Recording recording({view});
+  std::atomic<int> sum = 0;
+  for (int round = 0; round < 2; ++round) {
+    recording.begin();
+    fake_cuda_enqueue(stream.get(), [&] { ++sum; });
+    recording.end();
+  }
+  recording.launch();
+  wait_for({&view, 1}, 60);
+  EXPECT_EQ(sum, 1);
+}
+
+TEST(Recording, LeavesTheStreamsUsableWhereItWasGivenUp) {
+  const Stream stream = Stream::create(0);
+  const DeviceStream view = stream.view();
+  std::atomic<int> sum = 0;
+  {
+    Recording recording({view});
+    recording.begin();
+    fake_cuda_enqueue(stream.get(), [&] { ++sum; });
+  }
+  fake_cuda_enqueue(stream.get(), [&] { sum += 10; });
+  wait_for({&view, 1}, 60);
+  EXPECT_EQ(sum, 10);
+}
+
+TEST(Recording, FailsWhereSomethingCannotBeRecorded) {
+  const Stream first = Stream::create(0);
+  const Stream second = Stream::create(0);
+  const std::vector<DeviceStream> both{first.view(), second.view()};
+  Recording recording(both);
+  recording.begin();
+  EXPECT_THROW(wait_for({&both[1], 1}, 60), Error) << "waiting is refused while recording";
+  try {
+    recording.end();
+    ADD_FAILURE() << "no error";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("cudaErrorStreamCaptureInvalidated"), std::string::npos) << error.what();
+  }
+  EXPECT_THROW(recording.launch(), Error);
+  wait_for(both, 60);
+  EXPECT_THROW(Recording({Stream::null(0).view()}).begin(), Error);
+}
+
+}  // namespace

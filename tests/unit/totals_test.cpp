@@ -1,0 +1,169 @@
+#include "common/harness/totals.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+using namespace fabricbench;
+
+namespace {
+
+Measurement measured(double busbw, std::int64_t samples = 100) {
+  Measurement measurement;
+  measurement.busbw = busbw;
+  measurement.summary.median = 1e-3;
+  measurement.summary.samples = samples;
+  measurement.summary.epochs = 9;
+  measurement.wrong = 0;
+  return measurement;
+}
+
+Row row_of(int group, const std::vector<double>& busbws) {
+  Row row;
+  row.size = 1024;
+  row.reduction = Reduction::kSum;
+  row.group = group;
+  if (!busbws.empty()) row.out_of_place = measured(busbws[0]);
+  if (busbws.size() > 1) row.in_place = measured(busbws[1]);
+  return row;
+}
+
+Interval interval_of(double half_width_percent) {
+  return {1e-3 * (1 - half_width_percent / 100), 1e-3 * (1 + half_width_percent / 100), 0.96};
+}
+
+TEST(Totals, OfNothingAreZero) {
+  const Options options;
+  const Totals totals(options);
+  EXPECT_EQ(totals.measurements(), 0);
+  EXPECT_EQ(totals.wrong_checks(), 0U);
+  EXPECT_TRUE(totals.wrong_data().empty());
+  EXPECT_EQ(totals.average_busbw(0), 0);
+  EXPECT_EQ(totals.slowest_group(), 0);
+  EXPECT_EQ(totals.slowest_rank(0).share, 0);
+}
+
+TEST(Totals, AverageTheMeasurementsOfEachGroupByItself) {
+  const Options options;
+  Totals totals(options);
+  totals.add(row_of(0, {10, 20}), "all_reduce");
+  totals.add(row_of(0, {60}), "all_reduce");
+  totals.add(row_of(2, {5, 7}), "all_reduce");
+  totals.add(row_of(1, {}), "all_reduce");  // nothing was measured
+  EXPECT_EQ(totals.measurements(), 5);
+  EXPECT_DOUBLE_EQ(totals.average_busbw(0), 30) << "what was not run is not averaged";
+  EXPECT_DOUBLE_EQ(totals.average_busbw(2), 6);
+  EXPECT_EQ(totals.average_busbw(1), 0);
+  EXPECT_EQ(totals.slowest_group(), 2);
+}
+
+TEST(Totals, NameTheFirstOfGroupsThatAreAsSlow) {
+  const Options options;
+  Totals totals(options);
+  for (const int group : {0, 1, 2}) totals.add(row_of(group, {8}), "x");
+  EXPECT_EQ(totals.slowest_group(), 0);
+}
+
+TEST(Totals, JudgeNoGroupOfOneRankWhereThereAreOthers) {
+  const Options options;
+  Totals totals(options);
+  totals.add(row_of(0, {0}), "x");
+  totals.add(row_of(1, {8}), "x");
+  totals.add(row_of(2, {9}), "x");
+  EXPECT_EQ(totals.slowest_group(), 1);
+}
+
+TEST(Totals, NameTheRankThatWasSlowestInMostSamplesOfItsGroup) {
+  const Options options;
+  Totals totals(options);
+  const auto add = [&](int group, int rank, double share, std::int64_t samples) {
+    Row row = row_of(group, {});
+    row.in_place = measured(1, samples);
+    row.in_place->summary.slowest_rank = rank;
+    row.in_place->summary.slowest_share = share;
+    totals.add(row, "x");
+  };
+  add(0, 3, 1.0, 100);
+  add(0, 1, 0.5, 300);
+  add(1, 2, 0.9, 10'000);
+  EXPECT_EQ(totals.slowest_rank(0).rank, 1) << "150 samples against 100, whatever the other group's";
+  EXPECT_DOUBLE_EQ(totals.slowest_rank(0).share, 150.0 / 400);
+  EXPECT_EQ(totals.slowest_rank(1).rank, 2);
+  EXPECT_DOUBLE_EQ(totals.slowest_rank(1).share, 0.9);
+}
+
+TEST(Totals, CountWrongChecksByRankAndSayWhatWasFound) {
+  const Options options;
+  Totals totals(options);
+  Row row = row_of(0, {1, 1});
+  row.in_place->wrong = 12;
+  row.in_place->wrong_ranks = 3;
+  row.in_place->first_wrong = "rank 4: first at element 5: expected 6, got 7";
+  testing::internal::CaptureStderr();
+  totals.add(row, "broadcast");
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(totals.wrong_checks(), 3U);
+  ASSERT_EQ(totals.wrong_data().size(), 1U);
+  EXPECT_EQ(totals.wrong_data().front(),
+            "wrong data in broadcast 1 KiB float sum, in place: 12 elements over 3 ranks; rank 4: first at element 5: "
+            "expected 6, got 7");
+  EXPECT_EQ(said, "fabricbench: " + totals.wrong_data().front() + "\n") << "at once, not only at the end";
+}
+
+TEST(Totals, KeepTwentyLinesAndCountTheRest) {
+  const Options options;
+  Totals totals(options);
+  Row row = row_of(0, {1});
+  row.out_of_place->wrong = 1;
+  row.out_of_place->wrong_ranks = 1;
+  testing::internal::CaptureStderr();
+  for (int i = 0; i < 30; ++i) totals.add(row, "x");
+  (void)testing::internal::GetCapturedStderr();
+  EXPECT_EQ(totals.wrong_checks(), 30U);
+  EXPECT_EQ(totals.wrong_data().size(), 20U);
+}
+
+TEST(Totals, AddUpLateSamplesAndStartsByBarrier) {
+  const Options options;
+  Totals totals(options);
+  Row row = row_of(0, {1, 1});
+  row.out_of_place->summary.late = 3;
+  row.in_place->summary.late = 4;
+  row.in_place->summary.common_start = false;
+  totals.add(row, "x");
+  EXPECT_EQ(totals.late(), 7);
+  EXPECT_EQ(totals.started_by_barrier(), 1);
+}
+
+TEST(Precision, CountsIntervalsAsNarrowAsAskedForAndNamesTheWidest) {
+  Options options;
+  options.target_precision_percent = 2;
+  Totals totals(options);
+  Row row = row_of(0, {1, 1});
+  row.out_of_place->summary.interval = interval_of(1.9);
+  row.in_place->summary.interval = interval_of(5);
+  row.in_place->summary.epochs = 15;
+  totals.add(row, "x");
+  row.size = 2048;
+  row.in_place->summary.interval.reset();
+  row.in_place->summary.epochs = 3;
+  totals.add(row, "x");
+  EXPECT_EQ(totals.precision_line(),
+            "Precision: 95 % interval within +-2 % for 2 of 4 measurements; widest +-5.0 % (1 KiB float sum, in "
+            "place); 3 to 15 epochs");
+}
+
+TEST(Precision, IsUnknownWithExactIterationsOrTooFewEpochs) {
+  Options options;
+  {
+    Totals totals(options);
+    totals.add(row_of(0, {1}), "x");
+    EXPECT_EQ(totals.precision_line(), "Precision: unknown, since an interval takes at least 6 epochs");
+  }
+  options.iterations = 20;
+  const Totals totals(options);
+  EXPECT_EQ(totals.precision_line(), "Precision: unknown with -n; leave it out to get intervals");
+}
+
+}  // namespace

@@ -1,0 +1,499 @@
+#include "common/harness/wires.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "fake_root.h"
+using namespace fabricbench;
+using fabricbench::test::FakeRoot;
+using host::WireKind;
+
+namespace {
+
+using Names = std::vector<std::string>;
+using Environment = std::vector<std::pair<std::string, std::string>>;
+
+constexpr Bytes kMiB = Bytes{1} << 20U;
+
+void write_port(const FakeRoot& root, const std::string& port, const std::string& sent, const std::string& received) {
+  const std::string counters = "sys/class/infiniband/" + port + "/counters/";
+  root.write(counters + "port_xmit_data", sent + "\n");
+  root.write(counters + "port_rcv_data", received + "\n");
+}
+
+void write_interface(const FakeRoot& root, const std::string& name, const std::string& sent,
+                     const std::string& received) {
+  root.write("sys/class/net/" + name + "/statistics/tx_bytes", sent + "\n");
+  root.write("sys/class/net/" + name + "/statistics/rx_bytes", received + "\n");
+}
+
+/// Each wire as `name kind tx rx`.
+Names described(const std::vector<host::WireCounter>& wires) {
+  const Names kinds = {"interface", "rdma", "loopback", "stacked"};
+  Names texts;
+  for (const auto& [name, kind, tx, rx] : wires) {
+    texts.push_back(fmt::format("{} {} {} {}", name, kinds[static_cast<std::size_t>(kind)], tx, rx));
+  }
+  return texts;
+}
+
+host::WireCounter interface(const std::string& name, Bytes tx, Bytes rx) {
+  return {name, WireKind::kInterface, tx, rx};
+}
+
+host::WireCounter port(const std::string& name, Bytes tx, Bytes rx) { return {name, WireKind::kRdma, tx, rx}; }
+
+/// A host with everything that a variable can name.
+std::vector<host::Wire> many_wires() {
+  return {{"bond0", WireKind::kStacked, {"eth2", "eth3"}},
+          {"docker0", WireKind::kInterface, {}},
+          {"eth0", WireKind::kInterface, {}},
+          {"eth1", WireKind::kInterface, {}},
+          {"eth2", WireKind::kInterface, {}},
+          {"eth3", WireKind::kInterface, {}},
+          {"ib0", WireKind::kStacked, {"mlx5_0:1"}},
+          {"lo", WireKind::kLoopback, {}},
+          {"mlx5_0:1", WireKind::kRdma, {}},
+          {"mlx5_1:1", WireKind::kRdma, {}},
+          {"mlx5_1:2", WireKind::kRdma, {}},
+          {"mlx5_10:1", WireKind::kRdma, {}}};
+}
+
+const std::vector<host::InterfaceAddress> kAddresses = {
+    {"lo", 0x7f000001}, {"eth0", 0x0a4d0005}, {"eth1", 0x0a4d0105}, {"eth1", 0xc0a80101}, {"bond0", 0x0a4e0001}};
+
+std::vector<AskedWires> asked(const std::string& backend, const Environment& environment) {
+  return asked_wires(backend, environment, many_wires(), kAddresses);
+}
+
+/// The wires that one variable asks for; `nothing` where it is no request.
+Names names_asked(const std::string& backend, const std::string& variable, const std::string& value) {
+  const auto requests = asked(backend, {{variable, value}});
+  if (requests.empty()) return {"nothing"};
+  EXPECT_EQ(requests.size(), 1U);
+  EXPECT_EQ(requests.front().variable, variable);
+  EXPECT_EQ(requests.front().value, value);
+  return requests.front().names;
+}
+
+/// Two hosts, since a single one is not judged; the other has nothing to complain about.
+Names warnings_of(const HostWires& host) {
+  return wire_warnings({host, {"other", {interface("eth0", kMiB, kMiB)}, {}}});
+}
+
+HostWires asking(const std::string& variable, AskedScope scope, const Names& names,
+                 const std::vector<host::WireCounter>& wires) {
+  return {"node-01", wires, {{variable, "VALUE", scope, names}}};
+}
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+void expect_harmless(const Names& lines) {
+  for (const std::string& line : lines) {
+    for (const char* word : {"FAILED", "bandwidth", "out-of-place", "in-place", " on ", "\n"}) {
+      EXPECT_FALSE(has(line, word)) << line;
+    }
+    EXPECT_LT(line.size(), 1000U);
+  }
+}
+
+}  // namespace
+
+TEST(WireReader, ReadsPortsInWordsAndInterfacesInBytes) {
+  const FakeRoot root;
+  write_port(root, "mlx5_0/ports/1", "1000", "2000");
+  write_port(root, "mlx5_0/ports/2", "0", "0");
+  write_port(root, "mlx5_1/ports/1", "4294967296", "1");
+  write_interface(root, "eth0", "18446744073709551615", "7");
+  write_interface(root, "lo", "5", "5");
+  root.write("sys/class/net/bonding_masters", "\n");
+  EXPECT_EQ(described(host::WireReader(root.path()).read()),
+            (Names{"eth0 interface 18446744073709551615 7", "lo loopback 5 5", "mlx5_0:1 rdma 4000 8000",
+                   "mlx5_0:2 rdma 0 0", "mlx5_1:1 rdma 17179869184 4"}));
+}
+
+TEST(WireReader, LeavesOutWhatCannotBeReadAndStillKnowsItsName) {
+  const FakeRoot root;
+  root.make_directory("sys/class/infiniband/rxe0/ports/1");  // soft-RoCE has no counters
+  write_port(root, "mlx4_0/ports/1", "4294967295", "1");     // a 32-bit counter at its end
+  write_port(root, "mlx5_0/ports/1", "18446744073709551615", "1");
+  write_port(root, "mlx5_1/ports/1", "N/A", "1");
+  root.write("sys/class/infiniband/mlx5_2/ports/1/counters/port_xmit_data", "1\n");
+  write_interface(root, "eth0", "", "1");
+  write_interface(root, "eth1", "-1", "1");
+  root.make_directory("sys/class/net/eth2/statistics/tx_bytes");
+  const host::WireReader reader(root.path());
+  EXPECT_TRUE(reader.read().empty());
+  Names names;
+  for (const host::Wire& wire : reader.wires()) names.push_back(wire.name);
+  EXPECT_EQ(names, (Names{"eth0", "eth1", "eth2", "mlx4_0:1", "mlx5_0:1", "mlx5_1:1", "mlx5_2:1", "rxe0:1"}));
+  EXPECT_TRUE(host::WireReader(root.path() / "nowhere").read().empty());
+}
+
+TEST(WireReader, ReadsAfreshEachTime) {
+  const FakeRoot root;
+  write_interface(root, "eth0", "1", "1");
+  write_interface(root, "eth1", "1", "1");
+  const host::WireReader reader(root.path());
+  const auto before = reader.read();
+  write_interface(root, "eth0", "11", "101");
+  root.remove("sys/class/net/eth1");
+  EXPECT_EQ(described(host::wire_traffic(before, reader.read())), Names{"eth0 interface 10 100"});
+}
+
+TEST(WireReader, SeesWhichInterfacesLieUponOthers) {
+  const FakeRoot root;
+  for (const std::string name : {"bond0", "bond0.7", "eth0", "eth1", "ib0", "ib1"})
+    write_interface(root, name, "1", "1");
+  root.link("sys/class/net/bond0/lower_eth0", "../eth0");
+  root.link("sys/class/net/bond0/lower_eth1", "../eth1");
+  root.link("sys/class/net/bond0.7/lower_bond0", "../bond0");
+  for (const std::string name : {"ib0", "ib1"}) {
+    root.write("sys/class/net/" + name + "/type", "32\n");
+    root.write("sys/class/net/" + name + "/dev_port", name == "ib0" ? "0\n" : "1\n");
+    root.make_directory("sys/class/net/" + name + "/device/infiniband/mlx5_0");
+  }
+  write_port(root, "mlx5_0/ports/1", "1", "1");  // port 2 does not count, so that ib1 has to
+  const host::WireReader reader(root.path());
+  EXPECT_EQ(described(reader.read()),
+            (Names{"bond0 stacked 1 1", "bond0.7 stacked 1 1", "eth0 interface 1 1", "eth1 interface 1 1",
+                   "ib0 stacked 1 1", "ib1 interface 1 1", "mlx5_0:1 rdma 4 4"}));
+  EXPECT_EQ(host::bottom_wires("bond0.7", reader.wires()), (Names{"eth0", "eth1"}));
+  EXPECT_EQ(host::bottom_wires("ib0", reader.wires()), Names{"mlx5_0:1"});
+  EXPECT_EQ(host::bottom_wires("eth1", reader.wires()), Names{"eth1"});
+  EXPECT_EQ(host::bottom_wires("eth9", reader.wires()), Names{});
+}
+
+TEST(WireReader, ReadsThisMachine) {
+  const host::WireReader reader;
+  EXPECT_LE(reader.read().size(), reader.wires().size());
+  const auto addresses = host::interface_addresses();
+  for (const auto& address : addresses) EXPECT_EQ(address.interface.find(':'), std::string::npos);
+}
+
+TEST(WireTraffic, DropsWhatWentBackwardsOrIsInOneReadingOnly) {
+  const std::vector<host::WireCounter> before = {interface("eth0", 10, 20), interface("eth1", 10, 20),
+                                                 interface("eth2", 10, 20), interface("gone", 1, 1)};
+  const std::vector<host::WireCounter> after = {interface("eth0", 10, 25), interface("eth1", 9, 25),
+                                                interface("eth2", 15, 19), interface("new", 1, 1)};
+  EXPECT_EQ(described(host::wire_traffic(before, after)), Names{"eth0 interface 0 5"});
+}
+
+TEST(WireTotal, AddsVisitsAndForgetsWhatIsNotKnownInEach) {
+  host::WireTotal total;
+  EXPECT_TRUE(total.wires().empty());
+  total.add({interface("eth0", 1, 2), port("mlx5_0:1", 3, 4)});
+  total.add({interface("eth0", 10, 20), port("mlx5_0:1", 30, 40)});
+  EXPECT_EQ(described(total.wires()), (Names{"eth0 interface 11 22", "mlx5_0:1 rdma 33 44"}));
+  total.add({interface("eth0", 100, 200)});
+  total.add({interface("eth0", 0, 0), port("mlx5_0:1", 1, 1)});
+  EXPECT_EQ(described(total.wires()), Names{"eth0 interface 111 222"});
+  total.add({});
+  total.add({interface("eth0", 1, 1)});
+  EXPECT_TRUE(total.wires().empty());
+}
+
+TEST(InterfacesIn, FindsThoseWithAnAddressInANetwork) {
+  const auto found = [](const char* network) { return host::interfaces_in(network, kAddresses); };
+  EXPECT_EQ(found("10.77.0.0/24"), Names{"eth0"});
+  EXPECT_EQ(found("10.77.0.99/24"), Names{"eth0"});
+  EXPECT_EQ(found("10.77/16"), (Names{"eth0", "eth1"}));
+  EXPECT_EQ(found("10.77.1.5/32"), Names{"eth1"});
+  EXPECT_EQ(found("192.168.0.0/16"), Names{"eth1"});
+  EXPECT_EQ(found("0.0.0.0/0").size(), kAddresses.size());
+  for (const char* no :
+       {"", "/", "/24", "10.77.0.0", "10.77.0.0/", "10.77.0.0/33", "10.77.0.0/-1", "10.77.0.0/24/8", "10.77.0.0.0/24",
+        "10.256.0.0/16", "10..0.0/8", "ten/8", "10.77.0.0/255.255.255.0", "fe80::/10"}) {
+    EXPECT_EQ(found(no), Names{}) << no;
+  }
+}
+
+TEST(AskedWires, OfNcclSocketIfname) {
+  const auto names = [](const char* value) { return names_asked("nccl", "NCCL_SOCKET_IFNAME", value); };
+  EXPECT_EQ(names("eth"), (Names{"eth0", "eth1", "eth2", "eth3"}));
+  EXPECT_EQ(names("eth0,docker"), (Names{"docker0", "eth0"}));
+  EXPECT_EQ(names("=eth0"), Names{"eth0"});
+  EXPECT_EQ(names("=eth0,eth1"), (Names{"eth0", "eth1"}));
+  EXPECT_EQ(names("=eth"), Names{});
+  EXPECT_EQ(names("^docker,eth"), (Names{"eth2", "eth3", "mlx5_0:1"}));  // bond0 and ib0 are left
+  EXPECT_EQ(names("^=docker0,eth0,eth1"), (Names{"eth2", "eth3", "mlx5_0:1"}));
+  EXPECT_EQ(names("bond0"), (Names{"eth2", "eth3"}));
+  EXPECT_EQ(names("ib0"), Names{"mlx5_0:1"});
+  EXPECT_EQ(names("wlan"), Names{});
+  EXPECT_EQ(names("mlx5_0"), Names{});
+  EXPECT_EQ(names("lo"), Names{"nothing"});
+  EXPECT_EQ(names(""), Names{"nothing"});
+  EXPECT_EQ(names(",,eth0,"), Names{"eth0"});
+}
+
+TEST(AskedWires, OfNcclIbHca) {
+  const auto names = [](const char* value) { return names_asked("nccl", "NCCL_IB_HCA", value); };
+  EXPECT_EQ(names("mlx5"), (Names{"mlx5_0:1", "mlx5_10:1", "mlx5_1:1", "mlx5_1:2"}));
+  EXPECT_EQ(names("mlx5_1"), (Names{"mlx5_10:1", "mlx5_1:1", "mlx5_1:2"}));
+  EXPECT_EQ(names("=mlx5_1"), (Names{"mlx5_1:1", "mlx5_1:2"}));
+  EXPECT_EQ(names("=mlx5_1:2"), Names{"mlx5_1:2"});
+  EXPECT_EQ(names("=mlx5_0:1,mlx5_1:1"), (Names{"mlx5_0:1", "mlx5_1:1"}));
+  EXPECT_EQ(names("mlx5_1:1"), (Names{"mlx5_10:1", "mlx5_1:1"}));
+  EXPECT_EQ(names("^mlx5_1"), Names{"mlx5_0:1"});
+  EXPECT_EQ(names("^=mlx5_1:1"), (Names{"mlx5_0:1", "mlx5_10:1", "mlx5_1:2"}));
+  EXPECT_EQ(names("^mlx5"), Names{});
+  EXPECT_EQ(names("eth0"), Names{});
+  EXPECT_EQ(names(":1"), Names{});
+}
+
+TEST(AskedWires, OfUcxNetDevices) {
+  const auto names = [](const char* value) { return names_asked("mpi", "UCX_NET_DEVICES", value); };
+  EXPECT_EQ(names("mlx5_0:1"), Names{"mlx5_0:1"});
+  EXPECT_EQ(names("mlx5_0:1,eth0"), (Names{"eth0", "mlx5_0:1"}));
+  EXPECT_EQ(names("mlx5_1"), Names{});
+  EXPECT_EQ(names("mlx5_1:*"), (Names{"mlx5_1:1", "mlx5_1:2"}));
+  EXPECT_EQ(names("^eth*,docker0,bond0,mlx5_1*"), Names{"mlx5_0:1"});
+  EXPECT_EQ(names("all").size(), 9U);
+  EXPECT_EQ(names("bond0"), (Names{"eth2", "eth3"}));
+}
+
+TEST(AskedWires, OfOpenMpi) {
+  const auto include = [](const char* value) { return names_asked("mpi", "OMPI_MCA_btl_tcp_if_include", value); };
+  EXPECT_EQ(include("eth0"), Names{"eth0"});
+  EXPECT_EQ(include("eth0,eth1"), (Names{"eth0", "eth1"}));
+  EXPECT_EQ(include("eth"), Names{});
+  EXPECT_EQ(include("10.77.0.0/24"), Names{"eth0"});
+  EXPECT_EQ(include("10.77.1.0/24,eth0"), (Names{"eth0", "eth1"}));
+  EXPECT_EQ(include("10.78.0.0/16"), (Names{"eth2", "eth3"}));
+  EXPECT_EQ(include("172.16.0.0/12"), Names{});
+  EXPECT_EQ(include("127.0.0.0/8"), Names{"nothing"});
+  const auto exclude = [](const char* value) { return names_asked("mpi", "OMPI_MCA_btl_tcp_if_exclude", value); };
+  EXPECT_EQ(exclude("lo,docker0,10.77.0.0/16,ib0"), (Names{"eth2", "eth3"}));
+  const auto openib = [](const char* value) { return names_asked("mpi", "OMPI_MCA_btl_openib_if_include", value); };
+  EXPECT_EQ(openib("mlx5_1"), (Names{"mlx5_1:1", "mlx5_1:2"}));
+  EXPECT_EQ(openib("mlx5_1:2,mlx5_0"), (Names{"mlx5_0:1", "mlx5_1:2"}));
+}
+
+TEST(AskedWires, CountOnlyForTheBackendAndItsTransport) {
+  const Environment all = {{"NCCL_IB_HCA", "mlx5"},
+                           {"NCCL_SOCKET_IFNAME", "eth"},
+                           {"UCX_NET_DEVICES", "mlx5_0:1"},
+                           {"OMPI_MCA_btl_openib_if_include", "mlx5_0"},
+                           {"OMPI_MCA_btl_tcp_if_include", "eth0"}};
+  const auto variables = [&all](const std::string& backend, const Environment& more) {
+    Environment environment = all;
+    environment.insert(environment.end(), more.begin(), more.end());
+    std::string text;
+    for (const AskedWires& request : asked(backend, environment)) text += request.variable + " ";
+    return text;
+  };
+  const std::string hca = "NCCL_IB_HCA ";
+  const std::string sockets = "NCCL_SOCKET_IFNAME ";
+  const std::string ucx = "UCX_NET_DEVICES ";
+  const std::string openib = "OMPI_MCA_btl_openib_if_include ";
+  const std::string tcp = "OMPI_MCA_btl_tcp_if_include ";
+  EXPECT_EQ(variables("nccl", {}), hca + sockets);
+  EXPECT_EQ(variables("nccl", {{"NCCL_IB_DISABLE", "1"}}), sockets);
+  EXPECT_EQ(variables("nccl", {{"NCCL_IB_DISABLE", "0"}}), hca + sockets);
+  EXPECT_EQ(variables("nccl", {{"NCCL_NET", "socket"}}), sockets);
+  EXPECT_EQ(variables("nccl", {{"NCCL_NET", "IB"}}), hca);
+  EXPECT_EQ(variables("nccl", {{"NCCL_NET", "AWS Libfabric"}}), "");
+  EXPECT_EQ(variables("mpi", {}), ucx + openib + tcp);
+  EXPECT_EQ(variables("mpi", {{"OMPI_MCA_pml", "ob1"}}), openib + tcp);
+  EXPECT_EQ(variables("mpi", {{"OMPI_MCA_pml", "^ucx"}}), openib + tcp);
+  EXPECT_EQ(variables("mpi", {{"OMPI_MCA_pml", "ucx"}}), ucx);
+  EXPECT_EQ(variables("mpi", {{"OMPI_MCA_pml", "cm"}}), "");
+  EXPECT_EQ(variables("mpi", {{"OMPI_MCA_btl", "self,tcp"}}), ucx + tcp);
+  EXPECT_EQ(variables("mpi", {{"OMPI_MCA_btl", "^tcp"}}), ucx + openib);
+  EXPECT_EQ(variables("verbs", {}), "");
+}
+
+TEST(WireShares, AreOfAllBytesThatLeftTheHost) {
+  const HostShares shares = wire_shares({"node-01",
+                                         {interface("eth0", 10, 20),
+                                          port("mlx5_0:1", 30, 40),
+                                          {"lo", WireKind::kLoopback, 1000, 1000},
+                                          {"bond0", WireKind::kStacked, 1000, 1000}},
+                                         {}});
+  EXPECT_EQ(shares.host, "node-01");
+  EXPECT_EQ(shares.tx_bytes, 40U);
+  EXPECT_EQ(shares.rx_bytes, 60U);
+  ASSERT_EQ(shares.wires.size(), 2U);
+  EXPECT_EQ(shares.wires[0].name, "mlx5_0:1");
+  EXPECT_DOUBLE_EQ(shares.wires[0].share, 0.7);
+  EXPECT_EQ(shares.wires[1].name, "eth0");
+  EXPECT_DOUBLE_EQ(shares.wires[1].share, 0.3);
+  EXPECT_TRUE(shares.rails.empty());
+  EXPECT_EQ(shares.imbalance, 0);
+  EXPECT_EQ(wire_shares({"idle", {interface("eth0", 0, 0)}, {}}).wires.at(0).share, 0);
+}
+
+TEST(WireShares, RailsArePortsOrElseInterfaces) {
+  const auto rails = [](const std::vector<host::WireCounter>& wires) { return wire_shares({"", wires, {}}).rails; };
+  EXPECT_EQ(rails({interface("eth0", 500, 0), port("mlx5_0:1", 60, 0), port("mlx5_1:1", 50, 0)}),
+            (Names{"mlx5_0:1", "mlx5_1:1"}));
+  EXPECT_EQ(rails({interface("eth0", 500, 0), interface("eth1", 60, 0), port("mlx5_0:1", 5, 0)}),
+            (Names{"eth0", "eth1"}));
+  EXPECT_EQ(rails({port("mlx5_0:1", 990, 0), port("mlx5_1:1", 10, 0)}), (Names{"mlx5_0:1", "mlx5_1:1"}));
+  EXPECT_EQ(rails({port("mlx5_0:1", 991, 0), port("mlx5_1:1", 9, 0)}), Names{});
+  EXPECT_EQ(rails({interface("eth0", 0, 0), interface("eth1", 0, 0)}), Names{});
+}
+
+TEST(WireShares, OnlyWiresAskedForAreRails) {
+  const std::vector<host::WireCounter> wires = {interface("eth0", 500, 0), interface("eth1", 490, 0),
+                                                interface("eth2", 20, 0)};
+  EXPECT_EQ(wire_shares({"", wires, {}}).rails.size(), 3U);
+  EXPECT_EQ(wire_shares(asking("X", AskedScope::kSockets, {"eth0", "eth1"}, wires)).rails, (Names{"eth0", "eth1"}));
+  EXPECT_EQ(wire_shares(asking("X", AskedScope::kSockets, {"eth0"}, wires)).rails, Names{});
+  EXPECT_EQ(wire_shares(asking("X", AskedScope::kRdma, {"mlx5_0:1"}, wires)).rails.size(), 3U);
+}
+
+TEST(WireWarnings, UnequalRails) {
+  const auto rails = [](Bytes a, Bytes b) {
+    return HostWires{"node-01", {port("mlx5_0:1", a * 500, a * 500), port("mlx5_1:1", b * 500, b * 500)}, {}};
+  };
+  EXPECT_NEAR(wire_shares(rails(10245, 9755)).imbalance, 0.049, 1e-12);
+  EXPECT_EQ(warnings_of(rails(10245, 9755)), Names{});
+  EXPECT_EQ(warnings_of(rails(10250, 9750)), Names{});
+  const Names warnings = warnings_of(rails(10255, 9745));
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_TRUE(has(warnings[0],
+                  "the 2 rails of node-01 carried unequal loads: mlx5_0:1 9.8 MiB and mlx5_1:1 9.3 MiB, "
+                  "5.1 % of their mean apart where 5 % is allowed. Compare link speed"))
+      << warnings[0];
+  expect_harmless(warnings);
+  EXPECT_EQ(warnings_of(rails(100, 50)), Names{}) << "noise";
+  EXPECT_EQ(wire_warnings({rails(10255, 9745)}), Names{}) << "a single host";
+  const auto worst = wire_warnings({rails(10255, 9745), rails(10300, 9700), rails(10250, 9750)});
+  ASSERT_EQ(worst.size(), 1U);
+  EXPECT_TRUE(has(worst[0], "6.0 % of their mean apart where 5 % is allowed; it is alike for 1 more host."))
+      << worst[0];
+}
+
+TEST(WireWarnings, WiresAskedForThatCarriedLittle) {
+  const auto carried = [](Bytes wanted, Bytes other) {
+    return asking("NCCL_IB_HCA", AskedScope::kRdma, {"mlx5_0:1"},
+                  {port("mlx5_0:1", wanted * kMiB, 0), interface("eth0", 0, other * kMiB)});
+  };
+  EXPECT_EQ(warnings_of(carried(90, 10)), Names{});
+  EXPECT_EQ(
+      warnings_of(carried(89, 11)),
+      Names{"NCCL_IB_HCA=VALUE asks for mlx5_0:1, which carried 89.0 % of the 100 MiB sent and received by node-01, "
+            "where eth0 carried 11.0 %. Check the name and that its link is up; NCCL_DEBUG=INFO shows what NCCL "
+            "chose"});
+  const auto both = wire_warnings({carried(50, 50), carried(0, 100), carried(89, 11), carried(100, 0)});
+  ASSERT_EQ(both.size(), 1U);
+  EXPECT_TRUE(has(both[0], "carried 0.0 % of the 100 MiB")) << both[0];
+  EXPECT_TRUE(has(both[0], "; it is alike for 2 more hosts.")) << both[0];
+  EXPECT_EQ(wire_warnings({carried(0, 100)}), Names{}) << "a single host";
+  EXPECT_EQ(wire_warnings({carried(0, 100), carried(0, 100)}, 200 * kMiB), Names{}) << "noise";
+}
+
+TEST(WireWarnings, WiresAskedForThatAreNotThere) {
+  const HostWires host = asking("UCX_NET_DEVICES", AskedScope::kAny, {}, {interface("eth0", kMiB, kMiB)});
+  const Names warnings = warnings_of(host);
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_TRUE(has(warnings[0],
+                  "UCX_NET_DEVICES=VALUE allows no device of node-01, where eth0 carried 100.0 % of the 2 MiB "
+                  "sent and received. Check"))
+      << warnings[0];
+  expect_harmless(warnings);
+}
+
+TEST(WireWarnings, SocketsAreJudgedByInterfacesAndOnlyWhereTheseCarried) {
+  const auto sockets = [](Bytes eth0, Bytes eth1, Bytes mlx5) {
+    return asking("NCCL_SOCKET_IFNAME", AskedScope::kSockets, {"eth0"},
+                  {interface("eth0", eth0 * kMiB, 0), interface("eth1", eth1 * kMiB, 0),
+                   port("mlx5_0:1", mlx5 * kMiB, 0), port("mlx5_1:1", mlx5 * kMiB, 0)});
+  };
+  EXPECT_EQ(warnings_of(sockets(1, 9, 100)), Names{}) << "RDMA carried the data";
+  EXPECT_EQ(warnings_of(sockets(95, 5, 20)), Names{}) << "storage by RDMA besides";
+  const Names warnings = warnings_of(sockets(10, 90, 0));
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_TRUE(has(warnings[0], "eth0, which carried 10.0 % of the 100 MiB")) << warnings[0];
+  const HostWires ipoib = asking("NCCL_SOCKET_IFNAME", AskedScope::kSockets, {"mlx5_0:1"},
+                                 {interface("eth0", kMiB, 0), port("mlx5_0:1", 99 * kMiB, 0)});
+  EXPECT_EQ(warnings_of(ipoib), Names{});
+}
+
+TEST(WireWarnings, AnUnknownCounterIsALineAndNoWarning) {
+  const HostWires host = asking("NCCL_IB_HCA", AskedScope::kRdma, {"rxe0:1"}, {interface("eth0", kMiB, kMiB)});
+  EXPECT_EQ(warnings_of(host), Names{});
+  const Names lines = wire_lines({host, host, host});
+  ASSERT_EQ(lines.size(), 4U);
+  EXPECT_EQ(lines.back(),
+            "Wires: NCCL_IB_HCA asks for rxe0:1, not all of whose counters are known for node-01 and 2 more hosts");
+}
+
+TEST(WireLines, OneForEachOfAFewHosts) {
+  const Names lines = wire_lines(
+      {{"node-01", {interface("eth0", 1536 * kMiB, 1536 * kMiB), interface("eth1", 12 * kMiB, 12 * kMiB)}, {}},
+       {"node-02", {port("mlx5_0:1", 3 * kMiB, kMiB), port("mlx5_1:1", 3 * kMiB, kMiB)}, {}},
+       {"node-03", {interface("eth0", 0, 0)}, {}},
+       {"node-04", {}, {}}});
+  EXPECT_EQ(lines,
+            (Names{"Wires: node-01: eth0 99.2 % of 1.5 GiB sent, 1.5 GiB received",
+                   "Wires: node-02: mlx5_0:1 50.0 %, mlx5_1:1 50.0 % of 6 MiB sent, 2 MiB received; 2 rails, 0.0 % "
+                   "apart",
+                   "Wires: node-03: nothing was carried", "Wires: node-04: no counter can be read"}));
+  EXPECT_EQ(wire_lines({}), Names{});
+}
+
+TEST(WireLines, FoldHostsWithTheSamePicture) {
+  std::vector<HostWires> hosts;
+  for (Bytes i = 0; i < 16384; ++i) {
+    hosts.push_back({fmt::format("node-{:05}", i), {interface("eth0", kMiB, kMiB)}, {}});
+    for (int rail = 0; rail < 8; ++rail) {
+      hosts.back().wires.push_back(port(fmt::format("mlx5_{}:1", rail), (1000 + i % 2) * kMiB, 1000 * kMiB));
+    }
+  }
+  Names lines = wire_lines(hosts);
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_TRUE(has(lines[0], "Wires: node-00000 and 16383 more hosts: mlx5_0:1 12.5 %, mlx5_1:1 12.5 %")) << lines[0];
+  EXPECT_TRUE(has(lines[0], " of 7.8 GiB sent, 7.8 GiB received; 8 rails, 0.0 % apart")) << lines[0];
+  expect_harmless(lines);
+  hosts[7].wires[3].tx_bytes /= 2;  // one slow rail is a picture of its own
+  lines = wire_lines(hosts);
+  ASSERT_EQ(lines.size(), 2U);
+  EXPECT_TRUE(has(lines[1], "Wires: node-00007: ")) << lines[1];
+}
+
+TEST(WireLines, StayFewWhateverTheHostsLookLike) {
+  std::vector<HostWires> hosts;
+  for (int i = 0; i < 16384; ++i) {
+    hosts.push_back(asking("NCCL_IB_HCA", AskedScope::kRdma, {}, {}));
+    for (int wire = 0; wire < 40; ++wire) {
+      hosts.back().wires.push_back(interface(fmt::format("enp{}s{}", i, wire), kMiB, kMiB));
+    }
+  }
+  const Names lines = wire_lines(hosts);
+  ASSERT_EQ(lines.size(), 13U);
+  EXPECT_EQ(lines.back(), "Wires: and 16372 more hosts");
+  EXPECT_TRUE(has(lines[0], " and 24 more of 40 MiB sent")) << lines[0];
+  expect_harmless(lines);
+  const Names warnings = wire_warnings(hosts);
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_TRUE(has(warnings[0], "; it is alike for 16383 more hosts")) << warnings[0];
+  expect_harmless(warnings);
+}
+
+TEST(WireText, ComesBackAsItWas) {
+  const std::vector<host::WireCounter> wires = {interface("eth0", 18446744073709551615U, 0),
+                                                port("mlx5_0:1", 1, 2),
+                                                {"lo", WireKind::kLoopback, 3, 4},
+                                                {"bond0", WireKind::kStacked, 5, 6}};
+  EXPECT_EQ(described(wires_from_text(to_text(wires))), described(wires));
+  EXPECT_TRUE(wires_from_text(to_text(std::vector<host::WireCounter>{})).empty());
+  const HostWires host{"node \"1\"",
+                       wires,
+                       {{"NCCL_IB_HCA", "^=mlx5_0:1", AskedScope::kRdma, {"mlx5_1:1", "mlx5_2:1"}},
+                        {"UCX_NET_DEVICES", "none", AskedScope::kAny, {}}}};
+  const HostWires back = host_wires_from_text(to_text(host));
+  EXPECT_EQ(back.host, host.host);
+  EXPECT_EQ(described(back.wires), described(host.wires));
+  EXPECT_EQ(back.asked, host.asked);
+  EXPECT_EQ(to_text(host).find('\n'), std::string::npos);
+  EXPECT_ANY_THROW((void)host_wires_from_text("{}"));
+  EXPECT_ANY_THROW((void)wires_from_text("[[\"eth0\"]]"));
+}
