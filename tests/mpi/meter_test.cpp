@@ -65,11 +65,11 @@ std::vector<Seconds> least_samples(const mpi::Communicator& world, RankAggregate
   std::vector<Seconds> least;
   switch (aggregate) {
     case RankAggregate::kRank0: return took;
-    case RankAggregate::kMin: return world.reduce(took, MPI_MIN);
-    case RankAggregate::kMax: return world.reduce(took, MPI_MAX);
+    case RankAggregate::kMin: return world.all_reduce(took, MPI_MIN);
+    case RankAggregate::kMax: return world.all_reduce(took, MPI_MAX);
     case RankAggregate::kMean: break;
   }
-  least = world.reduce(took, MPI_SUM);
+  least = world.all_reduce(took, MPI_SUM);
   for (Seconds& sample : least) sample /= world.size();
   return least;
 }
@@ -84,7 +84,7 @@ TEST_P(Aggregates, AreWhatTheRanksTook) {
     options.blocking = blocking;
     const auto [epoch, took] = measure(options, {.warmup = 0, .samples = kSamples, .iterations = 1});
     const auto least = least_samples(world, GetParam(), took);
-    const auto slowest = world.reduce(took, MPI_MAX);
+    const auto slowest = world.all_reduce(took, MPI_MAX);
     if (!world.is_root()) continue;
     ASSERT_EQ(epoch.samples.size(), static_cast<std::size_t>(kSamples));
     for (std::size_t i = 0; i < least.size(); ++i) EXPECT_GE(epoch.samples[i], least[i]);

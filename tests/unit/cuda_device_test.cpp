@@ -1,30 +1,19 @@
 #include "common/cuda/device.h"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <string>
 
 #include "common/core/error.h"
 #include "common/cuda/memory.h"
 #include "fake_cuda.h"
+#include "scoped_variable.h"
 
 using namespace fabricbench;
 using namespace fabricbench::cuda;
+using fabricbench::test::ScopedVariable;
 
 namespace {
-
-/// Sets an environment variable for as long as it lives.
-class ScopedVariable {
- public:
-  ScopedVariable(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
-  ~ScopedVariable() { unsetenv(name_); }
-  ScopedVariable(const ScopedVariable&) = delete;
-  ScopedVariable& operator=(const ScopedVariable&) = delete;
-
- private:
-  const char* name_;
-};
 
 TEST(VisibleDevices, AreCounted) {
   EXPECT_EQ(visible_devices().count, 1);

@@ -1,6 +1,5 @@
 #include <gtest/gtest.h>
 #include <sched.h>
-#include <stdlib.h>
 
 #include <optional>
 #include <string>
@@ -9,23 +8,13 @@
 #include "common/host/network.h"
 #include "common/host/topology.h"
 #include "fake_root.h"
+#include "scoped_variable.h"
 
 using namespace fabricbench::host;
 using fabricbench::test::FakeRoot;
+using fabricbench::test::ScopedVariable;
 
 namespace {
-
-// Sets an environment variable for as long as it lives.
-class ScopedVariable {
- public:
-  ScopedVariable(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
-  ~ScopedVariable() { unsetenv(name_); }
-  ScopedVariable(const ScopedVariable&) = delete;
-  ScopedVariable& operator=(const ScopedVariable&) = delete;
-
- private:
-  const char* name_;
-};
 
 void write_port(const FakeRoot& root, const std::string& device, const std::string& port, const std::string& rate) {
   const std::string directory = "sys/class/infiniband/" + device + "/ports/" + port;

@@ -58,6 +58,13 @@ std::optional<IterationTimes> iteration_times(std::vector<Seconds> samples, std:
                         mean > 0 ? 100 * std::sqrt(squares / count) / mean : 0};
 }
 
+/// One operation by itself, on fresh data.
+void run_once(Operation& operation) {
+  operation.prepare(1);
+  operation.start();
+  operation.wait();
+}
+
 }  // namespace
 
 struct Bench::Subject {
@@ -205,12 +212,11 @@ void Bench::visit(Subject& subject) {
   if (!subject.visited) observe(subject);
   wires_.begin();
   Epoch epoch = meter_.measure(subject.operation, subject.plan);
-  const auto starts_in_visit = static_cast<Bytes>(subject.plan.starts(options_.aggregated));
-  wires_.end(subject.wires, subject.which.size * starts_in_visit / 2);
+  const std::int64_t starts = subject.plan.starts(options_.aggregated);
+  wires_.end(subject.wires, subject.which.size * static_cast<Bytes>(starts) / 2);
   subject.plan.common_start = epoch.common_start;
   if (options_.checks > 0) {
     heartbeat_.enter(Phase::kCheck);
-    const std::int64_t starts = subject.plan.starts(options_.aggregated);
     const std::int64_t again = subject.plan.launches > 0 ? 1 : 0;  // what was recorded ran more than once
     if (subject.operation.last_result_is_defined(starts + again)) check_result(subject, starts);
     if (!subject.visited) check_extra(subject);
@@ -229,9 +235,7 @@ void Bench::visit(Subject& subject) {
 void Bench::observe(Subject& subject) {
   if (!options_.stats && options_.json_file.empty()) return;
   session_.observe_choices(true);
-  subject.operation.prepare(1);
-  subject.operation.start();
-  subject.operation.wait();
+  run_once(subject.operation);
   session_.observe_choices(false);
   subject.choice = session_.last_choice();
 }
@@ -261,12 +265,10 @@ void Bench::check_result(Subject& subject, std::int64_t starts) {
   if (wrong && (!subject.wrong || wrong->elements > subject.wrong->elements)) subject.wrong = wrong;
 }
 
-/// -c N: N operations by themselves, on fresh data, each checked.
+/// -c N: N operations by themselves, each checked.
 void Bench::check_extra(Subject& subject) {
   for (std::int64_t round = 0; round < options_.checks; ++round) {
-    subject.operation.prepare(1);
-    subject.operation.start();
-    subject.operation.wait();
+    run_once(subject.operation);
     heartbeat_.tick();
     check_result(subject, 1);
   }

@@ -48,8 +48,8 @@ Epoch Meter::measure(Operation& operation, const VisitPlan& plan) {
   epoch.began = began;
   heartbeat_.enter(Phase::kReduce);
   const auto switches = static_cast<double>(host::involuntary_context_switches() - switches_before);
-  const std::vector<double> total = team_.group().reduce({switches}, MPI_SUM);
-  const auto most = team_.group().reduce_max({{switches, first_rank_}});
+  const std::vector<double> total = team_.group().all_reduce({switches}, MPI_SUM);
+  const auto most = team_.group().max(std::vector<mpi::Communicator::Located>{{switches, first_rank_}});
   if (team_.group().is_root()) {
     epoch.preemptions = static_cast<std::int64_t>(total.front());
     epoch.most_preemptions = static_cast<std::int64_t>(most.front().value);
@@ -207,7 +207,7 @@ void Meter::reduce(const Times& times, Epoch& epoch) const {
     }
     longest.push_back(own);
   }
-  for (const auto& slowest : team_.group().reduce_max(std::move(longest))) {
+  for (const auto& slowest : team_.group().max(std::move(longest))) {
     epoch.samples.push_back(slowest.value);
     epoch.slowest_ranks.push_back(slowest.rank);
   }
@@ -228,7 +228,7 @@ void Meter::average(const Times& times, Epoch& epoch) const {
       own[i] = mean ? own[i] + times[rank][i] : std::min(own[i], times[rank][i]);
     }
   }
-  epoch.samples = team_.group().reduce(std::move(own), mean ? MPI_SUM : MPI_MIN);
+  epoch.samples = team_.group().all_reduce(std::move(own), mean ? MPI_SUM : MPI_MIN);
   const auto ranks = static_cast<double>(times.size()) * team_.group().size();
   for (Seconds& sample : epoch.samples) sample /= mean ? ranks : 1;
 }
@@ -298,7 +298,7 @@ bool Meter::keep_timely(const std::vector<Start>& starts, Times times, Epoch& ep
       of_rank[i] = (waited + of_rank[i]) / static_cast<double>(options_.aggregated);
     }
   }
-  late = team_.group().reduce(std::move(late), MPI_MAX);
+  late = team_.group().all_reduce(std::move(late), MPI_MAX);
   Epoch all;
   reduce(times, all);
   epoch.own_times = all.own_times;
@@ -328,7 +328,7 @@ void Meter::choose_slack() {
       const Seconds due = agreed_start();
       late.push_back(now() > clock_.to_local(due) ? 1 : 0);
     }
-    late = team_.world().reduce(std::move(late), MPI_MAX);
+    late = team_.world().all_reduce(std::move(late), MPI_MAX);
     if (team_.world().is_root()) adapt_slack(static_cast<double>(std::count(late.begin(), late.end(), 1.0)) / kStarts);
   }
 }

@@ -1,5 +1,6 @@
 #include "common/mpi/communicator.h"
 
+#include <cstring>
 #include <numeric>
 #include <utility>
 
@@ -9,23 +10,25 @@ namespace fabricbench::mpi {
 namespace {
 
 template <typename T>
-T broadcast_one(T value, MPI_Datatype type, MPI_Comm communicator) {
-  check(MPI_Bcast(&value, 1, type, 0, communicator), "MPI_Bcast");
-  return value;
+std::vector<T> all_reduce_each(std::vector<T> values, MPI_Datatype type, MPI_Op op, MPI_Comm communicator) {
+  const int count = static_cast<int>(values.size());
+  check(MPI_Allreduce(MPI_IN_PLACE, values.data(), count, type, op, communicator), "MPI_Allreduce");
+  return values;
 }
 
 template <typename T>
 T all_reduce_one(T value, MPI_Datatype type, MPI_Op op, MPI_Comm communicator) {
-  check(MPI_Allreduce(MPI_IN_PLACE, &value, 1, type, op, communicator), "MPI_Allreduce");
-  return value;
+  return all_reduce_each(std::vector{value}, type, op, communicator).front();
 }
 
-/// Broadcasts a container of bytes whose length only rank 0 knows.
+/// Broadcasts a container of bytes whose length only rank 0 knows: as the union of its bytes with nobody's.
 template <typename Container>
-Container broadcast_container(Container content, MPI_Comm communicator) {
-  auto length = broadcast_one(static_cast<std::int64_t>(content.size()), MPI_INT64_T, communicator);
-  content.resize(static_cast<std::size_t>(length));
-  check(MPI_Bcast(content.data(), static_cast<int>(length), MPI_BYTE, 0, communicator), "MPI_Bcast");
+Container broadcast_container(Container content, bool is_root, MPI_Comm communicator) {
+  const auto length = static_cast<std::int64_t>(is_root ? content.size() : 0);
+  if (!is_root) content.clear();
+  content.resize(static_cast<std::size_t>(all_reduce_one(length, MPI_INT64_T, MPI_SUM, communicator)));
+  check(MPI_Allreduce(MPI_IN_PLACE, content.data(), static_cast<int>(content.size()), MPI_BYTE, MPI_BOR, communicator),
+        "MPI_Allreduce");
   return content;
 }
 
@@ -66,17 +69,17 @@ std::optional<Communicator> Communicator::split(std::optional<int> colour) const
 void Communicator::barrier() const { check(MPI_Barrier(communicator_), "MPI_Barrier"); }
 
 std::string Communicator::broadcast(std::string text) const {
-  return broadcast_container(std::move(text), communicator_);
+  return broadcast_container(std::move(text), is_root(), communicator_);
 }
 
-std::int64_t Communicator::broadcast(std::int64_t value) const {
-  return broadcast_one(value, MPI_INT64_T, communicator_);
-}
+std::int64_t Communicator::broadcast(std::int64_t value) const { return sum(is_root() ? value : 0); }
 
-Seconds Communicator::broadcast(Seconds value) const { return broadcast_one(value, MPI_DOUBLE, communicator_); }
+Seconds Communicator::broadcast(Seconds value) const {
+  return all_reduce_one(is_root() ? value : 0, MPI_DOUBLE, MPI_SUM, communicator_);
+}
 
 std::vector<std::uint8_t> Communicator::broadcast(std::vector<std::uint8_t> bytes) const {
-  return broadcast_container(std::move(bytes), communicator_);
+  return broadcast_container(std::move(bytes), is_root(), communicator_);
 }
 
 double Communicator::max(double value) const { return all_reduce_one(value, MPI_DOUBLE, MPI_MAX, communicator_); }
@@ -86,10 +89,7 @@ std::int64_t Communicator::max(std::int64_t value) const {
 }
 
 std::vector<std::uint8_t> Communicator::max(std::vector<std::uint8_t> values) const {
-  check(
-      MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_UINT8_T, MPI_MAX, communicator_),
-      "MPI_Allreduce");
-  return values;
+  return all_reduce_each(std::move(values), MPI_UINT8_T, MPI_MAX, communicator_);
 }
 
 std::int64_t Communicator::min(std::int64_t value) const {
@@ -100,19 +100,12 @@ std::int64_t Communicator::sum(std::int64_t value) const {
   return all_reduce_one(value, MPI_INT64_T, MPI_SUM, communicator_);
 }
 
-std::vector<double> Communicator::reduce(std::vector<double> values, MPI_Op op) const {
-  std::vector<double> reduced(is_root() ? values.size() : 0);
-  check(MPI_Reduce(values.data(), reduced.data(), static_cast<int>(values.size()), MPI_DOUBLE, op, 0, communicator_),
-        "MPI_Reduce");
-  return reduced;
+std::vector<double> Communicator::all_reduce(std::vector<double> values, MPI_Op op) const {
+  return all_reduce_each(std::move(values), MPI_DOUBLE, op, communicator_);
 }
 
-std::vector<Communicator::Located> Communicator::reduce_max(std::vector<Located> values) const {
-  std::vector<Located> reduced(is_root() ? values.size() : 0);
-  check(MPI_Reduce(values.data(), reduced.data(), static_cast<int>(values.size()), MPI_DOUBLE_INT, MPI_MAXLOC, 0,
-                   communicator_),
-        "MPI_Reduce");
-  return reduced;
+std::vector<Communicator::Located> Communicator::max(std::vector<Located> values) const {
+  return all_reduce_each(std::move(values), MPI_DOUBLE_INT, MPI_MAXLOC, communicator_);
 }
 
 std::vector<std::uint64_t> Communicator::all_gather(std::uint64_t value) const {
@@ -122,15 +115,19 @@ std::vector<std::uint64_t> Communicator::all_gather(std::uint64_t value) const {
 }
 
 std::vector<double> Communicator::gather(const std::vector<double>& values) const {
-  const int count = static_cast<int>(values.size());
-  std::vector<double> all(is_root() ? values.size() * static_cast<std::size_t>(size_) : 0);
-  check(MPI_Gather(values.data(), count, MPI_DOUBLE, all.data(), count, MPI_DOUBLE, 0, communicator_), "MPI_Gather");
+  std::vector<double> all;
+  const std::string own(reinterpret_cast<const char*>(values.data()), sizeof(double) * values.size());
+  for (const std::string& text : gather(own)) {
+    const std::size_t before = all.size();
+    all.resize(before + text.size() / sizeof(double));
+    std::memcpy(all.data() + before, text.data(), text.size());
+  }
   return all;
 }
 
 std::vector<std::string> Communicator::gather(const std::string& text) const {
   const auto ranks = static_cast<std::size_t>(size_);
-  const int length = static_cast<int>(text.size());
+  int length = static_cast<int>(text.size());
   std::vector<int> lengths(is_root() ? ranks : 0);
   check(MPI_Gather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, communicator_), "MPI_Gather");
   std::vector<int> offsets(lengths.size());
@@ -139,6 +136,12 @@ std::vector<std::string> Communicator::gather(const std::string& text) const {
   check(MPI_Gatherv(text.data(), length, MPI_CHAR, all.data(), lengths.data(), offsets.data(), MPI_CHAR, 0,
                     communicator_),
         "MPI_Gatherv");
+  // The same way back, for the sake of symmetry alone.
+  std::string back(text.size(), '\0');
+  check(MPI_Scatter(lengths.data(), 1, MPI_INT, &length, 1, MPI_INT, 0, communicator_), "MPI_Scatter");
+  check(MPI_Scatterv(all.data(), lengths.data(), offsets.data(), MPI_CHAR, back.data(), length, MPI_CHAR, 0,
+                     communicator_),
+        "MPI_Scatterv");
   std::vector<std::string> texts;
   for (std::size_t rank = 0; rank < lengths.size(); ++rank) {
     texts.push_back(all.substr(static_cast<std::size_t>(offsets[rank]), static_cast<std::size_t>(lengths[rank])));

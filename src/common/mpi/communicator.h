@@ -12,7 +12,8 @@
 
 namespace fabricbench::mpi {
 
-/// A communicator of its own, freed with the object. The methods are collective over it unless they say not.
+/// A communicator of its own, freed with the object. The methods are collective over it unless they say not, and
+/// send as much in each direction (docs/decisions/0011-symmetric-messages.md).
 class Communicator {
  public:
   /// A duplicate of MPI_COMM_WORLD, so that our messages never meet those of the operations measured.
@@ -44,15 +45,15 @@ class Communicator {
   [[nodiscard]] std::int64_t min(std::int64_t value) const;
   [[nodiscard]] std::int64_t sum(std::int64_t value) const;
 
-  /// Element by element over all ranks; empty on ranks other than 0. All give as many values.
-  [[nodiscard]] std::vector<double> reduce(std::vector<double> values, MPI_Op op) const;
+  /// Element by element over all ranks, on every rank. All give as many values.
+  [[nodiscard]] std::vector<double> all_reduce(std::vector<double> values, MPI_Op op) const;
   /// A value and the number of whoever has it.
   struct Located {
     double value;
     int rank;
   };
-  /// The largest value, element by element, and of equal ones the lowest number; empty on ranks other than 0.
-  [[nodiscard]] std::vector<Located> reduce_max(std::vector<Located> values) const;
+  /// The largest value, element by element, and of equal ones the lowest number, on every rank.
+  [[nodiscard]] std::vector<Located> max(std::vector<Located> values) const;
 
   /// Every rank's value, by rank, on every rank.
   [[nodiscard]] std::vector<std::uint64_t> all_gather(std::uint64_t value) const;
