@@ -207,9 +207,12 @@ void Meter::reduce(const Times& times, Epoch& epoch) const {
     }
     longest.push_back(own);
   }
-  for (const auto& slowest : team_.group().max(std::move(longest))) {
-    epoch.samples.push_back(slowest.value);
-    epoch.slowest_ranks.push_back(slowest.rank);
+  const auto slowest_of_all = team_.group().max(std::move(longest));
+  if (team_.group().is_root()) {
+    for (const auto& slowest : slowest_of_all) {
+      epoch.samples.push_back(slowest.value);
+      epoch.slowest_ranks.push_back(slowest.rank);
+    }
   }
   epoch.own_times.clear();
   for (const std::vector<Seconds>& of_rank : times) {
@@ -228,7 +231,9 @@ void Meter::average(const Times& times, Epoch& epoch) const {
       own[i] = mean ? own[i] + times[rank][i] : std::min(own[i], times[rank][i]);
     }
   }
-  epoch.samples = team_.group().all_reduce(std::move(own), mean ? MPI_SUM : MPI_MIN);
+  own = team_.group().all_reduce(std::move(own), mean ? MPI_SUM : MPI_MIN);
+  if (!team_.group().is_root()) return;
+  epoch.samples = std::move(own);
   const auto ranks = static_cast<double>(times.size()) * team_.group().size();
   for (Seconds& sample : epoch.samples) sample /= mean ? ranks : 1;
 }
