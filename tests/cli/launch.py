@@ -49,9 +49,12 @@ def environment(**changes):
 class Job:
     """A running program; a context manager that leaves no process behind."""
 
-    def __init__(self, arguments, stderr=subprocess.PIPE, **popen):
+    def __init__(self, arguments, env, stderr=subprocess.PIPE):
+        # Launchers that share the directory that Open MPI keeps for each user trip over each other's clearing up.
+        self.session = tempfile.TemporaryDirectory(prefix="fabricbench-session-", ignore_cleanup_errors=True)
+        env = {**env, "OMPI_MCA_orte_tmpdir_base": self.session.name}
         self.process = subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=stderr,
-                                        **popen)
+                                        env=env)
         self.began = time.monotonic()
         self.pids = {}  # by rank, as far as known
 
@@ -71,6 +74,7 @@ class Job:
         for stream in (self.process.stdout, self.process.stderr):
             if stream:
                 stream.close()
+        self.session.cleanup()
 
     def read_line(self):
         return text_of(self.process.stdout.readline())

@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <numeric>
+#include <span>
 #include <utility>
 
 #include "common/mpi/check.h"
@@ -115,13 +116,13 @@ std::vector<std::uint64_t> Communicator::all_gather(std::uint64_t value) const {
 }
 
 std::vector<double> Communicator::gather(const std::vector<double>& values) const {
-  std::vector<double> all;
-  const std::string own(reinterpret_cast<const char*>(values.data()), sizeof(double) * values.size());
-  for (const std::string& text : gather(own)) {
-    const std::size_t before = all.size();
-    all.resize(before + text.size() / sizeof(double));
-    std::memcpy(all.data() + before, text.data(), text.size());
+  const auto as_text = std::as_bytes(std::span(values));
+  std::string together;
+  for (const std::string& text : gather(std::string(reinterpret_cast<const char*>(as_text.data()), as_text.size()))) {
+    together += text;
   }
+  std::vector<double> all(together.size() / sizeof(double));
+  if (!all.empty()) std::memcpy(all.data(), together.data(), together.size());
   return all;
 }
 
