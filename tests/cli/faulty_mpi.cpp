@@ -10,6 +10,8 @@
 //                           overrun    one byte behind the result is written
 //                           error      an error is returned and nothing done
 //                           hang       the call never returns
+//                           message_tail, message_nothing   of messages of bytes that MPI_Recv and MPI_Irecv receive:
+//                                      the last byte, or none of them, is what was sent
 //   FAULTY_MPI_RANK         on this rank of MPI_COMM_WORLD only; without it, on all
 //   FAULTY_MPI_AFTER        the first so many calls are good
 //   FAULTY_MPI_LEAST_COUNT  64 unless given
@@ -22,6 +24,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -134,6 +138,53 @@ extern "C" int MPI_Reduce_scatter_block(const void* send, void* recv, int count,
                                         MPI_Comm comm) {
   return faulty(floats(recv, count, type),
                 [&] { return PMPI_Reduce_scatter_block(send, recv, count, type, op, comm); });
+}
+
+namespace {
+
+/// What a message was received into, and what must not be changed there.
+struct Received {
+  std::byte* data;
+  std::vector<std::byte> kept;
+  std::size_t size;
+
+  [[nodiscard]] std::size_t offset() const { return mode_is("message_tail") ? size - 1 : 0; }
+  void put_back() const { std::memcpy(data + offset(), kept.data(), kept.size()); }
+};
+
+std::optional<Received> faulty_message(void* buffer, int count, MPI_Datatype type) {
+  if (type != MPI_INT8_T || !(mode_is("message_tail") || mode_is("message_nothing")) || !applies(count)) return {};
+  Received received{static_cast<std::byte*>(buffer), {}, static_cast<std::size_t>(count)};
+  received.kept.assign(received.data + received.offset(), received.data + count);
+  return received;
+}
+
+std::vector<Received>& under_way() {
+  static std::vector<Received> messages;
+  return messages;
+}
+
+}  // namespace
+
+extern "C" int MPI_Recv(void* buffer, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm,
+                        MPI_Status* status) {
+  const auto message = faulty_message(buffer, count, type);
+  const int code = PMPI_Recv(buffer, count, type, from, tag, comm, status);
+  if (message) message->put_back();
+  return code;
+}
+
+extern "C" int MPI_Irecv(void* buffer, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm,
+                         MPI_Request* request) {
+  if (auto message = faulty_message(buffer, count, type)) under_way().push_back(std::move(*message));
+  return PMPI_Irecv(buffer, count, type, from, tag, comm, request);
+}
+
+extern "C" int MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
+  const int code = PMPI_Waitall(count, requests, statuses);
+  for (const Received& message : under_way()) message.put_back();
+  under_way().clear();
+  return code;
 }
 
 extern "C" int MPI_Bcast(void* data, int count, MPI_Datatype type, int root, MPI_Comm comm) {

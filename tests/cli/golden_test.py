@@ -57,7 +57,7 @@ DIFFERING_JSON = [
     (r'"A host has \d+ more ranks? than processors: [^"]*",?', ""),
     (r'"A hypervisor took [^"]*",?', ""),
 ]
-PREEMPTIONS_IN_CSV = [(r"(\d),\d+,([^,]*,\d+,\d+,,,,)$", r"\1,PREEMPTED,\2")]
+PREEMPTIONS_IN_CSV = [(r"(\d),\d+,([^,]*,\d+,\d+,{6}[^,]*,,)$", r"\1,PREEMPTED,\2")]
 
 SWEEP = ("-b", 1024, "-e", "1M", "-f", 32, "--seed", 7)
 

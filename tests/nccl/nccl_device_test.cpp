@@ -192,6 +192,11 @@ TEST_F(NcclDeviceTest, RefusesOtherOperationsOnAllRanks) {
            [&](Backend& backend) {
              backend.send_recv(buffer, buffer, 1, DataType::kFloat, {0, 0});
            },
+           [&](Backend& backend) { backend.send(buffer, 1, DataType::kFloat, 0); },
+           [&](Backend& backend) { backend.recv(buffer, 1, DataType::kFloat, 0); },
+           [&](Backend& backend) { backend.start_send(buffer, 1, DataType::kFloat, 0); },
+           [&](Backend& backend) { backend.start_recv(buffer, 1, DataType::kFloat, 0); },
+           [&](Backend& backend) { backend.finish(); },
            [&](Backend& backend) { backend.all_reduce(buffer, buffer, 1, DataType::kFloat, Reduction::kMax); },
            [&](Backend& backend) { backend.barrier(); }}) {
     EXPECT_EQ(error_of(*session, operation).status(), ExitStatus::kMissing);

@@ -152,21 +152,23 @@ TEST(CommandLine, RefusesAValueForAFlag) {
 }
 
 TEST(CommandLine, TakesFileNamesWithBlanksAndEqualsSigns) {
-  const CommandLine line = parse_command_line("p", {"--json", "a b=c.json", "--csv=x=y.csv"});
+  const CommandLine line = parse_command_line({"p"}, {"--json", "a b=c.json", "--csv=x=y.csv"});
   EXPECT_EQ(line.options.json_file, "a b=c.json");
   EXPECT_EQ(line.options.csv_file, "x=y.csv");
 }
 
-TEST(CommandLine, RunsWhereNoTextIsAskedFor) { EXPECT_TRUE(parse_command_line("p", words("-b 8 -e 8")).text.empty()); }
+TEST(CommandLine, RunsWhereNoTextIsAskedFor) {
+  EXPECT_TRUE(parse_command_line({"p"}, words("-b 8 -e 8")).text.empty());
+}
 
 TEST(Version, IsPrintedWithTheProgramsName) {
-  EXPECT_EQ(parse_command_line("all_reduce_perf", {"--version"}).text,
+  EXPECT_EQ(parse_command_line({"all_reduce_perf"}, {"--version"}).text,
             "all_reduce_perf (fabricbench) " + std::string(kVersion) + "\n");
 }
 
 class Help : public testing::Test {
  protected:
-  const std::string text_ = parse_command_line("all_reduce_perf", {"--help"}).text;
+  const std::string text_ = parse_command_line({"all_reduce_perf"}, {"--help"}).text;
 
   /// The lines that begin with `start` after blanks.
   [[nodiscard]] std::vector<std::string> lines_with(const std::string& start) const {
@@ -180,9 +182,9 @@ class Help : public testing::Test {
   }
 };
 
-TEST_F(Help, IsTheSameByLetterAndName) { EXPECT_EQ(parse_command_line("all_reduce_perf", {"-h"}).text, text_); }
+TEST_F(Help, IsTheSameByLetterAndName) { EXPECT_EQ(parse_command_line({"all_reduce_perf"}, {"-h"}).text, text_); }
 
-TEST_F(Help, ComesEvenWithOtherOptions) { EXPECT_FALSE(parse_command_line("p", words("-b 8 --help")).text.empty()); }
+TEST_F(Help, ComesEvenWithOtherOptions) { EXPECT_FALSE(parse_command_line({"p"}, words("-b 8 --help")).text.empty()); }
 
 TEST_F(Help, NamesTheProgramAndItsVersion) {
   EXPECT_NE(text_.find("all_reduce_perf"), std::string::npos);
@@ -199,7 +201,7 @@ TEST_F(Help, HasEachHeadingOnce) {
 
 TEST_F(Help, HasEachOptionOnceWithItsDefault) {
   for (const OptionSpec& spec : option_specs()) {
-    if (!spec.only_for.empty()) {
+    if (!spec.is_of({"all_reduce_perf"})) {
       EXPECT_TRUE(lines_with(spec.names).empty()) << spec.names << " is another program's";
       continue;
     }
@@ -213,6 +215,18 @@ TEST_F(Help, HasEachOptionOnceWithItsDefault) {
       EXPECT_NE(text_.find(spec.help), std::string::npos) << spec.names;
     }
   }
+}
+
+TEST(HelpOfPairs, HasTheirOptionsAndDefaultsOnly) {
+  const ProgramFacts program{"send_recv_bw", true, true};
+  const std::string text = parse_command_line(program, {"--help"}).text;
+  for (const char* mine : {"--window", "--pairs", "last message size; lowered to what fits in memory [4M]"}) {
+    EXPECT_NE(text.find(mine), std::string::npos) << mine;
+  }
+  for (const char* other : {"--op", "--root", "--split", "--cudagraph", "--timing", "--placement"}) {
+    EXPECT_EQ(text.find(other), std::string::npos) << other;
+  }
+  EXPECT_EQ(parse_command_line({"send_recv_lat", true}, {"--help"}).text.find("--window"), std::string::npos);
 }
 
 TEST_F(Help, NamesTheEnvironmentVariables) { EXPECT_NE(text_.find("(also by NCCL_TESTS_MIN_BW)"), std::string::npos); }
@@ -230,8 +244,8 @@ class Environment : public testing::Test {
     arguments.insert(arguments.begin(), program);
     std::vector<char*> pointers;
     for (std::string& argument : arguments) pointers.push_back(argument.data());
-    const auto all = arguments_with_environment(program, static_cast<int>(pointers.size()), pointers.data());
-    return parse_command_line(program, all).options;
+    const auto all = arguments_with_environment({program}, static_cast<int>(pointers.size()), pointers.data());
+    return parse_command_line({program}, all).options;
   }
 };
 
@@ -279,6 +293,6 @@ TEST_F(Environment, OfOneProgramDoesNotTouchTheOthers) {
   EXPECT_NO_THROW((void)with_arguments({}));
 }
 
-TEST(Arguments, OfNoProgramAtAllAreNone) { EXPECT_TRUE(arguments_with_environment("p", 0, nullptr).empty()); }
+TEST(Arguments, OfNoProgramAtAllAreNone) { EXPECT_TRUE(arguments_with_environment({"p"}, 0, nullptr).empty()); }
 
 }  // namespace

@@ -37,6 +37,8 @@ const std::vector<std::string> kMeasurementKeys = {"time_us_median",
                                                    "time_us_interval",
                                                    "algbw_gb_per_s",
                                                    "busbw_gb_per_s",
+                                                   "message_rate_per_s",
+                                                   "directions_gb_per_s",
                                                    "wrong_elements",
                                                    "epochs",
                                                    "samples",
@@ -49,6 +51,7 @@ const std::vector<std::string> kMeasurementKeys = {"time_us_median",
                                                    "time_us_p99",
                                                    "time_us_p999",
                                                    "time_us_max",
+                                                   "jitter_us",
                                                    "cpu_time_us_median",
                                                    "outliers",
                                                    "late_starts",
@@ -122,7 +125,7 @@ TEST(JsonLines, OfTheContextSayWhereAndHowItRan) {
                          "backend",  "backend_reason", "library",        "launcher",
                          "ranks",    "hosts",          "rank_map",       "timing",
                          "seed",     "timer_cost_us",  "clock_error_us", "environment",
-                         "notices",  "groups"});
+                         "notices",  "groups",         "figure"});
   EXPECT_EQ(lines[0]["kind"], "context");
   EXPECT_EQ(lines[0]["started_utc"], "2026-01-01T00:00:00Z");
   EXPECT_EQ(lines[0]["ranks"], 2);
@@ -139,6 +142,23 @@ TEST(JsonLines, OfTheContextSayWhereAndHowItRan) {
                                            {"gpu", nullptr}}));
   EXPECT_EQ(lines[0]["groups"], (Json{{{"ranks", "0-1"}, {"hosts", "node-01, node-02"}}}));
   EXPECT_EQ(lines[0]["environment"], (Json{{"UCX_TLS", "rc"}}));
+}
+
+TEST(JsonLines, OfTheContextSayWhatTheRowsAreAbout) {
+  const struct {
+    Figure figure;
+    const char* name;
+  } cases[] = {{Figure::kCollective, "collective"},
+               {Figure::kLatency, "latency"},
+               {Figure::kBandwidth, "bandwidth"},
+               {Figure::kBothWays, "both_ways"}};
+  for (const auto& [figure, name] : cases) {
+    Written<JsonLinesSink> file;
+    Context context = example_context();
+    context.figure = figure;
+    file->begin(context);
+    EXPECT_EQ(parsed_lines(file.text())[0]["figure"], name);
+  }
 }
 
 TEST(JsonLines, OfTheContextDescribeEveryRanksGpuAndGroup) {
@@ -188,6 +208,21 @@ TEST(JsonLines, OfARowHoldWhatTheLibraryChoseAndTheWiresCarried) {
             (Json{{"min_us", 1.0}, {"max_us", 2.0}, {"p99_us", 4.0}, {"variation_percent", 25.0}}));
   EXPECT_EQ(measured["wires"],
             (Json{{{"host", "node-01"}, {"wire", "mlx5_0:1"}, {"sent_bytes", 100}, {"received_bytes", 200}}}));
+}
+
+TEST(JsonLines, OfARowHoldTheFiguresOfMessagesWhereThereAreAny) {
+  Written<JsonLinesSink> file;
+  Row row = example_row();
+  row.out_of_place->message_rate = 2.5e6;
+  row.out_of_place->directions = {12e9, 11.5e9};
+  row.out_of_place->summary.jitter = 3e-6;
+  file->row(row);
+  const Json line = parsed_lines(file.text())[0];
+  EXPECT_EQ(line["out_of_place"]["message_rate_per_s"], 2.5e6);
+  EXPECT_EQ(line["out_of_place"]["directions_gb_per_s"], (Json{12.0, 11.5}));
+  EXPECT_DOUBLE_EQ(line["out_of_place"]["jitter_us"].get<double>(), 3);
+  EXPECT_TRUE(line["in_place"]["message_rate_per_s"].is_null());
+  EXPECT_TRUE(line["in_place"]["directions_gb_per_s"].is_null());
 }
 
 TEST(JsonLines, OfASkippedRowSayWhy) {
@@ -302,6 +337,23 @@ TEST(Csv, HasAsManyFieldsInEachLineAsInTheHeader) {
       << lines[1];
   EXPECT_EQ(lines[2].rfind("1073741824,268435456,float,sum,-1,in,43947,", 0), 0U) << lines[2];
   EXPECT_EQ(lines[3].rfind("1073741824,268435456,float,sum,-1,out,44023,,,24.39,45.73,,9,180,", 0), 0U) << lines[3];
+}
+
+TEST(Csv, HasTheFiguresOfMessagesInTheLastColumns) {
+  Written<CsvSink> file;
+  file->begin(example_context());
+  Row row = example_row();
+  row.out_of_place->message_rate = 2.5e6;
+  row.out_of_place->directions = {12e9, 11.5e9};
+  row.out_of_place->summary.jitter = 3e-6;
+  file->row(row);
+  const auto end_of = [&](std::size_t line, std::size_t length) {
+    const std::string text = file.lines()[line];
+    return text.substr(text.size() - length);
+  };
+  EXPECT_EQ(end_of(0, 88), ",channels,message_rate_per_s,jitter_us,first_to_second_gb_per_s,second_to_first_gb_per_s");
+  EXPECT_EQ(end_of(1, 21), ",,,,2.5e+06,3,12,11.5");
+  EXPECT_EQ(end_of(2, 8), ",,,,,0,,");
 }
 
 Json nccl_tests_document(const Context& context, const std::vector<Row>& rows, const Ending& ending) {

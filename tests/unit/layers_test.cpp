@@ -37,13 +37,13 @@ const std::map<std::string, Names> kMayInclude = {
     {"collectives", {"common/harness", "common/core"}},
     {"p2p", {"common/harness", "common/core"}},
     {"rdma", {"common/harness", "common/core"}},
-    {"cluster", {"common/harness", "common/core"}}};
+    {"cluster", {"common/core"}}};
 
 /// Which directories may include a library's headers. The C++ library is free to all.
 const std::map<std::string, Names> kLibraries = {
     {"fmt/",
-     {"common/core", "common/report", "common/mpi", "common/cuda", "common/nccl", "common/nccl_device",
-      "common/harness", "common/gpu", "common/gpu_absent", "cluster"}},
+     {"common/core", "common/report", "common/mpi", "common/sockets", "common/cuda", "common/nccl",
+      "common/nccl_device", "common/harness", "common/gpu", "common/gpu_absent", "cluster"}},
     {"nlohmann/", {"common/report", "common/harness", "common/gpu", "cluster"}},
     {"cuda", {"common/cuda", "common/nccl", "common/nccl_device", "common/gpu"}},
     {"nccl.h", {"common/nccl", "common/nccl_device"}},

@@ -19,12 +19,12 @@ inline std::vector<std::string> words(const std::string& line) {
   return arguments;
 }
 
-inline Options parsed(const std::string& line) { return parse_command_line("all_reduce_perf", words(line)).options; }
+inline Options parsed(const std::string& line) { return parse_command_line({"all_reduce_perf"}, words(line)).options; }
 
 /// The message of the UsageError for these arguments; a test failure where there is none.
 inline std::string refusal_of(const std::vector<std::string>& arguments) {
   try {
-    (void)parse_command_line("all_reduce_perf", arguments);
+    (void)parse_command_line({"all_reduce_perf"}, arguments);
   } catch (const UsageError& error) {
     return error.what();
   }

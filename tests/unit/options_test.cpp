@@ -222,7 +222,7 @@ TEST(Options, KeepARuleForGroupsInOneSpelling) {
 
 TEST(Options, OfAllToAllVBelongToItsProgramAlone) {
   const Options options =
-      parse_command_line("alltoallv_perf",
+      parse_command_line({"alltoallv_perf"},
                          test::words("--spread 0.25 --matrix m.txt --matrix-scale 3 --traffic-summary 1"))
           .options;
   EXPECT_EQ(options.spread, 0.25);
@@ -232,7 +232,7 @@ TEST(Options, OfAllToAllVBelongToItsProgramAlone) {
   for (const std::string line : {"--spread 0.25", "--matrix m.txt", "--matrix-scale 3", "--traffic-summary 1"}) {
     EXPECT_NE(test::refusal(line).find(line.substr(0, line.find(' '))), std::string::npos) << line;
   }
-  EXPECT_THROW((void)parse_command_line("alltoallv_perf", {"--spread", "1.5"}), UsageError);
+  EXPECT_THROW((void)parse_command_line({"alltoallv_perf"}, {"--spread", "1.5"}), UsageError);
 }
 
 TEST(OptionSpecs, HaveUniqueKeysAndNames) {
@@ -262,7 +262,7 @@ TEST(OptionValues, GivenBackToTheParserMakeTheSameOptions) {
         "-i 1.5K -b 1000 -e 1001 --force --samples --stats --quiet --progress",
         "--split DIV4 -t 2 -g 3 --device 1 -R 2 -x 0 -p 1 -y 1 -D 1 -V 32 -I 1 -K 2 --memory cuda -G 0 -M 1"}) {
     SCOPED_TRACE(line);
-    const Values values = option_values("all_reduce_perf", parsed(line));
+    const Values values = option_values({"all_reduce_perf"}, parsed(line));
     std::vector<std::string> arguments;
     for (const OptionSpec& spec : option_specs()) {
       for (const auto& [key, value] : values) {
@@ -280,13 +280,13 @@ TEST(OptionValues, GivenBackToTheParserMakeTheSameOptions) {
                       arguments.end());
       arguments.push_back("--timeout=0.25");
     }
-    EXPECT_EQ(option_values("all_reduce_perf", parse_command_line("all_reduce_perf", arguments).options), values);
+    EXPECT_EQ(option_values({"all_reduce_perf"}, parse_command_line({"all_reduce_perf"}, arguments).options), values);
   }
 }
 
 TEST(OptionValues, AreThoseOfTheProgram) {
   const auto has_spread = [](const std::string& program) {
-    const Values values = option_values(program, Options());
+    const Values values = option_values({program}, Options());
     return std::any_of(values.begin(), values.end(), [](const auto& value) { return value.first == "spread"; });
   };
   EXPECT_TRUE(has_spread("alltoallv_perf"));
@@ -294,7 +294,7 @@ TEST(OptionValues, AreThoseOfTheProgram) {
 }
 
 TEST(OptionValues, LeaveOutWhatIsNotSet) {
-  const Values values = option_values("all_reduce_perf", Options());
+  const Values values = option_values({"all_reduce_perf"}, Options());
   for (const auto& [key, value] : values) {
     EXPECT_FALSE(value.empty()) << key;
     EXPECT_TRUE(key != "iters" && key != "seed" && key != "json" && key != "force") << key;

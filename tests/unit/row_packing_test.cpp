@@ -37,6 +37,7 @@ Summary distinct_summary(Numbers& numbers) {
   summary.p99 = numbers.time();
   summary.p999 = numbers.time();
   summary.max = numbers.time();
+  summary.jitter = numbers.time();
   summary.outliers = numbers.next<std::int64_t>();
   summary.late = numbers.next<std::int64_t>();
   summary.drift = numbers.time();
@@ -58,6 +59,8 @@ Measurement distinct_measurement(Numbers& numbers) {
   measured.rank_times = {numbers.time(), numbers.time(), numbers.time()};
   measured.algbw = numbers.time();
   measured.busbw = numbers.time();
+  measured.message_rate = numbers.time();
+  measured.directions = {numbers.time(), numbers.time()};
   measured.iterations = numbers.next<std::int64_t>();
   measured.operations_per_sample = numbers.next<std::int64_t>();
   measured.wrong = numbers.next<std::uint64_t>();
@@ -106,6 +109,7 @@ void expect_same(const Summary& a, const Summary& b) {
   EXPECT_EQ(a.p99, b.p99);
   EXPECT_EQ(a.p999, b.p999);
   EXPECT_EQ(a.max, b.max);
+  EXPECT_EQ(a.jitter, b.jitter);
   EXPECT_EQ(a.outliers, b.outliers);
   EXPECT_EQ(a.late, b.late);
   EXPECT_EQ(a.drift, b.drift);
@@ -127,6 +131,8 @@ void expect_same(const std::optional<Measurement>& a, const std::optional<Measur
   EXPECT_EQ(a->rank_times, b->rank_times);
   EXPECT_EQ(a->algbw, b->algbw);
   EXPECT_EQ(a->busbw, b->busbw);
+  EXPECT_EQ(a->message_rate, b->message_rate);
+  EXPECT_EQ(a->directions, b->directions);
   EXPECT_EQ(a->iterations, b->iterations);
   EXPECT_EQ(a->operations_per_sample, b->operations_per_sample);
   EXPECT_EQ(a->wrong, b->wrong);
@@ -193,6 +199,7 @@ TEST(RowPacking, KeepsWhatIsNotThere) {
   measured.wrong.reset();
   measured.choice.reset();
   measured.iteration_times.reset();
+  measured.directions.clear();
   measured.wires.clear();
   measured.samples.clear();
   const std::vector<Row> back = unpack(pack({row, Row{}, row}));

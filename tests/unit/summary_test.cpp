@@ -71,6 +71,20 @@ TEST(Summary, GivesTailQuantilesOnlyWithEnoughSamples) {
   EXPECT_EQ(of_samples(2995).p999, 2993);
 }
 
+TEST(Summary, HasTheMeanStepFromOneSampleToTheNextAsJitter) {
+  EXPECT_DOUBLE_EQ(summarize(std::vector<Epoch>{epoch_of({5, 8, 7, 7})}).jitter, 4.0 / 3) << "of 3, 1 and 0";
+  EXPECT_DOUBLE_EQ(summarize(std::vector<Epoch>{epoch_of({1, 9, 1, 9})}).jitter, 8);
+  EXPECT_DOUBLE_EQ(summarize(std::vector<Epoch>{epoch_of({1, 1, 9, 9})}).jitter, 8.0 / 3) << "the order counts";
+}
+
+TEST(Summary, CountsNoStepFromOneEpochToAnotherAsJitter) {
+  const std::vector<Epoch> epochs = {epoch_of({1, 2}), epoch_of({}), epoch_of({1000}), epoch_of({50, 53, 50})};
+  EXPECT_DOUBLE_EQ(summarize(epochs).jitter, 7.0 / 3);
+  EXPECT_EQ(summarize(series({1, 100, 3})).jitter, 0);
+}
+
+TEST(Summary, OfOneSampleHasNoJitter) { EXPECT_EQ(summarize(std::vector<Epoch>{epoch_of({7})}).jitter, 0); }
+
 TEST(Summary, CountsOutliersAndKeepsThem) {
   std::vector<Seconds> samples(40, 1.0);
   for (std::size_t i = 0; i < samples.size(); ++i) samples[i] += 0.001 * static_cast<double>(i);

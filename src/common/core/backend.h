@@ -58,10 +58,40 @@ class Backend {
   virtual void scatter(const void* send, void* recv, std::size_t count, DataType datatype, int root) = 0;
   /// Sends to one rank and receives from another, or the same, at once; `count` elements both ways.
   virtual void send_recv(const void* send, void* recv, std::size_t count, DataType datatype, Partners partners) = 0;
+
+  /// Sends a message to a rank, or receives the next one from it. What is started later happens later.
+  virtual void send(const void* buffer, std::size_t count, DataType datatype, int to) = 0;
+  virtual void recv(void* buffer, std::size_t count, DataType datatype, int from) = 0;
+  /// The same with several messages under way at once. `buffer` is in use until `finish`.
+  virtual void start_send(const void* buffer, std::size_t count, DataType datatype, int to) = 0;
+  virtual void start_recv(void* buffer, std::size_t count, DataType datatype, int from) = 0;
+  /// What is started later happens after all messages under way have arrived.
+  virtual void finish() = 0;
+  /// Waits for those that this rank receives; `finish` is still to be called. False where the library cannot tell
+  /// them from the others, and nothing was waited for.
+  virtual bool finish_receiving() { return false; }
+
   /// Copies within this rank's memory, in order with the operations.
   virtual void copy(const void* from, void* into, std::size_t bytes) = 0;
   /// Completes on no rank before every rank has started it.
   virtual void barrier() = 0;
+};
+
+/// A library that carries messages between two ranks and knows no collective: asked for one, it throws Error (missing).
+class MessagesOnly : public Backend {
+ public:
+  void all_reduce(const void* send, void* recv, std::size_t count, DataType datatype, Reduction reduction) final;
+  void all_gather(const void* send, void* recv, std::size_t count, DataType datatype) final;
+  void reduce_scatter(const void* send, void* recv, std::size_t count, DataType datatype, Reduction reduction) final;
+  void broadcast(const void* send, void* recv, std::size_t count, DataType datatype, int root) final;
+  void reduce(const void* send, void* recv, std::size_t count, DataType datatype, Reduction reduction, int root) final;
+  void all_to_all(const void* send, void* recv, std::size_t count, DataType datatype) final;
+  void all_to_all_v(const void* send, void* recv, const Exchange& exchange, DataType datatype) final;
+  void gather(const void* send, void* recv, std::size_t count, DataType datatype, int root) final;
+  void scatter(const void* send, void* recv, std::size_t count, DataType datatype, int root) final;
+  void send_recv(const void* send, void* recv, std::size_t count, DataType datatype, Partners partners) final;
+  void copy(const void* from, void* into, std::size_t bytes) final;
+  void barrier() final;
 };
 
 }  // namespace fabricbench

@@ -135,11 +135,18 @@ OptionSpec spec(OptionGroup group, std::string names, std::string value_name, st
           std::move(environment)};
 }
 
+OptionSpec offered_by(OfferedBy programs, OptionSpec made) {
+  made.offered_by = programs;
+  return made;
+}
+
+OptionSpec for_collectives(OptionSpec made) { return offered_by(OfferedBy::kCollectives, std::move(made)); }
+
 OptionSpec for_gpus(std::string names, std::string value_name, std::string help, Accessors accessors) {
   OptionSpec made =
       spec(OptionGroup::kGpus, std::move(names), std::move(value_name), std::move(help), std::move(accessors));
   made.gpus_only = true;
-  return made;
+  return for_collectives(std::move(made));
 }
 
 std::vector<OptionSpec> size_options() {
@@ -157,20 +164,25 @@ std::vector<OptionSpec> size_options() {
                   static_cast<std::uint64_t>(parse_integer(text, "-f (step factor)", 1, kMostInt));
             },
             [](const Options& options) { return fmt::format("{}", options.sweep.step_factor); }}),
-      spec(
-          kData, "-d,--datatype", "TYPE",
-          "all, int8, uint8, int32, uint32, int64, uint64, half, float, double, bfloat16, f8e4m3 or f8e5m2",
-          {[](Options& options, std::string_view text) { options.datatypes = parse_datatypes(text); }, datatypes_text}),
-      spec(kData, "-o,--op", "OP", "reduction: all, sum, prod, min, max, avg or mulsum",
-           {[](Options& options, std::string_view text) { options.reductions = parse_reductions(text); },
-            reductions_text}),
-      spec(
-          kData, "-r,--root", "RANK", "root of operations that have one, or all",
-          {[](Options& options, std::string_view text) {
-             options.root =
-                 text == "all" ? kAllRoots : static_cast<int>(parse_integer(text, "-r (root)", kAllRoots, kMostInt));
-           },
-           [](const Options& options) { return options.root == kAllRoots ? "all" : fmt::format("{}", options.root); }}),
+      for_collectives(
+          spec(kData, "-d,--datatype", "TYPE",
+               "all, int8, uint8, int32, uint32, int64, uint64, half, float, double, bfloat16, f8e4m3 or f8e5m2",
+               {[](Options& options, std::string_view text) { options.datatypes = parse_datatypes(text); },
+                datatypes_text})),
+      for_collectives(
+          spec(kData, "-o,--op", "OP", "reduction: all, sum, prod, min, max, avg or mulsum",
+               {[](Options& options, std::string_view text) { options.reductions = parse_reductions(text); },
+                reductions_text})),
+      for_collectives(spec(kData, "-r,--root", "RANK", "root of operations that have one, or all",
+                           {[](Options& options, std::string_view text) {
+                              options.root =
+                                  text == "all"
+                                      ? kAllRoots
+                                      : static_cast<int>(parse_integer(text, "-r (root)", kAllRoots, kMostInt));
+                            },
+                            [](const Options& options) {
+                              return options.root == kAllRoots ? "all" : fmt::format("{}", options.root);
+                            }})),
   };
 }
 
@@ -209,13 +221,14 @@ std::vector<OptionSpec> measuring_options() {
             }}),
       spec(kMeasuring, "-w,--warmup_iters,--warmup-iters", "N", "untimed iterations before each epoch of a size",
            integer(&Options::warmup, "-w (warm-up iterations)", 0)),
-      spec(kMeasuring, "-m,--agg_iters,--agg-iters", "N", "operations in an iteration, started together",
-           integer(&Options::aggregated, "-m (operations in an iteration)", 1)),
+      for_collectives(spec(kMeasuring, "-m,--agg_iters,--agg-iters", "N",
+                           "operations in an iteration, started together",
+                           integer(&Options::aggregated, "-m (operations in an iteration)", 1))),
       spec(kMeasuring, "-N,--run_cycles,--run-cycles", "N", "run the whole sweep N times; 0: until stopped",
            integer(&Options::cycles, "-N (cycles)", 0)),
-      spec(kMeasuring, "--timing", "MODE",
-           "pipelined: operations back to back; isolated: each by itself, started together",
-           choice(&Options::timing, "timing mode", kTimings)),
+      for_collectives(spec(kMeasuring, "--timing", "MODE",
+                           "pipelined: operations back to back; isolated: each by itself, started together",
+                           choice(&Options::timing, "timing mode", kTimings))),
       spec(kMeasuring, "--epochs", "N", "epochs of each size at least; 6 or more give an interval",
            integer(&Options::epochs, "--epochs", 1, 1000)),
       spec(kMeasuring, "--target-precision", "PERCENT", "add epochs until the interval's half-width is at most this",
@@ -234,23 +247,25 @@ std::vector<OptionSpec> measuring_options() {
                   parse_integer(text, "--seed", 0, std::numeric_limits<std::int64_t>::max()));
             },
             [](const Options& options) { return options.seed ? fmt::format("{}", *options.seed) : std::string(); }}),
-      spec(kMeasuring, "-a,--average", "N", "time over ranks: 0 rank 0's, 1 mean, 2 minimum, 3 maximum",
-           {[](Options& options, std::string_view text) {
-              options.average = static_cast<RankAggregate>(parse_integer(text, "-a (average)", 0, 3));
-            },
-            [](const Options& options) { return fmt::format("{}", static_cast<int>(options.average)); }}),
-      spec(kMeasuring, "-z,--blocking", "N",
-           "after each operation: 0 nothing, 1 wait and barrier (timed), 2 wait, 3 wait and barrier (not timed)",
-           {[](Options& options, std::string_view text) {
-              options.blocking = static_cast<Blocking>(parse_integer(text, "-z (blocking)", 0, 3));
-            },
-            [](const Options& options) { return fmt::format("{}", static_cast<int>(options.blocking)); }}),
-      spec(kMeasuring, "-C,--report_cputime,--report-cputime", "0|1",
-           "report the time until the operations were started, not completed",
-           {[](Options& options, std::string_view text) {
-              options.report_cpu_time = parse_integer(text, "-C (report cputime)", 0, 1) == 1;
-            },
-            [](const Options& options) { return options.report_cpu_time ? "1" : "0"; }}),
+      for_collectives(
+          spec(kMeasuring, "-a,--average", "N", "time over ranks: 0 rank 0's, 1 mean, 2 minimum, 3 maximum",
+               {[](Options& options, std::string_view text) {
+                  options.average = static_cast<RankAggregate>(parse_integer(text, "-a (average)", 0, 3));
+                },
+                [](const Options& options) { return fmt::format("{}", static_cast<int>(options.average)); }})),
+      for_collectives(
+          spec(kMeasuring, "-z,--blocking", "N",
+               "after each operation: 0 nothing, 1 wait and barrier (timed), 2 wait, 3 wait and barrier (not timed)",
+               {[](Options& options, std::string_view text) {
+                  options.blocking = static_cast<Blocking>(parse_integer(text, "-z (blocking)", 0, 3));
+                },
+                [](const Options& options) { return fmt::format("{}", static_cast<int>(options.blocking)); }})),
+      for_collectives(spec(kMeasuring, "-C,--report_cputime,--report-cputime", "0|1",
+                           "report the time until the operations were started, not completed",
+                           {[](Options& options, std::string_view text) {
+                              options.report_cpu_time = parse_integer(text, "-C (report cputime)", 0, 1) == 1;
+                            },
+                            [](const Options& options) { return options.report_cpu_time ? "1" : "0"; }})),
       spec(kMeasuring, "-T,--timeout", "SECONDS", "end the job when a rank has made no progress for so long; 0: never",
            number(&Options::timeout, "-T (timeout)", 0, 1e6)),
   };
@@ -263,8 +278,9 @@ std::vector<OptionSpec> buffer_options() {
            "same: one buffer over and over; rotate: through the largest buffer; cold: through twice the last-level "
            "cache",
            choice(&Options::buffers, "buffer policy", kPolicies)),
-      spec(kBuffers, "--placement", "WHERE", "out, in or both: separate buffers, the same one, or each in turn",
-           choice(&Options::placement, "placement", kPlacements)),
+      for_collectives(spec(kBuffers, "--placement", "WHERE",
+                           "out, in or both: separate buffers, the same one, or each in turn",
+                           choice(&Options::placement, "placement", kPlacements))),
       spec(kBuffers, "-u,--unalign", "N", "shift the buffers by N elements",
            integer(&Options::unalign, "-u (unalign)", 0, 1 << 20)),
       spec(kBuffers, "-c,--check", "N", "extra checked operations a size; 0: check nothing",
@@ -289,11 +305,26 @@ std::vector<OptionSpec> backend_options() {
             [](const Options& options) { return options.backend; }}),
       spec(kBackend, "--memory", "KIND", "host or cuda: where the buffers lie; 1: as -M 1",
            {set_memory, [](const Options& options) { return std::string(word_for(options.memory, kMemories)); }}),
-      spec(kBackend, "--split", "RULE",
-           "groups that run at the same time, by the process's number: AND, OR, MOD or DIV and a number, such as MOD 2",
-           {[](Options& options, std::string_view text) { options.split = parse_split(text).text(); },
-            [](const Options& options) { return options.split; }},
-           "NCCL_TESTS_SPLIT"),
+      for_collectives(spec(
+          kBackend, "--split", "RULE",
+          "groups that run at the same time, by the process's number: AND, OR, MOD or DIV and a number, such as MOD 2",
+          {[](Options& options, std::string_view text) { options.split = parse_split(text).text(); },
+           [](const Options& options) { return options.split; }},
+          "NCCL_TESTS_SPLIT")),
+  };
+}
+
+std::vector<OptionSpec> pair_options() {
+  using enum OptionGroup;
+  return {
+      offered_by(OfferedBy::kPairs,
+                 spec(kBackend, "--pairs", "RULE",
+                      "ranks that exchange messages: adjacent, halves, hosts, such as 0-4,1-5, or a file; without it, "
+                      "multi_pair_bw takes adjacent ones, and others one rank each of two hosts",
+                      text_of(&Options::pairs, "--pairs"))),
+      offered_by(OfferedBy::kWindows,
+                 spec(kMeasuring, "--window", "N", "messages under way at once, before they are waited for",
+                      integer(&Options::window, "--window", 1, 1 << 20))),
   };
 }
 
@@ -306,8 +337,9 @@ std::vector<OptionSpec> gpu_options() {
            {[](Options& options, std::string_view text) { options.device = parse_integer(text, "--device", 0, 1023); },
             [](const Options& options) { return options.device ? fmt::format("{}", *options.device) : std::string(); }},
            "NCCL_TESTS_DEVICE"),
-      spec(OptionGroup::kGpus, "-M,--memory_report,--memory-report", "0|1", "report the GPU memory used, at the end",
-           zero_or_one(&Options::memory_report, "-M (memory report)")),
+      for_collectives(spec(OptionGroup::kGpus, "-M,--memory_report,--memory-report", "0|1",
+                           "report the GPU memory used, at the end",
+                           zero_or_one(&Options::memory_report, "-M (memory report)"))),
       for_gpus("-G,--cudagraph", "N", "record the iterations as a CUDA graph and launch it N times",
                integer(&Options::graph_launches, "-G (graph launches)", 0)),
       for_gpus("-R,--local_register,--local-register", "0|1|2", "register buffers: 1 locally, 2 as symmetric windows",
@@ -338,8 +370,9 @@ std::vector<OptionSpec> output_options() {
       spec(kOutput, "--json", "FILE", "write JSON Lines: context, epochs, rows, end",
            text_of(&Options::json_file, "--json")),
       spec(kOutput, "--csv", "FILE", "write CSV, one line a row and placement", text_of(&Options::csv_file, "--csv")),
-      spec(kOutput, "-J,--output_file,--output-file", "FILE", "write JSON in nccl-tests' own layout (version 3)",
-           text_of(&Options::nccl_tests_json_file, "-J")),
+      for_collectives(spec(kOutput, "-J,--output_file,--output-file", "FILE",
+                           "write JSON in nccl-tests' own layout (version 3)",
+                           text_of(&Options::nccl_tests_json_file, "-J"))),
       spec(kOutput, "--force", "", "overwrite output files that exist", flag(&Options::force)),
       spec(kOutput, "--samples", "", "put every sample into --json", flag(&Options::samples)),
       spec(kOutput, "--stats", "", "print the statistics of every row below the table", flag(&Options::stats)),
@@ -351,8 +384,8 @@ std::vector<OptionSpec> output_options() {
       spec(kOutput, "--quiet", "", "print only the table and its two closing lines", flag(&Options::quiet)),
       spec(kOutput, "--progress", "", "show progress on stderr even where that is no terminal",
            flag(&Options::progress)),
-      spec(kOutput, "--min-bw", "GB/S", "exit 6 where the average bus bandwidth is below 0.9 of this",
-           number(&Options::min_average_busbw_gb_per_s, "--min-bw", 0, 1e9), "NCCL_TESTS_MIN_BW"),
+      for_collectives(spec(kOutput, "--min-bw", "GB/S", "exit 6 where the average bus bandwidth is below 0.9 of this",
+                           number(&Options::min_average_busbw_gb_per_s, "--min-bw", 0, 1e9), "NCCL_TESTS_MIN_BW")),
   };
 }
 
@@ -367,11 +400,31 @@ std::string OptionSpec::key() const {
   return key;
 }
 
+bool OptionSpec::is_of(const ProgramFacts& program) const {
+  if (!only_for.empty()) return only_for == program.name;
+  switch (offered_by) {
+    case OfferedBy::kAll: return true;
+    case OfferedBy::kCollectives: return !program.pairs;
+    case OfferedBy::kPairs: return program.pairs;
+    case OfferedBy::kWindows: return program.windowed;
+  }
+  return false;
+}
+
+Options default_options(const ProgramFacts& program) {
+  Options options;
+  if (!program.pairs) return options;
+  options.sweep = {1, Bytes{4} << 20, Bytes{1} << 20, 2};
+  options.datatypes = {DataType::kInt8};
+  options.placement = Placement::kOut;
+  return options;
+}
+
 const std::vector<OptionSpec>& option_specs() {
   static const std::vector<OptionSpec> specs = [] {
     std::vector<OptionSpec> all;
     for (auto&& part : {size_options(), traffic_options(), measuring_options(), buffer_options(), backend_options(),
-                        gpu_options(), output_options()}) {
+                        pair_options(), gpu_options(), output_options()}) {
       all.insert(all.end(), part.begin(), part.end());
     }
     return all;

@@ -57,7 +57,9 @@ struct Options {
 
   std::string backend = "auto";
   MemoryKind memory = MemoryKind::kAuto;
-  std::string split;  ///< how processes form groups, such as `MOD 2`; empty: all are one group
+  std::string pairs;         ///< which ranks exchange messages, see choose_pairs; empty: two
+  std::int64_t window = 64;  ///< messages under way at once
+  std::string split;         ///< how processes form groups, such as `MOD 2`; empty: all are one group
   std::int64_t threads = 1;
   std::int64_t gpus = 1;               ///< for each thread
   std::optional<std::int64_t> device;  ///< CUDA's number of every process's first device
@@ -94,6 +96,19 @@ struct Options {
 /// Where an option stands in --help.
 enum class OptionGroup { kSizes, kData, kMeasuring, kBuffers, kBackend, kGpus, kOutput };
 
+/// What a program is, as far as its options depend on it.
+struct ProgramFacts {
+  std::string name;       ///< such as all_reduce_perf
+  bool pairs = false;     ///< sends messages between two ranks
+  bool windowed = false;  ///< keeps a window of them under way
+};
+
+/// What holds where the command line says nothing.
+[[nodiscard]] Options default_options(const ProgramFacts& program);
+
+/// Which programs have an option.
+enum class OfferedBy { kAll, kCollectives, kPairs, kWindows };
+
 /// One option, declared once: command line, manual, banner and JSON context come from this list.
 struct OptionSpec {
   OptionGroup group;
@@ -104,11 +119,13 @@ struct OptionSpec {
   std::function<std::string(const Options&)> get;       ///< the value as text; empty: not set
   std::string environment;                              ///< a variable that sets it too; empty: none
 
-  bool gpus_only = false;       ///< anything but the default takes the nccl backend
-  std::string_view only_for{};  ///< the one program that has it; empty: all
+  bool gpus_only = false;  ///< anything but the default takes the nccl backend
+  OfferedBy offered_by = OfferedBy::kAll;
+  std::string_view only_for{};  ///< the one program that has it; empty: all of those that `offered_by` names
 
   /// The first long name without its dashes: the key in JSON.
   [[nodiscard]] std::string key() const;
+  [[nodiscard]] bool is_of(const ProgramFacts& program) const;
 };
 
 /// Of all programs.

@@ -48,6 +48,18 @@ void describe_ranks(std::span<const Epoch> epochs, Summary& summary) {
   summary.most_preempted_rank = std::max_element(preempted.begin(), preempted.end(), by_count)->first;
 }
 
+/// How far one sample is from the next, on average. The last of an epoch and the first of another are no neighbours.
+Seconds mean_step(std::span<const Epoch> epochs) {
+  Seconds sum = 0;
+  std::size_t steps = 0;
+  for (const Epoch& epoch : epochs) {
+    for (std::size_t i = 1; i < epoch.samples.size(); ++i, ++steps) {
+      sum += std::abs(epoch.samples[i] - epoch.samples[i - 1]);
+    }
+  }
+  return steps == 0 ? 0 : sum / static_cast<double>(steps);
+}
+
 void describe_distribution(std::vector<double> samples, Summary& summary) {
   summary.autocorrelation = sign_autocorrelation(samples);
   std::sort(samples.begin(), samples.end());
@@ -136,6 +148,7 @@ Summary summarize(std::span<const Epoch> epochs) {
   summary.median = median(medians);
   summary.interval = median_interval(medians);
   summary.drift = relative_drift(epochs, medians, summary.median);
+  summary.jitter = mean_step(epochs);
   describe_distribution(std::move(samples), summary);
   describe_ranks(epochs, summary);
   return summary;

@@ -61,6 +61,7 @@ struct Summary {
   std::optional<Seconds> p99;   ///< only with enough samples
   std::optional<Seconds> p999;  ///< only with enough samples
   Seconds max = 0;
+  Seconds jitter = 0;         ///< mean difference between one sample and the next (RFC 3550, not smoothed)
   std::int64_t outliers = 0;  ///< far-out samples: counted, never removed
   std::int64_t late = 0;      ///< isolated: samples discarded because a rank started late
   double drift = 0;           ///< trend of the epochs' medians over the run, relative to the median

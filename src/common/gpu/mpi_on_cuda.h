@@ -8,7 +8,8 @@
 
 namespace fabricbench::gpu {
 
-/// A CUDA-aware MPI on GPU memory: one rank a process, and calls that have completed when they return.
+/// A CUDA-aware MPI on GPU memory: one rank a process, and calls that have completed when they return, as
+/// messages under way have when `finish` does.
 class MpiOnCuda final : public Session {
  public:
   /// `group` must outlive this. `sharing`: processes that use the device. Throws Error.

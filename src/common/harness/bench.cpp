@@ -18,6 +18,7 @@ namespace {
 constexpr std::int64_t kBatchesPerVisit = 5;
 constexpr std::int64_t kMostIterationsPerVisit = 5000;
 constexpr std::int64_t kMostSamplesPerVisit = 1000;
+constexpr double kMostClockShare = 0.01;  // of a sample: short messages share one
 constexpr std::int64_t kEpochsAdded = 3;
 constexpr double kFirstShare = 0.5;  // of the time budget, for the epochs that are measured in any case
 constexpr double kLeastEpoch = 0.3;  // of the time budget: how long an epoch lasts at least
@@ -58,13 +59,6 @@ std::optional<IterationTimes> iteration_times(std::vector<Seconds> samples, std:
                         mean > 0 ? 100 * std::sqrt(squares / count) / mean : 0};
 }
 
-/// One operation by itself, on fresh data.
-void run_once(Operation& operation) {
-  operation.prepare(1);
-  operation.start();
-  operation.wait();
-}
-
 }  // namespace
 
 struct Bench::Subject {
@@ -79,6 +73,7 @@ struct Bench::Subject {
   Seconds spent = 0;
   std::optional<WrongData> wrong{};               // the worst of the checks on this process's ranks
   std::vector<std::vector<Seconds>> own_times{};  // for each of this process's ranks: medians of its visits
+  std::vector<Seconds> receive_times{};           // of this process's rank: medians of its visits
   std::optional<LibraryChoice> choice{};
   host::WireTotal wires{};
 };
@@ -184,8 +179,9 @@ void Bench::plan(Subject& subject) {
   heartbeat_.enter_case(describe(subject.which));
   plan.warmup = options_.warmup;
   plan.launches = options_.graph_launches;
+  plan.gapless = collective_.figure() != Figure::kCollective;
   if (options_.iterations) {
-    const bool batch = options_.timing == Timing::kPipelined;
+    const bool batch = options_.timing == Timing::kPipelined && !plan.gapless;
     plan.samples = batch ? 1 : *options_.iterations;
     plan.iterations = batch ? *options_.iterations : 1;
     return;
@@ -197,7 +193,12 @@ void Bench::plan(Subject& subject) {
   const auto fitting = static_cast<std::int64_t>(std::min(share / std::max(each, 1e-9), 1e9));
   const bool chosen = std::find(options_.given.begin(), options_.given.end(), "warmup_iters") != options_.given.end();
   if (!chosen) plan.warmup = std::min(plan.warmup, std::max<std::int64_t>(fitting, 1));
-  if (options_.timing == Timing::kIsolated) {
+  if (plan.gapless) {
+    const double clock_reads = meter_.clock_cost() / kMostClockShare / std::max(each, 1e-9);
+    plan.iterations = session_.device_clock() != nullptr ? 1 : std::max<std::int64_t>(std::llround(clock_reads), 1);
+    const std::int64_t samples = std::max<std::int64_t>(fitting - plan.warmup, 1) / plan.iterations;
+    plan.samples = std::clamp<std::int64_t>(samples, 1, kMostSamplesPerVisit);
+  } else if (options_.timing == Timing::kIsolated) {
     plan.samples = std::clamp<std::int64_t>(fitting - plan.warmup, 1, kMostSamplesPerVisit);
   } else {
     const std::int64_t iterations = std::clamp<std::int64_t>(fitting - plan.warmup, 1, kMostIterationsPerVisit);
@@ -227,6 +228,7 @@ void Bench::visit(Subject& subject) {
     subject.own_times[rank].insert(subject.own_times[rank].end(), epoch.own_times[rank].begin(),
                                    epoch.own_times[rank].end());
   }
+  subject.receive_times.insert(subject.receive_times.end(), epoch.receive_times.begin(), epoch.receive_times.end());
   if (team_.group().is_root()) subject.current.add(epoch);
   subject.spent += now() - began;
 }
@@ -235,7 +237,7 @@ void Bench::visit(Subject& subject) {
 void Bench::observe(Subject& subject) {
   if (!options_.stats && options_.json_file.empty()) return;
   session_.observe_choices(true);
-  run_once(subject.operation);
+  subject.operation.run_once();
   session_.observe_choices(false);
   subject.choice = session_.last_choice();
 }
@@ -268,9 +270,9 @@ void Bench::check_result(Subject& subject, std::int64_t starts) {
 /// -c N: N operations by themselves, each checked.
 void Bench::check_extra(Subject& subject) {
   for (std::int64_t round = 0; round < options_.checks; ++round) {
-    run_once(subject.operation);
+    const std::int64_t starts = subject.operation.run_once();
     heartbeat_.tick();
-    check_result(subject, 1);
+    check_result(subject, starts);
   }
 }
 
@@ -331,6 +333,7 @@ Measurement Bench::conclude(Subject& subject) {
   Measurement measured;
   add_wrong(subject, measured);
   measured.rank_times = times_of_all_ranks(subject);
+  if (collective_.figure() == Figure::kBothWays) measured.directions = directions(subject);
   measured.wires = wires_.by_host(subject.wires);
   if (!team_.group().is_root()) return measured;
   const int ranks = workspace_.ranks().all;
@@ -343,6 +346,7 @@ Measurement Bench::conclude(Subject& subject) {
   }
   measured.algbw = algorithm_bandwidth(counted, time);
   measured.busbw = measured.algbw * collective_.bus_factor(ranks);
+  if (collective_.figure() != Figure::kCollective) measured.message_rate = collective_.counted_share(ranks) / time;
   const std::int64_t launches = std::max<std::int64_t>(subject.plan.launches, 1);
   measured.operations_per_sample = subject.plan.iterations * options_.aggregated * launches;
   measured.iterations = measured.summary.samples * subject.plan.iterations * launches;
@@ -361,6 +365,18 @@ std::vector<Seconds> Bench::times_of_all_ranks(const Subject& subject) const {
   return team_.group().gather(own);
 }
 
+/// Both directions of a pair: from its first rank, which the second receives, and back. On the pair's first process;
+/// empty where the library does not tell when a rank has received.
+std::vector<double> Bench::directions(const Subject& subject) const {
+  const std::vector<Seconds> own(1, subject.receive_times.empty() ? 0 : median(subject.receive_times));
+  const std::vector<Seconds> times = team_.group().gather(own);
+  if (std::count(times.begin(), times.end(), 0.0) > 0) return {};
+  std::vector<double> rates;
+  for (const Seconds time : times) rates.push_back(static_cast<double>(subject.which.size) / time);
+  std::reverse(rates.begin(), rates.end());
+  return rates;
+}
+
 /// How much was wrong over the group, and what the lowest rank saw of it.
 void Bench::add_wrong(const Subject& subject, Measurement& measured) const {
   const auto& wrong = subject.wrong;
@@ -370,7 +386,7 @@ void Bench::add_wrong(const Subject& subject, Measurement& measured) const {
   if (elements == 0) return;
   measured.wrong_ranks = static_cast<std::uint64_t>(group.sum(std::int64_t{wrong ? wrong->ranks : 0}));
   const Ranks& ranks = workspace_.ranks();
-  const auto in_job = [&](int rank) { return team_.world().rank() * ranks.local + rank - ranks.first; };
+  const auto in_job = [&](int rank) { return team_.process_in_job() * ranks.local + rank - ranks.first; };
   const std::string own = wrong ? fmt::format("rank {}: first at element {}: expected {}, got {}", in_job(wrong->rank),
                                               wrong->first.first_offset, wrong->first.expected, wrong->first.got)
                                 : "";

@@ -59,6 +59,7 @@ class Bench {
   [[nodiscard]] std::vector<RankTraffic> traffic_of(const Case& which) const;
   [[nodiscard]] Measurement conclude(Subject& subject);
   void add_wrong(const Subject& subject, Measurement& measured) const;
+  [[nodiscard]] std::vector<double> directions(const Subject& subject) const;
   [[nodiscard]] std::vector<Seconds> times_of_all_ranks(const Subject& subject) const;
   void show_progress(const std::vector<Subject>& subjects, std::int64_t epochs_planned, Seconds began);
 

@@ -84,6 +84,12 @@ void adapt_options(const Collective& collective, Options& options, std::vector<s
     notice_unused(given_of(options, {"root"}), fmt::format("{} has no root", name), notices);
     options.root = 0;
   }
+  if (collective.figure() != Figure::kCollective) {
+    options.split = "DIV 2";  // the members' order is that of the pairs
+    if (collective.windowed()) options.aggregated = options.window;
+    // A latency and a window with its answer are the first rank's to time, as in every tool for them.
+    if (collective.figure() != Figure::kBothWays) options.average = RankAggregate::kRank0;
+  }
   if (collective.in_place({}, {})) return;
   if (options.placement == Placement::kIn) {
     throw UsageError(fmt::format("{} has no in-place form; leave out --placement in", name));

@@ -12,6 +12,7 @@
 #include "common/core/session.h"
 #include "common/core/traffic.h"
 #include "common/core/units.h"
+#include "common/report/context.h"
 
 namespace fabricbench {
 
@@ -54,6 +55,12 @@ struct ExpectedBlock {
   std::uint64_t position = 0;  ///< where in what the source sends it begins
 };
 
+/// How long a rank's windows took until all that it receives had arrived.
+struct ReceiveTime {
+  Seconds began = 0;  ///< of the window under way
+  Seconds total = 0;
+};
+
 /// One operation's arguments, as the timed loop hands them on.
 struct Operands {
   const std::byte* send;
@@ -66,10 +73,12 @@ struct Operands {
   int ranks;
   int stage;                 ///< from 0; see Collective::stages
   const Exchange* exchange;  ///< null where the collective has none
+  ReceiveTime* receiving;    ///< of windows in both directions, to be added to
 };
 
 /// What makes one collective different from the next: how it lays out data, what it must deliver, how its
-/// bandwidths follow from its time, and which primitive it starts.
+/// bandwidths follow from its time, and which primitive it starts. Messages between two ranks are a collective of these
+/// two; see PairTest.
 class Collective {
  public:
   Collective() = default;
@@ -79,6 +88,7 @@ class Collective {
 
   /// As in the program's name without `_perf`.
   [[nodiscard]] virtual std::string_view name() const = 0;
+  [[nodiscard]] virtual Figure figure() const { return Figure::kCollective; }
   [[nodiscard]] virtual bool reduces() const { return false; }
   [[nodiscard]] virtual bool has_root() const { return false; }
   [[nodiscard]] virtual bool moves_data() const { return true; }
@@ -105,6 +115,14 @@ class Collective {
   /// process; `start` is called for one after the other.
   [[nodiscard]] virtual int stages(int /*ranks*/) const { return 1; }
   virtual void start(Backend& backend, const Operands& operands) const = 0;
+
+  /// Messages that follow each other in one start, each waiting for the one before; times are of one of them.
+  [[nodiscard]] virtual int messages_in_turn() const { return 1; }
+  /// Whether the operations of an iteration are a window, which `finish_window` completes.
+  [[nodiscard]] virtual bool windowed() const { return false; }
+  virtual void finish_window(Backend& /*backend*/, const Operands& /*operands*/) const {}
+  /// What --pairs is where it is not given.
+  [[nodiscard]] virtual std::string_view default_pairs() const { return ""; }
 };
 
 /// The part of a message that one of `ranks` gets: whole elements, and whole 16 bytes, as nccl-tests rounds it.

@@ -13,16 +13,16 @@
 namespace fabricbench {
 namespace {
 
-std::vector<OptionSpec> specs_of(std::string_view program) {
+std::vector<OptionSpec> specs_of(const ProgramFacts& program) {
   std::vector<OptionSpec> specs;
   for (const OptionSpec& spec : option_specs()) {
-    if (spec.only_for.empty() || spec.only_for == program) specs.push_back(spec);
+    if (spec.is_of(program)) specs.push_back(spec);
   }
   return specs;
 }
 
-std::string help_text(const OptionSpec& spec) {
-  const std::string otherwise = spec.get(Options());
+std::string help_text(const OptionSpec& spec, const Options& defaults) {
+  const std::string otherwise = spec.get(defaults);
   std::string text = spec.help;
   if (!spec.value_name.empty() && !otherwise.empty()) text += fmt::format(" [{}]", otherwise);
   if (!spec.environment.empty()) text += fmt::format(" (also by {})", spec.environment);
@@ -32,6 +32,7 @@ std::string help_text(const OptionSpec& spec) {
 /// The app and the texts that it reads the options' values into.
 struct Parser {
   std::vector<OptionSpec> specs;  // of the program
+  Options defaults;
   CLI::App app;
   std::deque<std::string> values;
   std::vector<CLI::Option*> options;
@@ -41,7 +42,7 @@ struct Parser {
 void declare(Parser& parser) {
   for (const OptionSpec& spec : parser.specs) {
     std::string& value = parser.values.emplace_back();
-    const std::string help = help_text(spec);
+    const std::string help = help_text(spec, parser.defaults);
     CLI::Option* option = spec.value_name.empty() ? parser.app.add_flag(spec.names, help)
                                                   : parser.app.add_option(spec.names, value, help);
     option->group(std::string(heading(spec.group)))->take_last();
@@ -103,7 +104,7 @@ bool read(Parser& parser, const std::vector<std::string>& arguments) {
 }
 
 Options options_from(const Parser& parser) {
-  Options options;
+  Options options = parser.defaults;
   for (std::size_t i = 0; i < parser.specs.size(); ++i) {
     if (parser.options[i]->count() == 0) continue;
     const OptionSpec& spec = parser.specs[i];
@@ -116,18 +117,19 @@ Options options_from(const Parser& parser) {
 
 }  // namespace
 
-CommandLine parse_command_line(std::string_view program, const std::vector<std::string>& arguments) {
+CommandLine parse_command_line(const ProgramFacts& program, const std::vector<std::string>& arguments) {
   Parser parser;
   parser.specs = specs_of(program);
-  parser.app.description(fmt::format("{}, of fabricbench {}. Launch it with mpirun or srun.", program, kVersion));
-  parser.app.name(std::string(program));
+  parser.defaults = default_options(program);
+  parser.app.description(fmt::format("{}, of fabricbench {}. Launch it with mpirun or srun.", program.name, kVersion));
+  parser.app.name(program.name);
   declare(parser);
   if (read(parser, arguments)) return {{}, parser.app.help()};
-  if (parser.version) return {{}, fmt::format("{} (fabricbench) {}\n", program, kVersion)};
+  if (parser.version) return {{}, fmt::format("{} (fabricbench) {}\n", program.name, kVersion)};
   return {options_from(parser), ""};
 }
 
-std::vector<std::string> arguments_with_environment(std::string_view program, int argc, char** argv) {
+std::vector<std::string> arguments_with_environment(const ProgramFacts& program, int argc, char** argv) {
   std::vector<std::string> arguments;
   for (const OptionSpec& spec : specs_of(program)) {
     if (spec.environment.empty()) continue;
@@ -135,7 +137,8 @@ std::vector<std::string> arguments_with_environment(std::string_view program, in
     if (value != nullptr && *value != '\0') arguments.push_back(fmt::format("{}={}", spec.names, value));
   }
   // nccl-tests' older form of --split, a mask in hexadecimal digits; it goes before the newer one there too.
-  if (const char* mask = std::getenv("NCCL_TESTS_SPLIT_MASK"); mask != nullptr && *mask != '\0') {
+  const char* mask = program.pairs ? nullptr : std::getenv("NCCL_TESTS_SPLIT_MASK");
+  if (mask != nullptr && *mask != '\0') {
     const std::string digits(mask);
     const bool prefixed = digits.rfind("0x", 0) == 0 || digits.rfind("0X", 0) == 0;
     arguments.push_back(fmt::format("--split=AND {}{}", prefixed ? "" : "0x", digits));
@@ -144,7 +147,7 @@ std::vector<std::string> arguments_with_environment(std::string_view program, in
   return arguments;
 }
 
-std::vector<std::pair<std::string, std::string>> option_values(std::string_view program, const Options& options) {
+std::vector<std::pair<std::string, std::string>> option_values(const ProgramFacts& program, const Options& options) {
   std::vector<std::pair<std::string, std::string>> values;
   for (const OptionSpec& spec : specs_of(program)) {
     if (std::string value = spec.get(options); !value.empty()) values.emplace_back(spec.key(), std::move(value));

@@ -55,6 +55,7 @@ std::vector<std::string> notes_of(const Totals& totals, const Context& context) 
                     "came late to most starts, or the clock was not exact enough",
                     totals.started_by_barrier(), totals.measurements()));
   }
+  if (context.figure != Figure::kCollective) return notes;  // their table tells of the pairs
   const int groups = static_cast<int>(context.groups.size());
   if (groups > 1) note_groups(totals, context, notes);
   for (int group = 0; group < groups; ++group) note_slowest_rank(totals, context, group, notes);

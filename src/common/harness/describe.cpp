@@ -137,7 +137,8 @@ std::vector<RankFacts> describe_ranks(const Team& team, const Placed& placed, co
   const std::vector<GpuFacts> gpus = gpu::describe_gpus(session);
   for (int local = 0; local < session.local_ranks(); ++local) {
     const auto index = static_cast<std::size_t>(local);
-    own.push_back({{"local_rank", placed.local_process * session.local_ranks() + local},
+    own.push_back({{"rank", team.process_in_job() * session.local_ranks() + local},
+                   {"local_rank", placed.local_process * session.local_ranks() + local},
                    {"pid", getpid()},
                    {"host", placed.host},
                    {"processor", host::processor_model()},
@@ -149,15 +150,8 @@ std::vector<RankFacts> describe_ranks(const Team& team, const Placed& placed, co
   std::vector<RankFacts> ranks;
   for (const std::string& text : team.world().gather(own.dump(-1, ' ', false, Json::error_handler_t::replace))) {
     for (const Json& facts : Json::parse(text)) {
-      RankFacts rank{static_cast<int>(ranks.size()),
-                     facts["local_rank"],
-                     facts["pid"],
-                     facts["host"],
-                     facts["processor"],
-                     facts["binding"],
-                     facts["group"],
-                     facts["group_rank"],
-                     std::nullopt};
+      RankFacts rank{facts["rank"],    facts["local_rank"], facts["pid"],        facts["host"], facts["processor"],
+                     facts["binding"], facts["group"],      facts["group_rank"], std::nullopt};
       if (!facts["gpu"].is_null()) rank.gpu = gpu_from_json(facts["gpu"]);
       ranks.push_back(std::move(rank));
     }
@@ -181,6 +175,16 @@ std::vector<GroupFacts> describe_groups(const std::vector<RankFacts>& ranks) {
     groups.push_back({folded(numbers[group]), some_of(hosts[group])});
   }
   return groups;
+}
+
+std::vector<GroupFacts> describe_pairs(const std::vector<RankFacts>& ranks) {
+  std::vector<GroupFacts> pairs;
+  for (std::size_t first = 0; first + 1 < ranks.size(); first += 2) {
+    const RankFacts& second = ranks[first + 1];
+    pairs.push_back(
+        {fmt::format("{}, {}", ranks[first].rank, second.rank), fmt::format("{}, {}", ranks[first].host, second.host)});
+  }
+  return pairs;
 }
 
 std::vector<HostFacts> describe_hosts(const mpi::Communicator& world, const Placed& placed) {

@@ -26,6 +26,8 @@ struct Placed {
 
 /// The groups' ranks and hosts, by group, of what `describe_ranks` found.
 [[nodiscard]] std::vector<GroupFacts> describe_groups(const std::vector<RankFacts>& ranks);
+/// The same where each group is a pair: both ranks and both hosts, the first one first.
+[[nodiscard]] std::vector<GroupFacts> describe_pairs(const std::vector<RankFacts>& ranks);
 
 /// Each host's kernel, processor, NUMA nodes and network devices, as its first process sees them. Collective;
 /// empty on processes other than the job's first.

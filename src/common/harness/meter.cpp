@@ -31,8 +31,9 @@ Meter::Meter(const Team& team, Session& session, mpi::CommonClock& clock, const 
       options_(options),
       heartbeat_(heartbeat),
       first_rank_(team.group().rank() * session.local_ranks()),
+      clock_cost_(team.world().max(timer_cost())),
       slack_(kFirstSlack),
-      punctual_(std::max(kLeastPunctual, 4 * timer_cost())) {
+      punctual_(std::max(kLeastPunctual, 4 * clock_cost_)) {
   if (options_.timing == Timing::kIsolated) choose_slack();
 }
 
@@ -66,6 +67,7 @@ Epoch Meter::measure_once(Operation& operation, const VisitPlan& plan) {
   if (plan.launches > 0) record(operation, plan);
   heartbeat_.enter(Phase::kMeasure);
   if (options_.timing == Timing::kIsolated) return isolated(operation, plan);
+  if (plan.gapless) return device_ != nullptr ? each_on_device(operation, plan) : gapless(operation, plan);
   return options_.per_iteration && plan.launches == 0 ? each_on_device(operation, plan) : pipelined(operation, plan);
 }
 
@@ -106,10 +108,37 @@ Epoch Meter::pipelined(Operation& operation, const VisitPlan& plan) {
   return epoch;
 }
 
+/// Samples without a gap: nothing but one reading of the clock lies between two of them, since ranks that exchange
+/// messages with each other keep in step by themselves.
+Epoch Meter::gapless(Operation& operation, const VisitPlan& plan) {
+  const double count = static_cast<double>(plan.iterations) * operation.operations_per_iteration();
+  std::vector<Seconds> ends;
+  std::vector<Seconds> received;
+  received.reserve(static_cast<std::size_t>(plan.samples));
+  ends.reserve(static_cast<std::size_t>(plan.samples) + 1);
+  team_.world().barrier();
+  (void)operation.take_receive_time();
+  ends.push_back(now());
+  for (std::int64_t sample = 0; sample < plan.samples; ++sample) {
+    for (std::int64_t i = 0; i < plan.iterations; ++i) operation.start_iteration();
+    operation.wait();
+    ends.push_back(now());
+    received.push_back(operation.take_receive_time() / count);
+    heartbeat_.tick();
+  }
+  Times times(1);
+  for (std::size_t i = 1; i < ends.size(); ++i) times.front().push_back((ends[i] - ends[i - 1]) / count);
+  Epoch epoch;
+  reduce(times, epoch);
+  epoch.cpu_times = {team_.group().max(median(times.front()))};
+  epoch.receive_times = {median(received)};
+  return epoch;
+}
+
 /// Operations back to back between two readings of a clock, as nccl-tests times them.
 Meter::BatchTimes Meter::time_batch(Operation& operation, const VisitPlan& plan) {
   const std::int64_t launches = std::max<std::int64_t>(plan.launches, 1);
-  const auto count = static_cast<double>(plan.iterations * options_.aggregated * launches);
+  const double count = static_cast<double>(plan.iterations * launches) * operation.operations_per_iteration();
   if (options_.blocking != Blocking::kNone) {
     const Seconds each = time_each(operation, plan.iterations);
     return {std::vector<Seconds>(static_cast<std::size_t>(session_.local_ranks()), each), each, each};
@@ -165,7 +194,7 @@ Seconds Meter::time_each(Operation& operation, std::int64_t iterations) {
     if (untimed_barrier) team_.group().barrier();
     heartbeat_.tick();
   }
-  return total / static_cast<double>(iterations * options_.aggregated);
+  return total / (static_cast<double>(iterations) * operation.operations_per_iteration());
 }
 
 /// -I: back to back, with a mark of the device's clock between iterations; each is a sample.
@@ -184,11 +213,11 @@ Epoch Meter::each_on_device(Operation& operation, const VisitPlan& plan) {
   operation.wait();
   const Seconds completed = now();
   times = device_->intervals();
-  const auto aggregated = static_cast<double>(options_.aggregated);
+  const double operations = operation.operations_per_iteration();
   for (std::vector<Seconds>& of_rank : times) {
-    for (Seconds& time : of_rank) time /= aggregated;
+    for (Seconds& time : of_rank) time /= operations;
   }
-  const double count = static_cast<double>(plan.samples * plan.iterations) * aggregated;
+  const double count = static_cast<double>(plan.samples * plan.iterations) * operations;
   Epoch epoch;
   reduce(times, epoch);
   epoch.cpu_times = {team_.group().max((started - began) / count)};
@@ -285,7 +314,7 @@ Meter::Start Meter::start_together(Operation& operation, const VisitPlan& plan, 
   }
   operation.wait();
   // Of a common start, keep_timely divides, since the wait for it counts too.
-  add_durations(now() - start.began, plan.common_start ? 1 : static_cast<double>(options_.aggregated), times);
+  add_durations(now() - start.began, plan.common_start ? 1 : operation.operations_per_iteration(), times);
   return start;
 }
 

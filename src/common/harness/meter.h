@@ -20,6 +20,7 @@ struct VisitPlan {
   std::int64_t iterations = 1;  ///< in a sample
   bool common_start = true;     ///< isolated: start by the common clock, not by a barrier
   std::int64_t launches = 0;    ///< of each batch, which is recorded once a visit; 0: not recorded
+  bool gapless = false;         ///< pipelined: a sample begins where the one before it ended
 
   /// Operations that the visit starts in all, of `aggregated` in an iteration.
   [[nodiscard]] std::int64_t starts(std::int64_t aggregated) const {
@@ -40,6 +41,9 @@ class Meter {
   /// About how long an operation takes, agreed among all processes: the longest one's mean over a
   /// few milliseconds of untimed iterations.
   [[nodiscard]] Seconds estimate(Operation& operation, std::int64_t warmup);
+
+  /// What one clock read costs, on the rank where it costs most.
+  [[nodiscard]] Seconds clock_cost() const { return clock_cost_; }
 
   /// What an isolated iteration costs besides the operation, about.
   [[nodiscard]] Seconds start_cost() const;
@@ -65,6 +69,7 @@ class Meter {
   void run(Operation& operation, std::int64_t iterations);
   void record(Operation& operation, const VisitPlan& plan);
   [[nodiscard]] Epoch pipelined(Operation& operation, const VisitPlan& plan);
+  [[nodiscard]] Epoch gapless(Operation& operation, const VisitPlan& plan);
   [[nodiscard]] Epoch isolated(Operation& operation, const VisitPlan& plan);
   [[nodiscard]] Epoch each_on_device(Operation& operation, const VisitPlan& plan);
   [[nodiscard]] BatchTimes time_batch(Operation& operation, const VisitPlan& plan);
@@ -84,7 +89,8 @@ class Meter {
   mpi::CommonClock& clock_;
   const Options& options_;
   Heartbeat& heartbeat_;
-  int first_rank_;    // of this process, in its group
+  int first_rank_;  // of this process, in its group
+  Seconds clock_cost_;
   Seconds slack_;     // the job's first process: from agreeing on a start to that start
   Seconds punctual_;  // an operation that begins so long after the agreed start still began in time
 };

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "common/core/clock.h"
+
 namespace fabricbench {
 namespace {
 
@@ -39,9 +41,13 @@ Operation::Operation(const Collective& collective, Session& session, Workspace& 
       stride_(which.size),
       last_offset_(last_offset(policy, stride_, workspace.pool_bytes())),
       stages_(collective.stages(workspace.ranks().all)),
+      windowed_(collective.windowed()),
       staged_(stages_ > 1 || workspace.ranks().local > 1) {
   for (int local = 0; local < workspace.ranks().local; ++local) ranks_.push_back(make_rank(local));
-  for (LocalRank& rank : ranks_) rank.operands.exchange = rank.exchange ? &*rank.exchange : nullptr;
+  for (LocalRank& rank : ranks_) {
+    rank.operands.exchange = rank.exchange ? &*rank.exchange : nullptr;
+    rank.operands.receiving = receiving_.get();
+  }
 }
 
 Operation::LocalRank Operation::make_rank(int local_rank) {
@@ -68,8 +74,8 @@ Operation::LocalRank Operation::make_rank(int local_rank) {
     rank.send = workspace_.send(local_rank).data();
   }
   rank.operands = {
-      rank.send, rank.recv, case_.layout.count, case_.datatype, case_.reduction, case_.root, seat.rank, seat.ranks,
-      0,         nullptr};
+      rank.send, rank.recv, case_.layout.count, case_.datatype, case_.reduction, case_.root, seat.rank, seat.ranks, 0,
+      nullptr,   nullptr};
   return rank;
 }
 
@@ -98,11 +104,26 @@ void Operation::start_in_stages() {
   offset_ = next_offset();
 }
 
+std::int64_t Operation::run_once() {
+  const std::int64_t starts = windowed_ ? aggregated_ : 1;
+  prepare(starts);
+  if (windowed_) {
+    start_iteration();
+  } else {
+    start();
+  }
+  wait();
+  return starts;
+}
+
 /// Stages cannot be launched together with those that need them.
 void Operation::start_aggregated() {
+  if (windowed_) receiving_->began = now();
   if (stages_ == 1) session_.begin_group();
   for (std::int64_t i = 0; i < aggregated_; ++i) start();
   if (stages_ == 1) session_.end_group();
+  if (!windowed_) return;
+  for (const LocalRank& rank : ranks_) collective_.finish_window(*rank.backend, rank.operands);
 }
 
 std::optional<WrongData> Operation::check(std::int64_t starts) {

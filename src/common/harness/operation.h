@@ -2,8 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/core/options.h"
@@ -57,13 +59,23 @@ class Operation {
   }
   /// Starts one iteration. This is what the timed loops call.
   void start_iteration() {
-    if (aggregated_ == 1) {
+    if (aggregated_ == 1 && !windowed_) {
       start();
     } else {
       start_aggregated();
     }
   }
   void wait() { session_.wait(); }
+  /// One operation by itself on fresh data, or one window where only windows complete. Returns how many it started.
+  std::int64_t run_once();
+
+  /// What the time of an iteration is divided by.
+  [[nodiscard]] double operations_per_iteration() const {
+    return static_cast<double>(aggregated_ * collective_.messages_in_turn());
+  }
+
+  /// How long windows took until this process's rank had received everything, since the last call.
+  [[nodiscard]] Seconds take_receive_time() { return std::exchange(receiving_->total, 0); }
 
   /// Whether the last of several results is defined: a reduction in place works on the first one's result.
   [[nodiscard]] bool last_result_is_defined(std::int64_t starts) const {
@@ -114,7 +126,9 @@ class Operation {
   std::size_t stride_;       // bytes from one start's buffers to the next one's
   std::size_t last_offset_;  // of the last place before the first one comes again
   std::size_t offset_ = 0;
+  std::unique_ptr<ReceiveTime> receiving_ = std::make_unique<ReceiveTime>();  // does not move: operands point there
   int stages_;
+  bool windowed_;
   bool staged_;  // several stages, or several ranks of this process
   std::vector<LocalRank> ranks_;
 };

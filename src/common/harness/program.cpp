@@ -11,6 +11,7 @@
 #include "common/harness/bench.h"
 #include "common/harness/command_line.h"
 #include "common/harness/conclusion.h"
+#include "common/harness/members.h"
 #include "common/harness/setup.h"
 #include "common/host/identity.h"
 #include "common/mpi/common_clock.h"
@@ -20,7 +21,10 @@
 namespace fabricbench {
 namespace {
 
-std::string program_name(const Collective& collective) { return fmt::format("{}_perf", collective.name()); }
+ProgramFacts facts_of(const Collective& collective) {
+  const bool pairs = collective.figure() != Figure::kCollective;
+  return {fmt::format("{}{}", collective.name(), pairs ? "" : "_perf"), pairs, collective.windowed()};
+}
 
 void say(const std::string& program, const std::string& message) {
   fmt::print(stderr, "{}: {}\n", program, message);
@@ -28,7 +32,7 @@ void say(const std::string& program, const std::string& message) {
 }
 
 /// The first process's arguments on every process, so that no two can disagree about an option.
-std::vector<std::string> agreed_arguments(const mpi::Communicator& world, const std::string& program, int argc,
+std::vector<std::string> agreed_arguments(const mpi::Communicator& world, const ProgramFacts& program, int argc,
                                           char** argv) {
   std::string packed;
   for (const std::string& argument : arguments_with_environment(program, argc, argv)) packed += argument + '\0';
@@ -51,10 +55,12 @@ std::uint64_t agreed_seed(const mpi::Communicator& world, const Options& options
 Context describe(const mpi::Communicator& world, const Collective& collective, const Setup& setup, int argc,
                  char** argv) {
   Context context;
-  context.program = program_name(collective);
+  const ProgramFacts program = facts_of(collective);
+  context.program = program.name;
+  context.figure = collective.figure();
   context.command_line.assign(argv, argv + argc);
   context.options = setup.options;
-  context.option_values = option_values(context.program, setup.options);
+  context.option_values = option_values(program, setup.options);
   context.backend = setup.backend.name;
   context.backend_reason = setup.backend.reason;
   context.library = setup.backend.session->library();
@@ -62,7 +68,7 @@ Context describe(const mpi::Communicator& world, const Collective& collective, c
   context.launcher = mpi::launch_from_environment().variable;
   context.hosts = setup.placed.hosts;
   context.ranks = describe_ranks(*setup.team, setup.placed, *setup.backend.session);
-  context.groups = describe_groups(context.ranks);
+  context.groups = program.pairs ? describe_pairs(context.ranks) : describe_groups(context.ranks);
   if (!setup.options.json_file.empty()) context.host_facts = describe_hosts(world, setup.placed);
   context.environment = whitelisted_environment();
   context.notices = setup.notices;
@@ -75,7 +81,7 @@ Context describe(const mpi::Communicator& world, const Collective& collective, c
 std::vector<std::string> process_names(const Context& context, int local_ranks) {
   std::vector<std::string> names;
   for (std::size_t rank = 0; rank < context.ranks.size(); rank += static_cast<std::size_t>(local_ranks)) {
-    names.push_back(fmt::format("rank {} on {}", rank, context.ranks[rank].host));
+    names.push_back(fmt::format("rank {} on {}", context.ranks[rank].rank, context.ranks[rank].host));
   }
   return names;
 }
@@ -136,33 +142,56 @@ int measure_all(const mpi::Communicator& world, const Collective& collective, Se
   return static_cast<int>(world.broadcast(std::int64_t{ending.exit_status}));
 }
 
-/// From the arguments to the exit status. Errors of set-up are the same on every process, and the first speaks;
-/// those of the measurement may be one process's alone, and end the job.
-int run(Collective& collective, int argc, char** argv) {
-  const mpi::Communicator world = mpi::Communicator::world();
-  const std::string program = program_name(collective);
+/// The exit status of an error of set-up, which is the same on every process; the first one speaks.
+int refuse(const mpi::Communicator& world, const std::string& program, const Error& error) {
+  if (error.status() != ExitStatus::kUsage && error.status() != ExitStatus::kMissing) throw error;
+  // Processes that are each alone in their MPI are all rank 0 there; the launcher knows the first of them.
+  const bool first = world.size() > 1 || mpi::launch_from_environment().rank == 0;
+  if (world.is_root() && first) say(program, error.what());
+  return static_cast<int>(error.status());
+}
+
+/// Sets up and measures among the processes of `world`. `process`: this one's number in the job.
+int run_among(const mpi::Communicator& world, int process, Collective& collective, Options options,
+              std::vector<std::string> notices, char** argv, int argc) {
   Setup setup;
   try {
-    mpi::check_launcher(mpi::launch_from_environment(), world.size());
-    CommandLine line = parse_command_line(program, agreed_arguments(world, program, argc, argv));
-    if (!line.text.empty()) {
-      if (world.is_root()) OutputFile::standard_output().write(line.text);
-      return 0;
-    }
-    setup = set_up(world, collective, std::move(line.options));
+    setup = set_up(world, process, collective, std::move(options));
   } catch (const Error& error) {
-    if (error.status() != ExitStatus::kUsage && error.status() != ExitStatus::kMissing) throw;
-    // Processes that are each alone in their MPI are all rank 0 there; the launcher knows the first of them.
-    const bool first = world.size() > 1 || mpi::launch_from_environment().rank == 0;
-    if (world.is_root() && first) say(program, error.what());
-    return static_cast<int>(error.status());
+    return refuse(world, facts_of(collective).name, error);
   }
+  setup.notices.insert(setup.notices.begin(), notices.begin(), notices.end());
   try {
     return measure_all(world, collective, setup, describe(world, collective, setup, argc, argv));
   } catch (const std::exception& error) {
     abandon(setup.sinks, ExitStatus::kFailure, error.what());
     throw;
   }
+}
+
+/// From the arguments to the exit status. Errors of the measurement may be one process's alone, and end the job.
+int run(Collective& collective, int argc, char** argv) {
+  const mpi::Communicator job = mpi::Communicator::world();
+  const ProgramFacts program = facts_of(collective);
+  CommandLine line;
+  Members members;
+  try {
+    mpi::check_launcher(mpi::launch_from_environment(), job.size());
+    line = parse_command_line(program, agreed_arguments(job, program, argc, argv));
+    if (!line.text.empty()) {
+      if (job.is_root()) OutputFile::standard_output().write(line.text);
+      return 0;
+    }
+    if (program.pairs) members = choose_members(job, collective, line.options);
+  } catch (const Error& error) {
+    return refuse(job, program.name, error);
+  }
+  if (!program.pairs) return run_among(job, job.rank(), collective, std::move(line.options), {}, argv, argc);
+  const auto& taking_part = members.communicator;
+  const int status = !taking_part ? 0
+                                  : run_among(*taking_part, job.rank(), collective, std::move(line.options),
+                                              members.notices, argv, argc);
+  return static_cast<int>(job.max_patiently(status));
 }
 
 [[noreturn]] void end_job(const std::string& program, ExitStatus status, const char* message) {
@@ -174,7 +203,7 @@ int run(Collective& collective, int argc, char** argv) {
 }  // namespace
 
 int run_collective(Collective&& collective, int argc, char** argv) {
-  const std::string program = program_name(collective);
+  const std::string program = facts_of(collective).name;
   try {
     const mpi::Environment mpi(argc, argv);
     try {

@@ -104,6 +104,8 @@ void fields(Archive& archive, Measurement& measured) {
   fields(archive, measured.rank_times);
   fields(archive, measured.algbw);
   fields(archive, measured.busbw);
+  fields(archive, measured.message_rate);
+  fields(archive, measured.directions);
   fields(archive, measured.iterations);
   fields(archive, measured.operations_per_sample);
   fields(archive, measured.wrong);

@@ -10,17 +10,24 @@
 #include <fmt/format.h>
 
 #include "common/core/error.h"
+#include "common/harness/first_process.h"
 #include "common/host/topology.h"
 #include "common/report/csv.h"
 #include "common/report/json_lines.h"
 #include "common/report/nccl_tests_json.h"
+#include "common/report/pair_table.h"
 #include "common/report/table.h"
 
 namespace fabricbench {
 namespace {
 
+std::unique_ptr<Sink> table_of(Figure figure) {
+  if (figure == Figure::kCollective) return std::make_unique<TableSink>(OutputFile::standard_output());
+  return std::make_unique<PairTableSink>(OutputFile::standard_output());
+}
+
 /// Opens the outputs. Throws UsageError where one cannot be, and then leaves none behind that it made.
-std::vector<std::unique_ptr<Sink>> open_own_sinks(const Options& options) {
+std::vector<std::unique_ptr<Sink>> open_own_sinks(Figure figure, const Options& options) {
   std::vector<std::string> made;
   const auto open = [&](const std::string& path) {
     if (std::find(made.begin(), made.end(), path) != made.end()) {
@@ -32,7 +39,7 @@ std::vector<std::unique_ptr<Sink>> open_own_sinks(const Options& options) {
   };
   try {
     std::vector<std::unique_ptr<Sink>> sinks;
-    sinks.push_back(std::make_unique<TableSink>(OutputFile::standard_output()));
+    sinks.push_back(table_of(figure));
     if (!options.json_file.empty()) sinks.push_back(std::make_unique<JsonLinesSink>(open(options.json_file)));
     if (!options.csv_file.empty()) sinks.push_back(std::make_unique<CsvSink>(open(options.csv_file)));
     if (const std::string& path = options.nccl_tests_json_file; !path.empty()) {
@@ -43,21 +50,6 @@ std::vector<std::unique_ptr<Sink>> open_own_sinks(const Options& options) {
     if (!options.force) std::for_each(made.begin(), made.end(), [](const auto& path) { std::remove(path.c_str()); });
     throw;
   }
-}
-
-/// What only the job's first process can do, such as opening files; where it fails, every process throws its error.
-template <typename Action>
-auto on_first_process(const mpi::Communicator& world, Action action) {
-  decltype(action()) result{};
-  std::string problem;
-  try {
-    if (world.is_root()) result = action();
-  } catch (const UsageError& error) {
-    problem = error.what();
-  }
-  problem = world.broadcast(problem);
-  if (!problem.empty()) throw UsageError(problem);
-  return result;
 }
 
 std::string read_file(const std::string& path) {
@@ -150,11 +142,11 @@ void note_session(Setup& setup) {
 
 }  // namespace
 
-Setup set_up(const mpi::Communicator& world, Collective& collective, Options options) {
+Setup set_up(const mpi::Communicator& world, int process, Collective& collective, Options options) {
   Setup setup;
   adapt_options(collective, options, setup.notices);
   setup.options = std::move(options);
-  setup.team = std::make_unique<Team>(world, setup.options.split);
+  setup.team = std::make_unique<Team>(world, setup.options.split, process);
   setup.placed = place_processes(world);
   setup.backend = choose_backend(*setup.team, setup.placed, setup.options);
   const Session& session = *setup.backend.session;
@@ -174,7 +166,7 @@ Setup set_up(const mpi::Communicator& world, Collective& collective, Options opt
   check_sizes(setup.options, setup.notices);
   check_shares(collective, setup);
   note_placement(setup, world, setup.notices);
-  setup.sinks = on_first_process(world, [&] { return open_own_sinks(setup.options); });
+  setup.sinks = on_first_process(world, [&] { return open_own_sinks(collective.figure(), setup.options); });
   return setup;
 }
 

@@ -28,7 +28,7 @@ struct Setup {
   std::vector<std::unique_ptr<Sink>> sinks;  // the job's first process
 };
 
-/// Collective over `world`, which must outlive the result. Throws Error.
-[[nodiscard]] Setup set_up(const mpi::Communicator& world, Collective& collective, Options options);
+/// Collective over `world`, which must outlive the result. `process`: this one's number in the job. Throws Error.
+[[nodiscard]] Setup set_up(const mpi::Communicator& world, int process, Collective& collective, Options options);
 
 }  // namespace fabricbench

@@ -6,7 +6,8 @@
 
 namespace fabricbench {
 
-Team::Team(const mpi::Communicator& world, const std::string& split) : world_(world) {
+Team::Team(const mpi::Communicator& world, const std::string& split, std::optional<int> process_in_job)
+    : world_(world), process_in_job_(process_in_job.value_or(world.rank())) {
   std::map<std::uint64_t, int> numbers;
   for (int process = 0; process < world.size(); ++process) {
     const auto number = static_cast<std::uint64_t>(process);

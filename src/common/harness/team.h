@@ -13,11 +13,13 @@ namespace fabricbench {
 /// Without --split there is one group, of all. All groups run the same cases at the same time.
 class Team {
  public:
-  /// Collective over `world`, which must outlive this. `split`: see parse_split; empty: one group.
-  Team(const mpi::Communicator& world, const std::string& split);
+  /// Collective over `world`, which must outlive this. `split`: see parse_split; empty: one group. `process_in_job`:
+  /// this one's number in the job where `world` is only a part of it.
+  Team(const mpi::Communicator& world, const std::string& split, std::optional<int> process_in_job = std::nullopt);
 
   [[nodiscard]] const mpi::Communicator& world() const { return world_; }
   [[nodiscard]] const mpi::Communicator& group() const { return *group_; }
+  [[nodiscard]] int process_in_job() const { return process_in_job_; }
   /// Groups are numbered from 0 in the order of their first processes.
   [[nodiscard]] int group_number() const { return group_number_; }
   [[nodiscard]] int groups() const { return groups_; }
@@ -34,6 +36,7 @@ class Team {
   std::optional<mpi::Communicator> group_;
   std::optional<mpi::Communicator> leaders_;  // the first process of each group; nothing on others
   std::vector<int> group_of_;                 // by process
+  int process_in_job_;
   int group_number_ = 0;
   int groups_ = 1;
 };

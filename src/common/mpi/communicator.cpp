@@ -1,8 +1,10 @@
 #include "common/mpi/communicator.h"
 
+#include <chrono>
 #include <cstring>
 #include <numeric>
 #include <span>
+#include <thread>
 #include <utility>
 
 #include "common/mpi/check.h"
@@ -60,14 +62,26 @@ Communicator Communicator::world() {
   return Communicator(duplicate);
 }
 
-std::optional<Communicator> Communicator::split(std::optional<int> colour) const {
+std::optional<Communicator> Communicator::split(std::optional<int> colour, int key) const {
   MPI_Comm part = MPI_COMM_NULL;
-  check(MPI_Comm_split(communicator_, colour.value_or(MPI_UNDEFINED), rank_, &part), "MPI_Comm_split");
+  check(MPI_Comm_split(communicator_, colour.value_or(MPI_UNDEFINED), key, &part), "MPI_Comm_split");
   if (part == MPI_COMM_NULL) return std::nullopt;
   return Communicator(part);
 }
 
 void Communicator::barrier() const { check(MPI_Barrier(communicator_), "MPI_Barrier"); }
+
+std::int64_t Communicator::max_patiently(std::int64_t value) const {
+  constexpr auto kPause = std::chrono::milliseconds(5);
+  std::int64_t most = 0;
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(MPI_Iallreduce(&value, &most, 1, MPI_INT64_T, MPI_MAX, communicator_, &request), "MPI_Iallreduce");
+  for (int done = 0; done == 0;) {
+    check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    if (done == 0) std::this_thread::sleep_for(kPause);
+  }
+  return most;
+}
 
 std::string Communicator::broadcast(std::string text) const {
   return broadcast_container(std::move(text), is_root(), communicator_);
@@ -107,6 +121,12 @@ std::vector<double> Communicator::all_reduce(std::vector<double> values, MPI_Op 
 
 std::vector<Communicator::Located> Communicator::max(std::vector<Located> values) const {
   return all_reduce_each(std::move(values), MPI_DOUBLE_INT, MPI_MAXLOC, communicator_);
+}
+
+std::int64_t Communicator::scatter(const std::vector<std::int64_t>& values) const {
+  std::int64_t own = 0;
+  check(MPI_Scatter(values.data(), 1, MPI_INT64_T, &own, 1, MPI_INT64_T, 0, communicator_), "MPI_Scatter");
+  return own;
 }
 
 std::vector<std::uint64_t> Communicator::all_gather(std::uint64_t value) const {

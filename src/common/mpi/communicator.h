@@ -28,9 +28,13 @@ class Communicator {
   [[nodiscard]] MPI_Comm get() const { return communicator_; }
 
   /// The ranks with equal colour, in the order of their ranks here. Ranks without a colour get nothing.
-  [[nodiscard]] std::optional<Communicator> split(std::optional<int> colour) const;
+  [[nodiscard]] std::optional<Communicator> split(std::optional<int> colour) const { return split(colour, rank_); }
+  /// The same in the order of their keys.
+  [[nodiscard]] std::optional<Communicator> split(std::optional<int> colour, int key) const;
 
   void barrier() const;
+  /// The largest value, for ranks that may have to wait for long: they sleep meanwhile.
+  [[nodiscard]] std::int64_t max_patiently(std::int64_t value) const;
 
   /// Rank 0's value, on every rank.
   [[nodiscard]] std::string broadcast(std::string text) const;
@@ -55,6 +59,8 @@ class Communicator {
   /// The largest value, element by element, and of equal ones the lowest number, on every rank.
   [[nodiscard]] std::vector<Located> max(std::vector<Located> values) const;
 
+  /// The value that rank 0 has for this rank; it has one for each.
+  [[nodiscard]] std::int64_t scatter(const std::vector<std::int64_t>& values) const;
   /// Every rank's value, by rank, on every rank.
   [[nodiscard]] std::vector<std::uint64_t> all_gather(std::uint64_t value) const;
   /// Every rank's values, by rank, one behind the other; empty on ranks other than 0. All give as many.

@@ -8,6 +8,12 @@
 namespace fabricbench::mpi {
 namespace {
 
+constexpr int kTag = 0;  // of all messages: those between two ranks match in their order
+
+/// Messages under way for which there is room from the start, so that no window of the usual sizes allocates while it
+/// is timed. A longer one does so once.
+constexpr std::size_t kRoom = 1024;
+
 /// The last step of avg: every element divided by the number of ranks.
 void divide(void* buffer, std::size_t count, DataType type, int ranks) {
   with_type(type, [&]<typename T>(std::type_identity<T>) {
@@ -36,6 +42,17 @@ void narrow(const std::vector<std::uint64_t>& from, std::vector<int>& into) {
 const std::byte* bytes(const void* buffer) { return static_cast<const std::byte*>(buffer); }
 std::byte* bytes(void* buffer) { return static_cast<std::byte*>(buffer); }
 
+/// What went wrong first, where MPI_Waitall says no more than that something did. MPI_ERR_PENDING is of a message that
+/// only did not get on because of it.
+int first_error(int code, const std::vector<MPI_Status>& statuses, std::size_t messages) {
+  if (code != MPI_ERR_IN_STATUS) return code;
+  const auto end = statuses.begin() + static_cast<std::ptrdiff_t>(messages);
+  const auto failed = std::find_if(statuses.begin(), end, [](const MPI_Status& status) {
+    return status.MPI_ERROR != MPI_SUCCESS && status.MPI_ERROR != MPI_ERR_PENDING;
+  });
+  return failed == end ? code : failed->MPI_ERROR;
+}
+
 }  // namespace
 
 MpiBackend::MpiBackend(const Communicator& group, std::size_t most_per_call, Copy copy_bytes)
@@ -43,7 +60,11 @@ MpiBackend::MpiBackend(const Communicator& group, std::size_t most_per_call, Cop
       rank_(group.rank()),
       ranks_(group.size()),
       most_per_call_(most_per_call),
-      copy_(copy_bytes) {}
+      copy_(copy_bytes),
+      statuses_(kRoom) {
+  sending_.reserve(kRoom);
+  receiving_.reserve(kRoom);
+}
 
 MpiBackend::Counted MpiBackend::counted(std::size_t count, DataType datatype) {
   const MPI_Datatype element = mpi_datatype(datatype);
@@ -144,8 +165,8 @@ void MpiBackend::all_to_all_v_by_messages(const void* send, void* recv, const Ex
       taken = {1, big.emplace(mpi_datatype(datatype), exchange.recv_counts[from]).get()};
     }
     check(MPI_Sendrecv(bytes(send) + exchange.send_offsets[to] * element, given.count, given.type, static_cast<int>(to),
-                       0, bytes(recv) + exchange.recv_offsets[from] * element, taken.count, taken.type,
-                       static_cast<int>(from), 0, communicator_, MPI_STATUS_IGNORE),
+                       kTag, bytes(recv) + exchange.recv_offsets[from] * element, taken.count, taken.type,
+                       static_cast<int>(from), kTag, communicator_, MPI_STATUS_IGNORE),
           "MPI_Sendrecv");
   }
 }
@@ -168,9 +189,54 @@ void MpiBackend::scatter(const void* send, void* recv, std::size_t count, DataTy
 
 void MpiBackend::send_recv(const void* send, void* recv, std::size_t count, DataType datatype, Partners partners) {
   const Counted all = counted(count, datatype);
-  check(MPI_Sendrecv(send, all.count, all.type, partners.to, 0, recv, all.count, all.type, partners.from, 0,
+  check(MPI_Sendrecv(send, all.count, all.type, partners.to, kTag, recv, all.count, all.type, partners.from, kTag,
                      communicator_, MPI_STATUS_IGNORE),
         "MPI_Sendrecv");
+}
+
+void MpiBackend::send(const void* buffer, std::size_t count, DataType datatype, int to) {
+  const Counted all = counted(count, datatype);
+  check(MPI_Send(buffer, all.count, all.type, to, kTag, communicator_), "MPI_Send");
+}
+
+void MpiBackend::recv(void* buffer, std::size_t count, DataType datatype, int from) {
+  const Counted all = counted(count, datatype);
+  check(MPI_Recv(buffer, all.count, all.type, from, kTag, communicator_, MPI_STATUS_IGNORE), "MPI_Recv");
+}
+
+/// The next count may free this one's type: MPI keeps it for the messages that are under way with it.
+void MpiBackend::start_send(const void* buffer, std::size_t count, DataType datatype, int to) {
+  const Counted all = counted(count, datatype);
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(MPI_Isend(buffer, all.count, all.type, to, kTag, communicator_, &request), "MPI_Isend");
+  sending_.push_back(request);
+}
+
+void MpiBackend::start_recv(void* buffer, std::size_t count, DataType datatype, int from) {
+  const Counted all = counted(count, datatype);
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(MPI_Irecv(buffer, all.count, all.type, from, kTag, communicator_, &request), "MPI_Irecv");
+  receiving_.push_back(request);
+}
+
+void MpiBackend::finish() {
+  complete(receiving_);
+  complete(sending_);
+}
+
+bool MpiBackend::finish_receiving() {
+  complete(receiving_);
+  return true;
+}
+
+/// With statuses: without them, MPI would keep what went wrong to itself.
+void MpiBackend::complete(std::vector<MPI_Request>& requests) {
+  const std::size_t messages = requests.size();
+  if (messages == 0) return;
+  if (statuses_.size() < messages) statuses_.resize(messages);
+  const int code = MPI_Waitall(static_cast<int>(messages), requests.data(), statuses_.data());
+  requests.clear();
+  check(first_error(code, statuses_, messages), "MPI_Waitall");
 }
 
 void MpiBackend::copy(const void* from, void* into, std::size_t count) {

@@ -11,7 +11,8 @@
 
 namespace fabricbench::mpi {
 
-/// A rank's end of MPI's collectives. Every primitive is MPI's blocking call.
+/// A rank's end of MPI. Every primitive is MPI's blocking call, but messages under way at once, which MPI completes in
+/// `finish` at the latest.
 class MpiBackend final : public Backend {
  public:
   /// `most_per_call`: elements that one MPI call may be given. MPI 3 counts in `int`, so longer
@@ -32,15 +33,22 @@ class MpiBackend final : public Backend {
   void gather(const void* send, void* recv, std::size_t count, DataType datatype, int root) override;
   void scatter(const void* send, void* recv, std::size_t count, DataType datatype, int root) override;
   void send_recv(const void* send, void* recv, std::size_t count, DataType datatype, Partners partners) override;
+  void send(const void* buffer, std::size_t count, DataType datatype, int to) override;
+  void recv(void* buffer, std::size_t count, DataType datatype, int from) override;
+  void start_send(const void* buffer, std::size_t count, DataType datatype, int to) override;
+  void start_recv(void* buffer, std::size_t count, DataType datatype, int from) override;
+  void finish() override;
+  bool finish_receiving() override;
   void copy(const void* from, void* into, std::size_t bytes) override;
   void barrier() override;
 
  private:
-  /// The arguments in which MPI is told of `count` elements.
+  /// The arguments in which MPI is told of `count` elements; for one call, which may leave a message under way.
   struct Counted {
     int count;
     MPI_Datatype type;
   };
+  void complete(std::vector<MPI_Request>& requests);
   [[nodiscard]] Counted counted(std::size_t count, DataType datatype);
   void reduce_to(const void* send, void* recv, std::size_t count, DataType datatype, MPI_Op op, int root);
   void all_to_all_v_by_messages(const void* send, void* recv, const Exchange& exchange, DataType datatype);
@@ -59,6 +67,9 @@ class MpiBackend final : public Backend {
   std::vector<int> send_offsets_;
   std::vector<int> recv_counts_;
   std::vector<int> recv_offsets_;
+  std::vector<MPI_Request> sending_;    // of the messages under way
+  std::vector<MPI_Request> receiving_;  // of the messages under way
+  std::vector<MPI_Status> statuses_;    // at least as many as either
 };
 
 }  // namespace fabricbench::mpi

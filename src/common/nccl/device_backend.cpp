@@ -84,6 +84,24 @@ void DeviceBackend::send_recv(const void* /*send*/, void* /*recv*/, std::size_t 
   throw_no_kernel("send and receive");
 }
 
+void DeviceBackend::send(const void* /*buffer*/, std::size_t /*count*/, DataType /*datatype*/, int /*to*/) {
+  throw_no_kernel("send");
+}
+
+void DeviceBackend::recv(void* /*buffer*/, std::size_t /*count*/, DataType /*datatype*/, int /*from*/) {
+  throw_no_kernel("receive");
+}
+
+void DeviceBackend::start_send(const void* /*buffer*/, std::size_t /*count*/, DataType /*datatype*/, int /*to*/) {
+  throw_no_kernel("send");
+}
+
+void DeviceBackend::start_recv(void* /*buffer*/, std::size_t /*count*/, DataType /*datatype*/, int /*from*/) {
+  throw_no_kernel("receive");
+}
+
+void DeviceBackend::finish() { throw_no_kernel("windows of messages"); }
+
 void DeviceBackend::barrier() { throw_no_kernel("barrier"); }
 
 void DeviceBackend::throw_no_kernel(std::string_view operation) const {

@@ -30,6 +30,11 @@ class DeviceBackend final : public Backend {
   void gather(const void* send, void* recv, std::size_t count, DataType datatype, int root) override;
   void scatter(const void* send, void* recv, std::size_t count, DataType datatype, int root) override;
   void send_recv(const void* send, void* recv, std::size_t count, DataType datatype, Partners partners) override;
+  void send(const void* buffer, std::size_t count, DataType datatype, int to) override;
+  void recv(void* buffer, std::size_t count, DataType datatype, int from) override;
+  void start_send(const void* buffer, std::size_t count, DataType datatype, int to) override;
+  void start_recv(void* buffer, std::size_t count, DataType datatype, int from) override;
+  void finish() override;
   void copy(const void* from, void* into, std::size_t bytes) override;
   void barrier() override;
 

@@ -41,6 +41,7 @@ NcclBackend::NcclBackend(const Communicators& communicators, int local_rank, cud
 
 NcclBackend::~NcclBackend() {
   if (communicators_->aborted()) return;
+  if (window_open_) static_cast<void>(close_window());  // or every later call on this thread would be part of it
   for (const auto& mulsum : mulsums_) {
     if (mulsum) nccl_.destroy_reduction(*mulsum, communicator());
   }
@@ -95,8 +96,8 @@ void NcclBackend::all_to_all(const void* send, void* recv, std::size_t count, Da
   Group group(*library_);
   for (int peer = 0; peer < ranks_; ++peer) {
     const std::size_t block = static_cast<std::size_t>(peer) * count;
-    start_send(element(send, block, datatype), count, datatype, peer);
-    start_recv(element(recv, block, datatype), count, datatype, peer);
+    send_part(element(send, block, datatype), count, datatype, peer);
+    recv_part(element(recv, block, datatype), count, datatype, peer);
   }
   group.end();
 }
@@ -105,8 +106,8 @@ void NcclBackend::all_to_all_v(const void* send, void* recv, const Exchange& exc
   Group group(*library_);
   for (int peer = 0; peer < ranks_; ++peer) {
     const auto i = static_cast<std::size_t>(peer);
-    start_send(element(send, exchange.send_offsets[i], datatype), exchange.send_counts[i], datatype, peer);
-    start_recv(element(recv, exchange.recv_offsets[i], datatype), exchange.recv_counts[i], datatype, peer);
+    send_part(element(send, exchange.send_offsets[i], datatype), exchange.send_counts[i], datatype, peer);
+    recv_part(element(recv, exchange.recv_offsets[i], datatype), exchange.recv_counts[i], datatype, peer);
   }
   group.end();
 }
@@ -117,9 +118,9 @@ void NcclBackend::gather(const void* send, void* recv, std::size_t count, DataTy
     return;
   }
   Group group(*library_);
-  start_send(send, count, datatype, root);
+  send_part(send, count, datatype, root);
   for (int peer = 0; peer < ranks_ && local().rank == root; ++peer) {
-    start_recv(element(recv, static_cast<std::size_t>(peer) * count, datatype), count, datatype, peer);
+    recv_part(element(recv, static_cast<std::size_t>(peer) * count, datatype), count, datatype, peer);
   }
   group.end();
 }
@@ -131,17 +132,58 @@ void NcclBackend::scatter(const void* send, void* recv, std::size_t count, DataT
   }
   Group group(*library_);
   for (int peer = 0; peer < ranks_ && local().rank == root; ++peer) {
-    start_send(element(send, static_cast<std::size_t>(peer) * count, datatype), count, datatype, peer);
+    send_part(element(send, static_cast<std::size_t>(peer) * count, datatype), count, datatype, peer);
   }
-  start_recv(recv, count, datatype, root);
+  recv_part(recv, count, datatype, root);
   group.end();
 }
 
 void NcclBackend::send_recv(const void* send, void* recv, std::size_t count, DataType datatype, Partners partners) {
   Group group(*library_);
-  start_send(send, count, datatype, partners.to);
-  start_recv(recv, count, datatype, partners.from);
+  send_part(send, count, datatype, partners.to);
+  recv_part(recv, count, datatype, partners.from);
   group.end();
+}
+
+/// An empty message too is one, which NCCL carries to its peer.
+void NcclBackend::send(const void* buffer, std::size_t count, DataType datatype, int to) {
+  check_call(nccl_.send(buffer, count, nccl_type(datatype), to, communicator(), stream_), "ncclSend");
+}
+
+void NcclBackend::recv(void* buffer, std::size_t count, DataType datatype, int from) {
+  check_call(nccl_.recv(buffer, count, nccl_type(datatype), from, communicator(), stream_), "ncclRecv");
+}
+
+void NcclBackend::start_send(const void* buffer, std::size_t count, DataType datatype, int to) {
+  start_message([&] { send(buffer, count, datatype, to); });
+}
+
+void NcclBackend::start_recv(void* buffer, std::size_t count, DataType datatype, int from) {
+  start_message([&] { recv(buffer, count, datatype, from); });
+}
+
+/// The stream keeps the order from there on.
+void NcclBackend::finish() {
+  if (window_open_) check_call(close_window(), "ncclGroupEnd");
+}
+
+/// Groups nest: NCCL launches what they hold at the end of the outermost one.
+template <typename Message>
+void NcclBackend::start_message(Message message) {
+  if (!window_open_) check_call(nccl_.group_start(), "ncclGroupStart");
+  window_open_ = true;
+  try {
+    message();
+  } catch (...) {
+    // NCCL carries out nothing of a group in which a call failed. What was aborted it would still look at.
+    if (!communicators_->aborted()) static_cast<void>(close_window());
+    throw;
+  }
+}
+
+ncclResult_t NcclBackend::close_window() {
+  window_open_ = false;
+  return nccl_.group_end();
 }
 
 void NcclBackend::copy(const void* from, void* into, std::size_t bytes) {
@@ -178,15 +220,13 @@ void NcclBackend::check_call(ncclResult_t result, const char* call) const {
     fail(*library_, result, call, local().place);
 }
 
-/// Nothing for an empty part: NCCL would set up a connection to carry it.
-void NcclBackend::start_send(const void* buffer, std::size_t count, DataType datatype, int peer) {
-  if (count == 0) return;
-  check_call(nccl_.send(buffer, count, nccl_type(datatype), peer, communicator(), stream_), "ncclSend");
+/// Nothing for an empty part of a collective: NCCL would set up a connection to carry it.
+void NcclBackend::send_part(const void* buffer, std::size_t count, DataType datatype, int to) {
+  if (count > 0) send(buffer, count, datatype, to);
 }
 
-void NcclBackend::start_recv(void* buffer, std::size_t count, DataType datatype, int peer) {
-  if (count == 0) return;
-  check_call(nccl_.recv(buffer, count, nccl_type(datatype), peer, communicator(), stream_), "ncclRecv");
+void NcclBackend::recv_part(void* buffer, std::size_t count, DataType datatype, int from) {
+  if (count > 0) recv(buffer, count, datatype, from);
 }
 
 }  // namespace fabricbench::nccl

@@ -15,6 +15,12 @@ namespace fabricbench::nccl {
 /// One rank of NCCL on its stream. Where a process has several ranks, its calls stand between begin_group and
 /// end_group of the session. Primitives that this NCCL lacks are groups of ncclSend and ncclRecv, as its own are; an
 /// all_to_all_v is always one. The barrier is an all-reduce of one element, since NCCL has none.
+///
+/// A send or recv alone is a group of its own, in the order of the stream. Messages under way at once are one group
+/// from the first start_send or start_recv to `finish`, and so is what else the thread starts between the two; nothing
+/// of it is launched before `finish`, and where that stands in a group of the session, not before that one ends. Within
+/// a group all messages are under way at once: a send and a recv that are to happen one after the other are not in one.
+/// A rank's messages to itself are in a group, since NCCL refuses a lone one.
 class NcclBackend final : public Backend {
  public:
   /// Owns neither communicators nor stream, which live longer.
@@ -35,6 +41,11 @@ class NcclBackend final : public Backend {
   void gather(const void* send, void* recv, std::size_t count, DataType datatype, int root) override;
   void scatter(const void* send, void* recv, std::size_t count, DataType datatype, int root) override;
   void send_recv(const void* send, void* recv, std::size_t count, DataType datatype, Partners partners) override;
+  void send(const void* buffer, std::size_t count, DataType datatype, int to) override;
+  void recv(void* buffer, std::size_t count, DataType datatype, int from) override;
+  void start_send(const void* buffer, std::size_t count, DataType datatype, int to) override;
+  void start_recv(void* buffer, std::size_t count, DataType datatype, int from) override;
+  void finish() override;
   void copy(const void* from, void* into, std::size_t bytes) override;
   void barrier() override;
 
@@ -43,8 +54,11 @@ class NcclBackend final : public Backend {
   [[nodiscard]] const LocalRank& local() const;
   [[nodiscard]] ncclRedOp_t operation(Reduction reduction, DataType datatype);
   void check_call(ncclResult_t result, const char* call) const;
-  void start_send(const void* buffer, std::size_t count, DataType datatype, int peer);
-  void start_recv(void* buffer, std::size_t count, DataType datatype, int peer);
+  void send_part(const void* buffer, std::size_t count, DataType datatype, int to);
+  void recv_part(void* buffer, std::size_t count, DataType datatype, int from);
+  template <typename Message>
+  void start_message(Message message);
+  ncclResult_t close_window();
 
   const Communicators* communicators_;
   const Library* library_;
@@ -54,6 +68,7 @@ class NcclBackend final : public Backend {
   cudaStream_t stream_;
   cuda::DeviceBlock barrier_word_;
   std::array<std::optional<ncclRedOp_t>, kDataTypes.size()> mulsums_;
+  bool window_open_ = false;  // a group of ours waits for `finish`
 };
 
 }  // namespace fabricbench::nccl

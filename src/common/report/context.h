@@ -38,8 +38,8 @@ struct RankFacts {
 
 /// What follows of one of several groups.
 struct GroupFacts {
-  std::string ranks;  ///< such as `0-3, 8`
-  std::string hosts;
+  std::string ranks;  ///< such as `0-3, 8`; of a pair, the first and the second: `8, 0`
+  std::string hosts;  ///< the same of their hosts
 };
 
 /// What one host's first rank saw of it; only gathered for JSON.
@@ -49,9 +49,18 @@ struct HostFacts {
   std::string description_json;  ///< processor, NUMA nodes, network devices: an object
 };
 
+/// What a program's rows are about, which is what its table shows.
+enum class Figure {
+  kCollective,  ///< one operation of all ranks of a group
+  kLatency,     ///< a message between two ranks: half a round trip
+  kBandwidth,   ///< a window of messages from the first rank of a pair to the second
+  kBothWays,    ///< the same in both directions at once
+};
+
 /// Everything that is known before the first measurement.
 struct Context {
   std::string program;  ///< such as all_reduce_perf
+  Figure figure = Figure::kCollective;
   std::vector<std::string> command_line;
   Options options;
   std::vector<std::pair<std::string, std::string>> option_values;  ///< key and text, as declared

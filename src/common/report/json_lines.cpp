@@ -1,5 +1,7 @@
 #include "common/report/json_lines.h"
 
+#include <array>
+
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -21,6 +23,11 @@ std::string utc(std::time_t time) { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", 
 double us(Seconds time) { return time * 1e6; }
 
 Json optional_us(const std::optional<Seconds>& time) { return time ? Json(us(*time)) : Json(nullptr); }
+
+const char* name_of(Figure figure) {
+  constexpr std::array<const char*, 4> kNames = {"collective", "latency", "bandwidth", "both_ways"};
+  return kNames[static_cast<std::size_t>(figure)];
+}
 
 Json texts(const std::vector<std::pair<std::string, std::string>>& pairs) {
   Json object = Json::object();
@@ -107,6 +114,13 @@ Json times_json(const std::vector<Seconds>& times) {
   return list;
 }
 
+Json directions_json(const std::vector<double>& directions) {
+  if (directions.empty()) return nullptr;
+  Json list = Json::array();
+  for (const double bandwidth : directions) list.push_back(bandwidth / 1e9);
+  return list;
+}
+
 Json interval_json(const Summary& summary) {
   if (!summary.interval) return nullptr;
   return {{"low_us", us(summary.interval->low)},
@@ -122,6 +136,8 @@ Json measurement_json(const std::optional<Measurement>& measured, bool samples) 
             {"time_us_interval", interval_json(summary)},
             {"algbw_gb_per_s", measured->algbw / 1e9},
             {"busbw_gb_per_s", measured->busbw / 1e9},
+            {"message_rate_per_s", measured->message_rate > 0 ? Json(measured->message_rate) : Json(nullptr)},
+            {"directions_gb_per_s", directions_json(measured->directions)},
             {"wrong_elements", measured->wrong ? Json(*measured->wrong) : Json(nullptr)},
             {"epochs", summary.epochs},
             {"samples", summary.samples},
@@ -134,6 +150,7 @@ Json measurement_json(const std::optional<Measurement>& measured, bool samples) 
             {"time_us_p99", optional_us(summary.p99)},
             {"time_us_p999", optional_us(summary.p999)},
             {"time_us_max", us(summary.max)},
+            {"jitter_us", us(summary.jitter)},
             {"cpu_time_us_median", us(measured->cpu_time)},
             {"outliers", summary.outliers},
             {"late_starts", summary.late},
@@ -161,6 +178,7 @@ void JsonLinesSink::begin(const Context& context) {
   output_.write(line({{"kind", "context"},
                       {"schema_version", kSchemaVersion},
                       {"program", context.program},
+                      {"figure", name_of(context.figure)},
                       {"fabricbench_version", kVersion},
                       {"compiler", __VERSION__},
                       {"started_utc", utc(context.started)},

@@ -44,6 +44,8 @@ struct Measurement {
   std::vector<Seconds> rank_times;         ///< each rank's own median
   double algbw = 0;                        ///< bytes per second
   double busbw = 0;                        ///< bytes per second
+  double message_rate = 0;                 ///< messages per second, of messages between two ranks; else 0
+  std::vector<double> directions;          ///< both ways: bytes per second from first to second, and back; else empty
   std::int64_t iterations = 0;             ///< timed, over all epochs
   std::int64_t operations_per_sample = 1;  ///< pipelined: operations between two clock reads
   std::optional<std::uint64_t> wrong;      ///< wrong elements over all ranks; nothing where unchecked

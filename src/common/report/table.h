@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ctime>
 #include <string>
 #include <vector>
 
@@ -20,11 +21,6 @@ class TableSink final : public Sink {
   void end(const Ending& ending) override;
 
  private:
-  [[nodiscard]] std::string group_line(int group);
-  [[nodiscard]] std::string traffic_lines(const Row& row) const;
-  [[nodiscard]] std::string host_of(int group, int group_rank) const;
-  [[nodiscard]] std::string statistics_table();
-
   OutputFile output_;
   Context context_;
   int group_shown_ = -1;
@@ -33,5 +29,9 @@ class TableSink final : public Sink {
 
 /// A number in `width` characters as nccl-tests prints it: as many decimals, up to two, as fit, else an exponent.
 [[nodiscard]] std::string fitted(double value, int width);
+/// The column `#wrong`.
+[[nodiscard]] std::string wrong_text(const Measurement& measured);
+/// Date and time of the host, as -S prints them.
+[[nodiscard]] std::string timestamp(std::time_t time);
 
 }  // namespace fabricbench

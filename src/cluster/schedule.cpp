@@ -1,0 +1,89 @@
+#include "cluster/schedule.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <random>
+#include <stdexcept>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace fabricbench::cluster {
+namespace {
+
+/// The same shuffle with every C++ library: std::shuffle may differ between them.
+void shuffle(std::vector<int>& order, std::mt19937_64& random) {
+  for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random() % i]);
+}
+
+/// A seed of its own for each `stream`.
+std::vector<int> shuffled(int endpoints, std::uint64_t seed, std::uint64_t stream) {
+  std::seed_seq seeds{seed & 0xffffffff, seed >> 32, stream};
+  std::mt19937_64 random(seeds);
+  std::vector<int> order(static_cast<std::size_t>(endpoints));
+  std::iota(order.begin(), order.end(), 0);
+  shuffle(order, random);
+  return order;
+}
+
+int whole_rounds(const SchedulePlan& plan) {
+  if (plan.endpoints < 2) return 0;
+  const bool one_is_idle = plan.kind != ScheduleKind::kShift && plan.endpoints % 2 == 1;
+  const int all = one_is_idle ? plan.endpoints : plan.endpoints - 1;
+  if (plan.rounds == 0) return all;
+  return plan.kind == ScheduleKind::kRandom ? plan.rounds : std::min(plan.rounds, all);
+}
+
+/// Places of the circle method's meeting `index` of a round. Of an odd number, who would meet the endpoint more has no
+/// meeting. Who stands in the fixed place would come first in every round, and so takes turns.
+Meeting on_circle(int endpoints, int round, int index) {
+  const bool odd = endpoints % 2 == 1;
+  const int circle = odd ? endpoints : endpoints - 1;
+  const int step = odd ? index + 1 : index;
+  if (step > 0) return {(round + step) % circle, (round - step + circle) % circle};
+  return round % 2 == 0 ? Meeting{circle, round} : Meeting{round, circle};
+}
+
+}  // namespace
+
+Schedule::Schedule(const SchedulePlan& plan)
+    : plan_(plan),
+      order_(shuffled(plan.endpoints, plan.seed, 0)),
+      whole_rounds_(whole_rounds(plan)),
+      meetings_(plan.kind == ScheduleKind::kShift ? plan.endpoints : plan.endpoints / 2) {
+  if (plan.concurrent > 0 && meetings_ > plan.concurrent) parts_ = (meetings_ - 1) / plan.concurrent + 1;
+}
+
+std::vector<Meeting> Schedule::round(std::int64_t number) const {
+  if (number < 0 || number >= rounds()) {
+    throw std::out_of_range(fmt::format("round {} of a schedule that has {}, from 0 on", number, rounds()));
+  }
+  const auto whole_round = static_cast<int>(number / parts_);
+  // Parts differ by one meeting at most: they load the network alike, and their results can be compared.
+  const std::int64_t part = number % parts_;
+  const auto begin = static_cast<int>(part * meetings_ / parts_);
+  const auto end = static_cast<int>((part + 1) * meetings_ / parts_);
+  const bool random = plan_.kind == ScheduleKind::kRandom;
+  const std::vector<int> drawn =
+      random ? shuffled(plan_.endpoints, plan_.seed, static_cast<std::uint64_t>(whole_round) + 1) : std::vector<int>();
+  const std::vector<int>& order = random ? drawn : order_;
+  std::vector<Meeting> meetings;
+  meetings.reserve(static_cast<std::size_t>(end - begin));
+  for (int index = begin; index < end; ++index) {
+    const auto [first, second] = places(whole_round, index);
+    meetings.push_back({order[static_cast<std::size_t>(first)], order[static_cast<std::size_t>(second)]});
+  }
+  return meetings;
+}
+
+Meeting Schedule::places(int round, int index) const {
+  switch (plan_.kind) {
+    case ScheduleKind::kCircle: return on_circle(plan_.endpoints, round, index);
+    case ScheduleKind::kShift: return {index, (index + round + 1) % plan_.endpoints};
+    case ScheduleKind::kRandom: break;
+  }
+  return {2 * index, 2 * index + 1};
+}
+
+}  // namespace fabricbench::cluster

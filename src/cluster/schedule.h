@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace fabricbench::cluster {
+
+/// Two endpoints that are measured with each other. The first is the one that sends where only one does.
+struct Meeting {
+  int first = 0;
+  int second = 0;
+};
+
+/// The order in which N endpoints meet.
+enum class ScheduleKind {
+  kCircle,  ///< every pair once, in rounds of disjoint pairs: N-1 rounds, or N of an odd N, each with one endpoint idle
+  kShift,   ///< every ordered pair once, as mpiGraph has it: in each of N-1 rounds all endpoints send and all receive
+  kRandom,  ///< each round pairs all endpoints at random, of an odd N all but one; pairs may come back
+};
+
+/// What a schedule is to be. Nothing in it is negative.
+struct SchedulePlan {
+  ScheduleKind kind = ScheduleKind::kCircle;
+  int endpoints = 0;  ///< N
+  std::uint64_t seed =
+      0;               ///< of the order of the endpoints, so that rounds do not follow racks, and of kRandom's pairs
+  int rounds = 0;      ///< at most so many, before `concurrent` splits them; 0: all, of kRandom as many as of kCircle
+  int concurrent = 0;  ///< meetings in a round at most; a round that has more is split; 0: no limit
+};
+
+/// Who meets whom, round by round. Rounds are worked out when they are asked for: of 16384 endpoints there are
+/// 134 million pairs, and a schedule holds no more than the order of the endpoints. The same plan gives the same
+/// schedule on every machine and with every C++ library. The numbers below are places in the order of the endpoints.
+///
+/// kCircle is the circle method of round-robin tournaments, a 1-factorisation of the complete graph of an even N (an
+/// odd one has an endpoint more, and who meets that is idle): N-1 keeps its place, the others stand in a circle and
+/// move on by one from round to round. In round r it meets r, and r+i meets r-i modulo N-1, for i from 1 to N/2-1. In
+/// any k rounds everybody meets k others, or k-1 where it is idle once, so a few rounds say something of every
+/// endpoint. Each comes first as often as second, give or take one.
+///
+/// kShift: in round d, counted from 1, i sends to i+d and receives from i-d modulo N.
+class Schedule {
+ public:
+  explicit Schedule(const SchedulePlan& plan);
+
+  /// The rounds, after splitting; 0 where fewer than two endpoints are.
+  [[nodiscard]] std::int64_t rounds() const { return whole_rounds_ * parts_; }
+
+  /// The meetings of a round, from 0 on: disjoint pairs, but for kShift, whose flows have each endpoint send at most
+  /// once and receive at most once. Throws std::out_of_range where there is no such round.
+  [[nodiscard]] std::vector<Meeting> round(std::int64_t number) const;
+
+ private:
+  /// The places in the order of the endpoints that meeting `index` of a round before splitting has.
+  [[nodiscard]] Meeting places(int round, int index) const;
+
+  SchedulePlan plan_;
+  std::vector<int> order_;         // of the endpoints
+  std::int64_t whole_rounds_ = 0;  // before splitting
+  int meetings_ = 0;               // in a whole round
+  int parts_ = 1;                  // of a whole round
+};
+
+}  // namespace fabricbench::cluster

@@ -1,0 +1,58 @@
+#include "common/harness/members.h"
+
+#include <fstream>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "common/core/error.h"
+#include "common/core/pairs.h"
+#include "common/harness/first_process.h"
+#include "common/host/identity.h"
+
+namespace fabricbench {
+namespace {
+
+std::string read_file(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw UsageError(fmt::format("cannot read the pairs '{}'; give a file that exists, or a rule", path));
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+PairChoice choose(const std::string& rule, const std::vector<std::string>& hosts) {
+  return choose_pairs(rule, hosts, names_a_file(rule) ? read_file(rule) : "");
+}
+
+/// 2k for the first of pair k, 2k+1 for the second; -1 for a process that is in none.
+std::int64_t seat_of(int process, const std::vector<Pair>& pairs) {
+  for (std::size_t pair = 0; pair < pairs.size(); ++pair) {
+    if (pairs[pair].first == process) return static_cast<std::int64_t>(2 * pair);
+    if (pairs[pair].second == process) return static_cast<std::int64_t>(2 * pair + 1);
+  }
+  return -1;
+}
+
+}  // namespace
+
+Members choose_members(const mpi::Communicator& job, const Collective& collective, const Options& options) {
+  const std::string rule = options.pairs.empty() ? std::string(collective.default_pairs()) : options.pairs;
+  const std::vector<std::string> hosts = job.gather(host::host_name());
+  const PairChoice choice = on_first_process(job, [&] { return choose(rule, hosts); });
+  std::vector<std::int64_t> seats;
+  for (int process = 0; job.is_root() && process < job.size(); ++process) {
+    seats.push_back(seat_of(process, choice.pairs));
+  }
+  const std::int64_t seat = job.scatter(seats);
+  Members members;
+  members.communicator = job.split(seat < 0 ? std::nullopt : std::optional(0), static_cast<int>(seat));
+  // Only process 0 of the members reports, and it need not be the job's.
+  for (std::size_t i = 0;; ++i) {
+    const std::string notice = job.broadcast(job.is_root() && i < choice.notices.size() ? choice.notices[i] : "");
+    if (notice.empty()) break;
+    members.notices.push_back(notice);
+  }
+  members.notices.insert(members.notices.begin(), "Pairs: " + job.broadcast(choice.rule));
+  return members;
+}
+
+}  // namespace fabricbench

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/report/output_file.h"
+#include "common/report/sink.h"
+
+namespace fabricbench {
+
+/// Writes the table of programs that send messages between two ranks: a row for each size and pair. Every other line
+/// is marked with `#`. Of several pairs, the rows of a size stand together, whatever the order in which they come; a
+/// line below them says what the pairs come to, and a closing line names the pair that was slowest most often.
+/// docs/output.md describes it.
+class PairTableSink final : public Sink {
+ public:
+  explicit PairTableSink(OutputFile output) : output_(std::move(output)) {}
+
+  void begin(const Context& context) override;
+  void row(const Row& row) override;
+  void end(const Ending& ending) override;
+
+ private:
+  void print(std::vector<Row> rows);
+  [[nodiscard]] std::string slowest_pair_line() const;
+  [[nodiscard]] std::string statistics();
+
+  OutputFile output_;
+  Context context_;
+  std::vector<std::vector<Row>> pending_;  // of one case each, until every pair has reported it
+  std::map<int, int> times_slowest_;       // by pair
+  int cases_ = 0;                          // that several pairs have reported
+  std::vector<Row> rows_;                  // kept only where --stats will print them
+};
+
+}  // namespace fabricbench

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/core/units.h"
+#include "common/sockets/address.h"
+#include "common/sockets/socket.h"
+
+namespace fabricbench::sockets {
+
+/// How a rank connects to others.
+struct Dialing {
+  std::uint64_t job = 0;
+  int rank = 0;  ///< its own
+  int streams = 1;
+  std::vector<Address> sources;  ///< the addresses to connect from; empty: as the kernel routes
+  Bytes buffer = 0;              ///< as make_socket takes it
+  Seconds limit_s = 10;          ///< for all attempts on one connection together
+};
+
+/// The rank that is to be connected to.
+struct Callee {
+  int rank = 0;
+  std::string name;                 ///< for messages: `rank 1 on node-b`
+  std::vector<Endpoint> endpoints;  ///< of which any will do, the likeliest first
+};
+
+/// Connections to one rank, by stream, which an Acceptor there has taken: all to the first endpoint that answers as it
+/// should. Throws Error (missing) with what was tried where none does.
+[[nodiscard]] std::vector<Socket> dial(const Callee& callee, const Dialing& dialing);
+
+}  // namespace fabricbench::sockets

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/sockets/acceptor.h"
+#include "common/sockets/announcement.h"
+#include "common/sockets/interfaces.h"
+#include "common/sockets/settings.h"
+#include "common/sockets/tcp_backend.h"
+
+namespace fabricbench::sockets {
+
+/// Brings the ranks together: every rank listens and tells the others where, then the lower of two ranks connects to
+/// the higher.
+class Meeting {
+ public:
+  /// Throws UsageError for a number of streams or a pair that cannot be.
+  Meeting(int rank, int ranks, const TcpSettings& settings);
+
+  /// The ranks and the connections to those that this one exchanges messages with. Collective, as TcpSession says.
+  [[nodiscard]] std::vector<Peer> connect(const Gather& gather);
+
+ private:
+  [[nodiscard]] std::string announce();
+  void listen();
+  void dial_higher(std::vector<Peer>& peers) const;
+  [[nodiscard]] std::vector<Endpoint> reachable(const Announcement& other) const;
+  [[nodiscard]] bool owns(const Address& address) const;
+  [[nodiscard]] bool is_near(const Address& address) const;
+  [[nodiscard]] std::string name_of(std::size_t rank) const;
+
+  int rank_;
+  int ranks_;
+  TcpSettings settings_;
+  std::vector<int> partners_;
+  std::string host_;
+  std::vector<OwnAddress> own_;
+  std::vector<Socket> listeners_;
+  std::vector<Announcement> announcements_;  // by rank
+};
+
+/// Whom `rank` exchanges messages with, in order.
+[[nodiscard]] std::vector<int> partners(int rank, int ranks, const std::vector<Pair>& pairs);
+
+/// Where the other end of a connection is.
+[[nodiscard]] Address peer_address(const Socket& socket);
+
+}  // namespace fabricbench::sockets

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/core/memory.h"
+#include "common/core/session.h"
+#include "common/core/units.h"
+#include "common/sockets/announcement.h"
+#include "common/sockets/settings.h"
+#include "common/sockets/tcp_backend.h"
+#include "common/sockets/tcp_info.h"
+
+namespace fabricbench::sockets {
+
+/// TCP on host memory: one rank a process, and calls that have completed when they return.
+class TcpSession final : public Session {
+ public:
+  /// Connects this rank with the others. Collective: `gather` is called twice on every rank, and where the session does
+  /// not come about, every rank throws the same Error, of the first rank that found one. Two ranks of one host and
+  /// network namespace use the loopback, unless an interface was asked for.
+  TcpSession(int rank, int ranks, const Gather& gather, const TcpSettings& settings);
+
+  [[nodiscard]] std::string library() const override { return library_; }
+  [[nodiscard]] Backend& backend(int /*local_rank*/) override { return *backend_; }
+  [[nodiscard]] Memory& memory(int /*local_rank*/) override { return memory_; }
+  [[nodiscard]] std::vector<std::byte*> allocate(std::size_t bytes) override;
+  void release(const std::vector<std::byte*>& blocks) noexcept override;
+  void wait() override {}
+  void abandon() noexcept override { backend_->abandon(); }
+
+  /// Of all connections of this rank.
+  [[nodiscard]] TcpTotals totals() const { return backend_->totals(); }
+
+ private:
+  std::unique_ptr<TcpBackend> backend_;
+  std::string library_;
+  HostMemory memory_;
+};
+
+}  // namespace fabricbench::sockets

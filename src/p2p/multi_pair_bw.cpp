@@ -1,0 +1,18 @@
+// multi_pair_bw: windows of messages from one half of the ranks to the other, all pairs at once.
+
+#include "common/harness/pair_test.h"
+#include "common/harness/program.h"
+
+namespace fabricbench {
+namespace {
+
+class MultiPairBandwidth final : public OneWay {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "multi_pair_bw"; }
+  [[nodiscard]] std::string_view default_pairs() const override { return "adjacent"; }
+};
+
+}  // namespace
+}  // namespace fabricbench
+
+int main(int argc, char** argv) { return fabricbench::run_collective(fabricbench::MultiPairBandwidth(), argc, argv); }

@@ -1,0 +1,17 @@
+// send_recv_bw: windows of messages from one rank to another.
+
+#include "common/harness/pair_test.h"
+#include "common/harness/program.h"
+
+namespace fabricbench {
+namespace {
+
+class SendRecvBandwidth final : public OneWay {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "send_recv_bw"; }
+};
+
+}  // namespace
+}  // namespace fabricbench
+
+int main(int argc, char** argv) { return fabricbench::run_collective(fabricbench::SendRecvBandwidth(), argc, argv); }
