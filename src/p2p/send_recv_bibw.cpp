@@ -20,9 +20,11 @@ class BothWays final : public PairTest {
     backend.start_send(operands.send, operands.count, operands.datatype, other);
   }
 
+  /// Windows begin together: a rank that began before the other would count the other's delay as its own direction's.
   void finish_window(Backend& backend, const Operands& operands) const override {
     if (backend.finish_receiving()) operands.receiving->total += now() - operands.receiving->began;
     backend.finish();
+    backend.barrier();
   }
 };
 

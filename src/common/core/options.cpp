@@ -140,6 +140,7 @@ OptionSpec offered_by(OfferedBy programs, OptionSpec made) {
   return made;
 }
 
+OptionSpec for_libraries(OptionSpec made) { return offered_by(OfferedBy::kLibraries, std::move(made)); }
 OptionSpec for_collectives(OptionSpec made) { return offered_by(OfferedBy::kCollectives, std::move(made)); }
 
 OptionSpec for_gpus(std::string names, std::string value_name, std::string help, Accessors accessors) {
@@ -300,11 +301,13 @@ void set_memory(Options& options, std::string_view text) {
 std::vector<OptionSpec> backend_options() {
   using enum OptionGroup;
   return {
-      spec(kBackend, "--backend", "NAME", "auto, mpi or nccl (GPUs)",
-           {[](Options& options, std::string_view text) { options.backend = choose(text, "backend", kBackends); },
-            [](const Options& options) { return options.backend; }}),
-      spec(kBackend, "--memory", "KIND", "host or cuda: where the buffers lie; 1: as -M 1",
-           {set_memory, [](const Options& options) { return std::string(word_for(options.memory, kMemories)); }}),
+      for_libraries(
+          spec(kBackend, "--backend", "NAME", "auto, mpi or nccl (GPUs)",
+               {[](Options& options, std::string_view text) { options.backend = choose(text, "backend", kBackends); },
+                [](const Options& options) { return options.backend; }})),
+      for_libraries(
+          spec(kBackend, "--memory", "KIND", "host or cuda: where the buffers lie; 1: as -M 1",
+               {set_memory, [](const Options& options) { return std::string(word_for(options.memory, kMemories)); }})),
       for_collectives(spec(
           kBackend, "--split", "RULE",
           "groups that run at the same time, by the process's number: AND, OR, MOD or DIV and a number, such as MOD 2",
@@ -325,6 +328,11 @@ std::vector<OptionSpec> pair_options() {
       offered_by(OfferedBy::kWindows,
                  spec(kMeasuring, "--window", "N", "messages under way at once, before they are waited for",
                       integer(&Options::window, "--window", 1, 1 << 20))),
+      offered_by(OfferedBy::kSockets, spec(kBackend, "--streams", "N", "TCP connections between two ranks",
+                                           integer(&Options::streams, "--streams", 1, 64))),
+      offered_by(OfferedBy::kSockets,
+                 spec(kBackend, "--interface", "NAME", "the interface to use, or an address of it or of its network",
+                      text_of(&Options::interface, "--interface"))),
   };
 }
 
@@ -333,10 +341,11 @@ std::vector<OptionSpec> gpu_options() {
       for_gpus("-g,--ngpus", "N", "GPUs of each thread", integer(&Options::gpus, "-g (GPUs)", 1, 1024)),
       for_gpus("-t,--nthreads", "N", "threads of a process; one thread drives all their GPUs, by group calls",
                integer(&Options::threads, "-t (threads)", 1, 1024)),
-      spec(OptionGroup::kGpus, "--device", "N", "CUDA's number of every process's first GPU",
-           {[](Options& options, std::string_view text) { options.device = parse_integer(text, "--device", 0, 1023); },
-            [](const Options& options) { return options.device ? fmt::format("{}", *options.device) : std::string(); }},
-           "NCCL_TESTS_DEVICE"),
+      for_libraries(spec(
+          OptionGroup::kGpus, "--device", "N", "CUDA's number of every process's first GPU",
+          {[](Options& options, std::string_view text) { options.device = parse_integer(text, "--device", 0, 1023); },
+           [](const Options& options) { return options.device ? fmt::format("{}", *options.device) : std::string(); }},
+          "NCCL_TESTS_DEVICE")),
       for_collectives(spec(OptionGroup::kGpus, "-M,--memory_report,--memory-report", "0|1",
                            "report the GPU memory used, at the end",
                            zero_or_one(&Options::memory_report, "-M (memory report)"))),
@@ -404,6 +413,8 @@ bool OptionSpec::is_of(const ProgramFacts& program) const {
   if (!only_for.empty()) return only_for == program.name;
   switch (offered_by) {
     case OfferedBy::kAll: return true;
+    case OfferedBy::kLibraries: return !program.sockets;
+    case OfferedBy::kSockets: return program.sockets;
     case OfferedBy::kCollectives: return !program.pairs;
     case OfferedBy::kPairs: return program.pairs;
     case OfferedBy::kWindows: return program.windowed;

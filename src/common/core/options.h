@@ -59,6 +59,8 @@ struct Options {
   MemoryKind memory = MemoryKind::kAuto;
   std::string pairs;         ///< which ranks exchange messages, see choose_pairs; empty: two
   std::int64_t window = 64;  ///< messages under way at once
+  std::int64_t streams = 1;  ///< TCP connections between two ranks
+  std::string interface;     ///< of TCP: its name, or an address; empty: whichever reaches the other rank
   std::string split;         ///< how processes form groups, such as `MOD 2`; empty: all are one group
   std::int64_t threads = 1;
   std::int64_t gpus = 1;               ///< for each thread
@@ -101,13 +103,14 @@ struct ProgramFacts {
   std::string name;       ///< such as all_reduce_perf
   bool pairs = false;     ///< sends messages between two ranks
   bool windowed = false;  ///< keeps a window of them under way
+  bool sockets = false;   ///< over connections of its own, not by a library
 };
 
 /// What holds where the command line says nothing.
 [[nodiscard]] Options default_options(const ProgramFacts& program);
 
 /// Which programs have an option.
-enum class OfferedBy { kAll, kCollectives, kPairs, kWindows };
+enum class OfferedBy { kAll, kLibraries, kCollectives, kPairs, kWindows, kSockets };
 
 /// One option, declared once: command line, manual, banner and JSON context come from this list.
 struct OptionSpec {

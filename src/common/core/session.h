@@ -103,6 +103,8 @@ class Session {
   /// Why choices cannot be observed; empty where they can.
   [[nodiscard]] virtual std::string why_no_choices() const { return "this library does not tell what it chose"; }
 
+  /// What the user should know of this process's part in the run, for the end of the report; empty: nothing.
+  [[nodiscard]] virtual std::string remark() const { return ""; }
   /// One line on what was allocated for what; empty where it was not asked for.
   [[nodiscard]] virtual std::string memory_usage() { return ""; }
   /// Where this process's ranks stand, for the report of a hang: device, the library's last error. May be called

@@ -8,6 +8,7 @@
 #include "common/core/error.h"
 #include "common/harness/gpu_sessions.h"
 #include "common/mpi/mpi_session.h"
+#include "common/sockets/tcp_session.h"
 
 namespace fabricbench {
 namespace {
@@ -42,18 +43,22 @@ std::string first_problem(const std::vector<std::string>& problems, const std::v
   return fmt::format("rank {}, host {}: {}", rank, hosts[rank], *first);
 }
 
-/// Opens a session on every process. Where something is missing on one, all throw the error of the first such.
+/// Opens a session on every process. Where something is wrong or missing on one, all throw the error of the first such.
 gpu::Opened open_everywhere(const mpi::Communicator& world, const std::string& host, const Opener& open) {
   gpu::Opened opened;
   std::string problem;
+  ExitStatus status = ExitStatus::kOk;
   try {
     opened = open();
   } catch (const Error& error) {
-    if (error.status() != ExitStatus::kMissing) throw;
+    status = error.status();
+    if (status != ExitStatus::kMissing && status != ExitStatus::kUsage) throw;
     problem = error.what();
   }
-  if (world.max(std::int64_t{!problem.empty()}) == 0) return opened;
-  throw Error(ExitStatus::kMissing, world.broadcast(first_problem(world.gather(problem), world.gather(host))));
+  const std::int64_t worst = world.max(static_cast<std::int64_t>(status));
+  if (worst == 0) return opened;
+  throw Error(static_cast<ExitStatus>(worst),
+              world.broadcast(first_problem(world.gather(problem), world.gather(host))));
 }
 
 BackendChoice on_nccl(const Team& team, const Placed& placed, const Options& options, std::string reason) {
@@ -71,7 +76,28 @@ BackendChoice on_mpi(const Team& team, const Placed& placed, const Options& opti
   return {std::move(opened.session), "mpi", std::move(reason), std::move(opened.notices)};
 }
 
+/// Every rank's text on every rank.
+std::vector<std::string> all_gather(const mpi::Communicator& group, const std::string& text) {
+  std::vector<std::string> texts = group.gather(text);
+  texts.resize(static_cast<std::size_t>(group.size()));
+  for (std::string& each : texts) each = group.broadcast(std::move(each));
+  return texts;
+}
+
 }  // namespace
+
+BackendChoice open_sockets(const Team& team, const Placed& placed, const Options& options) {
+  const mpi::Communicator& group = team.group();
+  sockets::TcpSettings settings;
+  settings.streams = static_cast<int>(options.streams);
+  settings.interface = options.interface;
+  settings.time_limit_s = options.timeout;
+  auto opened = open_everywhere(team.world(), placed.host, [&] {
+    const auto gather = [&group](const std::string& text) { return all_gather(group, text); };
+    return gpu::Opened{std::make_unique<sockets::TcpSession>(group.rank(), group.size(), gather, settings), {}};
+  });
+  return {std::move(opened.session), "tcp", "this program measures it"};
+}
 
 BackendChoice choose_backend(const Team& team, const Placed& placed, const Options& options) {
   if (options.backend == "nccl" && options.memory == MemoryKind::kHost) {

@@ -23,4 +23,8 @@ struct BackendChoice {
 /// where options need GPUs that the backend does not use. The same on every process; `team` must outlive it.
 [[nodiscard]] BackendChoice choose_backend(const Team& team, const Placed& placed, const Options& options);
 
+/// TCP connections between the ranks of each group. Throws as choose_backend does, and UsageError for an interface that
+/// no rank may use.
+[[nodiscard]] BackendChoice open_sockets(const Team& team, const Placed& placed, const Options& options);
+
 }  // namespace fabricbench

@@ -125,7 +125,8 @@ CaseList list_cases(const Collective& collective, const Options& options, const 
   const std::size_t element = facts(which.datatype).size;
   for (const Bytes size : list_sizes(options.sweep, element).sizes) {
     const Request request{size / element, element};
-    const std::string why = size > 0 ? why_empty(collective, request, groups) : "";
+    std::string why = size > 0 ? why_empty(collective, request, groups) : "";
+    if (size == 0 && collective.sockets()) why = "TCP has no message of no bytes";
     if (!why.empty()) {
       Row row;
       row.size = size;

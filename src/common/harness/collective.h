@@ -121,6 +121,8 @@ class Collective {
   /// Whether the operations of an iteration are a window, which `finish_window` completes.
   [[nodiscard]] virtual bool windowed() const { return false; }
   virtual void finish_window(Backend& /*backend*/, const Operands& /*operands*/) const {}
+  /// Over connections of its own, not by a library.
+  [[nodiscard]] virtual bool sockets() const { return false; }
   /// What --pairs is where it is not given.
   [[nodiscard]] virtual std::string_view default_pairs() const { return ""; }
 };

@@ -2,8 +2,10 @@
 
 #include <fstream>
 #include <iterator>
+#include <sstream>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "common/core/error.h"
 #include "common/core/pairs.h"
@@ -45,13 +47,9 @@ Members choose_members(const mpi::Communicator& job, const Collective& collectiv
   const std::int64_t seat = job.scatter(seats);
   Members members;
   members.communicator = job.split(seat < 0 ? std::nullopt : std::optional(0), static_cast<int>(seat));
-  // Only process 0 of the members reports, and it need not be the job's.
-  for (std::size_t i = 0;; ++i) {
-    const std::string notice = job.broadcast(job.is_root() && i < choice.notices.size() ? choice.notices[i] : "");
-    if (notice.empty()) break;
-    members.notices.push_back(notice);
-  }
-  members.notices.insert(members.notices.begin(), "Pairs: " + job.broadcast(choice.rule));
+  // The members' first process reports, and need not be the job's.
+  std::istringstream lines(job.broadcast(fmt::format("Pairs: {}\n{}", choice.rule, fmt::join(choice.notices, "\n"))));
+  for (std::string line; std::getline(lines, line);) members.notices.push_back(line);
   return members;
 }
 

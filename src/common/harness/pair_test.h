@@ -24,6 +24,23 @@ class PairTest : public Collective {
   [[nodiscard]] virtual bool receives(int /*rank*/) const { return true; }
 };
 
+/// A message to the second rank of a pair and one back; the time is half of the round trip.
+class PingPong : public PairTest {
+ public:
+  [[nodiscard]] Figure figure() const final { return Figure::kLatency; }
+  [[nodiscard]] int messages_in_turn() const final { return 2; }
+
+  void start(Backend& backend, const Operands& operands) const final {
+    if (operands.rank == 0) {
+      backend.send(operands.send, operands.count, operands.datatype, 1);
+      backend.recv(operands.recv, operands.count, operands.datatype, 1);
+    } else {
+      backend.recv(operands.recv, operands.count, operands.datatype, 0);
+      backend.send(operands.send, operands.count, operands.datatype, 0);
+    }
+  }
+};
+
 /// The first rank of a pair sends windows of messages, and the second answers each window with a message of one byte.
 class OneWay : public PairTest {
  public:

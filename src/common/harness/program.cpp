@@ -23,7 +23,8 @@ namespace {
 
 ProgramFacts facts_of(const Collective& collective) {
   const bool pairs = collective.figure() != Figure::kCollective;
-  return {fmt::format("{}{}", collective.name(), pairs ? "" : "_perf"), pairs, collective.windowed()};
+  return {fmt::format("{}{}", collective.name(), pairs ? "" : "_perf"), pairs, collective.windowed(),
+          collective.sockets()};
 }
 
 void say(const std::string& program, const std::string& message) {
@@ -109,6 +110,18 @@ void run_combinations(const Collective& collective, const Setup& setup, Bench& b
   }
 }
 
+/// What each process's session has to remark on, by its first rank.
+void add_remarks(const Team& team, const Session& session, Ending& ending) {
+  const std::string remark = session.remark();
+  const std::string own = remark.empty()
+                              ? ""
+                              : fmt::format("Rank {} of host {} {}", team.process_in_job() * session.local_ranks(),
+                                            host::host_name(), remark);
+  for (const std::string& text : team.world().gather(own)) {
+    if (!text.empty()) ending.notes.push_back(text);
+  }
+}
+
 /// Measures everything, and reports it. Returns the exit status, the same on every process.
 int measure_all(const mpi::Communicator& world, const Collective& collective, Setup& setup, Context context) {
   Options& options = setup.options;
@@ -136,6 +149,7 @@ int measure_all(const mpi::Communicator& world, const Collective& collective, Se
   Ending ending = conclude(bench.totals(), context);
   ending.memory_usage = session.memory_usage();
   wires.report(ending);
+  add_remarks(*setup.team, session, ending);
   usage.add_to(ending, world);
   for (const auto& sink : setup.sinks) sink->end(ending);
   if (world.is_root() && ending.exit_status != 0) say(context.program, ending.reason);

@@ -148,7 +148,8 @@ Setup set_up(const mpi::Communicator& world, int process, Collective& collective
   setup.options = std::move(options);
   setup.team = std::make_unique<Team>(world, setup.options.split, process);
   setup.placed = place_processes(world);
-  setup.backend = choose_backend(*setup.team, setup.placed, setup.options);
+  const auto open_backend = collective.sockets() ? &open_sockets : &choose_backend;
+  setup.backend = open_backend(*setup.team, setup.placed, setup.options);
   const Session& session = *setup.backend.session;
   note_session(setup);
   setup.groups = group_sizes(*setup.team, session.local_ranks());

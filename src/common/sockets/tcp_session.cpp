@@ -17,10 +17,10 @@ namespace {
 
 /// Between which addresses, by which interface: those of the first peer, and how many others there are.
 std::string route(const Socket& first, std::size_t others) {
+  // No addresses: results get published.
   const Address own = own_endpoint(first.get()).address;
   const std::string more = others == 0 ? "" : fmt::format(" and {} other {}", others, others == 1 ? "rank" : "ranks");
-  return fmt::format("{} to {}{} by {}", to_text(own), to_text(peer_address(first)), more,
-                     interface_of(own, interfaces()));
+  return fmt::format("by {}{}", interface_of(own, interfaces()), more);
 }
 
 /// The buffers that the kernel gave of those asked for; it reports twice as much, for its own use (socket(7)).
@@ -51,6 +51,13 @@ TcpSession::TcpSession(int rank, int ranks, const Gather& gather, const TcpSetti
   std::vector<Peer> peers = Meeting(rank, ranks, settings).connect(gather);
   library_ = describe(peers, settings);
   backend_ = std::make_unique<TcpBackend>(std::move(peers), settings.time_limit_s);
+}
+
+std::string TcpSession::remark() const {
+  const TcpTotals all = totals();
+  if (all.retransmitted_segments == 0) return "";
+  return fmt::format("retransmitted {} TCP segments while {} arrived at the other side", all.retransmitted_segments,
+                     readable_bytes(all.sent_bytes));
 }
 
 std::vector<std::byte*> TcpSession::allocate(std::size_t bytes) { return {HostMemory::allocate(bytes)}; }

@@ -29,6 +29,8 @@ class TcpSession final : public Session {
   [[nodiscard]] std::vector<std::byte*> allocate(std::size_t bytes) override;
   void release(const std::vector<std::byte*>& blocks) noexcept override;
   void wait() override {}
+  /// Of segments that were sent again.
+  [[nodiscard]] std::string remark() const override;
   void abandon() noexcept override { backend_->abandon(); }
 
   /// Of all connections of this rank.

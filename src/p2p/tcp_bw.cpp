@@ -1,0 +1,18 @@
+// tcp_bw: windows of messages from one rank to another over TCP connections.
+
+#include "common/harness/pair_test.h"
+#include "common/harness/program.h"
+
+namespace fabricbench {
+namespace {
+
+class TcpBandwidth final : public OneWay {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "tcp_bw"; }
+  [[nodiscard]] bool sockets() const override { return true; }
+};
+
+}  // namespace
+}  // namespace fabricbench
+
+int main(int argc, char** argv) { return fabricbench::run_collective(fabricbench::TcpBandwidth(), argc, argv); }

@@ -1,0 +1,104 @@
+#!/usr/bin/env bash
+# usage: pairs_test.sh PROGRAMS CASE
+#
+# Runs programs that send messages between two ranks, which lie in the directory PROGRAMS, on hosts made of network
+# namespaces. CASE is one of the functions below whose name begins with test_, without that. Exit status: 0 passed,
+# 1 failed, 77 skipped with a reason.
+set -euo pipefail
+
+# shellcheck source=tests/cluster/cases.sh
+source "$(dirname "${BASH_SOURCE[0]}")/cases.sh"
+
+programs=$1
+
+# rate_mbit_per_s SIZE [PAIR]: of the table, where a pair's number is the second column of several.
+rate_mbit_per_s() {
+    awk -v size="$1" -v pair="${2:-}" \
+        '/^ *[0-9]/ && $1 == size && (pair == "" || $2 == pair) { printf "%d\n", $(pair == "" ? 7 : 8) * 1000 }' "$out"
+}
+
+# expect_rate SIZE LEAST MOST [PAIR]: in Mbit/s.
+expect_rate() {
+    local rate
+    rate=$(rate_mbit_per_s "$1" "${4:-}")
+    [[ -n $rate && $rate -ge $2 && $rate -le $3 ]] || fail "'$rate' Mbit/s, and not between $2 and $3"
+    echo "$rate Mbit/s"
+}
+
+# One rank on each of two hosts, though four ranks were started.
+test_one_rank_of_each_host() {
+    make_hosts 2
+    program=$programs/send_recv_lat
+    run 2 -b 8 -e 64 -f 8 -n 20
+    expect_line "$out" '^# Pairs: .*ranks 0 and 2'
+    expect_line "$out" '^# Ranks: 2, hosts: 2;'
+    expect_line "$out" '^# Out of bounds values : 0 OK'
+}
+
+test_shaped_link() {
+    make_hosts 2
+    shape_host "${hosts[1]}" 100mbit
+    program=$programs/send_recv_bw
+    run 1 -b 64K -e 64K -n 5 -w 1
+    expect_rate 65536 60 110
+    program=$programs/tcp_bw
+    run 1 -b 64K -e 64K -n 5 -w 1
+    expect_rate 65536 60 110
+    run 1 -b 64K -e 64K -n 5 -w 1 --streams 4 --interface e0
+    expect_rate 65536 60 110
+    expect_line "$out" 'TCP, 4 streams, by e0,'
+}
+
+# What only one direction suffers from shows in that direction: with messages that MPI sends without asking first.
+test_directions() {
+    make_hosts 2
+    shape_host "${hosts[0]}" 400mbit
+    shape_host "${hosts[1]}" 50mbit
+    program=$programs/send_recv_bibw
+    run 1 -b 16K -e 16K -n 5 -w 1 --json "$directory/run.json"
+    python3 - "$directory/run.json" <<'EOT' || fail "the directions are not those of the links"
+import json, sys
+row = [line for line in map(json.loads, open(sys.argv[1])) if line["kind"] == "row"][0]
+there, back = row["out_of_place"]["directions_gb_per_s"]
+print(f"{there * 8000:.0f} Mbit/s there, {back * 8000:.0f} back")
+assert 30 < there * 8000 < 60 and back > 2 * there
+EOT
+}
+
+# Of the pairs of eight hosts, only that with the slow link is slow, and it is named.
+test_slow_pair() {
+    local number
+    make_hosts 8
+    for ((number = 0; number < 8; ++number)); do
+        shape_host "${hosts[number]}" 80mbit
+    done
+    shape_host "${hosts[5]}" 20mbit
+    program=$programs/multi_pair_bw
+    run 1 -b 64K -e 64K -n 2 -w 1 --window 16
+    for number in 0 1 3; do
+        expect_rate 65536 50 90 "$number"
+    done
+    expect_rate 65536 10 25 2
+    expect_line "$out" "^# Slowest pair +: 2, "
+}
+
+# A rank that dies ends the job, and is named.
+test_dead_rank() {
+    local victim began=$SECONDS
+    make_hosts 2
+    program=$programs/send_recv_bw
+    start 1 -b 64K -e 64K -N 0 --time-budget 0.05
+    for ((turn = 0; turn < 200; ++turn)); do
+        ! grep -Eq '^ +65536' "$out" || break
+        sleep 0.05
+    done
+    victim=$(sed -n 's/^# *Rank *1 .* Pid *\([0-9]*\) on .*/\1/p' "$out")
+    kill -KILL "$victim"
+    wait_for_job
+    [[ $job_status -ne 0 ]] || fail "the job ended well without rank 1"
+    ((SECONDS - began < 25)) || fail "the job took $((SECONDS - began)) s to end"
+    expect_line "$err" "${hosts[1]}"
+}
+
+make_directory
+run_case "$2"
