@@ -372,6 +372,7 @@ std::vector<double> Bench::directions(const Subject& subject) const {
   const std::vector<Seconds> times = team_.group().gather(own);
   if (std::count(times.begin(), times.end(), 0.0) > 0) return {};
   std::vector<double> rates;
+  rates.reserve(times.size());
   for (const Seconds time : times) rates.push_back(static_cast<double>(subject.which.size) / time);
   std::reverse(rates.begin(), rates.end());
   return rates;
