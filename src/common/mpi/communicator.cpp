@@ -126,6 +126,8 @@ std::vector<Communicator::Located> Communicator::max(std::vector<Located> values
 std::int64_t Communicator::scatter(const std::vector<std::int64_t>& values) const {
   std::int64_t own = 0;
   check(MPI_Scatter(values.data(), 1, MPI_INT64_T, &own, 1, MPI_INT64_T, 0, communicator_), "MPI_Scatter");
+  std::vector<std::int64_t> back(values.size());  // the same way back, for the sake of symmetry alone
+  check(MPI_Gather(&own, 1, MPI_INT64_T, back.data(), 1, MPI_INT64_T, 0, communicator_), "MPI_Gather");
   return own;
 }
 
