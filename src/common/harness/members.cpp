@@ -1,7 +1,5 @@
 #include "common/harness/members.h"
 
-#include <fstream>
-#include <iterator>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -10,19 +8,20 @@
 #include "common/core/error.h"
 #include "common/core/pairs.h"
 #include "common/harness/first_process.h"
+#include "common/host/files.h"
 #include "common/host/identity.h"
 
 namespace fabricbench {
 namespace {
 
-std::string read_file(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) throw UsageError(fmt::format("cannot read the pairs '{}'; give a file that exists, or a rule", path));
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+std::string read_pairs(const std::string& path) {
+  const auto text = host::read_text(path);
+  if (!text) throw UsageError(fmt::format("cannot read the pairs '{}'; give a file that exists, or a rule", path));
+  return *text;
 }
 
 PairChoice choose(const std::string& rule, const std::vector<std::string>& hosts) {
-  return choose_pairs(rule, hosts, names_a_file(rule) ? read_file(rule) : "");
+  return choose_pairs(rule, hosts, names_a_file(rule) ? read_pairs(rule) : "");
 }
 
 /// 2k for the first of pair k, 2k+1 for the second; -1 for a process that is in none.

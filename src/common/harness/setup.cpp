@@ -4,13 +4,12 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
-#include <iterator>
 
 #include <fmt/format.h>
 
 #include "common/core/error.h"
 #include "common/harness/first_process.h"
+#include "common/host/files.h"
 #include "common/host/topology.h"
 #include "common/report/csv.h"
 #include "common/report/json_lines.h"
@@ -52,15 +51,15 @@ std::vector<std::unique_ptr<Sink>> open_own_sinks(Figure figure, const Options& 
   }
 }
 
-std::string read_file(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) throw UsageError(fmt::format("cannot read the traffic matrix '{}'; give a file that exists", path));
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+std::string read_matrix(const std::string& path) {
+  const auto text = host::read_text(path);
+  if (!text) throw UsageError(fmt::format("cannot read the traffic matrix '{}'; give a file that exists", path));
+  return *text;
 }
 
 Traffic agreed_traffic(const mpi::Communicator& world, const Options& options) {
   if (options.matrix_file.empty()) return Traffic(options.spread);
-  const std::string matrix = on_first_process(world, [&] { return read_file(options.matrix_file); });
+  const std::string matrix = on_first_process(world, [&] { return read_matrix(options.matrix_file); });
   return {world.broadcast(matrix), options.matrix_scale};
 }
 

@@ -1,8 +1,15 @@
 #include "common/host/files.h"
 
 #include <fstream>
+#include <iterator>
 
 namespace fabricbench::host {
+
+std::optional<std::string> read_text(const std::filesystem::path& file) {
+  std::ifstream stream(file);
+  if (!stream) return std::nullopt;
+  return std::string(std::istreambuf_iterator<char>(stream), {});
+}
 
 std::vector<std::string> read_lines(const std::filesystem::path& file) {
   std::ifstream stream(file);

@@ -12,6 +12,9 @@
 
 namespace fabricbench::host {
 
+// All that stands in a file; nothing where it cannot be opened.
+[[nodiscard]] std::optional<std::string> read_text(const std::filesystem::path& file);
+
 // Every line of a file without its line end; none where the file cannot be read. Many files below
 // /sys open but refuse to be read (EINVAL), which reads the same as a file that is not there.
 [[nodiscard]] std::vector<std::string> read_lines(const std::filesystem::path& file);
