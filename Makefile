@@ -1,7 +1,7 @@
 # Front door: each target is one call of the tool that does the work.
 PREFIX ?= /usr/local
 
-.PHONY: all test install format tidy clean
+.PHONY: all test test-rdma test-cluster simulate install format tidy clean
 
 all:
 	cmake --preset release
@@ -9,6 +9,17 @@ all:
 
 test:
 	scripts/test.sh
+
+test-rdma:
+	scripts/test.sh --only rdma
+
+# Rewrites the tables of docs/slow-links.md.
+simulate: all
+	scripts/simulate.py --build build
+
+# Sweeps over 16 hosts made of network namespaces, with planted faults: twenty minutes.
+test-cluster: all
+	tests/cluster/complete.sh build
 
 install: all
 	cmake --install build --prefix $(PREFIX)

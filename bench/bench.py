@@ -3,7 +3,8 @@
 
 usage: bench/bench.py [--build DIR] [--launches N] [BENCH]...
 
-BENCH: overhead, collectives, isolated, start, memory, verification, nccl_overhead or coverage; default: all.
+BENCH: overhead, collectives, isolated, start, memory, verification, nccl_overhead, sweep_memory, plan_round,
+judge_scale or coverage; default: all.
 
 Every figure is a ratio or a difference taken in one run: the two sides alternate, and the median of
 several launches counts. bench/README.md says what each one is for and what was seen.
@@ -131,6 +132,30 @@ def nccl_overhead(build, _launches):
     print("\n".join("nccl_overhead: " + line for line in output.splitlines()))
 
 
+def sweep_memory(build, _launches):
+    """The first endpoint's memory over a whole sweep of simulated endpoints."""
+    for arguments in (["1024"], ["16384", "20"]):
+        output = subprocess.run([build / "bench/sweep_memory", *arguments], check=True, stdout=subprocess.PIPE,
+                                text=True).stdout
+        print("sweep_memory:", output.splitlines()[-1], flush=True)
+
+
+def plan_round(build, _launches):
+    """Planning the next round of a sweep from all readings so far."""
+    for arguments in (["1024", "1023"], ["16384"]):
+        output = subprocess.run([build / "bench/plan_round", *arguments], check=True, stdout=subprocess.PIPE,
+                                text=True).stdout
+        print("\n".join("plan_round: " + line for line in output.splitlines()), flush=True)
+
+
+def judge_scale(build, _launches):
+    """Time and memory of a verdict over a simulated sweep: at most 1 s and 200 MiB."""
+    for arguments in (["1024"], ["16384", "12"]):
+        output = subprocess.run([build / "bench/judge_scale", *arguments], check=True, stdout=subprocess.PIPE,
+                                text=True).stdout
+        print("judge_scale:", output.splitlines()[-1], flush=True)
+
+
 EPOCHS = 9  # of a run by default
 
 
@@ -174,7 +199,8 @@ def coverage(build, _launches):
 
 
 BENCHES = {bench.__name__: bench for bench in (overhead, collectives, isolated, start, memory, verification,
-                                           nccl_overhead, coverage)}
+                                           nccl_overhead, sweep_memory, plan_round,
+                                           judge_scale, coverage)}
 
 
 def main():

@@ -5,11 +5,11 @@ set -euo pipefail
 
 # shellcheck source=scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source=scripts/checks.sh
+source "$(dirname "${BASH_SOURCE[0]}")/checks.sh"
 
 readonly kCollectives=(all_reduce all_gather reduce_scatter broadcast reduce alltoall alltoallv gather scatter sendrecv
     hypercube barrier)
-# A job that hangs counts as failed after so long.
-readonly kTimeLimit_s=120
 readonly kSizes=(-b 256 -e 1M -f 16)
 readonly kBudget=(--time-budget "${TIME_BUDGET:-0.05}")
 readonly kSmall=("${kSizes[@]}" "${kBudget[@]}")
@@ -47,39 +47,8 @@ command -v mpirun >/dev/null || die "$kMissing" "mpirun is not on the PATH; inst
 gpus=${GPUS:-$(nvidia-smi --list-gpus 2>/dev/null | wc -l)}
 [[ $gpus -ge 1 ]] || die "$kMissing" "nvidia-smi lists no GPU here; run this on a machine that has one"
 
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-passed=0 failed=0 skipped=0
-
-# tell LINE...
-tell() {
-    printf '%s\n' "$*"
-    if [[ -n $record ]]; then printf '%s\n' "$*" >>"$record"; fi
-}
-
-# verdict PASS|FAIL|SKIP NAME DETAIL...
-verdict() {
-    case $1 in
-        PASS) passed=$((passed + 1)) ;;
-        FAIL) failed=$((failed + 1)) ;;
-        SKIP) skipped=$((skipped + 1)) ;;
-    esac
-    tell "$1 $2${3:+: ${*:3}}"
-}
-
-# Runs a job of the given number of processes; its output goes to $work/out. Prints its exit status.
-job() {
-    local processes=$1 status=0
-    shift
-    timeout -k 10 "$kTimeLimit_s" mpirun --oversubscribe -np "$processes" "$@" </dev/null >"$work/out" 2>&1 || status=$?
-    echo "$status"
-}
-
-# The figure that a PASS shows, and why a FAIL is one.
+# The figure that a PASS shows.
 closing_figure() { sed -n 's/^# Avg bus bandwidth *: /average busbw GB\/s /p' "$work/out" | head -n 1; }
-first_complaint() {
-    grep -m 1 -E '_perf: |fabricbench: ' "$work/out" || grep -m 1 '^# Backend: ' "$work/out" || tail -n 1 "$work/out"
-}
 
 # passes NAME PROCESSES COMMAND...: the job ends well, on the nccl backend, with every element right.
 passes() {
@@ -92,18 +61,6 @@ passes() {
         verdict SKIP "$name" "$(first_complaint)"
     else
         verdict FAIL "$name" "exit status $status: $(first_complaint)"
-    fi
-}
-
-# ends_with STATUS WORDS NAME PROCESSES COMMAND...: the job ends with this status and says these words.
-ends_with() {
-    local expected=$1 words=$2 name=$3 status
-    shift 3
-    status=$(job "$@")
-    if [[ $status == "$expected" ]] && grep -q -- "$words" "$work/out"; then
-        verdict PASS "$name" "exit status $status"
-    else
-        verdict FAIL "$name" "exit status $status instead of $expected, or no '$words': $(first_complaint)"
     fi
 }
 
@@ -179,6 +136,29 @@ check_endings() {
     ends_with 3 "backend nccl" "nccl without a GPU" 1 env CUDA_VISIBLE_DEVICES= "$programs/all_reduce_perf" --backend nccl
 }
 
+# Copies between the host and every GPU, and from GPU to GPU, each compared with what was to be copied.
+check_copies() {
+    local status copies=$programs/gpu_copy_bw
+    if [[ ! -x $copies ]]; then
+        verdict SKIP copies "$programs has no gpu_copy_bw"
+        return
+    fi
+    status=$(job 1 "$copies" "${kBudget[@]}")
+    grep -E '^ *[0-9]' "$work/out" | while read -r line; do tell "# $line"; done
+    if [[ $status == 0 ]] && grep -q 'Out of bounds values : 0 OK' "$work/out"; then
+        verdict PASS copies "$(sed -n 's/^# Odd GPUs *: /odd GPUs: /p' "$work/out")"
+    else
+        verdict FAIL copies "exit status $status: $(first_complaint)"
+    fi
+    status=$(job "$gpus" "$copies" "${kBudget[@]}" -b 1M -e 1M)
+    if [[ $status == 0 ]] && grep -q 'Out of bounds values : 0 OK' "$work/out"; then
+        verdict PASS "copies, GPUs divided among $gpus processes" "$(grep -c -E '^ *[0-9]' "$work/out") rows"
+    else
+        verdict FAIL "copies, GPUs divided among $gpus processes" "exit status $status: $(tail -n 1 "$work/out")"
+    fi
+    ends_with 3 "gpu_copy_bw: host .*no device" "copies without a GPU" 1 env CUDA_VISIBLE_DEVICES= "$copies"
+}
+
 check_kernels() {
     local test=$programs/tests/gpu/kernels_test bandwidth=$programs/bench/kernel_bandwidth tool
     if [[ ! -x $test || ! -x $bandwidth ]]; then
@@ -219,10 +199,9 @@ main() {
     check_options
     check_ranks_on_one_gpu
     check_endings
+    check_copies
     check_kernels
-    tell "$passed passed, $failed failed, $skipped skipped"
-    [[ $failed -eq 0 ]] || exit "$kFailed"
-    exit 0
+    conclude
 }
 
 main

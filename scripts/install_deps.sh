@@ -26,32 +26,43 @@ EOT
 #   command NAME     found on the PATH
 #   header FILE      found by the C++ compiler
 #   library FILE     known to the C++ compiler
+#   static NAME      found on the PATH, and in need of no shared library
 #   module NAME      imported by the python3 on the PATH or by the system's, which is where packages put it
+# The package - means that it is of no use there: the guests of tests/rdma take a kernel from Debian's packages.
 dependency_table() {
     cat <<'EOT'
-# for   kind     name               apt                  dnf
-build   command  c++                build-essential      gcc-c++
-build   command  make               build-essential      make
-build   command  cmake              cmake                cmake
-build   command  ninja              ninja-build          ninja-build
-build   command  pkg-config         pkg-config           pkgconf-pkg-config
-build   command  mpicxx             libopenmpi-dev       openmpi-devel
-build   command  mpirun             openmpi-bin          openmpi
-build   header   CLI/CLI.hpp        libcli11-dev         cli11-devel
-build   header   fmt/format.h       libfmt-dev           fmt-devel
-build   header   nlohmann/json.hpp  nlohmann-json3-dev   json-devel
-build   header   hwloc.h            libhwloc-dev         hwloc-devel
-test    header   gtest/gtest.h      libgtest-dev         gtest-devel
-test    header   gmock/gmock.h      libgmock-dev         gmock-devel
-test    command  python3            python3              python3
-test    module   jsonschema         python3-jsonschema   python3-jsonschema
-test    library  libasan.so         build-essential      libasan
-test    library  libubsan.so        build-essential      libubsan
-test    command  find               findutils            findutils
-test    command  ip                 iproute2             iproute
-test    command  clang-format       clang-format         clang-tools-extra
-test    command  clang-tidy         clang-tidy           clang-tools-extra
-test    command  shellcheck         shellcheck           ShellCheck
+# for   kind     name                apt                  dnf
+build   command  c++                 build-essential      gcc-c++
+build   command  make                build-essential      make
+build   command  cmake               cmake                cmake
+build   command  ninja               ninja-build          ninja-build
+build   command  pkg-config          pkg-config           pkgconf-pkg-config
+build   command  mpicxx              libopenmpi-dev       openmpi-devel
+build   command  mpirun              openmpi-bin          openmpi
+build   header   CLI/CLI.hpp         libcli11-dev         cli11-devel
+build   header   fmt/format.h        libfmt-dev           fmt-devel
+build   header   nlohmann/json.hpp   nlohmann-json3-dev   json-devel
+build   header   simdjson.h          libsimdjson-dev      simdjson-devel
+build   header   hwloc.h             libhwloc-dev         hwloc-devel
+build   header   infiniband/verbs.h  libibverbs-dev       rdma-core-devel
+build   header   rdma/rdma_cma.h     librdmacm-dev        rdma-core-devel
+test    header   gtest/gtest.h       libgtest-dev         gtest-devel
+test    header   gmock/gmock.h       libgmock-dev         gmock-devel
+test    command  python3             python3              python3
+test    module   jsonschema          python3-jsonschema   python3-jsonschema
+test    module   jinja2              python3-jinja2       python3-jinja2
+test    module   cairosvg            python3-cairosvg     python3-cairosvg
+test    library  libasan.so          build-essential      libasan
+test    library  libubsan.so         build-essential      libubsan
+test    command  find                findutils            findutils
+test    command  parallel            parallel             parallel
+test    command  ip                  iproute2             iproute
+test    command  qemu-system-x86_64  qemu-system-x86      -
+test    static   busybox             busybox-static       -
+test    command  ibv_rc_pingpong     ibverbs-utils        -
+test    command  clang-format        clang-format         clang-tools-extra
+test    command  clang-tidy          clang-tidy           clang-tools-extra
+test    command  shellcheck          shellcheck           ShellCheck
 EOT
 }
 
@@ -62,6 +73,7 @@ is_there() {
         header) printf '#if !__has_include(<%s>)\n#error\n#endif\n' "$2" | c++ -E -x c++ - ;;
         # The compiler prints a full path for a library that it has, and the bare name otherwise.
         library) [[ $(c++ -print-file-name="$2") == /* ]] ;;
+        static) command -v "$2" && ! grep -q /lib64/ld-linux "$(command -v "$2")" ;;
         module) python3 -c "import $2" || /usr/bin/python3 -c "import $2" ;;
     esac >/dev/null 2>&1
 }
@@ -72,9 +84,10 @@ find_missing() {
     missing_names=() missing_packages=()
     while read -r purpose kind name apt dnf; do
         [[ " $purposes " == *" $purpose "* ]] || continue
-        is_there "$kind" "$name" && continue
         package=$apt
         [[ $manager != dnf ]] || package=$dnf
+        [[ $package != - ]] || continue
+        is_there "$kind" "$name" && continue
         missing_names+=("$name")
         [[ " ${missing_packages[*]} " == *" $package "* ]] || missing_packages+=("$package")
     done <<<"$(dependency_table | grep -v '^#')"

@@ -6,21 +6,25 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 # Each suite is a ctest label. A suite that ran nothing is a failure, not a silence.
-readonly kSuites=(unit mpi cli nccl cluster)
+readonly kSuites=(unit mpi cli nccl cluster rdma)
 # The bound on one test, where the test itself does not set a shorter one.
 readonly kTestTimeout_s=300
+# Most tests start MPI jobs, which wait half of the time.
+readonly kTestsPerProcessor=2
 
 usage() {
     cat <<EOT
-usage: scripts/test.sh [--preset release|debug] [--without SUITE]... [--lint]
+usage: scripts/test.sh [--preset release|debug] [--only SUITE]... [--without SUITE]... [--lint|--analyze]
 
 Installs what is missing (scripts/install_deps.sh --with-tests), builds, and runs every test.
 Suites: ${kSuites[*]}. Some tests need root and are skipped, with the reason, where it is missing.
 
   --preset release   optimised build in build/ (default)
   --preset debug     address and undefined-behaviour sanitizers, in build-debug/
+  --only SUITE       run this suite, and those of more --only, and no other
   --without SUITE    leave a suite out; otherwise a suite that ran no test is a failure
   --lint             run clang-format, clang-tidy and shellcheck instead of the tests
+  --analyze          run clang's static analyzer instead of the tests, which takes a quarter of an hour
   --help             print this text
 
 Exit status: 0 all passed, 1 a test or a check failed, 2 usage, 3 something needed is missing.
@@ -39,14 +43,16 @@ print_closing_lines() {
     head -n 1 "$1"
 }
 
-# Runs every test but those of the suites in without, whatever its label.
+# A regular expression for the labels given.
+one_of() { (IFS='|' && echo "^($*)\$"); }
+
+# Runs every test, whatever its label, but for those that only and without leave out.
 run_ctest() {
     local build=$1 selection=()
-    if [[ ${#without[@]} -gt 0 ]]; then
-        selection=(--label-exclude "^($(IFS='|' && echo "${without[*]}"))\$")
-    fi
+    [[ ${#only[@]} -eq 0 ]] || selection+=(--label-regex "$(one_of "${only[@]}")")
+    [[ ${#without[@]} -eq 0 ]] || selection+=(--label-exclude "$(one_of "${without[@]}")")
     ctest --test-dir "$build" "${selection[@]}" --no-tests=error --output-on-failure --no-label-summary \
-        --timeout "$kTestTimeout_s" -j "$(nproc)" \
+        --timeout "$kTestTimeout_s" -j "$((kTestsPerProcessor * $(nproc)))" \
         --test-output-size-passed 65536 --output-junit "$build/Testing/junit.xml" </dev/null
 }
 
@@ -77,9 +83,10 @@ cpp_files() {
     done
 }
 
-# The files under src/ that this configuration compiles: the others have no compile command.
+# What this configuration compiles of src/: files there, and the unity build's, each of which includes a dozen of them.
 compiled_files() {
-    sed -n "s|^ *\"file\": \"\($PWD/src/.*\.cpp\)\",\{0,1\}\$|\1|p" build/compile_commands.json | sort -u
+    sed -n -e "s|^ *\"file\": \"\($PWD/src/.*\.cpp\)\",\{0,1\}\$|\1|p" \
+        -e "s|^ *\"file\": \"\($PWD/build/src/.*\.cxx\)\",\{0,1\}\$|\1|p" build/compile_commands.json | sort -u
 }
 
 shell_files() {
@@ -91,13 +98,26 @@ lint_format() {
         die "$kFailed" "clang-format would change the files above; run 'make format' with $(clang-format --version)"
 }
 
-lint_tidy() {
-    cmake --preset tidy
+# run_clang_tidy [OPTION...]: over everything under src/ that build/ compiles.
+run_clang_tidy() {
     [[ -n $(compiled_files) ]] || die "$kFailed" "build/compile_commands.json names no file under src/; check CMakeLists.txt"
     # GCC's own warning options are unknown to clang.
     compiled_files | tr '\n' '\0' | xargs -0 -n 1 -P "$(nproc)" \
-        clang-tidy -p build --quiet --warnings-as-errors='*' --extra-arg=-Wno-unknown-warning-option ||
+        clang-tidy -p build --quiet --warnings-as-errors='*' --extra-arg=-Wno-unknown-warning-option "$@" ||
         die "$kFailed" "clang-tidy objects to the places above; correct them, or say NOLINT with the reason"
+}
+
+# A unity build includes a dozen of our files in one, so that headers are read once for all of them.
+lint_tidy() {
+    cmake --preset tidy
+    run_clang_tidy --checks='-bugprone-suspicious-include,-clang-analyzer-*'
+}
+
+# clang's analyzer only looks at the file that it is given, not at what that includes.
+analyze() {
+    cmake --preset tidy -DCMAKE_UNITY_BUILD=OFF
+    run_clang_tidy --checks='-*,clang-analyzer-*,-clang-analyzer-optin.mpi*,-clang-analyzer-optin.performance.Padding'
+    say "the analyzer found nothing"
 }
 
 lint_shell() {
@@ -115,24 +135,26 @@ lint() {
     say "lint found nothing"
 }
 
-# The suite nccl takes CUDA's and NCCL's headers. A build without them says why in a file.
+# Some suites take what is not everywhere, such as CUDA's headers. A build without a suite says why in a file.
 without_what_is_not_built() {
-    local why=$PWD/$1/why_no_nccl.txt suite
+    local build=$PWD/$1 why suite
     shift
     for suite in "$@"; do
-        if [[ $suite == nccl && -s $why ]]; then
-            warn "the suite nccl is left out: $(<"$why")"
+        why=$build/why_no_$suite.txt
+        if [[ -s $why ]]; then
+            warn "the suite $suite is left out: $(<"$why")"
         else
             echo "$suite"
         fi
     done
 }
 
-# Prints the suites that are not in the word list given.
-suites_without() {
+# Prints the suites that only and without leave.
+chosen_suites() {
     local suite
     for suite in "${kSuites[@]}"; do
-        [[ " $* " == *" $suite "* ]] || echo "$suite"
+        [[ ${#only[@]} -eq 0 || " ${only[*]} " == *" $suite "* ]] || continue
+        [[ " ${without[*]} " == *" $suite "* ]] || echo "$suite"
     done
 }
 
@@ -151,29 +173,32 @@ set_preset() {
 }
 
 main() {
-    local mode=test without=() suites preset build
+    local mode=test only=() without=() suites preset build
     set_preset release
     while (($# > 0)); do
         case $1 in
             --preset) set_preset "${2-}" && shift ;;
+            --only) require_suite "${2-}" && only+=("$2") && shift ;;
             --without) require_suite "${2-}" && without+=("$2") && shift ;;
             --lint) mode=lint ;;
+            --analyze) mode=analyze ;;
             -h | --help) usage && exit 0 ;;
             *) unknown_option "$1" ;;
         esac
         shift
     done
-    mapfile -t suites < <(suites_without "${without[@]}")
+    mapfile -t suites < <(chosen_suites)
     [[ ${#suites[@]} -gt 0 ]] || die "$kUsage" "every suite is left out; drop one --without"
 
     scripts/install_deps.sh --with-tests
     use_mpi
     require_writable "$build"
-    if [[ $mode == lint ]]; then
-        lint
+    if [[ $mode != test ]]; then
+        "$mode"
     else
         configure_and_build "$preset"
         mapfile -t suites < <(without_what_is_not_built "$build" "${suites[@]}")
+        [[ ${#suites[@]} -gt 0 ]] || return 0  # and why has been said
         run_suites "$build" "${suites[@]}"
     fi
 }

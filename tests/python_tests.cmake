@@ -7,10 +7,15 @@ if(problem)
   set(Python3_EXECUTABLE /usr/bin/python3)  # packages are the system's, whatever python3 comes first on the PATH
 endif()
 
-# Registers the test classes of FOLDER as ctests LABEL.FILE.CLASS. What follows are variables for them.
+# Registers the test classes of FOLDER as ctests LABEL.FILE.CLASS: of every NAME_test.py, or of those for whose NAME
+# stands in FABRICBENCH_ONLY_TESTS where that is set. What follows are variables for them.
 # tests/cli/launch.py, which they share, wants FABRICBENCH_PROGRAMS and FABRICBENCH_PROGRAM.
 function(fabricbench_python_tests label folder)
   file(GLOB test_files CONFIGURE_DEPENDS ${folder}/*_test.py)
+  if(FABRICBENCH_ONLY_TESTS)
+    list(JOIN FABRICBENCH_ONLY_TESTS "|" names)
+    list(FILTER test_files INCLUDE REGEX "/(${names})_test\\.py$")
+  endif()
   foreach(file IN LISTS test_files)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
     cmake_path(GET file STEM module)
@@ -20,10 +25,14 @@ function(fabricbench_python_tests label folder)
         message(FATAL_ERROR "${file}: '${class}' does not say '  # N ranks, S s'")
       endif()
       set(test ${label}.${module}.${CMAKE_MATCH_1})
+      set(processors ${CMAKE_MATCH_2})
+      if(processors GREATER 2)
+        set(processors 2)  # ranks that wait yield, and starting a job waits more than it computes
+      endif()
       add_test(NAME ${test}
                COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/cli/run.py ${module}.${CMAKE_MATCH_1}
                WORKING_DIRECTORY ${folder})
-      set_tests_properties(${test} PROPERTIES LABELS ${label} PROCESSORS ${CMAKE_MATCH_2} TIMEOUT ${CMAKE_MATCH_3}
+      set_tests_properties(${test} PROPERTIES LABELS ${label} PROCESSORS ${processors} TIMEOUT ${CMAKE_MATCH_3}
         SKIP_RETURN_CODE 77 ENVIRONMENT "${FABRICBENCH_TEST_ENVIRONMENT};PYTHONPATH=${folder};\
 PYTHONDONTWRITEBYTECODE=1;FABRICBENCH_MPIEXEC=${MPIEXEC_EXECUTABLE};\
 FABRICBENCH_FAKE_CLOCK_PROGRAM=$<TARGET_FILE:all_reduce_perf_fake_clock>;\

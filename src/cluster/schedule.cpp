@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdlib>
 #include <numeric>
 #include <random>
 #include <stdexcept>
@@ -9,13 +10,10 @@
 
 #include <fmt/format.h>
 
+#include "common/core/shuffle.h"
+
 namespace fabricbench::cluster {
 namespace {
-
-/// The same shuffle with every C++ library: std::shuffle may differ between them.
-void shuffle(std::vector<int>& order, std::mt19937_64& random) {
-  for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random() % i]);
-}
 
 /// A seed of its own for each `stream`.
 std::vector<int> shuffled(int endpoints, std::uint64_t seed, std::uint64_t stream) {
@@ -27,7 +25,7 @@ std::vector<int> shuffled(int endpoints, std::uint64_t seed, std::uint64_t strea
   return order;
 }
 
-int whole_rounds(const SchedulePlan& plan) {
+int rounds_before_splitting(const SchedulePlan& plan) {
   if (plan.endpoints < 2) return 0;
   const bool one_is_idle = plan.kind != ScheduleKind::kShift && plan.endpoints % 2 == 1;
   const int all = one_is_idle ? plan.endpoints : plan.endpoints - 1;
@@ -45,12 +43,22 @@ Meeting on_circle(int endpoints, int round, int index) {
   return round % 2 == 0 ? Meeting{circle, round} : Meeting{round, circle};
 }
 
+/// The place of each in an order.
+std::vector<int> places_in(const std::vector<int>& order) {
+  std::vector<int> places(order.size());
+  for (std::size_t place = 0; place < order.size(); ++place) {
+    places[static_cast<std::size_t>(order[place])] = static_cast<int>(place);
+  }
+  return places;
+}
+
 }  // namespace
 
 Schedule::Schedule(const SchedulePlan& plan)
     : plan_(plan),
       order_(shuffled(plan.endpoints, plan.seed, 0)),
-      whole_rounds_(whole_rounds(plan)),
+      places_(places_in(order_)),
+      whole_rounds_(rounds_before_splitting(plan)),
       meetings_(plan.kind == ScheduleKind::kShift ? plan.endpoints : plan.endpoints / 2) {
   if (plan.concurrent > 0 && meetings_ > plan.concurrent) parts_ = (meetings_ - 1) / plan.concurrent + 1;
 }
@@ -75,6 +83,21 @@ std::vector<Meeting> Schedule::round(std::int64_t number) const {
     meetings.push_back({order[static_cast<std::size_t>(first)], order[static_cast<std::size_t>(second)]});
   }
   return meetings;
+}
+
+/// Places r+i and r-i meet in round r, and their sum is 2r modulo the circle. Its length is odd, so that one of the sum
+/// and the sum plus the length can be halved.
+Schedule::Slot Schedule::slot_of(const Meeting& meeting) const {
+  const bool odd = plan_.endpoints % 2 == 1;
+  const int circle = odd ? plan_.endpoints : plan_.endpoints - 1;
+  const int first = places_[static_cast<std::size_t>(meeting.first)];
+  const int second = places_[static_cast<std::size_t>(meeting.second)];
+  if (first == circle || second == circle) return {first == circle ? second : first, 0};
+  const int sum = first + second;
+  const int half = (sum % 2 == 0 ? sum : sum + circle) / 2;
+  const int round = half < circle ? half : half - circle;
+  const int step = std::abs(first - round);
+  return {round, std::min(step, circle - step) - (odd ? 1 : 0)};
 }
 
 Meeting Schedule::places(int round, int index) const {

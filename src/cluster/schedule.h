@@ -3,19 +3,14 @@
 #include <cstdint>
 #include <vector>
 
+#include "common/core/schedule_kind.h"
+
 namespace fabricbench::cluster {
 
 /// Two endpoints that are measured with each other. The first is the one that sends where only one does.
 struct Meeting {
   int first = 0;
   int second = 0;
-};
-
-/// The order in which N endpoints meet.
-enum class ScheduleKind {
-  kCircle,  ///< every pair once, in rounds of disjoint pairs: N-1 rounds, or N of an odd N, each with one endpoint idle
-  kShift,   ///< every ordered pair once, as mpiGraph has it: in each of N-1 rounds all endpoints send and all receive
-  kRandom,  ///< each round pairs all endpoints at random, of an odd N all but one; pairs may come back
 };
 
 /// What a schedule is to be. Nothing in it is negative.
@@ -45,10 +40,22 @@ class Schedule {
 
   /// The rounds, after splitting; 0 where fewer than two endpoints are.
   [[nodiscard]] std::int64_t rounds() const { return whole_rounds_ * parts_; }
+  /// The rounds before splitting, how many meetings each of them has, and into how many it is split.
+  [[nodiscard]] std::int64_t whole_rounds() const { return whole_rounds_; }
+  [[nodiscard]] int meetings() const { return meetings_; }
+  [[nodiscard]] int parts() const { return parts_; }
 
   /// The meetings of a round, from 0 on: disjoint pairs, but for kShift, whose flows have each endpoint send at most
   /// once and receive at most once. Throws std::out_of_range where there is no such round.
   [[nodiscard]] std::vector<Meeting> round(std::int64_t number) const;
+
+  /// Where a meeting stands: in a round before splitting, and among the meetings of that.
+  struct Slot {
+    int whole_round = 0;
+    int index = 0;
+  };
+  /// Where two different endpoints meet, whichever comes first; of kCircle only, which lets every pair meet once.
+  [[nodiscard]] Slot slot_of(const Meeting& meeting) const;
 
  private:
   /// The places in the order of the endpoints that meeting `index` of a round before splitting has.
@@ -56,6 +63,7 @@ class Schedule {
 
   SchedulePlan plan_;
   std::vector<int> order_;         // of the endpoints
+  std::vector<int> places_;        // in that order, by endpoint
   std::int64_t whole_rounds_ = 0;  // before splitting
   int meetings_ = 0;               // in a whole round
   int parts_ = 1;                  // of a whole round

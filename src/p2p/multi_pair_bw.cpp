@@ -9,7 +9,9 @@ namespace {
 class MultiPairBandwidth final : public OneWay {
  public:
   [[nodiscard]] std::string_view name() const override { return "multi_pair_bw"; }
-  [[nodiscard]] std::string_view default_pairs() const override { return "adjacent"; }
+  [[nodiscard]] std::string_view default_pairs(const Options& /*options*/, bool /*one_host*/) const override {
+    return "adjacent";
+  }
 };
 
 }  // namespace

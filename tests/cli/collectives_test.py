@@ -206,8 +206,8 @@ class Shares(ProgramTest):  # 5 ranks, 300 s
     def test_nothing_but_skipped_rows(self):
         for collective in sorted(SHARED - {"hypercube"}):
             with self.subTest(collective):
-                self.refused(USAGE, f"no size from -b 8 to -e 64 is enough for {collective}: 5 ranks share it in parts "
-                                    "of 16 bytes, which takes 80 bytes at least; raise -e",
+                self.refused(USAGE, f"no size from --min-bytes 8 to --max-bytes 64 is enough for {collective}: 5 ranks "
+                                    "share it in parts of 16 bytes, which takes 80 bytes at least; raise --max-bytes",
                              "-b", 8, "-e", 64, "-f", 2, program=program_of(collective), ranks=5)
 
     def test_the_least_size_is_enough(self):

@@ -36,14 +36,14 @@ class Missing(ProgramTest):  # 2 ranks, 120 s
         for collective in ("all_gather", "reduce", "sendrecv"):
             for kind in ("f8e4m3", "f8e5m2"):
                 with self.subTest(collective, kind=kind):
-                    self.refused(MISSING, f"MPI has no {kind}; choose another with -d or -o", "-d", kind,
+                    self.refused(MISSING, f"MPI has no {kind}; choose another with --datatype or --op", "-d", kind,
                                  program=program_of(collective))
 
     def test_reductions(self):
         for collective in sorted(REDUCING):
             with self.subTest(collective):
                 self.refused(MISSING, "MPI has no mulsum, a sum of values that are multiplied first; choose another "
-                                      "with -d or -o", "-o", "mulsum", program=program_of(collective))
+                                      "with --datatype or --op", "-o", "mulsum", program=program_of(collective))
 
     def test_both_reasons(self):
         result = self.run_program("-d", "f8e5m2", "-o", "mulsum")

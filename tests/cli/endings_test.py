@@ -54,7 +54,7 @@ class Endings(ProgramTest):  # 3 ranks, 300 s
         kill(job.pids[1], signal.SIGSTOP)
         result = self.end_of(job, within=10)
         self.assertEqual(result.status, TIMEOUT, result.stderr)
-        self.assertRegex(result.stderr, r"fabricbench: no progress for [\d.]+ s, the limit is -T 3; the job is ended\n")
+        self.assertRegex(result.stderr, r"fabricbench: no progress for [\d.]+ s, the limit is --timeout 3; the job is ended\n")
         self.assertRegex(result.stderr, r"fabricbench:   rank 1 on \S+: silent: stopped, dead or out of reach\n")
         self.assertNotRegex(result.stderr, r"rank [02] on \S+: silent")
 
@@ -63,7 +63,8 @@ class Endings(ProgramTest):  # 3 ranks, 300 s
         kill(job.pids[0], signal.SIGSTOP)
         result = self.end_of(job, within=10)
         self.assertEqual(result.status, TIMEOUT, result.stderr)
-        self.assertRegex(result.stderr, r"fabricbench: rank 1.*: no progress for .*, and rank 0 did not answer\n")
+        self.assertRegex(result.stderr, r"fabricbench: rank 1 on \S+: no progress for .*, and rank 0 on \S+ did not "
+                                        r"answer\n")
 
     def test_no_time_limit(self):
         job = self.start(*FOR_EVER, "-T", 0)

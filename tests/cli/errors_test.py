@@ -25,11 +25,14 @@ REFUSED = [
     (USAGE, "-b -1", "'-1' is not a size (it is negative); write a number with K, M, G or T, such as 8M"),
     (USAGE, "-b 1.3", "'1.3' is not a size of whole bytes; write a number with K, M, G or T, such as 8M"),
     (USAGE, "-e 9e30", "'9e30' is not a size that fits in 63 bits; write a number with K, M, G or T, such as 8M"),
-    (USAGE, "-b 8 -e 4", "the first size, -b 8, is above the last, -e 4; raise -e or lower -b"),
-    (USAGE, "-b 64M", "the first size, -b 64M, is above the last, -e 32M; raise -e or lower -b"),
+    (USAGE, "-b 8 -e 4",
+     "the first size, --min-bytes 8, is above the last, --max-bytes 4; raise --max-bytes or lower --min-bytes"),
+    (USAGE, "-b 64M",
+     "the first size, --min-bytes 64M, is above the last, --max-bytes 32M; raise --max-bytes or lower --min-bytes"),
     (USAGE, "-b 8 -e 64 -i 0",
-     "-i 0 would repeat the first size for ever; give a step such as -i 1M, or a factor such as -f 2"),
-    (USAGE, "-f 0", "0 is too small; -f (step factor) is at least 1"),
+     "--step-bytes 0 would repeat the first size for ever; give a step such as --step-bytes 1M, or a factor such as "
+     "--step-factor 2"),
+    (USAGE, "-f 0", "0 is too small; --step-factor is at least 1"),
     (USAGE, "-n 0", "0 is too small; -n (iterations) is at least 1"),
     (USAGE, "-n abc", "'abc' is not a whole number; -n (iterations) is a number such as 1"),
     (USAGE, "-n 99999999999", "99999999999 is too large; -n (iterations) is at most 2147483647"),
@@ -46,7 +49,8 @@ REFUSED = [
      "-n asks for exactly 5 iterations, and --target-precision for as many as it takes; leave out one"),
     (USAGE, "-n 5 --time-budget 1",
      "-n asks for exactly 5 iterations, and --time-budget for as many as it takes; leave out one"),
-    (USAGE, "-b 1 -e 2", "no size from -b 1 to -e 2 holds an element of float, which takes 4 bytes; raise -e"),
+    (USAGE, "-b 1 -e 2",
+     "no size from --min-bytes 1 to --max-bytes 2 holds an element of float, which takes 4 bytes; raise --max-bytes"),
     (USAGE, "--json /no/such/folder/file", "cannot write '/no/such/folder/file': No such file or directory; "
      "give a file in a folder that you may write to"),
     (USAGE, "--csv /", "'/' exists; give another name, or --force to overwrite it"),
@@ -58,9 +62,9 @@ REFUSED = [
     (MISSING, "--backend mpi -D 1", f"-D 1 {GPUS}"),
     (MISSING, "--backend mpi -p 1", f"-p 1 {GPUS}"),
     (MISSING, "--backend mpi -M 1", "-M 1 reports GPU memory, and the mpi backend uses the host's; leave it out"),
-    (MISSING, "-d f8e4m3", "MPI has no f8e4m3; choose another with -d or -o"),
+    (MISSING, "-d f8e4m3", "MPI has no f8e4m3; choose another with --datatype or --op"),
     (MISSING, "-o mulsum",
-     "MPI has no mulsum, a sum of values that are multiplied first; choose another with -d or -o"),
+     "MPI has no mulsum, a sum of values that are multiplied first; choose another with --datatype or --op"),
     (USAGE, "--memory disk", "'disk' is not a memory; choose one of auto, host, cuda"),
     (USAGE, "-G 1 -z 1",
      "-G launches many iterations at once, which -I, -z and --timing isolated tell apart; leave out one"),
@@ -90,7 +94,7 @@ class Refusals(ProgramTest):  # 2 ranks, 300 s
         self.assertRegex(
             self.own_lines(result)[0],
             r"the smallest message, 1 TiB, takes 2\.0 TiB a rank in 2 buffers, and [\d.]+ [MG]iB a rank can be had; "
-            r"lower -b, run fewer ranks on a host, or free memory$")
+            r"lower --min-bytes, run fewer ranks on a host, or free memory$")
 
     def test_gpus_where_there_are_none(self):
         for arguments, asked in ((("--backend", "nccl"), "--backend nccl: "),

@@ -115,6 +115,6 @@ class BrokenLibrary(ProgramTest):  # 2 ranks, 120 s
         result = self.run_program("-b", SIZE, "-e", SIZE, "-n", 5, "-T", 3, variables=fault("hang", rank=1))
         self.assertEqual(result.status, 4, result.stderr)
         self.assertLess(result.seconds, 10)
-        self.assertRegex(result.stderr, r"fabricbench: no progress for [\d.]+ s, the limit is -T 3; the job is ended\n")
+        self.assertRegex(result.stderr, r"fabricbench: no progress for [\d.]+ s, the limit is --timeout 3; the job is ended\n")
         # Rank 0 waits inside the same operation; which of the two never entered it must be said all the same.
         self.assertRegex(result.stderr, r"fabricbench:   rank 1 on \S+: .+ 64 KiB float sum")

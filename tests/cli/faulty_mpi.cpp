@@ -12,6 +12,7 @@
 //                           hang       the call never returns
 //                           message_tail, message_nothing   of messages of bytes that MPI_Recv and MPI_Irecv receive:
 //                                      the last byte, or none of them, is what was sent
+//                           message_lost   messages of bytes that MPI_Isend sends to FAULTY_MPI_PEER never arrive
 //   FAULTY_MPI_RANK         on this rank of MPI_COMM_WORLD only; without it, on all
 //   FAULTY_MPI_AFTER        the first so many calls are good
 //   FAULTY_MPI_LEAST_COUNT  64 unless given
@@ -185,6 +186,23 @@ extern "C" int MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuse
   for (const Received& message : under_way()) message.put_back();
   under_way().clear();
   return code;
+}
+
+extern "C" int MPI_Testall(int count, MPI_Request* requests, int* done, MPI_Status* statuses) {
+  const int code = PMPI_Testall(count, requests, done, statuses);
+  if (*done == 0) return code;
+  for (const Received& message : under_way()) message.put_back();
+  under_way().clear();
+  return code;
+}
+
+/// Instead of what is lost, something is waited for that nobody sends.
+extern "C" int MPI_Isend(const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
+                         MPI_Request* request) {
+  constexpr int kNobodySends = 32000;
+  const bool loses = mode_is("message_lost") && type == MPI_INT8_T && to == setting("FAULTY_MPI_PEER", -1);
+  if (!loses || !applies(count)) return PMPI_Isend(buffer, count, type, to, tag, comm, request);
+  return PMPI_Irecv(nullptr, 0, type, to, kNobodySends, comm, request);
 }
 
 extern "C" int MPI_Bcast(void* data, int count, MPI_Datatype type, int root, MPI_Comm comm) {

@@ -45,7 +45,7 @@ DIFFERING = [
 DIFFERING_JSON = [
     (r'"(fabricbench_version|compiler|started_utc|finished_utc|backend_reason|library|launcher|start_time|end_time)":( ?)"[^"]*"',
      r'"\1":\2"TEXT"'),
-    (r'"hosts":\[.*\],"rank_map":\[.*?\]', '"hosts":["LIST"],"rank_map":["LIST"]'),
+    (r'"hosts":\[.*\],"rank_map":\[.*\],"groups"', '"hosts":["LIST"],"rank_map":["LIST"],"groups"'),
     (r'"command_line":\[.*?\],"options"', '"command_line":["LIST"],"options"'),
     (r'"environment":\{.*\},"notices"', '"environment":{"LIST":""},"notices"'),
     (r'(?s:^( *)"(args|env|devices)": \[.*?^\1\])', r'\1"\2": ["LIST"]'),
@@ -57,7 +57,7 @@ DIFFERING_JSON = [
     (r'"A host has \d+ more ranks? than processors: [^"]*",?', ""),
     (r'"A hypervisor took [^"]*",?', ""),
 ]
-PREEMPTIONS_IN_CSV = [(r"(\d),\d+,([^,]*,\d+,\d+,{6}[^,]*,,)$", r"\1,PREEMPTED,\2")]
+PREEMPTIONS_IN_CSV = [(r"(\d),\d+,([^,]*,\d+,\d+,{6}[^,]*,{5}[^,]*,[^,]*,)$", r"\1,PREEMPTED,\2")]
 
 SWEEP = ("-b", 1024, "-e", "1M", "-f", 32, "--seed", 7)
 

@@ -133,6 +133,12 @@ class Refused(PairTest):  # 2 ranks, 120 s
                 (message,) = self.said("send_recv_bw", "--pairs", rule)
                 self.assertIn(reason, message)
 
+    def test_a_rule_that_is_misspelt(self):
+        (message,) = self.said("multi_pair_bw", "--pairs", "adjacnt")
+        self.assertEqual(message, "multi_pair_bw: --pairs adjacnt: there is no such rule, and no file of that name to "
+                                  "read; write adjacent, halves, hosts, loopback, many-to-one, one-to-many, all, "
+                                  "shift:K, ranks such as 0-1,2-3, or a file that exists")
+
     def test_options_of_collectives(self):
         for option in ("--op", "--root", "--split", "--timing"):
             with self.subTest(option):

@@ -1,4 +1,4 @@
-"""tcp_bw and tcp_lat on one host: the connections are by the loopback."""
+"""tcp_bw, tcp_bibw and tcp_lat on one host: the connections are by the loopback."""
 
 from launch import PROGRAMS
 from pair_program import PairTest
@@ -11,7 +11,7 @@ FEW_SIZES = [1, 64, 4096, 262144]
 class Tcp(PairTest):  # 2 ranks, 180 s
 
     def test_sizes(self):
-        for name in ("tcp_bw", "tcp_lat"):
+        for name in ("tcp_bw", "tcp_bibw", "tcp_lat"):
             with self.subTest(name):
                 _, context, found = self.measure(name, *FEW)
                 self.assertEqual([row["size_bytes"] for row in found], FEW_SIZES)
@@ -19,11 +19,33 @@ class Tcp(PairTest):  # 2 ranks, 180 s
                 self.assertRegex(context["library"], r"^TCP, 1 stream, by \S+, congestion control \w+$")
 
     def test_streams(self):
-        for streams in (2, 5):
-            for window in (1, 64):
-                with self.subTest(f"{streams} streams, window {window}"):
-                    _, context, _ = self.measure("tcp_bw", *FEW, "--streams", streams, "--window", window)
+        for name in ("tcp_bw", "tcp_bibw"):
+            for streams, window in ((2, 1), (2, 64), (5, 1), (5, 64)):
+                with self.subTest(f"{name}, {streams} streams, window {window}"):
+                    _, context, _ = self.measure(name, *FEW, "--streams", streams, "--window", window)
                     self.assertIn(f"TCP, {streams} streams, ", context["library"])
+
+    def test_each_direction_has_a_figure(self):
+        stdout, context, found = self.measure("tcp_bibw", *FEW)
+        self.assertEqual(context["figure"], "both_ways")
+        self.assertRegex(stdout, r"(?m)^#.* -> +<- .*Retr +Retr +#wrong$")
+        for row in found:
+            there, back = row["out_of_place"]["directions_gb_per_s"]
+            self.assertGreaterEqual(there + back, 0.99 * row["out_of_place"]["algbw_gb_per_s"])
+            self.assertEqual(len(self.fields_of(stdout, row["size_bytes"])), 13)
+
+    def test_retransmitted_segments(self):
+        for name in ("tcp_bw", "tcp_lat"):
+            stdout, _, found = self.measure(name, *FEW)
+            self.assertRegex(stdout, r"(?m)^#.* Retr +#wrong$")
+            for row in found:
+                segments = row["out_of_place"]["retransmitted_segments"]
+                self.assertEqual(len(segments), 2)
+                self.assertEqual(int(self.fields_of(stdout, row["size_bytes"])[-2]), sum(segments))
+
+    def fields_of(self, stdout, size):
+        rows = [line.split() for line in stdout.splitlines() if not line.startswith("#")]
+        return next(fields for fields in rows if fields[0] == str(size))
 
     def test_with_intervals(self):
         _, _, found = self.measure("tcp_lat", "-b", 8, "-e", 8, "--time-budget", 0.1)

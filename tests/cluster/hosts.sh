@@ -4,7 +4,13 @@
 #   make_hosts N [DEVICES]    N hosts with one network device each, e0, or with as many as given (e0, e1...), each on
 #                             a switch and a network of its own: 10.77.0.0/24 for e0, 10.77.1.0/24 for e1
 #   run_on_hosts RANKS...     mpirun on all hosts, RANKS on each: run_on_hosts 1 all_reduce_perf -b 8
-#   shape_host HOST RATE      limits what a host receives at e0, such as to 50mbit
+#   shape_host HOST RATE [DEVICE]
+#                             limits what a host receives at e0, or at another device, such as to 50mbit
+#   shape_sending HOST RATE [DEVICE]
+#                             limits what it sends there
+#   shape_way FROM TO RATE REST
+#                             limits what host number FROM sends to host number TO at e0 to RATE, and to all others to REST
+#   separate_hosts A B        nothing gets from host number A to number B, or back
 #   remove_hosts              ends what still runs on the hosts, and removes them
 #
 # run_on_hosts reads: run_timeout_s (40); run_networks, over which data may go (10.77.0.0/24); run_pml (ob1), where
@@ -111,12 +117,44 @@ run_on_hosts() {
         "$@" </dev/null
 }
 
-# shape_host HOST RATE: at the bridge. The way back stays free: where both ways are limited, Open MPI's exchanges take
+# shape HOST_OR_SWITCH DEVICE RATE: what goes out there.
+shape() {
+    local problem
+    problem=$(tc -n "$1" qdisc replace dev "$2" root tbf rate "$3" burst 64k latency 50ms 2>&1) ||
+        skip "links cannot be shaped here: $problem"
+}
+
+# shape_host HOST RATE [DEVICE]: at the bridge. Where both ways are limited, Open MPI's exchanges both ways at once take
 # turns, and half of the rate is what one sees.
 shape_host() {
-    local problem
-    problem=$(tc -n "$hosts_switch" qdisc replace dev "p${1##*-h}-0" root tbf rate "$2" burst 64k latency 50ms 2>&1) ||
-        skip "links cannot be shaped here: $problem"
+    local device=${3:-e0}
+    shape "$hosts_switch" "p${1##*-h}-${device#e}" "$2"
+}
+
+# shape_sending HOST RATE [DEVICE]
+shape_sending() {
+    shape "$1" "${3:-e0}" "$2"
+}
+
+# shape_way FROM TO RATE REST: numbers from 1.
+shape_way() {
+    local host=${hosts[$1 - 1]} class problem
+    problem=$(tc -n "$host" qdisc replace dev e0 root handle 1: htb default 1 2>&1) ||
+        skip "there are no classes of traffic here: $problem"
+    for class in "1 $4" "2 $3"; do
+        tc -n "$host" class replace dev e0 parent 1: classid "1:${class% *}" htb rate "${class#* }" burst 64k cburst 64k quantum 15000
+    done
+    problem=$(tc -n "$host" filter add dev e0 parent 1: protocol ip u32 match ip dst "$kSubnet.0.$2/32" flowid 1:2 2>&1) ||
+        skip "traffic cannot be told apart by its destination here: $problem"
+}
+
+# separate_hosts A B: numbers from 1. Each takes the other to be where nobody is, so they learn of it by silence only.
+separate_hosts() {
+    local here there
+    for here in "$1" "$2"; do
+        there=$(($1 + $2 - here))
+        ip -n "${hosts[here - 1]}" neighbour replace "$kSubnet.0.$there" lladdr 02:00:00:00:00:fe dev e0 nud permanent
+    done
 }
 
 # Processes of the hosts are known by their namespace, and ended one by one.

@@ -49,20 +49,44 @@ test_shaped_link() {
     expect_line "$out" 'TCP, 4 streams, by e0,'
 }
 
-# What only one direction suffers from shows in that direction: with messages that MPI sends without asking first.
-test_directions() {
-    make_hosts 2
-    shape_host "${hosts[0]}" 400mbit
-    shape_host "${hosts[1]}" 50mbit
-    program=$programs/send_recv_bibw
-    run 1 -b 16K -e 16K -n 5 -w 1 --json "$directory/run.json"
-    python3 - "$directory/run.json" <<'EOT' || fail "the directions are not those of the links"
+# expect_directions TIMES PROGRAM OPTION...: 50 Mbit/s there, and more than so many times as much back.
+expect_directions() {
+    program=$programs/$2
+    run 1 -n 9 -w 1 "${@:3}" --json "$directory/run.json" --force
+    python3 - "$directory/run.json" "$1" <<'EOT' || fail "the directions are not those of the links"
 import json, sys
 row = [line for line in map(json.loads, open(sys.argv[1])) if line["kind"] == "row"][0]
 there, back = row["out_of_place"]["directions_gb_per_s"]
 print(f"{there * 8000:.0f} Mbit/s there, {back * 8000:.0f} back")
-assert 30 < there * 8000 < 60 and back > 2 * there
+assert 30 < there * 8000 < 60 and back > float(sys.argv[2]) * there
 EOT
+}
+
+# What only one direction suffers from shows in that direction: with messages that MPI sends without asking first, though
+# its answers go the slow way too, and over TCP.
+test_directions() {
+    make_hosts 2
+    shape_host "${hosts[0]}" 400mbit
+    shape_host "${hosts[1]}" 50mbit
+    expect_directions 1.2 send_recv_bibw -b 16K -e 16K
+    expect_directions 2 tcp_bibw -b 64K -e 64K
+}
+
+# What finds no room in the switch's short queue to one host is sent again by the other, and nothing on the way back.
+test_retransmitted() {
+    make_hosts 2
+    tc -n "$hosts_switch" qdisc replace dev "p${hosts[1]##*-h}-0" root tbf rate 200mbit burst 16k limit 32k ||
+        skip "links cannot be shaped here"
+    program=$programs/tcp_bw
+    run 1 -b 64K -e 64K -n 20 -w 1 --json "$directory/run.json"
+    python3 - "$directory/run.json" <<'EOT' || fail "what was sent again is not what was lost"
+import json, sys
+row = [line for line in map(json.loads, open(sys.argv[1])) if line["kind"] == "row"][0]
+there, back = row["out_of_place"]["retransmitted_segments"]
+print(f"{there} segments sent again there, {back} back")
+assert there > 10 and back == 0, (there, back)
+EOT
+    expect_line "$out" '^# Note: Rank 0 of host .* retransmitted [0-9]+ TCP segments'
 }
 
 # Of the pairs of eight hosts, only that with the slow link is slow, and it is named.
@@ -80,6 +104,44 @@ test_slow_pair() {
     done
     expect_rate 65536 10 25 2
     expect_line "$out" "^# Slowest pair +: 2, "
+}
+
+# Several hosts send to one at once, and share what gets to it.
+test_many_to_one() {
+    make_hosts 4
+    shape_host "${hosts[0]}" 60mbit
+    program=$programs/multi_pair_bw
+    run 3 -b 64K -e 64K -n 4 -w 1 --window 8 --pairs many-to-one
+    expect_line "$out" "^# Pair  0: rank 3 of host ${hosts[1]} -> rank 0 of host ${hosts[0]}\$"
+    expect_line "$out" "^# Pair  2: rank 9 of host ${hosts[3]} -> rank 2 of host ${hosts[0]}\$"
+    expect_line "$out" '^# Summary: 3 pairs; .*; together: 0\.00[0-9]+ GB/s'
+    expect_line "$out" '^# ranks 4, 5, 7, 8, 10 and 11 are left out'
+}
+
+# The same with too few ranks on the one says how to start it.
+test_many_to_one_refused() {
+    make_hosts 3
+    program=$programs/send_recv_bw
+    start 1 --pairs one-to-many
+    wait_for_job
+    [[ $job_status -eq 2 ]] || fail "exit status $job_status"
+    expect_line "$err" "takes a rank for each of the 2 other hosts; start 2 there, such as with mpirun -H ${hosts[0]}:2,"
+}
+
+# Every two ranks in rounds, over the wires of three hosts, which are counted over all rounds.
+test_rounds() {
+    make_hosts 3
+    program=$programs/send_recv_bw
+    run 1 -b 64K -e 64K -n 5 -w 1 --pairs all --concurrent 1 --json "$directory/run.json"
+    python3 - "$directory/run.json" <<'EOT' || fail "the rounds are not those of three hosts"
+import json, sys
+lines = [json.loads(line) for line in open(sys.argv[1])]
+assert [group["ranks"] for group in lines[0]["groups"]] == ["0, 1", "0, 2", "1, 2"], lines[0]["groups"]
+assert sorted(group["round"] for group in lines[0]["groups"]) == [0, 1, 2], lines[0]["groups"]
+assert sorted(line["group"] for line in lines if line["kind"] == "row") == [0, 1, 2]
+assert len({rank["host"] for rank in lines[0]["rank_map"]}) == 3
+assert len(lines[-1]["wires"]) >= 1, lines[-1]
+EOT
 }
 
 # A rank that dies ends the job, and is named.

@@ -93,7 +93,7 @@ test_stopped_rank() {
     kill -STOP "$(pid_of 1)"
     wait_for_job
     [[ $job_status -eq $kTimeout ]] || fail "exit status $job_status, not $kTimeout"
-    expect_line "$err" 'no progress for 3.* -T 3'
+    expect_line "$err" 'no progress for 3.* --timeout 3'
     expect_line "$err" "rank 1 on ${hosts[1]}: silent"
     expect_line "$err" "1 rank waits, the first is rank 0 on ${hosts[0]}"
 }

@@ -80,6 +80,19 @@ assert any(note.startswith("UCX_NET_DEVICES=e1 asks for e1") for note in end["no
 '
 }
 
+# TCP is asked to use e1, and each host's routes send to the other's address there by e0.
+test_other_route() {
+    make_hosts 2 2
+    ip -n "${hosts[0]}" route add "$kSubnet.1.2/32" dev e0
+    ip -n "${hosts[1]}" route add "$kSubnet.1.1/32" dev e0
+    program=$programs/tcp_bw
+    run 1 -b 256K -e 256K -n 5 --interface "$kSubnet.1.0"
+    expect_line "$out" "^# Note: --interface=$kSubnet.1.0 asks for e1, which carried 0.0 % of the [0-9.]+ MiB sent and received by .*, where e0 carried 100.0 %[.;]"
+    run 1 -b 256K -e 256K -n 5 --interface e0
+    expect_line "$out" "^# Wires: ${hosts[0]}: e0 100.0 % of "
+    expect_no_line "$out" 'carried .* %'
+}
+
 test_asked_for_none() {
     make_hosts 2
     mpi_options=(-x UCX_NET_DEVICES=mlx5_0:1)

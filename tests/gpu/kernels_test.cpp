@@ -12,6 +12,7 @@
 #include "common/core/session.h"
 #include "common/cuda/clock.h"
 #include "common/cuda/memory.h"
+#include "common/cuda/reader.h"
 #include "common/cuda/recording.h"
 #include "common/cuda/stream.h"
 #include "common/cuda/wait.h"
@@ -140,6 +141,49 @@ TEST_F(Kernels, RecordingRunsAsOftenAsItIsLaunched) {
     wait_for(std::vector{stream_.view()}, kLimit, [] {});
     EXPECT_EQ(on_host(block.bytes().last(1)).front(), std::byte{7});
   }
+}
+
+/// While it reads, data and numbers are copied into the device's memory by another stream.
+TEST_F(Kernels, ReaderSeesMessagesAndLooksAtTheirData) {
+  constexpr std::size_t kWords = 5000;  // more than the kernel has threads
+  const Block block(memory_, (kWords + 1) * sizeof(std::uint64_t));
+  memory_.set(block.bytes(), 0);
+  const auto payload = block.bytes().subspan(sizeof(std::uint64_t), kWords * sizeof(std::uint64_t) - 3);
+  CudaReader reader(0);
+  EXPECT_GT(reader.round_trip(100, kLimit), 0);
+  std::vector<std::uint64_t> words(kWords);
+  std::iota(words.begin(), words.end(), std::uint64_t{1} << 40);
+  const auto data = std::as_bytes(std::span(words)).first(payload.size());
+  ReaderTask task;
+  task.flag = reinterpret_cast<std::uint64_t*>(block.bytes().data());
+  task.payload = reinterpret_cast<const std::uint64_t*>(payload.data());
+  task.bytes = payload.size();
+  task.sums[0] = task.sums[1] = word_sum(data);
+  task.checked_before = 100;
+  task.limit_ns = static_cast<std::uint64_t>(kLimit * 1e9);
+  reader.begin(task);
+  for (std::uint64_t number = 1; number <= 4; ++number) {
+    if (number == 2) memory_.copy_from_host(data, payload.data());  // the first message comes without its data
+    memory_.copy_from_host(std::as_bytes(std::span(&number, 1)), block.bytes().data());
+    for (const Seconds until = now() + kLimit; reader.seen() != number;) ASSERT_LT(now(), until);
+  }
+  const ReaderFindings found = reader.end();
+  EXPECT_EQ(found.checked, 4u);
+  EXPECT_EQ(found.wrong, 1u);
+  EXPECT_EQ(found.first_wrong, 1u);
+  EXPECT_EQ(found.got, 0u);
+}
+
+TEST_F(Kernels, ReaderGivesUpByItself) {
+  const Block block(memory_, sizeof(std::uint64_t));
+  memory_.set(block.bytes(), 0);
+  CudaReader reader(0);
+  ReaderTask task;
+  task.flag = reinterpret_cast<std::uint64_t*>(block.bytes().data());
+  task.limit_ns = 10'000'000;
+  reader.begin(task);
+  for (const Seconds until = now() + kLimit; !reader.has_stopped();) ASSERT_LT(now(), until);
+  EXPECT_TRUE(reader.end().gave_up);
 }
 
 }  // namespace

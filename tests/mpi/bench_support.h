@@ -70,14 +70,15 @@ struct Result {
   if (rig.world.is_root()) sinks.push_back(std::make_unique<LogSink>(result.log));
   const Placed placed = place_processes(rig.world);
   WireMeter wires(rig.team, placed, "mpi");
+  Totals totals(rig.options);
   Bench bench(rig.team, rig.options, collective, session, rig.workspace, rig.meter, wires, rig.heartbeat,
-              options.seed.value_or(1), sinks);
+              options.seed.value_or(1), sinks, &totals);
   const Seconds began = now();
   bench.run(cases);
   result.took = now() - began;
-  result.wrong_checks = bench.totals().wrong_checks();
-  result.wrong_data = bench.totals().wrong_data();
-  result.precision = bench.totals().precision_line();
+  result.wrong_checks = totals.wrong_checks();
+  result.wrong_data = totals.wrong_data();
+  result.precision = totals.precision_line();
   return result;
 }
 

@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
+#include <numeric>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -29,6 +32,19 @@ class WrongSession final : private test::IdleBackend, public test::HostSession {
  private:
   mpi::MpiBackend backend_;
   bool is_last_;
+};
+
+/// Every time it is asked, its rank has sent rank + 1 segments more again.
+class LosingSession final : private test::IdleBackend, public test::HostSession {
+ public:
+  explicit LosingSession(int rank) : HostSession(*static_cast<Backend*>(this)), rank_(rank) {}
+  [[nodiscard]] std::optional<std::uint64_t> retransmitted_segments() const override {
+    return ++times_asked_ * static_cast<std::uint64_t>(rank_ + 1);
+  }
+
+ private:
+  int rank_;
+  mutable std::uint64_t times_asked_ = 0;
 };
 
 /// All-reduce that remembers its starts.
@@ -218,6 +234,28 @@ TEST(WrongData, IsNotLookedForWithoutChecks) {
   const Result result = run(options, session, AllReduce(), cases_of({64}));
   EXPECT_EQ(result.wrong_checks, 0u);
   for (const Row& row : result.log.rows) EXPECT_FALSE(row.out_of_place->wrong.has_value());
+}
+
+TEST(Bench, CountsWhatWasSentAgainDuringEachVisit) {
+  const mpi::Communicator world = mpi::Communicator::world();
+  LosingSession session(world.rank());
+  Options options;
+  options.iterations = 2;
+  options.checks = 0;
+  const Result result = run(options, session, AllReduce(), cases_of({16, 32}));
+  if (!world.is_root()) return;
+  std::vector<std::uint64_t> of_one_visit(static_cast<std::size_t>(world.size()));
+  std::iota(of_one_visit.begin(), of_one_visit.end(), 1);
+  ASSERT_EQ(result.log.rows.size(), 2U);
+  for (const Row& row : result.log.rows) {
+    EXPECT_EQ(row.out_of_place->retransmitted, of_one_visit);
+    EXPECT_EQ(row.in_place->retransmitted, of_one_visit);
+  }
+}
+
+TEST(Bench, DoesNotCountWhatTheLibraryDoesNotTell) {
+  const Result result = run(one_start_a_visit(1), {16});
+  for (const Row& row : result.log.rows) EXPECT_TRUE(row.out_of_place->retransmitted.empty());
 }
 
 }  // namespace

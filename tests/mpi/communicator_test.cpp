@@ -4,12 +4,16 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdint>
 #include <limits>
 #include <numeric>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
+
+#include "common/core/clock.h"
 
 namespace fabricbench::mpi {
 namespace {
@@ -79,6 +83,15 @@ TEST(Communicator, LocatesTheLargest) {
   EXPECT_EQ(located[1].rank, 0);
   EXPECT_EQ(located[2].value, 5);
   EXPECT_EQ(located[2].rank, 0);
+}
+
+TEST(Communicator, NobodyLeavesABarrierBeforeTheLastOneHasCome) {
+  const Communicator world = Communicator::world();
+  if (world.is_root()) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  const double came = now();
+  world.barrier_asleep(!world.is_root());
+  const double left = now();
+  EXPECT_LE(world.max(world.is_root() ? came : 0), left);  // one clock: all ranks are on this host
 }
 
 TEST(Communicator, LocatesTheLargestOfNothing) {

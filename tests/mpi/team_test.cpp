@@ -57,6 +57,16 @@ TEST(Team, NumbersItsGroupsByTheirFirstProcessesWhateverTheColours) {
   EXPECT_EQ(one.processes_of(0), all_processes(world));
 }
 
+TEST(Team, ReportsItsGroupsByTheNumbersGiven) {
+  const Communicator world = Communicator::world();
+  std::vector<int> numbers;
+  for (int process = 0; process < world.size(); ++process) numbers.push_back(10 + 2 * process);
+  const Team each(world, "OR 0", std::nullopt, numbers);
+  EXPECT_EQ(each.group_number(), world.rank());
+  EXPECT_EQ(each.reported_number(), 10 + 2 * world.rank());
+  EXPECT_EQ(Team(world, "OR 0").reported_number(), world.rank());
+}
+
 TEST(Team, KnowsTheProcessesOfEveryGroupOnEveryProcess) {
   const Communicator world = Communicator::world();
   const Team team(world, "DIV 2");

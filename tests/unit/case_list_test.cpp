@@ -213,7 +213,7 @@ TEST(ListCombinations, RefuseWhereNothingIsLeft) {
     ADD_FAILURE() << "not refused";
   } catch (const Error& error) {
     EXPECT_EQ(error.status(), ExitStatus::kMissing);
-    EXPECT_STREQ(error.what(), "it has no fp8; choose another with -d or -o");
+    EXPECT_STREQ(error.what(), "it has no fp8; choose another with --datatype or --op");
   }
 }
 

@@ -37,16 +37,16 @@ const struct {
                  {"--minbytes=-1", "'-1'"},
                  {"-b 8x", "'8x'"},
                  {"-e 8Mfoo", "'8Mfoo'"},
-                 {"-f 0", "-f"},
+                 {"-f 0", "--step-factor"},
                  {"-f 1.5", "'1.5'"},
                  {"-f -2", "-2"},
                  {"-n 0", "-n"},
                  {"-n abc", "'abc'"},
                  {"-n -5", "-5"},
                  {"-n 99999999999", "99999999999"},
-                 {"-w -1", "-w"},
+                 {"-w -1", "--warmup-iters"},
                  {"-m 0", "-m"},
-                 {"-N -1", "-N"},
+                 {"-N -1", "--run-cycles"},
                  {"-d floaty", "'floaty'"},
                  {"-d FLOAT", "'FLOAT'"},
                  {"-o median", "'median'"},
@@ -98,9 +98,9 @@ TEST(CommandLine, RefusesCombinationsThatMakeNoSense) {
   const struct {
     std::string line;
     std::vector<std::string> named;
-  } cases[] = {{"-b 1G -e 1M", {"-b 1G", "-e 1M"}},
-               {"-e 8", {"-b 32M", "-e 8"}},
-               {"-b 8 -e 1K -i 0", {"-i 0"}},
+  } cases[] = {{"-b 1G -e 1M", {"--min-bytes 1G", "--max-bytes 1M"}},
+               {"-e 8", {"--min-bytes 32M", "--max-bytes 8"}},
+               {"-b 8 -e 1K -i 0", {"--step-bytes 0"}},
                {"-n 20 --epochs 12", {"-n", "20", "--epochs"}},
                {"-n 20 --order interleaved", {"-n", "--order interleaved"}},
                {"--timing isolated -z 1", {"-z", "--timing isolated"}},
@@ -202,7 +202,7 @@ TEST_F(Help, HasEachHeadingOnce) {
 TEST_F(Help, HasEachOptionOnceWithItsDefault) {
   for (const OptionSpec& spec : option_specs()) {
     if (!spec.is_of({"all_reduce_perf"})) {
-      EXPECT_TRUE(lines_with(spec.names).empty()) << spec.names << " is another program's";
+      EXPECT_EQ(text_.find(spec.help), std::string::npos) << spec.names << " is another program's";
       continue;
     }
     const auto lines = lines_with(spec.names);
@@ -220,13 +220,17 @@ TEST_F(Help, HasEachOptionOnceWithItsDefault) {
 TEST(HelpOfPairs, HasTheirOptionsAndDefaultsOnly) {
   const ProgramFacts program{"send_recv_bw", true, true};
   const std::string text = parse_command_line(program, {"--help"}).text;
-  for (const char* mine : {"--window", "--pairs", "last message size; lowered to what fits in memory [4M]"}) {
+  for (const char* mine :
+       {"--window", "--pairs", "--ngpus", "last message size; lowered to what fits in memory [4M]"}) {
     EXPECT_NE(text.find(mine), std::string::npos) << mine;
   }
-  for (const char* other : {"--op", "--root", "--split", "--cudagraph", "--timing", "--placement"}) {
+  for (const char* other : {"--op", "--root", "--split", "--cudagraph", "--nthreads", "--timing", "--placement"}) {
     EXPECT_EQ(text.find(other), std::string::npos) << other;
   }
   EXPECT_EQ(parse_command_line({"send_recv_lat", true}, {"--help"}).text.find("--window"), std::string::npos);
+  EXPECT_EQ(parse_command_line(program, {"-g", "2"}).options.gpus, 2);
+  const ProgramFacts sockets{.name = "tcp_bw", .pairs = true, .windowed = true, .sockets = true};
+  EXPECT_THROW((void)parse_command_line(sockets, {"-g", "2"}), UsageError);
 }
 
 TEST_F(Help, NamesTheEnvironmentVariables) { EXPECT_NE(text_.find("(also by NCCL_TESTS_MIN_BW)"), std::string::npos); }

@@ -158,7 +158,7 @@ TEST_F(CudaMemoryTest, SaysHowMuchItCouldNotAllocate) {
     EXPECT_EQ(error.status(), ExitStatus::kMissing);
     const std::string message = error.what();
     EXPECT_NE(message.find("cannot allocate 64 MiB on CUDA device 0, which has "), std::string::npos) << message;
-    EXPECT_NE(message.find("of its 16 MiB free; lower -e"), std::string::npos) << message;
+    EXPECT_NE(message.find("of its 16 MiB free; lower --max-bytes"), std::string::npos) << message;
   }
   unsetenv("FAKE_CUDA_MEMORY");
   EXPECT_EQ(cudaGetLastError(), cudaSuccess);

@@ -70,12 +70,13 @@ TEST(Identity, OfThisMachine) {
   EXPECT_FALSE(processor_model().empty());
   EXPECT_EQ(boot_id().size(), 36U);
   EXPECT_EQ(clock_domain(), clock_domain());
-  EXPECT_EQ(std::set({clock_domain(), memory_domain(), cgroup_domain()}).size(), 3U);
+  EXPECT_EQ(std::set({clock_domain(), network_domain(), memory_domain(), cgroup_domain()}).size(), 4U);
 }
 
 TEST(Identity, BootIdThrowsWithThePathWhereItIsMissingOrEmpty) {
   const FakeRoot root;
   EXPECT_THROW((void)clock_domain(root.path()), std::runtime_error);
+  EXPECT_THROW((void)network_domain(root.path()), std::runtime_error);
   EXPECT_THROW((void)memory_domain(root.path()), std::runtime_error);
   EXPECT_THROW((void)cgroup_domain(root.path()), std::runtime_error);
   root.write(kBootIdFile, "\n");
@@ -103,9 +104,11 @@ TEST(Identity, DomainsDifferBetweenBootsAndAgreeWithinOne) {
   write_identity(also_here, "boot-1", "/job");
   write_identity(elsewhere, "boot-2", "/job");
   EXPECT_EQ(clock_domain(here.path()), clock_domain(also_here.path()));
+  EXPECT_EQ(network_domain(here.path()), network_domain(also_here.path()));
   EXPECT_EQ(memory_domain(here.path()), memory_domain(also_here.path()));
   EXPECT_EQ(cgroup_domain(here.path()), cgroup_domain(also_here.path()));
   EXPECT_NE(clock_domain(here.path()), clock_domain(elsewhere.path()));
+  EXPECT_NE(network_domain(here.path()), network_domain(elsewhere.path()));
   EXPECT_NE(memory_domain(here.path()), memory_domain(elsewhere.path()));
   EXPECT_NE(cgroup_domain(here.path()), cgroup_domain(elsewhere.path()));
 }
@@ -122,6 +125,18 @@ TEST(Identity, TimeNamespaceChangesOnlyTheClockDomain) {
   EXPECT_EQ(cgroup_domain(root.path()), cgroup);
   root.remove("proc/self/ns/time");
   EXPECT_NE(clock_domain(root.path()), clock);
+}
+
+TEST(Identity, NetworkNamespaceChangesOnlyTheNetworkDomain) {
+  const FakeRoot root;
+  write_identity(root, "boot", "/job");
+  root.link("proc/self/ns/net", "net:[1]");
+  const auto clock = clock_domain(root.path());
+  const auto network = network_domain(root.path());
+  root.remove("proc/self/ns/net");
+  root.link("proc/self/ns/net", "net:[2]");
+  EXPECT_NE(network_domain(root.path()), network);
+  EXPECT_EQ(clock_domain(root.path()), clock);
 }
 
 TEST(Identity, CgroupDomainFollowsThePathAndTheNamespaceWithoutLimits) {

@@ -39,12 +39,15 @@ const std::vector<std::string> kMeasurementKeys = {"time_us_median",
                                                    "busbw_gb_per_s",
                                                    "message_rate_per_s",
                                                    "directions_gb_per_s",
+                                                   "retransmitted_segments",
+                                                   "lost_messages",
                                                    "wrong_elements",
                                                    "epochs",
                                                    "samples",
                                                    "iterations",
                                                    "operations_per_sample",
                                                    "time_us_mean",
+                                                   "time_us_stdev",
                                                    "time_us_min",
                                                    "time_us_p5",
                                                    "time_us_p95",
@@ -120,12 +123,31 @@ TEST(JsonLines, OfTheContextSayWhereAndHowItRan) {
   Written<JsonLinesSink> file;
   file->begin(example_context());
   const auto lines = parsed_lines(file.text());
-  expect_keys(lines[0], {"kind",     "schema_version", "program",        "fabricbench_version",
-                         "compiler", "started_utc",    "command_line",   "options",
-                         "backend",  "backend_reason", "library",        "launcher",
-                         "ranks",    "hosts",          "rank_map",       "timing",
-                         "seed",     "timer_cost_us",  "clock_error_us", "environment",
-                         "notices",  "groups",         "figure"});
+  expect_keys(lines[0], {"kind",
+                         "schema_version",
+                         "program",
+                         "fabricbench_version",
+                         "compiler",
+                         "started_utc",
+                         "command_line",
+                         "options",
+                         "backend",
+                         "backend_reason",
+                         "library",
+                         "launcher",
+                         "ranks",
+                         "hosts",
+                         "rank_map",
+                         "timing",
+                         "seed",
+                         "timer_cost_us",
+                         "clock_error_us",
+                         "environment",
+                         "notices",
+                         "groups",
+                         "figure",
+                         "time_means",
+                         "wire_rate_gb_per_s"});
   EXPECT_EQ(lines[0]["kind"], "context");
   EXPECT_EQ(lines[0]["started_utc"], "2026-01-01T00:00:00Z");
   EXPECT_EQ(lines[0]["ranks"], 2);
@@ -139,8 +161,12 @@ TEST(JsonLines, OfTheContextSayWhereAndHowItRan) {
                                            {"binding", "0-7"},
                                            {"group", 0},
                                            {"group_rank", 1},
-                                           {"gpu", nullptr}}));
-  EXPECT_EQ(lines[0]["groups"], (Json{{{"ranks", "0-1"}, {"hosts", "node-01, node-02"}}}));
+                                           {"gpu", nullptr},
+                                           {"reader_round_trip_us", nullptr},
+                                           {"obstacles", Json::array()},
+                                           {"host_memory_gb_per_s", nullptr}}));
+  EXPECT_EQ(lines[0]["groups"],
+            (Json{{{"ranks", "0-1"}, {"hosts", "node-01, node-02"}, {"ports", nullptr}, {"round", 0}}}));
   EXPECT_EQ(lines[0]["environment"], (Json{{"UCX_TLS", "rc"}}));
 }
 
@@ -151,7 +177,8 @@ TEST(JsonLines, OfTheContextSayWhatTheRowsAreAbout) {
   } cases[] = {{Figure::kCollective, "collective"},
                {Figure::kLatency, "latency"},
                {Figure::kBandwidth, "bandwidth"},
-               {Figure::kBothWays, "both_ways"}};
+               {Figure::kBothWays, "both_ways"},
+               {Figure::kSweep, "sweep"}};
   for (const auto& [figure, name] : cases) {
     Written<JsonLinesSink> file;
     Context context = example_context();
@@ -159,6 +186,20 @@ TEST(JsonLines, OfTheContextSayWhatTheRowsAreAbout) {
     file->begin(context);
     EXPECT_EQ(parsed_lines(file.text())[0]["figure"], name);
   }
+}
+
+TEST(JsonLines, OfTheContextTellWhatPortsCanDoAndWhatATimeIs) {
+  Context context = example_context();
+  Written<JsonLinesSink> silent;
+  silent->begin(context);
+  EXPECT_TRUE(parsed_lines(silent.text())[0]["wire_rate_gb_per_s"].is_null());
+  EXPECT_TRUE(parsed_lines(silent.text())[0]["time_means"].is_null());
+  context.wire_rate = 50e9;
+  context.time_means = "from posting to completion";
+  Written<JsonLinesSink> file;
+  file->begin(context);
+  EXPECT_EQ(parsed_lines(file.text())[0]["wire_rate_gb_per_s"], 50.0);
+  EXPECT_EQ(parsed_lines(file.text())[0]["time_means"], "from posting to completion");
 }
 
 TEST(JsonLines, OfTheContextDescribeEveryRanksGpuAndGroup) {
@@ -181,7 +222,7 @@ TEST(JsonLines, OfTheContextDescribeEveryRanksGpuAndGroup) {
                                               {"process_on_node", "no"},
                                               {"nearest_nics", {"mlx5_0", "mlx5_1"}}}));
   EXPECT_TRUE(line["rank_map"][0]["gpu"]["numa_node"].is_null());
-  EXPECT_EQ(line["groups"][1], (Json{{"ranks", "1"}, {"hosts", "node-02"}}));
+  EXPECT_EQ(line["groups"][1], (Json{{"ranks", "1"}, {"hosts", "node-02"}, {"ports", nullptr}, {"round", 0}}));
 }
 
 TEST(JsonLines, OfARowHoldWhatTheLibraryChoseAndTheWiresCarried) {
@@ -215,14 +256,22 @@ TEST(JsonLines, OfARowHoldTheFiguresOfMessagesWhereThereAreAny) {
   Row row = example_row();
   row.out_of_place->message_rate = 2.5e6;
   row.out_of_place->directions = {12e9, 11.5e9};
+  row.out_of_place->retransmitted = {7, 0};
   row.out_of_place->summary.jitter = 3e-6;
+  row.out_of_place->summary.standard_deviation = 4e-6;
+  row.out_of_place->lost = 11;
   file->row(row);
   const Json line = parsed_lines(file.text())[0];
+  EXPECT_DOUBLE_EQ(line["out_of_place"]["time_us_stdev"].get<double>(), 4);
+  EXPECT_EQ(line["out_of_place"]["lost_messages"], 11);
+  EXPECT_TRUE(line["in_place"]["lost_messages"].is_null());
   EXPECT_EQ(line["out_of_place"]["message_rate_per_s"], 2.5e6);
   EXPECT_EQ(line["out_of_place"]["directions_gb_per_s"], (Json{12.0, 11.5}));
   EXPECT_DOUBLE_EQ(line["out_of_place"]["jitter_us"].get<double>(), 3);
   EXPECT_TRUE(line["in_place"]["message_rate_per_s"].is_null());
   EXPECT_TRUE(line["in_place"]["directions_gb_per_s"].is_null());
+  EXPECT_EQ(line["out_of_place"]["retransmitted_segments"], (Json{7, 0}));
+  EXPECT_TRUE(line["in_place"]["retransmitted_segments"].is_null());
 }
 
 TEST(JsonLines, OfASkippedRowSayWhy) {
@@ -345,15 +394,22 @@ TEST(Csv, HasTheFiguresOfMessagesInTheLastColumns) {
   Row row = example_row();
   row.out_of_place->message_rate = 2.5e6;
   row.out_of_place->directions = {12e9, 11.5e9};
+  row.out_of_place->retransmitted = {7, 0};
   row.out_of_place->summary.jitter = 3e-6;
+  row.out_of_place->summary.mean = 0.5;
+  row.out_of_place->summary.standard_deviation = 4e-6;
+  row.out_of_place->lost = 11;
   file->row(row);
   const auto end_of = [&](std::size_t line, std::size_t length) {
     const std::string text = file.lines()[line];
     return text.substr(text.size() - length);
   };
-  EXPECT_EQ(end_of(0, 88), ",channels,message_rate_per_s,jitter_us,first_to_second_gb_per_s,second_to_first_gb_per_s");
-  EXPECT_EQ(end_of(1, 21), ",,,,2.5e+06,3,12,11.5");
-  EXPECT_EQ(end_of(2, 8), ",,,,,0,,");
+  EXPECT_EQ(end_of(0, 207),
+            ",channels,message_rate_per_s,jitter_us,first_to_second_gb_per_s,second_to_first_gb_per_s,"
+            "first_to_second_retransmitted_segments,second_to_first_retransmitted_segments,time_us_mean,time_us_stdev,"
+            "lost_messages");
+  EXPECT_EQ(end_of(1, 37), ",,,,2.5e+06,3,12,11.5,7,0,500000,4,11");
+  EXPECT_EQ(end_of(2, 15), ",,,,,0,,,,,0,0,");
 }
 
 Json nccl_tests_document(const Context& context, const std::vector<Row>& rows, const Ending& ending) {

@@ -78,7 +78,7 @@ std::string refusal(const Options& options, Bytes per_rank) {
 
 TEST(MemoryPlan, RefusesWhereEvenTheSmallestMessageDoesNotFitAndGivesTheFigures) {
   const std::string message = refusal(options_from_to(64 * kMiB, 64 * kMiB), 20 * kMiB);
-  for (const std::string part : {"64 MiB", "128.0 MiB", "2 buffers", "20 MiB", "lower -b"}) {
+  for (const std::string part : {"64 MiB", "128.0 MiB", "2 buffers", "20 MiB", "lower --min-bytes"}) {
     EXPECT_NE(message.find(part), std::string::npos) << part << " in: " << message;
   }
   Options options = options_from_to(64 * kMiB, 64 * kMiB);

@@ -39,7 +39,7 @@ TEST(HostMemory, SaysHowMuchCannotBeHad) {
     } catch (const Error& error) {
       EXPECT_EQ(error.status(), ExitStatus::kMissing);
       EXPECT_NE(std::string(error.what()).find("iB"), std::string::npos) << error.what();
-      EXPECT_NE(std::string(error.what()).find("lower -e"), std::string::npos) << error.what();
+      EXPECT_NE(std::string(error.what()).find("lower --max-bytes"), std::string::npos) << error.what();
     }
   }
 }

@@ -235,16 +235,46 @@ TEST(Options, OfAllToAllVBelongToItsProgramAlone) {
   EXPECT_THROW((void)parse_command_line({"alltoallv_perf"}, {"--spread", "1.5"}), UsageError);
 }
 
-TEST(OptionSpecs, HaveUniqueKeysAndNames) {
+void expect_unique_names(const ProgramFacts& program) {
   std::set<std::string> keys;
   std::set<std::string> names;
   for (const OptionSpec& spec : option_specs()) {
+    if (!spec.is_of(program)) continue;
     EXPECT_TRUE(keys.insert(spec.key()).second) << spec.key();
     EXPECT_EQ(spec.key().find_first_not_of("abcdefghijklmnopqrstuvwxyz_"), std::string::npos) << spec.key();
     EXPECT_FALSE(spec.help.empty());
-    std::istringstream list(spec.names);
+    std::istringstream list(spec.names_for(program));
     for (std::string name; std::getline(list, name, ',');) EXPECT_TRUE(names.insert(name).second) << name;
   }
+  EXPECT_FALSE(keys.empty());
+}
+
+TEST(OptionSpecs, HaveUniqueKeysAndNamesInEachProgram) {
+  expect_unique_names({.name = "alltoallv_perf"});
+  expect_unique_names({.name = "send_recv_bw", .pairs = true, .windowed = true});
+  expect_unique_names({.name = "tcp_bw", .pairs = true, .windowed = true, .sockets = true});
+  expect_unique_names({.name = "pairwise_bw", .windowed = true, .sweep = true});
+  expect_unique_names({.name = "gpu_copy_bw", .copies = true});
+  expect_unique_names({.name = "rdma_cm_connect", .connects = true});
+  for (const Verb verb : {Verb::kWrite, Verb::kRead, Verb::kSend, Verb::kAtomic}) {
+    expect_unique_names({.name = "rdma_bw", .pairs = true, .verb = verb});
+    expect_unique_names({.name = "rdma_lat", .pairs = true, .verb = verb, .latency = true});
+  }
+}
+
+TEST(OptionSpecs, HaveTheirLettersWherePerftestHasNone) {
+  const ProgramFacts rdma{.name = "rdma_send_bw", .pairs = true, .verb = Verb::kSend};
+  const OptionSpec& smallest = option_specs().front();
+  EXPECT_EQ(smallest.names_for({"all_reduce_perf"}), "-b,--minbytes,--min-bytes");
+  EXPECT_EQ(smallest.names_for(rdma), "--minbytes,--min-bytes");
+  EXPECT_EQ(smallest.long_name(), "--minbytes");
+  OptionSpec made{OptionGroup::kMeasuring, "-n,--iters", "N", "", {}, {}, ""};
+  EXPECT_EQ(made.names_for(rdma), "-n,--iters") << "it means the same there";
+  made.names = "--seed";
+  EXPECT_EQ(made.names_for(rdma), "--seed");
+  made.names = "-s,--size";
+  made.offered_by = OfferedBy::kVerbs;
+  EXPECT_EQ(made.names_for(rdma), "-s,--size");
 }
 
 TEST(OptionSpecs, KeysAreTheFirstLongName) {
@@ -266,7 +296,7 @@ TEST(OptionValues, GivenBackToTheParserMakeTheSameOptions) {
     std::vector<std::string> arguments;
     for (const OptionSpec& spec : option_specs()) {
       for (const auto& [key, value] : values) {
-        if (key != spec.key()) continue;
+        if (key != spec.key() || !spec.is_of({"all_reduce_perf"})) continue;
         const std::string name = spec.names.substr(spec.names.find("--"));
         arguments.push_back(name.substr(0, name.find(',')) + (spec.value_name.empty() ? "" : "=" + value));
       }

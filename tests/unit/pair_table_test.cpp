@@ -148,6 +148,37 @@ TEST(PairTable, OfBothWaysHasEachDirectionToo) {
       "       0\n");
 }
 
+TEST(PairTable, OfTcpCountsWhatWasSentAgain) {
+  Context context = quiet_context(Figure::kBandwidth, 1);
+  context.backend = "tcp";
+  Row row = row_of(4194304, 400e-6);
+  row.out_of_place->retransmitted = {12, 3};
+  EXPECT_EQ(header_text(context) + rows_text(context, {row}),
+            "#\n"
+            "#       size   messages       time      GB/s       low      high      Gb/s     Mmsg/s    Retr  #wrong\n"
+            "#        (B)                  (us)              (GB/s)    (GB/s)                                     \n"
+            "     4194304     115200     400.00     10.49     10.38     10.59     83.89    0.00250      15       0\n");
+  row.out_of_place->retransmitted.clear();
+  EXPECT_EQ(rows_text(context, {row}),
+            "     4194304     115200     400.00     10.49     10.38     10.59     83.89    0.00250       -       0\n");
+}
+
+TEST(PairTable, OfTcpBothWaysCountsWhatEachRankSentAgain) {
+  Context context = quiet_context(Figure::kBothWays, 1);
+  context.backend = "tcp";
+  Row row = row_of(4194304, 400e-6);
+  row.out_of_place->directions = {5.5e9, 4.98576e9};
+  row.out_of_place->retransmitted = {12, 3};
+  EXPECT_EQ(header_text(context) + rows_text(context, {row}),
+            "#\n"
+            "#       size   messages       time      GB/s       low      high        ->        <-      Gb/s     Mmsg/s"
+            "    Retr    Retr  #wrong\n"
+            "#        (B)                  (us)              (GB/s)    (GB/s)    (GB/s)    (GB/s)                     "
+            "      ->      <-        \n"
+            "     4194304     115200     400.00     10.49     10.38     10.59      5.50      4.99     83.89    0.00250"
+            "      12       3       0\n");
+}
+
 TEST(PairTable, HasDashesForWhatIsNotKnown) {
   Row row = latency_row(8, 1.5e-6);
   row.out_of_place->summary.interval.reset();
@@ -385,6 +416,23 @@ TEST(PairTableStatistics, StandPairByPair) {
   EXPECT_EQ(lines[6].substr(0, 57), "#            8       int8    none    out       9      180");
   EXPECT_EQ(lines[7].substr(0, 14), "#           16");
   EXPECT_EQ(lines[8], "# Pair  1: rank 1 of host a -> rank 3 of host b");
+}
+
+TEST(PairTable, NamesThePortsOfAPairWhereTheyAreKnown) {
+  Context context = quiet_context(Figure::kBandwidth, 2);
+  context.groups[1].ports = "mlx5_0 port 1, mlx5_1 port 2";
+  const std::string text = rows_text(context, {row_of(1024, 1e-6, 0), row_of(1024, 4e-6, 1)});
+  EXPECT_NE(
+      text.find("slowest: pair 1, rank 1 of host a (mlx5_0 port 1) -> rank 3 of host b (mlx5_1 port 2); together"),
+      std::string::npos)
+      << text;
+}
+
+TEST(PairTable, DoesNotAddUpWhatWasCarriedInDifferentRounds) {
+  Context context = quiet_context(Figure::kBandwidth, 2);
+  context.groups[1].round = 1;
+  const std::string text = rows_text(context, {row_of(1024, 1e-6, 0), row_of(1024, 4e-6, 1)});
+  EXPECT_NE(text.find("slowest: pair 1, rank 1 of host a -> rank 3 of host b\n"), std::string::npos) << text;
 }
 
 TEST(PairTable, HasTheWordsOfParsersOnlyWhereTheyBelong) {

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "common/core/error.h"
 
 using namespace fabricbench;
@@ -125,6 +127,64 @@ TEST(HostsTwoByTwo, AreRefusedWhereThereIsOne) {
   EXPECT_EQ(message, "--pairs hosts: all 4 ranks are on host a; start some on another one, or write --pairs adjacent");
 }
 
+TEST(Loopback, PairsTheRanksOfEachHost) {
+  EXPECT_EQ(pairs("loopback", one_host(2)), (Pairs{{0, 1}}));
+  EXPECT_EQ(pairs("loopback", kTwoByFour), (Pairs{{0, 1}, {2, 3}, {4, 5}, {6, 7}}));
+  EXPECT_EQ(pairs("loopback", kInTurn), (Pairs{{0, 2}, {1, 3}})) << "of ranks that alternate between hosts too";
+  EXPECT_EQ(choose_pairs("loopback", kInTurn).rule,
+            "each host with itself, its first rank with its second and so forth");
+  EXPECT_EQ(notices("loopback", kTwoByFour), Notices{});
+}
+
+TEST(Loopback, LeavesOutRanksWithoutAPartnerOfTheirHost) {
+  EXPECT_EQ(pairs("loopback", {"a", "a", "a", "b", "b"}), (Pairs{{0, 1}, {3, 4}}));
+  EXPECT_EQ(notices("loopback", {"a", "a", "a", "b", "b"}),
+            Notices{"rank 2 is left out: the host has an odd number of ranks"});
+  EXPECT_EQ(notices("loopback", {"a", "b", "a", "b", "b", "a"}),
+            Notices{"ranks 4 and 5 are left out: the host has an odd number of ranks"});
+  EXPECT_EQ(pairs("loopback", {"a", "b", "b"}), (Pairs{{1, 2}}));
+  EXPECT_EQ(notices("loopback", {"a", "b", "b"}),
+            Notices{"rank 0 is left out, the only one of its host; start two ranks on each host"});
+  EXPECT_EQ(notices("loopback", {"a", "b", "b", "c"}),
+            Notices{"ranks 0 and 3 are left out, each the only one of its host; start two ranks on each host"});
+  EXPECT_EQ(notices("loopback", {"a", "b", "b", "b"}).size(), 2U) << "for either reason";
+}
+
+TEST(Loopback, IsRefusedWhereNoHostHasTwoRanks) {
+  EXPECT_EQ(refusal("loopback", {"a", "b", "c"}),
+            "--pairs loopback: none of the 3 hosts has two ranks; start two ranks on each host, such as with mpirun "
+            "--map-by ppr:2:node");
+}
+
+TEST(Shift, PairsRanksOfADistanceInBlocks) {
+  EXPECT_EQ(pairs("shift:1", one_host(4)), pairs("adjacent", one_host(4)));
+  EXPECT_EQ(pairs("shift:2", kTwoByFour), (Pairs{{0, 2}, {1, 3}, {4, 6}, {5, 7}}));
+  EXPECT_EQ(pairs("shift:4", kTwoByFour), pairs("halves", kTwoByFour));
+  EXPECT_EQ(pairs("shift:1", one_host(2)), (Pairs{{0, 1}}));
+  EXPECT_EQ(choose_pairs("shift:2", kTwoByFour).rule, "each rank r with rank r + 2 in blocks of 4 ranks");
+  EXPECT_EQ(notices("shift:2", kTwoByFour), Notices{});
+}
+
+TEST(Shift, LeavesOutRanksWithoutAPartner) {
+  EXPECT_EQ(pairs("shift:2", one_host(7)), (Pairs{{0, 2}, {1, 3}, {4, 6}}));
+  EXPECT_EQ(notices("shift:2", one_host(7)), Notices{"rank 5 has no partner 2 ranks further and is left out"});
+  EXPECT_EQ(pairs("shift:4", one_host(6)), (Pairs{{0, 4}, {1, 5}}));
+  EXPECT_EQ(notices("shift:4", one_host(6)), Notices{"ranks 2 and 3 have no partner 4 ranks further and are left out"});
+  EXPECT_EQ(pairs("shift:7", kTwoByFour), (Pairs{{0, 7}}));
+  EXPECT_EQ(notices("shift:7", kTwoByFour), Notices{"ranks 1 to 6 have no partner 7 ranks further and are left out"});
+}
+
+TEST(Shift, IsRefusedWhereTheDistanceIsNone) {
+  for (const char* distance : {"", "0", "-1", "4", "5", "99999999999", "1x", "x", "1.5", " 1", "+1"}) {
+    EXPECT_EQ(refusal(fmt::format("shift:{}", distance), kInTurn),
+              fmt::format("--pairs shift:{0}: '{0}' is no distance between two of 4 ranks; write a whole number from 1 "
+                          "to 3",
+                          distance));
+  }
+  EXPECT_EQ(refusal("shift:2", one_host(2)),
+            "--pairs shift:2: '2' is no distance between two of 2 ranks; write shift:1");
+}
+
 TEST(ListedPairs, AreThoseOfTheList) {
   EXPECT_EQ(pairs("0-4,7-1", kTwoByFour), (Pairs{{0, 4}, {7, 1}})) << "the first one sends";
   EXPECT_EQ(pairs("3-0", kTwoByFour), (Pairs{{3, 0}}));
@@ -139,7 +199,7 @@ TEST(ListedPairs, NameTheRanksThatAreInNone) {
   EXPECT_EQ(notices("0-4,7-1", kTwoByFour), Notices{"ranks 2, 3, 5 and 6 are in no pair and idle"});
   EXPECT_EQ(notices("0-1", one_host(3)), Notices{"rank 2 is in no pair and idle"});
   std::string every_fourth = "0-1";
-  for (int rank = 4; rank < 80; rank += 4) every_fourth += "," + std::to_string(rank) + "-" + std::to_string(rank + 1);
+  for (int rank = 4; rank < 80; rank += 4) every_fourth += fmt::format(",{}-{}", rank, rank + 1);
   EXPECT_EQ(notices(every_fourth, one_host(80)),
             Notices{"ranks 2, 3, 6, 7, 10, 11, 14, 15 and others are in no pair and idle"});
 }
@@ -161,6 +221,41 @@ TEST(ListedPairs, AreRefusedWithTheReasonAndTheRemedy) {
                {"-", "--pairs - is not a pair of ranks; write such as 0-1, or 0-4,7-1"},
                {" ,", "--pairs ' ,' has no pair; write such as 0-1, or 0-4,7-1"}};
   for (const auto& [list, message] : cases) EXPECT_EQ(refusal(list, kInTurn), message);
+}
+
+TEST(ManyToOne, HaveTheFirstRanksOfOtherHostsMeetTheFirstHost) {
+  EXPECT_EQ(pairs("many-to-one", {"a", "a", "a", "b", "c", "d"}), (Pairs{{3, 0}, {4, 1}, {5, 2}}));
+  EXPECT_EQ(pairs("one-to-many", {"a", "a", "a", "b", "c", "d"}), (Pairs{{0, 3}, {1, 4}, {2, 5}}));
+  EXPECT_EQ(pairs("many-to-one", {"a", "b"}), (Pairs{{1, 0}}));
+  EXPECT_EQ(pairs("one-to-many", {"a", "b", "c", "a"}), (Pairs{{0, 1}, {3, 2}})) << "in whatever order they are";
+  EXPECT_EQ(choose_pairs("many-to-one", kInTurn).rule, "from the first rank of each other host to host a");
+  EXPECT_EQ(choose_pairs("one-to-many", kInTurn).rule, "from host a to the first rank of each other host");
+  EXPECT_EQ(notices("many-to-one", {"a", "a", "b", "c"}), Notices{});
+  EXPECT_EQ(notices("many-to-one", {"a", "a", "a", "b", "c", "c"}),
+            Notices{"ranks 2 and 5 are left out: of host a one rank takes part for each other host, and of these the "
+                    "first one"});
+}
+
+TEST(ManyToOne, TakeARankOfTheFirstHostForEachOther) {
+  EXPECT_EQ(refusal("many-to-one", one_host(4)),
+            "--pairs many-to-one: the many are hosts, and all 4 ranks are on host a; start some on others, or write "
+            "--pairs adjacent or all");
+  EXPECT_EQ(refusal("one-to-many", {"a", "b", "c", "d"}),
+            "--pairs one-to-many: host a has rank 0, and takes a rank for each of the 3 other hosts; start 3 there, "
+            "such as with mpirun -H a:3,b,c,d");
+  Hosts many = {"h0", "h0"};
+  for (int host = 1; host <= 20; ++host) many.push_back(fmt::format("h{}", host));
+  EXPECT_EQ(refusal("many-to-one", many),
+            "--pairs many-to-one: host h0 has ranks 0 and 1, and takes a rank for each of the 20 other hosts; start 20 "
+            "there, such as with mpirun -H h0:20,h1,h2,h3,h4,h5,h6,h7,...");
+}
+
+TEST(EveryTwoRanks, MeetOnce) {
+  EXPECT_EQ(pairs("all", one_host(2)), (Pairs{{0, 1}}));
+  EXPECT_EQ(pairs("all", kInTurn), (Pairs{{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}}));
+  EXPECT_EQ(pairs("all", one_host(64)).size(), 2016U);
+  EXPECT_EQ(choose_pairs("all", kInTurn).rule, "every two ranks once, the lower one first");
+  EXPECT_EQ(notices("all", one_host(3)), Notices{});
 }
 
 TEST(PairsOfAFile, AreReadLineByLine) {
@@ -214,23 +309,25 @@ TEST(PairsOfAFile, AreRefusedWithTheLine) {
 
 TEST(PairsOfAFile, NameNotMoreHostsThanFitInAMessage) {
   Hosts hosts;
-  for (int host = 10; host < 30; ++host) hosts.push_back("n" + std::to_string(host));
+  for (int host = 10; host < 30; ++host) hosts.push_back(fmt::format("n{}", host));
   EXPECT_EQ(refusal("f", hosts, "n10 n30"),
             "--pairs f, line 1: the job has no host 'n30'; it has n10, n11, n12, n13, n14, n15, n16, n17 and others");
 }
 
 TEST(Pairs, TakeTwoRanks) {
-  for (const std::string rule : {"", "adjacent", "halves", "hosts", "0-0", "pairs.txt"}) {
+  for (const std::string rule : {"", "adjacent", "halves", "hosts", "loopback", "shift:1", "0-0", "pairs.txt"}) {
     EXPECT_EQ(refusal(rule, one_host(1), "a a"),
               "a pair takes two ranks, and the job has 1; start two or more, such as with mpirun -np 2");
   }
 }
 
 TEST(Pairs, AreOfAFileWhereTheRuleIsNeitherAWordNorAList) {
-  for (const std::string rule : {"", "adjacent", "halves", "hosts", "0-4,7-1", "0", "12", "-", "0-", " 1 - 2 "}) {
+  for (const std::string rule : {"", "adjacent", "halves", "hosts", "loopback", "shift:2", "shift:", "shift:x",
+                                 "0-4,7-1", "0", "12", "-", "0-", " 1 - 2 "}) {
     EXPECT_FALSE(names_a_file(rule)) << rule;
   }
-  for (const std::string rule : {"pairs.txt", "./12", "/tmp/pairs", "Adjacent", "host", "a-b", "0-a"}) {
+  for (const std::string rule :
+       {"pairs.txt", "./12", "/tmp/pairs", "Adjacent", "host", "shift", "./shift:1", "a-b", "0-a"}) {
     EXPECT_TRUE(names_a_file(rule)) << rule;
   }
 }
@@ -238,8 +335,9 @@ TEST(Pairs, AreOfAFileWhereTheRuleIsNeitherAWordNorAList) {
 /// Others read what the programs print, and look for hosts behind ` on ` and for these words.
 TEST(Pairs, HaveRulesThatAreOneClauseAndNothingElse) {
   const std::regex other(" on |FAILED|bandwidth|[.;\n]");
-  for (const Hosts& hosts : {kTwoByFour, kInTurn, Hosts{"a", "b", "c"}}) {
-    for (const std::string rule : {"", "adjacent", "halves", "hosts", "0-2", "bandwidth on FAILED"}) {
+  for (const Hosts& hosts : {kTwoByFour, kInTurn, Hosts{"a", "b", "b"}}) {
+    for (const std::string rule :
+         {"", "adjacent", "halves", "hosts", "loopback", "shift:2", "0-2", "bandwidth on FAILED"}) {
       const std::string clause = choose_pairs(rule, hosts, "0 2").rule;
       EXPECT_FALSE(clause.empty());
       EXPECT_FALSE(std::regex_search(clause, other)) << clause;

@@ -31,6 +31,7 @@ Summary distinct_summary(Numbers& numbers) {
   summary.epochs = numbers.next<std::int64_t>();
   summary.samples = numbers.next<std::int64_t>();
   summary.mean = numbers.time();
+  summary.standard_deviation = numbers.time();
   summary.min = numbers.time();
   summary.p5 = numbers.time();
   summary.p95 = numbers.time();
@@ -61,6 +62,7 @@ Measurement distinct_measurement(Numbers& numbers) {
   measured.busbw = numbers.time();
   measured.message_rate = numbers.time();
   measured.directions = {numbers.time(), numbers.time()};
+  measured.retransmitted = {numbers.next<std::uint64_t>(), numbers.next<std::uint64_t>()};
   measured.iterations = numbers.next<std::int64_t>();
   measured.operations_per_sample = numbers.next<std::int64_t>();
   measured.wrong = numbers.next<std::uint64_t>();
@@ -72,6 +74,7 @@ Measurement distinct_measurement(Numbers& numbers) {
     measured.wires.push_back(
         {numbers.text("host "), numbers.text("wire "), numbers.next<std::uint64_t>(), numbers.next<std::uint64_t>()});
   }
+  measured.lost = numbers.next<std::uint64_t>();
   measured.samples = {numbers.time(), numbers.time()};
   return measured;
 }
@@ -103,6 +106,7 @@ void expect_same(const Summary& a, const Summary& b) {
   EXPECT_EQ(a.epochs, b.epochs);
   EXPECT_EQ(a.samples, b.samples);
   EXPECT_EQ(a.mean, b.mean);
+  EXPECT_EQ(a.standard_deviation, b.standard_deviation);
   EXPECT_EQ(a.min, b.min);
   EXPECT_EQ(a.p5, b.p5);
   EXPECT_EQ(a.p95, b.p95);
@@ -133,6 +137,7 @@ void expect_same(const std::optional<Measurement>& a, const std::optional<Measur
   EXPECT_EQ(a->busbw, b->busbw);
   EXPECT_EQ(a->message_rate, b->message_rate);
   EXPECT_EQ(a->directions, b->directions);
+  EXPECT_EQ(a->retransmitted, b->retransmitted);
   EXPECT_EQ(a->iterations, b->iterations);
   EXPECT_EQ(a->operations_per_sample, b->operations_per_sample);
   EXPECT_EQ(a->wrong, b->wrong);
@@ -158,6 +163,7 @@ void expect_same(const std::optional<Measurement>& a, const std::optional<Measur
     EXPECT_EQ(a->wires[i].sent, b->wires[i].sent);
     EXPECT_EQ(a->wires[i].received, b->wires[i].received);
   }
+  EXPECT_EQ(a->lost, b->lost);
   EXPECT_EQ(a->samples, b->samples);
 }
 
@@ -199,7 +205,9 @@ TEST(RowPacking, KeepsWhatIsNotThere) {
   measured.wrong.reset();
   measured.choice.reset();
   measured.iteration_times.reset();
+  measured.lost.reset();
   measured.directions.clear();
+  measured.retransmitted.clear();
   measured.wires.clear();
   measured.samples.clear();
   const std::vector<Row> back = unpack(pack({row, Row{}, row}));
@@ -213,7 +221,8 @@ TEST(RowPacking, KeepsWhatIsNotThere) {
 
 TEST(RowPacking, KeepsTextsOfAnyBytes) {
   Row row;
-  row.skipped = std::string("a\0b\xff\n", 5) + std::string(100'000, 'x');
+  row.skipped = std::string("a\0b\xff\n", 5);
+  row.skipped.append(100'000, 'x');
   EXPECT_EQ(unpack(pack({row})).front().skipped, row.skipped);
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 using namespace fabricbench::cluster;
+using fabricbench::ScheduleKind;
 
 namespace {
 

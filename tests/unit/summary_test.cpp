@@ -71,6 +71,19 @@ TEST(Summary, GivesTailQuantilesOnlyWithEnoughSamples) {
   EXPECT_EQ(of_samples(2995).p999, 2993);
 }
 
+TEST(Summary, HasTheStandardDeviationOfAllSamples) {
+  const std::vector<Epoch> epochs = {epoch_of({2, 4, 4, 4}), epoch_of({5, 5, 7, 9})};
+  EXPECT_DOUBLE_EQ(summarize(epochs).standard_deviation, 2);
+  EXPECT_EQ(summarize(std::vector<Epoch>{epoch_of({7})}).standard_deviation, 0);
+}
+
+TEST(Summary, HasADeviationBelowAMicrosecond) {
+  EXPECT_NEAR(summarize(std::vector<Epoch>{epoch_of({1.9e-6, 2.1e-6, 1.9e-6, 2.1e-6})}).standard_deviation, 0.1e-6,
+              1e-15);
+  const std::vector<Epoch> constant = {epoch_of(std::vector<Seconds>(1000, 1.0 / 384))};
+  EXPECT_EQ(summarize(constant).standard_deviation, 0) << "whatever the mean is rounded to";
+}
+
 TEST(Summary, HasTheMeanStepFromOneSampleToTheNextAsJitter) {
   EXPECT_DOUBLE_EQ(summarize(std::vector<Epoch>{epoch_of({5, 8, 7, 7})}).jitter, 4.0 / 3) << "of 3, 1 and 0";
   EXPECT_DOUBLE_EQ(summarize(std::vector<Epoch>{epoch_of({1, 9, 1, 9})}).jitter, 8);

@@ -105,7 +105,9 @@ TEST(Sweep, AllowsAMillionSizesAndRefusesMore) {
     (void)by_step(8, Bytes{1} << 40, 8, 4);
     ADD_FAILURE() << "not refused";
   } catch (const UsageError& error) {
-    EXPECT_STREQ(error.what(), "a sweep from 8 to 1T in steps of 8 has more than 1048576 sizes; raise -i, or use -f 2");
+    EXPECT_STREQ(
+        error.what(),
+        "a sweep from 8 to 1T in steps of 8 has more than 1048576 sizes; raise --step-bytes, or use --step-factor 2");
   }
 }
 

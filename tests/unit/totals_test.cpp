@@ -44,6 +44,31 @@ TEST(Totals, OfNothingAreZero) {
   EXPECT_EQ(totals.slowest_rank(0).share, 0);
 }
 
+TEST(Totals, KeepTheLeastBandwidthAndTheLargestLatency) {
+  const Options options;
+  Totals totals(options);
+  EXPECT_FALSE(totals.least_bandwidth() || totals.largest_latency() || totals.without_figure());
+  const struct {
+    int group;
+    double algbw;
+    Seconds median;
+  } rows[] = {{0, 5, 2e-6}, {1, 4, 1e-6}, {2, 4, 3e-6}, {3, 9, 3e-6}, {4, 0, 0}};
+  for (const auto& [group, algbw, median] : rows) {
+    Row row = row_of(group, {1});
+    row.out_of_place->algbw = algbw;
+    row.out_of_place->summary.median = median;
+    totals.add(row, "rdma_write_bw");
+  }
+  EXPECT_EQ(totals.least_bandwidth()->group, 1);
+  EXPECT_EQ(totals.least_bandwidth()->algbw, 4);
+  EXPECT_EQ(totals.least_bandwidth()->size, 1024U);
+  EXPECT_EQ(totals.largest_latency()->group, 2);
+  EXPECT_EQ(totals.largest_latency()->median, 3e-6);
+  EXPECT_EQ(totals.without_figure()->group, 4) << "it is no bandwidth of 0, nor a latency of 0";
+  EXPECT_EQ(totals.measurements(4), 1);
+  EXPECT_EQ(totals.measurements(5), 0);
+}
+
 TEST(Totals, AverageTheMeasurementsOfEachGroupByItself) {
   const Options options;
   Totals totals(options);

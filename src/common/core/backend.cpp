@@ -65,6 +65,4 @@ void MessagesOnly::send_recv(const void* /*send*/, void* /*recv*/, std::size_t /
 
 void MessagesOnly::copy(const void* /*from*/, void* /*into*/, std::size_t /*bytes*/) { refuse("copy"); }
 
-void MessagesOnly::barrier() { refuse("barrier"); }
-
 }  // namespace fabricbench

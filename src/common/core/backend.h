@@ -2,9 +2,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "common/core/datatype.h"
+#include "common/core/pattern_table.h"
+#include "common/core/units.h"
 
 namespace fabricbench {
 
@@ -67,9 +71,26 @@ class Backend {
   virtual void start_recv(void* buffer, std::size_t count, DataType datatype, int from) = 0;
   /// What is started later happens after all messages under way have arrived.
   virtual void finish() = 0;
+  /// The same by a moment of core's clock. False where messages are still under way then: they stay so, and their
+  /// buffers in use. A library that cannot give up waits as long as its Session's time limit says.
+  [[nodiscard]] virtual bool finish_by(Seconds /*deadline*/) {
+    finish();
+    return true;
+  }
   /// Waits for those that this rank receives; `finish` is still to be called. False where the library cannot tell
   /// them from the others, and nothing was waited for.
   virtual bool finish_receiving() { return false; }
+
+  /// Called on every rank before its buffers are made ready, with what each message of the operations that follow has,
+  /// where they are messages between two ranks.
+  virtual void announce(std::size_t /*message_bytes*/) {}
+  /// Called on every rank where its buffers are ready for operations, before the first of them.
+  virtual void prepare(std::span<const std::byte> /*send*/, std::span<std::byte> /*recv*/) {}
+  /// Called on every rank behind the last of them, before data are looked at. Where ranks write into others' memory, it
+  /// returns when they no longer do.
+  virtual void settle() {}
+  /// What is wrong, since `prepare`, with what operations leave outside of buffers; after `settle`.
+  [[nodiscard]] virtual std::optional<Mismatch> own_mismatch() { return std::nullopt; }
 
   /// Copies within this rank's memory, in order with the operations.
   virtual void copy(const void* from, void* into, std::size_t bytes) = 0;
@@ -91,7 +112,6 @@ class MessagesOnly : public Backend {
   void scatter(const void* send, void* recv, std::size_t count, DataType datatype, int root) final;
   void send_recv(const void* send, void* recv, std::size_t count, DataType datatype, Partners partners) final;
   void copy(const void* from, void* into, std::size_t bytes) final;
-  void barrier() final;
 };
 
 }  // namespace fabricbench

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <exception>
 #include <stdexcept>
 #include <string>
 
@@ -17,6 +18,12 @@ class Error : public std::runtime_error {
  private:
   ExitStatus status_;
 };
+
+/// The exit status that goes with what was thrown.
+[[nodiscard]] inline ExitStatus status_of(const std::exception& error) {
+  const auto* known = dynamic_cast<const Error*>(&error);
+  return known != nullptr ? known->status() : ExitStatus::kFailure;
+}
 
 /// A command line that cannot be carried out; every rank finds the same one, and rank 0 speaks.
 class UsageError : public Error {

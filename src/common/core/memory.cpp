@@ -25,12 +25,17 @@ void HostMemory::copy_to_host(std::span<const std::byte> from, std::byte* into) 
   std::memcpy(into, from.data(), from.size());
 }
 
+void HostMemory::copy_from_host(std::span<const std::byte> from, std::byte* into) {
+  std::memcpy(into, from.data(), from.size());
+}
+
 std::byte* HostMemory::allocate(std::size_t bytes) {
   constexpr std::size_t kPageBytes = 4096;
   const std::size_t pages = (bytes + kPageBytes - 1) / kPageBytes * kPageBytes;  // of too many bytes, fewer than asked
   auto* memory = pages < bytes ? nullptr : static_cast<std::byte*>(std::aligned_alloc(kPageBytes, pages));
   if (memory == nullptr) {
-    throw Error(ExitStatus::kMissing, fmt::format("cannot allocate a buffer of {}; lower -e", readable_bytes(bytes)));
+    throw Error(ExitStatus::kMissing,
+                fmt::format("cannot allocate a buffer of {}; lower --max-bytes", readable_bytes(bytes)));
   }
   return memory;
 }

@@ -26,6 +26,7 @@ class Memory {
   [[nodiscard]] virtual std::optional<Mismatch> check(std::span<const std::byte> buffer, const PatternTable& table,
                                                       PatternPlace place, int tolerance) = 0;
   virtual void copy_to_host(std::span<const std::byte> from, std::byte* into) = 0;
+  virtual void copy_from_host(std::span<const std::byte> from, std::byte* into) = 0;
 };
 
 /// The memory of this process.
@@ -36,6 +37,7 @@ class HostMemory final : public Memory {
   [[nodiscard]] std::optional<Mismatch> check(std::span<const std::byte> buffer, const PatternTable& table,
                                               PatternPlace place, int tolerance) override;
   void copy_to_host(std::span<const std::byte> from, std::byte* into) override;
+  void copy_from_host(std::span<const std::byte> from, std::byte* into) override;
 
   /// Page-aligned. Throws Error (missing) with the size where there is not so much memory.
   [[nodiscard]] static std::byte* allocate(std::size_t bytes);

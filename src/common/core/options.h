@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "common/core/datatype.h"
+#include "common/core/rdma_options.h"
+#include "common/core/schedule_kind.h"
 #include "common/core/sweep.h"
 #include "common/core/units.h"
 
@@ -22,9 +24,17 @@ enum class RankAggregate { kRank0 = 0, kMean = 1, kMin = 2, kMax = 3 };
 /// What follows each operation (-z); the numbers are nccl-tests'.
 enum class Blocking { kNone = 0, kBarrierTimed = 1, kWait = 2, kBarrierUntimed = 3 };
 
-enum class MemoryKind { kAuto, kHost, kCuda };
+enum class MemoryKind { kAuto, kHost, kHugePages, kCuda };
 /// How buffers are made known to the library beforehand (-R); the numbers are nccl-tests'.
 enum class Registration { kNone = 0, kLocal = 1, kSymmetric = 2 };
+
+/// What meets whom in a sweep over pairs.
+enum class Level {
+  kAuto,  ///< hosts, or ranks where there is one host
+  kHost,  ///< the first rank of each host
+  kRank,
+  kGpu  ///< ranks, each with a GPU
+};
 
 inline constexpr int kAllRoots = -1;
 
@@ -61,7 +71,16 @@ struct Options {
   std::int64_t window = 64;  ///< messages under way at once
   std::int64_t streams = 1;  ///< TCP connections between two ranks
   std::string interface;     ///< of TCP: its name, or an address; empty: whichever reaches the other rank
-  std::string split;         ///< how processes form groups, such as `MOD 2`; empty: all are one group
+  ScheduleKind schedule = ScheduleKind::kCircle;
+  Level level = Level::kAuto;
+  std::int64_t rounds = 0;      ///< of a sweep, at most; 0: all
+  std::int64_t concurrent = 0;  ///< pairs measured at the same time, at most; 0: no limit
+  bool find = false;            ///< rounds are planned one by one, until it is decided who is slow
+  double tolerance = 0.05;      ///< of a rate, the share that it may be below what is expected
+  std::string measured_file;    ///< what an earlier job has measured of the same sweep; empty: nothing
+  Seconds pair_timeout = 10;    ///< for one round of a pair
+  std::string matrix_csv_file;
+  std::string split;  ///< how processes form groups, such as `MOD 2`; empty: all are one group
   std::int64_t threads = 1;
   std::int64_t gpus = 1;               ///< for each thread
   std::optional<std::int64_t> device;  ///< CUDA's number of every process's first device
@@ -92,25 +111,44 @@ struct Options {
   bool progress = false;
   double min_average_busbw_gb_per_s = 0;  ///< 0: not required
 
+  RdmaOptions rdma;
+
   std::vector<std::string> given;  ///< keys of the options that the command line or the environment set
 };
 
 /// Where an option stands in --help.
-enum class OptionGroup { kSizes, kData, kMeasuring, kBuffers, kBackend, kGpus, kOutput };
+enum class OptionGroup { kSizes, kData, kMeasuring, kBuffers, kBackend, kGpus, kRdma, kOutput };
 
 /// What a program is, as far as its options depend on it.
 struct ProgramFacts {
-  std::string name;       ///< such as all_reduce_perf
-  bool pairs = false;     ///< sends messages between two ranks
-  bool windowed = false;  ///< keeps a window of them under way
-  bool sockets = false;   ///< over connections of its own, not by a library
+  std::string name;         ///< such as all_reduce_perf
+  bool pairs = false;       ///< sends messages between two ranks
+  bool windowed = false;    ///< keeps a window of them under way
+  bool sockets = false;     ///< over connections of its own, not by a library
+  bool sweep = false;       ///< measures pair after pair, each for one message size
+  bool copies = false;      ///< copies between GPUs and memory within hosts; no messages
+  Verb verb = Verb::kNone;  ///< of RDMA; its short options are perftest's
+  bool latency = false;     ///< one message at a time, of RDMA programs
+  bool connects = false;    ///< makes connections over rdma_cm, and has no rows of messages
 };
 
 /// What holds where the command line says nothing.
 [[nodiscard]] Options default_options(const ProgramFacts& program);
 
 /// Which programs have an option.
-enum class OfferedBy { kAll, kLibraries, kCollectives, kPairs, kWindows, kSockets };
+enum class OfferedBy {
+  kAll,
+  kRows,
+  kLibraries,
+  kRowsOfLibraries,
+  kCollectives,
+  kPairs,
+  kWindows,
+  kSockets,
+  kSweeps,
+  kVerbs,
+  kConnections
+};
 
 /// One option, declared once: command line, manual, banner and JSON context come from this list.
 struct OptionSpec {
@@ -125,7 +163,13 @@ struct OptionSpec {
   bool gpus_only = false;  ///< anything but the default takes the nccl backend
   OfferedBy offered_by = OfferedBy::kAll;
   std::string_view only_for{};  ///< the one program that has it; empty: all of those that `offered_by` names
+  std::function<bool(const ProgramFacts&)> only_where{};  ///< of those, which it means something to; empty: all
 
+  /// The names that a program knows it by: of RDMA programs, whose letters are perftest's, the long ones of what is not
+  /// theirs alone, and -n, which means the same there.
+  [[nodiscard]] std::string names_for(const ProgramFacts& program) const;
+  /// The first long name with its dashes, which every program that has the option knows.
+  [[nodiscard]] std::string long_name() const;
   /// The first long name without its dashes: the key in JSON.
   [[nodiscard]] std::string key() const;
   [[nodiscard]] bool is_of(const ProgramFacts& program) const;
@@ -135,10 +179,15 @@ struct OptionSpec {
 [[nodiscard]] const std::vector<OptionSpec>& option_specs();
 [[nodiscard]] std::string_view heading(OptionGroup group);
 
+/// Adapts what the command line left open to what it says.
+void complete_options(const ProgramFacts& program, Options& options);
+
 /// Refuses combinations that no single option shows to be wrong. Throws UsageError.
-void check_combinations(const Options& options);
+void check_combinations(const ProgramFacts& program, const Options& options);
 
 [[nodiscard]] std::string_view name(Timing timing);
 [[nodiscard]] std::string_view name(BufferPolicy policy);
+[[nodiscard]] std::string_view name(ScheduleKind kind);
+[[nodiscard]] std::string_view name(Level level);
 
 }  // namespace fabricbench

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cstddef>
+#include <cstdint>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -18,6 +20,9 @@ constexpr std::size_t kMostNamed = 8;  // in one message
 constexpr int kNobody = -1;
 constexpr std::string_view kDigits = "0123456789";
 constexpr std::string_view kOfLists = "0123456789-, ";
+constexpr std::string_view kShift = "shift:";
+constexpr std::string_view kManyToOne = "many-to-one";
+constexpr std::string_view kOneToMany = "one-to-many";
 constexpr std::string_view kBetweenWords = " \t\r\v\f,";
 
 /// The words between any of the separators.
@@ -163,6 +168,109 @@ PairChoice choose_hosts(const std::vector<std::string>& hosts) {
   return choice;
 }
 
+PairChoice choose_loopback(const std::vector<std::string>& hosts) {
+  const std::vector<Host> groups = group_by_host(hosts);
+  PairChoice choice;
+  choice.rule = "each host with itself, its first rank with its second and so forth";
+  std::vector<int> alone;
+  std::vector<int> surplus;
+  for (const auto& [name, ranks] : groups) {
+    for (std::size_t k = 0; k + 1 < ranks.size(); k += 2) choice.pairs.push_back({ranks[k], ranks[k + 1]});
+    if (ranks.size() % 2 == 1) (ranks.size() == 1 ? alone : surplus).push_back(ranks.back());
+  }
+  if (choice.pairs.empty()) {
+    throw UsageError(
+        fmt::format("--pairs loopback: none of the {} hosts has two ranks; start two ranks on each host, such as with "
+                    "mpirun --map-by ppr:2:node",
+                    groups.size()));
+  }
+  std::sort(surplus.begin(), surplus.end());
+  if (!surplus.empty()) {
+    choice.notices.push_back(
+        fmt::format("{} {} left out: the host has an odd number of ranks", ranks_text(surplus), is_or_are(surplus)));
+  }
+  if (!alone.empty()) {
+    choice.notices.push_back(fmt::format("{} {} left out, {}the only one of its host; start two ranks on each host",
+                                         ranks_text(alone), is_or_are(alone), alone.size() == 1 ? "" : "each "));
+  }
+  return choice;
+}
+
+/// Such as `a:3,b,c,d`: the first host with a rank for each other one.
+std::string launch_of_star(const std::vector<Host>& groups) {
+  std::vector<std::string> slots = {fmt::format("{}:{}", groups.front().name, groups.size() - 1)};
+  for (std::size_t host = 1; host < groups.size() && host < kMostNamed; ++host) slots.emplace_back(groups[host].name);
+  if (groups.size() > kMostNamed) slots.emplace_back("...");
+  return fmt::format("{}", fmt::join(slots, ","));
+}
+
+void check_star(std::string_view rule, const std::vector<Host>& groups) {
+  const auto& [name, ranks] = groups.front();
+  const std::size_t others = groups.size() - 1;
+  if (others == 0) {
+    throw UsageError(
+        fmt::format("--pairs {}: the many are hosts, and all {} ranks are on host {}; start some on "
+                    "others, or write --pairs adjacent or all",
+                    rule, ranks.size(), name));
+  }
+  if (ranks.size() >= others) return;
+  throw UsageError(fmt::format(
+      "--pairs {}: host {} has {}, and takes a rank for each of the {} other hosts; start {} there, such as "
+      "with mpirun -H {}",
+      rule, name, ranks_text(ranks), others, others, launch_of_star(groups)));
+}
+
+/// Each rank of the first host with the first rank of another one.
+PairChoice choose_star(std::string_view rule, const std::vector<std::string>& hosts) {
+  const std::vector<Host> groups = group_by_host(hosts);
+  check_star(rule, groups);
+  const bool from_one = rule == kOneToMany;
+  const std::string_view one = groups.front().name;
+  PairChoice choice;
+  choice.rule = from_one ? fmt::format("from host {} to the first rank of each other host", one)
+                         : fmt::format("from the first rank of each other host to host {}", one);
+  for (std::size_t k = 0; k + 1 < groups.size(); ++k) {
+    const int own = groups.front().ranks[k];
+    const int other = groups[k + 1].ranks.front();
+    choice.pairs.push_back(from_one ? Pair{own, other} : Pair{other, own});
+  }
+  if (const std::vector<int> others = left_out(choice.pairs, hosts.size()); !others.empty()) {
+    choice.notices.push_back(
+        fmt::format("{} {} left out: of host {} one rank takes part for each other host, and of these the first one",
+                    ranks_text(others), is_or_are(others), one));
+  }
+  return choice;
+}
+
+PairChoice choose_all(int ranks) {
+  PairChoice choice;
+  choice.rule = "every two ranks once, the lower one first";
+  for (int first = 0; first < ranks; ++first) {
+    for (int second = first + 1; second < ranks; ++second) choice.pairs.push_back({first, second});
+  }
+  return choice;
+}
+
+PairChoice choose_shift(std::string_view distance, int ranks) {
+  int shift = 0;
+  const auto [end, problem] = std::from_chars(distance.data(), distance.data() + distance.size(), shift);
+  if (problem != std::errc() || end != distance.data() + distance.size() || shift < 1 || shift >= ranks) {
+    throw UsageError(fmt::format("--pairs {0}{1}: '{1}' is no distance between two of {2} ranks; write {3}", kShift,
+                                 distance, ranks,
+                                 ranks == 2 ? "shift:1" : fmt::format("a whole number from 1 to {}", ranks - 1)));
+  }
+  PairChoice choice;
+  choice.rule = fmt::format("each rank r with rank r + {} in blocks of {} ranks", shift, std::int64_t{2} * shift);
+  for (int rank = 0; rank < ranks - shift; ++rank) {
+    if (rank / shift % 2 == 0) choice.pairs.push_back({rank, rank + shift});
+  }
+  if (const std::vector<int> others = left_out(choice.pairs, static_cast<std::size_t>(ranks)); !others.empty()) {
+    choice.notices.push_back(fmt::format("{} {} no partner {} ranks further and {} left out", ranks_text(others),
+                                         others.size() == 1 ? "has" : "have", shift, is_or_are(others)));
+  }
+  return choice;
+}
+
 /// Pairs that the user names one by one. `where` begins each message: what was given, and the line of a file.
 class NamedPairs {
  public:
@@ -276,7 +384,10 @@ PairChoice choose_from_file(std::string_view name, const std::vector<std::string
   return named.choice();
 }
 
-bool is_word(std::string_view rule) { return rule == "adjacent" || rule == "halves" || rule == "hosts"; }
+bool is_word(std::string_view rule) {
+  constexpr std::string_view kWords[] = {"adjacent", "halves", "hosts", "loopback", kManyToOne, kOneToMany, "all"};
+  return std::find(std::begin(kWords), std::end(kWords), rule) != std::end(kWords) || rule.starts_with(kShift);
+}
 
 }  // namespace
 
@@ -290,6 +401,10 @@ PairChoice choose_pairs(std::string_view rule, const std::vector<std::string>& h
   if (rule == "adjacent") return choose_adjacent(ranks);
   if (rule == "halves") return choose_halves(ranks);
   if (rule == "hosts") return choose_hosts(hosts);
+  if (rule == "loopback") return choose_loopback(hosts);
+  if (rule == kManyToOne || rule == kOneToMany) return choose_star(rule, hosts);
+  if (rule == "all") return choose_all(ranks);
+  if (rule.starts_with(kShift)) return choose_shift(rule.substr(kShift.size()), ranks);
   return names_a_file(rule) ? choose_from_file(rule, hosts, file) : choose_listed(rule, hosts);
 }
 

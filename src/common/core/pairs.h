@@ -14,7 +14,7 @@ struct Pair {
 
 /// Which ranks exchange messages, and what the user should know of the choice.
 struct PairChoice {
-  std::vector<Pair> pairs;           ///< no rank is in two of them
+  std::vector<Pair> pairs;           ///< no rank is in two of them, but with `all`
   std::string rule;                  ///< one clause that says who was chosen: `ranks 0 and 4, the first of two hosts`
   std::vector<std::string> notices;  ///< of ranks that were left out
 };
@@ -24,12 +24,18 @@ struct PairChoice {
 /// - `adjacent`: 0 with 1, 2 with 3, and so on;
 /// - `halves`: rank r with r + N/2, as osu_mbw_mr pairs them; of an odd number the last one is left out;
 /// - `hosts`: the first host with the second, the third with the fourth, k-th rank of one with k-th of the other;
+/// - `loopback`: each host with itself: its first rank with its second, the third with the fourth, and so on;
+/// - `many-to-one`: the first rank of each host but the first one sends to a rank of the first host, each to another;
+/// - `one-to-many`: the same, and the first host sends;
+/// - `all`: every two ranks, the lower one first, ordered by it;
+/// - `shift:K`: in each block of 2K ranks, rank r of its first half with r + K; `shift:1` is `adjacent`;
 /// - `0-4,7-1`: these ranks;
 /// - anything else is the name of a file; `file` is what stands in it: a pair of rank numbers or of host names a line,
 ///   with blanks or a comma between, comments after `#`. A host name stands for its first rank that no pair has yet.
 /// Ranks that find no partner are left out with a notice. Throws UsageError: one rank alone, a rank that does not
 /// exist or is named twice or with itself, a host that is not there or has no rank left, a line that is no pair, a file
-/// without a pair, `hosts` where there is one.
+/// without a pair, `hosts` where there is one, `loopback` where no host has two ranks, `many-to-one` and `one-to-many`
+/// where there is one host or the first one has fewer ranks than there are others, a K below 1 or above the last rank.
 [[nodiscard]] PairChoice choose_pairs(std::string_view rule, const std::vector<std::string>& hosts,
                                       std::string_view file = "");
 

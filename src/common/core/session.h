@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -63,6 +64,8 @@ class Session {
   /// NCCL's version as it counts them, such as 22809; 0: this is not NCCL.
   [[nodiscard]] virtual int nccl_version() const { return 0; }
   [[nodiscard]] virtual Conventions conventions() const { return {}; }
+  /// Of a message; nothing where there is no limit. The same on every process.
+  [[nodiscard]] virtual std::optional<Bytes> most_bytes() const { return std::nullopt; }
   /// Why the library, or a device, cannot work with the two together; empty where it can. The same on every process.
   [[nodiscard]] virtual std::string why_not(DataType /*datatype*/, Reduction /*reduction*/) const { return ""; }
 
@@ -86,6 +89,8 @@ class Session {
   /// Returns when everything started on this process's ranks has completed. Throws Error where it failed, or where
   /// it takes longer than the time limit.
   virtual void wait() = 0;
+  /// The time limit of `wait` from now on, in seconds, for what takes shorter than the run as a whole may.
+  virtual void limit_waits(Seconds /*limit*/) {}
 
   /// Nothing where the host's clock is the only one.
   [[nodiscard]] virtual DeviceClock* device_clock() { return nullptr; }
@@ -102,6 +107,20 @@ class Session {
   [[nodiscard]] virtual std::optional<LibraryChoice> last_choice() const { return std::nullopt; }
   /// Why choices cannot be observed; empty where they can.
   [[nodiscard]] virtual std::string why_no_choices() const { return "this library does not tell what it chose"; }
+
+  /// TCP segments that this process has sent again so far; nothing where that is not known.
+  [[nodiscard]] virtual std::optional<std::uint64_t> retransmitted_segments() const { return std::nullopt; }
+
+  /// Bytes per second of the largest message over the same adapters where its buffers lie in the host's memory; 0 where
+  /// that was not measured. The same on both ranks of a pair.
+  [[nodiscard]] virtual double host_memory_rate() const { return 0; }
+  /// What is in the way between this process's memory and its adapter, a sentence each.
+  [[nodiscard]] virtual std::vector<std::string> obstacles() const { return {}; }
+  /// From the processor's write of a word until it sees the answer of what messages are for; nothing where that was not
+  /// measured.
+  [[nodiscard]] virtual std::optional<Seconds> reader_round_trip() const { return std::nullopt; }
+  /// Messages that were to arrive here so far and did not; nothing where the library loses none.
+  [[nodiscard]] virtual std::optional<std::uint64_t> lost_messages() const { return std::nullopt; }
 
   /// What the user should know of this process's part in the run, for the end of the report; empty: nothing.
   [[nodiscard]] virtual std::string remark() const { return ""; }

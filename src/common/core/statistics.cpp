@@ -60,11 +60,22 @@ Seconds mean_step(std::span<const Epoch> epochs) {
   return steps == 0 ? 0 : sum / static_cast<double>(steps);
 }
 
+/// In two passes, from the least sample on: exact where all are the same, and not lost in a mean that is far larger.
+Seconds deviation_of(std::span<const double> sorted) {
+  const auto count = static_cast<double>(sorted.size());
+  double above = 0;
+  for (const double sample : sorted) above += sample - sorted.front();
+  double squares = 0;
+  for (const double sample : sorted) squares += std::pow(sample - sorted.front() - above / count, 2);
+  return std::sqrt(squares / count);
+}
+
 void describe_distribution(std::vector<double> samples, Summary& summary) {
   summary.autocorrelation = sign_autocorrelation(samples);
   std::sort(samples.begin(), samples.end());
   summary.samples = static_cast<std::int64_t>(samples.size());
   summary.mean = std::accumulate(samples.begin(), samples.end(), 0.0) / static_cast<double>(samples.size());
+  summary.standard_deviation = deviation_of(samples);
   summary.min = samples.front();
   summary.p5 = quantile(samples, 0.05);
   summary.p95 = quantile(samples, 0.95);

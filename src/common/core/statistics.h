@@ -55,6 +55,7 @@ struct Summary {
   std::int64_t epochs = 0;
   std::int64_t samples = 0;
   Seconds mean = 0;
+  Seconds standard_deviation = 0;  ///< of the samples around their mean, over their number
   Seconds min = 0;
   Seconds p5 = 0;
   Seconds p95 = 0;

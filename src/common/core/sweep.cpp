@@ -34,9 +34,9 @@ SizeList list_sizes(const Sweep& sweep, Bytes element_bytes) {
       list.sizes.push_back(whole);
     }
     if (list.sizes.size() + list.too_small.size() > kMostSizes) {
-      throw UsageError(fmt::format("a sweep from {} to {} in steps of {} has more than {} sizes; raise -i, or use -f 2",
-                                   exact_bytes(sweep.min_bytes), exact_bytes(sweep.max_bytes),
-                                   exact_bytes(sweep.step_bytes), kMostSizes));
+      throw UsageError(fmt::format(
+          "a sweep from {} to {} in steps of {} has more than {} sizes; raise --step-bytes, or use --step-factor 2",
+          exact_bytes(sweep.min_bytes), exact_bytes(sweep.max_bytes), exact_bytes(sweep.step_bytes), kMostSizes));
     }
     if (size == sweep.max_bytes) break;  // also ends a sweep whose last size is the largest number
   }

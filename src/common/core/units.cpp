@@ -90,6 +90,20 @@ std::string readable_seconds(Seconds duration) {
   return fmt::format("{:.0f} s", duration);
 }
 
+std::string fitted(double value, int width) {
+  for (const int decimals : {2, 1, 0}) {
+    std::string text = fmt::format("{:.{}f}", value, decimals);
+    if (text.size() <= static_cast<std::size_t>(width)) return text;
+  }
+  return fmt::format("{:.{}e}", value, width >= 7 ? 1 : 0);
+}
+
+std::string readable(double value, int width) {
+  if (!(value > 0) || value >= 1) return fitted(value, width);
+  std::string text = fmt::format("{:.{}f}", value, 2 - static_cast<int>(std::floor(std::log10(value))));
+  return text.size() <= static_cast<std::size_t>(width) ? text : fmt::format("{:.1e}", value);
+}
+
 std::int64_t parse_integer(std::string_view text, std::string_view what, std::int64_t least, std::int64_t most) {
   std::int64_t value = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);

@@ -23,6 +23,12 @@ using Seconds = double;
 /// A duration for people, in the unit that suits it: `850 ns`, `12.3 us`, `4.56 ms`, `7.89 s`.
 [[nodiscard]] std::string readable_seconds(Seconds duration);
 
+/// A number in `width` characters as nccl-tests prints it: as many decimals, up to two, as fit, else an exponent.
+[[nodiscard]] std::string fitted(double value, int width);
+
+/// As `fitted`; what is below 1 has three significant digits where they fit.
+[[nodiscard]] std::string readable(double value, int width);
+
 /// Reads a whole number within [least, most]. Throws UsageError that names `what` and the limits.
 [[nodiscard]] std::int64_t parse_integer(std::string_view text, std::string_view what, std::int64_t least,
                                          std::int64_t most);

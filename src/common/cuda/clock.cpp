@@ -1,6 +1,5 @@
 #include "common/cuda/clock.h"
 
-#include <new>
 #include <utility>
 
 #include <fmt/format.h>
@@ -15,24 +14,14 @@ namespace {
 /// The flags are shared with the device, which knows no std::atomic.
 std::atomic_ref<std::uint32_t> shared(std::uint32_t& flag) { return std::atomic_ref(flag); }
 
-GateFlags* allocate_flags() {
-  void* block = nullptr;
-  check(cudaHostAlloc(&block, sizeof(GateFlags), cudaHostAllocMapped | cudaHostAllocPortable), "cudaHostAlloc");
-  return new (block) GateFlags{};
-}
-
-GateFlags* seen_from(int device, GateFlags* flags) {
-  const DeviceGuard guard(device);
-  void* address = nullptr;
-  check(cudaHostGetDevicePointer(&address, flags, 0), "cudaHostGetDevicePointer");
-  return static_cast<GateFlags*>(address);
-}
-
 }  // namespace
 
 CudaClock::CudaClock(std::vector<DeviceStream> streams, Seconds gate_limit)
-    : streams_(std::move(streams)), gate_limit_(gate_limit), events_(streams_.size()), flags_(allocate_flags()) {
-  for (const DeviceStream& stream : streams_) device_flags_.push_back(seen_from(stream.device, flags_.get()));
+    : streams_(std::move(streams)),
+      gate_limit_(gate_limit),
+      events_(streams_.size()),
+      flags_(allocate_mapped<GateFlags>()) {
+  for (const DeviceStream& stream : streams_) device_flags_.push_back(mapped_address(stream.device, flags_.get()));
   close_gate();
   open_gate();
 }

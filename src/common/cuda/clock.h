@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "common/core/handle.h"
 #include "common/core/session.h"
 #include "common/cuda/kernels.h"
+#include "common/cuda/mapped.h"
 #include "common/cuda/stream.h"
 
 namespace fabricbench::cuda {
@@ -45,7 +45,7 @@ class CudaClock final : public DeviceClock {
   Seconds gate_limit_;
   std::vector<std::vector<Event>> events_;  // of each stream
   std::size_t marks_ = 0;                   // so many of the events are set
-  Handle<GateFlags, cudaFreeHost> flags_;
+  MappedWords<GateFlags> flags_;
   std::vector<GateFlags*> device_flags_;      // the same, as each stream's device addresses them
   std::atomic<std::uint32_t> generation_{0};  // of the last gate closed
   std::uint32_t gave_up_reported_ = 0;

@@ -1,6 +1,8 @@
-// The one file that nvcc compiles. What is computed is in vector_pattern.h; here is who computes which part of it.
+// What nvcc compiles, but for the reader (reader_kernel.cu). What is computed is in vector_pattern.h; here is who
+// computes which part of it.
 #include <cstdint>
 
+#include "common/cuda/device_time.cuh"
 #include "common/cuda/kernels.h"
 
 namespace fabricbench::cuda {
@@ -111,12 +113,6 @@ __global__ void __launch_bounds__(kThreads)
   if (found.count == 0) return;
   atomicAdd(&result->count, found.count);
   atomicMax(&result->inverted_first, found.inverted_first);
-}
-
-__device__ std::uint64_t device_time_ns() {
-  std::uint64_t time = 0;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(time));
-  return time;
 }
 
 __global__ void gate_kernel(volatile GateFlags* flags, const std::uint32_t generation, const std::uint64_t limit_ns) {

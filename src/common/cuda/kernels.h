@@ -7,6 +7,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include "common/core/reader_task.h"
 #include "common/cuda/vector_pattern.h"
 
 namespace fabricbench::cuda {
@@ -37,5 +38,9 @@ struct GateFlags {
 /// Holds the stream until gate `generation` is opened, at most `limit_ns` nanoseconds of the device's clock.
 [[nodiscard]] cudaError_t launch_gate(GateFlags* flags, std::uint32_t generation, std::uint64_t limit_ns,
                                       cudaStream_t stream);
+
+/// Reads messages by `task` until the host ends it by `words`, host memory as the device addresses it, or no message
+/// has come for as long as the task allows. `task`'s places are the device's.
+[[nodiscard]] cudaError_t launch_reader(const ReaderTask& task, ReaderWords* words, cudaStream_t stream);
 
 }  // namespace fabricbench::cuda

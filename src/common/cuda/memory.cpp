@@ -43,10 +43,10 @@ PatternSource source_of(const PatternTable& table, PatternPlace place) {
 
 void throw_no_memory(int device, std::size_t bytes) {
   cudaGetLastError();  // the error is reported here
-  throw Error(
-      ExitStatus::kMissing,
-      fmt::format("cannot allocate {} on CUDA device {}, which has {} of its {} free; lower -e", readable_bytes(bytes),
-                  device, readable_bytes(free_memory(device)), readable_bytes(device_facts(device).memory)));
+  throw Error(ExitStatus::kMissing,
+              fmt::format("cannot allocate {} on CUDA device {}, which has {} of its {} free; lower --max-bytes",
+                          readable_bytes(bytes), device, readable_bytes(free_memory(device)),
+                          readable_bytes(device_facts(device).memory)));
 }
 
 CudaMemory::CudaMemory(DeviceStream stream, Seconds limit)
@@ -90,6 +90,14 @@ void CudaMemory::copy_to_host(std::span<const std::byte> from, std::byte* into) 
   if (from.empty()) return;
   wait();  // because copying to memory that is not pinned waits in the library, for as long as it takes
   cuda::check(cudaMemcpyAsync(into, from.data(), from.size(), cudaMemcpyDeviceToHost, stream_.stream),
+              "cudaMemcpyAsync");
+  wait();
+}
+
+void CudaMemory::copy_from_host(std::span<const std::byte> from, std::byte* into) {
+  const DeviceGuard guard(stream_.device);
+  if (from.empty()) return;
+  cuda::check(cudaMemcpyAsync(into, from.data(), from.size(), cudaMemcpyHostToDevice, stream_.stream),
               "cudaMemcpyAsync");
   wait();
 }

@@ -32,6 +32,7 @@ class CudaMemory : public Memory {
   [[nodiscard]] std::optional<Mismatch> check(std::span<const std::byte> buffer, const PatternTable& table,
                                               PatternPlace place, int tolerance) override;
   void copy_to_host(std::span<const std::byte> from, std::byte* into) override;
+  void copy_from_host(std::span<const std::byte> from, std::byte* into) override;
 
   /// Aligned to at least 256 bytes. Throws Error (missing) with the figures where there is not so much memory. A
   /// library that wants its buffers allocated by itself overrides both, and calls throw_no_memory.

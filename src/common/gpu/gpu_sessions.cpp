@@ -8,9 +8,11 @@
 #include <nlohmann/json.hpp>
 
 #include "common/core/error.h"
+#include "common/cuda/buffers.h"
 #include "common/cuda/device.h"
 #include "common/cuda/device_choice.h"
 #include "common/gpu/mpi_on_cuda.h"
+#include "common/harness/open_everywhere.h"
 #include "common/host/pci_locality.h"
 #include "common/host/topology.h"
 #include "common/mpi/cuda_support.h"
@@ -78,6 +80,14 @@ std::string why_not_here() {
   return "";
 }
 
+/// What the first process says that has something to say, the same on every one; empty where none has. Collective.
+std::string first_said(const Team& team, const Placed& placed, const std::string& own) {
+  const std::vector<std::string> all =
+      team.world().gather(own.empty() ? "" : fmt::format("host {}: {}", placed.host, own));
+  const auto first = std::find_if(all.begin(), all.end(), [](const std::string& text) { return !text.empty(); });
+  return team.world().broadcast(first == all.end() ? "" : *first);
+}
+
 int devices_of_process(const Options& options) { return static_cast<int>(options.threads * options.gpus); }
 
 const char* word_for(host::NodeBinding binding) {
@@ -107,11 +117,7 @@ GpuFacts describe_gpu(int device) {
 }  // namespace
 
 std::string why_no_nccl(const Team& team, const Placed& placed, const Options& /*options*/) {
-  const std::string own = why_not_here();
-  const std::vector<std::string> all =
-      team.world().gather(own.empty() ? "" : fmt::format("host {}: {}", placed.host, own));
-  const auto first = std::find_if(all.begin(), all.end(), [](const std::string& text) { return !text.empty(); });
-  return team.world().broadcast(first == all.end() ? "" : *first);
+  return first_said(team, placed, why_not_here());
 }
 
 Opened open_nccl(const Team& team, const Placed& placed, const Options& options) {
@@ -120,6 +126,7 @@ Opened open_nccl(const Team& team, const Placed& placed, const Options& options)
   nccl::ProcessGroup group;
   group.process = communicator.rank();
   group.processes = communicator.size();
+  group.process_in_job = team.process_in_job();
   group.devices = own.devices;
   group.sharing = own.sharing;
   group.broadcast = [&communicator](std::span<std::byte> bytes) {
@@ -142,6 +149,17 @@ Opened open_mpi_on_cuda(const Team& team, const Placed& placed, const Options& o
   }
   const OwnDevices own = choose_own(team, placed, 1, options);
   return {std::make_unique<MpiOnCuda>(team.group(), own.devices.front(), own.sharing, options.timeout), own.notices};
+}
+
+OpenedBuffers open_buffers(const Team& team, const Placed& placed, const Options& options) {
+  if (const std::string why = first_said(team, placed, cuda::visible_devices().why_none); !why.empty()) {
+    throw Error(ExitStatus::kMissing, fmt::format("--memory cuda: {}", why));
+  }
+  const OwnDevices own = choose_own(team, placed, 1, options);
+  return {open_everywhere(
+              team.world(), placed.host,
+              [&] { return std::make_unique<cuda::CudaBuffers>(own.devices.front(), own.sharing, options.timeout); }),
+          own.notices};
 }
 
 std::vector<GpuFacts> describe_gpus(const Session& session) {

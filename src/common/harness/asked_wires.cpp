@@ -9,12 +9,13 @@
 #include <fnmatch.h>
 #include <strings.h>
 
+#include "common/harness/names.h"
+
 namespace fabricbench {
 namespace {
 
 using host::WireKind;
 using Environment = std::vector<std::pair<std::string, std::string>>;
-using Names = std::vector<std::string>;
 
 Names split(std::string_view list) {
   Names entries;
@@ -24,10 +25,6 @@ Names split(std::string_view list) {
     list.remove_prefix(std::min(comma + 1, list.size()));
   }
   return entries;
-}
-
-bool contains(const Names& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 std::string find_variable(const Environment& environment, std::string_view name) {
@@ -164,6 +161,17 @@ std::vector<AskedWires> asked_wires(std::string_view backend, const Environment&
   Asking asking{environment, wires, {}};
   if (backend == "nccl") ask_nccl(asking);
   if (backend == "mpi") ask_mpi(asking, addresses);
+  return asking.asked;
+}
+
+std::vector<AskedWires> asked_interface(const std::string& value, const std::string& name,
+                                        const std::vector<host::Wire>& wires) {
+  const std::string option = "--interface";
+  const Environment given = {{option, value}};
+  Asking asking{given, wires, {}};
+  ask(asking, option, AskedScope::kSockets, [&](std::string_view) {
+    return Filter{{name}, false, [](const host::Wire& wire, const std::string& entry) { return wire.name == entry; }};
+  });
   return asking.asked;
 }
 

@@ -16,7 +16,7 @@ enum class AskedScope {
   kAny       ///< all traffic, for interfaces and RDMA ports alike
 };
 
-/// What one variable asks for on one host.
+/// What one variable, or option, asks for on one host.
 struct AskedWires {
   std::string variable;  ///< `NCCL_IB_HCA`
   std::string value;     ///< as it was set
@@ -38,5 +38,9 @@ struct AskedWires {
                                                   const std::vector<std::pair<std::string, std::string>>& environment,
                                                   const std::vector<host::Wire>& wires,
                                                   const std::vector<host::InterfaceAddress>& addresses);
+
+/// The same of --interface, which was given as `value` and means the interface `name` on this host.
+[[nodiscard]] std::vector<AskedWires> asked_interface(const std::string& value, const std::string& name,
+                                                      const std::vector<host::Wire>& wires);
 
 }  // namespace fabricbench

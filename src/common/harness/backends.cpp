@@ -1,12 +1,13 @@
 #include "common/harness/backends.h"
 
 #include <algorithm>
-#include <functional>
 
 #include <fmt/format.h>
 
 #include "common/core/error.h"
 #include "common/harness/gpu_sessions.h"
+#include "common/harness/open_everywhere.h"
+#include "common/host/identity.h"
 #include "common/mpi/mpi_session.h"
 #include "common/sockets/tcp_session.h"
 
@@ -30,37 +31,6 @@ void refuse_gpu_options(const Options& options, const std::string& reason) {
   }
 }
 
-using Opener = std::function<gpu::Opened()>;
-
-/// The first of the processes' problems, with its rank and host unless all have the same; empty on processes other
-/// than the job's first, which are given nothing.
-std::string first_problem(const std::vector<std::string>& problems, const std::vector<std::string>& hosts) {
-  const auto first = std::find_if(problems.begin(), problems.end(), [](const auto& text) { return !text.empty(); });
-  if (first == problems.end()) return "";
-  if (std::count(problems.begin(), problems.end(), *first) == static_cast<std::ptrdiff_t>(problems.size()))
-    return *first;
-  const auto rank = static_cast<std::size_t>(first - problems.begin());
-  return fmt::format("rank {}, host {}: {}", rank, hosts[rank], *first);
-}
-
-/// Opens a session on every process. Where something is wrong or missing on one, all throw the error of the first such.
-gpu::Opened open_everywhere(const mpi::Communicator& world, const std::string& host, const Opener& open) {
-  gpu::Opened opened;
-  std::string problem;
-  ExitStatus status = ExitStatus::kOk;
-  try {
-    opened = open();
-  } catch (const Error& error) {
-    status = error.status();
-    if (status != ExitStatus::kMissing && status != ExitStatus::kUsage) throw;
-    problem = error.what();
-  }
-  const std::int64_t worst = world.max(static_cast<std::int64_t>(status));
-  if (worst == 0) return opened;
-  throw Error(static_cast<ExitStatus>(worst),
-              world.broadcast(first_problem(world.gather(problem), world.gather(host))));
-}
-
 BackendChoice on_nccl(const Team& team, const Placed& placed, const Options& options, std::string reason) {
   auto opened = open_everywhere(team.world(), placed.host, [&] { return gpu::open_nccl(team, placed, options); });
   return {std::move(opened.session), "nccl", std::move(reason), std::move(opened.notices)};
@@ -76,19 +46,13 @@ BackendChoice on_mpi(const Team& team, const Placed& placed, const Options& opti
   return {std::move(opened.session), "mpi", std::move(reason), std::move(opened.notices)};
 }
 
-/// Every rank's text on every rank.
-std::vector<std::string> all_gather(const mpi::Communicator& group, const std::string& text) {
-  std::vector<std::string> texts = group.gather(text);
-  texts.resize(static_cast<std::size_t>(group.size()));
-  for (std::string& each : texts) each = group.broadcast(std::move(each));
-  return texts;
-}
-
 }  // namespace
 
 BackendChoice open_sockets(const Team& team, const Placed& placed, const Options& options) {
   const mpi::Communicator& group = team.group();
   sockets::TcpSettings settings;
+  settings.host = placed.host;
+  settings.network = fmt::to_string(host::network_domain());
   settings.streams = static_cast<int>(options.streams);
   settings.interface = options.interface;
   settings.time_limit_s = options.timeout;

@@ -9,6 +9,7 @@
 
 #include "common/core/bandwidth.h"
 #include "common/core/clock.h"
+#include "common/core/shuffle.h"
 #include "common/core/statistics.h"
 #include "common/harness/row_packing.h"
 
@@ -20,13 +21,10 @@ constexpr std::int64_t kMostIterationsPerVisit = 5000;
 constexpr std::int64_t kMostSamplesPerVisit = 1000;
 constexpr double kMostClockShare = 0.01;  // of a sample: short messages share one
 constexpr std::int64_t kEpochsAdded = 3;
-constexpr double kFirstShare = 0.5;  // of the time budget, for the epochs that are measured in any case
+constexpr double kFirstShare = 0.5;      // of the time budget, for the epochs that are measured in any case
+constexpr Seconds kLeastWindow = 10e-3;  // of a stream
+constexpr double kMostEnlarged = 4096;
 constexpr double kLeastEpoch = 0.3;  // of the time budget: how long an epoch lasts at least
-
-/// The same shuffle on every rank and with every C++ library: std::shuffle may differ between them.
-void shuffle(std::vector<std::size_t>& order, std::mt19937_64& random) {
-  for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random() % i]);
-}
 
 std::vector<Seconds> all_samples(const std::vector<Epoch>& epochs) {
   std::vector<Seconds> samples;
@@ -76,11 +74,13 @@ struct Bench::Subject {
   std::vector<Seconds> receive_times{};           // of this process's rank: medians of its visits
   std::optional<LibraryChoice> choice{};
   host::WireTotal wires{};
+  std::optional<std::uint64_t> retransmitted{};  // segments, by this process
+  std::optional<std::uint64_t> lost{};           // messages that did not come to this process
 };
 
 Bench::Bench(const Team& team, const Options& options, const Collective& collective, Session& session,
              Workspace& workspace, Meter& meter, WireMeter& wires, Heartbeat& heartbeat, std::uint64_t seed,
-             std::vector<std::unique_ptr<Sink>>& sinks)
+             std::vector<std::unique_ptr<Sink>>& sinks, Totals* totals)
     : team_(team),
       options_(options),
       collective_(collective),
@@ -92,7 +92,7 @@ Bench::Bench(const Team& team, const Options& options, const Collective& collect
       random_(seed),
       sinks_(sinks),
       progress_(team.world().is_root() && (options.progress || ProgressLine::wanted())),
-      totals_(options) {}
+      totals_(totals) {}
 
 void Bench::run(const std::vector<Case>& cases) {
   workspace_.use(cases.front().datatype, cases.front().reduction);
@@ -180,6 +180,7 @@ void Bench::plan(Subject& subject) {
   plan.warmup = options_.warmup;
   plan.launches = options_.graph_launches;
   plan.gapless = collective_.figure() != Figure::kCollective;
+  if (options_.iterations && collective_.streams()) return;  // they are one window
   if (options_.iterations) {
     const bool batch = options_.timing == Timing::kPipelined && !plan.gapless;
     plan.samples = batch ? 1 : *options_.iterations;
@@ -187,7 +188,8 @@ void Bench::plan(Subject& subject) {
     return;
   }
   const Seconds began = now();
-  const Seconds each = meter_.estimate(subject.operation, options_.warmup) + meter_.start_cost();
+  const Seconds first = meter_.estimate(subject.operation, options_.warmup) + meter_.start_cost();
+  const Seconds each = collective_.streams() ? enlarge_window(subject, first) : first;
   subject.spent += now() - began;
   const Seconds share = options_.time_budget * kFirstShare / static_cast<double>(options_.epochs);
   const auto fitting = static_cast<std::int64_t>(std::min(share / std::max(each, 1e-9), 1e9));
@@ -207,13 +209,28 @@ void Bench::plan(Subject& subject) {
   }
 }
 
+/// A stream runs dry at the end of a window, which is to last so long that this does not count. Returns how long it
+/// takes, of the time that the first one took.
+Seconds Bench::enlarge_window(Subject& subject, Seconds first) {
+  const std::int64_t before = subject.operation.aggregated();
+  const double times = std::clamp(kLeastWindow / std::max(first, 1e-9), 1.0, kMostEnlarged);
+  subject.operation.aggregate(static_cast<std::int64_t>(static_cast<double>(before) * times));
+  return first * static_cast<double>(subject.operation.aggregated()) / static_cast<double>(before);
+}
+
 void Bench::visit(Subject& subject) {
   const Seconds began = now();
   heartbeat_.enter_case(describe(subject.which));
   if (!subject.visited) observe(subject);
   wires_.begin();
+  const std::optional<std::uint64_t> retransmitted = session_.retransmitted_segments();
+  const std::optional<std::uint64_t> lost = session_.lost_messages();
   Epoch epoch = meter_.measure(subject.operation, subject.plan);
-  const std::int64_t starts = subject.plan.starts(options_.aggregated);
+  if (retransmitted) {
+    subject.retransmitted = subject.retransmitted.value_or(0) + *session_.retransmitted_segments() - *retransmitted;
+  }
+  if (lost) subject.lost = subject.lost.value_or(0) + *session_.lost_messages() - *lost;
+  const std::int64_t starts = subject.plan.starts(subject.operation.aggregated());
   wires_.end(subject.wires, subject.which.size * static_cast<Bytes>(starts) / 2);
   subject.plan.common_start = epoch.common_start;
   if (options_.checks > 0) {
@@ -250,9 +267,9 @@ void Bench::finish_epoch(Subject& subject) {
     const Case& which = subject.which;
     const Epoch& epoch = subject.current;
     subject.medians.push_back(median(epoch.samples));
-    const EpochRecord record{which.size, which.datatype,         which.reduction,
-                             which.root, team_.group_number(),   which.in_place,
-                             number,     subject.medians.back(), static_cast<std::int64_t>(epoch.samples.size()),
+    const EpochRecord record{which.size, which.datatype,          which.reduction,
+                             which.root, team_.reported_number(), which.in_place,
+                             number,     subject.medians.back(),  static_cast<std::int64_t>(epoch.samples.size()),
                              epoch.late};
     record_bytes = pack(record);
     subject.epochs.push_back(std::exchange(subject.current, Epoch()));
@@ -296,7 +313,7 @@ void Bench::report_rows(std::vector<Subject>& subjects) {
     row.datatype = first.datatype;
     row.reduction = first.reduction;
     row.root = first.root;
-    row.group = team_.group_number();
+    row.group = team_.reported_number();
     do {
       (subjects[i].which.in_place ? row.in_place : row.out_of_place) = conclude(subjects[i]);
     } while (++i < subjects.size() && in_one_row(first, subjects[i].which));
@@ -307,7 +324,7 @@ void Bench::report_rows(std::vector<Subject>& subjects) {
   for (const std::string& packed : team_.from_each_group(team_.group().is_root() ? pack(rows) : "")) {
     for (const Row& row : unpack(packed)) {
       for (const auto& sink : sinks_) sink->row(row);
-      totals_.add(row, std::string(collective_.name()));
+      if (totals_ != nullptr) totals_->add(row, std::string(collective_.name()));
     }
   }
 }
@@ -334,6 +351,8 @@ Measurement Bench::conclude(Subject& subject) {
   add_wrong(subject, measured);
   measured.rank_times = times_of_all_ranks(subject);
   if (collective_.figure() == Figure::kBothWays) measured.directions = directions(subject);
+  measured.retransmitted = retransmitted_by_rank(subject);
+  if (subject.lost) measured.lost = team_.group().sum(static_cast<std::int64_t>(*subject.lost));
   measured.wires = wires_.by_host(subject.wires);
   if (!team_.group().is_root()) return measured;
   const int ranks = workspace_.ranks().all;
@@ -348,7 +367,7 @@ Measurement Bench::conclude(Subject& subject) {
   measured.busbw = measured.algbw * collective_.bus_factor(ranks);
   if (collective_.figure() != Figure::kCollective) measured.message_rate = collective_.counted_share(ranks) / time;
   const std::int64_t launches = std::max<std::int64_t>(subject.plan.launches, 1);
-  measured.operations_per_sample = subject.plan.iterations * options_.aggregated * launches;
+  measured.operations_per_sample = subject.plan.iterations * subject.operation.aggregated() * launches;
   measured.iterations = measured.summary.samples * subject.plan.iterations * launches;
   measured.choice = subject.choice;
   const std::vector<Seconds> samples = all_samples(subject.epochs);
@@ -374,8 +393,16 @@ std::vector<double> Bench::directions(const Subject& subject) const {
   std::vector<double> rates;
   rates.reserve(times.size());
   for (const Seconds time : times) rates.push_back(static_cast<double>(subject.which.size) / time);
-  std::reverse(rates.begin(), rates.end());
+  if (!collective_.times_what_it_sends()) std::reverse(rates.begin(), rates.end());
   return rates;
+}
+
+/// By rank, on the group's first process; empty where the library does not count them.
+std::vector<std::uint64_t> Bench::retransmitted_by_rank(const Subject& subject) const {
+  if (!subject.retransmitted) return {};
+  const std::vector<double> own(1, static_cast<double>(*subject.retransmitted));
+  const std::vector<double> all = team_.group().gather(own);
+  return {all.begin(), all.end()};
 }
 
 /// How much was wrong over the group, and what the lowest rank saw of it.

@@ -29,17 +29,16 @@ namespace fabricbench {
 /// tenths of a second, and epochs that follow each other faster would agree without being right.
 class Bench {
  public:
+  /// `totals`: on the job's first process, to be added to; null where the sinks pass rows on to another one.
   Bench(const Team& team, const Options& options, const Collective& collective, Session& session, Workspace& workspace,
         Meter& meter, WireMeter& wires, Heartbeat& heartbeat, std::uint64_t seed,
-        std::vector<std::unique_ptr<Sink>>& sinks);
+        std::vector<std::unique_ptr<Sink>>& sinks, Totals* totals);
 
   /// Measures the cases, which are of one datatype, reduction and root: pairs of them, or single ones, make up
   /// rows in the order given. Every group has as many cases. Collective.
   void run(const std::vector<Case>& cases);
   /// Reports a row that is not measured.
   void skip(const Row& row);
-
-  [[nodiscard]] const Totals& totals() const { return totals_; }
 
  private:
   struct Subject;  // a case, how it is measured, and what was measured of it
@@ -48,6 +47,7 @@ class Bench {
   void measure_interleaved(std::vector<Subject>& subjects);
   void plan(Subject& subject);
   void measure_epoch(std::vector<Subject>& subjects, const std::vector<std::uint8_t>& active);
+  [[nodiscard]] Seconds enlarge_window(Subject& subject, Seconds first);
   void visit(Subject& subject);
   void observe(Subject& subject);
   void finish_epoch(Subject& subject);
@@ -60,6 +60,7 @@ class Bench {
   [[nodiscard]] Measurement conclude(Subject& subject);
   void add_wrong(const Subject& subject, Measurement& measured) const;
   [[nodiscard]] std::vector<double> directions(const Subject& subject) const;
+  [[nodiscard]] std::vector<std::uint64_t> retransmitted_by_rank(const Subject& subject) const;
   [[nodiscard]] std::vector<Seconds> times_of_all_ranks(const Subject& subject) const;
   void show_progress(const std::vector<Subject>& subjects, std::int64_t epochs_planned, Seconds began);
 
@@ -74,7 +75,7 @@ class Bench {
   std::mt19937_64 random_;
   std::vector<std::unique_ptr<Sink>>& sinks_;
   ProgressLine progress_;
-  Totals totals_;
+  Totals* totals_;
 };
 
 }  // namespace fabricbench

@@ -39,6 +39,13 @@ std::vector<int> roots_of(const Collective& collective, const Options& options, 
   return roots;
 }
 
+/// Operations of a window; a stream's is enlarged when their time is known.
+std::int64_t first_window(const Collective& collective, const Options& options) {
+  if (!collective.streams()) return options.window;
+  if (options.iterations) return *options.iterations;
+  return 2 * depth_of(options.rdma, false) * options.rdma.queue_pairs;
+}
+
 bool is_empty(const Layout& layout) { return layout.send_count == 0 && layout.recv_count == 0; }
 
 std::uint64_t largest(const Layout& layout) { return std::max(layout.send_count, layout.recv_count); }
@@ -84,9 +91,9 @@ void adapt_options(const Collective& collective, Options& options, std::vector<s
     notice_unused(given_of(options, {"root"}), fmt::format("{} has no root", name), notices);
     options.root = 0;
   }
-  if (collective.figure() != Figure::kCollective) {
-    options.split = "DIV 2";  // the members' order is that of the pairs
-    if (collective.windowed()) options.aggregated = options.window;
+  if (is_of_pairs(collective.figure())) {
+    options.split = options.gpus > 1 ? "DIV 1" : "DIV 2";  // the members' order is that of the pairs
+    if (collective.windowed()) options.aggregated = first_window(collective, options);
     // A latency and a window with its answer are the first rank's to time, as in every tool for them.
     if (collective.figure() != Figure::kBothWays) options.average = RankAggregate::kRank0;
   }
@@ -112,7 +119,8 @@ std::vector<Combination> list_combinations(const Collective& collective, const O
     }
   }
   if (combinations.empty()) {
-    throw Error(ExitStatus::kMissing, fmt::format("{}; choose another with -d or -o", fmt::join(reasons, "; ")));
+    throw Error(ExitStatus::kMissing,
+                fmt::format("{}; choose another with --datatype or --op", fmt::join(reasons, "; ")));
   }
   for (const std::string& reason : reasons) notices.push_back(fmt::format("Left out: {}", reason));
   return combinations;
@@ -127,6 +135,7 @@ CaseList list_cases(const Collective& collective, const Options& options, const 
     const Request request{size / element, element};
     std::string why = size > 0 ? why_empty(collective, request, groups) : "";
     if (size == 0 && collective.sockets()) why = "TCP has no message of no bytes";
+    if (why.empty()) why = collective.why_no_message(size);
     if (!why.empty()) {
       Row row;
       row.size = size;

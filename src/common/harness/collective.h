@@ -16,6 +16,20 @@
 
 namespace fabricbench {
 
+namespace mpi {
+class Communicator;
+}
+class Team;
+struct BackendChoice;
+struct PairPlan;
+struct Placed;
+
+/// The port that this process's messages go through.
+struct OwnPort {
+  std::string name;  ///< such as `mlx5_0 port 1`; empty: not known
+  double rate = 0;   ///< bytes per second of one direction; 0: not known
+};
+
 /// What a message size asks for: so many elements, each so large.
 struct Request {
   std::uint64_t elements = 0;
@@ -118,13 +132,42 @@ class Collective {
 
   /// Messages that follow each other in one start, each waiting for the one before; times are of one of them.
   [[nodiscard]] virtual int messages_in_turn() const { return 1; }
-  /// Whether the operations of an iteration are a window, which `finish_window` completes.
+  /// Whether the operations of an iteration are a window. `finish_window` completes them, on all ranks of a process
+  /// before `answer_window` starts on any of them what follows a window.
   [[nodiscard]] virtual bool windowed() const { return false; }
   virtual void finish_window(Backend& /*backend*/, const Operands& /*operands*/) const {}
+  virtual void answer_window(Backend& /*backend*/, const Operands& /*operands*/) const {}
   /// Over connections of its own, not by a library.
   [[nodiscard]] virtual bool sockets() const { return false; }
+  /// Takes what options say of the way in which messages follow each other. Called once, before all others but `name`,
+  /// `figure` and `verb`.
+  virtual void configure(const Options& /*options*/) {}
+  /// What it does over RDMA.
+  [[nodiscard]] virtual Verb verb() const { return Verb::kNone; }
+  /// Opens what it runs on, as choose_backend does; nothing where that is to choose.
+  [[nodiscard]] virtual std::optional<BackendChoice> open(const Team& team, const Placed& placed,
+                                                          const Options& options) const;
+  /// Whether operations of a window follow each other without an end, so that windows may have any number of them.
+  [[nodiscard]] virtual bool streams() const { return false; }
+  /// The rank that has nothing to do while another one's device works on its memory; -1: none.
+  [[nodiscard]] virtual int idle_rank() const { return -1; }
+  /// Of two directions, whether a rank's time is of what it sends; else of what it receives.
+  [[nodiscard]] virtual bool times_what_it_sends() const { return false; }
+  /// Why a message of this size cannot be measured; empty where it can.
+  [[nodiscard]] virtual std::string why_no_message(Bytes /*size*/) const { return ""; }
+  /// What the time of a row is, where the figure alone does not say it.
+  [[nodiscard]] virtual std::string_view time_means() const { return ""; }
+  /// Rounds in which a sweep over pairs of that many ranks goes; 0 for what is no sweep.
+  [[nodiscard]] virtual std::int64_t rounds(const Options& /*options*/, int /*ranks*/) const { return 0; }
   /// What --pairs is where it is not given.
-  [[nodiscard]] virtual std::string_view default_pairs() const { return ""; }
+  [[nodiscard]] virtual std::string_view default_pairs(const Options& /*options*/, bool /*one_host*/) const {
+    return "";
+  }
+  /// Settles what each process uses of its host, before any pair is set up. Collective over the job, of which not all
+  /// processes need be in a pair. Throws Error, the same on every process.
+  virtual void prepare(const mpi::Communicator& /*job*/, const PairPlan& /*plan*/, const Options& /*options*/) {}
+  /// After `prepare`; nothing of what has no ports of its own.
+  [[nodiscard]] virtual OwnPort own_port() const { return {}; }
 };
 
 /// The part of a message that one of `ranks` gets: whole elements, and whole 16 bytes, as nccl-tests rounds it.

@@ -39,12 +39,13 @@ struct Parser {
   bool version = false;
 };
 
-void declare(Parser& parser) {
+void declare(Parser& parser, const ProgramFacts& program) {
   for (const OptionSpec& spec : parser.specs) {
     std::string& value = parser.values.emplace_back();
+    const std::string names = spec.names_for(program);
     const std::string help = help_text(spec, parser.defaults);
-    CLI::Option* option = spec.value_name.empty() ? parser.app.add_flag(spec.names, help)
-                                                  : parser.app.add_option(spec.names, value, help);
+    CLI::Option* option =
+        spec.value_name.empty() ? parser.app.add_flag(names, help) : parser.app.add_option(names, value, help);
     option->group(std::string(heading(spec.group)))->take_last();
     if (spec.value_name.empty()) {
       option->disable_flag_override();  // no --quiet=false: a flag has no value
@@ -103,7 +104,7 @@ bool read(Parser& parser, const std::vector<std::string>& arguments) {
   return false;
 }
 
-Options options_from(const Parser& parser) {
+Options options_from(const Parser& parser, const ProgramFacts& program) {
   Options options = parser.defaults;
   for (std::size_t i = 0; i < parser.specs.size(); ++i) {
     if (parser.options[i]->count() == 0) continue;
@@ -111,7 +112,8 @@ Options options_from(const Parser& parser) {
     spec.set(options, parser.values[i]);
     options.given.push_back(spec.key());
   }
-  check_combinations(options);
+  complete_options(program, options);
+  check_combinations(program, options);
   return options;
 }
 
@@ -123,10 +125,10 @@ CommandLine parse_command_line(const ProgramFacts& program, const std::vector<st
   parser.defaults = default_options(program);
   parser.app.description(fmt::format("{}, of fabricbench {}. Launch it with mpirun or srun.", program.name, kVersion));
   parser.app.name(program.name);
-  declare(parser);
+  declare(parser, program);
   if (read(parser, arguments)) return {{}, parser.app.help()};
   if (parser.version) return {{}, fmt::format("{} (fabricbench) {}\n", program.name, kVersion)};
-  return {options_from(parser), ""};
+  return {options_from(parser, program), ""};
 }
 
 std::vector<std::string> arguments_with_environment(const ProgramFacts& program, int argc, char** argv) {
@@ -134,7 +136,7 @@ std::vector<std::string> arguments_with_environment(const ProgramFacts& program,
   for (const OptionSpec& spec : specs_of(program)) {
     if (spec.environment.empty()) continue;
     const char* value = std::getenv(spec.environment.c_str());
-    if (value != nullptr && *value != '\0') arguments.push_back(fmt::format("{}={}", spec.names, value));
+    if (value != nullptr && *value != '\0') arguments.push_back(fmt::format("{}={}", spec.long_name(), value));
   }
   // nccl-tests' older form of --split, a mask in hexadecimal digits; it goes before the newer one there too.
   const char* mask = program.pairs ? nullptr : std::getenv("NCCL_TESTS_SPLIT_MASK");

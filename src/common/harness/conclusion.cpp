@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include "common/core/clock.h"
+#include "common/core/error.h"
+#include "common/harness/verdict.h"
 #include "common/host/usage.h"
 
 namespace fabricbench {
@@ -75,11 +77,20 @@ Ending conclude(const Totals& totals, const Context& context) {
   if (required > 0) ending.fast_enough = ending.average_busbw >= 0.9 * required;  // the factor is nccl-tests'
   ExitStatus status = ExitStatus::kOk;
   ending.reason = "every size was measured and every check passed";
-  if (options.checks == 0) ending.reason = "every size was measured; nothing was checked, as -c 0 asks";
+  if (options.checks == 0) ending.reason = "every size was measured; nothing was checked, as --check 0 asks";
   if (ending.fast_enough == false) {
     status = ExitStatus::kTooSlow;
     ending.reason = fmt::format("the average busbw, {:.4g} GB/s, is below 0.9 times the {:.4g} GB/s required",
                                 ending.average_busbw / 1e9, required / 1e9);
+  }
+  const SpeedVerdict verdict = verdict_of(totals, context);
+  if (verdict.fast_enough) ending.fast_enough = verdict.fast_enough;
+  ending.notes.insert(ending.notes.end(), verdict.findings.begin(), verdict.findings.end());
+  const std::vector<std::string> slow = slow_memory(totals, context);
+  ending.notes.insert(ending.notes.end(), slow.begin(), slow.end());
+  if (verdict.status != ExitStatus::kOk) {
+    status = verdict.status;
+    ending.reason = verdict.reason;
   }
   if (totals.wrong_checks() > 0) {
     status = ExitStatus::kWrongData;
@@ -94,6 +105,10 @@ void abandon(const std::vector<std::unique_ptr<Sink>>& sinks, ExitStatus status,
   ending.exit_status = static_cast<int>(status);
   ending.reason = reason;
   for (const auto& sink : sinks) sink->abandon(ending);
+}
+
+void abandon(const std::vector<std::unique_ptr<Sink>>& sinks, const std::exception& error) {
+  abandon(sinks, status_of(error), error.what());
 }
 
 SystemUsage::SystemUsage() : stolen_(host::stolen_ticks().value_or(0)), began_(now()) {}

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <exception>
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,6 +19,7 @@ namespace fabricbench {
 
 /// Tells every sink that the run broke off.
 void abandon(const std::vector<std::unique_ptr<Sink>>& sinks, ExitStatus status, const std::string& reason);
+void abandon(const std::vector<std::unique_ptr<Sink>>& sinks, const std::exception& error);
 
 /// What the system did from this object's beginning on.
 class SystemUsage {

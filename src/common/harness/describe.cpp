@@ -21,7 +21,7 @@
 namespace fabricbench {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr std::array<std::string_view, 12> kPrefixes = {"NCCL_",  "OMPI_MCA_", "UCX_",      "UCC_", "MPICH_", "MV2_",
                                                         "I_MPI_", "FI_",       "PMIX_MCA_", "OMP_", "CUDA_",  "GOMP_"};
@@ -41,12 +41,12 @@ bool listed(std::string_view name) {
 }
 
 template <typename T>
-Json optional_json(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
+OrderedJson optional_json(const std::optional<T>& value) {
+  return value ? OrderedJson(*value) : OrderedJson(nullptr);
 }
 
-Json network_json() {
-  Json devices = Json::array();
+OrderedJson network_json() {
+  OrderedJson devices = OrderedJson::array();
   for (const host::NetworkDevice& device : host::network_devices()) {
     devices.push_back({{"name", device.name},
                        {"kind", device.kind},
@@ -59,22 +59,22 @@ Json network_json() {
 
 std::string host_json() {
   const host::Topology topology = host::topology();
-  Json nodes = Json::array();
+  OrderedJson nodes = OrderedJson::array();
   for (const host::NumaNode& node : topology.nodes) {
     nodes.push_back(
         {{"index", node.index}, {"memory_bytes", node.memory_bytes}, {"processing_units", node.processing_units}});
   }
-  const Json json{{"processor", host::processor_model()},
-                  {"sockets", topology.sockets},
-                  {"cores", topology.cores},
-                  {"processing_units", topology.processing_units},
-                  {"last_level_cache_bytes", topology.last_level_cache_bytes},
-                  {"numa_nodes", nodes},
-                  {"network_devices", network_json()}};
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  const OrderedJson json{{"processor", host::processor_model()},
+                         {"sockets", topology.sockets},
+                         {"cores", topology.cores},
+                         {"processing_units", topology.processing_units},
+                         {"last_level_cache_bytes", topology.last_level_cache_bytes},
+                         {"numa_nodes", nodes},
+                         {"network_devices", network_json()}};
+  return json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
 }
 
-Json to_json(const GpuFacts& gpu) {
+OrderedJson to_json(const GpuFacts& gpu) {
   return {{"device", gpu.device},
           {"model", gpu.model},
           {"pci", gpu.pci},
@@ -84,8 +84,8 @@ Json to_json(const GpuFacts& gpu) {
           {"nearest_nics", gpu.nearest_nics}};
 }
 
-GpuFacts gpu_from_json(const Json& json) {
-  const Json& node = json["numa_node"];
+GpuFacts gpu_from_json(const OrderedJson& json) {
+  const OrderedJson& node = json["numa_node"];
   return {json["device"],
           json["model"],
           json["pci"],
@@ -132,31 +132,59 @@ Placed place_processes(const mpi::Communicator& world) {
   return placed;
 }
 
-std::vector<RankFacts> describe_ranks(const Team& team, const Placed& placed, const Session& session) {
-  Json own = Json::array();
-  const std::vector<GpuFacts> gpus = gpu::describe_gpus(session);
-  for (int local = 0; local < session.local_ranks(); ++local) {
+namespace {
+
+/// What a process's session says of its ranks.
+struct OfSession {
+  std::vector<GpuFacts> gpus;  // of the first ranks
+  std::optional<Seconds> reader_round_trip;
+  std::vector<std::string> obstacles;
+  double host_memory_rate = 0;
+};
+
+/// Of processes with so many ranks each.
+std::vector<RankFacts> describe_all(const Team& team, const Placed& placed, int local_ranks, const OfSession& session) {
+  OrderedJson own = OrderedJson::array();
+  for (int local = 0; local < local_ranks; ++local) {
     const auto index = static_cast<std::size_t>(local);
-    own.push_back({{"rank", team.process_in_job() * session.local_ranks() + local},
-                   {"local_rank", placed.local_process * session.local_ranks() + local},
+    own.push_back({{"rank", team.process_in_job() * local_ranks + local},
+                   {"local_rank", placed.local_process * local_ranks + local},
                    {"pid", getpid()},
                    {"host", placed.host},
                    {"processor", host::processor_model()},
                    {"binding", host::current_binding()},
                    {"group", team.group_number()},
-                   {"group_rank", team.group().rank() * session.local_ranks() + local},
-                   {"gpu", index < gpus.size() ? to_json(gpus[index]) : Json()}});
+                   {"group_rank", team.group().rank() * local_ranks + local},
+                   {"reader_round_trip_s", optional_json(session.reader_round_trip)},
+                   {"obstacles", session.obstacles},
+                   {"host_memory_rate", session.host_memory_rate},
+                   {"gpu", index < session.gpus.size() ? to_json(session.gpus[index]) : OrderedJson()}});
   }
   std::vector<RankFacts> ranks;
-  for (const std::string& text : team.world().gather(own.dump(-1, ' ', false, Json::error_handler_t::replace))) {
-    for (const Json& facts : Json::parse(text)) {
+  for (const std::string& text : team.world().gather(own.dump(-1, ' ', false, OrderedJson::error_handler_t::replace))) {
+    for (const OrderedJson& facts : OrderedJson::parse(text)) {
       RankFacts rank{facts["rank"],    facts["local_rank"], facts["pid"],        facts["host"], facts["processor"],
                      facts["binding"], facts["group"],      facts["group_rank"], std::nullopt};
       if (!facts["gpu"].is_null()) rank.gpu = gpu_from_json(facts["gpu"]);
+      if (!facts["reader_round_trip_s"].is_null()) rank.reader_round_trip = facts["reader_round_trip_s"].get<Seconds>();
+      rank.obstacles = facts["obstacles"];
+      rank.host_memory_rate = facts["host_memory_rate"];
       ranks.push_back(std::move(rank));
     }
   }
   return ranks;
+}
+
+}  // namespace
+
+std::vector<RankFacts> describe_ranks(const Team& team, const Placed& placed, const Session& session) {
+  return describe_all(
+      team, placed, session.local_ranks(),
+      {gpu::describe_gpus(session), session.reader_round_trip(), session.obstacles(), session.host_memory_rate()});
+}
+
+std::vector<RankFacts> describe_processes(const Team& team, const Placed& placed) {
+  return describe_all(team, placed, 1, {});
 }
 
 std::vector<GroupFacts> describe_groups(const std::vector<RankFacts>& ranks) {

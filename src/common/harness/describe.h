@@ -24,6 +24,9 @@ struct Placed {
 /// Every rank of the job, in order. Collective; empty on processes other than the job's first.
 [[nodiscard]] std::vector<RankFacts> describe_ranks(const Team& team, const Placed& placed, const Session& session);
 
+/// The same of processes that have no session: each is one rank, without a GPU.
+[[nodiscard]] std::vector<RankFacts> describe_processes(const Team& team, const Placed& placed);
+
 /// The groups' ranks and hosts, by group, of what `describe_ranks` found.
 [[nodiscard]] std::vector<GroupFacts> describe_groups(const std::vector<RankFacts>& ranks);
 /// The same where each group is a pair: both ranks and both hosts, the first one first.

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "common/core/buffer_source.h"
 #include "common/core/options.h"
 #include "common/core/session.h"
 #include "common/harness/describe.h"
@@ -29,6 +30,16 @@ struct Opened {
 
 /// MPI on GPU memory, where the MPI library says that it can. Collective. Throws Error (missing) where it cannot.
 [[nodiscard]] Opened open_mpi_on_cuda(const Team& team, const Placed& placed, const Options& options);
+
+/// Memory of a GPU for buffers, and what the user should know of the choice, a line each.
+struct OpenedBuffers {
+  std::unique_ptr<BufferSource> source;
+  std::vector<std::string> notices;
+};
+
+/// Memory of the GPU that this process's rank has. Collective. Throws Error (missing), the same on every process, where
+/// there is none that other devices may be given.
+[[nodiscard]] OpenedBuffers open_buffers(const Team& team, const Placed& placed, const Options& options);
 
 /// The GPUs of this process's ranks; empty where it uses none.
 [[nodiscard]] std::vector<GpuFacts> describe_gpus(const Session& session);

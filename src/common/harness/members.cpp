@@ -1,55 +1,139 @@
 #include "common/harness/members.h"
 
-#include <sstream>
+#include <algorithm>
+#include <cstddef>
+#include <set>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include "common/core/error.h"
-#include "common/core/pairs.h"
 #include "common/harness/first_process.h"
+#include "common/harness/rounds.h"
 #include "common/host/files.h"
 #include "common/host/identity.h"
 
 namespace fabricbench {
 namespace {
 
+using Json = nlohmann::json;
+
 std::string read_pairs(const std::string& path) {
   const auto text = host::read_text(path);
-  if (!text) throw UsageError(fmt::format("cannot read the pairs '{}'; give a file that exists, or a rule", path));
-  return *text;
+  if (text) return *text;
+  throw UsageError(
+      fmt::format("--pairs {}: there is no such rule, and no file of that name to read; write adjacent, halves, hosts, "
+                  "loopback, many-to-one, one-to-many, all, shift:K, ranks such as 0-1,2-3, or a file that exists",
+                  path));
 }
 
-PairChoice choose(const std::string& rule, const std::vector<std::string>& hosts) {
-  return choose_pairs(rule, hosts, names_a_file(rule) ? read_pairs(rule) : "");
+/// What is a rank of an operation: a process, or one of the two GPUs that it drives.
+int ranks_of_process(const Options& options) {
+  if (options.gpus <= 2) return static_cast<int>(options.gpus);
+  throw UsageError(
+      fmt::format("-g {}: a process drives the two GPUs of a pair, not more; write -g 2, or leave out -g "
+                  "and start a process for each GPU",
+                  options.gpus));
 }
 
-/// 2k for the first of pair k, 2k+1 for the second; -1 for a process that is in none.
-std::int64_t seat_of(int process, const std::vector<Pair>& pairs) {
-  for (std::size_t pair = 0; pair < pairs.size(); ++pair) {
-    if (pairs[pair].first == process) return static_cast<std::int64_t>(2 * pair);
-    if (pairs[pair].second == process) return static_cast<std::int64_t>(2 * pair + 1);
+/// A process takes part in one pair: with one of its ranks, or with both.
+void check_pairs(const std::vector<Pair>& pairs, int local_ranks) {
+  if (local_ranks == 1) return;
+  for (const auto& [first, second] : pairs) {
+    if (first % 2 == 0 && second == first + 1) continue;
+    throw UsageError(
+        fmt::format("-g 2 pairs a process's first GPU with its second, and ranks {} and {} are not these; "
+                    "write --pairs adjacent, or leave out -g and start a process for each GPU",
+                    first, second));
   }
-  return -1;
+}
+
+PairChoice choose(const std::string& rule, const std::vector<std::string>& hosts, int local_ranks) {
+  std::vector<std::string> by_rank;
+  by_rank.reserve(hosts.size() * static_cast<std::size_t>(local_ranks));
+  for (const std::string& host : hosts) by_rank.insert(by_rank.end(), static_cast<std::size_t>(local_ranks), host);
+  PairChoice choice = choose_pairs(rule, by_rank, names_a_file(rule) ? read_pairs(rule) : "");
+  check_pairs(choice.pairs, local_ranks);
+  return choice;
+}
+
+std::string rule_of(const Collective& collective, const Options& options, const std::vector<std::string>& hosts) {
+  if (!options.pairs.empty()) return options.pairs;
+  const bool one_host = std::all_of(hosts.begin(), hosts.end(), [&](const auto& host) { return host == hosts[0]; });
+  return std::string(collective.default_pairs(options, one_host));
+}
+
+/// What the first process chose, for all others.
+std::string to_text(const PairChoice& choice, const std::vector<std::string>& hosts) {
+  Json pairs = Json::array();
+  for (const auto& [first, second] : choice.pairs) pairs.push_back({first, second});
+  return Json{{"rule", choice.rule}, {"notices", choice.notices}, {"pairs", pairs}, {"hosts", hosts}}.dump(
+      -1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string rounds_line(const std::vector<std::vector<int>>& rounds) {
+  std::size_t most = 0;
+  for (const std::vector<int>& round : rounds) most = std::max(most, round.size());
+  return fmt::format("Rounds: {}, one after the other, with at most {} pair{} at the same time", rounds.size(), most,
+                     most == 1 ? "" : "s");
+}
+
+/// The processes of these pairs, each once, in their order.
+std::vector<int> processes_of(const PairPlan& plan, const std::vector<int>& numbers) {
+  std::vector<int> processes;
+  std::set<int> known;
+  for (const int number : numbers) {
+    const auto [first, second] = plan.pairs[static_cast<std::size_t>(number)];
+    for (const int rank : {first, second}) {
+      if (known.insert(rank / plan.local_ranks).second) processes.push_back(rank / plan.local_ranks);
+    }
+  }
+  return processes;
+}
+
+/// Those of `among` that `processes` lists, in that order.
+std::optional<mpi::Communicator> take(const mpi::Communicator& among, int process, const std::vector<int>& processes) {
+  const auto place = std::find(processes.begin(), processes.end(), process);
+  return among.split(place == processes.end() ? std::nullopt : std::optional(0),
+                     static_cast<int>(place - processes.begin()));
 }
 
 }  // namespace
 
-Members choose_members(const mpi::Communicator& job, const Collective& collective, const Options& options) {
-  const std::string rule = options.pairs.empty() ? std::string(collective.default_pairs()) : options.pairs;
+PairPlan plan_pairs(const mpi::Communicator& job, const Collective& collective, const Options& options) {
+  PairPlan plan;
+  plan.local_ranks = ranks_of_process(options);
   const std::vector<std::string> hosts = job.gather(host::host_name());
-  const PairChoice choice = on_first_process(job, [&] { return choose(rule, hosts); });
-  std::vector<std::int64_t> seats;
-  for (int process = 0; job.is_root() && process < job.size(); ++process) {
-    seats.push_back(seat_of(process, choice.pairs));
-  }
-  const std::int64_t seat = job.scatter(seats);
-  Members members;
-  members.communicator = job.split(seat < 0 ? std::nullopt : std::optional(0), static_cast<int>(seat));
-  // The members' first process reports, and need not be the job's.
-  std::istringstream lines(job.broadcast(fmt::format("Pairs: {}\n{}", choice.rule, fmt::join(choice.notices, "\n"))));
-  for (std::string line; std::getline(lines, line);) members.notices.push_back(line);
-  return members;
+  const std::string chosen = on_first_process(
+      job, [&] { return to_text(choose(rule_of(collective, options, hosts), hosts, plan.local_ranks), hosts); });
+  const Json facts = Json::parse(job.broadcast(chosen));
+  for (const Json& pair : facts["pairs"]) plan.pairs.push_back({pair[0], pair[1]});
+  plan.hosts = facts["hosts"];
+  plan.rounds = rounds_of(plan.pairs, job.size() * plan.local_ranks, options.concurrent);
+  plan.notices.push_back(fmt::format("Pairs: {}", facts["rule"].get<std::string>()));
+  for (const Json& notice : facts["notices"]) plan.notices.push_back(notice);
+  if (plan.rounds.size() > 1) plan.notices.push_back(rounds_line(plan.rounds));
+  return plan;
+}
+
+std::optional<mpi::Communicator> members_of_round(const mpi::Communicator& among, int process, const PairPlan& plan,
+                                                  const std::vector<int>& round) {
+  return take(among, process, processes_of(plan, round));
+}
+
+Members members_of(const mpi::Communicator& job, const PairPlan& plan) {
+  std::vector<int> numbers;
+  for (const std::vector<int>& round : plan.rounds) numbers.insert(numbers.end(), round.begin(), round.end());
+  return {take(job, job.rank(), processes_of(plan, numbers)), plan.notices};
+}
+
+Members choose_members(const mpi::Communicator& job, const Collective& collective, const Options& options) {
+  const PairPlan plan = plan_pairs(job, collective, options);
+  if (plan.rounds.size() == 1) return members_of(job, plan);
+  throw UsageError(
+      fmt::format("--pairs {}: {} has all pairs at work at the same time, and a rank in one of them; "
+                  "write hosts, halves or adjacent",
+                  options.pairs, collective.name()));
 }
 
 }  // namespace fabricbench

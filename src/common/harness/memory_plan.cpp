@@ -44,7 +44,7 @@ MemoryPlan plan_memory(const Options& options, Bytes per_rank, Bytes cold_pool) 
   if (sweep.min_bytes > most) {
     throw Error(ExitStatus::kMissing,
                 fmt::format("the smallest message, {}, takes {} a rank in {} buffer{}, and {} a rank can be had; "
-                            "lower -b, run fewer ranks on a host, or free memory",
+                            "lower --min-bytes, run fewer ranks on a host, or free memory",
                             readable_bytes(sweep.min_bytes),
                             readable_bytes(std::min(sweep.min_bytes, kMostBytes / buffers - besides) * buffers +
                                            besides * buffers),

@@ -61,7 +61,7 @@ Epoch Meter::measure(Operation& operation, const VisitPlan& plan) {
 
 Epoch Meter::measure_once(Operation& operation, const VisitPlan& plan) {
   heartbeat_.enter(Phase::kPrepare);
-  operation.prepare(plan.starts(options_.aggregated));
+  operation.prepare(plan.starts(operation.aggregated()));
   heartbeat_.enter(Phase::kWarmUp);
   run(operation, plan.warmup);
   if (plan.launches > 0) record(operation, plan);
@@ -126,6 +126,7 @@ Epoch Meter::gapless(Operation& operation, const VisitPlan& plan) {
     received.push_back(operation.take_receive_time() / count);
     heartbeat_.tick();
   }
+  await_others(operation);
   Times times(1);
   for (std::size_t i = 1; i < ends.size(); ++i) times.front().push_back((ends[i] - ends[i - 1]) / count);
   Epoch epoch;
@@ -133,6 +134,11 @@ Epoch Meter::gapless(Operation& operation, const VisitPlan& plan) {
   epoch.cpu_times = {team_.group().max(median(times.front()))};
   epoch.receive_times = {median(received)};
   return epoch;
+}
+
+/// A rank that only waits does so asleep: the processor that it would poll on may be the one that serves its device.
+void Meter::await_others(const Operation& operation) const {
+  if (operation.has_idle_rank()) team_.group().barrier_asleep(operation.is_idle());
 }
 
 /// Operations back to back between two readings of a clock, as nccl-tests times them.
@@ -159,6 +165,7 @@ Meter::BatchTimes Meter::time_batch(Operation& operation, const VisitPlan& plan)
   if (device_ != nullptr) device_->mark();
   operation.wait();
   const Seconds completed = now();
+  await_others(operation);
   Times times(static_cast<std::size_t>(session_.local_ranks()));
   add_durations(completed - began, count, times);
   BatchTimes batch{{}, (started - began) / count, (completed - began) / count};
@@ -379,7 +386,7 @@ Seconds Meter::start_cost() const {
 Seconds Meter::estimate(Operation& operation, std::int64_t warmup) {
   heartbeat_.enter(Phase::kEstimate);
   const std::int64_t most = warmup + 2 * kMostEstimateIterations;
-  operation.prepare(most * options_.aggregated);
+  operation.prepare(most * operation.aggregated());
   run(operation, std::max<std::int64_t>(warmup, 1));
   for (std::int64_t iterations = 1;; iterations *= 4) {
     team_.world().barrier();

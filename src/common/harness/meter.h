@@ -79,6 +79,7 @@ class Meter {
   void add_durations(Seconds on_host, double operations, Times& times) const;
   void choose_slack();
   void adapt_slack(double late_share);
+  void await_others(const Operation& operation) const;
   void reduce(const Times& times, Epoch& epoch) const;
   void average(const Times& times, Epoch& epoch) const;
   [[nodiscard]] bool keep_timely(const std::vector<Start>& starts, Times times, Epoch& epoch);

@@ -41,8 +41,7 @@ Operation::Operation(const Collective& collective, Session& session, Workspace& 
       stride_(which.size),
       last_offset_(last_offset(policy, stride_, workspace.pool_bytes())),
       stages_(collective.stages(workspace.ranks().all)),
-      windowed_(collective.windowed()),
-      staged_(stages_ > 1 || workspace.ranks().local > 1) {
+      windowed_(collective.windowed()) {
   for (int local = 0; local < workspace.ranks().local; ++local) ranks_.push_back(make_rank(local));
   for (LocalRank& rank : ranks_) {
     rank.operands.exchange = rank.exchange ? &*rank.exchange : nullptr;
@@ -81,6 +80,7 @@ Operation::LocalRank Operation::make_rank(int local_rank) {
 
 void Operation::prepare(std::int64_t starts) {
   offset_ = 0;
+  for (const LocalRank& rank : ranks_) rank.backend->announce(case_.layout.count * element_);
   for (int local = 0; local < workspace_.ranks().local; ++local) {
     Memory& memory = session_.memory(local);
     const std::span<std::byte> pool = workspace_.recv(local);
@@ -91,11 +91,13 @@ void Operation::prepare(std::int64_t starts) {
       memory.set(pool.subspan(offset_of(starts - 1), case_.layout.recv_count * element_), pattern::kPoisonByte);
     }
     memory.set(pool.subspan(guard_begin(starts), kGuardBytes), pattern::kGuardByte);
+    const std::span<std::byte> sent = case_.in_place ? pool : workspace_.send(local);
+    ranks_[static_cast<std::size_t>(local)].backend->prepare(sent, pool);
   }
 }
 
 /// Every stage on all ranks of this process before the next, each launched as a whole.
-void Operation::start_in_stages() {
+void Operation::start_on_all() {
   for (int stage = 0; stage < stages_; ++stage) {
     session_.begin_group();
     for (LocalRank& rank : ranks_) start_on(rank, stage);
@@ -122,12 +124,20 @@ void Operation::start_aggregated() {
   if (stages_ == 1) session_.begin_group();
   for (std::int64_t i = 0; i < aggregated_; ++i) start();
   if (stages_ == 1) session_.end_group();
-  if (!windowed_) return;
+  if (windowed_) finish_window();
+}
+
+/// What follows a window is not to be launched together with it.
+void Operation::finish_window() {
   for (const LocalRank& rank : ranks_) collective_.finish_window(*rank.backend, rank.operands);
+  session_.begin_group();
+  for (const LocalRank& rank : ranks_) collective_.answer_window(*rank.backend, rank.operands);
+  session_.end_group();
 }
 
 std::optional<WrongData> Operation::check(std::int64_t starts) {
   std::optional<WrongData> found;
+  for (const LocalRank& rank : ranks_) rank.backend->settle();
   for (int local = 0; local < workspace_.ranks().local; ++local) {
     const auto wrong = check_rank(local, starts);
     if (!wrong) continue;
@@ -139,7 +149,8 @@ std::optional<WrongData> Operation::check(std::int64_t starts) {
 }
 
 std::optional<Mismatch> Operation::check_rank(int local_rank, std::int64_t starts) {
-  return joined(check_blocks(local_rank, offset_of(starts - 1)), check_guard(local_rank, starts));
+  return joined(joined(check_blocks(local_rank, offset_of(starts - 1)), check_guard(local_rank, starts)),
+                ranks_[static_cast<std::size_t>(local_rank)].backend->own_mismatch());
 }
 
 std::optional<Mismatch> Operation::check_blocks(int local_rank, std::size_t offset) {

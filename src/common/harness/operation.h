@@ -50,11 +50,11 @@ class Operation {
 
   /// Starts the next operation on all ranks of this process.
   void start() {
-    if (!staged_) {
-      start_on(ranks_.front(), 0);
+    if (ranks_.size() == 1) {
+      for (int stage = 0; stage < stages_; ++stage) start_on(ranks_.front(), stage);
       offset_ = next_offset();
     } else {
-      start_in_stages();
+      start_on_all();
     }
   }
   /// Starts one iteration. This is what the timed loops call.
@@ -69,6 +69,9 @@ class Operation {
   /// One operation by itself on fresh data, or one window where only windows complete. Returns how many it started.
   std::int64_t run_once();
 
+  [[nodiscard]] std::int64_t aggregated() const { return aggregated_; }
+  /// From now on an iteration starts so many operations together.
+  void aggregate(std::int64_t operations) { aggregated_ = operations; }
   /// What the time of an iteration is divided by.
   [[nodiscard]] double operations_per_iteration() const {
     return static_cast<double>(aggregated_ * collective_.messages_in_turn());
@@ -86,6 +89,10 @@ class Operation {
   [[nodiscard]] std::optional<WrongData> check(std::int64_t starts);
 
   [[nodiscard]] const Case& which() const { return case_; }
+
+  /// Whether a rank has nothing to do but wait for the others, and whether this process's is the one.
+  [[nodiscard]] bool has_idle_rank() const { return collective_.idle_rank() >= 0; }
+  [[nodiscard]] bool is_idle() const { return collective_.idle_rank() == ranks_.front().seat.rank; }
 
  private:
   /// One of this process's ranks.
@@ -106,8 +113,9 @@ class Operation {
     collective_.start(*rank.backend, rank.operands);
   }
   [[nodiscard]] std::size_t next_offset() const { return offset_ == last_offset_ ? 0 : offset_ + stride_; }
-  void start_in_stages();
+  void start_on_all();
   void start_aggregated();
+  void finish_window();
   [[nodiscard]] LocalRank make_rank(int local_rank);
   [[nodiscard]] std::size_t offset_of(std::int64_t start) const;
   [[nodiscard]] std::size_t used_bytes(std::int64_t starts) const;
@@ -129,7 +137,6 @@ class Operation {
   std::unique_ptr<ReceiveTime> receiving_ = std::make_unique<ReceiveTime>();  // does not move: operands point there
   int stages_;
   bool windowed_;
-  bool staged_;  // several stages, or several ranks of this process
   std::vector<LocalRank> ranks_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "common/core/clock.h"
 #include "common/harness/collective.h"
 
 namespace fabricbench {
@@ -30,13 +31,15 @@ class PingPong : public PairTest {
   [[nodiscard]] Figure figure() const final { return Figure::kLatency; }
   [[nodiscard]] int messages_in_turn() const final { return 2; }
 
+  /// There and back: one process may have both ranks.
+  [[nodiscard]] int stages(int /*ranks*/) const final { return 2; }
+
   void start(Backend& backend, const Operands& operands) const final {
-    if (operands.rank == 0) {
-      backend.send(operands.send, operands.count, operands.datatype, 1);
-      backend.recv(operands.recv, operands.count, operands.datatype, 1);
+    const int other = 1 - operands.rank;
+    if (operands.rank == operands.stage) {
+      backend.send(operands.send, operands.count, operands.datatype, other);
     } else {
-      backend.recv(operands.recv, operands.count, operands.datatype, 0);
-      backend.send(operands.send, operands.count, operands.datatype, 0);
+      backend.recv(operands.recv, operands.count, operands.datatype, other);
     }
   }
 };
@@ -55,8 +58,9 @@ class OneWay : public PairTest {
     }
   }
 
-  void finish_window(Backend& backend, const Operands& operands) const final {
-    backend.finish();
+  void finish_window(Backend& backend, const Operands& /*operands*/) const final { backend.finish(); }
+
+  void answer_window(Backend& backend, const Operands& operands) const final {
     const std::size_t one = operands.count > 0 ? 1 : 0;
     if (operands.rank == 0) {
       backend.recv(operands.recv, one, operands.datatype, 1);
@@ -67,6 +71,28 @@ class OneWay : public PairTest {
 
  protected:
   [[nodiscard]] bool receives(int rank) const final { return rank == 1; }
+};
+
+/// Both ranks of a pair send windows of messages to each other at once.
+class BothWays : public PairTest {
+ public:
+  [[nodiscard]] Figure figure() const final { return Figure::kBothWays; }
+  [[nodiscard]] bool windowed() const final { return true; }
+  [[nodiscard]] double counted_share(int /*ranks*/) const final { return 2; }
+
+  void start(Backend& backend, const Operands& operands) const final {
+    const int other = 1 - operands.rank;
+    backend.start_recv(operands.recv, operands.count, operands.datatype, other);
+    backend.start_send(operands.send, operands.count, operands.datatype, other);
+  }
+
+  void finish_window(Backend& backend, const Operands& operands) const final {
+    if (backend.finish_receiving()) operands.receiving->total += now() - operands.receiving->began;
+    backend.finish();
+  }
+
+  /// Windows begin together: a rank that began before the other would count the other's delay as its own direction's.
+  void answer_window(Backend& backend, const Operands& /*operands*/) const final { backend.barrier(); }
 };
 
 }  // namespace fabricbench

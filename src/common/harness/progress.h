@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "common/core/units.h"
 
@@ -9,7 +10,8 @@ namespace fabricbench {
 /// One line on stderr that says how far the run is; written over and over, and cleared before other output.
 class ProgressLine {
  public:
-  explicit ProgressLine(bool shown) : shown_(shown) {}
+  /// `what`: is counted.
+  explicit ProgressLine(bool shown, std::string_view what = "epochs") : shown_(shown), what_(what) {}
 
   /// Whether somebody watches: stderr is a terminal, or that of the launcher that passes ours on is.
   [[nodiscard]] static bool wanted();
@@ -21,6 +23,7 @@ class ProgressLine {
 
  private:
   bool shown_;
+  std::string_view what_;
   bool visible_ = false;
   Seconds last_ = -1;
 };

@@ -106,6 +106,7 @@ void fields(Archive& archive, Measurement& measured) {
   fields(archive, measured.busbw);
   fields(archive, measured.message_rate);
   fields(archive, measured.directions);
+  fields(archive, measured.retransmitted);
   fields(archive, measured.iterations);
   fields(archive, measured.operations_per_sample);
   fields(archive, measured.wrong);
@@ -114,7 +115,40 @@ void fields(Archive& archive, Measurement& measured) {
   fields(archive, measured.choice);
   fields(archive, measured.iteration_times);
   fields(archive, measured.wires);
+  fields(archive, measured.lost);
   fields(archive, measured.samples);
+}
+
+template <typename Archive>
+void fields(Archive& archive, CopyGpu& gpu) {
+  fields(archive, gpu.device);
+  fields(archive, gpu.pci);
+  fields(archive, gpu.model);
+  fields(archive, gpu.numa_node);
+}
+
+template <typename Archive>
+void fields(Archive& archive, CopyBound& bound) {
+  fields(archive, bound.bytes_per_s);
+  fields(archive, bound.by);
+}
+
+/// All that is known before copies are compared.
+template <typename Archive>
+void fields(Archive& archive, CopyRow& row) {
+  fields(archive, row.host);
+  fields(archive, row.gpu);
+  fields(archive, row.kind);
+  fields(archive, row.memory_node);
+  fields(archive, row.peer);
+  fields(archive, row.over_host);
+  fields(archive, row.size);
+  fields(archive, row.summary);
+  fields(archive, row.bandwidth);
+  fields(archive, row.directions);
+  fields(archive, row.bound);
+  fields(archive, row.wrong);
+  fields(archive, row.first_wrong);
 }
 
 template <typename Archive>
@@ -132,6 +166,21 @@ void fields(Archive& archive, Row& row) {
   fields(archive, row.finished);
 }
 
+template <typename Archive>
+void fields(Archive& archive, ConnectRow& row) {
+  fields(archive, row.pair);
+  fields(archive, row.steps);
+  fields(archive, row.connections);
+  fields(archive, row.failed);
+  fields(archive, row.rate);
+  fields(archive, row.messages);
+  fields(archive, row.lost);
+  fields(archive, row.wrong);
+  fields(archive, row.first_wrong);
+  fields(archive, row.status);
+  fields(archive, row.problem);
+}
+
 }  // namespace
 
 std::string pack(const std::vector<Row>& rows) {
@@ -146,6 +195,34 @@ std::vector<Row> unpack(std::string_view packed) {
   Unpacker unpacker(packed);
   fields(unpacker, rows);
   return rows;
+}
+
+std::string pack(const std::vector<CopyRow>& rows) {
+  std::vector<CopyRow> copy = rows;
+  Packer packer;
+  fields(packer, copy);
+  return packer.take();
+}
+
+std::vector<CopyRow> unpack_copies(std::string_view packed) {
+  std::vector<CopyRow> rows;
+  Unpacker unpacker(packed);
+  fields(unpacker, rows);
+  return rows;
+}
+
+std::string pack(const ConnectRow& row) {
+  ConnectRow copy = row;
+  Packer packer;
+  fields(packer, copy);
+  return packer.take();
+}
+
+ConnectRow unpack_connections(std::string_view packed) {
+  ConnectRow row;
+  Unpacker unpacker(packed);
+  fields(unpacker, row);
+  return row;
 }
 
 std::string pack(EpochRecord record) {

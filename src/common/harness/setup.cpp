@@ -9,19 +9,33 @@
 
 #include "common/core/error.h"
 #include "common/harness/first_process.h"
+#include "common/harness/terminal.h"
 #include "common/host/files.h"
 #include "common/host/topology.h"
+#include "common/mpi/environment.h"
+#include "common/report/connect_table.h"
+#include "common/report/copy_table.h"
 #include "common/report/csv.h"
 #include "common/report/json_lines.h"
+#include "common/report/matrix_csv.h"
 #include "common/report/nccl_tests_json.h"
 #include "common/report/pair_table.h"
+#include "common/report/perftest_table.h"
+#include "common/report/sweep_table.h"
 #include "common/report/table.h"
 
 namespace fabricbench {
 namespace {
 
-std::unique_ptr<Sink> table_of(Figure figure) {
+std::unique_ptr<Sink> table_of(Figure figure, const Options& options) {
   if (figure == Figure::kCollective) return std::make_unique<TableSink>(OutputFile::standard_output());
+  if (figure == Figure::kSweep) {
+    const bool launched = !mpi::launch_from_environment().variable.empty();
+    return std::make_unique<SweepTableSink>(OutputFile::standard_output(), wants_colour(launched));
+  }
+  if (figure == Figure::kCopies) return std::make_unique<CopyTableSink>(OutputFile::standard_output());
+  if (figure == Figure::kConnections) return std::make_unique<ConnectTableSink>(OutputFile::standard_output());
+  if (options.rdma.perftest_table) return std::make_unique<PerftestTableSink>(OutputFile::standard_output());
   return std::make_unique<PairTableSink>(OutputFile::standard_output());
 }
 
@@ -38,11 +52,14 @@ std::vector<std::unique_ptr<Sink>> open_own_sinks(Figure figure, const Options& 
   };
   try {
     std::vector<std::unique_ptr<Sink>> sinks;
-    sinks.push_back(table_of(figure));
+    sinks.push_back(table_of(figure, options));
     if (!options.json_file.empty()) sinks.push_back(std::make_unique<JsonLinesSink>(open(options.json_file)));
     if (!options.csv_file.empty()) sinks.push_back(std::make_unique<CsvSink>(open(options.csv_file)));
     if (const std::string& path = options.nccl_tests_json_file; !path.empty()) {
       sinks.push_back(std::make_unique<NcclTestsJsonSink>(open(path)));
+    }
+    if (const std::string& path = options.matrix_csv_file; !path.empty()) {
+      sinks.push_back(std::make_unique<MatrixCsvSink>(open(path)));
     }
     return sinks;
   } catch (const UsageError&) {
@@ -68,9 +85,11 @@ void check_sizes(const Options& options, std::vector<std::string>& notices) {
   for (const DataType type : options.datatypes) {
     const SizeList list = list_sizes(options.sweep, facts(type).size);
     if (list.sizes.empty()) {
-      throw UsageError(fmt::format("no size from -b {} to -e {} holds an element of {}, which takes {} bytes; raise -e",
-                                   exact_bytes(options.sweep.min_bytes), exact_bytes(options.sweep.max_bytes),
-                                   facts(type).name, facts(type).size));
+      throw UsageError(
+          fmt::format("no size from --min-bytes {} to --max-bytes {} holds an element of {}, which takes {} bytes; "
+                      "raise --max-bytes",
+                      exact_bytes(options.sweep.min_bytes), exact_bytes(options.sweep.max_bytes), facts(type).name,
+                      facts(type).size));
     }
     if (list.too_small.empty()) continue;
     notices.push_back(fmt::format("Left out: {} size{} below one element of {}", list.too_small.size(),
@@ -82,9 +101,10 @@ void check_shares(const Collective& collective, const Setup& setup) {
   for (const Combination& which : setup.combinations) {
     const CaseList list = list_cases(collective, setup.options, setup.groups, which);
     if (!list.cases.empty()) continue;
-    throw UsageError(fmt::format("no size from -b {} to -e {} is enough for {}: {}; raise -e",
-                                 exact_bytes(setup.options.sweep.min_bytes), exact_bytes(setup.options.sweep.max_bytes),
-                                 collective.name(), list.skipped.front().skipped));
+    throw UsageError(
+        fmt::format("no size from --min-bytes {} to --max-bytes {} is enough for {}: {}; raise --max-bytes",
+                    exact_bytes(setup.options.sweep.min_bytes), exact_bytes(setup.options.sweep.max_bytes),
+                    collective.name(), list.skipped.front().skipped));
   }
 }
 
@@ -129,6 +149,26 @@ void note_placement(const Setup& setup, const mpi::Communicator& world, std::vec
   }
 }
 
+BackendChoice open_backend(const Collective& collective, const Setup& setup) {
+  if (auto own = collective.open(*setup.team, setup.placed, setup.options)) return std::move(*own);
+  const auto open = collective.sockets() ? &open_sockets : &choose_backend;
+  return open(*setup.team, setup.placed, setup.options);
+}
+
+/// No message is larger than the library carries.
+void keep_to_most_bytes(Setup& setup) {
+  const std::optional<Bytes> most = setup.backend.session->most_bytes();
+  Sweep& sweep = setup.options.sweep;
+  if (!most || sweep.max_bytes <= *most) return;
+  if (sweep.min_bytes > *most) {
+    throw UsageError(fmt::format("a message of {} is asked for, and {} carries {} bytes at most; ask for less",
+                                 exact_bytes(sweep.min_bytes), setup.backend.session->library(), *most));
+  }
+  setup.notices.push_back(fmt::format("Lowered: the last message size from {} to {}, the most that a message has here",
+                                      readable_bytes(sweep.max_bytes), readable_bytes(*most)));
+  sweep.max_bytes = *most;
+}
+
 void note_session(Setup& setup) {
   const std::vector<std::string>& notices = setup.backend.notices;
   setup.notices.insert(setup.notices.end(), notices.begin(), notices.end());
@@ -141,16 +181,21 @@ void note_session(Setup& setup) {
 
 }  // namespace
 
-Setup set_up(const mpi::Communicator& world, int process, Collective& collective, Options options) {
+std::vector<std::unique_ptr<Sink>> open_sinks(const mpi::Communicator& world, Figure figure, const Options& options) {
+  return on_first_process(world, [&] { return open_own_sinks(figure, options); });
+}
+
+Setup set_up(const mpi::Communicator& world, int process, Collective& collective, Options options,
+             const std::vector<int>& numbers) {
   Setup setup;
   adapt_options(collective, options, setup.notices);
   setup.options = std::move(options);
-  setup.team = std::make_unique<Team>(world, setup.options.split, process);
+  setup.team = std::make_unique<Team>(world, setup.options.split, process, numbers);
   setup.placed = place_processes(world);
-  const auto open_backend = collective.sockets() ? &open_sockets : &choose_backend;
-  setup.backend = open_backend(*setup.team, setup.placed, setup.options);
+  setup.backend = open_backend(collective, setup);
   const Session& session = *setup.backend.session;
   note_session(setup);
+  keep_to_most_bytes(setup);
   setup.groups = group_sizes(*setup.team, session.local_ranks());
   collective.use(agreed_traffic(world, setup.options));
   check_ranks(collective, setup.options, setup.groups);
@@ -166,7 +211,6 @@ Setup set_up(const mpi::Communicator& world, int process, Collective& collective
   check_sizes(setup.options, setup.notices);
   check_shares(collective, setup);
   note_placement(setup, world, setup.notices);
-  setup.sinks = on_first_process(world, [&] { return open_own_sinks(collective.figure(), setup.options); });
   return setup;
 }
 

@@ -28,7 +28,13 @@ struct Setup {
   std::vector<std::unique_ptr<Sink>> sinks;  // the job's first process
 };
 
-/// Collective over `world`, which must outlive the result. `process`: this one's number in the job. Throws Error.
-[[nodiscard]] Setup set_up(const mpi::Communicator& world, int process, Collective& collective, Options options);
+/// The table and the files asked for, on the first process. Collective. Throws UsageError where a file cannot be made.
+[[nodiscard]] std::vector<std::unique_ptr<Sink>> open_sinks(const mpi::Communicator& world, Figure figure,
+                                                            const Options& options);
+
+/// All but the outputs. Collective over `world`, which must outlive the result. `process`: this one's number in the
+/// job; `numbers`: see Team. Throws Error.
+[[nodiscard]] Setup set_up(const mpi::Communicator& world, int process, Collective& collective, Options options,
+                           const std::vector<int>& numbers = {});
 
 }  // namespace fabricbench

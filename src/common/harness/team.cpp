@@ -6,7 +6,8 @@
 
 namespace fabricbench {
 
-Team::Team(const mpi::Communicator& world, const std::string& split, std::optional<int> process_in_job)
+Team::Team(const mpi::Communicator& world, const std::string& split, std::optional<int> process_in_job,
+           const std::vector<int>& reported)
     : world_(world), process_in_job_(process_in_job.value_or(world.rank())) {
   std::map<std::uint64_t, int> numbers;
   for (int process = 0; process < world.size(); ++process) {
@@ -16,6 +17,7 @@ Team::Team(const mpi::Communicator& world, const std::string& split, std::option
   }
   groups_ = static_cast<int>(numbers.size());
   group_number_ = group_of(world.rank());
+  reported_number_ = reported.empty() ? group_number_ : reported[static_cast<std::size_t>(group_number_)];
   group_ = world.split(group_number_);
   leaders_ = world.split(group_->is_root() ? std::optional(0) : std::nullopt);
 }

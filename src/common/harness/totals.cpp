@@ -10,7 +10,7 @@
 namespace fabricbench {
 namespace {
 
-constexpr std::size_t kMostLines = 20;
+constexpr std::size_t kMostWrongLines = 20;
 
 std::string label_of(const Row& row, bool in_place) {
   return describe(Case{row.size, {}, row.datatype, row.reduction, row.root, in_place});
@@ -38,7 +38,7 @@ void Totals::add(const Row& row, const std::string& collective) {
     const std::string line = fmt::format("wrong data in {} {}: {} elements over {} ranks; {}", collective, label,
                                          *measured->wrong, measured->wrong_ranks, measured->first_wrong);
     fmt::print(stderr, "fabricbench: {}\n", line);
-    if (wrong_data_.size() < kMostLines) wrong_data_.push_back(line);
+    if (wrong_data_.size() < kMostWrongLines) wrong_data_.push_back(line);
   }
 }
 
@@ -55,6 +55,9 @@ void Totals::add(const Row& row, const Measurement& measured, const std::string&
   fewest_epochs_ = measurements_ == 0 ? summary.epochs : std::min(fewest_epochs_, summary.epochs);
   most_epochs_ = std::max(most_epochs_, summary.epochs);
   ++measurements_;
+  const Figures figures{row.group, row.size, measured.algbw, summary.median};
+  if (figures.size >= group.largest.size) group.largest = figures;
+  note_extremes(figures);
   if (!summary.interval) return;
   ++with_interval_;
   const double half_width = summary.interval->half_width(summary.median);
@@ -63,6 +66,25 @@ void Totals::add(const Row& row, const Measurement& measured, const std::string&
     widest_ = half_width;
     widest_case_ = label;
   }
+}
+
+void Totals::note_extremes(const Figures& figures) {
+  if (!(figures.median > 0)) {
+    if (!without_figure_) without_figure_ = figures;
+    return;
+  }
+  if (!least_bandwidth_ || figures.algbw < least_bandwidth_->algbw) least_bandwidth_ = figures;
+  if (!largest_latency_ || figures.median > largest_latency_->median) largest_latency_ = figures;
+}
+
+std::int64_t Totals::measurements(int group) const {
+  const auto found = groups_.find(group);
+  return found == groups_.end() ? 0 : found->second.measurements;
+}
+
+std::optional<Totals::Figures> Totals::largest_message(int group) const {
+  const auto found = groups_.find(group);
+  return found == groups_.end() ? std::nullopt : std::optional(found->second.largest);
 }
 
 double Totals::average_busbw(int group) const {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -39,6 +40,22 @@ class Totals {
   };
   [[nodiscard]] Slowest slowest_rank(int group) const;
 
+  /// What one measurement says of messages between two ranks.
+  struct Figures {
+    int group = 0;
+    Bytes size = 0;
+    double algbw = 0;    // bytes per second
+    Seconds median = 0;  // of a message
+  };
+  [[nodiscard]] std::int64_t measurements(int group) const;
+  /// Of a group's largest message; nothing where it has none.
+  [[nodiscard]] std::optional<Figures> largest_message(int group) const;
+  /// The least bandwidth and the largest median, each the first where several are alike; nothing where there is none.
+  [[nodiscard]] const std::optional<Figures>& least_bandwidth() const { return least_bandwidth_; }
+  [[nodiscard]] const std::optional<Figures>& largest_latency() const { return largest_latency_; }
+  /// The first measurement in which no time was taken, such as one whose messages were all lost.
+  [[nodiscard]] const std::optional<Figures>& without_figure() const { return without_figure_; }
+
   /// One line on how precise the figures are.
   [[nodiscard]] std::string precision_line() const;
 
@@ -49,8 +66,10 @@ class Totals {
     double samples = 0;
     std::map<int, double> slowest;  // by rank: samples in which it took longest
     std::vector<double> excess;     // by rank: sum over measurements
+    Figures largest{};              // of the largest message
   };
   void add(const Row& row, const Measurement& measured, const std::string& label);
+  void note_extremes(const Figures& figures);
 
   const Options& options_;
   std::map<int, OfGroup> groups_;
@@ -65,6 +84,9 @@ class Totals {
   std::int64_t most_epochs_ = 0;
   std::int64_t late_ = 0;
   std::int64_t started_by_barrier_ = 0;
+  std::optional<Figures> least_bandwidth_;
+  std::optional<Figures> largest_latency_;
+  std::optional<Figures> without_figure_;
 };
 
 }  // namespace fabricbench

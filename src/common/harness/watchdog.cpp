@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <sstream>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -39,6 +40,14 @@ Seconds since(SteadyClock::time_point moment) {
   return std::chrono::duration<Seconds>(SteadyClock::now() - moment).count();
 }
 
+/// What the first process knows, on every process.
+std::vector<std::string> known_to_all(const mpi::Communicator& world, const std::vector<std::string>& names) {
+  std::istringstream lines(world.broadcast(fmt::format("{}", fmt::join(names, "\n"))));
+  std::vector<std::string> all;
+  for (std::string line; std::getline(lines, line);) all.push_back(line);
+  return all;
+}
+
 std::string line_of(int process, const std::vector<std::string>& names, const std::string& what) {
   return fmt::format("{}: {}", names[static_cast<std::size_t>(process)], what);
 }
@@ -57,12 +66,12 @@ std::string Heartbeat::activity() const {
 }
 
 Watchdog::Watchdog(const mpi::Communicator& world, const Heartbeat& heartbeat, Seconds timeout,
-                   std::vector<std::string> names, std::function<std::string()> state,
+                   const std::vector<std::string>& names, std::function<std::string()> state,
                    std::function<void(const std::string&)> last_words)
     : heartbeat_(heartbeat),
       timeout_(timeout),
       rank_(world.rank()),
-      names_(std::move(names)),
+      names_(known_to_all(world, names)),
       state_(std::move(state)),
       last_words_(std::move(last_words)),
       roll_call_(world) {
@@ -116,9 +125,11 @@ void Watchdog::watch() {
 }
 
 void Watchdog::end_job(Seconds stuck) {
-  const std::string reason = fmt::format("no progress for {}, the limit is -T {:g}", readable_seconds(stuck), timeout_);
+  const std::string reason =
+      fmt::format("no progress for {}, the limit is --timeout {:g}", readable_seconds(stuck), timeout_);
   if (rank_ != 0) {
-    fmt::print(stderr, "fabricbench: rank {}: {}; it was {}, and rank 0 did not answer\n", rank_, reason, activity());
+    fmt::print(stderr, "fabricbench: {}: {}; it was {}, and {} did not answer\n",
+               names_[static_cast<std::size_t>(rank_)], reason, activity(), names_.front());
     std::_Exit(static_cast<int>(ExitStatus::kTimeout));
   }
   std::string text = fmt::format("fabricbench: {}; the job is ended\n", reason);

@@ -51,8 +51,9 @@ class Watchdog {
   /// Collective. `names`: of the processes, such as `rank 3 on node-07`, on the first of them. `state` tells more of
   /// what this process does, from the watchdog's thread. `last_words` is told the reason on the first process before
   /// the end.
-  Watchdog(const mpi::Communicator& world, const Heartbeat& heartbeat, Seconds timeout, std::vector<std::string> names,
-           std::function<std::string()> state, std::function<void(const std::string&)> last_words);
+  Watchdog(const mpi::Communicator& world, const Heartbeat& heartbeat, Seconds timeout,
+           const std::vector<std::string>& names, std::function<std::string()> state,
+           std::function<void(const std::string&)> last_words);
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
   ~Watchdog();

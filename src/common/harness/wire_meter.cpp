@@ -2,14 +2,27 @@
 
 #include <algorithm>
 
-namespace fabricbench {
+#include "common/sockets/interfaces.h"
 
-WireMeter::WireMeter(const Team& team, const Placed& placed, const std::string& backend)
+namespace fabricbench {
+namespace {
+
+/// The interface that --interface means on this host, where connections by it have been made.
+std::string interface_meant(const std::string& asked) {
+  const std::vector<sockets::Interface> known = sockets::interfaces();
+  return sockets::interface_of(sockets::choose_addresses(asked, known).front().address, known);
+}
+
+}  // namespace
+
+WireMeter::WireMeter(const Team& team, const Placed& placed, const std::string& backend, const std::string& interface)
     : team_(team), placed_(placed) {
   const std::vector<std::uint64_t> hosts = team.group().all_gather(placed.host_id);
   reads_ = std::find(hosts.begin(), hosts.end(), placed.host_id) == hosts.begin() + team.group().rank();
   if (reads_) {
-    asked_ = asked_wires(backend, whitelisted_environment(), reader_.wires(), host::interface_addresses());
+    asked_ = interface.empty()
+                 ? asked_wires(backend, whitelisted_environment(), reader_.wires(), host::interface_addresses())
+                 : asked_interface(interface, interface_meant(interface), reader_.wires());
   }
 }
 
@@ -39,18 +52,38 @@ std::vector<WireBytes> WireMeter::by_host(const host::WireTotal& total) const {
   return list;
 }
 
-void WireMeter::report(Ending& ending) const {
+WireReport WireMeter::report() const {
   const bool speaks = placed_.local_process == 0;
-  const std::vector<std::string> texts =
-      team_.world().gather(speaks ? to_text(HostWires{placed_.host, all_.wires(), asked_}) : "");
-  if (placed_.hosts < 2 || !team_.world().is_root()) return;
-  std::vector<HostWires> hosts;
-  for (const std::string& text : texts) {
-    if (!text.empty()) hosts.push_back(host_wires_from_text(text));
+  WireReport report;
+  report.least_bytes = least_bytes_;
+  for (const std::string& text :
+       team_.world().gather(speaks ? to_text(HostWires{placed_.host, all_.wires(), asked_}) : "")) {
+    if (!text.empty()) report.hosts.push_back(host_wires_from_text(text));
   }
+  return report;
+}
+
+void WireReport::add(const WireReport& later) {
+  least_bytes += later.least_bytes;
+  for (const HostWires& host : later.hosts) {
+    const auto same =
+        std::find_if(hosts.begin(), hosts.end(), [&](const HostWires& known) { return known.host == host.host; });
+    if (same == hosts.end()) {
+      hosts.push_back(host);
+      continue;
+    }
+    host::WireTotal total;
+    total.add(same->wires);
+    total.add(host.wires);
+    same->wires = total.wires();
+  }
+}
+
+void WireReport::add_to(Ending& ending) const {
+  if (hosts.size() < 2) return;
   ending.wires = wire_lines(hosts);
   const std::vector<std::string> warnings =
-      wire_warnings(hosts, std::max(least_bytes_ / static_cast<Bytes>(placed_.hosts), kLeastHostBytes));
+      wire_warnings(hosts, std::max(least_bytes / static_cast<Bytes>(hosts.size()), kLeastHostBytes));
   ending.notes.insert(ending.notes.end(), warnings.begin(), warnings.end());
 }
 

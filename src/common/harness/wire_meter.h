@@ -12,12 +12,25 @@
 
 namespace fabricbench {
 
+/// What the wires of all hosts carried.
+struct WireReport {
+  std::vector<HostWires> hosts;  ///< on the first process; empty on others
+  Bytes least_bytes = 0;         ///< half of what had to be moved
+
+  /// Adds what was carried later; a host of both has the sum.
+  void add(const WireReport& later);
+  /// Adds to a run's ending which wires carried it, and warnings. Nothing where there is one host: its ranks meet in
+  /// memory.
+  void add_to(Ending& ending) const;
+};
+
 /// Reads the byte counters of every host around what is measured. One process of each group reads on each host; they
 /// count all bytes, so groups that share a host see each other's.
 class WireMeter {
  public:
-  /// Collective over the group. `backend`: whose variables say which wires were asked for.
-  WireMeter(const Team& team, const Placed& placed, const std::string& backend);
+  /// Collective over the group. `backend`: whose variables say which wires were asked for; `interface`: that of TCP, as
+  /// --interface has it.
+  WireMeter(const Team& team, const Placed& placed, const std::string& backend, const std::string& interface = "");
 
   /// Collective over the job.
   void begin();
@@ -28,9 +41,8 @@ class WireMeter {
   /// A total by host, on the group's first process; collective over the group.
   [[nodiscard]] std::vector<WireBytes> by_host(const host::WireTotal& total) const;
 
-  /// Adds to the run's ending which wires carried it, and warnings; collective over the job. Nothing where there is
-  /// one host: its ranks meet in memory.
-  void report(Ending& ending) const;
+  /// All that was carried so far; collective over the job.
+  [[nodiscard]] WireReport report() const;
 
  private:
   const Team& team_;

@@ -9,16 +9,13 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "common/harness/names.h"
+
 namespace fabricbench {
 namespace {
 
 using Json = nlohmann::json;
 using host::WireKind;
-using Names = std::vector<std::string>;
-
-bool contains(const Names& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
 
 /// Both ways.
 template <typename Counts>
@@ -102,7 +99,7 @@ Judgement judge(const HostWires& host, const AskedWires& asked, Bytes least_byte
 
 // ---- What is said about it ----
 
-constexpr std::size_t kMostLines = 12;
+constexpr std::size_t kMostWarnings = 12;
 constexpr std::size_t kMostHostsApart = 8;
 constexpr std::size_t kMostNames = 16;
 constexpr std::size_t kMostValueLength = 100;
@@ -213,6 +210,7 @@ std::map<std::string, Finding> find_verdict(const std::vector<HostWires>& hosts,
 std::string advice(std::string_view variable) {
   if (variable.starts_with("NCCL_")) return "NCCL_DEBUG=INFO shows what NCCL chose";
   if (variable.starts_with("UCX_")) return "ucx_info -d lists devices; Open MPI reads it only where pml ucx is in use";
+  if (variable.starts_with("--")) return "ip route get ADDRESS shows by which interface the kernel sends to a host";
   return "Open MPI reads it for that transport alone, and not where pml ucx is in use, which takes UCX_NET_DEVICES";
 }
 
@@ -290,7 +288,7 @@ std::vector<std::string> wire_lines(const std::vector<HostWires>& hosts) {
   std::vector<std::string> lines;
   std::size_t told = 0;
   for (const Group& group : grouped(shares)) {
-    if (lines.size() == kMostLines) break;
+    if (lines.size() == kMostWarnings) break;
     lines.push_back(line_of(group));
     told += group.size();
   }

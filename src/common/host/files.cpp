@@ -50,4 +50,9 @@ std::string_view without_blanks(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
 }
 
+std::optional<int> numa_node_of(const std::filesystem::path& device) {
+  const auto node = read_integer<int>(device / "numa_node");
+  return node && *node >= 0 ? node : std::nullopt;
+}
+
 }  // namespace fabricbench::host

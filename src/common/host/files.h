@@ -48,4 +48,8 @@ template <std::integral Integer>
   return line ? parse_integer<Integer>(*line) : std::nullopt;
 }
 
+// The NUMA node that the PCI device behind a directory of /sys belongs to. The kernel writes -1 where it belongs to
+// none.
+[[nodiscard]] std::optional<int> numa_node_of(const std::filesystem::path& device);
+
 }  // namespace fabricbench::host

@@ -79,6 +79,10 @@ std::uint64_t clock_domain(const fs::path& root) {
   return hash({"clock", boot_id(root), namespace_identity(root, "time")});
 }
 
+std::uint64_t network_domain(const fs::path& root) {
+  return hash({"network", boot_id(root), namespace_identity(root, "net")});
+}
+
 std::uint64_t memory_domain(const fs::path& root) { return hash({"memory", boot_id(root)}); }
 
 std::uint64_t cgroup_domain(const fs::path& root) {

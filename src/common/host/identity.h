@@ -1,6 +1,6 @@
 // Which machine this is, and which ranks share its clock and its memory.
 //
-// `root` is the directory that stands for `/`. The three domains are 64-bit FNV-1a hashes, made to
+// `root` is the directory that stands for `/`. The four domains are 64-bit FNV-1a hashes, made to
 // be compared between ranks and not to be kept: a reboot changes them.
 #pragma once
 
@@ -28,6 +28,10 @@ namespace fabricbench::host {
 // Processes with equal values read the same CLOCK_MONOTONIC: one boot, one time namespace.
 // Throws as boot_id(). Source: random(4), time_namespaces(7).
 [[nodiscard]] std::uint64_t clock_domain(const std::filesystem::path& root = "/");
+
+// Processes with equal values have the same network interfaces and share a loopback. Throws as boot_id(). Source:
+// network_namespaces(7).
+[[nodiscard]] std::uint64_t network_domain(const std::filesystem::path& root = "/");
 
 // Processes with equal values allocate from the same machine's memory. Throws as boot_id().
 [[nodiscard]] std::uint64_t memory_domain(const std::filesystem::path& root = "/");

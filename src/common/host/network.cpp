@@ -26,12 +26,6 @@ std::vector<fs::path> subdirectories(const fs::path& directory) {
   return found;
 }
 
-// The kernel writes -1 where a device belongs to no NUMA node.
-std::optional<int> numa_node_of(const fs::path& device) {
-  const auto node = read_integer<int>(device / "device/numa_node");
-  return node && *node >= 0 ? node : std::nullopt;
-}
-
 // Source: ARPHRD_ETHER and ARPHRD_INFINIBAND in linux/if_arp.h.
 std::string interface_kind(const fs::path& interface) {
   const auto type = read_integer<int>(interface / "type");
@@ -79,7 +73,7 @@ std::vector<NetworkDevice> interfaces(const fs::path& root) {
     if (interface.filename() == "lo") continue;
     found.push_back({interface.filename().string(), interface_kind(interface),
                      read_first_line(interface / "operstate").value_or("unknown"), interface_speed(interface),
-                     numa_node_of(interface)});
+                     numa_node_of(interface / "device")});
   }
   return found;
 }
@@ -89,7 +83,7 @@ std::vector<NetworkDevice> rdma_ports(const fs::path& root) {
   for (const fs::path& device : subdirectories(root / "sys/class/infiniband")) {
     for (const fs::path& port : subdirectories(device / "ports")) {
       found.push_back({device.filename().string() + ":" + port.filename().string(), port_kind(port), port_state(port),
-                       port_speed(port), numa_node_of(device)});
+                       port_speed(port), numa_node_of(device / "device")});
     }
   }
   return found;

@@ -10,46 +10,12 @@
 #include <utility>
 
 #include "common/host/files.h"
+#include "common/host/pci_path.h"
 
 namespace fabricbench::host {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// What stands above a device, from its host bridge `pci0000:40` over bridges to itself.
-using PciPath = std::vector<std::string>;
-
-bool is_hexadecimal(std::string_view text) {
-  return !text.empty() && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
-}
-
-/// `0000:42:00.0`, of any domain.
-bool is_pci_address(std::string_view name) {
-  const auto first = name.find(':');
-  if (first == std::string_view::npos || name.size() != first + 8) return false;
-  return is_hexadecimal(name.substr(0, first)) && is_hexadecimal(name.substr(first + 1, 2)) && name[first + 3] == ':' &&
-         is_hexadecimal(name.substr(first + 4, 2)) && name[first + 6] == '.';
-}
-
-/// Of a link to a device's directory. What is not PCI, such as a virtio device's own directory below that of its PCI
-/// function, is left out; empty where the device is not on PCI.
-PciPath pci_path(const fs::path& link) {
-  std::error_code error;
-  const fs::path device = fs::canonical(link, error);
-  PciPath path;
-  if (error) return path;
-  for (const fs::path& part : device) {
-    const std::string name = part.string();
-    if ((name.starts_with("pci") && name.find(':') != std::string::npos) || (!path.empty() && is_pci_address(name)))
-      path.push_back(name);
-  }
-  return path;
-}
-
-std::optional<int> numa_node_of(const fs::path& device) {
-  const auto node = read_integer<int>(device / "numa_node");  // -1 where there is none
-  return node && *node >= 0 ? node : std::nullopt;
-}
 
 struct Nic {
   std::string name;

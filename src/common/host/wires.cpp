@@ -16,6 +16,7 @@
 #include <system_error>
 #include <utility>
 
+#include "common/core/directory.h"
 #include "common/host/files.h"
 
 namespace fabricbench::host {
@@ -26,17 +27,6 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t kBytesPerWord = 4;
 // Source: PortCounters of the InfiniBand specification, which stop at their largest value.
 constexpr std::uint64_t kEndOfShortCounter = std::numeric_limits<std::uint32_t>::max();
-
-// Names in a directory, sorted; none where it cannot be read.
-std::vector<std::string> names_in(const fs::path& directory) {
-  std::vector<std::string> names;
-  std::error_code error;
-  for (fs::directory_iterator entry(directory, error), end; !error && entry != end; entry.increment(error)) {
-    names.push_back(entry->path().filename().string());
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
 
 bool is_there(const fs::path& path) {
   std::error_code error;

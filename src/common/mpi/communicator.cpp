@@ -1,5 +1,7 @@
 #include "common/mpi/communicator.h"
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstring>
 #include <numeric>
@@ -35,6 +37,17 @@ Container broadcast_container(Container content, bool is_root, MPI_Comm communic
   return content;
 }
 
+/// A communicator of a group, which is freed; collective over the group. Not by MPI_Comm_dup or MPI_Comm_split: after
+/// those, Open MPI 4.1 looks after non-blocking collectives whenever it waits for messages, 4 % of a ping-pong of 8
+/// bytes (docs/decisions/0012-communicators-of-groups.md).
+MPI_Comm create(MPI_Comm parent, MPI_Group group) {
+  constexpr int kTag = 0;
+  MPI_Comm created = MPI_COMM_NULL;
+  check(MPI_Comm_create_group(parent, group, kTag, &created), "MPI_Comm_create_group");
+  check(MPI_Group_free(&group), "MPI_Group_free");
+  return created;
+}
+
 }  // namespace
 
 Communicator::Communicator(MPI_Comm communicator) : communicator_(communicator) {
@@ -57,19 +70,58 @@ Communicator::~Communicator() {
 }
 
 Communicator Communicator::world() {
-  MPI_Comm duplicate = MPI_COMM_NULL;
-  check(MPI_Comm_dup(MPI_COMM_WORLD, &duplicate), "MPI_Comm_dup");
-  return Communicator(duplicate);
+  MPI_Group everybody = MPI_GROUP_NULL;
+  check(MPI_Comm_group(MPI_COMM_WORLD, &everybody), "MPI_Comm_group");
+  return Communicator(create(MPI_COMM_WORLD, everybody));
 }
 
 std::optional<Communicator> Communicator::split(std::optional<int> colour, int key) const {
-  MPI_Comm part = MPI_COMM_NULL;
-  check(MPI_Comm_split(communicator_, colour.value_or(MPI_UNDEFINED), key, &part), "MPI_Comm_split");
-  if (part == MPI_COMM_NULL) return std::nullopt;
-  return Communicator(part);
+  const std::vector<int> ranks = same_colour(colour, key);
+  if (!colour) return std::nullopt;
+  MPI_Group all = MPI_GROUP_NULL;
+  MPI_Group part = MPI_GROUP_NULL;
+  check(MPI_Comm_group(communicator_, &all), "MPI_Comm_group");
+  check(MPI_Group_incl(all, static_cast<int>(ranks.size()), ranks.data(), &part), "MPI_Group_incl");
+  check(MPI_Group_free(&all), "MPI_Group_free");
+  return Communicator(create(communicator_, part));
+}
+
+/// Who has this colour, in the order of their keys. Collective.
+std::vector<int> Communicator::same_colour(std::optional<int> colour, int key) const {
+  constexpr int kNone = -1;  // colours are not negative, as in MPI_Comm_split
+  const std::array<int, 2> own = {colour.value_or(kNone), key};
+  std::vector<std::array<int, 2>> all(static_cast<std::size_t>(size_));
+  check(MPI_Allgather(own.data(), 2, MPI_INT, all.data(), 2, MPI_INT, communicator_), "MPI_Allgather");
+  std::vector<int> ranks;
+  ranks.reserve(all.size());
+  for (int rank = 0; rank < size_; ++rank) {
+    if (all[static_cast<std::size_t>(rank)][0] == own[0]) ranks.push_back(rank);
+  }
+  std::stable_sort(ranks.begin(), ranks.end(), [&](int first, int second) {
+    return all[static_cast<std::size_t>(first)][1] < all[static_cast<std::size_t>(second)][1];
+  });
+  return ranks;
 }
 
 void Communicator::barrier() const { check(MPI_Barrier(communicator_), "MPI_Barrier"); }
+
+/// Each pause is an eighth of the wait so far, so that it is noticed soon that all are there, and few wake-ups disturb
+/// whoever works.
+void Communicator::barrier_asleep(bool sleeps) const {
+  constexpr std::chrono::microseconds kFirstPause{50};
+  constexpr std::chrono::microseconds kLongestPause{10000};
+  constexpr int kPausesOfAWait = 8;
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(MPI_Ibarrier(communicator_, &request), "MPI_Ibarrier");
+  std::chrono::microseconds waited{0};
+  for (int done = 0; done == 0;) {
+    check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    if (done != 0 || !sleeps) continue;
+    const auto pause = std::clamp(waited / kPausesOfAWait, kFirstPause, kLongestPause);
+    std::this_thread::sleep_for(pause);
+    waited += pause;
+  }
+}
 
 std::int64_t Communicator::max_patiently(std::int64_t value) const {
   constexpr auto kPause = std::chrono::milliseconds(5);

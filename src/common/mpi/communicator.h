@@ -16,7 +16,7 @@ namespace fabricbench::mpi {
 /// send as much in each direction (docs/decisions/0011-symmetric-messages.md).
 class Communicator {
  public:
-  /// A duplicate of MPI_COMM_WORLD, so that our messages never meet those of the operations measured.
+  /// Of all processes, beside MPI_COMM_WORLD, so that our messages never meet those of the operations measured.
   [[nodiscard]] static Communicator world();
   Communicator(Communicator&& other) noexcept;
   Communicator& operator=(Communicator&& other) noexcept;
@@ -27,12 +27,16 @@ class Communicator {
   [[nodiscard]] bool is_root() const { return rank_ == 0; }
   [[nodiscard]] MPI_Comm get() const { return communicator_; }
 
-  /// The ranks with equal colour, in the order of their ranks here. Ranks without a colour get nothing.
+  /// The ranks with equal colour, which is not negative, in the order of their ranks here. Ranks without a colour get
+  /// nothing.
   [[nodiscard]] std::optional<Communicator> split(std::optional<int> colour) const { return split(colour, rank_); }
   /// The same in the order of their keys.
   [[nodiscard]] std::optional<Communicator> split(std::optional<int> colour, int key) const;
 
   void barrier() const;
+  /// The same where some ranks wait for long, and sleep so that whoever works gets the processors: this one, if
+  /// `sleeps`.
+  void barrier_asleep(bool sleeps) const;
   /// The largest value, for ranks that may have to wait for long: they sleep meanwhile.
   [[nodiscard]] std::int64_t max_patiently(std::int64_t value) const;
 
@@ -70,6 +74,7 @@ class Communicator {
 
  private:
   explicit Communicator(MPI_Comm communicator);
+  [[nodiscard]] std::vector<int> same_colour(std::optional<int> colour, int key) const;
 
   MPI_Comm communicator_;
   int rank_ = 0;

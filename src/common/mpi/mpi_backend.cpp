@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "common/core/clock.h"
 #include "common/mpi/check.h"
 
 namespace fabricbench::mpi {
@@ -39,6 +40,12 @@ void narrow(const std::vector<std::uint64_t>& from, std::vector<int>& into) {
   std::transform(from.begin(), from.end(), into.begin(), [](std::uint64_t value) { return static_cast<int>(value); });
 }
 
+std::array<MPI_Datatype, kDataTypes.size()> all_types() {
+  std::array<MPI_Datatype, kDataTypes.size()> types{};
+  for (const DataTypeFacts& type : kDataTypes) types[static_cast<std::size_t>(type.type)] = mpi_datatype(type.type);
+  return types;
+}
+
 const std::byte* bytes(const void* buffer) { return static_cast<const std::byte*>(buffer); }
 std::byte* bytes(void* buffer) { return static_cast<std::byte*>(buffer); }
 
@@ -61,14 +68,21 @@ MpiBackend::MpiBackend(const Communicator& group, std::size_t most_per_call, Cop
       ranks_(group.size()),
       most_per_call_(most_per_call),
       copy_(copy_bytes),
+      types_(all_types()),
       statuses_(kRoom) {
   sending_.reserve(kRoom);
   receiving_.reserve(kRoom);
 }
 
-MpiBackend::Counted MpiBackend::counted(std::size_t count, DataType datatype) {
-  const MPI_Datatype element = mpi_datatype(datatype);
-  if (count <= most_per_call_) return {static_cast<int>(count), element};
+/// The usual case is short and makes no call, since it lies between one short message and the next.
+inline MpiBackend::Counted MpiBackend::counted(std::size_t count, DataType datatype) {
+  const MPI_Datatype element = types_[static_cast<std::size_t>(datatype)];
+  if (count > most_per_call_) [[unlikely]]
+    return one_block(count, element);
+  return {static_cast<int>(count), element};
+}
+
+MpiBackend::Counted MpiBackend::one_block(std::size_t count, MPI_Datatype element) {
   if (!block_ || !block_->is(element, count)) block_.emplace(element, count);
   return {1, block_->get()};
 }
@@ -224,6 +238,11 @@ void MpiBackend::finish() {
   complete(sending_);
 }
 
+bool MpiBackend::finish_by(Seconds deadline) {
+  const bool received = complete_by(receiving_, deadline);
+  return complete_by(sending_, deadline) && received;
+}
+
 bool MpiBackend::finish_receiving() {
   complete(receiving_);
   return true;
@@ -237,6 +256,21 @@ void MpiBackend::complete(std::vector<MPI_Request>& requests) {
   const int code = MPI_Waitall(static_cast<int>(messages), requests.data(), statuses_.data());
   requests.clear();
   check(first_error(code, statuses_, messages), "MPI_Waitall");
+}
+
+/// What is not complete by then is forgotten here, and left to MPI.
+bool MpiBackend::complete_by(std::vector<MPI_Request>& requests, Seconds deadline) {
+  const std::size_t messages = requests.size();
+  if (messages == 0) return true;
+  if (statuses_.size() < messages) statuses_.resize(messages);
+  int done = 0;
+  int code = MPI_SUCCESS;
+  do {
+    code = MPI_Testall(static_cast<int>(messages), requests.data(), &done, statuses_.data());
+  } while (code == MPI_SUCCESS && done == 0 && now() < deadline);
+  requests.clear();
+  if (code != MPI_SUCCESS) check(first_error(code, statuses_, messages), "MPI_Testall");
+  return done != 0;
 }
 
 void MpiBackend::copy(const void* from, void* into, std::size_t count) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <vector>
@@ -38,6 +39,7 @@ class MpiBackend final : public Backend {
   void start_send(const void* buffer, std::size_t count, DataType datatype, int to) override;
   void start_recv(void* buffer, std::size_t count, DataType datatype, int from) override;
   void finish() override;
+  bool finish_by(Seconds deadline) override;
   bool finish_receiving() override;
   void copy(const void* from, void* into, std::size_t bytes) override;
   void barrier() override;
@@ -49,7 +51,9 @@ class MpiBackend final : public Backend {
     MPI_Datatype type;
   };
   void complete(std::vector<MPI_Request>& requests);
+  [[nodiscard]] bool complete_by(std::vector<MPI_Request>& requests, Seconds deadline);
   [[nodiscard]] Counted counted(std::size_t count, DataType datatype);
+  [[nodiscard]] Counted one_block(std::size_t count, MPI_Datatype element);
   void reduce_to(const void* send, void* recv, std::size_t count, DataType datatype, MPI_Op op, int root);
   void all_to_all_v_by_messages(const void* send, void* recv, const Exchange& exchange, DataType datatype);
   [[nodiscard]] const std::byte* place_in(const void* buffer, std::size_t count, DataType datatype, int rank) const;
@@ -62,7 +66,8 @@ class MpiBackend final : public Backend {
   std::size_t most_per_call_;
   Copy copy_;
   ReductionTable reductions_;
-  std::optional<Block> block_;  // of the last count that one call could not be given
+  std::array<MPI_Datatype, kDataTypes.size()> types_;  // by DataType
+  std::optional<Block> block_;                         // of the last count that one call could not be given
   std::vector<int> send_counts_;
   std::vector<int> send_offsets_;
   std::vector<int> recv_counts_;

@@ -133,9 +133,12 @@ void NcclSession::use_devices(const ProcessGroup& group) {
   int oldest_gpu = 10000;
   for (std::size_t i = 0; i < group.devices.size(); ++i) {
     const cuda::DeviceFacts device = cuda::device_facts(group.devices[i]);
-    const int rank = group.process * static_cast<int>(group.devices.size()) + static_cast<int>(i);
-    local_.push_back(
-        {rank, device.device, fmt::format("rank {} on GPU {} ({})", rank, device.device, device.pci_address)});
+    const auto rank_of = [&](int process) {
+      return process * static_cast<int>(group.devices.size()) + static_cast<int>(i);
+    };
+    const int rank_in_job = rank_of(group.process_in_job.value_or(group.process));
+    local_.push_back({rank_of(group.process), device.device,
+                      fmt::format("rank {} on GPU {} ({})", rank_in_job, device.device, device.pci_address)});
     oldest_gpu = std::min(oldest_gpu, capability_number(device.compute_capability));
     streams_.push_back(options_.null_stream ? cuda::Stream::null(device.device) : cuda::Stream::create(device.device));
     views_.push_back(streams_.back().view());
@@ -248,7 +251,7 @@ void NcclSession::end_group() {
 void NcclSession::wait() {
   next_error_check_ = 0;
   try {
-    cuda::wait_for(views_, options_.timeout, poll_);
+    cuda::wait_for(views_, wait_limit_, poll_);
   } catch (const Error& problem) {
     give_up(problem);
   }

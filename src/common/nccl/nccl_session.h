@@ -28,8 +28,9 @@ namespace fabricbench::nccl {
 struct ProcessGroup {
   int process = 0;
   int processes = 1;
-  std::vector<int> devices;  ///< CUDA's number of each of this process's devices; as many on every process
-  int sharing = 1;           ///< how many processes use the one of these devices that most use
+  std::optional<int> process_in_job{};  ///< by which messages name its ranks, where the job has others too
+  std::vector<int> devices;             ///< CUDA's number of each of this process's devices; as many on every process
+  int sharing = 1;                      ///< how many processes use the one of these devices that most use
   /// Puts process 0's bytes into every process's. Collective, and so is `min`.
   std::function<void(std::span<std::byte>)> broadcast;
   /// The smallest of the processes' values, on every process.
@@ -71,6 +72,7 @@ class NcclSession final : public Session {
   void end_group() override;
   /// On error and on timeout, aborts the communicators and names rank, device and NCCL's last error.
   void wait() override;
+  void limit_waits(Seconds limit) override { wait_limit_ = limit; }
 
   [[nodiscard]] DeviceClock* device_clock() override { return &*clock_; }
 
@@ -111,6 +113,7 @@ class NcclSession final : public Session {
   std::optional<Registrar> registrar_;
   std::optional<DeviceCommunicators> device_communicators_;  // where -D asks for them
   std::vector<std::unique_ptr<Backend>> backends_;
+  Seconds wait_limit_ = options_.timeout;
   std::function<void()> poll_;  // made once, since wait() allocates nothing
   Seconds next_error_check_ = 0;
 };

@@ -9,6 +9,8 @@ namespace fabricbench {
 namespace {
 
 const char* kind_of_test(Figure figure) {
+  if (figure == Figure::kCopies) return "Copy test";
+  if (figure == Figure::kConnections) return "Connection test";
   return figure == Figure::kCollective ? "Collective test" : "Point-to-point test";
 }
 
@@ -40,14 +42,20 @@ std::string starting_lines(const Context& context) {
                      context.program);
 }
 
-std::string method_lines(const Context& context, std::string_view meaning) {
+std::string backend_lines(const Context& context) {
   const Options& options = context.options;
   const std::string clock = context.clock_error > 0 ? readable_seconds(context.clock_error) : "0 (one clock)";
-  std::string text =
+  const std::string text =
       fmt::format("# Backend: {}, because {}; {}\n", context.backend, context.backend_reason, context.library);
-  text += fmt::format("# Ranks: {}, hosts: {}; timing: {}; buffers: {}; clock error: {}; clock read: {}; seed: {}\n",
-                      context.ranks.size(), context.hosts, name(options.timing), name(options.buffers), clock,
-                      readable_seconds(context.timer_cost), context.seed);
+  return text +
+         fmt::format("# Ranks: {}, hosts: {}; timing: {}; buffers: {}; clock error: {}; clock read: {}; seed: {}\n",
+                     context.ranks.size(), context.hosts, name(options.timing), name(options.buffers), clock,
+                     readable_seconds(context.timer_cost), context.seed);
+}
+
+std::string method_lines(const Context& context, std::string_view meaning) {
+  const Options& options = context.options;
+  std::string text = backend_lines(context);
   if (options.iterations) {
     text += fmt::format("# Method: {} iterations a size, sizes in order; ", *options.iterations);
   } else {
@@ -80,7 +88,10 @@ std::string pair_text(const Context& context, int pair) {
   const GroupFacts& facts = context.groups[static_cast<std::size_t>(pair)];
   const auto [first, second] = halves(facts.ranks);
   const auto [first_host, second_host] = halves(facts.hosts);
-  return fmt::format("rank {} of host {} -> rank {} of host {}", first, first_host, second, second_host);
+  const auto [first_port, second_port] = halves(facts.ports);
+  const auto in_brackets = [](std::string_view port) { return port.empty() ? "" : fmt::format(" ({})", port); };
+  return fmt::format("rank {} of host {}{} -> rank {} of host {}{}", first, first_host, in_brackets(first_port), second,
+                     second_host, in_brackets(second_port));
 }
 
 std::string group_line(const Context& context, int group) {

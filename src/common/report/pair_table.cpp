@@ -1,8 +1,8 @@
 #include "common/report/pair_table.h"
 
 #include <algorithm>
-#include <cmath>
-#include <iterator>
+#include <functional>
+#include <numeric>
 #include <optional>
 #include <span>
 
@@ -19,13 +19,6 @@ namespace {
 constexpr std::size_t kPairsInBanner = 64;
 constexpr std::size_t kMostRows = 32;  // of one size; of more pairs than that only the worst are shown
 constexpr std::size_t kWorstRows = 8;
-
-/// As `fitted`; what is below 1 has three significant digits where they fit.
-std::string readable(double value, int width) {
-  if (!(value > 0) || value >= 1) return fitted(value, width);
-  std::string text = fmt::format("{:.{}f}", value, 2 - static_cast<int>(std::floor(std::log10(value))));
-  return text.size() <= static_cast<std::size_t>(width) ? text : fmt::format("{:.1e}", value);
-}
 
 std::string microseconds(const std::optional<Seconds>& time, int width) {
   return time ? readable(*time * 1e6, width) : "-";
@@ -59,7 +52,7 @@ struct Column {
   const char* title;
   const char* unit;
   int width;
-  std::string (*text)(const Row& row, const Measurement& measured, int width);
+  std::function<std::string(const Row& row, const Measurement& measured, int width)> text;
 };
 
 using Columns = std::vector<Column>;
@@ -103,6 +96,53 @@ Columns rate_columns() {
   };
 }
 
+std::string retransmitted(const Measurement& measured) {
+  const std::vector<std::uint64_t>& segments = measured.retransmitted;
+  if (segments.empty()) return "-";
+  return fmt::to_string(std::accumulate(segments.begin(), segments.end(), std::uint64_t{0}));
+}
+
+std::string retransmitted(const Measurement& measured, std::size_t rank) {
+  const std::vector<std::uint64_t>& segments = measured.retransmitted;
+  return rank < segments.size() ? fmt::to_string(segments[rank]) : "-";
+}
+
+/// TCP's segments that were sent again, by both ranks or, where both send messages at once, by each of them.
+Columns retransmission_columns(Figure figure) {
+  if (figure != Figure::kBothWays) {
+    return {{"Retr", "", 6, [](const Row&, const Measurement& m, int) { return retransmitted(m); }}};
+  }
+  return {{"Retr", "->", 6, [](const Row&, const Measurement& m, int) { return retransmitted(m, 0); }},
+          {"Retr", "<-", 6, [](const Row&, const Measurement& m, int) { return retransmitted(m, 1); }}};
+}
+
+/// What users of perftest know as t_avg and t_stdev.
+Columns spread_columns() {
+  return {
+      {"mean", "(us)", 9, [](const Row&, const Measurement& m, int w) { return microseconds(m.summary.mean, w); }},
+      {"stdev", "(us)", 9,
+       [](const Row&, const Measurement& m, int w) { return microseconds(m.summary.standard_deviation, w); }},
+  };
+}
+
+/// What goes in one direction, of what the slowest port used can do.
+Columns rate_share_columns(const Context& context) {
+  const auto share = [figure = context.figure, rate = context.wire_rate](const Row&, const Measurement& m, int) {
+    return rate > 0 ? fmt::format("{:.1f}", 100 * one_way(figure, m.algbw) / rate) : "-";
+  };
+  return {{"%rate", "", 6, share}};
+}
+
+std::string lost_text(const Measurement& measured) { return measured.lost ? fmt::to_string(*measured.lost) : "-"; }
+
+Columns rdma_columns(const Context& context) {
+  Columns columns = context.figure == Figure::kLatency ? spread_columns() : rate_share_columns(context);
+  if (context.options.rdma.transport == Transport::kUd) {
+    columns.push_back({"lost", "", 6, [](const Row&, const Measurement& m, int) { return lost_text(m); }});
+  }
+  return columns;
+}
+
 void append(Columns& columns, const Columns& more) { columns.insert(columns.end(), more.begin(), more.end()); }
 
 Columns columns_of(const Context& context) {
@@ -117,6 +157,8 @@ Columns columns_of(const Context& context) {
     if (context.figure == Figure::kBothWays) append(columns, direction_columns());
     append(columns, rate_columns());
   }
+  if (context.backend == "tcp") append(columns, retransmission_columns(context.figure));
+  if (context.backend == "verbs") append(columns, rdma_columns(context));
   columns.push_back({"#wrong", "", 6, [](const Row&, const Measurement& m, int) { return wrong_text(m); }});
   if (context.options.timestamps) {
     columns.push_back(
@@ -147,23 +189,40 @@ std::string row_line(const Columns& columns, const Row& row) {
   return line(columns, [&](const Column& column) { return column.text(row, *row.out_of_place, column.width); });
 }
 
-std::string settings_line(const Context& context) {
+/// How messages go, in the words of perftest's options; what each size or device settles by itself is `auto`.
+std::string rdma_settings(const Context& context) {
+  const RdmaOptions& rdma = context.options.rdma;
+  const auto text_of = [](std::int64_t value) { return value > 0 ? fmt::to_string(value) : "auto"; };
+  std::string text = fmt::format("; queue pairs: {}", rdma.queue_pairs);
+  if (context.figure != Figure::kLatency) {
+    text += fmt::format("; depth: {}; moderation: {}", depth_of(rdma, false), text_of(rdma.moderation));
+    if (rdma.post_list > 1) text += fmt::format("; post list: {}", rdma.post_list);
+  }
+  return text + fmt::format("; inline: {}; transport: {}; mtu: {}",
+                            rdma.inlined ? fmt::to_string(*rdma.inlined) : "auto", name(rdma.transport),
+                            text_of(rdma.mtu));
+}
+
+std::string pair_settings_line(const Context& context) {
   const Options& options = context.options;
   const Sweep& sweep = options.sweep;
   const bool factor = sweep.step_factor > 1;
+  const bool rdma = context.backend == "verbs";
   const std::string window =
       context.figure == Figure::kLatency ? "" : fmt::format("; window: {} messages", options.window);
-  return fmt::format("# Sizes: {} to {} bytes, step: {}({}){}; warmup iters: {}; iters: {}; checks: {}; buffers: {}\n",
+  const std::string buffers = fmt::format("; buffers: {}", name(options.buffers));
+  return fmt::format("# Sizes: {} to {} bytes, step: {}({}){}; warmup iters: {}; iters: {}; checks: {}{}\n",
                      sweep.min_bytes, sweep.max_bytes, factor ? sweep.step_factor : sweep.step_bytes,
-                     factor ? "factor" : "bytes", window, options.warmup,
+                     factor ? "factor" : "bytes", rdma ? rdma_settings(context) : window, options.warmup,
                      options.iterations ? fmt::to_string(*options.iterations) : "auto", options.checks,
-                     name(options.buffers));
+                     rdma ? "" : buffers);
 }
 
-const char* meaning_of(Figure figure) {
-  if (figure == Figure::kLatency) return "half a round trip";
-  return figure == Figure::kBothWays ? "time of a window each way over its messages"
-                                     : "time of a window over its messages";
+std::string_view meaning_of(const Context& context) {
+  if (!context.time_means.empty()) return context.time_means;
+  if (context.figure == Figure::kLatency) return "half a round trip";
+  return context.figure == Figure::kBothWays ? "time of a window each way over its messages"
+                                             : "time of a window over its messages";
 }
 
 std::string pair_lines(const Context& context) {
@@ -172,15 +231,6 @@ std::string pair_lines(const Context& context) {
   for (std::size_t pair = 0; pair < shown; ++pair) text += group_line(context, static_cast<int>(pair));
   if (shown < context.groups.size()) text += fmt::format("# and {} pairs more\n", context.groups.size() - shown);
   return text;
-}
-
-bool of_one_case(const Row& a, const Row& b) {
-  return a.size == b.size && a.count == b.count && a.datatype == b.datatype && a.reduction == b.reduction &&
-         a.root == b.root;
-}
-
-bool has_pair(const std::vector<Row>& rows, int pair) {
-  return std::any_of(rows.begin(), rows.end(), [&](const Row& row) { return row.group == pair; });
 }
 
 /// Microseconds of latency, or GB/s.
@@ -210,7 +260,7 @@ std::vector<Row> worst(std::vector<Row> rows, Figure figure) {
   return rows;
 }
 
-/// What the pairs come to at one size. Latencies do not add up.
+/// What the pairs come to at one size. Latencies do not add up, nor does what was carried at different times.
 std::string summary_line(const Context& context, std::span<const Row> rows) {
   constexpr int kAnyWidth = 16;
   std::vector<double> figures;
@@ -228,7 +278,9 @@ std::string summary_line(const Context& context, std::span<const Row> rows) {
                                  rows.size(), whole, rows.front().size, readable(*least, kAnyWidth),
                                  readable(median(figures), kAnyWidth), readable(*most, kAnyWidth),
                                  context.figure == Figure::kLatency ? "us" : "GB/s", pair, pair_text(context, pair));
-  if (context.figure != Figure::kLatency) {
+  const bool in_rounds = std::any_of(context.groups.begin(), context.groups.end(),
+                                     [](const GroupFacts& group) { return group.round > 0; });
+  if (context.figure != Figure::kLatency && !in_rounds) {
     text += fmt::format("; together: {} GB/s, {} Mmsg/s", readable(together, kAnyWidth), readable(messages, kAnyWidth));
   }
   if (rows.size() > kMostRows) {
@@ -237,19 +289,14 @@ std::string summary_line(const Context& context, std::span<const Row> rows) {
   return text + "\n";
 }
 
-/// The table needs no samples, and there may be many.
-Row without_samples(Row row) {
-  row.out_of_place->samples = {};
-  return row;
-}
-
 }  // namespace
 
 void PairTableSink::begin(const Context& context) {
   context_ = context;
+  pending_ = PairRows(context.groups.size());
   std::string text;
   if (!context.options.quiet) {
-    text += starting_lines(context) + settings_line(context) + method_lines(context, meaning_of(context.figure));
+    text += starting_lines(context) + pair_settings_line(context) + method_lines(context, meaning_of(context));
     text += device_lines(context) + pair_lines(context) + notice_lines(context);
   }
   output_.write(text + header(columns_of(context)));
@@ -261,23 +308,17 @@ void PairTableSink::row(const Row& row) {
     return;
   }
   if (!row.out_of_place) return;
-  const Row kept = without_samples(row);
-  if (context_.options.stats) rows_.push_back(kept);
-  auto rows = std::find_if(pending_.begin(), pending_.end(), [&](const std::vector<Row>& others) {
-    return of_one_case(others.front(), kept) && !has_pair(others, kept.group);
-  });
-  if (rows == pending_.end()) rows = pending_.insert(rows, std::vector<Row>());
-  rows->push_back(kept);
-  if (rows->size() < context_.groups.size()) return;
-  std::vector<Row> complete = std::move(*rows);
-  pending_.erase(rows);
-  print(std::move(complete));
+  if (context_.options.stats) {
+    rows_.push_back(row);
+    rows_.back().out_of_place->samples = {};
+  }
+  const std::vector<Row> complete = pending_.add(row);
+  if (!complete.empty()) print(complete);
 }
 
 /// The rows of one case, of as many pairs as have reported it.
-void PairTableSink::print(std::vector<Row> rows) {
+void PairTableSink::print(const std::vector<Row>& rows) {
   const Columns columns = columns_of(context_);
-  std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.group < b.group; });
   std::string text;
   for (const Row& row : rows.size() > kMostRows ? worst(rows, context_.figure) : rows) text += row_line(columns, row);
   if (context_.groups.size() > 1) {
@@ -304,8 +345,7 @@ std::string PairTableSink::statistics() {
 }
 
 void PairTableSink::end(const Ending& ending) {
-  for (std::vector<Row>& rows : pending_) print(std::move(rows));
-  pending_.clear();
+  for (const std::vector<Row>& rows : pending_.take_rest()) print(rows);
   output_.write(wrong_line(ending) + slowest_pair_line() + concluding_lines(context_, ending, statistics()));
   rows_.clear();
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/report/output_file.h"
+#include "common/report/pair_rows.h"
 #include "common/report/sink.h"
 
 namespace fabricbench {
@@ -23,16 +24,16 @@ class PairTableSink final : public Sink {
   void end(const Ending& ending) override;
 
  private:
-  void print(std::vector<Row> rows);
+  void print(const std::vector<Row>& rows);
   [[nodiscard]] std::string slowest_pair_line() const;
   [[nodiscard]] std::string statistics();
 
   OutputFile output_;
   Context context_;
-  std::vector<std::vector<Row>> pending_;  // of one case each, until every pair has reported it
-  std::map<int, int> times_slowest_;       // by pair
-  int cases_ = 0;                          // that several pairs have reported
-  std::vector<Row> rows_;                  // kept only where --stats will print them
+  PairRows pending_;
+  std::map<int, int> times_slowest_;  // by pair
+  int cases_ = 0;                     // that several pairs have reported
+  std::vector<Row> rows_;             // kept only where --stats will print them
 };
 
 }  // namespace fabricbench

@@ -54,7 +54,9 @@ struct Measurement {
   std::optional<LibraryChoice> choice;
   std::optional<IterationTimes> iteration_times;
   std::vector<WireBytes> wires;
-  std::vector<Seconds> samples;  ///< in the order measured
+  std::optional<std::uint64_t> lost;         ///< messages of UD that did not arrive; nothing: that cannot happen
+  std::vector<std::uint64_t> retransmitted;  ///< TCP segments sent again, by rank; empty: not counted
+  std::vector<Seconds> samples;              ///< in the order measured
 };
 
 /// One line of the table: a size with both placements. Data only; sinks give it form.

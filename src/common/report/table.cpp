@@ -129,14 +129,6 @@ void TableSink::end(const Ending& ending) {
   rows_.clear();
 }
 
-std::string fitted(double value, int width) {
-  for (const int decimals : {2, 1, 0}) {
-    std::string text = fmt::format("{:.{}f}", value, decimals);
-    if (text.size() <= static_cast<std::size_t>(width)) return text;
-  }
-  return fmt::format("{:.{}e}", value, width >= 7 ? 1 : 0);
-}
-
 std::string wrong_text(const Measurement& measured) {
   return measured.wrong ? fmt::format("{:g}", static_cast<double>(*measured.wrong)) : "N/A";
 }

@@ -27,8 +27,6 @@ class TableSink final : public Sink {
   std::vector<Row> rows_;  // kept only where --stats will print them
 };
 
-/// A number in `width` characters as nccl-tests prints it: as many decimals, up to two, as fit, else an exponent.
-[[nodiscard]] std::string fitted(double value, int width);
 /// The column `#wrong`.
 [[nodiscard]] std::string wrong_text(const Measurement& measured);
 /// Date and time of the host, as -S prints them.

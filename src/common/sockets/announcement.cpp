@@ -1,19 +1,11 @@
 #include "common/sockets/announcement.h"
 
-#include <limits.h>
-#include <unistd.h>
-
-#include <array>
 #include <exception>
-#include <filesystem>
-#include <fstream>
 #include <sstream>
-#include <system_error>
 
 #include <fmt/format.h>
 
 #include "common/core/error.h"
-#include "common/sockets/check.h"
 
 namespace fabricbench::sockets {
 namespace {
@@ -61,21 +53,6 @@ Announcement parse_announcement(const std::string& text) {
     if (const auto parsed = parse_address(address)) announcement.endpoints.push_back({*parsed, port});
   }
   return announcement;
-}
-
-std::string host_name() {
-  std::array<char, HOST_NAME_MAX + 1> name{};
-  check(::gethostname(name.data(), name.size()), "gethostname");
-  return name.data();
-}
-
-std::string network_identity() {
-  std::string boot;
-  std::ifstream file("/proc/sys/kernel/random/boot_id");
-  std::getline(file, boot);
-  std::error_code error;
-  const std::string network = std::filesystem::read_symlink("/proc/self/ns/net", error).string();
-  return boot.empty() || network.empty() ? "" : boot + " " + network;
 }
 
 std::vector<std::string> exchange(const Gather& gather, const std::string& host,

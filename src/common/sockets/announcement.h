@@ -14,19 +14,14 @@ using Gather = std::function<std::vector<std::string>(const std::string&)>;
 
 /// What a rank tells the others of itself.
 struct Announcement {
-  std::string host;       ///< its name
-  std::string network;    ///< equal where two ranks share a loopback; empty: not known, and shared with nobody
-  std::uint64_t job = 0;  ///< a number drawn at random; rank 0's tells this job's connections from others
+  std::string host;                 ///< as TcpSettings has it
+  std::string network;              ///< likewise
+  std::uint64_t job = 0;            ///< a number drawn at random; rank 0's tells this job's connections from others
   std::vector<Endpoint> endpoints;  ///< where it listens
 };
 
 [[nodiscard]] std::string to_text(const Announcement& announcement);
 [[nodiscard]] Announcement parse_announcement(const std::string& text);
-
-/// The host's name.
-[[nodiscard]] std::string host_name();
-/// Which running kernel and which of its network namespaces this process is in.
-[[nodiscard]] std::string network_identity();
 
 /// Every rank's result of `make`, by rank, on every rank. Where `make` throws on one rank, every rank throws the Error
 /// of the first such rank, named by its number and `host`.

@@ -52,8 +52,7 @@ Meeting::Meeting(int rank, int ranks, const TcpSettings& settings)
 }
 
 std::vector<Peer> Meeting::connect(const Gather& gather) {
-  host_ = host_name();
-  for (const std::string& text : exchange(gather, host_, [&] { return announce(); })) {
+  for (const std::string& text : exchange(gather, settings_.host, [&] { return announce(); })) {
     announcements_.push_back(parse_announcement(text));
   }
   GuestList list{.job = announcements_.front().job, .rank = rank_, .ranks = {}, .streams = settings_.streams};
@@ -63,7 +62,7 @@ std::vector<Peer> Meeting::connect(const Gather& gather) {
 
   std::vector<Peer> peers(static_cast<std::size_t>(ranks_));
   // Once every rank has been answered by all that it connects to, nobody waits for anybody.
-  (void)exchange(gather, host_, [&] {
+  (void)exchange(gather, settings_.host, [&] {
     dial_higher(peers);
     return std::string();
   });
@@ -82,7 +81,7 @@ std::string Meeting::announce() {
   require_descriptors(partners_.size() * static_cast<std::size_t>(settings_.streams));
   own_ = choose_addresses(settings_.interface, interfaces());
   listen();
-  Announcement own{.host = host_, .network = network_identity(), .job = draw_number(), .endpoints = {}};
+  Announcement own{.host = settings_.host, .network = settings_.network, .job = draw_number(), .endpoints = {}};
   for (const Socket& listener : listeners_) own.endpoints.push_back(own_endpoint(listener.get()));
   return to_text(own);
 }

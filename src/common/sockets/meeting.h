@@ -34,7 +34,6 @@ class Meeting {
   int ranks_;
   TcpSettings settings_;
   std::vector<int> partners_;
-  std::string host_;
   std::vector<OwnAddress> own_;
   std::vector<Socket> listeners_;
   std::vector<Announcement> announcements_;  // by rank

@@ -8,8 +8,10 @@
 
 namespace fabricbench::sockets {
 
-/// The same on every rank, but for the interface.
+/// The same on every rank, but for the host, its network and the interface.
 struct TcpSettings {
+  std::string host;              ///< this one's name, for messages
+  std::string network;           ///< equal where two ranks share a loopback; empty: not known, and shared with nobody
   int streams = 1;               ///< connections between two ranks, 1 to 64
   std::string interface;         ///< as choose_addresses takes it; empty: whichever reaches the other rank
   Bytes socket_buffer = 0;       ///< of each direction of a connection; 0: as the kernel sees fit

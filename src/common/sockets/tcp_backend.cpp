@@ -2,6 +2,7 @@
 
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -63,14 +64,27 @@ void TcpBackend::start_recv(void* buffer, std::size_t count, DataType datatype, 
 /// Several ways take turns in calls that do not block. The last one blocks, which takes the fewest calls: one for each
 /// message.
 void TcpBackend::finish() {
-  while (active_.size() > 1) {
-    const bool moved = advance_all();
-    std::erase_if(active_, [](const Way* way) { return way->done(); });
-    if (!moved) wait_for_any();
-  }
+  while (active_.size() > 1) take_turns();
   if (active_.empty()) return;
   drain(*active_.front());
   active_.clear();
+}
+
+/// What is to be sent goes on meanwhile: the other rank may wait for it before it sends.
+bool TcpBackend::finish_receiving() {
+  const auto receives = [](const Way* way) { return !way->sends; };
+  while (std::any_of(active_.begin(), active_.end(), receives)) take_turns();
+  return true;
+}
+
+/// A byte to each of the others and one from each.
+void TcpBackend::barrier() {
+  for (Lanes& between : lanes_) {
+    if (between.out.empty()) continue;
+    queue(between.out.front(), {&sent_token_, 1});
+    queue(between.in.front(), {&received_token_, 1});
+  }
+  finish();
 }
 
 void TcpBackend::abandon() noexcept {
@@ -105,6 +119,13 @@ void TcpBackend::queue(Way& way, Part part) {
     active_.push_back(&way);
   }
   way.parts.push_back(part);
+}
+
+/// Every way that may move has a turn; where none moved, waits until one may.
+void TcpBackend::take_turns() {
+  const bool moved = advance_all();
+  std::erase_if(active_, [](const Way* way) { return way->done(); });
+  if (!moved) wait_for_any();
 }
 
 /// Returns when everything on the way is through. A call that blocks ends by the socket's own time limit, which counts

@@ -23,8 +23,8 @@ struct Peer {
 
 /// Messages between two ranks over their TCP connections. A message is one call of the kernel's as long as the kernel
 /// takes it at once, and messages are never joined. Both sides count those of start_send and start_recv, and number m
-/// travels on stream m modulo streams; send and recv use stream 0. A message without bytes is nothing on a TCP
-/// connection, and completes at once.
+/// travels on stream m modulo streams; send, recv and barrier use stream 0. A message without bytes is nothing on a TCP
+/// connection, and completes at once. A barrier is one of the ranks that this one is connected to.
 class TcpBackend final : public MessagesOnly {
  public:
   /// The peers by rank. Calls give up after `limit` seconds in which no byte moved; 0: never.
@@ -35,6 +35,8 @@ class TcpBackend final : public MessagesOnly {
   void start_send(const void* buffer, std::size_t count, DataType datatype, int to) override;
   void start_recv(void* buffer, std::size_t count, DataType datatype, int from) override;
   void finish() override;
+  bool finish_receiving() override;
+  void barrier() override;
 
   /// Ends the connections, so that a call that waits for one throws; from any thread.
   void abandon() noexcept;
@@ -69,6 +71,7 @@ class TcpBackend final : public MessagesOnly {
 
   [[nodiscard]] Lanes& lanes(int rank);
   void queue(Way& way, Part part);
+  void take_turns();
   void drain(Way& way);
   bool advance(Way& way);
   bool advance_all();
@@ -84,6 +87,8 @@ class TcpBackend final : public MessagesOnly {
   Seconds limit_;
   std::vector<Way*> active_;  // those with messages
   std::vector<pollfd> waited_for_;
+  std::byte sent_token_{};  // a barrier's messages
+  std::byte received_token_{};
   std::atomic<bool> abandoned_ = false;
 };
 

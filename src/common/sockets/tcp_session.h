@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +31,9 @@ class TcpSession final : public Session {
   [[nodiscard]] std::vector<std::byte*> allocate(std::size_t bytes) override;
   void release(const std::vector<std::byte*>& blocks) noexcept override;
   void wait() override {}
+  [[nodiscard]] std::optional<std::uint64_t> retransmitted_segments() const override {
+    return totals().retransmitted_segments;
+  }
   /// Of segments that were sent again.
   [[nodiscard]] std::string remark() const override;
   void abandon() noexcept override { backend_->abandon(); }

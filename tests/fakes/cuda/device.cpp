@@ -12,11 +12,6 @@ namespace {
 
 thread_local int chosen_device = 0;
 
-std::string_view environment(const char* name, std::string_view otherwise) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? otherwise : std::string_view(value);
-}
-
 std::size_t number(std::string_view text) {
   std::size_t value = 0;
   std::from_chars(text.data(), text.data() + text.size(), value);
@@ -50,6 +45,8 @@ cudaError_t reachable(int device) {
 }
 
 constexpr int kMultiprocessors = 4;
+constexpr int kMemoryClock_khz = 1'000'000;
+constexpr int kMemoryBits = 4096;  // 1024 GB/s
 
 cudaDeviceProp properties_of(int device) {
   const int on_host = visible()[static_cast<std::size_t>(device)];
@@ -68,6 +65,12 @@ cudaDeviceProp properties_of(int device) {
 
 }  // namespace
 
+std::string_view environment(const char* name, std::string_view otherwise) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? otherwise : std::string_view(value);
+}
+
+int number_on_host(int device) { return visible()[static_cast<std::size_t>(device)]; }
 bool no_driver() { return std::getenv("FAKE_CUDA_NO_DRIVER") != nullptr; }
 int device_count() { return static_cast<int>(visible().size()); }
 std::size_t memory_of_a_device() { return number(environment("FAKE_CUDA_MEMORY", "4294967296")); }
@@ -110,6 +113,9 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
     case cudaDevAttrMultiProcessorCount: *value = properties.multiProcessorCount; break;
     case cudaDevAttrComputeCapabilityMajor: *value = properties.major; break;
     case cudaDevAttrComputeCapabilityMinor: *value = properties.minor; break;
+    case cudaDevAttrMemoryClockRate: *value = kMemoryClock_khz; break;
+    case cudaDevAttrGlobalMemoryBusWidth: *value = kMemoryBits; break;
+    case cudaDevAttrPageableMemoryAccessUsesHostPageTables: *value = 0; break;
     default: return report(cudaErrorInvalidValue);
   }
   return cudaSuccess;

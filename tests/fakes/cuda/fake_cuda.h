@@ -5,6 +5,15 @@
 //   FAKE_CUDA_DEVICES      devices of the host (1); CUDA_VISIBLE_DEVICES chooses from them by number, as CUDA does
 //   FAKE_CUDA_MEMORY       bytes of each device (4 GiB); more cannot be allocated
 //   FAKE_CUDA_NO_DRIVER    any value: every call answers cudaErrorInsufficientDriver
+//   FAKE_CUDA_COPY_MB_PER_S  what a copy carries, in 10^6 bytes per second; none: as fast as the host can. A list such
+//                          as `2000,3:500,1:h2d:700`: of all devices, of device 3, and of its copies of one kind (h2d,
+//                          d2h, d2d, p2p); the last entry that fits counts. A copy is of the device whose stream has it
+//   FAKE_CUDA_NO_PEERS     any value: no device reaches another's memory
+//   FAKE_CUDA_COPY_FAULT   `wrong:3`: copies of device 3 are wrong in their last byte, those of less than 64 KiB
+//                          excepted, which are not the data measured; `hang:3`: they never end
+//   FAKE_CUDA_NO_GPU_DIRECT  any value: other devices may not be given a device's memory
+//   FAKE_CUDA_NO_DMA_BUF   any value: the driver exports no memory; FAKE_CUDA_EXPORT_FAILS: it says so when it is asked
+//   FAKE_CUDA_WITHOUT      a function that the driver does not have
 #pragma once
 
 #include <cstddef>
@@ -25,6 +34,22 @@ cudaError_t fake_cuda_enqueue_fallible(cudaStream_t stream, const std::function<
 /// The number of the device that a stream belongs to; the current one for the default stream.
 int fake_cuda_device_of(cudaStream_t stream);
 
+/// Ends copies that hang, those under way and all later ones, and returns when they have copied after all. (A variable
+/// must not change while a stream may read it.)
+void fake_cuda_end_hanging_copies();
+
 /// Bytes allocated by cudaMalloc and not freed, over all devices.
 std::size_t fake_cuda_allocated();
+
+/// The block that was last given CU_POINTER_ATTRIBUTE_SYNC_MEMOPS.
+const void* fake_cuda_synchronized_last();
+
+/// What was exported last as a dma-buf, and its file, which whoever asked for it closes.
+struct fake_cuda_export {
+  const void* begin;
+  std::size_t bytes;
+  unsigned long long flags;
+  int file;
+};
+fake_cuda_export fake_cuda_exported_last();
 }

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <thread>
 
+#include "common/core/read_on_host.h"
 #include "common/cuda/kernels.h"
 #include "state.h"
 
@@ -107,6 +108,21 @@ cudaError_t launch_gate(GateFlags* flags, std::uint32_t generation, std::uint64_
       }
       std::this_thread::yield();
     }
+    return cudaSuccess;
+  });
+}
+
+cudaError_t launch_reader(const ReaderTask& task, ReaderWords* words, cudaStream_t stream) {
+  return fake_cuda::enqueue(stream, [=] {
+    const auto now_ns = [] {
+      const auto time = std::chrono::steady_clock::now().time_since_epoch();
+      return static_cast<std::uint64_t>(std::chrono::nanoseconds(time).count());
+    };
+    const bool own_flag = task.flag == &words->asked || fake_cuda::is_device_memory(task.flag, sizeof *task.flag);
+    if (!own_flag || (task.bytes > 0 && !fake_cuda::is_device_memory(task.payload, task.bytes))) {
+      return cudaErrorIllegalAddress;
+    }
+    read_on_host(task, *words, now_ns, [] { std::this_thread::yield(); });
     return cudaSuccess;
   });
 }

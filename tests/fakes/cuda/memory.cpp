@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -42,6 +43,12 @@ bool fits(cudaMemcpyKind kind, const void* into, const void* from, std::size_t b
 }
 
 }  // namespace
+
+bool lies_on(int device, const void* address, std::size_t bytes) {
+  if (!is_device_memory(address, bytes)) return false;
+  const std::lock_guard lock(blocks().mutex);
+  return std::prev(blocks().by_address.upper_bound(static_cast<const std::byte*>(address)))->second.device == device;
+}
 
 bool is_device_memory(const void* address, std::size_t bytes) {
   const auto* from = static_cast<const std::byte*>(address);
@@ -123,10 +130,29 @@ cudaError_t cudaHostGetDevicePointer(void** device_pointer, void* pointer, unsig
 
 cudaError_t cudaMemcpyAsync(void* into, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
   if (!fits(kind, into, from, bytes)) return report(cudaErrorInvalidValue);
-  return enqueue(stream, [=] {
-    std::memmove(into, from, bytes);
-    return cudaSuccess;
-  });
+  const char* name = kind == cudaMemcpyHostToDevice ? "h2d" : kind == cudaMemcpyDeviceToHost ? "d2h" : "d2d";
+  const int device = fake_cuda_device_of(stream);
+  return enqueue(stream, [=] { return copy({into, from, bytes, name}, device); });
+}
+
+cudaError_t cudaMemcpyPeerAsync(void* into, int into_device, const void* from, int from_device, std::size_t bytes,
+                                cudaStream_t stream) {
+  if (!lies_on(into_device, into, bytes) || !lies_on(from_device, from, bytes)) return report(cudaErrorInvalidValue);
+  const int device = fake_cuda_device_of(stream);
+  return enqueue(stream, [=] { return copy({into, from, bytes, "p2p"}, device); });
+}
+
+cudaError_t cudaHostRegister(void* pointer, std::size_t bytes, unsigned /*flags*/) {
+  if (no_driver()) return report(cudaErrorInsufficientDriver);
+  if (pointer == nullptr || bytes == 0) return report(cudaErrorInvalidValue);
+  if (bytes > std::size_t{1} << 40) return report(cudaErrorMemoryAllocation);
+  const std::lock_guard lock(blocks().mutex);
+  return report(blocks().pinned.insert(pointer).second ? cudaSuccess : cudaErrorHostMemoryAlreadyRegistered);
+}
+
+cudaError_t cudaHostUnregister(void* pointer) {
+  const std::lock_guard lock(blocks().mutex);
+  return report(blocks().pinned.erase(pointer) == 1 ? cudaSuccess : cudaErrorHostMemoryNotRegistered);
 }
 
 cudaError_t cudaMemcpy(void* into, const void* from, std::size_t bytes, cudaMemcpyKind kind) {

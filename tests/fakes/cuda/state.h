@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -41,6 +42,23 @@ struct Record {
 /// Keeps a failure as CUDA does, for cudaGetLastError.
 cudaError_t report(cudaError_t status);
 
+/// What a copy is about.
+struct Copied {
+  void* into;
+  const void* from;
+  std::size_t bytes;
+  const char* kind;  // h2d, d2h, d2d or p2p
+};
+
+/// Copies as fast and as well as the environment says. `device` is this process's number of it.
+cudaError_t copy(const Copied& copied, int device);
+/// The host's number of a device that this process sees.
+int number_on_host(int device);
+/// A variable of the environment; `otherwise` where it is not set.
+std::string_view environment(const char* name, std::string_view otherwise);
+/// Whether one device can reach another's memory.
+bool can_reach(int device, int peer);
+
 /// Whether FAKE_CUDA_NO_DRIVER is set.
 bool no_driver();
 int device_count();
@@ -49,6 +67,8 @@ int current_device();
 
 /// Whether the block is cudaMalloc's and holds so many bytes from `address` on.
 bool is_device_memory(const void* address, std::size_t bytes);
+/// The same, and on this device.
+bool lies_on(int device, const void* address, std::size_t bytes);
 std::size_t allocated_on(int device);
 
 /// Puts work into a stream, or into what it records.

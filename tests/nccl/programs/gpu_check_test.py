@@ -64,6 +64,9 @@ class Check(GpuTest):  # 3 ranks, 400 s
             self.assertEqual(verdicts[collective][0], "PASS")
             self.assertEqual(verdicts[f"{collective}, 2 ranks on one GPU"][0], "PASS")
         self.assertEqual(verdicts["too few GPUs"], ("PASS", "exit status 3"))
+        self.assertRegex(verdicts["copies"][1], "^odd GPUs: ")
+        self.assertEqual(verdicts["copies, GPUs divided among 2 processes"], ("PASS", "10 rows"))
+        self.assertEqual(verdicts["copies without a GPU"], ("PASS", "exit status 3"))
         self.assertIn("RING/SIMPLE/", verdicts["algorithm and protocol named"][1])
 
     def test_failures(self):
@@ -71,6 +74,9 @@ class Check(GpuTest):  # 3 ranks, 400 s
         faulty = FAULTY.format("wrong_from:1:0", program_of("broadcast"))
         on_mpi = STUB.replace("Backend: nccl", "Backend: mpi")
         folder = self.folder_of({"broadcast": faulty, "scatter": on_mpi})
+        copies = folder / "gpu_copy_bw"
+        copies.write_text(f'#!/bin/sh\nFAKE_CUDA_COPY_FAULT=wrong:2 exec {PROGRAMS / "gpu_copy_bw"} "$@"\n')
+        copies.chmod(0o755)
         record = self.directory / "record.txt"
         status, lines, _ = self.check("--programs", folder, "--record", record, GPUS="3", FAKE_CUDA_DEVICES="3")
         self.assertEqual(status, FAILURE)
@@ -83,6 +89,9 @@ class Check(GpuTest):  # 3 ranks, 400 s
         self.assertRegex(verdicts["scatter"][1], "^exit status 0: # Backend: mpi, because")
         self.assertEqual(verdicts["too few GPUs"][0], "FAIL")
         self.assertEqual(verdicts["reduce"][0], "PASS")
+        self.assertEqual(verdicts["copies"][0], "FAIL")
+        self.assertRegex(verdicts["copies"][1], "^exit status 5: gpu_copy_bw: .*Wrong data in .* of GPU 2 ")
+        self.assertEqual(verdicts["copies without a GPU"], ("PASS", "exit status 3"))
         self.assertEqual(verdicts["hypercube"], ("SKIP", "3 is no power of two"))
 
     def test_nothing_to_check(self):

@@ -144,5 +144,5 @@ class Memory(GpuTest):  # 2 ranks, 120 s
 
     def test_first_size_does_not_fit(self):
         self.refused_gpus(MISSING, r"the smallest message, 16 MiB, takes 32\.0 MiB a rank in 2 buffers, and [\d.]+ MiB "
-                                   "a rank can be had; lower -b, .*", "-b", "16M", "-e", "64M", "-n", 1,
+                                   "a rank can be had; lower --min-bytes, .*", "-b", "16M", "-e", "64M", "-n", 1,
                           FAKE_CUDA_MEMORY=str(20 * MIB))

@@ -68,7 +68,7 @@ class Hangs(GpuTest):  # 3 ranks, 120 s
     def test_operation(self):
         def check(case):
             said = self.hangs("hang:1:20", *case[1:], ranks=case[0])
-            self.assertRegex(said, rf"fabricbench: no progress for [\d.]+ s, the limit is -T {LIMIT_S}; the job is "
+            self.assertRegex(said, rf"fabricbench: no progress for [\d.]+ s, the limit is --timeout {LIMIT_S}; the job is "
                                    r"ended\n")
             self.assertRegex(said, r"\d ranks wait, the first is rank 0 on \S+: (?:measuring|warming up) 1 KiB float "
                                    rf"sum, out of place \({gpu(0)}, NCCL: no error\)")

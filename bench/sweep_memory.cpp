@@ -1,0 +1,121 @@
+// What a whole sweep over pairs costs on the first endpoint: its ledger and all outputs, fed by simulated endpoints.
+//
+// usage: sweep_memory ENDPOINTS [ROUNDS]
+//
+// Every reading of every round is reported as its endpoint would, with a bandwidth drawn at random; JSON Lines, the CSV
+// of readings and the matrix are written to /dev/null, and the table to standard output. Prints, last: endpoints,
+// rounds, readings, the largest resident memory in MiB, and the time of a reading in us.
+
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "common/core/clock.h"
+#include "common/harness/setup.h"
+#include "common/host/usage.h"
+#include "common/report/csv.h"
+#include "common/report/json_lines.h"
+#include "common/report/matrix_csv.h"
+#include "common/report/sweep_table.h"
+#include "common/sweep/ledger.h"
+#include "common/sweep/own_readings.h"
+#include "common/sweep/steps.h"
+
+namespace fabricbench {
+namespace {
+
+Context context_of(int endpoints, const Options& options) {
+  Context context;
+  context.program = "pairwise_bw";
+  context.figure = Figure::kSweep;
+  context.options = options;
+  context.backend = "simulated";
+  context.hosts = endpoints;
+  context.rounds = sweep::Steps(options, endpoints, 0).count() / 2;
+  context.groups.push_back({fmt::format("0-{}", endpoints - 1), fmt::format("n0-{}", endpoints - 1)});
+  for (int endpoint = 0; endpoint < endpoints; ++endpoint) {
+    RankFacts rank;
+    rank.rank = endpoint;
+    rank.host = fmt::format("node-{:05}", endpoint);
+    context.ranks.push_back(rank);
+  }
+  return context;
+}
+
+std::vector<std::unique_ptr<Sink>> open_sinks() {
+  const auto nowhere = [] { return OutputFile("/dev/null", true); };
+  std::vector<std::unique_ptr<Sink>> sinks;
+  sinks.push_back(std::make_unique<SweepTableSink>(OutputFile::standard_output(), false));
+  sinks.push_back(std::make_unique<JsonLinesSink>(nowhere()));
+  sinks.push_back(std::make_unique<CsvSink>(nowhere()));
+  sinks.push_back(std::make_unique<MatrixCsvSink>(nowhere()));
+  return sinks;
+}
+
+/// All reports of a step.
+void report_all(const sweep::Step& step, Bytes size, sweep::Ledger& ledger, std::mt19937& random) {
+  std::normal_distribution<double> window(1e-3, 1e-5);
+  ledger.begin(step);
+  for (const cluster::Meeting& meeting : step.meetings) {
+    for (const int endpoint : {meeting.first, meeting.second}) {
+      sweep::Flows flows;
+      (step.back == (endpoint == meeting.first) ? flows.from : flows.to) =
+          endpoint == meeting.first ? meeting.second : meeting.first;
+      sweep::StepResult result;
+      result.messages = 16;
+      result.latency = 2e-6;
+      for (int i = 0; i < 9; ++i) result.windows.push_back(window(random));
+      ledger.note(endpoint, sweep::report_of(step.number, flows, result, size, false));
+    }
+  }
+}
+
+void run(int endpoints, std::int64_t rounds) {
+  Options options = default_options({.name = "pairwise_bw", .windowed = true, .sweep = true});
+  options.rounds = rounds;
+  const Context context = context_of(endpoints, options);
+  const auto sinks = open_sinks();
+  for (const auto& sink : sinks) sink->begin(context);
+  std::vector<std::string> names;
+  for (const RankFacts& rank : context.ranks) names.push_back(fmt::format("rank {} on {}", rank.rank, rank.host));
+  std::int64_t readings = 0;
+  sweep::Ledger ledger(names, options.sweep.max_bytes, [&](const PairReading& reading) {
+    ++readings;
+    for (const auto& sink : sinks) sink->reading(reading);
+  });
+  const sweep::Steps steps(options, endpoints, 0);
+  std::mt19937 random(1);
+  const Seconds began = now();
+  for (std::int64_t number = 0; number < steps.count(); ++number) {
+    report_all(steps.step(number), options.sweep.max_bytes, ledger, random);
+  }
+  const Seconds each = (now() - began) / static_cast<double>(readings);
+  const sweep::OwnReadings own(endpoints);  // one endpoint's row; others send theirs one by one
+  for (int endpoint = 0; endpoint < endpoints; ++endpoint) {
+    for (const auto& sink : sinks) sink->endpoint(own.summary(endpoint));
+  }
+  for (int endpoint = 0; endpoint < endpoints; ++endpoint) {
+    for (const auto& sink : sinks) sink->matrix_row({endpoint, own.received()});
+  }
+  for (const auto& sink : sinks) sink->end(ledger.ending());
+  fmt::print("{} endpoints, {} rounds, {} readings: {:.1f} MiB resident at most, {:.2f} us a reading\n", endpoints,
+             context.rounds, readings, static_cast<double>(host::peak_resident_bytes().value_or(0)) / (1 << 20),
+             each * 1e6);
+}
+
+}  // namespace
+}  // namespace fabricbench
+
+int main(int argc, char** argv) {
+  if (argc < 2) {
+    fmt::print(stderr, "usage: sweep_memory ENDPOINTS [ROUNDS]\n");
+    return 2;
+  }
+  fabricbench::run(std::atoi(argv[1]), argc > 2 ? std::atoi(argv[2]) : 0);
+  return 0;
+}

@@ -1,0 +1,185 @@
+#!/usr/bin/env bash
+# Measures one pair of hosts in one job with a time limit, and says in one line, and in a record, how that ended.
+set -euo pipefail
+
+# shellcheck source=scripts/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source=scripts/launch.sh
+source "$(dirname "${BASH_SOURCE[0]}")/launch.sh"
+
+usage() {
+    cat <<EOT
+usage: scripts/check_node_pair.sh [OPTION]... HOST HOST [-- OPTION OF THE BENCHMARK...]
+
+Measures what goes from one host to the other and back, in one job that ends within its time limit whatever happens.
+
+  --test NAME         ${kMpiTests[*]} (MPI),
+                      ${kTcpTests[*]} (TCP), ${kVerbsTests[*]} (RDMA verbs),
+                      ${kGpuTests[*]} (NCCL); default: sendrecv_perf where this host has GPUs, else pairwise_bw
+  --rdma              the same as --test rdma_write_bw
+  --gpus N            of each host, each with its counterpart of the other one; default: what nvidia-smi lists here
+  --size SIZE         of a message, such as 1M; default: 1M, with NCCL 64M
+  --rail NAME         network interface or RDMA device to use on both hosts, such as eth1 or mlx5_0
+  --min-bandwidth X   GB/s in each direction; below that, the pair is slow
+  --timeout SECONDS   for the whole job (default: 60)
+  --programs DIR      folder of the programs, the same on all hosts (default: build beside the scripts, else the PATH)
+  --launcher NAME     mpirun or srun (default: mpirun)
+  --agent PROGRAM     starts a command on a host in the place of ssh: PROGRAM HOST COMMAND... (Open MPI, hydra)
+  --mpi-options WORDS further options of mpirun or srun
+  --records FILE      append a line of JSON for each direction
+  --logs DIR          where the output of what is not well is kept (default: \$TMPDIR/fabricbench-logs-USER)
+  --round N, --concurrent N
+                      what the record says of a sweep: its round, and how many pairs are measured at the same time
+  --quiet             say nothing where all is well
+  --dry-run           print the command instead of running it
+  --help              print this text
+
+Options of the benchmark stand behind --, such as -- --time-budget 1 --window 16, and go before what is set here.
+Variables PATH, LD_LIBRARY_PATH, NCCL_*, UCX_*, FI_*, OMPI_MCA_* and those of other MPIs go to every rank.
+Exit status: 0 ok, 1 failed, 2 usage, 3 something needed is missing, 4 timeout, 5 wrong data, 6 slow.
+EOT
+}
+
+refuse_test() {
+    [[ $1 != all_reduce_perf ]] ||
+        die "$kUsage" "--test all_reduce_perf: its busbw on two hosts can exceed what the NICs carry, because a tree of" \
+            "two sends less than the formula counts, so that a slow link hides; take sendrecv_perf"
+    die "$kUsage" "--test '$1' does not measure a pair of hosts; take one of" \
+        "${kMpiTests[*]} ${kTcpTests[*]} ${kVerbsTests[*]} ${kGpuTests[*]}"
+}
+
+# set_option NAME VALUE
+set_option() {
+    case $1 in
+        --test) test=$2 ;;
+        --gpus) whole_number "$1" "$2" 0 && gpus=$2 ;;
+        --size) size=$2 ;;
+        --rail) rail=$2 ;;
+        --min-bandwidth) min_bandwidth=$2 ;;
+        --timeout) whole_number "$1" "$2" 1 && limit_s=$2 ;;
+        --programs) programs_folder=$2 ;;
+        --launcher) launcher=$2 ;;
+        --agent) agent=$2 ;;
+        --mpi-options) read -ra mpi_options <<<"$2" ;;
+        --records) records=$2 ;;
+        --logs) logs=$2 ;;
+        --round) whole_number "$1" "$2" 0 && round=$2 ;;
+        --concurrent) whole_number "$1" "$2" 1 && concurrent=$2 ;;
+    esac
+}
+
+read_options() {
+    while (($# > 0)); do
+        case $1 in
+            --) shift && extra=("$@") && break ;;
+            --rdma) test=rdma_write_bw ;;
+            --quiet) quiet=yes ;;
+            --dry-run) dry_run=yes ;;
+            -h | --help) usage && exit 0 ;;
+            --test | --gpus | --size | --rail | --min-bandwidth | --timeout | --programs | --launcher | --agent | \
+                --mpi-options | --records | --logs | --round | --concurrent)
+                (($# > 1)) || die "$kUsage" "$1 wants a value; run '$0 --help'"
+                set_option "$1" "$2" && shift ;;
+            -*) unknown_option "$1" ;;
+            *) hosts+=("$1") ;;
+        esac
+        shift
+    done
+    [[ ${#hosts[@]} -eq 2 ]] || die "$kUsage" "a pair is two hosts, and given are ${#hosts[@]}${hosts[*]:+: ${hosts[*]}}"
+    [[ ${hosts[0]} != "${hosts[1]}" ]] || die "$kUsage" "'${hosts[0]}' is given twice; a pair is two hosts"
+}
+
+check_options() {
+    local tool
+    check_launcher
+    [[ -z $min_bandwidth || $min_bandwidth =~ ^[0-9]+(\.[0-9]+)?$ ]] ||
+        die "$kUsage" "--min-bandwidth '$min_bandwidth' is not a number of GB/s, such as 12.5"
+    for tool in timeout python3; do
+        command -v "$tool" >/dev/null || die "$kMissing" "there is no '$tool' on the PATH; install or load it"
+    done
+}
+
+# Settles what --test and --gpus leave open. The other host is taken to have as many GPUs as this one.
+choose_test() {
+    local found=0
+    if [[ -z $gpus && ($test == '' || $test == sendrecv_perf) ]] && command -v nvidia-smi >/dev/null; then
+        found=$(nvidia-smi --list-gpus 2>/dev/null | grep -c '^GPU ' || true)
+    fi
+    gpus=${gpus:-$found}
+    if [[ -z $test ]]; then
+        test=pairwise_bw
+        if ((gpus > 0)); then test=sendrecv_perf; fi
+    fi
+    is_one_of "$test" "${kMpiTests[@]}" "${kTcpTests[@]}" "${kVerbsTests[@]}" "${kGpuTests[@]}" || refuse_test "$test"
+    if [[ $test != sendrecv_perf || $gpus -eq 0 ]]; then gpus=1; fi
+    if [[ $test == sendrecv_perf ]]; then size=${size:-64M}; fi
+    size=${size:-1M}
+}
+
+# The benchmark's own time limits lie below the job's, so that it can say who was silent.
+choose_options() {
+    local inner_s=$((limit_s * 2 / 3))
+    if [[ -n $rail ]]; then choose_rail; fi
+    case $test in
+        pairwise_bw) options+=(-b "$size" --pair-timeout $(((limit_s + 3) / 4))) ;; # in each direction
+        sendrecv_perf)
+            options+=(-b "$size" -e "$size" --placement out --backend nccl -T $((inner_s + 1)))
+            if ((gpus > 1)); then options+=(--split "MOD $gpus"); fi ;;
+        rdma_*) options+=(-s "$size" -b -T $((inner_s + 1))) ;; # both ways at once, which verbs tell apart
+        *) options+=(-b "$size" -e "$size" --window 16 -T $((inner_s + 1))) ;;
+    esac
+    # Rank 0 may be on a host with which no file is shared, so its JSON comes by standard output.
+    options+=(--quiet --json /dev/stdout --force "${extra[@]}")
+}
+
+# On a signal, the launcher ends the ranks before this script goes; it writes no record of what was broken off.
+end_job() {
+    if [[ -n $job ]]; then
+        kill -TERM "$job" 2>/dev/null || true
+        wait "$job" || true
+    fi
+    exit $((128 + $1))
+}
+
+# Sets status. In the background, because bash takes signals only while it waits.
+run_job() {
+    trap 'end_job 2' INT
+    trap 'end_job 15' TERM HUP
+    "${command[@]}" </dev/null >"$work/out" 2>"$work/err" &
+    job=$!
+    { wait "$job" || status=$?; } 2>/dev/null # bash would tell of an mpirun that had to be killed
+    job=
+}
+
+record() {
+    local log_folder=${logs:-${TMPDIR:-/tmp}/fabricbench-logs-$(id -un)}
+    python3 "$(dirname "${BASH_SOURCE[0]}")/record_pair.py" "${hosts[@]}" --test "$test" --size "$size" \
+        --status "$status" --limit "$limit_s" --seconds "$1" --round "$round" --concurrent "$concurrent" \
+        --rails "$gpus" ${rail:+--rail "$rail"} ${min_bandwidth:+--min-bandwidth "$min_bandwidth"} \
+        ${records:+--records "$records"} ${quiet:+--quiet} --out "$work/out" --err "$work/err" --logs "$log_folder"
+}
+
+main() {
+    local hosts=() extra=() mpi_options=() options=() launch=() command=() began status=0 job='' grace_s=0
+    local test='' gpus='' size='' rail='' min_bandwidth='' limit_s=60 launcher=mpirun agent=''
+    local records='' logs='' round=0 concurrent=1 quiet='' dry_run=no program
+    read_options "$@"
+    use_mpi
+    check_options
+    choose_test
+    program=$(find_program "$test")
+    work=$(mktemp -d "${TMPDIR:-/tmp}/fabricbench-pair.XXXXXX")
+    trap 'rm -rf "$work"' EXIT
+    choose_options
+    choose_launch "$gpus" "$limit_s" "${hosts[@]}"
+    command=(timeout -k "$kKillAfter_s" $((limit_s + grace_s)) "${launch[@]}" "${mpi_options[@]}" "$program" "${options[@]}")
+    if [[ $dry_run == yes ]]; then
+        quoted "${command[@]}"
+        return
+    fi
+    began=$SECONDS
+    run_job
+    record $((SECONDS - began)) || exit $?
+}
+
+main "$@"

@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""Draws what a sweep over pairs of hosts measured: a heat map and a plot of each host, as HTML and PNG."""
+
+import argparse
+import importlib.util
+import os
+import sys
+from pathlib import Path
+
+sys.dont_write_bytecode = True  # beside the script there is nobody's cache
+
+from sweep_plots import sheet
+from sweep_plots.axis import knows_leaves, make_axis
+from sweep_plots.findings import find_findings, read_findings
+from sweep_plots.localities import read_leaves
+from sweep_plots.records import MISSING, BadInput, printable, read_records
+
+FAILED = 1  # a status, as in lib.sh
+SYSTEM_PYTHON = "/usr/bin/python3"  # what packages of Python modules are for, whatever python3 comes first on the PATH
+EPILOG = """\
+RECORDS are files as scripts/sweep_pairs.sh, scripts/check_node_pair.sh and pairwise_bw --json write them; - is standard
+input. Rows of the map are receivers, columns senders; each test, message size and rail has a map of its own. Of more
+than 128 hosts, a cell stands for several, and shows the slowest of their pairs. What find_slow_links finds is marked.
+
+Exit status: 0 drawn, 1 a file cannot be written, 2 the command line or a record is wrong, 3 a file or a Python module
+is missing.
+"""
+
+
+def parse_arguments(arguments):
+    parser = argparse.ArgumentParser(
+        prog="plot_sweep.py", description=__doc__, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("records", metavar="RECORDS", nargs="+")
+    parser.add_argument(
+        "--html", metavar="FILE", type=Path, help="one self-contained page; hovering shows a pair's numbers"
+    )
+    parser.add_argument("--png", metavar="FILE", type=Path, help="the same drawings as a picture")
+    parser.add_argument(
+        "--verdict",
+        metavar="FILE",
+        help="what find_slow_links --json said of these records; without it, find_slow_links is asked",
+    )
+    parser.add_argument(
+        "--programs",
+        metavar="DIR",
+        help="folder of find_slow_links; by default the build beside the scripts, else the PATH",
+    )
+    parser.add_argument("--locality", metavar="FILE", help="lines 'HOST LEAF': which leaf switch or rack a host is in")
+    parser.add_argument(
+        "--order", choices=("name", "locality"), help="of the hosts; by default locality where it is known"
+    )
+    parser.add_argument("--title", metavar="TEXT", default="Sweep over pairs of hosts")
+    given = parser.parse_args(arguments)
+    if given.html is None and given.png is None:
+        parser.error("nothing to write; give --html FILE, --png FILE or both")
+    return given
+
+
+def require_modules(given):
+    """Goes on under the system's Python where only that one has what is needed."""
+    wanted = [name for name, path in (("jinja2", given.html), ("cairosvg", given.png)) if path is not None]
+    missing = [name for name in wanted if importlib.util.find_spec(name) is None]
+    if not missing:
+        return
+    if sys.executable != SYSTEM_PYTHON and os.access(SYSTEM_PYTHON, os.X_OK):
+        os.execv(SYSTEM_PYTHON, [SYSTEM_PYTHON, __file__, *sys.argv[1:]])
+    packages = " ".join(f"python3-{name}" for name in missing)
+    quit_with(
+        MISSING,
+        f"{sys.executable} has no module {' and no module '.join(missing)}; install {packages}, "
+        "or run scripts/install_deps.sh --with-tests",
+    )
+
+
+def quit_with(status, message):
+    print(f"plot_sweep.py: {message}", file=sys.stderr)
+    sys.exit(status)
+
+
+def make_sheets(given):
+    records = read_records(given.records)
+    for notice in records.notices:
+        print(f"plot_sweep.py: {notice}", file=sys.stderr)
+    if not records.kinds:
+        raise BadInput(f"{', '.join(given.records)}: no line of kind 'reading', so that there is nothing to draw")
+    if given.locality:
+        records.leaf_of.update(read_leaves(given.locality))
+    if given.order == "locality" and not knows_leaves(records):
+        raise BadInput("--order locality: no leaf of any host is known; give --locality FILE, or leave --order out")
+    axis = make_axis(records, given.order)
+    findings = (
+        read_findings(given.verdict) if given.verdict else find_findings(given.records, given.locality, given.programs)
+    )
+    for finding in findings.listed:
+        finding.place_on(axis)
+    return sheet.make_sheets(records, axis, findings)
+
+
+def write(given, sheets):
+    from sweep_plots import page
+
+    title, subtitle = printable(given.title), printable(page.subtitle_of(given.records))
+    for path, write_one in ((given.html, page.write_html), (given.png, page.write_png)):
+        if path is not None:
+            write_one(path, title, subtitle, sheets)
+
+
+def main():
+    given = parse_arguments(sys.argv[1:])
+    require_modules(given)
+    try:
+        write(given, make_sheets(given))
+    except BadInput as error:
+        quit_with(error.status, str(error))
+    except OSError as error:
+        quit_with(FAILED, f"{error.filename}: {error.strerror}")
+
+
+if __name__ == "__main__":
+    main()

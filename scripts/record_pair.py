@@ -1,0 +1,331 @@
+#!/usr/bin/env python3
+"""What check_node_pair.sh says of a job that has ended: one line for people, and a line of JSON for each direction.
+
+Reads what the benchmark wrote to standard output (a table, and lines of JSON between) and to standard error, the job's
+exit status, and what was asked for. Exit status: 0 ok, 1 failed, 2 usage, 4 timeout, 5 wrong data, 6 slow.
+"""
+
+import argparse
+import datetime
+import fcntl
+import json
+import os
+import re
+import shutil
+import signal
+import sys
+
+FAILED, USAGE, MISSING, TIMEOUT, WRONG, SLOW = 1, 2, 3, 4, 5, 6
+# Of a job, what is worst goes first.
+STATUSES = (("wrong", WRONG), ("timeout", TIMEOUT), ("failed", FAILED), ("not_tried", FAILED), ("slow", SLOW), ("ok", 0))
+MPIRUN_TIMED_OUT = 110  # Open MPI's --timeout
+TIMEOUT_TIMED_OUT = (124, 128 + signal.SIGKILL)  # coreutils' timeout: ended, or killed
+TELLS_DIRECTIONS = ("pairwise_bw", "send_recv_bibw", "tcp_bibw", "rdma_write_bw", "rdma_read_bw", "rdma_send_bw")
+ONE_WAY = ("send_recv_bw", "tcp_bw")
+LONGEST_REASON = 400
+EMPTY_WORDS = ("WARNING", "Primary job", "mpirun detected that one or more processes exited")
+
+
+def read_command_line():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("hosts", nargs=2)
+    parser.add_argument("--test", required=True)
+    parser.add_argument("--size", required=True)
+    parser.add_argument("--status", type=int, required=True, help="of the job")
+    parser.add_argument("--limit", type=int, required=True, help="seconds that the job was given")
+    parser.add_argument("--seconds", type=int, required=True, help="that it took")
+    parser.add_argument("--round", type=int, required=True)
+    parser.add_argument("--concurrent", type=int, required=True)
+    parser.add_argument("--rail", help="that both hosts used")
+    parser.add_argument("--rails", type=int, default=1, help="how many were measured at once, each with its counterpart")
+    parser.add_argument("--min-bandwidth", type=float, help="GB/s")
+    parser.add_argument("--records", help="file to append to")
+    parser.add_argument("--quiet", action="store_true", help="say nothing where all is well")
+    parser.add_argument("--out", required=True, help="what the job wrote to standard output")
+    parser.add_argument("--err", required=True, help="and to standard error")
+    parser.add_argument("--logs", required=True, help="folder to keep both in where something is wrong")
+    return parser.parse_args()
+
+
+def bytes_of(size):
+    """The bytes of a size such as 64K, or None where it is none; the benchmark says what is wrong with it."""
+    match = re.fullmatch(r"(\d+)([KMGT]?)(i?B)?", size.strip(), re.IGNORECASE)
+    if not match:
+        return None
+    return int(match.group(1)) << (10 * " KMGT".index(match.group(2).upper() or " "))
+
+
+def read_text(path):
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return file.read()
+
+
+def json_lines(text):
+    """The lines of JSON among others, by their kind. A launcher may have put something before one, or cut it off."""
+    found = {}
+    for line in text.splitlines():
+        begin = line.find('{"kind":')
+        if begin < 0:
+            continue
+        try:
+            value = json.loads(line[begin:])
+        except ValueError:
+            continue
+        found.setdefault(value["kind"], []).append(value)
+    return found
+
+
+def short_name(host):
+    """What of a host's name to compare: node01 of alice@node01.cluster, the whole of an address."""
+    name = host.rpartition("@")[2].strip("[]").lower()
+    return name if re.fullmatch(r"[0-9.]+|.*:.*", name) else name.partition(".")[0]
+
+
+def hosts_of_ranks(lines):
+    """Where the ranks ran, in their order; empty where the job did not get so far."""
+    context = lines.get("context")
+    return [rank["host"] for rank in context[0]["rank_map"]] if context else []
+
+
+def is_swapped(hosts, ranks):
+    """Whether rank 0 ran on the second host: some launchers sort them."""
+    first = short_name(ranks[0])
+    return first == short_name(hosts[1]) and first != short_name(hosts[0])
+
+
+def reading(sender, receiver, rail, status, bandwidth=None, latency=None, reason=None, size=None, both_ways=False):
+    """One direction: hosts by their place in the command line."""
+    return {"sender": sender, "receiver": receiver, "rail": rail, "status": status, "bandwidth": bandwidth,
+            "latency": latency, "reason": reason, "size": size, "both_ways": both_ways}
+
+
+def readings_of_sweep(lines, swapped, rail):
+    """Of pairwise_bw, which measures one direction after the other."""
+    found = []
+    for line in lines.get("reading", []):
+        sender, receiver = (line["to"], line["from"]) if swapped else (line["from"], line["to"])
+        found.append(reading(sender, receiver, rail, line["status"], line["bandwidth_gb_per_s"], line["latency_us"],
+                             line["reason"], line["size_bytes"]))
+    return found
+
+
+def readings_of_row(line, swapped, rail, both_ways):
+    """Of a row: two directions, one, or both together. None of a size that was skipped."""
+    measured = line["out_of_place"]
+    if measured is None:
+        return []
+    status = "wrong" if measured["wrong_elements"] else "ok"
+    reason = "{} wrong elements".format(measured["wrong_elements"]) if status == "wrong" else None
+    size = line["size_bytes"]
+    first, second = (1, 0) if swapped else (0, 1)
+    directions = measured["directions_gb_per_s"]
+    if directions:
+        return [reading(first, second, rail, status, directions[0], None, reason, size),
+                reading(second, first, rail, status, directions[1], None, reason, size)]
+    return [reading(first, second, rail, status, measured["busbw_gb_per_s"], None, reason, size, both_ways)]
+
+
+def readings_of(lines, options, swapped):
+    if options.test == "pairwise_bw":
+        return readings_of_sweep(lines, swapped, options.rail)
+    found = []
+    for line in lines.get("row", []):
+        rail = "gpu{}".format(line["group"]) if options.rails > 1 else options.rail
+        found += readings_of_row(line, swapped, rail, options.test not in ONE_WAY)
+    return found
+
+
+def directions_of(options):
+    """What a job should have told: sender, receiver, rail, and whether the figure is of both directions together."""
+    rails = ["gpu{}".format(rail) for rail in range(options.rails)] if options.rails > 1 else [options.rail]
+    for rail in rails:
+        if options.test in TELLS_DIRECTIONS:
+            yield 0, 1, rail, False
+            yield 1, 0, rail, False
+        else:
+            yield 0, 1, rail, options.test not in ONE_WAY
+
+
+def clean(text):
+    """One line without control characters, of a length that a table can take."""
+    text = " ".join("".join(character if character.isprintable() else " " for character in text).split())
+    return text if len(text) <= LONGEST_REASON else text[:LONGEST_REASON - 3] + "..."
+
+
+def blocks_of(text):
+    """What a launcher says between two dashed lines, and the lines outside of such blocks. Warnings are left out, and what
+    it says of any job that failed."""
+    parts = re.split(r"^-{20,}$", text, flags=re.MULTILINE)
+    blocks = [block.strip() for block in parts[1::2] if not block.strip().startswith(EMPTY_WORDS)]
+    return blocks, [line for part in parts[0::2] for line in part.splitlines()]
+
+
+def said_by_launcher(texts):
+    """The launch agent's or srun's first line, or mpirun's explanation in our words, or its first paragraph."""
+    blocks = []
+    for text in texts:
+        inside, outside = blocks_of(text)
+        blocks += inside
+        for line in outside:
+            if line.strip() and not line.startswith(("{", "#")) and "warning" not in line.lower():
+                return clean(line)
+    for block in blocks:
+        ends = re.search(r"unable to complete a TCP connection.*Local host: *(\S+).*Remote host: *(\S+)", block, re.DOTALL)
+        if ends:
+            return "no TCP connection from {} to {}, where mpirun runs".format(*ends.groups())
+    if any("unable to reliably start one or more daemons" in block for block in blocks):
+        return "mpirun could not start its daemon on a host, and the launch agent said nothing"
+    return next((clean(re.split(r"\n\s*\n", block)[0]) for block in blocks if block), "")
+
+
+def first_complaint(program, texts):
+    """Why a job failed: the benchmark's own first line, or else what the launcher says."""
+    own = re.compile(r"(?:^|\s){}: (?!warning|note)".format(re.escape(program)), re.IGNORECASE)
+    for text in texts:
+        for line in text.splitlines():
+            if not line.startswith("{") and own.search(line):
+                return clean(line)
+    return said_by_launcher(texts)
+
+
+def why_nothing(options, lines, out, err):
+    """Status and reason of a direction without a figure."""
+    said = first_complaint(options.test, (err, out))
+    if options.status == MPIRUN_TIMED_OUT or options.status in TIMEOUT_TIMED_OUT:
+        own = said if said.startswith(options.test) else ""
+        return "timeout", "no result within {} s{}".format(options.limit, ": " + own if own else "")
+    if options.status == TIMEOUT and (lines.get("end") or said):
+        return "timeout", said or clean(lines["end"][-1]["reason"])
+    if options.status == WRONG:
+        return "wrong", said or "wrong data"
+    skipped = [line["skipped"] for line in lines.get("row", []) if line["skipped"]]
+    if skipped:
+        return "failed", clean(skipped[0])
+    ended = "the job ended with status {}".format(options.status)
+    if not said:
+        return "failed", ended + " and said nothing"
+    return "failed", said if said.startswith(options.test) else "{}: {}".format(ended, said)
+
+
+def complete(found, options, lines, out, err):
+    """One reading for each direction: those that were found, and why the others are not there."""
+    known = {(one["sender"], one["receiver"], one["rail"]) for one in found}
+    status, reason = None, None
+    for sender, receiver, rail, both_ways in directions_of(options):
+        if both_ways and (receiver, sender, rail) in known or (sender, receiver, rail) in known:
+            continue
+        if status is None:
+            status, reason = why_nothing(options, lines, out, err)
+        found.append(reading(sender, receiver, rail, status, reason=reason, both_ways=both_ways))
+    return found
+
+
+def same_host(ranks):
+    """Why a figure says nothing of the pair, where all ranks ran on one host."""
+    if len(set(ranks)) > 1:
+        return None
+    return "all ranks ran on {}, so both names are the same host, or the launcher did not take them".format(ranks[0])
+
+
+def judge_rate(one, least):
+    if least is not None and one["status"] == "ok" and one["bandwidth"] is not None and one["bandwidth"] < least:
+        one["status"] = "slow"
+        one["reason"] = "{:.4g} GB/s is below --min-bandwidth {:g}".format(one["bandwidth"], least)
+
+
+def judge(options, out, err):
+    """All readings of the job, each with its status."""
+    lines = json_lines(out)
+    ranks = hosts_of_ranks(lines)
+    problem = same_host(ranks) if ranks else None
+    if problem:
+        return [reading(*direction[:3], "failed", reason=problem, both_ways=direction[3])
+                for direction in directions_of(options)]
+    found = readings_of(lines, options, bool(ranks) and is_swapped(options.hosts, ranks))
+    found = sorted(complete(found, options, lines, out, err), key=lambda one: (one["rail"] or "", one["sender"]))
+    for one in found:
+        judge_rate(one, options.min_bandwidth)
+        # What the benchmark was asked to require by options of its own.
+        if options.status == SLOW and one["status"] == "ok":
+            one["status"], one["reason"] = "slow", first_complaint(options.test, (err, out)) or "slower than required"
+    return found
+
+
+def keep_log(options, out, err):
+    """Puts what the job said into a file; its path, or None where that is not possible, which is no reason to stop."""
+    names = [re.sub(r"[^A-Za-z0-9_.@-]", "_", name) for name in options.hosts + ([options.rail] if options.rail else [])]
+    stamp = datetime.datetime.now(datetime.timezone.utc).strftime("%Y%m%dT%H%M%S")
+    path = os.path.abspath(os.path.join(options.logs, "{}.round{}.{}.log".format("-".join(names), options.round, stamp)))
+    try:
+        os.makedirs(options.logs, exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("# {} {} of {}: exit status {} after {} s\n".format(
+                options.test, options.size, " and ".join(options.hosts), options.status, options.seconds))
+            file.write("# standard error:\n{}\n# standard output:\n{}\n".format(err, out))
+    except OSError as error:
+        print("record_pair: no log is kept: {}".format(error), file=sys.stderr)
+        return None
+    return path
+
+
+def record_line(one, options, log):
+    return json.dumps({
+        "kind": "reading", "round": options.round, "concurrent": options.concurrent,
+        "from_host": options.hosts[one["sender"]], "to_host": options.hosts[one["receiver"]],
+        "from_rail": one["rail"], "to_rail": one["rail"], "test": options.test,
+        "size_bytes": one["size"] if one["size"] is not None else bytes_of(options.size),
+        "status": one["status"], "both_ways": one["both_ways"], "bandwidth_gb_per_s": one["bandwidth"],
+        "latency_us": one["latency"], "reason": one["reason"], "log": log if one["status"] != "ok" else None,
+        "finished_utc": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "seconds": options.seconds}, separators=(",", ":"))
+
+
+def append(path, lines):
+    """Whole lines in one write, also where others append at the same time, and on file systems without O_APPEND's promise."""
+    data = "".join(line + "\n" for line in lines).encode("utf-8")
+    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+    try:
+        fcntl.lockf(descriptor, fcntl.LOCK_EX)
+        while data:
+            data = data[os.write(descriptor, data):]
+    finally:
+        os.close(descriptor)
+
+
+def in_words(one):
+    rail = "{}: ".format(one["rail"]) if one["rail"] else ""
+    if one["bandwidth"] is None:
+        return "{}no figure".format(rail)
+    way = "both ways" if one["both_ways"] else "there" if one["sender"] == 0 else "back"
+    return "{}{:.4g} GB/s {}".format(rail, one["bandwidth"], way)
+
+
+def tell(found, worst, options, log):
+    figures = [in_words(one) for one in found if one["bandwidth"] is not None]
+    parts = [worst] + figures
+    reason = next((one["reason"] for one in found if one["status"] == worst and one["reason"]), None)
+    line = "{} {}: {}".format(options.hosts[0], options.hosts[1], ", ".join(parts))
+    if reason:
+        line += "; " + reason
+    print(line + ("; see {}".format(log) if log else ""))
+
+
+def main():
+    options = read_command_line()
+    out, err = read_text(options.out), read_text(options.err)
+    if options.status == USAGE and "row" not in json_lines(out):
+        # Every pair would end so, and it says nothing of this one: no record.
+        print(first_complaint(options.test, (err, out)), file=sys.stderr)
+        return USAGE
+    found = judge(options, out, err)
+    worst, status = next((name, code) for name, code in STATUSES if any(one["status"] == name for one in found))
+    log = keep_log(options, out, err) if worst != "ok" else None
+    if options.records:
+        append(options.records, [record_line(one, options, log) for one in found])
+    if worst != "ok" or not options.quiet:
+        tell(found, worst, options, log)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

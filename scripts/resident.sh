@@ -1,0 +1,190 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2034,SC2154  # of sweep_pairs.sh, which sources this, and of lib.sh and launch.sh
+# A sweep in one MPI job, pairwise_bw, which is started again without a host that has died, from where it was.
+
+readonly kProbe_s=15       # for a host to run a program at all
+readonly kProbes=32        # at the same time
+readonly kFailures=3       # with different partners, of a host that is dead
+readonly kStrikes=2        # a host that ended so many jobs is left out, though it answers in between
+readonly kEnding_s=5       # for a job to end after it has said so
+readonly kUnexplained=2    # jobs that ended without a host to blame, before the sweep gives up
+
+# The plan in pairwise_bw's words.
+resident_plan() {
+    local word
+    for word in "${plan[@]}"; do
+        case $word in
+            --max-concurrent) echo --concurrent ;;
+            --all-pairs) printf '%s\n' --rounds 0 ;;
+            *) echo "$word" ;;
+        esac
+    done
+}
+
+# resident_command HOST...: sets command. There is no limit on the whole, which may take hours; pairwise_bw ends by itself
+# where nothing goes on, and mpirun is told to look whether hosts are still there.
+resident_command() {
+    local words launch=() options=() grace_s
+    mapfile -t words < <(resident_plan)
+    export OMPI_MCA_oob_tcp_keepalive_time=${OMPI_MCA_oob_tcp_keepalive_time:-10}
+    export OMPI_MCA_oob_tcp_keepalive_intvl=${OMPI_MCA_oob_tcp_keepalive_intvl:-2}
+    export OMPI_MCA_oob_tcp_keepalive_probes=${OMPI_MCA_oob_tcp_keepalive_probes:-3}
+    if [[ -n $rail ]]; then test=pairwise_bw choose_rail; fi
+    choose_launch 1 0 "$@"
+    command=(timeout -k "$kEnding_s" 0 "${launch[@]}" "${mpi_options[@]}" "$program" --level host --seed "$seed" "${words[@]}"
+        ${size:+-b "$size"} --pair-timeout "$pair_s" -T $((2 * pair_s + 20)) --measured "$work/measured"
+        --quiet --json /dev/stdout --force "${extra[@]}")
+}
+
+# run_resident HOST...: sets status. Standard output holds the lines of JSON.
+run_resident() {
+    local command=() pair_s=$(((limit_s + 3) / 4))
+    resident_command "$@"
+    status=0
+    "${command[@]}" </dev/null >"$work/out" 2>"$work/err" &
+    job=$!
+    end_where_stuck $((2 * pair_s + 40)) &
+    { wait "$job" || status=$?; } 2>/dev/null # bash would tell of an mpirun that crashes when it is ended
+    kill "$!" 2>/dev/null || true
+    wait "$!" 2>/dev/null || true
+    job=
+}
+
+# end_where_stuck SECONDS: a launcher whose part on some host hangs waits for it for ever, so it is ended where nothing has
+# been said for so long, or for a few seconds after the benchmark has said that it ends.
+end_where_stuck() {
+    local quiet_s=0 said before=
+    while kill -0 "$job" 2>/dev/null; do
+        sleep 1
+        said=$(cat "$work/out" "$work/err" | wc -c)
+        quiet_s=$((quiet_s + 1))
+        if [[ $said != "$before" ]]; then quiet_s=0; fi
+        before=$said
+        if ((quiet_s >= $1)) || { ((quiet_s >= kEnding_s)) && is_ending; }; then
+            kill -TERM "$job" 2>/dev/null || true # `timeout` kills it after a while
+            return
+        fi
+    done
+}
+
+is_ending() { grep -q '{"kind":"end"' "$work/out" || grep -q -e '^pairwise_bw: ' -e 'MPI_ABORT' "$work/err"; }
+
+# probe_host HOST: prints its name if nothing can be started on it.
+probe_host() {
+    local launch=() grace_s=0 work=$work/probe.$1
+    mkdir -p "$work"
+    choose_launch 1 "$kProbe_s" "$1"
+    timeout -k 5 $((kProbe_s + grace_s)) "${launch[@]}" "${mpi_options[@]}" hostname </dev/null >/dev/null 2>&1 || echo "$1"
+}
+
+# Prints those of the hosts on which nothing can be started.
+probe_hosts() {
+    local host running=0
+    for host in "$@"; do
+        if ((++running > kProbes)); then wait -n || true; fi
+        probe_host "$host" &
+    done
+    wait
+}
+
+# Prints the hosts that pairwise_bw, or mpirun, takes to be dead: one a line.
+blamed_hosts() {
+    cat "$work/silent"
+    sed -n -e 's/.*no report of round .* from rank [0-9]* on \([^ ]*\) .*/\1/p' \
+        -e 's/^ *Remote daemon: .* on node \([^ ]*\).*/\1/p' \
+        -e 's/.*process rank [0-9]* with PID [0-9]* on node \([^ ]*\) exited on signal .*/\1/p' "$work/err"
+}
+
+# is_dead HOST HOST...: whether the first one fails with three of the others, one after the other: so many it takes to call a
+# host dead that has worked before. Each is measured as any pair is, in a round of its own, so the records say it too.
+is_dead() {
+    local suspect=$1 other round failures=0
+    shift
+    for other in "$@"; do
+        [[ $other != "$suspect" ]] || continue
+        round=$(($("$scripts/sweep_record.py" last "$records") + 1))
+        write_check
+        status=0
+        bash "$work/check" "$round" 1 "$other" "$suspect" || status=$?
+        [[ $status -eq $kFailed || $status -eq $kTimeout ]] || return 1
+        failures=$((failures + 1))
+        if ((failures == kFailures)); then return 0; fi
+    done
+    ((failures > 0)) # as many as there are
+}
+
+# drop_suspects HOST...: takes those that are dead out of living, and those that have ended two jobs.
+drop_suspects() {
+    local suspect rest
+    for suspect in "$@"; do
+        strikes[$suspect]=$((${strikes[$suspect]:-0} + 1))
+        mapfile -t rest < <(printf '%s\n' "${living[@]}" | grep -vxF -f <(printf '%s\n' "$@"))
+        if is_dead "$suspect" "${rest[@]}" || ((strikes[$suspect] >= kStrikes)); then
+            warn "going on without $suspect"
+            mapfile -t living < <(printf '%s\n' "${living[@]}" | grep -vxF "$suspect")
+        else
+            warn "$suspect answers again, and stays"
+        fi
+    done
+}
+
+complaint() {
+    grep -m 1 '^pairwise_bw: ' "$work/err" || grep -m 1 -v -i -e '^-*$' -e warning "$work/err" || echo "it said nothing"
+}
+
+# How one job ended; returns 0 where the sweep is over.
+judge_end() {
+    local suspects
+    mapfile -t suspects < <(blamed_hosts | sort -u | grep -xF -f <(printf '%s\n' "${living[@]}"))
+    if [[ ${#suspects[@]} -eq 0 ]]; then
+        case $status in
+            0 | 5 | 6 | 7) return 0 ;;
+            2 | 3) die "$status" "$(complaint)" ;;
+            4) if grep -q '{"kind":"end"' "$work/out"; then return 0; fi ;; # of single pairs
+        esac
+        warn "the job ended with status $status: $(complaint)"
+        mapfile -t suspects < <(probe_hosts "${living[@]}")
+    fi
+    if [[ ${#suspects[@]} -eq 0 ]]; then
+        unexplained=$((unexplained + 1))
+        ((unexplained < kUnexplained)) || die "$kFailed" "the job ended $unexplained times, and every host answers: $(complaint)"
+        return 1
+    fi
+    warn "no answer from ${suspects[*]}"
+    drop_suspects "${suspects[@]}"
+    return 1
+}
+
+sweep_rail() {
+    local living unexplained=0
+    local -A strikes=()
+    mapfile -t living <"$work/hosts"
+    while ((${#living[@]} >= 2)); do
+        "$scripts/sweep_record.py" of_rail "$records" "$rail" >"$work/of_rail"
+        ask_plan_after "$work/of_rail" --list-readings >"$work/measured" # what pairwise_bw need not measure again
+        warn "${rail:+$rail: }one job over ${#living[@]} hosts"
+        run_resident "${living[@]}"
+        printf '%s\n' "${living[@]}" >"$work/living"
+        "$scripts/sweep_record.py" part "$records" --hosts "$work/living" --from "$work/out" --rail "$rail" >"$work/silent"
+        if judge_end; then return; fi
+    done
+    warn "fewer than two hosts are left"
+}
+
+print_resident() {
+    local program living command=() pair_s=$(((limit_s + 3) / 4))
+    program=$(find_program pairwise_bw)
+    mapfile -t living <"$work/hosts"
+    for rail in "${rails[@]}"; do
+        resident_command "${living[@]}"
+        quoted "${command[@]}"
+    done
+}
+
+sweep_resident() {
+    local program
+    program=$(find_program pairwise_bw)
+    for rail in "${rails[@]}"; do
+        sweep_rail
+    done
+}

@@ -1,0 +1,307 @@
+#!/usr/bin/env bash
+# Measures pairs of hosts, round by round, until it is known which host, NIC, rail or link is slow, and says so.
+set -euo pipefail
+
+# shellcheck source=scripts/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source=scripts/launch.sh
+source "$(dirname "${BASH_SOURCE[0]}")/launch.sh"
+# shellcheck source=scripts/resident.sh
+source "$(dirname "${BASH_SOURCE[0]}")/resident.sh"
+
+scripts=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+readonly scripts
+
+usage() {
+    cat <<EOT
+usage: scripts/sweep_pairs.sh [OPTION]... [-- OPTION OF THE BENCHMARK...]
+
+Measures pairs of hosts in rounds, a host never in two pairs at once, each pair in a job of its own that ends within its
+time limit, and says at the end who is slow (find_slow_links). A host that does not answer costs one time limit a round.
+
+Hosts (default: those of the surrounding Slurm, PBS, LSF or Kubernetes MPI job):
+  -H LIST             such as node[01-16,20],login1
+  --hostfile FILE     a host a line, as MPI's launchers and schedulers write them; - reads standard input
+  --exclude LIST      without these
+  --locality FILE     lines HOST LEAF: the leaf switch or rack of each host
+
+What to measure (default: --find):
+  --find              as many rounds as it takes to decide, then what is suspicious again, alone
+  --rounds K          K rounds, in each of which every host has another partner
+  --all-pairs         every pair once; with --find, what is suspicious again
+  --max-concurrent M  pairs at the same time, at most (default: as many as there are)
+  --seed N            of the order of the hosts (default: by chance, and recorded)
+  --rails LIST        measure each pair once on each of these interfaces or devices, such as mlx5_0,mlx5_1
+  --resident          all rounds in one MPI job (pairwise_bw), of each rail, which is much faster; it goes on without a
+                      host that dies
+
+How (see scripts/check_node_pair.sh --help): --test, --rdma, --gpus, --size, --min-bandwidth, --timeout, --programs,
+--launcher, --agent, --mpi-options
+
+Results:
+  --records FILE      where every reading goes at once, as a line of JSON (default: sweep-DATE.jsonl)
+  --resume            go on where FILE ends; hosts and seed are those that it began with, and what to measure unless
+                      anything of that is said again
+  --logs DIR          what failed jobs said (default: FILE.logs)
+  --tolerance X       what is slower by less than this share of the rest is not slow (default: 0.05)
+  --dry-run           print the next round's commands, or the job's, instead of running them
+  --help              print this text
+
+Exit status: 0 nothing is slow, 1 failed, 2 usage, 3 something needed is missing, 6 something is slow, 7 that could not be
+judged, 130 broken off (everything measured is in FILE).
+EOT
+}
+
+# set_option NAME VALUE
+set_option() {
+    case $1 in
+        -H | --hostfile | --exclude) host_options+=("$1" "$2") ;;
+        --locality) locality=$2 ;;
+        --rounds) whole_number "$1" "$2" 1 && plan+=("$1" "$2") ;;
+        --max-concurrent) whole_number "$1" "$2" 1 && plan+=("$1" "$2") ;;
+        --seed) whole_number "$1" "$2" 0 && seed=$2 ;;
+        --rails) IFS=, read -ra rails <<<"$2" ;;
+        --programs) programs_folder=$2 && pair_options+=("$1" "$2") ;;
+        --records) records=$2 ;;
+        --logs) logs=$2 ;;
+        --tolerance) tolerance=("$1" "$2") ;;
+        --timeout) whole_number "$1" "$2" 1 && limit_s=$2 && pair_options+=("$1" "$2") ;;
+        --size) size=$2 && pair_options+=("$1" "$2") ;;
+        --test) test=$2 && pair_options+=("$1" "$2") ;;
+        --launcher) launcher=$2 && pair_options+=("$1" "$2") ;;
+        --agent) agent=$2 && pair_options+=("$1" "$2") ;;
+        --mpi-options) read -ra mpi_options <<<"$2" && pair_options+=("$1" "$2") ;;
+        --gpus | --min-bandwidth) pair_options+=("$1" "$2") ;;
+    esac
+}
+
+# Whether the options say what to measure.
+says_what() { [[ " ${plan[*]} " == *" --"@(find|rounds|all-pairs)" "* ]]; }
+
+read_options() {
+    while (($# > 0)); do
+        case $1 in
+            --) shift && extra=("$@") && break ;;
+            --find | --all-pairs) plan+=("$1") ;;
+            --resident) resident=yes ;;
+            --resume) resume=yes ;;
+            --rdma) test=rdma_write_bw && pair_options+=("$1") ;;
+            --dry-run) dry_run=yes ;;
+            -h | --help) usage && exit 0 ;;
+            -H | --hostfile | --exclude | --locality | --rounds | --max-concurrent | --seed | --rails | --programs | \
+                --records | --logs | --tolerance | --timeout | --size | --test | --launcher | --agent | --mpi-options | \
+                --gpus | --min-bandwidth)
+                (($# > 1)) || die "$kUsage" "$1 wants a value; run '$0 --help'"
+                set_option "$1" "$2" && shift ;;
+            *) unknown_option "$1" ;;
+        esac
+        shift
+    done
+    [[ $resume == no || -n $records ]] || die "$kUsage" "--resume goes on with a file; name it by --records"
+    [[ $resident == no || -z $test || $test == pairwise_bw ]] || die "$kUsage" "--resident is pairwise_bw; leave --test $test out"
+    if [[ $resident == yes && -z $test ]]; then pair_options+=(--test pairwise_bw); fi
+    [[ $resume == yes ]] || says_what || plan+=(--find)
+}
+
+require_tools() {
+    local tool
+    for tool in python3 timeout; do
+        command -v "$tool" >/dev/null || die "$kMissing" "there is no '$tool' on the PATH; install it"
+    done
+    [[ $resident == yes ]] || command -v parallel >/dev/null ||
+        die "$kMissing" "there is no 'parallel' on the PATH; install GNU parallel, or take --resident"
+    check_launcher
+    list_hosts=$(find_program list_hosts)
+    plan_sweep=$(find_program plan_sweep)
+    find_slow_links=$(find_program find_slow_links)
+}
+
+# Sets hosts, seed and plan of a new file of records, or reads those of one to go on with.
+begin_records() {
+    local settings
+    records=${records:-sweep-$(date +%Y%m%d-%H%M%S).jsonl}
+    if [[ $resume == yes ]]; then
+        [[ -s $records ]] || die "$kUsage" "--resume: '$records' is not there, or empty; leave --resume out to begin"
+        "$scripts/sweep_record.py" hosts "$records" >"$work/hosts"
+        seed=$("$scripts/sweep_record.py" get "$records" seed)
+        says_what || read -ra plan <<<"$("$scripts/sweep_record.py" get "$records" plan)"
+        return
+    fi
+    [[ ! -s $records ]] || die "$kUsage" "'$records' is there already; go on with it by --resume, or name another one"
+    "$list_hosts" "${host_options[@]}" >"$work/hosts"
+    [[ $(wc -l <"$work/hosts") -ge 2 ]] || die "$kUsage" "a sweep takes two hosts or more, and there is $(tr '\n' ' ' <"$work/hosts")"
+    seed=${seed:-$((RANDOM * 32768 + RANDOM))}
+    [[ $dry_run == no ]] || records=$work/records
+    settings=(--set "plan=${plan[*]}" --set "seed=$seed" --set "rails=$(IFS=, && echo "${rails[*]}")")
+    "$scripts/sweep_record.py" begin "$records" --hosts "$work/hosts" ${locality:+--locality "$locality"} "${settings[@]}"
+}
+
+# ask_plan [OPTION]: what plan_sweep says after all that was measured.
+ask_plan() { ask_plan_after "$records" "$@"; }
+
+# ask_plan_after FILE [OPTION]
+ask_plan_after() {
+    local file=$1 settings=()
+    shift
+    if is_one_of --find "${plan[@]}"; then settings=("${tolerance[@]}"); fi
+    "$plan_sweep" --hosts "$work/hosts" --records "$file" --seed "$seed" "${plan[@]}" "${settings[@]}" "$@"
+}
+
+# From here to the end of sweep_rounds, what programs print goes by files: bash 5.2 stumbles over a trap that it runs while
+# it waits for a command in $(), and Ctrl-C has to work at any time.
+
+# Sets why, and round: lines of the round's number, the pairs at the same time, and both hosts.
+next_round() {
+    local line
+    why='' round=()
+    ask_plan >"$work/plan"
+    while IFS= read -r line; do
+        case $line in
+            '#'*) why=${line#'# '} ;;
+            ?*) round+=("$line") ;;
+        esac
+    done <"$work/plan"
+}
+
+# A script that checks one pair, so that no word passes through another shell unquoted.
+write_check() {
+    {
+        printf '#!/usr/bin/env bash\nexec'
+        printf ' %q' "$scripts/check_node_pair.sh" --quiet "${pair_options[@]}" --records "$records" \
+            --logs "${logs:-$records.logs}" ${rail:+--rail "$rail"} "$@"
+        # shellcheck disable=SC2016  # $1 is an argument of the script that is written here
+        printf ' --round "$1" --concurrent "$2" "$3" "$4" --'
+        [[ ${#extra[@]} -eq 0 ]] || printf ' %q' "${extra[@]}"
+        echo
+    } >"$work/check"
+}
+
+# All pairs of a round at the same time; the end of this call is the barrier before the next round.
+run_round() {
+    local status=0
+    rm -f "$work/joblog"
+    printf '%s\n' "${round[@]}" >"$work/round"
+    parallel --will-cite --no-notice -j "${#round[@]}" --halt never --term-seq TERM,10000,KILL,25 --colsep '\t' \
+        --joblog "$work/joblog" bash "$work/check" '{1}' '{2}' '{3}' '{4}' <"$work/round" &
+    job=$!
+    wait "$job" || status=$? # the number of pairs that are not well; records say which
+    job=
+    ((status < 255)) || die "$kFailed" "GNU parallel could not run the pairs; see its message above"
+    # Exitval is the seventh column. The same options would be refused for every pair.
+    if awk 'NR > 1 && $7 == 2 { found = 1 } END { exit !found }' "$work/joblog"; then
+        [[ $("$scripts/sweep_record.py" last "$records") -ge 0 ]] || rm "$records" # so that the next attempt can begin
+        die "$kUsage" "the benchmark refuses its options; see its message above"
+    fi
+}
+
+# tell_progress ROUND SECONDS: what the round gave, and about how long the rest will take.
+tell_progress() {
+    local ends='' text
+    rounds_done=$((rounds_done + 1))
+    "$scripts/sweep_record.py" count "$records" "$1" >"$work/ends"
+    read -r ends <"$work/ends" || true
+    seconds_in_words "$2"
+    text="round $1: $ends in $in_words"
+    # Reading all records takes its time; of a large sweep, the estimate need not be made anew each round.
+    if ((SECONDS - estimated_at >= 30 || rounds_done <= 3)); then
+        ask_plan --estimate >"$work/estimate"
+        read -r rounds_left <"$work/estimate"
+        estimated_at=$SECONDS
+    else
+        rounds_left=$((rounds_left > 1 ? rounds_left - 1 : 1))
+    fi
+    if ((rounds_left > 0)); then
+        seconds_in_words $(((SECONDS - began) * rounds_left / rounds_done))
+        text+="; about $rounds_left more, $in_words"
+    fi
+    warn "$text"
+}
+
+# Where nothing at all works, it is not the links, and more rounds would say the same.
+require_any_figure() {
+    local reason=''
+    "$scripts/sweep_record.py" only_failures "$records" >"$work/reason"
+    read -r reason <"$work/reason" || true
+    [[ -z $reason ]] || die "$kFailed" "no pair could be measured in two rounds; $reason"
+}
+
+sweep_rounds() {
+    local before='' why='' round=() number began_round in_words=''
+    while true; do
+        next_round
+        if [[ ${#round[@]} -eq 0 ]]; then
+            warn "${why:-the sweep is over}"
+            return
+        fi
+        [[ ${round[*]} != "$before" ]] || die "$kFailed" "no pair of the last round left a record in $records; see above"
+        before=${round[*]}
+        number=${round[0]%%$'\t'*}
+        warn "round $number${why:+: $why}"
+        began_round=$SECONDS
+        for rail in "${rails[@]}"; do
+            write_check
+            run_round
+        done
+        tell_progress "$number" $((SECONDS - began_round))
+        ((rounds_done != 2)) || require_any_figure
+    done
+}
+
+print_round() {
+    local why='' round=() line words
+    next_round
+    warn "${why:-the sweep is over}"
+    for rail in "${rails[@]}"; do
+        write_check --dry-run
+        for line in "${round[@]}"; do
+            IFS=$'\t' read -ra words <<<"$line"
+            bash "$work/check" "${words[@]}"
+        done
+    done
+}
+
+# On a signal: what runs is ended, what was measured stays.
+break_off() {
+    trap '' INT TERM HUP
+    if [[ -n $job ]]; then
+        # GNU parallel ends its jobs at the second one, and waits for them at the first.
+        kill -TERM "$job" 2>/dev/null || true
+        kill -TERM "$job" 2>/dev/null || true
+        wait "$job" || true
+    fi
+    warn "broken off; what was measured is in $records. See what it says by: $find_slow_links $records"
+    warn "go on by: $(quoted "$0" "${resume_words[@]}" "${arguments[@]}")"
+    exit 130
+}
+
+main() {
+    local host_options=() plan=() rails=('') pair_options=() extra=() mpi_options=() tolerance=() arguments=("$@")
+    local locality='' seed='' records='' logs='' limit_s=60 size='' test='' launcher=mpirun agent=''
+    local resident=no resume=no dry_run=no rail='' job='' rounds_done=0 rounds_left=0 estimated_at=0 began=$SECONDS status=0
+    local list_hosts plan_sweep find_slow_links resume_words=()
+    read_options "$@"
+    use_mpi
+    require_tools
+    work=$(mktemp -d "${TMPDIR:-/tmp}/fabricbench-sweep.XXXXXX")
+    trap 'rm -rf "$work"' EXIT
+    begin_records
+    if [[ $dry_run == yes ]]; then
+        if [[ $resident == yes ]]; then print_resident; else print_round; fi
+        return
+    fi
+    [[ $resume == yes ]] || resume_words=(--resume)
+    is_one_of --records "${arguments[@]}" || resume_words+=(--records "$records")
+    trap break_off INT TERM HUP
+    warn "$(wc -l <"$work/hosts") hosts, seed $seed, records in $records"
+    if [[ $resident == yes ]]; then
+        sweep_resident
+        # The job knew one rail only; what all readings together leave open is measured pair by pair.
+        if is_one_of --find "${plan[@]}" && command -v parallel >/dev/null; then sweep_rounds; fi
+    else
+        sweep_rounds
+    fi
+    "$find_slow_links" "${tolerance[@]}" "$records" || status=$?
+    exit "$status"
+}
+
+main "$@"

@@ -1,0 +1,96 @@
+"""The order in which hosts stand on both axes of a map, and how many of them share a line of cells."""
+
+import re
+from dataclasses import dataclass
+
+MOST_LINES, LEAST_LINES = 128, 16  # of one map
+# What fills a page. All else is little, so that a page stays below 5 MB.
+MOST_BYTES = 4_400_000
+CELL_BYTES = 150  # of one, besides the names of hosts in its text
+MARK_BYTES, TEXT_BYTES = 100, 210  # of a host as a sender or as a receiver: its distribution, and what hovering tells
+MOST_BYTES_OF_TEXTS = 1_000_000
+LONGEST_NAME = 26
+NO_LEAF = "no leaf"
+
+
+@dataclass
+class Axis:
+    hosts: list  # names, in the order of the axis
+    position: list  # by place in Records.hosts
+    ends: list  # (host, rail), in the order of the axis
+    leaves: list  # (name, first position, one past the last); empty in the order of names
+    per_line: int  # hosts that share a line of cells
+    labels: list  # short names, in the order of the axis
+    tells_hosts: bool  # hovering over a host's distribution tells it: always, but of very many
+
+    @property
+    def lines(self):
+        return -(-len(self.hosts) // self.per_line)
+
+    def line_name(self, line):
+        first, last = line * self.per_line, min((line + 1) * self.per_line, len(self.hosts)) - 1
+        return self.hosts[first] if first == last else f"{self.hosts[first]} .. {self.hosts[last]}"
+
+
+def make_axis(records, order):
+    """`order`: name, locality, or None for locality where it is known."""
+    by_locality = order == "locality" or (order is None and knows_leaves(records))
+    leaf_of = [records.leaf(place) if by_locality else None for place in range(len(records.hosts))]
+    places = sorted(range(len(records.hosts)), key=lambda place: sort_key(records.hosts[place], leaf_of[place]))
+    hosts = [records.hosts[place] for place in places]
+    position = [0] * len(hosts)
+    for where, place in enumerate(places):
+        position[place] = where
+    leaves = runs_of_leaves([leaf_of[place] or NO_LEAF for place in places]) if by_locality else []
+    ends = [records.ends[place] for place in places]
+    sides = 2 * len(hosts) * len(records.kinds)
+    tells_hosts = sides * TEXT_BYTES <= MOST_BYTES_OF_TEXTS
+    left = MOST_BYTES - sides * (MARK_BYTES + (TEXT_BYTES if tells_hosts else 0))
+    return Axis(
+        hosts, position, ends, leaves, hosts_per_line(hosts, left / len(records.kinds)), short_names(hosts), tells_hosts
+    )
+
+
+def knows_leaves(records):
+    return any(records.leaf(place) is not None for place in range(len(records.hosts)))
+
+
+def sort_key(host, leaf):
+    return (leaf is None, natural(leaf or ""), natural(host))
+
+
+def natural(name):
+    """Sorts node9 before node10."""
+    return [(0, int(part), part) if part.isdecimal() else (1, 0, part) for part in re.split(r"(\d+)", name)]
+
+
+def runs_of_leaves(leaves):
+    runs = []
+    for where, leaf in enumerate(leaves):
+        if runs and runs[-1][0] == leaf:
+            runs[-1] = (leaf, runs[-1][1], where + 1)
+        else:
+            runs.append((leaf, where, where + 1))
+    return runs
+
+
+def hosts_per_line(hosts, most_bytes):
+    """So that a map has at most so many bytes; below 16 lines it would show nothing."""
+    length = sum(len(host.encode()) for host in hosts) / max(1, len(hosts))
+    for per_line in range(-(-len(hosts) // MOST_LINES), len(hosts)):
+        names = 2 if per_line == 1 else 6  # of hosts, in the text of a cell
+        lines = -(-len(hosts) // per_line)
+        if lines <= LEAST_LINES or lines * lines * (CELL_BYTES + names * length) <= most_bytes:
+            return per_line
+    return 1
+
+
+def short_names(hosts):
+    """Without the domain that all share, and cut in the middle where still too long: both ends tell hosts apart."""
+    first, dot, domain = hosts[0].partition(".")
+    if dot and not first.isdecimal() and all(host.partition(":r")[0].partition(".")[2] == domain for host in hosts):
+        hosts = [host.replace(f".{domain}", "", 1) for host in hosts]
+    half = (LONGEST_NAME - 1) // 2
+    return [
+        host if len(host) <= LONGEST_NAME else f"{host[:half]}\N{HORIZONTAL ELLIPSIS}{host[-half:]}" for host in hosts
+    ]

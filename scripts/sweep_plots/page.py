@@ -1,0 +1,51 @@
+"""Puts drawings together: an HTML page that needs nothing else, and one picture."""
+
+import datetime
+from pathlib import Path
+
+from sweep_plots.drawing import DARK, LIGHT, element, markup, new_drawing, rectangle, text
+
+TEMPLATES = Path(__file__).resolve().parent.parent / "templates"
+HEADER = 64  # px, above the first drawing of a picture
+MOST_PIXELS = 30_000  # of a picture's side: cairo's surfaces end at 32,767
+
+
+def write_html(path, title, subtitle, sheets):
+    import jinja2  # asked for only where it is needed
+
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    drawings = [{"kind": sheet.kind, "svg": markup(sheet.drawing)} for sheet in sheets]
+    text_of_page = environment.get_template("sweep.html.jinja").render(
+        title=title, subtitle=subtitle, light=LIGHT, dark=DARK, sheets=drawings
+    )
+    path.write_text(text_of_page, encoding="utf-8")
+
+
+def write_png(path, title, subtitle, sheets):
+    """All drawings below each other, in the colours of a light page."""
+    import cairosvg  # asked for only where it is needed
+
+    width = max(sheet.width for sheet in sheets)
+    height = HEADER + sum(sheet.height for sheet in sheets)
+    root = new_drawing(width, height, title)
+    element(root, "style").text = LIGHT
+    rectangle(root, 0, 0, width, height, css="paper")
+    text(root, 24, 34, title, size=20, font_weight="bold")
+    text(root, 24, 54, subtitle, size=12, css="faint")
+    top = HEADER
+    for sheet in sheets:
+        element(root, "g", transform=f"translate(0 {top})").extend(sheet.drawing)
+        top += sheet.height
+    scale = min(1.5, MOST_PIXELS / max(width, height))
+    path.write_bytes(cairosvg.svg2png(bytestring=markup(root).encode(), scale=scale))
+
+
+def subtitle_of(files):
+    now = datetime.datetime.now(datetime.timezone.utc)
+    return f"{', '.join(str(file) for file in files)}; drawn {now:%Y-%m-%d %H:%M} UTC"

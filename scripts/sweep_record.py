@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+"""What sweep_pairs.sh writes into its file of records, and reads from it: JSON Lines.
+
+    sweep_record.py begin FILE --hosts FILE [--locality FILE] [--set NAME=VALUE]...   the first lines of a new file
+    sweep_record.py hosts FILE          the sweep's hosts, one a line
+    sweep_record.py get FILE NAME       what --set has set; nothing where it has not
+    sweep_record.py count FILE ROUND    how the readings of a round ended, in words
+    sweep_record.py only_failures FILE  the commonest reason, where no reading has a figure; otherwise nothing
+    sweep_record.py last FILE           the number of the last round; -1 where there is no reading
+    sweep_record.py of_rail FILE RAIL   the lines of the file but for readings of other rails
+    sweep_record.py part FILE --hosts FILE --from FILE [--rail RAIL]
+                                        appends what one run of pairwise_bw measured, and prints hosts that were silent
+"""
+
+import argparse
+import collections
+import datetime
+import json
+import sys
+
+sys.dont_write_bytecode = True  # the folder may be shared, or not ours
+from record_pair import append, json_lines, read_text, short_name
+
+
+def lines_of(path):
+    """The values of a file's lines. The last one may have been cut off; what is no JSON is somebody else's."""
+    with open(path, encoding="utf-8", errors="replace") as file:
+        for line in file:
+            try:
+                value = json.loads(line)
+            except ValueError:
+                continue
+            if isinstance(value, dict):
+                yield value
+
+
+def names_in(path):
+    return [line.strip() for line in read_text(path).splitlines() if line.strip()]
+
+
+def dump(value):
+    return json.dumps(value, separators=(",", ":"))
+
+
+def leafs_in(path, hosts):
+    """Of a locality file's lines `HOST LEAF`, those of the sweep's hosts, and how many of them none tells of."""
+    known = set(hosts)
+    found = {}
+    for number, line in enumerate(read_text(path).splitlines(), 1):
+        words = line.partition("#")[0].split()
+        if words and len(words) != 2:
+            sys.exit("sweep_record: {}, line {}: '{}' is not a host and its leaf".format(path, number, line.strip()))
+        if words and words[0] in known:
+            found[words[0]] = words[1]
+    return found
+
+
+def begin(options):
+    hosts = names_in(options.hosts)
+    first = {"kind": "sweep", "hosts": hosts,
+             "began_utc": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")}
+    first.update(setting.split("=", 1) for setting in options.set)
+    lines = [dump(first)]
+    if options.locality:
+        leafs = leafs_in(options.locality, hosts)
+        if len(leafs) < len(hosts):
+            print("sweep_record: {} names no leaf of {} of the {} hosts".format(
+                options.locality, len(hosts) - len(leafs), len(hosts)), file=sys.stderr)
+        lines += [dump({"kind": "locality", "host": host, "leaf": leaf}) for host, leaf in leafs.items()]
+    append(options.file, lines)
+
+
+def sweep_line(path):
+    return next((value for value in lines_of(path) if value.get("kind") == "sweep"), None)
+
+
+def hosts(options):
+    sweep = sweep_line(options.file)
+    if sweep is None:
+        sys.exit("sweep_record: {} has no line of kind `sweep`, so sweep_pairs.sh did not write it".format(options.file))
+    for host in sweep["hosts"]:
+        print(host)
+
+
+def get(options):
+    print((sweep_line(options.file) or {}).get(options.name, ""))
+
+
+def readings_of(path):
+    return (value for value in lines_of(path) if value.get("kind") == "reading")
+
+
+def count(options):
+    ends = collections.Counter(value["status"] for value in readings_of(options.file) if value["round"] == options.round)
+    print(", ".join("{} {}".format(number, status.replace("_", " ")) for status, number in ends.most_common()) or "nothing")
+
+
+def only_failures(options):
+    reasons = collections.Counter()
+    for value in readings_of(options.file):
+        if value["bandwidth_gb_per_s"] is not None:
+            return
+        reasons[value["reason"]] += 1
+    for reason, number in reasons.most_common(1):
+        print("{} of {} readings say: {}".format(number, sum(reasons.values()), reason))
+
+
+def last(options):
+    print(max((value["round"] for value in readings_of(options.file)), default=-1))
+
+
+def of_rail(options):
+    for value in lines_of(options.file):
+        if value.get("kind") != "reading" or (value.get("from_rail") or "") == options.name:
+            print(dump(value))
+
+
+def names_of_ranks(names, lines):
+    """The names that hosts were given, by rank: by the names that they have themselves, else in the launcher's order."""
+    context = lines.get("context")
+    if not context:
+        return {}
+    by_short_name = collections.defaultdict(list)
+    for name in names:
+        by_short_name[short_name(name)].append(name)
+    found = {}
+    for rank in context[0]["rank_map"]:
+        same = by_short_name[short_name(rank["host"])]
+        found[rank["rank"]] = same[0] if len(same) == 1 else names[rank["rank"]] if rank["rank"] < len(names) else rank["host"]
+    return found
+
+
+def part(options):
+    """Readings keep their own names for what they are; only hosts are called as they were in the list."""
+    lines = json_lines(read_text(options.source))
+    names = names_of_ranks(names_in(options.hosts), lines)
+    own = {rank["host"]: names[rank["rank"]] for context in lines.get("context", [])[:1] for rank in context["rank_map"]}
+    readings = []
+    for value in lines.get("reading", []):
+        value["from_host"] = names.get(value["from_rank"], value["from_host"])
+        value["to_host"] = names.get(value["to_rank"], value["to_host"])
+        value.setdefault("test", "pairwise_bw")
+        if options.rail:
+            value["from_rail"] = value["to_rail"] = options.rail
+        readings.append(dump(value))
+    append(options.file, readings + [dump(value) for value in lines.get("plan", [])])
+    for value in lines.get("silent", []):
+        for host in value["hosts"]:
+            print(own.get(host, host))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    commands = parser.add_subparsers(dest="command")
+    commands.required = True
+    for work in (begin, hosts, get, count, only_failures, last, of_rail, part):
+        command = commands.add_parser(work.__name__)
+        command.set_defaults(work=work)
+        command.add_argument("file")
+        if work in (begin, part):
+            command.add_argument("--hosts", required=True)
+        if work is begin:
+            command.add_argument("--locality")
+            command.add_argument("--set", action="append", default=[])
+        if work in (get, of_rail):
+            command.add_argument("name")
+        if work is count:
+            command.add_argument("round", type=int)
+        if work is part:
+            command.add_argument("--from", dest="source", required=True)
+            command.add_argument("--rail")
+    options = parser.parse_args()
+    options.work(options)
+
+
+if __name__ == "__main__":
+    main()

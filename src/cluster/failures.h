@@ -1,0 +1,50 @@
+// What readings without a figure say: missing results count against somebody.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cluster/readings.h"
+#include "cluster/verdict.h"
+
+namespace fabricbench::cluster {
+
+/// Failed readings of one rail of a host with one of another's, in one direction.
+struct FailedFlow {
+  std::int32_t from = 0;  ///< units: host * rails + rail
+  std::int32_t to = 0;
+  std::int64_t failed = 0;
+  std::int64_t worked = 0;
+  bool both_ways = false;
+  bool alone = false;     ///< it failed with no other pair measured at the same time
+  std::size_t first = 0;  ///< place of the first failed reading
+};
+
+/// Who works, and what failed with whom.
+struct Failures {
+  std::int32_t rails = 1;
+  std::vector<char> works;        ///< by unit: at least one reading
+  std::vector<char> dead;         ///< by unit: blamed for its failures
+  std::vector<FailedFlow> flows;  ///< by sender, then receiver
+
+  [[nodiscard]] bool host_is_dead(std::int32_t host) const;
+  [[nodiscard]] bool is_explained(const FailedFlow& flow) const {
+    return dead[static_cast<std::size_t>(flow.from)] != 0 || dead[static_cast<std::size_t>(flow.to)] != 0;
+  }
+};
+
+[[nodiscard]] Failures find_failures(const Sweep& sweep, std::int32_t rails);
+
+/// Adds to the verdict who is dead: hosts, and rails of hosts whose other rails work.
+void report_dead(const Sweep& sweep, const Failures& failures, Verdict& verdict);
+
+/// Adds pairs that fail though both work, and failures of which nobody can say whose they are. `blamed` hosts (by host)
+/// fail now and then with anybody: their failures are explained.
+void report_failed_pairs(const Sweep& sweep, const Failures& failures, const std::vector<char>& blamed,
+                         Verdict& verdict);
+
+/// Why a reading failed, as its record says; empty where it does not.
+[[nodiscard]] std::string reason_of(const Sweep& sweep, std::size_t reading);
+
+}  // namespace fabricbench::cluster

@@ -1,0 +1,48 @@
+// Findings in words, for people who have to act on them.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cluster/readings.h"
+#include "cluster/verdict.h"
+
+namespace fabricbench::cluster {
+
+/// As JSON has it: `host`, `nic`, `pair`, `leaf`, `leaf_pair`, `rail`, `transient`, `dead`, `dead_pair`, `undecided`.
+[[nodiscard]] std::string_view name(Blame blame);
+/// `both`, `sends`, `receives`.
+[[nodiscard]] std::string_view name(Direction direction);
+/// `clean`, `slow`, `unknown`.
+[[nodiscard]] std::string_view name(Judged judged);
+
+/// A rate of so many bytes per second in GB/s, with three digits or more: `12.10`.
+[[nodiscard]] std::string gb_per_s(double rate);
+
+/// What is to blame, in one sentence: `node07 is slow with everybody, both ways`.
+[[nodiscard]] std::string sentence(const Sweep& sweep, const Finding& finding);
+
+/// How bad: `6.05 GB/s where 12.10 are expected: 50 % of it`.
+[[nodiscard]] std::string extent(const Finding& finding);
+
+/// On what it rests: `126 readings with 63 partners, 2 of them without a figure`.
+[[nodiscard]] std::string evidence(const Finding& finding);
+
+/// How sure: `fewer than 1 of 1,000 sweeps of healthy hosts look like this; seen again when measured alone`.
+[[nodiscard]] std::string certainty(const Finding& finding);
+
+/// What would settle what is open in a finding; empty where nothing is.
+[[nodiscard]] std::string open_question(const Sweep& sweep, const Verdict& verdict, const Finding& finding);
+
+/// A command that a person may run next, and what for.
+struct NextCommand {
+  std::string command;
+  std::string purpose;
+};
+/// `fine` are hosts to measure those of the finding with.
+[[nodiscard]] std::vector<NextCommand> next_commands(const Sweep& sweep, const Finding& finding,
+                                                     std::span<const std::string> fine);
+
+}  // namespace fabricbench::cluster

@@ -1,0 +1,51 @@
+// Lists of hosts, as people, launchers and schedulers write them: pure functions.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace fabricbench::cluster {
+
+/// More hosts than any list of ours has: a range that gives more is a slip, not a cluster.
+inline constexpr std::int64_t kMostHosts = 1'000'000;
+
+struct Host {
+  std::string name;                   ///< what a launcher takes: `node01`, `alice@node01`, `fe80::1`
+  std::optional<std::int64_t> slots;  ///< processes that it takes; none: nobody said
+};
+
+/// Hosts from one list or several, each once and in the order in which they came first. A host that is named again adds
+/// the slots that it is named with, or 1.
+class HostList {
+ public:
+  /// Adds what an option such as -H or a variable of the environment holds: hosts with commas or blanks between them.
+  /// A host is a name or an address, of IPv6 with or without `[]`. `user@` may stand before it and its slots, `:8` or
+  /// `:*`, behind it. Brackets hold ranges: `node[01-16,20]` keeps the zeros, `node[0-6/2]` takes every second number,
+  /// and `r[1-2]n[1-4]` is eight hosts. `where` names the list in messages, such as `-H`.
+  /// Throws UsageError that names the item and says what is wrong with it.
+  void add_list(std::string_view list, std::string_view where);
+
+  /// Adds what a host file holds, with `#` before comments: of Open MPI (`host slots=8 max_slots=8`), MPICH and Intel
+  /// MPI (`host:8`), Slurm (`node[01-16]`), PBS and LSF (a line for each slot), a Kubernetes MPIJob (one of the first
+  /// two), or what $LSB_MCPU_HOSTS holds (`a 8 b 8`). Throws UsageError that names `where` and the line.
+  void add_file(std::string_view text, std::string_view where);
+
+  [[nodiscard]] const std::vector<Host>& hosts() const { return hosts_; }
+  [[nodiscard]] std::vector<std::string> names() const;
+
+  /// Takes out what `excluded` has, whatever users the two lists name. Returns the names that were not here.
+  std::vector<std::string> exclude(const HostList& excluded);
+
+ private:
+  void add(Host host);
+
+  std::vector<Host> hosts_;
+  std::unordered_map<std::string, std::size_t> places_;  // in hosts_, by the name without its user
+};
+
+}  // namespace fabricbench::cluster

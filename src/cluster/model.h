@@ -1,0 +1,130 @@
+// What attribution works on: a sweep's readings as logarithms, beside what explains them.
+//
+// A unit is one rail of one host, and has an effect on what it sends, one on what it receives, and one on figures of
+// both directions together. Of bandwidth, the narrowest place decides (the min model):
+//   log rate = centre of the stratum + drift + min(0, effect of the sender, of the receiver, of the leaves) + noise.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "cluster/readings.h"
+#include "cluster/verdict.h"
+
+namespace fabricbench::cluster {
+
+enum class Role : std::int32_t { kSender = 0, kReceiver = 1, kEither = 2 };
+constexpr std::int32_t kRoles = 3;
+
+/// Numbers for effects: by kind of reading, host, rail and role.
+struct EffectIds {
+  std::int32_t hosts = 0;
+  std::int32_t rails = 1;
+
+  [[nodiscard]] std::int32_t of(std::int32_t kind, std::int32_t host, std::int32_t rail, Role role) const {
+    return ((kind * hosts + host) * rails + rail) * kRoles + static_cast<std::int32_t>(role);
+  }
+  [[nodiscard]] static Role role(std::int32_t effect) { return static_cast<Role>(effect % kRoles); }
+  [[nodiscard]] static std::int32_t unit(std::int32_t effect) { return effect / kRoles; }
+  [[nodiscard]] std::int32_t rail(std::int32_t effect) const { return unit(effect) % rails; }
+  [[nodiscard]] std::int32_t host(std::int32_t effect) const { return unit(effect) / rails % hosts; }
+  [[nodiscard]] std::int32_t kind(std::int32_t effect) const { return unit(effect) / rails / hosts; }
+};
+
+/// A reading that has a rate.
+struct Point {
+  std::int32_t reading = 0;   ///< its place in Sweep::readings
+  std::int32_t sender = 0;    ///< the effects that may explain it
+  std::int32_t receiver = 0;  ///< of a figure of both directions, as `sender`, in role kEither
+  std::int32_t stratum = 0;
+  std::int32_t window = 0;  ///< of time: its place in Model::drift
+  float log_rate = 0;
+  float residual = 0;    ///< log_rate less centre, drift and what a quiet network adds
+  float block = 0;       ///< the effect of slow leaves on it, at most 0
+  bool crosses = false;  ///< from one leaf to another
+  bool quiet = false;    ///< taken while far fewer pairs were measured than usual
+};
+
+/// How often healthy readings are so slow: the normal distribution, or what has been seen where that is more.
+class Tail {
+ public:
+  Tail() = default;
+  /// `low` are the residuals below some bound of `all` healthy readings, in any order.
+  Tail(std::vector<float> low, std::int64_t all);
+  /// The chance that a healthy reading of a stratum with this scale has at most this residual. `own` readings, of which
+  /// `own_low` have at most that, are left out of what has been seen.
+  [[nodiscard]] double below(double residual, double scale, std::int64_t own_low = 0, std::int64_t own = 0) const;
+
+ private:
+  std::vector<float> low_;  // ascending
+  std::int64_t all_ = 0;
+};
+
+/// One side of a point, as an effect's list has it.
+struct Entry {
+  std::uint32_t code = 0;
+  std::int32_t other = 0;  ///< the effect on the other side
+  [[nodiscard]] std::size_t point() const { return code >> 1; }
+  [[nodiscard]] bool receives() const { return (code & 1) != 0; }
+};
+
+struct Model {
+  const Sweep* sweep = nullptr;
+  VerdictSettings settings;
+  double slow = 0;  ///< log(1 - tolerance): residuals below it are slow
+  EffectIds ids;
+  std::vector<Point> points;  ///< in the order of the readings
+  std::vector<Stratum> strata;
+  std::vector<double> log_centre;   ///< by stratum
+  std::vector<double> quiet_gain;   ///< by stratum: what a quiet network adds to a log rate
+  std::vector<double> drift;        ///< by window of time: of everybody
+  std::vector<std::size_t> offset;  ///< by effect, where its entries begin; one more at the end
+  std::vector<Entry> entries;       ///< by effect, then by partner's unit, then in time
+  std::vector<float> effect;        ///< by effect: 0, or what is slow about it
+  std::vector<char> flagged;        ///< by effect: blamed
+  Tail tail;
+
+  [[nodiscard]] std::int32_t effects() const { return static_cast<std::int32_t>(effect.size()); }
+  [[nodiscard]] std::span<const Entry> entries_of(std::int32_t id) const {
+    const auto at = static_cast<std::size_t>(id);
+    return std::span(entries).subspan(offset[at], offset[at + 1] - offset[at]);
+  }
+  [[nodiscard]] const Point& point_of(Entry entry) const { return points[entry.point()]; }
+  [[nodiscard]] double scale_of(const Point& point) const {
+    return strata[static_cast<std::size_t>(point.stratum)].scale;
+  }
+  [[nodiscard]] const Reading& reading_of(const Point& point) const {
+    return sweep->readings[static_cast<std::size_t>(point.reading)];
+  }
+  [[nodiscard]] bool is_flagged(std::int32_t id) const { return flagged[static_cast<std::size_t>(id)] != 0; }
+  [[nodiscard]] double effect_of(std::int32_t id) const { return effect[static_cast<std::size_t>(id)]; }
+  /// What its units and leaves explain of a residual, at most 0.
+  [[nodiscard]] double explained(const Point& point) const;
+  /// Whether nobody who has to do with it is blamed.
+  [[nodiscard]] bool is_clean(const Point& point) const {
+    return point.block == 0 && !is_flagged(point.sender) && !is_flagged(point.receiver);
+  }
+  [[nodiscard]] std::int32_t leaf_of(std::int32_t host) const {
+    return sweep->leaf_of.empty() ? Sweep::kNoLeaf : sweep->leaf_of[static_cast<std::size_t>(host)];
+  }
+};
+
+/// Sorts the readings that have a rate; nothing is estimated yet.
+[[nodiscard]] Model make_model(const Sweep& sweep, const VerdictSettings& settings);
+
+/// Calls `group` with the entries of each partner of an effect.
+template <typename Group>
+void for_each_partner(const Model& model, std::int32_t effect, const Group& group) {
+  const std::span<const Entry> all = model.entries_of(effect);
+  std::size_t begin = 0;
+  while (begin < all.size()) {
+    const std::int32_t partner = EffectIds::unit(all[begin].other);
+    std::size_t end = begin + 1;
+    while (end < all.size() && EffectIds::unit(all[end].other) == partner) ++end;
+    group(all.subspan(begin, end - begin));
+    begin = end;
+  }
+}
+
+}  // namespace fabricbench::cluster

@@ -1,0 +1,41 @@
+// Robust statistics on plain arrays, and the two tails that the judgement needs.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace fabricbench::cluster {
+
+/// 1 / Phi^-1(3/4): the median absolute deviation times this is the standard deviation of normal noise.
+constexpr double kDeviationsPerMad = 1.4826;
+/// sqrt(pi / 2): the standard error of the median of many normal values over that of their mean.
+constexpr double kMedianOverMeanError = 1.2533;
+
+/// The value in place floor(n / 2) of the ascending order: of an even number the higher of the two in the middle.
+/// `values` is not empty and is put out of order.
+template <typename Number>
+[[nodiscard]] Number upper_median(std::vector<Number>& values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+/// The middle value, or the mean of the two in the middle. `values` is not empty and is put out of order.
+template <typename Number>
+[[nodiscard]] Number median_of(std::vector<Number>& values) {
+  const Number upper = upper_median(values);
+  if (values.size() % 2 == 1) return upper;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  return (upper + *std::max_element(values.begin(), middle)) / 2;
+}
+
+/// The chance of a standard normal value of at most `z`.
+[[nodiscard]] inline double normal_below(double z) { return std::erfc(-z / std::sqrt(2.0)) / 2; }
+
+/// The chance of `least` or more hits in `trials` independent ones of chance `hit` each.
+[[nodiscard]] double binomial_tail(std::int64_t trials, double hit, std::int64_t least);
+
+}  // namespace fabricbench::cluster

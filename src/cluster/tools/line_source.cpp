@@ -1,0 +1,48 @@
+#include "cluster/tools/line_source.h"
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+
+namespace fabricbench::cluster {
+namespace {
+
+constexpr std::size_t kBlockBytes = std::size_t{4} << 20;
+
+}  // namespace
+
+LineSource::LineSource(const std::string& path, std::size_t spare)
+    : file_(path, ""), spare_(spare), block_(kBlockBytes + spare) {}
+
+bool LineSource::fill() {
+  std::copy(block_.begin() + static_cast<std::ptrdiff_t>(begin_), block_.begin() + static_cast<std::ptrdiff_t>(end_),
+            block_.begin());
+  end_ -= begin_;
+  begin_ = 0;
+  if (end_ + spare_ == block_.size()) block_.resize(2 * end_ + spare_);  // one line fills it all
+  const std::size_t bytes = file_.read(std::span(block_).subspan(end_, block_.size() - spare_ - end_));
+  end_ += bytes;
+  return bytes > 0;
+}
+
+bool LineSource::next(Line& line) {
+  std::size_t searched = 0;  // bytes of this line that hold no end
+  for (;;) {
+    const char* text = block_.data() + begin_;
+    const void* found = std::memchr(text + searched, '\n', end_ - begin_ - searched);
+    if (found != nullptr) {
+      const auto bytes = static_cast<std::size_t>(static_cast<const char*>(found) - text);
+      line = {{text, bytes}, block_.size() - begin_, ++number_, true};
+      begin_ += bytes + 1;
+      return true;
+    }
+    searched = end_ - begin_;
+    if (fill()) continue;
+    if (searched == 0) return false;
+    line = {{block_.data() + begin_, searched}, block_.size() - begin_, ++number_, false};
+    begin_ = end_;
+    return true;
+  }
+}
+
+}  // namespace fabricbench::cluster

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cluster/tools/input_file.h"
+
+namespace fabricbench::cluster {
+
+/// A line of a file, without its end.
+struct Line {
+  std::string_view text;     ///< holds until the next line is read
+  std::size_t capacity = 0;  ///< bytes that may be read from the beginning of `text` on, whatever they are
+  std::int64_t number = 0;   ///< from 1
+  bool complete = true;      ///< false of the last one where the file does not end with the end of a line
+};
+
+/// The lines of a file, read in blocks of a few megabytes. Lines may be longer than a block.
+class LineSource {
+ public:
+  /// `spare` bytes behind every line may be read. Throws as InputFile does.
+  LineSource(const std::string& path, std::size_t spare);
+
+  /// The next line. False at the end of the file.
+  [[nodiscard]] bool next(Line& line);
+
+ private:
+  /// Reads more behind what is not yet taken. False at the end of the file.
+  bool fill();
+
+  InputFile file_;
+  std::size_t spare_;
+  std::vector<char> block_;
+  std::size_t begin_ = 0;  // in block_, of what is not yet taken
+  std::size_t end_ = 0;
+  std::int64_t number_ = 0;
+};
+
+}  // namespace fabricbench::cluster

@@ -1,0 +1,55 @@
+// Prints the hosts that a list, a host file or the surrounding job names: one a line, or folded.
+
+#include <cstdio>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "cluster/host_fold.h"
+#include "cluster/tools/host_source.h"
+#include "cluster/tools/tool.h"
+
+namespace fabricbench::cluster {
+namespace {
+
+constexpr const char* kName = "list_hosts";
+
+ExitStatus list_hosts(int argc, char** argv) {
+  HostOptions options;
+  bool fold = false;
+  bool slots = false;
+  CLI::App app(
+      "Prints the hosts that -H, --hostfile or the surrounding job names, each once, one a line. Without -H and "
+      "--hostfile, it takes the first that is there of $SLURM_JOB_NODELIST, $PBS_NODEFILE, $LSB_DJOB_HOSTFILE, "
+      "$LSB_MCPU_HOSTS and /etc/mpi/hostfile, and says on stderr which.\n"
+      "Exit status: 0 there are hosts, 2 there are none or a list is wrong, 3 a file is not there.",
+      kName);
+  add_host_options(app, options);
+  CLI::Option* folded = app.add_flag("--fold", fold, "in one line: node[01-16,20]");
+  app.add_flag("--slots", slots, "each with its slots, where they are known: node01 slots=8")->excludes(folded);
+  if (!read_command_line(app, argc, argv)) return ExitStatus::kOk;
+
+  const FoundHosts found = find_hosts(options, own_surroundings());
+  if (options.list.empty() && options.hostfile.empty()) fmt::print(stderr, "{}: hosts of {}\n", kName, found.source);
+  if (!found.notice.empty()) fmt::print(stderr, "{}: {}\n", kName, found.notice);
+  if (fold) {
+    fmt::print("{}\n", fold_hosts(found.hosts.names()));
+    return ExitStatus::kOk;
+  }
+  std::string text;
+  for (const Host& host : found.hosts.hosts()) {
+    text += host.name;
+    if (slots && host.slots) text += fmt::format(" slots={}", *host.slots);
+    text += '\n';
+  }
+  fmt::print("{}", text);
+  return ExitStatus::kOk;
+}
+
+}  // namespace
+}  // namespace fabricbench::cluster
+
+int main(int argc, char** argv) {
+  return fabricbench::cluster::run_tool(fabricbench::cluster::kName,
+                                        [&] { return fabricbench::cluster::list_hosts(argc, argv); });
+}

@@ -1,0 +1,192 @@
+// Prints the pairs that a sweep measures next, from what it has measured so far; scripts/sweep_pairs.sh asks it round
+// after round.
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "cluster/attribution.h"
+#include "cluster/host_list.h"
+#include "cluster/planner.h"
+#include "cluster/tools/input_file.h"
+#include "cluster/tools/record_file.h"
+#include "cluster/tools/share.h"
+#include "cluster/tools/tool.h"
+#include "common/core/error.h"
+
+namespace fabricbench::cluster {
+namespace {
+
+constexpr const char* kName = "plan_sweep";
+
+struct PlanOptions {
+  std::string hosts;
+  std::vector<std::string> records;
+  std::string locality;
+  int rounds = 0;
+  bool all_pairs = false;
+  bool find = false;
+  int concurrent = 0;
+  std::uint64_t seed = 1;
+  std::string tolerance = "5%";
+  bool estimate = false;
+  bool list_readings = false;
+};
+
+bool read_options(int argc, char** argv, PlanOptions& options) {
+  CLI::App app(
+      "Prints the next round of a sweep over pairs of hosts: a line that begins with # and says what it is for, then "
+      "for "
+      "each pair its round, how many pairs are to be measured at the same time, and both hosts, with tabs between "
+      "them. "
+      "No pairs: the sweep is over. The same records give the same round, so that a sweep that was broken off goes on "
+      "where it was.\n"
+      "Exit status: 0 well, also where the sweep is over; 2 wrong options or hosts, 3 a file is not there, 7 records "
+      "that "
+      "cannot be read.",
+      kName);
+  app.add_option("--hosts", options.hosts, "file of the sweep's hosts; - is standard input")->option_text("FILE");
+  app.add_option("--records", options.records, "what has been measured; may be given again, and need not be there yet")
+      ->option_text("FILE")
+      ->allow_extra_args(false);
+  app.add_option("--locality", options.locality, "lines HOST LEAF: each host's leaf switch or rack")
+      ->option_text("FILE");
+  auto* rounds = app.add_option("--rounds", options.rounds, "rounds for all hosts; with --find at most so many [12]")
+                     ->option_text("K")
+                     ->check(CLI::Range(1, 1 << 20));
+  app.add_flag("--all-pairs", options.all_pairs, "every pair of hosts; the default without --find")->excludes(rounds);
+  auto* find = app.add_flag("--find", options.find,
+                            "go on until everything is decided: more rounds where readings scatter, then whatever is "
+                            "suspicious again");
+  app.add_option("--max-concurrent", options.concurrent, "pairs at the same time, at most; 0: all that can be [0]")
+      ->option_text("M")
+      ->check(CLI::Range(0, 1 << 20));
+  app.add_option("--seed", options.seed, "of the order of hosts; the same all through a sweep [1]")->option_text("S");
+  app.add_option("--tolerance", options.tolerance,
+                 "with --find: what is slower by less than this share is not slow [5%]")
+      ->option_text("SHARE")
+      ->needs(find);
+  auto* estimate = app.add_flag("--estimate", options.estimate, "print only about how many rounds are left");
+  app.add_flag(
+         "--list-readings", options.list_readings,
+         "print what has been measured, as pairwise_bw --measured reads it; without --hosts, of all hosts that the "
+         "records name")
+      ->excludes(estimate);
+  return read_command_line(app, argc, argv);
+}
+
+std::vector<std::string> hosts_of(const PlanOptions& options) {
+  if (options.hosts.empty()) {
+    if (options.list_readings) return {};
+    throw UsageError("--hosts is missing: give the file of the sweep's hosts, such as list_hosts prints it");
+  }
+  HostList hosts;
+  hosts.add_file(text_of_file(options.hosts, "--hosts"), "--hosts " + readable_name(options.hosts));
+  if (hosts.hosts().empty()) {
+    throw UsageError(fmt::format("--hosts {}: there is no host in it", readable_name(options.hosts)));
+  }
+  return hosts.names();
+}
+
+/// Takes out what the records hold of other hosts, which stand behind the first `hosts`.
+void keep_hosts(Sweep& sweep, std::size_t hosts) {
+  if (sweep.hosts.size() <= hosts) return;
+  sweep.hosts.resize(hosts);
+  if (!sweep.leaf_of.empty()) sweep.leaf_of.resize(hosts);
+  sweep.reasons.clear();  // nobody here reads them
+  std::erase_if(sweep.readings, [hosts](const Reading& reading) {
+    return static_cast<std::size_t>(std::max(reading.from, reading.to)) >= hosts;
+  });
+}
+
+Sweep read_sweep(const PlanOptions& options) {
+  const std::vector<std::string> hosts = hosts_of(options);
+  RecordReader reader(hosts);
+  for (const std::string& path : options.records) {
+    if (path == "-" || std::filesystem::exists(path)) reader.read(path);
+  }
+  if (!options.locality.empty()) reader.read_locality(options.locality);
+  Records records = reader.finish();
+  for (const std::string& notice : records.notices) fmt::print(stderr, "{}: {}\n", kName, notice);
+  if (!hosts.empty()) keep_hosts(records.sweep, hosts.size());
+  return std::move(records.sweep);
+}
+
+SweepPlan plan_of(const PlanOptions& options, const Sweep& sweep) {
+  SweepPlan plan;
+  plan.schedule.endpoints = static_cast<int>(sweep.hosts.size());
+  plan.schedule.seed = options.seed;
+  plan.schedule.concurrent = options.concurrent;
+  plan.find = options.find;
+  plan.tolerance = parse_share(options.tolerance, "--tolerance");
+  limit_rounds(plan, options.all_pairs ? SweepPlan::kAllPairs : options.rounds);
+  return plan;
+}
+
+/// For pairwise_bw, which reads no JSON.
+void print_readings(const Sweep& sweep) {
+  if (sweep.kinds.size() > 1) {
+    throw UsageError(fmt::format("the records are of {} tests, {} and {} among them; a sweep goes on with one only",
+                                 sweep.kinds.size(), sweep.kinds[0], sweep.kinds[1]));
+  }
+  std::string text;
+  for (const std::string& host : sweep.hosts) text += fmt::format("host\t{}\n", host);
+  for (const Reading& reading : sweep.readings) {
+    text += fmt::format("reading\t{}\t{}\t{}\t{}\t", reading.round, reading.concurrent,
+                        sweep.hosts[static_cast<std::size_t>(reading.from)],
+                        sweep.hosts[static_cast<std::size_t>(reading.to)]);
+    switch (reading.outcome) {
+      case Outcome::kMeasured: text += fmt::format("{:.9g}\n", reading.rate); break;
+      case Outcome::kFailed: text += "failed\n"; break;
+      case Outcome::kNotTried: text += "not_tried\n"; break;
+    }
+    if (text.size() < (1U << 20)) continue;
+    fmt::print("{}", text);
+    text.clear();
+  }
+  fmt::print("{}", text);
+}
+
+void print_round(const Sweep& sweep, const PlannedRound& round) {
+  std::string text = fmt::format("# {}\n", round.why);
+  for (const Meeting& meeting : round.meetings) {
+    text += fmt::format("{}\t{}\t{}\t{}\n", round.number, round.meetings.size(),
+                        sweep.hosts[static_cast<std::size_t>(meeting.first)],
+                        sweep.hosts[static_cast<std::size_t>(meeting.second)]);
+  }
+  fmt::print("{}", text);
+}
+
+ExitStatus plan_sweep(int argc, char** argv) {
+  PlanOptions options;
+  if (!read_options(argc, argv, options)) return ExitStatus::kOk;
+  const Sweep sweep = read_sweep(options);
+  if (options.list_readings) {
+    print_readings(sweep);
+    return ExitStatus::kOk;
+  }
+  const Planner planner(plan_of(options, sweep));
+  VerdictSettings settings;
+  settings.tolerance = parse_share(options.tolerance, "--tolerance");
+  const Verdict verdict = planner.needs_verdict(sweep) ? judge(sweep, settings) : Verdict{};
+  if (options.estimate) {
+    fmt::print("{}\n", planner.rounds_left(sweep, verdict));
+  } else {
+    print_round(sweep, planner.next(sweep, verdict));
+  }
+  return ExitStatus::kOk;
+}
+
+}  // namespace
+}  // namespace fabricbench::cluster
+
+int main(int argc, char** argv) {
+  return fabricbench::cluster::run_tool(fabricbench::cluster::kName,
+                                        [&] { return fabricbench::cluster::plan_sweep(argc, argv); });
+}

@@ -1,0 +1,299 @@
+#include "cluster/tools/record_file.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <stdexcept>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "cluster/host_fold.h"
+#include "cluster/host_list.h"
+#include "common/core/error.h"
+#include "common/core/units.h"
+
+namespace fabricbench::cluster {
+namespace {
+
+/// A host that is down fails with everybody: a few reasons tell why.
+constexpr std::int32_t kMostReasonsOfHost = 8;
+constexpr std::size_t kMostNames = std::numeric_limits<std::int16_t>::max();
+constexpr std::int64_t kMostRounds = std::int64_t{1} << 30;
+constexpr double kGb = 1e9;  // bytes
+constexpr const char* kWhatIsRead =
+    "give files that 'pairwise_bw --json FILE' or 'scripts/sweep_pairs.sh' have written";
+
+[[noreturn]] void refuse(const std::string& message) { throw Error(ExitStatus::kNotJudged, message); }
+
+/// The place among those of its host that each endpoint has, as text; nothing where every host has one endpoint.
+std::vector<std::string> places_within_hosts(const std::vector<std::string>& hosts) {
+  std::unordered_map<std::string, int> endpoints;
+  std::vector<std::string> places;
+  places.reserve(hosts.size());
+  for (const std::string& host : hosts) places.push_back(fmt::to_string(endpoints[host]++));
+  if (endpoints.size() == hosts.size()) places.clear();
+  return places;
+}
+
+/// Of a number from the file that counts something.
+std::int32_t count_in(const std::optional<std::int64_t>& number, std::string_view key) {
+  if (!number) return 0;
+  if (*number < 0 || *number >= kMostRounds) {
+    throw std::invalid_argument(fmt::format("{} {} is not from 0 to {}", key, *number, kMostRounds - 1));
+  }
+  return static_cast<std::int32_t>(*number);
+}
+
+bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\r") == std::string_view::npos; }
+
+}  // namespace
+
+std::int32_t NameIndex::number_of(std::string_view name) {
+  const auto known = numbers_.find(name);
+  if (known != numbers_.end()) return known->second;
+  const auto number = static_cast<std::int32_t>(names_.size());
+  names_.emplace_back(name);
+  numbers_.emplace(name, number);
+  return number;
+}
+
+std::vector<std::string> NameIndex::take() {
+  numbers_.clear();
+  return std::exchange(names_, {});
+}
+
+RecordReader::RecordReader(const std::vector<std::string>& hosts) {
+  for (const std::string& host : hosts) static_cast<void>(hosts_.number_of(host));
+}
+
+void RecordReader::read(const std::string& path) {
+  LineSource lines(path, RecordLineReader::kSpare);
+  run_ = {};
+  run_.name = readable_name(path);
+  Line line;
+  while (lines.next(line)) {
+    if (is_blank(line.text)) continue;
+    try {
+      take(line_reader_.read(line.text, line.capacity));
+      run_.any_line = true;
+    } catch (const std::invalid_argument& problem) {
+      if (!take_end(line)) refuse_unless_cut_off(line, problem.what());
+    }
+  }
+  if (run_.of_a_sweep || !run_.any_line) return;
+  refuse(fmt::format("{}: it holds {}, but no reading of a sweep over pairs; {}", run_.name,
+                     run_.program.empty() ? "JSON" : "records of " + run_.program, kWhatIsRead));
+}
+
+/// A sweep that was killed while it wrote a record, and then went on, has the next record on the same line.
+bool RecordReader::take_end(const Line& line) {
+  const std::size_t begin = line.text.rfind(R"({"kind":)");
+  if (begin == std::string_view::npos || begin == 0 || !run_.any_line) return false;
+  try {
+    take(line_reader_.read(line.text.substr(begin), line.capacity - begin));
+  } catch (const std::invalid_argument&) {
+    return false;
+  }
+  notices_.push_back(fmt::format("{}:{}: a record is cut off by the next one, and left out", run_.name, line.number));
+  return true;
+}
+
+void RecordReader::refuse_unless_cut_off(const Line& line, std::string_view problem) {
+  const std::string place = fmt::format("{}:{}", run_.name, line.number);
+  if (!run_.any_line) refuse(fmt::format("{}: this is no file of records ({}); {}", place, problem, kWhatIsRead));
+  if (line.complete) {
+    refuse(
+        fmt::format("{0}: this record is broken ({1}); look at it with 'sed -n {2}p {3}', and if a crash or two "
+                    "writers at once have spoilt it, take it out with 'sed -i {2}d {3}'",
+                    place, problem, line.number, run_.name));
+  }
+  notices_.push_back(fmt::format("{}: the last line is cut off, and left out", place));
+}
+
+void RecordReader::take(const Record& record) {
+  run_.of_a_sweep |= record.kind != RecordKind::kOther && record.kind != RecordKind::kContext;
+  switch (record.kind) {
+    case RecordKind::kReading: take_reading(record); return;
+    case RecordKind::kContext: take_context(record); return;
+    case RecordKind::kSweep:
+      for (const std::string& host : record.hosts) static_cast<void>(hosts_.number_of(host));
+      return;
+    case RecordKind::kLocality:
+      if (record.host.empty() || record.leaf.empty()) {
+        throw std::invalid_argument("a locality line wants a host and a leaf");
+      }
+      leaves_.insert_or_assign(std::string(record.host), record.leaf);
+      return;
+    case RecordKind::kOther: return;
+  }
+}
+
+void RecordReader::take_context(const Record& record) {
+  run_.program = record.program;
+  run_.rail_of = places_within_hosts(record.hosts);
+  run_.first_reading_to_come = true;
+  for (const std::string& host : record.hosts) static_cast<void>(hosts_.number_of(host));
+}
+
+void RecordReader::take_reading(const Record& record) {
+  if (record.from_host.empty() || record.to_host.empty()) {
+    throw std::invalid_argument("a reading wants from_host and to_host");
+  }
+  if (!record.status) throw std::invalid_argument("a reading wants a status");
+  if (record.from_host == record.to_host) {
+    ++within_a_host_;
+    return;
+  }
+  if (*record.status == RecordStatus::kOk && !(record.bandwidth_gb_per_s.value_or(0) > 0)) {
+    ++without_figure_;
+    return;
+  }
+  const Reading reading = reading_of(record);
+  if (reading.outcome == Outcome::kFailed) keep_reason(reading, record.reason);
+  sweep_.readings.push_back(reading);
+}
+
+Reading RecordReader::reading_of(const Record& record) {
+  Reading reading;
+  reading.from = hosts_.number_of(record.from_host);
+  reading.to = hosts_.number_of(record.to_host);
+  reading.from_rail = rail_of(record.from_rail, record.from);
+  reading.to_rail = rail_of(record.to_rail, record.to);
+  reading.kind = kind_of(record);
+  reading.both_ways = record.both_ways;
+  reading.round = round_of(record);
+  reading.concurrent = count_in(record.concurrent, "concurrent");
+  switch (*record.status) {
+    case RecordStatus::kOk: reading.rate = static_cast<float>(*record.bandwidth_gb_per_s * kGb); break;
+    case RecordStatus::kFailed: reading.outcome = Outcome::kFailed; break;
+    case RecordStatus::kNotTried: reading.outcome = Outcome::kNotTried; break;
+  }
+  return reading;
+}
+
+std::int16_t RecordReader::rail_of(const std::optional<std::string_view>& name,
+                                   const std::optional<std::int64_t>& endpoint) {
+  std::string_view rail = name.value_or("");
+  if (!name && endpoint && !run_.rail_of.empty()) {
+    if (*endpoint < 0 || std::cmp_greater_equal(*endpoint, run_.rail_of.size())) {
+      throw std::invalid_argument(
+          fmt::format("there is no endpoint {} in the context line, which has {}", *endpoint, run_.rail_of.size()));
+    }
+    rail = run_.rail_of[static_cast<std::size_t>(*endpoint)];
+  }
+  const std::int32_t number = rails_.number_of(rail);
+  if (rails_.names().size() > kMostNames) throw std::invalid_argument(fmt::format("more than {} rails", kMostNames));
+  return static_cast<std::int16_t>(number);
+}
+
+std::int16_t RecordReader::kind_of(const Record& record) {
+  const std::string_view test = record.test.empty() ? std::string_view(run_.program) : record.test;
+  const std::int64_t size = record.size_bytes.value_or(-1);
+  const auto known = std::find_if(kinds_.begin(), kinds_.end(),
+                                  [&](const Kind& kind) { return kind.size == size && kind.test == test; });
+  if (known != kinds_.end()) return static_cast<std::int16_t>(known - kinds_.begin());
+  if (kinds_.size() == kMostNames) throw std::invalid_argument(fmt::format("more than {} kinds", kMostNames));
+  kinds_.push_back({std::string(test), size});
+  std::string name = test.empty() ? "unnamed test" : std::string(test);
+  if (size >= 0) name += ' ' + readable_bytes(static_cast<Bytes>(size));
+  sweep_.kinds.push_back(std::move(name));
+  return static_cast<std::int16_t>(kinds_.size() - 1);
+}
+
+/// Rounds of what was measured later are later. A run that goes on where another one was broken off counts on itself,
+/// and may measure the last round again; one that began anew begins with an earlier round than the last.
+std::int32_t RecordReader::round_of(const Record& record) {
+  const std::int32_t round = count_in(record.round, "round");
+  if (run_.first_reading_to_come) {
+    const bool begins_anew = run_.of_new_file ? round <= last_round_ : round < last_round_;
+    run_.added_rounds = begins_anew ? last_round_ + 1 - round : 0;
+    run_.first_reading_to_come = run_.of_new_file = false;
+  }
+  const std::int32_t later = round + run_.added_rounds;
+  last_round_ = std::max(last_round_, later);
+  return later;
+}
+
+void RecordReader::keep_reason(const Reading& reading, std::string_view reason) {
+  if (reason.empty()) return;
+  reasons_kept_.resize(std::max(reasons_kept_.size(), hosts_.names().size()), 0);
+  std::int32_t& of_sender = reasons_kept_[static_cast<std::size_t>(reading.from)];
+  std::int32_t& of_receiver = reasons_kept_[static_cast<std::size_t>(reading.to)];
+  if (of_sender >= kMostReasonsOfHost && of_receiver >= kMostReasonsOfHost) return;
+  ++of_sender;
+  ++of_receiver;
+  sweep_.reasons.emplace_back(sweep_.readings.size(), reason);
+}
+
+void RecordReader::read_locality(const std::string& path) {
+  const std::string name = readable_name(path);
+  LineSource lines(path, 0);
+  Line line;
+  while (lines.next(line)) {
+    const std::string_view text = line.text.substr(0, line.text.find('#'));
+    if (is_blank(text)) continue;
+    constexpr std::string_view kBlanks = " \t\r";
+    const std::size_t begin = text.find_first_not_of(kBlanks);
+    const std::size_t end = std::min(text.find_first_of(kBlanks, begin), text.size());
+    const std::size_t leaf = text.find_first_not_of(kBlanks, end);
+    const std::size_t last = text.find_last_not_of(kBlanks);
+    if (leaf == std::string_view::npos || text.find_first_of(kBlanks, leaf) <= last) {
+      throw UsageError(fmt::format("{}:{}: '{}' is no locality; write a host and its leaf, such as node[01-16] leaf1",
+                                   name, line.number, text.substr(begin, last + 1 - begin)));
+    }
+    HostList hosts;
+    hosts.add_list(text.substr(begin, end - begin), fmt::format("{}:{}", name, line.number));
+    for (const Host& host : hosts.hosts()) leaves_.insert_or_assign(host.name, text.substr(leaf, last + 1 - leaf));
+  }
+}
+
+/// Rails come in the order of their first reading, which says nothing; sorted, each has its number on every host.
+void RecordReader::sort_rails() {
+  std::vector<std::string> names = rails_.take();
+  std::vector<std::int16_t> order(names.size());
+  std::iota(order.begin(), order.end(), std::int16_t{0});
+  const auto name = [&](std::int16_t rail) -> const std::string& { return names[static_cast<std::size_t>(rail)]; };
+  std::sort(order.begin(), order.end(), [&](std::int16_t a, std::int16_t b) { return comes_before(name(a), name(b)); });
+  std::vector<std::int16_t> place(names.size());
+  sweep_.rails.clear();
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    place[static_cast<std::size_t>(order[i])] = static_cast<std::int16_t>(i);
+    sweep_.rails.push_back(std::move(names[static_cast<std::size_t>(order[i])]));
+  }
+  if (sweep_.rails.empty()) sweep_.rails.emplace_back();
+  for (Reading& reading : sweep_.readings) {
+    reading.from_rail = place[static_cast<std::size_t>(reading.from_rail)];
+    reading.to_rail = place[static_cast<std::size_t>(reading.to_rail)];
+  }
+}
+
+void RecordReader::set_leaves() {
+  if (leaves_.empty()) return;
+  NameIndex leaves;
+  std::vector<std::string> without;
+  for (const std::string& host : sweep_.hosts) {
+    const auto known = leaves_.find(host);
+    sweep_.leaf_of.push_back(known == leaves_.end() ? Sweep::kNoLeaf : leaves.number_of(known->second));
+    if (known == leaves_.end()) without.push_back(host);
+  }
+  sweep_.leaves = leaves.take();
+  if (!without.empty()) notices_.push_back(fmt::format("no leaf is known of {}", fold_hosts(without)));
+}
+
+Records RecordReader::finish() {
+  if (within_a_host_ > 0) {
+    notices_.push_back(
+        fmt::format("{} readings are between endpoints of one host, and left out: they say nothing of the network",
+                    within_a_host_));
+  }
+  if (without_figure_ > 0) {
+    notices_.push_back(fmt::format("{} readings are well but have no bandwidth, and are left out", without_figure_));
+  }
+  sort_rails();
+  sweep_.hosts = hosts_.take();
+  set_leaves();
+  return {std::move(sweep_), std::move(notices_)};
+}
+
+}  // namespace fabricbench::cluster

@@ -1,0 +1,109 @@
+// Reads what sweeps over pairs of hosts have written.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "cluster/readings.h"
+#include "cluster/tools/line_source.h"
+#include "cluster/tools/record_line.h"
+
+namespace fabricbench::cluster {
+
+/// Finds names' numbers by views of them.
+class NameIndex {
+ public:
+  /// The name's number, counted from 0 in the order of first use.
+  [[nodiscard]] std::int32_t number_of(std::string_view name);
+  [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
+  /// Gives the names away; none are left.
+  [[nodiscard]] std::vector<std::string> take();
+
+ private:
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view name) const { return std::hash<std::string_view>{}(name); }
+  };
+  std::vector<std::string> names_;
+  std::unordered_map<std::string, std::int32_t, Hash, std::equal_to<>> numbers_;
+};
+
+/// What was read of all files.
+struct Records {
+  Sweep sweep;
+  std::vector<std::string> notices;  ///< for people: what was left out, and why
+};
+
+/// Puts together what record files hold, JSON Lines of pairwise_bw --json or of scripts/sweep_pairs.sh: of one run or
+/// several. What later runs and files measured comes later: their rounds are counted on, unless they do so themselves.
+/// Lines and keys that are not of a sweep are passed over.
+class RecordReader {
+ public:
+  /// Hosts that are known to belong to the sweep, in this order; those of the files come after them.
+  explicit RecordReader(const std::vector<std::string>& hosts = {});
+
+  /// Reads a file, or standard input, which is `-`. Throws Error: with kMissing where it cannot be read, and with
+  /// kNotJudged where it is no file of records or a line is broken, with the line's number. A last line that was cut
+  /// off, as kill -9 leaves one, is passed over, and noticed.
+  void read(const std::string& path);
+
+  /// Reads a file of lines `HOST LEAF`, with `#` before comments. HOST may be a list such as node[01-16], also of hosts
+  /// that are not in the sweep. Throws Error with kMissing, and UsageError that names the line.
+  void read_locality(const std::string& path);
+
+  /// All that was read. To be called once, at the end.
+  [[nodiscard]] Records finish();
+
+ private:
+  /// What a run, or the one file that holds it, has said of itself.
+  struct Run {
+    std::string name;                  // of the file, in messages
+    std::string program;               // from the context line
+    std::vector<std::string> rail_of;  // by endpoint, where hosts have several
+    bool any_line = false;             // could be read
+    bool of_a_sweep = false;           // whether one was
+    bool first_reading_to_come = true;
+    bool of_new_file = true;
+    std::int32_t added_rounds = 0;
+  };
+
+  void take(const Record& record);
+  [[nodiscard]] bool take_end(const Line& line);
+  void refuse_unless_cut_off(const Line& line, std::string_view problem);
+  void take_context(const Record& record);
+  void take_reading(const Record& record);
+  [[nodiscard]] Reading reading_of(const Record& record);
+  [[nodiscard]] std::int16_t rail_of(const std::optional<std::string_view>& name,
+                                     const std::optional<std::int64_t>& endpoint);
+  [[nodiscard]] std::int16_t kind_of(const Record& record);
+  [[nodiscard]] std::int32_t round_of(const Record& record);
+  void keep_reason(const Reading& reading, std::string_view reason);
+  void sort_rails();
+  void set_leaves();
+
+  /// A kind's number, by what makes it.
+  struct Kind {
+    std::string test;
+    std::int64_t size = 0;
+  };
+
+  RecordLineReader line_reader_;
+  Run run_;
+  Sweep sweep_;
+  NameIndex hosts_;
+  NameIndex rails_;
+  std::vector<Kind> kinds_;
+  std::unordered_map<std::string, std::string> leaves_;  // by host, also of hosts that are not in the sweep
+  std::vector<std::int32_t> reasons_kept_;               // by host
+  std::int32_t last_round_ = -1;
+  std::int64_t within_a_host_ = 0;
+  std::int64_t without_figure_ = 0;
+  std::vector<std::string> notices_;
+};
+
+}  // namespace fabricbench::cluster

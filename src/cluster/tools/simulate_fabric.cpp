@@ -1,0 +1,281 @@
+// Sweeps over a simulated fabric: writes the records that a real sweep would, or counts over many sweeps how much is
+// found and who is wronged.
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cluster/fabric.h"
+#include "cluster/simulation.h"
+#include "cluster/tools/record_writer.h"
+#include "cluster/tools/text_file.h"
+#include "cluster/tools/tool.h"
+#include "cluster/verdict_text.h"
+#include "common/core/error.h"
+#include "common/core/shuffle.h"
+
+namespace fabricbench::cluster {
+namespace {
+
+constexpr const char* kName = "simulate_fabric";
+constexpr std::int64_t kSize = 4 << 20;  // of the messages that are not sent
+
+struct SimulationOptions {
+  FabricPlan fabric;
+  double rate_gb_per_s = 25;
+  double outlier_size = 0.2;
+  std::vector<std::string> faults;
+  bool usual_faults = false;
+  bool hide_leaves = false;
+  int rounds = 12;
+  bool all_pairs = false;
+  bool find = false;
+  bool batches = false;
+  int concurrent = 0;
+  int extra_rounds = SweepPlan{}.most_extra_rounds;
+  double tolerance = VerdictSettings{}.tolerance;
+  std::string records;
+  int runs = 0;
+  bool json = false;
+};
+
+void add_fabric_options(CLI::App& app, SimulationOptions& options) {
+  FabricPlan& fabric = options.fabric;
+  const CLI::Range share(0.0, 0.99);
+  const auto number = [&](const char* name, auto& value, const char* text, const char* unit, const auto& range) {
+    app.add_option(name, value, text)->option_text(unit)->check(range)->group("Fabric");
+  };
+  number("--hosts", fabric.hosts, "how many [16]", "N", CLI::Range(1, 1 << 20));
+  number("--leaf-size", fabric.leaf_size, "hosts behind each leaf switch; 0: one leaf for all [0]", "N",
+         CLI::Range(0, 1 << 20));
+  number("--spines", fabric.spines, "switches above the leaves; a flow takes one of them, by hash [4]", "N",
+         CLI::Range(1, 1024));
+  number("--rails", fabric.rails, "NICs of each host; all are measured at once [1]", "N", CLI::Range(1, 64));
+  number("--rate", options.rate_gb_per_s, "of a healthy NIC in each direction [25]", "GB/s", CLI::Range(1e-6, 1e6));
+  number("--sigma", fabric.sigma, "standard deviation of readings, as a share [0.01]", "SHARE", share);
+  number("--outliers", fabric.outliers, "readings that are slower for no lasting reason [0.01]", "SHARE", share);
+  number("--outlier-size", options.outlier_size, "by how much those are slower [0.2]", "SHARE", share);
+  number("--spread", fabric.spread, "standard deviation of healthy hosts from each other [0]", "SHARE", share);
+  number("--drift", fabric.drift, "how far all rates go up and down, within 30 rounds [0]", "SHARE", share);
+  number("--oversubscription", fabric.oversubscription, "what a leaf's hosts can send over what its ways up carry [1]",
+         "RATIO", CLI::Range(1.0, 1000.0));
+  number("--crossing", fabric.crossing, "rate between leaves over that within one [1]", "RATIO",
+         CLI::Range(0.01, 100.0));
+  number("--missing", fabric.missing, "measurements that fail for no lasting reason [0]", "SHARE", share);
+  app.add_flag("--collisions", fabric.collisions, "ways up are shared flow by flow, by hash, and not evenly")
+      ->group("Fabric");
+  app.add_flag("--hide-leaves", options.hide_leaves, "do not tell the verdict which host is behind which leaf")
+      ->group("Fabric");
+  app.add_flag("--both-ways", fabric.both_ways, "one figure for both directions together")->group("Fabric");
+  auto* faults =
+      app.add_option(
+             "--fault", options.faults,
+             "what is wrong; may be given again. host:3:0.9 (the factor of its rate; with :sends or :receives at "
+             "the end in one direction only), nic:HOST:RAIL:0.8, pair:HOST:HOST:0.7, leaf:LEAF:0.5, "
+             "leaf-pair:LEAF:LEAF:0.5, spine:LEAF:SPINE:0.5, rail:RAIL:0.8, dead:HOST, dead-pair:HOST:HOST, "
+             "flapping:HOST:0.7:0.3 (the last: in which share of its meetings)")
+          ->option_text("FAULT")
+          ->allow_extra_args(false)
+          ->group("Fabric");
+  app.add_flag("--usual-faults", options.usual_faults,
+               "in each sweep, at random: a host at -10 %, a NIC at -20 % in one direction, and a pair at -30 %")
+      ->excludes(faults)
+      ->group("Fabric");
+}
+
+void add_sweep_options(CLI::App& app, SimulationOptions& options) {
+  auto* rounds = app.add_option("--rounds", options.rounds, "rounds for all hosts; with --find at most so many [12]")
+                     ->option_text("K")
+                     ->check(CLI::Range(1, 1 << 20))
+                     ->group("Sweep");
+  app.add_flag("--all-pairs", options.all_pairs, "every pair of hosts")->excludes(rounds)->group("Sweep");
+  auto* find = app.add_flag("--find", options.find, "go on until everything is decided, as sweep_pairs.sh --find")
+                   ->group("Sweep");
+  app.add_flag("--batches", options.batches,
+               "with --find: measure everything that is open before judging again, which of many pairs is much faster")
+      ->needs(find)
+      ->group("Sweep");
+  app.add_option("--max-extra-rounds", options.extra_rounds, "with --find, for what is suspicious [24]")
+      ->option_text("K")
+      ->check(CLI::Range(0, 1 << 20))
+      ->needs(find)
+      ->group("Sweep");
+  app.add_option("--max-concurrent", options.concurrent, "pairs at the same time, at most; 0: all that can be [0]")
+      ->option_text("M")
+      ->check(CLI::Range(0, 1 << 20))
+      ->group("Sweep");
+  app.add_option("--tolerance", options.tolerance, "what share a rate may be too low [0.05]")
+      ->option_text("SHARE")
+      ->check(CLI::Range(0.001, 0.9))
+      ->group("Sweep");
+  app.add_option("--seed", options.fabric.seed, "of everything that is drawn [0]")->option_text("S")->group("Sweep");
+}
+
+bool read_options(int argc, char** argv, SimulationOptions& options) {
+  CLI::App app(
+      "Sweeps over pairs of hosts of a simulated fabric and judges what comes out, as find_slow_links does. With "
+      "--runs it "
+      "does so many times over, each time with other numbers, and counts what was found and who was wronged.\n"
+      "Exit status: 0 well, whatever was found; 2 wrong options.",
+      kName);
+  add_fabric_options(app, options);
+  add_sweep_options(app, options);
+  auto* records = app.add_option("--records", options.records, "write the readings into FILE, as a real sweep does")
+                      ->option_text("FILE");
+  auto* runs = app.add_option("--runs", options.runs, "so many sweeps; print precision and recall over all of them")
+                   ->option_text("N")
+                   ->check(CLI::Range(1, 1 << 20))
+                   ->excludes(records);
+  app.add_flag("--json", options.json, "print what was counted as one line of JSON")->needs(runs);
+  return read_command_line(app, argc, argv);
+}
+
+/// What --usual-faults puts in; of fewer than four hosts, not all of it.
+std::vector<Fault> usual_faults(std::int32_t hosts, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<std::int32_t> order(static_cast<std::size_t>(hosts));
+  std::iota(order.begin(), order.end(), 0);
+  shuffle(order, random);
+  std::vector<Fault> faults;
+  Fault fault;
+  if (hosts > 0) {
+    fault.kind = FaultKind::kHost;
+    fault.place = order[0];
+    fault.factor = 0.9;
+    faults.push_back(fault);
+  }
+  if (hosts > 1) {
+    fault.kind = FaultKind::kNic;
+    fault.place = order[1];
+    fault.factor = 0.8;
+    fault.direction = random() % 2 == 0 ? Direction::kSends : Direction::kReceives;
+    faults.push_back(fault);
+  }
+  if (hosts > 3) {
+    fault = {};
+    fault.kind = FaultKind::kPair;
+    fault.place = order[2];
+    fault.other = order[3];
+    fault.factor = 0.7;
+    faults.push_back(fault);
+  }
+  return faults;
+}
+
+/// The fabric of sweep number `run`.
+Fabric fabric_of(const SimulationOptions& options, int run) {
+  FabricPlan plan = options.fabric;
+  plan.seed += static_cast<std::uint64_t>(run);
+  plan.rate = options.rate_gb_per_s * 1e9;
+  plan.outlier_factor = 1 - options.outlier_size;
+  plan.leaves_known = !options.hide_leaves;
+  try {
+    for (const std::string& fault : options.faults) plan.faults.push_back(parse_fault(fault));
+    if (options.usual_faults) plan.faults = usual_faults(plan.hosts, plan.seed);
+    return Fabric(std::move(plan));
+  } catch (const std::invalid_argument& problem) {
+    throw UsageError(problem.what());
+  }
+}
+
+SweepPlan plan_of(const SimulationOptions& options, const Fabric& fabric) {
+  SweepPlan plan;
+  plan.schedule.endpoints = fabric.plan().hosts;
+  plan.schedule.seed = fabric.plan().seed;
+  plan.schedule.concurrent = options.concurrent;
+  plan.find = options.find;
+  plan.both_directions = !fabric.plan().both_ways;
+  plan.most_extra_rounds = options.extra_rounds;
+  plan.tolerance = options.tolerance;
+  if (options.batches) {
+    plan.schedule.rounds = options.all_pairs ? 0 : options.rounds;
+  } else {
+    limit_rounds(plan, options.all_pairs ? SweepPlan::kAllPairs : options.rounds);
+  }
+  return plan;
+}
+
+SimulatedSweep sweep_over(const SimulationOptions& options, const Fabric& fabric) {
+  VerdictSettings settings;
+  settings.tolerance = options.tolerance;
+  const SweepPlan plan = plan_of(options, fabric);
+  return options.batches ? simulate_in_batches(fabric, plan, settings) : simulate(fabric, plan, settings);
+}
+
+void print_score(const Score& score) {
+  const auto sweeps = static_cast<double>(score.sweeps);
+  const auto line = [&](const char* what, std::int64_t named, std::int64_t planted, std::int64_t wronged) {
+    const std::int64_t blamed = named + wronged;
+    const std::string recall =
+        planted > 0 ? fmt::format("{:.4f}", static_cast<double>(named) / static_cast<double>(planted)) : "-";
+    const std::string precision =
+        blamed > 0 ? fmt::format("{:.4f}", static_cast<double>(named) / static_cast<double>(blamed)) : "-";
+    fmt::print("{:<22} {:>8} {:>8} {:>8} {:>10} {:>8} {:>16.4f}\n", what, planted, named, recall, wronged, precision,
+               static_cast<double>(wronged) / sweeps);
+  };
+  fmt::print("{:<22} {:>8} {:>8} {:>8} {:>10} {:>8} {:>16}\n", "", "faults", "named", "recall", "wronged", "precision",
+             "wronged a sweep");
+  line("hosts and NICs", score.slow_hosts_named, score.slow_hosts, score.hosts_wronged);
+  line("pairs", score.slow_pairs_named, score.slow_pairs, score.pairs_wronged);
+  line("leaves and rails", score.blocks_named, score.blocks, score.blocks_wronged);
+  fmt::print("{} sweeps of {:.1f} rounds and {:.0f} meetings\n", score.sweeps,
+             static_cast<double>(score.rounds) / sweeps, static_cast<double>(score.meetings) / sweeps);
+}
+
+void print_json(const Score& score) {
+  const nlohmann::ordered_json object = {{"kind", "simulation"},
+                                         {"sweeps", score.sweeps},
+                                         {"slow_hosts", score.slow_hosts},
+                                         {"slow_hosts_named", score.slow_hosts_named},
+                                         {"hosts_wronged", score.hosts_wronged},
+                                         {"slow_pairs", score.slow_pairs},
+                                         {"slow_pairs_named", score.slow_pairs_named},
+                                         {"pairs_wronged", score.pairs_wronged},
+                                         {"blocks", score.blocks},
+                                         {"blocks_named", score.blocks_named},
+                                         {"blocks_wronged", score.blocks_wronged},
+                                         {"rounds", score.rounds},
+                                         {"meetings", score.meetings}};
+  fmt::print("{}\n", object.dump());
+}
+
+void study(const SimulationOptions& options) {
+  Score score;
+  for (int run = 0; run < options.runs; ++run) {
+    const Fabric fabric = fabric_of(options, run);
+    score = score + score_of(fabric, sweep_over(options, fabric));
+  }
+  options.json ? print_json(score) : print_score(score);
+}
+
+void show_one(const SimulationOptions& options) {
+  const SimulatedSweep simulated = sweep_over(options, fabric_of(options, 0));
+  if (!options.records.empty()) write_text_file(options.records, records_of(simulated.sweep, kSize), "--records");
+  if (options.records == "-") return;
+  VerdictSettings settings;
+  settings.tolerance = options.tolerance;
+  fmt::print("{}", verdict_text(simulated.sweep, simulated.verdict, settings, {}));
+}
+
+ExitStatus simulate_fabric(int argc, char** argv) {
+  SimulationOptions options;
+  if (!read_options(argc, argv, options)) return ExitStatus::kOk;
+  options.runs > 0 ? study(options) : show_one(options);
+  return ExitStatus::kOk;
+}
+
+}  // namespace
+}  // namespace fabricbench::cluster
+
+int main(int argc, char** argv) {
+  return fabricbench::cluster::run_tool(fabricbench::cluster::kName,
+                                        [&] { return fabricbench::cluster::simulate_fabric(argc, argv); });
+}

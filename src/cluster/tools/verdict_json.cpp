@@ -1,0 +1,122 @@
+#include "cluster/tools/verdict_json.h"
+
+#include <cstddef>
+#include <vector>
+
+#include "cluster/finding_words.h"
+#include "cluster/host_fold.h"
+#include "cluster/verdict_lists.h"
+#include "common/core/version.h"
+
+namespace fabricbench::cluster {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json rate_json(double rate) { return rate > 0 ? Json(rate / 1e9) : Json(nullptr); }
+
+/// The name in a place; null where the place is negative or has no name.
+Json named(const std::vector<std::string>& names, std::int32_t place) {
+  if (place < 0) return nullptr;
+  const std::string& name = names.at(static_cast<std::size_t>(place));
+  return name.empty() ? Json(nullptr) : Json(name);
+}
+
+Json hosts_json(const Sweep& sweep, const std::vector<std::int32_t>& hosts) {
+  Json names = Json::array();
+  for (const std::int32_t host : hosts) names.push_back(sweep.hosts.at(static_cast<std::size_t>(host)));
+  return names;
+}
+
+Json list_json(const std::vector<std::string>& hosts) { return {{"folded", fold_hosts(hosts)}, {"hosts", hosts}}; }
+
+Json lists_json(const HostLists& lists) {
+  return {{"slow", list_json(lists.slow)},
+          {"dead", list_json(lists.dead)},
+          {"unsteady", list_json(lists.unsteady)},
+          {"suspect", list_json(lists.suspect)},
+          {"not_judged", list_json(lists.not_judged)},
+          {"fine", list_json(lists.fine)}};
+}
+
+Json commands_json(const std::vector<NextCommand>& commands) {
+  Json all = Json::array();
+  for (const NextCommand& each : commands) all.push_back({{"command", each.command}, {"purpose", each.purpose}});
+  return all;
+}
+
+Json finding_json(const Sweep& sweep, const Verdict& verdict, const Finding& finding, const HostLists& lists) {
+  const std::string open = open_question(sweep, verdict, finding);
+  const bool measured = finding.failed < finding.readings;
+  return {{"blame", name(finding.blame)},
+          {"direction", name(finding.direction)},
+          {"hosts", hosts_json(sweep, finding.hosts)},
+          {"rail", named(sweep.rails, finding.rail)},
+          {"leaf", named(sweep.leaves, finding.leaf)},
+          {"other_leaf", named(sweep.leaves, finding.other_leaf)},
+          {"text", sentence(sweep, finding)},
+          {"percent_of_expected", measured ? Json(100 * finding.ratio) : Json(nullptr)},
+          {"bandwidth_gb_per_s", rate_json(finding.rate)},
+          {"expected_gb_per_s", rate_json(finding.expected)},
+          {"readings", finding.readings},
+          {"failed_readings", finding.failed},
+          {"partners", finding.partners},
+          {"false_alarm_probability", finding.false_alarm},
+          {"confirmed", finding.confirmed},
+          {"reason", finding.reason.empty() ? Json(nullptr) : Json(finding.reason)},
+          {"to_settle", open.empty() ? Json(nullptr) : Json(open)},
+          {"next_commands", commands_json(next_commands(sweep, finding, lists.fine))}};
+}
+
+Json question_json(const Sweep& sweep, const Question& question) {
+  return {{"host", named(sweep.hosts, question.host)},
+          {"other_host", named(sweep.hosts, question.other)},
+          {"rail", named(sweep.rails, question.rail)},
+          {"readings", question.readings},
+          {"why", question.why}};
+}
+
+Json stratum_json(const Sweep& sweep, const Stratum& stratum) {
+  return {{"measured", named(sweep.kinds, stratum.kind)},
+          {"from_rail", named(sweep.rails, stratum.from_rail)},
+          {"to_rail", named(sweep.rails, stratum.to_rail)},
+          {"both_ways", stratum.both_ways},
+          {"same_leaf", sweep.leaf_of.empty() ? Json(nullptr) : Json(stratum.same_leaf)},
+          {"readings", stratum.readings},
+          {"centre_gb_per_s", rate_json(stratum.centre)},
+          {"scale_percent", 100 * stratum.scale}};
+}
+
+}  // namespace
+
+Json verdict_json(const Sweep& sweep, const Verdict& verdict, const VerdictSettings& settings,
+                  std::span<const std::string> notices) {
+  const HostLists lists = host_lists(sweep, verdict);
+  Json findings = Json::array();
+  for (const Finding& finding : verdict.findings) findings.push_back(finding_json(sweep, verdict, finding, lists));
+  Json questions = Json::array();
+  for (const Question& question : verdict.questions) questions.push_back(question_json(sweep, question));
+  Json strata = Json::array();
+  for (const Stratum& stratum : verdict.strata) strata.push_back(stratum_json(sweep, stratum));
+  return {{"kind", "slow_links"},
+          {"schema_version", 1},
+          {"fabricbench_version", kVersion},
+          {"judged", name(verdict.judged)},
+          {"headline", headline(sweep, verdict)},
+          {"hosts", sweep.hosts.size()},
+          {"readings", verdict.readings},
+          {"failed_readings", verdict.failed},
+          {"outliers_percent", 100 * verdict.outliers},
+          {"alone_over_together", verdict.alone_over_together > 0 ? Json(verdict.alone_over_together) : Json(nullptr)},
+          {"oversubscribed", is_oversubscribed(verdict)},
+          {"tolerance_percent", 100 * settings.tolerance},
+          {"false_alarm_percent", 100 * settings.false_alarm},
+          {"lists", lists_json(lists)},
+          {"findings", std::move(findings)},
+          {"questions", std::move(questions)},
+          {"strata", std::move(strata)},
+          {"notes", verdict.notes},
+          {"notices", std::vector<std::string>(notices.begin(), notices.end())}};
+}
+
+}  // namespace fabricbench::cluster

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace fabricbench {
+
+/// The first `most` lines, and where there are more one that says how many: `and 3 ranks more`, where `what` is `ranks
+/// more`.
+[[nodiscard]] inline std::vector<std::string> at_most(std::vector<std::string> lines, std::size_t most,
+                                                      std::string_view what) {
+  if (lines.size() <= most) return lines;
+  const std::size_t more = lines.size() - most;
+  lines.resize(most);
+  lines.push_back(fmt::format("and {} {}", more, what));
+  return lines;
+}
+
+}  // namespace fabricbench

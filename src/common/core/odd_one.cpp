@@ -1,0 +1,106 @@
+#include "common/core/odd_one.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "common/core/statistics.h"
+
+namespace fabricbench {
+namespace {
+
+constexpr double kFloor = 0.1;            // of the others' median: below this, machines differ anyway
+constexpr double kDeviations = 4;         // standard deviations that are no accident
+constexpr double kSigmaOfMad = 1.4826;    // of a normal distribution: standard deviation over median absolute deviation
+constexpr std::size_t kLeastToBlame = 3;  // of two that differ, either may be the odd one
+
+/// Those that a contender is compared with, itself among them.
+class Peers {
+ public:
+  void add(const Contender& contender) {
+    sorted_.push_back(contender.rate);
+    if (contender.rate > slower_) return;
+    slower_ = contender.rate;
+    most_of_slower_ = std::max(contender.rate, contender.most);
+  }
+
+  /// To be called when all have been added.
+  void conclude() {
+    std::sort(sorted_.begin(), sorted_.end());
+    const double centre = median(sorted_);
+    std::vector<double> deviations;
+    deviations.reserve(sorted_.size());
+    for (const double rate : sorted_) deviations.push_back(std::abs(rate - centre));
+    const double spread = centre > 0 ? kSigmaOfMad * median(deviations) / centre : 0;
+    tolerance_ = std::max(kFloor, kDeviations * spread);
+  }
+
+  [[nodiscard]] Comparison compare(const Contender& contender) const {
+    if (sorted_.size() < 2) return {Standing::kAlone, contender.rate};
+    const double others = lower_median_without(contender.rate);
+    if (sorted_.size() < kLeastToBlame) {
+      return {differ() ? Standing::kUndecided : Standing::kUsual, contender.rate, others};
+    }
+    const bool slow = std::max(contender.rate, contender.most) < others * (1 - tolerance_);
+    return {slow ? Standing::kSlow : Standing::kUsual, contender.rate, others};
+  }
+
+ private:
+  [[nodiscard]] bool differ() const { return most_of_slower_ < sorted_.back() * (1 - kFloor); }
+
+  [[nodiscard]] double lower_median_without(double rate) const {
+    const auto own = static_cast<std::size_t>(std::lower_bound(sorted_.begin(), sorted_.end(), rate) - sorted_.begin());
+    const std::size_t middle = (sorted_.size() - 2) / 2;
+    return sorted_[middle < own ? middle : middle + 1];
+  }
+
+  std::vector<double> sorted_;
+  double slower_ = std::numeric_limits<double>::infinity();  // the lowest rate
+  double most_of_slower_ = 0;
+  double tolerance_ = kFloor;
+};
+
+using Key = std::pair<std::string, std::string>;  // like whom, and on which host; no host: on all
+
+/// A host of its own decides where it can blame; else all hosts do, where that is more.
+Comparison combined(const Comparison& own_host, Comparison all_hosts, bool several_hosts) {
+  if (own_host.standing == Standing::kSlow || !several_hosts) return own_host;
+  all_hosts.across_hosts = true;
+  if (all_hosts.standing == Standing::kSlow) return all_hosts;
+  return own_host.standing == Standing::kUsual ? own_host : all_hosts;
+}
+
+}  // namespace
+
+std::string_view name(Standing standing) {
+  constexpr std::array<std::string_view, 4> kNames = {"usual", "slow", "undecided", "alone"};
+  return kNames[static_cast<std::size_t>(standing)];
+}
+
+std::vector<Comparison> compare_with_others(std::span<const Contender> contenders) {
+  std::map<Key, Peers> groups;
+  std::map<std::string, std::string> first_host;
+  std::map<std::string, bool> several_hosts;
+  for (const Contender& contender : contenders) {
+    groups[{contender.like, contender.host}].add(contender);
+    groups[{contender.like, ""}].add(contender);
+    if (first_host.try_emplace(contender.like, contender.host).first->second != contender.host) {
+      several_hosts[contender.like] = true;
+    }
+  }
+  for (auto& [key, peers] : groups) peers.conclude();
+  std::vector<Comparison> comparisons;
+  comparisons.reserve(contenders.size());
+  for (const Contender& contender : contenders) {
+    comparisons.push_back(combined(groups.at({contender.like, contender.host}).compare(contender),
+                                   groups.at({contender.like, ""}).compare(contender),
+                                   several_hosts.count(contender.like) > 0));
+  }
+  return comparisons;
+}
+
+}  // namespace fabricbench

@@ -1,0 +1,143 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "common/core/error.h"
+#include "common/core/options.h"
+
+/// What option specs are made of: kinds of value that several options share.
+namespace fabricbench::option_parts {
+
+inline constexpr std::int64_t kMostInt = std::numeric_limits<std::int32_t>::max();
+
+/// Words that an option takes, and what they mean.
+template <typename Value, std::size_t N>
+using Choices = std::array<std::pair<std::string_view, Value>, N>;
+
+template <typename Value, std::size_t N>
+Value choose(std::string_view text, std::string_view what, const Choices<Value, N>& choices) {
+  std::vector<std::string_view> known;
+  for (const auto& [word, value] : choices) {
+    if (word == text) return value;
+    known.push_back(word);
+  }
+  throw UsageError(fmt::format("'{}' is not a {}; choose one of {}", text, what, fmt::join(known, ", ")));
+}
+
+template <typename Value, std::size_t N>
+std::string_view word_for(Value value, const Choices<Value, N>& choices) {
+  for (const auto& [word, candidate] : choices) {
+    if (candidate == value) return word;
+  }
+  return "";
+}
+
+/// The part of the options that a member belongs to.
+template <typename Part, typename AnyOptions>
+auto& part_of(AnyOptions& options) {
+  if constexpr (std::is_same_v<Part, Sweep>) {
+    return options.sweep;
+  } else if constexpr (std::is_same_v<Part, RdmaOptions>) {
+    return options.rdma;
+  } else {
+    return options;
+  }
+}
+
+/// The pair of functions that an OptionSpec needs.
+struct Accessors {
+  std::function<void(Options&, std::string_view)> set;
+  std::function<std::string(const Options&)> get;
+};
+
+template <typename Part>
+Accessors size(Bytes Part::*member) {
+  return {[=](Options& options, std::string_view text) { part_of<Part>(options).*member = parse_bytes(text); },
+          [=](const Options& options) { return exact_bytes(part_of<Part>(options).*member); }};
+}
+
+template <typename Part>
+Accessors integer(std::int64_t Part::*member, std::string_view what, std::int64_t least, std::int64_t most = kMostInt) {
+  return {[=](Options& options, std::string_view text) {
+            part_of<Part>(options).*member = parse_integer(text, what, least, most);
+          },
+          [=](const Options& options) { return fmt::format("{}", part_of<Part>(options).*member); }};
+}
+
+template <typename Part>
+Accessors number(double Part::*member, std::string_view what, double least, double most) {
+  return {[=](Options& options, std::string_view text) {
+            part_of<Part>(options).*member = parse_number(text, what, least, most);
+          },
+          [=](const Options& options) { return fmt::format("{}", part_of<Part>(options).*member); }};
+}
+
+template <typename Part>
+Accessors flag(bool Part::*member) {
+  return {[=](Options& options, std::string_view) { part_of<Part>(options).*member = true; },
+          [=](const Options& options) { return part_of<Part>(options).*member ? "true" : ""; }};
+}
+
+template <typename Part>
+Accessors zero_or_one(bool Part::*member, std::string_view what) {
+  return {[=](Options& options, std::string_view text) {
+            part_of<Part>(options).*member = parse_integer(text, what, 0, 1) == 1;
+          },
+          [=](const Options& options) { return part_of<Part>(options).*member ? "1" : "0"; }};
+}
+
+/// `kind`: what the text is, such as `a file name`.
+template <typename Part>
+Accessors text(std::string Part::*member, std::string_view what, std::string_view kind) {
+  return {[=](Options& options, std::string_view given) {
+            if (given.empty()) throw UsageError(fmt::format("{} wants {}, and was given none", what, kind));
+            part_of<Part>(options).*member = given;
+          },
+          [=](const Options& options) { return part_of<Part>(options).*member; }};
+}
+
+/// `choices` must live as long as the program.
+template <typename Part, typename Value, std::size_t N>
+Accessors choice(Value Part::*member, std::string_view what, const Choices<Value, N>& choices) {
+  return {
+      [=, &choices](Options& options, std::string_view word) {
+        part_of<Part>(options).*member = choose(word, what, choices);
+      },
+      [=, &choices](const Options& options) { return std::string(word_for(part_of<Part>(options).*member, choices)); }};
+}
+
+[[nodiscard]] inline OptionSpec spec(OptionGroup group, std::string names, std::string value_name, std::string help,
+                                     Accessors accessors, std::string environment = "") {
+  return {group,
+          std::move(names),
+          std::move(value_name),
+          std::move(help),
+          std::move(accessors.set),
+          std::move(accessors.get),
+          std::move(environment)};
+}
+
+[[nodiscard]] inline OptionSpec offered_by(OfferedBy programs, OptionSpec made) {
+  made.offered_by = programs;
+  return made;
+}
+
+/// Of those programs only that it means something to.
+[[nodiscard]] inline OptionSpec only_where(std::function<bool(const ProgramFacts&)> condition, OptionSpec made) {
+  made.only_where = std::move(condition);
+  return made;
+}
+
+}  // namespace fabricbench::option_parts

@@ -1,0 +1,8 @@
+#pragma once
+
+namespace fabricbench {
+
+/// The whole of the program that copies between GPUs and memory within hosts. Starts and ends MPI; does not throw.
+[[nodiscard]] int run_copies(int argc, char** argv);
+
+}  // namespace fabricbench

@@ -1,0 +1,170 @@
+#include "common/host/pci_way.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <fstream>
+#include <iterator>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "common/host/files.h"
+#include "common/host/pci_link.h"
+#include "common/host/pci_path.h"
+
+namespace fabricbench::host {
+namespace {
+
+std::filesystem::path directory_of(std::string_view address, const std::filesystem::path& root) {
+  return root / "sys/bus/pci/devices" / address;
+}
+
+/// The two devices' paths, and how many of the first elements they share.
+struct Fork {
+  PciPath from;
+  PciPath to;
+  std::size_t common = 0;
+};
+
+Fork fork_of(std::string_view from, std::string_view to, const std::filesystem::path& root) {
+  Fork fork{pci_path(directory_of(from, root)), pci_path(directory_of(to, root))};
+  const auto parted = std::mismatch(fork.from.begin(), fork.from.end(), fork.to.begin(), fork.to.end()).first;
+  fork.common = static_cast<std::size_t>(std::distance(fork.from.begin(), parted));
+  return fork;
+}
+
+/// Those below the last shared element, and that one where it is no host bridge.
+std::vector<std::string> bridges_of(const Fork& fork) {
+  std::vector<std::string> bridges;
+  for (std::size_t i = fork.from.size() - 1; i > std::max<std::size_t>(fork.common, 1); --i) {
+    bridges.push_back(fork.from[i - 1]);
+  }
+  if (fork.common > 1) bridges.push_back(fork.from[fork.common - 1]);
+  for (std::size_t i = std::max<std::size_t>(fork.common, 1); i + 1 < fork.to.size(); ++i) {
+    bridges.push_back(fork.to[i]);
+  }
+  return bridges;
+}
+
+std::string name_of(const Fork& fork, const std::filesystem::path& root) {
+  constexpr std::size_t kBelowOneSwitch = 2;  // the switch's downstream port, and the device
+  if (fork.common > 1) {
+    const std::size_t longer = std::max(fork.from.size(), fork.to.size()) - fork.common;
+    return longer <= kBelowOneSwitch ? "PIX" : "PXB";
+  }
+  if (fork.common == 1) return "PHB";
+  const auto node = numa_node_of(directory_of(fork.from.back(), root));
+  return node && node == numa_node_of(directory_of(fork.to.back(), root)) ? "NODE" : "SYS";
+}
+
+enum class Redirection { kNone, kSome, kUnknown };
+
+std::uint32_t word_at(const std::string& bytes, std::size_t offset, std::size_t size) {
+  std::uint32_t word = 0;
+  for (std::size_t i = 0; i < size; ++i) {
+    word |= std::uint32_t{static_cast<std::uint8_t>(bytes[offset + i])} << (8 * i);
+  }
+  return word;
+}
+
+/// Whether a bridge's access control services send requests or completions between its devices upwards. The kernel
+/// shows the part of the configuration space that tells to root only.
+Redirection redirection_of(std::string_view bridge, const std::filesystem::path& root) {
+  constexpr std::size_t kExtendedBegin = 0x100;
+  constexpr std::size_t kExtendedEnd = 0x1000;
+  constexpr std::uint32_t kAcs = 0x000d;
+  constexpr std::size_t kControl = 6;
+  constexpr std::uint32_t kRequestRedirect = 1 << 2;
+  constexpr std::uint32_t kCompletionRedirect = 1 << 3;
+  std::ifstream file(directory_of(bridge, root) / "config", std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  if (bytes.size() <= kExtendedBegin) return Redirection::kUnknown;
+  std::size_t at = kExtendedBegin;
+  for (std::size_t seen = 0; at >= kExtendedBegin && at + 8 <= bytes.size() && seen < kExtendedEnd / 8; ++seen) {
+    const std::uint32_t header = word_at(bytes, at, 4);
+    if ((header & 0xffff) == kAcs) {
+      const std::uint32_t control = word_at(bytes, at + kControl, 2);
+      return (control & (kRequestRedirect | kCompletionRedirect)) != 0 ? Redirection::kSome : Redirection::kNone;
+    }
+    at = header >> 20;
+  }
+  return Redirection::kNone;
+}
+
+void add_redirections(const std::vector<std::string>& bridges, const std::filesystem::path& root,
+                      std::vector<std::string>& found) {
+  std::vector<std::string> redirecting;
+  std::vector<std::string> unknown;
+  for (const std::string& bridge : bridges) {
+    const Redirection redirection = redirection_of(bridge, root);
+    if (redirection == Redirection::kSome) redirecting.push_back(bridge);
+    if (redirection == Redirection::kUnknown) unknown.push_back(bridge);
+  }
+  if (!redirecting.empty()) {
+    found.push_back(fmt::format(
+        "ACS of bridge{} {} redirects requests between devices through the root complex; switch that off (setpci -s "
+        "ADDRESS ECAP_ACS+0x6.w=0000), unless the vendor of the host wants it set",
+        redirecting.size() == 1 ? "" : "s", fmt::join(redirecting, ", ")));
+  }
+  if (!unknown.empty()) {
+    found.push_back(
+        fmt::format("whether ACS of bridge{} {} redirects requests is not known, since only root may read "
+                    "it (lspci -vvv: ACSCtl)",
+                    unknown.size() == 1 ? "" : "s", fmt::join(unknown, ", ")));
+  }
+}
+
+void add_translation(std::string_view address, const std::filesystem::path& root, std::vector<std::string>& found) {
+  const auto type = read_first_line(directory_of(address, root) / "iommu_group/type");
+  if (!type || !type->starts_with("DMA")) return;
+  found.push_back(
+      fmt::format("the IOMMU translates the addresses of {} ({}); start the kernel with iommu=pt", address, *type));
+}
+
+/// A GPU that idles may have lowered the speed of its link, but not the width.
+void add_slow_link(std::string_view address, const std::filesystem::path& root, std::vector<std::string>& found) {
+  const PciLinks links = pci_links(address, root);
+  if (!links.current || !links.most || *links.current == *links.most) return;
+  const bool narrow = links.current->width < links.most->width;
+  found.push_back(fmt::format("the link of {} runs at {:g} GT/s x{} and can do {:g} GT/s x{}; {}", address,
+                              links.current->gigatransfers_per_s, links.current->width, links.most->gigatransfers_per_s,
+                              links.most->width,
+                              narrow ? "see whether its slot has so many lanes, and seat it anew"
+                                     : "that may be to save power while it idles, or its slot is slower"));
+}
+
+}  // namespace
+
+std::optional<PciWay> pci_way(std::string_view from, std::string_view to, const std::filesystem::path& root) {
+  const Fork fork = fork_of(from, to, root);
+  if (fork.from.empty() || fork.to.empty()) return std::nullopt;
+  return PciWay{name_of(fork, root), bridges_of(fork)};
+}
+
+std::vector<std::string> obstacles_between(std::string_view from, std::string_view to,
+                                           const std::filesystem::path& root) {
+  const auto way = pci_way(from, to, root);
+  if (!way)
+    return {fmt::format("how {} and {} are connected is not known, since sysfs lists only PCI devices", from, to)};
+  std::vector<std::string> found;
+  const bool long_way = way->name != "PIX" && way->name != "PXB";
+  if (long_way) {
+    found.push_back(
+        fmt::format("{} and {} are {} apart (nvidia-smi topo -m), so that data goes through the processor; "
+                    "take a device below the same switch (-d)",
+                    from, to, way->name));
+  }
+  add_redirections(way->bridges, root, found);
+  for (const std::string_view address : {from, to}) add_translation(address, root, found);
+  for (const std::string_view address : {from, to}) add_slow_link(address, root, found);
+  for (const std::string& bridge : way->bridges) add_slow_link(bridge, root, found);
+  return found;
+}
+
+std::string pci_address_of_rdma_device(std::string_view name, const std::filesystem::path& root) {
+  const PciPath path = pci_path(root / "sys/class/infiniband" / name / "device");
+  return path.empty() ? "" : path.back();
+}
+
+}  // namespace fabricbench::host

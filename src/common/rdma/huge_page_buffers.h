@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "common/core/buffer_source.h"
+#include "common/core/memory.h"
+#include "common/host/huge_pages.h"
+
+namespace fabricbench {
+
+/// Blocks of this host's huge pages.
+class HugePageBuffers final : public BufferSource {
+ public:
+  /// `processes` of this host take huge pages at the same time. Throws Error (missing), with what the host has and how
+  /// more can be had, where there are too few for two buffers each. `root` stands for / in tests.
+  explicit HugePageBuffers(int processes, std::filesystem::path root = "/");
+  ~HugePageBuffers() override;
+
+  [[nodiscard]] std::string description() const override;
+  [[nodiscard]] Memory& memory() override { return memory_; }
+  [[nodiscard]] std::byte* allocate(std::size_t bytes) override;
+  void release(std::byte* block) noexcept override;
+  /// This process's share of what is free, in whole pages for each of two buffers.
+  [[nodiscard]] std::optional<Bytes> available() const override;
+
+ private:
+  [[nodiscard]] std::size_t whole_pages(std::size_t bytes) const;
+
+  int processes_;
+  std::filesystem::path root_;
+  host::HugePages pages_;
+  std::map<std::byte*, std::size_t> blocks_;  // their bytes, in whole pages
+  HostMemory memory_;
+};
+
+}  // namespace fabricbench

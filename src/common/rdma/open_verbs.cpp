@@ -1,0 +1,116 @@
+#include "common/rdma/open_verbs.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "common/core/error.h"
+#include "common/core/host_buffers.h"
+#include "common/harness/open_everywhere.h"
+#include "common/harness/rate_of.h"
+#include "common/rdma/buffers.h"
+#include "common/rdma/gpu_way.h"
+#include "common/rdma/routes.h"
+#include "common/rdma/seen.h"
+#include "common/rdma_cm/cm_connector.h"
+#include "common/verbs/direct_connector.h"
+#include "common/verbs/verbs_session.h"
+
+namespace fabricbench {
+namespace {
+
+std::unique_ptr<verbs::Connector> connector_for(const RdmaOptions& options) {
+  if (options.by_rdma_cm) return std::make_unique<rdma_cm::CmConnector>();
+  return std::make_unique<verbs::DirectConnector>();
+}
+
+/// Opens a session on `buffers`, in steps between which all processes learn whether all went well.
+std::unique_ptr<verbs::VerbsSession> open_session(const Team& team, const Placed& placed,
+                                                  const verbs::VerbsSettings& settings,
+                                                  std::unique_ptr<BufferSource> buffers,
+                                                  std::optional<SeenBy> seen_by = std::nullopt) {
+  const mpi::Communicator& world = team.world();
+  const mpi::Communicator& group = team.group();
+  const auto gather = [&group](const std::string& text) { return all_gather(group, text); };
+  auto session = open_everywhere(world, placed.host, [&] {
+    return std::make_unique<verbs::VerbsSession>(settings, std::move(buffers), connector_for(settings.options),
+                                                 group.rank(), gather, [&group] { group.barrier(); });
+  });
+  const std::vector<std::string> introductions = gather(session->introduction());
+  const std::vector<std::string> invitations =
+      gather(open_everywhere(world, placed.host, [&] { return session->agree_with(introductions); }));
+  (void)open_everywhere(world, placed.host, [&] {
+    session->connect(invitations);
+    return true;
+  });
+  if (seen_by) open_reader(team, placed, *session);
+  (void)open_everywhere(world, placed.host, [&] {
+    session->finish_opening();
+    return true;
+  });
+  return session;
+}
+
+/// What one process's pair reaches in host memory, and what the user should know of that.
+struct HostComparison {
+  double rate = 0;  // bytes per second; 0: not measured
+  std::vector<std::string> notices{};
+};
+
+/// What messages reach where all else is the same but their buffers lie in the host's memory. They are the largest that
+/// are asked for, 8 MiB at most: larger ones are no faster, and would take memory that nobody has planned. Of small
+/// ones nothing can be learned about bandwidth. Where it cannot be done, the same on every process, the run goes on
+/// without.
+HostComparison compare_with_host(const Team& team, const Placed& placed, const Options& options, const Collective& test,
+                                 const verbs::VerbsSettings& settings) {
+  constexpr Bytes kLeast = Bytes{64} << 10;
+  constexpr Bytes kMost = Bytes{8} << 20;
+  if (test.figure() == Figure::kLatency || test.verb() == Verb::kAtomic || options.sweep.max_bytes < kLeast) return {};
+  try {
+    const auto session = open_session(team, placed, settings, std::make_unique<HostBuffers>());
+    const Bytes size = std::min({options.sweep.max_bytes, kMost, session->most_bytes().value_or(kMost)});
+    const auto buffers = open_everywhere(team.world(), placed.host,
+                                         [&] { return std::pair(Buffers(*session, size), Buffers(*session, size)); });
+    return {rate_of(*session, test, buffers.first.on(0), buffers.second.on(0), team.group())};
+  } catch (const Error& error) {
+    if (error.status() != ExitStatus::kMissing && error.status() != ExitStatus::kUsage) throw;
+    return {0, {fmt::format("Host memory was not tried for comparison: {}", error.what())}};
+  }
+}
+
+void append(std::vector<std::string>& all, std::vector<std::string> more) {
+  for (std::string& text : more) all.push_back(std::move(text));
+}
+
+}  // namespace
+
+BackendChoice open_verbs(const Team& team, const Placed& placed, const Options& options, const SettledPort& port,
+                         const Collective& test, std::optional<SeenBy> seen_by) {
+  const bool latency = test.figure() == Figure::kLatency;
+  verbs::VerbsSettings settings{placed.host, test.verb(), latency, options.rdma};
+  settings.options.device = port.device;
+  settings.options.port = port.port;
+  if (seen_by) settings = settings_to_see(std::move(settings), *seen_by);
+  auto buffers = open_buffers(team, placed, options);
+  const bool on_gpu = !buffers.source->on_host();
+  std::vector<std::string> notices = port.notices;
+  append(notices, std::move(buffers.notices));
+  GpuWay way;
+  if (on_gpu) way = gpu_way(team, buffers.source->pci_address(), port.device);
+  HostComparison host;
+  if (on_gpu) host = compare_with_host(team, placed, options, test, settings);
+  auto session = open_session(team, placed, settings, std::move(buffers.source), seen_by);
+  session->compare_with(host.rate, std::move(way.obstacles));
+  append(notices, route_notices(team, "RDMA", session->route()));
+  notices.push_back(registration_notice(team.world(), *session));
+  append(notices, std::move(way.notices));
+  append(notices, std::move(host.notices));
+  if (seen_by) append(notices, seen_notices(team, *session, *seen_by));
+  return {std::move(session), "verbs", "this program measures it", std::move(notices)};
+}
+
+}  // namespace fabricbench

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <utility>
+
+#include "common/report/output_file.h"
+#include "common/report/sink.h"
+
+namespace fabricbench {
+
+/// Prints connections: a row for each pair and step. Everything else stands on `#` lines.
+class ConnectTableSink final : public Sink {
+ public:
+  explicit ConnectTableSink(OutputFile output) : output_(std::move(output)) {}
+
+  void begin(const Context& context) override;
+  void connected(const ConnectRow& row) override;
+  void end(const Ending& ending) override;
+
+ private:
+  OutputFile output_;
+  Context context_;
+};
+
+}  // namespace fabricbench

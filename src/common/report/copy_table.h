@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/report/output_file.h"
+#include "common/report/sink.h"
+
+namespace fabricbench {
+
+/// Prints copies: a row for each, GPU by GPU. Everything else stands on `#` lines.
+class CopyTableSink final : public Sink {
+ public:
+  explicit CopyTableSink(OutputFile output) : output_(std::move(output)) {}
+
+  void begin(const Context& context) override;
+  void row(const Row& /*row*/) override {}
+  void copied(const CopyRow& row) override;
+  void end(const Ending& ending) override;
+
+ private:
+  void note_standing(const std::string& host, const CopyGpu& gpu, Standing standing);
+  [[nodiscard]] std::string odd_line() const;
+
+  OutputFile output_;
+  Context context_;
+  std::vector<std::string> odd_;  // GPUs that are slower than others, as they are named
+  bool compared_ = false;
+  bool undecided_ = false;
+};
+
+}  // namespace fabricbench

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/report/output_file.h"
+#include "common/report/sink.h"
+
+namespace fabricbench {
+
+/// Writes the matrix of a sweep over pairs as CSV (RFC 4180): a header with the senders' names, then a line a receiver
+/// with its name and what it received from each, in GB/s. A field is empty where nothing was measured, and 0 where that
+/// failed.
+class MatrixCsvSink final : public Sink {
+ public:
+  explicit MatrixCsvSink(OutputFile output) : output_(std::move(output)) {}
+
+  void begin(const Context& context) override;
+  void matrix_row(const MatrixRow& row) override;
+  void end(const Ending& /*ending*/) override {}
+
+ private:
+  OutputFile output_;
+  std::vector<std::string> names_;  // of the endpoints
+};
+
+}  // namespace fabricbench

@@ -1,0 +1,136 @@
+#include "common/report/perftest_table.h"
+
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "common/report/banner.h"
+
+namespace fabricbench {
+namespace {
+
+// The texts and formats are those of perftest 6.06 (src/perftest_parameters.h), but for MiB/sec, as later ones say it.
+constexpr std::string_view kDashedLine =
+    "---------------------------------------------------------------------------------------\n";
+constexpr std::string_view kLatencyTitle =
+    " #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]    t_stdev[usec]   99% "
+    "percentile[usec]   99.9% percentile[usec] \n";
+
+std::string bandwidth_title(const RdmaOptions& options) {
+  return fmt::format(" #bytes     #iterations    BW peak[{0}]    BW average[{0}]   MsgRate[Mpps]\n",
+                     options.gbits ? "Gb/sec" : "MiB/sec");
+}
+
+std::string labelled(std::string_view label, std::string_view text) {
+  return fmt::format(" {:<15} : {}\n", label, text);
+}
+
+std::string settings_block(const Context& context) {
+  const RdmaOptions& rdma = context.options.rdma;
+  const bool latency = context.figure == Figure::kLatency;
+  std::string text = fmt::format("{}                    {} {}Test\n", kDashedLine, context.program,
+                                 context.figure == Figure::kBothWays ? "Bidirectional " : "");
+  if (!rdma.device.empty()) text += labelled("Device", rdma.device);
+  text += labelled("Library", context.library);
+  text += labelled("Number of qps", fmt::to_string(rdma.queue_pairs));
+  text += labelled("Connection type", name(rdma.transport));
+  text += labelled("TX depth", fmt::to_string(depth_of(rdma, latency)));
+  if (rdma.moderation > 0) text += labelled("CQ Moderation", fmt::to_string(rdma.moderation));
+  text += labelled("Mtu", rdma.mtu > 0 ? fmt::format("{}[B]", rdma.mtu) : "largest of both ports");
+  if (rdma.inlined) text += labelled("Max inline data", fmt::format("{}[B]", *rdma.inlined));
+  if (context.groups.size() > 1) {
+    for (std::size_t pair = 0; pair < context.groups.size(); ++pair) {
+      text += labelled(fmt::format("Pair {}", pair), pair_text(context, static_cast<int>(pair)));
+    }
+  }
+  return text + std::string(kDashedLine);
+}
+
+/// What a figure of the median message comes to for a message that takes `time`.
+double rate_at(double of_median, const Summary& summary, Seconds time) {
+  return time > 0 ? of_median * summary.median / time : of_median;
+}
+
+std::int64_t operations(const Measurement& measured) {
+  return measured.summary.samples * measured.operations_per_sample;
+}
+
+std::string bandwidth_row(const Row& row, const RdmaOptions& options) {
+  constexpr double kMebibyte = 0x100000;
+  constexpr double kGigabit = 125'000'000;  // bytes
+  constexpr double kPreciseBelow = 0.1;     // Gb/s
+  const Measurement& measured = *row.out_of_place;
+  const Summary& summary = measured.summary;
+  const double unit = options.gbits ? kGigabit : kMebibyte;
+  const double peak = rate_at(measured.algbw, summary, summary.min) / unit;
+  const double average = rate_at(measured.algbw, summary, summary.mean) / unit;
+  const double message_rate = rate_at(measured.message_rate, summary, summary.mean) / 1e6;
+  if (options.gbits && average < kPreciseBelow) {
+    return fmt::format(" {:<7}    {}           {:<7.6f}            {:<7.6f}            {:<7.6f}\n", row.size,
+                       operations(measured), peak, average, message_rate);
+  }
+  return fmt::format(" {:<7}    {:<10}       {:<7.2f}            {:<7.2f}\t\t   {:<7.6f}\n", row.size,
+                     operations(measured), peak, average, message_rate);
+}
+
+/// A percentile that too few samples support is the largest of them.
+std::string latency_row(const Row& row) {
+  const Measurement& measured = *row.out_of_place;
+  const Summary& summary = measured.summary;
+  return fmt::format(
+      " {:<7} {}          {:<7.2f}        {:<7.2f}      {:<7.2f}  \t       {:<7.2f}     \t{:<7.2f}\t\t{:<7.2f} "
+      "\t\t{:<7.2f}\n",
+      row.size, operations(measured), summary.min * 1e6, summary.max * 1e6, summary.median * 1e6, summary.mean * 1e6,
+      summary.standard_deviation * 1e6, summary.p99.value_or(summary.max) * 1e6,
+      summary.p999.value_or(summary.max) * 1e6);
+}
+
+}  // namespace
+
+void PerftestTableSink::begin(const Context& context) {
+  context_ = context;
+  pending_ = PairRows(context.groups.size());
+  const std::string title =
+      context.figure == Figure::kLatency ? std::string(kLatencyTitle) : bandwidth_title(context.options.rdma);
+  output_.write((context.options.quiet ? std::string() : settings_block(context)) + title);
+}
+
+void PerftestTableSink::row(const Row& row) {
+  if (!row.skipped.empty()) {
+    remarks_.push_back(labelled("Skipped", fmt::format("{} bytes: {}", row.size, row.skipped)));
+    return;
+  }
+  if (!row.out_of_place) return;
+  const std::vector<Row> complete = pending_.add(row);
+  if (!complete.empty()) output_.write(rows_text(complete));
+}
+
+std::string PerftestTableSink::rows_text(const std::vector<Row>& rows) {
+  std::string text;
+  for (const Row& row : rows) {
+    text += context_.figure == Figure::kLatency ? latency_row(row) : bandwidth_row(row, context_.options.rdma);
+    const std::uint64_t lost = row.out_of_place->lost.value_or(0);
+    if (lost == 0) continue;
+    remarks_.push_back(
+        labelled("Lost", fmt::format("{} messages of {} bytes; {}", lost, row.size, pair_text(context_, row.group))));
+  }
+  return text;
+}
+
+void PerftestTableSink::end(const Ending& ending) {
+  std::string text;
+  for (const std::vector<Row>& rows : pending_.take_rest()) text += rows_text(rows);
+  if (!context_.options.quiet) text += kDashedLine;
+  for (const std::string& remark : remarks_) text += remark;
+  text += wrong_line(ending).substr(1);  // without its mark
+  if (!context_.options.quiet) {
+    for (const std::string& notice : context_.notices) text += labelled("Notice", notice);
+    for (const std::string& note : ending.notes) text += labelled("Note", note);
+    for (const std::string& line : ending.wires) text += fmt::format(" {}\n", line);
+    text += fmt::format(" {}\n", ending.precision);
+  }
+  if (!ending.memory_usage.empty()) text += labelled("GPU memory usage", ending.memory_usage);
+  output_.write(text);
+}
+
+}  // namespace fabricbench

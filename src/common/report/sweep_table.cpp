@@ -1,0 +1,273 @@
+#include "common/report/sweep_table.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "common/core/heat_map.h"
+#include "common/report/banner.h"
+#include "common/report/sweep_facts.h"
+#include "common/report/table.h"
+
+namespace fabricbench {
+namespace {
+
+constexpr std::size_t kMostEndpoints = 64;  // that all have a row, and that the map has columns for
+constexpr std::size_t kWorstEndpoints = 32;
+// One endpoint that is down fails with every other one, and must not hide the rest.
+constexpr std::int64_t kMostTroubleOfOne = 8;
+constexpr std::int64_t kMostTroubleLines = 200;
+constexpr std::size_t kMostFindings = 16;
+constexpr int kWidth = 8;  // of a figure
+
+std::string rate_figure(double bandwidth) { return readable(bandwidth / 1e9, kWidth); }
+
+std::string microseconds(Seconds time) { return readable(time * 1e6, kWidth); }
+
+/// Of one direction; `-` where nothing was measured.
+std::string figure(const EndpointSummary::Direction& direction, double bandwidth) {
+  return direction.readings > 0 ? rate_figure(bandwidth) : "-";
+}
+
+/// With its share of what is `usual`.
+std::string compared(double bandwidth, double usual) {
+  return fmt::format("{} GB/s, {:.0f} % of the median", rate_figure(bandwidth), 100 * bandwidth / usual);
+}
+
+std::string what_is_paired(const Context& context) {
+  const std::size_t endpoints = context.ranks.size();
+  switch (paired(context)) {
+    case Level::kHost: return fmt::format("{} hosts, the first rank of each", endpoints);
+    case Level::kGpu: return fmt::format("{} GPUs", endpoints);
+    default: return fmt::format("{} ranks", endpoints);
+  }
+}
+
+std::string sweep_line(const Context& context) {
+  const Options& options = context.options;
+  const char* at_most = options.find ? "at most " : "";
+  const char* meetings = options.schedule == ScheduleKind::kShift ? "flows" : "pairs";
+  return fmt::format(
+      "# Sweep: {}; schedule: {}; rounds: {}{}; {} at once: {}; size: {} bytes; window: {} messages; seed: {}\n",
+      what_is_paired(context), name(options.schedule), at_most, context.rounds, meetings, most_at_once(context),
+      options.sweep.max_bytes, options.window, context.seed);
+}
+
+std::string method_line(const Options& options) {
+  const std::string windows = options.iterations
+                                  ? fmt::format("{} windows", *options.iterations)
+                                  : fmt::format("windows for about {}", readable_seconds(options.time_budget));
+  return fmt::format(
+      "# Method: {} in each direction of a pair, given up after {}; GB/s: the median over its windows; us: half a "
+      "round trip of 8 bytes\n",
+      windows, readable_seconds(options.pair_timeout));
+}
+
+std::string devices(const Context& context) {
+  if (context.ranks.size() <= kMostEndpoints) return device_lines(context);
+  return fmt::format("#\n# Using devices: {} ranks; the file of --json lists them\n", context.ranks.size());
+}
+
+std::string status_text(ReadingStatus status) {
+  return status == ReadingStatus::kNotTried ? "not tried" : std::string(name(status));
+}
+
+/// What an endpoint is sorted by, the worst first: its lower median, 0 where it failed in one direction altogether.
+double lower_median(const EndpointSummary& summary) {
+  double lower = std::numeric_limits<double>::infinity();
+  for (const EndpointSummary::Direction& direction : {summary.sent, summary.received}) {
+    if (direction.readings > 0 || summary.failed > 0) lower = std::min(lower, direction.median);
+  }
+  return lower;
+}
+
+std::vector<EndpointSummary> worst(std::vector<EndpointSummary> summaries) {
+  std::stable_sort(summaries.begin(), summaries.end(), [](const EndpointSummary& a, const EndpointSummary& b) {
+    return lower_median(a) < lower_median(b);
+  });
+  summaries.erase(summaries.begin() + static_cast<std::ptrdiff_t>(std::min(summaries.size(), kWorstEndpoints)),
+                  summaries.end());
+  return summaries;
+}
+
+/// The fields of a row or of a line of the header.
+struct Fields {
+  std::string number, name;
+  std::string sent, least_sent, to;
+  std::string received, least_received, from;
+  std::string latency, readings, failed;
+};
+
+std::string line(const Fields& fields, std::size_t name_width) {
+  return fmt::format("{:>6}  {:<{}}  {:>8}  {:>8}  {:<{}}  {:>8}  {:>8}  {:<{}}  {:>8}  {:>8}  {:>6}\n", fields.number,
+                     fields.name, name_width, fields.sent, fields.least_sent, fields.to, name_width, fields.received,
+                     fields.least_received, fields.from, name_width, fields.latency, fields.readings, fields.failed);
+}
+
+std::string header(std::size_t name_width) {
+  std::string sides = line({"", "", "sent", "", "", "received", "", "", "", "", ""}, name_width);
+  std::string titles = line(
+      {"", "name", "median", "least", "to", "median", "least", "from", "latency", "readings", "failed"}, name_width);
+  std::string units = line({"", "", "(GB/s)", "(GB/s)", "", "(GB/s)", "(GB/s)", "", "(us)", "", ""}, name_width);
+  for (std::string* text : {&sides, &titles, &units}) {
+    text->front() = '#';
+    text->replace(text->find_last_not_of(" \n") + 1, std::string::npos, "\n");
+  }
+  return "#\n" + sides + titles + units;
+}
+
+}  // namespace
+
+void SweepTableSink::begin(const Context& context) {
+  context_ = context;
+  names_ = endpoint_names(context);
+  trouble_.assign(names_.size(), 0);
+  if (context.options.quiet) return;
+  output_.write(starting_lines(context) + sweep_line(context) + backend_lines(context) + method_line(context.options) +
+                devices(context) + notice_lines(context));
+}
+
+void SweepTableSink::reading(const PairReading& reading) {
+  if (reading.status != ReadingStatus::kOk) {
+    ++failed_;
+    output_.write(trouble_lines(reading));
+    return;
+  }
+  if (reading.latency) latencies_.add(*reading.latency);
+  if (reading.bandwidth <= 0) return;
+  bandwidths_.add(reading.bandwidth);
+  if (!slowest_ || reading.bandwidth < slowest_->bandwidth) slowest_ = reading;
+}
+
+/// A line on a reading that failed, unless there are enough on one of its endpoints.
+std::string SweepTableSink::trouble_lines(const PairReading& reading) {
+  const std::int64_t earlier =
+      std::max(trouble_[static_cast<std::size_t>(reading.from)]++, trouble_[static_cast<std::size_t>(reading.to)]++);
+  if (earlier >= kMostTroubleOfOne || trouble_shown_ >= kMostTroubleLines) return "";
+  std::string text = trouble_shown_++ == 0 ? "#\n" : "";
+  text += fmt::format("# {}: {} -> {}, round {}: {}\n", status_text(reading.status), name(reading.from),
+                      name(reading.to), reading.round, reading.reason);
+  for (const int endpoint : {reading.from, reading.to}) {
+    if (trouble_[static_cast<std::size_t>(endpoint)] < kMostTroubleOfOne) continue;
+    text += fmt::format(
+        "# {} has failed {} times: what follows of it is counted below, and in the files of --json and "
+        "--csv\n",
+        name(endpoint), kMostTroubleOfOne);
+  }
+  if (trouble_shown_ == kMostTroubleLines) {
+    text += fmt::format(
+        "# {} readings have failed: further ones are counted below, and in the files of --json and "
+        "--csv\n",
+        failed_);
+  }
+  return text;
+}
+
+void SweepTableSink::endpoint(const EndpointSummary& summary) { summaries_.push_back(summary); }
+
+void SweepTableSink::matrix_row(const MatrixRow& row) {
+  if (names_.size() <= kMostEndpoints) receivers_.push_back(row);
+}
+
+void SweepTableSink::planned(const SweepRound& round) {
+  if (!context_.options.quiet) output_.write(fmt::format("# Find: round {}: {}\n", round.round, round.why));
+}
+
+void SweepTableSink::verdict(const SweepVerdict& verdict) { verdict_ = verdict; }
+
+std::string SweepTableSink::table() const {
+  std::size_t width = 0;
+  for (const std::string& each : names_) width = std::max(width, each.size());
+  const bool few = summaries_.size() <= kMostEndpoints;
+  std::string text;
+  if (!few) {
+    text = fmt::format("#\n# The {} of {} endpoints with the lowest medians; --json has all\n", kWorstEndpoints,
+                       summaries_.size());
+  }
+  text += header(width);
+  const auto partner = [&](int endpoint) { return endpoint < 0 ? "-" : name(endpoint); };
+  for (const EndpointSummary& each : few ? summaries_ : worst(summaries_)) {
+    const EndpointSummary::Direction& sent = each.sent;
+    const EndpointSummary::Direction& received = each.received;
+    text +=
+        line({fmt::to_string(each.endpoint), name(each.endpoint), figure(sent, sent.median), figure(sent, sent.least),
+              partner(sent.least_partner), figure(received, received.median), figure(received, received.least),
+              partner(received.least_partner), each.latency ? microseconds(*each.latency) : "-",
+              fmt::to_string(sent.readings + received.readings), fmt::to_string(each.failed)},
+             width);
+  }
+  return text;
+}
+
+/// The matrix as a picture, or where else it is.
+std::string SweepTableSink::map() const {
+  if (context_.options.quiet) return "";
+  if (names_.size() > kMostEndpoints) {
+    return fmt::format(
+        "#\n# Map: not drawn of more than {} endpoints; --matrix-csv writes the matrix, --json and "
+        "--csv every reading\n#\n",
+        kMostEndpoints);
+  }
+  if (receivers_.empty()) return "#\n";
+  const HeatMap heat = {names_, receivers_, bandwidths_.median(), colour_};
+  return "#\n# Map: a line an endpoint that receives, a column an endpoint that sends, by the numbers above\n#\n" +
+         heat_map_lines(heat) + "#\n" + heat_legend_lines(heat) + "#\n";
+}
+
+std::string SweepTableSink::readings_line() const {
+  std::string text = fmt::format("# {:<20} : {} ok, {} failed", "Readings", bandwidths_.values(), failed_);
+  // Each reading that failed counts for two endpoints; who has more of them than anybody else may be the cause.
+  const auto most = std::max_element(trouble_.begin(), trouble_.end());
+  if (failed_ > 0 && std::count(trouble_.begin(), trouble_.end(), *most) == 1) {
+    text += fmt::format(", {} of them with {}", *most, name(static_cast<int>(most - trouble_.begin())));
+  }
+  return text + "\n";
+}
+
+/// Who is to blame, in a line each; the rest is find_slow_links' to say.
+std::string SweepTableSink::verdict_lines() const {
+  if (!verdict_) return "";
+  std::string text = fmt::format("# Find: over: {}\n", verdict_->why_over);
+  const std::size_t shown = std::min(verdict_->findings.size(), kMostFindings);
+  for (std::size_t i = 0; i < shown; ++i) {
+    text += fmt::format("# {:<20} : {}\n", "Found", verdict_->findings[i].text);
+  }
+  if (shown < verdict_->findings.size()) {
+    text += fmt::format("# {} more are in the file of --json; find_slow_links reads it\n",
+                        verdict_->findings.size() - shown);
+  }
+  return text;
+}
+
+std::string SweepTableSink::closing_lines() const {
+  std::string text = readings_line() + verdict_lines();
+  if (!slowest_) return text;
+  const double usual = bandwidths_.median();
+  const std::string latency =
+      latencies_.values() > 0 ? fmt::format("; latency {} us", microseconds(latencies_.median())) : "";
+  text += fmt::format("# {:<20} : {} GB/s{}\n", "Median", rate_figure(usual), latency);
+  text += fmt::format("# {:<20} : {} -> {}: {}; round {}\n", "Slowest reading", name(slowest_->from),
+                      name(slowest_->to), compared(slowest_->bandwidth, usual), slowest_->round);
+  return text + slowest_endpoint_line();
+}
+
+std::string SweepTableSink::slowest_endpoint_line() const {
+  const EndpointSummary* slowest = nullptr;
+  for (const EndpointSummary& each : summaries_) {
+    const bool measured = each.sent.readings > 0 && each.received.readings > 0;
+    if (measured && (slowest == nullptr || lower_median(each) < lower_median(*slowest))) slowest = &each;
+  }
+  if (slowest == nullptr) return "";
+  const char* what = slowest->sent.median < slowest->received.median ? "sends" : "receives";
+  return fmt::format("# {:<20} : {} {} {}\n", "Slowest endpoint", name(slowest->endpoint), what,
+                     compared(lower_median(*slowest), bandwidths_.median()));
+}
+
+void SweepTableSink::end(const Ending& ending) {
+  output_.write(table() + map() + wrong_line(ending) + closing_lines() + concluding_lines(context_, ending, ""));
+}
+
+}  // namespace fabricbench

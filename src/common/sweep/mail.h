@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <type_traits>
+#include <vector>
+
+#include "common/mpi/mailbox.h"
+
+namespace fabricbench::sweep {
+
+/// What an endpoint is to do in a step.
+struct Order {
+  std::int64_t step = 0;  ///< below 0: the sweep is over
+  std::int64_t round = 0;
+  std::int64_t to = -1;  ///< the endpoint that it sends to; below 0: to none
+  std::int64_t from = -1;
+  std::int64_t pings = 0;  ///< 1: the latency is measured too
+};
+
+/// What mail between endpoints is about.
+enum Subject : int { kGo, kReport, kPings, kLatency, kPlan, kOutcome, kSummary, kMatrixRow };
+
+template <typename Note>
+[[nodiscard]] std::vector<std::byte> packed(const Note& note) {
+  static_assert(std::is_trivially_copyable_v<Note>);
+  std::vector<std::byte> bytes(sizeof(Note));
+  std::memcpy(bytes.data(), &note, sizeof(Note));
+  return bytes;
+}
+
+template <typename Note>
+[[nodiscard]] Note unpacked(const mpi::Mailbox::Message& message) {
+  static_assert(std::is_trivially_copyable_v<Note>);
+  Note note;
+  std::memcpy(&note, message.bytes.data(), sizeof(Note));
+  return note;
+}
+
+}  // namespace fabricbench::sweep

@@ -1,0 +1,55 @@
+// The verdict on a sweep as this program's outputs have it; find_slow_links says more.
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "cluster/finding_words.h"
+#include "common/sweep/planned_steps.h"
+
+namespace fabricbench::sweep {
+namespace {
+
+std::vector<std::string> names_of(const std::vector<std::int32_t>& hosts, const cluster::Sweep& sweep) {
+  std::vector<std::string> names;
+  names.reserve(hosts.size());
+  for (const std::int32_t host : hosts) names.push_back(sweep.hosts[static_cast<std::size_t>(host)]);
+  return names;
+}
+
+SweepFinding reported_finding(const cluster::Finding& finding, const cluster::Sweep& sweep) {
+  SweepFinding reported;
+  reported.blame = cluster::name(finding.blame);
+  reported.direction = cluster::name(finding.direction);
+  reported.endpoints = names_of(finding.hosts, sweep);
+  reported.ratio = finding.ratio;
+  reported.rate = finding.rate;
+  reported.expected = finding.expected;
+  reported.readings = finding.readings;
+  reported.failed = finding.failed;
+  reported.partners = finding.partners;
+  reported.text = fmt::format("{}; {}; {}", cluster::sentence(sweep, finding), cluster::extent(finding),
+                              cluster::evidence(finding));
+  return reported;
+}
+
+}  // namespace
+
+SweepVerdict reported(const cluster::Verdict& verdict, const cluster::Sweep& sweep, const std::string& why_over) {
+  SweepVerdict report;
+  report.judged = cluster::name(verdict.judged);
+  report.why_over = why_over;
+  for (const cluster::Finding& finding : verdict.findings) report.findings.push_back(reported_finding(finding, sweep));
+  for (const cluster::Question& question : verdict.questions) {
+    std::vector<std::int32_t> hosts{question.host};
+    if (question.other >= 0) hosts.push_back(question.other);
+    report.open.push_back(fmt::format("{}: {}", fmt::join(names_of(hosts, sweep), " and "), question.why));
+  }
+  report.not_judged = names_of(verdict.not_judged, sweep);
+  return report;
+}
+
+}  // namespace fabricbench::sweep

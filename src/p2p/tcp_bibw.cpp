@@ -1,0 +1,18 @@
+// tcp_bibw: windows of messages between two ranks over TCP connections, in both directions at once.
+
+#include "common/harness/pair_test.h"
+#include "common/harness/program.h"
+
+namespace fabricbench {
+namespace {
+
+class TcpBothWays final : public BothWays {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "tcp_bibw"; }
+  [[nodiscard]] bool sockets() const override { return true; }
+};
+
+}  // namespace
+}  // namespace fabricbench
+
+int main(int argc, char** argv) { return fabricbench::run_collective(fabricbench::TcpBothWays(), argc, argv); }

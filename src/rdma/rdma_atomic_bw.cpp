@@ -1,0 +1,18 @@
+// rdma_atomic_bw: a stream of atomic operations on another rank's memory, as ib_atomic_bw measures them.
+
+#include "common/harness/program.h"
+#include "common/rdma/rdma_test.h"
+
+namespace fabricbench {
+namespace {
+
+class RdmaAtomicBandwidth final : public RequestStream {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "rdma_atomic_bw"; }
+  [[nodiscard]] Verb verb() const override { return Verb::kAtomic; }
+};
+
+}  // namespace
+}  // namespace fabricbench
+
+int main(int argc, char** argv) { return fabricbench::run_collective(fabricbench::RdmaAtomicBandwidth(), argc, argv); }

@@ -1,0 +1,18 @@
+// rdma_atomic_lat: an atomic operation on the other rank's memory, until it has completed.
+
+#include "common/harness/program.h"
+#include "common/rdma/rdma_test.h"
+
+namespace fabricbench {
+namespace {
+
+class RdmaAtomicLatency final : public RequestAlone {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "rdma_atomic_lat"; }
+  [[nodiscard]] Verb verb() const override { return Verb::kAtomic; }
+};
+
+}  // namespace
+}  // namespace fabricbench
+
+int main(int argc, char** argv) { return fabricbench::run_collective(fabricbench::RdmaAtomicLatency(), argc, argv); }

@@ -1,0 +1,18 @@
+// rdma_read_bw: a stream of reads of another rank's memory, as ib_read_bw measures them.
+
+#include "common/harness/program.h"
+#include "common/rdma/rdma_test.h"
+
+namespace fabricbench {
+namespace {
+
+class RdmaReadBandwidth final : public RequestStream {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "rdma_read_bw"; }
+  [[nodiscard]] Verb verb() const override { return Verb::kRead; }
+};
+
+}  // namespace
+}  // namespace fabricbench
+
+int main(int argc, char** argv) { return fabricbench::run_collective(fabricbench::RdmaReadBandwidth(), argc, argv); }

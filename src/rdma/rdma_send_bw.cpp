@@ -1,0 +1,18 @@
+// rdma_send_bw: a stream of sends to another rank, as ib_send_bw measures them.
+
+#include "common/harness/program.h"
+#include "common/rdma/rdma_test.h"
+
+namespace fabricbench {
+namespace {
+
+class RdmaSendBandwidth final : public RequestStream {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "rdma_send_bw"; }
+  [[nodiscard]] Verb verb() const override { return Verb::kSend; }
+};
+
+}  // namespace
+}  // namespace fabricbench
+
+int main(int argc, char** argv) { return fabricbench::run_collective(fabricbench::RdmaSendBandwidth(), argc, argv); }

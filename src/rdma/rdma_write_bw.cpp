@@ -1,0 +1,18 @@
+// rdma_write_bw: a stream of writes into another rank's memory, as ib_write_bw measures them.
+
+#include "common/harness/program.h"
+#include "common/rdma/rdma_test.h"
+
+namespace fabricbench {
+namespace {
+
+class RdmaWriteBandwidth final : public RequestStream {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "rdma_write_bw"; }
+  [[nodiscard]] Verb verb() const override { return Verb::kWrite; }
+};
+
+}  // namespace
+}  // namespace fabricbench
+
+int main(int argc, char** argv) { return fabricbench::run_collective(fabricbench::RdmaWriteBandwidth(), argc, argv); }

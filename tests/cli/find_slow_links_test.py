@@ -1,0 +1,217 @@
+"""find_slow_links: from records of a sweep to who is to blame."""
+
+import json
+import os
+import pty
+import subprocess
+
+from finding import CLEAN, MISSING, NOT_JUDGED, SLOW, TIMEOUT_S, USAGE, FindingTest, healthy, sweep, with_slow_host
+from launch import PROGRAMS, environment, text_of
+from pair_program import validate
+
+
+class Verdicts(FindingTest):  # 1 rank, 120 s
+
+    def test_clean(self):
+        stdout, stderr = self.run_tool(CLEAN, self.write(sweep()))
+        self.assertTrue(stdout.startswith("Nothing is slow; all 16 hosts are fine.\n\nFine: node[01-16]\n"), stdout)
+        self.assertIn("Measured: 240 readings in 15 rounds;", stdout)
+        self.assertEqual(stderr, "")
+
+    def test_slow_host(self):
+        stdout, stderr = self.run_tool(SLOW, self.write(sweep(with_slow_host)))
+        self.assertTrue(stdout.startswith("1 host is slow; 15 of 16 hosts are fine.\n"), stdout)
+        self.assertIn("SLOW HOST    node07 is slow with everybody, sending and receiving\n", stdout)
+        self.assertIn("\nSlow: node07\nFine: node[01-06,08-16]\n", stdout)
+        self.assertIn("scripts/sweep_pairs.sh -H 'node[01-03,07]' --all-pairs --max-concurrent 1 --test tcp_bibw", stdout)
+        self.assertIn("ssh node07 ip -s -s link  #", stdout)
+        self.assertEqual(stderr, "")
+
+    def test_dead_host(self):
+        stdout, _ = self.run_tool(SLOW, "--quiet",
+                                  self.write(sweep(lambda a, b: None if 2 in (a, b) else healthy(a, b))))
+        self.assertEqual(stdout, "Dead: node03\nFine: node[01-02,04-16]\n")
+
+    def test_host_that_was_never_measured(self):
+        lines = [line for line in sweep() if "node16" not in (line.get("from_host"), line.get("to_host"))]
+        stdout, _ = self.run_tool(NOT_JUDGED, "--quiet", self.write(lines))
+        self.assertEqual(stdout, "Not judged: node16\nFine: node[01-15]\n")
+
+    def test_two_hosts_cannot_be_told_apart(self):
+        lines = [{"kind": "sweep", "hosts": ["a", "b"]}] + [
+            {"kind": "reading", "round": 0, "from_host": "a", "to_host": "b", "test": "tcp_bw", "status": "failed",
+             "bandwidth_gb_per_s": None, "reason": "no route"}] * 2
+        verdict = self.verdict(SLOW, lines)
+        self.assertEqual([finding["blame"] for finding in verdict["findings"]], ["undecided"])
+        self.assertEqual(verdict["findings"][0]["hosts"], ["a", "b"])
+        self.assertEqual(verdict["findings"][0]["reason"], "no route")
+        self.assertEqual(verdict["lists"]["suspect"], {"folded": "a,b", "hosts": ["a", "b"]})
+
+    def test_several_files_are_several_runs(self):
+        files = [self.write(sweep(with_slow_host)) for _ in range(3)]
+        stdout, _ = self.run_tool(SLOW, *files)
+        self.assertIn("Measured: 720 readings in 45 rounds;", stdout)
+
+    def test_standard_input(self):
+        text = self.write(sweep(with_slow_host)).read_text()
+        stdout, _ = self.run_tool(SLOW, "--quiet", "-", stdin=text)
+        self.assertEqual(stdout, "Slow: node07\nFine: node[01-06,08-16]\n")
+
+    def test_tolerance(self):
+        lines = sweep(lambda a, b: healthy(a, b) * (0.8 if 6 in (a, b) else 1))
+        self.run_tool(SLOW, self.write(lines))
+        self.run_tool(CLEAN, "--tolerance", "25%", self.write(lines))
+        self.run_tool(CLEAN, "--tolerance", "0.25", self.write(lines))
+
+    def test_map(self):
+        stdout, _ = self.run_tool(SLOW, "--map", self.write(sweep(with_slow_host)))
+        rows = [line for line in stdout.splitlines() if line.endswith("|")]
+        self.assertEqual(len(rows), 16)
+        self.assertEqual(rows[0], "#  0 node01 |\\.....5.........|")
+        self.assertEqual(rows[6], "#  6 node07 |555555\\555555555|")
+        self.assertIn("#   5  ", stdout)
+
+
+class Json(FindingTest):  # 1 rank, 120 s
+
+    def test_says_all(self):
+        verdict = self.verdict(SLOW, sweep(with_slow_host))
+        self.assertEqual((verdict["judged"], verdict["hosts"], verdict["readings"], verdict["failed_readings"]),
+                         ("slow", 16, 240, 0))
+        self.assertEqual((verdict["tolerance_percent"], verdict["false_alarm_percent"]), (5, 1))
+        self.assertEqual(verdict["lists"]["slow"], {"folded": "node07", "hosts": ["node07"]})
+        self.assertEqual(sum(len(one["hosts"]) for one in verdict["lists"].values()), 16)
+        (finding,) = verdict["findings"]
+        self.assertEqual((finding["blame"], finding["direction"], finding["hosts"]), ("host", "both", ["node07"]))
+        self.assertAlmostEqual(finding["percent_of_expected"], 50, delta=2)
+        self.assertAlmostEqual(finding["bandwidth_gb_per_s"], 6, delta=0.3)
+        self.assertAlmostEqual(finding["expected_gb_per_s"], 12, delta=0.3)
+        self.assertEqual(finding["readings"], 30)
+        self.assertEqual(finding["partners"], 15)
+        self.assertLess(finding["false_alarm_probability"], 1e-6)
+        self.assertEqual(verdict["strata"][0]["measured"], "tcp_bibw 1 MiB")
+        self.assertAlmostEqual(verdict["strata"][0]["centre_gb_per_s"], 12, delta=0.2)
+
+    def test_clean(self):
+        verdict = self.verdict(CLEAN, sweep())
+        self.assertEqual((verdict["judged"], verdict["findings"], verdict["questions"]), ("clean", [], []))
+
+    def test_follows_the_schema_whatever_is_wrong(self):
+        once, often = 1, 4  # a path is blamed on several readings only
+        cases = (
+            ("dead host", SLOW, once, lambda a, b: None if 2 in (a, b) else healthy(a, b)),
+            ("path, once", NOT_JUDGED, once, lambda a, b: healthy(a, b) * (0.5 if {a, b} == {1, 4} else 1)),
+            ("path, often", SLOW, often, lambda a, b: healthy(a, b) * (0.5 if {a, b} == {1, 4} else 1)),
+            ("dead path", SLOW, often, lambda a, b: None if {a, b} == {1, 4} else healthy(a, b)),
+            ("one way", SLOW, once, lambda a, b: healthy(a, b) * (0.5 if a == 3 else 1)),
+            ("all failed", SLOW, once, lambda a, b: None),
+        )
+        for name, status, runs, rate in cases:
+            with self.subTest(name):
+                stdout, _ = self.run_tool(status, "--json", "-", *[self.write(sweep(rate)) for _ in range(runs)])
+                validate([json.loads(stdout)])
+
+    def test_file_beside_the_text(self):
+        path = self.directory / "verdict.json"
+        path.write_text("from an earlier run")
+        stdout, _ = self.run_tool(SLOW, "--json", path, "--quiet", self.write(sweep(with_slow_host)))
+        self.assertEqual(stdout, "Slow: node07\nFine: node[01-06,08-16]\n")
+        validate([json.loads(path.read_text())])
+
+    def test_names_rails_and_leaves(self):
+        lines = sweep(from_rail="mlx5_0", to_rail="mlx5_0") + sweep(
+            lambda a, b: healthy(a, b) * (0.5 if 6 in (a, b) else 1), from_rail="mlx5_1", to_rail="mlx5_1")[1:]
+        leaves = self.directory / "leaves"
+        leaves.write_text("node[01-08] east\nnode[09-16] west\n")
+        verdict = self.verdict(SLOW, lines, "--locality", leaves)
+        self.assertEqual([(finding["blame"], finding["rail"]) for finding in verdict["findings"]], [("nic", "mlx5_1")])
+        self.assertEqual({(one["from_rail"], one["same_leaf"]) for one in verdict["strata"]},
+                         {(rail, same) for rail in ("mlx5_0", "mlx5_1") for same in (True, False)})
+
+
+class Colours(FindingTest):  # 1 rank, 60 s
+
+    def in_terminal(self, **variables):
+        """What the program writes to a terminal."""
+        file = self.write(sweep(with_slow_host))
+        ours, theirs = pty.openpty()
+        with open(ours, "rb", buffering=0) as reader:
+            process = subprocess.Popen([PROGRAMS / "find_slow_links", file], stdin=subprocess.DEVNULL, stdout=theirs,
+                                       stderr=theirs, env=environment(**{"NO_COLOR": None, **variables}))
+            os.close(theirs)
+            text = b""
+            try:
+                while block := reader.read(65536):
+                    text += block
+            except OSError:  # the terminal has no other end any more
+                pass
+            self.assertEqual(process.wait(TIMEOUT_S), SLOW)
+        return text_of(text)
+
+    def test_on_a_terminal_only(self):
+        self.assertIn("\x1b[1;31m1 host is slow", self.in_terminal())
+        stdout, _ = self.run_tool(SLOW, self.write(sweep(with_slow_host)))
+        self.assertNotIn("\x1b", stdout)
+
+    def test_not_where_refused(self):
+        self.assertNotIn("\x1b", self.in_terminal(NO_COLOR="1"))
+
+
+class Refusals(FindingTest):  # 1 rank, 60 s
+
+    def refused(self, status, message, *arguments):
+        stdout, stderr = self.run_tool(status, *arguments)
+        self.assertEqual((stdout, stderr), ("", f"find_slow_links: {message}\n"))
+
+    def test_usage(self):
+        file = self.write(sweep())
+        self.refused(USAGE, "no file of records is named; --help says which may be")
+        self.refused(USAGE, "unknown option '--fast'; --help lists them all", file, "--fast")
+        self.refused(USAGE, "--tolerance '5' is not a share of more than nothing and less than all; write one such as 5% "
+                            "or 0.05", file, "--tolerance", "5")
+        for share in ("0", "0%", "100%", "-1%", "x", "%", "nan", "1e400"):
+            stdout, stderr = self.run_tool(USAGE, file, f"--false-alarm={share}")
+            self.assertIn("is not a share of more than nothing", stderr + stdout)
+        self.refused(USAGE, "--json wants a value, and was given the option '--quiet'; --help says which", file, "--json",
+                     "--quiet")
+        for option in ("--quiet", "--map"):
+            self.refused(USAGE, "--json - writes to standard output, and nothing else goes there; leave out --quiet and "
+                                "--map", file, "--json", "-", option)
+        self.refused(USAGE, "--map excludes --quiet; --help says what each option takes", file, "--map", "--quiet")
+
+    def test_files(self):
+        self.refused(MISSING, "cannot open '/nowhere': No such file or directory; check the path and its permissions",
+                     "/nowhere")
+        self.refused(MISSING, f"cannot read '{self.directory}': Is a directory; check the path and its permissions",
+                     self.directory)
+        self.refused(MISSING, "cannot write --json '/nowhere/x': No such file or directory; check the path, its permissions "
+                              "and the free space", self.write(sweep()), "--json", "/nowhere/x")
+        self.refused(MISSING, "cannot open '/nowhere': No such file or directory; check the path and its permissions",
+                     self.write(sweep()), "--locality", "/nowhere")
+
+    def test_nothing_to_judge_by(self):
+        self.refused(NOT_JUDGED, "there is no reading to judge by; let scripts/sweep_pairs.sh measure some",
+                     self.write(sweep(rounds=0)))
+        self.refused(NOT_JUDGED, "there is no reading to judge by; let scripts/sweep_pairs.sh measure some", self.write([]))
+
+    def test_broken_record(self):
+        file = self.write(sweep())
+        lines = file.read_text().splitlines(keepends=True)
+        file.write_text("".join(lines[:7]) + lines[7][:50] + "\n" + "".join(lines[8:]))
+        stdout, stderr = self.run_tool(NOT_JUDGED, file)
+        self.assertEqual(stdout, "")
+        self.assertTrue(stderr.startswith(f"find_slow_links: {file}:8: this record is broken ("), stderr)
+
+    def test_record_that_is_cut_off(self):
+        file = self.write(sweep(with_slow_host))
+        text = file.read_text()
+        file.write_text(text[:-20])
+        stdout, stderr = self.run_tool(SLOW, "--quiet", file)
+        self.assertEqual(stdout, "Slow: node07\nFine: node[01-06,08-16]\n")
+        self.assertEqual(stderr, f"find_slow_links: {file}:{text.count(chr(10))}: the last line is cut off, and left out\n")
+
+    def test_help_and_version(self):
+        for option, text in (("--help", "Exit status: 0 nothing is slow"), ("--version", "find_slow_links (fabricbench) ")):
+            stdout, stderr = self.run_tool(0, option)
+            self.assertIn(text, stdout)
+            self.assertEqual(stderr, "")

@@ -1,0 +1,218 @@
+"""scripts/check_node_pair.sh: what it starts, by which launcher, and what it says of how that ended."""
+
+import os
+import pathlib
+import threading
+
+from pair_script import HYDRA, PROGRAMS, PairScriptTest, context, row, sweep_reading, text_of
+
+
+class Records(PairScriptTest):  # 1 rank, 60 s
+
+    def test_each_direction(self):
+        self.make_launcher()
+        result = self.check("--round", "3", "--concurrent", "8")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertEqual(result.stdout, "node1 node2: ok, 12 GB/s there, 11 GB/s back\n")
+        there, back = self.readings()
+        self.assertEqual((there["from_host"], there["to_host"], there["bandwidth_gb_per_s"]), ("node1", "node2", 12.0))
+        self.assertEqual((back["from_host"], back["to_host"], back["bandwidth_gb_per_s"]), ("node2", "node1", 11.0))
+        for reading in there, back:
+            self.assertEqual((reading["kind"], reading["round"], reading["concurrent"]), ("reading", 3, 8))
+            self.assertEqual((reading["test"], reading["size_bytes"], reading["status"]), ("pairwise_bw", 1 << 20, "ok"))
+            self.assertEqual((reading["both_ways"], reading["reason"], reading["log"]), (False, None, None))
+
+    def test_launcher_that_sorts_hosts(self):
+        self.make_launcher(text_of(context("node1.cluster", "node2.cluster"), sweep_reading(0, 1, 12.0), sweep_reading(1, 0, 11.0)))
+        self.check("node2", "node1")
+        self.assertEqual([(one["from_host"], one["bandwidth_gb_per_s"]) for one in self.readings()],
+                         [("node2", 11.0), ("node1", 12.0)])
+
+    def test_directions_of_a_row(self):
+        self.make_launcher(text_of(context("node1", "node2"), row([5.0, 4.0])))
+        self.check("--test", "send_recv_bibw", "--rail", "eth1")
+        self.assertEqual([(one["from_host"], one["bandwidth_gb_per_s"], one["from_rail"], one["both_ways"])
+                          for one in self.readings()],
+                         [("node1", 5.0, "eth1", False), ("node2", 4.0, "eth1", False)])
+
+    def test_both_ways_and_gpus(self):
+        self.make_launcher(text_of(context("node1", "node1", "node2", "node2"), row(group=0), row(group=1, busbw=2.0)))
+        self.check("--test", "sendrecv_perf", "--gpus", "2", "--size", "4K")
+        self.assertEqual([(one["from_rail"], one["to_rail"], one["both_ways"], one["bandwidth_gb_per_s"], one["size_bytes"])
+                          for one in self.readings()],
+                         [("gpu0", "gpu0", True, 3.0, 4096), ("gpu1", "gpu1", True, 2.0, 4096)])
+        self.assertIn("MOD 2", self.launched())
+
+    def test_slow(self):
+        self.make_launcher()
+        result = self.check("--min-bandwidth", "11.5")
+        self.assertEqual(result.returncode, 6)
+        self.assertRegex(result.stdout, r"^node1 node2: slow, 12 GB/s there, 11 GB/s back; 11 GB/s is below --min-bandwidth 11.5; see ")
+        self.assertEqual([one["status"] for one in self.readings()], ["ok", "slow"])
+
+    def test_wrong_data_goes_first(self):
+        self.make_launcher(text_of(context("node1", "node2"), sweep_reading(0, 1, 12.0, "wrong", "element 3"),
+                                   sweep_reading(1, 0, None, "timeout", "no answer")), status=5)
+        self.assertEqual(self.check().returncode, 5)
+        self.assertEqual([(one["status"], one["reason"]) for one in self.readings()],
+                         [("wrong", "element 3"), ("timeout", "no answer")])
+
+    def test_one_direction_only(self):
+        self.make_launcher(text_of(context("node1", "node2"), sweep_reading(0, 1, 12.0)), b"pairwise_bw: rank 1: lost\n", status=1)
+        self.assertEqual(self.check().returncode, 1)
+        self.assertEqual([(one["status"], one["reason"]) for one in self.readings()],
+                         [("ok", None), ("failed", "pairwise_bw: rank 1: lost")])
+
+    def test_one_host_under_two_names(self):
+        self.make_launcher(text_of(context("node1", "node1"), sweep_reading(0, 1, 12.0), sweep_reading(1, 0, 11.0)))
+        result = self.check()
+        self.assertEqual(result.returncode, 1)
+        self.assertEqual([one["bandwidth_gb_per_s"] for one in self.readings()], [None, None])
+        self.assertIn("all ranks ran on node1", result.stdout)
+
+    def test_many_writers(self):
+        self.make_launcher()
+        threads = [threading.Thread(target=self.check) for _ in range(12)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(len(self.readings()), 24)
+
+
+class Failures(PairScriptTest):  # 1 rank, 60 s
+
+    def fails(self, err, status=1, out=b""):
+        """The reason of both directions, which is the same."""
+        self.make_launcher(out, err, status)
+        result = self.check()
+        there, back = self.readings()
+        self.assertEqual((there["status"], there["reason"]), (back["status"], back["reason"]))
+        self.assertIsNone(there["bandwidth_gb_per_s"])
+        self.assertIn(err.decode("utf-8", "replace").strip()[:20], pathlib.Path(there["log"]).read_text())
+        self.assertEqual(result.returncode, {"failed": 1, "timeout": 4, "wrong": 5}[there["status"]])
+        return there["status"], there["reason"]
+
+    def test_benchmark_says_why(self):
+        self.assertEqual(self.fails(b"some notice\npairwise_bw: no memory\nmpirun: aborted\n"), ("failed", "pairwise_bw: no memory"))
+
+    def test_reasons_are_text(self):
+        status, reason = self.fails(b'ssh: "node1" \\ \x1b[31m\xff\x00 refused \xe2\x82\xac\n', 255)
+        self.assertEqual((status, reason), ("failed", 'the job ended with status 255: ssh: "node1" \\ [31m\ufffd refused \u20ac'))
+
+    def test_long_reason(self):
+        reason = self.fails(b"pairwise_bw: " + b"x" * 5000)[1]
+        self.assertEqual((len(reason), reason[-3:]), (400, "..."))
+
+    def test_launcher_explains(self):
+        line = b"-" * 60 + b"\n"
+        self.assertEqual(self.fails(line + b"WARNING: this is\n\n  not it\n" + line + line + b"No node\nis there.\n\nMore.\n" + line),
+                         ("failed", "the job ended with status 1: No node is there."))
+
+    def test_nothing_is_said(self):
+        self.assertEqual(self.fails(b"", 127), ("failed", "the job ended with status 127 and said nothing"))
+
+    def test_mpirun_timed_out(self):
+        self.assertEqual(self.fails(b"-----\nThe job was aborted\n", 110), ("timeout", "no result within 60 s"))
+
+    def test_benchmark_timed_out(self):
+        self.assertEqual(self.fails(b"pairwise_bw: rank 1 on node2: silent\n", 4), ("timeout", "pairwise_bw: rank 1 on node2: silent"))
+
+    def test_time_limit_of_its_own(self):
+        """A launcher that never ends, and takes no notice of being told to."""
+        self.make_launcher()
+        path = self.folder / "mpirun"
+        path.write_text("#!/bin/sh\ncase $1 in --version) echo HYDRA; exit 0 ;; esac\nexec sleep 50\n")
+        result = self.check("--timeout", "1")
+        self.assertEqual(result.returncode, 4, result.stdout + result.stderr)
+        self.assertEqual({one["reason"] for one in self.readings()}, {"no result within 1 s"})
+
+    def test_usage_is_no_reading(self):
+        self.make_launcher(b"", b"pairwise_bw: unknown option '--nonsense'\n", 2)
+        result = self.check("--", "--nonsense")
+        self.assertEqual((result.returncode, result.stderr), (2, "pairwise_bw: unknown option '--nonsense'\n"))
+        self.assertEqual(self.readings(), [])
+
+
+class Launch(PairScriptTest):  # 1 rank, 60 s
+
+    def test_open_mpi(self):
+        self.make_launcher()
+        self.check("--timeout", "33", "--mpi-options", "--bind-to none", "--", "--window", "8", NCCL_DEBUG="INFO", OMPI_MCA_pml="ob1",
+                   UCX_TLS="rc", FI_PROVIDER="tcp", OMPI_COMM_WORLD_RANK="3", SECRET="no")
+        words = self.launched()
+        self.assertEqual(words[words.index("--timeout") + 1], "33")
+        self.assertEqual(words[words.index("--bind-to") + 1], "none")
+        self.assertEqual(words[-2:], ["--window", "8"])
+        exported = {words[index + 1] for index, word in enumerate(words) if word == "-x"}
+        self.assertLessEqual({"NCCL_DEBUG", "OMPI_MCA_pml", "UCX_TLS", "FI_PROVIDER", "PATH"}, exported)
+        self.assertFalse({"OMPI_COMM_WORLD_RANK", "SECRET", "HOME"} & exported)
+        self.assertEqual((self.folder / "hostfile").read_text(), "node1 slots=1\nnode2 slots=1\n")
+
+    def test_agent(self):
+        self.make_launcher()
+        self.check("--agent", "true")
+        words = self.launched()
+        self.assertEqual(words[words.index("plm_rsh_agent") + 1], "true")
+
+    def test_hydra(self):
+        self.make_launcher(version=HYDRA)
+        self.assertEqual(self.check("--agent", "true", NCCL_DEBUG="INFO").returncode, 0)
+        words = self.launched()
+        self.assertNotIn("--timeout", words[:words.index("-genvlist")])
+        self.assertIn("NCCL_DEBUG", words[words.index("-genvlist") + 1].split(","))
+        self.assertEqual(words[words.index("-launcher-exec") + 1], "true")
+        self.assertEqual((self.folder / "hostfile").read_text(), "node1:1\nnode2:1\n")
+
+    def test_srun(self):
+        self.make_launcher(name="srun")
+        self.assertEqual(self.check("--launcher", "srun", "--timeout", "70", "node2", "node1", NCCL_DEBUG="INFO").returncode, 0)
+        words = self.launched()
+        self.assertLessEqual({"--nodes=2", "--ntasks=2", "--distribution=arbitrary", "--overlap", "--time=1:10"}, set(words))
+        exported = next(word for word in words if word.startswith("--export=")).partition("=")[2].split(",")
+        self.assertIn("NCCL_DEBUG", exported)
+        self.assertNotIn("HOME", exported)
+        self.assertEqual((self.folder / "hostfile").read_text(), "node2\nnode1\n")
+
+    def test_other_mpirun(self):
+        self.make_launcher(version="mpirun of nobody")
+        result = self.check()
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("names neither Open MPI nor hydra", result.stderr)
+
+    def test_rails(self):
+        for test, rail, variables, options in (
+                ("pairwise_bw", "eth7", {"OMPI_MCA_btl_tcp_if_include": "eth7", "UCX_NET_DEVICES": "eth7"}, []),
+                ("pairwise_bw", "mlx5_3", {"UCX_NET_DEVICES": "mlx5_3:1", "NCCL_IB_HCA": "=mlx5_3"}, []),
+                ("sendrecv_perf", "eth7", {"NCCL_SOCKET_IFNAME": "=eth7"}, []),
+                ("tcp_bw", "eth7", {}, ["--interface", "eth7"]),
+                ("rdma_write_bw", "mlx5_3:2", {}, ["-d", "mlx5_3", "-i", "2"])):
+            with self.subTest(test=test, rail=rail):
+                if not os.path.exists(os.path.join(PROGRAMS, test)):
+                    continue  # not built: the verbs of this machine are too old
+                self.make_launcher()
+                self.check("--test", test, "--rail", rail)
+                found = self.names_in_environment()
+                self.assertEqual({name: found.get(name) for name in variables}, variables)
+                words = self.launched()
+                self.assertIn(" ".join(options), " ".join(words))
+                exported = {words[index + 1] for index, word in enumerate(words) if word == "-x"}
+                self.assertLessEqual(set(variables), exported)
+
+    def test_refused(self):
+        self.make_launcher()
+        for arguments, words in (
+                (["--test", "all_reduce_perf"], "can exceed what the NICs carry"),
+                (["--test", "barrier_perf"], "does not measure a pair of hosts"),
+                (["--timeout", "0"], "--timeout '0' is not a whole number of 1 or more"),
+                (["--timeout"], "--timeout wants a value"),
+                (["--min-bandwidth", "fast"], "'fast' is not a number of GB/s"),
+                (["--launcher", "rsh"], "--launcher 'rsh': take mpirun or srun"),
+                (["--nonsense"], "'--nonsense' is not an option"),
+                (["node1", "node1"], "'node1' is given twice"),
+                (["node1", "node2", "node3"], "given are 3: node1 node2 node3")):
+            with self.subTest(arguments):
+                result = self.check(*arguments)
+                self.assertEqual((result.returncode, result.stdout), (2, ""))
+                self.assertIn(words, result.stderr)
+        self.assertEqual(self.readings(), [])

@@ -1,0 +1,170 @@
+"""scripts/sweep_pairs.sh with a launcher that makes figures up: rounds, records, what goes on after an end, and the verdict.
+
+tests/cluster has the script on hosts.
+"""
+
+import collections
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SCRIPT = ROOT / "scripts" / "sweep_pairs.sh"
+PROGRAMS = os.environ["FABRICBENCH_PROGRAMS"]
+# What node3 sends and receives is half as fast; node5 refuses to start anything where the file `refuse` is there.
+LAUNCHER = """#!/usr/bin/env python3
+import json, pathlib, sys, time
+folder = pathlib.Path(__file__).parent
+if sys.argv[1:] == ["--version"]:
+    print("mpirun (Open MPI) 4.1.4")
+    sys.exit()
+hosts = [line.split()[0] for line in open(sys.argv[sys.argv.index("--hostfile") + 1])]
+if "node5" in hosts and (folder / "refuse").exists():
+    sys.exit("ssh: connect to host node5 port 22: Connection refused")
+if (folder / "slow_motion").exists():
+    time.sleep(30)
+def tell(**values):
+    print(json.dumps(values), flush=True)
+tell(kind="context", rank_map=[dict(rank=rank, host=host) for rank, host in enumerate(hosts)])
+for sender, receiver in ((0, 1), (1, 0)):
+    rate = (6.0 if "node3" in hosts else 12.0) * (1 + 0.002 * (hash(tuple(hosts)) % 5))
+    tell(**{"kind": "reading", "from": sender, "to": receiver, "status": "ok", "bandwidth_gb_per_s": rate, "latency_us": 2.0,
+            "reason": None, "size_bytes": 1 << 20})
+tell(kind="end")
+"""
+
+
+class SweepScript(unittest.TestCase):  # 2 ranks, 300 s
+
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.folder = pathlib.Path(temporary.name)
+        self.records = self.folder / "records.jsonl"
+        launcher = self.folder / "mpirun"
+        launcher.write_text(LAUNCHER)
+        launcher.chmod(0o755)
+
+    def start(self, *arguments):
+        environment = {**os.environ, "PATH": f"{self.folder}:{os.environ['PATH']}", "TMPDIR": str(self.folder)}
+        environment.pop("SLURM_JOB_NODELIST", None)
+        return subprocess.Popen([str(SCRIPT), "--programs", PROGRAMS, "--records", str(self.records), *arguments],
+                                env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
+                                text=True)
+
+    def sweep(self, *arguments):
+        process = self.start(*arguments)
+        out, err = process.communicate(timeout=120)
+        return process.returncode, out, err
+
+    def lines(self, kind):
+        return [line for line in map(json.loads, self.records.read_text().splitlines()) if line["kind"] == kind]
+
+    def pairs_by_round(self):
+        rounds = collections.defaultdict(set)
+        for reading in self.lines("reading"):
+            rounds[reading["round"]].add(frozenset((reading["from_host"], reading["to_host"])))
+        return rounds
+
+    def test_finds_the_slow_host(self):
+        locality = self.folder / "locality"
+        locality.write_text("# rack of each\nnode1 a\nnode2 a\nnode3 b\nnode4 b\nnode5 c\nnode6 c\nnode99 z\n")
+        status, out, err = self.sweep("-H", "node[1-6]", "--find", "--seed", "5", "--locality", str(locality))
+        self.assertEqual(status, 6, out + err)
+        self.assertIn("Slow: node3\n", out)
+        first = self.lines("sweep")[0]
+        self.assertEqual((first["hosts"], first["seed"], first["plan"]), ([f"node{n}" for n in range(1, 7)], "5", "--find"))
+        self.assertEqual({line["host"]: line["leaf"] for line in self.lines("locality")},
+                         {"node1": "a", "node2": "a", "node3": "b", "node4": "b", "node5": "c", "node6": "c"})
+        for round_number, pairs in self.pairs_by_round().items():
+            hosts = [host for pair in pairs for host in pair]
+            self.assertEqual(len(hosts), len(set(hosts)), f"round {round_number} has a host in two pairs")
+        self.assertRegex(err, r"round 0: 6 ok in \d+ s; about \d+ more, ")
+
+    def test_all_pairs_of_an_odd_number_a_few_at_once(self):
+        status, out, err = self.sweep("-H", "node[11-15]", "--all-pairs", "--max-concurrent", "1")
+        self.assertEqual(status, 0, out + err)
+        rounds = self.pairs_by_round()
+        self.assertEqual({len(pairs) for pairs in rounds.values()}, {1})
+        self.assertEqual(len(set().union(*rounds.values())), 10)
+        self.assertEqual({reading["concurrent"] for reading in self.lines("reading")}, {1})
+
+    def test_rails(self):
+        status, out, err = self.sweep("-H", "node[11-14]", "--rounds", "1", "--rails", "eth8,eth9")
+        self.assertIn(status, (0, 7), out + err)
+        self.assertEqual(collections.Counter(reading["from_rail"] for reading in self.lines("reading")), {"eth8": 4, "eth9": 4})
+
+    def test_dead_host_is_left_out(self):
+        (self.folder / "refuse").touch()
+        status, out, err = self.sweep("-H", "node[4-11]", "--find")
+        self.assertEqual(status, 6, out + err)
+        self.assertIn("Dead: node5\n", out)
+        self.assertIn("Connection refused", out)
+        tried = {frozenset((line["from_host"], line["to_host"])) for line in self.lines("reading") if line["status"] == "failed"}
+        self.assertEqual(len(tried), 2)
+
+    def test_where_nothing_works(self):
+        (self.folder / "refuse").touch()
+        (self.folder / "mpirun").write_text(LAUNCHER.replace('if "node5" in hosts and ', "if "))
+        status, out, err = self.sweep("-H", "node[4-11]")
+        self.assertEqual(status, 1, out + err)
+        self.assertIn("no pair could be measured in two rounds; 16 of 16 readings say: ", err)
+
+    def test_goes_on(self):
+        self.assertIn(self.sweep("-H", "node[11-16]", "--rounds", "2", "--seed", "9")[0], (0, 7))
+        kept = self.records.read_text()
+        self.assertEqual(self.sweep("-H", "node[11-16]")[0], 2)  # the file is there already
+        status, out, err = self.sweep("--resume", "--all-pairs")
+        self.assertEqual(status, 0, out + err)
+        self.assertTrue(self.records.read_text().startswith(kept))
+        meetings = collections.Counter((line["from_host"], line["to_host"]) for line in self.lines("reading"))
+        self.assertEqual((len(meetings), set(meetings.values())), (30, {1}))
+
+    def test_broken_off(self):
+        (self.folder / "slow_motion").touch()
+        process = self.start("-H", "node[11-14]")
+        time.sleep(3)
+        process.send_signal(signal.SIGINT)
+        began = time.monotonic()
+        err = process.communicate(timeout=60)[1]
+        self.assertEqual(process.returncode, 130, err)
+        self.assertLess(time.monotonic() - began, 25)  # what runs has 10 s to end by itself
+        self.assertIn("go on by: ", err)
+        self.assertEqual(self.lines("reading"), [])
+        self.assertEqual([path.name for path in self.folder.glob("fabricbench-*")], [])
+        (self.folder / "slow_motion").unlink()
+        self.assertEqual(self.sweep("--resume")[0], 0)
+
+    def test_dry_run(self):
+        status, out, err = self.sweep("-H", "node[11-14]", "--dry-run", "--timeout", "7")
+        self.assertEqual(status, 0, err)
+        self.assertEqual(len(out.splitlines()), 2)
+        self.assertIn("--timeout 7 ", out)
+        self.assertFalse(self.records.exists())
+
+    def test_dry_run_of_one_job(self):
+        status, out, err = self.sweep("-H", "node[11-14]", "--dry-run", "--resident", "--rails", "eth8,eth9", "--rounds", "3")
+        self.assertEqual(status, 0, err)
+        first, second = out.splitlines()
+        self.assertRegex(first, r" -np 4 .*/pairwise_bw --level host --seed \d+ --rounds 3 ")
+        self.assertIn(" -x OMPI_MCA_btl_tcp_if_include ", second)
+
+    def test_refused(self):
+        for arguments, words in (
+                (["-H", "node1"], "a sweep takes two hosts or more"),
+                (["-H", "node[1-"], "-H"),
+                (["-H", "node[1-4]", "--rounds", "0"], "--rounds '0' is not a whole number of 1 or more"),
+                (["--resume"], "is not there, or empty"),
+                (["-H", "node[1-4]", "--resident", "--rdma"], "--resident is pairwise_bw"),
+                (["-H", "node[1-4]", "--nonsense"], "'--nonsense' is not an option"),
+                (["-H", "node[1-4]", "--test", "all_reduce_perf"], "can exceed what the NICs carry")):
+            with self.subTest(arguments):
+                status, out, err = self.sweep(*arguments)
+                self.assertEqual(status, 2, out + err)
+                self.assertIn(words, err)
+                self.assertFalse(self.records.exists())

@@ -1,0 +1,180 @@
+#!/usr/bin/env bash
+# usage: sweep_test.sh PROGRAMS CASE [script|resident [HOSTS]]
+#
+# Sweeps over hosts made of network namespaces with a fault that was put there, by scripts/sweep_pairs.sh with a job for each
+# pair, or resident: what was put there has to be blamed, and nothing else. The programs lie in the directory PROGRAMS. CASE
+# is one of the functions below whose name begins with test_, without that, or ends in _script or _resident, which says the
+# way. HOSTS is how many (6). Exit status: 0 passed, 1 failed, 77 skipped with a reason.
+set -euo pipefail
+
+# shellcheck source=tests/cluster/cases.sh
+source "$(dirname "${BASH_SOURCE[0]}")/cases.sh"
+# shellcheck source=tests/cluster/sweeps.sh
+source "$(dirname "${BASH_SOURCE[0]}")/sweeps.sh"
+
+programs=$1
+case=$2
+way=${3:-script}
+case $case in
+    *_script | *_resident) way=${case##*_} case=${case%_*} ;;
+esac
+number=${4:-6}
+
+test_clean() {
+    make_equal_hosts "$number"
+    sweep "$way" --find
+    expect_findings
+    [[ $sweep_status -eq 0 ]] || fail "exit status $sweep_status, though nothing is slow"
+}
+
+# slow_by_half NUMBER...: both ways.
+slow_by_half() {
+    local host
+    for host in "$@"; do
+        shape_host "${hosts[host - 1]}" 20mbit
+        shape_sending "${hosts[host - 1]}" 20mbit
+    done
+}
+
+test_slow_nic() {
+    make_equal_hosts "$number"
+    slow_by_half 3
+    sweep "$way" --find
+    expect_findings host:both:3
+    [[ $sweep_status -eq 6 ]] || fail "exit status $sweep_status, though a host is slow"
+    expect_line "$out" "${hosts[2]}"
+}
+
+test_slow_receiving() {
+    make_equal_hosts "$number"
+    shape_host "${hosts[4]}" 20mbit
+    sweep "$way" --find
+    expect_findings host:receives:5
+}
+
+test_slow_sending() {
+    make_equal_hosts "$number"
+    shape_sending "${hosts[1]}" 20mbit
+    sweep "$way" --find
+    expect_findings host:sends:2
+}
+
+# Of all pairs, since a few rounds may not have this one in them.
+test_slow_pair() {
+    make_equal_hosts "$number"
+    shape_way 2 5 20mbit "$kRate"
+    shape_way 5 2 20mbit "$kRate"
+    sweep "$way" --find --all-pairs
+    expect_findings pair:both:2,5
+}
+
+test_two_slow() {
+    make_equal_hosts "$number"
+    slow_by_half 2 6
+    sweep "$way" --find
+    expect_findings host:both:2 host:both:6
+}
+
+test_dead_host() {
+    make_equal_hosts "$number"
+    unplug 4
+    sweep "$way" --find
+    expect_findings 'dead:*:4'
+}
+
+# It dies while the sweep goes on.
+test_dying_host() {
+    make_equal_hosts "$number"
+    start_sweep "$way" --find
+    wait_for_readings 6
+    unplug 4
+    wait_for_sweep
+    expect_findings 'dead:*:4'
+}
+
+test_hung_host() {
+    make_equal_hosts "$number"
+    start_sweep "$way" --find
+    wait_for_readings 6
+    freeze 4
+    wait_for_sweep
+    expect_findings 'dead:*:4'
+}
+
+test_refused_login() {
+    make_equal_hosts "$number"
+    sweep_agent=$directory/agent
+    cat >"$sweep_agent" <<EOT
+#!/bin/sh
+if [ "\$1" = ${hosts[3]} ]; then
+    echo "ssh: connect to host \$1 port 22: Connection refused" >&2
+    exit 255
+fi
+exec $hosts_directory/agent "\$@"
+EOT
+    chmod +x "$sweep_agent"
+    sweep "$way" --find
+    expect_findings 'dead:*:4'
+    expect_line "$out" 'Connection refused'
+}
+
+test_odd() {
+    make_equal_hosts $((number - 1 + number % 2))
+    slow_by_half 3
+    sweep "$way" --find
+    expect_findings host:both:3
+}
+
+# Now and then slow for about as long as a round takes. It takes some rounds for all hosts to see a link come and go.
+test_flapping() {
+    local slow_s=6
+    [[ $way != resident ]] || slow_s=1
+    make_equal_hosts "$number"
+    flap 3 "$slow_s"
+    sweep "$way" --rounds $((number - 2 < 12 ? number - 2 : 12))
+    sweep "$way" --resume --find
+    end_nuisances
+    expect_findings 'transient:*:3'
+}
+
+test_slow_rail() {
+    make_equal_hosts "$number" 2
+    shape_host "${hosts[2]}" 20mbit e1
+    shape_sending "${hosts[2]}" 20mbit e1
+    sweep "$way" --find --rails e0,e1
+    expect_findings nic:both:3:e1
+}
+
+# Broken off in the middle, and gone on with: nothing that was measured is lost, or measured again.
+test_broken_off() {
+    local before
+    make_equal_hosts "$number"
+    slow_by_half 3
+    start_sweep "$way" --all-pairs
+    wait_for_readings 6
+    kill -TERM "$job" # as Ctrl-C, which what a script starts in the background never sees
+    wait_for_job
+    [[ $job_status -eq 130 ]] || fail "exit status $job_status of a sweep that was broken off"
+    expect_line "$err" 'go on by: .*sweep_pairs.sh --resume'
+    before=$(grep -c '"kind":"reading"' "$records")
+    ((before >= 6)) || fail "only $before readings were kept"
+    sweep "$way" --resume
+    python3 - "$records" "$number" <<'EOT' || fail "not every pair was measured once"
+import collections, json, sys
+readings = [line for line in map(json.loads, open(sys.argv[1])) if line["kind"] == "reading"]
+times = collections.Counter((reading["from_host"], reading["to_host"]) for reading in readings)
+assert len(times) == int(sys.argv[2]) * (int(sys.argv[2]) - 1), len(times)
+print(f"{len(readings)} readings of {len(times)} directions")
+assert max(times.values()) == 1, times.most_common(3)
+EOT
+    expect_findings host:both:3
+}
+
+end_all() {
+    end_nuisances
+    clean_up
+}
+
+make_directory
+trap end_all EXIT
+run_case "$case"

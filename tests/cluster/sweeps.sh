@@ -1,0 +1,140 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2034,SC2154  # variables of hosts.sh and cases.sh
+# Sweeps over hosts made of network namespaces, and what they have to find: `source` this behind cases.sh.
+#
+#   make_equal_hosts N [DEVICES]   N hosts that send and receive 40 Mbit/s each
+#   sweep WAY OPTION...            scripts/sweep_pairs.sh over all of them, WAY being script (a job a pair) or resident
+#   expect_findings FINDING...     that is exactly what the verdict blames: BLAME:DIRECTION:HOSTS[:RAIL] with the hosts'
+#                                  numbers from 1, such as host:receives:6 or pair:both:2,5; without any: nothing is slow
+#   unplug, freeze, flap           what happens to hosts, see below
+#
+# sweep reads: programs, the folder of the programs; sweep_limit_s, the time limit of a pair (16).
+
+readonly kRate=40mbit # far below what two processors move, also where they have other things to do
+scripts=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../scripts" && pwd)
+records=
+sweep_status=
+
+make_equal_hosts() {
+    local host device
+    make_hosts "$1" "${2:-1}"
+    records=$directory/records.jsonl
+    for host in "${hosts[@]}"; do
+        for ((device = 0; device < ${2:-1}; ++device)); do
+            shape_host "$host" "$kRate" "e$device"
+            shape_sending "$host" "$kRate" "e$device"
+        done
+    done
+}
+
+list_of_hosts() { (IFS=, && echo "${hosts[*]}"); }
+
+# start_sweep WAY OPTION...: in the background. Messages are small, so that the links are what takes the time, and pairs few,
+# so that two processors can start their jobs.
+start_sweep() {
+    local way=$1 networks=$kSubnet.0.0/24 options=(--max-concurrent 4)
+    shift
+    [[ $way != resident ]] || options+=(--resident)
+    OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
+        OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_btl_tcp_if_include=$networks OMPI_MCA_oob_tcp_if_include=$networks \
+        OMPI_MCA_oob_tcp_keepalive_time=2 OMPI_MCA_oob_tcp_keepalive_intvl=1 OMPI_MCA_oob_tcp_keepalive_probes=2 \
+        TMPDIR=$directory ip netns exec "$hosts_switch" "$scripts/sweep_pairs.sh" -H "$(list_of_hosts)" --programs "$programs" \
+        --agent "${sweep_agent:-$hosts_directory/agent}" --records "$records" --logs "$directory/logs" --seed 7 \
+        --timeout "${sweep_limit_s:-16}" --size 64K --mpi-options "--oversubscribe --bind-to none --mca pml ob1 --mca btl self,tcp" \
+        "${options[@]}" "$@" -- --window 4 -n 7 >"$out" 2>"$err" </dev/null &
+    job=$!
+}
+
+sweep() {
+    start_sweep "$@"
+    wait_for_sweep
+}
+
+# 0, 6 and 7 are verdicts; everything else is none.
+wait_for_sweep() {
+    wait_for_job
+    sweep_status=$job_status
+    cat "$err" "$out"
+    is_verdict "$sweep_status" || fail "exit status $sweep_status of the sweep"
+}
+
+is_verdict() { [[ $1 -eq 0 || $1 -eq 6 || $1 -eq 7 ]]; }
+
+# expect_findings FINDING...: a direction of * is any.
+expect_findings() {
+    "$programs/find_slow_links" --json "$directory/verdict.json" "$records" >"$directory/verdict.txt" || true
+    python3 - "$directory/verdict.json" "$@" <<'EOT' || fail "that is not what is wrong: ${*:-nothing}"
+import json, sys
+verdict = json.load(open(sys.argv[1]))
+def numbered(host):
+    return host.rpartition("-h")[2]
+found = [":".join([finding["blame"], finding["direction"], ",".join(map(numbered, finding["hosts"]))] +
+                  ([finding["rail"]] if finding["rail"] else [])) for finding in verdict["findings"]]
+left = list(found)
+def is_meant(finding, wanted):
+    return all(want in ("*", have) for have, want in zip(finding.split(":"), wanted.split(":"))) and \
+        finding.count(":") == wanted.count(":")
+missing = []
+for wanted in sys.argv[2:]:
+    match = next((finding for finding in left if is_meant(finding, wanted)), None)
+    left.remove(match) if match else missing.append(wanted)
+print("blamed:", " ".join(found) or "nothing", "after", verdict["readings"], "readings")
+if missing or left:
+    sys.exit(f"not blamed: {missing}; blamed wrongly: {left}")
+if not sys.argv[2:] and verdict["judged"] != "clean":
+    sys.exit(f"judged {verdict['judged']}: {verdict['headline']}")
+EOT
+}
+
+# wait_for_readings N: while a sweep is under way.
+wait_for_readings() {
+    local turn
+    for ((turn = 0; turn < 600; ++turn)); do
+        if [[ $(readings_so_far) -ge $1 ]]; then return; fi
+        sleep 0.05
+    done
+    fail "fewer than $1 readings within 30 s"
+}
+
+# A resident job's readings are in the file of records when it is over, and on its way there before.
+readings_so_far() {
+    cat "$records" "$directory"/fabricbench-sweep.*/out 2>/dev/null | grep -c '"kind":"reading"' || true
+}
+
+# unplug NUMBER: a host is out of reach from now on.
+unplug() { ip -n "${hosts[$1 - 1]}" link set e0 down; }
+
+# Functions that go on in the background until the test ends add their process to nuisances.
+nuisances=()
+
+end_nuisances() {
+    local process
+    for process in "${nuisances[@]}"; do
+        kill "$process" 2>/dev/null || true
+    done
+    nuisances=()
+}
+
+# freeze NUMBER: every process of the host, of now and later, stands still.
+freeze() {
+    local host=${hosts[$1 - 1]}
+    while sleep 0.05; do
+        # shellcheck disable=SC2046  # one word a process
+        kill -STOP $(ip netns pids "$host") 2>/dev/null || true
+    done &
+    nuisances+=("$!")
+}
+
+# flap NUMBER SECONDS: what the host sends and receives is slow for so long, then fast for twice as long, and so on.
+flap() {
+    local host=${hosts[$1 - 1]}
+    while true; do
+        shape_host "$host" 8mbit
+        shape_sending "$host" 8mbit
+        sleep "$2"
+        shape_host "$host" "$kRate"
+        shape_sending "$host" "$kRate"
+        sleep $((2 * $2))
+    done &
+    nuisances+=("$!")
+}

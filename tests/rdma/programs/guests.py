@@ -1,0 +1,94 @@
+"""Launches programs inside the guests that tests/rdma/guest/run makes."""
+
+import json
+import os
+import re
+import subprocess
+import time
+from pathlib import Path
+
+from launch import MPIEXEC, PROGRAMS, Job, ProgramTest, kill
+
+HOSTS = ("host1", "host2")
+OK, FAILURE, USAGE, MISSING, TIMEOUT, WRONG_DATA = 0, 1, 2, 3, 4, 5
+DEVICE = "rxe0"
+# The address of a guest's RDMA device.
+ADDRESSES = {"host1": "10.79.0.1", "host2": "10.79.0.2"}
+# The GID that stands for the IPv4 address.
+GID_INDEX = 1
+# After which time a peer that does not answer is given up, where a test waits for that.
+STALL_S = 2
+# Programs on a CUDA that is none; empty where there are none.
+PROGRAMS_ON_FAKES = os.environ["FABRICBENCH_PROGRAMS_ON_FAKES"]
+
+
+def shell(command, host=HOSTS[0], timeout=30):
+    """Runs a shell command on a guest. Returns its output; an error is one of the test."""
+    done = subprocess.run(["on_host.sh", host, command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, timeout=timeout, check=False)
+    if done.returncode != 0:
+        raise AssertionError(f"'{command}' on {host} ended with {done.returncode}: {done.stdout}")
+    return done.stdout
+
+
+class GuestTest(ProgramTest):
+    """Tests in one guest, or on both: that is what `hosts` says."""
+
+    hosts = HOSTS[:1]
+
+    def start(self, program, *arguments, ranks=2, env=None):
+        """Starts a program of ours, or one by its path; the job is a context manager."""
+        where = ["-H", ",".join(f"{host}:{-(-ranks // len(self.hosts))}" for host in self.hosts)]
+        return Job([MPIEXEC, *where, "-np", str(ranks), str(PROGRAMS / program), *map(str, arguments)],
+                   {**os.environ, **(env or {})})
+
+    def run_job(self, program, *arguments, timeout=60, **how):
+        with self.start(program, *arguments, **how) as job:
+            return job.finish(timeout)
+
+    def strike(self, number, program, *arguments):
+        """Starts a long run, sends its second rank a signal, and returns how it ended, and after how long."""
+        with self.start(program, *arguments, "--stall-timeout", STALL_S) as job:
+            job.read_pids(2)
+            time.sleep(2)
+            began = time.monotonic()
+            kill(job.pids[1], number)
+            return job.finish(), time.monotonic() - began
+
+    def measured(self, program, *arguments, **how):
+        """Runs well, with every element right. Returns the measurements by size, as --json has them."""
+        file = self.directory / "run.json"
+        result = self.run_job(program, *arguments, "--json", file, "--force", **how)
+        self.assertEqual((result.status, result.stderr), (OK, ""), result.stdout)
+        self.assertIn("# Out of bounds values : 0 OK\n", result.stdout)
+        lines = [json.loads(line) for line in file.read_text().splitlines()]
+        rows = {line["size_bytes"]: line["out_of_place"] for line in lines if line["kind"] == "row"}
+        self.assertEqual({row["wrong_elements"] for row in rows.values()}, {0})
+        return rows
+
+    def refused(self, status, said, program, *arguments, **how):
+        """Runs, and is refused with one line that matches."""
+        result = self.run_job(program, *arguments, **how)
+        lines = [line for line in result.stderr.splitlines() if line.startswith(f"{program}: ")]
+        self.assertEqual((result.status, result.stdout, len(lines)), (status, "", 1), result.stderr)
+        self.assertRegex(lines[0], said)
+
+    def median_us(self, stdout):
+        """The median of the only row of a table of latencies."""
+        row, = (line.split() for line in stdout.splitlines() if re.match(r"\s*\d", line))
+        return float(row[2])
+
+
+class OnFakeGpus:
+    """Of a GuestTest: its programs run on two GPUs that are none. Their memory is the host's, and their kernels are
+    threads."""
+
+    def start(self, program, *arguments, **how):
+        env = {"FAKE_CUDA_DEVICES": "2", **how.pop("env", {})}
+        return super().start(Path(PROGRAMS_ON_FAKES) / program, *arguments, env=env, **how)
+
+    def load_peer_memory(self):
+        """The module that lends GPU memory out, as far as one sees it: the file that tells of it."""
+        shell("mount -t tmpfs none /sys/kernel/mm && mkdir -p /sys/kernel/mm/memory_peers/nv_mem && "
+              "echo 1 > /sys/kernel/mm/memory_peers/nv_mem/version")
+        self.addCleanup(shell, "umount /sys/kernel/mm")

@@ -1,0 +1,194 @@
+"""The programs over RDMA verbs, both ranks on the device of one guest."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+from guests import FAILURE, MISSING, OK, STALL_S, TIMEOUT, USAGE, GuestTest
+from launch import kill
+
+SIZED = [f"rdma_{verb}_{figure}" for verb in ("read", "send", "write") for figure in ("bw", "lat")]
+SMALL_AND_64K = ("--min-bytes", 8, "--max-bytes", "64K", "--step-factor", 8192, "-n", 20)
+
+
+def pid_of_rank(program, rank, patience_s=30):
+    """The process of a rank that has begun, however far it is."""
+    until = time.monotonic() + patience_s
+    wanted = f"OMPI_COMM_WORLD_RANK={rank}\0".encode()
+    while time.monotonic() < until:
+        for process in Path("/proc").glob("[0-9]*"):
+            try:
+                if (process / "comm").read_text().strip() == program[:15] and \
+                        wanted in (process / "environ").read_bytes():
+                    return int(process.name)
+            except OSError:  # it has ended meanwhile
+                pass
+        time.sleep(0.05)
+    raise AssertionError(f"there is no rank {rank} of {program}")
+
+
+def wait_for_connections(pid, patience_s=30):
+    """Waits until a process connects over rdma_cm: until it has opened its device, and a little more."""
+    until = time.monotonic() + patience_s
+    while time.monotonic() < until:
+        for file in Path(f"/proc/{pid}/fd").iterdir():
+            try:
+                if os.readlink(file) == "/dev/infiniband/rdma_cm":
+                    time.sleep(1)
+                    return
+            except OSError:  # it was closed meanwhile
+                pass
+        time.sleep(0.05)
+    raise AssertionError(f"process {pid} has not begun to connect")
+
+
+class Programs(GuestTest):
+
+    def check(self, program, *arguments, sizes):
+        rows = self.measured(program, *arguments)
+        self.assertEqual(list(rows), sizes)
+        for row in rows.values():
+            self.assertGreater(row["time_us_median"], 0)
+
+    def test_every_program(self):
+        for program in SIZED:
+            with self.subTest(program):
+                self.check(program, *SMALL_AND_64K, sizes=[8, 65536])
+
+    def test_atomics(self):
+        for program in ("rdma_atomic_bw", "rdma_atomic_lat"):
+            with self.subTest(program):
+                self.check(program, "-n", 20, sizes=[8])
+
+    def test_datagrams(self):
+        for program in ("rdma_send_bw", "rdma_send_lat"):
+            with self.subTest(program):
+                self.check(program, "-c", "UD", "--min-bytes", 8, "--max-bytes", "4K", "--step-factor", 512, "-n", 20,
+                           sizes=[8, 4096])
+
+    def test_unreliable_connection(self):
+        self.check("rdma_write_bw", "-c", "UC", "-s", "4K", "-n", 20, sizes=[4096])
+
+    def test_both_ways(self):
+        rows = self.measured("rdma_send_bw", "-b", *SMALL_AND_64K)
+        for row in rows.values():
+            there, back = row["directions_gb_per_s"]
+            self.assertGreater(min(there, back), 0)
+
+    def test_queue_pairs(self):
+        self.check("rdma_write_bw", "-q", 4, *SMALL_AND_64K, sizes=[8, 65536])
+
+    def test_posting(self):
+        """A list of requests, few of them signaled, and inline."""
+        self.check("rdma_write_bw", "-l", 4, "-Q", 8, "-t", 32, "-I", 64, *SMALL_AND_64K, sizes=[8, 65536])
+
+    def test_odd_rank(self):
+        result = self.run_job("rdma_write_bw", "-s", 64, "-n", 20, ranks=3)
+        self.assertEqual((result.status, result.stderr), (OK, ""), result.stdout)
+        self.assertIn("# rank 2 is idle\n", result.stdout)
+
+
+class SharedReceives(GuestTest):
+    """One receive queue for four queue pairs."""
+
+    def check(self, program, *arguments):
+        self.assertTrue(self.measured(program, "-q", 4, "--use-srq", "-n", 20, *arguments))
+
+    def test_sends(self):
+        self.check("rdma_send_bw", "-s", "4K", "-r", 256, "-t", 32)
+        self.check("rdma_send_bw", "-s", "4K", "-b", "-e")
+
+    def test_datagrams(self):
+        self.check("rdma_send_bw", "-c", "UD", "-s", "1K", "-t", 32)
+
+    def test_writes_with_immediate(self):
+        self.check("rdma_write_bw", "--write-with-imm", "-s", "4K", "-r", 64)
+
+    def test_latency(self):
+        self.assertTrue(self.measured("rdma_send_lat", "--use-srq", "-n", 20))
+
+    def test_depth_that_the_device_does_not_have(self):
+        self.refused(USAGE, r"1000128 completions may be outstanding .* receives \(-r\), and rxe0 has room for \d+",
+                     "rdma_send_bw", "--use-srq", "-r", 1000000, "-n", 20)
+
+
+class OverRdmaCm(GuestTest):
+    """Queue pairs that rdma_cm connects."""
+
+    def check(self, program, *arguments):
+        self.assertTrue(self.measured(program, "-R", "-n", 20, *arguments))
+
+    def test_every_program(self):
+        for program in (*SIZED, "rdma_atomic_bw", "rdma_atomic_lat"):
+            with self.subTest(program):
+                self.check(program)
+
+    def test_datagrams(self):
+        self.check("rdma_send_bw", "-c", "UD", "-s", "1K", "-t", 32)
+        self.check("rdma_send_lat", "-c", "UD", "-s", "64")
+
+    def test_queue_pairs(self):
+        self.check("rdma_write_bw", "-q", 4, "-s", "4K")
+        self.check("rdma_send_bw", "-q", 4, "-c", "UD", "-s", "1K", "-t", 32)
+        self.check("rdma_send_bw", "-q", 4, "--use-srq", "-s", "4K", "-b")
+
+    def test_banner(self):
+        result = self.run_job("rdma_read_bw", "-R", "-s", 64, "-n", 20, "-m", 1024, "-x", 1, "--tclass", 104)
+        self.assertEqual((result.status, result.stderr), (OK, ""), result.stdout)
+        self.assertRegex(result.stdout, r"# .*RDMA: rxe0 port 1 to rxe0 port 1, RoCE v2, IPv4, one subnet, "
+                                        r"GID indices 1 and 1, MTU 1024, connected by rdma_cm\n")
+
+    def test_refusals(self):
+        self.refused(USAGE, "-R connects RC and UD queue pairs, and librdmacm makes no others",
+                     "rdma_send_bw", "-R", "-c", "UC")
+        self.refused(USAGE, "-S sets a service level, and with -R the path", "rdma_send_bw", "-R", "-S", 1)
+        self.refused(MISSING, r"-x 0: .* no GID of this index that stands for an IP address.* 1: RoCE v2 10\.79\.0\.1$",
+                     "rdma_send_bw", "-R", "-x", 0)
+
+    def test_peer_that_stops(self):
+        """While thousands of queue pairs are connected, the second rank hangs."""
+        with self.start("rdma_write_bw", "-R", "-q", 3000, "-t", 4, "-s", 64, "--stall-timeout", STALL_S) as job:
+            pid = job.pids[1] = pid_of_rank("rdma_write_bw", 1)
+            wait_for_connections(pid)
+            began = time.monotonic()
+            kill(pid, signal.SIGSTOP)
+            result = job.finish()
+        self.assertEqual(result.status, TIMEOUT, result.stderr)
+        self.assertRegex(result.stderr, r"rdma_write_bw: rank 0 on host1: rdma_cm: connecting with rxe0 port 1 of host "
+                                        rf"host1, queue pair 0x\w+ \(1: RoCE v2 10\.79\.0\.1\): nothing came within "
+                                        rf"{STALL_S} s, .*; rxe0 port 1 of this host is ACTIVE")
+        self.assertLess(time.monotonic() - began, 4 * STALL_S + 20)
+
+
+class Refusals(GuestTest):
+
+    def test_gid_index(self):
+        self.refused(MISSING, r"-x 99: .* no GID of this index.* 1: RoCE v2 10\.79\.0\.1$",
+                     "rdma_write_bw", "-s", 64, "-n", 20, "-x", 99)
+
+    def test_device(self):
+        self.refused(MISSING, "there is no RDMA device 'mlx5_9'.* rxe0$", "rdma_read_lat", "-n", 20, "-d", "mlx5_9")
+
+    def test_one_rank(self):
+        self.refused(USAGE, "a pair takes two ranks, and the job has 1", "rdma_send_lat", "-n", 20, ranks=1)
+
+
+class Faults(GuestTest):
+    """A rank that stops or dies while messages are under way."""
+
+    def test_stopped(self):
+        for program, size in (("rdma_send_bw", "4K"), ("rdma_write_lat", 8)):
+            with self.subTest(program):
+                result, seconds = self.strike(signal.SIGSTOP, program, "-s", size, "--time-budget", 120)
+                self.assertEqual(result.status, TIMEOUT, result.stderr)
+                self.assertRegex(result.stderr, rf"{program}: rank 0 on host1: verbs: waited {STALL_S} s in vain .* "
+                                                r"the other end is rxe0 port 1 of host host1, queue pair 0x")
+                self.assertLess(seconds, STALL_S + 20)
+
+    def test_killed(self):
+        result, seconds = self.strike(signal.SIGKILL, "rdma_write_bw", "-s", "4K", "--time-budget", 120)
+        self.assertIn(result.status, (FAILURE, 128 + signal.SIGKILL))
+        # Whichever comes first: the launcher's word, or that of the rank whose requests fail.
+        self.assertRegex(result.stderr, "signal 9|rank 0 on host1: verbs: a request with rxe0 port 1 of host host1")
+        self.assertLess(seconds, 20)

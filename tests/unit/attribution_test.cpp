@@ -1,0 +1,260 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "attribution_test_support.h"
+
+using namespace fabricbench::cluster;
+
+namespace {
+
+TEST(Attribution, HealthyHostsAreClean) {
+  for (const int hosts : {3, 4, 5, 8, 17, 64}) {
+    const Verdict verdict = judge(sweep_of(quiet_fabric(hosts)));
+    EXPECT_EQ(verdict.judged, Judged::kClean) << hosts;
+    EXPECT_TRUE(verdict.findings.empty()) << hosts;
+    EXPECT_TRUE(verdict.not_judged.empty()) << hosts;
+    EXPECT_EQ(verdict.readings, hosts * (hosts - 1)) << hosts;
+    ASSERT_EQ(verdict.strata.size(), 1U);
+    EXPECT_NEAR(verdict.strata[0].centre, 25e9, 0.5e9) << hosts;
+  }
+}
+
+TEST(Attribution, NothingToJudgeIsUnknown) {
+  for (const int hosts : {0, 1, 5}) {
+    const Verdict verdict = judge(hosts_only(hosts));
+    EXPECT_EQ(verdict.judged, Judged::kUnknown);
+    EXPECT_TRUE(verdict.findings.empty());
+    EXPECT_EQ(verdict.not_judged.size(), static_cast<std::size_t>(hosts));
+  }
+}
+
+TEST(Attribution, AHostThatIsSlowBothWays) {
+  const Finding finding = the_finding(judge(sweep_of(quiet_fabric(17, {"host:3:0.9"}), 12)), Blame::kHost);
+  EXPECT_EQ(finding.hosts, Hosts{3});
+  EXPECT_EQ(finding.direction, Direction::kBoth);
+  EXPECT_NEAR(finding.ratio, 0.9, 0.02);
+  EXPECT_NEAR(finding.rate / finding.expected, finding.ratio, 1e-9);
+  EXPECT_NEAR(finding.expected, 25e9, 0.5e9);
+  EXPECT_GE(finding.partners, 11);
+  EXPECT_LT(finding.false_alarm, 1e-6);
+  EXPECT_FALSE(finding.confirmed);
+}
+
+TEST(Attribution, AHostThatIsSlowOneWay) {
+  const Finding sends = the_finding(judge(sweep_of(quiet_fabric(17, {"host:3:0.8:sends"}), 12)), Blame::kHost);
+  EXPECT_EQ(sends.direction, Direction::kSends);
+  EXPECT_EQ(sends.hosts, Hosts{3});
+  const Finding receives = the_finding(judge(sweep_of(quiet_fabric(17, {"host:4:0.8:receives"}), 12)), Blame::kHost);
+  EXPECT_EQ(receives.direction, Direction::kReceives);
+  EXPECT_EQ(receives.hosts, Hosts{4});
+}
+
+TEST(Attribution, SeveralSlowHostsAtOnceAndNobodyElse) {
+  // Most pairs have a slow host in them: nearly half the hosts are.
+  const std::vector<std::string> faults = {"host:1:0.7", "host:4:0.8",   "host:6:0.7",
+                                           "host:9:0.6", "host:11:0.85", "host:12:0.7"};
+  const Verdict verdict = judge(sweep_of(quiet_fabric(16, faults), 12));
+  std::set<std::int32_t> blamed;
+  for (const Finding& finding : verdict.findings) {
+    EXPECT_EQ(finding.blame, Blame::kHost);
+    EXPECT_EQ(finding.direction, Direction::kBoth);
+    blamed.insert(finding.hosts.begin(), finding.hosts.end());
+  }
+  EXPECT_EQ(blamed, (std::set<std::int32_t>{1, 4, 6, 9, 11, 12}));
+  EXPECT_EQ(verdict.findings.front().hosts, Hosts{9}) << "the worst comes first";
+}
+
+TEST(Attribution, OneFigureForBothDirections) {
+  FabricPlan plan = quiet_fabric(17, {"host:3:0.85"});
+  plan.both_ways = true;
+  const Finding finding = the_finding(judge(sweep_of(plan, 12)), Blame::kHost);
+  EXPECT_EQ(finding.hosts, Hosts{3});
+  EXPECT_EQ(finding.direction, Direction::kBoth);
+  EXPECT_NEAR(finding.ratio, 0.85, 0.02);
+}
+
+TEST(Attribution, TheSmallestSweepsThatCanBlameAHost) {
+  for (const int hosts : {3, 4}) {
+    FabricPlan plan = quiet_fabric(hosts, {"host:2:0.7"});
+    Sweep sweep = sweep_of(plan);
+    for (const Meeting& pair : {Meeting{2, 0}, Meeting{2, 1}, Meeting{0, 1}}) measure_again(plan, pair, 1, sweep);
+    const Finding finding = the_finding(judge(sweep), Blame::kHost);
+    EXPECT_EQ(finding.hosts, Hosts{2}) << hosts;
+    EXPECT_TRUE(finding.confirmed) << hosts;
+  }
+}
+
+TEST(Attribution, TooFewReadingsOfASlowHostAreAQuestion) {
+  FabricPlan plan = quiet_fabric(64, {"host:5:0.9"});
+  plan.sigma = 0.03;
+  const Verdict verdict = judge(sweep_of(plan, 2));
+  EXPECT_TRUE(with_blame(verdict, Blame::kHost).empty());
+  EXPECT_TRUE(asks_about(verdict, 5, -1));
+  EXPECT_EQ(verdict.judged, Judged::kUnknown);
+}
+
+TEST(Attribution, HostsWithTooFewPartnersAreNotJudged) {
+  const Verdict verdict = judge(sweep_of(quiet_fabric(16), 2));
+  EXPECT_EQ(verdict.judged, Judged::kUnknown);
+  EXPECT_EQ(verdict.not_judged.size(), 16U);
+  Sweep sweep = sweep_of(quiet_fabric(16), 6);
+  sweep.hosts.push_back("n16");  // never measured
+  EXPECT_EQ(judge(sweep).not_judged, Hosts{16});
+  EXPECT_EQ(judge(sweep).judged, Judged::kUnknown);
+}
+
+TEST(Attribution, OneRailOfSeveral) {
+  FabricPlan plan = quiet_fabric(16, {"nic:3:1:0.8:sends"});
+  plan.rails = 2;
+  const Finding finding = the_finding(judge(sweep_of(plan, 12)), Blame::kNic);
+  EXPECT_EQ(finding.hosts, Hosts{3});
+  EXPECT_EQ(finding.rail, 1);
+  EXPECT_EQ(finding.direction, Direction::kSends);
+}
+
+TEST(Attribution, AllRailsOfAHostAreTheHost) {
+  FabricPlan plan = quiet_fabric(16, {"host:3:0.8"});
+  plan.rails = 4;
+  const Finding finding = the_finding(judge(sweep_of(plan, 12)), Blame::kHost);
+  EXPECT_EQ(finding.hosts, Hosts{3});
+  EXPECT_EQ(finding.rail, -1);
+}
+
+TEST(Attribution, ARailOfEverybody) {
+  FabricPlan plan = quiet_fabric(16, {"rail:2:0.8"});
+  plan.rails = 4;
+  const Finding finding = the_finding(judge(sweep_of(plan, 6)), Blame::kRail);
+  EXPECT_EQ(finding.rail, 2);
+  EXPECT_TRUE(finding.hosts.empty());
+  EXPECT_NEAR(finding.ratio, 0.8, 0.02);
+  EXPECT_EQ(finding.partners, 16);
+}
+
+TEST(Attribution, ALeafBeforeItsHosts) {
+  for (const std::string direction : {"", ":sends", ":receives"}) {
+    FabricPlan plan = quiet_fabric(48, {"leaf:2:0.6" + direction});
+    plan.leaf_size = 8;
+    const Finding finding = the_finding(judge(sweep_of(plan, 12)), Blame::kLeaf);
+    EXPECT_EQ(finding.leaf, 2);
+    EXPECT_TRUE(finding.hosts.empty());
+    EXPECT_NEAR(finding.ratio, 0.6, 0.02);
+    EXPECT_EQ(finding.direction, direction.empty()       ? Direction::kBoth
+                                 : direction == ":sends" ? Direction::kSends
+                                                         : Direction::kReceives);
+  }
+}
+
+TEST(Attribution, HostsOfOneLeafThatAreSlowWithEachOtherTooAreHosts) {
+  FabricPlan plan = quiet_fabric(48, {"host:16:0.7", "host:17:0.7", "host:18:0.7", "host:19:0.7"});
+  plan.leaf_size = 4;
+  const Verdict verdict = judge(sweep_of(plan));
+  EXPECT_EQ(with_blame(verdict, Blame::kHost).size(), 4U);
+  EXPECT_EQ(verdict.findings.size(), 4U);
+}
+
+TEST(Attribution, APathBetweenTwoLeaves) {
+  FabricPlan plan = quiet_fabric(32, {"leaf-pair:1:3:0.7"});
+  plan.leaf_size = 8;
+  const Finding both = the_finding(judge(sweep_of(plan)), Blame::kLeafPair);
+  EXPECT_EQ(std::minmax(both.leaf, both.other_leaf), std::minmax(1, 3));
+  EXPECT_EQ(both.direction, Direction::kBoth);
+  plan.faults = {parse_fault("leaf-pair:3:1:0.7:sends")};
+  const Finding one_way = the_finding(judge(sweep_of(plan)), Blame::kLeafPair);
+  EXPECT_EQ(one_way.leaf, 3);
+  EXPECT_EQ(one_way.other_leaf, 1);
+  EXPECT_EQ(one_way.direction, Direction::kSends);
+}
+
+TEST(Attribution, APairIsAQuestionFirstAndThenNamed) {
+  const FabricPlan plan = quiet_fabric(16, {"pair:2:5:0.7"});
+  Sweep sweep = sweep_of(plan);
+  const Verdict first = judge(sweep);
+  EXPECT_TRUE(first.findings.empty());
+  EXPECT_TRUE(asks_about(first, 2, 5));
+  EXPECT_EQ(first.judged, Judged::kUnknown);
+  measure_again(plan, {2, 5}, 2, sweep);
+  EXPECT_TRUE(judge(sweep).findings.empty()) << "two more readings are not three";
+  measure_again(plan, {2, 5}, 1, sweep);
+  const Verdict last = judge(sweep);
+  const Finding finding = the_finding(last, Blame::kPair);
+  EXPECT_EQ(finding.hosts, (Hosts{2, 5}));
+  EXPECT_EQ(finding.direction, Direction::kBoth);
+  EXPECT_NEAR(finding.ratio, 0.7, 0.02);
+  EXPECT_TRUE(finding.confirmed);
+  EXPECT_FALSE(asks_about(last, 2, 5));
+}
+
+TEST(Attribution, OneDirectionOfAPair) {
+  const FabricPlan plan = quiet_fabric(16, {"pair:5:2:0.7:sends"});
+  Sweep sweep = sweep_of(plan);
+  measure_again(plan, {2, 5}, 3, sweep);
+  const Finding finding = the_finding(judge(sweep), Blame::kPair);
+  EXPECT_EQ(finding.hosts, (Hosts{5, 2})) << "from 5 to 2";
+  EXPECT_EQ(finding.direction, Direction::kSends);
+}
+
+TEST(Attribution, APairOfASlowHostIsOnlyWhatTheHostDoesNotExplain) {
+  const FabricPlan plan = quiet_fabric(16, {"host:2:0.8", "pair:2:5:0.6"});
+  Sweep sweep = sweep_of(plan);
+  measure_again(plan, {2, 5}, 4, sweep);
+  measure_again(plan, {2, 6}, 4, sweep);
+  const Verdict verdict = judge(sweep);
+  ASSERT_EQ(verdict.findings.size(), 2U);
+  EXPECT_EQ(verdict.findings[0].blame, Blame::kPair);
+  EXPECT_EQ(verdict.findings[0].hosts, (Hosts{2, 5}));
+  EXPECT_EQ(verdict.findings[1].blame, Blame::kHost);
+  EXPECT_EQ(verdict.findings[1].hosts, Hosts{2});
+}
+
+TEST(Attribution, AReadingThatDoesNotComeAgainIsNobodysFault) {
+  const FabricPlan plan = quiet_fabric(16);
+  Sweep sweep = sweep_of(plan);
+  const auto once = std::find_if(sweep.readings.begin(), sweep.readings.end(),
+                                 [](const Reading& each) { return each.from == 4 && each.to == 9; });
+  ASSERT_NE(once, sweep.readings.end());
+  once->rate *= 0.6F;
+  const Verdict open = judge(sweep);
+  EXPECT_TRUE(open.findings.empty());
+  EXPECT_TRUE(asks_about(open, 4, 9));
+  EXPECT_GT(open.outliers, 0);
+  measure_again(plan, {4, 9}, 1, sweep);
+  EXPECT_EQ(judge(sweep).judged, Judged::kClean);
+}
+
+TEST(Attribution, OnePercentOfOutliersBlamesNobody) {
+  FabricPlan plan = quiet_fabric(64);
+  plan.outliers = 0.01;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    plan.seed = seed;
+    EXPECT_TRUE(judge(sweep_of(plan, 12)).findings.empty()) << seed;
+  }
+}
+
+TEST(Attribution, AHostThatIsSlowNowAndThen) {
+  FabricPlan plan = quiet_fabric(64, {"flapping:4:0.6:0.3"});
+  plan.outliers = 0.01;
+  const Finding finding = the_finding(judge(sweep_of(plan)), Blame::kTransient);
+  EXPECT_EQ(finding.hosts, Hosts{4});
+  EXPECT_NEAR(finding.ratio, 0.6, 0.03);
+  EXPECT_GE(finding.partners, 3);
+}
+
+TEST(Attribution, AHostThatFailsNowAndThen) {
+  Sweep sweep = sweep_of(quiet_fabric(32));
+  for (Reading& each : sweep.readings) {
+    if ((each.from == 4 || each.to == 4) && each.round % 3 == 0) each.outcome = Outcome::kFailed;
+  }
+  const Verdict verdict = judge(sweep);
+  const Finding finding = the_finding(verdict, Blame::kTransient);
+  EXPECT_EQ(finding.hosts, Hosts{4});
+  EXPECT_GT(finding.failed, 0);
+}
+
+}  // namespace

@@ -1,0 +1,97 @@
+// What the tests of the attribution share: sweeps to judge, and how to look at verdicts.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cluster/attribution.h"
+#include "cluster/fabric.h"
+#include "cluster/schedule.h"
+
+namespace fabricbench::cluster {
+
+/// A fabric whose readings are all near what they should be: no outliers, 1 % noise.
+inline FabricPlan quiet_fabric(std::int32_t hosts, const std::vector<std::string>& faults = {}) {
+  FabricPlan plan;
+  plan.hosts = hosts;
+  plan.outliers = 0;
+  plan.seed = 7;
+  for (const std::string& fault : faults) plan.faults.push_back(parse_fault(fault));
+  return plan;
+}
+
+/// So many rounds of the circle; 0: all pairs.
+inline Sweep sweep_of(const FabricPlan& plan, int rounds = 0) {
+  const Fabric fabric(plan);
+  Sweep sweep = fabric.empty_sweep();
+  SchedulePlan schedule_plan;
+  schedule_plan.endpoints = plan.hosts;
+  schedule_plan.rounds = rounds;
+  const Schedule schedule(schedule_plan);
+  for (std::int64_t round = 0; round < schedule.rounds(); ++round) {
+    fabric.measure(schedule.round(round), static_cast<std::int32_t>(round), sweep);
+  }
+  return sweep;
+}
+
+/// Measures a pair alone, so many times more.
+inline void measure_again(const FabricPlan& plan, const Meeting& pair, int times, Sweep& sweep) {
+  const Fabric fabric(plan);
+  const std::int32_t last = sweep.readings.empty() ? -1 : sweep.readings.back().round;
+  for (int i = 1; i <= times; ++i) fabric.measure(std::vector<Meeting>{pair}, last + i, sweep);
+}
+
+inline Reading reading(std::int32_t from, std::int32_t to, double rate, std::int32_t round = 0) {
+  Reading result;
+  result.from = from;
+  result.to = to;
+  result.round = round;
+  result.rate = static_cast<float>(rate);
+  return result;
+}
+
+inline Reading failure(std::int32_t from, std::int32_t to, std::int32_t round = 0) {
+  Reading result = reading(from, to, 0, round);
+  result.outcome = Outcome::kFailed;
+  return result;
+}
+
+inline Sweep hosts_only(int hosts) {
+  Sweep sweep;
+  for (int host = 0; host < hosts; ++host) sweep.hosts.push_back("n" + std::to_string(host));
+  sweep.kinds = {"test 1 MiB"};
+  return sweep;
+}
+
+using Hosts = std::vector<std::int32_t>;
+
+/// The findings with this blame.
+inline std::vector<Finding> with_blame(const Verdict& verdict, Blame blame) {
+  std::vector<Finding> findings;
+  std::copy_if(verdict.findings.begin(), verdict.findings.end(), std::back_inserter(findings),
+               [&](const Finding& finding) { return finding.blame == blame; });
+  return findings;
+}
+
+/// That there is one finding and no other, and what it says.
+inline Finding the_finding(const Verdict& verdict, Blame blame) {
+  EXPECT_EQ(verdict.findings.size(), 1U);
+  EXPECT_EQ(verdict.judged, Judged::kSlow);
+  if (verdict.findings.empty()) return {};
+  EXPECT_EQ(verdict.findings.front().blame, blame);
+  return verdict.findings.front();
+}
+
+inline bool asks_about(const Verdict& verdict, std::int32_t host, std::int32_t other) {
+  return std::any_of(verdict.questions.begin(), verdict.questions.end(), [&](const Question& question) {
+    return std::minmax(question.host, question.other) == std::minmax(host, other);
+  });
+}
+
+}  // namespace fabricbench::cluster

@@ -1,0 +1,52 @@
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/core/error.h"
+#include "common/harness/command_line.h"
+
+using namespace fabricbench;
+
+namespace {
+
+ProgramFacts copies() {
+  ProgramFacts program;
+  program.name = "gpu_copy_bw";
+  program.copies = true;
+  return program;
+}
+
+TEST(CopyOptions, AreThoseThatMeanSomethingToCopies) {
+  std::set<std::string> keys;
+  for (const OptionSpec& spec : option_specs()) {
+    if (spec.is_of(copies())) keys.insert(spec.key());
+  }
+  EXPECT_EQ(keys, (std::set<std::string>{"minbytes", "maxbytes", "stepbytes", "stepfactor", "iters", "warmup_iters",
+                                         "epochs", "time_budget", "seed", "timeout", "check", "device", "json", "csv",
+                                         "force", "quiet"}));
+}
+
+TEST(CopyOptions, BeginWithOneSize) {
+  const Options options = parse_command_line(copies(), {}).options;
+  EXPECT_EQ(options.sweep.min_bytes, Bytes{256} << 20);
+  EXPECT_EQ(options.sweep.max_bytes, Bytes{256} << 20);
+  EXPECT_EQ(options.checks, 1);
+  EXPECT_EQ(options.epochs, 9);
+}
+
+TEST(CopyOptions, TakeASweep) {
+  const Options options = parse_command_line(copies(), {"-b", "1M", "-e", "1G", "-f", "4", "--device", "3"}).options;
+  EXPECT_EQ(options.sweep.min_bytes, Bytes{1} << 20);
+  EXPECT_EQ(options.sweep.max_bytes, Bytes{1} << 30);
+  EXPECT_EQ(options.sweep.step_factor, 4U);
+  EXPECT_EQ(options.device, 3);
+}
+
+TEST(CopyOptions, RefuseThoseOfMessages) {
+  EXPECT_THROW((void)parse_command_line(copies(), {"--datatype", "half"}), UsageError);
+  EXPECT_THROW((void)parse_command_line(copies(), {"--pairs", "0-1"}), UsageError);
+}
+
+}  // namespace

@@ -1,0 +1,1 @@
+// Nothing: what is wanted are the headers that CMake compiles with it (CMakeLists.txt).

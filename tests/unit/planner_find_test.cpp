@@ -1,0 +1,272 @@
+// What is measured next where a sweep goes on until everything is decided.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "planner_test_support.h"
+
+namespace fabricbench::cluster {
+namespace {
+
+using namespace test;
+
+TEST(Find, EndsEarlyWhereAllIsWell) {
+  Sweep sweep = sweep_of(64);
+  const auto rounds = run(Planner(plan_to_find(64)), {64}, sweep);
+  std::vector<std::size_t> sizes;
+  for (const PlannedRound& round : rounds) sizes.push_back(round.meetings.size());
+  // Where readings scatter by 1 %, three rounds are enough; then one pair is measured alone.
+  EXPECT_EQ(sizes, (std::vector<std::size_t>{32, 32, 32, 1, 0}));
+  EXPECT_EQ(rounds.back().why, "after 3 rounds for everybody and 1 more nothing is slow, and nothing is open");
+}
+
+TEST(Find, AsksForNoVerdictBeforeTheFirstRounds) {
+  const Planner planner(plan_to_find(8));
+  const Fabric fabric{8};
+  Sweep sweep = sweep_of(8);
+  for (int turn = 0; turn < 3; ++turn) {
+    EXPECT_FALSE(planner.needs_verdict(sweep));
+    fabric.measure(planner.next(sweep, {}), sweep);
+  }
+  EXPECT_TRUE(planner.needs_verdict(sweep));
+  EXPECT_FALSE(Planner(plan_of(8)).needs_verdict(sweep));
+}
+
+TEST(Find, MeasuresMoreWhereReadingsScatter) {
+  const auto rounds_at = [](double scale) {
+    Sweep sweep = sweep_of(64);
+    run(Planner(plan_to_find(64)), {64}, sweep, [&](const Sweep&) {
+      Verdict verdict = clean_verdict();
+      verdict.strata.front().scale = scale;
+      return verdict;
+    });
+    return pairs_of(sweep).size() / 32;
+  };
+  EXPECT_EQ(rounds_at(0.005), 3U);
+  EXPECT_EQ(rounds_at(0.01), 3U);
+  EXPECT_EQ(rounds_at(0.015), 7U);
+  EXPECT_EQ(rounds_at(0.03), 12U);  // the most that is allowed
+}
+
+TEST(Find, TakesAllPairsWhereThatIsAskedFor) {
+  SweepPlan plan = plan_to_find(16);
+  plan.least_rounds = plan.most_rounds = SweepPlan::kAllPairs;
+  Sweep sweep = sweep_of(16);
+  const auto rounds = run(Planner(plan), {16}, sweep);
+  EXPECT_EQ(pairs_of(sweep).size(), 120U);
+  EXPECT_EQ(rounds.front().why, "round 1 of 15 for all pairs");
+}
+
+TEST(Find, GoesOnForHostsOfWhichTooLittleIsKnown) {
+  Sweep sweep = sweep_of(17);
+  const auto judge = [](const Sweep& so_far) {
+    Verdict verdict = clean_verdict();
+    verdict.strata.front().scale = 0.001;
+    std::vector<int> partners(17, 0);
+    for (const Pair& pair : pairs_of(so_far))
+      ++partners[static_cast<std::size_t>(pair.first)], ++partners[static_cast<std::size_t>(pair.second)];
+    for (std::int32_t host = 0; host < 17; ++host) {
+      if (partners[static_cast<std::size_t>(host)] < 3) verdict.not_judged.push_back(host);
+    }
+    return verdict;
+  };
+  const auto rounds = run(Planner(plan_to_find(17)), {17}, sweep, judge);
+  EXPECT_NE(rounds[4].why.find("too little is known of"), std::string::npos) << rounds[4].why;
+  EXPECT_EQ(rounds.size(), 6U);
+}
+
+Question about(std::int32_t host, std::int32_t other, std::int32_t readings, std::string why) {
+  Question question;
+  question.host = host;
+  question.other = other;
+  question.readings = readings;
+  question.why = std::move(why);
+  return question;
+}
+
+TEST(Find, GivesSuspectsPartnersThatTheyHaveNotMet) {
+  Sweep sweep = sweep_of(16);
+  const std::set<std::int32_t> suspects = {2, 7, 11};
+  std::set<Pair> before;
+  const auto judge = [&](const Sweep& so_far) {
+    Verdict verdict = clean_verdict();
+    const auto met = [&](std::int32_t host) {
+      const std::set<Pair> pairs = pairs_of(so_far);
+      return std::count_if(pairs.begin(), pairs.end(),
+                           [&](const Pair& pair) { return pair.first == host || pair.second == host; });
+    };
+    for (const std::int32_t host : suspects) {
+      if (met(host) < 7) verdict.questions.push_back(about(host, -1, 1, "slow"));
+    }
+    return verdict;
+  };
+  const auto rounds = run(Planner(plan_to_find(16)), {16}, sweep, judge);
+  int asked = 0;
+  for (const PlannedRound& round : rounds) {
+    if (round.why.find("again") == std::string::npos) continue;
+    ++asked;
+    EXPECT_EQ(round.meetings.size(), 3U);
+    for (const Meeting& meeting : round.meetings) {
+      EXPECT_EQ(suspects.count(meeting.first) + suspects.count(meeting.second), 1U) << round.why;
+    }
+    EXPECT_NE(round.why.find("3 hosts again, each with a healthy partner that it has not met: n02 (slow)"),
+              std::string::npos)
+        << round.why;
+  }
+  EXPECT_EQ(asked, 4);
+  for (const auto& [pair, times] : meetings_of(rounds)) EXPECT_LE(times, 2) << pair.first << " " << pair.second;
+}
+
+/// A question about a pair that stands until it has been measured so often alone.
+Judge asks_about_pairs(std::vector<Pair> pairs, int readings) {
+  return [pairs = std::move(pairs), readings](const Sweep& so_far) {
+    Verdict verdict = clean_verdict();
+    for (const Pair& pair : pairs) {
+      const auto times = std::count_if(so_far.readings.begin(), so_far.readings.end(), [&](const Reading& reading) {
+        return reading.from == pair.first && reading.to == pair.second && reading.concurrent == 1;
+      });
+      if (times < readings) {
+        verdict.questions.push_back(about(pair.first, pair.second, readings - static_cast<int>(times), "slow once"));
+      }
+    }
+    return verdict;
+  };
+}
+
+TEST(Find, MeasuresAPairAloneAndInTurns) {
+  Sweep sweep = sweep_of(16);
+  const auto rounds = run(Planner(plan_to_find(16)), {16}, sweep, asks_about_pairs({{1, 2}, {3, 4}}, 3));
+  std::vector<Pair> alone;
+  for (const PlannedRound& round : rounds) {
+    if (round.why.rfind("alone: ", 0) != 0) continue;
+    EXPECT_EQ(round.meetings.size(), 1U);
+    alone.push_back(ordered(round.meetings.front()));
+  }
+  ASSERT_EQ(alone.size(), 6U);
+  EXPECT_EQ(std::count(alone.begin(), alone.end(), Pair{1, 2}), 3);
+  EXPECT_NE(alone[4], alone[5]);
+}
+
+TEST(Find, MeasuresManyPairsBesideEachOther) {
+  Sweep sweep = sweep_of(64);
+  std::vector<Pair> pairs;
+  for (std::int32_t host = 0; host < 60; host += 2) pairs.push_back({host, host + 1});
+  const auto rounds = run(Planner(plan_to_find(64)), {64}, sweep, asks_about_pairs(pairs, 3));
+  const auto beside = std::find_if(rounds.begin(), rounds.end(), [](const PlannedRound& round) {
+    return round.why.find("30 of 30 pairs again, with no host in common") != std::string::npos;
+  });
+  ASSERT_NE(beside, rounds.end());
+  EXPECT_EQ(beside->meetings.size(), 30U);
+  EXPECT_NE(rounds.back().why.find("as many rounds as are allowed leave something open"), std::string::npos);
+}
+
+TEST(Find, KeepsPairsOfALeafApartWhereThatSuffices) {
+  Sweep sweep = sweep_of(64);
+  std::vector<Pair> pairs;
+  for (std::int32_t host = 0; host < 16; ++host) pairs.push_back({host, host + 32});
+  for (std::int32_t host = 0; host < 64; ++host) sweep.leaf_of.push_back(host / 4);
+  sweep.leaves.assign(16, "leaf");
+  const auto rounds = run(Planner(plan_to_find(64)), {64}, sweep, asks_about_pairs(pairs, 3));
+  const auto apart = std::find_if(rounds.begin(), rounds.end(), [](const PlannedRound& round) {
+    return round.why.find("with no leaf in common") != std::string::npos;
+  });
+  ASSERT_NE(apart, rounds.end());
+  std::set<std::int32_t> leaves;
+  for (const Meeting& meeting : apart->meetings) {
+    for (const int host : {meeting.first, meeting.second}) EXPECT_TRUE(leaves.insert(host / 4).second);
+  }
+}
+
+TEST(Find, GivesUpAPairThatOnlyFails) {
+  Sweep sweep = sweep_of(8);
+  const auto judge = [](const Sweep& so_far) {
+    Verdict verdict = clean_verdict();
+    if (pairs_of(so_far).count({1, 2}) > 0) verdict.questions.push_back(about(1, 2, 3, "failed"));
+    return verdict;
+  };
+  Fabric fabric{8};
+  Planner planner(plan_to_find(8));
+  std::vector<PlannedRound> alone;
+  for (int turn = 0; turn < 100; ++turn) {
+    const PlannedRound round = planner.next(sweep, planner.needs_verdict(sweep) ? judge(sweep) : Verdict{});
+    if (round.meetings.empty()) break;
+    if (round.why.rfind("alone: ", 0) == 0) alone.push_back(round);
+    for (const Meeting& meeting : round.meetings) {
+      Fabric of_pair{8};
+      if (ordered(meeting) == Pair{1, 2}) of_pair.dead = {1, 2};
+      of_pair.measure(round, meeting, sweep);
+    }
+  }
+  EXPECT_LE(alone.size(), 3U);
+}
+
+TEST(Find, KeepsWithinTheRoundsThatAreAllowed) {
+  Sweep sweep = sweep_of(16);
+  const auto judge = [](const Sweep&) {
+    Verdict verdict = clean_verdict();
+    verdict.questions = {about(1, -1, 2, "slow"), about(5, -1, 2, "slow")};
+    return verdict;
+  };
+  const auto rounds = run(Planner(plan_to_find(16)), {16}, sweep, judge);
+  EXPECT_LE(rounds.size(), 12U + 24U + 1U);
+  EXPECT_NE(rounds.back().why.find("leave something open"), std::string::npos) << rounds.back().why;
+  EXPECT_NE(rounds.back().why.find("n01 (slow); n05 (slow)"), std::string::npos) << rounds.back().why;
+}
+
+TEST(Find, HasNoPartnerForAHostAmongSuspectsOnly) {
+  Sweep sweep = sweep_of(2);
+  const auto rounds = run(Planner(plan_to_find(2)), {2}, sweep, [](const Sweep&) {
+    Verdict verdict = clean_verdict();
+    verdict.judged = Judged::kUnknown;
+    verdict.questions = {about(0, -1, 2, "slow"), about(1, -1, 2, "slow")};
+    return verdict;
+  });
+  EXPECT_EQ(rounds.size(), 2U);
+  EXPECT_NE(rounds.back().why.find("no further reading would settle what is open"), std::string::npos);
+}
+
+TEST(Find, MeasuresFewerAtOnceWherePairsSlowEachOther) {
+  Sweep sweep = sweep_of(32);
+  Fabric fabric{32};
+  fabric.share = [](int, int, std::int64_t, std::size_t at_once) {
+    return at_once > 8 ? 8.0 / static_cast<double>(at_once) : 1;
+  };
+  const auto rounds = run(Planner(plan_to_find(32)), fabric, sweep);
+  bool checked = false;
+  for (const PlannedRound& round : rounds) {
+    if (round.why.find("to see whether pairs slow each other") != std::string::npos) checked = true;
+    if (checked) {
+      EXPECT_LE(round.meetings.size(), 8U) << round.why;
+    }
+  }
+  EXPECT_TRUE(checked);
+  EXPECT_NE(rounds.back().why.find("the fabric is oversubscribed (a pair alone had 2.00 times its rate), so at most 8"),
+            std::string::npos)
+      << rounds.back().why;
+}
+
+TEST(Find, TakesNoSuspectForTheComparison) {
+  Sweep sweep = sweep_of(8);
+  const auto judge = [](const Sweep&) {
+    Verdict verdict = clean_verdict();
+    Finding finding;
+    finding.blame = Blame::kHost;
+    for (const std::int32_t host : {0, 1, 2, 3}) {
+      finding.hosts = {host};
+      verdict.findings.push_back(finding);
+    }
+    verdict.judged = Judged::kSlow;
+    return verdict;
+  };
+  for (const PlannedRound& round : run(Planner(plan_to_find(8)), {8}, sweep, judge)) {
+    if (round.why.find("to see whether pairs slow each other") == std::string::npos) continue;
+    EXPECT_GE(ordered(round.meetings.front()).first, 4);
+  }
+}
+
+}  // namespace
+}  // namespace fabricbench::cluster

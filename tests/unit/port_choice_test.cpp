@@ -1,0 +1,180 @@
+#include "common/rdma/port_choice.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "common/core/error.h"
+
+using namespace fabricbench;
+
+namespace {
+
+using Names = std::vector<std::string>;
+
+const Names kRails = {"mlx5_10", "mlx5_2", "mlx5_0"};  // as a kernel may list them
+
+RankPorts rank_of(const std::string& host, const Names& active, const Names& inactive = {}) {
+  RankPorts rank{std::hash<std::string>{}(host), host, active, {}};
+  rank.devices.insert(rank.devices.end(), inactive.begin(), inactive.end());
+  for (const std::string& device : active) rank.active.push_back({device, 1, PortDistance::kUnknown});
+  return rank;
+}
+
+/// So many ranks of each host, one host after the other.
+std::vector<RankPorts> ranks_of(const Names& hosts, int ranks, const Names& devices = kRails) {
+  std::vector<RankPorts> all;
+  for (const std::string& host : hosts) all.insert(all.end(), static_cast<std::size_t>(ranks), rank_of(host, devices));
+  return all;
+}
+
+Names hosts_of(const std::vector<RankPorts>& ranks) {
+  Names hosts;
+  for (const RankPorts& rank : ranks) hosts.push_back(rank.host);
+  return hosts;
+}
+
+Names devices(const std::string& rule, const std::vector<RankPorts>& ranks, const std::string& pairs = "hosts") {
+  Names names;
+  for (const ChosenPort& port : choose_ports(rule, ranks, choose_pairs(pairs, hosts_of(ranks)).pairs).ports) {
+    names.push_back(port.device);
+  }
+  return names;
+}
+
+struct Refusal {
+  ExitStatus status;
+  std::string text;
+  bool operator==(const Refusal&) const = default;
+};
+
+void PrintTo(const Refusal& refusal, std::ostream* out) {
+  *out << static_cast<int>(refusal.status) << ": " << refusal.text;
+}
+
+Refusal refusal(const std::string& rule, const std::vector<RankPorts>& ranks, const std::string& pairs = "hosts") {
+  try {
+    (void)devices(rule, ranks, pairs);
+  } catch (const Error& error) {
+    return {error.status(), error.what()};
+  }
+  return {ExitStatus::kOk, "not refused"};
+}
+
+TEST(AllDevices, GoByTheNumbersInTheirNames) {
+  EXPECT_EQ(devices("all", ranks_of({"a", "b"}, 3)),
+            (Names{"mlx5_0", "mlx5_2", "mlx5_10", "mlx5_0", "mlx5_2", "mlx5_10"}));
+  std::vector<RankPorts> ranks = ranks_of({"a", "b"}, 1, {"mlx5_0"});
+  ranks[1].active[0].port = 2;
+  EXPECT_EQ(choose_ports("all", ranks, {{0, 1}}).ports[1].port, 2) << "the one that is active";
+}
+
+TEST(AllDevices, AreThoseWithAnActivePort) {
+  const std::vector<RankPorts> ranks = {rank_of("a", {"mlx5_1"}, {"mlx5_0"}), rank_of("b", {"mlx5_0"})};
+  EXPECT_EQ(devices("all", ranks), (Names{"mlx5_1", "mlx5_0"}));
+  EXPECT_EQ(refusal("all", {rank_of("a", {"mlx5_0"}), rank_of("b", {}, {"mlx5_0", "mlx5_1"})}),
+            (Refusal{ExitStatus::kMissing,
+                     "--devices all: host b has no RDMA device with an active port; its devices: mlx5_0, mlx5_1"}));
+}
+
+TEST(AllDevices, TakeAsManyRanks) {
+  EXPECT_EQ(refusal("all", ranks_of({"a", "b"}, 2)),
+            (Refusal{ExitStatus::kUsage,
+                     "--devices all: 2 ranks of host a are in pairs, and 3 devices (mlx5_0, mlx5_2, mlx5_10) take 3; "
+                     "start so many on each host, such as with mpirun --map-by ppr:3:node, or name the devices to "
+                     "take"}));
+  EXPECT_EQ(refusal("all", ranks_of({"a", "b"}, 2, {"mlx5_0"})).status, ExitStatus::kUsage) << "too many";
+  EXPECT_EQ(devices("all", ranks_of({"a", "b"}, 2, {"x"}), "0-2"), (Names{"x", "", "x", ""}))
+      << "ranks in no pair do not count";
+}
+
+TEST(AllDevices, OfPairsWithinAHostGoToBothRanks) {
+  EXPECT_EQ(devices("all", ranks_of({"a"}, 6), "loopback"),
+            (Names{"mlx5_0", "mlx5_0", "mlx5_2", "mlx5_2", "mlx5_10", "mlx5_10"}));
+  EXPECT_EQ(devices("all", ranks_of({"a"}, 4, {"x", "y"}), "halves"), (Names{"x", "y", "x", "y"}));
+  EXPECT_EQ(devices("all", ranks_of({"a"}, 3), "all"), (Names{"mlx5_0", "mlx5_2", "mlx5_10"})) << "each meets both";
+  EXPECT_EQ(refusal("all", ranks_of({"a"}, 2), "loopback").text,
+            "--devices all: 2 ranks of host a are in pairs, and 3 devices (mlx5_0, mlx5_2, mlx5_10) take 6, two for "
+            "each; start so many on each host, such as with mpirun --map-by ppr:6:node, or name the devices to take");
+}
+
+TEST(ListedDevices, AreTakenInTurn) {
+  EXPECT_EQ(devices("y,x", ranks_of({"a", "b"}, 2, {"x", "y"})), (Names{"y", "x", "y", "x"}));
+  EXPECT_EQ(devices("x,y", ranks_of({"a", "b"}, 4, {"x", "y", "z"})), (Names{"x", "y", "x", "y", "x", "y", "x", "y"}));
+  EXPECT_EQ(devices("x", ranks_of({"a", "b", "c"}, 2, {"x"}), "0-2,1-4"), (Names{"x", "x", "x", "", "x", ""}));
+  EXPECT_EQ(devices("x,y", ranks_of({"a"}, 4, {"x", "y"}), "loopback"), (Names{"x", "x", "y", "y"}));
+}
+
+TEST(ListedDevices, HaveToBeThereAndToComeOut) {
+  EXPECT_EQ(refusal("x,z", {rank_of("a", {"x", "z"}), rank_of("b", {"x"}, {"y"})}),
+            (Refusal{ExitStatus::kUsage,
+                     "--devices x,z: 1 rank of host a is in pairs, and 2 devices (x, z) take 2 or a multiple of it; "
+                     "start so many on each host, such as with mpirun --map-by ppr:2:node"}));
+  EXPECT_EQ(refusal("z", {rank_of("a", {"x", "z"}), rank_of("b", {"x"}, {"y"})}),
+            (Refusal{ExitStatus::kMissing, "--devices z: host b has no RDMA device 'z'; its devices: x, y"}));
+  EXPECT_EQ(refusal("x,y", ranks_of({"a", "b"}, 3, {"x", "y"})).status, ExitStatus::kUsage);
+  for (const char* const list : {"", "x,", ",x", "x,,y"}) {
+    EXPECT_EQ(refusal(list, ranks_of({"a", "b"}, 1, {"x"})).text,
+              std::string("--devices '") + list +
+                  "' has an empty name; write auto, all, rail, or names such as "
+                  "mlx5_0,mlx5_1");
+  }
+}
+
+TEST(Rails, AreBetweenDevicesOfOneName) {
+  EXPECT_EQ(devices("rail", ranks_of({"a", "b"}, 2, {"x", "y"})), (Names{"x", "y", "x", "y"}));
+  EXPECT_EQ(refusal("rail", ranks_of({"a", "b"}, 2, {"x", "y"}), "0-3,1-2"),
+            (Refusal{ExitStatus::kUsage,
+                     "--devices rail: pair 0 would be between x of rank 0, host a, and y of rank 3, host b; pair the "
+                     "k-th ranks of hosts whose devices have the same names, such as with --pairs hosts, or write "
+                     "--devices all or a list"}));
+  EXPECT_EQ(refusal("rail", {rank_of("a", {"mlx5_0"}), rank_of("b", {"mlx5_1"})}).status, ExitStatus::kUsage);
+}
+
+/// Ranks of host a, which see these distances to x and y.
+std::vector<RankPorts> seeing(const std::vector<std::pair<PortDistance, PortDistance>>& distances) {
+  std::vector<RankPorts> ranks;
+  for (const auto& [to_x, to_y] : distances) {
+    ranks.push_back(rank_of("a", {"x", "y"}));
+    ranks.back().active[0].distance = to_x;
+    ranks.back().active[1].distance = to_y;
+  }
+  return ranks;
+}
+
+TEST(NearestDevices, AreThoseOfTheNumaNode) {
+  using enum PortDistance;
+  const auto ranks = seeing({{kFar, kNear}, {kFar, kNear}, {kNear, kFar}, {kNear, kFar}});
+  EXPECT_EQ(devices("auto", ranks, "all"), (Names{"y", "y", "x", "x"}));
+  EXPECT_EQ(choose_ports("auto", ranks, {{0, 2}}).notice, "Devices: each rank has one of its NUMA node");
+  EXPECT_EQ(devices("auto", seeing({{kFar, kUnknown}, {kUnknown, kNear}, {kFar, kFar}}), "all"), (Names{"y", "y", "x"}))
+      << "what is not known goes before what is far";
+  EXPECT_EQ(choose_ports("auto", seeing({{kFar, kNear}, {kFar, kFar}}), {{0, 1}}).notice,
+            "Devices: each rank has one of its NUMA node")
+      << "both of a pair within a host take the first one's";
+  EXPECT_EQ(choose_ports("auto", seeing({{kFar, kNear}, {kFar, kFar}, {kNear, kFar}}), {{0, 1}, {0, 2}, {1, 2}}).notice,
+            "Devices: each rank has one of its NUMA node, but rank 1, for which none is known");
+}
+
+TEST(NearestDevices, OfSeveralAreSpreadOver) {
+  using enum PortDistance;
+  EXPECT_EQ(devices("auto", seeing({{kNear, kNear}, {kNear, kNear}, {kNear, kNear}}), "all"), (Names{"x", "y", "x"}));
+  EXPECT_EQ(devices("auto", ranks_of({"a", "b"}, 4)),
+            (Names{"mlx5_0", "mlx5_2", "mlx5_10", "mlx5_0", "mlx5_0", "mlx5_2", "mlx5_10", "mlx5_0"}))
+      << "where nothing is known, in turn";
+  EXPECT_EQ(choose_ports("auto", ranks_of({"a", "b"}, 1), {{0, 1}}).notice,
+            "Devices: no rank is bound to the NUMA node of a device, so those of each host take them in turn");
+  EXPECT_EQ(refusal("auto", {rank_of("a", {"x"}), rank_of("b", {})}).status, ExitStatus::kMissing);
+}
+
+TEST(NaturalOrder, CountsNumbersAsSuch) {
+  Names names = {"mlx5_10", "mlx5_2", "mlx5_02b", "mlx5", "rxe0", "mlx4_11", "mlx5_bond_0"};
+  std::sort(names.begin(), names.end(), [](const auto& a, const auto& b) { return naturally_before(a, b); });
+  EXPECT_EQ(names, (Names{"mlx4_11", "mlx5", "mlx5_2", "mlx5_02b", "mlx5_10", "mlx5_bond_0", "rxe0"}));
+  EXPECT_FALSE(naturally_before("a1", "a1"));
+}
+
+}  // namespace

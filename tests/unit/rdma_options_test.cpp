@@ -1,0 +1,349 @@
+#include "common/core/rdma_options.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/core/rdma_option_specs.h"
+#include "rdma_option_support.h"
+
+using namespace fabricbench;
+using namespace fabricbench::test;
+
+namespace {
+
+using Keys = std::set<std::string>;
+
+Keys keys_of(const ProgramFacts& program) {
+  Keys keys;
+  for (const OptionSpec& spec : option_specs()) {
+    if (spec.is_of(program)) keys.insert(spec.key());
+  }
+  return keys;
+}
+
+Keys operator+(Keys keys, const Keys& others) {
+  keys.insert(others.begin(), others.end());
+  return keys;
+}
+
+const Keys kShared = {"iters",
+                      "warmup_iters",
+                      "run_cycles",
+                      "epochs",
+                      "seed",
+                      "target_precision",
+                      "time_budget",
+                      "order",
+                      "timeout",
+                      "check",
+                      "pairs",
+                      "json",
+                      "csv",
+                      "force",
+                      "samples",
+                      "stats",
+                      "quiet",
+                      "progress",
+                      "report_timestamps"};
+const Keys kOfAllVerbs = {"concurrent", "devices", "duration", "stall_timeout", "ib_dev", "ib_port",
+                          "gid_index",  "mtu",     "sl",       "tclass",        "events", "cpu_freq",
+                          "format",     "rdma_cm", "memory",   "data_direct"};
+const Keys kOfSizes = {"minbytes", "maxbytes", "stepbytes", "stepfactor", "size", "all"};
+const Keys kOfBandwidth = {"qp",     "tx_depth",        "post_list",   "cq_mod", "bidirectional",
+                           "min_bw", "percent_of_rate", "report_gbits"};
+const Keys kOfLatency = {"max_lat"};
+const Keys kOfMessages = {"connection", "rx_depth", "inline_size", "use_srq"};
+
+TEST(RdmaOptions, AreThoseThatMeanSomethingToTheProgram) {
+  const Keys always = kShared + kOfAllVerbs;
+  EXPECT_EQ(keys_of(kWriteBw), always + kOfSizes + kOfBandwidth + kOfMessages + Keys{"write_with_imm"});
+  EXPECT_EQ(keys_of(kWriteLat), always + kOfSizes + kOfLatency + kOfMessages + Keys{"write_with_imm"});
+  EXPECT_EQ(keys_of(kSendBw), always + kOfSizes + kOfBandwidth + kOfMessages);
+  EXPECT_EQ(keys_of(kSendLat), always + kOfSizes + kOfLatency + kOfMessages);
+  EXPECT_EQ(keys_of(kReadBw), always + kOfSizes + kOfBandwidth + Keys{"outs"});
+  EXPECT_EQ(keys_of(kReadLat), always + kOfSizes + kOfLatency);
+  EXPECT_EQ(keys_of(kAtomicBw), (always + kOfBandwidth + Keys{"outs", "atomic_type"}));
+  EXPECT_EQ(keys_of(kAtomicLat), always + kOfLatency + Keys{"atomic_type"});
+}
+
+TEST(RdmaOptions, OfMessagesThatAreSeenLeaveTheRequestsToTheProgram) {
+  const Keys theirs = {"connection", "rx_depth", "use_srq", "write_with_imm", "events"};
+  Keys expected = keys_of(kWriteLat);
+  for (const std::string& key : theirs) {
+    EXPECT_TRUE(expected.contains(key)) << key;
+    expected.erase(key);
+  }
+  EXPECT_EQ(keys_of(kSeenLat), expected + Keys{"seen_by"});
+}
+
+TEST(RdmaOptions, SayWhoSeesAMessage) {
+  EXPECT_EQ(parsed(kSeenLat, "").rdma.seen_by, SeenBy::kReader);
+  for (const SeenBy seen_by : {SeenBy::kCompletion, SeenBy::kFlush, SeenBy::kReader}) {
+    EXPECT_EQ(parsed(kSeenLat, "--seen-by " + std::string(name(seen_by))).rdma.seen_by, seen_by);
+  }
+  EXPECT_EQ(refusal(kSeenLat, "--seen-by gpus"),
+            "'gpus' is not a way to see a message; choose one of cq, cq+flush, gpu");
+  EXPECT_EQ(refusal(kWriteLat, "--seen-by cq"), "unknown option '--seen-by'; --help lists them all");
+  EXPECT_NO_THROW((void)parsed(kSeenLat, "--memory cuda"));
+}
+
+TEST(RdmaOptions, AreOfNoOtherProgram) {
+  for (const ProgramFacts& program :
+       {ProgramFacts{.name = "all_reduce_perf"}, ProgramFacts{.name = "tcp_bw", .pairs = true, .sockets = true},
+        ProgramFacts{.name = "pairwise_bw", .sweep = true}, ProgramFacts{.name = "gpu_copy_bw", .copies = true}}) {
+    for (const OptionSpec& spec : rdma_option_specs()) EXPECT_FALSE(spec.is_of(program)) << spec.names << program.name;
+  }
+}
+
+TEST(RdmaOptions, BeginWithPerftestsSizes) {
+  for (const ProgramFacts& program : {kWriteBw, kReadBw, kSendBw}) {
+    const Options options = parsed(program, "");
+    EXPECT_EQ(options.sweep.min_bytes, 65536U);
+    EXPECT_EQ(options.sweep.max_bytes, 65536U);
+    EXPECT_EQ(options.warmup, 1);
+  }
+  for (const ProgramFacts& program : {kWriteLat, kReadLat, kSendLat}) {
+    const Options options = parsed(program, "");
+    EXPECT_EQ(options.sweep.min_bytes, 2U);
+    EXPECT_EQ(options.sweep.max_bytes, 2U);
+    EXPECT_EQ(options.warmup, 100);
+  }
+  for (const ProgramFacts& program : {kAtomicBw, kAtomicLat}) {
+    EXPECT_EQ(parsed(program, "").sweep.min_bytes, 8U);
+    EXPECT_EQ(parsed(program, "").sweep.max_bytes, 8U);
+  }
+  for (const ProgramFacts& program : kPrograms) {
+    const Options options = parsed(program, "");
+    EXPECT_EQ(options.datatypes, std::vector{DataType::kInt8});
+    EXPECT_EQ(options.placement, Placement::kOut);
+    EXPECT_EQ(options.sweep.step_factor, 2U);
+    EXPECT_TRUE(options.given.empty());
+  }
+}
+
+TEST(RdmaOptions, ReadEveryValueThere) {
+  const RdmaOptions rdma = parsed(kSendBw,
+                                  "-d mlx5_1 -i 2 -x 3 -m 2048 -q 4 -t 256 -r 1024 -l 16 -Q 50 -I 220 -b -c UC -e -S 5 "
+                                  "-F --tclass 106 --stall-timeout 0.5 --format perftest --report_gbits --min-bw 12.5 "
+                                  "--percent-of-rate 90")
+                               .rdma;
+  EXPECT_EQ(rdma.device, "mlx5_1");
+  EXPECT_EQ(rdma.port, 2);
+  EXPECT_EQ(rdma.gid, 3);
+  EXPECT_EQ(rdma.mtu, 2048);
+  EXPECT_EQ(rdma.queue_pairs, 4);
+  EXPECT_EQ(rdma.depth, 256);
+  EXPECT_EQ(rdma.receive_depth, 1024);
+  EXPECT_EQ(rdma.post_list, 16);
+  EXPECT_EQ(rdma.moderation, 50);
+  EXPECT_EQ(rdma.inlined, 220);
+  EXPECT_TRUE(rdma.both_ways && rdma.events && rdma.perftest_table && rdma.gbits);
+  EXPECT_EQ(rdma.transport, Transport::kUc);
+  EXPECT_EQ(rdma.service_level, 5);
+  EXPECT_EQ(rdma.traffic_class, 106);
+  EXPECT_EQ(rdma.stall_timeout, 0.5);
+  EXPECT_EQ(rdma.min_bandwidth_gb_per_s, 12.5);
+  EXPECT_EQ(rdma.percent_of_rate, 90);
+  EXPECT_EQ(parsed(kReadBw, "-o 16").rdma.outstanding, 16);
+  for (const ProgramFacts& program : kPrograms) {
+    EXPECT_FALSE(parsed(program, "").rdma.by_rdma_cm);
+    for (const std::string line : {"-R", "--rdma_cm", "--rdma-cm"}) EXPECT_TRUE(parsed(program, line).rdma.by_rdma_cm);
+  }
+  EXPECT_TRUE(parsed(kSendLat, "--use-srq").rdma.shared_receives);
+  EXPECT_TRUE(parsed(kWriteBw, "--use-srq --write-with-imm -r 64").rdma.shared_receives);
+  EXPECT_EQ(parsed(kAtomicBw, "-A CMP_AND_SWAP").rdma.atomic, AtomicKind::kCompareAndSwap);
+  EXPECT_EQ(parsed(kAtomicLat, "-A FETCH_AND_ADD").rdma.atomic, AtomicKind::kFetchAndAdd);
+  EXPECT_EQ(parsed(kWriteBw, "-c UC").rdma.transport, Transport::kUc);
+  EXPECT_DOUBLE_EQ(parsed(kWriteLat, "--max-lat 2.5").rdma.max_latency, 2.5e-6);
+  EXPECT_FALSE(parsed(kSendBw, "--format table").rdma.perftest_table);
+}
+
+TEST(RdmaOptions, AreTheSameByLetterByPerftestsNameAndWithDashes) {
+  for (const std::string line :
+       {"-d rxe0 -i 1 -x 1 -m 1024 -s 8K -q 2 -t 64 -r 32 -l 8 -Q 4 -I 0 -b -c RC -e -S 1 -F -D 2 -n",
+        "-drxe0 -i1 -x1 -m1024 -s8K -q2 -t64 -r32 -l8 -Q4 -I0 -b -cRC -e -S1 -F -D2 -n",
+        "--ib-dev=rxe0 --ib-port=1 --gid-index=1 --mtu=1024 --size=8192 --qp=2 --tx-depth=64 --rx-depth=32 "
+        "--post_list=8 --cq-mod=4 --inline_size=0 --bidirectional --connection=RC --events --sl=1 --CPU-freq "
+        "--duration=2 --iters",
+        "--ib-dev rxe0 --ib-port 1 --gid-index 1 --mtu 1024 --size 8K --qp 2 --tx-depth 64 --rx-depth 32 --post-list 8 "
+        "--cq-mod 4 --inline-size 0 --bidirectional --connection RC --events --sl 1 --cpu-freq --duration 2 --iters"}) {
+    SCOPED_TRACE(line);
+    EXPECT_EQ(refusal(kSendBw, line + " 5").substr(0, 2), "-n") << "so -n is known, and that it excludes -D";
+    const Options options = parsed(kSendBw, line.substr(0, line.rfind(" -")));
+    EXPECT_EQ(options.rdma.device, "rxe0");
+    EXPECT_EQ(options.rdma.gid, 1);
+    EXPECT_EQ(options.rdma.mtu, 1024);
+    EXPECT_EQ(options.sweep.min_bytes, 8192U);
+    EXPECT_EQ(options.sweep.max_bytes, 8192U);
+    EXPECT_EQ(options.rdma.depth, 64);
+    EXPECT_EQ(options.rdma.post_list, 8);
+    EXPECT_EQ(options.rdma.inlined, 0);
+    EXPECT_EQ(options.time_budget, 2);
+  }
+  EXPECT_TRUE(parsed(kWriteBw, "--write_with_imm").rdma.write_with_immediate);
+  EXPECT_TRUE(parsed(kWriteLat, "--write-with-imm -r 8").rdma.write_with_immediate);
+  EXPECT_TRUE(parsed(kWriteBw, "--report-gbits --format perftest").rdma.gbits);
+  EXPECT_EQ(parsed(kAtomicBw, "--atomic-type=CMP_AND_SWAP").rdma.atomic, AtomicKind::kCompareAndSwap);
+}
+
+TEST(RdmaOptions, TakeAllOfPerftestsSizes) {
+  const Sweep sweep = parsed(kWriteBw, "-a").sweep;
+  EXPECT_EQ(sweep.min_bytes, 2U);
+  EXPECT_EQ(sweep.max_bytes, Bytes{8} << 20);
+  EXPECT_EQ(list_sizes(sweep, 1).sizes.size(), 23U);
+  EXPECT_EQ(list_sizes(parsed(kReadLat, "--all").sweep, 1).sizes.size(), 23U);
+  EXPECT_EQ(list_sizes(parsed(kWriteBw, "--min-bytes 8 --max-bytes 1K --step-factor 4").sweep, 1).sizes,
+            (std::vector<Bytes>{8, 32, 128, 512}));
+}
+
+TEST(RdmaOptions, KeepSizesThatNobodyAskedForWithinADatagram) {
+  EXPECT_EQ(parsed(kSendBw, "-c UD").sweep.max_bytes, 1024U);
+  EXPECT_EQ(parsed(kSendBw, "-c UD").sweep.min_bytes, 1024U);
+  EXPECT_EQ(parsed(kSendLat, "-c UD").sweep.min_bytes, 2U);
+  EXPECT_EQ(parsed(kSendLat, "-c UD").sweep.max_bytes, 2U);
+  EXPECT_EQ(list_sizes(parsed(kSendBw, "-a -c UD").sweep, 1).sizes.size(), 12U) << "to 4 KiB";
+  EXPECT_EQ(parsed(kSendBw, "-c UD --min-bytes 64").sweep.max_bytes, 4096U);
+  EXPECT_EQ(parsed(kSendBw, "-c UD -s 4K").sweep.max_bytes, 4096U);
+  EXPECT_EQ(parsed(kSendBw, "-c UC").sweep.max_bytes, 65536U);
+}
+
+TEST(RdmaOptions, HaveNoLettersButPerftestsAndN) {
+  for (const ProgramFacts& program : kPrograms) {
+    Keys letters;
+    for (const OptionSpec& spec : option_specs()) {
+      const std::string names = spec.names_for(program);
+      if (spec.is_of(program) && names[1] != '-') letters.insert(names.substr(1, 1));
+    }
+    for (const std::string letter : {"n", "d", "i", "x", "m", "S", "D", "e", "F", "R"}) {
+      EXPECT_EQ(letters.count(letter), 1U) << program.name << letter;
+    }
+    for (const std::string letter : {"w", "N", "T", "f", "g", "u", "J", "G", "C", "M"}) {
+      EXPECT_EQ(letters.count(letter), 0U) << program.name << letter;
+    }
+  }
+  EXPECT_EQ(refusal(kWriteBw, "-w 5"), "unknown option '-w'; --help lists them all");
+  EXPECT_EQ(parsed(kWriteBw, "--warmup-iters 5 --timeout 7 --check 0 -n 5").warmup, 5);
+  EXPECT_EQ(parsed(kWriteBw, "-n 5").iterations, 5);
+}
+
+TEST(RdmaOptionValues, GivenBackToTheParserMakeTheSameOptions) {
+  const std::pair<ProgramFacts, std::string> cases[] = {
+      {kSendBw, ""},
+      {kSendBw,
+       "-d mlx5_1 -i 2 -x 0 -m 256 -q 4 -t 256 -r 1024 -l 16 -Q 50 -I 0 -b -c UD -e -S 5 --tclass 1 "
+       "--stall-timeout 0.5 --format perftest --report_gbits --min-bw 12.5 --percent-of-rate 90 -D 3"},
+      {kSendBw, "-a"},
+      {kWriteBw, "-s 1K --write_with_imm -c UC"},
+      {kWriteLat, "--max-lat 1.7"},
+      {kSendBw, "-R --use-srq"},
+      {kSendLat, "--memory hugepages"},
+      {kReadBw, "--memory cuda:2 --data-direct"},
+      {kAtomicBw, "-A CMP_AND_SWAP -o 4"},
+      {kAtomicLat, "--max-lat 0.3"}};
+  for (const auto& [program, line] : cases) {
+    SCOPED_TRACE(program.name + " " + line);
+    const auto values = option_values(program, parsed(program, line));
+    std::vector<std::string> arguments;
+    for (const OptionSpec& spec : option_specs()) {
+      for (const auto& [key, value] : values) {
+        if (key != spec.key() || !spec.is_of(program)) continue;
+        // -r is refused where nothing is received, and -S beside -R, though they have values.
+        if (key == "rx_depth" && program.verb == Verb::kWrite) continue;
+        if (key == "sl" && line.starts_with("-R")) continue;
+        arguments.push_back(spec.long_name() + (spec.value_name.empty() ? "" : "=" + value));
+      }
+    }
+    EXPECT_EQ(option_values(program, parse_command_line(program, arguments).options), values);
+  }
+}
+
+TEST(RdmaOptionValues, AreInPerftestsWords) {
+  const auto values = option_values(kSendBw, parsed(kSendBw, "-c UC -m 512"));
+  const auto has = [&](const std::string& key, const std::string& value) {
+    return std::find(values.begin(), values.end(), std::pair(key, value)) != values.end();
+  };
+  EXPECT_TRUE(has("connection", "UC") && has("mtu", "512") && has("tx_depth", "128") && has("rx_depth", "512"));
+  EXPECT_TRUE(has("qp", "1") && has("post_list", "1") && has("format", "table") && has("stall_timeout", "5"));
+  EXPECT_TRUE(has("memory", "host"));
+  for (const auto& [key, value] : values) {
+    EXPECT_TRUE(key != "ib_dev" && key != "gid_index" && key != "cq_mod" && key != "size" && key != "duration") << key;
+  }
+}
+
+TEST(RdmaHelp, HasEachOptionWithItsDefault) {
+  for (const ProgramFacts& program : kPrograms) {
+    const std::string text = help(program);
+    for (const OptionSpec& spec : option_specs()) {
+      if (!spec.is_of(program)) continue;
+      const std::string names = spec.names_for(program);
+      EXPECT_NE(text.find("\n  " + names + " "), std::string::npos) << program.name << ": " << names;
+      EXPECT_NE(text.find(spec.help), std::string::npos) << names;
+    }
+    EXPECT_NE(text.find("-h,--help"), std::string::npos);
+    EXPECT_NE(text.find("RDMA:"), std::string::npos);
+    EXPECT_EQ(text.find("GPUs:"), std::string::npos);
+    for (const char* other : {" -f", " -T", " -w", "NCCL_TESTS"}) EXPECT_EQ(text.find(other), std::string::npos);
+  }
+  EXPECT_NE(help(kSendBw).find("requests under way on a queue pair [128]"), std::string::npos);
+  EXPECT_NE(help(kAtomicBw).find("CMP_AND_SWAP or FETCH_AND_ADD [FETCH_AND_ADD]"), std::string::npos);
+  EXPECT_EQ(parse_command_line(kSendBw, {"--version"}).text.substr(0, 12), "rdma_send_bw");
+}
+
+class RdmaEnvironment : public testing::Test {
+ protected:
+  void TearDown() override {
+    unsetenv("NCCL_TESTS_MIN_BW");
+    unsetenv("NCCL_TESTS_SPLIT_MASK");
+    unsetenv("NCCL_TESTS_DEVICE");
+  }
+};
+
+TEST_F(RdmaEnvironment, OfNcclTestsMeansNothing) {
+  setenv("NCCL_TESTS_MIN_BW", "40", 1);
+  setenv("NCCL_TESTS_SPLIT_MASK", "7", 1);
+  setenv("NCCL_TESTS_DEVICE", "1", 1);
+  std::string name = "rdma_send_bw";
+  char* arguments[] = {name.data()};
+  EXPECT_TRUE(arguments_with_environment(kSendBw, 1, arguments).empty());
+}
+
+TEST(Names, ArePerftests) {
+  EXPECT_EQ(name(Verb::kWrite), "write");
+  EXPECT_EQ(name(Verb::kRead), "read");
+  EXPECT_EQ(name(Verb::kSend), "send");
+  EXPECT_EQ(name(Verb::kAtomic), "atomic");
+  EXPECT_EQ(name(Verb::kNone), "");
+  EXPECT_EQ(name(Transport::kRc), "RC");
+  EXPECT_EQ(name(Transport::kUc), "UC");
+  EXPECT_EQ(name(Transport::kUd), "UD");
+  EXPECT_EQ(name(AtomicKind::kFetchAndAdd), "FETCH_AND_ADD");
+  EXPECT_EQ(name(AtomicKind::kCompareAndSwap), "CMP_AND_SWAP");
+}
+
+TEST(Depth, IsPerftestsUnlessAskedFor) {
+  RdmaOptions options;
+  EXPECT_EQ(depth_of(options, false), 128);
+  EXPECT_EQ(depth_of(options, true), 1);
+  options.depth = 7;
+  EXPECT_EQ(depth_of(options, false), 7);
+  EXPECT_EQ(depth_of(options, true), 1);
+}
+
+TEST(Moderation, IsPerftestsUnlessAskedForAndHalfOfTheDepthAtMost) {
+  RdmaOptions options;
+  EXPECT_EQ(moderation_of(options, 8192, 1000), 100);
+  EXPECT_EQ(moderation_of(options, 8193, 1000), 1);
+  EXPECT_EQ(moderation_of(options, 8, 128), 64);
+  EXPECT_EQ(moderation_of(options, 8, 1), 1);
+  options.moderation = 16;
+  EXPECT_EQ(moderation_of(options, 1 << 20, 128), 16);
+  EXPECT_EQ(moderation_of(options, 1 << 20, 8), 4);
+}
+
+}  // namespace

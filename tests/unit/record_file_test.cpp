@@ -1,0 +1,338 @@
+#include "cluster/tools/record_file.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/core/error.h"
+#include "report_test_support.h"
+
+using namespace fabricbench;
+using namespace fabricbench::cluster;
+
+namespace {
+
+using cluster::Sweep;
+using Texts = std::vector<std::string>;
+
+const std::string kHint = "; give files that 'pairwise_bw --json FILE' or 'scripts/sweep_pairs.sh' have written";
+
+/// As pairwise_bw writes them; `more` are keys that go on top.
+std::string reading_line(const std::string& from, const std::string& to, int round, const std::string& more = "") {
+  return fmt::format(
+      R"({{"kind":"reading","round":{},"concurrent":8,"from_host":"{}","to_host":"{}","size_bytes":4194304,)"
+      R"("status":"ok","bandwidth_gb_per_s":12.5,"latency_us":2.1,"reason":null{}{}}})"
+      "\n",
+      round, from, to, more.empty() ? "" : ",", more);
+}
+
+std::string failed_line(const std::string& from, const std::string& to, const std::string& status,
+                        const std::string& reason) {
+  return fmt::format(R"({{"kind":"reading","round":0,"from_host":"{}","to_host":"{}","test":"t","status":"{}",)"
+                     R"("bandwidth_gb_per_s":null,"reason":"{}"}})"
+                     "\n",
+                     from, to, status, reason);
+}
+
+class RecordFile : public testing::Test {
+ protected:
+  std::string written(std::string_view text) {
+    const std::string path = folder_.file(fmt::format("{}.jsonl", ++files_));
+    std::ofstream(path, std::ios::binary) << text;
+    return path;
+  }
+
+  Records read(const Texts& texts) {
+    RecordReader reader;
+    for (const std::string& text : texts) reader.read(written(text));
+    return reader.finish();
+  }
+
+  /// The message of what reading throws, without the folder; empty: it throws nothing.
+  std::string message_of(const std::string& text) {
+    const std::string path = written(text);
+    try {
+      RecordReader reader;
+      reader.read(path);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.status(), ExitStatus::kNotJudged);
+      return without_folder(error.what());
+    }
+    return "";
+  }
+
+  std::string without_folder(std::string text) {
+    const std::string folder = folder_.file("");
+    for (std::size_t at = text.find(folder); at != std::string::npos; at = text.find(folder)) {
+      text.erase(at, folder.size());
+    }
+    return text;
+  }
+
+ private:
+  test::TemporaryFolder folder_;
+  int files_ = 0;
+};
+
+/// `0>1`, the hosts' numbers, of every reading.
+Texts ways(const Sweep& sweep) {
+  Texts all;
+  for (const Reading& reading : sweep.readings) all.push_back(fmt::format("{}>{}", reading.from, reading.to));
+  return all;
+}
+
+/// `0>1`, the names of the rails, of every reading.
+Texts rails(const Sweep& sweep) {
+  Texts all;
+  for (const Reading& reading : sweep.readings) {
+    all.push_back(fmt::format("{}>{}", sweep.rails[static_cast<std::size_t>(reading.from_rail)],
+                              sweep.rails[static_cast<std::size_t>(reading.to_rail)]));
+  }
+  return all;
+}
+
+std::vector<int> rounds(const Sweep& sweep) {
+  std::vector<int> all;
+  for (const Reading& reading : sweep.readings) all.push_back(reading.round);
+  return all;
+}
+
+TEST_F(RecordFile, IsReadIntoASweep) {
+  const Records records =
+      read({R"({"kind":"sweep","hosts":["n3","n1","n2"],"began_utc":"2026-01-01T00:00:00Z"})"
+            "\n" +
+            reading_line("n1", "n2", 3, R"("test":"send_recv_bibw")") +
+            failed_line("n2", "n1", "timeout", "no answer") + failed_line("n1", "n3", "not_tried", "")});
+  const Sweep& sweep = records.sweep;
+  EXPECT_EQ(sweep.hosts, (Texts{"n3", "n1", "n2"})) << "in the order of the sweep, and silent ones too";
+  EXPECT_EQ(sweep.kinds, (Texts{"send_recv_bibw 4 MiB", "t"}));
+  EXPECT_EQ(sweep.rails, Texts{""});
+  EXPECT_TRUE(sweep.leaf_of.empty());
+  ASSERT_EQ(ways(sweep), (Texts{"1>2", "2>1", "1>0"}));
+  const Reading& first = sweep.readings[0];
+  EXPECT_EQ(first.outcome, Outcome::kMeasured);
+  EXPECT_FLOAT_EQ(first.rate, 12.5e9F);
+  EXPECT_EQ(first.round, 3);
+  EXPECT_EQ(first.concurrent, 8);
+  EXPECT_FALSE(first.both_ways);
+  EXPECT_EQ(sweep.readings[1].outcome, Outcome::kFailed);
+  EXPECT_EQ(sweep.readings[1].rate, 0);
+  EXPECT_EQ(sweep.readings[1].concurrent, 0) << "nobody said";
+  EXPECT_EQ(sweep.readings[2].outcome, Outcome::kNotTried);
+  ASSERT_EQ(sweep.reasons.size(), 1U);
+  EXPECT_EQ(sweep.reasons[0], (std::pair<std::size_t, std::string>(1, "no answer")));
+  EXPECT_EQ(records.notices, Texts{});
+}
+
+TEST_F(RecordFile, TakesKeysInAnyOrderAndPassesOverOthers) {
+  const Records records = read(
+      {R"({"kind":"epoch","round":"first","status":17,"nested":{"kind":"reading","hosts":[1]}})"
+       "\n\n"
+       R"({"status":"slow","unknown":[{"a":1},2],"to_host":"b\u0021","bandwidth_gb_per_s":3,"from_host":"a","kind":"reading"})"
+       "\r\n"});
+  EXPECT_EQ(records.sweep.hosts, (Texts{"a", "b!"}));
+  EXPECT_EQ(records.sweep.kinds, Texts{"unnamed test"});
+  ASSERT_EQ(records.sweep.readings.size(), 1U);
+  EXPECT_FLOAT_EQ(records.sweep.readings[0].rate, 3e9F) << "slow is a figure too";
+}
+
+TEST_F(RecordFile, TellsStatusesApart) {
+  for (const char* status : {"failed", "timeout", "wrong"}) {
+    const Records records = read({failed_line("a", "b", status, "why")});
+    EXPECT_EQ(records.sweep.readings.at(0).outcome, Outcome::kFailed) << status;
+  }
+  EXPECT_EQ(message_of(failed_line("a", "b", "ok", "")), "");
+  EXPECT_EQ(read({failed_line("a", "b", "ok", "")}).notices,
+            Texts{"1 readings are well but have no bandwidth, and are left out"});
+}
+
+TEST_F(RecordFile, KindsAreTestsAndSizes) {
+  const Records records =
+      read({R"({"kind":"context","program":"pairwise_bw","rank_map":[{"rank":0,"host":"a"},{"rank":1,)"
+            R"("host":"b"}],"hosts":[{"name":"a"},{"name":"b"}]})"
+            "\n" +
+            reading_line("a", "b", 0) + reading_line("b", "a", 0, R"("size_bytes":8)") +
+            reading_line("a", "b", 1, R"("test":"tcp_bw","both_ways":true)") + reading_line("b", "a", 1)});
+  EXPECT_EQ(records.sweep.hosts, (Texts{"a", "b"}));
+  EXPECT_EQ(records.sweep.kinds, (Texts{"pairwise_bw 4 MiB", "pairwise_bw 8 B", "tcp_bw 4 MiB"}));
+  EXPECT_EQ(records.sweep.readings[1].kind, 1);
+  EXPECT_TRUE(records.sweep.readings[2].both_ways);
+  EXPECT_EQ(records.sweep.readings[3].kind, 0);
+}
+
+TEST_F(RecordFile, NamesRailsInTheOrderOfPeople) {
+  const Records records = read({reading_line("a", "b", 0, R"("from_rail":"mlx5_10","to_rail":"mlx5_2")") +
+                                reading_line("a", "b", 0, R"("from_rail":3,"to_rail":12 )") +
+                                reading_line("a", "b", 0, R"("from_rail":null)")});
+  EXPECT_EQ(records.sweep.rails, (Texts{"", "3", "12", "mlx5_2", "mlx5_10"}));
+  EXPECT_EQ(rails(records.sweep), (Texts{"mlx5_10>mlx5_2", "3>12", ">"}));
+}
+
+TEST_F(RecordFile, WorksOutRailsFromWhereTheEndpointsAre) {
+  const std::string context =
+      R"({"kind":"context","program":"pairwise_bw","rank_map":[{"host":"a"},{"host":"a"},{"host":"b"},{"host":"b"}]})"
+      "\n";
+  const Records records =
+      read({context + reading_line("a", "b", 0, R"("from":0,"to":3)") +
+            reading_line("b", "a", 0, R"("from":2,"to":1)") + reading_line("a", "a", 0, R"("from":0,"to":1)") +
+            reading_line("a", "b", 0, R"("from":1,"to":2,"from_rail":7,"to_rail":8)")});
+  EXPECT_EQ(rails(records.sweep), (Texts{"0>1", "0>1", "7>8"})) << "what a reading says goes before that";
+  EXPECT_EQ(records.notices,
+            Texts{"1 readings are between endpoints of one host, and left out: they say nothing of the network"});
+  EXPECT_EQ(
+      message_of(context + reading_line("a", "b", 0, R"("from":0,"to":4)")),
+      "2.jsonl:2: this record is broken (there is no endpoint 4 in the context line, which has 4); look at it with "
+      "'sed -n 2p 2.jsonl', and if a crash or two writers at once have spoilt it, take it out with 'sed -i 2d "
+      "2.jsonl'");
+}
+
+TEST_F(RecordFile, CountsTheRoundsOfLaterRunsOn) {
+  const std::string context = R"({"kind":"context","program":"pairwise_bw","rank_map":[]})"
+                              "\n";
+  const std::string run = reading_line("a", "b", 0) + reading_line("a", "b", 1) + reading_line("a", "b", 2);
+  EXPECT_EQ(rounds(read({run, run}).sweep), (std::vector<int>{0, 1, 2, 3, 4, 5}));
+  EXPECT_EQ(rounds(read({context + run + context + run}).sweep), (std::vector<int>{0, 1, 2, 3, 4, 5}));
+  const std::string last_again = reading_line("a", "b", 2) + reading_line("a", "b", 3);
+  EXPECT_EQ(rounds(read({context + run + context + last_again}).sweep), (std::vector<int>{0, 1, 2, 2, 3}))
+      << "a run that was broken off and goes on where it was";
+  EXPECT_EQ(rounds(read({run, reading_line("a", "b", 7)}).sweep), (std::vector<int>{0, 1, 2, 7}));
+}
+
+TEST_F(RecordFile, PassesOverALastLineThatIsCutOff) {
+  const std::string whole = reading_line("a", "b", 0) + reading_line("b", "a", 0);
+  for (std::size_t cut = 2; cut < reading_line("b", "a", 0).size(); cut += 7) {
+    const Records records = read({whole.substr(0, whole.size() - cut)});
+    EXPECT_EQ(records.sweep.readings.size(), 1U) << cut;
+    ASSERT_EQ(records.notices.size(), 1U) << cut;
+    EXPECT_TRUE(records.notices[0].ends_with(".jsonl:2: the last line is cut off, and left out")) << records.notices[0];
+  }
+  EXPECT_EQ(read({whole.substr(0, whole.size() - 1)}).sweep.readings.size(), 2U)
+      << "only the end of the line is missing";
+  EXPECT_EQ(message_of(""), "") << "a sweep that has just begun";
+}
+
+TEST_F(RecordFile, FindsTheRecordBehindOneThatIsCutOff) {
+  const std::string next = reading_line("b", "a", 1);
+  const std::string cut = reading_line("a", "b", 0);
+  for (std::size_t bytes = 1; bytes < cut.size() - 1; bytes += 7) {
+    const Records records = read({reading_line("a", "b", 0) + cut.substr(0, bytes) + next + next});
+    EXPECT_EQ(ways(records.sweep), (Texts{"0>1", "1>0", "1>0"})) << bytes;
+    ASSERT_EQ(records.notices.size(), 1U);
+    EXPECT_TRUE(records.notices[0].ends_with(".jsonl:2: a record is cut off by the next one, and left out"));
+  }
+}
+
+TEST_F(RecordFile, SaysWhatIsWrongAndWhere) {
+  const std::string good = reading_line("a", "b", 0);
+  const auto broken = [&](const std::string& problem, int file) {
+    return fmt::format(
+        "{1}.jsonl:2: this record is broken ({0}); look at it with 'sed -n 2p {1}.jsonl', and if a crash or "
+        "two writers at once have spoilt it, take it out with 'sed -i 2d {1}.jsonl'",
+        problem, file);
+  };
+  const auto second = [&](const std::string& line) { return message_of(good + line + "\n" + good); };
+  EXPECT_EQ(second(R"({"kind":"reading","to_host":"b","status":"ok"})"),
+            broken("a reading wants from_host and to_host", 1));
+  EXPECT_EQ(second(R"({"kind":"reading","from_host":"a","to_host":"b"})"), broken("a reading wants a status", 2));
+  EXPECT_EQ(second(R"({"kind":"reading","from_host":"a","to_host":"b","status":"fine"})"),
+            broken("status 'fine' is none of ok, slow, failed, timeout, wrong and not_tried", 3));
+  EXPECT_EQ(second(R"({"kind":"reading","from_host":7,"to_host":"b","status":"ok"})"),
+            broken("key 'from_host' has a value of the wrong type", 4));
+  EXPECT_EQ(second(R"({"kind":"reading","from_host":"a","to_host":"b","status":"failed","round":-1})"),
+            broken("round -1 is not from 0 to 1073741823", 5));
+  EXPECT_EQ(second(R"({"kind":"locality","host":"a"})"), broken("a locality line wants a host and a leaf", 6));
+  EXPECT_EQ(second(R"({"kind":"other"} {"a":1})"), broken("something follows behind the closing brace", 7));
+  EXPECT_EQ(second("[1, 2]"), broken("not a JSON object", 8));
+  EXPECT_TRUE(second(R"({"kind":"reading","from_host":"a)").starts_with("9.jsonl:2: this record is broken ("));
+  EXPECT_TRUE(second(R"({"kind":"reading";"from_host":"a"})").starts_with("10.jsonl:2: this record is broken ("));
+  EXPECT_TRUE(
+      second("{\"kind\":\"reading\",\"from_host\":\"\xff\"}").starts_with("11.jsonl:2: this record is broken ("));
+}
+
+TEST_F(RecordFile, RefusesWhatIsNoFileOfRecords) {
+  EXPECT_EQ(message_of("hello\n"), "1.jsonl:1: this is no file of records (not a JSON object)" + kHint);
+  EXPECT_EQ(message_of("{\"a\":1}\n"), "2.jsonl: it holds JSON, but no reading of a sweep over pairs" + kHint);
+  EXPECT_EQ(message_of("{\"kind\":\"context\",\"program\":\"all_reduce_perf\",\"rank_map\":[{\"host\":\"a\"}]}\n"),
+            "3.jsonl: it holds records of all_reduce_perf, but no reading of a sweep over pairs" + kHint);
+  try {
+    RecordReader().read("/nowhere/file");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), ExitStatus::kMissing);
+    EXPECT_STREQ(error.what(),
+                 "cannot open '/nowhere/file': No such file or directory; check the path and its permissions");
+  }
+}
+
+TEST_F(RecordFile, KnowsLeaves) {
+  const std::string path = written("# racks\nn[1-2]  leaf1\nother leaf9\nn3\tleaf2 # new\n");
+  RecordReader reader({"n5"});
+  reader.read(written(reading_line("n3", "n1", 0) + R"({"kind":"locality","host":"n4","leaf":"leaf2"})" + "\n" +
+                      reading_line("n4", "n2", 0)));
+  reader.read_locality(path);
+  const Records records = reader.finish();
+  EXPECT_EQ(records.sweep.hosts, (Texts{"n5", "n3", "n1", "n4", "n2"})) << "without those of the locality file only";
+  EXPECT_EQ(records.sweep.leaves, (Texts{"leaf2", "leaf1"}));
+  EXPECT_EQ(records.sweep.leaf_of, (std::vector<std::int32_t>{Sweep::kNoLeaf, 0, 1, 0, 1}));
+  EXPECT_EQ(records.notices, Texts{"no leaf is known of n5"});
+}
+
+TEST_F(RecordFile, RefusesWhatIsNoLocality) {
+  const auto message = [&](const std::string& text) {
+    try {
+      RecordReader().read_locality(written(text));
+    } catch (const UsageError& error) {
+      return without_folder(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(message("a leaf1\nb\n"),
+            "1.jsonl:2: 'b' is no locality; write a host and its leaf, such as node[01-16] leaf1");
+  EXPECT_EQ(message("a leaf1 rack2\n"),
+            "2.jsonl:1: 'a leaf1 rack2' is no locality; write a host and its leaf, such as node[01-16] leaf1");
+  EXPECT_EQ(message("a[2-1] leaf1\n"),
+            "3.jsonl:1: 'a[2-1]': '2-1' in the brackets runs backwards; write the smaller number first");
+}
+
+TEST_F(RecordFile, KeepsTheFirstReasonsOfEachHost) {
+  std::string text;
+  for (int i = 0; i < 100; ++i) text += failed_line("a", "b", "failed", fmt::format("reason {}", i));
+  text += failed_line("a", "c", "failed", "of c");
+  const Records records = read({text});
+  EXPECT_EQ(records.sweep.readings.size(), 101U);
+  ASSERT_EQ(records.sweep.reasons.size(), 9U);
+  for (std::size_t i = 0; i < 8; ++i) {
+    EXPECT_EQ(records.sweep.reasons[i], (std::pair<std::size_t, std::string>(i, fmt::format("reason {}", i))));
+  }
+  EXPECT_EQ(records.sweep.reasons[8], (std::pair<std::size_t, std::string>(100, "of c")));
+}
+
+TEST_F(RecordFile, MayBeLongAndHaveLongLines) {
+  // Longer than a block of 4 MiB, and lines across the ends of many blocks.
+  Texts ranks;
+  for (int host = 0; host < 300000; ++host) ranks.push_back(fmt::format(R"({{"rank":{0},"host":"node{0:06}"}})", host));
+  std::string text =
+      fmt::format("{{\"kind\":\"context\",\"program\":\"pairwise_bw\",\"rank_map\":[{}]}}\n", fmt::join(ranks, ","));
+  ASSERT_GT(text.size(), std::size_t{9} << 20);
+  const int readings = 60000;
+  for (int i = 0; i < readings; ++i) {
+    text += reading_line(fmt::format("node{:06}", i), fmt::format("node{:06}", i + 1), i / 100,
+                         fmt::format(R"("note":"{}")", std::string(static_cast<std::size_t>(i % 97), 'x')));
+  }
+  const Records records = read({text});
+  EXPECT_EQ(records.sweep.hosts.size(), 300000U);
+  ASSERT_EQ(records.sweep.readings.size(), static_cast<std::size_t>(readings));
+  for (int i = 0; i < readings; ++i) {
+    const Reading& reading = records.sweep.readings[static_cast<std::size_t>(i)];
+    ASSERT_EQ(reading.from, i);
+    ASSERT_EQ(reading.to, i + 1);
+    ASSERT_EQ(reading.round, i / 100);
+  }
+}
+
+}  // namespace

@@ -1,0 +1,115 @@
+#include "common/harness/round_report.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+using namespace fabricbench;
+using host::WireKind;
+
+namespace {
+
+constexpr Bytes kMiB = Bytes{1} << 20U;
+
+Row row_of(Bytes size, int pair) {
+  Row row;
+  row.size = size;
+  row.group = pair;
+  row.out_of_place.emplace();
+  row.out_of_place->algbw = 1e9;
+  return row;
+}
+
+HostWires wires_of(const std::string& host, Bytes sent, Bytes received) {
+  return {host, {{"eth0", WireKind::kInterface, sent, received}}, {}};
+}
+
+TEST(RoundReport, ComesBackAsItWas) {
+  RoundReport report;
+  report.status = ExitStatus::kMissing;
+  report.problem = "no device";
+  report.notices = {"a", "b"};
+  report.remarks = {"Rank 1 of host a received 2 messages twice"};
+  report.memory_usage = "10 MiB";
+  report.wires = {{wires_of("a", 1, 2)}, 77};
+  report.epochs = {{.size = 8, .group = 5, .epoch = 3, .median = 1e-6, .samples = 4}};
+  report.rows = {row_of(8, 5), row_of(16, 6)};
+  const RoundReport back = unpack_round(pack(report));
+  EXPECT_EQ(back.status, report.status);
+  EXPECT_EQ(back.problem, report.problem);
+  EXPECT_EQ(back.notices, report.notices);
+  EXPECT_EQ(back.remarks, report.remarks);
+  EXPECT_EQ(back.memory_usage, report.memory_usage);
+  EXPECT_EQ(back.wires.least_bytes, 77U);
+  ASSERT_EQ(back.wires.hosts.size(), 1U);
+  EXPECT_EQ(to_text(back.wires.hosts[0]), to_text(report.wires.hosts[0]));
+  ASSERT_EQ(back.epochs.size(), 1U);
+  EXPECT_EQ(back.epochs[0].group, 5);
+  EXPECT_EQ(back.epochs[0].epoch, 3);
+  ASSERT_EQ(back.rows.size(), 2U);
+  EXPECT_EQ(back.rows[1].size, 16U);
+  EXPECT_EQ(back.rows[1].group, 6);
+  EXPECT_EQ(back.rows[1].out_of_place->algbw, 1e9);
+  EXPECT_TRUE(unpack_round(pack(RoundReport())).rows.empty());
+}
+
+/// Notes that a run broke off.
+class Broken final : public Sink {
+ public:
+  explicit Broken(std::string& reason) : reason_(reason) {}
+  void begin(const Context& /*context*/) override {}
+  void end(const Ending& /*ending*/) override {}
+  void abandon(const Ending& ending) override { reason_ = ending.reason; }
+
+ private:
+  std::string& reason_;
+};
+
+TEST(RelaySink, KeepsWhatTheFirstRoundHasNotReported) {
+  RoundReport report;
+  const std::vector<std::unique_ptr<Sink>> none;
+  RelaySink sink(report, none);
+  sink.row(row_of(8, 1));
+  Row skipped;
+  skipped.skipped = "nobody sees it";
+  sink.row(skipped);
+  sink.epoch({.size = 8, .group = 1});
+  sink.end({});
+  sink.abandon({});
+  EXPECT_EQ(report.rows.size(), 1U);
+  EXPECT_EQ(report.epochs.size(), 1U);
+}
+
+TEST(RelaySink, TellsTheOutputsThatTheRunBrokeOff) {
+  RoundReport report;
+  std::string reason;
+  std::vector<std::unique_ptr<Sink>> outputs;
+  outputs.push_back(std::make_unique<Broken>(reason));
+  RelaySink sink(report, outputs);
+  Ending ending;
+  ending.reason = "nothing went on";
+  sink.abandon(ending);
+  EXPECT_EQ(reason, "nothing went on");
+}
+
+TEST(WireReport, AddsWhatAHostCarriedInSeveralRounds) {
+  WireReport report{{wires_of("a", 10 * kMiB, 0), wires_of("b", 0, 10 * kMiB)}, 3};
+  report.add({{wires_of("b", kMiB, kMiB), wires_of("c", 2 * kMiB, 5)}, 4});
+  EXPECT_EQ(report.least_bytes, 7U);
+  ASSERT_EQ(report.hosts.size(), 3U);
+  EXPECT_EQ(to_text(report.hosts[0]), to_text(wires_of("a", 10 * kMiB, 0)));
+  EXPECT_EQ(to_text(report.hosts[1]), to_text(wires_of("b", kMiB, 11 * kMiB)));
+  EXPECT_EQ(to_text(report.hosts[2]), to_text(wires_of("c", 2 * kMiB, 5)));
+}
+
+TEST(WireReport, SaysNothingOfOneHost) {
+  Ending ending;
+  WireReport{{wires_of("a", kMiB, kMiB)}, 0}.add_to(ending);
+  EXPECT_TRUE(ending.wires.empty());
+  WireReport{{wires_of("a", kMiB, kMiB), wires_of("b", kMiB, kMiB)}, 0}.add_to(ending);
+  EXPECT_FALSE(ending.wires.empty());
+}
+
+}  // namespace

@@ -1,0 +1,296 @@
+// Messages by each verb between the two ranks of a pair, on fake queue pairs that move real bytes.
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/core/error.h"
+#include "common/core/memory.h"
+#include "common/core/pattern.h"
+#include "common/verbs/verbs_backend.h"
+#include "common/verbs/verbs_session.h"
+#include "fake_endpoint.h"
+
+using namespace fabricbench;
+using namespace fabricbench::test;
+using namespace fabricbench::verbs;
+
+namespace {
+
+constexpr std::size_t kBytes = 256;
+
+std::uint64_t address(std::vector<std::byte>& block) { return reinterpret_cast<std::uint64_t>(block.data()); }
+
+/// Memory that the processor is not to look at itself: it must ask.
+class AskedMemory final : public Memory {
+ public:
+  void set(std::span<std::byte> buffer, int byte) override {
+    ++asked;
+    host_.set(buffer, byte);
+  }
+  void fill(std::span<std::byte> /*buffer*/, const PatternTable& /*table*/, PatternPlace /*place*/) override {}
+  [[nodiscard]] std::optional<Mismatch> check(std::span<const std::byte> /*buffer*/, const PatternTable& /*table*/,
+                                              PatternPlace /*place*/, int /*tolerance*/) override {
+    return std::nullopt;
+  }
+  void copy_to_host(std::span<const std::byte> from, std::byte* into) override {
+    ++asked;
+    host_.copy_to_host(from, into);
+  }
+  void copy_from_host(std::span<const std::byte> from, std::byte* into) override { host_.copy_from_host(from, into); }
+
+  int asked = 0;
+
+ private:
+  HostMemory host_;
+};
+
+/// One rank: its endpoint, its buffers and its counters.
+struct Rank {
+  Rank(const FlowSettings& settings, int queue_pairs)
+      : endpoint(queue_pairs), backend(endpoint, settings, [this] { ++barriers; }) {}
+
+  FakeEndpoint endpoint;
+  int barriers = 0;
+  std::vector<std::byte> sent = std::vector<std::byte>(kBytes);
+  std::vector<std::byte> received = std::vector<std::byte>(kBytes);
+  std::vector<std::byte> counters = std::vector<std::byte>(32);
+  std::vector<std::byte> results = std::vector<std::byte>(32);
+  AskedMemory memory;
+  VerbsBackend backend;
+};
+
+class BackendPair : public testing::Test {
+ protected:
+  static FlowSettings settings_of(Verb verb) {
+    FlowSettings settings{.verb = verb};
+    settings.options.stall_timeout = 0.05;
+    if (verb == Verb::kSend) settings.receive_depth = 64;
+    return settings;
+  }
+
+  void open(const FlowSettings& settings, int queue_pairs = 1) {
+    first_ = std::make_unique<Rank>(settings, queue_pairs);
+    second_ = std::make_unique<Rank>(settings, queue_pairs);
+    FakeEndpoint::connect(first_->endpoint, second_->endpoint);
+    make_known(*first_, *second_);
+    make_known(*second_, *first_);
+    for (std::size_t i = 0; i < kBytes; ++i) {
+      first_->sent[i] = std::byte(i % 100);
+      second_->sent[i] = std::byte(100 - i % 100);
+    }
+    prepare();
+  }
+
+  /// Receive buffers are poisoned before operations, as the harness does it.
+  void prepare() {
+    for (Rank* rank : {first_.get(), second_.get()}) {
+      rank->received.assign(kBytes, std::byte{pattern::kPoisonByte});
+      rank->backend.prepare(rank->sent, rank->received);
+    }
+  }
+
+  void settle() {
+    first_->backend.settle();
+    second_->backend.settle();
+  }
+
+  /// A window from the first rank to the second.
+  void stream(int messages) {
+    for (int i = 0; i < messages; ++i) {
+      second_->backend.start_recv(second_->received.data(), kBytes, DataType::kInt8, 0);
+      first_->backend.start_send(first_->sent.data(), kBytes, DataType::kInt8, 1);
+    }
+    first_->backend.finish();
+    second_->backend.finish();
+  }
+
+  std::unique_ptr<Rank> first_;
+  std::unique_ptr<Rank> second_;
+
+ private:
+  static void make_known(Rank& own, Rank& other) {
+    own.backend.add_block({own.sent.data(), kBytes, 1, {address(other.sent), 11}});
+    own.backend.add_block({own.received.data(), kBytes, 2, {address(other.received), 12}});
+    own.backend.set_counters({own.counters.data(), own.counters.size(), 3, {address(other.counters), 13}},
+                             {own.results.data(), own.results.size(), 4, {}}, own.memory);
+  }
+};
+
+TEST_F(BackendPair, WritesIntoTheOthersReceiveBuffer) {
+  open(settings_of(Verb::kWrite));
+  stream(10);
+  EXPECT_EQ(second_->received, first_->sent);
+  EXPECT_TRUE(second_->endpoint.posts.empty());
+  EXPECT_EQ(first_->endpoint.posts.front().requests.front().remote.key, 12U);
+}
+
+TEST_F(BackendPair, SendsIntoTheOthersReceiveBuffer) {
+  open(settings_of(Verb::kSend));
+  stream(100);
+  EXPECT_EQ(second_->received, first_->sent);
+}
+
+TEST_F(BackendPair, ReadsFromTheOthersSendBuffer) {
+  open(settings_of(Verb::kRead));
+  for (int i = 0; i < 10; ++i) {
+    first_->backend.start_recv(first_->received.data(), kBytes, DataType::kInt8, 1);
+    second_->backend.start_send(second_->sent.data(), kBytes, DataType::kInt8, 0);
+  }
+  first_->backend.finish();
+  EXPECT_EQ(first_->received, second_->sent);
+  EXPECT_TRUE(second_->endpoint.posts.empty());
+}
+
+TEST_F(BackendPair, CountsAtomicsExactlyOnEveryQueuePair) {
+  for (const AtomicKind kind : {AtomicKind::kFetchAndAdd, AtomicKind::kCompareAndSwap}) {
+    FlowSettings settings = settings_of(Verb::kAtomic);
+    settings.options.atomic = kind;
+    open(settings, 3);
+    for (int round = 0; round < 2; ++round) {
+      stream(10);
+      settle();
+      EXPECT_FALSE(second_->backend.own_mismatch());
+      EXPECT_FALSE(first_->backend.own_mismatch());
+      prepare();
+    }
+  }
+}
+
+TEST_F(BackendPair, AsksTheMemoryForCounters) {
+  open(settings_of(Verb::kAtomic), 3);
+  EXPECT_EQ(second_->memory.asked, 1);  // to clear them
+  (void)second_->backend.own_mismatch();
+  EXPECT_EQ(second_->memory.asked, 2);
+}
+
+TEST_F(BackendPair, NamesACounterThatIsWrong) {
+  open(settings_of(Verb::kAtomic), 3);
+  stream(10);
+  second_->counters[8] = std::byte{1};  // of the second queue pair, which had 3
+  const auto wrong = second_->backend.own_mismatch();
+  ASSERT_TRUE(wrong);
+  EXPECT_EQ(wrong->count, 1U);
+  EXPECT_EQ(wrong->first_offset, 1U);
+  EXPECT_EQ(wrong->expected, "a counter of 3");
+  EXPECT_EQ(wrong->got, "1");
+}
+
+TEST_F(BackendPair, SeesAWriteByItsLastByteAndLeavesTheDataWhole) {
+  open(settings_of(Verb::kWrite));
+  for (int i = 0; i < 5; ++i) {
+    first_->backend.send(first_->sent.data(), kBytes, DataType::kInt8, 1);
+    second_->backend.recv(second_->received.data(), kBytes, DataType::kInt8, 0);
+    second_->backend.send(second_->sent.data(), kBytes, DataType::kInt8, 0);
+    EXPECT_EQ(second_->received.back(), std::byte{pattern::kPoisonByte});  // ready for the next
+    first_->backend.recv(first_->received.data(), kBytes, DataType::kInt8, 1);
+  }
+  settle();
+  EXPECT_EQ(first_->received, second_->sent);
+  EXPECT_EQ(second_->received, first_->sent);
+}
+
+TEST_F(BackendPair, GivesUpOnAWriteThatDoesNotCome) {
+  open(settings_of(Verb::kWrite));
+  try {
+    second_->backend.recv(second_->received.data(), kBytes, DataType::kInt8, 0);
+    FAIL() << "nothing was sent";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), ExitStatus::kTimeout);
+    EXPECT_NE(std::string(error.what()).find("a write to arrive"), std::string::npos) << error.what();
+  }
+}
+
+TEST_F(BackendPair, AnswersASendWithAnother) {
+  FlowSettings settings = settings_of(Verb::kSend);
+  settings.latency = true;
+  open(settings);
+  for (int i = 0; i < 200; ++i) {
+    first_->backend.send(first_->sent.data(), kBytes, DataType::kInt8, 1);
+    second_->backend.recv(second_->received.data(), kBytes, DataType::kInt8, 0);
+    second_->backend.send(second_->sent.data(), kBytes, DataType::kInt8, 0);
+    first_->backend.recv(first_->received.data(), kBytes, DataType::kInt8, 1);
+  }
+  EXPECT_EQ(first_->received, second_->sent);
+  EXPECT_EQ(second_->received, first_->sent);
+}
+
+TEST_F(BackendPair, WaitsForTheOtherRankBeforeAndAfterOperations) {
+  open(settings_of(Verb::kWrite));
+  EXPECT_EQ(first_->barriers, 1);
+  settle();
+  EXPECT_EQ(first_->barriers, 2);
+}
+
+TEST_F(BackendPair, SendsShortMessagesInline) {
+  FlowSettings settings = settings_of(Verb::kWrite);
+  settings.inline_bytes = 100;
+  open(settings);
+  for (const std::size_t bytes : {100, 101}) {
+    first_->backend.start_send(first_->sent.data(), bytes, DataType::kInt8, 1);
+    first_->backend.finish();
+  }
+  EXPECT_TRUE(first_->endpoint.posts[0].requests[0].is_inline);
+  EXPECT_FALSE(first_->endpoint.posts[1].requests[0].is_inline);
+}
+
+TEST_F(BackendPair, FindsTheBlocksAgainForEveryVisit) {
+  open(settings_of(Verb::kWrite));
+  std::vector<std::byte> more(kBytes, std::byte{9});
+  first_->backend.add_block({more.data(), kBytes, 5, {address(second_->sent), 11}});
+  first_->backend.prepare(more, first_->received);
+  first_->backend.start_send(more.data(), kBytes, DataType::kInt8, 1);
+  first_->backend.finish();
+  EXPECT_EQ(first_->endpoint.posts.back().requests.front().local.key, 5U);
+  EXPECT_EQ(second_->received, more);
+  EXPECT_THROW(first_->backend.start_send(first_->sent.data(), kBytes, DataType::kInt8, 1), Error);  // of the last one
+}
+
+TEST_F(BackendPair, TakesItsCompletionsWhileItWaitsForTheAnswer) {
+  FlowSettings settings = settings_of(Verb::kWrite);
+  settings.latency = true;
+  open(settings);
+  first_->backend.send(first_->sent.data(), kBytes, DataType::kInt8, 1);
+  EXPECT_FALSE(first_->backend.flow().is_idle());
+  first_->endpoint.before_poll = [this] { second_->backend.send(second_->sent.data(), kBytes, DataType::kInt8, 0); };
+  first_->backend.recv(first_->received.data(), kBytes, DataType::kInt8, 1);
+  EXPECT_EQ(first_->endpoint.polls, 1);
+  EXPECT_TRUE(first_->backend.flow().is_idle());
+}
+
+/// Memory that is given back may be handed out again at the same place, for which another key is right then.
+TEST_F(BackendPair, ForgetsBlocksThatAreGivenBack) {
+  open(settings_of(Verb::kWrite));
+  first_->backend.forget_block(first_->sent.data());
+  first_->backend.add_block({first_->sent.data(), kBytes, 7, {address(second_->sent), 17}});
+  first_->backend.prepare(first_->sent, first_->received);
+  first_->backend.start_send(first_->sent.data(), kBytes, DataType::kInt8, 1);
+  first_->backend.finish();
+  EXPECT_EQ(first_->endpoint.posts.back().requests.front().local.key, 7U);
+}
+
+TEST(InlineBytes, ArePerftestsUnlessAskedForAndNeverOutsideOfTheHostsMemory) {
+  VerbsSettings settings;
+  settings.latency = true;
+  EXPECT_EQ(inline_bytes_wanted(settings), 236U);
+  settings.options.inlined = 64;
+  EXPECT_EQ(inline_bytes_wanted(settings), 64U);
+  settings.in_host_memory = false;
+  EXPECT_EQ(inline_bytes_wanted(settings), 0U);
+  settings.in_host_memory = true;
+  settings.verb = Verb::kRead;
+  EXPECT_EQ(inline_bytes_wanted(settings), 0U);
+}
+
+TEST_F(BackendPair, RefusesMemoryThatIsNotRegistered) {
+  open(settings_of(Verb::kWrite));
+  std::byte elsewhere{};
+  EXPECT_THROW(first_->backend.start_send(&elsewhere, 1, DataType::kInt8, 1), Error);
+}
+
+}  // namespace

@@ -1,0 +1,354 @@
+// The window of requests on each queue pair, their signals, and what is lost, on fake queue pairs.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/core/error.h"
+#include "common/verbs/datagrams.h"
+#include "common/verbs/flow.h"
+#include "fake_endpoint.h"
+
+using namespace fabricbench;
+using namespace fabricbench::test;
+using namespace fabricbench::verbs;
+
+namespace {
+
+FlowSettings writes(std::int64_t depth, std::int64_t moderation = 1) {
+  FlowSettings settings{.verb = Verb::kWrite};
+  settings.options.depth = depth;
+  settings.options.moderation = moderation;
+  settings.options.stall_timeout = 0.05;
+  return settings;
+}
+
+FlowSettings sends(std::int64_t receive_depth) {
+  FlowSettings settings = writes(8);
+  settings.verb = Verb::kSend;
+  settings.receive_depth = receive_depth;
+  return settings;
+}
+
+FlowSettings datagrams(std::int64_t receive_depth) {
+  FlowSettings settings = sends(receive_depth);
+  settings.transport = Transport::kUd;
+  settings.datagram_patience = 0.01;
+  return settings;
+}
+
+void start(Flow& flow, int messages) {
+  for (int i = 0; i < messages; ++i) flow.start({nullptr, 64, 1}, {0, 2});
+}
+
+std::vector<int> signaled_of(const FakeEndpoint& endpoint) {
+  std::vector<int> signaled;
+  int number = 0;
+  for (const auto& post : endpoint.posts) {
+    for (const Request& request : post.requests) {
+      ++number;
+      if (request.signaled) signaled.push_back(number);
+    }
+  }
+  return signaled;
+}
+
+TEST(FlowWindow, NeverHasMoreRequestsUnderWayThanItsDepth) {
+  for (const std::int64_t depth : {1, 2, 7, 128}) {
+    FakeEndpoint endpoint;
+    Flow flow(endpoint, writes(depth));
+    start(flow, 500);
+    flow.finish();
+    EXPECT_EQ(endpoint.most_under_way, depth);
+    EXPECT_EQ(endpoint.posts.size(), 500U);
+  }
+}
+
+TEST(FlowWindow, IsKeptFullWhereCompletionsComeOneByOne) {
+  FakeEndpoint endpoint;
+  endpoint.polled_at_once = 1;
+  Flow flow(endpoint, writes(16));
+  start(flow, 100);
+  // One is held back, and the others wait for one completion each once the window is full.
+  EXPECT_EQ(endpoint.polls, 99 - 16);
+  flow.finish();
+}
+
+TEST(FlowWindow, HoldsBackTheLastRequestUntilItIsFinished) {
+  FakeEndpoint endpoint;
+  Flow flow(endpoint, writes(16));
+  start(flow, 3);
+  EXPECT_EQ(endpoint.posts.size(), 2U);
+  flow.flush();
+  EXPECT_EQ(endpoint.posts.size(), 3U);
+}
+
+TEST(FlowModeration, SignalsEverySoManythAndTheLast) {
+  FakeEndpoint endpoint;
+  Flow flow(endpoint, writes(16, 4));
+  start(flow, 10);
+  flow.finish();
+  EXPECT_EQ(signaled_of(endpoint), (std::vector<int>{4, 8, 10}));
+  start(flow, 4);  // counted from the last one
+  flow.finish();
+  EXPECT_EQ(signaled_of(endpoint), (std::vector<int>{4, 8, 10, 14}));
+}
+
+TEST(FlowModeration, IsAtMostHalfOfTheDepthSoThatTheQueueDoesNotRunDry) {
+  FakeEndpoint endpoint;
+  Flow flow(endpoint, writes(8, 100));
+  start(flow, 40);
+  flow.finish();
+  EXPECT_EQ(signaled_of(endpoint).front(), 4);
+  EXPECT_LE(endpoint.most_under_way, 8);
+}
+
+TEST(FlowModeration, IsThatOfTheSizeWhicheverCameBefore) {
+  FakeEndpoint endpoint;
+  Flow flow(endpoint, writes(8, 0));
+  const auto begin = [&](std::uint32_t bytes, int messages) {
+    for (int i = 0; i < messages; ++i) flow.start({nullptr, bytes, 1}, {0, 2});
+    flow.finish();
+  };
+  begin(8192, 5);  // half of the depth, and the last
+  EXPECT_EQ(signaled_of(endpoint), (std::vector<int>{4, 5}));
+  begin(8193, 3);
+  EXPECT_EQ(signaled_of(endpoint), (std::vector<int>{4, 5, 6, 7, 8}));
+  begin(8192, 5);
+  EXPECT_EQ(signaled_of(endpoint), (std::vector<int>{4, 5, 6, 7, 8, 12, 13}));
+}
+
+TEST(FlowModeration, IsPerftestsWhereNobodyAsked) {
+  EXPECT_EQ(moderation_of({}, 8192, 512), 100);
+  EXPECT_EQ(moderation_of({}, 8193, 512), 1);
+  EXPECT_EQ(moderation_of({}, 64, 128), 64);
+  EXPECT_EQ(moderation_of({}, 64, 1), 1);
+}
+
+TEST(FlowPostList, HandsRequestsOverTogether) {
+  FakeEndpoint endpoint;
+  FlowSettings settings = writes(16);
+  settings.options.post_list = 4;
+  Flow flow(endpoint, settings);
+  start(flow, 10);
+  flow.finish();
+  std::vector<std::size_t> sizes;
+  for (const auto& post : endpoint.posts) sizes.push_back(post.requests.size());
+  EXPECT_EQ(sizes, (std::vector<std::size_t>{4, 4, 2}));
+}
+
+TEST(FlowQueuePairs, TakeTurns) {
+  FakeEndpoint endpoint(3);
+  Flow flow(endpoint, writes(4));
+  start(flow, 8);
+  flow.finish();
+  std::vector<int> counts(3);
+  for (const auto& post : endpoint.posts) counts[static_cast<std::size_t>(post.queue_pair)] += 1;
+  EXPECT_EQ(counts, (std::vector<int>{3, 3, 2}));
+  EXPECT_EQ(flow.take_counts().started, (std::vector<std::uint64_t>{3, 3, 2}));
+  EXPECT_EQ(flow.take_counts().started, (std::vector<std::uint64_t>{0, 0, 0}));
+}
+
+TEST(FlowQueuePairs, ExpectAsTheOtherSideStarts) {
+  FakeEndpoint endpoint(3);
+  Flow flow(endpoint, writes(4));
+  for (int i = 0; i < 4; ++i) flow.expect();
+  EXPECT_EQ(flow.take_counts().expected, (std::vector<std::uint64_t>{2, 1, 1}));
+  for (int i = 0; i < 4; ++i) flow.expect();  // goes on with the second
+  EXPECT_EQ(flow.take_counts().expected, (std::vector<std::uint64_t>{1, 2, 1}));
+}
+
+TEST(FlowStall, EndsTheJobWhereNothingCompletesAnyMore) {
+  FakeEndpoint endpoint;
+  endpoint.polled_at_once = 0;
+  Flow flow(endpoint, writes(4));
+  start(flow, 2);
+  try {
+    flow.finish();
+    FAIL() << "it came to an end";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), ExitStatus::kTimeout);
+    EXPECT_NE(std::string(error.what()).find("the other end is a fake"), std::string::npos) << error.what();
+  }
+}
+
+TEST(FlowStall, OfUcSaysThatMessagesMayHaveBeenLost) {
+  for (const Transport transport : {Transport::kRc, Transport::kUc}) {
+    FakeEndpoint endpoint;
+    FlowSettings settings = sends(16);
+    settings.transport = transport;
+    Flow flow(endpoint, settings);
+    flow.receive_into({});
+    try {
+      flow.receive();
+      FAIL() << "nothing was sent";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.status(), ExitStatus::kTimeout);
+      const bool says = std::string(error.what()).find("UC does not send again what was lost") != std::string::npos;
+      EXPECT_EQ(says, transport == Transport::kUc) << error.what();
+    }
+  }
+}
+
+TEST(FlowStall, IsNoneWhereEverySoOftenSomethingCompletes) {
+  FakeEndpoint endpoint;
+  endpoint.polled_at_once = 0;
+  endpoint.before_poll = [&] { endpoint.polled_at_once = endpoint.polls % 5000 == 0 ? 1 : 0; };
+  FlowSettings settings = writes(1);
+  settings.options.stall_timeout = 2;
+  Flow flow(endpoint, settings);
+  start(flow, 20);
+  flow.finish();
+  EXPECT_EQ(endpoint.posts.size(), 20U);
+}
+
+TEST(FlowEvents, AreSleptForWhereNothingHasCompleted) {
+  FakeEndpoint endpoint;
+  endpoint.polled_at_once = 0;
+  endpoint.before_poll = [&] { endpoint.polled_at_once = endpoint.polls % 3 == 0 ? 1 : 0; };
+  FlowSettings settings = writes(1);
+  settings.options.events = true;
+  settings.options.stall_timeout = 5;
+  Flow flow(endpoint, settings);
+  start(flow, 10);
+  flow.finish();
+  EXPECT_GT(endpoint.sleeps, 10);
+}
+
+/// Two ends of messages.
+struct Ends {
+  explicit Ends(const FlowSettings& settings, int queue_pairs = 1)
+      : sender_end(queue_pairs, settings.options.shared_receives),
+        receiver_end(queue_pairs, settings.options.shared_receives),
+        sender(sender_end, settings),
+        receiver(receiver_end, settings) {
+    FakeEndpoint::connect(sender_end, receiver_end);
+    receiver.receive_into({buffer.data(), static_cast<std::uint32_t>(buffer.size()), 1});
+  }
+
+  std::vector<std::byte> message = std::vector<std::byte>(64, std::byte{7});
+  std::vector<std::byte> buffer = std::vector<std::byte>(64);
+  FakeEndpoint sender_end;
+  FakeEndpoint receiver_end;
+  Flow sender;
+  Flow receiver;
+
+  void exchange(int messages) {
+    for (int i = 0; i < messages; ++i) {
+      sender.start({message.data(), 64, 1}, {});
+      sender.flush();
+      receiver.expect();
+      receiver.poll();
+    }
+    sender.finish();
+    receiver.finish();
+  }
+};
+
+TEST(FlowReceives, AreFilledOnceAndPostedAgainBeforeTheyRunOut) {
+  Ends ends(sends(16));
+  EXPECT_EQ(ends.receiver_end.receives_left(), 16);
+  ends.exchange(200);
+  EXPECT_EQ(ends.receiver_end.most_receives(), 16);
+  EXPECT_GT(ends.receiver_end.receives_left(), 13);
+  EXPECT_EQ(ends.buffer, ends.message);
+}
+
+TEST(FlowReceives, AreNotFilledWhereMessagesTakeNone) {
+  Ends ends(writes(8));
+  EXPECT_EQ(ends.receiver_end.receives_left(), 0);
+}
+
+TEST(FlowReceives, OfOneQueueForAllAreAsManyHoweverManyQueuePairsTakeThem) {
+  FlowSettings settings = sends(16);
+  settings.options.shared_receives = true;
+  Ends ends(settings, 4);
+  EXPECT_EQ(ends.receiver_end.receives_left(), 16);
+  ends.exchange(201);
+  EXPECT_EQ(ends.receiver_end.most_receives(), 16);
+  EXPECT_GT(ends.receiver_end.receives_left(), 13);
+  for (const int queue : {1, 2, 3}) EXPECT_EQ(ends.receiver_end.receives_left(queue), 0);
+  EXPECT_EQ(ends.receiver.take_counts().expected, (std::vector<std::uint64_t>{51, 50, 50, 50}));
+  EXPECT_EQ(ends.buffer, ends.message);
+}
+
+TEST(FlowDatagrams, ThatShareReceivesAreStillCountedByQueuePair) {
+  FlowSettings settings = datagrams(64);
+  settings.options.shared_receives = true;
+  Ends ends(settings, 4);
+  ends.sender_end.arrivals = [](std::size_t number) { return number % 10 == 3 ? 0 : number == 20 ? 2 : 1; };
+  ends.exchange(100);
+  EXPECT_EQ(ends.receiver.lost(), 10U);
+  EXPECT_EQ(ends.receiver.duplicated(), 1U);
+  EXPECT_EQ(ends.receiver.reordered(), 0U) << "each queue pair numbers its own";
+  EXPECT_EQ(ends.receiver_end.most_receives(), 64);
+}
+
+TEST(FlowDatagrams, AreCountedWhereNoneIsLost) {
+  Ends ends(datagrams(64), 2);
+  ends.exchange(100);
+  EXPECT_EQ(ends.receiver.lost(), 0U);
+}
+
+TEST(FlowDatagrams, ThatAreLostAreCountedAndHoldNothingUp) {
+  Ends ends(datagrams(64));
+  ends.sender_end.arrivals = [](std::size_t number) { return number % 10 == 3 ? 0 : 1; };
+  ends.exchange(100);
+  EXPECT_EQ(ends.receiver.lost(), 10U);
+  ends.exchange(100);  // those given up are not waited for again
+  EXPECT_EQ(ends.receiver.lost(), 20U);
+}
+
+TEST(FlowDatagrams, ThatComeTwiceAreCountedOnce) {
+  Ends ends(datagrams(64));
+  ends.sender_end.arrivals = [](std::size_t number) { return number == 5 ? 2 : 1; };
+  ends.exchange(20);
+  EXPECT_EQ(ends.receiver.lost(), 0U);
+  EXPECT_EQ(ends.receiver.duplicated(), 1U);
+}
+
+TEST(FlowDatagrams, OfALatencyAreGivenUpOneByOne) {
+  FlowSettings settings = datagrams(64);
+  settings.latency = true;
+  Ends ends(settings);
+  ends.sender_end.arrivals = [](std::size_t number) { return number == 1 ? 0 : 1; };
+  for (int i = 0; i < 4; ++i) {
+    ends.sender.start({ends.message.data(), 64, 1}, {});
+    ends.sender.flush();
+    ends.receiver.receive();
+  }
+  EXPECT_EQ(ends.receiver.lost(), 1U);
+}
+
+TEST(DatagramsInOrder, AreNeitherReorderedNorDuplicated) {
+  Datagrams came;
+  for (std::uint32_t i = 0; i < 200000; ++i) came.arrive(i);
+  EXPECT_EQ(came.arrived(), 200000U);
+  EXPECT_EQ(came.reordered(), 0U);
+  EXPECT_EQ(came.duplicated(), 0U);
+}
+
+TEST(DatagramsOutOfOrder, AreToldFromThoseThatComeTwice) {
+  Datagrams came;
+  for (const std::uint32_t number : {0U, 1U, 4U, 2U, 4U, 5U, 2U, 3U}) came.arrive(number);
+  EXPECT_EQ(came.arrived(), 6U);
+  EXPECT_EQ(came.reordered(), 2U);   // 2 and 3
+  EXPECT_EQ(came.duplicated(), 2U);  // 4 and 2
+  EXPECT_EQ(came.next(), 6U);
+}
+
+TEST(DatagramsAfterAGap, ForgetWhatTheyRememberOfNumbersLongAgo) {
+  Datagrams came;
+  came.arrive(0);
+  came.arrive(65536);  // the place of 0
+  came.arrive(65536 + 5);
+  came.arrive(65536 + 3);
+  EXPECT_EQ(came.reordered(), 1U);
+  EXPECT_EQ(came.duplicated(), 0U);
+  EXPECT_EQ(came.arrived(), 4U);
+}
+
+}  // namespace

@@ -1,0 +1,485 @@
+#include "cluster/verdict_text.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "cluster/finding_words.h"
+#include "cluster/sweep_map.h"
+#include "cluster/verdict_lists.h"
+
+using namespace fabricbench;
+using namespace fabricbench::cluster;
+
+namespace {
+
+using cluster::Sweep;
+using Texts = std::vector<std::string>;
+
+/// Of 8 hosts with two rails on two leaves; one reading in every direction, in 7 rounds.
+Sweep example_sweep() {
+  Sweep sweep;
+  for (int host = 1; host <= 8; ++host) sweep.hosts.push_back(fmt::format("node{:02}", host));
+  sweep.kinds = {"rdma_write_bw 1 MiB"};
+  for (std::int32_t from = 0; from < 8; ++from) {
+    for (std::int32_t to = 0; to < 8; ++to) {
+      if (from == to) continue;
+      Reading reading;
+      reading.from = from;
+      reading.to = to;
+      reading.round = (from + to) % 7;
+      reading.rate = 12e9F;
+      sweep.readings.push_back(reading);
+    }
+  }
+  return sweep;
+}
+
+Sweep with_rails_and_leaves() {
+  Sweep sweep = example_sweep();
+  sweep.rails = {"mlx5_0", "mlx5_1"};
+  sweep.leaves = {"east", "west"};
+  sweep.leaf_of = {0, 0, 0, 0, 1, 1, 1, 1};
+  return sweep;
+}
+
+Stratum example_stratum() {
+  Stratum stratum;
+  stratum.readings = 56;
+  stratum.centre = 12e9;
+  stratum.scale = 0.011;
+  return stratum;
+}
+
+Finding finding_of(Blame blame, std::vector<std::int32_t> hosts, Direction direction = Direction::kBoth) {
+  Finding finding;
+  finding.blame = blame;
+  finding.direction = direction;
+  finding.hosts = std::move(hosts);
+  finding.ratio = 0.5;
+  finding.rate = 6e9;
+  finding.expected = 12e9;
+  finding.readings = 14;
+  finding.partners = 7;
+  finding.false_alarm = 2e-5;
+  return finding;
+}
+
+Finding failing(Finding finding) {
+  finding.failed = finding.readings;
+  finding.ratio = finding.rate = 0;
+  finding.reason = "connection refused";
+  return finding;
+}
+
+Verdict verdict_of(const std::vector<Finding>& findings) {
+  Verdict verdict;
+  verdict.judged = findings.empty() ? Judged::kClean : Judged::kSlow;
+  verdict.findings = findings;
+  verdict.strata = {example_stratum()};
+  verdict.readings = 56;
+  return verdict;
+}
+
+std::string text_of(const Sweep& sweep, const Verdict& verdict, VerdictStyle style = {}) {
+  return verdict_text(sweep, verdict, {}, style);
+}
+
+Texts lines_of(const std::string& text) {
+  Texts lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+TEST(VerdictText, OfACleanSweepIsShort) {
+  EXPECT_EQ(text_of(example_sweep(), verdict_of({})),
+            "Nothing is slow; all 8 hosts are fine.\n"
+            "\n"
+            "Fine: node[01-08]\n"
+            "\n"
+            "Measured: 56 readings in 7 rounds; slow is what is more than 5 % below what is expected\n"
+            "                          readings  usual GB/s   spread\n"
+            "    rdma_write_bw 1 MiB         56       12.00    1.1 %\n");
+}
+
+TEST(VerdictText, SaysWhatToDo) {
+  Verdict verdict = verdict_of({finding_of(Blame::kHost, {6}, Direction::kSends)});
+  verdict.findings[0].confirmed = true;
+  verdict.questions = {{1, 2, 0, 3, "12 % below what both do with others"}};
+  verdict.outliers = 0.0123;
+  verdict.alone_over_together = 1.01;
+  EXPECT_EQ(
+      text_of(example_sweep(), verdict),
+      "1 host is slow, 1 path is suspect; 7 of 8 hosts are fine.\n"
+      "\n"
+      "SLOW HOST    node07 sends slowly to everybody, and receives as fast as others\n"
+      "    how bad     6.00 GB/s where 12.00 are expected: 50 % of it\n"
+      "    rests on    14 readings with 7 partners\n"
+      "    how sure    fewer than 1 of 10,000 sweeps of healthy hosts look like this; seen again when measured alone\n"
+      "    next        scripts/sweep_pairs.sh -H 'node[01-03,07]' --all-pairs --max-concurrent 1 --test rdma_write_bw  "
+      "# again, one pair at a time, with others that are fine\n"
+      "                ssh node07 ibstat  # state and rate of its InfiniBand or RoCE ports\n"
+      "                ibqueryerrors --report-port --ca | grep -A 8 '\"node07'  # error counters of its InfiniBand "
+      "ports\n"
+      "\n"
+      "Slow: node07\n"
+      "Fine: node[01-06,08]\n"
+      "\n"
+      "Measured: 56 readings in 7 rounds; slow is what is more than 5 % below what is expected\n"
+      "                          readings  usual GB/s   spread\n"
+      "    rdma_write_bw 1 MiB         56       12.00    1.1 %\n"
+      "    1.2 % of the readings are slow once and not again.\n"
+      "    A pair alone reaches 1.01 times what it does in a full round: pairs do not disturb each other.\n"
+      "\n"
+      "Open, and decided by more readings (scripts/sweep_pairs.sh --find takes them):\n"
+      "    node02 with node03: 3 more; 12 % below what both do with others\n");
+}
+
+TEST(VerdictText, SaysWhetherPairsDisturbEachOther) {
+  Verdict verdict = verdict_of({});
+  verdict.alone_over_together = 1.25;
+  EXPECT_TRUE(is_oversubscribed(verdict));
+  EXPECT_NE(
+      text_of(example_sweep(), verdict)
+          .find("A pair alone reaches 1.25 times what it does in a full round: the fabric is oversubscribed, or the "
+                "pairs\n    disturb each other. Measure fewer at once: scripts/sweep_pairs.sh --max-concurrent N.\n"),
+      std::string::npos);
+  verdict.alone_over_together = 1.03;
+  EXPECT_FALSE(is_oversubscribed(verdict)) << "0.971 of the rate alone";
+  verdict.alone_over_together = 1.0311;
+  EXPECT_TRUE(is_oversubscribed(verdict));
+}
+
+TEST(VerdictText, NamesRailsLeavesAndDirectionsOfWhatWasMeasured) {
+  Verdict verdict = verdict_of({});
+  verdict.strata.push_back(example_stratum());
+  verdict.strata[0].same_leaf = true;
+  verdict.strata[1].from_rail = verdict.strata[1].to_rail = 1;
+  verdict.strata[1].both_ways = true;
+  const Texts lines = lines_of(text_of(with_rails_and_leaves(), verdict));
+  ASSERT_GE(lines.size(), 8U);
+  EXPECT_EQ(lines[6].substr(0, 88),
+            "    rdma_write_bw 1 MiB, rail mlx5_0 to mlx5_0, within a leaf, one direction            ");
+  EXPECT_EQ(lines[7].substr(0, 88),
+            "    rdma_write_bw 1 MiB, rail mlx5_1 to mlx5_1, between leaves, both directions together");
+}
+
+TEST(VerdictText, ShowsTheWorstAndCountsTheRest) {
+  std::vector<Finding> findings;
+  for (int i = 0; i < 23; ++i) findings.push_back(finding_of(Blame::kHost, {i % 8}));
+  const std::string text = text_of(example_sweep(), verdict_of(findings));
+  EXPECT_NE(text.find("\nand 3 more findings, less bad; --json has all\n"), std::string::npos);
+  std::size_t shown = 0;
+  for (const std::string& line : lines_of(text)) shown += line.starts_with("SLOW HOST") ? 1 : 0;
+  EXPECT_EQ(shown, 20U);
+}
+
+TEST(VerdictText, HasColoursOnlyWhereAskedFor) {
+  const Verdict slow = verdict_of({finding_of(Blame::kHost, {6})});
+  EXPECT_EQ(text_of(example_sweep(), slow).find('\x1b'), std::string::npos);
+  const Texts lines = lines_of(text_of(example_sweep(), slow, {true, false}));
+  EXPECT_EQ(lines[0], "\x1b[1;31m1 host is slow; 7 of 8 hosts are fine.\x1b[0m");
+  EXPECT_EQ(lines[2], "\x1b[1;31mSLOW HOST  \x1b[0m  node07 is slow with everybody, sending and receiving");
+  EXPECT_TRUE(text_of(example_sweep(), verdict_of({}), {true, false}).starts_with("\x1b[1;32mNothing is slow"));
+}
+
+TEST(VerdictHeadline, CountsHostsPathsAndWhatIsOpen) {
+  const Sweep sweep = with_rails_and_leaves();
+  Finding leaf = finding_of(Blame::kLeaf, {});
+  leaf.leaf = 0;
+  Finding other_leaf = leaf;
+  other_leaf.leaf = 1;
+  Finding on_another_rail = finding_of(Blame::kPair, {0, 1});
+  on_another_rail.rail = 1;
+  const struct {
+    std::vector<Finding> findings;
+    const char* headline;
+  } cases[] = {
+      {{}, "Nothing is slow; all 8 hosts are fine"},
+      {{finding_of(Blame::kHost, {0}), finding_of(Blame::kNic, {0}), finding_of(Blame::kNic, {1})},
+       "2 hosts are slow; 6 of 8 hosts are fine"},
+      {{finding_of(Blame::kDead, {0}), finding_of(Blame::kTransient, {1})},
+       "1 host is dead, 1 host is slow now and then; 6 of 8 hosts are fine"},
+      {{finding_of(Blame::kPair, {0, 1}), finding_of(Blame::kPair, {2, 3}), finding_of(Blame::kDeadPair, {4, 5})},
+       "2 paths are slow, 1 path carries nothing; all 8 hosts are fine"},
+      {{leaf, finding_of(Blame::kLeafPair, {}), finding_of(Blame::kRail, {})},
+       "1 leaf is slow towards the others, 1 path between leaves is slow, 1 rail is slow everywhere; all 8 hosts are "
+       "fine"},
+      {{leaf, other_leaf}, "2 leaves are slow towards the others; all 8 hosts are fine"},
+      {{finding_of(Blame::kPair, {0, 1}), on_another_rail}, "1 path is slow; all 8 hosts are fine"},
+      {{finding_of(Blame::kUndecided, {0, 1})}, "2 hosts are suspect; 6 of 8 hosts are fine"},
+  };
+  for (const auto& [findings, expected] : cases) EXPECT_EQ(headline(sweep, verdict_of(findings)), expected);
+}
+
+TEST(VerdictHeadline, SaysWhenItCannotJudge) {
+  Verdict verdict = verdict_of({});
+  verdict.judged = Judged::kUnknown;
+  verdict.not_judged = {0, 1, 2, 3, 4, 5, 6};
+  EXPECT_EQ(headline(example_sweep(), verdict),
+            "Too little was measured to judge by; 1 of 8 hosts is fine, 7 not judged");
+  Sweep one;
+  one.hosts = {"a"};
+  verdict.not_judged = {0};
+  EXPECT_EQ(headline(one, verdict), "Too little was measured to judge by; 0 of 1 host are fine, 1 not judged");
+}
+
+TEST(HostLists, HaveEveryHostOnce) {
+  const Sweep sweep = example_sweep();
+  Verdict verdict =
+      verdict_of({finding_of(Blame::kUndecided, {0, 1}), finding_of(Blame::kHost, {1}), finding_of(Blame::kDead, {2}),
+                  finding_of(Blame::kTransient, {3}), finding_of(Blame::kPair, {4, 5}), finding_of(Blame::kNic, {3})});
+  verdict.not_judged = {6, 2};
+  verdict.questions = {{7, -1, 0, 2, "slow with node05"}, {1, -1, 0, 2, "x"}, {4, 5, 0, 1, "y"}};
+  const HostLists lists = host_lists(sweep, verdict);
+  EXPECT_EQ(lists.slow, (Texts{"node02", "node04"}));
+  EXPECT_EQ(lists.dead, Texts{"node03"});
+  EXPECT_EQ(lists.unsteady, Texts{});
+  EXPECT_EQ(lists.suspect, (Texts{"node01", "node08"}));
+  EXPECT_EQ(lists.not_judged, Texts{"node07"});
+  EXPECT_EQ(lists.fine, (Texts{"node05", "node06"})) << "where the path between two is slow, they are fine";
+}
+
+TEST(VerdictLines, AreForScripts) {
+  const Sweep sweep = with_rails_and_leaves();
+  Finding leaf = finding_of(Blame::kLeaf, {});
+  leaf.leaf = 1;
+  Finding spine = finding_of(Blame::kLeafPair, {});
+  spine.leaf = 0;
+  spine.other_leaf = 1;
+  Finding rail = finding_of(Blame::kRail, {});
+  rail.rail = 1;
+  Verdict verdict =
+      verdict_of({finding_of(Blame::kHost, {6}), finding_of(Blame::kNic, {1}), finding_of(Blame::kDead, {4}),
+                  finding_of(Blame::kPair, {2, 7}), finding_of(Blame::kDeadPair, {0, 7}), leaf, spine, rail});
+  verdict.questions = {{2, 3, 0, 1, ""}, {3, 2, 1, 1, ""}, {7, 2, 0, 1, "is a finding already"}};
+  verdict.findings.push_back(finding_of(Blame::kPair, {2, 7}));
+  verdict.findings.back().rail = 1;
+  EXPECT_EQ(verdict_lines(sweep, verdict),
+            "Slow: node[02,07]\n"
+            "Dead: node05\n"
+            "Fine: node[01,03-04,06,08]\n"
+            "Slow path: node03 node08\n"
+            "Dead path: node01 node08\n"
+            "Slow leaf: west\n"
+            "Slow path of leaves: east west\n"
+            "Slow rail: mlx5_1\n"
+            "Suspect path: node03 node04\n");
+}
+
+TEST(FindingWords, NameWhoDoesWhat) {
+  const Sweep sweep = with_rails_and_leaves();
+  const auto said = [&](Blame blame, std::vector<std::int32_t> hosts, Direction direction, std::int32_t rail = -1) {
+    Finding finding = finding_of(blame, std::move(hosts), direction);
+    finding.rail = rail;
+    finding.leaf = 0;
+    finding.other_leaf = 1;
+    return sentence(sweep, finding);
+  };
+  constexpr Direction kBoth = Direction::kBoth;
+  constexpr Direction kSends = Direction::kSends;
+  constexpr Direction kReceives = Direction::kReceives;
+  EXPECT_EQ(said(Blame::kHost, {0}, kBoth), "node01 is slow with everybody, sending and receiving");
+  EXPECT_EQ(said(Blame::kHost, {0}, kSends), "node01 sends slowly to everybody, and receives as fast as others");
+  EXPECT_EQ(said(Blame::kHost, {0}, kReceives), "node01 receives slowly from everybody, and sends as fast as others");
+  EXPECT_EQ(said(Blame::kNic, {0}, kBoth, 1),
+            "rail mlx5_1 of node01 is slow with everybody, sending and receiving; other rails of the host are fine");
+  EXPECT_EQ(said(Blame::kNic, {0}, kSends, 1), "rail mlx5_1 of node01 sends slowly to everybody, and receives well");
+  EXPECT_EQ(said(Blame::kNic, {0}, kReceives, 1),
+            "rail mlx5_1 of node01 receives slowly from everybody, and sends well");
+  EXPECT_EQ(said(Blame::kPair, {0, 1}, kBoth),
+            "the path between node01 and node02 is slow, both ways; both hosts are fine with others");
+  EXPECT_EQ(said(Blame::kPair, {0, 1}, kSends, 0),
+            "the path from node01 to node02 over rail mlx5_0 is slow; the way back is fine, and so are both hosts with "
+            "others");
+  EXPECT_EQ(said(Blame::kPair, {0, 1}, kReceives),
+            "the path from node02 to node01 is slow; the way back is fine, and so are both hosts with others");
+  EXPECT_EQ(
+      said(Blame::kLeaf, {}, kBoth),
+      "the uplinks of leaf east are slow, out of and into it: its hosts (node[01-04]) are slow with those of other "
+      "leaves, and fine with each other");
+  EXPECT_EQ(said(Blame::kLeafPair, {}, kSends),
+            "the path from leaf east to leaf west is slow; both are fine with other leaves");
+  EXPECT_EQ(said(Blame::kLeafPair, {}, kReceives),
+            "the path from leaf west to leaf east is slow; both are fine with other leaves");
+  EXPECT_EQ(said(Blame::kLeafPair, {}, kBoth),
+            "the path between leaves east and west is slow; both are fine with other leaves");
+  EXPECT_EQ(said(Blame::kRail, {}, kBoth, 0), "rail mlx5_0 is slow on most hosts");
+  EXPECT_EQ(said(Blame::kTransient, {3}, kBoth), "node04 is slow now and then, whoever its partner is");
+  EXPECT_EQ(said(Blame::kDead, {3}, kBoth),
+            "nothing can be measured with node04, though its partners work with others");
+  EXPECT_EQ(said(Blame::kDeadPair, {3, 4}, kBoth),
+            "nothing can be measured between node04 and node05, though both work with others");
+  EXPECT_EQ(
+      said(Blame::kUndecided, {3, 4}, kBoth),
+      "it is slow between node04 and node05, and the readings cannot tell which of the two or the path is to blame");
+  EXPECT_EQ(
+      said(Blame::kUndecided, {0, 1, 2}, kBoth),
+      "it is slow between node01, node02 and node03, and the readings cannot tell which of them or the path is to "
+      "blame");
+  EXPECT_EQ(said(Blame::kUndecided, {3}, kBoth),
+            "it is slow with node04, and the readings cannot tell whether it or those that it met are to blame");
+  EXPECT_EQ(sentence(sweep, failing(finding_of(Blame::kUndecided, {3, 4}))),
+            "nothing could be measured between node04 and node05, and the readings cannot tell which of the two or the "
+            "path is to blame");
+}
+
+TEST(FindingWords, SayHowBadAndOnWhatItRests) {
+  Finding finding = finding_of(Blame::kHost, {0});
+  EXPECT_EQ(extent(finding), "6.00 GB/s where 12.00 are expected: 50 % of it");
+  finding.failed = 2;
+  EXPECT_EQ(evidence(finding), "14 readings with 7 partners, 2 of them without a figure");
+  EXPECT_EQ(extent(failing(finding)), "no figure at all");
+  EXPECT_EQ(evidence(failing(finding)), "14 readings with 7 partners, none of them with a figure");
+  finding.readings = finding.partners = 1;
+  finding.failed = 0;
+  EXPECT_EQ(evidence(finding), "1 reading with 1 partner");
+}
+
+TEST(FindingWords, SayHowSure) {
+  const struct {
+    double false_alarm;
+    const char* text;
+  } cases[] = {{1, "not at all: sweeps of healthy hosts look like this as well"},
+               {0.51, "not at all: sweeps of healthy hosts look like this as well"},
+               {0.041, "5 of 100 sweeps of healthy hosts look like this"},
+               {0.01, "fewer than 1 of 100 sweeps of healthy hosts look like this"},
+               {0.0099, "fewer than 1 of 100 sweeps of healthy hosts look like this"},
+               {1e-3, "fewer than 1 of 1,000 sweeps of healthy hosts look like this"},
+               {2e-7, "fewer than 1 of 1,000,000 sweeps of healthy hosts look like this"},
+               {0, "fewer than 1 of 1,000,000,000 sweeps of healthy hosts look like this"}};
+  for (const auto& [false_alarm, text] : cases) {
+    Finding finding = finding_of(Blame::kHost, {0});
+    finding.false_alarm = false_alarm;
+    EXPECT_EQ(certainty(finding), text) << false_alarm;
+  }
+}
+
+/// The commands, one a line.
+std::string commands(const Sweep& sweep, const Finding& finding, const Texts& fine) {
+  std::string text;
+  for (const NextCommand& each : next_commands(sweep, finding, fine)) text += each.command + "\n";
+  return text;
+}
+
+TEST(FindingAdvice, IsACommandThatFits) {
+  Sweep sweep = with_rails_and_leaves();
+  const Texts fine = {"node01", "node03", "node04", "node05", "node06"};
+  Finding nic = finding_of(Blame::kNic, {1});
+  nic.rail = 1;
+  EXPECT_EQ(
+      commands(sweep, nic, fine),
+      "scripts/sweep_pairs.sh -H 'node[01-04]' --all-pairs --max-concurrent 1 --test rdma_write_bw --rails mlx5_1\n"
+      "ssh node02 ibstat mlx5_1\n"
+      "ibqueryerrors --report-port --ca | grep -A 8 '\"node02'\n");
+  EXPECT_EQ(commands(sweep, finding_of(Blame::kUndecided, {1, 6}), {}),
+            "scripts/sweep_pairs.sh -H 'node[02,07]' --all-pairs --max-concurrent 1 --test rdma_write_bw\n");
+  EXPECT_EQ(commands(sweep, finding_of(Blame::kPair, {1, 6}), fine),
+            "scripts/check_node_pair.sh node02 node07 --test rdma_write_bw\n"
+            "iblinkinfo --switches-only\nibqueryerrors --switch\n");
+  EXPECT_EQ(commands(sweep, finding_of(Blame::kDead, {1}), fine),
+            "ssh node02 uptime\nscripts/check_node_pair.sh node02 node01 --test rdma_write_bw\n");
+  EXPECT_EQ(commands(sweep, finding_of(Blame::kDead, {1}), {}), "ssh node02 uptime\n");
+  EXPECT_EQ(commands(sweep, finding_of(Blame::kDeadPair, {1, 6}), fine),
+            "scripts/check_node_pair.sh node02 node07 --test rdma_write_bw\nssh node02 ping -c 3 node07\n");
+  sweep.kinds = {"tcp_bibw 1 MiB"};
+  sweep.rails = {"0", "eth1"};
+  EXPECT_EQ(commands(sweep, nic, {}),
+            "scripts/sweep_pairs.sh -H node02 --all-pairs --max-concurrent 1 --test tcp_bibw --rails eth1\n"
+            "ssh node02 ip -s -s link show eth1\n");
+  nic.rail = 0;
+  sweep.kinds = {"pairwise_bw 1 MiB"};
+  EXPECT_EQ(commands(sweep, nic, {"node01"}),
+            "scripts/sweep_pairs.sh -H 'node[01-02]' --all-pairs --max-concurrent 1\n"
+            "ssh node02 ibstat\nibqueryerrors --report-port --ca | grep -A 8 '\"node02'\nssh node02 ip -s -s link\n")
+      << "a rail that is a number names no device";
+}
+
+TEST(FindingAdvice, SaysWhatWouldSettleIt) {
+  const Sweep sweep = example_sweep();
+  Verdict verdict = verdict_of({finding_of(Blame::kUndecided, {0, 1}), finding_of(Blame::kHost, {2})});
+  EXPECT_EQ(open_question(sweep, verdict, verdict.findings[0]),
+            "readings of each of them with hosts that are fine, and with each other again");
+  EXPECT_EQ(open_question(sweep, verdict, verdict.findings[1]), "");
+  verdict.questions = {{0, 7, 0, 2, "of another pair"}, {1, -1, 0, 2, "slow with node01"}, {2, -1, 0, 1, "alone"}};
+  EXPECT_EQ(open_question(sweep, verdict, verdict.findings[0]),
+            "2 more readings of node02 with others that are fine (slow with node01)");
+  EXPECT_EQ(open_question(sweep, verdict, verdict.findings[1]),
+            "1 more reading of node03 with others that are fine (alone)");
+}
+
+TEST(SweepMap, HoldsReadingsAgainstWhatIsUsual) {
+  Sweep sweep;
+  sweep.hosts = {"n10", "n9", "m"};
+  sweep.kinds = {"a", "b"};
+  sweep.rails = {"0", "1"};
+  const auto add = [&](std::int32_t from, std::int32_t to, std::int16_t kind, float gb_per_s, std::int16_t rail = 0) {
+    Reading reading;
+    reading.from = from;
+    reading.to = to;
+    reading.kind = kind;
+    reading.from_rail = reading.to_rail = rail;
+    reading.rate = gb_per_s * 1e9F;
+    reading.outcome = gb_per_s > 0 ? Outcome::kMeasured : Outcome::kFailed;
+    sweep.readings.push_back(reading);
+  };
+  add(0, 1, 0, 10);  // n10 to n9: well
+  add(0, 1, 0, 1);   // once slow, which the median does not show
+  add(0, 1, 0, 10);
+  add(1, 0, 1, 2.5F);   // n9 to n10, of the other kind: half of 5
+  add(0, 2, 0, 10, 0);  // n10 to m: one rail of two is slow
+  add(0, 2, 0, 3, 1);
+  add(2, 0, 0, 0);  // m to n10: failed
+  add(2, 1, 0, 10);
+  sweep.readings.back().outcome = Outcome::kNotTried;
+  Verdict verdict;
+  for (const std::int16_t rail : std::vector<std::int16_t>{0, 1}) {
+    Stratum stratum;
+    stratum.from_rail = stratum.to_rail = rail;
+    stratum.centre = 10e9;
+    stratum.readings = 100;
+    verdict.strata.push_back(stratum);
+  }
+  verdict.strata.push_back(verdict.strata[0]);
+  verdict.strata[2].kind = 1;
+  verdict.strata[2].centre = 5e9;
+  verdict.strata[2].readings = 3;
+  const Texts lines = lines_of(sweep_map(sweep, verdict, false));
+  ASSERT_GE(lines.size(), 6U);
+  EXPECT_EQ(lines[0], "# Map: a line a host that receives, a column a host that sends");
+  EXPECT_EQ(lines[2], "#         012");
+  EXPECT_EQ(lines[3], "#  0 m   |\\ 3|");
+  EXPECT_EQ(lines[4], "#  1 n9  | \\.|");
+  EXPECT_EQ(lines[5], "#  2 n10 |x5\\|");
+}
+
+TEST(SweepMap, SaysWhyThereIsNone) {
+  Sweep sweep;
+  for (int host = 0; host < 65; ++host) sweep.hosts.push_back(fmt::format("n{}", host));
+  EXPECT_EQ(sweep_map(sweep, verdict_of({}), false),
+            "# Map: not drawn of more than 64 hosts; scripts/plot_sweep.py draws them\n");
+  EXPECT_EQ(sweep_map(example_sweep(), Verdict(), false), "# Map: there is no figure to draw\n");
+}
+
+TEST(VerdictText, SaysWhatToKnowOfTheReadings) {
+  Verdict verdict = verdict_of({});
+  EXPECT_EQ(text_of(example_sweep(), verdict).find("Note: "), std::string::npos);
+  verdict.notes = {"readings differ by 9 %", "a and b are slow with the others"};
+  const std::string text = text_of(example_sweep(), verdict);
+  EXPECT_NE(text.find("\n    Note: readings differ by 9 %\n    Note: a and b are slow with the others\n"),
+            std::string::npos)
+      << text;
+}
+
+TEST(SweepMap, ComesLastWhereAskedFor) {
+  const std::string map = sweep_map(example_sweep(), verdict_of({}), false);
+  EXPECT_TRUE(text_of(example_sweep(), verdict_of({}), {false, true}).ends_with("\n\n" + map));
+  EXPECT_EQ(text_of(example_sweep(), verdict_of({})).find("# Map"), std::string::npos);
+}
+
+}  // namespace
