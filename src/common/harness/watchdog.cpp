@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <fstream>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -20,7 +21,7 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr std::size_t kMostLines = 16;
-constexpr double kAsleep = 0.02;  // MPI polls while it waits: a rank that takes no processor time is not in MPI
+constexpr double kAsleep = 0.02;  // MPI polls while it waits: a rank that asks for no processor time is not in MPI
 
 const char* words_for(Phase phase) {
   switch (phase) {
@@ -88,8 +89,13 @@ Watchdog::~Watchdog() {
   thread_.join();
 }
 
-/// Of the main thread; 0 where the system does not say.
-Seconds Watchdog::processor_time() const {
+/// How long the main thread had a processor or waited for one: on a crowded machine a rank that polls may get next to
+/// none. Without schedstat (proc(5)) only the first; 0 where the system does not say.
+Seconds Watchdog::time_awake() const {
+  std::uint64_t running_ns = 0;
+  std::uint64_t runnable_ns = 0;
+  std::ifstream file(fmt::format("/proc/self/task/{}/schedstat", main_thread_id_));
+  if (file >> running_ns >> runnable_ns) return 1e-9 * static_cast<Seconds>(running_ns + runnable_ns);
   clockid_t clock{};
   timespec time{};
   if (pthread_getcpuclockid(main_thread_, &clock) != 0 || clock_gettime(clock, &time) != 0) return 0;
@@ -107,18 +113,18 @@ void Watchdog::watch() {
   const Seconds patience = rank_ == 0 ? timeout_ : timeout_ * 1.25 + 2;
   auto last_progress = SteadyClock::now();
   std::uint64_t last_steps = heartbeat_.steps();
-  Seconds used = processor_time();
+  Seconds awake = time_awake();
   std::unique_lock lock(mutex_);
   while (!stop_.wait_for(lock, interval, [this] { return stopping_; })) {
     if (const std::uint64_t steps = heartbeat_.steps(); steps != last_steps) {
       last_steps = steps;
       last_progress = SteadyClock::now();
-      used = processor_time();
+      awake = time_awake();
       continue;
     }
     const Seconds stuck = since(last_progress);
     if (stuck >= timeout_ / 2) {
-      roll_call_.report({last_steps, stuck, activity(), (processor_time() - used) / stuck});
+      roll_call_.report({last_steps, stuck, activity(), (time_awake() - awake) / stuck});
     }
     if (stuck >= patience) end_job(stuck);
   }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <pthread.h>
+#include <unistd.h>
 
 #include "common/core/units.h"
 #include "common/harness/roll_call.h"
@@ -61,7 +62,7 @@ class Watchdog {
  private:
   void watch();
   [[nodiscard]] std::string activity() const;
-  [[nodiscard]] Seconds processor_time() const;
+  [[nodiscard]] Seconds time_awake() const;
   [[noreturn]] void end_job(Seconds stuck);
 
   const Heartbeat& heartbeat_;
@@ -72,6 +73,7 @@ class Watchdog {
   std::function<void(const std::string&)> last_words_;
   RollCall roll_call_;
   pthread_t main_thread_ = pthread_self();
+  pid_t main_thread_id_ = gettid();
   std::mutex mutex_;
   std::condition_variable stop_;
   bool stopping_ = false;
