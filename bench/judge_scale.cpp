@@ -11,9 +11,9 @@
 
 #include <fmt/format.h>
 
-#include "cluster/attribution.h"
-#include "cluster/fabric.h"
+#include "cluster/attribution/attribution.h"
 #include "cluster/schedule.h"
+#include "cluster/simulation/fabric.h"
 #include "common/host/usage.h"
 
 namespace fabricbench::cluster {

@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "cluster/attribution.h"
-#include "cluster/fabric.h"
+#include "cluster/attribution/attribution.h"
 #include "cluster/schedule.h"
+#include "cluster/simulation/fabric.h"
 
 namespace fabricbench::cluster {
 

@@ -1,4 +1,4 @@
-#include "cluster/host_list.h"
+#include "cluster/hosts/host_list.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cluster/host_fold.h"
+#include "cluster/hosts/host_fold.h"
 #include "common/core/error.h"
 
 using namespace fabricbench;

@@ -14,7 +14,7 @@
 
 #include <fmt/format.h>
 
-#include "cluster/planner.h"
+#include "cluster/planning/planner.h"
 #include "cluster/readings.h"
 #include "cluster/verdict.h"
 

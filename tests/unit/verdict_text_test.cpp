@@ -1,4 +1,4 @@
-#include "cluster/verdict_text.h"
+#include "cluster/report/verdict_text.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "cluster/finding_words.h"
-#include "cluster/sweep_map.h"
-#include "cluster/verdict_lists.h"
+#include "cluster/report/finding_words.h"
+#include "cluster/report/sweep_map.h"
+#include "cluster/report/verdict_lists.h"
 
 using namespace fabricbench;
 using namespace fabricbench::cluster;

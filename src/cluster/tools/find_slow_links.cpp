@@ -10,13 +10,13 @@
 
 #include <fmt/format.h>
 
-#include "cluster/attribution.h"
+#include "cluster/attribution/attribution.h"
+#include "cluster/report/verdict_text.h"
 #include "cluster/tools/record_file.h"
 #include "cluster/tools/share.h"
 #include "cluster/tools/text_file.h"
 #include "cluster/tools/tool.h"
 #include "cluster/tools/verdict_json.h"
-#include "cluster/verdict_text.h"
 #include "common/core/error.h"
 
 namespace fabricbench::cluster {

@@ -6,7 +6,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "cluster/host_list.h"
+#include "cluster/hosts/host_list.h"
 
 namespace fabricbench::cluster {
 

@@ -11,9 +11,9 @@
 
 #include <fmt/format.h>
 
-#include "cluster/attribution.h"
-#include "cluster/host_list.h"
-#include "cluster/planner.h"
+#include "cluster/attribution/attribution.h"
+#include "cluster/hosts/host_list.h"
+#include "cluster/planning/planner.h"
 #include "cluster/tools/input_file.h"
 #include "cluster/tools/record_file.h"
 #include "cluster/tools/share.h"

@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "cluster/host_fold.h"
-#include "cluster/host_list.h"
+#include "cluster/hosts/host_fold.h"
+#include "cluster/hosts/host_list.h"
 #include "common/core/error.h"
 #include "common/core/units.h"
 

@@ -13,12 +13,12 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "cluster/fabric.h"
-#include "cluster/simulation.h"
+#include "cluster/report/verdict_text.h"
+#include "cluster/simulation/fabric.h"
+#include "cluster/simulation/simulation.h"
 #include "cluster/tools/record_writer.h"
 #include "cluster/tools/text_file.h"
 #include "cluster/tools/tool.h"
-#include "cluster/verdict_text.h"
 #include "common/core/error.h"
 #include "common/core/shuffle.h"
 

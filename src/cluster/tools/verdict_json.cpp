@@ -3,9 +3,9 @@
 #include <cstddef>
 #include <vector>
 
-#include "cluster/finding_words.h"
-#include "cluster/host_fold.h"
-#include "cluster/verdict_lists.h"
+#include "cluster/hosts/host_fold.h"
+#include "cluster/report/finding_words.h"
+#include "cluster/report/verdict_lists.h"
 #include "common/core/version.h"
 
 namespace fabricbench::cluster {

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "cluster/attribution.h"
+#include "cluster/attribution/attribution.h"
 #include "common/core/error.h"
 
 namespace fabricbench::sweep {

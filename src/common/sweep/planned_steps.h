@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cluster/planner.h"
+#include "cluster/planning/planner.h"
 #include "cluster/readings.h"
 #include "cluster/verdict.h"
 #include "common/core/options.h"

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "cluster/finding_words.h"
+#include "cluster/report/finding_words.h"
 #include "common/sweep/planned_steps.h"
 
 namespace fabricbench::sweep {

@@ -1,0 +1,333 @@
+#include "cluster/attribution/blocks.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <tuple>
+#include <utility>
+
+#include "cluster/attribution/robust.h"
+#include "cluster/attribution/tests_made.h"
+
+namespace fabricbench::cluster {
+namespace {
+
+/// Of a block's hosts, so many are slow in it, and of the hosts of a slow path, so many are fine elsewhere.
+constexpr double kMostOfItsHosts = 0.75;
+constexpr std::size_t kReadingsOfBlock = 6;
+
+bool explained_by_block(const Model& model, const Point& point) {
+  return point.block < 0 && point.residual >= point.block + std::min(model.slow, -3 * model.scale_of(point));
+}
+
+/// What a block's readings say. Nothing where it is not slow, or has too few.
+std::optional<BlockScore> score_block(const Model& model, std::vector<float>& residuals, double scale, double tests) {
+  if (residuals.size() < kReadingsOfBlock) return std::nullopt;
+  const double upper = upper_median(residuals);
+  if (upper >= model.slow) return std::nullopt;
+  BlockScore score;
+  score.readings = static_cast<std::int64_t>(residuals.size());
+  score.median = median_of(residuals);
+  const std::int64_t half = score.readings / 2 + 1;
+  score.false_alarm =
+      family_wise(binomial_tail(score.readings, model.tail.below(upper, scale, half, score.readings), half), tests);
+  if (score.false_alarm >= model.settings.false_alarm) return std::nullopt;
+  return score;
+}
+
+/// How many readings there are of something, and how many of them are slow.
+struct Share {
+  std::uint32_t all = 0;
+  std::uint32_t slow = 0;
+
+  void add(const Model& model, const Point& point) {
+    ++all;
+    slow += point.residual < model.slow ? 1 : 0;
+  }
+};
+
+/// A leaf's readings in one role.
+struct Row {
+  std::vector<float> outside;  // with hosts of other leaves
+  std::vector<float> inside;
+  std::int64_t hosts = 0;
+  std::int64_t slow_hosts = 0;
+  double scale = 0;
+  double burden = 0;
+};
+
+using RowKey = std::tuple<std::int32_t, std::int32_t, Role>;  // kind, leaf, role
+
+void add_effect(const Model& model, std::int32_t effect, Row& row) {
+  std::vector<float> own;
+  for (const Entry entry : model.entries_of(effect)) {
+    const Point& point = model.point_of(entry);
+    if (!point.crosses) {
+      const std::int32_t other = model.leaf_of(model.ids.host(entry.other));
+      if (other != Sweep::kNoLeaf) row.inside.push_back(point.residual);
+      continue;
+    }
+    if (explained_by_block(model, point)) continue;
+    own.push_back(point.residual);
+    row.scale = std::max(row.scale, model.scale_of(point));
+    row.burden += std::min(point.residual, 0.0F);
+  }
+  if (own.empty()) return;
+  row.outside.insert(row.outside.end(), own.begin(), own.end());
+  ++row.hosts;
+  if (upper_median(own) < model.slow) ++row.slow_hosts;
+}
+
+/// Effects of which enough readings with other leaves are slow, that they may be of a slow leaf.
+std::vector<char> may_be_of_a_row(const Model& model) {
+  std::vector<Share> shares(model.effect.size());
+  for (const Point& point : model.points) {
+    if (!point.crosses) continue;
+    shares[static_cast<std::size_t>(point.sender)].add(model, point);
+    shares[static_cast<std::size_t>(point.receiver)].add(model, point);
+  }
+  std::map<RowKey, Share> leaves;  // effects, and those of them of whose readings half are slow
+  const auto key_of = [&](std::int32_t effect) {
+    return RowKey{model.ids.kind(effect), model.leaf_of(model.ids.host(effect)), EffectIds::role(effect)};
+  };
+  for (std::int32_t effect = 0; effect < model.effects(); ++effect) {
+    const Share& own = shares[static_cast<std::size_t>(effect)];
+    if (own.all == 0) continue;
+    Share& leaf = leaves[key_of(effect)];
+    ++leaf.all;
+    leaf.slow += 2 * own.slow >= own.all ? 1 : 0;
+  }
+  std::vector<char> worth(model.effect.size(), 0);
+  for (std::int32_t effect = 0; effect < model.effects(); ++effect) {
+    if (shares[static_cast<std::size_t>(effect)].all == 0) continue;
+    const Share& leaf = leaves[key_of(effect)];
+    if (2 * leaf.slow >= leaf.all) worth[static_cast<std::size_t>(effect)] = 1;
+  }
+  return worth;
+}
+
+std::map<RowKey, Row> rows_of(const Model& model) {
+  std::map<RowKey, Row> rows;
+  const std::vector<char> worth = may_be_of_a_row(model);
+  for (std::int32_t effect = 0; effect < model.effects(); ++effect) {
+    const std::int32_t leaf = model.leaf_of(model.ids.host(effect));
+    if (leaf == Sweep::kNoLeaf || worth[static_cast<std::size_t>(effect)] == 0) continue;
+    add_effect(model, effect, rows[{model.ids.kind(effect), leaf, EffectIds::role(effect)}]);
+  }
+  return rows;
+}
+
+bool most_are_slow(const Row& row) {
+  return row.hosts >= kHostsOfBlock &&
+         static_cast<double>(row.slow_hosts) >= kMostOfItsHosts * static_cast<double>(row.hosts);
+}
+
+/// The leaf that explains most, but for those that are `known`.
+std::optional<LeafRow> worst_row(const Model& model, const std::vector<LeafRow>& known) {
+  std::map<RowKey, Row> rows = rows_of(model);
+  for (const LeafRow& row : known) rows.erase({row.kind, row.leaf, row.role});
+  std::optional<LeafRow> worst;
+  double most = 0;
+  for (auto& [key, row] : rows) {
+    if (!most_are_slow(row)) continue;
+    if (!row.inside.empty() && median_of(row.inside) < model.slow) continue;  // slow with each other too: hosts
+    const double burden = row.burden / static_cast<double>(row.outside.size());
+    std::optional<BlockScore> score =
+        score_block(model, row.outside, row.scale, kRoles * static_cast<double>(model.sweep->leaves.size()));
+    if (!score || burden >= most) continue;
+    most = burden;
+    score->hosts = row.hosts;
+    worst = LeafRow{std::get<0>(key), std::get<1>(key), std::get<2>(key), *score};
+  }
+  return worst;
+}
+
+void apply(Model& model, const LeafRow& row) {
+  for (Point& point : model.points) {
+    if (!point.crosses) continue;
+    for (const std::int32_t effect : {point.sender, point.receiver}) {
+      if (model.ids.kind(effect) != row.kind || EffectIds::role(effect) != row.role) continue;
+      if (model.leaf_of(model.ids.host(effect)) != row.leaf) continue;
+      point.block = std::min(point.block, static_cast<float>(row.score.median));
+    }
+  }
+}
+
+/// A path as one number, that millions of points are sorted by: kind, leaf of the sender, leaf of the receiver, and
+/// whether the figure is of both directions, when the lower leaf comes first.
+struct PathKey {
+  std::uint64_t kind = 0;
+  std::uint64_t from = 0;
+  std::uint64_t to = 0;
+  std::uint64_t either = 0;
+
+  [[nodiscard]] std::uint64_t number(std::uint64_t leaves) const {
+    return ((kind * leaves + from) * leaves + to) * 2 + either;
+  }
+};
+
+PathKey path_of(const Model& model, const Point& point) {
+  const auto leaf = [&](std::int32_t effect) {
+    return static_cast<std::uint64_t>(model.leaf_of(model.ids.host(effect)));
+  };
+  const bool either = EffectIds::role(point.sender) == Role::kEither;
+  PathKey key{static_cast<std::uint64_t>(model.ids.kind(point.sender)), leaf(point.sender), leaf(point.receiver),
+              either ? 1U : 0U};
+  if (either && key.from > key.to) std::swap(key.from, key.to);
+  return key;
+}
+
+struct PathPoint {
+  std::uint64_t path = 0;
+  std::size_t place = 0;  ///< in Model::points
+};
+
+/// The points between leaves that no slow leaf explains, by path; only of paths of which half the readings are slow.
+std::vector<PathPoint> points_by_path(const Model& model) {
+  const auto leaves = static_cast<std::uint64_t>(model.sweep->leaves.size());
+  // Of so many leaves few paths have more than one reading.
+  if (leaves * leaves > model.points.size()) return {};
+  const auto kinds = static_cast<std::uint64_t>(model.effects() / (model.ids.hosts * model.ids.rails * kRoles));
+  std::vector<Share> shares(static_cast<std::size_t>(kinds * leaves * leaves * 2));
+  std::vector<PathPoint> points;
+  for (std::size_t i = 0; i < model.points.size(); ++i) {
+    const Point& point = model.points[i];
+    if (!point.crosses || explained_by_block(model, point)) continue;
+    points.push_back({path_of(model, point).number(leaves), i});
+    shares[static_cast<std::size_t>(points.back().path)].add(model, point);
+  }
+  std::erase_if(points, [&](const PathPoint& point) {
+    const Share& share = shares[static_cast<std::size_t>(point.path)];
+    return 2 * share.slow < share.all;
+  });
+  std::sort(points.begin(), points.end(), [](const PathPoint& a, const PathPoint& b) {
+    return std::pair(a.path, a.place) < std::pair(b.path, b.place);
+  });
+  return points;
+}
+
+/// The readings of a path.
+using PathPoints = std::span<const PathPoint>;
+
+/// How many hosts are on one side of a path, or 0 where not most of them are slow on it and fine elsewhere.
+std::int64_t hosts_beside(const Model& model, PathPoints path, bool senders) {
+  std::map<std::int32_t, std::vector<float>> residuals;  // by effect
+  for (const auto& [number, place] : path) {
+    const Point& point = model.points[place];
+    residuals[senders ? point.sender : point.receiver].push_back(point.residual);
+  }
+  std::set<std::int32_t> hosts;
+  std::int64_t blameless = 0;
+  for (auto& [effect, own] : residuals) {
+    hosts.insert(model.ids.host(effect));
+    if (upper_median(own) >= model.slow) continue;
+    std::vector<float> all;
+    for (const Entry entry : model.entries_of(effect)) all.push_back(model.point_of(entry).residual);
+    if (median_of(all) >= model.slow) ++blameless;
+  }
+  const bool most = static_cast<double>(blameless) >= kMostOfItsHosts * static_cast<double>(residuals.size());
+  return most ? static_cast<std::int64_t>(hosts.size()) : 0;
+}
+
+std::optional<LeafPath> slow_path(const Model& model, PathPoints path, double tests) {
+  std::vector<float> residuals;
+  double scale = 0;
+  for (const auto& [number, place] : path) {
+    residuals.push_back(model.points[place].residual);
+    scale = std::max(scale, model.scale_of(model.points[place]));
+  }
+  std::optional<BlockScore> score = score_block(model, residuals, scale, tests);
+  if (!score) return std::nullopt;
+  score->hosts = std::min(hosts_beside(model, path, true), hosts_beside(model, path, false));
+  if (score->hosts < kHostsOfBlock) return std::nullopt;
+  const PathKey key = path_of(model, model.points[path.front().place]);
+  return LeafPath{static_cast<std::int32_t>(key.kind), static_cast<std::int32_t>(key.from),
+                  static_cast<std::int32_t>(key.to), key.either != 0, *score};
+}
+
+std::vector<LeafPath> find_paths(Model& model) {
+  const std::vector<PathPoint> points = points_by_path(model);
+  const auto leaves = static_cast<double>(model.sweep->leaves.size());
+  std::vector<LeafPath> paths;
+  for (std::size_t begin = 0; begin < points.size();) {
+    std::size_t end = begin;
+    while (end < points.size() && points[end].path == points[begin].path) ++end;
+    const PathPoints path = std::span(points).subspan(begin, end - begin);
+    if (const std::optional<LeafPath> slow = slow_path(model, path, leaves * (leaves + 1))) {
+      paths.push_back(*slow);
+      for (const auto& [number, place] : path) model.points[place].block = static_cast<float>(slow->score.median);
+    }
+    begin = end;
+  }
+  return paths;
+}
+
+/// The centres of strata of one kind that stay on their rail, by rail.
+using Centres = std::map<std::int16_t, const Stratum*>;
+
+std::optional<SlowRail> compare(const Model& model, const Centres& centres, std::int16_t rail) {
+  std::vector<double> others;
+  for (const auto& [other, stratum] : centres) {
+    if (other != rail) others.push_back(stratum->centre);
+  }
+  if (others.empty()) return std::nullopt;
+  const Stratum& own = *centres.at(rail);
+  SlowRail slow{rail, own.centre, upper_median(others), {}};
+  slow.score.median = std::log(own.centre / slow.expected);
+  slow.score.readings = own.readings;
+  const double error = kMedianOverMeanError * own.scale / std::sqrt(static_cast<double>(own.readings));
+  slow.score.false_alarm =
+      family_wise(normal_below(slow.score.median / (std::sqrt(2.0) * error)), static_cast<double>(centres.size()));
+  if (slow.score.median >= model.slow || slow.score.false_alarm >= model.settings.false_alarm) return std::nullopt;
+  return slow;
+}
+
+std::int64_t hosts_on(const Model& model, std::int16_t rail) {
+  std::set<std::int32_t> hosts;
+  for (std::int32_t effect = 0; effect < model.effects(); ++effect) {
+    if (model.ids.rail(effect) == rail && !model.entries_of(effect).empty()) hosts.insert(model.ids.host(effect));
+  }
+  return static_cast<std::int64_t>(hosts.size());
+}
+
+}  // namespace
+
+Blocks find_blocks(Model& model) {
+  Blocks blocks;
+  if (model.sweep->leaf_of.empty()) return blocks;
+  while (const std::optional<LeafRow> row = worst_row(model, blocks.rows)) {
+    apply(model, *row);
+    blocks.rows.push_back(*row);
+  }
+  blocks.paths = find_paths(model);
+  return blocks;
+}
+
+std::vector<SlowRail> find_slow_rails(const Model& model) {
+  std::map<std::tuple<std::int16_t, bool, bool>, Centres> groups;
+  for (const Stratum& stratum : model.strata) {
+    if (stratum.from_rail != stratum.to_rail) continue;
+    groups[{stratum.kind, stratum.both_ways, stratum.same_leaf}][stratum.from_rail] = &stratum;
+  }
+  std::map<std::int32_t, SlowRail> worst;  // by rail
+  for (const auto& [key, centres] : groups) {
+    for (const auto& [rail, stratum] : centres) {
+      std::optional<SlowRail> slow = compare(model, centres, rail);
+      if (!slow) continue;
+      slow->score.hosts = hosts_on(model, rail);
+      if (slow->score.hosts < kHostsOfBlock) continue;
+      const auto [at, added] = worst.try_emplace(rail, *slow);
+      if (!added && slow->score.median < at->second.score.median) at->second = *slow;
+    }
+  }
+  std::vector<SlowRail> rails;
+  rails.reserve(worst.size());
+  for (const auto& [rail, slow] : worst) rails.push_back(slow);
+  return rails;
+}
+
+}  // namespace fabricbench::cluster

@@ -1,0 +1,299 @@
+#include "cluster/attribution/findings.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "cluster/attribution/robust.h"
+
+namespace fabricbench::cluster {
+namespace {
+
+/// Where median polish sees less than half of it, a finding is held to be so much less sure.
+constexpr double kDoubt = 10;
+/// Where it takes more partners than this to see something, ten of them say nothing.
+constexpr std::int32_t kHopeless = 40;
+
+Direction direction_of(bool sends, bool receives) {
+  if (sends == receives) return Direction::kBoth;
+  return sends ? Direction::kSends : Direction::kReceives;
+}
+
+Finding from_block(Blame blame, const BlockScore& score, double expected) {
+  Finding finding;
+  finding.blame = blame;
+  finding.ratio = std::exp(score.median);
+  finding.expected = expected;
+  finding.rate = expected * finding.ratio;
+  finding.readings = score.readings;
+  finding.partners = score.hosts;
+  finding.false_alarm = score.false_alarm;
+  return finding;
+}
+
+/// What readings between leaves are like where nothing is slow.
+double centre_between_leaves(const Model& model, std::int32_t kind) {
+  double centre = 0;
+  std::int64_t most = 0;
+  for (const Stratum& stratum : model.strata) {
+    if (stratum.kind != kind || stratum.same_leaf || stratum.readings < most) continue;
+    centre = stratum.centre;
+    most = stratum.readings;
+  }
+  return centre;
+}
+
+void add_row(const Model& model, const LeafRow& row, std::vector<Finding>& findings) {
+  for (Finding& known : findings) {
+    if (known.blame != Blame::kLeaf || known.leaf != row.leaf) continue;
+    known.direction = Direction::kBoth;
+    known.readings += row.score.readings;
+    known.false_alarm = std::min(known.false_alarm, row.score.false_alarm);
+    return;
+  }
+  findings.push_back(from_block(Blame::kLeaf, row.score, centre_between_leaves(model, row.kind)));
+  findings.back().leaf = row.leaf;
+  findings.back().direction = direction_of(row.role != Role::kReceiver, row.role != Role::kSender);
+}
+
+void add_path(const Model& model, const LeafPath& path, std::vector<Finding>& findings) {
+  for (Finding& known : findings) {
+    if (known.blame != Blame::kLeafPair) continue;
+    const bool same = known.leaf == path.from && known.other_leaf == path.to;
+    const bool back = known.leaf == path.to && known.other_leaf == path.from;
+    if (!same && !back) continue;
+    if (back) known.direction = Direction::kBoth;
+    known.readings += path.score.readings;
+    known.false_alarm = std::min(known.false_alarm, path.score.false_alarm);
+    return;
+  }
+  findings.push_back(from_block(Blame::kLeafPair, path.score, centre_between_leaves(model, path.kind)));
+  findings.back().leaf = path.from;
+  findings.back().other_leaf = path.to;
+  findings.back().direction = path.either ? Direction::kBoth : Direction::kSends;
+}
+
+/// What is blamed on one rail of one host, of all kinds of readings.
+struct SlowUnit {
+  bool sends = false;
+  bool receives = false;
+  const UnitEffect* worst = nullptr;
+  std::int64_t readings = 0;
+  std::int32_t partners = 0;
+  double false_alarm = 1;
+  bool polish_agrees = true;
+};
+
+/// Whether the other direction is slow alike, though it does not show as clearly.
+bool other_way_too(const Model& model, const UnitEffect& found) {
+  const Role role = EffectIds::role(found.effect);
+  if (role == Role::kEither) return true;
+  const std::int32_t other = found.effect + (role == Role::kSender ? 1 : -1);
+  const UnitScore score = score_effect(model, other);
+  return score.informative >= 2 && score.median < std::min(found.score.median / 2, model.slow / 2);
+}
+
+void add_effect(const Model& model, const UnitEffect& found, SlowUnit& unit) {
+  const Role role = EffectIds::role(found.effect);
+  const bool both = other_way_too(model, found);
+  unit.sends = unit.sends || both || role == Role::kSender;
+  unit.receives = unit.receives || both || role == Role::kReceiver;
+  if (unit.worst == nullptr || found.score.median < unit.worst->score.median) unit.worst = &found;
+  unit.readings += found.score.readings;
+  unit.partners = std::max(unit.partners, found.score.partners);
+  unit.false_alarm = std::min(unit.false_alarm, found.false_alarm);
+  unit.polish_agrees = unit.polish_agrees && found.polish_agrees;
+}
+
+/// The median rate of an effect's readings, and whether a slow one of them was taken alone.
+std::pair<double, bool> measured(const Model& model, std::int32_t effect) {
+  std::vector<float> rates;
+  bool alone = false;
+  for (const Entry entry : model.entries_of(effect)) {
+    const Point& point = model.point_of(entry);
+    rates.push_back(model.reading_of(point).rate);
+    alone = alone || (model.reading_of(point).concurrent == 1 && point.residual < model.slow);
+  }
+  return {rates.empty() ? 0 : median_of(rates), alone};
+}
+
+Finding from_unit(const Model& model, const SlowUnit& unit) {
+  Finding finding;
+  const std::int32_t effect = unit.worst->effect;
+  finding.hosts = {model.ids.host(effect)};
+  finding.direction = direction_of(unit.sends, unit.receives);
+  finding.ratio = std::exp(unit.worst->score.median);
+  const auto [rate, alone] = measured(model, effect);
+  finding.rate = rate;
+  finding.expected = rate / finding.ratio;
+  finding.readings = unit.readings;
+  finding.partners = unit.partners;
+  finding.confirmed = alone;
+  finding.false_alarm = unit.polish_agrees ? unit.false_alarm : std::min(1.0, kDoubt * unit.false_alarm);
+  return finding;
+}
+
+/// The rails of each host that have readings.
+std::set<std::int32_t> rails_of(const Model& model, std::int32_t host) {
+  std::set<std::int32_t> rails;
+  for (std::int32_t effect = 0; effect < model.effects(); ++effect) {
+    if (model.ids.host(effect) == host && !model.entries_of(effect).empty()) rails.insert(model.ids.rail(effect));
+  }
+  return rails;
+}
+
+Finding whole_host(const Model& model, const std::map<std::int32_t, SlowUnit>& units) {
+  SlowUnit all;
+  for (const auto& [rail, unit] : units) {
+    all.sends = all.sends || unit.sends;
+    all.receives = all.receives || unit.receives;
+    if (all.worst == nullptr || unit.worst->score.median < all.worst->score.median) all.worst = unit.worst;
+    all.readings += unit.readings;
+    all.partners = std::max(all.partners, unit.partners);
+    all.false_alarm = std::min(all.false_alarm, unit.false_alarm);
+    all.polish_agrees = all.polish_agrees && unit.polish_agrees;
+  }
+  Finding finding = from_unit(model, all);
+  finding.blame = Blame::kHost;
+  return finding;
+}
+
+/// Whether an effect has readings with so many different hosts.
+bool has_partners(const Model& model, std::int32_t effect, std::int32_t wanted) {
+  std::int32_t partners = 0;
+  std::int32_t last = -1;
+  for (const Entry entry : model.entries_of(effect)) {
+    const std::int32_t host = model.ids.host(entry.other);
+    if (host != last && ++partners >= wanted) return true;
+    last = host;
+  }
+  return false;
+}
+
+void ask_about(const Model& model, const UnitEffect& found, Verdict& verdict) {
+  const UnitScore& score = found.score;
+  const double scale = model.scale_of(model.point_of(model.entries_of(found.effect).front()));
+  const std::int32_t wanted = partners_to_judge(scale, model.settings);
+  if (wanted > kHopeless) return;  // a note says how noisy it is
+  const Role role = EffectIds::role(found.effect);
+  const char* way = role == Role::kEither ? "" : role == Role::kSender ? " when it sends" : " when it receives";
+  verdict.questions.push_back({model.ids.host(found.effect), -1,
+                               static_cast<std::int16_t>(model.ids.rail(found.effect)),
+                               std::max(2, wanted - score.informative),
+                               fmt::format("slow with {} of {} partners{}, {:.0f} % below the others", score.slow,
+                                           score.informative, way, -100 * std::expm1(score.median))});
+}
+
+}  // namespace
+
+void report_blocks(const Model& model, const Blocks& blocks, Verdict& verdict) {
+  for (const LeafRow& row : blocks.rows) add_row(model, row, verdict.findings);
+  for (const LeafPath& path : blocks.paths) add_path(model, path, verdict.findings);
+}
+
+void report_rails(const std::vector<SlowRail>& rails, Verdict& verdict) {
+  for (const SlowRail& rail : rails) {
+    verdict.findings.push_back(from_block(Blame::kRail, rail.score, rail.expected));
+    verdict.findings.back().rail = rail.rail;
+  }
+}
+
+void report_units(const Model& model, const UnitEffects& units, Verdict& verdict) {
+  std::map<std::int32_t, std::map<std::int32_t, SlowUnit>> slow;  // by host, by rail
+  for (const UnitEffect& found : units.blamed) {
+    add_effect(model, found, slow[model.ids.host(found.effect)][model.ids.rail(found.effect)]);
+    if (!found.polish_agrees) {
+      verdict.notes.push_back(
+          fmt::format("{}: median polish over all readings sees less than half of what it is blamed for",
+                      model.sweep->hosts[static_cast<std::size_t>(model.ids.host(found.effect))]));
+    }
+  }
+  for (const auto& [host, rails] : slow) {
+    if (rails.size() == rails_of(model, host).size() && (rails.size() > 1 || model.ids.rails == 1)) {
+      verdict.findings.push_back(whole_host(model, rails));
+      continue;
+    }
+    for (const auto& [rail, unit] : rails) {
+      verdict.findings.push_back(from_unit(model, unit));
+      verdict.findings.back().blame = Blame::kNic;
+      verdict.findings.back().rail = rail;
+    }
+  }
+  for (const UnitEffect& found : units.suspected) {
+    if (!slow.contains(model.ids.host(found.effect))) ask_about(model, found, verdict);
+  }
+}
+
+void report_flapping(const Model& model, const std::vector<FlappingHost>& hosts, Verdict& verdict) {
+  for (const FlappingHost& host : hosts) {
+    Finding finding;
+    finding.blame = Blame::kTransient;
+    finding.hosts = {host.host};
+    finding.ratio = host.rate > 0 ? std::exp(host.median) : 0;
+    finding.rate = host.rate;
+    finding.expected = host.rate > 0 ? host.rate / finding.ratio : 0;
+    finding.readings = host.meetings;
+    finding.failed = host.failed;
+    finding.partners = host.partners;
+    finding.false_alarm = host.false_alarm;
+    if (host.failed > 0) {
+      const auto& readings = model.sweep->readings;
+      const auto first = std::find_if(readings.begin(), readings.end(), [&](const Reading& reading) {
+        return reading.outcome == Outcome::kFailed && (reading.from == host.host || reading.to == host.host);
+      });
+      finding.reason = reason_of(*model.sweep, static_cast<std::size_t>(first - readings.begin()));
+    }
+    verdict.findings.push_back(finding);
+  }
+}
+
+std::int32_t partners_to_judge(double scale, const VerdictSettings& settings) {
+  // One healthy unit in a thousand twice too slow would not be seen (3.1 standard errors of the median).
+  constexpr double kPower = 3.1;
+  constexpr double kEnough = 10;  // so many are asked for at most, though with much noise they promise less
+  const double gap = std::log1p(-settings.tolerance) - std::log1p(-std::min(2 * settings.tolerance, 0.9));
+  const double wanted = std::pow(kPower * kMedianOverMeanError * scale / gap, 2);
+  const double asked = wanted > kHopeless ? wanted : std::min(wanted, kEnough);
+  return std::max(settings.partners, static_cast<std::int32_t>(std::ceil(std::min(asked, 1e6))));
+}
+
+std::vector<std::int32_t> find_not_judged(const Model& model, const Failures& failures, const UnitEffects& units) {
+  const auto hosts = static_cast<std::size_t>(model.sweep->hosts.size());
+  std::vector<char> settled(hosts, 0);  // blamed, or asked about
+  for (const UnitEffect& unit : units.blamed) settled[static_cast<std::size_t>(model.ids.host(unit.effect))] = 1;
+  std::int32_t alive = 0;
+  for (std::size_t host = 0; host < hosts; ++host) {
+    const bool dead = failures.host_is_dead(static_cast<std::int32_t>(host));
+    if (dead) settled[host] = 1;
+    alive += dead ? 0 : 1;
+  }
+  std::vector<char> sends(hosts, 0);
+  std::vector<char> receives(hosts, 0);
+  std::vector<char> lacking(hosts, 0);
+  for (std::int32_t effect = 0; effect < model.effects() && hosts > 0; ++effect) {
+    if (model.entries_of(effect).empty()) continue;
+    const auto host = static_cast<std::size_t>(model.ids.host(effect));
+    const Role role = EffectIds::role(effect);
+    if (role != Role::kReceiver) sends[host] = 1;
+    if (role != Role::kSender) receives[host] = 1;
+    const double scale = model.scale_of(model.point_of(model.entries_of(effect).front()));
+    std::int32_t wanted = partners_to_judge(scale, model.settings);
+    if (wanted <= kHopeless) wanted = std::max(2, std::min(wanted, alive - 1));
+    if (!has_partners(model, effect, wanted)) lacking[host] = 1;
+  }
+  std::vector<std::int32_t> not_judged;
+  for (std::size_t host = 0; host < hosts; ++host) {
+    const bool apart = std::binary_search(units.apart.begin(), units.apart.end(), static_cast<std::int32_t>(host));
+    const bool judged = sends[host] != 0 && receives[host] != 0 && lacking[host] == 0 && !apart;
+    if (settled[host] == 0 && !judged) not_judged.push_back(static_cast<std::int32_t>(host));
+  }
+  return not_judged;
+}
+
+}  // namespace fabricbench::cluster

@@ -1,0 +1,188 @@
+#include "cluster/attribution/fit.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "cluster/attribution/robust.h"
+
+namespace fabricbench::cluster {
+namespace {
+
+/// Readings differ by so much at least: where they agree to 0.1 %, half a percent is no fault.
+constexpr double kLeastScale = 0.01;
+/// Taken where there are too few readings to tell how much they differ.
+constexpr double kUsualScale = 0.03;
+constexpr std::size_t kFewReadings = 12;
+/// Below so many readings the slow ones are left out by hand: the median of three may be one of them.
+constexpr std::size_t kSomeReadings = 24;
+/// Of a quiet network, before its gain is believed.
+constexpr std::size_t kLeastQuiet = 3;
+
+void set_residuals(Model& model) {
+  for (Point& point : model.points) {
+    const auto stratum = static_cast<std::size_t>(point.stratum);
+    double base = model.log_centre[stratum];
+    if (!model.drift.empty()) base += model.drift[static_cast<std::size_t>(point.window)];
+    if (point.quiet) base += model.quiet_gain[stratum];
+    point.residual = static_cast<float>(point.log_rate - base);
+  }
+}
+
+/// The log rates of an effect's points by stratum, each list in the place of its stratum.
+void gather_by_stratum(const Model& model, std::int32_t effect, std::vector<std::vector<float>>& rates) {
+  for (const Entry entry : model.entries_of(effect)) {
+    const Point& point = model.point_of(entry);
+    rates[static_cast<std::size_t>(point.stratum)].push_back(point.log_rate);
+  }
+}
+
+void centre_by_hosts(Model& model) {
+  std::vector<std::vector<float>> rates(model.strata.size());
+  std::vector<std::vector<float>> medians(model.strata.size());
+  for (std::int32_t effect = 0; effect < model.effects(); ++effect) {
+    if (model.entries_of(effect).empty()) continue;
+    gather_by_stratum(model, effect, rates);
+    for (std::size_t stratum = 0; stratum < rates.size(); ++stratum) {
+      if (rates[stratum].empty()) continue;
+      medians[stratum].push_back(upper_median(rates[stratum]));
+      rates[stratum].clear();
+    }
+  }
+  for (std::size_t stratum = 0; stratum < medians.size(); ++stratum) {
+    if (!medians[stratum].empty()) model.log_centre[stratum] = upper_median(medians[stratum]);
+  }
+}
+
+/// The residuals of points that `wanted` chooses, by stratum.
+template <typename Wanted>
+std::vector<std::vector<float>> residuals_by_stratum(const Model& model, const Wanted& wanted) {
+  std::vector<std::vector<float>> residuals(model.strata.size());
+  for (const Point& point : model.points) {
+    if (wanted(point)) residuals[static_cast<std::size_t>(point.stratum)].push_back(point.residual);
+  }
+  return residuals;
+}
+
+double scale_of(std::vector<float>& residuals, double slow) {
+  if (residuals.size() < kSomeReadings) std::erase_if(residuals, [&](float value) { return value < slow; });
+  const bool few = residuals.size() < kFewReadings;
+  double scale = few ? kUsualScale : kLeastScale;
+  if (residuals.empty()) return scale;
+  const float centre = median_of(residuals);
+  for (float& value : residuals) value = std::abs(value - centre);
+  scale = std::max(scale, kDeviationsPerMad * static_cast<double>(median_of(residuals)));
+  return scale;
+}
+
+template <typename Wanted>
+void set_scales(Model& model, const Wanted& wanted) {
+  std::vector<std::vector<float>> residuals = residuals_by_stratum(model, wanted);
+  for (std::size_t stratum = 0; stratum < residuals.size(); ++stratum) {
+    model.strata[stratum].scale = scale_of(residuals[stratum], model.slow);
+    model.strata[stratum].centre = std::exp(model.log_centre[stratum]);
+  }
+}
+
+/// What all readings of a window of time have in common. It is believed as far as windows differ by more than chance
+/// makes them (the positive-part estimate of James and Stein), so that a steady network gets no noise from it.
+template <typename Wanted>
+void add_drift(Model& model, const Wanted& wanted) {
+  std::vector<std::vector<float>> residuals(model.drift.size());
+  for (const Point& point : model.points) {
+    if (!point.quiet && wanted(point)) {
+      const auto window = static_cast<std::size_t>(point.window);
+      residuals[window].push_back(static_cast<float>(point.residual / model.scale_of(point)));
+    }
+  }
+  double excess = 0;
+  double windows = 0;
+  std::vector<std::pair<double, double>> shifts(residuals.size());  // in scales: the median and its variance
+  for (std::size_t window = 0; window < residuals.size(); ++window) {
+    std::vector<float>& values = residuals[window];
+    if (values.size() < kFewReadings) continue;
+    const double variance = kMedianOverMeanError * kMedianOverMeanError / static_cast<double>(values.size());
+    shifts[window] = {median_of(values), variance};
+    excess += shifts[window].first * shifts[window].first - variance;
+    windows += 1;
+  }
+  const double between = windows > 1 ? excess / windows : 0;
+  if (between <= 0) return;
+  double weight = 0;
+  double scales = 0;
+  for (const Stratum& stratum : model.strata) {
+    weight += static_cast<double>(stratum.readings);
+    scales += stratum.scale * static_cast<double>(stratum.readings);
+  }
+  for (std::size_t window = 0; window < shifts.size(); ++window) {
+    const auto [shift, variance] = shifts[window];
+    if (variance > 0) model.drift[window] += shift * scales / weight * between / (between + variance);
+  }
+}
+
+/// By how much healthy pairs are faster in a quiet network, where it is more than chance.
+void set_quiet_gain(Model& model) {
+  std::vector<std::vector<float>> residuals =
+      residuals_by_stratum(model, [&](const Point& point) { return point.quiet && model.is_clean(point); });
+  for (std::size_t stratum = 0; stratum < residuals.size(); ++stratum) {
+    if (residuals[stratum].size() < kLeastQuiet) continue;
+    const double gain = median_of(residuals[stratum]) + model.quiet_gain[stratum];
+    const double error =
+        kMedianOverMeanError * model.strata[stratum].scale / std::sqrt(static_cast<double>(residuals[stratum].size()));
+    model.quiet_gain[stratum] = gain > 3 * error ? gain : 0;
+  }
+}
+
+void centre_clean(Model& model) {
+  std::vector<std::vector<float>> residuals =
+      residuals_by_stratum(model, [&](const Point& point) { return !point.quiet && model.is_clean(point); });
+  for (std::size_t stratum = 0; stratum < residuals.size(); ++stratum) {
+    std::vector<float>& values = residuals[stratum];
+    if (values.size() < kSomeReadings) std::erase_if(values, [&](float value) { return value < model.slow; });
+    if (!values.empty()) model.log_centre[stratum] += median_of(values);
+  }
+}
+
+void set_tail(Model& model) {
+  std::vector<float> low;
+  std::int64_t all = 0;
+  const double bound = model.slow / 2;
+  for (const Point& point : model.points) {
+    if (!model.is_clean(point)) continue;
+    ++all;
+    if (point.residual < bound) low.push_back(point.residual);
+  }
+  model.tail = Tail(std::move(low), all);
+}
+
+}  // namespace
+
+void fit_first(Model& model) {
+  const auto all = [](const Point&) { return true; };
+  std::fill(model.effect.begin(), model.effect.end(), 0.0F);
+  std::fill(model.flagged.begin(), model.flagged.end(), 0);
+  for (Point& point : model.points) point.block = 0;
+  centre_by_hosts(model);
+  set_residuals(model);
+  set_scales(model, all);
+  add_drift(model, all);
+  set_residuals(model);
+  set_scales(model, all);
+  set_tail(model);
+}
+
+void fit_clean(Model& model) {
+  const auto clean = [&](const Point& point) { return model.is_clean(point); };
+  centre_clean(model);
+  set_residuals(model);
+  add_drift(model, clean);
+  set_residuals(model);
+  set_quiet_gain(model);
+  set_residuals(model);
+  set_scales(model, clean);
+  set_tail(model);
+}
+
+}  // namespace fabricbench::cluster

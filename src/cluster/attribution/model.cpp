@@ -1,0 +1,212 @@
+#include "cluster/attribution/model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <map>
+#include <tuple>
+
+#include "cluster/attribution/robust.h"
+
+namespace fabricbench::cluster {
+namespace {
+
+/// Added to what has been seen, with two standard errors of how many of them were slow: who has seen ten good readings
+/// has not seen that there are no bad ones.
+constexpr double kImaginedReadings = 60;
+constexpr double kImaginedSlow = 0.4;
+/// A window of time has at least so many readings, that its median says something.
+constexpr std::int64_t kReadingsPerWindow = 24;
+
+using StratumKey = std::tuple<std::int16_t, std::int16_t, std::int16_t, bool, bool>;
+
+bool has_rate(const Reading& reading) {
+  return reading.outcome == Outcome::kMeasured && reading.from != reading.to && std::isfinite(reading.rate) &&
+         reading.rate > 0;
+}
+
+/// Strata in the order in which they come.
+class StrataOf {
+ public:
+  explicit StrataOf(Model& model) : model_(model) {}
+
+  std::int32_t operator()(const Reading& reading) {
+    const std::int32_t leaf = model_.leaf_of(reading.from);
+    const bool same_leaf = leaf != Sweep::kNoLeaf && leaf == model_.leaf_of(reading.to);
+    const StratumKey key{reading.kind, reading.from_rail, reading.to_rail, reading.both_ways, same_leaf};
+    if (last_ >= 0 && key == last_key_) return last_;
+    const auto [at, added] = known_.try_emplace(key, static_cast<std::int32_t>(model_.strata.size()));
+    if (added) {
+      Stratum stratum;
+      stratum.kind = reading.kind;
+      stratum.from_rail = reading.from_rail;
+      stratum.to_rail = reading.to_rail;
+      stratum.both_ways = reading.both_ways;
+      stratum.same_leaf = same_leaf;
+      model_.strata.push_back(stratum);
+    }
+    last_key_ = key;
+    last_ = at->second;
+    return last_;
+  }
+
+ private:
+  Model& model_;
+  std::map<StratumKey, std::int32_t> known_;
+  StratumKey last_key_;
+  std::int32_t last_ = -1;  // that of last_key_: readings of one stratum come one after the other
+};
+
+void add_points(const Sweep& sweep, Model& model) {
+  StrataOf stratum_of(model);
+  model.points.reserve(sweep.readings.size());
+  for (std::size_t i = 0; i < sweep.readings.size(); ++i) {
+    const Reading& reading = sweep.readings[i];
+    if (!has_rate(reading)) continue;
+    Point point;
+    point.reading = static_cast<std::int32_t>(i);
+    const Role from = reading.both_ways ? Role::kEither : Role::kSender;
+    const Role to = reading.both_ways ? Role::kEither : Role::kReceiver;
+    point.sender = model.ids.of(reading.kind, reading.from, reading.from_rail, from);
+    point.receiver = model.ids.of(reading.kind, reading.to, reading.to_rail, to);
+    point.stratum = stratum_of(reading);
+    point.log_rate = std::log(reading.rate);
+    const std::int32_t leaf = model.leaf_of(reading.from);
+    const std::int32_t other = model.leaf_of(reading.to);
+    point.crosses = leaf != Sweep::kNoLeaf && other != Sweep::kNoLeaf && leaf != other;
+    ++model.strata[static_cast<std::size_t>(point.stratum)].readings;
+    model.points.push_back(point);
+  }
+}
+
+/// Which points were measured while the network was quiet: fewer than half as many pairs at once as there were at most.
+void mark_quiet(Model& model) {
+  std::int32_t most = 0;
+  for (const Point& point : model.points) most = std::max(most, model.reading_of(point).concurrent);
+  for (Point& point : model.points) {
+    const std::int32_t concurrent = model.reading_of(point).concurrent;
+    point.quiet = concurrent > 0 && 2 * static_cast<std::int64_t>(concurrent) < most;
+  }
+}
+
+using KindAndRound = std::pair<std::int16_t, std::int32_t>;
+
+/// The window of each round: consecutive rounds of a kind, until there are readings enough. What would be left over at
+/// the end joins the last window.
+std::map<KindAndRound, std::int32_t> windows_of(const std::map<KindAndRound, std::int64_t>& readings) {
+  std::map<std::int16_t, std::int64_t> left;
+  for (const auto& [key, count] : readings) left[key.first] += count;
+  std::map<KindAndRound, std::int32_t> windows;
+  std::int32_t window = -1;
+  std::int64_t inside = 0;
+  std::int32_t kind = -1;
+  for (const auto& [key, count] : readings) {
+    std::int64_t& rest = left[key.first];
+    if (key.first != kind || (inside >= kReadingsPerWindow && rest >= kReadingsPerWindow)) {
+      ++window;
+      inside = 0;
+      kind = key.first;
+    }
+    windows[key] = window;
+    inside += count;
+    rest -= count;
+  }
+  return windows;
+}
+
+void make_windows(Model& model) {
+  std::map<KindAndRound, std::int64_t> readings;
+  for (const Point& point : model.points) {
+    const Reading& reading = model.reading_of(point);
+    readings[{reading.kind, reading.round}] += point.quiet ? 0 : 1;
+  }
+  const std::map<KindAndRound, std::int32_t> windows = windows_of(readings);
+  auto last = windows.end();
+  std::int32_t highest = -1;
+  for (Point& point : model.points) {
+    const Reading& reading = model.reading_of(point);
+    const KindAndRound key{reading.kind, reading.round};
+    if (last == windows.end() || last->first != key) last = windows.find(key);
+    point.window = last->second;
+    highest = std::max(highest, point.window);
+  }
+  model.drift.assign(1 + static_cast<std::size_t>(std::max(highest, 0)), 0);
+}
+
+/// The entries in the order that Model::entries has: two stable counting sorts, first by partner, then by effect.
+void list_entries(Model& model) {
+  const auto effects = static_cast<std::size_t>(model.effects());
+  const auto unit = [](std::int32_t effect) { return static_cast<std::size_t>(EffectIds::unit(effect)); };
+  std::vector<std::size_t> place(effects / kRoles + 1, 0);
+  for (const Point& point : model.points) {
+    ++place[unit(point.sender) + 1];
+    ++place[unit(point.receiver) + 1];
+  }
+  for (std::size_t i = 1; i < place.size(); ++i) place[i] += place[i - 1];
+  std::vector<Entry> by_partner(2 * model.points.size());
+  for (std::size_t i = 0; i < model.points.size(); ++i) {
+    const Point& point = model.points[i];
+    const auto code = static_cast<std::uint32_t>(2 * i);
+    by_partner[place[unit(point.receiver)]++] = {code, point.receiver};
+    by_partner[place[unit(point.sender)]++] = {code + 1, point.sender};
+  }
+  const auto own_effect = [&](Entry entry) {
+    const Point& point = model.point_of(entry);
+    return static_cast<std::size_t>(entry.receives() ? point.receiver : point.sender);
+  };
+  model.offset.assign(effects + 1, 0);
+  for (const Point& point : model.points) {
+    ++model.offset[static_cast<std::size_t>(point.sender) + 1];
+    ++model.offset[static_cast<std::size_t>(point.receiver) + 1];
+  }
+  for (std::size_t i = 1; i <= effects; ++i) model.offset[i] += model.offset[i - 1];
+  std::vector<std::size_t> next(model.offset.begin(), model.offset.end() - 1);
+  model.entries.resize(by_partner.size());
+  for (const Entry entry : by_partner) model.entries[next[own_effect(entry)]++] = entry;
+}
+
+}  // namespace
+
+Tail::Tail(std::vector<float> low, std::int64_t all) : low_(std::move(low)), all_(all) {
+  std::sort(low_.begin(), low_.end());
+}
+
+double Tail::below(double residual, double scale, std::int64_t own_low, std::int64_t own) const {
+  const auto seen = std::upper_bound(low_.begin(), low_.end(), static_cast<float>(residual)) - low_.begin();
+  const auto others = static_cast<double>(std::max<std::int64_t>(seen - own_low, 0));
+  const auto all = static_cast<double>(std::max<std::int64_t>(all_ - own, 0));
+  const double slow = others + kImaginedSlow;
+  const double observed = (slow + 2 * std::sqrt(slow)) / (all + kImaginedReadings);
+  return std::min(1.0, std::max(normal_below(residual / scale), observed));
+}
+
+double Model::explained(const Point& point) const {
+  return std::min({0.0, static_cast<double>(point.block), effect_of(point.sender), effect_of(point.receiver)});
+}
+
+Model make_model(const Sweep& sweep, const VerdictSettings& settings) {
+  Model model;
+  model.sweep = &sweep;
+  model.settings = settings;
+  model.slow = std::log1p(-settings.tolerance);
+  std::int32_t kinds = 1;
+  std::int32_t rails = 1;
+  for (const Reading& reading : sweep.readings) {
+    kinds = std::max<std::int32_t>(kinds, reading.kind + 1);
+    rails = std::max<std::int32_t>(rails, std::max(reading.from_rail, reading.to_rail) + 1);
+  }
+  model.ids = {std::max(static_cast<std::int32_t>(sweep.hosts.size()), 1), rails};
+  add_points(sweep, model);
+  const std::int32_t units = kinds * model.ids.hosts * rails;
+  const std::size_t effects = static_cast<std::size_t>(units) * kRoles;
+  model.effect.assign(effects, 0);
+  model.flagged.assign(effects, 0);
+  model.log_centre.assign(model.strata.size(), 0);
+  model.quiet_gain.assign(model.strata.size(), 0);
+  mark_quiet(model);
+  make_windows(model);
+  list_entries(model);
+  return model;
+}
+
+}  // namespace fabricbench::cluster

@@ -1,0 +1,121 @@
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "cluster/attribution/findings.h"
+
+namespace fabricbench::cluster {
+namespace {
+
+/// What both directions of a pair say, on one rail of each.
+struct TwoWays {
+  const PairEffect* forth = nullptr;  ///< from the unit with the lower number
+  const PairEffect* back = nullptr;
+};
+
+using UnitPair = std::pair<std::int32_t, std::int32_t>;
+
+std::map<UnitPair, TwoWays> by_units(const PairEffects& pairs) {
+  std::map<UnitPair, TwoWays> both;
+  for (const PairEffect& pair : pairs.pairs) {
+    const std::int32_t from = EffectIds::unit(pair.sender);
+    const std::int32_t to = EffectIds::unit(pair.receiver);
+    TwoWays& ways = both[std::minmax(from, to)];
+    (from < to ? ways.forth : ways.back) = &pair;
+  }
+  return both;
+}
+
+bool in_state(const PairEffect* pair, PairState state) { return pair != nullptr && pair->state == state; }
+
+/// The directions of a pair that are in a state, as one finding.
+Finding from_ways(const Model& model, const TwoWays& ways, PairState state, Blame blame) {
+  const bool forth = in_state(ways.forth, state);
+  const bool back = in_state(ways.back, state);
+  const PairEffect& first = forth ? *ways.forth : *ways.back;
+  Finding finding;
+  finding.blame = blame;
+  finding.hosts = {model.ids.host(first.sender), model.ids.host(first.receiver)};
+  if (forth && back && finding.hosts[0] > finding.hosts[1]) std::swap(finding.hosts[0], finding.hosts[1]);
+  const bool either = EffectIds::role(first.sender) == Role::kEither;
+  finding.direction = either || (forth && back) ? Direction::kBoth : Direction::kSends;
+  const std::int32_t rail = model.ids.rail(first.sender);
+  if (model.ids.rails > 1 && rail == model.ids.rail(first.receiver)) finding.rail = rail;
+  const PairEffect& worst = forth && back && ways.back->median < first.median ? *ways.back : first;
+  finding.ratio = std::exp(worst.median);
+  finding.rate = worst.rate;
+  finding.expected = worst.rate / finding.ratio;
+  finding.readings = first.readings + (forth && back ? ways.back->readings : 0);
+  finding.partners = 1;
+  finding.false_alarm = forth && back ? std::min(first.false_alarm, ways.back->false_alarm) : first.false_alarm;
+  finding.confirmed = first.retested_alone || (forth && back && ways.back->retested_alone);
+  return finding;
+}
+
+Question question_about(const Model& model, const PairEffect& pair) {
+  const std::int64_t wanted = std::max<std::int64_t>(1, model.settings.pair_readings - pair.retests);
+  const double missing = -100 * std::expm1(pair.median);
+  return {model.ids.host(pair.sender), model.ids.host(pair.receiver),
+          static_cast<std::int16_t>(model.ids.rail(pair.sender)), static_cast<std::int32_t>(wanted),
+          pair.readings == 1 ? fmt::format("{:.0f} % below what both do with others", missing)
+                             : fmt::format("slow in {} of {} readings, {:.0f} % below what both do with others",
+                                           pair.slow, pair.readings, missing)};
+}
+
+/// The worse one of two directions that are open; nothing where none is.
+const PairEffect* open_way(const TwoWays& ways) {
+  const PairEffect* worst = nullptr;
+  for (const PairEffect* pair : {ways.forth, ways.back}) {
+    if (!in_state(pair, PairState::kOpen)) continue;
+    if (worst == nullptr || pair->median < worst->median) worst = pair;
+  }
+  return worst;
+}
+
+void report_alone(const Model& model, const TwoWays& ways, Verdict& verdict) {
+  verdict.findings.push_back(from_ways(model, ways, PairState::kAlone, Blame::kUndecided));
+  const std::vector<std::int32_t> hosts = verdict.findings.back().hosts;
+  const PairEffect& pair = in_state(ways.forth, PairState::kAlone) ? *ways.forth : *ways.back;
+  const auto rail = static_cast<std::int16_t>(model.ids.rail(pair.sender));
+  for (std::size_t side = 0; side < 2; ++side) {
+    const std::string& other = model.sweep->hosts[static_cast<std::size_t>(hosts[1 - side])];
+    verdict.questions.push_back({hosts[side], -1, rail, 2, fmt::format("slow with {}", other)});
+  }
+}
+
+}  // namespace
+
+void report_pairs(const Model& model, const PairEffects& pairs, const std::vector<char>& flapping, Verdict& verdict) {
+  if (pairs.too_many) {
+    verdict.notes.push_back(
+        "so many pairs are slow that they are no exception: two kinds of pairs, perhaps of one rack and of two; name "
+        "the leaf or rack of each host, and pairs are judged by their own kind");
+    return;
+  }
+  std::vector<std::pair<double, Question>> questions;
+  for (const auto& entry : by_units(pairs)) {
+    const TwoWays& ways = entry.second;
+    const auto either = [&](PairState state) { return in_state(ways.forth, state) || in_state(ways.back, state); };
+    if (either(PairState::kSlow)) {
+      verdict.findings.push_back(from_ways(model, ways, PairState::kSlow, Blame::kPair));
+    } else if (either(PairState::kAlone)) {
+      report_alone(model, ways, verdict);
+    } else if (either(PairState::kNowAndThen)) {
+      verdict.findings.push_back(from_ways(model, ways, PairState::kNowAndThen, Blame::kTransient));
+    }
+    const PairEffect* open = open_way(ways);
+    if (open == nullptr) continue;
+    const auto hosts = {model.ids.host(open->sender), model.ids.host(open->receiver)};
+    const bool known = std::any_of(hosts.begin(), hosts.end(),
+                                   [&](std::int32_t host) { return flapping[static_cast<std::size_t>(host)] != 0; });
+    if (!known) questions.emplace_back(open->median, question_about(model, *open));
+  }
+  std::stable_sort(questions.begin(), questions.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (auto& [median, question] : questions) verdict.questions.push_back(std::move(question));
+}
+
+}  // namespace fabricbench::cluster

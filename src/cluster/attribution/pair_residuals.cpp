@@ -1,0 +1,196 @@
+#include "cluster/attribution/pair_residuals.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <utility>
+
+#include "cluster/attribution/robust.h"
+#include "cluster/attribution/tests_made.h"
+
+namespace fabricbench::cluster {
+namespace {
+
+/// A reading is slow again where it has this share of what was missing (of logarithms) in the first.
+constexpr double kShareOfFirst = 0.4;
+/// Of a slow pair's retests so many are slow.
+constexpr double kMostRetests = 0.75;
+/// Tested again so often without being slow often enough: noise.
+constexpr std::int64_t kPatience = 4;
+/// More suspicious pairs than this share of all are not pairs of their own.
+constexpr double kTooMany = 0.1;
+constexpr std::int64_t kTooManyAtLeast = 10;
+
+double beyond(const Model& model, const Point& point) { return point.residual - model.explained(point); }
+
+std::int64_t count_flows(const Model& model) {
+  std::int64_t flows = 0;
+  for (std::int32_t effect = 0; effect < model.effects(); ++effect) {
+    if (EffectIds::role(effect) == Role::kReceiver) continue;
+    for_each_partner(model, effect, [&](std::span<const Entry>) { ++flows; });
+  }
+  return flows;
+}
+
+/// Below it a reading is suspicious: one so slow is not expected among all readings of a healthy sweep.
+double suspicion(double scale, std::int64_t flows, const VerdictSettings& settings) {
+  const double chance = settings.false_alarm / (kFamilies * static_cast<double>(std::max<std::int64_t>(flows, 1)));
+  double low = 0;
+  double high = 40;
+  for (int step = 0; step < 60; ++step) {
+    const double middle = (low + high) / 2;
+    (normal_below(-middle) > chance ? low : high) = middle;
+  }
+  return -high * scale;
+}
+
+using Flow = std::pair<std::int32_t, std::int32_t>;  // sender and receiver, or the lower and the higher of kEither
+
+Flow flow_of(const Point& point) {
+  if (EffectIds::role(point.sender) != Role::kEither) return {point.sender, point.receiver};
+  return std::minmax(point.sender, point.receiver);
+}
+
+std::vector<Flow> suspicious_flows(const Model& model, std::int64_t flows) {
+  std::vector<double> bounds;
+  for (const Stratum& stratum : model.strata) {
+    bounds.push_back(std::min(model.slow, suspicion(stratum.scale, flows, model.settings)));
+  }
+  std::vector<Flow> suspicious;
+  for (const Point& point : model.points) {
+    if (point.residual >= model.slow || beyond(model, point) >= bounds[static_cast<std::size_t>(point.stratum)])
+      continue;
+    suspicious.push_back(flow_of(point));
+  }
+  std::sort(suspicious.begin(), suspicious.end());
+  suspicious.erase(std::unique(suspicious.begin(), suspicious.end()), suspicious.end());
+  return suspicious;
+}
+
+/// A flow's points, in time.
+std::vector<const Point*> points_of(const Model& model, const Flow& flow) {
+  const std::span<const Entry> entries = model.entries_of(flow.first);
+  const auto below = [&](Entry entry, std::int32_t unit) { return EffectIds::unit(entry.other) < unit; };
+  auto at = std::lower_bound(entries.begin(), entries.end(), EffectIds::unit(flow.second), below);
+  std::vector<const Point*> points;
+  for (; at != entries.end() && EffectIds::unit(at->other) == EffectIds::unit(flow.second); ++at) {
+    points.push_back(&model.point_of(*at));
+  }
+  return points;
+}
+
+/// How many hosts an effect's unit was measured with in any role, up to 2.
+int partners_of(const Model& model, std::int32_t effect) {
+  const std::int32_t unit = EffectIds::unit(effect);
+  std::int32_t known = -1;
+  for (std::int32_t role = 0; role < kRoles; ++role) {
+    for (const Entry entry : model.entries_of(unit * kRoles + role)) {
+      const std::int32_t host = model.ids.host(entry.other);
+      if (known >= 0 && host != known) return 2;
+      known = host;
+    }
+  }
+  return known >= 0 ? 1 : 0;
+}
+
+std::vector<float> residuals_of(const Model& model, const std::vector<const Point*>& points) {
+  std::vector<float> residuals;
+  residuals.reserve(points.size());
+  for (const Point* point : points) residuals.push_back(static_cast<float>(beyond(model, *point)));
+  return residuals;
+}
+
+/// How likely a healthy pair shows so many readings as slow as these.
+double chance_of(const Model& model, const std::vector<const Point*>& points, std::vector<float> residuals,
+                 std::int64_t slow) {
+  if (slow == 0) return 1;
+  std::sort(residuals.begin(), residuals.end());
+  const double mildest = residuals[static_cast<std::size_t>(slow - 1)];
+  const auto all = static_cast<std::int64_t>(points.size());
+  const double each = model.tail.below(mildest, model.scale_of(*points.front()), slow, all);
+  return binomial_tail(all, each, slow);
+}
+
+PairState state_of(const Model& model, const PairEffect& pair, std::int64_t slow_retests) {
+  if (partners_of(model, pair.sender) < 2 || partners_of(model, pair.receiver) < 2) return PairState::kAlone;
+  const bool mostly = static_cast<double>(slow_retests) > kMostRetests * static_cast<double>(pair.retests);
+  const bool sure = pair.false_alarm < model.settings.false_alarm;
+  if (mostly || pair.retests == 0) {
+    const bool enough = pair.retests >= model.settings.pair_readings;
+    if (enough && sure) return PairState::kSlow;
+    return pair.retests < kPatience * model.settings.pair_readings ? PairState::kOpen : PairState::kNoise;
+  }
+  if (sure && slow_retests >= model.settings.pair_readings) return PairState::kNowAndThen;
+  return PairState::kNoise;
+}
+
+PairEffect judge_flow(const Model& model, const Flow& flow, std::int64_t tests) {
+  const std::vector<const Point*> points = points_of(model, flow);
+  const std::vector<float> residuals = residuals_of(model, points);
+  PairEffect pair;
+  pair.sender = points.front()->sender;
+  pair.receiver = points.front()->receiver;
+  pair.readings = static_cast<std::int64_t>(points.size());
+  pair.retests = pair.readings - 1;
+  const double bound = suspicion(model.scale_of(*points.front()), tests, model.settings);
+  const auto first = std::find_if(residuals.begin(), residuals.end(),
+                                  [&](float value) { return value < std::min(model.slow, bound); });
+  const auto raised = static_cast<std::size_t>(first - residuals.begin()) % residuals.size();
+  const double level = std::min(model.slow, kShareOfFirst * residuals[raised]);
+  std::vector<float> again;
+  std::vector<float> rates;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const bool slow = residuals[i] < level;
+    pair.slow += slow ? 1 : 0;
+    if (slow && i != raised && model.reading_of(*points[i]).concurrent == 1) pair.retested_alone = true;
+    if (i != raised || points.size() == 1) again.push_back(residuals[i]);
+    rates.push_back(model.reading_of(*points[i]).rate);
+  }
+  pair.median = median_of(again);
+  pair.rate = median_of(rates);
+  pair.false_alarm = family_wise(chance_of(model, points, residuals, pair.slow), static_cast<double>(tests));
+  pair.state = state_of(model, pair, pair.slow - 1);
+  return pair;
+}
+
+}  // namespace
+
+PairEffects find_pairs(const Model& model, const UnitEffects& units) {
+  PairEffects result;
+  result.tested = count_flows(model);
+  std::vector<char> suspected(model.effect.size(), 0);
+  for (const UnitEffect& unit : units.suspected) suspected[static_cast<std::size_t>(unit.effect)] = 1;
+  const std::vector<Flow> flows = suspicious_flows(model, result.tested);
+  for (const Flow& flow : flows) {
+    const bool explained =
+        suspected[static_cast<std::size_t>(flow.first)] != 0 || suspected[static_cast<std::size_t>(flow.second)] != 0;
+    if (!explained) result.pairs.push_back(judge_flow(model, flow, result.tested));
+  }
+  const auto unsettled = std::count_if(result.pairs.begin(), result.pairs.end(),
+                                       [](const PairEffect& pair) { return pair.state != PairState::kNoise; });
+  result.too_many =
+      unsettled > kTooManyAtLeast && static_cast<double>(unsettled) > kTooMany * static_cast<double>(result.tested);
+  return result;
+}
+
+double alone_over_together(const Model& model) {
+  std::int32_t most = 0;
+  for (const Point& point : model.points) most = std::max(most, model.reading_of(point).concurrent);
+  if (most < 2) return 0;
+  std::vector<double> ratios;
+  std::vector<float> together;
+  for (const Point& point : model.points) {
+    if (model.reading_of(point).concurrent != 1 || !model.is_clean(point)) continue;
+    together.clear();
+    for (const Point* other : points_of(model, flow_of(point))) {
+      // A pair that was slow once is measured alone because of that: chance would make it faster.
+      if (2 * model.reading_of(*other).concurrent >= most && other->residual > model.slow / 2) {
+        together.push_back(other->log_rate);
+      }
+    }
+    if (!together.empty()) ratios.push_back(std::exp(static_cast<double>(point.log_rate - median_of(together))));
+  }
+  return ratios.empty() ? 0 : median_of(ratios);
+}
+
+}  // namespace fabricbench::cluster

@@ -1,0 +1,286 @@
+#include "cluster/attribution/unit_effects.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <queue>
+#include <utility>
+
+#include "cluster/attribution/fit.h"
+#include "cluster/attribution/robust.h"
+#include "cluster/attribution/tests_made.h"
+
+namespace fabricbench::cluster {
+namespace {
+
+/// Rounds of peeling and testing, each without those that failed the test before.
+constexpr int kPasses = 3;
+constexpr double kMargin = 3;  ///< standard deviations below what a slow partner explains
+
+/// Whether something else than `effect` that is blamed explains a reading.
+bool explained_otherwise(const Model& model, const Point& point, std::int32_t other) {
+  const double partner = model.is_flagged(other) ? model.effect_of(other) : 0;
+  const double known = std::min(static_cast<double>(point.block), partner);
+  if (known >= 0) return false;
+  return point.residual >= known + std::min(model.slow, -kMargin * model.scale_of(point));
+}
+
+bool is_slow_unit(const Model& model, const UnitScore& score, std::int32_t needed) {
+  if (score.informative < 2 || score.upper >= model.slow || score.median >= model.slow) return false;
+  const std::int32_t explained = score.partners - std::min(score.partners, score.informative);
+  return score.slow + explained >= needed && 2 * score.slow > score.informative;
+}
+
+/// Effects with so many slow readings that they may be slow with most partners: a partner's median is slow where half
+/// of its readings are. Saves counting partners of all others.
+std::vector<std::int32_t> worth_a_look(const Model& model) {
+  std::vector<std::int64_t> slow(model.effect.size(), 0);
+  for (const Point& point : model.points) {
+    if (point.residual >= model.slow) continue;
+    ++slow[static_cast<std::size_t>(point.sender)];
+    ++slow[static_cast<std::size_t>(point.receiver)];
+  }
+  std::vector<std::int32_t> effects;
+  for (std::size_t effect = 0; effect < slow.size(); ++effect) {
+    const auto id = static_cast<std::int32_t>(effect);
+    if (slow[effect] > 0 && 4 * slow[effect] >= static_cast<std::int64_t>(model.entries_of(id).size()))
+      effects.push_back(id);
+  }
+  return effects;
+}
+
+/// Blames effects, the one that explains most first, and takes its readings from its partners' accounts. A heap with
+/// late updates: accounts only shrink, so what is still on top after it was counted again is the worst.
+std::vector<std::int32_t> peel(Model& model, const std::vector<char>& barred) {
+  const std::int32_t needed = partners_needed(model);
+  std::priority_queue<std::pair<double, std::int32_t>> worst;  // how much it explains, and the effect
+  for (const std::int32_t effect : worth_a_look(model)) {
+    if (barred[static_cast<std::size_t>(effect)] != 0) continue;
+    const UnitScore score = score_effect(model, effect);
+    if (is_slow_unit(model, score, needed)) worst.emplace(-score.burden, effect);
+  }
+  std::vector<std::int32_t> peeled;
+  while (!worst.empty()) {
+    const auto [burden, effect] = worst.top();
+    worst.pop();
+    const UnitScore score = score_effect(model, effect);
+    if (!is_slow_unit(model, score, needed)) continue;
+    if (!worst.empty() && -score.burden < worst.top().first && -score.burden < burden) {
+      worst.emplace(-score.burden, effect);
+      continue;
+    }
+    model.effect[static_cast<std::size_t>(effect)] = static_cast<float>(score.median);
+    model.flagged[static_cast<std::size_t>(effect)] = 1;
+    peeled.push_back(effect);
+  }
+  return peeled;
+}
+
+/// The scale of an effect's readings: the largest, where they are of several strata.
+double scale_at(const Model& model, std::int32_t effect) {
+  double scale = 0;
+  for (const Entry entry : model.entries_of(effect)) scale = std::max(scale, model.scale_of(model.point_of(entry)));
+  return scale;
+}
+
+/// The chance that an effect of a healthy unit looks like this: that so many of its partners' medians are at most the
+/// one in the middle, or that so many are slow at all. Distribution-free, but for the tail. Where there is no partner
+/// left to try, readings count instead, also several with one partner: `present` hosts have readings.
+double chance_of(const Model& model, std::int32_t effect, const UnitScore& score, std::int32_t present) {
+  const double scale = scale_at(model, effect);
+  const double middle =
+      binomial_tail(score.informative, model.tail.below(score.upper, scale), score.informative / 2 + 1);
+  const double slow = model.tail.below(model.slow, scale);
+  const bool all_tried = score.partners + 1 >= present;
+  const double count = all_tried ? binomial_tail(score.readings, slow, score.slow_readings)
+                                 : binomial_tail(score.informative, slow, score.slow);
+  return 2 * std::min(middle, count);  // of two tests, the better one
+}
+
+/// Whether a reading is at a healthy rate, though what is blamed says otherwise.
+bool contradicts(const Model& model, const Point& point) {
+  return point.residual > model.explained(point) / 2 && point.residual > model.slow;
+}
+
+/// Blamed effects whose readings with other blamed ones are mostly healthy.
+std::vector<std::int32_t> fine_with_each_other(const Model& model, const std::vector<std::int32_t>& blamed) {
+  std::vector<std::int32_t> fine;
+  for (const std::int32_t effect : blamed) {
+    std::int64_t among = 0;
+    std::int64_t healthy = 0;
+    for (const Entry entry : model.entries_of(effect)) {
+      if (!model.is_flagged(entry.other)) continue;
+      ++among;
+      healthy += contradicts(model, model.point_of(entry)) ? 1 : 0;
+    }
+    if (healthy >= 2 && 2 * healthy > among) fine.push_back(effect);
+  }
+  return fine;
+}
+
+void unflag(Model& model, std::int32_t effect) {
+  model.flagged[static_cast<std::size_t>(effect)] = 0;
+  model.effect[static_cast<std::size_t>(effect)] = 0;
+}
+
+void unflag_all(Model& model) {
+  std::fill(model.flagged.begin(), model.flagged.end(), 0);
+  std::fill(model.effect.begin(), model.effect.end(), 0.0F);
+}
+
+/// Tests what was peeled. Those that do not pass are unflagged, and suspected.
+void test_peeled(Model& model, const std::vector<std::int32_t>& peeled, UnitEffects& result) {
+  const auto tests = static_cast<double>(effects_tested(model));
+  const std::int32_t present = hosts_present(model);
+  std::vector<std::int32_t> dropped;
+  for (const std::int32_t effect : peeled) {
+    UnitEffect found{effect, score_effect(model, effect), 1, true};
+    found.false_alarm = family_wise(chance_of(model, effect, found.score, present), tests);
+    const bool passed = found.false_alarm < model.settings.false_alarm;
+    (passed ? result.blamed : result.suspected).push_back(found);
+    if (!passed) dropped.push_back(effect);
+  }
+  for (const std::int32_t effect : dropped) unflag(model, effect);
+}
+
+/// Effects that are slow with most partners, but too few of them or not clearly enough to be blamed.
+std::vector<UnitEffect> suspected_effects(const Model& model, const std::vector<std::int32_t>& apart) {
+  std::vector<UnitEffect> suspected;
+  const std::int32_t present = hosts_present(model);
+  const auto tests = static_cast<double>(effects_tested(model));
+  for (const std::int32_t effect : worth_a_look(model)) {
+    if (model.is_flagged(effect)) continue;
+    if (std::binary_search(apart.begin(), apart.end(), model.ids.host(effect))) continue;
+    const UnitScore score = score_effect(model, effect);
+    if (!is_slow_unit(model, score, 0)) continue;
+    suspected.push_back({effect, score, family_wise(chance_of(model, effect, score, present), tests), true});
+  }
+  return suspected;
+}
+
+/// How far the effects in each role of each kind and rail are from each other's median.
+void centre_roles(const Model& model, std::vector<float>& effects) {
+  const std::size_t kinds = effects.size() / static_cast<std::size_t>(model.ids.hosts * model.ids.rails * kRoles);
+  const std::size_t columns = static_cast<std::size_t>(model.ids.rails) * kRoles;
+  const std::size_t rows = static_cast<std::size_t>(model.ids.hosts);
+  for (std::size_t column = 0; column < kinds * columns; ++column) {
+    const std::size_t first = column / columns * rows * columns + column % columns;
+    std::vector<float> values;
+    for (std::size_t row = 0; row < rows; ++row) {
+      const std::size_t effect = first + row * columns;
+      if (!model.entries_of(static_cast<std::int32_t>(effect)).empty()) values.push_back(effects[effect]);
+    }
+    if (values.empty()) continue;
+    const float centre = median_of(values);
+    for (std::size_t row = 0; row < rows; ++row) effects[first + row * columns] -= centre;
+  }
+}
+
+/// Estimates blamed effects once more, now that nobody healthy is among them, and holds them against median polish.
+void ask_median_polish(Model& model, std::vector<UnitEffect>& blamed) {
+  if (blamed.empty()) return;
+  const std::vector<float> polished = median_polish(model);
+  for (UnitEffect& found : blamed) {
+    found.score = score_effect(model, found.effect);
+    model.effect[static_cast<std::size_t>(found.effect)] = static_cast<float>(found.score.median);
+    found.polish_agrees = polished[static_cast<std::size_t>(found.effect)] < found.score.median / 2;
+  }
+}
+
+}  // namespace
+
+std::int32_t hosts_present(const Model& model) {
+  std::vector<char> present(static_cast<std::size_t>(model.ids.hosts), 0);
+  for (const Point& point : model.points) {
+    present[static_cast<std::size_t>(model.ids.host(point.sender))] = 1;
+    present[static_cast<std::size_t>(model.ids.host(point.receiver))] = 1;
+  }
+  return static_cast<std::int32_t>(std::count(present.begin(), present.end(), 1));
+}
+
+std::int32_t partners_needed(const Model& model) {
+  return std::max(2, std::min(model.settings.partners, hosts_present(model) - 1));
+}
+
+UnitScore score_effect(const Model& model, std::int32_t effect) {
+  UnitScore score;
+  std::vector<float> medians;
+  std::vector<float> values;
+  std::int32_t last_host = -1;
+  double missing = 0;
+  for_each_partner(model, effect, [&](std::span<const Entry> group) {
+    const std::int32_t host = model.ids.host(group.front().other);
+    if (host != last_host) ++score.partners;
+    last_host = host;
+    values.clear();
+    for (const Entry entry : group) {
+      const Point& point = model.point_of(entry);
+      if (!explained_otherwise(model, point, entry.other)) values.push_back(point.residual);
+    }
+    if (values.empty()) return;
+    score.readings += static_cast<std::int64_t>(values.size());
+    for (const float value : values) score.slow_readings += value < model.slow ? 1 : 0;
+    medians.push_back(values.size() == 1 ? values.front() : median_of(values));
+    if (medians.back() < model.slow) ++score.slow;
+    missing += std::min(medians.back(), 0.0F);
+  });
+  score.informative = static_cast<std::int32_t>(medians.size());
+  if (medians.empty()) return score;
+  score.burden = missing / static_cast<double>(medians.size());
+  score.upper = upper_median(medians);
+  score.median = median_of(medians);
+  return score;
+}
+
+UnitEffects find_units(Model& model) {
+  std::vector<char> barred(model.effect.size(), 0);
+  std::vector<std::int32_t> apart;
+  UnitEffects result;
+  bool settled = false;
+  for (int pass = 0; pass < kPasses && !settled; ++pass) {
+    unflag_all(model);
+    result = {};
+    std::vector<std::int32_t> peeled = peel(model, barred);
+    fit_clean(model);
+    const std::size_t before = peeled.size();
+    for (const std::int32_t effect : fine_with_each_other(model, peeled)) {
+      apart.push_back(model.ids.host(effect));
+      barred[static_cast<std::size_t>(effect)] = 1;
+      unflag(model, effect);
+      std::erase(peeled, effect);
+    }
+    test_peeled(model, peeled, result);
+    for (const UnitEffect& found : result.suspected) barred[static_cast<std::size_t>(found.effect)] = 1;
+    // The first pass stood on centres that slow hosts may have moved.
+    settled = pass > 0 && result.blamed.size() == before;
+  }
+  if (!settled) fit_clean(model);
+  std::sort(apart.begin(), apart.end());
+  apart.erase(std::unique(apart.begin(), apart.end()), apart.end());
+  result.apart = std::move(apart);
+  result.suspected = suspected_effects(model, result.apart);
+  ask_median_polish(model, result.blamed);
+  return result;
+}
+
+std::vector<float> median_polish(const Model& model) {
+  constexpr int kSweeps = 2;  // what is left to settle then is far below the half that is asked about
+  std::vector<float> residuals;
+  residuals.reserve(model.entries.size());
+  for (const Entry entry : model.entries) residuals.push_back(model.point_of(entry).residual);
+  std::vector<float> effects(model.effect.size(), 0);
+  std::vector<float> values;
+  for (int sweep = 0; sweep < kSweeps; ++sweep) {
+    for (std::size_t effect = 0; effect < effects.size(); ++effect) {
+      values.clear();
+      for (std::size_t i = model.offset[effect]; i < model.offset[effect + 1]; ++i) {
+        values.push_back(residuals[i] - effects[static_cast<std::size_t>(model.entries[i].other)]);
+      }
+      if (!values.empty()) effects[effect] = upper_median(values);
+    }
+  }
+  centre_roles(model, effects);
+  return effects;
+}
+
+}  // namespace fabricbench::cluster

@@ -1,0 +1,347 @@
+#include "cluster/planning/planner.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "cluster/planning/interference.h"
+#include "cluster/planning/questions.h"
+#include "cluster/planning/survey.h"
+
+namespace fabricbench::cluster {
+
+/// The next round of the schedule, or what is missing of it.
+struct OfSchedule {
+  std::vector<Meeting> meetings;  // empty: nothing of the schedule is left
+  std::int64_t place = 0;         // in the schedule
+  bool is_completed = false;      // it was broken off
+};
+
+namespace {
+
+constexpr double kMissed = 1e-3;            // the share of slow hosts that may go unnoticed
+constexpr std::size_t kMostHostsNamed = 4;  // in a line for people
+
+/// z such that a normal deviate is above it with the given probability, by halving an interval.
+double upper_quantile(double probability) {
+  double low = -10;
+  double high = 10;
+  for (int i = 0; i < 60; ++i) {
+    const double middle = (low + high) / 2;
+    (std::erfc(middle / std::sqrt(2.0)) / 2 > probability ? low : high) = middle;
+  }
+  return (low + high) / 2;
+}
+
+/// How many readings the median of a host takes, so that chance alone blames no healthy one of `hosts`, and misses no
+/// slow one: the median of k readings scatters by sqrt(pi / 2 / k) times as much as one, and has to be told from the
+/// limit in one direction of either kind, with Bonferroni's correction for as many directions as there are.
+std::int64_t readings_for_medians(double scale, const SweepPlan& plan) {
+  const double directions = 2 * std::max(1.0, static_cast<double>(plan.schedule.endpoints));
+  const double distance = upper_quantile(plan.false_alarm / directions) + upper_quantile(kMissed);
+  constexpr double kHalfPi = 1.5707963267948966;
+  const double wanted = kHalfPi * std::pow(distance * scale / plan.tolerance, 2);
+  return static_cast<std::int64_t>(std::ceil(std::min(wanted, 1e6)));
+}
+
+/// Of the stratum with most readings; 0 where there is none.
+double main_scale(const Verdict& verdict) {
+  const auto most = std::max_element(verdict.strata.begin(), verdict.strata.end(),
+                                     [](const Stratum& a, const Stratum& b) { return a.readings < b.readings; });
+  return most == verdict.strata.end() ? 0 : most->scale;
+}
+
+SchedulePlan schedule_of(const SweepPlan& plan) {
+  if (plan.schedule.kind != ScheduleKind::kCircle) {
+    throw std::invalid_argument("rounds are planned one by one on the circle's schedule only");
+  }
+  SchedulePlan schedule = plan.schedule;
+  if (plan.find) schedule.rounds = 0;  // settled as it goes on
+  return schedule;
+}
+
+Schedule with_at_most(SchedulePlan plan, std::int64_t at_once) {
+  plan.concurrent = static_cast<int>(at_once);
+  return Schedule(plan);
+}
+
+using Pair = std::pair<std::int32_t, std::int32_t>;
+
+/// Hosts that take part and have nobody to meet among `meetings`.
+std::vector<std::int32_t> idle_hosts(const Survey& survey, bool is_completed, const std::vector<Meeting>& meetings) {
+  std::vector<std::uint8_t> engaged = survey.left_out;
+  for (std::size_t host = 0; is_completed && host < engaged.size(); ++host) engaged[host] |= survey.busy[host];
+  for (const Meeting& meeting : meetings) {
+    engaged[static_cast<std::size_t>(meeting.first)] = engaged[static_cast<std::size_t>(meeting.second)] = 1;
+  }
+  std::vector<std::int32_t> idle;
+  for (std::size_t host = 0; host < engaged.size(); ++host) {
+    if (engaged[host] == 0) idle.push_back(static_cast<std::int32_t>(host));
+  }
+  return idle;
+}
+
+/// Pairs hosts that would be idle, each with the first that it has not met.
+void pair_idle_hosts(const Sweep& sweep, std::vector<std::int32_t> idle, std::size_t at_once,
+                     std::vector<Meeting>& meetings) {
+  if (idle.size() < 2) return;
+  std::vector<std::uint8_t> is_idle(sweep.hosts.size(), 0);
+  for (const std::int32_t host : idle) is_idle[static_cast<std::size_t>(host)] = 1;
+  std::set<Pair> met;
+  for (const Reading& reading : sweep.readings) {
+    const bool both =
+        is_idle[static_cast<std::size_t>(reading.from)] != 0 && is_idle[static_cast<std::size_t>(reading.to)] != 0;
+    if (both) met.insert(std::minmax(reading.from, reading.to));
+  }
+  while (idle.size() > 1 && meetings.size() < at_once) {
+    const std::int32_t host = idle.front();
+    idle.erase(idle.begin());
+    const auto other = std::find_if(idle.begin(), idle.end(), [&](std::int32_t candidate) {
+      return met.count({host, candidate}) == 0;
+    });
+    if (other == idle.end()) continue;
+    meetings.push_back({host, *other});
+    idle.erase(other);
+  }
+}
+
+bool none_is_busy(const Survey& survey, const std::vector<Meeting>& meetings) {
+  return std::none_of(meetings.begin(), meetings.end(), [&](const Meeting& meeting) {
+    return survey.busy[static_cast<std::size_t>(meeting.first)] != 0 ||
+           survey.busy[static_cast<std::size_t>(meeting.second)] != 0;
+  });
+}
+
+/// Whether the last round is this one of the schedule, broken off: pairs of it were finished, nobody who is missing was
+/// engaged, and it was to have about as many pairs, so that it was not one that a question asked for.
+bool is_rest_of_last(const Sweep& sweep, const Survey& survey, const std::vector<Meeting>& round,
+                     const std::vector<Meeting>& missing) {
+  const auto size = survey.finished + static_cast<std::int64_t>(missing.size());
+  if (!survey.is_broken_off() || 2 * survey.at_once < size || !none_is_busy(survey, missing)) return false;
+  std::set<Pair> pairs;
+  for (const Meeting& meeting : round) pairs.insert(std::minmax(meeting.first, meeting.second));
+  return std::any_of(sweep.readings.begin(), sweep.readings.end(), [&](const Reading& reading) {
+    return reading.round == survey.last && pairs.count(std::minmax(reading.from, reading.to)) > 0;
+  });
+}
+
+OfSchedule next_of_schedule(const Sweep& sweep, const Survey& survey, const Schedule& schedule, std::size_t at_once) {
+  OfSchedule next;
+  for (next.place = survey.whole_done * schedule.parts(); next.place < schedule.rounds(); ++next.place) {
+    const std::vector<Meeting> round = schedule.round(next.place);
+    for (const Meeting& meeting : round) {
+      if (survey.needs(schedule, meeting)) next.meetings.push_back(meeting);
+    }
+    if (next.meetings.empty()) continue;
+    next.is_completed = is_rest_of_last(sweep, survey, round, next.meetings);
+    // Where rounds are split there are always hosts that wait.
+    if (schedule.parts() == 1) {
+      pair_idle_hosts(sweep, idle_hosts(survey, next.is_completed, next.meetings), at_once, next.meetings);
+    }
+    break;
+  }
+  return next;
+}
+
+/// Such as `; left out: node03, node07 and 2 more`.
+std::string left_out_text(const Sweep& sweep, const Survey& survey) {
+  std::string text;
+  std::size_t count = 0;
+  for (std::size_t host = 0; host < sweep.hosts.size(); ++host) {
+    if (survey.left_out[host] == 0) continue;
+    if (++count <= kMostHostsNamed) text += (count == 1 ? "; left out: " : ", ") + sweep.hosts[host];
+  }
+  return count > kMostHostsNamed ? fmt::format("{} and {} more", text, count - kMostHostsNamed) : text;
+}
+
+/// Those that take part and of which too little is known, such as `node03, node07 and 2 more`; empty: there are none.
+std::string not_judged_text(const Sweep& sweep, const Survey& survey, const Verdict& verdict) {
+  std::string text;
+  std::size_t count = 0;
+  for (const std::int32_t host : verdict.not_judged) {
+    if (survey.left_out[static_cast<std::size_t>(host)] != 0) continue;
+    if (++count <= kMostHostsNamed) text += (count == 1 ? "" : ", ") + sweep.hosts[static_cast<std::size_t>(host)];
+  }
+  return count > kMostHostsNamed ? fmt::format("{} and {} more", text, count - kMostHostsNamed) : text;
+}
+
+std::string interference_text(const Interference& interference) {
+  if (!interference.oversubscribed) return "";
+  return fmt::format("; the fabric is oversubscribed (a pair alone had {:.2f} times its rate), so at most {} at once",
+                     interference.alone_over_together, interference.at_once);
+}
+
+}  // namespace
+
+void limit_rounds(SweepPlan& plan, int rounds) {
+  if (rounds == 0) return;
+  plan.schedule.rounds = rounds == SweepPlan::kAllPairs ? 0 : rounds;
+  plan.most_rounds = rounds;
+  plan.least_rounds = rounds == SweepPlan::kAllPairs ? rounds : std::min(plan.least_rounds, rounds);
+}
+
+/// What is known before a verdict is asked for.
+struct Planner::Outlook {
+  Survey survey;
+  Interference interference;
+  Schedule schedule;  // split by what the interference allows
+  OfSchedule next;
+  bool is_due = false;  // the next round of the schedule, whatever the verdict
+
+  [[nodiscard]] std::int64_t whole_round() const { return next.place / schedule.parts(); }
+};
+
+Planner::Planner(SweepPlan plan) : plan_(std::move(plan)), schedule_(schedule_of(plan_)) {}
+
+std::int64_t Planner::most_rounds() const {
+  const std::int64_t most = plan_.find ? plan_.most_rounds : SweepPlan::kAllPairs;
+  return std::min(most, schedule_.whole_rounds());
+}
+
+/// For everybody.
+std::int64_t Planner::rounds_before_judging() const {
+  return plan_.find ? std::min<std::int64_t>(plan_.least_rounds, most_rounds()) : most_rounds();
+}
+
+std::int64_t Planner::rounds_wanted(const Verdict& verdict) const {
+  return std::clamp(readings_for_medians(main_scale(verdict), plan_), rounds_before_judging(), most_rounds());
+}
+
+Planner::Outlook Planner::look_at(const Sweep& sweep) const {
+  if (sweep.hosts.size() != static_cast<std::size_t>(plan_.schedule.endpoints)) {
+    throw std::invalid_argument(
+        fmt::format("a plan for {} hosts, and a sweep of {}", plan_.schedule.endpoints, sweep.hosts.size()));
+  }
+  const std::int64_t all_at_once = plan_.schedule.endpoints / 2;
+  const std::int64_t limit = plan_.schedule.concurrent;
+  Survey survey = survey_of(sweep, plan_, schedule_, most_rounds());
+  Interference interference;
+  interference.at_once = limit > 0 ? std::min(limit, all_at_once) : all_at_once;
+  if (plan_.find) interference = interference_of(sweep, plan_, interference.at_once);
+  Schedule schedule = interference.oversubscribed ? with_at_most(schedule_of(plan_), interference.at_once) : schedule_;
+  OfSchedule next;
+  if (survey.taking_part() > 1) {
+    next = next_of_schedule(sweep, survey, schedule, static_cast<std::size_t>(interference.at_once));
+  }
+  Outlook outlook{std::move(survey), interference, std::move(schedule), std::move(next), false};
+  outlook.is_due = !outlook.next.meetings.empty() &&
+                   outlook.whole_round() < (outlook.next.is_completed ? most_rounds() : rounds_before_judging());
+  return outlook;
+}
+
+bool Planner::needs_verdict(const Sweep& sweep) const {
+  if (!plan_.find) return false;
+  const Outlook outlook = look_at(sweep);
+  return !outlook.is_due && outlook.survey.taking_part() > 1;
+}
+
+PlannedRound Planner::next(const Sweep& sweep, const Verdict& verdict) const {
+  const Outlook outlook = look_at(sweep);
+  if (outlook.survey.taking_part() < 2) {
+    return over(outlook, "fewer than two hosts are left to be measured" + left_out_text(sweep, outlook.survey));
+  }
+  if (outlook.is_due) return of_schedule(sweep, outlook, "");
+  if (!plan_.find)
+    return over(outlook, fmt::format("all is measured that was planned{}", left_out_text(sweep, outlook.survey)));
+  return next_to_find(sweep, verdict, outlook);
+}
+
+/// What the verdict asks for.
+PlannedRound Planner::next_to_find(const Sweep& sweep, const Verdict& verdict, const Outlook& outlook) const {
+  const std::int64_t extra_left = plan_.most_extra_rounds - outlook.survey.extra;
+  const std::int64_t at_once = outlook.interference.at_once;
+  PlannedRound round;
+  round.number = outlook.survey.last + 1;
+  if (at_once > 1 && extra_left > 0 && outlook.interference.compared < comparisons_wanted(main_scale(verdict))) {
+    if (const auto pair = pair_to_compare(sweep, outlook.survey, verdict, at_once)) {
+      round.meetings.push_back(*pair);
+      round.why =
+          fmt::format("{} and {} alone, which are fine, to see whether pairs slow each other{}",
+                      sweep.hosts[static_cast<std::size_t>(pair->first)],
+                      sweep.hosts[static_cast<std::size_t>(pair->second)], interference_text(outlook.interference));
+      return round;
+    }
+  }
+  const bool has_next = !outlook.next.meetings.empty() && outlook.whole_round() < most_rounds();
+  if (has_next && outlook.whole_round() < rounds_wanted(verdict)) {
+    return of_schedule(sweep, outlook, fmt::format(", since readings scatter by {:.1f} %", 100 * main_scale(verdict)));
+  }
+  if (const std::string hosts = not_judged_text(sweep, outlook.survey, verdict); has_next && !hosts.empty()) {
+    return of_schedule(sweep, outlook, fmt::format(", since too little is known of {}", hosts));
+  }
+  PlannedRound asked = round_for_questions(sweep, outlook.survey, verdict, at_once, extra_left);
+  if (asked.meetings.empty()) return over(outlook, why_over(sweep, outlook, verdict));
+  asked.number = round.number;
+  if (asked.meetings.size() > 1) asked.why += interference_text(outlook.interference);
+  return asked;
+}
+
+/// The next round of the schedule; `why`: what made it necessary, with a comma before it.
+PlannedRound Planner::of_schedule(const Sweep& sweep, const Outlook& outlook, const std::string& why) const {
+  PlannedRound round;
+  round.number = outlook.survey.last + (outlook.next.is_completed ? 0 : 1);
+  round.meetings = outlook.next.meetings;
+  const std::int64_t whole = outlook.whole_round();
+  const int parts = outlook.schedule.parts();
+  const std::string part = parts > 1 ? fmt::format(", part {} of {}", outlook.next.place % parts + 1, parts) : "";
+  const std::string of =
+      fmt::format("{} of {}", whole + 1, whole < rounds_before_judging() ? rounds_before_judging() : most_rounds());
+  const int hosts = plan_.schedule.endpoints;
+  const bool all_pairs = rounds_before_judging() == hosts - (hosts % 2 == 0 ? 1 : 0);
+  round.why = fmt::format("{}{} for {}{}{}{}{}", outlook.next.is_completed ? "what is missing of round " : "round ", of,
+                          all_pairs ? "all pairs" : "everybody", part, why, left_out_text(sweep, outlook.survey),
+                          interference_text(outlook.interference));
+  return round;
+}
+
+PlannedRound Planner::over(const Outlook& outlook, std::string why) {
+  PlannedRound round;
+  round.number = outlook.survey.last + 1;
+  round.why = std::move(why);
+  return round;
+}
+
+/// Why nothing more is measured.
+std::string Planner::why_over(const Sweep& sweep, const Outlook& outlook, const Verdict& verdict) const {
+  std::vector<const Question*> open;
+  for (const Question& question : verdict.questions) open.push_back(&question);
+  std::string so_far = fmt::format("{} rounds for everybody", outlook.survey.whole_done);
+  if (outlook.survey.extra > 0) so_far += fmt::format(" and {} more", outlook.survey.extra);
+  const std::string rest = left_out_text(sweep, outlook.survey) + interference_text(outlook.interference);
+  if (!open.empty()) {
+    const bool spent = outlook.survey.extra >= plan_.most_extra_rounds;
+    return fmt::format(
+        "{} after {}: {}{}",
+        spent ? "as many rounds as are allowed leave something open" : "no further reading would settle what is open",
+        so_far, text_of_questions(sweep, open), rest);
+  }
+  switch (verdict.judged) {
+    case Judged::kClean: return fmt::format("after {} nothing is slow, and nothing is open{}", so_far, rest);
+    case Judged::kSlow:
+      return fmt::format("after {} all that is slow has been found, and nothing is open{}", so_far, rest);
+    case Judged::kUnknown: break;
+  }
+  return fmt::format("after {} nothing more can be measured that would decide anything{}", so_far, rest);
+}
+
+std::int64_t Planner::rounds_left(const Sweep& sweep, const Verdict& verdict) const {
+  const Outlook outlook = look_at(sweep);
+  if (outlook.survey.taking_part() < 2) return 0;
+  const bool judged = plan_.find && !outlook.is_due;
+  if (judged && next_to_find(sweep, verdict, outlook).meetings.empty()) return 0;
+  const std::int64_t wanted = judged ? rounds_wanted(verdict) : rounds_before_judging();
+  const std::int64_t parts = outlook.schedule.parts();
+  std::int64_t left =
+      outlook.next.meetings.empty() ? 0 : std::max<std::int64_t>(wanted * parts - outlook.next.place, 0);
+  if (!plan_.find) return left;
+  if (!judged) return left + (outlook.interference.at_once > 1 ? 1 : 0);  // one pair alone
+  const std::int64_t extra_left = plan_.most_extra_rounds - outlook.survey.extra;
+  left += rounds_for_questions(verdict, extra_left);
+  return std::max<std::int64_t>(left, 1);
+}
+
+}  // namespace fabricbench::cluster

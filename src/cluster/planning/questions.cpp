@@ -1,0 +1,287 @@
+#include "cluster/planning/questions.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace fabricbench::cluster {
+namespace {
+
+constexpr std::size_t kMostNamed = 3;   // in a line for people
+constexpr std::int32_t kMostAlone = 8;  // readings of one direction of a pair, alone: more would not settle it either
+constexpr std::int32_t kMostFailures = 3;  // of a pair, alone: each costs a time limit
+
+using Pair = std::pair<std::int32_t, std::int32_t>;
+
+std::size_t place(std::int32_t host) { return static_cast<std::size_t>(host); }
+
+Pair ordered(std::int32_t a, std::int32_t b) { return {std::min(a, b), std::max(a, b)}; }
+
+bool names_suspects(Blame blame) {
+  switch (blame) {
+    case Blame::kHost:
+    case Blame::kNic:
+    case Blame::kLeaf:
+    case Blame::kTransient:
+    case Blame::kDead:
+    case Blame::kUndecided: return true;
+    case Blame::kPair:
+    case Blame::kLeafPair:
+    case Blame::kRail:
+    case Blame::kDeadPair: return false;
+  }
+  return false;
+}
+
+/// What was measured of a pair that there is a question about.
+struct PairHistory {
+  std::int32_t forth = 0;  // readings from the lower host to the higher one
+  std::int32_t back = 0;
+  std::int32_t alone = 0;   // of the direction with more
+  std::int32_t failed = 0;  // alone
+  std::int32_t latest = -1;
+  bool is_given_up = false;  // the latest reading was not tried: messages of an earlier one may still be under way
+};
+
+std::map<Pair, PairHistory> histories_of(const Sweep& sweep, const std::vector<Question>& questions) {
+  std::map<Pair, PairHistory> histories;
+  for (const Question& question : questions) {
+    if (question.other >= 0) histories[ordered(question.host, question.other)];
+  }
+  if (histories.empty()) return histories;
+  std::map<Pair, std::int32_t> alone_forth;
+  for (const Reading& reading : sweep.readings) {
+    const auto found = histories.find(ordered(reading.from, reading.to));
+    if (found == histories.end()) continue;
+    PairHistory& history = found->second;
+    const bool forth = reading.from < reading.to;
+    if (forth || reading.both_ways) ++history.forth;
+    if (!forth || reading.both_ways) ++history.back;
+    history.is_given_up = reading.outcome == Outcome::kNotTried;
+    history.latest = std::max(history.latest, reading.round);
+    if (reading.concurrent > 1) continue;
+    if (reading.outcome == Outcome::kFailed) ++history.failed;
+    history.alone = std::max(history.alone, ++alone_forth[{reading.from, reading.to}]);
+  }
+  return histories;
+}
+
+bool is_exhausted(const PairHistory& history) {
+  return history.alone >= kMostAlone || history.failed >= kMostFailures || history.is_given_up;
+}
+
+/// From where less is known of, since a test in one direction only goes from the first to the second.
+Meeting meeting_of(const Pair& pair, const PairHistory& history) {
+  return history.forth <= history.back ? Meeting{pair.first, pair.second} : Meeting{pair.second, pair.first};
+}
+
+/// Picks partners for suspected hosts, one round of them.
+class Partners {
+ public:
+  Partners(const Sweep& sweep, const Survey& survey, const Verdict& verdict)
+      : hosts_(static_cast<std::int32_t>(sweep.hosts.size())), taken_(suspects_of(verdict, sweep.hosts.size())) {
+    for (std::size_t host = 0; host < taken_.size(); ++host) {
+      if (survey.left_out[host] != 0) taken_[host] = 1;
+    }
+    for (const Question& question : verdict.questions) {
+      if (question.other < 0) met_[question.host];
+    }
+    for (const Reading& reading : sweep.readings) {
+      note(reading.from, reading.to);
+      note(reading.to, reading.from);
+    }
+  }
+
+  /// The one that `host` has met least, and of those the next in a turn that moves on with the rounds; it is taken
+  /// then. Below 0: none is free.
+  std::int32_t take(std::int32_t host, std::int64_t turn) {
+    const std::map<std::int32_t, std::int32_t>& met = met_[host];
+    std::int32_t best = -1;
+    std::int32_t fewest = 0;
+    for (std::int32_t step = 1; step < hosts_; ++step) {
+      const auto other = static_cast<std::int32_t>((host + turn + step) % hosts_);
+      if (other == host || taken_[place(other)] != 0) continue;
+      const auto found = met.find(other);
+      const std::int32_t times = found == met.end() ? 0 : found->second;
+      if (best >= 0 && times >= fewest) continue;
+      best = other;
+      fewest = times;
+      if (times == 0) break;
+    }
+    if (best >= 0) taken_[place(best)] = 1;
+    return best;
+  }
+
+  [[nodiscard]] bool has_met(std::int32_t host, std::int32_t other) const {
+    const auto found = met_.find(host);
+    return found != met_.end() && found->second.count(other) > 0;
+  }
+
+ private:
+  void note(std::int32_t host, std::int32_t other) {
+    const auto found = met_.find(host);
+    if (found != met_.end()) ++found->second[other];
+  }
+
+  std::int32_t hosts_;
+  std::vector<std::uint8_t> taken_;  // by host: no partner for anybody, or no more in this round
+  std::map<std::int32_t, std::map<std::int32_t, std::int32_t>> met_;  // readings, by suspect and partner
+};
+
+PlannedRound round_for_hosts(const Sweep& sweep, const Survey& survey, const Verdict& verdict, std::int64_t at_once) {
+  PlannedRound round;
+  Partners partners(sweep, survey, verdict);
+  std::vector<const Question*> asked;
+  std::set<std::int32_t> hosts;
+  bool all_new = true;
+  for (const Question& question : verdict.questions) {
+    if (question.other >= 0 || survey.left_out[place(question.host)] != 0) continue;
+    if (static_cast<std::int64_t>(round.meetings.size()) >= at_once) break;
+    if (!hosts.insert(question.host).second) continue;
+    const std::int32_t partner = partners.take(question.host, survey.last);
+    if (partner < 0) continue;
+    all_new = all_new && !partners.has_met(question.host, partner);
+    // Turned round from round to round: a test in one direction only goes from the first to the second.
+    round.meetings.push_back(survey.last % 2 == 0 ? Meeting{question.host, partner} : Meeting{partner, question.host});
+    asked.push_back(&question);
+  }
+  if (asked.empty()) return round;
+  const char* partner =
+      all_new ? "with a healthy partner that it has not met" : "with the healthy partner it has met least";
+  round.why = asked.size() == 1
+                  ? fmt::format("again, {}: {}", partner, text_of_questions(sweep, asked))
+                  : fmt::format("{} hosts again, each {}: {}", asked.size(), partner, text_of_questions(sweep, asked));
+  return round;
+}
+
+struct AskedPair {
+  const Question* question;
+  Pair pair;
+  const PairHistory* history;
+};
+
+/// The pairs that are worth another reading, each once, the least recently measured first.
+std::vector<AskedPair> pairs_to_ask(const Survey& survey, const Verdict& verdict,
+                                    const std::map<Pair, PairHistory>& histories) {
+  std::vector<AskedPair> pairs;
+  std::set<Pair> seen;
+  for (const Question& question : verdict.questions) {
+    if (question.other < 0) continue;
+    const Pair pair = ordered(question.host, question.other);
+    const PairHistory& history = histories.at(pair);
+    if (is_exhausted(history) || survey.left_out[place(pair.first)] != 0 || survey.left_out[place(pair.second)] != 0) {
+      continue;
+    }
+    if (seen.insert(pair).second) pairs.push_back({&question, pair, &history});
+  }
+  std::stable_sort(pairs.begin(), pairs.end(),
+                   [](const AskedPair& a, const AskedPair& b) { return a.history->latest < b.history->latest; });
+  return pairs;
+}
+
+/// Pairs without a host in common; with `apart`, without a leaf in common either.
+std::vector<const AskedPair*> disjoint(const Sweep& sweep, const std::vector<AskedPair>& pairs, std::int64_t at_once,
+                                       bool apart) {
+  std::vector<const AskedPair*> chosen;
+  std::set<std::int32_t> hosts;
+  std::set<std::int32_t> leaves;
+  for (const AskedPair& asked : pairs) {
+    if (static_cast<std::int64_t>(chosen.size()) >= at_once) break;
+    const auto [a, b] = asked.pair;
+    if (hosts.count(a) > 0 || hosts.count(b) > 0) continue;
+    if (apart) {
+      const std::int32_t leaf_a = sweep.leaf_of[place(a)];
+      const std::int32_t leaf_b = sweep.leaf_of[place(b)];
+      if (leaves.count(leaf_a) > 0 || leaves.count(leaf_b) > 0) continue;
+      leaves.insert({leaf_a, leaf_b});
+    }
+    hosts.insert({a, b});
+    chosen.push_back(&asked);
+  }
+  return chosen;
+}
+
+PlannedRound round_for_pairs(const Sweep& sweep, const std::vector<AskedPair>& pairs, std::int64_t at_once,
+                             std::int64_t rounds_left) {
+  PlannedRound round;
+  if (pairs.empty()) return round;
+  std::int64_t alone = 0;
+  for (const AskedPair& asked : pairs) alone += std::max(asked.question->readings, 1);
+  const auto count = static_cast<std::int64_t>(pairs.size());
+  std::vector<const AskedPair*> chosen{&pairs.front()};
+  const char* how = "alone";
+  if (alone > rounds_left && count > 1) {
+    chosen = sweep.leaf_of.empty() ? std::vector<const AskedPair*>() : disjoint(sweep, pairs, at_once, true);
+    how = "again, with no leaf in common";
+    // Half of the rounds are kept for those that stay slow, which are then measured alone.
+    if (static_cast<std::int64_t>(chosen.size()) * std::max<std::int64_t>(rounds_left / 2, 1) < count) {
+      chosen = disjoint(sweep, pairs, at_once, false);
+      how = "again, with no host in common";
+    }
+  }
+  std::vector<const Question*> questions;
+  for (const AskedPair* asked : chosen) {
+    round.meetings.push_back(meeting_of(asked->pair, *asked->history));
+    questions.push_back(asked->question);
+  }
+  round.why = chosen.size() == 1 ? fmt::format("alone: {}", text_of_questions(sweep, questions))
+                                 : fmt::format("{} of {} pairs {}: {}", chosen.size(), count, how,
+                                               text_of_questions(sweep, questions));
+  return round;
+}
+
+}  // namespace
+
+std::vector<std::uint8_t> suspects_of(const Verdict& verdict, std::size_t hosts) {
+  std::vector<std::uint8_t> suspects(hosts, 0);
+  for (const Finding& finding : verdict.findings) {
+    if (!names_suspects(finding.blame)) continue;
+    for (const std::int32_t host : finding.hosts) suspects[place(host)] = 1;
+  }
+  for (const Question& question : verdict.questions) {
+    if (question.other < 0) suspects[place(question.host)] = 1;
+  }
+  return suspects;
+}
+
+PlannedRound round_for_questions(const Sweep& sweep, const Survey& survey, const Verdict& verdict, std::int64_t at_once,
+                                 std::int64_t rounds_left) {
+  if (rounds_left <= 0) return {};
+  PlannedRound round = round_for_hosts(sweep, survey, verdict, at_once);
+  if (!round.meetings.empty()) return round;
+  const std::map<Pair, PairHistory> histories = histories_of(sweep, verdict.questions);
+  return round_for_pairs(sweep, pairs_to_ask(survey, verdict, histories), at_once, rounds_left);
+}
+
+std::int64_t rounds_for_questions(const Verdict& verdict, std::int64_t most) {
+  std::int64_t hosts = 0;
+  std::int64_t pairs = 0;
+  for (const Question& question : verdict.questions) {
+    const std::int64_t readings = std::max(question.readings, 1);
+    if (question.other < 0) {
+      hosts = std::max(hosts, readings);
+    } else {
+      pairs += readings;
+    }
+  }
+  return std::clamp<std::int64_t>(hosts + pairs, 0, std::max<std::int64_t>(most, 0));
+}
+
+std::string text_of_questions(const Sweep& sweep, const std::vector<const Question*>& questions) {
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < std::min(questions.size(), kMostNamed); ++i) {
+    const Question& question = *questions[i];
+    const std::string& host = sweep.hosts[place(question.host)];
+    const std::string who =
+        question.other < 0 ? host : fmt::format("{} and {}", host, sweep.hosts[place(question.other)]);
+    texts.push_back(question.why.empty() ? who : fmt::format("{} ({})", who, question.why));
+  }
+  const std::size_t more = questions.size() - texts.size();
+  return fmt::format("{}{}", fmt::join(texts, "; "), more > 0 ? fmt::format("; and {} more", more) : "");
+}
+
+}  // namespace fabricbench::cluster

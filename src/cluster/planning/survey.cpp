@@ -1,0 +1,166 @@
+#include "cluster/planning/survey.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+namespace fabricbench::cluster {
+namespace {
+
+constexpr std::uint8_t kForth = 1;
+constexpr std::uint8_t kBack = 2;
+constexpr std::uint8_t kBoth = kForth | kBack;
+
+std::size_t at(std::int32_t host) { return static_cast<std::size_t>(host); }
+
+/// The bits that say a pair has been measured.
+std::uint8_t all_bits(bool both_directions, std::uint8_t bits) {
+  return both_directions ? static_cast<std::uint8_t>(bits == kBoth) : static_cast<std::uint8_t>(bits != 0);
+}
+
+/// A failure of `host` with `partner`; the partner is known to work.
+struct Failure {
+  std::int32_t host;
+  std::int32_t partner;
+  bool partner_works;
+};
+
+/// By host, the last round in which anything of it was measured; -1: none was.
+std::vector<std::int32_t> last_work(const Sweep& sweep) {
+  std::vector<std::int32_t> rounds(sweep.hosts.size(), -1);
+  for (const Reading& reading : sweep.readings) {
+    if (reading.outcome != Outcome::kMeasured) continue;
+    for (const std::int32_t host : {reading.from, reading.to}) {
+      rounds[at(host)] = std::max(rounds[at(host)], reading.round);
+    }
+  }
+  return rounds;
+}
+
+/// What failed after the last that worked, sorted by host and partner.
+std::vector<Failure> failures_since(const Sweep& sweep, const std::vector<std::int32_t>& worked) {
+  std::vector<Failure> failures;
+  for (const Reading& reading : sweep.readings) {
+    if (reading.outcome != Outcome::kFailed) continue;
+    for (const auto& [host, partner] : {std::pair(reading.from, reading.to), std::pair(reading.to, reading.from)}) {
+      if (reading.round <= worked[at(host)]) continue;
+      const bool has_never_worked = worked[at(host)] < 0;
+      failures.push_back({host, partner, worked[at(partner)] > (has_never_worked ? -1 : reading.round)});
+    }
+  }
+  std::sort(failures.begin(), failures.end(), [](const Failure& a, const Failure& b) {
+    return std::tie(a.host, a.partner, b.partner_works) < std::tie(b.host, b.partner, a.partner_works);
+  });
+  return failures;
+}
+
+std::vector<std::uint8_t> hosts_left_out(const Sweep& sweep, const SweepPlan& plan) {
+  std::vector<std::uint8_t> out(sweep.hosts.size(), 0);
+  for (const std::int32_t host : plan.absent) out[at(host)] = 1;
+  const std::vector<std::int32_t> worked = last_work(sweep);
+  const std::vector<Failure> failures = failures_since(sweep, worked);
+  for (std::size_t i = 0; i < failures.size();) {
+    const std::int32_t host = failures[i].host;
+    int proven = 0;
+    int partners = 0;
+    for (std::int32_t earlier = -1; i < failures.size() && failures[i].host == host; ++i) {
+      if (failures[i].partner == earlier) continue;  // the first of a partner's has the answer
+      earlier = failures[i].partner;
+      ++partners;
+      if (failures[i].partner_works) ++proven;
+    }
+    const bool nobody_works = worked[at(host)] < 0 && partners >= 2 * plan.failures;
+    if (proven >= plan.failures || nobody_works) out[at(host)] = 1;
+  }
+  return out;
+}
+
+/// What the last round has finished, and whether it was to have more.
+void look_at_last_round(const Sweep& sweep, Survey& survey) {
+  survey.busy.assign(sweep.hosts.size(), 0);
+  for (const Reading& reading : sweep.readings) {
+    if (reading.round != survey.last) continue;
+    survey.at_once = std::max(survey.at_once, std::int64_t{reading.concurrent});
+    survey.busy[at(reading.from)] |= reading.both_ways ? kBoth : kForth;
+    survey.busy[at(reading.to)] |= reading.both_ways ? kBoth : kBack;
+  }
+  std::int64_t hosts = 0;
+  for (std::uint8_t& bits : survey.busy) {
+    bits = all_bits(survey.both_directions, bits);
+    hosts += bits;
+  }
+  survey.finished = hosts / 2;
+}
+
+/// As many whole rounds as the readings can have filled, and the one after them.
+std::int64_t rounds_to_look_at(const Sweep& sweep, const Survey& survey, const Schedule& schedule, std::int64_t most) {
+  const std::int64_t idle = static_cast<std::int64_t>(sweep.hosts.size()) - survey.taking_part();
+  const std::int64_t least_meetings = schedule.meetings() - idle;
+  if (least_meetings <= 0) return most;
+  return std::min(most, static_cast<std::int64_t>(sweep.readings.size()) / least_meetings + 1);
+}
+
+std::size_t place_of(const Schedule& schedule, const Schedule::Slot& slot) {
+  return static_cast<std::size_t>(slot.whole_round) * static_cast<std::size_t>(schedule.meetings()) +
+         static_cast<std::size_t>(slot.index);
+}
+
+/// Fills in what has been measured of the first whole rounds.
+void note_measured(const Sweep& sweep, const Schedule& schedule, Survey& survey) {
+  for (const Reading& reading : sweep.readings) {
+    if (reading.from == reading.to) continue;  // within a host
+    const std::size_t place = place_of(schedule, schedule.slot_of({reading.from, reading.to}));
+    if (place >= survey.measured.size()) continue;
+    survey.measured[place] |= reading.both_ways ? kBoth : (reading.from < reading.to ? kForth : kBack);
+  }
+}
+
+/// In how many rounds a pair of the whole rounds that are done was measured for the first time.
+std::int64_t rounds_for_everybody(const Sweep& sweep, const Schedule& schedule, std::int64_t whole_done) {
+  std::vector<std::int32_t> rounds;
+  std::vector<std::uint8_t> seen(static_cast<std::size_t>(whole_done) * static_cast<std::size_t>(schedule.meetings()));
+  for (const Reading& reading : sweep.readings) {
+    if (reading.from == reading.to) continue;
+    const std::size_t place = place_of(schedule, schedule.slot_of({reading.from, reading.to}));
+    if (place >= seen.size() || seen[place] != 0) continue;
+    seen[place] = 1;
+    if (rounds.empty() || rounds.back() != reading.round) rounds.push_back(reading.round);
+  }
+  std::sort(rounds.begin(), rounds.end());
+  return std::unique(rounds.begin(), rounds.end()) - rounds.begin();
+}
+
+bool is_done(const Survey& survey, const Schedule& schedule, std::int64_t whole_round) {
+  for (std::int64_t part = 0; part < schedule.parts(); ++part) {
+    for (const Meeting& meeting : schedule.round(whole_round * schedule.parts() + part)) {
+      if (survey.needs(schedule, meeting)) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+bool Survey::needs(const Schedule& schedule, const Meeting& meeting) const {
+  if (left_out[at(meeting.first)] != 0 || left_out[at(meeting.second)] != 0) return false;
+  const std::size_t place = place_of(schedule, schedule.slot_of(meeting));
+  return place >= measured.size() || all_bits(both_directions, measured[place]) == 0;
+}
+
+std::int64_t Survey::taking_part() const { return std::count(left_out.begin(), left_out.end(), std::uint8_t{0}); }
+
+Survey survey_of(const Sweep& sweep, const SweepPlan& plan, const Schedule& schedule, std::int64_t whole_rounds) {
+  Survey survey;
+  survey.both_directions = plan.both_directions;
+  for (const Reading& reading : sweep.readings) survey.last = std::max(survey.last, std::int64_t{reading.round});
+  look_at_last_round(sweep, survey);
+  survey.left_out = hosts_left_out(sweep, plan);
+  const std::int64_t looked_at = rounds_to_look_at(sweep, survey, schedule, whole_rounds);
+  survey.measured.assign(static_cast<std::size_t>(looked_at) * static_cast<std::size_t>(schedule.meetings()), 0);
+  note_measured(sweep, schedule, survey);
+  while (survey.whole_done < looked_at && is_done(survey, schedule, survey.whole_done)) ++survey.whole_done;
+  if (plan.find) survey.extra = survey.last + 1 - rounds_for_everybody(sweep, schedule, survey.whole_done);
+  return survey;
+}
+
+}  // namespace fabricbench::cluster

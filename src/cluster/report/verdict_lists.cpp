@@ -1,0 +1,164 @@
+#include "cluster/report/verdict_lists.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <set>
+#include <tuple>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "cluster/hosts/host_fold.h"
+
+namespace fabricbench::cluster {
+namespace {
+
+/// A pair alone that is faster than this is disturbed by the others: below 0.97 of the rate alone.
+constexpr double kMostAloneOverTogether = 1 / 0.97;
+
+using List = std::vector<std::string> HostLists::*;
+
+/// In this order: what puts a host in an earlier list goes before what puts it in a later one.
+constexpr std::array<List, 6> kLists = {&HostLists::dead,    &HostLists::slow,       &HostLists::unsteady,
+                                        &HostLists::suspect, &HostLists::not_judged, &HostLists::fine};
+
+std::size_t place_of(List list) {
+  return static_cast<std::size_t>(std::find(kLists.begin(), kLists.end(), list) - kLists.begin());
+}
+
+/// What a finding says of the hosts that it names. Where a path or a switch is slow, its hosts are fine.
+List list_for(Blame blame) {
+  switch (blame) {
+    case Blame::kHost:
+    case Blame::kNic: return &HostLists::slow;
+    case Blame::kTransient: return &HostLists::unsteady;
+    case Blame::kDead: return &HostLists::dead;
+    case Blame::kUndecided: return &HostLists::suspect;
+    case Blame::kPair:
+    case Blame::kLeaf:
+    case Blame::kLeafPair:
+    case Blame::kRail:
+    case Blame::kDeadPair: break;
+  }
+  return &HostLists::fine;
+}
+
+/// What the headline says of findings of a kind: `2 paths are slow`.
+struct Phrase {
+  Blame blame;
+  std::string_view thing;
+  std::string_view one;
+  std::string_view several;
+};
+
+// A slow host and a slow NIC make a slow host each, and are counted by host. The order is that of the headline.
+constexpr std::array<Phrase, 5> kPhrases = {
+    {{Blame::kLeaf, "leaf", "is slow towards the others", "are slow towards the others"},
+     {Blame::kLeafPair, "path between leaves", "is slow", "are slow"},
+     {Blame::kRail, "rail", "is slow everywhere", "are slow everywhere"},
+     {Blame::kPair, "path", "is slow", "are slow"},
+     {Blame::kDeadPair, "path", "carries nothing", "carry nothing"}}};
+
+std::string plural_of(std::string_view thing) {
+  if (thing == "leaf") return "leaves";
+  if (thing == "path between leaves") return "paths between leaves";
+  return fmt::format("{}s", thing);
+}
+
+void add(std::vector<std::string>& parts, std::size_t number, std::string_view thing, std::string_view one,
+         std::string_view several) {
+  if (number == 0) return;
+  parts.push_back(fmt::format("{} {}", counted(static_cast<std::int64_t>(number), thing), number == 1 ? one : several));
+}
+
+/// How many paths, leaves or rails; one that has a finding for each of several rails or directions is one.
+std::size_t things_blamed(const Verdict& verdict, Blame blame) {
+  std::set<std::tuple<std::vector<std::int32_t>, std::int32_t, std::int32_t, std::int32_t>> things;
+  for (const Finding& finding : verdict.findings) {
+    if (finding.blame != blame) continue;
+    const std::int32_t rail = blame == Blame::kRail ? finding.rail : -1;
+    things.emplace(finding.hosts, finding.leaf, finding.other_leaf, rail);
+  }
+  return things.size();
+}
+
+std::string of_fine_hosts(const Sweep& sweep, const HostLists& lists) {
+  const std::size_t hosts = sweep.hosts.size();
+  if (lists.fine.size() == hosts)
+    return fmt::format("all {} are fine", counted(static_cast<std::int64_t>(hosts), "host"));
+  return fmt::format("{} of {} {} fine", lists.fine.size(), counted(static_cast<std::int64_t>(hosts), "host"),
+                     lists.fine.size() == 1 ? "is" : "are");
+}
+
+}  // namespace
+
+HostLists host_lists(const Sweep& sweep, const Verdict& verdict) {
+  std::vector<std::size_t> places(sweep.hosts.size(), place_of(&HostLists::fine));
+  const auto put = [&](std::int32_t host, List list) {
+    std::size_t& place = places[static_cast<std::size_t>(host)];
+    place = std::min(place, place_of(list));
+  };
+  for (const std::int32_t host : verdict.not_judged) put(host, &HostLists::not_judged);
+  for (const Finding& finding : verdict.findings) {
+    for (const std::int32_t host : finding.hosts) put(host, list_for(finding.blame));
+  }
+  for (const Question& question : verdict.questions) {
+    std::size_t& place = places[static_cast<std::size_t>(question.host)];
+    if (question.other < 0 && place == place_of(&HostLists::fine)) place = place_of(&HostLists::suspect);
+  }
+  HostLists lists;
+  for (std::size_t host = 0; host < places.size(); ++host) (lists.*kLists[places[host]]).push_back(sweep.hosts[host]);
+  for (const List list : kLists) std::sort((lists.*list).begin(), (lists.*list).end(), comes_before);
+  return lists;
+}
+
+std::vector<std::pair<std::string_view, const std::vector<std::string>*>> titled(const HostLists& lists) {
+  std::vector<std::pair<std::string_view, const std::vector<std::string>*>> all = {{"Slow", &lists.slow},
+                                                                                   {"Dead", &lists.dead},
+                                                                                   {"Unsteady", &lists.unsteady},
+                                                                                   {"Suspect", &lists.suspect},
+                                                                                   {"Not judged", &lists.not_judged},
+                                                                                   {"Fine", &lists.fine}};
+  std::erase_if(all, [](const auto& list) { return list.second->empty(); });
+  return all;
+}
+
+std::vector<std::pair<std::int32_t, std::int32_t>> suspect_paths(const Verdict& verdict) {
+  std::set<std::pair<std::int32_t, std::int32_t>> named;
+  for (const Finding& finding : verdict.findings) {
+    if (finding.hosts.size() == 2) named.insert(std::minmax(finding.hosts[0], finding.hosts[1]));
+  }
+  std::vector<std::pair<std::int32_t, std::int32_t>> paths;
+  for (const Question& question : verdict.questions) {
+    if (question.other < 0 || !named.insert(std::minmax(question.host, question.other)).second) continue;
+    paths.emplace_back(question.host, question.other);
+  }
+  return paths;
+}
+
+std::string headline(const Sweep& sweep, const Verdict& verdict) {
+  const HostLists lists = host_lists(sweep, verdict);
+  std::vector<std::string> parts;
+  add(parts, lists.slow.size(), "host", "is slow", "are slow");
+  add(parts, lists.dead.size(), "host", "is dead", "are dead");
+  add(parts, lists.unsteady.size(), "host", "is slow now and then", "are slow now and then");
+  for (const Phrase& phrase : kPhrases) {
+    add(parts, things_blamed(verdict, phrase.blame), phrase.thing, phrase.one, phrase.several);
+  }
+  add(parts, lists.suspect.size(), "host", "is suspect", "are suspect");
+  add(parts, suspect_paths(verdict).size(), "path", "is suspect", "are suspect");
+  if (parts.empty() && verdict.judged == Judged::kUnknown) parts.emplace_back("Too little was measured to judge by");
+  if (parts.empty()) parts.emplace_back("Nothing is slow");
+  std::string text = fmt::format("{}; {}", fmt::join(parts, ", "), of_fine_hosts(sweep, lists));
+  if (!lists.not_judged.empty()) text += fmt::format(", {} not judged", lists.not_judged.size());
+  return text;
+}
+
+std::string counted(std::int64_t number, std::string_view thing) {
+  return number == 1 ? fmt::format("1 {}", thing) : fmt::format("{} {}", number, plural_of(thing));
+}
+
+bool is_oversubscribed(const Verdict& verdict) { return verdict.alone_over_together > kMostAloneOverTogether; }
+
+}  // namespace fabricbench::cluster

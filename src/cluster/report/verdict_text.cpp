@@ -1,0 +1,260 @@
+#include "cluster/report/verdict_text.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "cluster/hosts/host_fold.h"
+#include "cluster/report/finding_words.h"
+#include "cluster/report/sweep_map.h"
+#include "cluster/report/verdict_lists.h"
+
+namespace fabricbench::cluster {
+namespace {
+
+// Enough for a person at a time; --json has all.
+constexpr std::size_t kMostFindings = 20;
+constexpr std::size_t kMostQuestions = 8;
+constexpr std::size_t kMostStrata = 24;
+constexpr std::string_view kLabelFormat = "    {:<10}  {}\n";
+
+constexpr std::string_view kBad = "\x1b[1;31m";
+constexpr std::string_view kDoubtful = "\x1b[1;33m";
+constexpr std::string_view kGood = "\x1b[1;32m";
+constexpr std::string_view kPlain = "\x1b[0m";
+
+std::string painted(const std::string& text, std::string_view colour, const VerdictStyle& style) {
+  return style.colour ? fmt::format("{}{}{}", colour, text, kPlain) : text;
+}
+
+std::string_view colour_of(const Verdict& verdict) {
+  if (verdict.judged == Judged::kClean) return kGood;
+  return verdict.judged == Judged::kSlow ? kBad : kDoubtful;
+}
+
+/// A word that the eye finds, before the sentence.
+std::string_view tag(const Finding& finding) {
+  switch (finding.blame) {
+    case Blame::kHost: return "SLOW HOST";
+    case Blame::kNic: return "SLOW NIC";
+    case Blame::kPair: return "SLOW PATH";
+    case Blame::kLeaf: return "SLOW LEAF";
+    case Blame::kLeafPair: return "SLOW SPINE";
+    case Blame::kRail: return "SLOW RAIL";
+    case Blame::kTransient: return "UNSTEADY";
+    case Blame::kDead: return "DEAD HOST";
+    case Blame::kDeadPair: return "DEAD PATH";
+    case Blame::kUndecided: break;
+  }
+  return "CANNOT TELL";
+}
+
+std::string line(std::string_view label, std::string_view text) {
+  return fmt::format(fmt::runtime(kLabelFormat), label, text);
+}
+
+std::string commands_text(const std::vector<NextCommand>& commands) {
+  std::string text;
+  for (const NextCommand& each : commands) {
+    text += line(text.empty() ? "next" : "", fmt::format("{}  # {}", each.command, each.purpose));
+  }
+  return text;
+}
+
+std::string finding_text(const Sweep& sweep, const Verdict& verdict, const Finding& finding, const HostLists& lists,
+                         const VerdictStyle& style) {
+  const std::string_view colour = finding.blame == Blame::kUndecided ? kDoubtful : kBad;
+  std::string text =
+      fmt::format("\n{}  {}\n", painted(fmt::format("{:<11}", tag(finding)), colour, style), sentence(sweep, finding));
+  text += line("how bad", extent(finding));
+  if (!finding.reason.empty()) text += line("reason", finding.reason);
+  text += line("rests on", evidence(finding));
+  text += line("how sure", certainty(finding));
+  if (const std::string open = open_question(sweep, verdict, finding); !open.empty()) text += line("to settle", open);
+  return text + commands_text(next_commands(sweep, finding, lists.fine));
+}
+
+std::string findings_text(const Sweep& sweep, const Verdict& verdict, const VerdictStyle& style) {
+  const HostLists lists = host_lists(sweep, verdict);
+  const std::size_t shown = std::min(verdict.findings.size(), kMostFindings);
+  std::string text;
+  for (std::size_t i = 0; i < shown; ++i) text += finding_text(sweep, verdict, verdict.findings[i], lists, style);
+  if (const std::size_t more = verdict.findings.size() - shown; more > 0) {
+    text +=
+        fmt::format("\nand {}, less bad; --json has all\n", counted(static_cast<std::int64_t>(more), "more finding"));
+  }
+  return text;
+}
+
+std::string pair_line(const Sweep& sweep, const Finding& finding, std::string_view title) {
+  return fmt::format("{}: {} {}\n", title, sweep.hosts[static_cast<std::size_t>(finding.hosts.at(0))],
+                     sweep.hosts[static_cast<std::size_t>(finding.hosts.at(1))]);
+}
+
+const std::string& leaf_for(const Sweep& sweep, std::int32_t leaf) {
+  return sweep.leaves.at(static_cast<std::size_t>(leaf));
+}
+
+/// Of what is no host.
+std::string path_line(const Sweep& sweep, const Finding& finding) {
+  switch (finding.blame) {
+    case Blame::kPair: return pair_line(sweep, finding, "Slow path");
+    case Blame::kDeadPair: return pair_line(sweep, finding, "Dead path");
+    case Blame::kLeaf: return fmt::format("Slow leaf: {}\n", leaf_for(sweep, finding.leaf));
+    case Blame::kLeafPair:
+      return fmt::format("Slow path of leaves: {} {}\n", leaf_for(sweep, finding.leaf),
+                         leaf_for(sweep, finding.other_leaf));
+    case Blame::kRail: return fmt::format("Slow rail: {}\n", sweep.rails.at(static_cast<std::size_t>(finding.rail)));
+    case Blame::kHost:
+    case Blame::kNic:
+    case Blame::kTransient:
+    case Blame::kDead:
+    case Blame::kUndecided: break;
+  }
+  return "";
+}
+
+/// What is to blame, folded where it is hosts.
+std::string blamed_lines(const Sweep& sweep, const Verdict& verdict) {
+  std::string text;
+  const HostLists lists = host_lists(sweep, verdict);
+  for (const auto& [title, hosts] : titled(lists)) text += fmt::format("{}: {}\n", title, fold_hosts(*hosts));
+  std::set<std::string> said;  // a path may be slow on several rails
+  for (const Finding& finding : verdict.findings) {
+    const std::string path = path_line(sweep, finding);
+    if (said.insert(path).second) text += path;
+  }
+  return text;
+}
+
+/// The columns of what was measured that have something to say.
+struct Columns {
+  bool rails = false;
+  bool leaves = false;
+  bool both_ways = false;
+};
+
+Columns columns_of(const Sweep& sweep, const Verdict& verdict) {
+  Columns columns = {sweep.rails.size() > 1, !sweep.leaf_of.empty(), false};
+  for (const Stratum& stratum : verdict.strata) columns.both_ways |= stratum.both_ways;
+  return columns;
+}
+
+std::string where_text(const Sweep& sweep, const Stratum& stratum, const Columns& columns) {
+  std::string text;
+  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  if (columns.rails) {
+    add(fmt::format("rail {} to {}", sweep.rails[static_cast<std::size_t>(stratum.from_rail)],
+                    sweep.rails[static_cast<std::size_t>(stratum.to_rail)]));
+  }
+  if (columns.leaves) add(stratum.same_leaf ? "within a leaf" : "between leaves");
+  if (columns.both_ways) add(stratum.both_ways ? "both directions together" : "one direction");
+  return text;
+}
+
+std::string strata_text(const Sweep& sweep, const Verdict& verdict) {
+  if (verdict.strata.empty()) return "";
+  const Columns columns = columns_of(sweep, verdict);
+  const std::size_t shown = std::min(verdict.strata.size(), kMostStrata);
+  std::vector<std::string> names;
+  std::size_t width = 0;
+  for (std::size_t i = 0; i < shown; ++i) {
+    const Stratum& stratum = verdict.strata[i];
+    const std::string where = where_text(sweep, stratum, columns);
+    names.push_back(sweep.kinds[static_cast<std::size_t>(stratum.kind)] + (where.empty() ? "" : ", ") + where);
+    width = std::max(width, names.back().size());
+  }
+  std::string text = fmt::format("    {:<{}}  {:>9}  {:>10}  {:>7}\n", "", width, "readings", "usual GB/s", "spread");
+  for (std::size_t i = 0; i < shown; ++i) {
+    const Stratum& stratum = verdict.strata[i];
+    text += fmt::format("    {:<{}}  {:>9}  {:>10}  {:>5.1f} %\n", names[i], width, stratum.readings,
+                        gb_per_s(stratum.centre), 100 * stratum.scale);
+  }
+  const std::size_t more = verdict.strata.size() - shown;
+  return more > 0 ? text + fmt::format("    and {} more; --json has all\n", more) : text;
+}
+
+std::string disturbance_text(const Verdict& verdict) {
+  if (verdict.alone_over_together <= 0) return "";
+  if (!is_oversubscribed(verdict)) {
+    return fmt::format(
+        "    A pair alone reaches {:.2f} times what it does in a full round: pairs do not disturb each other.\n",
+        verdict.alone_over_together);
+  }
+  return fmt::format(
+      "    A pair alone reaches {:.2f} times what it does in a full round: the fabric is oversubscribed, or the pairs\n"
+      "    disturb each other. Measure fewer at once: scripts/sweep_pairs.sh --max-concurrent N.\n",
+      verdict.alone_over_together);
+}
+
+std::int64_t rounds_of(const Sweep& sweep) {
+  std::vector<std::int32_t> rounds;
+  for (const Reading& reading : sweep.readings) {
+    if (rounds.empty() || rounds.back() != reading.round) rounds.push_back(reading.round);
+  }
+  std::sort(rounds.begin(), rounds.end());
+  return std::unique(rounds.begin(), rounds.end()) - rounds.begin();
+}
+
+std::string measured_text(const Sweep& sweep, const Verdict& verdict, const VerdictSettings& settings) {
+  std::string text =
+      fmt::format("\nMeasured: {} in {}", counted(verdict.readings, "reading"), counted(rounds_of(sweep), "round"));
+  if (verdict.failed > 0) text += fmt::format(", {} of them without a figure", verdict.failed);
+  text += fmt::format("; slow is what is more than {:g} % below what is expected\n", 100 * settings.tolerance);
+  text += strata_text(sweep, verdict);
+  if (verdict.outliers > 0) {
+    text += fmt::format("    {:.2g} % of the readings are slow once and not again.\n", 100 * verdict.outliers);
+  }
+  return text + disturbance_text(verdict);
+}
+
+std::string questions_text(const Sweep& sweep, const Verdict& verdict) {
+  if (verdict.questions.empty()) return "";
+  std::string text = "\nOpen, and decided by more readings (scripts/sweep_pairs.sh --find takes them):\n";
+  const std::size_t shown = std::min(verdict.questions.size(), kMostQuestions);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const Question& question = verdict.questions[i];
+    const std::string partner =
+        question.other < 0 ? "any that is fine" : sweep.hosts[static_cast<std::size_t>(question.other)];
+    text += fmt::format("    {} with {}: {} more; {}\n", sweep.hosts[static_cast<std::size_t>(question.host)], partner,
+                        question.readings, question.why);
+  }
+  if (verdict.questions.size() > shown)
+    text += fmt::format("    and {} more; --json has all\n", verdict.questions.size() - shown);
+  return text;
+}
+
+/// What to know of the readings before believing the rest.
+std::string notes_text(const Verdict& verdict) {
+  std::string text;
+  for (const std::string& note : verdict.notes) text += fmt::format("    Note: {}\n", note);
+  return text;
+}
+
+}  // namespace
+
+std::string verdict_text(const Sweep& sweep, const Verdict& verdict, const VerdictSettings& settings,
+                         const VerdictStyle& style) {
+  std::string text = painted(headline(sweep, verdict) + ".", colour_of(verdict), style) + "\n";
+  text += findings_text(sweep, verdict, style);
+  text += "\n" + blamed_lines(sweep, verdict);
+  text += measured_text(sweep, verdict, settings) + notes_text(verdict) + questions_text(sweep, verdict);
+  if (style.map) text += "\n" + sweep_map(sweep, verdict, style.colour);
+  return text;
+}
+
+std::string verdict_lines(const Sweep& sweep, const Verdict& verdict) {
+  std::string text = blamed_lines(sweep, verdict);
+  for (const auto& [host, other] : suspect_paths(verdict)) {
+    text += fmt::format("Suspect path: {} {}\n", sweep.hosts[static_cast<std::size_t>(host)],
+                        sweep.hosts[static_cast<std::size_t>(other)]);
+  }
+  return text;
+}
+
+}  // namespace fabricbench::cluster
