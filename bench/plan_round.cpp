@@ -45,11 +45,17 @@ void run(int hosts, int rounds, bool find) {
   plan.least_rounds = rounds;
   const Planner planner(plan);
   std::vector<double> times;
-  while (!planner.needs_verdict(sweep)) {
+  bool is_judged = false;  // judging is measured elsewhere
+  const auto judge = [&] {
+    is_judged = true;
+    return Verdict();
+  };
+  while (true) {
     const Seconds began = now();
-    const PlannedRound round = planner.next(sweep, {});
-    times.push_back(now() - began);
-    if (round.meetings.empty()) break;
+    const PlannedRound round = planner.next(sweep, judge);
+    const Seconds took = now() - began;
+    if (round.meetings.empty() || is_judged) break;
+    times.push_back(took);
     measure(round, sweep);
   }
   fmt::print("{} hosts{}, {} rounds, {} readings: {:.2f} ms for the next round at most, {:.2f} ms the median\n", hosts,

@@ -136,8 +136,8 @@ begin_records() {
     "$scripts/sweep_record.py" begin "$records" --hosts "$work/hosts" ${locality:+--locality "$locality"} "${settings[@]}"
 }
 
-# ask_plan [OPTION]: what plan_sweep says after all that was measured.
-ask_plan() { ask_plan_after "$records" "$@"; }
+# What plan_sweep says after all that was measured.
+ask_plan() { ask_plan_after "$records"; }
 
 # ask_plan_after FILE [OPTION]
 ask_plan_after() {
@@ -150,13 +150,14 @@ ask_plan_after() {
 # From here to the end of sweep_rounds, what programs print goes by files: bash 5.2 stumbles over a trap that it runs while
 # it waits for a command in $(), and Ctrl-C has to work at any time.
 
-# Sets why, and round: lines of the round's number, the pairs at the same time, and both hosts.
+# Sets why, rounds_left, and round: lines of the round's number, the pairs at the same time, and both hosts.
 next_round() {
     local line
-    why='' round=()
+    why='' round=() rounds_left=0
     ask_plan >"$work/plan"
     while IFS= read -r line; do
         case $line in
+            '# rounds left: '*) rounds_left=${line##*: } ;;
             '#'*) why=${line#'# '} ;;
             ?*) round+=("$line") ;;
         esac
@@ -202,14 +203,6 @@ tell_progress() {
     read -r ends <"$work/ends" || true
     seconds_in_words "$2"
     text="round $1: $ends in $in_words"
-    # Reading all records takes its time; of a large sweep, the estimate need not be made anew each round.
-    if ((SECONDS - estimated_at >= 30 || rounds_done <= 3)); then
-        ask_plan --estimate >"$work/estimate"
-        read -r rounds_left <"$work/estimate"
-        estimated_at=$SECONDS
-    else
-        rounds_left=$((rounds_left > 1 ? rounds_left - 1 : 1))
-    fi
     if ((rounds_left > 0)); then
         seconds_in_words $(((SECONDS - began) * rounds_left / rounds_done))
         text+="; about $rounds_left more, $in_words"
@@ -226,13 +219,9 @@ require_any_figure() {
 }
 
 sweep_rounds() {
-    local before='' why='' round=() number began_round in_words=''
-    while true; do
-        next_round
-        if [[ ${#round[@]} -eq 0 ]]; then
-            warn "${why:-the sweep is over}"
-            return
-        fi
+    local before='' why='' round=() rounds_left=0 number began_round took in_words=''
+    next_round
+    while [[ ${#round[@]} -gt 0 ]]; do
         [[ ${round[*]} != "$before" ]] || die "$kFailed" "no pair of the last round left a record in $records; see above"
         before=${round[*]}
         number=${round[0]%%$'\t'*}
@@ -242,13 +231,16 @@ sweep_rounds() {
             write_check
             run_round
         done
-        tell_progress "$number" $((SECONDS - began_round))
+        took=$((SECONDS - began_round))
+        next_round
+        tell_progress "$number" "$took"
         ((rounds_done != 2)) || require_any_figure
     done
+    warn "${why:-the sweep is over}"
 }
 
 print_round() {
-    local why='' round=() line words
+    local why='' round=() rounds_left=0 line words
     next_round
     warn "${why:-the sweep is over}"
     for rail in "${rails[@]}"; do
@@ -277,7 +269,7 @@ break_off() {
 main() {
     local host_options=() plan=() rails=('') pair_options=() extra=() mpi_options=() tolerance=() arguments=("$@")
     local locality='' seed='' records='' logs='' limit_s=60 size='' test='' launcher=mpirun agent=''
-    local resident=no resume=no dry_run=no rail='' job='' rounds_done=0 rounds_left=0 estimated_at=0 began=$SECONDS status=0
+    local resident=no resume=no dry_run=no rail='' job='' rounds_done=0 began=$SECONDS status=0
     local list_hosts plan_sweep find_slow_links resume_words=()
     read_options "$@"
     use_mpi

@@ -66,18 +66,13 @@ class Sweeps(Planning):  # 1 rank, 120 s
         self.assertEqual([len(each.pairs) for each in rounds], [8, 8, 8, 1, 0])
         self.assertIn("nothing is slow", rounds[-1].why)
 
-    def test_estimate(self):
+    def test_rounds_left(self):
         self.write_hosts(6)
-        left = []
-        for _ in range(6):
-            left.append(self.plan("--hosts", self.hosts, "--records", self.records, "--estimate").stdout)
-            if planned := self.next_round().pairs:
-                self.record(Round("", len(left) - 1, planned))
-        self.assertEqual(left, ["5\n", "4\n", "3\n", "2\n", "1\n", "0\n"])
+        self.assertEqual([each.left for each in self.sweep()], [5, 4, 3, 2, 1, 0])
 
     def test_hosts_from_standard_input(self):
         stdout = self.plan("--hosts", "-", stdin="node[01-04]\n").stdout
-        self.assertEqual(len(stdout.splitlines()), 3)
+        self.assertEqual(len(stdout.splitlines()), 4)
         self.assertEqual(self.plan("--hosts", "-", stdin="alone\n").stdout,
                          "# fewer than two hosts are left to be measured\n")
 
@@ -122,8 +117,7 @@ class Refusals(Planning):  # 1 rank, 60 s
 
     def test_options(self):
         for arguments in (("--rounds", 0), ("--rounds", 3, "--all-pairs"), ("--tolerance", "5%"),
-                          ("--find", "--tolerance", "often"), ("--max-concurrent", -1), ("--estimate", "--list-readings"),
-                          ("--unknown",)):
+                          ("--find", "--tolerance", "often"), ("--max-concurrent", -1), ("--unknown",)):
             with self.subTest(arguments):
                 self.refuse(USAGE, "", "--hosts", "-", *arguments, stdin="a\nb\n")
 

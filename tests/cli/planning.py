@@ -6,7 +6,7 @@ from collections import namedtuple
 
 from launch import PROGRAMS, ProgramTest, environment
 
-Round = namedtuple("Round", "why number pairs")
+Round = namedtuple("Round", "why left number pairs")
 
 
 class Planning(ProgramTest):
@@ -30,10 +30,11 @@ class Planning(ProgramTest):
     def next_round(self, *arguments):
         why, *lines = self.plan("--hosts", self.hosts, "--records", self.records, *arguments).stdout.splitlines()
         self.assertTrue(why.startswith("# "), why)
+        left = int(lines.pop(0).removeprefix("# rounds left: ")) if lines else 0
         fields = [line.split("\t") for line in lines]
         for number, concurrent, _, _ in fields:
             self.assertEqual((number, concurrent), (fields[0][0], str(len(fields))))
-        return Round(why[2:], int(fields[0][0]) if fields else None, [tuple(each[2:]) for each in fields])
+        return Round(why[2:], left, int(fields[0][0]) if fields else None, [tuple(each[2:]) for each in fields])
 
     def record(self, planned, pairs=None, rate=lambda sender, receiver: 10, program="send_recv_bibw"):
         """Appends both directions of pairs of a round; where the rate is 0, they failed."""

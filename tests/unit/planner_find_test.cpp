@@ -28,12 +28,14 @@ TEST(Find, AsksForNoVerdictBeforeTheFirstRounds) {
   const Planner planner(plan_to_find(8));
   const Fabric fabric{8};
   Sweep sweep = sweep_of(8);
-  for (int turn = 0; turn < 3; ++turn) {
-    EXPECT_FALSE(planner.needs_verdict(sweep));
-    fabric.measure(planner.next(sweep, {}), sweep);
-  }
-  EXPECT_TRUE(planner.needs_verdict(sweep));
-  EXPECT_FALSE(Planner(plan_of(8)).needs_verdict(sweep));
+  for (int turn = 0; turn < 3; ++turn) fabric.measure(planner.next(sweep, no_verdict), sweep);
+  int asked = 0;
+  static_cast<void>(planner.next(sweep, [&] {
+    ++asked;
+    return clean_verdict();
+  }));
+  EXPECT_EQ(asked, 1);
+  static_cast<void>(Planner(plan_of(8)).next(sweep, no_verdict));
 }
 
 TEST(Find, MeasuresMoreWhereReadingsScatter) {
@@ -122,7 +124,7 @@ TEST(Find, GivesSuspectsPartnersThatTheyHaveNotMet) {
 }
 
 /// A question about a pair that stands until it has been measured so often alone.
-Judge asks_about_pairs(std::vector<Pair> pairs, int readings) {
+JudgeOf asks_about_pairs(std::vector<Pair> pairs, int readings) {
   return [pairs = std::move(pairs), readings](const Sweep& so_far) {
     Verdict verdict = clean_verdict();
     for (const Pair& pair : pairs) {
@@ -192,7 +194,7 @@ TEST(Find, GivesUpAPairThatOnlyFails) {
   Planner planner(plan_to_find(8));
   std::vector<PlannedRound> alone;
   for (int turn = 0; turn < 100; ++turn) {
-    const PlannedRound round = planner.next(sweep, planner.needs_verdict(sweep) ? judge(sweep) : Verdict{});
+    const PlannedRound round = planner.next(sweep, [&] { return judge(sweep); });
     if (round.meetings.empty()) break;
     if (round.why.rfind("alone: ", 0) == 0) alone.push_back(round);
     for (const Meeting& meeting : round.meetings) {

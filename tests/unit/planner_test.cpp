@@ -75,7 +75,7 @@ TEST(Planner, RefusesWhatDoesNotFit) {
   SweepPlan shift = plan_of(4);
   shift.schedule.kind = ScheduleKind::kShift;
   EXPECT_THROW(Planner{shift}, std::invalid_argument);
-  EXPECT_THROW(static_cast<void>(Planner(plan_of(4)).next(sweep_of(5), {})), std::invalid_argument);
+  EXPECT_THROW(static_cast<void>(Planner(plan_of(4)).next(sweep_of(5), no_verdict)), std::invalid_argument);
 }
 
 TEST(Planner, LeavesADeadHostOutAfterTwoFailures) {
@@ -123,7 +123,7 @@ TEST(Planner, LeavesAHostOutThatDiesLater) {
   Sweep sweep = sweep_of(kHosts);
   const Planner planner(plan_of(kHosts));
   Fabric fabric{kHosts};
-  for (int turn = 0; turn < 4; ++turn) fabric.measure(planner.next(sweep, {}), sweep);
+  for (int turn = 0; turn < 4; ++turn) fabric.measure(planner.next(sweep, no_verdict), sweep);
   fabric.dead = {3};
   EXPECT_EQ(rounds_with(run(planner, fabric, sweep), 3).size(), 3U);  // the third shows that the second's partner works
 }
@@ -181,7 +181,7 @@ TEST(Planner, IsTheSameForTheSameReadings) {
   const auto rounds = run(planner, fabric, whole);
   Sweep sweep = sweep_of(12);
   for (const PlannedRound& round : rounds) {
-    const PlannedRound again = Planner(plan_to_find(12)).next(sweep, clean_verdict());
+    const PlannedRound again = Planner(plan_to_find(12)).next(sweep, clean_verdict);
     EXPECT_EQ(again.why, round.why);
     EXPECT_EQ(again.number, round.number);
     ASSERT_EQ(again.meetings.size(), round.meetings.size());

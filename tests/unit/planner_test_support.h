@@ -88,19 +88,23 @@ inline std::set<Pair> pairs_of(const Sweep& sweep) {
   return pairs;
 }
 
-using Judge = std::function<Verdict(const Sweep&)>;
+using JudgeOf = std::function<Verdict(const Sweep&)>;
+
+/// For rounds that no verdict decides.
+inline Verdict no_verdict() {
+  ADD_FAILURE() << "a verdict was asked for";
+  return {};
+}
 
 /// Runs a sweep to its end, and checks what is true of every plan. Returns its rounds.
 inline std::vector<PlannedRound> run(
     const Planner& planner, const Fabric& fabric, Sweep& sweep,
-    const Judge& judge = [](const Sweep&) { return clean_verdict(); }) {
+    const JudgeOf& judge = [](const Sweep&) { return clean_verdict(); }) {
   std::vector<PlannedRound> rounds;
   for (int turn = 0; turn < 2000; ++turn) {
-    const Verdict verdict = planner.needs_verdict(sweep) ? judge(sweep) : Verdict{};
-    const std::int64_t left = planner.rounds_left(sweep, verdict);
-    PlannedRound round = planner.next(sweep, verdict);
+    PlannedRound round = planner.next(sweep, [&] { return judge(sweep); });
     EXPECT_FALSE(round.why.empty());
-    EXPECT_EQ(left == 0, round.meetings.empty()) << round.why;
+    EXPECT_EQ(round.rounds_left == 0, round.meetings.empty()) << round.why;
     if (round.meetings.empty()) {
       rounds.push_back(std::move(round));
       return rounds;

@@ -32,6 +32,28 @@ TEST(PoorData, AHostThatDiesOnTheWay) {
   EXPECT_EQ(the_finding(judge(sweep), Blame::kDead).hosts, Hosts{4});
 }
 
+/// After two failures the planner does not try a host again: that has to be enough to say what is wrong.
+TEST(PoorData, AHostThatDiesOnTheWayFailsTwiceOnly) {
+  Sweep sweep = sweep_of(quiet_fabric(17), 12);
+  std::erase_if(sweep.readings,
+                [](const Reading& each) { return (each.from == 4 || each.to == 4) && each.round >= 8; });
+  for (Reading& each : sweep.readings) {
+    if ((each.from == 4 || each.to == 4) && each.round >= 6) each.outcome = Outcome::kFailed;
+  }
+  EXPECT_EQ(the_finding(judge(sweep), Blame::kDead).hosts, Hosts{4});
+}
+
+/// What fails at the end may be the whole network, of which nobody has been heard since.
+TEST(PoorData, TwoFailuresAtTheEndDoNotMakeAHostDead) {
+  Sweep sweep = sweep_of(quiet_fabric(17), 12);
+  for (Reading& each : sweep.readings) {
+    if ((each.from == 4 || each.to == 4) && each.round >= 10) each.outcome = Outcome::kFailed;
+  }
+  std::erase_if(sweep.readings,
+                [](const Reading& each) { return each.round >= 10 && each.outcome != Outcome::kFailed; });
+  EXPECT_TRUE(with_blame(judge(sweep), Blame::kDead).empty());
+}
+
 TEST(PoorData, ADeadRailOfAHostThatWorks) {
   FabricPlan plan = quiet_fabric(16);
   plan.rails = 2;

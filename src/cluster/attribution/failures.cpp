@@ -15,7 +15,8 @@
 namespace fabricbench::cluster {
 namespace {
 
-/// Partners that work otherwise and with whom a host fails before it is called dead; of one that worked before, more.
+/// Partners that work otherwise and with whom a host fails before it is called dead; of one that worked before, more,
+/// unless they have worked since.
 constexpr std::size_t kDeadPartners = 2;
 constexpr std::size_t kDeadPartnersLater = 3;
 
@@ -53,21 +54,48 @@ std::vector<FailedFlow> failed_flows(const Sweep& sweep, const Failures& failure
   return list;
 }
 
-/// By unit, how many different hosts that work it failed with since it last worked.
-std::vector<std::size_t> partners_failed(const Sweep& sweep, const Failures& failures) {
-  std::vector<std::set<std::int32_t>> partners(failures.works.size());
+/// How many different hosts that work a unit failed with since it last worked itself.
+struct FailedPartners {
+  std::size_t all = 0;
+  std::size_t since = 0;  ///< that have worked in a later round, so that whatever it was is not the whole network's
+};
+
+/// By unit, the last round in which it worked; -1: it never did.
+std::vector<std::int32_t> last_work(const Sweep& sweep, const Failures& failures) {
+  std::vector<std::int32_t> rounds(failures.works.size(), -1);
+  for (const Reading& reading : sweep.readings) {
+    if (reading.outcome != Outcome::kMeasured) continue;
+    for (const std::int32_t unit :
+         {unit_of(failures, reading.from, reading.from_rail), unit_of(failures, reading.to, reading.to_rail)}) {
+      std::int32_t& last = rounds[static_cast<std::size_t>(unit)];
+      last = std::max(last, reading.round);
+    }
+  }
+  return rounds;
+}
+
+/// By unit.
+std::vector<FailedPartners> partners_failed(const Sweep& sweep, const Failures& failures) {
+  struct Partners {
+    std::set<std::int32_t> all;
+    std::set<std::int32_t> since;
+  };
+  const std::vector<std::int32_t> worked = last_work(sweep, failures);
+  std::vector<Partners> partners(failures.works.size());
   for (const Reading& reading : sweep.readings) {
     const std::int32_t from = unit_of(failures, reading.from, reading.from_rail);
     const std::int32_t to = unit_of(failures, reading.to, reading.to_rail);
     for (const auto& [own, other, host] : {std::tuple{from, to, reading.to}, std::tuple{to, from, reading.from}}) {
-      std::set<std::int32_t>& failed = partners[static_cast<std::size_t>(own)];
-      if (reading.outcome == Outcome::kMeasured && !failed.empty()) failed.clear();
-      if (reading.outcome == Outcome::kFailed && at(failures.works, other)) failed.insert(host);
+      Partners& failed = partners[static_cast<std::size_t>(own)];
+      if (reading.outcome == Outcome::kMeasured && !failed.all.empty()) failed = {};
+      if (reading.outcome != Outcome::kFailed || !at(failures.works, other)) continue;
+      failed.all.insert(host);
+      if (worked[static_cast<std::size_t>(other)] > reading.round) failed.since.insert(host);
     }
   }
-  std::vector<std::size_t> counts;
+  std::vector<FailedPartners> counts;
   counts.reserve(partners.size());
-  for (const std::set<std::int32_t>& failed : partners) counts.push_back(failed.size());
+  for (const Partners& failed : partners) counts.push_back({failed.all.size(), failed.since.size()});
   return counts;
 }
 
@@ -264,10 +292,10 @@ Failures find_failures(const Sweep& sweep, std::int32_t rails) {
   }
   if (!any) return failures;
   failures.flows = failed_flows(sweep, failures);
-  const std::vector<std::size_t> partners = partners_failed(sweep, failures);
+  const std::vector<FailedPartners> partners = partners_failed(sweep, failures);
   for (std::size_t unit = 0; unit < units; ++unit) {
     const std::size_t least = failures.works[unit] != 0 ? kDeadPartnersLater : kDeadPartners;
-    if (partners[unit] >= least) failures.dead[unit] = 1;
+    if (partners[unit].all >= least || partners[unit].since >= kDeadPartners) failures.dead[unit] = 1;
   }
   return failures;
 }

@@ -233,21 +233,22 @@ Planner::Outlook Planner::look_at(const Sweep& sweep) const {
   return outlook;
 }
 
-bool Planner::needs_verdict(const Sweep& sweep) const {
-  if (!plan_.find) return false;
-  const Outlook outlook = look_at(sweep);
-  return !outlook.is_due && outlook.survey.taking_part() > 1;
-}
-
-PlannedRound Planner::next(const Sweep& sweep, const Verdict& verdict) const {
+PlannedRound Planner::next(const Sweep& sweep, const Judge& judge) const {
   const Outlook outlook = look_at(sweep);
   if (outlook.survey.taking_part() < 2) {
     return over(outlook, "fewer than two hosts are left to be measured" + left_out_text(sweep, outlook.survey));
   }
-  if (outlook.is_due) return of_schedule(sweep, outlook, "");
+  if (outlook.is_due) {
+    PlannedRound round = of_schedule(sweep, outlook, "");
+    round.rounds_left = left_before_judging(outlook);
+    return round;
+  }
   if (!plan_.find)
     return over(outlook, fmt::format("all is measured that was planned{}", left_out_text(sweep, outlook.survey)));
-  return next_to_find(sweep, verdict, outlook);
+  const Verdict verdict = judge();
+  PlannedRound round = next_to_find(sweep, verdict, outlook);
+  if (!round.meetings.empty()) round.rounds_left = left_after_judging(outlook, verdict);
+  return round;
 }
 
 /// What the verdict asks for.
@@ -328,20 +329,17 @@ std::string Planner::why_over(const Sweep& sweep, const Outlook& outlook, const 
   return fmt::format("after {} nothing more can be measured that would decide anything{}", so_far, rest);
 }
 
-std::int64_t Planner::rounds_left(const Sweep& sweep, const Verdict& verdict) const {
-  const Outlook outlook = look_at(sweep);
-  if (outlook.survey.taking_part() < 2) return 0;
-  const bool judged = plan_.find && !outlook.is_due;
-  if (judged && next_to_find(sweep, verdict, outlook).meetings.empty()) return 0;
-  const std::int64_t wanted = judged ? rounds_wanted(verdict) : rounds_before_judging();
-  const std::int64_t parts = outlook.schedule.parts();
-  std::int64_t left =
-      outlook.next.meetings.empty() ? 0 : std::max<std::int64_t>(wanted * parts - outlook.next.place, 0);
-  if (!plan_.find) return left;
-  if (!judged) return left + (outlook.interference.at_once > 1 ? 1 : 0);  // one pair alone
+std::int64_t Planner::left_before_judging(const Outlook& outlook) const {
+  const std::int64_t left = rounds_before_judging() * outlook.schedule.parts() - outlook.next.place;
+  const bool compares = plan_.find && outlook.interference.at_once > 1;  // one pair alone
+  return std::max<std::int64_t>(left, 1) + (compares ? 1 : 0);
+}
+
+std::int64_t Planner::left_after_judging(const Outlook& outlook, const Verdict& verdict) const {
+  const std::int64_t wanted = rounds_wanted(verdict) * outlook.schedule.parts();
+  const std::int64_t left = outlook.next.meetings.empty() ? 0 : std::max<std::int64_t>(wanted - outlook.next.place, 0);
   const std::int64_t extra_left = plan_.most_extra_rounds - outlook.survey.extra;
-  left += rounds_for_questions(verdict, extra_left);
-  return std::max<std::int64_t>(left, 1);
+  return std::max<std::int64_t>(left + rounds_for_questions(verdict, extra_left), 1);
 }
 
 }  // namespace fabricbench::cluster

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -40,7 +41,13 @@ struct PlannedRound {
   std::int64_t number = 0;        ///< from 0: Reading::round of its readings
   std::vector<Meeting> meetings;  ///< empty: nothing is left to measure
   std::string why;                ///< for people: what this round is for, or why the sweep is over
+  /// About how many rounds are left, this one too; 0 where nothing is. What readings still to come will ask for is not
+  /// known, so of `find` it is a lower bound.
+  std::int64_t rounds_left = 0;
 };
+
+/// What judge(sweep) says. Called only where the next round depends on it, since judging costs far more than planning.
+using Judge = std::function<Verdict()>;
 
 /// Plans round after round. Settled by the plan and what has been measured: the same readings give the same plan, so a
 /// sweep that was broken off goes on where it was, and what has been measured is not measured again.
@@ -54,14 +61,8 @@ class Planner {
   explicit Planner(SweepPlan plan);
 
   /// The next round, after what the sweep holds: everything of earlier rounds, in the order of PlannedRound::number.
-  /// `verdict` is judge(sweep); it is read only where needs_verdict(sweep). Host numbers are places in Sweep::hosts, of
-  /// which there are as many as the schedule has endpoints.
-  [[nodiscard]] PlannedRound next(const Sweep& sweep, const Verdict& verdict) const;
-  /// Whether the next round depends on the verdict: judging costs far more than planning.
-  [[nodiscard]] bool needs_verdict(const Sweep& sweep) const;
-  /// About how many rounds are left, the next one too; 0 where nothing is. What readings still to come will ask for is
-  /// not known, so of `find` it is a lower bound.
-  [[nodiscard]] std::int64_t rounds_left(const Sweep& sweep, const Verdict& verdict) const;
+  /// Host numbers are places in Sweep::hosts, of which there are as many as the schedule has endpoints.
+  [[nodiscard]] PlannedRound next(const Sweep& sweep, const Judge& judge) const;
 
  private:
   struct Outlook;
@@ -73,6 +74,8 @@ class Planner {
   [[nodiscard]] std::int64_t most_rounds() const;
   [[nodiscard]] std::int64_t rounds_before_judging() const;
   [[nodiscard]] std::int64_t rounds_wanted(const Verdict& verdict) const;
+  [[nodiscard]] std::int64_t left_before_judging(const Outlook& outlook) const;
+  [[nodiscard]] std::int64_t left_after_judging(const Outlook& outlook, const Verdict& verdict) const;
 
   SweepPlan plan_;
   Schedule schedule_;

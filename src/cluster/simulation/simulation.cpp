@@ -142,8 +142,7 @@ SimulatedSweep simulate(const Fabric& fabric, const SweepPlan& plan, const Verdi
   result.sweep = fabric.empty_sweep();
   const Planner planner(plan);
   for (;;) {
-    if (planner.needs_verdict(result.sweep)) result.verdict = judge(result.sweep, settings);
-    const PlannedRound round = planner.next(result.sweep, result.verdict);
+    const PlannedRound round = planner.next(result.sweep, [&] { return judge(result.sweep, settings); });
     if (round.meetings.empty()) break;
     fabric.measure(round.meetings, static_cast<std::int32_t>(round.number), result.sweep);
     ++result.rounds;

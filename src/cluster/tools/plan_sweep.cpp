@@ -35,16 +35,15 @@ struct PlanOptions {
   int concurrent = 0;
   std::uint64_t seed = 1;
   std::string tolerance = "5%";
-  bool estimate = false;
   bool list_readings = false;
 };
 
 bool read_options(int argc, char** argv, PlanOptions& options) {
   CLI::App app(
-      "Prints the next round of a sweep over pairs of hosts: a line that begins with # and says what it is for, then "
-      "for "
-      "each pair its round, how many pairs are to be measured at the same time, and both hosts, with tabs between "
-      "them. "
+      "Prints the next round of a sweep over pairs of hosts: a line that begins with # and says what it is for, "
+      "another "
+      "with about how many rounds are left, this one too, then for each pair its round, how many pairs are to be "
+      "measured at the same time, and both hosts, with tabs between them. "
       "No pairs: the sweep is over. The same records give the same round, so that a sweep that was broken off goes on "
       "where it was.\n"
       "Exit status: 0 well, also where the sweep is over; 2 wrong options or hosts, 3 a file is not there, 7 records "
@@ -72,12 +71,10 @@ bool read_options(int argc, char** argv, PlanOptions& options) {
                  "with --find: what is slower by less than this share is not slow [5%]")
       ->option_text("SHARE")
       ->needs(find);
-  auto* estimate = app.add_flag("--estimate", options.estimate, "print only about how many rounds are left");
   app.add_flag(
-         "--list-readings", options.list_readings,
-         "print what has been measured, as pairwise_bw --measured reads it; without --hosts, of all hosts that the "
-         "records name")
-      ->excludes(estimate);
+      "--list-readings", options.list_readings,
+      "print what has been measured, as pairwise_bw --measured reads it; without --hosts, of all hosts that the "
+      "records name");
   return read_command_line(app, argc, argv);
 }
 
@@ -155,6 +152,7 @@ void print_readings(const Sweep& sweep) {
 
 void print_round(const Sweep& sweep, const PlannedRound& round) {
   std::string text = fmt::format("# {}\n", round.why);
+  if (round.rounds_left > 0) text += fmt::format("# rounds left: {}\n", round.rounds_left);
   for (const Meeting& meeting : round.meetings) {
     text += fmt::format("{}\t{}\t{}\t{}\n", round.number, round.meetings.size(),
                         sweep.hosts[static_cast<std::size_t>(meeting.first)],
@@ -174,12 +172,7 @@ ExitStatus plan_sweep(int argc, char** argv) {
   const Planner planner(plan_of(options, sweep));
   VerdictSettings settings;
   settings.tolerance = parse_share(options.tolerance, "--tolerance");
-  const Verdict verdict = planner.needs_verdict(sweep) ? judge(sweep, settings) : Verdict{};
-  if (options.estimate) {
-    fmt::print("{}\n", planner.rounds_left(sweep, verdict));
-  } else {
-    print_round(sweep, planner.next(sweep, verdict));
-  }
+  print_round(sweep, planner.next(sweep, [&] { return judge(sweep, settings); }));
   return ExitStatus::kOk;
 }
 

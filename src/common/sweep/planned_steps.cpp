@@ -104,9 +104,8 @@ cluster::Verdict PlannedSteps::judged() const {
 }
 
 void PlannedSteps::plan_round() {
-  const cluster::Verdict verdict = planner_->needs_verdict(sweep_) ? judged() : cluster::Verdict{};
-  round_ = planner_->next(sweep_, verdict);
-  left_ = kStepsOfRound * planner_->rounds_left(sweep_, verdict);
+  round_ = planner_->next(sweep_, [this] { return judged(); });
+  left_ = kStepsOfRound * round_.rounds_left;
   for (cluster::Meeting& meeting : round_.meetings) {
     meeting = {endpoint_of_[static_cast<std::size_t>(meeting.first)],
                endpoint_of_[static_cast<std::size_t>(meeting.second)]};
