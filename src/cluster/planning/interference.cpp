@@ -109,8 +109,10 @@ Interference interference_of(const Sweep& sweep, const SweepPlan& plan, std::int
     Comparison comparison = comparer.at(found.at_once);
     found.compared = comparison.pairs;
     if (comparison.ratios.empty()) break;
-    found.alone_over_together = median(comparison.ratios);
-    if (found.alone_over_together <= 1 / kLeastRatio) break;
+    const double ratio = median(comparison.ratios);
+    const bool slowed = ratio > 1 / kLeastRatio;
+    if (slowed || !found.oversubscribed) found.alone_over_together = ratio;
+    if (!slowed) break;
     found.oversubscribed = true;
     found.at_once /= 2;
     found.compared = 0;

@@ -16,8 +16,8 @@ struct Interference {
   /// faster than beside so many others by more than what comes of chance, 1 / 0.97.
   std::int64_t at_once = 1;
   bool oversubscribed = false;  ///< whether it was halved
-  double alone_over_together =
-      0;                      ///< the median of all directions that it went by, at the last such comparison; 0: none
+  /// The median of all directions that it went by, at the last comparison, or at the last that halved; 0: none.
+  double alone_over_together = 0;
   std::int64_t compared = 0;  ///< pairs that have been measured alone and beside more than half of `at_once`
 };
 

@@ -48,6 +48,23 @@ MPI_Comm create(MPI_Comm parent, MPI_Group group) {
   return created;
 }
 
+/// Each pause is an eighth of the wait so far, so that it is noticed soon that all are there, and few wake-ups disturb
+/// whoever works.
+void wait_asleep(MPI_Request request) {
+  constexpr std::chrono::microseconds kFirstPause{50};
+  constexpr std::chrono::microseconds kLongestPause{10000};
+  constexpr int kPausesOfAWait = 8;
+  std::chrono::microseconds waited{0};
+  while (true) {
+    int done = 0;
+    check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    if (done != 0) return;
+    const auto pause = std::clamp(waited / kPausesOfAWait, kFirstPause, kLongestPause);
+    std::this_thread::sleep_for(pause);
+    waited += pause;
+  }
+}
+
 }  // namespace
 
 Communicator::Communicator(MPI_Comm communicator) : communicator_(communicator) {
@@ -105,33 +122,21 @@ std::vector<int> Communicator::same_colour(std::optional<int> colour, int key) c
 
 void Communicator::barrier() const { check(MPI_Barrier(communicator_), "MPI_Barrier"); }
 
-/// Each pause is an eighth of the wait so far, so that it is noticed soon that all are there, and few wake-ups disturb
-/// whoever works.
 void Communicator::barrier_asleep(bool sleeps) const {
-  constexpr std::chrono::microseconds kFirstPause{50};
-  constexpr std::chrono::microseconds kLongestPause{10000};
-  constexpr int kPausesOfAWait = 8;
   MPI_Request request = MPI_REQUEST_NULL;
   check(MPI_Ibarrier(communicator_, &request), "MPI_Ibarrier");
-  std::chrono::microseconds waited{0};
-  for (int done = 0; done == 0;) {
-    check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
-    if (done != 0 || !sleeps) continue;
-    const auto pause = std::clamp(waited / kPausesOfAWait, kFirstPause, kLongestPause);
-    std::this_thread::sleep_for(pause);
-    waited += pause;
+  if (sleeps) {
+    wait_asleep(request);
+  } else {
+    check(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
   }
 }
 
 std::int64_t Communicator::max_patiently(std::int64_t value) const {
-  constexpr auto kPause = std::chrono::milliseconds(5);
   std::int64_t most = 0;
   MPI_Request request = MPI_REQUEST_NULL;
   check(MPI_Iallreduce(&value, &most, 1, MPI_INT64_T, MPI_MAX, communicator_, &request), "MPI_Iallreduce");
-  for (int done = 0; done == 0;) {
-    check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
-    if (done == 0) std::this_thread::sleep_for(kPause);
-  }
+  wait_asleep(request);
   return most;
 }
 
