@@ -293,6 +293,7 @@ main() {
         sweep_rounds
     fi
     "$find_slow_links" "${tolerance[@]}" "$records" || status=$?
+    warn "draw it by: $scripts/plot_sweep.py --html ${records%.jsonl}.html $records"
     exit "$status"
 }
 

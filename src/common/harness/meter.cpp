@@ -123,7 +123,7 @@ Epoch Meter::gapless(Operation& operation, const VisitPlan& plan) {
     for (std::int64_t i = 0; i < plan.iterations; ++i) operation.start_iteration();
     operation.wait();
     ends.push_back(now());
-    received.push_back(operation.take_receive_time() / count);
+    received.push_back(operation.take_receive_time());
     heartbeat_.tick();
   }
   await_others(operation);
@@ -132,7 +132,7 @@ Epoch Meter::gapless(Operation& operation, const VisitPlan& plan) {
   Epoch epoch;
   reduce(times, epoch);
   epoch.cpu_times = {team_.group().max(median(times.front()))};
-  epoch.receive_times = {median(received)};
+  epoch.receive_times = {median(received) / count};
   return epoch;
 }
 

@@ -125,7 +125,7 @@ void Flow::receive() {
 }
 
 void Flow::finish() {
-  flush();
+  if (!settings_.latency) flush();
   wait_until([&] { return is_idle(); }, "requests to complete");
   received_ = expected_;
   if (receiving_) wait_for_arrivals(expected_);
