@@ -1,12 +1,13 @@
 """Pairs that are measured in rounds, one after the other: --pairs all and --concurrent."""
 
 import itertools
+import json
 import re
 
 from launch import PROGRAMS, fault
-from pair_program import PairTest
+from pair_program import PairTest, validate
 
-USAGE, WRONG_DATA = 2, 5
+USAGE, TIMEOUT, WRONG_DATA = 2, 4, 5
 FEW = ("-b", 64, "-e", 4096, "-f", 64, "-n", 10)
 SIZES = (64, 4096)
 
@@ -85,6 +86,25 @@ class InRounds(PairTest):  # 5 ranks, 300 s
         self.assertEqual(result.status, WRONG_DATA, result.stderr)
         self.assertEqual(len(re.findall(r"^fabricbench: wrong data .* rank 2: ", result.stderr, re.MULTILINE)), 2)
         self.assertIn("# Out of bounds values : 2 FAILED\n", result.stdout)
+
+
+class LaterRoundBreaksOff(PairTest):  # 5 ranks, 120 s
+
+    def test_end_in_json(self):
+        """The first rank, which has the file, is in no pair of the second round, or in another than breaks off."""
+        for pairs, ranks in (("0-1,2-3", 4), ("1-0,2-3", 5), ("all", 4)):
+            with self.subTest(pairs):
+                file = self.directory / f"{pairs}.json"
+                result = self.run_program("-b", 4096, "-e", 4096, "-n", 5, "-T", 2, "--pairs", pairs, "--concurrent", 1,
+                                          "--json", file, program=str(PROGRAMS / "send_recv_bw"), ranks=ranks,
+                                          variables=fault("message_lost", rank=2, peer=1))
+                self.assertEqual(result.status, TIMEOUT, result.stderr)
+                self.assertLess(result.seconds, 15)
+                lines = [json.loads(line) for line in file.read_text().splitlines()]
+                validate(lines)
+                self.assertEqual([line["kind"] for line in lines].count("end"), 1)
+                self.assertEqual((lines[-1]["kind"], lines[-1]["exit_status"]), ("end", TIMEOUT))
+                self.assertRegex(lines[-1]["reason"], r"^rank 2 on \S+: no progress for .*, the limit is --timeout 2; ")
 
 
 class RoundsRefused(PairTest):  # 2 ranks, 120 s

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -55,22 +54,9 @@ TEST(RoundReport, ComesBackAsItWas) {
   EXPECT_TRUE(unpack_round(pack(RoundReport())).rows.empty());
 }
 
-/// Notes that a run broke off.
-class Broken final : public Sink {
- public:
-  explicit Broken(std::string& reason) : reason_(reason) {}
-  void begin(const Context& /*context*/) override {}
-  void end(const Ending& /*ending*/) override {}
-  void abandon(const Ending& ending) override { reason_ = ending.reason; }
-
- private:
-  std::string& reason_;
-};
-
 TEST(RelaySink, KeepsWhatTheFirstRoundHasNotReported) {
   RoundReport report;
-  const std::vector<std::unique_ptr<Sink>> none;
-  RelaySink sink(report, none);
+  RelaySink sink(report, [](const Ending& /*ending*/) {});
   sink.row(row_of(8, 1));
   Row skipped;
   skipped.skipped = "nobody sees it";
@@ -82,12 +68,10 @@ TEST(RelaySink, KeepsWhatTheFirstRoundHasNotReported) {
   EXPECT_EQ(report.epochs.size(), 1U);
 }
 
-TEST(RelaySink, TellsTheOutputsThatTheRunBrokeOff) {
+TEST(RelaySink, TellsThatTheRunBrokeOff) {
   RoundReport report;
   std::string reason;
-  std::vector<std::unique_ptr<Sink>> outputs;
-  outputs.push_back(std::make_unique<Broken>(reason));
-  RelaySink sink(report, outputs);
+  RelaySink sink(report, [&reason](const Ending& ending) { reason = ending.reason; });
   Ending ending;
   ending.reason = "nothing went on";
   sink.abandon(ending);

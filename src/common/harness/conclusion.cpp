@@ -111,6 +111,13 @@ void abandon(const std::vector<std::unique_ptr<Sink>>& sinks, const std::excepti
   abandon(sinks, status_of(error), error.what());
 }
 
+Ending broken_off_by(const std::exception& error) {
+  Ending ending;
+  ending.exit_status = static_cast<int>(status_of(error));
+  ending.reason = error.what();
+  return ending;
+}
+
 SystemUsage::SystemUsage() : stolen_(host::stolen_ticks().value_or(0)), began_(now()) {}
 
 void SystemUsage::add_to(Ending& ending, const mpi::Communicator& world) const {

@@ -21,6 +21,9 @@ namespace fabricbench {
 void abandon(const std::vector<std::unique_ptr<Sink>>& sinks, ExitStatus status, const std::string& reason);
 void abandon(const std::vector<std::unique_ptr<Sink>>& sinks, const std::exception& error);
 
+/// How a run ended that an error broke off.
+[[nodiscard]] Ending broken_off_by(const std::exception& error);
+
 /// What the system did from this object's beginning on.
 class SystemUsage {
  public:

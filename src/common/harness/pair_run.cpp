@@ -5,6 +5,7 @@
 #include <exception>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -36,7 +37,8 @@ class RoundRun {
         collective_(collective),
         measure_(measure),
         placed_(place_processes(world)),
-        seed_(agreed_seed(world, job.options)) {
+        seed_(agreed_seed(world, job.options)),
+        last_words_(world) {
     if (world.is_root()) totals_.emplace(job.options);
   }
 
@@ -54,15 +56,20 @@ class RoundRun {
   int run_round(const std::vector<int>& round) {
     const auto members = members_of_round(world_, job_.world.rank(), plan_, round);
     RoundReport report;
+    std::optional<LastWords::Listener> listener;
+    if (world_.is_root() && !is_first_)
+      listener.emplace(last_words_, [this](const Ending& ending) { break_off(ending); });
     std::optional<Setup> setup;
     if (members) setup = set_up_round(*members, round, report);
     const auto status = static_cast<int>(world_.max_patiently(static_cast<std::int64_t>(report.status)));
     if (status == 0 && !context_) begin(members, setup);
     if (status == 0 && members) measure_round(*members, *setup, report);
     static_cast<void>(world_.max_patiently(0));
+    listener.reset();
     for (const std::string& packed : world_.gather(members && members->is_root() ? pack(report) : "")) {
       if (!packed.empty()) take(unpack_round(packed));
     }
+    is_first_ = false;
     return status;
   }
 
@@ -79,12 +86,31 @@ class RoundRun {
       if (!context_) sinks_ = open_sinks(members, collective_.figure(), setup.options);
       report.notices = setup.notices;
       return setup;
-    } catch (const Error& error) {
-      if (error.status() != ExitStatus::kUsage && error.status() != ExitStatus::kMissing) throw;
-      report.status = error.status();
+    } catch (const std::exception& error) {
+      const ExitStatus status = status_of(error);
+      if (status != ExitStatus::kUsage && status != ExitStatus::kMissing) {
+        break_off(broken_off_by(error));
+        throw;
+      }
+      report.status = status;
       report.problem = error.what();
       return std::nullopt;
     }
+  }
+
+  /// Sees to it that the outputs say why the run ends here. On the process that has them, which in later rounds nothing
+  /// else writes meanwhile, a listener may be the one that calls, or the watchdog.
+  void break_off(const Ending& ending) {
+    if (world_.is_root()) {
+      const std::lock_guard lock(breaking_off_);
+      if (!std::exchange(has_broken_off_, true)) {
+        for (const auto& sink : sinks_) sink->abandon(ending);
+      }
+      return;
+    }
+    Ending told = ending;
+    told.reason = fmt::format("rank {} on {}: {}", job_.world.rank() * plan_.local_ranks, placed_.host, ending.reason);
+    last_words_.tell(told);
   }
 
   /// After the first round's set-up: tells of the whole run what is known now.
@@ -135,11 +161,11 @@ class RoundRun {
   }
 
   void measure_round(const mpi::Communicator& members, Setup& setup, RoundReport& report) {
-    const bool has_outputs = members.is_root() && std::exchange(is_first_, false);
+    const bool has_outputs = is_first_ && members.is_root();
     if (has_outputs) {
       std::swap(setup.sinks, sinks_);
-    } else if (members.is_root()) {
-      setup.sinks.push_back(std::make_unique<RelaySink>(report, sinks_));
+    } else if (!is_first_) {
+      setup.sinks.push_back(std::make_unique<RelaySink>(report, [this](const Ending& ending) { break_off(ending); }));
     }
     const auto begin = [&] {
       if (!has_outputs) return;
@@ -203,15 +229,18 @@ class RoundRun {
   const MeasureRows& measure_;
   Placed placed_;
   std::uint64_t seed_;
+  LastWords last_words_;
   SystemUsage usage_;
   std::optional<Context> context_;  // from the first round's set-up on; whole on the first process
+  bool is_first_ = true;            // the round under way
   // On the first process:
-  bool is_first_ = world_.is_root();  // the round under way, where this process reports it
   std::vector<std::unique_ptr<Sink>> sinks_;
   std::optional<Totals> totals_;
   StageEnding whole_;
   std::vector<std::string> known_notices_;
   std::vector<std::string> later_notices_;
+  std::mutex breaking_off_;
+  bool has_broken_off_ = false;
 };
 
 void check_rounds(const Options& options, const PairPlan& plan) {

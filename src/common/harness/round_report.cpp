@@ -1,7 +1,14 @@
 #include "common/harness/round_report.h"
 
+#include <chrono>
+#include <condition_variable>
 #include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <mutex>
+#include <optional>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "common/harness/row_packing.h"
@@ -16,6 +23,28 @@ Json binary(const std::string& bytes) { return Json::binary({bytes.begin(), byte
 std::string text_of(const Json& binary) {
   const auto& bytes = binary.get_binary();
   return {bytes.begin(), bytes.end()};
+}
+
+/// What came in by the roll call from any process but the first, which is this one.
+std::optional<Ending> told_to(RollCall& roll_call) {
+  roll_call.report({});
+  for (const auto& [process, told] : roll_call.reports()) {
+    if (process == 0) continue;
+    Ending ending;
+    ending.exit_status = static_cast<int>(told.steps);
+    ending.reason = told.activity;
+    return ending;
+  }
+  return std::nullopt;
+}
+
+/// An output that cannot be written does not keep the job from ending.
+void write_if_possible(const std::function<void(const Ending&)>& write, const Ending& ending) {
+  try {
+    write(ending);
+  } catch (const std::exception& problem) {
+    fmt::print(stderr, "fabricbench: {}\n", problem.what());
+  }
 }
 
 }  // namespace
@@ -51,5 +80,28 @@ RoundReport unpack_round(std::string_view packed) {
   report.rows = unpack(text_of(json["rows"]));
   return report;
 }
+
+void LastWords::tell(const Ending& ending) {
+  constexpr int kTimes = 5;
+  constexpr auto kPause = std::chrono::milliseconds(100);
+  for (int time = 0; time < kTimes; ++time) {
+    roll_call_.report({.steps = static_cast<std::uint64_t>(ending.exit_status), .activity = ending.reason});
+    std::this_thread::sleep_for(kPause);
+  }
+}
+
+LastWords::Listener::Listener(LastWords& words, std::function<void(const Ending&)> write)
+    : thread_([&roll_call = words.roll_call_, write = std::move(write)](const std::stop_token& stop) {
+        constexpr auto kPause = std::chrono::milliseconds(100);
+        std::mutex mutex;
+        std::condition_variable_any stopped;
+        std::unique_lock lock(mutex);
+        while (!stopped.wait_for(lock, stop, kPause, [&stop] { return stop.stop_requested(); })) {
+          if (const auto ending = told_to(roll_call)) {
+            write_if_possible(write, *ending);
+            return;
+          }
+        }
+      }) {}
 
 }  // namespace fabricbench

@@ -1,11 +1,14 @@
 #pragma once
 
-#include <memory>
+#include <functional>
 #include <string>
 #include <string_view>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "common/core/exit_status.h"
+#include "common/harness/roll_call.h"
 #include "common/harness/wire_meter.h"
 #include "common/report/row.h"
 #include "common/report/sink.h"
@@ -32,22 +35,44 @@ struct RoundReport {
 /// is skipped was reported by the first round, and is the same in all.
 class RelaySink final : public Sink {
  public:
-  /// `outputs`: where this process has them; else empty.
-  RelaySink(RoundReport& report, const std::vector<std::unique_ptr<Sink>>& outputs)
-      : report_(report), outputs_(outputs) {}
+  /// `break_off` is told how the run ended, where it broke off.
+  RelaySink(RoundReport& report, std::function<void(const Ending&)> break_off)
+      : report_(report), break_off_(std::move(break_off)) {}
   void begin(const Context& /*context*/) override {}
   void epoch(const EpochRecord& record) override { report_.epochs.push_back(record); }
   void row(const Row& row) override {
     if (row.skipped.empty()) report_.rows.push_back(row);
   }
   void end(const Ending& /*ending*/) override {}
-  void abandon(const Ending& ending) override {
-    for (const auto& output : outputs_) output->abandon(ending);
-  }
+  void abandon(const Ending& ending) override { break_off_(ending); }
 
  private:
   RoundReport& report_;
-  const std::vector<std::unique_ptr<Sink>>& outputs_;
+  std::function<void(const Ending&)> break_off_;
+};
+
+/// Tells the process that has the outputs why another one ends the job. MPI has no way to it then, as it may wait in a
+/// call of MPI itself. It goes by UDP, a few times within half a second; where that does not come through, the outputs
+/// end without the reason.
+class LastWords {
+ public:
+  /// Collective; the first process of `world` has the outputs.
+  explicit LastWords(const mpi::Communicator& world) : roll_call_(world) {}
+
+  /// On any process but the first. What is told is cut to 255 bytes.
+  void tell(const Ending& ending);
+
+  /// On the first process, as long as it exists: what another process tells first is handed to `write`, from a thread.
+  class Listener {
+   public:
+    Listener(LastWords& words, std::function<void(const Ending&)> write);
+
+   private:
+    std::jthread thread_;
+  };
+
+ private:
+  RollCall roll_call_;
 };
 
 }  // namespace fabricbench
