@@ -25,6 +25,15 @@ HostWires wires_of(const std::string& host, Bytes sent, Bytes received) {
   return {host, {{"eth0", WireKind::kInterface, sent, received}}, {}};
 }
 
+RankFacts on_gpu(int rank, int pair) {
+  RankFacts facts;
+  facts.rank = rank;
+  facts.group = pair;
+  facts.host_memory_rate = 2e9;
+  facts.obstacles = {"ACS is on"};
+  return facts;
+}
+
 TEST(RoundReport, ComesBackAsItWas) {
   RoundReport report;
   report.status = ExitStatus::kMissing;
@@ -33,6 +42,7 @@ TEST(RoundReport, ComesBackAsItWas) {
   report.remarks = {"Rank 1 of host a received 2 messages twice"};
   report.memory_usage = "10 MiB";
   report.wires = {{wires_of("a", 1, 2)}, 77};
+  report.on_gpus.push_back(on_gpu(3, 5));
   report.epochs = {{.size = 8, .group = 5, .epoch = 3, .median = 1e-6, .samples = 4}};
   report.rows = {row_of(8, 5), row_of(16, 6)};
   const RoundReport back = unpack_round(pack(report));
@@ -51,6 +61,11 @@ TEST(RoundReport, ComesBackAsItWas) {
   EXPECT_EQ(back.rows[1].size, 16U);
   EXPECT_EQ(back.rows[1].group, 6);
   EXPECT_EQ(back.rows[1].out_of_place->algbw, 1e9);
+  ASSERT_EQ(back.on_gpus.size(), 1U);
+  EXPECT_EQ(back.on_gpus[0].rank, 3);
+  EXPECT_EQ(back.on_gpus[0].group, 5);
+  EXPECT_EQ(back.on_gpus[0].host_memory_rate, 2e9);
+  EXPECT_EQ(back.on_gpus[0].obstacles, std::vector<std::string>{"ACS is on"});
   EXPECT_TRUE(unpack_round(pack(RoundReport())).rows.empty());
 }
 

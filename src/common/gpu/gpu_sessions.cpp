@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -24,11 +25,18 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+/// Those from which this process's ranks may have theirs.
+std::vector<int> devices_to_choose_from(const Placed& placed) {
+  if (placed.kept_gpus) return placed.kept_gpus->devices;
+  std::vector<int> devices(static_cast<std::size_t>(cuda::visible_devices().count));
+  std::iota(devices.begin(), devices.end(), 0);
+  return devices;
+}
+
 /// What this process tells the others of its devices.
 std::string own_devices(const Placed& placed, int needed) {
   Json uuids = Json::array();
-  const int count = cuda::visible_devices().count;
-  for (int device = 0; device < count; ++device) uuids.push_back(cuda::device_facts(device).uuid);
+  for (const int device : devices_to_choose_from(placed)) uuids.push_back(cuda::device_facts(device).uuid);
   return Json{placed.host_id, placed.host, uuids, needed}.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -64,9 +72,14 @@ OwnDevices own_of(const std::vector<cuda::ProcessDevices>& processes, const cuda
   return devices;
 }
 
+/// Of the devices that a process keeps it takes the first ones, whoever else has them too.
 OwnDevices choose_own(const Team& team, const Placed& placed, int needed, const Options& options) {
   const auto processes = devices_of_all(team.world(), placed, needed);
-  return own_of(processes, cuda::choose_devices(processes, options.device), team.world().rank());
+  const std::optional<std::int64_t> first = placed.kept_gpus ? 0 : options.device;
+  OwnDevices own = own_of(processes, cuda::choose_devices(processes, first), team.world().rank());
+  const std::vector<int> numbers = devices_to_choose_from(placed);
+  for (int& device : own.devices) device = numbers[static_cast<std::size_t>(device)];
+  return own;
 }
 
 /// Why this process cannot use NCCL at all.
@@ -117,6 +130,7 @@ GpuFacts describe_gpu(int device) {
 }  // namespace
 
 std::string why_no_nccl(const Team& team, const Placed& placed, const Options& /*options*/) {
+  if (placed.kept_gpus) return placed.kept_gpus->why_no_nccl;
   return first_said(team, placed, why_not_here());
 }
 
@@ -162,9 +176,16 @@ OpenedBuffers open_buffers(const Team& team, const Placed& placed, const Options
           own.notices};
 }
 
-std::vector<GpuFacts> describe_gpus(const Session& session) {
+std::vector<int> choose_gpus(const Team& team, const Placed& placed, const Options& options) {
+  if (const std::string why = first_said(team, placed, cuda::visible_devices().why_none); !why.empty()) {
+    throw Error(ExitStatus::kMissing, fmt::format("--memory cuda: {}", why));
+  }
+  return choose_own(team, placed, devices_of_process(options), options).devices;
+}
+
+std::vector<GpuFacts> describe_gpus(const std::vector<int>& devices) {
   std::vector<GpuFacts> gpus;
-  for (const int device : session.devices()) gpus.push_back(describe_gpu(device));
+  for (const int device : devices) gpus.push_back(describe_gpu(device));
   return gpus;
 }
 

@@ -31,6 +31,10 @@ OpenedBuffers open_buffers(const Team& /*team*/, const Placed& /*placed*/, const
   throw Error(ExitStatus::kMissing, fmt::format("--memory cuda: {}", kWhyNoSessions));
 }
 
-std::vector<GpuFacts> describe_gpus(const Session& /*session*/) { return {}; }
+std::vector<int> choose_gpus(const Team& /*team*/, const Placed& /*placed*/, const Options& /*options*/) {
+  throw Error(ExitStatus::kMissing, fmt::format("--memory cuda: {}", kWhyNoSessions));
+}
+
+std::vector<GpuFacts> describe_gpus(const std::vector<int>& /*devices*/) { return {}; }
 
 }  // namespace fabricbench::gpu

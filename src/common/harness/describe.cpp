@@ -137,8 +137,8 @@ namespace {
 /// What a process's session says of its ranks.
 struct OfSession {
   std::vector<GpuFacts> gpus;  // of the first ranks
-  std::optional<Seconds> reader_round_trip;
-  std::vector<std::string> obstacles;
+  std::optional<Seconds> reader_round_trip{};
+  std::vector<std::string> obstacles{};
   double host_memory_rate = 0;
 };
 
@@ -178,13 +178,14 @@ std::vector<RankFacts> describe_all(const Team& team, const Placed& placed, int 
 }  // namespace
 
 std::vector<RankFacts> describe_ranks(const Team& team, const Placed& placed, const Session& session) {
-  return describe_all(
-      team, placed, session.local_ranks(),
-      {gpu::describe_gpus(session), session.reader_round_trip(), session.obstacles(), session.host_memory_rate()});
+  return describe_all(team, placed, session.local_ranks(),
+                      {gpu::describe_gpus(session.devices()), session.reader_round_trip(), session.obstacles(),
+                       session.host_memory_rate()});
 }
 
-std::vector<RankFacts> describe_processes(const Team& team, const Placed& placed) {
-  return describe_all(team, placed, 1, {});
+std::vector<RankFacts> describe_processes(const Team& team, const Placed& placed, int local_ranks) {
+  const std::vector<int> devices = placed.kept_gpus ? placed.kept_gpus->devices : std::vector<int>();
+  return describe_all(team, placed, local_ranks, {.gpus = gpu::describe_gpus(devices)});
 }
 
 std::vector<GroupFacts> describe_groups(const std::vector<RankFacts>& ranks) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,21 +12,28 @@
 
 namespace fabricbench {
 
+/// What is settled once for a run of which each session sees some processes only: a rank has the same GPU in all.
+struct KeptGpus {
+  std::string why_no_nccl;   ///< see gpu::why_no_nccl
+  std::vector<int> devices;  ///< CUDA's numbers of those of this process's ranks; empty: they use none
+};
+
 /// Where the processes run. Collective.
 struct Placed {
   std::string host;           ///< this process's
   std::uint64_t host_id = 0;  ///< the same for all processes of a host, and for no other
   int hosts = 1;
-  int local_process = 0;    ///< this process's place among those of its host
-  int local_processes = 1;  ///< on this host
+  int local_process = 0;                ///< this process's place among those of its host
+  int local_processes = 1;              ///< on this host
+  std::optional<KeptGpus> kept_gpus{};  ///< nothing: a session is to find its own
 };
 [[nodiscard]] Placed place_processes(const mpi::Communicator& world);
 
 /// Every rank of the job, in order. Collective; empty on processes other than the job's first.
 [[nodiscard]] std::vector<RankFacts> describe_ranks(const Team& team, const Placed& placed, const Session& session);
 
-/// The same of processes that have no session: each is one rank, without a GPU.
-[[nodiscard]] std::vector<RankFacts> describe_processes(const Team& team, const Placed& placed);
+/// The same of processes that have no session: each is so many ranks, with the GPUs that it keeps.
+[[nodiscard]] std::vector<RankFacts> describe_processes(const Team& team, const Placed& placed, int local_ranks = 1);
 
 /// The groups' ranks and hosts, by group, of what `describe_ranks` found.
 [[nodiscard]] std::vector<GroupFacts> describe_groups(const std::vector<RankFacts>& ranks);

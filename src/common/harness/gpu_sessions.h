@@ -41,7 +41,11 @@ struct OpenedBuffers {
 /// there is none that other devices may be given.
 [[nodiscard]] OpenedBuffers open_buffers(const Team& team, const Placed& placed, const Options& options);
 
-/// The GPUs of this process's ranks; empty where it uses none.
-[[nodiscard]] std::vector<GpuFacts> describe_gpus(const Session& session);
+/// CUDA's numbers of the GPUs that this process's ranks have among all of the team's, as each session would choose
+/// them that sees all of these processes. Collective. Throws Error, the same on every process.
+[[nodiscard]] std::vector<int> choose_gpus(const Team& team, const Placed& placed, const Options& options);
+
+/// What there is to know of devices by CUDA's numbers.
+[[nodiscard]] std::vector<GpuFacts> describe_gpus(const std::vector<int>& devices);
 
 }  // namespace fabricbench::gpu

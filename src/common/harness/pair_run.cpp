@@ -21,6 +21,7 @@
 #include "common/harness/round_report.h"
 #include "common/harness/run.h"
 #include "common/harness/team.h"
+#include "common/harness/verdict.h"
 
 namespace fabricbench {
 namespace {
@@ -43,6 +44,11 @@ class RoundRun {
   }
 
   int run() {
+    try {
+      placed_.kept_gpus = keep_gpus(world_, job_.world.rank(), collective_, job_.options);
+    } catch (const Error& error) {
+      return refuse(world_, job_.program.name, error);
+    }
     for (const std::vector<int>& round : plan_.rounds) {
       if (const int status = run_round(round); status != 0) return status;
     }
@@ -63,7 +69,10 @@ class RoundRun {
     if (members) setup = set_up_round(*members, round, report);
     const auto status = static_cast<int>(world_.max_patiently(static_cast<std::int64_t>(report.status)));
     if (status == 0 && !context_) begin(members, setup);
-    if (status == 0 && members) measure_round(*members, *setup, report);
+    if (status == 0 && members) {
+      if (job_.options.memory == MemoryKind::kCuda) report.on_gpus = describe_on_gpus(*setup, round);
+      measure_round(*members, *setup, report);
+    }
     static_cast<void>(world_.max_patiently(0));
     listener.reset();
     for (const std::string& packed : world_.gather(members && members->is_root() ? pack(report) : "")) {
@@ -77,12 +86,7 @@ class RoundRun {
   std::optional<Setup> set_up_round(const mpi::Communicator& members, const std::vector<int>& round,
                                     RoundReport& report) {
     try {
-      Setup setup = set_up(members, job_.world.rank(), collective_, job_.options, round);
-      if (!setup.backend.session->devices().empty()) {
-        throw UsageError(
-            "pairs that are measured in rounds take their messages from the host's memory; add --memory "
-            "host and, if need be, --backend mpi, or let pairwise_bw measure every pair of GPUs");
-      }
+      Setup setup = set_up(members, job_.world.rank(), collective_, job_.options, {round, placed_.kept_gpus});
       if (!context_) sinks_ = open_sinks(members, collective_.figure(), setup.options);
       report.notices = setup.notices;
       return setup;
@@ -120,7 +124,7 @@ class RoundRun {
     if (members) context_ = describe_run(*members, job_, collective_, *setup);
     const Team team(world_, "", job_.world.rank());
     context_->hosts = placed_.hosts;
-    context_->ranks = describe_processes(team, placed_);
+    context_->ranks = describe_processes(team, placed_, plan_.local_ranks);
     context_->groups.clear();
     const std::vector<std::string> ports = world_.gather(collective_.own_port().name);
     context_->wire_rate = -world_.max(-collective_.own_port().rate);
@@ -136,16 +140,16 @@ class RoundRun {
   void describe_all_pairs(const std::vector<std::string>& ports) {
     std::vector<RankFacts>& ranks = context_->ranks;
     std::map<int, std::string> port_of;
-    for (std::size_t place = 0; place < ranks.size(); ++place) port_of[ranks[place].rank] = ports[place];
+    for (std::size_t place = 0; place < ranks.size(); ++place) {
+      port_of[ranks[place].rank] = ports[place / static_cast<std::size_t>(plan_.local_ranks)];
+    }
     std::map<int, std::pair<int, int>> first_place;  // by rank: its first pair, and its place in that
     std::vector<GroupFacts>& groups = context_->groups;
     for (const auto& [first, second] : plan_.pairs) {
       const auto number = static_cast<int>(groups.size());
       first_place.emplace(first, std::pair(number, 0));
       first_place.emplace(second, std::pair(number, 1));
-      groups.push_back({fmt::format("{}, {}", first, second),
-                        fmt::format("{}, {}", plan_.hosts[static_cast<std::size_t>(first)],
-                                    plan_.hosts[static_cast<std::size_t>(second)]),
+      groups.push_back({fmt::format("{}, {}", first, second), fmt::format("{}, {}", host_of(first), host_of(second)),
                         port_of[first].empty() ? "" : fmt::format("{}, {}", port_of[first], port_of[second])});
     }
     for (std::size_t round = 0; round < plan_.rounds.size(); ++round) {
@@ -158,6 +162,17 @@ class RoundRun {
       facts.local_rank = local_ranks[facts.host]++;
       std::tie(facts.group, facts.group_rank) = first_place.at(facts.rank);
     }
+  }
+
+  /// A rank is in several pairs, and in each its session says something else.
+  [[nodiscard]] static std::vector<RankFacts> describe_on_gpus(const Setup& setup, const std::vector<int>& round) {
+    std::vector<RankFacts> ranks = describe_ranks(*setup.team, setup.placed, *setup.backend.session);
+    for (RankFacts& facts : ranks) facts.group = round[static_cast<std::size_t>(facts.group)];
+    return ranks;
+  }
+
+  [[nodiscard]] const std::string& host_of(int rank) const {
+    return plan_.hosts[static_cast<std::size_t>(rank / plan_.local_ranks)];
   }
 
   void measure_round(const mpi::Communicator& members, Setup& setup, RoundReport& report) {
@@ -203,6 +218,7 @@ class RoundRun {
       totals_->add(row, std::string(collective_.name()));
     }
     whole_.wires.add(report.wires);
+    on_gpus_.insert(on_gpus_.end(), report.on_gpus.begin(), report.on_gpus.end());
     whole_.remarks.insert(whole_.remarks.end(), report.remarks.begin(), report.remarks.end());
     if (!report.memory_usage.empty()) whole_.memory_usage = report.memory_usage;
     for (const std::string& notice : report.notices) {
@@ -215,11 +231,20 @@ class RoundRun {
   Ending whole_ending() {
     constexpr std::size_t kMostNotices = 16;
     whole_.ending = conclude(*totals_, *context_);
+    std::vector<std::string>& notes = whole_.ending.notes;
+    const std::vector<std::string> slow = slow_memory_of_all();
+    notes.insert(notes.end(), slow.begin(), slow.end());
     const std::vector<std::string> later =
         at_most(std::move(later_notices_), kMostNotices, "notices more of later rounds");
-    std::vector<std::string>& notes = whole_.ending.notes;
     notes.insert(notes.end(), later.begin(), later.end());
     return std::move(whole_).whole();
+  }
+
+  /// What `conclude` cannot say of pairs whose sessions were opened after the context was known.
+  [[nodiscard]] std::vector<std::string> slow_memory_of_all() {
+    Context context = *context_;
+    context.ranks = on_gpus_;
+    return slow_memory(*totals_, context);
   }
 
   const mpi::Communicator& world_;
@@ -237,6 +262,7 @@ class RoundRun {
   std::vector<std::unique_ptr<Sink>> sinks_;
   std::optional<Totals> totals_;
   StageEnding whole_;
+  std::vector<RankFacts> on_gpus_;
   std::vector<std::string> known_notices_;
   std::vector<std::string> later_notices_;
   std::mutex breaking_off_;
@@ -245,11 +271,6 @@ class RoundRun {
 
 void check_rounds(const Options& options, const PairPlan& plan) {
   if (plan.rounds.size() == 1) return;
-  if (options.memory == MemoryKind::kCuda) {
-    throw UsageError(
-        "pairs that are measured in rounds take their messages from the host's memory; leave out --memory cuda, or "
-        "leave out --concurrent and --pairs all (pairwise_bw measures every pair of GPUs)");
-  }
   if (options.cycles != 0) return;
   throw UsageError(fmt::format(
       "--run-cycles 0 would repeat the first of {} rounds for ever; give the number of cycles, or leave out "

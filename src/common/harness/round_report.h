@@ -23,6 +23,7 @@ struct RoundReport {
   std::vector<std::string> remarks;
   std::string memory_usage;
   WireReport wires;
+  std::vector<RankFacts> on_gpus;   ///< with GPU memory: rank, group, and what its session says of the way to that
   std::vector<EpochRecord> epochs;  ///< these and the rows of all rounds but the first, which has the outputs
   std::vector<Row> rows;
 };

@@ -9,6 +9,7 @@
 
 #include "common/core/error.h"
 #include "common/harness/first_process.h"
+#include "common/harness/gpu_sessions.h"
 #include "common/harness/terminal.h"
 #include "common/host/files.h"
 #include "common/host/topology.h"
@@ -185,13 +186,29 @@ std::vector<std::unique_ptr<Sink>> open_sinks(const mpi::Communicator& world, Fi
   return on_first_process(world, [&] { return open_own_sinks(figure, options); });
 }
 
+/// Ranks have the GPUs of a host in their order, whatever that of the parts.
+KeptGpus keep_gpus(const mpi::Communicator& world, int process, const Collective& collective, const Options& options) {
+  const std::optional<mpi::Communicator> in_order = world.split(0, process);
+  const Team team(*in_order, "", process);
+  const Placed placed = place_processes(*in_order);
+  const bool own_session = collective.verb() != Verb::kNone || collective.sockets();
+  const bool may_be_nccl = !own_session && options.backend != "mpi" && options.memory != MemoryKind::kHost;
+  KeptGpus kept;
+  if (may_be_nccl) kept.why_no_nccl = gpu::why_no_nccl(team, placed, options);
+  if (options.memory == MemoryKind::kCuda || (may_be_nccl && kept.why_no_nccl.empty())) {
+    kept.devices = gpu::choose_gpus(team, placed, options);
+  }
+  return kept;
+}
+
 Setup set_up(const mpi::Communicator& world, int process, Collective& collective, Options options,
-             const std::vector<int>& numbers) {
+             const PartOfRun& part) {
   Setup setup;
   adapt_options(collective, options, setup.notices);
   setup.options = std::move(options);
-  setup.team = std::make_unique<Team>(world, setup.options.split, process, numbers);
+  setup.team = std::make_unique<Team>(world, setup.options.split, process, part.numbers);
   setup.placed = place_processes(world);
+  setup.placed.kept_gpus = part.gpus;
   setup.backend = open_backend(collective, setup);
   const Session& session = *setup.backend.session;
   note_session(setup);

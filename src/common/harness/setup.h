@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,9 +33,20 @@ struct Setup {
 [[nodiscard]] std::vector<std::unique_ptr<Sink>> open_sinks(const mpi::Communicator& world, Figure figure,
                                                             const Options& options);
 
+/// What a part of a run's processes that is set up by itself is told of the whole run.
+struct PartOfRun {
+  std::vector<int> numbers{};      ///< of its groups, see Team
+  std::optional<KeptGpus> gpus{};  ///< see Placed
+};
+
+/// The GPUs that this process keeps where parts of the run are set up one after the other. Collective over `world`, the
+/// processes of all parts. Throws Error.
+[[nodiscard]] KeptGpus keep_gpus(const mpi::Communicator& world, int process, const Collective& collective,
+                                 const Options& options);
+
 /// All but the outputs. Collective over `world`, which must outlive the result. `process`: this one's number in the
-/// job; `numbers`: see Team. Throws Error.
+/// job. Throws Error.
 [[nodiscard]] Setup set_up(const mpi::Communicator& world, int process, Collective& collective, Options options,
-                           const std::vector<int>& numbers = {});
+                           const PartOfRun& part = {});
 
 }  // namespace fabricbench
