@@ -20,13 +20,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Callable, List, Optional
 
-from peers_launch import (PEERS, STREAM_MESSAGE, WINDOW, LaunchError, Settings, imb, iperf3_gb_per_s,
-                          mpi_graph_gb_per_s, osu, ours, ours_on_hosts, perftest, qperf_us, rdma_ours)
+from peers_launch import (PEERS, QPERF_DEPTH, QPERF_RDMA_SECONDS, SECONDS_PER_BUDGET, STREAM_MESSAGE, WINDOW,
+                          LaunchError, Settings, imb, iperf3_gb_per_s, mpi_graph_gb_per_s, osu, ours, ours_on_hosts,
+                          perftest, qperf_rdma, qperf_us, rdma_ours, why_no_qperf_rdma)
 
 SPREAD_LAUNCHES = 20
 QUIET_WAIT_S = 60  # in a comparison
 BUSY_PROCESSORS = 0.5  # that others may use while we measure
 BUSY_MOMENT_S = 0.3
+NAME_WIDTH = 22  # of the longest of a program
 
 
 @dataclass(frozen=True)
@@ -117,7 +119,8 @@ def ratios(first, second):
 
 def print_program(program, unit, first):
     figures = program.figures
-    line = f"  {program.name:16} {statistics.median(figures):9.4g} {unit:6} ({min(figures):.4g} to {max(figures):.4g})"
+    line = (f"  {program.name:{NAME_WIDTH}} {statistics.median(figures):9.4g} {unit:6} "
+            f"({min(figures):.4g} to {max(figures):.4g})")
     if program is not first:
         quotients = ratios(first, program)
         line += f"; ours / this {statistics.median(quotients):.3f} ({min(quotients):.3f} to {max(quotients):.3f})"
@@ -220,17 +223,40 @@ def rdma_bandwidth_programs(settings, verb, size, messages):
     def theirs():
         return perftest(settings, f"ib_{verb}_bw", size, messages)[2] * 2**20 / 1e9
 
-    return [Program(f"rdma_{verb}_bw", lambda: rdma_ours(settings, f"rdma_{verb}_bw", size, messages)["algbw_gb_per_s"])
-            ] + those_found(settings, [(f"ib_{verb}_bw", Program(f"ib_{verb}_bw", theirs))])
+    def mine():
+        return rdma_ours(settings, f"rdma_{verb}_bw", size, "-n", messages)["algbw_gb_per_s"]
+
+    return [Program(f"rdma_{verb}_bw", mine)] + those_found(settings, [
+        (f"ib_{verb}_bw", Program(f"ib_{verb}_bw", theirs))])
 
 
 def rdma_latency_programs(settings, verb, size, messages):
     """Both medians; perftest's t_typical is the fourth number behind the size."""
     def mine():
-        return rdma_ours(settings, f"rdma_{verb}_lat", size, messages)["time_us_median"]
+        return rdma_ours(settings, f"rdma_{verb}_lat", size, "-n", messages)["time_us_median"]
 
     return [Program(f"rdma_{verb}_lat", mine)] + those_found(settings, [
         (f"ib_{verb}_lat", Program(f"ib_{verb}_lat", lambda: perftest(settings, f"ib_{verb}_lat", size, messages)[3]))])
+
+
+def qperf_bandwidth_programs(settings, test, program, size, options):
+    """Ours has as many requests under way, and rdma_cm connects it too, which sets other timeouts than ours."""
+    def mine():
+        return rdma_ours(settings, program, size, "-R", "-t", QPERF_DEPTH, "-r", QPERF_DEPTH, "-n", QPERF_MESSAGES,
+                         *options)["algbw_gb_per_s"]
+
+    return [Program(program, mine), Program(test, lambda: qperf_rdma(settings, test, size) / 1e9)]
+
+
+def qperf_latency_programs(settings, test, program, size, options):
+    """Both means: qperf has no other."""
+    budget = f"{QPERF_RDMA_SECONDS / SECONDS_PER_BUDGET:.3f}"
+
+    def mine():
+        return rdma_ours(settings, program, size, "-R", "--time-budget", budget,
+                         "--target-precision", 100, *options)["time_us_mean"]
+
+    return [Program(program, mine), Program(test, lambda: qperf_rdma(settings, test, size) / 1e3)]
 
 
 LATENCY_SIZES = ((8, "8 B"), (64 << 10, "64 KiB"))
@@ -278,6 +304,13 @@ def tcp_bandwidth(settings, tally):
 
 
 RDMA_MESSAGES = 1000
+QPERF_MESSAGES = 2 * QPERF_DEPTH
+# Tests of qperf that have an equal of ours; its own write stream is of writes with an immediate value.
+QPERF_BANDWIDTHS = (("send", "rc_bw", "rdma_send_bw", ()),
+                    ("write with immediate", "rc_rdma_write_bw", "rdma_write_bw", ("--write-with-imm",)))
+QPERF_LATENCIES = (("write", "rc_rdma_write_poll_lat", "rdma_write_lat", ()),
+                   ("write with immediate", "rc_rdma_write_lat", "rdma_write_lat", ("--write-with-imm",)),
+                   ("send", "rc_lat", "rdma_send_lat", ()), ("read", "rc_rdma_read_lat", "rdma_read_lat", ()))
 
 
 def have_rdma(settings, name):
@@ -286,12 +319,26 @@ def have_rdma(settings, name):
     return settings.rdma is not None
 
 
+def have_qperf_rdma(settings, name):
+    reason = why_no_qperf_rdma(settings)
+    if reason is not None:
+        print(f"{name}, qperf: skipped: {reason}", flush=True)
+    return reason is None
+
+
 def rdma_bandwidth(settings, tally):
     if not have_rdma(settings, "rdma_bandwidth"):
         return
     for verb in ("write", "read", "send"):
         compare(settings, tally, Subject(f"RDMA {verb}, 64 KiB, {RDMA_MESSAGES} messages", "GB/s", BANDWIDTH),
                 lambda verb=verb: rdma_bandwidth_programs(settings, verb, 64 << 10, RDMA_MESSAGES))
+    if not have_qperf_rdma(settings, "rdma_bandwidth"):
+        return
+    for what, test, program, options in QPERF_BANDWIDTHS:
+        subject = Subject(f"RDMA {what}, 64 KiB, {QPERF_DEPTH} under way, as qperf has", "GB/s", BANDWIDTH)
+        compare(settings, tally, subject,
+                lambda test=test, program=program, options=options: qperf_bandwidth_programs(
+                    settings, test, program, 64 << 10, options))
 
 
 def rdma_latency(settings, tally):
@@ -300,6 +347,12 @@ def rdma_latency(settings, tally):
     for verb, size in (("write", 2), ("send", 2), ("read", 2), ("atomic", 8)):
         compare(settings, tally, Subject(f"median latency of RDMA {verb}, {size} B", "us", LATENCY),
                 lambda verb=verb, size=size: rdma_latency_programs(settings, verb, size, 2 * RDMA_MESSAGES))
+    if not have_qperf_rdma(settings, "rdma_latency"):
+        return
+    for what, test, program, options in QPERF_LATENCIES:
+        compare(settings, tally, Subject(f"mean latency of RDMA {what}, 2 B, as qperf tells", "us", LATENCY),
+                lambda test=test, program=program, options=options: qperf_latency_programs(
+                    settings, test, program, 2, options))
 
 
 def tcp_latency(settings, tally):
@@ -350,7 +403,7 @@ def compare_spreads(settings, tally, size):
                 program.figures.append(program.run())
     for program in (mine, theirs):
         print_program(program, "us", program)
-        print(f"  {'':16} {100 * relative_spread(program.figures):9.1f} %      spread")
+        print(f"  {'':{NAME_WIDTH}} {100 * relative_spread(program.figures):9.1f} %      spread")
     judge(tally, "ours / theirs", relative_spread(mine.figures) / relative_spread(theirs.figures), SPREAD)
 
 

@@ -18,6 +18,9 @@ WINDOW = 64  # messages under way at once: what osu_bw and ours have by default
 STREAM_MESSAGE = 128 << 10  # bytes: what iperf3 writes to TCP at once by default
 TCP_SECONDS = 2  # iperf3 takes whole ones
 SERVER_ADDRESS = "10.77.0.2"  # of the second host that tests/cluster/hosts.sh makes
+QPERF_DEPTH = 1024  # requests under way in its streams over RDMA, which no option changes
+QPERF_RDMA_SECONDS = 2  # it counts whole seconds, and reads a clock that ticks every 10 ms
+QPERF_RDMA_PORT = 19766  # not its own, where a server of somebody else's may listen, and would be told to quit
 SECONDS_PER_BUDGET = 2.7  # nine epochs of 0.3 of the time budget
 LAUNCH_LIMIT_S = 90
 
@@ -34,7 +37,7 @@ class Settings:
     seconds: float  # of a launch over shared memory, about
     launcher: Optional[str]  # starts a program of ours on the hosts; None: there are none
     hosts: List[str]  # network namespaces
-    rdma: Optional[str]  # DEVICE:GID_INDEX:ADDRESS of an RDMA device of this host and of its interface; None: there is none
+    rdma: Optional[str]  # DEVICE:GID_INDEX:ADDRESS of an RDMA device here and of its interface; None: there is none
 
 
 def execute(command):
@@ -70,10 +73,10 @@ def in_host(settings, number):
 
 
 @contextlib.contextmanager
-def server(settings, command):
-    """A server on the second host, for one launch of a client on the first, after which it ends by itself."""
-    with subprocess.Popen([*in_host(settings, 1), *command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True) as process:
+def server(command):
+    """A server for one launch of a client, after which it ends by itself."""
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True) as process:
         try:
             yield process
             process.communicate(timeout=10)
@@ -151,7 +154,8 @@ def mpi_graph_gb_per_s(settings, size, iterations):
 def iperf3_gb_per_s(settings, streams):
     """What the server received, after a second that does not count."""
     program = settings.found["iperf3"]
-    with server(settings, [program, "--server", "--one-off", "--forceflush", "--bind", SERVER_ADDRESS]) as process:
+    with server([*in_host(settings, 1), program, "--server", "--one-off", "--forceflush", "--bind",
+                 SERVER_ADDRESS]) as process:
         for line in process.stdout:
             if "listening" in line:
                 break
@@ -160,25 +164,54 @@ def iperf3_gb_per_s(settings, streams):
     return json.loads(text)["end"]["sum_received"]["bits_per_second"] / 8e9
 
 
+def figure_of_qperf(text):
+    """Of its last test, in the units that --unify_units makes of all: ns or B/s."""
+    matches = re.findall(r"(?:latency|bw)\s*=\s*([\d.]+) (?:ns|bytes/sec)", text)
+    if not matches:
+        raise LaunchError(f"no figure in: {text.strip()[-200:]}")
+    return float(matches[-1])
+
+
 def qperf_us(settings, size):
     """The client waits for its server, and ends it."""
     program = settings.found["qperf"]
-    with server(settings, [program]):
-        text = execute([*in_host(settings, 0), program, SERVER_ADDRESS, "--time", TCP_SECONDS, "--msg_size", size,
-                        "--precision", 5, "tcp_lat", "quit"])
-    match = re.search(r"latency\s*=\s*([\d.]+) (ns|us|ms)", text)
-    if not match:
-        raise LaunchError(f"no latency in: {text.strip()[-200:]}")
-    return float(match[1]) * {"ns": 1e-3, "us": 1, "ms": 1e3}[match[2]]
+    with server([*in_host(settings, 1), program]):
+        return figure_of_qperf(execute([*in_host(settings, 0), program, SERVER_ADDRESS, "--time", TCP_SECONDS,
+                                        "--msg_size", size, "--precision", 5, "--unify_units", "tcp_lat",
+                                        "quit"])) / 1e3
 
 
-def rdma_ours(settings, name, size, iterations):
-    """The row of exactly so many messages over an RDMA device of this host."""
+def qperf_rdma(settings, test, size):
+    """ns or B/s of a test over the device of an address of this host.
+
+    It knows no GIDs, which RoCE takes, so rdma_cm connects. It sleeps until completions come if not told to poll.
+    """
+    program, address = settings.found["qperf"], settings.rdma.split(":")[2]
+    port = ["--listen_port", str(QPERF_RDMA_PORT)]
+    with server([program, *port]):
+        return figure_of_qperf(execute([program, address, *port, "--use_cm", 1, "--cq_poll", 1, "--time",
+                                        QPERF_RDMA_SECONDS, "--msg_size", size, "--precision", 6, "--unify_units", test,
+                                        "quit"]))
+
+
+def why_no_qperf_rdma(settings):
+    """None where qperf can be compared over the device."""
+    if "qperf" not in settings.found:
+        return "it was not found"
+    try:
+        qperf_rdma(settings, "rc_lat", 1)
+    except LaunchError as error:
+        return f"it does not work with the device: {error}"
+    return None
+
+
+def rdma_ours(settings, name, size, *options):
+    """The row of a size over an RDMA device of this host."""
     device, gid, _ = settings.rdma.split(":")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "run.jsonl"
         sized = [] if "atomic" in name else ["-s", size]
-        execute([*TWO_RANKS, "--bind-to", "none", settings.build / name, "-d", device, "-x", gid, *sized, "-n", iterations,
+        execute([*TWO_RANKS, "--bind-to", "none", settings.build / name, "-d", device, "-x", gid, *sized, *options,
                  "--quiet", "--json", path])
         entries = [json.loads(line) for line in path.read_text().splitlines()]
     return next(entry["out_of_place"] for entry in entries if entry["kind"] == "row")

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Compares our RDMA programs with perftest's, in a guest whose kernel has soft-RoCE (tests/rdma/guest/run), or over a
-# device of this host: bench/peers_rdma.sh --device mlx5_0:3:10.0.0.1 [OPTIONS OF peers.sh] [COMPARISON...], which are
-# rdma_bandwidth and rdma_latency; bench/README.md has the details.
+# Compares our RDMA programs with perftest's and qperf's, in a guest whose kernel has soft-RoCE (tests/rdma/guest/run),
+# or over a device of this host: bench/peers_rdma.sh --device mlx5_0:3:10.0.0.1 [OPTIONS OF peers.sh] [COMPARISON...],
+# which are rdma_bandwidth and rdma_latency; bench/README.md has the details.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)

@@ -7,6 +7,8 @@ import time
 
 from guests import ADDRESSES, DEVICE, FAILURE, GID_INDEX, HOSTS, OK, TIMEOUT, GuestTest, shell
 
+# What begins a command that sends packets of host1 to classes of their own, 1:1 where no filter says otherwise.
+CLASSES = "tc qdisc add dev e0 root handle 1: prio priomap 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0"
 PINGPONG = f"ibv_rc_pingpong -d {DEVICE} -g {GID_INDEX} -n 20"
 
 
@@ -88,7 +90,7 @@ class Verbs(GuestTest):
 
     def test_datagrams_that_are_lost(self):
         """What leaves host1 for a queue pair other than the first, which rdma_cm's own messages go to."""
-        lossy = ("tc qdisc add dev e0 root handle 1: prio priomap 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0",
+        lossy = (CLASSES,
                  "tc qdisc add dev e0 parent 1:3 netem loss 20%",
                  "tc filter add dev e0 parent 1: protocol ip prio 1 u32 match u32 1 0xffffff at 32 flowid 1:1",
                  "tc filter add dev e0 parent 1: protocol ip prio 2 u32 match u16 4791 0xffff at 22 flowid 1:3")
@@ -102,7 +104,7 @@ class Verbs(GuestTest):
 
     def test_directions(self):
         """What leaves host1 goes slowly: the way there of both ways, whether it is written, or read by the other."""
-        slow = ("tc qdisc add dev e0 root handle 1: prio priomap 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0",
+        slow = (CLASSES,
                 "tc qdisc add dev e0 parent 1:3 tbf rate 20mbit burst 64k latency 400ms",
                 # Full packets only: the way back is not to wait for its acknowledgements.
                 "tc filter add dev e0 parent 1: protocol ip u32 match u16 0x1000 0x1000 at 2 flowid 1:3")
@@ -114,6 +116,19 @@ class Verbs(GuestTest):
                 there, back = row["directions_gb_per_s"]
                 self.assertLess(there, 0.0027, f"{back} back")
                 self.assertGreater(back, 2 * there)
+
+    def packets_of_class_3(self):
+        return int(re.search(r"class prio 1:3 .*\n\s*Sent \d+ bytes (\d+) pkt", shell("tc -s class show dev e0"))[1])
+
+    def test_traffic_class(self):
+        """What leaves host1 with that in its header, as switches see it."""
+        shell(f"{CLASSES} && tc filter add dev e0 parent 1: protocol ip u32 match ip tos 96 0xfc flowid 1:3")
+        self.addCleanup(shell, "tc qdisc del dev e0 root")
+        for arguments, some in (((), False), (("--tclass", 96), True), (("--tclass", 96, "-R"), True)):
+            with self.subTest(arguments):
+                before = self.packets_of_class_3()
+                self.measured("rdma_write_bw", "-s", "4K", "-n", 20, *arguments)
+                self.assertEqual(self.packets_of_class_3() - before >= 20, some)
 
     def check_cut(self, command, host, limit_s, program="rdma_write_bw"):
         """While messages flow, runs the command that stops them, in which {peer} is the rank of host2. Returns what the
@@ -155,3 +170,30 @@ class Verbs(GuestTest):
         self.assertIn(result.status, (FAILURE, TIMEOUT, 128 + signal.SIGKILL), result.stderr)
         # Whichever comes first: the launcher's word, or that of the rank whose requests fail.
         self.assertRegex(result.stderr, "signal 9|rank 0 on host1: verbs: .* rxe0 port 1 of host host2, queue pair 0x")
+
+
+class Ipv6(GuestTest):
+    """The same wire, to whose addresses one of IPv6 is added, and whose IPv4 ones are taken away."""
+
+    hosts = HOSTS
+
+    def setUp(self):
+        super().setUp()
+        gids = "/sys/class/infiniband/rxe0/ports/1/gids/*"
+        for number, host in enumerate(HOSTS, 1):
+            self.addCleanup(shell, "ip -6 address flush dev e0 scope global && "
+                                   f"ip address add {ADDRESSES[host]}/24 dev e0", host)
+            shell(f"ip -6 address add fd00:79::{number}/64 dev e0 nodad && ip -4 address flush dev e0; "
+                  f"for _ in $(seq 100); do grep -qs ^fd00 {gids} && ! grep -qs :0a4f: {gids} && exit; sleep 0.1; "
+                  "done; exit 1", host)
+
+    def check(self, program, *arguments):
+        result = self.run_job(program, "-n", 20, *arguments)
+        self.assertEqual((result.status, result.stderr), (OK, ""), result.stdout)
+        self.assertRegex(result.stdout, r"# RDMA: rxe0 port 1 to rxe0 port 1, RoCE v2, IPv6, one subnet, GID indices ")
+        self.assertIn("# Out of bounds values : 0 OK\n", result.stdout)
+
+    def test_programs(self):
+        for arguments in (("rdma_write_bw", "-s", "64K"), ("rdma_send_lat", "-c", "UD")):
+            with self.subTest(arguments):
+                self.check(*arguments)

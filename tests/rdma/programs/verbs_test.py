@@ -102,6 +102,9 @@ class SharedReceives(GuestTest):
     def test_datagrams(self):
         self.check("rdma_send_bw", "-c", "UD", "-s", "1K", "-t", 32)
 
+    def test_unreliable_connection(self):
+        self.check("rdma_send_bw", "-c", "UC", "-s", "4K", "-t", 32)
+
     def test_writes_with_immediate(self):
         self.check("rdma_write_bw", "--write-with-imm", "-s", "4K", "-r", 64)
 
