@@ -18,7 +18,8 @@ struct RollCallReport {
   std::uint64_t steps = 0;
   Seconds stuck_s = 0;
   std::string activity;
-  double busy = 1;  ///< share of the time since the last progress that its main thread had a processor or waited for one
+  double busy =
+      1;  ///< share of the time since the last progress that its main thread had a processor or waited for one
 };
 
 /// Carries reports to rank 0 by UDP, beside MPI: each is one datagram to every address of rank 0's host, sent
