@@ -28,7 +28,7 @@ SPREAD_LAUNCHES = 20
 QUIET_WAIT_S = 60  # in a comparison
 BUSY_PROCESSORS = 0.5  # that others may use while we measure
 BUSY_MOMENT_S = 0.3
-NAME_WIDTH = 22  # of the longest of a program
+NAME_WIDTH = 28  # of the longest of a program
 
 
 @dataclass(frozen=True)
@@ -231,12 +231,16 @@ def rdma_bandwidth_programs(settings, verb, size, messages):
 
 
 def rdma_latency_programs(settings, verb, size, messages):
-    """Both medians; perftest's t_typical is the fourth number behind the size."""
+    """Both medians; perftest's t_typical is the fourth number behind the size. Once more with as many threads as ours."""
+    peer = f"ib_{verb}_lat"
+    thread = settings.build / "bench/libsecond_thread.so"
+
     def mine():
         return rdma_ours(settings, f"rdma_{verb}_lat", size, "-n", messages)["time_us_median"]
 
     return [Program(f"rdma_{verb}_lat", mine)] + those_found(settings, [
-        (f"ib_{verb}_lat", Program(f"ib_{verb}_lat", lambda: perftest(settings, f"ib_{verb}_lat", size, messages)[3]))])
+        (peer, Program(peer, lambda: perftest(settings, peer, size, messages)[3])),
+        (peer, Program(f"{peer}, 2 threads", lambda: perftest(settings, peer, size, messages, thread)[3]))])
 
 
 def qperf_bandwidth_programs(settings, test, program, size, options):

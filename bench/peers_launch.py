@@ -217,8 +217,9 @@ def rdma_ours(settings, name, size, *options):
     return next(entry["out_of_place"] for entry in entries if entry["kind"] == "row")
 
 
-def perftest(settings, name, size, iterations):
+def perftest(settings, name, size, iterations, preloaded=None):
     """The numbers of perftest's row behind the size: a server and a client of this host over one of its devices."""
+    preload = [] if preloaded is None else ["env", f"LD_PRELOAD={preloaded}"]
     device, gid, address = settings.rdma.split(":")
     sized = [] if "atomic" in name else ["-s", str(size)]
     command = [settings.found[name], "-d", device, "-x", gid, "-F", *sized, "-n", str(iterations)]
@@ -228,7 +229,7 @@ def perftest(settings, name, size, iterations):
             for _ in range(20):  # it does not say when it listens, and a client tries once
                 time.sleep(0.5)
                 with contextlib.suppress(LaunchError):
-                    return row_beginning_with(execute([*command, address]), size)[1:]
+                    return row_beginning_with(execute([*preload, *command, address]), size)[1:]
             raise LaunchError(f"{name} never found its server")
         finally:
             end(process)
