@@ -185,6 +185,7 @@ std::vector<int> choose_gpus(const Team& team, const Placed& placed, const Optio
 
 std::vector<GpuFacts> describe_gpus(const std::vector<int>& devices) {
   std::vector<GpuFacts> gpus;
+  gpus.reserve(devices.size());
   for (const int device : devices) gpus.push_back(describe_gpu(device));
   return gpus;
 }

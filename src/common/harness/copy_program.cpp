@@ -1,7 +1,6 @@
 #include "common/harness/copy_program.h"
 
 #include <algorithm>
-#include <ctime>
 #include <exception>
 #include <utility>
 
@@ -9,7 +8,6 @@
 #include <fmt/ranges.h>
 
 #include "common/core/error.h"
-#include "common/harness/command_line.h"
 #include "common/harness/conclusion.h"
 #include "common/harness/copy_bench.h"
 #include "common/harness/copy_plan.h"
@@ -18,32 +16,21 @@
 #include "common/harness/row_packing.h"
 #include "common/harness/watchdog.h"
 #include "common/host/identity.h"
-#include "common/mpi/environment.h"
 
 namespace fabricbench {
 namespace {
 
 Context describe(const Job& job, const CopySetup& setup) {
   const Team team(job.world, "");
-  Context context;
-  context.program = job.program.name;
+  Context context = context_of(job.world, job, setup.options, setup.placed);
   context.figure = Figure::kCopies;
-  context.command_line = job.command_line;
-  context.options = setup.options;
-  context.option_values = option_values(job.program, setup.options);
   context.backend = "cuda";
   context.backend_reason = "GPUs make the copies";
   context.library = gpu::copy_library();
-  context.launcher = mpi::launch_from_environment().variable;
-  context.hosts = setup.placed.hosts;
   context.ranks = describe_processes(team, setup.placed);
   context.groups = describe_groups(context.ranks);
-  if (!setup.options.json_file.empty()) context.host_facts = describe_hosts(job.world, setup.placed);
-  context.environment = whitelisted_environment();
   context.seed = agreed_seed(job.world, setup.options);
   context.notices = setup.notices;
-  context.timer_cost = timer_cost();
-  context.started = std::time(nullptr);
   return context;
 }
 

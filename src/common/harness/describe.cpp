@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <ctime>
 #include <functional>
 #include <set>
 #include <string_view>
@@ -13,10 +14,13 @@
 
 #include "common/core/clock.h"
 #include "common/core/statistics.h"
+#include "common/harness/command_line.h"
 #include "common/harness/gpu_sessions.h"
+#include "common/harness/job.h"
 #include "common/host/identity.h"
 #include "common/host/network.h"
 #include "common/host/topology.h"
+#include "common/mpi/environment.h"
 
 namespace fabricbench {
 namespace {
@@ -176,6 +180,21 @@ std::vector<RankFacts> describe_all(const Team& team, const Placed& placed, int 
 }
 
 }  // namespace
+
+Context context_of(const mpi::Communicator& world, const Job& job, const Options& options, const Placed& placed) {
+  Context context;
+  context.program = job.program.name;
+  context.command_line = job.command_line;
+  context.options = options;
+  context.option_values = option_values(job.program, options);
+  context.launcher = mpi::launch_from_environment().variable;
+  context.hosts = placed.hosts;
+  if (!options.json_file.empty()) context.host_facts = describe_hosts(world, placed);
+  context.environment = whitelisted_environment();
+  context.timer_cost = timer_cost();
+  context.started = std::time(nullptr);
+  return context;
+}
 
 std::vector<RankFacts> describe_ranks(const Team& team, const Placed& placed, const Session& session) {
   return describe_all(team, placed, session.local_ranks(),

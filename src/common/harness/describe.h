@@ -12,6 +12,8 @@
 
 namespace fabricbench {
 
+struct Job;
+
 /// What is settled once for a run of which each session sees some processes only: a rank has the same GPU in all.
 struct KeptGpus {
   std::string why_no_nccl;   ///< see gpu::why_no_nccl
@@ -28,6 +30,11 @@ struct Placed {
   std::optional<KeptGpus> kept_gpus{};  ///< nothing: a session is to find its own
 };
 [[nodiscard]] Placed place_processes(const mpi::Communicator& world);
+
+/// What every run tells of itself, whatever it measures: command line, options, hosts, environment, the moment of this
+/// call. Collective over `world`, the processes that take part.
+[[nodiscard]] Context context_of(const mpi::Communicator& world, const Job& job, const Options& options,
+                                 const Placed& placed);
 
 /// Every rank of the job, in order. Collective; empty on processes other than the job's first.
 [[nodiscard]] std::vector<RankFacts> describe_ranks(const Team& team, const Placed& placed, const Session& session);

@@ -1,7 +1,6 @@
 #include "common/harness/stage.h"
 
 #include <chrono>
-#include <ctime>
 #include <exception>
 #include <thread>
 #include <utility>
@@ -9,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "common/core/clock.h"
-#include "common/harness/command_line.h"
 #include "common/harness/conclusion.h"
 #include "common/host/identity.h"
 #include "common/mpi/environment.h"
@@ -78,28 +76,18 @@ Ending StageEnding::whole() && {
 }
 
 Context describe_run(const mpi::Communicator& world, const Job& job, const Collective& collective, const Setup& setup) {
-  Context context;
-  context.program = job.program.name;
+  Context context = context_of(world, job, setup.options, setup.placed);
   context.figure = collective.figure();
-  context.command_line = job.command_line;
-  context.options = setup.options;
-  context.option_values = option_values(job.program, setup.options);
   context.backend = setup.backend.name;
   context.backend_reason = setup.backend.reason;
   context.library = setup.backend.session->library();
   context.nccl_version = setup.backend.session->nccl_version();
-  context.launcher = mpi::launch_from_environment().variable;
-  context.hosts = setup.placed.hosts;
   context.ranks = describe_ranks(*setup.team, setup.placed, *setup.backend.session);
   context.groups = job.program.pairs ? describe_pairs(context.ranks) : describe_groups(context.ranks);
   context.rounds = collective.rounds(setup.options, setup.groups.smallest());
-  if (!setup.options.json_file.empty()) context.host_facts = describe_hosts(world, setup.placed);
   describe_ports(world, collective, context);
-  context.environment = whitelisted_environment();
   context.notices = setup.notices;
   context.time_means = collective.time_means();
-  context.timer_cost = timer_cost();
-  context.started = std::time(nullptr);
   return context;
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <ctime>
 #include <exception>
 #include <utility>
 
@@ -10,7 +9,6 @@
 
 #include "common/core/clock.h"
 #include "common/core/error.h"
-#include "common/harness/command_line.h"
 #include "common/harness/conclusion.h"
 #include "common/harness/job.h"
 #include "common/harness/members.h"
@@ -19,7 +17,6 @@
 #include "common/harness/row_packing.h"
 #include "common/harness/watchdog.h"
 #include "common/host/identity.h"
-#include "common/mpi/environment.h"
 #include "common/rdma/agreement_watch.h"
 #include "common/rdma/connect_setup.h"
 #include "common/rdma_cm/side.h"
@@ -36,24 +33,14 @@ class Meetings final : public PairTest {
 };
 
 Context describe(const mpi::Communicator& world, const Job& job, const ConnectSetup& setup) {
-  Context context;
-  context.program = job.program.name;
+  Context context = context_of(world, job, setup.options, setup.placed);
   context.figure = Figure::kConnections;
-  context.command_line = job.command_line;
-  context.options = setup.options;
-  context.option_values = option_values(job.program, setup.options);
   context.backend = "verbs";
   context.backend_reason = "this program measures it";
   context.library = "librdmacm and libibverbs";
-  context.launcher = mpi::launch_from_environment().variable;
-  context.hosts = setup.placed.hosts;
   context.ranks = describe_processes(*setup.team, setup.placed);
   context.groups = describe_pairs(context.ranks);
-  if (!setup.options.json_file.empty()) context.host_facts = describe_hosts(world, setup.placed);
-  context.environment = whitelisted_environment();
   context.notices = setup.notices;
-  context.timer_cost = timer_cost();
-  context.started = std::time(nullptr);
   return context;
 }
 
