@@ -38,6 +38,15 @@ TEST(Find, AsksForNoVerdictBeforeTheFirstRounds) {
   static_cast<void>(Planner(plan_of(8)).next(sweep, no_verdict));
 }
 
+TEST(Find, MayTakeAsManyRoundsAgainAfterAllPairs) {
+  SweepPlan few = plan_to_find(64);
+  limit_rounds(few, 12);
+  EXPECT_EQ(few.most_extra_rounds, SweepPlan{}.most_extra_rounds);
+  SweepPlan all = plan_to_find(64);
+  limit_rounds(all, SweepPlan::kAllPairs);
+  EXPECT_EQ(all.most_extra_rounds, 64);
+}
+
 TEST(Find, MeasuresMoreWhereReadingsScatter) {
   const auto rounds_at = [](double scale) {
     Sweep sweep = sweep_of(64);

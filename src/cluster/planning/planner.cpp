@@ -181,6 +181,9 @@ void limit_rounds(SweepPlan& plan, int rounds) {
   if (rounds == 0) return;
   plan.schedule.rounds = rounds == SweepPlan::kAllPairs ? 0 : rounds;
   plan.most_rounds = rounds;
+  if (rounds == SweepPlan::kAllPairs) {
+    plan.most_extra_rounds = std::max(plan.most_extra_rounds, plan.schedule.endpoints);
+  }
   plan.least_rounds = rounds == SweepPlan::kAllPairs ? rounds : std::min(plan.least_rounds, rounds);
 }
 

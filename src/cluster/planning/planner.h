@@ -33,7 +33,8 @@ struct SweepPlan {
 };
 
 /// Sets how many rounds for everybody a plan may have: 0 leaves them as they are, SweepPlan::kAllPairs means all pairs.
-/// A plan that finds takes no fewer than it has to before it may stop, and all where all pairs are asked for.
+/// A plan that finds takes no fewer than it has to before it may stop, and all where all pairs are asked for; then it
+/// may have as many again for suspects, since of so many pairs some are slow once by chance.
 void limit_rounds(SweepPlan& plan, int rounds);
 
 /// Pairs to be measured at the same time: no host is in two of them.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
+#include <optional>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -40,7 +41,7 @@ struct SimulationOptions {
   bool find = false;
   bool batches = false;
   int concurrent = 0;
-  int extra_rounds = SweepPlan{}.most_extra_rounds;
+  std::optional<int> extra_rounds;
   double tolerance = VerdictSettings{}.tolerance;
   std::string records;
   int runs = 0;
@@ -103,7 +104,8 @@ void add_sweep_options(CLI::App& app, SimulationOptions& options) {
                "with --find: measure everything that is open before judging again, which of many pairs is much faster")
       ->needs(find)
       ->group("Sweep");
-  app.add_option("--max-extra-rounds", options.extra_rounds, "with --find, for what is suspicious [24]")
+  app.add_option("--max-extra-rounds", options.extra_rounds,
+                 "with --find, for what is suspicious [24; of all pairs as many as there are hosts]")
       ->option_text("K")
       ->check(CLI::Range(0, 1 << 20))
       ->needs(find)
@@ -193,13 +195,13 @@ SweepPlan plan_of(const SimulationOptions& options, const Fabric& fabric) {
   plan.schedule.concurrent = options.concurrent;
   plan.find = options.find;
   plan.both_directions = !fabric.plan().both_ways;
-  plan.most_extra_rounds = options.extra_rounds;
   plan.tolerance = options.tolerance;
   if (options.batches) {
     plan.schedule.rounds = options.all_pairs ? 0 : options.rounds;
   } else {
     limit_rounds(plan, options.all_pairs ? SweepPlan::kAllPairs : options.rounds);
   }
+  if (options.extra_rounds) plan.most_extra_rounds = *options.extra_rounds;
   return plan;
 }
 
