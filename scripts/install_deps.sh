@@ -27,7 +27,7 @@ EOT
 #   header FILE      found by the C++ compiler
 #   library FILE     known to the C++ compiler
 #   static NAME      found on the PATH, and in need of no shared library
-#   module NAME      imported by the python3 on the PATH or by the system's, which is where packages put it
+#   module NAMES     imported, all of them, by the python3 on the PATH or by the system's, which is where packages put them
 # The package - means that it is of no use there: the guests of tests/rdma take a kernel from Debian's packages.
 dependency_table() {
     cat <<'EOT'
@@ -50,8 +50,8 @@ test    header   gtest/gtest.h       libgtest-dev         gtest-devel
 test    header   gmock/gmock.h       libgmock-dev         gmock-devel
 test    command  python3             python3              python3
 test    module   jsonschema          python3-jsonschema   python3-jsonschema
-test    module   jinja2              python3-jinja2       python3-jinja2
-test    module   cairosvg            python3-cairosvg     python3-cairosvg
+test    module   jinja2,cairosvg     python3-jinja2       python3-jinja2
+test    module   cairosvg,jinja2     python3-cairosvg     python3-cairosvg
 test    library  libasan.so          build-essential      libasan
 test    library  libubsan.so         build-essential      libubsan
 test    command  find                findutils            findutils

@@ -275,6 +275,12 @@ TEST(DriftOf, InexactReadingsDoNotCount) {
   EXPECT_NEAR(drift_of(readings), 12.5e-6, 1e-12);
 }
 
+/// On a busy machine round trips take half a millisecond: that says nothing of clocks that differ by some ppm.
+TEST(DriftOf, IsNotGuessedFromInexactReadings) {
+  EXPECT_EQ(drift_of({{0, 7, 4e-4}, {0.6, 7 + 5e-4, 4e-4}}), 0);
+  EXPECT_NEAR(drift_of({{0, 7, 4e-4}, {0.6, 7 + 5e-3, 4e-4}}), 5e-3 / 0.6, 1e-12);
+}
+
 /// The most exact readings are 10 ms apart and 1 us off: that is no drift of 100 ppm. The third one rules it out.
 TEST(DriftOf, CloseReadingsDoNotTellIt) {
   EXPECT_NEAR(drift_of({{0, 7, 1e-6}, {0.01, 7 + 1e-6, 1e-6}, {0.7, 7, 5e-6}}), 0, 10e-6);

@@ -1,6 +1,7 @@
 #include "common/mpi/common_clock.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <set>
 #include <utility>
@@ -14,6 +15,7 @@ constexpr int kPingPongs = 20;
 constexpr std::size_t kMostHistory = 32;
 constexpr Seconds kLeastSpan = 0.5;
 constexpr Seconds kHistoryStep = kLeastSpan / 8;
+constexpr double kLeastKnown = 2;  // drift over the bound of its error: known to within half of it
 
 int domain_index(const std::vector<std::uint64_t>& domains, std::uint64_t own) {
   return static_cast<int>(std::find(domains.begin(), domains.end(), own) - domains.begin());
@@ -104,7 +106,7 @@ double drift_of(const std::vector<ClockReading>& readings) {
       drift = (readings[j].offset - readings[i].offset) / span;
     }
   }
-  return drift;
+  return std::abs(drift) > kLeastKnown * tightest ? drift : 0;
 }
 
 }  // namespace fabricbench::mpi
