@@ -243,6 +243,7 @@ TEST(CommonClock, OneSharedClockCostsNothingAndIsExact) {
 /// Readings of a clock with the given drift, taken at the given times.
 std::vector<ClockReading> readings_at(const std::vector<Seconds>& times, double drift) {
   std::vector<ClockReading> readings;
+  readings.reserve(times.size());
   for (const Seconds time : times) readings.push_back({time, 7 + drift * time, 1e-6});
   return readings;
 }
