@@ -111,10 +111,11 @@ test_many_to_one() {
     make_hosts 4
     shape_host "${hosts[0]}" 60mbit
     program=$programs/multi_pair_bw
-    run 3 -b 64K -e 64K -n 4 -w 1 --window 8 --pairs many-to-one
+    run 3 -b 64K -e 64K -n 12 -w 1 --window 8 --pairs many-to-one
     expect_line "$out" "^# Pair  0: rank 3 of host ${hosts[1]} -> rank 0 of host ${hosts[0]}\$"
     expect_line "$out" "^# Pair  2: rank 9 of host ${hosts[3]} -> rank 2 of host ${hosts[0]}\$"
-    expect_line "$out" '^# Summary: 3 pairs; .*; together: 0\.00[0-9]+ GB/s'
+    # The pairs' medians are of different moments: together they may seem to have more than the link's 0.0075 GB/s.
+    expect_line "$out" '^# Summary: 3 pairs; .*; together: 0\.0(0[0-9]+|1[01][0-9]*) GB/s'
     expect_line "$out" '^# ranks 4, 5, 7, 8, 10 and 11 are left out'
 }
 
