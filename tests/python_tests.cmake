@@ -33,6 +33,7 @@ function(fabricbench_python_tests label folder)
                COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/cli/run.py ${module}.${CMAKE_MATCH_1}
                WORKING_DIRECTORY ${folder})
       set_tests_properties(${test} PROPERTIES LABELS ${label} PROCESSORS ${processors} TIMEOUT ${CMAKE_MATCH_3}
+        COST ${CMAKE_MATCH_3}  # what may take long begins early
         SKIP_RETURN_CODE 77 ENVIRONMENT "${FABRICBENCH_TEST_ENVIRONMENT};PYTHONPATH=${folder};\
 PYTHONDONTWRITEBYTECODE=1;FABRICBENCH_MPIEXEC=${MPIEXEC_EXECUTABLE};\
 FABRICBENCH_FAKE_CLOCK_PROGRAM=$<TARGET_FILE:all_reduce_perf_fake_clock>;\

@@ -22,6 +22,7 @@
 #include <mpi.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -148,6 +149,7 @@ struct Received {
   std::byte* data;
   std::vector<std::byte> kept;
   std::size_t size;
+  MPI_Request request = MPI_REQUEST_NULL;  // of MPI_Irecv
 
   [[nodiscard]] std::size_t offset() const { return mode_is("message_tail") ? size - 1 : 0; }
   void put_back() const { std::memcpy(data + offset(), kept.data(), kept.size()); }
@@ -155,7 +157,7 @@ struct Received {
 
 std::optional<Received> faulty_message(void* buffer, int count, MPI_Datatype type) {
   if (type != MPI_INT8_T || !(mode_is("message_tail") || mode_is("message_nothing")) || !applies(count)) return {};
-  Received received{static_cast<std::byte*>(buffer), {}, static_cast<std::size_t>(count)};
+  Received received{static_cast<std::byte*>(buffer), {}, static_cast<std::size_t>(count), MPI_REQUEST_NULL};
   received.kept.assign(received.data + received.offset(), received.data + count);
   return received;
 }
@@ -163,6 +165,18 @@ std::optional<Received> faulty_message(void* buffer, int count, MPI_Datatype typ
 std::vector<Received>& under_way() {
   static std::vector<Received> messages;
   return messages;
+}
+
+/// Messages that those requests brought are here; others may still be on their way. Of several into one place, the
+/// first found there what none of them brought: the last one's turn comes first.
+void put_back_those_of(const std::vector<MPI_Request>& requests) {
+  const auto came = [&](const Received& message) {
+    return std::find(requests.begin(), requests.end(), message.request) != requests.end();
+  };
+  for (auto message = under_way().rbegin(); message != under_way().rend(); ++message) {
+    if (came(*message)) message->put_back();
+  }
+  std::erase_if(under_way(), came);
 }
 
 }  // namespace
@@ -177,22 +191,26 @@ extern "C" int MPI_Recv(void* buffer, int count, MPI_Datatype type, int from, in
 
 extern "C" int MPI_Irecv(void* buffer, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm,
                          MPI_Request* request) {
-  if (auto message = faulty_message(buffer, count, type)) under_way().push_back(std::move(*message));
-  return PMPI_Irecv(buffer, count, type, from, tag, comm, request);
+  auto message = faulty_message(buffer, count, type);
+  const int code = PMPI_Irecv(buffer, count, type, from, tag, comm, request);
+  if (message) {
+    message->request = *request;
+    under_way().push_back(std::move(*message));
+  }
+  return code;
 }
 
 extern "C" int MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
+  const std::vector<MPI_Request> waited_for(requests, requests + count);
   const int code = PMPI_Waitall(count, requests, statuses);
-  for (const Received& message : under_way()) message.put_back();
-  under_way().clear();
+  put_back_those_of(waited_for);
   return code;
 }
 
 extern "C" int MPI_Testall(int count, MPI_Request* requests, int* done, MPI_Status* statuses) {
+  const std::vector<MPI_Request> asked_for(requests, requests + count);
   const int code = PMPI_Testall(count, requests, done, statuses);
-  if (*done == 0) return code;
-  for (const Received& message : under_way()) message.put_back();
-  under_way().clear();
+  if (*done != 0) put_back_those_of(asked_for);
   return code;
 }
 

@@ -15,7 +15,7 @@ constexpr int kPingPongs = 20;
 constexpr std::size_t kMostHistory = 32;
 constexpr Seconds kLeastSpan = 0.5;
 constexpr Seconds kHistoryStep = kLeastSpan / 8;
-constexpr double kLeastKnown = 2;  // drift over the bound of its error: known to within half of it
+constexpr double kLeastKnown = 3;  // drift over the bound of its error: known to within a third of it
 
 int domain_index(const std::vector<std::uint64_t>& domains, std::uint64_t own) {
   return static_cast<int>(std::find(domains.begin(), domains.end(), own) - domains.begin());
@@ -79,7 +79,8 @@ ClockReading CommonClock::read_from(int parent) const {
 void CommonClock::serve(int child, const ClockReading& own) const {
   for (int i = 0; i < kPingPongs; ++i) {
     check(MPI_Recv(nullptr, 0, MPI_BYTE, child, 0, leaders_->get(), MPI_STATUS_IGNORE), "MPI_Recv");
-    const double answer[2] = {clock_() + own.offset, own.error};
+    const Seconds local = clock_();
+    const double answer[2] = {local + own.offset + drift_ * (local - own.local), own.error};
     check(MPI_Send(answer, 2, MPI_DOUBLE, child, 0, leaders_->get()), "MPI_Send");
   }
 }

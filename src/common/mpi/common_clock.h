@@ -57,7 +57,7 @@ class CommonClock {
 
 /// Seconds of offset gained per second of local time: the slope through those two readings whose errors, over the
 /// time between them, bound it most tightly. 0 until readings span half a second, over less than which noise outweighs
-/// drift, and where it may be wrong by half of itself or more, as on a busy machine: real clocks drift by less than
+/// drift, and where it may be wrong by a third of itself or more, as on a busy machine: real clocks drift by less than
 /// that.
 [[nodiscard]] double drift_of(const std::vector<ClockReading>& readings);
 
