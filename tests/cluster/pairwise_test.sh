@@ -51,6 +51,24 @@ test_slow_link() {
     expect_line "$out" "^# Slowest endpoint +: ${hosts[5]} receives"
 }
 
+# What a link lets through at once, 64 KiB here, makes the first small messages look as if they took no time at all. A
+# reading still takes about its time: at 20 Mbit/s, 0.1 s carry 0.25 MB.
+test_small_messages() {
+    make_hosts 2
+    shape_host "${hosts[0]}" 20mbit
+    shape_host "${hosts[1]}" 20mbit
+    run 1 -b 4K --window 64 --time-budget 0.1 --seed 3 --json "$directory/run.json"
+    python3 - "$directory/run.json" <<'EOT' || fail "a reading is longer than its time budget"
+import json, sys
+readings = [line for line in map(json.loads, open(sys.argv[1])) if line["kind"] == "reading"]
+assert len(readings) == 2
+for r in readings:
+    print(r["windows"], "windows of", r["messages_per_window"], "messages:", r["bandwidth_gb_per_s"] * 8000, "Mbit/s")
+    assert 3 <= r["windows"] and r["windows"] * r["messages_per_window"] * 4096 < 4 * 0.25e6, r
+    assert 0.001 < r["bandwidth_gb_per_s"] < 0.004, r
+EOT
+}
+
 # Four ranks on two hosts: one of each is taken, and the way to the second is slow.
 test_one_rank_of_each_host() {
     make_equal_hosts 2

@@ -19,6 +19,7 @@ namespace {
 constexpr std::size_t kPingBytes = 8;
 constexpr std::size_t kPingRoom = 256;  // bytes from one ping's place to that of its answer
 constexpr Seconds kPingTime = 0.01;     // for all pings of a pair
+constexpr double kPingShare = 0.2;      // or of the time for its messages, where that is less
 constexpr std::int64_t kLeastPings = 5;
 constexpr std::int64_t kMostPings = 200;
 constexpr std::int64_t kWindows = 9;  // as many as fit into the time; a median needs some
@@ -126,7 +127,8 @@ std::optional<Note> FlowMeter::pass_on(std::optional<int> to, std::optional<int>
 void FlowMeter::measure_latency(const Flows& flows, Seconds deadline, StepResult& result) {
   static_cast<void>(ping(flows, deadline));  // sets up what the library needs for this pair
   const Seconds once = ping(flows, deadline);
-  const std::int64_t own = flows.to ? fitting(kPingTime, once, kLeastPings, kMostPings) : 0;
+  const Seconds limit = options_.iterations ? kPingTime : std::min(kPingTime, kPingShare * options_.time_budget);
+  const std::int64_t own = flows.to ? fitting(limit, once, kLeastPings, kMostPings) : 0;
   const std::int64_t asked = pass_on(flows.to, flows.from, kPings, own, deadline).value_or(0);
   std::vector<Seconds> times;
   times.reserve(static_cast<std::size_t>(own));
@@ -161,48 +163,71 @@ void FlowMeter::finish(Seconds deadline) {
   session_.wait();
 }
 
-/// How long one message takes, once what it needs is set up.
-Seconds FlowMeter::time_message(const OneDirection& sending, const OneDirection& receiving, Seconds deadline) {
+/// How long so many messages take, which are sent and received once.
+Seconds FlowMeter::time_messages(const Flows& flows, const Plans& plans, Seconds deadline) {
+  const OneDirection sending({flows.to, std::nullopt});
+  const OneDirection receiving({std::nullopt, flows.from});
   Lane out = make_lane(sending);
   Lane in = make_lane(receiving);
-  static_cast<void>(run_window(out, 1, in, 1, deadline));
-  return run_window(out, 1, in, 1, deadline);
+  return run_window(out, plans.out.messages, in, plans.in.messages, deadline);
+}
+
+/// Plans by what a message takes that this endpoint receives, and makes ready for it. The sender goes by the
+/// receiver's.
+FlowMeter::Plans FlowMeter::agree(const Flows& flows, Seconds message, Lane& in, Seconds deadline) {
+  Plan plan;
+  if (flows.from) {
+    plan = plan_for(message);
+    in->prepare(plan.messages * plan.windows);
+  }
+  return {pass_on(flows.from, flows.to, kPlan, plan, deadline).value_or(Plan()), plan};
+}
+
+/// One message says how many make a window, and a window how many of them there are: where a network lets through more
+/// than its rate for a moment, one message takes next to no time.
+FlowMeter::Plans FlowMeter::plan_windows(const Flows& flows, Lane& in, Seconds deadline) {
+  const Plans one{{1, 1}, {1, 1}};
+  static_cast<void>(time_messages(flows, one, deadline));  // sets up what the library needs for such messages
+  Plans plans = agree(flows, time_messages(flows, one, deadline), in, deadline);
+  const Flows windowed{plans.out.messages > 1 ? flows.to : std::nullopt,
+                       plans.in.messages > 1 ? flows.from : std::nullopt};
+  if (options_.iterations || (!windowed.to && !windowed.from)) return plans;
+  const Seconds window = time_messages(windowed, plans, deadline);
+  const Plans better = agree(windowed, window / static_cast<double>(plans.in.messages), in, deadline);
+  if (windowed.to) plans.out = better.out;
+  if (windowed.from) plans.in = better.in;
+  return plans;
 }
 
 void FlowMeter::measure_windows(const Flows& flows, Seconds deadline, StepResult& result) {
   const OneDirection sending({flows.to, std::nullopt});
   const OneDirection receiving({std::nullopt, flows.from});
-  const Seconds message = time_message(sending, receiving, deadline);
   Lane out = make_lane(sending);
   Lane in = make_lane(receiving);
-  if (in.operation) {
-    in.plan = plan_for(message);
-    in.operation->prepare(in.plan.messages * in.plan.windows);
-  }
-  out.plan = pass_on(flows.from, flows.to, kPlan, in.plan, deadline).value_or(Plan());
-  for (std::int64_t i = 0; i < std::max(in.plan.windows, out.plan.windows); ++i) {
-    const std::int64_t sends = i < out.plan.windows ? out.plan.messages : 0;
-    const std::int64_t receives = i < in.plan.windows ? in.plan.messages : 0;
+  const auto [sent, received] = plan_windows(flows, in, deadline);
+  for (std::int64_t i = 0; i < std::max(sent.windows, received.windows); ++i) {
+    const std::int64_t sends = i < sent.windows ? sent.messages : 0;
+    const std::int64_t receives = i < received.windows ? received.messages : 0;
     const Seconds time = run_window(out, sends, in, receives, deadline);
     if (receives > 0) result.windows.push_back(time);
     between_();
   }
-  result.messages = in.plan.messages;
-  check_data(in, in.plan.messages * in.plan.windows, result);
+  result.messages = received.messages;
+  check_data(in, received.messages * received.windows, result);
 }
 
 FlowMeter::Lane FlowMeter::make_lane(const OneDirection& direction) {
   Lane lane;
   if (!direction.is_idle()) {
-    lane.operation.emplace(direction, session_, *spaces_->back().workspace, case_, options_.buffers);
+    lane.emplace(direction, session_, *spaces_->back().workspace, case_, options_.buffers);
   }
   return lane;
 }
 
 Seconds FlowMeter::run_window(Lane& out, std::int64_t sends, Lane& in, std::int64_t receives, Seconds deadline) {
   const Seconds began = now();
-  for (std::int64_t i = 0; in.operation && i < receives; ++i) in.operation->start();
-  for (std::int64_t i = 0; out.operation && i < sends; ++i) out.operation->start();
+  for (std::int64_t i = 0; in && i < receives; ++i) in->start();
+  for (std::int64_t i = 0; out && i < sends; ++i) out->start();
   finish(deadline);
   return now() - began;
 }
@@ -216,8 +241,8 @@ FlowMeter::Plan FlowMeter::plan_for(Seconds message) const {
 }
 
 void FlowMeter::check_data(Lane& in, std::int64_t received, StepResult& result) const {
-  if (!in.operation || options_.checks == 0) return;
-  const auto wrong = in.operation->check(received);
+  if (!in || options_.checks == 0) return;
+  const auto wrong = in->check(received);
   if (!wrong) return;
   result.status = ReadingStatus::kWrong;
   result.wrong = wrong->elements;

@@ -58,8 +58,8 @@ struct StepResult {
 };
 
 /// Measures an endpoint's part of one step: pings where they are asked for, then windows of messages, which the
-/// receiver times. Receivers choose how many messages and windows there are from what a first message took, and tell
-/// the sender by mail. Nothing waits beyond a step's deadline, but within NCCL, whose own time limit ends the job.
+/// receiver times. Receivers choose how many messages and windows there are from what the first ones took, and tell the
+/// sender by mail. Nothing waits beyond a step's deadline, but within NCCL, whose own time limit ends the job.
 class FlowMeter {
  public:
   /// `between` is called between two windows. All must outlive this.
@@ -81,11 +81,12 @@ class FlowMeter {
     std::int64_t messages = 0;
     std::int64_t windows = 0;
   };
-  /// A direction and what is still to be carried in it.
-  struct Lane {
-    std::optional<Operation> operation;  // nothing where there is no such direction
-    Plan plan;
+  /// No messages where there is no such direction.
+  struct Plans {
+    Plan out;
+    Plan in;
   };
+  using Lane = std::optional<Operation>;  // nothing where there is no such direction
   /// Where messages lie. Those of messages given up are kept, since they may still be written.
   struct Space {
     Workspace* workspace;
@@ -96,7 +97,9 @@ class FlowMeter {
   void measure_latency(const Flows& flows, Seconds deadline, StepResult& result);
   [[nodiscard]] Seconds ping(const Flows& flows, Seconds deadline);
   void send_ping(std::optional<int> to, std::optional<int> from, Seconds deadline);
-  [[nodiscard]] Seconds time_message(const OneDirection& sending, const OneDirection& receiving, Seconds deadline);
+  [[nodiscard]] Seconds time_messages(const Flows& flows, const Plans& plans, Seconds deadline);
+  [[nodiscard]] Plans agree(const Flows& flows, Seconds message, Lane& in, Seconds deadline);
+  [[nodiscard]] Plans plan_windows(const Flows& flows, Lane& in, Seconds deadline);
   void measure_windows(const Flows& flows, Seconds deadline, StepResult& result);
   [[nodiscard]] Lane make_lane(const OneDirection& direction);
   [[nodiscard]] Seconds run_window(Lane& out, std::int64_t sends, Lane& in, std::int64_t receives, Seconds deadline);
