@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -68,6 +69,14 @@ class FakeEndpoint final : public verbs::Endpoint {
       }
       if (request.signaled) completions_.push_back({false, queue_pair, request.number, 0, {}});
     }
+  }
+
+  void post_again(int queue_pair, std::uint64_t number) override {
+    const auto last = std::find_if(posts.rbegin(), posts.rend(),
+                                   [queue_pair](const Post& post) { return post.queue_pair == queue_pair; });
+    verbs::Request request = last->requests.front();
+    request.number = number;
+    post(queue_pair, {&request, 1});
   }
 
   void post_receives(int queue, const verbs::LocalPart& into, int count) override {

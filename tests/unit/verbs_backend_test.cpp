@@ -147,6 +147,21 @@ TEST_F(BackendPair, ReadsFromTheOthersSendBuffer) {
   EXPECT_TRUE(second_->endpoint.posts.empty());
 }
 
+TEST_F(BackendPair, GoesToEachPlaceHoweverOftenInARow) {
+  FlowSettings settings = settings_of(Verb::kRead);
+  settings.latency = true;
+  open(settings);
+  for (const std::size_t place : {0, 0, 64, 64, 0, 128}) {
+    first_->backend.recv(first_->received.data() + place, 64, DataType::kInt8, 1);
+    EXPECT_EQ(first_->received[place], second_->sent[place]);
+    first_->received[place] = std::byte{pattern::kPoisonByte};
+  }
+  second_->sent[128] = std::byte{77};
+  prepare();
+  first_->backend.recv(first_->received.data() + 128, 64, DataType::kInt8, 1);
+  EXPECT_EQ(first_->received[128], std::byte{77});
+}
+
 TEST_F(BackendPair, CountsAtomicsExactlyOnEveryQueuePair) {
   for (const AtomicKind kind : {AtomicKind::kFetchAndAdd, AtomicKind::kCompareAndSwap}) {
     FlowSettings settings = settings_of(Verb::kAtomic);

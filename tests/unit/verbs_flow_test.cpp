@@ -161,6 +161,55 @@ TEST(FlowQueuePairs, ExpectAsTheOtherSideStarts) {
   EXPECT_EQ(flow.take_counts().expected, (std::vector<std::uint64_t>{1, 2, 1}));
 }
 
+FlowSettings one_at_a_time(Verb verb) {
+  FlowSettings settings = writes(2);
+  settings.verb = verb;
+  settings.latency = true;
+  return settings;
+}
+
+TEST(FlowAgain, IsTheSameRequestUnderTheNextNumber) {
+  FakeEndpoint endpoint;
+  Flow flow(endpoint, one_at_a_time(Verb::kRead));
+  EXPECT_FALSE(flow.start_again()) << "there is none yet";
+  start(flow, 1);
+  EXPECT_FALSE(flow.start_again()) << "the queue is full";
+  for (int i = 0; i < 2; ++i) {
+    flow.finish();
+    EXPECT_TRUE(flow.start_again());
+    EXPECT_FALSE(flow.is_idle());
+  }
+  flow.finish();
+  ASSERT_EQ(endpoint.posts.size(), 3U);
+  for (std::size_t i = 0; i < 3; ++i) {
+    const Request& request = endpoint.posts[i].requests.front();
+    EXPECT_EQ(request.number, i + 1);
+    EXPECT_EQ(request.local.bytes, 64U);
+    EXPECT_EQ(request.remote.key, 2U);
+    EXPECT_TRUE(request.signaled);
+  }
+  EXPECT_EQ(flow.take_counts().started, (std::vector<std::uint64_t>{3}));
+}
+
+TEST(FlowAgain, IsLeftToACommonStartWhereMoreChangesThanTheNumber) {
+  FlowSettings swaps = one_at_a_time(Verb::kAtomic);
+  swaps.options.atomic = AtomicKind::kCompareAndSwap;
+  FlowSettings numbered = one_at_a_time(Verb::kSend);
+  numbered.transport = Transport::kUd;
+  FlowSettings immediate = one_at_a_time(Verb::kWrite);
+  immediate.options.write_with_immediate = true;
+  for (const FlowSettings& settings : {swaps, numbered, immediate, writes(8)}) {
+    FakeEndpoint endpoint;
+    Flow flow(endpoint, settings);
+    flow.start({nullptr, 64, 1}, {0, 2});
+    EXPECT_FALSE(flow.start_again());
+  }
+  FakeEndpoint two(2);
+  Flow flow(two, one_at_a_time(Verb::kRead));
+  flow.start({nullptr, 64, 1}, {0, 2});
+  EXPECT_FALSE(flow.start_again());
+}
+
 TEST(FlowStall, EndsTheJobWhereNothingCompletesAnyMore) {
   FakeEndpoint endpoint;
   endpoint.polled_at_once = 0;

@@ -112,18 +112,16 @@ Epoch Meter::pipelined(Operation& operation, const VisitPlan& plan) {
 /// messages with each other keep in step by themselves.
 Epoch Meter::gapless(Operation& operation, const VisitPlan& plan) {
   const double count = static_cast<double>(plan.iterations) * operation.operations_per_iteration();
-  std::vector<Seconds> ends;
-  std::vector<Seconds> received;
-  received.reserve(static_cast<std::size_t>(plan.samples));
-  ends.reserve(static_cast<std::size_t>(plan.samples) + 1);
+  std::vector<Seconds> ends(static_cast<std::size_t>(plan.samples) + 1);
+  std::vector<Seconds> received(operation.is_windowed() ? ends.size() - 1 : 0);
   team_.world().barrier();
   (void)operation.take_receive_time();
-  ends.push_back(now());
-  for (std::int64_t sample = 0; sample < plan.samples; ++sample) {
+  ends.front() = now();
+  for (std::size_t sample = 1; sample < ends.size(); ++sample) {
     for (std::int64_t i = 0; i < plan.iterations; ++i) operation.start_iteration();
     operation.wait();
-    ends.push_back(now());
-    received.push_back(operation.take_receive_time());
+    ends[sample] = now();
+    if (!received.empty()) received[sample - 1] = operation.take_receive_time();
     heartbeat_.tick();
   }
   await_others(operation);
@@ -132,7 +130,7 @@ Epoch Meter::gapless(Operation& operation, const VisitPlan& plan) {
   Epoch epoch;
   reduce(times, epoch);
   epoch.cpu_times = {team_.group().max(median(times.front()))};
-  epoch.receive_times = {median(received) / count};
+  epoch.receive_times = {received.empty() ? 0 : median(received) / count};
   return epoch;
 }
 

@@ -77,6 +77,8 @@ class Operation {
     return static_cast<double>(aggregated_ * collective_.messages_in_turn());
   }
 
+  /// Whether only windows complete.
+  [[nodiscard]] bool is_windowed() const { return windowed_; }
   /// How long windows took until this process's rank had received everything, since the last call.
   [[nodiscard]] Seconds take_receive_time() { return std::exchange(receiving_->total, 0); }
 

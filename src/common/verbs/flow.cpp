@@ -22,6 +22,8 @@ Flow::Flow(Endpoint& endpoint, const FlowSettings& settings)
     : endpoint_(endpoint),
       settings_(settings),
       numbered_(settings.verb == Verb::kSend ? may_lose() : settings.options.write_with_immediate),
+      repeats_(settings.latency && endpoint.queue_pairs() == 1 && !numbered_ &&
+               (settings.verb != Verb::kAtomic || settings.options.atomic == AtomicKind::kFetchAndAdd)),
       depth_(static_cast<std::uint64_t>(depth_of(settings.options, settings.latency))),
       lanes_(static_cast<std::size_t>(endpoint.queue_pairs())),
       consumed_(settings.options.shared_receives ? 1 : lanes_.size()) {
@@ -40,7 +42,7 @@ void Flow::receive_into(const LocalPart& buffer) {
   }
 }
 
-/// Writes only what differs between two requests: this is a good part of what we add to a short message's time.
+/// Writes only what differs between two requests.
 inline void Flow::fill(Request& request, std::size_t turn, const LocalPart& local, const RemotePart& remote) {
   Lane& lane = lanes_[turn];
   request.local = local;
@@ -167,25 +169,25 @@ std::uint64_t Flow::arrived() const {
   return sum;
 }
 
-/// The clock is read only where something is waited for long: a read costs as much as a good part of a message.
 template <typename Done>
 void Flow::wait_until(Done done, const char* missing) {
-  Seconds since = 0;  // nothing is waited for long yet
-  for (int empty = 0; !done();) {
-    if (poll()) {
-      since = 0;
-      empty = 0;
-      continue;
-    }
-    if (!settings_.options.events && ++empty % kSpins != 0) continue;
-    if (since == 0) since = now();
-    if (settings_.options.events) {
-      endpoint_.sleep(settings_.options.stall_timeout);
-    } else {
-      std::this_thread::yield();
-    }
-    check_patience(since, missing);
+  for (Idle idle; !done();) look(idle, missing);
+}
+
+/// The clock is read only where something is waited for long: a read costs as much as a good part of a message.
+void Flow::look(Idle& idle, const char* missing) {
+  if (poll()) {
+    idle = {};
+    return;
   }
+  if (!settings_.options.events && ++idle.polls % kSpins != 0) return;
+  if (idle.since == 0) idle.since = now();
+  if (settings_.options.events) {
+    endpoint_.sleep(settings_.options.stall_timeout);
+  } else {
+    std::this_thread::yield();
+  }
+  check_patience(idle.since, missing);
 }
 
 void Flow::check_patience(Seconds since, const char* missing) {

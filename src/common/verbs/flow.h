@@ -34,6 +34,17 @@ class Flow {
 
   /// Posts a message, after others where a list of them is to be posted at once; waits while the queue is full.
   void start(const LocalPart& local, const RemotePart& remote);
+  /// Starts the last message once more. False, and nothing is done, where that takes more than its request with another
+  /// number. Making requests over and over would be a good part of what we add to a short message's time.
+  bool start_again() {
+    Lane& lane = lanes_.front();
+    if (!repeats_ || lane.posted == 0 || lane.posted - lane.completed >= depth_) return false;
+    ++lane.posted;
+    ++lane.counted;
+    ++under_way_;
+    endpoint_.post_again(0, lane.posted);
+    return true;
+  }
   /// Posts what is still to be posted.
   void flush();
   /// Expects one more message.
@@ -86,14 +97,21 @@ class Flow {
   void take(const Completion& completion);
   void replenish(std::size_t queue, int at_least);
   [[nodiscard]] std::uint64_t signaled_every(Bytes size);
+  /// How long nothing has completed.
+  struct Idle {
+    int polls = 0;
+    Seconds since = 0;  ///< 0: not for long yet
+  };
   template <typename Done>
   void wait_until(Done done, const char* missing);
+  void look(Idle& idle, const char* missing);
   void wait_for_arrivals(std::uint64_t count);
   void wait_for_datagrams(std::uint64_t count);
 
   Endpoint& endpoint_;
   FlowSettings settings_;
   bool numbered_;  // whether a message carries its number, as immediate data
+  bool repeats_;   // whether a message between the same places is the same request, but for its number
   std::uint64_t depth_;
   std::vector<Lane> lanes_;
   std::uint64_t under_way_ = 0;  // requests handed over that have not completed, of all lanes

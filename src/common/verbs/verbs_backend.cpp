@@ -44,6 +44,9 @@ VerbsBackend::Buffer VerbsBackend::buffer_at(const std::byte* data) const {
 /// A message between `own`, in the buffer `here`, and the same place of the other rank's buffer, of which this rank has
 /// the counterpart `there`.
 void VerbsBackend::start_at(const std::byte* own, Bytes bytes, const Buffer& here, const Buffer& there) {
+  if (own == last_own_ && bytes == last_bytes_ && flow_.start_again()) return;
+  last_own_ = own;
+  last_bytes_ = bytes;
   if (settings_.verb == Verb::kAtomic) {
     flow_.start({results_.data, sizeof(std::uint64_t), results_.key}, counters_.remote);
     return;
@@ -119,6 +122,7 @@ void VerbsBackend::prepare(std::span<const std::byte> send, std::span<std::byte>
   sent_ = buffer_at(send.data());
   received_ = buffer_at(recv.data());
   recv_base_ = recv.data();
+  last_own_ = nullptr;
   last_byte_ = nullptr;
   if (counter_memory_ != nullptr) counter_memory_->set({counters_.data, counters_.bytes}, 0);
   (void)flow_.take_counts();

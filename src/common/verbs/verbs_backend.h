@@ -81,6 +81,8 @@ class VerbsBackend final : public MessagesOnly {
   Memory* counter_memory_ = nullptr;
   Buffer sent_;
   Buffer received_;
+  const std::byte* last_own_ = nullptr;  // of the message started last; null: none yet between these buffers
+  Bytes last_bytes_ = 0;
   std::byte* recv_base_ = nullptr;
   std::byte* last_byte_ = nullptr;  // of the message that is waited for next; its value is set aside
   std::byte set_aside_{};

@@ -71,6 +71,7 @@ VerbsEndpoint::VerbsEndpoint(const OpenDevice& device, const EndpointSettings& s
   std::minstd_rand random(std::random_device{}());
   for (int i = 0; i < settings.queue_pairs; ++i) {
     make_queue_pair(settings);
+    lists_.emplace_back();
     sequence_numbers_.push_back(static_cast<std::uint32_t>(random()) & 0xffffff);
   }
   for (std::size_t i = 0; i < queue_pairs_.size(); ++i) {
@@ -165,18 +166,26 @@ std::string VerbsEndpoint::trouble() const {
   return grown(counters_before_, read_counters(device_.port.device, device_.port.port));
 }
 
+inline void VerbsEndpoint::hand_over(int queue_pair, SendList& list) {
+  ibv_send_wr* refused = nullptr;
+  check_returned(
+      ibv_post_send(queue_pairs_[static_cast<std::size_t>(queue_pair)].get(), list.requests.data(), &refused),
+      "ibv_post_send");
+}
+
 void VerbsEndpoint::post(int queue_pair, std::span<const Request> requests) {
-  if (requests_.size() < requests.size()) {
-    requests_.resize(requests.size());
-    parts_.resize(requests.size());
+  SendList& list = lists_[static_cast<std::size_t>(queue_pair)];
+  if (list.requests.size() < requests.size()) {
+    list.requests.resize(requests.size());
+    list.parts.resize(requests.size());
   }
   for (std::size_t i = 0; i < requests.size(); ++i) {
     const Request& request = requests[i];
-    parts_[i] = {reinterpret_cast<std::uint64_t>(request.local.data), request.local.bytes, request.local.key};
-    ibv_send_wr& made = requests_[i];  // of which nothing else is ever set
+    list.parts[i] = {reinterpret_cast<std::uint64_t>(request.local.data), request.local.bytes, request.local.key};
+    ibv_send_wr& made = list.requests[i];  // of which nothing else is ever set
     made.wr_id = identifier(queue_pair, request.number);
-    made.next = i + 1 < requests.size() ? &requests_[i + 1] : nullptr;
-    made.sg_list = &parts_[i];
+    made.next = i + 1 < requests.size() ? &list.requests[i + 1] : nullptr;
+    made.sg_list = &list.parts[i];
     made.num_sge = request.local.bytes > 0 ? 1 : 0;
     made.opcode = opcode_of(request);
     made.send_flags = 0;
@@ -191,9 +200,13 @@ void VerbsEndpoint::post(int queue_pair, std::span<const Request> requests) {
       set_target(request, made);
     }
   }
-  ibv_send_wr* refused = nullptr;
-  check_returned(ibv_post_send(queue_pairs_[static_cast<std::size_t>(queue_pair)].get(), requests_.data(), &refused),
-                 "ibv_post_send");
+  hand_over(queue_pair, list);
+}
+
+void VerbsEndpoint::post_again(int queue_pair, std::uint64_t number) {
+  SendList& list = lists_[static_cast<std::size_t>(queue_pair)];
+  list.requests.front().wr_id = identifier(queue_pair, number);
+  hand_over(queue_pair, list);
 }
 
 /// A datagram has its header in front, for which it takes a part of its own.

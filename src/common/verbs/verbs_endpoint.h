@@ -55,6 +55,7 @@ class VerbsEndpoint final : public Endpoint {
 
   [[nodiscard]] int queue_pairs() const override { return static_cast<int>(queue_pairs_.size()); }
   void post(int queue_pair, std::span<const Request> requests) override;
+  void post_again(int queue_pair, std::uint64_t number) override;
   void post_receives(int queue, const LocalPart& into, int count) override;
   [[nodiscard]] std::span<const Completion> poll() override;
   void sleep(double at_most_s) override;
@@ -66,6 +67,13 @@ class VerbsEndpoint final : public Endpoint {
  private:
   static constexpr int kPolledAtOnce = 16;
 
+  /// What was posted last.
+  struct SendList {
+    std::vector<ibv_send_wr> requests;
+    std::vector<ibv_sge> parts;
+  };
+
+  void hand_over(int queue_pair, SendList& list);
   void make_completion_queue(const EndpointSettings& settings);
   void make_queue_pair(const EndpointSettings& settings);
   void make_shared_receives(const EndpointSettings& settings);
@@ -89,8 +97,7 @@ class VerbsEndpoint final : public Endpoint {
   PortCounters counters_before_;
   std::array<std::byte, 40> datagram_header_{};  // the GRH before every datagram, which nobody reads
   MemoryRegion header_region_;
-  std::vector<ibv_send_wr> requests_;
-  std::vector<ibv_sge> parts_;
+  std::vector<SendList> lists_;  // by queue pair
   std::vector<ibv_recv_wr> receives_;
   std::array<ibv_wc, kPolledAtOnce> polled_{};
   std::array<Completion, kPolledAtOnce> taken_{};
