@@ -11,6 +11,7 @@
 
 #include "cluster/attribution/robust.h"
 #include "cluster/attribution/tests_made.h"
+#include "cluster/last_work.h"
 
 namespace fabricbench::cluster {
 namespace {
@@ -60,27 +61,13 @@ struct FailedPartners {
   std::size_t since = 0;  ///< that have worked in a later round, so that whatever it was is not the whole network's
 };
 
-/// By unit, the last round in which it worked; -1: it never did.
-std::vector<std::int32_t> last_work(const Sweep& sweep, const Failures& failures) {
-  std::vector<std::int32_t> rounds(failures.works.size(), -1);
-  for (const Reading& reading : sweep.readings) {
-    if (reading.outcome != Outcome::kMeasured) continue;
-    for (const std::int32_t unit :
-         {unit_of(failures, reading.from, reading.from_rail), unit_of(failures, reading.to, reading.to_rail)}) {
-      std::int32_t& last = rounds[static_cast<std::size_t>(unit)];
-      last = std::max(last, reading.round);
-    }
-  }
-  return rounds;
-}
-
 /// By unit.
 std::vector<FailedPartners> partners_failed(const Sweep& sweep, const Failures& failures) {
   struct Partners {
     std::set<std::int32_t> all;
     std::set<std::int32_t> since;
   };
-  const std::vector<std::int32_t> worked = last_work(sweep, failures);
+  const std::vector<std::int32_t> worked = last_work(sweep, failures.rails);
   std::vector<Partners> partners(failures.works.size());
   for (const Reading& reading : sweep.readings) {
     const std::int32_t from = unit_of(failures, reading.from, reading.from_rail);

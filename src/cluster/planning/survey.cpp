@@ -4,6 +4,8 @@
 #include <tuple>
 #include <utility>
 
+#include "cluster/last_work.h"
+
 namespace fabricbench::cluster {
 namespace {
 
@@ -25,18 +27,6 @@ struct Failure {
   bool partner_works;
 };
 
-/// By host, the last round in which anything of it was measured; -1: none was.
-std::vector<std::int32_t> last_work(const Sweep& sweep) {
-  std::vector<std::int32_t> rounds(sweep.hosts.size(), -1);
-  for (const Reading& reading : sweep.readings) {
-    if (reading.outcome != Outcome::kMeasured) continue;
-    for (const std::int32_t host : {reading.from, reading.to}) {
-      rounds[at(host)] = std::max(rounds[at(host)], reading.round);
-    }
-  }
-  return rounds;
-}
-
 /// What failed after the last that worked, sorted by host and partner.
 std::vector<Failure> failures_since(const Sweep& sweep, const std::vector<std::int32_t>& worked) {
   std::vector<Failure> failures;
@@ -57,7 +47,7 @@ std::vector<Failure> failures_since(const Sweep& sweep, const std::vector<std::i
 std::vector<std::uint8_t> hosts_left_out(const Sweep& sweep, const SweepPlan& plan) {
   std::vector<std::uint8_t> out(sweep.hosts.size(), 0);
   for (const std::int32_t host : plan.absent) out[at(host)] = 1;
-  const std::vector<std::int32_t> worked = last_work(sweep);
+  const std::vector<std::int32_t> worked = last_work(sweep, 1);
   const std::vector<Failure> failures = failures_since(sweep, worked);
   for (std::size_t i = 0; i < failures.size();) {
     const std::int32_t host = failures[i].host;
