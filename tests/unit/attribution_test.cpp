@@ -246,6 +246,34 @@ TEST(Attribution, AHostThatIsSlowNowAndThen) {
   EXPECT_GE(finding.partners, 3);
 }
 
+/// All pairs of so many hosts; what host 4 does in three rounds is slow.
+Sweep slow_three_times(std::int32_t hosts) {
+  Sweep sweep = sweep_of(quiet_fabric(hosts));
+  for (Reading& each : sweep.readings) {
+    const bool slow = each.round == 2 || each.round == 9 || each.round == 20;
+    if (slow && (each.from == 4 || each.to == 4)) each.rate *= 0.5F;
+  }
+  return sweep;
+}
+
+bool asks_about_host(const Verdict& verdict, std::int32_t host) {
+  return std::any_of(verdict.questions.begin(), verdict.questions.end(),
+                     [host](const Question& question) { return question.host == host && question.other < 0; });
+}
+
+TEST(Attribution, AHostThatMayBeSlowNowAndThenIsMeasuredMoreOften) {
+  const Verdict verdict = judge(slow_three_times(32));
+  EXPECT_TRUE(verdict.findings.empty());
+  EXPECT_TRUE(asks_about_host(verdict, 4));
+  EXPECT_EQ(verdict.judged, Judged::kUnknown);
+}
+
+TEST(Attribution, AHostThatMayBeSlowNowAndThenIsNotMeasuredForEver) {
+  const Verdict verdict = judge(slow_three_times(64));
+  EXPECT_TRUE(verdict.findings.empty());
+  EXPECT_FALSE(asks_about_host(verdict, 4));
+}
+
 TEST(Attribution, AHostThatFailsNowAndThen) {
   Sweep sweep = sweep_of(quiet_fabric(32));
   for (Reading& each : sweep.readings) {

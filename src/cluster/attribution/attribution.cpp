@@ -102,7 +102,7 @@ Verdict judge(const Sweep& sweep, const VerdictSettings& settings) {
   const std::vector<FlappingHost> flapping = find_flapping(model, pairs, unexplained_failures(sweep, failures));
   report_flapping(model, flapping, verdict);
   std::vector<char> now_and_then(sweep.hosts.size(), 0);
-  for (const FlappingHost& host : flapping) now_and_then[static_cast<std::size_t>(host.host)] = 1;
+  for (const FlappingHost& host : flapping) now_and_then[static_cast<std::size_t>(host.host)] = host.sure ? 1 : 0;
   report_pairs(model, pairs, now_and_then, verdict);
   report_failed_pairs(sweep, failures, now_and_then, verdict);
 

@@ -231,7 +231,14 @@ void report_units(const Model& model, const UnitEffects& units, Verdict& verdict
 }
 
 void report_flapping(const Model& model, const std::vector<FlappingHost>& hosts, Verdict& verdict) {
+  constexpr std::int32_t kAskedAtOnce = 4;
   for (const FlappingHost& host : hosts) {
+    if (!host.sure) {
+      verdict.questions.push_back({host.host, -1, host.rail, kAskedAtOnce,
+                                   fmt::format("slow or failed in {} of {} meetings, with {} partners", host.slow,
+                                               host.meetings, host.partners)});
+      continue;
+    }
     Finding finding;
     finding.blame = Blame::kTransient;
     finding.hosts = {host.host};

@@ -19,6 +19,7 @@ void report_rails(const std::vector<SlowRail>& rails, Verdict& verdict);
 void report_units(const Model& model, const UnitEffects& units, Verdict& verdict);
 /// Both directions of a pair are one finding where both are slow.
 void report_pairs(const Model& model, const PairEffects& pairs, const std::vector<char>& flapping, Verdict& verdict);
+/// Those for sure; of the others it asks for more readings.
 void report_flapping(const Model& model, const std::vector<FlappingHost>& hosts, Verdict& verdict);
 
 /// How many different partners a host needs, that one twice the tolerance too slow would be seen.

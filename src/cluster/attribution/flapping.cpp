@@ -16,8 +16,10 @@ namespace {
 constexpr double kOutlierScales = 3.5;
 constexpr std::int64_t kSlowPartners = 3;
 /// How often healthy readings are slow is known only roughly, and slow ones come in clusters: this much surer than for
-/// others one has to be.
+/// others one has to be. In between, more readings are asked for.
 constexpr double kCaution = 0.1;
+constexpr double kSuspicion = 10;
+constexpr std::int64_t kEnoughMeetings = 60;  // with which a host that is still not for sure slow counts as fine
 
 using Two = std::pair<std::int32_t, std::int32_t>;
 
@@ -124,6 +126,7 @@ void add_rates(const Model& model, const Background& background, FlappingHost& f
                                         [](const Point& known, std::int32_t wanted) { return known.reading < wanted; });
     residuals.push_back(point->residual);
     rates.push_back(reading.rate);
+    found.rail = reading.from == found.host ? reading.from_rail : reading.to_rail;
   }
   if (residuals.empty()) return;
   found.median = median_of(residuals);
@@ -152,7 +155,9 @@ std::vector<FlappingHost> find_flapping(const Model& model, const PairEffects& p
     const auto own = static_cast<double>(account.readings);
     if (own * static_cast<double>(model.ids.hosts) <= 2 * everywhere) continue;
     FlappingHost found = judge_host(model, host, account, everywhere, all);
-    if (found.false_alarm >= kCaution * model.settings.false_alarm) continue;
+    found.sure = found.false_alarm < kCaution * model.settings.false_alarm;
+    const bool open = found.false_alarm < kSuspicion * model.settings.false_alarm && found.meetings < kEnoughMeetings;
+    if (!found.sure && !open) continue;
     add_rates(model, background, found);
     flapping.push_back(found);
   }

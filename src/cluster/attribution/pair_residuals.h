@@ -52,7 +52,9 @@ struct FlappingHost {
   std::int64_t slow = 0;      ///< of them
   std::int64_t failed = 0;
   std::int64_t partners = 0;  ///< with whom it was slow
+  std::int16_t rail = 0;      ///< of a slow reading
   double false_alarm = 1;
+  bool sure = false;  ///< else more readings would tell
 };
 
 /// `failed` are readings (by place) that nobody dead explains. Sets aside the readings of pairs that are slow for good.

@@ -100,10 +100,10 @@ class RequestAlone : public OnVerbs<PairTest> {
     return "from posting a request until it has completed, a whole round trip";
   }
   [[nodiscard]] int idle_rank() const final { return 1; }
+  void configure(const Options& /*options*/) final { reads_ = verb() == Verb::kRead; }
 
   void start(Backend& backend, const Operands& operands) const final {
-    const bool reads = verb() == Verb::kRead;
-    if ((operands.rank == 0) == reads) {
+    if ((operands.rank == 0) == reads_) {
       backend.recv(operands.recv, operands.count, operands.datatype, 1 - operands.rank);
     } else {
       backend.send(operands.send, operands.count, operands.datatype, 1 - operands.rank);
@@ -112,6 +112,9 @@ class RequestAlone : public OnVerbs<PairTest> {
 
  protected:
   [[nodiscard]] bool receives(int rank) const final { return verb() == Verb::kRead && rank == 0; }
+
+ private:
+  bool reads_ = false;
 };
 
 }  // namespace fabricbench

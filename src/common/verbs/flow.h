@@ -62,7 +62,7 @@ class Flow {
   [[nodiscard]] bool is_idle() const { return under_way_ == 0; }
   /// Throws Error (timeout) that names `missing`, and what the endpoint knows of the trouble, where nothing has
   /// completed since `since` for longer than the stall timeout.
-  void check_patience(Seconds since, const char* missing);
+  [[gnu::cold]] void check_patience(Seconds since, const char* missing);
 
   /// Messages started and expected since the last call, by queue pair.
   struct Counts {

@@ -57,6 +57,12 @@ void VerbsBackend::start_at(const std::byte* own, Bytes bytes, const Buffer& her
               {there.block.remote.address + offset, there.block.remote.key});
 }
 
+/// A request by itself, until it has completed.
+void VerbsBackend::carry_out(const std::byte* own, Bytes bytes, const Buffer& here, const Buffer& there) {
+  start_at(own, bytes, here, there);
+  flow_.finish();
+}
+
 void VerbsBackend::start_send(const void* buffer, std::size_t count, DataType datatype, int /*to*/) {
   if (settings_.verb == Verb::kRead) return;
   start_at(static_cast<const std::byte*>(buffer), bytes_of(count, datatype), sent_, received_);
@@ -71,23 +77,23 @@ void VerbsBackend::start_recv(void* buffer, std::size_t count, DataType datatype
 }
 
 void VerbsBackend::send(const void* buffer, std::size_t count, DataType datatype, int to) {
+  if (settings_.verb == Verb::kAtomic) {
+    return carry_out(static_cast<const std::byte*>(buffer), bytes_of(count, datatype), sent_, received_);
+  }
   if (settings_.verb == Verb::kWrite && !takes_receives()) forget_last_byte(bytes_of(count, datatype));
   start_send(buffer, count, datatype, to);
-  if (settings_.verb == Verb::kAtomic) {
-    flow_.finish();
-  } else {
-    flow_.flush();
-  }
+  flow_.flush();
 }
 
 void VerbsBackend::recv(void* buffer, std::size_t count, DataType datatype, int from) {
-  if (takes_receives()) {
+  if (settings_.verb == Verb::kRead) {
+    carry_out(static_cast<const std::byte*>(buffer), bytes_of(count, datatype), received_, sent_);
+  } else if (takes_receives()) {
     flow_.receive();
   } else if (settings_.verb == Verb::kWrite) {
     wait_for_last_byte(bytes_of(count, datatype));
   } else {
     start_recv(buffer, count, datatype, from);
-    if (settings_.verb == Verb::kRead) flow_.finish();
   }
 }
 

@@ -69,6 +69,7 @@ class VerbsBackend final : public MessagesOnly {
   [[nodiscard]] Buffer buffer_at(const std::byte* data) const;
   [[nodiscard]] bool takes_receives() const { return settings_.receive_depth > 0; }
   void start_at(const std::byte* own, Bytes bytes, const Buffer& here, const Buffer& there);
+  void carry_out(const std::byte* own, Bytes bytes, const Buffer& here, const Buffer& there);
   void forget_last_byte(Bytes bytes);
   void wait_for_last_byte(Bytes bytes);
 

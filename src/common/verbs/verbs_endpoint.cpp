@@ -254,8 +254,12 @@ std::span<const Completion> VerbsEndpoint::poll() {
       failed(completion);
     Completion& taken = taken_[static_cast<std::size_t>(i)];
     taken.received = (completion.wr_id & kReceive) != 0;
+    if (!taken.received) {
+      taken.queue_pair = number_in(completion.wr_id);
+      taken.number = completion.wr_id & kNumberMask;
+      continue;
+    }
     taken.queue_pair = queue_pair_of(completion);
-    taken.number = completion.wr_id & kNumberMask;
     taken.bytes = completion.byte_len;
     taken.immediate.reset();
     if ((completion.wc_flags & IBV_WC_WITH_IMM) != 0) taken.immediate = be32toh(completion.imm_data);
