@@ -12,7 +12,8 @@ std::vector<std::int32_t> last_work(const Sweep& sweep, std::int32_t rails) {
     if (reading.outcome != Outcome::kMeasured) continue;
     for (const auto& [host, rail] :
          {std::pair(reading.from, reading.from_rail), std::pair(reading.to, reading.to_rail)}) {
-      std::int32_t& last = rounds[static_cast<std::size_t>(host * rails + (rails == 1 ? 0 : rail))];
+      const std::int32_t unit = host * rails + (rails == 1 ? 0 : rail);
+      std::int32_t& last = rounds[static_cast<std::size_t>(unit)];
       last = std::max(last, reading.round);
     }
   }
