@@ -236,8 +236,9 @@ void Bench::visit(Subject& subject) {
   if (options_.checks > 0) {
     heartbeat_.enter(Phase::kCheck);
     const std::int64_t again = subject.plan.launches > 0 ? 1 : 0;  // what was recorded ran more than once
-    if (subject.operation.last_result_is_defined(starts + again)) check_result(subject, starts);
-    if (!subject.visited) check_extra(subject);
+    const bool defined = subject.operation.last_result_is_defined(starts + again);
+    if (defined) check_result(subject, starts);
+    check_alone(subject, subject.visited ? (defined ? 0 : 1) : options_.checks);
   }
   subject.visited = true;
   subject.own_times.resize(epoch.own_times.size());
@@ -284,9 +285,9 @@ void Bench::check_result(Subject& subject, std::int64_t starts) {
   if (wrong && (!subject.wrong || wrong->elements > subject.wrong->elements)) subject.wrong = wrong;
 }
 
-/// -c N: N operations by themselves, each checked.
-void Bench::check_extra(Subject& subject) {
-  for (std::int64_t round = 0; round < options_.checks; ++round) {
+/// So many operations by themselves, each checked.
+void Bench::check_alone(Subject& subject, std::int64_t operations) {
+  for (std::int64_t i = 0; i < operations; ++i) {
     const std::int64_t starts = subject.operation.run_once();
     heartbeat_.tick();
     check_result(subject, starts);

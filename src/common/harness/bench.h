@@ -52,7 +52,7 @@ class Bench {
   void observe(Subject& subject);
   void finish_epoch(Subject& subject);
   void check_result(Subject& subject, std::int64_t starts);
-  void check_extra(Subject& subject);
+  void check_alone(Subject& subject, std::int64_t operations);
   [[nodiscard]] bool wants_more(const Subject& subject, std::size_t subjects) const;
   [[nodiscard]] Seconds least_epoch() const;
   void report_rows(std::vector<Subject>& subjects);
