@@ -18,6 +18,8 @@ namespace fabricbench::mpi {
 namespace {
 
 constexpr Seconds kRounding = 1e-9;  // of doubles that hold some seconds
+/// In 0.1 s it makes 5 ms, against which the errors of readings on a busy machine are small.
+constexpr double kLargeDrift = 0.05;
 
 void pause(Seconds time) { std::this_thread::sleep_for(std::chrono::duration<Seconds>(time)); }
 
@@ -110,8 +112,9 @@ TEST(CommonClock, ErrorIsABound) {
   });
 }
 
-/// What a rank other than 0 sends leaves late, so that all of the way there and back is the way there: the worst
-/// case of the bound.
+/// What a rank other than 0 sends leaves 2 ms late, so that nearly all of the way there and back is the way there: the
+/// worst case of the bound. Where the bound shows that nothing else took longer than 1 ms, the error is as large as
+/// half of the difference, and not 0 by good luck.
 TEST(CommonClock, ErrorIsABoundWhereOneWayIsSlow) {
   for_each_layout([](const Communicator& world, int domain) {
     const SyntheticClocks clocks(world, 0);
@@ -124,7 +127,7 @@ TEST(CommonClock, ErrorIsABoundWhereOneWayIsSlow) {
     const Seconds truth = now();
     const Seconds error = std::abs(common.to_common(clocks.show(domain, truth)) - clocks.show(0, truth));
     EXPECT_LE(error, common.error() + kRounding);
-    if (domain != 0) {
+    if (domain != 0 && common.error() < 1.5e-3) {
       EXPECT_GE(error, 0.5e-3);
     }
   });
@@ -152,9 +155,9 @@ TEST(CommonClock, RanksOfADomainAgree) {
 
 TEST(CommonClock, InterpolationBeatsExtrapolation) {
   for_each_layout([](const Communicator& world, int domain) {
-    Fixture on(world, domain, 5000e-6);
+    Fixture on(world, domain, kLargeDrift);
     on.common.synchronise();
-    pause(0.1);  // 0.5 ms of drift for each step between the domains
+    pause(0.1);  // 5 ms of drift for each step between the domains
     const Seconds moment = now();
     const Seconds extrapolated = on.error_at(moment);
     const Seconds first_error = on.common.error();
@@ -171,9 +174,6 @@ TEST(CommonClock, InterpolationBeatsExtrapolation) {
     EXPECT_LT(on.error_at(moment), extrapolated) << "one reading later";
   });
 }
-
-/// In 0.2 s it makes 10 ms, against which the errors of readings on a busy machine are small.
-constexpr double kLargeDrift = 0.05;
 
 /// Takes a reading, and returns how long all ranks took for it.
 Seconds synchronise(const Communicator& world, Fixture& on) {
