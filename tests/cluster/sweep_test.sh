@@ -127,10 +127,10 @@ test_odd() {
 
 # Now and then slow for about as long as a round takes. It takes some rounds for all hosts to see a link come and go.
 test_flapping() {
-    local slow_s=6
-    [[ $way != resident ]] || slow_s=1
+    local slow_fast=(6 12)
+    [[ $way != resident ]] || slow_fast=(0.3 0.6)  # 12 rounds take about two seconds
     make_equal_hosts "$number"
-    flap 3 "$slow_s"
+    flap 3 "${slow_fast[@]}"
     sweep "$way" --rounds $((number - 2 < 12 ? number - 2 : 12))
     sweep "$way" --resume --find
     end_nuisances

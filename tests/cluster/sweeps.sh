@@ -125,7 +125,7 @@ freeze() {
     nuisances+=("$!")
 }
 
-# flap NUMBER SECONDS: what the host sends and receives is slow for so long, then fast for twice as long, and so on.
+# flap NUMBER SLOW FAST: what the host sends and receives is slow for SLOW seconds, then fast for FAST seconds, and so on.
 flap() {
     local host=${hosts[$1 - 1]}
     while true; do
@@ -134,7 +134,7 @@ flap() {
         sleep "$2"
         shape_host "$host" "$kRate"
         shape_sending "$host" "$kRate"
-        sleep $((2 * $2))
+        sleep "$3"
     done &
     nuisances+=("$!")
 }

@@ -99,6 +99,11 @@ class FakeEndpoint final : public verbs::Endpoint {
     return polled_;
   }
 
+  [[nodiscard]] std::uint64_t completed() override {
+    const std::span<const verbs::Completion> found = poll();
+    return found.empty() ? 0 : found.back().number;
+  }
+
   void sleep(double /*at_most_s*/) override { ++sleeps; }
   [[nodiscard]] std::string diagnosis() override { return "the other end is a fake"; }
 

@@ -196,8 +196,8 @@ void Bench::plan(Subject& subject) {
   const bool chosen = std::find(options_.given.begin(), options_.given.end(), "warmup_iters") != options_.given.end();
   if (!chosen) plan.warmup = std::min(plan.warmup, std::max<std::int64_t>(fitting, 1));
   if (plan.gapless) {
-    const double clock_reads = meter_.clock_cost() / kMostClockShare / std::max(each, 1e-9);
-    plan.iterations = session_.device_clock() != nullptr ? 1 : std::max<std::int64_t>(std::llround(clock_reads), 1);
+    const double sharing = meter_.lap_cost() / kMostClockShare / std::max(each, 1e-9);
+    plan.iterations = session_.device_clock() != nullptr ? 1 : std::max<std::int64_t>(std::llround(sharing), 1);
     const std::int64_t samples = std::max<std::int64_t>(fitting - plan.warmup, 1) / plan.iterations;
     plan.samples = std::clamp<std::int64_t>(samples, 1, kMostSamplesPerVisit);
   } else if (options_.timing == Timing::kIsolated) {

@@ -31,9 +31,9 @@ Meter::Meter(const Team& team, Session& session, mpi::CommonClock& clock, const 
       options_(options),
       heartbeat_(heartbeat),
       first_rank_(team.group().rank() * session.local_ranks()),
-      clock_cost_(team.world().max(timer_cost())),
+      lap_cost_(team.world().max(laps_.cost())),
       slack_(kFirstSlack),
-      punctual_(std::max(kLeastPunctual, 4 * clock_cost_)) {
+      punctual_(std::max(kLeastPunctual, 4 * team.world().max(timer_cost()))) {
   if (options_.timing == Timing::kIsolated) choose_slack();
 }
 
@@ -108,25 +108,28 @@ Epoch Meter::pipelined(Operation& operation, const VisitPlan& plan) {
   return epoch;
 }
 
-/// Samples without a gap: nothing but one reading of the clock lies between two of them, since ranks that exchange
+/// Samples without a gap: nothing but one reading of a counter lies between two of them, since ranks that exchange
 /// messages with each other keep in step by themselves.
 Epoch Meter::gapless(Operation& operation, const VisitPlan& plan) {
   const double count = static_cast<double>(plan.iterations) * operation.operations_per_iteration();
-  std::vector<Seconds> ends(static_cast<std::size_t>(plan.samples) + 1);
+  std::vector<std::uint64_t> ends(static_cast<std::size_t>(plan.samples) + 1);
   std::vector<Seconds> received(operation.is_windowed() ? ends.size() - 1 : 0);
   team_.world().barrier();
   (void)operation.take_receive_time();
-  ends.front() = now();
+  ends.front() = laps_.read();
   for (std::size_t sample = 1; sample < ends.size(); ++sample) {
     for (std::int64_t i = 0; i < plan.iterations; ++i) operation.start_iteration();
     operation.wait();
-    ends[sample] = now();
+    ends[sample] = laps_.read();
     if (!received.empty()) received[sample - 1] = operation.take_receive_time();
     heartbeat_.tick();
   }
   await_others(operation);
+  const Seconds tick = laps_.tick() / count;
   Times times(1);
-  for (std::size_t i = 1; i < ends.size(); ++i) times.front().push_back((ends[i] - ends[i - 1]) / count);
+  for (std::size_t i = 1; i < ends.size(); ++i) {
+    times.front().push_back(static_cast<double>(ends[i] - ends[i - 1]) * tick);
+  }
   Epoch epoch;
   reduce(times, epoch);
   epoch.cpu_times = {team_.group().max(median(times.front()))};

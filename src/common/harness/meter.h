@@ -9,6 +9,7 @@
 #include "common/harness/operation.h"
 #include "common/harness/team.h"
 #include "common/harness/watchdog.h"
+#include "common/host/tick_counter.h"
 #include "common/mpi/common_clock.h"
 
 namespace fabricbench {
@@ -42,8 +43,8 @@ class Meter {
   /// few milliseconds of untimed iterations.
   [[nodiscard]] Seconds estimate(Operation& operation, std::int64_t warmup);
 
-  /// What one clock read costs, on the rank where it costs most.
-  [[nodiscard]] Seconds clock_cost() const { return clock_cost_; }
+  /// What lies between two samples without a gap, on the rank where it takes longest.
+  [[nodiscard]] Seconds lap_cost() const { return lap_cost_; }
 
   /// What an isolated iteration costs besides the operation, about.
   [[nodiscard]] Seconds start_cost() const;
@@ -91,7 +92,8 @@ class Meter {
   const Options& options_;
   Heartbeat& heartbeat_;
   int first_rank_;  // of this process, in its group
-  Seconds clock_cost_;
+  host::TickCounter laps_;
+  Seconds lap_cost_;
   Seconds slack_;     // the job's first process: from agreeing on a start to that start
   Seconds punctual_;  // an operation that begins so long after the agreed start still began in time
 };

@@ -64,6 +64,9 @@ class Endpoint {
   virtual void post_receives(int queue, const LocalPart& into, int count) = 0;
   /// What has completed since the last call, of all queue pairs; does not wait. The span lives until the next call.
   [[nodiscard]] virtual std::span<const Completion> poll() = 0;
+  /// The same where there is one queue pair and nothing is received, without making more of it than is asked: the
+  /// number of the newest request that has completed; 0: none. Others completed before it. Numbers begin with 1.
+  [[nodiscard]] virtual std::uint64_t completed() = 0;
   /// Sleeps until something may have completed, for so long at most. Returns early, once, where the caller has to look
   /// for completions again before it may sleep.
   virtual void sleep(double at_most_s) = 0;

@@ -24,6 +24,7 @@ Flow::Flow(Endpoint& endpoint, const FlowSettings& settings)
       numbered_(settings.verb == Verb::kSend ? may_lose() : settings.options.write_with_immediate),
       repeats_(settings.latency && endpoint.queue_pairs() == 1 && !numbered_ &&
                (settings.verb != Verb::kAtomic || settings.options.atomic == AtomicKind::kFetchAndAdd)),
+      only_requests_(endpoint.queue_pairs() == 1 && settings.receive_depth == 0),
       depth_(static_cast<std::uint64_t>(depth_of(settings.options, settings.latency))),
       lanes_(static_cast<std::size_t>(endpoint.queue_pairs())),
       consumed_(settings.options.shared_receives ? 1 : lanes_.size()) {
@@ -200,7 +201,18 @@ void Flow::check_patience(Seconds since, const char* missing) {
                                                 missing, hint, endpoint_.diagnosis()));
 }
 
-bool Flow::poll() {
+bool Flow::poll() { return only_requests_ ? poll_requests() : poll_everything(); }
+
+inline bool Flow::poll_requests() {
+  const std::uint64_t newest = endpoint_.completed();
+  if (newest == 0) return false;
+  Lane& lane = lanes_.front();
+  under_way_ -= newest - lane.completed;
+  lane.completed = newest;
+  return true;
+}
+
+bool Flow::poll_everything() {
   const std::span<const Completion> completions = endpoint_.poll();
   for (const Completion& completion : completions) take(completion);
   return !completions.empty();

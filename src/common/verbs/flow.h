@@ -94,6 +94,8 @@ class Flow {
   void fill(Request& request, std::size_t turn, const LocalPart& local, const RemotePart& remote);
   void post_alone(std::size_t turn, const LocalPart& local, const RemotePart& remote);
   void hand_over(std::size_t queue_pair, bool last);
+  [[nodiscard]] bool poll_requests();
+  [[nodiscard, gnu::noinline]] bool poll_everything();  // apart, which leaves the wait for a request alone short
   void take(const Completion& completion);
   void replenish(std::size_t queue, int at_least);
   [[nodiscard]] std::uint64_t signaled_every(Bytes size);
@@ -110,8 +112,9 @@ class Flow {
 
   Endpoint& endpoint_;
   FlowSettings settings_;
-  bool numbered_;  // whether a message carries its number, as immediate data
-  bool repeats_;   // whether a message between the same places is the same request, but for its number
+  bool numbered_;       // whether a message carries its number, as immediate data
+  bool repeats_;        // whether a message between the same places is the same request, but for its number
+  bool only_requests_;  // one queue pair, and no receives
   std::uint64_t depth_;
   std::vector<Lane> lanes_;
   std::uint64_t under_way_ = 0;  // requests handed over that have not completed, of all lanes

@@ -63,7 +63,7 @@ void set_target(const Request& request, ibv_send_wr& made) {
 }  // namespace
 
 VerbsEndpoint::VerbsEndpoint(const OpenDevice& device, const EndpointSettings& settings)
-    : device_(device), settings_(settings) {
+    : device_(device), settings_(settings), polled_at_once_(settings.one_at_a_time ? 1 : kMostPolled) {
   domain_.reset(ibv_alloc_pd(device.context.get()));
   check(domain_ != nullptr, "ibv_alloc_pd");
   make_completion_queue(settings);
@@ -244,14 +244,28 @@ int VerbsEndpoint::queue_pair_of(const ibv_wc& completion) const {
               fmt::format("verbs: a receive completed for queue pair {:#x}, which is not ours", completion.qp_num));
 }
 
-std::span<const Completion> VerbsEndpoint::poll() {
-  const int found = ibv_poll_cq(completions_.get(), kPolledAtOnce, polled_.data());
+/// Leaves what has completed in polled_; the number of them. Throws where one of them failed.
+inline int VerbsEndpoint::poll_queue() {
+  const int found = ibv_poll_cq(completions_.get(), polled_at_once_, polled_.data());
   if (found < 0) [[unlikely]]
     check(false, "ibv_poll_cq");
   for (int i = 0; i < found; ++i) {
     const ibv_wc& completion = polled_[static_cast<std::size_t>(i)];
     if (completion.status != IBV_WC_SUCCESS) [[unlikely]]
       failed(completion);
+  }
+  return found;
+}
+
+std::uint64_t VerbsEndpoint::completed() {
+  const int found = poll_queue();
+  return found == 0 ? 0 : polled_[static_cast<std::size_t>(found - 1)].wr_id & kNumberMask;
+}
+
+std::span<const Completion> VerbsEndpoint::poll() {
+  const int found = poll_queue();
+  for (int i = 0; i < found; ++i) {
+    const ibv_wc& completion = polled_[static_cast<std::size_t>(i)];
     Completion& taken = taken_[static_cast<std::size_t>(i)];
     taken.received = (completion.wr_id & kReceive) != 0;
     if (!taken.received) {

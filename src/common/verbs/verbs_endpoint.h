@@ -25,7 +25,8 @@ struct EndpointSettings {
   bool shared_receives = false;  ///< all queue pairs take their receives from one queue
   Bytes inline_bytes = 0;        ///< wanted; a device that cannot gives less
   bool events = false;
-  bool data_direct = false;  ///< of blocks of a GPU's memory
+  bool one_at_a_time = false;  ///< messages: to look for more than one completion takes longer than it saves
+  bool data_direct = false;    ///< of blocks of a GPU's memory
 };
 
 /// An Endpoint of libibverbs, by its classic calls, which every provider has. One completion queue takes everything,
@@ -58,6 +59,7 @@ class VerbsEndpoint final : public Endpoint {
   void post_again(int queue_pair, std::uint64_t number) override;
   void post_receives(int queue, const LocalPart& into, int count) override;
   [[nodiscard]] std::span<const Completion> poll() override;
+  [[nodiscard]] std::uint64_t completed() override;
   void sleep(double at_most_s) override;
   [[nodiscard]] std::string diagnosis() override;
 
@@ -65,7 +67,7 @@ class VerbsEndpoint final : public Endpoint {
   void abandon() noexcept;
 
  private:
-  static constexpr int kPolledAtOnce = 16;
+  static constexpr int kMostPolled = 16;
 
   /// What was posted last.
   struct SendList {
@@ -74,6 +76,7 @@ class VerbsEndpoint final : public Endpoint {
   };
 
   void hand_over(int queue_pair, SendList& list);
+  [[nodiscard]] int poll_queue();
   void make_completion_queue(const EndpointSettings& settings);
   void make_queue_pair(const EndpointSettings& settings);
   void make_shared_receives(const EndpointSettings& settings);
@@ -99,8 +102,9 @@ class VerbsEndpoint final : public Endpoint {
   MemoryRegion header_region_;
   std::vector<SendList> lists_;  // by queue pair
   std::vector<ibv_recv_wr> receives_;
-  std::array<ibv_wc, kPolledAtOnce> polled_{};
-  std::array<Completion, kPolledAtOnce> taken_{};
+  int polled_at_once_;
+  std::array<ibv_wc, kMostPolled> polled_{};
+  std::array<Completion, kMostPolled> taken_{};
   bool awaits_event_ = false;
   std::atomic<bool> abandoned_ = false;
 };

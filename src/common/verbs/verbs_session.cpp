@@ -62,6 +62,7 @@ VerbsSession::VerbsSession(VerbsSettings settings, std::unique_ptr<BufferSource>
                        .shared_receives = options.shared_receives,
                        .inline_bytes = inline_bytes_wanted(settings_),
                        .events = options.events,
+                       .one_at_a_time = settings_.latency,
                        .data_direct = options.data_direct});
   try_memory();
   backend_ = std::make_unique<VerbsBackend>(*endpoint_, flow_settings(), barrier_);

@@ -1,0 +1,9 @@
+#include "common/host/processor_counter.h"
+
+namespace fabricbench::host {
+
+bool has_processor_counter() { return false; }
+
+std::uint64_t processor_count() { return 0; }
+
+}  // namespace fabricbench::host
