@@ -71,12 +71,10 @@ class FakeEndpoint final : public verbs::Endpoint {
     }
   }
 
-  void post_again(int queue_pair, std::uint64_t number) override {
-    const auto last = std::find_if(posts.rbegin(), posts.rend(),
-                                   [queue_pair](const Post& post) { return post.queue_pair == queue_pair; });
-    verbs::Request request = last->requests.front();
+  void post_again(std::uint64_t number) override {
+    verbs::Request request = posts.back().requests.front();
     request.number = number;
-    post(queue_pair, {&request, 1});
+    post(0, {&request, 1});
   }
 
   void post_receives(int queue, const verbs::LocalPart& into, int count) override {

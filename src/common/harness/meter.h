@@ -70,7 +70,7 @@ class Meter {
   void run(Operation& operation, std::int64_t iterations);
   void record(Operation& operation, const VisitPlan& plan);
   [[nodiscard]] Epoch pipelined(Operation& operation, const VisitPlan& plan);
-  [[nodiscard]] Epoch gapless(Operation& operation, const VisitPlan& plan);
+  [[nodiscard, gnu::hot]] Epoch gapless(Operation& operation, const VisitPlan& plan);
   [[nodiscard]] Epoch isolated(Operation& operation, const VisitPlan& plan);
   [[nodiscard]] Epoch each_on_device(Operation& operation, const VisitPlan& plan);
   [[nodiscard]] BatchTimes time_batch(Operation& operation, const VisitPlan& plan);

@@ -10,6 +10,6 @@ namespace fabricbench::host {
 
 // What it shows, not before what stands in front of the call has been done; 0 where there is none. Whether it is
 // constant, and the same on all processors, is the kernel's to say.
-[[nodiscard]] std::uint64_t processor_count();
+[[nodiscard, gnu::hot]] std::uint64_t processor_count();
 
 }  // namespace fabricbench::host

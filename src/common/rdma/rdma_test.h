@@ -102,7 +102,7 @@ class RequestAlone : public OnVerbs<PairTest> {
   [[nodiscard]] int idle_rank() const final { return 1; }
   void configure(const Options& /*options*/) final { reads_ = verb() == Verb::kRead; }
 
-  void start(Backend& backend, const Operands& operands) const final {
+  [[gnu::hot]] void start(Backend& backend, const Operands& operands) const final {
     if ((operands.rank == 0) == reads_) {
       backend.recv(operands.recv, operands.count, operands.datatype, 1 - operands.rank);
     } else {

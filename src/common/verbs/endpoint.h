@@ -58,8 +58,9 @@ class Endpoint {
   [[nodiscard]] virtual int queue_pairs() const = 0;
   /// Hands requests over at once, in this order.
   virtual void post(int queue_pair, std::span<const Request> requests) = 0;
-  /// Hands the request that was posted last on that queue pair, by itself, over once more, under another number.
-  virtual void post_again(int queue_pair, std::uint64_t number) = 0;
+  /// Where there is one queue pair: hands the request that was posted last, by itself, over once more, under another
+  /// number.
+  virtual void post_again(std::uint64_t number) = 0;
   /// Makes room for `count` messages, all in the same place. `queue`: of that queue pair; 0 where they share one.
   virtual void post_receives(int queue, const LocalPart& into, int count) = 0;
   /// What has completed since the last call, of all queue pairs; does not wait. The span lives until the next call.

@@ -220,8 +220,4 @@ void check(bool succeeded, const char* call) {
   if (!succeeded) fail(call, errno);
 }
 
-void check_returned(int error, const char* call) {
-  if (error != 0) fail(call, error > 0 ? error : errno);
-}
-
 }  // namespace fabricbench::verbs

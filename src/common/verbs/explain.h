@@ -2,6 +2,7 @@
 
 #include <infiniband/verbs.h>
 
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -41,6 +42,9 @@ void check(bool succeeded, const char* call);
 
 /// Does so unless `error` is 0, for calls that return the number of the error itself: those that query, modify or post.
 /// Some return -1 and set errno.
-void check_returned(int error, const char* call);
+inline void check_returned(int error, const char* call) {
+  if (error != 0) [[unlikely]]
+    fail(call, error > 0 ? error : errno);
+}
 
 }  // namespace fabricbench::verbs

@@ -172,15 +172,17 @@ std::uint64_t Flow::arrived() const {
 
 template <typename Done>
 void Flow::wait_until(Done done, const char* missing) {
-  for (Idle idle; !done();) look(idle, missing);
+  for (Idle idle; !done();) {
+    if (poll()) {
+      idle = {};
+    } else {
+      look_later(idle, missing);
+    }
+  }
 }
 
 /// The clock is read only where something is waited for long: a read costs as much as a good part of a message.
-void Flow::look(Idle& idle, const char* missing) {
-  if (poll()) {
-    idle = {};
-    return;
-  }
+void Flow::look_later(Idle& idle, const char* missing) {
   if (!settings_.options.events && ++idle.polls % kSpins != 0) return;
   if (idle.since == 0) idle.since = now();
   if (settings_.options.events) {

@@ -42,7 +42,7 @@ class Flow {
     ++lane.posted;
     ++lane.counted;
     ++under_way_;
-    endpoint_.post_again(0, lane.posted);
+    endpoint_.post_again(lane.posted);
     return true;
   }
   /// Posts what is still to be posted.
@@ -55,7 +55,7 @@ class Flow {
   /// Waits for the next message that was not waited for yet.
   void receive();
   /// Waits until everything posted has completed and everything expected has arrived, or counts as lost.
-  void finish();
+  [[gnu::hot]] void finish();
   /// Looks for completions once. Whether there were any.
   bool poll();
   /// Whether everything handed over has completed.
@@ -106,7 +106,7 @@ class Flow {
   };
   template <typename Done>
   void wait_until(Done done, const char* missing);
-  void look(Idle& idle, const char* missing);
+  [[gnu::noinline]] void look_later(Idle& idle, const char* missing);
   void wait_for_arrivals(std::uint64_t count);
   void wait_for_datagrams(std::uint64_t count);
 

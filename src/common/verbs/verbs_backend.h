@@ -47,8 +47,8 @@ class VerbsBackend final : public MessagesOnly {
   /// one of the blocks above; both lie in `memory`, which lives longer.
   void set_counters(const Block& counters, const Block& results, Memory& memory);
 
-  void send(const void* buffer, std::size_t count, DataType datatype, int to) override;
-  void recv(void* buffer, std::size_t count, DataType datatype, int from) override;
+  [[gnu::hot]] void send(const void* buffer, std::size_t count, DataType datatype, int to) override;
+  [[gnu::hot]] void recv(void* buffer, std::size_t count, DataType datatype, int from) override;
   void start_send(const void* buffer, std::size_t count, DataType datatype, int to) override;
   void start_recv(void* buffer, std::size_t count, DataType datatype, int from) override;
   void finish() override { flow_.finish(); }
@@ -68,8 +68,8 @@ class VerbsBackend final : public MessagesOnly {
 
   [[nodiscard]] Buffer buffer_at(const std::byte* data) const;
   [[nodiscard]] bool takes_receives() const { return settings_.receive_depth > 0; }
-  void start_at(const std::byte* own, Bytes bytes, const Buffer& here, const Buffer& there);
-  void carry_out(const std::byte* own, Bytes bytes, const Buffer& here, const Buffer& there);
+  [[gnu::hot]] void start_at(const std::byte* own, Bytes bytes, const Buffer& here, const Buffer& there);
+  [[gnu::hot]] void carry_out(const std::byte* own, Bytes bytes, const Buffer& here, const Buffer& there);
   void forget_last_byte(Bytes bytes);
   void wait_for_last_byte(Bytes bytes);
 

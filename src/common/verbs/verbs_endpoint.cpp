@@ -166,11 +166,9 @@ std::string VerbsEndpoint::trouble() const {
   return grown(counters_before_, read_counters(device_.port.device, device_.port.port));
 }
 
-inline void VerbsEndpoint::hand_over(int queue_pair, SendList& list) {
+inline void VerbsEndpoint::hand_over(const QueuePair& queue_pair, SendList& list) {
   ibv_send_wr* refused = nullptr;
-  check_returned(
-      ibv_post_send(queue_pairs_[static_cast<std::size_t>(queue_pair)].get(), list.requests.data(), &refused),
-      "ibv_post_send");
+  check_returned(ibv_post_send(queue_pair.get(), list.requests.data(), &refused), "ibv_post_send");
 }
 
 void VerbsEndpoint::post(int queue_pair, std::span<const Request> requests) {
@@ -200,13 +198,13 @@ void VerbsEndpoint::post(int queue_pair, std::span<const Request> requests) {
       set_target(request, made);
     }
   }
-  hand_over(queue_pair, list);
+  hand_over(queue_pairs_[static_cast<std::size_t>(queue_pair)], list);
 }
 
-void VerbsEndpoint::post_again(int queue_pair, std::uint64_t number) {
-  SendList& list = lists_[static_cast<std::size_t>(queue_pair)];
-  list.requests.front().wr_id = identifier(queue_pair, number);
-  hand_over(queue_pair, list);
+void VerbsEndpoint::post_again(std::uint64_t number) {
+  SendList& list = lists_.front();
+  list.requests.front().wr_id = identifier(0, number);
+  hand_over(queue_pairs_.front(), list);
 }
 
 /// A datagram has its header in front, for which it takes a part of its own.
@@ -248,7 +246,7 @@ int VerbsEndpoint::queue_pair_of(const ibv_wc& completion) const {
 inline int VerbsEndpoint::poll_queue() {
   const int found = ibv_poll_cq(completions_.get(), polled_at_once_, polled_.data());
   if (found < 0) [[unlikely]]
-    check(false, "ibv_poll_cq");
+    fail("ibv_poll_cq", errno);
   for (int i = 0; i < found; ++i) {
     const ibv_wc& completion = polled_[static_cast<std::size_t>(i)];
     if (completion.status != IBV_WC_SUCCESS) [[unlikely]]

@@ -56,10 +56,10 @@ class VerbsEndpoint final : public Endpoint {
 
   [[nodiscard]] int queue_pairs() const override { return static_cast<int>(queue_pairs_.size()); }
   void post(int queue_pair, std::span<const Request> requests) override;
-  void post_again(int queue_pair, std::uint64_t number) override;
+  [[gnu::hot]] void post_again(std::uint64_t number) override;
   void post_receives(int queue, const LocalPart& into, int count) override;
   [[nodiscard]] std::span<const Completion> poll() override;
-  [[nodiscard]] std::uint64_t completed() override;
+  [[nodiscard, gnu::hot]] std::uint64_t completed() override;
   void sleep(double at_most_s) override;
   [[nodiscard]] std::string diagnosis() override;
 
@@ -75,7 +75,7 @@ class VerbsEndpoint final : public Endpoint {
     std::vector<ibv_sge> parts;
   };
 
-  void hand_over(int queue_pair, SendList& list);
+  void hand_over(const QueuePair& queue_pair, SendList& list);
   [[nodiscard]] int poll_queue();
   void make_completion_queue(const EndpointSettings& settings);
   void make_queue_pair(const EndpointSettings& settings);

@@ -78,7 +78,7 @@ class VerbsSession final : public Session {
   [[nodiscard]] std::optional<Bytes> device_memory() const override;
   [[nodiscard]] std::vector<std::byte*> allocate(std::size_t bytes) override;
   void release(const std::vector<std::byte*>& blocks) noexcept override;
-  void wait() override {}
+  [[gnu::hot]] void wait() override {}
   [[nodiscard]] double host_memory_rate() const override { return host_memory_rate_; }
   [[nodiscard]] std::vector<std::string> obstacles() const override { return obstacles_; }
   [[nodiscard]] std::optional<std::uint64_t> lost_messages() const override;
