@@ -128,7 +128,7 @@ test_odd() {
 # Now and then slow for about as long as a round takes. It takes some rounds for all hosts to see a link come and go.
 test_flapping() {
     local slow_fast=(6 12)
-    [[ $way != resident ]] || slow_fast=(0.3 0.6)  # 12 rounds take about two seconds
+    [[ $way != resident ]] || slow_fast=(2 3)  # a reading takes 0.4 s, 12 rounds about 20
     make_equal_hosts "$number"
     flap 3 "${slow_fast[@]}"
     sweep "$way" --rounds $((number - 2 < 12 ? number - 2 : 12))
