@@ -1,10 +1,13 @@
 // Which GIDs rdma_cm can be told as addresses, and as which.
 
 #include <arpa/inet.h>
+#include <endian.h>
 #include <gtest/gtest.h>
+#include <infiniband/ib.h>
 #include <netinet/in.h>
 
 #include <array>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -59,23 +62,42 @@ TEST(RdmaCmAddresses, AreMissedWithWhatThereIsAndWhatToDo) {
             "one (ip addr add ADDRESS/LENGTH dev NAME; rdma link tells NAME). It has: 0: RoCE v1 fe80::1");
 }
 
-TEST(RdmaCmAddresses, AreNoneOfInfiniBand) {
-  const Gid port_gid = gid(0, GidType::kInfiniBand, "2001:db8::1");
-  EXPECT_NE(missing_error([&] { (void)addressable(port_with({port_gid}), std::nullopt); }), "");
+/// Whose GIDs are all of the link-local kind by default.
+TEST(RdmaCmAddresses, AreAllOfInfiniBand) {
+  const Gid first = gid(0, GidType::kInfiniBand, "fe80::2:c903:0:1");
+  const Gid second = gid(1, GidType::kInfiniBand, "fec0::2:c903:0:1");
+  EXPECT_EQ(indices(addressable(port_with({first, second}), std::nullopt)), (std::vector{0, 1}));
+  EXPECT_EQ(indices(addressable(port_with({first, second}), 1)), (std::vector{0, 1}));
 }
 
 TEST(RdmaCmAddresses, BecomeThoseOfSockets) {
-  SocketAddress four(kUsual[3], 4791);
+  SocketAddress four(kUsual[3], 4791, Transport::kRc);
   const auto* const in = reinterpret_cast<const sockaddr_in*>(four.generic());
   std::array<char, INET6_ADDRSTRLEN> text{};
   EXPECT_EQ(in->sin_family, AF_INET);
   EXPECT_EQ(ntohs(in->sin_port), 4791);
   EXPECT_STREQ(inet_ntop(AF_INET, &in->sin_addr, text.data(), text.size()), "10.0.0.1");
-  SocketAddress six(kUsual[4], 18515);
+  SocketAddress six(kUsual[4], 18515, Transport::kRc);
   const auto* const in6 = reinterpret_cast<const sockaddr_in6*>(six.generic());
   EXPECT_EQ(in6->sin6_family, AF_INET6);
   EXPECT_EQ(ntohs(in6->sin6_port), 18515);
   EXPECT_STREQ(inet_ntop(AF_INET6, &in6->sin6_addr, text.data(), text.size()), "2001:db8::1");
+}
+
+/// The library reads the port of such an address from the end of the service identifier.
+TEST(RdmaCmAddresses, OfInfiniBandAreGidsWithAServiceIdentifier) {
+  const Gid own = gid(0, GidType::kInfiniBand, "fe80::2:c903:0:1");
+  SocketAddress listening(own, 0, Transport::kRc);
+  const auto* const any = reinterpret_cast<const sockaddr_ib*>(listening.generic());
+  EXPECT_EQ(any->sib_family, AF_IB);
+  EXPECT_EQ(be16toh(any->sib_pkey), 0xffff);
+  EXPECT_EQ(std::memcmp(&any->sib_addr, own.raw.data(), own.raw.size()), 0);
+  EXPECT_EQ(be64toh(any->sib_sid), 0x0000000001060000U);
+  EXPECT_EQ(be64toh(any->sib_sid_mask), 0xffffffffffff0000U);
+  SocketAddress called(own, 18515, Transport::kUd);
+  const auto* const known = reinterpret_cast<const sockaddr_ib*>(called.generic());
+  EXPECT_EQ(be64toh(known->sib_sid), 0x0000000001110000U | 18515);
+  EXPECT_EQ(be64toh(known->sib_sid_mask), 0xffffffffffffffffU);
 }
 
 }  // namespace

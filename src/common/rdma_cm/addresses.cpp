@@ -1,7 +1,10 @@
 #include "common/rdma_cm/addresses.h"
 
 #include <arpa/inet.h>
+#include <endian.h>
+#include <infiniband/ib.h>
 #include <netinet/in.h>
+#include <rdma/rdma_cma.h>
 
 #include <algorithm>
 #include <cstring>
@@ -15,9 +18,10 @@
 namespace fabricbench::rdma_cm {
 namespace {
 
+constexpr std::uint16_t kDefaultPartition = 0xffff;
+
 bool stands_for_address(const verbs::Gid& gid) {
-  if (gid.type == verbs::GidType::kInfiniBand) return false;
-  return gid.is_ipv4() || !gid.is_link_local();
+  return gid.type == verbs::GidType::kInfiniBand || gid.is_ipv4() || !gid.is_link_local();
 }
 
 std::string listed(const std::vector<verbs::Gid>& gids) {
@@ -44,9 +48,17 @@ std::vector<verbs::Gid> addressable(const verbs::PortFacts& port, const std::opt
                   listed(port.gids)));
 }
 
-SocketAddress::SocketAddress(const verbs::Gid& gid, std::uint16_t port) {
+SocketAddress::SocketAddress(const verbs::Gid& gid, std::uint16_t port, Transport transport) {
   constexpr std::size_t kIpv4Begin = 12;
-  if (gid.is_ipv4()) {
+  if (gid.type == verbs::GidType::kInfiniBand) {
+    sockaddr_ib address{};
+    address.sib_family = AF_IB;
+    address.sib_pkey = htobe16(kDefaultPartition);
+    std::memcpy(&address.sib_addr, gid.raw.data(), sizeof address.sib_addr);
+    address.sib_sid = htobe64((transport == Transport::kUd ? RDMA_IB_IP_PS_UDP : RDMA_IB_IP_PS_TCP) | port);
+    address.sib_sid_mask = htobe64(RDMA_IB_IP_PS_MASK | (port == 0 ? 0 : RDMA_IB_IP_PORT_MASK));
+    std::memcpy(&storage_, &address, sizeof address);
+  } else if (gid.is_ipv4()) {
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_port = htons(port);

@@ -6,22 +6,25 @@
 #include <optional>
 #include <vector>
 
+#include "common/core/rdma_options.h"
 #include "common/verbs/device.h"
 #include "common/verbs/gid_choice.h"
 
 namespace fabricbench::rdma_cm {
 
-/// The GIDs of a port that stand for an address of the host's network, which is what rdma_cm takes: IPv4 ones, and IPv6
-/// ones that reach further than their link. `asked` is -x. Throws Error (missing) where there is none of them, or where
-/// the one asked for is none.
+/// The GIDs of a port that rdma_cm takes as addresses: all of InfiniBand; on RoCE those that stand for an address of
+/// the host's network, which are IPv4 ones, and IPv6 ones that reach further than their link. `asked` is -x. Throws
+/// Error (missing) where there is none of them, or where the one asked for is none.
 [[nodiscard]] std::vector<verbs::Gid> addressable(const verbs::PortFacts& port,
                                                   const std::optional<std::int64_t>& asked);
 
-/// An IPv4 or IPv6 address with a port.
+/// An IPv4, IPv6 or InfiniBand address with a port, 0 where rdma_cm is to choose one. An InfiniBand one (AF_IB) is the
+/// GID itself, in the default partition: no IP over InfiniBand is needed. Its port is the end of a service identifier,
+/// of which `transport` is the beginning. Source: rdma/rdma_cma.h; InfiniBand specification, annex A11.
 class SocketAddress {
  public:
   SocketAddress() = default;
-  SocketAddress(const verbs::Gid& gid, std::uint16_t port);
+  SocketAddress(const verbs::Gid& gid, std::uint16_t port, Transport transport);
 
   [[nodiscard]] sockaddr* generic() { return reinterpret_cast<sockaddr*>(&storage_); }
 

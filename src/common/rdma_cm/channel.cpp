@@ -30,7 +30,7 @@ Identifier Channel::make_identifier(Transport transport) const {
 
 Identifier Channel::bind(const verbs::Gid& gid, const std::string& device, Transport transport) const {
   Identifier bound = make_identifier(transport);
-  check(rdma_bind_addr(bound.get(), SocketAddress(gid, 0).generic()) == 0, "rdma_bind_addr");
+  check(rdma_bind_addr(bound.get(), SocketAddress(gid, 0, transport).generic()) == 0, "rdma_bind_addr");
   if (bound->verbs != nullptr && device == ibv_get_device_name(bound->verbs->device)) return bound;
   throw Error(
       ExitStatus::kMissing,

@@ -59,11 +59,13 @@ void CmLink::make_shared_parts() {
 
 std::uint16_t CmLink::listen() { return listen_at(anchor_.get()); }
 
-void CmLink::set_peer(const verbs::Gid& gid, std::uint16_t port) { peer_ = SocketAddress(gid, port); }
+void CmLink::set_peer(const verbs::Gid& gid, std::uint16_t port) {
+  peer_ = SocketAddress(gid, port, settings_.transport);
+}
 
 void CmLink::resolve_address() {
   connection_ = channel_.make_identifier(settings_.transport);
-  SocketAddress own(settings_.gid, 0);
+  SocketAddress own(settings_.gid, 0, settings_.transport);
   check(rdma_resolve_addr(connection_.get(), own.generic(), peer_.generic(), resolving_ms(settings_.limit)) == 0,
         "rdma_resolve_addr");
 }

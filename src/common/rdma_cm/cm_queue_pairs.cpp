@@ -25,7 +25,7 @@ void CmQueuePairs::take(const verbs::OwnQueuePairs& own, std::uint16_t port) {
   domain_ = own.domain;
   queue_pairs_ = own.all;
   ready_.assign(own.all.size(), false);
-  peer_ = SocketAddress(meeting_.peer_gid(), port);
+  peer_ = SocketAddress(meeting_.peer_gid(), port, meeting_.transport);
   connected_.mtu = meeting_.agreed.mtu;
 }
 
@@ -40,7 +40,7 @@ void CmQueuePairs::set_traffic_class(rdma_cm_id* identifier) const {
 void CmQueuePairs::resolve_address() {
   connection_ = channel_.make_identifier(meeting_.transport);
   set_traffic_class(connection_.get());
-  SocketAddress own(meeting_.own_gid(), 0);
+  SocketAddress own(meeting_.own_gid(), 0, meeting_.transport);
   check(rdma_resolve_addr(connection_.get(), own.generic(), peer_.generic(), resolving_ms(meeting_.limit)) == 0,
         "rdma_resolve_addr");
 }
