@@ -205,12 +205,16 @@ void Flow::check_patience(Seconds since, const char* missing) {
 
 bool Flow::poll() { return only_requests_ ? poll_requests() : poll_everything(); }
 
+/// Requests of a lane complete in order.
+inline void Flow::complete(Lane& lane, std::uint64_t newest) {
+  under_way_ -= newest - lane.completed;
+  lane.completed = newest;
+}
+
 inline bool Flow::poll_requests() {
   const std::uint64_t newest = endpoint_.completed();
   if (newest == 0) return false;
-  Lane& lane = lanes_.front();
-  under_way_ -= newest - lane.completed;
-  lane.completed = newest;
+  complete(lanes_.front(), newest);
   return true;
 }
 
@@ -223,8 +227,7 @@ bool Flow::poll_everything() {
 void Flow::take(const Completion& completion) {
   Lane& lane = lanes_[static_cast<std::size_t>(completion.queue_pair)];
   if (!completion.received) {
-    under_way_ -= completion.number - lane.completed;
-    lane.completed = completion.number;
+    complete(lane, completion.number);
     return;
   }
   if (may_lose()) {

@@ -96,6 +96,7 @@ class Flow {
   void hand_over(std::size_t queue_pair, bool last);
   [[nodiscard]] bool poll_requests();
   [[nodiscard, gnu::noinline]] bool poll_everything();  // apart, which leaves the wait for a request alone short
+  void complete(Lane& lane, std::uint64_t newest);
   void take(const Completion& completion);
   void replenish(std::size_t queue, int at_least);
   [[nodiscard]] std::uint64_t signaled_every(Bytes size);
