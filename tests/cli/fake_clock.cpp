@@ -1,7 +1,9 @@
 // Replaces the clock of a whole program (common/core/clock.h): each reading is one step after the last, so
 // every time that the program reports is known beforehand.
 
+#include <chrono>
 #include <cstdlib>
+#include <thread>
 
 #include "common/core/clock.h"
 
@@ -24,5 +26,7 @@ Seconds now() {
   static Seconds time = 0;
   return time += length;
 }
+
+void sleep_for(Seconds time) { std::this_thread::sleep_for(std::chrono::duration<Seconds>(time)); }
 
 }  // namespace fabricbench

@@ -68,6 +68,8 @@ Seconds now() {
   return slowed(static_cast<Seconds>(time.tv_sec) + 1e-9 * static_cast<Seconds>(time.tv_nsec));
 }
 
+void sleep_for(Seconds time) { sleep(time); }
+
 namespace {
 
 constexpr VisitPlan kPlan{.warmup = 1, .samples = kSamples};

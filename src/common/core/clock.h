@@ -4,9 +4,14 @@
 
 namespace fabricbench {
 
-/// Seconds on this host's monotonic clock (CLOCK_MONOTONIC), from an arbitrary origin that all
-/// processes of one host share. Every time in the suite is read here, and this is the only function of
-/// its object file: a test that links a `now` of its own replaces the clock of the whole program.
+// Every time in the suite is read here, and every pause is made here. These are the only functions of their object
+// file: a test that links its own (tests/support/scripted_clock.h) replaces the time of the whole program.
+
+/// Seconds on this host's monotonic clock (CLOCK_MONOTONIC), from an arbitrary origin that all processes of one host
+/// share.
 [[nodiscard]] Seconds now();
+
+/// Lets so much time pass, or a little more; none where `time` is not above 0.
+void sleep_for(Seconds time);
 
 }  // namespace fabricbench

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstring>
 #include <thread>
 #include <vector>
@@ -48,12 +47,12 @@ ReaderFindings Reader::end() {
 }
 
 void Reader::abandon() noexcept {
-  constexpr auto kMoment = std::chrono::milliseconds(1);
+  constexpr Seconds kMoment = 1e-3;
   constexpr int kMoments = 1000;
   if (!reads_) return;
   std::atomic_ref(words().abort).store(1, std::memory_order_release);
   for (int i = 0; i < kMoments && std::atomic_ref(words().ended).load(std::memory_order_acquire) == 0; ++i) {
-    std::this_thread::sleep_for(kMoment);
+    sleep_for(kMoment);
   }
 }
 

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "common/core/clock.h"
 #include "common/harness/row_packing.h"
 
 namespace fabricbench {
@@ -98,10 +99,10 @@ RoundReport unpack_round(std::string_view packed) {
 
 void LastWords::tell(const Ending& ending) {
   constexpr int kTimes = 5;
-  constexpr auto kPause = std::chrono::milliseconds(100);
+  constexpr Seconds kPause = 0.1;
   for (int time = 0; time < kTimes; ++time) {
     roll_call_.report({.steps = static_cast<std::uint64_t>(ending.exit_status), .activity = ending.reason});
-    std::this_thread::sleep_for(kPause);
+    sleep_for(kPause);
   }
 }
 

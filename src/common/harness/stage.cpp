@@ -1,8 +1,6 @@
 #include "common/harness/stage.h"
 
-#include <chrono>
 #include <exception>
-#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -59,8 +57,8 @@ std::vector<std::string> remarks_of(const Team& team, const Session& session) {
 /// together nor finalize.
 [[noreturn]] void end_here(const mpi::Communicator& world, const Setup& setup, const Context& context,
                            const Ending& ending) {
-  constexpr auto kLongEnough = std::chrono::seconds(30);  // for the first process to report
-  if (!world.is_root()) std::this_thread::sleep_for(kLongEnough);
+  constexpr Seconds kLongEnough = 30;  // for the first process to report
+  if (!world.is_root()) sleep_for(kLongEnough);
   for (const auto& sink : setup.sinks) sink->end(ending);
   if (world.is_root()) say(context.program, ending.reason);
   mpi::abort(static_cast<ExitStatus>(ending.exit_status));

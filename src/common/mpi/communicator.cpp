@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstring>
 #include <numeric>
 #include <span>
-#include <thread>
 #include <utility>
 
+#include "common/core/clock.h"
 #include "common/mpi/check.h"
 
 namespace fabricbench::mpi {
@@ -51,16 +50,16 @@ MPI_Comm create(MPI_Comm parent, MPI_Group group) {
 /// Each pause is an eighth of the wait so far, so that it is noticed soon that all are there, and few wake-ups disturb
 /// whoever works.
 void wait_asleep(MPI_Request request) {
-  constexpr std::chrono::microseconds kFirstPause{50};
-  constexpr std::chrono::microseconds kLongestPause{10000};
+  constexpr Seconds kFirstPause = 50e-6;
+  constexpr Seconds kLongestPause = 10e-3;
   constexpr int kPausesOfAWait = 8;
-  std::chrono::microseconds waited{0};
+  Seconds waited = 0;
   while (true) {
     int done = 0;
     check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
     if (done != 0) return;
     const auto pause = std::clamp(waited / kPausesOfAWait, kFirstPause, kLongestPause);
-    std::this_thread::sleep_for(pause);
+    sleep_for(pause);
     waited += pause;
   }
 }

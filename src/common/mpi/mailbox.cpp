@@ -2,8 +2,6 @@
 
 #include <sched.h>
 
-#include <chrono>
-#include <thread>
 #include <utility>
 
 #include "common/core/clock.h"
@@ -61,12 +59,12 @@ void Mailbox::forget_delivered() {
 
 void Patience::rest() {
   constexpr Seconds kEager = 1e-3;
-  constexpr auto kPause = std::chrono::microseconds(100);
+  constexpr Seconds kPause = 100e-6;
   if (!began_) began_ = now();
   if (now() - *began_ < kEager) {
     sched_yield();
   } else {
-    std::this_thread::sleep_for(kPause);
+    sleep_for(kPause);
   }
 }
 

@@ -5,9 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <random>
-#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -312,11 +310,11 @@ std::string VerbsEndpoint::diagnosis() {
 /// The port's state after what has just failed, which a port that goes down shows only a moment later.
 std::optional<ibv_port_state> VerbsEndpoint::settled_port_state() const {
   constexpr Seconds kMoment = 0.5;
-  constexpr auto kPause = std::chrono::milliseconds(10);
+  constexpr Seconds kPause = 0.01;
   const Seconds until = now() + kMoment;
   std::optional<ibv_port_state> state = current_state(device_);
   while (state == IBV_PORT_ACTIVE && now() < until) {
-    std::this_thread::sleep_for(kPause);
+    sleep_for(kPause);
     state = current_state(device_);
   }
   return state;
