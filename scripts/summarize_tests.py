@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Counts a ctest run by suite, gives the reason of every skipped test, and fails if a suite had nothing to run.
+"""Counts and times a ctest run by suite, gives the reason of every skipped test and the slowest tests, and fails if a
+suite had nothing to run.
 
 usage: ctest --show-only=json-v1 | summarize_tests.py JUNIT_FILE SUITE...
 
@@ -13,6 +14,7 @@ import sys
 import xml.etree.ElementTree as ElementTree
 
 RAN = ("run", "fail")
+SLOWEST = 10
 
 
 def labels_by_test(listing):
@@ -24,12 +26,13 @@ def labels_by_test(listing):
 
 
 def read_results(junit_path):
-    """[(test name, status, output)]; none at all if ctest got no further than starting."""
+    """[(test name, status, output, seconds)]; none at all if ctest got no further than starting."""
     try:
         root = ElementTree.parse(junit_path).getroot()
     except FileNotFoundError:
         return []
-    return [(case.get("name"), case.get("status"), case.findtext("system-out") or "") for case in root.iter("testcase")]
+    return [(case.get("name"), case.get("status"), case.findtext("system-out") or "", float(case.get("time") or 0))
+            for case in root.iter("testcase")]
 
 
 def skip_reason(output):
@@ -41,23 +44,31 @@ def skip_reason(output):
     return lines[-1].removeprefix("skipped: ") if lines else "no reason given"
 
 
+def print_slowest(results):
+    slowest = sorted(results, key=lambda result: -result[3])[:SLOWEST]
+    print("slowest: " + ", ".join(f"{name} {seconds:.1f} s" for name, _, _, seconds in slowest))
+
+
 def main(junit_path, suites):
     labels = labels_by_test(json.load(sys.stdin))
     results = read_results(junit_path)
     idle = []
 
-    print(f"{'suite':<10} {'ran':>6} {'failed':>7} {'skipped':>8}")
+    print(f"{'suite':<10} {'ran':>6} {'failed':>7} {'skipped':>8} {'seconds':>8}  (of all its tests together)")
     for suite in suites:
-        statuses = [status for name, status, _ in results if suite in labels.get(name, [])]
+        of_suite = [result for result in results if suite in labels.get(result[0], [])]
+        statuses = [status for _, status, _, _ in of_suite]
         ran = sum(status in RAN for status in statuses)
-        print(f"{suite:<10} {ran:>6} {statuses.count('fail'):>7} {len(statuses) - ran:>8}")
+        seconds = sum(took for _, _, _, took in of_suite)
+        print(f"{suite:<10} {ran:>6} {statuses.count('fail'):>7} {len(statuses) - ran:>8} {seconds:>8.0f}")
         if not statuses:
             idle.append(suite)
         elif ran == 0:
             print(f"{suite}: every test was skipped, for the reasons below")
-    for name, status, output in results:
+    for name, status, output, _ in results:
         if status not in RAN:
             print(f"skipped: {name}: {skip_reason(output)}")
+    print_slowest(results)
     sys.stdout.flush()
     for suite in idle:
         print(f"suite '{suite}' ran no test, and skipped none; see above, or leave it out with --without {suite}", file=sys.stderr)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Set-up and every test. Continuous integration calls exactly this.
+# Set-up and the tests. Continuous integration calls exactly this.
 set -euo pipefail
 
 # shellcheck source=scripts/lib.sh
@@ -7,6 +7,10 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 # Each suite is a ctest label. A suite that ran nothing is a failure, not a silence.
 readonly kSuites=(unit mpi cli nccl cluster rdma)
+# What runs the sanitizers without --only: hosts and guests share the processors, which sanitizers slow down.
+readonly kSanitizedSuites=(unit mpi cli nccl)
+# The label of what runs with --all only.
+readonly kExtended=extended
 # The bound on one test, where the test itself does not set a shorter one.
 readonly kTestTimeout_s=300
 # Most tests start MPI jobs, which wait half of the time.
@@ -14,11 +18,16 @@ readonly kTestsPerProcessor=2
 
 usage() {
     cat <<EOT
-usage: scripts/test.sh [--preset release|debug] [--only SUITE]... [--without SUITE]... [--lint|--analyze]
+usage: scripts/test.sh [--all] [--preset release|debug] [--only SUITE]... [--without SUITE]...
+       scripts/test.sh [--preset release|debug] TEST_OR_FOLDER...
+       scripts/test.sh --lint|--analyze
 
-Installs what is missing (scripts/install_deps.sh --with-tests), builds, and runs every test.
+Installs what is missing (scripts/install_deps.sh --with-tests), builds, and runs the tests; docs/testing.md has the tiers.
 Suites: ${kSuites[*]}. Some tests need root and are skipped, with the reason, where it is missing.
 
+  TEST_OR_FOLDER     builds only what these take and runs them: a folder of src/ or tests/, a file of tests, or the
+                     beginning of a test's name, such as src/common/core, tests/cli/golden_test.py or cli.golden
+  --all              adds the tests that take long, and the programs under the sanitizers
   --preset release   optimised build in build/ (default)
   --preset debug     address and undefined-behaviour sanitizers, in build-debug/
   --only SUITE       run this suite, and those of more --only, and no other
@@ -46,24 +55,32 @@ print_closing_lines() {
 # A regular expression for the labels given.
 one_of() { (IFS='|' && echo "^($*)\$"); }
 
-# Runs every test, whatever its label, but for those that only and without leave out.
+# ctest_choice: sets choice to ctest's options for what was asked.
+ctest_choice() {
+    choice=()
+    if [[ ${#named[@]} -gt 0 ]]; then
+        choice+=(--tests-regex "^($(IFS='|' && echo "${prefixes[*]//./\\.}"))")
+        return
+    fi
+    [[ ${#only[@]} -eq 0 ]] || choice+=(--label-regex "$(one_of "${only[@]}")")
+    choice+=(--label-exclude "$(one_of "${without[@]}" "${left_out[@]}")")
+}
+
 run_ctest() {
-    local build=$1 selection=()
-    [[ ${#only[@]} -eq 0 ]] || selection+=(--label-regex "$(one_of "${only[@]}")")
-    [[ ${#without[@]} -eq 0 ]] || selection+=(--label-exclude "$(one_of "${without[@]}")")
-    ctest --test-dir "$build" "${selection[@]}" --no-tests=error --output-on-failure --no-label-summary \
+    ctest --test-dir "$1" "${choice[@]}" --no-tests=error --output-on-failure --no-label-summary \
         --timeout "$kTestTimeout_s" -j "$((kTestsPerProcessor * $(nproc)))" \
-        --test-output-size-passed 65536 --output-junit "$build/Testing/junit.xml" </dev/null
+        --test-output-size-passed 65536 --output-junit "$1/Testing/junit.xml" </dev/null
 }
 
 # run_suites BUILD_DIRECTORY SUITE...
 run_suites() {
-    local build=$PWD/$1 closing status=0
+    local build=$PWD/$1 closing choice status=0
     shift
     closing=$build/Testing/closing_lines.txt
     mkdir -p "$build/Testing"
     rm -f "$closing" "$build/Testing/junit.xml"
 
+    ctest_choice
     run_ctest "$build" | hold_closing_lines "$closing" || status=$kFailed
 
     ctest --test-dir "$build" --show-only=json-v1 |
@@ -72,6 +89,31 @@ run_suites() {
         print_closing_lines "$closing"
     fi
     [[ $status -eq 0 ]] || die "$status" "a test failed, or a suite ran none; see above"
+}
+
+# Prints the lines of BUILD/tests.txt that WORD names: prefix of the tests' names, where their files are, targets.
+lines_for() {
+    awk -v word="${2%/}" '
+        function begins(text, with) { return substr(text, 1, length(with)) == with }
+        $1 == word || $2 == word || begins($2, word "/") || begins(word, $1 ".") || begins($1, word) { print }
+    ' "$1/tests.txt"
+}
+
+# Sets prefixes and targets to what the words in named ask for.
+find_named() {
+    local word lines prefix targets_of
+    prefixes=() targets=()
+    for word in "${named[@]}"; do
+        lines=$(lines_for "$build" "$word")
+        [[ -n $lines ]] ||
+            die "$kUsage" "'$word' is no test, and no folder or file of tests; $PWD/$build/tests.txt lists what there is"
+        while read -r prefix _ targets_of; do
+            read -ra targets_of <<<"$targets_of"
+            targets+=("${targets_of[@]}")
+            # A longer word than the prefix is the beginning of one test's name.
+            [[ $word == "$prefix".* ]] && prefixes+=("$word") || prefixes+=("$prefix.")
+        done <<<"$lines"
+    done
 }
 
 # Our own C++ files, for clang-format.
@@ -109,13 +151,13 @@ run_clang_tidy() {
 
 # A unity build includes a dozen of our files in one, so that headers are read once for all of them.
 lint_tidy() {
-    cmake --preset tidy
+    cmake --preset ci
     run_clang_tidy --checks='-bugprone-suspicious-include,-clang-analyzer-*'
 }
 
 # clang's analyzer only looks at the file that it is given, not at what that includes.
 analyze() {
-    cmake --preset tidy -DCMAKE_UNITY_BUILD=OFF
+    cmake --preset ci -DCMAKE_UNITY_BUILD=OFF
     run_clang_tidy --checks='-*,clang-analyzer-*,-clang-analyzer-optin.mpi*,-clang-analyzer-optin.performance.Padding'
     say "the analyzer found nothing"
 }
@@ -152,7 +194,7 @@ without_what_is_not_built() {
 # Prints the suites that only and without leave.
 chosen_suites() {
     local suite
-    for suite in "${kSuites[@]}"; do
+    for suite in "${suites_of_preset[@]}"; do
         [[ ${#only[@]} -eq 0 || " ${only[*]} " == *" $suite "* ]] || continue
         [[ " ${without[*]} " == *" $suite "* ]] || echo "$suite"
     done
@@ -166,41 +208,64 @@ require_suite() {
 set_preset() {
     case ${1-} in
         # Both write to build/; ci is release with the tests.
-        release) preset=ci build=build ;;
-        debug) preset=debug build=build-debug ;;
+        release) preset=ci build=build suites_of_preset=("${kSuites[@]}") ;;
+        debug) preset=debug build=build-debug suites_of_preset=("${kSanitizedSuites[@]}") ;;
         *) die "$kUsage" "'${1-}' is not a preset that runs tests; write release or debug" ;;
     esac
 }
 
+# Builds what the words in named take, and runs it.
+test_named() {
+    local prefixes targets
+    cmake --preset "$preset" >/dev/null
+    find_named
+    cmake --build --preset "$preset" --target "${targets[@]}"
+    run_suites "$build"
+}
+
+# Builds everything, and runs the chosen suites.
+test_suites() {
+    local suites
+    mapfile -t suites < <(chosen_suites)
+    [[ ${#suites[@]} -gt 0 ]] || die "$kUsage" "every suite is left out; drop one --without"
+    configure_and_build "$preset"
+    mapfile -t suites < <(without_what_is_not_built "$build" "${suites[@]}")
+    [[ ${#suites[@]} -gt 0 ]] || return 0  # and why has been said
+    run_suites "$build" "${suites[@]}"
+}
+
+test_all() {
+    left_out=()
+    test_suites
+    say "beside the default, these ran:"
+    ctest --test-dir "$PWD/$build" --show-only --label-regex "^$kExtended\$" | sed -n 's/^ *Test *#[0-9]*: /    /p'
+    say "and now the programs under the sanitizers"
+    set_preset debug
+    test_suites
+}
+
 main() {
-    local mode=test only=() without=() suites preset build
+    local mode=test_suites only=() without=() left_out=("$kExtended") named=() preset build suites_of_preset
     set_preset release
     while (($# > 0)); do
         case $1 in
+            --all) mode=test_all ;;
             --preset) set_preset "${2-}" && shift ;;
             --only) require_suite "${2-}" && only+=("$2") && shift ;;
             --without) require_suite "${2-}" && without+=("$2") && shift ;;
             --lint) mode=lint ;;
             --analyze) mode=analyze ;;
             -h | --help) usage && exit 0 ;;
-            *) unknown_option "$1" ;;
+            -*) unknown_option "$1" ;;
+            *) mode=test_named named+=("$1") ;;
         esac
         shift
     done
-    mapfile -t suites < <(chosen_suites)
-    [[ ${#suites[@]} -gt 0 ]] || die "$kUsage" "every suite is left out; drop one --without"
 
     scripts/install_deps.sh --with-tests
     use_mpi
     require_writable "$build"
-    if [[ $mode != test ]]; then
-        "$mode"
-    else
-        configure_and_build "$preset"
-        mapfile -t suites < <(without_what_is_not_built "$build" "${suites[@]}")
-        [[ ${#suites[@]} -gt 0 ]] || return 0  # and why has been said
-        run_suites "$build" "${suites[@]}"
-    fi
+    "$mode"
 }
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

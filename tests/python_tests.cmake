@@ -9,7 +9,7 @@ endif()
 
 # Registers the test classes of FOLDER as ctests LABEL.FILE.CLASS: of every NAME_test.py, or of those for whose NAME
 # stands in FABRICBENCH_ONLY_TESTS where that is set. What follows are variables for them.
-# tests/cli/launch.py, which they share, wants FABRICBENCH_PROGRAMS and FABRICBENCH_PROGRAM.
+# tests/cli/launch.py, which they share, wants FABRICBENCH_PROGRAMS and FABRICBENCH_TEST_PROGRAMS.
 function(fabricbench_python_tests label folder)
   file(GLOB test_files CONFIGURE_DEPENDS ${folder}/*_test.py)
   if(FABRICBENCH_ONLY_TESTS)
@@ -35,9 +35,7 @@ function(fabricbench_python_tests label folder)
       set_tests_properties(${test} PROPERTIES LABELS ${label} PROCESSORS ${processors} TIMEOUT ${CMAKE_MATCH_3}
         COST ${CMAKE_MATCH_3}  # what may take long begins early
         SKIP_RETURN_CODE 77 ENVIRONMENT "${FABRICBENCH_TEST_ENVIRONMENT};PYTHONPATH=${folder};\
-PYTHONDONTWRITEBYTECODE=1;FABRICBENCH_MPIEXEC=${MPIEXEC_EXECUTABLE};\
-FABRICBENCH_FAKE_CLOCK_PROGRAM=$<TARGET_FILE:all_reduce_perf_fake_clock>;\
-FABRICBENCH_FAULTY_MPI=$<TARGET_FILE:faulty_mpi>;${ARGN}")
+PYTHONDONTWRITEBYTECODE=1;FABRICBENCH_MPIEXEC=${MPIEXEC_EXECUTABLE};${ARGN}")
     endforeach()
   endforeach()
 endfunction()

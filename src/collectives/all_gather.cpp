@@ -30,6 +30,7 @@ class AllGather final : public Collective {
 };
 
 }  // namespace
-}  // namespace fabricbench
 
-int main(int argc, char** argv) { return fabricbench::run_collective(fabricbench::AllGather(), argc, argv); }
+int all_gather_perf(int argc, char** argv) { return run_collective(AllGather(), argc, argv); }
+
+}  // namespace fabricbench

@@ -30,6 +30,7 @@ class AllReduce final : public Collective {
 };
 
 }  // namespace
-}  // namespace fabricbench
 
-int main(int argc, char** argv) { return fabricbench::run_collective(fabricbench::AllReduce(), argc, argv); }
+int all_reduce_perf(int argc, char** argv) { return run_collective(AllReduce(), argc, argv); }
+
+}  // namespace fabricbench

@@ -27,6 +27,7 @@ class AllToAll final : public Collective {
 };
 
 }  // namespace
-}  // namespace fabricbench
 
-int main(int argc, char** argv) { return fabricbench::run_collective(fabricbench::AllToAll(), argc, argv); }
+int alltoall_perf(int argc, char** argv) { return run_collective(AllToAll(), argc, argv); }
+
+}  // namespace fabricbench

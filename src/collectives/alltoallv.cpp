@@ -55,6 +55,7 @@ class AllToAllV final : public Collective {
 };
 
 }  // namespace
-}  // namespace fabricbench
 
-int main(int argc, char** argv) { return fabricbench::run_collective(fabricbench::AllToAllV(), argc, argv); }
+int alltoallv_perf(int argc, char** argv) { return run_collective(AllToAllV(), argc, argv); }
+
+}  // namespace fabricbench

@@ -19,6 +19,7 @@ class Barrier final : public Collective {
 };
 
 }  // namespace
-}  // namespace fabricbench
 
-int main(int argc, char** argv) { return fabricbench::run_collective(fabricbench::Barrier(), argc, argv); }
+int barrier_perf(int argc, char** argv) { return run_collective(Barrier(), argc, argv); }
+
+}  // namespace fabricbench

@@ -32,6 +32,7 @@ class Broadcast final : public Collective {
 };
 
 }  // namespace
-}  // namespace fabricbench
 
-int main(int argc, char** argv) { return fabricbench::run_collective(fabricbench::Broadcast(), argc, argv); }
+int broadcast_perf(int argc, char** argv) { return run_collective(Broadcast(), argc, argv); }
+
+}  // namespace fabricbench

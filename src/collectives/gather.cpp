@@ -32,6 +32,7 @@ class Gather final : public Collective {
 };
 
 }  // namespace
-}  // namespace fabricbench
 
-int main(int argc, char** argv) { return fabricbench::run_collective(fabricbench::Gather(), argc, argv); }
+int gather_perf(int argc, char** argv) { return run_collective(Gather(), argc, argv); }
+
+}  // namespace fabricbench

@@ -50,6 +50,7 @@ class Hypercube final : public Collective {
 };
 
 }  // namespace
-}  // namespace fabricbench
 
-int main(int argc, char** argv) { return fabricbench::run_collective(fabricbench::Hypercube(), argc, argv); }
+int hypercube_perf(int argc, char** argv) { return run_collective(Hypercube(), argc, argv); }
+
+}  // namespace fabricbench

@@ -32,6 +32,7 @@ class Reduce final : public Collective {
 };
 
 }  // namespace
-}  // namespace fabricbench
 
-int main(int argc, char** argv) { return fabricbench::run_collective(fabricbench::Reduce(), argc, argv); }
+int reduce_perf(int argc, char** argv) { return run_collective(Reduce(), argc, argv); }
+
+}  // namespace fabricbench

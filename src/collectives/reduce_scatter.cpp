@@ -37,6 +37,7 @@ class ReduceScatter final : public Collective {
 };
 
 }  // namespace
-}  // namespace fabricbench
 
-int main(int argc, char** argv) { return fabricbench::run_collective(fabricbench::ReduceScatter(), argc, argv); }
+int reduce_scatter_perf(int argc, char** argv) { return run_collective(ReduceScatter(), argc, argv); }
+
+}  // namespace fabricbench

@@ -36,6 +36,7 @@ class Scatter final : public Collective {
 };
 
 }  // namespace
-}  // namespace fabricbench
 
-int main(int argc, char** argv) { return fabricbench::run_collective(fabricbench::Scatter(), argc, argv); }
+int scatter_perf(int argc, char** argv) { return run_collective(Scatter(), argc, argv); }
+
+}  // namespace fabricbench

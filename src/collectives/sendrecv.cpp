@@ -29,6 +29,7 @@ class SendRecv final : public Collective {
 };
 
 }  // namespace
-}  // namespace fabricbench
 
-int main(int argc, char** argv) { return fabricbench::run_collective(fabricbench::SendRecv(), argc, argv); }
+int sendrecv_perf(int argc, char** argv) { return run_collective(SendRecv(), argc, argv); }
+
+}  // namespace fabricbench

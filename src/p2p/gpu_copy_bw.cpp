@@ -2,4 +2,8 @@
 
 #include "common/harness/copy_program.h"
 
-int main(int argc, char** argv) { return fabricbench::run_copies(argc, argv); }
+namespace fabricbench {
+
+int gpu_copy_bw(int argc, char** argv) { return run_copies(argc, argv); }
+
+}  // namespace fabricbench

@@ -15,6 +15,7 @@ class MultiPairBandwidth final : public OneWay {
 };
 
 }  // namespace
-}  // namespace fabricbench
 
-int main(int argc, char** argv) { return fabricbench::run_collective(fabricbench::MultiPairBandwidth(), argc, argv); }
+int multi_pair_bw(int argc, char** argv) { return run_collective(MultiPairBandwidth(), argc, argv); }
+
+}  // namespace fabricbench

@@ -80,9 +80,10 @@ int sweep_pairs(Job& job) {
 }
 
 }  // namespace
-}  // namespace fabricbench
 
-int main(int argc, char** argv) {
-  const fabricbench::ProgramFacts program{.name = "pairwise_bw", .windowed = true, .sweep = true};
-  return fabricbench::run_job(program, argc, argv, fabricbench::sweep_pairs);
+int pairwise_bw(int argc, char** argv) {
+  const ProgramFacts program{.name = "pairwise_bw", .windowed = true, .sweep = true};
+  return run_job(program, argc, argv, sweep_pairs);
 }
+
+}  // namespace fabricbench

@@ -12,6 +12,7 @@ class SendRecvBothWays final : public BothWays {
 };
 
 }  // namespace
-}  // namespace fabricbench
 
-int main(int argc, char** argv) { return fabricbench::run_collective(fabricbench::SendRecvBothWays(), argc, argv); }
+int send_recv_bibw(int argc, char** argv) { return run_collective(SendRecvBothWays(), argc, argv); }
+
+}  // namespace fabricbench

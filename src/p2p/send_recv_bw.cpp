@@ -12,6 +12,7 @@ class SendRecvBandwidth final : public OneWay {
 };
 
 }  // namespace
-}  // namespace fabricbench
 
-int main(int argc, char** argv) { return fabricbench::run_collective(fabricbench::SendRecvBandwidth(), argc, argv); }
+int send_recv_bw(int argc, char** argv) { return run_collective(SendRecvBandwidth(), argc, argv); }
+
+}  // namespace fabricbench

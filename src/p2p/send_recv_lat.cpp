@@ -12,6 +12,7 @@ class SendRecvLatency final : public PingPong {
 };
 
 }  // namespace
-}  // namespace fabricbench
 
-int main(int argc, char** argv) { return fabricbench::run_collective(fabricbench::SendRecvLatency(), argc, argv); }
+int send_recv_lat(int argc, char** argv) { return run_collective(SendRecvLatency(), argc, argv); }
+
+}  // namespace fabricbench

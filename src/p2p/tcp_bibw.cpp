@@ -13,6 +13,7 @@ class TcpBothWays final : public BothWays {
 };
 
 }  // namespace
-}  // namespace fabricbench
 
-int main(int argc, char** argv) { return fabricbench::run_collective(fabricbench::TcpBothWays(), argc, argv); }
+int tcp_bibw(int argc, char** argv) { return run_collective(TcpBothWays(), argc, argv); }
+
+}  // namespace fabricbench

@@ -13,6 +13,7 @@ class TcpBandwidth final : public OneWay {
 };
 
 }  // namespace
-}  // namespace fabricbench
 
-int main(int argc, char** argv) { return fabricbench::run_collective(fabricbench::TcpBandwidth(), argc, argv); }
+int tcp_bw(int argc, char** argv) { return run_collective(TcpBandwidth(), argc, argv); }
+
+}  // namespace fabricbench

@@ -13,6 +13,7 @@ class TcpLatency final : public PingPong {
 };
 
 }  // namespace
-}  // namespace fabricbench
 
-int main(int argc, char** argv) { return fabricbench::run_collective(fabricbench::TcpLatency(), argc, argv); }
+int tcp_lat(int argc, char** argv) { return run_collective(TcpLatency(), argc, argv); }
+
+}  // namespace fabricbench

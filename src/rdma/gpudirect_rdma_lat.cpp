@@ -42,6 +42,7 @@ class GpuDirectLatency final : public OnVerbs<PingPong> {
 };
 
 }  // namespace
-}  // namespace fabricbench
 
-int main(int argc, char** argv) { return fabricbench::run_collective(fabricbench::GpuDirectLatency(), argc, argv); }
+int gpudirect_rdma_lat(int argc, char** argv) { return run_collective(GpuDirectLatency(), argc, argv); }
+
+}  // namespace fabricbench

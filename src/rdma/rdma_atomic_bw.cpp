@@ -13,6 +13,7 @@ class RdmaAtomicBandwidth final : public RequestStream {
 };
 
 }  // namespace
-}  // namespace fabricbench
 
-int main(int argc, char** argv) { return fabricbench::run_collective(fabricbench::RdmaAtomicBandwidth(), argc, argv); }
+int rdma_atomic_bw(int argc, char** argv) { return run_collective(RdmaAtomicBandwidth(), argc, argv); }
+
+}  // namespace fabricbench

@@ -13,6 +13,7 @@ class RdmaAtomicLatency final : public RequestAlone {
 };
 
 }  // namespace
-}  // namespace fabricbench
 
-int main(int argc, char** argv) { return fabricbench::run_collective(fabricbench::RdmaAtomicLatency(), argc, argv); }
+int rdma_atomic_lat(int argc, char** argv) { return run_collective(RdmaAtomicLatency(), argc, argv); }
+
+}  // namespace fabricbench

@@ -2,4 +2,8 @@
 
 #include "common/rdma/connect_program.h"
 
-int main(int argc, char** argv) { return fabricbench::run_connections(argc, argv); }
+namespace fabricbench {
+
+int rdma_cm_connect(int argc, char** argv) { return run_connections(argc, argv); }
+
+}  // namespace fabricbench

@@ -13,6 +13,7 @@ class RdmaReadBandwidth final : public RequestStream {
 };
 
 }  // namespace
-}  // namespace fabricbench
 
-int main(int argc, char** argv) { return fabricbench::run_collective(fabricbench::RdmaReadBandwidth(), argc, argv); }
+int rdma_read_bw(int argc, char** argv) { return run_collective(RdmaReadBandwidth(), argc, argv); }
+
+}  // namespace fabricbench

@@ -13,6 +13,7 @@ class RdmaReadLatency final : public RequestAlone {
 };
 
 }  // namespace
-}  // namespace fabricbench
 
-int main(int argc, char** argv) { return fabricbench::run_collective(fabricbench::RdmaReadLatency(), argc, argv); }
+int rdma_read_lat(int argc, char** argv) { return run_collective(RdmaReadLatency(), argc, argv); }
+
+}  // namespace fabricbench

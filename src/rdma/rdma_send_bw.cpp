@@ -13,6 +13,7 @@ class RdmaSendBandwidth final : public RequestStream {
 };
 
 }  // namespace
-}  // namespace fabricbench
 
-int main(int argc, char** argv) { return fabricbench::run_collective(fabricbench::RdmaSendBandwidth(), argc, argv); }
+int rdma_send_bw(int argc, char** argv) { return run_collective(RdmaSendBandwidth(), argc, argv); }
+
+}  // namespace fabricbench

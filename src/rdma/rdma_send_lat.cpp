@@ -13,6 +13,7 @@ class RdmaSendLatency final : public RequestPingPong {
 };
 
 }  // namespace
-}  // namespace fabricbench
 
-int main(int argc, char** argv) { return fabricbench::run_collective(fabricbench::RdmaSendLatency(), argc, argv); }
+int rdma_send_lat(int argc, char** argv) { return run_collective(RdmaSendLatency(), argc, argv); }
+
+}  // namespace fabricbench

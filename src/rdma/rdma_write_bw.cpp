@@ -13,6 +13,7 @@ class RdmaWriteBandwidth final : public RequestStream {
 };
 
 }  // namespace
-}  // namespace fabricbench
 
-int main(int argc, char** argv) { return fabricbench::run_collective(fabricbench::RdmaWriteBandwidth(), argc, argv); }
+int rdma_write_bw(int argc, char** argv) { return run_collective(RdmaWriteBandwidth(), argc, argv); }
+
+}  // namespace fabricbench

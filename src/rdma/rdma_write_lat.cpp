@@ -13,6 +13,7 @@ class RdmaWriteLatency final : public RequestPingPong {
 };
 
 }  // namespace
-}  // namespace fabricbench
 
-int main(int argc, char** argv) { return fabricbench::run_collective(fabricbench::RdmaWriteLatency(), argc, argv); }
+int rdma_write_lat(int argc, char** argv) { return run_collective(RdmaWriteLatency(), argc, argv); }
+
+}  // namespace fabricbench

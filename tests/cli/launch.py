@@ -1,4 +1,5 @@
-"""Launches the programs under test the way a user does. Every launch is bounded in time."""
+"""Runs the programs under test, in jobs of their own as a user does, or in jobs that stay (resident.py). Every run is
+bounded in time."""
 
 import json
 import os
@@ -11,11 +12,12 @@ import unittest
 from collections import namedtuple
 from pathlib import Path
 
+from resident import MPIEXEC, POOL
+
+# The programs as they are installed, where there are such, and those of tests/programs.
 PROGRAMS = Path(os.environ["FABRICBENCH_PROGRAMS"])
-PROGRAM = os.environ["FABRICBENCH_PROGRAM"]
-FAKE_CLOCK_PROGRAM = os.environ["FABRICBENCH_FAKE_CLOCK_PROGRAM"]
-FAULTY_MPI = os.environ["FABRICBENCH_FAULTY_MPI"]
-MPIEXEC = os.environ["FABRICBENCH_MPIEXEC"]
+TEST_PROGRAMS = Path(os.environ["FABRICBENCH_TEST_PROGRAMS"])
+PROGRAM = str(PROGRAMS / "all_reduce_perf")
 
 TIMEOUT_S = 60
 
@@ -121,11 +123,13 @@ def alive(pid):
 
 
 def fault(mode="none", **settings):
-    """Variables that make MPI's collectives faulty: see faulty_mpi.cpp."""
-    chosen = {f"FAULTY_MPI_{name.upper()}": value for name, value in settings.items()}
-    # The address sanitizer wants to be loaded first; it works as the second too.
-    sanitizer = os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"
-    return {"LD_PRELOAD": FAULTY_MPI, "ASAN_OPTIONS": sanitizer, "FAULTY_MPI_MODE": mode, **chosen}
+    """Variables that make MPI's collectives faulty in the programs of the tests: see tests/programs/faulty_mpi.cpp."""
+    return {"FAULTY_MPI_MODE": mode, **{f"FAULTY_MPI_{name.upper()}": str(value) for name, value in settings.items()}}
+
+
+def needs_a_launch(name):
+    """Whether a variable is for the launcher, MPI or the dynamic linker, which read it before a program begins."""
+    return name.startswith(("OMPI_", "PMIX_", "LD_", "ASAN_")) or name == "PATH"
 
 
 class ProgramTest(unittest.TestCase):
@@ -139,7 +143,24 @@ class ProgramTest(unittest.TestCase):
         self.directory = Path(directory.name)
 
     def run_program(self, *arguments, ranks=2, program=PROGRAM, variables=None, timeout=TIMEOUT_S, **changes):
-        """Runs to the end. Keyword arguments that are left over change the launcher's environment."""
+        """Runs to the end, in a job that stays, or in one of its own where it is no program of the suite. Keyword
+        arguments that are left over change the environment."""
+        if Path(program).parent not in (PROGRAMS, TEST_PROGRAMS):
+            return self.launch_program(*arguments, ranks=ranks, program=program, variables=variables, timeout=timeout,
+                                       **changes)
+        changes = {**changes, **(variables or {})}
+        launch = {name: value for name, value in changes.items() if needs_a_launch(name)}
+        rest = {name: value for name, value in changes.items() if name not in launch}
+        path = TEST_PROGRAMS / Path(program).name
+        began = time.monotonic()
+        try:
+            status, stdout, stderr = POOL.run(TEST_PROGRAMS, ranks, launch, [path, *arguments], rest, timeout)
+        except TimeoutError:
+            raise AssertionError(f"still running after {timeout} s: {path} {arguments}") from None
+        return Result(status, text_of(stdout), text_of(stderr), time.monotonic() - began)
+
+    def launch_program(self, *arguments, ranks=2, program=PROGRAM, variables=None, timeout=TIMEOUT_S, **changes):
+        """The same in a job of its own."""
         with Job(command(ranks, arguments, program, variables), env=environment(**changes)) as job:
             return job.finish(timeout)
 

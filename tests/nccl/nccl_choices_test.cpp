@@ -3,7 +3,7 @@
 #include "nccl_fixture.h"
 
 namespace fabricbench::nccl {
-namespace {
+namespace nccl_choices_test {
 
 using NcclChoicesTest = NcclTest;
 
@@ -44,5 +44,5 @@ TEST_F(NcclChoicesTest, AreSeenInASecondSessionToo) {
   EXPECT_TRUE(session->last_choice());
 }
 
-}  // namespace
+}  // namespace nccl_choices_test
 }  // namespace fabricbench::nccl

@@ -4,7 +4,7 @@
 #include "nccl_fixture.h"
 
 namespace fabricbench::nccl {
-namespace {
+namespace nccl_device_absent_test {
 
 using NcclDeviceAbsentTest = NcclTest;
 
@@ -22,5 +22,5 @@ TEST_F(NcclDeviceAbsentTest, SaysWhatToBuildWith) {
   }
 }
 
-}  // namespace
+}  // namespace nccl_device_absent_test
 }  // namespace fabricbench::nccl

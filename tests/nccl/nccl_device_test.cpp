@@ -10,7 +10,7 @@
 #include "nccl_fixture.h"
 
 namespace fabricbench::nccl {
-namespace {
+namespace nccl_device_test {
 
 constexpr std::size_t kCount = 1003;
 
@@ -252,5 +252,5 @@ TEST_F(NcclDeviceTest, DoesNotSayWhatNcclChose) {
   EXPECT_EQ(session->why_no_choices(), "with -D the kernels are not NCCL's");
 }
 
-}  // namespace
+}  // namespace nccl_device_test
 }  // namespace fabricbench::nccl

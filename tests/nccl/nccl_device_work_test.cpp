@@ -11,7 +11,7 @@
 #include "common/nccl_device/device_work.h"
 
 namespace fabricbench::nccl_device {
-namespace {
+namespace nccl_device_work_test {
 
 constexpr unsigned kAtOnce = 4;
 constexpr std::uint64_t kThreads = 3;
@@ -254,5 +254,5 @@ TEST(NcclDeviceWork, BeginsWithTheRankItself) {
   EXPECT_EQ(peer_at(3, 2, 4), 1);
 }
 
-}  // namespace
+}  // namespace nccl_device_work_test
 }  // namespace fabricbench::nccl_device

@@ -8,7 +8,7 @@
 #include "nccl_fixture.h"
 
 namespace fabricbench::nccl {
-namespace {
+namespace nccl_faults_test {
 
 constexpr std::size_t kCount = 1024;
 constexpr Seconds kLimit = 1;
@@ -147,5 +147,5 @@ TEST_F(NcclFaultsTest, AnInitialisationThatHangsEnds) {
   expect_text(*error, "was not there within 1 s");
 }
 
-}  // namespace
+}  // namespace nccl_faults_test
 }  // namespace fabricbench::nccl

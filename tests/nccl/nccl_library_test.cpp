@@ -13,7 +13,7 @@
 #include "common/nccl_device/device_collectives.h"
 
 namespace fabricbench::nccl {
-namespace {
+namespace nccl_library_test {
 
 std::string fake(const std::string& version) {
   return std::string(FAKE_NCCL_DIRECTORY) + "/nccl-" + version + "/libnccl.so.2";
@@ -155,5 +155,5 @@ TEST(NcclMemoryReport, WritesAmountsAsNcclTestsDoes) {
   EXPECT_EQ(memory_text(Bytes{2000} << 30), "2000 GB");
 }
 
-}  // namespace
+}  // namespace nccl_library_test
 }  // namespace fabricbench::nccl

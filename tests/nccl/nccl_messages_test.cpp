@@ -7,7 +7,7 @@
 #include "nccl_fixture.h"
 
 namespace fabricbench::nccl {
-namespace {
+namespace nccl_messages_test {
 
 constexpr std::size_t kMessages = 64;
 constexpr std::size_t kCounts[] = {1, 0, 7, 1000, 8, 30011, 0, 37};  // one is more than a pipe of the fake holds
@@ -222,5 +222,5 @@ TEST_F(NcclMessagesTest, ThatAreEmptyAreSentToo) {
   }
 }
 
-}  // namespace
+}  // namespace nccl_messages_test
 }  // namespace fabricbench::nccl

@@ -5,7 +5,7 @@
 #include "nccl_fixture.h"
 
 namespace fabricbench::nccl {
-namespace {
+namespace nccl_old_library_test {
 
 using NcclOldLibraryTest = NcclTest;
 
@@ -64,5 +64,5 @@ TEST_F(NcclOldLibraryTest, AllocatesByCuda) {
   EXPECT_EQ(last, std::byte{7});
 }
 
-}  // namespace
+}  // namespace nccl_old_library_test
 }  // namespace fabricbench::nccl

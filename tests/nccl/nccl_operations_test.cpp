@@ -3,7 +3,7 @@
 #include "nccl_fixture.h"
 
 namespace fabricbench::nccl {
-namespace {
+namespace nccl_operations_test {
 
 constexpr std::size_t kCount = 1000;
 
@@ -306,5 +306,5 @@ TEST_F(NcclOperationsTest, EmptyOperationsDoNothing) {
   });
 }
 
-}  // namespace
+}  // namespace nccl_operations_test
 }  // namespace fabricbench::nccl

@@ -9,7 +9,7 @@
 #include "nccl_fixture.h"
 
 namespace fabricbench::nccl {
-namespace {
+namespace nccl_session_test {
 
 using testing::Test;
 
@@ -263,5 +263,5 @@ TEST_F(NcclSessionTest, CanBeAbandonedFromAnotherThreadWhileItWaits) {
   EXPECT_THROW(session->backend(0).barrier(), Error);
 }
 
-}  // namespace
+}  // namespace nccl_session_test
 }  // namespace fabricbench::nccl

@@ -13,7 +13,7 @@
 
 using namespace fabricbench;
 
-namespace {
+namespace agreement_watch_test {
 
 /// What a watch has ended with, in its own thread.
 class Ends {
@@ -91,4 +91,4 @@ TEST(AgreementWatchAlone, IsGoneAtOnceWhileItIsArmed) {
   EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(10));
 }
 
-}  // namespace
+}  // namespace agreement_watch_test

@@ -11,7 +11,7 @@
 using namespace fabricbench;
 using host::WireKind;
 
-namespace {
+namespace asked_wires_test {
 
 using Names = std::vector<std::string>;
 using Environment = std::vector<std::pair<std::string, std::string>>;
@@ -48,8 +48,6 @@ Names names_asked(const std::string& backend, const std::string& variable, const
   EXPECT_EQ(requests.front().value, value);
   return requests.front().names;
 }
-
-}  // namespace
 
 TEST(InterfacesIn, FindsThoseWithAnAddressInANetwork) {
   const auto found = [](const char* network) { return host::interfaces_in(network, kAddresses); };
@@ -173,3 +171,5 @@ TEST(AskedWires, OfTheOptionInterface) {
   EXPECT_EQ(asked_interface("10.77.0.9", "eth1", many_wires()),
             (std::vector<AskedWires>{{"--interface", "10.77.0.9", AskedScope::kSockets, {"eth1"}}}));
 }
+
+}  // namespace asked_wires_test

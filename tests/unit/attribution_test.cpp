@@ -12,7 +12,7 @@
 
 using namespace fabricbench::cluster;
 
-namespace {
+namespace attribution_test {
 
 TEST(Attribution, HealthyHostsAreClean) {
   for (const int hosts : {3, 4, 5, 8, 17, 64}) {
@@ -285,4 +285,4 @@ TEST(Attribution, AHostThatFailsNowAndThen) {
   EXPECT_GT(finding.failed, 0);
 }
 
-}  // namespace
+}  // namespace attribution_test

@@ -4,7 +4,7 @@
 
 using namespace fabricbench;
 
-namespace {
+namespace bandwidth_test {
 
 TEST(AlgorithmBandwidth, IsSizeOverTime) {
   EXPECT_DOUBLE_EQ(algorithm_bandwidth(1000, 2), 500);
@@ -36,4 +36,4 @@ TEST(BusFactor, OfThoseThatKeepTheirOwnPartIsTheShareOfTheOthers) {
   }
 }
 
-}  // namespace
+}  // namespace bandwidth_test

@@ -11,7 +11,7 @@
 
 using namespace fabricbench;
 
-namespace {
+namespace case_list_test {
 
 using Notices = std::vector<std::string>;
 
@@ -270,4 +270,4 @@ TEST(AdaptOptions, LeaveOnePlacementWhereThereIsNoOther) {
   }
 }
 
-}  // namespace
+}  // namespace case_list_test

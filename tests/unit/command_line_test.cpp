@@ -17,7 +17,7 @@ using test::refusal;
 using test::refusal_of;
 using test::words;
 
-namespace {
+namespace command_line_test {
 
 /// What no option can mean, and the word of it that the message must have.
 const struct {
@@ -299,4 +299,4 @@ TEST_F(Environment, OfOneProgramDoesNotTouchTheOthers) {
 
 TEST(Arguments, OfNoProgramAtAllAreNone) { EXPECT_TRUE(arguments_with_environment({"p"}, 0, nullptr).empty()); }
 
-}  // namespace
+}  // namespace command_line_test

@@ -8,7 +8,7 @@
 
 using namespace fabricbench;
 
-namespace {
+namespace conclusion_test {
 
 /// Two hosts; ranks 0 and 2 are group 0, and ranks 1 and 3 group 1.
 Context two_groups() {
@@ -195,4 +195,4 @@ TEST(Abandon, TellsEverySinkWhy) {
   }
 }
 
-}  // namespace
+}  // namespace conclusion_test

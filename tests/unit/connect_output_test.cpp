@@ -16,7 +16,7 @@ using namespace fabricbench;
 using test::Written;
 using Json = nlohmann::json;
 
-namespace {
+namespace connect_output_test {
 
 ProgramFacts connections() {
   ProgramFacts program;
@@ -147,4 +147,4 @@ TEST(ConnectOptions, RefuseWhatConnectionsCannotDo) {
   EXPECT_THROW((void)parse_command_line(connections(), {"-q", "2"}), UsageError);
 }
 
-}  // namespace
+}  // namespace connect_output_test

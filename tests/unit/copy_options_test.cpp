@@ -9,7 +9,7 @@
 
 using namespace fabricbench;
 
-namespace {
+namespace copy_options_test {
 
 ProgramFacts copies() {
   ProgramFacts program;
@@ -49,4 +49,4 @@ TEST(CopyOptions, RefuseThoseOfMessages) {
   EXPECT_THROW((void)parse_command_line(copies(), {"--pairs", "0-1"}), UsageError);
 }
 
-}  // namespace
+}  // namespace copy_options_test

@@ -17,7 +17,7 @@ using test::example_peer_copy;
 using test::Written;
 using Json = nlohmann::json;
 
-namespace {
+namespace copy_output_test {
 
 Context copy_context() {
   Context context = test::example_context();
@@ -130,4 +130,4 @@ TEST(CopyCsv, HasAHeaderAndAsManyFields) {
                 "27"}));
 }
 
-}  // namespace
+}  // namespace copy_output_test

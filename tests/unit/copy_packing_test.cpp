@@ -9,7 +9,7 @@
 
 using namespace fabricbench;
 
-namespace {
+namespace copy_packing_test {
 
 void expect_equal(const CopyGpu& a, const CopyGpu& b) {
   EXPECT_EQ(a.device, b.device);
@@ -49,4 +49,4 @@ TEST(CopyPacking, KeepsWhatWasMeasured) {
   EXPECT_TRUE(unpack_copies(pack(std::vector<CopyRow>())).empty());
 }
 
-}  // namespace
+}  // namespace copy_packing_test

@@ -10,7 +10,7 @@
 
 using namespace fabricbench;
 
-namespace {
+namespace copy_plan_test {
 
 using Lists = std::vector<std::vector<std::string>>;
 using Places = std::vector<std::vector<std::size_t>>;
@@ -209,4 +209,4 @@ TEST(CompareGpus, ComparesModelsSizesAndKindsByThemselves) {
   EXPECT_EQ(rows[3].of_others(), 0);
 }
 
-}  // namespace
+}  // namespace copy_plan_test

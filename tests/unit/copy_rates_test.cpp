@@ -6,7 +6,7 @@
 
 using namespace fabricbench;
 
-namespace {
+namespace copy_rates_test {
 
 using Times = std::vector<Seconds>;
 
@@ -39,4 +39,4 @@ TEST(CopyRates, AreNoneWhereNothingWasMeasured) {
   }
 }
 
-}  // namespace
+}  // namespace copy_rates_test

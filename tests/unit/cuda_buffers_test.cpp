@@ -21,7 +21,7 @@ using namespace fabricbench::cuda;
 using test::missing_error;
 using test::ScopedVariable;
 
-namespace {
+namespace cuda_buffers_test {
 
 constexpr std::size_t kPage = std::size_t{64} << 10;
 
@@ -133,4 +133,4 @@ TEST(CudaBuffersOfADevice, ThatOthersCannotReachAreRefused) {
       "take a data centre or workstation GPU, or --memory host");
 }
 
-}  // namespace
+}  // namespace cuda_buffers_test

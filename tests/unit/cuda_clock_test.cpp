@@ -14,7 +14,7 @@
 using namespace fabricbench;
 using namespace fabricbench::cuda;
 
-namespace {
+namespace cuda_clock_test {
 
 void sleep_ms(int milliseconds) { std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds)); }
 
@@ -146,4 +146,4 @@ TEST_F(CudaClockTest, GoesWhileAStreamHangs) {
   wait();
 }
 
-}  // namespace
+}  // namespace cuda_clock_test

@@ -11,11 +11,12 @@
 #include "common/core/error.h"
 #include "common/cuda/memory.h"
 #include "fake_cuda.h"
+#include "scoped_variable.h"
 
 using namespace fabricbench;
 using namespace fabricbench::cuda;
 
-namespace {
+namespace cuda_copies_test {
 
 constexpr std::size_t kBytes = std::size_t{1} << 20;
 constexpr double kSpeed = 500e6;
@@ -52,7 +53,7 @@ class CudaCopies : public testing::Test {
 
  private:
   // What a test case of this file needs is there before the first device is asked for.
-  const int devices_set_ = setenv("FAKE_CUDA_DEVICES", "2", 1);
+  test::ScopedVariable devices_{"FAKE_CUDA_DEVICES", "2"};
   PinnedRange pinned_;
   Stream streams_[2] = {Stream::create(0), Stream::create(1)};
   CudaMemory memories_[2] = {CudaMemory(streams_[0].view()), CudaMemory(streams_[1].view())};
@@ -145,4 +146,4 @@ TEST_F(CudaCopies, LockNoMoreThanTheSystemLetsThem) {
   }
 }
 
-}  // namespace
+}  // namespace cuda_copies_test

@@ -13,7 +13,7 @@ using namespace fabricbench;
 using namespace fabricbench::cuda;
 using fabricbench::test::ScopedVariable;
 
-namespace {
+namespace cuda_device_test {
 
 TEST(VisibleDevices, AreCounted) {
   EXPECT_EQ(visible_devices().count, 1);
@@ -71,4 +71,4 @@ TEST(KernelDriverVersion, IsFoundInBothFormsOfTheFile) {
   EXPECT_EQ(kernel_driver_version("GCC version:\ngcc 12.2.0\n"), "");
 }
 
-}  // namespace
+}  // namespace cuda_device_test

@@ -20,7 +20,7 @@ using namespace fabricbench;
 using namespace fabricbench::cuda;
 using pattern::kPeriod;
 
-namespace {
+namespace cuda_memory_test {
 
 using Bytes = std::vector<std::byte>;
 
@@ -202,4 +202,4 @@ TEST(CudaMemory, OfASecondDeviceLiesThere) {
   unsetenv("FAKE_CUDA_DEVICES");
 }
 
-}  // namespace
+}  // namespace cuda_memory_test

@@ -19,7 +19,7 @@
 using namespace fabricbench;
 using namespace fabricbench::cuda;
 
-namespace {
+namespace cuda_reader_test {
 
 constexpr Seconds kLimit = 20;
 constexpr std::size_t kBytes = 40;
@@ -116,4 +116,4 @@ TEST(CudaReader, AnswersTheProcessor) {
 
 TEST(CudaReader, NeedsADevice) { EXPECT_THROW(CudaReader(7), Error); }
 
-}  // namespace
+}  // namespace cuda_reader_test

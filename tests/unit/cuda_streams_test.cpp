@@ -17,7 +17,7 @@
 using namespace fabricbench;
 using namespace fabricbench::cuda;
 
-namespace {
+namespace cuda_streams_test {
 
 void sleep_ms(int milliseconds) { std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds)); }
 
@@ -192,4 +192,4 @@ TEST(Recording, FailsWhereSomethingCannotBeRecorded) {
   EXPECT_THROW(Recording({Stream::null(0).view()}).begin(), Error);
 }
 
-}  // namespace
+}  // namespace cuda_streams_test

@@ -17,7 +17,7 @@
 
 using namespace fabricbench;
 
-namespace {
+namespace datatype_test {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
@@ -305,4 +305,4 @@ TEST(Divided, RoundsFloatingPointOnce) {
   }
 }
 
-}  // namespace
+}  // namespace datatype_test

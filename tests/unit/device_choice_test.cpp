@@ -11,7 +11,7 @@
 using namespace fabricbench;
 using namespace fabricbench::cuda;
 
-namespace {
+namespace device_choice_test {
 
 using Devices = std::vector<std::vector<int>>;
 using Uuids = std::vector<std::string>;
@@ -104,4 +104,4 @@ TEST(DeviceChoice, NamesWhoHasTooFewFromTheDeviceAskedFor) {
       << message;
 }
 
-}  // namespace
+}  // namespace device_choice_test

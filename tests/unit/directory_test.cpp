@@ -9,7 +9,7 @@
 
 using namespace fabricbench;
 
-namespace {
+namespace directory_test {
 
 TEST(NamesIn, AreSorted) {
   const test::FakeRoot root;
@@ -25,4 +25,4 @@ TEST(NamesIn, AreNoneOfWhatIsNoDirectory) {
   EXPECT_TRUE(names_in(root.path() / "nothing").empty());
 }
 
-}  // namespace
+}  // namespace directory_test

@@ -12,7 +12,7 @@
 
 using namespace fabricbench::cluster;
 
-namespace {
+namespace fabric_test {
 
 /// Readings without noise, as shares of a healthy NIC's rate.
 FabricPlan exact(std::int32_t hosts, const std::vector<std::string>& faults = {}) {
@@ -277,4 +277,4 @@ TEST(Simulation, AScoreCountsWhoIsMissedAndWhoIsWronged) {
   EXPECT_EQ(score.pairs_wronged, 1);
 }
 
-}  // namespace
+}  // namespace fabric_test

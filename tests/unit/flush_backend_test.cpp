@@ -16,7 +16,7 @@ using namespace fabricbench;
 using namespace fabricbench::test;
 using namespace fabricbench::verbs;
 
-namespace {
+namespace flush_backend_test {
 
 constexpr std::size_t kBytes = 64;
 constexpr std::uint32_t kKey = 31;
@@ -109,4 +109,4 @@ TEST_F(Flush, KnowsTheBufferUntilItGoes) {
   EXPECT_EQ(made_, 2);
 }
 
-}  // namespace
+}  // namespace flush_backend_test

@@ -14,7 +14,7 @@
 using namespace fabricbench::verbs;
 using fabricbench::test::missing_error;
 
-namespace {
+namespace gid_choice_test {
 
 using Gids = std::vector<Gid>;
 
@@ -149,4 +149,4 @@ TEST(CheckGids, RefusesTwoThatDoNotUnderstandEachOther) {
   EXPECT_NE(missing_error([] { (void)check_gids({v2(2, "fd00::1")}, {v2(2, "::ffff:10.0.0.2")}, 2); }), "");
 }
 
-}  // namespace
+}  // namespace gid_choice_test

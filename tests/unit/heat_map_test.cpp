@@ -13,7 +13,7 @@
 
 using namespace fabricbench;
 
-namespace {
+namespace heat_map_test {
 
 constexpr float kNotTaken = NAN;
 
@@ -120,4 +120,4 @@ TEST(HeatMap, GivesEveryShadeAColourOfItsOwn) {
   EXPECT_EQ(std::unique(backgrounds.begin(), backgrounds.end()), backgrounds.end());
 }
 
-}  // namespace
+}  // namespace heat_map_test

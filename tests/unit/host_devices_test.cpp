@@ -14,7 +14,7 @@ using namespace fabricbench::host;
 using fabricbench::test::FakeRoot;
 using fabricbench::test::ScopedVariable;
 
-namespace {
+namespace host_devices_test {
 
 void write_port(const FakeRoot& root, const std::string& device, const std::string& port, const std::string& rate) {
   const std::string directory = "sys/class/infiniband/" + device + "/ports/" + port;
@@ -29,8 +29,6 @@ void write_interface(const FakeRoot& root, const std::string& name, const std::s
   root.write(directory + "/type", "1\n");
   root.write(directory + "/speed", speed + "\n");
 }
-
-}  // namespace
 
 TEST(NetworkDevices, NoneWhereTheKernelListsNone) {
   const FakeRoot root;
@@ -170,3 +168,5 @@ TEST(CurrentBinding, FollowsTheAffinityOfTheMainThread) {
   ASSERT_EQ(sched_setaffinity(0, sizeof all, &all), 0);
   EXPECT_EQ(current_binding(), before);
 }
+
+}  // namespace host_devices_test

@@ -15,7 +15,7 @@
 using namespace fabricbench;
 using namespace fabricbench::cluster;
 
-namespace {
+namespace host_list_test {
 
 using Names = std::vector<std::string>;
 
@@ -243,4 +243,4 @@ TEST(HostFold, IsTheSameAgain) {
   }
 }
 
-}  // namespace
+}  // namespace host_list_test

@@ -13,7 +13,7 @@ using fabricbench::host::free_memory;
 using fabricbench::host::FreeMemory;
 using fabricbench::test::FakeRoot;
 
-namespace {
+namespace host_memory_test {
 
 constexpr std::uint64_t kMachineBytes = 1024 * 1000;
 
@@ -43,8 +43,6 @@ void write_version1(const FakeRoot& root, const std::string& cgroup, const Level
   root.write(directory + "/memory.usage_in_bytes", level.usage + "\n");
   root.write(directory + "/memory.stat", "inactive_file 1\ntotal_inactive_file " + level.inactive_file + "\n");
 }
-
-}  // namespace
 
 TEST(FreeMemory, IsMemAvailableWhereThereAreNoCgroups) {
   const FakeRoot root;
@@ -218,3 +216,5 @@ TEST(FreeMemory, OfThisMachine) {
   EXPECT_GT(memory.machine_bytes, 1024U * 1024U);
   EXPECT_TRUE(std::filesystem::exists(memory.source)) << memory.source;
 }
+
+}  // namespace host_memory_test

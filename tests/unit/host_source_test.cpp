@@ -14,7 +14,7 @@
 using namespace fabricbench;
 using namespace fabricbench::cluster;
 
-namespace {
+namespace host_source_test {
 
 using Texts = std::vector<std::string>;
 
@@ -85,4 +85,4 @@ TEST(Share, IsPercentOrAFraction) {
   }
 }
 
-}  // namespace
+}  // namespace host_source_test

@@ -21,7 +21,7 @@
 using namespace fabricbench::host;
 using fabricbench::test::FakeRoot;
 
-namespace {
+namespace host_test {
 
 const std::string kBootIdFile = "proc/sys/kernel/random/boot_id";
 
@@ -61,8 +61,6 @@ std::int64_t switches_of_two_threads_on_one_processor() {
   second.join();
   return std::min(counts[0].load(), counts[1].load());
 }
-
-}  // namespace
 
 TEST(Identity, OfThisMachine) {
   EXPECT_FALSE(host_name().empty());
@@ -229,3 +227,5 @@ TEST(Usage, StolenTicksOfThisMachineDoNotDecrease) {
   ASSERT_TRUE(before.has_value());
   EXPECT_GE(stolen_ticks(), before);
 }
+
+}  // namespace host_test

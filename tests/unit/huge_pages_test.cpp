@@ -18,7 +18,7 @@ using namespace fabricbench;
 using test::FakeRoot;
 using test::missing_error;
 
-namespace {
+namespace huge_pages_test {
 
 constexpr std::size_t kPage = std::size_t{2} << 20;
 
@@ -86,4 +86,4 @@ TEST(HugePageBuffers, AreOfThisKernelOrSayWhyNot) {
   EXPECT_EQ(host::huge_pages().free, real.free);
 }
 
-}  // namespace
+}  // namespace huge_pages_test

@@ -18,7 +18,7 @@ using test::example_row;
 using test::Written;
 using Json = nlohmann::json;
 
-namespace {
+namespace json_test {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -489,4 +489,4 @@ TEST(NcclTestsJson, SaysWhatWentWrong) {
   EXPECT_EQ(json["errors"], (Json{"wrong data"}));
 }
 
-}  // namespace
+}  // namespace json_test

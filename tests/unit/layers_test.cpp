@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace {
+namespace layers_test {
 
 namespace fs = std::filesystem;
 
@@ -179,4 +179,4 @@ TEST(Sources, KeepEveryFileWithinFiveHundredLines) {
   for (const auto& [file, count] : lines) EXPECT_LE(count, 500) << file;
 }
 
-}  // namespace
+}  // namespace layers_test

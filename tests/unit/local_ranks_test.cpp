@@ -14,7 +14,7 @@
 
 using namespace fabricbench;
 
-namespace {
+namespace local_ranks_test {
 
 constexpr int kRanks = 6;
 constexpr int kFirst = 2;  // this process has ranks 2 and 3
@@ -276,4 +276,4 @@ TEST(Tolerance, IsTheLibrarysAndForAveragesOnly) {
   }
 }
 
-}  // namespace
+}  // namespace local_ranks_test

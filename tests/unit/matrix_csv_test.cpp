@@ -11,7 +11,7 @@
 using namespace fabricbench;
 using test::sweep_context;
 
-namespace {
+namespace matrix_csv_test {
 
 using Matrix = test::Written<MatrixCsvSink>;
 
@@ -56,4 +56,4 @@ TEST(MatrixCsv, QuotesNamesThatNeedIt) {
   EXPECT_EQ(file.text(), "receiver,\"a,\"\"b\"\"\",node-01\n\"a,\"\"b\"\"\",,1\n");
 }
 
-}  // namespace
+}  // namespace matrix_csv_test

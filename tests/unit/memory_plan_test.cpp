@@ -9,7 +9,7 @@
 
 using namespace fabricbench;
 
-namespace {
+namespace memory_plan_test {
 
 constexpr Bytes kMiB = Bytes{1} << 20;
 
@@ -123,4 +123,4 @@ TEST(MemoryPlan, SaysWhereThePoolCannotBeAsLargeAsAskedFor) {
   EXPECT_NE(plan.notices.front().find("64 MiB"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace memory_plan_test

@@ -16,7 +16,7 @@ using namespace fabricbench;
 /// AddressSanitizer, where it is built in, is to refuse as malloc does, and not to end the program.
 extern "C" const char* __asan_default_options() { return "allocator_may_return_null=1"; }
 
-namespace {
+namespace memory_test {
 
 TEST(HostMemory, IsPageAlignedAndHasEveryByteAskedFor) {
   HostMemory memory;
@@ -80,4 +80,4 @@ TEST(HostMemory, CopiesToTheHost) {
   memory.copy_to_host(std::span(from).first(0), into.data());
 }
 
-}  // namespace
+}  // namespace memory_test

@@ -14,7 +14,7 @@
 using namespace fabricbench;
 using pattern::kPeriod;
 
-namespace {
+namespace moved_pattern_test {
 
 constexpr std::uint64_t kMostRanks = 16384;
 
@@ -141,4 +141,4 @@ TEST(MovedData, OfBlocksLongerThanAPeriodDiffersBetweenAnyTwo) {
   }
 }
 
-}  // namespace
+}  // namespace moved_pattern_test

@@ -14,7 +14,7 @@
 
 using namespace fabricbench::host;
 
-namespace {
+namespace node_memory_test {
 
 constexpr std::size_t kBytes = 3 * 4096 + 5;
 
@@ -68,4 +68,4 @@ TEST(NodeMemory, Moves) {
   EXPECT_EQ(other.bytes().data(), first);
 }
 
-}  // namespace
+}  // namespace node_memory_test

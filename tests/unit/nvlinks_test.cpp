@@ -11,7 +11,7 @@
 using namespace fabricbench;
 using namespace fabricbench::nvml;
 
-namespace {
+namespace nvlinks_test {
 
 constexpr const char* kFirst = "0000:10:00.0";
 constexpr const char* kSecond = "0000:11:00.0";
@@ -96,4 +96,4 @@ TEST_F(NvLinks, TakeALibraryThatWorks) {
   EXPECT_THROW(load(), Error);
 }
 
-}  // namespace
+}  // namespace nvlinks_test

@@ -7,7 +7,7 @@
 
 using namespace fabricbench;
 
-namespace {
+namespace odd_one_test {
 
 using Rates = std::vector<double>;
 
@@ -107,4 +107,4 @@ TEST(OddOne, IsFoundAmongZeros) {
   EXPECT_EQ(standings(on_one_host({50, 0, 50})), "usu");
 }
 
-}  // namespace
+}  // namespace odd_one_test

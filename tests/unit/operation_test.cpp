@@ -18,7 +18,7 @@
 
 using namespace fabricbench;
 
-namespace {
+namespace operation_test {
 
 constexpr int kRanks = 3;
 constexpr int kRank = 1;
@@ -338,4 +338,4 @@ TEST(Case, IsDescribedInWords) {
   EXPECT_EQ(describe({0, {}, DataType::kHalf, Reduction::kMax, -1, false}), "0 B half max, out of place");
 }
 
-}  // namespace
+}  // namespace operation_test

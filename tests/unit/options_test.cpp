@@ -14,7 +14,7 @@
 using namespace fabricbench;
 using test::parsed;
 
-namespace {
+namespace options_test {
 
 using Values = std::vector<std::pair<std::string, std::string>>;
 
@@ -332,4 +332,4 @@ TEST(OptionValues, LeaveOutWhatIsNotSet) {
   EXPECT_EQ(values.front(), (std::pair<std::string, std::string>("minbytes", "32M")));
 }
 
-}  // namespace
+}  // namespace options_test

@@ -12,7 +12,7 @@ using namespace fabricbench;
 using test::TemporaryFolder;
 using test::text_of;
 
-namespace {
+namespace output_file_test {
 
 template <typename Action>
 std::string refusal(ExitStatus status, Action action) {
@@ -90,4 +90,4 @@ TEST(OutputFile, OfStandardOutputWritesThere) {
   EXPECT_EQ(testing::internal::GetCapturedStdout(), "to the screen\n");
 }
 
-}  // namespace
+}  // namespace output_file_test

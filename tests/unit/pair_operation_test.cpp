@@ -15,7 +15,7 @@
 
 using namespace fabricbench;
 
-namespace {
+namespace pair_operation_test {
 
 using Calls = std::vector<std::string>;
 
@@ -130,4 +130,4 @@ TEST(TwoWayWindow, OfBothRanksIsFinishedOnBothBeforeTheyMeet) {
   EXPECT_EQ(std::count(calls.begin(), calls.end(), "1 starts to send"), 2);
 }
 
-}  // namespace
+}  // namespace pair_operation_test

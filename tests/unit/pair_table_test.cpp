@@ -15,7 +15,7 @@
 
 using namespace fabricbench;
 
-namespace {
+namespace pair_table_test {
 
 using Table = test::Written<PairTableSink>;
 
@@ -455,4 +455,4 @@ TEST(PairTable, HasTheWordsOfParsersOnlyWhereTheyBelong) {
   }
 }
 
-}  // namespace
+}  // namespace pair_table_test

@@ -14,7 +14,7 @@
 
 using namespace fabricbench;
 
-namespace {
+namespace pairs_test {
 
 using Hosts = std::vector<std::string>;
 using Pairs = std::vector<std::pair<int, int>>;
@@ -345,4 +345,4 @@ TEST(Pairs, HaveRulesThatAreOneClauseAndNothingElse) {
   }
 }
 
-}  // namespace
+}  // namespace pairs_test

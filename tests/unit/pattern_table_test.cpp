@@ -16,7 +16,7 @@
 using namespace fabricbench;
 using pattern::kPeriod;
 
-namespace {
+namespace pattern_table_test {
 
 using Buffer = std::vector<std::byte>;
 
@@ -323,4 +323,4 @@ TEST(ElementText, ShowsWhatTheElementIs) {
   EXPECT_NE(text(DataType::kFloat, 1.0F), text(DataType::kFloat, 1.0F + 0x1p-23F));
 }
 
-}  // namespace
+}  // namespace pattern_table_test

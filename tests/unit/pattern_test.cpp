@@ -14,7 +14,7 @@ using namespace fabricbench;
 using pattern::kPeriod;
 using pattern::Shape;
 
-namespace {
+namespace pattern_test {
 
 constexpr Reduction kReductions[] = {Reduction::kSum, Reduction::kProd, Reduction::kMin,
                                      Reduction::kMax, Reduction::kAvg,  Reduction::kMulSum};
@@ -298,4 +298,4 @@ TEST(Slot, TurnsFromPeriodToPeriodAndComesBackAfterAPeriodOfPeriods) {
   EXPECT_EQ(pattern::slot(kPeriod * kPeriod + 5), 5U);
 }
 
-}  // namespace
+}  // namespace pattern_test

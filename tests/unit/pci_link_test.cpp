@@ -9,7 +9,7 @@
 using namespace fabricbench::host;
 using fabricbench::test::FakeRoot;
 
-namespace {
+namespace pci_link_test {
 
 constexpr const char* kAddress = "0000:42:00.0";
 constexpr const char* kDevice = "sys/devices/pci0000:40/0000:40:01.1/0000:41:00.0/0000:42:00.0";
@@ -69,4 +69,4 @@ TEST(PciLink, IsNotGuessed) {
   }
 }
 
-}  // namespace
+}  // namespace pci_link_test

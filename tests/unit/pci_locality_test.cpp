@@ -10,7 +10,7 @@
 using namespace fabricbench::host;
 using fabricbench::test::FakeRoot;
 
-namespace {
+namespace pci_locality_test {
 
 using Names = std::vector<std::string>;
 
@@ -115,4 +115,4 @@ TEST(NodeBinding, IsUnknownWhereTheNodeOrTheBindingIs) {
   EXPECT_EQ(node_binding(0, "x-y", root.path()), NodeBinding::kUnknown);
 }
 
-}  // namespace
+}  // namespace pci_locality_test

@@ -12,7 +12,7 @@
 using namespace fabricbench::host;
 using fabricbench::test::FakeRoot;
 
-namespace {
+namespace pci_way_test {
 
 using Texts = std::vector<std::string>;
 
@@ -178,4 +178,4 @@ TEST_F(PciWayTest, OfAnRdmaDevice) {
   EXPECT_EQ(pci_address_of_rdma_device("mlx5_1", root_.path()), "");
 }
 
-}  // namespace
+}  // namespace pci_way_test

@@ -13,7 +13,7 @@
 
 using namespace fabricbench;
 
-namespace {
+namespace perftest_table_test {
 
 using Table = test::Written<PerftestTableSink>;
 
@@ -304,4 +304,4 @@ TEST(PerftestTableForParsers, HasNumericRowsOnlyBetweenTheTitleAndTheDashes) {
   EXPECT_EQ(marked, 1) << "the title";
 }
 
-}  // namespace
+}  // namespace perftest_table_test

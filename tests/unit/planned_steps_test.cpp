@@ -17,7 +17,7 @@
 #include "report_test_support.h"
 
 namespace fabricbench::sweep {
-namespace {
+namespace planned_steps_test {
 
 Measured measured_from(const std::string& text) {
   const test::TemporaryFolder folder;
@@ -220,5 +220,5 @@ TEST(PlannedSteps, ComparesWithinHostsApart) {
   EXPECT_EQ(steps.verdict()->judged, "clean");
 }
 
-}  // namespace
+}  // namespace planned_steps_test
 }  // namespace fabricbench::sweep

@@ -10,7 +10,7 @@
 #include "planner_test_support.h"
 
 namespace fabricbench::cluster {
-namespace {
+namespace planner_find_test {
 
 using namespace test;
 
@@ -26,7 +26,7 @@ TEST(Find, EndsEarlyWhereAllIsWell) {
 
 TEST(Find, AsksForNoVerdictBeforeTheFirstRounds) {
   const Planner planner(plan_to_find(8));
-  const Fabric fabric{8};
+  const PlannedFabric fabric{8};
   Sweep sweep = sweep_of(8);
   for (int turn = 0; turn < 3; ++turn) fabric.measure(planner.next(sweep, no_verdict), sweep);
   int asked = 0;
@@ -199,7 +199,7 @@ TEST(Find, GivesUpAPairThatOnlyFails) {
     if (pairs_of(so_far).count({1, 2}) > 0) verdict.questions.push_back(about(1, 2, 3, "failed"));
     return verdict;
   };
-  Fabric fabric{8};
+  PlannedFabric fabric{8};
   Planner planner(plan_to_find(8));
   std::vector<PlannedRound> alone;
   for (int turn = 0; turn < 100; ++turn) {
@@ -207,7 +207,7 @@ TEST(Find, GivesUpAPairThatOnlyFails) {
     if (round.meetings.empty()) break;
     if (round.why.rfind("alone: ", 0) == 0) alone.push_back(round);
     for (const Meeting& meeting : round.meetings) {
-      Fabric of_pair{8};
+      PlannedFabric of_pair{8};
       if (ordered(meeting) == Pair{1, 2}) of_pair.dead = {1, 2};
       of_pair.measure(round, meeting, sweep);
     }
@@ -242,7 +242,7 @@ TEST(Find, HasNoPartnerForAHostAmongSuspectsOnly) {
 
 TEST(Find, MeasuresFewerAtOnceWherePairsSlowEachOther) {
   Sweep sweep = sweep_of(32);
-  Fabric fabric{32};
+  PlannedFabric fabric{32};
   fabric.share = [](int, int, std::int64_t, std::size_t at_once) {
     return at_once > 8 ? 8.0 / static_cast<double>(at_once) : 1;
   };
@@ -279,5 +279,5 @@ TEST(Find, TakesNoSuspectForTheComparison) {
   }
 }
 
-}  // namespace
+}  // namespace planner_find_test
 }  // namespace fabricbench::cluster

@@ -12,7 +12,7 @@
 #include "planner_test_support.h"
 
 namespace fabricbench::cluster {
-namespace {
+namespace planner_test {
 
 using namespace test;
 
@@ -122,7 +122,7 @@ TEST(Planner, LeavesAHostOutThatDiesLater) {
   constexpr int kHosts = 16;
   Sweep sweep = sweep_of(kHosts);
   const Planner planner(plan_of(kHosts));
-  Fabric fabric{kHosts};
+  PlannedFabric fabric{kHosts};
   for (int turn = 0; turn < 4; ++turn) fabric.measure(planner.next(sweep, no_verdict), sweep);
   fabric.dead = {3};
   EXPECT_EQ(rounds_with(run(planner, fabric, sweep), 3).size(), 3U);  // the third shows that the second's partner works
@@ -141,7 +141,7 @@ TEST(Planner, LeavesOutWhoIsAbsent) {
 TEST(Planner, CompletesARoundThatWasBrokenOff) {
   for (const bool find : {false, true}) {
     const Planner planner(find ? plan_to_find(16) : plan_of(16));
-    const Fabric fabric{16};
+    const PlannedFabric fabric{16};
     Sweep whole = sweep_of(16);
     const auto rounds = run(planner, fabric, whole);
     for (const std::size_t kept : {1U, 2U, 9U, 15U, 17U, 31U, 33U, 40U}) {
@@ -162,7 +162,7 @@ TEST(Planner, CompletesARoundThatWasBrokenOff) {
 
 TEST(Planner, CompletesAPartOfASplitRound) {
   const Planner planner(plan_of(16, 0, 3));
-  const Fabric fabric{16};
+  const PlannedFabric fabric{16};
   Sweep whole = sweep_of(16);
   const auto rounds = run(planner, fabric, whole);
   for (std::size_t kept = 0; kept < 40; kept += 2) {
@@ -176,7 +176,7 @@ TEST(Planner, CompletesAPartOfASplitRound) {
 
 TEST(Planner, IsTheSameForTheSameReadings) {
   const Planner planner(plan_to_find(12));
-  const Fabric fabric{12};
+  const PlannedFabric fabric{12};
   Sweep whole = sweep_of(12);
   const auto rounds = run(planner, fabric, whole);
   Sweep sweep = sweep_of(12);
@@ -189,5 +189,5 @@ TEST(Planner, IsTheSameForTheSameReadings) {
   }
 }
 
-}  // namespace
+}  // namespace planner_test
 }  // namespace fabricbench::cluster

@@ -27,7 +27,7 @@ using Pair = std::pair<std::int32_t, std::int32_t>;
 inline Pair ordered(const Meeting& meeting) { return std::minmax(meeting.first, meeting.second); }
 
 /// Hosts whose readings are what `share` says, and none with dead ones.
-struct Fabric {
+struct PlannedFabric {
   int hosts = 0;
   std::set<std::int32_t> dead{};
   /// Of the usual rate, by sender, receiver, round, and pairs at the same time.
@@ -98,7 +98,7 @@ inline Verdict no_verdict() {
 
 /// Runs a sweep to its end, and checks what is true of every plan. Returns its rounds.
 inline std::vector<PlannedRound> run(
-    const Planner& planner, const Fabric& fabric, Sweep& sweep,
+    const Planner& planner, const PlannedFabric& fabric, Sweep& sweep,
     const JudgeOf& judge = [](const Sweep&) { return clean_verdict(); }) {
   std::vector<PlannedRound> rounds;
   for (int turn = 0; turn < 2000; ++turn) {

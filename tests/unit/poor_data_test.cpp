@@ -11,7 +11,7 @@
 
 using namespace fabricbench::cluster;
 
-namespace {
+namespace poor_data_test {
 
 TEST(PoorData, ADeadHostAndNotItsPartners) {
   Sweep sweep = sweep_of(quiet_fabric(17, {"dead:4"}), 6);
@@ -246,4 +246,4 @@ TEST(PoorData, TheSameSweepGivesTheSameVerdict) {
   EXPECT_EQ(first.questions.size(), second.questions.size());
 }
 
-}  // namespace
+}  // namespace poor_data_test

@@ -11,7 +11,7 @@
 
 using namespace fabricbench;
 
-namespace {
+namespace port_choice_test {
 
 using Names = std::vector<std::string>;
 
@@ -177,4 +177,4 @@ TEST(NaturalOrder, CountsNumbersAsSuch) {
   EXPECT_FALSE(naturally_before("a1", "a1"));
 }
 
-}  // namespace
+}  // namespace port_choice_test

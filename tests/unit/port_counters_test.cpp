@@ -12,7 +12,7 @@
 using namespace fabricbench::verbs;
 using fabricbench::test::FakeRoot;
 
-namespace {
+namespace port_counters_test {
 
 void write_counter(const FakeRoot& sys, const std::string& counter, const std::string& value, int port = 1) {
   sys.write("class/infiniband/mlx5_0/ports/" + std::to_string(port) + "/" + counter, value + "\n");
@@ -112,4 +112,4 @@ TEST(Grown, LeavesOutWhatWasReadOnceOnly) {
   EXPECT_EQ(grown({{"out_of_buffer", 2}}, {}), "");
 }
 
-}  // namespace
+}  // namespace port_counters_test

@@ -20,7 +20,7 @@ using fabricbench::test::missing_error;
 using verbs::Gid;
 using verbs::GidType;
 
-namespace {
+namespace rdma_cm_addresses_test {
 
 Gid gid(int index, GidType type, const std::string& address) {
   Gid made{index, type, {}};
@@ -100,4 +100,4 @@ TEST(RdmaCmAddresses, OfInfiniBandAreGidsWithAServiceIdentifier) {
   EXPECT_EQ(be64toh(known->sib_sid_mask), 0xffffffffffffffffU);
 }
 
-}  // namespace
+}  // namespace rdma_cm_addresses_test

@@ -13,7 +13,7 @@
 using namespace fabricbench;
 using namespace fabricbench::rdma_cm;
 
-namespace {
+namespace rdma_cm_queue_pairs_test {
 
 using Calls = std::vector<std::string>;
 
@@ -150,4 +150,4 @@ TEST(RdmaCmQueuePairs, NameTheStepOfACallThatFails) {
   }
 }
 
-}  // namespace
+}  // namespace rdma_cm_queue_pairs_test

@@ -11,7 +11,7 @@ using namespace fabricbench;
 using namespace fabricbench::rdma_cm;
 using test::FakeLink;
 
-namespace {
+namespace rdma_cm_side_test {
 
 constexpr std::size_t kBytes = 20;
 
@@ -212,4 +212,4 @@ TEST(RdmaCmEvent, HasItsStatusInWords) {
   EXPECT_NE(explain_silence(ConnectStep::kConnect, 5).find("4791"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace rdma_cm_side_test

@@ -15,7 +15,7 @@
 using namespace fabricbench;
 using namespace fabricbench::test;
 
-namespace {
+namespace rdma_options_test {
 
 using Keys = std::set<std::string>;
 
@@ -346,4 +346,4 @@ TEST(Moderation, IsPerftestsUnlessAskedForAndHalfOfTheDepthAtMost) {
   EXPECT_EQ(moderation_of(options, 1 << 20, 8), 4);
 }
 
-}  // namespace
+}  // namespace rdma_options_test

@@ -9,7 +9,7 @@
 using namespace fabricbench;
 using namespace fabricbench::test;
 
-namespace {
+namespace rdma_refusals_test {
 
 TEST(RdmaRefusals, NameOptionsInMessagesAsTheProgramKnowsThem) {
   EXPECT_EQ(refusal(kWriteBw, "--min-bytes"),
@@ -182,4 +182,4 @@ TEST(RdmaRefusals, AcceptWhatOnlyLooksLikeABadCombination) {
   EXPECT_NO_THROW((void)parsed(kSendBw, "-s 64K -I 4096"));
 }
 
-}  // namespace
+}  // namespace rdma_refusals_test

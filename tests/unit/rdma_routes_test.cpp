@@ -9,7 +9,7 @@
 
 using namespace fabricbench;
 
-namespace {
+namespace rdma_routes_test {
 
 using Texts = std::vector<std::string>;
 
@@ -35,4 +35,4 @@ TEST(RouteNotices, StopAtAScreenful) {
   EXPECT_EQ(notices[16], "RDMA of 4 more pairs: not listed");
 }
 
-}  // namespace
+}  // namespace rdma_routes_test

@@ -11,7 +11,7 @@
 
 using namespace fabricbench;
 
-namespace {
+namespace rdma_table_test {
 
 using Table = test::Written<PairTableSink>;
 
@@ -146,4 +146,4 @@ TEST(RdmaTableBanner, SaysWhatATimeIsInTheProgramsOwnWords) {
             "# Method: 20 iterations a size, sizes in order; from posting a read to its completion");
 }
 
-}  // namespace
+}  // namespace rdma_table_test

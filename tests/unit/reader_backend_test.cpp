@@ -25,7 +25,7 @@ using namespace fabricbench;
 using namespace fabricbench::test;
 using namespace fabricbench::verbs;
 
-namespace {
+namespace reader_backend_test {
 
 constexpr std::size_t kBytes = 256;
 constexpr std::size_t kRehearsed = 16;  // messages of that size
@@ -320,4 +320,4 @@ TEST_F(ReaderPair, MayBeAbandonedByAnotherThread) {
   other.join();
 }
 
-}  // namespace
+}  // namespace reader_backend_test

@@ -20,7 +20,7 @@
 using namespace fabricbench;
 using fabricbench::verbs::HostReader;
 
-namespace {
+namespace reader_test {
 
 constexpr Seconds kLimit = 20;
 
@@ -214,4 +214,4 @@ TEST(Reader, ThatDoesNotAnswerIsGivenUp) {
   }
 }
 
-}  // namespace
+}  // namespace reader_test

@@ -15,7 +15,7 @@
 using namespace fabricbench;
 using namespace fabricbench::cluster;
 
-namespace {
+namespace record_file_test {
 
 using cluster::Sweep;
 using Texts = std::vector<std::string>;
@@ -335,4 +335,4 @@ TEST_F(RecordFile, MayBeLongAndHaveLongLines) {
   }
 }
 
-}  // namespace
+}  // namespace record_file_test

@@ -30,7 +30,7 @@ using test::fake_verbs_memory;
 using test::missing_error;
 using test::ScopedVariable;
 
-namespace {
+namespace registration_test {
 
 constexpr std::size_t kBytes = 4096;
 constexpr std::uint64_t kOffset = 64;
@@ -252,4 +252,4 @@ TEST(NameOfAWay, IsWhatUsersKnowItBy) {
   EXPECT_EQ(name(Way::kDataDirect), "dma-buf and Data Direct");
 }
 
-}  // namespace
+}  // namespace registration_test

@@ -8,7 +8,7 @@
 using namespace fabricbench;
 using host::WireKind;
 
-namespace {
+namespace round_report_test {
 
 constexpr Bytes kMiB = Bytes{1} << 20U;
 
@@ -111,4 +111,4 @@ TEST(WireReport, SaysNothingOfOneHost) {
   EXPECT_FALSE(ending.wires.empty());
 }
 
-}  // namespace
+}  // namespace round_report_test

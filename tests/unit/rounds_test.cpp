@@ -9,7 +9,7 @@
 
 using namespace fabricbench;
 
-namespace {
+namespace rounds_test {
 
 using Rounds = std::vector<std::vector<int>>;
 
@@ -59,4 +59,4 @@ TEST(Rounds, OfEveryTwoRanksAreAsFewAsThereCanBe) {
   EXPECT_EQ(rounds_of(pairs_of("all", 4), 4, 1).size(), 6U);
 }
 
-}  // namespace
+}  // namespace rounds_test

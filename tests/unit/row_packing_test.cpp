@@ -8,7 +8,7 @@
 
 using namespace fabricbench;
 
-namespace {
+namespace row_packing_test {
 
 /// Numbers that are all different, so that a field that was left out or exchanged for another shows.
 class Numbers {
@@ -243,4 +243,4 @@ TEST(EpochPacking, KeepsEveryField) {
   EXPECT_EQ(back.late, record.late);
 }
 
-}  // namespace
+}  // namespace row_packing_test

@@ -9,7 +9,7 @@
 
 using namespace fabricbench;
 
-namespace {
+namespace running_median_test {
 
 double median_of(const std::vector<double>& values) {
   RunningMedian running;
@@ -38,4 +38,4 @@ TEST(RunningMedian, IsWithinAThousandthOfManyValues) {
 
 TEST(RunningMedian, TakesAnyPositiveValue) { EXPECT_DOUBLE_EQ(median_of({1e-300, 1e-9, 1e300}), 1e-9); }
 
-}  // namespace
+}  // namespace running_median_test

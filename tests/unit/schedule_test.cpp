@@ -15,7 +15,7 @@
 using namespace fabricbench::cluster;
 using fabricbench::ScheduleKind;
 
-namespace {
+namespace schedule_test {
 
 using Two = std::pair<int, int>;
 using Twos = std::vector<Two>;
@@ -286,4 +286,4 @@ TEST(Schedule, CountsMoreRoundsThanFitIn32Bits) {
   EXPECT_EQ(schedule.round(schedule.rounds() - 1).size(), 1U);
 }
 
-}  // namespace
+}  // namespace schedule_test

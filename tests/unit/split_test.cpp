@@ -10,7 +10,7 @@
 
 using namespace fabricbench;
 
-namespace {
+namespace split_test {
 
 std::vector<std::uint64_t> colours(const std::string& rule, std::uint64_t processes) {
   const Split split = parse_split(rule);
@@ -109,4 +109,4 @@ TEST(Split, RefusesToDivideByZero) {
   }
 }
 
-}  // namespace
+}  // namespace split_test

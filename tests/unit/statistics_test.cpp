@@ -12,7 +12,7 @@
 
 using namespace fabricbench;
 
-namespace {
+namespace statistics_test {
 
 using Values = std::vector<double>;
 
@@ -159,4 +159,4 @@ TEST(SignAutocorrelation, IsZeroWhereNothingVariesOrThereIsTooLittle) {
   EXPECT_EQ(sign_autocorrelation(Values{5, 5, 5, 5}), 0);
 }
 
-}  // namespace
+}  // namespace statistics_test

@@ -10,7 +10,7 @@
 
 using namespace fabricbench;
 
-namespace {
+namespace summary_test {
 
 Epoch epoch_of(std::vector<Seconds> samples, Seconds began = 0) {
   Epoch epoch;
@@ -224,4 +224,4 @@ TEST(EpochOfSeveralVisits, BeginsWithTheFirstThatHasSamples) {
   EXPECT_EQ(whole.began, 200);
 }
 
-}  // namespace
+}  // namespace summary_test

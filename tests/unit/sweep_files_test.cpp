@@ -17,7 +17,7 @@ using test::sweep_context;
 using test::Written;
 using Json = nlohmann::json;
 
-namespace {
+namespace sweep_files_test {
 
 Json last_line(const std::string& text) { return Json::parse(test::lines_of(text).back()); }
 
@@ -270,4 +270,4 @@ TEST(SweepCsv, LeavesWhatWasNotCheckedEmpty) {
   EXPECT_EQ(csv_line_of(context, reading_of(0, 1, 10)), "3,4,0,1,0,1,node-00,node-01,1048576,ok,10,9,11,9,64,2,,");
 }
 
-}  // namespace
+}  // namespace sweep_files_test

@@ -17,7 +17,7 @@
 #include "common/sweep/steps.h"
 
 namespace fabricbench::sweep {
-namespace {
+namespace sweep_ledger_test {
 
 constexpr Bytes kSize = 1000;
 
@@ -203,5 +203,5 @@ TEST(OwnReadings, FailedReadingsAreCountedAndNotAveraged) {
   EXPECT_TRUE(std::isnan(own.received()[2]));
 }
 
-}  // namespace
+}  // namespace sweep_ledger_test
 }  // namespace fabricbench::sweep

@@ -19,7 +19,7 @@ using test::readings_with_trouble;
 using test::sweep_context;
 using test::TemporaryFolder;
 
-namespace {
+namespace sweep_table_test {
 
 /// The sink and what it has written.
 class Table {
@@ -412,4 +412,4 @@ TEST(SweepTable, HasTheWordsOfParsersOnlyWhereTheyBelong) {
   }
 }
 
-}  // namespace
+}  // namespace sweep_table_test

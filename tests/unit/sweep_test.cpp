@@ -10,7 +10,7 @@
 
 using namespace fabricbench;
 
-namespace {
+namespace sweep_test {
 
 constexpr Bytes kGiB = Bytes{1} << 30;
 
@@ -111,4 +111,4 @@ TEST(Sweep, AllowsAMillionSizesAndRefusesMore) {
   }
 }
 
-}  // namespace
+}  // namespace sweep_test

@@ -18,7 +18,7 @@ using namespace fabricbench;
 using test::example_context;
 using test::example_row;
 
-namespace {
+namespace table_test {
 
 using Table = test::Written<TableSink>;
 
@@ -338,4 +338,4 @@ TEST(TableStatistics, HaveALineForEachPlacementThatWasRun) {
   EXPECT_EQ(in, 1);
 }
 
-}  // namespace
+}  // namespace table_test

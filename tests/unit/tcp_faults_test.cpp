@@ -15,7 +15,7 @@ using namespace fabricbench;
 using namespace fabricbench::sockets;
 using namespace fabricbench::test;
 
-namespace {
+namespace tcp_faults_test {
 
 TEST(TcpSession, NamesThePeerThatClosesTheConnection) {
   const auto outcomes = run(2, with_streams(1), [](int rank, TcpSession& session) {
@@ -106,4 +106,4 @@ TEST(TcpSession, IsAbandonedFromAnotherThread) {
       << outcomes[0].error;
 }
 
-}  // namespace
+}  // namespace tcp_faults_test

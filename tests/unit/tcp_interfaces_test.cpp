@@ -15,7 +15,7 @@ using namespace fabricbench;
 using namespace fabricbench::sockets;
 using namespace fabricbench::test;
 
-namespace {
+namespace tcp_interfaces_test {
 
 OwnAddress own(const std::string& address, const std::string& mask) {
   return {*parse_address(address), *parse_address(mask)};
@@ -81,4 +81,4 @@ TEST(Interfaces, HaveALoopback) {
   EXPECT_EQ(interface_of(*parse_address("192.0.2.255"), known), "");
 }
 
-}  // namespace
+}  // namespace tcp_interfaces_test

@@ -23,7 +23,7 @@ using namespace fabricbench;
 using namespace fabricbench::sockets;
 using namespace fabricbench::test;
 
-namespace {
+namespace tcp_meeting_test {
 
 /// The endpoint of the loopback in what a rank tells the others.
 const std::regex kLoopbackEndpoint(R"(127\.0\.0\.1 (\d+))");
@@ -173,4 +173,4 @@ TEST(Hello, IsKnownByItsBytes) {
   EXPECT_EQ(decode(bytes), std::nullopt);
 }
 
-}  // namespace
+}  // namespace tcp_meeting_test

@@ -16,7 +16,7 @@ using namespace fabricbench;
 using namespace fabricbench::sockets;
 using namespace fabricbench::test;
 
-namespace {
+namespace tcp_messages_test {
 
 class TcpStreams : public testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(OneAndFour, TcpStreams, testing::Values(1, 4));
@@ -160,4 +160,4 @@ TEST(MessagesOnly, RefusesCollectivesAndSaysWhoHasThem) {
   }));
 }
 
-}  // namespace
+}  // namespace tcp_messages_test

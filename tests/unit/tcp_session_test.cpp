@@ -14,7 +14,7 @@ using namespace fabricbench;
 using namespace fabricbench::sockets;
 using namespace fabricbench::test;
 
-namespace {
+namespace tcp_session_test {
 
 TEST(TcpSession, NamesInterfaceAndCongestionControlAndNoAddress) {
   TcpSettings settings = with_streams(4);
@@ -70,4 +70,4 @@ TEST(TcpSession, RefusesStreamsThatCannotBe) {
   }
 }
 
-}  // namespace
+}  // namespace tcp_session_test

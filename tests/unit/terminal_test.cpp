@@ -12,7 +12,7 @@
 
 using fabricbench::wants_colour;
 
-namespace {
+namespace terminal_test {
 
 /// A terminal and a file to write to.
 class Outputs {
@@ -93,4 +93,4 @@ TEST(Colour, TakesATerminalOfTheLauncherToo) {
   EXPECT_FALSE(launched_process_wants_colour(outputs.file(), outputs.terminal()));
 }
 
-}  // namespace
+}  // namespace terminal_test

@@ -17,7 +17,7 @@ using fabricbench::host::has_processor_counter;
 using fabricbench::host::TickCounter;
 using fabricbench::test::FakeRoot;
 
-namespace {
+namespace tick_counter_test {
 
 const std::string kSourceFile = "sys/devices/system/clocksource/clocksource0/current_clocksource";
 
@@ -35,8 +35,6 @@ void expect_same_as_clock(const TickCounter& counter) {
   EXPECT_GE(counted, (ends_after - began_by) * (1 - kExact));
   EXPECT_LE(counted, (after - before) * (1 + kExact));
 }
-
-}  // namespace
 
 TEST(TickCounter, CountsTheTimeThatTheClockShows) { expect_same_as_clock(TickCounter()); }
 
@@ -70,3 +68,5 @@ TEST(TickCounter, GoesForwardAndCosts) {
   }
   EXPECT_GT(counter.cost(), 0);
 }
+
+}  // namespace tick_counter_test

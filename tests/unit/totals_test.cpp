@@ -7,7 +7,7 @@
 
 using namespace fabricbench;
 
-namespace {
+namespace totals_test {
 
 Measurement measured(double busbw, std::int64_t samples = 100) {
   Measurement measurement;
@@ -191,4 +191,4 @@ TEST(Precision, IsUnknownWithExactIterationsOrTooFewEpochs) {
   EXPECT_EQ(totals.precision_line(), "Precision: unknown with -n; leave it out to get intervals");
 }
 
-}  // namespace
+}  // namespace totals_test

@@ -12,7 +12,7 @@
 
 using namespace fabricbench;
 
-namespace {
+namespace traffic_test {
 
 constexpr Bytes kElementSizes[] = {1, 2, 4, 8};
 
@@ -183,4 +183,4 @@ TEST(TrafficMatrix, RefusesMoreThanThereIsRoomToCount) {
   EXPECT_EQ(Traffic(large, 1).ranks(), 1U);
 }
 
-}  // namespace
+}  // namespace traffic_test

@@ -12,7 +12,7 @@
 
 using namespace fabricbench;
 
-namespace {
+namespace units_test {
 
 constexpr Bytes kLargestSize = (Bytes{1} << 63) - 1;
 
@@ -164,4 +164,4 @@ TEST(ParseNumber, RefusesAndNamesTheOptionAndItsLimits) {
   }
 }
 
-}  // namespace
+}  // namespace units_test

@@ -15,7 +15,7 @@ using namespace fabricbench;
 using namespace fabricbench::cuda;
 using pattern::kPeriod;
 
-namespace {
+namespace vector_pattern_test {
 
 constexpr std::uint32_t kElements[] = {1, 2, 4, 8};
 constexpr std::uint64_t kPositions[] = {0, 1, kPeriod - 1, kPeriod, 7 * kPeriod + 3, std::uint64_t{1} << 40};
@@ -176,4 +176,4 @@ TEST(Split, CutsABufferIntoAlignedVectorsAndTheRest) {
   }
 }
 
-}  // namespace
+}  // namespace vector_pattern_test

@@ -20,7 +20,7 @@ using namespace fabricbench;
 using namespace fabricbench::test;
 using namespace fabricbench::verbs;
 
-namespace {
+namespace verbs_backend_test {
 
 constexpr std::size_t kBytes = 256;
 
@@ -308,4 +308,4 @@ TEST_F(BackendPair, RefusesMemoryThatIsNotRegistered) {
   EXPECT_THROW(first_->backend.start_send(&elsewhere, 1, DataType::kInt8, 1), Error);
 }
 
-}  // namespace
+}  // namespace verbs_backend_test

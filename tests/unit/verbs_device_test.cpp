@@ -16,7 +16,7 @@
 using namespace fabricbench::verbs;
 using namespace fabricbench::test;
 
-namespace {
+namespace verbs_device_test {
 
 ibv_port_attr port_in(ibv_port_state state, std::uint8_t layer = IBV_LINK_LAYER_INFINIBAND) {
   ibv_port_attr port{};
@@ -347,4 +347,4 @@ TEST(WhyNoDevice, ExplainsOtherErrors) {
             "limit (ulimit -n)");
 }
 
-}  // namespace
+}  // namespace verbs_device_test

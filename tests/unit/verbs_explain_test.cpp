@@ -16,7 +16,7 @@ using namespace fabricbench;
 using namespace fabricbench::verbs;
 using fabricbench::test::missing_error;
 
-namespace {
+namespace verbs_explain_test {
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
@@ -166,4 +166,4 @@ TEST(OpenDevice, OfThisMachineIsActiveOrSaysWhyThereIsNone) {
   EXPECT_TRUE(known) << error;
 }
 
-}  // namespace
+}  // namespace verbs_explain_test

@@ -16,7 +16,7 @@ using namespace fabricbench;
 using namespace fabricbench::test;
 using namespace fabricbench::verbs;
 
-namespace {
+namespace verbs_flow_test {
 
 FlowSettings writes(std::int64_t depth, std::int64_t moderation = 1) {
   FlowSettings settings{.verb = Verb::kWrite};
@@ -400,4 +400,4 @@ TEST(DatagramsAfterAGap, ForgetWhatTheyRememberOfNumbersLongAgo) {
   EXPECT_EQ(came.arrived(), 4U);
 }
 
-}  // namespace
+}  // namespace verbs_flow_test

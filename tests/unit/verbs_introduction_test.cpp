@@ -11,7 +11,7 @@
 using namespace fabricbench;
 using namespace fabricbench::verbs;
 
-namespace {
+namespace verbs_introduction_test {
 
 Gid ipv4(int index, std::uint8_t last) {
   return {index, GidType::kRoceV2, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 10, 0, 0, last}};
@@ -96,4 +96,4 @@ TEST(Agreements, RefuseTwoKindsOfNetwork) {
   EXPECT_NE(why.find("-d"), std::string::npos) << why;
 }
 
-}  // namespace
+}  // namespace verbs_introduction_test

@@ -9,7 +9,7 @@
 
 using namespace fabricbench;
 
-namespace {
+namespace verdict_test {
 
 constexpr double kGb = 1e9;
 
@@ -237,4 +237,4 @@ TEST(SlowMemory, SaysWhatElseToLookAt) {
   EXPECT_NE(lines[0].find("suspects: nothing that the hosts show; look at the size of BAR1"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace verdict_test

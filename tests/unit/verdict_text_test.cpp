@@ -15,7 +15,7 @@
 using namespace fabricbench;
 using namespace fabricbench::cluster;
 
-namespace {
+namespace verdict_text_test {
 
 using cluster::Sweep;
 using Texts = std::vector<std::string>;
@@ -482,4 +482,4 @@ TEST(SweepMap, ComesLastWhereAskedFor) {
   EXPECT_EQ(text_of(example_sweep(), verdict_of({})).find("# Map"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace verdict_text_test

@@ -9,7 +9,7 @@
 
 using namespace fabricbench;
 
-namespace {
+namespace watchdog_test {
 
 using Reports = std::map<int, RollCallReport>;
 using Lines = std::vector<std::string>;
@@ -133,4 +133,4 @@ TEST(Heartbeat, HasWordsForEveryPhase) {
   }
 }
 
-}  // namespace
+}  // namespace watchdog_test

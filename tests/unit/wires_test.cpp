@@ -14,7 +14,7 @@ using namespace fabricbench;
 using fabricbench::test::FakeRoot;
 using host::WireKind;
 
-namespace {
+namespace wires_test {
 
 using Names = std::vector<std::string>;
 using Environment = std::vector<std::pair<std::string, std::string>>;
@@ -69,8 +69,6 @@ void expect_harmless(const Names& lines) {
     EXPECT_LT(line.size(), 1000U);
   }
 }
-
-}  // namespace
 
 TEST(WireReader, ReadsPortsInWordsAndInterfacesInBytes) {
   const FakeRoot root;
@@ -369,3 +367,5 @@ TEST(WireText, ComesBackAsItWas) {
   EXPECT_ANY_THROW((void)host_wires_from_text("{}"));
   EXPECT_ANY_THROW((void)wires_from_text("[[\"eth0\"]]"));
 }
+
+}  // namespace wires_test

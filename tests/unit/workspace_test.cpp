@@ -12,7 +12,7 @@ using namespace fabricbench;
 using test::HostSession;
 using test::IdleBackend;
 
-namespace {
+namespace workspace_test {
 
 constexpr Ranks kFirstOfTwo{.first = 0, .local = 1, .all = 2};
 
@@ -102,4 +102,4 @@ TEST(SourceData, HasTheShiftOfItsSourceAtAnyPosition) {
   EXPECT_EQ(place.shift, 77U);
 }
 
-}  // namespace
+}  // namespace workspace_test

@@ -1,4 +1,4 @@
-// Loaded before MPI (LD_PRELOAD), makes MPI's collectives and MPI_Sendrecv faulty in one chosen way. What the harness
+// Found before MPI's own, makes MPI's collectives and MPI_Sendrecv faulty in one chosen way. What the harness
 // itself sends is left alone: only calls with at least FAULTY_MPI_LEAST_COUNT elements are touched, of MPI_Allreduce
 // none with text (MPI_BYTE) or located times (MPI_DOUBLE_INT), and of others only those with floats.
 //
@@ -30,6 +30,8 @@
 #include <utility>
 #include <vector>
 
+#include "run.h"
+
 namespace {
 
 int setting(const char* name, int otherwise) {
@@ -42,13 +44,14 @@ bool mode_is(const char* name) {
   return mode != nullptr && std::strcmp(mode, name) == 0;
 }
 
+int calls_that_applied = 0;
+
 bool applies(int count) {
   if (count < setting("FAULTY_MPI_LEAST_COUNT", 64)) return false;
   int rank = -1;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (setting("FAULTY_MPI_RANK", rank) != rank) return false;
-  static int calls = 0;
-  return ++calls > setting("FAULTY_MPI_AFTER", 0);
+  return ++calls_that_applied > setting("FAULTY_MPI_AFTER", 0);
 }
 
 /// From the middle on, the first element that still has room for halves: large floats would round them away.
@@ -180,6 +183,11 @@ void put_back_those_of(const std::vector<MPI_Request>& requests) {
 }
 
 }  // namespace
+
+void fabricbench::test::forget_calls() {
+  calls_that_applied = 0;
+  under_way().clear();
+}
 
 extern "C" int MPI_Recv(void* buffer, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm,
                         MPI_Status* status) {

@@ -1,0 +1,37 @@
+// The clock of the programs of the tests (common/core/clock.h). Where FAKE_CLOCK_STEP_LOG2 is set, each reading is one
+// step after the last, so every time that a program reports is known beforehand; otherwise it is the real one.
+
+#include <chrono>
+#include <cstdlib>
+#include <ctime>
+#include <thread>
+
+#include "common/core/clock.h"
+#include "run.h"
+
+namespace fabricbench {
+namespace {
+
+Seconds step = 0;  // 0: real time
+Seconds time_shown = 0;
+
+}  // namespace
+
+/// FAKE_CLOCK_STEP_LOG2 is the step in powers of two of a second, none of them positive: sums of such steps are exact.
+void test::start_clock() {
+  const char* log2 = std::getenv("FAKE_CLOCK_STEP_LOG2");
+  step = log2 == nullptr ? 0 : 1;
+  for (int halvings = log2 == nullptr ? 0 : -std::atoi(log2); halvings > 0; --halvings) step /= 2;
+  time_shown = 0;
+}
+
+Seconds now() {
+  if (step > 0) return time_shown += step;
+  timespec time{};
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return static_cast<Seconds>(time.tv_sec) + 1e-9 * static_cast<Seconds>(time.tv_nsec);
+}
+
+void sleep_for(Seconds time) { std::this_thread::sleep_for(std::chrono::duration<Seconds>(time)); }
+
+}  // namespace fabricbench

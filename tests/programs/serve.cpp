@@ -1,0 +1,158 @@
+#include "serve.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include <fcntl.h>
+#include <mpi.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+namespace {
+
+bool serving = false;
+
+}  // namespace
+
+// MPI can be started once in a process: here before the first program and until after the last one.
+extern "C" int MPI_Init(int* argc, char*** argv) { return serving ? MPI_SUCCESS : PMPI_Init(argc, argv); }
+extern "C" int MPI_Finalize() { return serving ? MPI_SUCCESS : PMPI_Finalize(); }
+
+namespace fabricbench::test {
+namespace {
+
+int checked(int result, const char* what) {
+  if (result < 0) throw std::runtime_error(std::string(what) + ": " + std::strerror(errno));
+  return result;
+}
+
+/// A file in the place of one of the process's own descriptors, as long as this lives.
+class Redirection {
+ public:
+  Redirection(const std::string& file, int descriptor)
+      : descriptor_(descriptor), kept_(checked(fcntl(descriptor, F_DUPFD_CLOEXEC, 3), "dup")) {
+    const int opened = checked(open(file.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC), file.c_str());
+    checked(dup2(opened, descriptor_), "dup2");
+    close(opened);
+  }
+  Redirection(const Redirection&) = delete;
+  Redirection& operator=(const Redirection&) = delete;
+  ~Redirection() {
+    std::fflush(nullptr);
+    dup2(kept_, descriptor_);
+    close(kept_);
+  }
+
+ private:
+  int descriptor_;
+  int kept_;
+};
+
+/// A variable of the environment, changed as long as this lives.
+class Variable {
+ public:
+  explicit Variable(const std::string& change) : name_(change.substr(0, change.find('='))) {
+    if (const char* value = std::getenv(name_.c_str())) before_ = value;
+    if (name_.size() < change.size()) {
+      setenv(name_.c_str(), change.c_str() + name_.size() + 1, 1);
+    } else {
+      unsetenv(name_.c_str());
+    }
+  }
+  Variable(Variable&& other) noexcept
+      : name_(std::exchange(other.name_, {})), before_(std::exchange(other.before_, {})) {}
+  Variable& operator=(Variable&&) = delete;
+  ~Variable() {
+    if (name_.empty()) return;
+    if (before_) {
+      setenv(name_.c_str(), before_->c_str(), 1);
+    } else {
+      unsetenv(name_.c_str());
+    }
+  }
+
+ private:
+  std::string name_;
+  std::optional<std::string> before_;
+};
+
+class Connection {
+ public:
+  explicit Connection(const std::string& path)
+      : socket_(checked(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), "socket")) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    if (path.size() >= sizeof(address.sun_path)) throw std::runtime_error(path + " is too long for a socket");
+    path.copy(address.sun_path, path.size());
+    checked(connect(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof(address)), path.c_str());
+  }
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+  ~Connection() { close(socket_); }
+
+  void say(int number) const {
+    const std::string line = std::to_string(number) + '\n';
+    checked(static_cast<int>(send(socket_, line.data(), line.size(), MSG_NOSIGNAL)), "send");
+  }
+
+  /// The strings of a request; none where the connection was closed.
+  [[nodiscard]] std::vector<std::string> request() const {
+    std::string digits;
+    for (char next = 0; receive(&next, 1) && next != '\n';) digits += next;
+    if (digits.empty()) return {};
+    std::string text(std::stoul(digits), '\0');
+    if (!receive(text.data(), text.size())) return {};
+    std::vector<std::string> strings;
+    for (std::size_t begin = 0; begin < text.size(); begin += strings.back().size() + 1) {
+      strings.emplace_back(text.c_str() + begin);
+    }
+    return strings;
+  }
+
+ private:
+  [[nodiscard]] bool receive(char* into, std::size_t size) const {
+    return recv(socket_, into, size, MSG_WAITALL) == static_cast<ssize_t>(size);
+  }
+
+  int socket_;
+};
+
+int run(const std::vector<std::string>& request, RunProgram run_program) {
+  const Redirection out(request.at(0), STDOUT_FILENO);
+  const Redirection err(request.at(1), STDERR_FILENO);
+  const std::size_t first = 3 + std::stoul(request.at(2));
+  std::vector<Variable> variables;
+  for (std::size_t i = 3; i < first; ++i) variables.emplace_back(request.at(i));
+  std::vector<std::string> arguments(request.begin() + static_cast<std::ptrdiff_t>(first), request.end());
+  std::vector<char*> argv;
+  for (std::string& argument : arguments) argv.push_back(argument.data());
+  argv.push_back(nullptr);
+  return run_program(arguments.at(0), static_cast<int>(arguments.size()), argv.data());
+}
+
+}  // namespace
+
+int serve(const std::string& socket, RunProgram run_program) {
+  PMPI_Init(nullptr, nullptr);
+  serving = true;
+  int rank = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  {
+    const Connection connection(socket);
+    connection.say(rank);
+    for (auto request = connection.request(); !request.empty(); request = connection.request()) {
+      connection.say(run(request, run_program));
+    }
+  }
+  PMPI_Finalize();
+  return 0;
+}
+
+}  // namespace fabricbench::test
