@@ -11,6 +11,15 @@
 
 namespace fabricbench {
 
+/// Tests of runs by a scripted clock.
+class BenchTest : public ScriptedJob {
+ public:
+  BenchTest() : ScriptedJob(kOperation) {}
+
+ protected:
+  static constexpr Seconds kOperation = 0.25e-3;  ///< what an all-reduce of MPI takes
+};
+
 /// Everything that a sink was told, in order.
 struct Log {
   std::vector<EpochRecord> epochs;

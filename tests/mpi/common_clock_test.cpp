@@ -1,33 +1,32 @@
-// The common clock against the truth: all ranks of a test run on one host, so every synthetic clock is a known
-// function of the one they share, and what rank 0's shows at any moment is known to all.
+// The common clock against the truth: every synthetic clock is a known function of the scripted one, which all ranks
+// share, and what rank 0's shows at any moment is known to all.
 
 #include "common/mpi/common_clock.h"
 
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <string>
-#include <thread>
 #include <vector>
 
+#include "../support/job_clock.h"
 #include "common/core/clock.h"
 
 namespace fabricbench::mpi {
 namespace {
 
 constexpr Seconds kRounding = 1e-9;  // of doubles that hold some seconds
-/// In 0.1 s it makes 5 ms, against which the errors of readings on a busy machine are small.
-constexpr double kLargeDrift = 0.05;
-
-void pause(Seconds time) { std::this_thread::sleep_for(std::chrono::duration<Seconds>(time)); }
+constexpr Seconds kMessage = 1e-6;
+constexpr double kDrift = 12.5e-6;
+constexpr double kLargeDrift = 1e-3;  // far more than what readings of a microsecond leave open
 
 /// Clocks of all ranks: each with an offset, and each running faster or slower than the true one.
 class SyntheticClocks {
  public:
   SyntheticClocks(const Communicator& world, double drift_step)
-      : rank_(world.rank()), drift_step_(drift_step), began_(world.broadcast(now())) {}
+      : drift_step_(drift_step), began_(world.broadcast(now())) {}
 
   /// What the clock of a domain shows at the true time.
   [[nodiscard]] Seconds show(int domain, Seconds truth) const {
@@ -41,14 +40,13 @@ class SyntheticClocks {
   }
 
  private:
-  int rank_;
   double drift_step_;
   Seconds began_;
 };
 
 /// A rank's view: the synthetic clock of its domain and the common clock on top of it.
-struct Fixture {
-  Fixture(const Communicator& world, int own_domain, double drift_step)
+struct View {
+  View(const Communicator& world, int own_domain, double drift_step)
       : domain(own_domain),
         clocks(world, drift_step),
         common(world, static_cast<std::uint64_t>(1000 - domain), clocks.clock_of(domain)) {}
@@ -57,23 +55,21 @@ struct Fixture {
   [[nodiscard]] Seconds error_at(Seconds truth) const {
     return std::abs(common.to_common(clocks.show(domain, truth)) - clocks.show(0, truth));
   }
-  /// What the drift may add to the error of a reading in so long a time, on the way from rank 0 down the tree.
-  [[nodiscard]] Seconds drifted(Seconds time) const {
-    return 4 * std::abs(clocks.drift(domain) - clocks.drift(0)) * time;
-  }
+  /// What this clock and rank 0's drift apart in so long a time.
+  [[nodiscard]] Seconds drifted(Seconds time) const { return std::abs(clocks.drift(domain) - clocks.drift(0)) * time; }
 
   int domain;
   SyntheticClocks clocks;
   CommonClock common;
 };
 
-struct Layout {
+struct DomainLayout {
   const char* name;
   std::vector<int> domains;  // by rank
 };
 
-/// The ways in which this number of ranks is divided into clock domains. Rank 0 is in domain 0.
-std::vector<Layout> layouts(int ranks) {
+/// The ways in which this number of ranks is divided into clock domains, which are numbered by their first ranks.
+std::vector<DomainLayout> layouts(int ranks) {
   if (ranks == 2) return {{"a domain each", {0, 1}}};
   if (ranks == 3) return {{"a domain each", {0, 1, 2}}, {"one of two", {0, 1, 0}}, {"last two", {0, 1, 1}}};
   if (ranks == 4) {
@@ -82,69 +78,97 @@ std::vector<Layout> layouts(int ranks) {
             {"in turn", {0, 1, 0, 1}},
             {"three domains", {0, 1, 2, 1}}};
   }
-  return {};
+  return {{"a domain each", {0, 1, 2, 3, 4}}, {"a pair and others", {0, 1, 2, 3, 0}}};
 }
 
-/// Calls `test(world, domain of this rank)` for every layout of the job's ranks.
-template <typename Test>
-void for_each_layout(Test test) {
-  const Communicator world = Communicator::world();
-  for (const Layout& layout : layouts(world.size())) {
-    SCOPED_TRACE(layout.name);
-    test(world, layout.domains[static_cast<std::size_t>(world.rank())]);
-    world.barrier();
+/// How many steps a domain is from rank 0's in a binomial tree.
+int depth_of(int domain) { return std::popcount(static_cast<unsigned>(domain)); }
+
+class CommonClockTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (Communicator::world().size() == 1) GTEST_SKIP() << "one rank has one clock";
   }
-}
 
-TEST(CommonClock, ErrorIsABound) {
+  /// Calls `test(world, domain of this rank)` for every layout of the job's ranks.
+  template <typename Test>
+  void for_each_layout(Test test) {
+    const Communicator world = Communicator::world();
+    for (const DomainLayout& layout : layouts(world.size())) {
+      SCOPED_TRACE(layout.name);
+      test(world, layout.domains[static_cast<std::size_t>(world.rank())]);
+      world.barrier();
+    }
+  }
+
+  test::JobClock clock_{0, kMessage};
+};
+
+/// Where the way there takes as long as the way back, nothing but the drift since the reading is left.
+TEST_F(CommonClockTest, IsExactWhereBothWaysTakeEquallyLong) {
   for_each_layout([](const Communicator& world, int domain) {
-    Fixture on(world, domain, 12.5e-6);
+    View on(world, domain, kDrift);
     for (int round = 0; round < 20; ++round) {
       const Seconds began = now();
-      world.barrier();  // the reading, which another rank may take, lies between the two
       on.common.synchronise();
-      const Seconds ended = now();
-      EXPECT_LE(on.error_at(ended), on.common.error() + on.drifted(ended - began) + kRounding);
-      EXPECT_LT(on.common.error(), 0.1) << "no round trip takes so long";
+      EXPECT_LE(on.error_at(now()), on.drifted(now() - began) + kRounding);
+      EXPECT_NEAR(on.common.error(), depth_of(domain) * kMessage, kRounding) << "half a round trip for each step";
     }
     EXPECT_EQ(on.common.error() == 0, domain == 0) << "only rank 0's own clock is free of error";
     EXPECT_FALSE(on.common.shared());
   });
 }
 
-/// What a rank other than 0 sends leaves 2 ms late, so that nearly all of the way there and back is the way there: the
-/// worst case of the bound. Where the bound shows that nothing else took longer than 1 ms, the error is as large as
-/// half of the difference, and not 0 by good luck.
-TEST(CommonClock, ErrorIsABoundWhereOneWayIsSlow) {
+/// What a rank other than 0 sends leaves late, so that nearly all of the way there and back is the way there: the worst
+/// case of the bound. It does so on the way to rank 0; a rank between the two is late both ways.
+TEST_F(CommonClockTest, ErrorIsABoundWhereOneWayIsSlow) {
+  constexpr Seconds kLate = 2e-3;
   for_each_layout([](const Communicator& world, int domain) {
     const SyntheticClocks clocks(world, 0);
     const auto read = [&] {
       const Seconds time = clocks.show(domain, now());
-      if (domain != 0) pause(2e-3);
+      if (domain != 0) sleep_for(kLate);
       return time;
     };
     const CommonClock common(world, static_cast<std::uint64_t>(domain), read);
     const Seconds truth = now();
-    const Seconds error = std::abs(common.to_common(clocks.show(domain, truth)) - clocks.show(0, truth));
-    EXPECT_LE(error, common.error() + kRounding);
-    if (domain != 0 && common.error() < 1.5e-3) {
-      EXPECT_GE(error, 0.5e-3);
-    }
+    const Seconds error = common.to_common(clocks.show(domain, truth)) - clocks.show(0, truth);
+    const int depth = depth_of(domain);
+    EXPECT_NEAR(error, domain == 0 ? 0 : kLate / 2, kRounding);
+    EXPECT_NEAR(common.error(), depth * kMessage + (domain == 0 ? 0 : kLate / 2 + (depth - 1) * kLate), kRounding);
   });
 }
 
-TEST(CommonClock, IsReadWhenMade) {
+/// Of the ping-pongs of a reading most leave late, the eighth least.
+TEST_F(CommonClockTest, TheShortestRoundTripCounts) {
+  constexpr Seconds kLeast = 2e-3;
+  for_each_layout([](const Communicator& world, int domain) {
+    const SyntheticClocks clocks(world, 0);
+    int readings = 0;
+    const auto read = [&] {
+      const Seconds time = clocks.show(domain, now());
+      const int ping_pong = readings++ / 2;
+      if (domain != 0) sleep_for(kLeast * (1 + std::abs(ping_pong - 7)));
+      return time;
+    };
+    const CommonClock common(world, static_cast<std::uint64_t>(domain), read);
+    if (depth_of(domain) != 1) return;  // it does not depend on the order in which a rank serves others
+    EXPECT_NEAR(common.error(), kLeast / 2 + kMessage, kRounding);
+    EXPECT_NEAR(common.to_common(clocks.show(domain, now())) - clocks.show(0, now()), kLeast / 2, kRounding);
+  });
+}
+
+TEST_F(CommonClockTest, IsReadWhenMade) {
   for_each_layout([](const Communicator& world, int domain) {
     const Seconds began = now();
-    const Fixture on(world, domain, 12.5e-6);
-    const Seconds ended = now();
-    EXPECT_LE(on.error_at(ended), on.common.error() + on.drifted(ended - began) + kRounding);
+    const View on(world, domain, kDrift);
+    EXPECT_LE(on.error_at(now()), on.drifted(now() - began) + kRounding);
   });
 }
 
-TEST(CommonClock, RanksOfADomainAgree) {
+TEST_F(CommonClockTest, RanksOfADomainAgree) {
   for_each_layout([](const Communicator& world, int domain) {
-    Fixture on(world, domain, 12.5e-6);
+    View on(world, domain, kDrift);
     on.common.synchronise();
     const auto part = world.split(domain);
     const Seconds local = part->broadcast(on.clocks.show(domain, now()));
@@ -153,76 +177,61 @@ TEST(CommonClock, RanksOfADomainAgree) {
   });
 }
 
-TEST(CommonClock, InterpolationBeatsExtrapolation) {
+/// Readings that are too close to tell the drift: the second one corrects what lies between the two, and no more.
+TEST_F(CommonClockTest, InterpolationBeatsExtrapolation) {
+  constexpr Seconds kBetween = 0.1;
   for_each_layout([](const Communicator& world, int domain) {
-    Fixture on(world, domain, kLargeDrift);
+    View on(world, domain, kLargeDrift);
     on.common.synchronise();
-    pause(0.1);  // 5 ms of drift for each step between the domains
+    sleep_for(kBetween);
     const Seconds moment = now();
-    const Seconds extrapolated = on.error_at(moment);
-    const Seconds first_error = on.common.error();
-    const Seconds before = now();
-    world.barrier();  // the moment lies before the reading, which another rank may take
+    EXPECT_NEAR(on.error_at(moment), on.drifted(kBetween), on.drifted(kBetween) / 100);
+    sleep_for(kBetween);
     on.common.synchronise();
-    const Seconds after = now();
-    const Seconds interpolated = on.error_at(moment);
-    EXPECT_LE(interpolated, first_error + on.common.error() + on.drifted(after - before) + kRounding);
-    pause(0.05);
+    EXPECT_LE(on.error_at(moment), on.drifted(kBetween) / 100) << "between two readings";
+    sleep_for(kBetween);
     on.common.synchronise();
-    if (domain == 0) return;
-    EXPECT_LT(interpolated, extrapolated);
-    EXPECT_LT(on.error_at(moment), extrapolated) << "one reading later";
+    EXPECT_LE(on.error_at(moment), on.drifted(kBetween) / 100) << "one reading later, on the line through the last two";
   });
 }
 
-/// Takes a reading, and returns how long all ranks took for it.
-Seconds synchronise(const Communicator& world, Fixture& on) {
-  const Seconds began = now();
-  world.barrier();  // rank 0 may read its clock for others before this rank comes
-  on.common.synchronise();
-  return now() - began;
-}
-
 /// Takes readings over 1.1 s, as a run of many epochs does.
-void learn_drift(const Communicator& world, Fixture& on) {
+void learn_drift(View& on) {
   for (int i = 0; i < 16; ++i) {
-    pause(0.07);
-    synchronise(world, on);
+    sleep_for(0.07);
+    on.common.synchronise();
   }
 }
 
-/// A reading's own error comes on top of what is left of the drift: a third of what was found for it, which is half of
-/// it where too much was found.
-void expect_drift_known(const Communicator& world, Fixture& on) {
+void expect_drift_known(View& on) {
   constexpr Seconds kAhead = 0.2;
-  const Seconds took = synchronise(world, on);
-  const Seconds drifts = std::abs(on.clocks.drift(on.domain) - on.clocks.drift(0)) * kAhead;
-  EXPECT_LE(on.error_at(now() + kAhead), drifts / 2 + on.common.error() + on.drifted(took) + kRounding);
+  on.common.synchronise();
+  EXPECT_LE(on.error_at(now() + kAhead), 1e-3 * on.drifted(kAhead) + kRounding);
 }
 
-TEST(CommonClock, DriftIsLearnt) {
+TEST_F(CommonClockTest, DriftIsLearnt) {
   for_each_layout([](const Communicator& world, int domain) {
-    Fixture on(world, domain, kLargeDrift);
-    learn_drift(world, on);
-    expect_drift_known(world, on);
+    View on(world, domain, kLargeDrift);
+    learn_drift(on);
+    expect_drift_known(on);
   });
 }
 
 /// Short epochs take readings in quick succession; they must not push out all that tell the drift.
-TEST(CommonClock, DriftIsNotForgotten) {
+TEST_F(CommonClockTest, DriftIsNotForgotten) {
   for_each_layout([](const Communicator& world, int domain) {
-    Fixture on(world, domain, kLargeDrift);
-    learn_drift(world, on);
+    View on(world, domain, kLargeDrift);
+    learn_drift(on);
     for (int i = 0; i < 40; ++i) on.common.synchronise();
-    expect_drift_known(world, on);
+    expect_drift_known(on);
   });
 }
 
-TEST(CommonClock, ToLocalInvertsToCommon) {
+TEST_F(CommonClockTest, ToLocalInvertsToCommon) {
   for_each_layout([](const Communicator& world, int domain) {
-    Fixture on(world, domain, 5000e-6);
+    View on(world, domain, 5000e-6);
     for (const Seconds time : {0.0, 0.6}) {  // without and with a known drift
-      pause(time);
+      sleep_for(time);
       on.common.synchronise();
       for (const Seconds ahead : {0.0, 1e-5, 0.01, 1.0, 100.0}) {
         const Seconds local = on.clocks.show(domain, now()) + ahead;
@@ -233,7 +242,7 @@ TEST(CommonClock, ToLocalInvertsToCommon) {
 }
 
 /// Not collective where all ranks share a clock: only rank 0 calls it here, which would hang if it were.
-TEST(CommonClock, OneSharedClockCostsNothingAndIsExact) {
+TEST(SharedClock, CostsNothingAndIsExact) {
   const Communicator world = Communicator::world();
   int reads = 0;
   CommonClock clock(world, 42, [&] { return ++reads, now(); });

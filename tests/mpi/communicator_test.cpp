@@ -4,21 +4,21 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <numeric>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
+#include "../support/job_clock.h"
 #include "common/core/clock.h"
 
 namespace fabricbench::mpi {
 namespace {
 
-using Bytes = std::vector<std::uint8_t>;
+using Octets = std::vector<std::uint8_t>;
 
 TEST(Communicator, BroadcastsTextOfAnyLength) {
   const Communicator world = Communicator::world();
@@ -33,10 +33,10 @@ TEST(Communicator, BroadcastsTextOfAnyLength) {
 
 TEST(Communicator, BroadcastsBytes) {
   const Communicator world = Communicator::world();
-  Bytes all(256);
+  Octets all(256);
   std::iota(all.begin(), all.end(), std::uint8_t{0});
-  EXPECT_EQ(world.broadcast(world.is_root() ? all : Bytes{1, 2, 3}), all);
-  EXPECT_EQ(world.broadcast(world.is_root() ? Bytes{} : Bytes{1, 2, 3}), Bytes{});
+  EXPECT_EQ(world.broadcast(world.is_root() ? all : Octets{1, 2, 3}), all);
+  EXPECT_EQ(world.broadcast(world.is_root() ? Octets{} : Octets{1, 2, 3}), Octets{});
 }
 
 TEST(Communicator, BroadcastsNumbers) {
@@ -85,13 +85,49 @@ TEST(Communicator, LocatesTheLargest) {
   EXPECT_EQ(located[2].rank, 0);
 }
 
+/// Rank 0 comes when every other rank has paused often enough, or has left too early.
 TEST(Communicator, NobodyLeavesABarrierBeforeTheLastOneHasCome) {
+  constexpr int kTag = 0;
+  constexpr std::size_t kEnough = 60;
+  enum News { kPaused, kLeft };
+  test::ScriptedClock clock;
   const Communicator world = Communicator::world();
-  if (world.is_root()) std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  const double came = now();
+  const Communicator aside = Communicator::world();
+  std::vector<Seconds> pauses;
+  const auto tell = [&](int news) { MPI_Send(&news, 1, MPI_INT, 0, kTag, aside.get()); };
+  clock.when_sleeping([&](Seconds pause) {
+    pauses.push_back(pause);
+    if (pauses.size() == kEnough) tell(kPaused);
+  });
+  for (int rank = 1; world.is_root() && rank < world.size(); ++rank) {
+    int news = kLeft;
+    MPI_Recv(&news, 1, MPI_INT, rank, kTag, aside.get(), MPI_STATUS_IGNORE);
+    EXPECT_EQ(news, kPaused) << "rank " << rank;
+  }
   world.barrier_asleep(!world.is_root());
-  const double left = now();
-  EXPECT_LE(world.max(world.is_root() ? came : 0), left);  // one clock: all ranks are on this host
+  if (world.is_root()) {
+    EXPECT_TRUE(pauses.empty()) << "a rank that is not to sleep polls";
+    return;
+  }
+  if (pauses.size() < kEnough) tell(kLeft);
+  ASSERT_GE(pauses.size(), kEnough);
+  EXPECT_EQ(pauses.front(), 50e-6);
+  EXPECT_TRUE(std::is_sorted(pauses.begin(), pauses.end()));
+  const Seconds before = std::accumulate(pauses.begin(), pauses.begin() + 20, 0.0);
+  EXPECT_NEAR(pauses[20], before / 8, 1e-9) << "an eighth of the wait so far";
+  EXPECT_EQ(pauses.back(), 10e-3) << "at most";
+}
+
+TEST(Communicator, ABarrierEndsWhenTheLastOneHasCome) {
+  test::JobClock clock;
+  const Communicator world = Communicator::world();
+  Seconds latest = clock.shows();
+  for (int late = 0; late < world.size(); ++late) {
+    latest += 1;
+    if (world.rank() == late) clock.advance(1);
+    world.barrier();
+    EXPECT_NEAR(clock.shows(), latest, 1e-9);
+  }
 }
 
 TEST(Communicator, LocatesTheLargestOfNothing) {
@@ -101,10 +137,10 @@ TEST(Communicator, LocatesTheLargestOfNothing) {
 TEST(Communicator, FindsTheLargestOfEachByte) {
   const Communicator world = Communicator::world();
   const bool is_last = world.rank() == world.size() - 1;
-  const Bytes values{0, static_cast<std::uint8_t>(world.is_root() ? 255 : 1),
-                     static_cast<std::uint8_t>(is_last ? 7 : 0)};
-  EXPECT_EQ(world.max(values), (Bytes{0, 255, 7}));
-  EXPECT_EQ(world.max(Bytes{}), Bytes{});
+  const Octets values{0, static_cast<std::uint8_t>(world.is_root() ? 255 : 1),
+                      static_cast<std::uint8_t>(is_last ? 7 : 0)};
+  EXPECT_EQ(world.max(values), (Octets{0, 255, 7}));
+  EXPECT_EQ(world.max(Octets{}), Octets{});
 }
 
 TEST(Communicator, Rank0GetsEveryRanksValuesByRank) {

@@ -1,13 +1,14 @@
 #pragma once
 
-// What the tests of the harness measure instead of a library: operations of known length.
+// What the tests of the harness measure instead of a library: operations of known length, by a scripted clock.
 
-#include <chrono>
+#include <gtest/gtest.h>
+
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -22,11 +23,25 @@
 #include "common/mpi/communicator.h"
 #include "common/mpi/mpi_session.h"
 
+#include "../support/job_clock.h"
 #include "../unit/fake_session.h"
 
 namespace fabricbench {
 
-inline void sleep(Seconds time) { std::this_thread::sleep_for(std::chrono::duration<Seconds>(time)); }
+/// Tests whose time is scripted: samples are exact, whatever the machine does.
+class ScriptedJob : public testing::Test {
+ public:
+  ScriptedJob() : ScriptedJob(kCall) {}
+
+ protected:
+  explicit ScriptedJob(Seconds call) : clock_(kReading, call) {}
+
+  static constexpr Seconds kReading = 1e-6;   ///< what a reading of the clock takes
+  static constexpr Seconds kCall = 3e-6;      ///< what a call takes in which ranks wait for each other
+  static constexpr Seconds kRounding = 1e-9;  ///< of doubles that hold a thousand seconds and their sums
+
+  test::JobClock clock_;
+};
 
 /// Ranks whose operations do nothing and take a known time to wait for.
 class IdleSession : private test::IdleBackend, public test::HostSession {
@@ -35,7 +50,7 @@ class IdleSession : private test::IdleBackend, public test::HostSession {
       : HostSession(std::vector<Backend*>(static_cast<std::size_t>(local_ranks), this)), wait_time_(wait_time) {}
   void wait() override {
     HostSession::wait();
-    if (wait_time_ > 0) sleep(wait_time_);
+    sleep_for(wait_time_);
   }
 
  private:
@@ -62,21 +77,18 @@ class AllReduce : public Collective {
   }
 };
 
-/// An operation that takes a known time, and records what it really took. It sleeps: ranks that spin would take
-/// the processor from one another where there are more of them than processors.
+/// An operation that takes a known time: all of them the same, or each what a script says of it, from 0.
 class Sleeper : public AllReduce {
  public:
-  explicit Sleeper(Seconds time) : time_(time) {}
-  void start(Backend& /*backend*/, const Operands& /*operands*/) const override {
-    const auto began = std::chrono::steady_clock::now();
-    if (time_ > 0) sleep(time_);
-    took.push_back(std::chrono::duration<Seconds>(std::chrono::steady_clock::now() - began).count());
-  }
+  using Script = std::function<Seconds(int start)>;
+  explicit Sleeper(Seconds time) : Sleeper([time](int) { return time; }) {}
+  explicit Sleeper(Script script) : script_(std::move(script)) {}
+  void start(Backend& /*backend*/, const Operands& /*operands*/) const override { sleep_for(script_(starts++)); }
 
-  mutable std::vector<Seconds> took;
+  mutable int starts = 0;
 
  private:
-  Seconds time_;
+  Script script_;
 };
 
 // The last rank is the slowest, and rank 0 is neither that nor the fastest where there are more than two.

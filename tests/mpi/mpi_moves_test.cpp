@@ -2,20 +2,19 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <cstddef>
 #include <cstring>
 #include <functional>
-#include <thread>
 #include <vector>
 
+#include "../support/job_clock.h"
 #include "backend_support.h"
 #include "common/mpi/mpi_backend.h"
 
 namespace fabricbench::mpi {
 namespace {
 
-constexpr std::size_t kCounts[] = {0, 1, 2, 7, 8, 15, 37, 1000};
+constexpr std::size_t kMovedCounts[] = {0, 1, 2, 7, 8, 15, 37, 1000};
 
 /// The ranks of the job, one operation of theirs, and what belongs where afterwards.
 class Moving {
@@ -193,7 +192,7 @@ class MpiMoves : public testing::TestWithParam<std::size_t> {
   void expect_right(const std::function<void(Moving)>& operation, bool has_root) {
     for (const DataType type : supported_types()) {
       const PatternTable table = PatternTable::moved(type, 0);
-      for (const std::size_t count : kCounts) {
+      for (const std::size_t count : kMovedCounts) {
         for (const bool in_place : {false, true}) {
           for (int root = 0; root < (has_root ? world_.size() : 1); ++root) {
             const Example example{type, Reduction::kNone, count, in_place, root};
@@ -265,24 +264,16 @@ TEST(MpiCopy, IsDoneByWhatTheMemoryTakes) {
   EXPECT_EQ(into, 0x77777777);
 }
 
-/// All ranks are on one host here, and read one clock.
 TEST(MpiBarrier, EndsOnNoRankBeforeEveryRankHasStartedIt) {
-  const auto now_ns = [] {
-    return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
-  };
+  test::JobClock clock;
   const Communicator world = Communicator::world();
   MpiBackend backend(world);
+  Seconds latest = clock.shows();
   for (int late = 0; late < world.size(); ++late) {
-    if (world.rank() == late) std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    const std::vector<std::uint64_t> before = [&] {
-      const std::uint64_t began = now_ns();
-      backend.barrier();
-      const std::uint64_t ended = now_ns();
-      std::vector<std::uint64_t> both = world.all_gather(began);
-      both.push_back(ended);
-      return both;
-    }();
-    EXPECT_GE(before.back(), *std::max_element(before.begin(), before.end() - 1));
+    latest += 1;
+    if (world.rank() == late) clock.advance(1);
+    backend.barrier();
+    EXPECT_NEAR(clock.shows(), latest, 1e-9);
   }
 }
 

@@ -4,20 +4,19 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
 #include "harness_fakes.h"
 
 namespace fabricbench {
 namespace {
 
-constexpr Bytes kSize = 1000;
-constexpr Seconds kTime = 1e-3;
+constexpr Bytes kBlock = 1000;
+constexpr int kWindow = 16;  // messages
 
-/// Messages that only one of the ranks waits for.
+/// Messages that only one of the ranks waits for. Windows of odd number, from 0, take as long again.
 class WaitOfOne final : public Sleeper {
  public:
-  WaitOfOne(int rank, double share) : Sleeper(kTime), rank_(rank), share_(share) {}
+  WaitOfOne(int rank, Seconds time, double share)
+      : Sleeper([time](int start) { return time * (1 + start / kWindow % 2); }), rank_(rank), share_(share) {}
   void start(Backend& backend, const Operands& operands) const override {
     if (operands.rank == rank_) Sleeper::start(backend, operands);
   }
@@ -28,36 +27,51 @@ class WaitOfOne final : public Sleeper {
   double share_;
 };
 
-double rate_with(const mpi::Communicator& world, const WaitOfOne& test) {
-  IdleSession session;
-  const Buffers sent(session, kSize);
-  const Buffers received(session, kSize);
-  return rate_of(session, test, sent.on(0), received.on(0), world);
-}
+class RateOf : public ScriptedJob {
+ protected:
+  [[nodiscard]] double rate_with(const WaitOfOne& test) const {
+    IdleSession session;
+    const Buffers sent(session, kBlock);
+    const Buffers received(session, kBlock);
+    return rate_of(session, test, sent.on(0), received.on(0), world_);
+  }
+  /// `rate` is that of windows of messages that take so long each.
+  static void expect_rate(double rate, Seconds time) {
+    EXPECT_NEAR(kBlock * kWindow / rate, kWindow * time + kReading, kRounding);
+  }
 
-TEST(RateOf, IsThatOfTheRankThatWaits) {
-  const mpi::Communicator world = mpi::Communicator::world();
-  for (int rank = 0; rank < world.size(); ++rank) {
-    const WaitOfOne test(rank, 1);
-    const double rate = rate_with(world, test);
-    EXPECT_EQ(rate, world.max(rate));
-    EXPECT_EQ(rate, -world.max(-rate));
-    EXPECT_GT(rate, 0);
-    EXPECT_LE(rate, kSize / kTime);
-    if (rank != world.rank()) continue;
-    EXPECT_GE(test.took.size(), 16U * 5);  // windows
-    EXPECT_GE(rate, kSize / (2 * *std::max_element(test.took.begin(), test.took.end())));
+  mpi::Communicator world_ = mpi::Communicator::world();
+};
+
+/// After one untimed window a second one, of 32 ms, says how many fit into 0.2 s: six, of which three are short.
+TEST_F(RateOf, IsThatOfTheRankThatWaits) {
+  constexpr Seconds kTime = 1e-3;
+  for (int rank = 0; rank < world_.size(); ++rank) {
+    const WaitOfOne test(rank, kTime, 1);
+    expect_rate(rate_with(test), 1.5 * kTime);  // the median, on every rank
+    EXPECT_EQ(test.starts, rank == world_.rank() ? kWindow * (2 + 6) : 0);
   }
 }
 
-TEST(RateOf, CountsWhatARowCounts) {
-  const mpi::Communicator world = mpi::Communicator::world();
-  const WaitOfOne test(0, 2);
-  const double rate = rate_with(world, test);
-  EXPECT_LE(rate, 2 * kSize / kTime);
-  if (world.rank() == 0) {
-    EXPECT_GE(rate, 2 * kSize / (2 * *std::max_element(test.took.begin(), test.took.end())));
+TEST_F(RateOf, IsOfFiveWindowsAtLeast) {
+  const WaitOfOne test(0, 1, 1);
+  expect_rate(rate_with(test), 1);  // three of them are short
+  if (world_.is_root()) {
+    EXPECT_EQ(test.starts, kWindow * (2 + 5));
   }
+}
+
+TEST_F(RateOf, IsOfAThousandWindowsAtMost) {
+  const WaitOfOne test(0, 1e-9, 1);
+  EXPECT_GT(rate_with(test), 0);
+  if (world_.is_root()) {
+    EXPECT_EQ(test.starts, kWindow * (2 + 1000));
+  }
+}
+
+TEST_F(RateOf, CountsWhatARowCounts) {
+  const WaitOfOne test(0, 1, 2);
+  expect_rate(rate_with(test) / 2, 1);
 }
 
 }  // namespace

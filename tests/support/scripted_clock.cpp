@@ -18,6 +18,7 @@ struct State {
   Seconds step = 0;
   Seconds slept = 0;
   std::function<void(Seconds)> when_sleeping;
+  std::function<void()> when_reading;
 };
 
 State& state() {
@@ -34,8 +35,14 @@ Seconds real_time() {
 }  // namespace
 
 Seconds now() {
-  const std::lock_guard lock(state().mutex);
-  return state().scripted ? state().time += state().step : real_time();
+  std::unique_lock lock(state().mutex);
+  if (!state().scripted) return real_time();
+  if (const auto action = state().when_reading) {
+    lock.unlock();
+    action();
+    lock.lock();
+  }
+  return state().time += state().step;
 }
 
 void sleep_for(Seconds time) {
@@ -69,11 +76,17 @@ ScriptedClock::~ScriptedClock() {
   const std::lock_guard lock(state().mutex);
   state().scripted = false;
   state().when_sleeping = nullptr;
+  state().when_reading = nullptr;
 }
 
 void ScriptedClock::advance(Seconds time) {
   const std::lock_guard lock(state().mutex);
   state().time += time;
+}
+
+void ScriptedClock::show(Seconds time) {
+  const std::lock_guard lock(state().mutex);
+  state().time = time;
 }
 
 Seconds ScriptedClock::shows() const {
@@ -89,6 +102,11 @@ Seconds ScriptedClock::slept() const {
 void ScriptedClock::when_sleeping(std::function<void(Seconds)> action) {
   const std::lock_guard lock(state().mutex);
   state().when_sleeping = std::move(action);
+}
+
+void ScriptedClock::when_reading(std::function<void()> action) {
+  const std::lock_guard lock(state().mutex);
+  state().when_reading = std::move(action);
 }
 
 }  // namespace test

@@ -20,12 +20,16 @@ class ScriptedClock {
   ~ScriptedClock();
 
   void advance(Seconds time);
+  /// From now on it shows `time`.
+  void show(Seconds time);
   /// What it shows; does not move it on.
   [[nodiscard]] Seconds shows() const;
   /// The pauses that were made, in seconds.
   [[nodiscard]] Seconds slept() const;
   /// Called in every pause, before the time of it has passed.
   void when_sleeping(std::function<void(Seconds)> action);
+  /// Called before every reading.
+  void when_reading(std::function<void()> action);
 };
 
 }  // namespace fabricbench::test
