@@ -17,6 +17,8 @@ struct State {
   Seconds time = 0;
   Seconds step = 0;
   Seconds slept = 0;
+  int readings = 0;
+  std::function<void(int)> when_reading;
   std::function<void(Seconds)> when_sleeping;
 };
 
@@ -34,8 +36,15 @@ Seconds real_time() {
 }  // namespace
 
 Seconds now() {
-  const std::lock_guard lock(state().mutex);
-  return state().scripted ? state().time += state().step : real_time();
+  std::unique_lock lock(state().mutex);
+  if (!state().scripted) return real_time();
+  const int number = ++state().readings;
+  if (const auto action = state().when_reading) {
+    lock.unlock();
+    action(number);
+    lock.lock();
+  }
+  return state().time += state().step;
 }
 
 void sleep_for(Seconds time) {
@@ -63,11 +72,13 @@ ScriptedClock::ScriptedClock(Seconds begin, Seconds step) {
   state().time = begin;
   state().step = step;
   state().slept = 0;
+  state().readings = 0;
 }
 
 ScriptedClock::~ScriptedClock() {
   const std::lock_guard lock(state().mutex);
   state().scripted = false;
+  state().when_reading = nullptr;
   state().when_sleeping = nullptr;
 }
 
@@ -84,6 +95,16 @@ Seconds ScriptedClock::shows() const {
 Seconds ScriptedClock::slept() const {
   const std::lock_guard lock(state().mutex);
   return state().slept;
+}
+
+int ScriptedClock::readings() const {
+  const std::lock_guard lock(state().mutex);
+  return state().readings;
+}
+
+void ScriptedClock::when_reading(std::function<void(int)> action) {
+  const std::lock_guard lock(state().mutex);
+  state().when_reading = std::move(action);
 }
 
 void ScriptedClock::when_sleeping(std::function<void(Seconds)> action) {
