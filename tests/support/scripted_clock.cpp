@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <ctime>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -18,8 +19,9 @@ struct State {
   Seconds step = 0;
   Seconds slept = 0;
   int readings = 0;
-  std::function<void(int)> when_reading;
-  std::function<void(Seconds)> when_sleeping;
+  // Shared, so that an action with a state of its own keeps it, and may be replaced while it is called.
+  std::shared_ptr<std::function<void(int)>> when_reading;
+  std::shared_ptr<std::function<void(Seconds)>> when_sleeping;
 };
 
 State& state() {
@@ -41,7 +43,7 @@ Seconds now() {
   const int number = ++state().readings;
   if (const auto action = state().when_reading) {
     lock.unlock();
-    action(number);
+    (*action)(number);
     lock.lock();
   }
   return state().time += state().step;
@@ -57,7 +59,7 @@ void sleep_for(Seconds time) {
   }
   if (const auto action = state().when_sleeping) {
     lock.unlock();
-    action(time);
+    (*action)(time);
     lock.lock();
   }
   state().time += time;
@@ -104,12 +106,12 @@ int ScriptedClock::readings() const {
 
 void ScriptedClock::when_reading(std::function<void(int)> action) {
   const std::lock_guard lock(state().mutex);
-  state().when_reading = std::move(action);
+  state().when_reading = std::make_shared<std::function<void(int)>>(std::move(action));
 }
 
 void ScriptedClock::when_sleeping(std::function<void(Seconds)> action) {
   const std::lock_guard lock(state().mutex);
-  state().when_sleeping = std::move(action);
+  state().when_sleeping = std::make_shared<std::function<void(Seconds)>>(std::move(action));
 }
 
 }  // namespace test
