@@ -11,7 +11,7 @@ test:
 	scripts/test.sh
 
 test-rdma:
-	scripts/test.sh --only rdma
+	scripts/test.sh --all --only rdma
 
 # Rewrites the tables of docs/slow-links.md.
 simulate: all

@@ -239,9 +239,11 @@ test_all() {
     test_suites
     say "beside the default, these ran:"
     ctest --test-dir "$PWD/$build" --show-only --label-regex "^$kExtended\$" | sed -n 's/^ *Test *#[0-9]*: /    /p'
-    say "and now the programs under the sanitizers"
     set_preset debug
-    test_suites
+    if [[ -n $(chosen_suites) ]]; then
+        say "and now everything under the sanitizers"
+        test_suites
+    fi
 }
 
 main() {

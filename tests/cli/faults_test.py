@@ -105,7 +105,6 @@ class BrokenLibrary(ProgramTest):  # 2 ranks, 120 s
             with self.subTest(rank=rank):
                 result = self.run_program("-b", SIZE, "-e", SIZE, "-n", 5, variables=fault("error", rank=rank))
                 self.assertEqual(result.status, 1)
-                self.assertLess(result.seconds, 5)
                 message = rf"^all_reduce_perf: rank {rank} on \S+: mpi: MPI_Allreduce: .+$"
                 self.assertEqual(len([line for line in self.own_lines(result) if re.match(message, line)]), 1,
                                  result.stderr)
@@ -114,7 +113,6 @@ class BrokenLibrary(ProgramTest):  # 2 ranks, 120 s
     def test_never_returns(self):
         result = self.run_program("-b", SIZE, "-e", SIZE, "-n", 5, "-T", 3, variables=fault("hang", rank=1))
         self.assertEqual(result.status, 4, result.stderr)
-        self.assertLess(result.seconds, 10)
         self.assertRegex(result.stderr, r"fabricbench: no progress for [\d.]+ s, the limit is --timeout 3; the job is ended\n")
         # Rank 0 waits inside the same operation; which of the two never entered it must be said all the same.
         self.assertRegex(result.stderr, r"fabricbench:   rank 1 on \S+: .+ 64 KiB float sum")

@@ -19,7 +19,7 @@ PROGRAMS = Path(os.environ["FABRICBENCH_PROGRAMS"])
 TEST_PROGRAMS = Path(os.environ["FABRICBENCH_TEST_PROGRAMS"])
 PROGRAM = str(PROGRAMS / "all_reduce_perf")
 
-TIMEOUT_S = 60
+TIMEOUT_S = 240  # of what hangs; nothing takes so long by itself, even where the machine is busy
 
 Result = namedtuple("Result", "status stdout stderr seconds")
 
@@ -193,6 +193,15 @@ class ProgramTest(unittest.TestCase):
     def sizes(self, *arguments, **how):
         """Runs well, and returns the sizes that were measured, all of them right."""
         return [int(row[0]) for row in self.run_right(*arguments, **how)]
+
+    def end_of(self, job):
+        """The result of a job that has a reason to end; it leaves no rank behind."""
+        result = job.finish()
+        deadline = time.monotonic() + TIMEOUT_S
+        while any(map(alive, job.pids.values())) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        self.assertEqual([pid for pid in job.pids.values() if alive(pid)], [])
+        return result
 
     def own_lines(self, result):
         """What the program itself said on stderr, without the launcher's comments."""

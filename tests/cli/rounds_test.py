@@ -99,7 +99,6 @@ class LaterRoundBreaksOff(PairTest):  # 5 ranks, 120 s
                                           "--json", file, program=str(PROGRAMS / "send_recv_bw"), ranks=ranks,
                                           variables=fault("message_lost", rank=2, peer=1))
                 self.assertEqual(result.status, TIMEOUT, result.stderr)
-                self.assertLess(result.seconds, 15)
                 lines = [json.loads(line) for line in file.read_text().splitlines()]
                 validate(lines)
                 self.assertEqual([line["kind"] for line in lines].count("end"), 1)

@@ -96,7 +96,7 @@ class LateStarter final : public AllReduce {
       ++met_;
       readings_ = 0;
     });
-    clock_.when_reading([this] {
+    clock_.when_reading([this](int) {
       constexpr int kTold = 2;  // in a barrier ranks come together, and then they agree on the start
       if (met_ == kTold && readings_++ == hold_up_.readings && is_late_(starts)) clock_.advance(hold_up_.time);
     });

@@ -2,11 +2,13 @@
 
 #include <dlfcn.h>
 
-#include <chrono>
+#include <atomic>
 #include <thread>
 
 #include "common/core/error.h"
+#include "fake_cuda.h"
 #include "nccl_fixture.h"
+#include "scripted_clock.h"
 
 namespace fabricbench::nccl {
 namespace nccl_session_test {
@@ -205,17 +207,51 @@ TEST_F(NcclSessionTest, ReportsMemoryWhereAsked) {
   EXPECT_NE(usage.find(" | User-Allocated 8.00 MB | "), std::string::npos) << "forgot released buffers: " << usage;
 }
 
+/// Counts closed gates by their looks at the clock: one to begin with, and one each time that they are found closed.
+class GatesThatHold {
+ public:
+  GatesThatHold() {
+    host() = std::this_thread::get_id();
+    count() = 0;
+    fake_cuda_script_time(look);
+  }
+  GatesThatHold(const GatesThatHold&) = delete;
+  GatesThatHold& operator=(const GatesThatHold&) = delete;
+  ~GatesThatHold() { fake_cuda_script_time(nullptr); }
+
+  void wait_for(int gates) const {
+    while (count() < gates) std::this_thread::yield();
+  }
+
+ private:
+  static double look() {
+    thread_local int looks = 0;  // of a stream, which has a thread of its own
+    if (std::this_thread::get_id() != host() && ++looks == 2) ++count();
+    return 0;
+  }
+  static std::thread::id& host() {
+    static std::thread::id id;
+    return id;
+  }
+  static std::atomic<int>& count() {
+    static std::atomic<int> number;
+    return number;
+  }
+};
+
 TEST_F(NcclSessionTest, TakesDeviceTimesBehindAGate) {
   const auto session = make_session();
   const Buffers data(*session, kBytes);
   set_first(*session, data, 1);
   DeviceClock& clock = *session->device_clock();
+  session->wait();
   clock.reset();
+  const GatesThatHold gates;
   clock.close_gate();
   clock.mark();
   all_reduce(*session, data);
   clock.mark();
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  gates.wait_for(gpus_per_process());
   float before = 0;
   std::memcpy(&before, data.on(0).data(), sizeof before);
   EXPECT_EQ(before, 1) << "the operation ran before the gate opened";
@@ -249,14 +285,17 @@ TEST_F(NcclSessionTest, CanBeAbandonedFromAnotherThreadWhileItWaits) {
     DeviceClock& clock = *session->device_clock();
     clock.close_gate();
     all_reduce(*session, data);
-    std::thread watchdog([&] {
-      std::this_thread::sleep_for(std::chrono::milliseconds(100));
-      session->abandon();
-      session->abandon();
-      clock.open_gate();
+    test::ScriptedClock host;
+    host.when_reading([&, waiting = std::this_thread::get_id(), looks = 0](int) mutable {
+      if (std::this_thread::get_id() != waiting || ++looks != 3) return;
+      std::thread watchdog([&] {
+        session->abandon();
+        session->abandon();
+        clock.open_gate();
+      });
+      watchdog.join();
     });
     EXPECT_THROW(session->wait(), Error);
-    watchdog.join();
   } else {
     session->abandon();
   }

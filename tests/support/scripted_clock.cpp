@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <ctime>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -17,8 +18,10 @@ struct State {
   Seconds time = 0;
   Seconds step = 0;
   Seconds slept = 0;
-  std::function<void(Seconds)> when_sleeping;
-  std::function<void()> when_reading;
+  int readings = 0;
+  // Shared, so that an action with a state of its own keeps it, and may be replaced while it is called.
+  std::shared_ptr<std::function<void(int)>> when_reading;
+  std::shared_ptr<std::function<void(Seconds)>> when_sleeping;
 };
 
 State& state() {
@@ -37,9 +40,10 @@ Seconds real_time() {
 Seconds now() {
   std::unique_lock lock(state().mutex);
   if (!state().scripted) return real_time();
+  const int number = ++state().readings;
   if (const auto action = state().when_reading) {
     lock.unlock();
-    action();
+    (*action)(number);
     lock.lock();
   }
   return state().time += state().step;
@@ -55,7 +59,7 @@ void sleep_for(Seconds time) {
   }
   if (const auto action = state().when_sleeping) {
     lock.unlock();
-    action(time);
+    (*action)(time);
     lock.lock();
   }
   state().time += time;
@@ -70,13 +74,14 @@ ScriptedClock::ScriptedClock(Seconds begin, Seconds step) {
   state().time = begin;
   state().step = step;
   state().slept = 0;
+  state().readings = 0;
 }
 
 ScriptedClock::~ScriptedClock() {
   const std::lock_guard lock(state().mutex);
   state().scripted = false;
-  state().when_sleeping = nullptr;
   state().when_reading = nullptr;
+  state().when_sleeping = nullptr;
 }
 
 void ScriptedClock::advance(Seconds time) {
@@ -99,14 +104,19 @@ Seconds ScriptedClock::slept() const {
   return state().slept;
 }
 
-void ScriptedClock::when_sleeping(std::function<void(Seconds)> action) {
+int ScriptedClock::readings() const {
   const std::lock_guard lock(state().mutex);
-  state().when_sleeping = std::move(action);
+  return state().readings;
 }
 
-void ScriptedClock::when_reading(std::function<void()> action) {
+void ScriptedClock::when_reading(std::function<void(int)> action) {
   const std::lock_guard lock(state().mutex);
-  state().when_reading = std::move(action);
+  state().when_reading = action ? std::make_shared<std::function<void(int)>>(std::move(action)) : nullptr;
+}
+
+void ScriptedClock::when_sleeping(std::function<void(Seconds)> action) {
+  const std::lock_guard lock(state().mutex);
+  state().when_sleeping = action ? std::make_shared<std::function<void(Seconds)>>(std::move(action)) : nullptr;
 }
 
 }  // namespace test

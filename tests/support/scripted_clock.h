@@ -26,10 +26,13 @@ class ScriptedClock {
   [[nodiscard]] Seconds shows() const;
   /// The pauses that were made, in seconds.
   [[nodiscard]] Seconds slept() const;
+  /// How often now() was read.
+  [[nodiscard]] int readings() const;
+  /// Called before every reading with its number, from 1 on: a test that knows the order of readings may advance there.
+  /// Of this and the next, the last one given counts; an empty one is none.
+  void when_reading(std::function<void(int)> action);
   /// Called in every pause, before the time of it has passed.
   void when_sleeping(std::function<void(Seconds)> action);
-  /// Called before every reading.
-  void when_reading(std::function<void()> action);
 };
 
 }  // namespace fabricbench::test

@@ -4,16 +4,62 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
+#include "scripted_clock.h"
+
 using namespace fabricbench;
+using fabricbench::test::ScriptedClock;
 
 namespace agreement_watch_test {
+
+class AgreementLimits : public testing::Test {
+ protected:
+  ScriptedClock clock_;
+  AgreementLimit limit_;
+};
+
+TEST_F(AgreementLimits, PassWhenTheirTimeHas) {
+  limit_.arm(5, "rank 1 does not answer");
+  clock_.advance(4.999);
+  EXPECT_EQ(limit_.take_passed(), std::nullopt);
+  clock_.advance(0.001);
+  EXPECT_EQ(limit_.take_passed(), "rank 1 does not answer");
+}
+
+TEST_F(AgreementLimits, PassOnce) {
+  limit_.arm(5, "once");
+  clock_.advance(6);
+  EXPECT_EQ(limit_.take_passed(), "once");
+  clock_.advance(6);
+  EXPECT_EQ(limit_.take_passed(), std::nullopt);
+  limit_.arm(5, "again");
+  clock_.advance(6);
+  EXPECT_EQ(limit_.take_passed(), "again");
+}
+
+TEST_F(AgreementLimits, AreNoneBeforeTheFirstAndAfterTheyWereDisarmed) {
+  EXPECT_EQ(limit_.take_passed(), std::nullopt);
+  limit_.arm(5, "disarmed");
+  limit_.disarm();
+  clock_.advance(100);
+  EXPECT_EQ(limit_.take_passed(), std::nullopt);
+}
+
+TEST_F(AgreementLimits, GoByTheLatest) {
+  limit_.arm(5, "first");
+  clock_.advance(4);
+  limit_.arm(5, "second");
+  clock_.advance(4);
+  EXPECT_EQ(limit_.take_passed(), std::nullopt);
+  limit_.arm(1, "third");
+  clock_.advance(1);
+  EXPECT_EQ(limit_.take_passed(), "third");
+}
 
 /// What a watch has ended with, in its own thread.
 class Ends {
@@ -24,10 +70,10 @@ class Ends {
     added_.notify_one();
   }
 
-  /// Waits for the first one, for so long at most.
-  [[nodiscard]] std::vector<std::string> after(Seconds limit) {
+  /// Waits until there are so many, however long its thread takes.
+  [[nodiscard]] std::vector<std::string> wait_for(std::size_t count) {
     std::unique_lock lock(mutex_);
-    added_.wait_for(lock, std::chrono::duration<double>(limit), [this] { return !texts_.empty(); });
+    added_.wait(lock, [&] { return texts_.size() >= count; });
     return texts_;
   }
 
@@ -38,57 +84,26 @@ class Ends {
 };
 
 using Texts = std::vector<std::string>;
-constexpr Seconds kShort = 0.02;
-constexpr Seconds kLongEnough = 20;  // for a machine that is busy
 
-class Watched : public testing::Test {
- protected:
-  Ends ends_;
-  AgreementWatch watch_{[this](const std::string& text) { ends_.add(text); }};
-
-  static void pass_time() { std::this_thread::sleep_for(std::chrono::milliseconds(250)); }
-};
-
-TEST_F(Watched, EndsWithWhatItWasGivenWhenTheLimitHasPassed) {
-  watch_.arm(kShort, "rank 1 does not answer");
-  EXPECT_EQ(ends_.after(kLongEnough), (Texts{"rank 1 does not answer"}));
+TEST(AgreementWatch, EndsFromItsThreadOnceForEachLimitThatHasPassed) {
+  ScriptedClock clock;
+  Ends ends;
+  AgreementWatch watch([&ends](const std::string& text) { ends.add(text); });
+  watch.arm(5, "rank 1 does not answer");
+  watch.disarm();
+  clock.advance(6);
+  watch.arm(5, "rank 2 does not answer");
+  clock.advance(5);
+  EXPECT_EQ(ends.wait_for(1), (Texts{"rank 2 does not answer"}));
+  watch.arm(5, "rank 3 does not answer");
+  clock.advance(5);
+  EXPECT_EQ(ends.wait_for(2), (Texts{"rank 2 does not answer", "rank 3 does not answer"}));
 }
 
-TEST_F(Watched, EndsOnceForALimit) {
-  watch_.arm(kShort, "once");
-  (void)ends_.after(kLongEnough);
-  pass_time();
-  EXPECT_EQ(ends_.after(0), (Texts{"once"}));
-}
-
-TEST_F(Watched, LetsAnAgreementInTimeBe) {
-  watch_.arm(1e6, "far away");
-  watch_.disarm();
-  watch_.arm(1e6, "far away too");
-  pass_time();
-  EXPECT_EQ(ends_.after(0), Texts{});
-}
-
-TEST_F(Watched, ForgetsALimitThatWasDisarmed) {
-  watch_.arm(0.15, "disarmed");
-  watch_.disarm();
-  pass_time();
-  EXPECT_EQ(ends_.after(0), Texts{});
-}
-
-TEST_F(Watched, GoesByTheLatestLimit) {
-  watch_.arm(1e6, "first");
-  watch_.arm(kShort, "second");
-  EXPECT_EQ(ends_.after(kLongEnough), (Texts{"second"}));
-}
-
-TEST(AgreementWatchAlone, IsGoneAtOnceWhileItIsArmed) {
-  const auto began = std::chrono::steady_clock::now();
-  {
-    AgreementWatch watch([](const std::string&) { ADD_FAILURE() << "the limit is far away"; });
-    watch.arm(1e6, "far away");
-  }
-  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(10));
+TEST(AgreementWatch, IsGoneAtOnceWhileItIsArmed) {
+  const ScriptedClock clock;
+  AgreementWatch watch([](const std::string&) { ADD_FAILURE() << "the limit is never reached"; });
+  watch.arm(1, "never");
 }
 
 }  // namespace agreement_watch_test

@@ -2,27 +2,39 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
-#include <chrono>
+#include <map>
+#include <mutex>
 #include <thread>
 #include <vector>
 
+#include "common/core/clock.h"
 #include "common/core/error.h"
 #include "common/cuda/wait.h"
 #include "fake_cuda.h"
+#include "scripted_clock.h"
 
 using namespace fabricbench;
 using namespace fabricbench::cuda;
 
 namespace cuda_clock_test {
 
-void sleep_ms(int milliseconds) { std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds)); }
-
+/// The host's clock is scripted, and with it that of the devices.
 class CudaClockTest : public testing::Test {
  protected:
+  CudaClockTest() { fake_cuda_script_time(now); }
+  ~CudaClockTest() override { fake_cuda_script_time(nullptr); }
+
+  /// Work of a stream that takes so long on the device.
+  static void work(const Stream& stream, Seconds time) {
+    fake_cuda_enqueue(stream.get(), [time] { fake_cuda_spend(time); });
+  }
+
   std::vector<DeviceStream> both() const { return {first_.view(), second_.view()}; }
   void wait() const { wait_for(both(), 60); }
 
+  test::ScriptedClock host_;
   Stream first_ = Stream::create(0);
   Stream second_ = Stream::create(0);
 };
@@ -31,8 +43,8 @@ TEST_F(CudaClockTest, GivesTheTimeBetweenMarksOfEachStream) {
   CudaClock clock(both());
   clock.reserve(3);
   clock.mark();
-  fake_cuda_enqueue(first_.get(), [] { sleep_ms(20); });
-  fake_cuda_enqueue(second_.get(), [] { sleep_ms(40); });
+  work(first_, 2);
+  work(second_, 4);
   clock.mark();
   clock.mark();
   wait();
@@ -40,20 +52,20 @@ TEST_F(CudaClockTest, GivesTheTimeBetweenMarksOfEachStream) {
   ASSERT_EQ(intervals.size(), 2U);
   ASSERT_EQ(intervals[0].size(), 2U);
   ASSERT_EQ(intervals[1].size(), 2U);
-  EXPECT_GE(intervals[0][0], 0.0199);
-  EXPECT_GE(intervals[1][0], 0.0399);
-  EXPECT_LT(intervals[0][1], 0.02);
+  EXPECT_EQ(intervals, (std::vector<std::vector<Seconds>>{{2, 0}, {4, 0}}));
 }
 
 TEST_F(CudaClockTest, BeginsAgainAfterReset) {
   CudaClock clock({first_.view()});
   EXPECT_EQ(clock.intervals().at(0).size(), 0U);
   for (int round = 0; round < 3; ++round) {
-    for (int i = 0; i < 5; ++i) clock.mark();
+    for (int i = 0; i < 5; ++i) {
+      clock.mark();
+      work(first_, round + i);
+    }
     wait();
-    const std::vector<Seconds> intervals = clock.intervals().at(0);
-    EXPECT_EQ(intervals.size(), 4U);
-    for (const Seconds interval : intervals) EXPECT_GE(interval, 0);
+    const Seconds begin = round;
+    EXPECT_EQ(clock.intervals().at(0), (std::vector<Seconds>{begin, begin + 1, begin + 2, begin + 3}));
     clock.reset();
   }
 }
@@ -62,25 +74,37 @@ TEST_F(CudaClockTest, RefusesMarksThatWereNotPassedYet) {
   CudaClock clock({first_.view()});
   std::atomic<bool> go = false;
   clock.mark();
-  fake_cuda_enqueue(first_.get(), [&] {
-    while (!go) sleep_ms(1);
-  });
+  fake_cuda_enqueue(first_.get(), [&] { go.wait(false); });
   clock.mark();
   EXPECT_THROW((void)clock.intervals(), Error);
   go = true;
+  go.notify_all();
   wait();
   EXPECT_EQ(clock.intervals().at(0).size(), 1U);
 }
 
 TEST_F(CudaClockTest, HoldsWorkBehindItsGateOnEveryStream) {
   CudaClock clock(both());
+  wait();
   for (int round = 0; round < 3; ++round) {
     std::atomic<int> done = 0;
+    std::mutex mutex;
+    std::map<std::thread::id, int>
+        looks;  // of gates at the clock: one to begin with, and one each time they are closed
+    host_.when_reading([&, host = std::this_thread::get_id()](int) {
+      const std::lock_guard lock(mutex);
+      if (std::this_thread::get_id() != host) ++looks[std::this_thread::get_id()];
+    });
+    const auto both_gates_hold = [&] {
+      const std::lock_guard lock(mutex);
+      return std::count_if(looks.begin(), looks.end(), [](const auto& gate) { return gate.second > 1; }) == 2;
+    };
     clock.close_gate();
     fake_cuda_enqueue(first_.get(), [&] { ++done; });
     fake_cuda_enqueue(second_.get(), [&] { ++done; });
-    sleep_ms(20);
+    while (done == 0 && !both_gates_hold()) std::this_thread::yield();
     EXPECT_EQ(done, 0);
+    host_.when_reading([](int) {});
     clock.open_gate();
     wait();
     EXPECT_EQ(done, 2);
@@ -90,14 +114,22 @@ TEST_F(CudaClockTest, HoldsWorkBehindItsGateOnEveryStream) {
 
 TEST_F(CudaClockTest, KeepsTheLaunchOutOfWhatItMeasures) {
   CudaClock clock({first_.view()});
+  wait();
+  const auto slow_launch = [&] {
+    clock.mark();
+    host_.advance(100);
+    work(first_, 2);
+    clock.mark();
+  };
+  slow_launch();
+  wait();
+  EXPECT_EQ(clock.intervals().at(0).at(0), 102) << "without a gate it is part of it";
+  clock.reset();
   clock.close_gate();
-  clock.mark();
-  fake_cuda_enqueue(first_.get(), [] {});
-  clock.mark();
-  sleep_ms(50);  // a slow launch
+  slow_launch();
   clock.open_gate();
   wait();
-  EXPECT_LT(clock.intervals().at(0).at(0), 0.04);
+  EXPECT_EQ(clock.intervals().at(0).at(0), 2);
 }
 
 TEST_F(CudaClockTest, OpensAllGatesAtOnce) {
@@ -110,17 +142,26 @@ TEST_F(CudaClockTest, OpensAllGatesAtOnce) {
 }
 
 TEST_F(CudaClockTest, SaysSoWhenAGateOpenedItself) {
-  CudaClock clock({first_.view()}, 0.02);
+  CudaClock clock({first_.view()}, 20);
+  wait();
   clock.mark();
+  std::atomic<int> looks = 0;
+  host_.when_reading([&, host = std::this_thread::get_id()](int) { looks += std::this_thread::get_id() != host; });
   clock.close_gate();
   clock.mark();
+  while (looks < 2) std::this_thread::yield();  // the gate has taken its time, and waits
+  host_.advance(20);
+  const int before = looks;
+  while (looks < before + 2) std::this_thread::yield();
+  EXPECT_FALSE(clock.gate_gave_up()) << "it waits for all of its time";
+  host_.advance(1);
   wait();
   EXPECT_TRUE(clock.gate_gave_up());
   try {
     (void)clock.intervals();
     ADD_FAILURE() << "no error";
   } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("opened itself after 20 ms"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("opened itself after 20 s"), std::string::npos) << error.what();
   }
   EXPECT_FALSE(clock.gate_gave_up());
   EXPECT_EQ(clock.intervals().at(0).size(), 1U);
@@ -138,11 +179,14 @@ TEST_F(CudaClockTest, GoesWhileAStreamHangs) {
   std::atomic<bool> go = false;
   {
     CudaClock clock({first_.view()});
-    fake_cuda_enqueue(first_.get(), [&] {
-      while (!go) sleep_ms(1);
-    });
+    wait();
+    fake_cuda_enqueue(first_.get(), [&] { go.wait(false); });
+    host_.when_reading([&](int) { host_.advance(0.25); });
   }
+  EXPECT_NEAR(host_.shows(), 1001.5, 0.25) << "it had a second to end";
   go = true;
+  go.notify_all();
+  host_.when_reading([](int) {});
   wait();
 }
 

@@ -8,10 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "common/core/clock.h"
 #include "common/core/error.h"
 #include "common/cuda/memory.h"
 #include "fake_cuda.h"
 #include "scoped_variable.h"
+#include "scripted_clock.h"
 
 using namespace fabricbench;
 using namespace fabricbench::cuda;
@@ -21,12 +23,14 @@ namespace cuda_copies_test {
 constexpr std::size_t kBytes = std::size_t{1} << 20;
 constexpr double kSpeed = 500e6;
 constexpr Seconds kOne = kBytes / kSpeed;
+constexpr Seconds kExact = 1e-6;  // CUDA gives milliseconds in a float
 
 /// Two devices and a block on each of them, and one of the host.
 class CudaCopies : public testing::Test {
  protected:
-  CudaCopies() : host_(kBytes), pinned_(pin(host_)) {}
+  CudaCopies() : host_(kBytes), pinned_(pin(host_)) { fake_cuda_script_time(now); }
   ~CudaCopies() override {
+    fake_cuda_script_time(nullptr);
     unsetenv("FAKE_CUDA_COPY_MB_PER_S");
     unsetenv("FAKE_CUDA_COPY_FAULT");
     unsetenv("FAKE_CUDA_NO_PEERS");
@@ -50,6 +54,7 @@ class CudaCopies : public testing::Test {
   }
 
   std::vector<std::byte> host_;
+  test::ScriptedClock clock_;
 
  private:
   // What a test case of this file needs is there before the first device is asked for.
@@ -77,7 +82,7 @@ TEST_F(CudaCopies, TakeAsLongAsTheyTake) {
   const auto times = TimedCopies(0, 10).run({.flows = flows, .bytes = kBytes, .times = 3});
   ASSERT_EQ(times.size(), 1U);
   ASSERT_EQ(times.front().size(), 3U);
-  for (const Seconds time : times.front()) EXPECT_GE(time, 0.95 * kOne);
+  for (const Seconds time : times.front()) EXPECT_NEAR(time, kOne, kExact * kOne);
 }
 
 TEST_F(CudaCopies, GoBothWaysAtOnce) {
@@ -87,8 +92,8 @@ TEST_F(CudaCopies, GoBothWaysAtOnce) {
   const std::vector<CopyFlow> flows = {into_device(0), {other.data(), kHostMemory, block(0), 0}};
   const auto times = TimedCopies(0, 10).run({.flows = flows, .bytes = kBytes, .times = 2});
   ASSERT_EQ(times.size(), 2U);
-  for (const Seconds time : times[1]) EXPECT_GE(time, 0.95 * 5 * kOne);
-  EXPECT_LT(times[0].front(), times[1].front());
+  for (const Seconds time : times[0]) EXPECT_NEAR(time, kOne, kExact * kOne);
+  for (const Seconds time : times[1]) EXPECT_NEAR(time, 5 * kOne, 5 * kExact * kOne);
 }
 
 TEST_F(CudaCopies, GoFromDeviceToDevice) {
@@ -123,12 +128,15 @@ TEST_F(CudaCopies, AreWatchedOnce) {
 TEST_F(CudaCopies, EndAtTheLimit) {
   setenv("FAKE_CUDA_COPY_FAULT", "hang:0", 1);
   const std::vector flows = {into_device(0)};
+  clock_.when_reading([this](int) { clock_.advance(1); });
   try {
-    (void)TimedCopies(0, 0.1).run({.flows = flows, .bytes = kBytes});
+    (void)TimedCopies(0, 5).run({.flows = flows, .bytes = kBytes});
     FAIL() << "a copy that hangs was not noticed";
   } catch (const Error& error) {
     EXPECT_EQ(error.status(), ExitStatus::kTimeout);
+    EXPECT_NE(std::string(error.what()).find("started on it 5 s ago"), std::string::npos) << error.what();
   }
+  clock_.when_reading([](int) {});
   fake_cuda_end_hanging_copies();  // before the blocks go
 }
 

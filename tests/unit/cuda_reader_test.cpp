@@ -15,6 +15,8 @@
 #include "common/core/clock.h"
 #include "common/core/error.h"
 #include "common/cuda/memory.h"
+#include "fake_cuda.h"
+#include "scripted_clock.h"
 
 using namespace fabricbench;
 using namespace fabricbench::cuda;
@@ -25,17 +27,14 @@ constexpr Seconds kLimit = 20;
 constexpr std::size_t kBytes = 40;
 
 void wait_until(const std::function<bool()>& done) {
-  const Seconds began = now();
-  while (!done()) {
-    ASSERT_LT(now() - began, kLimit);
-    std::this_thread::yield();
-  }
+  while (!done()) std::this_thread::yield();
 }
 
 /// A flag and data in a device's memory, which the test writes to as a network adapter would.
 class DeviceMessages : public testing::Test {
  protected:
   DeviceMessages() {
+    fake_cuda_script_time(now);
     memory_.set({block_, 2 * kBytes}, 0);
     task_.flag = reinterpret_cast<std::uint64_t*>(block_);
     task_.payload = reinterpret_cast<const std::uint64_t*>(block_ + kBytes);
@@ -48,6 +47,7 @@ class DeviceMessages : public testing::Test {
   ~DeviceMessages() override {
     (void)reader_.end();
     memory_.release(block_);
+    fake_cuda_script_time(nullptr);
   }
 
   void write(std::uint64_t number, std::uint64_t first_word) {
@@ -56,6 +56,7 @@ class DeviceMessages : public testing::Test {
     wait_until([&] { return reader_.seen() == number; });
   }
 
+  test::ScriptedClock clock_;  // stands still, however late the stream's thread gets a processor
   Stream stream_ = Stream::create(0);
   CudaMemory memory_{stream_.view(), kLimit};
   std::byte* block_ = memory_.allocate(2 * kBytes);
@@ -76,8 +77,12 @@ TEST_F(DeviceMessages, AreSeenAndLookedAt) {
 }
 
 TEST_F(DeviceMessages, ThatDoNotComeEndTheReader) {
-  task_.limit_ns = 1'000'000;
+  std::atomic<int> looks = 0;
+  clock_.when_reading([&, host = std::this_thread::get_id()](int) { looks += std::this_thread::get_id() != host; });
   reader_.begin(task_);
+  wait_until([&] { return looks > 1; });  // it has begun to wait, and looks at the clock
+  EXPECT_FALSE(reader_.has_stopped());
+  clock_.advance(kLimit + 1);
   wait_until([&] { return reader_.has_stopped(); });
   EXPECT_TRUE(reader_.end().gave_up);
 }
@@ -107,10 +112,9 @@ TEST_F(DeviceMessages, OutsideOfTheDevicesMemoryAreAnError) {
 }
 
 TEST(CudaReader, AnswersTheProcessor) {
+  const test::ScriptedClock clock;
   CudaReader reader(0);
-  const Seconds round_trip = reader.round_trip(100, kLimit);
-  EXPECT_GT(round_trip, 0);
-  EXPECT_LT(round_trip, 1);
+  EXPECT_EQ(reader.round_trip(100, kLimit), 0) << "the clock stands still";
   EXPECT_EQ(reader.description(), "a kernel of GPU 0");
 }
 

@@ -2,10 +2,8 @@
 #include <stdlib.h>
 
 #include <atomic>
-#include <chrono>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "common/core/error.h"
@@ -13,27 +11,27 @@
 #include "common/cuda/stream.h"
 #include "common/cuda/wait.h"
 #include "fake_cuda.h"
+#include "scripted_clock.h"
 
 using namespace fabricbench;
 using namespace fabricbench::cuda;
 
 namespace cuda_streams_test {
 
-void sleep_ms(int milliseconds) { std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds)); }
-
 /// Keeps a stream busy until it is told to go on.
 class Blocker {
  public:
   explicit Blocker(const Stream& stream) : stream_(stream.view()) {
-    fake_cuda_enqueue(stream.get(), [this] {
-      while (!go_) sleep_ms(1);
-    });
+    fake_cuda_enqueue(stream.get(), [this] { go_.wait(false); });
   }
   ~Blocker() {
-    go_ = true;
+    go();
     wait_for({&stream_, 1}, 60);
   }
-  void go() { go_ = true; }
+  void go() {
+    go_ = true;
+    go_.notify_all();
+  }
 
  private:
   DeviceStream stream_;
@@ -43,16 +41,21 @@ class Blocker {
 TEST(Wait, ReturnsWhenAllStreamsAreDone) {
   const Stream first = Stream::create(0);
   const Stream second = Stream::create(0);
-  std::atomic<int> done = 0;
-  for (const Stream* stream : {&first, &second}) {
-    fake_cuda_enqueue(stream->get(), [&] {
-      sleep_ms(20);
-      ++done;
-    });
-  }
+  std::vector<int> done;
+  Blocker before_first(first);
+  Blocker before_second(second);
+  fake_cuda_enqueue(first.get(), [&] { done.push_back(1); });
+  fake_cuda_enqueue(second.get(), [&] {  // waits for nobody but the poll that found the first one done
+    done.push_back(2);
+  });
   const std::vector<DeviceStream> both{first.view(), second.view()};
-  wait_for(both, 60);
-  EXPECT_EQ(done, 2);
+  int rounds = 0;
+  wait_for(both, 60, [&] {
+    if (++rounds == 3) before_first.go();
+    if (cudaStreamQuery(first.get()) == cudaSuccess) before_second.go();
+    cudaGetLastError();
+  });
+  EXPECT_EQ(done, (std::vector<int>{1, 2}));
   EXPECT_EQ(cudaGetLastError(), cudaSuccess) << "waiting left cudaErrorNotReady behind";
   wait_for({}, 60);
 }
@@ -61,13 +64,15 @@ TEST(Wait, EndsAtItsLimitAndNamesTheDevice) {
   const Stream stream = Stream::create(0);
   const Blocker blocker(stream);
   const DeviceStream view = stream.view();
+  const test::ScriptedClock clock(1000, 1);
   try {
-    wait_for({&view, 1}, 0.05);
+    wait_for({&view, 1}, 5);
     ADD_FAILURE() << "no error";
   } catch (const Error& error) {
     EXPECT_EQ(error.status(), ExitStatus::kTimeout);
-    EXPECT_STREQ(error.what(), "cuda: device 0 has not finished what was started on it 50 ms ago");
+    EXPECT_STREQ(error.what(), "cuda: device 0 has not finished what was started on it 5 s ago");
   }
+  EXPECT_EQ(clock.readings(), 7);  // one to begin with, those 1 to 5 s later, and the one behind the limit
 }
 
 TEST(Wait, AsksBetweenRoundsAndEndsWhereThatThrows) {
@@ -104,17 +109,21 @@ TEST(Wait, ReportsADeviceThatFailed) {
 TEST(Wait, KnowsTheDefaultStreamOfEachDevice) {
   setenv("FAKE_CUDA_DEVICES", "2", 1);
   const Stream other = Stream::null(1);
+  std::atomic<bool> go = false;
   std::atomic<bool> done = false;
   {
     const DeviceGuard guard(1);
     EXPECT_EQ(fake_cuda_device_of(other.get()), 1);
     fake_cuda_enqueue(other.get(), [&] {
-      sleep_ms(20);
+      go.wait(false);
       done = true;
     });
   }
   const DeviceStream view = other.view();
-  wait_for({&view, 1}, 60);
+  wait_for({&view, 1}, 60, [&] {
+    go = true;
+    go.notify_all();
+  });
   EXPECT_TRUE(done);
   unsetenv("FAKE_CUDA_DEVICES");
 }

@@ -11,6 +11,7 @@
 
 #include "common/core/error.h"
 #include "fake_endpoint.h"
+#include "scripted_clock.h"
 
 using namespace fabricbench;
 using namespace fabricbench::test;
@@ -36,7 +37,7 @@ class Flush : public testing::Test {
   static FlowSettings settings() {
     FlowSettings settings{.verb = Verb::kWrite, .latency = true};
     settings.options.write_with_immediate = true;
-    settings.options.stall_timeout = 0.05;
+    settings.options.stall_timeout = 5;
     settings.receive_depth = 8;
     return settings;
   }
@@ -92,6 +93,7 @@ TEST_F(Flush, ReadsTheBeginningOfTheBufferForAMessageOfNoBytes) {
 }
 
 TEST_F(Flush, WaitsForTheRead) {
+  const ScriptedClock clock(1000, 1);
   loopback_.polled_at_once = 0;
   backend_.send(sent_.data(), kBytes, DataType::kInt8, 1);
   EXPECT_THROW(backend_.recv(received_.data(), kBytes, DataType::kInt8, 1), Error);

@@ -6,10 +6,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
@@ -20,6 +20,7 @@
 #include "common/core/read_on_host.h"
 #include "common/verbs/host_reader.h"
 #include "fake_endpoint.h"
+#include "scripted_clock.h"
 
 using namespace fabricbench;
 using namespace fabricbench::test;
@@ -30,6 +31,7 @@ namespace reader_backend_test {
 constexpr std::size_t kBytes = 256;
 constexpr std::size_t kRehearsed = 16;  // messages of that size
 constexpr std::uint32_t kFlagKey = 13;
+constexpr Seconds kLimit = 4;
 
 std::uint64_t address(const std::byte* data) { return reinterpret_cast<std::uint64_t>(data); }
 
@@ -65,7 +67,7 @@ class ReaderPair : public testing::Test {
  protected:
   ReaderPair() {
     FakeEndpoint::connect(endpoint_, endpoint_);
-    settings_.options.stall_timeout = 20;
+    settings_.options.stall_timeout = kLimit;
     for (std::size_t i = 0; i < kBytes; ++i) sent_[i] = std::byte(i % 100);
   }
 
@@ -107,8 +109,17 @@ class ReaderPair : public testing::Test {
     backend_->recv(received_, bytes, DataType::kInt8, 1);
   }
 
+  /// Does something whenever the test's own thread reads the clock, which it does only where it waits for long; the
+  /// reader's thread reads it as well.
+  void when_waiting(const std::function<void()>& action) {
+    clock_.when_reading([action, own = std::this_thread::get_id()](int) {
+      if (std::this_thread::get_id() == own) action();
+    });
+  }
+
   [[nodiscard]] bool has_received_the_data() const { return std::equal(received_, received_ + kBytes, sent_); }
 
+  ScriptedClock clock_;  // stands still, however long the reader's thread waits for a processor
   FakeEndpoint endpoint_;
   HostMemory memory_;
   HostReader reader_;
@@ -156,12 +167,10 @@ TEST_F(ReaderPair, RehearsesBeforeEachVisitAndLooksAtEachOfThoseMessages) {
 TEST_F(ReaderPair, SendsAsTheSecondRankOnlyWhatAnswersAMessageThatWasSeen) {
   rank_ = 1;
   open(reader_);
-  std::thread other([this] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    backend_->abandon();
+  when_waiting([this, looks = 0]() mutable {
+    if (++looks == 3) std::thread([this] { backend_->abandon(); }).join();
   });
   EXPECT_THROW(prepare(), Error);
-  other.join();
   EXPECT_TRUE(endpoint_.posts.empty());
 }
 
@@ -221,8 +230,11 @@ TEST_F(ReaderPair, NeverHasMoreUnderWayThanItsQueueHolds) {
 
 TEST_F(ReaderPair, KeepsANumberUntilItCannotBeSentAgain) {
   endpoint_.polled_at_once = 0;  // nothing completes
-  settings_.options.stall_timeout = 0.05;
   open(reader_);
+  when_waiting([this] {
+    const bool only_room_is_missing = endpoint_.posts.size() == kReaderDepth && reader_.seen() == kReaderDepth;
+    if (only_room_is_missing) clock_.advance(kLimit);
+  });
   EXPECT_THROW(
       {
         prepare(0);
@@ -263,9 +275,12 @@ TEST_F(ReaderPair, SendsNothingInlineFromMemoryThatTheProcessorDoesNotSee) {
 }
 
 TEST_F(ReaderPair, GivesUpOnAMessageThatDoesNotCome) {
-  settings_.options.stall_timeout = 1;
   open(reader_);
   prepare();
+  int looks = 0;
+  when_waiting([&] {
+    if (++looks > 1) clock_.advance(1);
+  });
   try {
     backend_->recv(received_, kBytes, DataType::kInt8, 1);
     FAIL() << "nothing was sent";
@@ -274,7 +289,9 @@ TEST_F(ReaderPair, GivesUpOnAMessageThatDoesNotCome) {
     EXPECT_NE(std::string(error.what()).find("the reader to see a message; the other end is a fake"), std::string::npos)
         << error.what();
   }
+  EXPECT_EQ(looks, 5) << "1 to begin with, and those 1 to 4 s later";
   EXPECT_TRUE(reader_.reads());
+  EXPECT_FALSE(reader_.has_stopped()) << "the reader is to wait longer";
   backend_->forget_block(received_);
   EXPECT_FALSE(reader_.reads());  // before the memory goes
 }
@@ -312,12 +329,10 @@ TEST_F(ReaderPair, EndsItsReaderBeforeBuffersAreMadeReady) {
 TEST_F(ReaderPair, MayBeAbandonedByAnotherThread) {
   open(reader_);
   prepare();
-  std::thread other([this] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    backend_->abandon();
+  when_waiting([this, looks = 0]() mutable {
+    if (++looks == 3) std::thread([this] { backend_->abandon(); }).join();
   });
   EXPECT_THROW(backend_->recv(received_, kBytes, DataType::kInt8, 1), Error);
-  other.join();
 }
 
 }  // namespace reader_backend_test

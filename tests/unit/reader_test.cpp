@@ -13,11 +13,13 @@
 #include <thread>
 #include <vector>
 
-#include "common/core/clock.h"
 #include "common/core/error.h"
+#include "common/core/read_on_host.h"
 #include "common/verbs/host_reader.h"
+#include "scripted_clock.h"
 
 using namespace fabricbench;
+using fabricbench::test::ScriptedClock;
 using fabricbench::verbs::HostReader;
 
 namespace reader_test {
@@ -31,11 +33,7 @@ std::vector<std::byte> bytes_of(std::initializer_list<int> values) {
 }
 
 void wait_until(const std::function<bool()>& done) {
-  const Seconds began = now();
-  while (!done()) {
-    ASSERT_LT(now() - began, kLimit);
-    std::this_thread::yield();
-  }
+  while (!done()) std::this_thread::yield();
 }
 
 TEST(WordSum, AddsWholeWordsAndTheRestOfTheLast) {
@@ -107,6 +105,7 @@ class Messages : public testing::Test {
     wait_until([&] { return reader_.seen() == number; });
   }
 
+  ScriptedClock clock_;  // stands still, however long the reader's thread waits for a processor
   std::uint64_t flag_ = 0;
   std::array<std::uint64_t, 4> payload_{};
   ReaderTask task_;
@@ -150,17 +149,70 @@ TEST_F(Messages, SeenLongAgoAreNone) {
 }
 
 TEST_F(Messages, ThatDoNotComeEndTheReader) {
-  task_.limit_ns = 1'000'000;
+  std::atomic<int> readings = 0;
+  clock_.when_reading([&](int number) { readings = number; });
   reader_.begin(task_);
+  wait_until([&] { return readings > 1; });  // it has begun to wait, and looks at the clock
+  EXPECT_FALSE(reader_.has_stopped());
+  clock_.advance(kLimit + 1);
   wait_until([&] { return reader_.has_stopped(); });
   EXPECT_TRUE(reader_.end().gave_up);
 }
 
 TEST_F(Messages, MayBeAbandoned) {
+  clock_.when_sleeping([&](Seconds) { wait_until([&] { return reader_.has_stopped(); }); });
   reader_.begin(task_);
   reader_.abandon();
   EXPECT_TRUE(reader_.has_stopped());
   EXPECT_FALSE(reader_.end().gave_up);
+  EXPECT_LE(clock_.slept(), 0.001) << "it waits no longer than the reader takes";
+}
+
+/// Reads on this thread: the clock moves on by 1 s with each look, of which the first begins the wait.
+class ReadOnHost : public testing::Test {
+ protected:
+  ReadOnHost() {
+    task_.flag = &flag_;
+    task_.limit_ns = 5;
+  }
+
+  void read() {
+    read_on_host(
+        task_, words_, [this] { return time_ns_++; }, [this] { pause_(); });
+  }
+
+  std::uint64_t flag_ = 0;
+  std::uint64_t time_ns_ = 1000;
+  ReaderTask task_;
+  ReaderWords words_{};
+  std::function<void()> pause_ = [] {};
+};
+
+TEST_F(ReadOnHost, GivesUpWhenMoreThanTheLimitHasPassed) {
+  int pauses = 0;
+  pause_ = [&] { ++pauses; };
+  read();
+  EXPECT_TRUE(words_.findings.gave_up);
+  EXPECT_EQ(words_.ended, 1U);
+  EXPECT_EQ(pauses, 5);
+}
+
+TEST_F(ReadOnHost, HasPatienceAnewWithEveryMessage) {
+  int pauses = 0;
+  pause_ = [&] {
+    if (++pauses % 4 == 0 && flag_ < 3) ++flag_;
+  };
+  read();
+  EXPECT_TRUE(words_.findings.gave_up);
+  EXPECT_EQ(words_.seen, 3U);
+  EXPECT_EQ(pauses, 3 * 4 + 5);
+}
+
+TEST_F(ReadOnHost, EndsWhenItIsToldTo) {
+  pause_ = [&] { words_.abort = 1; };
+  read();
+  EXPECT_FALSE(words_.findings.gave_up);
+  EXPECT_EQ(words_.ended, 1U);
 }
 
 TEST_F(Messages, MayBeginAnew) {
@@ -182,10 +234,9 @@ TEST(HostReader, EndsWithItsObject) {
 }
 
 TEST(HostReader, AnswersTheProcessor) {
+  const ScriptedClock clock;
   HostReader reader;
-  const Seconds round_trip = reader.round_trip(100, kLimit);
-  EXPECT_GT(round_trip, 0);
-  EXPECT_LT(round_trip, 1);
+  EXPECT_EQ(reader.round_trip(100, kLimit), 0) << "the clock stands still";
   EXPECT_FALSE(reader.reads());
 }
 
@@ -204,14 +255,57 @@ class Absent final : public Reader {
 };
 
 TEST(Reader, ThatDoesNotAnswerIsGivenUp) {
+  const ScriptedClock clock(1000, 1);
   Absent reader;
   try {
-    (void)reader.round_trip(1, 0.01);
+    (void)reader.round_trip(1, 5);
     FAIL() << "nobody answered";
   } catch (const Error& error) {
     EXPECT_EQ(error.status(), ExitStatus::kTimeout);
-    EXPECT_NE(std::string(error.what()).find("nobody has not answered"), std::string::npos) << error.what();
+    EXPECT_STREQ(error.what(), "nobody has not answered the processor for 5 s");
   }
+  EXPECT_EQ(clock.readings(), 7);  // 1 to begin with, those 1 to 5 s later, and the one behind the limit
+}
+
+TEST(Reader, ThatDoesNotEndIsWaitedForAMoment) {
+  const ScriptedClock clock;
+  Absent reader;
+  reader.abandon();
+  EXPECT_EQ(clock.slept(), 0) << "it does not read";
+  reader.begin({});
+  reader.abandon();
+  EXPECT_NEAR(clock.slept(), 1, 1e-9);
+}
+
+/// Answers at once, and lets the clock show how long that took.
+class Echo final : public Reader {
+ public:
+  explicit Echo(ScriptedClock& clock) : clock_(clock) {}
+  [[nodiscard]] std::string description() const override { return "an echo"; }
+  std::function<Seconds(std::uint64_t)> takes;  ///< by number of the message
+
+ private:
+  [[nodiscard]] ReaderWords& words() const override {
+    if (words_.asked != words_.seen && words_.asked != 0) {
+      words_.seen = words_.asked;
+      clock_.advance(takes(words_.seen));
+    }
+    return words_;
+  }
+  [[nodiscard]] std::uint64_t* asked() const override { return &words_.asked; }
+  void launch(const ReaderTask&) override {}
+  void join() override {}
+
+  ScriptedClock& clock_;
+  mutable ReaderWords words_{};
+};
+
+TEST(Reader, RoundTripIsTheMedianOfThoseAfterTheFirstSixteen) {
+  ScriptedClock clock;
+  Echo reader(clock);
+  const std::vector<Seconds> timed = {9, 1, 5, 3, 7};
+  reader.takes = [&](std::uint64_t number) { return number <= 16 ? 10 : timed.at(number - 17); };
+  EXPECT_EQ(reader.round_trip(5, 10), 5);
 }
 
 }  // namespace reader_test

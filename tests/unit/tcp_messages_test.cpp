@@ -1,15 +1,17 @@
 // What travels over TCP connections, and in which order.
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <thread>
 #include <vector>
 
+#include "asleep.h"
 #include "tcp_test_support.h"
 
 using namespace fabricbench;
@@ -76,7 +78,7 @@ TEST_P(TcpStreams, SendAndReceiveInTurn) {
 
 /// Rank 1 holds back what it receives until it has what rank 0 has to say at last, so that rank 0's sends cannot end.
 TEST_P(TcpStreams, TellWhenAllIsReceivedThoughSendsGoOn) {
-  constexpr std::size_t kMuch = 64 * kMiB;  // more than all buffers between the two take
+  constexpr std::size_t kMuch = 8 * kMiB;  // more than all buffers between the two take
   TcpSettings settings = with_streams(GetParam());
   settings.socket_buffer = 64 * kKiB;
   std::atomic<bool> received = false;
@@ -116,11 +118,19 @@ TEST_P(TcpStreams, SendWhileTheyWaitForWhatTheyReceive) {
   }));
 }
 
+/// One of them each round comes when the others wait there, or wait for it behind a barrier that let them through.
 TEST_P(TcpStreams, PassABarrierWhenAllRanksHaveReachedIt) {
   std::atomic<int> reached = 0;
+  std::array<std::atomic<pid_t>, 3> threads{};
   expect_success(run(3, with_streams(GetParam()), [&](int rank, TcpSession& session) {
+    threads[static_cast<std::size_t>(rank)] = gettid();
     for (int round = 1; round <= 20; ++round) {
-      if (rank == round % 3) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      if (rank == round % 3) {
+        while (reached < 3 * round - 1) std::this_thread::yield();
+        for (const pid_t thread : threads) {
+          if (thread != gettid()) wait_until_asleep(thread);
+        }
+      }
       ++reached;
       session.backend(0).barrier();
       EXPECT_GE(reached, 3 * round);

@@ -7,9 +7,13 @@
 #include <unistd.h>
 
 #include <stdexcept>
+#include <string>
 
+#include "common/harness/progress.h"
 #include "scoped_variable.h"
+#include "scripted_clock.h"
 
+using fabricbench::ProgressLine;
 using fabricbench::wants_colour;
 
 namespace terminal_test {
@@ -91,6 +95,45 @@ TEST(Colour, TakesATerminalOfTheLauncherToo) {
   EXPECT_TRUE(launched_process_wants_colour(outputs.terminal(), outputs.terminal()));
   EXPECT_FALSE(launched_process_wants_colour(outputs.terminal(), outputs.file()));
   EXPECT_FALSE(launched_process_wants_colour(outputs.file(), outputs.terminal()));
+}
+
+/// What is written to stderr meanwhile.
+template <typename Action>
+std::string written_by(Action action) {
+  testing::internal::CaptureStderr();
+  action();
+  return testing::internal::GetCapturedStderr();
+}
+
+TEST(ProgressLine, IsWrittenAtMostFiveTimesASecond) {
+  fabricbench::test::ScriptedClock clock;
+  ProgressLine line(true, "steps");
+  EXPECT_EQ(written_by([&] { line.show(1, 9, 12.3); }), "\r# measured 1 of 9 steps, about 12 s left   ");
+  clock.advance(0.1875);
+  EXPECT_EQ(written_by([&] { line.show(2, 9, 10); }), "");
+  clock.advance(0.0625);
+  EXPECT_EQ(written_by([&] { line.show(3, 9, 8); }), "\r# measured 3 of 9 steps, about 8 s left   ");
+  clock.advance(0.1875);
+  EXPECT_EQ(written_by([&] { line.show(4, 9, 6); }), "") << "from the last line on";
+}
+
+TEST(ProgressLine, IsClearedOnceAndOnlyWhereItStands) {
+  fabricbench::test::ScriptedClock clock;
+  ProgressLine line(true);
+  EXPECT_EQ(written_by([&] { line.clear(); }), "");
+  (void)written_by([&] { line.show(1, 2, 3); });
+  EXPECT_EQ(written_by([&] { line.clear(); }), "\r" + std::string(60, ' ') + "\r");
+  EXPECT_EQ(written_by([&] { line.clear(); }), "");
+  EXPECT_EQ(written_by([&] { line.show(2, 2, 0); }), "") << "too soon, though it was cleared";
+}
+
+TEST(ProgressLine, IsNotWrittenWhereNobodyWatches) {
+  ProgressLine line(false);
+  EXPECT_EQ(written_by([&] {
+              line.show(1, 2, 3);
+              line.clear();
+            }),
+            "");
 }
 
 }  // namespace terminal_test

@@ -15,6 +15,7 @@
 #include "common/verbs/verbs_backend.h"
 #include "common/verbs/verbs_session.h"
 #include "fake_endpoint.h"
+#include "scripted_clock.h"
 
 using namespace fabricbench;
 using namespace fabricbench::test;
@@ -69,7 +70,7 @@ class BackendPair : public testing::Test {
  protected:
   static FlowSettings settings_of(Verb verb) {
     FlowSettings settings{.verb = verb};
-    settings.options.stall_timeout = 0.05;
+    settings.options.stall_timeout = 5;
     if (verb == Verb::kSend) settings.receive_depth = 64;
     return settings;
   }
@@ -212,13 +213,16 @@ TEST_F(BackendPair, SeesAWriteByItsLastByteAndLeavesTheDataWhole) {
 
 TEST_F(BackendPair, GivesUpOnAWriteThatDoesNotCome) {
   open(settings_of(Verb::kWrite));
+  const ScriptedClock clock(1000, 1);
   try {
     second_->backend.recv(second_->received.data(), kBytes, DataType::kInt8, 0);
     FAIL() << "nothing was sent";
   } catch (const Error& error) {
     EXPECT_EQ(error.status(), ExitStatus::kTimeout);
-    EXPECT_NE(std::string(error.what()).find("a write to arrive"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("waited 5 s in vain for a write to arrive"), std::string::npos)
+        << error.what();
   }
+  EXPECT_EQ(clock.readings(), 6);  // one to begin with, and those 1 to 5 s later
 }
 
 TEST_F(BackendPair, AnswersASendWithAnother) {

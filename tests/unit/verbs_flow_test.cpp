@@ -11,6 +11,7 @@
 #include "common/verbs/datagrams.h"
 #include "common/verbs/flow.h"
 #include "fake_endpoint.h"
+#include "scripted_clock.h"
 
 using namespace fabricbench;
 using namespace fabricbench::test;
@@ -18,11 +19,14 @@ using namespace fabricbench::verbs;
 
 namespace verbs_flow_test {
 
+constexpr Seconds kLimit = 5;
+constexpr int kPollsPerLook = 1000;  // at the clock
+
 FlowSettings writes(std::int64_t depth, std::int64_t moderation = 1) {
   FlowSettings settings{.verb = Verb::kWrite};
   settings.options.depth = depth;
   settings.options.moderation = moderation;
-  settings.options.stall_timeout = 0.05;
+  settings.options.stall_timeout = kLimit;
   return settings;
 }
 
@@ -36,7 +40,7 @@ FlowSettings sends(std::int64_t receive_depth) {
 FlowSettings datagrams(std::int64_t receive_depth) {
   FlowSettings settings = sends(receive_depth);
   settings.transport = Transport::kUd;
-  settings.datagram_patience = 0.01;
+  settings.datagram_patience = kLimit;
   return settings;
 }
 
@@ -211,6 +215,7 @@ TEST(FlowAgain, IsLeftToACommonStartWhereMoreChangesThanTheNumber) {
 }
 
 TEST(FlowStall, EndsTheJobWhereNothingCompletesAnyMore) {
+  const ScriptedClock clock(1000, 1);
   FakeEndpoint endpoint;
   endpoint.polled_at_once = 0;
   Flow flow(endpoint, writes(4));
@@ -220,12 +225,32 @@ TEST(FlowStall, EndsTheJobWhereNothingCompletesAnyMore) {
     FAIL() << "it came to an end";
   } catch (const Error& error) {
     EXPECT_EQ(error.status(), ExitStatus::kTimeout);
-    EXPECT_NE(std::string(error.what()).find("the other end is a fake"), std::string::npos) << error.what();
+    EXPECT_EQ(
+        std::string(error.what()).find("verbs: waited 5 s in vain for requests to complete; the other end is a fake"),
+        0U)
+        << error.what();
   }
+  // The first reading begins the wait, and each look takes another one: 1 to 5 s later.
+  EXPECT_EQ(clock.readings(), 6);
+  EXPECT_EQ(endpoint.polls, 5 * kPollsPerLook);
+}
+
+TEST(FlowStall, IsNotLookedForWhereThereIsNoLimit) {
+  const ScriptedClock clock(1000, 1000);
+  FakeEndpoint endpoint;
+  endpoint.polled_at_once = 0;
+  endpoint.before_poll = [&] { endpoint.polled_at_once = endpoint.polls < 10 * kPollsPerLook ? 0 : 1; };
+  FlowSettings settings = writes(4);
+  settings.options.stall_timeout = 0;
+  Flow flow(endpoint, settings);
+  start(flow, 1);
+  flow.finish();
+  EXPECT_GE(endpoint.polls, 10 * kPollsPerLook);
 }
 
 TEST(FlowStall, OfUcSaysThatMessagesMayHaveBeenLost) {
   for (const Transport transport : {Transport::kRc, Transport::kUc}) {
+    const ScriptedClock clock(1000, kLimit);
     FakeEndpoint endpoint;
     FlowSettings settings = sends(16);
     settings.transport = transport;
@@ -245,26 +270,38 @@ TEST(FlowStall, OfUcSaysThatMessagesMayHaveBeenLost) {
 TEST(FlowStall, IsNoneWhereEverySoOftenSomethingCompletes) {
   FakeEndpoint endpoint;
   endpoint.polled_at_once = 0;
-  endpoint.before_poll = [&] { endpoint.polled_at_once = endpoint.polls % 5000 == 0 ? 1 : 0; };
-  FlowSettings settings = writes(1);
-  settings.options.stall_timeout = 2;
-  Flow flow(endpoint, settings);
+  endpoint.before_poll = [&] { endpoint.polled_at_once = endpoint.polls % (5 * kPollsPerLook) == 0 ? 1 : 0; };
+  const ScriptedClock clock(1000, 1);  // so that each completion takes 4 of the 5 s
+  Flow flow(endpoint, writes(1));
   start(flow, 20);
   flow.finish();
   EXPECT_EQ(endpoint.posts.size(), 20U);
+  EXPECT_GT(clock.shows(), 1000 + 10 * kLimit);
 }
 
 TEST(FlowEvents, AreSleptForWhereNothingHasCompleted) {
   FakeEndpoint endpoint;
   endpoint.polled_at_once = 0;
   endpoint.before_poll = [&] { endpoint.polled_at_once = endpoint.polls % 3 == 0 ? 1 : 0; };
+  const ScriptedClock clock;
   FlowSettings settings = writes(1);
   settings.options.events = true;
-  settings.options.stall_timeout = 5;
   Flow flow(endpoint, settings);
   start(flow, 10);
   flow.finish();
   EXPECT_GT(endpoint.sleeps, 10);
+}
+
+TEST(FlowEvents, AreWaitedForNoLongerThanAnythingElse) {
+  const ScriptedClock clock(1000, 1);
+  FakeEndpoint endpoint;
+  endpoint.polled_at_once = 0;
+  FlowSettings settings = writes(1);
+  settings.options.events = true;
+  Flow flow(endpoint, settings);
+  start(flow, 1);
+  EXPECT_THROW(flow.finish(), Error);
+  EXPECT_EQ(endpoint.sleeps, 5);
 }
 
 /// Two ends of messages.
@@ -325,6 +362,7 @@ TEST(FlowReceives, OfOneQueueForAllAreAsManyHoweverManyQueuePairsTakeThem) {
 }
 
 TEST(FlowDatagrams, ThatShareReceivesAreStillCountedByQueuePair) {
+  const ScriptedClock clock(1000, 1);
   FlowSettings settings = datagrams(64);
   settings.options.shared_receives = true;
   Ends ends(settings, 4);
@@ -342,7 +380,33 @@ TEST(FlowDatagrams, AreCountedWhereNoneIsLost) {
   EXPECT_EQ(ends.receiver.lost(), 0U);
 }
 
+/// A datagram is given up when none has come for the patience, which begins anew with each that comes.
+TEST(FlowDatagrams, AreWaitedForAsLongAsTheirPatience) {
+  Ends ends(datagrams(64));
+  ends.sender_end.arrivals = [](std::size_t number) { return number == 0 ? 0 : 1; };
+  const auto send = [&] {
+    ends.sender.start({ends.message.data(), 64, 1}, {});
+    ends.sender.flush();
+  };
+  const ScriptedClock clock(1000, 1);
+  send();  // the one that is lost
+  for (int i = 0; i < 4; ++i) ends.receiver.expect();
+  const int polls = ends.receiver_end.polls;
+  ends.receiver_end.before_poll = [&, next = 1]() mutable {
+    const int waited = ends.receiver_end.polls - polls;
+    if (next > 3 || waited < next * 4 * kPollsPerLook) return;
+    ++next;
+    send();
+  };
+  ends.receiver.finish();
+  EXPECT_EQ(ends.receiver.lost(), 1U);
+  const int waited = ends.receiver_end.polls - polls;
+  EXPECT_GT(waited, (12 + 4) * kPollsPerLook) << "and for the last one as long as for the others";
+  EXPECT_LT(waited, (12 + 7) * kPollsPerLook);
+}
+
 TEST(FlowDatagrams, ThatAreLostAreCountedAndHoldNothingUp) {
+  const ScriptedClock clock(1000, 1);
   Ends ends(datagrams(64));
   ends.sender_end.arrivals = [](std::size_t number) { return number % 10 == 3 ? 0 : 1; };
   ends.exchange(100);
@@ -360,6 +424,7 @@ TEST(FlowDatagrams, ThatComeTwiceAreCountedOnce) {
 }
 
 TEST(FlowDatagrams, OfALatencyAreGivenUpOneByOne) {
+  const ScriptedClock clock(1000, 1);
   FlowSettings settings = datagrams(64);
   settings.latency = true;
   Ends ends(settings);

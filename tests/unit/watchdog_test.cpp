@@ -103,6 +103,64 @@ TEST(WhoIsMissing, NeverShowsAnExponent) {
       << who_is_missing(reports, names_of(2))[0];
 }
 
+using Action = StallDetector::Action;
+
+TEST(StallDetector, ReportsFromHalfOfTheTimeOnAndEndsWhenAllHasPassed) {
+  StallDetector detector(0, 8, {.steps = 5, .time = 100, .awake = 0});
+  const struct {
+    Seconds time;
+    Action action;
+  } looks[] = {{101, Action::kNothing}, {103.999, Action::kNothing}, {104, Action::kReport},
+               {105, Action::kReport},  {107.999, Action::kReport},  {108, Action::kEnd}};
+  for (const auto& [time, action] : looks) {
+    const StallDetector::Stall stall = detector.look({.steps = 5, .time = time, .awake = 0});
+    EXPECT_EQ(stall.action, action) << time;
+    EXPECT_EQ(stall.stuck_s, time - 100);
+  }
+}
+
+TEST(StallDetector, LeavesTheFirstWordToRankZero) {
+  for (const int rank : {1, 2, 1000}) {
+    StallDetector detector(rank, 8, {.steps = 5, .time = 100, .awake = 0});
+    EXPECT_EQ(detector.look({.steps = 5, .time = 104, .awake = 0}).action, Action::kReport);
+    EXPECT_EQ(detector.look({.steps = 5, .time = 111.999, .awake = 0}).action, Action::kReport);
+    EXPECT_EQ(detector.look({.steps = 5, .time = 112, .awake = 0}).action, Action::kEnd);  // 8 * 1.25 + 2
+  }
+}
+
+TEST(StallDetector, BeginsAnewWithEveryProgress) {
+  StallDetector detector(0, 8, {.steps = 5, .time = 100, .awake = 50});
+  EXPECT_EQ(detector.look({.steps = 5, .time = 107, .awake = 50}).action, Action::kReport);
+  const StallDetector::Stall gone_on = detector.look({.steps = 6, .time = 108, .awake = 54});
+  EXPECT_EQ(gone_on.action, Action::kNothing);
+  EXPECT_EQ(gone_on.stuck_s, 0);
+  EXPECT_EQ(detector.look({.steps = 6, .time = 111, .awake = 54}).action, Action::kNothing);
+  const StallDetector::Stall stuck = detector.look({.steps = 6, .time = 112, .awake = 55});
+  EXPECT_EQ(stuck.action, Action::kReport);
+  EXPECT_EQ(stuck.stuck_s, 4);
+  EXPECT_EQ(stuck.busy, 0.25);  // 1 of the 4 seconds since then
+  EXPECT_EQ(detector.look({.steps = 6, .time = 116, .awake = 55}).action, Action::kEnd);
+}
+
+TEST(StallDetector, TakesANumberOfStepsThatWentBackForProgressToo) {
+  StallDetector detector(0, 8, {.steps = 5, .time = 100, .awake = 0});
+  EXPECT_EQ(detector.look({.steps = 4, .time = 109, .awake = 0}).action, Action::kNothing);
+}
+
+TEST(StallDetector, SaysHowMuchOfTheTimeTheMainThreadWasAwake) {
+  StallDetector detector(3, 8, {.steps = 5, .time = 100, .awake = 20});
+  EXPECT_EQ(detector.look({.steps = 5, .time = 105, .awake = 25}).busy, 1);
+  EXPECT_EQ(detector.look({.steps = 5, .time = 110, .awake = 25}).busy, 0.5);
+  EXPECT_EQ(detector.look({.steps = 5, .time = 114, .awake = 25.07}).busy, (25.07 - 20) / 14);
+}
+
+TEST(StallDetector, LooksEightTimesBeforeTheEndButNotTooOftenOrTooRarely) {
+  const auto interval = [](Seconds timeout) { return StallDetector(0, timeout, {}).interval(); };
+  EXPECT_EQ(interval(4), 0.5);
+  EXPECT_EQ(interval(0.1), 0.05);
+  EXPECT_EQ(interval(60), 1);
+}
+
 TEST(Heartbeat, CountsStepsAndSaysWhatIsDone) {
   Heartbeat heartbeat;
   EXPECT_EQ(heartbeat.steps(), 0U);

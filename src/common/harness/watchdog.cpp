@@ -37,10 +37,6 @@ const char* words_for(Phase phase) {
   return "starting up";
 }
 
-Seconds since(SteadyClock::time_point moment) {
-  return std::chrono::duration<Seconds>(SteadyClock::now() - moment).count();
-}
-
 /// What the first process knows, on every process.
 std::vector<std::string> known_to_all(const mpi::Communicator& world, const std::vector<std::string>& names) {
   std::istringstream lines(world.broadcast(fmt::format("{}", fmt::join(names, "\n"))));
@@ -107,26 +103,21 @@ std::string Watchdog::activity() const {
   return state.empty() ? heartbeat_.activity() : fmt::format("{} ({})", heartbeat_.activity(), state);
 }
 
+StallDetector::Sight Watchdog::sight() const {
+  const std::chrono::duration<Seconds> time = SteadyClock::now().time_since_epoch();
+  return {heartbeat_.steps(), time.count(), time_awake()};
+}
+
 void Watchdog::watch() {
-  const std::chrono::duration<Seconds> interval(std::clamp(timeout_ / 8, 0.05, 1.0));
-  // Other ranks give rank 0, which knows more, the time to speak first.
-  const Seconds patience = rank_ == 0 ? timeout_ : timeout_ * 1.25 + 2;
-  auto last_progress = SteadyClock::now();
-  std::uint64_t last_steps = heartbeat_.steps();
-  Seconds awake = time_awake();
+  StallDetector detector(rank_, timeout_, sight());
+  const std::chrono::duration<Seconds> interval(detector.interval());
   std::unique_lock lock(mutex_);
   while (!stop_.wait_for(lock, interval, [this] { return stopping_; })) {
-    if (const std::uint64_t steps = heartbeat_.steps(); steps != last_steps) {
-      last_steps = steps;
-      last_progress = SteadyClock::now();
-      awake = time_awake();
-      continue;
-    }
-    const Seconds stuck = since(last_progress);
-    if (stuck >= timeout_ / 2) {
-      roll_call_.report({last_steps, stuck, activity(), (time_awake() - awake) / stuck});
-    }
-    if (stuck >= patience) end_job(stuck);
+    const StallDetector::Sight seen = sight();
+    const StallDetector::Stall stall = detector.look(seen);
+    if (stall.action == StallDetector::Action::kNothing) continue;
+    roll_call_.report({seen.steps, stall.stuck_s, activity(), stall.busy});
+    if (stall.action == StallDetector::Action::kEnd) end_job(stall.stuck_s);
   }
 }
 

@@ -15,6 +15,7 @@
 
 #include "common/core/units.h"
 #include "common/harness/roll_call.h"
+#include "common/harness/stall_detector.h"
 #include "common/mpi/communicator.h"
 
 namespace fabricbench {
@@ -46,7 +47,7 @@ class Heartbeat {
 
 /// Ends the job when a rank has made no progress for `timeout` seconds, and says which ranks the others were
 /// waiting for. A thread on every rank watches that rank's heartbeat; when half the time has passed it reports
-/// to rank 0 by the roll call, beside MPI, which may itself be what hangs. Exit status 4.
+/// to rank 0 by the roll call, beside MPI, which may itself be what hangs. Exit status 4. StallDetector decides.
 class Watchdog {
  public:
   /// Collective. `names`: of the processes, such as `rank 3 on node-07`, on the first of them. `state` tells more of
@@ -63,6 +64,7 @@ class Watchdog {
   void watch();
   [[nodiscard]] std::string activity() const;
   [[nodiscard]] Seconds time_awake() const;
+  [[nodiscard]] StallDetector::Sight sight() const;
   [[noreturn]] void end_job(Seconds stuck);
 
   const Heartbeat& heartbeat_;

@@ -13,6 +13,17 @@ constexpr auto kInterval = std::chrono::milliseconds(50);
 
 }  // namespace
 
+void AgreementLimit::arm(Seconds limit, std::string text) {
+  deadline_ = now() + limit;
+  text_ = std::move(text);
+}
+
+std::optional<std::string> AgreementLimit::take_passed() {
+  if (!deadline_ || now() < *deadline_) return std::nullopt;
+  deadline_.reset();
+  return text_;
+}
+
 AgreementWatch::AgreementWatch(std::function<void(const std::string&)> end)
     : end_(std::move(end)), thread_([this] { watch(); }) {}
 
@@ -27,21 +38,18 @@ AgreementWatch::~AgreementWatch() {
 
 void AgreementWatch::arm(Seconds limit, std::string text) {
   const std::lock_guard lock(mutex_);
-  deadline_ = now() + limit;
-  text_ = std::move(text);
+  limit_.arm(limit, std::move(text));
 }
 
 void AgreementWatch::disarm() {
   const std::lock_guard lock(mutex_);
-  deadline_ = 0;
+  limit_.disarm();
 }
 
 void AgreementWatch::watch() {
   std::unique_lock lock(mutex_);
   while (!stop_.wait_for(lock, kInterval, [this] { return stopping_; })) {
-    if (deadline_ == 0 || now() < deadline_) continue;
-    deadline_ = 0;
-    end_(text_);
+    if (const auto passed = limit_.take_passed()) end_(*passed);
   }
 }
 

@@ -3,12 +3,27 @@
 #include <condition_variable>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 
 #include "common/core/units.h"
 
 namespace fabricbench {
+
+/// A time limit on the clock of now(), and what to say where it passes.
+class AgreementLimit {
+ public:
+  /// From now on; takes the place of the one before.
+  void arm(Seconds limit, std::string text);
+  void disarm() { deadline_.reset(); }
+  /// What to say, once for each limit that has passed.
+  [[nodiscard]] std::optional<std::string> take_passed();
+
+ private:
+  std::optional<Seconds> deadline_;
+  std::string text_;
+};
 
 /// A time limit for going on together with another process, which may hang or be gone, in calls of MPI that would wait
 /// for ever.
@@ -30,8 +45,7 @@ class AgreementWatch {
   std::mutex mutex_;
   std::condition_variable stop_;
   bool stopping_ = false;
-  Seconds deadline_ = 0;  // 0: none
-  std::string text_;
+  AgreementLimit limit_;
   std::thread thread_;
 };
 

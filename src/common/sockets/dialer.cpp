@@ -91,10 +91,14 @@ Attempt attempt(const Callee& callee, const Endpoint& endpoint, int stream, cons
 
 }  // namespace
 
+Seconds Dialing::share(std::size_t endpoints) const {
+  return limit_s / static_cast<double>(std::max<std::size_t>(endpoints, 1));
+}
+
 std::vector<Socket> dial(const Callee& callee, const Dialing& dialing) {
   std::vector<Socket> streams;
   std::vector<std::string> tried;
-  const Seconds share = dialing.limit_s / static_cast<double>(std::max<std::size_t>(callee.endpoints.size(), 1));
+  const Seconds share = dialing.share(callee.endpoints.size());
   for (const Endpoint& endpoint : callee.endpoints) {
     while (streams.size() < static_cast<std::size_t>(dialing.streams)) {
       Attempt made = attempt(callee, endpoint, static_cast<int>(streams.size()), dialing, now() + share);

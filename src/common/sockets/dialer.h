@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -18,6 +19,9 @@ struct Dialing {
   std::vector<Address> sources;  ///< the addresses to connect from; empty: as the kernel routes
   Bytes buffer = 0;              ///< as make_socket takes it
   Seconds limit_s = 10;          ///< for all attempts on one connection together
+
+  /// What an attempt on each of so many endpoints may take.
+  [[nodiscard]] Seconds share(std::size_t endpoints) const;
 };
 
 /// The rank that is to be connected to.

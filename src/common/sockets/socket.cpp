@@ -28,12 +28,6 @@ timeval to_timeval(Seconds limit) {
   return value;
 }
 
-int milliseconds_until(Seconds deadline) {
-  if (deadline == 0) return -1;
-  const double left = std::ceil((deadline - now()) * 1000);
-  return static_cast<int>(std::clamp(left, 0.0, 1e9));
-}
-
 }  // namespace
 
 Socket::~Socket() {
@@ -71,9 +65,15 @@ int option(const Socket& socket, int level, int name, std::string_view what) {
   return value;
 }
 
+int poll_milliseconds(Seconds deadline) {
+  if (deadline == 0) return -1;
+  const double left = std::ceil((deadline - now()) * 1000);
+  return static_cast<int>(std::clamp(left, 0.0, 1e9));
+}
+
 bool poll_until(std::span<pollfd> waited_for, Seconds deadline) {
   while (true) {
-    const int happened = ::poll(waited_for.data(), waited_for.size(), milliseconds_until(deadline));
+    const int happened = ::poll(waited_for.data(), waited_for.size(), poll_milliseconds(deadline));
     if (happened >= 0) return happened > 0;
     if (errno != EINTR) check(happened, "poll");
   }

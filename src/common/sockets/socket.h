@@ -40,6 +40,10 @@ void make_ready(const Socket& socket, Seconds limit);
 void set_option(const Socket& socket, int level, int name, int value, std::string_view what);
 [[nodiscard]] int option(const Socket& socket, int level, int name, std::string_view what);
 
+/// What poll(2) takes for a wait until `deadline` on the clock of now(): rounded up, so that it does not end too early;
+/// 0 where that has passed, and -1, for ever, where `deadline` is 0.
+[[nodiscard]] int poll_milliseconds(Seconds deadline);
+
 /// Waits until `deadline` on the clock of now(), 0 for no deadline; whether something happened before.
 [[nodiscard]] bool poll_until(std::span<pollfd> waited_for, Seconds deadline);
 

@@ -76,8 +76,7 @@ class Access {
 bool can_reach(int device, int peer) { return device != peer && std::getenv("FAKE_CUDA_NO_PEERS") == nullptr; }
 
 cudaError_t copy(const Copied& copied, int device) {
-  using Clock = std::chrono::steady_clock;
-  const auto began = Clock::now();
+  const double began_s = stream_time_s();
   const int on_host = number_on_host(device);
   const bool hangs = has_fault("hang", on_host, copied.bytes);
   if (hangs) ++hanging;
@@ -86,10 +85,7 @@ cudaError_t copy(const Copied& copied, int device) {
   if (hangs) --hanging;
   if (has_fault("wrong", on_host, copied.bytes)) static_cast<unsigned char*>(copied.into)[copied.bytes - 1] ^= 1;
   const double speed = speed_of(on_host, copied.kind);
-  if (speed > 0) {
-    const std::chrono::duration<double> time(static_cast<double>(copied.bytes) / speed);
-    std::this_thread::sleep_until(began + std::chrono::duration_cast<Clock::duration>(time));
-  }
+  if (speed > 0) spend_since(began_s, static_cast<double>(copied.bytes) / speed);
   return cudaSuccess;
 }
 

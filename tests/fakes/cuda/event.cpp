@@ -1,11 +1,7 @@
-#include <chrono>
-
 #include "state.h"
 
 namespace fake_cuda {
 namespace {
-
-double now_s() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 bool is_complete(const Record& record) { return record.completed == record.asked; }
 
@@ -39,7 +35,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   return enqueue(stream, [record, own] {
     const std::lock_guard lock(record->mutex);
     record->completed = own;
-    record->time_s = now_s();
+    record->time_s = stream_time_s();
     record->changed.notify_all();
     return cudaSuccess;
   });
@@ -79,6 +75,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
   return enqueue(stream, [record, awaited] {
     std::unique_lock lock(record->mutex);
     record->changed.wait(lock, [&] { return record->completed >= awaited; });
+    go_on_from(record->time_s);
     return cudaSuccess;
   });
 }

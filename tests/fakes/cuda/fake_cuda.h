@@ -31,6 +31,14 @@ cudaError_t fake_cuda_enqueue(cudaStream_t stream, const std::function<void()>& 
 /// The same, where the work can fail: the stream then fails as after a bad kernel, and says so at every later call.
 cudaError_t fake_cuda_enqueue_fallible(cudaStream_t stream, const std::function<cudaError_t()>& work);
 
+/// Time on the devices as a test says: `host_s` is the host's clock for kernels that have a limit, and of a stream time
+/// passes by its copies, by fake_cuda_spend, and by what it waits for: gates, events of other streams, its next work.
+/// nullptr: real time again, as at first. Not while a stream is busy.
+void fake_cuda_script_time(double (*host_s)());
+
+/// In a stream's work: takes so long.
+void fake_cuda_spend(double seconds);
+
 /// The number of the device that a stream belongs to; the current one for the default stream.
 int fake_cuda_device_of(cudaStream_t stream);
 

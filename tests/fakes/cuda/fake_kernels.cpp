@@ -100,24 +100,22 @@ cudaError_t launch_check(const void* buffer, std::size_t bytes, const Vector16* 
 
 cudaError_t launch_gate(GateFlags* flags, std::uint32_t generation, std::uint64_t limit_ns, cudaStream_t stream) {
   return fake_cuda::enqueue(stream, [=] {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::nanoseconds(limit_ns);
+    const double end_s = fake_cuda::host_time_s() + 1e-9 * static_cast<double>(limit_ns);
     while (!is_open(std::atomic_ref(flags->opened).load(std::memory_order_acquire), generation)) {
-      if (std::chrono::steady_clock::now() > end) {
+      if (fake_cuda::host_time_s() > end_s) {
         std::atomic_ref(flags->gave_up).store(generation, std::memory_order_release);
         break;
       }
       std::this_thread::yield();
     }
+    fake_cuda::go_on_from(fake_cuda::host_time_s());
     return cudaSuccess;
   });
 }
 
 cudaError_t launch_reader(const ReaderTask& task, ReaderWords* words, cudaStream_t stream) {
   return fake_cuda::enqueue(stream, [=] {
-    const auto now_ns = [] {
-      const auto time = std::chrono::steady_clock::now().time_since_epoch();
-      return static_cast<std::uint64_t>(std::chrono::nanoseconds(time).count());
-    };
+    const auto now_ns = [] { return static_cast<std::uint64_t>(fake_cuda::host_time_s() * 1e9); };
     const bool own_flag = task.flag == &words->asked || fake_cuda::is_device_memory(task.flag, sizeof *task.flag);
     if (!own_flag || (task.bytes > 0 && !fake_cuda::is_device_memory(task.payload, task.bytes))) {
       return cudaErrorIllegalAddress;

@@ -50,6 +50,16 @@ struct Copied {
   const char* kind;  // h2d, d2h, d2d or p2p
 };
 
+/// The host's clock, and that of the stream whose thread calls: the same one, unless a test scripts them.
+double host_time_s();
+double stream_time_s();
+/// What the calling thread's stream does next is not before `time_s`, where time is scripted.
+void go_on_from(double time_s);
+/// What the stream does next is `seconds` after `began_s`.
+void spend_since(double began_s, double seconds);
+/// The task, which begins when it is put into a stream, or later.
+Task not_before_its_launch(Task task);
+
 /// Copies as fast and as well as the environment says. `device` is this process's number of it.
 cudaError_t copy(const Copied& copied, int device);
 /// The host's number of a device that this process sees.

@@ -62,7 +62,7 @@ cudaError_t enqueue(cudaStream_t handle, Task task) {
   }
   const std::lock_guard lock(stream->queue->mutex);
   if (stream->queue->failure != cudaSuccess) return report(stream->queue->failure);
-  stream->queue->tasks.push_back(std::move(task));
+  stream->queue->tasks.push_back(not_before_its_launch(std::move(task)));
   stream->queue->changed.notify_all();
   return cudaSuccess;
 }

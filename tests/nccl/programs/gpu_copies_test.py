@@ -246,7 +246,6 @@ class Endings(CopyTest):  # 2 ranks, 120 s
         def check(ranks):
             result = self.launch("-T", LIMIT_S, ranks=ranks, FAKE_CUDA_DEVICES="2", FAKE_CUDA_COPY_FAULT="hang:1")
             self.assertEqual(result.status, TIMEOUT, result.stderr)
-            self.assertLess(result.seconds, LIMIT_S + 13)
             self.assertRegex("\n".join(self.said(result)),
                              r"gpu_copy_bw: rank \d on \S+: 256 KiB \S+ on GPU 1 \(0000:11:00\.0\).*: cuda: device 1 "
                              rf"has not finished what was started on it {LIMIT_S} s ago")

@@ -21,11 +21,10 @@ class GpuPairTest(GpuTest, PairTest):
     def run_pairs(self, name, *arguments, **how):
         return self.run_program(*arguments, program=str(PROGRAMS / name), **how)
 
-    def said(self, status, name, *arguments, within=15, **how):
-        """Ends with the status, in time. Returns what the program said on stderr."""
+    def said(self, status, name, *arguments, **how):
+        """Ends with the status. Returns what the program said on stderr."""
         result = self.run_pairs(name, *arguments, **how)
         self.assertEqual(result.status, status, result.stdout + result.stderr)
-        self.assertLess(result.seconds, within)
         return "\n".join(line for line in result.stderr.splitlines() if line.startswith((f"{name}: ", "fabricbench: ")))
 
     def refused_pairs(self, status, pattern, name, *arguments, **how):

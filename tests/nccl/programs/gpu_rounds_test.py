@@ -94,7 +94,6 @@ class Faults(GpuPairTest):  # 4 ranks, 120 s
             result = self.run_program(PROGRAMS / "send_recv_bw", *ONE, *pairs.split(), "-T", 2, "--json", file,
                                       ranks=ranks, program=str(wrapper), FAULTY_RANK=str(ranks - 1), FAULT=fault)
             self.assertEqual(result.status, status, result.stdout + result.stderr)
-            self.assertLess(result.seconds, 25)
             self.assertRegex(result.stderr, reason)
             lines = [json.loads(line) for line in file.read_text().splitlines()]
             self.assertEqual([line["kind"] for line in lines].count("end"), 1)

@@ -35,7 +35,6 @@ class Failures(GpuTest, Sweeping):  # 3 ranks, 120 s
 
     def end(self, status, *arguments, **how):
         result, lines = self.sweep_to_end(status, *QUICK, "--level", "gpu", *arguments, ranks=3, **how)
-        self.assertLess(result.seconds, 20)
         return result.stderr, lines
 
     def test_hang(self):
