@@ -5,8 +5,14 @@
 # shellcheck source=tests/cluster/hosts.sh
 source "$(dirname "${BASH_SOURCE[0]}")/hosts.sh"
 
-# More than that, and the job did not end by itself: run_on_hosts ended it.
-export run_timeout_s=40
+# More than that, and the job did not end by itself: run_on_hosts ended it, with this status of mpirun's. It is long, so
+# that only what hangs meets it, however busy the machine is.
+export run_timeout_s=240
+readonly kEndedByLimit=110
+
+# What is judged by a measurement is tried so often, since this machine may have had other things to do.
+readonly kTries=3
+words_of_test=("$@")
 
 program=
 mpi_options=() # for mpirun, before the program
@@ -25,6 +31,28 @@ fail() {
     exit 1
 }
 
+# try_again MESSAGE...: what was measured does not show what it should. The whole case begins anew, with new hosts, and
+# fails the last time. For judgements of a rate only: not in a subshell.
+try_again() {
+    local this=${FABRICBENCH_TRY:-1}
+    ((this < kTries)) || fail "$* ($kTries tries)"
+    echo "try $this of $kTries: $*; again"
+    clean_up
+    FABRICBENCH_TRY=$((this + 1)) exec "$0" "${words_of_test[@]}"
+}
+
+# judge MESSAGE ARGUMENT...: runs the Python on standard input. What load cannot change it asserts; where a measurement is
+# not what it should be, it ends by sys.exit(AGAIN).
+judge() {
+    local status=0
+    { echo 'AGAIN = 3' && cat; } | python3 - "${@:2}" || status=$?
+    case $status in
+        0) ;;
+        3) try_again "$1" ;;
+        *) fail "$1" ;;
+    esac
+}
+
 # expect_line FILE PATTERN
 expect_line() {
     grep -Eq -- "$2" "$1" || fail "no line of $(basename "$1") matches '$2'"
@@ -38,12 +66,21 @@ start() {
     job=$!
 }
 
-# Waits for the job, and prints its exit status.
+# Waits for the job, which has to end by itself.
 wait_for_job() {
     local status=0
     wait "$job" || status=$?
     job=
     job_status=$status
+    [[ $job_status -ne $kEndedByLimit ]] || fail "the job did not end by itself within $run_timeout_s s"
+}
+
+# wait_while_job_runs COMMAND...: until the command succeeds.
+wait_while_job_runs() {
+    until "$@"; do
+        kill -0 "$job" 2>/dev/null || fail "the job ended before this was true: $*"
+        sleep 0.05
+    done
 }
 
 # run RANKS OPTION...: a job that has to end well.
@@ -57,13 +94,14 @@ clean_up() {
     [[ -z $job ]] || kill -KILL "$job" 2>/dev/null || true
     remove_hosts
     [[ -z $directory ]] || rm -rf "$directory"
+    directory=
 }
 
 # A directory for the outputs; everything is removed at the end, whatever that is.
 make_directory() {
     trap clean_up EXIT
     trap 'exit 1' INT TERM HUP
-    directory=$(mktemp -d /tmp/fb-test.XXXXXX)
+    directory=$(mktemp -d "/tmp/fb-test.$$.XXXXXX")
     out=$directory/out err=$directory/err
     touch "$out" "$err"
 }

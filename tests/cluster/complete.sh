@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # usage: complete.sh PROGRAMS [OPTION]...
+#        complete.sh --list
 #
 # Every case of sweep_test.sh, both ways, over 16 hosts made of network namespaces: a line a case, with what was blamed and
 # how long it took. Takes about twenty minutes. The programs lie in the directory PROGRAMS.
@@ -7,6 +8,7 @@
 #   --hosts N     so many hosts (16)
 #   --only CASE   this case only, such as slow_nic; may be given again
 #   --way WAY     script or resident only
+#   --list        only print what would run: CASE WAY NUMBER
 #   --logs DIR    where the output of each case goes (default: results/cluster-DATE)
 #
 # Exit status: 0 all passed, 1 one failed, 2 usage, 77 this machine cannot make hosts.
@@ -37,18 +39,24 @@ run_case() {
         "$(grep -E '^blamed: ' "$log" | tail -n 1 || grep -m 1 '^failed: ' "$log" || echo "exit status $status")"
 }
 
-run_all() {
-    local case way run
+# CASE WAY NUMBER of every run.
+list_all() {
+    local case way run runs
     for way in "${ways[@]}"; do
         for case in "${cases[@]}"; do
             [[ $case != broken_off || $way == script ]] || continue
-            if [[ $case != clean ]]; then
-                run_case "$case" "$way" 1
-                continue
-            fi
-            for ((run = 1; run <= kCleanRuns; ++run)); do run_case clean "$way" "$run"; done
+            runs=1
+            [[ $case != clean ]] || runs=$kCleanRuns
+            for ((run = 1; run <= runs; ++run)); do echo "$case $way $run"; done
         done
     done
+}
+
+run_all() {
+    local case way run
+    while read -r case way run; do
+        run_case "$case" "$way" "$run"
+    done < <(list_all)
 }
 
 usage_error() {
@@ -57,7 +65,7 @@ usage_error() {
 }
 
 main() {
-    local programs='' hosts=16 cases=() ways=(script resident) logs='' failures=0
+    local programs='' hosts=16 cases=() ways=(script resident) logs='' failures=0 mode=run
     while (($# > 0)); do
         case $1 in
             --hosts | --only | --way | --logs)
@@ -69,14 +77,19 @@ main() {
                     --logs) logs=$2 ;;
                 esac
                 shift ;;
+            --list) mode=list ;;
             -*) usage_error "there is no option $1" ;;
             *) programs=$1 ;;
         esac
         shift
     done
+    if [[ ${#cases[@]} -eq 0 ]]; then cases=("${kCases[@]}" "${kScriptCases[@]}" clean); fi
+    if [[ $mode == list ]]; then
+        list_all
+        return
+    fi
     [[ -x $programs/pairwise_bw && -x $programs/find_slow_links ]] || usage_error "'$programs' is no directory with the programs"
     programs=$(realpath "$programs")
-    if [[ ${#cases[@]} -eq 0 ]]; then cases=("${kCases[@]}" "${kScriptCases[@]}" clean); fi
     logs=${logs:-$folder/../../results/cluster-$(date +%Y%m%d-%H%M%S)}
     mkdir -p "$logs"
     logs=$(realpath "$logs")

@@ -10,14 +10,18 @@
 #                             limits what it sends there
 #   shape_way FROM TO RATE REST
 #                             limits what host number FROM sends to host number TO at e0 to RATE, and to all others to REST
+#   sent_bytes HOST DEVICE    what left the queue that shapes there, with all headers; HOST may be the switch
+#   dropped_packets HOST DEVICE
+#                             and what found no room in it
 #   separate_hosts A B        nothing gets from host number A to number B, or back
 #   remove_hosts              ends what still runs on the hosts, and removes them
 #
-# run_on_hosts reads: run_timeout_s (40); run_networks, over which data may go (10.77.0.0/24); run_pml (ob1), where
+# run_on_hosts reads: run_timeout_s (240); run_networks, over which data may go (10.77.0.0/24); run_pml (ob1), where
 # empty leaves it to Open MPI.
 #
 # ${hosts[@]} are the hosts' names. The switch is a namespace too and mpirun runs in it, so nothing of this machine's
-# own network is touched, and any number of tests can have hosts at once. A launch agent takes the place of ssh.
+# own network is touched, and any number of tests can have hosts at once. A launch agent takes the place of ssh. Names
+# have the number of the process that made them: what a killed test has left behind is removed by the next one.
 
 readonly kSkipped=77  # what ctest takes for a skipped test
 readonly kSubnet=10.77
@@ -86,11 +90,34 @@ EOT
     chmod +x "$hosts_directory/agent"
 }
 
+# remove_namespace NAME: with what still runs there.
+remove_namespace() {
+    end_processes_of "$1"
+    ip netns delete "$1" 2>/dev/null || true
+}
+
+# is_left_behind PROCESS: a process that ended long ago cannot clean up any more.
+is_left_behind() { [[ $1 =~ ^[0-9]+$ && ! -e /proc/$1 ]]; }
+
+# Nobody can catch SIGKILL.
+remove_what_was_left_behind() {
+    local namespace path process
+    for namespace in $(ip netns list | grep -oE '^fb[0-9]+-(h[0-9]+|switch)' || true); do
+        process=${namespace#fb}
+        ! is_left_behind "${process%%-*}" || remove_namespace "$namespace"
+    done
+    for path in /tmp/fb-hosts.[0-9]*.* /tmp/fb-test.[0-9]*.*; do
+        process=${path#/tmp/fb-*.}
+        ! is_left_behind "${process%%.*}" || rm -rf "$path"
+    done
+}
+
 # make_hosts N [DEVICES]: at most 250 of them.
 make_hosts() {
     local number device devices=${2:-1}
     require_tools
-    hosts_directory=$(mktemp -d /tmp/fb-hosts.XXXXXX)
+    remove_what_was_left_behind
+    hosts_directory=$(mktemp -d "/tmp/fb-hosts.$$.XXXXXX")
     hosts_switch=fb$$-switch
     make_namespace "$hosts_switch"
     for ((device = 0; device < devices; ++device)); do
@@ -110,25 +137,33 @@ run_on_hosts() {
     [[ -z ${run_pml-ob1} ]] || pml=(--mca pml "${run_pml-ob1}")
     list=$(printf "%s:$ranks," "${hosts[@]}")
     OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_orte_tmpdir_base=$hosts_directory \
-        exec ip netns exec "$hosts_switch" mpirun --timeout "${run_timeout_s:-40}" \
+        exec ip netns exec "$hosts_switch" mpirun --timeout "${run_timeout_s:-240}" \
         --oversubscribe --bind-to none --host "${list%,}" -np $((ranks * ${#hosts[@]})) \
         --mca plm_rsh_agent "$hosts_directory/agent" --mca mpi_yield_when_idle 1 "${pml[@]}" --mca btl self,tcp \
         --mca btl_tcp_if_include "${run_networks:-$kSubnet.0.0/24}" --mca oob_tcp_if_include "$kSubnet.0.0/24" \
         "$@" </dev/null
 }
 
-# shape HOST_OR_SWITCH DEVICE RATE: what goes out there.
+# shape HOST_OR_SWITCH DEVICE RATE: what goes out there. The burst, which passes at once, is less than one message.
 shape() {
     local problem
-    problem=$(tc -n "$1" qdisc replace dev "$2" root tbf rate "$3" burst 64k latency 50ms 2>&1) ||
+    problem=$(tc -n "$1" qdisc replace dev "$2" root tbf rate "$3" burst 16k latency 50ms 2>&1) ||
         skip "links cannot be shaped here: $problem"
 }
+
+# device_at_switch HOST [DEVICE]: where what the host receives goes out.
+device_at_switch() {
+    local device=${2:-e0}
+    echo "p${1##*-h}-${device#e}"
+}
+
+sent_bytes() { tc -n "$1" -s qdisc show dev "$2" | sed -n 's/^ *Sent \([0-9]*\) bytes .*/\1/p' | head -n 1; }
+dropped_packets() { tc -n "$1" -s qdisc show dev "$2" | sed -n 's/.*(dropped \([0-9]*\),.*/\1/p' | head -n 1; }
 
 # shape_host HOST RATE [DEVICE]: at the bridge. Where both ways are limited, Open MPI's exchanges both ways at once take
 # turns, and half of the rate is what one sees.
 shape_host() {
-    local device=${3:-e0}
-    shape "$hosts_switch" "p${1##*-h}-${device#e}" "$2"
+    shape "$hosts_switch" "$(device_at_switch "$1" "${3:-e0}")" "$2"
 }
 
 # shape_sending HOST RATE [DEVICE]
@@ -142,7 +177,7 @@ shape_way() {
     problem=$(tc -n "$host" qdisc replace dev e0 root handle 1: htb default 1 2>&1) ||
         skip "there are no classes of traffic here: $problem"
     for class in "1 $4" "2 $3"; do
-        tc -n "$host" class replace dev e0 parent 1: classid "1:${class% *}" htb rate "${class#* }" burst 64k cburst 64k quantum 15000
+        tc -n "$host" class replace dev e0 parent 1: classid "1:${class% *}" htb rate "${class#* }" burst 16k cburst 16k quantum 15000
     done
     problem=$(tc -n "$host" filter add dev e0 parent 1: protocol ip u32 match ip dst "$kSubnet.0.$2/32" flowid 1:2 2>&1) ||
         skip "traffic cannot be told apart by its destination here: $problem"
@@ -169,8 +204,7 @@ end_processes_of() {
 remove_hosts() {
     local namespace
     for namespace in ${hosts_switch:+"$hosts_switch"} "${hosts[@]}"; do
-        end_processes_of "$namespace"
-        ip netns delete "$namespace" 2>/dev/null || true
+        remove_namespace "$namespace"
     done
     [[ -z $hosts_directory ]] || rm -rf "$hosts_directory"
     hosts=()

@@ -17,12 +17,22 @@ rate_mbit_per_s() {
         '/^ *[0-9]/ && $1 == size && (pair == "" || $2 == pair) { printf "%d\n", $(pair == "" ? 7 : 8) * 1000 }' "$out"
 }
 
-# expect_rate SIZE LEAST MOST [PAIR]: in Mbit/s.
+# expect_rate SIZE LEAST MOST [PAIR]: in Mbit/s. More than the links let through is an error, less may be the machine's load.
 expect_rate() {
     local rate
     rate=$(rate_mbit_per_s "$1" "${4:-}")
-    [[ -n $rate && $rate -ge $2 && $rate -le $3 ]] || fail "'$rate' Mbit/s, and not between $2 and $3"
+    [[ -n $rate && $rate -le $3 ]] || fail "'$rate' Mbit/s, and not between $2 and $3"
+    [[ $rate -ge $2 ]] || try_again "$rate Mbit/s, and not between $2 and $3"
     echo "$rate Mbit/s"
+}
+
+# expect_passed BYTES HOST: that host received so much at least since it was last asked.
+passed_before=0
+expect_passed() {
+    local passed
+    passed=$(sent_bytes "$hosts_switch" "$(device_at_switch "$2")")
+    ((passed - passed_before >= $1)) || fail "$((passed - passed_before)) bytes went to $2, and not $1"
+    passed_before=$passed
 }
 
 # One rank on each of two hosts, though four ranks were started.
@@ -36,29 +46,34 @@ test_one_rank_of_each_host() {
 }
 
 test_shaped_link() {
+    local bytes=$((6 * 8 * 64 * 1024)) # 6 windows of 8 messages
     make_hosts 2
-    shape_host "${hosts[1]}" 100mbit
+    shape_host "${hosts[1]}" 20mbit
     program=$programs/send_recv_bw
-    run 1 -b 64K -e 64K -n 5 -w 1
-    expect_rate 65536 60 110
+    run 1 -b 64K -e 64K -n 5 -w 1 --window 8
+    expect_passed "$bytes" "${hosts[1]}"
+    expect_rate 65536 10 22
     program=$programs/tcp_bw
-    run 1 -b 64K -e 64K -n 5 -w 1
-    expect_rate 65536 60 110
-    run 1 -b 64K -e 64K -n 5 -w 1 --streams 4 --interface e0
-    expect_rate 65536 60 110
+    run 1 -b 64K -e 64K -n 5 -w 1 --window 8
+    expect_passed "$bytes" "${hosts[1]}"
+    expect_rate 65536 10 22
+    run 1 -b 64K -e 64K -n 5 -w 1 --window 8 --streams 4 --interface e0
+    expect_passed "$bytes" "${hosts[1]}"
+    expect_rate 65536 10 22
     expect_line "$out" 'TCP, 4 streams, by e0,'
 }
 
-# expect_directions TIMES PROGRAM OPTION...: 50 Mbit/s there, and more than so many times as much back.
+# expect_directions TIMES PROGRAM OPTION...: 5 Mbit/s there, and more than so many times as much back.
 expect_directions() {
     program=$programs/$2
     run 1 -n 9 -w 1 "${@:3}" --json "$directory/run.json" --force
-    python3 - "$directory/run.json" "$1" <<'EOT' || fail "the directions are not those of the links"
+    judge "the directions are not those of the links" "$directory/run.json" "$1" <<'EOT'
 import json, sys
 row = [line for line in map(json.loads, open(sys.argv[1])) if line["kind"] == "row"][0]
 there, back = row["out_of_place"]["directions_gb_per_s"]
-print(f"{there * 8000:.0f} Mbit/s there, {back * 8000:.0f} back")
-assert 30 < there * 8000 < 60 and back > float(sys.argv[2]) * there
+print(f"{there * 8000:.1f} Mbit/s there, {back * 8000:.1f} back")
+assert 0 < there * 8000 < 6.5
+if back < float(sys.argv[2]) * there: sys.exit(AGAIN)
 EOT
 }
 
@@ -66,25 +81,31 @@ EOT
 # its answers go the slow way too, and over TCP.
 test_directions() {
     make_hosts 2
-    shape_host "${hosts[0]}" 400mbit
-    shape_host "${hosts[1]}" 50mbit
-    expect_directions 1.2 send_recv_bibw -b 16K -e 16K
-    expect_directions 2 tcp_bibw -b 64K -e 64K
+    shape_host "${hosts[0]}" 80mbit
+    shape_host "${hosts[1]}" 5mbit
+    expect_directions 2 send_recv_bibw -b 16K -e 16K --window 8
+    expect_directions 2 tcp_bibw -b 64K -e 64K --window 2
 }
 
-# What finds no room in the switch's short queue to one host is sent again by the other, and nothing on the way back.
+# What finds no room in the switch's short queue to one host is sent again by the other, and nothing on the way back, but
+# for what a busy machine answers too late.
 test_retransmitted() {
+    local port dropped
     make_hosts 2
-    tc -n "$hosts_switch" qdisc replace dev "p${hosts[1]##*-h}-0" root tbf rate 200mbit burst 16k limit 32k ||
+    port=$(device_at_switch "${hosts[1]}")
+    tc -n "$hosts_switch" qdisc replace dev "$port" root tbf rate 200mbit burst 16k limit 32k ||
         skip "links cannot be shaped here"
     program=$programs/tcp_bw
-    run 1 -b 64K -e 64K -n 20 -w 1 --json "$directory/run.json"
-    python3 - "$directory/run.json" <<'EOT' || fail "what was sent again is not what was lost"
+    run 1 -b 64K -e 64K -n 8 -w 1 --json "$directory/run.json"
+    dropped=$(dropped_packets "$hosts_switch" "$port")
+    ((dropped > 10)) || fail "the queue dropped $dropped packets only"
+    judge "what was sent again is not what was lost" "$directory/run.json" "$dropped" <<'EOT'
 import json, sys
 row = [line for line in map(json.loads, open(sys.argv[1])) if line["kind"] == "row"][0]
 there, back = row["out_of_place"]["retransmitted_segments"]
-print(f"{there} segments sent again there, {back} back")
-assert there > 10 and back == 0, (there, back)
+print(f"{there} segments sent again there, {back} back; the queue dropped {sys.argv[2]}")
+assert there > 10, there
+assert back < there / 10, (there, back)
 EOT
     expect_line "$out" '^# Note: Rank 0 of host .* retransmitted [0-9]+ TCP segments'
 }
@@ -94,28 +115,34 @@ test_slow_pair() {
     local number
     make_hosts 8
     for ((number = 0; number < 8; ++number)); do
-        shape_host "${hosts[number]}" 80mbit
+        shape_host "${hosts[number]}" 40mbit
     done
-    shape_host "${hosts[5]}" 20mbit
+    shape_host "${hosts[5]}" 5mbit
     program=$programs/multi_pair_bw
-    run 1 -b 64K -e 64K -n 2 -w 1 --window 16
+    run 1 -b 64K -e 64K -n 2 -w 1 --window 8
+    expect_rate 65536 1 7 2
     for number in 0 1 3; do
-        expect_rate 65536 50 90 "$number"
+        expect_rate 65536 14 50 "$number"
     done
-    expect_rate 65536 10 25 2
     expect_line "$out" "^# Slowest pair +: 2, "
 }
 
 # Several hosts send to one at once, and share what gets to it.
 test_many_to_one() {
+    local number
     make_hosts 4
-    shape_host "${hosts[0]}" 60mbit
+    shape_host "${hosts[0]}" 20mbit
     program=$programs/multi_pair_bw
-    run 3 -b 64K -e 64K -n 12 -w 1 --window 8 --pairs many-to-one
+    run 3 -b 64K -e 64K -n 5 -w 1 --window 8 --pairs many-to-one
+    expect_passed $((3 * 6 * 8 * 64 * 1024)) "${hosts[0]}"
     expect_line "$out" "^# Pair  0: rank 3 of host ${hosts[1]} -> rank 0 of host ${hosts[0]}\$"
     expect_line "$out" "^# Pair  2: rank 9 of host ${hosts[3]} -> rank 2 of host ${hosts[0]}\$"
-    # The pairs' medians are of different moments: together they may seem to have more than the link's 0.0075 GB/s.
-    expect_line "$out" '^# Summary: 3 pairs; .*; together: 0\.0(0[0-9]+|1[01][0-9]*) GB/s'
+    # The pairs' medians are of different moments: together they may seem to have more than the link's 0.0025 GB/s, and
+    # each for itself not.
+    for number in 0 1 2; do
+        expect_rate 65536 1 25 "$number"
+    done
+    expect_line "$out" '^# Summary: 3 pairs; .*; together: 0\.00[0-9]+ GB/s'
     expect_line "$out" '^# ranks 4, 5, 7, 8, 10 and 11 are left out'
 }
 
@@ -147,19 +174,15 @@ EOT
 
 # A rank that dies ends the job, and is named.
 test_dead_rank() {
-    local victim began=$SECONDS
+    local victim
     make_hosts 2
     program=$programs/send_recv_bw
     start 1 -b 64K -e 64K -N 0 --time-budget 0.05
-    for ((turn = 0; turn < 200; ++turn)); do
-        ! grep -Eq '^ +65536' "$out" || break
-        sleep 0.05
-    done
+    wait_while_job_runs grep -Eq '^ +65536' "$out"
     victim=$(sed -n 's/^# *Rank *1 .* Pid *\([0-9]*\) on .*/\1/p' "$out")
     kill -KILL "$victim"
     wait_for_job
     [[ $job_status -ne 0 ]] || fail "the job ended well without rank 1"
-    ((SECONDS - began < 25)) || fail "the job took $((SECONDS - began)) s to end"
     expect_line "$err" "${hosts[1]}"
 }
 

@@ -13,42 +13,55 @@ source "$(dirname "${BASH_SOURCE[0]}")/cases.sh"
 program=$1/pairwise_bw
 options=()
 
-# make_equal_hosts N: each receives 80 Mbit/s at most.
+# So much slower is a slow link here that a busy machine neither hides one nor makes one up. Messages are as large as
+# Open MPI asks before it sends: what it sends without asking is soon in the sockets' buffers.
+readonly kRate=40mbit kSlow=5mbit
+
+# make_equal_hosts N: each receives $kRate at most.
 make_equal_hosts() {
     local host
     make_hosts "$1"
     for host in "${hosts[@]}"; do
-        shape_host "$host" 80mbit
+        shape_host "$host" "$kRate"
     done
-    options=(-b 64K --time-budget 0.2 --seed 3 --json "$directory/run.json")
+    options=(-b 64K --window 4 --time-budget 0.2 --seed 3 --json "$directory/run.json")
 }
 
-# judge HOSTS SLOW: of all directions between HOSTS hosts, exactly those that SLOW is true of, a Python expression on
-# the numbers `sender` and `receiver`, are slow, and all others as fast as shaped.
-judge() {
-    python3 - "$directory/run.json" "$1" "$2" <<'EOT' || fail "not those that should be are slow"
+# judge_slow HOSTS SLOW: of all directions between HOSTS hosts, exactly those that SLOW is true of, a Python expression on
+# the numbers `sender` and `receiver`, are slow, and no other is half as slow.
+judge_slow() {
+    judge "not those that should be are slow" "$directory/run.json" "$1" "$2" <<'EOT'
 import json, sys
 readings = [line for line in map(json.loads, open(sys.argv[1])) if line["kind"] == "reading"]
 hosts = int(sys.argv[2])
 assert len({(r["from"], r["to"]) for r in readings}) == len(readings) == hosts * (hosts - 1), len(readings)
+slow, fast = [], []
 for r in readings:
     sender, receiver = (int(r[end].rpartition("-h")[2]) for end in ("from_host", "to_host"))
     assert r["status"] == "ok" and r["wrong_elements"] == 0, r
     mbit = r["bandwidth_gb_per_s"] * 8000
-    slow = eval(sys.argv[3])
-    print(f"{sender} to {receiver}: {mbit:.0f} Mbit/s{', slow' if slow else ''}")
-    assert (10 < mbit < 26) if slow else (50 < mbit < 100), (sender, receiver, mbit)
+    (slow if eval(sys.argv[3]) else fast).append(mbit)
+    print(f"{sender} to {receiver}: {mbit:.1f} Mbit/s")
+# Nothing gets through a link faster than it is.
+assert max(slow) < 1.5 * 5 and max(fast) < 1.5 * 40, (max(slow), max(fast))
+if min(fast) < 2 * max(slow): print(min(fast), max(slow)); sys.exit(AGAIN)
 EOT
+}
+
+# expect_slowest ENDPOINT
+expect_slowest() {
+    expect_line "$out" '^# Slowest endpoint +: '
+    grep -Eq "^# Slowest endpoint +: $1" "$out" || try_again "not '$1' is slowest: $(grep '^# Slowest endpoint' "$out")"
 }
 
 # What one of eight hosts receives is slow, and nothing else.
 test_slow_link() {
     make_equal_hosts 8
-    shape_host "${hosts[5]}" 20mbit
+    shape_host "${hosts[5]}" "$kSlow"
     run 1 "${options[@]}"
-    judge 8 'receiver == 6'
+    judge_slow 8 'receiver == 6'
     expect_line "$out" '^# Sweep: 8 hosts'
-    expect_line "$out" "^# Slowest endpoint +: ${hosts[5]} receives"
+    expect_slowest "${hosts[5]} receives"
 }
 
 # What a link lets through at once, 64 KiB here, makes the first small messages look as if they took no time at all. A
@@ -58,48 +71,49 @@ test_small_messages() {
     shape_host "${hosts[0]}" 20mbit
     shape_host "${hosts[1]}" 20mbit
     run 1 -b 4K --window 64 --time-budget 0.1 --seed 3 --json "$directory/run.json"
-    python3 - "$directory/run.json" <<'EOT' || fail "a reading is longer than its time budget"
+    judge "a reading is longer than its time budget" "$directory/run.json" <<'EOT'
 import json, sys
 readings = [line for line in map(json.loads, open(sys.argv[1])) if line["kind"] == "reading"]
 assert len(readings) == 2
 for r in readings:
     print(r["windows"], "windows of", r["messages_per_window"], "messages:", r["bandwidth_gb_per_s"] * 8000, "Mbit/s")
     assert 3 <= r["windows"] and r["windows"] * r["messages_per_window"] * 4096 < 4 * 0.25e6, r
-    assert 0.001 < r["bandwidth_gb_per_s"] < 0.004, r
+    assert r["bandwidth_gb_per_s"] < 0.004, r
+    if r["bandwidth_gb_per_s"] < 0.001: sys.exit(AGAIN)
 EOT
 }
 
 # Four ranks on two hosts: one of each is taken, and the way to the second is slow.
 test_one_rank_of_each_host() {
     make_equal_hosts 2
-    shape_host "${hosts[1]}" 20mbit
+    shape_host "${hosts[1]}" "$kSlow"
     run 2 "${options[@]}"
-    judge 2 'receiver == 2'
+    judge_slow 2 'receiver == 2'
     expect_line "$out" '^# Of 4 ranks, the first of each host is measured'
 }
 
 # As mpiGraph does it, every host sends to one and receives from another: neighbours of the slow one suffer too.
 test_shift() {
     make_equal_hosts 5
-    shape_host "${hosts[2]}" 20mbit
+    shape_host "${hosts[2]}" "$kSlow"
     run 1 "${options[@]}" --schedule shift
-    python3 - "$directory/run.json" <<'EOT' || fail "what the third host receives is not slow"
+    judge "what the third host receives is not slow" "$directory/run.json" <<'EOT'
 import json, sys
 lines = [json.loads(line) for line in open(sys.argv[1])]
 readings = [line for line in lines if line["kind"] == "reading"]
 assert len({(r["from"], r["to"]) for r in readings}) == 20
 slow = [r["bandwidth_gb_per_s"] * 8000 for r in readings if r["to_host"].endswith("-h3")]
 print(slow)
-assert len(slow) == 4 and max(slow) < 26
+assert len(slow) == 4 and max(slow) < 1.5 * 5
 EOT
-    expect_line "$out" "^# Slowest endpoint +: ${hosts[2]} receives"
+    expect_slowest "${hosts[2]} receives"
 }
 
 # Two hosts that cannot reach each other cost their own readings, and no others.
 test_lost_pair() {
     make_equal_hosts 4
     separate_hosts 2 3
-    start 1 "${options[@]}" --pair-timeout 3
+    start 1 "${options[@]}" --pair-timeout 4 --time-budget 0.1
     wait_for_job
     [[ $job_status -eq 4 ]] || fail "exit status $job_status and not 4"
     python3 - "$directory/run.json" <<'EOT' || fail "not just the two that cannot reach each other failed"
@@ -115,17 +129,21 @@ EOT
     expect_line "$err" '^pairwise_bw: 2 of 12 readings could not be taken'
 }
 
+# 0, 6 and 7 are verdicts; everything else is none.
+is_verdict() { [[ $1 -eq 0 || $1 -eq 6 || $1 -eq 7 ]]; }
+
 # find_slow STATUS: the sweep plans its rounds itself, and ends like that.
 find_slow() {
-    start 1 "${options[@]}" --find --time-budget 0.4
+    start 1 "${options[@]}" --find --time-budget 0.4 --tolerance 50%
     wait_for_job
-    [[ $job_status -eq $1 ]] || fail "exit status $job_status and not $1"
+    is_verdict "$job_status" || fail "exit status $job_status is no verdict"
+    [[ $job_status -eq $1 ]] || try_again "exit status $job_status and not $1"
 }
 
 # verdict EXPRESSION: of the verdict that JSON has, a Python expression on `judged`, on `findings`, which are (blame,
 # direction, hosts by their numbers), and on `rounds`.
 verdict() {
-    python3 - "$directory/run.json" "$1" <<'EOT' || fail "the verdict is not that $1"
+    judge "the verdict is not that $1" "$directory/run.json" "$1" <<'EOT'
 import json, sys
 lines = [json.loads(line) for line in open(sys.argv[1])]
 (said,) = [line for line in lines if line["kind"] == "verdict"]
@@ -140,14 +158,14 @@ for plan in rounds:
     print(plan["round"], plan["pairs"], plan["why"])
     assert len(pairs) == plan["pairs"], pairs
 assert [plan["round"] for plan in rounds] == list(range(len(rounds)))
-assert eval(sys.argv[2])
+if not eval(sys.argv[2]): sys.exit(AGAIN)
 EOT
 }
 
 # Of eight hosts, the one that receives less is named; rounds for everybody are few.
 test_find_slow() {
     make_equal_hosts 8
-    shape_host "${hosts[5]}" 20mbit
+    shape_host "${hosts[5]}" "$kSlow"
     find_slow 6
     verdict 'judged == "slow" and findings == [("host", "receives", [6])]'
     expect_line "$out" '^# Find: round 0: round 1 of 3 for everybody'
@@ -199,20 +217,18 @@ finished_pairs() {
     fi
 }
 
-# start_and_interrupt COMMAND...: runs it as soon as eight readings are in the file, and waits for the job's end, which
-# comes soon. None of the readings may be lost.
+have_readings() { (($(finished_pairs) >= $1)); }
+
+# start_and_interrupt COMMAND...: runs it as soon as eight readings are in the file, and waits for the job's end. None of the
+# readings may be lost.
 start_and_interrupt() {
-    local before=0 began
+    local before
     make_equal_hosts 8
     start 1 "${options[@]}" --pair-timeout 3 --time-budget 0.5
-    for ((turn = 0; turn < 400 && before < 8; ++turn)); do
-        sleep 0.05
-        before=$(finished_pairs)
-    done
-    began=$SECONDS
+    wait_while_job_runs have_readings 8
+    before=$(finished_pairs)
     "$@"
     wait_for_job
-    ((SECONDS - began < 25)) || fail "the job took $((SECONDS - began)) s to end"
     python3 - "$directory/run.json" "$before" <<'EOT' || fail "the file has lost readings"
 import json, sys
 lines = [json.loads(line) for line in open(sys.argv[1])]

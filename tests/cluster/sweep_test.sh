@@ -24,37 +24,37 @@ test_clean() {
     make_equal_hosts "$number"
     sweep "$way" --find
     expect_findings
-    [[ $sweep_status -eq 0 ]] || fail "exit status $sweep_status, though nothing is slow"
+    expect_verdict 0 "though nothing is slow"
 }
 
-# slow_by_half NUMBER...: both ways.
-slow_by_half() {
+# slow_both_ways NUMBER...: both ways.
+slow_both_ways() {
     local host
     for host in "$@"; do
-        shape_host "${hosts[host - 1]}" 20mbit
-        shape_sending "${hosts[host - 1]}" 20mbit
+        shape_host "${hosts[host - 1]}" "$kSlow"
+        shape_sending "${hosts[host - 1]}" "$kSlow"
     done
 }
 
 test_slow_nic() {
     make_equal_hosts "$number"
-    slow_by_half 3
+    slow_both_ways 3
     sweep "$way" --find
     expect_findings host:both:3
-    [[ $sweep_status -eq 6 ]] || fail "exit status $sweep_status, though a host is slow"
+    expect_verdict 6 "though a host is slow"
     expect_line "$out" "${hosts[2]}"
 }
 
 test_slow_receiving() {
     make_equal_hosts "$number"
-    shape_host "${hosts[4]}" 20mbit
+    shape_host "${hosts[4]}" "$kSlow"
     sweep "$way" --find
     expect_findings host:receives:5
 }
 
 test_slow_sending() {
     make_equal_hosts "$number"
-    shape_sending "${hosts[1]}" 20mbit
+    shape_sending "${hosts[1]}" "$kSlow"
     sweep "$way" --find
     expect_findings host:sends:2
 }
@@ -62,15 +62,15 @@ test_slow_sending() {
 # Of all pairs, since a few rounds may not have this one in them.
 test_slow_pair() {
     make_equal_hosts "$number"
-    shape_way 2 5 20mbit "$kRate"
-    shape_way 5 2 20mbit "$kRate"
+    shape_way 2 5 "$kSlow" "$kRate"
+    shape_way 5 2 "$kSlow" "$kRate"
     sweep "$way" --find --all-pairs
     expect_findings pair:both:2,5
 }
 
 test_two_slow() {
     make_equal_hosts "$number"
-    slow_by_half 2 6
+    slow_both_ways 2 6
     sweep "$way" --find
     expect_findings host:both:2 host:both:6
 }
@@ -120,17 +120,15 @@ EOT
 
 test_odd() {
     make_equal_hosts $((number - 1 + number % 2))
-    slow_by_half 3
+    slow_both_ways 3
     sweep "$way" --find
     expect_findings host:both:3
 }
 
-# Now and then slow for about as long as a round takes. It takes some rounds for all hosts to see a link come and go.
+# It takes some rounds for all hosts to see a link come and go.
 test_flapping() {
-    local slow_fast=(6 12)
-    [[ $way != resident ]] || slow_fast=(2 3)  # a reading takes 0.4 s, 12 rounds about 20
     make_equal_hosts "$number"
-    flap 3 "${slow_fast[@]}"
+    flap 3
     sweep "$way" --rounds $((number - 2 < 12 ? number - 2 : 12))
     sweep "$way" --resume --find
     end_nuisances
@@ -139,8 +137,8 @@ test_flapping() {
 
 test_slow_rail() {
     make_equal_hosts "$number" 2
-    shape_host "${hosts[2]}" 20mbit e1
-    shape_sending "${hosts[2]}" 20mbit e1
+    shape_host "${hosts[2]}" "$kSlow" e1
+    shape_sending "${hosts[2]}" "$kSlow" e1
     sweep "$way" --find --rails e0,e1
     expect_findings nic:both:3:e1
 }
@@ -149,7 +147,7 @@ test_slow_rail() {
 test_broken_off() {
     local before
     make_equal_hosts "$number"
-    slow_by_half 3
+    slow_both_ways 3
     start_sweep "$way" --all-pairs
     wait_for_readings 6
     kill -TERM "$job" # as Ctrl-C, which what a script starts in the background never sees

@@ -9,6 +9,7 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/cases.sh"
 
 readonly kTimeout=4  # ExitStatus::kTimeout
+readonly kKilled=137 # mpirun's, of a rank that SIGKILL ended
 
 program=$1
 
@@ -18,18 +19,11 @@ pid_of() {
 }
 
 # Waits until rows appear, so that the ranks are in the middle of measuring.
-wait_for_rows() {
-    local turn
-    for ((turn = 0; turn < 200; ++turn)); do
-        ! grep -Eq '^ +[0-9]+ +[0-9]+ +float' "$out" || return 0
-        sleep 0.05
-    done
-    fail "no row within 10 s"
-}
+wait_for_rows() { wait_while_job_runs grep -Eq '^ +[0-9]+ +[0-9]+ +float' "$out"; }
 
-# Any number of busbw columns; prints the average of the run in MB/s, as a whole number.
-average_busbw_mb_per_s() {
-    awk '/^# Avg bus bandwidth/ { printf "%d\n", $6 * 1000 }' "$out"
+# Any number of busbw columns; prints the average of the run in KB/s, as a whole number.
+average_busbw_kb_per_s() {
+    awk '/^# Avg bus bandwidth/ { printf "%d\n", $6 * 1000000 }' "$out"
 }
 
 expect_two_hosts() {
@@ -76,14 +70,11 @@ test_isolated() {
 }
 
 test_dead_rank() {
-    local began
     start 1 -b 64K -e 64K -n 50 -N 0
     wait_for_rows
     kill -KILL "$(pid_of 1)"
-    began=$SECONDS
     wait_for_job
-    [[ $((SECONDS - began)) -le 5 ]] || fail "the job took $((SECONDS - began)) s to end"
-    [[ $job_status -ne 0 ]] || fail "exit status 0, although a rank died"
+    [[ $job_status -eq $kKilled ]] || fail "exit status $job_status, not $kKilled, although a rank died"
     expect_line "$err" "rank 1 .*on node ${hosts[1]} .*signal 9"
 }
 
@@ -109,17 +100,19 @@ test_stopped_rank_of_two() {
     ! grep -Eq "rank 2 .*: silent" "$err" || fail "rank 2 was not heard"
 }
 
+# The rate that is told is that of the link. It cannot be more, and is hardly less.
 test_slow_link() {
-    local slow fast
-    shape_host "${hosts[1]}" 400mbit
-    run 1 -b 2M -e 2M -n 3 -w 1 --placement out
-    fast=$(average_busbw_mb_per_s)
-    shape_host "${hosts[1]}" 50mbit # 6.25 MB/s
-    run 1 -b 2M -e 2M -n 3 -w 1 --placement out
-    slow=$(average_busbw_mb_per_s)
-    [[ $slow -ge 2 && $slow -le 8 ]] || fail "$slow MB/s over a link of 50 Mbit/s"
-    [[ $fast -ge $((2 * slow)) ]] || fail "$fast MB/s over a link of 400 Mbit/s, $slow MB/s over one of 50"
-    echo "busbw: $fast MB/s at 400 Mbit/s, $slow MB/s at 50 Mbit/s"
+    local port before bytes busbw
+    shape_host "${hosts[1]}" 20mbit # 2500 KB/s
+    port=$(device_at_switch "${hosts[1]}")
+    before=$(sent_bytes "$hosts_switch" "$port")
+    run 1 -b 1M -e 1M -n 3 -w 1 --placement out
+    bytes=$(($(sent_bytes "$hosts_switch" "$port") - before))
+    busbw=$(average_busbw_kb_per_s)
+    echo "busbw: $busbw KB/s; $bytes bytes through the link"
+    ((bytes >= 4 << 20)) || fail "$bytes bytes went through the slow link, and 4 messages of 1 MiB have to"
+    ((busbw <= 2600)) || fail "$busbw KB/s over a link of 2500"
+    ((busbw >= 1000)) || try_again "$busbw KB/s over a link of 2500"
 }
 
 make_directory

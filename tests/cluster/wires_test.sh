@@ -18,8 +18,9 @@ run_json() {
 }
 
 # check_json PYTHON: with rows, context and end of the last run, host names, and wire(row, host, name) in out of place.
+# AGAIN is how it ends where a rate is not what it should be.
 check_json() {
-    python3 - "$directory/run.json" "${hosts[@]}" <<EOT || fail "run.json is not as it should be"
+    judge "run.json is not as it should be" "$directory/run.json" "${hosts[@]}" <<EOT
 import json, sys
 lines = [json.loads(line) for line in open(sys.argv[1])]
 hosts = sys.argv[2:]
@@ -123,16 +124,15 @@ test_slow_group() {
     local host
     make_hosts 4
     for host in "${hosts[@]:0:3}"; do
-        shape_host "$host" 200mbit
+        shape_host "$host" 80mbit
     done
-    shape_host "${hosts[3]}" 20mbit
+    shape_host "${hosts[3]}" 10mbit
     run_json broadcast 1 -b 1M -e 1M -n 3 -w 1 --placement out --split "MOD 2"
-    expect_line "$out" "^# Note: Group 1 \(ranks 1, 3; hosts ${hosts[1]}, ${hosts[3]}\) is the slowest, [0-9.]+ % below the fastest"
-    expect_line "$out" "^# Note: Rank 3 of host ${hosts[3]} took longest in 100 % of the samples \(50 % would be chance\); its own time is "
     check_json '
 busbw = [row["out_of_place"]["busbw_gb_per_s"] for row in rows]
 assert [row["group"] for row in rows] == [0, 1], rows
-assert busbw[0] > 4 * busbw[1], busbw
+assert busbw[1] < 1.3 * 10 / 8000, busbw
+if busbw[0] < 3 * busbw[1]: print(busbw); sys.exit(AGAIN)
 assert end["average_busbw_gb_per_s"] == busbw[1], (end, busbw)
 times = rows[1]["out_of_place"]["rank_times_us"]
 assert max(times) == times[1], times
@@ -141,6 +141,8 @@ assert wire(rows[0], hosts[2], "e0")["received_bytes"] >= 3 << 20
 assert wire(rows[1], hosts[3], "e0")["received_bytes"] >= 3 << 20
 assert len(end["wires"]) == 4, end["wires"]
 '
+    expect_line "$out" "^# Note: Group 1 \(ranks 1, 3; hosts ${hosts[1]}, ${hosts[3]}\) is the slowest, [0-9.]+ % below the fastest"
+    expect_line "$out" "^# Note: Rank 3 of host ${hosts[3]} took longest in 100 % of the samples \(50 % would be chance\); its own time is "
 }
 
 make_directory

@@ -1,5 +1,7 @@
 """What the guests boot: QEMU, and Debian's kernel with its modules, unpacked in the user's cache once for all."""
 
+import fcntl
+import lzma
 import os
 import platform
 import re
@@ -48,14 +50,50 @@ def cache_directory():
 
 
 def image():
-    """The kernel in the cache, which is filled when there is none."""
+    """The kernel in the cache, which is filled when there is none, by one process for all that wait for it."""
     first_program = busybox()
     cache = cache_directory()
-    if not list(cache.glob("linux-*/boot/vmlinuz-*")):
-        fill(cache)
-    newest = max(cache.glob("linux-*/boot/vmlinuz-*"), key=lambda file: file.stat().st_mtime)
+    newest = newest_kernel(cache)
+    if not newest:
+        try:
+            cache.mkdir(parents=True, exist_ok=True)
+            with (cache / "lock").open("w") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                if not newest_kernel(cache):
+                    fill(cache)
+        except OSError as problem:
+            raise Missing(f"no kernel for the guests: {problem}") from None
+        newest = newest_kernel(cache)
+    kernel = unpacked_kernel(newest)
     version = newest.name.partition("-")[2]
-    return Image(newest, newest.parents[1] / "lib" / "modules" / version, first_program)
+    return Image(kernel, newest.parents[1] / "lib" / "modules" / version, first_program)
+
+
+def newest_kernel(cache):
+    return max(cache.glob("linux-*/boot/vmlinuz-*"), key=lambda file: file.stat().st_mtime, default=None)
+
+
+def unpacked_kernel(packed):
+    """The kernel without its compression, beside it, since an emulated processor takes seconds to unpack it. QEMU starts it
+    by its PVH entry. The packed one where it is not packed by xz, or the cache cannot be written to."""
+    unpacked = packed.with_name(packed.name.replace("vmlinuz", "vmlinux"))
+    if unpacked.exists():
+        return unpacked
+    data = packed.read_bytes()
+    begin = data.find(b"\xfd7zXZ\0")
+    try:
+        elf = lzma.LZMADecompressor().decompress(data[begin:]) if begin >= 0 else b""
+    except lzma.LZMAError:
+        elf = b""
+    if not elf.startswith(b"\x7fELF"):
+        return packed
+    try:
+        with tempfile.TemporaryDirectory(dir=packed.parent) as name:
+            (Path(name) / "kernel").write_bytes(elf)
+            (Path(name) / "kernel").rename(unpacked)
+    except OSError:
+        return packed
+    return unpacked
 
 
 def output_of(*command, directory=None):
@@ -83,6 +121,8 @@ def fetch(directory):
         (state / "lists" / "partial").mkdir(parents=True)
         options = ["-o", f"Dir::State::Lists={state}/lists", "-o", f"Dir::Cache={directory}/cache",
                    "-o", "APT::Sandbox::User="]
+        # Without this a machine without network is told of packages that do not exist.
+        options += ["-o", "APT::Update::Error-Mode=any"]
         output_of("apt-get", *options, "update", "-qq")
         return download(directory, options)
 
@@ -101,7 +141,6 @@ def fill(cache):
     for tool in ("apt-get", "apt-cache", "dpkg-deb", "tar"):
         if not shutil.which(tool):
             raise Missing(f"the guests' kernel comes from Debian's packages, and there is no program '{tool}' here")
-    cache.mkdir(parents=True, exist_ok=True)
     try:
         with tempfile.TemporaryDirectory(dir=cache, prefix="unpacking-") as name:
             package = fetch(Path(name))
@@ -114,7 +153,3 @@ def fill(cache):
         raise Missing(f"no kernel for the guests: '{' '.join(map(str, problem.cmd))}' failed: {lines[-1]}") from None
     except subprocess.TimeoutExpired as problem:
         raise Missing(f"no kernel for the guests: '{' '.join(problem.cmd)}' took {problem.timeout:g} s") from None
-    except OSError as problem:
-        # Someone else was faster, which is just as well.
-        if not list(cache.glob("linux-*/boot/vmlinuz-*")):
-            raise Missing(f"no kernel for the guests: {problem}") from None

@@ -8,7 +8,7 @@ shift
 if [ "$host" = "$(hostname)" ]; then
     exec sh -c "$*"
 fi
-printf '%s' "$*" | busybox nc -w 5 "$host" 7900 | busybox awk '
+printf '%s' "$*" | busybox nc -w 60 "$host" 7900 | busybox awk '
     match($0, /\001HOST_RC=[0-9]+$/) {
         printf "%s", substr($0, 1, RSTART - 1)
         status = substr($0, RSTART + 9) + 0

@@ -1,17 +1,10 @@
 """gpudirect_rdma_lat in one guest, with threads in the place of GPUs, and on GPUs that are none."""
 
 import json
-import os
-import re
 import signal
 import unittest
-from pathlib import Path
 
-import jsonschema
-
-from guests import MISSING, OK, PROGRAMS_ON_FAKES, STALL_S, TIMEOUT, USAGE, GuestTest, OnFakeGpus, shell
-
-SCHEMA = Path(__file__).parents[3] / "docs/output.schema.json"
+from guests import MISSING, OK, PROGRAMS_ON_FAKES, STALL_S, TIMEOUT, USAGE, GuestTest, OnFakeGpus, validate
 
 PROGRAM = "gpudirect_rdma_lat"
 MODES = ("gpu", "cq", "cq+flush")
@@ -30,10 +23,8 @@ class Modes(GuestTest):
         for rank in range(2):
             self.assertRegex(result.stdout, rf"(?m)^# Rank {rank}: local ping-pong of the processor and the reader, "
                                             rf"{reader(rank)}: \S+ us, {part}$")
-        schema = json.loads(SCHEMA.read_text())
         context, *lines = [json.loads(line) for line in file.read_text().splitlines()]
-        for line in (context, *lines):
-            jsonschema.validate(line, schema)
+        validate([context, *lines])
         self.assertEqual(context["options"]["seen_by"], mode)
         self.assertIn(f"({mode})", context["time_means"])
         for rank in context["rank_map"]:
@@ -87,10 +78,8 @@ class Faults(GuestTest):
     def test_rank_that_stops(self):
         for mode in ("gpu", "cq+flush"):
             with self.subTest(mode):
-                result, seconds = self.strike(signal.SIGSTOP, PROGRAM, "-s", 64, "--seen-by", mode,
-                                              "--time-budget", 120)
+                result = self.strike(signal.SIGSTOP, PROGRAM, "-s", 64, "--seen-by", mode, "--time-budget", 120)
                 self.assertEqual(result.status, TIMEOUT, result.stderr)
                 self.assertRegex(result.stderr, rf"{PROGRAM}: rank 0 on host1: verbs: waited {STALL_S} s in vain .* "
                                                 r"the other end is rxe0 port 1 of host host1, queue pair 0x.*"
                                                 r"rxe0 port 1 of this host is ACTIVE")
-                self.assertLess(seconds, STALL_S + 25)

@@ -4,7 +4,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from guests import DEVICE, GID_INDEX, GuestTest, shell
+from guests import DEVICE, GID_INDEX, PATIENCE_S, GuestTest, shell
 
 
 class Guest(GuestTest):
@@ -26,8 +26,8 @@ class Guest(GuestTest):
     def test_queue_pairs_of_one_device_reach_each_other(self):
         command = ["ibv_rc_pingpong", "-d", DEVICE, "-g", str(GID_INDEX), "-n", "100"]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
-            said = shell(f"for _ in $(seq 50); do {' '.join(command)} localhost && exit; sleep 0.2; done; exit 1")
-            self.assertEqual(server.wait(20), 0)
+            said = shell(f"for _ in $(seq 500); do {' '.join(command)} localhost && exit; sleep 0.2; done; exit 1")
+            self.assertEqual(server.wait(PATIENCE_S), 0)
             server.stdout.read()
         self.assertRegex(said, r"100 iters in ")
 

@@ -5,7 +5,7 @@ import re
 import unittest
 from pathlib import Path
 
-from guests import FAILURE, MISSING, OK, PROGRAMS_ON_FAKES, USAGE, GuestTest, OnFakeGpus, shell
+from guests import FAILURE, MISSING, OK, PATIENCE_S, PROGRAMS_ON_FAKES, USAGE, GuestTest, OnFakeGpus, shell
 from launch import PROGRAMS
 
 FAULTY_VERBS = os.environ["FABRICBENCH_FAULTY_VERBS"]
@@ -113,7 +113,7 @@ class Faults(GuestTest):
 
     def test_locked_memory(self):
         with self.start_as_user("rdma_write_bw", "-s", "1M", "-n", 20) as job:
-            result = job.finish()
+            result = job.finish(PATIENCE_S)
         self.assertEqual(result.status, MISSING, result.stderr)
         self.assertRegex(result.stderr, r"rdma_write_bw: rank \d on host1: verbs: ibv_reg_mr of 1.0 MiB: .* \(ENOMEM\); "
                                         rf"the limit on locked memory is {LOCKED_KIB} KiB; set it to unlimited "

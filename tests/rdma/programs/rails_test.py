@@ -1,13 +1,9 @@
 """Two guests with two devices each, rxe0 and rxe1: which rank takes which, and pairs that are measured in turn."""
 
 import json
-from pathlib import Path
 
-import jsonschema
+from guests import HOSTS, MISSING, OK, USAGE, GuestTest, judged, shell, validate
 
-from guests import HOSTS, MISSING, OK, USAGE, GuestTest, shell
-
-SCHEMA = json.loads((Path(__file__).parents[3] / "docs/output.schema.json").read_text())
 FEW = ("-s", "16K", "-n", 10, "-t", 8)
 RAILS = ["rxe0 port 1, rxe0 port 1", "rxe1 port 1, rxe1 port 1"]
 
@@ -34,8 +30,7 @@ class RailTest(GuestTest):
         result = self.run_job(program, *arguments, "--json", file, "--force", **how)
         self.assertEqual((result.status, result.stderr), (OK, ""), result.stdout)
         lines = [json.loads(line) for line in file.read_text().splitlines()]
-        for line in lines:
-            jsonschema.Draft7Validator(SCHEMA).validate(line)
+        validate(lines)
         rates = {line["group"]: line["out_of_place"]["algbw_gb_per_s"] for line in lines if line["kind"] == "row"}
         return result.stdout, lines[0]["groups"], rates
 
@@ -44,13 +39,19 @@ class Rails(RailTest):
 
     def test_every_rail(self):
         """A figure for each, the worst by its name, and what they carry together."""
-        shell("tc qdisc add dev c0 root tbf rate 16mbit burst 64k latency 400ms")
+        shell("tc qdisc add dev c0 root tbf rate 4mbit burst 16k latency 1s")
         self.addCleanup(shell, "tc qdisc del dev c0 root")
-        stdout, groups, rates = self.pairs("rdma_write_bw", "--devices", "all", *FEW, ranks=4)
-        self.assertEqual([group["ports"] for group in groups], RAILS)
-        self.assertEqual([group["ranks"] for group in groups], ["0, 2", "1, 3"])
-        self.assertLess(rates[1], 0.003)
-        self.assertGreater(rates[0], 2 * rates[1])
+
+        def measure():
+            nonlocal stdout
+            stdout, groups, rates = self.pairs("rdma_write_bw", "--devices", "all", *FEW, ranks=4)
+            self.assertEqual([group["ports"] for group in groups], RAILS)
+            self.assertEqual([group["ranks"] for group in groups], ["0, 2", "1, 3"])
+            self.assertLess(rates[1], 0.00075)  # of 0.0005
+            return rates
+
+        stdout = ""
+        judged(measure, lambda rates: rates[0] > 2 * rates[1])
         worst = "pair 1, rank 1 of host host1 (rxe1 port 1) -> rank 3 of host host2 (rxe1 port 1); together: "
         self.assertIn("slowest: " + worst, stdout)
         self.assertIn("# Slowest pair         : 1, rank 1 of host host1 (rxe1 port 1) -> ", stdout)

@@ -4,7 +4,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from guests import FAILURE, OK, USAGE, GuestTest
+from guests import FAILURE, OK, PATIENCE_S, USAGE, GuestTest
 from launch import PROGRAMS
 
 ROOT = Path(__file__).parents[3]
@@ -17,7 +17,7 @@ class Check(GuestTest):
         """Runs the script. Returns its exit status and its lines."""
         done = subprocess.run([ROOT / "scripts" / "rdma_check.sh", "--programs", PROGRAMS, *map(str, arguments)],
                               env={**os.environ, **FAST, **changes}, stdin=subprocess.DEVNULL, capture_output=True,
-                              text=True, timeout=200, check=False)
+                              text=True, timeout=2 * PATIENCE_S, check=False)
         self.assertIn(done.returncode, (OK, FAILURE, USAGE), done.stderr)
         return done.returncode, done.stdout.splitlines()
 

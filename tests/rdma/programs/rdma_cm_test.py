@@ -4,14 +4,10 @@ import json
 import os
 import re
 import signal
-from pathlib import Path
 
-import jsonschema
-
-from guests import MISSING, OK, STALL_S, TIMEOUT, USAGE, GuestTest, shell
+from guests import MISSING, OK, TIMEOUT, USAGE, GuestTest, shell, validate
 
 PROGRAM = "rdma_cm_connect"
-SCHEMA = json.loads((Path(__file__).parents[3] / "docs/output.schema.json").read_text())
 STEPS = ["resolve_address", "resolve_route", "connect", "first_message", "disconnect"]
 
 
@@ -24,8 +20,7 @@ class Connections(GuestTest):
         self.assertEqual((result.status, result.stderr), (OK, ""), result.stdout)
         self.assertIn("# Out of bounds values : 0 OK\n", result.stdout)
         lines = [json.loads(line) for line in file.read_text().splitlines()]
-        for line in lines:
-            jsonschema.Draft7Validator(SCHEMA).validate(line)
+        validate(lines)
         self.assertEqual([line["kind"] for line in lines], ["context", *["connection_step"] * 5 * pairs, "end"])
         steps = {(line["pair"], line["step"]): line for line in lines[1:-1]}
         self.assertEqual(list(steps), [(pair, step) for pair in range(pairs) for step in STEPS])
@@ -94,7 +89,6 @@ class Faults(GuestTest):
 
     def test_stopped(self):
         """The second rank hangs: a step of the first one is named, or that there is no answer."""
-        result, seconds = self.strike(signal.SIGSTOP, PROGRAM, "-n", 1000000)
+        result = self.strike(signal.SIGSTOP, PROGRAM, "-n", 1000000)
         self.assertEqual(result.status, TIMEOUT, result.stderr)
         self.assertRegex(result.stderr, rf"{PROGRAM}: rank 0 on host1: .*rank 1 on host1 \(1: RoCE v2 10\.79\.0\.1\)")
-        self.assertLess(seconds, 8 * STALL_S + 10)

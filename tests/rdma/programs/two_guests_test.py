@@ -3,9 +3,9 @@
 import re
 import signal
 import subprocess
-import time
 
-from guests import ADDRESSES, DEVICE, FAILURE, GID_INDEX, HOSTS, OK, TIMEOUT, GuestTest, shell
+from guests import ADDRESSES, DEVICE, FAILURE, GID_INDEX, HOSTS, OK, PATIENCE_S, TIMEOUT, GuestTest, judged, shell, \
+    wait_for_traffic
 
 # What begins a command that sends packets of host1 to classes of their own, 1:1 where no filter says otherwise.
 CLASSES = "tc qdisc add dev e0 root handle 1: prio priomap 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0"
@@ -28,7 +28,7 @@ class TwoGuests(GuestTest):
 
     def test_status_and_output_of_the_other_guest(self):
         done = subprocess.run(["on_host.sh", "host2", "hostname; printf 'no end of line'; exit 3"],
-                              capture_output=True, text=True, timeout=20, check=False)
+                              capture_output=True, text=True, timeout=PATIENCE_S, check=False)
         self.assertEqual((done.returncode, done.stdout), (3, "host2\nno end of line"))
 
     def test_job(self):
@@ -38,8 +38,8 @@ class TwoGuests(GuestTest):
 
     def test_queue_pairs_reach_each_other(self):
         with subprocess.Popen(PINGPONG.split(), stdout=subprocess.PIPE, text=True) as server:
-            said = shell(f"for _ in $(seq 50); do {PINGPONG} host1 && exit; sleep 0.2; done; exit 1", "host2")
-            self.assertEqual(server.wait(20), 0)
+            said = shell(f"for _ in $(seq 500); do {PINGPONG} host1 && exit; sleep 0.2; done; exit 1", "host2")
+            self.assertEqual(server.wait(PATIENCE_S), 0)
             server.stdout.read()
         self.assertRegex(said, r"20 iters in ")
 
@@ -64,24 +64,38 @@ class Verbs(GuestTest):
 
     hosts = HOSTS
 
-    def test_programs(self):
-        for program in ("rdma_write_bw", "rdma_send_lat", "rdma_read_lat", "rdma_atomic_bw"):
+    def test_every_program(self):
+        """Once, and every kind of queue pair and way to connect them too."""
+        for program, *arguments in (("rdma_write_bw", "-q", 4, "-R"), ("rdma_write_lat",), ("rdma_read_bw",),
+                                    ("rdma_read_lat", "-s", "64K"), ("rdma_send_bw", "--use-srq", "-q", 2, "-b", "-s", "4K"),
+                                    ("rdma_send_lat", "-c", "UD"), ("rdma_atomic_bw",), ("rdma_atomic_lat", "-R"),
+                                    ("gpudirect_rdma_lat", "--seen-by", "cq+flush", "-s", 64)):
             with self.subTest(program):
-                self.measured(program, "-n", 20)
+                self.assertEqual(len(self.measured(program, "-n", 20, *arguments)), 1)
+
+    def test_connections(self):
+        result = self.run_job("rdma_cm_connect", "-n", 3)
+        self.assertEqual((result.status, result.stderr), (OK, ""), result.stdout)
+        self.assertIn("# Out of bounds values : 0 OK\n", result.stdout)
 
     def test_delay(self):
         """A round trip waits for the netem of one guest once, and a latency is half of it."""
-        shell("tc qdisc add dev e0 root netem delay 50ms")
+        shell("tc qdisc add dev e0 root netem delay 400ms")
         self.addCleanup(shell, "tc qdisc del dev e0 root")
-        row, = self.measured("rdma_send_lat", "-s", 8, "-n", 5, "--warmup-iters", 1).values()
-        self.assertGreater(row["time_us_median"], 25000)
-        self.assertLess(row["time_us_median"], 60000)
+
+        def measure():
+            row, = self.measured("rdma_send_lat", "-s", 8, "-n", 5, "--warmup-iters", 1).values()
+            self.assertGreaterEqual(row["time_us_min"], 200e3)
+            return row["time_us_min"]
+
+        judged(measure, lambda least_us: least_us < 350e3)
 
     def test_loss(self):
         """What is lost is sent again, unnoticed by the program."""
         shell("tc qdisc add dev e0 root netem loss 2%")
         self.addCleanup(shell, "tc qdisc del dev e0 root")
         self.measured("rdma_write_bw", "-s", "64K", "-n", 50)
+        self.assertGreater(self.counted("dropped", "qdisc"), 0)
 
     def test_over_rdma_cm(self):
         for arguments in (("rdma_write_bw", "-q", 4), ("rdma_send_lat", "-c", "UD"), ("rdma_send_bw", "--use-srq")):
@@ -96,29 +110,37 @@ class Verbs(GuestTest):
                  "tc filter add dev e0 parent 1: protocol ip prio 2 u32 match u16 4791 0xffff at 22 flowid 1:3")
         shell(" && ".join(lossy))
         self.addCleanup(shell, "tc qdisc del dev e0 root")
-        result = self.run_job("rdma_cm_connect", "-c", "UD", "-n", 5, "-C", 40, timeout=100)
+        result = self.run_job("rdma_cm_connect", "-c", "UD", "-n", 5, "-C", 40)
         self.assertEqual((result.status, result.stderr), (OK, ""), result.stdout)
         lost = re.search(r"Pair 0: (\d+) of 400 datagrams were lost", result.stdout)
         self.assertTrue(lost, result.stdout)
-        self.assertLess(int(lost[1]), 300)
+        self.assertGreaterEqual(int(lost[1]), self.counted("dropped"))
+
+    def counted(self, what, kind="class", words="netem|prio 1:3"):
+        """Of what leaves host1: of the class 1:3, or of the only queue."""
+        said = shell(f"tc -s {kind} show dev e0")
+        pattern = {"bytes": r"Sent (\d+) bytes", "packets": r"Sent \d+ bytes (\d+) pkt", "dropped": r"dropped (\d+)"}[what]
+        return int(re.search(rf"{kind} (?:{words}).*\n\s*.*?{pattern}", said)[1])
 
     def test_directions(self):
         """What leaves host1 goes slowly: the way there of both ways, whether it is written, or read by the other."""
         slow = (CLASSES,
-                "tc qdisc add dev e0 parent 1:3 tbf rate 20mbit burst 64k latency 400ms",
+                "tc qdisc add dev e0 parent 1:3 tbf rate 2mbit burst 16k latency 2s",
                 # Full packets only: the way back is not to wait for its acknowledgements.
                 "tc filter add dev e0 parent 1: protocol ip u32 match u16 0x1000 0x1000 at 2 flowid 1:3")
         shell(" && ".join(slow))
         self.addCleanup(shell, "tc qdisc del dev e0 root")
         for program in ("rdma_write_bw", "rdma_read_bw"):
             with self.subTest(program):
-                row, = self.measured(program, "-b", "-s", "16K", "-n", 30, "-t", 8).values()
-                there, back = row["directions_gb_per_s"]
-                self.assertLess(there, 0.0027, f"{back} back")
-                self.assertGreater(back, 2 * there)
+                judged(lambda: self.directions(program), lambda rates: rates[1] > 2 * rates[0])
 
-    def packets_of_class_3(self):
-        return int(re.search(r"class prio 1:3 .*\n\s*Sent \d+ bytes (\d+) pkt", shell("tc -s class show dev e0"))[1])
+    def directions(self, program):
+        before = self.counted("bytes")
+        row, = self.measured(program, "-b", "-s", "16K", "-n", 20, "-t", 2).values()
+        self.assertGreaterEqual(self.counted("bytes") - before, 20 * 16384)
+        there, back = row["directions_gb_per_s"]
+        self.assertLess(there, 0.00033, f"{back} back, over a queue of 0.00025 GB/s there")
+        return there, back
 
     def test_traffic_class(self):
         """What leaves host1 with that in its header, as switches see it."""
@@ -126,18 +148,18 @@ class Verbs(GuestTest):
         self.addCleanup(shell, "tc qdisc del dev e0 root")
         for arguments, some in (((), False), (("--tclass", 96), True), (("--tclass", 96, "-R"), True)):
             with self.subTest(arguments):
-                before = self.packets_of_class_3()
+                before = self.counted("packets")
                 self.measured("rdma_write_bw", "-s", "4K", "-n", 20, *arguments)
-                self.assertEqual(self.packets_of_class_3() - before >= 20, some)
+                self.assertEqual(self.counted("packets") - before >= 20, some)
 
-    def check_cut(self, command, host, limit_s, program="rdma_write_bw"):
+    def check_cut(self, command, host, program="rdma_write_bw"):
         """While messages flow, runs the command that stops them, in which {peer} is the rank of host2. Returns what the
-        program says of it, in time."""
+        program says of it."""
         with self.start(program, "-s", "4K", "--time-budget", 120, "--stall-timeout", 2) as job:
             job.read_pids(2)
-            time.sleep(3)
+            wait_for_traffic()
             shell(command.format(peer=job.pids[1]), host)
-            result = job.finish(limit_s)
+            result = job.finish(PATIENCE_S)
         self.assertEqual(result.status, TIMEOUT, result.stderr)
         # Nothing completes any more, or a request does with an error: whichever comes first.
         self.assertRegex(result.stderr, rf"{program}: rank 0 on host1: verbs: (waited 2 s in vain|a request with) .*"
@@ -148,25 +170,25 @@ class Verbs(GuestTest):
         # The port of host1: packets for a device of host2 that is down would fill QEMU's buffers and then the sender's,
         # and a kernel takes up to a minute to give up the queue pair of a packet that it still holds; so may this one.
         self.addCleanup(shell, "ip link set e0 up")
-        said = self.check_cut("ip link set e0 down", "host1", limit_s=120)
+        said = self.check_cut("ip link set e0 down", "host1")
         self.assertIn("rxe0 port 1 of this host is DOWN", said)
 
     def test_wire_that_is_cut(self):
         self.addCleanup(shell, "tc qdisc del dev e0 root", "host2")
-        said = self.check_cut("tc qdisc add dev e0 root netem loss 100%", "host2", limit_s=30)
+        said = self.check_cut("tc qdisc add dev e0 root netem loss 100%", "host2")
         self.assertIn("rxe0 port 1 of this host is ACTIVE", said)
 
     def test_peer_that_is_stopped(self):
         # Its device goes on taking writes without it, but nobody makes room for what is sent.
-        said = self.check_cut("kill -STOP {peer}", "host2", limit_s=40, program="rdma_send_bw")
+        said = self.check_cut("kill -STOP {peer}", "host2", program="rdma_send_bw")
         self.assertIn("rxe0 port 1 of this host is ACTIVE", said)
 
     def test_peer_that_is_killed(self):
         with self.start("rdma_write_bw", "-s", "4K", "--time-budget", 120, "--stall-timeout", 2) as job:
             job.read_pids(2)
-            time.sleep(2)
+            wait_for_traffic()
             shell(f"kill -KILL {job.pids[1]}", "host2")
-            result = job.finish(40)
+            result = job.finish(PATIENCE_S)
         self.assertIn(result.status, (FAILURE, TIMEOUT, 128 + signal.SIGKILL), result.stderr)
         # Whichever comes first: the launcher's word, or that of the rank whose requests fail.
         self.assertRegex(result.stderr, "signal 9|rank 0 on host1: verbs: .* rxe0 port 1 of host host2, queue pair 0x")

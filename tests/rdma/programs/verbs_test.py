@@ -2,45 +2,36 @@
 
 import os
 import signal
-import time
 from pathlib import Path
 
-from guests import FAILURE, MISSING, OK, STALL_S, TIMEOUT, USAGE, GuestTest
+from guests import FAILURE, MISSING, OK, PATIENCE_S, STALL_S, TIMEOUT, USAGE, GuestTest, wait_for_traffic, wait_until
 from launch import kill
 
 SIZED = [f"rdma_{verb}_{figure}" for verb in ("read", "send", "write") for figure in ("bw", "lat")]
 SMALL_AND_64K = ("--min-bytes", 8, "--max-bytes", "64K", "--step-factor", 8192, "-n", 20)
 
 
-def pid_of_rank(program, rank, patience_s=30):
-    """The process of a rank that has begun, however far it is."""
-    until = time.monotonic() + patience_s
+def pid_of_rank(program, rank):
+    """The process of a rank that has begun, however far it is; 0 where there is none."""
     wanted = f"OMPI_COMM_WORLD_RANK={rank}\0".encode()
-    while time.monotonic() < until:
-        for process in Path("/proc").glob("[0-9]*"):
-            try:
-                if (process / "comm").read_text().strip() == program[:15] and \
-                        wanted in (process / "environ").read_bytes():
-                    return int(process.name)
-            except OSError:  # it has ended meanwhile
-                pass
-        time.sleep(0.05)
-    raise AssertionError(f"there is no rank {rank} of {program}")
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if (process / "comm").read_text().strip() == program[:15] and wanted in (process / "environ").read_bytes():
+                return int(process.name)
+        except OSError:  # it has ended meanwhile
+            pass
+    return 0
 
 
-def wait_for_connections(pid, patience_s=30):
-    """Waits until a process connects over rdma_cm: until it has opened its device, and a little more."""
-    until = time.monotonic() + patience_s
-    while time.monotonic() < until:
-        for file in Path(f"/proc/{pid}/fd").iterdir():
-            try:
-                if os.readlink(file) == "/dev/infiniband/rdma_cm":
-                    time.sleep(1)
-                    return
-            except OSError:  # it was closed meanwhile
-                pass
-        time.sleep(0.05)
-    raise AssertionError(f"process {pid} has not begun to connect")
+def is_connecting(pid):
+    """Whether a process has opened rdma_cm's device."""
+    for file in Path(f"/proc/{pid}/fd").iterdir():
+        try:
+            if os.readlink(file) == "/dev/infiniband/rdma_cm":
+                return True
+        except OSError:  # it was closed meanwhile
+            pass
+    return False
 
 
 class Programs(GuestTest):
@@ -152,16 +143,15 @@ class OverRdmaCm(GuestTest):
     def test_peer_that_stops(self):
         """While thousands of queue pairs are connected, the second rank hangs."""
         with self.start("rdma_write_bw", "-R", "-q", 3000, "-t", 4, "-s", 64, "--stall-timeout", STALL_S) as job:
-            pid = job.pids[1] = pid_of_rank("rdma_write_bw", 1)
-            wait_for_connections(pid)
-            began = time.monotonic()
+            pid = job.pids[1] = wait_until(lambda: pid_of_rank("rdma_write_bw", 1), "there is no rank 1")
+            wait_until(lambda: is_connecting(pid), "rank 1 has not begun to connect")
+            wait_for_traffic(100)  # of which each of the queue pairs takes several
             kill(pid, signal.SIGSTOP)
-            result = job.finish()
+            result = job.finish(PATIENCE_S)
         self.assertEqual(result.status, TIMEOUT, result.stderr)
         self.assertRegex(result.stderr, r"rdma_write_bw: rank 0 on host1: rdma_cm: connecting with rxe0 port 1 of host "
                                         rf"host1, queue pair 0x\w+ \(1: RoCE v2 10\.79\.0\.1\): nothing came within "
                                         rf"{STALL_S} s, .*; rxe0 port 1 of this host is ACTIVE")
-        self.assertLess(time.monotonic() - began, 4 * STALL_S + 20)
 
 
 class Refusals(GuestTest):
@@ -183,15 +173,13 @@ class Faults(GuestTest):
     def test_stopped(self):
         for program, size in (("rdma_send_bw", "4K"), ("rdma_write_lat", 8)):
             with self.subTest(program):
-                result, seconds = self.strike(signal.SIGSTOP, program, "-s", size, "--time-budget", 120)
+                result = self.strike(signal.SIGSTOP, program, "-s", size, "--time-budget", 120)
                 self.assertEqual(result.status, TIMEOUT, result.stderr)
                 self.assertRegex(result.stderr, rf"{program}: rank 0 on host1: verbs: waited {STALL_S} s in vain .* "
                                                 r"the other end is rxe0 port 1 of host host1, queue pair 0x")
-                self.assertLess(seconds, STALL_S + 20)
 
     def test_killed(self):
-        result, seconds = self.strike(signal.SIGKILL, "rdma_write_bw", "-s", "4K", "--time-budget", 120)
+        result = self.strike(signal.SIGKILL, "rdma_write_bw", "-s", "4K", "--time-budget", 120)
         self.assertIn(result.status, (FAILURE, 128 + signal.SIGKILL))
         # Whichever comes first: the launcher's word, or that of the rank whose requests fail.
         self.assertRegex(result.stderr, "signal 9|rank 0 on host1: verbs: a request with rxe0 port 1 of host host1")
-        self.assertLess(seconds, 20)
