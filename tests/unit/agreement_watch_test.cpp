@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "scripted_clock.h"
@@ -91,7 +92,9 @@ TEST(AgreementWatch, EndsFromItsThreadOnceForEachLimitThatHasPassed) {
   AgreementWatch watch([&ends](const std::string& text) { ends.add(text); });
   watch.arm(5, "rank 1 does not answer");
   watch.disarm();
+  const int readings = clock.readings();
   clock.advance(6);
+  while (clock.readings() < readings + 2) std::this_thread::yield();  // its thread has looked after that
   watch.arm(5, "rank 2 does not answer");
   clock.advance(5);
   EXPECT_EQ(ends.wait_for(1), (Texts{"rank 2 does not answer"}));

@@ -12,6 +12,7 @@
 #include "fake_root.h"
 #include "fake_verbs_devices.h"
 #include "missing_error.h"
+#include "scripted_clock.h"
 
 using namespace fabricbench::verbs;
 using namespace fabricbench::test;
@@ -231,6 +232,27 @@ TEST_F(OpenDeviceTest, SaysWhatHasBecomeOfThePort) {
   device.ports[0].state = IBV_PORT_DOWN;
   EXPECT_EQ(own_port_text(opened.port, current_state(opened)), "mlx5_0 port 1 of this host is DOWN");
   EXPECT_EQ(own_port_text(opened.port, std::nullopt), "mlx5_0 port 1 of this host is not to be asked any more");
+}
+
+TEST_F(OpenDeviceTest, GivesAPortAMomentToShowThatItWentDown) {
+  FakeVerbsDevice& device = add("mlx5_0", {port_in(IBV_PORT_ACTIVE)});
+  const OpenDevice opened = open_device("", 0);
+  {
+    const ScriptedClock clock;
+    EXPECT_EQ(settled_state(opened), IBV_PORT_ACTIVE);
+    EXPECT_NEAR(clock.slept(), 0.5, 0.011) << "it stayed up";
+  }
+  {
+    ScriptedClock clock;
+    clock.when_sleeping([&](fabricbench::Seconds) {
+      if (clock.slept() >= 0.25) device.ports[0].state = IBV_PORT_DOWN;
+    });
+    EXPECT_EQ(settled_state(opened), IBV_PORT_DOWN);
+    EXPECT_NEAR(clock.slept(), 0.26, 0.011) << "no longer than that took";
+  }
+  const ScriptedClock clock;
+  EXPECT_EQ(settled_state(opened), IBV_PORT_DOWN);
+  EXPECT_EQ(clock.slept(), 0) << "it is down already";
 }
 
 TEST(PortRate, IsNetOfItsCodingOnInfiniBand) {

@@ -272,11 +272,13 @@ TEST(FlowStall, IsNoneWhereEverySoOftenSomethingCompletes) {
   endpoint.polled_at_once = 0;
   endpoint.before_poll = [&] { endpoint.polled_at_once = endpoint.polls % (5 * kPollsPerLook) == 0 ? 1 : 0; };
   const ScriptedClock clock(1000, 1);  // so that each completion takes 4 of the 5 s
-  Flow flow(endpoint, writes(1));
-  start(flow, 20);
-  flow.finish();
-  EXPECT_EQ(endpoint.posts.size(), 20U);
-  EXPECT_GT(clock.shows(), 1000 + 10 * kLimit);
+  for (const std::int64_t depth : {1, 20}) {  // in a wait for each, and in one wait for all
+    Flow flow(endpoint, writes(depth));
+    start(flow, 20);
+    flow.finish();
+  }
+  EXPECT_EQ(endpoint.posts.size(), 40U);
+  EXPECT_GT(clock.shows(), 1000 + 20 * kLimit);
 }
 
 TEST(FlowEvents, AreSleptForWhereNothingHasCompleted) {

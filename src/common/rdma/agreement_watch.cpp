@@ -19,7 +19,8 @@ void AgreementLimit::arm(Seconds limit, std::string text) {
 }
 
 std::optional<std::string> AgreementLimit::take_passed() {
-  if (!deadline_ || now() < *deadline_) return std::nullopt;
+  const Seconds time = now();
+  if (!deadline_ || time < *deadline_) return std::nullopt;
   deadline_.reset();
   return text_;
 }

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "common/core/clock.h"
 #include "common/core/directory.h"
 #include "common/core/error.h"
 #include "common/verbs/explain.h"
@@ -210,6 +211,18 @@ std::optional<ibv_port_state> current_state(const OpenDevice& device) {
     return std::nullopt;
   }
   return port.state;
+}
+
+std::optional<ibv_port_state> settled_state(const OpenDevice& device) {
+  constexpr Seconds kMoment = 0.5;
+  constexpr Seconds kPause = 0.01;
+  const Seconds until = now() + kMoment;
+  std::optional<ibv_port_state> state = current_state(device);
+  while (state == IBV_PORT_ACTIVE && now() < until) {
+    sleep_for(kPause);
+    state = current_state(device);
+  }
+  return state;
 }
 
 std::string own_port_text(const PortFacts& port, std::optional<ibv_port_state> state) {

@@ -51,6 +51,9 @@ void check_shared_receives(const PortFacts& port, int receives);
 /// The port's state now; nothing where the device does not tell any more.
 [[nodiscard]] std::optional<ibv_port_state> current_state(const OpenDevice& device);
 
+/// The port's state after something has failed on it, which a port that goes down shows only a moment later.
+[[nodiscard]] std::optional<ibv_port_state> settled_state(const OpenDevice& device);
+
 /// Such as `mlx5_0 port 1 of this host is DOWN`.
 [[nodiscard]] std::string own_port_text(const PortFacts& port, std::optional<ibv_port_state> state);
 

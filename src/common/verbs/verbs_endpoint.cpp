@@ -10,7 +10,6 @@
 
 #include <fmt/format.h>
 
-#include "common/core/clock.h"
 #include "common/core/error.h"
 #include "common/core/host_buffers.h"
 #include "common/core/units.h"
@@ -307,23 +306,10 @@ std::string VerbsEndpoint::diagnosis() {
                      counters.empty() ? "" : fmt::format(", and counted {}", counters));
 }
 
-/// The port's state after what has just failed, which a port that goes down shows only a moment later.
-std::optional<ibv_port_state> VerbsEndpoint::settled_port_state() const {
-  constexpr Seconds kMoment = 0.5;
-  constexpr Seconds kPause = 0.01;
-  const Seconds until = now() + kMoment;
-  std::optional<ibv_port_state> state = current_state(device_);
-  while (state == IBV_PORT_ACTIVE && now() < until) {
-    sleep_for(kPause);
-    state = current_state(device_);
-  }
-  return state;
-}
-
 /// Where the own port is down, that is the reason whatever the completion says: the link has died.
 void VerbsEndpoint::failed(const ibv_wc& completion) const {
   if (abandoned_) throw Error(ExitStatus::kFailure, "verbs: gave up what was under way");
-  const std::optional<ibv_port_state> state = settled_port_state();
+  const std::optional<ibv_port_state> state = settled_state(device_);
   const std::string counters = trouble();
   throw Error(
       state == IBV_PORT_ACTIVE ? exit_status_of(completion.status) : ExitStatus::kTimeout,

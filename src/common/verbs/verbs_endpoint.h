@@ -83,7 +83,6 @@ class VerbsEndpoint final : public Endpoint {
   [[nodiscard]] int queue_pair_of(const ibv_wc& completion) const;
   [[noreturn]] void failed(const ibv_wc& completion) const;
   [[nodiscard]] std::string peer_text(int queue_pair) const;
-  [[nodiscard]] std::optional<ibv_port_state> settled_port_state() const;
 
   const OpenDevice& device_;
   EndpointSettings settings_;
