@@ -59,7 +59,7 @@ one_of() { (IFS='|' && echo "^($*)\$"); }
 ctest_choice() {
     choice=()
     if [[ ${#named[@]} -gt 0 ]]; then
-        choice+=(--tests-regex "^($(IFS='|' && echo "${prefixes[*]//./\\.}"))")
+        choice+=(--tests-regex "^($(IFS='|' && echo "${patterns[*]}"))")
         return
     fi
     [[ ${#only[@]} -eq 0 ]] || choice+=(--label-regex "$(one_of "${only[@]}")")
@@ -95,14 +95,16 @@ run_suites() {
 lines_for() {
     awk -v word="${2%/}" '
         function begins(text, with) { return substr(text, 1, length(with)) == with }
-        $1 == word || $2 == word || begins($2, word "/") || begins(word, $1 ".") || begins($1, word) { print }
+        $2 == word || begins($2, word "/") || begins($2, "tests/" word "/") || begins(word, $1 ".") || begins($1, word) {
+            print
+        }
     ' "$1/tests.txt"
 }
 
-# Sets prefixes and targets to what the words in named ask for.
+# Sets patterns and targets to what the words in named ask for.
 find_named() {
     local word lines prefix targets_of
-    prefixes=() targets=()
+    patterns=() targets=()
     for word in "${named[@]}"; do
         lines=$(lines_for "$build" "$word")
         [[ -n $lines ]] ||
@@ -111,9 +113,11 @@ find_named() {
             read -ra targets_of <<<"$targets_of"
             targets+=("${targets_of[@]}")
             # A longer word than the prefix is the beginning of one test's name.
-            [[ $word == "$prefix".* ]] && prefixes+=("$word") || prefixes+=("$prefix.")
+            [[ $word == "$prefix".* ]] && patterns+=("${word//./\\.}") || patterns+=("${prefix//./\\.}(\\.|\$)")
         done <<<"$lines"
     done
+    mapfile -t patterns < <(printf '%s\n' "${patterns[@]}" | sort -u)
+    mapfile -t targets < <(printf '%s\n' "${targets[@]}" | sort -u)
 }
 
 # Our own C++ files, for clang-format.
@@ -216,7 +220,7 @@ set_preset() {
 
 # Builds what the words in named take, and runs it.
 test_named() {
-    local prefixes targets
+    local patterns targets
     cmake --preset "$preset" >/dev/null
     find_named
     cmake --build --preset "$preset" --target "${targets[@]}"

@@ -93,8 +93,7 @@ class Golden(ProgramTest):  # 2 ranks, 300 s
         self.check_stdout("epochs.txt", *SWEEP)
 
     def test_isolated(self):
-        self.check_stdout("isolated.txt", "-b", 1024, "-e", 1024, "--seed", 7, "--timing", "isolated", "--time-budget", 0.01,
-                          step_log2=-15)
+        self.check_stdout("isolated.txt", *SWEEP, "-n", 20, "--timing", "isolated", step_log2=-17)
 
     def test_timestamps(self):
         self.check_stdout("timestamps.txt", *SWEEP, "-n", 20, "-S", 1)
