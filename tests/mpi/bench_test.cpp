@@ -57,7 +57,7 @@ class Recorder final : public AllReduce {
   mutable std::vector<Subject> starts;
 };
 
-const std::vector<Bytes> kSizes{16, 32, 64, 128, 256, 512};
+const std::vector<Bytes> kSizes{16, 64, 256};
 
 struct RecordedResult : Result {
   std::vector<Subject> starts;
@@ -214,10 +214,10 @@ TEST_F(Budget, EpochsAreAddedUntilItIsSpent) {
     const auto [fewest, most] = fewest_and_most_epochs(result.log.rows);
     const auto subjects = 2 * static_cast<double>(sizes.size());
     const Seconds to_spend = std::max(subjects * options.time_budget, 2 * 9 * 0.3 * options.time_budget);
-    EXPECT_EQ((most - 9) % 3, 0) << "an interval is judged after three more";
-    EXPECT_EQ(fewest, most) << "all take equally long";
+    EXPECT_EQ((fewest - 9) % 3, 0) << "an interval is judged after three more";
+    EXPECT_EQ(most, sizes.size() == 1 ? 15 : 18);
     EXPECT_GE(result.took, to_spend);
-    EXPECT_LT(result.took * static_cast<double>(most - 3) / static_cast<double>(most), to_spend) << "not before";
+    EXPECT_LT(result.took * static_cast<double>(fewest - 3) / static_cast<double>(most), to_spend) << "not before";
     EXPECT_NE(result.precision.find("for 0 of " + std::to_string(2 * sizes.size())), std::string::npos)
         << result.precision;
     const std::string epochs = "; " + std::to_string(fewest) + " to " + std::to_string(most) + " epochs";

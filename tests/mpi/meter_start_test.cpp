@@ -161,6 +161,22 @@ TEST_F(Isolated, StartsMayBeFiveMicrosecondsLate) {
   }
 }
 
+/// One that comes after the agreed moment is late, however little.
+TEST_F(Isolated, WhoComesAfterTheAgreedMomentIsLate) {
+  for (const Seconds behind : {-3e-6, 3e-6}) {
+    IdleSession session;
+    Rig rig(options_for(Timing::kIsolated), session);
+    const bool is_last = rig.world.rank() == rig.world.size() - 1;
+    const Sleeper sleeper(kFastest);
+    const HoldUp hold_up{.time = slack_of(rig) - kCall - kReading + behind, .readings = 0};
+    const LateStarter collective(
+        clock_, sleeper, [&](int start) { return is_last && start == 1; }, hold_up);
+    Operation operation = rig.operation(collective);
+    const Epoch epoch = rig.meter.measure(operation, {.warmup = 0, .samples = 4});
+    EXPECT_EQ(epoch.late, rig.world.is_root() && behind > 0 ? 1 : 0) << behind;
+  }
+}
+
 /// The clock is used while not more than half of the starts are late.
 TEST_F(Isolated, HalfOfTheStartsMayBeLate) {
   for (const int late : {5, 6}) {

@@ -23,12 +23,19 @@ Job& job() {
 
 bool is_scripted() { return job().clock != nullptr; }
 
-/// All ranks of the communicator leave at the time when the last one came, and what the call took.
-void meet(MPI_Comm communicator) {
+/// Makes a collective call. All ranks of the communicator leave it at the time when the last one came, and what it
+/// took. The two exchanges go on at once, for ranks that wait may have to wait for a processor too.
+template <typename Call>
+int meet(MPI_Comm communicator, Call call) {
+  if (!is_scripted()) return call();
   Seconds latest = job().clock->shows();
-  PMPI_Allreduce(MPI_IN_PLACE, &latest, 1, MPI_DOUBLE, MPI_MAX, communicator);
+  MPI_Request request = MPI_REQUEST_NULL;
+  PMPI_Iallreduce(MPI_IN_PLACE, &latest, 1, MPI_DOUBLE, MPI_MAX, communicator, &request);
+  const int code = call();
+  PMPI_Wait(&request, MPI_STATUS_IGNORE);
   job().clock->show(latest + job().call);
   if (job().when_met) job().when_met();
+  return code;
 }
 
 }  // namespace
@@ -49,29 +56,23 @@ using fabricbench::test::kTimeTag;
 using fabricbench::test::meet;
 
 int MPI_Barrier(MPI_Comm communicator) {
-  if (!is_scripted()) return PMPI_Barrier(communicator);
-  meet(communicator);
-  return MPI_SUCCESS;
+  return meet(communicator, [&] { return is_scripted() ? MPI_SUCCESS : PMPI_Barrier(communicator); });
 }
 
 int MPI_Ibarrier(MPI_Comm communicator, MPI_Request* request) {
   if (!is_scripted()) return PMPI_Ibarrier(communicator, request);
-  meet(communicator);
   *request = MPI_REQUEST_NULL;  // complete
-  return MPI_SUCCESS;
+  return meet(communicator, [] { return MPI_SUCCESS; });
 }
 
 int MPI_Allreduce(const void* send, void* recv, int count, MPI_Datatype type, MPI_Op op, MPI_Comm communicator) {
-  const int code = PMPI_Allreduce(send, recv, count, type, op, communicator);
-  if (is_scripted()) meet(communicator);
-  return code;
+  return meet(communicator, [&] { return PMPI_Allreduce(send, recv, count, type, op, communicator); });
 }
 
 int MPI_Allgather(const void* send, int send_count, MPI_Datatype send_type, void* recv, int recv_count,
                   MPI_Datatype recv_type, MPI_Comm communicator) {
-  const int code = PMPI_Allgather(send, send_count, send_type, recv, recv_count, recv_type, communicator);
-  if (is_scripted()) meet(communicator);
-  return code;
+  return meet(communicator,
+              [&] { return PMPI_Allgather(send, send_count, send_type, recv, recv_count, recv_type, communicator); });
 }
 
 int MPI_Send(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm communicator) {
