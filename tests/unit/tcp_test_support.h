@@ -4,9 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <barrier>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <string>
 #include <thread>
@@ -109,10 +111,11 @@ inline void expect_success(const std::vector<Outcome>& outcomes) {
 /// Bytes that differ by sender, message and place.
 [[nodiscard]] inline Data message(int from, std::size_t number, std::size_t bytes) {
   Data data(bytes);
-  std::uint32_t state = static_cast<std::uint32_t>(from) * 7919U + static_cast<std::uint32_t>(number) * 104729U + 1U;
-  for (std::uint8_t& byte : data) {
-    state = state * 1664525U + 1013904223U;
-    byte = static_cast<std::uint8_t>(state >> 24);
+  std::uint64_t state = static_cast<std::uint64_t>(from) * 7919U + number * 104729U + 1U;
+  for (std::size_t place = 0; place < bytes; place += sizeof state) {
+    state = state * 6364136223846793005U + 1442695040888963407U;
+    const std::uint64_t word = state ^ (state >> 32);  // the lower bits alone would soon come again
+    std::memcpy(data.data() + place, &word, std::min(sizeof word, bytes - place));
   }
   return data;
 }

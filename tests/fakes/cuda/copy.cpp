@@ -95,6 +95,8 @@ using namespace fake_cuda;
 
 extern "C" {
 
+int fake_cuda_hanging_copies() { return hanging; }
+
 void fake_cuda_end_hanging_copies() {
   hanging_ended = true;
   while (hanging > 0) std::this_thread::yield();

@@ -42,6 +42,9 @@ void fake_cuda_spend(double seconds);
 /// The number of the device that a stream belongs to; the current one for the default stream.
 int fake_cuda_device_of(cudaStream_t stream);
 
+/// Copies that hang now: a test that goes on before they have begun to would free what they write to.
+int fake_cuda_hanging_copies();
+
 /// Ends copies that hang, those under way and all later ones, and returns when they have copied after all. (A variable
 /// must not change while a stream may read it.)
 void fake_cuda_end_hanging_copies();
