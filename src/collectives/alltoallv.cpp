@@ -19,8 +19,7 @@ class AllToAllV final : public Collective {
 
   [[nodiscard]] Layout layout(Request request, int ranks) const override {
     Layout layout{.count = traffic_.ranks() > 0 ? 0 : part_of(request, ranks)};
-    const int unlike = traffic_.ranks() > 0 ? ranks : 1;  // by distance, every rank has as much as the next
-    for (int rank = 0; rank < unlike; ++rank) {
+    for (int rank = 0; rank < (traffic_.ranks() > 0 ? ranks : 1); ++rank) {  // by distance, all have as much
       const Exchange own = *exchange(layout, {.rank = rank, .ranks = ranks, .element_bytes = request.element_bytes});
       layout.send_count = std::max(layout.send_count, own.send_offsets.back() + own.send_counts.back());
       layout.recv_count = std::max(layout.recv_count, own.recv_offsets.back() + own.recv_counts.back());

@@ -55,7 +55,8 @@ class InVain(ProgramTest):  # 2 ranks, 300 s
     """Options that cannot matter are said to be unused, and refused by nobody."""
 
     def notices(self, collective, *arguments):
-        stdout, lines = self.run_json("-n", 1, *arguments, program=program_of(collective))
+        size = () if collective == "barrier" else ("-b", 1024, "-e", 1024)
+        stdout, lines = self.run_json("-n", 1, *size, *arguments, program=program_of(collective))
         for notice in lines[0]["notices"]:
             self.assertIn(f"\n# {notice}\n", stdout)
         return [notice for notice in lines[0]["notices"] if notice.startswith("Not used: ")]

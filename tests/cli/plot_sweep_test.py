@@ -485,3 +485,19 @@ class Refusals(Plotting):  # 1 rank, 120 s
         self.assertEqual(end.exception.code, MISSING)
         said = "".join(call.args[0] for call in stderr.write.call_args_list)
         self.assertIn("no module jinja2 and no module cairosvg; install python3-jinja2 python3-cairosvg", said)
+
+
+class Launched(Plotting):  # 1 rank, 4 s
+    """All other tests call its functions."""
+
+    def test_draws(self):
+        records, page = self.write("records.jsonl", all_pairs(FOUR)), self.directory / "sweep.html"
+        verdict = self.write("verdict.json", [NO_FINDINGS])
+        result = self.launch_plot(records, "--verdict", verdict, "--html", page)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertEqual(len(self.drawings(page)), 1)
+
+    def test_refuses(self):
+        result = self.launch_plot(self.directory / "none.jsonl", "--html", self.directory / "sweep.html")
+        self.assertEqual(result.returncode, MISSING, result.stderr)
+        self.assertRegex(result.stderr, r"^plot_sweep\.py: .*none\.jsonl")

@@ -1,5 +1,6 @@
 """What tests of scripts/plot_sweep.py share: records to draw, and drawings read back."""
 
+import io
 import itertools
 import json
 import re
@@ -9,10 +10,15 @@ import tempfile
 import unittest
 import xml.etree.ElementTree as ElementTree
 from collections import namedtuple
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
+from unittest import mock
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 PLOT = SCRIPTS / "plot_sweep.py"
+sys.path.append(str(SCRIPTS))
+
+import plot_sweep  # noqa: E402  where the line above has it found
 USAGE = 2
 MIB = 1 << 20
 SVG = "{http://www.w3.org/2000/svg}"
@@ -133,15 +139,21 @@ class Plotting(unittest.TestCase):
         return path
 
     def run_plot(self, *arguments, status=0):
-        result = subprocess.run(
-            [sys.executable, PLOT, *map(str, arguments)],
-            capture_output=True,
-            text=True,
-            timeout=100,
-            stdin=subprocess.DEVNULL,
-        )
-        self.assertEqual(result.returncode, status, result.stderr)
-        return result
+        """Runs the script in this process: to load its libraries takes most of the time of a run."""
+        out, err, ended_with = io.StringIO(), io.StringIO(), 0
+        words = [str(PLOT), *map(str, arguments)]
+        with mock.patch.object(sys, "argv", words), redirect_stdout(out), redirect_stderr(err):
+            try:
+                plot_sweep.main()
+            except SystemExit as end:
+                ended_with = end.code
+        self.assertEqual(ended_with, status, err.getvalue())
+        return subprocess.CompletedProcess(words, ended_with, out.getvalue(), err.getvalue())
+
+    def launch_plot(self, *arguments):
+        """Runs it as a user does."""
+        return subprocess.run([sys.executable, PLOT, *map(str, arguments)], capture_output=True, text=True, check=False,
+                              stdin=subprocess.DEVNULL)
 
     def draw(self, records, *arguments, verdict=NO_FINDINGS):
         """Returns the drawings, and the page."""

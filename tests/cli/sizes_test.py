@@ -88,7 +88,7 @@ class Ways(ProgramTest):  # 4 ranks, 600 s
         self.assertNotEqual(printed(), printed())
 
 
-class Large(ProgramTest):  # 2 ranks, 600 s
+class Large(ProgramTest):  # 2 ranks, 60 s, extended
 
     def test_more_than_two_gibibytes(self):
         needed = 9.5

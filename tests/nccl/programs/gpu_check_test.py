@@ -1,51 +1,11 @@
 """scripts/gpu_check.sh where a fake GPU can be had only: what it says, how it ends, what it records."""
 
-import subprocess
-
-from launch import COLLECTIVES, PROGRAMS, TIMEOUT_S, environment, program_of
-from on_gpus import FAILURE, MISSING, OK, ROOT, USAGE, GpuTest
-
-# Says what the script looks for, without measuring anything.
-STUB = """#!/bin/sh
-echo '# Backend: nccl, because a test says so'
-echo '# RING/SIMPLE/2'
-echo '# Out of bounds values : 0 OK'
-"""
-FAULTY = """#!/bin/sh
-FAKE_NCCL_FAULT={} exec {} "$@"
-"""
+from checking import FAULTY, STUB, CheckTest
+from launch import COLLECTIVES, PROGRAMS, program_of
+from on_gpus import FAILURE, MISSING, OK, USAGE
 
 
-class Check(GpuTest):  # 3 ranks, 400 s
-
-    def check(self, *arguments, **changes):
-        """Runs the script with 2 GPUs. Returns its exit status, its lines and what it said on stderr."""
-        settings = {"GPUS": "2", "TIME_BUDGET": "0.002", "FAKE_CUDA_DEVICES": "2", "FAKE_CUDA_MEMORY": str(2**26),
-                    **changes}
-        run = subprocess.run([ROOT / "scripts" / "gpu_check.sh", *map(str, arguments)], env=environment(**settings),
-                             stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=6 * TIMEOUT_S)
-        return run.returncode, run.stdout.splitlines(), run.stderr
-
-    def folder_of(self, programs):
-        """A folder of programs, each given by its text; the others are stubs."""
-        for collective in COLLECTIVES:
-            file = self.directory / f"{collective}_perf"
-            file.write_text(programs.get(collective, STUB))
-            file.chmod(0o755)
-        return self.directory
-
-    def counted(self, lines):
-        """The verdicts by their names, which the last line must count rightly."""
-        verdicts = {name: (word, detail) for word, name, detail in map(self.parts_of, lines) if word}
-        words = [word for word, _ in verdicts.values()]
-        self.assertEqual(lines[-1], f"{words.count('PASS')} passed, {words.count('FAIL')} failed, "
-                                    f"{words.count('SKIP')} skipped")
-        return verdicts
-
-    def parts_of(self, line):
-        word, _, rest = line.partition(" ")
-        name, _, detail = rest.partition(": ")
-        return (word, name, detail) if word in {"PASS", "FAIL", "SKIP"} else (None, name, detail)
+class Everything(CheckTest):  # 3 ranks, 90 s, extended
 
     def test_everything_that_a_fake_can(self):
         record = self.directory / "record.txt"
@@ -68,6 +28,9 @@ class Check(GpuTest):  # 3 ranks, 400 s
         self.assertEqual(verdicts["copies, GPUs divided among 2 processes"], ("PASS", "10 rows"))
         self.assertEqual(verdicts["copies without a GPU"], ("PASS", "exit status 3"))
         self.assertIn("RING/SIMPLE/", verdicts["algorithm and protocol named"][1])
+
+
+class Faults(CheckTest):  # 3 ranks, 30 s
 
     def test_failures(self):
         """Wrong data, a program that measured MPI instead, and stubs that do not know when to refuse."""
