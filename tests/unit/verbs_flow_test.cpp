@@ -271,7 +271,7 @@ TEST(FlowStall, IsNoneWhereEverySoOftenSomethingCompletes) {
   FakeEndpoint endpoint;
   endpoint.polled_at_once = 0;
   endpoint.before_poll = [&] { endpoint.polled_at_once = endpoint.polls % (5 * kPollsPerLook) == 0 ? 1 : 0; };
-  const ScriptedClock clock(1000, 1);  // so that each completion takes 4 of the 5 s
+  const ScriptedClock clock(1000, 1);         // so that each completion takes 4 of the 5 s
   for (const std::int64_t depth : {1, 20}) {  // in a wait for each, and in one wait for all
     Flow flow(endpoint, writes(depth));
     start(flow, 20);
