@@ -1,6 +1,7 @@
-// Loaded before libibverbs (LD_PRELOAD) in the guests, lets queue pairs wait longer for an acknowledgement before they send
-// again: 1 s instead of 67 ms, which an emulated processor of a busy machine needs at times. Soft-RoCE of Linux 6.1 may
-// refuse a message of several packets that is sent again while it still arrives ("remote invalid request").
+// Loaded before libibverbs (LD_PRELOAD) in the guests, lets queue pairs wait longer for an acknowledgement before they
+// send again: 1 s instead of 67 ms, which an emulated processor of a busy machine needs at times. Soft-RoCE of
+// Linux 6.1 may refuse a message of several packets that is sent again while it still arrives ("remote invalid
+// request").
 
 #include <dlfcn.h>
 #include <infiniband/verbs.h>
