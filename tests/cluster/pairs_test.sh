@@ -48,18 +48,18 @@ test_one_rank_of_each_host() {
 test_shaped_link() {
     local bytes=$((6 * 8 * 64 * 1024)) # 6 windows of 8 messages
     make_hosts 2
-    shape_host "${hosts[1]}" 20mbit
+    shape_host "${hosts[1]}" 10mbit
     program=$programs/send_recv_bw
     run 1 -b 64K -e 64K -n 5 -w 1 --window 8
     expect_passed "$bytes" "${hosts[1]}"
-    expect_rate 65536 10 22
+    expect_rate 65536 4 11
     program=$programs/tcp_bw
     run 1 -b 64K -e 64K -n 5 -w 1 --window 8
     expect_passed "$bytes" "${hosts[1]}"
-    expect_rate 65536 10 22
+    expect_rate 65536 4 11
     run 1 -b 64K -e 64K -n 5 -w 1 --window 8 --streams 4 --interface e0
     expect_passed "$bytes" "${hosts[1]}"
-    expect_rate 65536 10 22
+    expect_rate 65536 4 11
     expect_line "$out" 'TCP, 4 streams, by e0,'
 }
 

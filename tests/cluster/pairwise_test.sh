@@ -92,7 +92,8 @@ test_one_rank_of_each_host() {
     expect_line "$out" '^# Of 4 ranks, the first of each host is measured'
 }
 
-# As mpiGraph does it, every host sends to one and receives from another: neighbours of the slow one suffer too.
+# As mpiGraph does it, every host sends to one and receives from another. What waits for the slow one is as slow, so that
+# any host may be the slowest endpoint; test_slow_link says who is blamed where pairs are apart.
 test_shift() {
     make_equal_hosts 5
     shape_host "${hosts[2]}" "$kSlow"
@@ -106,7 +107,7 @@ slow = [r["bandwidth_gb_per_s"] * 8000 for r in readings if r["to_host"].endswit
 print(slow)
 assert len(slow) == 4 and max(slow) < 1.5 * 5
 EOT
-    expect_slowest "${hosts[2]} receives"
+    expect_line "$out" '^# Slowest endpoint +: '
 }
 
 # Two hosts that cannot reach each other cost their own readings, and no others.

@@ -136,6 +136,18 @@ def unpack(package, target):
         raise Missing("busybox depmod found no module dependencies; install busybox-static")
 
 
+def without_options(command):
+    """Those of apt, which are long and never the reason."""
+    words = list(map(str, command))
+    return " ".join(word for before, word in zip(["", *words], words) if "-o" not in (before, word))
+
+
+def reason_of(messages):
+    """What could not be fetched, which apt says before it says that something could not; else the last line."""
+    lines = messages.strip().splitlines() or ["it gave no reason"]
+    return next((line for line in lines if "Failed to fetch" in line), lines[-1])
+
+
 def fill(cache):
     """Unpacks a kernel beside the cache's others, all of it or nothing."""
     for tool in ("apt-get", "apt-cache", "dpkg-deb", "tar"):
@@ -149,7 +161,7 @@ def fill(cache):
             unpack(package, target)
             target.rename(cache / package.name.partition("_")[0])
     except subprocess.CalledProcessError as problem:
-        lines = (problem.stderr or "").strip().splitlines() or ["it gave no reason"]
-        raise Missing(f"no kernel for the guests: '{' '.join(map(str, problem.cmd))}' failed: {lines[-1]}") from None
+        raise Missing(f"no kernel for the guests: '{without_options(problem.cmd)}' failed: "
+                      f"{reason_of(problem.stderr or '')}") from None
     except subprocess.TimeoutExpired as problem:
-        raise Missing(f"no kernel for the guests: '{' '.join(problem.cmd)}' took {problem.timeout:g} s") from None
+        raise Missing(f"no kernel for the guests: '{without_options(problem.cmd)}' took {problem.timeout:g} s") from None

@@ -82,6 +82,7 @@ set_environment() {
     export TMPDIR=/run OMPI_MCA_orte_tmpdir_base=/run OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
     export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader,tcp OMPI_MCA_mpi_yield_when_idle=1
     export OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_rmaps_base_oversubscribe=1
+    export LD_PRELOAD="${FABRICBENCH_PATIENT_VERBS-}" # which says why
     # Parts of hwloc for displays and OpenCL, which no guest has: their libraries take as long to load as all the rest.
     export HWLOC_PLUGINS_BLACKLIST=hwloc_gl.so,hwloc_opencl.so
     if [ "$guests" = 2 ]; then

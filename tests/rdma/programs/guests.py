@@ -19,6 +19,8 @@ ADDRESSES = {"host1": "10.79.0.1", "host2": "10.79.0.2"}
 GID_INDEX = 1
 # After which time a peer that does not answer is given up, where a test waits for that.
 STALL_S = 2
+# After which time a rank that waits for MPI ends the job.
+WATCHDOG_S = 30
 # For what comes in seconds, however busy this machine is: only what hangs takes so long.
 PATIENCE_S = 300
 # What is judged by a measurement is tried so often, since this machine may have had other things to do.
@@ -52,8 +54,8 @@ def sent_packets():
     return int(Path(f"/sys/class/infiniband/{DEVICE}/ports/1/hw_counters/sent_pkts").read_text())
 
 
-def wait_for_traffic(packets=300):
-    """Until messages are under way: for connecting alone, a queue pair or two of them, that is too many."""
+def wait_for_traffic(packets=3000):
+    """Until messages are under way: for connecting alone, and for the first round of messages, that is too many."""
     before = sent_packets()
     wait_until(lambda: sent_packets() - before >= packets, f"{DEVICE} has not sent {packets} packets")
 
@@ -91,13 +93,17 @@ class GuestTest(ProgramTest):
         with self.start(program, *arguments, **how) as job:
             return job.finish(PATIENCE_S)
 
-    def strike(self, number, program, *arguments):
-        """Starts a long run, sends its second rank a signal amid messages, and returns how it ended."""
-        with self.start(program, *arguments, "--stall-timeout", STALL_S) as job:
-            job.read_pids(2)
-            wait_for_traffic()
-            kill(job.pids[1], number)
-            return job.finish(PATIENCE_S)
+    def strike(self, number, said, program, *arguments):
+        """Starts a long run, sends its second rank a signal amid messages, and returns how it ended. Ranks meet over MPI now
+        and then, and where the signal comes just then, nothing of verbs is `said`: the run is tried again."""
+        def run():
+            with self.start(program, *arguments, "--stall-timeout", STALL_S, "--timeout", WATCHDOG_S) as job:
+                job.read_pids(2)
+                wait_for_traffic()
+                kill(job.pids[1], number)
+                return job.finish(PATIENCE_S)
+
+        return judged(run, lambda result: re.search(said, result.stderr))
 
     def measured(self, program, *arguments, **how):
         """Runs well, with every element right. Returns the measurements by size, as --json has them."""

@@ -89,6 +89,6 @@ class Faults(GuestTest):
 
     def test_stopped(self):
         """The second rank hangs: a step of the first one is named, or that there is no answer."""
-        result = self.strike(signal.SIGSTOP, PROGRAM, "-n", 1000000)
+        said = rf"{PROGRAM}: rank 0 on host1: .*rank 1 on host1 \(1: RoCE v2 10\.79\.0\.1\)"
+        result = self.strike(signal.SIGSTOP, said, PROGRAM, "-n", 1000000)
         self.assertEqual(result.status, TIMEOUT, result.stderr)
-        self.assertRegex(result.stderr, rf"{PROGRAM}: rank 0 on host1: .*rank 1 on host1 \(1: RoCE v2 10\.79\.0\.1\)")
