@@ -1,7 +1,7 @@
 # Front door: each target is one call of the tool that does the work.
 PREFIX ?= /usr/local
 
-.PHONY: all test test-rdma test-cluster simulate install format tidy clean
+.PHONY: all test test-rdma test-cluster mutants simulate install format tidy clean
 
 all:
 	cmake --preset release
@@ -21,6 +21,12 @@ simulate: all
 test-cluster: all
 	tests/cluster/complete.sh build
 
+# Whether the tests notice changes of the sources: takes hours, and goes on where it was broken off.
+mutants:
+	python3 -m venv build-mutants/venv
+	build-mutants/venv/bin/pip install --quiet universalmutator
+	build-mutants/venv/bin/python scripts/mutants.py
+
 install: all
 	cmake --install build --prefix $(PREFIX)
 
@@ -31,4 +37,4 @@ tidy:
 	scripts/test.sh --lint
 
 clean:
-	cmake -E rm -rf build build-debug
+	cmake -E rm -rf build build-debug build-mutants

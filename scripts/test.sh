@@ -15,6 +15,8 @@ readonly kExtended=extended
 readonly kTestTimeout_s=300
 # Most tests start MPI jobs, which wait half of the time.
 readonly kTestsPerProcessor=2
+# How far back --lint looks for changes where everything is on the server already.
+readonly kCommitsOfAWork=30
 
 usage() {
     cat <<EOT
@@ -27,12 +29,12 @@ Suites: ${kSuites[*]}. Some tests need root and are skipped, with the reason, wh
 
   TEST_OR_FOLDER     builds only what these take and runs them: a folder of src/ or tests/, a file of tests, or the
                      beginning of a test's name, such as src/common/core, tests/cli/golden_test.py or cli.golden
-  --all              adds the tests that take long, and the programs under the sanitizers
+  --all              adds the tests that take long, the programs under the sanitizers, and clang-tidy over all files
   --preset release   optimised build in build/ (default)
   --preset debug     address and undefined-behaviour sanitizers, in build-debug/
   --only SUITE       run this suite, and those of more --only, and no other
   --without SUITE    leave a suite out; otherwise a suite that ran no test is a failure
-  --lint             run clang-format, clang-tidy and shellcheck instead of the tests
+  --lint             run clang-format, shellcheck and, over what changed, clang-tidy instead of the tests
   --analyze          run clang's static analyzer instead of the tests, which takes a quarter of an hour
   --help             print this text
 
@@ -129,10 +131,36 @@ cpp_files() {
     done
 }
 
-# What this configuration compiles of src/: files there, and the unity build's, each of which includes a dozen of them.
+# What build/ compiles of src/: files there, and the unity build's, each of which includes a dozen of them.
 compiled_files() {
     sed -n -e "s|^ *\"file\": \"\($PWD/src/.*\.cpp\)\",\{0,1\}\$|\1|p" \
         -e "s|^ *\"file\": \"\($PWD/build/src/.*\.cxx\)\",\{0,1\}\$|\1|p" build/compile_commands.json | sort -u
+}
+
+# Files of ours that differ from where the work began: from what is on the server, or else from some commits ago.
+changed_files() {
+    local base
+    base=$(git merge-base HEAD '@{upstream}' 2>/dev/null || true)
+    if [[ -z $base || $base == "$(git rev-parse HEAD)" ]]; then
+        base=$(git rev-list --max-count="$kCommitsOfAWork" HEAD | tail -n 1)
+    fi
+    git diff --name-only --diff-filter=d "$base" -- src
+    git ls-files --others --exclude-standard -- src
+}
+
+# The .cpp files of src/ to read for those that changed; a header is read with the file of its name, or one that has it.
+sources_of_change() {
+    local file
+    while read -r file; do
+        case $file in
+            *.cpp) echo "$file" ;;
+            *.h) if [[ -e ${file%.h}.cpp ]]; then
+                echo "${file%.h}.cpp"
+            else
+                grep -rl --include='*.cpp' "\"${file#src/}\"" src | head -n 1 || true
+            fi ;;
+        esac
+    done < <(changed_files) | sort -u | sed "s|^|$PWD/|"
 }
 
 shell_files() {
@@ -144,25 +172,35 @@ lint_format() {
         die "$kFailed" "clang-format would change the files above; run 'make format' with $(clang-format --version)"
 }
 
-# run_clang_tidy [OPTION...]: over everything under src/ that build/ compiles.
+# run_clang_tidy BUILD_DIRECTORY [OPTION...]: over the files on standard input.
 run_clang_tidy() {
-    [[ -n $(compiled_files) ]] || die "$kFailed" "build/compile_commands.json names no file under src/; check CMakeLists.txt"
+    local build=$1
+    shift
     # GCC's own warning options are unknown to clang.
-    compiled_files | tr '\n' '\0' | xargs -0 -n 1 -P "$(nproc)" \
-        clang-tidy -p build --quiet --warnings-as-errors='*' --extra-arg=-Wno-unknown-warning-option "$@" ||
+    tr '\n' '\0' | xargs -0 -r -n 1 -P "$(nproc)" \
+        clang-tidy -p "$build" --quiet --warnings-as-errors='*' --extra-arg=-Wno-unknown-warning-option "$@" ||
         die "$kFailed" "clang-tidy objects to the places above; correct them, or say NOLINT with the reason"
 }
 
+lint_tidy_changes() {
+    git rev-parse --git-dir >/dev/null || die "$kMissing" "what changed is asked of git, and this is no clone; use --all"
+    cmake --preset ci -B build-tidy -DCMAKE_UNITY_BUILD=OFF >/dev/null
+    # What is not built here, such as another processor's file, has no command.
+    comm -12 <(sources_of_change) <(sed -n 's|^ *"file": "\(.*\)",\{0,1\}$|\1|p' build-tidy/compile_commands.json | sort -u) |
+        run_clang_tidy build-tidy --checks='-clang-analyzer-*'
+}
+
 # A unity build includes a dozen of our files in one, so that headers are read once for all of them.
-lint_tidy() {
+lint_tidy_all() {
     cmake --preset ci
-    run_clang_tidy --checks='-bugprone-suspicious-include,-clang-analyzer-*'
+    [[ -n $(compiled_files) ]] || die "$kFailed" "build/compile_commands.json names no file under src/; check CMakeLists.txt"
+    compiled_files | run_clang_tidy build --checks='-bugprone-suspicious-include,-clang-analyzer-*'
 }
 
 # clang's analyzer only looks at the file that it is given, not at what that includes.
 analyze() {
     cmake --preset ci -DCMAKE_UNITY_BUILD=OFF
-    run_clang_tidy --checks='-*,clang-analyzer-*,-clang-analyzer-optin.mpi*,-clang-analyzer-optin.performance.Padding'
+    compiled_files | run_clang_tidy build --checks='-*,clang-analyzer-*,-clang-analyzer-optin.mpi*,-clang-analyzer-optin.performance.Padding'
     say "the analyzer found nothing"
 }
 
@@ -176,8 +214,8 @@ lint() {
     lint_shell
     say "clang-format"
     lint_format
-    say "clang-tidy"
-    lint_tidy
+    say "clang-tidy, of what changed"
+    lint_tidy_changes
     say "lint found nothing"
 }
 
@@ -247,6 +285,10 @@ test_all() {
     if [[ -n $(chosen_suites) ]]; then
         say "and now everything under the sanitizers"
         test_suites
+    fi
+    if [[ ${#only[@]} -eq 0 ]]; then
+        say "and clang-tidy over all files"
+        lint_tidy_all
     fi
 }
 

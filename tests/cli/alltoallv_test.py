@@ -8,7 +8,7 @@ USAGE = 2
 PROGRAM = program_of("alltoallv")
 
 
-class AllToAllV(ProgramTest):  # 4 ranks, 300 s
+class AllToAllV(ProgramTest):  # 4 ranks, 2 s
 
     def size_of(self, *arguments, ranks=4, **how):
         """The one row's size; all its data are right."""

@@ -30,7 +30,7 @@ RECEIVING = {
 }
 
 
-class CollectiveFaults(ProgramTest):  # 4 ranks, 600 s
+class CollectiveFaults(ProgramTest):  # 4 ranks, 2 s
 
     def find(self, collective, mode, *arguments):
         """The one find of a run with the fault."""

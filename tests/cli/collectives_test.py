@@ -48,7 +48,7 @@ def counted_bytes(collective, size, ranks):
     return size * (ranks - 1) / ranks if collective == "hypercube" else size
 
 
-class Programs(ProgramTest):  # 5 ranks, 600 s
+class Programs(ProgramTest):  # 5 ranks, 7 s
 
     def check(self, collective, ranks):
         requested = [0] if collective == "barrier" else [1000, 10000]
@@ -134,7 +134,7 @@ class Programs(ProgramTest):  # 5 ranks, 600 s
                 self.assertIn("# Precision: 95 % interval", stdout)
 
 
-class Sources(ProgramTest):  # 1 rank, 60 s
+class Sources(ProgramTest):  # 1 rank, 1 s
 
     def test_a_collective_is_one_short_file(self):
         for collective in COLLECTIVES:
@@ -148,7 +148,7 @@ class Sources(ProgramTest):  # 1 rank, 60 s
             self.assertEqual(len(re.findall(rf"\b{collective}\b", text)), 1, collective)
 
 
-class Roots(ProgramTest):  # 3 ranks, 300 s
+class Roots(ProgramTest):  # 3 ranks, 1 s
 
     def roots_of(self, collective, *arguments, **how):
         stdout = self.run_well("-b", 4096, "-e", 8192, "-f", 2, "-n", 2, *arguments, program=program_of(collective),
@@ -180,7 +180,7 @@ class Roots(ProgramTest):  # 3 ranks, 300 s
                              program=program_of(collective))
 
 
-class Shares(ProgramTest):  # 5 ranks, 300 s
+class Shares(ProgramTest):  # 5 ranks, 1 s
     """Sizes of which nothing is left for some rank are no rows of 0 bytes."""
 
     def test_a_skipped_row(self):

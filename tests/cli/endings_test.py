@@ -12,7 +12,7 @@ FOR_EVER = ("-b", 1024, "-e", 4096, "-f", 2, "-n", 50, "-N", 0)
 FOR_EVER_IN_EPOCHS = ("-b", 1024, "-e", 4096, "-f", 2, "-N", 0, "--time-budget", 0.05)
 
 
-class Endings(ProgramTest):  # 3 ranks, 300 s
+class Endings(ProgramTest):  # 3 ranks, 15 s
 
     def start(self, *arguments, ranks=2, variables=None):
         """A running job whose first rows have come."""

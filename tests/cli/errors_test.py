@@ -73,7 +73,7 @@ REFUSED = [
 ]
 
 
-class Refusals(ProgramTest):  # 2 ranks, 300 s
+class Refusals(ProgramTest):  # 2 ranks, 1 s
 
     def check(self, result, status, message):
         self.assertEqual(result.status, status, result.stderr)
@@ -129,7 +129,7 @@ class Refusals(ProgramTest):  # 2 ranks, 300 s
         self.assertEqual(result.status, USAGE)
 
 
-class Accepted(ProgramTest):  # 3 ranks, 120 s
+class Accepted(ProgramTest):  # 3 ranks, 1 s
 
     def test_neutral_values_of_gpu_options(self):
         self.run_well("-b", 8, "-e", 8, "-n", 1, "-g", 1, "-t", 1, "-G", 0, "-R", 0, "-x", -1, "-p", 0, "-V", 16)
@@ -158,7 +158,7 @@ class Accepted(ProgramTest):  # 3 ranks, 120 s
         self.assertRegex(stdout, re.compile(r"\Aall_reduce_perf \(fabricbench\) \d+\.\d+\.\d+\n\Z"))
 
 
-class RequiredBandwidth(ProgramTest):  # 2 ranks, 120 s
+class RequiredBandwidth(ProgramTest):  # 2 ranks, 1 s
 
     def average_line(self, result):
         return next(line for line in result.stdout.splitlines() if line.startswith("# Avg bus bandwidth"))

@@ -13,7 +13,7 @@ SIZE = 64 * 1024
 COUNT = SIZE // 4
 
 
-class WrongData(ProgramTest):  # 2 ranks, 300 s
+class WrongData(ProgramTest):  # 2 ranks, 4 s
 
     def find(self, faulty, *arguments, placement="out", ranks=2, size=SIZE):
         """Runs one size in one placement; checks everything that every fault has in common. Returns the find."""
@@ -98,7 +98,7 @@ class WrongData(ProgramTest):  # 2 ranks, 300 s
         self.assertEqual(set(wrong_elements(result.stdout)), {"N/A"})
 
 
-class BrokenLibrary(ProgramTest):  # 2 ranks, 120 s
+class BrokenLibrary(ProgramTest):  # 2 ranks, 3 s
 
     def test_error_returned(self):
         for rank in (0, 1):

@@ -10,7 +10,7 @@ from launch import PROGRAMS, environment, text_of
 from pair_program import validate
 
 
-class Verdicts(FindingTest):  # 1 rank, 120 s
+class Verdicts(FindingTest):  # 1 rank, 1 s
 
     def test_clean(self):
         stdout, stderr = self.run_tool(CLEAN, self.write(sweep()))
@@ -72,7 +72,7 @@ class Verdicts(FindingTest):  # 1 rank, 120 s
         self.assertIn("#   5  ", stdout)
 
 
-class Json(FindingTest):  # 1 rank, 120 s
+class Json(FindingTest):  # 1 rank, 1 s
 
     def test_says_all(self):
         verdict = self.verdict(SLOW, sweep(with_slow_host))
@@ -129,7 +129,7 @@ class Json(FindingTest):  # 1 rank, 120 s
                          {(rail, same) for rail in ("mlx5_0", "mlx5_1") for same in (True, False)})
 
 
-class Colours(FindingTest):  # 1 rank, 60 s
+class Colours(FindingTest):  # 1 rank, 1 s
 
     def in_terminal(self, **variables):
         """What the program writes to a terminal."""
@@ -157,7 +157,7 @@ class Colours(FindingTest):  # 1 rank, 60 s
         self.assertNotIn("\x1b", self.in_terminal(NO_COLOR="1"))
 
 
-class Refusals(FindingTest):  # 1 rank, 60 s
+class Refusals(FindingTest):  # 1 rank, 1 s
 
     def refused(self, status, message, *arguments):
         stdout, stderr = self.run_tool(status, *arguments)

@@ -68,7 +68,7 @@ def normalised(text, differing):
     return text
 
 
-class Golden(ProgramTest):  # 2 ranks, 300 s
+class Golden(ProgramTest):  # 2 ranks, 2 s
 
     def assert_golden(self, name, text):
         file = GOLDEN / name

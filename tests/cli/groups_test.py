@@ -15,7 +15,7 @@ def groups_of(lines):
     return [group["ranks"] for group in lines[0]["groups"]]
 
 
-class Rules(ProgramTest):  # 5 ranks, 300 s
+class Rules(ProgramTest):  # 5 ranks, 1 s
 
     def groups(self, *arguments, ranks=4, **how):
         return groups_of(self.run_json("-b", 8, "-e", 8, "-n", 1, *arguments, ranks=ranks, **how)[1])
@@ -61,7 +61,7 @@ class Rules(ProgramTest):  # 5 ranks, 300 s
                 self.refused(USAGE, f"--split '{rule}' divides by 0; give a number from 1 on", "--split", rule)
 
 
-class Reports(ProgramTest):  # 5 ranks, 300 s
+class Reports(ProgramTest):  # 5 ranks, 1 s
 
     def test_table(self):
         """Groups of 3 and of 2 ranks: unlike counts and busbw, told apart by a line."""

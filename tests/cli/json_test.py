@@ -41,7 +41,7 @@ def keys_of(schema):
             yield from keys_of(value)
 
 
-class Json(ProgramTest):  # 3 ranks, 300 s
+class Json(ProgramTest):  # 3 ranks, 8 s
 
     def lines(self, *arguments, **how):
         file = self.directory / "out.json"
@@ -154,7 +154,7 @@ class Json(ProgramTest):  # 3 ranks, 300 s
             self.assertNotIn(private, written)
 
 
-class NcclTestsJson(ProgramTest):  # 2 ranks, 120 s
+class NcclTestsJson(ProgramTest):  # 2 ranks, 1 s
 
     def test_layout(self):
         file = self.directory / "out.json"
@@ -175,7 +175,7 @@ class NcclTestsJson(ProgramTest):  # 2 ranks, 120 s
         self.assertIn("cpu_time", json.loads(file.read_text())["results"][0]["in_place"])
 
 
-class Page(ProgramTest):  # 2 ranks, 120 s
+class Page(ProgramTest):  # 2 ranks, 2 s
     """docs/output.md leaves nothing out."""
 
     def test_every_key_of_the_schema(self):

@@ -13,7 +13,7 @@ RANK_VARIABLES = {
 ARGUMENTS = [PROGRAM, "-b", "8", "-e", "8", "-n", "1"]
 
 
-class Launcher(ProgramTest):  # 1 rank, 120 s
+class Launcher(ProgramTest):  # 1 rank, 5 s
 
     def run_alone(self, **variables):
         """Without any launcher; what a surrounding one has set is taken out."""

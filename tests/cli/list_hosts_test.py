@@ -13,7 +13,7 @@ NOTHING = ("no hosts: give -H node[01-16] or --hostfile FILE, or start this in a
 JOB_VARIABLES = ("SLURM_JOB_NODELIST", "PBS_NODEFILE", "LSB_DJOB_HOSTFILE", "LSB_MCPU_HOSTS")
 
 
-class Listing(unittest.TestCase):  # 1 rank, 60 s
+class Listing(unittest.TestCase):  # 1 rank, 1 s
 
     def setUp(self):
         folder = TemporaryDirectory()

@@ -7,7 +7,7 @@ import threading
 from pair_script import HYDRA, PROGRAMS, PairScriptTest, context, row, sweep_reading, text_of
 
 
-class Records(PairScriptTest):  # 1 rank, 60 s
+class Records(PairScriptTest):  # 1 rank, 2 s
 
     def test_each_direction(self):
         self.make_launcher()
@@ -80,7 +80,7 @@ class Records(PairScriptTest):  # 1 rank, 60 s
         self.assertEqual(len(self.readings()), 24)
 
 
-class Failures(PairScriptTest):  # 1 rank, 60 s
+class Failures(PairScriptTest):  # 1 rank, 2 s
 
     def fails(self, err, status=1, out=b""):
         """The reason of both directions, which is the same."""
@@ -134,7 +134,7 @@ class Failures(PairScriptTest):  # 1 rank, 60 s
         self.assertEqual(self.readings(), [])
 
 
-class Launch(PairScriptTest):  # 1 rank, 60 s
+class Launch(PairScriptTest):  # 1 rank, 2 s
 
     def test_open_mpi(self):
         self.make_launcher()

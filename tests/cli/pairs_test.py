@@ -11,7 +11,7 @@ FEW = ("-b", 0, "-e", "64K", "-f", 16, "-n", 20)
 FEW_SIZES = [0, 1, 16, 256, 4096, 65536]
 
 
-class Measured(PairTest):  # 2 ranks, 300 s
+class Measured(PairTest):  # 2 ranks, 11 s
 
     def test_sizes(self):
         for name in PAIR_TESTS:
@@ -71,7 +71,7 @@ class Measured(PairTest):  # 2 ranks, 300 s
         self.assertEqual(len(table.read_text().splitlines()), 1 + len(FEW_SIZES))
 
 
-class Chosen(PairTest):  # 5 ranks, 300 s
+class Chosen(PairTest):  # 5 ranks, 3 s
 
     def test_two_of_many(self):
         for ranks in (3, 4, 5):
@@ -114,7 +114,7 @@ class Chosen(PairTest):  # 5 ranks, 300 s
         self.assertIn("# Slowest pair         : ", stdout)
 
 
-class Refused(PairTest):  # 2 ranks, 120 s
+class Refused(PairTest):  # 2 ranks, 1 s
 
     def said(self, name, *arguments, ranks=2):
         result = self.run_program(*arguments, program=str(PROGRAMS / name), ranks=ranks)
@@ -147,7 +147,7 @@ class Refused(PairTest):  # 2 ranks, 120 s
         self.assertIn("unknown option '--window'", self.said("send_recv_lat", "--window", 4)[0])
 
 
-class Faults(PairTest):  # 2 ranks, 120 s
+class Faults(PairTest):  # 2 ranks, 1 s
 
     def test_what_does_not_arrive_is_found(self):
         for name, rank in (("send_recv_lat", 0), ("send_recv_lat", 1), ("send_recv_bw", 1), ("send_recv_bibw", 0)):

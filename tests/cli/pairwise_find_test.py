@@ -8,7 +8,7 @@ QUICK = ("-b", "64K", "-n", 3, "--window", 4, "--seed", 5)
 JUDGED = {"clean": 0, "slow": TOO_SLOW, "unknown": NOT_JUDGED}
 
 
-class Find(Sweeping):  # 5 ranks, 300 s
+class Find(Sweeping):  # 5 ranks, 3 s
 
     def find(self, *arguments, ranks):
         """Runs to its end, whatever it finds. Returns the result, the lines of JSON, and the verdict."""
@@ -56,7 +56,7 @@ class Find(Sweeping):  # 5 ranks, 300 s
         self.assertRegex(result.stderr, r"readings could not be taken within the time limit")
 
 
-class Measured(ProgramTest):  # 4 ranks, 60 s
+class Measured(ProgramTest):  # 4 ranks, 1 s
 
     def test_a_sweep_over_ranks_is_not_gone_on_with(self):
         file = self.directory / "measured"
@@ -76,7 +76,7 @@ class Measured(ProgramTest):  # 4 ranks, 60 s
                 self.assertIn(f"pairwise_bw: --measured {file}: {message}", result.stderr)
 
 
-class Refusals(ProgramTest):  # 2 ranks, 60 s
+class Refusals(ProgramTest):  # 2 ranks, 1 s
 
     def refuse(self, message, *arguments):
         result = self.run_program(*arguments, program=PAIRWISE)

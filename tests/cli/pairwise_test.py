@@ -10,7 +10,7 @@ USAGE, MISSING, TIMEOUT, WRONG_DATA = 2, 3, 4, 5
 QUICK = ("-b", "64K", "-n", 3, "--window", 4)
 
 
-class Schedules(Sweeping):  # 5 ranks, 300 s
+class Schedules(Sweeping):  # 5 ranks, 2 s
 
     def test_every_direction_once(self):
         for schedule, ranks in itertools.product(("circle", "shift"), (2, 3, 4, 5)):
@@ -42,7 +42,7 @@ class Schedules(Sweeping):  # 5 ranks, 300 s
         self.assertNotEqual(orders[0], orders[2])
 
 
-class Readings(Sweeping):  # 3 ranks, 300 s
+class Readings(Sweeping):  # 3 ranks, 10 s
 
     def test_sizes(self):
         for size in (1, 7, 4096, 3 << 20):
@@ -83,7 +83,7 @@ class Readings(Sweeping):  # 3 ranks, 300 s
         self.assertEqual({line["wrong_elements"] for line in lines if line["kind"] == "reading"}, {None})
 
 
-class Files(Sweeping):  # 3 ranks, 120 s
+class Files(Sweeping):  # 3 ranks, 1 s
 
     def test_matrix(self):
         file = self.directory / "matrix.csv"
@@ -110,7 +110,7 @@ class Files(Sweeping):  # 3 ranks, 120 s
         self.assertEqual(lines[-1]["exit_status"], 0)
 
 
-class Faults(Sweeping):  # 3 ranks, 300 s
+class Faults(Sweeping):  # 3 ranks, 2 s
 
     def test_wrong_data(self):
         for mode in ("message_tail", "message_nothing"):
@@ -135,7 +135,7 @@ class Faults(Sweeping):  # 3 ranks, 300 s
         self.assertRegex(result.stderr, r"pairwise_bw: \d of 6 readings could not be taken within the time limit")
 
 
-class Refusals(ProgramTest):  # 2 ranks, 120 s
+class Refusals(ProgramTest):  # 2 ranks, 1 s
 
     def refuse(self, status, message, *arguments, **how):
         result = self.run_program(*arguments, program=PAIRWISE, **how)

@@ -18,7 +18,7 @@ MODES = {
 ITERATIONS = ("-b", "1M", "-e", "64M", "-f", 8, "-n", 2)
 
 
-class Parsers(ProgramTest):  # 2 ranks, 300 s
+class Parsers(ProgramTest):  # 2 ranks, 7 s
 
     def setUp(self):
         super().setUp()
@@ -79,7 +79,7 @@ class Parsers(ProgramTest):  # 2 ranks, 300 s
             self.assertEqual(len(landmark), 1, landmark)
 
 
-class EveryProgram(ProgramTest):  # 2 ranks, 300 s
+class EveryProgram(ProgramTest):  # 2 ranks, 1 s
 
     def check(self, collective, *arguments, **how):
         result = self.run_well("-b", 8, "-e", "1M", "-f", 128, *arguments, program=program_of(collective), **how)
@@ -126,7 +126,7 @@ class EveryProgram(ProgramTest):  # 2 ranks, 300 s
         self.check("all_gather", "-n", 2, "--split", "DIV 2", ranks=4)
 
 
-class Verdicts(ProgramTest):  # 2 ranks, 120 s
+class Verdicts(ProgramTest):  # 2 ranks, 1 s
     """What the parsers make of a run that did not go well."""
 
     def test_wrong_data(self):

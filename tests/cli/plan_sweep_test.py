@@ -7,7 +7,7 @@ from planning import Planning, Round
 USAGE, MISSING, NOT_JUDGED = 2, 3, 7
 
 
-class Sweeps(Planning):  # 1 rank, 120 s
+class Sweeps(Planning):  # 1 rank, 1 s
 
     def test_all_pairs(self):
         self.write_hosts(7)
@@ -84,7 +84,7 @@ class Sweeps(Planning):  # 1 rank, 120 s
         self.assertEqual(met, {frozenset(("h1", "new")), frozenset(("h3", "new"))})
 
 
-class Readings(Planning):  # 1 rank, 60 s
+class Readings(Planning):  # 1 rank, 1 s
 
     def test_list(self):
         self.write_hosts(2)
@@ -103,7 +103,7 @@ class Readings(Planning):  # 1 rank, 60 s
         self.assertIn("a sweep goes on with one only", result.stderr)
 
 
-class Refusals(Planning):  # 1 rank, 60 s
+class Refusals(Planning):  # 1 rank, 1 s
 
     def refuse(self, status, message, *arguments, stdin=""):
         result = self.plan(*arguments, status=status, stdin=stdin)

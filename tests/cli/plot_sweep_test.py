@@ -19,7 +19,7 @@ def ticks_of(drawing):
     return [float(word) for word in drawing.words("legend") if re.fullmatch(r"[\d.]+", word)]
 
 
-class Map(Plotting):  # 1 rank, 120 s
+class Map(Plotting):  # 1 rank, 1 s
 
     def test_a_cell_a_direction(self):
         drawing = self.draw_one(all_pairs(FOUR, {("node1", "node3"): 7.125}))
@@ -134,7 +134,7 @@ class Map(Plotting):  # 1 rank, 120 s
         self.assertEqual(set(re.findall(r"https?://[^\"' ]*", page)), {"http://www.w3.org/2000/svg"})
 
 
-class Order(Plotting):  # 1 rank, 120 s
+class Order(Plotting):  # 1 rank, 1 s
 
     def test_numbers_by_value(self):
         names = ["n10", "n9", "login", "n1"]
@@ -193,7 +193,7 @@ class Order(Plotting):  # 1 rank, 120 s
         self.assertEqual({one[0].tail for one in drawing.within("names", "text", "blamed")}, {"b:r3"})
 
 
-class ManyHosts(Plotting):  # 1 rank, 300 s
+class ManyHosts(Plotting):  # 1 rank, 7 s
 
     def sweep(self, hosts, partners):
         names = [f"node{number:04}" for number in range(hosts)]
@@ -237,7 +237,7 @@ class ManyHosts(Plotting):  # 1 rank, 300 s
         self.assertLess(len(page), 5_000_000)
 
 
-class Hosts(Plotting):  # 1 rank, 120 s
+class Hosts(Plotting):  # 1 rank, 1 s
 
     def test_distributions(self):
         rates = {("node1", "node2"): 1.0, ("node1", "node3"): 2.0, ("node1", "node4"): 4.0}
@@ -282,7 +282,7 @@ class Hosts(Plotting):  # 1 rank, 120 s
                 self.assertFalse(any(any(panel.values()) for panel in red))
 
 
-class Marks(Plotting):  # 1 rank, 120 s
+class Marks(Plotting):  # 1 rank, 1 s
 
     def marked(self, *findings, records=None):
         return self.draw_one(records or all_pairs(FOUR), verdict=slow(*findings))
@@ -380,7 +380,7 @@ class Marks(Plotting):  # 1 rank, 120 s
         self.assertIn("find_slow_links: it is broken", " ".join(self.drawings(page)[0].words("list")))
 
 
-class Picture(Plotting):  # 1 rank, 120 s
+class Picture(Plotting):  # 1 rank, 1 s
 
     def test_png(self):
         records = [line for rail in ("0", "1") for line in all_pairs([*FOUR, NASTY], from_rail=rail, to_rail=rail)]
@@ -396,7 +396,7 @@ class Picture(Plotting):  # 1 rank, 120 s
         self.assertEqual(height, round(1.5 * (64 + sum(height for _, height in sizes))))
 
 
-class Refusals(Plotting):  # 1 rank, 120 s
+class Refusals(Plotting):  # 1 rank, 1 s
 
     def test_broken_line(self):
         said = self.refuse([*all_pairs(FOUR), '{"kind":"read\n', reading("a", "b")])
@@ -487,7 +487,7 @@ class Refusals(Plotting):  # 1 rank, 120 s
         self.assertIn("no module jinja2 and no module cairosvg; install python3-jinja2 python3-cairosvg", said)
 
 
-class Launched(Plotting):  # 1 rank, 4 s
+class Launched(Plotting):  # 1 rank, 1 s
     """All other tests call its functions."""
 
     def test_draws(self):

@@ -10,7 +10,7 @@ MEASURING = ("-b", 1024, "-e", 4096, "-f", 4, "--time-budget", 0.2)
 PROGRESS = re.compile(r"\r# measured \d+ of \d+ epochs, about \d+ s left")
 
 
-class Progress(ProgramTest):  # 2 ranks, 120 s
+class Progress(ProgramTest):  # 2 ranks, 4 s
 
     def test_none_on_a_pipe(self):
         self.run_well(*MEASURING)  # which has nothing on stderr

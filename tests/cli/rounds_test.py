@@ -12,7 +12,7 @@ FEW = ("-b", 64, "-e", 4096, "-f", 64, "-n", 10)
 SIZES = (64, 4096)
 
 
-class InRounds(PairTest):  # 5 ranks, 300 s
+class InRounds(PairTest):  # 5 ranks, 4 s
 
     def check(self, context, found):
         """Each pair once at each size, and no rank in two pairs of a round."""
@@ -88,7 +88,7 @@ class InRounds(PairTest):  # 5 ranks, 300 s
         self.assertIn("# Out of bounds values : 2 FAILED\n", result.stdout)
 
 
-class LaterRoundBreaksOff(PairTest):  # 5 ranks, 120 s
+class LaterRoundBreaksOff(PairTest):  # 5 ranks, 7 s
 
     def test_end_in_json(self):
         """The first rank, which has the file, is in no pair of the second round, or in another than breaks off."""
@@ -106,7 +106,7 @@ class LaterRoundBreaksOff(PairTest):  # 5 ranks, 120 s
                 self.assertRegex(lines[-1]["reason"], r"^rank 2 on \S+: no progress for .*, the limit is --timeout 2; ")
 
 
-class RoundsRefused(PairTest):  # 2 ranks, 120 s
+class RoundsRefused(PairTest):  # 2 ranks, 1 s
 
     def said(self, name, *arguments, ranks=2):
         result = self.run_program(*arguments, program=str(PROGRAMS / name), ranks=ranks)

@@ -8,7 +8,7 @@ from pathlib import Path
 import launch
 
 
-class Runner(unittest.TestCase):  # 1 rank, 60 s
+class Runner(unittest.TestCase):  # 1 rank, 1 s
 
     def run_names(self, *names):
         runner = Path(launch.__file__).with_name("run.py")

@@ -11,7 +11,7 @@ from launch import PROGRAMS
 OK, USAGE, TOO_SLOW = 0, 2, 6
 
 
-class SimulateFabric(unittest.TestCase):  # 1 rank, 120 s
+class SimulateFabric(unittest.TestCase):  # 1 rank, 1 s
 
     def run_tool(self, status, *arguments, program="simulate_fabric"):
         result = subprocess.run([PROGRAMS / program, *map(str, arguments)], stdin=subprocess.DEVNULL,

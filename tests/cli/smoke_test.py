@@ -8,7 +8,7 @@ NAMES = sorted(path.name for path in TEST_PROGRAMS.iterdir()
 SHORT = {"pairwise_bw": ("-b", 64, "-n", 2), "barrier_perf": ("-n", 2)}
 
 
-class Smoke(ProgramTest):  # 2 ranks, 20 s
+class Smoke(ProgramTest):  # 2 ranks, 26 s
 
     def test_there_are_programs(self):
         self.assertGreaterEqual(len(NAMES), 21)

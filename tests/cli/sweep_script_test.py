@@ -40,7 +40,7 @@ tell(kind="end")
 """
 
 
-class SweepScript(unittest.TestCase):  # 2 ranks, 300 s
+class SweepScript(unittest.TestCase):  # 2 ranks, 9 s
 
     def setUp(self):
         temporary = tempfile.TemporaryDirectory()

@@ -8,7 +8,7 @@ FEW = ("-b", 1, "-e", "256K", "-f", 64, "-n", 20)
 FEW_SIZES = [1, 64, 4096, 262144]
 
 
-class Tcp(PairTest):  # 2 ranks, 180 s
+class Tcp(PairTest):  # 2 ranks, 4 s
 
     def test_sizes(self):
         for name in ("tcp_bw", "tcp_bibw", "tcp_lat"):

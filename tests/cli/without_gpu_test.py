@@ -8,7 +8,7 @@ USAGE, MISSING = 2, 3
 PROGRAM = str(PROGRAMS / "gpu_copy_bw")
 
 
-class WithoutGpu(ProgramTest):  # 3 ranks, 60 s
+class WithoutGpu(ProgramTest):  # 3 ranks, 1 s
 
     def test_says_what_is_missing(self):
         for ranks in (1, 3):

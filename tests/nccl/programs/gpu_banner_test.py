@@ -25,7 +25,7 @@ GPU_LINE = (r"^#    Rank (\d+): driver CUDA \d+\.\d+; NUMA node (?:unknown|\d+, 
             r"nearest NICs: \S.*$")
 
 
-class Banner(GpuTest):  # 2 ranks, 120 s
+class Banner(GpuTest):  # 2 ranks, 1 s
 
     def test_backend_and_versions(self):
         for library, version in (({}, "2.28.9"), (OLD_LIBRARY, "2.18.6")):
@@ -65,7 +65,7 @@ class Banner(GpuTest):  # 2 ranks, 120 s
         self.assertRegex(config["devices"][3]["device_hex"], "0000:13:00")
 
 
-class Schema(GpuTest):  # 2 ranks, 120 s
+class Schema(GpuTest):  # 2 ranks, 1 s
     """docs/output.schema.json on GPUs."""
 
     def check(self, name, *arguments, **how):
@@ -85,7 +85,7 @@ class Schema(GpuTest):  # 2 ranks, 120 s
         self.at_once(lambda collective: self.check(collective, program=program_of(collective)), COLLECTIVES)
 
 
-class Choice(GpuTest):  # 2 ranks, 120 s
+class Choice(GpuTest):  # 2 ranks, 1 s
     """Which algorithm, protocol and how many channels NCCL took."""
 
     def chosen(self, stdout):
@@ -114,7 +114,7 @@ class Choice(GpuTest):  # 2 ranks, 120 s
         self.assertEqual([measured["choice"] for measured in measurements(lines)], [None, None])
 
 
-class MpiOnGpuMemory(GpuTest):  # 2 ranks, 120 s
+class MpiOnGpuMemory(GpuTest):  # 2 ranks, 1 s
 
     def test_cuda_aware(self):
         stdout, lines = self.run_json(*ONE, "--backend", "mpi", "--memory", "cuda", program=CUDA_AWARE_PROGRAM)

@@ -30,7 +30,7 @@ class Everything(CheckTest):  # 3 ranks, 90 s, extended
         self.assertIn("RING/SIMPLE/", verdicts["algorithm and protocol named"][1])
 
 
-class Faults(CheckTest):  # 3 ranks, 30 s
+class Faults(CheckTest):  # 3 ranks, 32 s
 
     def test_failures(self):
         """Wrong data, a program that measured MPI instead, and stubs that do not know when to refuse."""

@@ -6,7 +6,7 @@ from on_gpus import (CUDA_AWARE_PROGRAM, MISSING, ONE, OLD_LIBRARY, USAGE, GpuTe
 MIB = 2**20
 
 
-class Devices(GpuTest):  # 4 ranks, 120 s
+class Devices(GpuTest):  # 4 ranks, 4 s
 
     def run_ranks(self, shell, *arguments, ranks=2, **changes):
         """Starts the ranks by a shell each, which says what is different on it."""
@@ -73,7 +73,7 @@ class Devices(GpuTest):  # 4 ranks, 120 s
                       result.stderr)
 
 
-class Backends(GpuTest):  # 2 ranks, 120 s
+class Backends(GpuTest):  # 2 ranks, 2 s
 
     def assert_on_mpi(self, reason, *arguments, **how):
         stdout, lines = self.run_json(*ONE, *arguments, **how)
@@ -130,7 +130,7 @@ class Backends(GpuTest):  # 2 ranks, 120 s
                 self.run_gpus(*ONE, program=program_of(collective), **OLD_LIBRARY)
 
 
-class Memory(GpuTest):  # 2 ranks, 120 s
+class Memory(GpuTest):  # 2 ranks, 6 s
 
     def test_last_size_lowered(self):
         for options, most in (((), 8 * MIB), (("--device", 0), 4 * MIB)):  # alone on a GPU, and two sharing it

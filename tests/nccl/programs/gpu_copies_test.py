@@ -9,7 +9,7 @@ from copying import HOST_KINDS, LIMIT_S, PROGRAM, QUICK, SPEED, CopyTest, copies
 from on_gpus import FAKES, MISSING, OK, TIMEOUT, USAGE, WRONG_DATA, library_path
 
 
-class Copies(CopyTest):  # 2 ranks, 200 s
+class Copies(CopyTest):  # 2 ranks, 5 s
 
     def test_every_kind_of_every_gpu(self):
         def check(gpus):
@@ -83,7 +83,7 @@ class Copies(CopyTest):  # 2 ranks, 200 s
         self.assertNotIn("# Method", stdout)
 
 
-class OddGpus(CopyTest):  # 2 ranks, 200 s
+class OddGpus(CopyTest):  # 2 ranks, 6 s
 
     def test_slow_from_the_host(self):
         stdout, lines = self.copy_well(FAKE_CUDA_DEVICES="4", FAKE_CUDA_COPY_MB_PER_S=f"{SPEED},2:h2d:20")
@@ -125,7 +125,7 @@ class OddGpus(CopyTest):  # 2 ranks, 200 s
                                  r"do PCIe 32 GT/s x16")
 
 
-class Places(CopyTest):  # 4 ranks, 200 s
+class Places(CopyTest):  # 4 ranks, 3 s
 
     def test_numa_nodes(self):
         _, lines = self.copy_well(FAKE_CUDA_DEVICES="1", FAKE_NUMA_NODES="2")
@@ -191,7 +191,7 @@ class Places(CopyTest):  # 4 ranks, 200 s
         self.assertLess(max(copy["size_bytes"] for copy in copies(lines)), 2**23)
 
 
-class Hosts(CopyTest):  # 3 ranks, 120 s
+class Hosts(CopyTest):  # 3 ranks, 2 s
     """Each process is a host of its own by its name."""
 
     def setUp(self):
@@ -227,7 +227,7 @@ class Hosts(CopyTest):  # 3 ranks, 120 s
         self.assertEqual(slow, {("host1", True)})
 
 
-class Endings(CopyTest):  # 2 ranks, 120 s
+class Endings(CopyTest):  # 2 ranks, 3 s
 
     def test_wrong_data(self):
         file = self.directory / "run.json"

@@ -19,7 +19,7 @@ def gpu(rank):
     return rf"rank {rank} on GPU {rank} \(0000:1{rank}:00\.0\)"
 
 
-class Errors(GpuTest):  # 3 ranks, 120 s
+class Errors(GpuTest):  # 3 ranks, 2 s
 
     def test_asynchronous(self):
         def check(case):
@@ -58,7 +58,7 @@ class Errors(GpuTest):  # 3 ranks, 120 s
         self.assertRegex(end["reason"], rf"^nccl: {gpu(0)}: .*a link of rank 0 broke")
 
 
-class Hangs(GpuTest):  # 3 ranks, 120 s
+class Hangs(GpuTest):  # 3 ranks, 12 s
     """Bounded by -T, which is told from the time of the whole run."""
 
     def hangs(self, fault, *options, **how):
@@ -104,7 +104,7 @@ class Hangs(GpuTest):  # 3 ranks, 120 s
         self.assertNotRegex(result.stderr, r"rank [02] on \S+: silent")
 
 
-class WrongData(GpuTest):  # 3 ranks, 120 s
+class WrongData(GpuTest):  # 3 ranks, 2 s
 
     def test_every_program(self):
         """Every operation's result is wrong in one element, in the middle of what a call is about."""

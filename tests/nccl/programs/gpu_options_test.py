@@ -17,7 +17,7 @@ def operations(lines):
     return {measured["operations_per_sample"] for measured in measurements(lines)}
 
 
-class Options(GpuTest):  # 2 ranks, 300 s
+class Options(GpuTest):  # 2 ranks, 3 s
 
     def test_graphs(self):
         stdout, lines = self.run_gpus(*FEW, "-G", 3)
@@ -98,7 +98,7 @@ class Options(GpuTest):  # 2 ranks, 300 s
         self.assertEqual(lines[-1]["memory_usage"], "")
 
 
-class IterationTimes(GpuTest):  # 2 ranks, 120 s
+class IterationTimes(GpuTest):  # 2 ranks, 1 s
     """-I and -K: columns as nccl-tests 2.19.6 has them."""
 
     def test_columns(self):
@@ -134,7 +134,7 @@ class IterationTimes(GpuTest):  # 2 ranks, 120 s
             self.assertEqual((len(measured["samples_us"]), len(measured["rank_times_us"])), (4, 4))
 
 
-class Data(GpuTest):  # 3 ranks, 120 s
+class Data(GpuTest):  # 3 ranks, 2 s
 
     def types(self, stdout):
         return [tuple(row[2:4]) for row in rows(stdout)]

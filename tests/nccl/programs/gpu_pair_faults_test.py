@@ -16,7 +16,7 @@ MANY = ("-b", 4096, "-e", 4096, "-n", 20)
 LIMITED = (*MANY, "-T", LIMIT_S)
 
 
-class WrongData(GpuPairTest):  # 4 ranks, 120 s
+class WrongData(GpuPairTest):  # 4 ranks, 2 s
 
     def test_of_every_rank_that_receives(self):
         receivers = {"send_recv_lat": (0, 1), "send_recv_bw": (1,), "send_recv_bibw": (0, 1), "multi_pair_bw": (1,)}
@@ -40,7 +40,7 @@ class WrongData(GpuPairTest):  # 4 ranks, 120 s
         self.assertEqual(set(re.findall(r"; (rank \d): first at", said)), {"rank 1", "rank 2"})
 
 
-class Errors(GpuPairTest):  # 4 ranks, 120 s
+class Errors(GpuPairTest):  # 4 ranks, 1 s
 
     def test_asynchronous(self):
         def check(name):
@@ -63,7 +63,7 @@ class Errors(GpuPairTest):  # 4 ranks, 120 s
         self.at_once(check, PAIR_TESTS)
 
 
-class Hangs(GpuPairTest):  # 3 ranks, 120 s
+class Hangs(GpuPairTest):  # 3 ranks, 15 s
 
     def test_message(self):
         """A third rank, which takes no part, does not keep the job from ending."""

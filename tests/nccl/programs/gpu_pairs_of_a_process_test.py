@@ -10,7 +10,7 @@ NOT_THESE = ("-g 2 pairs a process's first GPU with its second, and ranks {} are
              "leave out -g and start a process for each GPU")
 
 
-class OnePair(GpuPairTest):  # 2 ranks, 300 s
+class OnePair(GpuPairTest):  # 2 ranks, 20 s
 
     def test_sizes(self):
         for name in PAIR_TESTS:
@@ -59,7 +59,7 @@ class OnePair(GpuPairTest):  # 2 ranks, 300 s
                          [6, 2])
 
 
-class SeveralPairs(GpuPairTest):  # 3 ranks, 120 s
+class SeveralPairs(GpuPairTest):  # 3 ranks, 16 s
 
     def test_one_for_each_process(self):
         for ranks in (2, 3):
@@ -79,7 +79,7 @@ class SeveralPairs(GpuPairTest):  # 3 ranks, 120 s
         self.assertIn("ranks 2 and 3 are idle; --pairs adjacent has more ranks work", stdout)
 
 
-class Refused(GpuPairTest):  # 2 ranks, 120 s
+class Refused(GpuPairTest):  # 2 ranks, 2 s
 
     def test_pairs_across_processes(self):
         self.at_once(lambda case: self.refused_pairs(USAGE, NOT_THESE.format(case[1]), "send_recv_bw", *FEW, *TWO,
@@ -104,7 +104,7 @@ class Refused(GpuPairTest):  # 2 ranks, 120 s
                            *TWO, "--backend", "mpi", ranks=1)
 
 
-class Faults(GpuPairTest):  # 2 ranks, 120 s
+class Faults(GpuPairTest):  # 2 ranks, 6 s
 
     def test_wrong_data(self):
         receivers = {"send_recv_lat": (0, 1), "send_recv_bw": (1,), "send_recv_bibw": (0, 1), "multi_pair_bw": (1,)}

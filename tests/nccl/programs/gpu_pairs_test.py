@@ -7,7 +7,7 @@ from on_gpus import MISSING, OLD_LIBRARY, USAGE, buses
 WINDOWED = ("send_recv_bw", "send_recv_bibw", "multi_pair_bw")
 
 
-class Measured(GpuPairTest):  # 2 ranks, 300 s
+class Measured(GpuPairTest):  # 2 ranks, 59 s
 
     def test_sizes(self):
         for name in PAIR_TESTS:
@@ -79,7 +79,7 @@ class Measured(GpuPairTest):  # 2 ranks, 300 s
         self.at_once(lambda name: self.refused_pairs(USAGE, unknown, name, "--timing", "isolated"), PAIR_TESTS)
 
 
-class Chosen(GpuPairTest):  # 5 ranks, 300 s
+class Chosen(GpuPairTest):  # 5 ranks, 24 s
 
     def test_two_of_many(self):
         for ranks in (3, 4, 5):
@@ -135,7 +135,7 @@ class Chosen(GpuPairTest):  # 5 ranks, 300 s
                            FAKE_CUDA_DEVICES="1")
 
 
-class ByMpi(GpuPairTest):  # 3 ranks, 200 s
+class ByMpi(GpuPairTest):  # 3 ranks, 1 s
     """On GPU memory, by an MPI that says that it is CUDA-aware."""
 
     def test_sizes(self):

@@ -22,7 +22,7 @@ def runs_on(collective, ranks):
     return collective != "hypercube" or ranks & (ranks - 1) == 0
 
 
-class Programs(GpuTest):  # 4 ranks, 300 s
+class Programs(GpuTest):  # 4 ranks, 4 s
 
     def run_one(self, collective, processes, *options):
         """Runs, each in a file of its own: two may run at the same time."""
@@ -95,7 +95,7 @@ class Programs(GpuTest):  # 4 ranks, 300 s
                               ranks=processes, program=program_of("hypercube"))
 
 
-class Layouts(GpuTest):  # 4 ranks, 120 s
+class Layouts(GpuTest):  # 4 ranks, 3 s
 
     def test_threads(self):
         for options in (("-t", 2), ("-t", 2, "-g", 2)):

@@ -18,7 +18,7 @@ exec "$@"
 """
 
 
-class InRounds(GpuPairTest):  # 5 ranks, 300 s
+class InRounds(GpuPairTest):  # 5 ranks, 6 s
 
     def check(self, context, found, gpus):
         """Each pair once at each size; each rank has one GPU."""
@@ -76,7 +76,7 @@ class InRounds(GpuPairTest):  # 5 ranks, 300 s
                            ranks=3, FAKE_CUDA_DEVICES="2")
 
 
-class Faults(GpuPairTest):  # 4 ranks, 120 s
+class Faults(GpuPairTest):  # 4 ranks, 4 s
 
     def test_wrong_data(self):
         """The second rank of each pair receives."""

@@ -10,7 +10,7 @@ from sweeping import PAIRWISE, Sweeping, directions
 QUICK = ("-b", "64K", "-n", 3, "--window", 4)
 
 
-class Sweeps(GpuTest, Sweeping):  # 4 ranks, 120 s
+class Sweeps(GpuTest, Sweeping):  # 4 ranks, 2 s
 
     def test_every_direction_once(self):
         for schedule, ranks in itertools.product(("circle", "shift"), (2, 3, 4)):
@@ -31,7 +31,7 @@ class Sweeps(GpuTest, Sweeping):  # 4 ranks, 120 s
         self.assertEqual((result.status, result.stdout), (USAGE, ""), result.stderr)
 
 
-class Failures(GpuTest, Sweeping):  # 3 ranks, 120 s
+class Failures(GpuTest, Sweeping):  # 3 ranks, 2 s
 
     def end(self, status, *arguments, **how):
         result, lines = self.sweep_to_end(status, *QUICK, "--level", "gpu", *arguments, ranks=3, **how)
