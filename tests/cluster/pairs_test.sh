@@ -115,14 +115,14 @@ test_slow_pair() {
     local number
     make_hosts 8
     for ((number = 0; number < 8; ++number)); do
-        shape_host "${hosts[number]}" 40mbit
+        shape_host "${hosts[number]}" 20mbit
     done
-    shape_host "${hosts[5]}" 5mbit
+    shape_host "${hosts[5]}" 2500kbit
     program=$programs/multi_pair_bw
     run 1 -b 64K -e 64K -n 2 -w 1 --window 8
-    expect_rate 65536 1 7 2
+    expect_rate 65536 1 4 2
     for number in 0 1 3; do
-        expect_rate 65536 14 50 "$number"
+        expect_rate 65536 5 25 "$number"
     done
     expect_line "$out" "^# Slowest pair +: 2, "
 }
