@@ -57,15 +57,13 @@ print_closing_lines() {
 # A regular expression for the labels given.
 one_of() { (IFS='|' && echo "^($*)\$"); }
 
-# ctest_choice: sets choice to ctest's options for what was asked.
+# ctest_choice SUITE...: sets choice to ctest's options for what was asked, or else for the suites.
 ctest_choice() {
-    choice=()
     if [[ ${#named[@]} -gt 0 ]]; then
-        choice+=(--tests-regex "^($(IFS='|' && echo "${patterns[*]}"))")
-        return
+        choice=(--tests-regex "^($(IFS='|' && echo "${patterns[*]}"))")
+    else
+        choice=(--label-regex "$(one_of "$@")" ${left_out[@]+--label-exclude "$(one_of "${left_out[@]}")"})
     fi
-    [[ ${#only[@]} -eq 0 ]] || choice+=(--label-regex "$(one_of "${only[@]}")")
-    choice+=(--label-exclude "$(one_of "${without[@]}" "${left_out[@]}")")
 }
 
 run_ctest() {
@@ -82,7 +80,7 @@ run_suites() {
     mkdir -p "$build/Testing"
     rm -f "$closing" "$build/Testing/junit.xml"
 
-    ctest_choice
+    ctest_choice "$@"
     run_ctest "$build" | hold_closing_lines "$closing" || status=$kFailed
 
     ctest --test-dir "$build" --show-only=json-v1 |
