@@ -8,6 +8,9 @@ execute_process(COMMAND ${Python3_EXECUTABLE} -c "import jsonschema" RESULT_VARI
 if(problem)
   set(Python3_EXECUTABLE /usr/bin/python3)  # packages are the system's, whatever python3 comes first on the PATH
 endif()
+# Not a script that looks for an interpreter first: that takes time, and in a guest seconds.
+execute_process(COMMAND ${Python3_EXECUTABLE} -c "import sys; print(sys.executable, end='')"
+                OUTPUT_VARIABLE Python3_EXECUTABLE COMMAND_ERROR_IS_FATAL ANY)
 
 # It counts as hung after so long; the machine may have other work.
 set(hung_after_s 900)
