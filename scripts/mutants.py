@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Changes the sources one place at a time, and looks whether the default suite notices.
 
-usage: scripts/mutants.py [--count N] [--seed N] [--folder FOLDER] [--only-draw]
+usage: scripts/mutants.py [--count N] [--seed N] [--folder FOLDER]... [--suite SUITE]... [--only-draw]
 
 Mutants are drawn by universalmutator's rules for C++, as many of each folder, in an order that the seed decides. One that
 does not compile, or leaves all test programs as they were, does not count, and the next is drawn. The others meet the
-suites in turn, the fast ones first, until a test fails. Everything happens in build-mutants/: a clone of HEAD, its build,
-and results.jsonl, a line a mutant; a run that was broken off goes on from there.
+unit tests of their folder and then all suites, the fast ones first, until a test fails. Everything happens in
+build-mutants/: a clone of HEAD, its build, and results.jsonl, a line a trial. A run that was broken off goes on from
+there; one with more suites tries what survived with fewer.
 Needs universalmutator (pip install universalmutator); `make mutants` installs it into build-mutants/.
 Exit status: 0 all have been tried, 1 the suite fails without a change, 2 usage, 3 something needed is missing.
 """
@@ -18,10 +19,12 @@ import io
 import json
 import os
 import random
+import re
+import shutil
 import subprocess
 import sys
 import time
-from collections import Counter
+from collections import Counter, namedtuple
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -31,7 +34,14 @@ FOLDERS = [f"src/common/{name}" for name in ("core", "harness", "report", "mpi",
 SUITES = ("unit", "mpi", "nccl", "cli", "cluster", "rdma")  # the fast ones first
 TEST_LIMIT_S = 300
 FAILED, MISSING = 1, 3
-IGNORED = [r"^\s*//", r"^\s*#", r"static_assert", r"\[\[nodiscard\]\] virtual .*= 0;"]
+# Statements and conditions are changed; declarations, or a type's name or angle brackets, would only not compile.
+IGNORED = [r"^\s*//", r"^\s*#", r"static_assert", r"\[\[nodiscard\]\][^{]*;", r"\) (const )?override;", r"= default;",
+           r"^\s*(public|private|protected):", r"\bnamespace\b"]
+BROKEN = re.compile(r"int[-(+][^ ]*_t\b|(_cast|template|std::(vector|optional|map|span|array|atomic|function|unique_ptr|string))"
+                    r"\s*([<>=!]=|[-+|/*>])|[pbs](begin|end)ing?_|s(begin|end)s\b")
+
+# A line of a file, and what becomes of it.
+Mutant = namedtuple("Mutant", "folder file line was changed")
 
 
 def quit_with(status, message):
@@ -39,14 +49,39 @@ def quit_with(status, message):
     sys.exit(status)
 
 
-def run(*command, log=None, **how):
+def run(*command, log=os.devnull, **how):
     """Whether it ended well."""
-    with open(log or os.devnull, "w", encoding="utf-8") as output:
-        return subprocess.run(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, check=False, **how).returncode == 0
+    with open(log, "w", encoding="utf-8") as output:
+        ended = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, check=False, **how)
+    return ended.returncode == 0
+
+
+def clone():
+    """A clone of HEAD, whose commit it returns."""
+    WORK.mkdir(exist_ok=True)
+    head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+    if not TREE.exists():
+        run("git", "clone", "--quiet", "--shared", ROOT, TREE)
+    if not (run("git", "fetch", "--quiet", cwd=TREE) and run("git", "checkout", "--quiet", "--force", "--detach", head, cwd=TREE)):
+        quit_with(FAILED, f"{TREE} cannot be brought to {head}; remove it")
+    return head
+
+
+def configure_and_build():
+    linker = ["-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=lld"] if shutil.which("ld.lld") else []
+    if not run("cmake", "-S", TREE, "-B", BUILD, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O1",
+               "-DFABRICBENCH_TESTS=ON", *linker, log=WORK / "configure.log"):
+        quit_with(FAILED, f"cannot be configured; see {WORK / 'configure.log'}")
+    if not build():
+        quit_with(FAILED, f"cannot be built; see {WORK / 'build.log'}")
+
+
+def build(*targets):
+    return run("cmake", "--build", BUILD, *(["--target", *targets] if targets else []), log=WORK / "build.log")
 
 
 def candidates(folder):
-    """(file, line number, line, changed line) of all mutants of a folder."""
+    """All mutants of a folder."""
     try:
         from universalmutator import mutator
     except ImportError:
@@ -58,27 +93,21 @@ def candidates(folder):
             mutants = mutator.mutants_regexp(lines, ["universal.rules", "c_like.rules", "cpp.rules"], ignorePatterns=IGNORED,
                                              ignoreStringOnly=True)
         name = str(file.relative_to(TREE))
-        found += [(name, number, lines[number - 1], changed) for number, changed, *_ in mutants]
+        found += [Mutant(folder, name, number, lines[number - 1], changed) for number, changed, *_ in mutants
+                  if not BROKEN.search(changed)]
     return found
 
 
-def prepare():
-    """A clone of HEAD, and what is built of it."""
-    WORK.mkdir(exist_ok=True)
-    head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
-    if not TREE.exists():
-        run("git", "clone", "--quiet", "--shared", ROOT, TREE)
-    run("git", "checkout", "--quiet", "--force", "--detach", head, cwd=TREE)
-    if not run("cmake", "-S", TREE, "-B", BUILD, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O1",
-               "-DFABRICBENCH_TESTS=ON", log=WORK / "configure.log"):
-        quit_with(FAILED, f"cannot be configured; see {WORK / 'configure.log'}")
-    if not build():
-        quit_with(FAILED, f"cannot be built; see {WORK / 'build.log'}")
-    return head
+def shares(count, folders):
+    """How many mutants of each folder make `count`."""
+    return {folder: count // len(folders) + (i < count % len(folders)) for i, folder in enumerate(folders)}
 
 
-def build():
-    return run("cmake", "--build", BUILD, log=WORK / "build.log")
+def draw(folder, seed):
+    """A folder's mutants in the order in which they are tried."""
+    mutants = candidates(folder)
+    random.Random(f"{seed} {folder}").shuffle(mutants)
+    return mutants
 
 
 def fingerprint():
@@ -87,99 +116,152 @@ def fingerprint():
     return {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in files if "CMakeFiles" not in path.parts}
 
 
-def failing_test():
+def failing_test(*choice):
+    """The name of the first test that fails, of those that ctest's options choose; None where all pass."""
+    log = WORK / "ctest.log"
+    if run("ctest", "--test-dir", BUILD, *choice, "--label-exclude", "^extended$", "--timeout", str(TEST_LIMIT_S),
+           "--stop-on-failure", "-j", str(2 * os.cpu_count()), log=log):
+        return None
+    said = log.read_text(encoding="utf-8", errors="replace").splitlines()
+    return next((line.split(":", 1)[1].split()[0] for line in said if "***" in line), "?")
+
+
+def first_failure(suites):
     """(suite, test) of the first one that fails, or (None, None)."""
-    for suite in SUITES:
-        log = WORK / "ctest.log"
-        if run("ctest", "--test-dir", BUILD, "--label-regex", f"^{suite}$", "--label-exclude", "^extended$", "--timeout",
-               str(TEST_LIMIT_S), "--stop-on-failure", "-j", str(2 * os.cpu_count()), log=log):
-            continue
-        failed = [line for line in log.read_text(encoding="utf-8", errors="replace").splitlines() if "***" in line]
-        return suite, failed[0].split(":", 1)[1].split()[0] if failed else "?"
+    for suite in suites:
+        if test := failing_test("--label-regex", f"^{suite}$"):
+            return suite, test
     return None, None
 
 
-def try_mutant(mutant, unchanged):
-    """What became of it: invalid, equivalent, killed or survived, and by which test."""
-    name, number, _, changed = mutant
-    file = TREE / name
+def nearest(folder):
+    """(names' prefix, program) of a folder's own tests, which build/tests.txt lists."""
+    for line in (BUILD / "tests.txt").read_text(encoding="utf-8").splitlines():
+        prefix, source, program, *_ = line.split()
+        if source == folder:
+            return prefix, program
+    return quit_with(FAILED, f"{BUILD / 'tests.txt'} lists no tests of {folder}")
+
+
+@contextlib.contextmanager
+def changed(mutant):
+    """The tree with the mutant in it."""
+    file = TREE / mutant.file
     text = file.read_text(encoding="utf-8")
     lines = text.splitlines(keepends=True)
-    lines[number - 1] = changed
+    lines[mutant.line - 1] = mutant.changed
     file.write_text("".join(lines), encoding="utf-8")
-    began = time.monotonic()
     try:
-        if not build():
-            return {"fate": "invalid"}
-        if fingerprint() == unchanged:
-            return {"fate": "equivalent"}
-        suite, test = failing_test()
-        return {"fate": "killed" if suite else "survived", "suite": suite, "test": test,
-                "seconds": round(time.monotonic() - began)}
+        yield
     finally:
         file.write_text(text, encoding="utf-8")
 
 
-def earlier_results(head, seed):
-    if not RESULTS.exists():
-        return {}
-    results = [json.loads(line) for line in RESULTS.read_text(encoding="utf-8").splitlines()]
-    return {(one["file"], one["line"], one["changed"]): one for one in results if (one["head"], one["seed"]) == (head, seed)}
+def try_mutant(mutant, suites, unchanged):
+    """What became of it: invalid, equivalent, killed or survived, and by which test."""
+    with changed(mutant):
+        prefix, program = nearest(mutant.folder)
+        if not build(program):
+            return {"fate": "invalid"}
+        if "unit" in suites and (test := failing_test("--tests-regex", rf"^{prefix}\.")):
+            return {"fate": "killed", "suite": "unit", "test": test}
+        if not build():
+            return {"fate": "invalid"}
+        if fingerprint() == unchanged:
+            return {"fate": "equivalent"}
+        suite, test = first_failure(suites)
+        return {"fate": "killed", "suite": suite, "test": test} if suite else {"fate": "survived"}
+
+
+class Results:
+    """What became of the mutants of this HEAD and seed; every trial is written down as it ends."""
+
+    def __init__(self, head, seed):
+        self.of_run = {"head": head, "seed": seed}
+        self.known = {}
+        lines = RESULTS.read_text(encoding="utf-8").splitlines() if RESULTS.exists() else []
+        for one in map(json.loads, lines):
+            if {name: one[name] for name in self.of_run} == self.of_run:
+                self.known[self.key(one)] = one
+
+    @staticmethod
+    def key(one):
+        return one["file"], one["line"], one["changed"]
+
+    def untried(self, mutant, suites):
+        """The suites that a mutant has not met yet and has to; None where its fate is known."""
+        one = self.known.get(self.key(mutant._asdict()))
+        if not one:
+            return suites
+        left = [suite for suite in suites if suite not in one["survived"]]
+        return left if one["fate"] == "survived" and left else None
+
+    def add(self, mutant, suites, found, seconds):
+        one = self.known.get(self.key(mutant._asdict()), {"survived": []})
+        survived = [*one["survived"], *suites] if found["fate"] == "survived" else one["survived"]
+        one = {**self.of_run, **mutant._asdict(), **found, "survived": survived, "seconds": round(seconds)}
+        self.known[self.key(one)] = one
+        with RESULTS.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(one) + "\n")
+        print(f"{one['fate']}: {mutant.file}:{mutant.line} {one.get('test') or ''}", flush=True)
+
+    def of(self, mutant):
+        return self.known[self.key(mutant._asdict())]
+
+
+def try_mutants(mutants, share, suites, results, unchanged):
+    """Tries mutants until `share` of them counted. Returns what became of these."""
+    counted = []
+    for mutant in mutants:
+        if len(counted) == share:
+            break
+        left = results.untried(mutant, suites)
+        if left is not None:
+            began = time.monotonic()
+            results.add(mutant, left, try_mutant(mutant, left, unchanged), time.monotonic() - began)
+        if results.of(mutant)["fate"] in ("killed", "survived"):
+            counted.append(results.of(mutant))
+    return counted
 
 
 def summarise(results):
     print(f"{'folder':<22} {'killed':>7} {'survived':>9} {'share':>6}")
     for folder in [*dict.fromkeys(one["folder"] for one in results), "all"]:
         fates = Counter(one["fate"] for one in results if folder in (one["folder"], "all"))
-        tried = fates["killed"] + fates["survived"]
-        print(f"{folder:<22} {fates['killed']:>7} {fates['survived']:>9} {fates['killed'] / max(tried, 1):>6.0%}")
+        print(f"{folder:<22} {fates['killed']:>7} {fates['survived']:>9} {fates['killed'] / max(fates.total(), 1):>6.0%}")
     for one in results:
         if one["fate"] == "survived":
             print(f"survived: {one['file']}:{one['line']}: {one['was'].strip()}  ->  {one['changed'].strip()}")
 
 
-def main():
+def options():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--count", type=int, default=150, help="mutants that count, all folders together (150)")
     parser.add_argument("--seed", type=int, default=1, help="decides which are drawn (1)")
     parser.add_argument("--folder", action="append", help="of this folder only; may be given several times")
+    parser.add_argument("--suite", action="append", choices=SUITES, help="run this suite only; may be given several times")
     parser.add_argument("--only-draw", action="store_true", help="print what would be tried first, and build nothing")
-    given = parser.parse_args()
-    folders = given.folder or FOLDERS
-    head = None if given.only_draw else prepare()
-    if given.only_draw and not TREE.exists():
-        run("git", "clone", "--quiet", "--shared", ROOT, TREE)
-    shares = {folder: given.count // len(folders) + (i < given.count % len(folders)) for i, folder in enumerate(folders)}
-    drawn = {}
-    for folder in folders:
-        drawn[folder] = candidates(folder)
-        random.Random(f"{given.seed} {folder}").shuffle(drawn[folder])
+    return parser.parse_args()
+
+
+def main():
+    given = options()
+    share_of = shares(given.count, given.folder or FOLDERS)
+    head = clone()
+    drawn = {folder: draw(folder, given.seed) for folder in share_of}
     if given.only_draw:
-        for folder in folders:
-            for name, number, was, changed in drawn[folder][:shares[folder]]:
-                print(f"{name}:{number}: {was.strip()}  ->  {changed.strip()}")
+        for mutant in [mutant for folder, share in share_of.items() for mutant in drawn[folder][:share]]:
+            print(f"{mutant.file}:{mutant.line}: {mutant.was.strip()}  ->  {mutant.changed.strip()}")
         return
+    configure_and_build()
     unchanged = fingerprint()
-    suite, test = failing_test()
+    suites = [suite for suite in SUITES if suite in (given.suite or SUITES)]
+    suite, test = first_failure(suites)
     if suite:
         quit_with(FAILED, f"{test} of the suite {suite} fails without any change; see {WORK / 'ctest.log'}")
-    known, counted = earlier_results(head, given.seed), []
-    for folder in folders:
-        tried = 0
-        for mutant in drawn[folder]:
-            if tried == shares[folder]:
-                break
-            result = known.get((mutant[0], mutant[1], mutant[3])) or {
-                "head": head, "seed": given.seed, "folder": folder, "file": mutant[0], "line": mutant[1], "was": mutant[2],
-                "changed": mutant[3], **try_mutant(mutant, unchanged)}
-            if (mutant[0], mutant[1], mutant[3]) not in known:
-                with RESULTS.open("a", encoding="utf-8") as file:
-                    file.write(json.dumps(result) + "\n")
-                print(f"{result['fate']}: {mutant[0]}:{mutant[1]} {result.get('test') or ''}", flush=True)
-            if result["fate"] in ("killed", "survived"):
-                counted.append(result)
-                tried += 1
-    summarise(counted)
+    results = Results(head, given.seed)
+    summarise([one for folder, share in share_of.items()
+               for one in try_mutants(drawn[folder], share, suites, results, unchanged)])
 
 
 if __name__ == "__main__":
