@@ -37,4 +37,4 @@ tidy:
 	scripts/test.sh --lint
 
 clean:
-	cmake -E rm -rf build build-debug build-mutants
+	cmake -E rm -rf build build-debug build-mutants build-tidy

@@ -16,7 +16,7 @@ readonly kTestTimeout_s=300
 # Most tests start MPI jobs, which wait half of the time.
 readonly kTestsPerProcessor=2
 # How far back --lint looks for changes where everything is on the server already.
-readonly kCommitsOfAWork=30
+readonly kCommitsOfAWork=50
 
 usage() {
     cat <<EOT

@@ -1,7 +1,6 @@
 """What cannot be carried out is refused before anything is measured: one line, from rank 0, and a status."""
 
 import re
-from concurrent.futures import ThreadPoolExecutor
 
 from launch import ProgramTest, rows
 
@@ -81,11 +80,9 @@ class Refusals(ProgramTest):  # 2 ranks, 1 s
         self.assertEqual(self.own_lines(result), [f"all_reduce_perf: {message}"])
 
     def test_command_lines(self):
-        with ThreadPoolExecutor(4) as pool:  # the launcher mostly waits
-            results = pool.map(lambda case: self.run_program(*case[1].split()), REFUSED)
-            for (status, line, message), result in zip(REFUSED, results):
-                with self.subTest(line):
-                    self.check(result, status, message)
+        for status, line, message in REFUSED:
+            with self.subTest(line):
+                self.check(self.run_program(*line.split()), status, message)
 
     def test_more_memory_than_there_is(self):
         result = self.run_program("-b", "1T", "-e", "1T")

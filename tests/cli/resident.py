@@ -37,6 +37,7 @@ class ResidentJob:
     def __init__(self, folder, ranks, changes):
         self.directory = tempfile.TemporaryDirectory(prefix="fabricbench-resident-", ignore_cleanup_errors=True)
         self.path = Path(self.directory.name)
+        self.connections = []
         self.said = self.path / "launcher"
         env = {**os.environ, **dict(changes), "OMPI_MCA_orte_tmpdir_base": self.directory.name}
         address = str(self.path / "socket")
@@ -110,10 +111,10 @@ class ResidentJob:
         return self.process.poll() is None
 
     def close(self):
-        for connection in getattr(self, "connections", []):
+        for connection in self.connections:
             connection.close()
         try:
-            self.process.wait(END_S if hasattr(self, "connections") else 0)
+            self.process.wait(END_S if self.connections else 0)
         except subprocess.TimeoutExpired:
             self.process.send_signal(signal.SIGTERM)
             with contextlib.suppress(subprocess.TimeoutExpired):

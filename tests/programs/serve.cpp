@@ -2,11 +2,10 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <optional>
 #include <stdexcept>
-#include <utility>
 #include <vector>
 
 #include <fcntl.h>
@@ -14,6 +13,8 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+#include "scoped_variable.h"
 
 namespace {
 
@@ -53,34 +54,6 @@ class Redirection {
  private:
   int descriptor_;
   int kept_;
-};
-
-/// A variable of the environment, changed as long as this lives.
-class Variable {
- public:
-  explicit Variable(const std::string& change) : name_(change.substr(0, change.find('='))) {
-    if (const char* value = std::getenv(name_.c_str())) before_ = value;
-    if (name_.size() < change.size()) {
-      setenv(name_.c_str(), change.c_str() + name_.size() + 1, 1);
-    } else {
-      unsetenv(name_.c_str());
-    }
-  }
-  Variable(Variable&& other) noexcept
-      : name_(std::exchange(other.name_, {})), before_(std::exchange(other.before_, {})) {}
-  Variable& operator=(Variable&&) = delete;
-  ~Variable() {
-    if (name_.empty()) return;
-    if (before_) {
-      setenv(name_.c_str(), before_->c_str(), 1);
-    } else {
-      unsetenv(name_.c_str());
-    }
-  }
-
- private:
-  std::string name_;
-  std::optional<std::string> before_;
 };
 
 class Connection {
@@ -128,8 +101,14 @@ int run(const std::vector<std::string>& request, RunProgram run_program) {
   const Redirection out(request.at(0), STDOUT_FILENO);
   const Redirection err(request.at(1), STDERR_FILENO);
   const std::size_t first = 3 + std::stoul(request.at(2));
-  std::vector<Variable> variables;
-  for (std::size_t i = 3; i < first; ++i) variables.emplace_back(request.at(i));
+  std::deque<ScopedVariable> variables;  // NAME=VALUE, or NAME for one that is taken out
+  for (std::size_t i = 3; i < first; ++i) {
+    const std::string& text = request.at(i);
+    const std::size_t name_end = text.find('=');
+    variables.emplace_back(text.substr(0, name_end), name_end == std::string::npos
+                                                         ? std::nullopt
+                                                         : std::optional<std::string>(text.substr(name_end + 1)));
+  }
   std::vector<std::string> arguments(request.begin() + static_cast<std::ptrdiff_t>(first), request.end());
   std::vector<char*> argv;
   for (std::string& argument : arguments) argv.push_back(argument.data());

@@ -1,8 +1,6 @@
 """Every program on 1 to 4 GPUs, with one and with several GPUs a process."""
 
-import json
 import re
-from concurrent.futures import ThreadPoolExecutor
 
 from launch import COLLECTIVES, OUT_OF_PLACE_ONLY, REDUCING, ROOTED, SHARED, program_of
 from on_gpus import ONE, USAGE, GpuTest, device_lines, rows
@@ -24,21 +22,13 @@ def runs_on(collective, ranks):
 
 class Programs(GpuTest):  # 4 ranks, 4 s
 
-    def run_one(self, collective, processes, *options):
-        """Runs, each in a file of its own: two may run at the same time."""
-        file = self.directory / f"{collective}.json"
-        stdout = self.run_well(*SWEEP, *EVEN.get(collective, ()), *options, "--json", file, "--force", ranks=processes,
-                               program=program_of(collective)).stdout
-        return stdout, [json.loads(line) for line in file.read_text().splitlines()]
-
     def run_all(self, processes, gpus, *options):
         ranks = processes * gpus
-        chosen = [collective for collective in COLLECTIVES if runs_on(collective, ranks)]
-        with ThreadPoolExecutor(2) as pool:
-            runs = pool.map(lambda collective: self.run_one(collective, processes, *options), chosen)
-            for collective, (stdout, lines) in zip(chosen, runs):
-                with self.subTest(collective, ranks=ranks):
-                    self.check(collective, ranks, stdout, lines)
+        for collective in [collective for collective in COLLECTIVES if runs_on(collective, ranks)]:
+            with self.subTest(collective, ranks=ranks):
+                stdout, lines = self.run_json(*SWEEP, *EVEN.get(collective, ()), *options, ranks=processes,
+                                              program=program_of(collective))
+                self.check(collective, ranks, stdout, lines)
 
     def check(self, collective, ranks, stdout, lines):
         self.assertIn("# Out of bounds values : 0 OK\n", stdout)
