@@ -13,8 +13,8 @@ readonly kSanitizedSuites=(unit mpi cli nccl)
 readonly kExtended=extended
 # The bound on one test, where the test itself does not set a shorter one.
 readonly kTestTimeout_s=300
-# Most tests start MPI jobs, which wait half of the time.
-readonly kTestsPerProcessor=2
+# Most tests start MPI jobs, which wait half of the time, and count as two.
+readonly kTestsPerProcessor=3
 # How far back --lint looks for changes where everything is on the server already.
 readonly kCommitsOfAWork=50
 

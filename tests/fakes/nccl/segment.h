@@ -16,7 +16,7 @@ namespace fake_nccl {
 
 inline constexpr int kMostRanks = 8;
 inline constexpr std::size_t kSlotBytes = std::size_t{256} << 10;
-inline constexpr std::size_t kPipeBytes = std::size_t{16} << 10;
+inline constexpr std::size_t kPipeBytes = std::size_t{128} << 10;
 
 /// Bytes on their way from one rank to another.
 struct Pipe {

@@ -1,13 +1,13 @@
 """Messages between two GPUs of two processes, by NCCL and by MPI: who is paired, what is measured, what is said."""
 
-from gpu_pair_program import FEW, FEW_SIZES, PAIR_TESTS, GpuPairTest
+from gpu_pair_program import FEW, FEW_SIZES, ONE, PAIR_TESTS, GpuPairTest
 from launch import rows
 from on_gpus import MISSING, OLD_LIBRARY, USAGE, buses
 
 WINDOWED = ("send_recv_bw", "send_recv_bibw", "multi_pair_bw")
 
 
-class Measured(GpuPairTest):  # 2 ranks, 59 s
+class Measured(GpuPairTest):  # 2 ranks, 5 s
 
     def test_sizes(self):
         for name in PAIR_TESTS:
@@ -39,7 +39,7 @@ class Measured(GpuPairTest):  # 2 ranks, 59 s
         for name in PAIR_TESTS:
             for policy in ("same", "rotate", "cold"):
                 with self.subTest(f"{name} {policy}"):
-                    _, context, _ = self.measure_gpus(name, *FEW, "--buffers", policy)
+                    _, context, _ = self.measure_gpus(name, *ONE, "--buffers", policy)
                     self.assertEqual(context["options"]["buffers"], policy)
 
     def test_shifted_buffers(self):
@@ -79,7 +79,7 @@ class Measured(GpuPairTest):  # 2 ranks, 59 s
         self.at_once(lambda name: self.refused_pairs(USAGE, unknown, name, "--timing", "isolated"), PAIR_TESTS)
 
 
-class Chosen(GpuPairTest):  # 5 ranks, 24 s
+class Chosen(GpuPairTest):  # 5 ranks, 3 s
 
     def test_two_of_many(self):
         for ranks in (3, 4, 5):
