@@ -1,5 +1,7 @@
 """Messages between two GPUs of two processes, by NCCL and by MPI: who is paired, what is measured, what is said."""
 
+import itertools
+
 from gpu_pair_program import FEW, FEW_SIZES, ONE, PAIR_TESTS, GpuPairTest
 from launch import rows
 from on_gpus import MISSING, OLD_LIBRARY, USAGE, buses
@@ -36,11 +38,10 @@ class Measured(GpuPairTest):  # 2 ranks, 5 s
                     self.assertGreaterEqual(measured["time_us_max"], measured["time_us_median"])
 
     def test_buffers(self):
-        for name in PAIR_TESTS:
-            for policy in ("same", "rotate", "cold"):
-                with self.subTest(f"{name} {policy}"):
-                    _, context, _ = self.measure_gpus(name, *ONE, "--buffers", policy)
-                    self.assertEqual(context["options"]["buffers"], policy)
+        for name, policy in (*itertools.product(PAIR_TESTS, ("same", "rotate")), ("send_recv_bw", "cold")):
+            with self.subTest(f"{name} {policy}"):
+                _, context, _ = self.measure_gpus(name, *ONE, "--buffers", policy)
+                self.assertEqual(context["options"]["buffers"], policy)
 
     def test_shifted_buffers(self):
         for name in PAIR_TESTS:
