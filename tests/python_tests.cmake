@@ -17,6 +17,9 @@ set(hung_after_s 900)
 # Of the tests of programs, those that break off are where sanitizers see most; all others run under them with --all.
 set(sanitized_tests collective_faults_test endings_test faults_test gpu_faults_test gpu_pair_faults_test)
 
+# The part of Open MPI that ranks of one host come to in the end, after a look for each kind of network.
+set(without_a_look_for_networks OMPI_MCA_pml=ob1)
+
 # Registers the test classes of FOLDER as ctests LABEL.FILE.CLASS, which take the TARGETS. What follows are variables for
 # them. tests/cli/launch.py, which they share, wants FABRICBENCH_PROGRAMS and FABRICBENCH_TEST_PROGRAMS.
 function(fabricbench_python_tests label folder targets)
@@ -44,7 +47,8 @@ function(fabricbench_python_tests label folder targets)
                COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/cli/run.py ${module}.${CMAKE_MATCH_1}
                WORKING_DIRECTORY ${folder})
       set_tests_properties(${test} PROPERTIES LABELS "${labels}" PROCESSORS ${processors} TIMEOUT ${hung_after_s}
-        COST ${CMAKE_MATCH_3} SKIP_RETURN_CODE 77 ENVIRONMENT "${FABRICBENCH_TEST_ENVIRONMENT};PYTHONPATH=${folder};\
+        COST ${CMAKE_MATCH_3} SKIP_RETURN_CODE 77 ENVIRONMENT "${FABRICBENCH_TEST_ENVIRONMENT};\
+${without_a_look_for_networks};PYTHONPATH=${folder};\
 PYTHONDONTWRITEBYTECODE=1;FABRICBENCH_MPIEXEC=${MPIEXEC_EXECUTABLE};${ARGN}")
     endforeach()
   endforeach()
