@@ -2,9 +2,9 @@
 """Counts and times a ctest run by suite, gives the reason of every skipped test and the slowest tests, and fails if a
 suite had nothing to run.
 
-usage: ctest --show-only=json-v1 | summarize_tests.py JUNIT_FILE SUITE...
+usage: ctest --show-only=json-v1 | summarize_tests.py JUNIT_FILE [SUITE...]
 
-A suite is a ctest label. Labels come from standard input, results from the file that ctest --output-junit wrote.
+A suite is a ctest label; none are given: those of the tests that ran. Labels come from standard input, results from the file that ctest --output-junit wrote.
 A suite whose tests were all skipped, each with its reason, is pointed out; one without any test is a failure.
 Exit status: 0 every suite had a test to run, 1 one had none.
 """
@@ -52,6 +52,7 @@ def print_slowest(results):
 def main(junit_path, suites):
     labels = labels_by_test(json.load(sys.stdin))
     results = read_results(junit_path)
+    suites = suites or sorted({labels[name][0] for name, *_ in results if labels.get(name)})
     idle = []
 
     print(f"{'suite':<10} {'ran':>6} {'failed':>7} {'skipped':>8} {'seconds':>8}  (of all its tests together)")

@@ -21,15 +21,16 @@ readonly kCommitsOfAWork=50
 usage() {
     cat <<EOT
 usage: scripts/test.sh [--all] [--preset release|debug] [--only SUITE]... [--without SUITE]...
-       scripts/test.sh [--preset release|debug] TEST_OR_FOLDER...
+       scripts/test.sh [--all] [--preset release|debug] TEST_OR_FOLDER...
        scripts/test.sh --lint|--analyze
 
 Installs what is missing (scripts/install_deps.sh --with-tests), builds, and runs the tests; docs/testing.md has the tiers.
 Suites: ${kSuites[*]}. Some tests need root and are skipped, with the reason, where it is missing.
 
-  TEST_OR_FOLDER     builds only what these take and runs them: a folder of src/ or tests/, a file of tests, or the
+  TEST_OR_FOLDER     builds only what these take and runs them: a folder of src/ or tests/, a file in it, or the
                      beginning of a test's name, such as src/common/core, tests/cli/golden_test.py or cli.golden
-  --all              adds the tests that take long, the programs under the sanitizers, and clang-tidy over all files
+  --all              adds the tests that take long; without TEST_OR_FOLDER also the programs under the sanitizers, and
+                     clang-tidy over all files
   --preset release   optimised build in build/ (default)
   --preset debug     address and undefined-behaviour sanitizers, in build-debug/
   --only SUITE       run this suite, and those of more --only, and no other
@@ -60,9 +61,12 @@ one_of() { (IFS='|' && echo "^($*)\$"); }
 # ctest_choice SUITE...: sets choice to ctest's options for what was asked, or else for the suites.
 ctest_choice() {
     if [[ ${#named[@]} -gt 0 ]]; then
-        choice=(--tests-regex "^($(IFS='|' && echo "${patterns[*]}"))")
+        choice=(--tests-regex "$pattern")
     else
-        choice=(--label-regex "$(one_of "$@")" ${left_out[@]+--label-exclude "$(one_of "${left_out[@]}")"})
+        choice=(--label-regex "$(one_of "$@")")
+    fi
+    if [[ ${#left_out[@]} -gt 0 ]]; then
+        choice+=(--label-exclude "$(one_of "${left_out[@]}")")
     fi
 }
 
@@ -72,7 +76,7 @@ run_ctest() {
         --test-output-size-passed 65536 --output-junit "$1/Testing/junit.xml" </dev/null
 }
 
-# run_suites BUILD_DIRECTORY SUITE...
+# run_suites BUILD_DIRECTORY SUITE...: of what was named, the suites are those that it is in.
 run_suites() {
     local build=$PWD/$1 closing choice status=0
     shift
@@ -93,31 +97,44 @@ run_suites() {
 
 # Prints the lines of BUILD/tests.txt that WORD names: prefix of the tests' names, where their files are, targets.
 lines_for() {
-    awk -v word="${2%/}" '
+    awk -v word="$2" '
         function begins(text, with) { return substr(text, 1, length(with)) == with }
-        $2 == word || begins($2, word "/") || begins($2, "tests/" word "/") || begins(word, $1 ".") || begins($1, word) {
+        begins($2 "/", word "/") || begins($2 "/", "tests/" word "/") || begins(word, $2 "/") ||
+                begins(word, $1 ".") || begins($1, word) {
             print
         }
     ' "$1/tests.txt"
 }
 
-# Sets patterns and targets to what the words in named ask for.
+# Sets pattern, a regular expression of tests' names, and targets to what the words in named ask for.
 find_named() {
-    local word lines prefix targets_of
-    patterns=() targets=()
-    for word in "${named[@]}"; do
+    local given word lines prefix targets_of whole=() beginnings=()
+    targets=()
+    for given in "${named[@]}"; do
+        word=${given#"$PWD"/}
+        word=${word%/}
         lines=$(lines_for "$build" "$word")
-        [[ -n $lines ]] ||
-            die "$kUsage" "'$word' is no test, and no folder or file of tests; $PWD/$build/tests.txt lists what there is"
+        [[ -n $word && -n $lines ]] ||
+            die "$kUsage" "'$given' is no test, and no folder or file that has tests; the first two columns of" \
+                "$PWD/$build/tests.txt list what there is"
         while read -r prefix _ targets_of; do
             read -ra targets_of <<<"$targets_of"
             targets+=("${targets_of[@]}")
             # A longer word than the prefix is the beginning of one test's name.
-            [[ $word == "$prefix".* ]] && patterns+=("${word//./\\.}") || patterns+=("${prefix//./\\.}(\\.|\$)")
+            [[ $word == "$prefix".* ]] && beginnings+=("$word") || whole+=("$prefix")
         done <<<"$lines"
     done
-    mapfile -t patterns < <(printf '%s\n' "${patterns[@]}" | sort -u)
     mapfile -t targets < <(printf '%s\n' "${targets[@]}" | sort -u)
+    pattern="^($(any_of "${whole[@]}"))(\\.|\$)|^($(any_of "${beginnings[@]}"))"
+}
+
+# any_of TEXT...: a regular expression for one of the texts; one that matches nothing where there are none.
+any_of() {
+    if [[ $# -eq 0 ]]; then
+        echo "no such test"
+    else
+        printf '%s\n' "$@" | sort -u | sed 's/[^[:alnum:]_/-]/\\&/g' | paste -s -d '|'
+    fi
 }
 
 # Our own C++ files, for clang-format.
@@ -256,9 +273,12 @@ set_preset() {
 
 # Builds what the words in named take, and runs it.
 test_named() {
-    local patterns targets
+    local pattern targets choice
     cmake --preset "$preset" >/dev/null
     find_named
+    ctest_choice
+    ctest --test-dir "$PWD/$build" "${choice[@]}" --show-only | grep -q '^Total Tests: [1-9]' ||
+        die "$kUsage" "no test that runs by default is what '${named[*]}' names; add --all for those that take long"
     cmake --build --preset "$preset" --target "${targets[@]}"
     run_suites "$build"
 }
@@ -267,7 +287,8 @@ test_named() {
 test_suites() {
     local suites
     mapfile -t suites < <(chosen_suites)
-    [[ ${#suites[@]} -gt 0 ]] || die "$kUsage" "every suite is left out; drop one --without"
+    [[ ${#suites[@]} -gt 0 ]] ||
+        die "$kUsage" "no suite is left; this preset has ${suites_of_preset[*]}: change --only, --without or --preset"
     configure_and_build "$preset"
     mapfile -t suites < <(without_what_is_not_built "$build" "${suites[@]}")
     [[ ${#suites[@]} -gt 0 ]] || return 0  # and why has been said
@@ -275,7 +296,6 @@ test_suites() {
 }
 
 test_all() {
-    left_out=()
     test_suites
     say "beside the default, these ran:"
     ctest --test-dir "$PWD/$build" --show-only --label-regex "^$kExtended\$" | sed -n 's/^ *Test *#[0-9]*: /    /p'
@@ -290,12 +310,23 @@ test_all() {
     fi
 }
 
+# Sets mode by what was asked for.
+choose_mode() {
+    if [[ ${#named[@]} -gt 0 ]]; then
+        [[ $mode == test_suites && ${#only[@]} -eq 0 && ${#without[@]} -eq 0 ]] ||
+            die "$kUsage" "'${named[*]}' says what to test, which goes with --all and --preset only; drop the other options"
+        mode=test_named
+    elif [[ $all == yes && $mode == test_suites ]]; then
+        mode=test_all
+    fi
+}
+
 main() {
-    local mode=test_suites only=() without=() left_out=("$kExtended") named=() preset build suites_of_preset
+    local mode=test_suites all=no only=() without=() left_out=("$kExtended") named=() preset build suites_of_preset
     set_preset release
     while (($# > 0)); do
         case $1 in
-            --all) mode=test_all ;;
+            --all) all=yes left_out=() ;;
             --preset) set_preset "${2-}" && shift ;;
             --only) require_suite "${2-}" && only+=("$2") && shift ;;
             --without) require_suite "${2-}" && without+=("$2") && shift ;;
@@ -303,10 +334,11 @@ main() {
             --analyze) mode=analyze ;;
             -h | --help) usage && exit 0 ;;
             -*) unknown_option "$1" ;;
-            *) mode=test_named named+=("$1") ;;
+            *) named+=("$1") ;;
         esac
         shift
     done
+    choose_mode
 
     scripts/install_deps.sh --with-tests
     use_mpi

@@ -5,7 +5,7 @@ import re
 import signal
 import time
 
-from launch import Job, ProgramTest, command, environment, fault, kill
+from launch import TIMEOUT_S, Job, ProgramTest, command, environment, fault, kill
 
 TIMEOUT = 4
 FOR_EVER = ("-b", 1024, "-e", 4096, "-f", 2, "-n", 50, "-N", 0)
@@ -28,6 +28,13 @@ class Endings(ProgramTest):  # 3 ranks, 15 s
         text = file.read_text()
         self.assertTrue(text.endswith("\n"))
         return [json.loads(line) for line in text.splitlines()]
+
+    def wait_for_row(self, file):
+        """Until the file has a row, which stands in it a little later than in the table."""
+        deadline = time.monotonic() + TIMEOUT_S
+        while '"kind":"row"' not in file.read_text():
+            self.assertLess(time.monotonic(), deadline, "no row in the file")
+            time.sleep(0.01)
 
     def test_one_rank_killed(self):
         for rank in (0, 1):
@@ -68,7 +75,7 @@ class Endings(ProgramTest):  # 3 ranks, 15 s
             with self.subTest(arguments):
                 file = self.directory / "killed.json"
                 job = self.start(*arguments, "--json", file, "--force")
-                time.sleep(0.3)
+                self.wait_for_row(file)
                 for pid in (job.process.pid, *job.pids.values()):
                     kill(pid, signal.SIGKILL)
                 job.process.wait()

@@ -94,7 +94,7 @@ class Job:
             stdout, stderr = self.process.communicate(timeout=timeout)
         except subprocess.TimeoutExpired:
             self.process.terminate()
-            stdout, stderr = self.process.communicate(timeout=20)
+            stdout, stderr = self.process.communicate(timeout=120)
             raise AssertionError(f"still running after {timeout} s: {self.process.args}\n{text_of(stdout)}\n"
                                  f"{text_of(stderr)}") from None
         return Result(self.process.returncode, text_of(stdout), text_of(stderr))

@@ -19,8 +19,8 @@ from collections import defaultdict
 from pathlib import Path
 
 MPIEXEC = os.environ["FABRICBENCH_MPIEXEC"]
-START_S = 60
-END_S = 30  # for the launcher, after a rank has ended
+START_S = 240
+END_S = 120  # for the launcher, after a rank has ended
 
 
 class Gone(Exception):

@@ -60,7 +60,7 @@ class SweepScript(unittest.TestCase):  # 2 ranks, 9 s
 
     def sweep(self, *arguments):
         process = self.start(*arguments)
-        out, err = process.communicate(timeout=120)
+        out, err = process.communicate(timeout=600)
         return process.returncode, out, err
 
     def lines(self, kind):
@@ -133,7 +133,7 @@ class SweepScript(unittest.TestCase):  # 2 ranks, 9 s
             self.assertIsNone(process.poll())
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
-        err = process.communicate(timeout=240)[1]
+        err = process.communicate(timeout=600)[1]
         self.assertEqual(process.returncode, 130, err)
         self.assertIn("go on by: ", err)
         self.assertEqual(self.lines("reading"), [])
