@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <set>
 #include <string>
@@ -225,6 +224,18 @@ TEST_F(Budget, EpochsAreAddedUntilItIsSpent) {
   }
 }
 
+/// The times differ by some percent: more than the one precision, less than the other.
+TEST_F(Budget, EndsWhereTheIntervalIsAsNarrowAsAskedFor) {
+  Options options = quick();
+  options.time_budget = 1;
+  for (const auto& [percent, precise] : {std::pair(20.0, true), std::pair(0.1, false)}) {
+    options.target_precision_percent = percent;
+    const Result result = run_uneven(options, {64});
+    if (result.log.rows.empty()) continue;
+    EXPECT_EQ(fewest_and_most_epochs(result.log.rows).first == 9, precise) << percent << " %";
+  }
+}
+
 TEST_F(Stopping, MoreEpochsThanNineCanBeAskedFor) {
   Options options = quick();
   options.epochs = 15;
@@ -263,18 +274,22 @@ TEST_F(WrongData, IsNotLookedForWithoutChecks) {
 
 TEST_F(Losses, CountsWhatWasSentAgainDuringEachVisit) {
   const mpi::Communicator world = mpi::Communicator::world();
-  LosingSession session(world.rank());
-  Options options;
-  options.iterations = 2;
-  options.checks = 0;
-  const Result result = run(options, session, AllReduce(), cases_of({16, 32}));
-  if (!world.is_root()) return;
-  std::vector<std::uint64_t> of_one_visit(static_cast<std::size_t>(world.size()));
-  std::iota(of_one_visit.begin(), of_one_visit.end(), 1);
-  ASSERT_EQ(result.log.rows.size(), 2U);
-  for (const Row& row : result.log.rows) {
-    EXPECT_EQ(row.out_of_place->retransmitted, of_one_visit);
-    EXPECT_EQ(row.in_place->retransmitted, of_one_visit);
+  Options one_visit;
+  one_visit.iterations = 2;
+  for (Options options : {one_visit, quick()}) {
+    LosingSession session(world.rank());
+    options.checks = 0;
+    const Result result = run(options, session, AllReduce(), cases_of({16, 32}));
+    if (!world.is_root()) continue;
+    std::vector<std::uint64_t> expected;
+    for (int rank = 0; rank < world.size(); ++rank) {
+      expected.push_back(static_cast<std::uint64_t>((rank + 1) * (options.iterations ? 1 : 9)));
+    }
+    ASSERT_EQ(result.log.rows.size(), 2U);
+    for (const Row& row : result.log.rows) {
+      EXPECT_EQ(row.out_of_place->retransmitted, expected);
+      EXPECT_EQ(row.in_place->retransmitted, expected);
+    }
   }
 }
 

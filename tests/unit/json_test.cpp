@@ -453,6 +453,7 @@ TEST(NcclTestsJson, HasTheResultsOfARow) {
   EXPECT_EQ(result["root"], "    -1");
   EXPECT_DOUBLE_EQ(result["out_of_place"]["time"].get<double>(), 44023.0);
   EXPECT_DOUBLE_EQ(result["in_place"]["bus_bw"].get<double>(), 45.81);
+  EXPECT_DOUBLE_EQ(result["in_place"]["alg_bw"].get<double>(), 24.43);
   EXPECT_EQ(result["in_place"]["nwrong"], 0.0);
   expect_keys(result["out_of_place"], {"time", "alg_bw", "bus_bw", "nwrong"});
 }

@@ -211,6 +211,17 @@ TEST(Partners, AreAllOthersOrThoseOfItsPairs) {
   EXPECT_THROW((void)partners(0, 4, {{0, 4}}), UsageError);
 }
 
+TEST(PutNearFirst, TriesTheNetworksOfOurOwnBeforeOthers) {
+  const auto address = [](const char* text) { return *parse_address(text); };
+  const std::vector<OwnAddress> own{{address("10.1.0.1"), address("255.255.0.0")}};
+  std::vector<Endpoint> endpoints{
+      {address("10.2.0.7"), 1}, {address("10.1.9.7"), 2}, {address("10.3.0.7"), 3}, {address("10.1.0.7"), 4}};
+  put_near_first(endpoints, own);
+  std::vector<std::uint16_t> ports;
+  for (const Endpoint& endpoint : endpoints) ports.push_back(endpoint.port);
+  EXPECT_EQ(ports, (std::vector<std::uint16_t>{2, 4, 1, 3}));
+}
+
 TEST(Announcement, IsReadAsItWasWritten) {
   const Announcement written{.host = "node-b",
                              .network = "boot net:[4]",

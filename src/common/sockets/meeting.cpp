@@ -133,7 +133,7 @@ std::vector<Endpoint> Meeting::reachable(const Announcement& other) const {
   }
   std::copy_if(other.endpoints.begin(), other.endpoints.end(), std::back_inserter(chosen),
                [&](const Endpoint& one) { return together || !(is_local(one) || owns(one.address)); });
-  std::stable_partition(chosen.begin(), chosen.end(), [&](const Endpoint& one) { return is_near(one.address); });
+  put_near_first(chosen, own_);
   return chosen;
 }
 
@@ -141,9 +141,12 @@ bool Meeting::owns(const Address& address) const {
   return std::any_of(own_.begin(), own_.end(), [&](const OwnAddress& own) { return own.address == address; });
 }
 
-bool Meeting::is_near(const Address& address) const {
-  return std::any_of(own_.begin(), own_.end(),
-                     [&](const OwnAddress& own) { return in_one_network(own.address, address, own.mask); });
+void put_near_first(std::vector<Endpoint>& endpoints, const std::vector<OwnAddress>& own) {
+  std::stable_partition(endpoints.begin(), endpoints.end(), [&own](const Endpoint& endpoint) {
+    return std::any_of(own.begin(), own.end(), [&endpoint](const OwnAddress& one) {
+      return in_one_network(one.address, endpoint.address, one.mask);
+    });
+  });
 }
 
 std::string Meeting::name_of(std::size_t rank) const {

@@ -27,7 +27,6 @@ class Meeting {
   void dial_higher(std::vector<Peer>& peers) const;
   [[nodiscard]] std::vector<Endpoint> reachable(const Announcement& other) const;
   [[nodiscard]] bool owns(const Address& address) const;
-  [[nodiscard]] bool is_near(const Address& address) const;
   [[nodiscard]] std::string name_of(std::size_t rank) const;
 
   int rank_;
@@ -41,6 +40,9 @@ class Meeting {
 
 /// Whom `rank` exchanges messages with, in order.
 [[nodiscard]] std::vector<int> partners(int rank, int ranks, const std::vector<Pair>& pairs);
+
+/// Puts the endpoints in a network of `own` before the others, and leaves the order as it is otherwise.
+void put_near_first(std::vector<Endpoint>& endpoints, const std::vector<OwnAddress>& own);
 
 /// Where the other end of a connection is.
 [[nodiscard]] Address peer_address(const Socket& socket);
