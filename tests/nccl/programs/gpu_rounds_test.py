@@ -5,7 +5,7 @@ import json
 import re
 
 from gpu_pair_program import PAIR_TESTS, GpuPairTest
-from launch import PROGRAMS
+from launch import PROGRAMS, judged
 from on_gpus import FAILURE, MISSING, TIMEOUT, WRONG_DATA, buses
 
 FEW = ("-b", 64, "-e", 4096, "-f", 64, "-n", 10)
@@ -88,11 +88,12 @@ class Faults(GpuPairTest):  # 4 ranks, 4 s
         wrapper.write_text(FOR_ONE_RANK)
         wrapper.chmod(0o755)
 
+        @judged
         def check(case):
             fault, status, ranks, pairs, reason = case
             file = self.directory / f"{ranks}-{status}.json"
             result = self.run_program(PROGRAMS / "send_recv_bw", *ONE, *pairs.split(), "-T", 2, "--json", file,
-                                      ranks=ranks, program=str(wrapper), FAULTY_RANK=str(ranks - 1), FAULT=fault)
+                                      "--force", ranks=ranks, program=str(wrapper), FAULTY_RANK=str(ranks - 1), FAULT=fault)
             self.assertEqual(result.status, status, result.stdout + result.stderr)
             self.assertRegex(result.stderr, reason)
             lines = [json.loads(line) for line in file.read_text().splitlines()]
