@@ -59,6 +59,12 @@ TEST(Communicator, FindsLargestSmallestAndSum) {
   EXPECT_EQ(world.sum(large + world.rank()), large * world.size() + last * (last + 1) / 2);
 }
 
+TEST(Communicator, FindsTheLargestWithPatience) {
+  const Communicator world = Communicator::world();
+  EXPECT_EQ(world.max_patiently(world.rank()), world.size() - 1);
+  EXPECT_EQ(world.max_patiently(-1 - world.rank()), -1);
+}
+
 TEST(Communicator, ReducesElementByElement) {
   const Communicator world = Communicator::world();
   const double rank = world.rank();

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "backend_support.h"
+#include "common/core/clock.h"
 #include "common/core/error.h"
 #include "common/mpi/mpi_backend.h"
 
@@ -216,6 +217,29 @@ TEST_P(MpiMessages, MayBeThousandsAtOnce) {
   window.start_sends(next());
   backend_.finish();
   window.expect_all(before());
+}
+
+TEST_P(MpiMessages, AreThereByADeadline) {
+  if (!partner()) return;
+  Mail mail = this->mail(DataType::kFloat);
+  mail.start_recvs(*partner());
+  mail.start_sends(*partner());
+  EXPECT_TRUE(backend_.finish_by(now() + 1e9));
+  mail.expect_all(*partner());
+}
+
+/// They are received all the same, before those that come after them.
+TEST_P(MpiMessages, AreGivenUpAtTheDeadline) {
+  if (!partner()) return world_.barrier();
+  Mail mail = this->mail(DataType::kFloat);
+  mail.start_recvs(*partner());
+  EXPECT_FALSE(backend_.finish_by(now()));
+  world_.barrier();  // nobody sends before
+  mail.start_sends(*partner());
+  mail.start_recvs(*partner());
+  mail.start_sends(*partner());
+  backend_.finish();
+  mail.expect_all(*partner());
 }
 
 TEST_P(MpiMessages, OfNoneIsNothingToWaitFor) {
