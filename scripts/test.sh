@@ -58,13 +58,9 @@ print_closing_lines() {
 # A regular expression for the labels given.
 one_of() { (IFS='|' && echo "^($*)\$"); }
 
-# ctest_choice SUITE...: sets choice to ctest's options for what was asked, or else for the suites.
-ctest_choice() {
-    if [[ ${#named[@]} -gt 0 ]]; then
-        choice=(--tests-regex "$pattern")
-    else
-        choice=(--label-regex "$(one_of "$@")")
-    fi
+# choose OPTION REGEX: sets choice to ctest's options for these tests, without those that are left out.
+choose() {
+    choice=("$1" "$2")
     if [[ ${#left_out[@]} -gt 0 ]]; then
         choice+=(--label-exclude "$(one_of "${left_out[@]}")")
     fi
@@ -76,15 +72,14 @@ run_ctest() {
         --test-output-size-passed 65536 --output-junit "$1/Testing/junit.xml" </dev/null
 }
 
-# run_suites BUILD_DIRECTORY SUITE...: of what was named, the suites are those that it is in.
+# run_suites BUILD_DIRECTORY [SUITE...]: runs the choice, and expects tests of each suite.
 run_suites() {
-    local build=$PWD/$1 closing choice status=0
+    local build=$PWD/$1 closing status=0
     shift
     closing=$build/Testing/closing_lines.txt
     mkdir -p "$build/Testing"
     rm -f "$closing" "$build/Testing/junit.xml"
 
-    ctest_choice "$@"
     run_ctest "$build" | hold_closing_lines "$closing" || status=$kFailed
 
     ctest --test-dir "$build" --show-only=json-v1 |
@@ -276,7 +271,7 @@ test_named() {
     local pattern targets choice
     cmake --preset "$preset" >/dev/null
     find_named
-    ctest_choice
+    choose --tests-regex "$pattern"
     ctest --test-dir "$PWD/$build" "${choice[@]}" --show-only | grep -q '^Total Tests: [1-9]' ||
         die "$kUsage" "no test that runs by default is what '${named[*]}' names; add --all for those that take long"
     cmake --build --preset "$preset" --target "${targets[@]}"
@@ -285,13 +280,14 @@ test_named() {
 
 # Builds everything, and runs the chosen suites.
 test_suites() {
-    local suites
+    local suites choice
     mapfile -t suites < <(chosen_suites)
     [[ ${#suites[@]} -gt 0 ]] ||
         die "$kUsage" "no suite is left; this preset has ${suites_of_preset[*]}: change --only, --without or --preset"
     configure_and_build "$preset"
     mapfile -t suites < <(without_what_is_not_built "$build" "${suites[@]}")
     [[ ${#suites[@]} -gt 0 ]] || return 0  # and why has been said
+    choose --label-regex "$(one_of "${suites[@]}")"
     run_suites "$build" "${suites[@]}"
 }
 
