@@ -12,8 +12,6 @@ endif()
 execute_process(COMMAND ${Python3_EXECUTABLE} -c "import sys; print(sys.executable, end='')"
                 OUTPUT_VARIABLE Python3_EXECUTABLE COMMAND_ERROR_IS_FATAL ANY)
 
-# It counts as hung after so long; the machine may have other work.
-set(hung_after_s 900)
 # Of the tests of programs, those that break off are where sanitizers see most; all others run under them with --all.
 set(sanitized_tests collective_faults_test endings_test faults_test gpu_faults_test gpu_pair_faults_test)
 

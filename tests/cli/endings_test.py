@@ -5,7 +5,7 @@ import re
 import signal
 import time
 
-from launch import TIMEOUT_S, Job, ProgramTest, command, environment, fault, judged, kill
+from launch import TIMEOUT_S, Job, ProgramTest, command, environment, fault, in_a_few_tries, kill
 
 TIMEOUT = 4
 FOR_EVER = ("-b", 1024, "-e", 4096, "-f", 2, "-n", 50, "-N", 0)
@@ -45,7 +45,7 @@ class Endings(ProgramTest):  # 3 ranks, 15 s
                 self.assertNotEqual(result.status, 0)
                 self.assertRegex(result.stderr, rf"rank {rank} with PID \d+ on node \S+")
 
-    @judged
+    @in_a_few_tries
     def test_one_rank_stopped(self):
         job = self.start(*FOR_EVER, "-T", 3, ranks=3)
         kill(job.pids[1], signal.SIGSTOP)
@@ -55,7 +55,7 @@ class Endings(ProgramTest):  # 3 ranks, 15 s
         self.assertRegex(result.stderr, r"fabricbench:   rank 1 on \S+: silent: stopped, dead or out of reach\n")
         self.assertNotRegex(result.stderr, r"rank [02] on \S+: silent")
 
-    @judged
+    @in_a_few_tries
     def test_rank_0_stopped(self):
         job = self.start(*FOR_EVER, "-T", 2)
         kill(job.pids[0], signal.SIGSTOP)
@@ -86,7 +86,7 @@ class Endings(ProgramTest):  # 3 ranks, 15 s
                 self.assertIn("row", kinds)
                 self.assertNotIn("end", kinds)
 
-    @judged
+    @in_a_few_tries
     def test_json_after_a_time_out(self):
         file = self.directory / "timeout.json"
         csv = self.directory / "timeout.csv"

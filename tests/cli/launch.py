@@ -134,7 +134,7 @@ def needs_a_launch(name):
     return name.startswith(("OMPI_", "PMIX_", "LD_")) or name == "PATH"
 
 
-def judged(check):
+def in_a_few_tries(check):
     """Of a check of what other work on the machine can change: where a time limit of seconds finds the program, or how
     rates compare. Three times at most, which is said."""
     @functools.wraps(check)

@@ -3,7 +3,7 @@
 import csv
 import itertools
 
-from launch import ProgramTest, fault, judged
+from launch import ProgramTest, fault, in_a_few_tries
 from sweeping import PAIRWISE, Sweeping, directions
 
 USAGE, MISSING, TIMEOUT, WRONG_DATA = 2, 3, 4, 5
@@ -124,7 +124,7 @@ class Faults(Sweeping):  # 3 ranks, 2 s
                 self.assertRegex(wrong[0]["reason"], r"first at element \d+: expected \S+, got \S+")
                 self.assertRegex(result.stdout, r"# wrong: .*:r0 -> .*:r1")
 
-    @judged
+    @in_a_few_tries
     def test_messages_that_never_arrive(self):
         """They cost the pair its readings; all others are measured."""
         result, lines = self.sweep_to_end(TIMEOUT, *QUICK, "--pair-timeout", 2, ranks=3,

@@ -6,7 +6,7 @@ import re
 import subprocess
 
 from copying import HOST_KINDS, LIMIT_S, PROGRAM, QUICK, SPEED, CopyTest, copies, odd
-from launch import judged
+from launch import in_a_few_tries
 from on_gpus import FAKES, MISSING, OK, TIMEOUT, USAGE, WRONG_DATA, library_path
 
 
@@ -23,13 +23,13 @@ class Copies(CopyTest):  # 2 ranks, 5 s
             self.assertEqual(stdout.count("peer"), gpus * (gpus - 1))
         self.at_once(check, [1, 2, 4])
 
-    @judged
+    @in_a_few_tries
     def test_eight_gpus(self):
         stdout, lines = self.copy_well("--epochs", 6, FAKE_CUDA_DEVICES="8", FAKE_CUDA_COPY_MB_PER_S="400")
         self.assertEqual(len(copies(lines)), 8 * (4 + 7))
         self.assertNotIn("differ", stdout)
 
-    @judged
+    @in_a_few_tries
     def test_figures(self):
         _, lines = self.copy_well(FAKE_CUDA_DEVICES="1", FAKE_CUDA_COPY_MB_PER_S="200,0:d2h:50")
         by_kind = {copy["copy"]: copy for copy in copies(lines)}
@@ -88,7 +88,7 @@ class Copies(CopyTest):  # 2 ranks, 5 s
 
 class OddGpus(CopyTest):  # 2 ranks, 6 s
 
-    @judged
+    @in_a_few_tries
     def test_slow_from_the_host(self):
         stdout, lines = self.copy_well(FAKE_CUDA_DEVICES="4", FAKE_CUDA_COPY_MB_PER_S=f"{SPEED},2:h2d:20")
         self.assertEqual(odd(stdout), [2])
@@ -98,18 +98,18 @@ class OddGpus(CopyTest):  # 2 ranks, 6 s
         self.assertIn((2, "host_to_device"), slow)
         self.assertEqual({device for device, _ in slow}, {2})
 
-    @judged
+    @in_a_few_tries
     def test_slow_altogether(self):
         stdout, _ = self.copy_well("--epochs", 6, FAKE_CUDA_DEVICES="8", FAKE_CUDA_COPY_MB_PER_S="400,5:40")
         self.assertEqual(odd(stdout), [5])
 
-    @judged
+    @in_a_few_tries
     def test_slow_to_peers(self):
         stdout, lines = self.copy_well(FAKE_CUDA_DEVICES="3", FAKE_CUDA_COPY_MB_PER_S=f"{SPEED},1:p2p:20")
         self.assertEqual(odd(stdout), [1])
         self.assertEqual({copy["copy"] for copy in copies(lines) if copy["standing"] == "slow"}, {"peer"})
 
-    @judged
+    @in_a_few_tries
     def test_two_that_differ(self):
         stdout, lines = self.copy_well(FAKE_CUDA_DEVICES="2", FAKE_CUDA_COPY_MB_PER_S=f"{SPEED},1:20")
         self.assertIn("cannot tell", odd(stdout))
@@ -117,7 +117,7 @@ class OddGpus(CopyTest):  # 2 ranks, 6 s
                                  r"odd: ")
         self.assertIn("undecided", {copy["standing"] for copy in copies(lines)})
 
-    @judged
+    @in_a_few_tries
     def test_one_against_its_bound(self):
         stdout, lines = self.copy_well(FAKE_CUDA_DEVICES="1", FAKE_PCI_LINKS="2.5x1", FAKE_CUDA_COPY_MB_PER_S="100")
         self.assertIn("no other to compare with", odd(stdout))
@@ -127,7 +127,7 @@ class OddGpus(CopyTest):  # 2 ranks, 6 s
         self.assertEqual(bounds, {"host_to_device": 0.25, "device_to_host": 0.25, "both_ways": 0.5,
                                   "device_to_device": 512})
 
-    @judged
+    @in_a_few_tries
     def test_slow_link(self):
         stdout, _ = self.copy_well(FAKE_CUDA_DEVICES="2", FAKE_PCI_LINKS="32x16,1:16x8")
         self.assertRegex(stdout, r"GPU 1 \(0000:11:00\.0\): its link ran at PCIe 16 GT/s x8 during the copies, and can "
@@ -227,7 +227,7 @@ class Hosts(CopyTest):  # 3 ranks, 2 s
         self.assertEqual([copy["host"] for copy in found], [f"host{host}" for host in range(3) for _ in range(2 * 5)])
         self.assertIn("# Ranks: 3, hosts: 3;", stdout)
 
-    @judged
+    @in_a_few_tries
     def test_one_gpu_a_host(self):
         """None can be compared on its host, but with those of the others."""
         stdout, found = self.on_hosts(3, slow=1, FAKE_CUDA_DEVICES="1")

@@ -7,7 +7,7 @@ import json
 import re
 import signal
 
-from launch import ROOTED, Job, command, environment, judged, kill, program_of, rows
+from launch import ROOTED, Job, command, environment, in_a_few_tries, kill, program_of, rows
 from on_gpus import FAILURE, MISSING, ONE, TIMEOUT, WRONG_DATA, GpuTest
 
 MANY = ("-b", 1024, "-e", 1024, "-n", 20)
@@ -65,7 +65,7 @@ class Hangs(GpuTest):  # 3 ranks, 12 s
         return self.ends(TIMEOUT, fault, *LIMITED, *options, **how)
 
     def test_operation(self):
-        @judged
+        @in_a_few_tries
         def check(case):
             said = self.hangs("hang:1:20", *case[1:], ranks=case[0])
             self.assertRegex(said, rf"fabricbench: no progress for [\d.]+ s, the limit is --timeout {LIMIT_S}; the job is "
@@ -74,19 +74,19 @@ class Hangs(GpuTest):  # 3 ranks, 12 s
                                    rf"sum, out of place \({gpu(0)}, NCCL: no error\)")
         self.at_once(check, [(3,), (2, "-G", 2), (2, "--timing", "isolated")])
 
-    @judged
+    @in_a_few_tries
     def test_two_gpus_of_one_process(self):
         self.assertRegex(self.hangs("hang:1:20", "-g", 2, ranks=1), rf"rank 0 on \S+: .* \({gpu(0)}, {gpu(1)}, NCCL: ")
 
     def test_start(self):
-        @judged
+        @in_a_few_tries
         def check(case):
             said = self.hangs("init_hang:1", *case[1:], ranks=case[0])
             self.assertRegex(said, rf"all_reduce_perf: rank \d on \S+: nccl: (?:{gpu(0)}|{gpu(1)}): the communicator "
                                    r"of 2 ranks was not there within [\d.]+ s; NCCL's last error: none")
         self.at_once(check, [(2,), (1, "-g", 2, "-p", 1)])
 
-    @judged
+    @in_a_few_tries
     def test_reason_in_json(self):
         file = self.directory / "run.json"
         self.hangs("hang:0:20", "--json", file, "--force")
@@ -94,7 +94,7 @@ class Hangs(GpuTest):  # 3 ranks, 12 s
         self.assertEqual((end["kind"], end["exit_status"]), ("end", TIMEOUT))
         self.assertRegex(end["reason"], rf"no progress for .* \({gpu(0)}, ")
 
-    @judged
+    @in_a_few_tries
     def test_stopped_process(self):
         """The roll call names it: the others' GPUs only wait for its."""
         for_ever = ("-b", 1024, "-e", 1024, "-n", 20, "-N", 0, "-T", LIMIT_S)

@@ -8,7 +8,7 @@ import re
 import signal
 
 from gpu_pair_program import ONE, PAIR_TESTS, GpuPairTest
-from launch import PROGRAMS, Job, command, environment, judged, kill
+from launch import PROGRAMS, Job, command, environment, in_a_few_tries, kill
 from on_gpus import FAILURE, TIMEOUT, WRONG_DATA
 
 LIMIT_S = 2
@@ -67,7 +67,7 @@ class Hangs(GpuPairTest):  # 3 ranks, 15 s
 
     def test_message(self):
         """A third rank, which takes no part, does not keep the job from ending."""
-        @judged
+        @in_a_few_tries
         def check(case):
             name, ranks = case
             said = self.said(TIMEOUT, name, *LIMITED, ranks=ranks, FAKE_NCCL_FAULT="hang:1:20")
@@ -77,7 +77,7 @@ class Hangs(GpuPairTest):  # 3 ranks, 15 s
                                    r"none, out of place \(rank 0 on GPU 0 .*, NCCL: no error\)")
         self.at_once(check, [*((name, 2) for name in PAIR_TESTS), ("send_recv_bw", 3)])
 
-    @judged
+    @in_a_few_tries
     def test_reason_in_json(self):
         file = self.directory / "run.json"
         self.said(TIMEOUT, "send_recv_bw", *LIMITED, "--json", file, "--force", FAKE_NCCL_FAULT="hang:0:20")
@@ -97,13 +97,13 @@ class Hangs(GpuPairTest):  # 3 ranks, 15 s
         self.assertEqual(result.status, TIMEOUT, result.stderr)
         return result.stderr
 
-    @judged
+    @in_a_few_tries
     def test_stopped_process(self):
         said = self.stopped(2, "0-2")
         self.assertRegex(said, r"fabricbench:   rank 2 on \S+: silent: stopped, dead or out of reach\n")
         self.assertNotRegex(said, r"rank [01] on \S+: silent")
 
-    @judged
+    @in_a_few_tries
     def test_stopped_process_that_would_report(self):
         """Ranks are the job's: here the first of those that take part is its last."""
         self.assertRegex(self.stopped(2, "2-0"), r"(send_recv_lat|fabricbench): rank 0 on \S+: ")

@@ -1,7 +1,7 @@
 """Messages between the two GPUs of one process, which one thread drives: -g 2."""
 
 from gpu_pair_program import FEW, FEW_SIZES, ONE, PAIR_TESTS, GpuPairTest
-from launch import PROGRAMS, Job, environment, judged, rows
+from launch import PROGRAMS, Job, environment, in_a_few_tries, rows
 from on_gpus import FAILURE, MISSING, TIMEOUT, USAGE, WRONG_DATA, buses
 
 LIMIT_S = 2
@@ -122,7 +122,7 @@ class Faults(GpuPairTest):  # 2 ranks, 6 s
         self.assertRegex(said, "; rank 3: first at element 2048: ")
 
     def test_hang(self):
-        @judged
+        @in_a_few_tries
         def check(name):
             said = self.said(TIMEOUT, name, *ONE, *TWO, "-T", LIMIT_S, ranks=1,
                              FAKE_NCCL_FAULT="hang:1:5")

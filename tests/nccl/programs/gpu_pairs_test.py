@@ -2,7 +2,7 @@
 
 import itertools
 
-from gpu_pair_program import FEW, FEW_SIZES, ONE, PAIR_TESTS, GpuPairTest
+from gpu_pair_program import FEW, FEW_SIZES, PAIR_TESTS, GpuPairTest
 from launch import rows
 from on_gpus import MISSING, OLD_LIBRARY, USAGE, buses
 
@@ -40,7 +40,7 @@ class Measured(GpuPairTest):  # 2 ranks, 5 s
     def test_buffers(self):
         for name, policy in (*itertools.product(PAIR_TESTS, ("same", "rotate")), ("send_recv_bw", "cold")):
             with self.subTest(f"{name} {policy}"):
-                _, context, _ = self.measure_gpus(name, *ONE, "--buffers", policy)
+                _, context, _ = self.measure_gpus(name, *FEW, "--buffers", policy)
                 self.assertEqual(context["options"]["buffers"], policy)
 
     def test_shifted_buffers(self):

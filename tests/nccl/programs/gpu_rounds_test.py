@@ -5,7 +5,7 @@ import json
 import re
 
 from gpu_pair_program import PAIR_TESTS, GpuPairTest
-from launch import PROGRAMS, judged
+from launch import PROGRAMS, in_a_few_tries
 from on_gpus import FAILURE, MISSING, TIMEOUT, WRONG_DATA, buses
 
 FEW = ("-b", 64, "-e", 4096, "-f", 64, "-n", 10)
@@ -88,7 +88,7 @@ class Faults(GpuPairTest):  # 4 ranks, 4 s
         wrapper.write_text(FOR_ONE_RANK)
         wrapper.chmod(0o755)
 
-        @judged
+        @in_a_few_tries
         def check(case):
             fault, status, ranks, pairs, reason = case
             file = self.directory / f"{ranks}-{status}.json"

@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-from launch import MPIEXEC, PROGRAMS, Job, ProgramTest, kill
+from launch import MPIEXEC, PROGRAMS, TRIES, Job, ProgramTest, kill
 
 HOSTS = ("host1", "host2")
 OK, FAILURE, USAGE, MISSING, TIMEOUT, WRONG_DATA = 0, 1, 2, 3, 4, 5
@@ -24,7 +24,6 @@ WATCHDOG_S = 30
 # For what comes in seconds, however busy this machine is: only what hangs takes so long.
 PATIENCE_S = 300
 # What is judged by a measurement is tried so often, since this machine may have had other things to do.
-TRIES = 3
 SCHEMA = Path(__file__).parents[3] / "docs/output.schema.json"
 # Programs on a CUDA that is none; empty where there are none.
 PROGRAMS_ON_FAKES = os.environ["FABRICBENCH_PROGRAMS_ON_FAKES"]
