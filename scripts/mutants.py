@@ -127,11 +127,8 @@ def failing_test(*choice):
 
 
 def first_failure(suites):
-    """(suite, test) of the first one that fails, or (None, None)."""
-    for suite in suites:
-        if test := failing_test("--label-regex", f"^{suite}$"):
-            return suite, test
-    return None, None
+    """The name of the first test that fails, suite by suite; None where all pass."""
+    return next(filter(None, (failing_test("--label-regex", f"^{suite}$") for suite in suites)), None)
 
 
 def nearest(folder):
@@ -164,13 +161,13 @@ def try_mutant(mutant, suites, unchanged):
         if not build(program):
             return {"fate": "invalid"}
         if "unit" in suites and (test := failing_test("--tests-regex", rf"^{prefix}\.")):
-            return {"fate": "killed", "suite": "unit", "test": test}
+            return {"fate": "killed", "test": test}
         if not build():
             return {"fate": "invalid"}
         if fingerprint() == unchanged:
             return {"fate": "equivalent"}
-        suite, test = first_failure(suites)
-        return {"fate": "killed", "suite": suite, "test": test} if suite else {"fate": "survived"}
+        test = first_failure(suites)
+        return {"fate": "killed", "test": test} if test else {"fate": "survived"}
 
 
 class Results:
@@ -182,31 +179,31 @@ class Results:
         lines = RESULTS.read_text(encoding="utf-8").splitlines() if RESULTS.exists() else []
         for one in map(json.loads, lines):
             if {name: one[name] for name in self.of_run} == self.of_run:
-                self.known[self.key(one)] = one
+                self.known[self.key(**one)] = one
 
     @staticmethod
-    def key(one):
-        return one["file"], one["line"], one["changed"]
+    def key(file, line, changed, **_):
+        return file, line, changed
 
     def untried(self, mutant, suites):
         """The suites that a mutant has not met yet and has to; None where its fate is known."""
-        one = self.known.get(self.key(mutant._asdict()))
+        one = self.known.get(self.key(**mutant._asdict()))
         if not one:
             return suites
         left = [suite for suite in suites if suite not in one["survived"]]
         return left if one["fate"] == "survived" and left else None
 
     def add(self, mutant, suites, found, seconds):
-        one = self.known.get(self.key(mutant._asdict()), {"survived": []})
+        one = self.known.get(self.key(**mutant._asdict()), {"survived": []})
         survived = [*one["survived"], *suites] if found["fate"] == "survived" else one["survived"]
         one = {**self.of_run, **mutant._asdict(), **found, "survived": survived, "seconds": round(seconds)}
-        self.known[self.key(one)] = one
+        self.known[self.key(**one)] = one
         with RESULTS.open("a", encoding="utf-8") as file:
             file.write(json.dumps(one) + "\n")
         print(f"{one['fate']}: {mutant.file}:{mutant.line} {one.get('test') or ''}", flush=True)
 
     def of(self, mutant):
-        return self.known[self.key(mutant._asdict())]
+        return self.known[self.key(**mutant._asdict())]
 
 
 def try_mutants(mutants, share, suites, results, unchanged):
@@ -256,9 +253,8 @@ def main():
     configure_and_build()
     unchanged = fingerprint()
     suites = [suite for suite in SUITES if suite in (given.suite or SUITES)]
-    suite, test = first_failure(suites)
-    if suite:
-        quit_with(FAILED, f"{test} of the suite {suite} fails without any change; see {WORK / 'ctest.log'}")
+    if test := first_failure(suites):
+        quit_with(FAILED, f"{test} fails without any change; see {WORK / 'ctest.log'}")
     results = Results(head, given.seed)
     summarise([one for folder, share in share_of.items()
                for one in try_mutants(drawn[folder], share, suites, results, unchanged)])
