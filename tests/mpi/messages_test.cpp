@@ -297,6 +297,32 @@ TEST(MpiMessageErrors, AreNamedAndDoNotStayBehind) {
   EXPECT_EQ(received, sent);
 }
 
+/// What went wrong is named, and not that the message before it is still pending.
+TEST(MpiMessageErrors, AreNotThoseOfMessagesThatOnlyWait) {
+  const Communicator world = Communicator::world();
+  if (world.size() == 1) return;
+  MpiBackend backend(world);
+  const std::vector<std::int32_t> sent(8, 7);
+  std::vector<std::int32_t> received(4, -1);
+  std::int32_t later = -1;
+  const int next = (world.rank() + 1) % world.size();
+  const int before = (world.rank() + world.size() - 1) % world.size();
+  backend.start_recv(&later, 1, DataType::kInt32, before);
+  backend.start_send(sent.data(), 8, DataType::kInt32, world.rank());
+  backend.start_recv(received.data(), 4, DataType::kInt32, world.rank());
+  const std::string error = error_of([&] { backend.finish(); });
+  EXPECT_NE(error.find("truncated"), std::string::npos) << error;
+
+  world.barrier();  // nobody sends before
+  std::int32_t last = -1;
+  backend.start_recv(&last, 1, DataType::kInt32, before);
+  backend.start_send(&sent[0], 1, DataType::kInt32, next);
+  backend.start_send(&sent[1], 1, DataType::kInt32, next);
+  backend.finish();
+  EXPECT_EQ(later, sent[0]);
+  EXPECT_EQ(last, sent[1]);
+}
+
 TEST(MpiMessageErrors, OfAPeerThatDoesNotExistAreNamed) {
   const Communicator world = Communicator::world();
   MpiBackend backend(world);

@@ -299,11 +299,13 @@ TEST_F(NcclOperationsTest, OneGroupTakesManyOperations) {
 }
 
 TEST_F(NcclOperationsTest, EmptyOperationsDoNothing) {
-  const Buffers data = poisoned(1, DataType::kFloat);
+  const Buffers data = poisoned(kCount, DataType::kFloat);
+  fill_moved(data, DataType::kFloat, 0, kCount);
   run(*session_, [&](int i, Backend& backend) {
     backend.all_reduce(data.on(i).data(), data.on(i).data(), 0, DataType::kFloat, Reduction::kSum);
     backend.all_to_all(data.on(i).data(), data.on(i).data(), 0, DataType::kFloat);
   });
+  for (int i = 0; i < session_->local_ranks(); ++i) expect_moved(data, i, DataType::kFloat, 0, kCount, rank_of(i));
 }
 
 }  // namespace nccl_operations_test

@@ -142,9 +142,10 @@ TEST(SweepJson, SumsUpAnEndpoint) {
   EndpointSummary summary;
   summary.endpoint = 1;
   summary.sent = {3, 11e9, 9e9, 0};
+  summary.received = {2, 12e9, 10e9, 2};
   summary.failed = 2;
   Written<JsonLinesSink> file;
-  file->begin(sweep_context(2));
+  file->begin(sweep_context(3));
   file->endpoint(summary);
   EXPECT_EQ(last_line(file.text()), (Json{{"kind", "endpoint"},
                                           {"endpoint", 1},
@@ -158,14 +159,26 @@ TEST(SweepJson, SumsUpAnEndpoint) {
                                             {"min_rank", 0},
                                             {"min_host", "node-00"}}},
                                           {"received",
-                                           {{"readings", 0},
-                                            {"bandwidth_gb_per_s_median", nullptr},
-                                            {"bandwidth_gb_per_s_min", nullptr},
-                                            {"min_endpoint", nullptr},
-                                            {"min_rank", nullptr},
-                                            {"min_host", nullptr}}},
+                                           {{"readings", 2},
+                                            {"bandwidth_gb_per_s_median", 12.0},
+                                            {"bandwidth_gb_per_s_min", 10.0},
+                                            {"min_endpoint", 2},
+                                            {"min_rank", 2},
+                                            {"min_host", "node-02"}}},
                                           {"latency_us", nullptr},
                                           {"failed_readings", 2}}));
+}
+
+TEST(SweepJson, NamesNoPartnerWhereNothingWasRead) {
+  Written<JsonLinesSink> file;
+  file->begin(sweep_context(2));
+  file->endpoint({});
+  EXPECT_EQ(last_line(file.text())["received"], (Json{{"readings", 0},
+                                                      {"bandwidth_gb_per_s_median", nullptr},
+                                                      {"bandwidth_gb_per_s_min", nullptr},
+                                                      {"min_endpoint", nullptr},
+                                                      {"min_rank", nullptr},
+                                                      {"min_host", nullptr}}));
 }
 
 TEST(SweepJson, NamesRailsOnlyWhereAHostHasSeveralEndpoints) {
