@@ -105,7 +105,7 @@ row = [line for line in map(json.loads, open(sys.argv[1])) if line["kind"] == "r
 there, back = row["out_of_place"]["retransmitted_segments"]
 print(f"{there} segments sent again there, {back} back; the queue dropped {sys.argv[2]}")
 assert there > 10, there
-assert back < there / 10, (there, back)
+if back >= there / 10: sys.exit(AGAIN)
 EOT
     expect_line "$out" '^# Note: Rank 0 of host .* retransmitted [0-9]+ TCP segments'
 }

@@ -117,15 +117,16 @@ test_lost_pair() {
     start 1 "${options[@]}" --pair-timeout 4 --time-budget 0.1
     wait_for_job
     [[ $job_status -eq 4 ]] || fail "exit status $job_status and not 4"
-    python3 - "$directory/run.json" <<'EOT' || fail "not just the two that cannot reach each other failed"
+    judge "not just the two that cannot reach each other failed" "$directory/run.json" <<'EOT'
 import json, sys
 lines = [json.loads(line) for line in open(sys.argv[1])]
 readings = [line for line in lines if line["kind"] == "reading"]
 assert len(readings) == 12 and lines[-1]["kind"] == "end" and lines[-1]["exit_status"] == 4
-for r in readings:
-    apart = {r["from_host"][-1], r["to_host"][-1]} == {"2", "3"}
-    print(r["from_host"], r["to_host"], r["status"], r["reason"])
-    assert (r["status"] != "ok") == apart
+failed = [r for r in readings if r["status"] != "ok"]
+for r in failed: print(r["from_host"], r["to_host"], r["status"], r["reason"])
+apart = [r for r in failed if {r["from_host"][-1], r["to_host"][-1]} == {"2", "3"}]
+assert len(apart) == 2, apart
+if len(failed) > 2: sys.exit(AGAIN)  # 4 s can be short on a busy machine
 EOT
     expect_line "$err" '^pairwise_bw: 2 of 12 readings could not be taken'
 }
