@@ -3,9 +3,8 @@
 import json
 import re
 import signal
-import time
 
-from launch import TIMEOUT_S, Job, ProgramTest, command, environment, fault, in_a_few_tries, kill
+from launch import Job, ProgramTest, command, environment, fault, in_a_few_tries, kill, wait_until
 
 TIMEOUT = 4
 FOR_EVER = ("-b", 1024, "-e", 4096, "-f", 2, "-n", 50, "-N", 0)
@@ -31,10 +30,7 @@ class Endings(ProgramTest):  # 3 ranks, 15 s
 
     def wait_for_row(self, file):
         """Until the file has a row, which stands in it a little later than in the table."""
-        deadline = time.monotonic() + TIMEOUT_S
-        while '"kind":"row"' not in file.read_text():
-            self.assertLess(time.monotonic(), deadline, "no row in the file")
-            time.sleep(0.01)
+        wait_until(lambda: '"kind":"row"' in file.read_text(), "no row in the file")
 
     def test_one_rank_killed(self):
         for rank in (0, 1):
@@ -65,12 +61,9 @@ class Endings(ProgramTest):  # 3 ranks, 15 s
                                         r"answer\n")
 
     def test_no_time_limit(self):
-        job = self.start(*FOR_EVER, "-T", 0)
-        kill(job.pids[1], signal.SIGSTOP)
-        time.sleep(3)
-        self.assertIsNone(job.process.poll())
-        kill(job.pids[1], signal.SIGCONT)
-        self.assertIsNone(job.process.poll())
+        """The thread that would watch for it is not there."""
+        limited, unlimited = (self.start(*FOR_EVER, *limit).threads(1) for limit in ((), ("-T", 0)))
+        self.assertEqual(unlimited, limited - 1)
 
     def test_json_after_everything_was_killed(self):
         for arguments in (FOR_EVER, FOR_EVER_IN_EPOCHS):

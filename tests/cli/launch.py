@@ -92,6 +92,10 @@ class Job:
             if match := re.match(r"#  Rank +(\d+) Group +\d+ Pid +(\d+) ", line):
                 self.pids[int(match[1])] = int(match[2])
 
+    def threads(self, rank):
+        """How many there are."""
+        return len(list(Path(f"/proc/{self.pids[rank]}/task").iterdir()))
+
     def finish(self, timeout=TIMEOUT_S):
         try:
             stdout, stderr = self.process.communicate(timeout=timeout)
@@ -127,6 +131,16 @@ def alive(pid):
 def fault(mode="none", **settings):
     """Variables that make MPI's collectives faulty in the programs of the tests: see tests/programs/faulty_mpi.cpp."""
     return {"FAULTY_MPI_MODE": mode, **{f"FAULTY_MPI_{name.upper()}": str(value) for name, value in settings.items()}}
+
+
+def wait_until(condition, what, patience_s=TIMEOUT_S):
+    """Returns what the condition returns as soon as that is true. `what` says what is wrong until then."""
+    deadline = time.monotonic() + patience_s
+    while time.monotonic() < deadline:
+        if value := condition():
+            return value
+        time.sleep(0.02)
+    raise AssertionError(f"waited {patience_s} s in vain: {what}")
 
 
 def needs_a_launch(name):
@@ -212,10 +226,7 @@ class ProgramTest(unittest.TestCase):
     def end_of(self, job):
         """The result of a job that has a reason to end; it leaves no rank behind."""
         result = job.finish()
-        deadline = time.monotonic() + TIMEOUT_S
-        while any(map(alive, job.pids.values())) and time.monotonic() < deadline:
-            time.sleep(0.05)
-        self.assertEqual([pid for pid in job.pids.values() if alive(pid)], [])
+        wait_until(lambda: not any(map(alive, job.pids.values())), f"a rank is left of {job.pids}")
         return result
 
     def own_lines(self, result):

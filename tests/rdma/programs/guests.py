@@ -5,10 +5,9 @@ import os
 import re
 import subprocess
 import sys
-import time
 from pathlib import Path
 
-from launch import MPIEXEC, PROGRAMS, TRIES, Job, ProgramTest, kill
+from launch import MPIEXEC, PROGRAMS, TRIES, Job, ProgramTest, kill, wait_until
 
 HOSTS = ("host1", "host2")
 OK, FAILURE, USAGE, MISSING, TIMEOUT, WRONG_DATA = 0, 1, 2, 3, 4, 5
@@ -23,7 +22,6 @@ STALL_S = 2
 WATCHDOG_S = 30
 # For what comes in seconds, however busy this machine is: only what hangs takes so long.
 PATIENCE_S = 300
-# What is judged by a measurement is tried so often, since this machine may have had other things to do.
 SCHEMA = Path(__file__).parents[3] / "docs/output.schema.json"
 # Programs on a CUDA that is none; empty where there are none.
 PROGRAMS_ON_FAKES = os.environ["FABRICBENCH_PROGRAMS_ON_FAKES"]
@@ -38,16 +36,6 @@ def shell(command, host=HOSTS[0], timeout=PATIENCE_S):
     return done.stdout
 
 
-def wait_until(condition, what):
-    """Returns what the condition returns as soon as that is true."""
-    until = time.monotonic() + PATIENCE_S
-    while time.monotonic() < until:
-        if value := condition():
-            return value
-        time.sleep(0.05)
-    raise AssertionError(f"waited {PATIENCE_S} s in vain: {what}")
-
-
 def sent_packets():
     """By the RDMA device of the guest that the tests run in."""
     return int(Path(f"/sys/class/infiniband/{DEVICE}/ports/1/hw_counters/sent_pkts").read_text())
@@ -56,7 +44,7 @@ def sent_packets():
 def wait_for_traffic(packets=3000):
     """Until messages are under way: for connecting alone, and for the first round of messages, that is too many."""
     before = sent_packets()
-    wait_until(lambda: sent_packets() - before >= packets, f"{DEVICE} has not sent {packets} packets")
+    wait_until(lambda: sent_packets() - before >= packets, f"{DEVICE} has not sent {packets} packets", PATIENCE_S)
 
 
 def validate(lines):

@@ -4,8 +4,8 @@ import os
 import signal
 from pathlib import Path
 
-from guests import FAILURE, MISSING, OK, PATIENCE_S, STALL_S, TIMEOUT, USAGE, GuestTest, wait_for_traffic, wait_until
-from launch import kill
+from guests import FAILURE, MISSING, OK, PATIENCE_S, STALL_S, TIMEOUT, USAGE, GuestTest, wait_for_traffic
+from launch import kill, wait_until
 
 SIZED = [f"rdma_{verb}_{figure}" for verb in ("read", "send", "write") for figure in ("bw", "lat")]
 SMALL_AND_64K = ("--min-bytes", 8, "--max-bytes", "64K", "--step-factor", 8192, "-n", 20)
@@ -143,8 +143,8 @@ class OverRdmaCm(GuestTest):
     def test_peer_that_stops(self):
         """While thousands of queue pairs are connected, the second rank hangs."""
         with self.start("rdma_write_bw", "-R", "-q", 3000, "-t", 4, "-s", 64, "--stall-timeout", STALL_S) as job:
-            pid = job.pids[1] = wait_until(lambda: pid_of_rank("rdma_write_bw", 1), "there is no rank 1")
-            wait_until(lambda: is_connecting(pid), "rank 1 has not begun to connect")
+            pid = job.pids[1] = wait_until(lambda: pid_of_rank("rdma_write_bw", 1), "there is no rank 1", PATIENCE_S)
+            wait_until(lambda: is_connecting(pid), "rank 1 has not begun to connect", PATIENCE_S)
             wait_for_traffic(100)  # of which each of the queue pairs takes several
             kill(pid, signal.SIGSTOP)
             result = job.finish(PATIENCE_S)
