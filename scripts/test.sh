@@ -275,10 +275,11 @@ test_named() {
     local pattern targets choice
     cmake --preset "$preset" >/dev/null
     find_named
+    cmake --build --preset "$preset" --target "${targets[@]}"
+    # Only now: what a program of GoogleTest has in it is known when it is built.
     choose --tests-regex "$pattern"
     ctest --test-dir "$PWD/$build" "${choice[@]}" --show-only | grep -q '^Total Tests: [1-9]' ||
         die "$kUsage" "no test that runs by default is what '${named[*]}' names; add --all for those that take long"
-    cmake --build --preset "$preset" --target "${targets[@]}"
     run_suites "$build"
 }
 

@@ -3,6 +3,7 @@
 #include "common/sockets/tcp_session.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <cstdint>
 #include <regex>
@@ -68,6 +69,20 @@ TEST(TcpSession, RefusesStreamsThatCannotBe) {
       EXPECT_EQ(outcome.error, std::to_string(streams) + " streams cannot be; take 1 to 64");
     }
   }
+}
+
+/// Beside the connections, 256 for whatever else the process has open.
+TEST(TcpSession, MayOpenAsManyFilesAsItsConnectionsTake) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit low{100, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &low), 0);
+  expect_success(run(2, with_streams(4), [](int, TcpSession&) {}));
+  rlimit after{};
+  EXPECT_EQ(::getrlimit(RLIMIT_NOFILE, &after), 0);
+  EXPECT_EQ(after.rlim_cur, 256 + 4);
+  EXPECT_EQ(after.rlim_max, before.rlim_max);
+  EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
 }  // namespace tcp_session_test
