@@ -2,11 +2,14 @@
 
 #include "common/sockets/meeting.h"
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include <atomic>
+#include <cerrno>
 #include <cstdint>
 #include <optional>
 #include <regex>
@@ -27,6 +30,23 @@
 using namespace fabricbench;
 using namespace fabricbench::sockets;
 using namespace fabricbench::test;
+
+namespace tcp_meeting_test {
+
+/// With which error the next connection is not accepted; 0: it is.
+std::atomic<int> error_of_accept = 0;
+
+}  // namespace tcp_meeting_test
+
+/// Found before the C library's.
+extern "C" int accept4(int listener, sockaddr* address, socklen_t* length, int flags) {
+  if (const int error = tcp_meeting_test::error_of_accept.exchange(0); error != 0) {
+    errno = error;
+    return -1;
+  }
+  using Accept = int (*)(int, sockaddr*, socklen_t*, int);
+  return reinterpret_cast<Accept>(::dlsym(RTLD_NEXT, "accept4"))(listener, address, length, flags);
+}
 
 namespace tcp_meeting_test {
 
@@ -209,6 +229,38 @@ TEST(Partners, AreAllOthersOrThoseOfItsPairs) {
   EXPECT_EQ(partners(1, 4, {{3, 1}, {1, 0}, {1, 3}, {2, 3}}), (std::vector<int>{0, 3}));
   EXPECT_EQ(partners(2, 4, {{0, 1}}), std::vector<int>{});
   EXPECT_THROW((void)partners(0, 4, {{0, 4}}), UsageError);
+}
+
+/// The first address is for documentation only (RFC 5737), so nobody's own.
+TEST(ListenAtAll, LeavesOutWhatTheKernelRefuses) {
+  const OwnAddress nobodys{*parse_address("192.0.2.1"), *parse_address("255.255.255.0")};
+  const OwnAddress loopback{*parse_address("127.0.0.1"), *parse_address("255.0.0.0")};
+  const std::vector<Socket> listeners = listen_at_all({nobodys, loopback}, 0);
+  ASSERT_EQ(listeners.size(), 1U);
+  EXPECT_EQ(to_text(own_endpoint(listeners[0].get()).address), "127.0.0.1");
+
+  const Outcome outcome = outcome_of([&] { (void)listen_at_all({nobodys, nobodys}, 0); });
+  EXPECT_EQ(outcome.status, ExitStatus::kMissing);
+  const std::regex expected(
+      "cannot listen at any address: (.*192\\.0\\.2\\.1.*); (.*192\\.0\\.2\\.1.*); take another one with "
+      "--interface");
+  EXPECT_TRUE(std::regex_match(outcome.error, expected)) << outcome.error;
+}
+
+TEST(Acceptor, LetsConnectionsGoThatWentBeforeTheyWereAccepted) {
+  for (const int error : {EAGAIN, EINTR, ECONNABORTED, EPROTO, EPERM, ENETDOWN, EHOSTDOWN, EHOSTUNREACH, ENETUNREACH}) {
+    error_of_accept = error;
+    expect_success(run(2, with_streams(1), [](int, TcpSession&) {}));
+    EXPECT_EQ(error_of_accept, 0);
+  }
+}
+
+TEST(Acceptor, TurnsAllAwayWhereItCannotAccept) {
+  error_of_accept = EMFILE;
+  const auto outcomes = run(2, with_streams(1), [](int, TcpSession&) { FAIL(); });
+  for (const Outcome& outcome : outcomes) {
+    EXPECT_NE(outcome.error.find("cannot connect to rank 1 on node"), std::string::npos) << outcome.error;
+  }
 }
 
 TEST(PutNearFirst, TriesTheNetworksOfOurOwnBeforeOthers) {

@@ -44,6 +44,23 @@ void require_descriptors(std::size_t connections) {
 
 }  // namespace
 
+std::vector<Socket> listen_at_all(const std::vector<OwnAddress>& own, Bytes buffer) {
+  std::vector<Socket> listeners;
+  std::string reasons;
+  for (const OwnAddress& one : own) {
+    try {
+      listeners.push_back(listen_at(one.address, buffer));
+    } catch (const Error& error) {
+      reasons += fmt::format("{}{}", reasons.empty() ? "" : "; ", error.what());
+    }
+  }
+  if (listeners.empty()) {
+    throw Error(ExitStatus::kMissing,
+                fmt::format("cannot listen at any address: {}; take another one with --interface", reasons));
+  }
+  return listeners;
+}
+
 Meeting::Meeting(int rank, int ranks, const TcpSettings& settings)
     : rank_(rank), ranks_(ranks), settings_(settings), partners_(partners(rank, ranks, settings.pairs)) {
   if (settings.streams < 1 || settings.streams > kMostStreams) {
@@ -80,27 +97,10 @@ std::vector<Peer> Meeting::connect(const Gather& gather) {
 std::string Meeting::announce() {
   require_descriptors(partners_.size() * static_cast<std::size_t>(settings_.streams));
   own_ = choose_addresses(settings_.interface, interfaces());
-  listen();
+  listeners_ = listen_at_all(own_, settings_.socket_buffer);
   Announcement own{.host = settings_.host, .network = settings_.network, .job = draw_number(), .endpoints = {}};
   for (const Socket& listener : listeners_) own.endpoints.push_back(own_endpoint(listener.get()));
   return to_text(own);
-}
-
-/// At all own addresses but those that the kernel refuses, such as one of IPv6 that it has not yet made sure of; where
-/// it refuses all, that is an error.
-void Meeting::listen() {
-  std::string reasons;
-  for (const OwnAddress& own : own_) {
-    try {
-      listeners_.push_back(listen_at(own.address, settings_.socket_buffer));
-    } catch (const Error& error) {
-      reasons += fmt::format("{}{}", reasons.empty() ? "" : "; ", error.what());
-    }
-  }
-  if (listeners_.empty()) {
-    throw Error(ExitStatus::kMissing,
-                fmt::format("cannot listen at any address: {}; take another one with --interface", reasons));
-  }
 }
 
 void Meeting::dial_higher(std::vector<Peer>& peers) const {

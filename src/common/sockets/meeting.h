@@ -23,7 +23,6 @@ class Meeting {
 
  private:
   [[nodiscard]] std::string announce();
-  void listen();
   void dial_higher(std::vector<Peer>& peers) const;
   [[nodiscard]] std::vector<Endpoint> reachable(const Announcement& other) const;
   [[nodiscard]] bool owns(const Address& address) const;
@@ -40,6 +39,10 @@ class Meeting {
 
 /// Whom `rank` exchanges messages with, in order.
 [[nodiscard]] std::vector<int> partners(int rank, int ranks, const std::vector<Pair>& pairs);
+
+/// Listens at all of these addresses but those that the kernel refuses, such as one of IPv6 that it has not yet made
+/// sure of. Throws Error (missing) where it refuses all. `buffer` is as make_socket takes it.
+[[nodiscard]] std::vector<Socket> listen_at_all(const std::vector<OwnAddress>& own, Bytes buffer);
 
 /// Puts the endpoints in a network of `own` before the others, and leaves the order as it is otherwise.
 void put_near_first(std::vector<Endpoint>& endpoints, const std::vector<OwnAddress>& own);
