@@ -33,6 +33,7 @@ TREE, BUILD, RESULTS = WORK / "tree", WORK / "build", WORK / "results.jsonl"
 FOLDERS = [f"src/common/{name}" for name in ("core", "harness", "report", "mpi", "sockets", "verbs")] + ["src/cluster"]
 SUITES = ("unit", "mpi", "nccl", "cli", "cluster", "rdma")  # the fast ones first
 TEST_LIMIT_S = 300
+FLAGS = "-O1 -fmax-errors=1"  # GCC may go on for ever behind the first error, where a brace is missing
 FAILED, MISSING = 1, 3
 # Statements and conditions are changed; declarations, or a type's name or angle brackets, would only not compile, and
 # nothing depends on memory that is reserved early.
@@ -70,7 +71,7 @@ def clone():
 
 def configure_and_build():
     linker = ["-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=lld"] if shutil.which("ld.lld") else []
-    if not run("cmake", "-S", TREE, "-B", BUILD, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O1",
+    if not run("cmake", "-S", TREE, "-B", BUILD, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug", f"-DCMAKE_CXX_FLAGS_DEBUG={FLAGS}",
                "-DFABRICBENCH_TESTS=ON", *linker, log=WORK / "configure.log"):
         quit_with(FAILED, f"cannot be configured; see {WORK / 'configure.log'}")
     if not build():
