@@ -1,10 +1,13 @@
 """Every installed program, each started once by the launcher: it measures, or says what this host lacks."""
 
+import subprocess
+
 from launch import PROGRAMS, TEST_PROGRAMS, ProgramTest, rows
 
 OK, MISSING = 0, 3
 NAMES = sorted(path.name for path in TEST_PROGRAMS.iterdir()
                if path.is_symlink() and not path.name.endswith("_cuda_aware"))
+TOOLS = ("find_slow_links", "list_hosts", "plan_sweep", "simulate_fabric")
 SHORT = {"pairwise_bw": ("-b", 64, "-n", 2), "barrier_perf": ("-n", 2)}
 
 
@@ -26,3 +29,15 @@ class Smoke(ProgramTest):  # 2 ranks, 26 s
                     self.assertEqual((result.status, result.stdout), (MISSING, ""), result.stderr)
                     self.assertTrue(needs_a_device, result.stderr)
                     self.assertRegex(result.stderr, rf"(?m)^{name}: ")
+
+    def test_every_option_is_explained(self):
+        for name in [*NAMES, *TOOLS]:
+            with self.subTest(name):
+                text = subprocess.run([PROGRAMS / name, "--help"], stdin=subprocess.DEVNULL, capture_output=True,
+                                      encoding="utf-8", timeout=120, check=True).stdout
+                lines = text.splitlines()
+                options = [(line, after) for line, after in zip(lines, [*lines[1:], ""])
+                           if line.startswith(("  -", "      --"))]
+                self.assertGreaterEqual(len(options), 3, text)
+                for line, after in options:  # the words are behind the option, or below a long one
+                    self.assertTrue(after.startswith(10 * " ") or "  " in line.strip(), line)
