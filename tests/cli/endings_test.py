@@ -3,6 +3,7 @@
 import json
 import re
 import signal
+from time import sleep
 
 from launch import Job, ProgramTest, command, environment, fault, in_a_few_tries, kill, wait_until
 
@@ -44,6 +45,7 @@ class Endings(ProgramTest):  # 3 ranks, 15 s
     @in_a_few_tries
     def test_one_rank_stopped(self):
         job = self.start(*FOR_EVER, "-T", 3, ranks=3)
+        sleep(1)  # the watchdogs look in the meantime, and have nothing to report
         kill(job.pids[1], signal.SIGSTOP)
         result = self.end_of(job)
         self.assertEqual(result.status, TIMEOUT, result.stderr)
