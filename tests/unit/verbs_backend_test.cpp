@@ -293,6 +293,12 @@ TEST_F(BackendPair, ForgetsBlocksThatAreGivenBack) {
   EXPECT_EQ(first_->endpoint.posts.back().requests.front().local.key, 7U);
 }
 
+TEST(BytesForMessages, LeaveAThirdToWhatAReaderIsSent) {
+  EXPECT_EQ(bytes_for_messages(3000, SeenBy::kReader), 2000U);
+  EXPECT_EQ(bytes_for_messages(3000, SeenBy::kFlush), 3000U);
+  EXPECT_EQ(bytes_for_messages(3000, std::nullopt), 3000U);
+}
+
 TEST(InlineBytes, ArePerftestsUnlessAskedForAndNeverOutsideOfTheHostsMemory) {
   VerbsSettings settings;
   settings.latency = true;

@@ -39,6 +39,10 @@ Bytes inline_bytes_wanted(const VerbsSettings& settings) {
   return settings.verb == Verb::kWrite ? kWrites : kSends;
 }
 
+Bytes bytes_for_messages(Bytes available, std::optional<SeenBy> seen_by) {
+  return seen_by == SeenBy::kReader ? available / 3 * 2 : available;
+}
+
 VerbsSession::VerbsSession(VerbsSettings settings, std::unique_ptr<BufferSource> buffers,
                            std::unique_ptr<Connector> connector, int rank, Gather gather, VerbsBackend::Barrier barrier)
     : buffers_(std::move(buffers)),
@@ -172,10 +176,9 @@ std::string VerbsSession::registered() const {
   return buffers_->description() + (way.empty() ? "" : " by " + way);
 }
 
-/// A reader's messages take half as much again: what the other half of them is sent from.
 std::optional<Bytes> VerbsSession::device_memory() const {
   const std::optional<Bytes> all = buffers_->available();
-  return all && settings_.seen_by == SeenBy::kReader ? *all / 3 * 2 : all;
+  return all ? std::optional(bytes_for_messages(*all, settings_.seen_by)) : std::nullopt;
 }
 
 std::optional<Bytes> VerbsSession::most_bytes() const {

@@ -33,6 +33,10 @@ struct VerbsSettings {
 /// 0 of bandwidth; reads, atomics and what lies outside of the host's memory are never.
 [[nodiscard]] Bytes inline_bytes_wanted(const VerbsSettings& settings);
 
+/// How many of the bytes that there are messages may take: a reader's take half as much again, what the other half of
+/// them is sent from.
+[[nodiscard]] Bytes bytes_for_messages(Bytes available, std::optional<SeenBy> seen_by);
+
 /// RDMA on one kind of memory, one rank a process. Opening goes in four steps, between which the pair's ranks learn of
 /// each other whether all went well.
 class VerbsSession final : public Session {

@@ -69,7 +69,8 @@ class Verbs(GuestTest):
         for program, *arguments in (("rdma_write_bw", "-q", 4, "-R"), ("rdma_write_lat",), ("rdma_read_bw",),
                                     ("rdma_read_lat", "-s", "64K"), ("rdma_send_bw", "--use-srq", "-q", 2, "-b", "-s", "4K"),
                                     ("rdma_send_lat", "-c", "UD"), ("rdma_atomic_bw",), ("rdma_atomic_lat", "-R"),
-                                    ("gpudirect_rdma_lat", "--seen-by", "cq+flush", "-s", 64)):
+                                    ("gpudirect_rdma_lat", "--seen-by", "cq+flush", "-s", 64),
+                                    ("gpudirect_rdma_lat", "--seen-by", "gpu", "-s", 64)):
             with self.subTest(program):
                 self.assertEqual(len(self.measured(program, "-n", 20, *arguments)), 1)
 
