@@ -156,7 +156,7 @@ judge_end() {
 }
 
 sweep_rail() {
-    local living unexplained=0
+    local living unexplained=0 status
     local -A strikes=()
     mapfile -t living <"$work/hosts"
     while ((${#living[@]} >= 2)); do
