@@ -43,6 +43,7 @@ Results:
   --resume            go on where FILE ends; hosts and seed are those that it began with, and what to measure unless
                       anything of that is said again
   --logs DIR          what failed jobs said (default: FILE.logs)
+  --expect GB/S       what a direction of a pair has to reach (default: hosts are held against each other)
   --tolerance X       what is slower by less than this share of the rest is not slow (default: 0.05)
   --dry-run           print the next round's commands, or the job's, instead of running them
   --help              print this text
@@ -65,6 +66,7 @@ set_option() {
         --records) records=$2 ;;
         --logs) logs=$2 ;;
         --tolerance) tolerance=("$1" "$2") ;;
+        --expect) expected=("$1" "$2") ;;
         --timeout) whole_number "$1" "$2" 1 && limit_s=$2 && pair_options+=("$1" "$2") ;;
         --size) size=$2 && pair_options+=("$1" "$2") ;;
         --test) test=$2 && pair_options+=("$1" "$2") ;;
@@ -89,7 +91,7 @@ read_options() {
             --dry-run) dry_run=yes ;;
             -h | --help) usage && exit 0 ;;
             -H | --hostfile | --exclude | --locality | --rounds | --max-concurrent | --seed | --rails | --programs | \
-                --records | --logs | --tolerance | --timeout | --size | --test | --launcher | --agent | --mpi-options | \
+                --records | --logs | --tolerance | --expect | --timeout | --size | --test | --launcher | --agent | --mpi-options | \
                 --gpus | --min-bandwidth)
                 (($# > 1)) || die "$kUsage" "$1 wants a value; run '$0 --help'"
                 set_option "$1" "$2" && shift ;;
@@ -267,7 +269,7 @@ break_off() {
 }
 
 main() {
-    local host_options=() plan=() rails=('') pair_options=() extra=() mpi_options=() tolerance=() arguments=("$@")
+    local host_options=() plan=() rails=('') pair_options=() extra=() mpi_options=() tolerance=() expected=() arguments=("$@")
     local locality='' seed='' records='' logs='' limit_s=60 size='' test='' launcher=mpirun agent=''
     local resident=no resume=no dry_run=no rail='' job='' rounds_done=0 began=$SECONDS status=0
     local list_hosts plan_sweep find_slow_links resume_words=()
@@ -292,7 +294,7 @@ main() {
     else
         sweep_rounds
     fi
-    "$find_slow_links" "${tolerance[@]}" "$records" || status=$?
+    "$find_slow_links" "${tolerance[@]}" "${expected[@]}" "$records" || status=$?
     warn "draw it by: $scripts/plot_sweep.py --html ${records%.jsonl}.html $records"
     exit "$status"
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@ enum class Blame : std::uint8_t {
                ///< two hosts, a pair that is so
   kDead,       ///< a host with which nothing can be measured, though its partners can be
   kDeadPair,   ///< two hosts that only fail with each other
+  kAll,        ///< everything: no pair reaches what was expected (VerdictSettings::expected)
   kUndecided   ///< slow or failed, and the readings cannot tell whether it is one host, the other, or the path
 };
 
@@ -32,14 +34,19 @@ struct Finding {
   Direction direction = Direction::kBoth;
   std::vector<std::int32_t> hosts;  ///< by their place in Sweep::hosts: one; two of a pair; all suspects if undecided
   std::int32_t rail = -1;        ///< by its place in Sweep::rails, of kNic, kRail, and of a pair of one rail; else -1
-  std::int32_t leaf = -1;        ///< of kLeaf and kLeafPair
+  std::int32_t leaf = -1;        ///< of kLeaf and kLeafPair: by its place in the groups of Verdict::groupings[0]
   std::int32_t other_leaf = -1;  ///< of kLeafPair
   double ratio = 0;              ///< measured rate over the expected one, the median; 0 where all failed
   double rate = 0;               ///< bytes per second, the median measured
   double expected = 0;           ///< bytes per second, of what is healthy and comparable
   std::int64_t readings = 0;     ///< on which it rests
   std::int64_t failed = 0;       ///< of them without a figure
-  std::int64_t partners = 0;     ///< different hosts, or for a pair 1
+  std::int64_t slow = 0;         ///< of kTransient: of the readings, which are meetings with a partner then, slow ones
+  std::vector<std::int32_t> slow_rounds;  ///< of kTransient: when that was, ascending
+  std::int64_t partners = 0;              ///< different hosts, or for a pair 1
+  std::int64_t slow_partners = 0;         ///< of kHost and kNic: of them, those with which it is slow
+  std::int64_t partners_met = 0;          ///< of kHost and kNic: those too with which it would not show
+  bool other_way_measured = false;        ///< of a kHost or kNic that is slow in one direction
   /// The chance that chance alone would show anything like it anywhere in this sweep (after Bonferroni); at most 1.
   double false_alarm = 1;
   bool confirmed = false;  ///< by readings taken alone after it was suspected
@@ -53,6 +60,8 @@ struct Question {
   std::int16_t rail = 0;
   std::int32_t readings = 0;  ///< how many more, at least
   std::string why;            ///< for people, such as `slow once with node07`
+  /// Both are suspected, and have not been measured with each other: they may be, while other pairs are.
+  bool of_suspects = false;
 };
 
 /// A set of readings that are comparable with each other.
@@ -61,10 +70,36 @@ struct Stratum {
   std::int16_t from_rail = 0;
   std::int16_t to_rail = 0;
   bool both_ways = false;
-  bool same_leaf = false;  ///< false too where leaves are not known
+  /// By how many levels of nearness both hosts are apart (Verdict::levels); 0 too where there are no levels.
+  std::int32_t distance = 0;
+  bool slow_kind = false;  ///< of a pair of which one host or both are of the slower kind (Verdict::kinds)
   std::int64_t readings = 0;
   double centre = 0;  ///< bytes per second: what a healthy reading is
   double scale = 0;   ///< relative: the standard deviation of a healthy reading, from the median absolute deviation
+};
+
+/// Hosts that are near each other: of one leaf switch or rack, of one pod or hall.
+struct Group {
+  std::string name;  ///< as the locality has it; of groups that were found, `group 1` and so on
+  std::vector<std::int32_t> hosts;
+};
+
+/// One way in which hosts are sorted into groups.
+struct Grouping {
+  std::vector<Group> groups;  ///< not all hosts have to be of one
+  double across = 1;          ///< rate between groups over the rate within one, the medians
+  bool is_given = false;      ///< by a locality, and not found in the readings
+  double false_alarm = 0;     ///< the chance that hosts without groups look like this, about
+};
+
+/// Hosts of which half or more are slower than the others with everybody: readings cannot say which kind is as it
+/// should be.
+struct Kinds {
+  std::vector<std::int32_t> fast;
+  std::vector<std::int32_t> slow;
+  double fast_rate = 0;  ///< bytes per second, the medians
+  double slow_rate = 0;
+  bool both_suffice = false;  ///< the slower ones too reach what was expected
 };
 
 /// How far the readings go.
@@ -79,6 +114,12 @@ struct Verdict {
   std::vector<Finding> findings;    ///< the worst first
   std::vector<Question> questions;  ///< open
   std::vector<Stratum> strata;
+  std::vector<std::int32_t> stratum_of;  ///< by place in Sweep::readings; -1: it has no rate
+  std::vector<Grouping> groupings;       ///< the finest first
+  std::optional<Kinds> kinds;
+  /// What the readings show against groups that a locality gave: hosts of one of them are in two of these.
+  std::optional<Grouping> contradiction;
+  bool groups_are_open = false;  ///< more rounds for everybody would tell which hosts are near each other
   std::int64_t readings = 0;
   std::int64_t failed = 0;
   double outliers = 0;  ///< share of readings that are slow once and not again
@@ -90,6 +131,7 @@ struct Verdict {
 
 /// What counts as slow.
 struct VerdictSettings {
+  double expected = 0;        ///< bytes per second of one direction of a pair of near hosts; 0: not known
   double tolerance = 0.05;    ///< a rate this share below what is expected is not held against anybody
   double false_alarm = 0.01;  ///< chance of one wrong finding or more in a sweep of healthy hosts
   int partners = 3;           ///< different ones with whom a host has to be slow

@@ -170,7 +170,7 @@ test_find_slow() {
     shape_host "${hosts[5]}" "$kSlow"
     find_slow 6
     verdict 'judged == "slow" and findings == [("host", "receives", [6])]'
-    expect_line "$out" '^# Find: round 0: round 1 of 3 for everybody'
+    expect_line "$out" '^# Find: round 0: round 1 of 7 for all pairs'
     expect_line "$out" "^# Found +: .*${hosts[5]}"
     expect_line "$err" "^pairwise_bw: .*${hosts[5]}"
 }

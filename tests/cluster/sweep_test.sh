@@ -22,7 +22,7 @@ number=${4:-6}
 
 test_clean() {
     make_equal_hosts "$number"
-    sweep "$way" --find
+    sweep "$way" "${kFind[@]}"
     expect_findings
     expect_verdict 0 "though nothing is slow"
 }
@@ -39,7 +39,7 @@ slow_both_ways() {
 test_slow_nic() {
     make_equal_hosts "$number"
     slow_both_ways 3
-    sweep "$way" --find
+    sweep "$way" "${kFind[@]}"
     expect_findings host:both:3
     expect_verdict 6 "though a host is slow"
     expect_line "$out" "${hosts[2]}"
@@ -48,14 +48,14 @@ test_slow_nic() {
 test_slow_receiving() {
     make_equal_hosts "$number"
     shape_host "${hosts[4]}" "$kSlow"
-    sweep "$way" --find
+    sweep "$way" "${kFind[@]}"
     expect_findings host:receives:5
 }
 
 test_slow_sending() {
     make_equal_hosts "$number"
     shape_sending "${hosts[1]}" "$kSlow"
-    sweep "$way" --find
+    sweep "$way" "${kFind[@]}"
     expect_findings host:sends:2
 }
 
@@ -71,21 +71,21 @@ test_slow_pair() {
 test_two_slow() {
     make_equal_hosts "$number"
     slow_both_ways 2 6
-    sweep "$way" --find
+    sweep "$way" "${kFind[@]}"
     expect_findings host:both:2 host:both:6
 }
 
 test_dead_host() {
     make_equal_hosts "$number"
     unplug 4
-    sweep "$way" --find
+    sweep "$way" "${kFind[@]}"
     expect_findings 'dead:*:4'
 }
 
 # It dies while the sweep goes on.
 test_dying_host() {
     make_equal_hosts "$number"
-    start_sweep "$way" --find
+    start_sweep "$way" "${kFind[@]}"
     wait_for_readings 6
     unplug 4
     wait_for_sweep
@@ -94,7 +94,7 @@ test_dying_host() {
 
 test_hung_host() {
     make_equal_hosts "$number"
-    start_sweep "$way" --find
+    start_sweep "$way" "${kFind[@]}"
     wait_for_readings 6
     freeze 4
     wait_for_sweep
@@ -113,7 +113,7 @@ fi
 exec $hosts_directory/agent "\$@"
 EOT
     chmod +x "$sweep_agent"
-    sweep "$way" --find
+    sweep "$way" "${kFind[@]}"
     expect_findings 'dead:*:4'
     expect_line "$out" 'Connection refused'
 }
@@ -121,7 +121,7 @@ EOT
 test_odd() {
     make_equal_hosts $((number - 1 + number % 2))
     slow_both_ways 3
-    sweep "$way" --find
+    sweep "$way" "${kFind[@]}"
     expect_findings host:both:3
 }
 
@@ -139,7 +139,7 @@ test_slow_rail() {
     make_equal_hosts "$number" 2
     shape_host "${hosts[2]}" "$kSlow" e1
     shape_sending "${hosts[2]}" "$kSlow" e1
-    sweep "$way" --find --rails e0,e1
+    sweep "$way" "${kFind[@]}" --rails e0,e1
     expect_findings nic:both:3:e1
 }
 

@@ -14,6 +14,8 @@ readonly kRate=40mbit # far below what two processors move, also where they have
 readonly kSlow=8mbit
 # Of what is expected: what is slow here is far slower, and what a busy machine holds up is not.
 readonly kTolerance=50%
+# Few rounds for everybody: by default there are so many that hosts that are slow now and then are seen.
+readonly kFind=(--find --rounds 5)
 scripts=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../scripts" && pwd)
 records=
 sweep_status=

@@ -121,7 +121,7 @@ TEST(PlannedSteps, FindTheSlowHost) {
   run(steps, third_is_slow);
   ASSERT_FALSE(told.empty());
   EXPECT_EQ(told.front().pairs, 8U);
-  EXPECT_EQ(told.front().why, "round 1 of 3 for everybody");
+  EXPECT_EQ(told.front().why, "round 1 of 15 for all pairs");
   const auto verdict = steps.verdict();
   ASSERT_TRUE(verdict.has_value());
   EXPECT_EQ(verdict->judged, "slow");
@@ -198,7 +198,7 @@ TEST(PlannedSteps, RefuseWhatAnEarlierJobOfOtherHostsMeasured) {
 
 TEST(PlannedSteps, RoundsLimitWhatIsMeasured) {
   Options options = options_to_find();
-  EXPECT_EQ(sweep_plan_of(options, 16, 1).most_rounds, 12);
+  EXPECT_EQ(sweep_plan_of(options, 16, 1).most_rounds, 24);
   options.given = {"rounds"};
   EXPECT_EQ(sweep_plan_of(options, 16, 1).least_rounds, cluster::SweepPlan::kAllPairs);
   options.rounds = 2;

@@ -70,6 +70,8 @@ inline SweepPlan plan_of(int hosts, int rounds = 0, int concurrent = 0) {
 inline SweepPlan plan_to_find(int hosts, int concurrent = 0) {
   SweepPlan plan = plan_of(hosts, 0, concurrent);
   plan.find = true;
+  plan.least_rounds = 3;
+  plan.most_rounds = 12;
   return plan;
 }
 

@@ -75,7 +75,7 @@ class RecordFile : public testing::Test {
   }
 
  private:
-  test::TemporaryFolder folder_;
+  fabricbench::test::TemporaryFolder folder_;
   int files_ = 0;
 };
 

@@ -55,6 +55,14 @@ Stratum example_stratum() {
   return stratum;
 }
 
+/// What a verdict says of the leaves east and west.
+Grouping east_and_west() {
+  Grouping grouping;
+  grouping.groups = {{"east", {0, 1, 2, 3}}, {"west", {4, 5, 6, 7}}};
+  grouping.is_given = true;
+  return grouping;
+}
+
 Finding finding_of(Blame blame, std::vector<std::int32_t> hosts, Direction direction = Direction::kBoth) {
   Finding finding;
   finding.blame = blame;
@@ -64,7 +72,8 @@ Finding finding_of(Blame blame, std::vector<std::int32_t> hosts, Direction direc
   finding.rate = 6e9;
   finding.expected = 12e9;
   finding.readings = 14;
-  finding.partners = 7;
+  finding.partners = finding.slow_partners = finding.partners_met = 7;
+  finding.other_way_measured = true;
   finding.false_alarm = 2e-5;
   return finding;
 }
@@ -81,6 +90,7 @@ Verdict verdict_of(const std::vector<Finding>& findings) {
   verdict.judged = findings.empty() ? Judged::kClean : Judged::kSlow;
   verdict.findings = findings;
   verdict.strata = {example_stratum()};
+  verdict.stratum_of.assign(56, 0);
   verdict.readings = 56;
   return verdict;
 }
@@ -158,7 +168,8 @@ TEST(VerdictText, SaysWhetherPairsDisturbEachOther) {
 TEST(VerdictText, NamesRailsLeavesAndDirectionsOfWhatWasMeasured) {
   Verdict verdict = verdict_of({});
   verdict.strata.push_back(example_stratum());
-  verdict.strata[0].same_leaf = true;
+  verdict.groupings = {east_and_west()};
+  verdict.strata[1].distance = 1;
   verdict.strata[1].from_rail = verdict.strata[1].to_rail = 1;
   verdict.strata[1].both_ways = true;
   const Texts lines = lines_of(text_of(with_rails_and_leaves(), verdict));
@@ -214,7 +225,16 @@ TEST(VerdictHeadline, CountsHostsPathsAndWhatIsOpen) {
       {{finding_of(Blame::kPair, {0, 1}), on_another_rail}, "1 path is slow; all 8 hosts are fine"},
       {{finding_of(Blame::kUndecided, {0, 1})}, "2 hosts are suspect; 6 of 8 hosts are fine"},
   };
-  for (const auto& [findings, expected] : cases) EXPECT_EQ(headline(sweep, verdict_of(findings)), expected);
+  for (const auto& [findings, expected] : cases) {
+    Verdict verdict = verdict_of(findings);
+    verdict.groupings = {east_and_west()};
+    EXPECT_EQ(headline(sweep, verdict), expected);
+    verdict.groupings[0].is_given = false;
+    if (!findings.empty() && findings[0].blame == Blame::kLeaf) {
+      EXPECT_NE(headline(sweep, verdict).find("slow towards the others"), std::string::npos);
+      EXPECT_EQ(headline(sweep, verdict).find("lea"), std::string::npos) << headline(sweep, verdict);
+    }
+  }
 }
 
 TEST(VerdictHeadline, SaysWhenItCannotJudge) {
@@ -257,6 +277,7 @@ TEST(VerdictLines, AreForScripts) {
   Verdict verdict =
       verdict_of({finding_of(Blame::kHost, {6}), finding_of(Blame::kNic, {1}), finding_of(Blame::kDead, {4}),
                   finding_of(Blame::kPair, {2, 7}), finding_of(Blame::kDeadPair, {0, 7}), leaf, spine, rail});
+  verdict.groupings = {east_and_west()};
   verdict.questions = {{2, 3, 0, 1, ""}, {3, 2, 1, 1, ""}, {7, 2, 0, 1, "is a finding already"}};
   verdict.findings.push_back(finding_of(Blame::kPair, {2, 7}));
   verdict.findings.back().rail = 1;
@@ -274,12 +295,16 @@ TEST(VerdictLines, AreForScripts) {
 
 TEST(FindingWords, NameWhoDoesWhat) {
   const Sweep sweep = with_rails_and_leaves();
+  Verdict verdict;
+  verdict.groupings = {east_and_west()};
   const auto said = [&](Blame blame, std::vector<std::int32_t> hosts, Direction direction, std::int32_t rail = -1) {
     Finding finding = finding_of(blame, std::move(hosts), direction);
     finding.rail = rail;
     finding.leaf = 0;
     finding.other_leaf = 1;
-    return sentence(sweep, finding);
+    finding.slow = 3;
+    finding.slow_rounds = {2, 5, 6, 7};
+    return sentence(sweep, verdict, finding);
   };
   constexpr Direction kBoth = Direction::kBoth;
   constexpr Direction kSends = Direction::kSends;
@@ -289,9 +314,10 @@ TEST(FindingWords, NameWhoDoesWhat) {
   EXPECT_EQ(said(Blame::kHost, {0}, kReceives), "node01 receives slowly from everybody, and sends as fast as others");
   EXPECT_EQ(said(Blame::kNic, {0}, kBoth, 1),
             "rail mlx5_1 of node01 is slow with everybody, sending and receiving; other rails of the host are fine");
-  EXPECT_EQ(said(Blame::kNic, {0}, kSends, 1), "rail mlx5_1 of node01 sends slowly to everybody, and receives well");
+  EXPECT_EQ(said(Blame::kNic, {0}, kSends, 1),
+            "rail mlx5_1 of node01 sends slowly to everybody, and receives as fast as others");
   EXPECT_EQ(said(Blame::kNic, {0}, kReceives, 1),
-            "rail mlx5_1 of node01 receives slowly from everybody, and sends well");
+            "rail mlx5_1 of node01 receives slowly from everybody, and sends as fast as others");
   EXPECT_EQ(said(Blame::kPair, {0, 1}, kBoth),
             "the path between node01 and node02 is slow, both ways; both hosts are fine with others");
   EXPECT_EQ(said(Blame::kPair, {0, 1}, kSends, 0),
@@ -308,9 +334,12 @@ TEST(FindingWords, NameWhoDoesWhat) {
   EXPECT_EQ(said(Blame::kLeafPair, {}, kReceives),
             "the path from leaf west to leaf east is slow; both are fine with other leaves");
   EXPECT_EQ(said(Blame::kLeafPair, {}, kBoth),
-            "the path between leaves east and west is slow; both are fine with other leaves");
+            "the path between leaf east and leaf west is slow; both are fine with other leaves");
   EXPECT_EQ(said(Blame::kRail, {}, kBoth, 0), "rail mlx5_0 is slow on most hosts");
-  EXPECT_EQ(said(Blame::kTransient, {3}, kBoth), "node04 is slow now and then, whoever its partner is");
+  EXPECT_EQ(said(Blame::kTransient, {3}, kBoth),
+            "node04 is slow now and then, whoever its partner is: in 3 of 14 meetings (21 %), in rounds 2, 5-7");
+  EXPECT_EQ(said(Blame::kTransient, {3, 4}, kBoth),
+            "the path between node04 and node05 is slow now and then; both hosts are fine with others");
   EXPECT_EQ(said(Blame::kDead, {3}, kBoth),
             "nothing can be measured with node04, though its partners work with others");
   EXPECT_EQ(said(Blame::kDeadPair, {3, 4}, kBoth),
@@ -324,9 +353,76 @@ TEST(FindingWords, NameWhoDoesWhat) {
       "blame");
   EXPECT_EQ(said(Blame::kUndecided, {3}, kBoth),
             "it is slow with node04, and the readings cannot tell whether it or those that it met are to blame");
-  EXPECT_EQ(sentence(sweep, failing(finding_of(Blame::kUndecided, {3, 4}))),
+  EXPECT_EQ(sentence(sweep, verdict, failing(finding_of(Blame::kUndecided, {3, 4}))),
             "nothing could be measured between node04 and node05, and the readings cannot tell which of the two or the "
             "path is to blame");
+}
+
+TEST(FindingWords, SayWithWhomAHostIsSlow) {
+  const Sweep sweep = example_sweep();
+  Finding finding = finding_of(Blame::kHost, {0});
+  finding.slow_partners = 5;
+  EXPECT_EQ(sentence(sweep, {}, finding), "node01 is slow with 5 of 7 partners, sending and receiving");
+  finding.partners = finding.slow_partners = 3;
+  EXPECT_EQ(sentence(sweep, {}, finding),
+            "node01 is slow with all 3 partners with which it would show, of 7, sending and receiving");
+  finding.direction = Direction::kSends;
+  finding.other_way_measured = false;
+  finding.partners_met = 3;
+  EXPECT_EQ(sentence(sweep, {}, finding), "node01 sends slowly to everybody");
+}
+
+TEST(FindingWords, OfGroupsThatWereFound) {
+  Verdict verdict;
+  verdict.groupings = {{{{"group 1", {0, 1}}, {"group 2", {2, 3, 4, 5, 6, 7}}}, 0.5, false, 1e-12}};
+  Finding finding = finding_of(Blame::kLeaf, {});
+  finding.leaf = 0;
+  EXPECT_EQ(sentence(example_sweep(), verdict, finding),
+            "the uplinks of group 1 are slow, out of and into it: its hosts (node[01-02]) are slow with those of other "
+            "groups, and fine with each other; or they stand apart, as in another hall");
+  EXPECT_NE(verdict_lines(example_sweep(),
+                          [&] {
+                            Verdict blaming = verdict_of({finding});
+                            blaming.groupings = verdict.groupings;
+                            return blaming;
+                          }())
+                .find("Slow group: node[01-02]\n"),
+            std::string::npos);
+}
+
+TEST(VerdictText, TellsOfGroups) {
+  Verdict verdict = verdict_of({});
+  verdict.groupings = {east_and_west()};
+  verdict.groupings[0].across = 0.25;
+  EXPECT_NE(
+      text_of(with_rails_and_leaves(), verdict).find("\nBetween leaves a pair reaches 25 % of the rate within one.\n"),
+      std::string::npos);
+  verdict.groupings[0].is_given = false;
+  verdict.groupings[0].false_alarm = 1e-5;
+  EXPECT_NE(
+      text_of(example_sweep(), verdict)
+          .find("\nGroups of hosts that the readings show: 2 groups, and between them 25 % of the rate within; fewer "
+                "than 1 of 100,000 sweeps of healthy hosts look like this\n    east: node[01-04]\n    west: "
+                "node[05-08]\n"),
+      std::string::npos);
+}
+
+TEST(VerdictText, TellsOfKindsOfHosts) {
+  Verdict verdict = verdict_of({});
+  verdict.judged = Judged::kUnknown;
+  verdict.kinds = Kinds{{0, 1, 2}, {3, 4, 5, 6, 7}, 50e9, 25e9};
+  const std::string text = text_of(example_sweep(), verdict);
+  EXPECT_TRUE(text.starts_with("There are two kinds of hosts, 5 hosts are suspect; 3 of 8 hosts are fine.\n")) << text;
+  EXPECT_NE(text.find("\nTwo kinds of hosts: node[01-03] (3) at 50.00 GB/s, node[04-08] (5) at 25.00 GB/s. Which of "
+                      "them is as it should be is yours to say, or give --expect RATE.\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("Suspect: node[04-08]\n"), std::string::npos);
+  verdict.judged = Judged::kClean;
+  verdict.kinds->both_suffice = true;
+  const std::string settled = text_of(example_sweep(), verdict);
+  EXPECT_TRUE(settled.starts_with("Nothing is slow; all 8 hosts are fine.\n")) << settled;
+  EXPECT_NE(settled.find("Both reach what was expected."), std::string::npos);
 }
 
 TEST(FindingWords, SayHowBadAndOnWhatItRests) {
@@ -449,6 +545,7 @@ TEST(SweepMap, HoldsReadingsAgainstWhatIsUsual) {
   verdict.strata[2].kind = 1;
   verdict.strata[2].centre = 5e9;
   verdict.strata[2].readings = 3;
+  for (const Reading& each : sweep.readings) verdict.stratum_of.push_back(each.kind == 1 ? 2 : each.from_rail);
   const Texts lines = lines_of(sweep_map(sweep, verdict, false));
   ASSERT_GE(lines.size(), 6U);
   EXPECT_EQ(lines[0], "# Map: a line a host that receives, a column a host that sends");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -10,8 +11,10 @@
 #include "cluster/attribution/failures.h"
 #include "cluster/attribution/findings.h"
 #include "cluster/attribution/fit.h"
+#include "cluster/attribution/groups.h"
 #include "cluster/attribution/model.h"
 #include "cluster/attribution/pair_residuals.h"
+#include "cluster/attribution/steadiness.h"
 #include "cluster/attribution/unit_effects.h"
 
 namespace fabricbench::cluster {
@@ -66,9 +69,52 @@ void note_apart(const Model& model, const UnitEffects& units, Verdict& verdict) 
                   names));
 }
 
+/// Readings further above what is usual than this many scales, and the tolerance, are of pairs that are faster.
+constexpr double kMuchFaster = 4;
+/// Where pairs slow each other by more than this, some are faster because others are fewer.
+constexpr double kDisturbed = 1.03;
+constexpr std::int64_t kFewFast = 3;
+constexpr double kShareOfFast = 0.01;
+
+/// Nothing makes readings faster than healthy hosts are: where a few are, the usual is not what is healthy, or groups
+/// of hosts are nearer each other than most pairs are.
+bool many_are_faster(const Model& model) {
+  std::int64_t fast = 0;
+  std::int64_t all = 0;
+  for (const Point& point : model.points) {
+    if (point.quiet) continue;
+    ++all;
+    fast += point.residual > std::max(-model.slow, kMuchFaster * model.scale_of(point)) ? 1 : 0;
+  }
+  return fast >= kFewFast && static_cast<double>(fast) > kShareOfFast * static_cast<double>(all);
+}
+
+/// Whatever the model says, with more slow readings than this that nothing explains all is not well.
+constexpr double kMostUnexplained = 0.1;
+
+void note_unexplained(Verdict& verdict) {
+  if (verdict.outliers <= kMostUnexplained) return;
+  verdict.notes.push_back(fmt::format(
+      "{:.0f} % of the readings are slow, and no host, pair or group explains them: more rounds, or names of "
+      "leaves or racks, may tell",
+      100 * verdict.outliers));
+}
+
+/// Whether no group has half of the hosts or more: then hosts of no group are no exceptions.
+bool are_all_alike(const Sweep& sweep, const Verdict& verdict) {
+  if (verdict.groupings.empty()) return false;
+  const std::vector<Group>& groups = verdict.groupings.back().groups;
+  return std::none_of(groups.begin(), groups.end(),
+                      [&](const Group& group) { return 2 * group.hosts.size() >= sweep.hosts.size(); });
+}
+
 Judged how_far(const Sweep& sweep, const PairEffects& pairs, const Verdict& verdict) {
   if (!verdict.findings.empty()) return Judged::kSlow;
-  const bool all = sweep.hosts.size() > 1 && verdict.not_judged.empty() && verdict.questions.empty() && !pairs.too_many;
+  const bool agrees =
+      verdict.outliers <= kMostUnexplained && !(verdict.groups_are_open && !are_all_alike(sweep, verdict));
+  const bool kinds_agree = !verdict.kinds || verdict.kinds->both_suffice;
+  const bool all = agrees && sweep.hosts.size() > 1 && kinds_agree && verdict.not_judged.empty() &&
+                   verdict.questions.empty() && !pairs.too_many;
   return all ? Judged::kClean : Judged::kUnknown;
 }
 
@@ -89,27 +135,40 @@ Verdict judge(const Sweep& sweep, const VerdictSettings& settings) {
   Model model = make_model(sweep, settings);
   const Failures failures = find_failures(sweep, model.ids.rails);
   report_dead(sweep, failures, verdict);
+  report_groups(model, verdict);
+  report_small_group(model, verdict);
 
   fit_first(model);
   const Blocks blocks = find_blocks(model);
   report_blocks(model, blocks, verdict);
-  const UnitEffects units = find_units(model);
+  UnitEffects units = find_units(model);
+  std::vector<FlappingHost> flapping = take_unsteady(model, units, verdict);
   report_rails(find_slow_rails(model), verdict);
   report_units(model, units, verdict);
+  ask_suspects(model, units, verdict);
   note_apart(model, units, verdict);
 
   const PairEffects pairs = find_pairs(model, units);
-  const std::vector<FlappingHost> flapping = find_flapping(model, pairs, unexplained_failures(sweep, failures));
+  for (FlappingHost& host : find_flapping(model, pairs, unexplained_failures(sweep, failures))) {
+    flapping.push_back(std::move(host));
+  }
   report_flapping(model, flapping, verdict);
   std::vector<char> now_and_then(sweep.hosts.size(), 0);
   for (const FlappingHost& host : flapping) now_and_then[static_cast<std::size_t>(host.host)] = host.sure ? 1 : 0;
   report_pairs(model, pairs, now_and_then, verdict);
   report_failed_pairs(sweep, failures, now_and_then, verdict);
 
+  verdict.alone_over_together = alone_over_together(model);
+  if (sweep.leaf_of.empty() && verdict.alone_over_together < kDisturbed && many_are_faster(model)) {
+    verdict.groups_are_open = true;
+  }
   note_noise(model, verdict);
   verdict.strata = model.strata;
+  report_all(settings, verdict);
+  verdict.stratum_of.assign(sweep.readings.size(), -1);
+  for (const Point& point : model.points) verdict.stratum_of[static_cast<std::size_t>(point.reading)] = point.stratum;
   verdict.outliers = share_of_outliers(model, pairs);
-  verdict.alone_over_together = alone_over_together(model);
+  note_unexplained(verdict);
   verdict.not_judged = find_not_judged(model, failures, units);
   verdict.judged = how_far(sweep, pairs, verdict);
   sort_findings(verdict.findings);

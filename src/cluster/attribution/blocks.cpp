@@ -10,8 +10,8 @@
 #include <tuple>
 #include <utility>
 
-#include "cluster/attribution/robust.h"
 #include "cluster/attribution/tests_made.h"
+#include "cluster/robust.h"
 
 namespace fabricbench::cluster {
 namespace {
@@ -19,13 +19,39 @@ namespace {
 /// Of a block's hosts, so many are slow in it, and of the hosts of a slow path, so many are fine elsewhere.
 constexpr double kMostOfItsHosts = 0.75;
 constexpr std::size_t kReadingsOfBlock = 6;
+/// Of what another block explains, so that it explains as much.
+constexpr double kAsMuch = 0.95;
+
+std::int32_t parts_of(const Model& model) { return model.structure.levels.front().parts; }
 
 bool explained_by_block(const Model& model, const Point& point) {
   return point.block < 0 && point.residual >= point.block + std::min(model.slow, -3 * model.scale_of(point));
 }
 
-/// What a block's readings say. Nothing where it is not slow, or has too few.
-std::optional<BlockScore> score_block(const Model& model, std::vector<float>& residuals, double scale, double tests) {
+/// Readings that are left out of what is seen of others: those of the block itself.
+struct Own {
+  std::int64_t low = 0;  ///< not above the upper median of the block's readings
+  std::int64_t all = 0;
+};
+
+/// Of a leaf's readings in either role: where its uplinks are slow, one way may be slow with the other.
+Own own_of_leaf(const Model& model, std::int32_t leaf, double upper) {
+  Own own;
+  for (const Point& point : model.points) {
+    if (!point.crosses) continue;
+    if (model.part_of(model.ids.host(point.sender)) != leaf && model.part_of(model.ids.host(point.receiver)) != leaf) {
+      continue;
+    }
+    ++own.all;
+    own.low += point.residual <= upper ? 1 : 0;
+  }
+  return own;
+}
+
+/// What a block's readings say. Nothing where it is not slow, or has too few. `own_at` counts the block's own readings.
+template <typename OwnAt>
+std::optional<BlockScore> score_block(const Model& model, std::vector<float>& residuals, double scale, double tests,
+                                      const OwnAt& own_at) {
   if (residuals.size() < kReadingsOfBlock) return std::nullopt;
   const double upper = upper_median(residuals);
   if (upper >= model.slow) return std::nullopt;
@@ -33,8 +59,9 @@ std::optional<BlockScore> score_block(const Model& model, std::vector<float>& re
   score.readings = static_cast<std::int64_t>(residuals.size());
   score.median = median_of(residuals);
   const std::int64_t half = score.readings / 2 + 1;
+  const Own own = own_at(upper, score.readings);
   score.false_alarm =
-      family_wise(binomial_tail(score.readings, model.tail.below(upper, scale, half, score.readings), half), tests);
+      family_wise(binomial_tail(score.readings, model.tail.below(upper, scale, own.low, own.all), half), tests);
   if (score.false_alarm >= model.settings.false_alarm) return std::nullopt;
   return score;
 }
@@ -67,8 +94,8 @@ void add_effect(const Model& model, std::int32_t effect, Row& row) {
   for (const Entry entry : model.entries_of(effect)) {
     const Point& point = model.point_of(entry);
     if (!point.crosses) {
-      const std::int32_t other = model.leaf_of(model.ids.host(entry.other));
-      if (other != Sweep::kNoLeaf) row.inside.push_back(point.residual);
+      const std::int32_t other = model.part_of(model.ids.host(entry.other));
+      if (other != Nearness::kNone) row.inside.push_back(point.residual);
       continue;
     }
     if (explained_by_block(model, point)) continue;
@@ -84,7 +111,7 @@ void add_effect(const Model& model, std::int32_t effect, Row& row) {
 
 /// Effects of which enough readings with other leaves are slow, that they may be of a slow leaf.
 std::vector<char> may_be_of_a_row(const Model& model) {
-  std::vector<Share> shares(model.effect.size());
+  std::vector<Share> shares(model.cap.size());
   for (const Point& point : model.points) {
     if (!point.crosses) continue;
     shares[static_cast<std::size_t>(point.sender)].add(model, point);
@@ -92,7 +119,7 @@ std::vector<char> may_be_of_a_row(const Model& model) {
   }
   std::map<RowKey, Share> leaves;  // effects, and those of them of whose readings half are slow
   const auto key_of = [&](std::int32_t effect) {
-    return RowKey{model.ids.kind(effect), model.leaf_of(model.ids.host(effect)), EffectIds::role(effect)};
+    return RowKey{model.ids.kind(effect), model.part_of(model.ids.host(effect)), EffectIds::role(effect)};
   };
   for (std::int32_t effect = 0; effect < model.effects(); ++effect) {
     const Share& own = shares[static_cast<std::size_t>(effect)];
@@ -101,7 +128,7 @@ std::vector<char> may_be_of_a_row(const Model& model) {
     ++leaf.all;
     leaf.slow += 2 * own.slow >= own.all ? 1 : 0;
   }
-  std::vector<char> worth(model.effect.size(), 0);
+  std::vector<char> worth(model.cap.size(), 0);
   for (std::int32_t effect = 0; effect < model.effects(); ++effect) {
     if (shares[static_cast<std::size_t>(effect)].all == 0) continue;
     const Share& leaf = leaves[key_of(effect)];
@@ -114,8 +141,8 @@ std::map<RowKey, Row> rows_of(const Model& model) {
   std::map<RowKey, Row> rows;
   const std::vector<char> worth = may_be_of_a_row(model);
   for (std::int32_t effect = 0; effect < model.effects(); ++effect) {
-    const std::int32_t leaf = model.leaf_of(model.ids.host(effect));
-    if (leaf == Sweep::kNoLeaf || worth[static_cast<std::size_t>(effect)] == 0) continue;
+    const std::int32_t leaf = model.part_of(model.ids.host(effect));
+    if (leaf == Nearness::kNone || worth[static_cast<std::size_t>(effect)] == 0) continue;
     add_effect(model, effect, rows[{model.ids.kind(effect), leaf, EffectIds::role(effect)}]);
   }
   return rows;
@@ -135,10 +162,14 @@ std::optional<LeafRow> worst_row(const Model& model, const std::vector<LeafRow>&
   for (auto& [key, row] : rows) {
     if (!most_are_slow(row)) continue;
     if (!row.inside.empty() && median_of(row.inside) < model.slow) continue;  // slow with each other too: hosts
+    const std::int32_t leaf = std::get<1>(key);
     const double burden = row.burden / static_cast<double>(row.outside.size());
     std::optional<BlockScore> score =
-        score_block(model, row.outside, row.scale, kRoles * static_cast<double>(model.sweep->leaves.size()));
-    if (!score || burden >= most) continue;
+        score_block(model, row.outside, row.scale, kRoles * static_cast<double>(parts_of(model)),
+                    [&, leaf](double upper, std::int64_t) { return own_of_leaf(model, leaf, upper); });
+    // Of two leaves, what one sends the other receives: the smaller one is looked at.
+    const bool as_much = worst && burden < kAsMuch * most && row.hosts < worst->score.hosts;
+    if (!score || (burden >= most / kAsMuch && !as_much)) continue;
     most = burden;
     score->hosts = row.hosts;
     worst = LeafRow{std::get<0>(key), std::get<1>(key), std::get<2>(key), *score};
@@ -151,7 +182,7 @@ void apply(Model& model, const LeafRow& row) {
     if (!point.crosses) continue;
     for (const std::int32_t effect : {point.sender, point.receiver}) {
       if (model.ids.kind(effect) != row.kind || EffectIds::role(effect) != row.role) continue;
-      if (model.leaf_of(model.ids.host(effect)) != row.leaf) continue;
+      if (model.part_of(model.ids.host(effect)) != row.leaf) continue;
       point.block = std::min(point.block, static_cast<float>(row.score.median));
     }
   }
@@ -172,7 +203,7 @@ struct PathKey {
 
 PathKey path_of(const Model& model, const Point& point) {
   const auto leaf = [&](std::int32_t effect) {
-    return static_cast<std::uint64_t>(model.leaf_of(model.ids.host(effect)));
+    return static_cast<std::uint64_t>(model.part_of(model.ids.host(effect)));
   };
   const bool either = EffectIds::role(point.sender) == Role::kEither;
   PathKey key{static_cast<std::uint64_t>(model.ids.kind(point.sender)), leaf(point.sender), leaf(point.receiver),
@@ -188,7 +219,7 @@ struct PathPoint {
 
 /// The points between leaves that no slow leaf explains, by path; only of paths of which half the readings are slow.
 std::vector<PathPoint> points_by_path(const Model& model) {
-  const auto leaves = static_cast<std::uint64_t>(model.sweep->leaves.size());
+  const auto leaves = static_cast<std::uint64_t>(parts_of(model));
   // Of so many leaves few paths have more than one reading.
   if (leaves * leaves > model.points.size()) return {};
   const auto kinds = static_cast<std::uint64_t>(model.effects() / (model.ids.hosts * model.ids.rails * kRoles));
@@ -240,7 +271,9 @@ std::optional<LeafPath> slow_path(const Model& model, PathPoints path, double te
     residuals.push_back(model.points[place].residual);
     scale = std::max(scale, model.scale_of(model.points[place]));
   }
-  std::optional<BlockScore> score = score_block(model, residuals, scale, tests);
+  std::optional<BlockScore> score = score_block(model, residuals, scale, tests, [](double, std::int64_t readings) {
+    return Own{readings / 2 + 1, readings};
+  });
   if (!score) return std::nullopt;
   score->hosts = std::min(hosts_beside(model, path, true), hosts_beside(model, path, false));
   if (score->hosts < kHostsOfBlock) return std::nullopt;
@@ -251,7 +284,7 @@ std::optional<LeafPath> slow_path(const Model& model, PathPoints path, double te
 
 std::vector<LeafPath> find_paths(Model& model) {
   const std::vector<PathPoint> points = points_by_path(model);
-  const auto leaves = static_cast<double>(model.sweep->leaves.size());
+  const auto leaves = static_cast<double>(parts_of(model));
   std::vector<LeafPath> paths;
   for (std::size_t begin = 0; begin < points.size();) {
     std::size_t end = begin;
@@ -298,7 +331,7 @@ std::int64_t hosts_on(const Model& model, std::int16_t rail) {
 
 Blocks find_blocks(Model& model) {
   Blocks blocks;
-  if (model.sweep->leaf_of.empty()) return blocks;
+  if (model.structure.levels.empty()) return blocks;
   while (const std::optional<LeafRow> row = worst_row(model, blocks.rows)) {
     apply(model, *row);
     blocks.rows.push_back(*row);
@@ -308,10 +341,10 @@ Blocks find_blocks(Model& model) {
 }
 
 std::vector<SlowRail> find_slow_rails(const Model& model) {
-  std::map<std::tuple<std::int16_t, bool, bool>, Centres> groups;
+  std::map<std::tuple<std::int16_t, bool, std::int32_t>, Centres> groups;
   for (const Stratum& stratum : model.strata) {
     if (stratum.from_rail != stratum.to_rail) continue;
-    groups[{stratum.kind, stratum.both_ways, stratum.same_leaf}][stratum.from_rail] = &stratum;
+    groups[{stratum.kind, stratum.both_ways, stratum.distance}][stratum.from_rail] = &stratum;
   }
   std::map<std::int32_t, SlowRail> worst;  // by rail
   for (const auto& [key, centres] : groups) {

@@ -9,9 +9,9 @@
 
 #include <fmt/format.h>
 
-#include "cluster/attribution/robust.h"
 #include "cluster/attribution/tests_made.h"
 #include "cluster/last_work.h"
+#include "cluster/robust.h"
 
 namespace fabricbench::cluster {
 namespace {

@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "cluster/attribution/robust.h"
+#include "cluster/robust.h"
 
 namespace fabricbench::cluster {
 namespace {
@@ -42,7 +42,7 @@ double centre_between_leaves(const Model& model, std::int32_t kind) {
   double centre = 0;
   std::int64_t most = 0;
   for (const Stratum& stratum : model.strata) {
-    if (stratum.kind != kind || stratum.same_leaf || stratum.readings < most) continue;
+    if (stratum.kind != kind || stratum.distance == 0 || stratum.readings < most) continue;
     centre = stratum.centre;
     most = stratum.readings;
   }
@@ -85,17 +85,21 @@ struct SlowUnit {
   bool receives = false;
   const UnitEffect* worst = nullptr;
   std::int64_t readings = 0;
-  std::int32_t partners = 0;
+  bool other_way_measured = false;
   double false_alarm = 1;
   bool polish_agrees = true;
 };
 
+/// The effect of the other direction; that of both directions together has none, and is its own.
+std::int32_t other_way(std::int32_t effect) {
+  const Role role = EffectIds::role(effect);
+  return role == Role::kEither ? effect : effect + (role == Role::kSender ? 1 : -1);
+}
+
 /// Whether the other direction is slow alike, though it does not show as clearly.
 bool other_way_too(const Model& model, const UnitEffect& found) {
-  const Role role = EffectIds::role(found.effect);
-  if (role == Role::kEither) return true;
-  const std::int32_t other = found.effect + (role == Role::kSender ? 1 : -1);
-  const UnitScore score = score_effect(model, other);
+  if (EffectIds::role(found.effect) == Role::kEither) return true;
+  const UnitScore score = score_effect(model, other_way(found.effect));
   return score.informative >= 2 && score.median < std::min(found.score.median / 2, model.slow / 2);
 }
 
@@ -106,21 +110,18 @@ void add_effect(const Model& model, const UnitEffect& found, SlowUnit& unit) {
   unit.receives = unit.receives || both || role == Role::kReceiver;
   if (unit.worst == nullptr || found.score.median < unit.worst->score.median) unit.worst = &found;
   unit.readings += found.score.readings;
-  unit.partners = std::max(unit.partners, found.score.partners);
+  unit.other_way_measured = unit.other_way_measured || !model.entries_of(other_way(found.effect)).empty();
   unit.false_alarm = std::min(unit.false_alarm, found.false_alarm);
   unit.polish_agrees = unit.polish_agrees && found.polish_agrees;
 }
 
-/// The median rate of an effect's readings, and whether a slow one of them was taken alone.
-std::pair<double, bool> measured(const Model& model, std::int32_t effect) {
-  std::vector<float> rates;
-  bool alone = false;
-  for (const Entry entry : model.entries_of(effect)) {
+/// Whether a slow reading of an effect was taken alone.
+bool seen_alone(const Model& model, std::int32_t effect) {
+  const auto entries = model.entries_of(effect);
+  return std::any_of(entries.begin(), entries.end(), [&](Entry entry) {
     const Point& point = model.point_of(entry);
-    rates.push_back(model.reading_of(point).rate);
-    alone = alone || (model.reading_of(point).concurrent == 1 && point.residual < model.slow);
-  }
-  return {rates.empty() ? 0 : median_of(rates), alone};
+    return model.reading_of(point).concurrent == 1 && point.residual < model.slow;
+  });
 }
 
 Finding from_unit(const Model& model, const SlowUnit& unit) {
@@ -129,12 +130,14 @@ Finding from_unit(const Model& model, const SlowUnit& unit) {
   finding.hosts = {model.ids.host(effect)};
   finding.direction = direction_of(unit.sends, unit.receives);
   finding.ratio = std::exp(unit.worst->score.median);
-  const auto [rate, alone] = measured(model, effect);
-  finding.rate = rate;
-  finding.expected = rate / finding.ratio;
+  finding.rate = std::exp(unit.worst->score.cap);
+  finding.expected = finding.rate / finding.ratio;
   finding.readings = unit.readings;
-  finding.partners = unit.partners;
-  finding.confirmed = alone;
+  finding.partners = unit.worst->score.informative_hosts;
+  finding.slow_partners = unit.worst->score.slow_hosts;
+  finding.partners_met = unit.worst->score.partners;
+  finding.other_way_measured = unit.other_way_measured;
+  finding.confirmed = seen_alone(model, effect);
   finding.false_alarm = unit.polish_agrees ? unit.false_alarm : std::min(1.0, kDoubt * unit.false_alarm);
   return finding;
 }
@@ -155,7 +158,7 @@ Finding whole_host(const Model& model, const std::map<std::int32_t, SlowUnit>& u
     all.receives = all.receives || unit.receives;
     if (all.worst == nullptr || unit.worst->score.median < all.worst->score.median) all.worst = unit.worst;
     all.readings += unit.readings;
-    all.partners = std::max(all.partners, unit.partners);
+    all.other_way_measured = all.other_way_measured || unit.other_way_measured;
     all.false_alarm = std::min(all.false_alarm, unit.false_alarm);
     all.polish_agrees = all.polish_agrees && unit.polish_agrees;
   }
@@ -174,6 +177,20 @@ bool has_partners(const Model& model, std::int32_t effect, std::int32_t wanted) 
     last = host;
   }
   return false;
+}
+
+/// With so many other suspects each one is measured.
+constexpr std::size_t kSuspectsToMeet = 2;
+
+/// The pairs of these hosts, sorted, that have readings; the lower host first.
+std::set<std::pair<std::int32_t, std::int32_t>> pairs_met(const Model& model, const std::vector<std::int32_t>& hosts) {
+  const auto wanted = [&](std::int32_t host) { return std::binary_search(hosts.begin(), hosts.end(), host); };
+  std::set<std::pair<std::int32_t, std::int32_t>> met;
+  for (const Point& point : model.points) {
+    const Reading& reading = model.reading_of(point);
+    if (wanted(reading.from) && wanted(reading.to)) met.insert(std::minmax(reading.from, reading.to));
+  }
+  return met;
 }
 
 void ask_about(const Model& model, const UnitEffect& found, Verdict& verdict) {
@@ -230,11 +247,36 @@ void report_units(const Model& model, const UnitEffects& units, Verdict& verdict
   }
 }
 
+void ask_suspects(const Model& model, const UnitEffects& units, Verdict& verdict) {
+  std::vector<std::int32_t> suspects;
+  for (const auto* list : {&units.blamed, &units.suspected}) {
+    for (const UnitEffect& unit : *list) suspects.push_back(model.ids.host(unit.effect));
+  }
+  std::sort(suspects.begin(), suspects.end());
+  suspects.erase(std::unique(suspects.begin(), suspects.end()), suspects.end());
+  if (suspects.size() < 2) return;
+  const std::set<std::pair<std::int32_t, std::int32_t>> met = pairs_met(model, suspects);
+  std::map<std::int32_t, std::size_t> partners;
+  for (const auto& [host, other] : met) {
+    ++partners[host];
+    ++partners[other];
+  }
+  const std::size_t wanted = std::min(kSuspectsToMeet, suspects.size() - 1);
+  for (std::size_t step = 1; step <= suspects.size() / 2; ++step) {
+    for (std::size_t i = 0; i < suspects.size(); ++i) {
+      const auto [host, other] = std::minmax(suspects[i], suspects[(i + step) % suspects.size()]);
+      if (partners[host] >= wanted || partners[other] >= wanted || met.contains({host, other})) continue;
+      ++partners[host];
+      ++partners[other];
+      verdict.questions.push_back({host, other, 0, 1, "both are slow with others", true});
+    }
+  }
+}
+
 void report_flapping(const Model& model, const std::vector<FlappingHost>& hosts, Verdict& verdict) {
-  constexpr std::int32_t kAskedAtOnce = 4;
   for (const FlappingHost& host : hosts) {
     if (!host.sure) {
-      verdict.questions.push_back({host.host, -1, host.rail, kAskedAtOnce,
+      verdict.questions.push_back({host.host, -1, host.rail, static_cast<std::int32_t>(host.wanted),
                                    fmt::format("slow or failed in {} of {} meetings, with {} partners", host.slow,
                                                host.meetings, host.partners)});
       continue;
@@ -248,6 +290,8 @@ void report_flapping(const Model& model, const std::vector<FlappingHost>& hosts,
     finding.readings = host.meetings;
     finding.failed = host.failed;
     finding.partners = host.partners;
+    finding.slow = host.slow;
+    finding.slow_rounds = host.rounds;
     finding.false_alarm = host.false_alarm;
     if (host.failed > 0) {
       const auto& readings = model.sweep->readings;

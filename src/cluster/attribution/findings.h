@@ -17,6 +17,9 @@ void report_blocks(const Model& model, const Blocks& blocks, Verdict& verdict);
 void report_rails(const std::vector<SlowRail>& rails, Verdict& verdict);
 /// One finding for each rail of a host that is slow, or one for the host if all its rails are.
 void report_units(const Model& model, const UnitEffects& units, Verdict& verdict);
+/// Where several hosts are slow, asks for readings of each with others of them: slow hosts are slow with each other
+/// too, those behind slow uplinks are not.
+void ask_suspects(const Model& model, const UnitEffects& units, Verdict& verdict);
 /// Both directions of a pair are one finding where both are slow.
 void report_pairs(const Model& model, const PairEffects& pairs, const std::vector<char>& flapping, Verdict& verdict);
 /// Those for sure; of the others it asks for more readings.

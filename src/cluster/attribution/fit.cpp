@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "cluster/attribution/robust.h"
+#include "cluster/robust.h"
 
 namespace fabricbench::cluster {
 namespace {
@@ -18,6 +18,10 @@ constexpr double kUsualScale = 0.03;
 constexpr std::size_t kFewReadings = 12;
 /// Below so many readings the slow ones are left out by hand: the median of three may be one of them.
 constexpr std::size_t kSomeReadings = 24;
+/// The quantile of a window's readings that drift is read from, and its variance, times their number: p (1 - p) over
+/// the squared density of the normal distribution there.
+constexpr double kShareOfDrift = 0.8;
+constexpr double kVarianceOfDrift = 2.04;
 /// Of a quiet network, before its gain is believed.
 constexpr std::size_t kLeastQuiet = 3;
 
@@ -31,9 +35,13 @@ void set_residuals(Model& model) {
   }
 }
 
-/// The log rates of an effect's points by stratum, each list in the place of its stratum.
+/// The log rates of an effect's points by stratum, each list in the place of its stratum; without hosts that are slow
+/// with everybody as far as can be seen at first.
 void gather_by_stratum(const Model& model, std::int32_t effect, std::vector<std::vector<float>>& rates) {
+  const std::vector<char>& alone = model.structure.is_alone;
+  if (alone[static_cast<std::size_t>(model.ids.host(effect))] != 0) return;
   for (const Entry entry : model.entries_of(effect)) {
+    if (alone[static_cast<std::size_t>(model.ids.host(entry.other))] != 0) continue;
     const Point& point = model.point_of(entry);
     rates[static_cast<std::size_t>(point.stratum)].push_back(point.log_rate);
   }
@@ -86,8 +94,10 @@ void set_scales(Model& model, const Wanted& wanted) {
   }
 }
 
-/// What all readings of a window of time have in common. It is believed as far as windows differ by more than chance
-/// makes them (the positive-part estimate of James and Stein), so that a steady network gets no noise from it.
+/// What all readings of a window of time have in common, beyond what those of all windows have: a deficit that lasts is
+/// no drift. Of a window counts what four fifths of its readings do not exceed, since many of them may be slow for
+/// reasons of their own. It is believed as far as windows differ by more than chance makes them (the positive-part
+/// estimate of James and Stein), so that a steady network gets no noise from it.
 template <typename Wanted>
 void add_drift(Model& model, const Wanted& wanted) {
   std::vector<std::vector<float>> residuals(model.drift.size());
@@ -97,18 +107,25 @@ void add_drift(Model& model, const Wanted& wanted) {
       residuals[window].push_back(static_cast<float>(point.residual / model.scale_of(point)));
     }
   }
-  double excess = 0;
-  double windows = 0;
-  std::vector<std::pair<double, double>> shifts(residuals.size());  // in scales: the median and its variance
+  std::vector<std::pair<double, double>> shifts(residuals.size());  // in scales: the quantile and its variance
+  std::vector<double> medians;
   for (std::size_t window = 0; window < residuals.size(); ++window) {
     std::vector<float>& values = residuals[window];
     if (values.size() < kFewReadings) continue;
-    const double variance = kMedianOverMeanError * kMedianOverMeanError / static_cast<double>(values.size());
-    shifts[window] = {median_of(values), variance};
-    excess += shifts[window].first * shifts[window].first - variance;
-    windows += 1;
+    const auto place = values.begin() + static_cast<std::ptrdiff_t>(kShareOfDrift * static_cast<double>(values.size()));
+    std::nth_element(values.begin(), place, values.end());
+    shifts[window] = {*place, kVarianceOfDrift / static_cast<double>(values.size())};
+    medians.push_back(shifts[window].first);
   }
-  const double between = windows > 1 ? excess / windows : 0;
+  if (medians.size() < 2) return;
+  const double usual = median_of(medians);
+  double excess = 0;
+  for (auto& [shift, variance] : shifts) {
+    if (variance <= 0) continue;
+    shift -= usual;
+    excess += shift * shift - variance;
+  }
+  const double between = excess / static_cast<double>(medians.size());
   if (between <= 0) return;
   double weight = 0;
   double scales = 0;
@@ -161,13 +178,17 @@ void set_tail(Model& model) {
 
 void fit_first(Model& model) {
   const auto all = [](const Point&) { return true; };
-  std::fill(model.effect.begin(), model.effect.end(), 0.0F);
+  std::fill(model.cap.begin(), model.cap.end(), kNoCap);
   std::fill(model.flagged.begin(), model.flagged.end(), 0);
   for (Point& point : model.points) point.block = 0;
   centre_by_hosts(model);
   set_residuals(model);
   set_scales(model, all);
-  add_drift(model, all);
+  const std::vector<char>& alone = model.structure.is_alone;
+  add_drift(model, [&](const Point& point) {
+    return alone[static_cast<std::size_t>(model.ids.host(point.sender))] == 0 &&
+           alone[static_cast<std::size_t>(model.ids.host(point.receiver))] == 0;
+  });
   set_residuals(model);
   set_scales(model, all);
   set_tail(model);

@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <map>
 #include <set>
 #include <utility>
 
 #include "cluster/attribution/pair_residuals.h"
-#include "cluster/attribution/robust.h"
 #include "cluster/attribution/tests_made.h"
+#include "cluster/robust.h"
 
 namespace fabricbench::cluster {
 namespace {
@@ -18,8 +19,20 @@ constexpr std::int64_t kSlowPartners = 3;
 /// How often healthy readings are slow is known only roughly, and slow ones come in clusters: this much surer than for
 /// others one has to be. In between, more readings are asked for.
 constexpr double kCaution = 0.1;
-constexpr double kSuspicion = 10;
+/// A host is looked at until it is clear that it is not slow as often as this (Wald's sequential test, Sequential
+/// Analysis, 1947, between that and chance).
+constexpr double kShareLookedFor = 0.2;
+constexpr std::int64_t kFewMeetings = 24;
+constexpr std::int64_t kManyMeetings = 32;
+constexpr double kLittleEvidence = -1.2;
+constexpr double kMuchEvidence = 3;
 constexpr std::int64_t kEnoughMeetings = 60;  // with which a host that is still not for sure slow counts as fine
+constexpr std::int64_t kMostAsked = 16;
+/// Where chance makes so many meetings slow, none of that can be told.
+constexpr double kHopelessShare = 0.1;
+/// Of so many readings of a host, fewer than this share being slow, it is not looked at: saves time.
+constexpr std::size_t kManyEntries = 100;
+constexpr double kFewOfThem = 0.05;
 
 using Two = std::pair<std::int32_t, std::int32_t>;
 
@@ -34,10 +47,16 @@ std::vector<Two> settled_pairs(const Model& model, const PairEffects& pairs) {
   return hosts;
 }
 
-/// Readings that nobody blamed explains, and how many of them are slow.
+/// Readings that nobody blamed explains, and those of them that are slow.
 struct Background {
   std::vector<std::int32_t> slow;  ///< readings, by place
+  std::vector<float> levels;       ///< their residuals, ascending
   std::int64_t readings = 0;
+
+  /// How many are at this level or below it.
+  [[nodiscard]] std::int64_t at_most(double level) const {
+    return std::upper_bound(levels.begin(), levels.end(), static_cast<float>(level)) - levels.begin();
+  }
 };
 
 Background find_background(const Model& model, const PairEffects& pairs) {
@@ -48,27 +67,35 @@ Background find_background(const Model& model, const PairEffects& pairs) {
     ++background.readings;
     if (point.residual >= outlier_bound(model, point)) continue;
     const Two hosts = std::minmax(model.ids.host(point.sender), model.ids.host(point.receiver));
-    if (!std::binary_search(settled.begin(), settled.end(), hosts)) background.slow.push_back(point.reading);
+    if (std::binary_search(settled.begin(), settled.end(), hosts)) continue;
+    background.slow.push_back(point.reading);
+    background.levels.push_back(point.residual);
   }
+  std::sort(background.levels.begin(), background.levels.end());
   return background;
 }
 
-/// One host's readings that were slow or failed, each once for a partner and a round.
+/// One host's readings that were slow or failed.
 struct Account {
-  std::set<Two> meetings;  ///< partner and round
+  std::map<Two, float> meetings;  ///< by partner and round: the lowest residual; of a failed one far below all others
   std::set<std::int32_t> partners;
-  std::int64_t readings = 0;
+  std::vector<float> levels;  ///< residuals of the readings
   std::int64_t failed = 0;
+
+  [[nodiscard]] std::int64_t readings() const { return static_cast<std::int64_t>(levels.size()); }
 };
 
-void add(const Sweep& sweep, std::int32_t place, bool failed, std::vector<Account>& accounts) {
+constexpr float kFailedLevel = -100;
+
+void add(const Sweep& sweep, std::int32_t place, float level, std::vector<Account>& accounts) {
   const Reading& reading = sweep.readings[static_cast<std::size_t>(place)];
   for (const auto& [host, partner] : {Two{reading.from, reading.to}, Two{reading.to, reading.from}}) {
     Account& account = accounts[static_cast<std::size_t>(host)];
-    account.meetings.emplace(partner, reading.round);
+    float& lowest = account.meetings.try_emplace({partner, reading.round}, level).first->second;
+    lowest = std::min(lowest, level);
     account.partners.insert(partner);
-    ++account.readings;
-    account.failed += failed ? 1 : 0;
+    account.levels.push_back(level);
+    account.failed += level == kFailedLevel ? 1 : 0;
   }
 }
 
@@ -96,8 +123,48 @@ Taken taken_with(const Model& model, std::int32_t host) {
   return {static_cast<std::int64_t>(different), readings};
 }
 
-FlappingHost judge_host(const Model& model, std::int32_t host, const Account& account, double everywhere,
-                        std::int64_t all) {
+/// What others' readings are like, for one host.
+struct Others {
+  const Background* background = nullptr;
+  std::int64_t failed = 0;  ///< readings, of everybody
+};
+
+/// The chance that a meeting of a healthy host has a reading at this level or below it, from what others show: two
+/// standard errors above it, since the fewer readings, the less it is known how often they are slow.
+double chance_of_meeting(const Others& others, const Account& account, const Taken& taken, double level) {
+  const auto own = static_cast<double>(
+      std::count_if(account.levels.begin(), account.levels.end(), [&](float each) { return each <= level; }));
+  const auto everywhere = static_cast<double>(others.background->at_most(level) + others.failed);
+  const auto all = static_cast<double>(others.background->readings + others.failed - taken.readings);
+  const double slow = std::max(everywhere - own, 0.0) + 0.4;
+  const double each = (slow + 2 * std::sqrt(slow)) / (std::max(all, 0.0) + 20);
+  const double per_meeting = static_cast<double>(taken.readings) / std::max(1.0, static_cast<double>(taken.meetings));
+  return std::min(1.0, each * std::max(per_meeting, 1.0));
+}
+
+/// By how much, in nats, so many slow ones of so many meetings speak for a host that is slow in the share looked for,
+/// and against one that is slow by chance.
+double evidence_for(std::int64_t meetings, std::int64_t slow, double chance) {
+  const auto hits = static_cast<double>(slow);
+  const auto misses = static_cast<double>(meetings - slow);
+  return hits * std::log(kShareLookedFor / chance) + misses * std::log((1 - kShareLookedFor) / (1 - chance));
+}
+
+/// What the evidence has to reach that a host is looked at further: little of hosts that were measured little, so that
+/// none is missed; after many meetings more than chance gives one of many hosts.
+double bar_for(std::int64_t meetings) {
+  if (meetings < kFewMeetings) return kLittleEvidence;
+  return meetings < kManyMeetings ? 0 : kMuchEvidence;
+}
+
+/// How many more meetings, all of them fast, would bring it below.
+std::int64_t meetings_to_clear(std::int64_t meetings, std::int64_t slow, double chance) {
+  std::int64_t more = 1;
+  while (more < kMostAsked && evidence_for(meetings + more, slow, chance) > bar_for(meetings + more)) ++more;
+  return more;
+}
+
+FlappingHost judge_host(const Model& model, std::int32_t host, const Account& account, const Others& others) {
   const Taken taken = taken_with(model, host);
   FlappingHost found;
   found.host = host;
@@ -106,14 +173,30 @@ FlappingHost judge_host(const Model& model, std::int32_t host, const Account& ac
   found.meetings = std::max(taken.meetings, found.slow) + account.failed / 2;
   found.failed = account.failed;
   found.partners = static_cast<std::int64_t>(account.partners.size());
-  const auto own = static_cast<double>(account.readings);
-  // Two standard errors above what others show: the fewer readings, the less it is known how often they are slow.
-  const double others = std::max(everywhere - own, 0.0) + 0.4;
-  const double each = (others + 2 * std::sqrt(others)) / (static_cast<double>(all - taken.readings) + 20);
-  const double per_meeting = static_cast<double>(taken.readings) / std::max(1.0, static_cast<double>(taken.meetings));
-  const double chance = std::min(1.0, each * std::max(per_meeting, 1.0));
-  found.false_alarm = family_wise(binomial_tail(found.meetings, chance, found.slow), model.ids.hosts);
+  for (const auto& [meeting, level] : account.meetings) found.rounds.push_back(meeting.second);
+  std::sort(found.rounds.begin(), found.rounds.end());
+  found.rounds.erase(std::unique(found.rounds.begin(), found.rounds.end()), found.rounds.end());
+  // Two tests: of all slow meetings, and of the slower half of them, which may be slower than others ever are.
+  std::vector<float> levels;
+  for (const auto& [meeting, level] : account.meetings) levels.push_back(level);
+  const double usual = chance_of_meeting(others, account, taken, 0);
+  const float deep = median_of(levels);
+  const auto deeper = std::count_if(levels.begin(), levels.end(), [&](float level) { return level <= deep; });
+  const double chance =
+      std::min(binomial_tail(found.meetings, usual, found.slow),
+               binomial_tail(found.meetings, chance_of_meeting(others, account, taken, deep), deeper));
+  found.false_alarm = family_wise(2 * chance, model.ids.hosts);
+  found.sure = found.false_alarm < kCaution * model.settings.false_alarm && found.partners >= kSlowPartners;
+  const bool open = !found.sure && usual < kHopelessShare && found.meetings < kEnoughMeetings &&
+                    evidence_for(found.meetings, found.slow, usual) > bar_for(found.meetings);
+  found.wanted = open ? meetings_to_clear(found.meetings, found.slow, usual) : 0;
   return found;
+}
+
+float residual_of(const Model& model, std::int32_t place) {
+  const auto point = std::lower_bound(model.points.begin(), model.points.end(), place,
+                                      [](const Point& known, std::int32_t wanted) { return known.reading < wanted; });
+  return point->residual;
 }
 
 void add_rates(const Model& model, const Background& background, FlappingHost& found) {
@@ -122,15 +205,25 @@ void add_rates(const Model& model, const Background& background, FlappingHost& f
   for (const std::int32_t place : background.slow) {
     const Reading& reading = model.sweep->readings[static_cast<std::size_t>(place)];
     if (reading.from != found.host && reading.to != found.host) continue;
-    const auto point = std::lower_bound(model.points.begin(), model.points.end(), place,
-                                        [](const Point& known, std::int32_t wanted) { return known.reading < wanted; });
-    residuals.push_back(point->residual);
+    residuals.push_back(residual_of(model, place));
     rates.push_back(reading.rate);
     found.rail = reading.from == found.host ? reading.from_rail : reading.to_rail;
   }
   if (residuals.empty()) return;
   found.median = median_of(residuals);
   found.rate = median_of(rates);
+}
+
+/// How many entries a host has, of all its effects.
+std::size_t entries_of_host(const Model& model, std::int32_t host) {
+  const std::int32_t kinds = model.effects() / (model.ids.hosts * model.ids.rails * kRoles);
+  std::size_t entries = 0;
+  for (std::int32_t kind = 0; kind < kinds; ++kind) {
+    const std::int32_t begin = model.ids.of(kind, host, 0, Role::kSender);
+    const auto first = static_cast<std::size_t>(begin);
+    entries += model.offset[first + static_cast<std::size_t>(model.ids.rails * kRoles)] - model.offset[first];
+  }
+  return entries;
 }
 
 }  // namespace
@@ -143,23 +236,25 @@ std::vector<FlappingHost> find_flapping(const Model& model, const PairEffects& p
                                         std::span<const std::int32_t> failed) {
   const Background background = find_background(model, pairs);
   std::vector<Account> accounts(static_cast<std::size_t>(model.ids.hosts));
-  for (const std::int32_t place : background.slow) add(*model.sweep, place, false, accounts);
-  for (const std::int32_t place : failed) add(*model.sweep, place, true, accounts);
+  for (const std::int32_t place : background.slow) add(*model.sweep, place, residual_of(model, place), accounts);
+  for (const std::int32_t place : failed) add(*model.sweep, place, kFailedLevel, accounts);
+  const Others others{&background, static_cast<std::int64_t>(failed.size())};
   const auto everywhere = static_cast<double>(background.slow.size() + failed.size());
-  const std::int64_t all = background.readings + static_cast<std::int64_t>(failed.size());
   std::vector<FlappingHost> flapping;
   for (std::int32_t host = 0; host < model.ids.hosts; ++host) {
     const Account& account = accounts[static_cast<std::size_t>(host)];
-    if (static_cast<std::int64_t>(account.partners.size()) < kSlowPartners) continue;
-    // Not more than everybody else has: saves counting its meetings.
-    const auto own = static_cast<double>(account.readings);
-    if (own * static_cast<double>(model.ids.hosts) <= 2 * everywhere) continue;
-    FlappingHost found = judge_host(model, host, account, everywhere, all);
-    found.sure = found.false_alarm < kCaution * model.settings.false_alarm;
-    const bool open = found.false_alarm < kSuspicion * model.settings.false_alarm && found.meetings < kEnoughMeetings;
-    if (!found.sure && !open) continue;
+    if (account.meetings.empty()) continue;
+    // Not more than everybody else has, and few of its readings: saves counting its meetings.
+    const auto own = static_cast<double>(account.readings());
+    const std::size_t entries = entries_of_host(model, host);
+    if (entries > kManyEntries && own < kFewOfThem * static_cast<double>(entries) &&
+        own * static_cast<double>(model.ids.hosts) <= 2 * everywhere) {
+      continue;
+    }
+    FlappingHost found = judge_host(model, host, account, others);
+    if (!found.sure && found.wanted == 0) continue;
     add_rates(model, background, found);
-    flapping.push_back(found);
+    flapping.push_back(std::move(found));
   }
   return flapping;
 }

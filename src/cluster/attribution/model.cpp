@@ -6,7 +6,7 @@
 #include <map>
 #include <tuple>
 
-#include "cluster/attribution/robust.h"
+#include "cluster/robust.h"
 
 namespace fabricbench::cluster {
 namespace {
@@ -18,7 +18,7 @@ constexpr double kImaginedSlow = 0.4;
 /// A window of time has at least so many readings, that its median says something.
 constexpr std::int64_t kReadingsPerWindow = 24;
 
-using StratumKey = std::tuple<std::int16_t, std::int16_t, std::int16_t, bool, bool>;
+using StratumKey = std::tuple<std::int16_t, std::int16_t, std::int16_t, bool, std::int32_t, bool>;
 
 bool has_rate(const Reading& reading) {
   return reading.outcome == Outcome::kMeasured && reading.from != reading.to && std::isfinite(reading.rate) &&
@@ -31,9 +31,11 @@ class StrataOf {
   explicit StrataOf(Model& model) : model_(model) {}
 
   std::int32_t operator()(const Reading& reading) {
-    const std::int32_t leaf = model_.leaf_of(reading.from);
-    const bool same_leaf = leaf != Sweep::kNoLeaf && leaf == model_.leaf_of(reading.to);
-    const StratumKey key{reading.kind, reading.from_rail, reading.to_rail, reading.both_ways, same_leaf};
+    const std::int32_t distance = model_.structure.distance(reading.from, reading.to);
+    const std::vector<char>& slow = model_.structure.is_slow_kind;
+    const bool slow_kind = !slow.empty() && (slow[static_cast<std::size_t>(reading.from)] != 0 ||
+                                             slow[static_cast<std::size_t>(reading.to)] != 0);
+    const StratumKey key{reading.kind, reading.from_rail, reading.to_rail, reading.both_ways, distance, slow_kind};
     if (last_ >= 0 && key == last_key_) return last_;
     const auto [at, added] = known_.try_emplace(key, static_cast<std::int32_t>(model_.strata.size()));
     if (added) {
@@ -42,7 +44,8 @@ class StrataOf {
       stratum.from_rail = reading.from_rail;
       stratum.to_rail = reading.to_rail;
       stratum.both_ways = reading.both_ways;
-      stratum.same_leaf = same_leaf;
+      stratum.distance = distance;
+      stratum.slow_kind = slow_kind;
       model_.strata.push_back(stratum);
     }
     last_key_ = key;
@@ -71,9 +74,9 @@ void add_points(const Sweep& sweep, Model& model) {
     point.receiver = model.ids.of(reading.kind, reading.to, reading.to_rail, to);
     point.stratum = stratum_of(reading);
     point.log_rate = std::log(reading.rate);
-    const std::int32_t leaf = model.leaf_of(reading.from);
-    const std::int32_t other = model.leaf_of(reading.to);
-    point.crosses = leaf != Sweep::kNoLeaf && other != Sweep::kNoLeaf && leaf != other;
+    const std::int32_t part = model.part_of(reading.from);
+    const std::int32_t other = model.part_of(reading.to);
+    point.crosses = part != Nearness::kNone && other != Nearness::kNone && part != other;
     ++model.strata[static_cast<std::size_t>(point.stratum)].readings;
     model.points.push_back(point);
   }
@@ -165,6 +168,27 @@ void list_entries(Model& model) {
   for (const Entry entry : by_partner) model.entries[next[own_effect(entry)]++] = entry;
 }
 
+/// Parts whose rates differ by less than this share of the tolerance (of logarithms) are not told apart.
+constexpr double kShareOfTolerance = 0.8;
+
+Structure structure_of(const Sweep& sweep, double slow) { return find_structure(sweep, -kShareOfTolerance * slow); }
+
+/// Where it is known what to expect, a slower kind that does not reach it is many slow hosts.
+void settle_kinds(const Sweep& sweep, double least, Structure& structure) {
+  const std::vector<char>& slow = structure.is_slow_kind;
+  if (slow.empty() || least <= 0) return;
+  std::vector<float> rates;
+  for (const Reading& reading : sweep.readings) {
+    if (!has_rate(reading)) continue;
+    const auto from = static_cast<std::size_t>(reading.from);
+    const auto to = static_cast<std::size_t>(reading.to);
+    if (slow[from] != 0 || slow[to] != 0) rates.push_back(reading.both_ways ? reading.rate / 2 : reading.rate);
+  }
+  if (rates.empty() || median_of(rates) >= least) return;
+  structure.is_alone = structure.is_slow_kind;
+  structure.is_slow_kind.clear();
+}
+
 }  // namespace
 
 Tail::Tail(std::vector<float> low, std::int64_t all) : low_(std::move(low)), all_(all) {
@@ -181,7 +205,8 @@ double Tail::below(double residual, double scale, std::int64_t own_low, std::int
 }
 
 double Model::explained(const Point& point) const {
-  return std::min({0.0, static_cast<double>(point.block), effect_of(point.sender), effect_of(point.receiver)});
+  return std::min(
+      {0.0, static_cast<double>(point.block), missing(point.sender, point), missing(point.receiver, point)});
 }
 
 Model make_model(const Sweep& sweep, const VerdictSettings& settings) {
@@ -189,6 +214,8 @@ Model make_model(const Sweep& sweep, const VerdictSettings& settings) {
   model.sweep = &sweep;
   model.settings = settings;
   model.slow = std::log1p(-settings.tolerance);
+  model.structure = structure_of(sweep, model.slow);
+  settle_kinds(sweep, settings.expected * (1 - settings.tolerance), model.structure);
   std::int32_t kinds = 1;
   std::int32_t rails = 1;
   for (const Reading& reading : sweep.readings) {
@@ -199,7 +226,7 @@ Model make_model(const Sweep& sweep, const VerdictSettings& settings) {
   add_points(sweep, model);
   const std::int32_t units = kinds * model.ids.hosts * rails;
   const std::size_t effects = static_cast<std::size_t>(units) * kRoles;
-  model.effect.assign(effects, 0);
+  model.cap.assign(effects, kNoCap);
   model.flagged.assign(effects, 0);
   model.log_centre.assign(model.strata.size(), 0);
   model.quiet_gain.assign(model.strata.size(), 0);

@@ -2,14 +2,20 @@
 //
 // A unit is one rail of one host, and has an effect on what it sends, one on what it receives, and one on figures of
 // both directions together. Of bandwidth, the narrowest place decides (the min model):
-//   log rate = centre of the stratum + drift + min(0, effect of the sender, of the receiver, of the leaves) + noise.
+//   log rate = min(centre of the stratum + effect of the leaves, cap of the sender, cap of the receiver) + drift +
+//   noise.
+// A cap is a rate, so it is the same for all partners: it shows where hosts are near, and not where the way between
+// them is slower still.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
 #include "cluster/readings.h"
+#include "cluster/structure/structure.h"
 #include "cluster/verdict.h"
 
 namespace fabricbench::cluster {
@@ -69,8 +75,11 @@ struct Entry {
   [[nodiscard]] bool receives() const { return (code & 1) != 0; }
 };
 
+constexpr float kNoCap = std::numeric_limits<float>::infinity();
+
 struct Model {
   const Sweep* sweep = nullptr;
+  Structure structure;
   VerdictSettings settings;
   double slow = 0;  ///< log(1 - tolerance): residuals below it are slow
   EffectIds ids;
@@ -81,11 +90,11 @@ struct Model {
   std::vector<double> drift;        ///< by window of time: of everybody
   std::vector<std::size_t> offset;  ///< by effect, where its entries begin; one more at the end
   std::vector<Entry> entries;       ///< by effect, then by partner's unit, then in time
-  std::vector<float> effect;        ///< by effect: 0, or what is slow about it
+  std::vector<float> cap;           ///< by effect: the logarithm of the rate it does not exceed; kNoCap: unlimited
   std::vector<char> flagged;        ///< by effect: blamed
   Tail tail;
 
-  [[nodiscard]] std::int32_t effects() const { return static_cast<std::int32_t>(effect.size()); }
+  [[nodiscard]] std::int32_t effects() const { return static_cast<std::int32_t>(cap.size()); }
   [[nodiscard]] std::span<const Entry> entries_of(std::int32_t id) const {
     const auto at = static_cast<std::size_t>(id);
     return std::span(entries).subspan(offset[at], offset[at + 1] - offset[at]);
@@ -98,15 +107,25 @@ struct Model {
     return sweep->readings[static_cast<std::size_t>(point.reading)];
   }
   [[nodiscard]] bool is_flagged(std::int32_t id) const { return flagged[static_cast<std::size_t>(id)] != 0; }
-  [[nodiscard]] double effect_of(std::int32_t id) const { return effect[static_cast<std::size_t>(id)]; }
+  /// What healthy units reach, as a logarithm, without drift.
+  [[nodiscard]] double centre_of(const Point& point) const {
+    return log_centre[static_cast<std::size_t>(point.stratum)];
+  }
+  /// What an effect's cap takes from a healthy reading, at most 0.
+  [[nodiscard]] double missing(std::int32_t id, const Point& point) const {
+    return std::min(0.0, static_cast<double>(cap[static_cast<std::size_t>(id)]) - centre_of(point));
+  }
   /// What its units and leaves explain of a residual, at most 0.
   [[nodiscard]] double explained(const Point& point) const;
   /// Whether nobody who has to do with it is blamed.
   [[nodiscard]] bool is_clean(const Point& point) const {
     return point.block == 0 && !is_flagged(point.sender) && !is_flagged(point.receiver);
   }
-  [[nodiscard]] std::int32_t leaf_of(std::int32_t host) const {
-    return sweep->leaf_of.empty() ? Sweep::kNoLeaf : sweep->leaf_of[static_cast<std::size_t>(host)];
+  /// The part of the finest level of nearness; Nearness::kNone where there is none.
+  [[nodiscard]] std::int32_t part_of(std::int32_t host) const {
+    return structure.levels.empty()
+               ? Nearness::kNone
+               : std::max(structure.levels.front().part_of[static_cast<std::size_t>(host)], Nearness::kNone);
   }
 };
 

@@ -51,6 +51,7 @@ Finding from_ways(const Model& model, const TwoWays& ways, PairState state, Blam
   finding.expected = worst.rate / finding.ratio;
   finding.readings = first.readings + (forth && back ? ways.back->readings : 0);
   finding.partners = 1;
+  finding.slow = first.slow + (forth && back ? ways.back->slow : 0);
   finding.false_alarm = forth && back ? std::min(first.false_alarm, ways.back->false_alarm) : first.false_alarm;
   finding.confirmed = first.retested_alone || (forth && back && ways.back->retested_alone);
   return finding;
@@ -76,6 +77,20 @@ const PairEffect* open_way(const TwoWays& ways) {
   return worst;
 }
 
+/// A pair of a host that is slow now and then is slow by that, unless it is so again and again.
+bool is_explained(const Model& model, const TwoWays& ways, const std::vector<char>& flapping) {
+  constexpr std::int64_t kByChance = 8;
+  const PairEffect& any = ways.forth != nullptr ? *ways.forth : *ways.back;
+  const auto is_flapping = [&](std::int32_t effect) {
+    return flapping[static_cast<std::size_t>(model.ids.host(effect))] != 0;
+  };
+  if (!is_flapping(any.sender) && !is_flapping(any.receiver)) return false;
+  const auto lasts = [&](const PairEffect* pair) {
+    return in_state(pair, PairState::kSlow) && pair->slow >= kByChance;
+  };
+  return !lasts(ways.forth) && !lasts(ways.back);
+}
+
 void report_alone(const Model& model, const TwoWays& ways, Verdict& verdict) {
   verdict.findings.push_back(from_ways(model, ways, PairState::kAlone, Blame::kUndecided));
   const std::vector<std::int32_t> hosts = verdict.findings.back().hosts;
@@ -99,6 +114,7 @@ void report_pairs(const Model& model, const PairEffects& pairs, const std::vecto
   std::vector<std::pair<double, Question>> questions;
   for (const auto& entry : by_units(pairs)) {
     const TwoWays& ways = entry.second;
+    if (is_explained(model, ways, flapping)) continue;
     const auto either = [&](PairState state) { return in_state(ways.forth, state) || in_state(ways.back, state); };
     if (either(PairState::kSlow)) {
       verdict.findings.push_back(from_ways(model, ways, PairState::kSlow, Blame::kPair));
@@ -109,10 +125,7 @@ void report_pairs(const Model& model, const PairEffects& pairs, const std::vecto
     }
     const PairEffect* open = open_way(ways);
     if (open == nullptr) continue;
-    const auto hosts = {model.ids.host(open->sender), model.ids.host(open->receiver)};
-    const bool known = std::any_of(hosts.begin(), hosts.end(),
-                                   [&](std::int32_t host) { return flapping[static_cast<std::size_t>(host)] != 0; });
-    if (!known) questions.emplace_back(open->median, question_about(model, *open));
+    questions.emplace_back(open->median, question_about(model, *open));
   }
   std::stable_sort(questions.begin(), questions.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   for (auto& [median, question] : questions) verdict.questions.push_back(std::move(question));

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <utility>
 
-#include "cluster/attribution/robust.h"
 #include "cluster/attribution/tests_made.h"
+#include "cluster/robust.h"
 
 namespace fabricbench::cluster {
 namespace {
@@ -158,7 +158,7 @@ PairEffect judge_flow(const Model& model, const Flow& flow, std::int64_t tests) 
 PairEffects find_pairs(const Model& model, const UnitEffects& units) {
   PairEffects result;
   result.tested = count_flows(model);
-  std::vector<char> suspected(model.effect.size(), 0);
+  std::vector<char> suspected(model.cap.size(), 0);
   for (const UnitEffect& unit : units.suspected) suspected[static_cast<std::size_t>(unit.effect)] = 1;
   const std::vector<Flow> flows = suspicious_flows(model, result.tested);
   for (const Flow& flow : flows) {

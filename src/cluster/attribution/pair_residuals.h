@@ -43,7 +43,7 @@ struct PairEffects {
 /// explain their readings too, until it is known.
 [[nodiscard]] PairEffects find_pairs(const Model& model, const UnitEffects& units);
 
-/// A host with more slow readings, with different partners, than the sweep's share of slow readings explains.
+/// A host that is slow in some meetings and not in others, more often than the sweep's share of slow readings explains.
 struct FlappingHost {
   std::int32_t host = 0;
   double median = 0;  ///< of its slow readings, as a logarithm; of failed ones nothing
@@ -51,10 +51,12 @@ struct FlappingHost {
   std::int64_t meetings = 0;  ///< with one partner in one round
   std::int64_t slow = 0;      ///< of them
   std::int64_t failed = 0;
-  std::int64_t partners = 0;  ///< with whom it was slow
-  std::int16_t rail = 0;      ///< of a slow reading
+  std::int64_t partners = 0;         ///< with whom it was slow
+  std::int16_t rail = 0;             ///< of a slow reading
+  std::vector<std::int32_t> rounds;  ///< in which it was slow or failed, ascending, each once
   double false_alarm = 1;
-  bool sure = false;  ///< else more readings would tell
+  bool sure = false;        ///< else more readings would tell
+  std::int64_t wanted = 0;  ///< so many more meetings, where it is not sure
 };
 
 /// `failed` are readings (by place) that nobody dead explains. Sets aside the readings of pairs that are slow for good.

@@ -7,22 +7,55 @@
 #include <utility>
 
 #include "cluster/attribution/fit.h"
-#include "cluster/attribution/robust.h"
 #include "cluster/attribution/tests_made.h"
+#include "cluster/robust.h"
 
 namespace fabricbench::cluster {
 namespace {
 
 /// Rounds of peeling and testing, each without those that failed the test before.
 constexpr int kPasses = 3;
+/// Readings to a slow one, at most, of an effect that is looked at.
+constexpr std::int64_t kShareOfSlow = 4;
+constexpr std::int64_t kShareOfSlowInGroups = 32;
 constexpr double kMargin = 3;  ///< standard deviations below what a slow partner explains
 
 /// Whether something else than `effect` that is blamed explains a reading.
 bool explained_otherwise(const Model& model, const Point& point, std::int32_t other) {
-  const double partner = model.is_flagged(other) ? model.effect_of(other) : 0;
+  const double partner = model.is_flagged(other) ? model.missing(other, point) : 0;
   const double known = std::min(static_cast<double>(point.block), partner);
   if (known >= 0) return false;
   return point.residual >= known + std::min(model.slow, -kMargin * model.scale_of(point));
+}
+
+/// What an effect's readings with one partner say.
+struct PartnerLevel {
+  std::int32_t host = 0;
+  double centre = 0;    ///< what is healthy with this partner, the logarithm of a rate
+  double residual = 0;  ///< the median
+  std::int64_t readings = 0;
+  std::int64_t slow_readings = 0;
+
+  [[nodiscard]] double rate() const { return centre + residual; }
+};
+
+/// Where partners differ in what is healthy with them, keeps those with whom a cap at the median rate of all kept would
+/// show. Of an effect without a cap all of them stay.
+void keep_what_a_cap_shows(std::vector<PartnerLevel>& levels, double slow) {
+  const auto [lowest, highest] = std::minmax_element(levels.begin(), levels.end(),
+                                                     [](const auto& a, const auto& b) { return a.centre < b.centre; });
+  if (levels.empty() || lowest->centre == highest->centre) return;
+  std::vector<PartnerLevel> kept = levels;
+  for (std::size_t before = 0; before != kept.size();) {
+    before = kept.size();
+    std::vector<double> rates;
+    rates.reserve(kept.size());
+    for (const PartnerLevel& level : kept) rates.push_back(level.rate());
+    const double cap = upper_median(rates);
+    std::erase_if(kept, [&](const PartnerLevel& level) { return level.centre + slow <= cap; });
+    if (kept.empty()) return;
+  }
+  levels = std::move(kept);
 }
 
 bool is_slow_unit(const Model& model, const UnitScore& score, std::int32_t needed) {
@@ -32,9 +65,10 @@ bool is_slow_unit(const Model& model, const UnitScore& score, std::int32_t neede
 }
 
 /// Effects with so many slow readings that they may be slow with most partners: a partner's median is slow where half
-/// of its readings are. Saves counting partners of all others.
+/// of its readings are. Where there are groups, a cap may show with those of one's own alone. Saves counting partners
+/// of all others.
 std::vector<std::int32_t> worth_a_look(const Model& model) {
-  std::vector<std::int64_t> slow(model.effect.size(), 0);
+  std::vector<std::int64_t> slow(model.cap.size(), 0);
   for (const Point& point : model.points) {
     if (point.residual >= model.slow) continue;
     ++slow[static_cast<std::size_t>(point.sender)];
@@ -43,8 +77,10 @@ std::vector<std::int32_t> worth_a_look(const Model& model) {
   std::vector<std::int32_t> effects;
   for (std::size_t effect = 0; effect < slow.size(); ++effect) {
     const auto id = static_cast<std::int32_t>(effect);
-    if (slow[effect] > 0 && 4 * slow[effect] >= static_cast<std::int64_t>(model.entries_of(id).size()))
+    const std::int64_t share = model.structure.levels.empty() ? kShareOfSlow : kShareOfSlowInGroups;
+    if (slow[effect] > 0 && share * slow[effect] >= static_cast<std::int64_t>(model.entries_of(id).size())) {
       effects.push_back(id);
+    }
   }
   return effects;
 }
@@ -69,7 +105,7 @@ std::vector<std::int32_t> peel(Model& model, const std::vector<char>& barred) {
       worst.emplace(-score.burden, effect);
       continue;
     }
-    model.effect[static_cast<std::size_t>(effect)] = static_cast<float>(score.median);
+    model.cap[static_cast<std::size_t>(effect)] = static_cast<float>(score.cap);
     model.flagged[static_cast<std::size_t>(effect)] = 1;
     peeled.push_back(effect);
   }
@@ -120,12 +156,12 @@ std::vector<std::int32_t> fine_with_each_other(const Model& model, const std::ve
 
 void unflag(Model& model, std::int32_t effect) {
   model.flagged[static_cast<std::size_t>(effect)] = 0;
-  model.effect[static_cast<std::size_t>(effect)] = 0;
+  model.cap[static_cast<std::size_t>(effect)] = kNoCap;
 }
 
 void unflag_all(Model& model) {
   std::fill(model.flagged.begin(), model.flagged.end(), 0);
-  std::fill(model.effect.begin(), model.effect.end(), 0.0F);
+  std::fill(model.cap.begin(), model.cap.end(), kNoCap);
 }
 
 /// Tests what was peeled. Those that do not pass are unflagged, and suspected.
@@ -182,8 +218,10 @@ void ask_median_polish(Model& model, std::vector<UnitEffect>& blamed) {
   const std::vector<float> polished = median_polish(model);
   for (UnitEffect& found : blamed) {
     found.score = score_effect(model, found.effect);
-    model.effect[static_cast<std::size_t>(found.effect)] = static_cast<float>(found.score.median);
-    found.polish_agrees = polished[static_cast<std::size_t>(found.effect)] < found.score.median / 2;
+    model.cap[static_cast<std::size_t>(found.effect)] = static_cast<float>(found.score.cap);
+    // Polish knows no caps: of one that shows with few partners it sees little.
+    const bool sees_it = 2 * found.score.informative > found.score.partners;
+    found.polish_agrees = !sees_it || polished[static_cast<std::size_t>(found.effect)] < found.score.median / 2;
   }
 }
 
@@ -204,36 +242,64 @@ std::int32_t partners_needed(const Model& model) {
 
 UnitScore score_effect(const Model& model, std::int32_t effect) {
   UnitScore score;
-  std::vector<float> medians;
+  std::vector<PartnerLevel> levels;
   std::vector<float> values;
   std::int32_t last_host = -1;
-  double missing = 0;
   for_each_partner(model, effect, [&](std::span<const Entry> group) {
     const std::int32_t host = model.ids.host(group.front().other);
     if (host != last_host) ++score.partners;
     last_host = host;
     values.clear();
+    PartnerLevel level;
+    level.host = host;
     for (const Entry entry : group) {
       const Point& point = model.point_of(entry);
-      if (!explained_otherwise(model, point, entry.other)) values.push_back(point.residual);
+      if (explained_otherwise(model, point, entry.other)) continue;
+      values.push_back(point.residual);
+      level.centre = model.centre_of(point);  // the same for all of one partner
+      level.slow_readings += point.residual < model.slow ? 1 : 0;
     }
     if (values.empty()) return;
-    score.readings += static_cast<std::int64_t>(values.size());
-    for (const float value : values) score.slow_readings += value < model.slow ? 1 : 0;
-    medians.push_back(values.size() == 1 ? values.front() : median_of(values));
-    if (medians.back() < model.slow) ++score.slow;
-    missing += std::min(medians.back(), 0.0F);
+    level.readings = static_cast<std::int64_t>(values.size());
+    level.residual = values.size() == 1 ? values.front() : median_of(values);
+    levels.push_back(level);
   });
-  score.informative = static_cast<std::int32_t>(medians.size());
-  if (medians.empty()) return score;
-  score.burden = missing / static_cast<double>(medians.size());
+  keep_what_a_cap_shows(levels, model.slow);
+  if (levels.empty()) return score;
+  std::vector<double> medians;
+  std::vector<double> rates;
+  double missing = 0;
+  std::int32_t counted = -1;
+  bool counted_slow = false;
+  for (const PartnerLevel& level : levels) {
+    score.readings += level.readings;
+    score.slow_readings += level.slow_readings;
+    medians.push_back(level.residual);
+    rates.push_back(level.rate());
+    const bool slow = level.residual < model.slow;
+    score.slow += slow ? 1 : 0;
+    // Partners come in the order of their hosts.
+    if (score.informative_hosts == 0 || level.host != counted) {
+      ++score.informative_hosts;
+      counted_slow = false;
+    }
+    if (slow && !counted_slow) {
+      ++score.slow_hosts;
+      counted_slow = true;
+    }
+    counted = level.host;
+    missing += std::min(level.residual, 0.0);
+  }
+  score.informative = static_cast<std::int32_t>(levels.size());
+  score.burden = missing / static_cast<double>(levels.size());
+  score.cap = median_of(rates);
   score.upper = upper_median(medians);
   score.median = median_of(medians);
   return score;
 }
 
 UnitEffects find_units(Model& model) {
-  std::vector<char> barred(model.effect.size(), 0);
+  std::vector<char> barred(model.cap.size(), 0);
   std::vector<std::int32_t> apart;
   UnitEffects result;
   bool settled = false;
@@ -268,7 +334,7 @@ std::vector<float> median_polish(const Model& model) {
   std::vector<float> residuals;
   residuals.reserve(model.entries.size());
   for (const Entry entry : model.entries) residuals.push_back(model.point_of(entry).residual);
-  std::vector<float> effects(model.effect.size(), 0);
+  std::vector<float> effects(model.cap.size(), 0);
   std::vector<float> values;
   for (int sweep = 0; sweep < kSweeps; ++sweep) {
     for (std::size_t effect = 0; effect < effects.size(); ++effect) {

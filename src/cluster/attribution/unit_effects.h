@@ -10,11 +10,15 @@ namespace fabricbench::cluster {
 
 /// What an effect's readings say, beyond what is blamed on others. Rates are logarithms, relative to what is healthy.
 struct UnitScore {
-  std::int32_t partners = 0;     ///< different hosts
-  std::int32_t informative = 0;  ///< different units whose readings say something: nobody else explains them
-  std::int32_t slow = 0;         ///< of them, slow
-  double median = 0;             ///< over informative partners, of each one's median
-  double upper = 0;              ///< the same, but the higher of two in the middle
+  std::int32_t partners = 0;  ///< different hosts
+  /// Different units whose readings say something: nobody else explains them, and with the cap they would be slow.
+  std::int32_t informative = 0;
+  std::int32_t slow = 0;               ///< of them, slow
+  std::int32_t informative_hosts = 0;  ///< different hosts of the informative units
+  std::int32_t slow_hosts = 0;         ///< of them, with a slow unit
+  double cap = 0;                      ///< the logarithm of the rate that informative partners have in common
+  double median = 0;                   ///< over informative partners, of each one's median
+  double upper = 0;                    ///< the same, but the higher of two in the middle
   double burden = 0;          ///< the mean over them of what is missing, at most 0: how much this effect would explain
   std::int64_t readings = 0;  ///< that are informative
   std::int64_t slow_readings = 0;

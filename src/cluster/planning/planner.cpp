@@ -181,6 +181,7 @@ void limit_rounds(SweepPlan& plan, int rounds) {
   if (rounds == 0) return;
   plan.schedule.rounds = rounds == SweepPlan::kAllPairs ? 0 : rounds;
   plan.most_rounds = rounds;
+  plan.most_rounds_for_groups = rounds;
   if (rounds == SweepPlan::kAllPairs) {
     plan.most_extra_rounds = std::max(plan.most_extra_rounds, plan.schedule.endpoints);
   }
@@ -205,6 +206,11 @@ std::int64_t Planner::most_rounds() const {
   return std::min(most, schedule_.whole_rounds());
 }
 
+std::int64_t Planner::most_rounds_for_groups() const {
+  if (!plan_.find) return most_rounds();
+  return std::max(most_rounds(), std::min<std::int64_t>(plan_.most_rounds_for_groups, schedule_.whole_rounds()));
+}
+
 /// For everybody.
 std::int64_t Planner::rounds_before_judging() const {
   return plan_.find ? std::min<std::int64_t>(plan_.least_rounds, most_rounds()) : most_rounds();
@@ -221,7 +227,7 @@ Planner::Outlook Planner::look_at(const Sweep& sweep) const {
   }
   const std::int64_t all_at_once = plan_.schedule.endpoints / 2;
   const std::int64_t limit = plan_.schedule.concurrent;
-  Survey survey = survey_of(sweep, plan_, schedule_, most_rounds());
+  Survey survey = survey_of(sweep, plan_, schedule_, most_rounds_for_groups());
   Interference interference;
   interference.at_once = limit > 0 ? std::min(limit, all_at_once) : all_at_once;
   if (plan_.find) interference = interference_of(sweep, plan_, interference.at_once);
@@ -231,8 +237,9 @@ Planner::Outlook Planner::look_at(const Sweep& sweep) const {
     next = next_of_schedule(sweep, survey, schedule, static_cast<std::size_t>(interference.at_once));
   }
   Outlook outlook{std::move(survey), interference, std::move(schedule), std::move(next), false};
-  outlook.is_due = !outlook.next.meetings.empty() &&
-                   outlook.whole_round() < (outlook.next.is_completed ? most_rounds() : rounds_before_judging());
+  outlook.is_due =
+      !outlook.next.meetings.empty() &&
+      outlook.whole_round() < (outlook.next.is_completed ? most_rounds_for_groups() : rounds_before_judging());
   return outlook;
 }
 
@@ -242,7 +249,7 @@ PlannedRound Planner::next(const Sweep& sweep, const Judge& judge) const {
     return over(outlook, "fewer than two hosts are left to be measured" + left_out_text(sweep, outlook.survey));
   }
   if (outlook.is_due) {
-    PlannedRound round = of_schedule(sweep, outlook, "");
+    PlannedRound round = of_schedule(sweep, outlook, rounds_before_judging(), "");
     round.rounds_left = left_before_judging(outlook);
     return round;
   }
@@ -270,12 +277,19 @@ PlannedRound Planner::next_to_find(const Sweep& sweep, const Verdict& verdict, c
       return round;
     }
   }
-  const bool has_next = !outlook.next.meetings.empty() && outlook.whole_round() < most_rounds();
+  const bool any_left = !outlook.next.meetings.empty();
+  if (any_left && verdict.groups_are_open && !outlook.interference.oversubscribed &&
+      outlook.whole_round() < most_rounds_for_groups()) {
+    return of_schedule(sweep, outlook, most_rounds_for_groups(),
+                       ", since some pairs are much faster than others, and more pairs tell why");
+  }
+  const bool has_next = any_left && outlook.whole_round() < most_rounds();
   if (has_next && outlook.whole_round() < rounds_wanted(verdict)) {
-    return of_schedule(sweep, outlook, fmt::format(", since readings scatter by {:.1f} %", 100 * main_scale(verdict)));
+    return of_schedule(sweep, outlook, most_rounds(),
+                       fmt::format(", since readings scatter by {:.1f} %", 100 * main_scale(verdict)));
   }
   if (const std::string hosts = not_judged_text(sweep, outlook.survey, verdict); has_next && !hosts.empty()) {
-    return of_schedule(sweep, outlook, fmt::format(", since too little is known of {}", hosts));
+    return of_schedule(sweep, outlook, most_rounds(), fmt::format(", since too little is known of {}", hosts));
   }
   PlannedRound asked = round_for_questions(sweep, outlook.survey, verdict, at_once, extra_left);
   if (asked.meetings.empty()) return over(outlook, why_over(sweep, outlook, verdict));
@@ -284,16 +298,16 @@ PlannedRound Planner::next_to_find(const Sweep& sweep, const Verdict& verdict, c
   return asked;
 }
 
-/// The next round of the schedule; `why`: what made it necessary, with a comma before it.
-PlannedRound Planner::of_schedule(const Sweep& sweep, const Outlook& outlook, const std::string& why) const {
+/// The next round of the schedule, of at most so many; `why`: what made it necessary, with a comma before it.
+PlannedRound Planner::of_schedule(const Sweep& sweep, const Outlook& outlook, std::int64_t most,
+                                  const std::string& why) const {
   PlannedRound round;
   round.number = outlook.survey.last + (outlook.next.is_completed ? 0 : 1);
   round.meetings = outlook.next.meetings;
   const std::int64_t whole = outlook.whole_round();
   const int parts = outlook.schedule.parts();
   const std::string part = parts > 1 ? fmt::format(", part {} of {}", outlook.next.place % parts + 1, parts) : "";
-  const std::string of =
-      fmt::format("{} of {}", whole + 1, whole < rounds_before_judging() ? rounds_before_judging() : most_rounds());
+  const std::string of = fmt::format("{} of {}", whole + 1, std::max(most, whole + 1));
   const int hosts = plan_.schedule.endpoints;
   const bool all_pairs = rounds_before_judging() == hosts - (hosts % 2 == 0 ? 1 : 0);
   round.why = fmt::format("{}{} for {}{}{}{}{}", outlook.next.is_completed ? "what is missing of round " : "round ", of,

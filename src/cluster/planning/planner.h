@@ -14,11 +14,12 @@ namespace fabricbench::cluster {
 
 /// What a sweep is to be.
 struct SweepPlan {
-  SchedulePlan schedule;       ///< kCircle; its `rounds` are for everybody, 0: all pairs, and are not read of `find`
-  bool find = false;           ///< go on until everything is decided, and not longer
-  int least_rounds = 3;        ///< of --find, for everybody, before it may stop
-  int most_rounds = 12;        ///< of --find, for everybody
-  int most_extra_rounds = 24;  ///< of --find, for suspects, after those for everybody
+  SchedulePlan schedule;  ///< kCircle; its `rounds` are for everybody, 0: all pairs, and are not read of `find`
+  bool find = false;      ///< go on until everything is decided, and not longer
+  int least_rounds = 16;  ///< of --find, for everybody, before it may stop
+  int most_rounds = 24;   ///< of --find, for everybody
+  int most_rounds_for_groups = 128;  ///< of --find, for everybody, where some pairs are much faster than others
+  int most_extra_rounds = 24;        ///< of --find, for suspects, after those for everybody
   /// A host with which nothing works is left out after so many failures with different partners that do work; see
   /// Survey::left_out.
   int failures = 2;
@@ -69,10 +70,12 @@ class Planner {
   struct Outlook;
   [[nodiscard]] Outlook look_at(const Sweep& sweep) const;
   [[nodiscard]] PlannedRound next_to_find(const Sweep& sweep, const Verdict& verdict, const Outlook& outlook) const;
-  [[nodiscard]] PlannedRound of_schedule(const Sweep& sweep, const Outlook& outlook, const std::string& why) const;
+  [[nodiscard]] PlannedRound of_schedule(const Sweep& sweep, const Outlook& outlook, std::int64_t most,
+                                         const std::string& why) const;
   [[nodiscard]] static PlannedRound over(const Outlook& outlook, std::string why);
   [[nodiscard]] std::string why_over(const Sweep& sweep, const Outlook& outlook, const Verdict& verdict) const;
   [[nodiscard]] std::int64_t most_rounds() const;
+  [[nodiscard]] std::int64_t most_rounds_for_groups() const;
   [[nodiscard]] std::int64_t rounds_before_judging() const;
   [[nodiscard]] std::int64_t rounds_wanted(const Verdict& verdict) const;
   [[nodiscard]] std::int64_t left_before_judging(const Outlook& outlook) const;

@@ -32,6 +32,7 @@ bool names_suspects(Blame blame) {
     case Blame::kPair:
     case Blame::kLeafPair:
     case Blame::kRail:
+    case Blame::kAll:
     case Blame::kDeadPair: return false;
   }
   return false;
@@ -50,7 +51,7 @@ struct PairHistory {
 std::map<Pair, PairHistory> histories_of(const Sweep& sweep, const std::vector<Question>& questions) {
   std::map<Pair, PairHistory> histories;
   for (const Question& question : questions) {
-    if (question.other >= 0) histories[ordered(question.host, question.other)];
+    if (question.other >= 0 && !question.of_suspects) histories[ordered(question.host, question.other)];
   }
   if (histories.empty()) return histories;
   std::map<Pair, std::int32_t> alone_forth;
@@ -158,6 +159,25 @@ PlannedRound round_for_hosts(const Sweep& sweep, const Survey& survey, const Ver
   return round;
 }
 
+/// Suspects with each other, as many pairs as can be: whether they are slow with each other too, as slow hosts are, or
+/// fine, as those behind slow uplinks are.
+PlannedRound round_for_suspects(const Sweep& sweep, const Survey& survey, const Verdict& verdict,
+                                std::int64_t at_once) {
+  PlannedRound round;
+  std::set<std::int32_t> busy;
+  std::vector<const Question*> asked;
+  for (const Question& question : verdict.questions) {
+    if (!question.of_suspects || static_cast<std::int64_t>(round.meetings.size()) >= at_once) continue;
+    if (survey.left_out[place(question.host)] != 0 || survey.left_out[place(question.other)] != 0) continue;
+    if (busy.count(question.host) > 0 || busy.count(question.other) > 0) continue;
+    busy.insert({question.host, question.other});
+    round.meetings.push_back({question.host, question.other});
+    asked.push_back(&question);
+  }
+  if (!asked.empty()) round.why = fmt::format("slow hosts with each other: {}", text_of_questions(sweep, asked));
+  return round;
+}
+
 struct AskedPair {
   const Question* question;
   Pair pair;
@@ -170,7 +190,7 @@ std::vector<AskedPair> pairs_to_ask(const Survey& survey, const Verdict& verdict
   std::vector<AskedPair> pairs;
   std::set<Pair> seen;
   for (const Question& question : verdict.questions) {
-    if (question.other < 0) continue;
+    if (question.other < 0 || question.of_suspects) continue;
     const Pair pair = ordered(question.host, question.other);
     const PairHistory& history = histories.at(pair);
     if (is_exhausted(history) || survey.left_out[place(pair.first)] != 0 || survey.left_out[place(pair.second)] != 0) {
@@ -251,7 +271,9 @@ std::vector<std::uint8_t> suspects_of(const Verdict& verdict, std::size_t hosts)
 PlannedRound round_for_questions(const Sweep& sweep, const Survey& survey, const Verdict& verdict, std::int64_t at_once,
                                  std::int64_t rounds_left) {
   if (rounds_left <= 0) return {};
-  PlannedRound round = round_for_hosts(sweep, survey, verdict, at_once);
+  PlannedRound round = round_for_suspects(sweep, survey, verdict, at_once);
+  if (!round.meetings.empty()) return round;
+  round = round_for_hosts(sweep, survey, verdict, at_once);
   if (!round.meetings.empty()) return round;
   const std::map<Pair, PairHistory> histories = histories_of(sweep, verdict.questions);
   return round_for_pairs(sweep, pairs_to_ask(survey, verdict, histories), at_once, rounds_left);
@@ -260,15 +282,18 @@ PlannedRound round_for_questions(const Sweep& sweep, const Survey& survey, const
 std::int64_t rounds_for_questions(const Verdict& verdict, std::int64_t most) {
   std::int64_t hosts = 0;
   std::int64_t pairs = 0;
+  std::int64_t suspects = 0;
   for (const Question& question : verdict.questions) {
     const std::int64_t readings = std::max(question.readings, 1);
-    if (question.other < 0) {
+    if (question.of_suspects) {
+      suspects = 2;
+    } else if (question.other < 0) {
       hosts = std::max(hosts, readings);
     } else {
       pairs += readings;
     }
   }
-  return std::clamp<std::int64_t>(hosts + pairs, 0, std::max<std::int64_t>(most, 0));
+  return std::clamp<std::int64_t>(suspects + hosts + pairs, 0, std::max<std::int64_t>(most, 0));
 }
 
 std::string text_of_questions(const Sweep& sweep, const std::vector<const Question*>& questions) {

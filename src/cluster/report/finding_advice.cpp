@@ -143,7 +143,8 @@ std::vector<NextCommand> next_commands(const Sweep& sweep, const Finding& findin
       break;
     case Blame::kLeaf:
     case Blame::kLeafPair:
-    case Blame::kRail: add_switch_checks(commands, sweep); break;
+    case Blame::kRail:
+    case Blame::kAll: add_switch_checks(commands, sweep); break;
     case Blame::kDead:
       commands.push_back(
           {fmt::format("ssh {} uptime", host_of(sweep, finding.hosts.at(0))), "whether it answers at all"});

@@ -11,24 +11,31 @@
 
 namespace fabricbench::cluster {
 
-/// As JSON has it: `host`, `nic`, `pair`, `leaf`, `leaf_pair`, `rail`, `transient`, `dead`, `dead_pair`, `undecided`.
+/// As JSON has it: `host`, `nic`, `pair`, `leaf`, `leaf_pair`, `rail`, `all`, `transient`, `dead`, `dead_pair`,
+/// `undecided`.
 [[nodiscard]] std::string_view name(Blame blame);
 /// `both`, `sends`, `receives`.
 [[nodiscard]] std::string_view name(Direction direction);
 /// `clean`, `slow`, `unknown`.
 [[nodiscard]] std::string_view name(Judged judged);
 
+/// Hosts by their places in Sweep::hosts, folded: `node[01-08]`.
+[[nodiscard]] std::string hosts_text(const Sweep& sweep, std::span<const std::int32_t> hosts);
+
 /// A rate of so many bytes per second in GB/s, with three digits or more: `12.10`.
 [[nodiscard]] std::string gb_per_s(double rate);
 
 /// What is to blame, in one sentence: `node07 is slow with everybody, both ways`.
-[[nodiscard]] std::string sentence(const Sweep& sweep, const Finding& finding);
+[[nodiscard]] std::string sentence(const Sweep& sweep, const Verdict& verdict, const Finding& finding);
 
 /// How bad: `6.05 GB/s where 12.10 are expected: 50 % of it`.
 [[nodiscard]] std::string extent(const Finding& finding);
 
 /// On what it rests: `126 readings with 63 partners, 2 of them without a figure`.
 [[nodiscard]] std::string evidence(const Finding& finding);
+
+/// How often chance alone does something: `fewer than 1 of 1,000 sweeps of healthy hosts look like this`.
+[[nodiscard]] std::string chance_in_words(double chance);
 
 /// How sure: `fewer than 1 of 1,000 sweeps of healthy hosts look like this; seen again when measured alone`.
 [[nodiscard]] std::string certainty(const Finding& finding);

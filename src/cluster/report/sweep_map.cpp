@@ -22,25 +22,6 @@ constexpr std::size_t kMostDrawnHosts = 64;
 
 constexpr float kNotTaken = std::numeric_limits<float>::quiet_NaN();
 
-bool on_one_leaf(const Sweep& sweep, const Reading& reading) {
-  if (sweep.leaf_of.empty()) return false;
-  const std::int32_t leaf = sweep.leaf_of[static_cast<std::size_t>(reading.from)];
-  return leaf != Sweep::kNoLeaf && leaf == sweep.leaf_of[static_cast<std::size_t>(reading.to)];
-}
-
-/// The stratum that a reading is comparable in; null where there is none.
-const Stratum* stratum_of(const Sweep& sweep, const Verdict& verdict, const Reading& reading) {
-  const bool same_leaf = on_one_leaf(sweep, reading);
-  const Stratum* other_leaf = nullptr;  // of the same kind and rails: small strata may have been put together
-  for (const Stratum& stratum : verdict.strata) {
-    if (stratum.kind != reading.kind || stratum.both_ways != reading.both_ways || stratum.centre <= 0) continue;
-    if (stratum.from_rail != reading.from_rail || stratum.to_rail != reading.to_rail) continue;
-    if (stratum.same_leaf == same_leaf) return &stratum;
-    other_leaf = &stratum;
-  }
-  return other_leaf;
-}
-
 /// The places of the hosts in the map, by their number in the sweep.
 std::vector<std::size_t> places_of(const Sweep& sweep, std::vector<std::string>& names) {
   names = sweep.hosts;
@@ -57,15 +38,16 @@ using Shares = std::map<std::tuple<std::size_t, std::size_t, std::int16_t, std::
 
 Shares shares_of(const Sweep& sweep, const Verdict& verdict, const std::vector<std::size_t>& places) {
   Shares shares;
-  for (const Reading& reading : sweep.readings) {
+  for (std::size_t i = 0; i < sweep.readings.size(); ++i) {
+    const Reading& reading = sweep.readings[i];
     if (reading.outcome == Outcome::kNotTried) continue;
     const std::size_t from = places[static_cast<std::size_t>(reading.from)];
     const std::size_t to = places[static_cast<std::size_t>(reading.to)];
     double share = 0;
     if (reading.outcome == Outcome::kMeasured) {
-      const Stratum* stratum = stratum_of(sweep, verdict, reading);
-      if (stratum == nullptr) continue;
-      share = static_cast<double>(reading.rate) / stratum->centre;
+      const std::int32_t stratum = verdict.stratum_of.at(i);
+      if (stratum < 0) continue;
+      share = static_cast<double>(reading.rate) / verdict.strata[static_cast<std::size_t>(stratum)].centre;
     }
     shares[{to, from, reading.from_rail, reading.to_rail}].push_back(share);
     if (reading.both_ways) shares[{from, to, reading.to_rail, reading.from_rail}].push_back(share);

@@ -39,6 +39,7 @@ List list_for(Blame blame) {
     case Blame::kLeaf:
     case Blame::kLeafPair:
     case Blame::kRail:
+    case Blame::kAll:
     case Blame::kDeadPair: break;
   }
   return &HostLists::fine;
@@ -60,7 +61,17 @@ constexpr std::array<Phrase, 5> kPhrases = {
      {Blame::kPair, "path", "is slow", "are slow"},
      {Blame::kDeadPair, "path", "carries nothing", "carry nothing"}}};
 
+/// What a phrase is about; leaves that the readings showed are groups.
+std::string_view thing_of(const Verdict& verdict, const Phrase& phrase) {
+  const bool found = !verdict.groupings.empty() && !verdict.groupings.front().is_given;
+  if (found && phrase.blame == Blame::kLeaf) return "group of hosts";
+  if (found && phrase.blame == Blame::kLeafPair) return "path between groups";
+  return phrase.thing;
+}
+
 std::string plural_of(std::string_view thing) {
+  if (thing == "group of hosts") return "groups of hosts";
+  if (thing == "path between groups") return "paths between groups";
   if (thing == "leaf") return "leaves";
   if (thing == "path between leaves") return "paths between leaves";
   return fmt::format("{}s", thing);
@@ -103,6 +114,9 @@ HostLists host_lists(const Sweep& sweep, const Verdict& verdict) {
   for (const Finding& finding : verdict.findings) {
     for (const std::int32_t host : finding.hosts) put(host, list_for(finding.blame));
   }
+  if (verdict.kinds && !verdict.kinds->both_suffice) {
+    for (const std::int32_t host : verdict.kinds->slow) put(host, &HostLists::suspect);
+  }
   for (const Question& question : verdict.questions) {
     std::size_t& place = places[static_cast<std::size_t>(question.host)];
     if (question.other < 0 && place == place_of(&HostLists::fine)) place = place_of(&HostLists::suspect);
@@ -140,11 +154,13 @@ std::vector<std::pair<std::int32_t, std::int32_t>> suspect_paths(const Verdict& 
 std::string headline(const Sweep& sweep, const Verdict& verdict) {
   const HostLists lists = host_lists(sweep, verdict);
   std::vector<std::string> parts;
+  if (verdict.kinds && !verdict.kinds->both_suffice) parts.emplace_back("There are two kinds of hosts");
+  if (things_blamed(verdict, Blame::kAll) > 0) parts.emplace_back("everything is slower than expected");
   add(parts, lists.slow.size(), "host", "is slow", "are slow");
   add(parts, lists.dead.size(), "host", "is dead", "are dead");
   add(parts, lists.unsteady.size(), "host", "is slow now and then", "are slow now and then");
   for (const Phrase& phrase : kPhrases) {
-    add(parts, things_blamed(verdict, phrase.blame), phrase.thing, phrase.one, phrase.several);
+    add(parts, things_blamed(verdict, phrase.blame), thing_of(verdict, phrase), phrase.one, phrase.several);
   }
   add(parts, lists.suspect.size(), "host", "is suspect", "are suspect");
   add(parts, suspect_paths(verdict).size(), "path", "is suspect", "are suspect");

@@ -21,6 +21,8 @@ namespace {
 constexpr std::size_t kMostFindings = 20;
 constexpr std::size_t kMostQuestions = 8;
 constexpr std::size_t kMostStrata = 24;
+/// Below it, what lies between leaves is worth a line.
+constexpr double kWorthSaying = 0.95;
 constexpr std::string_view kLabelFormat = "    {:<10}  {}\n";
 
 constexpr std::string_view kBad = "\x1b[1;31m";
@@ -38,14 +40,15 @@ std::string_view colour_of(const Verdict& verdict) {
 }
 
 /// A word that the eye finds, before the sentence.
-std::string_view tag(const Finding& finding) {
+std::string_view tag(const Verdict& verdict, const Finding& finding) {
   switch (finding.blame) {
     case Blame::kHost: return "SLOW HOST";
     case Blame::kNic: return "SLOW NIC";
     case Blame::kPair: return "SLOW PATH";
-    case Blame::kLeaf: return "SLOW LEAF";
+    case Blame::kLeaf: return verdict.groupings.at(0).is_given ? "SLOW LEAF" : "SLOW GROUP";
     case Blame::kLeafPair: return "SLOW SPINE";
     case Blame::kRail: return "SLOW RAIL";
+    case Blame::kAll: return "ALL SLOW";
     case Blame::kTransient: return "UNSTEADY";
     case Blame::kDead: return "DEAD HOST";
     case Blame::kDeadPair: return "DEAD PATH";
@@ -69,8 +72,8 @@ std::string commands_text(const std::vector<NextCommand>& commands) {
 std::string finding_text(const Sweep& sweep, const Verdict& verdict, const Finding& finding, const HostLists& lists,
                          const VerdictStyle& style) {
   const std::string_view colour = finding.blame == Blame::kUndecided ? kDoubtful : kBad;
-  std::string text =
-      fmt::format("\n{}  {}\n", painted(fmt::format("{:<11}", tag(finding)), colour, style), sentence(sweep, finding));
+  std::string text = fmt::format("\n{}  {}\n", painted(fmt::format("{:<11}", tag(verdict, finding)), colour, style),
+                                 sentence(sweep, verdict, finding));
   text += line("how bad", extent(finding));
   if (!finding.reason.empty()) text += line("reason", finding.reason);
   text += line("rests on", evidence(finding));
@@ -96,20 +99,27 @@ std::string pair_line(const Sweep& sweep, const Finding& finding, std::string_vi
                      sweep.hosts[static_cast<std::size_t>(finding.hosts.at(1))]);
 }
 
-const std::string& leaf_for(const Sweep& sweep, std::int32_t leaf) {
-  return sweep.leaves.at(static_cast<std::size_t>(leaf));
+const std::string& group_for(const Verdict& verdict, std::int32_t group) {
+  return verdict.groupings.at(0).groups.at(static_cast<std::size_t>(group)).name;
 }
 
 /// Of what is no host.
-std::string path_line(const Sweep& sweep, const Finding& finding) {
+std::string path_line(const Sweep& sweep, const Verdict& verdict, const Finding& finding) {
+  const bool found = !verdict.groupings.empty() && !verdict.groupings.front().is_given;
+  if (finding.blame == Blame::kLeaf && found) {
+    const Grouping& finest = verdict.groupings.front();
+    return fmt::format("Slow group: {}\n",
+                       hosts_text(sweep, finest.groups.at(static_cast<std::size_t>(finding.leaf)).hosts));
+  }
   switch (finding.blame) {
     case Blame::kPair: return pair_line(sweep, finding, "Slow path");
     case Blame::kDeadPair: return pair_line(sweep, finding, "Dead path");
-    case Blame::kLeaf: return fmt::format("Slow leaf: {}\n", leaf_for(sweep, finding.leaf));
+    case Blame::kLeaf: return fmt::format("Slow leaf: {}\n", group_for(verdict, finding.leaf));
     case Blame::kLeafPair:
-      return fmt::format("Slow path of leaves: {} {}\n", leaf_for(sweep, finding.leaf),
-                         leaf_for(sweep, finding.other_leaf));
+      return fmt::format("Slow path of leaves: {} {}\n", group_for(verdict, finding.leaf),
+                         group_for(verdict, finding.other_leaf));
     case Blame::kRail: return fmt::format("Slow rail: {}\n", sweep.rails.at(static_cast<std::size_t>(finding.rail)));
+    case Blame::kAll: return "Slow: everything\n";
     case Blame::kHost:
     case Blame::kNic:
     case Blame::kTransient:
@@ -126,7 +136,7 @@ std::string blamed_lines(const Sweep& sweep, const Verdict& verdict) {
   for (const auto& [title, hosts] : titled(lists)) text += fmt::format("{}: {}\n", title, fold_hosts(*hosts));
   std::set<std::string> said;  // a path may be slow on several rails
   for (const Finding& finding : verdict.findings) {
-    const std::string path = path_line(sweep, finding);
+    const std::string path = path_line(sweep, verdict, finding);
     if (said.insert(path).second) text += path;
   }
   return text;
@@ -135,24 +145,34 @@ std::string blamed_lines(const Sweep& sweep, const Verdict& verdict) {
 /// The columns of what was measured that have something to say.
 struct Columns {
   bool rails = false;
-  bool leaves = false;
+  bool groups = false;
+  bool kinds = false;
   bool both_ways = false;
 };
 
 Columns columns_of(const Sweep& sweep, const Verdict& verdict) {
-  Columns columns = {sweep.rails.size() > 1, !sweep.leaf_of.empty(), false};
+  Columns columns = {sweep.rails.size() > 1, !verdict.groupings.empty(), verdict.kinds.has_value(), false};
   for (const Stratum& stratum : verdict.strata) columns.both_ways |= stratum.both_ways;
   return columns;
 }
 
-std::string where_text(const Sweep& sweep, const Stratum& stratum, const Columns& columns) {
+/// `within a leaf`, `between leaves`; of more levels, `between groups, 2 levels apart`.
+std::string distance_text(const Verdict& verdict, const Stratum& stratum) {
+  const bool given = verdict.groupings.front().is_given;
+  if (stratum.distance == 0) return given ? "within a leaf" : "within a group";
+  const std::string text = given ? "between leaves" : "between groups";
+  return verdict.groupings.size() < 2 ? text : fmt::format("{}, {} apart", text, counted(stratum.distance, "level"));
+}
+
+std::string where_text(const Sweep& sweep, const Verdict& verdict, const Stratum& stratum, const Columns& columns) {
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
   if (columns.rails) {
     add(fmt::format("rail {} to {}", sweep.rails[static_cast<std::size_t>(stratum.from_rail)],
                     sweep.rails[static_cast<std::size_t>(stratum.to_rail)]));
   }
-  if (columns.leaves) add(stratum.same_leaf ? "within a leaf" : "between leaves");
+  if (columns.groups) add(distance_text(verdict, stratum));
+  if (columns.kinds) add(stratum.slow_kind ? "with a slower host" : "of faster hosts");
   if (columns.both_ways) add(stratum.both_ways ? "both directions together" : "one direction");
   return text;
 }
@@ -165,7 +185,7 @@ std::string strata_text(const Sweep& sweep, const Verdict& verdict) {
   std::size_t width = 0;
   for (std::size_t i = 0; i < shown; ++i) {
     const Stratum& stratum = verdict.strata[i];
-    const std::string where = where_text(sweep, stratum, columns);
+    const std::string where = where_text(sweep, verdict, stratum, columns);
     names.push_back(sweep.kinds[static_cast<std::size_t>(stratum.kind)] + (where.empty() ? "" : ", ") + where);
     width = std::max(width, names.back().size());
   }
@@ -177,6 +197,50 @@ std::string strata_text(const Sweep& sweep, const Verdict& verdict) {
   }
   const std::size_t more = verdict.strata.size() - shown;
   return more > 0 ? text + fmt::format("    and {} more; --json has all\n", more) : text;
+}
+
+constexpr std::size_t kMostGroups = 12;
+
+std::string groups_text(const Sweep& sweep, const Grouping& grouping, std::string_view title) {
+  std::string text =
+      fmt::format("\n{}: {}, and between them {:.0f} % of the rate within", title,
+                  counted(static_cast<std::int64_t>(grouping.groups.size()), "group"), 100 * grouping.across);
+  text += fmt::format("; {}\n", chance_in_words(grouping.false_alarm));
+  const std::size_t shown = std::min(grouping.groups.size(), kMostGroups);
+  for (std::size_t i = 0; i < shown; ++i) {
+    text += fmt::format("    {}: {}\n", grouping.groups[i].name, hosts_text(sweep, grouping.groups[i].hosts));
+  }
+  const std::size_t more = grouping.groups.size() - shown;
+  return more > 0 ? text + fmt::format("    and {} more; --json has all\n", more) : text;
+}
+
+/// What a locality gave needs no list; only what lies between its leaves is news.
+std::string given_text(const Grouping& grouping) {
+  if (grouping.across > kWorthSaying) return "";
+  return fmt::format("\nBetween leaves a pair reaches {:.0f} % of the rate within one.\n", 100 * grouping.across);
+}
+
+std::string structure_text(const Sweep& sweep, const Verdict& verdict) {
+  std::string text;
+  for (const Grouping& grouping : verdict.groupings) {
+    text += grouping.is_given ? given_text(grouping)
+                              : groups_text(sweep, grouping, "Groups of hosts that the readings show");
+  }
+  if (verdict.contradiction) {
+    text += groups_text(sweep, *verdict.contradiction, "The readings contradict --locality; they show other groups");
+  }
+  if (verdict.groups_are_open) {
+    text +=
+        "\nSome pairs are much faster than the others, but too few pairs were measured to say which hosts are near "
+        "each other; measure more rounds, or name the leaf or rack of each host by --locality.\n";
+  }
+  if (!verdict.kinds) return text;
+  const Kinds& kinds = *verdict.kinds;
+  text += fmt::format("\nTwo kinds of hosts: {} ({}) at {} GB/s, {} ({}) at {} GB/s. ", hosts_text(sweep, kinds.fast),
+                      kinds.fast.size(), gb_per_s(kinds.fast_rate), hosts_text(sweep, kinds.slow), kinds.slow.size(),
+                      gb_per_s(kinds.slow_rate));
+  return text + (kinds.both_suffice ? "Both reach what was expected.\n"
+                                    : "Which of them is as it should be is yours to say, or give --expect RATE.\n");
 }
 
 std::string disturbance_text(const Verdict& verdict) {
@@ -242,6 +306,7 @@ std::string verdict_text(const Sweep& sweep, const Verdict& verdict, const Verdi
                          const VerdictStyle& style) {
   std::string text = painted(headline(sweep, verdict) + ".", colour_of(verdict), style) + "\n";
   text += findings_text(sweep, verdict, style);
+  text += structure_text(sweep, verdict);
   text += "\n" + blamed_lines(sweep, verdict);
   text += measured_text(sweep, verdict, settings) + notes_text(verdict) + questions_text(sweep, verdict);
   if (style.map) text += "\n" + sweep_map(sweep, verdict, style.colour);

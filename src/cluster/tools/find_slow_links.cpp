@@ -30,6 +30,7 @@ struct Asked {
   std::string json;
   std::string tolerance = "5%";
   std::string false_alarm = "1%";
+  double expected_gb_per_s = 0;
   bool quiet = false;
   bool map = false;
 };
@@ -43,6 +44,11 @@ void declare(CLI::App& app, Asked& asked) {
       ->option_text("FILE");
   app.add_option("--tolerance", asked.tolerance, "what is slower by less than this share is not slow [5%]")
       ->option_text("SHARE");
+  app.add_option(
+         "--expect", asked.expected_gb_per_s,
+         "what a direction of a pair of near hosts has to reach, such as 24; else hosts are held against each other")
+      ->option_text("GB/s")
+      ->check(CLI::Range(1e-6, 1e6));
   app.add_option("--false-alarm", asked.false_alarm,
                  "chance, at most, that a sweep of healthy hosts ends with anything blamed [1%]")
       ->option_text("SHARE");
@@ -96,6 +102,7 @@ ExitStatus find_slow_links(int argc, char** argv) {
   if (asked.files.empty()) throw UsageError("no file of records is named; --help says which may be");
   VerdictSettings settings;
   settings.tolerance = parse_share(asked.tolerance, "--tolerance");
+  settings.expected = asked.expected_gb_per_s * 1e9;
   settings.false_alarm = parse_share(asked.false_alarm, "--false-alarm");
 
   const Records records = read_all(asked);

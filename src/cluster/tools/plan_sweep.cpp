@@ -56,7 +56,7 @@ bool read_options(int argc, char** argv, PlanOptions& options) {
       ->allow_extra_args(false);
   app.add_option("--locality", options.locality, "lines HOST LEAF: each host's leaf switch or rack")
       ->option_text("FILE");
-  auto* rounds = app.add_option("--rounds", options.rounds, "rounds for all hosts; with --find at most so many [12]")
+  auto* rounds = app.add_option("--rounds", options.rounds, "rounds for all hosts; with --find at most so many [24]")
                      ->option_text("K")
                      ->check(CLI::Range(1, 1 << 20));
   app.add_flag("--all-pairs", options.all_pairs, "every pair of hosts; the default without --find")->excludes(rounds);

@@ -28,6 +28,10 @@ Json hosts_json(const Sweep& sweep, const std::vector<std::int32_t>& hosts) {
   return names;
 }
 
+Json group_name(const Verdict& verdict, std::int32_t group) {
+  return group < 0 ? Json(nullptr) : Json(verdict.groupings.at(0).groups.at(static_cast<std::size_t>(group)).name);
+}
+
 Json list_json(const std::vector<std::string>& hosts) { return {{"folded", fold_hosts(hosts)}, {"hosts", hosts}}; }
 
 Json lists_json(const HostLists& lists) {
@@ -52,15 +56,19 @@ Json finding_json(const Sweep& sweep, const Verdict& verdict, const Finding& fin
           {"direction", name(finding.direction)},
           {"hosts", hosts_json(sweep, finding.hosts)},
           {"rail", named(sweep.rails, finding.rail)},
-          {"leaf", named(sweep.leaves, finding.leaf)},
-          {"other_leaf", named(sweep.leaves, finding.other_leaf)},
-          {"text", sentence(sweep, finding)},
+          {"leaf", group_name(verdict, finding.leaf)},
+          {"other_leaf", group_name(verdict, finding.other_leaf)},
+          {"text", sentence(sweep, verdict, finding)},
           {"percent_of_expected", measured ? Json(100 * finding.ratio) : Json(nullptr)},
           {"bandwidth_gb_per_s", rate_json(finding.rate)},
           {"expected_gb_per_s", rate_json(finding.expected)},
           {"readings", finding.readings},
           {"failed_readings", finding.failed},
+          {"slow_meetings", finding.blame == Blame::kTransient ? Json(finding.slow) : Json(nullptr)},
+          {"slow_rounds", finding.blame == Blame::kTransient ? Json(finding.slow_rounds) : Json(nullptr)},
           {"partners", finding.partners},
+          {"slow_partners",
+           finding.blame == Blame::kHost || finding.blame == Blame::kNic ? Json(finding.slow_partners) : Json(nullptr)},
           {"false_alarm_probability", finding.false_alarm},
           {"confirmed", finding.confirmed},
           {"reason", finding.reason.empty() ? Json(nullptr) : Json(finding.reason)},
@@ -76,15 +84,44 @@ Json question_json(const Sweep& sweep, const Question& question) {
           {"why", question.why}};
 }
 
-Json stratum_json(const Sweep& sweep, const Stratum& stratum) {
+Json stratum_json(const Sweep& sweep, const Verdict& verdict, const Stratum& stratum) {
   return {{"measured", named(sweep.kinds, stratum.kind)},
           {"from_rail", named(sweep.rails, stratum.from_rail)},
           {"to_rail", named(sweep.rails, stratum.to_rail)},
           {"both_ways", stratum.both_ways},
-          {"same_leaf", sweep.leaf_of.empty() ? Json(nullptr) : Json(stratum.same_leaf)},
+          {"same_leaf", verdict.groupings.empty() ? Json(nullptr) : Json(stratum.distance == 0)},
+          {"distance", verdict.groupings.empty() ? Json(nullptr) : Json(stratum.distance)},
+          {"slower_kind", verdict.kinds ? Json(stratum.slow_kind) : Json(nullptr)},
           {"readings", stratum.readings},
           {"centre_gb_per_s", rate_json(stratum.centre)},
           {"scale_percent", 100 * stratum.scale}};
+}
+
+Json group_json(const Sweep& sweep, const std::string& name, const std::vector<std::int32_t>& hosts) {
+  std::vector<std::string> names;
+  names.reserve(hosts.size());
+  for (const std::int32_t host : hosts) names.push_back(sweep.hosts.at(static_cast<std::size_t>(host)));
+  Json json = list_json(names);
+  json["name"] = name;
+  return json;
+}
+
+Json grouping_json(const Sweep& sweep, const Grouping& grouping) {
+  Json groups = Json::array();
+  for (const Group& group : grouping.groups) groups.push_back(group_json(sweep, group.name, group.hosts));
+  return {{"given", grouping.is_given},
+          {"across_percent_of_within", 100 * grouping.across},
+          {"false_alarm_probability", grouping.false_alarm},
+          {"groups", std::move(groups)}};
+}
+
+Json kinds_json(const Sweep& sweep, const Verdict& verdict) {
+  if (!verdict.kinds) return nullptr;
+  Json fast = group_json(sweep, "faster", verdict.kinds->fast);
+  fast["bandwidth_gb_per_s"] = rate_json(verdict.kinds->fast_rate);
+  Json slow = group_json(sweep, "slower", verdict.kinds->slow);
+  slow["bandwidth_gb_per_s"] = rate_json(verdict.kinds->slow_rate);
+  return {std::move(fast), std::move(slow)};
 }
 
 }  // namespace
@@ -97,7 +134,9 @@ Json verdict_json(const Sweep& sweep, const Verdict& verdict, const VerdictSetti
   Json questions = Json::array();
   for (const Question& question : verdict.questions) questions.push_back(question_json(sweep, question));
   Json strata = Json::array();
-  for (const Stratum& stratum : verdict.strata) strata.push_back(stratum_json(sweep, stratum));
+  for (const Stratum& stratum : verdict.strata) strata.push_back(stratum_json(sweep, verdict, stratum));
+  Json groupings = Json::array();
+  for (const Grouping& grouping : verdict.groupings) groupings.push_back(grouping_json(sweep, grouping));
   return {{"kind", "slow_links"},
           {"schema_version", 1},
           {"fabricbench_version", kVersion},
@@ -115,6 +154,11 @@ Json verdict_json(const Sweep& sweep, const Verdict& verdict, const VerdictSetti
           {"findings", std::move(findings)},
           {"questions", std::move(questions)},
           {"strata", std::move(strata)},
+          {"groupings", std::move(groupings)},
+          {"locality_contradicted_by",
+           verdict.contradiction ? grouping_json(sweep, *verdict.contradiction) : Json(nullptr)},
+          {"groups_are_open", verdict.groups_are_open},
+          {"kinds", kinds_json(sweep, verdict)},
           {"notes", verdict.notes},
           {"notices", std::vector<std::string>(notices.begin(), notices.end())}};
 }

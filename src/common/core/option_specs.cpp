@@ -321,7 +321,7 @@ std::vector<OptionSpec> sweep_options() {
                       "what is paired: host (the first rank of each), rank or gpu; auto: hosts, or ranks of one host",
                       choice(&Options::level, "level", kLevels))),
       for_sweeps(spec(kMeasuring, "--rounds", "N",
-                      "the first N rounds only; 0: all. With --find, at most N for everybody, without it 12",
+                      "the first N rounds only; 0: all. With --find, at most N for everybody, without it 24",
                       integer(&Options::rounds, "--rounds", 0))),
       for_sweeps(
           spec(kMeasuring, "--find", "",

@@ -49,7 +49,7 @@ std::int64_t OneDirection::rounds(const Options& options, int ranks) const {
   if (!options.find) return cluster::Schedule(plan_of(options, ranks, 0)).rounds();
   const cluster::SweepPlan plan = sweep_plan_of(options, ranks, 0);
   cluster::SchedulePlan schedule = plan.schedule;
-  schedule.rounds = plan.most_rounds;
+  schedule.rounds = std::max(plan.most_rounds, plan.most_rounds_for_groups);
   return cluster::Schedule(schedule).rounds();
 }
 

@@ -20,7 +20,8 @@ std::vector<std::string> names_of(const std::vector<std::int32_t>& hosts, const 
   return names;
 }
 
-SweepFinding reported_finding(const cluster::Finding& finding, const cluster::Sweep& sweep) {
+SweepFinding reported_finding(const cluster::Finding& finding, const cluster::Verdict& verdict,
+                              const cluster::Sweep& sweep) {
   SweepFinding reported;
   reported.blame = cluster::name(finding.blame);
   reported.direction = cluster::name(finding.direction);
@@ -31,7 +32,7 @@ SweepFinding reported_finding(const cluster::Finding& finding, const cluster::Sw
   reported.readings = finding.readings;
   reported.failed = finding.failed;
   reported.partners = finding.partners;
-  reported.text = fmt::format("{}; {}; {}", cluster::sentence(sweep, finding), cluster::extent(finding),
+  reported.text = fmt::format("{}; {}; {}", cluster::sentence(sweep, verdict, finding), cluster::extent(finding),
                               cluster::evidence(finding));
   return reported;
 }
@@ -42,7 +43,8 @@ SweepVerdict reported(const cluster::Verdict& verdict, const cluster::Sweep& swe
   SweepVerdict report;
   report.judged = cluster::name(verdict.judged);
   report.why_over = why_over;
-  for (const cluster::Finding& finding : verdict.findings) report.findings.push_back(reported_finding(finding, sweep));
+  for (const cluster::Finding& finding : verdict.findings)
+    report.findings.push_back(reported_finding(finding, verdict, sweep));
   for (const cluster::Question& question : verdict.questions) {
     std::vector<std::int32_t> hosts{question.host};
     if (question.other >= 0) hosts.push_back(question.other);

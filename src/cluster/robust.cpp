@@ -1,4 +1,4 @@
-#include "cluster/attribution/robust.h"
+#include "cluster/robust.h"
 
 namespace fabricbench::cluster {
 

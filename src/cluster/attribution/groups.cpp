@@ -1,0 +1,155 @@
+#include "cluster/attribution/groups.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "cluster/robust.h"
+
+namespace fabricbench::cluster {
+namespace {
+
+/// Of two groups, the larger one has at least so many times the hosts of the smaller one, and between them there is at
+/// most this share of the rate within, that uplinks are blamed.
+constexpr std::size_t kMuchSmaller = 3;
+constexpr double kMuchSlower = 0.7;
+/// Unplaced hosts up to this share of all are asked about one by one.
+constexpr std::int64_t kFewUnplaced = 4;
+
+Grouping grouping_of(const Sweep& sweep, const Nearness& level) {
+  Grouping grouping;
+  grouping.groups.resize(static_cast<std::size_t>(level.parts));
+  for (std::size_t host = 0; host < level.part_of.size(); ++host) {
+    if (level.part_of[host] < 0) continue;
+    grouping.groups[static_cast<std::size_t>(level.part_of[host])].hosts.push_back(static_cast<std::int32_t>(host));
+  }
+  for (std::size_t i = 0; i < grouping.groups.size(); ++i) {
+    grouping.groups[i].name = level.is_given ? sweep.leaves[i] : fmt::format("group {}", i + 1);
+  }
+  grouping.across = level.across;
+  grouping.is_given = level.is_given;
+  grouping.false_alarm = level.is_given ? 0 : std::exp(-level.gain);
+  return grouping;
+}
+
+/// The median rates of pairs of the fast kind, and of all others.
+Kinds kinds_of(const Model& model) {
+  const std::vector<char>& slow = model.structure.is_slow_kind;
+  Kinds kinds;
+  std::vector<char> taken(slow.size(), 0);
+  std::vector<float> fast_rates;
+  std::vector<float> slow_rates;
+  for (const Point& point : model.points) {
+    const Reading& reading = model.reading_of(point);
+    taken[static_cast<std::size_t>(reading.from)] = taken[static_cast<std::size_t>(reading.to)] = 1;
+    const bool is_slow =
+        slow[static_cast<std::size_t>(reading.from)] != 0 || slow[static_cast<std::size_t>(reading.to)] != 0;
+    (is_slow ? slow_rates : fast_rates).push_back(reading.rate);
+  }
+  for (std::size_t host = 0; host < slow.size(); ++host) {
+    if (taken[host] != 0) (slow[host] != 0 ? kinds.slow : kinds.fast).push_back(static_cast<std::int32_t>(host));
+  }
+  if (!fast_rates.empty()) kinds.fast_rate = median_of(fast_rates);
+  if (!slow_rates.empty()) kinds.slow_rate = median_of(slow_rates);
+  kinds.both_suffice = model.settings.expected > 0;  // or they would be slow hosts
+  return kinds;
+}
+
+void ask_about_unplaced(const Model& model, Verdict& verdict) {
+  const std::vector<char>& unplaced = model.structure.is_unplaced;
+  const auto number = std::count(unplaced.begin(), unplaced.end(), 1);
+  if (number == 0) return;
+  const bool few = kFewUnplaced * number <= static_cast<std::int64_t>(unplaced.size());
+  if (!few || !model.structure.levels.empty()) {
+    verdict.groups_are_open = true;
+    return;
+  }
+  for (std::size_t host = 0; host < unplaced.size(); ++host) {
+    if (unplaced[host] == 0) continue;
+    verdict.questions.push_back({static_cast<std::int32_t>(host), -1, 0, 2, "slow with all that it met so far"});
+  }
+}
+
+/// The median rate from one group to the other, and of how many readings.
+struct Way {
+  double rate = 0;
+  std::int64_t readings = 0;
+};
+
+Way way_between(const Model& model, const Nearness& level, std::int32_t from, std::int32_t to) {
+  std::vector<float> rates;
+  for (const Point& point : model.points) {
+    const Reading& reading = model.reading_of(point);
+    const std::int32_t first = level.part_of[static_cast<std::size_t>(reading.from)];
+    const std::int32_t second = level.part_of[static_cast<std::size_t>(reading.to)];
+    const bool wanted = (first == from && second == to) || (reading.both_ways && first == to && second == from);
+    if (wanted) rates.push_back(reading.rate);
+  }
+  const auto readings = static_cast<std::int64_t>(rates.size());
+  return {rates.empty() ? 0 : static_cast<double>(median_of(rates)), readings};
+}
+
+}  // namespace
+
+void report_groups(const Model& model, Verdict& verdict) {
+  const Structure& structure = model.structure;
+  for (const Nearness& level : structure.levels) verdict.groupings.push_back(grouping_of(*model.sweep, level));
+  if (!structure.is_slow_kind.empty()) verdict.kinds = kinds_of(model);
+  if (!structure.is_complete) verdict.groups_are_open = true;
+  ask_about_unplaced(model, verdict);
+  if (structure.contradiction.parts > 0) {
+    Grouping found = grouping_of(*model.sweep, structure.contradiction);
+    verdict.contradiction = std::move(found);
+  }
+}
+
+void report_small_group(const Model& model, Verdict& verdict) {
+  const std::vector<Nearness>& levels = model.structure.levels;
+  if (levels.size() != 1 || levels.front().is_given || levels.front().parts != 2) return;
+  if (levels.front().across > kMuchSlower || verdict.groups_are_open) return;
+  const std::vector<Group>& groups = verdict.groupings.front().groups;
+  const std::int32_t small = groups[0].hosts.size() < groups[1].hosts.size() ? 0 : 1;
+  const std::size_t hosts = groups[static_cast<std::size_t>(small)].hosts.size();
+  if (groups[static_cast<std::size_t>(1 - small)].hosts.size() < kMuchSmaller * hosts) return;
+  const Way within = way_between(model, levels.front(), 1 - small, 1 - small);
+  const Way out = way_between(model, levels.front(), small, 1 - small);
+  const Way in = way_between(model, levels.front(), 1 - small, small);
+  if (within.rate <= 0) return;
+  const bool sends = out.readings > 0 && out.rate < kMuchSlower * within.rate;
+  const bool receives = in.readings > 0 && in.rate < kMuchSlower * within.rate;
+  if (!sends || !receives) return;  // a way that is slow one way only is no second hall, and blamed as others are
+  Finding finding;
+  finding.blame = Blame::kLeaf;
+  finding.leaf = small;
+  finding.rate = std::min(out.rate, in.rate);
+  finding.expected = within.rate;
+  finding.ratio = finding.rate / finding.expected;
+  finding.readings = out.readings + in.readings;
+  finding.partners = static_cast<std::int64_t>(groups[static_cast<std::size_t>(1 - small)].hosts.size());
+  finding.false_alarm = verdict.groupings.front().false_alarm;
+  verdict.findings.push_back(finding);
+}
+
+void report_all(const VerdictSettings& settings, Verdict& verdict) {
+  const Stratum* best = nullptr;
+  const auto rate_of = [](const Stratum& stratum) { return stratum.both_ways ? stratum.centre / 2 : stratum.centre; };
+  for (const Stratum& stratum : verdict.strata) {
+    if (best == nullptr || rate_of(stratum) > rate_of(*best)) best = &stratum;
+  }
+  if (best == nullptr || rate_of(*best) >= settings.expected * (1 - settings.tolerance)) return;
+  Finding finding;
+  finding.blame = Blame::kAll;
+  finding.rate = rate_of(*best);
+  finding.expected = settings.expected;
+  finding.ratio = finding.rate / finding.expected;
+  finding.readings = best->readings;
+  finding.false_alarm = 0;
+  verdict.findings.push_back(finding);
+}
+
+}  // namespace fabricbench::cluster

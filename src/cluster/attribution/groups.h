@@ -1,0 +1,20 @@
+// From the structure of a sweep to what is said of groups and kinds of hosts.
+#pragma once
+
+#include "cluster/attribution/model.h"
+#include "cluster/verdict.h"
+
+namespace fabricbench::cluster {
+
+/// Sets the verdict's groupings and kinds, whether groups are open, and notes on them.
+void report_groups(const Model& model, Verdict& verdict);
+
+/// Where there are two groups and nothing else, no third one tells whether the one's uplinks are slow or the two stand
+/// apart: blames the smaller one where it is so much smaller and the way to it so slow that two halls would hardly look
+/// like this.
+void report_small_group(const Model& model, Verdict& verdict);
+
+/// Adds a finding where not even the fastest pairs reach what was expected; with the strata of the verdict.
+void report_all(const VerdictSettings& settings, Verdict& verdict);
+
+}  // namespace fabricbench::cluster

@@ -1,0 +1,137 @@
+#include "cluster/attribution/steadiness.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "cluster/attribution/tests_made.h"
+#include "cluster/robust.h"
+
+namespace fabricbench::cluster {
+namespace {
+
+/// Fast is what is above half of what is missing, and so many scales above the cap.
+constexpr double kFastScales = 3.5;
+constexpr std::int64_t kFewFast = 2;
+constexpr double kShareInDoubt = 0.12;
+constexpr std::int32_t kEnoughMixed = 2;
+constexpr std::int32_t kEnoughRepeated = 6;
+
+bool is_fast(const Model& model, const UnitEffect& found, const Point& point) {
+  const double missing = model.missing(found.effect, point);
+  return missing < model.slow && point.residual > std::max(missing / 2, missing + kFastScales * model.scale_of(point));
+}
+
+/// One of each list in turn.
+std::vector<std::int32_t> in_turn(const std::vector<std::int32_t>& first, const std::vector<std::int32_t>& second) {
+  std::vector<std::int32_t> all;
+  for (std::size_t i = 0; i < std::max(first.size(), second.size()); ++i) {
+    if (i < first.size()) all.push_back(first[i]);
+    if (i < second.size()) all.push_back(second[i]);
+  }
+  return all;
+}
+
+using PartnerAndRound = std::pair<std::int32_t, std::int32_t>;
+
+/// The meetings of hosts' blamed effects, and how many of them were slow.
+FlappingHost account_of(const Model& model, std::int32_t host, const std::vector<UnitEffect>& blamed) {
+  std::map<PartnerAndRound, bool> meetings;
+  std::set<std::int32_t> partners;
+  std::vector<float> residuals;
+  std::vector<float> rates;
+  FlappingHost account;
+  account.host = host;
+  account.sure = true;
+  account.false_alarm = 1;
+  for (const UnitEffect& found : blamed) {
+    if (model.ids.host(found.effect) != host) continue;
+    account.false_alarm = std::min(account.false_alarm, found.false_alarm);
+    account.rail = static_cast<std::int16_t>(model.ids.rail(found.effect));
+    for (const Entry entry : model.entries_of(found.effect)) {
+      const Point& point = model.point_of(entry);
+      const Reading& reading = model.reading_of(point);
+      const bool slow = model.missing(found.effect, point) < model.slow && !is_fast(model, found, point);
+      bool& known = meetings[{model.ids.host(entry.other), reading.round}];
+      known = known || slow;
+      if (!slow) continue;
+      partners.insert(model.ids.host(entry.other));
+      residuals.push_back(point.residual);
+      rates.push_back(reading.rate);
+      account.rounds.push_back(reading.round);
+    }
+  }
+  account.meetings = static_cast<std::int64_t>(meetings.size());
+  account.slow = std::count_if(meetings.begin(), meetings.end(), [](const auto& meeting) { return meeting.second; });
+  account.partners = static_cast<std::int64_t>(partners.size());
+  if (!residuals.empty()) account.median = median_of(residuals);
+  if (!rates.empty()) account.rate = median_of(rates);
+  std::sort(account.rounds.begin(), account.rounds.end());
+  account.rounds.erase(std::unique(account.rounds.begin(), account.rounds.end()), account.rounds.end());
+  return account;
+}
+
+}  // namespace
+
+bool Steadiness::is_in_doubt() const {
+  return fast >= kFewFast && static_cast<double>(fast) > kShareInDoubt * static_cast<double>(readings);
+}
+
+bool Steadiness::comes_and_goes() const { return is_in_doubt() && mixed >= kEnoughMixed; }
+
+bool Steadiness::lasts() const { return !is_in_doubt() || (mixed < kEnoughMixed && repeated >= kEnoughRepeated); }
+
+Steadiness steadiness_of(const Model& model, const UnitEffect& found) {
+  Steadiness steadiness;
+  std::vector<std::int32_t> fast_hosts;
+  std::vector<std::int32_t> slow_hosts;
+  for_each_partner(model, found.effect, [&](std::span<const Entry> group) {
+    std::set<std::int32_t> rounds;
+    bool any_fast = false;
+    bool any_slow = false;
+    for (const Entry entry : group) {
+      const Point& point = model.point_of(entry);
+      if (model.missing(found.effect, point) >= model.slow) continue;  // the cap would not show
+      const bool fast = is_fast(model, found, point);
+      any_fast = any_fast || fast;
+      any_slow = any_slow || !fast;
+      ++steadiness.readings;
+      steadiness.fast += fast ? 1 : 0;
+      rounds.insert(model.reading_of(point).round);
+    }
+    const std::int32_t host = model.ids.host(group.front().other);
+    if (rounds.size() > 1) {
+      ++steadiness.repeated;
+      steadiness.mixed += any_fast && any_slow ? 1 : 0;
+    } else if (rounds.size() == 1) {
+      (any_fast ? fast_hosts : slow_hosts).push_back(host);
+    }
+  });
+  steadiness.met_once = in_turn(fast_hosts, slow_hosts);
+  return steadiness;
+}
+
+std::vector<FlappingHost> take_unsteady(const Model& model, UnitEffects& units, Verdict& verdict) {
+  std::set<std::int32_t> unsteady;
+  for (const UnitEffect& found : units.blamed) {
+    const Steadiness steadiness = steadiness_of(model, found);
+    const std::int32_t host = model.ids.host(found.effect);
+    if (steadiness.comes_and_goes()) unsteady.insert(host);
+    if (steadiness.comes_and_goes() || steadiness.lasts()) continue;
+    const auto wanted = std::min(static_cast<std::size_t>(kEnoughRepeated), steadiness.met_once.size());
+    for (std::size_t i = 0; i < wanted; ++i) {
+      verdict.questions.push_back({host, steadiness.met_once[i],
+                                   static_cast<std::int16_t>(model.ids.rail(found.effect)), 1,
+                                   "slow with some partners and not with others: with which, or when?", true});
+    }
+  }
+  std::vector<FlappingHost> hosts;
+  hosts.reserve(unsteady.size());
+  for (const std::int32_t host : unsteady) hosts.push_back(account_of(model, host, units.blamed));
+  std::erase_if(units.blamed, [&](const UnitEffect& found) { return unsteady.contains(model.ids.host(found.effect)); });
+  return hosts;
+}
+
+}  // namespace fabricbench::cluster

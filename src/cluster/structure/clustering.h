@@ -1,0 +1,30 @@
+// Sorts nodes into clusters by ties, each of which says how surely two of them belong together or apart.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace fabricbench::cluster {
+
+/// Evidence on two different nodes: above 0 that they belong together, below 0 that they do not; log likelihood ratios
+/// add up.
+struct Tie {
+  std::int32_t first = 0;
+  std::int32_t second = 0;
+  float weight = 0;
+};
+
+/// Correlation clustering (Bansal, Blum and Chawla, Machine Learning 56, 2004): the partition with the largest sum of
+/// ties inside clusters, as far as local search finds it: nodes move, then clusters merge (the two levels of Blondel et
+/// al., 2008), until nothing gains. The number of clusters comes out of the ties. By node, the number of its cluster,
+/// counted from 0 in the order of the lowest nodes. The same ties give the same clusters.
+[[nodiscard]] std::vector<std::int32_t> cluster_by(std::span<const Tie> ties, std::int32_t nodes);
+
+/// How many nodes each cluster has, by its number; nodes with a number below 0 are of none.
+[[nodiscard]] std::vector<std::int32_t> sizes_of(std::span<const std::int32_t> clusters);
+
+/// Numbers from 0 on in the order in which the values appear first.
+[[nodiscard]] std::vector<std::int32_t> renumbered(std::span<const std::int32_t> values);
+
+}  // namespace fabricbench::cluster

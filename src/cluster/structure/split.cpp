@@ -1,0 +1,403 @@
+#include "cluster/structure/split.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "cluster/robust.h"
+#include "cluster/structure/clustering.h"
+
+namespace fabricbench::cluster {
+namespace {
+
+/// A value so many scales below what is expected says no more than one that is still further below: other traffic or a
+/// bad path can slow any reading. Nothing makes one faster than its hosts and links are, so above more is believed.
+constexpr double kFarthestBelow = 3;
+constexpr double kFarthestAbove = 6;
+constexpr double kMostLossBelow = kFarthestBelow * kFarthestBelow / 2;
+constexpr double kMostLossAbove = kFarthestAbove * kFarthestAbove / 2;
+/// In nats: the split has to be a thousand times likelier.
+constexpr double kWorthwhile = 7;
+constexpr std::size_t kMostThresholds = 10;
+/// Of a node's values with a part, that it belongs to it though more are slow.
+constexpr double kShareOfMember = 0.34;
+/// Of a node's values, below the threshold, so that it may be of a part of its own.
+constexpr double kShareApart = 0.4;
+/// Of a part's pairs, those that are fast.
+constexpr double kShareFastWithin = 0.6;
+constexpr int kRefinements = 3;
+/// In scales: levels so far apart are told apart at any threshold between them.
+constexpr double kFarApart = 10;
+constexpr std::size_t kReadingsOfDrift = 12;
+
+/// The loss of a value that is so far from what is expected.
+double loss(double distance, double scale) {
+  const double scales = distance / scale;
+  return std::min(scales * scales / 2, distance < 0 ? kMostLossBelow : kMostLossAbove);
+}
+
+/// Two levels, and the threshold between them.
+struct Levels {
+  double threshold = 0;
+  double depth = 0;
+};
+
+std::vector<float> sorted_values(std::span<const Comparison> values) {
+  std::vector<float> sorted;
+  sorted.reserve(values.size());
+  for (const Comparison& each : values) sorted.push_back(each.value);
+  std::sort(sorted.begin(), sorted.end());
+  return sorted;
+}
+
+/// A place where values are dense.
+struct Mode {
+  double centre = 0;
+  double valley_before = 0;  ///< where they are least dense between the mode before and this one
+  std::size_t values = 0;
+};
+
+/// Values in bins as wide as the scale, smoothed over three of them; of sorted values.
+std::vector<double> histogram_of(const std::vector<float>& sorted, double scale) {
+  const double first = sorted.front();
+  constexpr double kMostBins = 1 << 20;
+  std::vector<double> bins(3 + static_cast<std::size_t>(std::min((sorted.back() - first) / scale, kMostBins)), 0);
+  for (const float value : sorted) {
+    const auto bin = 1 + static_cast<std::size_t>(std::min((value - first) / scale, kMostBins));
+    bins[bin - 1] += 0.5;
+    bins[bin] += 1;
+    bins[bin + 1] += 0.5;
+  }
+  return bins;
+}
+
+/// The modes of sorted values, from the lowest up: local maxima of their histogram.
+std::vector<Mode> modes_of(const std::vector<float>& sorted, double scale) {
+  const std::vector<double> bins = histogram_of(sorted, scale);
+  const auto centre_of = [&](std::size_t bin) { return sorted.front() + (static_cast<double>(bin) - 0.5) * scale; };
+  std::vector<Mode> modes;
+  std::size_t lowest = 0;  // since the last mode
+  std::size_t last_lowest = 0;
+  std::size_t highest = 0;
+  bool rising = true;
+  for (std::size_t bin = 1; bin < bins.size(); ++bin) {
+    if (rising && bins[bin] >= bins[highest]) highest = bin;
+    if (rising && bins[bin] < bins[highest]) {
+      modes.push_back({centre_of(highest), (centre_of(lowest) + centre_of(last_lowest)) / 2, 0});
+      rising = false;
+      lowest = last_lowest = bin;
+    } else if (!rising && bins[bin] <= bins[lowest]) {
+      if (bins[bin] < bins[lowest]) lowest = bin;
+      last_lowest = bin;
+    } else if (!rising) {
+      rising = true;
+      highest = bin;
+    }
+  }
+  if (rising) modes.push_back({centre_of(highest), (centre_of(lowest) + centre_of(last_lowest)) / 2, 0});
+  std::size_t place = 0;
+  for (std::size_t i = 0; i < modes.size(); ++i) {
+    const double end = i + 1 < modes.size() ? modes[i + 1].valley_before : INFINITY;
+    const std::size_t begin = place;
+    while (place < sorted.size() && sorted[place] < end) ++place;
+    modes[i].values = place - begin;
+  }
+  return modes;
+}
+
+/// Thresholds between modes, those first that part most values from the rest.
+std::vector<Levels> between_modes(const std::vector<float>& sorted, const SplitSettings& settings) {
+  std::vector<std::pair<std::size_t, Levels>> ranked;
+  const std::vector<Mode> modes = modes_of(sorted, settings.scale);
+  std::size_t below = 0;
+  for (std::size_t i = 1; i < modes.size(); ++i) {
+    below += modes[i - 1].values;
+    const double depth = modes[i].centre - modes[i - 1].centre;
+    const std::size_t fewer = std::min(below, sorted.size() - below);
+    if (depth >= settings.depth && fewer >= 2) ranked.push_back({fewer, {modes[i].valley_before, depth}});
+  }
+  std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  if (ranked.size() > kMostThresholds) ranked.resize(kMostThresholds);
+  std::vector<Levels> levels;
+  levels.reserve(ranked.size());
+  for (const auto& [fewer, each] : ranked) levels.push_back(each);
+  return levels;
+}
+
+/// Thresholds for levels so near each other that their values overlap.
+std::vector<Levels> between_shares(const std::vector<float>& sorted, const SplitSettings& settings) {
+  std::vector<Levels> levels;
+  for (const double share : {0.1, 0.25, 0.5, 0.75, 0.9}) {
+    const auto cut = static_cast<std::size_t>(share * static_cast<double>(sorted.size()));
+    const double depth = sorted[(cut + sorted.size()) / 2] - sorted[cut / 2];
+    if (depth >= settings.depth) levels.push_back({sorted[cut], depth});
+  }
+  return levels;
+}
+
+std::vector<Tie> ties_of(std::span<const Comparison> values, const Levels& levels, double scale) {
+  std::vector<Tie> ties;
+  ties.reserve(values.size());
+  for (const Comparison& each : values) {
+    const double ratio = (each.value - levels.threshold) * levels.depth / (scale * scale);
+    const auto weight = static_cast<float>(std::clamp(ratio, -kMostLossBelow, kMostLossAbove));
+    const auto [first, second] = std::minmax(each.first, each.second);
+    if (!ties.empty() && ties.back().first == first && ties.back().second == second) {
+      ties.back().weight += weight;  // both directions of a pair come one after the other
+    } else {
+      ties.push_back({first, second, weight});
+    }
+  }
+  return ties;
+}
+
+/// How many values of something are above a threshold.
+struct SpeedCount {
+  std::int32_t fast = 0;
+  std::int32_t all = 0;
+};
+
+/// A node alone joins the part with which it is fast often enough: one of its NICs or directions may be slow, or it may
+/// be slow now and then.
+void place_nodes_alone(std::span<const Comparison> values, double threshold, std::vector<std::int32_t>& part_of) {
+  const std::vector<std::int32_t> sizes = sizes_of(part_of);
+  std::map<std::pair<std::int32_t, std::int32_t>, SpeedCount> counts;  // by node alone and part
+  const auto size = [&](std::int32_t node) {
+    return sizes[static_cast<std::size_t>(part_of[static_cast<std::size_t>(node)])];
+  };
+  for (const Comparison& each : values) {
+    for (const auto& [own, other] : {std::pair{each.first, each.second}, std::pair{each.second, each.first}}) {
+      if (size(own) > 1 || size(other) < 2) continue;
+      SpeedCount& count = counts[{own, part_of[static_cast<std::size_t>(other)]}];
+      ++count.all;
+      count.fast += each.value > threshold ? 1 : 0;
+    }
+  }
+  std::map<std::int32_t, std::pair<double, std::int32_t>> best;  // by node: the largest share, and the part
+  for (const auto& [key, count] : counts) {
+    const double share = static_cast<double>(count.fast) / count.all;
+    auto& known = best[key.first];
+    if (share >= kShareOfMember && share > known.first) known = {share, key.second};
+  }
+  for (const auto& [node, found] : best) {
+    if (found.first > 0) part_of[static_cast<std::size_t>(node)] = found.second;
+  }
+  part_of = renumbered(part_of);
+}
+
+/// Whether most pairs of each part are fast: a chain of fast pairs is no part, since light traffic makes some pairs
+/// fast.
+bool are_fast_within(std::span<const Comparison> values, double threshold, const std::vector<std::int32_t>& part_of) {
+  std::vector<SpeedCount> counts(part_of.size());  // by part, of pairs
+  for (std::size_t i = 0; i < values.size();) {
+    const Comparison& each = values[i];
+    const std::int32_t part = part_of[static_cast<std::size_t>(each.first)];
+    const bool both = i + 1 < values.size() && values[i + 1].first == each.second && values[i + 1].second == each.first;
+    const bool fast = each.value > threshold || (both && values[i + 1].value > threshold);
+    i += both ? 2 : 1;
+    if (part != part_of[static_cast<std::size_t>(each.second)]) continue;
+    ++counts[static_cast<std::size_t>(part)].all;
+    counts[static_cast<std::size_t>(part)].fast += fast ? 1 : 0;
+  }
+  return std::all_of(counts.begin(), counts.end(), [](const SpeedCount& count) {
+    return static_cast<double>(count.fast) >= kShareFastWithin * count.all;
+  });
+}
+
+/// The logarithm of how many ways there are to split nodes into parts of these sizes.
+double description_of(const std::vector<std::int32_t>& sizes, std::int32_t nodes) {
+  double ways = std::lgamma(nodes + 1.0);
+  std::map<std::int32_t, int> alike;
+  for (const std::int32_t size : sizes) {
+    ways -= std::lgamma(size + 1.0);
+    ++alike[size];
+  }
+  for (const auto& [size, count] : alike) ways -= std::lgamma(count + 1.0);
+  // The sizes themselves: so many parts, each with a size.
+  return ways + static_cast<double>(alike.size()) * std::log(nodes + 1.0);
+}
+
+/// What a model expects of each value, by its place.
+using Expected = std::vector<float>;
+
+/// What a model leaves of each window's values, less the median of all windows: as far as windows differ by more than
+/// chance makes them (the positive-part estimate of James and Stein).
+std::vector<float> drift_of(std::span<const Comparison> values, const Expected& expected, double scale) {
+  std::vector<std::vector<float>> left;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const auto window = static_cast<std::size_t>(values[i].window);
+    if (window >= left.size()) left.resize(window + 1);
+    left[window].push_back(values[i].value - expected[i]);
+  }
+  std::vector<float> drift(left.size(), 0);
+  std::vector<float> medians;
+  for (std::size_t window = 0; window < left.size(); ++window) {
+    if (left[window].size() < kReadingsOfDrift) continue;
+    drift[window] = median_of(left[window]);
+    medians.push_back(drift[window]);
+  }
+  if (medians.size() < 2) return std::vector<float>(left.size(), 0);
+  const float centre = median_of(medians);
+  const auto variance_of = [&](std::size_t window) {
+    return std::pow(kMedianOverMeanError * scale, 2) / static_cast<double>(left[window].size());
+  };
+  double excess = 0;
+  for (std::size_t window = 0; window < left.size(); ++window) {
+    if (left[window].size() < kReadingsOfDrift) continue;
+    excess += std::pow(drift[window] - centre, 2) - variance_of(window);
+  }
+  const double between = std::max(excess / static_cast<double>(medians.size()), 0.0);
+  for (std::size_t window = 0; window < left.size(); ++window) {
+    if (left[window].size() < kReadingsOfDrift) continue;
+    drift[window] = static_cast<float>((drift[window] - centre) * between / (between + variance_of(window)));
+  }
+  return drift;
+}
+
+double loss_of(std::span<const Comparison> values, const Expected& expected, double scale) {
+  const std::vector<float> drift = drift_of(values, expected, scale);
+  double sum = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    sum += loss(values[i].value - expected[i] - drift[static_cast<std::size_t>(values[i].window)], scale);
+  }
+  return sum;
+}
+
+constexpr float kNoLevel = std::numeric_limits<float>::infinity();
+
+double median_or(std::vector<float>& values, double otherwise) {
+  return values.empty() ? otherwise : static_cast<double>(median_of(values));
+}
+
+/// The loss of one level for all: the best of several places for it.
+double loss_of_one_level(std::span<const Comparison> values, const std::vector<double>& levels, double scale) {
+  double least = INFINITY;
+  for (const double level : levels) {
+    const Expected expected(values.size(), static_cast<float>(level));
+    least = std::min(least, loss_of(values, expected, scale));
+  }
+  return least;
+}
+
+/// Values by where they are: within parts of two nodes or more, between two of them, or of a node alone.
+struct Sorted {
+  std::vector<float> within;
+  std::vector<float> across;
+  std::vector<std::vector<float>> alone;  // by node
+};
+
+Sorted sort_values(std::span<const Comparison> values, const std::vector<std::int32_t>& part_of,
+                   const std::vector<std::int32_t>& sizes) {
+  Sorted sorted;
+  sorted.alone.resize(part_of.size());
+  for (const Comparison& each : values) {
+    const std::int32_t first = part_of[static_cast<std::size_t>(each.first)];
+    const std::int32_t second = part_of[static_cast<std::size_t>(each.second)];
+    const bool first_alone = sizes[static_cast<std::size_t>(first)] == 1;
+    const bool second_alone = sizes[static_cast<std::size_t>(second)] == 1;
+    if (first_alone) sorted.alone[static_cast<std::size_t>(each.first)].push_back(each.value);
+    if (second_alone) sorted.alone[static_cast<std::size_t>(each.second)].push_back(each.value);
+    if (first_alone || second_alone) continue;
+    (first == second ? sorted.within : sorted.across).push_back(each.value);
+  }
+  return sorted;
+}
+
+/// Fills in the levels and the gain of a partition; nothing where it is none, or its parts are as fast across.
+std::optional<Split> split_of(std::span<const Comparison> values, std::vector<std::int32_t> part_of,
+                              const SplitSettings& settings) {
+  const std::vector<std::int32_t> sizes = sizes_of(part_of);
+  if (sizes.size() < 2) return std::nullopt;
+  Sorted sorted = sort_values(values, part_of, sizes);
+  if (sorted.within.empty()) return std::nullopt;
+  Split split;
+  split.within = median_of(sorted.within);
+  std::vector<float> own(part_of.size(), kNoLevel);
+  std::vector<float> levels;
+  for (std::size_t node = 0; node < own.size(); ++node) {
+    if (sorted.alone[node].empty()) continue;
+    own[node] = median_of(sorted.alone[node]);
+    levels.push_back(own[node]);
+  }
+  const bool several = !sorted.across.empty();
+  split.across = several ? static_cast<double>(median_of(sorted.across)) : median_or(levels, split.within);
+  if (split.within - split.across < settings.depth) return std::nullopt;
+  double numbers = 1;  // that describe the levels
+  for (float& level : own) {
+    if (std::abs(level - split.across) < kFarthestBelow * settings.scale) {
+      level = static_cast<float>(split.across);
+    } else if (level != kNoLevel) {
+      ++numbers;
+    }
+  }
+  Expected expected;
+  expected.reserve(values.size());
+  for (const Comparison& each : values) {
+    const auto first = static_cast<std::size_t>(each.first);
+    const auto second = static_cast<std::size_t>(each.second);
+    const float alone = std::min(own[first], own[second]);
+    const double level = part_of[first] == part_of[second] ? split.within : split.across;
+    expected.push_back(alone == kNoLevel ? static_cast<float>(level) : alone);
+  }
+  const double one = loss_of_one_level(
+      values, {split.within, split.across, static_cast<double>(median_or(levels, split.within))}, settings.scale);
+  const double two = loss_of(values, expected, settings.scale);
+  const auto nodes = static_cast<std::int32_t>(part_of.size());
+  split.gain = settings.weight * (one - two) - description_of(sizes, nodes) -
+               numbers * std::log(static_cast<double>(values.size())) / 2;
+  split.part_of = std::move(part_of);
+  return split;
+}
+
+/// Whether any node has most of its values below the threshold, as each node of the smaller of two parts has.
+bool may_part(std::span<const Comparison> values, std::int32_t nodes, double threshold) {
+  std::vector<SpeedCount> counts(static_cast<std::size_t>(nodes));
+  for (const Comparison& each : values) {
+    for (const std::int32_t node : {each.first, each.second}) {
+      SpeedCount& count = counts[static_cast<std::size_t>(node)];
+      ++count.all;
+      count.fast += each.value < threshold ? 0 : 1;
+    }
+  }
+  return std::any_of(counts.begin(), counts.end(),
+                     [](const SpeedCount& count) { return count.all - count.fast > kShareApart * count.all; });
+}
+
+/// Clusters at a threshold, and again at the one between the levels that come out of it.
+std::optional<Split> split_at(std::span<const Comparison> values, std::int32_t nodes, Levels levels,
+                              const SplitSettings& settings) {
+  std::optional<Split> best;
+  if (!may_part(values, nodes, levels.threshold)) return best;
+  for (int i = 0; i < kRefinements; ++i) {
+    std::vector<std::int32_t> part_of = cluster_by(ties_of(values, levels, settings.scale), nodes);
+    place_nodes_alone(values, levels.threshold, part_of);
+    if ((best && part_of == best->part_of) || !are_fast_within(values, levels.threshold, part_of)) break;
+    std::optional<Split> split = split_of(values, std::move(part_of), settings);
+    if (!split) break;
+    levels = {(split->within + split->across) / 2, split->within - split->across};
+    if (!best || split->gain > best->gain) best = std::move(split);
+    if (levels.depth > kFarApart * settings.scale) break;
+  }
+  return best;
+}
+
+}  // namespace
+
+std::optional<Split> find_split(std::span<const Comparison> values, std::int32_t nodes, const SplitSettings& settings) {
+  if (nodes < 3 || values.size() < 3) return std::nullopt;
+  const std::vector<float> sorted = sorted_values(values);
+  std::optional<Split> best;
+  for (const auto& levels_of : {between_modes, between_shares}) {
+    for (const Levels& levels : levels_of(sorted, settings)) {
+      std::optional<Split> split = split_at(values, nodes, levels, settings);
+      if (split && (!best || split->gain > best->gain)) best = std::move(split);
+    }
+    if (best && best->gain >= kWorthwhile) return best;
+  }
+  return std::nullopt;
+}
+
+}  // namespace fabricbench::cluster

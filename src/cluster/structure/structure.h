@@ -1,0 +1,47 @@
+// Which hosts are near each other: as a locality says, and as the readings show.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "cluster/readings.h"
+
+namespace fabricbench::cluster {
+
+/// One way of sorting hosts into parts: leaf switches or racks, pods, halls.
+struct Nearness {
+  static constexpr std::int32_t kNone = -1;     ///< fast with no part, though it was measured with all of them
+  static constexpr std::int32_t kUnknown = -2;  ///< not measured with enough hosts to tell
+  std::vector<std::int32_t> part_of;            ///< by host, from 0; below 0: of no part
+  std::int32_t parts = 0;
+  double across = 1;      ///< rate between parts over the rate within one, the medians
+  double gain = 0;        ///< see Split::gain; 0 of a locality that was given
+  bool is_given = false;  ///< by a locality, and not found
+};
+
+/// What a sweep's readings show of hosts' places.
+struct Structure {
+  std::vector<Nearness> levels;   ///< the finest first; each puts together whole parts of the one before; may be empty
+  std::vector<char> is_alone;     ///< by host: slow with hosts of each part that was found, one or more
+  std::vector<char> is_unplaced;  ///< by host: of no part that was found, and not measured with all of them
+  /// Whether it is known of every two parts that were found that they are two: some of their hosts were measured with
+  /// each other.
+  bool is_complete = true;
+  /// By host: one of the slower kind, where half of the hosts or more are alone, so that nobody can say which kind is
+  /// as it should be. Else empty.
+  std::vector<char> is_slow_kind;
+  /// Parts that the readings show against a locality that was given: hosts of one leaf in two of them. Else empty.
+  Nearness contradiction;
+  double scale = 0.01;  ///< standard deviation of a reading, as a logarithm, from readings that have the same causes
+
+  /// By how many levels two hosts are apart: 0 within a part of the finest level, and so on; as many as there are
+  /// levels where no level has both in one part. Of levels that were found, a host that is alone may be near anybody
+  /// that its coarser parts allow.
+  [[nodiscard]] std::int32_t distance(std::int32_t a, std::int32_t b) const;
+};
+
+/// A locality that the sweep has is taken as it is, and held against the readings. `depth`: parts whose rates differ
+/// less than this, as a logarithm, are not told apart.
+[[nodiscard]] Structure find_structure(const Sweep& sweep, double depth);
+
+}  // namespace fabricbench::cluster

@@ -1,0 +1,237 @@
+// Groups of hosts as readings show them: the split of a set of values, and the structure of a sweep.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <random>
+#include <vector>
+
+#include "attribution_test_support.h"
+#include "cluster/structure/split.h"
+#include "cluster/structure/structure.h"
+
+namespace fabricbench::cluster {
+namespace nearness_test {
+
+using Parts = std::vector<std::int32_t>;
+
+/// What a pair reaches, as a share of the best.
+using Share = std::function<double(std::int32_t, std::int32_t)>;
+
+/// Readings of both directions of all pairs, or of the first `rounds`, with 1 % noise.
+Sweep sweep_by(std::int32_t hosts, const Share& share, int rounds = 0, double noise = 0.01, std::uint64_t seed = 1) {
+  Sweep sweep = hosts_only(hosts);
+  std::mt19937_64 random(seed);
+  std::normal_distribution<double> normal(0, noise);
+  SchedulePlan plan;
+  plan.endpoints = hosts;
+  plan.rounds = rounds;
+  plan.seed = seed;
+  const Schedule schedule(plan);
+  for (std::int64_t round = 0; round < schedule.rounds(); ++round) {
+    for (const Meeting& pair : schedule.round(round)) {
+      for (const auto& [from, to] : {std::pair{pair.first, pair.second}, std::pair{pair.second, pair.first}}) {
+        const double rate = 25e9 * share(from, to) * std::exp(normal(random));
+        sweep.readings.push_back(reading(from, to, rate, static_cast<std::int32_t>(round)));
+      }
+    }
+  }
+  return sweep;
+}
+
+/// Hosts of one part reach everything, those of two `across`.
+Share groups(Parts part_of, double across) {
+  return [part_of = std::move(part_of), across](std::int32_t a, std::int32_t b) {
+    return part_of[static_cast<std::size_t>(a)] == part_of[static_cast<std::size_t>(b)] ? 1 : across;
+  };
+}
+
+/// The first `slow` hosts are so much slower with everybody.
+Share slow_hosts(std::int32_t slow, double share) {
+  return [slow, share](std::int32_t a, std::int32_t b) { return std::min(a, b) < slow ? share : 1; };
+}
+
+Parts in_turn(std::int32_t hosts, std::int32_t parts) {
+  Parts part_of;
+  for (std::int32_t host = 0; host < hosts; ++host) part_of.push_back(host % parts);
+  return part_of;
+}
+
+constexpr double kDepth = 0.04;
+
+TEST(Nearness, IsNotFoundWhereThereIsNone) {
+  for (const std::int32_t hosts : {3, 4, 8, 17, 64}) {
+    for (const double noise : {0.005, 0.01, 0.05}) {
+      for (std::uint64_t seed = 0; seed < 10; ++seed) {
+        const Structure flat = find_structure(sweep_by(
+                                                  hosts, [](auto, auto) { return 1; }, 0, noise, seed),
+                                              kDepth);
+        EXPECT_TRUE(flat.levels.empty()) << hosts << " hosts, noise " << noise;
+        EXPECT_TRUE(flat.is_slow_kind.empty());
+        EXPECT_EQ(flat.distance(0, 1), 0);
+      }
+    }
+  }
+}
+
+TEST(Nearness, FindsGroupsFromTwoHostsUp) {
+  for (const Parts& part_of : {in_turn(8, 2), in_turn(16, 8), in_turn(24, 3), Parts{0, 1, 1, 1, 1, 1, 1, 0},
+                               Parts{0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2}}) {
+    for (const double across : {0.1, 0.5, 0.9}) {
+      const Sweep sweep = sweep_by(static_cast<std::int32_t>(part_of.size()), groups(part_of, across));
+      const Structure found = find_structure(sweep, kDepth);
+      ASSERT_EQ(found.levels.size(), 1U) << part_of.size() << " hosts, across " << across;
+      EXPECT_EQ(found.levels[0].part_of, part_of);
+      EXPECT_NEAR(found.levels[0].across, across, 0.02);
+      EXPECT_GT(found.levels[0].gain, 7);
+      EXPECT_FALSE(found.levels[0].is_given);
+      EXPECT_TRUE(found.is_complete);
+    }
+  }
+}
+
+TEST(Nearness, FindsGroupsInNoiseThatHidesThemFromTheEye) {
+  const Structure found = find_structure(sweep_by(32, groups(in_turn(32, 2), 0.9), 0, 0.05), kDepth);
+  ASSERT_EQ(found.levels.size(), 1U);
+  EXPECT_EQ(found.levels[0].part_of, in_turn(32, 2));
+}
+
+TEST(Nearness, HasSeveralLevels) {
+  const auto share = [](std::int32_t a, std::int32_t b) { return a / 4 == b / 4 ? 1 : a / 8 == b / 8 ? 0.7 : 0.4; };
+  const Structure found = find_structure(sweep_by(32, share), kDepth);
+  ASSERT_EQ(found.levels.size(), 2U);
+  EXPECT_EQ(found.levels[0].parts, 8);
+  EXPECT_EQ(found.levels[1].parts, 4);
+  EXPECT_EQ(found.distance(0, 3), 0);
+  EXPECT_EQ(found.distance(0, 4), 1);
+  EXPECT_EQ(found.distance(0, 8), 2);
+}
+
+TEST(Nearness, SlowHostsAreNoGroup) {
+  for (const std::int32_t slow : {1, 3, 7}) {
+    const Structure found = find_structure(sweep_by(16, slow_hosts(slow, 0.7)), kDepth);
+    EXPECT_TRUE(found.levels.empty()) << slow;
+    EXPECT_TRUE(found.is_slow_kind.empty()) << slow;
+    for (std::int32_t host = 0; host < 16; ++host) {
+      EXPECT_EQ(found.is_alone[static_cast<std::size_t>(host)] != 0, host < slow) << slow << ", host " << host;
+    }
+  }
+}
+
+TEST(Nearness, HalfOfTheHostsAndMoreAreAnotherKind) {
+  for (const std::int32_t slow : {8, 12, 14}) {
+    const Structure found = find_structure(sweep_by(16, slow_hosts(slow, 0.7)), kDepth);
+    ASSERT_EQ(found.is_slow_kind.size(), 16U) << slow;
+    for (std::int32_t host = 0; host < 16; ++host) {
+      EXPECT_EQ(found.is_slow_kind[static_cast<std::size_t>(host)] != 0, host < slow) << slow << ", host " << host;
+      EXPECT_EQ(found.is_alone[static_cast<std::size_t>(host)], 0);
+    }
+  }
+}
+
+TEST(Nearness, ASlowHostMayBeNearAnybody) {
+  const auto share = [](std::int32_t a, std::int32_t b) {
+    return std::min(std::min(a, b) == 0 ? 0.3 : 1.0, a / 8 == b / 8 ? 1 : 0.6);
+  };
+  const Structure found = find_structure(sweep_by(16, share), kDepth);
+  ASSERT_EQ(found.levels.size(), 1U);
+  EXPECT_EQ(found.levels[0].part_of[0], Nearness::kNone);
+  EXPECT_EQ(found.is_alone[0], 1);
+  EXPECT_EQ(found.distance(0, 1), 0);
+  EXPECT_EQ(found.distance(0, 15), 0);
+  EXPECT_EQ(found.distance(1, 15), 1);
+}
+
+TEST(Nearness, AHostWithOneSlowDirectionOrNicStaysInItsGroup) {
+  const auto share = [](std::int32_t from, std::int32_t to) {
+    return std::min(to == 0 ? 0.3 : 1.0, from / 8 == to / 8 ? 1 : 0.6);
+  };
+  const Structure found = find_structure(sweep_by(16, share), kDepth);
+  ASSERT_EQ(found.levels.size(), 1U);
+  EXPECT_EQ(found.levels[0].part_of[0], found.levels[0].part_of[1]);
+}
+
+TEST(Nearness, AWayThatIsSlowInOneDirectionParts) {
+  const auto share = [](std::int32_t from, std::int32_t to) { return from < 4 && to >= 4 ? 0.5 : 1; };
+  const Structure found = find_structure(sweep_by(16, share), kDepth);
+  ASSERT_EQ(found.levels.size(), 1U);
+  EXPECT_EQ(found.levels[0].parts, 2);
+  EXPECT_EQ(found.distance(0, 3), 0);
+  EXPECT_EQ(found.distance(3, 4), 1);
+}
+
+TEST(Nearness, SlowTimesAreNoGroups) {
+  Sweep sweep = sweep_by(16, [](auto, auto) { return 1; });
+  for (Reading& each : sweep.readings) each.rate *= each.round < 8 ? 0.7F : 1.0F;
+  EXPECT_TRUE(find_structure(sweep, kDepth).levels.empty());
+}
+
+TEST(Nearness, SaysWhichHostsItCannotPlace) {
+  const Structure few = find_structure(sweep_by(64, groups(in_turn(64, 8), 0.5), 4), kDepth);
+  EXPECT_TRUE(!few.is_complete || std::count(few.is_unplaced.begin(), few.is_unplaced.end(), 1) > 0);
+  for (std::size_t host = 0; host < 64 && !few.levels.empty(); ++host) {
+    if (few.is_unplaced[host] != 0) {
+      EXPECT_EQ(few.levels[0].part_of[host], Nearness::kUnknown);
+    }
+  }
+  const Structure all = find_structure(sweep_by(64, groups(in_turn(64, 8), 0.5)), kDepth);
+  EXPECT_TRUE(all.is_complete);
+  EXPECT_EQ(std::count(all.is_unplaced.begin(), all.is_unplaced.end(), 1), 0);
+}
+
+TEST(Nearness, RailsAreComparedEachWithItself) {
+  Sweep sweep = sweep_by(16, groups(in_turn(16, 2), 0.5));
+  Sweep other = sweep_by(16, groups(in_turn(16, 2), 0.5), 0, 0.01, 2);
+  sweep.rails = {"0", "1"};
+  for (Reading& each : other.readings) {
+    each.from_rail = each.to_rail = 1;
+    each.rate *= 0.25F;
+    sweep.readings.push_back(each);
+  }
+  const Structure found = find_structure(sweep, kDepth);
+  ASSERT_EQ(found.levels.size(), 1U);
+  EXPECT_EQ(found.levels[0].part_of, in_turn(16, 2));
+}
+
+Sweep with_leaves(Sweep sweep, const Parts& leaf_of) {
+  sweep.leaf_of = leaf_of;
+  for (std::int32_t leaf = 0; leaf <= *std::max_element(leaf_of.begin(), leaf_of.end()); ++leaf) {
+    sweep.leaves.push_back("leaf" + std::to_string(leaf));
+  }
+  return sweep;
+}
+
+TEST(Nearness, ALocalityIsTakenAsItIs) {
+  const Structure flat =
+      find_structure(with_leaves(sweep_by(16, [](auto, auto) { return 1; }), in_turn(16, 4)), kDepth);
+  ASSERT_EQ(flat.levels.size(), 1U);
+  EXPECT_TRUE(flat.levels[0].is_given);
+  EXPECT_NEAR(flat.levels[0].across, 1, 0.01);
+  EXPECT_EQ(flat.contradiction.parts, 0);
+  const Structure tapered =
+      find_structure(with_leaves(sweep_by(16, groups(in_turn(16, 4), 0.25)), in_turn(16, 4)), kDepth);
+  ASSERT_EQ(tapered.levels.size(), 1U);
+  EXPECT_NEAR(tapered.levels[0].across, 0.25, 0.01);
+  EXPECT_EQ(tapered.contradiction.parts, 0);
+}
+
+TEST(Nearness, ALocalityThatTheReadingsContradictIsToldOf) {
+  const Structure found = find_structure(
+      with_leaves(sweep_by(16, groups(in_turn(16, 2), 0.5)), Parts(in_turn(8, 2).size() * 2, 0)), kDepth);
+  EXPECT_EQ(found.contradiction.parts, 2);
+  EXPECT_EQ(found.contradiction.part_of, in_turn(16, 2));
+}
+
+TEST(Nearness, AHostOfUnknownLeafIsNearNobody) {
+  Parts leaf_of = in_turn(16, 2);
+  leaf_of[0] = Sweep::kNoLeaf;
+  const Structure found = find_structure(with_leaves(sweep_by(16, [](auto, auto) { return 1; }), leaf_of), kDepth);
+  EXPECT_EQ(found.distance(0, 2), 1);
+  EXPECT_EQ(found.distance(2, 4), 0);
+}
+
+}  // namespace nearness_test
+}  // namespace fabricbench::cluster

@@ -1,0 +1,159 @@
+// What is said of clusters that have groups, kinds of hosts, or many slow hosts.
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "attribution_test_support.h"
+
+namespace fabricbench::cluster {
+namespace verdict_groups_test {
+
+/// Leaves that the sweep does not know of.
+FabricPlan hidden_leaves(std::int32_t hosts, std::int32_t leaf_size, double crossing,
+                         const std::vector<std::string>& faults = {}) {
+  FabricPlan plan = quiet_fabric(hosts, faults);
+  plan.leaf_size = leaf_size;
+  plan.crossing = crossing;
+  plan.leaves_known = false;
+  return plan;
+}
+
+std::vector<std::string> slow_hosts(int number) {
+  std::vector<std::string> faults;
+  for (int host = 0; host < number; ++host) faults.push_back("host:" + std::to_string(host) + ":0.7");
+  return faults;
+}
+
+TEST(VerdictGroups, HealthyGroupsAreToldAndBlamedForNothing) {
+  const Verdict verdict = judge(sweep_of(hidden_leaves(32, 8, 0.25)));
+  EXPECT_EQ(verdict.judged, Judged::kClean);
+  ASSERT_EQ(verdict.groupings.size(), 1U);
+  EXPECT_EQ(verdict.groupings[0].groups.size(), 4U);
+  EXPECT_EQ(verdict.groupings[0].groups[1].hosts, (Hosts{8, 9, 10, 11, 12, 13, 14, 15}));
+  EXPECT_NEAR(verdict.groupings[0].across, 0.25, 0.01);
+  EXPECT_FALSE(verdict.groupings[0].is_given);
+  EXPECT_FALSE(verdict.groups_are_open);
+}
+
+TEST(VerdictGroups, ASlowHostWithinGroupsIsAHost) {
+  const Finding finding = the_finding(judge(sweep_of(hidden_leaves(32, 8, 0.75, {"host:9:0.8"}))), Blame::kHost);
+  EXPECT_EQ(finding.hosts, Hosts{9});
+  EXPECT_NEAR(finding.ratio, 0.8, 0.02);
+  EXPECT_EQ(finding.partners, 7) << "with others, the way between groups is slower still";
+  EXPECT_EQ(finding.slow_partners, 7);
+  EXPECT_EQ(finding.partners_met, 31);
+}
+
+TEST(VerdictGroups, ASlowUplinkAmongGroups) {
+  for (const double crossing : {0.8, 0.9}) {
+    const Verdict verdict = judge(sweep_of(hidden_leaves(32, 8, crossing, {"leaf:2:0.4"})));
+    const Finding finding = the_finding(verdict, Blame::kLeaf);
+    EXPECT_EQ(verdict.groupings.at(0).groups.at(static_cast<std::size_t>(finding.leaf)).hosts.front(), 16);
+    EXPECT_NEAR(finding.ratio, 0.4 / crossing, 0.02);
+  }
+}
+
+TEST(VerdictGroups, ASlowUplinkThatIsTheOnlyGroupToBeSeen) {
+  for (const std::string direction : {"", ":sends", ":receives"}) {
+    const Verdict verdict = judge(sweep_of(hidden_leaves(32, 8, 1, {"leaf:1:0.5" + direction})));
+    const Finding finding = the_finding(verdict, Blame::kLeaf);
+    EXPECT_EQ(verdict.groupings.at(0).groups.at(static_cast<std::size_t>(finding.leaf)).hosts,
+              (Hosts{8, 9, 10, 11, 12, 13, 14, 15}));
+    EXPECT_NEAR(finding.ratio, 0.5, 0.02);
+    EXPECT_EQ(finding.direction, direction.empty()       ? Direction::kBoth
+                                 : direction == ":sends" ? Direction::kSends
+                                                         : Direction::kReceives);
+  }
+}
+
+TEST(VerdictGroups, TwoHallsAreNoFault) {
+  EXPECT_EQ(judge(sweep_of(hidden_leaves(32, 16, 0.3))).judged, Judged::kClean) << "of one size";
+  EXPECT_EQ(judge(sweep_of(hidden_leaves(24, 14, 0.3))).judged, Judged::kClean) << "14 and 10 hosts";
+  EXPECT_EQ(judge(sweep_of(hidden_leaves(12, 10, 0.91))).judged, Judged::kClean) << "10 and 2, hardly slower";
+}
+
+TEST(VerdictGroups, FewerThanHalfAreSlowHosts) {
+  for (const int slow : {1, 3, 7}) {
+    const Verdict verdict = judge(sweep_of(quiet_fabric(16, slow_hosts(slow))));
+    std::set<std::int32_t> blamed;
+    for (const Finding& finding : with_blame(verdict, Blame::kHost)) blamed.insert(finding.hosts[0]);
+    EXPECT_EQ(blamed.size(), static_cast<std::size_t>(slow));
+    EXPECT_EQ(verdict.findings.size(), static_cast<std::size_t>(slow));
+    EXPECT_FALSE(verdict.kinds);
+  }
+}
+
+TEST(VerdictGroups, HalfOrMoreAreAKind) {
+  for (const int slow : {8, 11, 14}) {
+    const Verdict verdict = judge(sweep_of(quiet_fabric(16, slow_hosts(slow))));
+    EXPECT_EQ(verdict.judged, Judged::kUnknown);
+    EXPECT_TRUE(verdict.findings.empty());
+    ASSERT_TRUE(verdict.kinds);
+    EXPECT_EQ(verdict.kinds->slow.size(), static_cast<std::size_t>(slow));
+    EXPECT_EQ(verdict.kinds->fast.size(), static_cast<std::size_t>(16 - slow));
+    EXPECT_NEAR(verdict.kinds->fast_rate, 25e9, 0.5e9);
+    EXPECT_NEAR(verdict.kinds->slow_rate, 17.5e9, 0.5e9);
+  }
+}
+
+TEST(VerdictGroups, WhatIsExpectedSettlesWhichKindIsSlow) {
+  const Sweep sweep = sweep_of(quiet_fabric(16, slow_hosts(10)));
+  VerdictSettings settings;
+  settings.expected = 25e9;
+  const Verdict slow = judge(sweep, settings);
+  EXPECT_FALSE(slow.kinds);
+  EXPECT_EQ(with_blame(slow, Blame::kHost).size(), 10U);
+  EXPECT_EQ(slow.judged, Judged::kSlow);
+  settings.expected = 17e9;
+  const Verdict enough = judge(sweep, settings);
+  ASSERT_TRUE(enough.kinds);
+  EXPECT_TRUE(enough.kinds->both_suffice);
+  EXPECT_EQ(enough.judged, Judged::kClean);
+}
+
+TEST(VerdictGroups, NothingThatReachesWhatIsExpectedIsAFinding) {
+  VerdictSettings settings;
+  settings.expected = 50e9;
+  const Finding finding = the_finding(judge(sweep_of(quiet_fabric(8)), settings), Blame::kAll);
+  EXPECT_NEAR(finding.ratio, 0.5, 0.01);
+  settings.expected = 25.5e9;
+  EXPECT_EQ(judge(sweep_of(quiet_fabric(8)), settings).judged, Judged::kClean) << "within the tolerance";
+}
+
+TEST(VerdictGroups, FewRoundsThatShowFastPairsAreNotClean) {
+  const Verdict verdict = judge(sweep_of(quiet_fabric(32, slow_hosts(20)), 4));
+  EXPECT_NE(verdict.judged, Judged::kClean);
+  EXPECT_TRUE(verdict.groups_are_open || verdict.kinds);
+}
+
+TEST(VerdictGroups, ALocalityThatDisagreesIsToldOf) {
+  FabricPlan plan = hidden_leaves(16, 8, 0.5);
+  Sweep sweep = sweep_of(plan);
+  sweep.leaves = {"all"};
+  sweep.leaf_of.assign(16, 0);
+  const Verdict verdict = judge(sweep);
+  ASSERT_TRUE(verdict.contradiction);
+  EXPECT_EQ(verdict.contradiction->groups.size(), 2U);
+}
+
+TEST(VerdictGroups, SlowHostsAreToBeMeasuredWithEachOther) {
+  FabricPlan plan = hidden_leaves(64, 8, 1, {"leaf:1:0.5"});
+  const Sweep sweep = sweep_of(plan, 6);
+  const Verdict verdict = judge(sweep);
+  int asked = 0;
+  for (const Question& question : verdict.questions) {
+    if (!question.of_suspects) continue;
+    ++asked;
+    EXPECT_EQ(question.host / 8, 1);
+    EXPECT_EQ(question.other / 8, 1);
+  }
+  EXPECT_TRUE(asked > 0 || verdict.groups_are_open || !with_blame(verdict, Blame::kLeaf).empty());
+  EXPECT_NE(verdict.judged, Judged::kClean);
+}
+
+}  // namespace verdict_groups_test
+}  // namespace fabricbench::cluster
