@@ -87,16 +87,50 @@ def hosts_of_ranks(lines):
     return [rank["host"] for rank in context[0]["rank_map"]] if context else []
 
 
+def ranks_of(text):
+    """The ranks of a group as its line has them: `0-1` or, of a pair, the first and the second, `8, 0`."""
+    for part in text.split(", "):
+        first, _, last = part.partition("-")
+        yield from range(int(first), int(last or first) + 1)
+
+
+def devices_of(lines, group):
+    """What the job knows of the devices that both ends of a group's readings went through, as keys of a record."""
+    context = lines["context"][0] if lines.get("context") else {}
+    groups = context.get("groups", [])
+    ranks = list(ranks_of(groups[group]["ranks"])) if group < len(groups) else []
+    if len(ranks) != 2:
+        return {}, {}
+    ports = (groups[group]["ports"] or ", ").split(", ")
+    return tuple({**gpu_of(context["rank_map"][rank]), **nic_of(context, context["rank_map"][rank], port)}
+                 for rank, port in zip(ranks, ports))
+
+
+def gpu_of(rank):
+    return {"gpu": rank["gpu"]["pci"], "gpu_uuid": rank["gpu"].get("uuid")} if rank.get("gpu") else {}
+
+
+def nic_of(context, rank, port):
+    """Of a port such as `mlx5_0 port 1`; nothing where it is not known."""
+    name, _, number = port.partition(" port ")
+    if not number:
+        return {}
+    devices = [device for host in context.get("hosts", []) if host["name"] == rank["host"] for device in host["network_devices"]]
+    guid = next((device.get("guid") for device in devices if device["name"] == name + ":" + number), None)
+    return {"nic": name, "nic_guid": guid, "port_gb_per_s": context.get("wire_rate_gb_per_s")}
+
+
 def is_swapped(hosts, ranks):
     """Whether rank 0 ran on the second host: some launchers sort them."""
     first = short_name(ranks[0])
     return first == short_name(hosts[1]) and first != short_name(hosts[0])
 
 
-def reading(sender, receiver, rail, status, bandwidth=None, latency=None, reason=None, size=None, both_ways=False):
+def reading(sender, receiver, rail, status, bandwidth=None, latency=None, reason=None, size=None, both_ways=False,
+            devices=({}, {})):
     """One direction: hosts by their place in the command line."""
     return {"sender": sender, "receiver": receiver, "rail": rail, "status": status, "bandwidth": bandwidth,
-            "latency": latency, "reason": reason, "size": size, "both_ways": both_ways}
+            "latency": latency, "reason": reason, "size": size, "both_ways": both_ways, "devices": devices}
 
 
 def readings_of_sweep(lines, swapped, rail):
@@ -104,12 +138,13 @@ def readings_of_sweep(lines, swapped, rail):
     found = []
     for line in lines.get("reading", []):
         sender, receiver = (line["to"], line["from"]) if swapped else (line["from"], line["to"])
+        devices = [{key: line.get("{}_{}".format(end, key)) for key in ("gpu", "gpu_uuid")} for end in ("from", "to")]
         found.append(reading(sender, receiver, rail, line["status"], line["bandwidth_gb_per_s"], line["latency_us"],
-                             line["reason"], line["size_bytes"]))
+                             line["reason"], line["size_bytes"], devices=devices))
     return found
 
 
-def readings_of_row(line, swapped, rail, both_ways):
+def readings_of_row(line, swapped, rail, both_ways, devices):
     """Of a row: two directions, one, or both together. None of a size that was skipped."""
     measured = line["out_of_place"]
     if measured is None:
@@ -120,9 +155,9 @@ def readings_of_row(line, swapped, rail, both_ways):
     first, second = (1, 0) if swapped else (0, 1)
     directions = measured["directions_gb_per_s"]
     if directions:
-        return [reading(first, second, rail, status, directions[0], None, reason, size),
-                reading(second, first, rail, status, directions[1], None, reason, size)]
-    return [reading(first, second, rail, status, measured["busbw_gb_per_s"], None, reason, size, both_ways)]
+        return [reading(first, second, rail, status, directions[0], None, reason, size, devices=devices),
+                reading(second, first, rail, status, directions[1], None, reason, size, devices=devices[::-1])]
+    return [reading(first, second, rail, status, measured["busbw_gb_per_s"], None, reason, size, both_ways, devices)]
 
 
 def readings_of(lines, options, swapped):
@@ -131,7 +166,8 @@ def readings_of(lines, options, swapped):
     found = []
     for line in lines.get("row", []):
         rail = "gpu{}".format(line["group"]) if options.rails > 1 else options.rail
-        found += readings_of_row(line, swapped, rail, options.test not in ONE_WAY)
+        devices = devices_of(lines, line["group"])
+        found += readings_of_row(line, swapped, rail, options.test not in ONE_WAY, devices)
     return found
 
 
@@ -268,11 +304,17 @@ def keep_log(options, out, err):
     return path
 
 
+def device_keys(devices):
+    """What is known of them."""
+    return {"{}_{}".format(end, key): value for end, keys in zip(("from", "to"), devices) for key, value in keys.items()
+            if value is not None}
+
+
 def record_line(one, options, log):
     return json.dumps({
         "kind": "reading", "round": options.round, "concurrent": options.concurrent,
         "from_host": options.hosts[one["sender"]], "to_host": options.hosts[one["receiver"]],
-        "from_rail": one["rail"], "to_rail": one["rail"], "test": options.test,
+        "from_rail": one["rail"], "to_rail": one["rail"], **device_keys(one["devices"]), "test": options.test,
         "size_bytes": one["size"] if one["size"] is not None else bytes_of(options.size),
         "status": one["status"], "both_ways": one["both_ways"], "bandwidth_gb_per_s": one["bandwidth"],
         "latency_us": one["latency"], "reason": one["reason"], "log": log if one["status"] != "ok" else None,

@@ -43,7 +43,8 @@ Results:
   --resume            go on where FILE ends; hosts and seed are those that it began with, and what to measure unless
                       anything of that is said again
   --logs DIR          what failed jobs said (default: FILE.logs)
-  --expect GB/S       what a direction of a pair has to reach (default: hosts are held against each other)
+  --expect GB/S       what a direction of a pair has to reach, or adapters: 90% of what their ports carry, where the
+                      job tells it (default: hosts are held against each other)
   --tolerance X       what is slower by less than this share of the rest is not slow (default: 0.05)
   --dry-run           print the next round's commands, or the job's, instead of running them
   --help              print this text

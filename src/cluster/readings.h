@@ -2,8 +2,11 @@
 // cluster/tools, by pairwise_bw while it goes on, and by the simulator.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace fabricbench::cluster {
@@ -29,6 +32,31 @@ struct Reading {
   float rate = 0;               ///< bytes per second; 0 unless measured
 };
 
+/// What a device is.
+enum class DeviceKind : std::uint8_t { kNic, kGpu, kSwitchPort };
+constexpr std::size_t kDeviceKinds = 3;
+
+/// A piece of hardware that carries readings, whichever host has it at the time.
+struct Device {
+  DeviceKind kind = DeviceKind::kNic;
+  std::string id;    ///< no other device has it: a GUID, a UUID, a switch port; where none is known, `node07/mlx5_2`
+  std::string name;  ///< as a host calls it: `mlx5_2`, a PCI address; may be empty
+};
+
+/// What a reading went through on one of its two sides, as far as it is known.
+struct Route {
+  static constexpr std::int32_t kNone = -1;
+  /// By kind of device, its place in Sweep::devices, or kNone.
+  std::array<std::int32_t, kDeviceKinds> devices{kNone, kNone, kNone};
+  double port_rate = 0;  ///< bytes per second and direction of the port; 0: not known
+};
+
+/// The routes of both sides of a reading, by their places in Sweep::routes, or Route::kNone.
+struct RoutePair {
+  std::int32_t from = Route::kNone;
+  std::int32_t to = Route::kNone;
+};
+
 /// Everything that was measured of a set of hosts, in one run or several.
 struct Sweep {
   static constexpr std::int32_t kNoLeaf = -1;
@@ -40,6 +68,17 @@ struct Sweep {
   std::vector<Reading> readings;       ///< in the order in which they were taken
   /// Why a reading failed, by its place in `readings`, ascending; not of every failed one.
   std::vector<std::pair<std::size_t, std::string>> reasons;
+  std::vector<Device> devices;
+  std::vector<Route> routes;
+  /// By place in `readings`. Shorter, or empty where nothing is known: the rest went nobody knows through what.
+  std::vector<RoutePair> routes_of;
+
+  /// The route on one side of a reading; nullptr where it is not known.
+  [[nodiscard]] const Route* route_of(std::size_t reading, bool receiver) const {
+    if (reading >= routes_of.size()) return nullptr;
+    const std::int32_t route = receiver ? routes_of[reading].to : routes_of[reading].from;
+    return route == Route::kNone ? nullptr : &routes[static_cast<std::size_t>(route)];
+  }
 };
 
 }  // namespace fabricbench::cluster

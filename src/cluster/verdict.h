@@ -18,6 +18,7 @@ enum class Blame : std::uint8_t {
   kLeaf,       ///< a leaf's uplinks: its hosts are slow with those of other leaves, and fine with each other
   kLeafPair,   ///< the path between two leaves: a spine
   kRail,       ///< one rail of most hosts: its switches
+  kDevice,     ///< a GPU, NIC or switch port that several hosts had, or one host among others: slow whoever has it
   kTransient,  ///< a host that is slow now and then, whoever its partner is: a flapping link, or what runs beside; or
                ///< two hosts, a pair that is so
   kDead,       ///< a host with which nothing can be measured, though its partners can be
@@ -32,7 +33,12 @@ enum class Direction : std::uint8_t { kBoth, kSends, kReceives };
 struct Finding {
   Blame blame = Blame::kUndecided;
   Direction direction = Direction::kBoth;
-  std::vector<std::int32_t> hosts;  ///< by their place in Sweep::hosts: one; two of a pair; all suspects if undecided
+  /// By their place in Sweep::hosts: one; two of a pair; all suspects if undecided; of kDevice those that were slow
+  /// over it, which are fine themselves.
+  std::vector<std::int32_t> hosts;
+  /// By their place in Sweep::devices. Of kDevice, what is to blame: several where the same readings went through all
+  /// of them. Else what all readings of the host, or of its rail, went through.
+  std::vector<std::int32_t> devices;
   std::int32_t rail = -1;        ///< by its place in Sweep::rails, of kNic, kRail, and of a pair of one rail; else -1
   std::int32_t leaf = -1;        ///< of kLeaf and kLeafPair: by its place in the groups of Verdict::groupings[0]
   std::int32_t other_leaf = -1;  ///< of kLeafPair
@@ -44,7 +50,9 @@ struct Finding {
   std::int64_t slow = 0;         ///< of kTransient: of the readings, which are meetings with a partner then, slow ones
   std::vector<std::int32_t> slow_rounds;  ///< of kTransient: when that was, ascending
   std::int64_t partners = 0;              ///< different hosts, or for a pair 1
-  std::int64_t slow_partners = 0;         ///< of kHost and kNic: of them, those with which it is slow
+  std::int64_t slow_partners = 0;         ///< of kHost, kNic and kDevice: of them, those with which it is slow
+  std::int64_t hosts_met = 0;             ///< of kDevice: that had it
+  std::int64_t fine_without = 0;          ///< of kDevice: of `hosts`, those that are fast over other devices
   std::int64_t partners_met = 0;          ///< of kHost and kNic: those too with which it would not show
   bool other_way_measured = false;        ///< of a kHost or kNic that is slow in one direction
   /// The chance that chance alone would show anything like it anywhere in this sweep (after Bonferroni); at most 1.
@@ -131,7 +139,9 @@ struct Verdict {
 
 /// What counts as slow.
 struct VerdictSettings {
-  double expected = 0;        ///< bytes per second of one direction of a pair of near hosts; 0: not known
+  double expected = 0;  ///< bytes per second of one direction of a pair of near hosts; 0: not known
+  /// In the place of that, where it is not known: the share of the slower port of a pair that a direction has to reach.
+  double expected_of_port = 0;
   double tolerance = 0.05;    ///< a rate this share below what is expected is not held against anybody
   double false_alarm = 0.01;  ///< chance of one wrong finding or more in a sweep of healthy hosts
   int partners = 3;           ///< different ones with whom a host has to be slow

@@ -129,6 +129,59 @@ class Json(FindingTest):  # 1 rank, 1 s
                          {(rail, same) for rail in ("mlx5_0", "mlx5_1") for same in (True, False)})
 
 
+class Devices(FindingTest):  # 1 rank, 1 s
+
+    def jobs(self, slow_gpu=None, slow_host=None):
+        """Files of four jobs on the same hosts, of which each gets another host's GPU in each."""
+        files = []
+        for job in range(4):
+            gpus = [(host + 3 * job) % 16 for host in range(16)]
+            bad = {slow_host, gpus.index(slow_gpu) if slow_gpu is not None else None}
+            lines = sweep(lambda a, b, bad=bad: healthy(a, b) * (0.6 if bad & {a, b} else 1))
+            for line in lines[1:]:
+                for end in ("from", "to"):
+                    host = int(line[f"{end}_host"][4:]) - 1
+                    line |= {f"{end}_gpu": "0000:17:00.0", f"{end}_gpu_uuid": f"GPU-{gpus[host]:02}",
+                             f"{end}_nic": "mlx5_0", f"{end}_nic_guid": f"0x{host:04}", f"{end}_port_gb_per_s": 12.5}
+            files.append(self.write(lines))
+        return files
+
+    def test_gpu_of_several_jobs(self):
+        files = self.jobs(slow_gpu=5)
+        stdout, _ = self.run_tool(SLOW, "--json", "-", *files)
+        verdict = json.loads(stdout)
+        validate([verdict])
+        self.assertEqual([(one["blame"], one["devices"], one["direction"]) for one in verdict["findings"]],
+                         [("device", [{"kind": "gpu", "id": "GPU-05", "name": "0000:17:00.0"}], "both")])
+        self.assertEqual(verdict["lists"]["fine"]["folded"], "node[01-16]")
+        self.assertEqual(self.run_tool(SLOW, "--quiet", *files)[0], "Fine: node[01-16]\nSlow GPU: GPU-05\n")
+        self.assertIn("GPU 0000:17:00.0, GPU-05 is slow, sending and receiving, on all 4 hosts that had it "
+                      "(node[03,06,13,16]); 4 of them fast without it", self.run_tool(SLOW, *files)[0])
+
+    def test_host_with_its_nic_beside(self):
+        stdout, _ = self.run_tool(SLOW, *self.jobs(slow_host=6))
+        self.assertIn("node07 (NIC mlx5_0, 0x0006) is slow with everybody, sending and receiving", stdout)
+
+    def test_nothing_slow(self):
+        self.run_tool(CLEAN, *self.jobs())
+
+    def test_expected_of_adapters(self):
+        healthy_jobs = self.jobs()
+        self.run_tool(CLEAN, "--expect", "adapters", *healthy_jobs)
+        stdout, _ = self.run_tool(SLOW, "--expect", "adapters:99%", "--tolerance", "1%", *healthy_jobs)
+        self.assertIn("no pair of hosts reaches what was expected (--expect)", stdout)
+        _, stderr = self.run_tool(NOT_JUDGED, "--expect", "adapters", self.write(sweep()))
+        self.assertIn("no record tells what a port carries", stderr)
+        for wrong in ("adapters:0", "adapters:", "fast", "-1"):
+            self.run_tool(USAGE, "--expect", wrong, *healthy_jobs)
+
+    def test_port_rate_of_nonsense(self):
+        lines = sweep()
+        lines[4]["to_port_gb_per_s"] = -1
+        _, stderr = self.run_tool(NOT_JUDGED, self.write(lines))
+        self.assertIn("a port's rate of -1 GB/s is none", stderr)
+
+
 class Colours(FindingTest):  # 1 rank, 1 s
 
     def in_terminal(self, **variables):

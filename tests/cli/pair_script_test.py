@@ -35,6 +35,28 @@ class Records(PairScriptTest):  # 1 rank, 2 s
                           for one in self.readings()],
                          [("node1", 5.0, "eth1", False), ("node2", 4.0, "eth1", False)])
 
+    def test_names_devices_where_the_job_knows_them(self):
+        told = context("node1", "node2")
+        told["wire_rate_gb_per_s"] = 50.0
+        told["groups"] = [{"ranks": "0, 1", "hosts": "node1, node2", "ports": "mlx5_0 port 1, mlx5_3 port 1"}]
+        told["hosts"] = [{"name": "node1", "network_devices": [{"name": "mlx5_0:1", "guid": "0x0c42"}]},
+                         {"name": "node2", "network_devices": []}]
+        told["rank_map"][1]["gpu"] = {"pci": "0000:17:00.0", "uuid": "GPU-1"}
+        self.make_launcher(text_of(told, row([5.0, 4.0])))
+        self.check("--test", "rdma_write_bw")
+        keys = ("nic", "nic_guid", "gpu", "gpu_uuid", "port_gb_per_s")
+        ends = [[tuple(one.get(f"{end}_{key}") for key in keys) for end in ("from", "to")] for one in self.readings()]
+        first, second = ("mlx5_0", "0x0c42", None, None, 50.0), ("mlx5_3", None, "0000:17:00.0", "GPU-1", 50.0)
+        self.assertEqual(ends, [[first, second], [second, first]])
+        self.assertNotIn("from_gpu", self.readings()[0])
+
+    def test_names_gpus_of_pairwise_bw(self):
+        forth = {**sweep_reading(0, 1, 12.0), "to_gpu": "0000:17:00.0", "to_gpu_uuid": "GPU-1"}
+        self.make_launcher(text_of(context("node1", "node2"), forth, sweep_reading(1, 0, 11.0)))
+        self.check()
+        self.assertEqual([(one.get("from_gpu_uuid"), one.get("to_gpu_uuid")) for one in self.readings()],
+                         [(None, "GPU-1"), (None, None)])
+
     def test_both_ways_and_gpus(self):
         self.make_launcher(text_of(context("node1", "node1", "node2", "node2"), row(group=0), row(group=1, busbw=2.0)))
         self.check("--test", "sendrecv_perf", "--gpus", "2", "--size", "4K")

@@ -71,6 +71,8 @@ TEST(NetworkDevices, PortsOfRdmaDevices) {
   const FakeRoot root;
   write_port(root, "mlx5_0", "1", "100 Gb/sec (4X EDR)");
   root.write("sys/class/infiniband/mlx5_0/device/numa_node", "0\n");
+  root.write("sys/class/infiniband/mlx5_0/node_guid", "0c42:a103:00f1:d2e6\n");
+  root.write("sys/class/infiniband/mlx5_1/node_guid", "0000:0000:0000:0000\n");
   write_port(root, "mlx5_0", "2", "2.5 Gb/sec (1X SDR)");
   root.write("sys/class/infiniband/mlx5_0/ports/2/state", "1: DOWN\n");
   write_port(root, "mlx5_1", "1", "400 Gb/sec (4X NDR)");
@@ -82,12 +84,14 @@ TEST(NetworkDevices, PortsOfRdmaDevices) {
   EXPECT_EQ(devices[0].state, "ACTIVE");
   EXPECT_EQ(devices[0].speed_mbit_per_s, 100000);
   EXPECT_EQ(devices[0].numa_node, 0);
+  EXPECT_EQ(devices[0].guid, "0x0c42a10300f1d2e6");
   EXPECT_EQ(devices[1].name, "mlx5_0:2");
   EXPECT_EQ(devices[1].state, "DOWN");
   EXPECT_EQ(devices[1].speed_mbit_per_s, 2500);
   EXPECT_EQ(devices[2].kind, "ethernet");
   EXPECT_EQ(devices[2].speed_mbit_per_s, 400000);
   EXPECT_EQ(devices[2].numa_node, std::nullopt);
+  EXPECT_EQ(devices[2].guid, std::nullopt) << "zeros";
 }
 
 TEST(NetworkDevices, MalformedRatesAreLeftOut) {

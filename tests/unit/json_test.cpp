@@ -207,7 +207,7 @@ TEST(JsonLines, OfTheContextDescribeEveryRanksGpuAndGroup) {
   Context context = example_context();
   context.ranks[1].group = 1;
   context.ranks[1].group_rank = 0;
-  context.ranks[1].gpu = GpuFacts{3, "H200", "0000:42:00.0", "570.1", 1, "no", {"mlx5_0", "mlx5_1"}};
+  context.ranks[1].gpu = GpuFacts{3, "H200", "0000:42:00.0", "570.1", 1, "no", {"mlx5_0", "mlx5_1"}, "GPU-1"};
   context.ranks[0].gpu = GpuFacts{2, "H200", "0000:41:00.0", "570.1", std::nullopt, "unknown", {}};
   context.groups = {{"0", "node-01"}, {"1", "node-02"}};
   file->begin(context);
@@ -220,8 +220,10 @@ TEST(JsonLines, OfTheContextDescribeEveryRanksGpuAndGroup) {
                                               {"driver", "570.1"},
                                               {"numa_node", 1},
                                               {"process_on_node", "no"},
-                                              {"nearest_nics", {"mlx5_0", "mlx5_1"}}}));
+                                              {"nearest_nics", {"mlx5_0", "mlx5_1"}},
+                                              {"uuid", "GPU-1"}}));
   EXPECT_TRUE(line["rank_map"][0]["gpu"]["numa_node"].is_null());
+  EXPECT_TRUE(line["rank_map"][0]["gpu"]["uuid"].is_null());
   EXPECT_EQ(line["groups"][1], (Json{{"ranks", "1"}, {"hosts", "node-02"}, {"ports", nullptr}, {"round", 0}}));
 }
 

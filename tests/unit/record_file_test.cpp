@@ -191,6 +191,38 @@ TEST_F(RecordFile, WorksOutRailsFromWhereTheEndpointsAre) {
       "2.jsonl'");
 }
 
+TEST_F(RecordFile, KeepsWhatReadingsWentThrough) {
+  const std::string same = R"("from_nic":"mlx5_2","from_nic_guid":"0x0c42","from_gpu":"0000:17:00.0",)"
+                           R"("from_gpu_uuid":"GPU-1","from_switch_port":"leaf1/7","from_port_gb_per_s":50)";
+  const Sweep sweep =
+      read({reading_line("a", "b", 0) + reading_line("a", "b", 0, same) +
+            reading_line("c", "b", 0, same + R"(,"to_nic":"mlx5_2","to_gpu":null)") + reading_line("b", "a", 0)})
+          .sweep;
+  Texts devices;
+  for (const Device& device : sweep.devices) devices.push_back(device.id + " " + device.name);
+  EXPECT_EQ(devices, (Texts{"0x0c42 mlx5_2", "GPU-1 0000:17:00.0", "leaf1/7 leaf1/7", "b/mlx5_2 mlx5_2"}))
+      << "without a GUID, a device is its host's";
+  EXPECT_EQ(sweep.route_of(0, false), nullptr);
+  ASSERT_NE(sweep.route_of(1, false), nullptr);
+  EXPECT_EQ(sweep.route_of(1, false)->devices, (std::array<std::int32_t, 3>{0, 1, 2}));
+  EXPECT_EQ(sweep.route_of(1, false)->port_rate, 50e9);
+  EXPECT_EQ(sweep.route_of(1, true), nullptr);
+  EXPECT_EQ(sweep.route_of(2, false)->devices, sweep.route_of(1, false)->devices) << "of another host, the same";
+  EXPECT_EQ(sweep.route_of(2, true)->devices, (std::array<std::int32_t, 3>{3, Route::kNone, Route::kNone}));
+  EXPECT_EQ(sweep.route_of(2, true)->port_rate, 0) << "not known";
+  EXPECT_EQ(sweep.route_of(3, false), nullptr);
+}
+
+TEST_F(RecordFile, CostsNothingWhereNoDeviceIsKnown) {
+  EXPECT_TRUE(read({reading_line("a", "b", 0, R"("from_nic":null,"to_gpu":null)")}).sweep.routes_of.empty());
+}
+
+TEST_F(RecordFile, RefusesAPortWithoutARate) {
+  EXPECT_NE(message_of(reading_line("a", "b", 0) + reading_line("a", "b", 0, R"("from_port_gb_per_s":0)"))
+                .find("a port's rate of 0 GB/s is none"),
+            std::string::npos);
+}
+
 TEST_F(RecordFile, CountsTheRoundsOfLaterRunsOn) {
   const std::string context = R"({"kind":"context","program":"pairwise_bw","rank_map":[]})"
                               "\n";

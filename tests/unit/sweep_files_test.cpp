@@ -192,6 +192,18 @@ TEST(SweepJson, NamesRailsOnlyWhereAHostHasSeveralEndpoints) {
   EXPECT_EQ(line_of(context, reading_of(0, 3, 10))["to_rail"], "gpu5");
 }
 
+TEST(SweepJson, NamesTheGpusThatAReadingWentThrough) {
+  EXPECT_FALSE(line_of(sweep_context(2), reading_of(0, 1, 10)).contains("from_gpu"));
+  Context context = sweep_context(2);
+  context.ranks[1].gpu.emplace();
+  context.ranks[1].gpu->pci = "0000:42:00.0";
+  context.ranks[1].gpu->uuid = "GPU-1";
+  const auto line = line_of(context, reading_of(0, 1, 10));
+  EXPECT_FALSE(line.contains("from_gpu"));
+  EXPECT_EQ(line["to_gpu"], "0000:42:00.0");
+  EXPECT_EQ(line["to_gpu_uuid"], "GPU-1");
+}
+
 TEST(SweepJson, TellsWhatARoundIsFor) {
   Written<JsonLinesSink> file;
   file->begin(sweep_context(4));

@@ -115,6 +115,32 @@ TEST(VerdictGroups, WhatIsExpectedSettlesWhichKindIsSlow) {
   EXPECT_EQ(enough.judged, Judged::kClean);
 }
 
+/// Gives every host a port; those below `slower` one of `rate`, and others one of 26.5 GB/s.
+Sweep with_ports(Sweep sweep, std::int32_t slower, double rate) {
+  sweep.routes = {{{Route::kNone, Route::kNone, Route::kNone}, 26.5e9},
+                  {{Route::kNone, Route::kNone, Route::kNone}, rate}};
+  for (const Reading& reading : sweep.readings) {
+    sweep.routes_of.push_back({reading.from < slower ? 1 : 0, reading.to < slower ? 1 : 0});
+  }
+  return sweep;
+}
+
+TEST(VerdictGroups, TheRateOfTheAdaptersSettlesWhichKindIsSlow) {
+  const Sweep sweep = sweep_of(quiet_fabric(16, slow_hosts(10)));
+  VerdictSettings settings;
+  settings.expected_of_port = 0.9;
+  const Verdict slow = judge(with_ports(sweep, 10, 26.5e9), settings);
+  EXPECT_EQ(with_blame(slow, Blame::kHost).size(), 10U) << "their ports are as fast as those of the others";
+  const Verdict older = judge(with_ports(sweep, 10, 18e9), settings);
+  ASSERT_TRUE(older.kinds);
+  EXPECT_TRUE(older.kinds->both_suffice) << "they have slower ports";
+  EXPECT_EQ(older.judged, Judged::kClean);
+  EXPECT_FALSE(judge(sweep, settings).kinds->both_suffice) << "nobody knows their ports";
+  settings.expected_of_port = 0.99;
+  settings.tolerance = 0.01;
+  EXPECT_EQ(with_blame(judge(with_ports(sweep_of(quiet_fabric(8)), 0, 0), settings), Blame::kAll).size(), 1U);
+}
+
 TEST(VerdictGroups, NothingThatReachesWhatIsExpectedIsAFinding) {
   VerdictSettings settings;
   settings.expected = 50e9;

@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 
 #include "cluster/attribution/blocks.h"
+#include "cluster/attribution/device_readings.h"
+#include "cluster/attribution/devices.h"
 #include "cluster/attribution/failures.h"
 #include "cluster/attribution/findings.h"
 #include "cluster/attribution/fit.h"
@@ -127,21 +129,50 @@ void sort_findings(std::vector<Finding>& findings) {
   });
 }
 
+/// A model with what explains its readings.
+struct Explained {
+  Model model;
+  Blocks blocks;
+  std::vector<SlowDevices> devices;
+  UnitEffects units;
+};
+
+/// Which partners are slow is known once hosts have been looked at, and which hosts are once devices have.
+Explained explain(Model model) {
+  Explained all{std::move(model), {}, {}, {}};
+  fit_first(all.model);
+  all.blocks = find_blocks(all.model);
+  const DeviceReadings readings = list_devices(all.model);
+  all.model.device_effects = static_cast<std::int64_t>(readings.effects.size());
+  all.units = find_units(all.model);
+  if (readings.effects.empty()) return all;
+  all.devices = find_devices(all.model, readings);
+  if (!all.devices.empty()) all.units = find_units(all.model);
+  return all;
+}
+
+/// What is slow over devices says nothing of where hosts are: then that is looked at once more without it.
+Explained explain(const Sweep& sweep, const VerdictSettings& settings) {
+  Explained first = explain(make_model(sweep, settings));
+  if (first.devices.empty()) return first;
+  Explained second = explain(make_model(sweep, settings, readings_over(sweep, first.devices)));
+  return second.devices.empty() ? first : second;
+}
+
 }  // namespace
 
 Verdict judge(const Sweep& sweep, const VerdictSettings& settings) {
   Verdict verdict;
   count(sweep, verdict);
-  Model model = make_model(sweep, settings);
+  Explained explained = explain(sweep, settings);
+  const Model& model = explained.model;
+  UnitEffects& units = explained.units;
   const Failures failures = find_failures(sweep, model.ids.rails);
   report_dead(sweep, failures, verdict);
   report_groups(model, verdict);
   report_small_group(model, verdict);
-
-  fit_first(model);
-  const Blocks blocks = find_blocks(model);
-  report_blocks(model, blocks, verdict);
-  UnitEffects units = find_units(model);
+  report_blocks(model, explained.blocks, verdict);
+  report_devices(explained.devices, verdict);
   std::vector<FlappingHost> flapping = take_unsteady(model, units, verdict);
   report_rails(find_slow_rails(model), verdict);
   report_units(model, units, verdict);
@@ -164,13 +195,14 @@ Verdict judge(const Sweep& sweep, const VerdictSettings& settings) {
   }
   note_noise(model, verdict);
   verdict.strata = model.strata;
-  report_all(settings, verdict);
+  report_all(model, verdict);
   verdict.stratum_of.assign(sweep.readings.size(), -1);
   for (const Point& point : model.points) verdict.stratum_of[static_cast<std::size_t>(point.reading)] = point.stratum;
   verdict.outliers = share_of_outliers(model, pairs);
   note_unexplained(verdict);
   verdict.not_judged = find_not_judged(model, failures, units);
   verdict.judged = how_far(sweep, pairs, verdict);
+  name_devices(sweep, verdict);
   sort_findings(verdict.findings);
   return verdict;
 }

@@ -180,7 +180,10 @@ void fit_first(Model& model) {
   const auto all = [](const Point&) { return true; };
   std::fill(model.cap.begin(), model.cap.end(), kNoCap);
   std::fill(model.flagged.begin(), model.flagged.end(), 0);
-  for (Point& point : model.points) point.block = 0;
+  for (Point& point : model.points) {
+    point.block = 0;
+    point.over_slow_device = false;
+  }
   centre_by_hosts(model);
   set_residuals(model);
   set_scales(model, all);

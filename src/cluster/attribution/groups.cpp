@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "cluster/attribution/expectation.h"
 #include "cluster/robust.h"
 
 namespace fabricbench::cluster {
@@ -56,7 +57,7 @@ Kinds kinds_of(const Model& model) {
   }
   if (!fast_rates.empty()) kinds.fast_rate = median_of(fast_rates);
   if (!slow_rates.empty()) kinds.slow_rate = median_of(slow_rates);
-  kinds.both_suffice = model.settings.expected > 0;  // or they would be slow hosts
+  kinds.both_suffice = model.kinds_suffice;
   return kinds;
 }
 
@@ -135,18 +136,22 @@ void report_small_group(const Model& model, Verdict& verdict) {
   verdict.findings.push_back(finding);
 }
 
-void report_all(const VerdictSettings& settings, Verdict& verdict) {
+void report_all(const Model& model, Verdict& verdict) {
+  const std::vector<double> expected = expected_by_stratum(model);
   const Stratum* best = nullptr;
-  const auto rate_of = [](const Stratum& stratum) { return stratum.both_ways ? stratum.centre / 2 : stratum.centre; };
-  for (const Stratum& stratum : verdict.strata) {
-    if (best == nullptr || rate_of(stratum) > rate_of(*best)) best = &stratum;
-  }
-  if (best == nullptr || rate_of(*best) >= settings.expected * (1 - settings.tolerance)) return;
   Finding finding;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const Stratum& stratum = model.strata[i];
+    if (expected[i] <= 0) continue;
+    const double rate = stratum.both_ways ? stratum.centre / 2 : stratum.centre;
+    if (best != nullptr && rate / expected[i] <= finding.ratio) continue;
+    best = &stratum;
+    finding.rate = rate;
+    finding.expected = expected[i];
+    finding.ratio = rate / expected[i];
+  }
+  if (best == nullptr || finding.ratio >= 1 - model.settings.tolerance) return;
   finding.blame = Blame::kAll;
-  finding.rate = rate_of(*best);
-  finding.expected = settings.expected;
-  finding.ratio = finding.rate / finding.expected;
   finding.readings = best->readings;
   finding.false_alarm = 0;
   verdict.findings.push_back(finding);

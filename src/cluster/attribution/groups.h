@@ -15,6 +15,6 @@ void report_groups(const Model& model, Verdict& verdict);
 void report_small_group(const Model& model, Verdict& verdict);
 
 /// Adds a finding where not even the fastest pairs reach what was expected; with the strata of the verdict.
-void report_all(const VerdictSettings& settings, Verdict& verdict);
+void report_all(const Model& model, Verdict& verdict);
 
 }  // namespace fabricbench::cluster

@@ -6,6 +6,7 @@
 #include <map>
 #include <tuple>
 
+#include "cluster/attribution/expectation.h"
 #include "cluster/robust.h"
 
 namespace fabricbench::cluster {
@@ -153,10 +154,7 @@ void list_entries(Model& model) {
     by_partner[place[unit(point.receiver)]++] = {code, point.receiver};
     by_partner[place[unit(point.sender)]++] = {code + 1, point.sender};
   }
-  const auto own_effect = [&](Entry entry) {
-    const Point& point = model.point_of(entry);
-    return static_cast<std::size_t>(entry.receives() ? point.receiver : point.sender);
-  };
+  const auto own_effect = [&](Entry entry) { return static_cast<std::size_t>(model.own_effect(entry)); };
   model.offset.assign(effects + 1, 0);
   for (const Point& point : model.points) {
     ++model.offset[static_cast<std::size_t>(point.sender) + 1];
@@ -171,20 +169,24 @@ void list_entries(Model& model) {
 /// Parts whose rates differ by less than this share of the tolerance (of logarithms) are not told apart.
 constexpr double kShareOfTolerance = 0.8;
 
-Structure structure_of(const Sweep& sweep, double slow) { return find_structure(sweep, -kShareOfTolerance * slow); }
-
 /// Where it is known what to expect, a slower kind that does not reach it is many slow hosts.
-void settle_kinds(const Sweep& sweep, double least, Structure& structure) {
+void settle_kinds(Model& model) {
+  Structure& structure = model.structure;
   const std::vector<char>& slow = structure.is_slow_kind;
-  if (slow.empty() || least <= 0) return;
-  std::vector<float> rates;
-  for (const Reading& reading : sweep.readings) {
+  if (slow.empty()) return;
+  std::vector<double> shares;
+  for (std::size_t place = 0; place < model.sweep->readings.size(); ++place) {
+    const Reading& reading = model.sweep->readings[place];
     if (!has_rate(reading)) continue;
     const auto from = static_cast<std::size_t>(reading.from);
     const auto to = static_cast<std::size_t>(reading.to);
-    if (slow[from] != 0 || slow[to] != 0) rates.push_back(reading.both_ways ? reading.rate / 2 : reading.rate);
+    if (slow[from] == 0 && slow[to] == 0) continue;
+    const double expected = expected_of(*model.sweep, place, model.settings);
+    if (expected > 0) shares.push_back(one_direction(reading) / expected);
   }
-  if (rates.empty() || median_of(rates) >= least) return;
+  if (shares.empty()) return;
+  model.kinds_suffice = median_of(shares) >= 1 - model.settings.tolerance;
+  if (model.kinds_suffice) return;
   structure.is_alone = structure.is_slow_kind;
   structure.is_slow_kind.clear();
 }
@@ -205,17 +207,18 @@ double Tail::below(double residual, double scale, std::int64_t own_low, std::int
 }
 
 double Model::explained(const Point& point) const {
+  if (point.over_slow_device) return std::min(0.0, static_cast<double>(point.residual));
   return std::min(
       {0.0, static_cast<double>(point.block), missing(point.sender, point), missing(point.receiver, point)});
 }
 
-Model make_model(const Sweep& sweep, const VerdictSettings& settings) {
+Model make_model(const Sweep& sweep, const VerdictSettings& settings, const std::vector<char>& left_out) {
   Model model;
   model.sweep = &sweep;
   model.settings = settings;
   model.slow = std::log1p(-settings.tolerance);
-  model.structure = structure_of(sweep, model.slow);
-  settle_kinds(sweep, settings.expected * (1 - settings.tolerance), model.structure);
+  model.structure = find_structure(sweep, -kShareOfTolerance * model.slow, left_out);
+  settle_kinds(model);
   std::int32_t kinds = 1;
   std::int32_t rails = 1;
   for (const Reading& reading : sweep.readings) {

@@ -46,10 +46,11 @@ struct Point {
   std::int32_t stratum = 0;
   std::int32_t window = 0;  ///< of time: its place in Model::drift
   float log_rate = 0;
-  float residual = 0;    ///< log_rate less centre, drift and what a quiet network adds
-  float block = 0;       ///< the effect of slow leaves on it, at most 0
-  bool crosses = false;  ///< from one leaf to another
-  bool quiet = false;    ///< taken while far fewer pairs were measured than usual
+  float residual = 0;             ///< log_rate less centre, drift and what a quiet network adds
+  float block = 0;                ///< the effect of slow leaves on it, at most 0
+  bool crosses = false;           ///< from one leaf to another
+  bool over_slow_device = false;  ///< whatever it is like, that is the device's doing
+  bool quiet = false;             ///< taken while far fewer pairs were measured than usual
 };
 
 /// How often healthy readings are so slow: the normal distribution, or what has been seen where that is more.
@@ -80,6 +81,7 @@ constexpr float kNoCap = std::numeric_limits<float>::infinity();
 struct Model {
   const Sweep* sweep = nullptr;
   Structure structure;
+  bool kinds_suffice = false;  ///< the slower kind of hosts, where there is one, reaches what was expected
   VerdictSettings settings;
   double slow = 0;  ///< log(1 - tolerance): residuals below it are slow
   EffectIds ids;
@@ -93,6 +95,7 @@ struct Model {
   std::vector<float> cap;           ///< by effect: the logarithm of the rate it does not exceed; kNoCap: unlimited
   std::vector<char> flagged;        ///< by effect: blamed
   Tail tail;
+  std::int64_t device_effects = 0;  ///< tested beside those of hosts (devices.h)
 
   [[nodiscard]] std::int32_t effects() const { return static_cast<std::int32_t>(cap.size()); }
   [[nodiscard]] std::span<const Entry> entries_of(std::int32_t id) const {
@@ -100,6 +103,10 @@ struct Model {
     return std::span(entries).subspan(offset[at], offset[at + 1] - offset[at]);
   }
   [[nodiscard]] const Point& point_of(Entry entry) const { return points[entry.point()]; }
+  /// The effect on the entry's own side.
+  [[nodiscard]] std::int32_t own_effect(Entry entry) const {
+    return entry.receives() ? point_of(entry).receiver : point_of(entry).sender;
+  }
   [[nodiscard]] double scale_of(const Point& point) const {
     return strata[static_cast<std::size_t>(point.stratum)].scale;
   }
@@ -119,7 +126,7 @@ struct Model {
   [[nodiscard]] double explained(const Point& point) const;
   /// Whether nobody who has to do with it is blamed.
   [[nodiscard]] bool is_clean(const Point& point) const {
-    return point.block == 0 && !is_flagged(point.sender) && !is_flagged(point.receiver);
+    return point.block == 0 && !point.over_slow_device && !is_flagged(point.sender) && !is_flagged(point.receiver);
   }
   /// The part of the finest level of nearness; Nearness::kNone where there is none.
   [[nodiscard]] std::int32_t part_of(std::int32_t host) const {
@@ -129,8 +136,10 @@ struct Model {
   }
 };
 
-/// Sorts the readings that have a rate; nothing is estimated yet.
-[[nodiscard]] Model make_model(const Sweep& sweep, const VerdictSettings& settings);
+/// Sorts the readings that have a rate; nothing is estimated yet but where hosts are, from all readings but those that
+/// are `left_out`, by place; empty: none.
+[[nodiscard]] Model make_model(const Sweep& sweep, const VerdictSettings& settings,
+                               const std::vector<char>& left_out = {});
 
 /// Calls `group` with the entries of each partner of an effect.
 template <typename Group>

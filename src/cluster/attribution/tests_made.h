@@ -16,9 +16,9 @@ constexpr double kFamilies = 4;
   return std::min(1.0, chance * std::max(tests, 1.0) * kFamilies);
 }
 
-/// Effects with readings.
+/// Effects with readings, those of devices too.
 [[nodiscard]] inline std::int64_t effects_tested(const Model& model) {
-  std::int64_t tests = 0;
+  std::int64_t tests = model.device_effects;
   for (std::int32_t effect = 0; effect < model.effects(); ++effect) tests += model.entries_of(effect).empty() ? 0 : 1;
   return tests;
 }

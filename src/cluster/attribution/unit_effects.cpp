@@ -15,58 +15,9 @@ namespace {
 
 /// Rounds of peeling and testing, each without those that failed the test before.
 constexpr int kPasses = 3;
-/// Readings to a slow one, at most, of an effect that is looked at.
-constexpr std::int64_t kShareOfSlow = 4;
-constexpr std::int64_t kShareOfSlowInGroups = 32;
-constexpr double kMargin = 3;  ///< standard deviations below what a slow partner explains
-
-/// Whether something else than `effect` that is blamed explains a reading.
-bool explained_otherwise(const Model& model, const Point& point, std::int32_t other) {
-  const double partner = model.is_flagged(other) ? model.missing(other, point) : 0;
-  const double known = std::min(static_cast<double>(point.block), partner);
-  if (known >= 0) return false;
-  return point.residual >= known + std::min(model.slow, -kMargin * model.scale_of(point));
-}
-
-/// What an effect's readings with one partner say.
-struct PartnerLevel {
-  std::int32_t host = 0;
-  double centre = 0;    ///< what is healthy with this partner, the logarithm of a rate
-  double residual = 0;  ///< the median
-  std::int64_t readings = 0;
-  std::int64_t slow_readings = 0;
-
-  [[nodiscard]] double rate() const { return centre + residual; }
-};
-
-/// Where partners differ in what is healthy with them, keeps those with whom a cap at the median rate of all kept would
-/// show. Of an effect without a cap all of them stay.
-void keep_what_a_cap_shows(std::vector<PartnerLevel>& levels, double slow) {
-  const auto [lowest, highest] = std::minmax_element(levels.begin(), levels.end(),
-                                                     [](const auto& a, const auto& b) { return a.centre < b.centre; });
-  if (levels.empty() || lowest->centre == highest->centre) return;
-  std::vector<PartnerLevel> kept = levels;
-  for (std::size_t before = 0; before != kept.size();) {
-    before = kept.size();
-    std::vector<double> rates;
-    rates.reserve(kept.size());
-    for (const PartnerLevel& level : kept) rates.push_back(level.rate());
-    const double cap = upper_median(rates);
-    std::erase_if(kept, [&](const PartnerLevel& level) { return level.centre + slow <= cap; });
-    if (kept.empty()) return;
-  }
-  levels = std::move(kept);
-}
-
-bool is_slow_unit(const Model& model, const UnitScore& score, std::int32_t needed) {
-  if (score.informative < 2 || score.upper >= model.slow || score.median >= model.slow) return false;
-  const std::int32_t explained = score.partners - std::min(score.partners, score.informative);
-  return score.slow + explained >= needed && 2 * score.slow > score.informative;
-}
 
 /// Effects with so many slow readings that they may be slow with most partners: a partner's median is slow where half
-/// of its readings are. Where there are groups, a cap may show with those of one's own alone. Saves counting partners
-/// of all others.
+/// of its readings are. Saves counting partners of all others.
 std::vector<std::int32_t> worth_a_look(const Model& model) {
   std::vector<std::int64_t> slow(model.cap.size(), 0);
   for (const Point& point : model.points) {
@@ -77,8 +28,8 @@ std::vector<std::int32_t> worth_a_look(const Model& model) {
   std::vector<std::int32_t> effects;
   for (std::size_t effect = 0; effect < slow.size(); ++effect) {
     const auto id = static_cast<std::int32_t>(effect);
-    const std::int64_t share = model.structure.levels.empty() ? kShareOfSlow : kShareOfSlowInGroups;
-    if (slow[effect] > 0 && share * slow[effect] >= static_cast<std::int64_t>(model.entries_of(id).size())) {
+    if (slow[effect] > 0 &&
+        readings_to_a_slow_one(model) * slow[effect] >= static_cast<std::int64_t>(model.entries_of(id).size())) {
       effects.push_back(id);
     }
   }
@@ -119,18 +70,9 @@ double scale_at(const Model& model, std::int32_t effect) {
   return scale;
 }
 
-/// The chance that an effect of a healthy unit looks like this: that so many of its partners' medians are at most the
-/// one in the middle, or that so many are slow at all. Distribution-free, but for the tail. Where there is no partner
-/// left to try, readings count instead, also several with one partner: `present` hosts have readings.
-double chance_of(const Model& model, std::int32_t effect, const UnitScore& score, std::int32_t present) {
-  const double scale = scale_at(model, effect);
-  const double middle =
-      binomial_tail(score.informative, model.tail.below(score.upper, scale), score.informative / 2 + 1);
-  const double slow = model.tail.below(model.slow, scale);
-  const bool all_tried = score.partners + 1 >= present;
-  const double count = all_tried ? binomial_tail(score.readings, slow, score.slow_readings)
-                                 : binomial_tail(score.informative, slow, score.slow);
-  return 2 * std::min(middle, count);  // of two tests, the better one
+/// The chance that an effect of a healthy unit looks like this.
+double chance_at(const Model& model, std::int32_t effect, const UnitScore& score, std::int32_t present) {
+  return chance_of(model, score, scale_at(model, effect), score.partners + 1 >= present);
 }
 
 /// Whether a reading is at a healthy rate, though what is blamed says otherwise.
@@ -171,7 +113,7 @@ void test_peeled(Model& model, const std::vector<std::int32_t>& peeled, UnitEffe
   std::vector<std::int32_t> dropped;
   for (const std::int32_t effect : peeled) {
     UnitEffect found{effect, score_effect(model, effect), 1, true};
-    found.false_alarm = family_wise(chance_of(model, effect, found.score, present), tests);
+    found.false_alarm = family_wise(chance_at(model, effect, found.score, present), tests);
     const bool passed = found.false_alarm < model.settings.false_alarm;
     (passed ? result.blamed : result.suspected).push_back(found);
     if (!passed) dropped.push_back(effect);
@@ -189,7 +131,7 @@ std::vector<UnitEffect> suspected_effects(const Model& model, const std::vector<
     if (std::binary_search(apart.begin(), apart.end(), model.ids.host(effect))) continue;
     const UnitScore score = score_effect(model, effect);
     if (!is_slow_unit(model, score, 0)) continue;
-    suspected.push_back({effect, score, family_wise(chance_of(model, effect, score, present), tests), true});
+    suspected.push_back({effect, score, family_wise(chance_at(model, effect, score, present), tests), true});
   }
   return suspected;
 }
@@ -238,64 +180,6 @@ std::int32_t hosts_present(const Model& model) {
 
 std::int32_t partners_needed(const Model& model) {
   return std::max(2, std::min(model.settings.partners, hosts_present(model) - 1));
-}
-
-UnitScore score_effect(const Model& model, std::int32_t effect) {
-  UnitScore score;
-  std::vector<PartnerLevel> levels;
-  std::vector<float> values;
-  std::int32_t last_host = -1;
-  for_each_partner(model, effect, [&](std::span<const Entry> group) {
-    const std::int32_t host = model.ids.host(group.front().other);
-    if (host != last_host) ++score.partners;
-    last_host = host;
-    values.clear();
-    PartnerLevel level;
-    level.host = host;
-    for (const Entry entry : group) {
-      const Point& point = model.point_of(entry);
-      if (explained_otherwise(model, point, entry.other)) continue;
-      values.push_back(point.residual);
-      level.centre = model.centre_of(point);  // the same for all of one partner
-      level.slow_readings += point.residual < model.slow ? 1 : 0;
-    }
-    if (values.empty()) return;
-    level.readings = static_cast<std::int64_t>(values.size());
-    level.residual = values.size() == 1 ? values.front() : median_of(values);
-    levels.push_back(level);
-  });
-  keep_what_a_cap_shows(levels, model.slow);
-  if (levels.empty()) return score;
-  std::vector<double> medians;
-  std::vector<double> rates;
-  double missing = 0;
-  std::int32_t counted = -1;
-  bool counted_slow = false;
-  for (const PartnerLevel& level : levels) {
-    score.readings += level.readings;
-    score.slow_readings += level.slow_readings;
-    medians.push_back(level.residual);
-    rates.push_back(level.rate());
-    const bool slow = level.residual < model.slow;
-    score.slow += slow ? 1 : 0;
-    // Partners come in the order of their hosts.
-    if (score.informative_hosts == 0 || level.host != counted) {
-      ++score.informative_hosts;
-      counted_slow = false;
-    }
-    if (slow && !counted_slow) {
-      ++score.slow_hosts;
-      counted_slow = true;
-    }
-    counted = level.host;
-    missing += std::min(level.residual, 0.0);
-  }
-  score.informative = static_cast<std::int32_t>(levels.size());
-  score.burden = missing / static_cast<double>(levels.size());
-  score.cap = median_of(rates);
-  score.upper = upper_median(medians);
-  score.median = median_of(medians);
-  return score;
 }
 
 UnitEffects find_units(Model& model) {

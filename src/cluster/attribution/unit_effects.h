@@ -5,24 +5,9 @@
 #include <vector>
 
 #include "cluster/attribution/model.h"
+#include "cluster/attribution/unit_scores.h"
 
 namespace fabricbench::cluster {
-
-/// What an effect's readings say, beyond what is blamed on others. Rates are logarithms, relative to what is healthy.
-struct UnitScore {
-  std::int32_t partners = 0;  ///< different hosts
-  /// Different units whose readings say something: nobody else explains them, and with the cap they would be slow.
-  std::int32_t informative = 0;
-  std::int32_t slow = 0;               ///< of them, slow
-  std::int32_t informative_hosts = 0;  ///< different hosts of the informative units
-  std::int32_t slow_hosts = 0;         ///< of them, with a slow unit
-  double cap = 0;                      ///< the logarithm of the rate that informative partners have in common
-  double median = 0;                   ///< over informative partners, of each one's median
-  double upper = 0;                    ///< the same, but the higher of two in the middle
-  double burden = 0;          ///< the mean over them of what is missing, at most 0: how much this effect would explain
-  std::int64_t readings = 0;  ///< that are informative
-  std::int64_t slow_readings = 0;
-};
 
 /// An effect that is slow with most partners.
 struct UnitEffect {
@@ -44,8 +29,6 @@ struct UnitEffects {
 
 /// With how many partners a host has to be slow: the settings', or all there are, but never one alone.
 [[nodiscard]] std::int32_t partners_needed(const Model& model);
-
-[[nodiscard]] UnitScore score_effect(const Model& model, std::int32_t effect);
 
 /// Peels: blames the effect that explains most, takes its readings from its partners' accounts, and goes on; then
 /// tests each against what readings of the others are like. `barred` effects are left out, and get those that did not

@@ -26,6 +26,7 @@ bool names_suspects(Blame blame) {
     case Blame::kHost:
     case Blame::kNic:
     case Blame::kLeaf:
+    case Blame::kDevice:  // its hosts, which may still have it
     case Blame::kTransient:
     case Blame::kDead:
     case Blame::kUndecided: return true;

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "cluster/hosts/host_fold.h"
+#include "cluster/report/device_words.h"
 #include "cluster/report/finding_words.h"
 #include "cluster/report/verdict_lists.h"
 
@@ -110,9 +111,30 @@ void add_switch_checks(std::vector<NextCommand>& commands, const Sweep& sweep) {
   commands.push_back({"ibqueryerrors --switch", "InfiniBand: error counters of the switches' ports"});
 }
 
+/// Of devices on a host that had them.
+void add_device_checks(std::vector<NextCommand>& commands, const Sweep& sweep, const Finding& finding) {
+  const std::string host = host_of(sweep, finding.hosts.at(0));
+  for (const std::int32_t place : finding.devices) {
+    const Device& device = sweep.devices[static_cast<std::size_t>(place)];
+    switch (device.kind) {
+      case DeviceKind::kGpu:
+        if (is_plain_word(device.id)) {
+          commands.push_back({fmt::format("ssh {} nvidia-smi -q -i {}", host, device.id),
+                              "PCIe link, errors and clocks of this GPU, where the host still has it"});
+        }
+        break;
+      case DeviceKind::kNic:
+        add_host_checks(commands, sweep, host, is_plain_word(device.name) ? device.name : "");
+        break;
+      case DeviceKind::kSwitchPort: add_switch_checks(commands, sweep); break;
+    }
+  }
+}
+
 }  // namespace
 
 std::string open_question(const Sweep& sweep, const Verdict& verdict, const Finding& finding) {
+  if (finding.blame == Blame::kDevice) return "";  // its hosts are fine
   for (const Question& question : verdict.questions) {
     const auto names = [&](std::int32_t host) {
       return std::find(finding.hosts.begin(), finding.hosts.end(), host) != finding.hosts.end();
@@ -145,6 +167,7 @@ std::vector<NextCommand> next_commands(const Sweep& sweep, const Finding& findin
     case Blame::kLeafPair:
     case Blame::kRail:
     case Blame::kAll: add_switch_checks(commands, sweep); break;
+    case Blame::kDevice: add_device_checks(commands, sweep, finding); break;
     case Blame::kDead:
       commands.push_back(
           {fmt::format("ssh {} uptime", host_of(sweep, finding.hosts.at(0))), "whether it answers at all"});

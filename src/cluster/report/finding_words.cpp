@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "cluster/hosts/host_fold.h"
+#include "cluster/report/device_words.h"
 #include "cluster/report/verdict_lists.h"
 #include "common/core/units.h"
 
@@ -63,7 +64,8 @@ std::string of_host(const std::string& host, const Finding& finding) {
 }
 
 std::string of_nic(const Sweep& sweep, const Finding& finding) {
-  const std::string which = fmt::format("{} of {}", rail_name(sweep, finding.rail), host_of(sweep, finding, 0));
+  const std::string which = fmt::format("{} of {}{}", rail_name(sweep, finding.rail), host_of(sweep, finding, 0),
+                                        devices_beside(sweep, finding));
   if (finding.readings > 0 && finding.failed == finding.readings) {
     return fmt::format("nothing can be measured over {}, though other rails of the host work", which);
   }
@@ -172,6 +174,7 @@ std::string_view name(Blame blame) {
     case Blame::kLeaf: return "leaf";
     case Blame::kLeafPair: return "leaf_pair";
     case Blame::kRail: return "rail";
+    case Blame::kDevice: return "device";
     case Blame::kAll: return "all";
     case Blame::kTransient: return "transient";
     case Blame::kDead: return "dead";
@@ -212,12 +215,13 @@ std::string gb_per_s(double rate) {
 
 std::string sentence(const Sweep& sweep, const Verdict& verdict, const Finding& finding) {
   switch (finding.blame) {
-    case Blame::kHost: return of_host(host_of(sweep, finding, 0), finding);
+    case Blame::kHost: return of_host(host_of(sweep, finding, 0) + devices_beside(sweep, finding), finding);
     case Blame::kNic: return of_nic(sweep, finding);
     case Blame::kPair: return of_pair(sweep, finding);
     case Blame::kLeaf: return of_leaf(sweep, verdict, finding);
     case Blame::kLeafPair: return of_leaf_pair(verdict, finding);
     case Blame::kRail: return fmt::format("{} is slow on most hosts", rail_name(sweep, finding.rail));
+    case Blame::kDevice: return of_devices(sweep, finding);
     case Blame::kAll: return "no pair of hosts reaches what was expected (--expect), however near they are";
     case Blame::kTransient: return of_transient(sweep, finding);
     case Blame::kDead:

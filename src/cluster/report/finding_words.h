@@ -11,7 +11,7 @@
 
 namespace fabricbench::cluster {
 
-/// As JSON has it: `host`, `nic`, `pair`, `leaf`, `leaf_pair`, `rail`, `all`, `transient`, `dead`, `dead_pair`,
+/// As JSON has it: `host`, `nic`, `pair`, `leaf`, `leaf_pair`, `rail`, `device`, `all`, `transient`, `dead`, `dead_pair`,
 /// `undecided`.
 [[nodiscard]] std::string_view name(Blame blame);
 /// `both`, `sends`, `receives`.

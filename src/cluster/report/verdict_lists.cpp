@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "cluster/hosts/host_fold.h"
+#include "cluster/report/device_words.h"
 
 namespace fabricbench::cluster {
 namespace {
@@ -39,6 +40,7 @@ List list_for(Blame blame) {
     case Blame::kLeaf:
     case Blame::kLeafPair:
     case Blame::kRail:
+    case Blame::kDevice:
     case Blame::kAll:
     case Blame::kDeadPair: break;
   }
@@ -53,16 +55,18 @@ struct Phrase {
   std::string_view several;
 };
 
-// A slow host and a slow NIC make a slow host each, and are counted by host. The order is that of the headline.
-constexpr std::array<Phrase, 5> kPhrases = {
+// A slow host and a slow NIC of one make a slow host each, and are counted by host. The order is that of the headline.
+constexpr std::array<Phrase, 6> kPhrases = {
     {{Blame::kLeaf, "leaf", "is slow towards the others", "are slow towards the others"},
      {Blame::kLeafPair, "path between leaves", "is slow", "are slow"},
      {Blame::kRail, "rail", "is slow everywhere", "are slow everywhere"},
+     {Blame::kDevice, "device", "is slow", "are slow"},
      {Blame::kPair, "path", "is slow", "are slow"},
      {Blame::kDeadPair, "path", "carries nothing", "carry nothing"}}};
 
 /// What a phrase is about; leaves that the readings showed are groups.
-std::string_view thing_of(const Verdict& verdict, const Phrase& phrase) {
+std::string_view thing_of(const Sweep& sweep, const Verdict& verdict, const Phrase& phrase) {
+  if (phrase.blame == Blame::kDevice) return devices_word(sweep, verdict.findings);
   const bool found = !verdict.groupings.empty() && !verdict.groupings.front().is_given;
   if (found && phrase.blame == Blame::kLeaf) return "group of hosts";
   if (found && phrase.blame == Blame::kLeafPair) return "path between groups";
@@ -89,7 +93,7 @@ std::size_t things_blamed(const Verdict& verdict, Blame blame) {
   for (const Finding& finding : verdict.findings) {
     if (finding.blame != blame) continue;
     const std::int32_t rail = blame == Blame::kRail ? finding.rail : -1;
-    things.emplace(finding.hosts, finding.leaf, finding.other_leaf, rail);
+    things.emplace(blame == Blame::kDevice ? finding.devices : finding.hosts, finding.leaf, finding.other_leaf, rail);
   }
   return things.size();
 }
@@ -141,7 +145,8 @@ std::vector<std::pair<std::string_view, const std::vector<std::string>*>> titled
 std::vector<std::pair<std::int32_t, std::int32_t>> suspect_paths(const Verdict& verdict) {
   std::set<std::pair<std::int32_t, std::int32_t>> named;
   for (const Finding& finding : verdict.findings) {
-    if (finding.hosts.size() == 2) named.insert(std::minmax(finding.hosts[0], finding.hosts[1]));
+    if (finding.hosts.size() == 2 && finding.blame != Blame::kDevice)
+      named.insert(std::minmax(finding.hosts[0], finding.hosts[1]));
   }
   std::vector<std::pair<std::int32_t, std::int32_t>> paths;
   for (const Question& question : verdict.questions) {
@@ -160,7 +165,7 @@ std::string headline(const Sweep& sweep, const Verdict& verdict) {
   add(parts, lists.dead.size(), "host", "is dead", "are dead");
   add(parts, lists.unsteady.size(), "host", "is slow now and then", "are slow now and then");
   for (const Phrase& phrase : kPhrases) {
-    add(parts, things_blamed(verdict, phrase.blame), thing_of(verdict, phrase), phrase.one, phrase.several);
+    add(parts, things_blamed(verdict, phrase.blame), thing_of(sweep, verdict, phrase), phrase.one, phrase.several);
   }
   add(parts, lists.suspect.size(), "host", "is suspect", "are suspect");
   add(parts, suspect_paths(verdict).size(), "path", "is suspect", "are suspect");

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "cluster/hosts/host_fold.h"
+#include "cluster/report/device_words.h"
 #include "cluster/report/finding_words.h"
 #include "cluster/report/sweep_map.h"
 #include "cluster/report/verdict_lists.h"
@@ -40,7 +41,7 @@ std::string_view colour_of(const Verdict& verdict) {
 }
 
 /// A word that the eye finds, before the sentence.
-std::string_view tag(const Verdict& verdict, const Finding& finding) {
+std::string_view tag(const Sweep& sweep, const Verdict& verdict, const Finding& finding) {
   switch (finding.blame) {
     case Blame::kHost: return "SLOW HOST";
     case Blame::kNic: return "SLOW NIC";
@@ -48,6 +49,7 @@ std::string_view tag(const Verdict& verdict, const Finding& finding) {
     case Blame::kLeaf: return verdict.groupings.at(0).is_given ? "SLOW LEAF" : "SLOW GROUP";
     case Blame::kLeafPair: return "SLOW SPINE";
     case Blame::kRail: return "SLOW RAIL";
+    case Blame::kDevice: return device_tag(sweep, finding);
     case Blame::kAll: return "ALL SLOW";
     case Blame::kTransient: return "UNSTEADY";
     case Blame::kDead: return "DEAD HOST";
@@ -72,8 +74,9 @@ std::string commands_text(const std::vector<NextCommand>& commands) {
 std::string finding_text(const Sweep& sweep, const Verdict& verdict, const Finding& finding, const HostLists& lists,
                          const VerdictStyle& style) {
   const std::string_view colour = finding.blame == Blame::kUndecided ? kDoubtful : kBad;
-  std::string text = fmt::format("\n{}  {}\n", painted(fmt::format("{:<11}", tag(verdict, finding)), colour, style),
-                                 sentence(sweep, verdict, finding));
+  std::string text =
+      fmt::format("\n{}  {}\n", painted(fmt::format("{:<11}", tag(sweep, verdict, finding)), colour, style),
+                  sentence(sweep, verdict, finding));
   text += line("how bad", extent(finding));
   if (!finding.reason.empty()) text += line("reason", finding.reason);
   text += line("rests on", evidence(finding));
@@ -119,6 +122,7 @@ std::string path_line(const Sweep& sweep, const Verdict& verdict, const Finding&
       return fmt::format("Slow path of leaves: {} {}\n", group_for(verdict, finding.leaf),
                          group_for(verdict, finding.other_leaf));
     case Blame::kRail: return fmt::format("Slow rail: {}\n", sweep.rails.at(static_cast<std::size_t>(finding.rail)));
+    case Blame::kDevice: return device_line(sweep, finding);
     case Blame::kAll: return "Slow: everything\n";
     case Blame::kHost:
     case Blame::kNic:

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -44,14 +45,16 @@ struct Table {
   std::int32_t number_of_kinds = 0;
 };
 
-Table table_of(const Sweep& sweep) {
+Table table_of(const Sweep& sweep, const std::vector<char>& left_out) {
   std::int32_t most = 0;
   for (const Reading& reading : sweep.readings) {
     if (is_taken(reading)) most = std::max(most, reading.concurrent);
   }
   std::map<decltype(kind_of(Reading{})), std::int32_t> kinds;
   Table table;
-  for (const Reading& reading : sweep.readings) {
+  for (std::size_t place = 0; place < sweep.readings.size(); ++place) {
+    if (!left_out.empty() && left_out[place] != 0) continue;
+    const Reading& reading = sweep.readings[place];
     const bool quiet = reading.concurrent > 0 && reading.concurrent < kQuiet * most;
     if (!is_taken(reading) || quiet) continue;
     const auto kind = kinds.try_emplace(kind_of(reading), static_cast<std::int32_t>(kinds.size())).first->second;
@@ -260,8 +263,36 @@ bool add_coarser(const Table& table, const SplitSettings& settings, std::vector<
   return true;
 }
 
+/// Numbers for what was measured with each other, by part: parts of hosts that never met, as those of two jobs, have
+/// different ones.
+std::vector<std::int32_t> sides_of(std::int32_t parts, const std::vector<std::pair<std::int32_t, std::int32_t>>& met) {
+  std::vector<std::int32_t> sides(static_cast<std::size_t>(parts));
+  std::iota(sides.begin(), sides.end(), 0);
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const auto& [part, partner] : met) {
+      std::int32_t& side = sides[static_cast<std::size_t>(part)];
+      std::int32_t& other = sides[static_cast<std::size_t>(partner)];
+      changed = changed || side != other;
+      side = other = std::min(side, other);
+    }
+  }
+  return sides;
+}
+
+/// Whether `parts`, sorted, are all there are on their sides, so that who was measured with them lacks none.
+bool are_whole_sides(const std::vector<std::int32_t>& parts, const std::vector<std::int32_t>& sides) {
+  if (parts.empty()) return false;
+  for (std::size_t part = 0; part < sides.size(); ++part) {
+    if (std::binary_search(parts.begin(), parts.end(), static_cast<std::int32_t>(part))) continue;
+    const auto is_beside = [&](std::int32_t each) { return sides[static_cast<std::size_t>(each)] == sides[part]; };
+    if (std::any_of(parts.begin(), parts.end(), is_beside)) return false;
+  }
+  return true;
+}
+
 /// Which hosts of no part were measured with parts enough to say that they are alone, and whether all parts were
-/// measured with each other.
+/// measured with each other, but for those of hosts that never met.
 void judge_evidence(const Table& table, const Nearness& level, Structure& structure) {
   const std::size_t hosts = level.part_of.size();
   std::vector<std::vector<std::int32_t>> met(hosts);
@@ -277,16 +308,35 @@ void judge_evidence(const Table& table, const Nearness& level, Structure& struct
       if (part < partner && part >= 0) parts_met.emplace_back(part, partner);
     }
   }
-  const auto different = [](auto& list) {
+  const auto keep_different = [](auto& list) {
     std::sort(list.begin(), list.end());
-    return std::unique(list.begin(), list.end()) - list.begin();
+    list.erase(std::unique(list.begin(), list.end()), list.end());
   };
+  keep_different(parts_met);
+  const std::vector<std::int32_t> sides = sides_of(level.parts, parts_met);
   for (std::size_t host = 0; host < hosts; ++host) {
     if (level.part_of[host] >= 0 || taken[host] == 0) continue;
-    (different(met[host]) == level.parts ? structure.is_alone : structure.is_unplaced)[host] = 1;
+    keep_different(met[host]);
+    (are_whole_sides(met[host], sides) ? structure.is_alone : structure.is_unplaced)[host] = 1;
   }
-  const std::int64_t pairs = static_cast<std::int64_t>(level.parts) * (level.parts - 1) / 2;
-  structure.is_complete = different(parts_met) == pairs;
+  std::size_t pairs = 0;
+  for (std::size_t part = 0; part < sides.size(); ++part) {
+    pairs += static_cast<std::size_t>(
+        std::count(sides.begin(), sides.begin() + static_cast<std::ptrdiff_t>(part), sides[part]));
+  }
+  structure.is_complete = parts_met.size() == pairs;
+}
+
+/// Where no reading goes from one part to another, nothing shows that they are several: they are those of jobs whose
+/// hosts never met.
+void join_unless_met(const Table& table, Nearness& level) {
+  const auto part = [&](std::int32_t host) { return level.part_of[static_cast<std::size_t>(host)]; };
+  const bool met = std::any_of(table.values.begin(), table.values.end(), [&](const Comparison& each) {
+    return part(each.first) != part(each.second) && part(each.first) >= 0 && part(each.second) >= 0;
+  });
+  if (met || level.parts < 2) return;
+  for (std::int32_t& each : level.part_of) each = std::min(each, 0);
+  level.parts = 1;
 }
 
 /// Whether a part of the coarser level is one part of the finer level.
@@ -343,6 +393,7 @@ void find_levels(Table& table, const SplitSettings& settings, Structure& structu
     if (auto again = find_sure_split(table.values, hosts, settings)) split = std::move(again);
   }
   structure.levels.push_back(nearness_of(*split));
+  join_unless_met(table, structure.levels.front());
   judge_evidence(table, structure.levels.front(), structure);
   for (std::size_t host = 0; host < structure.is_unplaced.size(); ++host) {
     if (structure.is_unplaced[host] != 0) structure.levels.front().part_of[host] = Nearness::kUnknown;
@@ -425,11 +476,11 @@ std::int32_t Structure::distance(std::int32_t a, std::int32_t b) const {
   return near;
 }
 
-Structure find_structure(const Sweep& sweep, double depth) {
+Structure find_structure(const Sweep& sweep, double depth, const std::vector<char>& left_out) {
   Structure structure;
   structure.is_alone.assign(sweep.hosts.size(), 0);
   structure.is_unplaced.assign(sweep.hosts.size(), 0);
-  Table table = table_of(sweep);
+  Table table = table_of(sweep, left_out);
   centre(sweep.hosts.size(), table);
   structure.scale = scale_of(table, sweep.hosts.size());
   const SplitSettings settings{structure.scale, depth};

@@ -41,7 +41,8 @@ struct Structure {
 };
 
 /// A locality that the sweep has is taken as it is, and held against the readings. `depth`: parts whose rates differ
-/// less than this, as a logarithm, are not told apart.
-[[nodiscard]] Structure find_structure(const Sweep& sweep, double depth);
+/// less than this, as a logarithm, are not told apart. `left_out`: by place, readings that say nothing of hosts; empty:
+/// none.
+[[nodiscard]] Structure find_structure(const Sweep& sweep, double depth, const std::vector<char>& left_out = {});
 
 }  // namespace fabricbench::cluster

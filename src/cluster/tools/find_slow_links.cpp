@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -18,6 +19,7 @@
 #include "cluster/tools/tool.h"
 #include "cluster/tools/verdict_json.h"
 #include "common/core/error.h"
+#include "common/core/units.h"
 
 namespace fabricbench::cluster {
 namespace {
@@ -30,7 +32,7 @@ struct Asked {
   std::string json;
   std::string tolerance = "5%";
   std::string false_alarm = "1%";
-  double expected_gb_per_s = 0;
+  std::string expected;
   bool quiet = false;
   bool map = false;
 };
@@ -45,10 +47,11 @@ void declare(CLI::App& app, Asked& asked) {
   app.add_option("--tolerance", asked.tolerance, "what is slower by less than this share is not slow [5%]")
       ->option_text("SHARE");
   app.add_option(
-         "--expect", asked.expected_gb_per_s,
-         "what a direction of a pair of near hosts has to reach, such as 24; else hosts are held against each other")
-      ->option_text("GB/s")
-      ->check(CLI::Range(1e-6, 1e6));
+         "--expect", asked.expected,
+         "what a direction of a pair of near hosts has to reach, such as 24; adapters: 90% of what the slower port of "
+         "the "
+         "pair carries, where the records tell it; adapters:95% another share; else hosts are held against each other")
+      ->option_text("GB/s|adapters");
   app.add_option("--false-alarm", asked.false_alarm,
                  "chance, at most, that a sweep of healthy hosts ends with anything blamed [1%]")
       ->option_text("SHARE");
@@ -58,6 +61,24 @@ void declare(CLI::App& app, Asked& asked) {
   CLI::Option* quiet =
       app.add_flag("--quiet", asked.quiet, "print only the lists of hosts and paths: Slow: node[07,12]");
   app.get_option("--map")->excludes(quiet);
+}
+
+/// Sets one of both expectations; of an empty text none.
+void set_expected(const std::string& text, VerdictSettings& settings) {
+  constexpr std::string_view kAdapters = "adapters";
+  constexpr double kShareOfPort = 0.9;
+  if (text.empty()) return;
+  if (text == kAdapters) {
+    settings.expected_of_port = kShareOfPort;
+  } else if (text.starts_with(fmt::format("{}:", kAdapters))) {
+    settings.expected_of_port = parse_share(text.substr(kAdapters.size() + 1), "--expect adapters:");
+  } else {
+    settings.expected = parse_number(text, "--expect", 1e-6, 1e6) * 1e9;
+  }
+}
+
+bool knows_ports(const Sweep& sweep) {
+  return std::any_of(sweep.routes.begin(), sweep.routes.end(), [](const Route& route) { return route.port_rate > 0; });
 }
 
 /// Standard output may have colours: it is a terminal, and NO_COLOR (https://no-color.org) is not set.
@@ -102,10 +123,14 @@ ExitStatus find_slow_links(int argc, char** argv) {
   if (asked.files.empty()) throw UsageError("no file of records is named; --help says which may be");
   VerdictSettings settings;
   settings.tolerance = parse_share(asked.tolerance, "--tolerance");
-  settings.expected = asked.expected_gb_per_s * 1e9;
+  set_expected(asked.expected, settings);
   settings.false_alarm = parse_share(asked.false_alarm, "--false-alarm");
 
   const Records records = read_all(asked);
+  if (settings.expected_of_port > 0 && !knows_ports(records.sweep)) {
+    throw Error(ExitStatus::kNotJudged,
+                "--expect adapters: no record tells what a port carries (from_port_gb_per_s); name the rate in GB/s");
+  }
   const Verdict verdict = judge(records.sweep, settings);
   if (!asked.json.empty()) {
     write_text_file(asked.json, verdict_json(records.sweep, verdict, settings, records.notices).dump() + "\n",

@@ -151,6 +151,7 @@ void RecordReader::take_reading(const Record& record) {
   }
   const Reading reading = reading_of(record);
   if (reading.outcome == Outcome::kFailed) keep_reason(reading, record.reason);
+  keep_routes(record);
   sweep_.readings.push_back(reading);
 }
 
@@ -213,6 +214,15 @@ std::int32_t RecordReader::round_of(const Record& record) {
   const std::int32_t later = round + run_.added_rounds;
   last_round_ = std::max(last_round_, later);
   return later;
+}
+
+/// Of the reading that comes next. Where no record says anything, nothing is kept.
+void RecordReader::keep_routes(const Record& record) {
+  const RoutePair routes{devices_.route_of(record.from_host, record.from_end),
+                         devices_.route_of(record.to_host, record.to_end)};
+  if (routes.from == Route::kNone && routes.to == Route::kNone) return;
+  sweep_.routes_of.resize(sweep_.readings.size());
+  sweep_.routes_of.push_back(routes);
 }
 
 void RecordReader::keep_reason(const Reading& reading, std::string_view reason) {
@@ -292,6 +302,7 @@ Records RecordReader::finish() {
   }
   sort_rails();
   sweep_.hosts = hosts_.take();
+  devices_.give(sweep_);
   set_leaves();
   return {std::move(sweep_), std::move(notices_)};
 }

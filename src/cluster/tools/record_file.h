@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cluster/readings.h"
+#include "cluster/tools/device_index.h"
 #include "cluster/tools/line_source.h"
 #include "cluster/tools/record_line.h"
 
@@ -82,6 +83,7 @@ class RecordReader {
                                      const std::optional<std::int64_t>& endpoint);
   [[nodiscard]] std::int16_t kind_of(const Record& record);
   [[nodiscard]] std::int32_t round_of(const Record& record);
+  void keep_routes(const Record& record);
   void keep_reason(const Reading& reading, std::string_view reason);
   void sort_rails();
   void set_leaves();
@@ -97,6 +99,7 @@ class RecordReader {
   Sweep sweep_;
   NameIndex hosts_;
   NameIndex rails_;
+  DeviceIndex devices_;
   std::vector<Kind> kinds_;
   std::unordered_map<std::string, std::string> leaves_;  // by host, also of hosts that are not in the sweep
   std::vector<std::int32_t> reasons_kept_;               // by host

@@ -19,6 +19,11 @@ std::optional<std::int64_t> integer_in(value field) {
   return field.get_int64().value();
 }
 
+std::optional<double> number_in(value field) {
+  if (field.is_null()) return std::nullopt;
+  return field.get_double().value();
+}
+
 /// A rail's name: text as it is, a number by its digits.
 std::optional<std::string_view> rail_in(value field) {
   if (field.is_null()) return std::nullopt;
@@ -82,7 +87,7 @@ struct Key {
 };
 
 // In the order in which pairwise_bw writes them: the search begins behind the key that was found last.
-constexpr std::array<Key, 20> kKeys = {{
+constexpr std::array<Key, 32> kKeys = {{
     {"kind", [](Record& record, value field) { record.kind = kind_in(field); }},
     {"round", [](Record& record, value field) { record.round = integer_in(field); }},
     {"concurrent", [](Record& record, value field) { record.concurrent = integer_in(field); }},
@@ -92,14 +97,23 @@ constexpr std::array<Key, 20> kKeys = {{
     {"to_host", [](Record& record, value field) { record.to_host = text_in(field); }},
     {"from_rail", [](Record& record, value field) { record.from_rail = rail_in(field); }},
     {"to_rail", [](Record& record, value field) { record.to_rail = rail_in(field); }},
+    {"from_nic", [](Record& record, value field) { record.from_end.nic = text_in(field); }},
+    {"from_nic_guid", [](Record& record, value field) { record.from_end.nic_guid = text_in(field); }},
+    {"from_gpu", [](Record& record, value field) { record.from_end.gpu = text_in(field); }},
+    {"from_gpu_uuid", [](Record& record, value field) { record.from_end.gpu_uuid = text_in(field); }},
+    {"from_switch_port", [](Record& record, value field) { record.from_end.switch_port = text_in(field); }},
+    {"from_port_gb_per_s", [](Record& record, value field) { record.from_end.port_gb_per_s = number_in(field); }},
+    {"to_nic", [](Record& record, value field) { record.to_end.nic = text_in(field); }},
+    {"to_nic_guid", [](Record& record, value field) { record.to_end.nic_guid = text_in(field); }},
+    {"to_gpu", [](Record& record, value field) { record.to_end.gpu = text_in(field); }},
+    {"to_gpu_uuid", [](Record& record, value field) { record.to_end.gpu_uuid = text_in(field); }},
+    {"to_switch_port", [](Record& record, value field) { record.to_end.switch_port = text_in(field); }},
+    {"to_port_gb_per_s", [](Record& record, value field) { record.to_end.port_gb_per_s = number_in(field); }},
     {"test", [](Record& record, value field) { record.test = text_in(field); }},
     {"size_bytes", [](Record& record, value field) { record.size_bytes = integer_in(field); }},
     {"status", [](Record& record, value field) { record.status = status_in(field); }},
     {"both_ways", [](Record& record, value field) { record.both_ways = !field.is_null() && field.get_bool().value(); }},
-    {"bandwidth_gb_per_s",
-     [](Record& record, value field) {
-       if (!field.is_null()) record.bandwidth_gb_per_s = field.get_double().value();
-     }},
+    {"bandwidth_gb_per_s", [](Record& record, value field) { record.bandwidth_gb_per_s = number_in(field); }},
     {"reason", [](Record& record, value field) { record.reason = text_in(field); }},
     {"program", [](Record& record, value field) { record.program = text_in(field); }},
     {"rank_map", [](Record& record, value field) { record.hosts = hosts_of_ranks(field); }},

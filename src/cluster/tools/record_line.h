@@ -25,6 +25,20 @@ enum class RecordStatus : std::uint8_t {
   kNotTried
 };
 
+/// What a reading says of one of its ends; empty or nothing: the key is missing or null.
+struct RecordEnd {
+  std::string_view nic;  ///< as its host calls it
+  std::string_view nic_guid;
+  std::string_view gpu;  ///< its PCI address
+  std::string_view gpu_uuid;
+  std::string_view switch_port;
+  std::optional<double> port_gb_per_s;
+
+  [[nodiscard]] bool is_empty() const {
+    return nic.empty() && nic_guid.empty() && gpu.empty() && gpu_uuid.empty() && switch_port.empty() && !port_gb_per_s;
+  }
+};
+
 /// What a line says, by its keys; the texts hold until the next line is read. Nothing: the key is missing or null.
 struct Record {
   RecordKind kind = RecordKind::kOther;
@@ -34,6 +48,8 @@ struct Record {
   std::optional<std::int64_t> to;
   std::optional<std::string_view> from_rail;  ///< a number too is text here
   std::optional<std::string_view> to_rail;
+  RecordEnd from_end;
+  RecordEnd to_end;
   std::string_view test;
   std::string_view program;
   std::optional<std::int64_t> size_bytes;

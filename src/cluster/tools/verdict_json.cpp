@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "cluster/hosts/host_fold.h"
+#include "cluster/report/device_words.h"
 #include "cluster/report/finding_words.h"
 #include "cluster/report/verdict_lists.h"
 #include "common/core/version.h"
@@ -26,6 +27,17 @@ Json hosts_json(const Sweep& sweep, const std::vector<std::int32_t>& hosts) {
   Json names = Json::array();
   for (const std::int32_t host : hosts) names.push_back(sweep.hosts.at(static_cast<std::size_t>(host)));
   return names;
+}
+
+Json devices_json(const Sweep& sweep, const std::vector<std::int32_t>& devices) {
+  Json all = Json::array();
+  for (const std::int32_t place : devices) {
+    const Device& device = sweep.devices.at(static_cast<std::size_t>(place));
+    all.push_back({{"kind", name(device.kind)},
+                   {"id", device.id},
+                   {"name", device.name.empty() ? Json(nullptr) : Json(device.name)}});
+  }
+  return all;
 }
 
 Json group_name(const Verdict& verdict, std::int32_t group) {
@@ -52,28 +64,31 @@ Json commands_json(const std::vector<NextCommand>& commands) {
 Json finding_json(const Sweep& sweep, const Verdict& verdict, const Finding& finding, const HostLists& lists) {
   const std::string open = open_question(sweep, verdict, finding);
   const bool measured = finding.failed < finding.readings;
-  return {{"blame", name(finding.blame)},
-          {"direction", name(finding.direction)},
-          {"hosts", hosts_json(sweep, finding.hosts)},
-          {"rail", named(sweep.rails, finding.rail)},
-          {"leaf", group_name(verdict, finding.leaf)},
-          {"other_leaf", group_name(verdict, finding.other_leaf)},
-          {"text", sentence(sweep, verdict, finding)},
-          {"percent_of_expected", measured ? Json(100 * finding.ratio) : Json(nullptr)},
-          {"bandwidth_gb_per_s", rate_json(finding.rate)},
-          {"expected_gb_per_s", rate_json(finding.expected)},
-          {"readings", finding.readings},
-          {"failed_readings", finding.failed},
-          {"slow_meetings", finding.blame == Blame::kTransient ? Json(finding.slow) : Json(nullptr)},
-          {"slow_rounds", finding.blame == Blame::kTransient ? Json(finding.slow_rounds) : Json(nullptr)},
-          {"partners", finding.partners},
-          {"slow_partners",
-           finding.blame == Blame::kHost || finding.blame == Blame::kNic ? Json(finding.slow_partners) : Json(nullptr)},
-          {"false_alarm_probability", finding.false_alarm},
-          {"confirmed", finding.confirmed},
-          {"reason", finding.reason.empty() ? Json(nullptr) : Json(finding.reason)},
-          {"to_settle", open.empty() ? Json(nullptr) : Json(open)},
-          {"next_commands", commands_json(next_commands(sweep, finding, lists.fine))}};
+  return {
+      {"blame", name(finding.blame)},
+      {"direction", name(finding.direction)},
+      {"hosts", hosts_json(sweep, finding.hosts)},
+      {"rail", named(sweep.rails, finding.rail)},
+      {"devices", devices_json(sweep, finding.devices)},
+      {"leaf", group_name(verdict, finding.leaf)},
+      {"other_leaf", group_name(verdict, finding.other_leaf)},
+      {"text", sentence(sweep, verdict, finding)},
+      {"percent_of_expected", measured ? Json(100 * finding.ratio) : Json(nullptr)},
+      {"bandwidth_gb_per_s", rate_json(finding.rate)},
+      {"expected_gb_per_s", rate_json(finding.expected)},
+      {"readings", finding.readings},
+      {"failed_readings", finding.failed},
+      {"slow_meetings", finding.blame == Blame::kTransient ? Json(finding.slow) : Json(nullptr)},
+      {"slow_rounds", finding.blame == Blame::kTransient ? Json(finding.slow_rounds) : Json(nullptr)},
+      {"partners", finding.partners},
+      {"slow_partners", finding.blame == Blame::kHost || finding.blame == Blame::kNic || finding.blame == Blame::kDevice
+                            ? Json(finding.slow_partners)
+                            : Json(nullptr)},
+      {"false_alarm_probability", finding.false_alarm},
+      {"confirmed", finding.confirmed},
+      {"reason", finding.reason.empty() ? Json(nullptr) : Json(finding.reason)},
+      {"to_settle", open.empty() ? Json(nullptr) : Json(open)},
+      {"next_commands", commands_json(next_commands(sweep, finding, lists.fine))}};
 }
 
 Json question_json(const Sweep& sweep, const Question& question) {

@@ -124,7 +124,8 @@ GpuFacts describe_gpu(int device) {
           facts.driver,
           locality.numa_node,
           word_for(binding),
-          locality.nearest_nics};
+          locality.nearest_nics,
+          facts.uuid};
 }
 
 }  // namespace

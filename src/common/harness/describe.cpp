@@ -56,7 +56,8 @@ OrderedJson network_json() {
                        {"kind", device.kind},
                        {"state", device.state},
                        {"speed_mbit_per_s", optional_json(device.speed_mbit_per_s)},
-                       {"numa_node", optional_json(device.numa_node)}});
+                       {"numa_node", optional_json(device.numa_node)},
+                       {"guid", optional_json(device.guid)}});
   }
   return devices;
 }
@@ -85,7 +86,8 @@ OrderedJson to_json(const GpuFacts& gpu) {
           {"driver", gpu.driver},
           {"numa_node", optional_json(gpu.numa_node)},
           {"process_on_node", gpu.process_on_node},
-          {"nearest_nics", gpu.nearest_nics}};
+          {"nearest_nics", gpu.nearest_nics},
+          {"uuid", gpu.uuid}};
 }
 
 GpuFacts gpu_from_json(const OrderedJson& json) {
@@ -96,7 +98,8 @@ GpuFacts gpu_from_json(const OrderedJson& json) {
           json["driver"],
           node.is_null() ? std::nullopt : std::optional<int>(node.get<int>()),
           json["process_on_node"],
-          json["nearest_nics"]};
+          json["nearest_nics"],
+          json["uuid"]};
 }
 
 /// Ascending numbers, neighbours folded: `0-3, 8`.

@@ -67,6 +67,14 @@ std::optional<std::int64_t> port_speed(const fs::path& port) {
   return std::llround(gbit_per_s * 1000);
 }
 
+// `0c42:a103:00f1:d2e6`; a device that has none shows zeros.
+std::optional<std::string> device_guid(const fs::path& device) {
+  std::string digits = read_first_line(device / "node_guid").value_or("");
+  std::erase(digits, ':');
+  if (digits.find_first_not_of('0') == std::string::npos) return std::nullopt;
+  return "0x" + digits;
+}
+
 std::vector<NetworkDevice> interfaces(const fs::path& root) {
   std::vector<NetworkDevice> found;
   for (const fs::path& interface : subdirectories(root / "sys/class/net")) {
@@ -83,7 +91,7 @@ std::vector<NetworkDevice> rdma_ports(const fs::path& root) {
   for (const fs::path& device : subdirectories(root / "sys/class/infiniband")) {
     for (const fs::path& port : subdirectories(device / "ports")) {
       found.push_back({device.filename().string() + ":" + port.filename().string(), port_kind(port), port_state(port),
-                       port_speed(port), numa_node_of(device / "device")});
+                       port_speed(port), numa_node_of(device / "device"), device_guid(device)});
     }
   }
   return found;

@@ -15,7 +15,8 @@ struct NetworkDevice {
   std::string kind;   // "ethernet", "infiniband" or "other"
   std::string state;  // of an interface as RFC 2863: "up", "down"; of a port: "ACTIVE", "DOWN"
   std::optional<std::int64_t> speed_mbit_per_s;  // none where there is no link or it has no speed
-  std::optional<int> numa_node;                  // none where the kernel names none
+  std::optional<int> numa_node{};                // none where the kernel names none
+  std::optional<std::string> guid{};             // of a port's RDMA device, which no other has: `0x0c42a10300f1d2e6`
 };
 
 // Every network interface but the loopback, and every port of every RDMA device, sorted by name;

@@ -21,6 +21,7 @@ struct GpuFacts {
   std::optional<int> numa_node;
   std::string process_on_node;  ///< whether the rank's process runs on that node: yes, partly, no or unknown
   std::vector<std::string> nearest_nics;
+  std::string uuid{};  ///< no other GPU has it: `GPU-5a0e3f7c-...`; empty: not known
 };
 
 /// One rank of the job.

@@ -55,7 +55,8 @@ Json gpu_json(const std::optional<GpuFacts>& gpu) {
           {"driver", gpu->driver},
           {"numa_node", gpu->numa_node ? Json(*gpu->numa_node) : Json(nullptr)},
           {"process_on_node", gpu->process_on_node},
-          {"nearest_nics", gpu->nearest_nics}};
+          {"nearest_nics", gpu->nearest_nics},
+          {"uuid", gpu->uuid.empty() ? Json(nullptr) : Json(gpu->uuid)}};
 }
 
 Json ranks_json(const Context& context) {

@@ -29,7 +29,8 @@ SweepFacts sweep_facts(const Context& context) {
   facts.endpoints.reserve(context.ranks.size());
   const std::map<std::string, int> ranks = ranks_by_host(context);
   for (const RankFacts& rank : context.ranks) {
-    facts.endpoints.push_back({rank.rank, rank.host, ranks.at(rank.host) == 1 ? "" : rail_of(rank)});
+    facts.endpoints.push_back({rank.rank, rank.host, ranks.at(rank.host) == 1 ? "" : rail_of(rank),
+                               rank.gpu ? rank.gpu->pci : "", rank.gpu ? rank.gpu->uuid : ""});
   }
   return facts;
 }

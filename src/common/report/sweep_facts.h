@@ -18,7 +18,9 @@ struct SweepFacts {
   struct Place {
     int rank = 0;
     std::string host;
-    std::string rail;  ///< which of its host: its GPU or local rank; empty where each host has one
+    std::string rail;        ///< which of its host: its GPU or local rank; empty where each host has one
+    std::string gpu{};       ///< its PCI address; empty: it has none
+    std::string gpu_uuid{};  ///< empty: not known
   };
   std::vector<Place> endpoints;
   std::string test;     ///< the program's name

@@ -1,6 +1,7 @@
 #include "common/report/sweep_json.h"
 
 #include <optional>
+#include <string>
 
 namespace fabricbench {
 namespace {
@@ -12,6 +13,12 @@ Json gb_per_s(double bandwidth) { return bandwidth > 0 ? Json(bandwidth / 1e9) :
 Json us(const std::optional<Seconds>& time) { return time ? Json(*time * 1e6) : Json(nullptr); }
 
 Json rail_json(const SweepFacts::Place& place) { return place.rail.empty() ? Json(nullptr) : Json(place.rail); }
+
+/// Of one end of a reading, where it has a GPU.
+void add_gpu(const std::string& end, const SweepFacts::Place& place, Json& reading) {
+  if (!place.gpu.empty()) reading[end + "_gpu"] = place.gpu;
+  if (!place.gpu_uuid.empty()) reading[end + "_gpu_uuid"] = place.gpu_uuid;
+}
 
 Json finding_json(const SweepFinding& finding) {
   return {{"blame", finding.blame},
@@ -53,29 +60,32 @@ Json reading_json(const PairReading& reading, const SweepFacts& facts) {
   const SweepFacts::Place& from = facts.endpoints[static_cast<std::size_t>(reading.from)];
   const SweepFacts::Place& to = facts.endpoints[static_cast<std::size_t>(reading.to)];
   const auto wrong = wrong_elements(reading, facts);
-  return {{"kind", "reading"},
-          {"round", reading.round},
-          {"concurrent", reading.concurrent},
-          {"from", reading.from},
-          {"to", reading.to},
-          {"from_rank", from.rank},
-          {"to_rank", to.rank},
-          {"from_host", from.host},
-          {"to_host", to.host},
-          {"from_rail", rail_json(from)},
-          {"to_rail", rail_json(to)},
-          {"test", facts.test},
-          {"both_ways", false},
-          {"size_bytes", reading.size},
-          {"status", name(reading.status)},
-          {"bandwidth_gb_per_s", gb_per_s(reading.bandwidth)},
-          {"bandwidth_gb_per_s_min", gb_per_s(reading.least_bandwidth)},
-          {"bandwidth_gb_per_s_max", gb_per_s(reading.most_bandwidth)},
-          {"windows", reading.windows},
-          {"messages_per_window", reading.messages},
-          {"latency_us", us(reading.latency)},
-          {"wrong_elements", wrong ? Json(*wrong) : Json(nullptr)},
-          {"reason", reading.reason.empty() ? Json(nullptr) : Json(reading.reason)}};
+  Json json{{"kind", "reading"},
+            {"round", reading.round},
+            {"concurrent", reading.concurrent},
+            {"from", reading.from},
+            {"to", reading.to},
+            {"from_rank", from.rank},
+            {"to_rank", to.rank},
+            {"from_host", from.host},
+            {"to_host", to.host},
+            {"from_rail", rail_json(from)},
+            {"to_rail", rail_json(to)},
+            {"test", facts.test},
+            {"both_ways", false},
+            {"size_bytes", reading.size},
+            {"status", name(reading.status)},
+            {"bandwidth_gb_per_s", gb_per_s(reading.bandwidth)},
+            {"bandwidth_gb_per_s_min", gb_per_s(reading.least_bandwidth)},
+            {"bandwidth_gb_per_s_max", gb_per_s(reading.most_bandwidth)},
+            {"windows", reading.windows},
+            {"messages_per_window", reading.messages},
+            {"latency_us", us(reading.latency)},
+            {"wrong_elements", wrong ? Json(*wrong) : Json(nullptr)},
+            {"reason", reading.reason.empty() ? Json(nullptr) : Json(reading.reason)}};
+  add_gpu("from", from, json);
+  add_gpu("to", to, json);
+  return json;
 }
 
 Json endpoint_json(const EndpointSummary& summary, const SweepFacts& facts) {

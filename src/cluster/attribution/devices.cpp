@@ -1,0 +1,277 @@
+#include "cluster/attribution/devices.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "cluster/attribution/fit.h"
+#include "cluster/attribution/tests_made.h"
+#include "cluster/attribution/unit_effects.h"
+#include "cluster/robust.h"
+
+namespace fabricbench::cluster {
+namespace {
+
+/// Of the hosts that are slow over a device, so many for each one that is fast over it.
+constexpr std::size_t kSlowToFast = 4;
+/// Readings over other devices from which a host's own speed is known.
+constexpr std::size_t kEnoughElsewhere = 2;
+
+/// Over a device, a host's readings with one partner.
+struct OwnLevel {
+  std::int32_t own = 0;
+  PartnerLevel level;
+};
+
+/// What the readings over a device say of one of its hosts.
+enum class OwnHost : std::uint8_t {
+  kFastElsewhere,  ///< slow over it, and not over others
+  kOnlyHere,       ///< slow over it, and not measured over others
+  kSlowElsewhere,  ///< slow over others too, by itself
+  kFast            ///< not slow over it
+};
+
+struct Suspicion {
+  UnitScore score;                       ///< without hosts that are slow over other devices too
+  std::vector<std::int32_t> slow_hosts;  ///< ascending, as all of them
+  std::vector<std::int32_t> fast_hosts;
+  std::vector<std::int32_t> fast_elsewhere;  ///< of the slow ones
+
+  /// How much it would explain.
+  [[nodiscard]] double missing() const { return score.burden * score.informative; }
+};
+
+std::vector<OwnLevel> levels_of(const Model& model, std::span<const Entry> entries) {
+  std::vector<OwnLevel> levels;
+  const auto hosts = [&](Entry entry) {
+    return std::pair(model.ids.host(entry.other), model.ids.host(model.own_effect(entry)));
+  };
+  for (std::size_t begin = 0; begin < entries.size();) {
+    std::size_t end = begin + 1;
+    while (end < entries.size() && hosts(entries[end]) == hosts(entries[begin])) ++end;
+    const PartnerLevel level = level_of(model, entries.subspan(begin, end - begin));
+    if (level.readings > 0) levels.push_back({hosts(entries[begin]).second, level});
+    begin = end;
+  }
+  return levels;
+}
+
+/// Whether a cap is below what is healthy there.
+bool shows(const Model& model, double cap, double centre) { return centre + model.slow > cap; }
+
+/// A host's median over other devices of the same kind, where the cap would show; nothing where too little is known.
+std::optional<double> median_elsewhere(const Model& model, const DeviceEffect& effect, std::int32_t host, double cap) {
+  const auto kind = static_cast<std::size_t>(model.sweep->devices[static_cast<std::size_t>(effect.device)].kind);
+  std::vector<float> residuals;
+  for (std::int32_t rail = 0; rail < model.ids.rails; ++rail) {
+    for (const Entry entry : model.entries_of(model.ids.of(effect.kind, host, rail, effect.role))) {
+      const Point& point = model.point_of(entry);
+      const Route* route = model.sweep->route_of(static_cast<std::size_t>(point.reading), entry.receives());
+      const bool other =
+          route != nullptr && route->devices[kind] != Route::kNone && route->devices[kind] != effect.device;
+      if (!other || !shows(model, cap, model.centre_of(point))) continue;
+      if (!explained_otherwise(model, point, entry.other)) residuals.push_back(point.residual);
+    }
+  }
+  if (residuals.size() < kEnoughElsewhere) return std::nullopt;
+  return median_of(residuals);
+}
+
+OwnHost place_host(const Model& model, const DeviceEffect& effect, std::int32_t host, double own_median,
+                   const UnitScore& score) {
+  const double bound = score.median / 2;
+  if (own_median > bound) return OwnHost::kFast;
+  const std::optional<double> elsewhere = median_elsewhere(model, effect, host, score.cap);
+  if (!elsewhere) return OwnHost::kOnlyHere;
+  return *elsewhere < bound ? OwnHost::kSlowElsewhere : OwnHost::kFastElsewhere;
+}
+
+UnitScore score_of(const Model& model, const std::vector<OwnLevel>& all) {
+  std::vector<PartnerLevel> levels;
+  std::int32_t partners = 0;
+  for (const OwnLevel& each : all) {
+    if (levels.empty() || levels.back().host != each.level.host) ++partners;
+    levels.push_back(each.level);
+  }
+  return score_levels(std::move(levels), partners, model.slow);
+}
+
+Suspicion suspicion_of(const Model& model, const DeviceReadings& readings, const DeviceEffect& effect) {
+  Suspicion suspicion;
+  std::vector<OwnLevel> levels = levels_of(model, readings.entries_of(effect));
+  suspicion.score = score_of(model, levels);
+  if (suspicion.score.median >= model.slow) return suspicion;
+  std::map<std::int32_t, std::vector<double>> residuals;
+  for (const OwnLevel& each : levels) {
+    if (shows(model, suspicion.score.cap, each.level.centre)) residuals[each.own].push_back(each.level.residual);
+  }
+  std::vector<std::int32_t> by_themselves;
+  for (auto& [host, values] : residuals) {
+    switch (place_host(model, effect, host, median_of(values), suspicion.score)) {
+      case OwnHost::kFast: suspicion.fast_hosts.push_back(host); break;
+      case OwnHost::kSlowElsewhere: by_themselves.push_back(host); break;
+      case OwnHost::kFastElsewhere: suspicion.fast_elsewhere.push_back(host); [[fallthrough]];
+      case OwnHost::kOnlyHere: suspicion.slow_hosts.push_back(host); break;
+    }
+  }
+  if (by_themselves.empty()) return suspicion;
+  std::erase_if(levels, [&](const OwnLevel& each) {
+    return std::binary_search(by_themselves.begin(), by_themselves.end(), each.own);
+  });
+  suspicion.score = score_of(model, levels);
+  return suspicion;
+}
+
+bool is_suspect(const Model& model, const Suspicion& suspicion, std::int32_t needed) {
+  if (!is_slow_unit(model, suspicion.score, needed) || suspicion.score.slow_hosts < 2) return false;
+  if (kSlowToFast * suspicion.fast_hosts.size() > suspicion.slow_hosts.size()) return false;
+  return suspicion.slow_hosts.size() > 1 || !suspicion.fast_elsewhere.empty();
+}
+
+bool is_worth_a_look(const Model& model, std::span<const Entry> entries) {
+  const auto slow = std::count_if(entries.begin(), entries.end(),
+                                  [&](Entry entry) { return model.point_of(entry).residual < model.slow; });
+  return slow > 0 && readings_to_a_slow_one(model) * slow >= static_cast<std::int64_t>(entries.size());
+}
+
+/// A suspected device in one role.
+struct Peeled {
+  const DeviceEffect* effect = nullptr;
+  Suspicion suspicion;
+};
+
+/// Takes its readings from all others' accounts, or gives them back.
+void set_slow(Model& model, std::span<const Entry> entries, bool slow) {
+  for (const Entry entry : entries) model.points[entry.point()].over_slow_device = slow;
+}
+
+Peeled take(Model& model, const DeviceReadings& readings, const DeviceEffect& effect, Suspicion suspicion) {
+  set_slow(model, readings.entries_of(effect), true);
+  return {&effect, std::move(suspicion)};
+}
+
+/// The device that explains most, then what explains most of the rest, and so on.
+std::vector<Peeled> peel(Model& model, const DeviceReadings& readings) {
+  const std::int32_t needed = partners_needed(model);
+  std::vector<const DeviceEffect*> candidates;
+  for (const DeviceEffect& effect : readings.effects) {
+    if (is_worth_a_look(model, readings.entries_of(effect))) candidates.push_back(&effect);
+  }
+  std::vector<Peeled> peeled;
+  while (true) {
+    const DeviceEffect* worst = nullptr;
+    Suspicion most;
+    for (const DeviceEffect* effect : candidates) {
+      Suspicion suspicion = suspicion_of(model, readings, *effect);
+      if (!is_suspect(model, suspicion, needed)) continue;
+      if (worst != nullptr && suspicion.missing() >= most.missing()) continue;
+      worst = effect;
+      most = std::move(suspicion);
+    }
+    if (worst == nullptr) return peeled;
+    peeled.push_back(take(model, readings, *worst, std::move(most)));
+    std::erase(candidates, worst);
+  }
+}
+
+double chance_of(const Model& model, const DeviceReadings& readings, const Peeled& peeled) {
+  double scale = 0;
+  for (const Entry entry : readings.entries_of(*peeled.effect)) {
+    scale = std::max(scale, model.scale_of(model.point_of(entry)));
+  }
+  return chance_of(model, peeled.suspicion.score, scale, false);
+}
+
+/// The same device in the other direction; nullptr where it has none.
+const DeviceEffect* other_way(const DeviceReadings& readings, const DeviceEffect& effect) {
+  for (const DeviceEffect& each : readings.effects) {
+    const bool other = each.role != effect.role && each.role != Role::kEither && effect.role != Role::kEither;
+    if (other && each.device == effect.device && each.kind == effect.kind) return &each;
+  }
+  return nullptr;
+}
+
+/// What all readings of a device went through on its side, and nothing else did in this role: it, and perhaps others.
+std::vector<std::int32_t> same_readings(const Model& model, const DeviceReadings& readings,
+                                        const DeviceEffect& effect) {
+  std::vector<std::int32_t> devices;
+  const std::span<const Entry> entries = readings.entries_of(effect);
+  for (const DeviceEffect& each : readings.effects) {
+    const bool alike =
+        each.kind == effect.kind && each.role == effect.role && each.end - each.begin == effect.end - effect.begin;
+    const auto kind = static_cast<std::size_t>(model.sweep->devices[static_cast<std::size_t>(each.device)].kind);
+    const bool same = alike && std::all_of(entries.begin(), entries.end(), [&](Entry entry) {
+                        const auto place = static_cast<std::size_t>(model.point_of(entry).reading);
+                        return model.sweep->route_of(place, entry.receives())->devices[kind] == each.device;
+                      });
+    if (same) devices.push_back(each.device);
+  }
+  return devices;
+}
+
+std::vector<std::int32_t> united(const std::vector<std::int32_t>& a, const std::vector<std::int32_t>& b) {
+  std::vector<std::int32_t> both;
+  std::set_union(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(both));
+  return both;
+}
+
+void add_way(const Peeled& peeled, double false_alarm, SlowDevices& slow) {
+  const UnitScore& score = peeled.suspicion.score;
+  const Role role = peeled.effect->role;
+  slow.sends = slow.sends || role != Role::kReceiver;
+  slow.receives = slow.receives || role != Role::kSender;
+  slow.readings += score.readings;
+  slow.false_alarm = std::min(slow.false_alarm, false_alarm);
+  if (slow.slow_hosts.empty() || score.median < slow.score.median) slow.score = score;
+  slow.slow_hosts = united(slow.slow_hosts, peeled.suspicion.slow_hosts);
+  slow.fast_hosts = united(slow.fast_hosts, peeled.suspicion.fast_hosts);
+  slow.fast_elsewhere = united(slow.fast_elsewhere, peeled.suspicion.fast_elsewhere);
+}
+
+/// Whether the other direction is slow alike, though it does not show as clearly.
+bool is_slow_alike(const Model& model, const Suspicion& other, const UnitScore& score) {
+  return other.score.informative >= 2 && other.score.median < std::min(score.median / 2, model.slow / 2);
+}
+
+}  // namespace
+
+std::vector<SlowDevices> find_devices(Model& model, const DeviceReadings& readings) {
+  std::vector<SlowDevices> found;
+  const std::vector<Peeled> peeled = peel(model, readings);
+  if (peeled.empty()) return found;
+  fit_clean(model);
+  const auto tests = static_cast<double>(effects_tested(model));
+  const auto of_devices = [&](const std::vector<std::int32_t>& devices) -> SlowDevices& {
+    const auto known =
+        std::find_if(found.begin(), found.end(), [&](const SlowDevices& each) { return each.devices == devices; });
+    if (known != found.end()) return *known;
+    found.emplace_back().devices = devices;
+    return found.back();
+  };
+  std::vector<const Peeled*> blamed;
+  for (const Peeled& each : peeled) {
+    const double false_alarm = family_wise(chance_of(model, readings, each), tests);
+    set_slow(model, readings.entries_of(*each.effect), false);
+    if (false_alarm >= model.settings.false_alarm) continue;
+    blamed.push_back(&each);
+    add_way(each, false_alarm, of_devices(same_readings(model, readings, *each.effect)));
+  }
+  // Only now: the same readings may be of one that is blamed and of one that is not.
+  for (const Peeled* each : blamed) set_slow(model, readings.entries_of(*each->effect), true);
+  for (const Peeled* each : blamed) {
+    const DeviceEffect* other = other_way(readings, *each->effect);
+    if (other == nullptr) continue;
+    SlowDevices& slow = of_devices(same_readings(model, readings, *each->effect));
+    slow.other_way_measured = true;
+    if (slow.sends && slow.receives) continue;
+    Suspicion suspicion = suspicion_of(model, readings, *other);
+    if (!is_slow_alike(model, suspicion, each->suspicion.score)) continue;
+    add_way(take(model, readings, *other, std::move(suspicion)), 1, slow);
+  }
+  return found;
+}
+
+}  // namespace fabricbench::cluster

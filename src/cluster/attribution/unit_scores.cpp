@@ -1,0 +1,125 @@
+#include "cluster/attribution/unit_scores.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "cluster/robust.h"
+
+namespace fabricbench::cluster {
+namespace {
+
+constexpr double kMargin = 3;  ///< standard deviations below what a slow partner explains
+
+/// Where partners differ in what is healthy with them, keeps those with whom a cap at the median rate of all kept would
+/// show. Of an effect without a cap all of them stay.
+void keep_what_a_cap_shows(std::vector<PartnerLevel>& levels, double slow) {
+  const auto [lowest, highest] = std::minmax_element(levels.begin(), levels.end(),
+                                                     [](const auto& a, const auto& b) { return a.centre < b.centre; });
+  if (levels.empty() || lowest->centre == highest->centre) return;
+  std::vector<PartnerLevel> kept = levels;
+  for (std::size_t before = 0; before != kept.size();) {
+    before = kept.size();
+    std::vector<double> rates;
+    rates.reserve(kept.size());
+    for (const PartnerLevel& level : kept) rates.push_back(level.rate());
+    const double cap = upper_median(rates);
+    std::erase_if(kept, [&](const PartnerLevel& level) { return level.centre + slow <= cap; });
+    if (kept.empty()) return;
+  }
+  levels = std::move(kept);
+}
+
+}  // namespace
+
+std::int64_t readings_to_a_slow_one(const Model& model) { return model.structure.levels.empty() ? 4 : 32; }
+
+bool explained_otherwise(const Model& model, const Point& point, std::int32_t other) {
+  if (point.over_slow_device) return true;
+  const double partner = model.is_flagged(other) ? model.missing(other, point) : 0;
+  const double known = std::min(static_cast<double>(point.block), partner);
+  if (known >= 0) return false;
+  return point.residual >= known + std::min(model.slow, -kMargin * model.scale_of(point));
+}
+
+PartnerLevel level_of(const Model& model, std::span<const Entry> entries) {
+  PartnerLevel level;
+  level.host = model.ids.host(entries.front().other);
+  std::vector<float> values;
+  for (const Entry entry : entries) {
+    const Point& point = model.point_of(entry);
+    if (explained_otherwise(model, point, entry.other)) continue;
+    values.push_back(point.residual);
+    level.centre = model.centre_of(point);  // the same for all of one partner
+    level.slow_readings += point.residual < model.slow ? 1 : 0;
+  }
+  level.readings = static_cast<std::int64_t>(values.size());
+  if (!values.empty()) level.residual = values.size() == 1 ? values.front() : median_of(values);
+  return level;
+}
+
+UnitScore score_levels(std::vector<PartnerLevel> levels, std::int32_t partners, double slow) {
+  UnitScore score;
+  score.partners = partners;
+  keep_what_a_cap_shows(levels, slow);
+  if (levels.empty()) return score;
+  std::vector<double> medians;
+  std::vector<double> rates;
+  double missing = 0;
+  std::int32_t counted = -1;
+  bool counted_slow = false;
+  for (const PartnerLevel& level : levels) {
+    score.readings += level.readings;
+    score.slow_readings += level.slow_readings;
+    medians.push_back(level.residual);
+    rates.push_back(level.rate());
+    const bool is_slow = level.residual < slow;
+    score.slow += is_slow ? 1 : 0;
+    if (score.informative_hosts == 0 || level.host != counted) {
+      ++score.informative_hosts;
+      counted_slow = false;
+    }
+    if (is_slow && !counted_slow) {
+      ++score.slow_hosts;
+      counted_slow = true;
+    }
+    counted = level.host;
+    missing += std::min(level.residual, 0.0);
+  }
+  score.informative = static_cast<std::int32_t>(levels.size());
+  score.burden = missing / static_cast<double>(levels.size());
+  score.cap = median_of(rates);
+  score.upper = upper_median(medians);
+  score.median = median_of(medians);
+  return score;
+}
+
+UnitScore score_effect(const Model& model, std::int32_t effect) {
+  std::vector<PartnerLevel> levels;
+  std::int32_t partners = 0;
+  std::int32_t last_host = -1;
+  for_each_partner(model, effect, [&](std::span<const Entry> group) {
+    const PartnerLevel level = level_of(model, group);
+    if (level.host != last_host) ++partners;
+    last_host = level.host;
+    if (level.readings > 0) levels.push_back(level);
+  });
+  return score_levels(std::move(levels), partners, model.slow);
+}
+
+bool is_slow_unit(const Model& model, const UnitScore& score, std::int32_t needed) {
+  if (score.informative < 2 || score.upper >= model.slow || score.median >= model.slow) return false;
+  const std::int32_t explained = score.partners - std::min(score.partners, score.informative);
+  return score.slow + explained >= needed && 2 * score.slow > score.informative;
+}
+
+double chance_of(const Model& model, const UnitScore& score, double scale, bool by_readings) {
+  const double middle =
+      binomial_tail(score.informative, model.tail.below(score.upper, scale), score.informative / 2 + 1);
+  const double slow = model.tail.below(model.slow, scale);
+  const double count = by_readings ? binomial_tail(score.readings, slow, score.slow_readings)
+                                   : binomial_tail(score.informative, slow, score.slow);
+  return 2 * std::min(middle, count);  // of two tests, the better one
+}
+
+}  // namespace fabricbench::cluster

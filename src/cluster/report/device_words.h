@@ -1,0 +1,35 @@
+// GPUs, NICs and switch ports in words.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cluster/readings.h"
+#include "cluster/verdict.h"
+
+namespace fabricbench::cluster {
+
+/// As JSON has it: `nic`, `gpu`, `switch_port`.
+[[nodiscard]] std::string_view name(DeviceKind kind);
+
+/// What all devices that are blamed are: `GPU`, or `device` where there are several kinds.
+[[nodiscard]] std::string_view devices_word(const Sweep& sweep, const std::vector<Finding>& findings);
+
+/// Of a kDevice: `SLOW GPU`.
+[[nodiscard]] std::string_view device_tag(const Sweep& sweep, const Finding& finding);
+
+/// Of a kDevice, for scripts: `Slow GPU: GPU-8f6a2c1e`, with a line end.
+[[nodiscard]] std::string device_line(const Sweep& sweep, const Finding& finding);
+
+/// Of a kDevice: `GPU 0000:17:00.0, GPU-8f6a2c1e is slow on all 3 hosts that had it (node[01-03]), ...`.
+[[nodiscard]] std::string of_devices(const Sweep& sweep, const Finding& finding);
+
+/// What a host's readings, or those of its rail, all went through: ` (NIC mlx5_2, 0x0c42a103)`; empty where that is not
+/// known.
+[[nodiscard]] std::string devices_beside(const Sweep& sweep, const Finding& finding);
+
+/// Whether a shell takes it as one word that means nothing else.
+[[nodiscard]] bool is_plain_word(std::string_view text);
+
+}  // namespace fabricbench::cluster

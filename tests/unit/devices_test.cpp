@@ -1,0 +1,185 @@
+// Devices that go from host to host: what is blamed, and what is not.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "attribution_test_support.h"
+#include "cluster/report/finding_words.h"
+#include "cluster/report/verdict_text.h"
+#include "device_sweeps.h"
+
+namespace fabricbench::cluster {
+namespace devices_test {
+
+/// What came of sweeps.
+struct Tally {
+  int sweeps = 0;
+  int found = 0;
+  int innocents = 0;  ///< findings of anything that was not planted
+  std::string first_wrong;
+};
+
+bool is_planted(const Finding& finding, const DeviceSweep& made) {
+  if (finding.blame == Blame::kHost) return finding.hosts[0] == made.host;
+  const auto& devices = finding.devices;
+  return finding.blame == Blame::kDevice && made.device >= 0 &&
+         std::find(devices.begin(), devices.end(), made.device) != devices.end();
+}
+
+/// Judges a sweep for each seed; those in which no two hosts had the bad device are left out.
+Tally tally(DeviceCase what, int sweeps) {
+  Tally result;
+  const bool of_device = what.planted == Planted::kNic || what.planted == Planted::kGpu;
+  for (int i = 0; i < sweeps; ++i) {
+    what.seed = static_cast<unsigned>(i + 1);
+    const DeviceSweep made = device_sweep(what);
+    if (of_device && what.sharing != Sharing::kWithin && made.hosts_of_device.size() < 2) continue;
+    const Verdict verdict = judge(made.sweep);
+    ++result.sweeps;
+    bool found = false;
+    for (const Finding& finding : verdict.findings) {
+      const bool right = is_planted(finding, made);
+      found = found || right;
+      result.innocents += right || finding.blame == Blame::kUndecided ? 0 : 1;
+      if (!right && result.first_wrong.empty()) result.first_wrong = sentence(made.sweep, verdict, finding);
+    }
+    result.found += found && verdict.judged == Judged::kSlow ? 1 : 0;
+  }
+  return result;
+}
+
+DeviceCase shared(int hosts, int jobs, Sharing sharing, Planted planted) {
+  DeviceCase what;
+  what.hosts = hosts;
+  what.jobs = jobs;
+  what.sharing = sharing;
+  what.planted = planted;
+  return what;
+}
+
+constexpr int kSweeps = 10;
+
+TEST(Devices, SharedByTheHostsOfSeveralJobsAreBlamedAndTheHostsAreNot) {
+  for (const Planted planted : {Planted::kNic, Planted::kGpu}) {
+    for (const auto& [hosts, jobs] : {std::pair{8, 4}, {16, 3}, {32, 6}}) {
+      for (const double noise : {0.01, 0.05}) {
+        DeviceCase what = shared(hosts, jobs, Sharing::kTurns, planted);
+        what.noise = noise;
+        what.cap = 0.7;
+        const Tally result = tally(what, kSweeps);
+        EXPECT_EQ(result.found, result.sweeps) << hosts << " hosts, noise " << noise;
+        EXPECT_EQ(result.innocents, 0) << result.first_wrong;
+      }
+    }
+  }
+}
+
+TEST(Devices, OfPodsThatHadNothingElseAreBlamedAndThePodsAreNot) {
+  for (const auto& [hosts, jobs] : {std::pair{16, 2}, {24, 3}, {48, 6}}) {
+    const Tally result = tally(shared(hosts, jobs, Sharing::kPods, Planted::kNic), kSweeps);
+    EXPECT_EQ(result.found, result.sweeps) << hosts << " hosts of " << jobs << " jobs";
+    EXPECT_EQ(result.innocents, 0) << result.first_wrong;
+  }
+}
+
+TEST(Devices, AreFoundAmongGroupsOfHosts) {
+  for (const Sharing sharing : {Sharing::kTurns, Sharing::kPods}) {
+    DeviceCase what = shared(32, 2, sharing, Planted::kGpu);
+    what.across = 0.6;
+    for (const double cap : {0.4, 0.7}) {
+      what.cap = cap;
+      const Tally result = tally(what, kSweeps);
+      EXPECT_EQ(result.found, result.sweeps) << "cap " << cap;
+      EXPECT_EQ(result.innocents, 0) << result.first_wrong;
+    }
+  }
+}
+
+TEST(Devices, OfOneHostAmongOthersOfItAreBlamed) {
+  DeviceCase what = shared(16, 6, Sharing::kWithin, Planted::kGpu);
+  what.seed = 2;
+  const DeviceSweep made = device_sweep(what);
+  ASSERT_EQ(made.hosts_of_device.size(), 1U);
+  const Verdict verdict = judge(made.sweep);
+  const Finding finding = the_finding(verdict, Blame::kDevice);
+  EXPECT_EQ(finding.devices, Hosts{made.device});
+  EXPECT_EQ(finding.hosts, made.hosts_of_device);
+  EXPECT_NE(sentence(made.sweep, verdict, finding).find("which is fast without it"), std::string::npos);
+}
+
+TEST(Devices, ThatAreSlowOneWayAreNamedWithTheWay) {
+  DeviceCase what = shared(16, 4, Sharing::kTurns, Planted::kNic);
+  what.receives = false;
+  const DeviceSweep made = device_sweep(what);
+  const Verdict verdict = judge(made.sweep);
+  const Finding finding = the_finding(verdict, Blame::kDevice);
+  EXPECT_EQ(finding.direction, Direction::kSends);
+  EXPECT_NEAR(finding.ratio, 0.6, 0.03);
+  EXPECT_EQ(finding.hosts, made.hosts_of_device);
+  EXPECT_EQ(finding.hosts_met, static_cast<std::int64_t>(made.hosts_of_device.size()));
+}
+
+TEST(Devices, ThatAlwaysGoTogetherAreNamedTogether) {
+  DeviceCase what = shared(16, 4, Sharing::kTurns, Planted::kNic);
+  what.nic_goes_with_gpu = true;
+  const DeviceSweep made = device_sweep(what);
+  const Finding finding = the_finding(judge(made.sweep), Blame::kDevice);
+  EXPECT_EQ(finding.devices, (Hosts{made.device, made.device + 16}));
+}
+
+TEST(Devices, AHostThatIsSlowWithAllItsDevicesIsAHost) {
+  for (const Sharing sharing : {Sharing::kTurns, Sharing::kWithin, Sharing::kConstant}) {
+    const Tally result = tally(shared(16, 4, sharing, Planted::kHost), kSweeps);
+    EXPECT_EQ(result.found, result.sweeps);
+    EXPECT_EQ(result.innocents, 0) << result.first_wrong;
+  }
+}
+
+TEST(Devices, AHostWithTheSameDeviceAlwaysIsAHostWithItsNameBeside) {
+  const DeviceSweep made = device_sweep(shared(16, 1, Sharing::kConstant, Planted::kHost));
+  const Verdict verdict = judge(made.sweep);
+  const Finding finding = the_finding(verdict, Blame::kHost);
+  EXPECT_EQ(finding.devices, (Hosts{made.host, made.host + 16})) << "its NIC and its GPU";
+  EXPECT_NE(sentence(made.sweep, verdict, finding).find(" (NIC mlx5_0, 0x10"), std::string::npos);
+}
+
+TEST(Devices, AreBlamedForNothingWhereNothingIsSlow) {
+  for (const Sharing sharing : {Sharing::kPods, Sharing::kTurns, Sharing::kWithin, Sharing::kConstant}) {
+    for (const double noise : {0.01, 0.05}) {
+      DeviceCase what = shared(32, 4, sharing, Planted::kNothing);
+      what.noise = noise;
+      what.tails = 0.01;
+      EXPECT_EQ(tally(what, kSweeps).innocents, 0);
+    }
+  }
+}
+
+TEST(Devices, ThatAreNotKnownChangeNothing) {
+  DeviceSweep made = device_sweep(shared(16, 2, Sharing::kConstant, Planted::kHost));
+  const Finding with = the_finding(judge(made.sweep), Blame::kHost);
+  made.sweep.routes_of.clear();
+  const Finding without = the_finding(judge(made.sweep), Blame::kHost);
+  EXPECT_EQ(without.false_alarm, with.false_alarm);
+  EXPECT_TRUE(without.devices.empty());
+}
+
+TEST(Devices, ArePrintedForPeopleAndForScripts) {
+  DeviceCase what = shared(16, 4, Sharing::kTurns, Planted::kGpu);
+  what.seed = 3;
+  const DeviceSweep made = device_sweep(what);
+  const Verdict verdict = judge(made.sweep);
+  const std::string& id = made.sweep.devices[static_cast<std::size_t>(made.device)].id;
+  EXPECT_NE(verdict_lines(made.sweep, verdict).find("Slow GPU: " + id + "\n"), std::string::npos);
+  const std::string text = verdict_text(made.sweep, verdict, {}, {});
+  EXPECT_NE(text.find("1 GPU is slow; all 16 hosts are fine"), std::string::npos) << text;
+  EXPECT_NE(text.find("SLOW GPU     GPU 0000:17:00.0, " + id + " is slow, sending and receiving, on all "),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("nvidia-smi -q -i " + id), std::string::npos) << text;
+}
+
+}  // namespace devices_test
+}  // namespace fabricbench::cluster
