@@ -62,6 +62,8 @@ struct Question {
   std::string why;            ///< for people, such as `slow once with node07`
   /// Both are suspected, and have not been measured with each other: they may be, while other pairs are.
   bool of_suspects = false;
+  /// Rounds for everybody answer it as well, and say what is usual at the same time.
+  bool by_everybody = false;
 };
 
 /// A set of readings that are comparable with each other.

@@ -198,7 +198,7 @@ TEST(PlannedSteps, RefuseWhatAnEarlierJobOfOtherHostsMeasured) {
 
 TEST(PlannedSteps, RoundsLimitWhatIsMeasured) {
   Options options = options_to_find();
-  EXPECT_EQ(sweep_plan_of(options, 16, 1).most_rounds, 24);
+  EXPECT_EQ(sweep_plan_of(options, 16, 1).most_rounds, 28);
   options.given = {"rounds"};
   EXPECT_EQ(sweep_plan_of(options, 16, 1).least_rounds, cluster::SweepPlan::kAllPairs);
   options.rounds = 2;

@@ -1,6 +1,7 @@
 #include "cluster/attribution/attribution.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <utility>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "cluster/attribution/fit.h"
 #include "cluster/attribution/groups.h"
 #include "cluster/attribution/model.h"
+#include "cluster/attribution/near_limit.h"
 #include "cluster/attribution/pair_residuals.h"
 #include "cluster/attribution/steadiness.h"
 #include "cluster/attribution/unit_effects.h"
@@ -23,8 +25,13 @@ namespace {
 /// Noise of which people should know before they look for something small.
 constexpr double kMuchNoise = 0.08;
 
-/// The failed readings that nobody dead explains, by place.
+/// The failed readings that neither anybody dead nor a pair that never works explains, by place.
 std::vector<std::int32_t> unexplained_failures(const Sweep& sweep, const Failures& failures) {
+  constexpr std::int64_t kNever = 2;
+  std::vector<std::pair<std::int32_t, std::int32_t>> never;
+  for (const FailedFlow& flow : failures.flows) {
+    if (flow.worked == 0 && flow.failed >= kNever) never.emplace_back(flow.from, flow.to);
+  }
   std::vector<std::int32_t> places;
   for (std::size_t i = 0; i < sweep.readings.size(); ++i) {
     const Reading& reading = sweep.readings[i];
@@ -33,7 +40,8 @@ std::vector<std::int32_t> unexplained_failures(const Sweep& sweep, const Failure
     const std::int32_t to = reading.to * failures.rails + reading.to_rail;
     const bool dead =
         failures.dead[static_cast<std::size_t>(from)] != 0 || failures.dead[static_cast<std::size_t>(to)] != 0;
-    if (!dead) places.push_back(static_cast<std::int32_t>(i));
+    const bool is_never = std::binary_search(never.begin(), never.end(), std::pair(from, to));
+    if (!dead && !is_never) places.push_back(static_cast<std::int32_t>(i));
   }
   return places;
 }
@@ -55,6 +63,15 @@ void note_noise(const Model& model, Verdict& verdict) {
         "two kinds of pairs, or is the network busy?",
         kind < model.sweep->kinds.size() ? " of " + model.sweep->kinds[kind] : "", 100 * stratum.scale));
   }
+}
+
+void note_drops(const Model& model, Verdict& verdict) {
+  if (model.drops.empty()) return;
+  const auto lowest = std::min_element(model.drops.begin(), model.drops.end(),
+                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  verdict.notes.push_back(fmt::format(
+      "in {} {} everything was slower, by up to {:.0f} %, and nobody is blamed for it: was the network busy?",
+      model.drops.size(), model.drops.size() == 1 ? "round" : "rounds", -100 * std::expm1(lowest->second)));
 }
 
 void note_apart(const Model& model, const UnitEffects& units, Verdict& verdict) {
@@ -143,15 +160,14 @@ Verdict judge(const Sweep& sweep, const VerdictSettings& settings) {
   report_blocks(model, blocks, verdict);
   UnitEffects units = find_units(model);
   std::vector<FlappingHost> flapping = take_unsteady(model, units, verdict);
+  find_near_limit(model);
   report_rails(find_slow_rails(model), verdict);
   report_units(model, units, verdict);
   ask_suspects(model, units, verdict);
   note_apart(model, units, verdict);
 
   const PairEffects pairs = find_pairs(model, units);
-  for (FlappingHost& host : find_flapping(model, pairs, unexplained_failures(sweep, failures))) {
-    flapping.push_back(std::move(host));
-  }
+  flapping = find_flapping(model, pairs, unexplained_failures(sweep, failures), std::move(flapping));
   report_flapping(model, flapping, verdict);
   std::vector<char> now_and_then(sweep.hosts.size(), 0);
   for (const FlappingHost& host : flapping) now_and_then[static_cast<std::size_t>(host.host)] = host.sure ? 1 : 0;
@@ -163,11 +179,13 @@ Verdict judge(const Sweep& sweep, const VerdictSettings& settings) {
     verdict.groups_are_open = true;
   }
   note_noise(model, verdict);
+  note_drops(model, verdict);
+  report_near_limit(model, verdict);
   verdict.strata = model.strata;
   report_all(settings, verdict);
   verdict.stratum_of.assign(sweep.readings.size(), -1);
   for (const Point& point : model.points) verdict.stratum_of[static_cast<std::size_t>(point.reading)] = point.stratum;
-  verdict.outliers = share_of_outliers(model, pairs);
+  verdict.outliers = share_of_outliers(model, pairs, now_and_then);
   note_unexplained(verdict);
   verdict.not_judged = find_not_judged(model, failures, units);
   verdict.judged = how_far(sweep, pairs, verdict);

@@ -276,9 +276,11 @@ void ask_suspects(const Model& model, const UnitEffects& units, Verdict& verdict
 void report_flapping(const Model& model, const std::vector<FlappingHost>& hosts, Verdict& verdict) {
   for (const FlappingHost& host : hosts) {
     if (!host.sure) {
-      verdict.questions.push_back({host.host, -1, host.rail, static_cast<std::int32_t>(host.wanted),
-                                   fmt::format("slow or failed in {} of {} meetings, with {} partners", host.slow,
-                                               host.meetings, host.partners)});
+      verdict.questions.push_back(
+          {host.host, -1, host.rail, static_cast<std::int32_t>(host.wanted),
+           fmt::format("slow or failed in {} of {} meetings, with {} {}", host.slow, host.meetings, host.partners,
+                       host.partners == 1 ? "partner" : "partners"),
+           false, true});
       continue;
     }
     Finding finding;

@@ -174,7 +174,8 @@ constexpr double kShareOfTolerance = 0.8;
 Structure structure_of(const Sweep& sweep, double slow) { return find_structure(sweep, -kShareOfTolerance * slow); }
 
 /// Where it is known what to expect, a slower kind that does not reach it is many slow hosts.
-void settle_kinds(const Sweep& sweep, double least, Structure& structure) {
+void settle_kinds(const Sweep& sweep, double least, Model& model) {
+  Structure& structure = model.structure;
   const std::vector<char>& slow = structure.is_slow_kind;
   if (slow.empty() || least <= 0) return;
   std::vector<float> rates;
@@ -185,7 +186,8 @@ void settle_kinds(const Sweep& sweep, double least, Structure& structure) {
     if (slow[from] != 0 || slow[to] != 0) rates.push_back(reading.both_ways ? reading.rate / 2 : reading.rate);
   }
   if (rates.empty() || median_of(rates) >= least) return;
-  structure.is_alone = structure.is_slow_kind;
+  model.is_too_slow = structure.is_slow_kind;
+  structure.is_alone = std::move(structure.is_slow_kind);
   structure.is_slow_kind.clear();
 }
 
@@ -205,8 +207,8 @@ double Tail::below(double residual, double scale, std::int64_t own_low, std::int
 }
 
 double Model::explained(const Point& point) const {
-  return std::min(
-      {0.0, static_cast<double>(point.block), missing(point.sender, point), missing(point.receiver, point)});
+  return std::min({near_limit_of(point), static_cast<double>(point.block), missing(point.sender, point),
+                   missing(point.receiver, point)});
 }
 
 Model make_model(const Sweep& sweep, const VerdictSettings& settings) {
@@ -215,7 +217,7 @@ Model make_model(const Sweep& sweep, const VerdictSettings& settings) {
   model.settings = settings;
   model.slow = std::log1p(-settings.tolerance);
   model.structure = structure_of(sweep, model.slow);
-  settle_kinds(sweep, settings.expected * (1 - settings.tolerance), model.structure);
+  settle_kinds(sweep, settings.expected * (1 - settings.tolerance), model);
   std::int32_t kinds = 1;
   std::int32_t rails = 1;
   for (const Reading& reading : sweep.readings) {
@@ -228,6 +230,7 @@ Model make_model(const Sweep& sweep, const VerdictSettings& settings) {
   const std::size_t effects = static_cast<std::size_t>(units) * kRoles;
   model.cap.assign(effects, kNoCap);
   model.flagged.assign(effects, 0);
+  model.near_limit.assign(effects, 0);
   model.log_centre.assign(model.strata.size(), 0);
   model.quiet_gain.assign(model.strata.size(), 0);
   mark_quiet(model);

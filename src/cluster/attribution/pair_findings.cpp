@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "cluster/attribution/findings.h"
+#include "cluster/robust.h"
 
 namespace fabricbench::cluster {
 namespace {
@@ -91,6 +92,39 @@ bool is_explained(const Model& model, const TwoWays& ways, const std::vector<cha
   return !lasts(ways.forth) && !lasts(ways.back);
 }
 
+/// Whether readings of an effect with others are as seldom slow as anybody's, and would hardly be, were its host slow
+/// with everybody as often as with this partner.
+bool is_fine_with_others(const Model& model, std::int32_t effect, std::int32_t partner, const PairEffect& pair) {
+  constexpr double kHardly = 0.01;
+  constexpr double kSeldom = 0.05;
+  std::int64_t others = 0;
+  std::int64_t slow = 0;
+  for (const Entry entry : model.entries_of(effect)) {
+    if (entry.other == partner) continue;
+    const Point& point = model.point_of(entry);
+    ++others;
+    slow += point.residual - model.explained(point) < outlier_bound(model, point) ? 1 : 0;
+  }
+  const double share = static_cast<double>(pair.slow) / static_cast<double>(pair.readings);
+  const double usual = model.tail.below(model.slow, model.scale_of(model.point_of(model.entries_of(effect).front())));
+  return 1 - binomial_tail(others, share, slow + 1) < kHardly && binomial_tail(others, usual, slow) > kSeldom;
+}
+
+/// Asks for more readings where a pair that is slow now and then may be a host that is. Returns whether it did.
+bool ask_whether_hosts(const Model& model, const TwoWays& ways, Verdict& verdict) {
+  const PairEffect& pair = in_state(ways.forth, PairState::kNowAndThen) ? *ways.forth : *ways.back;
+  bool asked = false;
+  for (const auto& [effect, other] : {UnitPair{pair.sender, pair.receiver}, UnitPair{pair.receiver, pair.sender}}) {
+    if (is_fine_with_others(model, effect, other, pair)) continue;
+    verdict.questions.push_back({model.ids.host(effect), -1, static_cast<std::int16_t>(model.ids.rail(effect)), 4,
+                                 fmt::format("slow now and then with {}: with others too?",
+                                             model.sweep->hosts[static_cast<std::size_t>(model.ids.host(other))]),
+                                 false, true});
+    asked = true;
+  }
+  return asked;
+}
+
 void report_alone(const Model& model, const TwoWays& ways, Verdict& verdict) {
   verdict.findings.push_back(from_ways(model, ways, PairState::kAlone, Blame::kUndecided));
   const std::vector<std::int32_t> hosts = verdict.findings.back().hosts;
@@ -120,6 +154,8 @@ void report_pairs(const Model& model, const PairEffects& pairs, const std::vecto
       verdict.findings.push_back(from_ways(model, ways, PairState::kSlow, Blame::kPair));
     } else if (either(PairState::kAlone)) {
       report_alone(model, ways, verdict);
+    } else if (either(PairState::kNowAndThen) && ask_whether_hosts(model, ways, verdict)) {
+      continue;
     } else if (either(PairState::kNowAndThen)) {
       verdict.findings.push_back(from_ways(model, ways, PairState::kNowAndThen, Blame::kTransient));
     }

@@ -59,12 +59,15 @@ struct FlappingHost {
   std::int64_t wanted = 0;  ///< so many more meetings, where it is not sure
 };
 
-/// `failed` are readings (by place) that nobody dead explains. Sets aside the readings of pairs that are slow for good.
+/// Those that are `known`, and more of them: the surest one first, and then what is left when its readings are taken
+/// from its partners' accounts. `failed` are readings (by place) that nobody dead explains. Sets aside the readings of
+/// pairs that are slow for good.
 [[nodiscard]] std::vector<FlappingHost> find_flapping(const Model& model, const PairEffects& pairs,
-                                                      std::span<const std::int32_t> failed);
+                                                      std::span<const std::int32_t> failed,
+                                                      std::vector<FlappingHost> known);
 
-/// The share of readings that are slow though nobody is blamed for it.
-[[nodiscard]] double share_of_outliers(const Model& model, const PairEffects& pairs);
+/// The share of readings that are slow though nobody is blamed for it, those of `unsteady` hosts (by host) left out.
+[[nodiscard]] double share_of_outliers(const Model& model, const PairEffects& pairs, const std::vector<char>& unsteady);
 
 /// How much faster healthy pairs are alone than together with as many as can be; 0: no pair was measured both ways.
 [[nodiscard]] double alone_over_together(const Model& model);

@@ -19,9 +19,22 @@ constexpr double kShareInDoubt = 0.12;
 constexpr std::int32_t kEnoughMixed = 2;
 constexpr std::int32_t kEnoughRepeated = 6;
 
-bool is_fast(const Model& model, const UnitEffect& found, const Point& point) {
+/// How far below its cap an effect's slow readings are, as a logarithm: the median of the lower half of all. A cap is a
+/// median, and lies between fast and slow readings where about half are slow.
+double depth_below_cap(const Model& model, const UnitEffect& found) {
+  std::vector<float> below;
+  for (const Entry entry : model.entries_of(found.effect)) {
+    const Point& point = model.point_of(entry);
+    const double missing = model.missing(found.effect, point);
+    if (missing < 0 && point.residual < missing) below.push_back(static_cast<float>(point.residual - missing));
+  }
+  return below.empty() ? 0 : static_cast<double>(median_of(below));
+}
+
+bool is_fast(const Model& model, const UnitEffect& found, double depth, const Point& point) {
   const double missing = model.missing(found.effect, point);
-  return missing < model.slow && point.residual > std::max(missing / 2, missing + kFastScales * model.scale_of(point));
+  const double level = missing + depth;
+  return level < model.slow && point.residual > std::max(level / 2, level + kFastScales * model.scale_of(point));
 }
 
 /// One of each list in turn.
@@ -50,10 +63,12 @@ FlappingHost account_of(const Model& model, std::int32_t host, const std::vector
     if (model.ids.host(found.effect) != host) continue;
     account.false_alarm = std::min(account.false_alarm, found.false_alarm);
     account.rail = static_cast<std::int16_t>(model.ids.rail(found.effect));
+    const double depth = depth_below_cap(model, found);
     for (const Entry entry : model.entries_of(found.effect)) {
       const Point& point = model.point_of(entry);
       const Reading& reading = model.reading_of(point);
-      const bool slow = model.missing(found.effect, point) < model.slow && !is_fast(model, found, point);
+      const bool shows = model.missing(found.effect, point) + depth < model.slow;
+      const bool slow = shows && !is_fast(model, found, depth, point);
       bool& known = meetings[{model.ids.host(entry.other), reading.round}];
       known = known || slow;
       if (!slow) continue;
@@ -87,14 +102,15 @@ Steadiness steadiness_of(const Model& model, const UnitEffect& found) {
   Steadiness steadiness;
   std::vector<std::int32_t> fast_hosts;
   std::vector<std::int32_t> slow_hosts;
+  const double depth = depth_below_cap(model, found);
   for_each_partner(model, found.effect, [&](std::span<const Entry> group) {
     std::set<std::int32_t> rounds;
     bool any_fast = false;
     bool any_slow = false;
     for (const Entry entry : group) {
       const Point& point = model.point_of(entry);
-      if (model.missing(found.effect, point) >= model.slow) continue;  // the cap would not show
-      const bool fast = is_fast(model, found, point);
+      if (model.missing(found.effect, point) + depth >= model.slow) continue;  // the cap would not show
+      const bool fast = is_fast(model, found, depth, point);
       any_fast = any_fast || fast;
       any_slow = any_slow || !fast;
       ++steadiness.readings;

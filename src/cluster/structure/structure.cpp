@@ -312,7 +312,7 @@ void keep_nearness(std::vector<Nearness>& levels) {
 }
 
 /// Half of the hosts or more are alone: two kinds of hosts. Then they are alone no more.
-void note_kinds(const Table& table, Structure& structure) {
+void note_kinds(const Table& table, double gain, Structure& structure) {
   std::vector<char> taken(structure.is_alone.size(), 0);
   for (const Comparison& each : table.values) {
     taken[static_cast<std::size_t>(each.first)] = taken[static_cast<std::size_t>(each.second)] = 1;
@@ -321,6 +321,7 @@ void note_kinds(const Table& table, Structure& structure) {
   const auto alone = std::count(structure.is_alone.begin(), structure.is_alone.end(), 1);
   if (2 * alone < present) return;
   structure.is_slow_kind = structure.is_alone;
+  structure.kinds_false_alarm = std::exp(-gain);
   std::fill(structure.is_alone.begin(), structure.is_alone.end(), 0);
 }
 
@@ -347,7 +348,7 @@ void find_levels(Table& table, const SplitSettings& settings, Structure& structu
   for (std::size_t host = 0; host < structure.is_unplaced.size(); ++host) {
     if (structure.is_unplaced[host] != 0) structure.levels.front().part_of[host] = Nearness::kUnknown;
   }
-  note_kinds(table, structure);
+  note_kinds(table, split->gain, structure);
   add_all_coarser(table, settings, structure.levels);
   add_finer(table, settings, structure.levels);
   keep_nearness(structure.levels);
@@ -406,7 +407,7 @@ void take_locality(const Sweep& sweep, Table& table, const SplitSettings& settin
   judge_evidence(table, found, structure);
   std::fill(structure.is_unplaced.begin(), structure.is_unplaced.end(), 0);
   structure.is_complete = true;
-  note_kinds(table, structure);
+  note_kinds(table, found.gain, structure);
   if (found.parts > 1 && !is_finer(structure.levels.front(), found)) structure.contradiction = std::move(found);
 }
 
