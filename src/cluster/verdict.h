@@ -121,7 +121,8 @@ struct Verdict {
   std::optional<Kinds> kinds;
   /// What the readings show against groups that a locality gave: hosts of one of them are in two of these.
   std::optional<Grouping> contradiction;
-  bool groups_are_open = false;  ///< more rounds for everybody would tell which hosts are near each other
+  bool uplinks_are_open = false;  ///< a small group's uplinks may be slow, or it stands apart: readings cannot tell
+  bool groups_are_open = false;   ///< more rounds for everybody would tell which hosts are near each other
   std::int64_t readings = 0;
   std::int64_t failed = 0;
   double outliers = 0;  ///< share of readings that are slow once and not again

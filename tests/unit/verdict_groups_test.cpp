@@ -58,16 +58,30 @@ TEST(VerdictGroups, ASlowUplinkAmongGroups) {
 }
 
 TEST(VerdictGroups, ASlowUplinkThatIsTheOnlyGroupToBeSeen) {
-  for (const std::string direction : {"", ":sends", ":receives"}) {
+  for (const std::string direction : {":sends", ":receives"}) {
     const Verdict verdict = judge(sweep_of(hidden_leaves(32, 8, 1, {"leaf:1:0.5" + direction})));
     const Finding finding = the_finding(verdict, Blame::kLeaf);
     EXPECT_EQ(verdict.groupings.at(0).groups.at(static_cast<std::size_t>(finding.leaf)).hosts,
               (Hosts{8, 9, 10, 11, 12, 13, 14, 15}));
     EXPECT_NEAR(finding.ratio, 0.5, 0.02);
-    EXPECT_EQ(finding.direction, direction.empty()       ? Direction::kBoth
-                                 : direction == ":sends" ? Direction::kSends
-                                                         : Direction::kReceives);
+    EXPECT_EQ(finding.direction, direction == ":sends" ? Direction::kSends : Direction::kReceives);
   }
+}
+
+TEST(VerdictGroups, ASmallGroupThatIsFarBothWaysMayBeAnotherHall) {
+  const Verdict verdict = judge(sweep_of(hidden_leaves(32, 8, 1, {"leaf:1:0.5"})));
+  EXPECT_TRUE(verdict.findings.empty());
+  EXPECT_TRUE(verdict.uplinks_are_open);
+  EXPECT_EQ(verdict.judged, Judged::kUnknown);
+  ASSERT_EQ(verdict.notes.size(), 1U);
+  EXPECT_NE(verdict.notes[0].find("group 2 reaches the other hosts at 50 %"), std::string::npos) << verdict.notes[0];
+}
+
+TEST(VerdictGroups, ALeafOfTwoHostsHasUplinks) {
+  FabricPlan plan = hidden_leaves(12, 2, 1, {"leaf:2:0.5"});
+  plan.leaves_known = true;
+  const Finding finding = the_finding(judge(sweep_of(plan)), Blame::kLeaf);
+  EXPECT_EQ(finding.leaf, 2);
 }
 
 TEST(VerdictGroups, TwoHallsAreNoFault) {

@@ -379,7 +379,7 @@ TEST(FindingWords, OfGroupsThatWereFound) {
   finding.leaf = 0;
   EXPECT_EQ(sentence(example_sweep(), verdict, finding),
             "the uplinks of group 1 are slow, out of and into it: its hosts (node[01-02]) are slow with those of other "
-            "groups, and fine with each other; or they stand apart, as in another hall");
+            "groups, and fine with each other");
   EXPECT_NE(verdict_lines(example_sweep(),
                           [&] {
                             Verdict blaming = verdict_of({finding});

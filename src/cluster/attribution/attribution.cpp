@@ -130,8 +130,8 @@ Judged how_far(const Sweep& sweep, const PairEffects& pairs, const Verdict& verd
   const bool agrees =
       verdict.outliers <= kMostUnexplained && !(verdict.groups_are_open && !are_all_alike(sweep, verdict));
   const bool kinds_agree = !verdict.kinds || verdict.kinds->both_suffice;
-  const bool all = agrees && sweep.hosts.size() > 1 && kinds_agree && verdict.not_judged.empty() &&
-                   verdict.questions.empty() && !pairs.too_many;
+  const bool all = agrees && !verdict.uplinks_are_open && sweep.hosts.size() > 1 && kinds_agree &&
+                   verdict.not_judged.empty() && verdict.questions.empty() && !pairs.too_many;
   return all ? Judged::kClean : Judged::kUnknown;
 }
 

@@ -149,8 +149,8 @@ std::map<RowKey, Row> rows_of(const Model& model) {
 }
 
 bool most_are_slow(const Row& row) {
-  return row.hosts >= kHostsOfBlock &&
-         static_cast<double>(row.slow_hosts) >= kMostOfItsHosts * static_cast<double>(row.hosts);
+  const bool are_enough = row.hosts > kHostsOfBlock || (row.hosts == kHostsOfBlock && row.inside.size() > 1);
+  return are_enough && static_cast<double>(row.slow_hosts) >= kMostOfItsHosts * static_cast<double>(row.hosts);
 }
 
 /// The leaf that explains most, but for those that are `known`.

@@ -47,8 +47,9 @@ struct Blocks {
   std::vector<LeafPath> paths;
 };
 
-/// A block has at least so many hosts on each side, or it is their own fault.
-constexpr std::int64_t kHostsOfBlock = 3;
+/// A block has at least so many hosts on each side, or it is their own fault. A leaf of two is one where these two were
+/// measured with each other and are fine.
+constexpr std::int64_t kHostsOfBlock = 2;
 
 /// Finds slow leaves and paths between them, the worst first, and notes at each point what they explain.
 [[nodiscard]] Blocks find_blocks(Model& model);

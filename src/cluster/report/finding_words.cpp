@@ -90,11 +90,9 @@ std::string of_leaf(const Sweep& sweep, const Verdict& verdict, const Finding& f
   const char* way = finding.direction == Direction::kSends      ? "out of"
                     : finding.direction == Direction::kReceives ? "into"
                                                                 : "out of and into";
-  std::string text = fmt::format(
+  return fmt::format(
       "the uplinks of {} are slow, {} it: its hosts ({}) are slow with those of other {}, and fine with each other",
       group_name(verdict, finding.leaf), way, hosts, groups_word(verdict));
-  if (!finest.is_given && finest.groups.size() == 2) text += "; or they stand apart, as in another hall";
-  return text;
 }
 
 std::string of_leaf_pair(const Verdict& verdict, const Finding& finding) {
