@@ -48,6 +48,12 @@ TEST(VerdictGroups, ASlowHostWithinGroupsIsAHost) {
   EXPECT_EQ(finding.partners_met, 31);
 }
 
+TEST(VerdictGroups, ASlowHostThatIsFasterWithItsOwnGroupIsOfIt) {
+  const Verdict verdict = judge(sweep_of(hidden_leaves(16, 8, 0.3, {"host:3:0.54"})));
+  EXPECT_EQ(the_finding(verdict, Blame::kHost).hosts, Hosts{3}) << "and no path of it to the other group is slow";
+  EXPECT_EQ(verdict.groupings.at(0).groups.at(0).hosts, (Hosts{0, 1, 2, 3, 4, 5, 6, 7}));
+}
+
 TEST(VerdictGroups, ASlowUplinkAmongGroups) {
   for (const double crossing : {0.8, 0.9}) {
     const Verdict verdict = judge(sweep_of(hidden_leaves(32, 8, crossing, {"leaf:2:0.4"})));

@@ -23,6 +23,8 @@ constexpr std::size_t kMostDifferences = 4096;
 constexpr double kQuiet = 0.5;
 constexpr std::int32_t kRoundsOfWindow = 4;
 constexpr int kMostLevels = 4;
+/// So many standard deviations apart, two medians of two values or more are not the same.
+constexpr double kClearly = 4;
 /// Where what a split leaves scatters by so much more than was assumed, it is looked for again.
 constexpr double kFarOff = 1.25;
 constexpr int kMostRescalings = 4;
@@ -325,6 +327,47 @@ void note_kinds(const Table& table, double gain, Structure& structure) {
   std::fill(structure.is_alone.begin(), structure.is_alone.end(), 0);
 }
 
+/// The part that a host of none is nearer to than to all others by more than `least`, as a logarithm; kNone where there
+/// is no such part.
+std::int32_t nearest_part(std::vector<std::vector<float>>& values, double least) {
+  constexpr std::size_t kFewest = 2;
+  std::int32_t nearest = Nearness::kNone;
+  double highest = -INFINITY;
+  double next = -INFINITY;
+  for (std::size_t part = 0; part < values.size(); ++part) {
+    if (values[part].size() < kFewest) continue;
+    const double median = median_of(values[part]);
+    next = std::max(next, std::min(median, highest));
+    if (median <= highest) continue;
+    highest = median;
+    nearest = static_cast<std::int32_t>(part);
+  }
+  return std::isfinite(next) && highest - next > least ? nearest : Nearness::kNone;
+}
+
+/// Hosts of no part that are nearer to one part than to the others are of that one: a slow host is slow within it too,
+/// but less than the way to others.
+void place_by_reach(const Table& table, double least, Structure& structure) {
+  Nearness& level = structure.levels.front();
+  const std::vector<std::int32_t> known = level.part_of;
+  std::map<std::int32_t, std::vector<std::vector<float>>> reach;  // by host of no part, and part
+  for (const Comparison& each : table.values) {
+    for (const auto& [own, other] : {std::pair{each.first, each.second}, std::pair{each.second, each.first}}) {
+      const std::int32_t part = known[static_cast<std::size_t>(other)];
+      if (known[static_cast<std::size_t>(own)] >= 0 || part < 0) continue;
+      auto& values = reach[own];
+      values.resize(static_cast<std::size_t>(level.parts));
+      values[static_cast<std::size_t>(part)].push_back(static_cast<float>(each.value));
+    }
+  }
+  for (auto& [host, values] : reach) {
+    const std::int32_t part = nearest_part(values, least);
+    if (part < 0) continue;
+    level.part_of[static_cast<std::size_t>(host)] = part;
+    structure.is_unplaced[static_cast<std::size_t>(host)] = 0;
+  }
+}
+
 void add_all_coarser(const Table& table, const SplitSettings& settings, std::vector<Nearness>& levels) {
   for (int level = 1; level < kMostLevels && levels.back().parts > 2; ++level) {
     if (!add_coarser(table, settings, levels)) break;
@@ -349,6 +392,9 @@ void find_levels(Table& table, const SplitSettings& settings, Structure& structu
     if (structure.is_unplaced[host] != 0) structure.levels.front().part_of[host] = Nearness::kUnknown;
   }
   note_kinds(table, split->gain, structure);
+  if (structure.is_slow_kind.empty()) {
+    place_by_reach(table, std::max(settings.depth, kClearly * settings.scale), structure);
+  }
   add_all_coarser(table, settings, structure.levels);
   add_finer(table, settings, structure.levels);
   keep_nearness(structure.levels);
