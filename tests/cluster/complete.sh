@@ -19,7 +19,7 @@ readonly folder
 readonly kSkipped=77
 readonly kCaseLimit_s=900
 readonly kCases=(slow_nic slow_receiving slow_sending slow_pair two_slow dead_host dying_host hung_host refused_login odd flapping
-    slow_rail)
+    slow_rail two_groups unequal_leaves half_slow)
 readonly kScriptCases=(broken_off)
 readonly kCleanRuns=10
 
@@ -36,7 +36,7 @@ run_case() {
         failures=$((failures + 1))
     fi
     printf '%-4s  %-15s %-9s %5d s  %s\n' "$words" "$1" "$2" $((SECONDS - began)) \
-        "$(grep -E '^blamed: ' "$log" | tail -n 1 || grep -m 1 '^failed: ' "$log" || echo "exit status $status")"
+        "$(grep -E '^(blamed|told): ' "$log" | tail -n 1 || grep -m 1 '^failed: ' "$log" || echo "exit status $status")"
 }
 
 # CASE WAY NUMBER of every run.
