@@ -3,7 +3,7 @@
 #        complete.sh --list
 #
 # Every case of sweep_test.sh, both ways, over 16 hosts made of network namespaces: a line a case, with what was blamed and
-# how long it took. Takes about twenty minutes. The programs lie in the directory PROGRAMS.
+# how long it took. Takes about half an hour. The programs lie in the directory PROGRAMS.
 #
 #   --hosts N     so many hosts (16)
 #   --only CASE   this case only, such as slow_nic; may be given again
