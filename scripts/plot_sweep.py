@@ -92,7 +92,8 @@ def make_sheets(given):
     if given.order == "locality" and not knows_leaves(records):
         raise BadInput("--order locality: no leaf of any host is known; give --locality FILE, or leave --order out")
     if not any(readings.has_figures() for readings in records.kinds.values()):
-        raise BadInput("; ".join(["no reading has a figure, so that there is nothing to draw", *sheet.left_out(records)]))
+        words = "no reading has a figure, so that there is nothing to draw"
+        raise BadInput("; ".join([words, *sheet.left_out(records)]))
     findings = (
         read_findings(given.verdict) if given.verdict else find_findings(given.records, given.locality, given.programs)
     )
