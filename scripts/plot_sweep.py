@@ -19,8 +19,9 @@ FAILED = 1  # a status, as in lib.sh
 SYSTEM_PYTHON = "/usr/bin/python3"  # what packages of Python modules are for, whatever python3 comes first on the PATH
 EPILOG = """\
 RECORDS are files as scripts/sweep_pairs.sh, scripts/check_node_pair.sh and pairwise_bw --json write them; - is standard
-input. Rows of the map are receivers, columns senders; each test, message size and rail has a map of its own. Of more
-than 128 hosts, a cell stands for several, and shows the slowest of their pairs. What find_slow_links finds is marked.
+input. Rows of the map are receivers, columns senders; each test, message size and rail has a map of its own, but for
+those without any figure. Of more than 128 hosts, a cell stands for several, and shows the slowest of their pairs. What
+find_slow_links finds is marked, and groups of hosts that it finds are framed.
 
 Exit status: 0 drawn, 1 a file cannot be written, 2 the command line or a record is wrong, 3 a file or a Python module
 is missing.
@@ -48,7 +49,9 @@ def parse_arguments(arguments):
     )
     parser.add_argument("--locality", metavar="FILE", help="lines 'HOST LEAF': which leaf switch or rack a host is in")
     parser.add_argument(
-        "--order", choices=("name", "locality"), help="of the hosts; by default locality where it is known"
+        "--order",
+        choices=("name", "locality", "similarity"),
+        help="of the hosts; by default similarity as find_slow_links has it: groups, and in them alike hosts together",
     )
     parser.add_argument("--title", metavar="TEXT", default="Sweep over pairs of hosts")
     given = parser.parse_args(arguments)
@@ -88,29 +91,34 @@ def make_sheets(given):
         records.leaf_of.update(read_leaves(given.locality))
     if given.order == "locality" and not knows_leaves(records):
         raise BadInput("--order locality: no leaf of any host is known; give --locality FILE, or leave --order out")
-    axis = make_axis(records, given.order)
+    if not any(readings.has_figures() for readings in records.kinds.values()):
+        words = "no reading has a figure, so that there is nothing to draw"
+        raise BadInput("; ".join([words, *sheet.left_out(records)]))
     findings = (
         read_findings(given.verdict) if given.verdict else find_findings(given.records, given.locality, given.programs)
     )
+    if given.order == "similarity" and not findings.order:
+        raise BadInput(f"--order similarity: the verdict has no order of hosts; leave --order out. {findings.note}")
+    axis = make_axis(records, given.order, findings)
     for finding in findings.listed:
         finding.place_on(axis)
-    return sheet.make_sheets(records, axis, findings)
+    return sheet.make_sheets(records, axis, findings), sheet.left_out(records)
 
 
-def write(given, sheets):
+def write(given, sheets, notes):
     from sweep_plots import page
 
-    title, subtitle = printable(given.title), printable(page.subtitle_of(given.records))
+    title, subtitles = printable(given.title), [printable(page.subtitle_of(given.records)), *notes]
     for path, write_one in ((given.html, page.write_html), (given.png, page.write_png)):
         if path is not None:
-            write_one(path, title, subtitle, sheets)
+            write_one(path, title, subtitles, sheets)
 
 
 def main():
     given = parse_arguments(sys.argv[1:])
     require_modules(given)
     try:
-        write(given, make_sheets(given))
+        write(given, *make_sheets(given))
     except BadInput as error:
         quit_with(error.status, str(error))
     except OSError as error:

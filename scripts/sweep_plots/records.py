@@ -59,6 +59,9 @@ class Readings:
     def __len__(self):
         return len(self.rates)
 
+    def has_figures(self):
+        return any(not math.isnan(rate) for rate in self.rates)
+
 
 @dataclass
 class Records:

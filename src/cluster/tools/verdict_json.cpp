@@ -5,6 +5,7 @@
 
 #include "cluster/hosts/host_fold.h"
 #include "cluster/report/finding_words.h"
+#include "cluster/report/map_layout.h"
 #include "cluster/report/verdict_lists.h"
 #include "common/core/version.h"
 
@@ -115,6 +116,13 @@ Json grouping_json(const Sweep& sweep, const Grouping& grouping) {
           {"groups", std::move(groups)}};
 }
 
+/// How hosts stand in a map.
+Json order_json(const Sweep& sweep, const Verdict& verdict) {
+  Json names = Json::array();
+  for (const std::size_t host : map_layout(sweep, verdict).order) names.push_back(sweep.hosts.at(host));
+  return names;
+}
+
 Json kinds_json(const Sweep& sweep, const Verdict& verdict) {
   if (!verdict.kinds) return nullptr;
   Json fast = group_json(sweep, "faster", verdict.kinds->fast);
@@ -159,6 +167,7 @@ Json verdict_json(const Sweep& sweep, const Verdict& verdict, const VerdictSetti
            verdict.contradiction ? grouping_json(sweep, *verdict.contradiction) : Json(nullptr)},
           {"groups_are_open", verdict.groups_are_open},
           {"kinds", kinds_json(sweep, verdict)},
+          {"order", order_json(sweep, verdict)},
           {"notes", verdict.notes},
           {"notices", std::vector<std::string>(notices.begin(), notices.end())}};
 }
