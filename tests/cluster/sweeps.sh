@@ -21,6 +21,8 @@ readonly kSlow=8mbit
 readonly kTolerance=50%
 # Few rounds for everybody: by default there are so many that hosts that are slow now and then are seen.
 readonly kFind=(--find --rounds 5)
+# Of up to 16 hosts, each pair once: without a number, --find measures all pairs again, for twice as long.
+readonly kFindInAllPairs=(--find --rounds 15)
 scripts=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../scripts" && pwd)
 records=
 sweep_status=
