@@ -103,9 +103,10 @@ void add(const Sweep& sweep, std::int32_t place, float level, std::vector<Accoun
 struct Taken {
   std::int64_t meetings = 0;
   std::int64_t readings = 0;
+  std::int64_t all = 0;  ///< meetings, with those that were slow or failed altogether
 };
 
-Taken taken_with(const Model& model, std::int32_t host) {
+Taken taken_with(const Model& model, std::int32_t host, const Account& account) {
   std::vector<Two> meetings;
   const std::int32_t kinds = model.effects() / (model.ids.hosts * model.ids.rails * kRoles);
   for (std::int32_t kind = 0; kind < kinds; ++kind) {
@@ -119,8 +120,12 @@ Taken taken_with(const Model& model, std::int32_t host) {
   }
   const auto readings = static_cast<std::int64_t>(meetings.size());
   std::sort(meetings.begin(), meetings.end());
-  const auto different = std::unique(meetings.begin(), meetings.end()) - meetings.begin();
-  return {static_cast<std::int64_t>(different), readings};
+  meetings.erase(std::unique(meetings.begin(), meetings.end()), meetings.end());
+  const auto more = std::count_if(account.meetings.begin(), account.meetings.end(), [&](const auto& meeting) {
+    return !std::binary_search(meetings.begin(), meetings.end(), meeting.first);
+  });
+  const auto different = static_cast<std::int64_t>(meetings.size());
+  return {different, readings, different + more};
 }
 
 /// What others' readings are like, for one host.
@@ -165,12 +170,11 @@ std::int64_t meetings_to_clear(std::int64_t meetings, std::int64_t slow, double 
 }
 
 FlappingHost judge_host(const Model& model, std::int32_t host, const Account& account, const Others& others) {
-  const Taken taken = taken_with(model, host);
+  const Taken taken = taken_with(model, host, account);
   FlappingHost found;
   found.host = host;
   found.slow = static_cast<std::int64_t>(account.meetings.size());
-  // Failed meetings have no points.
-  found.meetings = std::max(taken.meetings, found.slow) + account.failed / 2;
+  found.meetings = taken.all;
   found.failed = account.failed;
   found.partners = static_cast<std::int64_t>(account.partners.size());
   for (const auto& [meeting, level] : account.meetings) found.rounds.push_back(meeting.second);
@@ -201,17 +205,17 @@ float residual_of(const Model& model, std::int32_t place) {
 
 void add_rates(const Model& model, const Background& background, FlappingHost& found) {
   std::vector<float> residuals;
-  std::vector<float> rates;
+  std::vector<float> usual;
   for (const std::int32_t place : background.slow) {
     const Reading& reading = model.sweep->readings[static_cast<std::size_t>(place)];
     if (reading.from != found.host && reading.to != found.host) continue;
     residuals.push_back(residual_of(model, place));
-    rates.push_back(reading.rate);
+    usual.push_back(reading.rate / std::exp(residuals.back()));
     found.rail = reading.from == found.host ? reading.from_rail : reading.to_rail;
   }
   if (residuals.empty()) return;
   found.median = median_of(residuals);
-  found.rate = median_of(rates);
+  found.rate = std::exp(found.median) * median_of(usual);
 }
 
 /// How many entries a host has, of all its effects.

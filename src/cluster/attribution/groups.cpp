@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -94,6 +95,24 @@ Way way_between(const Model& model, const Nearness& level, std::int32_t from, st
   return {rates.empty() ? 0 : static_cast<double>(median_of(rates)), readings};
 }
 
+/// How many hosts of a group are slow with those of the other.
+PartnerCount slow_hosts_of(const Model& model, const Nearness& level, std::int32_t group, double within_rate) {
+  std::map<std::int32_t, std::vector<float>> rates;  // by host
+  for (const Point& point : model.points) {
+    const Reading& reading = model.reading_of(point);
+    const auto of_group = [&](std::int32_t host) { return level.part_of[static_cast<std::size_t>(host)] == group; };
+    if (of_group(reading.from) == of_group(reading.to)) continue;
+    rates[of_group(reading.from) ? reading.from : reading.to].push_back(reading.rate);
+  }
+  PartnerCount hosts;
+  hosts.met = std::count(level.part_of.begin(), level.part_of.end(), group);
+  hosts.shown = static_cast<std::int64_t>(rates.size());
+  for (auto& [host, own] : rates) {
+    hosts.slow += median_of(own) < (1 - model.settings.tolerance) * within_rate ? 1 : 0;
+  }
+  return hosts;
+}
+
 }  // namespace
 
 void report_groups(const Model& model, Verdict& verdict) {
@@ -130,7 +149,10 @@ void report_small_group(const Model& model, Verdict& verdict) {
   finding.expected = within.rate;
   finding.ratio = finding.rate / finding.expected;
   finding.readings = out.readings + in.readings;
-  finding.partners = static_cast<std::int64_t>(groups[static_cast<std::size_t>(1 - small)].hosts.size());
+  finding.sends = finding.receives = slow_hosts_of(model, levels.front(), small, within.rate);
+  finding.partners = finding.sends.shown;
+  finding.fine_elsewhere =
+      way_between(model, levels.front(), small, small).rate >= (1 - model.settings.tolerance) * within.rate;
   finding.false_alarm = verdict.groupings.front().false_alarm;
   verdict.findings.push_back(finding);
 }
