@@ -12,8 +12,9 @@ USAGE, MISSING = 2, 3  # statuses, as in lib.sh
 FIGURE, FAILED, NOT_TRIED = "figure", "failed", "not tried"
 OUTCOMES = {"ok": FIGURE, "slow": FIGURE, "failed": FAILED, "timeout": FAILED, "wrong": FAILED, "not_tried": NOT_TRIED}
 UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "B"))
-# What XML cannot hold, and lone halves of surrogate pairs, which JSON can name and UTF-8 cannot hold.
-UNPRINTABLE = re.compile("[\x00-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
+# What XML cannot hold, and lone halves of surrogate pairs, which JSON can name and UTF-8 cannot hold;
+# and what src/common/core/plain_text.h keeps from terminals.
+UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff\ufffe\uffff]")
 
 
 class BadInput(Exception):

@@ -45,7 +45,7 @@ TEST(VerdictGroups, ASlowHostWithinGroupsIsAHost) {
   EXPECT_NEAR(finding.ratio, 0.8, 0.02);
   EXPECT_EQ(finding.partners, 7) << "with others, the way between groups is slower still";
   EXPECT_EQ(finding.slow_partners, 7);
-  EXPECT_EQ(finding.partners_met, 31);
+  EXPECT_EQ(finding.sends.met, 31);
 }
 
 TEST(VerdictGroups, ASlowHostThatIsFasterWithItsOwnGroupIsOfIt) {

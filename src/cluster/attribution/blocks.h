@@ -37,8 +37,9 @@ struct LeafPath {
 /// A rail that is slower than the others, for everybody.
 struct SlowRail {
   std::int32_t rail = 0;
-  double rate = 0;      ///< bytes per second
-  double expected = 0;  ///< of the other rails
+  double rate = 0;              ///< bytes per second
+  double expected = 0;          ///< of the other rails
+  std::int64_t slow_hosts = 0;  ///< of the score's hosts, those that are slower on it than on other rails
   BlockScore score;
 };
 

@@ -113,9 +113,10 @@ void add(const Sweep& sweep, std::int32_t place, float level, std::vector<Accoun
 struct Taken {
   std::int64_t meetings = 0;
   std::int64_t readings = 0;
+  std::int64_t all = 0;  ///< meetings, with those that were slow or failed altogether
 };
 
-Taken taken_with(const Model& model, std::int32_t host, const HostFlags& unsteady) {
+Taken taken_with(const Model& model, std::int32_t host, const Account& account, const HostFlags& unsteady) {
   std::vector<Two> meetings;
   const std::int32_t kinds = model.effects() / (model.ids.hosts * model.ids.rails * kRoles);
   for (std::int32_t kind = 0; kind < kinds; ++kind) {
@@ -131,8 +132,12 @@ Taken taken_with(const Model& model, std::int32_t host, const HostFlags& unstead
   }
   const auto readings = static_cast<std::int64_t>(meetings.size());
   std::sort(meetings.begin(), meetings.end());
-  const auto different = std::unique(meetings.begin(), meetings.end()) - meetings.begin();
-  return {static_cast<std::int64_t>(different), readings};
+  meetings.erase(std::unique(meetings.begin(), meetings.end()), meetings.end());
+  const auto more = std::count_if(account.meetings.begin(), account.meetings.end(), [&](const auto& meeting) {
+    return !std::binary_search(meetings.begin(), meetings.end(), meeting.first);
+  });
+  const auto different = static_cast<std::int64_t>(meetings.size());
+  return {different, readings, different + more};
 }
 
 /// What is known of everybody, hosts that are unsteady left out.
@@ -199,12 +204,11 @@ void judge_account(const Model& model, const Account& account, const Everybody& 
 
 FlappingHost judge_host(const Model& model, std::int32_t host, const Everybody& others) {
   const Account& account = others.accounts[static_cast<std::size_t>(host)];
-  const Taken taken = taken_with(model, host, others.unsteady);
+  const Taken taken = taken_with(model, host, account, others.unsteady);
   FlappingHost found;
   found.host = host;
   found.slow = static_cast<std::int64_t>(account.meetings.size());
-  // Failed meetings have no points.
-  found.meetings = std::max(taken.meetings, found.slow) + account.failed / 2;
+  found.meetings = taken.all;
   found.failed = account.failed;
   found.partners = static_cast<std::int64_t>(account.partners.size());
   for (const auto& [meeting, level] : account.meetings) found.rounds.push_back(meeting.second);
@@ -222,17 +226,17 @@ float residual_of(const Model& model, std::int32_t place) {
 
 void add_rates(const Model& model, const Background& background, FlappingHost& found) {
   std::vector<float> residuals;
-  std::vector<float> rates;
+  std::vector<float> usual;
   for (const std::int32_t place : background.slow) {
     const Reading& reading = model.sweep->readings[static_cast<std::size_t>(place)];
     if (reading.from != found.host && reading.to != found.host) continue;
     residuals.push_back(residual_of(model, place));
-    rates.push_back(reading.rate);
+    usual.push_back(reading.rate / std::exp(residuals.back()));
     found.rail = reading.from == found.host ? reading.from_rail : reading.to_rail;
   }
   if (residuals.empty()) return;
   found.median = median_of(residuals);
-  found.rate = median_of(rates);
+  found.rate = std::exp(found.median) * median_of(usual);
 }
 
 /// How many entries a host has, of all its effects.

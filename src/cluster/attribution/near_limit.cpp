@@ -22,6 +22,7 @@ namespace {
 constexpr double kLeastShare = 0.4;
 constexpr double kMostShare = 1.5;
 constexpr std::size_t kLeastReadings = 4;
+constexpr int kLeastPartners = 2;
 /// Standard errors of a median below what is usual, before it is told.
 constexpr double kSure = 4;
 /// So many about a median that is near the tolerance, nobody can tell on which side of it the host is.
@@ -34,6 +35,12 @@ std::vector<float> clean_residuals(const Model& model, std::int32_t effect) {
     if (model.is_clean(point)) residuals.push_back(point.residual);
   }
   return residuals;
+}
+
+int partner_units_of(const Model& model, std::int32_t effect) {
+  int partners = 0;
+  for_each_partner(model, effect, [&](std::span<const Entry>) { ++partners; });
+  return partners;
 }
 
 /// What an effect's readings say of the tolerance.
@@ -80,7 +87,7 @@ void find_near_limit(Model& model) {
   for (std::int32_t effect = 0; effect < model.effects(); ++effect) {
     if (model.is_flagged(effect)) continue;
     std::vector<float> residuals = clean_residuals(model, effect);
-    if (residuals.size() < kLeastReadings) continue;
+    if (residuals.size() < kLeastReadings || partner_units_of(model, effect) < kLeastPartners) continue;
     const double median = median_of(residuals);
     if (median < kLeastShare * model.slow && median > kMostShare * model.slow) {
       model.near_limit[static_cast<std::size_t>(effect)] = static_cast<float>(median);

@@ -33,6 +33,17 @@ std::map<UnitPair, TwoWays> by_units(const PairEffects& pairs) {
 
 bool in_state(const PairEffect* pair, PairState state) { return pair != nullptr && pair->state == state; }
 
+/// An effect of the same unit, in the other direction.
+std::int32_t turned(std::int32_t effect) { return effect + (EffectIds::role(effect) == Role::kSender ? 1 : -1); }
+
+/// The rails of a pair, where there are several.
+void set_rails(const Model& model, const PairEffect& pair, bool swapped, Finding& finding) {
+  if (model.ids.rails == 1) return;
+  finding.rail = model.ids.rail(swapped ? pair.receiver : pair.sender);
+  const std::int32_t other = model.ids.rail(swapped ? pair.sender : pair.receiver);
+  if (other != finding.rail) finding.other_rail = other;
+}
+
 /// The directions of a pair that are in a state, as one finding.
 Finding from_ways(const Model& model, const TwoWays& ways, PairState state, Blame blame) {
   const bool forth = in_state(ways.forth, state);
@@ -41,15 +52,18 @@ Finding from_ways(const Model& model, const TwoWays& ways, PairState state, Blam
   Finding finding;
   finding.blame = blame;
   finding.hosts = {model.ids.host(first.sender), model.ids.host(first.receiver)};
-  if (forth && back && finding.hosts[0] > finding.hosts[1]) std::swap(finding.hosts[0], finding.hosts[1]);
-  const bool either = EffectIds::role(first.sender) == Role::kEither;
-  finding.direction = either || (forth && back) ? Direction::kBoth : Direction::kSends;
-  const std::int32_t rail = model.ids.rail(first.sender);
-  if (model.ids.rails > 1 && rail == model.ids.rail(first.receiver)) finding.rail = rail;
+  const bool swapped = forth && back && finding.hosts[0] > finding.hosts[1];
+  if (swapped) std::swap(finding.hosts[0], finding.hosts[1]);
+  finding.both_ways = EffectIds::role(first.sender) == Role::kEither;
+  finding.direction = finding.both_ways || (forth && back) ? Direction::kBoth : Direction::kSends;
+  finding.other_way_fine =
+      finding.direction != Direction::kBoth && is_fine_way(model, turned(first.receiver), turned(first.sender));
+  set_rails(model, first, swapped, finding);
+  if (model.sweep->kinds.size() > 1) finding.kinds = {static_cast<std::int16_t>(model.ids.kind(first.sender))};
   const PairEffect& worst = forth && back && ways.back->median < first.median ? *ways.back : first;
   finding.ratio = std::exp(worst.median);
-  finding.rate = worst.rate;
-  finding.expected = worst.rate / finding.ratio;
+  finding.expected = worst.expected;
+  finding.rate = finding.expected * finding.ratio;
   finding.readings = first.readings + (forth && back ? ways.back->readings : 0);
   finding.partners = 1;
   finding.slow = first.slow + (forth && back ? ways.back->slow : 0);
@@ -139,6 +153,7 @@ void report_alone(const Model& model, const TwoWays& ways, Verdict& verdict) {
 }  // namespace
 
 void report_pairs(const Model& model, const PairEffects& pairs, const std::vector<char>& flapping, Verdict& verdict) {
+  verdict.many_slow_pairs = pairs.too_many;
   if (pairs.too_many) {
     verdict.notes.push_back(
         "so many pairs are slow that they are no exception: two kinds of pairs, perhaps of one rack and of two; name "

@@ -1,6 +1,7 @@
 #include "cluster/attribution/steadiness.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <map>
 #include <set>
@@ -54,7 +55,7 @@ FlappingHost account_of(const Model& model, std::int32_t host, const std::vector
   std::map<PartnerAndRound, bool> meetings;
   std::set<std::int32_t> partners;
   std::vector<float> residuals;
-  std::vector<float> rates;
+  std::vector<float> usual;
   FlappingHost account;
   account.host = host;
   account.sure = true;
@@ -68,13 +69,13 @@ FlappingHost account_of(const Model& model, std::int32_t host, const std::vector
       const Point& point = model.point_of(entry);
       const Reading& reading = model.reading_of(point);
       const bool shows = model.missing(found.effect, point) + depth < model.slow;
-      const bool slow = shows && !is_fast(model, found, depth, point);
+      const bool slow = shows && !is_fast(model, found, depth, point) && point.residual < model.slow;
       bool& known = meetings[{model.ids.host(entry.other), reading.round}];
       known = known || slow;
       if (!slow) continue;
       partners.insert(model.ids.host(entry.other));
       residuals.push_back(point.residual);
-      rates.push_back(reading.rate);
+      usual.push_back(reading.rate / std::exp(point.residual));
       account.rounds.push_back(reading.round);
     }
   }
@@ -82,7 +83,7 @@ FlappingHost account_of(const Model& model, std::int32_t host, const std::vector
   account.slow = std::count_if(meetings.begin(), meetings.end(), [](const auto& meeting) { return meeting.second; });
   account.partners = static_cast<std::int64_t>(partners.size());
   if (!residuals.empty()) account.median = median_of(residuals);
-  if (!rates.empty()) account.rate = median_of(rates);
+  if (!usual.empty()) account.rate = std::exp(account.median) * median_of(usual);
   std::sort(account.rounds.begin(), account.rounds.end());
   account.rounds.erase(std::unique(account.rounds.begin(), account.rounds.end()), account.rounds.end());
   return account;

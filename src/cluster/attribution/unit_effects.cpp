@@ -28,17 +28,6 @@ bool explained_otherwise(const Model& model, const Point& point, std::int32_t ot
   return point.residual >= known + std::min(model.slow, -kMargin * model.scale_of(point));
 }
 
-/// What an effect's readings with one partner say.
-struct PartnerLevel {
-  std::int32_t host = 0;
-  double centre = 0;    ///< what is healthy with this partner, the logarithm of a rate
-  double residual = 0;  ///< the median
-  std::int64_t readings = 0;
-  std::int64_t slow_readings = 0;
-
-  [[nodiscard]] double rate() const { return centre + residual; }
-};
-
 /// Where partners differ in what is healthy with them, keeps those with whom a cap at the median rate of all kept would
 /// show. Of an effect without a cap all of them stay.
 void keep_what_a_cap_shows(std::vector<PartnerLevel>& levels, double slow) {
@@ -244,18 +233,13 @@ std::int32_t partners_needed(const Model& model) {
   return std::max(2, std::min(model.settings.partners, hosts_present(model) - 1));
 }
 
-UnitScore score_effect(const Model& model, std::int32_t effect) {
-  UnitScore score;
+std::vector<PartnerLevel> partner_levels(const Model& model, std::int32_t effect) {
   std::vector<PartnerLevel> levels;
   std::vector<float> values;
-  std::int32_t last_host = -1;
   for_each_partner(model, effect, [&](std::span<const Entry> group) {
-    const std::int32_t host = model.ids.host(group.front().other);
-    if (host != last_host) ++score.partners;
-    last_host = host;
     values.clear();
     PartnerLevel level;
-    level.host = host;
+    level.host = model.ids.host(group.front().other);
     for (const Entry entry : group) {
       const Point& point = model.point_of(entry);
       if (explained_otherwise(model, point, entry.other)) continue;
@@ -269,6 +253,24 @@ UnitScore score_effect(const Model& model, std::int32_t effect) {
     levels.push_back(level);
   });
   keep_what_a_cap_shows(levels, model.slow);
+  return levels;
+}
+
+std::int32_t partners_met(const Model& model, std::int32_t effect) {
+  std::int32_t met = 0;
+  std::int32_t last = -1;
+  for (const Entry entry : model.entries_of(effect)) {
+    const std::int32_t host = model.ids.host(entry.other);
+    met += host != last ? 1 : 0;
+    last = host;
+  }
+  return met;
+}
+
+UnitScore score_effect(const Model& model, std::int32_t effect) {
+  UnitScore score;
+  score.partners = partners_met(model, effect);
+  const std::vector<PartnerLevel> levels = partner_levels(model, effect);
   if (levels.empty()) return score;
   std::vector<double> medians;
   std::vector<double> rates;

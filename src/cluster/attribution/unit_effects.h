@@ -39,6 +39,23 @@ struct UnitEffects {
   std::vector<std::int32_t> apart;
 };
 
+/// What an effect's readings with one unit of a partner say, where nobody else explains them and a cap would show.
+struct PartnerLevel {
+  std::int32_t host = 0;
+  double centre = 0;    ///< what is healthy with this partner, the logarithm of a rate
+  double residual = 0;  ///< the median
+  std::int64_t readings = 0;
+  std::int64_t slow_readings = 0;
+
+  [[nodiscard]] double rate() const { return centre + residual; }
+};
+
+/// In the order of hosts.
+[[nodiscard]] std::vector<PartnerLevel> partner_levels(const Model& model, std::int32_t effect);
+
+/// How many different hosts an effect has readings with.
+[[nodiscard]] std::int32_t partners_met(const Model& model, std::int32_t effect);
+
 /// How many hosts have readings.
 [[nodiscard]] std::int32_t hosts_present(const Model& model);
 

@@ -18,6 +18,7 @@
 #include "cluster/tools/tool.h"
 #include "cluster/tools/verdict_json.h"
 #include "common/core/error.h"
+#include "common/core/plain_text.h"
 
 namespace fabricbench::cluster {
 namespace {
@@ -71,7 +72,7 @@ Records read_all(const Asked& asked) {
   for (const std::string& file : asked.files) reader.read(file);
   if (!asked.locality.empty()) reader.read_locality(asked.locality);
   Records records = reader.finish();
-  for (const std::string& notice : records.notices) fmt::print(stderr, "{}: {}\n", kName, notice);
+  for (const std::string& notice : records.notices) fmt::print(stderr, "{}: {}\n", kName, printable(notice));
   if (records.sweep.readings.empty()) {
     throw Error(ExitStatus::kNotJudged, "there is no reading to judge by; let scripts/sweep_pairs.sh measure some");
   }
@@ -108,8 +109,8 @@ ExitStatus find_slow_links(int argc, char** argv) {
   const Records records = read_all(asked);
   const Verdict verdict = judge(records.sweep, settings);
   if (!asked.json.empty()) {
-    write_text_file(asked.json, verdict_json(records.sweep, verdict, settings, records.notices).dump() + "\n",
-                    "--json");
+    const auto json = verdict_json(records.sweep, verdict, settings, records.notices);
+    write_text_file(asked.json, json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n", "--json");
   }
   if (asked.json != "-") {
     const std::string text = asked.quiet ? verdict_lines(records.sweep, verdict)

@@ -52,11 +52,11 @@ Json commands_json(const std::vector<NextCommand>& commands) {
 
 Json finding_json(const Sweep& sweep, const Verdict& verdict, const Finding& finding, const HostLists& lists) {
   const std::string open = open_question(sweep, verdict, finding);
-  const bool measured = finding.failed < finding.readings;
+  const bool measured = !has_no_figure(finding);
   return {{"blame", name(finding.blame)},
           {"direction", name(finding.direction)},
           {"hosts", hosts_json(sweep, finding.hosts)},
-          {"rail", named(sweep.rails, finding.rail)},
+          {"rail", finding.other_rail < 0 ? named(sweep.rails, finding.rail) : Json(nullptr)},
           {"leaf", group_name(verdict, finding.leaf)},
           {"other_leaf", group_name(verdict, finding.other_leaf)},
           {"text", sentence(sweep, verdict, finding)},

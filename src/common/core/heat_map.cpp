@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "common/core/plain_text.h"
 #include "common/core/units.h"
 
 namespace fabricbench {
@@ -138,9 +139,9 @@ std::string parted(std::string_view columns, const Grid& grid, char between) {
 
 std::string shortened(std::string_view name) {
   constexpr std::string_view kGap = "..";
-  if (name.size() <= kLongestName) return std::string(name);
+  if (name.size() <= kLongestName) return printable(name);
   constexpr std::size_t kEnd = (kLongestName - kGap.size()) / 2;
-  return fmt::format("{}{}{}", name.substr(0, kEnd), kGap, name.substr(name.size() - kEnd));
+  return printable(fmt::format("{}{}{}", name.substr(0, kEnd), kGap, name.substr(name.size() - kEnd)));
 }
 
 std::size_t name_width(const HeatMap& map) {

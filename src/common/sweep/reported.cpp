@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "cluster/report/finding_words.h"
+#include "common/core/plain_text.h"
 #include "common/sweep/planned_steps.h"
 
 namespace fabricbench::sweep {
@@ -69,7 +70,7 @@ SweepVerdict reported(const cluster::Verdict& verdict, const cluster::Sweep& swe
   for (const cluster::Question& question : verdict.questions) {
     std::vector<std::int32_t> hosts{question.host};
     if (question.other >= 0) hosts.push_back(question.other);
-    report.open.push_back(fmt::format("{}: {}", fmt::join(names_of(hosts, sweep), " and "), question.why));
+    report.open.push_back(printable(fmt::format("{}: {}", fmt::join(names_of(hosts, sweep), " and "), question.why)));
   }
   report.not_judged = names_of(verdict.not_judged, sweep);
   return report;
