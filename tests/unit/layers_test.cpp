@@ -52,8 +52,9 @@ const std::map<std::string, Names> kMayInclude = {
     {"cluster/hosts", {"common/core"}},
     {"cluster/report", {"common/core", "cluster", "cluster/hosts"}},
     {"cluster/simulation", {"cluster", "cluster/attribution", "cluster/planning"}},
+    {"cluster/import", {"common/core", "cluster"}},
     {"cluster/tools",
-     {"common/core", "cluster", "cluster/attribution", "cluster/planning", "cluster/hosts", "cluster/report",
+     {"common/core", "cluster", "cluster/attribution", "cluster/import", "cluster/planning", "cluster/hosts", "cluster/report",
       "cluster/simulation"}}};
 
 /// Which directories may include a library's headers. The C++ library is free to all.
@@ -78,11 +79,12 @@ const std::map<std::string, Names> kLibraries = {
       "cluster/attribution",
       "cluster/planning",
       "cluster/hosts",
+      "cluster/import",
       "cluster/report",
       "cluster/simulation",
       "cluster/tools",
       "p2p"}},
-    {"nlohmann/", {"common/report", "common/harness", "common/gpu", "cluster/tools"}},
+    {"nlohmann/", {"common/report", "common/harness", "common/gpu", "cluster/import", "cluster/tools"}},
     {"simdjson.h", {"cluster/tools"}},
     {"cuda", {"common/cuda", "common/nccl", "common/nccl_device", "common/gpu"}},
     {"nccl.h", {"common/nccl", "common/nccl_device"}},
