@@ -176,6 +176,16 @@ TEST(Csv, TellsWhatIsBroken) {
             (Texts{"1: 'host,GB/s' does not name columns from, to and a figure, such as from,to,GB/s"}));
 }
 
+TEST(Csv, HasNamesThatCanBePrinted) {
+  EXPECT_EQ(told(csv("from,to,GB/s,test,rail\na,b,1,\xff\x1b[1m,\xfe\n")), (Texts{"a ? > b ? ? [1m -1 = 1"}));
+}
+
+TEST(Csv, HasNoThousandsOfTests) {
+  std::string text = "from,to,GB/s,size\n";
+  for (int size = 0; size < 10'001; ++size) text += fmt::format("a,b,1,{}\n", size);
+  EXPECT_THROW(static_cast<void>(csv(text)), Error);
+}
+
 TEST(Matrices, MayBeCutOffAnywhere) {
   for (const auto& [kind, text] : std::vector<std::pair<ImportKind, std::string>>{
            {ImportKind::kMpiGraph, kMpiGraph}, {ImportKind::kHp2p, kHp2p}, {ImportKind::kClusterKit, kTable}}) {

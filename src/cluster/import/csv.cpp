@@ -145,11 +145,10 @@ void CsvReader::take(const std::vector<std::string>& fields) {
     return;
   }
   const auto size = integer_in(field(fields, columns_->size));
-  Reading reading =
-      found_.between(from, to, {test.empty() ? "csv" : one_line(test), size.value_or(ImportedKind::kNoSize)});
+  Reading reading = found_.between(from, to, {test.empty() ? "csv" : test, size.value_or(ImportedKind::kNoSize)});
   reading.round = static_cast<std::int32_t>(number.value_or(0));
-  reading.from_rail = found_.rail_of(one_line(field(fields, columns_->from_rail)));
-  reading.to_rail = found_.rail_of(one_line(field(fields, columns_->to_rail)));
+  reading.from_rail = found_.rail_of(field(fields, columns_->from_rail));
+  reading.to_rail = found_.rail_of(field(fields, columns_->to_rail));
   reading.both_ways = is_among(field(fields, columns_->both_ways), {"true", "yes", "1"});
   add_figure(reading, field(fields, columns_->value), field(fields, columns_->reason));
 }

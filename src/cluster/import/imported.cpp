@@ -5,18 +5,39 @@
 
 #include <fmt/format.h>
 
+#include "cluster/import/text.h"
+#include "common/core/error.h"
+
 namespace fabricbench::cluster {
+
+namespace {
+
+constexpr std::size_t kMostNames = 10'000;
+
+void check_number(std::size_t number, std::string_view what) {
+  if (number <= kMostNames) return;
+  throw Error(ExitStatus::kNotJudged,
+              fmt::format("there are more than {} different {}; is a column of something else?", kMostNames, what));
+}
+
+}  // namespace
 
 Imported::Imported() { static_cast<void>(rails.number_of("")); }
 
-std::int16_t Imported::kind_of(const ImportedKind& kind) {
+std::int16_t Imported::kind_of(const ImportedKind& given) {
+  const ImportedKind kind{one_line(given.test), given.size_bytes};
   const auto known = std::find(kinds.begin(), kinds.end(), kind);
   if (known != kinds.end()) return static_cast<std::int16_t>(known - kinds.begin());
   kinds.push_back(kind);
+  check_number(kinds.size(), "tests and sizes");
   return static_cast<std::int16_t>(kinds.size() - 1);
 }
 
-std::int16_t Imported::rail_of(std::string_view name) { return static_cast<std::int16_t>(rails.number_of(name)); }
+std::int16_t Imported::rail_of(std::string_view name) {
+  const std::int32_t number = rails.number_of(one_line(name));
+  check_number(rails.names().size(), "rails");
+  return static_cast<std::int16_t>(number);
+}
 
 Reading Imported::between(std::string_view from, std::string_view to, const ImportedKind& kind) {
   Reading reading;

@@ -53,7 +53,8 @@ class Imported {
   bool rounds_are_known = false;   ///< readings say in which round they were taken
   bool by_name_only = false;       ///< nothing in the file is of the kind: there is a failed pair because of its name
 
-  [[nodiscard]] std::int16_t kind_of(const ImportedKind& kind);
+  /// The place of a kind or a rail, whose name is made printable. Throws Error where there are thousands.
+  [[nodiscard]] std::int16_t kind_of(const ImportedKind& given);
   [[nodiscard]] std::int16_t rail_of(std::string_view name);
   /// A reading between two hosts, without a figure as yet.
   [[nodiscard]] Reading between(std::string_view from, std::string_view to, const ImportedKind& kind);

@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -110,7 +111,11 @@ std::vector<std::string> read_imported(RecordReader& reader, const Asked& asked)
   for (const std::string& file : imported.records) reader.read(file);
   if (imported.files.empty()) return std::move(imported.notices);
   reader.begin_run("results of other tools");
-  for_each_record(imported, [&](const Record& record) { reader.take(record); });
+  try {
+    for_each_record(imported, [&](const Record& record) { reader.take(record); });
+  } catch (const std::invalid_argument& problem) {
+    throw Error(ExitStatus::kNotJudged, fmt::format("--import: {}; give fewer files at once", problem.what()));
+  }
   return std::move(imported.notices);
 }
 
@@ -178,8 +183,9 @@ ExitStatus find_slow_links(int argc, char** argv) {
   const Records records = read_all(asked);
   const Verdict verdict = judge(records.sweep, settings);
   if (!asked.json.empty()) {
-    write_text_file(asked.json, verdict_json(records.sweep, verdict, settings, records.notices).dump() + "\n",
-                    "--json");
+    const auto json = verdict_json(records.sweep, verdict, settings, records.notices);
+    // Notices name files, whose names may be anything.
+    write_text_file(asked.json, json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n", "--json");
   }
   if (asked.json != "-") {
     const std::string text = asked.quiet ? verdict_lines(records.sweep, verdict)
