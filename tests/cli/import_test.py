@@ -100,6 +100,15 @@ class Notices(ImportTest):  # 1 rank, 1 s
         self.assertEqual(stderr, f"find_slow_links: {notice}\n")
         self.assertEqual(json.loads(stdout)["notices"], [notice])
 
+    def test_logs_that_end_early_are_said(self):
+        files = SETS["osu"][0](healthy)
+        name = "osu_bw_gpu-node-1-to-gpu-node-2.txt"
+        files[name] = files[name][:files[name].index("4194304")]
+        folder = self.folder(files)
+        _, stderr = self.run_tool(NOT_JUDGED, "--import", "osu", folder)
+        self.assertIn(f"{folder}/{name}: its largest message has 1 B, those of most others 4 MiB: it is compared with none of "
+                      "them\n", stderr)
+
     def test_notices_do_not_go_on_and_on(self):
         file = self.directory / "pairs.csv"
         file.write_text(csv_text(healthy) + "x\n" * 1000)

@@ -25,7 +25,8 @@ void check_number(std::size_t number, std::string_view what) {
 Imported::Imported() { static_cast<void>(rails.number_of("")); }
 
 std::int16_t Imported::kind_of(const ImportedKind& given) {
-  const ImportedKind kind{one_line(given.test), given.size_bytes};
+  // A broken log may have a size below 0.
+  const ImportedKind kind{one_line(given.test), std::max(given.size_bytes, ImportedKind::kNoSize)};
   const auto known = std::find(kinds.begin(), kinds.end(), kind);
   if (known != kinds.end()) return static_cast<std::int16_t>(known - kinds.begin());
   kinds.push_back(kind);

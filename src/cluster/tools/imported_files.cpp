@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "cluster/import/text.h"
 #include "cluster/tools/input_file.h"
 #include "common/core/error.h"
+#include "common/core/units.h"
 
 namespace fabricbench::cluster {
 namespace {
@@ -70,6 +72,7 @@ class Importer {
   void read_as(ImportKind kind, const Path& path, std::string_view text);
   void read_unrecognised();
   void drop_what_only_names_tell();
+  void tell_of_other_sizes();
   void finish_notices();
   void not_understood(const Path& path, const std::string& why);
   [[noreturn]] void refuse_all() const;
@@ -161,7 +164,38 @@ void Importer::not_understood(const Path& path, const std::string& why) {
   all_.notices.push_back(message);
 }
 
+/// Largest sizes of logs, by test: how many logs end there.
+using SizesOfTests = std::map<std::string, std::map<std::int64_t, std::size_t>>;
+
+std::int64_t commonest_of(const std::map<std::int64_t, std::size_t>& sizes) {
+  return std::max_element(sizes.begin(), sizes.end(), [](const auto& a, const auto& b) { return a.second < b.second; })
+      ->first;
+}
+
+/// A log that was cut off behind a smaller message than others is held against none of them.
+void Importer::tell_of_other_sizes() {
+  SizesOfTests sizes;
+  for (const ImportedFiles::File& file : all_.files) {
+    for (const ImportedKind& kind : file.found.kinds) {
+      if (kind.size_bytes != ImportedKind::kNoSize) ++sizes[kind.test][kind.size_bytes];
+    }
+  }
+  for (const ImportedFiles::File& file : all_.files) {
+    for (const ImportedKind& kind : file.found.kinds) {
+      const auto known = sizes.find(kind.test);
+      const bool may_differ = file.kind == ImportKind::kCsv || kind.size_bytes == ImportedKind::kNoSize;
+      if (known == sizes.end() || may_differ) continue;
+      const std::int64_t usual = commonest_of(known->second);
+      if (kind.size_bytes >= usual) continue;
+      all_.notices.push_back(fmt::format(
+          "{}: its largest message has {}, those of most others {}: it is compared with none of them", file.name,
+          readable_bytes(static_cast<Bytes>(kind.size_bytes)), readable_bytes(static_cast<Bytes>(usual))));
+    }
+  }
+}
+
 void Importer::finish_notices() {
+  tell_of_other_sizes();
   std::int64_t smaller = 0;
   for (const ImportedFiles::File& file : all_.files) smaller += file.found.smaller_sizes;
   if (all_.notices.size() > kMostNotices) {
