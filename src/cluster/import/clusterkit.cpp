@@ -111,7 +111,7 @@ void collect(const json& root, const std::string& path, int depth,
   constexpr int kDeepest = 4;
   all.emplace_back(lower(path), &root);
   if (!root.is_object() || depth == kDeepest) return;
-  for (const auto& [name, value] : root.items()) collect(value, path + "/" + name, depth + 1, all);
+  for (const auto& [name, value] : root.items()) collect(value, fmt::format("{}/{}", path, name), depth + 1, all);
 }
 
 bool is_list_of_hosts(const json& value) {

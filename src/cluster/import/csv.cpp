@@ -89,7 +89,7 @@ class CsvReader {
   void take(const std::vector<std::string>& fields);
   [[nodiscard]] std::string field(const std::vector<std::string>& fields,
                                   const std::optional<std::size_t>& column) const;
-  void add_figure(Reading reading, const std::string& value, std::string reason);
+  void add_figure(const Reading& reading, const std::string& value, const std::string& reason);
 
   const ImportSource& source_;
   Imported found_;
@@ -154,7 +154,7 @@ void CsvReader::take(const std::vector<std::string>& fields) {
 }
 
 /// No figure is a pair that failed; what is neither a figure nor a word for none is not guessed at.
-void CsvReader::add_figure(Reading reading, const std::string& value, std::string reason) {
+void CsvReader::add_figure(const Reading& reading, const std::string& value, const std::string& reason) {
   if (const auto figure = number_in(value)) {
     found_.add(reading, *figure * columns_->unit, line_);
   } else if (is_among(value, {"", "-", "nan", "null", "none", "failed", "n/a", "timeout"})) {

@@ -79,6 +79,7 @@ std::string_view name_of(ImportKind kind) { return format_of(kind).name; }
 
 std::string import_kind_names() {
   std::vector<std::string_view> names;
+  names.reserve(kFormats.size());
   for (const Format& format : kFormats) names.push_back(format.name);
   return fmt::format("{}", fmt::join(names, ", "));
 }

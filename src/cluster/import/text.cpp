@@ -92,7 +92,7 @@ std::string_view without_label(std::string_view line) {
       if (at != std::string_view::npos) return line.substr(at + stream.size());
     }
   }
-  const std::size_t digits = std::find_if_not(line.begin(), line.end(), is_digit) - line.begin();
+  const auto digits = static_cast<std::size_t>(std::find_if_not(line.begin(), line.end(), is_digit) - line.begin());
   return digits > 0 && line.substr(digits).starts_with(": ") ? line.substr(digits + 2) : line;
 }
 

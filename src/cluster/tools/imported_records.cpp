@@ -22,7 +22,10 @@ struct LogStratum {
   std::string to_rail;
   bool both_ways = false;
 
-  friend auto operator<=>(const LogStratum&, const LogStratum&) = default;
+  friend bool operator<(const LogStratum& a, const LogStratum& b) {
+    return std::tie(a.test, a.size_bytes, a.from_rail, a.to_rail, a.both_ways) <
+           std::tie(b.test, b.size_bytes, b.from_rail, b.to_rail, b.both_ways);
+  }
 };
 
 LogStratum stratum_of(const Imported& found, const Reading& reading) {
