@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 USAGE, MISSING = 2, 3  # statuses, as in lib.sh
 FIGURE, FAILED, NOT_TRIED = "figure", "failed", "not tried"
 OUTCOMES = {"ok": FIGURE, "slow": FIGURE, "failed": FAILED, "timeout": FAILED, "wrong": FAILED, "not_tried": NOT_TRIED}
+MOST_GB_PER_S = 1e6  # more is a slip, not a link
 UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "B"))
 # What XML cannot hold, and lone halves of surrogate pairs, which JSON can name and UTF-8 cannot hold;
 # and what src/common/core/plain_text.h keeps from terminals.
@@ -173,7 +174,7 @@ class Reader:
         if rate is None:
             readings.why[len(readings)] = (outcome, printable(record.get("reason") or status))
             rate = math.nan
-        elif not 0 <= rate < math.inf:
+        elif not 0 <= rate <= MOST_GB_PER_S:
             raise ValueError(f"bandwidth_gb_per_s {rate} is not a rate")
         number = record.get("round")
         readings.senders.append(sender)

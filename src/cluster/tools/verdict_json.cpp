@@ -146,7 +146,7 @@ Json verdict_json(const Sweep& sweep, const Verdict& verdict, const VerdictSetti
   Json groupings = Json::array();
   for (const Grouping& grouping : verdict.groupings) groupings.push_back(grouping_json(sweep, grouping));
   return {{"kind", "slow_links"},
-          {"schema_version", 1},
+          {"schema_version", kSchemaVersion},
           {"fabricbench_version", kVersion},
           {"judged", name(verdict.judged)},
           {"headline", headline(sweep, verdict)},
