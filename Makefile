@@ -17,7 +17,7 @@ test-rdma:
 simulate: all
 	scripts/simulate.py --build build
 
-# Sweeps over 16 hosts made of network namespaces, with planted faults: twenty minutes.
+# Sweeps over 16 hosts made of network namespaces, with planted faults: half an hour.
 test-cluster: all
 	tests/cluster/complete.sh build
 

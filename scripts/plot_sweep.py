@@ -12,6 +12,7 @@ sys.dont_write_bytecode = True  # beside the script there is nobody's cache
 from sweep_plots import sheet
 from sweep_plots.axis import knows_leaves, make_axis
 from sweep_plots.findings import find_findings, read_findings
+from sweep_plots.importing import files_of_records
 from sweep_plots.localities import read_leaves
 from sweep_plots.records import MISSING, BadInput, printable, read_records
 
@@ -19,8 +20,10 @@ FAILED = 1  # a status, as in lib.sh
 SYSTEM_PYTHON = "/usr/bin/python3"  # what packages of Python modules are for, whatever python3 comes first on the PATH
 EPILOG = """\
 RECORDS are files as scripts/sweep_pairs.sh, scripts/check_node_pair.sh and pairwise_bw --json write them; - is standard
-input. Rows of the map are receivers, columns senders; each test, message size and rail has a map of its own. Of more
-than 128 hosts, a cell stands for several, and shows the slowest of their pairs. What find_slow_links finds is marked.
+input. With --import they are logs, matrices or folders of other tools, as find_slow_links --import takes them
+(docs/slow-links.md). Rows of the map are receivers, columns senders; each test, message size and rail has a map of its
+own, but for those without any figure. Of more than 128 hosts, a cell stands for several, and shows the slowest of their
+pairs. What find_slow_links finds is marked, and groups of hosts that it finds are framed.
 
 Exit status: 0 drawn, 1 a file cannot be written, 2 the command line or a record is wrong, 3 a file or a Python module
 is missing.
@@ -46,14 +49,22 @@ def parse_arguments(arguments):
         metavar="DIR",
         help="folder of find_slow_links; by default the build beside the scripts, else the PATH",
     )
+    parser.add_argument(
+        "--import", dest="kind", metavar="KIND", help="RECORDS are of another tool, such as nccl-tests, osu, csv or auto"
+    )
+    parser.add_argument("--unit", metavar="UNIT", help="of figures whose file does not name it, such as GB/s or Gb/s")
     parser.add_argument("--locality", metavar="FILE", help="lines 'HOST LEAF': which leaf switch or rack a host is in")
     parser.add_argument(
-        "--order", choices=("name", "locality"), help="of the hosts; by default locality where it is known"
+        "--order",
+        choices=("name", "locality", "similarity"),
+        help="of the hosts; by default similarity as find_slow_links has it: groups, and in them alike hosts together",
     )
     parser.add_argument("--title", metavar="TEXT", default="Sweep over pairs of hosts")
     given = parser.parse_args(arguments)
     if given.html is None and given.png is None:
         parser.error("nothing to write; give --html FILE, --png FILE or both")
+    if given.unit is not None and given.kind is None:
+        parser.error("--unit is of what --import reads; give --import KIND too")
     return given
 
 
@@ -78,9 +89,9 @@ def quit_with(status, message):
     sys.exit(status)
 
 
-def make_sheets(given):
-    records = read_records(given.records)
-    for notice in records.notices:
+def make_sheets(given, files, notices):
+    records = read_records(files)
+    for notice in notices + records.notices:
         print(f"plot_sweep.py: {notice}", file=sys.stderr)
     if not records.kinds:
         raise BadInput(f"{', '.join(given.records)}: no line of kind 'reading', so that there is nothing to draw")
@@ -88,29 +99,35 @@ def make_sheets(given):
         records.leaf_of.update(read_leaves(given.locality))
     if given.order == "locality" and not knows_leaves(records):
         raise BadInput("--order locality: no leaf of any host is known; give --locality FILE, or leave --order out")
-    axis = make_axis(records, given.order)
+    if not any(readings.has_figures() for readings in records.kinds.values()):
+        words = "no reading has a figure, so that there is nothing to draw"
+        raise BadInput("; ".join([words, *sheet.left_out(records)]))
     findings = (
-        read_findings(given.verdict) if given.verdict else find_findings(given.records, given.locality, given.programs)
+        read_findings(given.verdict) if given.verdict else find_findings(files, given.locality, given.programs)
     )
+    if given.order == "similarity" and not findings.order:
+        raise BadInput(f"--order similarity: the verdict has no order of hosts; leave --order out. {findings.note}")
+    axis = make_axis(records, given.order, findings)
     for finding in findings.listed:
         finding.place_on(axis)
-    return sheet.make_sheets(records, axis, findings)
+    return sheet.make_sheets(records, axis, findings), sheet.left_out(records)
 
 
-def write(given, sheets):
+def write(given, sheets, notes):
     from sweep_plots import page
 
-    title, subtitle = printable(given.title), printable(page.subtitle_of(given.records))
+    title, subtitles = printable(given.title), [printable(page.subtitle_of(given.records)), *notes]
     for path, write_one in ((given.html, page.write_html), (given.png, page.write_png)):
         if path is not None:
-            write_one(path, title, subtitle, sheets)
+            write_one(path, title, subtitles, sheets)
 
 
 def main():
     given = parse_arguments(sys.argv[1:])
     require_modules(given)
     try:
-        write(given, make_sheets(given))
+        with files_of_records(given.records, given.kind, given.unit, given.programs) as (files, notices):
+            write(given, *make_sheets(given, files, notices))
     except BadInput as error:
         quit_with(error.status, str(error))
     except OSError as error:

@@ -10,7 +10,7 @@ CELL_BYTES = 150  # of one, besides the names of hosts in its text
 MARK_BYTES, TEXT_BYTES = 100, 210  # of a host as a sender or as a receiver: its distribution, and what hovering tells
 MOST_BYTES_OF_TEXTS = 1_000_000
 LONGEST_NAME = 26
-NO_LEAF = "no leaf"
+NO_LEAF, NO_GROUP = "no leaf", "no group"
 
 
 @dataclass
@@ -18,7 +18,8 @@ class Axis:
     hosts: list  # names, in the order of the axis
     position: list  # by place in Records.hosts
     ends: list  # (host, rail), in the order of the axis
-    leaves: list  # (name, first position, one past the last); empty in the order of names
+    leaves: list  # (name, first position, one past the last), the finest groups; empty in the order of names
+    wider: list  # the same of groups that hold several of those, or of kinds of hosts within them
     per_line: int  # hosts that share a line of cells
     labels: list  # short names, in the order of the axis
     tells_hosts: bool  # hovering over a host's distribution tells it: always, but of very many
@@ -32,31 +33,48 @@ class Axis:
         return self.hosts[first] if first == last else f"{self.hosts[first]} .. {self.hosts[last]}"
 
 
-def make_axis(records, order):
-    """`order`: name, locality, or None for locality where it is known."""
-    by_locality = order == "locality" or (order is None and knows_leaves(records))
-    leaf_of = [records.leaf(place) if by_locality else None for place in range(len(records.hosts))]
-    places = sorted(range(len(records.hosts)), key=lambda place: sort_key(records.hosts[place], leaf_of[place]))
+def make_axis(records, order, findings):
+    """`order`: name, locality, similarity, or None for what is known: similarity as the verdict has it, else locality.
+    A locality that the verdict does not know of comes first."""
+    if order is None and findings.order and (findings.knows_locality or not knows_leaves(records)):
+        order = "similarity"
+    if order is None:
+        order = "locality" if knows_leaves(records) else "name"
+    places = sorted(range(len(records.hosts)), key=sort_key(records, order, findings))
     hosts = [records.hosts[place] for place in places]
     position = [0] * len(hosts)
     for where, place in enumerate(places):
         position[place] = where
-    leaves = runs_of_leaves([leaf_of[place] or NO_LEAF for place in places]) if by_locality else []
     ends = [records.ends[place] for place in places]
+    leaves, wider = [], []
+    if order == "locality":
+        leaves = runs_of([records.leaf(place) or NO_LEAF for place in places])
+    elif order == "similarity":
+        leaves, *others = [runs_of_level(level, ends) for level in findings.levels] or [[]]
+        wider = [run for runs in others for run in runs if run[0] != NO_GROUP]
     sides = 2 * len(hosts) * len(records.kinds)
     tells_hosts = sides * TEXT_BYTES <= MOST_BYTES_OF_TEXTS
     left = MOST_BYTES - sides * (MARK_BYTES + (TEXT_BYTES if tells_hosts else 0))
-    return Axis(
-        hosts, position, ends, leaves, hosts_per_line(hosts, left / len(records.kinds)), short_names(hosts), tells_hosts
-    )
+    per_line = hosts_per_line(hosts, left / len(records.kinds))
+    return Axis(hosts, position, ends, leaves, wider, per_line, short_names(hosts), tells_hosts)
 
 
 def knows_leaves(records):
     return any(records.leaf(place) is not None for place in range(len(records.hosts)))
 
 
-def sort_key(host, leaf):
-    return (leaf is None, natural(leaf or ""), natural(host))
+def sort_key(records, order, findings):
+    """Of places in Records.hosts."""
+    ranks = {host: rank for rank, host in enumerate(findings.order)}
+
+    def key(place):
+        by_name = natural(records.hosts[place])
+        if order == "similarity":  # whom the verdict does not know comes last
+            return ranks.get(records.ends[place][0], len(ranks)), by_name
+        leaf = records.leaf(place) if order == "locality" else None
+        return leaf is None, natural(leaf or ""), by_name
+
+    return key
 
 
 def natural(name):
@@ -64,14 +82,20 @@ def natural(name):
     return [(0, int(part), part) if part.isdecimal() else (1, 0, part) for part in re.split(r"(\d+)", name)]
 
 
-def runs_of_leaves(leaves):
+def runs_of(names):
+    """(name, first position, one past the last) of names that stand next to each other."""
     runs = []
-    for where, leaf in enumerate(leaves):
-        if runs and runs[-1][0] == leaf:
-            runs[-1] = (leaf, runs[-1][1], where + 1)
+    for where, name in enumerate(names):
+        if runs and runs[-1][0] == name:
+            runs[-1] = (name, runs[-1][1], where + 1)
         else:
-            runs.append((leaf, where, where + 1))
+            runs.append((name, where, where + 1))
     return runs
+
+
+def runs_of_level(level, ends):
+    group_of = {host: name for name, hosts in level.groups for host in hosts}
+    return runs_of([group_of.get(host, NO_GROUP) for host, _ in ends])
 
 
 def hosts_per_line(hosts, most_bytes):

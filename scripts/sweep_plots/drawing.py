@@ -13,7 +13,7 @@ MEAN_WIDTH = 0.53  # of a character, in sizes of the font
 LIGHT = """
 .paper{fill:#ffffff} .ink{fill:#1d2127} .faint{fill:#5b6470} .blamed{fill:#c01050}
 .line{stroke:#5b6470;fill:none} .grid{stroke:#dde1e6;fill:none} .cross{stroke:#16191d;fill:none}
-.blank{fill:#eff1f4} .failed{fill:#c9ced6}
+.blank{fill:#eff1f4} .failed{fill:#c9ced6} .block{stroke:#16191d;fill:none}
 .host{fill:#8fb3dc} .host-line{stroke:#1d4f8c;fill:none} .host-dot{fill:#1d4f8c}
 .slow{fill:#f2b8a8} .slow-line{stroke:#b3210f;fill:none} .slow-dot{fill:#b3210f}
 .mark{stroke:#d4145a;fill:none} .halo{stroke:#ffffff;fill:none} .tag{fill:#d4145a} .tag-ink{fill:#ffffff}

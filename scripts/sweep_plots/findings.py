@@ -15,6 +15,10 @@ JUDGED = (0, 6, 7)  # its statuses where it prints a verdict: clean, slow, not k
 TIME_LIMIT_S = 300
 OF_HOSTS = ("host", "nic", "transient", "dead")
 OF_PAIRS = ("pair", "dead_pair")
+# What stands beside a host's name, as in the map of find_slow_links: the worst first.
+MARK_OF_BLAME = {"dead": "x", "host": "!", "nic": "!", "transient": "~", "undecided": "?"}
+MEANING_OF_MARK = {"x": "dead", "!": "slow", "~": "slow now and then", "?": "suspect"}
+MOST_PATHS = 100  # that are suspect; more would hide the map
 
 
 @dataclass
@@ -48,9 +52,56 @@ class Finding:
 
 
 @dataclass
+class Level:
+    """Groups of hosts that the verdict knows."""
+
+    groups: list  # (name, names of hosts)
+    is_given: bool = False  # by a locality
+
+
+@dataclass
 class Findings:
     listed: list = field(default_factory=list)
     note: str = ""  # for the reader: what all comes to, or why nothing is marked
+    order: list = field(default_factory=list)  # names of hosts, alike ones together; empty: not known
+    levels: list = field(default_factory=list)  # the finest groups first, then coarser ones, then kinds of hosts
+    suspects: list = field(default_factory=list)  # names of hosts
+    paths: list = field(default_factory=list)  # (name, name): suspect
+
+    @property
+    def knows_locality(self):
+        return any(level.is_given for level in self.levels)
+
+
+@dataclass
+class Marks:
+    """What is marked on a map besides its findings."""
+
+    hosts: dict  # position on the axis -> one of MEANING_OF_MARK
+    paths: list  # (position, position)
+
+
+def marks_of(findings, listed, axis):
+    """`listed`: the findings that concern the map."""
+    marks = {}
+    for blame, mark in MARK_OF_BLAME.items():
+        for finding in listed:
+            if finding.blame == blame:
+                marks |= {position: mark for position in finding.all_places() if position not in marks}
+    named = {host for finding in findings.listed if finding.blame != "device" for host in finding.hosts}
+    places = {}
+    for position, (host, _) in enumerate(axis.ends):
+        places.setdefault(host, []).append(position)
+    for host in findings.suspects:
+        if host not in named:
+            marks |= {position: "?" for position in places.get(host, [])}
+    paths = [
+        (one, other)
+        for first, second in findings.paths
+        for one in places.get(first, [])
+        for other in places.get(second, [])
+    ]
+    return Marks(marks, paths if len(paths) <= MOST_PATHS else [])
 
 
 def read_findings(path):
@@ -68,11 +119,39 @@ def findings_in(text, source):
         return Findings(
             [finding_of(number, one) for number, one in enumerate(verdict["findings"], 1)],
             printable(verdict["headline"]),
+            names_of(verdict.get("order", [])),
+            levels_of(verdict),
+            names_of(verdict["lists"]["suspect"]["hosts"]) if "lists" in verdict else [],
+            paths_of(verdict.get("questions", [])),
         )
     except (ValueError, LookupError, TypeError, AttributeError) as error:
         raise BadInput(
             f"{source}: not a verdict ({type(error).__name__}: {error}); give what find_slow_links --json printed"
         ) from error
+
+
+def names_of(hosts):
+    return [printable(host) for host in hosts]
+
+
+def levels_of(verdict):
+    levels = [
+        Level([(printable(group["name"]), names_of(group["hosts"])) for group in grouping["groups"]], grouping["given"])
+        for grouping in verdict.get("groupings", [])
+    ]
+    if verdict.get("kinds"):
+        levels.append(Level([(printable(kind["name"]), names_of(kind["hosts"])) for kind in verdict["kinds"]]))
+    return levels
+
+
+def paths_of(questions):
+    """Each pair once, whatever is asked of it."""
+    pairs = {}
+    for one in questions:
+        if one["other_host"] is not None:
+            pair = names_of((one["host"], one["other_host"]))
+            pairs.setdefault(tuple(sorted(pair)), pair)
+    return list(pairs.values())
 
 
 def finding_of(number, one):

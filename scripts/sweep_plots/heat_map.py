@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from sweep_plots.axis import NO_GROUP, NO_LEAF
 from sweep_plots.cells import figure_text
 from sweep_plots.drawing import cross, element, line, rectangle, text, width_of
 from sweep_plots.findings import OF_HOSTS, OF_PAIRS
@@ -10,6 +11,7 @@ SIDE = 760  # px, of a map of many hosts
 LARGEST_CELL, SMALLEST_CELL, LEAST_WITH_FIGURE = 84, 6, 34  # px
 TAG_LANE, LEAF_LANE = 20, 18  # px, beside the map
 BETWEEN_LABELS = 13  # px
+ROOM_FOR_MARK = 14  # px, between a name and the map
 
 
 @dataclass(frozen=True)
@@ -35,12 +37,14 @@ def frame_of(axis, left, top):
     return Frame(left, top, step, host_step, host_step * len(axis.hosts))
 
 
-def draw_map(parent, frame, axis, cells, scale, findings):
+def draw_map(parent, frame, axis, cells, scale, findings, marks):
     rectangle(parent, frame.left, frame.top, frame.side, frame.side, css="blank")
     line(parent, frame.left, frame.top, frame.left + frame.side, frame.top + frame.side, css="grid")
     draw_cells(parent, frame, cells, scale)
     draw_separators(parent, frame, axis)
-    draw_names(parent, frame, axis, findings)
+    draw_blocks(parent, frame, axis)
+    draw_names(parent, frame, axis, findings, marks)
+    draw_paths(parent, frame, axis, marks.paths)
     draw_findings(parent, frame, axis, findings)
 
 
@@ -96,29 +100,54 @@ def draw_separators(parent, frame, axis):
         text(group, right + lane + 13, frame.y(middle), leaf, css="faint", text_anchor="middle", turned=-90, title=leaf)
 
 
+def draw_blocks(parent, frame, axis):
+    """Frames around what hosts of one group do among each other, with the group's name to be read by hovering."""
+    group = element(parent, "g", css="blocks")
+    own = [run for run in axis.leaves if run[0] not in (NO_LEAF, NO_GROUP)] if has_room_for_leaves(frame, axis) else []
+    for runs, width in ((own, 2), (axis.wider, 3)):
+        for name, first, last in runs:
+            side = (last - first) * frame.host_step
+            for css, stroke in (("halo", width + 2), ("block", width)):
+                title = f"among {name}: {last - first} hosts" if css == "block" else None
+                rectangle(
+                    group,
+                    frame.x(first) - 1,
+                    frame.y(first) - 1,
+                    side + 1,
+                    side + 1,
+                    css=css,
+                    stroke_width=stroke,
+                    title=title,
+                )
+
+
 def has_room_for_leaves(frame, axis):
     """Whether lines between them leave something to see of what is between the lines."""
     return len(axis.leaves) * BETWEEN_LABELS <= frame.side
 
 
-def draw_names(parent, frame, axis, findings):
+def draw_names(parent, frame, axis, findings, marks):
     group = element(parent, "g", css="names")
+    beside = element(parent, "g", css="marks")
+    away = 6 + (ROOM_FOR_MARK if marks.hosts else 0)
     for direction in ("receives", "sends"):
         blamed = blamed_positions(findings, direction)
-        for position in labelled_positions(len(axis.hosts), frame.host_step, blamed):
+        for position in labelled_positions(len(axis.hosts), frame.host_step, blamed | set(marks.hosts)):
             style = {"css": "blamed", "font_weight": "bold"} if position in blamed else {"css": "ink"}
             style |= {"title": axis.hosts[position]}
+            mark = marks.hosts.get(position, "")
+            x, y = frame.x(position + 0.5) + 4, frame.y(position + 0.5) + 4
             if direction == "receives":
-                text(
-                    group,
-                    frame.left - 6,
-                    frame.y(position + 0.5) + 4,
-                    axis.labels[position],
-                    text_anchor="end",
-                    **style
-                )
+                text(group, frame.left - away, y, axis.labels[position], text_anchor="end", **style)
+                draw_mark(beside, frame.left - 11, y, mark)
             else:
-                text(group, frame.x(position + 0.5) + 4, frame.top - 6, axis.labels[position], turned=-90, **style)
+                text(group, x, frame.top - away, axis.labels[position], turned=-90, **style)
+                draw_mark(beside, x - 4, frame.top - 8, mark)
+
+
+def draw_mark(group, x, y, mark):
+    if mark:
+        text(group, x, y, mark, size=13, css="blamed", font_weight="bold", text_anchor="middle")
 
 
 def blamed_positions(findings, direction):
@@ -148,7 +177,11 @@ def draw_findings(parent, frame, axis, findings):
         if finding.blame in OF_PAIRS or finding.blame == "undecided" and len(finding.places) == 2:
             draw_rings(group, frame, finding)
             continue
-        for position in finding.all_places():
+        places = finding.all_places()
+        if len(places) > max(2, len(axis.hosts) / 2):  # frames around each would hide what they frame
+            outline_all(group, frame, finding)
+            continue
+        for position in places:
             first = position - position % axis.per_line  # around the whole line of cells in which the host is
             draw_frames(group, frame, finding, first, min(first + axis.per_line, len(axis.hosts)), tags)
         spans = [span for leaf in finding.leaves for span in spans_of(axis, leaf)]
@@ -158,9 +191,19 @@ def draw_findings(parent, frame, axis, findings):
         elif finding.blame == "leaf_pair" and len(spans) == 2:
             draw_leaf_pair(group, frame, finding, *spans)
         elif finding.blame == "rail":
-            outline(group, finding, frame.left, frame.top, frame.side, frame.side)
-            draw_tag(group, frame.left + frame.side, frame.top, finding)
+            outline_all(group, frame, finding)
     draw_tags(group, frame, tags)
+
+
+def draw_paths(parent, frame, axis, paths):
+    """Dashed, around the cells of both ways of each."""
+    group = element(parent, "g", css="paths")
+    for one, other in paths:
+        for sender, receiver in ((one, other), (other, one)):
+            x = frame.left + sender // axis.per_line * frame.step
+            y = frame.top + receiver // axis.per_line * frame.step
+            for css, width, dashes in (("halo", 3, {}), ("mark", 1.5, {"stroke_dasharray": "3 2"})):
+                rectangle(group, x - 1, y - 1, frame.step + 1, frame.step + 1, css=css, stroke_width=width, **dashes)
 
 
 def outline(group, finding, x, y, width, height):
@@ -168,6 +211,11 @@ def outline(group, finding, x, y, width, height):
         dashes = {"stroke_dasharray": "6 4"} if css == "mark" and not_sure(finding) else {}
         title = finding.text if css == "mark" else None
         rectangle(group, x - 1, y - 1, width + 1, height + 1, css=css, stroke_width=stroke_width, title=title, **dashes)
+
+
+def outline_all(group, frame, finding):
+    outline(group, finding, frame.left, frame.top, frame.side, frame.side)
+    draw_tag(group, frame.left + frame.side, frame.top, finding)
 
 
 def not_sure(finding):

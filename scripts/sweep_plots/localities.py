@@ -11,7 +11,7 @@ def read_leaves(path):
     """{host: leaf}. HOST may be a list such as `node[01-16,20]`; # begins a comment. Raises BadInput."""
     leaves = {}
     try:
-        with open(path, encoding="utf-8") as lines:
+        with open(path, encoding="utf-8-sig") as lines:
             for number, line in enumerate(lines, 1):
                 words = line.partition("#")[0].split()
                 if words:

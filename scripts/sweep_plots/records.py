@@ -11,9 +11,11 @@ from dataclasses import dataclass, field
 USAGE, MISSING = 2, 3  # statuses, as in lib.sh
 FIGURE, FAILED, NOT_TRIED = "figure", "failed", "not tried"
 OUTCOMES = {"ok": FIGURE, "slow": FIGURE, "failed": FAILED, "timeout": FAILED, "wrong": FAILED, "not_tried": NOT_TRIED}
+MOST_GB_PER_S = 1e6  # more is a slip, not a link
 UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "B"))
-# What XML cannot hold, and lone halves of surrogate pairs, which JSON can name and UTF-8 cannot hold.
-UNPRINTABLE = re.compile("[\x00-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
+# What XML cannot hold, and lone halves of surrogate pairs, which JSON can name and UTF-8 cannot hold;
+# and what src/common/core/plain_text.h keeps from terminals.
+UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff\ufffe\uffff]")
 
 
 class BadInput(Exception):
@@ -58,6 +60,9 @@ class Readings:
 
     def __len__(self):
         return len(self.rates)
+
+    def has_figures(self):
+        return any(not math.isnan(rate) for rate in self.rates)
 
 
 @dataclass
@@ -169,7 +174,7 @@ class Reader:
         if rate is None:
             readings.why[len(readings)] = (outcome, printable(record.get("reason") or status))
             rate = math.nan
-        elif not 0 <= rate < math.inf:
+        elif not 0 <= rate <= MOST_GB_PER_S:
             raise ValueError(f"bandwidth_gb_per_s {rate} is not a rate")
         number = record.get("round")
         readings.senders.append(sender)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from sweep_plots import heat_map, host_plot
 from sweep_plots.cells import figure_text, make_cells, make_sides
 from sweep_plots.drawing import cross, element, line, new_drawing, rectangle, text, width_of, wrapped
-from sweep_plots.findings import OF_HOSTS, OF_PAIRS
+from sweep_plots.findings import MEANING_OF_MARK, OF_HOSTS, OF_PAIRS, marks_of
 from sweep_plots.heat_map import LEAF_LANE, TAG_LANE, draw_tag, frame_of
 from sweep_plots.scale import STEPS, colour_of, make_scale
 
@@ -26,7 +26,7 @@ class Sheet:
 
 
 def make_sheets(records, axis, findings):
-    """One of each kind of readings. The rails of a test share its scale."""
+    """One of each kind of readings that has a figure. The rails of a test share its scale."""
     cells = {kind: make_cells(readings, axis, kind.both_ways) for kind, readings in records.kinds.items()}
     rates = {}
     for kind, of_kind in cells.items():
@@ -35,7 +35,22 @@ def make_sheets(records, axis, findings):
     return [
         make_sheet(kind, readings, cells[kind], scales[scale_key(kind)], axis, findings)
         for kind, readings in records.kinds.items()
+        if readings.has_figures()
     ]
+
+
+def left_out(records):
+    """A line for each kind of readings without a figure, of which a map would show nothing."""
+    return [
+        f"Not drawn: {kind}: {len(readings):,} readings, none with a figure; the first one: {first_reason(readings)}"
+        for kind, readings in records.kinds.items()
+        if not readings.has_figures()
+    ]
+
+
+def first_reason(readings):
+    outcome, reason = readings.why[min(readings.why)]
+    return f"{outcome}: {reason}"
 
 
 def scale_key(kind):
@@ -48,9 +63,11 @@ def make_sheet(kind, readings, cells, scale, axis, findings):
     if kind.both_ways:
         panels = [("Each host", ["sends", "receives"], sends)]
     marked = [finding for finding in findings.listed if finding.concerns(kind)]
+    marks = marks_of(findings, marked, axis)
 
     names = max((width_of(label) for label in axis.labels), default=0)
-    frame = frame_of(axis, max(70.0, names + 34), 86 + names)
+    room = heat_map.ROOM_FOR_MARK if marks.hosts else 0
+    frame = frame_of(axis, max(70.0, names + room + 34), 86 + names + room)
     column = frame.left + frame.side + TAG_LANE + (LEAF_LANE if axis.leaves else 0) + 30
     plots = frame.top + frame.side + TAG_LANE + LEAF_LANE + 40
     width = column + COLUMN + MARGIN
@@ -61,8 +78,8 @@ def make_sheet(kind, readings, cells, scale, axis, findings):
     ends = ("one host", "the other") if kind.both_ways else ("sender", "receiver")
     text(root, frame.left + frame.side / 2, 68, ends[0], size=12, css="faint", text_anchor="middle")
     text(root, 14, frame.top + frame.side / 2, ends[1], size=12, css="faint", text_anchor="middle", turned=-90)
-    heat_map.draw_map(root, frame, axis, cells, scale, marked)
-    bottom = draw_legend(root, column, frame.top, scale, cells, axis, marked)
+    heat_map.draw_map(root, frame, axis, cells, scale, marked, marks)
+    bottom = draw_legend(root, column, frame.top, scale, cells, axis, marked, marks)
     bottom = draw_list(root, column, bottom + 26, marked, findings.note)
     bottom = host_plot.draw_legend(root, column, max(bottom + 26, plots), panels, axis, marked)
     host_plot.draw_panels(root, frame, axis, panels, plots, readings, marked)
@@ -93,7 +110,7 @@ def summary(readings, axis):
     return ", ".join(parts)
 
 
-def draw_legend(root, x, y, scale, cells, axis, findings):
+def draw_legend(root, x, y, scale, cells, axis, findings, marks):
     """Returns where it ends."""
     group = element(root, "g", css="legend")
     what = (
@@ -114,16 +131,30 @@ def draw_legend(root, x, y, scale, cells, axis, findings):
     if any(cell.rate is not None and cell.rate < scale.low for cell in cells):
         text(group, x, y + 12, f"The darkest colour is for everything below {scale.low:g} GB/s.", css="faint")
         y += LINE + 3
-    for words, draw in legend_marks(cells, axis, findings):
+    for words, draw in legend_marks(cells, axis, findings, marks):
         draw(group, x, y + 3)
         text(group, x + 24, y + 14, words)
         y += LINE + 6
     return y
 
 
-def legend_marks(cells, axis, findings):
+def legend_marks(cells, axis, findings, marks):
     """What stands for what, of what is on the map."""
     block = axis.per_line > 1
+    for mark, meaning in MEANING_OF_MARK.items():
+        if mark in marks.hosts.values():
+            yield f"beside a name: {meaning}", lambda group, x, y, mark=mark: (
+                heat_map.draw_mark(group, x + 8, y + 11, mark)
+            )
+    if axis.leaves:
+        yield "what hosts of one group do among each other", lambda group, x, y: (
+            rectangle(group, x, y, 14, 14, css="halo", stroke_width=4),
+            rectangle(group, x, y, 14, 14, css="block", stroke_width=2),
+        )
+    if marks.paths:
+        yield "a path that is suspect", lambda group, x, y: (
+            rectangle(group, x, y, 14, 14, css="mark", stroke_width=1.5, stroke_dasharray="3 2")
+        )
     if any(finding.blame in OF_HOSTS for finding in findings):
         yield "a host to blame: its row receives, its column sends", lambda group, x, y: (
             rectangle(group, x, y + 3, 16, 8, css="mark", stroke_width=2)

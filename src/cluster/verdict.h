@@ -1,6 +1,7 @@
 // Who is to blame for what is slow: what attribution (attribution.h) says of a sweep.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -30,6 +31,16 @@ enum class Blame : std::uint8_t {
 /// Which of a host's two directions, or of a pair's (from the first host to the second, or back).
 enum class Direction : std::uint8_t { kBoth, kSends, kReceives };
 
+/// With how many of its partners something is slow in one direction; of a leaf or rail, how many of its hosts
+/// are.
+struct PartnerCount {
+  std::int64_t met = 0;    ///< different hosts with which there is a figure
+  std::int64_t shown = 0;  ///< of them, those with which it would show
+  std::int64_t slow = 0;   ///< of these, those with which it is slow
+
+  friend bool operator==(const PartnerCount&, const PartnerCount&) = default;
+};
+
 struct Finding {
   Blame blame = Blame::kUndecided;
   Direction direction = Direction::kBoth;
@@ -39,7 +50,8 @@ struct Finding {
   /// By their place in Sweep::devices. Of kDevice, what is to blame: several where the same readings went through all
   /// of them. Else what all readings of the host, or of its rail, went through.
   std::vector<std::int32_t> devices;
-  std::int32_t rail = -1;        ///< by its place in Sweep::rails, of kNic, kRail, and of a pair of one rail; else -1
+  std::int32_t rail = -1;        ///< by its place in Sweep::rails, of kNic, kRail and pairs of several rails; else -1
+  std::int32_t other_rail = -1;  ///< of a pair of two different rails: the second host's, `rail` being the first one's
   std::int32_t leaf = -1;        ///< of kLeaf and kLeafPair: by its place in the groups of Verdict::groupings[0]
   std::int32_t other_leaf = -1;  ///< of kLeafPair
   double ratio = 0;              ///< measured rate over the expected one, the median; 0 where all failed
@@ -47,17 +59,27 @@ struct Finding {
   double expected = 0;           ///< bytes per second, of what is healthy and comparable
   std::int64_t readings = 0;     ///< on which it rests
   std::int64_t failed = 0;       ///< of them without a figure
-  std::int64_t slow = 0;         ///< of kTransient: of the readings, which are meetings with a partner then, slow ones
-  std::vector<std::int32_t> slow_rounds;  ///< of kTransient: when that was, ascending
-  std::int64_t partners = 0;              ///< different hosts, or for a pair 1
-  std::int64_t slow_partners = 0;         ///< of kHost, kNic and kDevice: of them, those with which it is slow
-  std::int64_t hosts_met = 0;             ///< of kDevice: that had it
-  std::int64_t fine_without = 0;          ///< of kDevice: of `hosts`, those that are fast over other devices
-  std::int64_t partners_met = 0;          ///< of kHost and kNic: those too with which it would not show
-  bool other_way_measured = false;        ///< of a kHost or kNic that is slow in one direction
+  std::int64_t slow = 0;         ///< of them slow ones; of a kTransient host both are meetings with a partner
+  std::vector<std::int32_t> slow_rounds;  ///< of a kTransient host: when that was, ascending
+  std::int64_t partners = 0;              ///< different hosts; of leaves and rails, those of their own side
+  std::int64_t slow_partners = 0;  ///< of kHost, kNic and kDevice: of them, those with which it is slow, either way
+  std::int64_t hosts_met = 0;      ///< of kDevice: that had it
+  std::int64_t fine_without = 0;   ///< of kDevice: of `hosts`, those that are fast over other devices
+  PartnerCount sends;              ///< of kHost, kNic, kLeaf and kRail, in the directions that are slow
+  PartnerCount receives;
+  bool both_ways = false;       ///< its figures are of both directions together: nobody can tell them apart
+  bool other_way_fine = false;  ///< of one direction of a host, NIC or pair: the other one was measured, and is fine
+  /// Of kLeaf: its hosts were measured with each other, and are fine; of kLeafPair: both are with other leaves.
+  bool fine_elsewhere = false;
+  std::int64_t other_rails = 0;       ///< of kNic: rails of the host besides, with which anything was tried
+  std::int64_t fine_rails = 0;        ///< of them, those that are fine, or of a dead NIC that work
+  std::array<bool, 2> fine_hosts{};   ///< of a pair: nothing else in the verdict speaks against the first, the second
+  bool has_worked = false;            ///< of what is dead: earlier
+  std::int64_t working_partners = 0;  ///< of kDead: of its partners, those that work with others
+  std::vector<std::int16_t> kinds;    ///< in which it shows, by place in Sweep::kinds, where not in all; else empty
   /// The chance that chance alone would show anything like it anywhere in this sweep (after Bonferroni); at most 1.
   double false_alarm = 1;
-  bool confirmed = false;  ///< by readings taken alone after it was suspected
+  bool confirmed = false;  ///< after it was slow or failed, in a later round, alone in the network, again
   std::string reason;      ///< of failures, as the first record told it; else empty
 };
 
@@ -70,6 +92,8 @@ struct Question {
   std::string why;            ///< for people, such as `slow once with node07`
   /// Both are suspected, and have not been measured with each other: they may be, while other pairs are.
   bool of_suspects = false;
+  /// Rounds for everybody answer it as well, and say what is usual at the same time.
+  bool by_everybody = false;
 };
 
 /// A set of readings that are comparable with each other.
@@ -117,22 +141,29 @@ enum class Judged : std::uint8_t {
   kUnknown  ///< too little was measured to say that all is well, and nothing was found either
 };
 
+/// Whatever a model says, with a larger share of slow readings that nothing explains all is not well.
+constexpr double kMostUnexplained = 0.1;
+
 struct Verdict {
   Judged judged = Judged::kUnknown;
-  std::vector<Finding> findings;    ///< the worst first
+  std::vector<Finding> findings;    ///< the largest deficit first
   std::vector<Question> questions;  ///< open
   std::vector<Stratum> strata;
   std::vector<std::int32_t> stratum_of;  ///< by place in Sweep::readings; -1: it has no rate
-  std::vector<Grouping> groupings;       ///< the finest first
+  std::vector<float> usual;         ///< likewise, bytes per second: of a healthy one at that time; 0: it has no rate
+  std::vector<Grouping> groupings;  ///< the finest first
   std::optional<Kinds> kinds;
   /// What the readings show against groups that a locality gave: hosts of one of them are in two of these.
   std::optional<Grouping> contradiction;
-  bool groups_are_open = false;  ///< more rounds for everybody would tell which hosts are near each other
+  bool uplinks_are_open = false;  ///< a small group's uplinks may be slow, or it stands apart: readings cannot tell
+  bool groups_are_open = false;   ///< more rounds for everybody would tell which hosts are near each other
   std::int64_t readings = 0;
   std::int64_t failed = 0;
-  double outliers = 0;  ///< share of readings that are slow once and not again
+  double outliers = 0;           ///< share of readings that are slow, and that nobody is blamed for
+  bool many_slow_pairs = false;  ///< so many that they are no exception, and nobody is blamed for them
   /// Rate of a pair alone over that of the same pair in a full round, the median of pairs measured both ways; 0: none.
   double alone_over_together = 0;
+  std::int64_t compared_alone = 0;       ///< directions of pairs on which that rests
   std::vector<std::int32_t> not_judged;  ///< hosts with too few readings to say anything of
   std::vector<std::string> notes;        ///< for people: what to know of the readings before believing the rest
 };

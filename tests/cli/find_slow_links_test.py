@@ -67,9 +67,10 @@ class Verdicts(FindingTest):  # 1 rank, 1 s
         stdout, _ = self.run_tool(SLOW, "--map", self.write(sweep(with_slow_host)))
         rows = [line for line in stdout.splitlines() if line.endswith("|")]
         self.assertEqual(len(rows), 16)
-        self.assertEqual(rows[0], "#  0 node01 |\\.....5.........|")
-        self.assertEqual(rows[6], "#  6 node07 |555555\\555555555|")
+        self.assertEqual(rows[0], "#  0 node01  |\\..............5|")
+        self.assertEqual(rows[15], "# 15 node07 !|555555555555555\\|")
         self.assertIn("#   5  ", stdout)
+        self.assertIn("#   !  beside a name and above a column: slow", stdout)
 
 
 class Json(FindingTest):  # 1 rank, 1 s
@@ -78,6 +79,8 @@ class Json(FindingTest):  # 1 rank, 1 s
         verdict = self.verdict(SLOW, sweep(with_slow_host))
         self.assertEqual((verdict["judged"], verdict["hosts"], verdict["readings"], verdict["failed_readings"]),
                          ("slow", 16, 240, 0))
+        others = [f"node{number:02}" for number in range(1, 17) if number != 7]
+        self.assertEqual(verdict["order"], [*others, "node07"])
         self.assertEqual((verdict["tolerance_percent"], verdict["false_alarm_percent"]), (5, 1))
         self.assertEqual(verdict["lists"]["slow"], {"folded": "node07", "hosts": ["node07"]})
         self.assertEqual(sum(len(one["hosts"]) for one in verdict["lists"].values()), 16)
@@ -169,7 +172,7 @@ class Devices(FindingTest):  # 1 rank, 1 s
         healthy_jobs = self.jobs()
         self.run_tool(CLEAN, "--expect", "adapters", *healthy_jobs)
         stdout, _ = self.run_tool(SLOW, "--expect", "adapters:99%", "--tolerance", "1%", *healthy_jobs)
-        self.assertIn("no pair of hosts reaches what was expected (--expect)", stdout)
+        self.assertIn("what is usual where pairs are fastest is below what was expected (--expect)", stdout)
         _, stderr = self.run_tool(NOT_JUDGED, "--expect", "adapters", self.write(sweep()))
         self.assertIn("no record tells what a port carries", stderr)
         for wrong in ("adapters:0", "adapters:", "fast", "-1"):

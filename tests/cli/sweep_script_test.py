@@ -90,11 +90,12 @@ class SweepScript(unittest.TestCase):  # 2 ranks, 9 s
     def test_finds_the_slow_host(self):
         locality = self.folder / "locality"
         locality.write_text("# rack of each\nnode1 a\nnode2 a\nnode3 b\nnode4 b\nnode5 c\nnode6 c\nnode99 z\n")
-        status, out, err = self.sweep("-H", "node[1-6]", "--find", "--seed", "5", "--locality", str(locality))
+        status, out, err = self.sweep("-H", "node[1-6]", "--find", "--rounds", "6", "--seed", "5",
+                                      "--locality", str(locality))
         self.assertEqual(status, 6, out + err)
         self.assertIn("Slow: node3\n", out)
         first = self.lines("sweep")[0]
-        self.assertEqual((first["hosts"], first["seed"], first["plan"]), ([f"node{n}" for n in range(1, 7)], "5", "--find"))
+        self.assertEqual((first["hosts"], first["seed"], first["plan"]), ([f"node{n}" for n in range(1, 7)], "5", "--find --rounds 6"))
         self.assertEqual({line["host"]: line["leaf"] for line in self.lines("locality")},
                          {"node1": "a", "node2": "a", "node3": "b", "node4": "b", "node5": "c", "node6": "c"})
         for round_number, pairs in self.pairs_by_round().items():
@@ -117,7 +118,7 @@ class SweepScript(unittest.TestCase):  # 2 ranks, 9 s
 
     def test_dead_host_is_left_out(self):
         (self.folder / "refuse").touch()
-        status, out, err = self.sweep("-H", "node[4-11]", "--find")
+        status, out, err = self.sweep("-H", "node[4-11]", "--find", "--rounds", "7")
         self.assertEqual(status, 6, out + err)
         self.assertIn("Dead: node5\n", out)
         self.assertIn("Connection refused", out)

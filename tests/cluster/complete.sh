@@ -3,7 +3,7 @@
 #        complete.sh --list
 #
 # Every case of sweep_test.sh, both ways, over 16 hosts made of network namespaces: a line a case, with what was blamed and
-# how long it took. Takes about twenty minutes. The programs lie in the directory PROGRAMS.
+# how long it took. Takes about half an hour. The programs lie in the directory PROGRAMS.
 #
 #   --hosts N     so many hosts (16)
 #   --only CASE   this case only, such as slow_nic; may be given again
@@ -19,7 +19,7 @@ readonly folder
 readonly kSkipped=77
 readonly kCaseLimit_s=900
 readonly kCases=(slow_nic slow_receiving slow_sending slow_pair two_slow dead_host dying_host hung_host refused_login odd flapping
-    slow_rail)
+    slow_rail two_groups unequal_leaves half_slow)
 readonly kScriptCases=(broken_off)
 readonly kCleanRuns=10
 
@@ -36,7 +36,7 @@ run_case() {
         failures=$((failures + 1))
     fi
     printf '%-4s  %-15s %-9s %5d s  %s\n' "$words" "$1" "$2" $((SECONDS - began)) \
-        "$(grep -E '^blamed: ' "$log" | tail -n 1 || grep -m 1 '^failed: ' "$log" || echo "exit status $status")"
+        "$(grep -E '^(blamed|told): ' "$log" | tail -n 1 || grep -m 1 '^failed: ' "$log" || echo "exit status $status")"
 }
 
 # CASE WAY NUMBER of every run.

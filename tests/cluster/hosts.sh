@@ -10,6 +10,9 @@
 #                             limits what it sends there
 #   shape_way FROM TO RATE REST
 #                             limits what host number FROM sends to host number TO at e0 to RATE, and to all others to REST
+#   put_behind_uplink RATE NUMBER...
+#                             these hosts get a switch of their own for e0, with one uplink to the first switch, over which
+#                             goes what they send to all others and receive from them
 #   sent_bytes HOST DEVICE    what left the queue that shapes there, with all headers; HOST may be the switch
 #   dropped_packets HOST DEVICE
 #                             and what found no room in it
@@ -25,9 +28,11 @@
 
 readonly kSkipped=77  # what ctest takes for a skipped test
 readonly kSubnet=10.77
+readonly kClass=(burst 16k cburst 16k quantum 15000) # of traffic: its burst, which passes at once, is less than a message
 
 hosts=()
 hosts_switch=
+hosts_uplinks=0
 hosts_directory=
 
 # skip MESSAGE...: this machine has no means to make hosts.
@@ -177,10 +182,39 @@ shape_way() {
     problem=$(tc -n "$host" qdisc replace dev e0 root handle 1: htb default 1 2>&1) ||
         skip "there are no classes of traffic here: $problem"
     for class in "1 $4" "2 $3"; do
-        tc -n "$host" class replace dev e0 parent 1: classid "1:${class% *}" htb rate "${class#* }" burst 16k cburst 16k quantum 15000
+        tc -n "$host" class replace dev e0 parent 1: classid "1:${class% *}" htb rate "${class#* }" "${kClass[@]}"
     done
     problem=$(tc -n "$host" filter add dev e0 parent 1: protocol ip u32 match ip dst "$kSubnet.0.$2/32" flowid 1:2 2>&1) ||
         skip "traffic cannot be told apart by its destination here: $problem"
+}
+
+# put_behind_uplink RATE NUMBER...: of all hosts that there are, numbers from 1. Each way, what goes to one host has RATE,
+# as a full uplink shares out what it has: so a pair sees the same, whichever others are measured beside it.
+put_behind_uplink() {
+    local rate=$1 number uplink=$((++hosts_uplinks))
+    ip -n "$hosts_switch" link add "leaf$uplink" type bridge
+    ip -n "$hosts_switch" link set "leaf$uplink" up
+    ip -n "$hosts_switch" link add "up$uplink" type veth peer name "down$uplink"
+    ip -n "$hosts_switch" link set "up$uplink" master "leaf$uplink" up
+    ip -n "$hosts_switch" link set "down$uplink" master br0 up
+    for number in "${@:2}"; do
+        ip -n "$hosts_switch" link set "p$number-0" master "leaf$uplink"
+    done
+    share_out "up$uplink" "$rate"
+    share_out "down$uplink" "$rate"
+}
+
+# share_out DEVICE RATE: of the switch. What goes to no host is not limited.
+share_out() {
+    local number class problem
+    problem=$({
+        echo "qdisc add dev $1 root handle 1: htb"
+        for ((number = 1; number <= ${#hosts[@]}; ++number)); do
+            printf -v class '1:%x' "$number"
+            echo "class add dev $1 parent 1: classid $class htb rate $2 ${kClass[*]}"
+            echo "filter add dev $1 parent 1: protocol ip u32 match ip dst $kSubnet.0.$number/32 flowid $class"
+        done
+    } | tc -n "$hosts_switch" -batch - 2>&1) || skip "traffic cannot be told apart by its destination here: $problem"
 }
 
 # separate_hosts A B: numbers from 1. Each takes the other to be where nobody is, so they learn of it by silence only.
@@ -209,5 +243,6 @@ remove_hosts() {
     [[ -z $hosts_directory ]] || rm -rf "$hosts_directory"
     hosts=()
     hosts_switch=
+    hosts_uplinks=0
     hosts_directory=
 }

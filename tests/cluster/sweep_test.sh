@@ -64,7 +64,7 @@ test_slow_pair() {
     make_equal_hosts "$number"
     shape_way 2 5 "$kSlow" "$kRate"
     shape_way 5 2 "$kSlow" "$kRate"
-    sweep "$way" --find --all-pairs
+    sweep "$way" "${kFindInAllPairs[@]}"
     expect_findings pair:both:2,5
 }
 
@@ -130,7 +130,7 @@ test_flapping() {
     make_equal_hosts "$number"
     flap 3
     sweep "$way" --rounds $((number - 2 < 12 ? number - 2 : 12))
-    sweep "$way" --resume --find
+    sweep "$way" --resume "${kFindInAllPairs[@]}"
     end_nuisances
     expect_findings 'transient:*:3'
 }
@@ -141,6 +141,57 @@ test_slow_rail() {
     shape_sending "${hosts[2]}" "$kSlow" e1
     sweep "$way" "${kFind[@]}" --rails e0,e1
     expect_findings nic:both:3:e1
+}
+
+# from_to FIRST LAST: the numbers of hosts, as 1,2,3.
+from_to() { seq -s , "$1" "$2"; }
+
+# put_behind_slow_uplink FIRST LAST: hosts with these numbers get a fifth of the rate to and from the others.
+put_behind_slow_uplink() {
+    local numbers=()
+    mapfile -t numbers < <(seq "$1" "$2")
+    put_behind_uplink "$kSlow" "${numbers[@]}"
+}
+
+# Where nobody names groups or kinds, all pairs of 16 hosts are measured. Many of them are slow, so each takes few windows.
+readonly kFewWindows=3
+
+test_two_groups() {
+    local half=$((number / 2))
+    make_equal_hosts "$number"
+    put_behind_slow_uplink $((half + 1)) "$number"
+    sweep_windows=$kFewWindows sweep "$way" "${kFindInAllPairs[@]}"
+    expect_findings
+    expect_groups "$(from_to 1 "$half")" "$(from_to $((half + 1)) "$number")"
+    expect_verdict 0 "though no host is slow"
+}
+
+# Three leaves: of 16 hosts 9, 4 and 3.
+test_unequal_leaves() {
+    local second=$((number - number / 4 - number * 3 / 16 + 1)) third=$((number - number * 3 / 16 + 1))
+    make_equal_hosts "$number"
+    put_behind_slow_uplink "$second" $((third - 1))
+    put_behind_slow_uplink "$third" "$number"
+    sweep_windows=$kFewWindows sweep "$way" "${kFindInAllPairs[@]}"
+    expect_findings
+    expect_groups "$(from_to 1 $((second - 1)))" "$(from_to "$second" $((third - 1)))" "$(from_to "$third" "$number")"
+    expect_verdict 0 "though no host is slow"
+}
+
+# Which half is as it should be, readings alone cannot tell; a rate that is given can.
+test_half_slow() {
+    local half=$((number / 2)) slow=()
+    mapfile -t slow < <(seq $((half + 1)) "$number")
+    make_equal_hosts "$number"
+    slow_both_ways "${slow[@]}"
+    sweep_windows=$kFewWindows sweep "$way" "${kFindInAllPairs[@]}"
+    expect_kinds "$(from_to 1 "$half")" "$(from_to $((half + 1)) "$number")"
+    expect_verdict 7 "though nobody can tell which half is slow"
+
+    rate_wanted=$kRate_gb_per_s
+    sweep_windows=$kFewWindows sweep "$way" --resume "${kFindInAllPairs[@]}"
+    expect_findings "${slow[@]/#/host:both:}"
+    expect_verdict 6 "though half of the hosts do not reach what was expected"
 }
 
 # Broken off in the middle, and gone on with: nothing that was measured is lost, or measured again.

@@ -6,16 +6,23 @@
 #   sweep WAY OPTION...            scripts/sweep_pairs.sh over all of them, WAY being script (a job a pair) or resident
 #   expect_findings FINDING...     that is exactly what the verdict blames: BLAME:DIRECTION:HOSTS[:RAIL] with the hosts'
 #                                  numbers from 1, such as host:receives:6 or pair:both:2,5; without any: nothing is slow
+#   expect_groups NUMBERS...       these groups of hosts are told, each such as 1,2,3, across them a fifth of the rate within
+#   expect_kinds FAST SLOW         two kinds of hosts are told, which hosts are of which, and nobody is blamed
 #   unplug, freeze, flap           what happens to hosts, see below
 #
-# sweep reads: programs, the folder of the programs; sweep_limit_s, the time limit of a pair (24).
+# sweep reads: programs, the folder of the programs; sweep_limit_s, the time limit of a pair (24); sweep_windows, how many
+# each direction of a pair takes (7). sweep, and what is expected of its verdict, read: rate_wanted, GB/s that --expect
+# gives (empty: it is not given).
 
 readonly kRate=40mbit # far below what two processors move, also where they have other things to do
+readonly kRate_gb_per_s=0.005
 readonly kSlow=8mbit
 # Of what is expected: what is slow here is far slower, and what a busy machine holds up is not.
 readonly kTolerance=50%
 # Few rounds for everybody: by default there are so many that hosts that are slow now and then are seen.
 readonly kFind=(--find --rounds 5)
+# Of up to 16 hosts, each pair once: without a number, --find measures all pairs again, for twice as long.
+readonly kFindInAllPairs=(--find --rounds 15)
 scripts=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../scripts" && pwd)
 records=
 sweep_status=
@@ -40,13 +47,14 @@ start_sweep() {
     local way=$1 networks=$kSubnet.0.0/24 options=(--max-concurrent 4 --tolerance "$kTolerance")
     shift
     [[ $way != resident ]] || options+=(--resident)
+    [[ -z ${rate_wanted-} ]] || options+=(--expect "$rate_wanted")
     OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
         OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_btl_tcp_if_include=$networks OMPI_MCA_oob_tcp_if_include=$networks \
         OMPI_MCA_oob_tcp_keepalive_time=2 OMPI_MCA_oob_tcp_keepalive_intvl=1 OMPI_MCA_oob_tcp_keepalive_probes=2 \
         TMPDIR=$directory ip netns exec "$hosts_switch" "$scripts/sweep_pairs.sh" -H "$(list_of_hosts)" --programs "$programs" \
         --agent "${sweep_agent:-$hosts_directory/agent}" --records "$records" --logs "$directory/logs" --seed 7 \
         --timeout "${sweep_limit_s:-24}" --size 64K --mpi-options "--oversubscribe --bind-to none --mca pml ob1 --mca btl self,tcp" \
-        "${options[@]}" "$@" -- --window 4 -n 7 >"$out" 2>"$err" </dev/null &
+        "${options[@]}" "$@" -- --window 4 -n "${sweep_windows:-7}" >"$out" 2>"$err" </dev/null &
     job=$!
 }
 
@@ -70,32 +78,69 @@ expect_verdict() {
     [[ $sweep_status -eq $1 ]] || try_again "exit status $sweep_status, ${*:2}"
 }
 
-# expect_findings FINDING...: a direction of * is any.
-expect_findings() {
-    "$programs/find_slow_links" --tolerance "$kTolerance" --json "$directory/verdict.json" "$records" \
-        >"$directory/verdict.txt" || true
-    judge "that is not what is wrong: ${*:-nothing}" "$directory/verdict.json" "$@" <<'EOT'
+# judge_records MESSAGE ARGUMENT...: as judge, with verdict, which find_slow_links reaches, and arguments.
+judge_records() {
+    "$programs/find_slow_links" --tolerance "$kTolerance" ${rate_wanted:+--expect "$rate_wanted"} \
+        --json "$directory/verdict.json" "$records" >"$directory/verdict.txt" || true
+    judge "$1" "$directory/verdict.json" "${@:2}" <<EOT
 import json, sys
 verdict = json.load(open(sys.argv[1]))
-def numbered(host):
-    return host.rpartition("-h")[2]
-found = [":".join([finding["blame"], finding["direction"], ",".join(map(numbered, finding["hosts"]))] +
+arguments = sys.argv[2:]
+def numbers(hosts):
+    return ",".join(host.rpartition("-h")[2] for host in hosts)
+$(cat)
+EOT
+}
+
+# expect_findings FINDING...: a direction of * is any.
+expect_findings() {
+    judge_records "that is not what is wrong: ${*:-nothing}" "$@" <<'EOT'
+found = [":".join([finding["blame"], finding["direction"], numbers(finding["hosts"])] +
                   ([finding["rail"]] if finding["rail"] else [])) for finding in verdict["findings"]]
 left = list(found)
 def is_meant(finding, wanted):
     return all(want in ("*", have) for have, want in zip(finding.split(":"), wanted.split(":"))) and \
         finding.count(":") == wanted.count(":")
 missing = []
-for wanted in sys.argv[2:]:
+for wanted in arguments:
     match = next((finding for finding in left if is_meant(finding, wanted)), None)
     left.remove(match) if match else missing.append(wanted)
 print("blamed:", " ".join(found) or "nothing", "after", verdict["readings"], "readings")
 if missing or left:
     print(f"not blamed: {missing}; blamed wrongly: {left}")
     sys.exit(AGAIN)
-if not sys.argv[2:] and verdict["judged"] != "clean":
+if not arguments and verdict["judged"] != "clean":
     print(f"judged {verdict['judged']}: {verdict['headline']}")
     sys.exit(AGAIN)
+EOT
+}
+
+# expect_groups NUMBERS...: in the verdict, and in what the sweep has printed.
+expect_groups() {
+    judge_records "these are not the groups: $*" "$out" "$@" <<'EOT'
+groupings = verdict["groupings"]
+told = [[numbers(group["hosts"]) for group in grouping["groups"]] for grouping in groupings]
+across = [round(grouping["across_percent_of_within"]) for grouping in groupings]
+print("told: groups", told, "across", across, "% of within, after", verdict["readings"], "readings")
+if len(told) != 1 or sorted(told[0]) != sorted(arguments[1:]) or not 10 < across[0] < 40:
+    sys.exit(AGAIN)
+text = open(arguments[0]).read()
+assert f"{len(told[0])} groups, and between them {across[0]} % of the rate within" in text, across
+for group in groupings[0]["groups"]:
+    assert f" {group['name']}: {group['folded']}\n" in text, group
+EOT
+}
+
+# expect_kinds FAST SLOW: each such as 1,2,3; in the verdict, and in what the sweep has printed.
+expect_kinds() {
+    judge_records "these are not the kinds of hosts: $*" "$out" "$@" <<'EOT'
+kinds = verdict["kinds"]
+print("told: kinds", kinds and [numbers(kind["hosts"]) for kind in kinds], "after", verdict["readings"], "readings")
+if not kinds or [numbers(kind["hosts"]) for kind in kinds] != arguments[1:] or verdict["findings"]:
+    sys.exit(AGAIN)
+line = next(line for line in open(arguments[0]) if line.startswith("Two kinds of hosts"))
+for kind in kinds:
+    assert kind["folded"] in line, (kind, line)
 EOT
 }
 

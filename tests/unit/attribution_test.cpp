@@ -231,9 +231,11 @@ TEST(Attribution, AReadingThatDoesNotComeAgainIsNobodysFault) {
   EXPECT_GT(open.outliers, 0);
   measure_again(plan, {4, 9}, 1, sweep);
   EXPECT_TRUE(asks_about_host(judge(sweep), 4)) << "it may be slow now and then";
-  for (std::int32_t other = 10; other < 16; ++other) {
-    measure_again(plan, {4, other}, 2, sweep);
-    measure_again(plan, {9, other}, 2, sweep);
+  for (std::int32_t round = 2; round < 5; ++round) {
+    for (std::int32_t other = 10; other < 16; ++other) {
+      measure_again(plan, {4, other}, round, sweep);
+      measure_again(plan, {9, other}, round, sweep);
+    }
   }
   EXPECT_EQ(judge(sweep).judged, Judged::kClean);
 }
@@ -277,6 +279,47 @@ TEST(Attribution, AHostThatMayBeSlowNowAndThenIsNotMeasuredForEver) {
   const Verdict verdict = judge(slow_three_times(64));
   EXPECT_TRUE(verdict.findings.empty());
   EXPECT_FALSE(asks_about_host(verdict, 4));
+}
+
+TEST(Attribution, AHostNearTheToleranceIsSlowOrTold) {
+  for (const std::string factor : {"0.94", "0.95", "0.96", "0.97"}) {
+    const Verdict verdict = judge(sweep_of(quiet_fabric(32, {"host:4:" + factor})));
+    EXPECT_TRUE(with_blame(verdict, Blame::kTransient).empty()) << factor;
+    EXPECT_TRUE(with_blame(verdict, Blame::kPair).empty()) << factor;
+    const bool told = std::any_of(verdict.notes.begin(), verdict.notes.end(), [](const std::string& note) {
+      return note.find("--tolerance") != std::string::npos && note.find(": node04;") != std::string::npos;
+    });
+    EXPECT_NE(told, !with_blame(verdict, Blame::kHost).empty()) << factor;
+  }
+  EXPECT_TRUE(judge(sweep_of(quiet_fabric(32))).notes.empty());
+}
+
+/// Rounds of all pairs of so many hosts, again and again; host 0 is slow in every second meeting with host 1.
+Sweep slow_with_one(std::int32_t hosts, int times) {
+  Sweep sweep = sweep_of(quiet_fabric(hosts));
+  const Sweep once = sweep;
+  for (int time = 1; time < times; ++time) {
+    for (Reading each : once.readings) {
+      each.round += time * (hosts - 1);
+      const bool slow = each.from + each.to == 1 && time % 2 == 0;
+      if (slow) each.rate *= 0.5F;
+      sweep.readings.push_back(each);
+    }
+  }
+  return sweep;
+}
+
+TEST(Attribution, APairThatIsSlowNowAndThenIsToldFromAHostThatIs) {
+  const Finding path = the_finding(judge(slow_with_one(8, 12)), Blame::kTransient);
+  EXPECT_EQ(path.hosts, (Hosts{0, 1}));
+  Sweep sweep = slow_with_one(8, 12);
+  for (Reading& each : sweep.readings) {
+    if ((each.from == 0 || each.to == 0) && each.round % 9 == 0) each.rate *= 0.5F;
+  }
+  const Verdict host = judge(sweep);
+  EXPECT_TRUE(std::none_of(host.findings.begin(), host.findings.end(), [](const Finding& finding) {
+    return finding.blame == Blame::kTransient && finding.hosts == Hosts{0, 1};
+  })) << "host 0 is slow with others too";
 }
 
 TEST(Attribution, AHostThatFailsNowAndThen) {

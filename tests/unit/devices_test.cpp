@@ -8,7 +8,9 @@
 
 #include "attribution_test_support.h"
 #include "cluster/report/finding_words.h"
+#include "cluster/report/names.h"
 #include "cluster/report/verdict_text.h"
+#include "common/core/plain_text.h"
 #include "device_sweeps.h"
 
 namespace fabricbench::cluster {
@@ -179,6 +181,44 @@ TEST(Devices, ArePrintedForPeopleAndForScripts) {
             std::string::npos)
       << text;
   EXPECT_NE(text.find("nvidia-smi -q -i " + id), std::string::npos) << text;
+}
+
+TEST(Devices, AHostThatIsSlowByItselfHadThemAndDoesNotSpeakAgainstThem) {
+  DeviceSweep made = device_sweep(shared(16, 4, Sharing::kTurns, Planted::kGpu));
+  const std::int32_t slow = made.hosts_of_device.front();
+  for (Reading& reading : made.sweep.readings) {
+    if (reading.from == slow || reading.to == slow) reading.rate = std::min(reading.rate, 10e9F);
+  }
+  const Verdict verdict = judge(made.sweep);
+  EXPECT_EQ(the_finding(verdict, Blame::kHost).hosts, Hosts{slow});
+  const Finding finding = the_finding(verdict, Blame::kDevice);
+  EXPECT_EQ(finding.hosts, Hosts(made.hosts_of_device.begin() + 1, made.hosts_of_device.end()));
+  EXPECT_EQ(finding.hosts_met, static_cast<std::int64_t>(made.hosts_of_device.size()));
+  const std::string all = std::to_string(finding.hosts_met);
+  EXPECT_NE(sentence(made.sweep, verdict, finding).find(" of " + all + " hosts that had it ("), std::string::npos);
+}
+
+/// What is printed of a GPU that is called so.
+std::string text_with_id(const std::string& id) {
+  DeviceSweep made = device_sweep(shared(16, 4, Sharing::kTurns, Planted::kGpu));
+  made.sweep.devices[static_cast<std::size_t>(made.device)].id = id;
+  const Verdict verdict = judge(made.sweep);
+  EXPECT_EQ(with_blame(verdict, Blame::kDevice).size(), 1U);
+  return verdict_text(made.sweep, verdict, {}, {}) + verdict_lines(made.sweep, verdict);
+}
+
+TEST(Devices, AreQuotedInCommands) {
+  const std::string id = "GPU-$(reboot)";
+  EXPECT_NE(text_with_id(id).find(" nvidia-smi -q -i " + shell_word(shell_word(id)) + "  # "), std::string::npos);
+  EXPECT_EQ(text_with_id("--reset").find("nvidia-smi"), std::string::npos) << "it would be an option";
+}
+
+TEST(Devices, AreNamedOnOneLineAsOneName) {
+  const std::string text = text_with_id("GPU-1\x1b[2K\nSlow: n1,n2");
+  EXPECT_EQ(text.find('\x1b'), std::string::npos);
+  EXPECT_EQ(text.find("\nSlow: "), std::string::npos);
+  EXPECT_EQ(text.find("nvidia-smi"), std::string::npos) << "no GPU is called so";
+  EXPECT_NE(text.find("Slow GPU: " + listed_name("GPU-1\x1b[2K\nSlow: n1,n2") + "\n"), std::string::npos);
 }
 
 }  // namespace devices_test

@@ -106,6 +106,70 @@ TEST(HeatMap, HasColoursWhereAskedFor) {
             "#      not measured                                  1\n");
 }
 
+TEST(HeatMap, StandsInTheOrderOfItsLayout) {
+  const std::vector<std::string> names = names_of(3);
+  const std::vector<MatrixRow> rows = {
+      {0, {kNotTaken, 10e9F, 5e9F}}, {1, {9e9F, kNotTaken, 0}}, {2, {3e9F, 1e9F, kNotTaken}}};
+  EXPECT_EQ(heat_map_lines({names, rows, 10e9, false, {{2, 0, 1}, {}, {}}}),
+            "#        012\n"
+            "#  0 n2 |\\31|\n"
+            "#  1 n0 |5\\.|\n"
+            "#  2 n1 |x9\\|\n");
+}
+
+TEST(HeatMap, PartsBlocksAndNamesThem) {
+  const std::vector<std::string> names = names_of(12);
+  const auto rows = even_matrix(12, 1e9F);
+  const HeatLayout layout = {{}, {{"hall", 0, 8, 1}, {"east", 0, 5, 0}, {"west", 5, 8, 0}}, {}};
+  const auto lines = test::lines_of(heat_map_lines({names, rows, 1e9, false, layout}));
+  ASSERT_EQ(lines.size(), 16U);
+  EXPECT_EQ(lines[0], "#                     1") << "numbers stand above their columns";
+  EXPECT_EQ(lines[1], "#         01234 567 8901");
+  EXPECT_EQ(lines[2], "#  0 n0  |\\....|...|....|  east");
+  EXPECT_EQ(lines[3], "#  1 n1  |.\\...|...|....|");
+  EXPECT_EQ(lines[7], "#        |-----+---+----|");
+  EXPECT_EQ(lines[8], "#  5 n5  |.....|\\..|....|  west");
+  EXPECT_EQ(lines[11], "#        |-----+---+----|");
+  EXPECT_EQ(lines[12], "#  8 n8  |.....|...|\\...|") << "of no block";
+}
+
+TEST(HeatMap, PartsOnlyCoarseBlocksWhereFineOnesWouldHideTheRest) {
+  const std::vector<std::string> names = names_of(8);
+  const auto rows = even_matrix(8, 1e9F);
+  HeatLayout layout;
+  for (std::size_t pair = 0; pair < 4; ++pair) layout.blocks.push_back({"pair", 2 * pair, 2 * pair + 2, 0});
+  EXPECT_EQ(test::lines_of(heat_map_lines({names, rows, 1e9, false, layout})).size(), 9U) << "no blocks at all";
+  layout.blocks.push_back({"one", 0, 4, 1});
+  layout.blocks.push_back({"two", 4, 8, 1});
+  const auto lines = test::lines_of(heat_map_lines({names, rows, 1e9, false, layout}));
+  ASSERT_EQ(lines.size(), 10U);
+  EXPECT_EQ(lines[1], "#  0 n0 |\\...|....|  one");
+}
+
+TEST(HeatMap, MarksEndpointsOnBothSidesAndSaysWhatMarksMean) {
+  const std::vector<std::string> names = names_of(4);
+  const auto rows = even_matrix(4, 1e9F);
+  const HeatMap map = {names, rows, 1e9, false, {{3, 2, 1, 0}, {}, "!  ?"}, "usual"};
+  EXPECT_EQ(heat_map_lines(map),
+            "#         0123\n"
+            "#         ?  !\n"
+            "#  0 n3 ?|\\...|\n"
+            "#  1 n2  |.\\..|\n"
+            "#  2 n1  |..\\.|\n"
+            "#  3 n0 !|...\\|\n");
+  EXPECT_EQ(heat_legend_lines(map),
+            "#      GB/s                  % of usual       readings\n"
+            "#   .  0.950 to 1.20         95 to 120              12\n"
+            "#   !  beside a name and above a column: slow\n"
+            "#   ?  beside a name and above a column: suspect\n");
+}
+
+TEST(HeatMap, LeavesNoRoomForMarksWhereThereAreNone) {
+  const std::vector<std::string> names = names_of(2);
+  const auto rows = even_matrix(2, 1e9F);
+  EXPECT_EQ(heat_map_lines({names, rows, 1e9, false, {{}, {}, "  "}}), heat_map_lines({names, rows, 1e9, false}));
+}
+
 TEST(HeatMap, GivesEveryShadeAColourOfItsOwn) {
   std::vector<std::string> backgrounds;
   const std::vector<std::string> names = names_of(2);

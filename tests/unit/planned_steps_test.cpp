@@ -131,6 +131,29 @@ TEST(PlannedSteps, FindTheSlowHost) {
   EXPECT_NEAR(verdict->findings[0].ratio, 0.5, 0.01);
 }
 
+TEST(PlannedSteps, MarkTheSlowEndpointInTheMapAndPutItLast) {
+  const Options options = options_to_find();
+  const Measured earlier{{"gone", "h0"}, {}};
+  PlannedSteps steps(options, hosts(8), 1, earlier, [](const SweepRound&) {});
+  run(steps, third_is_slow);
+  const HeatLayout layout = steps.verdict()->layout;
+  EXPECT_EQ(layout.order, (std::vector<std::size_t>{0, 1, 2, 4, 5, 6, 7, 3}));
+  EXPECT_EQ(layout.marks, "   !    ");
+}
+
+TEST(LayoutOfEndpoints, LeavesOutHostsThatAreNone) {
+  const HeatLayout whole = {{3, 1, 0, 2}, {{"a", 0, 2, 0}, {"b", 2, 3, 0}, {"c", 3, 4, 0}}, "!?~x"};
+  const HeatLayout layout = layout_of_endpoints(whole, {-1, 2, 0, 1});
+  EXPECT_EQ(layout.order, (std::vector<std::size_t>{1, 2, 0}));
+  EXPECT_EQ(layout.marks, "~x?");
+  ASSERT_EQ(layout.blocks.size(), 2U);
+  EXPECT_EQ(layout.blocks[0].name, "a");
+  EXPECT_EQ(layout.blocks[0].last, 2U);
+  EXPECT_EQ(layout.blocks[1].name, "c");
+  EXPECT_EQ(layout.blocks[1].first, 2U);
+  EXPECT_EQ(layout.blocks[1].last, 3U);
+}
+
 TEST(PlannedSteps, EndSoonWhereAllIsWell) {
   const Options options = options_to_find();
   PlannedSteps steps(options, hosts(16), 1, {}, [](const SweepRound&) {});
@@ -198,7 +221,7 @@ TEST(PlannedSteps, RefuseWhatAnEarlierJobOfOtherHostsMeasured) {
 
 TEST(PlannedSteps, RoundsLimitWhatIsMeasured) {
   Options options = options_to_find();
-  EXPECT_EQ(sweep_plan_of(options, 16, 1).most_rounds, 24);
+  EXPECT_EQ(sweep_plan_of(options, 16, 1).most_rounds, 28);
   options.given = {"rounds"};
   EXPECT_EQ(sweep_plan_of(options, 16, 1).least_rounds, cluster::SweepPlan::kAllPairs);
   options.rounds = 2;

@@ -72,6 +72,59 @@ TEST(Find, TakesAllPairsWhereThatIsAskedFor) {
   EXPECT_EQ(rounds.front().why, "round 1 of 15 for all pairs");
 }
 
+Question about(std::int32_t host, std::int32_t other, std::int32_t readings, std::string why) {
+  Question question;
+  question.host = host;
+  question.other = other;
+  question.readings = readings;
+  question.why = std::move(why);
+  return question;
+}
+
+TEST(Find, MeasuresPairsAgainWhereAllOfThemAreFewMeetingsOfAHost) {
+  for (const int hosts : {4, 5, 8}) {
+    SweepPlan plan = plan_to_find(hosts);
+    plan.least_rounds = plan.most_rounds = 28;
+    plan.least_meetings = 12;
+    plan.most_meetings = 30;
+    Sweep sweep = sweep_of(hosts);
+    const auto rounds = run(Planner(plan), {hosts}, sweep);
+    for (std::int32_t host = 0; host < hosts; ++host) EXPECT_GE(rounds_with(rounds, host).size(), 11U) << hosts;
+    EXPECT_EQ(rounds.back().why.find("as many rounds as are allowed"), std::string::npos) << rounds.back().why;
+    EXPECT_LE(rounds.size(), 20U);
+  }
+}
+
+TEST(Find, MeasuresNoPairsAgainInFewRoundsOrOfFewHosts) {
+  SweepPlan plan = plan_to_find(8);
+  plan.least_meetings = plan.most_meetings = 28;
+  limit_rounds(plan, 3);
+  Sweep sweep = sweep_of(8);
+  EXPECT_LE(run(Planner(plan), {8}, sweep).size(), 6U);
+  SweepPlan three = plan_to_find(3);
+  three.least_meetings = 28;
+  Sweep small = sweep_of(3);
+  EXPECT_LE(run(Planner(three), {3}, small).size(), 6U);
+}
+
+TEST(Find, MeasuresEverybodyWhereAHostMayBeSlowNowAndThen) {
+  SweepPlan plan = plan_to_find(16);
+  plan.most_meetings = 20;
+  Sweep sweep = sweep_of(16);
+  const auto judge = [](const Sweep&) {
+    Verdict verdict = clean_verdict();
+    Question question = about(5, -1, 1, "slow once");
+    question.by_everybody = true;
+    verdict.questions.push_back(question);
+    return verdict;
+  };
+  const auto rounds = run(Planner(plan), {16}, sweep, judge);
+  const auto of_all =
+      std::count_if(rounds.begin(), rounds.end(), [](const PlannedRound& round) { return round.meetings.size() == 8; });
+  EXPECT_EQ(of_all, 20) << "more pairs first, then all of them again, and then the host alone";
+  EXPECT_NE(rounds[17].why.find("n05 (slow once)"), std::string::npos) << rounds[17].why;
+}
+
 TEST(Find, GoesOnForHostsOfWhichTooLittleIsKnown) {
   Sweep sweep = sweep_of(17);
   const auto judge = [](const Sweep& so_far) {
@@ -88,15 +141,6 @@ TEST(Find, GoesOnForHostsOfWhichTooLittleIsKnown) {
   const auto rounds = run(Planner(plan_to_find(17)), {17}, sweep, judge);
   EXPECT_NE(rounds[4].why.find("too little is known of"), std::string::npos) << rounds[4].why;
   EXPECT_EQ(rounds.size(), 6U);
-}
-
-Question about(std::int32_t host, std::int32_t other, std::int32_t readings, std::string why) {
-  Question question;
-  question.host = host;
-  question.other = other;
-  question.readings = readings;
-  question.why = std::move(why);
-  return question;
 }
 
 TEST(Find, GivesSuspectsPartnersThatTheyHaveNotMet) {

@@ -286,6 +286,44 @@ TEST_F(RecordFile, SaysWhatIsWrongAndWhere) {
       second("{\"kind\":\"reading\",\"from_host\":\"\xff\"}").starts_with("11.jsonl:2: this record is broken ("));
 }
 
+TEST_F(RecordFile, MayBeginWithAByteOrderMark) {
+  const Records records = read({"\xEF\xBB\xBF" + reading_line("a", "b", 0) + reading_line("b", "a", 0)});
+  EXPECT_EQ(ways(records.sweep), (Texts{"0>1", "1>0"}));
+  RecordReader reader;
+  reader.read(written(reading_line("a", "b", 0)));
+  reader.read_locality(
+      written("\xEF\xBB\xBF"
+              "a leaf1\nb leaf2\n"));
+  EXPECT_EQ(reader.finish().sweep.leaf_of, (std::vector<std::int32_t>{0, 1}));
+}
+
+TEST_F(RecordFile, RefusesRatesThatNoLinkHas) {
+  const std::string good = reading_line("a", "b", 0);
+  for (const char* rate : {"1e308", "1000001", "1e7"}) {
+    std::string absurd = good;
+    absurd.replace(absurd.find("12.5"), 4, rate);
+    EXPECT_NE(message_of(good + absurd).find(" is no rate of a link"), std::string::npos) << rate;
+  }
+  std::string most = good;
+  most.replace(most.find("12.5"), 4, "1000000");
+  EXPECT_EQ(message_of(good + most), "");
+}
+
+TEST_F(RecordFile, TellsOfANewerSchema) {
+  const auto with_version = [](const std::string& version) {
+    return R"({"kind":"context","schema_version":)" + version + R"(,"program":"pairwise_bw"})" + "\n" +
+           reading_line("a", "b", 0);
+  };
+  EXPECT_EQ(read({with_version("1")}).notices, Texts{});
+  const Records newer = read({with_version("9")});
+  EXPECT_EQ(ways(newer.sweep), (Texts{"0>1"}));
+  ASSERT_EQ(newer.notices.size(), 1U);
+  EXPECT_EQ(without_folder(newer.notices[0]),
+            "2.jsonl: its schema_version is 9, newer than the 1 that is known here; what is new in it is passed over");
+  EXPECT_NE(message_of(reading_line("a", "b", 0) + with_version("0")).find("schema_version 0 is none"),
+            std::string::npos);
+}
+
 TEST_F(RecordFile, RefusesWhatIsNoFileOfRecords) {
   EXPECT_EQ(message_of("hello\n"), "1.jsonl:1: this is no file of records (not a JSON object)" + kHint);
   EXPECT_EQ(message_of("{\"a\":1}\n"), "2.jsonl: it holds JSON, but no reading of a sweep over pairs" + kHint);

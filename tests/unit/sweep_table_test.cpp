@@ -302,6 +302,24 @@ TEST(SweepTableToFind, EndsWithWhatWasFound) {
       << text;
 }
 
+TEST(SweepTableToFind, DrawsTheMapAsTheVerdictHasIt) {
+  Table table;
+  test::report(*table, sweep_context(3), readings_with_trouble(3));
+  SweepVerdict verdict = verdict_with(0);
+  verdict.layout = {{1, 2, 0}, {}, "!  "};
+  table->verdict(verdict);
+  table->end({});
+  const std::string text = table.text();
+  EXPECT_NE(text.find("# Map: a line an endpoint that receives, a column an endpoint that sends\n#\n"
+                      "#              012\n"
+                      "#                !\n"
+                      "#  0 node-01  |\\..|\n"
+                      "#  1 node-02  |.\\.|\n"
+                      "#  2 node-00 !|..\\|\n"),
+            std::string::npos)
+      << text;
+}
+
 TEST(SweepTableToFind, NamesNoMoreThanAPersonReads) {
   Table table;
   table->begin(sweep_context(40));

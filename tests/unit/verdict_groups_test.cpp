@@ -45,7 +45,13 @@ TEST(VerdictGroups, ASlowHostWithinGroupsIsAHost) {
   EXPECT_NEAR(finding.ratio, 0.8, 0.02);
   EXPECT_EQ(finding.partners, 7) << "with others, the way between groups is slower still";
   EXPECT_EQ(finding.slow_partners, 7);
-  EXPECT_EQ(finding.partners_met, 31);
+  EXPECT_EQ(finding.sends.met, 31);
+}
+
+TEST(VerdictGroups, ASlowHostThatIsFasterWithItsOwnGroupIsOfIt) {
+  const Verdict verdict = judge(sweep_of(hidden_leaves(16, 8, 0.3, {"host:3:0.54"})));
+  EXPECT_EQ(the_finding(verdict, Blame::kHost).hosts, Hosts{3}) << "and no path of it to the other group is slow";
+  EXPECT_EQ(verdict.groupings.at(0).groups.at(0).hosts, (Hosts{0, 1, 2, 3, 4, 5, 6, 7}));
 }
 
 TEST(VerdictGroups, ASlowUplinkAmongGroups) {
@@ -58,16 +64,30 @@ TEST(VerdictGroups, ASlowUplinkAmongGroups) {
 }
 
 TEST(VerdictGroups, ASlowUplinkThatIsTheOnlyGroupToBeSeen) {
-  for (const std::string direction : {"", ":sends", ":receives"}) {
+  for (const std::string direction : {":sends", ":receives"}) {
     const Verdict verdict = judge(sweep_of(hidden_leaves(32, 8, 1, {"leaf:1:0.5" + direction})));
     const Finding finding = the_finding(verdict, Blame::kLeaf);
     EXPECT_EQ(verdict.groupings.at(0).groups.at(static_cast<std::size_t>(finding.leaf)).hosts,
               (Hosts{8, 9, 10, 11, 12, 13, 14, 15}));
     EXPECT_NEAR(finding.ratio, 0.5, 0.02);
-    EXPECT_EQ(finding.direction, direction.empty()       ? Direction::kBoth
-                                 : direction == ":sends" ? Direction::kSends
-                                                         : Direction::kReceives);
+    EXPECT_EQ(finding.direction, direction == ":sends" ? Direction::kSends : Direction::kReceives);
   }
+}
+
+TEST(VerdictGroups, ASmallGroupThatIsFarBothWaysMayBeAnotherHall) {
+  const Verdict verdict = judge(sweep_of(hidden_leaves(32, 8, 1, {"leaf:1:0.5"})));
+  EXPECT_TRUE(verdict.findings.empty());
+  EXPECT_TRUE(verdict.uplinks_are_open);
+  EXPECT_EQ(verdict.judged, Judged::kUnknown);
+  ASSERT_EQ(verdict.notes.size(), 1U);
+  EXPECT_NE(verdict.notes[0].find("group 2 reaches the other hosts at 50 %"), std::string::npos) << verdict.notes[0];
+}
+
+TEST(VerdictGroups, ALeafOfTwoHostsHasUplinks) {
+  FabricPlan plan = hidden_leaves(12, 2, 1, {"leaf:2:0.5"});
+  plan.leaves_known = true;
+  const Finding finding = the_finding(judge(sweep_of(plan)), Blame::kLeaf);
+  EXPECT_EQ(finding.leaf, 2);
 }
 
 TEST(VerdictGroups, TwoHallsAreNoFault) {

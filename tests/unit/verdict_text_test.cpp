@@ -72,8 +72,11 @@ Finding finding_of(Blame blame, std::vector<std::int32_t> hosts, Direction direc
   finding.rate = 6e9;
   finding.expected = 12e9;
   finding.readings = 14;
-  finding.partners = finding.slow_partners = finding.partners_met = 7;
-  finding.other_way_measured = true;
+  finding.partners = finding.slow_partners = finding.working_partners = 7;
+  finding.sends = finding.receives = {7, 7, 7};
+  finding.other_way_fine = finding.fine_elsewhere = true;
+  finding.other_rails = finding.fine_rails = blame == Blame::kNic ? 1 : 0;
+  finding.fine_hosts = {true, true};
   finding.false_alarm = 2e-5;
   return finding;
 }
@@ -123,6 +126,7 @@ TEST(VerdictText, SaysWhatToDo) {
   verdict.questions = {{1, 2, 0, 3, "12 % below what both do with others"}};
   verdict.outliers = 0.0123;
   verdict.alone_over_together = 1.01;
+  verdict.compared_alone = 6;
   EXPECT_EQ(
       text_of(example_sweep(), verdict),
       "1 host is slow, 1 path is suspect; 7 of 8 hosts are fine.\n"
@@ -134,7 +138,7 @@ TEST(VerdictText, SaysWhatToDo) {
       "    next        scripts/sweep_pairs.sh -H 'node[01-03,07]' --all-pairs --max-concurrent 1 --test rdma_write_bw  "
       "# again, one pair at a time, with others that are fine\n"
       "                ssh node07 ibstat  # state and rate of its InfiniBand or RoCE ports\n"
-      "                ibqueryerrors --report-port --ca | grep -A 8 '\"node07'  # error counters of its InfiniBand "
+      "                ibqueryerrors --report-port --ca | grep -F -A 8 '\"node07'  # error counters of its InfiniBand "
       "ports\n"
       "\n"
       "Slow: node07\n"
@@ -143,8 +147,10 @@ TEST(VerdictText, SaysWhatToDo) {
       "Measured: 56 readings in 7 rounds; slow is what is more than 5 % below what is expected\n"
       "                          readings  usual GB/s   spread\n"
       "    rdma_write_bw 1 MiB         56       12.00    1.1 %\n"
-      "    1.2 % of the readings are slow once and not again.\n"
-      "    A pair alone reaches 1.01 times what it does in a full round: pairs do not disturb each other.\n"
+      "    Of the readings that nobody is blamed for, 1.2 % are slow.\n"
+      "    Alone a pair reaches 1.01 times what it does among many, the median of 6 directions: pairs do not disturb "
+      "each "
+      "other.\n"
       "\n"
       "Open, and decided by more readings (scripts/sweep_pairs.sh --find takes them):\n"
       "    node02 with node03: 3 more; 12 % below what both do with others\n");
@@ -154,11 +160,21 @@ TEST(VerdictText, SaysWhetherPairsDisturbEachOther) {
   Verdict verdict = verdict_of({});
   verdict.alone_over_together = 1.25;
   EXPECT_TRUE(is_oversubscribed(verdict));
+  verdict.compared_alone = 1;
   EXPECT_NE(
       text_of(example_sweep(), verdict)
-          .find("A pair alone reaches 1.25 times what it does in a full round: the fabric is oversubscribed, or the "
-                "pairs\n    disturb each other. Measure fewer at once: scripts/sweep_pairs.sh --max-concurrent N.\n"),
+          .find(
+              "    Alone a pair reaches 1.25 times what it does among many, the median of 1 direction: the fabric is\n"
+              "    oversubscribed, or the pairs disturb each other. Measure fewer at once: "
+              "scripts/sweep_pairs.sh --max-concurrent N.\n"),
       std::string::npos);
+  verdict.alone_over_together = 0.65;
+  const std::string slower = text_of(example_sweep(), verdict);
+  EXPECT_NE(
+      slower.find("Alone a pair reaches 0.65 times what it does among many, the median of 1 direction: what slows "
+                  "it there is not the other pairs.\n"),
+      std::string::npos);
+  EXPECT_EQ(slower.find("disturb"), std::string::npos);
   verdict.alone_over_together = 1.03;
   EXPECT_FALSE(is_oversubscribed(verdict)) << "0.971 of the rate alone";
   verdict.alone_over_together = 1.0311;
@@ -213,7 +229,7 @@ TEST(VerdictHeadline, CountsHostsPathsAndWhatIsOpen) {
   } cases[] = {
       {{}, "Nothing is slow; all 8 hosts are fine"},
       {{finding_of(Blame::kHost, {0}), finding_of(Blame::kNic, {0}), finding_of(Blame::kNic, {1})},
-       "2 hosts are slow; 6 of 8 hosts are fine"},
+       "1 host is slow, 2 hosts have slow NICs; 6 of 8 hosts are fine"},
       {{finding_of(Blame::kDead, {0}), finding_of(Blame::kTransient, {1})},
        "1 host is dead, 1 host is slow now and then; 6 of 8 hosts are fine"},
       {{finding_of(Blame::kPair, {0, 1}), finding_of(Blame::kPair, {2, 3}), finding_of(Blame::kDeadPair, {4, 5})},
@@ -224,6 +240,13 @@ TEST(VerdictHeadline, CountsHostsPathsAndWhatIsOpen) {
       {{leaf, other_leaf}, "2 leaves are slow towards the others; all 8 hosts are fine"},
       {{finding_of(Blame::kPair, {0, 1}), on_another_rail}, "1 path is slow; all 8 hosts are fine"},
       {{finding_of(Blame::kUndecided, {0, 1})}, "2 hosts are suspect; 6 of 8 hosts are fine"},
+      {{failing(finding_of(Blame::kNic, {0}))}, "1 host has a dead NIC; 7 of 8 hosts are fine"},
+      {{finding_of(Blame::kHost, {0}), finding_of(Blame::kTransient, {0})},
+       "1 host is slow, 1 host is slow now and then; 7 of 8 hosts are fine"},
+      {{finding_of(Blame::kTransient, {0, 1})}, "1 path is slow now and then; all 8 hosts are fine"},
+      {{finding_of(Blame::kHost, {0}), finding_of(Blame::kHost, {1}), finding_of(Blame::kUndecided, {0, 1})},
+       "2 hosts are slow, 1 more finding is undecided; 6 of 8 hosts are fine"},
+      {{finding_of(Blame::kAll, {})}, "Everything is slower than expected; all 8 hosts are fine"},
   };
   for (const auto& [findings, expected] : cases) {
     Verdict verdict = verdict_of(findings);
@@ -247,6 +270,27 @@ TEST(VerdictHeadline, SaysWhenItCannotJudge) {
   one.hosts = {"a"};
   verdict.not_judged = {0};
   EXPECT_EQ(headline(one, verdict), "Too little was measured to judge by; 0 of 1 host are fine, 1 not judged");
+}
+
+TEST(VerdictHeadline, SaysWhyItCannotJudge) {
+  Verdict verdict = verdict_of({});
+  verdict.judged = Judged::kUnknown;
+  verdict.not_judged = {3};
+  EXPECT_EQ(headline(example_sweep(), verdict),
+            "Too little was measured of 1 host; 7 of 8 hosts are fine, 1 not judged");
+  verdict.not_judged.clear();
+  verdict.outliers = 0.11;
+  EXPECT_EQ(headline(example_sweep(), verdict),
+            "Many readings are slow, and nothing explains them; all 8 hosts are fine")
+      << "not that little was measured";
+  verdict.outliers = 0;
+  verdict.many_slow_pairs = true;
+  EXPECT_EQ(headline(example_sweep(), verdict),
+            "Many readings are slow, and nothing explains them; all 8 hosts are fine");
+  verdict.many_slow_pairs = false;
+  verdict.groups_are_open = true;
+  EXPECT_EQ(headline(example_sweep(), verdict),
+            "Some pairs are much faster than others, and the readings do not tell why; all 8 hosts are fine");
 }
 
 TEST(HostLists, HaveEveryHostOnce) {
@@ -314,17 +358,21 @@ TEST(FindingWords, NameWhoDoesWhat) {
   EXPECT_EQ(said(Blame::kHost, {0}, kReceives), "node01 receives slowly from everybody, and sends as fast as others");
   EXPECT_EQ(said(Blame::kNic, {0}, kBoth, 1),
             "rail mlx5_1 of node01 is slow with everybody, sending and receiving; other rails of the host are fine");
-  EXPECT_EQ(said(Blame::kNic, {0}, kSends, 1),
-            "rail mlx5_1 of node01 sends slowly to everybody, and receives as fast as others");
-  EXPECT_EQ(said(Blame::kNic, {0}, kReceives, 1),
-            "rail mlx5_1 of node01 receives slowly from everybody, and sends as fast as others");
+  EXPECT_EQ(
+      said(Blame::kNic, {0}, kSends, 1),
+      "rail mlx5_1 of node01 sends slowly to everybody, and receives as fast as others; other rails of the host are "
+      "fine");
+  EXPECT_EQ(
+      said(Blame::kNic, {0}, kReceives, 1),
+      "rail mlx5_1 of node01 receives slowly from everybody, and sends as fast as others; other rails of the host are "
+      "fine");
   EXPECT_EQ(said(Blame::kPair, {0, 1}, kBoth),
             "the path between node01 and node02 is slow, both ways; both hosts are fine with others");
-  EXPECT_EQ(said(Blame::kPair, {0, 1}, kSends, 0),
-            "the path from node01 to node02 over rail mlx5_0 is slow; the way back is fine, and so are both hosts with "
-            "others");
+  EXPECT_EQ(
+      said(Blame::kPair, {0, 1}, kSends, 0),
+      "the path from node01 to node02 over rail mlx5_0 is slow; the way back is fine; both hosts are fine with others");
   EXPECT_EQ(said(Blame::kPair, {0, 1}, kReceives),
-            "the path from node02 to node01 is slow; the way back is fine, and so are both hosts with others");
+            "the path from node02 to node01 is slow; the way back is fine; both hosts are fine with others");
   EXPECT_EQ(
       said(Blame::kLeaf, {}, kBoth),
       "the uplinks of leaf east are slow, out of and into it: its hosts (node[01-04]) are slow with those of other "
@@ -335,11 +383,12 @@ TEST(FindingWords, NameWhoDoesWhat) {
             "the path from leaf west to leaf east is slow; both are fine with other leaves");
   EXPECT_EQ(said(Blame::kLeafPair, {}, kBoth),
             "the path between leaf east and leaf west is slow; both are fine with other leaves");
-  EXPECT_EQ(said(Blame::kRail, {}, kBoth, 0), "rail mlx5_0 is slow on most hosts");
+  EXPECT_EQ(said(Blame::kRail, {}, kBoth, 0), "rail mlx5_0 is slower than other rails on 7 of 7 hosts");
   EXPECT_EQ(said(Blame::kTransient, {3}, kBoth),
             "node04 is slow now and then, whoever its partner is: in 3 of 14 meetings (21 %), in rounds 2, 5-7");
-  EXPECT_EQ(said(Blame::kTransient, {3, 4}, kBoth),
-            "the path between node04 and node05 is slow now and then; both hosts are fine with others");
+  EXPECT_EQ(
+      said(Blame::kTransient, {3, 4}, kBoth),
+      "the path between node04 and node05 is slow now and then, in 3 of 14 readings; both hosts are fine with others");
   EXPECT_EQ(said(Blame::kDead, {3}, kBoth),
             "nothing can be measured with node04, though its partners work with others");
   EXPECT_EQ(said(Blame::kDeadPair, {3, 4}, kBoth),
@@ -359,17 +408,67 @@ TEST(FindingWords, NameWhoDoesWhat) {
 }
 
 TEST(FindingWords, SayWithWhomAHostIsSlow) {
-  const Sweep sweep = example_sweep();
+  const Sweep sweep = with_rails_and_leaves();
   Finding finding = finding_of(Blame::kHost, {0});
-  finding.slow_partners = 5;
-  EXPECT_EQ(sentence(sweep, {}, finding), "node01 is slow with 5 of 7 partners, sending and receiving");
-  finding.partners = finding.slow_partners = 3;
+  finding.receives.slow = 5;
+  EXPECT_EQ(sentence(sweep, {}, finding), "node01 sends slowly to everybody, and receives slowly from 5 of 7 partners");
+  finding.sends = finding.receives = {7, 3, 3};
   EXPECT_EQ(sentence(sweep, {}, finding),
             "node01 is slow with all 3 partners with which it would show, of 7, sending and receiving");
+  finding.both_ways = true;
+  finding.sends = {7, 7, 7};
+  EXPECT_EQ(sentence(sweep, {}, finding), "node01 is slow with everybody, both directions taken together");
+  finding.both_ways = false;
   finding.direction = Direction::kSends;
-  finding.other_way_measured = false;
-  finding.partners_met = 3;
-  EXPECT_EQ(sentence(sweep, {}, finding), "node01 sends slowly to everybody");
+  finding.other_way_fine = false;
+  finding.kinds = {0};
+  EXPECT_EQ(sentence(sweep, {}, finding), "node01 sends slowly to everybody, in rdma_write_bw 1 MiB");
+}
+
+TEST(FindingWords, SayNoMoreThanIsKnown) {
+  const Sweep sweep = with_rails_and_leaves();
+  Verdict verdict;
+  verdict.groupings = {east_and_west()};
+  Finding finding = finding_of(Blame::kNic, {0});
+  finding.rail = 1;
+  finding.other_rails = 3;
+  EXPECT_TRUE(sentence(sweep, verdict, finding).ends_with("; 1 of 3 other rails of the host is fine"));
+  finding.fine_rails = 0;
+  EXPECT_TRUE(sentence(sweep, verdict, finding).ends_with("sending and receiving"));
+  finding = failing(finding);
+  finding.has_worked = true;
+  EXPECT_EQ(sentence(sweep, verdict, finding), "nothing can be measured over rail mlx5_1 of node01 any more");
+  finding.fine_rails = 3;
+  EXPECT_TRUE(sentence(sweep, verdict, finding).ends_with(" any more, though other rails of the host work"));
+
+  finding = finding_of(Blame::kPair, {0, 1});
+  finding.fine_hosts = {false, true};
+  finding.rail = 1;
+  finding.other_rail = 0;
+  EXPECT_EQ(
+      sentence(sweep, verdict, finding),
+      "the path between node01 and node02 over rail mlx5_1 of node01 and rail mlx5_0 of node02 is slow, both ways; "
+      "node02 is fine with others");
+  finding.fine_hosts = {false, false};
+  finding.both_ways = true;
+  EXPECT_TRUE(sentence(sweep, verdict, finding).ends_with(" is slow, both directions taken together"));
+
+  finding = finding_of(Blame::kLeaf, {});
+  finding.leaf = 0;
+  finding.sends = finding.receives = {4, 4, 3};
+  finding.fine_elsewhere = false;
+  EXPECT_EQ(
+      sentence(sweep, verdict, finding),
+      "the uplinks of leaf east are slow, out of and into it: at least 3 of its 4 hosts (node[01-04]) are slow with "
+      "those of other leaves");
+  finding = finding_of(Blame::kDead, {0});
+  finding.working_partners = 2;
+  finding.has_worked = true;
+  EXPECT_EQ(sentence(sweep, verdict, finding),
+            "nothing can be measured with node01 any more, though 2 of its 7 partners work with others");
+  finding = finding_of(Blame::kDeadPair, {0, 1}, Direction::kSends);
+  EXPECT_EQ(sentence(sweep, verdict, finding),
+            "nothing can be measured from node01 to node02, though the way back works, and both work with others");
 }
 
 TEST(FindingWords, OfGroupsThatWereFound) {
@@ -379,7 +478,7 @@ TEST(FindingWords, OfGroupsThatWereFound) {
   finding.leaf = 0;
   EXPECT_EQ(sentence(example_sweep(), verdict, finding),
             "the uplinks of group 1 are slow, out of and into it: its hosts (node[01-02]) are slow with those of other "
-            "groups, and fine with each other; or they stand apart, as in another hall");
+            "groups, and fine with each other");
   EXPECT_NE(verdict_lines(example_sweep(),
                           [&] {
                             Verdict blaming = verdict_of({finding});
@@ -435,6 +534,13 @@ TEST(FindingWords, SayHowBadAndOnWhatItRests) {
   finding.readings = finding.partners = 1;
   finding.failed = 0;
   EXPECT_EQ(evidence(finding), "1 reading with 1 partner");
+  finding = finding_of(Blame::kPair, {0, 1});
+  finding.slow = 3;
+  EXPECT_EQ(evidence(finding), "14 readings, 3 of them slow");
+  finding.slow = 14;
+  EXPECT_EQ(evidence(finding), "14 readings, slow");
+  finding = finding_of(Blame::kLeaf, {});
+  EXPECT_EQ(evidence(finding), "14 readings of 7 hosts");
 }
 
 TEST(FindingWords, SayHowSure) {
@@ -472,7 +578,7 @@ TEST(FindingAdvice, IsACommandThatFits) {
       commands(sweep, nic, fine),
       "scripts/sweep_pairs.sh -H 'node[01-04]' --all-pairs --max-concurrent 1 --test rdma_write_bw --rails mlx5_1\n"
       "ssh node02 ibstat mlx5_1\n"
-      "ibqueryerrors --report-port --ca | grep -A 8 '\"node02'\n");
+      "ibqueryerrors --report-port --ca | grep -F -A 8 '\"node02'\n");
   EXPECT_EQ(commands(sweep, finding_of(Blame::kUndecided, {1, 6}), {}),
             "scripts/sweep_pairs.sh -H 'node[02,07]' --all-pairs --max-concurrent 1 --test rdma_write_bw\n");
   EXPECT_EQ(commands(sweep, finding_of(Blame::kPair, {1, 6}), fine),
@@ -485,14 +591,12 @@ TEST(FindingAdvice, IsACommandThatFits) {
             "scripts/check_node_pair.sh node02 node07 --test rdma_write_bw\nssh node02 ping -c 3 node07\n");
   sweep.kinds = {"tcp_bibw 1 MiB"};
   sweep.rails = {"0", "eth1"};
-  EXPECT_EQ(commands(sweep, nic, {}),
-            "scripts/sweep_pairs.sh -H node02 --all-pairs --max-concurrent 1 --test tcp_bibw --rails eth1\n"
-            "ssh node02 ip -s -s link show eth1\n");
+  EXPECT_EQ(commands(sweep, nic, {}), "ssh node02 ip -s -s link show eth1\n") << "one host makes no sweep";
   nic.rail = 0;
   sweep.kinds = {"pairwise_bw 1 MiB"};
   EXPECT_EQ(commands(sweep, nic, {"node01"}),
-            "scripts/sweep_pairs.sh -H 'node[01-02]' --all-pairs --max-concurrent 1\n"
-            "ssh node02 ibstat\nibqueryerrors --report-port --ca | grep -A 8 '\"node02'\nssh node02 ip -s -s link\n")
+            "scripts/sweep_pairs.sh -H 'node[01-02]' --all-pairs --max-concurrent 1 --test pairwise_bw\n"
+            "ssh node02 ibstat\nibqueryerrors --report-port --ca | grep -F -A 8 '\"node02'\nssh node02 ip -s -s link\n")
       << "a rail that is a number names no device";
 }
 

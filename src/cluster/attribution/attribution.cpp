@@ -1,6 +1,7 @@
 #include "cluster/attribution/attribution.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <utility>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "cluster/attribution/fit.h"
 #include "cluster/attribution/groups.h"
 #include "cluster/attribution/model.h"
+#include "cluster/attribution/near_limit.h"
 #include "cluster/attribution/pair_residuals.h"
 #include "cluster/attribution/steadiness.h"
 #include "cluster/attribution/unit_effects.h"
@@ -25,8 +27,13 @@ namespace {
 /// Noise of which people should know before they look for something small.
 constexpr double kMuchNoise = 0.08;
 
-/// The failed readings that nobody dead explains, by place.
+/// The failed readings that neither anybody dead nor a pair that never works explains, by place.
 std::vector<std::int32_t> unexplained_failures(const Sweep& sweep, const Failures& failures) {
+  constexpr std::int64_t kNever = 2;
+  std::vector<std::pair<std::int32_t, std::int32_t>> never;
+  for (const FailedFlow& flow : failures.flows) {
+    if (flow.worked == 0 && flow.failed >= kNever) never.emplace_back(flow.from, flow.to);
+  }
   std::vector<std::int32_t> places;
   for (std::size_t i = 0; i < sweep.readings.size(); ++i) {
     const Reading& reading = sweep.readings[i];
@@ -35,7 +42,8 @@ std::vector<std::int32_t> unexplained_failures(const Sweep& sweep, const Failure
     const std::int32_t to = reading.to * failures.rails + reading.to_rail;
     const bool dead =
         failures.dead[static_cast<std::size_t>(from)] != 0 || failures.dead[static_cast<std::size_t>(to)] != 0;
-    if (!dead) places.push_back(static_cast<std::int32_t>(i));
+    const bool is_never = std::binary_search(never.begin(), never.end(), std::pair(from, to));
+    if (!dead && !is_never) places.push_back(static_cast<std::int32_t>(i));
   }
   return places;
 }
@@ -59,12 +67,36 @@ void note_noise(const Model& model, Verdict& verdict) {
   }
 }
 
+void note_drops(const Model& model, Verdict& verdict) {
+  if (model.drops.empty()) return;
+  const auto lowest = std::min_element(model.drops.begin(), model.drops.end(),
+                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  verdict.notes.push_back(fmt::format(
+      "in {} {} everything was slower, by up to {:.0f} %, and nobody is blamed for it: was the network busy?",
+      model.drops.size(), model.drops.size() == 1 ? "round" : "rounds", -100 * std::expm1(lowest->second)));
+}
+
+/// What the network as a whole does over time; readings are held against what was usual then.
+void note_drift(const Model& model, Verdict& verdict) {
+  if (model.drift.empty()) return;
+  const auto [lowest, highest] = std::minmax_element(model.drift.begin(), model.drift.end());
+  const double change = -std::expm1(*lowest - *highest);
+  if (change <= model.settings.tolerance / 2) return;
+  verdict.notes.push_back(
+      fmt::format("what is usual changes with time, by up to {:.0f} %: a reading is held against what was usual at its "
+                  "time",
+                  100 * change));
+}
+
 void note_apart(const Model& model, const UnitEffects& units, Verdict& verdict) {
-  if (units.apart.empty()) return;
   std::string names;
   for (const std::int32_t host : units.apart) {
-    names += (names.empty() ? "" : ", ") + model.sweep->hosts[static_cast<std::size_t>(host)];
+    const bool blamed = std::any_of(verdict.findings.begin(), verdict.findings.end(), [&](const Finding& finding) {
+      return std::find(finding.hosts.begin(), finding.hosts.end(), host) != finding.hosts.end();
+    });
+    if (!blamed) names += (names.empty() ? "" : ", ") + model.sweep->hosts[static_cast<std::size_t>(host)];
   }
+  if (names.empty()) return;
   verdict.notes.push_back(
       fmt::format("slow with the others and fine with each other, so none of them is blamed: {}; name the leaf or rack "
                   "of each host",
@@ -91,14 +123,11 @@ bool many_are_faster(const Model& model) {
   return fast >= kFewFast && static_cast<double>(fast) > kShareOfFast * static_cast<double>(all);
 }
 
-/// Whatever the model says, with more slow readings than this that nothing explains all is not well.
-constexpr double kMostUnexplained = 0.1;
-
 void note_unexplained(Verdict& verdict) {
   if (verdict.outliers <= kMostUnexplained) return;
   verdict.notes.push_back(fmt::format(
-      "{:.0f} % of the readings are slow, and no host, pair or group explains them: more rounds, or names of "
-      "leaves or racks, may tell",
+      "of the readings that nobody is blamed for, {:.0f} % are slow, and no host, pair or group explains them: more "
+      "rounds, or names of leaves or racks, may tell",
       100 * verdict.outliers));
 }
 
@@ -115,18 +144,62 @@ Judged how_far(const Sweep& sweep, const PairEffects& pairs, const Verdict& verd
   const bool agrees =
       verdict.outliers <= kMostUnexplained && !(verdict.groups_are_open && !are_all_alike(sweep, verdict));
   const bool kinds_agree = !verdict.kinds || verdict.kinds->both_suffice;
-  const bool all = agrees && sweep.hosts.size() > 1 && kinds_agree && verdict.not_judged.empty() &&
-                   verdict.questions.empty() && !pairs.too_many;
+  const bool all = agrees && !verdict.uplinks_are_open && sweep.hosts.size() > 1 && kinds_agree &&
+                   verdict.not_judged.empty() && verdict.questions.empty() && !pairs.too_many;
   return all ? Judged::kClean : Judged::kUnknown;
 }
 
-/// Decided ones first, then the slowest.
+/// The largest deficit first, of what failed altogether everything; of two alike the one that is decided.
 void sort_findings(std::vector<Finding>& findings) {
   std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
-    const bool a_open = a.blame == Blame::kUndecided;
-    const bool b_open = b.blame == Blame::kUndecided;
-    return a_open != b_open ? b_open : a.ratio < b.ratio;
+    if (a.ratio != b.ratio) return a.ratio < b.ratio;
+    return a.blame != Blame::kUndecided && b.blame == Blame::kUndecided;
   });
+}
+
+/// What speaks against each host: a finding, and whether there are several.
+struct Accusations {
+  const Finding* first = nullptr;
+  bool several = false;
+
+  void add(const Finding& finding) {
+    several = several || (first != nullptr && !is_alike(finding));
+    first = &finding;
+  }
+  /// Of the same hosts, perhaps on another rail or of other readings.
+  [[nodiscard]] bool is_alike(const Finding& finding) const {
+    return first->blame == finding.blame &&
+           std::is_permutation(first->hosts.begin(), first->hosts.end(), finding.hosts.begin(), finding.hosts.end());
+  }
+};
+
+/// Notes of each pair's hosts whether anything else is said against them.
+void set_fine_hosts(Verdict& verdict, std::size_t hosts) {
+  std::vector<Accusations> accused(hosts);
+  const auto add = [&](const std::vector<std::int32_t>& named, const Finding& finding) {
+    for (const std::int32_t host : named) accused[static_cast<std::size_t>(host)].add(finding);
+  };
+  bool all = false;
+  for (const Finding& finding : verdict.findings) {
+    all = all || finding.blame == Blame::kRail || finding.blame == Blame::kAll;
+    add(finding.hosts, finding);
+    for (const std::int32_t leaf : {finding.leaf, finding.other_leaf}) {
+      if (leaf >= 0) add(verdict.groupings.at(0).groups.at(static_cast<std::size_t>(leaf)).hosts, finding);
+    }
+  }
+  for (const Question& question : verdict.questions) {
+    if (question.other < 0) accused[static_cast<std::size_t>(question.host)].several = true;
+  }
+  for (const std::int32_t host : verdict.not_judged) accused[static_cast<std::size_t>(host)].several = true;
+  if (verdict.kinds && !verdict.kinds->both_suffice) {
+    for (const std::int32_t host : verdict.kinds->slow) accused[static_cast<std::size_t>(host)].several = true;
+  }
+  for (Finding& finding : verdict.findings) {
+    if (finding.hosts.size() != 2) continue;
+    for (std::size_t side = 0; side < 2; ++side) {
+      finding.fine_hosts[side] = !all && !accused[static_cast<std::size_t>(finding.hosts[side])].several;
+    }
+  }
 }
 
 /// A model with what explains its readings.
@@ -165,44 +238,53 @@ Verdict judge(const Sweep& sweep, const VerdictSettings& settings) {
   Verdict verdict;
   count(sweep, verdict);
   Explained explained = explain(sweep, settings);
-  const Model& model = explained.model;
+  Model& model = explained.model;
   UnitEffects& units = explained.units;
   const Failures failures = find_failures(sweep, model.ids.rails);
-  report_dead(sweep, failures, verdict);
+  report_dead(sweep, failures, settings.false_alarm, verdict);
   report_groups(model, verdict);
   report_small_group(model, verdict);
   report_blocks(model, explained.blocks, verdict);
   report_devices(explained.devices, verdict);
   std::vector<FlappingHost> flapping = take_unsteady(model, units, verdict);
+  find_near_limit(model);
   report_rails(find_slow_rails(model), verdict);
   report_units(model, units, verdict);
   ask_suspects(model, units, verdict);
-  note_apart(model, units, verdict);
 
   const PairEffects pairs = find_pairs(model, units);
-  for (FlappingHost& host : find_flapping(model, pairs, unexplained_failures(sweep, failures))) {
-    flapping.push_back(std::move(host));
-  }
+  flapping = find_flapping(model, pairs, unexplained_failures(sweep, failures), std::move(flapping));
   report_flapping(model, flapping, verdict);
   std::vector<char> now_and_then(sweep.hosts.size(), 0);
   for (const FlappingHost& host : flapping) now_and_then[static_cast<std::size_t>(host.host)] = host.sure ? 1 : 0;
   report_pairs(model, pairs, now_and_then, verdict);
-  report_failed_pairs(sweep, failures, now_and_then, verdict);
+  report_failed_pairs(sweep, failures, now_and_then, settings.false_alarm, verdict);
+  note_apart(model, units, verdict);
 
-  verdict.alone_over_together = alone_over_together(model);
+  const AloneOverTogether alone = alone_over_together(model);
+  verdict.alone_over_together = alone.ratio;
+  verdict.compared_alone = alone.compared;
   if (sweep.leaf_of.empty() && verdict.alone_over_together < kDisturbed && many_are_faster(model)) {
     verdict.groups_are_open = true;
   }
   note_noise(model, verdict);
+  note_drops(model, verdict);
+  note_drift(model, verdict);
+  report_near_limit(model, verdict);
   verdict.strata = model.strata;
   report_all(model, verdict);
   verdict.stratum_of.assign(sweep.readings.size(), -1);
-  for (const Point& point : model.points) verdict.stratum_of[static_cast<std::size_t>(point.reading)] = point.stratum;
-  verdict.outliers = share_of_outliers(model, pairs);
+  verdict.usual.assign(sweep.readings.size(), 0);
+  for (const Point& point : model.points) {
+    verdict.stratum_of[static_cast<std::size_t>(point.reading)] = point.stratum;
+    verdict.usual[static_cast<std::size_t>(point.reading)] = std::exp(point.log_rate - point.residual);
+  }
+  verdict.outliers = share_of_outliers(model, pairs, now_and_then);
   note_unexplained(verdict);
   verdict.not_judged = find_not_judged(model, failures, units);
   verdict.judged = how_far(sweep, pairs, verdict);
   name_devices(sweep, verdict);
+  set_fine_hosts(verdict, sweep.hosts.size());
   sort_findings(verdict.findings);
   return verdict;
 }

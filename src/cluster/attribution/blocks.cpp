@@ -149,8 +149,8 @@ std::map<RowKey, Row> rows_of(const Model& model) {
 }
 
 bool most_are_slow(const Row& row) {
-  return row.hosts >= kHostsOfBlock &&
-         static_cast<double>(row.slow_hosts) >= kMostOfItsHosts * static_cast<double>(row.hosts);
+  const bool are_enough = row.hosts > kHostsOfBlock || (row.hosts == kHostsOfBlock && row.inside.size() > 1);
+  return are_enough && static_cast<double>(row.slow_hosts) >= kMostOfItsHosts * static_cast<double>(row.hosts);
 }
 
 /// The leaf that explains most, but for those that are `known`.
@@ -309,7 +309,7 @@ std::optional<SlowRail> compare(const Model& model, const Centres& centres, std:
   }
   if (others.empty()) return std::nullopt;
   const Stratum& own = *centres.at(rail);
-  SlowRail slow{rail, own.centre, upper_median(others), {}};
+  SlowRail slow{rail, own.centre, upper_median(others), 0, {}};
   slow.score.median = std::log(own.centre / slow.expected);
   slow.score.readings = own.readings;
   const double error = kMedianOverMeanError * own.scale / std::sqrt(static_cast<double>(own.readings));
@@ -319,12 +319,27 @@ std::optional<SlowRail> compare(const Model& model, const Centres& centres, std:
   return slow;
 }
 
-std::int64_t hosts_on(const Model& model, std::int16_t rail) {
-  std::set<std::int32_t> hosts;
-  for (std::int32_t effect = 0; effect < model.effects(); ++effect) {
-    if (model.ids.rail(effect) == rail && !model.entries_of(effect).empty()) hosts.insert(model.ids.host(effect));
+/// Counts the hosts that were measured on a rail and on others, and those of them that are slower on it.
+void count_hosts(const Model& model, std::int16_t kind, SlowRail& rail) {
+  struct Rates {
+    std::vector<float> own;
+    std::vector<float> others;
+  };
+  std::map<std::int32_t, Rates> rates;  // by host
+  for (const Point& point : model.points) {
+    const Reading& reading = model.reading_of(point);
+    if (reading.kind != kind || reading.from_rail != reading.to_rail) continue;
+    for (const std::int32_t host : {reading.from, reading.to}) {
+      Rates& of_host = rates[host];
+      (reading.from_rail == rail.rail ? of_host.own : of_host.others).push_back(reading.rate);
+    }
   }
-  return static_cast<std::int64_t>(hosts.size());
+  for (auto& [host, of_host] : rates) {
+    if (of_host.own.empty() || of_host.others.empty()) continue;
+    ++rail.score.hosts;
+    const double share = median_of(of_host.own) / median_of(of_host.others);
+    rail.slow_hosts += std::log(share) < model.slow ? 1 : 0;
+  }
 }
 
 }  // namespace
@@ -341,18 +356,18 @@ Blocks find_blocks(Model& model) {
 }
 
 std::vector<SlowRail> find_slow_rails(const Model& model) {
-  std::map<std::tuple<std::int16_t, bool, std::int32_t>, Centres> groups;
+  std::map<std::tuple<std::int16_t, bool, std::int32_t, bool>, Centres> groups;
   for (const Stratum& stratum : model.strata) {
     if (stratum.from_rail != stratum.to_rail) continue;
-    groups[{stratum.kind, stratum.both_ways, stratum.distance}][stratum.from_rail] = &stratum;
+    groups[{stratum.kind, stratum.both_ways, stratum.distance, stratum.slow_kind}][stratum.from_rail] = &stratum;
   }
   std::map<std::int32_t, SlowRail> worst;  // by rail
   for (const auto& [key, centres] : groups) {
     for (const auto& [rail, stratum] : centres) {
       std::optional<SlowRail> slow = compare(model, centres, rail);
       if (!slow) continue;
-      slow->score.hosts = hosts_on(model, rail);
-      if (slow->score.hosts < kHostsOfBlock) continue;
+      count_hosts(model, stratum->kind, *slow);
+      if (slow->score.hosts < kHostsOfBlock || 2 * slow->slow_hosts <= slow->score.hosts) continue;
       const auto [at, added] = worst.try_emplace(rail, *slow);
       if (!added && slow->score.median < at->second.score.median) at->second = *slow;
     }

@@ -37,8 +37,9 @@ struct LeafPath {
 /// A rail that is slower than the others, for everybody.
 struct SlowRail {
   std::int32_t rail = 0;
-  double rate = 0;      ///< bytes per second
-  double expected = 0;  ///< of the other rails
+  double rate = 0;              ///< bytes per second
+  double expected = 0;          ///< of the other rails
+  std::int64_t slow_hosts = 0;  ///< of the score's hosts, those that are slower on it than on other rails
   BlockScore score;
 };
 
@@ -47,8 +48,9 @@ struct Blocks {
   std::vector<LeafPath> paths;
 };
 
-/// A block has at least so many hosts on each side, or it is their own fault.
-constexpr std::int64_t kHostsOfBlock = 3;
+/// A block has at least so many hosts on each side, or it is their own fault. A leaf of two is one where these two were
+/// measured with each other and are fine.
+constexpr std::int64_t kHostsOfBlock = 2;
 
 /// Finds slow leaves and paths between them, the worst first, and notes at each point what they explain.
 [[nodiscard]] Blocks find_blocks(Model& model);

@@ -1,26 +1,13 @@
 // What devices are blamed for, as findings.
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <iterator>
 #include <utility>
 #include <vector>
 
 #include "cluster/attribution/devices.h"
 
 namespace fabricbench::cluster {
-namespace {
-
-std::int64_t hosts_of(const SlowDevices& slow) {
-  std::vector<std::int32_t> hosts;
-  std::set_union(slow.slow_hosts.begin(), slow.slow_hosts.end(), slow.fast_hosts.begin(), slow.fast_hosts.end(),
-                 std::back_inserter(hosts));
-  return static_cast<std::int64_t>(hosts.size());
-}
-
-}  // namespace
-
 std::vector<char> readings_over(const Sweep& sweep, const std::vector<SlowDevices>& slow) {
   std::vector<char> is_slow(sweep.devices.size(), 0);
   for (const SlowDevices& each : slow) {
@@ -45,7 +32,7 @@ void report_devices(const std::vector<SlowDevices>& slow, Verdict& verdict) {
     finding.blame = Blame::kDevice;
     finding.devices = each.devices;
     finding.hosts = each.slow_hosts;
-    finding.hosts_met = hosts_of(each);
+    finding.hosts_met = static_cast<std::int64_t>(each.hosts.size());
     finding.fine_without = static_cast<std::int64_t>(each.fast_elsewhere.size());
     finding.direction = each.sends == each.receives ? Direction::kBoth
                         : each.sends                ? Direction::kSends
@@ -56,8 +43,6 @@ void report_devices(const std::vector<SlowDevices>& slow, Verdict& verdict) {
     finding.readings = each.readings;
     finding.partners = each.score.informative_hosts;
     finding.slow_partners = each.score.slow_hosts;
-    finding.partners_met = each.score.partners;
-    finding.other_way_measured = each.other_way_measured;
     finding.false_alarm = each.false_alarm;
     verdict.findings.push_back(std::move(finding));
   }

@@ -218,7 +218,18 @@ std::vector<std::int32_t> united(const std::vector<std::int32_t>& a, const std::
   return both;
 }
 
-void add_way(const Peeled& peeled, double false_alarm, SlowDevices& slow) {
+/// Ascending, those that are slow by themselves too.
+std::vector<std::int32_t> hosts_over(const Model& model, std::span<const Entry> entries) {
+  std::vector<std::int32_t> hosts;
+  hosts.reserve(entries.size());
+  for (const Entry entry : entries) hosts.push_back(model.ids.host(model.own_effect(entry)));
+  std::sort(hosts.begin(), hosts.end());
+  hosts.erase(std::unique(hosts.begin(), hosts.end()), hosts.end());
+  return hosts;
+}
+
+void add_way(const Model& model, const DeviceReadings& readings, const Peeled& peeled, double false_alarm,
+             SlowDevices& slow) {
   const UnitScore& score = peeled.suspicion.score;
   const Role role = peeled.effect->role;
   slow.sends = slow.sends || role != Role::kReceiver;
@@ -227,7 +238,7 @@ void add_way(const Peeled& peeled, double false_alarm, SlowDevices& slow) {
   slow.false_alarm = std::min(slow.false_alarm, false_alarm);
   if (slow.slow_hosts.empty() || score.median < slow.score.median) slow.score = score;
   slow.slow_hosts = united(slow.slow_hosts, peeled.suspicion.slow_hosts);
-  slow.fast_hosts = united(slow.fast_hosts, peeled.suspicion.fast_hosts);
+  slow.hosts = united(slow.hosts, hosts_over(model, readings.entries_of(*peeled.effect)));
   slow.fast_elsewhere = united(slow.fast_elsewhere, peeled.suspicion.fast_elsewhere);
 }
 
@@ -257,7 +268,7 @@ std::vector<SlowDevices> find_devices(Model& model, const DeviceReadings& readin
     set_slow(model, readings.entries_of(*each.effect), false);
     if (false_alarm >= model.settings.false_alarm) continue;
     blamed.push_back(&each);
-    add_way(each, false_alarm, of_devices(same_readings(model, readings, *each.effect)));
+    add_way(model, readings, each, false_alarm, of_devices(same_readings(model, readings, *each.effect)));
   }
   // Only now: the same readings may be of one that is blamed and of one that is not.
   for (const Peeled* each : blamed) set_slow(model, readings.entries_of(*each->effect), true);
@@ -265,11 +276,10 @@ std::vector<SlowDevices> find_devices(Model& model, const DeviceReadings& readin
     const DeviceEffect* other = other_way(readings, *each->effect);
     if (other == nullptr) continue;
     SlowDevices& slow = of_devices(same_readings(model, readings, *each->effect));
-    slow.other_way_measured = true;
     if (slow.sends && slow.receives) continue;
     Suspicion suspicion = suspicion_of(model, readings, *other);
     if (!is_slow_alike(model, suspicion, each->suspicion.score)) continue;
-    add_way(take(model, readings, *other, std::move(suspicion)), 1, slow);
+    add_way(model, readings, take(model, readings, *other, std::move(suspicion)), 1, slow);
   }
   return found;
 }

@@ -16,11 +16,10 @@ namespace fabricbench::cluster {
 struct SlowDevices {
   std::vector<std::int32_t> devices;
   std::vector<std::int32_t> slow_hosts;      ///< over them, ascending
-  std::vector<std::int32_t> fast_hosts;      ///< over them
+  std::vector<std::int32_t> hosts;           ///< all that had them
   std::vector<std::int32_t> fast_elsewhere;  ///< of the slow ones, those that are fast over other devices
   bool sends = false;
   bool receives = false;
-  bool other_way_measured = false;
   UnitScore score;  ///< of the slower way; partners count once for each host that met them
   std::int64_t readings = 0;
   double false_alarm = 1;

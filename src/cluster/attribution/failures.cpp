@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -31,17 +33,19 @@ bool at(const std::vector<char>& flags, std::int32_t place) { return flags[stati
 std::vector<FailedFlow> failed_flows(const Sweep& sweep, const Failures& failures) {
   std::map<std::pair<std::int32_t, std::int32_t>, FailedFlow> flows;
   const auto key_of = [&](const Reading& reading) {
-    return std::pair{unit_of(failures, reading.from, reading.from_rail),
-                     unit_of(failures, reading.to, reading.to_rail)};
+    std::pair key{unit_of(failures, reading.from, reading.from_rail), unit_of(failures, reading.to, reading.to_rail)};
+    if (reading.both_ways && key.first > key.second) std::swap(key.first, key.second);
+    return key;
   };
   for (std::size_t i = 0; i < sweep.readings.size(); ++i) {
     const Reading& reading = sweep.readings[i];
     if (reading.outcome != Outcome::kFailed || reading.from == reading.to) continue;
     const auto key = key_of(reading);
     const auto [flow, added] =
-        flows.try_emplace(key, FailedFlow{key.first, key.second, 0, 0, reading.both_ways, false, i});
+        flows.try_emplace(key, FailedFlow{key.first, key.second, 0, 0, reading.both_ways, i, reading.round, -1});
     ++flow->second.failed;
-    if (reading.concurrent == 1) flow->second.alone = true;
+    flow->second.first_round = std::min(flow->second.first_round, reading.round);
+    if (reading.concurrent == 1) flow->second.last_alone = std::max(flow->second.last_alone, reading.round);
   }
   if (flows.empty()) return {};
   for (const Reading& reading : sweep.readings) {
@@ -75,7 +79,7 @@ std::vector<FailedPartners> partners_failed(const Sweep& sweep, const Failures& 
     for (const auto& [own, other, host] : {std::tuple{from, to, reading.to}, std::tuple{to, from, reading.from}}) {
       Partners& failed = partners[static_cast<std::size_t>(own)];
       if (reading.outcome == Outcome::kMeasured && !failed.all.empty()) failed = {};
-      if (reading.outcome != Outcome::kFailed || !at(failures.works, other)) continue;
+      if (reading.outcome != Outcome::kFailed || !failures.works_besides(other, own / failures.rails)) continue;
       failed.all.insert(host);
       if (worked[static_cast<std::size_t>(other)] > reading.round) failed.since.insert(host);
     }
@@ -86,35 +90,56 @@ std::vector<FailedPartners> partners_failed(const Sweep& sweep, const Failures& 
   return counts;
 }
 
-/// What failed of a unit, for a finding about it.
+/// What failed of some units, or between two, for a finding about it.
 struct Tally {
   std::int64_t failed = 0;
-  std::set<std::int32_t> partners;
-  bool alone = false;
-  std::size_t first = 0;
+  std::set<std::int32_t> partners;  // units
+  std::int32_t first_round = std::numeric_limits<std::int32_t>::max();
+  std::int32_t last_alone = -1;
+  std::size_t first = std::numeric_limits<std::size_t>::max();
+
+  void add(const FailedFlow& flow) {
+    failed += flow.failed;
+    first_round = std::min(first_round, flow.first_round);
+    last_alone = std::max(last_alone, flow.last_alone);
+    first = std::min(first, flow.first);
+  }
+  /// It failed, and later, alone in the network, again.
+  [[nodiscard]] bool is_confirmed() const { return last_alone > first_round; }
 };
 
 Tally tally_of(const Failures& failures, const std::set<std::int32_t>& units) {
   Tally tally;
-  bool any = false;
   for (const FailedFlow& flow : failures.flows) {
     const bool sends = units.contains(flow.from);
     if (!sends && !units.contains(flow.to)) continue;
-    tally.failed += flow.failed;
-    tally.alone = tally.alone || flow.alone;
-    tally.partners.insert((sends ? flow.to : flow.from) / failures.rails);
-    tally.first = any ? std::min(tally.first, flow.first) : flow.first;
-    any = true;
+    tally.add(flow);
+    tally.partners.insert(sends ? flow.to : flow.from);
   }
   return tally;
 }
 
-/// How often chance alone would have all readings of somebody fail, from how often others' fail.
+/// How often chance alone would have all readings of somebody fail, from how often others' fail: of flows that work, or
+/// failed once.
 double chance_of_failures(const Sweep& sweep, const Failures& failures, std::int64_t failed) {
-  std::int64_t unexplained = 0;
-  for (const FailedFlow& flow : failures.flows) unexplained += failures.is_explained(flow) ? 0 : flow.failed;
-  const double each = (static_cast<double>(unexplained) + 0.4) / (static_cast<double>(sweep.readings.size()) + 20);
+  std::int64_t others = 0;
+  std::int64_t settled = 0;
+  for (const FailedFlow& flow : failures.flows) {
+    const bool is_settled = failures.is_explained(flow) || (flow.worked == 0 && flow.failed >= 2);
+    (is_settled ? settled : others) += flow.failed;
+  }
+  const double all = static_cast<double>(sweep.readings.size()) - static_cast<double>(settled);
+  const double each = (static_cast<double>(others) + 0.4) / (all + 20);
   return family_wise(binomial_tail(failed, std::min(each, 1.0), failed), static_cast<double>(sweep.hosts.size()));
+}
+
+/// The hosts of units; with `besides`, only of those that work with others than that host.
+std::int64_t hosts_of(const Failures& failures, const std::set<std::int32_t>& units, std::int32_t besides = -1) {
+  std::set<std::int32_t> hosts;
+  for (const std::int32_t unit : units) {
+    if (besides < 0 || failures.works_besides(unit, besides)) hosts.insert(unit / failures.rails);
+  }
+  return static_cast<std::int64_t>(hosts.size());
 }
 
 Finding dead_finding(const Sweep& sweep, const Failures& failures, Blame blame, std::int32_t host,
@@ -125,10 +150,13 @@ Finding dead_finding(const Sweep& sweep, const Failures& failures, Blame blame, 
   finding.hosts = {host};
   finding.readings = tally.failed;
   finding.failed = tally.failed;
-  finding.partners = static_cast<std::int64_t>(tally.partners.size());
+  finding.partners = hosts_of(failures, tally.partners);
+  finding.working_partners = hosts_of(failures, tally.partners, host);
+  finding.has_worked =
+      std::any_of(units.begin(), units.end(), [&](std::int32_t unit) { return at(failures.works, unit); });
   // Both directions of one attempt fail together: partners are what is independent.
   finding.false_alarm = chance_of_failures(sweep, failures, finding.partners);
-  finding.confirmed = tally.alone;
+  finding.confirmed = tally.is_confirmed();
   finding.reason = reason_of(sweep, tally.first);
   return finding;
 }
@@ -158,63 +186,92 @@ struct FailedPair {
   std::int32_t second = 0;
   bool forth = false;
   bool back = false;
-  std::int64_t failed = 0;
   std::int64_t most = 0;  // of one direction
-  bool alone = false;
-  std::size_t reading = 0;
+  bool other_way_works = false;
+  Tally tally = {};
 };
 
+using UnitPair = std::pair<std::int32_t, std::int32_t>;
+
+/// Takes out directions that have worked, and pairs of which none is left.
+void keep_what_never_worked(const Sweep& sweep, const Failures& failures, std::map<UnitPair, FailedPair>& pairs) {
+  for (const Reading& reading : sweep.readings) {
+    if (pairs.empty()) return;
+    if (reading.outcome != Outcome::kMeasured) continue;
+    const std::int32_t from = unit_of(failures, reading.from, reading.from_rail);
+    const std::int32_t to = unit_of(failures, reading.to, reading.to_rail);
+    const auto found = pairs.find(std::minmax(from, to));
+    if (found == pairs.end()) continue;
+    FailedPair& pair = found->second;
+    const bool is_forth = from == pair.first;
+    if (reading.both_ways || is_forth) pair.forth = false;
+    if (reading.both_ways || !is_forth) pair.back = false;
+    pair.other_way_works = true;
+    if (!pair.forth && !pair.back) pairs.erase(found);
+  }
+}
+
 /// Pairs of which at least one direction failed and never worked, and that nobody blamed explains.
-std::vector<FailedPair> failed_pairs(const Failures& failures, const std::vector<char>& blamed) {
-  std::map<std::pair<std::int32_t, std::int32_t>, FailedPair> pairs;
+std::vector<FailedPair> failed_pairs(const Sweep& sweep, const Failures& failures, const std::vector<char>& blamed) {
+  std::map<UnitPair, FailedPair> pairs;
   for (const FailedFlow& flow : failures.flows) {
     if (flow.worked > 0 || failures.is_explained(flow)) continue;
     if (at(blamed, flow.from / failures.rails) || at(blamed, flow.to / failures.rails)) continue;
-    const std::pair<std::int32_t, std::int32_t> key = std::minmax(flow.from, flow.to);
-    FailedPair& pair =
-        pairs.try_emplace(key, FailedPair{key.first, key.second, false, false, 0, 0, false, flow.first}).first->second;
+    const UnitPair key = std::minmax(flow.from, flow.to);
+    FailedPair& pair = pairs.try_emplace(key, FailedPair{key.first, key.second}).first->second;
     (flow.from == key.first ? pair.forth : pair.back) = true;
     if (flow.both_ways) pair.forth = pair.back = true;
-    pair.failed += flow.failed;
-    pair.alone = pair.alone || flow.alone;
     pair.most = std::max(pair.most, flow.failed);
-    pair.reading = std::min(pair.reading, flow.first);
+    pair.tally.add(flow);
   }
+  keep_what_never_worked(sweep, failures, pairs);
   std::vector<FailedPair> list;
   list.reserve(pairs.size());
   for (const auto& [key, pair] : pairs) list.push_back(pair);
   return list;
 }
 
-void add_failed_pair(const Sweep& sweep, const Failures& failures, const FailedPair& pair, Verdict& verdict) {
-  const bool both_work = at(failures.works, pair.first) && at(failures.works, pair.second);
-  Finding finding;
-  finding.blame = both_work && pair.most >= 2 ? Blame::kDeadPair : Blame::kUndecided;
+Finding failed_pair_finding(const Sweep& sweep, const Failures& failures, const FailedPair& pair) {
   const bool backwards = pair.back && !pair.forth;
-  finding.hosts = {pair.first / failures.rails, pair.second / failures.rails};
-  if (backwards) std::swap(finding.hosts[0], finding.hosts[1]);
+  const std::int32_t from = backwards ? pair.second : pair.first;
+  const std::int32_t to = backwards ? pair.first : pair.second;
+  Finding finding;
+  finding.hosts = {from / failures.rails, to / failures.rails};
   if (pair.forth != pair.back) finding.direction = Direction::kSends;
-  if (failures.rails > 1 && pair.first % failures.rails == pair.second % failures.rails) {
-    finding.rail = pair.first % failures.rails;
-  }
-  finding.readings = finding.failed = pair.failed;
+  if (failures.rails > 1) finding.rail = from % failures.rails;
+  if (from % failures.rails != to % failures.rails) finding.other_rail = to % failures.rails;
+  finding.other_way_fine = pair.other_way_works;
+  finding.readings = finding.failed = pair.tally.failed;
   finding.partners = 1;
   finding.false_alarm = chance_of_failures(sweep, failures, pair.most);
-  finding.confirmed = pair.alone;
-  finding.reason = reason_of(sweep, pair.reading);
+  finding.confirmed = pair.tally.is_confirmed();
+  finding.reason = reason_of(sweep, pair.tally.first);
+  return finding;
+}
+
+void add_failed_pair(const Sweep& sweep, const Failures& failures, const FailedPair& pair, double false_alarm,
+                     Verdict& verdict) {
+  Finding finding = failed_pair_finding(sweep, failures, pair);
+  const std::int32_t first_host = pair.first / failures.rails;
+  const std::int32_t second_host = pair.second / failures.rails;
+  const bool first_works = failures.works_besides(pair.first, second_host);
+  const bool second_works = failures.works_besides(pair.second, first_host);
+  const bool both_work = first_works && second_works;
+  if (both_work && pair.most >= 2 && finding.false_alarm < false_alarm) finding.blame = Blame::kDeadPair;
   verdict.findings.push_back(finding);
   if (finding.blame == Blame::kDeadPair) return;
   const auto rail = static_cast<std::int16_t>(pair.first % failures.rails);
   if (both_work) {
-    verdict.questions.push_back({finding.hosts[0], finding.hosts[1], rail, 1, "failed once"});
+    const std::string why = pair.most == 1 ? "failed once" : fmt::format("failed {} times", pair.most);
+    verdict.questions.push_back({finding.hosts[0], finding.hosts[1], rail, 1, why});
     return;
   }
-  for (const std::int32_t unit : {pair.first, pair.second}) {
-    if (at(failures.works, unit)) continue;
-    const std::string other =
-        sweep.hosts[static_cast<std::size_t>((unit == pair.first ? pair.second : pair.first) / failures.rails)];
+  for (const auto& [host, other, works] :
+       {std::tuple{first_host, second_host, first_works}, std::tuple{second_host, first_host, second_works}}) {
+    if (works) continue;
     verdict.questions.push_back(
-        {unit / failures.rails, -1, rail, 2, fmt::format("failed with {}, and worked with nobody", other)});
+        {host, -1, rail, 2,
+         fmt::format("failed with {}, and works with nobody else", sweep.hosts[static_cast<std::size_t>(other)])});
   }
 }
 
@@ -238,16 +295,53 @@ std::vector<std::set<std::int32_t>> silent_groups(const std::vector<FailedPair>&
   return list;
 }
 
+/// The rail of all of these units, where there are several rails; -1: they are of different ones.
+std::int32_t common_rail(const Failures& failures, const std::set<std::int32_t>& units) {
+  if (failures.rails == 1) return -1;
+  const std::int32_t rail = *units.begin() % failures.rails;
+  const bool same =
+      std::all_of(units.begin(), units.end(), [&](std::int32_t unit) { return unit % failures.rails == rail; });
+  return same ? rail : -1;
+}
+
 void add_silent_group(const Sweep& sweep, const Failures& failures, const std::set<std::int32_t>& group,
                       Verdict& verdict) {
   std::set<std::int32_t> hosts;
   for (const std::int32_t unit : group) hosts.insert(unit / failures.rails);
   Finding finding = dead_finding(sweep, failures, Blame::kUndecided, *hosts.begin(), group);
   finding.hosts.assign(hosts.begin(), hosts.end());
-  finding.confirmed = false;
+  finding.rail = common_rail(failures, group);
+  finding.confirmed = false;  // one of them failed again, and perhaps another one than before
   verdict.findings.push_back(finding);
   for (const std::int32_t host : hosts) {
     verdict.questions.push_back({host, -1, 0, 2, "failed, and so did all that were tried with it"});
+  }
+}
+
+/// Blames a host or a rail of it for what failed, or asks for more where that may be chance.
+void add_dead(Finding finding, double false_alarm, Verdict& verdict) {
+  if (finding.false_alarm >= false_alarm) {
+    finding.blame = Blame::kUndecided;
+    const auto rail = static_cast<std::int16_t>(std::max(finding.rail, 0));
+    verdict.questions.push_back(
+        {finding.hosts.front(), -1, rail, 2,
+         fmt::format("failed with {} partner{}", finding.partners, finding.partners == 1 ? "" : "s")});
+  }
+  verdict.findings.push_back(std::move(finding));
+}
+
+/// Notes who works, and with whom.
+void note_working(const Sweep& sweep, Failures& failures) {
+  const auto note = [&](std::int32_t unit, std::int32_t partner) {
+    failures.works[static_cast<std::size_t>(unit)] = 1;
+    auto& [first, second] = failures.worked_with[static_cast<std::size_t>(unit)];
+    if (first < 0) first = partner;
+    if (first != partner && second < 0) second = partner;
+  };
+  for (const Reading& reading : sweep.readings) {
+    if (reading.outcome != Outcome::kMeasured) continue;
+    note(unit_of(failures, reading.from, reading.from_rail), reading.to);
+    note(unit_of(failures, reading.to, reading.to_rail), reading.from);
   }
 }
 
@@ -269,16 +363,11 @@ Failures find_failures(const Sweep& sweep, std::int32_t rails) {
   failures.rails = rails;
   const std::size_t units = sweep.hosts.size() * static_cast<std::size_t>(rails);
   failures.works.assign(units, 0);
+  failures.worked_with.assign(units, {-1, -1});
   failures.dead.assign(units, 0);
-  bool any = false;
-  for (const Reading& reading : sweep.readings) {
-    any = any || reading.outcome == Outcome::kFailed;
-    if (reading.outcome != Outcome::kMeasured) continue;
-    failures.works[static_cast<std::size_t>(unit_of(failures, reading.from, reading.from_rail))] = 1;
-    failures.works[static_cast<std::size_t>(unit_of(failures, reading.to, reading.to_rail))] = 1;
-  }
-  if (!any) return failures;
+  note_working(sweep, failures);
   failures.flows = failed_flows(sweep, failures);
+  if (failures.flows.empty()) return failures;
   const std::vector<FailedPartners> partners = partners_failed(sweep, failures);
   for (std::size_t unit = 0; unit < units; ++unit) {
     const std::size_t least = failures.works[unit] != 0 ? kDeadPartnersLater : kDeadPartners;
@@ -287,7 +376,8 @@ Failures find_failures(const Sweep& sweep, std::int32_t rails) {
   return failures;
 }
 
-void report_dead(const Sweep& sweep, const Failures& failures, Verdict& verdict) {
+void report_dead(const Sweep& sweep, const Failures& failures, double false_alarm, Verdict& verdict) {
+  if (failures.flows.empty()) return;
   const std::vector<char> tried = tried_units(failures);
   for (std::int32_t host = 0; host < static_cast<std::int32_t>(sweep.hosts.size()); ++host) {
     const std::set<std::int32_t> units = units_tried(failures, tried, host);
@@ -297,25 +387,31 @@ void report_dead(const Sweep& sweep, const Failures& failures, Verdict& verdict)
     }
     if (dead.empty()) continue;
     if (dead == units) {
-      verdict.findings.push_back(dead_finding(sweep, failures, Blame::kDead, host, units));
+      add_dead(dead_finding(sweep, failures, Blame::kDead, host, units), false_alarm, verdict);
       continue;
     }
+    const auto working = std::count_if(units.begin(), units.end(), [&](std::int32_t unit) {
+      return at(failures.works, unit) && !at(failures.dead, unit);
+    });
     for (const std::int32_t unit : dead) {
-      verdict.findings.push_back(dead_finding(sweep, failures, Blame::kNic, host, {unit}));
-      verdict.findings.back().rail = unit % failures.rails;
+      Finding finding = dead_finding(sweep, failures, Blame::kNic, host, {unit});
+      finding.rail = unit % failures.rails;
+      finding.other_rails = static_cast<std::int64_t>(units.size()) - 1;
+      finding.fine_rails = working;
+      add_dead(std::move(finding), false_alarm, verdict);
     }
   }
 }
 
 void report_failed_pairs(const Sweep& sweep, const Failures& failures, const std::vector<char>& blamed,
-                         Verdict& verdict) {
+                         double false_alarm, Verdict& verdict) {
   std::vector<FailedPair> silent;
-  for (const FailedPair& pair : failed_pairs(failures, blamed)) {
+  for (const FailedPair& pair : failed_pairs(sweep, failures, blamed)) {
     const bool neither = !at(failures.works, pair.first) && !at(failures.works, pair.second);
     if (neither) {
       silent.push_back(pair);
     } else {
-      add_failed_pair(sweep, failures, pair, verdict);
+      add_failed_pair(sweep, failures, pair, false_alarm, verdict);
     }
   }
   for (const std::set<std::int32_t>& group : silent_groups(silent)) {

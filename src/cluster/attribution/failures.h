@@ -1,6 +1,7 @@
 // What readings without a figure say: missing results count against somebody.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -17,18 +18,25 @@ struct FailedFlow {
   std::int64_t failed = 0;
   std::int64_t worked = 0;
   bool both_ways = false;
-  bool alone = false;     ///< it failed with no other pair measured at the same time
   std::size_t first = 0;  ///< place of the first failed reading
+  std::int32_t first_round = 0;
+  std::int32_t last_alone = -1;  ///< round of the last failed reading with no other pair at the same time; -1: none
 };
 
 /// Who works, and what failed with whom.
 struct Failures {
   std::int32_t rails = 1;
-  std::vector<char> works;        ///< by unit: at least one reading
-  std::vector<char> dead;         ///< by unit: blamed for its failures
-  std::vector<FailedFlow> flows;  ///< by sender, then receiver
+  std::vector<char> works;                               ///< by unit: at least one reading
+  std::vector<std::array<std::int32_t, 2>> worked_with;  ///< by unit: hosts, the first two; -1: none
+  std::vector<char> dead;                                ///< by unit: blamed for its failures
+  std::vector<FailedFlow> flows;                         ///< by sender, then receiver
 
   [[nodiscard]] bool host_is_dead(std::int32_t host) const;
+  /// Whether a unit works with others than this host.
+  [[nodiscard]] bool works_besides(std::int32_t unit, std::int32_t host) const {
+    const auto& hosts = worked_with[static_cast<std::size_t>(unit)];
+    return (hosts[0] >= 0 && hosts[0] != host) || hosts[1] >= 0;
+  }
   [[nodiscard]] bool is_explained(const FailedFlow& flow) const {
     return dead[static_cast<std::size_t>(flow.from)] != 0 || dead[static_cast<std::size_t>(flow.to)] != 0;
   }
@@ -36,13 +44,14 @@ struct Failures {
 
 [[nodiscard]] Failures find_failures(const Sweep& sweep, std::int32_t rails);
 
-/// Adds to the verdict who is dead: hosts, and rails of hosts whose other rails work.
-void report_dead(const Sweep& sweep, const Failures& failures, Verdict& verdict);
+/// Adds to the verdict who is dead: hosts, and rails of hosts of which others are not. Where healthy hosts would look
+/// like this more often than `false_alarm`, nobody can tell.
+void report_dead(const Sweep& sweep, const Failures& failures, double false_alarm, Verdict& verdict);
 
 /// Adds pairs that fail though both work, and failures of which nobody can say whose they are. `blamed` hosts (by host)
 /// fail now and then with anybody: their failures are explained.
 void report_failed_pairs(const Sweep& sweep, const Failures& failures, const std::vector<char>& blamed,
-                         Verdict& verdict);
+                         double false_alarm, Verdict& verdict);
 
 /// Why a reading failed, as its record says; empty where it does not.
 [[nodiscard]] std::string reason_of(const Sweep& sweep, std::size_t reading);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <map>
 #include <set>
 #include <string>
@@ -20,74 +21,23 @@ constexpr double kDoubt = 10;
 /// Where it takes more partners than this to see something, ten of them say nothing.
 constexpr std::int32_t kHopeless = 40;
 
-Direction direction_of(bool sends, bool receives) {
-  if (sends == receives) return Direction::kBoth;
-  return sends ? Direction::kSends : Direction::kReceives;
-}
-
-Finding from_block(Blame blame, const BlockScore& score, double expected) {
-  Finding finding;
-  finding.blame = blame;
-  finding.ratio = std::exp(score.median);
-  finding.expected = expected;
-  finding.rate = expected * finding.ratio;
-  finding.readings = score.readings;
-  finding.partners = score.hosts;
-  finding.false_alarm = score.false_alarm;
-  return finding;
-}
-
-/// What readings between leaves are like where nothing is slow.
-double centre_between_leaves(const Model& model, std::int32_t kind) {
-  double centre = 0;
-  std::int64_t most = 0;
-  for (const Stratum& stratum : model.strata) {
-    if (stratum.kind != kind || stratum.distance == 0 || stratum.readings < most) continue;
-    centre = stratum.centre;
-    most = stratum.readings;
-  }
-  return centre;
-}
-
-void add_row(const Model& model, const LeafRow& row, std::vector<Finding>& findings) {
-  for (Finding& known : findings) {
-    if (known.blame != Blame::kLeaf || known.leaf != row.leaf) continue;
-    known.direction = Direction::kBoth;
-    known.readings += row.score.readings;
-    known.false_alarm = std::min(known.false_alarm, row.score.false_alarm);
-    return;
-  }
-  findings.push_back(from_block(Blame::kLeaf, row.score, centre_between_leaves(model, row.kind)));
-  findings.back().leaf = row.leaf;
-  findings.back().direction = direction_of(row.role != Role::kReceiver, row.role != Role::kSender);
-}
-
-void add_path(const Model& model, const LeafPath& path, std::vector<Finding>& findings) {
-  for (Finding& known : findings) {
-    if (known.blame != Blame::kLeafPair) continue;
-    const bool same = known.leaf == path.from && known.other_leaf == path.to;
-    const bool back = known.leaf == path.to && known.other_leaf == path.from;
-    if (!same && !back) continue;
-    if (back) known.direction = Direction::kBoth;
-    known.readings += path.score.readings;
-    known.false_alarm = std::min(known.false_alarm, path.score.false_alarm);
-    return;
-  }
-  findings.push_back(from_block(Blame::kLeafPair, path.score, centre_between_leaves(model, path.kind)));
-  findings.back().leaf = path.from;
-  findings.back().other_leaf = path.to;
-  findings.back().direction = path.either ? Direction::kBoth : Direction::kSends;
-}
-
-/// What is blamed on one rail of one host, of all kinds of readings.
+/// What is blamed on a host, or on one rail of it, of all kinds of readings.
 struct SlowUnit {
   bool sends = false;
   bool receives = false;
   const UnitEffect* worst = nullptr;
-  std::int64_t readings = 0;
-  bool other_way_measured = false;
+  std::set<std::int32_t> effects;  ///< that are slow
   double false_alarm = 1;
   bool polish_agrees = true;
+
+  void add(const SlowUnit& other) {
+    sends = sends || other.sends;
+    receives = receives || other.receives;
+    if (worst == nullptr || other.worst->score.median < worst->score.median) worst = other.worst;
+    effects.insert(other.effects.begin(), other.effects.end());
+    false_alarm = std::min(false_alarm, other.false_alarm);
+    polish_agrees = polish_agrees && other.polish_agrees;
+  }
 };
 
 /// The effect of the other direction; that of both directions together has none, and is its own.
@@ -100,44 +50,132 @@ std::int32_t other_way(std::int32_t effect) {
 bool other_way_too(const Model& model, const UnitEffect& found) {
   if (EffectIds::role(found.effect) == Role::kEither) return true;
   const UnitScore score = score_effect(model, other_way(found.effect));
-  return score.informative >= 2 && score.median < std::min(found.score.median / 2, model.slow / 2);
+  return score.informative >= 2 && score.median < std::min(found.score.median / 2, model.slow / 2) &&
+         score.median < model.slow;
 }
 
-void add_effect(const Model& model, const UnitEffect& found, SlowUnit& unit) {
+SlowUnit slow_unit(const Model& model, const UnitEffect& found) {
   const Role role = EffectIds::role(found.effect);
   const bool both = other_way_too(model, found);
-  unit.sends = unit.sends || both || role == Role::kSender;
-  unit.receives = unit.receives || both || role == Role::kReceiver;
-  if (unit.worst == nullptr || found.score.median < unit.worst->score.median) unit.worst = &found;
-  unit.readings += found.score.readings;
-  unit.other_way_measured = unit.other_way_measured || !model.entries_of(other_way(found.effect)).empty();
-  unit.false_alarm = std::min(unit.false_alarm, found.false_alarm);
-  unit.polish_agrees = unit.polish_agrees && found.polish_agrees;
+  SlowUnit unit{both || role == Role::kSender,
+                both || role == Role::kReceiver,
+                &found,
+                {found.effect},
+                found.false_alarm,
+                found.polish_agrees};
+  if (both) unit.effects.insert(other_way(found.effect));
+  return unit;
 }
 
-/// Whether a slow reading of an effect was taken alone.
-bool seen_alone(const Model& model, std::int32_t effect) {
-  const auto entries = model.entries_of(effect);
-  return std::any_of(entries.begin(), entries.end(), [&](Entry entry) {
-    const Point& point = model.point_of(entry);
-    return model.reading_of(point).concurrent == 1 && point.residual < model.slow;
-  });
+/// Whether partners were met, and nearly all of them are not slow.
+bool is_fine(const Model& model, std::int32_t effect) {
+  constexpr double kNearlyAll = 0.75;
+  const std::vector<PartnerLevel> levels = partner_levels(model, effect);
+  const auto fine = std::count_if(levels.begin(), levels.end(),
+                                  [&](const PartnerLevel& level) { return level.residual >= model.slow; });
+  return fine > 0 && static_cast<double>(fine) >= kNearlyAll * static_cast<double>(levels.size());
+}
+
+/// Different hosts.
+struct PartnerSets {
+  std::set<std::int32_t> met;
+  std::set<std::int32_t> shown;
+  std::set<std::int32_t> slow;
+
+  /// Met are those of other effects too that the same is said of: of all rails and kinds that are slow.
+  void add(const Model& model, const std::set<std::int32_t>& effects, std::int32_t effect,
+           const std::vector<PartnerLevel>& levels) {
+    for (const std::int32_t rail_of : effects) {
+      for (const std::int32_t kind_of : effects) {
+        const std::int32_t alike = model.ids.of(model.ids.kind(kind_of), model.ids.host(effect),
+                                                model.ids.rail(rail_of), EffectIds::role(effect));
+        for (const Entry entry : model.entries_of(alike)) met.insert(model.ids.host(entry.other));
+      }
+    }
+    for (const PartnerLevel& level : levels) {
+      shown.insert(level.host);
+      if (level.residual < model.slow) slow.insert(level.host);
+    }
+  }
+  [[nodiscard]] PartnerCount counted() const {
+    return {static_cast<std::int64_t>(met.size()), static_cast<std::int64_t>(shown.size()),
+            static_cast<std::int64_t>(slow.size())};
+  }
+};
+
+/// With whom it is slow, each way, and on how many readings that rests.
+void count_partners(const Model& model, const SlowUnit& unit, Finding& finding) {
+  PartnerSets all;
+  PartnerSets sends;
+  PartnerSets receives;
+  for (const std::int32_t effect : unit.effects) {
+    const std::vector<PartnerLevel> levels = partner_levels(model, effect);
+    const Role role = EffectIds::role(effect);
+    all.add(model, unit.effects, effect, levels);
+    if (role != Role::kReceiver) sends.add(model, unit.effects, effect, levels);
+    if (role != Role::kSender) receives.add(model, unit.effects, effect, levels);
+    finding.both_ways = finding.both_ways || role == Role::kEither;
+    for (const PartnerLevel& level : levels) {
+      finding.readings += level.readings;
+      finding.slow += level.slow_readings;
+    }
+  }
+  finding.sends = sends.counted();
+  finding.receives = receives.counted();
+  finding.partners = all.counted().shown;
+  finding.slow_partners = all.counted().slow;
+}
+
+/// Of several kinds of readings those of slow effects; none where these are all that the host was measured by.
+std::vector<std::int16_t> kinds_of(const Model& model, const std::set<std::int32_t>& effects) {
+  std::set<std::int16_t> slow;
+  std::set<std::int16_t> all;
+  for (const std::int32_t effect : effects) {
+    slow.insert(static_cast<std::int16_t>(model.ids.kind(effect)));
+    for (std::size_t kind = 0; kind < model.sweep->kinds.size(); ++kind) {
+      for (std::int32_t role = 0; role < kRoles; ++role) {
+        const std::int32_t id = model.ids.of(static_cast<std::int32_t>(kind), model.ids.host(effect),
+                                             model.ids.rail(effect), static_cast<Role>(role));
+        if (id < model.effects() && !model.entries_of(id).empty()) all.insert(static_cast<std::int16_t>(kind));
+      }
+    }
+  }
+  if (slow.size() == all.size()) return {};
+  return {slow.begin(), slow.end()};
+}
+
+/// Whether it was slow, and later, alone in the network, again.
+bool seen_again_alone(const Model& model, const std::set<std::int32_t>& effects) {
+  std::int32_t first = std::numeric_limits<std::int32_t>::max();
+  std::int32_t last_alone = -1;
+  for (const std::int32_t effect : effects) {
+    for (const Entry entry : model.entries_of(effect)) {
+      const Point& point = model.point_of(entry);
+      const Reading& reading = model.reading_of(point);
+      // Slower too than what is usual among many: alone it should be faster.
+      if (std::max<double>(point.residual, point.log_rate - model.centre_of(point)) >= model.slow) continue;
+      first = std::min(first, reading.round);
+      if (reading.concurrent == 1) last_alone = std::max(last_alone, reading.round);
+    }
+  }
+  return last_alone > first;
 }
 
 Finding from_unit(const Model& model, const SlowUnit& unit) {
   Finding finding;
-  const std::int32_t effect = unit.worst->effect;
-  finding.hosts = {model.ids.host(effect)};
+  finding.hosts = {model.ids.host(unit.worst->effect)};
   finding.direction = direction_of(unit.sends, unit.receives);
   finding.ratio = std::exp(unit.worst->score.median);
-  finding.rate = std::exp(unit.worst->score.cap);
-  finding.expected = finding.rate / finding.ratio;
-  finding.readings = unit.readings;
-  finding.partners = unit.worst->score.informative_hosts;
-  finding.slow_partners = unit.worst->score.slow_hosts;
-  finding.partners_met = unit.worst->score.partners;
-  finding.other_way_measured = unit.other_way_measured;
-  finding.confirmed = seen_alone(model, effect);
+  std::vector<double> centres;
+  for (const PartnerLevel& level : partner_levels(model, unit.worst->effect)) centres.push_back(level.centre);
+  finding.expected = std::exp(median_of(centres));
+  finding.rate = finding.expected * finding.ratio;
+  count_partners(model, unit, finding);
+  finding.kinds = kinds_of(model, unit.effects);
+  finding.other_way_fine = finding.direction != Direction::kBoth &&
+                           std::all_of(unit.effects.begin(), unit.effects.end(),
+                                       [&](std::int32_t effect) { return is_fine(model, other_way(effect)); });
+  finding.confirmed = seen_again_alone(model, unit.effects);
   finding.false_alarm = unit.polish_agrees ? unit.false_alarm : std::min(1.0, kDoubt * unit.false_alarm);
   return finding;
 }
@@ -151,20 +189,48 @@ std::set<std::int32_t> rails_of(const Model& model, std::int32_t host) {
   return rails;
 }
 
-Finding whole_host(const Model& model, const std::map<std::int32_t, SlowUnit>& units) {
-  SlowUnit all;
-  for (const auto& [rail, unit] : units) {
-    all.sends = all.sends || unit.sends;
-    all.receives = all.receives || unit.receives;
-    if (all.worst == nullptr || unit.worst->score.median < all.worst->score.median) all.worst = unit.worst;
-    all.readings += unit.readings;
-    all.other_way_measured = all.other_way_measured || unit.other_way_measured;
-    all.false_alarm = std::min(all.false_alarm, unit.false_alarm);
-    all.polish_agrees = all.polish_agrees && unit.polish_agrees;
+/// Whether all that was measured over a rail of a host is fine.
+bool is_fine_rail(const Model& model, std::int32_t host, std::int32_t rail) {
+  for (std::int32_t effect = 0; effect < model.effects(); ++effect) {
+    const bool own = model.ids.host(effect) == host && model.ids.rail(effect) == rail;
+    if (own && !model.entries_of(effect).empty() && !is_fine(model, effect)) return false;
   }
-  Finding finding = from_unit(model, all);
-  finding.blame = Blame::kHost;
-  return finding;
+  return true;
+}
+
+/// What is not sure enough any more, since median polish does not see it, is left open.
+void add_unless_doubted(const Model& model, Finding finding, Verdict& verdict) {
+  if (finding.false_alarm >= model.settings.false_alarm) {
+    finding.blame = Blame::kUndecided;
+    verdict.questions.push_back({finding.hosts.front(), -1, static_cast<std::int16_t>(std::max(finding.rail, 0)), 2,
+                                 "slow, but median polish over all readings sees less than half of it"});
+  }
+  verdict.findings.push_back(std::move(finding));
+}
+
+using SlowRails = std::map<std::int32_t, SlowUnit>;
+
+/// The findings on a host: of all its rails together where all are slow, or else of each.
+void add_unit_findings(const Model& model, std::int32_t host, const SlowRails& slow, Verdict& verdict) {
+  const std::set<std::int32_t> rails = rails_of(model, host);
+  if (slow.size() == rails.size() && (slow.size() > 1 || model.ids.rails == 1)) {
+    SlowUnit all;
+    for (const auto& [rail, unit] : slow) all.add(unit);
+    Finding finding = from_unit(model, all);
+    finding.blame = Blame::kHost;
+    add_unless_doubted(model, std::move(finding), verdict);
+    return;
+  }
+  for (const auto& [rail, unit] : slow) {
+    Finding finding = from_unit(model, unit);
+    finding.blame = Blame::kNic;
+    finding.rail = rail;
+    finding.other_rails = static_cast<std::int64_t>(rails.size()) - 1;
+    finding.fine_rails = std::count_if(rails.begin(), rails.end(), [&](std::int32_t other) {
+      return !slow.contains(other) && is_fine_rail(model, host, other);
+    });
+    add_unless_doubted(model, std::move(finding), verdict);
+  }
 }
 
 /// Whether an effect has readings with so many different hosts.
@@ -203,45 +269,31 @@ void ask_about(const Model& model, const UnitEffect& found, Verdict& verdict) {
   verdict.questions.push_back({model.ids.host(found.effect), -1,
                                static_cast<std::int16_t>(model.ids.rail(found.effect)),
                                std::max(2, wanted - score.informative),
-                               fmt::format("slow with {} of {} partners{}, {:.0f} % below the others", score.slow,
-                                           score.informative, way, -100 * std::expm1(score.median))});
+                               fmt::format("slow with {} of {} partners{}, {:.0f} % below the others", score.slow_hosts,
+                                           score.informative_hosts, way, -100 * std::expm1(score.median))});
 }
 
 }  // namespace
 
-void report_blocks(const Model& model, const Blocks& blocks, Verdict& verdict) {
-  for (const LeafRow& row : blocks.rows) add_row(model, row, verdict.findings);
-  for (const LeafPath& path : blocks.paths) add_path(model, path, verdict.findings);
-}
-
-void report_rails(const std::vector<SlowRail>& rails, Verdict& verdict) {
-  for (const SlowRail& rail : rails) {
-    verdict.findings.push_back(from_block(Blame::kRail, rail.score, rail.expected));
-    verdict.findings.back().rail = rail.rail;
-  }
+Direction direction_of(bool sends, bool receives) {
+  if (sends == receives) return Direction::kBoth;
+  return sends ? Direction::kSends : Direction::kReceives;
 }
 
 void report_units(const Model& model, const UnitEffects& units, Verdict& verdict) {
-  std::map<std::int32_t, std::map<std::int32_t, SlowUnit>> slow;  // by host, by rail
+  std::map<std::int32_t, SlowRails> slow;  // by host
+  std::set<std::int32_t> doubted;
   for (const UnitEffect& found : units.blamed) {
-    add_effect(model, found, slow[model.ids.host(found.effect)][model.ids.rail(found.effect)]);
-    if (!found.polish_agrees) {
-      verdict.notes.push_back(
-          fmt::format("{}: median polish over all readings sees less than half of what it is blamed for",
-                      model.sweep->hosts[static_cast<std::size_t>(model.ids.host(found.effect))]));
-    }
+    if (found.score.median >= model.slow) continue;  // it was slow before others were blamed
+    slow[model.ids.host(found.effect)][model.ids.rail(found.effect)].add(slow_unit(model, found));
+    if (!found.polish_agrees) doubted.insert(model.ids.host(found.effect));
   }
-  for (const auto& [host, rails] : slow) {
-    if (rails.size() == rails_of(model, host).size() && (rails.size() > 1 || model.ids.rails == 1)) {
-      verdict.findings.push_back(whole_host(model, rails));
-      continue;
-    }
-    for (const auto& [rail, unit] : rails) {
-      verdict.findings.push_back(from_unit(model, unit));
-      verdict.findings.back().blame = Blame::kNic;
-      verdict.findings.back().rail = rail;
-    }
+  for (const std::int32_t host : doubted) {
+    verdict.notes.push_back(
+        fmt::format("{}: median polish over all readings sees less than half of what it is blamed for",
+                    model.sweep->hosts[static_cast<std::size_t>(host)]));
   }
+  for (const auto& [host, rails] : slow) add_unit_findings(model, host, rails, verdict);
   for (const UnitEffect& found : units.suspected) {
     if (!slow.contains(model.ids.host(found.effect))) ask_about(model, found, verdict);
   }
@@ -276,9 +328,11 @@ void ask_suspects(const Model& model, const UnitEffects& units, Verdict& verdict
 void report_flapping(const Model& model, const std::vector<FlappingHost>& hosts, Verdict& verdict) {
   for (const FlappingHost& host : hosts) {
     if (!host.sure) {
-      verdict.questions.push_back({host.host, -1, host.rail, static_cast<std::int32_t>(host.wanted),
-                                   fmt::format("slow or failed in {} of {} meetings, with {} partners", host.slow,
-                                               host.meetings, host.partners)});
+      verdict.questions.push_back(
+          {host.host, -1, host.rail, static_cast<std::int32_t>(host.wanted),
+           fmt::format("slow or failed in {} of {} meetings, with {} {}", host.slow, host.meetings, host.partners,
+                       host.partners == 1 ? "partner" : "partners"),
+           false, true});
       continue;
     }
     Finding finding;

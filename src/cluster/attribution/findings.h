@@ -13,6 +13,9 @@
 
 namespace fabricbench::cluster {
 
+/// Of what sends slowly, receives slowly, or both.
+[[nodiscard]] Direction direction_of(bool sends, bool receives);
+
 void report_blocks(const Model& model, const Blocks& blocks, Verdict& verdict);
 void report_rails(const std::vector<SlowRail>& rails, Verdict& verdict);
 /// One finding for each rail of a host that is slow, or one for the host if all its rails are.

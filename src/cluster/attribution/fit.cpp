@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -22,8 +23,15 @@ constexpr std::size_t kSomeReadings = 24;
 /// the squared density of the normal distribution there.
 constexpr double kShareOfDrift = 0.8;
 constexpr double kVarianceOfDrift = 2.04;
+/// Of a round, before it is believed that everything was slow in it: three pairs, both directions.
+constexpr std::size_t kReadingsOfDrop = 6;
 /// Of a quiet network, before its gain is believed.
 constexpr std::size_t kLeastQuiet = 3;
+
+double drop_of(const Model& model, const Reading& reading) {
+  const auto drop = model.drops.find({reading.kind, reading.round});
+  return drop == model.drops.end() ? 0 : drop->second;
+}
 
 void set_residuals(Model& model) {
   for (Point& point : model.points) {
@@ -31,6 +39,7 @@ void set_residuals(Model& model) {
     double base = model.log_centre[stratum];
     if (!model.drift.empty()) base += model.drift[static_cast<std::size_t>(point.window)];
     if (point.quiet) base += model.quiet_gain[stratum];
+    if (!model.drops.empty()) base += drop_of(model, model.reading_of(point));
     point.residual = static_cast<float>(point.log_rate - base);
   }
 }
@@ -139,6 +148,23 @@ void add_drift(Model& model, const Wanted& wanted) {
   }
 }
 
+/// Rounds in which everything was slow that is not so for other reasons: the network was busy, or stood still. Drift is
+/// what several rounds have in common.
+void find_drops(Model& model) {
+  std::map<std::pair<std::int16_t, std::int32_t>, std::vector<float>> rounds;
+  for (const Point& point : model.points) {
+    const Reading& reading = model.reading_of(point);
+    if (!point.quiet && model.is_clean(point)) rounds[{reading.kind, reading.round}].push_back(point.residual);
+  }
+  for (auto& [round, residuals] : rounds) {
+    if (residuals.size() < kReadingsOfDrop) continue;
+    const auto place =
+        residuals.begin() + static_cast<std::ptrdiff_t>(kShareOfDrift * static_cast<double>(residuals.size()));
+    std::nth_element(residuals.begin(), place, residuals.end());
+    if (*place < model.slow) model.drops[round] = median_of(residuals);
+  }
+}
+
 /// By how much healthy pairs are faster in a quiet network, where it is more than chance.
 void set_quiet_gain(Model& model) {
   std::vector<std::vector<float>> residuals =
@@ -180,6 +206,7 @@ void fit_first(Model& model) {
   const auto all = [](const Point&) { return true; };
   std::fill(model.cap.begin(), model.cap.end(), kNoCap);
   std::fill(model.flagged.begin(), model.flagged.end(), 0);
+  model.drops.clear();
   for (Point& point : model.points) {
     point.block = 0;
     point.over_slow_device = false;
@@ -202,6 +229,8 @@ void fit_clean(Model& model) {
   centre_clean(model);
   set_residuals(model);
   add_drift(model, clean);
+  set_residuals(model);
+  find_drops(model);
   set_residuals(model);
   set_quiet_gain(model);
   set_residuals(model);

@@ -1,10 +1,13 @@
 // Hosts that are slow or fail now and then, whoever their partner is.
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
+#include <iterator>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "cluster/attribution/pair_residuals.h"
@@ -15,19 +18,18 @@ namespace fabricbench::cluster {
 namespace {
 
 constexpr double kOutlierScales = 3.5;
-constexpr std::int64_t kSlowPartners = 3;
-/// How often healthy readings are slow is known only roughly, and slow ones come in clusters: this much surer than for
-/// others one has to be. In between, more readings are asked for.
-constexpr double kCaution = 0.1;
-/// A host is looked at until it is clear that it is not slow as often as this (Wald's sequential test, Sequential
-/// Analysis, 1947, between that and chance).
+constexpr std::int32_t kSlowPartners = 3;  // of so many hosts that all but one can be slow with it: one less
+/// A host is looked at until it is clear whether it is slow as often as this, or as often as chance makes hosts slow
+/// (Wald's sequential test, Sequential Analysis, 1947).
 constexpr double kShareLookedFor = 0.2;
-constexpr std::int64_t kFewMeetings = 24;
-constexpr std::int64_t kManyMeetings = 32;
-constexpr double kLittleEvidence = -1.2;
-constexpr double kMuchEvidence = 3;
-constexpr std::int64_t kEnoughMeetings = 60;  // with which a host that is still not for sure slow counts as fine
 constexpr std::int64_t kMostAsked = 16;
+/// Up to so many meetings, a host is looked at further while the evidence exceeds so much: the longer it was looked at,
+/// the surer one has to be.
+struct Bar {
+  std::int64_t meetings = 0;
+  double evidence = 0;
+};
+constexpr std::array<Bar, 2> kBars = {{{48, -4}, {60, -1}}};
 /// Where chance makes so many meetings slow, none of that can be told.
 constexpr double kHopelessShare = 0.1;
 /// Of so many readings of a host, fewer than this share being slow, it is not looked at: saves time.
@@ -47,6 +49,12 @@ std::vector<Two> settled_pairs(const Model& model, const PairEffects& pairs) {
   return hosts;
 }
 
+using HostFlags = std::vector<char>;
+
+bool is_either(const HostFlags& flags, const Reading& reading) {
+  return flags[static_cast<std::size_t>(reading.from)] != 0 || flags[static_cast<std::size_t>(reading.to)] != 0;
+}
+
 /// Readings that nobody blamed explains, and those of them that are slow.
 struct Background {
   std::vector<std::int32_t> slow;  ///< readings, by place
@@ -59,13 +67,15 @@ struct Background {
   }
 };
 
-Background find_background(const Model& model, const PairEffects& pairs) {
+/// Without readings of `unsteady` hosts.
+Background find_background(const Model& model, const PairEffects& pairs, const HostFlags& unsteady) {
   const std::vector<Two> settled = settled_pairs(model, pairs);
   Background background;
   for (const Point& point : model.points) {
-    if (!model.is_clean(point)) continue;
+    if (!model.is_clean(point) || is_either(unsteady, model.reading_of(point))) continue;
     ++background.readings;
-    if (point.residual >= outlier_bound(model, point)) continue;
+    const double residual = point.residual - model.near_limit_of(point);
+    if (residual >= outlier_bound(model, point)) continue;
     const Two hosts = std::minmax(model.ids.host(point.sender), model.ids.host(point.receiver));
     if (std::binary_search(settled.begin(), settled.end(), hosts)) continue;
     background.slow.push_back(point.reading);
@@ -103,9 +113,10 @@ void add(const Sweep& sweep, std::int32_t place, float level, std::vector<Accoun
 struct Taken {
   std::int64_t meetings = 0;
   std::int64_t readings = 0;
+  std::int64_t all = 0;  ///< meetings, with those that were slow or failed altogether
 };
 
-Taken taken_with(const Model& model, std::int32_t host) {
+Taken taken_with(const Model& model, std::int32_t host, const Account& account, const HostFlags& unsteady) {
   std::vector<Two> meetings;
   const std::int32_t kinds = model.effects() / (model.ids.hosts * model.ids.rails * kRoles);
   for (std::int32_t kind = 0; kind < kinds; ++kind) {
@@ -113,29 +124,37 @@ Taken taken_with(const Model& model, std::int32_t host) {
     for (std::int32_t effect = begin; effect < begin + model.ids.rails * kRoles; ++effect) {
       for (const Entry entry : model.entries_of(effect)) {
         const Point& point = model.point_of(entry);
-        if (model.is_clean(point)) meetings.emplace_back(model.ids.host(entry.other), model.reading_of(point).round);
+        const std::int32_t partner = model.ids.host(entry.other);
+        if (unsteady[static_cast<std::size_t>(partner)] != 0) continue;
+        if (model.is_clean(point)) meetings.emplace_back(partner, model.reading_of(point).round);
       }
     }
   }
   const auto readings = static_cast<std::int64_t>(meetings.size());
   std::sort(meetings.begin(), meetings.end());
-  const auto different = std::unique(meetings.begin(), meetings.end()) - meetings.begin();
-  return {static_cast<std::int64_t>(different), readings};
+  meetings.erase(std::unique(meetings.begin(), meetings.end()), meetings.end());
+  const auto more = std::count_if(account.meetings.begin(), account.meetings.end(), [&](const auto& meeting) {
+    return !std::binary_search(meetings.begin(), meetings.end(), meeting.first);
+  });
+  const auto different = static_cast<std::int64_t>(meetings.size());
+  return {different, readings, different + more};
 }
 
-/// What others' readings are like, for one host.
-struct Others {
-  const Background* background = nullptr;
-  std::int64_t failed = 0;  ///< readings, of everybody
+/// What is known of everybody, hosts that are unsteady left out.
+struct Everybody {
+  Background background;
+  std::int64_t failed = 0;  ///< readings
+  HostFlags unsteady;
+  std::vector<Account> accounts;  ///< by host
 };
 
 /// The chance that a meeting of a healthy host has a reading at this level or below it, from what others show: two
 /// standard errors above it, since the fewer readings, the less it is known how often they are slow.
-double chance_of_meeting(const Others& others, const Account& account, const Taken& taken, double level) {
+double chance_of_meeting(const Everybody& others, const Account& account, const Taken& taken, double level) {
   const auto own = static_cast<double>(
       std::count_if(account.levels.begin(), account.levels.end(), [&](float each) { return each <= level; }));
-  const auto everywhere = static_cast<double>(others.background->at_most(level) + others.failed);
-  const auto all = static_cast<double>(others.background->readings + others.failed - taken.readings);
+  const auto everywhere = static_cast<double>(others.background.at_most(level) + others.failed);
+  const auto all = static_cast<double>(others.background.readings + others.failed - taken.readings);
   const double slow = std::max(everywhere - own, 0.0) + 0.4;
   const double each = (slow + 2 * std::sqrt(slow)) / (std::max(all, 0.0) + 20);
   const double per_meeting = static_cast<double>(taken.readings) / std::max(1.0, static_cast<double>(taken.meetings));
@@ -150,46 +169,52 @@ double evidence_for(std::int64_t meetings, std::int64_t slow, double chance) {
   return hits * std::log(kShareLookedFor / chance) + misses * std::log((1 - kShareLookedFor) / (1 - chance));
 }
 
-/// What the evidence has to reach that a host is looked at further: little of hosts that were measured little, so that
-/// none is missed; after many meetings more than chance gives one of many hosts.
-double bar_for(std::int64_t meetings) {
-  if (meetings < kFewMeetings) return kLittleEvidence;
-  return meetings < kManyMeetings ? 0 : kMuchEvidence;
+/// What the evidence has to exceed that a host is looked at further: after many meetings, what chance gives about one
+/// of so many hosts (Ville's inequality).
+double bar_for(std::int64_t meetings, std::int32_t hosts) {
+  const auto bar = std::find_if(kBars.begin(), kBars.end(), [&](const Bar& each) { return meetings < each.meetings; });
+  return bar != kBars.end() ? bar->evidence : std::log(static_cast<double>(hosts));
 }
 
 /// How many more meetings, all of them fast, would bring it below.
-std::int64_t meetings_to_clear(std::int64_t meetings, std::int64_t slow, double chance) {
+std::int64_t meetings_to_clear(std::int64_t meetings, std::int64_t slow, double chance, std::int32_t hosts) {
   std::int64_t more = 1;
-  while (more < kMostAsked && evidence_for(meetings + more, slow, chance) > bar_for(meetings + more)) ++more;
+  while (more < kMostAsked && evidence_for(meetings + more, slow, chance) > bar_for(meetings + more, hosts)) ++more;
   return more;
 }
 
-FlappingHost judge_host(const Model& model, std::int32_t host, const Account& account, const Others& others) {
-  const Taken taken = taken_with(model, host);
+/// Two tests: of all slow meetings, and of the slower half of them, which may be slower than others ever are. A host is
+/// blamed when the evidence exceeds what chance gives in a share of sweeps that is allowed, however long it was looked
+/// at (Ville's inequality).
+void judge_account(const Model& model, const Account& account, const Everybody& others, const Taken& taken,
+                   FlappingHost& found) {
+  std::vector<float> levels;
+  for (const auto& [meeting, level] : account.meetings) levels.push_back(level);
+  const float deep = median_of(levels);
+  const auto deeper = std::count_if(levels.begin(), levels.end(), [&](float level) { return level <= deep; });
+  const double usual = chance_of_meeting(others, account, taken, 0);
+  const double evidence = evidence_for(found.meetings, found.slow, usual);
+  const double of_deep = evidence_for(found.meetings, deeper, chance_of_meeting(others, account, taken, deep));
+  found.false_alarm = family_wise(2 * std::exp(-std::max(evidence, of_deep)), model.ids.hosts);
+  found.sure = found.false_alarm < model.settings.false_alarm &&
+               found.partners >= std::clamp(model.ids.hosts - 2, 2, kSlowPartners);
+  const bool open = !found.sure && usual < kHopelessShare && evidence > bar_for(found.meetings, model.ids.hosts);
+  found.wanted = open ? meetings_to_clear(found.meetings, found.slow, usual, model.ids.hosts) : 0;
+}
+
+FlappingHost judge_host(const Model& model, std::int32_t host, const Everybody& others) {
+  const Account& account = others.accounts[static_cast<std::size_t>(host)];
+  const Taken taken = taken_with(model, host, account, others.unsteady);
   FlappingHost found;
   found.host = host;
   found.slow = static_cast<std::int64_t>(account.meetings.size());
-  // Failed meetings have no points.
-  found.meetings = std::max(taken.meetings, found.slow) + account.failed / 2;
+  found.meetings = taken.all;
   found.failed = account.failed;
   found.partners = static_cast<std::int64_t>(account.partners.size());
   for (const auto& [meeting, level] : account.meetings) found.rounds.push_back(meeting.second);
   std::sort(found.rounds.begin(), found.rounds.end());
   found.rounds.erase(std::unique(found.rounds.begin(), found.rounds.end()), found.rounds.end());
-  // Two tests: of all slow meetings, and of the slower half of them, which may be slower than others ever are.
-  std::vector<float> levels;
-  for (const auto& [meeting, level] : account.meetings) levels.push_back(level);
-  const double usual = chance_of_meeting(others, account, taken, 0);
-  const float deep = median_of(levels);
-  const auto deeper = std::count_if(levels.begin(), levels.end(), [&](float level) { return level <= deep; });
-  const double chance =
-      std::min(binomial_tail(found.meetings, usual, found.slow),
-               binomial_tail(found.meetings, chance_of_meeting(others, account, taken, deep), deeper));
-  found.false_alarm = family_wise(2 * chance, model.ids.hosts);
-  found.sure = found.false_alarm < kCaution * model.settings.false_alarm && found.partners >= kSlowPartners;
-  const bool open = !found.sure && usual < kHopelessShare && found.meetings < kEnoughMeetings &&
-                    evidence_for(found.meetings, found.slow, usual) > bar_for(found.meetings);
-  found.wanted = open ? meetings_to_clear(found.meetings, found.slow, usual) : 0;
+  judge_account(model, account, others, taken, found);
   return found;
 }
 
@@ -201,17 +226,17 @@ float residual_of(const Model& model, std::int32_t place) {
 
 void add_rates(const Model& model, const Background& background, FlappingHost& found) {
   std::vector<float> residuals;
-  std::vector<float> rates;
+  std::vector<float> usual;
   for (const std::int32_t place : background.slow) {
     const Reading& reading = model.sweep->readings[static_cast<std::size_t>(place)];
     if (reading.from != found.host && reading.to != found.host) continue;
     residuals.push_back(residual_of(model, place));
-    rates.push_back(reading.rate);
+    usual.push_back(reading.rate / std::exp(residuals.back()));
     found.rail = reading.from == found.host ? reading.from_rail : reading.to_rail;
   }
   if (residuals.empty()) return;
   found.median = median_of(residuals);
-  found.rate = median_of(rates);
+  found.rate = std::exp(found.median) * median_of(usual);
 }
 
 /// How many entries a host has, of all its effects.
@@ -226,6 +251,45 @@ std::size_t entries_of_host(const Model& model, std::int32_t host) {
   return entries;
 }
 
+Everybody look_at_everybody(const Model& model, const PairEffects& pairs, std::span<const std::int32_t> failed,
+                            const HostFlags& unsteady) {
+  Everybody everybody;
+  everybody.background = find_background(model, pairs, unsteady);
+  everybody.unsteady = unsteady;
+  everybody.accounts.resize(unsteady.size());
+  for (const std::int32_t place : everybody.background.slow) {
+    add(*model.sweep, place, residual_of(model, place), everybody.accounts);
+  }
+  for (const std::int32_t place : failed) {
+    if (is_either(unsteady, model.sweep->readings[static_cast<std::size_t>(place)])) continue;
+    add(*model.sweep, place, kFailedLevel, everybody.accounts);
+    ++everybody.failed;
+  }
+  return everybody;
+}
+
+/// Hosts that are slow now and then, or may be.
+std::vector<FlappingHost> judge_hosts(const Model& model, const Everybody& everybody) {
+  const auto slow = static_cast<double>(everybody.background.slow.size()) + static_cast<double>(everybody.failed);
+  std::vector<FlappingHost> flapping;
+  for (std::int32_t host = 0; host < model.ids.hosts; ++host) {
+    const Account& account = everybody.accounts[static_cast<std::size_t>(host)];
+    if (account.meetings.empty()) continue;
+    // Not more than everybody else has, and few of its readings: saves counting its meetings.
+    const auto own = static_cast<double>(account.readings());
+    const std::size_t entries = entries_of_host(model, host);
+    if (entries > kManyEntries && own < kFewOfThem * static_cast<double>(entries) &&
+        own * static_cast<double>(model.ids.hosts) <= 2 * slow) {
+      continue;
+    }
+    FlappingHost found = judge_host(model, host, everybody);
+    if (!found.sure && found.wanted == 0) continue;
+    add_rates(model, everybody.background, found);
+    flapping.push_back(std::move(found));
+  }
+  return flapping;
+}
+
 }  // namespace
 
 double outlier_bound(const Model& model, const Point& point) {
@@ -233,34 +297,26 @@ double outlier_bound(const Model& model, const Point& point) {
 }
 
 std::vector<FlappingHost> find_flapping(const Model& model, const PairEffects& pairs,
-                                        std::span<const std::int32_t> failed) {
-  const Background background = find_background(model, pairs);
-  std::vector<Account> accounts(static_cast<std::size_t>(model.ids.hosts));
-  for (const std::int32_t place : background.slow) add(*model.sweep, place, residual_of(model, place), accounts);
-  for (const std::int32_t place : failed) add(*model.sweep, place, kFailedLevel, accounts);
-  const Others others{&background, static_cast<std::int64_t>(failed.size())};
-  const auto everywhere = static_cast<double>(background.slow.size() + failed.size());
-  std::vector<FlappingHost> flapping;
-  for (std::int32_t host = 0; host < model.ids.hosts; ++host) {
-    const Account& account = accounts[static_cast<std::size_t>(host)];
-    if (account.meetings.empty()) continue;
-    // Not more than everybody else has, and few of its readings: saves counting its meetings.
-    const auto own = static_cast<double>(account.readings());
-    const std::size_t entries = entries_of_host(model, host);
-    if (entries > kManyEntries && own < kFewOfThem * static_cast<double>(entries) &&
-        own * static_cast<double>(model.ids.hosts) <= 2 * everywhere) {
-      continue;
+                                        std::span<const std::int32_t> failed, std::vector<FlappingHost> known) {
+  HostFlags unsteady(static_cast<std::size_t>(model.ids.hosts), 0);
+  for (const FlappingHost& host : known) unsteady[static_cast<std::size_t>(host.host)] = 1;
+  for (;;) {
+    const Everybody everybody = look_at_everybody(model, pairs, failed, unsteady);
+    std::vector<FlappingHost> found = judge_hosts(model, everybody);
+    const auto surest = std::min_element(found.begin(), found.end(), [](const FlappingHost& a, const FlappingHost& b) {
+      return std::tuple(!a.sure, a.false_alarm) < std::tuple(!b.sure, b.false_alarm);
+    });
+    if (surest == found.end() || !surest->sure) {
+      std::move(found.begin(), found.end(), std::back_inserter(known));
+      return known;
     }
-    FlappingHost found = judge_host(model, host, account, others);
-    if (!found.sure && found.wanted == 0) continue;
-    add_rates(model, background, found);
-    flapping.push_back(std::move(found));
+    unsteady[static_cast<std::size_t>(surest->host)] = 1;
+    known.push_back(std::move(*surest));
   }
-  return flapping;
 }
 
-double share_of_outliers(const Model& model, const PairEffects& pairs) {
-  const Background background = find_background(model, pairs);
+double share_of_outliers(const Model& model, const PairEffects& pairs, const std::vector<char>& unsteady) {
+  const Background background = find_background(model, pairs, unsteady);
   if (background.readings == 0) return 0;
   return static_cast<double>(background.slow.size()) / static_cast<double>(background.readings);
 }

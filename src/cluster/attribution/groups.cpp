@@ -124,16 +124,12 @@ void report_small_group(const Model& model, Verdict& verdict) {
   const bool sends = out.readings > 0 && out.rate < kMuchSlower * within.rate;
   const bool receives = in.readings > 0 && in.rate < kMuchSlower * within.rate;
   if (!sends || !receives) return;  // a way that is slow one way only is no second hall, and blamed as others are
-  Finding finding;
-  finding.blame = Blame::kLeaf;
-  finding.leaf = small;
-  finding.rate = std::min(out.rate, in.rate);
-  finding.expected = within.rate;
-  finding.ratio = finding.rate / finding.expected;
-  finding.readings = out.readings + in.readings;
-  finding.partners = static_cast<std::int64_t>(groups[static_cast<std::size_t>(1 - small)].hosts.size());
-  finding.false_alarm = verdict.groupings.front().false_alarm;
-  verdict.findings.push_back(finding);
+  verdict.uplinks_are_open = true;
+  verdict.notes.push_back(fmt::format(
+      "{} reaches the other hosts at {:.0f} % of the rate within: it stands apart, as in another hall, or its uplinks "
+      "are "
+      "slow, and no third group tells which; --locality FILE, with the leaf or hall of each host, settles it",
+      groups[static_cast<std::size_t>(small)].name, 100 * std::min(out.rate, in.rate) / within.rate));
 }
 
 void report_all(const Model& model, Verdict& verdict) {

@@ -10,8 +10,7 @@ namespace fabricbench::cluster {
 void report_groups(const Model& model, Verdict& verdict);
 
 /// Where there are two groups and nothing else, no third one tells whether the one's uplinks are slow or the two stand
-/// apart: blames the smaller one where it is so much smaller and the way to it so slow that two halls would hardly look
-/// like this.
+/// apart: says so where one is much smaller and the way to it much slower, so that slow uplinks are likely.
 void report_small_group(const Model& model, Verdict& verdict);
 
 /// Adds a finding where not even the fastest pairs reach what was expected; with the strata of the verdict.

@@ -187,7 +187,8 @@ void settle_kinds(Model& model) {
   if (shares.empty()) return;
   model.kinds_suffice = median_of(shares) >= 1 - model.settings.tolerance;
   if (model.kinds_suffice) return;
-  structure.is_alone = structure.is_slow_kind;
+  model.is_too_slow = structure.is_slow_kind;
+  structure.is_alone = std::move(structure.is_slow_kind);
   structure.is_slow_kind.clear();
 }
 
@@ -208,8 +209,8 @@ double Tail::below(double residual, double scale, std::int64_t own_low, std::int
 
 double Model::explained(const Point& point) const {
   if (point.over_slow_device) return std::min(0.0, static_cast<double>(point.residual));
-  return std::min(
-      {0.0, static_cast<double>(point.block), missing(point.sender, point), missing(point.receiver, point)});
+  return std::min({near_limit_of(point), static_cast<double>(point.block), missing(point.sender, point),
+                   missing(point.receiver, point)});
 }
 
 Model make_model(const Sweep& sweep, const VerdictSettings& settings, const std::vector<char>& left_out) {
@@ -231,6 +232,7 @@ Model make_model(const Sweep& sweep, const VerdictSettings& settings, const std:
   const std::size_t effects = static_cast<std::size_t>(units) * kRoles;
   model.cap.assign(effects, kNoCap);
   model.flagged.assign(effects, 0);
+  model.near_limit.assign(effects, 0);
   model.log_centre.assign(model.strata.size(), 0);
   model.quiet_gain.assign(model.strata.size(), 0);
   mark_quiet(model);

@@ -11,7 +11,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "cluster/readings.h"
@@ -83,17 +85,22 @@ struct Model {
   Structure structure;
   bool kinds_suffice = false;  ///< the slower kind of hosts, where there is one, reaches what was expected
   VerdictSettings settings;
-  double slow = 0;  ///< log(1 - tolerance): residuals below it are slow
+  std::vector<char> is_too_slow;  ///< by host: of a kind that does not reach what was expected; empty: none is
+  double slow = 0;                ///< log(1 - tolerance): residuals below it are slow
   EffectIds ids;
   std::vector<Point> points;  ///< in the order of the readings
   std::vector<Stratum> strata;
-  std::vector<double> log_centre;   ///< by stratum
-  std::vector<double> quiet_gain;   ///< by stratum: what a quiet network adds to a log rate
-  std::vector<double> drift;        ///< by window of time: of everybody
+  std::vector<double> log_centre;  ///< by stratum
+  std::vector<double> quiet_gain;  ///< by stratum: what a quiet network adds to a log rate
+  std::vector<double> drift;       ///< by window of time: of everybody
+  std::map<std::pair<std::int16_t, std::int32_t>, double>
+      drops;                        ///< by kind and round: of everybody in that round alone
   std::vector<std::size_t> offset;  ///< by effect, where its entries begin; one more at the end
   std::vector<Entry> entries;       ///< by effect, then by partner's unit, then in time
   std::vector<float> cap;           ///< by effect: the logarithm of the rate it does not exceed; kNoCap: unlimited
   std::vector<char> flagged;        ///< by effect: blamed
+  /// By effect: how much slower it is than others, as a logarithm, where that is about the tolerance; else 0.
+  std::vector<float> near_limit;
   Tail tail;
   std::int64_t device_effects = 0;  ///< tested beside those of hosts (devices.h)
 
@@ -121,6 +128,11 @@ struct Model {
   /// What an effect's cap takes from a healthy reading, at most 0.
   [[nodiscard]] double missing(std::int32_t id, const Point& point) const {
     return std::min(0.0, static_cast<double>(cap[static_cast<std::size_t>(id)]) - centre_of(point));
+  }
+  /// What hosts near the limit explain of a residual, at most 0.
+  [[nodiscard]] double near_limit_of(const Point& point) const {
+    return std::min({0.0F, near_limit[static_cast<std::size_t>(point.sender)],
+                     near_limit[static_cast<std::size_t>(point.receiver)]});
   }
   /// What its units and leaves explain of a residual, at most 0.
   [[nodiscard]] double explained(const Point& point) const;

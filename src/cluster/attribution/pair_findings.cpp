@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "cluster/attribution/findings.h"
+#include "cluster/robust.h"
 
 namespace fabricbench::cluster {
 namespace {
@@ -32,6 +33,17 @@ std::map<UnitPair, TwoWays> by_units(const PairEffects& pairs) {
 
 bool in_state(const PairEffect* pair, PairState state) { return pair != nullptr && pair->state == state; }
 
+/// An effect of the same unit, in the other direction.
+std::int32_t turned(std::int32_t effect) { return effect + (EffectIds::role(effect) == Role::kSender ? 1 : -1); }
+
+/// The rails of a pair, where there are several.
+void set_rails(const Model& model, const PairEffect& pair, bool swapped, Finding& finding) {
+  if (model.ids.rails == 1) return;
+  finding.rail = model.ids.rail(swapped ? pair.receiver : pair.sender);
+  const std::int32_t other = model.ids.rail(swapped ? pair.sender : pair.receiver);
+  if (other != finding.rail) finding.other_rail = other;
+}
+
 /// The directions of a pair that are in a state, as one finding.
 Finding from_ways(const Model& model, const TwoWays& ways, PairState state, Blame blame) {
   const bool forth = in_state(ways.forth, state);
@@ -40,15 +52,18 @@ Finding from_ways(const Model& model, const TwoWays& ways, PairState state, Blam
   Finding finding;
   finding.blame = blame;
   finding.hosts = {model.ids.host(first.sender), model.ids.host(first.receiver)};
-  if (forth && back && finding.hosts[0] > finding.hosts[1]) std::swap(finding.hosts[0], finding.hosts[1]);
-  const bool either = EffectIds::role(first.sender) == Role::kEither;
-  finding.direction = either || (forth && back) ? Direction::kBoth : Direction::kSends;
-  const std::int32_t rail = model.ids.rail(first.sender);
-  if (model.ids.rails > 1 && rail == model.ids.rail(first.receiver)) finding.rail = rail;
+  const bool swapped = forth && back && finding.hosts[0] > finding.hosts[1];
+  if (swapped) std::swap(finding.hosts[0], finding.hosts[1]);
+  finding.both_ways = EffectIds::role(first.sender) == Role::kEither;
+  finding.direction = finding.both_ways || (forth && back) ? Direction::kBoth : Direction::kSends;
+  finding.other_way_fine =
+      finding.direction != Direction::kBoth && is_fine_way(model, turned(first.receiver), turned(first.sender));
+  set_rails(model, first, swapped, finding);
+  if (model.sweep->kinds.size() > 1) finding.kinds = {static_cast<std::int16_t>(model.ids.kind(first.sender))};
   const PairEffect& worst = forth && back && ways.back->median < first.median ? *ways.back : first;
   finding.ratio = std::exp(worst.median);
-  finding.rate = worst.rate;
-  finding.expected = worst.rate / finding.ratio;
+  finding.expected = worst.expected;
+  finding.rate = finding.expected * finding.ratio;
   finding.readings = first.readings + (forth && back ? ways.back->readings : 0);
   finding.partners = 1;
   finding.slow = first.slow + (forth && back ? ways.back->slow : 0);
@@ -91,6 +106,39 @@ bool is_explained(const Model& model, const TwoWays& ways, const std::vector<cha
   return !lasts(ways.forth) && !lasts(ways.back);
 }
 
+/// Whether readings of an effect with others are as seldom slow as anybody's, and would hardly be, were its host slow
+/// with everybody as often as with this partner.
+bool is_fine_with_others(const Model& model, std::int32_t effect, std::int32_t partner, const PairEffect& pair) {
+  constexpr double kHardly = 0.01;
+  constexpr double kSeldom = 0.05;
+  std::int64_t others = 0;
+  std::int64_t slow = 0;
+  for (const Entry entry : model.entries_of(effect)) {
+    if (entry.other == partner) continue;
+    const Point& point = model.point_of(entry);
+    ++others;
+    slow += point.residual - model.explained(point) < outlier_bound(model, point) ? 1 : 0;
+  }
+  const double share = static_cast<double>(pair.slow) / static_cast<double>(pair.readings);
+  const double usual = model.tail.below(model.slow, model.scale_of(model.point_of(model.entries_of(effect).front())));
+  return 1 - binomial_tail(others, share, slow + 1) < kHardly && binomial_tail(others, usual, slow) > kSeldom;
+}
+
+/// Asks for more readings where a pair that is slow now and then may be a host that is. Returns whether it did.
+bool ask_whether_hosts(const Model& model, const TwoWays& ways, Verdict& verdict) {
+  const PairEffect& pair = in_state(ways.forth, PairState::kNowAndThen) ? *ways.forth : *ways.back;
+  bool asked = false;
+  for (const auto& [effect, other] : {UnitPair{pair.sender, pair.receiver}, UnitPair{pair.receiver, pair.sender}}) {
+    if (is_fine_with_others(model, effect, other, pair)) continue;
+    verdict.questions.push_back({model.ids.host(effect), -1, static_cast<std::int16_t>(model.ids.rail(effect)), 4,
+                                 fmt::format("slow now and then with {}: with others too?",
+                                             model.sweep->hosts[static_cast<std::size_t>(model.ids.host(other))]),
+                                 false, true});
+    asked = true;
+  }
+  return asked;
+}
+
 void report_alone(const Model& model, const TwoWays& ways, Verdict& verdict) {
   verdict.findings.push_back(from_ways(model, ways, PairState::kAlone, Blame::kUndecided));
   const std::vector<std::int32_t> hosts = verdict.findings.back().hosts;
@@ -105,6 +153,7 @@ void report_alone(const Model& model, const TwoWays& ways, Verdict& verdict) {
 }  // namespace
 
 void report_pairs(const Model& model, const PairEffects& pairs, const std::vector<char>& flapping, Verdict& verdict) {
+  verdict.many_slow_pairs = pairs.too_many;
   if (pairs.too_many) {
     verdict.notes.push_back(
         "so many pairs are slow that they are no exception: two kinds of pairs, perhaps of one rack and of two; name "
@@ -120,6 +169,8 @@ void report_pairs(const Model& model, const PairEffects& pairs, const std::vecto
       verdict.findings.push_back(from_ways(model, ways, PairState::kSlow, Blame::kPair));
     } else if (either(PairState::kAlone)) {
       report_alone(model, ways, verdict);
+    } else if (either(PairState::kNowAndThen) && ask_whether_hosts(model, ways, verdict)) {
+      continue;
     } else if (either(PairState::kNowAndThen)) {
       verdict.findings.push_back(from_ways(model, ways, PairState::kNowAndThen, Blame::kTransient));
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <set>
 #include <utility>
 
 #include "cluster/attribution/tests_made.h"
@@ -112,7 +113,8 @@ double chance_of(const Model& model, const std::vector<const Point*>& points, st
 }
 
 PairState state_of(const Model& model, const PairEffect& pair, std::int64_t slow_retests) {
-  if (partners_of(model, pair.sender) < 2 || partners_of(model, pair.receiver) < 2) return PairState::kAlone;
+  const bool only_each_other = partners_of(model, pair.sender) < 2 || partners_of(model, pair.receiver) < 2;
+  if (only_each_other && pair.median < 0) return PairState::kAlone;
   const bool mostly = static_cast<double>(slow_retests) > kMostRetests * static_cast<double>(pair.retests);
   const bool sure = pair.false_alarm < model.settings.false_alarm;
   if (mostly || pair.retests == 0) {
@@ -122,6 +124,20 @@ PairState state_of(const Model& model, const PairEffect& pair, std::int64_t slow
   }
   if (sure && slow_retests >= model.settings.pair_readings) return PairState::kNowAndThen;
   return PairState::kNoise;
+}
+
+/// Of some of a flow's points.
+void set_medians(const Model& model, const std::vector<const Point*>& points, const std::vector<std::size_t>& places,
+                 PairEffect& pair) {
+  std::vector<float> residuals;
+  std::vector<float> expected;
+  for (const std::size_t place : places) {
+    const double residual = beyond(model, *points[place]);
+    residuals.push_back(static_cast<float>(residual));
+    expected.push_back(static_cast<float>(std::exp(points[place]->log_rate - residual)));
+  }
+  pair.median = median_of(residuals);
+  pair.expected = median_of(expected);
 }
 
 PairEffect judge_flow(const Model& model, const Flow& flow, std::int64_t tests) {
@@ -137,19 +153,21 @@ PairEffect judge_flow(const Model& model, const Flow& flow, std::int64_t tests) 
                                   [&](float value) { return value < std::min(model.slow, bound); });
   const auto raised = static_cast<std::size_t>(first - residuals.begin()) % residuals.size();
   const double level = std::min(model.slow, kShareOfFirst * residuals[raised]);
-  std::vector<float> again;
-  std::vector<float> rates;
+  std::vector<std::size_t> slow;
+  std::vector<std::size_t> again;
   for (std::size_t i = 0; i < points.size(); ++i) {
-    const bool slow = residuals[i] < level;
-    pair.slow += slow ? 1 : 0;
-    if (slow && i != raised && model.reading_of(*points[i]).concurrent == 1) pair.retested_alone = true;
-    if (i != raised || points.size() == 1) again.push_back(residuals[i]);
-    rates.push_back(model.reading_of(*points[i]).rate);
+    if (residuals[i] < level) slow.push_back(i);
+    if (i != raised || points.size() == 1) again.push_back(i);
   }
-  pair.median = median_of(again);
-  pair.rate = median_of(rates);
+  pair.slow = static_cast<std::int64_t>(slow.size());
+  pair.retested_alone = std::any_of(slow.begin(), slow.end(), [&](std::size_t i) {
+    const Reading& reading = model.reading_of(*points[i]);
+    return reading.concurrent == 1 && reading.round > model.reading_of(*points[slow.front()]).round;
+  });
   pair.false_alarm = family_wise(chance_of(model, points, residuals, pair.slow), static_cast<double>(tests));
+  set_medians(model, points, again, pair);
   pair.state = state_of(model, pair, pair.slow - 1);
+  if (pair.state == PairState::kNowAndThen) set_medians(model, points, slow, pair);
   return pair;
 }
 
@@ -173,24 +191,37 @@ PairEffects find_pairs(const Model& model, const UnitEffects& units) {
   return result;
 }
 
-double alone_over_together(const Model& model) {
+bool is_fine_way(const Model& model, std::int32_t sender, std::int32_t receiver) {
+  std::vector<float> residuals;
+  for (const Point* point : points_of(model, {sender, receiver})) {
+    residuals.push_back(static_cast<float>(beyond(model, *point)));
+  }
+  return !residuals.empty() && median_of(residuals) >= model.slow;
+}
+
+AloneOverTogether alone_over_together(const Model& model) {
   std::int32_t most = 0;
   for (const Point& point : model.points) most = std::max(most, model.reading_of(point).concurrent);
-  if (most < 2) return 0;
+  if (most < 2) return {};
   std::vector<double> ratios;
+  std::set<Flow> compared;
   std::vector<float> together;
   for (const Point& point : model.points) {
     if (model.reading_of(point).concurrent != 1 || !model.is_clean(point)) continue;
     together.clear();
     for (const Point* other : points_of(model, flow_of(point))) {
       // A pair that was slow once is measured alone because of that: chance would make it faster.
-      if (2 * model.reading_of(*other).concurrent >= most && other->residual > model.slow / 2) {
+      const std::int32_t concurrent = model.reading_of(*other).concurrent;
+      if (concurrent > 1 && 2 * concurrent >= most && other->residual > model.slow / 2) {
         together.push_back(other->log_rate);
       }
     }
-    if (!together.empty()) ratios.push_back(std::exp(static_cast<double>(point.log_rate - median_of(together))));
+    if (together.empty()) continue;
+    ratios.push_back(std::exp(static_cast<double>(point.log_rate - median_of(together))));
+    compared.insert(flow_of(point));
   }
-  return ratios.empty() ? 0 : median_of(ratios);
+  if (ratios.empty()) return {};
+  return {median_of(ratios), static_cast<std::int64_t>(compared.size())};
 }
 
 }  // namespace fabricbench::cluster

@@ -23,13 +23,14 @@ struct PairEffect {
   std::int32_t sender = 0;  ///< effects
   std::int32_t receiver = 0;
   PairState state = PairState::kOpen;
-  double median = 0;  ///< of the residuals, less what the units explain: of retests where there are any
-  double rate = 0;    ///< bytes per second, the median
+  double median = 0;    ///< of the residuals, less what the units explain: of retests where there are any; of
+                        ///< kNowAndThen, of slow readings
+  double expected = 0;  ///< bytes per second, the median of what both do with others
   std::int64_t readings = 0;
-  std::int64_t slow = 0;
+  std::int64_t slow = 0;     ///< of the readings
   std::int64_t retests = 0;  ///< readings besides the first suspicious one
   double false_alarm = 1;
-  bool retested_alone = false;  ///< a slow reading was taken with no other pair at the same time
+  bool retested_alone = false;  ///< it was slow, and in a later round, with no other pair at the same time, again
 };
 
 struct PairEffects {
@@ -59,15 +60,26 @@ struct FlappingHost {
   std::int64_t wanted = 0;  ///< so many more meetings, where it is not sure
 };
 
-/// `failed` are readings (by place) that nobody dead explains. Sets aside the readings of pairs that are slow for good.
+/// Those that are `known`, and more of them: the surest one first, and then what is left when its readings are taken
+/// from its partners' accounts. `failed` are readings (by place) that nobody dead explains. Sets aside the readings of
+/// pairs that are slow for good.
 [[nodiscard]] std::vector<FlappingHost> find_flapping(const Model& model, const PairEffects& pairs,
-                                                      std::span<const std::int32_t> failed);
+                                                      std::span<const std::int32_t> failed,
+                                                      std::vector<FlappingHost> known);
 
-/// The share of readings that are slow though nobody is blamed for it.
-[[nodiscard]] double share_of_outliers(const Model& model, const PairEffects& pairs);
+/// The share of readings that are slow though nobody is blamed for it, those of `unsteady` hosts (by host) left out.
+[[nodiscard]] double share_of_outliers(const Model& model, const PairEffects& pairs, const std::vector<char>& unsteady);
 
-/// How much faster healthy pairs are alone than together with as many as can be; 0: no pair was measured both ways.
-[[nodiscard]] double alone_over_together(const Model& model);
+/// Whether there are readings from one unit to another, and they are fine; by effects, as in PairEffect.
+[[nodiscard]] bool is_fine_way(const Model& model, std::int32_t sender, std::int32_t receiver);
+
+/// How much faster healthy pairs are alone than together with as many as can be, the median of so many directions of
+/// pairs; 0: none was measured both ways.
+struct AloneOverTogether {
+  double ratio = 0;
+  std::int64_t compared = 0;
+};
+[[nodiscard]] AloneOverTogether alone_over_together(const Model& model);
 
 /// Below this a residual is an outlier: slow, and further out than noise goes.
 [[nodiscard]] double outlier_bound(const Model& model, const Point& point);

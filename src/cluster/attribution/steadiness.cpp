@@ -1,6 +1,7 @@
 #include "cluster/attribution/steadiness.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <map>
 #include <set>
@@ -19,9 +20,22 @@ constexpr double kShareInDoubt = 0.12;
 constexpr std::int32_t kEnoughMixed = 2;
 constexpr std::int32_t kEnoughRepeated = 6;
 
-bool is_fast(const Model& model, const UnitEffect& found, const Point& point) {
+/// How far below its cap an effect's slow readings are, as a logarithm: the median of the lower half of all. A cap is a
+/// median, and lies between fast and slow readings where about half are slow.
+double depth_below_cap(const Model& model, const UnitEffect& found) {
+  std::vector<float> below;
+  for (const Entry entry : model.entries_of(found.effect)) {
+    const Point& point = model.point_of(entry);
+    const double missing = model.missing(found.effect, point);
+    if (missing < 0 && point.residual < missing) below.push_back(static_cast<float>(point.residual - missing));
+  }
+  return below.empty() ? 0 : static_cast<double>(median_of(below));
+}
+
+bool is_fast(const Model& model, const UnitEffect& found, double depth, const Point& point) {
   const double missing = model.missing(found.effect, point);
-  return missing < model.slow && point.residual > std::max(missing / 2, missing + kFastScales * model.scale_of(point));
+  const double level = missing + depth;
+  return level < model.slow && point.residual > std::max(level / 2, level + kFastScales * model.scale_of(point));
 }
 
 /// One of each list in turn.
@@ -41,7 +55,7 @@ FlappingHost account_of(const Model& model, std::int32_t host, const std::vector
   std::map<PartnerAndRound, bool> meetings;
   std::set<std::int32_t> partners;
   std::vector<float> residuals;
-  std::vector<float> rates;
+  std::vector<float> usual;
   FlappingHost account;
   account.host = host;
   account.sure = true;
@@ -50,16 +64,18 @@ FlappingHost account_of(const Model& model, std::int32_t host, const std::vector
     if (model.ids.host(found.effect) != host) continue;
     account.false_alarm = std::min(account.false_alarm, found.false_alarm);
     account.rail = static_cast<std::int16_t>(model.ids.rail(found.effect));
+    const double depth = depth_below_cap(model, found);
     for (const Entry entry : model.entries_of(found.effect)) {
       const Point& point = model.point_of(entry);
       const Reading& reading = model.reading_of(point);
-      const bool slow = model.missing(found.effect, point) < model.slow && !is_fast(model, found, point);
+      const bool shows = model.missing(found.effect, point) + depth < model.slow;
+      const bool slow = shows && !is_fast(model, found, depth, point) && point.residual < model.slow;
       bool& known = meetings[{model.ids.host(entry.other), reading.round}];
       known = known || slow;
       if (!slow) continue;
       partners.insert(model.ids.host(entry.other));
       residuals.push_back(point.residual);
-      rates.push_back(reading.rate);
+      usual.push_back(reading.rate / std::exp(point.residual));
       account.rounds.push_back(reading.round);
     }
   }
@@ -67,7 +83,7 @@ FlappingHost account_of(const Model& model, std::int32_t host, const std::vector
   account.slow = std::count_if(meetings.begin(), meetings.end(), [](const auto& meeting) { return meeting.second; });
   account.partners = static_cast<std::int64_t>(partners.size());
   if (!residuals.empty()) account.median = median_of(residuals);
-  if (!rates.empty()) account.rate = median_of(rates);
+  if (!usual.empty()) account.rate = std::exp(account.median) * median_of(usual);
   std::sort(account.rounds.begin(), account.rounds.end());
   account.rounds.erase(std::unique(account.rounds.begin(), account.rounds.end()), account.rounds.end());
   return account;
@@ -87,14 +103,15 @@ Steadiness steadiness_of(const Model& model, const UnitEffect& found) {
   Steadiness steadiness;
   std::vector<std::int32_t> fast_hosts;
   std::vector<std::int32_t> slow_hosts;
+  const double depth = depth_below_cap(model, found);
   for_each_partner(model, found.effect, [&](std::span<const Entry> group) {
     std::set<std::int32_t> rounds;
     bool any_fast = false;
     bool any_slow = false;
     for (const Entry entry : group) {
       const Point& point = model.point_of(entry);
-      if (model.missing(found.effect, point) >= model.slow) continue;  // the cap would not show
-      const bool fast = is_fast(model, found, point);
+      if (model.missing(found.effect, point) + depth >= model.slow) continue;  // the cap would not show
+      const bool fast = is_fast(model, found, depth, point);
       any_fast = any_fast || fast;
       any_slow = any_slow || !fast;
       ++steadiness.readings;

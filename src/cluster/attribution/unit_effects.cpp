@@ -114,6 +114,10 @@ void test_peeled(Model& model, const std::vector<std::int32_t>& peeled, UnitEffe
   for (const std::int32_t effect : peeled) {
     UnitEffect found{effect, score_effect(model, effect), 1, true};
     found.false_alarm = family_wise(chance_at(model, effect, found.score, present), tests);
+    // Of many slow hosts, few partners are left that are fast, and tell of each by itself.
+    const bool is_known =
+        !model.is_too_slow.empty() && model.is_too_slow[static_cast<std::size_t>(model.ids.host(effect))] != 0;
+    if (is_known) found.false_alarm = std::min(found.false_alarm, model.structure.kinds_false_alarm);
     const bool passed = found.false_alarm < model.settings.false_alarm;
     (passed ? result.blamed : result.suspected).push_back(found);
     if (!passed) dropped.push_back(effect);

@@ -30,6 +30,16 @@ void keep_what_a_cap_shows(std::vector<PartnerLevel>& levels, double slow) {
   levels = std::move(kept);
 }
 
+/// With every partner, also where a cap would not show.
+std::vector<PartnerLevel> levels_with_all(const Model& model, std::int32_t effect) {
+  std::vector<PartnerLevel> levels;
+  for_each_partner(model, effect, [&](std::span<const Entry> group) {
+    const PartnerLevel level = level_of(model, group);
+    if (level.readings > 0) levels.push_back(level);
+  });
+  return levels;
+}
+
 }  // namespace
 
 std::int64_t readings_to_a_slow_one(const Model& model) { return model.structure.levels.empty() ? 4 : 32; }
@@ -75,6 +85,7 @@ UnitScore score_levels(std::vector<PartnerLevel> levels, std::int32_t partners, 
     rates.push_back(level.rate());
     const bool is_slow = level.residual < slow;
     score.slow += is_slow ? 1 : 0;
+    // Partners come in the order of their hosts.
     if (score.informative_hosts == 0 || level.host != counted) {
       ++score.informative_hosts;
       counted_slow = false;
@@ -94,17 +105,25 @@ UnitScore score_levels(std::vector<PartnerLevel> levels, std::int32_t partners, 
   return score;
 }
 
+std::vector<PartnerLevel> partner_levels(const Model& model, std::int32_t effect) {
+  std::vector<PartnerLevel> levels = levels_with_all(model, effect);
+  keep_what_a_cap_shows(levels, model.slow);
+  return levels;
+}
+
+std::int32_t partners_met(const Model& model, std::int32_t effect) {
+  std::int32_t met = 0;
+  std::int32_t last = -1;
+  for (const Entry entry : model.entries_of(effect)) {
+    const std::int32_t host = model.ids.host(entry.other);
+    met += host != last ? 1 : 0;
+    last = host;
+  }
+  return met;
+}
+
 UnitScore score_effect(const Model& model, std::int32_t effect) {
-  std::vector<PartnerLevel> levels;
-  std::int32_t partners = 0;
-  std::int32_t last_host = -1;
-  for_each_partner(model, effect, [&](std::span<const Entry> group) {
-    const PartnerLevel level = level_of(model, group);
-    if (level.host != last_host) ++partners;
-    last_host = level.host;
-    if (level.readings > 0) levels.push_back(level);
-  });
-  return score_levels(std::move(levels), partners, model.slow);
+  return score_levels(levels_with_all(model, effect), partners_met(model, effect), model.slow);
 }
 
 bool is_slow_unit(const Model& model, const UnitScore& score, std::int32_t needed) {

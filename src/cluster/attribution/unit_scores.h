@@ -25,7 +25,7 @@ struct UnitScore {
   std::int64_t slow_readings = 0;
 };
 
-/// What an effect's readings with one partner say.
+/// What an effect's readings with one unit of a partner say.
 struct PartnerLevel {
   std::int32_t host = 0;
   double centre = 0;    ///< what is healthy with this partner, the logarithm of a rate
@@ -49,6 +49,12 @@ struct PartnerLevel {
 
 /// Puts together levels, in the order of their hosts. `partners`: how many hosts there are readings with at all.
 [[nodiscard]] UnitScore score_levels(std::vector<PartnerLevel> levels, std::int32_t partners, double slow);
+
+/// Those where a cap would show and nobody else explains the readings, in the order of hosts.
+[[nodiscard]] std::vector<PartnerLevel> partner_levels(const Model& model, std::int32_t effect);
+
+/// How many different hosts an effect has readings with.
+[[nodiscard]] std::int32_t partners_met(const Model& model, std::int32_t effect);
 
 [[nodiscard]] UnitScore score_effect(const Model& model, std::int32_t effect);
 

@@ -25,6 +25,7 @@ namespace {
 
 constexpr double kMissed = 1e-3;            // the share of slow hosts that may go unnoticed
 constexpr std::size_t kMostHostsNamed = 4;  // in a line for people
+constexpr std::int64_t kHostsToRepeat = 4;  // of fewer, nobody can tell which one is slow now and then
 
 /// z such that a normal deviate is above it with the given probability, by halving an interval.
 double upper_quantile(double probability) {
@@ -182,6 +183,10 @@ void limit_rounds(SweepPlan& plan, int rounds) {
   plan.schedule.rounds = rounds == SweepPlan::kAllPairs ? 0 : rounds;
   plan.most_rounds = rounds;
   plan.most_rounds_for_groups = rounds;
+  if (rounds != SweepPlan::kAllPairs) {
+    plan.least_meetings = std::min(plan.least_meetings, rounds);
+    plan.most_meetings = rounds;
+  }
   if (rounds == SweepPlan::kAllPairs) {
     plan.most_extra_rounds = std::max(plan.most_extra_rounds, plan.schedule.endpoints);
   }
@@ -253,6 +258,9 @@ PlannedRound Planner::next(const Sweep& sweep, const Judge& judge) const {
     round.rounds_left = left_before_judging(outlook);
     return round;
   }
+  if (may_repeat(outlook) && outlook.next.meetings.empty() && outlook.survey.met < plan_.least_meetings) {
+    return again(sweep, outlook, plan_.least_meetings, "");
+  }
   if (!plan_.find)
     return over(outlook, fmt::format("all is measured that was planned{}", left_out_text(sweep, outlook.survey)));
   const Verdict verdict = judge();
@@ -291,6 +299,7 @@ PlannedRound Planner::next_to_find(const Sweep& sweep, const Verdict& verdict, c
   if (const std::string hosts = not_judged_text(sweep, outlook.survey, verdict); has_next && !hosts.empty()) {
     return of_schedule(sweep, outlook, most_rounds(), fmt::format(", since too little is known of {}", hosts));
   }
+  if (std::optional<PlannedRound> everybody = round_for_everybody(sweep, verdict, outlook)) return *everybody;
   PlannedRound asked = round_for_questions(sweep, outlook.survey, verdict, at_once, extra_left);
   if (asked.meetings.empty()) return over(outlook, why_over(sweep, outlook, verdict));
   asked.number = round.number;
@@ -314,6 +323,48 @@ PlannedRound Planner::of_schedule(const Sweep& sweep, const Outlook& outlook, st
                           all_pairs ? "all pairs" : "everybody", part, why, left_out_text(sweep, outlook.survey),
                           interference_text(outlook.interference));
   return round;
+}
+
+/// Whether hosts of pairs that have been measured may be measured again all at once, without slowing each other.
+bool Planner::may_repeat(const Outlook& outlook) const {
+  return plan_.find && outlook.survey.taking_part() >= kHostsToRepeat && outlook.schedule.parts() == 1 &&
+         !outlook.interference.oversubscribed;
+}
+
+/// A round of a schedule once more: everybody's meetings of at most so many. Each pass over all pairs has an order of
+/// its own, or what comes and goes in step with the passes would look like some partners.
+PlannedRound Planner::again(const Sweep& sweep, const Outlook& outlook, std::int64_t most,
+                            const std::string& why) const {
+  const Survey& survey = outlook.survey;
+  PlannedRound round;
+  round.number = survey.last + 1;
+  const std::int64_t pass = round.number / schedule_.rounds();
+  SchedulePlan plan = schedule_of(plan_);
+  plan.seed += static_cast<std::uint64_t>(pass);
+  for (const Meeting& meeting : Schedule(plan).round(round.number % schedule_.rounds())) {
+    const bool takes_part = survey.left_out[static_cast<std::size_t>(meeting.first)] == 0 &&
+                            survey.left_out[static_cast<std::size_t>(meeting.second)] == 0;
+    if (takes_part) round.meetings.push_back(meeting);
+  }
+  pair_idle_hosts(sweep, idle_hosts(survey, false, round.meetings),
+                  static_cast<std::size_t>(outlook.interference.at_once), round.meetings);
+  round.why = fmt::format("all pairs again, meeting {} of {} of each host{}{}", survey.met + 1,
+                          std::max(most, survey.met + 1), why, left_out_text(sweep, survey));
+  round.rounds_left = std::max<std::int64_t>(plan_.least_meetings - survey.met, 1);
+  return round;
+}
+
+/// A round for everybody where a host may be slow now and then: that tells of all of them, and what is usual, as well.
+std::optional<PlannedRound> Planner::round_for_everybody(const Sweep& sweep, const Verdict& verdict,
+                                                         const Outlook& outlook) const {
+  std::vector<const Question*> asked;
+  for (const Question& question : verdict.questions) {
+    if (question.by_everybody) asked.push_back(&question);
+  }
+  if (asked.empty() || outlook.survey.met >= plan_.most_meetings || !may_repeat(outlook)) return std::nullopt;
+  const std::string why = ": " + text_of_questions(sweep, asked);
+  if (outlook.next.meetings.empty()) return again(sweep, outlook, plan_.most_meetings, why);
+  return of_schedule(sweep, outlook, plan_.most_meetings, why);
 }
 
 PlannedRound Planner::over(const Outlook& outlook, std::string why) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,8 +17,12 @@ namespace fabricbench::cluster {
 struct SweepPlan {
   SchedulePlan schedule;  ///< kCircle; its `rounds` are for everybody, 0: all pairs, and are not read of `find`
   bool find = false;      ///< go on until everything is decided, and not longer
-  int least_rounds = 16;  ///< of --find, for everybody, before it may stop
-  int most_rounds = 24;   ///< of --find, for everybody
+  int least_rounds = 28;  ///< of --find, for everybody, before it may stop
+  int most_rounds = 28;   ///< of --find, for everybody
+  /// Of --find: how often each host is measured at least, all pairs again where they are fewer. A host that is slow in
+  /// a fifth of its meetings is seen once or more in 28 of them, but for one in 500 such hosts.
+  int least_meetings = 28;
+  int most_meetings = 72;  ///< of each host, in rounds for everybody, while one of them may be slow now and then
   int most_rounds_for_groups = 128;  ///< of --find, for everybody, where some pairs are much faster than others
   int most_extra_rounds = 24;        ///< of --find, for suspects, after those for everybody
   /// A host with which nothing works is left out after so many failures with different partners that do work; see
@@ -72,6 +77,11 @@ class Planner {
   [[nodiscard]] PlannedRound next_to_find(const Sweep& sweep, const Verdict& verdict, const Outlook& outlook) const;
   [[nodiscard]] PlannedRound of_schedule(const Sweep& sweep, const Outlook& outlook, std::int64_t most,
                                          const std::string& why) const;
+  [[nodiscard]] bool may_repeat(const Outlook& outlook) const;
+  [[nodiscard]] PlannedRound again(const Sweep& sweep, const Outlook& outlook, std::int64_t most,
+                                   const std::string& why) const;
+  [[nodiscard]] std::optional<PlannedRound> round_for_everybody(const Sweep& sweep, const Verdict& verdict,
+                                                                const Outlook& outlook) const;
   [[nodiscard]] static PlannedRound over(const Outlook& outlook, std::string why);
   [[nodiscard]] std::string why_over(const Sweep& sweep, const Outlook& outlook, const Verdict& verdict) const;
   [[nodiscard]] std::int64_t most_rounds() const;

@@ -1,10 +1,12 @@
 #include "cluster/planning/survey.h"
 
 #include <algorithm>
+#include <map>
 #include <tuple>
 #include <utility>
 
 #include "cluster/last_work.h"
+#include "cluster/robust.h"
 
 namespace fabricbench::cluster {
 namespace {
@@ -12,6 +14,7 @@ namespace {
 constexpr std::uint8_t kForth = 1;
 constexpr std::uint8_t kBack = 2;
 constexpr std::uint8_t kBoth = kForth | kBack;
+constexpr std::int64_t kTwicePairs = 8;  // of two pairs, the hosts: one pair alone is no round of most hosts
 
 std::size_t at(std::int32_t host) { return static_cast<std::size_t>(host); }
 
@@ -105,8 +108,8 @@ void note_measured(const Sweep& sweep, const Schedule& schedule, Survey& survey)
   }
 }
 
-/// In how many rounds a pair of the whole rounds that are done was measured for the first time.
-std::int64_t rounds_for_everybody(const Sweep& sweep, const Schedule& schedule, std::int64_t whole_done) {
+/// The rounds in which a pair of the whole rounds that are done was measured for the first time, ascending.
+std::vector<std::int32_t> rounds_for_everybody(const Sweep& sweep, const Schedule& schedule, std::int64_t whole_done) {
   std::vector<std::int32_t> rounds;
   std::vector<std::uint8_t> seen(static_cast<std::size_t>(whole_done) * static_cast<std::size_t>(schedule.meetings()));
   for (const Reading& reading : sweep.readings) {
@@ -117,7 +120,53 @@ std::int64_t rounds_for_everybody(const Sweep& sweep, const Schedule& schedule, 
     if (rounds.empty() || rounds.back() != reading.round) rounds.push_back(reading.round);
   }
   std::sort(rounds.begin(), rounds.end());
-  return std::unique(rounds.begin(), rounds.end()) - rounds.begin();
+  rounds.erase(std::unique(rounds.begin(), rounds.end()), rounds.end());
+  return rounds;
+}
+
+/// The hosts' meetings: how many hosts each round measured, and in how many rounds each host was.
+struct Attendance {
+  std::map<std::int32_t, std::int64_t> hosts;  // by round
+  std::vector<std::int64_t> rounds;            // by host
+};
+
+Attendance attendance_of(const Sweep& sweep) {
+  Attendance attendance;
+  attendance.rounds.assign(sweep.hosts.size(), 0);
+  std::vector<std::int32_t> last(sweep.hosts.size(), -1);
+  auto round = attendance.hosts.end();  // readings of one round come one after the other
+  for (const Reading& reading : sweep.readings) {
+    if (round == attendance.hosts.end() || round->first != reading.round) {
+      round = attendance.hosts.try_emplace(reading.round, 0).first;
+    }
+    for (const std::int32_t host : {reading.from, reading.to}) {
+      if (std::exchange(last[at(host)], reading.round) == reading.round) continue;
+      ++attendance.rounds[at(host)];
+      ++round->second;
+    }
+  }
+  return attendance;
+}
+
+/// In how many rounds the hosts that take part were measured, the median.
+std::int64_t usual_meetings(const Attendance& attendance, const Survey& survey) {
+  std::vector<std::int64_t> rounds;
+  for (std::size_t host = 0; host < attendance.rounds.size(); ++host) {
+    if (survey.left_out[host] == 0) rounds.push_back(attendance.rounds[host]);
+  }
+  return rounds.empty() ? 0 : upper_median(rounds);
+}
+
+/// See Survey::extra.
+std::int64_t extra_rounds(const Attendance& attendance, const std::vector<std::int32_t>& for_everybody,
+                          const SweepPlan& plan, const Survey& survey) {
+  const auto again = std::count_if(attendance.hosts.begin(), attendance.hosts.end(), [&](const auto& round) {
+    const bool is_new = std::binary_search(for_everybody.begin(), for_everybody.end(), round.first);
+    return !is_new && 2 * round.second >= std::max<std::int64_t>(survey.taking_part(), kTwicePairs);
+  });
+  const auto everybody = static_cast<std::int64_t>(for_everybody.size());
+  const std::int64_t allowed = std::max<std::int64_t>(plan.most_meetings - everybody, 0);
+  return survey.last + 1 - everybody - std::min<std::int64_t>(again, allowed);
 }
 
 bool is_done(const Survey& survey, const Schedule& schedule, std::int64_t whole_round) {
@@ -149,7 +198,10 @@ Survey survey_of(const Sweep& sweep, const SweepPlan& plan, const Schedule& sche
   survey.measured.assign(static_cast<std::size_t>(looked_at) * static_cast<std::size_t>(schedule.meetings()), 0);
   note_measured(sweep, schedule, survey);
   while (survey.whole_done < looked_at && is_done(survey, schedule, survey.whole_done)) ++survey.whole_done;
-  if (plan.find) survey.extra = survey.last + 1 - rounds_for_everybody(sweep, schedule, survey.whole_done);
+  if (!plan.find) return survey;
+  const Attendance attendance = attendance_of(sweep);
+  survey.met = usual_meetings(attendance, survey);
+  survey.extra = extra_rounds(attendance, rounds_for_everybody(sweep, schedule, survey.whole_done), plan, survey);
   return survey;
 }
 

@@ -21,7 +21,10 @@ struct Survey {
   /// of them has ever worked. A partner that works shows that it is not to blame for the failure.
   std::vector<std::uint8_t> left_out;
   std::int64_t whole_done = 0;  ///< whole rounds of the schedule, from the first on, with nothing left to measure
-  std::int64_t extra = 0;       ///< of `find`: rounds so far that had nothing of those for the first time
+  /// Of `find`: rounds so far that had nothing of those for the first time, but for those that measured most hosts
+  /// again, as far as SweepPlan::most_meetings allows them.
+  std::int64_t extra = 0;
+  std::int64_t met = 0;  ///< in how many rounds the hosts that take part were measured, the median
 
   /// Whether something came between the beginning of the last round and its end.
   [[nodiscard]] bool is_broken_off() const { return finished < at_once; }

@@ -1,7 +1,5 @@
 #include "cluster/report/device_words.h"
 
-#include <algorithm>
-#include <cctype>
 #include <cstddef>
 #include <optional>
 
@@ -9,7 +7,8 @@
 #include <fmt/ranges.h>
 
 #include "cluster/report/finding_words.h"
-#include "cluster/report/verdict_lists.h"
+#include "cluster/report/names.h"
+#include "common/core/plain_text.h"
 
 namespace fabricbench::cluster {
 namespace {
@@ -35,8 +34,9 @@ std::optional<DeviceKind> kind_of(const Sweep& sweep, const Finding& finding) {
 
 /// `NIC mlx5_2, 0x0c42a103`.
 std::string text_of(const Device& device) {
-  if (device.name.empty() || device.name == device.id) return fmt::format("{} {}", word(device.kind), device.id);
-  return fmt::format("{} {}, {}", word(device.kind), device.name, device.id);
+  const std::string id = printable(device.id);
+  if (device.name.empty() || device.name == device.id) return fmt::format("{} {}", word(device.kind), id);
+  return fmt::format("{} {}, {}", word(device.kind), printable(device.name), id);
 }
 
 std::string text_of_all(const Sweep& sweep, const Finding& finding, std::string_view between) {
@@ -93,7 +93,7 @@ std::string_view device_tag(const Sweep& sweep, const Finding& finding) {
 std::string device_line(const Sweep& sweep, const Finding& finding) {
   const std::optional<DeviceKind> kind = kind_of(sweep, finding);
   std::vector<std::string> ids;
-  for (const std::int32_t place : finding.devices) ids.push_back(device_at(sweep, place).id);
+  for (const std::int32_t place : finding.devices) ids.push_back(listed_name(device_at(sweep, place).id));
   return fmt::format("Slow {}: {}\n", kind ? word(*kind) : "device", fmt::join(ids, " "));
 }
 
@@ -109,13 +109,6 @@ std::string of_devices(const Sweep& sweep, const Finding& finding) {
 
 std::string devices_beside(const Sweep& sweep, const Finding& finding) {
   return finding.devices.empty() ? "" : fmt::format(" ({})", text_of_all(sweep, finding, ", "));
-}
-
-bool is_plain_word(std::string_view text) {
-  constexpr std::string_view kPlainMarks = "-_.:/";
-  return !text.empty() && text.front() != '-' && std::all_of(text.begin(), text.end(), [&](unsigned char character) {
-    return std::isalnum(character) != 0 || kPlainMarks.find(static_cast<char>(character)) != std::string_view::npos;
-  });
 }
 
 }  // namespace fabricbench::cluster

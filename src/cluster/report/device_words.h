@@ -29,7 +29,4 @@ namespace fabricbench::cluster {
 /// known.
 [[nodiscard]] std::string devices_beside(const Sweep& sweep, const Finding& finding);
 
-/// Whether a shell takes it as one word that means nothing else.
-[[nodiscard]] bool is_plain_word(std::string_view text);
-
 }  // namespace fabricbench::cluster

@@ -9,7 +9,9 @@
 #include "cluster/hosts/host_fold.h"
 #include "cluster/report/device_words.h"
 #include "cluster/report/finding_words.h"
+#include "cluster/report/names.h"
 #include "cluster/report/verdict_lists.h"
+#include "common/core/plain_text.h"
 
 namespace fabricbench::cluster {
 namespace {
@@ -33,31 +35,44 @@ Transport transport_of(const Sweep& sweep) {
   return test.substr(0, 4) == "tcp_" ? Transport::kTcp : Transport::kUnknown;
 }
 
-/// ` --test NAME`, where scripts/check_node_pair.sh would take another one by itself.
+/// ` --test NAME`, where scripts/check_node_pair.sh knows it.
 std::string test_option(const Sweep& sweep) {
-  constexpr std::array<std::string_view, 8> kTests = {"send_recv_bibw", "send_recv_bw",  "tcp_bibw",
-                                                      "tcp_bw",         "rdma_write_bw", "rdma_read_bw",
-                                                      "rdma_send_bw",   "sendrecv_perf"};
+  constexpr std::array<std::string_view, 9> kTests = {"pairwise_bw",  "send_recv_bibw", "send_recv_bw",
+                                                      "tcp_bibw",     "tcp_bw",         "rdma_write_bw",
+                                                      "rdma_read_bw", "rdma_send_bw",   "sendrecv_perf"};
   const std::string_view test = test_of(sweep);
   const bool known = std::find(kTests.begin(), kTests.end(), test) != kTests.end();
   return known ? fmt::format(" --test {}", test) : "";
 }
 
-/// A rail that is named by a number is a GPU's or a rank's place; other names are of devices or interfaces.
+/// Whether a device may be called so: lists of devices have commas, and what begins with `-` is an option.
+bool is_device_name(const std::string& name) {
+  return !name.empty() && name.find_first_of(", ") == std::string::npos && name.front() != '-' &&
+         printable(name) == name;
+}
+
+/// A rail that is named by a number is a GPU's or a rank's place; other names are of devices or interfaces. Empty too
+/// where no device is called so.
 std::string device_of(const Sweep& sweep, const Finding& finding) {
-  if (finding.rail < 0) return "";
+  if (finding.rail < 0 || finding.other_rail >= 0) return "";
   const std::string& rail = sweep.rails[static_cast<std::size_t>(finding.rail)];
   const bool number =
       std::all_of(rail.begin(), rail.end(), [](char character) { return character >= '0' && character <= '9'; });
-  return number ? "" : rail;
+  return number || !is_device_name(rail) ? "" : rail;
 }
 
 std::string host_of(const Sweep& sweep, std::int32_t host) { return sweep.hosts[static_cast<std::size_t>(host)]; }
 
-/// In quotes where a shell would read the brackets.
-std::string quoted(const std::string& list) {
-  return list.find('[') == std::string::npos ? list : fmt::format("'{}'", list);
+/// Without the user that it is reached as.
+std::string without_user(const std::string& host) { return host.substr(host.find('@') + 1); }
+
+/// ` OPTION DEVICE`, or nothing without a device.
+std::string device_option(std::string_view option, const std::string& device) {
+  return device.empty() ? "" : fmt::format(" {}{}", option, shell_word(device));
 }
+
+/// What ssh runs is read by a second shell.
+std::string remote_word(const std::string& word) { return shell_word(shell_word(word)); }
 
 /// The first few hosts that are fine and not already among `hosts`.
 std::vector<std::string> with_partners(std::vector<std::string> hosts, std::span<const std::string> fine) {
@@ -69,37 +84,53 @@ std::vector<std::string> with_partners(std::vector<std::string> hosts, std::span
   return hosts;
 }
 
-NextCommand sweep_again(const Sweep& sweep, const Finding& finding, std::span<const std::string> fine) {
+/// As many as commands take.
+std::vector<std::string> first_that_can_be_named(std::span<const std::string> hosts) {
+  std::vector<std::string> named;
+  for (const std::string& host : hosts) {
+    if (named.size() == kMostPartners) break;
+    if (is_host_name(host)) named.push_back(host);
+  }
+  return named;
+}
+
+/// Again, with others. Nothing where nobody is left to measure with.
+std::vector<NextCommand> sweep_again(const Sweep& sweep, const Finding& finding, std::span<const std::string> fine) {
   std::vector<std::string> hosts;
   for (const std::int32_t host : finding.hosts) hosts.push_back(host_of(sweep, host));
   hosts = with_partners(std::move(hosts), fine);
-  const std::string device = device_of(sweep, finding);
-  const std::string rails = device.empty() ? "" : fmt::format(" --rails {}", device);
-  return {fmt::format("scripts/sweep_pairs.sh -H {} --all-pairs --max-concurrent 1{}{}", quoted(fold_hosts(hosts)),
-                      test_option(sweep), rails),
-          "again, one pair at a time, with others that are fine"};
+  if (hosts.size() < 2) return {};
+  return {{fmt::format("scripts/sweep_pairs.sh -H {} --all-pairs --max-concurrent 1{}{}", shell_word(fold_hosts(hosts)),
+                       test_option(sweep), device_option("--rails ", device_of(sweep, finding))),
+           fine.empty() ? "again, one pair at a time" : "again, one pair at a time, with others that are fine"}};
+}
+
+NextCommand check_pair(const Sweep& sweep, const std::string& host, const std::string& other, const std::string& device,
+                       std::string purpose) {
+  return {fmt::format("scripts/check_node_pair.sh {} {}{}{}", shell_word(host), shell_word(other), test_option(sweep),
+                      device_option("--rail ", device)),
+          std::move(purpose)};
 }
 
 NextCommand pair_again(const Sweep& sweep, const Finding& finding) {
-  const std::string device = device_of(sweep, finding);
-  const std::string rail = device.empty() ? "" : fmt::format(" --rail {}", device);
-  return {fmt::format("scripts/check_node_pair.sh {} {}{}{}", host_of(sweep, finding.hosts.at(0)),
-                      host_of(sweep, finding.hosts.at(1)), test_option(sweep), rail),
-          "this pair again"};
+  return check_pair(sweep, host_of(sweep, finding.hosts.at(0)), host_of(sweep, finding.hosts.at(1)),
+                    device_of(sweep, finding), "this pair again");
 }
 
 /// What a host says of its ports.
 void add_host_checks(std::vector<NextCommand>& commands, const Sweep& sweep, const std::string& host,
                      const std::string& device) {
   const Transport transport = transport_of(sweep);
+  const std::string remote = device.empty() ? "" : " " + remote_word(device);
   if (transport != Transport::kTcp) {
-    commands.push_back({fmt::format("ssh {} ibstat{}", host, device.empty() ? "" : " " + device),
-                        "state and rate of its InfiniBand or RoCE ports"});
-    commands.push_back({fmt::format("ibqueryerrors --report-port --ca | grep -A 8 '\"{}'", host),
+    commands.push_back(
+        {fmt::format("ssh {} ibstat{}", shell_word(host), remote), "state and rate of its InfiniBand or RoCE ports"});
+    commands.push_back({fmt::format("ibqueryerrors --report-port --ca | grep -F -A 8 {}",
+                                    shell_word(fmt::format("\"{}", without_user(host)))),
                         "error counters of its InfiniBand ports"});
   }
   if (transport != Transport::kRdma) {
-    commands.push_back({fmt::format("ssh {} ip -s -s link{}", host, device.empty() ? "" : " show " + device),
+    commands.push_back({fmt::format("ssh {} ip -s -s link{}", shell_word(host), device.empty() ? "" : " show" + remote),
                         "state and error counters of its network interfaces"});
   }
 }
@@ -111,21 +142,32 @@ void add_switch_checks(std::vector<NextCommand>& commands, const Sweep& sweep) {
   commands.push_back({"ibqueryerrors --switch", "InfiniBand: error counters of the switches' ports"});
 }
 
+std::vector<NextCommand> commands_on_path(const Sweep& sweep, const Finding& finding) {
+  std::vector<NextCommand> commands{pair_again(sweep, finding)};
+  add_switch_checks(commands, sweep);
+  return commands;
+}
+
+/// The device as it is known on its host; empty where no command takes that.
+std::string device_there(const Device& device) {
+  const bool by_id = device.kind == DeviceKind::kGpu && device.id.find('/') == std::string::npos;
+  const std::string& name = by_id ? device.id : device.name;
+  return is_device_name(name) ? name : "";
+}
+
 /// Of devices on a host that had them.
 void add_device_checks(std::vector<NextCommand>& commands, const Sweep& sweep, const Finding& finding) {
   const std::string host = host_of(sweep, finding.hosts.at(0));
   for (const std::int32_t place : finding.devices) {
     const Device& device = sweep.devices[static_cast<std::size_t>(place)];
+    const std::string name = device_there(device);
     switch (device.kind) {
       case DeviceKind::kGpu:
-        if (is_plain_word(device.id)) {
-          commands.push_back({fmt::format("ssh {} nvidia-smi -q -i {}", host, device.id),
-                              "PCIe link, errors and clocks of this GPU, where the host still has it"});
-        }
+        if (name.empty()) break;
+        commands.push_back({fmt::format("ssh {} nvidia-smi -q -i {}", shell_word(host), remote_word(name)),
+                            "PCIe link, errors and clocks of this GPU, where the host still has it"});
         break;
-      case DeviceKind::kNic:
-        add_host_checks(commands, sweep, host, is_plain_word(device.name) ? device.name : "");
-        break;
+      case DeviceKind::kNic: add_host_checks(commands, sweep, host, name); break;
       case DeviceKind::kSwitchPort: add_switch_checks(commands, sweep); break;
     }
   }
@@ -140,49 +182,52 @@ std::string open_question(const Sweep& sweep, const Verdict& verdict, const Find
       return std::find(finding.hosts.begin(), finding.hosts.end(), host) != finding.hosts.end();
     };
     if (!names(question.host) || (question.other >= 0 && !names(question.other))) continue;
-    const std::string partner = question.other < 0 ? "others that are fine" : host_of(sweep, question.other);
+    const std::string partner = question.other < 0 ? "others that are fine" : host_name(sweep, question.other);
     return fmt::format("{} of {} with {} ({})", counted(question.readings, "more reading"),
-                       host_of(sweep, question.host), partner, question.why);
+                       host_name(sweep, question.host), partner, printable(question.why));
   }
   if (finding.blame != Blame::kUndecided) return "";
   return finding.hosts.size() == 1 ? "readings of it with hosts that are fine"
                                    : "readings of each of them with hosts that are fine, and with each other again";
 }
 
-std::vector<NextCommand> next_commands(const Sweep& sweep, const Finding& finding, std::span<const std::string> fine) {
+std::vector<NextCommand> next_commands(const Sweep& sweep, const Finding& finding,
+                                       std::span<const std::string> candidates) {
+  const auto can_be_named = [&](std::int32_t host) { return is_host_name(host_of(sweep, host)); };
+  if (!std::all_of(finding.hosts.begin(), finding.hosts.end(), can_be_named)) return {};
+  const std::vector<std::string> fine = first_that_can_be_named(candidates);
   std::vector<NextCommand> commands;
   switch (finding.blame) {
     case Blame::kHost:
     case Blame::kNic:
     case Blame::kTransient:
-      commands.push_back(sweep_again(sweep, finding, fine));
+      if (finding.hosts.size() == 2) return commands_on_path(sweep, finding);
+      commands = sweep_again(sweep, finding, fine);
       add_host_checks(commands, sweep, host_of(sweep, finding.hosts.at(0)), device_of(sweep, finding));
       break;
-    case Blame::kUndecided: commands.push_back(sweep_again(sweep, finding, fine)); break;
-    case Blame::kPair:
-      commands.push_back(pair_again(sweep, finding));
-      add_switch_checks(commands, sweep);
-      break;
+    case Blame::kUndecided: commands = sweep_again(sweep, finding, fine); break;
+    case Blame::kPair: return commands_on_path(sweep, finding);
     case Blame::kLeaf:
     case Blame::kLeafPair:
     case Blame::kRail:
     case Blame::kAll: add_switch_checks(commands, sweep); break;
     case Blame::kDevice: add_device_checks(commands, sweep, finding); break;
-    case Blame::kDead:
-      commands.push_back(
-          {fmt::format("ssh {} uptime", host_of(sweep, finding.hosts.at(0))), "whether it answers at all"});
+    case Blame::kDead: {
+      const std::string host = host_of(sweep, finding.hosts.at(0));
+      commands.push_back({fmt::format("ssh {} uptime", shell_word(host)), "whether it answers at all"});
       if (!fine.empty()) {
-        commands.push_back({fmt::format("scripts/check_node_pair.sh {} {}{}", host_of(sweep, finding.hosts.at(0)),
-                                        fine.front(), test_option(sweep)),
-                            "again, with a host that is fine"});
+        commands.push_back(check_pair(sweep, host, fine.front(), "", "again, with a host that is fine"));
       }
       break;
-    case Blame::kDeadPair:
+    }
+    case Blame::kDeadPair: {
+      const std::string other = without_user(host_of(sweep, finding.hosts.at(1)));
       commands.push_back(pair_again(sweep, finding));
       commands.push_back(
-          {fmt::format("ssh {} ping -c 3 {}", host_of(sweep, finding.hosts.at(0)), host_of(sweep, finding.hosts.at(1))),
+          {fmt::format("ssh {} ping -c 3 {}", shell_word(host_of(sweep, finding.hosts.at(0))), remote_word(other)),
            "whether one reaches the other at all"});
       break;
+    }
   }
   return commands;
 }

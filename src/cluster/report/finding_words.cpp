@@ -7,96 +7,142 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "cluster/hosts/host_fold.h"
 #include "cluster/report/device_words.h"
+#include "cluster/report/names.h"
 #include "cluster/report/verdict_lists.h"
+#include "common/core/plain_text.h"
 #include "common/core/units.h"
 
 namespace fabricbench::cluster {
 namespace {
 
-const std::string& host_of(const Sweep& sweep, const Finding& finding, std::size_t which) {
-  return sweep.hosts[static_cast<std::size_t>(finding.hosts.at(which))];
+std::string host_of(const Sweep& sweep, const Finding& finding, std::size_t which) {
+  return host_name(sweep, finding.hosts.at(which));
 }
 
 /// `leaf rack7`, or `group 2` where it was found.
 std::string group_name(const Verdict& verdict, std::int32_t group) {
   const Grouping& finest = verdict.groupings.at(0);
-  const std::string& name = finest.groups.at(static_cast<std::size_t>(group)).name;
+  const std::string name = printable(finest.groups.at(static_cast<std::size_t>(group)).name);
   return finest.is_given ? fmt::format("leaf {}", name) : name;
 }
 
 /// What groups are called: `leaves`.
 std::string_view groups_word(const Verdict& verdict) { return verdict.groupings.at(0).is_given ? "leaves" : "groups"; }
 
-std::string rail_name(const Sweep& sweep, std::int32_t rail) {
-  const std::string name = rail < 0 ? "" : sweep.rails[static_cast<std::size_t>(rail)];
-  return name.empty() ? "its only rail" : fmt::format("rail {}", name);
-}
-
-/// ` over rail 2`, where a pair's finding is of one of several.
+/// ` over rail 2`, where a pair's finding is of one of several, or ` over rail 1 of a and rail 2 of b`.
 std::string over_rail(const Sweep& sweep, const Finding& finding) {
-  return finding.rail < 0 ? "" : fmt::format(" over {}", rail_name(sweep, finding.rail));
+  if (finding.rail < 0) return "";
+  if (finding.other_rail < 0) return fmt::format(" over {}", rail_name(sweep, finding.rail));
+  return fmt::format(" over {} of {} and {} of {}", rail_name(sweep, finding.rail), host_of(sweep, finding, 0),
+                     rail_name(sweep, finding.other_rail), host_of(sweep, finding, 1));
 }
 
-/// Whom something is slow with: `everybody`, `11 of 15 partners`, or `all 7 partners that are near enough to show it`.
-std::string whom(const Finding& finding) {
-  if (finding.slow_partners < finding.partners) {
-    return fmt::format("{} of {}", finding.slow_partners, counted(finding.partners, "partner"));
+/// `, in rdma_write_bw 1 MiB`, where it does not show in all kinds of readings.
+std::string in_kinds(const Sweep& sweep, const Finding& finding) {
+  std::vector<std::string> names;
+  for (const std::int16_t kind : finding.kinds) names.push_back(test_name(sweep, kind));
+  return names.empty() ? "" : fmt::format(", in {}", fmt::join(names, " and "));
+}
+
+/// Whom something is slow with: `everybody`, `11 of 15 partners`, or `all 7 partners with which it would show, of 15`.
+std::string whom(const PartnerCount& partners) {
+  if (partners.slow < partners.shown) {
+    return fmt::format("{} of {}", partners.slow, counted(partners.shown, "partner"));
   }
-  if (finding.partners >= finding.partners_met) return "everybody";
-  return fmt::format("all {} with which it would show, of {}", counted(finding.partners, "partner"),
-                     finding.partners_met);
+  if (partners.shown >= partners.met) return "everybody";
+  const std::string all = partners.shown == 1 ? "the 1 partner" : fmt::format("all {} partners", partners.shown);
+  return fmt::format("{} with which it would show, of {}", all, partners.met);
 }
 
-std::string of_host(const std::string& host, const Finding& finding) {
-  const bool known = finding.other_way_measured;
+/// What a host or a rail of it does, in the directions that are slow.
+std::string of_unit(const Sweep& sweep, const std::string& unit, const Finding& finding) {
+  const std::string kinds = in_kinds(sweep, finding);
+  if (finding.both_ways) {
+    return fmt::format("{} is slow with {}, both directions taken together{}", unit, whom(finding.sends), kinds);
+  }
   switch (finding.direction) {
     case Direction::kSends:
-      return fmt::format("{} sends slowly to {}{}", host, whom(finding),
-                         known ? ", and receives as fast as others" : "");
+      return fmt::format("{} sends slowly to {}{}{}", unit, whom(finding.sends), kinds,
+                         finding.other_way_fine ? ", and receives as fast as others" : "");
     case Direction::kReceives:
-      return fmt::format("{} receives slowly from {}{}", host, whom(finding),
-                         known ? ", and sends as fast as others" : "");
+      return fmt::format("{} receives slowly from {}{}{}", unit, whom(finding.receives), kinds,
+                         finding.other_way_fine ? ", and sends as fast as others" : "");
     case Direction::kBoth: break;
   }
-  return fmt::format("{} is slow with {}, sending and receiving", host, whom(finding));
+  if (finding.sends == finding.receives && finding.sends.slow == finding.sends.shown) {
+    return fmt::format("{} is slow with {}, sending and receiving{}", unit, whom(finding.sends), kinds);
+  }
+  return fmt::format("{} sends slowly to {}, and receives slowly from {}{}", unit, whom(finding.sends),
+                     whom(finding.receives), kinds);
+}
+
+/// `; other rails of the host are fine`, `; 1 of 3 other rails of the host is fine`, or nothing where none is.
+std::string other_rails(const Finding& finding, std::string_view are, std::string_view is) {
+  if (finding.fine_rails == 0) return "";
+  if (finding.fine_rails == finding.other_rails) return fmt::format("other rails of the host {}", are);
+  return fmt::format("{} of {} other rails of the host {}", finding.fine_rails, finding.other_rails,
+                     finding.fine_rails == 1 ? is : are);
 }
 
 std::string of_nic(const Sweep& sweep, const Finding& finding) {
   const std::string which = fmt::format("{} of {}{}", rail_name(sweep, finding.rail), host_of(sweep, finding, 0),
                                         devices_beside(sweep, finding));
-  if (finding.readings > 0 && finding.failed == finding.readings) {
-    return fmt::format("nothing can be measured over {}, though other rails of the host work", which);
+  if (has_no_figure(finding)) {
+    const std::string others = other_rails(finding, "work", "works");
+    return fmt::format("nothing can be measured over {}{}{}", which, finding.has_worked ? " any more" : "",
+                       others.empty() ? "" : ", though " + others);
   }
-  const bool both = finding.direction == Direction::kBoth;
-  return fmt::format("{}{}", of_host(which, finding), both ? "; other rails of the host are fine" : "");
+  const std::string others = other_rails(finding, "are fine", "is fine");
+  return fmt::format("{}{}", of_unit(sweep, which, finding), others.empty() ? "" : "; " + others);
+}
+
+/// `; both hosts are fine with others`, or the one that is; empty where neither is.
+std::string fine_hosts(const Sweep& sweep, const Finding& finding) {
+  const auto [first, second] = finding.fine_hosts;
+  if (first && second) return "; both hosts are fine with others";
+  if (!first && !second) return "";
+  return fmt::format("; {} is fine with others", host_of(sweep, finding, first ? 0 : 1));
+}
+
+/// `between a and b over rail 1, both ways`, or `from a to b`.
+std::string way_of(const Sweep& sweep, const Finding& finding) {
+  const bool backwards = finding.direction == Direction::kReceives;
+  const std::string from = host_of(sweep, finding, backwards ? 1 : 0);
+  const std::string to = host_of(sweep, finding, backwards ? 0 : 1);
+  return fmt::format("{} {} {} {}{}", finding.direction == Direction::kBoth ? "between" : "from", from,
+                     finding.direction == Direction::kBoth ? "and" : "to", to, over_rail(sweep, finding));
 }
 
 std::string of_pair(const Sweep& sweep, const Finding& finding) {
-  const bool backwards = finding.direction == Direction::kReceives;
-  const std::string& from = host_of(sweep, finding, backwards ? 1 : 0);
-  const std::string& to = host_of(sweep, finding, backwards ? 0 : 1);
-  const std::string rail = over_rail(sweep, finding);
+  std::string text = fmt::format("the path {} is slow", way_of(sweep, finding));
   if (finding.direction == Direction::kBoth) {
-    return fmt::format("the path between {} and {}{} is slow, both ways; both hosts are fine with others", from, to,
-                       rail);
+    text += finding.both_ways ? ", both directions taken together" : ", both ways";
   }
-  return fmt::format("the path from {} to {}{} is slow; the way back is fine, and so are both hosts with others", from,
-                     to, rail);
+  text += in_kinds(sweep, finding);
+  if (finding.direction != Direction::kBoth && finding.other_way_fine) text += "; the way back is fine";
+  return text + fine_hosts(sweep, finding);
+}
+
+/// `its hosts (node[01-08])`, or `at least 7 of its 8 hosts (node[01-08])`.
+std::string slow_hosts_of_leaf(const Sweep& sweep, const Verdict& verdict, const Finding& finding) {
+  const std::vector<std::int32_t>& hosts =
+      verdict.groupings.at(0).groups.at(static_cast<std::size_t>(finding.leaf)).hosts;
+  std::int64_t slow = static_cast<std::int64_t>(hosts.size());
+  if (finding.direction != Direction::kReceives) slow = std::min(slow, finding.sends.slow);
+  if (finding.direction != Direction::kSends) slow = std::min(slow, finding.receives.slow);
+  const std::string names = hosts_text(sweep, hosts);
+  if (static_cast<std::size_t>(slow) == hosts.size()) return fmt::format("its hosts ({})", names);
+  return fmt::format("at least {} of its {} hosts ({})", slow, hosts.size(), names);
 }
 
 std::string of_leaf(const Sweep& sweep, const Verdict& verdict, const Finding& finding) {
-  const Grouping& finest = verdict.groupings.at(0);
-  const std::string hosts = hosts_text(sweep, finest.groups.at(static_cast<std::size_t>(finding.leaf)).hosts);
   const char* way = finding.direction == Direction::kSends      ? "out of"
                     : finding.direction == Direction::kReceives ? "into"
                                                                 : "out of and into";
-  std::string text = fmt::format(
-      "the uplinks of {} are slow, {} it: its hosts ({}) are slow with those of other {}, and fine with each other",
-      group_name(verdict, finding.leaf), way, hosts, groups_word(verdict));
-  if (!finest.is_given && finest.groups.size() == 2) text += "; or they stand apart, as in another hall";
-  return text;
+  return fmt::format("the uplinks of {} are slow, {} it: {} are slow with those of other {}{}",
+                     group_name(verdict, finding.leaf), way, slow_hosts_of_leaf(sweep, verdict, finding),
+                     groups_word(verdict), finding.fine_elsewhere ? ", and fine with each other" : "");
 }
 
 std::string of_leaf_pair(const Verdict& verdict, const Finding& finding) {
@@ -105,7 +151,8 @@ std::string of_leaf_pair(const Verdict& verdict, const Finding& finding) {
   const std::string what = finding.direction == Direction::kSends      ? fmt::format("from {} to {}", leaf, other)
                            : finding.direction == Direction::kReceives ? fmt::format("from {} to {}", other, leaf)
                                                                        : fmt::format("between {} and {}", leaf, other);
-  return fmt::format("the path {} is slow; both are fine with other {}", what, groups_word(verdict));
+  return fmt::format("the path {} is slow{}", what,
+                     finding.fine_elsewhere ? fmt::format("; both are fine with other {}", groups_word(verdict)) : "");
 }
 
 /// `2, 5-7 and 11`; of many, the first few.
@@ -125,14 +172,30 @@ std::string rounds_text(const std::vector<std::int32_t>& rounds) {
 
 std::string of_transient(const Sweep& sweep, const Finding& finding) {
   if (finding.hosts.size() > 1) {
-    return fmt::format("the path between {} and {}{} is slow now and then; both hosts are fine with others",
-                       host_of(sweep, finding, 0), host_of(sweep, finding, 1), over_rail(sweep, finding));
+    return fmt::format("the path {} is slow now and then, in {} of {} readings{}{}", way_of(sweep, finding),
+                       finding.slow, finding.readings, in_kinds(sweep, finding), fine_hosts(sweep, finding));
   }
+  const bool always = finding.slow == finding.readings;
   return fmt::format(
-      "{} is slow now and then, whoever its partner is: in {} of {} meetings ({:.0f} %), in {} {}",
-      host_of(sweep, finding, 0), finding.slow, finding.readings,
+      "{} is slow {}: in {} of {} meetings ({:.0f} %), in {} {}", host_of(sweep, finding, 0),
+      always ? "or fails again and again" : "now and then, whoever its partner is", finding.slow, finding.readings,
       100.0 * static_cast<double>(finding.slow) / static_cast<double>(std::max<std::int64_t>(finding.readings, 1)),
       finding.slow_rounds.size() == 1 ? "round" : "rounds", rounds_text(finding.slow_rounds));
+}
+
+std::string of_dead(const Sweep& sweep, const Finding& finding) {
+  const std::string partners =
+      finding.working_partners == finding.partners
+          ? "its partners work"
+          : fmt::format("{} of its {} {}", finding.working_partners, counted(finding.partners, "partner"),
+                        finding.working_partners == 1 ? "works" : "work");
+  return fmt::format("nothing can be measured with {}{}, though {} with others", host_of(sweep, finding, 0),
+                     finding.has_worked ? " any more" : "", partners);
+}
+
+std::string of_dead_pair(const Sweep& sweep, const Finding& finding) {
+  return fmt::format("nothing can be measured {}, though {}both work with others", way_of(sweep, finding),
+                     finding.direction != Direction::kBoth && finding.other_way_fine ? "the way back works, and " : "");
 }
 
 /// `a and b`, `a, b and c`.
@@ -146,15 +209,17 @@ std::string all_hosts(const Sweep& sweep, const Finding& finding) {
 }
 
 std::string of_undecided(const Sweep& sweep, const Finding& finding) {
-  const bool all_failed = finding.readings > 0 && finding.failed == finding.readings;
-  const char* what = all_failed ? "nothing could be measured" : "it is slow";
+  const char* what = has_no_figure(finding) ? "nothing could be measured" : "it is slow";
   if (finding.hosts.size() == 1) {
-    return fmt::format("{} with {}, and the readings cannot tell whether it or those that it met are to blame", what,
-                       host_of(sweep, finding, 0));
+    return fmt::format("{} with {}{}, and the readings cannot tell whether it or those that it met are to blame", what,
+                       host_of(sweep, finding, 0), over_rail(sweep, finding));
   }
-  return fmt::format("{} between {}{}, and the readings cannot tell which of {} or the path is to blame", what,
-                     all_hosts(sweep, finding), over_rail(sweep, finding),
-                     finding.hosts.size() == 2 ? "the two" : "them");
+  if (finding.hosts.size() == 2) {
+    return fmt::format("{} {}{}, and the readings cannot tell which of the two or the path is to blame", what,
+                       way_of(sweep, finding), in_kinds(sweep, finding));
+  }
+  return fmt::format("{} between {}{}, and the readings cannot tell which of them or the path is to blame", what,
+                     all_hosts(sweep, finding), over_rail(sweep, finding));
 }
 
 /// `1,000,000`.
@@ -205,7 +270,14 @@ std::string_view name(Judged judged) {
 std::string hosts_text(const Sweep& sweep, std::span<const std::int32_t> hosts) {
   std::vector<std::string> names;
   for (const std::int32_t host : hosts) names.push_back(sweep.hosts[static_cast<std::size_t>(host)]);
-  return fold_hosts(names);
+  return listed_names(names);
+}
+
+bool has_no_figure(const Finding& finding) { return finding.failed > 0 && finding.rate <= 0; }
+
+std::string way_text(const Sweep& sweep, const Finding& finding) {
+  if (finding.hosts.size() == 2) return way_of(sweep, finding) + in_kinds(sweep, finding);
+  return (finding.hosts.size() == 1 ? "with " : "between ") + all_hosts(sweep, finding) + over_rail(sweep, finding);
 }
 
 std::string gb_per_s(double rate) {
@@ -215,28 +287,26 @@ std::string gb_per_s(double rate) {
 
 std::string sentence(const Sweep& sweep, const Verdict& verdict, const Finding& finding) {
   switch (finding.blame) {
-    case Blame::kHost: return of_host(host_of(sweep, finding, 0) + devices_beside(sweep, finding), finding);
+    case Blame::kHost: return of_unit(sweep, host_of(sweep, finding, 0) + devices_beside(sweep, finding), finding);
     case Blame::kNic: return of_nic(sweep, finding);
     case Blame::kPair: return of_pair(sweep, finding);
     case Blame::kLeaf: return of_leaf(sweep, verdict, finding);
     case Blame::kLeafPair: return of_leaf_pair(verdict, finding);
-    case Blame::kRail: return fmt::format("{} is slow on most hosts", rail_name(sweep, finding.rail));
+    case Blame::kRail:
+      return fmt::format("{} is slower than other rails on {} of {}", rail_name(sweep, finding.rail),
+                         finding.sends.slow, counted(finding.sends.shown, "host"));
     case Blame::kDevice: return of_devices(sweep, finding);
-    case Blame::kAll: return "no pair of hosts reaches what was expected (--expect), however near they are";
+    case Blame::kAll: return "what is usual where pairs are fastest is below what was expected (--expect)";
     case Blame::kTransient: return of_transient(sweep, finding);
-    case Blame::kDead:
-      return fmt::format("nothing can be measured with {}, though its partners work with others",
-                         host_of(sweep, finding, 0));
-    case Blame::kDeadPair:
-      return fmt::format("nothing can be measured between {} and {}{}, though both work with others",
-                         host_of(sweep, finding, 0), host_of(sweep, finding, 1), over_rail(sweep, finding));
+    case Blame::kDead: return of_dead(sweep, finding);
+    case Blame::kDeadPair: return of_dead_pair(sweep, finding);
     case Blame::kUndecided: break;
   }
   return of_undecided(sweep, finding);
 }
 
 std::string extent(const Finding& finding) {
-  if (finding.readings > 0 && finding.failed == finding.readings) return "no figure at all";
+  if (has_no_figure(finding)) return "no figure at all";
   return fmt::format("{} GB/s where {} are expected: {:.0f} % of it", gb_per_s(finding.rate),
                      gb_per_s(finding.expected), 100 * finding.ratio);
 }
@@ -248,10 +318,13 @@ std::string evidence(const Finding& finding) {
     return finding.failed > 0 ? fmt::format("{}; {} without a figure", text, counted(finding.failed, "reading")) : text;
   }
   std::string text = counted(finding.readings, "reading");
-  if (finding.partners > 0) text += fmt::format(" with {}", counted(finding.partners, "partner"));
-  if (finding.failed == finding.readings && finding.failed > 0) return text + ", none of them with a figure";
+  if (finding.hosts.empty() && finding.partners > 0) text += fmt::format(" of {}", counted(finding.partners, "host"));
+  const bool of_device = finding.blame == Blame::kDevice;
+  if (finding.hosts.size() == 1 || of_device) text += fmt::format(" with {}", counted(finding.partners, "partner"));
+  if (has_no_figure(finding)) return text + ", none of them with a figure";
   if (finding.failed > 0) text += fmt::format(", {} of them without a figure", finding.failed);
-  return text;
+  if (finding.hosts.size() != 2 || of_device || finding.slow == 0) return text;
+  return text + (finding.slow == finding.readings ? ", slow" : fmt::format(", {} of them slow", finding.slow));
 }
 
 std::string chance_in_words(double chance) {
@@ -265,6 +338,7 @@ std::string chance_in_words(double chance) {
 }
 
 std::string certainty(const Finding& finding) {
+  if (finding.blame == Blame::kAll) return "it is held against --expect, and not against chance";
   const std::string text = chance_in_words(finding.false_alarm);
   return finding.confirmed ? text + "; seen again when measured alone" : text;
 }

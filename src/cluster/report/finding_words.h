@@ -11,8 +11,8 @@
 
 namespace fabricbench::cluster {
 
-/// As JSON has it: `host`, `nic`, `pair`, `leaf`, `leaf_pair`, `rail`, `device`, `all`, `transient`, `dead`, `dead_pair`,
-/// `undecided`.
+/// As JSON has it: `host`, `nic`, `pair`, `leaf`, `leaf_pair`, `rail`, `device`, `all`, `transient`, `dead`,
+/// `dead_pair`, `undecided`.
 [[nodiscard]] std::string_view name(Blame blame);
 /// `both`, `sends`, `receives`.
 [[nodiscard]] std::string_view name(Direction direction);
@@ -27,6 +27,12 @@ namespace fabricbench::cluster {
 
 /// What is to blame, in one sentence: `node07 is slow with everybody, both ways`.
 [[nodiscard]] std::string sentence(const Sweep& sweep, const Verdict& verdict, const Finding& finding);
+
+/// Where an undecided finding lies, without the rest of its sentence: `between node01 and node02`.
+[[nodiscard]] std::string way_text(const Sweep& sweep, const Finding& finding);
+
+/// Whether it rests on readings that all failed.
+[[nodiscard]] bool has_no_figure(const Finding& finding);
 
 /// How bad: `6.05 GB/s where 12.10 are expected: 50 % of it`.
 [[nodiscard]] std::string extent(const Finding& finding);
@@ -43,12 +49,13 @@ namespace fabricbench::cluster {
 /// What would settle what is open in a finding; empty where nothing is.
 [[nodiscard]] std::string open_question(const Sweep& sweep, const Verdict& verdict, const Finding& finding);
 
-/// A command that a person may run next, and what for.
+/// A command that a person may run next, and what for. What comes from records is quoted for the shell.
 struct NextCommand {
   std::string command;
   std::string purpose;
 };
-/// `fine` are hosts to measure those of the finding with.
+/// `fine` are hosts to measure those of the finding with. There is no command for hosts whose names no program would
+/// take for such (is_host_name), nor one that has no second host to measure with.
 [[nodiscard]] std::vector<NextCommand> next_commands(const Sweep& sweep, const Finding& finding,
                                                      std::span<const std::string> fine);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cstddef>
 #include <set>
 #include <tuple>
@@ -11,6 +12,7 @@
 
 #include "cluster/hosts/host_fold.h"
 #include "cluster/report/device_words.h"
+#include "cluster/report/finding_words.h"
 
 namespace fabricbench::cluster {
 namespace {
@@ -29,11 +31,11 @@ std::size_t place_of(List list) {
 }
 
 /// What a finding says of the hosts that it names. Where a path or a switch is slow, its hosts are fine.
-List list_for(Blame blame) {
-  switch (blame) {
+List list_for(const Finding& finding) {
+  switch (finding.blame) {
     case Blame::kHost:
     case Blame::kNic: return &HostLists::slow;
-    case Blame::kTransient: return &HostLists::unsteady;
+    case Blame::kTransient: return finding.hosts.size() == 1 ? &HostLists::unsteady : &HostLists::fine;
     case Blame::kDead: return &HostLists::dead;
     case Blame::kUndecided: return &HostLists::suspect;
     case Blame::kPair:
@@ -55,13 +57,14 @@ struct Phrase {
   std::string_view several;
 };
 
-// A slow host and a slow NIC of one make a slow host each, and are counted by host. The order is that of the headline.
-constexpr std::array<Phrase, 6> kPhrases = {
+// The order is that of the headline, behind hosts.
+constexpr std::array<Phrase, 7> kPhrases = {
     {{Blame::kLeaf, "leaf", "is slow towards the others", "are slow towards the others"},
      {Blame::kLeafPair, "path between leaves", "is slow", "are slow"},
      {Blame::kRail, "rail", "is slow everywhere", "are slow everywhere"},
      {Blame::kDevice, "device", "is slow", "are slow"},
      {Blame::kPair, "path", "is slow", "are slow"},
+     {Blame::kTransient, "path", "is slow now and then", "are slow now and then"},
      {Blame::kDeadPair, "path", "carries nothing", "carry nothing"}}};
 
 /// What a phrase is about; leaves that the readings showed are groups.
@@ -87,15 +90,66 @@ void add(std::vector<std::string>& parts, std::size_t number, std::string_view t
   parts.push_back(fmt::format("{} {}", counted(static_cast<std::int64_t>(number), thing), number == 1 ? one : several));
 }
 
-/// How many paths, leaves or rails; one that has a finding for each of several rails or directions is one.
+/// How many paths, leaves, rails or devices; one that has a finding for each of several rails or directions is one.
 std::size_t things_blamed(const Verdict& verdict, Blame blame) {
   std::set<std::tuple<std::vector<std::int32_t>, std::int32_t, std::int32_t, std::int32_t>> things;
   for (const Finding& finding : verdict.findings) {
-    if (finding.blame != blame) continue;
+    const bool of_host = finding.hosts.size() == 1 && blame != Blame::kDevice;
+    if (finding.blame != blame || of_host) continue;
+    std::vector<std::int32_t> hosts = finding.hosts;
+    std::sort(hosts.begin(), hosts.end());
     const std::int32_t rail = blame == Blame::kRail ? finding.rail : -1;
-    things.emplace(blame == Blame::kDevice ? finding.devices : finding.hosts, finding.leaf, finding.other_leaf, rail);
+    things.emplace(blame == Blame::kDevice ? finding.devices : std::move(hosts), finding.leaf, finding.other_leaf,
+                   rail);
   }
   return things.size();
+}
+
+/// How many hosts have such a finding.
+template <typename Wanted>
+std::size_t hosts_blamed(const Verdict& verdict, const Wanted& wanted) {
+  std::set<std::int32_t> hosts;
+  for (const Finding& finding : verdict.findings) {
+    if (finding.hosts.size() == 1 && wanted(finding)) hosts.insert(finding.hosts.front());
+  }
+  return hosts.size();
+}
+
+/// What findings say of hosts and NICs.
+void add_hosts(const Verdict& verdict, std::vector<std::string>& parts) {
+  const auto with = [&](Blame blame, bool without_figure = false) {
+    return hosts_blamed(verdict, [&](const Finding& finding) {
+      return finding.blame == blame && (blame != Blame::kNic || has_no_figure(finding) == without_figure);
+    });
+  };
+  add(parts, with(Blame::kHost), "host", "is slow", "are slow");
+  add(parts, with(Blame::kNic), "host", "has a slow NIC", "have slow NICs");
+  add(parts, with(Blame::kDead), "host", "is dead", "are dead");
+  add(parts, with(Blame::kNic, true), "host", "has a dead NIC", "have dead NICs");
+  add(parts, with(Blame::kTransient), "host", "is slow now and then", "are slow now and then");
+}
+
+/// Undecided findings all of whose hosts have findings of their own: they are on no list of suspects.
+std::size_t undecided_besides(const Sweep& sweep, const Verdict& verdict, const HostLists& lists) {
+  const std::set<std::string> suspects(lists.suspect.begin(), lists.suspect.end());
+  return static_cast<std::size_t>(
+      std::count_if(verdict.findings.begin(), verdict.findings.end(), [&](const Finding& finding) {
+        return finding.blame == Blame::kUndecided &&
+               std::none_of(finding.hosts.begin(), finding.hosts.end(), [&](std::int32_t host) {
+                 return suspects.contains(sweep.hosts[static_cast<std::size_t>(host)]);
+               });
+      }));
+}
+
+/// Why nobody can tell, where no finding says so.
+std::string why_unknown(const Sweep& sweep, const Verdict& verdict) {
+  if (verdict.many_slow_pairs || verdict.outliers > kMostUnexplained) {
+    return "Many readings are slow, and nothing explains them";
+  }
+  if (verdict.groups_are_open) return "Some pairs are much faster than others, and the readings do not tell why";
+  const std::size_t missing = verdict.not_judged.size();
+  if (missing == 0 || 2 * missing > sweep.hosts.size()) return "Too little was measured to judge by";
+  return fmt::format("Too little was measured of {}", counted(static_cast<std::int64_t>(missing), "host"));
 }
 
 std::string of_fine_hosts(const Sweep& sweep, const HostLists& lists) {
@@ -116,7 +170,7 @@ HostLists host_lists(const Sweep& sweep, const Verdict& verdict) {
   };
   for (const std::int32_t host : verdict.not_judged) put(host, &HostLists::not_judged);
   for (const Finding& finding : verdict.findings) {
-    for (const std::int32_t host : finding.hosts) put(host, list_for(finding.blame));
+    for (const std::int32_t host : finding.hosts) put(host, list_for(finding));
   }
   if (verdict.kinds && !verdict.kinds->both_suffice) {
     for (const std::int32_t host : verdict.kinds->slow) put(host, &HostLists::suspect);
@@ -161,16 +215,16 @@ std::string headline(const Sweep& sweep, const Verdict& verdict) {
   std::vector<std::string> parts;
   if (verdict.kinds && !verdict.kinds->both_suffice) parts.emplace_back("There are two kinds of hosts");
   if (things_blamed(verdict, Blame::kAll) > 0) parts.emplace_back("everything is slower than expected");
-  add(parts, lists.slow.size(), "host", "is slow", "are slow");
-  add(parts, lists.dead.size(), "host", "is dead", "are dead");
-  add(parts, lists.unsteady.size(), "host", "is slow now and then", "are slow now and then");
+  add_hosts(verdict, parts);
   for (const Phrase& phrase : kPhrases) {
     add(parts, things_blamed(verdict, phrase.blame), thing_of(sweep, verdict, phrase), phrase.one, phrase.several);
   }
   add(parts, lists.suspect.size(), "host", "is suspect", "are suspect");
   add(parts, suspect_paths(verdict).size(), "path", "is suspect", "are suspect");
-  if (parts.empty() && verdict.judged == Judged::kUnknown) parts.emplace_back("Too little was measured to judge by");
+  add(parts, undecided_besides(sweep, verdict, lists), "more finding", "is undecided", "are undecided");
+  if (parts.empty() && verdict.judged == Judged::kUnknown) parts.push_back(why_unknown(sweep, verdict));
   if (parts.empty()) parts.emplace_back("Nothing is slow");
+  parts.front().front() = static_cast<char>(std::toupper(static_cast<unsigned char>(parts.front().front())));
   std::string text = fmt::format("{}; {}", fmt::join(parts, ", "), of_fine_hosts(sweep, lists));
   if (!lists.not_judged.empty()) text += fmt::format(", {} not judged", lists.not_judged.size());
   return text;

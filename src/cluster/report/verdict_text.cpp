@@ -1,19 +1,22 @@
 #include "cluster/report/verdict_text.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <set>
+#include <span>
 #include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "cluster/hosts/host_fold.h"
 #include "cluster/report/device_words.h"
 #include "cluster/report/finding_words.h"
+#include "cluster/report/names.h"
 #include "cluster/report/sweep_map.h"
 #include "cluster/report/verdict_lists.h"
+#include "common/core/plain_text.h"
 
 namespace fabricbench::cluster {
 namespace {
@@ -22,8 +25,11 @@ namespace {
 constexpr std::size_t kMostFindings = 20;
 constexpr std::size_t kMostQuestions = 8;
 constexpr std::size_t kMostStrata = 24;
+constexpr std::size_t kMostAlike = 5;  // of undecided findings of one cause, besides the worst
 /// Below it, what lies between leaves is worth a line.
 constexpr double kWorthSaying = 0.95;
+/// A pair alone that is slower than this, of what it reaches among others, is so for a reason of its own.
+constexpr double kAsFastAlone = 0.97;
 constexpr std::string_view kLabelFormat = "    {:<10}  {}\n";
 
 constexpr std::string_view kBad = "\x1b[1;31m";
@@ -71,62 +77,103 @@ std::string commands_text(const std::vector<NextCommand>& commands) {
   return text;
 }
 
-std::string finding_text(const Sweep& sweep, const Verdict& verdict, const Finding& finding, const HostLists& lists,
-                         const VerdictStyle& style) {
+/// Undecided findings of one cause, slow or failed, as one: those that follow the worst, each with where and how bad.
+std::string alike_text(const Sweep& sweep, std::span<const Finding* const> alike) {
+  const std::size_t shown = std::min(alike.size(), kMostAlike);
+  std::string text;
+  for (std::size_t i = 0; i < shown; ++i) {
+    const Finding& finding = *alike[i];
+    text += line(i == 0 ? "and so" : "", fmt::format("{}: {}", way_text(sweep, finding), extent(finding)));
+  }
+  if (const std::size_t more = alike.size() - shown; more > 0) {
+    text += line("", fmt::format("and {} more like these; --json has all", more));
+  }
+  return text;
+}
+
+std::string finding_text(const Sweep& sweep, const Verdict& verdict, const Finding& finding,
+                         std::span<const Finding* const> alike, const HostLists& lists, const VerdictStyle& style) {
   const std::string_view colour = finding.blame == Blame::kUndecided ? kDoubtful : kBad;
   std::string text =
       fmt::format("\n{}  {}\n", painted(fmt::format("{:<11}", tag(sweep, verdict, finding)), colour, style),
                   sentence(sweep, verdict, finding));
   text += line("how bad", extent(finding));
-  if (!finding.reason.empty()) text += line("reason", finding.reason);
+  if (!finding.reason.empty()) text += line("reason", printable(finding.reason));
   text += line("rests on", evidence(finding));
   text += line("how sure", certainty(finding));
   if (const std::string open = open_question(sweep, verdict, finding); !open.empty()) text += line("to settle", open);
+  text += alike_text(sweep, alike);
   return text + commands_text(next_commands(sweep, finding, lists.fine));
+}
+
+/// Findings that are told together: one, or all undecided ones of a cause, the worst first.
+using Told = std::vector<const Finding*>;
+
+std::vector<Told> told_together(const Verdict& verdict) {
+  std::vector<Told> all;
+  std::array<std::size_t, 2> undecided{};  // slow, failed: the place in `all` and 1; 0: none yet
+  for (const Finding& finding : verdict.findings) {
+    std::size_t& known = undecided[has_no_figure(finding) ? 1 : 0];
+    if (finding.blame == Blame::kUndecided && known > 0) {
+      all[known - 1].push_back(&finding);
+      continue;
+    }
+    all.push_back({&finding});
+    if (finding.blame == Blame::kUndecided) known = all.size();
+  }
+  return all;
 }
 
 std::string findings_text(const Sweep& sweep, const Verdict& verdict, const VerdictStyle& style) {
   const HostLists lists = host_lists(sweep, verdict);
-  const std::size_t shown = std::min(verdict.findings.size(), kMostFindings);
+  const std::vector<Told> all = told_together(verdict);
+  const std::size_t shown = std::min(all.size(), kMostFindings);
   std::string text;
-  for (std::size_t i = 0; i < shown; ++i) text += finding_text(sweep, verdict, verdict.findings[i], lists, style);
-  if (const std::size_t more = verdict.findings.size() - shown; more > 0) {
+  for (std::size_t i = 0; i < shown; ++i) {
+    const std::span<const Finding* const> alike = std::span(all[i]).subspan(1);
+    text += finding_text(sweep, verdict, *all[i].front(), alike, lists, style);
+  }
+  if (const std::size_t more = all.size() - shown; more > 0) {
     text +=
         fmt::format("\nand {}, less bad; --json has all\n", counted(static_cast<std::int64_t>(more), "more finding"));
   }
   return text;
 }
 
-std::string pair_line(const Sweep& sweep, const Finding& finding, std::string_view title) {
-  return fmt::format("{}: {} {}\n", title, sweep.hosts[static_cast<std::size_t>(finding.hosts.at(0))],
-                     sweep.hosts[static_cast<std::size_t>(finding.hosts.at(1))]);
+std::string pair_line(const Sweep& sweep, std::int32_t host, std::int32_t other, std::string_view title) {
+  return fmt::format("{}: {} {}\n", title, listed_name(sweep.hosts[static_cast<std::size_t>(host)]),
+                     listed_name(sweep.hosts[static_cast<std::size_t>(other)]));
 }
 
-const std::string& group_for(const Verdict& verdict, std::int32_t group) {
-  return verdict.groupings.at(0).groups.at(static_cast<std::size_t>(group)).name;
+std::string group_for(const Verdict& verdict, std::int32_t group) {
+  return listed_name(verdict.groupings.at(0).groups.at(static_cast<std::size_t>(group)).name);
+}
+
+std::string leaf_line(const Sweep& sweep, const Verdict& verdict, std::int32_t leaf) {
+  const Grouping& finest = verdict.groupings.at(0);
+  if (finest.is_given) return fmt::format("Slow leaf: {}\n", group_for(verdict, leaf));
+  return fmt::format("Slow group: {}\n", hosts_text(sweep, finest.groups.at(static_cast<std::size_t>(leaf)).hosts));
 }
 
 /// Of what is no host.
 std::string path_line(const Sweep& sweep, const Verdict& verdict, const Finding& finding) {
-  const bool found = !verdict.groupings.empty() && !verdict.groupings.front().is_given;
-  if (finding.blame == Blame::kLeaf && found) {
-    const Grouping& finest = verdict.groupings.front();
-    return fmt::format("Slow group: {}\n",
-                       hosts_text(sweep, finest.groups.at(static_cast<std::size_t>(finding.leaf)).hosts));
-  }
+  const auto of_pair = [&](std::string_view title) {
+    return pair_line(sweep, finding.hosts.at(0), finding.hosts.at(1), title);
+  };
   switch (finding.blame) {
-    case Blame::kPair: return pair_line(sweep, finding, "Slow path");
-    case Blame::kDeadPair: return pair_line(sweep, finding, "Dead path");
-    case Blame::kLeaf: return fmt::format("Slow leaf: {}\n", group_for(verdict, finding.leaf));
+    case Blame::kPair: return of_pair("Slow path");
+    case Blame::kDeadPair: return of_pair("Dead path");
+    case Blame::kTransient: return finding.hosts.size() == 2 ? of_pair("Unsteady path") : "";
+    case Blame::kLeaf: return leaf_line(sweep, verdict, finding.leaf);
     case Blame::kLeafPair:
       return fmt::format("Slow path of leaves: {} {}\n", group_for(verdict, finding.leaf),
                          group_for(verdict, finding.other_leaf));
-    case Blame::kRail: return fmt::format("Slow rail: {}\n", sweep.rails.at(static_cast<std::size_t>(finding.rail)));
+    case Blame::kRail:
+      return fmt::format("Slow rail: {}\n", listed_name(sweep.rails.at(static_cast<std::size_t>(finding.rail))));
     case Blame::kDevice: return device_line(sweep, finding);
     case Blame::kAll: return "Slow: everything\n";
     case Blame::kHost:
     case Blame::kNic:
-    case Blame::kTransient:
     case Blame::kDead:
     case Blame::kUndecided: break;
   }
@@ -137,7 +184,7 @@ std::string path_line(const Sweep& sweep, const Verdict& verdict, const Finding&
 std::string blamed_lines(const Sweep& sweep, const Verdict& verdict) {
   std::string text;
   const HostLists lists = host_lists(sweep, verdict);
-  for (const auto& [title, hosts] : titled(lists)) text += fmt::format("{}: {}\n", title, fold_hosts(*hosts));
+  for (const auto& [title, hosts] : titled(lists)) text += fmt::format("{}: {}\n", title, listed_names(*hosts));
   std::set<std::string> said;  // a path may be slow on several rails
   for (const Finding& finding : verdict.findings) {
     const std::string path = path_line(sweep, verdict, finding);
@@ -172,8 +219,8 @@ std::string where_text(const Sweep& sweep, const Verdict& verdict, const Stratum
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
   if (columns.rails) {
-    add(fmt::format("rail {} to {}", sweep.rails[static_cast<std::size_t>(stratum.from_rail)],
-                    sweep.rails[static_cast<std::size_t>(stratum.to_rail)]));
+    add(fmt::format("rail {} to {}", printable(sweep.rails[static_cast<std::size_t>(stratum.from_rail)]),
+                    printable(sweep.rails[static_cast<std::size_t>(stratum.to_rail)])));
   }
   if (columns.groups) add(distance_text(verdict, stratum));
   if (columns.kinds) add(stratum.slow_kind ? "with a slower host" : "of faster hosts");
@@ -190,7 +237,7 @@ std::string strata_text(const Sweep& sweep, const Verdict& verdict) {
   for (std::size_t i = 0; i < shown; ++i) {
     const Stratum& stratum = verdict.strata[i];
     const std::string where = where_text(sweep, verdict, stratum, columns);
-    names.push_back(sweep.kinds[static_cast<std::size_t>(stratum.kind)] + (where.empty() ? "" : ", ") + where);
+    names.push_back(test_name(sweep, stratum.kind) + (where.empty() ? "" : ", ") + where);
     width = std::max(width, names.back().size());
   }
   std::string text = fmt::format("    {:<{}}  {:>9}  {:>10}  {:>7}\n", "", width, "readings", "usual GB/s", "spread");
@@ -212,7 +259,8 @@ std::string groups_text(const Sweep& sweep, const Grouping& grouping, std::strin
   text += fmt::format("; {}\n", chance_in_words(grouping.false_alarm));
   const std::size_t shown = std::min(grouping.groups.size(), kMostGroups);
   for (std::size_t i = 0; i < shown; ++i) {
-    text += fmt::format("    {}: {}\n", grouping.groups[i].name, hosts_text(sweep, grouping.groups[i].hosts));
+    text +=
+        fmt::format("    {}: {}\n", printable(grouping.groups[i].name), hosts_text(sweep, grouping.groups[i].hosts));
   }
   const std::size_t more = grouping.groups.size() - shown;
   return more > 0 ? text + fmt::format("    and {} more; --json has all\n", more) : text;
@@ -249,15 +297,16 @@ std::string structure_text(const Sweep& sweep, const Verdict& verdict) {
 
 std::string disturbance_text(const Verdict& verdict) {
   if (verdict.alone_over_together <= 0) return "";
-  if (!is_oversubscribed(verdict)) {
-    return fmt::format(
-        "    A pair alone reaches {:.2f} times what it does in a full round: pairs do not disturb each other.\n",
-        verdict.alone_over_together);
+  const std::string text = fmt::format(
+      "    Alone a pair reaches {:.2f} times what it does among many, the median of {}: ", verdict.alone_over_together,
+      counted(verdict.compared_alone, "direction"));
+  if (is_oversubscribed(verdict)) {
+    return text +
+           "the fabric is\n    oversubscribed, or the pairs disturb each other. Measure fewer at once: "
+           "scripts/sweep_pairs.sh --max-concurrent N.\n";
   }
-  return fmt::format(
-      "    A pair alone reaches {:.2f} times what it does in a full round: the fabric is oversubscribed, or the pairs\n"
-      "    disturb each other. Measure fewer at once: scripts/sweep_pairs.sh --max-concurrent N.\n",
-      verdict.alone_over_together);
+  if (verdict.alone_over_together < kAsFastAlone) return text + "what slows it there is not the other pairs.\n";
+  return text + "pairs do not disturb each other.\n";
 }
 
 std::int64_t rounds_of(const Sweep& sweep) {
@@ -276,7 +325,7 @@ std::string measured_text(const Sweep& sweep, const Verdict& verdict, const Verd
   text += fmt::format("; slow is what is more than {:g} % below what is expected\n", 100 * settings.tolerance);
   text += strata_text(sweep, verdict);
   if (verdict.outliers > 0) {
-    text += fmt::format("    {:.2g} % of the readings are slow once and not again.\n", 100 * verdict.outliers);
+    text += fmt::format("    Of the readings that nobody is blamed for, {:.2g} % are slow.\n", 100 * verdict.outliers);
   }
   return text + disturbance_text(verdict);
 }
@@ -287,10 +336,9 @@ std::string questions_text(const Sweep& sweep, const Verdict& verdict) {
   const std::size_t shown = std::min(verdict.questions.size(), kMostQuestions);
   for (std::size_t i = 0; i < shown; ++i) {
     const Question& question = verdict.questions[i];
-    const std::string partner =
-        question.other < 0 ? "any that is fine" : sweep.hosts[static_cast<std::size_t>(question.other)];
-    text += fmt::format("    {} with {}: {} more; {}\n", sweep.hosts[static_cast<std::size_t>(question.host)], partner,
-                        question.readings, question.why);
+    const std::string partner = question.other < 0 ? "any that is fine" : host_name(sweep, question.other);
+    text += fmt::format("    {} with {}: {} more; {}\n", host_name(sweep, question.host), partner, question.readings,
+                        printable(question.why));
   }
   if (verdict.questions.size() > shown)
     text += fmt::format("    and {} more; --json has all\n", verdict.questions.size() - shown);
@@ -300,7 +348,7 @@ std::string questions_text(const Sweep& sweep, const Verdict& verdict) {
 /// What to know of the readings before believing the rest.
 std::string notes_text(const Verdict& verdict) {
   std::string text;
-  for (const std::string& note : verdict.notes) text += fmt::format("    Note: {}\n", note);
+  for (const std::string& note : verdict.notes) text += fmt::format("    Note: {}\n", printable(note));
   return text;
 }
 
@@ -320,8 +368,7 @@ std::string verdict_text(const Sweep& sweep, const Verdict& verdict, const Verdi
 std::string verdict_lines(const Sweep& sweep, const Verdict& verdict) {
   std::string text = blamed_lines(sweep, verdict);
   for (const auto& [host, other] : suspect_paths(verdict)) {
-    text += fmt::format("Suspect path: {} {}\n", sweep.hosts[static_cast<std::size_t>(host)],
-                        sweep.hosts[static_cast<std::size_t>(other)]);
+    text += pair_line(sweep, host, other, "Suspect path");
   }
   return text;
 }

@@ -30,6 +30,7 @@ struct Structure {
   /// By host: one of the slower kind, where half of the hosts or more are alone, so that nobody can say which kind is
   /// as it should be. Else empty.
   std::vector<char> is_slow_kind;
+  double kinds_false_alarm = 1;  ///< the chance that hosts of one kind look like two, about
   /// Parts that the readings show against a locality that was given: hosts of one leaf in two of them. Else empty.
   Nearness contradiction;
   double scale = 0.01;  ///< standard deviation of a reading, as a logarithm, from readings that have the same causes

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,12 +14,15 @@
 
 #include "cluster/attribution/attribution.h"
 #include "cluster/report/verdict_text.h"
+#include "cluster/tools/imported_files.h"
 #include "cluster/tools/record_file.h"
+#include "cluster/tools/record_writer.h"
 #include "cluster/tools/share.h"
 #include "cluster/tools/text_file.h"
 #include "cluster/tools/tool.h"
 #include "cluster/tools/verdict_json.h"
 #include "common/core/error.h"
+#include "common/core/plain_text.h"
 #include "common/core/units.h"
 
 namespace fabricbench::cluster {
@@ -28,6 +32,9 @@ constexpr const char* kName = "find_slow_links";
 
 struct Asked {
   std::vector<std::string> files;
+  std::string import;
+  std::string unit;
+  std::string convert;
   std::string locality;
   std::string json;
   std::string tolerance = "5%";
@@ -42,15 +49,27 @@ void declare(CLI::App& app, Asked& asked) {
          "FILE", asked.files,
          "records of scripts/sweep_pairs.sh, scripts/check_node_pair.sh or pairwise_bw --json; - is standard input")
       ->option_text("...");
+  CLI::Option* import =
+      app.add_option("--import", asked.import,
+                     "each FILE, or all in a folder, is of another tool: auto, " + import_kind_names() +
+                         "; a log is named by its pair, such as node01_node02.log")
+          ->option_text("KIND");
+  app.add_option("--unit", asked.unit, "of a csv or clusterkit file that does not name it, such as GB/s, Gb/s or MiB/s")
+      ->option_text("UNIT")
+      ->needs(import);
+  app.add_option("--convert", asked.convert,
+                 "write what --import has read as records to FILE, - is standard output, and judge nothing")
+      ->option_text("FILE")
+      ->needs(import);
   app.add_option("--locality", asked.locality, "lines HOST LEAF: the leaf switch or rack of each host")
       ->option_text("FILE");
   app.add_option("--tolerance", asked.tolerance, "what is slower by less than this share is not slow [5%]")
       ->option_text("SHARE");
   app.add_option(
          "--expect", asked.expected,
-         "what a direction of a pair of near hosts has to reach, such as 24; adapters: 90% of what the slower port of "
-         "the "
-         "pair carries, where the records tell it; adapters:95% another share; else hosts are held against each other")
+         "what a direction of a pair of near hosts has to reach, such as 24; adapters: 90% of what the slower port "
+         "of the pair carries, where the records tell it; adapters:95% another share; else hosts are held against "
+         "each other")
       ->option_text("GB/s|adapters");
   app.add_option("--false-alarm", asked.false_alarm,
                  "chance, at most, that a sweep of healthy hosts ends with anything blamed [1%]")
@@ -87,12 +106,68 @@ bool wants_colour() {
   return (refused == nullptr || *refused == '\0') && isatty(STDOUT_FILENO) != 0;
 }
 
+void say(const std::vector<std::string>& notices) {
+  for (const std::string& notice : notices) fmt::print(stderr, "{}: {}\n", kName, printable(notice));
+}
+
+ImportedFiles import_all(const Asked& asked) {
+  ImportRequest request;
+  request.kind = parse_import_kind(asked.import);
+  if (!asked.unit.empty()) request.unit = parse_rate_unit(asked.unit);
+  return import_files(asked.files, request);
+}
+
+/// A file of records; what is of another tool is said.
+void read_records(RecordReader& reader, const std::string& file) {
+  try {
+    reader.read(file);
+  } catch (const Error& error) {
+    if (error.status() != ExitStatus::kNotJudged) throw;
+    throw Error(error.status(), error.what() + import_hint(file));
+  }
+}
+
+/// Results of other tools, and the records among them. Returns what was left out.
+std::vector<std::string> read_imported(RecordReader& reader, const Asked& asked) {
+  ImportedFiles imported = import_all(asked);
+  for (const std::string& file : imported.records) reader.read(file);
+  if (imported.files.empty()) return std::move(imported.notices);
+  reader.begin_run("results of other tools");
+  try {
+    for_each_record(imported, [&](const Record& record) { reader.take(record); });
+  } catch (const std::invalid_argument& problem) {
+    throw Error(ExitStatus::kNotJudged, fmt::format("--import: {}; give fewer files at once", problem.what()));
+  }
+  return std::move(imported.notices);
+}
+
+ExitStatus convert(const Asked& asked) {
+  const ImportedFiles imported = import_all(asked);
+  say(imported.notices);
+  if (!imported.records.empty()) {
+    throw UsageError(fmt::format("--convert: '{}' is a file of records already", imported.records.front()));
+  }
+  std::string text;
+  for_each_record(imported, [&](const Record& record) {
+    text += record.kind == RecordKind::kSweep ? sweep_line(record.hosts) : reading_line(record);
+    text += '\n';
+  });
+  write_text_file(asked.convert, text, "--convert");
+  return ExitStatus::kOk;
+}
+
 Records read_all(const Asked& asked) {
   RecordReader reader;
-  for (const std::string& file : asked.files) reader.read(file);
+  std::vector<std::string> notices;
+  if (asked.import.empty()) {
+    for (const std::string& file : asked.files) read_records(reader, file);
+  } else {
+    notices = read_imported(reader, asked);
+  }
   if (!asked.locality.empty()) reader.read_locality(asked.locality);
   Records records = reader.finish();
-  for (const std::string& notice : records.notices) fmt::print(stderr, "{}: {}\n", kName, notice);
+  records.notices.insert(records.notices.begin(), notices.begin(), notices.end());
+  say(records.notices);
   if (records.sweep.readings.empty()) {
     throw Error(ExitStatus::kNotJudged, "there is no reading to judge by; let scripts/sweep_pairs.sh measure some");
   }
@@ -121,6 +196,7 @@ ExitStatus find_slow_links(int argc, char** argv) {
     throw UsageError("--json - writes to standard output, and nothing else goes there; leave out --quiet and --map");
   }
   if (asked.files.empty()) throw UsageError("no file of records is named; --help says which may be");
+  if (!asked.convert.empty()) return convert(asked);
   VerdictSettings settings;
   settings.tolerance = parse_share(asked.tolerance, "--tolerance");
   set_expected(asked.expected, settings);
@@ -133,8 +209,9 @@ ExitStatus find_slow_links(int argc, char** argv) {
   }
   const Verdict verdict = judge(records.sweep, settings);
   if (!asked.json.empty()) {
-    write_text_file(asked.json, verdict_json(records.sweep, verdict, settings, records.notices).dump() + "\n",
-                    "--json");
+    const auto json = verdict_json(records.sweep, verdict, settings, records.notices);
+    // Notices name files, whose names may be anything.
+    write_text_file(asked.json, json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n", "--json");
   }
   if (asked.json != "-") {
     const std::string text = asked.quiet ? verdict_lines(records.sweep, verdict)

@@ -13,10 +13,16 @@
 namespace fabricbench::cluster {
 namespace {
 
-constexpr std::size_t kMostText = std::size_t{256} << 20;  // bytes; a million hosts with long lines
+constexpr std::size_t kMostText = std::size_t{256}
+                                  << 20;  // bytes; a million hosts with long lines, the matrix of 5,000
 constexpr std::size_t kBlock = std::size_t{1} << 20;
 
 }  // namespace
+
+std::string_view without_byte_order_mark(std::string_view text) {
+  constexpr std::string_view kMark = "\xEF\xBB\xBF";
+  return text.starts_with(kMark) ? text.substr(kMark.size()) : text;
+}
 
 std::string readable_name(const std::string& path) { return path == "-" ? "standard input" : path; }
 
@@ -51,9 +57,10 @@ std::string text_of_file(const std::string& path, std::string_view what) {
     text.resize(before + kBlock);
     const std::size_t bytes = file.read(std::span(text).subspan(before));
     text.resize(before + bytes);
-    if (bytes == 0) return text;
+    if (bytes == 0) return text.erase(0, text.size() - without_byte_order_mark(text).size());
     if (text.size() > kMostText) {
-      throw UsageError(fmt::format("'{}' has more than {} MiB: that is no list of hosts", path, kMostText >> 20));
+      throw UsageError(
+          fmt::format("'{}' has more than {} MiB, which is more than is read of a list or log", path, kMostText >> 20));
     }
   }
 }

@@ -31,8 +31,11 @@ class InputFile {
 /// `standard input` for `-`, else the path.
 [[nodiscard]] std::string readable_name(const std::string& path);
 
-/// All that a file holds. Throws Error with kMissing where it cannot be read, and UsageError where it is larger than
-/// any list of hosts is.
+/// Without the three bytes that some programs put before UTF-8.
+[[nodiscard]] std::string_view without_byte_order_mark(std::string_view text);
+
+/// All that a file holds, without a byte order mark. Throws Error with kMissing where it cannot be read, and UsageError
+/// where it is larger than any list of hosts is.
 [[nodiscard]] std::string text_of_file(const std::string& path, std::string_view what);
 
 }  // namespace fabricbench::cluster

@@ -26,6 +26,16 @@ bool LineSource::fill() {
 }
 
 bool LineSource::next(Line& line) {
+  if (!next_as_it_is(line)) return false;
+  if (line.number == 1) {
+    const std::string_view text = without_byte_order_mark(line.text);
+    line.capacity -= line.text.size() - text.size();
+    line.text = text;
+  }
+  return true;
+}
+
+bool LineSource::next_as_it_is(Line& line) {
   std::size_t searched = 0;  // bytes of this line that hold no end
   for (;;) {
     const char* text = block_.data() + begin_;

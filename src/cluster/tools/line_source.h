@@ -18,7 +18,7 @@ struct Line {
   bool complete = true;      ///< false of the last one where the file does not end with the end of a line
 };
 
-/// The lines of a file, read in blocks of a few megabytes. Lines may be longer than a block.
+/// The lines of a file without a byte order mark, read in blocks of a few megabytes. Lines may be longer than a block.
 class LineSource {
  public:
   /// `spare` bytes behind every line may be read. Throws as InputFile does.
@@ -28,6 +28,7 @@ class LineSource {
   [[nodiscard]] bool next(Line& line);
 
  private:
+  [[nodiscard]] bool next_as_it_is(Line& line);
   /// Reads more behind what is not yet taken. False at the end of the file.
   bool fill();
 

@@ -19,6 +19,7 @@
 #include "cluster/tools/share.h"
 #include "cluster/tools/tool.h"
 #include "common/core/error.h"
+#include "common/core/plain_text.h"
 
 namespace fabricbench::cluster {
 namespace {
@@ -151,7 +152,7 @@ void print_readings(const Sweep& sweep) {
 }
 
 void print_round(const Sweep& sweep, const PlannedRound& round) {
-  std::string text = fmt::format("# {}\n", round.why);
+  std::string text = fmt::format("# {}\n", printable(round.why));
   if (round.rounds_left > 0) text += fmt::format("# rounds left: {}\n", round.rounds_left);
   for (const Meeting& meeting : round.meetings) {
     text += fmt::format("{}\t{}\t{}\t{}\n", round.number, round.meetings.size(),

@@ -12,6 +12,7 @@
 #include "cluster/hosts/host_list.h"
 #include "common/core/error.h"
 #include "common/core/units.h"
+#include "common/core/version.h"
 
 namespace fabricbench::cluster {
 namespace {
@@ -21,6 +22,7 @@ constexpr std::int32_t kMostReasonsOfHost = 8;
 constexpr std::size_t kMostNames = std::numeric_limits<std::int16_t>::max();
 constexpr std::int64_t kMostRounds = std::int64_t{1} << 30;
 constexpr double kGb = 1e9;  // bytes
+constexpr double kMostGbPerSecond = 1e6;
 constexpr const char* kWhatIsRead =
     "give files that 'pairwise_bw --json FILE' or 'scripts/sweep_pairs.sh' have written";
 
@@ -49,28 +51,13 @@ bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\r") ==
 
 }  // namespace
 
-std::int32_t NameIndex::number_of(std::string_view name) {
-  const auto known = numbers_.find(name);
-  if (known != numbers_.end()) return known->second;
-  const auto number = static_cast<std::int32_t>(names_.size());
-  names_.emplace_back(name);
-  numbers_.emplace(name, number);
-  return number;
-}
-
-std::vector<std::string> NameIndex::take() {
-  numbers_.clear();
-  return std::exchange(names_, {});
-}
-
 RecordReader::RecordReader(const std::vector<std::string>& hosts) {
   for (const std::string& host : hosts) static_cast<void>(hosts_.number_of(host));
 }
 
 void RecordReader::read(const std::string& path) {
   LineSource lines(path, RecordLineReader::kSpare);
-  run_ = {};
-  run_.name = readable_name(path);
+  begin_run(readable_name(path));
   Line line;
   while (lines.next(line)) {
     if (is_blank(line.text)) continue;
@@ -84,6 +71,11 @@ void RecordReader::read(const std::string& path) {
   if (run_.of_a_sweep || !run_.any_line) return;
   refuse(fmt::format("{}: it holds {}, but no reading of a sweep over pairs; {}", run_.name,
                      run_.program.empty() ? "JSON" : "records of " + run_.program, kWhatIsRead));
+}
+
+void RecordReader::begin_run(const std::string& name) {
+  run_ = {};
+  run_.name = name;
 }
 
 /// A sweep that was killed while it wrote a record, and then went on, has the next record on the same line.
@@ -111,7 +103,17 @@ void RecordReader::refuse_unless_cut_off(const Line& line, std::string_view prob
   notices_.push_back(fmt::format("{}: the last line is cut off, and left out", place));
 }
 
+/// Keys keep their meaning, so that a newer file can be read.
+void RecordReader::check_version(std::int64_t version) {
+  if (version < 1) throw std::invalid_argument(fmt::format("schema_version {} is none", version));
+  if (version <= kSchemaVersion) return;
+  notices_.push_back(fmt::format(
+      "{}: its schema_version is {}, newer than the {} that is known here; what is new in it is passed over", run_.name,
+      version, kSchemaVersion));
+}
+
 void RecordReader::take(const Record& record) {
+  if (record.schema_version) check_version(*record.schema_version);
   run_.of_a_sweep |= record.kind != RecordKind::kOther && record.kind != RecordKind::kContext;
   switch (record.kind) {
     case RecordKind::kReading: take_reading(record); return;
@@ -148,6 +150,10 @@ void RecordReader::take_reading(const Record& record) {
   if (*record.status == RecordStatus::kOk && !(record.bandwidth_gb_per_s.value_or(0) > 0)) {
     ++without_figure_;
     return;
+  }
+  if (record.bandwidth_gb_per_s.value_or(0) > kMostGbPerSecond) {
+    throw std::invalid_argument(
+        fmt::format("bandwidth_gb_per_s {:g} is no rate of a link", *record.bandwidth_gb_per_s));
   }
   const Reading reading = reading_of(record);
   if (reading.outcome == Outcome::kFailed) keep_reason(reading, record.reason);

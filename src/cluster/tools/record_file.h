@@ -3,36 +3,18 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
+#include "cluster/name_index.h"
 #include "cluster/readings.h"
 #include "cluster/tools/device_index.h"
 #include "cluster/tools/line_source.h"
 #include "cluster/tools/record_line.h"
 
 namespace fabricbench::cluster {
-
-/// Finds names' numbers by views of them.
-class NameIndex {
- public:
-  /// The name's number, counted from 0 in the order of first use.
-  [[nodiscard]] std::int32_t number_of(std::string_view name);
-  [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
-  /// Gives the names away; none are left.
-  [[nodiscard]] std::vector<std::string> take();
-
- private:
-  struct Hash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view name) const { return std::hash<std::string_view>{}(name); }
-  };
-  std::vector<std::string> names_;
-  std::unordered_map<std::string, std::int32_t, Hash, std::equal_to<>> numbers_;
-};
 
 /// What was read of all files.
 struct Records {
@@ -57,6 +39,11 @@ class RecordReader {
   /// that are not in the sweep. Throws Error with kMissing, and UsageError that names the line.
   void read_locality(const std::string& path);
 
+  /// Begins a run that no file of records holds; its records follow by `take`. `name` is for messages.
+  void begin_run(const std::string& name);
+  /// Takes one record of the run. Throws std::invalid_argument that says what is wrong with it.
+  void take(const Record& record);
+
   /// All that was read. To be called once, at the end.
   [[nodiscard]] Records finish();
 
@@ -73,7 +60,7 @@ class RecordReader {
     std::int32_t added_rounds = 0;
   };
 
-  void take(const Record& record);
+  void check_version(std::int64_t version);
   [[nodiscard]] bool take_end(const Line& line);
   void refuse_unless_cut_off(const Line& line, std::string_view problem);
   void take_context(const Record& record);

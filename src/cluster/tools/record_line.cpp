@@ -87,7 +87,7 @@ struct Key {
 };
 
 // In the order in which pairwise_bw writes them: the search begins behind the key that was found last.
-constexpr std::array<Key, 32> kKeys = {{
+constexpr std::array<Key, 33> kKeys = {{
     {"kind", [](Record& record, value field) { record.kind = kind_in(field); }},
     {"round", [](Record& record, value field) { record.round = integer_in(field); }},
     {"concurrent", [](Record& record, value field) { record.concurrent = integer_in(field); }},
@@ -115,6 +115,7 @@ constexpr std::array<Key, 32> kKeys = {{
     {"both_ways", [](Record& record, value field) { record.both_ways = !field.is_null() && field.get_bool().value(); }},
     {"bandwidth_gb_per_s", [](Record& record, value field) { record.bandwidth_gb_per_s = number_in(field); }},
     {"reason", [](Record& record, value field) { record.reason = text_in(field); }},
+    {"schema_version", [](Record& record, value field) { record.schema_version = integer_in(field); }},
     {"program", [](Record& record, value field) { record.program = text_in(field); }},
     {"rank_map", [](Record& record, value field) { record.hosts = hosts_of_ranks(field); }},
     {"host", [](Record& record, value field) { record.host = text_in(field); }},

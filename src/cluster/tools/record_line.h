@@ -61,6 +61,7 @@ struct Record {
   std::string_view reason;
   std::string_view host;
   std::string_view leaf;
+  std::optional<std::int64_t> schema_version;
   std::vector<std::string> hosts;  ///< of a context line by endpoint, of a sweep line those that it names
 };
 

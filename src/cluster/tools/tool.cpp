@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "common/core/error.h"
+#include "common/core/plain_text.h"
 #include "common/core/version.h"
 
 namespace fabricbench::cluster {
@@ -64,7 +65,7 @@ int run_tool(std::string_view program, const std::function<ExitStatus()>& work) 
   try {
     return static_cast<int>(work());
   } catch (const std::exception& error) {
-    fmt::print(stderr, "{}: {}\n", program, error.what());
+    fmt::print(stderr, "{}: {}\n", program, printable(error.what()));
     return static_cast<int>(fabricbench::status_of(error));
   }
 }

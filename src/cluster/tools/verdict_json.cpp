@@ -6,6 +6,7 @@
 #include "cluster/hosts/host_fold.h"
 #include "cluster/report/device_words.h"
 #include "cluster/report/finding_words.h"
+#include "cluster/report/map_layout.h"
 #include "cluster/report/verdict_lists.h"
 #include "common/core/version.h"
 
@@ -61,34 +62,35 @@ Json commands_json(const std::vector<NextCommand>& commands) {
   return all;
 }
 
+bool counts_slow_partners(Blame blame) {
+  return blame == Blame::kHost || blame == Blame::kNic || blame == Blame::kDevice;
+}
+
 Json finding_json(const Sweep& sweep, const Verdict& verdict, const Finding& finding, const HostLists& lists) {
   const std::string open = open_question(sweep, verdict, finding);
-  const bool measured = finding.failed < finding.readings;
-  return {
-      {"blame", name(finding.blame)},
-      {"direction", name(finding.direction)},
-      {"hosts", hosts_json(sweep, finding.hosts)},
-      {"rail", named(sweep.rails, finding.rail)},
-      {"devices", devices_json(sweep, finding.devices)},
-      {"leaf", group_name(verdict, finding.leaf)},
-      {"other_leaf", group_name(verdict, finding.other_leaf)},
-      {"text", sentence(sweep, verdict, finding)},
-      {"percent_of_expected", measured ? Json(100 * finding.ratio) : Json(nullptr)},
-      {"bandwidth_gb_per_s", rate_json(finding.rate)},
-      {"expected_gb_per_s", rate_json(finding.expected)},
-      {"readings", finding.readings},
-      {"failed_readings", finding.failed},
-      {"slow_meetings", finding.blame == Blame::kTransient ? Json(finding.slow) : Json(nullptr)},
-      {"slow_rounds", finding.blame == Blame::kTransient ? Json(finding.slow_rounds) : Json(nullptr)},
-      {"partners", finding.partners},
-      {"slow_partners", finding.blame == Blame::kHost || finding.blame == Blame::kNic || finding.blame == Blame::kDevice
-                            ? Json(finding.slow_partners)
-                            : Json(nullptr)},
-      {"false_alarm_probability", finding.false_alarm},
-      {"confirmed", finding.confirmed},
-      {"reason", finding.reason.empty() ? Json(nullptr) : Json(finding.reason)},
-      {"to_settle", open.empty() ? Json(nullptr) : Json(open)},
-      {"next_commands", commands_json(next_commands(sweep, finding, lists.fine))}};
+  const bool measured = !has_no_figure(finding);
+  return {{"blame", name(finding.blame)},
+          {"direction", name(finding.direction)},
+          {"hosts", hosts_json(sweep, finding.hosts)},
+          {"rail", finding.other_rail < 0 ? named(sweep.rails, finding.rail) : Json(nullptr)},
+          {"devices", devices_json(sweep, finding.devices)},
+          {"leaf", group_name(verdict, finding.leaf)},
+          {"other_leaf", group_name(verdict, finding.other_leaf)},
+          {"text", sentence(sweep, verdict, finding)},
+          {"percent_of_expected", measured ? Json(100 * finding.ratio) : Json(nullptr)},
+          {"bandwidth_gb_per_s", rate_json(finding.rate)},
+          {"expected_gb_per_s", rate_json(finding.expected)},
+          {"readings", finding.readings},
+          {"failed_readings", finding.failed},
+          {"slow_meetings", finding.blame == Blame::kTransient ? Json(finding.slow) : Json(nullptr)},
+          {"slow_rounds", finding.blame == Blame::kTransient ? Json(finding.slow_rounds) : Json(nullptr)},
+          {"partners", finding.partners},
+          {"slow_partners", counts_slow_partners(finding.blame) ? Json(finding.slow_partners) : Json(nullptr)},
+          {"false_alarm_probability", finding.false_alarm},
+          {"confirmed", finding.confirmed},
+          {"reason", finding.reason.empty() ? Json(nullptr) : Json(finding.reason)},
+          {"to_settle", open.empty() ? Json(nullptr) : Json(open)},
+          {"next_commands", commands_json(next_commands(sweep, finding, lists.fine))}};
 }
 
 Json question_json(const Sweep& sweep, const Question& question) {
@@ -130,6 +132,13 @@ Json grouping_json(const Sweep& sweep, const Grouping& grouping) {
           {"groups", std::move(groups)}};
 }
 
+/// How hosts stand in a map.
+Json order_json(const Sweep& sweep, const Verdict& verdict) {
+  Json names = Json::array();
+  for (const std::size_t host : map_layout(sweep, verdict).order) names.push_back(sweep.hosts.at(host));
+  return names;
+}
+
 Json kinds_json(const Sweep& sweep, const Verdict& verdict) {
   if (!verdict.kinds) return nullptr;
   Json fast = group_json(sweep, "faster", verdict.kinds->fast);
@@ -153,7 +162,7 @@ Json verdict_json(const Sweep& sweep, const Verdict& verdict, const VerdictSetti
   Json groupings = Json::array();
   for (const Grouping& grouping : verdict.groupings) groupings.push_back(grouping_json(sweep, grouping));
   return {{"kind", "slow_links"},
-          {"schema_version", 1},
+          {"schema_version", kSchemaVersion},
           {"fabricbench_version", kVersion},
           {"judged", name(verdict.judged)},
           {"headline", headline(sweep, verdict)},
@@ -174,6 +183,7 @@ Json verdict_json(const Sweep& sweep, const Verdict& verdict, const VerdictSetti
            verdict.contradiction ? grouping_json(sweep, *verdict.contradiction) : Json(nullptr)},
           {"groups_are_open", verdict.groups_are_open},
           {"kinds", kinds_json(sweep, verdict)},
+          {"order", order_json(sweep, verdict)},
           {"notes", verdict.notes},
           {"notices", std::vector<std::string>(notices.begin(), notices.end())}};
 }

@@ -4,10 +4,11 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <string_view>
+#include <numeric>
 
 #include <fmt/format.h>
 
+#include "common/core/plain_text.h"
 #include "common/core/units.h"
 
 namespace fabricbench {
@@ -22,7 +23,8 @@ constexpr char kUsual = '.';
 constexpr double kFastShare = 1.2;
 constexpr double kLeastUsualShare = 0.95;
 
-constexpr std::size_t kLongestName = 28;  // with 64 columns, a line then has 100 characters
+constexpr std::size_t kLongestName = 28;       // with 64 columns, a line then has 100 characters
+constexpr std::size_t kLeastLinesOfBlock = 3;  // in the mean; or lines between blocks would be what one sees
 
 /// What the legend says of a character: the shares of what is usual that it stands for. Best first.
 struct Shade {
@@ -32,6 +34,14 @@ struct Shade {
   int colour;    ///< of the background, one of the 256 that terminals have; 0: none
   bool light;    ///< whether the character is white there, not black
 };
+
+struct Mark {
+  char character;
+  std::string_view meaning;
+};
+
+constexpr std::array<Mark, 4> kMarks = {
+    {{kSlowMark, "slow"}, {kDeadMark, "dead"}, {kUnsteadyMark, "slow now and then"}, {kSuspectMark, "suspect"}}};
 
 /// What is well is dark and quiet; the worse a figure is, the more it shows. No two that are next to each other differ
 /// in hue alone, and characters say the same to those who do not see colours.
@@ -75,19 +85,63 @@ std::string painted(std::string_view characters) {
   return current == nullptr ? text : text + switched_to(nullptr);
 }
 
-std::string cells_of(const MatrixRow& row, double usual) {
+/// What stands where in a map.
+struct Grid {
+  std::vector<std::size_t> order;      // endpoints, line by line
+  std::vector<const MatrixRow*> rows;  // line by line; null: there is none
+  std::vector<std::size_t> cuts;       // lines before which a block begins or behind which one ends, ascending
+  int level = 0;                       // of the finest blocks that are drawn
+};
+
+/// The finest level of which not every other line would be one between blocks; one above all where there is none.
+int level_drawn(const HeatLayout& layout, std::size_t lines) {
+  for (int level = 0;; ++level) {
+    const auto blocks = std::count_if(layout.blocks.begin(), layout.blocks.end(),
+                                      [&](const HeatBlock& block) { return block.level == level; });
+    if (kLeastLinesOfBlock * static_cast<std::size_t>(blocks) <= lines) return level;
+  }
+}
+
+Grid grid_of(const HeatMap& map) {
+  Grid grid;
+  grid.order = map.layout.order;
+  if (grid.order.empty()) {
+    grid.order.resize(map.names.size());
+    std::iota(grid.order.begin(), grid.order.end(), 0U);
+  }
+  std::vector<const MatrixRow*> by_endpoint(map.names.size(), nullptr);
+  for (const MatrixRow& row : map.receivers) by_endpoint[static_cast<std::size_t>(row.receiver)] = &row;
+  for (const std::size_t endpoint : grid.order) grid.rows.push_back(by_endpoint[endpoint]);
+  grid.level = level_drawn(map.layout, grid.order.size());
+  for (const HeatBlock& block : map.layout.blocks) {
+    if (block.level >= grid.level) grid.cuts.insert(grid.cuts.end(), {block.first, block.last});
+  }
+  std::sort(grid.cuts.begin(), grid.cuts.end());
+  grid.cuts.erase(std::unique(grid.cuts.begin(), grid.cuts.end()), grid.cuts.end());
+  std::erase_if(grid.cuts, [&](std::size_t line) { return line == 0 || line == grid.order.size(); });
+  return grid;
+}
+
+std::string cells_of(const Grid& grid, std::size_t line, double usual) {
   std::string cells;
-  cells.reserve(row.bandwidths.size());
-  for (const float bandwidth : row.bandwidths) cells += heat_of(bandwidth, usual);
-  if (const auto itself = static_cast<std::size_t>(row.receiver); itself < cells.size()) cells[itself] = kItself;
+  cells.reserve(grid.order.size());
+  for (const std::size_t sender : grid.order) cells += heat_of(grid.rows[line]->bandwidths[sender], usual);
+  cells[line] = kItself;
   return cells;
+}
+
+/// A character a column, with what parts blocks between them.
+std::string parted(std::string_view columns, const Grid& grid, char between) {
+  std::string text(columns);
+  for (auto cut = grid.cuts.rbegin(); cut != grid.cuts.rend(); ++cut) text.insert(*cut, 1, between);
+  return text;
 }
 
 std::string shortened(std::string_view name) {
   constexpr std::string_view kGap = "..";
-  if (name.size() <= kLongestName) return std::string(name);
+  if (name.size() <= kLongestName) return printable(name);
   constexpr std::size_t kEnd = (kLongestName - kGap.size()) / 2;
-  return fmt::format("{}{}{}", name.substr(0, kEnd), kGap, name.substr(name.size() - kEnd));
+  return printable(fmt::format("{}{}{}", name.substr(0, kEnd), kGap, name.substr(name.size() - kEnd)));
 }
 
 std::size_t name_width(const HeatMap& map) {
@@ -96,23 +150,46 @@ std::size_t name_width(const HeatMap& map) {
   return width;
 }
 
+std::string mark_of(const HeatMap& map, std::size_t endpoint) {
+  return map.layout.marks.empty() ? "" : std::string(1, map.layout.marks[endpoint]);
+}
+
+bool has_marks(const HeatMap& map) { return map.layout.marks.find_first_not_of(kNoMark) != std::string::npos; }
+
+/// Something above every column; nothing where it would be blank.
+std::string line_above(std::string columns, std::size_t indent) {
+  columns.erase(columns.find_last_not_of(' ') + 1);
+  return columns.empty() ? "" : fmt::format("#{:{}}{}\n", "", indent, columns);
+}
+
 /// The tens stand above the first column of each ten only, so that the eye finds them.
-std::string column_numbers(std::size_t columns, std::size_t indent) {
+std::string column_heads(const HeatMap& map, const Grid& grid, std::size_t indent) {
   std::string tens;
   std::string units;
-  for (std::size_t column = 0; column < columns; ++column) {
+  std::string marks;
+  for (std::size_t column = 0; column < grid.order.size(); ++column) {
     tens += column % 10 == 0 && column > 0 ? fmt::to_string(column / 10) : " ";
     units += fmt::to_string(column % 10);
+    marks += mark_of(map, grid.order[column]);
   }
-  tens.erase(tens.find_last_not_of(' ') + 1);
-  const std::string above = tens.empty() ? "" : fmt::format("#{:{}}{}\n", "", indent, tens);
-  return above + fmt::format("#{:{}}{}\n", "", indent, units);
+  return line_above(parted(tens, grid, ' '), indent) + line_above(parted(units, grid, ' '), indent) +
+         (has_marks(map) ? line_above(parted(marks, grid, ' '), indent) : "");
+}
+
+/// Of the blocks that begin with a line.
+std::string block_name(const HeatMap& map, const Grid& grid, std::size_t line) {
+  const auto begins = std::find_if(map.layout.blocks.begin(), map.layout.blocks.end(), [&](const HeatBlock& block) {
+    return block.level == grid.level && block.first == line;
+  });
+  return begins == map.layout.blocks.end() ? "" : "  " + shortened(begins->name);
 }
 
 std::int64_t count(const HeatMap& map, char character) {
+  const Grid grid = grid_of(map);
   std::int64_t cells = 0;
-  for (const MatrixRow& row : map.receivers) {
-    const std::string text = cells_of(row, map.usual);
+  for (std::size_t line = 0; line < grid.order.size(); ++line) {
+    if (grid.rows[line] == nullptr) continue;
+    const std::string text = cells_of(grid, line, map.usual);
     cells += std::count(text.begin(), text.end(), character);
   }
   return cells;
@@ -151,25 +228,39 @@ char heat_of(double bandwidth, double usual) {
 }
 
 std::string heat_map_lines(const HeatMap& map) {
+  const Grid grid = grid_of(map);
   const std::size_t width = name_width(map);
-  std::string text = column_numbers(map.names.size(), width + 6);
-  for (const MatrixRow& row : map.receivers) {
-    const std::string cells = cells_of(row, map.usual);
-    text +=
-        fmt::format("# {:>2} {:<{}} |{}|\n", row.receiver, shortened(map.names[static_cast<std::size_t>(row.receiver)]),
-                    width, map.colour ? painted(cells) : cells);
+  const bool marks = has_marks(map);
+  const std::size_t indent = width + (marks ? 7 : 6);
+  std::string text = column_heads(map, grid, indent);
+  const std::string between =
+      fmt::format("#{:{}}|{}|\n", "", indent - 1, parted(std::string(grid.order.size(), '-'), grid, '+'));
+  for (std::size_t line = 0; line < grid.order.size(); ++line) {
+    if (std::binary_search(grid.cuts.begin(), grid.cuts.end(), line)) text += between;
+    if (grid.rows[line] == nullptr) continue;
+    const std::size_t endpoint = grid.order[line];
+    const std::string cells = parted(cells_of(grid, line, map.usual), grid, '|');
+    text += fmt::format("# {:>2} {:<{}} {}|{}|{}\n", line, shortened(map.names[endpoint]), width,
+                        marks ? mark_of(map, endpoint) : "", map.colour ? painted(cells) : cells,
+                        block_name(map, grid, line));
   }
   return text;
 }
 
 std::string heat_legend_lines(const HeatMap& map) {
-  std::string text = fmt::format("#      {:<20}  {:<15}  {:>8}\n", "GB/s", "% of the median", "readings");
+  std::string text =
+      fmt::format("#      {:<20}  {:<15}  {:>8}\n", "GB/s", fmt::format("% of {}", map.usual_name), "readings");
   for (const Shade& shade : kShades) {
     text += legend_line(map, shade.character, range(shade, [&](double share) { return as_gb_per_s(share, map.usual); }),
                         range(shade, as_percent));
   }
   text += legend_line(map, kFailed, "no figure, or wrong", "");
-  return text + legend_line(map, kNotTaken, "not measured", "");
+  text += legend_line(map, kNotTaken, "not measured", "");
+  for (const Mark& mark : kMarks) {
+    if (map.layout.marks.find(mark.character) == std::string::npos) continue;
+    text += fmt::format("#   {}  beside a name and above a column: {}\n", mark.character, mark.meaning);
+  }
+  return text;
 }
 
 }  // namespace fabricbench

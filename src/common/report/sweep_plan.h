@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "common/core/heat_map.h"
+
 namespace fabricbench {
 
 /// A round that begins.
@@ -35,6 +37,7 @@ struct SweepVerdict {
   std::vector<SweepFinding> findings;   ///< the worst first
   std::vector<std::string> open;        ///< what the readings leave undecided, a line each
   std::vector<std::string> not_judged;  ///< endpoints of which too little is known
+  HeatLayout layout = {};               ///< of the map, by endpoint; empty where there are too many to draw
 };
 
 /// Endpoints that did not report of a round, so that the job has to end.

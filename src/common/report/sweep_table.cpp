@@ -212,9 +212,10 @@ std::string SweepTableSink::map() const {
         kMostEndpoints);
   }
   if (receivers_.empty()) return "#\n";
-  const HeatMap heat = {names_, receivers_, bandwidths_.median(), colour_};
-  return "#\n# Map: a line an endpoint that receives, a column an endpoint that sends, by the numbers above\n#\n" +
-         heat_map_lines(heat) + "#\n" + heat_legend_lines(heat) + "#\n";
+  const HeatMap heat = {names_, receivers_, bandwidths_.median(), colour_, verdict_ ? verdict_->layout : HeatLayout{}};
+  const char* numbers = heat.layout.order.empty() ? ", by the numbers above" : "";
+  return fmt::format("#\n# Map: a line an endpoint that receives, a column an endpoint that sends{}\n#\n{}#\n{}#\n",
+                     numbers, heat_map_lines(heat), heat_legend_lines(heat));
 }
 
 std::string SweepTableSink::readings_line() const {

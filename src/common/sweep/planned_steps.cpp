@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "cluster/attribution/attribution.h"
+#include "cluster/report/map_layout.h"
 #include "common/core/error.h"
 
 namespace fabricbench::sweep {
@@ -142,7 +143,12 @@ void PlannedSteps::note(const PairReading& reading) {
 
 std::optional<SweepVerdict> PlannedSteps::verdict() {
   if (!options_.find) return std::nullopt;
-  return reported(judged(), sweep_, round_.why);
+  const cluster::Verdict verdict = judged();
+  SweepVerdict report = reported(verdict, sweep_, round_.why);
+  if (host_of_.size() <= kMostDrawn) {
+    report.layout = layout_of_endpoints(cluster::map_layout(sweep_, verdict), endpoint_of_);
+  }
+  return report;
 }
 
 }  // namespace fabricbench::sweep

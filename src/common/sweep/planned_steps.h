@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -14,6 +15,9 @@
 #include "common/sweep/step_source.h"
 
 namespace fabricbench::sweep {
+
+/// Endpoints whose matrix the table draws.
+constexpr std::size_t kMostDrawn = 64;
 
 /// The plan that the options ask for, of so many endpoints.
 [[nodiscard]] cluster::SweepPlan sweep_plan_of(const Options& options, int endpoints, std::uint64_t seed);
@@ -56,6 +60,9 @@ class PlannedSteps final : public StepSource {
   std::int64_t left_ = 0;
   std::int64_t taken_over_ = 0;
 };
+
+/// A layout of a sweep's hosts as one of those that are endpoints: by host its endpoint, below 0 of one that is none.
+[[nodiscard]] HeatLayout layout_of_endpoints(const HeatLayout& layout, const std::vector<int>& endpoint_of);
 
 /// What the verdict on a sweep is for people and for files.
 [[nodiscard]] SweepVerdict reported(const cluster::Verdict& verdict, const cluster::Sweep& sweep,

@@ -1,5 +1,6 @@
 // The verdict on a sweep as this program's outputs have it; find_slow_links says more.
 
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "cluster/report/finding_words.h"
+#include "common/core/plain_text.h"
 #include "common/sweep/planned_steps.h"
 
 namespace fabricbench::sweep {
@@ -39,6 +41,26 @@ SweepFinding reported_finding(const cluster::Finding& finding, const cluster::Ve
 
 }  // namespace
 
+HeatLayout layout_of_endpoints(const HeatLayout& layout, const std::vector<int>& endpoint_of) {
+  HeatLayout of_endpoints;
+  std::vector<std::size_t> line_of;  // by line of the whole layout: how many lines stand above it
+  for (const std::size_t host : layout.order) {
+    line_of.push_back(of_endpoints.order.size());
+    if (endpoint_of[host] >= 0) of_endpoints.order.push_back(static_cast<std::size_t>(endpoint_of[host]));
+  }
+  line_of.push_back(of_endpoints.order.size());
+  for (HeatBlock block : layout.blocks) {
+    block.first = line_of[block.first];
+    block.last = line_of[block.last];
+    if (block.first < block.last) of_endpoints.blocks.push_back(block);
+  }
+  of_endpoints.marks.assign(of_endpoints.order.size(), kNoMark);
+  for (std::size_t host = 0; host < endpoint_of.size(); ++host) {
+    if (endpoint_of[host] >= 0) of_endpoints.marks[static_cast<std::size_t>(endpoint_of[host])] = layout.marks[host];
+  }
+  return of_endpoints;
+}
+
 SweepVerdict reported(const cluster::Verdict& verdict, const cluster::Sweep& sweep, const std::string& why_over) {
   SweepVerdict report;
   report.judged = cluster::name(verdict.judged);
@@ -48,7 +70,7 @@ SweepVerdict reported(const cluster::Verdict& verdict, const cluster::Sweep& swe
   for (const cluster::Question& question : verdict.questions) {
     std::vector<std::int32_t> hosts{question.host};
     if (question.other >= 0) hosts.push_back(question.other);
-    report.open.push_back(fmt::format("{}: {}", fmt::join(names_of(hosts, sweep), " and "), question.why));
+    report.open.push_back(printable(fmt::format("{}: {}", fmt::join(names_of(hosts, sweep), " and "), question.why)));
   }
   report.not_judged = names_of(verdict.not_judged, sweep);
   return report;

@@ -26,10 +26,9 @@
 namespace fabricbench::sweep {
 namespace {
 
-constexpr Seconds kGrace = 5;           // beyond a pair's time limit, for an endpoint's report
-constexpr Seconds kOutcomeGrace = 1;    // for what the receiver tells the sender
-constexpr int kFewReports = 16;         // taken in between two windows of the first endpoint's own
-constexpr std::size_t kMostDrawn = 64;  // endpoints whose matrix the table draws
+constexpr Seconds kGrace = 5;         // beyond a pair's time limit, for an endpoint's report
+constexpr Seconds kOutcomeGrace = 1;  // for what the receiver tells the sender
+constexpr int kFewReports = 16;       // taken in between two windows of the first endpoint's own
 constexpr Seconds kForEver = std::numeric_limits<double>::infinity();
 
 /// Such as `rank 3 on node-07`, by endpoint; the first process knows them.

@@ -1,0 +1,38 @@
+"""Results of other tools, which find_slow_links makes records of."""
+
+import contextlib
+import subprocess
+import tempfile
+from pathlib import Path
+
+from sweep_plots.findings import PROGRAM, path_of_program
+from sweep_plots.records import MISSING, USAGE, BadInput, printable
+
+NOT_JUDGED = 7  # a status of find_slow_links: it understood nothing
+
+
+@contextlib.contextmanager
+def files_of_records(paths, kind, unit, programs):
+    """The files to read: `paths` themselves, or with a kind one that holds what is in them, as long as the block runs.
+
+    Also gives what find_slow_links has to say of them. Raises BadInput.
+    """
+    if kind is None:
+        yield paths, []
+        return
+    with tempfile.TemporaryDirectory(prefix="fabricbench-import-") as folder:
+        records = Path(folder) / "records.jsonl"
+        yield [str(records)], convert(paths, kind, unit, programs, records)
+
+
+def convert(paths, kind, unit, programs, records):
+    program = path_of_program(programs)
+    if program is None:
+        raise BadInput(f"--import takes {PROGRAM}, which is neither in build/ nor on the PATH; build it (make)", MISSING)
+    command = [program, "--import", kind, *(["--unit", unit] if unit else []), "--convert", records, *paths]
+    done = subprocess.run(command, stderr=subprocess.PIPE, check=False)
+    said = [printable(line.removeprefix(f"{PROGRAM}: ")) for line in done.stderr.decode(errors="replace").splitlines()]
+    if done.returncode != 0:
+        status = USAGE if done.returncode == NOT_JUDGED else done.returncode
+        raise BadInput(said[-1] if said else f"{PROGRAM} ended with status {done.returncode}", status)
+    return said

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fabricbench::cluster {
+
+/// What separates the fields of a line: the comma, the semicolon or the tab, whichever it has most of.
+[[nodiscard]] char csv_separator(std::string_view line);
+
+/// The fields of a line. One may stand in quotation marks, which are doubled within.
+[[nodiscard]] std::vector<std::string> csv_fields(std::string_view line, char separator);
+
+}  // namespace fabricbench::cluster

@@ -1,0 +1,28 @@
+#include "cluster/import/endpoints.h"
+
+#include <unordered_map>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace fabricbench::cluster {
+
+Endpoints::Endpoints(std::vector<std::string> hosts) : hosts_(std::move(hosts)) {
+  std::unordered_map<std::string, int> ranks;
+  for (const std::string& host : hosts_) rails_.push_back(fmt::format("rank{}", ranks[host]++));
+  if (ranks.size() == hosts_.size()) rails_.clear();
+}
+
+void Endpoints::add_hosts(Imported& found) const {
+  for (const std::string& host : hosts_) static_cast<void>(found.hosts.number_of(host));
+}
+
+Reading Endpoints::between(Imported& found, std::size_t from, std::size_t to, const ImportedKind& kind) const {
+  Reading reading = found.between(hosts_[from], hosts_[to], kind);
+  if (rails_.empty()) return reading;
+  reading.from_rail = found.rail_of(rails_[from]);
+  reading.to_rail = found.rail_of(rails_[to]);
+  return reading;
+}
+
+}  // namespace fabricbench::cluster

@@ -1,0 +1,57 @@
+#include "cluster/import/failure.h"
+
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "cluster/import/text.h"
+
+namespace fabricbench::cluster {
+namespace {
+
+using Words = std::vector<std::string_view>;
+
+/// In lower case: what launchers and perftest say where a process is gone.
+const Words& words_of_an_end() {
+  static const Words words = {
+      "segmentation fault", "exited on signal",      "killed",          "aborted",
+      "cancelled",          "completion with error", "failed status",   "time limit",
+      "timed out",          "test failure",          "bad termination", "exited with exit code"};
+  return words;
+}
+
+/// And what NCCL, perftest, iperf3, ssh and the system say where something does not work.
+const Words& words_of_failure() {
+  static const Words words = {"failure",   "test timeout", "error",     "unable to", "couldn't",
+                              "could not", "cannot",       "failed",    "refused",   "unreachable",
+                              "no route",  "no such",      "not found", "denied",    "not permitted"};
+  return words;
+}
+
+std::string first_line_with(std::string_view log, const Words& words) {
+  for (TextLines lines(log); lines.next();) {
+    const std::string_view line = without_label(lines.line());
+    // A title may have a column of errors; nccl-tests tells its own behind a #.
+    const bool is_comment = trimmed(line).starts_with('#') && !has(line, "# error");
+    if (!is_comment && has_any(lower(line), words)) return one_line(line);
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string how_it_broke_off(std::string_view log) { return first_line_with(log, words_of_an_end()); }
+
+std::string why_it_failed(std::string_view log) {
+  for (const Words* words : {&words_of_failure(), &words_of_an_end()}) {
+    if (std::string line = first_line_with(log, *words); !line.empty()) return line;
+  }
+  std::string_view last;
+  for (TextLines lines(log); lines.next();) {
+    if (!trimmed(lines.line()).empty()) last = lines.line();
+  }
+  if (last.empty()) return "the log is empty";
+  return fmt::format("the log ends without a result, behind '{}'", one_line(last));
+}
+
+}  // namespace fabricbench::cluster

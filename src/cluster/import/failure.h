@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace fabricbench::cluster {
+
+/// Why a log has no result: its first line that tells of a failure, else its last one, as one line for people.
+[[nodiscard]] std::string why_it_failed(std::string_view log);
+
+/// The first line that says that a process was ended or lost its partner, as one line for people; empty where there is
+/// none. Complaints that do not end a program do not count.
+[[nodiscard]] std::string how_it_broke_off(std::string_view log);
+
+}  // namespace fabricbench::cluster

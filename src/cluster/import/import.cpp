@@ -1,0 +1,109 @@
+#include "cluster/import/import.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "cluster/import/readers.h"
+#include "cluster/import/text.h"
+
+namespace fabricbench::cluster {
+namespace {
+
+struct Format {
+  ImportKind kind;
+  std::string_view name;
+  bool (*is_of)(std::string_view text);
+  Imported (*read)(const ImportSource& source);
+};
+
+bool is_nccl_tests(std::string_view text) {
+  return has_any(text, {"# nccl-tests version", "# rccl-tests version", "# Collective test starting", "# nThread "});
+}
+
+bool is_osu(std::string_view text) { return has(text, "# OSU "); }
+
+bool is_perftest(std::string_view text) {
+  return has(text, " BW Test") || (has(text, "#bytes") && has_any(text, {"BW average", "t_typical"}));
+}
+
+bool is_iperf3(std::string_view text) {
+  return has_any(text, {"iperf3:", "iperf Done.", "\"iperf 3"}) ||
+         (has(text, "[ ID] Interval") && has(text, "its/sec"));
+}
+
+bool is_mpigraph(std::string_view text) { return has(text, "START mpiGraph"); }
+
+bool is_hp2p(std::string_view text) { return has(text, "var hostlist =") && has(text, "var bandwidth ="); }
+
+bool is_clusterkit(std::string_view text) {
+  const bool matrix = text.starts_with("Rank:") || has(text, "\nRank:");
+  return matrix || (trimmed(text).starts_with('{') && has(lower(text.substr(0, 1 << 16)), "clusterkit"));
+}
+
+constexpr std::array<Format, 8> kFormats = {{
+    {ImportKind::kNcclTests, "nccl-tests", is_nccl_tests, read_nccl_tests},
+    {ImportKind::kOsu, "osu", is_osu, read_osu},
+    {ImportKind::kPerftest, "perftest", is_perftest, read_perftest},
+    {ImportKind::kIperf3, "iperf3", is_iperf3, read_iperf3},
+    {ImportKind::kMpiGraph, "mpigraph", is_mpigraph, read_mpigraph},
+    {ImportKind::kHp2p, "hp2p", is_hp2p, read_hp2p},
+    {ImportKind::kClusterKit, "clusterkit", is_clusterkit, read_clusterkit},
+    {ImportKind::kCsv, "csv", is_csv_of_pairs, read_csv},
+}};
+
+/// What else people call them.
+constexpr std::array<std::pair<std::string_view, ImportKind>, 11> kOtherNames = {{
+    {"nccl", ImportKind::kNcclTests},
+    {"nccl_tests", ImportKind::kNcclTests},
+    {"rccl-tests", ImportKind::kNcclTests},
+    {"osu_bw", ImportKind::kOsu},
+    {"osu_bibw", ImportKind::kOsu},
+    {"ib_write_bw", ImportKind::kPerftest},
+    {"ib_read_bw", ImportKind::kPerftest},
+    {"ib_send_bw", ImportKind::kPerftest},
+    {"iperf", ImportKind::kIperf3},
+    {"mpiGraph", ImportKind::kMpiGraph},
+    {"ClusterKit", ImportKind::kClusterKit},
+}};
+
+const Format& format_of(ImportKind kind) { return kFormats[static_cast<std::size_t>(kind)]; }
+
+}  // namespace
+
+std::string_view name_of(ImportKind kind) { return format_of(kind).name; }
+
+std::string import_kind_names() {
+  std::vector<std::string_view> names;
+  names.reserve(kFormats.size());
+  for (const Format& format : kFormats) names.push_back(format.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::optional<ImportKind> import_kind_named(std::string_view name) {
+  for (const Format& format : kFormats) {
+    if (format.name == name) return format.kind;
+  }
+  for (const auto& [other, kind] : kOtherNames) {
+    if (other == name) return kind;
+  }
+  return std::nullopt;
+}
+
+std::optional<ImportKind> recognise(std::string_view text) {
+  std::optional<ImportKind> found;
+  for (const Format& format : kFormats) {
+    if (!format.is_of(text)) continue;
+    if (found) return std::nullopt;
+    found = format.kind;
+  }
+  return found;
+}
+
+Imported import_results(ImportKind kind, const ImportSource& source) { return format_of(kind).read(source); }
+
+}  // namespace fabricbench::cluster

@@ -1,0 +1,30 @@
+// Results of other tools: which kinds there are, how to tell them, and the way from a file to readings.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "cluster/import/imported.h"
+
+namespace fabricbench::cluster {
+
+enum class ImportKind : std::uint8_t { kNcclTests, kOsu, kPerftest, kIperf3, kMpiGraph, kHp2p, kClusterKit, kCsv };
+
+/// As `--import` takes it, such as `nccl-tests`.
+[[nodiscard]] std::string_view name_of(ImportKind kind);
+
+/// All names, for help and messages: `nccl-tests, osu, ...`.
+[[nodiscard]] std::string import_kind_names();
+
+/// The kind of a name, also of a program's, such as `ib_write_bw`; nothing where there is none.
+[[nodiscard]] std::optional<ImportKind> import_kind_named(std::string_view name);
+
+/// What wrote a text, by words that no other tool prints; nothing where none or several could have.
+[[nodiscard]] std::optional<ImportKind> recognise(std::string_view text);
+
+/// What a file of a kind holds. Throws UsageError where the unit of figures is not clear.
+[[nodiscard]] Imported import_results(ImportKind kind, const ImportSource& source);
+
+}  // namespace fabricbench::cluster

@@ -1,0 +1,73 @@
+#include "cluster/import/imported.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "cluster/import/text.h"
+#include "common/core/error.h"
+
+namespace fabricbench::cluster {
+
+namespace {
+
+constexpr std::size_t kMostNames = 10'000;
+
+void check_number(std::size_t number, std::string_view what) {
+  if (number <= kMostNames) return;
+  throw Error(ExitStatus::kNotJudged,
+              fmt::format("there are more than {} different {}; is a column of something else?", kMostNames, what));
+}
+
+}  // namespace
+
+Imported::Imported() { static_cast<void>(rails.number_of("")); }
+
+std::int16_t Imported::kind_of(const ImportedKind& given) {
+  // A broken log may have a size below 0.
+  const ImportedKind kind{one_line(given.test), std::max(given.size_bytes, ImportedKind::kNoSize)};
+  const auto known = std::find(kinds.begin(), kinds.end(), kind);
+  if (known != kinds.end()) return static_cast<std::int16_t>(known - kinds.begin());
+  kinds.push_back(kind);
+  check_number(kinds.size(), "tests and sizes");
+  return static_cast<std::int16_t>(kinds.size() - 1);
+}
+
+std::int16_t Imported::rail_of(std::string_view name) {
+  const std::int32_t number = rails.number_of(one_line(name));
+  check_number(rails.names().size(), "rails");
+  return static_cast<std::int16_t>(number);
+}
+
+Reading Imported::between(std::string_view from, std::string_view to, const ImportedKind& kind) {
+  Reading reading;
+  reading.from = hosts.number_of(from);
+  reading.to = hosts.number_of(to);
+  reading.kind = kind_of(kind);
+  reading.concurrent = 0;
+  return reading;
+}
+
+void Imported::add(Reading reading, double rate, std::int64_t line) {
+  if (!std::isfinite(rate) || rate > kMostRate) {
+    note(line, fmt::format("{:g} GB/s is no rate of a link", rate / 1e9));
+    return;
+  }
+  if (rate <= 0) {
+    add_failed(reading, "the figure is 0");
+    return;
+  }
+  reading.outcome = Outcome::kMeasured;
+  reading.rate = static_cast<float>(rate);
+  readings.push_back(reading);
+}
+
+void Imported::add_failed(Reading reading, std::string reason) {
+  reading.outcome = Outcome::kFailed;
+  reading.rate = 0;
+  reasons.emplace_back(readings.size(), std::move(reason));
+  readings.push_back(reading);
+}
+
+}  // namespace fabricbench::cluster

@@ -1,0 +1,152 @@
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "cluster/import/endpoints.h"
+#include "cluster/import/pair_name.h"
+#include "cluster/import/rate_units.h"
+#include "cluster/import/readers.h"
+#include "cluster/import/text.h"
+
+namespace fabricbench::cluster {
+namespace {
+
+/// One of the two tables, as it is printed.
+struct MpiGraphTable {
+  struct Row {
+    std::size_t rank = 0;
+    std::vector<std::string_view> cells;
+    std::int64_t line = 0;
+  };
+  bool of_receivers = false;
+  std::vector<std::string> hosts;  ///< by rank
+  std::vector<Row> rows;
+};
+
+/// Of `node01:0`, the rank goes without saying; empty where it is no such title.
+std::string host_of_title(std::string_view title) {
+  const std::size_t colon = title.rfind(':');
+  const std::string_view host = title.substr(0, colon);
+  return colon != std::string_view::npos && integer_in(title.substr(colon + 1)) && is_host_name(host)
+             ? std::string(host)
+             : "";
+}
+
+/// What the next tab ends.
+std::vector<std::string_view> cells_of(std::string_view line) {
+  std::vector<std::string_view> cells;
+  while (!line.empty()) {
+    const std::size_t tab = std::min(line.find('\t'), line.size());
+    cells.push_back(trimmed(line.substr(0, tab)));
+    line.remove_prefix(std::min(tab + 1, line.size()));
+  }
+  return cells;
+}
+
+class MpiGraphReader {
+ public:
+  Imported read(std::string_view text) {
+    for (TextLines lines(text); lines.next();) take(lines);
+    if (tables_.empty()) return std::move(found_);
+    add_figures();
+    if (!ended_) found_.note(0, "the line END mpiGraph is not there: the run was broken off, or the file is cut off");
+    return std::move(found_);
+  }
+
+ private:
+  void take(const TextLines& lines);
+  void begin_table(std::int64_t line, const std::vector<std::string_view>& cells);
+  void take_row(std::int64_t line, const std::vector<std::string_view>& cells);
+  void add_figures();
+  void add_row(const MpiGraphTable& table, const Endpoints& ranks, const MpiGraphTable::Row& row,
+               std::vector<char>& known);
+
+  Imported found_;
+  ImportedKind kind_{"mpiGraph", ImportedKind::kNoSize};
+  std::vector<MpiGraphTable> tables_;
+  bool ended_ = false;
+};
+
+void MpiGraphReader::take(const TextLines& lines) {
+  const auto cells = cells_of(without_label(lines.line()));
+  if (cells.empty()) return;
+  ended_ |= cells[0] == "END mpiGraph";
+  if (cells[0] == "MsgSize" && cells.size() > 1)
+    kind_.size_bytes = integer_in(cells[1]).value_or(ImportedKind::kNoSize);
+  if ((cells[0] == "Send" || cells[0] == "Recv") && cells.size() > 1) begin_table(lines.number(), cells);
+  if (!tables_.empty() && (cells[0].ends_with(" to") || cells[0].ends_with(" from"))) take_row(lines.number(), cells);
+}
+
+void MpiGraphReader::begin_table(std::int64_t line, const std::vector<std::string_view>& cells) {
+  MpiGraphTable table;
+  table.of_receivers = cells[0] == "Recv";
+  for (std::size_t i = 1; i < cells.size(); ++i) {
+    if (cells[i].empty()) continue;
+    table.hosts.push_back(host_of_title(cells[i]));
+    if (table.hosts.back().empty()) {
+      found_.note(line, fmt::format("'{}' is no host and rank, and the table is left out", one_line(cells[i])));
+      return;
+    }
+  }
+  tables_.push_back(std::move(table));
+}
+
+void MpiGraphReader::take_row(std::int64_t line, const std::vector<std::string_view>& cells) {
+  MpiGraphTable& table = tables_.back();
+  const std::string_view title = cells[0].substr(0, cells[0].rfind(' '));
+  const auto rank = integer_in(title.substr(title.rfind(':') + 1));
+  if (!rank || *rank < 0 || static_cast<std::size_t>(*rank) >= table.hosts.size()) {
+    found_.note(line, fmt::format("'{}' is no rank of the table, and the row is left out", one_line(title)));
+    return;
+  }
+  table.rows.push_back({static_cast<std::size_t>(*rank), {cells.begin() + 1, cells.end()}, line});
+}
+
+void MpiGraphReader::add_figures() {
+  const Endpoints ranks(tables_.front().hosts);
+  ranks.add_hosts(found_);
+  found_.rounds_are_known = true;
+  std::vector<char> known(ranks.size() * ranks.size(), 0);
+  // Both tables are of the same messages: those that arrived count first.
+  std::stable_sort(tables_.begin(), tables_.end(),
+                   [](const MpiGraphTable& a, const MpiGraphTable& b) { return a.of_receivers && !b.of_receivers; });
+  for (const MpiGraphTable& table : tables_) {
+    if (table.hosts != tables_.front().hosts) continue;
+    for (const MpiGraphTable::Row& row : table.rows) add_row(table, ranks, row, known);
+  }
+}
+
+void MpiGraphReader::add_row(const MpiGraphTable& table, const Endpoints& ranks, const MpiGraphTable::Row& row,
+                             std::vector<char>& known) {
+  std::size_t cells = row.cells.size();
+  while (cells > ranks.size() && row.cells[cells - 1].empty()) --cells;
+  if (cells != ranks.size()) {
+    found_.note(row.line, fmt::format("the row has {} figures for {} ranks", cells, ranks.size()));
+  }
+  for (std::size_t other = 0; other < std::min(cells, ranks.size()); ++other) {
+    const auto [from, to] = table.of_receivers ? std::pair(other, row.rank) : std::pair(row.rank, other);
+    if (from == to || known[from * ranks.size() + to] != 0) continue;
+    const auto figure = number_in(row.cells[other]);
+    if (!figure) {
+      found_.note(row.line, fmt::format("'{}' is no figure, and is left out", one_line(row.cells[other])));
+      continue;
+    }
+    known[from * ranks.size() + to] = 1;
+    Reading reading = ranks.between(found_, from, to, kind_);
+    // In step D all ranks send to the one D further.
+    reading.round = static_cast<std::int32_t>((to + ranks.size() - from) % ranks.size()) - 1;
+    reading.concurrent = static_cast<std::int32_t>(ranks.size());
+    found_.add(reading, *figure * kMebibyte, row.line);
+  }
+}
+
+}  // namespace
+
+Imported read_mpigraph(const ImportSource& source) { return MpiGraphReader().read(source.text); }
+
+}  // namespace fabricbench::cluster

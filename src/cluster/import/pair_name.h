@@ -1,0 +1,32 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace fabricbench::cluster {
+
+/// Two hosts, as the name of a file tells them: the sender, or the client, first.
+struct PairName {
+  std::string from;
+  std::string to;
+
+  friend bool operator==(const PairName&, const PairName&) = default;
+};
+
+/// How files are named, for messages.
+inline constexpr const char* kHowToName = "name it HOSTA_HOSTB.log or HOSTA-to-HOSTB.log";
+
+/// The hosts in the name of a file: FROM-to-TO, FROM_to_TO, FROM--TO, FROM__TO, FROM,TO, FROM_TO, and FROM-TO where it
+/// could be nothing else. Programs' names around them are passed over, such as in osu_bw_n1_n2.log; so is more before
+/// FROM_TO where both hosts differ in numbers only. Hosts with `-` or `_` in their names, such as gpu-1-gpu-2, have to
+/// differ in numbers only. Nothing where it is not clear.
+[[nodiscard]] std::optional<PairName> pair_in_name(std::string_view path);
+
+/// Whether a text may be a host's name or address.
+[[nodiscard]] bool is_host_name(std::string_view text);
+
+/// A name with each of its numbers replaced by `#`: those of hosts of one make are the same.
+[[nodiscard]] std::string shape_of(std::string_view name);
+
+}  // namespace fabricbench::cluster

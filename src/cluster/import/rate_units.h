@@ -1,0 +1,12 @@
+// Bytes of what programs call their units. Which they mean is not always what they print.
+#pragma once
+
+namespace fabricbench::cluster {
+
+inline constexpr double kBit = 0.125;
+inline constexpr double kGigabit = 1e9 * kBit;
+inline constexpr double kMegabyte = 1e6;
+inline constexpr double kMebibyte = 1048576;
+inline constexpr double kGigabyte = 1e9;
+
+}  // namespace fabricbench::cluster

@@ -1,0 +1,42 @@
+// A reader for each kind of results: from a text to readings and notes, nothing else. What is no result of the kind is
+// passed over, and noted where it looks like one. All throw UsageError where the unit of figures is not clear.
+#pragma once
+
+#include <string_view>
+
+#include "cluster/import/imported.h"
+
+namespace fabricbench::cluster {
+
+/// A log of nccl-tests, of one program on two hosts or several such runs. busbw of the largest size, out of place, of
+/// both directions together. GB/s are 10^9 bytes. A run without the closing lines is a pair that failed.
+[[nodiscard]] Imported read_nccl_tests(const ImportSource& source);
+
+/// A log of osu_bw or osu_bibw, of the pair that its name tells. MB/s are 10^6 bytes; osu_bibw's are of both
+/// directions together.
+[[nodiscard]] Imported read_osu(const ImportSource& source);
+
+/// A log of ib_write_bw, ib_read_bw or ib_send_bw, of the pair that its name tells, the client first. MB/s and MiB/s
+/// are 2^20 bytes, Gb/s 10^9 bits; with -b of both directions together. What ib_read_bw reads comes from the server.
+[[nodiscard]] Imported read_perftest(const ImportSource& source);
+
+/// A log of iperf3's client, as text or JSON, of the pair that its name tells, the client first. What the receiver
+/// got: bits are in powers of 1000, bytes in powers of 1024.
+[[nodiscard]] Imported read_iperf3(const ImportSource& source);
+
+/// What mpiGraph prints. Figures are in 2^20 bytes per second; what receivers saw goes before what senders saw.
+[[nodiscard]] Imported read_mpigraph(const ImportSource& source);
+
+/// The HTML page of hp2p. Figures are in 2^20 bytes per second, of an exchange both ways.
+[[nodiscard]] Imported read_hp2p(const ImportSource& source);
+
+/// ClusterKit's bandwidth.txt or JSON with the names of hosts and a matrix.
+[[nodiscard]] Imported read_clusterkit(const ImportSource& source);
+
+/// Lines with a sender, a receiver and a figure, below a line that names the columns.
+[[nodiscard]] Imported read_csv(const ImportSource& source);
+
+/// Whether the first line names columns of a sender, a receiver and a figure.
+[[nodiscard]] bool is_csv_of_pairs(std::string_view text);
+
+}  // namespace fabricbench::cluster

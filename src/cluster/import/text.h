@@ -1,0 +1,60 @@
+// Lines, words, numbers and units of other programs' output.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fabricbench::cluster {
+
+/// Goes through a text line by line, whichever way lines end.
+class TextLines {
+ public:
+  explicit TextLines(std::string_view text) : text_(text), rest_(text) {}
+
+  /// False at the end of the text.
+  [[nodiscard]] bool next();
+  [[nodiscard]] std::string_view line() const { return line_; }
+  [[nodiscard]] std::int64_t number() const { return number_; }  ///< from 1
+  [[nodiscard]] bool is_whole() const { return whole_; }         ///< false of a last line that nothing ends
+  [[nodiscard]] std::size_t begin() const { return offset_; }    ///< of the line, in the text
+  [[nodiscard]] std::size_t end() const { return text_.size() - rest_.size(); }  ///< of the line, with what ends it
+
+ private:
+  std::string_view text_;
+  std::string_view rest_;
+  std::string_view line_;
+  std::size_t offset_ = 0;
+  std::int64_t number_ = 0;
+  bool whole_ = true;
+};
+
+[[nodiscard]] inline bool is_digit(char letter) { return letter >= '0' && letter <= '9'; }
+[[nodiscard]] std::string_view trimmed(std::string_view text);
+
+/// What stands between blanks and tabs.
+[[nodiscard]] std::vector<std::string_view> words_of(std::string_view line);
+
+[[nodiscard]] bool has(std::string_view text, std::string_view part);
+[[nodiscard]] bool has_any(std::string_view text, const std::vector<std::string_view>& parts);
+[[nodiscard]] std::string lower(std::string_view text);
+
+/// The line without what launchers put before it: `[1,0]<stdout>:` of mpirun --tag-output, `0: ` of srun --label.
+[[nodiscard]] std::string_view without_label(std::string_view line);
+
+/// All of the text as a number, or nothing. `nan` and `inf` are none.
+[[nodiscard]] std::optional<double> number_in(std::string_view text);
+[[nodiscard]] std::optional<std::int64_t> integer_in(std::string_view text);
+
+/// Bytes per second of 1 of a unit, or nothing where it is none, or could be two: `GB/s`, `Gb/s`, `MiB/s`, `Gbit/s`,
+/// `Mbits/sec`, `Gbps`. K, M, G and T are powers of 1000, and of 1024 before `i`. Bytes have a capital B: `gb/s` is
+/// unclear, but for `gbps` and `mbps`, which are bits.
+[[nodiscard]] std::optional<double> unit_in(std::string_view text);
+
+/// One line for people of at most some hundred bytes, printable ASCII.
+[[nodiscard]] std::string one_line(std::string_view text);
+
+}  // namespace fabricbench::cluster

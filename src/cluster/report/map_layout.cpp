@@ -1,0 +1,146 @@
+#include "cluster/report/map_layout.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <numeric>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "cluster/hosts/host_fold.h"
+#include "cluster/report/share_matrix.h"
+#include "cluster/report/verdict_lists.h"
+#include "cluster/structure/likeness.h"
+
+namespace fabricbench::cluster {
+namespace {
+
+constexpr std::string_view kMarksInOrder = " ?~!x";
+
+/// Hosts that differ by less are alike: this many percent, and what noise of a standard deviation of 1 adds. The
+/// difference of two readings is 1.13 deviations in the mean; the rest is what the noise itself varies.
+constexpr double kAlikePercent = 3;
+constexpr double kNoisePercent = 150;
+
+/// Hosts sorted into groups of one level, in the order in which the groups are to stand.
+using Level = std::vector<Group>;
+
+/// The coarsest first; kinds of hosts stand within groups.
+std::vector<Level> levels_of(const Verdict& verdict) {
+  std::vector<Level> levels;
+  for (auto grouping = verdict.groupings.rbegin(); grouping != verdict.groupings.rend(); ++grouping) {
+    levels.push_back(grouping->groups);
+    std::sort(levels.back().begin(), levels.back().end(),
+              [](const Group& a, const Group& b) { return comes_before(a.name, b.name); });
+  }
+  if (verdict.kinds) levels.push_back({{"faster", verdict.kinds->fast}, {"slower", verdict.kinds->slow}});
+  return levels;
+}
+
+/// By host, the place of its group in each level; hosts of no group come last.
+using Paths = std::vector<std::vector<std::size_t>>;
+
+Paths paths_of(const std::vector<Level>& levels, std::size_t hosts) {
+  Paths paths(hosts);
+  for (const Level& level : levels) {
+    for (auto& path : paths) path.push_back(level.size());
+    for (std::size_t group = 0; group < level.size(); ++group) {
+      for (const std::int32_t host : level[group].hosts) paths[static_cast<std::size_t>(host)].back() = group;
+    }
+  }
+  return paths;
+}
+
+std::string marks_of(const Sweep& sweep, const HostLists& lists) {
+  std::unordered_map<std::string_view, std::size_t> places;
+  for (std::size_t host = 0; host < sweep.hosts.size(); ++host) places.emplace(sweep.hosts[host], host);
+  std::string marks(sweep.hosts.size(), kNoMark);
+  const auto put = [&](const std::vector<std::string>& hosts, char mark) {
+    for (const std::string& host : hosts) marks[places.at(host)] = mark;
+  };
+  put(lists.suspect, kSuspectMark);
+  put(lists.unsteady, kUnsteadyMark);
+  put(lists.slow, kSlowMark);
+  put(lists.dead, kDeadMark);
+  return marks;
+}
+
+/// In the order of people, those without a mark first.
+std::vector<std::int32_t> by_name(const Sweep& sweep, std::string_view marks) {
+  std::vector<std::int32_t> hosts(sweep.hosts.size());
+  std::iota(hosts.begin(), hosts.end(), 0);
+  std::sort(hosts.begin(), hosts.end(), [&](std::int32_t a, std::int32_t b) {
+    const auto first = static_cast<std::size_t>(a);
+    const auto second = static_cast<std::size_t>(b);
+    const std::size_t first_mark = kMarksInOrder.find(marks[first]);
+    const std::size_t second_mark = kMarksInOrder.find(marks[second]);
+    return first_mark != second_mark ? first_mark < second_mark : comes_before(sweep.hosts[first], sweep.hosts[second]);
+  });
+  return hosts;
+}
+
+/// The standard deviation of readings that is usual, relative.
+double scale_of(const std::vector<Stratum>& strata) {
+  const auto largest = std::max_element(strata.begin(), strata.end(),
+                                        [](const Stratum& a, const Stratum& b) { return a.readings < b.readings; });
+  return largest == strata.end() ? 0 : largest->scale;
+}
+
+/// Sorts by likeness within each run of hosts that have the same groups.
+void sort_by_likeness(const Sweep& sweep, const Verdict& verdict, const Paths& paths,
+                      std::vector<std::int32_t>& hosts) {
+  const ShareMatrix matrix = share_matrix(sweep, verdict);
+  const Profiles profiles(matrix.shares, matrix.hosts);
+  const double alike = kAlikePercent + kNoisePercent * scale_of(verdict.strata);
+  const auto path_of = [&](std::int32_t host) -> const auto& { return paths[static_cast<std::size_t>(host)]; };
+  for (auto first = hosts.begin(); first != hosts.end();) {
+    const auto last =
+        std::find_if(first, hosts.end(), [&](std::int32_t host) { return path_of(host) != path_of(*first); });
+    const std::vector<std::int32_t> run(first, last);
+    first = std::copy_n(in_order_of_likeness(profiles, run, alike).begin(), run.size(), first);
+  }
+}
+
+/// Of every level, runs of hosts of one group and of the same coarser ones.
+std::vector<HeatBlock> blocks_of(const std::vector<Level>& levels, const Paths& paths,
+                                 const std::vector<std::int32_t>& hosts) {
+  std::vector<HeatBlock> blocks;
+  for (std::size_t level = 0; level < levels.size(); ++level) {
+    const auto path_of = [&](std::size_t line) {
+      const std::vector<std::size_t>& path = paths[static_cast<std::size_t>(hosts[line])];
+      return std::vector(path.begin(), path.begin() + static_cast<std::ptrdiff_t>(level) + 1);
+    };
+    for (std::size_t first = 0; first < hosts.size();) {
+      std::size_t last = first + 1;
+      while (last < hosts.size() && path_of(last) == path_of(first)) ++last;
+      const std::size_t group = path_of(first).back();
+      if (group < levels[level].size()) {
+        blocks.push_back({levels[level][group].name, first, last, static_cast<int>(levels.size() - 1 - level)});
+      }
+      first = last;
+    }
+  }
+  return blocks;
+}
+
+}  // namespace
+
+HeatLayout map_layout(const Sweep& sweep, const Verdict& verdict) {
+  const std::vector<Level> levels = levels_of(verdict);
+  const Paths paths = paths_of(levels, sweep.hosts.size());
+  HeatLayout layout;
+  layout.marks = marks_of(sweep, host_lists(sweep, verdict));
+  std::vector<std::int32_t> hosts = by_name(sweep, layout.marks);
+  std::stable_sort(hosts.begin(), hosts.end(), [&](std::int32_t a, std::int32_t b) {
+    return paths[static_cast<std::size_t>(a)] < paths[static_cast<std::size_t>(b)];
+  });
+  if (sweep.hosts.size() <= kMostCompared) sort_by_likeness(sweep, verdict, paths, hosts);
+  layout.blocks = blocks_of(levels, paths, hosts);
+  layout.order.assign(hosts.begin(), hosts.end());
+  return layout;
+}
+
+}  // namespace fabricbench::cluster

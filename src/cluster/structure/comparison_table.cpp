@@ -1,0 +1,152 @@
+#include "cluster/structure/comparison_table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "cluster/robust.h"
+
+namespace fabricbench::cluster {
+namespace {
+
+/// Readings differ by so much at least, and are not believed to do so less.
+constexpr double kLeastScale = 0.01;
+constexpr std::size_t kEnoughDifferences = 8;
+constexpr std::size_t kMostDifferences = 4096;
+/// Fewer readings than this share of the most at once were taken in a quiet network.
+constexpr double kQuiet = 0.5;
+constexpr std::int32_t kRoundsOfWindow = 4;
+
+bool is_taken(const Reading& reading) {
+  return reading.outcome == Outcome::kMeasured && reading.from != reading.to && std::isfinite(reading.rate) &&
+         reading.rate > 0;
+}
+
+/// What readings have to have in common to be compared, but for the hosts.
+auto kind_of(const Reading& reading) {
+  return std::tuple(reading.kind, reading.from_rail, reading.to_rail, reading.both_ways);
+}
+
+/// The upper median over the hosts of each one's upper median, of each kind of values: it stands though many hosts are
+/// slow.
+std::vector<float> centres_of(const ComparisonTable& table, std::size_t hosts) {
+  std::vector<std::vector<float>> medians(static_cast<std::size_t>(table.number_of_kinds));
+  std::vector<std::vector<std::pair<std::int32_t, float>>> by_host(hosts);
+  for (std::size_t i = 0; i < table.values.size(); ++i) {
+    const Comparison& each = table.values[i];
+    by_host[static_cast<std::size_t>(each.first)].emplace_back(table.kinds[i], each.value);
+    by_host[static_cast<std::size_t>(each.second)].emplace_back(table.kinds[i], each.value);
+  }
+  std::vector<std::vector<float>> own(medians.size());
+  for (const auto& values : by_host) {
+    for (const auto& [kind, value] : values) own[static_cast<std::size_t>(kind)].push_back(value);
+    for (std::size_t kind = 0; kind < own.size(); ++kind) {
+      if (own[kind].empty()) continue;
+      medians[kind].push_back(upper_median(own[kind]));
+      own[kind].clear();
+    }
+  }
+  std::vector<float> centres;
+  centres.reserve(medians.size());
+  for (std::vector<float>& of_hosts : medians) centres.push_back(of_hosts.empty() ? 0 : upper_median(of_hosts));
+  return centres;
+}
+
+/// The shortest interval that holds two fifths of normal values is 1.05 standard deviations wide.
+double scale_within_hosts(const ComparisonTable& table, std::size_t hosts) {
+  std::vector<std::vector<float>> values(hosts);
+  for (const Comparison& each : table.values) {
+    values[static_cast<std::size_t>(each.first)].push_back(each.value);
+    values[static_cast<std::size_t>(each.second)].push_back(each.value);
+  }
+  std::vector<double> widths;
+  for (std::vector<float>& own : values) {
+    if (own.size() < 3) continue;
+    std::sort(own.begin(), own.end());
+    const std::size_t held = std::max<std::size_t>(1, 2 * own.size() / 5);
+    double narrowest = INFINITY;
+    for (std::size_t i = 0; i + held < own.size(); ++i) narrowest = std::min<double>(narrowest, own[i + held] - own[i]);
+    widths.push_back(narrowest / 1.05);
+  }
+  return widths.empty() ? kLeastScale : median_of(widths);
+}
+
+}  // namespace
+
+ComparisonTable table_of(const Sweep& sweep, const std::vector<char>& left_out) {
+  std::int32_t most = 0;
+  for (const Reading& reading : sweep.readings) {
+    if (is_taken(reading)) most = std::max(most, reading.concurrent);
+  }
+  std::map<decltype(kind_of(Reading{})), std::int32_t> kinds;
+  ComparisonTable table;
+  for (std::size_t place = 0; place < sweep.readings.size(); ++place) {
+    if (!left_out.empty() && left_out[place] != 0) continue;
+    const Reading& reading = sweep.readings[place];
+    const bool quiet = reading.concurrent > 0 && reading.concurrent < kQuiet * most;
+    if (!is_taken(reading) || quiet) continue;
+    const auto kind = kinds.try_emplace(kind_of(reading), static_cast<std::int32_t>(kinds.size())).first->second;
+    table.values.push_back(
+        {reading.from, reading.to, reading.round / kRoundsOfWindow, static_cast<float>(std::log(reading.rate))});
+    table.kinds.push_back(kind);
+  }
+  table.number_of_kinds = static_cast<std::int32_t>(kinds.size());
+  return table;
+}
+
+void centre(std::size_t hosts, ComparisonTable& table) {
+  const std::vector<float> centres = centres_of(table, hosts);
+  for (std::size_t i = 0; i < table.values.size(); ++i) {
+    table.values[i].value -= centres[static_cast<std::size_t>(table.kinds[i])];
+  }
+}
+
+void centre_within(const std::vector<std::int32_t>& part_of, ComparisonTable& table) {
+  ComparisonTable within;
+  within.number_of_kinds = table.number_of_kinds;
+  for (std::size_t i = 0; i < table.values.size(); ++i) {
+    const Comparison& each = table.values[i];
+    if (part_of[static_cast<std::size_t>(each.first)] != part_of[static_cast<std::size_t>(each.second)]) continue;
+    within.values.push_back(each);
+    within.kinds.push_back(table.kinds[i]);
+  }
+  const std::vector<float> centres = centres_of(within, part_of.size());
+  for (std::size_t i = 0; i < table.values.size(); ++i) {
+    table.values[i].value -= centres[static_cast<std::size_t>(table.kinds[i])];
+  }
+}
+
+double scale_of(const ComparisonTable& table, std::size_t hosts) {
+  std::vector<double> differences;
+  for (std::size_t i = 1; i < table.values.size() && differences.size() < kMostDifferences; ++i) {
+    const Comparison& forth = table.values[i - 1];
+    const Comparison& back = table.values[i];
+    const bool pair = forth.first == back.second && forth.second == back.first && table.kinds[i] == table.kinds[i - 1];
+    if (pair) differences.push_back(std::abs(forth.value - back.value));
+  }
+  const double scale = differences.size() < kEnoughDifferences
+                           ? scale_within_hosts(table, hosts)
+                           : kDeviationsPerMad * median_of(differences) / std::sqrt(2.0);
+  return std::max(scale, kLeastScale);
+}
+
+ComparisonTable slower_directions(const ComparisonTable& table) {
+  ComparisonTable slower;
+  slower.number_of_kinds = table.number_of_kinds;
+  for (std::size_t i = 0; i < table.values.size(); ++i) {
+    const Comparison& each = table.values[i];
+    const bool is_back = !slower.values.empty() && slower.values.back().first == each.second &&
+                         slower.values.back().second == each.first && slower.kinds.back() == table.kinds[i];
+    if (is_back) {
+      slower.values.back().value = std::min(slower.values.back().value, each.value);
+    } else {
+      slower.values.push_back(each);
+      slower.kinds.push_back(table.kinds[i]);
+    }
+  }
+  return slower;
+}
+
+}  // namespace fabricbench::cluster

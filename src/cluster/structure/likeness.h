@@ -1,0 +1,37 @@
+// Puts hosts that do alike with the same partners next to each other.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+namespace fabricbench::cluster {
+
+/// What each host does with each other one, in percent of what is usual.
+class Profiles {
+ public:
+  /// `shares`: a square matrix by receiver, `hosts` senders each, of 1 for what is usual; not a number: not known. A
+  /// host is taken to do with itself what it does at best, and where it was not measured, what it does mostly.
+  Profiles(std::span<const float> shares, std::size_t hosts);
+
+  [[nodiscard]] std::size_t hosts() const { return hosts_; }
+  /// By how many percent two hosts differ, the mean over all partners and both directions; a partner counts 30 at most,
+  /// so that a pair that failed does not outweigh all others.
+  [[nodiscard]] double difference(std::int32_t a, std::int32_t b) const;
+
+ private:
+  std::size_t hosts_;
+  std::vector<std::uint8_t> percent_;  // by host: what it receives from each, then what it sends to each
+};
+
+/// The hosts in an order in which alike ones stand together. `hosts` come in the order that is wanted where nothing
+/// speaks against it. Each joins the first class of whose first host it differs by less than `alike` percent; the
+/// classes follow each other from the largest on, the next one always the one least different from the last (nearest
+/// neighbour). Where most hosts are like no other, there are no classes, and `hosts` come back as they are. The same
+/// profiles give the same order. Takes steps in proportion to hosts times classes times partners.
+[[nodiscard]] std::vector<std::int32_t> in_order_of_likeness(const Profiles& profiles,
+                                                             std::span<const std::int32_t> hosts, double alike);
+
+}  // namespace fabricbench::cluster

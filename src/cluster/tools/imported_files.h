@@ -1,0 +1,49 @@
+// Results of other tools, from files and folders to the records of a sweep.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cluster/import/import.h"
+#include "cluster/tools/record_line.h"
+
+namespace fabricbench::cluster {
+
+/// What is to be imported, as the command line says.
+struct ImportRequest {
+  std::optional<ImportKind> kind;  ///< nothing: whatever each file is recognised as
+  double unit = 0;                 ///< bytes per second of 1 where files do not name the unit; 0: nobody said
+};
+
+/// What all files hold.
+struct ImportedFiles {
+  struct File {
+    std::string name;
+    ImportKind kind;
+    Imported found;
+  };
+  std::vector<File> files;
+  std::vector<std::string> records;  ///< files that are our own records, to be read as such
+  std::vector<std::string> notices;  ///< for people: what was not understood or left out, and where
+};
+
+/// The kind of an option's value; nothing for `auto`. Throws UsageError.
+[[nodiscard]] std::optional<ImportKind> parse_import_kind(const std::string& text);
+
+/// Bytes per second of 1 of an option's value such as `Gb/s`. Throws UsageError.
+[[nodiscard]] double parse_rate_unit(const std::string& text);
+
+/// Reads files, and all of a folder. Throws Error: with kMissing where one cannot be read, with kUsage where one is
+/// clearly of another kind than asked for or its unit is not clear, and with kNotJudged where nothing in a file that is
+/// named, or in any of a folder, was understood.
+[[nodiscard]] ImportedFiles import_files(const std::vector<std::string>& paths, const ImportRequest& request);
+
+/// Calls `take` with a record that names all hosts, and then one for each reading.
+void for_each_record(const ImportedFiles& imported, const std::function<void(const Record&)>& take);
+
+/// A hint for a file that is no file of records: how to read it, `; ...`; empty where nothing recognises it.
+[[nodiscard]] std::string import_hint(const std::string& path);
+
+}  // namespace fabricbench::cluster

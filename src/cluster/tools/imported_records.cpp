@@ -1,0 +1,149 @@
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "cluster/import/rate_units.h"
+#include "cluster/tools/imported_files.h"
+
+namespace fabricbench::cluster {
+namespace {
+
+/// What readings have in common to be compared.
+struct LogStratum {
+  std::string test;
+  std::int64_t size_bytes = ImportedKind::kNoSize;
+  std::string from_rail;
+  std::string to_rail;
+  bool both_ways = false;
+
+  friend bool operator<(const LogStratum& a, const LogStratum& b) {
+    return std::tie(a.test, a.size_bytes, a.from_rail, a.to_rail, a.both_ways) <
+           std::tie(b.test, b.size_bytes, b.from_rail, b.to_rail, b.both_ways);
+  }
+};
+
+LogStratum stratum_of(const Imported& found, const Reading& reading) {
+  const ImportedKind& kind = found.kinds[static_cast<std::size_t>(reading.kind)];
+  const auto rail = [&](std::int16_t place) { return found.rails.names()[static_cast<std::size_t>(place)]; };
+  return {kind.test, kind.size_bytes, rail(reading.from_rail), rail(reading.to_rail), reading.both_ways};
+}
+
+/// Whether rails tell something: where all that have a name have the same, and others none, it is no other rail but the
+/// only GPU of the runs that took one.
+bool rails_differ(const ImportedFiles& imported) {
+  std::set<std::string> names;
+  for (const ImportedFiles::File& file : imported.files) {
+    for (const Reading& reading : file.found.readings) {
+      const LogStratum stratum = stratum_of(file.found, reading);
+      names.insert({stratum.from_rail, stratum.to_rail});
+    }
+  }
+  return names.size() > 2 || names.count("") == 0;
+}
+
+/// Of a log without a result, the size that others have got to, and what else it does not tell.
+class Norm {
+ public:
+  explicit Norm(const ImportedFiles& imported) {
+    for (const ImportedFiles::File& file : imported.files) {
+      for (const Reading& reading : file.found.readings) {
+        if (reading.outcome == Outcome::kMeasured) ++counts_[stratum_of(file.found, reading)];
+      }
+    }
+  }
+
+  [[nodiscard]] LogStratum complete(LogStratum failed, ImportKind kind) const {
+    const LogStratum* likeliest = nullptr;
+    std::int64_t most = 0;
+    for (const auto& [stratum, count] : counts_) {
+      if ((!failed.test.empty() && stratum.test != failed.test) || count <= most) continue;
+      likeliest = &stratum;
+      most = count;
+    }
+    if (likeliest != nullptr) {
+      const bool knows_rails = !failed.from_rail.empty() || !failed.to_rail.empty();
+      return {likeliest->test, likeliest->size_bytes, knows_rails ? failed.from_rail : likeliest->from_rail,
+              knows_rails ? failed.to_rail : likeliest->to_rail, likeliest->both_ways};
+    }
+    if (failed.test.empty()) failed.test = name_of(kind);
+    return failed;
+  }
+
+ private:
+  std::map<LogStratum, std::int64_t> counts_;
+};
+
+/// Rounds of readings whose order nobody tells: the first of every pair is of round 0, the second of round 1.
+class Repetitions {
+ public:
+  std::int32_t next(std::string_view from, std::string_view to, const LogStratum& stratum) {
+    return counts_[{std::string(from), std::string(to), stratum}]++;
+  }
+
+ private:
+  std::map<std::tuple<std::string, std::string, LogStratum>, std::int32_t> counts_;
+};
+
+std::vector<std::string> hosts_of(const ImportedFiles& imported) {
+  NameIndex hosts;
+  for (const ImportedFiles::File& file : imported.files) {
+    for (const std::string& host : file.found.hosts.names()) static_cast<void>(hosts.number_of(host));
+  }
+  return hosts.take();
+}
+
+Record record_of(const Imported& found, const Reading& reading, const LogStratum& stratum) {
+  Record record;
+  record.kind = RecordKind::kReading;
+  record.from_host = found.hosts.names()[static_cast<std::size_t>(reading.from)];
+  record.to_host = found.hosts.names()[static_cast<std::size_t>(reading.to)];
+  record.from_rail = stratum.from_rail;
+  record.to_rail = stratum.to_rail;
+  record.test = stratum.test;
+  if (stratum.size_bytes != ImportedKind::kNoSize) record.size_bytes = stratum.size_bytes;
+  record.both_ways = stratum.both_ways;
+  record.concurrent = reading.concurrent;
+  record.status = reading.outcome == Outcome::kMeasured ? RecordStatus::kOk : RecordStatus::kFailed;
+  if (reading.outcome == Outcome::kMeasured) record.bandwidth_gb_per_s = static_cast<double>(reading.rate) / kGigabyte;
+  return record;
+}
+
+}  // namespace
+
+void for_each_record(const ImportedFiles& imported, const std::function<void(const Record&)>& take) {
+  Record sweep;
+  sweep.kind = RecordKind::kSweep;
+  sweep.hosts = hosts_of(imported);
+  take(sweep);
+  const Norm norm(imported);
+  const bool has_rails = rails_differ(imported);
+  Repetitions repetitions;
+  std::int64_t rounds = 0;  // of files that tell them
+  for (const ImportedFiles::File& file : imported.files) {
+    const Imported& found = file.found;
+    std::int32_t last = -1;
+    auto reason = found.reasons.begin();
+    for (std::size_t i = 0; i < found.readings.size(); ++i) {
+      const Reading& reading = found.readings[i];
+      LogStratum stratum = stratum_of(found, reading);
+      const bool failed = reading.outcome == Outcome::kFailed;
+      if (failed && stratum.size_bytes == ImportedKind::kNoSize) stratum = norm.complete(stratum, file.kind);
+      if (!has_rails) stratum.from_rail = stratum.to_rail = "";
+      Record record = record_of(found, reading, stratum);
+      if (reason != found.reasons.end() && reason->first == i) record.reason = (reason++)->second;
+      last = std::max(last, reading.round);
+      record.round =
+          found.rounds_are_known ? rounds + reading.round : repetitions.next(record.from_host, record.to_host, stratum);
+      take(record);
+    }
+    if (found.rounds_are_known) rounds += last + 1;
+  }
+}
+
+}  // namespace fabricbench::cluster

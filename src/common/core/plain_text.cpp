@@ -1,0 +1,85 @@
+#include "common/core/plain_text.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+namespace fabricbench {
+namespace {
+
+constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
+
+/// A character and the bytes that it takes; of no UTF-8, one byte.
+struct Character {
+  std::size_t bytes = 1;
+  bool is_valid = false;
+  std::uint32_t point = 0;
+};
+
+/// How many bytes follow one that begins a character; 4 where none begins with it.
+std::size_t bytes_after(unsigned char first) {
+  if (first < 0x80) return 0;
+  if (first < 0xC2) return 4;
+  if (first < 0xE0) return 1;
+  if (first < 0xF0) return 2;
+  return first < 0xF5 ? 3 : 4;
+}
+
+Character first_of(std::string_view text) {
+  const auto first = static_cast<unsigned char>(text.front());
+  const std::size_t more = bytes_after(first);
+  if (more == 0) return {1, true, first};
+  if (more == 4 || text.size() <= more) return {};
+  std::uint32_t point = first & (0x3FU >> more);
+  for (const char each : text.substr(1, more)) {
+    const auto byte = static_cast<unsigned char>(each);
+    if ((byte & 0xC0U) != 0x80) return {};
+    point = (point << 6U) | (byte & 0x3FU);
+  }
+  const bool is_longer_than_needed = (more == 2 && point < 0x800) || (more == 3 && point < 0x10000);
+  const bool is_surrogate = point >= 0xD800 && point < 0xE000;
+  if (is_longer_than_needed || is_surrogate || point > 0x10FFFF) return {};
+  return {more + 1, true, point};
+}
+
+bool is_harmless(const Character& character) {
+  const auto within = [&](std::uint32_t first, std::uint32_t last) {
+    return character.point >= first && character.point <= last;
+  };
+  return character.is_valid && !within(0, 0x1F) && !within(0x7F, 0x9F) && !within(0x200B, 0x200F) &&
+         !within(0x2028, 0x202E) && !within(0x2060, 0x206F) && character.point != 0xFEFF;
+}
+
+bool is_safe_in_a_shell(char character) {
+  return (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z') ||
+         (character >= '0' && character <= '9') ||
+         std::string_view("_./:@%+=-").find(character) != std::string_view::npos;
+}
+
+}  // namespace
+
+std::string printable(std::string_view text) {
+  std::string clean;
+  clean.reserve(text.size());
+  while (!text.empty()) {
+    const Character character = first_of(text);
+    clean += is_harmless(character) ? text.substr(0, character.bytes) : kReplacement;
+    text.remove_prefix(character.bytes);
+  }
+  return clean;
+}
+
+std::string shell_word(std::string_view text) {
+  if (!text.empty() && std::all_of(text.begin(), text.end(), is_safe_in_a_shell)) return std::string(text);
+  std::string word = "'";
+  for (const char character : text) {
+    if (character == '\'') {
+      word += "'\\''";
+    } else {
+      word += character;
+    }
+  }
+  return word + "'";
+}
+
+}  // namespace fabricbench

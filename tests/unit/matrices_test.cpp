@@ -1,0 +1,228 @@
+// Readers of results of all pairs: mpiGraph, hp2p, ClusterKit, CSV.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "common/core/error.h"
+#include "import_support.h"
+
+using namespace fabricbench;
+using namespace fabricbench::cluster;
+using namespace fabricbench::cluster::test;
+
+namespace matrices_test {
+
+using Texts = std::vector<std::string>;
+
+const std::string kMpiGraph =
+    "START mpiGraph v1.5\nMsgSize\t16384\nTimes\t100\nWindow\t50\nProcs\t3\n\n1 of 3 (33.3%)\nGathering results\n"
+    "\nSend max\t3000.000000\nSend avg\t2000.000000\n\nSend\ta:0\tb:1\tc:2\t\n"
+    "a:0 to\t0.000\t1.000\t2.000\t\nb:1 to\t3.000\t0.000\t4.000\t\nc:2 to\t5.000\t6.000\t0.000\t\n"
+    "\nRecv max\t3000.000000\nRecv avg\t2000.000000\n\nRecv\ta:0\tb:1\tc:2\t\n"
+    "a:0 from\t0.000\t1000.000\t2000.000\t\nb:1 from\t3000.000\t0.000\t4000.000\t\nc:2 "
+    "from\t5000.000\t6000.000\t0.000\t\n"
+    "END mpiGraph\n";
+
+Imported mpigraph(const std::string& text) { return read_as(ImportKind::kMpiGraph, "x", text); }
+
+TEST(MpiGraph, HasMebibytesThatArrived) {
+  const Imported found = mpigraph(kMpiGraph);
+  EXPECT_EQ(told(found), (Texts{"b > a mpiGraph 16384 = 1.04858", "c > a mpiGraph 16384 = 2.09715",
+                                "a > b mpiGraph 16384 = 3.14573", "c > b mpiGraph 16384 = 4.1943",
+                                "a > c mpiGraph 16384 = 5.24288", "b > c mpiGraph 16384 = 6.29146"}));
+  EXPECT_EQ(noted(found), Texts{});
+  EXPECT_EQ(told(mpigraph(with_carriage_returns(kMpiGraph))), told(found));
+  // In step D all send to the one D further.
+  EXPECT_TRUE(found.rounds_are_known);
+  std::vector<int> rounds;
+  for (const Reading& reading : found.readings) rounds.push_back(reading.round);
+  EXPECT_EQ(rounds, (std::vector<int>{1, 0, 0, 1, 1, 0}));
+  EXPECT_EQ(found.readings[0].concurrent, 3);
+}
+
+TEST(MpiGraph, HasWhatWasSentWhereNobodyToldMore) {
+  const Imported found = mpigraph(kMpiGraph.substr(0, kMpiGraph.find("\nb:1 from")));
+  EXPECT_EQ(told(found), (Texts{"b > a mpiGraph 16384 = 1.04858", "c > a mpiGraph 16384 = 2.09715",
+                                "a > b mpiGraph 16384 = 0.00104858", "a > c mpiGraph 16384 = 0.00209715",
+                                "b > c mpiGraph 16384 = 0.0041943", "c > b mpiGraph 16384 = 0.00629146"}));
+  EXPECT_EQ(noted(found),
+            (Texts{"0: the line END mpiGraph is not there: the run was broken off, or the file is cut off"}));
+}
+
+TEST(MpiGraph, NamesRanksOfOneHost) {
+  EXPECT_EQ(told(mpigraph("START mpiGraph\nRecv\ta:0\ta:1\tb:2\t\nb:2 from\t1000\t2000\t0\t\nEND mpiGraph\n")),
+            (Texts{"a rank0 > b rank0 mpiGraph -1 = 1.04858", "a rank1 > b rank0 mpiGraph -1 = 2.09715"}));
+}
+
+TEST(MpiGraph, TellsWhatIsBroken) {
+  EXPECT_EQ(noted(mpigraph("Send\ta:0\tb:1\t\na:0 to\t0\t\nb:7 to\t1\t0\t\nb:1 to\tx\t0\t\nEND mpiGraph\n")),
+            (Texts{"3: 'b:7' is no rank of the table, and the row is left out", "2: the row has 1 figures for 2 ranks",
+                   "4: 'x' is no figure, and is left out"}));
+  EXPECT_EQ(noted(mpigraph("Send\ta:0\tb c:1\t\n")),
+            (Texts{"1: 'b c:1' is no host and rank, and the table is left out"}));
+  EXPECT_EQ(told(mpigraph("Send\ta:0\tb:1\t\na:0 to\t0\t0.000\t\n")),
+            (Texts{"a > b mpiGraph -1 = failed: the figure is 0"}));
+}
+
+const std::string kHp2p =
+    "<!DOCTYPE html>\n<html>\n<script type=\"text/javascript\">\n// hostlist start\nvar hostlist = \n[    \"a\",     "
+    "\"b\",     "
+    "\"c\",     ]\n;\nvar msg_size = \n    1048576\n    ;\nvar bandwidth = \n[    [ 0.00, 1000.00, 0.00, ],     [ "
+    "3000.00, "
+    "0.00, 500.00, ],     [ 0.00, 0.00, 0.00, ],     ]\n;\n// bandwidth end\n</script>\n";
+
+Imported hp2p(const std::string& text) { return read_as(ImportKind::kHp2p, "x.html", text); }
+
+TEST(Hp2p, HasTheMeanOfWhatBothPartnersSaw) {
+  const Imported found = hp2p(kHp2p);
+  EXPECT_EQ(told(found), (Texts{"a > b hp2p 1048576 = 2.09715 both", "b > c hp2p 1048576 = 0.524288 both"}));
+  EXPECT_EQ(found.hosts.names(), (Texts{"a", "b", "c"}));
+  EXPECT_EQ(told(hp2p(with_carriage_returns(kHp2p))), told(found));
+}
+
+TEST(Hp2p, TellsWhatIsBroken) {
+  EXPECT_EQ(noted(hp2p("0.0\t1.0\n")),
+            (Texts{"0: it has no hostlist and bandwidth as hp2p's HTML page has them, or is cut off"}));
+  std::string text = kHp2p;
+  text.replace(text.find("500.00"), 6, "oops");
+  EXPECT_EQ(noted(hp2p(text)), (Texts{"12: the matrix of bandwidths is not one of 3 by 3 figures"}));
+  text = kHp2p;
+  text.replace(text.find("\"a\""), 3, "\"<b>\"");
+  EXPECT_EQ(noted(hp2p(text)), (Texts{"6: '<b>' is no host"}));
+}
+
+Imported clusterkit(const std::string& text, double unit = 0) {
+  return read_as(ImportKind::kClusterKit, "x", text, unit);
+}
+
+const std::string kTable =
+    "Rank:        0        1        2\n   0 (a ):      0.0  12000.0  12500.0\n   1 (b ):  12000.0      0.0   6000.0\n"
+    "   2 (c ):  12500.0   6000.0      0.0\nMinimum: 6000.0\n";
+
+TEST(ClusterKit, HasATableOfBothDirectionsOrOfEach) {
+  EXPECT_EQ(told(clusterkit(kTable)), (Texts{"a > b clusterkit -1 = 12 both", "a > c clusterkit -1 = 12.5 both",
+                                             "b > c clusterkit -1 = 6 both"}));
+  EXPECT_EQ(told(clusterkit(kTable, 2e6))[0], "a > b clusterkit -1 = 24 both");
+  EXPECT_EQ(told(clusterkit("Rank: 0 1\n 0 (a): 0.0 1000.0\n 1 (b): 2000.0 0.0\n")),
+            (Texts{"a > b clusterkit -1 = 1", "b > a clusterkit -1 = 2"}));
+  EXPECT_EQ(noted(clusterkit("Rank: 0 1\n 0 (a): 0.0 1000.0\n 1 (b): 2000.0\n")),
+            (Texts{"3: the row is not one of 2 figures, so that the table is left out"}));
+  // Wide columns run into each other.
+  EXPECT_EQ(told(clusterkit("Rank: 0 1\n 0 (a): 0.0112000.0\n 1 (b): 112000.00.0\n")),
+            (Texts{"a > b clusterkit -1 = 112 both"}));
+  EXPECT_EQ(noted(clusterkit("Rank: 0 1\n 0 (a b): 0.0 1000.0\n")), (Texts{"2: 'a b' is no host"}));
+}
+
+TEST(ClusterKit, IsReadAsJsonWhereThatIsClear) {
+  const std::string json =
+      R"({"hosts":["a","b"],"bandwidth":{"unit":"MB/s","matrix":[[0,1000],[2000,null]]},"latency":{"matrix":[[0,1],[1,0]]}})";
+  EXPECT_EQ(told(clusterkit(json)), (Texts{"a > b clusterkit -1 = 1", "b > a clusterkit -1 = 2"}));
+  const std::string without_unit = R"({"nodes":["a","b"],"bw":[[0,8],[8,0]]})";
+  EXPECT_EQ(told(clusterkit(without_unit, 1e9)), (Texts{"a > b clusterkit -1 = 8 both"}));
+  EXPECT_THROW(static_cast<void>(clusterkit(without_unit)), UsageError);
+  for (const char* text : {R"({"nodes":["a","b"],"bw":[[0,8],[8,0]],"other":[[0,8],[8,0]]})", R"({"bw":[[0,8],[8,0]]})",
+                           R"({"nodes":["a","b"],"bw":[[0,8]]})", R"({"nodes":["a","b"],"bw":[[0,"x"],[8,0]]})"}) {
+    EXPECT_EQ(told(clusterkit(text, 1e9)), Texts{}) << text;
+    EXPECT_EQ(noted(clusterkit(text, 1e9)).size(), 1U) << text;
+  }
+  EXPECT_EQ(noted(clusterkit(R"({"nodes":[)", 1e9)), (Texts{"0: the JSON is broken or cut off"}));
+}
+
+Imported csv(const std::string& text, double unit = 0) { return read_as(ImportKind::kCsv, "x.csv", text, unit); }
+
+TEST(Csv, TakesTheUnitFromTheTitle) {
+  for (const auto& [title, told_rate] : std::vector<std::pair<std::string, std::string>>{{"GB/s", "8"},
+                                                                                         {"Gb/s", "1"},
+                                                                                         {"bandwidth (Gbit/s)", "1"},
+                                                                                         {"rate[MiB/s]", "0.00838861"},
+                                                                                         {"Gbps", "1"},
+                                                                                         {"gbps", "1"},
+                                                                                         {"bandwidth_gb_per_s", "8"}}) {
+    EXPECT_EQ(told(csv("from,to," + title + "\na,b,8\n")), (Texts{"a > b csv -1 = " + told_rate})) << title;
+  }
+  EXPECT_EQ(told(csv("from,to,value\na,b,8\n", 1e9)), (Texts{"a > b csv -1 = 8"}));
+  for (const char* title : {"value", "bandwidth", "rate (fast)"}) {
+    EXPECT_THROW(static_cast<void>(csv(std::string("from,to,") + title + "\na,b,8\n")), UsageError) << title;
+  }
+}
+
+TEST(Csv, HasColumnsInAnyOrderAndMoreOfThem) {
+  EXPECT_EQ(told(csv("# made by hand\n\nGB/s;dst;src;test;size;rail;both_ways\n\"1.5\";b;a;my test;4096;mlx5_0;yes\n")),
+            (Texts{"a mlx5_0 > b mlx5_0 my test 4096 = 1.5 both"}));
+  const Imported found = csv("from\tto\tGB/s\tround\na\tb\t1\t3\na\tb\t2\t4\n");
+  EXPECT_TRUE(found.rounds_are_known);
+  EXPECT_EQ(found.readings.at(1).round, 4);
+  EXPECT_EQ(told(csv(with_carriage_returns("from,to,GB/s\na,b,1\n"))), (Texts{"a > b csv -1 = 1"}));
+}
+
+TEST(Csv, HasFailedPairs) {
+  EXPECT_EQ(told(csv("from,to,GB/s,reason\na,b,,\"timed out, twice\"\na,c,failed,\na,d,0,x\n")),
+            (Texts{"a > b csv -1 = failed: timed out, twice", "a > c csv -1 = failed: there is no figure",
+                   "a > d csv -1 = failed: the figure is 0"}));
+}
+
+TEST(Csv, TellsWhatIsBroken) {
+  const Imported found =
+      csv("from,to,GB/s,round\na,b,1\na b,c,1,0\na,b,fast,0\na,b,1e20,0\na,b,1,x\na,b,1,-1\na,b,2,0\n");
+  EXPECT_EQ(noted(found),
+            (Texts{"2: it has 3 fields and not 4, and is left out", "3: 'a b' is no host, and the line is left out",
+                   "4: 'fast' is no figure, and the line is left out", "5: 1e+20 GB/s is no rate of a link",
+                   "6: 'x' is no round, and the line is left out", "7: '-1' is no round, and the line is left out"}));
+  EXPECT_EQ(told(found), (Texts{"a > b csv -1 = 2"}));
+  EXPECT_EQ(noted(csv("host,GB/s\na,1\n")),
+            (Texts{"1: 'host,GB/s' does not name columns from, to and a figure, such as from,to,GB/s"}));
+}
+
+TEST(Csv, HasNamesThatCanBePrinted) {
+  EXPECT_EQ(told(csv("from,to,GB/s,test,rail\na,b,1,\xff\x1b[1m,\xfe\n")), (Texts{"a ? > b ? ? [1m -1 = 1"}));
+}
+
+TEST(Csv, HasNoThousandsOfTests) {
+  std::string text = "from,to,GB/s,size\n";
+  for (int size = 0; size < 10'001; ++size) text += fmt::format("a,b,1,{}\n", size);
+  EXPECT_THROW(static_cast<void>(csv(text)), Error);
+}
+
+TEST(Matrices, MayBeCutOffAnywhere) {
+  for (const auto& [kind, text] : std::vector<std::pair<ImportKind, std::string>>{
+           {ImportKind::kMpiGraph, kMpiGraph}, {ImportKind::kHp2p, kHp2p}, {ImportKind::kClusterKit, kTable}}) {
+    for (const std::string& part : cut_off(text)) EXPECT_NO_THROW(static_cast<void>(read_as(kind, "x", part))) << part;
+  }
+}
+
+TEST(Recognise, TellsWhatHasWrittenAText) {
+  using K = ImportKind;
+  for (const auto& [text, kind] : std::vector<std::pair<std::string, std::optional<K>>>{
+           {"srun: job 7\n# nccl-tests version 2.17.6\n", K::kNcclTests},
+           {"# nThread 1 nGpus 1 minBytes 8\n", K::kNcclTests},
+           {"# OSU MPI Latency Test v7\n", K::kOsu},
+           {"      RDMA_Write BW Test\n", K::kPerftest},
+           {" #bytes #iterations    BW peak[Gb/sec]    BW average[Gb/sec]\n", K::kPerftest},
+           {"iperf3: error - unable to connect\n", K::kIperf3},
+           {"{\"start\":{\"version\":\"iperf 3.12\"}}", K::kIperf3},
+           {kMpiGraph, K::kMpiGraph},
+           {kHp2p, K::kHp2p},
+           {kTable, K::kClusterKit},
+           {"from,to,GB/s\n", K::kCsv},
+           {"src;dst;bandwidth\n", K::kCsv},
+           {"", std::nullopt},
+           {"hello\n", std::nullopt},
+           {"{\"kind\":\"reading\"}", std::nullopt},
+           {"# nccl-tests version 2\n# OSU MPI Bandwidth Test\n", std::nullopt},
+           {std::string("\0\1\2\xff", 4), std::nullopt}}) {
+    EXPECT_EQ(recognise(text), kind) << text;
+  }
+}
+
+TEST(Recognise, KnowsNames) {
+  EXPECT_EQ(import_kind_named("nccl-tests"), ImportKind::kNcclTests);
+  EXPECT_EQ(import_kind_named("ib_write_bw"), ImportKind::kPerftest);
+  EXPECT_EQ(import_kind_named("excel"), std::nullopt);
+  EXPECT_EQ(import_kind_names(), "nccl-tests, osu, perftest, iperf3, mpigraph, hp2p, clusterkit, csv");
+  for (const auto kind : {ImportKind::kNcclTests, ImportKind::kCsv}) EXPECT_EQ(import_kind_named(name_of(kind)), kind);
+}
+
+}  // namespace matrices_test

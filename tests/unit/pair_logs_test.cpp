@@ -1,0 +1,306 @@
+// Readers of logs of one pair: nccl-tests, OSU, perftest, iperf3.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "common/core/error.h"
+#include "import_support.h"
+
+using namespace fabricbench;
+using namespace fabricbench::cluster;
+using namespace fabricbench::cluster::test;
+
+namespace pair_logs_test {
+
+using Texts = std::vector<std::string>;
+
+const std::string kOpening =
+    "# nccl-tests version 2.17.6 nccl-headers=22807 nccl-library=22807\n"
+    "# Collective test starting: sendrecv_perf\n"
+    "# nThread 1 nGpus 1 minBytes 1048576 maxBytes 2097152 step: 2(factor) warmup iters: 5 iters: 20\n"
+    "#\n# Using devices\n";
+
+std::string rank_line(int rank, const std::string& host, int device) {
+  return fmt::format("#  Rank {:2} Group  0 Pid {:6} on {:>10} device {:2} [0000:1b:00] NVIDIA H100 80GB HBM3\n", rank,
+                     4000 + rank, host, device);
+}
+
+const std::string kTitles =
+    "#\n#                                                    out-of-place                       in-place\n"
+    "#       size         count      type   redop    root     time   algbw   busbw  #wrong     time   algbw   busbw  "
+    "#wrong\n"
+    "#        (B)    (elements)                               (us)  (GB/s)  (GB/s)             (us)  (GB/s)  (GB/s)\n";
+
+const std::string kRows =
+    "     1048576        262144     float     sum      -1   251.38   10.00   10.00       0   250.42   11.00   11.00    "
+    " N/A\n"
+    "     2097152        524288     float     sum      -1   498.66   13.45   12.25       0   498.91   14.45   14.45    "
+    " N/A\n";
+
+const std::string kClosing =
+    "# Out of bounds values : 0 OK\n# Avg bus bandwidth    : 12.1\n#\n# Collective test concluded: sendrecv_perf\n";
+
+std::string nccl_log(const std::string& rows = kRows) {
+  return kOpening + rank_line(0, "n1", 0) + rank_line(1, "n2", 3) + kTitles + rows + kClosing;
+}
+
+Imported nccl(const std::string& text, const std::string& path = "x.log") {
+  return read_as(ImportKind::kNcclTests, path, text);
+}
+
+TEST(NcclTests, AreBusbwOfTheLargestSizeOfBothDirections) {
+  const Imported found = nccl(nccl_log());
+  EXPECT_EQ(told(found), (Texts{"n1 gpu0 > n2 gpu3 sendrecv_perf 2097152 = 12.25 both"}));
+  EXPECT_EQ(found.smaller_sizes, 1);
+  EXPECT_EQ(noted(found), Texts{});
+  EXPECT_EQ(told(nccl(with_carriage_returns(nccl_log()))), told(found));
+}
+
+TEST(NcclTests, TakeThePlaceThatWasMeasured) {
+  EXPECT_EQ(told(nccl(nccl_log("  8  2  float  sum  -1  N/A  N/A  N/A  N/A  1.0  9.00  7.00  0\n"))),
+            (Texts{"n1 gpu0 > n2 gpu3 sendrecv_perf 8 = 7 both"}));
+}
+
+TEST(NcclTests, MayHaveOtherColumns) {
+  // Of hypercube, whose reduction is blank; with -S; and as launchers label lines.
+  EXPECT_EQ(told(nccl(nccl_log("  8  2  float  -1  1.0  9.00  6.00  0  1.0  9.00  7.00  0\n"))),
+            (Texts{"n1 gpu0 > n2 gpu3 sendrecv_perf 8 = 6 both"}));
+  EXPECT_EQ(told(nccl(nccl_log("  8  2  float  sum  -1  1.0  9.0  5.0  0  1.0  9.0  7.0  0  2026-01-01 10:00:00\n"))),
+            (Texts{"n1 gpu0 > n2 gpu3 sendrecv_perf 8 = 5 both"}));
+  std::string labelled;
+  std::string text = nccl_log();
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = text.find('\n', at) + 1;
+    labelled += "[1,0]<stdout>:" + text.substr(at, end - at);
+    at = end;
+  }
+  EXPECT_EQ(told(nccl(labelled)), told(nccl(text)));
+}
+
+TEST(NcclTests, NameRanksWhereHostsHaveSeveralGpus) {
+  const std::string text = kOpening + rank_line(0, "n1", 0) + rank_line(1, "n1", 1) + rank_line(2, "n2", 0) +
+                           rank_line(3, "n2", 1) + kTitles + kRows + kClosing;
+  EXPECT_EQ(told(nccl(text)), (Texts{"n1 > n2 sendrecv_perf, 4 ranks 2097152 = 12.25 both"}));
+}
+
+TEST(NcclTests, HoldSeveralRuns) {
+  std::string other = nccl_log();
+  other.replace(other.find("sendrecv_perf"), 13, "alltoall_perf");
+  EXPECT_EQ(told(nccl(nccl_log() + "\n" + other)), (Texts{"n1 gpu0 > n2 gpu3 sendrecv_perf 2097152 = 12.25 both",
+                                                          "n1 gpu0 > n2 gpu3 alltoall_perf 2097152 = 12.25 both"}));
+  // One that died early does not hide in the next.
+  EXPECT_EQ(
+      told(nccl(kOpening + "n2: Test NCCL failure common.cu:958 'unhandled system error'\n" + nccl_log(), "n1_n2.log")),
+      (Texts{"n1 > n2 sendrecv_perf -1 = failed: n2: Test NCCL failure common.cu:958 'unhandled system error' both",
+             "n1 gpu0 > n2 gpu3 sendrecv_perf 2097152 = 12.25 both"}));
+}
+
+TEST(NcclTests, FailWithoutTheClosingLines) {
+  const std::string begun = kOpening + rank_line(0, "n1", 0) + rank_line(1, "n2", 3) + kTitles;
+  EXPECT_EQ(told(nccl(begun + "n2: Test timeout (60s) common.cu:100\n")),
+            (Texts{"n1 gpu0 > n2 gpu3 sendrecv_perf -1 = failed: n2: Test timeout (60s) common.cu:100 both"}));
+  const Texts with_rows = told(nccl(begun + kRows));
+  ASSERT_EQ(with_rows.size(), 1U);
+  EXPECT_NE(with_rows[0].find("failed: the log ends without a result, behind '2097152 "), std::string::npos)
+      << with_rows[0];
+  EXPECT_EQ(told(nccl(nccl_log("  8  2  float  sum  -1  1.0  9.0  5.0  3  1.0  9.0  7.0  0\n"))),
+            (Texts{"n1 gpu0 > n2 gpu3 sendrecv_perf 8 = failed: 3 wrong elements both"}));
+}
+
+TEST(NcclTests, AreAPairByNameWhereNothingElseTells) {
+  const Imported found = nccl("ssh: connect to host n2: No route to host\n", "n1_n2.log");
+  EXPECT_EQ(told(found), (Texts{"n1 > n2  -1 = failed: ssh: connect to host n2: No route to host both"}));
+  EXPECT_TRUE(found.by_name_only);
+  EXPECT_FALSE(nccl(kOpening, "n1_n2.log").by_name_only);
+  EXPECT_EQ(noted(nccl("hello\n", "notes.txt")).size(), 1U);
+}
+
+TEST(NcclTests, OfOtherNumbersOfHostsAreNoPair) {
+  std::string text = nccl_log();
+  text.replace(text.find(" n2 "), 4, " n1 ");
+  EXPECT_EQ(noted(nccl(text)), (Texts{"0: it ran on 1 host, and is no result of a pair"}));
+  text = nccl_log();
+  text.insert(text.find("#  Rank"), rank_line(2, "n3", 0));
+  EXPECT_EQ(noted(nccl(text)), (Texts{"0: it ran on 3 hosts, and is no result of a pair"}));
+}
+
+TEST(NcclTests, TellWhatIsBroken) {
+  EXPECT_EQ(noted(nccl(nccl_log(kRows + "  4194304  1048576  float  sum\n"))),
+            (Texts{"14: a row of the table is not whole, and left out"}));
+  EXPECT_EQ(noted(nccl(nccl_log(kRows + "  8  2  float  sum  -1  N/A  N/A  N/A  N/A  N/A  N/A  N/A  N/A\n"))),
+            (Texts{"14: a row of the table has no bandwidth, and is left out"}));
+  EXPECT_EQ(noted(nccl(kOpening + "#  Rank 0 on (none) device 0\n" + nccl_log())).front(),
+            "6: '#  Rank 0 on (none) device 0' does not tell a rank's host and device");
+}
+
+const std::string kOsu =
+    "# OSU MPI Bandwidth Test v7.4\n# Datatype: MPI_CHAR.\n# Size      Bandwidth (MB/s)\n"
+    "1                       3.50\n1048576             12000.25\n4194304             12500.50\n";
+
+Imported osu(const std::string& text, const std::string& path = "n1_n2.log") {
+  return read_as(ImportKind::kOsu, path, text);
+}
+
+TEST(Osu, AreMillionsOfBytes) {
+  const Imported found = osu(kOsu);
+  EXPECT_EQ(told(found), (Texts{"n1 > n2 osu_bw 4194304 = 12.5005"}));
+  EXPECT_EQ(found.smaller_sizes, 2);
+  EXPECT_EQ(told(osu(with_carriage_returns(kOsu))), told(found));
+  EXPECT_EQ(told(osu("# OSU MPI-CUDA Bi-Directional Bandwidth Test v5.9\n# Size  Bandwidth (MB/s)\n8   1000\n")),
+            (Texts{"n1 > n2 osu_bibw 8 = 1 both"}));
+}
+
+TEST(Osu, FailWithoutARowOrWhereTheyBreakOff) {
+  EXPECT_EQ(told(osu("mpirun was unable to reach n2\n")),
+            (Texts{"n1 > n2  -1 = failed: mpirun was unable to reach n2"}));
+  EXPECT_TRUE(osu("").by_name_only);
+  EXPECT_EQ(told(osu(kOsu + "rank 1 exited on signal 9\n")),
+            (Texts{"n1 > n2 osu_bw 4194304 = failed: rank 1 exited on signal 9"}));
+  EXPECT_EQ(told(osu("# OSU MPI Bandwidth Test\n# Size Bandwidth (MB/s) Validation\n8 1000 Fail\n")),
+            (Texts{"n1 > n2 osu_bw 8 = failed: the data was wrong"}));
+  EXPECT_EQ(told(osu("# OSU MPI Bandwidth Test\n# Size Bandwidth (MB/s)\n8 0.00\n")),
+            (Texts{"n1 > n2 osu_bw 8 = failed: the figure is 0"}));
+}
+
+TEST(Osu, RefuseWhatIsNotClear) {
+  EXPECT_EQ(noted(osu(kOsu, "log.txt")),
+            (Texts{"0: its name does not tell the pair; name it HOSTA_HOSTB.log or HOSTA-to-HOSTB.log"}));
+  EXPECT_EQ(noted(osu("# OSU MPI Latency Test v7.4\n# Size  Latency (us)\n8  1.5\n")),
+            (Texts{"1: '# OSU MPI Latency Test v7.4' is neither osu_bw nor osu_bibw"}));
+  EXPECT_EQ(told(osu("# OSU MPI Multiple Bandwidth / Message Rate Test v7.4\n# Size MB/s Messages/s\n8 1000 1\n")),
+            Texts{});
+  EXPECT_THROW(static_cast<void>(osu("# OSU MPI Bandwidth Test\n# Size Bandwidth (GB/s)\n8 1\n")), UsageError);
+}
+
+std::string perftest_log(const std::string& title, const std::string& unit, const std::string& rows) {
+  return fmt::format(
+      "----------------------------------------\n                    {}\n Dual-port       : OFF\t\tDevice         : "
+      "mlx5_0\n"
+      "----------------------------------------\n #bytes     #iterations    BW peak[{}]    BW average[{}]   "
+      "MsgRate[Mpps]\n"
+      "{}----------------------------------------\n",
+      title, unit, unit, rows);
+}
+
+Imported perftest(const std::string& text, const std::string& path = "n1_n2.log") {
+  return read_as(ImportKind::kPerftest, path, text);
+}
+
+TEST(Perftest, HasMebibytesOrGigabits) {
+  const std::string row = " 65536      5000             100.50             100.00\t\t   0.19\n";
+  EXPECT_EQ(told(perftest(perftest_log("RDMA_Write BW Test", "Gb/sec", row))),
+            (Texts{"n1 > n2 ib_write_bw 65536 = 12.5"}));
+  for (const char* unit : {"MB/sec", "MiB/sec"}) {
+    EXPECT_EQ(told(perftest(perftest_log("Send BW Test", unit, row))), (Texts{"n1 > n2 ib_send_bw 65536 = 0.104858"}));
+  }
+  EXPECT_THROW(static_cast<void>(perftest(perftest_log("Send BW Test", "GB/sec", row))), UsageError);
+}
+
+TEST(Perftest, KnowsDirections) {
+  const std::string rows = " 2  10  1.0  1.0  1\n 65536  5000  100.50  80.00  0.19\n";
+  EXPECT_EQ(told(perftest(perftest_log("RDMA_Write Bidirectional BW Test", "Gb/sec", rows))),
+            (Texts{"n1 > n2 ib_write_bw 65536 = 10 both"}));
+  EXPECT_EQ(told(perftest(perftest_log("RDMA_Read BW Test", "Gb/sec", rows))),
+            (Texts{"n2 > n1 ib_read_bw 65536 = 10"}));
+  EXPECT_EQ(perftest(perftest_log("RDMA_Read BW Test", "Gb/sec", rows)).smaller_sizes, 1);
+}
+
+TEST(Perftest, FailsWithItsReason) {
+  EXPECT_EQ(told(perftest("Couldn't connect to n2:18515\n Unable to init the socket connection\n")),
+            (Texts{"n1 > n2  -1 = failed: Couldn't connect to n2:18515"}));
+  const std::string row = " 65536  5000  1  8.00  0.19\n";
+  EXPECT_EQ(
+      told(perftest(perftest_log("RDMA_Write BW Test", "Gb/sec", row) + "ethernet_read_data: Couldn't read reports\n")),
+      (Texts{"n1 > n2 ib_write_bw 65536 = 1"}));
+  EXPECT_EQ(told(perftest(perftest_log("RDMA_Write BW Test", "Gb/sec", row) + " Completion with error at client\n")),
+            (Texts{"n1 > n2 ib_write_bw 65536 = failed: Completion with error at client"}));
+  EXPECT_EQ(noted(perftest(perftest_log("RDMA_Write Latency Test", "Gb/sec", row))).size(), 1U);
+  EXPECT_EQ(noted(perftest(perftest_log("RDMA_Write BW Test", "Gb/sec", row + " 131072  5000\n"))),
+            (Texts{"7: a row of the table has no average bandwidth, and is left out"}));
+}
+
+const std::string kIperf3 =
+    "Connecting to host n2, port 5201\n[  5] local 10.0.0.1 port 40000 connected to 10.0.0.2 port 5201\n"
+    "[ ID] Interval           Transfer     Bitrate         Retr  Cwnd\n"
+    "[  5]   0.00-1.00   sec  1.10 GBytes  9.45 Gbits/sec    0   1.5 MBytes\n"
+    "- - - - - - - - - - - - - - - - - - - - - - - - -\n"
+    "[ ID] Interval           Transfer     Bitrate         Retr\n"
+    "[  5]   0.00-10.00  sec  11.0 GBytes  9.44 Gbits/sec    0             sender\n"
+    "[  5]   0.00-10.04  sec  11.0 GBytes  9.40 Gbits/sec                  receiver\n\niperf Done.\n";
+
+Imported iperf3(const std::string& text, const std::string& path = "n1_n2.log") {
+  return read_as(ImportKind::kIperf3, path, text);
+}
+
+TEST(Iperf3, TellsWhatArrived) {
+  EXPECT_EQ(told(iperf3(kIperf3)), (Texts{"n1 > n2 iperf3 -1 = 1.175"}));
+  EXPECT_EQ(told(iperf3(with_carriage_returns(kIperf3))), told(iperf3(kIperf3)));
+  EXPECT_EQ(told(iperf3("Reverse mode, remote host n2 is sending\n" + kIperf3)), (Texts{"n2 > n1 iperf3 -1 = 1.175"}));
+  EXPECT_EQ(
+      told(iperf3("[  5]   0.00-10.04  sec  11.0 GBytes  100 MBytes/sec                  receiver\niperf Done.\n")),
+      (Texts{"n1 > n2 iperf3 -1 = 0.104858"}));
+}
+
+TEST(Iperf3, TellsAllStreamsTogether) {
+  EXPECT_EQ(told(iperf3("[  5]   0.00-9.00  sec  1 GBytes  1.00 Gbits/sec   receiver\n"
+                        "[SUM]   0.00-9.00  sec  2 GBytes  2.00 Gbits/sec   0  sender\n"
+                        "[SUM]   0.00-9.00  sec  2 GBytes  1.60 Gbits/sec   receiver\niperf Done.\n")),
+            (Texts{"n1 > n2 iperf3 -1 = 0.2"}));
+  EXPECT_EQ(told(iperf3("[  5][TX-C]   0.00-9.00  sec  1 GBytes  8.00 Gbits/sec   receiver\n"
+                        "[  7][RX-C]   0.00-9.00  sec  1 GBytes  4.00 Gbits/sec   receiver\niperf Done.\n")),
+            (Texts{"n1 > n2 iperf3 -1 = 1", "n2 > n1 iperf3 -1 = 0.5"}));
+}
+
+TEST(Iperf3, IsReadAsJson) {
+  const std::string start = R"({"start":{"version":"iperf 3.12","test_start":{"protocol":"TCP","reverse":0}},)";
+  EXPECT_EQ(
+      told(iperf3(start + R"("end":{"sum_sent":{"bits_per_second":9e9},"sum_received":{"bits_per_second":8e9}}})")),
+      (Texts{"n1 > n2 iperf3 -1 = 1"}));
+  EXPECT_EQ(
+      told(iperf3(
+          R"({"start":{"test_start":{"protocol":"TCP","reverse":1}},"end":{"sum_received":{"bits_per_second":8e9}}})")),
+      (Texts{"n2 > n1 iperf3 -1 = 1"}));
+  EXPECT_EQ(told(iperf3(
+                R"({"start":{"test_start":{"protocol":"TCP","bidir":1}},"end":{"sum_received":{"bits_per_second":8e9},)"
+                R"("sum_received_bidir_reverse":{"bits_per_second":4e9}}})")),
+            (Texts{"n1 > n2 iperf3 -1 = 1", "n2 > n1 iperf3 -1 = 0.5"}));
+  EXPECT_EQ(
+      told(iperf3(
+          R"({"start":{"test_start":{"protocol":"UDP"}},"end":{"sum":{"bits_per_second":8e9,"lost_percent":25}}})")),
+      (Texts{"n1 > n2 iperf3_udp -1 = 0.75"}));
+  const Imported sent = iperf3(start + R"("end":{"sum_sent":{"bits_per_second":8e9}}})");
+  EXPECT_EQ(told(sent), (Texts{"n1 > n2 iperf3 -1 = 1"}));
+  EXPECT_EQ(noted(sent), (Texts{"1: what the receiver got is not told, and what was sent taken for it"}));
+}
+
+TEST(Iperf3, FailsWithItsReason) {
+  EXPECT_EQ(told(iperf3("iperf3: error - unable to connect to server: Connection refused\n")),
+            (Texts{"n1 > n2 iperf3 -1 = failed: iperf3: error - unable to connect to server: Connection refused"}));
+  EXPECT_EQ(told(iperf3(R"({"start":{},"end":{},"error":"control socket has closed"})")),
+            (Texts{"n1 > n2 iperf3 -1 = failed: control socket has closed"}));
+  EXPECT_EQ(told(iperf3(R"({"start":{"ver)")), (Texts{"n1 > n2 iperf3 -1 = failed: the JSON is broken or cut off"}));
+  EXPECT_EQ(told(iperf3(R"({"start":[],"end":{"sum_received":5,"sum_sent":{"bits_per_second":"x"}}})")).size(), 1U);
+  EXPECT_EQ(noted(iperf3(kIperf3, "log")).size(), 1U);
+}
+
+TEST(PairLogs, MayBeCutOffAnywhere) {
+  const std::string perftest_text = perftest_log("RDMA_Write BW Test", "Gb/sec", " 65536  5000  1  8.00  0.19\n");
+  for (const auto& [kind, text] :
+       std::vector<std::pair<ImportKind, std::string>>{{ImportKind::kNcclTests, nccl_log()},
+                                                       {ImportKind::kOsu, kOsu},
+                                                       {ImportKind::kPerftest, perftest_text},
+                                                       {ImportKind::kIperf3, kIperf3}}) {
+    for (const std::string& part : cut_off(text)) {
+      const Imported found = read_as(kind, "n1_n2.log", part);
+      EXPECT_GT(found.readings.size() + found.notes.size(), 0U) << part;
+      if (!found.readings.empty()) {
+        EXPECT_EQ(found.hosts.names(), (Texts{"n1", "n2"})) << part;
+      }
+    }
+  }
+}
+
+}  // namespace pair_logs_test

@@ -1,0 +1,73 @@
+#include "cluster/import/pair_name.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+using namespace fabricbench::cluster;
+
+namespace pair_name_test {
+
+std::string pair_of(std::string_view path) {
+  const auto pair = pair_in_name(path);
+  return pair ? pair->from + " " + pair->to : "";
+}
+
+TEST(PairName, HasManySeparators) {
+  EXPECT_EQ(pair_of("n1_n2.log"), "n1 n2");
+  EXPECT_EQ(pair_of("logs/old/n1_n2.log"), "n1 n2");
+  EXPECT_EQ(pair_of("n1-to-n2.txt"), "n1 n2");
+  EXPECT_EQ(pair_of("n1_to_n2.json"), "n1 n2");
+  EXPECT_EQ(pair_of("n1.to.n2"), "n1 n2");
+  EXPECT_EQ(pair_of("n1--n2.out"), "n1 n2");
+  EXPECT_EQ(pair_of("n1__n2"), "n1 n2");
+  EXPECT_EQ(pair_of("n1,n2.log"), "n1 n2");
+  EXPECT_EQ(pair_of("n1-n2.log"), "n1 n2");
+}
+
+TEST(PairName, MayBeOfAnyTwoHostsWhereTheSeparatorIsClear) {
+  EXPECT_EQ(pair_of("login-3_gpu-rack-7.log"), "login-3 gpu-rack-7");
+  EXPECT_EQ(pair_of("gpu-1-to-head.log"), "gpu-1 head");
+  EXPECT_EQ(pair_of("10.0.0.1_10.0.0.2.log"), "10.0.0.1 10.0.0.2");
+  EXPECT_EQ(pair_of("10.0.0.1_10.0.0.2"), "10.0.0.1 10.0.0.2");
+  EXPECT_EQ(pair_of("n1.cluster.org_n2.cluster.org.log"), "n1.cluster.org n2.cluster.org");
+}
+
+TEST(PairName, SplitsHostsOfOneMakeInTheMiddle) {
+  EXPECT_EQ(pair_of("gpu-1-gpu-12.log"), "gpu-1 gpu-12");
+  EXPECT_EQ(pair_of("node_1_node_2.log"), "node_1 node_2");
+}
+
+TEST(PairName, PassesOverProgramsAndWhatComesBefore) {
+  EXPECT_EQ(pair_of("osu_bw_n1_n2.log"), "n1 n2");
+  EXPECT_EQ(pair_of("ib_write_bw-n1-to-n2.log"), "n1 n2");
+  EXPECT_EQ(pair_of("iperf3.n1_n2.json"), "n1 n2");
+  EXPECT_EQ(pair_of("n1_to_n2_osu.12345.log"), "n1 n2");
+  EXPECT_EQ(pair_of("n1_n2_sendrecv_perf.log"), "n1 n2");
+  EXPECT_EQ(pair_of("nccl_N2_G1_cnode2-001_cnode2-016.log"), "cnode2-001 cnode2-016");
+}
+
+TEST(PairName, IsNoneWhereItIsNotClear) {
+  for (const char* name : {"", ".log", "n1.log", "n1_.log", "_n2.log", "a-b-c.log", "gpu-1-head-node.log",
+                           "n1_n2_n3.log", "a_b_c.log", "n1-to-n2-to-n3.log", "n 1_n2.log", "1_2_3_4.log", "x_1_2.log",
+                           "-a_b.log", "\xff\xfe_n2.log", "n1;rm_n2.log"}) {
+    EXPECT_EQ(pair_of(name), "") << name;
+  }
+  EXPECT_EQ(pair_of(std::string(300, 'a') + "_b.log"), "");
+}
+
+TEST(HostName, IsANameOrAnAddress) {
+  for (const char* host : {"n1", "alice@n1.cluster", "10.1.2.3", "fe80::1", "a_b-c"})
+    EXPECT_TRUE(is_host_name(host)) << host;
+  for (const char* host : {"", "-", "-x", "a b", "$(x)", "a/b", "\x1b[1m", "n\xc3\xa4"}) {
+    EXPECT_FALSE(is_host_name(host)) << host;
+  }
+}
+
+TEST(Shape, HasNumbersAsOneSign) {
+  EXPECT_EQ(shape_of("cnode2-001"), shape_of("cnode17-3"));
+  EXPECT_EQ(shape_of("cnode2-001"), "cnode#-#");
+  EXPECT_EQ(shape_of(""), "");
+}
+
+}  // namespace pair_name_test
