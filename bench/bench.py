@@ -149,7 +149,7 @@ def plan_round(build, _launches):
 
 
 def judge_scale(build, _launches):
-    """Time and memory of a verdict over a simulated sweep: at most 1 s and 200 MiB."""
+    """Time and memory of a verdict over a simulated sweep: at most 2 s and 200 MiB."""
     for arguments in (["1024"], ["16384", "12"]):
         output = subprocess.run([build / "bench/judge_scale", *arguments], check=True, stdout=subprocess.PIPE,
                                 text=True).stdout

@@ -206,13 +206,13 @@ put_behind_uplink() {
 
 # share_out DEVICE RATE: of the switch. What goes to no host is not limited.
 share_out() {
-    local number class problem
+    local place class problem
     problem=$({
         echo "qdisc add dev $1 root handle 1: htb"
-        for ((number = 1; number <= ${#hosts[@]}; ++number)); do
-            printf -v class '1:%x' "$number"
+        for ((place = 1; place <= ${#hosts[@]}; ++place)); do
+            printf -v class '1:%x' "$place"
             echo "class add dev $1 parent 1: classid $class htb rate $2 ${kClass[*]}"
-            echo "filter add dev $1 parent 1: protocol ip u32 match ip dst $kSubnet.0.$number/32 flowid $class"
+            echo "filter add dev $1 parent 1: protocol ip u32 match ip dst $kSubnet.0.$place/32 flowid $class"
         done
     } | tc -n "$hosts_switch" -batch - 2>&1) || skip "traffic cannot be told apart by its destination here: $problem"
 }

@@ -87,8 +87,8 @@ class Recount {
     return partners;
   }
 
-  /// Whether half of what was measured with each partner is fine, or with each but `leaving_out`, who may be to blame for
-  /// it; nothing where there is none.
+  /// Whether half of what was measured with each partner is fine, or with each but `leaving_out`, who may be to blame
+  /// for it; nothing where there is none.
   [[nodiscard]] std::optional<bool> is_fine(const About& about, const std::set<std::int32_t>& leaving_out) const {
     std::vector<double> all;
     std::vector<double> shares;

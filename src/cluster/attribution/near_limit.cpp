@@ -37,6 +37,23 @@ std::vector<float> clean_residuals(const Model& model, std::int32_t effect) {
   return residuals;
 }
 
+/// Effects of which half of the clean readings are near the tolerance or below it: saves the medians of all others.
+std::vector<std::int32_t> worth_a_median(const Model& model) {
+  std::vector<std::int32_t> balance(model.cap.size(), 0);
+  for (const Point& point : model.points) {
+    if (!model.is_clean(point)) continue;
+    const std::int32_t step = point.residual < kLeastShare * model.slow ? 1 : -1;
+    balance[static_cast<std::size_t>(point.sender)] += step;
+    balance[static_cast<std::size_t>(point.receiver)] += step;
+  }
+  std::vector<std::int32_t> effects;
+  for (std::int32_t effect = 0; effect < model.effects(); ++effect) {
+    const bool any = !model.entries_of(effect).empty() && !model.is_flagged(effect);
+    if (any && balance[static_cast<std::size_t>(effect)] >= 0) effects.push_back(effect);
+  }
+  return effects;
+}
+
 int partner_units_of(const Model& model, std::int32_t effect) {
   int partners = 0;
   for_each_partner(model, effect, [&](std::span<const Entry>) { ++partners; });
@@ -84,8 +101,7 @@ void ask(const Model& model, std::int32_t effect, Verdict& verdict) {
 
 void find_near_limit(Model& model) {
   model.near_limit.assign(model.cap.size(), 0);
-  for (std::int32_t effect = 0; effect < model.effects(); ++effect) {
-    if (model.is_flagged(effect)) continue;
+  for (const std::int32_t effect : worth_a_median(model)) {
     std::vector<float> residuals = clean_residuals(model, effect);
     if (residuals.size() < kLeastReadings || partner_units_of(model, effect) < kLeastPartners) continue;
     const double median = median_of(residuals);

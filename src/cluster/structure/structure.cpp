@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -235,8 +236,8 @@ void note_kinds(const ComparisonTable& table, double gain, Structure& structure)
 std::int32_t nearest_part(std::vector<std::vector<float>>& values, double least) {
   constexpr std::size_t kFewest = 2;
   std::int32_t nearest = Nearness::kNone;
-  double highest = -INFINITY;
-  double next = -INFINITY;
+  double highest = -std::numeric_limits<double>::infinity();
+  double next = -std::numeric_limits<double>::infinity();
   for (std::size_t part = 0; part < values.size(); ++part) {
     if (values[part].size() < kFewest) continue;
     const double median = median_of(values[part]);
