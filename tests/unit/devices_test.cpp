@@ -190,8 +190,12 @@ TEST(Devices, AHostThatIsSlowByItselfHadThemAndDoesNotSpeakAgainstThem) {
     if (reading.from == slow || reading.to == slow) reading.rate = std::min(reading.rate, 10e9F);
   }
   const Verdict verdict = judge(made.sweep);
-  EXPECT_EQ(the_finding(verdict, Blame::kHost).hosts, Hosts{slow});
-  const Finding finding = the_finding(verdict, Blame::kDevice);
+  const std::vector<Finding> hosts = with_blame(verdict, Blame::kHost);
+  ASSERT_EQ(hosts.size(), 1U);
+  EXPECT_EQ(hosts[0].hosts, Hosts{slow});
+  const std::vector<Finding> devices = with_blame(verdict, Blame::kDevice);
+  ASSERT_EQ(devices.size(), 1U);
+  const Finding& finding = devices[0];
   EXPECT_EQ(finding.hosts, Hosts(made.hosts_of_device.begin() + 1, made.hosts_of_device.end()));
   EXPECT_EQ(finding.hosts_met, static_cast<std::int64_t>(made.hosts_of_device.size()));
   const std::string all = std::to_string(finding.hosts_met);
