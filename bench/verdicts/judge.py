@@ -1,0 +1,379 @@
+#!/usr/bin/env python3
+"""Judges plan_sweep and find_slow_links from outside, on fabrics of its own.
+
+  bench/verdicts/judge.py --bin DIR --case NAME --hosts N --sweeps K --seed S [--jobs J] [--keep DIR]
+  bench/verdicts/judge.py --bin DIR --all --hosts 8,16,32 --sweeps 20 --seed 1 --out table.md
+  bench/verdicts/judge.py --bin DIR --case NAME --hosts N --seed S --sweeps 1 --show     one sweep, told in full
+
+Sweep i of a row has seed S+i, and depends on nothing but case, hosts, seed and --locality/--loop: a failing
+seed is reproduced by --sweeps 1 --seed SEED.
+
+The model: a reading is min(cap of sender, cap of receiver, path) x noise, each direction by itself. Noise is
+lognormal a reading, in some sweeps with a part shared by a round, and 1 to 2 % of readings up to 40 % lower.
+Innocents are hosts, paths, groups and rails that nothing was planted on, nor on an end of them; misplaced is what
+is blamed of the right host, but as another kind, or a path of it.
+Loop find: plan_sweep --find says each round (with --all-pairs where a path is planted) until it has no more.
+Loop open: all pairs, --passes times, without any planner. Loop rounds: plan_sweep --rounds K without --find.
+"""
+
+import argparse
+import collections
+import concurrent.futures
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import zlib
+
+sys.dont_write_bytecode = True
+
+from cases import CASES
+from world import UTC
+
+MAX_ROUNDS_EXTRA = 600
+
+
+def schedule_open(n, rng):
+    """All pairs in rounds, by the circle method."""
+    ids = list(range(n)) + ([None] if n % 2 else [])
+    rng.shuffle(ids)
+    m = len(ids)
+    for r in range(m - 1):
+        yield [(ids[k], ids[m - 1 - k]) for k in range(m // 2) if ids[k] is not None and ids[m - 1 - k] is not None]
+        ids = [ids[0]] + [ids[-1]] + ids[1:-1]
+
+
+def one_round(w, f, rnd, pairs, stats):
+    out, shared = [], w.shared_of()
+    loss = getattr(w, "contention", 0)
+    for i, j, at_once in pairs:
+        s = shared * (1 - loss * min(1, (at_once - 1) / max(1, w.n // 2 - 1))) if loss else shared
+        w.meet(i, j, rnd, at_once, s, out, stats)
+    f.write("".join(out))
+    f.flush()
+
+
+def sweep(a, case, n, seed, folder):
+    """Runs one sweep; its result as a dict."""
+    rng = random.Random(zlib.crc32(f"{case} {n} {seed}".encode()))
+    w = CASES[case][0](rng, n)
+    w.finish()
+    if a.locality == "yes":
+        w.give_locality = w.locality is not None
+    elif a.locality == "no" and "uplink_known" not in case:
+        w.give_locality = False
+    index = {h: i for i, h in enumerate(w.hosts)}
+    base = os.path.join(folder, f"{case}-{n}-{seed}")
+    records, hosts, locality, verdict = base + ".jsonl", base + ".hosts", base + ".locality", base + ".verdict.json"
+    with open(hosts, "w") as f:
+        f.write("\n".join(w.hosts) + "\n")
+    extra = []
+    if w.give_locality:
+        with open(locality, "w") as f:
+            f.writelines(f"{h} {l}\n" for h, l in w.locality.items())
+        extra = ["--locality", locality]
+    result = {"seed": seed, "case": case, "n": n, "files": [records, hosts, locality, verdict]}
+    began = time.time()
+    stats, rounds, pairs_measured, last = {}, 0, 0, ""
+    with open(records, "w") as f:
+        f.write(json.dumps({"kind": "sweep", "hosts": w.hosts, "began_utc": UTC}) + "\n")
+        f.flush()
+        if a.loop == "open":
+            for _ in range(a.passes):
+                for pairs in schedule_open(n, rng):
+                    one_round(w, f, rounds, [(i, j, len(pairs)) for i, j in pairs], stats)
+                    rounds += 1
+                    pairs_measured += len(pairs)
+        else:
+            how = ["--find"] + w.planner if a.loop == "find" else ["--rounds", str(a.rounds)]
+            command = [a.bin + "/plan_sweep", "--hosts", hosts, "--records", records, "--seed", str(1 + seed % 97)] + how + extra
+            while True:
+                p = subprocess.run(command, capture_output=True, text=True, timeout=600)
+                if p.returncode:
+                    result["broken"] = f"plan_sweep ends with {p.returncode}: {p.stderr.strip()[:200]}"
+                    break
+                pairs, numbers = [], set()
+                for line in p.stdout.splitlines():
+                    if line.startswith("#"):
+                        if not line.startswith("# rounds left"):
+                            last = line
+                        continue
+                    r, concurrent, x, y = line.split("\t")
+                    numbers.add(int(r))
+                    pairs.append((index[x], index[y], int(concurrent)))
+                if not pairs:
+                    break
+                if len(numbers) != 1:
+                    result["broken"] = f"plan_sweep printed rounds {sorted(numbers)} at once"
+                    break
+                # pairs that are measured one after another have a round's noise each
+                one_round(w, f, numbers.pop(), pairs, stats)
+                rounds += 1
+                pairs_measured += len(pairs)
+                if rounds > n + MAX_ROUNDS_EXTRA:
+                    result["broken"] = f"no end after {rounds} rounds: {last}"
+                    break
+    p = subprocess.run([a.bin + "/find_slow_links", records, "--json", verdict] + extra + w.judge_options, capture_output=True, text=True, timeout=600)
+    result.update(exit=p.returncode, rounds=rounds, pairs=pairs_measured, why_over=last, text=p.stdout)
+    try:
+        with open(verdict) as f:
+            v = json.load(f)
+    except (OSError, ValueError) as e:
+        result["broken"] = f"find_slow_links: {e} {p.stderr[:200]}"
+        v = None
+    result["seconds"] = time.time() - began
+    judge(w, v, result)
+    return result
+
+
+def same_partition(found, group, hosts):
+    """Whether groups found are the partition planted; and the share of pairs of hosts told alike."""
+    of = {}
+    for k, g in enumerate(found):
+        for h in g:
+            of[h] = k
+    ids = [i for i in range(len(hosts)) if hosts[i] in of]
+    whole = len(ids) == len(hosts)
+    for i in range(len(hosts)):                         # a host in no group is one of its own
+        of.setdefault(hosts[i], -1 - i)
+    ids = list(range(len(hosts)))
+    if len(ids) > 200:
+        ids = ids[:200]
+    alike = total = 0
+    for x in range(len(ids)):
+        for y in range(x):
+            total += 1
+            alike += (of[hosts[ids[x]]] == of[hosts[ids[y]]]) == (group[ids[x]] == group[ids[y]])
+    return whole and alike == total, alike / max(1, total)
+
+
+def judge(w, v, res):
+    res.update(found=0, planted=len(w.truth), innocents=[], wrong=[], missed=[], failed=[])
+    flaps = {w.hosts[h]: (st[3].get("slow", 0), st[3].get("n", 0)) for h, st in w.flap.items()}
+    res["planted_text"] = (f"{w.fabric}; noise {w.noise*100:.1f} % + {w.shared*100:.1f} % a round, tails {w.tails*100:.1f} %, "
+                           f"locality {'given' if w.give_locality else 'not given'}"
+                           + (f"; {w.envname}" if hasattr(w, "envname") else "")
+                           + "; planted: " + ("; ".join(
+                               f"{t['kind']} {','.join(t['hosts'])} {t.get('rail') or ''} {t['direction']} to {t.get('factor', '-')}"
+                               + (f" {t['mode']}, slow in {flaps[t['hosts'][0]][0]} of {flaps[t['hosts'][0]][1]} readings" if t["kind"] == "transient" else "")
+                               for t in w.truth) or ("kinds " + ",".join(sorted(w.kinds_wanted)) if w.kinds_wanted else "nothing")))
+    if v is None:
+        res["failed"].append(res.get("broken", "no verdict"))
+        res["said"] = ""
+        return
+    named = {g["name"]: set(g["hosts"]) for x in v["groupings"] for g in x["groups"]}
+    for l in set((w.locality or {}).values()) if w.give_locality else ():
+        named.setdefault(l, {h for h, x in w.locality.items() if x == l})
+    planted_hosts = {t["hosts"][0] for t in w.truth if t["kind"] in ("host", "nic", "dead", "transient")}
+    pairs = {frozenset(t["hosts"]) for t in w.truth if t["kind"] in ("pair", "dead_pair")}
+    leaves = [set(t["hosts"]) for t in w.truth if t["kind"] == "leaf"]
+    innocents, wrong = set(), set()
+    seen = collections.defaultdict(set)                 # truth -> directions of right findings
+    for f in v["findings"]:
+        b, hosts = f["blame"], f["hosts"]
+        if b == "undecided":
+            continue
+        what = f"{b} {','.join(hosts)} {f['rail'] or ''} {f['leaf'] or ''} {f['other_leaf'] or ''} {f['direction']}".replace("  ", " ")
+        match = None
+        for k, t in enumerate(w.truth):
+            if t["kind"] != b:
+                continue
+            if b in ("host", "dead", "transient") and hosts[:1] == t["hosts"]:
+                match = k
+            elif b == "nic" and hosts[:1] == t["hosts"] and f["rail"] == t["rail"]:
+                match = k
+            elif b in ("pair", "dead_pair") and set(hosts) == set(t["hosts"]):
+                match = k
+                if f["direction"] != "both" and hosts != t["hosts"]:
+                    f = dict(f, direction={"sends": "receives", "receives": "sends"}[f["direction"]])
+            elif b == "leaf" and (named.get(f["leaf"]) or set(hosts)) == set(t["hosts"]):
+                match = k
+        if match is not None:
+            d = f["direction"]
+            seen[match] |= {"sends", "receives"} if d == "both" else {d}
+            continue
+        if b in ("host", "nic", "dead", "transient"):
+            (wrong if hosts and hosts[0] in planted_hosts else innocents).add(what)
+        elif b in ("pair", "dead_pair"):
+            (wrong if frozenset(hosts) in pairs or planted_hosts & set(hosts) else innocents).add(what)
+        elif b == "leaf":
+            g = named.get(f["leaf"], set())
+            (wrong if any(g & l and len(g & l) >= 0.5 * len(g | l) for l in leaves) else innocents).add(what)
+        elif b == "leaf_pair":
+            g, o = named.get(f["leaf"], set()), named.get(f["other_leaf"], set())
+            (wrong if any(l == g or l == o for l in leaves) else innocents).add(what)
+        else:
+            innocents.add(what)
+    for name in ("slow", "dead", "unsteady"):
+        for h in v["lists"][name]["hosts"]:
+            if h not in planted_hosts and not any(h in x for x in innocents):
+                innocents.add(f"list {name}: {h}")
+    for k, t in enumerate(w.truth):
+        want = {"sends", "receives"} if t["direction"] == "both" else {t["direction"]}
+        if t["kind"] in ("dead", "dead_pair", "transient"):
+            ok = k in seen
+        else:
+            ok = seen[k] == want
+        if t["kind"] == "transient":                    # chance may have made it flap more or less than was asked for
+            slow, of = flaps[t["hosts"][0]]
+            if not ok and not 0.2 * of <= slow <= 0.55 * of:
+                res["planted"] -= 1
+                wrong = {x for x in wrong if t["hosts"][0] not in x}
+                if all(x["kind"] == "transient" for x in w.truth):
+                    w.exits = {0, 6, 7}
+                continue
+        if ok:
+            res["found"] += 1
+        else:
+            res["missed"].append(f"{t['kind']} {','.join(t['hosts'])} {t['direction']}" + (f" (said {sorted(seen[k])})" if seen[k] else ""))
+    if w.soft and res["missed"] and v["judged"] == "unknown":   # cannot tell, and what it would take
+        h = w.truth[0]["hosts"][0]
+        if h in v["lists"]["suspect"]["hosts"] or any(q["host"] == h for q in v["questions"]) or \
+           any(h in f["hosts"] for f in v["findings"]):
+            res["found"] += 1
+            res["missed"] = []
+            res["cannot_tell"] = True
+    if w.groups_wanted:
+        res["planted"] += len(w.groups_wanted)
+        for k, group in enumerate(w.groups_wanted):
+            told = [same_partition([g["hosts"] for g in x["groups"]], group, w.hosts) for x in v["groupings"] if not x["given"]]
+            if any(t[0] for t in told):
+                res["found"] += 1
+            else:
+                res["missed"].append("groups" + (f" (pairs of hosts told alike: {max(t[1] for t in told)*100:.1f} %)" if told else " (none told)"))
+    if w.kinds_wanted:
+        res["planted"] += 1
+        said = {k["name"]: set(k["hosts"]) for k in v["kinds"] or ()}
+        if said.get("slower") == w.kinds_wanted:
+            res["found"] += 1
+        else:
+            res["missed"].append("kinds" + (f" ({len(said['slower'])} said to be slower, {len(said['slower'] ^ w.kinds_wanted)} of them amiss)" if said else " (none told)"))
+    res["innocents"], res["wrong"] = sorted(innocents), sorted(wrong)
+    if "broken" in res:
+        res["failed"].append(res["broken"])
+    if res["missed"]:
+        res["failed"].append("missed: " + "; ".join(res["missed"][:6]))
+    if innocents:
+        res["failed"].append(f"innocents ({len(innocents)}): " + "; ".join(res["innocents"][:6]))
+    if wrong:
+        res["failed"].append("wrong kind or place: " + "; ".join(res["wrong"][:6]))
+    if res["exit"] not in w.exits:
+        res["failed"].append(f"exit {res['exit']} instead of {'/'.join(map(str, sorted(w.exits)))}")
+    res["said"] = v["headline"] + " " + " | ".join(f["text"] for f in v["findings"][:3])
+    if res["exit"] == 7:
+        res["said"] += " | notes: " + " ".join(v["notes"])[:300]
+
+
+HEADER = ("| case | N | sweeps | found | wholly right | innocents a sweep | sweeps with any | misplaced a sweep | exits | rounds (median, most) | s a sweep | meets? | failing seeds |\n"
+          "|---|---|---|---|---|---|---|---|---|---|---|---|---|")
+
+
+def row(case, n, results):
+    k = len(results)
+    planted, found = sum(r["planted"] for r in results), sum(r["found"] for r in results)
+    inn = sum(len(r["innocents"]) for r in results)
+    exits = collections.Counter(r["exit"] for r in results)
+    rounds = sorted(r["rounds"] for r in results)
+    bad = [r["seed"] for r in results if r["failed"]]
+    _, _, want, allowed = CASES[case]
+    share = found / planted if planted else 1
+    wrong_exit = sum(any(f.startswith(("exit", "plan_sweep", "no end")) for f in r["failed"]) for r in results)
+    meets = share >= want and inn / k <= allowed and wrong_exit <= 0.01 * k
+    return (f"| {case} | {n} | {k} | {f'{share*100:.1f} %' if planted else '-'} | {(k-len(bad))/k*100:.0f} % | {inn/k:.3g} | "
+            f"{sum(bool(r['innocents']) for r in results)} | {sum(len(r['wrong']) for r in results)/k:.3g} | {' '.join(f'{e}:{c}' for e, c in sorted(exits.items()))} | "
+            f"{rounds[k//2]}, {rounds[-1]} | {sum(r['seconds'] for r in results)/k:.2f} | {'yes' if meets else '**NO**'} | "
+            f"{' '.join(map(str, bad[:8]))}{' ...' if len(bad) > 8 else ''} |")
+
+
+def kind_of_failure(r):
+    """A key under which failures are alike: one file is kept of each."""
+    return "+".join(sorted(x.split(":")[0].split(" (")[0].split(" with")[0][:20] for x in r["failed"]))
+
+
+def work(args):
+    a, case, n, seed, folder = args
+    try:
+        return sweep(a, case, n, seed, folder)
+    except subprocess.TimeoutExpired as e:
+        return {"seed": seed, "case": case, "n": n, "files": [], "exit": -1, "rounds": 0, "pairs": 0, "why_over": "", "text": "", "seconds": 600,
+                "found": 0, "planted": 1, "innocents": [], "wrong": [], "missed": [], "failed": [f"timeout of {e.cmd[0]}"], "planted_text": "", "said": ""}
+
+
+def keep(a, results, kept):
+    """Copies records of the first failure of each kind, and adds a line to README.md."""
+    os.makedirs(a.keep, exist_ok=True)
+    for r in results:
+        key = (r["case"], kind_of_failure(r))
+        if not r["failed"] or kept.get(key, 0) >= a.keep_each:
+            continue
+        kept[key] = kept.get(key, 0) + 1
+        name = f"{r['case']}-{r['n']}-{r['seed']}"
+        for f in r["files"]:
+            if os.path.exists(f) and not f.endswith(".hosts"):
+                shutil.copy(f, os.path.join(a.keep, name + f[len(os.path.splitext(f)[0]) if not f.endswith(".verdict.json") else -len(".verdict.json"):]))
+        with open(os.path.join(a.keep, "README.md"), "a") as f:
+            f.write(f"- `{name}.jsonl` (`--case {r['case']} --hosts {r['n']} --sweeps 1 --seed {r['seed']}`): {r['planted_text']}. "
+                    f"**{' / '.join(r['failed'])}**. {r['rounds']} rounds; over: {r['why_over'][:160]}. Exit {r['exit']}. Said: {r['said'][:600]}\n")
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--bin", required=True, help="folder with plan_sweep and find_slow_links")
+    p.add_argument("--case", help="one or more, with commas: " + ", ".join(CASES))
+    p.add_argument("--all", action="store_true", help="every case")
+    p.add_argument("--hosts", default="8,16,32", help="numbers of hosts, with commas")
+    p.add_argument("--sweeps", type=int, default=20)
+    p.add_argument("--seed", type=int, default=1)
+    p.add_argument("--jobs", type=int, default=1)
+    p.add_argument("--loop", choices=["find", "open", "rounds"], default="find")
+    p.add_argument("--passes", type=int, default=2, help="--loop open: how often all pairs")
+    p.add_argument("--rounds", type=int, default=24, help="--loop rounds: how many")
+    p.add_argument("--locality", choices=["auto", "yes", "no"], default="auto", help="auto: as the case draws it")
+    p.add_argument("--keep", help="folder for records of failures, one of each kind")
+    p.add_argument("--keep-each", type=int, default=1)
+    p.add_argument("--out", help="append rows to this file too")
+    p.add_argument("--show", action="store_true", help="tell each sweep in full")
+    p.add_argument("--list", action="store_true", help="tell each failing sweep in a line")
+    a = p.parse_args()
+    if not a.all and not a.case:
+        p.error("--case or --all")
+    a.bin = os.path.abspath(a.bin)
+    cases = list(CASES) if a.all else a.case.split(",")
+    for c in cases:
+        if c not in CASES:
+            p.error(f"no case {c}")
+
+    def say(line):
+        print(line, flush=True)
+        if a.out:
+            with open(a.out, "a") as f:
+                f.write(line + "\n")
+    say(HEADER)
+    kept, unmet = {}, 0
+    pool = concurrent.futures.ProcessPoolExecutor(a.jobs) if a.jobs > 1 else None
+    for n in map(int, a.hosts.split(",")):
+        for case in cases:
+            if n < CASES[case][1]:
+                continue
+            with tempfile.TemporaryDirectory(prefix="judge-") as folder:
+                args = [(a, case, n, a.seed + k, folder) for k in range(a.sweeps)]
+                results = list(pool.map(work, args)) if pool else [work(x) for x in args]
+                line = row(case, n, results)
+                unmet += "**NO**" in line
+                say(line)
+                if a.keep:
+                    keep(a, results, kept)
+                for r in results:
+                    if a.show:
+                        print(r["planted_text"], r["text"], f"rounds {r['rounds']}, {r['why_over']}", r["failed"], sep="\n")
+                    elif a.list and r["failed"]:
+                        print(f"   {r['seed']}: {' / '.join(r['failed'])} [{r['planted_text']}] rounds {r['rounds']} exit {r['exit']}")
+    return 1 if unmet else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,229 @@
+"""Fabrics of the judge: what hosts, NICs and paths let through, and what is planted."""
+
+import math
+
+UTC = "2026-01-01T00:00:00Z"
+
+
+class World:
+    """What a sweep is over: caps, paths, noise, and what was planted."""
+
+    def __init__(self, rng, n, noise=None):
+        self.rng, self.n = rng, n
+        width = len(str(n))
+        self.hosts = [f"node{i+1:0{width}d}" for i in range(n)]
+        self.order = list(range(n))                     # place in the topology of host i
+        if rng.random() < 0.5:
+            rng.shuffle(self.order)
+        self.c = rng.choice([5.0, 11.2, 12.4, 24.5, 48.0])
+        self.rails = [None]
+        self.send = None
+        self.levels = []                                # (group of each host, across/within), finest first
+        self.uplinks = []                               # (level, group, send factor, receive factor) of absolute c
+        self.paths = {}                                 # (i, j) -> factor, one direction
+        self.dead, self.dead_pairs, self.dies = set(), set(), {}
+        self.flap = {}                                  # host -> (mode, fraction, factor, state)
+        self.env = None                                 # round -> factor
+        self.drop_reading = None                        # (probability, low, high)
+        total, part = noise if noise is not None else rng.choice([0.01, 0.01, 0.02, 0.03, 0.05]), rng.choice([0, 0, 0.5, 0.8])
+        self.noise, self.shared = total * math.sqrt(1 - part * part), total * part
+        self.tails = rng.choice([0, 0, 0.01, 0.02])
+        self.locality = None
+        self.give_locality = False
+        self.truth, self.exits = [], {6}
+        self.planner, self.judge_options = [], []
+        self.groups_wanted = []                         # partitions to be told
+        self.kinds_wanted = None
+        self.soft = None
+        self.fabric = "flat"
+        self.finished = False
+
+    def finish(self):
+        """Caps of hosts and rails, once rails are known."""
+        k = len(self.rails)
+        if self.send is None:
+            self.send = [[1.0] * k for _ in range(self.n)]
+            self.recv = [[1.0] * k for _ in range(self.n)]
+
+    # -- topology
+
+    def cut(self, sizes):
+        """The group of each host, groups being runs of the order of the topology."""
+        group, at = [0] * self.n, 0
+        for g, size in enumerate(sizes):
+            for place in range(at, at + size):
+                group[self.order[place]] = g
+            at += size
+        return group
+
+    def add_level(self, group, across):
+        self.levels.append((group, across))
+
+    def path(self, i, j):
+        f = 1.0
+        for group, across in self.levels:
+            if group[i] != group[j]:
+                f = min(f, across)
+        for level, g, s, r in self.uplinks:
+            group = self.levels[level][0]
+            if group[i] != group[j]:
+                if group[i] == g:
+                    f = min(f, s)
+                if group[j] == g:
+                    f = min(f, r)
+        return f
+
+    # -- readings
+
+    def rate(self, i, j, r):
+        return min(self.send[i][r], self.recv[j][r], self.path(i, j), self.paths.get((i, j), 1.0))
+
+    def flapping_now(self, h, rnd, meeting):
+        mode, fraction, factor, state = self.flap[h]
+        rng = self.rng
+        if mode == "meeting" or mode == "reading":
+            return rng.random() < fraction
+        if mode == "burst":                             # a chain of two states, bursts of about 3 meetings
+            stay = 1 - 1 / 3.0
+            into = fraction * (1 - stay) / (1 - fraction)
+            if "on" not in state:
+                state["on"] = rng.random() < fraction
+            else:
+                state["on"] = rng.random() < (stay if state["on"] else into)
+            return state["on"]
+        period, phase = state["period"], state["phase"]  # by time
+        return ((rnd + phase) % period) < fraction * period
+
+    def meet(self, i, j, rnd, concurrent, shared, out, stats):
+        rng = self.rng
+        down = (i in self.dead or j in self.dead or (min(i, j), max(i, j)) in self.dead_pairs
+                or (i in self.dies and rnd >= self.dies[i]) or (j in self.dies and rnd >= self.dies[j]))
+        slow_now = {}
+        for h in (i, j):
+            if h in self.flap:
+                on = self.flapping_now(h, rnd, stats)
+                slow_now[h] = on
+        for r, rail in enumerate(self.rails):
+            rails = f'"{rail}"' if rail is not None else "null"
+            for s, t in ((i, j), (j, i)):
+                head = (f'{{"kind":"reading","round":{rnd},"concurrent":{concurrent},"from_host":"{self.hosts[s]}",'
+                        f'"to_host":"{self.hosts[t]}","from_rail":{rails},"to_rail":{rails},"test":"pairwise_bw",'
+                        f'"size_bytes":4194304,')
+                if down:
+                    out.append(head + '"status":"failed","both_ways":false,"bandwidth_gb_per_s":null,"latency_us":null,'
+                               f'"reason":"no connection","log":null,"finished_utc":"{UTC}","seconds":5}}\n')
+                    continue
+                f = self.rate(s, t, r)
+                for h in (i, j):
+                    if h in slow_now:
+                        on = slow_now[h]
+                        if self.flap[h][0] == "reading":
+                            on = rng.random() < self.flap[h][1]
+                        st = self.flap[h][3]
+                        st["n"] = st.get("n", 0) + 1
+                        if on:
+                            st["slow"] = st.get("slow", 0) + 1
+                            f = min(f, self.flap[h][2])
+                x = self.c * f * shared * math.exp(rng.gauss(0, self.noise))
+                if self.env:
+                    x *= self.env(rnd)
+                if self.tails and rng.random() < self.tails:
+                    x *= 1 - rng.uniform(0, 0.4)
+                if self.drop_reading and rng.random() < self.drop_reading[0]:
+                    x *= 1 - rng.uniform(*self.drop_reading[1:])
+                out.append(head + f'"status":"ok","both_ways":false,"bandwidth_gb_per_s":{x:.6g},"latency_us":2.5,'
+                           f'"reason":null,"log":null,"finished_utc":"{UTC}","seconds":1}}\n')
+
+    def shared_of(self):
+        return math.exp(self.rng.gauss(0, self.shared)) if self.shared else 1.0
+
+
+def sizes_equal(n, size):
+    sizes = [size] * (n // size)
+    if n % size:
+        if n % size == 1 and sizes:
+            sizes[-1] += 1
+        else:
+            sizes.append(n % size)
+    return sizes
+
+
+def partition(rng, n, least=2, groups=None):
+    """Sizes of groups, at random, each of least or more."""
+    most = n // least
+    g = groups or rng.randint(2, min(most, 12))
+    sizes = [least] * g
+    left = n - least * g
+    weights = [rng.random() ** rng.choice([0.5, 1, 3]) for _ in range(g)]
+    total = sum(weights)
+    cut = [int(left * w / total) for w in weights]
+    for k in range(left - sum(cut)):
+        cut[k % g] += 1
+    return [a + b for a, b in zip(sizes, cut)]
+
+
+def make_fabric(w, kind):
+    rng, n = w.rng, w.n
+    w.fabric = kind
+    if kind == "two_level":
+        size = rng.choice([s for s in (4, 8, 16, 32) if s <= n // 2] or [2])
+        w.add_level(w.cut(sizes_equal(n, size)), rng.choice([1.0, 0.9, 0.75, 0.5]))
+    elif kind == "three_level":
+        size = rng.choice([s for s in (4, 8, 16) if s <= n // 4] or [max(2, n // 4)])
+        leaf = sizes_equal(n, size)
+        w.add_level(w.cut(leaf), rng.choice([0.9, 0.8]))
+        per = 2 if len(leaf) < 8 else rng.choice([2, 4])
+        pods = [sum(leaf[k:k + per]) for k in range(0, len(leaf), per)]
+        if len(pods) > 1:
+            w.add_level(w.cut(pods), rng.choice([0.7, 0.5]))
+    elif kind == "rail_only":
+        w.rails = ["mlx5_0", "mlx5_1"] if n > 200 or rng.random() < 0.7 else [f"mlx5_{k}" for k in range(4)]
+    elif kind == "halls":
+        a = rng.randint(max(2, math.ceil(n * 0.3)), n // 2)
+        w.add_level(w.cut([n - a, a]), rng.choice([0.9, 0.75, 0.5]))
+    if w.levels:
+        w.locality = {w.hosts[i]: f"leaf{w.levels[0][0][i]:02d}" for i in range(n)}
+        w.give_locality = rng.random() < 0.5
+    w.finish()
+
+
+FABRICS = ["flat", "flat", "two_level", "three_level", "rail_only", "halls"]
+
+
+def any_fabric(w, choices=FABRICS):
+    make_fabric(w, w.rng.choice(choices))
+
+
+def shown_partners(w, h, factor, direction="both"):
+    """With how many partners a cap of factor of this host shows for the most part."""
+    need = (1 - factor) * 0.6
+    count = 0
+    for j in range(w.n):
+        if j != h and j not in w.dead:
+            p = min(w.path(h, j), max(w.send[j]), max(w.recv[j]))
+            if p - factor >= need * p and p > factor:
+                count += 1
+    return count
+
+
+def plant_host(w, factor, direction="both", rail=None, host=None, kind=None):
+    """A slow host, NIC or direction, where at least four (of four hosts, three) partners can show it."""
+    for _ in range(200):
+        h = w.rng.randrange(w.n) if host is None else host
+        if any(h in t.get("ids", ()) for t in w.truth):
+            continue
+        if shown_partners(w, h, factor) >= min(4, w.n - 1):
+            break
+        if host is not None:
+            return None
+    else:
+        return None
+    for r in range(len(w.rails)):
+        if rail is None or r == rail:
+            if direction in ("both", "sends"):
+                w.send[h][r] *= factor
+            if direction in ("both", "receives"):
+                w.recv[h][r] *= factor
+    w.truth.append({"kind": kind or ("host" if rail is None else "nic"), "hosts": [w.hosts[h]], "ids": [h],
+                    "direction": direction, "rail": None if rail is None else w.rails[rail], "factor": round(factor, 3)})
+    return h
