@@ -96,11 +96,10 @@ std::size_t things_blamed(const Verdict& verdict, Blame blame) {
   for (const Finding& finding : verdict.findings) {
     const bool of_host = finding.hosts.size() == 1 && blame != Blame::kDevice;
     if (finding.blame != blame || of_host) continue;
-    std::vector<std::int32_t> hosts = finding.hosts;
-    std::sort(hosts.begin(), hosts.end());
+    std::vector<std::int32_t> which = blame == Blame::kDevice ? finding.devices : finding.hosts;
+    std::sort(which.begin(), which.end());
     const std::int32_t rail = blame == Blame::kRail ? finding.rail : -1;
-    things.emplace(blame == Blame::kDevice ? finding.devices : std::move(hosts), finding.leaf, finding.other_leaf,
-                   rail);
+    things.emplace(std::move(which), finding.leaf, finding.other_leaf, rail);
   }
   return things.size();
 }
