@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "cluster/attribution/unit_scores.h"
 #include "cluster/hosts/host_fold.h"
 #include "cluster/robust.h"
 
@@ -22,7 +23,7 @@ namespace {
 constexpr double kLeastShare = 0.4;
 constexpr double kMostShare = 1.5;
 constexpr std::size_t kLeastReadings = 4;
-constexpr int kLeastPartners = 2;
+constexpr std::int32_t kLeastPartners = 2;
 /// Standard errors of a median below what is usual, before it is told.
 constexpr double kSure = 4;
 /// So many about a median that is near the tolerance, nobody can tell on which side of it the host is.
@@ -52,12 +53,6 @@ std::vector<std::int32_t> worth_a_median(const Model& model) {
     if (any && balance[static_cast<std::size_t>(effect)] >= 0) effects.push_back(effect);
   }
   return effects;
-}
-
-int partner_units_of(const Model& model, std::int32_t effect) {
-  int partners = 0;
-  for_each_partner(model, effect, [&](std::span<const Entry>) { ++partners; });
-  return partners;
 }
 
 /// What an effect's readings say of the tolerance.
@@ -103,7 +98,7 @@ void find_near_limit(Model& model) {
   model.near_limit.assign(model.cap.size(), 0);
   for (const std::int32_t effect : worth_a_median(model)) {
     std::vector<float> residuals = clean_residuals(model, effect);
-    if (residuals.size() < kLeastReadings || partner_units_of(model, effect) < kLeastPartners) continue;
+    if (residuals.size() < kLeastReadings || partners_met(model, effect) < kLeastPartners) continue;
     const double median = median_of(residuals);
     if (median < kLeastShare * model.slow && median > kMostShare * model.slow) {
       model.near_limit[static_cast<std::size_t>(effect)] = static_cast<float>(median);

@@ -32,9 +32,8 @@ struct PairLog {
   }
 };
 
-/// Adds a reading of the largest size, or a failed one where there is no row or the program broke off
-/// behind the last one. A note where the
-/// name of the file does not tell the pair.
+/// Adds a reading of the largest size, or a failed one where there is no row or the program broke off behind the last
+/// one. A note where the name of the file does not tell the pair.
 void add_pair_log(Imported& found, const ImportSource& source, const PairLog& log);
 
 }  // namespace fabricbench::cluster
