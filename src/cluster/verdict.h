@@ -18,7 +18,7 @@ enum class Blame : std::uint8_t {
   kPair,       ///< two hosts that are both fine with everybody else: the path between them
   kLeaf,       ///< a leaf's uplinks: its hosts are slow with those of other leaves, and fine with each other
   kLeafPair,   ///< the path between two leaves: a spine
-  kRail,       ///< one rail of most hosts: its switches
+  kRail,       ///< one rail of most hosts: its switches; slow, or nothing can be measured over it
   kDevice,     ///< a GPU, NIC or switch port that several hosts had, or one host among others: slow whoever has it
   kTransient,  ///< a host that is slow now and then, whoever its partner is: a flapping link, or what runs beside; or
                ///< two hosts, a pair that is so
@@ -71,12 +71,14 @@ struct Finding {
   bool other_way_fine = false;  ///< of one direction of a host, NIC or pair: the other one was measured, and is fine
   /// Of kLeaf: its hosts were measured with each other, and are fine; of kLeafPair: both are with other leaves.
   bool fine_elsewhere = false;
-  std::int64_t other_rails = 0;       ///< of kNic: rails of the host besides, with which anything was tried
-  std::int64_t fine_rails = 0;        ///< of them, those that are fine, or of a dead NIC that work
-  std::array<bool, 2> fine_hosts{};   ///< of a pair: nothing else in the verdict speaks against the first, the second
-  bool has_worked = false;            ///< of what is dead: earlier
-  std::int64_t working_partners = 0;  ///< of kDead: of its partners, those that work with others
-  std::vector<std::int16_t> kinds;    ///< in which it shows, by place in Sweep::kinds, where not in all; else empty
+  std::int64_t other_rails = 0;      ///< of kNic: rails of the host besides, with which anything was tried
+  std::int64_t fine_rails = 0;       ///< of them, those that are fine, or of a dead NIC that work
+  std::array<bool, 2> fine_hosts{};  ///< of a pair: nothing else in the verdict speaks against the first, the second
+  bool has_worked = false;           ///< of what is dead: earlier
+  /// Of kDead: of its partners, those that work with others; of a dead kRail: of its hosts, those that work over
+  /// others.
+  std::int64_t working_partners = 0;
+  std::vector<std::int16_t> kinds;  ///< in which it shows, by place in Sweep::kinds, where not in all; else empty
   /// The chance that chance alone would show anything like it anywhere in this sweep (after Bonferroni); at most 1.
   double false_alarm = 1;
   bool confirmed = false;  ///< after it was slow or failed, in a later round, alone in the network, again

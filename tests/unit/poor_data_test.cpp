@@ -67,6 +67,52 @@ TEST(PoorData, ADeadRailOfAHostThatWorks) {
   EXPECT_EQ(finding.ratio, 0);
 }
 
+/// Sixteen hosts with two rails; over the second one a reading fails where `fails` says so.
+template <typename Fails>
+Sweep with_failures_over_a_rail(int rounds, const Fails& fails) {
+  FabricPlan plan = quiet_fabric(16);
+  plan.rails = 2;
+  Sweep sweep = sweep_of(plan, rounds);
+  for (Reading& each : sweep.readings) {
+    if (each.from_rail == 1 && fails(each)) each.outcome = Outcome::kFailed;
+  }
+  return sweep;
+}
+
+TEST(PoorData, ARailOverWhichNothingWorks) {
+  const Verdict verdict = judge(with_failures_over_a_rail(6, [](const Reading&) { return true; }));
+  const Finding finding = the_finding(verdict, Blame::kRail);
+  EXPECT_EQ(finding.rail, 1);
+  EXPECT_TRUE(finding.hosts.empty());
+  EXPECT_EQ(finding.ratio, 0);
+  EXPECT_EQ(finding.failed, 6 * 16);
+  EXPECT_EQ(finding.partners, 16);
+  EXPECT_EQ(finding.working_partners, 16);
+  EXPECT_FALSE(finding.has_worked);
+  EXPECT_LT(finding.false_alarm, 0.01);
+  EXPECT_TRUE(verdict.questions.empty());
+  EXPECT_TRUE(verdict.not_judged.empty());
+}
+
+TEST(PoorData, ARailThatDiesOnTheWay) {
+  const Sweep sweep = with_failures_over_a_rail(12, [](const Reading& each) { return each.round >= 4; });
+  EXPECT_TRUE(the_finding(judge(sweep), Blame::kRail).has_worked);
+}
+
+/// Where two work with each other, the switches do, and the others' NICs are to blame.
+TEST(PoorData, ARailOverWhichTwoWorkIsNotDead) {
+  const Sweep sweep = with_failures_over_a_rail(0, [](const Reading& each) { return each.from > 1 || each.to > 1; });
+  const Verdict verdict = judge(sweep);
+  EXPECT_TRUE(with_blame(verdict, Blame::kRail).empty());
+  EXPECT_EQ(with_blame(verdict, Blame::kNic).size(), 14U);
+}
+
+/// After one round, each of a pair may be to blame.
+TEST(PoorData, ARailOfOneRoundIsNotDead) {
+  const Verdict verdict = judge(with_failures_over_a_rail(1, [](const Reading&) { return true; }));
+  EXPECT_TRUE(with_blame(verdict, Blame::kRail).empty());
+}
+
 TEST(PoorData, TwoThatFailOnlyWithEachOther) {
   const FabricPlan plan = quiet_fabric(17, {"dead-pair:4:5"});
   Sweep sweep = sweep_of(plan);

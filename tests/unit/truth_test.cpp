@@ -137,6 +137,10 @@ class Truth : public WholeReport {
         {std::regex(
              "^the path (?:between|from) (?:leaf )?(.*) is slow(; both are fine with other (?:leaves|groups))?$"),
          &Truth::check_leaf_path},
+        {std::regex(
+             "^nothing can be measured over rail (r\\d)( any more)?, though (\\d+) of (\\d+) hosts? work over other "
+             "rails$"),
+         &Truth::check_dead_rail},
         {std::regex("^rail (r\\d) is slower than other rails on (\\d+) of (\\d+) hosts?$"), &Truth::check_rail},
     };
     for (const Pattern& pattern : kPatterns) {
@@ -398,6 +402,27 @@ class Truth : public WholeReport {
   }
 
   void check_leaf_path(const Match&) { expect(block_->tag == "SLOW SPINE", "tag " + block_->tag); }
+
+  void check_dead_rail(const Match& match) {
+    const About of_rail{.rail = rail(match[1])};
+    std::int64_t failed = 0;
+    std::int64_t measured = 0;
+    std::size_t tried = 0;
+    std::size_t elsewhere = 0;
+    for (About about = of_rail; ++about.host < static_cast<std::int32_t>(sweep_.hosts.size());) {
+      const auto seen = recount_.seen(about);
+      if (seen.empty()) continue;
+      ++tried;
+      expect(seen.back().failed(), sweep_.hosts[static_cast<std::size_t>(about.host)] + " has been measured since");
+      failed += recount_.failed(about);
+      measured += recount_.measured(about);
+      elsewhere += recount_.measured({.host = about.host}) > recount_.measured(about) ? 1 : 0;
+    }
+    expect(match[2].matched == (measured > 0), fmt::format("{} were measured", measured));
+    expect(std::stoul(match[3]) <= elsewhere && std::stoul(match[4]) == tried,
+           fmt::format("{} of {}", elsewhere, tried));
+    expect(failed > 0 && numbers(block_->line("rests on")).at(0) > 0, block_->line("rests on"));
+  }
 
   void check_rail(const Match& match) {
     std::map<std::pair<std::int32_t, std::int16_t>, std::pair<std::vector<double>, std::vector<double>>> rates;

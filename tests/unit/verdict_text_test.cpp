@@ -337,6 +337,34 @@ TEST(VerdictLines, AreForScripts) {
             "Suspect path: node03 node04\n");
 }
 
+TEST(VerdictLines, NameSoManySuspectPaths) {
+  Sweep sweep;
+  Verdict verdict;
+  for (std::int32_t host = 0; host < 12; ++host) {
+    sweep.hosts.push_back(fmt::format("node{:02}", host + 1));
+    for (std::int32_t other = 0; other < host; ++other) verdict.questions.push_back({host, other, 0, 1, ""});
+  }
+  const std::string text = verdict_lines(sweep, verdict);
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1 + 50 + 1) << text;
+  EXPECT_NE(text.find("\nMore suspect paths: 16, all of them by --json\n"), std::string::npos) << text;
+}
+
+TEST(FindingWords, TellADeadRailFromASlowOne) {
+  const Sweep sweep = with_rails_and_leaves();
+  Finding dead = finding_of(Blame::kRail, {});
+  dead.rail = 1;
+  dead.rate = dead.ratio = 0;
+  dead.failed = dead.readings = 40;
+  dead.partners = 8;
+  dead.working_partners = 7;
+  Verdict verdict = verdict_of({dead});
+  EXPECT_EQ(sentence(sweep, verdict, dead),
+            "nothing can be measured over rail mlx5_1, though 7 of 8 hosts work over other rails");
+  EXPECT_EQ(evidence(dead), "40 readings of 8 hosts, none of them with a figure");
+  EXPECT_EQ(headline(sweep, verdict), "1 rail carries nothing; all 8 hosts are fine");
+  EXPECT_NE(verdict_lines(sweep, verdict).find("\nDead rail: mlx5_1\n"), std::string::npos);
+}
+
 TEST(FindingWords, NameWhoDoesWhat) {
   const Sweep sweep = with_rails_and_leaves();
   Verdict verdict;

@@ -2,18 +2,12 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <limits>
 #include <map>
-#include <numeric>
 #include <set>
 #include <tuple>
 #include <utility>
 
-#include <fmt/format.h>
-
-#include "cluster/attribution/tests_made.h"
 #include "cluster/last_work.h"
-#include "cluster/robust.h"
 
 namespace fabricbench::cluster {
 namespace {
@@ -22,18 +16,14 @@ namespace {
 /// unless they have worked since.
 constexpr std::size_t kDeadPartners = 2;
 constexpr std::size_t kDeadPartnersLater = 3;
-
-std::int32_t unit_of(const Failures& failures, std::int32_t host, std::int32_t rail) {
-  return host * failures.rails + rail;
-}
-
-bool at(const std::vector<char>& flags, std::int32_t place) { return flags[static_cast<std::size_t>(place)] != 0; }
+/// Hosts that work over other rails, before one over which nothing works is called dead and not its hosts' NICs.
+constexpr std::int64_t kHostsOfDeadRail = 3;
 
 /// The flows that failed at least once, with how often they worked.
 std::vector<FailedFlow> failed_flows(const Sweep& sweep, const Failures& failures) {
   std::map<std::pair<std::int32_t, std::int32_t>, FailedFlow> flows;
   const auto key_of = [&](const Reading& reading) {
-    std::pair key{unit_of(failures, reading.from, reading.from_rail), unit_of(failures, reading.to, reading.to_rail)};
+    std::pair key{failures.unit_of(reading.from, reading.from_rail), failures.unit_of(reading.to, reading.to_rail)};
     if (reading.both_ways && key.first > key.second) std::swap(key.first, key.second);
     return key;
   };
@@ -74,8 +64,8 @@ std::vector<FailedPartners> partners_failed(const Sweep& sweep, const Failures& 
   const std::vector<std::int32_t> worked = last_work(sweep, failures.rails);
   std::vector<Partners> partners(failures.works.size());
   for (const Reading& reading : sweep.readings) {
-    const std::int32_t from = unit_of(failures, reading.from, reading.from_rail);
-    const std::int32_t to = unit_of(failures, reading.to, reading.to_rail);
+    const std::int32_t from = failures.unit_of(reading.from, reading.from_rail);
+    const std::int32_t to = failures.unit_of(reading.to, reading.to_rail);
     for (const auto& [own, other, host] : {std::tuple{from, to, reading.to}, std::tuple{to, from, reading.from}}) {
       Partners& failed = partners[static_cast<std::size_t>(own)];
       if (reading.outcome == Outcome::kMeasured && !failed.all.empty()) failed = {};
@@ -90,244 +80,43 @@ std::vector<FailedPartners> partners_failed(const Sweep& sweep, const Failures& 
   return counts;
 }
 
-/// What failed of some units, or between two, for a finding about it.
-struct Tally {
-  std::int64_t failed = 0;
-  std::set<std::int32_t> partners;  // units
-  std::int32_t first_round = std::numeric_limits<std::int32_t>::max();
-  std::int32_t last_alone = -1;
-  std::size_t first = std::numeric_limits<std::size_t>::max();
-
-  void add(const FailedFlow& flow) {
-    failed += flow.failed;
-    first_round = std::min(first_round, flow.first_round);
-    last_alone = std::max(last_alone, flow.last_alone);
-    first = std::min(first, flow.first);
-  }
-  /// It failed, and later, alone in the network, again.
-  [[nodiscard]] bool is_confirmed() const { return last_alone > first_round; }
-};
-
-Tally tally_of(const Failures& failures, const std::set<std::int32_t>& units) {
-  Tally tally;
+/// By unit: the hosts with which it failed and never worked.
+std::vector<std::set<std::int32_t>> never_reached(const Failures& failures) {
+  std::vector<std::set<std::int32_t>> hosts(failures.works.size());
   for (const FailedFlow& flow : failures.flows) {
-    const bool sends = units.contains(flow.from);
-    if (!sends && !units.contains(flow.to)) continue;
-    tally.add(flow);
-    tally.partners.insert(sends ? flow.to : flow.from);
+    if (flow.worked > 0) continue;
+    hosts[static_cast<std::size_t>(flow.from)].insert(flow.to / failures.rails);
+    hosts[static_cast<std::size_t>(flow.to)].insert(flow.from / failures.rails);
   }
-  return tally;
+  return hosts;
 }
 
-/// How often chance alone would have all readings of somebody fail, from how often others' fail: of flows that work, or
-/// failed once.
-double chance_of_failures(const Sweep& sweep, const Failures& failures, std::int64_t failed) {
-  std::int64_t others = 0;
-  std::int64_t settled = 0;
-  for (const FailedFlow& flow : failures.flows) {
-    const bool is_settled = failures.is_explained(flow) || (flow.worked == 0 && flow.failed >= 2);
-    (is_settled ? settled : others) += flow.failed;
+/// Whether all that were tried over a rail are dead there, or have failed with two partners at least and worked with
+/// none, and most of them work over other rails.
+bool is_dead_rail(const Failures& failures, const std::vector<std::set<std::int32_t>>& unreached, std::int32_t rail) {
+  std::int64_t tried = 0;
+  std::int64_t elsewhere = 0;
+  const std::int32_t hosts = static_cast<std::int32_t>(failures.works.size()) / failures.rails;
+  for (std::int32_t host = 0; host < hosts; ++host) {
+    const auto unit = static_cast<std::size_t>(failures.unit_of(host, rail));
+    if (failures.works[unit] == 0 && unreached[unit].empty()) continue;
+    const bool is_silent = failures.works[unit] == 0 && unreached[unit].size() >= kDeadPartners;
+    if (!is_silent && failures.dead[unit] == 0) return false;
+    ++tried;
+    elsewhere += failures.works_without(host, rail) ? 1 : 0;
   }
-  const double all = static_cast<double>(sweep.readings.size()) - static_cast<double>(settled);
-  const double each = (static_cast<double>(others) + 0.4) / (all + 20);
-  return family_wise(binomial_tail(failed, std::min(each, 1.0), failed), static_cast<double>(sweep.hosts.size()));
+  return elsewhere >= kHostsOfDeadRail && 2 * elsewhere > tried;
 }
 
-/// The hosts of units; with `besides`, only of those that work with others than that host.
-std::int64_t hosts_of(const Failures& failures, const std::set<std::int32_t>& units, std::int32_t besides = -1) {
-  std::set<std::int32_t> hosts;
-  for (const std::int32_t unit : units) {
-    if (besides < 0 || failures.works_besides(unit, besides)) hosts.insert(unit / failures.rails);
-  }
-  return static_cast<std::int64_t>(hosts.size());
-}
-
-Finding dead_finding(const Sweep& sweep, const Failures& failures, Blame blame, std::int32_t host,
-                     const std::set<std::int32_t>& units) {
-  const Tally tally = tally_of(failures, units);
-  Finding finding;
-  finding.blame = blame;
-  finding.hosts = {host};
-  finding.readings = tally.failed;
-  finding.failed = tally.failed;
-  finding.partners = hosts_of(failures, tally.partners);
-  finding.working_partners = hosts_of(failures, tally.partners, host);
-  finding.has_worked =
-      std::any_of(units.begin(), units.end(), [&](std::int32_t unit) { return at(failures.works, unit); });
-  // Both directions of one attempt fail together: partners are what is independent.
-  finding.false_alarm = chance_of_failures(sweep, failures, finding.partners);
-  finding.confirmed = tally.is_confirmed();
-  finding.reason = reason_of(sweep, tally.first);
-  return finding;
-}
-
-/// The rails of a host that were tried at all.
-std::set<std::int32_t> units_tried(const Failures& failures, const std::vector<char>& tried, std::int32_t host) {
-  std::set<std::int32_t> units;
+void find_dead_rails(Failures& failures) {
+  const std::vector<std::set<std::int32_t>> unreached = never_reached(failures);
   for (std::int32_t rail = 0; rail < failures.rails; ++rail) {
-    const std::int32_t unit = unit_of(failures, host, rail);
-    if (at(tried, unit)) units.insert(unit);
+    failures.dead_rails[static_cast<std::size_t>(rail)] = is_dead_rail(failures, unreached, rail) ? 1 : 0;
   }
-  return units;
-}
-
-std::vector<char> tried_units(const Failures& failures) {
-  std::vector<char> tried = failures.works;
-  for (const FailedFlow& flow : failures.flows) {
-    tried[static_cast<std::size_t>(flow.from)] = 1;
-    tried[static_cast<std::size_t>(flow.to)] = 1;
+  for (std::size_t unit = 0; unit < failures.dead.size(); ++unit) {
+    const bool on_dead_rail = failures.dead_rails[unit % static_cast<std::size_t>(failures.rails)] != 0;
+    if (on_dead_rail && !unreached[unit].empty()) failures.dead[unit] = 1;
   }
-  return tried;
-}
-
-/// A flow and the one back, if both failed, as one.
-struct FailedPair {
-  std::int32_t first = 0;  // units
-  std::int32_t second = 0;
-  bool forth = false;
-  bool back = false;
-  std::int64_t most = 0;  // of one direction
-  bool other_way_works = false;
-  Tally tally = {};
-};
-
-using UnitPair = std::pair<std::int32_t, std::int32_t>;
-
-/// Takes out directions that have worked, and pairs of which none is left.
-void keep_what_never_worked(const Sweep& sweep, const Failures& failures, std::map<UnitPair, FailedPair>& pairs) {
-  for (const Reading& reading : sweep.readings) {
-    if (pairs.empty()) return;
-    if (reading.outcome != Outcome::kMeasured) continue;
-    const std::int32_t from = unit_of(failures, reading.from, reading.from_rail);
-    const std::int32_t to = unit_of(failures, reading.to, reading.to_rail);
-    const auto found = pairs.find(std::minmax(from, to));
-    if (found == pairs.end()) continue;
-    FailedPair& pair = found->second;
-    const bool is_forth = from == pair.first;
-    if (reading.both_ways || is_forth) pair.forth = false;
-    if (reading.both_ways || !is_forth) pair.back = false;
-    pair.other_way_works = true;
-    if (!pair.forth && !pair.back) pairs.erase(found);
-  }
-}
-
-/// Pairs of which at least one direction failed and never worked, and that nobody blamed explains.
-std::vector<FailedPair> failed_pairs(const Sweep& sweep, const Failures& failures, const std::vector<char>& blamed) {
-  std::map<UnitPair, FailedPair> pairs;
-  for (const FailedFlow& flow : failures.flows) {
-    if (flow.worked > 0 || failures.is_explained(flow)) continue;
-    if (at(blamed, flow.from / failures.rails) || at(blamed, flow.to / failures.rails)) continue;
-    const UnitPair key = std::minmax(flow.from, flow.to);
-    FailedPair& pair = pairs.try_emplace(key, FailedPair{key.first, key.second}).first->second;
-    (flow.from == key.first ? pair.forth : pair.back) = true;
-    if (flow.both_ways) pair.forth = pair.back = true;
-    pair.most = std::max(pair.most, flow.failed);
-    pair.tally.add(flow);
-  }
-  keep_what_never_worked(sweep, failures, pairs);
-  std::vector<FailedPair> list;
-  list.reserve(pairs.size());
-  for (const auto& [key, pair] : pairs) list.push_back(pair);
-  return list;
-}
-
-Finding failed_pair_finding(const Sweep& sweep, const Failures& failures, const FailedPair& pair) {
-  const bool backwards = pair.back && !pair.forth;
-  const std::int32_t from = backwards ? pair.second : pair.first;
-  const std::int32_t to = backwards ? pair.first : pair.second;
-  Finding finding;
-  finding.hosts = {from / failures.rails, to / failures.rails};
-  if (pair.forth != pair.back) finding.direction = Direction::kSends;
-  if (failures.rails > 1) finding.rail = from % failures.rails;
-  if (from % failures.rails != to % failures.rails) finding.other_rail = to % failures.rails;
-  finding.other_way_fine = pair.other_way_works;
-  finding.readings = finding.failed = pair.tally.failed;
-  finding.partners = 1;
-  finding.false_alarm = chance_of_failures(sweep, failures, pair.most);
-  finding.confirmed = pair.tally.is_confirmed();
-  finding.reason = reason_of(sweep, pair.tally.first);
-  return finding;
-}
-
-void add_failed_pair(const Sweep& sweep, const Failures& failures, const FailedPair& pair, double false_alarm,
-                     Verdict& verdict) {
-  Finding finding = failed_pair_finding(sweep, failures, pair);
-  const std::int32_t first_host = pair.first / failures.rails;
-  const std::int32_t second_host = pair.second / failures.rails;
-  const bool first_works = failures.works_besides(pair.first, second_host);
-  const bool second_works = failures.works_besides(pair.second, first_host);
-  const bool both_work = first_works && second_works;
-  if (both_work && pair.most >= 2 && finding.false_alarm < false_alarm) finding.blame = Blame::kDeadPair;
-  verdict.findings.push_back(finding);
-  if (finding.blame == Blame::kDeadPair) return;
-  const auto rail = static_cast<std::int16_t>(pair.first % failures.rails);
-  if (both_work) {
-    const std::string why = pair.most == 1 ? "failed once" : fmt::format("failed {} times", pair.most);
-    verdict.questions.push_back({finding.hosts[0], finding.hosts[1], rail, 1, why});
-    return;
-  }
-  for (const auto& [host, other, works] :
-       {std::tuple{first_host, second_host, first_works}, std::tuple{second_host, first_host, second_works}}) {
-    if (works) continue;
-    verdict.questions.push_back(
-        {host, -1, rail, 2,
-         fmt::format("failed with {}, and works with nobody else", sweep.hosts[static_cast<std::size_t>(other)])});
-  }
-}
-
-/// Units that fail with each other and work with nobody: one finding for all that hang together.
-std::vector<std::set<std::int32_t>> silent_groups(const std::vector<FailedPair>& pairs) {
-  std::map<std::int32_t, std::int32_t> leader;
-  const auto find = [&](std::int32_t unit) {
-    leader.try_emplace(unit, unit);
-    while (leader[unit] != unit) unit = leader[unit] = leader[leader[unit]];
-    return unit;
-  };
-  for (const FailedPair& pair : pairs) leader[find(pair.first)] = find(pair.second);
-  std::map<std::int32_t, std::set<std::int32_t>> groups;
-  for (const FailedPair& pair : pairs) {
-    groups[find(pair.first)].insert(pair.first);
-    groups[find(pair.first)].insert(pair.second);
-  }
-  std::vector<std::set<std::int32_t>> list;
-  list.reserve(groups.size());
-  for (const auto& [unit, group] : groups) list.push_back(group);
-  return list;
-}
-
-/// The rail of all of these units, where there are several rails; -1: they are of different ones.
-std::int32_t common_rail(const Failures& failures, const std::set<std::int32_t>& units) {
-  if (failures.rails == 1) return -1;
-  const std::int32_t rail = *units.begin() % failures.rails;
-  const bool same =
-      std::all_of(units.begin(), units.end(), [&](std::int32_t unit) { return unit % failures.rails == rail; });
-  return same ? rail : -1;
-}
-
-void add_silent_group(const Sweep& sweep, const Failures& failures, const std::set<std::int32_t>& group,
-                      Verdict& verdict) {
-  std::set<std::int32_t> hosts;
-  for (const std::int32_t unit : group) hosts.insert(unit / failures.rails);
-  Finding finding = dead_finding(sweep, failures, Blame::kUndecided, *hosts.begin(), group);
-  finding.hosts.assign(hosts.begin(), hosts.end());
-  finding.rail = common_rail(failures, group);
-  finding.confirmed = false;  // one of them failed again, and perhaps another one than before
-  verdict.findings.push_back(finding);
-  for (const std::int32_t host : hosts) {
-    verdict.questions.push_back({host, -1, 0, 2, "failed, and so did all that were tried with it"});
-  }
-}
-
-/// Blames a host or a rail of it for what failed, or asks for more where that may be chance.
-void add_dead(Finding finding, double false_alarm, Verdict& verdict) {
-  if (finding.false_alarm >= false_alarm) {
-    finding.blame = Blame::kUndecided;
-    const auto rail = static_cast<std::int16_t>(std::max(finding.rail, 0));
-    verdict.questions.push_back(
-        {finding.hosts.front(), -1, rail, 2,
-         fmt::format("failed with {} partner{}", finding.partners, finding.partners == 1 ? "" : "s")});
-  }
-  verdict.findings.push_back(std::move(finding));
 }
 
 /// Notes who works, and with whom.
@@ -340,8 +129,8 @@ void note_working(const Sweep& sweep, Failures& failures) {
   };
   for (const Reading& reading : sweep.readings) {
     if (reading.outcome != Outcome::kMeasured) continue;
-    note(unit_of(failures, reading.from, reading.from_rail), reading.to);
-    note(unit_of(failures, reading.to, reading.to_rail), reading.from);
+    note(failures.unit_of(reading.from, reading.from_rail), reading.to);
+    note(failures.unit_of(reading.to, reading.to_rail), reading.from);
   }
 }
 
@@ -358,6 +147,14 @@ bool Failures::host_is_dead(std::int32_t host) const {
   return any;
 }
 
+bool Failures::works_without(std::int32_t host, std::int32_t rail) const {
+  for (std::int32_t other = 0; other < rails; ++other) {
+    const auto unit = static_cast<std::size_t>(unit_of(host, other));
+    if (other != rail && works[unit] != 0 && dead[unit] == 0) return true;
+  }
+  return false;
+}
+
 Failures find_failures(const Sweep& sweep, std::int32_t rails) {
   Failures failures;
   failures.rails = rails;
@@ -365,6 +162,7 @@ Failures find_failures(const Sweep& sweep, std::int32_t rails) {
   failures.works.assign(units, 0);
   failures.worked_with.assign(units, {-1, -1});
   failures.dead.assign(units, 0);
+  failures.dead_rails.assign(static_cast<std::size_t>(rails), 0);
   note_working(sweep, failures);
   failures.flows = failed_flows(sweep, failures);
   if (failures.flows.empty()) return failures;
@@ -373,56 +171,8 @@ Failures find_failures(const Sweep& sweep, std::int32_t rails) {
     const std::size_t least = failures.works[unit] != 0 ? kDeadPartnersLater : kDeadPartners;
     if (partners[unit].all >= least || partners[unit].since >= kDeadPartners) failures.dead[unit] = 1;
   }
+  find_dead_rails(failures);
   return failures;
-}
-
-void report_dead(const Sweep& sweep, const Failures& failures, double false_alarm, Verdict& verdict) {
-  if (failures.flows.empty()) return;
-  const std::vector<char> tried = tried_units(failures);
-  for (std::int32_t host = 0; host < static_cast<std::int32_t>(sweep.hosts.size()); ++host) {
-    const std::set<std::int32_t> units = units_tried(failures, tried, host);
-    std::set<std::int32_t> dead;
-    for (const std::int32_t unit : units) {
-      if (at(failures.dead, unit)) dead.insert(unit);
-    }
-    if (dead.empty()) continue;
-    if (dead == units) {
-      add_dead(dead_finding(sweep, failures, Blame::kDead, host, units), false_alarm, verdict);
-      continue;
-    }
-    const auto working = std::count_if(units.begin(), units.end(), [&](std::int32_t unit) {
-      return at(failures.works, unit) && !at(failures.dead, unit);
-    });
-    for (const std::int32_t unit : dead) {
-      Finding finding = dead_finding(sweep, failures, Blame::kNic, host, {unit});
-      finding.rail = unit % failures.rails;
-      finding.other_rails = static_cast<std::int64_t>(units.size()) - 1;
-      finding.fine_rails = working;
-      add_dead(std::move(finding), false_alarm, verdict);
-    }
-  }
-}
-
-void report_failed_pairs(const Sweep& sweep, const Failures& failures, const std::vector<char>& blamed,
-                         double false_alarm, Verdict& verdict) {
-  std::vector<FailedPair> silent;
-  for (const FailedPair& pair : failed_pairs(sweep, failures, blamed)) {
-    const bool neither = !at(failures.works, pair.first) && !at(failures.works, pair.second);
-    if (neither) {
-      silent.push_back(pair);
-    } else {
-      add_failed_pair(sweep, failures, pair, false_alarm, verdict);
-    }
-  }
-  for (const std::set<std::int32_t>& group : silent_groups(silent)) {
-    add_silent_group(sweep, failures, group, verdict);
-  }
-}
-
-std::string reason_of(const Sweep& sweep, std::size_t reading) {
-  const auto found = std::lower_bound(sweep.reasons.begin(), sweep.reasons.end(), reading,
-                                      [](const auto& entry, std::size_t place) { return entry.first < place; });
-  return found != sweep.reasons.end() && found->first == reading ? found->second : std::string();
 }
 
 }  // namespace fabricbench::cluster

@@ -28,10 +28,14 @@ struct Failures {
   std::int32_t rails = 1;
   std::vector<char> works;                               ///< by unit: at least one reading
   std::vector<std::array<std::int32_t, 2>> worked_with;  ///< by unit: hosts, the first two; -1: none
-  std::vector<char> dead;                                ///< by unit: blamed for its failures
+  std::vector<char> dead;                                ///< by unit: it, or its rail, is blamed for its failures
+  std::vector<char> dead_rails;                          ///< by rail: nothing works over it, though its hosts do
   std::vector<FailedFlow> flows;                         ///< by sender, then receiver
 
+  [[nodiscard]] std::int32_t unit_of(std::int32_t host, std::int32_t rail) const { return host * rails + rail; }
   [[nodiscard]] bool host_is_dead(std::int32_t host) const;
+  /// Whether a host works over another rail than this.
+  [[nodiscard]] bool works_without(std::int32_t host, std::int32_t rail) const;
   /// Whether a unit works with others than this host.
   [[nodiscard]] bool works_besides(std::int32_t unit, std::int32_t host) const {
     const auto& hosts = worked_with[static_cast<std::size_t>(unit)];
@@ -44,8 +48,8 @@ struct Failures {
 
 [[nodiscard]] Failures find_failures(const Sweep& sweep, std::int32_t rails);
 
-/// Adds to the verdict who is dead: hosts, and rails of hosts of which others are not. Where healthy hosts would look
-/// like this more often than `false_alarm`, nobody can tell.
+/// Adds to the verdict who is dead: rails, hosts, and rails of hosts of which others are not. Where healthy hosts would
+/// look like this more often than `false_alarm`, nobody can tell.
 void report_dead(const Sweep& sweep, const Failures& failures, double false_alarm, Verdict& verdict);
 
 /// Adds pairs that fail though both work, and failures of which nobody can say whose they are. `blamed` hosts (by host)

@@ -155,6 +155,17 @@ std::string of_leaf_pair(const Verdict& verdict, const Finding& finding) {
                      finding.fine_elsewhere ? fmt::format("; both are fine with other {}", groups_word(verdict)) : "");
 }
 
+std::string of_rail(const Sweep& sweep, const Finding& finding) {
+  const std::string rail = rail_name(sweep, finding.rail);
+  if (has_no_figure(finding)) {
+    return fmt::format("nothing can be measured over {}{}, though {} of {} work over other rails", rail,
+                       finding.has_worked ? " any more" : "", finding.working_partners,
+                       counted(finding.partners, "host"));
+  }
+  return fmt::format("{} is slower than other rails on {} of {}", rail, finding.sends.slow,
+                     counted(finding.sends.shown, "host"));
+}
+
 /// `2, 5-7 and 11`; of many, the first few.
 std::string rounds_text(const std::vector<std::int32_t>& rounds) {
   constexpr std::size_t kMostSpans = 8;
@@ -292,9 +303,7 @@ std::string sentence(const Sweep& sweep, const Verdict& verdict, const Finding& 
     case Blame::kPair: return of_pair(sweep, finding);
     case Blame::kLeaf: return of_leaf(sweep, verdict, finding);
     case Blame::kLeafPair: return of_leaf_pair(verdict, finding);
-    case Blame::kRail:
-      return fmt::format("{} is slower than other rails on {} of {}", rail_name(sweep, finding.rail),
-                         finding.sends.slow, counted(finding.sends.shown, "host"));
+    case Blame::kRail: return of_rail(sweep, finding);
     case Blame::kDevice: return of_devices(sweep, finding);
     case Blame::kAll: return "what is usual where pairs are fastest is below what was expected (--expect)";
     case Blame::kTransient: return of_transient(sweep, finding);

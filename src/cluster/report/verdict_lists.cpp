@@ -55,13 +55,15 @@ struct Phrase {
   std::string_view thing;
   std::string_view one;
   std::string_view several;
+  bool without_figure = false;  ///< of rails: those over which nothing can be measured, and no others
 };
 
 // The order is that of the headline, behind hosts.
-constexpr std::array<Phrase, 7> kPhrases = {
+constexpr std::array<Phrase, 8> kPhrases = {
     {{Blame::kLeaf, "leaf", "is slow towards the others", "are slow towards the others"},
      {Blame::kLeafPair, "path between leaves", "is slow", "are slow"},
      {Blame::kRail, "rail", "is slow everywhere", "are slow everywhere"},
+     {Blame::kRail, "rail", "carries nothing", "carry nothing", true},
      {Blame::kDevice, "device", "is slow", "are slow"},
      {Blame::kPair, "path", "is slow", "are slow"},
      {Blame::kTransient, "path", "is slow now and then", "are slow now and then"},
@@ -91,11 +93,12 @@ void add(std::vector<std::string>& parts, std::size_t number, std::string_view t
 }
 
 /// How many paths, leaves, rails or devices; one that has a finding for each of several rails or directions is one.
-std::size_t things_blamed(const Verdict& verdict, Blame blame) {
+std::size_t things_blamed(const Verdict& verdict, Blame blame, bool without_figure = false) {
   std::set<std::tuple<std::vector<std::int32_t>, std::int32_t, std::int32_t, std::int32_t>> things;
   for (const Finding& finding : verdict.findings) {
     const bool of_host = finding.hosts.size() == 1 && blame != Blame::kDevice;
     if (finding.blame != blame || of_host) continue;
+    if (blame == Blame::kRail && has_no_figure(finding) != without_figure) continue;
     std::vector<std::int32_t> which = blame == Blame::kDevice ? finding.devices : finding.hosts;
     std::sort(which.begin(), which.end());
     const std::int32_t rail = blame == Blame::kRail ? finding.rail : -1;
@@ -216,7 +219,8 @@ std::string headline(const Sweep& sweep, const Verdict& verdict) {
   if (things_blamed(verdict, Blame::kAll) > 0) parts.emplace_back("everything is slower than expected");
   add_hosts(verdict, parts);
   for (const Phrase& phrase : kPhrases) {
-    add(parts, things_blamed(verdict, phrase.blame), thing_of(sweep, verdict, phrase), phrase.one, phrase.several);
+    add(parts, things_blamed(verdict, phrase.blame, phrase.without_figure), thing_of(sweep, verdict, phrase),
+        phrase.one, phrase.several);
   }
   add(parts, lists.suspect.size(), "host", "is suspect", "are suspect");
   add(parts, suspect_paths(verdict).size(), "path", "is suspect", "are suspect");

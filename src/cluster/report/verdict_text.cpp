@@ -25,6 +25,7 @@ namespace {
 constexpr std::size_t kMostFindings = 20;
 constexpr std::size_t kMostQuestions = 8;
 constexpr std::size_t kMostStrata = 24;
+constexpr std::size_t kMostSuspectPaths = 50;
 constexpr std::size_t kMostAlike = 5;  // of undecided findings of one cause, besides the worst
 /// Below it, what lies between leaves is worth a line.
 constexpr double kWorthSaying = 0.95;
@@ -54,7 +55,7 @@ std::string_view tag(const Sweep& sweep, const Verdict& verdict, const Finding& 
     case Blame::kPair: return "SLOW PATH";
     case Blame::kLeaf: return verdict.groupings.at(0).is_given ? "SLOW LEAF" : "SLOW GROUP";
     case Blame::kLeafPair: return "SLOW SPINE";
-    case Blame::kRail: return "SLOW RAIL";
+    case Blame::kRail: return has_no_figure(finding) ? "DEAD RAIL" : "SLOW RAIL";
     case Blame::kDevice: return device_tag(sweep, finding);
     case Blame::kAll: return "ALL SLOW";
     case Blame::kTransient: return "UNSTEADY";
@@ -169,7 +170,8 @@ std::string path_line(const Sweep& sweep, const Verdict& verdict, const Finding&
       return fmt::format("Slow path of leaves: {} {}\n", group_for(verdict, finding.leaf),
                          group_for(verdict, finding.other_leaf));
     case Blame::kRail:
-      return fmt::format("Slow rail: {}\n", listed_name(sweep.rails.at(static_cast<std::size_t>(finding.rail))));
+      return fmt::format("{} rail: {}\n", has_no_figure(finding) ? "Dead" : "Slow",
+                         listed_name(sweep.rails.at(static_cast<std::size_t>(finding.rail))));
     case Blame::kDevice: return device_line(sweep, finding);
     case Blame::kAll: return "Slow: everything\n";
     case Blame::kHost:
@@ -367,9 +369,11 @@ std::string verdict_text(const Sweep& sweep, const Verdict& verdict, const Verdi
 
 std::string verdict_lines(const Sweep& sweep, const Verdict& verdict) {
   std::string text = blamed_lines(sweep, verdict);
-  for (const auto& [host, other] : suspect_paths(verdict)) {
-    text += pair_line(sweep, host, other, "Suspect path");
-  }
+  const std::vector<std::pair<std::int32_t, std::int32_t>> paths = suspect_paths(verdict);
+  const std::size_t shown = std::min(paths.size(), kMostSuspectPaths);
+  for (std::size_t i = 0; i < shown; ++i) text += pair_line(sweep, paths[i].first, paths[i].second, "Suspect path");
+  if (paths.size() > shown)
+    text += fmt::format("More suspect paths: {}, all of them by --json\n", paths.size() - shown);
   return text;
 }
 
