@@ -294,6 +294,33 @@ TEST(Attribution, AHostNearTheToleranceIsSlowOrTold) {
   EXPECT_TRUE(judge(sweep_of(quiet_fabric(32))).notes.empty());
 }
 
+/// All pairs, again and again, in so many rounds.
+Sweep again_and_again(const FabricPlan& plan, std::int32_t rounds) {
+  const Fabric fabric(plan);
+  Sweep sweep = fabric.empty_sweep();
+  SchedulePlan schedule_plan;
+  schedule_plan.endpoints = plan.hosts;
+  const Schedule schedule(schedule_plan);
+  for (std::int32_t round = 0; round < rounds; ++round) {
+    fabric.measure(schedule.round(round % schedule.rounds()), round, sweep);
+  }
+  return sweep;
+}
+
+/// Few hosts: one of them would draw down what is usual, and hide.
+TEST(Attribution, AHostNearTheToleranceIsToldOfFewHosts) {
+  for (const std::int32_t hosts : {4, 5, 8}) {
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+      FabricPlan plan = quiet_fabric(hosts, {"host:1:0.95"});
+      plan.seed = seed;
+      const Verdict verdict = judge(again_and_again(plan, 30));
+      const bool named = !with_blame(verdict, Blame::kHost).empty();
+      EXPECT_TRUE(named || asks_about_host(verdict, 1)) << hosts << " hosts, seed " << seed;
+      EXPECT_LE(verdict.findings.size(), named ? 1U : 0U) << hosts << " hosts, seed " << seed;
+    }
+  }
+}
+
 /// Rounds of all pairs of so many hosts, again and again; host 0 is slow in every second meeting with host 1.
 Sweep slow_with_one(std::int32_t hosts, int times) {
   Sweep sweep = sweep_of(quiet_fabric(hosts));

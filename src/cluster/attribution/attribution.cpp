@@ -247,7 +247,6 @@ Verdict judge(const Sweep& sweep, const VerdictSettings& settings) {
   report_blocks(model, explained.blocks, verdict);
   report_devices(explained.devices, verdict);
   std::vector<FlappingHost> flapping = take_unsteady(model, units, verdict);
-  find_near_limit(model);
   report_rails(find_slow_rails(model), verdict);
   report_units(model, units, verdict);
   ask_suspects(model, units, verdict);

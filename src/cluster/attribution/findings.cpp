@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "cluster/attribution/near_limit.h"
 #include "cluster/robust.h"
 
 namespace fabricbench::cluster {
@@ -49,9 +50,10 @@ std::int32_t other_way(std::int32_t effect) {
 /// Whether the other direction is slow alike, though it does not show as clearly.
 bool other_way_too(const Model& model, const UnitEffect& found) {
   if (EffectIds::role(found.effect) == Role::kEither) return true;
-  const UnitScore score = score_effect(model, other_way(found.effect));
-  return score.informative >= 2 && score.median < std::min(found.score.median / 2, model.slow / 2) &&
-         score.median < model.slow;
+  const std::int32_t other = other_way(found.effect);
+  const UnitScore score = score_effect(model, other);
+  const bool is_alike = score.informative >= 2 && score.median < std::min(found.score.median / 2, model.slow / 2);
+  return is_alike && (score.median < model.slow || may_be_slow(model, other));
 }
 
 SlowUnit slow_unit(const Model& model, const UnitEffect& found) {
@@ -284,7 +286,6 @@ void report_units(const Model& model, const UnitEffects& units, Verdict& verdict
   std::map<std::int32_t, SlowRails> slow;  // by host
   std::set<std::int32_t> doubted;
   for (const UnitEffect& found : units.blamed) {
-    if (found.score.median >= model.slow) continue;  // it was slow before others were blamed
     slow[model.ids.host(found.effect)][model.ids.rail(found.effect)].add(slow_unit(model, found));
     if (!found.polish_agrees) doubted.insert(model.ids.host(found.effect));
   }

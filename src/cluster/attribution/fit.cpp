@@ -19,6 +19,8 @@ constexpr double kUsualScale = 0.03;
 constexpr std::size_t kFewReadings = 12;
 /// Below so many readings the slow ones are left out by hand: the median of three may be one of them.
 constexpr std::size_t kSomeReadings = 24;
+/// Of so many hosts, one takes part in a third of the readings or more.
+constexpr std::int32_t kFewHosts = 6;
 /// The quantile of a window's readings that drift is read from, and its variance, times their number: p (1 - p) over
 /// the squared density of the normal distribution there.
 constexpr double kShareOfDrift = 0.8;
@@ -44,30 +46,36 @@ void set_residuals(Model& model) {
   }
 }
 
-/// The log rates of an effect's points by stratum, each list in the place of its stratum; without hosts that are slow
-/// with everybody as far as can be seen at first.
-void gather_by_stratum(const Model& model, std::int32_t effect, std::vector<std::vector<float>>& rates) {
-  const std::vector<char>& alone = model.structure.is_alone;
-  if (alone[static_cast<std::size_t>(model.ids.host(effect))] != 0) return;
-  for (const Entry entry : model.entries_of(effect)) {
-    if (alone[static_cast<std::size_t>(model.ids.host(entry.other))] != 0) continue;
-    const Point& point = model.point_of(entry);
-    rates[static_cast<std::size_t>(point.stratum)].push_back(point.log_rate);
-  }
-}
-
-void centre_by_hosts(Model& model) {
-  std::vector<std::vector<float>> rates(model.strata.size());
+/// By stratum, each effect's median of what `value` takes from its points; of those that `wanted` chooses.
+template <typename Wanted>
+std::vector<std::vector<float>> medians_of_effects(const Model& model, float Point::*value, const Wanted& wanted) {
+  std::vector<std::vector<float>> values(model.strata.size());
   std::vector<std::vector<float>> medians(model.strata.size());
   for (std::int32_t effect = 0; effect < model.effects(); ++effect) {
     if (model.entries_of(effect).empty()) continue;
-    gather_by_stratum(model, effect, rates);
-    for (std::size_t stratum = 0; stratum < rates.size(); ++stratum) {
-      if (rates[stratum].empty()) continue;
-      medians[stratum].push_back(upper_median(rates[stratum]));
-      rates[stratum].clear();
+    for (const Entry entry : model.entries_of(effect)) {
+      const Point& point = model.point_of(entry);
+      if (wanted(point)) values[static_cast<std::size_t>(point.stratum)].push_back(point.*value);
+    }
+    for (std::size_t stratum = 0; stratum < values.size(); ++stratum) {
+      if (values[stratum].empty()) continue;
+      medians[stratum].push_back(upper_median(values[stratum]));
+      values[stratum].clear();
     }
   }
+  return medians;
+}
+
+/// Without hosts that are slow with everybody as far as can be seen at first.
+bool is_of_none_alone(const Model& model, const Point& point) {
+  const std::vector<char>& alone = model.structure.is_alone;
+  return alone[static_cast<std::size_t>(model.ids.host(point.sender))] == 0 &&
+         alone[static_cast<std::size_t>(model.ids.host(point.receiver))] == 0;
+}
+
+void centre_by_hosts(Model& model) {
+  std::vector<std::vector<float>> medians =
+      medians_of_effects(model, &Point::log_rate, [&](const Point& point) { return is_of_none_alone(model, point); });
   for (std::size_t stratum = 0; stratum < medians.size(); ++stratum) {
     if (!medians[stratum].empty()) model.log_centre[stratum] = upper_median(medians[stratum]);
   }
@@ -178,9 +186,15 @@ void set_quiet_gain(Model& model) {
   }
 }
 
+/// Of few hosts, half of the readings may be of one that is a little slow: then each host's median counts, not each
+/// reading.
 void centre_clean(Model& model) {
-  std::vector<std::vector<float>> residuals =
-      residuals_by_stratum(model, [&](const Point& point) { return !point.quiet && model.is_clean(point); });
+  const auto clean = [&](const Point& point) {
+    return !point.quiet && model.is_clean(point) && model.near_limit_of(point) == 0;
+  };
+  std::vector<std::vector<float>> residuals = model.ids.hosts <= kFewHosts
+                                                  ? medians_of_effects(model, &Point::residual, clean)
+                                                  : residuals_by_stratum(model, clean);
   for (std::size_t stratum = 0; stratum < residuals.size(); ++stratum) {
     std::vector<float>& values = residuals[stratum];
     if (values.size() < kSomeReadings) std::erase_if(values, [&](float value) { return value < model.slow; });
@@ -214,11 +228,7 @@ void fit_first(Model& model) {
   centre_by_hosts(model);
   set_residuals(model);
   set_scales(model, all);
-  const std::vector<char>& alone = model.structure.is_alone;
-  add_drift(model, [&](const Point& point) {
-    return alone[static_cast<std::size_t>(model.ids.host(point.sender))] == 0 &&
-           alone[static_cast<std::size_t>(model.ids.host(point.receiver))] == 0;
-  });
+  add_drift(model, [&](const Point& point) { return is_of_none_alone(model, point); });
   set_residuals(model);
   set_scales(model, all);
   set_tail(model);

@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "cluster/attribution/fit.h"
 #include "cluster/attribution/unit_scores.h"
 #include "cluster/hosts/host_fold.h"
 #include "cluster/robust.h"
@@ -62,8 +63,10 @@ Standing standing_of(const Model& model, std::int32_t effect) {
   const std::span<const Entry> entries = model.entries_of(effect);
   const double median = model.near_limit[static_cast<std::size_t>(effect)];
   if (median == 0) return Standing::kUsual;
-  const double scale = model.scale_of(model.point_of(entries.front()));
-  const double error = kMedianOverMeanError * scale / std::sqrt(static_cast<double>(entries.size()));
+  // Of the effect's median, and of what it is held against.
+  const Stratum& stratum = model.strata[static_cast<std::size_t>(model.point_of(entries.front()).stratum)];
+  const double readings = 1 / (1 / static_cast<double>(entries.size()) + 1 / static_cast<double>(stratum.readings));
+  const double error = kMedianOverMeanError * stratum.scale / std::sqrt(readings);
   if (median - kErrors * error < model.slow) return Standing::kUndecided;
   return median < -kSure * error ? Standing::kWithin : Standing::kUsual;
 }
@@ -92,19 +95,30 @@ void ask(const Model& model, std::int32_t effect, Verdict& verdict) {
                                fmt::format("{:.1f} % below others, about the tolerance", percent), false, true});
 }
 
-}  // namespace
-
-void find_near_limit(Model& model) {
+/// Sets Model::near_limit; whether any effect is near it.
+bool note_near_limit(Model& model) {
+  bool any = false;
   model.near_limit.assign(model.cap.size(), 0);
   for (const std::int32_t effect : worth_a_median(model)) {
     std::vector<float> residuals = clean_residuals(model, effect);
     if (residuals.size() < kLeastReadings || partners_met(model, effect) < kLeastPartners) continue;
     const double median = median_of(residuals);
-    if (median < kLeastShare * model.slow && median > kMostShare * model.slow) {
-      model.near_limit[static_cast<std::size_t>(effect)] = static_cast<float>(median);
-    }
+    if (median >= kLeastShare * model.slow || median <= kMostShare * model.slow) continue;
+    model.near_limit[static_cast<std::size_t>(effect)] = static_cast<float>(median);
+    any = true;
   }
+  return any;
 }
+
+}  // namespace
+
+void find_near_limit(Model& model) {
+  if (!note_near_limit(model)) return;
+  fit_clean(model);
+  static_cast<void>(note_near_limit(model));
+}
+
+bool may_be_slow(const Model& model, std::int32_t effect) { return standing_of(model, effect) == Standing::kUndecided; }
 
 void report_near_limit(const Model& model, Verdict& verdict) {
   std::set<std::int32_t> blamed;

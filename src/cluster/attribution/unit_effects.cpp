@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cluster/attribution/fit.h"
+#include "cluster/attribution/near_limit.h"
 #include "cluster/attribution/tests_made.h"
 #include "cluster/robust.h"
 
@@ -103,6 +104,7 @@ void unflag(Model& model, std::int32_t effect) {
 
 void unflag_all(Model& model) {
   std::fill(model.flagged.begin(), model.flagged.end(), 0);
+  std::fill(model.near_limit.begin(), model.near_limit.end(), 0);
   std::fill(model.cap.begin(), model.cap.end(), kNoCap);
 }
 
@@ -123,6 +125,16 @@ void test_peeled(Model& model, const std::vector<std::int32_t>& peeled, UnitEffe
     if (!passed) dropped.push_back(effect);
   }
   for (const std::int32_t effect : dropped) unflag(model, effect);
+}
+
+/// Takes back what is not slow any more, now that others are blamed; whether there was any.
+bool drop_fast(Model& model, std::vector<UnitEffect>& blamed) {
+  const auto dropped = std::erase_if(blamed, [&](const UnitEffect& found) {
+    if (score_effect(model, found.effect).median < model.slow) return false;
+    unflag(model, found.effect);
+    return true;
+  });
+  return dropped > 0;
 }
 
 /// Effects that are slow with most partners, but too few of them or not clearly enough to be blamed.
@@ -209,6 +221,8 @@ UnitEffects find_units(Model& model) {
     settled = pass > 0 && result.blamed.size() == before;
   }
   if (!settled) fit_clean(model);
+  do find_near_limit(model);
+  while (drop_fast(model, result.blamed));
   std::sort(apart.begin(), apart.end());
   apart.erase(std::unique(apart.begin(), apart.end()), apart.end());
   result.apart = std::move(apart);
