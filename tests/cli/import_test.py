@@ -41,6 +41,13 @@ class Kinds(ImportTest):  # 1 rank, 5 s
                 with self.subTest(folder.name, ends=ends):
                     self.assertAlmostEqual(reading["bandwidth_gb_per_s"], expected, delta=0.006)
 
+    def test_gpus_are_kept(self):
+        folder = self.folder(SETS["nccl-tests"][0](with_slow_host))
+        for reading in self.records("nccl-tests", folder)[1:]:
+            self.assertRegex(reading["from_gpu"], r"^[0-9a-f:.]+$")
+        stdout, _ = self.run_tool(SLOW, "--import", "nccl-tests", folder)
+        self.assertRegex(stdout, f"{HOSTS[SLOW_HOST]} \\(.*{reading['from_gpu']}.*\\) is slow")
+
     def test_line_ends_and_byte_order_marks_do_not_matter(self):
         for kind, folder in self.each_set(with_slow_host):
             before = self.records(kind, folder)

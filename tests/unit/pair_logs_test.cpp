@@ -24,8 +24,8 @@ const std::string kOpening =
     "#\n# Using devices\n";
 
 std::string rank_line(int rank, const std::string& host, int device) {
-  return fmt::format("#  Rank {:2} Group  0 Pid {:6} on {:>10} device {:2} [0000:1b:00] NVIDIA H100 80GB HBM3\n", rank,
-                     4000 + rank, host, device);
+  return fmt::format("#  Rank {:2} Group  0 Pid {:6} on {:>10} device {:2} [0000:{}b:00] NVIDIA H100 80GB HBM3\n", rank,
+                     4000 + rank, host, device, rank + 1);
 }
 
 const std::string kTitles =
@@ -57,6 +57,19 @@ TEST(NcclTests, AreBusbwOfTheLargestSizeOfBothDirections) {
   EXPECT_EQ(found.smaller_sizes, 1);
   EXPECT_EQ(noted(found), Texts{});
   EXPECT_EQ(told(nccl(with_carriage_returns(nccl_log()))), told(found));
+}
+
+TEST(NcclTests, KeepThePciAddressesOfTheGpus) {
+  const Imported found = nccl(nccl_log());
+  ASSERT_EQ(found.gpus.size(), 1U);
+  EXPECT_EQ(found.gpus[0].reading, 0U);
+  EXPECT_EQ(found.gpus[0].from, "0000:1b:00");
+  EXPECT_EQ(found.gpus[0].to, "0000:2b:00");
+  std::string of_processors = nccl_log();
+  for (const std::string pci : {"[0000:1b:00]", "[0000:2b:00]"}) {
+    of_processors.replace(of_processors.find(pci), pci.size(), "[host]");
+  }
+  EXPECT_EQ(nccl(of_processors).gpus.at(0).from, "");
 }
 
 TEST(NcclTests, TakeThePlaceThatWasMeasured) {

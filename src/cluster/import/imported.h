@@ -36,6 +36,13 @@ struct ImportNote {
   std::string text;
 };
 
+/// The GPUs of a reading's two sides, by their PCI addresses; empty: not told.
+struct ImportedGpus {
+  std::size_t reading = 0;  ///< its place in Imported::readings
+  std::string from;
+  std::string to;
+};
+
 /// What a file holds. Readings have the places of hosts, rails and kinds in here.
 class Imported {
  public:
@@ -48,6 +55,7 @@ class Imported {
   std::vector<ImportedKind> kinds;
   std::vector<Reading> readings;
   std::vector<std::pair<std::size_t, std::string>> reasons;  ///< why a reading failed, by its place in `readings`
+  std::vector<ImportedGpus> gpus;                            ///< in the order of readings, of some of them
   std::vector<ImportNote> notes;
   std::int64_t smaller_sizes = 0;  ///< figures of message sizes below the largest one of their run, which are left out
   bool rounds_are_known = false;   ///< readings say in which round they were taken

@@ -21,6 +21,7 @@ constexpr std::size_t kFewestFields = 8;
 struct NcclRank {
   std::string host;
   std::string device;
+  std::string pci;  ///< empty: not told, or no GPU
 };
 
 struct NcclRow {
@@ -46,6 +47,13 @@ struct NcclRun {
 /// Lines with which a run begins, not all of them in every version.
 constexpr std::array<std::string_view, 4> kOpeners = {"# nccl-tests version", "# rccl-tests version",
                                                       "# Collective test starting", "# nThread "};
+
+/// `0000:1b:00` of `[0000:1b:00]`, `0x1b` of older versions' `[0x1b]`; empty where it is none, such as `[host]`.
+std::string_view pci_address_in(std::string_view word) {
+  if (word.size() < 3 || word.front() != '[' || word.back() != ']') return "";
+  const std::string_view address = word.substr(1, word.size() - 2);
+  return address.find_first_not_of("0123456789abcdefABCDEFx:.") == std::string_view::npos ? address : "";
+}
 
 class NcclTestsReader {
  public:
@@ -123,7 +131,8 @@ void NcclTestsReader::take_rank(std::string_view line) {
     found_.note(line_, fmt::format("'{}' does not tell a rank's host and device", one_line(line)));
     return;
   }
-  run_.ranks.push_back({std::string(on[1]), std::string(device[1])});
+  const std::string_view pci = words.end() - device > 2 ? pci_address_in(device[2]) : std::string_view();
+  run_.ranks.push_back({std::string(on[1]), std::string(device[1]), std::string(pci)});
 }
 
 /// Columns are found by the titles; of hypercube, whose reduction is blank, and of older versions a row has one less.
@@ -186,6 +195,7 @@ std::optional<Reading> NcclTestsReader::reading_of_run() {
 }
 
 void NcclTestsReader::finish(std::size_t end) {
+  const std::size_t first = found_.readings.size();
   const std::optional<Reading> pair = reading_of_run();
   if (pair) {
     Reading reading = *pair;
@@ -194,6 +204,11 @@ void NcclTestsReader::finish(std::size_t end) {
       add_rows(reading);
     } else {
       found_.add_failed(reading, why_it_failed(source_.text.substr(run_.begin, end - run_.begin)));
+    }
+  }
+  if (run_.ranks.size() == 2) {
+    for (std::size_t place = first; place < found_.readings.size(); ++place) {
+      found_.gpus.push_back({place, run_.ranks[0].pci, run_.ranks[1].pci});
     }
   }
   run_ = {};

@@ -129,6 +129,7 @@ void for_each_record(const ImportedFiles& imported, const std::function<void(con
     const Imported& found = file.found;
     std::int32_t last = -1;
     auto reason = found.reasons.begin();
+    auto gpus = found.gpus.begin();
     for (std::size_t i = 0; i < found.readings.size(); ++i) {
       const Reading& reading = found.readings[i];
       LogStratum stratum = stratum_of(found, reading);
@@ -137,6 +138,10 @@ void for_each_record(const ImportedFiles& imported, const std::function<void(con
       if (!has_rails) stratum.from_rail = stratum.to_rail = "";
       Record record = record_of(found, reading, stratum);
       if (reason != found.reasons.end() && reason->first == i) record.reason = (reason++)->second;
+      if (gpus != found.gpus.end() && gpus->reading == i) {
+        record.from_end.gpu = gpus->from;
+        record.to_end.gpu = (gpus++)->to;
+      }
       last = std::max(last, reading.round);
       record.round =
           found.rounds_are_known ? rounds + reading.round : repetitions.next(record.from_host, record.to_host, stratum);

@@ -44,12 +44,16 @@ RecordStatus status_of(Outcome outcome) {
 
 std::string reading_line(const Record& record) {
   const auto& rate = record.bandwidth_gb_per_s;
+  std::string gpus;
+  if (!record.from_end.gpu.empty() || !record.to_end.gpu.empty()) {
+    gpus = fmt::format("\"from_gpu\":{},\"to_gpu\":{},", json_text(record.from_end.gpu), json_text(record.to_end.gpu));
+  }
   return fmt::format(
       "{{\"kind\":\"reading\",\"round\":{},\"concurrent\":{},\"from_host\":{},\"to_host\":{},"
-      "\"from_rail\":{},\"to_rail\":{},\"test\":{},\"size_bytes\":{},\"status\":\"{}\",\"both_ways\":{},"
+      "\"from_rail\":{},\"to_rail\":{},{}\"test\":{},\"size_bytes\":{},\"status\":\"{}\",\"both_ways\":{},"
       "\"bandwidth_gb_per_s\":{},\"latency_us\":null,\"reason\":{},\"log\":null}}",
       number_or_null(record.round), number_or_null(record.concurrent), json_text(record.from_host),
-      json_text(record.to_host), json_text(record.from_rail.value_or("")), json_text(record.to_rail.value_or("")),
+      json_text(record.to_host), json_text(record.from_rail.value_or("")), json_text(record.to_rail.value_or("")), gpus,
       json_text(record.test), number_or_null(record.size_bytes),
       status_of(record.status.value_or(RecordStatus::kFailed)), record.both_ways,
       rate ? fmt::format("{:.6g}", *rate) : "null", json_text(record.reason));
