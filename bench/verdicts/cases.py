@@ -228,7 +228,7 @@ def groups_case(rng, n):
 
 
 def two_groups_uneven(rng, n):
-    """Two healthy groups of which one is three times the other or more, below 70 %: documented as ambiguous."""
+    """Two healthy groups of which one is three times the other or more; below 70 % it is documented as ambiguous."""
     w = World(rng, n)
     a = rng.randint(2, max(2, n // 4))
     across = 1 - rng.choice([0.1, 0.2, 0.35, 0.5, 0.8])
@@ -236,6 +236,8 @@ def two_groups_uneven(rng, n):
     w.fabric = f"two groups {[n-a, a]} across {across:.2f}"
     w.finish()
     w.exits = {0}
+    if across < 0.7 and 3 * a <= n - a:
+        w.exits, w.note_wanted = {7}, "its uplinks are slow"
     w.groups_wanted = [w.levels[0][0]]
     return w
 
@@ -292,6 +294,10 @@ def uplink_unknown(rng, n, full=None):
     f = 0.5 * across
     w.uplinks.append((0, bad, f if d != "receives" else 1.0, f if d != "sends" else 1.0))
     group = w.levels[0][0]
+    if across == 1 and d == "both":
+        # Nobody but this group shows: a second hall would look the same, so both are to be named, with 7.
+        w.groups_wanted, w.note_wanted, w.exits = [[int(g == bad) for g in group]], "its uplinks are slow", {7}
+        return w
     w.truth.append({"kind": "leaf", "hosts": [w.hosts[i] for i in range(n) if group[i] == bad], "ids": [], "direction": d, "factor": round(f, 3)})
     return w
 
@@ -308,6 +314,35 @@ def flapping(rng, n, mode=None, levels=("flat", "two_level", "rail_only")):
     w.truth.append({"kind": "transient", "hosts": [w.hosts[h]], "ids": [h], "direction": "both", "mode": mode,
                     "fraction": round(fraction, 2), "factor": round(factor, 2)})
     w.exits = {6, 7}
+    return w
+
+
+def shared_device(rng, n, mode=None):
+    """A bad GPU or NIC that went from host to host (moved), or that several hosts share for good (shared)."""
+    w = World(rng, n)
+    make_fabric(w, rng.choice(["flat", "flat", "two_level", "halls"]))
+    w.device_key = rng.choice(["nic_guid", "gpu_uuid"])
+    mode = mode or rng.choice(["moved", "shared"])
+    name = "GPU-%08x" if w.device_key == "gpu_uuid" else "0x%016x"
+    pool = n + rng.randint(0, n) if mode == "moved" else (n + 1) // 2
+    names = [name % rng.getrandbits(31) for _ in range(pool)]
+    if len(set(names)) < pool:
+        return None
+    key, size = rng.getrandbits(30), rng.choice([2, 3, 4])
+    seat = list(range(n))
+    rng.shuffle(seat)
+
+    def moved(h, rnd):
+        return names[random.Random(key * 1000003 + rnd // 2).sample(range(pool), n)[h]]
+    w.device_of = moved if mode == "moved" else lambda h, rnd: names[seat[h] // size]
+    d = rng.choice(["both", "both", "sends", "receives"])
+    lowest = min([1.0] + [across for _, across in w.levels])
+    f = lowest * (1 - rng.uniform(0.2, 0.7))            # shows with every partner
+    # the last of those shared may have one host only
+    bad = names[rng.randrange(pool if mode == "moved" else n // size)]
+    w.device_caps[bad] = (f if d != "receives" else 1.0, f if d != "sends" else 1.0)
+    w.truth.append({"kind": "device", "hosts": [bad], "ids": [], "direction": d, "factor": round(f, 3)})
+    w.fabric += f", {pool} devices {mode}" + (f" by {size}" if mode == "shared" else "")
     return w
 
 
@@ -442,6 +477,8 @@ CASES = collections.OrderedDict([
     ("flap_reading", (redraw(lambda r, n: flapping(r, n, "reading")), 4, 0.95, 0.01)),
     ("flap_burst", (redraw(lambda r, n: flapping(r, n, "burst")), 4, 0.95, 0.01)),
     ("flap_time", (redraw(lambda r, n: flapping(r, n, "time")), 4, 0.95, 0.01)),
+    ("device_moved", (redraw(lambda r, n: shared_device(r, n, "moved")), 8, 0.95, 0.02)),
+    ("device_shared", (redraw(lambda r, n: shared_device(r, n, "shared")), 8, 0.95, 0.02)),
     ("mixed", (redraw(mixed), 12, 0.98, 0.02)),
     ("two_faults", (two_faults, 8, 0.95, 0.02)),
     ("slow_in_generations", (slow_in_generations, 8, 0.95, 0.02)),

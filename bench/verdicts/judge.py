@@ -190,6 +190,8 @@ def judge(w, v, res):
                 match = k
                 if f["direction"] != "both" and hosts != t["hosts"]:
                     f = dict(f, direction={"sends": "receives", "receives": "sends"}[f["direction"]])
+            elif b == "device" and t["hosts"] == [d["id"] for d in f["devices"]]:
+                match = k
             elif b == "leaf" and (named.get(f["leaf"]) or set(hosts)) == set(t["hosts"]):
                 match = k
         if match is not None:
@@ -252,6 +254,12 @@ def judge(w, v, res):
             res["found"] += 1
         else:
             res["missed"].append("kinds" + (f" ({len(said['slower'])} said to be slower, {len(said['slower'] ^ w.kinds_wanted)} of them amiss)" if said else " (none told)"))
+    if w.note_wanted:
+        res["planted"] += 1
+        if any(w.note_wanted in note for note in v["notes"]):
+            res["found"] += 1
+        else:
+            res["missed"].append(f"a note with '{w.note_wanted}'")
     res["innocents"], res["wrong"] = sorted(innocents), sorted(wrong)
     if "broken" in res:
         res["failed"].append(res["broken"])

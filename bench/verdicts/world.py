@@ -23,6 +23,9 @@ class World:
         self.paths = {}                                 # (i, j) -> factor, one direction
         self.dead, self.dead_pairs, self.dies = set(), set(), {}
         self.flap = {}                                  # host -> (mode, fraction, factor, state)
+        self.device_of = None                           # (host, round) -> identity of its device in that round
+        self.device_key = "nic_guid"
+        self.device_caps = {}                           # identity -> (send, receive)
         self.env = None                                 # round -> factor
         self.drop_reading = None                        # (probability, low, high)
         total, part = noise if noise is not None else rng.choice([0.01, 0.01, 0.02, 0.03, 0.05]), rng.choice([0, 0, 0.5, 0.8])
@@ -34,6 +37,7 @@ class World:
         self.planner, self.judge_options = [], []
         self.groups_wanted = []                         # partitions to be told
         self.kinds_wanted = None
+        self.note_wanted = None                         # words of a note
         self.soft = None
         self.fabric = "flat"
         self.finished = False
@@ -99,6 +103,7 @@ class World:
         down = (i in self.dead or j in self.dead or (min(i, j), max(i, j)) in self.dead_pairs
                 or (i in self.dies and rnd >= self.dies[i]) or (j in self.dies and rnd >= self.dies[j]))
         slow_now = {}
+        device = {h: self.device_of(h, rnd) for h in (i, j)} if self.device_of else {}
         for h in (i, j):
             if h in self.flap:
                 on = self.flapping_now(h, rnd, stats)
@@ -109,11 +114,15 @@ class World:
                 head = (f'{{"kind":"reading","round":{rnd},"concurrent":{concurrent},"from_host":"{self.hosts[s]}",'
                         f'"to_host":"{self.hosts[t]}","from_rail":{rails},"to_rail":{rails},"test":"pairwise_bw",'
                         f'"size_bytes":4194304,')
+                if device:
+                    head += f'"from_{self.device_key}":"{device[s]}","to_{self.device_key}":"{device[t]}",'
                 if down:
                     out.append(head + '"status":"failed","both_ways":false,"bandwidth_gb_per_s":null,"latency_us":null,'
                                f'"reason":"no connection","log":null,"finished_utc":"{UTC}","seconds":5}}\n')
                     continue
                 f = self.rate(s, t, r)
+                if device:
+                    f = min(f, self.device_caps.get(device[s], (1, 1))[0], self.device_caps.get(device[t], (1, 1))[1])
                 for h in (i, j):
                     if h in slow_now:
                         on = slow_now[h]
