@@ -11,6 +11,8 @@ readonly kSuites=(unit mpi cli nccl cluster rdma)
 readonly kSanitizedSuites=(unit mpi cli nccl)
 # The label of what runs with --all only.
 readonly kExtended=extended
+# The label of what --all leaves out, since tests with the label above contain it.
+readonly kExcerpt=excerpt
 # The bound on one test, where the test itself does not set a shorter one.
 readonly kTestTimeout_s=300
 # Most tests start MPI jobs, which wait half of the time, and count as two.
@@ -327,7 +329,7 @@ main() {
     set_preset release
     while (($# > 0)); do
         case $1 in
-            --all) all=yes left_out=() ;;
+            --all) all=yes left_out=("$kExcerpt") ;;
             --preset) set_preset "${2-}" && shift ;;
             --only) require_suite "${2-}" && only+=("$2") && shift ;;
             --without) require_suite "${2-}" && without+=("$2") && shift ;;

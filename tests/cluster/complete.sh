@@ -21,7 +21,7 @@ readonly kCaseLimit_s=900
 readonly kCases=(slow_nic slow_receiving slow_sending slow_pair two_slow dead_host dying_host hung_host refused_login odd flapping
     slow_rail two_groups unequal_leaves half_slow)
 readonly kScriptCases=(broken_off)
-readonly kCleanRuns=10
+readonly kCleanRuns=5
 
 # run_case CASE WAY NUMBER: NUMBER tells the runs of a case apart.
 run_case() {
