@@ -29,6 +29,8 @@ struct Bar {
   std::int64_t meetings = 0;
   double evidence = 0;
 };
+/// Of a host's slow meetings, all, and one of so many parts less each time, are held against others'.
+constexpr std::size_t kDepths = 4;
 constexpr std::array<Bar, 2> kBars = {{{48, -4}, {60, -1}}};
 /// Where chance makes so many meetings slow, none of that can be told.
 constexpr double kHopelessShare = 0.1;
@@ -58,13 +60,7 @@ bool is_either(const HostFlags& flags, const Reading& reading) {
 /// Readings that nobody blamed explains, and those of them that are slow.
 struct Background {
   std::vector<std::int32_t> slow;  ///< readings, by place
-  std::vector<float> levels;       ///< their residuals, ascending
   std::int64_t readings = 0;
-
-  /// How many are at this level or below it.
-  [[nodiscard]] std::int64_t at_most(double level) const {
-    return std::upper_bound(levels.begin(), levels.end(), static_cast<float>(level)) - levels.begin();
-  }
 };
 
 /// Without readings of `unsteady` hosts.
@@ -79,9 +75,7 @@ Background find_background(const Model& model, const PairEffects& pairs, const H
     const Two hosts = std::minmax(model.ids.host(point.sender), model.ids.host(point.receiver));
     if (std::binary_search(settled.begin(), settled.end(), hosts)) continue;
     background.slow.push_back(point.reading);
-    background.levels.push_back(point.residual);
   }
-  std::sort(background.levels.begin(), background.levels.end());
   return background;
 }
 
@@ -89,10 +83,8 @@ Background find_background(const Model& model, const PairEffects& pairs, const H
 struct Account {
   std::map<Two, float> meetings;  ///< by partner and round: the lowest residual; of a failed one far below all others
   std::set<std::int32_t> partners;
-  std::vector<float> levels;  ///< residuals of the readings
+  std::int64_t readings = 0;
   std::int64_t failed = 0;
-
-  [[nodiscard]] std::int64_t readings() const { return static_cast<std::int64_t>(levels.size()); }
 };
 
 constexpr float kFailedLevel = -100;
@@ -104,7 +96,7 @@ void add(const Sweep& sweep, std::int32_t place, float level, std::vector<Accoun
     float& lowest = account.meetings.try_emplace({partner, reading.round}, level).first->second;
     lowest = std::min(lowest, level);
     account.partners.insert(partner);
-    account.levels.push_back(level);
+    ++account.readings;
     account.failed += level == kFailedLevel ? 1 : 0;
   }
 }
@@ -146,24 +138,37 @@ struct Everybody {
   std::int64_t failed = 0;  ///< readings
   HostFlags unsteady;
   std::vector<Account> accounts;  ///< by host
+  std::vector<float> lowest;      ///< of each slow meeting of any two, ascending
 };
+
+/// How many values, ascending, are at this level or below it.
+std::int64_t at_most(const std::vector<float>& values, float level) {
+  return std::upper_bound(values.begin(), values.end(), level) - values.begin();
+}
+
+/// The lowest residuals of a host's slow meetings, ascending.
+std::vector<float> lowest_of(const Account& account) {
+  std::vector<float> lowest;
+  lowest.reserve(account.meetings.size());
+  for (const auto& [meeting, level] : account.meetings) lowest.push_back(level);
+  std::sort(lowest.begin(), lowest.end());
+  return lowest;
+}
 
 /// The chance that a meeting of a healthy host has a reading at this level or below it, from what others show: two
 /// standard errors above it, since the fewer readings, the less it is known how often they are slow.
-double chance_of_meeting(const Everybody& others, const Account& account, const Taken& taken, double level) {
-  const auto own = static_cast<double>(
-      std::count_if(account.levels.begin(), account.levels.end(), [&](float each) { return each <= level; }));
-  const auto everywhere = static_cast<double>(others.background.at_most(level) + others.failed);
-  const auto all = static_cast<double>(others.background.readings + others.failed - taken.readings);
-  const double slow = std::max(everywhere - own, 0.0) + 0.4;
-  const double each = (slow + 2 * std::sqrt(slow)) / (std::max(all, 0.0) + 20);
+double chance_of_meeting(const Everybody& others, const std::vector<float>& own, const Taken& taken, float level) {
+  const auto elsewhere = static_cast<double>(at_most(others.lowest, level) - at_most(own, level));
+  const auto readings = static_cast<double>(others.background.readings + others.failed - taken.readings);
   const double per_meeting = static_cast<double>(taken.readings) / std::max(1.0, static_cast<double>(taken.meetings));
-  return std::min(1.0, each * std::max(per_meeting, 1.0));
+  const double slow = std::max(elsewhere, 0.0) + 0.4;
+  return std::min(1.0, (slow + 2 * std::sqrt(slow)) / (std::max(readings, 0.0) / std::max(per_meeting, 1.0) + 20));
 }
 
 /// By how much, in nats, so many slow ones of so many meetings speak for a host that is slow in the share looked for,
-/// and against one that is slow by chance.
+/// and against one that is slow by chance; nothing does where chance makes as many slow.
 double evidence_for(std::int64_t meetings, std::int64_t slow, double chance) {
+  if (chance >= kShareLookedFor) return 0;
   const auto hits = static_cast<double>(slow);
   const auto misses = static_cast<double>(meetings - slow);
   return hits * std::log(kShareLookedFor / chance) + misses * std::log((1 - kShareLookedFor) / (1 - chance));
@@ -183,22 +188,24 @@ std::int64_t meetings_to_clear(std::int64_t meetings, std::int64_t slow, double 
   return more;
 }
 
-/// Two tests: of all slow meetings, and of the slower half of them, which may be slower than others ever are. A host is
-/// blamed when the evidence exceeds what chance gives in a share of sweeps that is allowed, however long it was looked
-/// at (Ville's inequality).
+/// Several tests: of all slow meetings, and of the slower ones of them, which may be slower than others ever are. A
+/// host is blamed when the evidence exceeds what chance gives in a share of sweeps that is allowed, however long it was
+/// looked at (Ville's inequality).
 void judge_account(const Model& model, const Account& account, const Everybody& others, const Taken& taken,
                    FlappingHost& found) {
-  std::vector<float> levels;
-  for (const auto& [meeting, level] : account.meetings) levels.push_back(level);
-  const float deep = median_of(levels);
-  const auto deeper = std::count_if(levels.begin(), levels.end(), [&](float level) { return level <= deep; });
-  const double usual = chance_of_meeting(others, account, taken, 0);
-  const double evidence = evidence_for(found.meetings, found.slow, usual);
-  const double of_deep = evidence_for(found.meetings, deeper, chance_of_meeting(others, account, taken, deep));
-  found.false_alarm = family_wise(2 * std::exp(-std::max(evidence, of_deep)), model.ids.hosts);
+  const std::vector<float> own = lowest_of(account);
+  const double usual = chance_of_meeting(others, own, taken, own.back());
+  double evidence = 0;
+  for (std::size_t part = 1; part <= kDepths; ++part) {
+    const float level = own[(own.size() * part + kDepths - 1) / kDepths - 1];
+    evidence = std::max(
+        evidence, evidence_for(found.meetings, at_most(own, level), chance_of_meeting(others, own, taken, level)));
+  }
+  found.false_alarm = family_wise(static_cast<double>(kDepths) * std::exp(-evidence), model.ids.hosts);
   found.sure = found.false_alarm < model.settings.false_alarm &&
                found.partners >= std::clamp(model.ids.hosts - 2, 2, kSlowPartners);
-  const bool open = !found.sure && usual < kHopelessShare && evidence > bar_for(found.meetings, model.ids.hosts);
+  const bool open = !found.sure && usual < kHopelessShare &&
+                    evidence_for(found.meetings, found.slow, usual) > bar_for(found.meetings, model.ids.hosts);
   found.wanted = open ? meetings_to_clear(found.meetings, found.slow, usual, model.ids.hosts) : 0;
 }
 
@@ -265,6 +272,12 @@ Everybody look_at_everybody(const Model& model, const PairEffects& pairs, std::s
     add(*model.sweep, place, kFailedLevel, everybody.accounts);
     ++everybody.failed;
   }
+  for (std::size_t host = 0; host < everybody.accounts.size(); ++host) {
+    for (const auto& [meeting, level] : everybody.accounts[host].meetings) {
+      if (static_cast<std::size_t>(meeting.first) > host) everybody.lowest.push_back(level);  // once for both
+    }
+  }
+  std::sort(everybody.lowest.begin(), everybody.lowest.end());
   return everybody;
 }
 
@@ -276,7 +289,7 @@ std::vector<FlappingHost> judge_hosts(const Model& model, const Everybody& every
     const Account& account = everybody.accounts[static_cast<std::size_t>(host)];
     if (account.meetings.empty()) continue;
     // Not more than everybody else has, and few of its readings: saves counting its meetings.
-    const auto own = static_cast<double>(account.readings());
+    const auto own = static_cast<double>(account.readings);
     const std::size_t entries = entries_of_host(model, host);
     if (entries > kManyEntries && own < kFewOfThem * static_cast<double>(entries) &&
         own * static_cast<double>(model.ids.hosts) <= 2 * slow) {
