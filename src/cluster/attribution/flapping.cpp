@@ -155,14 +155,14 @@ std::vector<float> lowest_of(const Account& account) {
   return lowest;
 }
 
-/// The chance that a meeting of a healthy host has a reading at this level or below it, from what others show: two
+/// The chance that a meeting of a healthy host has a reading at this level or below it, from what others show: three
 /// standard errors above it, since the fewer readings, the less it is known how often they are slow.
 double chance_of_meeting(const Everybody& others, const std::vector<float>& own, const Taken& taken, float level) {
   const auto elsewhere = static_cast<double>(at_most(others.lowest, level) - at_most(own, level));
   const auto readings = static_cast<double>(others.background.readings + others.failed - taken.readings);
   const double per_meeting = static_cast<double>(taken.readings) / std::max(1.0, static_cast<double>(taken.meetings));
   const double slow = std::max(elsewhere, 0.0) + 0.4;
-  return std::min(1.0, (slow + 2 * std::sqrt(slow)) / (std::max(readings, 0.0) / std::max(per_meeting, 1.0) + 20));
+  return std::min(1.0, (slow + 3 * std::sqrt(slow)) / (std::max(readings, 0.0) / std::max(per_meeting, 1.0) + 20));
 }
 
 /// By how much, in nats, so many slow ones of so many meetings speak for a host that is slow in the share looked for,
