@@ -63,6 +63,8 @@ PartnerLevel level_of(const Model& model, std::span<const Entry> entries) {
     level.centre = model.centre_of(point);  // the same for all of one partner
     level.slow_readings += point.residual < model.slow ? 1 : 0;
   }
+  // What is left where most are explained are the slowest ones by chance, and says nothing.
+  if (2 * values.size() < entries.size()) return {.host = level.host};
   level.readings = static_cast<std::int64_t>(values.size());
   if (!values.empty()) level.residual = values.size() == 1 ? values.front() : median_of(values);
   return level;

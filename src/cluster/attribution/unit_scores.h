@@ -44,7 +44,7 @@ struct PartnerLevel {
 [[nodiscard]] bool explained_otherwise(const Model& model, const Point& point, std::int32_t other);
 
 /// What readings with one partner say, those left out that something else explains that is blamed; without readings
-/// where nothing is left. All of them are of one stratum.
+/// where fewer than half are left. All of them are of one stratum.
 [[nodiscard]] PartnerLevel level_of(const Model& model, std::span<const Entry> entries);
 
 /// Puts together levels, in the order of their hosts. `partners`: how many hosts there are readings with at all.
