@@ -12,6 +12,7 @@
 
 #include "cluster/attribution/failures.h"
 #include "cluster/attribution/tests_made.h"
+#include "cluster/robust.h"
 
 namespace fabricbench::cluster {
 namespace {
