@@ -23,6 +23,7 @@ TIMEOUT_TIMED_OUT = (124, 128 + signal.SIGKILL)  # coreutils' timeout: ended, or
 TELLS_DIRECTIONS = ("pairwise_bw", "send_recv_bibw", "tcp_bibw", "rdma_write_bw", "rdma_read_bw", "rdma_send_bw")
 ONE_WAY = ("send_recv_bw", "tcp_bw")
 LONGEST_REASON = 400
+NEARLY_ALL = 0.9  # of the bytes that a host's interfaces carried; a bond and its interfaces count them twice
 EMPTY_WORDS = ("WARNING", "Primary job", "mpirun detected that one or more processes exited")
 
 
@@ -94,7 +95,7 @@ def ranks_of(text):
         yield from range(int(first), int(last or first) + 1)
 
 
-def devices_of(lines, group):
+def devices_of(lines, group, wires):
     """What the job knows of the devices that both ends of a group's readings went through, as keys of a record."""
     context = lines["context"][0] if lines.get("context") else {}
     groups = context.get("groups", [])
@@ -102,12 +103,29 @@ def devices_of(lines, group):
     if len(ranks) != 2:
         return {}, {}
     ports = (groups[group]["ports"] or ", ").split(", ")
-    return tuple({**gpu_of(context["rank_map"][rank]), **nic_of(context, context["rank_map"][rank], port)}
-                 for rank, port in zip(ranks, ports))
+    ends = [(context["rank_map"][rank], port) for rank, port in zip(ranks, ports)]
+    return tuple({**gpu_of(rank), **(nic_of(context, rank, port) if port else interface_of(context, rank, wires))}
+                 for rank, port in ends)
 
 
 def gpu_of(rank):
     return {"gpu": rank["gpu"]["pci"], "gpu_uuid": rank["gpu"].get("uuid")} if rank.get("gpu") else {}
+
+
+def network_devices(context, rank):
+    return [device for host in context.get("hosts", []) if host["name"] == rank["host"] for device in host["network_devices"]]
+
+
+def interface_of(context, rank, wires):
+    """The interface or port that carried nearly all bytes of a row on a rank's host; nothing where they went by several."""
+    own = {wire["wire"]: wire["sent_bytes"] + wire["received_bytes"] for wire in wires or [] if wire["host"] == rank["host"]}
+    devices = {device["name"]: device for device in network_devices(context, rank) if own.get(device["name"])}
+    name = max(devices, key=own.get, default=None)
+    if name is None or own[name] < NEARLY_ALL * sum(own[other] for other in devices):
+        return {}
+    speed = devices[name].get("speed_mbit_per_s")
+    return {"nic": name.partition(":")[0], "nic_guid": devices[name].get("guid"),
+            "port_gb_per_s": speed / 8000 if speed else None}
 
 
 def nic_of(context, rank, port):
@@ -115,7 +133,7 @@ def nic_of(context, rank, port):
     name, _, number = port.partition(" port ")
     if not number:
         return {}
-    devices = [device for host in context.get("hosts", []) if host["name"] == rank["host"] for device in host["network_devices"]]
+    devices = network_devices(context, rank)
     guid = next((device.get("guid") for device in devices if device["name"] == name + ":" + number), None)
     return {"nic": name, "nic_guid": guid, "port_gb_per_s": context.get("wire_rate_gb_per_s")}
 
@@ -166,7 +184,7 @@ def readings_of(lines, options, swapped):
     found = []
     for line in lines.get("row", []):
         rail = "gpu{}".format(line["group"]) if options.rails > 1 else options.rail
-        devices = devices_of(lines, line["group"])
+        devices = devices_of(lines, line["group"], (line["out_of_place"] or {}).get("wires"))
         found += readings_of_row(line, swapped, rail, options.test not in ONE_WAY, devices)
     return found
 

@@ -50,6 +50,24 @@ class Records(PairScriptTest):  # 1 rank, 2 s
         self.assertEqual(ends, [[first, second], [second, first]])
         self.assertNotIn("from_gpu", self.readings()[0])
 
+    def test_names_the_interface_that_carried_the_bytes(self):
+        told = context("node1", "node2")
+        told["groups"] = [{"ranks": "0, 1", "hosts": "node1, node2", "ports": None}]
+        told["hosts"] = [{"name": name, "network_devices": [{"name": "eth0", "speed_mbit_per_s": 25000},
+                                                            {"name": "eth1", "speed_mbit_per_s": None}]}
+                         for name in ("node1", "node2")]
+        measured = row()
+        bytes_of = {("node1", "lo"): 5000, ("node1", "eth0"): 960, ("node1", "eth1"): 40,
+                    ("node2", "eth0"): 500, ("node2", "eth1"): 500}
+        measured["out_of_place"]["wires"] = [{"host": host, "wire": wire, "sent_bytes": 0, "received_bytes": count}
+                                             for (host, wire), count in bytes_of.items()]
+        self.make_launcher(text_of(told, measured))
+        self.check("--test", "tcp_bw")
+        reading = self.readings()[0]
+        self.assertEqual((reading["from_nic"], reading["from_port_gb_per_s"]), ("eth0", 3.125))
+        self.assertNotIn("from_nic_guid", reading)
+        self.assertNotIn("to_nic", reading, "its bytes went by two")
+
     def test_names_gpus_of_pairwise_bw(self):
         forth = {**sweep_reading(0, 1, 12.0), "to_gpu": "0000:17:00.0", "to_gpu_uuid": "GPU-1"}
         self.make_launcher(text_of(context("node1", "node2"), forth, sweep_reading(1, 0, 11.0)))
