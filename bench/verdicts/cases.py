@@ -264,6 +264,20 @@ def groups_of_groups(rng, n):
     return w
 
 
+def lone_host(rng, n):
+    """Healthy groups, and a host that is alone behind its switch, or slow by as much: nobody can tell."""
+    w = World(rng, n)
+    across = 1 - rng.choice([0.1, 0.2, 0.3, 0.5, 0.7])
+    sizes = partition(rng, n - 1, 2)
+    if len(sizes) < 2:
+        return None
+    w.add_level(w.cut(sizes + [1]), across)
+    w.fabric = f"groups {sizes} and a host alone across {across:.2f}"
+    w.finish()
+    w.exits, w.note_wanted = {7}, "alone in a leaf"
+    return w
+
+
 def slow_in_groups(rng, n):
     w, sizes, across = groups_world(rng, n, least=min(4, n // 2))
     if max(sizes) < 4:
@@ -472,6 +486,7 @@ CASES = collections.OrderedDict([
     ("groups", (groups_case, 8, 0.95, 0.01)),
     ("two_groups_uneven", (two_groups_uneven, 8, 0.95, 0.01)),
     ("groups_of_groups", (redraw(groups_of_groups), 12, 0.95, 0.01)),
+    ("lone_host", (redraw(lone_host), 8, 0.95, 0.01)),
     ("slow_in_groups", (redraw(slow_in_groups), 8, 0.98, 0.02)),
     ("uplink_unknown", (uplink_unknown, 8, 0.95, 0.02)),
     ("flap_meeting", (redraw(lambda r, n: flapping(r, n, "meeting")), 4, 0.95, 0.01)),

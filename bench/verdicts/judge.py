@@ -228,7 +228,11 @@ def judge(w, v, res):
                 if all(x["kind"] == "transient" for x in w.truth):
                     w.exits = {0, 6, 7}
                 continue
-        if ok:
+        may_be_alone = t.get("ambiguous") and t["hosts"][0] in v["lists"]["suspect"]["hosts"] and any(
+            "alone in a leaf" in note and t["hosts"][0] in note for note in v["notes"])
+        if may_be_alone:
+            w.exits = w.exits | {7}
+        if ok or may_be_alone:
             res["found"] += 1
         else:
             res["missed"].append(f"{t['kind']} {','.join(t['hosts'])} {t['direction']}" + (f" (said {sorted(seen[k])})" if seen[k] else ""))

@@ -2,6 +2,21 @@
 
 namespace fabricbench::cluster {
 
+float upper_median_of_parts(std::vector<OfPart>& values) {
+  std::sort(values.begin(), values.end(), [](const OfPart& a, const OfPart& b) { return a.part < b.part; });
+  std::vector<float> medians;
+  std::vector<float> of_part;
+  for (std::size_t begin = 0; begin < values.size(); begin += of_part.size()) {
+    of_part.clear();
+    for (std::size_t i = begin; i < values.size() && values[i].part == values[begin].part; ++i) {
+      of_part.push_back(values[i].value);
+    }
+    if (of_part.size() == values.size()) return upper_median(of_part);
+    medians.push_back(median_of(of_part));
+  }
+  return upper_median(medians);
+}
+
 double binomial_tail(std::int64_t trials, double hit, std::int64_t least) {
   if (least <= 0 || hit >= 1) return 1;
   if (least > trials || hit <= 0) return 0;

@@ -32,6 +32,16 @@ template <typename Number>
   return (upper + *std::max_element(values.begin(), middle)) / 2;
 }
 
+/// What was measured with a host of a part, such as a leaf.
+struct OfPart {
+  std::int32_t part = 0;
+  float value = 0;
+};
+
+/// The upper median over parts of each part's median, so that one large part that is slow does not make what is usual;
+/// of one part alone the upper median of its values. `values` is not empty and is put out of order.
+[[nodiscard]] float upper_median_of_parts(std::vector<OfPart>& values);
+
 /// The chance of a standard normal value of at most `z`.
 [[nodiscard]] inline double normal_below(double z) { return std::erfc(-z / std::sqrt(2.0)) / 2; }
 

@@ -96,6 +96,7 @@ struct Question {
   bool of_suspects = false;
   /// Rounds for everybody answer it as well, and say what is usual at the same time.
   bool by_everybody = false;
+  bool within_group = false;  ///< it shows with hosts of its own group alone: the way to others is slower still
 };
 
 /// A set of readings that are comparable with each other.
@@ -157,8 +158,10 @@ struct Verdict {
   std::optional<Kinds> kinds;
   /// What the readings show against groups that a locality gave: hosts of one of them are in two of these.
   std::optional<Grouping> contradiction;
-  bool uplinks_are_open = false;  ///< a small group's uplinks may be slow, or it stands apart: readings cannot tell
-  bool groups_are_open = false;   ///< more rounds for everybody would tell which hosts are near each other
+  /// Hosts of a small group, or of none, that are as slow with all others as those of two groups are with each other:
+  /// they stand apart, or they or their uplinks are slow. Readings cannot tell.
+  std::vector<std::int32_t> may_stand_apart;
+  bool groups_are_open = false;  ///< more rounds for everybody would tell which hosts are near each other
   std::int64_t readings = 0;
   std::int64_t failed = 0;
   double outliers = 0;           ///< share of readings that are slow, and that nobody is blamed for

@@ -281,19 +281,6 @@ TEST(Attribution, AHostThatMayBeSlowNowAndThenIsNotMeasuredForEver) {
   EXPECT_FALSE(asks_about_host(verdict, 4));
 }
 
-/// All pairs, again and again, in so many rounds.
-Sweep again_and_again(const FabricPlan& plan, std::int32_t rounds) {
-  const Fabric fabric(plan);
-  Sweep sweep = fabric.empty_sweep();
-  SchedulePlan schedule_plan;
-  schedule_plan.endpoints = plan.hosts;
-  const Schedule schedule(schedule_plan);
-  for (std::int32_t round = 0; round < rounds; ++round) {
-    fabric.measure(schedule.round(round % schedule.rounds()), round, sweep);
-  }
-  return sweep;
-}
-
 /// Of four hosts one is slow in two of five rounds, and single readings of others are slow too. Its partners meet it so
 /// often that chance makes as many of their meetings slow: that speaks against none of them.
 TEST(Attribution, TheHostThatComesAndGoesAndNotItsPartners) {

@@ -40,6 +40,19 @@ inline Sweep sweep_of(const FabricPlan& plan, int rounds = 0) {
   return sweep;
 }
 
+/// All pairs, again and again, in so many rounds.
+inline Sweep again_and_again(const FabricPlan& plan, std::int32_t rounds) {
+  const Fabric fabric(plan);
+  Sweep sweep = fabric.empty_sweep();
+  SchedulePlan schedule_plan;
+  schedule_plan.endpoints = plan.hosts;
+  const Schedule schedule(schedule_plan);
+  for (std::int32_t round = 0; round < rounds; ++round) {
+    fabric.measure(schedule.round(round % schedule.rounds()), round, sweep);
+  }
+  return sweep;
+}
+
 /// Measures a pair alone, so many times more.
 inline void measure_again(const FabricPlan& plan, const Meeting& pair, int times, Sweep& sweep) {
   const Fabric fabric(plan);

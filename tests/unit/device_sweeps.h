@@ -22,6 +22,7 @@ enum class Sharing : std::uint8_t {
   kTurns,     ///< each job gives the same hosts other nodes' devices
   kWithin,    ///< each host takes one of its own four GPUs for each job
   kConstant,  ///< each host always has the same
+  kPairs,     ///< two hosts always have the same, as two containers of a node do
 };
 
 /// What is slow, if anything.
@@ -99,7 +100,8 @@ class DeviceSweepMaker {
   }
 
   std::vector<Place> places_of(int job) {
-    const bool stay = what_.sharing == Sharing::kConstant || what_.sharing == Sharing::kWithin;
+    const bool in_pairs = what_.sharing == Sharing::kPairs;
+    const bool stay = what_.sharing == Sharing::kConstant || what_.sharing == Sharing::kWithin || in_pairs;
     std::vector<int> nics = shuffled();
     std::vector<int> gpus = what_.nic_goes_with_gpu ? nics : shuffled();
     if (stay) {
@@ -112,7 +114,7 @@ class DeviceSweepMaker {
       Place place;
       place.host = what_.sharing == Sharing::kPods ? job * nodes_ + i : i;
       place.node = nics[at];
-      place.nic = nics[at];
+      place.nic = in_pairs ? nics[at] / 2 : nics[at];
       place.gpu = nodes_ + (what_.sharing == Sharing::kWithin ? gpus[at] + nodes_ * draw(4) : gpus[at]);
       place.route = static_cast<std::int32_t>(made_.sweep.routes.size());
       made_.sweep.routes.push_back({{place.nic, place.gpu, Route::kNone}, 0});

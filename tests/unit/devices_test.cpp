@@ -124,6 +124,24 @@ TEST(Devices, ThatAreSlowOneWayAreNamedWithTheWay) {
   EXPECT_EQ(finding.hosts_met, static_cast<std::int64_t>(made.hosts_of_device.size()));
 }
 
+TEST(Devices, OfHostsThatShareThemForGoodAreBlamedForTheirWayAlone) {
+  int found = 0;
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    DeviceCase what = shared(8, 4, Sharing::kPairs, Planted::kNic);
+    what.across = 0.5;
+    what.cap = seed % 2 == 0 ? 0.2 : 0.4;
+    what.receives = false;
+    what.seed = seed;
+    const DeviceSweep made = device_sweep(what);
+    if (made.hosts_of_device.empty()) continue;
+    const Finding finding = the_finding(judge(made.sweep), Blame::kDevice);
+    EXPECT_EQ(finding.devices, Hosts{made.device}) << "seed " << seed;
+    EXPECT_EQ(finding.direction, Direction::kSends) << "seed " << seed;
+    ++found;
+  }
+  EXPECT_GT(found, 5);
+}
+
 TEST(Devices, ThatAlwaysGoTogetherAreNamedTogether) {
   DeviceCase what = shared(16, 4, Sharing::kTurns, Planted::kNic);
   what.nic_goes_with_gpu = true;

@@ -48,7 +48,7 @@ const std::map<std::string, Names> kMayInclude = {
     {"cluster", {"common/core"}},
     {"cluster/structure", {"cluster"}},
     {"cluster/attribution", {"cluster", "cluster/hosts", "cluster/structure"}},
-    {"cluster/planning", {"common/core", "cluster"}},
+    {"cluster/planning", {"common/core", "cluster", "cluster/structure"}},
     {"cluster/hosts", {"common/core"}},
     {"cluster/report", {"common/core", "cluster", "cluster/hosts", "cluster/structure"}},
     {"cluster/simulation", {"cluster", "cluster/attribution", "cluster/planning"}},

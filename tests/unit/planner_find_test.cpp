@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <random>
 #include <set>
 #include <string>
 #include <vector>
@@ -308,6 +309,50 @@ TEST(Find, MeasuresFewerAtOnceWherePairsSlowEachOther) {
               std::string::npos)
         << rounds.back().why;
   }
+}
+
+TEST(Find, TakesNeitherDriftNorNoiseForPairsThatSlowEachOther) {
+  for (const double noise : {0.0, 0.05}) {
+    for (unsigned seed = 1; seed <= 20; ++seed) {
+      Sweep sweep = sweep_of(16);
+      std::mt19937 random(seed);
+      std::normal_distribution<double> normal;
+      PlannedFabric fabric{16};
+      fabric.share = [&](int, int, std::int64_t round, std::size_t) {
+        return (0.8 + 0.002 * static_cast<double>(round)) * std::exp(noise * normal(random));
+      };
+      const auto judge = [&](const Sweep&) {
+        Verdict verdict = clean_verdict();
+        verdict.strata.front().scale = std::max(noise, 0.02);
+        return verdict;
+      };
+      const auto rounds = run(Planner(plan_to_find(16)), fabric, sweep, judge);
+      EXPECT_EQ(rounds.back().why.find("oversubscribed"), std::string::npos)
+          << "noise " << noise << ", seed " << seed << ": " << rounds.back().why;
+    }
+  }
+}
+
+TEST(Find, MeetsHostsOfItsOwnGroupWhereTheQuestionIsOfThoseAlone) {
+  Sweep sweep = sweep_of(16);
+  const auto judge = [](const Sweep&) {
+    Verdict verdict = clean_verdict();
+    verdict.judged = Judged::kUnknown;
+    verdict.groupings.emplace_back();
+    verdict.groupings[0].groups = {{"group 1", {0, 1, 2, 3}}, {"group 2", {4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}}};
+    verdict.questions = {about(2, -1, 4, "slow")};
+    verdict.questions[0].within_group = true;
+    return verdict;
+  };
+  int asked = 0;
+  for (const PlannedRound& round : run(Planner(plan_to_find(16)), {16}, sweep, judge)) {
+    if (round.why.find("n02 (slow)") == std::string::npos || round.meetings.empty()) continue;
+    ASSERT_EQ(round.meetings.size(), 1U) << round.why;
+    const Pair pair = ordered(round.meetings[0]);
+    EXPECT_LT(pair.second, 4) << round.why;
+    ++asked;
+  }
+  EXPECT_EQ(asked, 23) << "all that are left beside one for the comparison";
 }
 
 TEST(Find, TakesNoSuspectForTheComparison) {

@@ -2,12 +2,16 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdint>
+#include <map>
+#include <random>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "attribution_test_support.h"
+#include "cluster/report/verdict_lists.h"
 
 namespace fabricbench::cluster {
 namespace verdict_groups_test {
@@ -77,10 +81,67 @@ TEST(VerdictGroups, ASlowUplinkThatIsTheOnlyGroupToBeSeen) {
 TEST(VerdictGroups, ASmallGroupThatIsFarBothWaysMayBeAnotherHall) {
   const Verdict verdict = judge(sweep_of(hidden_leaves(32, 8, 1, {"leaf:1:0.5"})));
   EXPECT_TRUE(verdict.findings.empty());
-  EXPECT_TRUE(verdict.uplinks_are_open);
+  EXPECT_EQ(verdict.may_stand_apart, (Hosts{8, 9, 10, 11, 12, 13, 14, 15}));
   EXPECT_EQ(verdict.judged, Judged::kUnknown);
   ASSERT_EQ(verdict.notes.size(), 1U);
   EXPECT_NE(verdict.notes[0].find("group 2 reaches the other hosts at 50 %"), std::string::npos) << verdict.notes[0];
+}
+
+TEST(VerdictGroups, WhatSlowsAllPairsOfARoundMakesNoGroups) {
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    Sweep sweep = sweep_of(quiet_fabric(16), 15);
+    std::mt19937 random(seed);
+    std::normal_distribution<double> normal(0, 0.04);
+    std::map<std::int32_t, double> of_round;
+    for (Reading& reading : sweep.readings) {
+      const double shared = of_round.try_emplace(reading.round, normal(random)).first->second;
+      reading.rate = static_cast<float>(reading.rate * std::exp(shared));
+    }
+    EXPECT_TRUE(judge(sweep).groupings.empty()) << "seed " << seed;
+  }
+}
+
+TEST(VerdictGroups, OneSlowUplinkOfThreeLeavesIsAnUplinkThoughMostPairsCrossIt) {
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    FabricPlan plan = quiet_fabric(8, {"leaf:0:0.5"});
+    plan.leaf_size = 3;
+    plan.sigma = 0.03;
+    plan.outliers = 0.02;
+    plan.seed = seed;
+    EXPECT_EQ(the_finding(judge(again_and_again(plan, 28)), Blame::kLeaf).leaf, 0) << "seed " << seed;
+  }
+}
+
+TEST(VerdictGroups, AHostThatIsFarFromAllMayBeAloneInItsLeaf) {
+  const Sweep sweep = sweep_of(hidden_leaves(13, 4, 0.5));
+  const Verdict verdict = judge(sweep);
+  EXPECT_TRUE(verdict.findings.empty());
+  EXPECT_EQ(verdict.may_stand_apart, Hosts{12});
+  EXPECT_EQ(verdict.judged, Judged::kUnknown);
+  ASSERT_EQ(verdict.notes.size(), 1U);
+  EXPECT_NE(
+      verdict.notes[0].find("no faster with any host than hosts of different groups are: node12; alone in a leaf"),
+      std::string::npos)
+      << verdict.notes[0];
+  EXPECT_EQ(host_lists(sweep, verdict).suspect, std::vector<std::string>{"node12"});
+}
+
+TEST(VerdictGroups, AHostThatIsSlowerOrFasterThanTheWayBetweenGroupsIsSlow) {
+  for (const std::string fault : {"host:3:0.4", "host:3:0.6", "host:3:0.5:sends"}) {
+    const Verdict verdict = judge(sweep_of(hidden_leaves(12, 4, 0.5, {fault})));
+    EXPECT_EQ(the_finding(verdict, Blame::kHost).hosts, Hosts{3}) << fault;
+    EXPECT_TRUE(verdict.may_stand_apart.empty()) << fault;
+  }
+}
+
+TEST(VerdictGroups, OfLeavesOfTwoWithAReadingDroppedNowAndThenOnlyTheUplinkIsBlamed) {
+  FabricPlan plan = hidden_leaves(8, 2, 1, {"leaf:1:0.5"});
+  plan.leaves_known = true;
+  plan.outliers = 0.05;
+  for (plan.seed = 1; plan.seed <= 20; ++plan.seed) {
+    const Verdict verdict = judge(again_and_again(plan, 40));
+    EXPECT_EQ(the_finding(verdict, Blame::kLeaf).leaf, 1) << "seed " << plan.seed;
+  }
 }
 
 TEST(VerdictGroups, ALeafOfTwoHostsHasUplinks) {

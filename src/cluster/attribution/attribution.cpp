@@ -144,7 +144,7 @@ Judged how_far(const Sweep& sweep, const PairEffects& pairs, const Verdict& verd
   const bool agrees =
       verdict.outliers <= kMostUnexplained && !(verdict.groups_are_open && !are_all_alike(sweep, verdict));
   const bool kinds_agree = !verdict.kinds || verdict.kinds->both_suffice;
-  const bool all = agrees && !verdict.uplinks_are_open && sweep.hosts.size() > 1 && kinds_agree &&
+  const bool all = agrees && verdict.may_stand_apart.empty() && sweep.hosts.size() > 1 && kinds_agree &&
                    verdict.not_judged.empty() && verdict.questions.empty() && !pairs.too_many;
   return all ? Judged::kClean : Judged::kUnknown;
 }
@@ -206,30 +206,33 @@ void set_fine_hosts(Verdict& verdict, std::size_t hosts) {
 struct Explained {
   Model model;
   Blocks blocks;
+  DeviceReadings over_devices;
   std::vector<SlowDevices> devices;
   UnitEffects units;
 };
 
 /// Which partners are slow is known once hosts have been looked at, and which hosts are once devices have.
 Explained explain(Model model) {
-  Explained all{std::move(model), {}, {}, {}};
+  Explained all{std::move(model), {}, {}, {}, {}};
   fit_first(all.model);
   all.blocks = find_blocks(all.model);
-  const DeviceReadings readings = list_devices(all.model);
-  all.model.device_effects = static_cast<std::int64_t>(readings.effects.size());
+  all.over_devices = list_devices(all.model);
+  all.model.device_effects = static_cast<std::int64_t>(all.over_devices.effects.size());
   all.units = find_units(all.model);
-  if (readings.effects.empty()) return all;
-  all.devices = find_devices(all.model, readings);
+  if (all.over_devices.effects.empty()) return all;
+  all.devices = find_devices(all.model, all.over_devices);
   if (!all.devices.empty()) all.units = find_units(all.model);
   return all;
 }
 
 /// What is slow over devices says nothing of where hosts are: then that is looked at once more without it.
 Explained explain(const Sweep& sweep, const VerdictSettings& settings) {
-  Explained first = explain(make_model(sweep, settings));
-  if (first.devices.empty()) return first;
-  Explained second = explain(make_model(sweep, settings, readings_over(sweep, first.devices)));
-  return second.devices.empty() ? first : second;
+  Explained all = explain(make_model(sweep, settings));
+  if (all.devices.empty()) return all;
+  Explained second = explain(make_model(sweep, settings, readings_over(sweep, all.devices)));
+  if (!second.devices.empty()) all = std::move(second);
+  if (add_other_ways(all.model, all.over_devices, all.devices)) all.units = find_units(all.model);
+  return all;
 }
 
 }  // namespace
@@ -244,6 +247,7 @@ Verdict judge(const Sweep& sweep, const VerdictSettings& settings) {
   report_dead(sweep, failures, settings.false_alarm, verdict);
   report_groups(model, verdict);
   report_small_group(model, verdict);
+  report_lone_hosts(model, units, verdict);
   report_blocks(model, explained.blocks, verdict);
   report_devices(explained.devices, verdict);
   std::vector<FlappingHost> flapping = take_unsteady(model, units, verdict);

@@ -1,5 +1,6 @@
 // What devices are blamed for, as findings.
 
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <utility>
@@ -8,10 +9,15 @@
 #include "cluster/attribution/devices.h"
 
 namespace fabricbench::cluster {
+
 std::vector<char> readings_over(const Sweep& sweep, const std::vector<SlowDevices>& slow) {
-  std::vector<char> is_slow(sweep.devices.size(), 0);
+  std::array<std::vector<char>, 2> is_slow;  // by device: when it sends, when it receives
+  for (std::vector<char>& way : is_slow) way.assign(sweep.devices.size(), 0);
   for (const SlowDevices& each : slow) {
-    for (const std::int32_t device : each.devices) is_slow[static_cast<std::size_t>(device)] = 1;
+    for (const std::int32_t device : each.devices) {
+      if (each.sends) is_slow[0][static_cast<std::size_t>(device)] = 1;
+      if (each.receives) is_slow[1][static_cast<std::size_t>(device)] = 1;
+    }
   }
   std::vector<char> over(sweep.readings.size(), 0);
   for (std::size_t place = 0; place < over.size(); ++place) {
@@ -19,7 +25,7 @@ std::vector<char> readings_over(const Sweep& sweep, const std::vector<SlowDevice
       const Route* route = sweep.route_of(place, receiver);
       if (route == nullptr) continue;
       for (const std::int32_t device : route->devices) {
-        if (device != Route::kNone && is_slow[static_cast<std::size_t>(device)] != 0) over[place] = 1;
+        if (device != Route::kNone && is_slow[receiver ? 1 : 0][static_cast<std::size_t>(device)] != 0) over[place] = 1;
       }
     }
   }

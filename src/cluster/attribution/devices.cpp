@@ -185,15 +185,6 @@ double chance_of(const Model& model, const DeviceReadings& readings, const Peele
   return chance_of(model, peeled.suspicion.score, scale, false);
 }
 
-/// The same device in the other direction; nullptr where it has none.
-const DeviceEffect* other_way(const DeviceReadings& readings, const DeviceEffect& effect) {
-  for (const DeviceEffect& each : readings.effects) {
-    const bool other = each.role != effect.role && each.role != Role::kEither && effect.role != Role::kEither;
-    if (other && each.device == effect.device && each.kind == effect.kind) return &each;
-  }
-  return nullptr;
-}
-
 /// What all readings of a device went through on its side, and nothing else did in this role: it, and perhaps others.
 std::vector<std::int32_t> same_readings(const Model& model, const DeviceReadings& readings,
                                         const DeviceEffect& effect) {
@@ -242,7 +233,7 @@ void add_way(const Model& model, const DeviceReadings& readings, const Peeled& p
   slow.fast_elsewhere = united(slow.fast_elsewhere, peeled.suspicion.fast_elsewhere);
 }
 
-/// Whether the other direction is slow alike, though it does not show as clearly.
+/// Whether a direction is slow as the other one is, though it does not show as clearly.
 bool is_slow_alike(const Model& model, const Suspicion& other, const UnitScore& score) {
   return other.score.informative >= 2 && other.score.median < std::min(score.median / 2, model.slow / 2);
 }
@@ -272,16 +263,23 @@ std::vector<SlowDevices> find_devices(Model& model, const DeviceReadings& readin
   }
   // Only now: the same readings may be of one that is blamed and of one that is not.
   for (const Peeled* each : blamed) set_slow(model, readings.entries_of(*each->effect), true);
-  for (const Peeled* each : blamed) {
-    const DeviceEffect* other = other_way(readings, *each->effect);
-    if (other == nullptr) continue;
-    SlowDevices& slow = of_devices(same_readings(model, readings, *each->effect));
-    if (slow.sends && slow.receives) continue;
-    Suspicion suspicion = suspicion_of(model, readings, *other);
-    if (!is_slow_alike(model, suspicion, each->suspicion.score)) continue;
-    add_way(model, readings, take(model, readings, *other, std::move(suspicion)), 1, slow);
-  }
   return found;
+}
+
+bool add_other_ways(Model& model, const DeviceReadings& readings, std::vector<SlowDevices>& devices) {
+  bool added = false;
+  for (SlowDevices& slow : devices) {
+    if (slow.sends && slow.receives) continue;
+    const Role other = slow.sends ? Role::kReceiver : Role::kSender;
+    for (const DeviceEffect& effect : readings.effects) {
+      if (effect.device != slow.devices.front() || effect.role != other) continue;
+      Suspicion suspicion = suspicion_of(model, readings, effect);
+      if (!is_slow_alike(model, suspicion, slow.score)) continue;
+      add_way(model, readings, take(model, readings, effect, std::move(suspicion)), 1, slow);
+      added = true;
+    }
+  }
+  return added;
 }
 
 }  // namespace fabricbench::cluster

@@ -30,7 +30,12 @@ struct SlowDevices {
 /// over it, or one that is fast over another device.
 [[nodiscard]] std::vector<SlowDevices> find_devices(Model& model, const DeviceReadings& readings);
 
-/// The readings that went through them, by place.
+/// Adds to devices that are slow one way the other way, where that is slow alike without being sure by itself. Only
+/// where it is settled which hosts are near: where that is not known, what is far looks slow. Whether there was any.
+bool add_other_ways(Model& model, const DeviceReadings& readings, std::vector<SlowDevices>& devices);
+
+/// The readings that went through them the ways in which they are slow, by place. Those of the other way tell where
+/// their hosts are.
 [[nodiscard]] std::vector<char> readings_over(const Sweep& sweep, const std::vector<SlowDevices>& slow);
 
 void report_devices(const std::vector<SlowDevices>& slow, Verdict& verdict);

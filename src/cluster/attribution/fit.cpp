@@ -46,16 +46,16 @@ void set_residuals(Model& model) {
   }
 }
 
-/// By stratum, each effect's median of what `value` takes from its points; of those that `wanted` chooses.
+/// By stratum, the median of the residuals of each effect; of points that `wanted` chooses.
 template <typename Wanted>
-std::vector<std::vector<float>> medians_of_effects(const Model& model, float Point::*value, const Wanted& wanted) {
+std::vector<std::vector<float>> medians_of_effects(const Model& model, const Wanted& wanted) {
   std::vector<std::vector<float>> values(model.strata.size());
   std::vector<std::vector<float>> medians(model.strata.size());
   for (std::int32_t effect = 0; effect < model.effects(); ++effect) {
     if (model.entries_of(effect).empty()) continue;
     for (const Entry entry : model.entries_of(effect)) {
       const Point& point = model.point_of(entry);
-      if (wanted(point)) values[static_cast<std::size_t>(point.stratum)].push_back(point.*value);
+      if (wanted(point)) values[static_cast<std::size_t>(point.stratum)].push_back(point.residual);
     }
     for (std::size_t stratum = 0; stratum < values.size(); ++stratum) {
       if (values[stratum].empty()) continue;
@@ -73,11 +73,31 @@ bool is_of_none_alone(const Model& model, const Point& point) {
          alone[static_cast<std::size_t>(model.ids.host(point.receiver))] == 0;
 }
 
+/// Of what is between the parts of a locality, each part counts once: where one of three leaves has slow uplinks, most
+/// pairs are slow. Of three parts that were found, the one that is slow with both may just be far away.
 void centre_by_hosts(Model& model) {
-  std::vector<std::vector<float>> medians =
-      medians_of_effects(model, &Point::log_rate, [&](const Point& point) { return is_of_none_alone(model, point); });
+  const bool are_given = !model.structure.levels.empty() && model.structure.levels.front().is_given;
+  const auto by_parts = [&](std::size_t stratum) { return are_given && model.strata[stratum].distance > 0; };
+  const auto part_at = [&](std::int32_t effect) { return model.part_of(model.ids.host(effect)); };
+  std::vector<std::vector<OfPart>> values(model.strata.size());
+  std::vector<std::vector<OfPart>> medians(model.strata.size());
+  for (std::int32_t effect = 0; effect < model.effects(); ++effect) {
+    for (const Entry entry : model.entries_of(effect)) {
+      const Point& point = model.point_of(entry);
+      if (!is_of_none_alone(model, point)) continue;
+      const auto stratum = static_cast<std::size_t>(point.stratum);
+      values[stratum].push_back({by_parts(stratum) ? part_at(entry.other) : 0, point.log_rate});
+    }
+    for (std::size_t stratum = 0; stratum < values.size(); ++stratum) {
+      if (values[stratum].empty()) continue;
+      // The ways out of a part may be slow, and those into it not.
+      const std::int32_t way = part_at(effect) * kRoles + static_cast<std::int32_t>(EffectIds::role(effect));
+      medians[stratum].push_back({by_parts(stratum) ? way : 0, upper_median_of_parts(values[stratum])});
+      values[stratum].clear();
+    }
+  }
   for (std::size_t stratum = 0; stratum < medians.size(); ++stratum) {
-    if (!medians[stratum].empty()) model.log_centre[stratum] = upper_median(medians[stratum]);
+    if (!medians[stratum].empty()) model.log_centre[stratum] = upper_median_of_parts(medians[stratum]);
   }
 }
 
@@ -192,9 +212,8 @@ void centre_clean(Model& model) {
   const auto clean = [&](const Point& point) {
     return !point.quiet && model.is_clean(point) && model.near_limit_of(point) == 0;
   };
-  std::vector<std::vector<float>> residuals = model.ids.hosts <= kFewHosts
-                                                  ? medians_of_effects(model, &Point::residual, clean)
-                                                  : residuals_by_stratum(model, clean);
+  std::vector<std::vector<float>> residuals =
+      model.ids.hosts <= kFewHosts ? medians_of_effects(model, clean) : residuals_by_stratum(model, clean);
   for (std::size_t stratum = 0; stratum < residuals.size(); ++stratum) {
     std::vector<float>& values = residuals[stratum];
     if (values.size() < kSomeReadings) std::erase_if(values, [&](float value) { return value < model.slow; });

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -95,6 +97,51 @@ Way way_between(const Model& model, const Nearness& level, std::int32_t from, st
   return {rates.empty() ? 0 : static_cast<double>(median_of(rates)), readings};
 }
 
+/// The rate that an effect reaches with the group with which it is fastest, as a logarithm, and its standard error.
+struct Reach {
+  double rate = -std::numeric_limits<double>::infinity();
+  double error = 0;
+};
+
+Reach reach_of(const Model& model, std::int32_t effect) {
+  std::map<std::int32_t, std::vector<double>> rates;  // by group of the partner
+  for (const Entry entry : model.entries_of(effect)) {
+    const Point& point = model.point_of(entry);
+    rates[model.part_of(model.ids.host(entry.other))].push_back(point.residual + model.centre_of(point));
+  }
+  const double scale = model.scale_of(model.point_of(model.entries_of(effect).front()));
+  Reach reach;
+  for (auto& [part, of_part] : rates) {
+    const double rate = median_of(of_part);
+    if (part == Nearness::kNone || rate <= reach.rate) continue;
+    reach = {rate, kMedianOverMeanError * scale / std::sqrt(static_cast<double>(of_part.size()))};
+  }
+  return reach;
+}
+
+/// Whether an effect is as fast with the group that is nearest to it as groups are with each other.
+bool is_as_between_groups(const Model& model, std::int32_t effect) {
+  constexpr double kErrors = 3;
+  const Stratum& own = model.strata[static_cast<std::size_t>(model.point_of(model.entries_of(effect).front()).stratum)];
+  const Reach reach = reach_of(model, effect);
+  for (std::size_t i = 0; i < model.strata.size(); ++i) {
+    const Stratum& stratum = model.strata[i];
+    const bool is_between = stratum.distance > 0 && stratum.kind == own.kind && stratum.from_rail == own.from_rail &&
+                            stratum.to_rail == own.to_rail && stratum.both_ways == own.both_ways;
+    if (is_between && std::abs(reach.rate - model.log_centre[i]) < kErrors * reach.error) return true;
+  }
+  return false;
+}
+
+/// How many effects of a host have readings.
+std::int64_t effects_measured(const Model& model, std::int32_t host) {
+  std::int64_t measured = 0;
+  for (std::int32_t effect = 0; effect < model.effects(); ++effect) {
+    measured += model.ids.host(effect) == host && !model.entries_of(effect).empty() ? 1 : 0;
+  }
+  return measured;
+}
+
 }  // namespace
 
 void report_groups(const Model& model, Verdict& verdict) {
@@ -124,12 +171,37 @@ void report_small_group(const Model& model, Verdict& verdict) {
   const bool sends = out.readings > 0 && out.rate < kMuchSlower * within.rate;
   const bool receives = in.readings > 0 && in.rate < kMuchSlower * within.rate;
   if (!sends || !receives) return;  // a way that is slow one way only is no second hall, and blamed as others are
-  verdict.uplinks_are_open = true;
+  verdict.may_stand_apart = groups[static_cast<std::size_t>(small)].hosts;
   verdict.notes.push_back(fmt::format(
       "{} reaches the other hosts at {:.0f} % of the rate within: it stands apart, as in another hall, or its uplinks "
-      "are "
-      "slow, and no third group tells which; --locality FILE, with the leaf or hall of each host, settles it",
+      "are slow, and no third group tells which; --locality FILE, with the leaf or hall of each host, settles it",
       groups[static_cast<std::size_t>(small)].name, 100 * std::min(out.rate, in.rate) / within.rate));
+}
+
+void report_lone_hosts(const Model& model, UnitEffects& units, Verdict& verdict) {
+  const Structure& structure = model.structure;
+  if (structure.levels.empty() || structure.levels.front().is_given || !structure.is_slow_kind.empty()) return;
+  std::map<std::int32_t, std::int64_t> alike;  // by host of no group: its effects that may be of its place
+  for (const UnitEffect& found : units.blamed) {
+    const std::int32_t host = model.ids.host(found.effect);
+    if (model.part_of(host) == Nearness::kNone && is_as_between_groups(model, found.effect)) ++alike[host];
+  }
+  std::string names;
+  std::vector<std::int32_t> lone;
+  for (const auto& [host, number] : alike) {
+    if (number < effects_measured(model, host)) continue;
+    lone.push_back(host);
+    names += (names.empty() ? "" : ", ") + model.sweep->hosts[static_cast<std::size_t>(host)];
+  }
+  std::erase_if(units.blamed, [&](const UnitEffect& found) {
+    return std::binary_search(lone.begin(), lone.end(), model.ids.host(found.effect));
+  });
+  verdict.may_stand_apart.insert(verdict.may_stand_apart.end(), lone.begin(), lone.end());
+  if (names.empty()) return;
+  verdict.notes.push_back(fmt::format(
+      "no faster with any host than hosts of different groups are: {}; alone in a leaf, or slow by as much; --locality "
+      "FILE, with the leaf or hall of each host, settles it",
+      names));
 }
 
 void report_all(const Model& model, Verdict& verdict) {

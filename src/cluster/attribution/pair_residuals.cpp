@@ -171,6 +171,12 @@ PairEffect judge_flow(const Model& model, const Flow& flow, std::int64_t tests) 
   return pair;
 }
 
+/// How far a reading is from what is usual at its time of a network as busy as it is mostly.
+float beyond_drift(const Model& model, const Point& point) {
+  const double gain = point.quiet ? model.quiet_gain[static_cast<std::size_t>(point.stratum)] : 0;
+  return static_cast<float>(point.residual + gain);
+}
+
 }  // namespace
 
 PairEffects find_pairs(const Model& model, const UnitEffects& units) {
@@ -213,11 +219,11 @@ AloneOverTogether alone_over_together(const Model& model) {
       // A pair that was slow once is measured alone because of that: chance would make it faster.
       const std::int32_t concurrent = model.reading_of(*other).concurrent;
       if (concurrent > 1 && 2 * concurrent >= most && other->residual > model.slow / 2) {
-        together.push_back(other->log_rate);
+        together.push_back(beyond_drift(model, *other));
       }
     }
     if (together.empty()) continue;
-    ratios.push_back(std::exp(static_cast<double>(point.log_rate - median_of(together))));
+    ratios.push_back(std::exp(static_cast<double>(beyond_drift(model, point) - median_of(together))));
     compared.insert(flow_of(point));
   }
   if (ratios.empty()) return {};

@@ -2,18 +2,23 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "cluster/planning/questions.h"
+#include "cluster/robust.h"
+#include "cluster/structure/comparison_table.h"
 #include "common/core/statistics.h"
 
 namespace fabricbench::cluster {
 namespace {
 
 constexpr double kLeastRatio = 0.97;  // together over alone; facts on interference: below it, pairs slow each other
+constexpr double kErrors = 3;         // standard errors of the median ratio
 constexpr std::int64_t kMostComparisons = 6;
 
 /// What readings have to have in common to be compared, but for the hosts.
@@ -35,39 +40,64 @@ bool is_beside(const Reading& reading, std::int64_t at_once) {
          2 * std::int64_t{reading.concurrent} > at_once && reading.concurrent <= at_once;
 }
 
-/// Rates of all ways that were measured alone, by way.
-std::map<Way, std::vector<double>> rates_alone(const Sweep& sweep) {
-  std::map<Way, std::vector<double>> rates;
+using ByWay = std::map<Way, std::vector<const Reading*>>;
+
+/// The readings of all ways that were measured alone.
+ByWay readings_alone(const Sweep& sweep) {
+  ByWay readings;
   for (const Reading& reading : sweep.readings) {
-    if (is_alone(reading)) rates[way_of(reading)].push_back(reading.rate);
+    if (is_alone(reading)) readings[way_of(reading)].push_back(&reading);
   }
-  return rates;
+  return readings;
 }
 
-struct Comparison {
-  std::vector<double> ratios;  // alone over together, a direction each
+/// The one of about the same time: what is usual may drift.
+const Reading& nearest_in_time(const std::vector<const Reading*>& readings, const Reading& to) {
+  return **std::min_element(readings.begin(), readings.end(), [&](const Reading* a, const Reading* b) {
+    return std::abs(a->round - to.round) < std::abs(b->round - to.round);
+  });
+}
+
+struct AloneBeside {
+  std::vector<double> ratios;  // logarithms of alone over together, a direction each
   std::int64_t pairs = 0;
+
+  [[nodiscard]] double median_ratio() const { return std::exp(median(ratios)); }
+  /// Whether pairs alone are faster by more than 3 %, and by more than comes of chance: of readings that scatter by
+  /// `scale`, and as far as pairs differ, both of whose directions may have been slowed by the same.
+  [[nodiscard]] bool is_slowed(double scale) const {
+    const double centre = median(ratios);
+    std::vector<double> distances;
+    for (const double ratio : ratios) distances.push_back(std::abs(ratio - centre));
+    const double of_pairs = std::max(scale, kDeviationsPerMad * median(distances));
+    const double error = kMedianOverMeanError * of_pairs / std::sqrt(static_cast<double>(pairs));
+    return centre > std::max(-std::log(kLeastRatio), kErrors * error);
+  }
 };
 
 /// Medians of rounds are worked out for the ways that were measured alone, which are few.
 class Comparer {
  public:
-  Comparer(const Sweep& sweep, double tolerance) : sweep_(sweep), tolerance_(tolerance), alone_(rates_alone(sweep)) {}
+  Comparer(const Sweep& sweep, double tolerance)
+      : sweep_(sweep), tolerance_(tolerance), alone_(readings_alone(sweep)) {}
 
   [[nodiscard]] bool has_any() const { return !alone_.empty(); }
 
-  [[nodiscard]] Comparison at(std::int64_t at_once) {
-    Comparison comparison;
-    std::vector<std::pair<std::int32_t, std::int32_t>> pairs;
+  [[nodiscard]] AloneBeside at(std::int64_t at_once) {
+    ByWay together;
     for (const Reading& reading : sweep_.readings) {
-      if (!is_beside(reading, at_once)) continue;
-      const auto alone = alone_.find(way_of(reading));
-      if (alone == alone_.end() || reading.rate < (1 - tolerance_) * usual(reading)) continue;
-      comparison.ratios.push_back(median(alone->second) / reading.rate);
-      pairs.emplace_back(std::min(reading.from, reading.to), std::max(reading.from, reading.to));
+      if (!is_beside(reading, at_once) || alone_.count(way_of(reading)) == 0) continue;
+      if (reading.rate >= (1 - tolerance_) * usual(reading)) together[way_of(reading)].push_back(&reading);
     }
-    std::sort(pairs.begin(), pairs.end());
-    comparison.pairs = std::unique(pairs.begin(), pairs.end()) - pairs.begin();
+    AloneBeside comparison;
+    std::set<std::pair<std::int32_t, std::int32_t>> pairs;
+    for (const auto& [way, beside] : together) {
+      for (const Reading* alone : alone_.at(way)) {
+        comparison.ratios.push_back(std::log(double{alone->rate} / nearest_in_time(beside, *alone).rate));
+      }
+      pairs.insert(std::minmax(std::get<0>(way), std::get<1>(way)));
+    }
+    comparison.pairs = static_cast<std::int64_t>(pairs.size());
     return comparison;
   }
 
@@ -90,7 +120,7 @@ class Comparer {
 
   const Sweep& sweep_;
   double tolerance_;
-  std::map<Way, std::vector<double>> alone_;
+  ByWay alone_;
   std::map<std::pair<std::int32_t, Likeness>, double> medians_;  // by round
 };
 
@@ -105,13 +135,13 @@ Interference interference_of(const Sweep& sweep, const SweepPlan& plan, std::int
   found.at_once = std::max<std::int64_t>(most_at_once, 1);
   if (found.at_once == 1) return found;
   Comparer comparer(sweep, plan.tolerance);
+  const double scale = comparer.has_any() ? scale_of(table_of(sweep, {}), sweep.hosts.size()) : 0;
   while (found.at_once > 1 && comparer.has_any()) {
-    Comparison comparison = comparer.at(found.at_once);
+    const AloneBeside comparison = comparer.at(found.at_once);
     found.compared = comparison.pairs;
     if (comparison.ratios.empty()) break;
-    const double ratio = median(comparison.ratios);
-    const bool slowed = ratio > 1 / kLeastRatio;
-    if (slowed || !found.oversubscribed) found.alone_over_together = ratio;
+    const bool slowed = comparison.is_slowed(scale);
+    if (slowed || !found.oversubscribed) found.alone_over_together = comparison.median_ratio();
     if (!slowed) break;
     found.oversubscribed = true;
     found.at_once /= 2;
@@ -130,7 +160,7 @@ std::int64_t comparisons_wanted(double scale) {
 std::optional<Meeting> pair_to_compare(const Sweep& sweep, const Survey& survey, const Verdict& verdict,
                                        std::int64_t at_once) {
   const std::vector<std::uint8_t> suspects = suspects_of(verdict, sweep.hosts.size());
-  const std::map<Way, std::vector<double>> alone = rates_alone(sweep);
+  const ByWay alone = readings_alone(sweep);
   std::int32_t round = -1;
   for (const Reading& reading : sweep.readings) {
     if (is_beside(reading, at_once)) round = std::max(round, reading.round);

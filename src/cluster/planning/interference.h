@@ -13,7 +13,7 @@ namespace fabricbench::cluster {
 
 struct Interference {
   /// How many pairs may be measured at the same time: halved, as HPC-X ClusterKit does, as often as pairs alone were
-  /// faster than beside so many others by more than what comes of chance, 1 / 0.97.
+  /// faster than beside so many others by more than 3 %, and than comes of chance.
   std::int64_t at_once = 1;
   bool oversubscribed = false;  ///< whether it was halved
   /// The median of all directions that it went by, at the last comparison, or at the last that halved; 0: none.

@@ -81,11 +81,24 @@ Meeting meeting_of(const Pair& pair, const PairHistory& history) {
   return history.forth <= history.back ? Meeting{pair.first, pair.second} : Meeting{pair.second, pair.first};
 }
 
+/// By host, its group of the finest ones; -1: of none.
+std::vector<std::int32_t> groups_of(const Verdict& verdict, std::size_t hosts) {
+  std::vector<std::int32_t> group_of(hosts, -1);
+  if (verdict.groupings.empty()) return group_of;
+  const std::vector<Group>& groups = verdict.groupings.front().groups;
+  for (std::size_t group = 0; group < groups.size(); ++group) {
+    for (const std::int32_t host : groups[group].hosts) group_of[place(host)] = static_cast<std::int32_t>(group);
+  }
+  return group_of;
+}
+
 /// Picks partners for suspected hosts, one round of them.
 class Partners {
  public:
   Partners(const Sweep& sweep, const Survey& survey, const Verdict& verdict)
-      : hosts_(static_cast<std::int32_t>(sweep.hosts.size())), taken_(suspects_of(verdict, sweep.hosts.size())) {
+      : hosts_(static_cast<std::int32_t>(sweep.hosts.size())),
+        taken_(suspects_of(verdict, sweep.hosts.size())),
+        group_(groups_of(verdict, sweep.hosts.size())) {
     for (std::size_t host = 0; host < taken_.size(); ++host) {
       if (survey.left_out[host] != 0) taken_[host] = 1;
     }
@@ -98,21 +111,23 @@ class Partners {
     }
   }
 
-  /// The one that `host` has met least, and of those the next in a turn that moves on with the rounds; it is taken
-  /// then. Below 0: none is free.
-  std::int32_t take(std::int32_t host, std::int64_t turn) {
+  /// The one that the question's host has met least, of its own group first where the question is of that alone, and of
+  /// those the next in a turn that moves on with the rounds; it is taken then. Below 0: none is free.
+  std::int32_t take(const Question& question, std::int64_t turn) {
+    const std::int32_t host = question.host;
     const std::map<std::int32_t, std::int32_t>& met = met_[host];
     std::int32_t best = -1;
-    std::int32_t fewest = 0;
+    std::pair<bool, std::int32_t> least;  // whether it is of another group, how often they met
     for (std::int32_t step = 1; step < hosts_; ++step) {
       const auto other = static_cast<std::int32_t>((host + turn + step) % hosts_);
       if (other == host || taken_[place(other)] != 0) continue;
       const auto found = met.find(other);
-      const std::int32_t times = found == met.end() ? 0 : found->second;
-      if (best >= 0 && times >= fewest) continue;
+      const std::pair known{question.within_group && group_[place(other)] != group_[place(host)],
+                            found == met.end() ? 0 : found->second};
+      if (best >= 0 && known >= least) continue;
       best = other;
-      fewest = times;
-      if (times == 0) break;
+      least = known;
+      if (known == std::pair{false, 0}) break;
     }
     if (best >= 0) taken_[place(best)] = 1;
     return best;
@@ -131,6 +146,7 @@ class Partners {
 
   std::int32_t hosts_;
   std::vector<std::uint8_t> taken_;  // by host: no partner for anybody, or no more in this round
+  std::vector<std::int32_t> group_;  // by host, of the finest groups; -1: none
   std::map<std::int32_t, std::map<std::int32_t, std::int32_t>> met_;  // readings, by suspect and partner
 };
 
@@ -144,7 +160,7 @@ PlannedRound round_for_hosts(const Sweep& sweep, const Survey& survey, const Ver
     if (question.other >= 0 || survey.left_out[place(question.host)] != 0) continue;
     if (static_cast<std::int64_t>(round.meetings.size()) >= at_once) break;
     if (!hosts.insert(question.host).second) continue;
-    const std::int32_t partner = partners.take(question.host, survey.last);
+    const std::int32_t partner = partners.take(question, survey.last);
     if (partner < 0) continue;
     all_new = all_new && !partners.has_met(question.host, partner);
     // Turned round from round to round: a test in one direction only goes from the first to the second.

@@ -177,6 +177,7 @@ HostLists host_lists(const Sweep& sweep, const Verdict& verdict) {
   if (verdict.kinds && !verdict.kinds->both_suffice) {
     for (const std::int32_t host : verdict.kinds->slow) put(host, &HostLists::suspect);
   }
+  for (const std::int32_t host : verdict.may_stand_apart) put(host, &HostLists::suspect);
   for (const Question& question : verdict.questions) {
     std::size_t& place = places[static_cast<std::size_t>(question.host)];
     if (question.other < 0 && place == place_of(&HostLists::fine)) place = place_of(&HostLists::suspect);

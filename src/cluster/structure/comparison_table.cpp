@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -17,7 +18,6 @@ constexpr std::size_t kEnoughDifferences = 8;
 constexpr std::size_t kMostDifferences = 4096;
 /// Fewer readings than this share of the most at once were taken in a quiet network.
 constexpr double kQuiet = 0.5;
-constexpr std::int32_t kRoundsOfWindow = 4;
 
 bool is_taken(const Reading& reading) {
   return reading.outcome == Outcome::kMeasured && reading.from != reading.to && std::isfinite(reading.rate) &&
@@ -29,28 +29,55 @@ auto kind_of(const Reading& reading) {
   return std::tuple(reading.kind, reading.from_rail, reading.to_rail, reading.both_ways);
 }
 
+/// Numbers the windows of time of values that have their rounds there: as few rounds each as have enough values, since
+/// whatever slows the network for a moment slows all pairs of a round, and looks like groups of hosts.
+void make_windows(ComparisonTable& table) {
+  std::set<std::int32_t> rounds;
+  for (const Comparison& each : table.values) rounds.insert(each.window);
+  const std::size_t values = std::max<std::size_t>(table.values.size(), 1);
+  const auto length = static_cast<std::int32_t>((kReadingsOfWindow * rounds.size() + values - 1) / values);
+  for (Comparison& each : table.values) each.window /= std::max(length, 1);
+}
+
 /// The upper median over the hosts of each one's upper median, of each kind of values: it stands though many hosts are
-/// slow.
-std::vector<float> centres_of(const ComparisonTable& table, std::size_t hosts) {
-  std::vector<std::vector<float>> medians(static_cast<std::size_t>(table.number_of_kinds));
-  std::vector<std::vector<std::pair<std::int32_t, float>>> by_host(hosts);
+/// slow. Of what is between parts, each part counts once. `part_of`: by host.
+std::vector<float> centres_of(const ComparisonTable& table, const std::vector<std::int32_t>& part_of) {
+  struct OfKind {
+    std::int32_t kind = 0;
+    std::int32_t own_part = 0;
+    OfPart value;
+  };
+  std::vector<std::vector<OfKind>> by_host(part_of.size());
   for (std::size_t i = 0; i < table.values.size(); ++i) {
     const Comparison& each = table.values[i];
-    by_host[static_cast<std::size_t>(each.first)].emplace_back(table.kinds[i], each.value);
-    by_host[static_cast<std::size_t>(each.second)].emplace_back(table.kinds[i], each.value);
+    const std::int32_t first = part_of[static_cast<std::size_t>(each.first)];
+    const std::int32_t second = part_of[static_cast<std::size_t>(each.second)];
+    const bool is_between = first != second;
+    by_host[static_cast<std::size_t>(each.first)].push_back(
+        {table.kinds[i], is_between ? first : 0, {is_between ? second : 0, each.value}});
+    by_host[static_cast<std::size_t>(each.second)].push_back(
+        {table.kinds[i], is_between ? second : 0, {is_between ? first : 0, each.value}});
   }
-  std::vector<std::vector<float>> own(medians.size());
-  for (const auto& values : by_host) {
-    for (const auto& [kind, value] : values) own[static_cast<std::size_t>(kind)].push_back(value);
+  const auto kinds = static_cast<std::size_t>(table.number_of_kinds);
+  std::vector<std::vector<OfPart>> medians(kinds);
+  std::vector<std::vector<OfPart>> own(kinds);
+  std::vector<std::int32_t> own_part(kinds, 0);
+  for (const std::vector<OfKind>& values : by_host) {
+    for (const OfKind& each : values) {
+      own[static_cast<std::size_t>(each.kind)].push_back(each.value);
+      own_part[static_cast<std::size_t>(each.kind)] = each.own_part;
+    }
     for (std::size_t kind = 0; kind < own.size(); ++kind) {
       if (own[kind].empty()) continue;
-      medians[kind].push_back(upper_median(own[kind]));
+      medians[kind].push_back({own_part[kind], upper_median_of_parts(own[kind])});
       own[kind].clear();
     }
   }
   std::vector<float> centres;
   centres.reserve(medians.size());
-  for (std::vector<float>& of_hosts : medians) centres.push_back(of_hosts.empty() ? 0 : upper_median(of_hosts));
+  for (std::vector<OfPart>& of_hosts : medians) {
+    centres.push_back(of_hosts.empty() ? 0 : upper_median_of_parts(of_hosts));
+  }
   return centres;
 }
 
@@ -88,16 +115,16 @@ ComparisonTable table_of(const Sweep& sweep, const std::vector<char>& left_out) 
     const bool quiet = reading.concurrent > 0 && reading.concurrent < kQuiet * most;
     if (!is_taken(reading) || quiet) continue;
     const auto kind = kinds.try_emplace(kind_of(reading), static_cast<std::int32_t>(kinds.size())).first->second;
-    table.values.push_back(
-        {reading.from, reading.to, reading.round / kRoundsOfWindow, static_cast<float>(std::log(reading.rate))});
+    table.values.push_back({reading.from, reading.to, reading.round, static_cast<float>(std::log(reading.rate))});
     table.kinds.push_back(kind);
   }
   table.number_of_kinds = static_cast<std::int32_t>(kinds.size());
+  make_windows(table);
   return table;
 }
 
-void centre(std::size_t hosts, ComparisonTable& table) {
-  const std::vector<float> centres = centres_of(table, hosts);
+void centre(const std::vector<std::int32_t>& part_of, ComparisonTable& table) {
+  const std::vector<float> centres = centres_of(table, part_of);
   for (std::size_t i = 0; i < table.values.size(); ++i) {
     table.values[i].value -= centres[static_cast<std::size_t>(table.kinds[i])];
   }
@@ -112,7 +139,7 @@ void centre_within(const std::vector<std::int32_t>& part_of, ComparisonTable& ta
     within.values.push_back(each);
     within.kinds.push_back(table.kinds[i]);
   }
-  const std::vector<float> centres = centres_of(within, part_of.size());
+  const std::vector<float> centres = centres_of(within, part_of);
   for (std::size_t i = 0; i < table.values.size(); ++i) {
     table.values[i].value -= centres[static_cast<std::size_t>(table.kinds[i])];
   }
@@ -146,6 +173,7 @@ ComparisonTable slower_directions(const ComparisonTable& table) {
       slower.kinds.push_back(table.kinds[i]);
     }
   }
+  make_windows(slower);
   return slower;
 }
 

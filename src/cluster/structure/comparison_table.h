@@ -20,8 +20,9 @@ struct ComparisonTable {
 /// Quiet readings and those without a rate are left out, and those that are `left_out`, by place; empty: none.
 [[nodiscard]] ComparisonTable table_of(const Sweep& sweep, const std::vector<char>& left_out);
 
-/// Takes from each value what is usual of its kind.
-void centre(std::size_t hosts, ComparisonTable& table);
+/// Takes from each value what is usual of its kind. `part_of`: by host; of what is between parts, each part counts
+/// once.
+void centre(const std::vector<std::int32_t>& part_of, ComparisonTable& table);
 
 /// Takes from each value what is usual of its kind within parts: what is between them may differ from kind to kind.
 void centre_within(const std::vector<std::int32_t>& part_of, ComparisonTable& table);

@@ -31,7 +31,6 @@ constexpr double kShareFastWithin = 0.6;
 constexpr int kRefinements = 3;
 /// In scales: levels so far apart are told apart at any threshold between them.
 constexpr double kFarApart = 10;
-constexpr std::size_t kReadingsOfDrift = 12;
 
 /// The loss of a value that is so far from what is expected.
 double loss(double distance, double scale) {
@@ -235,7 +234,7 @@ std::vector<float> drift_of(std::span<const Comparison> values, const Expected& 
   std::vector<float> drift(left.size(), 0);
   std::vector<float> medians;
   for (std::size_t window = 0; window < left.size(); ++window) {
-    if (left[window].size() < kReadingsOfDrift) continue;
+    if (left[window].size() < kReadingsOfWindow) continue;
     drift[window] = median_of(left[window]);
     medians.push_back(drift[window]);
   }
@@ -246,12 +245,12 @@ std::vector<float> drift_of(std::span<const Comparison> values, const Expected& 
   };
   double excess = 0;
   for (std::size_t window = 0; window < left.size(); ++window) {
-    if (left[window].size() < kReadingsOfDrift) continue;
+    if (left[window].size() < kReadingsOfWindow) continue;
     excess += std::pow(drift[window] - centre, 2) - variance_of(window);
   }
   const double between = std::max(excess / static_cast<double>(medians.size()), 0.0);
   for (std::size_t window = 0; window < left.size(); ++window) {
-    if (left[window].size() < kReadingsOfDrift) continue;
+    if (left[window].size() < kReadingsOfWindow) continue;
     drift[window] = static_cast<float>((drift[window] - centre) * between / (between + variance_of(window)));
   }
   return drift;

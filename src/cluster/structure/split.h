@@ -1,12 +1,16 @@
 // Splits hosts into parts that are fast within and slower across, where readings show it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
 
 namespace fabricbench::cluster {
+
+/// Fewer readings of a window of time say nothing of drift.
+constexpr std::size_t kReadingsOfWindow = 8;
 
 /// What was measured once between two nodes: hosts, or parts of a finer split.
 struct Comparison {

@@ -327,7 +327,7 @@ void centre_by_distance(const Structure& structure, ComparisonTable& table) {
     table.kinds[i] = table.kinds[i] * distances + distance;
   }
   table.number_of_kinds *= distances;
-  centre(structure.is_alone.size(), table);
+  centre(structure.levels.front().part_of, table);
 }
 
 /// Whether each part of `fine` is within one part of `coarse`, but for hosts of no part.
@@ -382,7 +382,7 @@ Structure find_structure(const Sweep& sweep, double depth, const std::vector<cha
   structure.is_alone.assign(sweep.hosts.size(), 0);
   structure.is_unplaced.assign(sweep.hosts.size(), 0);
   ComparisonTable table = table_of(sweep, left_out);
-  centre(sweep.hosts.size(), table);
+  centre(std::vector<std::int32_t>(sweep.hosts.size(), 0), table);
   structure.scale = scale_of(table, sweep.hosts.size());
   const SplitSettings settings{structure.scale, depth};
   if (sweep.leaf_of.empty()) {
