@@ -3,6 +3,13 @@
 namespace fabricbench::cluster {
 
 float upper_median_of_parts(std::vector<OfPart>& values) {
+  const auto other = [&](const OfPart& each) { return each.part != values.front().part; };
+  if (std::none_of(values.begin(), values.end(), other)) {
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end(),
+                     [](const OfPart& a, const OfPart& b) { return a.value < b.value; });
+    return middle->value;
+  }
   std::sort(values.begin(), values.end(), [](const OfPart& a, const OfPart& b) { return a.part < b.part; });
   std::vector<float> medians;
   std::vector<float> of_part;
@@ -11,7 +18,6 @@ float upper_median_of_parts(std::vector<OfPart>& values) {
     for (std::size_t i = begin; i < values.size() && values[i].part == values[begin].part; ++i) {
       of_part.push_back(values[i].value);
     }
-    if (of_part.size() == values.size()) return upper_median(of_part);
     medians.push_back(median_of(of_part));
   }
   return upper_median(medians);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 #include <tuple>
@@ -32,44 +33,43 @@ auto kind_of(const Reading& reading) {
 /// Numbers the windows of time of values that have their rounds there: as few rounds each as have enough values, since
 /// whatever slows the network for a moment slows all pairs of a round, and looks like groups of hosts.
 void make_windows(ComparisonTable& table) {
-  std::set<std::int32_t> rounds;
-  for (const Comparison& each : table.values) rounds.insert(each.window);
+  std::set<std::int32_t> known;
+  std::int32_t last = -1;
+  for (const Comparison& each : table.values) {
+    if (std::exchange(last, each.window) != each.window) known.insert(each.window);
+  }
+  const std::size_t rounds = known.size();
   const std::size_t values = std::max<std::size_t>(table.values.size(), 1);
-  const auto length = static_cast<std::int32_t>((kReadingsOfWindow * rounds.size() + values - 1) / values);
+  const auto length = static_cast<std::int32_t>((kReadingsOfWindow * rounds + values - 1) / values);
   for (Comparison& each : table.values) each.window /= std::max(length, 1);
 }
 
 /// The upper median over the hosts of each one's upper median, of each kind of values: it stands though many hosts are
 /// slow. Of what is between parts, each part counts once. `part_of`: by host.
 std::vector<float> centres_of(const ComparisonTable& table, const std::vector<std::int32_t>& part_of) {
+  constexpr std::int32_t kWithin = std::numeric_limits<std::int32_t>::min();  // in the place of a partner's part
   struct OfKind {
     std::int32_t kind = 0;
-    std::int32_t own_part = 0;
     OfPart value;
   };
   std::vector<std::vector<OfKind>> by_host(part_of.size());
   for (std::size_t i = 0; i < table.values.size(); ++i) {
-    const Comparison& each = table.values[i];
-    const std::int32_t first = part_of[static_cast<std::size_t>(each.first)];
-    const std::int32_t second = part_of[static_cast<std::size_t>(each.second)];
-    const bool is_between = first != second;
-    by_host[static_cast<std::size_t>(each.first)].push_back(
-        {table.kinds[i], is_between ? first : 0, {is_between ? second : 0, each.value}});
-    by_host[static_cast<std::size_t>(each.second)].push_back(
-        {table.kinds[i], is_between ? second : 0, {is_between ? first : 0, each.value}});
+    const auto first = static_cast<std::size_t>(table.values[i].first);
+    const auto second = static_cast<std::size_t>(table.values[i].second);
+    const bool is_within = part_of[first] == part_of[second];
+    const float value = table.values[i].value;
+    by_host[first].push_back({table.kinds[i], {is_within ? kWithin : part_of[second], value}});
+    by_host[second].push_back({table.kinds[i], {is_within ? kWithin : part_of[first], value}});
   }
   const auto kinds = static_cast<std::size_t>(table.number_of_kinds);
   std::vector<std::vector<OfPart>> medians(kinds);
   std::vector<std::vector<OfPart>> own(kinds);
-  std::vector<std::int32_t> own_part(kinds, 0);
-  for (const std::vector<OfKind>& values : by_host) {
-    for (const OfKind& each : values) {
-      own[static_cast<std::size_t>(each.kind)].push_back(each.value);
-      own_part[static_cast<std::size_t>(each.kind)] = each.own_part;
-    }
-    for (std::size_t kind = 0; kind < own.size(); ++kind) {
+  for (std::size_t host = 0; host < by_host.size(); ++host) {
+    for (const auto& [kind, value] : by_host[host]) own[static_cast<std::size_t>(kind)].push_back(value);
+    for (std::size_t kind = 0; kind < kinds; ++kind) {
       if (own[kind].empty()) continue;
-      medians[kind].push_back({own_part[kind], upper_median_of_parts(own[kind])});
+      const std::int32_t part = own[kind].front().part == kWithin ? kWithin : part_of[host];
+      medians[kind].push_back({part, upper_median_of_parts(own[kind])});
       own[kind].clear();
     }
   }
