@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <set>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -33,15 +33,48 @@ auto kind_of(const Reading& reading) {
 /// Numbers the windows of time of values that have their rounds there: as few rounds each as have enough values, since
 /// whatever slows the network for a moment slows all pairs of a round, and looks like groups of hosts.
 void make_windows(ComparisonTable& table) {
-  std::set<std::int32_t> known;
+  std::map<std::int32_t, std::int32_t> windows;  // by round
   std::int32_t last = -1;
   for (const Comparison& each : table.values) {
-    if (std::exchange(last, each.window) != each.window) known.insert(each.window);
+    if (std::exchange(last, each.window) != each.window) windows[each.window] = 0;
   }
-  const std::size_t rounds = known.size();
   const std::size_t values = std::max<std::size_t>(table.values.size(), 1);
-  const auto length = static_cast<std::int32_t>((kReadingsOfWindow * rounds + values - 1) / values);
-  for (Comparison& each : table.values) each.window /= std::max(length, 1);
+  const auto length = static_cast<std::int32_t>((kReadingsOfWindow * windows.size() + values - 1) / values);
+  std::int32_t place = 0;
+  for (auto& [round, window] : windows) window = place++ / std::max(length, 1);
+  auto at = windows.end();
+  for (Comparison& each : table.values) {
+    if (at == windows.end() || at->first != each.window) at = windows.find(each.window);
+    each.window = at->second;
+  }
+}
+
+/// The values of each pair that was measured at several times, by place: pair after pair.
+struct Repeated {
+  std::vector<std::size_t> places;
+  std::vector<std::size_t> begins;  ///< of each pair in `places`, and one more at the end
+};
+
+Repeated repeated_pairs(const ComparisonTable& table) {
+  const auto pair_of = [&](std::size_t place) {
+    const Comparison& each = table.values[place];
+    return std::tuple(table.kinds[place], each.first, each.second);
+  };
+  std::vector<std::size_t> order(table.values.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return pair_of(a) < pair_of(b); });
+  Repeated repeated;
+  for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
+    bool at_several_times = false;
+    for (end = begin; end < order.size() && pair_of(order[end]) == pair_of(order[begin]); ++end) {
+      at_several_times = at_several_times || table.values[order[end]].window != table.values[order[begin]].window;
+    }
+    if (!at_several_times) continue;
+    repeated.begins.push_back(repeated.places.size());
+    for (std::size_t i = begin; i < end; ++i) repeated.places.push_back(order[i]);
+  }
+  repeated.begins.push_back(repeated.places.size());
+  return repeated;
 }
 
 /// The upper median over the hosts of each one's upper median, of each kind of values: it stands though many hosts are
@@ -127,6 +160,39 @@ void centre(const std::vector<std::int32_t>& part_of, ComparisonTable& table) {
   const std::vector<float> centres = centres_of(table, part_of);
   for (std::size_t i = 0; i < table.values.size(); ++i) {
     table.values[i].value -= centres[static_cast<std::size_t>(table.kinds[i])];
+  }
+}
+
+void take_drift(ComparisonTable& table) {
+  constexpr int kSteps = 20;  // of pairs with two values, each step leaves half of the drift
+  const Repeated repeated = repeated_pairs(table);
+  std::vector<std::vector<float>> left;  // by window
+  std::vector<float> drift;
+  std::vector<float> own;
+  const auto window_of = [&](std::size_t place) { return static_cast<std::size_t>(table.values[place].window); };
+  for (const std::size_t place : repeated.places) left.resize(std::max(left.size(), window_of(place) + 1));
+  drift.resize(left.size(), 0);
+  for (int step = 0; step < kSteps; ++step) {
+    for (std::vector<float>& of_window : left) of_window.clear();
+    for (std::size_t pair = 0; pair + 1 < repeated.begins.size(); ++pair) {
+      own.clear();
+      for (std::size_t i = repeated.begins[pair]; i < repeated.begins[pair + 1]; ++i) {
+        const std::size_t place = repeated.places[i];
+        own.push_back(table.values[place].value - drift[window_of(place)]);
+      }
+      const float usual = median_of(own);
+      for (std::size_t i = repeated.begins[pair]; i < repeated.begins[pair + 1]; ++i) {
+        const std::size_t place = repeated.places[i];
+        left[window_of(place)].push_back(table.values[place].value - usual);
+      }
+    }
+    for (std::size_t window = 0; window < left.size(); ++window) {
+      if (left[window].size() >= kReadingsOfWindow) drift[window] = median_of(left[window]);
+    }
+  }
+  for (Comparison& each : table.values) {
+    const auto window = static_cast<std::size_t>(each.window);
+    if (window < drift.size()) each.value -= drift[window];
   }
 }
 

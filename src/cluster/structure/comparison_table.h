@@ -24,6 +24,10 @@ struct ComparisonTable {
 /// once.
 void centre(const std::vector<std::int32_t>& part_of, ComparisonTable& table);
 
+/// Takes from each value what all pairs have in common at its time, as far as pairs show it that were measured again
+/// and again: median polish by pair and window, which knows nothing of where hosts are.
+void take_drift(ComparisonTable& table);
+
 /// Takes from each value what is usual of its kind within parts: what is between them may differ from kind to kind.
 void centre_within(const std::vector<std::int32_t>& part_of, ComparisonTable& table);
 

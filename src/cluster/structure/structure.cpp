@@ -382,6 +382,7 @@ Structure find_structure(const Sweep& sweep, double depth, const std::vector<cha
   structure.is_alone.assign(sweep.hosts.size(), 0);
   structure.is_unplaced.assign(sweep.hosts.size(), 0);
   ComparisonTable table = table_of(sweep, left_out);
+  take_drift(table);
   centre(std::vector<std::int32_t>(sweep.hosts.size(), 0), table);
   structure.scale = scale_of(table, sweep.hosts.size());
   const SplitSettings settings{structure.scale, depth};
