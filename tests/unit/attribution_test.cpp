@@ -281,6 +281,17 @@ TEST(Attribution, AHostThatMayBeSlowNowAndThenIsNotMeasuredForEver) {
   EXPECT_FALSE(asks_about_host(verdict, 4));
 }
 
+/// Of four hosts no more than two pairs can be measured at once.
+TEST(Attribution, ARoundInWhichAllPairsOfFourHostsAreSlowBlamesNobody) {
+  Sweep sweep = again_and_again(quiet_fabric(4), 30);
+  for (Reading& each : sweep.readings) {
+    if (each.round % 10 == 3 || each.round % 10 == 4) each.rate *= 0.6F;
+  }
+  const Verdict verdict = judge(sweep);
+  EXPECT_TRUE(verdict.findings.empty());
+  EXPECT_EQ(verdict.judged, Judged::kClean);
+}
+
 /// Of four hosts one is slow in two of five rounds, and single readings of others are slow too. Its partners meet it so
 /// often that chance makes as many of their meetings slow: that speaks against none of them.
 TEST(Attribution, TheHostThatComesAndGoesAndNotItsPartners) {

@@ -40,15 +40,18 @@ inline Sweep sweep_of(const FabricPlan& plan, int rounds = 0) {
   return sweep;
 }
 
-/// All pairs, again and again, in so many rounds.
-inline Sweep again_and_again(const FabricPlan& plan, std::int32_t rounds) {
+/// All pairs, again and again, in so many rounds: in the same order, or each pass in one of its own, as the planner
+/// does.
+inline Sweep again_and_again(const FabricPlan& plan, std::int32_t rounds, bool in_one_order = true) {
   const Fabric fabric(plan);
   Sweep sweep = fabric.empty_sweep();
   SchedulePlan schedule_plan;
   schedule_plan.endpoints = plan.hosts;
-  const Schedule schedule(schedule_plan);
-  for (std::int32_t round = 0; round < rounds; ++round) {
-    fabric.measure(schedule.round(round % schedule.rounds()), round, sweep);
+  for (std::int32_t round = 0; round < rounds; schedule_plan.seed += in_one_order ? 0 : 1) {
+    const Schedule schedule(schedule_plan);
+    for (std::int64_t i = 0; i < schedule.rounds() && round < rounds; ++i, ++round) {
+      fabric.measure(schedule.round(i), round, sweep);
+    }
   }
   return sweep;
 }

@@ -101,6 +101,19 @@ TEST(VerdictGroups, WhatSlowsAllPairsOfARoundMakesNoGroups) {
   }
 }
 
+TEST(VerdictGroups, AreFoundThoughTheNetworkGetsSlowerByAThird) {
+  for (unsigned seed = 1; seed <= 10; ++seed) {
+    FabricPlan plan = hidden_leaves(16, 4, 0.8);
+    plan.seed = seed;
+    Sweep sweep = again_and_again(plan, 46, false);
+    for (Reading& reading : sweep.readings) reading.rate *= 1 - 0.008F * static_cast<float>(reading.round);
+    const Verdict verdict = judge(sweep);
+    ASSERT_EQ(verdict.groupings.size(), 1U) << "seed " << seed;
+    EXPECT_EQ(verdict.groupings[0].groups.size(), 4U) << "seed " << seed;
+    EXPECT_TRUE(verdict.findings.empty()) << "seed " << seed;
+  }
+}
+
 TEST(VerdictGroups, OneSlowUplinkOfThreeLeavesIsAnUplinkThoughMostPairsCrossIt) {
   for (unsigned seed = 1; seed <= 20; ++seed) {
     FabricPlan plan = quiet_fabric(8, {"leaf:0:0.5"});

@@ -25,8 +25,10 @@ constexpr std::int32_t kFewHosts = 6;
 /// the squared density of the normal distribution there.
 constexpr double kShareOfDrift = 0.8;
 constexpr double kVarianceOfDrift = 2.04;
-/// Of a round, before it is believed that everything was slow in it: three pairs, both directions.
+/// Of a round, before it is believed that everything was slow in it: three pairs, both directions; of few hosts, two
+/// pairs where no more can be measured at once.
 constexpr std::size_t kReadingsOfDrop = 6;
+constexpr std::size_t kReadingsOfFullDrop = 4;
 /// Of a quiet network, before its gain is believed.
 constexpr std::size_t kLeastQuiet = 3;
 
@@ -180,12 +182,18 @@ void add_drift(Model& model, const Wanted& wanted) {
 /// what several rounds have in common.
 void find_drops(Model& model) {
   std::map<std::pair<std::int16_t, std::int32_t>, std::vector<float>> rounds;
+  std::map<std::pair<std::int16_t, std::int32_t>, std::int32_t> at_once;
+  std::int32_t most = 0;
   for (const Point& point : model.points) {
     const Reading& reading = model.reading_of(point);
-    if (!point.quiet && model.is_clean(point)) rounds[{reading.kind, reading.round}].push_back(point.residual);
+    most = std::max(most, reading.concurrent);
+    if (point.quiet || !model.is_clean(point)) continue;
+    rounds[{reading.kind, reading.round}].push_back(point.residual);
+    at_once[{reading.kind, reading.round}] = reading.concurrent;
   }
   for (auto& [round, residuals] : rounds) {
-    if (residuals.size() < kReadingsOfDrop) continue;
+    const bool is_full = most > 1 && at_once.at(round) == most;
+    if (residuals.size() < (is_full ? kReadingsOfFullDrop : kReadingsOfDrop)) continue;
     const auto place =
         residuals.begin() + static_cast<std::ptrdiff_t>(kShareOfDrift * static_cast<double>(residuals.size()));
     std::nth_element(residuals.begin(), place, residuals.end());
