@@ -69,7 +69,7 @@ class Job:
         if self.process.poll() is None:
             self.process.terminate()
             try:
-                self.process.wait(10)
+                self.process.communicate(timeout=10)  # a launcher whose output nobody reads does not end
             except subprocess.TimeoutExpired:
                 self.process.kill()
         for pid in self.pids.values():

@@ -227,13 +227,11 @@ class ManyHosts(Plotting):  # 1 rank, 7 s
     def test_a_page_stays_small(self):
         names = [f"a-host-with-quite-a-long-name-{number:04}.and.a.domain.example.com" for number in range(1024)]
         records = [
-            reading(names[i], names[(i + distance) % 1024], from_rail=rail, to_rail=rail)
-            for rail in range(2)
+            reading(names[i], names[(i + distance) % 1024])
             for distance in range(1, 1024, 9)
             for i in range(1024)
         ]
-        drawings, page = self.draw(records)
-        self.assertEqual(len(drawings), 2)
+        _, page = self.draw(records)
         self.assertLess(len(page), 5_000_000)
 
 

@@ -104,11 +104,11 @@ class SweepScript(unittest.TestCase):  # 2 ranks, 9 s
         self.assertRegex(err, r"round 0: 6 ok in \d+ s; about \d+ more, ")
 
     def test_all_pairs_of_an_odd_number_a_few_at_once(self):
-        status, out, err = self.sweep("-H", "node[11-15]", "--all-pairs", "--max-concurrent", "1")
-        self.assertEqual(status, 0, out + err)
+        status, out, err = self.sweep("-H", "node[11-13]", "--all-pairs", "--max-concurrent", "1")
+        self.assertIn(status, (0, 7), out + err)
         rounds = self.pairs_by_round()
         self.assertEqual({len(pairs) for pairs in rounds.values()}, {1})
-        self.assertEqual(len(set().union(*rounds.values())), 10)
+        self.assertEqual(len(set().union(*rounds.values())), 3)
         self.assertEqual({reading["concurrent"] for reading in self.lines("reading")}, {1})
 
     def test_rails(self):
@@ -118,7 +118,7 @@ class SweepScript(unittest.TestCase):  # 2 ranks, 9 s
 
     def test_dead_host_is_left_out(self):
         (self.folder / "refuse").touch()
-        status, out, err = self.sweep("-H", "node[4-11]", "--find", "--rounds", "7")
+        status, out, err = self.sweep("-H", "node[4-9]", "--find", "--rounds", "5")
         self.assertEqual(status, 6, out + err)
         self.assertIn("Dead: node5\n", out)
         self.assertIn("Connection refused", out)
@@ -133,14 +133,14 @@ class SweepScript(unittest.TestCase):  # 2 ranks, 9 s
         self.assertIn("no pair could be measured in two rounds; 16 of 16 readings say: ", err)
 
     def test_goes_on(self):
-        self.assertIn(self.sweep("-H", "node[11-16]", "--rounds", "2", "--seed", "9")[0], (0, 7))
+        self.assertIn(self.sweep("-H", "node[11-14]", "--rounds", "1", "--seed", "9")[0], (0, 7))
         kept = self.records.read_text()
-        self.assertEqual(self.sweep("-H", "node[11-16]")[0], 2)  # the file is there already
+        self.assertEqual(self.sweep("-H", "node[11-14]")[0], 2)  # the file is there already
         status, out, err = self.sweep("--resume", "--all-pairs")
         self.assertEqual(status, 0, out + err)
         self.assertTrue(self.records.read_text().startswith(kept))
         meetings = collections.Counter((line["from_host"], line["to_host"]) for line in self.lines("reading"))
-        self.assertEqual((len(meetings), set(meetings.values())), (30, {1}))
+        self.assertEqual((len(meetings), set(meetings.values())), (12, {1}))
 
     def test_broken_off(self):
         (self.folder / "slow_motion").touch()
@@ -155,7 +155,8 @@ class SweepScript(unittest.TestCase):  # 2 ranks, 9 s
         self.assertEqual(self.lines("reading"), [])
         self.assertEqual([path.name for path in self.folder.glob("fabricbench-*")], [])
         (self.folder / "slow_motion").unlink()
-        self.assertEqual(self.sweep("--resume")[0], 0)
+        self.assertIn(self.sweep("--resume", "--rounds", "1")[0], (0, 7))
+        self.assertEqual(len(self.lines("reading")), 4)
 
     def test_dry_run(self):
         status, out, err = self.sweep("-H", "node[11-14]", "--dry-run", "--timeout", "7")

@@ -136,7 +136,7 @@ is_verdict() { [[ $1 -eq 0 || $1 -eq 6 || $1 -eq 7 ]]; }
 
 # find_slow STATUS: the sweep plans its rounds itself, and ends like that.
 find_slow() {
-    start 1 "${options[@]}" --find --time-budget 0.4 --tolerance 50%
+    start 1 "${options[@]}" --find --time-budget 0.1 --tolerance 50%
     wait_for_job
     is_verdict "$job_status" || fail "exit status $job_status is no verdict"
     [[ $job_status -eq $1 ]] || try_again "exit status $job_status and not $1"
