@@ -166,6 +166,7 @@ class ProgramTest(unittest.TestCase):
     """A test with a directory of its own."""
 
     maxDiff = None
+    pool = POOL
 
     def setUp(self):
         directory = tempfile.TemporaryDirectory(prefix="fabricbench-")
@@ -183,7 +184,7 @@ class ProgramTest(unittest.TestCase):
         rest = {name: value for name, value in changes.items() if name not in launch}
         path = TEST_PROGRAMS / Path(program).name
         try:
-            status, stdout, stderr = POOL.run(TEST_PROGRAMS, ranks, launch, [path, *arguments], rest, timeout)
+            status, stdout, stderr = self.pool.run(TEST_PROGRAMS, ranks, launch, [path, *arguments], rest, timeout)
         except TimeoutError:
             raise AssertionError(f"still running after {timeout} s: {path} {arguments}") from None
         return Result(status, text_of(stdout), text_of(stderr))

@@ -40,13 +40,24 @@ class ResidentJob:
         self.connections = []
         self.said = self.path / "launcher"
         env = {**os.environ, **dict(changes), "OMPI_MCA_orte_tmpdir_base": self.directory.name}
-        address = str(self.path / "socket")
-        with socket.socket(socket.AF_UNIX) as listener, self.said.open("wb") as said:
-            listener.bind(address)
+        listener, address = self.listen()
+        with listener, self.said.open("wb") as said:
             listener.listen(ranks)
-            self.process = subprocess.Popen([MPIEXEC, "-np", str(ranks), str(Path(folder) / "programs"), "--serve", address],
+            self.process = subprocess.Popen([MPIEXEC, *self.where(ranks), "-np", str(ranks), str(Path(folder) / "programs"),
+                                             "--serve", address],
                                             stdin=subprocess.DEVNULL, stdout=said, stderr=said, env=env)
             self.connections = self.accept(listener, ranks)
+
+    def listen(self):
+        """A socket that is bound, and its address for the ranks."""
+        listener = socket.socket(socket.AF_UNIX)
+        address = str(self.path / "socket")
+        listener.bind(address)
+        return listener, address
+
+    def where(self, ranks):
+        """The launcher's options that say it; none: on this host."""
+        return ()
 
     def accept(self, listener, ranks):
         """The ranks' connections, by rank."""
@@ -127,7 +138,8 @@ class ResidentJob:
 class Pool:
     """Resident jobs by what they were started with; those that nobody uses wait for the next."""
 
-    def __init__(self):
+    def __init__(self, job=ResidentJob):
+        self.job = job
         self.idle = defaultdict(list)
         self.lock = threading.Lock()
         atexit.register(self.close)
@@ -138,7 +150,7 @@ class Pool:
         key = (str(folder), ranks, tuple(sorted(launch.items())))
         with self.lock:
             job = self.idle[key].pop() if self.idle[key] else None
-        job = job or ResidentJob(folder, ranks, launch)
+        job = job or self.job(folder, ranks, launch)
         try:
             result = job.run(arguments, changes, timeout)
         except BaseException:

@@ -2,8 +2,8 @@
 // misbehave.
 //
 //   all_reduce_perf -b 8      under the name of a program (a symbolic link), it is that program
-//   programs --serve SOCKET   under its own, each rank of the job runs one program after the other, as it is told by
-//                             what listens at SOCKET (tests/cli/resident.py): starting a job takes longer than most
+//   programs --serve ADDRESS  under its own, each rank of the job runs one program after the other, as it is told by
+//                             what listens at ADDRESS (tests/cli/resident.py): starting a job takes longer than most
 //                             runs
 //
 // A name may end in _cuda_aware: then MPI says that it is that.
@@ -30,7 +30,7 @@ int run_program(std::string_view path, int argc, char** argv) {
     be_cuda_aware(cuda_aware);
     return program.run(argc, argv);
   }
-  std::fprintf(stderr, "%s: not a program of the suite, and not '--serve SOCKET'\n", std::string(path).c_str());
+  std::fprintf(stderr, "%s: not a program of the suite, and not '--serve ADDRESS'\n", std::string(path).c_str());
   return 2;
 }
 

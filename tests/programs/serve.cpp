@@ -1,6 +1,7 @@
 #include "serve.h"
 
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <deque>
@@ -8,8 +9,10 @@
 #include <stdexcept>
 #include <vector>
 
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <mpi.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -39,7 +42,7 @@ class Redirection {
  public:
   Redirection(const std::string& file, int descriptor)
       : descriptor_(descriptor), kept_(checked(fcntl(descriptor, F_DUPFD_CLOEXEC, 3), "dup")) {
-    const int opened = checked(open(file.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC), file.c_str());
+    const int opened = checked(open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600), file.c_str());
     checked(dup2(opened, descriptor_), "dup2");
     close(opened);
   }
@@ -56,16 +59,30 @@ class Redirection {
   int kept_;
 };
 
+/// A connected socket. The address is HOST:PORT by numbers, or the path of a socket on this host.
+int connected(const std::string& address) {
+  const auto connect_to = [&](const auto& to, int family) {
+    const int made = checked(socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0), "socket");
+    checked(connect(made, reinterpret_cast<const sockaddr*>(&to), sizeof(to)), address.c_str());
+    return made;
+  };
+  sockaddr_in far{};
+  const std::size_t colon = address.find(':');
+  if (inet_pton(AF_INET, address.substr(0, colon).c_str(), &far.sin_addr) == 1) {
+    far.sin_family = AF_INET;
+    far.sin_port = htons(static_cast<std::uint16_t>(std::stoul(address.substr(colon + 1))));
+    return connect_to(far, AF_INET);
+  }
+  sockaddr_un near{};
+  near.sun_family = AF_UNIX;
+  if (address.size() >= sizeof(near.sun_path)) throw std::runtime_error(address + " is too long for a socket");
+  address.copy(near.sun_path, address.size());
+  return connect_to(near, AF_UNIX);
+}
+
 class Connection {
  public:
-  explicit Connection(const std::string& path)
-      : socket_(checked(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), "socket")) {
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    if (path.size() >= sizeof(address.sun_path)) throw std::runtime_error(path + " is too long for a socket");
-    path.copy(address.sun_path, path.size());
-    checked(connect(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof(address)), path.c_str());
-  }
+  explicit Connection(const std::string& address) : socket_(connected(address)) {}
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
   ~Connection() { close(socket_); }
@@ -118,13 +135,13 @@ int run(const std::vector<std::string>& request, RunProgram run_program) {
 
 }  // namespace
 
-int serve(const std::string& socket, RunProgram run_program) {
+int serve(const std::string& address, RunProgram run_program) {
   PMPI_Init(nullptr, nullptr);
   serving = true;
   int rank = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   {
-    const Connection connection(socket);
+    const Connection connection(address);
     connection.say(rank);
     for (auto request = connection.request(); !request.empty(); request = connection.request()) {
       connection.say(run(request, run_program));

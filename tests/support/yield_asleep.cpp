@@ -8,7 +8,7 @@
 #include <ctime>
 
 int sched_yield() noexcept {
-  constexpr int kPolls = 32;  // between two sleeps: what comes soon is not to wait for a sleep's end
+  constexpr int kPolls = 8;  // between two sleeps: what comes soon is not to wait for a sleep's end
   constexpr timespec kSleep{.tv_sec = 0, .tv_nsec = 50'000};
   constexpr unsigned long kSlackNs = 1000;
   thread_local const int set = prctl(PR_SET_TIMERSLACK, kSlackNs);  // 50 us otherwise

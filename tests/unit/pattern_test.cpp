@@ -22,7 +22,7 @@ constexpr std::uint64_t kRanks[] = {1, 2, 3, 4, 5, 7, 8, 16, 100, 1000, 16384};
 
 /// Slots to look at: all of them where there are few ranks, a sample where there are many.
 std::vector<std::uint64_t> slots(std::uint64_t ranks) {
-  const std::uint64_t step = ranks <= 16 ? 7 : ranks <= 1000 ? 397 : 6007;
+  const std::uint64_t step = ranks <= 16 ? 37 : ranks <= 1000 ? 397 : 6007;
   std::vector<std::uint64_t> chosen;
   for (std::uint64_t slot = 0; slot < kPeriod; slot += step) chosen.push_back(slot);
   chosen.push_back(kPeriod - 1);

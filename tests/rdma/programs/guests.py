@@ -3,17 +3,21 @@
 import json
 import os
 import re
+import socket
 import subprocess
 import sys
 from pathlib import Path
 
-from launch import MPIEXEC, PROGRAMS, TRIES, Job, ProgramTest, kill, wait_until
+from launch import MPIEXEC, POOL, PROGRAMS, TRIES, Job, ProgramTest, kill, wait_until
+from resident import Pool, ResidentJob
 
 HOSTS = ("host1", "host2")
 OK, FAILURE, USAGE, MISSING, TIMEOUT, WRONG_DATA = 0, 1, 2, 3, 4, 5
 DEVICE = "rxe0"
 # The address of a guest's RDMA device.
 ADDRESSES = {"host1": "10.79.0.1", "host2": "10.79.0.2"}
+# Of host1, on the wire between guests that is never cut.
+CONTROL_ADDRESS = "10.78.0.1"
 # The GID that stands for the IPv4 address.
 GID_INDEX = 1
 # After which time a peer that does not answer is given up, where a test waits for that.
@@ -65,20 +69,51 @@ def judged(measure, holds):
     raise AssertionError(f"{TRIES} tries, and the last gave {figures}")
 
 
+def on_hosts(hosts, ranks):
+    """The launcher's options for so many ranks there."""
+    return ["-H", ",".join(f"{host}:{-(-ranks // len(hosts))}" for host in hosts)]
+
+
+class JobOnBoth(ResidentJob):
+    """Its ranks on host2 write to files there, in a directory of the same name."""
+
+    def listen(self):
+        shell(f"mkdir -m 700 {self.path}", HOSTS[1])
+        listener = socket.create_server((CONTROL_ADDRESS, 0))
+        return listener, f"{CONTROL_ADDRESS}:{listener.getsockname()[1]}"
+
+    def where(self, ranks):
+        return on_hosts(HOSTS, ranks)
+
+    def run(self, arguments, changes, timeout):
+        status, stdout, stderr = super().run(arguments, changes, timeout)
+        return status, stdout, stderr + shell(f"cd {self.path} && cat stderr && rm stderr", HOSTS[1]).encode()
+
+
+POOLS = {HOSTS[:1]: POOL, HOSTS: Pool(JobOnBoth)}
+
+
 class GuestTest(ProgramTest):
     """Tests in one guest, or on both: that is what `hosts` says."""
 
     hosts = HOSTS[:1]
 
+    @property
+    def pool(self):
+        return POOLS[self.hosts]
+
     def start(self, program, *arguments, ranks=2, env=None):
         """Starts a program of ours, or one by its path; the job is a context manager."""
-        where = ["-H", ",".join(f"{host}:{-(-ranks // len(self.hosts))}" for host in self.hosts)]
-        return Job([MPIEXEC, *where, "-np", str(ranks), str(PROGRAMS / program), *map(str, arguments)],
+        return Job([MPIEXEC, *on_hosts(self.hosts, ranks), "-np", str(ranks), str(PROGRAMS / program), *map(str, arguments)],
                    {**os.environ, **(env or {})})
 
     def run_job(self, program, *arguments, **how):
         with self.start(program, *arguments, **how) as job:
             return job.finish(PATIENCE_S)
+
+    def run_resident(self, program, *arguments, **how):
+        """The same in a job that stays."""
+        return self.run_program(*arguments, program=PROGRAMS / program, timeout=PATIENCE_S, **how)
 
     def strike(self, number, said, program, *arguments):
         """Starts a long run, sends its second rank a signal amid messages, and returns how it ended. Ranks meet over MPI now
@@ -95,7 +130,7 @@ class GuestTest(ProgramTest):
     def measured(self, program, *arguments, **how):
         """Runs well, with every element right. Returns the measurements by size, as --json has them."""
         file = self.directory / "run.json"
-        result = self.run_job(program, *arguments, "--json", file, "--force", **how)
+        result = self.run_resident(program, *arguments, "--json", file, "--force", **how)
         self.assertEqual((result.status, result.stderr), (OK, ""), result.stdout)
         self.assertIn("# Out of bounds values : 0 OK\n", result.stdout)
         lines = [json.loads(line) for line in file.read_text().splitlines()]
@@ -123,6 +158,9 @@ class OnFakeGpus:
     def start(self, program, *arguments, **how):
         env = {"FAKE_CUDA_DEVICES": "2", **how.pop("env", {})}
         return super().start(Path(PROGRAMS_ON_FAKES) / program, *arguments, env=env, **how)
+
+    def run_resident(self, program, *arguments, **how):
+        return self.run_job(program, *arguments, **how)
 
     def load_peer_memory(self):
         """The module that lends GPU memory out, as far as one sees it: the file that tells of it."""
