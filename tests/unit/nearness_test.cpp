@@ -110,6 +110,27 @@ TEST(Nearness, HasSeveralLevels) {
   EXPECT_EQ(found.distance(0, 8), 2);
 }
 
+/// Two pods of leaves of two, without one host of the first leaf.
+TEST(Nearness, AHostThatIsAloneInItsLeafIsOfAPod) {
+  const auto share = [](std::int32_t a, std::int32_t b) {
+    const auto leaf = [](std::int32_t host) { return (host + 1) / 2; };
+    return leaf(a) == leaf(b) ? 1 : leaf(a) / 2 == leaf(b) / 2 ? 0.8 : 0.5;
+  };
+  const Structure found = find_structure(sweep_by(7, share), kDepth);
+  ASSERT_EQ(found.levels.size(), 2U);
+  EXPECT_EQ(found.levels[0].part_of, (Parts{Nearness::kNone, 0, 0, 1, 1, 2, 2}));
+  EXPECT_EQ(found.levels[1].part_of, (Parts{0, 0, 0, 1, 1, 1, 1}));
+}
+
+TEST(Nearness, ASlowHostIsOfNoPod) {
+  const auto share = [](std::int32_t a, std::int32_t b) {
+    return std::max(a, b) == 8 ? 0.4 : a / 2 == b / 2 ? 1 : a / 4 == b / 4 ? 0.8 : 0.5;
+  };
+  const Structure found = find_structure(sweep_by(9, share), kDepth);
+  ASSERT_EQ(found.levels.size(), 2U);
+  EXPECT_EQ(found.levels[1].part_of, (Parts{0, 0, 0, 0, 1, 1, 1, 1, Nearness::kNone}));
+}
+
 TEST(Nearness, SlowHostsAreNoGroup) {
   for (const std::int32_t slow : {1, 3, 7}) {
     const Structure found = find_structure(sweep_by(16, slow_hosts(slow, 0.7)), kDepth);

@@ -312,23 +312,23 @@ TEST(Find, MeasuresFewerAtOnceWherePairsSlowEachOther) {
 }
 
 TEST(Find, TakesNeitherDriftNorNoiseForPairsThatSlowEachOther) {
-  for (const double noise : {0.0, 0.05}) {
+  for (const auto& [noise, drift] : {std::pair{0.0, 0.002}, {0.05, 0.002}, {0.02, 0.006}}) {
     for (unsigned seed = 1; seed <= 20; ++seed) {
       Sweep sweep = sweep_of(16);
       std::mt19937 random(seed);
       std::normal_distribution<double> normal;
       PlannedFabric fabric{16};
-      fabric.share = [&](int, int, std::int64_t round, std::size_t) {
-        return (0.8 + 0.002 * static_cast<double>(round)) * std::exp(noise * normal(random));
+      fabric.share = [&, noise = noise, drift = drift](int, int, std::int64_t round, std::size_t) {
+        return (0.8 + drift * static_cast<double>(round)) * std::exp(noise * normal(random));
       };
-      const auto judge = [&](const Sweep&) {
+      const auto judge = [noise = noise](const Sweep&) {
         Verdict verdict = clean_verdict();
         verdict.strata.front().scale = std::max(noise, 0.02);
         return verdict;
       };
       const auto rounds = run(Planner(plan_to_find(16)), fabric, sweep, judge);
       EXPECT_EQ(rounds.back().why.find("oversubscribed"), std::string::npos)
-          << "noise " << noise << ", seed " << seed << ": " << rounds.back().why;
+          << "noise " << noise << ", drift " << drift << ", seed " << seed << ": " << rounds.back().why;
     }
   }
 }

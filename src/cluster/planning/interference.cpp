@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <iterator>
 #include <map>
 #include <set>
 #include <tuple>
@@ -35,9 +36,12 @@ Way way_of(const Reading& reading) { return {reading.from, reading.to, likeness_
 bool is_alone(const Reading& reading) { return reading.outcome == Outcome::kMeasured && reading.concurrent == 1; }
 
 /// Beside more than half of `at_once`, but not beside more than that.
+bool is_beside(std::int32_t concurrent, std::int64_t at_once) {
+  return concurrent > 1 && 2 * std::int64_t{concurrent} > at_once && concurrent <= at_once;
+}
+
 bool is_beside(const Reading& reading, std::int64_t at_once) {
-  return reading.outcome == Outcome::kMeasured && reading.concurrent > 1 &&
-         2 * std::int64_t{reading.concurrent} > at_once && reading.concurrent <= at_once;
+  return reading.outcome == Outcome::kMeasured && is_beside(reading.concurrent, at_once);
 }
 
 using ByWay = std::map<Way, std::vector<const Reading*>>;
@@ -58,8 +62,51 @@ const Reading& nearest_in_time(const std::vector<const Reading*>& readings, cons
   });
 }
 
+/// What is usual in one round.
+struct RoundMedian {
+  std::int32_t round = 0;
+  std::int32_t concurrent = 0;
+  double rate = 0;
+};
+
+/// By likeness, the rounds in their order.
+using RoundMedians = std::map<Likeness, std::vector<RoundMedian>>;
+
+RoundMedians medians_of_rounds(const Sweep& sweep) {
+  std::map<std::tuple<Likeness, std::int32_t, std::int32_t>, std::vector<double>> rates;
+  for (const Reading& reading : sweep.readings) {
+    if (reading.outcome != Outcome::kMeasured) continue;
+    rates[{likeness_of(reading), reading.round, reading.concurrent}].push_back(reading.rate);
+  }
+  RoundMedians medians;
+  for (const auto& [key, of_round] : rates) {
+    const auto& [likeness, round, concurrent] = key;
+    medians[likeness].push_back({round, concurrent, median(of_round)});
+  }
+  return medians;
+}
+
+/// The change a round of what is usual beside so many pairs, as a logarithm: the median slope between two rounds (Theil
+/// and Sen). It may go on while pairs are measured alone. 0 where there are not two rounds.
+double drift_of(const RoundMedians& medians, std::int64_t at_once) {
+  std::vector<double> slopes;
+  for (const auto& [likeness, rounds] : medians) {
+    std::vector<RoundMedian> beside;
+    std::copy_if(rounds.begin(), rounds.end(), std::back_inserter(beside),
+                 [&](const RoundMedian& each) { return is_beside(each.concurrent, at_once); });
+    for (std::size_t later = 1; later < beside.size(); ++later) {
+      for (std::size_t earlier = 0; earlier < later; ++earlier) {
+        const int apart = beside[later].round - beside[earlier].round;
+        if (apart > 0) slopes.push_back(std::log(beside[later].rate / beside[earlier].rate) / apart);
+      }
+    }
+  }
+  return slopes.empty() ? 0 : median(slopes);
+}
+
 struct AloneBeside {
-  std::vector<double> ratios;  // logarithms of alone over together, a direction each
+  std::vector<double> ratios;         // logarithms of alone over together, a direction each
+  std::vector<double> without_drift;  // the same, if what is usual has gone on changing as it did
   std::int64_t pairs = 0;
 
   [[nodiscard]] double median_ratio() const { return std::exp(median(ratios)); }
@@ -71,29 +118,32 @@ struct AloneBeside {
     for (const double ratio : ratios) distances.push_back(std::abs(ratio - centre));
     const double of_pairs = std::max(scale, kDeviationsPerMad * median(distances));
     const double error = kMedianOverMeanError * of_pairs / std::sqrt(static_cast<double>(pairs));
-    return centre > std::max(-std::log(kLeastRatio), kErrors * error);
+    return std::min(centre, median(without_drift)) > std::max(-std::log(kLeastRatio), kErrors * error);
   }
 };
 
-/// Medians of rounds are worked out for the ways that were measured alone, which are few.
 class Comparer {
  public:
-  Comparer(const Sweep& sweep, double tolerance)
-      : sweep_(sweep), tolerance_(tolerance), alone_(readings_alone(sweep)) {}
+  Comparer(const Sweep& sweep, double tolerance) : sweep_(sweep), tolerance_(tolerance), alone_(readings_alone(sweep)) {
+    if (has_any()) medians_ = medians_of_rounds(sweep);
+  }
 
   [[nodiscard]] bool has_any() const { return !alone_.empty(); }
 
-  [[nodiscard]] AloneBeside at(std::int64_t at_once) {
+  [[nodiscard]] AloneBeside at(std::int64_t at_once) const {
     ByWay together;
     for (const Reading& reading : sweep_.readings) {
       if (!is_beside(reading, at_once) || alone_.count(way_of(reading)) == 0) continue;
       if (reading.rate >= (1 - tolerance_) * usual(reading)) together[way_of(reading)].push_back(&reading);
     }
+    const double drift = drift_of(medians_, at_once);
     AloneBeside comparison;
     std::set<std::pair<std::int32_t, std::int32_t>> pairs;
     for (const auto& [way, beside] : together) {
       for (const Reading* alone : alone_.at(way)) {
-        comparison.ratios.push_back(std::log(double{alone->rate} / nearest_in_time(beside, *alone).rate));
+        const Reading& nearest = nearest_in_time(beside, *alone);
+        comparison.ratios.push_back(std::log(double{alone->rate} / nearest.rate));
+        comparison.without_drift.push_back(comparison.ratios.back() - drift * (alone->round - nearest.round));
       }
       pairs.insert(std::minmax(std::get<0>(way), std::get<1>(way)));
     }
@@ -103,25 +153,19 @@ class Comparer {
 
  private:
   /// The median of what is like it in its round.
-  double usual(const Reading& of) {
-    auto [place, is_new] = medians_.try_emplace({of.round, likeness_of(of)}, 0);
-    if (is_new) {
-      std::vector<double> rates;
-      for (const Reading& reading : sweep_.readings) {
-        if (reading.round == of.round && reading.outcome == Outcome::kMeasured &&
-            likeness_of(reading) == likeness_of(of)) {
-          rates.push_back(reading.rate);
-        }
-      }
-      place->second = median(rates);
-    }
-    return place->second;
+  [[nodiscard]] double usual(const Reading& of) const {
+    const std::vector<RoundMedian>& rounds = medians_.at(likeness_of(of));
+    const auto found =
+        std::lower_bound(rounds.begin(), rounds.end(), of, [](const RoundMedian& each, const Reading& wanted) {
+          return std::tie(each.round, each.concurrent) < std::tie(wanted.round, wanted.concurrent);
+        });
+    return found->rate;
   }
 
   const Sweep& sweep_;
   double tolerance_;
   ByWay alone_;
-  std::map<std::pair<std::int32_t, Likeness>, double> medians_;  // by round
+  RoundMedians medians_;
 };
 
 std::int32_t leaf_of(const Sweep& sweep, std::int32_t host) {
@@ -134,7 +178,7 @@ Interference interference_of(const Sweep& sweep, const SweepPlan& plan, std::int
   Interference found;
   found.at_once = std::max<std::int64_t>(most_at_once, 1);
   if (found.at_once == 1) return found;
-  Comparer comparer(sweep, plan.tolerance);
+  const Comparer comparer(sweep, plan.tolerance);
   const double scale = comparer.has_any() ? scale_of(table_of(sweep, {}), sweep.hosts.size()) : 0;
   while (found.at_once > 1 && comparer.has_any()) {
     const AloneBeside comparison = comparer.at(found.at_once);

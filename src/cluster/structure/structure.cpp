@@ -78,12 +78,27 @@ std::vector<Comparison> values_within(const std::vector<Comparison>& values, con
   return within;
 }
 
-/// The values between parts, of which each is a node.
-std::vector<Comparison> values_across(const std::vector<Comparison>& values, const Nearness& level) {
+/// What a coarser level may put together, as numbers by host: the parts of a level, and behind them its hosts of none,
+/// each a part of its own: alone in its leaf, or slow. Negative for hosts of which too little is known.
+struct Nodes {
+  std::vector<std::int32_t> node_of;
+  std::int32_t nodes = 0;
+};
+
+Nodes nodes_of(const Nearness& level) {
+  Nodes nodes{level.part_of, level.parts};
+  for (std::int32_t& each : nodes.node_of) {
+    if (each == Nearness::kNone) each = nodes.nodes++;
+  }
+  return nodes;
+}
+
+/// The values between nodes.
+std::vector<Comparison> values_across(const std::vector<Comparison>& values, const Nodes& nodes) {
   std::vector<Comparison> across;
   for (Comparison each : values) {
-    each.first = level.part_of[static_cast<std::size_t>(each.first)];
-    each.second = level.part_of[static_cast<std::size_t>(each.second)];
+    each.first = nodes.node_of[static_cast<std::size_t>(each.first)];
+    each.second = nodes.node_of[static_cast<std::size_t>(each.second)];
     if (each.first != each.second && each.first >= 0 && each.second >= 0) {
       across.push_back(each);
     }
@@ -104,16 +119,18 @@ void add_finer(const ComparisonTable& table, const SplitSettings& settings, std:
 /// Parts of parts of the coarsest level. Nothing where one part alone is slow with the others: that is no nearness.
 bool add_coarser(const ComparisonTable& table, const SplitSettings& settings, std::vector<Nearness>& levels) {
   const Nearness& last = levels.back();
-  const std::vector<Comparison> across = values_across(table.values, last);
-  const std::optional<Split> split = find_sure_split(across, last.parts, settings);
+  const Nodes nodes = nodes_of(last);
+  const std::vector<Comparison> across = values_across(table.values, nodes);
+  const std::optional<Split> split = find_sure_split(across, nodes.nodes, settings);
   if (!split) return false;
   const Nearness parts = nearness_of(*split);
-  const bool alone = std::count(parts.part_of.begin(), parts.part_of.end(), Nearness::kNone) > 0;
+  const auto parts_end = parts.part_of.begin() + last.parts;
+  const bool alone = std::count(parts.part_of.begin(), parts_end, Nearness::kNone) > 0;
   if (parts.parts < 2 || alone) return false;
   Nearness coarser = parts;
   coarser.part_of.clear();
-  for (const std::int32_t part : last.part_of) {
-    coarser.part_of.push_back(part < 0 ? part : parts.part_of[static_cast<std::size_t>(part)]);
+  for (const std::int32_t node : nodes.node_of) {
+    coarser.part_of.push_back(node < 0 ? node : parts.part_of[static_cast<std::size_t>(node)]);
   }
   levels.push_back(std::move(coarser));
   return true;
@@ -195,12 +212,13 @@ void join_unless_met(const ComparisonTable& table, Nearness& level) {
   level.parts = 1;
 }
 
-/// Whether a part of the coarser level is one part of the finer level.
+/// Whether a part of the coarser level is one part of the finer level. A host of none is a part by itself.
 bool has_single(const Nearness& fine, const Nearness& coarse) {
+  const Nodes nodes = nodes_of(fine);
   std::vector<std::vector<std::int32_t>> members(static_cast<std::size_t>(coarse.parts));
-  for (std::size_t host = 0; host < fine.part_of.size(); ++host) {
-    if (fine.part_of[host] < 0 || coarse.part_of[host] < 0) continue;
-    members[static_cast<std::size_t>(coarse.part_of[host])].push_back(fine.part_of[host]);
+  for (std::size_t host = 0; host < nodes.node_of.size(); ++host) {
+    if (nodes.node_of[host] < 0 || coarse.part_of[host] < 0) continue;
+    members[static_cast<std::size_t>(coarse.part_of[host])].push_back(nodes.node_of[host]);
   }
   return std::any_of(members.begin(), members.end(), [](std::vector<std::int32_t>& parts) {
     std::sort(parts.begin(), parts.end());
