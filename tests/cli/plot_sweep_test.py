@@ -193,7 +193,7 @@ class Order(Plotting):  # 1 rank, 1 s
         self.assertEqual({one[0].tail for one in drawing.within("names", "text", "blamed")}, {"b:r3"})
 
 
-class ManyHosts(Plotting):  # 1 rank, 7 s
+class ManyHosts(Plotting):  # 1 rank, 7 s, extended
 
     def sweep(self, hosts, partners):
         names = [f"node{number:04}" for number in range(hosts)]

@@ -30,7 +30,7 @@ class Everything(CheckTest):  # 3 ranks, 90 s, extended
         self.assertIn("RING/SIMPLE/", verdicts["algorithm and protocol named"][1])
 
 
-class Faults(CheckTest):  # 3 ranks, 32 s
+class Faults(CheckTest):  # 3 ranks, 32 s, extended
 
     def test_failures(self):
         """Wrong data, a program that measured MPI instead, and stubs that do not know when to refuse."""
@@ -56,6 +56,9 @@ class Faults(CheckTest):  # 3 ranks, 32 s
         self.assertRegex(verdicts["copies"][1], "^exit status 5: gpu_copy_bw: .*Wrong data in .* of GPU 2 ")
         self.assertEqual(verdicts["copies without a GPU"], ("PASS", "exit status 3"))
         self.assertEqual(verdicts["hypercube"], ("SKIP", "3 is no power of two"))
+
+
+class NothingToCheck(CheckTest):  # 1 rank, 2 s
 
     def test_nothing_to_check(self):
         status, lines, stderr = self.check("--programs", self.directory)
