@@ -157,7 +157,8 @@ class Verbs(GuestTest):
         """While messages flow, runs the command that stops them, in which {peer} is the rank of host2, and the one that
         undoes it when the job is over. Returns what the program says of it."""
         def run():
-            with self.start(program, "-s", "4K", "--time-budget", 120, "--stall-timeout", STALL_S,
+            # More messages in one go than any queue has room for; epochs are short where guests are slow.
+            with self.start(program, "-s", "4K", "-n", 1000000, "--stall-timeout", STALL_S,
                             "--timeout", WATCHDOG_S) as job:
                 job.read_pids(2)
                 wait_for_traffic()
