@@ -120,6 +120,10 @@ TEST(Nearness, AHostThatIsAloneInItsLeafIsOfAPod) {
   ASSERT_EQ(found.levels.size(), 2U);
   EXPECT_EQ(found.levels[0].part_of, (Parts{Nearness::kNone, 0, 0, 1, 1, 2, 2}));
   EXPECT_EQ(found.levels[1].part_of, (Parts{0, 0, 0, 1, 1, 1, 1}));
+  EXPECT_TRUE(found.is_alone_in_a_part(0));
+  EXPECT_FALSE(found.is_alone_in_a_part(1));
+  EXPECT_EQ(found.distance(0, 1), 1) << "with its pod";
+  EXPECT_EQ(found.distance(0, 3), 2);
 }
 
 TEST(Nearness, ASlowHostIsOfNoPod) {
@@ -129,6 +133,8 @@ TEST(Nearness, ASlowHostIsOfNoPod) {
   const Structure found = find_structure(sweep_by(9, share), kDepth);
   ASSERT_EQ(found.levels.size(), 2U);
   EXPECT_EQ(found.levels[1].part_of, (Parts{0, 0, 0, 0, 1, 1, 1, 1, Nearness::kNone}));
+  EXPECT_FALSE(found.is_alone_in_a_part(8));
+  EXPECT_EQ(found.distance(8, 0), 0) << "it may be near anybody";
 }
 
 TEST(Nearness, SlowHostsAreNoGroup) {

@@ -186,18 +186,28 @@ void report_lone_hosts(const Model& model, UnitEffects& units, Verdict& verdict)
     const std::int32_t host = model.ids.host(found.effect);
     if (model.part_of(host) == Nearness::kNone && is_as_between_groups(model, found.effect)) ++alike[host];
   }
-  std::string names;
   std::vector<std::int32_t> lone;
   for (const auto& [host, number] : alike) {
-    if (number < effects_measured(model, host)) continue;
-    lone.push_back(host);
-    names += (names.empty() ? "" : ", ") + model.sweep->hosts[static_cast<std::size_t>(host)];
+    if (number == effects_measured(model, host)) lone.push_back(host);
   }
   std::erase_if(units.blamed, [&](const UnitEffect& found) {
     return std::binary_search(lone.begin(), lone.end(), model.ids.host(found.effect));
   });
+  const auto is_blamed = [&](std::int32_t host) {
+    return std::any_of(units.blamed.begin(), units.blamed.end(),
+                       [&](const UnitEffect& found) { return model.ids.host(found.effect) == host; });
+  };
+  for (std::int32_t host = 0; host < static_cast<std::int32_t>(model.sweep->hosts.size()); ++host) {
+    if (structure.is_alone_in_a_part(host) && !is_blamed(host)) lone.push_back(host);
+  }
+  if (lone.empty()) return;
+  std::sort(lone.begin(), lone.end());
+  lone.erase(std::unique(lone.begin(), lone.end()), lone.end());
   verdict.may_stand_apart.insert(verdict.may_stand_apart.end(), lone.begin(), lone.end());
-  if (names.empty()) return;
+  std::string names;
+  for (const std::int32_t host : lone) {
+    names += (names.empty() ? "" : ", ") + model.sweep->hosts[static_cast<std::size_t>(host)];
+  }
   verdict.notes.push_back(fmt::format(
       "no faster with any host than hosts of different groups are: {}; alone in a leaf, or slow by as much; --locality "
       "FILE, with the leaf or hall of each host, settles it",

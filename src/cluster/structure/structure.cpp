@@ -384,15 +384,25 @@ void take_locality(const Sweep& sweep, ComparisonTable& table, const SplitSettin
 
 std::int32_t Structure::distance(std::int32_t a, std::int32_t b) const {
   auto near = static_cast<std::int32_t>(levels.size());
+  bool a_has_part = false;  // of a coarser level: then a host of none here is known to be alone
+  bool b_has_part = false;
   while (near > 0) {
-    const std::vector<std::int32_t>& part_of = levels[static_cast<std::size_t>(near) - 1].part_of;
-    const std::int32_t first = part_of[static_cast<std::size_t>(a)];
-    const std::int32_t second = part_of[static_cast<std::size_t>(b)];
-    const bool may_be_near = first == Nearness::kNone || second == Nearness::kNone;
-    if (may_be_near ? levels[static_cast<std::size_t>(near) - 1].is_given : first != second || first < 0) break;
+    const Nearness& level = levels[static_cast<std::size_t>(near) - 1];
+    const std::int32_t first = level.part_of[static_cast<std::size_t>(a)];
+    const std::int32_t second = level.part_of[static_cast<std::size_t>(b)];
+    const bool may_be_near = (first == Nearness::kNone && !a_has_part) || (second == Nearness::kNone && !b_has_part);
+    if (may_be_near ? level.is_given : first != second || first < 0) break;
+    a_has_part = a_has_part || first >= 0;
+    b_has_part = b_has_part || second >= 0;
     --near;
   }
   return near;
+}
+
+bool Structure::is_alone_in_a_part(std::int32_t host) const {
+  const auto at = static_cast<std::size_t>(host);
+  return !levels.empty() && levels.front().part_of[at] == Nearness::kNone &&
+         std::any_of(levels.begin() + 1, levels.end(), [&](const Nearness& level) { return level.part_of[at] >= 0; });
 }
 
 Structure find_structure(const Sweep& sweep, double depth, const std::vector<char>& left_out) {

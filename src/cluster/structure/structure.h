@@ -36,9 +36,12 @@ struct Structure {
   double scale = 0.01;  ///< standard deviation of a reading, as a logarithm, from readings that have the same causes
 
   /// By how many levels two hosts are apart: 0 within a part of the finest level, and so on; as many as there are
-  /// levels where no level has both in one part. Of levels that were found, a host that is alone may be near anybody
-  /// that its coarser parts allow.
+  /// levels where no level has both in one part. Of levels that were found, a host that has no part at all may be near
+  /// anybody.
   [[nodiscard]] std::int32_t distance(std::int32_t a, std::int32_t b) const;
+  /// Whether a host has a part of a coarser level, and none of the finest: it is as slow with all as hosts of different
+  /// parts.
+  [[nodiscard]] bool is_alone_in_a_part(std::int32_t host) const;
 };
 
 /// A locality that the sweep has is taken as it is, and held against the readings. `depth`: parts whose rates differ
