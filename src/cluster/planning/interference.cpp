@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <iterator>
 #include <map>
 #include <set>
 #include <tuple>
@@ -86,22 +85,21 @@ RoundMedians medians_of_rounds(const Sweep& sweep) {
   return medians;
 }
 
-/// The change a round of what is usual beside so many pairs, as a logarithm: the median slope between two rounds (Theil
-/// and Sen). It may go on while pairs are measured alone. 0 where there are not two rounds.
+/// The change a round of what is usual beside so many pairs, as a logarithm: the trend of its rounds, the median of
+/// those that have different likenesses. It may go on while pairs are measured alone. 0 where nothing was measured so.
 double drift_of(const RoundMedians& medians, std::int64_t at_once) {
-  std::vector<double> slopes;
-  for (const auto& [likeness, rounds] : medians) {
-    std::vector<RoundMedian> beside;
-    std::copy_if(rounds.begin(), rounds.end(), std::back_inserter(beside),
-                 [&](const RoundMedian& each) { return is_beside(each.concurrent, at_once); });
-    for (std::size_t later = 1; later < beside.size(); ++later) {
-      for (std::size_t earlier = 0; earlier < later; ++earlier) {
-        const int apart = beside[later].round - beside[earlier].round;
-        if (apart > 0) slopes.push_back(std::log(beside[later].rate / beside[earlier].rate) / apart);
-      }
+  std::vector<double> trends;
+  for (const auto& [likeness, of_rounds] : medians) {
+    std::vector<double> rounds;
+    std::vector<double> rates;
+    for (const RoundMedian& each : of_rounds) {
+      if (!is_beside(each.concurrent, at_once)) continue;
+      rounds.push_back(each.round);
+      rates.push_back(std::log(each.rate));
     }
+    if (rounds.size() > 1) trends.push_back(theil_sen_slope(rounds, rates));
   }
-  return slopes.empty() ? 0 : median(slopes);
+  return trends.empty() ? 0 : median(trends);
 }
 
 struct AloneBeside {
