@@ -259,8 +259,13 @@ Verdict judge(const Sweep& sweep, const VerdictSettings& settings) {
   flapping = find_flapping(model, pairs, unexplained_failures(sweep, failures), std::move(flapping));
   report_flapping(model, flapping, verdict);
   std::vector<char> now_and_then(sweep.hosts.size(), 0);
-  for (const FlappingHost& host : flapping) now_and_then[static_cast<std::size_t>(host.host)] = host.sure ? 1 : 0;
-  report_pairs(model, pairs, now_and_then, verdict);
+  std::vector<double> slow_share(sweep.hosts.size(), 0);
+  for (const FlappingHost& host : flapping) {
+    const auto at = static_cast<std::size_t>(host.host);
+    now_and_then[at] = host.sure ? 1 : 0;
+    if (host.sure) slow_share[at] = static_cast<double>(host.slow) / static_cast<double>(host.meetings);
+  }
+  report_pairs(model, pairs, slow_share, verdict);
   report_failed_pairs(sweep, failures, now_and_then, settings.false_alarm, verdict);
   note_apart(model, units, verdict);
 

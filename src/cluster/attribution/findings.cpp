@@ -47,13 +47,23 @@ std::int32_t other_way(std::int32_t effect) {
   return role == Role::kEither ? effect : effect + (role == Role::kSender ? 1 : -1);
 }
 
+/// Whether two effects of a host are as slow as each other, as far as their readings tell.
+bool are_equally_slow(const Model& model, const UnitEffect& found, const UnitScore& other) {
+  constexpr double kErrors = 3;
+  const double scale = model.scale_of(model.point_of(model.entries_of(found.effect).front()));
+  const double readings = 1 / (1 / static_cast<double>(found.score.readings) + 1 / static_cast<double>(other.readings));
+  const double error = kMedianOverMeanError * scale / std::sqrt(readings);
+  return std::abs(found.score.median - other.median) < kErrors * error;
+}
+
 /// Whether the other direction is slow alike, though it does not show as clearly.
 bool other_way_too(const Model& model, const UnitEffect& found) {
   if (EffectIds::role(found.effect) == Role::kEither) return true;
   const std::int32_t other = other_way(found.effect);
   const UnitScore score = score_effect(model, other);
   const bool is_alike = score.informative >= 2 && score.median < std::min(found.score.median / 2, model.slow / 2);
-  return is_alike && (score.median < model.slow || may_be_slow(model, other));
+  return is_alike &&
+         (score.median < model.slow || may_be_slow(model, other) || are_equally_slow(model, found, score));
 }
 
 SlowUnit slow_unit(const Model& model, const UnitEffect& found) {
@@ -69,9 +79,10 @@ SlowUnit slow_unit(const Model& model, const UnitEffect& found) {
   return unit;
 }
 
-/// Whether partners were met, and nearly all of them are not slow.
+/// Whether partners were met, nearly all of them are not slow, and all together are not nearly so.
 bool is_fine(const Model& model, std::int32_t effect) {
   constexpr double kNearlyAll = 0.75;
+  if (score_effect(model, effect).median < model.slow / 2) return false;
   const std::vector<PartnerLevel> levels = partner_levels(model, effect);
   const auto fine = std::count_if(levels.begin(), levels.end(),
                                   [&](const PartnerLevel& level) { return level.residual >= model.slow; });

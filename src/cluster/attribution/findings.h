@@ -23,8 +23,10 @@ void report_units(const Model& model, const UnitEffects& units, Verdict& verdict
 /// Where several hosts are slow, asks for readings of each with others of them: slow hosts are slow with each other
 /// too, those behind slow uplinks are not.
 void ask_suspects(const Model& model, const UnitEffects& units, Verdict& verdict);
-/// Both directions of a pair are one finding where both are slow.
-void report_pairs(const Model& model, const PairEffects& pairs, const std::vector<char>& flapping, Verdict& verdict);
+/// Both directions of a pair are one finding where both are slow. `slow_share`: by host, of the meetings of one that is
+/// slow now and then; 0 of others.
+void report_pairs(const Model& model, const PairEffects& pairs, const std::vector<double>& slow_share,
+                  Verdict& verdict);
 /// Those for sure; of the others it asks for more readings.
 void report_flapping(const Model& model, const std::vector<FlappingHost>& hosts, Verdict& verdict);
 

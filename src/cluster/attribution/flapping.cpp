@@ -34,18 +34,45 @@ constexpr std::size_t kDepths = 4;
 constexpr std::array<Bar, 2> kBars = {{{48, -4}, {60, -1}}};
 /// Where chance makes so many meetings slow, none of that can be told.
 constexpr double kHopelessShare = 0.1;
+/// The fewer readings of others there are, the less it is known how often they are slow.
+constexpr double kErrorsToBlame = 3;
 /// Of so many readings of a host, fewer than this share being slow, it is not looked at: saves time.
 constexpr std::size_t kManyEntries = 100;
 constexpr double kFewOfThem = 0.05;
 
 using Two = std::pair<std::int32_t, std::int32_t>;
 
-/// The hosts of pairs that are slow for good or may be, or where nobody can tell; sorted.
+Two hosts_of(const Model& model, const PairEffect& pair) {
+  return std::minmax(model.ids.host(pair.sender), model.ids.host(pair.receiver));
+}
+
+/// With how many partners each host is slow now and then.
+std::vector<std::int32_t> unsteady_partners(const Model& model, const PairEffects& pairs) {
+  std::set<Two> unsteady;
+  for (const PairEffect& pair : pairs.pairs) {
+    if (pair.state == PairState::kNowAndThen) unsteady.insert(hosts_of(model, pair));
+  }
+  std::vector<std::int32_t> partners(static_cast<std::size_t>(model.ids.hosts), 0);
+  for (const auto& [a, b] : unsteady) {
+    ++partners[static_cast<std::size_t>(a)];
+    ++partners[static_cast<std::size_t>(b)];
+  }
+  return partners;
+}
+
+/// The hosts of pairs that are slow for good or may be, or where nobody can tell, and of those that are slow now and
+/// then, as no other pair of the two hosts is; sorted.
 std::vector<Two> settled_pairs(const Model& model, const PairEffects& pairs) {
+  const std::vector<std::int32_t> unsteady = unsteady_partners(model, pairs);
   std::vector<Two> hosts;
   for (const PairEffect& pair : pairs.pairs) {
+    const Two both = hosts_of(model, pair);
     const bool noise = pair.state == PairState::kNoise || (pair.state == PairState::kOpen && pair.retests == 0);
-    if (!noise) hosts.push_back(std::minmax(model.ids.host(pair.sender), model.ids.host(pair.receiver)));
+    const bool may_be_a_host = pair.state == PairState::kNowAndThen &&
+                               unsteady[static_cast<std::size_t>(both.first)] +
+                                       unsteady[static_cast<std::size_t>(both.second)] >
+                                   2;
+    if (!noise && !may_be_a_host) hosts.push_back(both);
   }
   std::sort(hosts.begin(), hosts.end());
   return hosts;
@@ -155,14 +182,15 @@ std::vector<float> lowest_of(const Account& account) {
   return lowest;
 }
 
-/// The chance that a meeting of a healthy host has a reading at this level or below it, from what others show: three
-/// standard errors above it, since the fewer readings, the less it is known how often they are slow.
-double chance_of_meeting(const Everybody& others, const std::vector<float>& own, const Taken& taken, float level) {
+/// The chance that a meeting of a healthy host has a reading at this level or below it, from what others show: so many
+/// standard errors above it.
+double chance_of_meeting(const Everybody& others, const std::vector<float>& own, const Taken& taken, float level,
+                         double errors) {
   const auto elsewhere = static_cast<double>(at_most(others.lowest, level) - at_most(own, level));
   const auto readings = static_cast<double>(others.background.readings + others.failed - taken.readings);
   const double per_meeting = static_cast<double>(taken.readings) / std::max(1.0, static_cast<double>(taken.meetings));
   const double slow = std::max(elsewhere, 0.0) + 0.4;
-  return std::min(1.0, (slow + 3 * std::sqrt(slow)) / (std::max(readings, 0.0) / std::max(per_meeting, 1.0) + 20));
+  return std::min(1.0, (slow + errors * std::sqrt(slow)) / (std::max(readings, 0.0) / std::max(per_meeting, 1.0) + 20));
 }
 
 /// By how much, in nats, so many slow ones of so many meetings speak for a host that is slow in the share looked for,
@@ -194,17 +222,18 @@ std::int64_t meetings_to_clear(std::int64_t meetings, std::int64_t slow, double 
 void judge_account(const Model& model, const Account& account, const Everybody& others, const Taken& taken,
                    FlappingHost& found) {
   const std::vector<float> own = lowest_of(account);
-  const double usual = chance_of_meeting(others, own, taken, own.back());
+  const double usual = chance_of_meeting(others, own, taken, own.back(), kErrorsToBlame);
   double evidence = 0;
   for (std::size_t part = 1; part <= kDepths; ++part) {
     const float level = own[(own.size() * part + kDepths - 1) / kDepths - 1];
-    evidence = std::max(
-        evidence, evidence_for(found.meetings, at_most(own, level), chance_of_meeting(others, own, taken, level)));
+    const double chance = chance_of_meeting(others, own, taken, level, kErrorsToBlame);
+    evidence = std::max(evidence, evidence_for(found.meetings, at_most(own, level), chance));
   }
   found.false_alarm = family_wise(static_cast<double>(kDepths) * std::exp(-evidence), model.ids.hosts);
   found.sure = found.false_alarm < model.settings.false_alarm &&
                found.partners >= std::clamp(model.ids.hosts - 2, 2, kSlowPartners);
-  const bool open = !found.sure && usual < kHopelessShare &&
+  const bool hopeless = chance_of_meeting(others, own, taken, own.back(), 0) >= kHopelessShare;
+  const bool open = !found.sure && !hopeless &&
                     evidence_for(found.meetings, found.slow, usual) > bar_for(found.meetings, model.ids.hosts);
   found.wanted = open ? meetings_to_clear(found.meetings, found.slow, usual, model.ids.hosts) : 0;
 }

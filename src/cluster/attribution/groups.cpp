@@ -5,11 +5,13 @@
 #include <cstddef>
 #include <limits>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cluster/attribution/expectation.h"
 #include "cluster/robust.h"
@@ -133,13 +135,38 @@ bool is_as_between_groups(const Model& model, std::int32_t effect) {
   return false;
 }
 
-/// How many effects of a host have readings.
-std::int64_t effects_measured(const Model& model, std::int32_t host) {
-  std::int64_t measured = 0;
+/// Whether all that a host sends and receives is as fast as between groups.
+bool may_be_alone(const Model& model, std::int32_t host) {
   for (std::int32_t effect = 0; effect < model.effects(); ++effect) {
-    measured += model.ids.host(effect) == host && !model.entries_of(effect).empty() ? 1 : 0;
+    if (model.ids.host(effect) != host || model.entries_of(effect).empty()) continue;
+    if (!is_as_between_groups(model, effect)) return false;
   }
-  return measured;
+  return true;
+}
+
+/// Whether each two of these hosts, ascending, were measured with each other.
+bool have_all_met(const Model& model, const std::vector<std::int32_t>& hosts) {
+  const auto is_one = [&](std::int32_t host) { return std::binary_search(hosts.begin(), hosts.end(), host); };
+  std::set<std::pair<std::int32_t, std::int32_t>> met;
+  for (const Point& point : model.points) {
+    const Reading& reading = model.reading_of(point);
+    if (is_one(reading.from) && is_one(reading.to)) met.insert(std::minmax(reading.from, reading.to));
+  }
+  return 2 * met.size() == hosts.size() * (hosts.size() - 1);
+}
+
+/// Hosts of no group that may be alone in their leaf, ascending.
+std::vector<std::int32_t> lone_hosts(const Model& model, const UnitEffects& units) {
+  std::set<std::int32_t> blamed;
+  for (const UnitEffect& found : units.blamed) blamed.insert(model.ids.host(found.effect));
+  std::vector<std::int32_t> lone;
+  for (std::int32_t host = 0; host < model.ids.hosts; ++host) {
+    const bool is_blamed = blamed.contains(host);
+    const bool alone = is_blamed ? model.part_of(host) == Nearness::kNone && may_be_alone(model, host)
+                                 : model.structure.is_alone_in_a_part(host);
+    if (alone) lone.push_back(host);
+  }
+  return lone;
 }
 
 }  // namespace
@@ -181,37 +208,19 @@ void report_small_group(const Model& model, Verdict& verdict) {
 void report_lone_hosts(const Model& model, UnitEffects& units, Verdict& verdict) {
   const Structure& structure = model.structure;
   if (structure.levels.empty() || structure.levels.front().is_given || !structure.is_slow_kind.empty()) return;
-  std::map<std::int32_t, std::int64_t> alike;  // by host of no group: its effects that may be of its place
-  for (const UnitEffect& found : units.blamed) {
-    const std::int32_t host = model.ids.host(found.effect);
-    if (model.part_of(host) == Nearness::kNone && is_as_between_groups(model, found.effect)) ++alike[host];
-  }
-  std::vector<std::int32_t> lone;
-  for (const auto& [host, number] : alike) {
-    if (number == effects_measured(model, host)) lone.push_back(host);
-  }
+  const std::vector<std::int32_t> lone = lone_hosts(model, units);
+  if (lone.empty()) return;
   std::erase_if(units.blamed, [&](const UnitEffect& found) {
     return std::binary_search(lone.begin(), lone.end(), model.ids.host(found.effect));
   });
-  const auto is_blamed = [&](std::int32_t host) {
-    return std::any_of(units.blamed.begin(), units.blamed.end(),
-                       [&](const UnitEffect& found) { return model.ids.host(found.effect) == host; });
-  };
-  for (std::int32_t host = 0; host < static_cast<std::int32_t>(model.sweep->hosts.size()); ++host) {
-    if (structure.is_alone_in_a_part(host) && !is_blamed(host)) lone.push_back(host);
-  }
-  if (lone.empty()) return;
-  std::sort(lone.begin(), lone.end());
-  lone.erase(std::unique(lone.begin(), lone.end()), lone.end());
+  if (!have_all_met(model, lone)) verdict.groups_are_open = true;  // two of them may be a leaf
   verdict.may_stand_apart.insert(verdict.may_stand_apart.end(), lone.begin(), lone.end());
-  std::string names;
-  for (const std::int32_t host : lone) {
-    names += (names.empty() ? "" : ", ") + model.sweep->hosts[static_cast<std::size_t>(host)];
-  }
+  std::vector<std::string> names;
+  for (const std::int32_t host : lone) names.push_back(model.sweep->hosts[static_cast<std::size_t>(host)]);
   verdict.notes.push_back(fmt::format(
       "no faster with any host than hosts of different groups are: {}; alone in a leaf, or slow by as much; --locality "
       "FILE, with the leaf or hall of each host, settles it",
-      names));
+      fmt::join(names, ", ")));
 }
 
 void report_all(const Model& model, Verdict& verdict) {

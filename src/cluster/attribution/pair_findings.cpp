@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "cluster/attribution/findings.h"
+#include "cluster/attribution/tests_made.h"
 #include "cluster/robust.h"
 
 namespace fabricbench::cluster {
@@ -92,16 +93,16 @@ const PairEffect* open_way(const TwoWays& ways) {
   return worst;
 }
 
-/// A pair of a host that is slow now and then is slow by that, unless it is so again and again.
-bool is_explained(const Model& model, const TwoWays& ways, const std::vector<char>& flapping) {
-  constexpr std::int64_t kByChance = 8;
+/// A pair of a host that is slow now and then is slow by that, unless it is so again and again: more often than chance
+/// makes it of any of the host's pairs. `slow_share`: by host, of its meetings; 0 of hosts that are steady.
+bool is_explained(const Model& model, const TwoWays& ways, const std::vector<double>& slow_share) {
   const PairEffect& any = ways.forth != nullptr ? *ways.forth : *ways.back;
-  const auto is_flapping = [&](std::int32_t effect) {
-    return flapping[static_cast<std::size_t>(model.ids.host(effect))] != 0;
-  };
-  if (!is_flapping(any.sender) && !is_flapping(any.receiver)) return false;
+  const double share = std::max(slow_share[static_cast<std::size_t>(model.ids.host(any.sender))],
+                                slow_share[static_cast<std::size_t>(model.ids.host(any.receiver))]);
+  if (share == 0) return false;
   const auto lasts = [&](const PairEffect* pair) {
-    return in_state(pair, PairState::kSlow) && pair->slow >= kByChance;
+    return in_state(pair, PairState::kSlow) &&
+           family_wise(binomial_tail(pair->readings, share, pair->slow), model.ids.hosts) < model.settings.false_alarm;
   };
   return !lasts(ways.forth) && !lasts(ways.back);
 }
@@ -152,7 +153,8 @@ void report_alone(const Model& model, const TwoWays& ways, Verdict& verdict) {
 
 }  // namespace
 
-void report_pairs(const Model& model, const PairEffects& pairs, const std::vector<char>& flapping, Verdict& verdict) {
+void report_pairs(const Model& model, const PairEffects& pairs, const std::vector<double>& slow_share,
+                  Verdict& verdict) {
   verdict.many_slow_pairs = pairs.too_many;
   if (pairs.too_many) {
     verdict.notes.push_back(
@@ -163,7 +165,7 @@ void report_pairs(const Model& model, const PairEffects& pairs, const std::vecto
   std::vector<std::pair<double, Question>> questions;
   for (const auto& entry : by_units(pairs)) {
     const TwoWays& ways = entry.second;
-    if (is_explained(model, ways, flapping)) continue;
+    if (is_explained(model, ways, slow_share)) continue;
     const auto either = [&](PairState state) { return in_state(ways.forth, state) || in_state(ways.back, state); };
     if (either(PairState::kSlow)) {
       verdict.findings.push_back(from_ways(model, ways, PairState::kSlow, Blame::kPair));

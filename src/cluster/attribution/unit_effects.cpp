@@ -81,10 +81,29 @@ bool contradicts(const Model& model, const Point& point) {
   return point.residual > model.explained(point) / 2 && point.residual > model.slow;
 }
 
-/// Blamed effects whose readings with other blamed ones are mostly healthy.
-std::vector<std::int32_t> fine_with_each_other(const Model& model, const std::vector<std::int32_t>& blamed) {
+/// How much is tested.
+struct Tests {
+  double effects = 0;
+  std::int32_t present = 0;  ///< hosts
+};
+
+Tests tests_of(const Model& model) { return {static_cast<double>(effects_tested(model)), hosts_present(model)}; }
+
+/// A peeled effect, tested. Of many slow hosts, few partners are left that are fast, and tell of each by itself.
+UnitEffect tested(const Model& model, std::int32_t effect, const Tests& tests) {
+  UnitEffect found{effect, score_effect(model, effect), 1, true};
+  found.false_alarm = family_wise(chance_at(model, effect, found.score, tests.present), tests.effects);
+  const bool is_known =
+      !model.is_too_slow.empty() && model.is_too_slow[static_cast<std::size_t>(model.ids.host(effect))] != 0;
+  if (is_known) found.false_alarm = std::min(found.false_alarm, model.structure.kinds_false_alarm);
+  return found;
+}
+
+/// Peeled effects that are slow for sure, and whose readings with other peeled ones are mostly healthy.
+std::vector<std::int32_t> fine_with_each_other(const Model& model, const std::vector<std::int32_t>& peeled) {
+  const Tests tests = tests_of(model);
   std::vector<std::int32_t> fine;
-  for (const std::int32_t effect : blamed) {
+  for (const std::int32_t effect : peeled) {
     std::int64_t among = 0;
     std::int64_t healthy = 0;
     for (const Entry entry : model.entries_of(effect)) {
@@ -92,7 +111,8 @@ std::vector<std::int32_t> fine_with_each_other(const Model& model, const std::ve
       ++among;
       healthy += contradicts(model, model.point_of(entry)) ? 1 : 0;
     }
-    if (healthy >= 2 && 2 * healthy > among) fine.push_back(effect);
+    const bool may_be = healthy >= 2 && 2 * healthy > among;
+    if (may_be && tested(model, effect, tests).false_alarm < model.settings.false_alarm) fine.push_back(effect);
   }
   return fine;
 }
@@ -110,16 +130,10 @@ void unflag_all(Model& model) {
 
 /// Tests what was peeled. Those that do not pass are unflagged, and suspected.
 void test_peeled(Model& model, const std::vector<std::int32_t>& peeled, UnitEffects& result) {
-  const auto tests = static_cast<double>(effects_tested(model));
-  const std::int32_t present = hosts_present(model);
+  const Tests tests = tests_of(model);
   std::vector<std::int32_t> dropped;
   for (const std::int32_t effect : peeled) {
-    UnitEffect found{effect, score_effect(model, effect), 1, true};
-    found.false_alarm = family_wise(chance_at(model, effect, found.score, present), tests);
-    // Of many slow hosts, few partners are left that are fast, and tell of each by itself.
-    const bool is_known =
-        !model.is_too_slow.empty() && model.is_too_slow[static_cast<std::size_t>(model.ids.host(effect))] != 0;
-    if (is_known) found.false_alarm = std::min(found.false_alarm, model.structure.kinds_false_alarm);
+    const UnitEffect found = tested(model, effect, tests);
     const bool passed = found.false_alarm < model.settings.false_alarm;
     (passed ? result.blamed : result.suspected).push_back(found);
     if (!passed) dropped.push_back(effect);
@@ -140,14 +154,14 @@ bool drop_fast(Model& model, std::vector<UnitEffect>& blamed) {
 /// Effects that are slow with most partners, but too few of them or not clearly enough to be blamed.
 std::vector<UnitEffect> suspected_effects(const Model& model, const std::vector<std::int32_t>& apart) {
   std::vector<UnitEffect> suspected;
-  const std::int32_t present = hosts_present(model);
-  const auto tests = static_cast<double>(effects_tested(model));
+  const Tests tests = tests_of(model);
   for (const std::int32_t effect : worth_a_look(model)) {
     if (model.is_flagged(effect)) continue;
     if (std::binary_search(apart.begin(), apart.end(), model.ids.host(effect))) continue;
     const UnitScore score = score_effect(model, effect);
     if (!is_slow_unit(model, score, 0)) continue;
-    suspected.push_back({effect, score, family_wise(chance_at(model, effect, score, present), tests), true});
+    const double chance = chance_at(model, effect, score, tests.present);
+    suspected.push_back({effect, score, family_wise(chance, tests.effects), true});
   }
   return suspected;
 }

@@ -30,10 +30,26 @@ void keep_what_a_cap_shows(std::vector<PartnerLevel>& levels, double slow) {
   levels = std::move(kept);
 }
 
+/// Whether a slow way between groups explains most of an effect's readings that go that way: what is left of them are
+/// the slowest ones by chance.
+bool is_explained_by_blocks(const Model& model, std::int32_t effect) {
+  std::int64_t over_blocks = 0;
+  std::int64_t explained = 0;
+  for (const Entry entry : model.entries_of(effect)) {
+    const Point& point = model.point_of(entry);
+    if (point.block >= 0) continue;
+    ++over_blocks;
+    explained += explained_otherwise(model, point, entry.other) ? 1 : 0;
+  }
+  return 2 * explained > over_blocks;
+}
+
 /// With every partner, also where a cap would not show.
 std::vector<PartnerLevel> levels_with_all(const Model& model, std::int32_t effect) {
+  const bool without_blocks = is_explained_by_blocks(model, effect);
   std::vector<PartnerLevel> levels;
   for_each_partner(model, effect, [&](std::span<const Entry> group) {
+    if (without_blocks && model.point_of(group.front()).block < 0) return;
     const PartnerLevel level = level_of(model, group);
     if (level.readings > 0) levels.push_back(level);
   });

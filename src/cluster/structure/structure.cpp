@@ -106,36 +106,6 @@ std::vector<Comparison> values_across(const std::vector<Comparison>& values, con
   return across;
 }
 
-/// Parts within the parts of the finest level. Hosts that are slow within their part are of none.
-void add_finer(const ComparisonTable& table, const SplitSettings& settings, std::vector<Nearness>& levels) {
-  const auto hosts = static_cast<std::int32_t>(levels.front().part_of.size());
-  const std::vector<Comparison> within = values_within(table.values, levels.front());
-  const std::optional<Split> split = find_sure_split(within, hosts, settings);
-  if (!split) return;
-  Nearness finer = nearness_of(*split);
-  if (finer.parts > levels.front().parts) levels.insert(levels.begin(), std::move(finer));
-}
-
-/// Parts of parts of the coarsest level. Nothing where one part alone is slow with the others: that is no nearness.
-bool add_coarser(const ComparisonTable& table, const SplitSettings& settings, std::vector<Nearness>& levels) {
-  const Nearness& last = levels.back();
-  const Nodes nodes = nodes_of(last);
-  const std::vector<Comparison> across = values_across(table.values, nodes);
-  const std::optional<Split> split = find_sure_split(across, nodes.nodes, settings);
-  if (!split) return false;
-  const Nearness parts = nearness_of(*split);
-  const auto parts_end = parts.part_of.begin() + last.parts;
-  const bool alone = std::count(parts.part_of.begin(), parts_end, Nearness::kNone) > 0;
-  if (parts.parts < 2 || alone) return false;
-  Nearness coarser = parts;
-  coarser.part_of.clear();
-  for (const std::int32_t node : nodes.node_of) {
-    coarser.part_of.push_back(node < 0 ? node : parts.part_of[static_cast<std::size_t>(node)]);
-  }
-  levels.push_back(std::move(coarser));
-  return true;
-}
-
 /// Numbers for what was measured with each other, by part: parts of hosts that never met, as those of two jobs, have
 /// different ones.
 std::vector<std::int32_t> sides_of(std::int32_t parts, const std::vector<std::pair<std::int32_t, std::int32_t>>& met) {
@@ -164,14 +134,22 @@ bool are_whole_sides(const std::vector<std::int32_t>& parts, const std::vector<s
   return true;
 }
 
-/// Which hosts of no part were measured with parts enough to say that they are alone, and whether all parts were
-/// measured with each other, but for those of hosts that never met.
-void judge_evidence(const ComparisonTable& table, const Nearness& level, Structure& structure) {
+/// What readings say of hosts of no part, by host, and of parts.
+struct Evidence {
+  std::vector<char> is_alone;     ///< measured with parts enough to say so
+  std::vector<char> is_unplaced;  ///< not measured with parts enough
+  bool is_complete = true;        ///< all parts were measured with each other, but for those of hosts that never met
+};
+
+Evidence evidence_of(const std::vector<Comparison>& values, const Nearness& level) {
+  Evidence evidence;
+  evidence.is_alone.assign(level.part_of.size(), 0);
+  evidence.is_unplaced.assign(level.part_of.size(), 0);
   const std::size_t hosts = level.part_of.size();
   std::vector<std::vector<std::int32_t>> met(hosts);
   std::vector<char> taken(hosts, 0);
   std::vector<std::pair<std::int32_t, std::int32_t>> parts_met;
-  for (const Comparison& each : table.values) {
+  for (const Comparison& each : values) {
     for (const auto& [own, other] : {std::pair{each.first, each.second}, std::pair{each.second, each.first}}) {
       const std::int32_t part = level.part_of[static_cast<std::size_t>(own)];
       const std::int32_t partner = level.part_of[static_cast<std::size_t>(other)];
@@ -190,14 +168,60 @@ void judge_evidence(const ComparisonTable& table, const Nearness& level, Structu
   for (std::size_t host = 0; host < hosts; ++host) {
     if (level.part_of[host] >= 0 || taken[host] == 0) continue;
     keep_different(met[host]);
-    (are_whole_sides(met[host], sides) ? structure.is_alone : structure.is_unplaced)[host] = 1;
+    (are_whole_sides(met[host], sides) ? evidence.is_alone : evidence.is_unplaced)[host] = 1;
   }
   std::size_t pairs = 0;
   for (std::size_t part = 0; part < sides.size(); ++part) {
     pairs += static_cast<std::size_t>(
         std::count(sides.begin(), sides.begin() + static_cast<std::ptrdiff_t>(part), sides[part]));
   }
-  structure.is_complete = parts_met.size() == pairs;
+  evidence.is_complete = parts_met.size() == pairs;
+  return evidence;
+}
+
+/// Hosts of which too little is known have no part, and are not of none.
+void set_unknown(const std::vector<char>& is_unplaced, Nearness& level) {
+  for (std::size_t host = 0; host < is_unplaced.size(); ++host) {
+    if (is_unplaced[host] != 0) level.part_of[host] = Nearness::kUnknown;
+  }
+}
+
+/// Parts within the parts of the finest level. Hosts that are slow within their part are of none.
+void add_finer(const ComparisonTable& table, const SplitSettings& settings, Structure& structure) {
+  std::vector<Nearness>& levels = structure.levels;
+  const auto hosts = static_cast<std::int32_t>(levels.front().part_of.size());
+  const std::vector<Comparison> within = values_within(table.values, levels.front());
+  const std::optional<Split> split = find_sure_split(within, hosts, settings);
+  if (!split) return;
+  Nearness finer = nearness_of(*split);
+  if (finer.parts <= levels.front().parts) return;
+  const Evidence evidence = evidence_of(within, finer);
+  set_unknown(evidence.is_unplaced, finer);
+  for (std::size_t host = 0; host < evidence.is_unplaced.size(); ++host) {
+    structure.is_unplaced[host] |= evidence.is_unplaced[host];
+  }
+  structure.is_complete = structure.is_complete && evidence.is_complete;
+  levels.insert(levels.begin(), std::move(finer));
+}
+
+/// Parts of parts of the coarsest level. Nothing where one part alone is slow with the others: that is no nearness.
+bool add_coarser(const ComparisonTable& table, const SplitSettings& settings, std::vector<Nearness>& levels) {
+  const Nearness& last = levels.back();
+  const Nodes nodes = nodes_of(last);
+  const std::vector<Comparison> across = values_across(table.values, nodes);
+  const std::optional<Split> split = find_sure_split(across, nodes.nodes, settings);
+  if (!split) return false;
+  const Nearness parts = nearness_of(*split);
+  const auto parts_end = parts.part_of.begin() + last.parts;
+  const bool alone = std::count(parts.part_of.begin(), parts_end, Nearness::kNone) > 0;
+  if (parts.parts < 2 || alone) return false;
+  Nearness coarser = parts;
+  coarser.part_of.clear();
+  for (const std::int32_t node : nodes.node_of) {
+    coarser.part_of.push_back(node < 0 ? node : parts.part_of[static_cast<std::size_t>(node)]);
+  }
+  levels.push_back(std::move(coarser));
+  return true;
 }
 
 /// Where no reading goes from one part to another, nothing shows that they are several: they are those of jobs whose
@@ -310,16 +334,17 @@ void find_levels(ComparisonTable& table, const SplitSettings& settings, Structur
   }
   structure.levels.push_back(nearness_of(*split));
   join_unless_met(table, structure.levels.front());
-  judge_evidence(table, structure.levels.front(), structure);
-  for (std::size_t host = 0; host < structure.is_unplaced.size(); ++host) {
-    if (structure.is_unplaced[host] != 0) structure.levels.front().part_of[host] = Nearness::kUnknown;
-  }
+  Evidence evidence = evidence_of(table.values, structure.levels.front());
+  set_unknown(evidence.is_unplaced, structure.levels.front());
+  structure.is_alone = std::move(evidence.is_alone);
+  structure.is_unplaced = std::move(evidence.is_unplaced);
+  structure.is_complete = evidence.is_complete;
   note_kinds(table, split->gain, structure);
   if (structure.is_slow_kind.empty()) {
     place_by_reach(table, std::max(settings.depth, kClearly * settings.scale), structure);
   }
   add_all_coarser(table, settings, structure.levels);
-  add_finer(table, settings, structure.levels);
+  add_finer(table, settings, structure);
   keep_nearness(structure.levels);
 }
 
@@ -373,9 +398,7 @@ void take_locality(const Sweep& sweep, ComparisonTable& table, const SplitSettin
   const std::optional<Split> split = find_sure_split(table.values, hosts, settings);
   if (!split) return;
   Nearness found = nearness_of(*split);
-  judge_evidence(table, found, structure);
-  std::fill(structure.is_unplaced.begin(), structure.is_unplaced.end(), 0);
-  structure.is_complete = true;
+  structure.is_alone = evidence_of(table.values, found).is_alone;
   note_kinds(table, found.gain, structure);
   if (found.parts > 1 && !is_finer(structure.levels.front(), found)) structure.contradiction = std::move(found);
 }
