@@ -62,8 +62,7 @@ bool other_way_too(const Model& model, const UnitEffect& found) {
   const std::int32_t other = other_way(found.effect);
   const UnitScore score = score_effect(model, other);
   const bool is_alike = score.informative >= 2 && score.median < std::min(found.score.median / 2, model.slow / 2);
-  return is_alike &&
-         (score.median < model.slow || may_be_slow(model, other) || are_equally_slow(model, found, score));
+  return is_alike && (score.median < model.slow || may_be_slow(model, other) || are_equally_slow(model, found, score));
 }
 
 SlowUnit slow_unit(const Model& model, const UnitEffect& found) {

@@ -4,10 +4,12 @@
 #include <cmath>
 #include <cstddef>
 #include <map>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "cluster/robust.h"
+#include "common/core/statistics.h"
 
 namespace fabricbench::cluster {
 namespace {
@@ -37,12 +39,16 @@ double drop_of(const Model& model, const Reading& reading) {
   return drop == model.drops.end() ? 0 : drop->second;
 }
 
+double late_drift(const Model& model, const Reading& reading) {
+  return model.late.empty() ? 0 : model.late[static_cast<std::size_t>(reading.kind)].at(reading.round);
+}
+
 void set_residuals(Model& model) {
   for (Point& point : model.points) {
     const auto stratum = static_cast<std::size_t>(point.stratum);
     double base = model.log_centre[stratum];
     if (!model.drift.empty()) base += model.drift[static_cast<std::size_t>(point.window)];
-    if (point.quiet) base += model.quiet_gain[stratum];
+    if (point.quiet) base += model.quiet_gain[stratum] + late_drift(model, model.reading_of(point));
     if (!model.drops.empty()) base += drop_of(model, model.reading_of(point));
     point.residual = static_cast<float>(point.log_rate - base);
   }
@@ -178,6 +184,35 @@ void add_drift(Model& model, const Wanted& wanted) {
   }
 }
 
+/// The rounds of a kind that were not quiet, and what was usual in them.
+struct FullRounds {
+  std::vector<double> rounds;
+  std::vector<double> drift;
+};
+
+/// The trend of the last full rounds of each kind. It is followed for half of the way that what is usual went before.
+void set_late_drift(Model& model) {
+  constexpr std::size_t kRoundsOfTrend = 8;
+  std::vector<FullRounds> full(model.sweep->kinds.size() + 1);
+  for (const Point& point : model.points) {
+    const Reading& reading = model.reading_of(point);
+    full.resize(std::max<std::size_t>(full.size(), static_cast<std::size_t>(reading.kind) + 1));
+    FullRounds& of_kind = full[static_cast<std::size_t>(reading.kind)];
+    if (point.quiet || (!of_kind.rounds.empty() && of_kind.rounds.back() >= reading.round)) continue;
+    of_kind.rounds.push_back(reading.round);
+    of_kind.drift.push_back(model.drift[static_cast<std::size_t>(point.window)]);
+  }
+  model.late.assign(full.size(), {});
+  for (std::size_t kind = 0; kind < full.size(); ++kind) {
+    const auto& [rounds, drift] = full[kind];
+    if (rounds.size() < 2) continue;
+    const std::size_t taken = std::min(kRoundsOfTrend, rounds.size());
+    const double slope = theil_sen_slope(std::span(rounds).last(taken), std::span(drift).last(taken));
+    const auto [low, high] = std::minmax_element(drift.begin(), drift.end());
+    model.late[kind] = {static_cast<std::int32_t>(rounds.back()), std::min(slope, 0.0), (*low - *high) / 2};
+  }
+}
+
 /// Rounds in which everything was slow that is not so for other reasons: the network was busy, or stood still. Drift is
 /// what several rounds have in common.
 void find_drops(Model& model) {
@@ -256,6 +291,7 @@ void fit_first(Model& model) {
   set_residuals(model);
   set_scales(model, all);
   add_drift(model, [&](const Point& point) { return is_of_none_alone(model, point); });
+  set_late_drift(model);
   set_residuals(model);
   set_scales(model, all);
   set_tail(model);
@@ -266,6 +302,7 @@ void fit_clean(Model& model) {
   centre_clean(model);
   set_residuals(model);
   add_drift(model, clean);
+  set_late_drift(model);
   set_residuals(model);
   find_drops(model);
   set_residuals(model);

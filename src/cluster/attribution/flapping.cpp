@@ -68,10 +68,9 @@ std::vector<Two> settled_pairs(const Model& model, const PairEffects& pairs) {
   for (const PairEffect& pair : pairs.pairs) {
     const Two both = hosts_of(model, pair);
     const bool noise = pair.state == PairState::kNoise || (pair.state == PairState::kOpen && pair.retests == 0);
-    const bool may_be_a_host = pair.state == PairState::kNowAndThen &&
-                               unsteady[static_cast<std::size_t>(both.first)] +
-                                       unsteady[static_cast<std::size_t>(both.second)] >
-                                   2;
+    const bool may_be_a_host =
+        pair.state == PairState::kNowAndThen &&
+        unsteady[static_cast<std::size_t>(both.first)] + unsteady[static_cast<std::size_t>(both.second)] > 2;
     if (!noise && !may_be_a_host) hosts.push_back(both);
   }
   std::sort(hosts.begin(), hosts.end());

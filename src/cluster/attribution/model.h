@@ -80,6 +80,18 @@ struct Entry {
 
 constexpr float kNoCap = std::numeric_limits<float>::infinity();
 
+/// How what is usual may go on after the last round that was not quiet, where it became slower: pairs that are measured
+/// alone then are not to be blamed for it.
+struct LateDrift {
+  std::int32_t round = std::numeric_limits<std::int32_t>::max();  ///< the last one
+  double trend = 0;                                               ///< a round, as a logarithm, at most 0
+  double lowest = 0;                                              ///< not below it
+
+  [[nodiscard]] double at(std::int32_t later) const {
+    return later > round ? std::max(trend * (later - round), lowest) : 0;
+  }
+};
+
 struct Model {
   const Sweep* sweep = nullptr;
   Structure structure;
@@ -93,6 +105,7 @@ struct Model {
   std::vector<double> log_centre;  ///< by stratum
   std::vector<double> quiet_gain;  ///< by stratum: what a quiet network adds to a log rate
   std::vector<double> drift;       ///< by window of time: of everybody
+  std::vector<LateDrift> late;     ///< by kind
   std::map<std::pair<std::int16_t, std::int32_t>, double>
       drops;                        ///< by kind and round: of everybody in that round alone
   std::vector<std::size_t> offset;  ///< by effect, where its entries begin; one more at the end

@@ -66,6 +66,7 @@ struct RoundMedian {
   std::int32_t round = 0;
   std::int32_t concurrent = 0;
   double rate = 0;
+  bool is_drop = false;  ///< in it everybody was slower than about that time
 };
 
 /// By likeness, the rounds in their order.
@@ -85,6 +86,35 @@ RoundMedians medians_of_rounds(const Sweep& sweep) {
   return medians;
 }
 
+/// Of rounds beside so many pairs. What slows them all, as pairs that slow each other, is none.
+void mark_drops(RoundMedians& medians, std::int64_t at_once, double tolerance) {
+  constexpr std::ptrdiff_t kNeighbours = 3;  // on each side
+  for (auto& [likeness, all] : medians) {
+    std::vector<RoundMedian*> rounds;
+    std::vector<double> rates;
+    for (RoundMedian& each : all) {
+      if (!is_beside(each.concurrent, at_once)) continue;
+      rounds.push_back(&each);
+      rates.push_back(each.rate);
+    }
+    const auto size = static_cast<std::ptrdiff_t>(rounds.size());
+    for (std::ptrdiff_t i = 0; i < size; ++i) {
+      const auto first = rates.begin() + std::max<std::ptrdiff_t>(i - kNeighbours, 0);
+      const auto last = rates.begin() + std::min(i + kNeighbours + 1, size);
+      RoundMedian& round = *rounds[static_cast<std::size_t>(i)];
+      round.is_drop = round.rate < (1 - tolerance) * median(std::vector<double>(first, last));
+    }
+  }
+}
+
+/// Of what is like it in its round.
+const RoundMedian& round_of(const RoundMedians& medians, const Reading& reading) {
+  const std::vector<RoundMedian>& rounds = medians.at(likeness_of(reading));
+  return *std::lower_bound(rounds.begin(), rounds.end(), reading, [](const RoundMedian& each, const Reading& wanted) {
+    return std::tie(each.round, each.concurrent) < std::tie(wanted.round, wanted.concurrent);
+  });
+}
+
 /// The change a round of what is usual beside so many pairs, as a logarithm: the trend of its rounds, the median of
 /// those that have different likenesses. It may go on while pairs are measured alone. 0 where nothing was measured so.
 double drift_of(const RoundMedians& medians, std::int64_t at_once) {
@@ -102,10 +132,27 @@ double drift_of(const RoundMedians& medians, std::int64_t at_once) {
   return trends.empty() ? 0 : median(trends);
 }
 
+/// The standard deviation of what is usual from round to round beside so many pairs, as a logarithm, drift aside; 0
+/// where too few rounds tell.
+double scatter_of(const RoundMedians& medians, std::int64_t at_once) {
+  constexpr std::size_t kEnough = 4;
+  std::vector<double> steps;
+  for (const auto& [likeness, of_rounds] : medians) {
+    const RoundMedian* last = nullptr;
+    for (const RoundMedian& each : of_rounds) {
+      if (!is_beside(each.concurrent, at_once) || each.is_drop) continue;
+      if (last != nullptr) steps.push_back(std::abs(std::log(each.rate / last->rate)));
+      last = &each;
+    }
+  }
+  return steps.size() < kEnough ? 0 : kDeviationsPerMad * median(steps) / std::sqrt(2.0);
+}
+
 struct AloneBeside {
   std::vector<double> ratios;         // logarithms of alone over together, a direction each
   std::vector<double> without_drift;  // the same, if what is usual has gone on changing as it did
   std::int64_t pairs = 0;
+  double of_rounds = 0;  // standard deviation of what a round does to all of its readings
 
   [[nodiscard]] double median_ratio() const { return std::exp(median(ratios)); }
   /// Whether pairs alone are faster by more than 3 %, and by more than comes of chance: of readings that scatter by
@@ -114,7 +161,8 @@ struct AloneBeside {
     const double centre = median(ratios);
     std::vector<double> distances;
     for (const double ratio : ratios) distances.push_back(std::abs(ratio - centre));
-    const double of_pairs = std::max(scale, kDeviationsPerMad * median(distances));
+    const double of_pairs =
+        std::max(std::hypot(scale, std::sqrt(2.0) * of_rounds), kDeviationsPerMad * median(distances));
     const double error = kMedianOverMeanError * of_pairs / std::sqrt(static_cast<double>(pairs));
     return std::min(centre, median(without_drift)) > std::max(-std::log(kLeastRatio), kErrors * error);
   }
@@ -128,11 +176,14 @@ class Comparer {
 
   [[nodiscard]] bool has_any() const { return !alone_.empty(); }
 
-  [[nodiscard]] AloneBeside at(std::int64_t at_once) const {
+  [[nodiscard]] AloneBeside at(std::int64_t at_once) {
+    mark_drops(medians_, at_once, tolerance_);
     ByWay together;
     for (const Reading& reading : sweep_.readings) {
       if (!is_beside(reading, at_once) || alone_.count(way_of(reading)) == 0) continue;
-      if (reading.rate >= (1 - tolerance_) * usual(reading)) together[way_of(reading)].push_back(&reading);
+      const RoundMedian& round = round_of(medians_, reading);
+      const bool is_usual = !round.is_drop && reading.rate >= (1 - tolerance_) * round.rate;
+      if (is_usual) together[way_of(reading)].push_back(&reading);
     }
     const double drift = drift_of(medians_, at_once);
     AloneBeside comparison;
@@ -146,20 +197,11 @@ class Comparer {
       pairs.insert(std::minmax(std::get<0>(way), std::get<1>(way)));
     }
     comparison.pairs = static_cast<std::int64_t>(pairs.size());
+    comparison.of_rounds = scatter_of(medians_, at_once);
     return comparison;
   }
 
  private:
-  /// The median of what is like it in its round.
-  [[nodiscard]] double usual(const Reading& of) const {
-    const std::vector<RoundMedian>& rounds = medians_.at(likeness_of(of));
-    const auto found =
-        std::lower_bound(rounds.begin(), rounds.end(), of, [](const RoundMedian& each, const Reading& wanted) {
-          return std::tie(each.round, each.concurrent) < std::tie(wanted.round, wanted.concurrent);
-        });
-    return found->rate;
-  }
-
   const Sweep& sweep_;
   double tolerance_;
   ByWay alone_;
@@ -176,7 +218,7 @@ Interference interference_of(const Sweep& sweep, const SweepPlan& plan, std::int
   Interference found;
   found.at_once = std::max<std::int64_t>(most_at_once, 1);
   if (found.at_once == 1) return found;
-  const Comparer comparer(sweep, plan.tolerance);
+  Comparer comparer(sweep, plan.tolerance);
   const double scale = comparer.has_any() ? scale_of(table_of(sweep, {}), sweep.hosts.size()) : 0;
   while (found.at_once > 1 && comparer.has_any()) {
     const AloneBeside comparison = comparer.at(found.at_once);
@@ -200,12 +242,15 @@ std::int64_t comparisons_wanted(double scale) {
 }
 
 std::optional<Meeting> pair_to_compare(const Sweep& sweep, const Survey& survey, const Verdict& verdict,
-                                       std::int64_t at_once) {
+                                       std::int64_t at_once, double tolerance) {
   const std::vector<std::uint8_t> suspects = suspects_of(verdict, sweep.hosts.size());
   const ByWay alone = readings_alone(sweep);
+  RoundMedians medians = medians_of_rounds(sweep);
+  mark_drops(medians, at_once, tolerance);
   std::int32_t round = -1;
   for (const Reading& reading : sweep.readings) {
-    if (is_beside(reading, at_once)) round = std::max(round, reading.round);
+    const bool fits = is_beside(reading, at_once) && reading.round > round;
+    if (fits && !round_of(medians, reading).is_drop) round = reading.round;
   }
   std::vector<const Reading*> candidates;
   for (const Reading& reading : sweep.readings) {

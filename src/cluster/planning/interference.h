@@ -28,9 +28,10 @@ struct Interference {
 /// How many pairs it takes to tell 3 % from chance, where readings scatter by so much.
 [[nodiscard]] std::int64_t comparisons_wanted(double scale);
 
-/// A pair to be measured alone: of the last round that had more than half of `at_once` pairs, the one with the median
-/// rate among those that nothing is said of; across leaves where there are any. Nothing where there is none.
+/// A pair to be measured alone: of the last round that had more than half of `at_once` pairs, and in which not all were
+/// slower by the tolerance than about that time, the one with the median rate among those that nothing is said of;
+/// across leaves where there are any. Nothing where there is none.
 [[nodiscard]] std::optional<Meeting> pair_to_compare(const Sweep& sweep, const Survey& survey, const Verdict& verdict,
-                                                     std::int64_t at_once);
+                                                     std::int64_t at_once, double tolerance);
 
 }  // namespace fabricbench::cluster

@@ -276,7 +276,7 @@ PlannedRound Planner::next_to_find(const Sweep& sweep, const Verdict& verdict, c
   PlannedRound round;
   round.number = outlook.survey.last + 1;
   if (at_once > 1 && extra_left > 0 && outlook.interference.compared < comparisons_wanted(main_scale(verdict))) {
-    if (const auto pair = pair_to_compare(sweep, outlook.survey, verdict, at_once)) {
+    if (const auto pair = pair_to_compare(sweep, outlook.survey, verdict, at_once, plan_.tolerance)) {
       round.meetings.push_back(*pair);
       round.why =
           fmt::format("{} and {} alone, which are fine, to see whether pairs slow each other{}",

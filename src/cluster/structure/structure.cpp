@@ -259,7 +259,8 @@ void keep_nearness(std::vector<Nearness>& levels) {
   }
 }
 
-/// Half of the hosts or more are alone: two kinds of hosts. Then they are alone no more.
+/// Half of the hosts or more are alone: two kinds of hosts. Then they are alone no more. Those that are slow with all
+/// that they met so far are of the slower kind, as far as can be told.
 void note_kinds(const ComparisonTable& table, double gain, Structure& structure) {
   std::vector<char> taken(structure.is_alone.size(), 0);
   for (const Comparison& each : table.values) {
@@ -269,6 +270,9 @@ void note_kinds(const ComparisonTable& table, double gain, Structure& structure)
   const auto alone = std::count(structure.is_alone.begin(), structure.is_alone.end(), 1);
   if (2 * alone < present) return;
   structure.is_slow_kind = structure.is_alone;
+  for (std::size_t host = 0; host < structure.is_unplaced.size(); ++host) {
+    structure.is_slow_kind[host] |= structure.is_unplaced[host];
+  }
   structure.kinds_false_alarm = std::exp(-gain);
   std::fill(structure.is_alone.begin(), structure.is_alone.end(), 0);
 }
