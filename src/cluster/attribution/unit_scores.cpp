@@ -151,8 +151,10 @@ bool is_slow_unit(const Model& model, const UnitScore& score, std::int32_t neede
 }
 
 double chance_of(const Model& model, const UnitScore& score, double scale, bool by_readings) {
-  const double middle =
-      binomial_tail(score.informative, model.tail.below(score.upper, scale), score.informative / 2 + 1);
+  // One outlier makes a partner slow where that is the median of two readings, and of more it does not.
+  const double outliers = std::clamp(static_cast<double>(score.readings) / std::max(score.informative, 1), 1.0, 2.0);
+  const double partner = std::min(1.0, outliers * model.tail.below(score.upper, scale));
+  const double middle = binomial_tail(score.informative, partner, score.informative / 2 + 1);
   const double slow = model.tail.below(model.slow, scale);
   const double count = by_readings ? binomial_tail(score.readings, slow, score.slow_readings)
                                    : binomial_tail(score.informative, slow, score.slow);

@@ -25,10 +25,10 @@ bool is_taken(const Reading& reading) {
          reading.rate > 0;
 }
 
-/// What readings have to have in common to be compared, but for the hosts.
-auto kind_of(const Reading& reading) {
-  return std::tuple(reading.kind, reading.from_rail, reading.to_rail, reading.both_ways);
-}
+/// What readings have to have in common to be compared, but for the hosts: kind, rails, whether both ways.
+using Kind = std::tuple<std::int16_t, std::int16_t, std::int16_t, bool>;
+
+Kind kind_of(const Reading& reading) { return {reading.kind, reading.from_rail, reading.to_rail, reading.both_ways}; }
 
 /// Numbers the windows of time of values that have their rounds there: as few rounds each as have enough values, since
 /// whatever slows the network for a moment slows all pairs of a round, and looks like groups of hosts.
@@ -133,6 +133,55 @@ double scale_within_hosts(const ComparisonTable& table, std::size_t hosts) {
   return widths.empty() ? kLeastScale : median_of(widths);
 }
 
+/// What `kind_of` has without the rails.
+std::pair<std::int16_t, bool> without_rails(const Kind& kind) { return {std::get<0>(kind), std::get<3>(kind)}; }
+
+/// The mean value of each pair of hosts, of each kind of values.
+using MeansOfPairs = std::vector<std::map<std::pair<std::int32_t, std::int32_t>, double>>;
+
+MeansOfPairs means_of_pairs(const ComparisonTable& table) {
+  MeansOfPairs means(static_cast<std::size_t>(table.number_of_kinds));
+  std::vector<std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t>> counts(means.size());
+  for (std::size_t i = 0; i < table.values.size(); ++i) {
+    const auto kind = static_cast<std::size_t>(table.kinds[i]);
+    const std::pair pair(table.values[i].first, table.values[i].second);
+    double& mean = means[kind][pair];
+    mean += (table.values[i].value - mean) / ++counts[kind][pair];
+  }
+  return means;
+}
+
+/// Puts the rails of pairs together, where they were measured with the same pairs: of each rail less what it has more
+/// than the first, the median over these pairs. So many slow hosts do not look like a slow rail.
+void join_rails(const std::map<Kind, std::int32_t>& kinds, ComparisonTable& table) {
+  constexpr std::size_t kEnoughPairs = 8;
+  std::map<std::pair<std::int16_t, bool>, std::int32_t> first;  // of those that differ in rails alone
+  bool any = false;
+  for (const auto& [kind, number] : kinds) any = !first.try_emplace(without_rails(kind), number).second || any;
+  if (!any) return;
+  const MeansOfPairs means = means_of_pairs(table);
+  std::vector<double> more(means.size(), 0);
+  std::vector<std::int32_t> joined(means.size());
+  for (const auto& [kind, number] : kinds) {
+    const auto at = static_cast<std::size_t>(number);
+    joined[at] = number;
+    const std::int32_t with = first.at(without_rails(kind));
+    std::vector<double> differences;
+    for (const auto& [pair, mean] : means[at]) {
+      const auto other = means[static_cast<std::size_t>(with)].find(pair);
+      if (other != means[static_cast<std::size_t>(with)].end()) differences.push_back(mean - other->second);
+    }
+    if (with == number || differences.size() < kEnoughPairs) continue;
+    more[at] = median_of(differences);
+    joined[at] = with;
+  }
+  for (std::size_t i = 0; i < table.values.size(); ++i) {
+    const auto kind = static_cast<std::size_t>(table.kinds[i]);
+    table.values[i].value -= static_cast<float>(more[kind]);
+    table.kinds[i] = joined[kind];
+  }
+}
+
 }  // namespace
 
 ComparisonTable table_of(const Sweep& sweep, const std::vector<char>& left_out) {
@@ -140,7 +189,7 @@ ComparisonTable table_of(const Sweep& sweep, const std::vector<char>& left_out) 
   for (const Reading& reading : sweep.readings) {
     if (is_taken(reading)) most = std::max(most, reading.concurrent);
   }
-  std::map<decltype(kind_of(Reading{})), std::int32_t> kinds;
+  std::map<Kind, std::int32_t> kinds;
   ComparisonTable table;
   for (std::size_t place = 0; place < sweep.readings.size(); ++place) {
     if (!left_out.empty() && left_out[place] != 0) continue;
@@ -152,6 +201,7 @@ ComparisonTable table_of(const Sweep& sweep, const std::vector<char>& left_out) 
     table.kinds.push_back(kind);
   }
   table.number_of_kinds = static_cast<std::int32_t>(kinds.size());
+  join_rails(kinds, table);
   make_windows(table);
   return table;
 }
