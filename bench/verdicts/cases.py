@@ -249,6 +249,8 @@ def groups_of_groups(rng, n):
     if len(leaf) < 4:
         return None
     pods = [leaf[:cutat], leaf[cutat:]] if len(leaf) < 9 else [leaf[k::3] for k in range(3)]
+    if min(map(len, pods)) < 2:     # one leaf in a pod of its own looks like one whose uplinks are slow
+        return None
     leaf = [s for p in pods for s in p]
     pods = [sum(p) for p in pods]
     if len(pods) == 2 and max(pods) >= 3 * min(pods):

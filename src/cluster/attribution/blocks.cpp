@@ -153,6 +153,12 @@ bool most_are_slow(const Row& row) {
   return are_enough && static_cast<double>(row.slow_hosts) >= kMostOfItsHosts * static_cast<double>(row.hosts);
 }
 
+/// Whether a leaf's hosts are slow with each other too, and not much less than with others: then it is the hosts.
+bool is_slow_inside(const Model& model, Row& row) {
+  if (row.inside.empty()) return false;
+  return median_of(row.inside) < std::min(model.slow, static_cast<double>(median_of(row.outside)) / 2);
+}
+
 /// The leaf that explains most, but for those that are `known`.
 std::optional<LeafRow> worst_row(const Model& model, const std::vector<LeafRow>& known) {
   std::map<RowKey, Row> rows = rows_of(model);
@@ -160,8 +166,7 @@ std::optional<LeafRow> worst_row(const Model& model, const std::vector<LeafRow>&
   std::optional<LeafRow> worst;
   double most = 0;
   for (auto& [key, row] : rows) {
-    if (!most_are_slow(row)) continue;
-    if (!row.inside.empty() && median_of(row.inside) < model.slow) continue;  // slow with each other too: hosts
+    if (!most_are_slow(row) || is_slow_inside(model, row)) continue;
     const std::int32_t leaf = std::get<1>(key);
     const double burden = row.burden / static_cast<double>(row.outside.size());
     std::optional<BlockScore> score =

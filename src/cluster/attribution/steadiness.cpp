@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "cluster/attribution/tests_made.h"
+#include "cluster/attribution/unit_scores.h"
 #include "cluster/robust.h"
 
 namespace fabricbench::cluster {
@@ -20,13 +21,15 @@ constexpr double kShareInDoubt = 0.12;
 constexpr std::int32_t kEnoughMixed = 2;
 constexpr std::int32_t kEnoughRepeated = 6;
 
-/// How far below its cap an effect's slow readings are, as a logarithm: the median of the lower half of all. A cap is a
-/// median, and lies between fast and slow readings where about half are slow.
+/// How far below its cap an effect's slow readings are, as a logarithm: the median of the lower half of all, without
+/// those that a slower partner explains. A cap is a median, and lies between fast and slow readings where about half
+/// are slow.
 double depth_below_cap(const Model& model, const UnitEffect& found) {
   std::vector<float> below;
   for (const Entry entry : model.entries_of(found.effect)) {
     const Point& point = model.point_of(entry);
     const double missing = model.missing(found.effect, point);
+    if (explained_otherwise(model, point, entry.other)) continue;
     if (missing < 0 && point.residual < missing) below.push_back(static_cast<float>(point.residual - missing));
   }
   return below.empty() ? 0 : static_cast<double>(median_of(below));
@@ -67,6 +70,7 @@ FlappingHost account_of(const Model& model, std::int32_t host, const std::vector
     const double depth = depth_below_cap(model, found);
     for (const Entry entry : model.entries_of(found.effect)) {
       const Point& point = model.point_of(entry);
+      if (explained_otherwise(model, point, entry.other)) continue;
       const Reading& reading = model.reading_of(point);
       const bool shows = model.missing(found.effect, point) + depth < model.slow;
       const bool slow = shows && !is_fast(model, found, depth, point) && point.residual < model.slow;
@@ -111,6 +115,7 @@ Steadiness steadiness_of(const Model& model, const UnitEffect& found) {
     for (const Entry entry : group) {
       const Point& point = model.point_of(entry);
       if (model.missing(found.effect, point) + depth >= model.slow) continue;  // the cap would not show
+      if (explained_otherwise(model, point, entry.other)) continue;
       const bool fast = is_fast(model, found, depth, point);
       any_fast = any_fast || fast;
       any_slow = any_slow || !fast;
