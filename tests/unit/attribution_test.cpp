@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <random>
 #include <set>
 #include <string>
 #include <utility>
@@ -306,6 +307,71 @@ TEST(Attribution, TheHostThatComesAndGoesAndNotItsPartners) {
     }
     const Verdict verdict = judge(sweep);
     EXPECT_EQ(the_finding(verdict, Blame::kTransient).hosts, Hosts{0}) << rails << " rails";
+  }
+}
+
+/// Each reading of one of four hosts is slow by itself, so that each of its pairs is slow now and then.
+TEST(Attribution, AHostWhoseReadingsComeAndGoIsBlamedAndNoPairOfIt) {
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    Sweep sweep = again_and_again(quiet_fabric(4), 72, false);
+    std::mt19937 random(seed);
+    std::bernoulli_distribution slow(0.4);
+    for (Reading& each : sweep.readings) {
+      if ((each.from == 2 || each.to == 2) && slow(random)) each.rate *= 0.4F;
+    }
+    EXPECT_EQ(the_finding(judge(sweep), Blame::kTransient).hosts, Hosts{2}) << "seed " << seed;
+  }
+}
+
+/// Slow in two of three meetings, and by chance in all with one partner.
+TEST(Attribution, AHostThatComesAndGoesExplainsAPartnerWithWhomItAlwaysWas) {
+  Sweep sweep = again_and_again(quiet_fabric(4), 30);
+  for (Reading& each : sweep.readings) {
+    const bool of_first = each.from == 0 || each.to == 0;
+    const bool with_last = each.from == 3 || each.to == 3;
+    if (of_first && (with_last || each.round % 4 < 2)) each.rate *= 0.46F;
+  }
+  EXPECT_EQ(the_finding(judge(sweep), Blame::kTransient).hosts, Hosts{0});
+}
+
+TEST(Attribution, AHostThatIsSlowBesideSlowerOnesIsNotUnsteady) {
+  const Verdict verdict = judge(again_and_again(
+      quiet_fabric(17, {"host:3:0.74", "host:10:0.38", "host:6:0.58", "host:12:0.47", "host:1:0.53", "host:14:0.46"}),
+      68));
+  EXPECT_EQ(with_blame(verdict, Blame::kHost).size(), 6U);
+  EXPECT_EQ(verdict.findings.size(), 6U);
+}
+
+/// The network gets slower until the end, when pairs are measured alone.
+TEST(Attribution, APairThatIsMeasuredAloneLaterIsNotBlamedForDrift) {
+  const FabricPlan plan = quiet_fabric(16);
+  Sweep sweep = again_and_again(plan, 60);
+  for (Reading& each : sweep.readings) {
+    if (each.from == 4 && each.to == 9 && each.round < 15) each.rate *= 0.8F;  // once, and so it is measured again
+  }
+  for (const Meeting& pair : {Meeting{0, 1}, Meeting{2, 3}, Meeting{4, 9}}) measure_again(plan, pair, 5, sweep);
+  for (Reading& each : sweep.readings) each.rate *= 1 - 0.006F * static_cast<float>(each.round);
+  EXPECT_TRUE(judge(sweep).findings.empty());
+}
+
+/// Where a partner has two readings, one outlier makes their median slow.
+TEST(Attribution, OneSlowReadingOfTwoWithHalfOfThePartnersIsNoSlowHost) {
+  Sweep sweep = again_and_again(quiet_fabric(16), 30);
+  for (std::size_t i = 0; i < sweep.readings.size(); i += 21) sweep.readings[i].rate *= 0.65F;
+  for (Reading& each : sweep.readings) {
+    if (each.from == 6 && each.to < 9 && each.round < 15) each.rate *= 0.65F;
+  }
+  EXPECT_TRUE(with_blame(judge(sweep), Blame::kHost).empty());
+}
+
+TEST(Attribution, AHostIsNotSaidToBeFastInADirectionThatIsNearlySlow) {
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    FabricPlan plan = quiet_fabric(8, {"host:3:0.95"});
+    plan.seed = seed;
+    for (const Finding& finding : judge(again_and_again(plan, 42)).findings) {
+      EXPECT_FALSE(finding.other_way_fine) << "seed " << seed;
+      EXPECT_EQ(finding.direction, Direction::kBoth) << "seed " << seed;
+    }
   }
 }
 

@@ -137,6 +137,57 @@ TEST(Nearness, ASlowHostIsOfNoPod) {
   EXPECT_EQ(found.distance(8, 0), 0) << "it may be near anybody";
 }
 
+/// Two pods, each of two leaves of four.
+double in_pods(std::int32_t a, std::int32_t b) { return a / 4 == b / 4 ? 1 : a / 8 == b / 8 ? 0.9 : 0.4; }
+
+/// Leaves out readings between a host below the limit and one of the next, up to another limit.
+Sweep without_between(std::int32_t first_limit, std::int32_t second_limit) {
+  Sweep sweep = sweep_by(16, in_pods);
+  std::erase_if(sweep.readings, [&](const Reading& each) {
+    const auto [low, high] = std::minmax(each.from, each.to);
+    return low < first_limit && high >= first_limit && high < second_limit;
+  });
+  return sweep;
+}
+
+TEST(Nearness, AHostThatHasNotMetItsLeafIsNotAloneInIt) {
+  const Structure found = find_structure(without_between(1, 4), kDepth);
+  ASSERT_EQ(found.levels.size(), 2U);
+  EXPECT_EQ(found.levels[0].part_of[0], Nearness::kUnknown);
+  EXPECT_NE(found.is_unplaced[0], 0);
+  EXPECT_FALSE(found.is_alone_in_a_part(0));
+  EXPECT_EQ(found.levels[1].part_of[0], found.levels[1].part_of[4]) << "its pod is known";
+}
+
+TEST(Nearness, HalvesOfALeafThatHaveNotMetMayBeOne) {
+  EXPECT_FALSE(find_structure(without_between(2, 4), kDepth).is_complete);
+  EXPECT_TRUE(find_structure(sweep_by(16, in_pods), kDepth).is_complete);
+}
+
+/// On the second rail, fast hosts have hardly met each other.
+TEST(Nearness, ManySlowHostsAreNoSlowRail) {
+  const Share share = slow_hosts(7, 0.8);
+  Sweep sweep = sweep_by(16, share);
+  const Sweep second = sweep_by(16, share, 0, 0.01, 2);
+  for (Reading each : second.readings) {
+    each.from_rail = each.to_rail = 1;
+    if (std::min(each.from, each.to) < 7 || each.from + each.to < 20) sweep.readings.push_back(each);
+  }
+  const Structure found = find_structure(sweep, kDepth);
+  for (std::size_t host = 0; host < 16; ++host) EXPECT_EQ(found.is_alone[host] != 0, host < 7) << host;
+}
+
+TEST(Nearness, HostsOfASlowerKindThatMetNoFastOneAreOfIt) {
+  Sweep sweep = sweep_by(32, slow_hosts(28, 0.6));
+  std::erase_if(sweep.readings, [](const Reading& each) {
+    return std::min(each.from, each.to) == 0 && std::max(each.from, each.to) >= 28;
+  });
+  const Structure found = find_structure(sweep, kDepth);
+  ASSERT_EQ(found.is_slow_kind.size(), 32U);
+  for (std::size_t host = 0; host < 32; ++host) EXPECT_EQ(found.is_slow_kind[host] != 0, host < 28) << host;
+  EXPECT_NE(found.is_unplaced[0], 0) << "and is asked about";
+}
+
 TEST(Nearness, SlowHostsAreNoGroup) {
   for (const std::int32_t slow : {1, 3, 7}) {
     const Structure found = find_structure(sweep_by(16, slow_hosts(slow, 0.7)), kDepth);

@@ -311,6 +311,30 @@ TEST(Find, MeasuresFewerAtOnceWherePairsSlowEachOther) {
   }
 }
 
+/// All readings of a round are slower or faster together, and in one of seven by half.
+TEST(Find, TakesNoRoundForPairsThatSlowEachOther) {
+  int taken = 0;
+  SweepPlan plan = plan_to_find(32);
+  plan.least_rounds = 12;
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    Sweep sweep = sweep_of(32);
+    PlannedFabric fabric{32};
+    fabric.share = [&](int, int, std::int64_t round, std::size_t) {
+      std::mt19937 random(seed * 1000 + static_cast<unsigned>(round));
+      std::normal_distribution<double> normal;
+      return (random() % 7 == 0 ? 0.5 : 1) * std::exp(0.024 * normal(random));
+    };
+    const auto judge = [](const Sweep&) {
+      Verdict verdict = clean_verdict();
+      verdict.strata.front().scale = 0.03;
+      return verdict;
+    };
+    const auto rounds = run(Planner(plan), fabric, sweep, judge);
+    taken += rounds.back().why.find("oversubscribed") != std::string::npos ? 1 : 0;
+  }
+  EXPECT_LE(taken, 1) << "of 20";
+}
+
 TEST(Find, TakesNeitherDriftNorNoiseForPairsThatSlowEachOther) {
   for (const auto& [noise, drift] : {std::pair{0.0, 0.002}, {0.05, 0.002}, {0.02, 0.006}}) {
     for (unsigned seed = 1; seed <= 20; ++seed) {

@@ -139,6 +139,56 @@ TEST(VerdictGroups, AHostThatIsFarFromAllMayBeAloneInItsLeaf) {
   EXPECT_EQ(host_lists(sweep, verdict).suspect, std::vector<std::string>{"node12"});
 }
 
+TEST(VerdictGroups, TwoHostsThatMayBeALeafAreToBeMeasuredWithEachOther) {
+  Sweep sweep = sweep_of(hidden_leaves(14, 4, 0.5));
+  const Verdict all = judge(sweep);
+  EXPECT_EQ(all.judged, Judged::kClean);
+  std::erase_if(sweep.readings, [](const Reading& each) { return each.from + each.to == 25; });  // 12 and 13
+  const Verdict verdict = judge(sweep);
+  EXPECT_TRUE(verdict.findings.empty());
+  EXPECT_EQ(verdict.may_stand_apart, (Hosts{12, 13}));
+  EXPECT_TRUE(verdict.groups_are_open);
+}
+
+/// Its other rail is 4 % slower than those of its group, by chance.
+TEST(VerdictGroups, AHostThatIsFarFromAllOnEachRailMayBeAloneInItsLeaf) {
+  FabricPlan plan = hidden_leaves(13, 4, 0.94);
+  plan.rails = 2;
+  Sweep sweep = again_and_again(plan, 39);
+  for (Reading& each : sweep.readings) {
+    if (each.from_rail == 1 && (each.from == 12 || each.to == 12)) each.rate *= 1.012F;
+  }
+  const Verdict verdict = judge(sweep);
+  EXPECT_TRUE(verdict.findings.empty());
+  EXPECT_EQ(verdict.may_stand_apart, Hosts{12});
+}
+
+/// A leaf of two hosts whose uplinks are slow: `change` is done to their readings.
+template <typename Change>
+Verdict with_uplink_of_two(const Change& change) {
+  FabricPlan plan = quiet_fabric(16, {"leaf:1:0.5"});
+  plan.leaf_size = 2;
+  Sweep sweep = sweep_of(plan);
+  for (Reading& each : sweep.readings) change(each);
+  return judge(sweep);
+}
+
+TEST(VerdictGroups, AnUplinkIsBlamedThoughItsHostsAreALittleSlowWithEachOther) {
+  const Verdict verdict = with_uplink_of_two([](Reading& each) {
+    if (each.from / 2 == 1 && each.to / 2 == 1) each.rate *= 0.93F;
+  });
+  EXPECT_FALSE(with_blame(verdict, Blame::kLeaf).empty());
+  EXPECT_TRUE(with_blame(verdict, Blame::kHost).empty());
+}
+
+TEST(VerdictGroups, TheSlowestReadingsBehindASlowUplinkBlameNoHost) {
+  const Verdict verdict = with_uplink_of_two([](Reading& each) {
+    if (each.from == 2 && (each.to == 5 || each.to == 9 || each.to == 12)) each.rate *= 0.7F;
+  });
+  EXPECT_FALSE(with_blame(verdict, Blame::kLeaf).empty());
+  EXPECT_TRUE(with_blame(verdict, Blame::kHost).empty());
+}
+
 TEST(VerdictGroups, AHostThatIsSlowerOrFasterThanTheWayBetweenGroupsIsSlow) {
   for (const std::string fault : {"host:3:0.4", "host:3:0.6", "host:3:0.5:sends"}) {
     const Verdict verdict = judge(sweep_of(hidden_leaves(12, 4, 0.5, {fault})));

@@ -190,6 +190,15 @@ struct FullRounds {
   std::vector<double> drift;
 };
 
+/// How much what is usual differs from one full round to the next, as a standard deviation.
+double scatter_of(const std::vector<double>& drift) {
+  std::vector<double> steps;
+  for (std::size_t i = 1; i < drift.size(); ++i) {
+    if (drift[i] != drift[i - 1]) steps.push_back(std::abs(drift[i] - drift[i - 1]));
+  }
+  return steps.empty() ? 0 : kDeviationsPerMad * median_of(steps) / std::sqrt(2.0);
+}
+
 /// The trend of the last full rounds of each kind. It is followed for half of the way that what is usual went before.
 void set_late_drift(Model& model) {
   constexpr std::size_t kRoundsOfTrend = 8;
@@ -209,7 +218,7 @@ void set_late_drift(Model& model) {
     const std::size_t taken = std::min(kRoundsOfTrend, rounds.size());
     const double slope = theil_sen_slope(std::span(rounds).last(taken), std::span(drift).last(taken));
     const auto [low, high] = std::minmax_element(drift.begin(), drift.end());
-    model.late[kind] = {static_cast<std::int32_t>(rounds.back()), std::min(slope, 0.0), (*low - *high) / 2};
+    model.late[kind] = {static_cast<std::int32_t>(rounds.back()), std::min(slope, 0.0), (*low - *high) / 2, scatter_of(drift)};
   }
 }
 

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -86,6 +87,8 @@ struct LateDrift {
   std::int32_t round = std::numeric_limits<std::int32_t>::max();  ///< the last one
   double trend = 0;                                               ///< a round, as a logarithm, at most 0
   double lowest = 0;                                              ///< not below it
+  /// Standard deviation from round to round: of full rounds it is known and taken off, of quiet ones it is not.
+  double scatter = 0;
 
   [[nodiscard]] double at(std::int32_t later) const {
     return later > round ? std::max(trend * (later - round), lowest) : 0;
@@ -128,7 +131,9 @@ struct Model {
     return entry.receives() ? point_of(entry).receiver : point_of(entry).sender;
   }
   [[nodiscard]] double scale_of(const Point& point) const {
-    return strata[static_cast<std::size_t>(point.stratum)].scale;
+    const double scale = strata[static_cast<std::size_t>(point.stratum)].scale;
+    if (!point.quiet || late.empty()) return scale;
+    return std::hypot(scale, late[static_cast<std::size_t>(reading_of(point).kind)].scatter);
   }
   [[nodiscard]] const Reading& reading_of(const Point& point) const {
     return sweep->readings[static_cast<std::size_t>(point.reading)];

@@ -101,6 +101,13 @@ std::vector<float> residuals_of(const Model& model, const std::vector<const Poin
   return residuals;
 }
 
+/// The largest of a flow's points.
+double scale_at(const Model& model, const std::vector<const Point*>& points) {
+  double scale = 0;
+  for (const Point* point : points) scale = std::max(scale, model.scale_of(*point));
+  return scale;
+}
+
 /// How likely a healthy pair shows so many readings as slow as these.
 double chance_of(const Model& model, const std::vector<const Point*>& points, std::vector<float> residuals,
                  std::int64_t slow) {
@@ -108,7 +115,7 @@ double chance_of(const Model& model, const std::vector<const Point*>& points, st
   std::sort(residuals.begin(), residuals.end());
   const double mildest = residuals[static_cast<std::size_t>(slow - 1)];
   const auto all = static_cast<std::int64_t>(points.size());
-  const double each = model.tail.below(mildest, model.scale_of(*points.front()), slow, all);
+  const double each = model.tail.below(mildest, scale_at(model, points), slow, all);
   return binomial_tail(all, each, slow);
 }
 

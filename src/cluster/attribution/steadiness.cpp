@@ -21,15 +21,20 @@ constexpr double kShareInDoubt = 0.12;
 constexpr std::int32_t kEnoughMixed = 2;
 constexpr std::int32_t kEnoughRepeated = 6;
 
-/// How far below its cap an effect's slow readings are, as a logarithm: the median of the lower half of all, without
-/// those that a slower partner explains. A cap is a median, and lies between fast and slow readings where about half
-/// are slow.
+/// Whether a reading with this partner tells what the effect itself does. With one that is slow too, only the slowest
+/// readings by chance would.
+bool tells(const Model& model, Entry entry) {
+  return !model.is_flagged(entry.other) && !explained_otherwise(model, model.point_of(entry), entry.other);
+}
+
+/// How far below its cap an effect's slow readings are, as a logarithm: the median of the lower half of all. A cap is a
+/// median, and lies between fast and slow readings where about half are slow.
 double depth_below_cap(const Model& model, const UnitEffect& found) {
   std::vector<float> below;
   for (const Entry entry : model.entries_of(found.effect)) {
     const Point& point = model.point_of(entry);
     const double missing = model.missing(found.effect, point);
-    if (explained_otherwise(model, point, entry.other)) continue;
+    if (!tells(model, entry)) continue;
     if (missing < 0 && point.residual < missing) below.push_back(static_cast<float>(point.residual - missing));
   }
   return below.empty() ? 0 : static_cast<double>(median_of(below));
@@ -70,7 +75,7 @@ FlappingHost account_of(const Model& model, std::int32_t host, const std::vector
     const double depth = depth_below_cap(model, found);
     for (const Entry entry : model.entries_of(found.effect)) {
       const Point& point = model.point_of(entry);
-      if (explained_otherwise(model, point, entry.other)) continue;
+      if (!tells(model, entry)) continue;
       const Reading& reading = model.reading_of(point);
       const bool shows = model.missing(found.effect, point) + depth < model.slow;
       const bool slow = shows && !is_fast(model, found, depth, point) && point.residual < model.slow;
@@ -115,7 +120,7 @@ Steadiness steadiness_of(const Model& model, const UnitEffect& found) {
     for (const Entry entry : group) {
       const Point& point = model.point_of(entry);
       if (model.missing(found.effect, point) + depth >= model.slow) continue;  // the cap would not show
-      if (explained_otherwise(model, point, entry.other)) continue;
+      if (!tells(model, entry)) continue;
       const bool fast = is_fast(model, found, depth, point);
       any_fast = any_fast || fast;
       any_slow = any_slow || !fast;
@@ -150,9 +155,14 @@ std::vector<FlappingHost> take_unsteady(const Model& model, UnitEffects& units, 
     }
   }
   std::vector<FlappingHost> hosts;
-  hosts.reserve(unsteady.size());
-  for (const std::int32_t host : unsteady) hosts.push_back(account_of(model, host, units.blamed));
-  std::erase_if(units.blamed, [&](const UnitEffect& found) { return unsteady.contains(model.ids.host(found.effect)); });
+  for (const std::int32_t host : unsteady) {
+    FlappingHost account = account_of(model, host, units.blamed);
+    if (account.slow < account.meetings) hosts.push_back(std::move(account));
+  }
+  std::erase_if(units.blamed, [&](const UnitEffect& found) {
+    return std::any_of(hosts.begin(), hosts.end(),
+                       [&](const FlappingHost& each) { return each.host == model.ids.host(found.effect); });
+  });
   return hosts;
 }
 

@@ -67,7 +67,9 @@ std::vector<std::int32_t> peel(Model& model, const std::vector<char>& barred) {
 /// The scale of an effect's readings: the largest, where they are of several strata.
 double scale_at(const Model& model, std::int32_t effect) {
   double scale = 0;
-  for (const Entry entry : model.entries_of(effect)) scale = std::max(scale, model.scale_of(model.point_of(entry)));
+  for (const Entry entry : model.entries_of(effect)) {
+    scale = std::max(scale, model.strata[static_cast<std::size_t>(model.point_of(entry).stratum)].scale);
+  }
   return scale;
 }
 

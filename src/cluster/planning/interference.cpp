@@ -135,7 +135,7 @@ double drift_of(const RoundMedians& medians, std::int64_t at_once) {
 /// The standard deviation of what is usual from round to round beside so many pairs, as a logarithm, drift aside; 0
 /// where too few rounds tell.
 double scatter_of(const RoundMedians& medians, std::int64_t at_once) {
-  constexpr std::size_t kEnough = 4;
+  constexpr std::size_t kEnough = 2;
   std::vector<double> steps;
   for (const auto& [likeness, of_rounds] : medians) {
     const RoundMedian* last = nullptr;
@@ -152,7 +152,8 @@ struct AloneBeside {
   std::vector<double> ratios;         // logarithms of alone over together, a direction each
   std::vector<double> without_drift;  // the same, if what is usual has gone on changing as it did
   std::int64_t pairs = 0;
-  double of_rounds = 0;  // standard deviation of what a round does to all of its readings
+  double of_rounds = 0;           // standard deviation of what a round does to all of its readings
+  std::set<std::int32_t> beside;  // rounds of the readings that were not alone
 
   [[nodiscard]] double median_ratio() const { return std::exp(median(ratios)); }
   /// Whether pairs alone are faster by more than 3 %, and by more than comes of chance: of readings that scatter by
@@ -161,9 +162,9 @@ struct AloneBeside {
     const double centre = median(ratios);
     std::vector<double> distances;
     for (const double ratio : ratios) distances.push_back(std::abs(ratio - centre));
-    const double of_pairs =
-        std::max(std::hypot(scale, std::sqrt(2.0) * of_rounds), kDeviationsPerMad * median(distances));
-    const double error = kMedianOverMeanError * of_pairs / std::sqrt(static_cast<double>(pairs));
+    const double of_pairs = std::max(std::hypot(scale, of_rounds), kDeviationsPerMad * median(distances));
+    const double error = kMedianOverMeanError * std::hypot(of_pairs / std::sqrt(static_cast<double>(pairs)),
+                                                           of_rounds / std::sqrt(static_cast<double>(beside.size())));
     return std::min(centre, median(without_drift)) > std::max(-std::log(kLeastRatio), kErrors * error);
   }
 };
@@ -191,6 +192,7 @@ class Comparer {
     for (const auto& [way, beside] : together) {
       for (const Reading* alone : alone_.at(way)) {
         const Reading& nearest = nearest_in_time(beside, *alone);
+        comparison.beside.insert(nearest.round);
         comparison.ratios.push_back(std::log(double{alone->rate} / nearest.rate));
         comparison.without_drift.push_back(comparison.ratios.back() - drift * (alone->round - nearest.round));
       }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -43,7 +44,7 @@ bool names_suspects(Blame blame) {
 struct PairHistory {
   std::int32_t forth = 0;  // readings from the lower host to the higher one
   std::int32_t back = 0;
-  std::int32_t alone = 0;   // of the direction with more
+  std::int32_t alone = 0;   // of the direction and rail with most
   std::int32_t failed = 0;  // alone
   std::int32_t latest = -1;
   bool is_given_up = false;  // the latest reading was not tried: messages of an earlier one may still be under way
@@ -55,7 +56,8 @@ std::map<Pair, PairHistory> histories_of(const Sweep& sweep, const std::vector<Q
     if (question.other >= 0 && !question.of_suspects) histories[ordered(question.host, question.other)];
   }
   if (histories.empty()) return histories;
-  std::map<Pair, std::int32_t> alone_forth;
+  using OverRails = std::tuple<std::int32_t, std::int32_t, std::int16_t, std::int16_t>;  // hosts and rails
+  std::map<OverRails, std::int32_t> alone;
   for (const Reading& reading : sweep.readings) {
     const auto found = histories.find(ordered(reading.from, reading.to));
     if (found == histories.end()) continue;
@@ -67,7 +69,8 @@ std::map<Pair, PairHistory> histories_of(const Sweep& sweep, const std::vector<Q
     history.latest = std::max(history.latest, reading.round);
     if (reading.concurrent > 1) continue;
     if (reading.outcome == Outcome::kFailed) ++history.failed;
-    history.alone = std::max(history.alone, ++alone_forth[{reading.from, reading.to}]);
+    history.alone =
+        std::max(history.alone, ++alone[OverRails{reading.from, reading.to, reading.from_rail, reading.to_rail}]);
   }
   return histories;
 }

@@ -16,7 +16,7 @@ namespace {
 /// A value so many scales below what is expected says no more than one that is still further below: other traffic or a
 /// bad path can slow any reading. Nothing makes one faster than its hosts and links are, so above more is believed.
 constexpr double kFarthestBelow = 3;
-constexpr double kFarthestAbove = 6;
+constexpr double kFarthestAbove = 10;
 constexpr double kMostLossBelow = kFarthestBelow * kFarthestBelow / 2;
 constexpr double kMostLossAbove = kFarthestAbove * kFarthestAbove / 2;
 /// In nats: the split has to be a thousand times likelier.
