@@ -271,15 +271,6 @@ std::set<std::pair<std::int32_t, std::int32_t>> pairs_met(const Model& model, co
   return met;
 }
 
-/// Whether it would show with hosts of its own group alone, among others that were measured.
-bool shows_within_group(const Model& model, const UnitEffect& found) {
-  const std::int32_t part = model.part_of(model.ids.host(found.effect));
-  if (part == Nearness::kNone || found.score.informative_hosts == found.score.partners) return false;
-  const std::vector<PartnerLevel> levels = partner_levels(model, found.effect);
-  return std::all_of(levels.begin(), levels.end(),
-                     [&](const PartnerLevel& level) { return model.part_of(level.host) == part; });
-}
-
 void ask_about(const Model& model, const UnitEffect& found, Verdict& verdict) {
   const UnitScore& score = found.score;
   const double scale = model.scale_of(model.point_of(model.entries_of(found.effect).front()));

@@ -218,7 +218,8 @@ void set_late_drift(Model& model) {
     const std::size_t taken = std::min(kRoundsOfTrend, rounds.size());
     const double slope = theil_sen_slope(std::span(rounds).last(taken), std::span(drift).last(taken));
     const auto [low, high] = std::minmax_element(drift.begin(), drift.end());
-    model.late[kind] = {static_cast<std::int32_t>(rounds.back()), std::min(slope, 0.0), (*low - *high) / 2, scatter_of(drift)};
+    model.late[kind] = {static_cast<std::int32_t>(rounds.back()), std::min(slope, 0.0), (*low - *high) / 2,
+                        scatter_of(drift)};
   }
 }
 

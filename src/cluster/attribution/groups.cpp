@@ -155,15 +155,21 @@ bool have_all_met(const Model& model, const std::vector<std::int32_t>& hosts) {
   return 2 * met.size() == hosts.size() * (hosts.size() - 1);
 }
 
-/// Hosts of no group that may be alone in their leaf, ascending.
+/// Hosts that may be alone in their leaf, ascending: of no group, or blamed for what their own group alone shows, and so
+/// perhaps of another one.
 std::vector<std::int32_t> lone_hosts(const Model& model, const UnitEffects& units) {
-  std::set<std::int32_t> blamed;
-  for (const UnitEffect& found : units.blamed) blamed.insert(model.ids.host(found.effect));
+  std::map<std::int32_t, bool> blamed;  // by host: whether it may be alone, as far as what is blamed shows
+  for (const UnitEffect& found : units.blamed) {
+    const std::int32_t host = model.ids.host(found.effect);
+    const bool may_be = model.part_of(host) == Nearness::kNone || shows_within_group(model, found);
+    bool& all = blamed.try_emplace(host, true).first->second;
+    all = all && may_be;
+  }
   std::vector<std::int32_t> lone;
   for (std::int32_t host = 0; host < model.ids.hosts; ++host) {
-    const bool is_blamed = blamed.contains(host);
-    const bool alone = is_blamed ? model.part_of(host) == Nearness::kNone && may_be_alone(model, host)
-                                 : model.structure.is_alone_in_a_part(host);
+    const auto found = blamed.find(host);
+    const bool alone =
+        found == blamed.end() ? model.structure.is_alone_in_a_part(host) : found->second && may_be_alone(model, host);
     if (alone) lone.push_back(host);
   }
   return lone;
@@ -213,7 +219,9 @@ void report_lone_hosts(const Model& model, UnitEffects& units, Verdict& verdict)
   std::erase_if(units.blamed, [&](const UnitEffect& found) {
     return std::binary_search(lone.begin(), lone.end(), model.ids.host(found.effect));
   });
-  if (!have_all_met(model, lone)) verdict.groups_are_open = true;  // two of them may be a leaf
+  const bool any_of_a_group =
+      std::any_of(lone.begin(), lone.end(), [&](std::int32_t host) { return model.part_of(host) >= 0; });
+  if (any_of_a_group || !have_all_met(model, lone)) verdict.groups_are_open = true;  // two of them may be a leaf
   verdict.may_stand_apart.insert(verdict.may_stand_apart.end(), lone.begin(), lone.end());
   std::vector<std::string> names;
   for (const std::int32_t host : lone) names.push_back(model.sweep->hosts[static_cast<std::size_t>(host)]);

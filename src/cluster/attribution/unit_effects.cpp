@@ -64,18 +64,23 @@ std::vector<std::int32_t> peel(Model& model, const std::vector<char>& barred) {
   return peeled;
 }
 
-/// The scale of an effect's readings: the largest, where they are of several strata.
-double scale_at(const Model& model, std::int32_t effect) {
-  double scale = 0;
+/// The scale of an effect's readings, of those that a cap shows in.
+double scale_at(const Model& model, std::int32_t effect, double cap) {
+  double squares = 0;
+  double readings = 0;
   for (const Entry entry : model.entries_of(effect)) {
-    scale = std::max(scale, model.strata[static_cast<std::size_t>(model.point_of(entry).stratum)].scale);
+    const Point& point = model.point_of(entry);
+    if (model.centre_of(point) + model.slow <= cap) continue;
+    squares += std::pow(model.scale_of(point), 2);
+    ++readings;
   }
-  return scale;
+  return readings > 0 ? std::sqrt(squares / readings)
+                      : model.scale_of(model.point_of(model.entries_of(effect).front()));
 }
 
 /// The chance that an effect of a healthy unit looks like this.
 double chance_at(const Model& model, std::int32_t effect, const UnitScore& score, std::int32_t present) {
-  return chance_of(model, score, scale_at(model, effect), score.partners + 1 >= present);
+  return chance_of(model, score, scale_at(model, effect, score.cap), score.partners + 1 >= present);
 }
 
 /// Whether a reading is at a healthy rate, though what is blamed says otherwise.
@@ -212,6 +217,14 @@ std::int32_t hosts_present(const Model& model) {
 
 std::int32_t partners_needed(const Model& model) {
   return std::max(2, std::min(model.settings.partners, hosts_present(model) - 1));
+}
+
+bool shows_within_group(const Model& model, const UnitEffect& found) {
+  const std::int32_t part = model.part_of(model.ids.host(found.effect));
+  if (part == Nearness::kNone || found.score.informative_hosts == found.score.partners) return false;
+  const std::vector<PartnerLevel> levels = partner_levels(model, found.effect);
+  return std::all_of(levels.begin(), levels.end(),
+                     [&](const PartnerLevel& level) { return model.part_of(level.host) == part; });
 }
 
 UnitEffects find_units(Model& model) {
