@@ -62,10 +62,17 @@ std::vector<OwnLevel> levels_of(const Model& model, std::span<const Entry> entri
 /// Whether a cap is below what is healthy there.
 bool shows(const Model& model, double cap, double centre) { return centre + model.slow > cap; }
 
-/// A host's median over other devices of the same kind, where the cap would show; nothing where too little is known.
-std::optional<double> median_elsewhere(const Model& model, const DeviceEffect& effect, std::int32_t host, double cap) {
+/// How much of what a cap makes of a healthy reading is missing: 1 at the cap, 0 where nothing is.
+double share_missing(double residual, double cap, double centre) { return residual / (cap - centre); }
+
+/// Above it, a host's median share is one of a host that is slow.
+constexpr double kSlowShare = 0.5;
+
+/// A host's median share over other devices of the same kind, where the cap would show; nothing where too little is
+/// known.
+std::optional<double> share_elsewhere(const Model& model, const DeviceEffect& effect, std::int32_t host, double cap) {
   const auto kind = static_cast<std::size_t>(model.sweep->devices[static_cast<std::size_t>(effect.device)].kind);
-  std::vector<float> residuals;
+  std::vector<double> shares;
   for (std::int32_t rail = 0; rail < model.ids.rails; ++rail) {
     for (const Entry entry : model.entries_of(model.ids.of(effect.kind, host, rail, effect.role))) {
       const Point& point = model.point_of(entry);
@@ -73,20 +80,19 @@ std::optional<double> median_elsewhere(const Model& model, const DeviceEffect& e
       const bool other =
           route != nullptr && route->devices[kind] != Route::kNone && route->devices[kind] != effect.device;
       if (!other || !shows(model, cap, model.centre_of(point))) continue;
-      if (!explained_otherwise(model, point, entry.other)) residuals.push_back(point.residual);
+      if (explained_otherwise(model, point, entry.other)) continue;
+      shares.push_back(share_missing(point.residual, cap, model.centre_of(point)));
     }
   }
-  if (residuals.size() < kEnoughElsewhere) return std::nullopt;
-  return median_of(residuals);
+  if (shares.size() < kEnoughElsewhere) return std::nullopt;
+  return median_of(shares);
 }
 
-OwnHost place_host(const Model& model, const DeviceEffect& effect, std::int32_t host, double own_median,
-                   const UnitScore& score) {
-  const double bound = score.median / 2;
-  if (own_median > bound) return OwnHost::kFast;
-  const std::optional<double> elsewhere = median_elsewhere(model, effect, host, score.cap);
+OwnHost place_host(const Model& model, const DeviceEffect& effect, std::int32_t host, double own_share, double cap) {
+  if (own_share < kSlowShare) return OwnHost::kFast;
+  const std::optional<double> elsewhere = share_elsewhere(model, effect, host, cap);
   if (!elsewhere) return OwnHost::kOnlyHere;
-  return *elsewhere < bound ? OwnHost::kSlowElsewhere : OwnHost::kFastElsewhere;
+  return *elsewhere > kSlowShare ? OwnHost::kSlowElsewhere : OwnHost::kFastElsewhere;
 }
 
 UnitScore score_of(const Model& model, const std::vector<OwnLevel>& all) {
@@ -104,13 +110,15 @@ Suspicion suspicion_of(const Model& model, const DeviceReadings& readings, const
   std::vector<OwnLevel> levels = levels_of(model, readings.entries_of(effect));
   suspicion.score = score_of(model, levels);
   if (suspicion.score.median >= model.slow) return suspicion;
-  std::map<std::int32_t, std::vector<double>> residuals;
+  const double cap = suspicion.score.cap;
+  std::map<std::int32_t, std::vector<double>> shares;  // by host
   for (const OwnLevel& each : levels) {
-    if (shows(model, suspicion.score.cap, each.level.centre)) residuals[each.own].push_back(each.level.residual);
+    if (!shows(model, cap, each.level.centre)) continue;
+    shares[each.own].push_back(share_missing(each.level.residual, cap, each.level.centre));
   }
   std::vector<std::int32_t> by_themselves;
-  for (auto& [host, values] : residuals) {
-    switch (place_host(model, effect, host, median_of(values), suspicion.score)) {
+  for (auto& [host, of_host] : shares) {
+    switch (place_host(model, effect, host, median_of(of_host), cap)) {
       case OwnHost::kFast: suspicion.fast_hosts.push_back(host); break;
       case OwnHost::kSlowElsewhere: by_themselves.push_back(host); break;
       case OwnHost::kFastElsewhere: suspicion.fast_elsewhere.push_back(host); [[fallthrough]];
