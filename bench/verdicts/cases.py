@@ -38,7 +38,7 @@ def nic_case(rng, n):
         w.rails = w.rails[:2]
     w.send = w.recv = None
     w.finish()
-    if rng.random() < 0.4:
+    if n >= 8 and rng.random() < 0.4:
         make_levels = rng.choice(["two_level", "halls"])
         make_fabric(w, make_levels)
     return w if plant_host(w, 1 - rng.choice([0.1, 0.2, 0.3, 0.5, 0.8]), rng.choice(["both", "both", "sends", "receives"]),
@@ -325,7 +325,7 @@ def uplink_unknown(rng, n, full=None):
 
 def flapping(rng, n, mode=None, levels=("flat", "two_level", "rail_only")):
     w = World(rng, n)
-    make_fabric(w, rng.choice(levels))
+    any_fabric(w, levels)
     mode = mode or rng.choice(["meeting", "reading", "burst", "time"])
     fraction, factor = rng.uniform(0.2, 0.5), 1 - rng.uniform(0.3, 0.8)
     h = rng.randrange(n)
