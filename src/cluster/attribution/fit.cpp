@@ -201,6 +201,7 @@ double scatter_of(const std::vector<double>& drift) {
 
 /// The trend of the last full rounds of each kind. It is followed for half of the way that what is usual went before.
 void set_late_drift(Model& model) {
+  if (!model.has_quiet) return;
   constexpr std::size_t kRoundsOfTrend = 8;
   std::vector<FullRounds> full(model.sweep->kinds.size() + 1);
   for (const Point& point : model.points) {

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstddef>
 #include <iterator>
-#include <map>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -107,12 +106,26 @@ Background find_background(const Model& model, const PairEffects& pairs, const H
   return background;
 }
 
+/// A meeting of a host, by partner and round, and its lowest residual; of a failed one far below all others.
+struct SlowMeeting {
+  Two with;
+  float level = 0;
+};
+
 /// One host's readings that were slow or failed.
 struct Account {
-  std::map<Two, float> meetings;  ///< by partner and round: the lowest residual; of a failed one far below all others
-  std::set<std::int32_t> partners;
+  std::vector<SlowMeeting> meetings;  ///< by partner and round, each once
   std::int64_t readings = 0;
   std::int64_t failed = 0;
+
+  [[nodiscard]] std::int64_t partners() const {
+    std::int64_t different = 0;
+    std::int32_t last = -1;
+    for (const SlowMeeting& meeting : meetings) {
+      if (std::exchange(last, meeting.with.first) != meeting.with.first) ++different;
+    }
+    return different;
+  }
 };
 
 constexpr float kFailedLevel = -100;
@@ -121,12 +134,20 @@ void add(const Sweep& sweep, std::int32_t place, float level, std::vector<Accoun
   const Reading& reading = sweep.readings[static_cast<std::size_t>(place)];
   for (const auto& [host, partner] : {Two{reading.from, reading.to}, Two{reading.to, reading.from}}) {
     Account& account = accounts[static_cast<std::size_t>(host)];
-    float& lowest = account.meetings.try_emplace({partner, reading.round}, level).first->second;
-    lowest = std::min(lowest, level);
-    account.partners.insert(partner);
+    account.meetings.push_back({{partner, reading.round}, level});
     ++account.readings;
     account.failed += level == kFailedLevel ? 1 : 0;
   }
+}
+
+/// Of several readings of a meeting the lowest one counts.
+void keep_lowest(std::vector<SlowMeeting>& meetings) {
+  std::sort(meetings.begin(), meetings.end(), [](const SlowMeeting& a, const SlowMeeting& b) {
+    return std::tie(a.with, a.level) < std::tie(b.with, b.level);
+  });
+  const auto end = std::unique(meetings.begin(), meetings.end(),
+                               [](const SlowMeeting& a, const SlowMeeting& b) { return a.with == b.with; });
+  meetings.erase(end, meetings.end());
 }
 
 /// A host's readings that nobody explains, and the meetings in which they were taken.
@@ -153,8 +174,8 @@ Taken taken_with(const Model& model, std::int32_t host, const Account& account, 
   const auto readings = static_cast<std::int64_t>(meetings.size());
   std::sort(meetings.begin(), meetings.end());
   meetings.erase(std::unique(meetings.begin(), meetings.end()), meetings.end());
-  const auto more = std::count_if(account.meetings.begin(), account.meetings.end(), [&](const auto& meeting) {
-    return !std::binary_search(meetings.begin(), meetings.end(), meeting.first);
+  const auto more = std::count_if(account.meetings.begin(), account.meetings.end(), [&](const SlowMeeting& meeting) {
+    return !std::binary_search(meetings.begin(), meetings.end(), meeting.with);
   });
   const auto different = static_cast<std::int64_t>(meetings.size());
   return {different, readings, different + more};
@@ -178,7 +199,7 @@ std::int64_t at_most(const std::vector<float>& values, float level) {
 std::vector<float> lowest_of(const Account& account) {
   std::vector<float> lowest;
   lowest.reserve(account.meetings.size());
-  for (const auto& [meeting, level] : account.meetings) lowest.push_back(level);
+  for (const SlowMeeting& meeting : account.meetings) lowest.push_back(meeting.level);
   std::sort(lowest.begin(), lowest.end());
   return lowest;
 }
@@ -248,8 +269,8 @@ FlappingHost judge_host(const Model& model, std::int32_t host, const Everybody& 
   found.slow = static_cast<std::int64_t>(account.meetings.size());
   found.meetings = taken.all;
   found.failed = account.failed;
-  found.partners = static_cast<std::int64_t>(account.partners.size());
-  for (const auto& [meeting, level] : account.meetings) found.rounds.push_back(meeting.second);
+  found.partners = account.partners();
+  for (const SlowMeeting& meeting : account.meetings) found.rounds.push_back(meeting.with.second);
   std::sort(found.rounds.begin(), found.rounds.end());
   found.rounds.erase(std::unique(found.rounds.begin(), found.rounds.end()), found.rounds.end());
   judge_account(model, account, others, taken, found);
@@ -304,8 +325,10 @@ Everybody look_at_everybody(const Model& model, const PairEffects& pairs, std::s
     ++everybody.failed;
   }
   for (std::size_t host = 0; host < everybody.accounts.size(); ++host) {
-    for (const auto& [meeting, level] : everybody.accounts[host].meetings) {
-      if (static_cast<std::size_t>(meeting.first) > host) everybody.lowest.push_back(level);  // once for both
+    keep_lowest(everybody.accounts[host].meetings);
+    for (const SlowMeeting& meeting : everybody.accounts[host].meetings) {
+      if (static_cast<std::size_t>(meeting.with.first) > host)
+        everybody.lowest.push_back(meeting.level);  // once for both
     }
   }
   std::sort(everybody.lowest.begin(), everybody.lowest.end());

@@ -90,7 +90,17 @@ void mark_quiet(Model& model) {
   for (Point& point : model.points) {
     const std::int32_t concurrent = model.reading_of(point).concurrent;
     point.quiet = concurrent > 0 && 2 * static_cast<std::int64_t>(concurrent) < most;
+    model.has_quiet = model.has_quiet || point.quiet;
   }
+}
+
+void count_hosts(Model& model) {
+  std::vector<char> present(static_cast<std::size_t>(model.ids.hosts), 0);
+  for (const Point& point : model.points) {
+    present[static_cast<std::size_t>(model.ids.host(point.sender))] = 1;
+    present[static_cast<std::size_t>(model.ids.host(point.receiver))] = 1;
+  }
+  model.hosts_present = static_cast<std::int32_t>(std::count(present.begin(), present.end(), 1));
 }
 
 using KindAndRound = std::pair<std::int16_t, std::int32_t>;
@@ -235,6 +245,7 @@ Model make_model(const Sweep& sweep, const VerdictSettings& settings, const std:
   model.near_limit.assign(effects, 0);
   model.log_centre.assign(model.strata.size(), 0);
   model.quiet_gain.assign(model.strata.size(), 0);
+  count_hosts(model);
   mark_quiet(model);
   make_windows(model);
   list_entries(model);

@@ -103,7 +103,9 @@ struct Model {
   std::vector<char> is_too_slow;  ///< by host: of a kind that does not reach what was expected; empty: none is
   double slow = 0;                ///< log(1 - tolerance): residuals below it are slow
   EffectIds ids;
-  std::vector<Point> points;  ///< in the order of the readings
+  std::int32_t hosts_present = 0;  ///< that have readings
+  bool has_quiet = false;          ///< any point is
+  std::vector<Point> points;       ///< in the order of the readings
   std::vector<Stratum> strata;
   std::vector<double> log_centre;  ///< by stratum
   std::vector<double> quiet_gain;  ///< by stratum: what a quiet network adds to a log rate

@@ -94,7 +94,7 @@ struct Tests {
   std::int32_t present = 0;  ///< hosts
 };
 
-Tests tests_of(const Model& model) { return {static_cast<double>(effects_tested(model)), hosts_present(model)}; }
+Tests tests_of(const Model& model) { return {static_cast<double>(effects_tested(model)), model.hosts_present}; }
 
 /// A peeled effect, tested. Of many slow hosts, few partners are left that are fast, and tell of each by itself.
 UnitEffect tested(const Model& model, std::int32_t effect, const Tests& tests) {
@@ -206,17 +206,8 @@ void ask_median_polish(Model& model, std::vector<UnitEffect>& blamed) {
 
 }  // namespace
 
-std::int32_t hosts_present(const Model& model) {
-  std::vector<char> present(static_cast<std::size_t>(model.ids.hosts), 0);
-  for (const Point& point : model.points) {
-    present[static_cast<std::size_t>(model.ids.host(point.sender))] = 1;
-    present[static_cast<std::size_t>(model.ids.host(point.receiver))] = 1;
-  }
-  return static_cast<std::int32_t>(std::count(present.begin(), present.end(), 1));
-}
-
 std::int32_t partners_needed(const Model& model) {
-  return std::max(2, std::min(model.settings.partners, hosts_present(model) - 1));
+  return std::max(2, std::min(model.settings.partners, model.hosts_present - 1));
 }
 
 bool shows_within_group(const Model& model, const UnitEffect& found) {

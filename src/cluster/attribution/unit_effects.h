@@ -24,9 +24,6 @@ struct UnitEffects {
   std::vector<std::int32_t> apart;
 };
 
-/// How many hosts have readings.
-[[nodiscard]] std::int32_t hosts_present(const Model& model);
-
 /// With how many partners a host has to be slow: the settings', or all there are, but never one alone.
 [[nodiscard]] std::int32_t partners_needed(const Model& model);
 

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -56,22 +55,34 @@ struct Repeated {
 };
 
 Repeated repeated_pairs(const ComparisonTable& table) {
-  const auto pair_of = [&](std::size_t place) {
-    const Comparison& each = table.values[place];
-    return std::tuple(table.kinds[place], each.first, each.second);
+  struct Place {
+    std::uint64_t pair = 0;
+    std::int32_t kind = 0;
+    std::uint32_t place = 0;
+    bool operator<(const Place& other) const {
+      return std::tie(pair, kind, place) < std::tie(other.pair, other.kind, other.place);
+    }
+    [[nodiscard]] bool is_alike(const Place& other) const { return pair == other.pair && kind == other.kind; }
   };
-  std::vector<std::size_t> order(table.values.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return pair_of(a) < pair_of(b); });
+  std::vector<Place> order;
+  order.reserve(table.values.size());
+  for (std::size_t i = 0; i < table.values.size(); ++i) {
+    const Comparison& each = table.values[i];
+    const std::uint64_t pair =
+        (std::uint64_t{static_cast<std::uint32_t>(each.first)} << 32) | static_cast<std::uint32_t>(each.second);
+    order.push_back({pair, table.kinds[i], static_cast<std::uint32_t>(i)});
+  }
+  std::sort(order.begin(), order.end());
   Repeated repeated;
   for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
     bool at_several_times = false;
-    for (end = begin; end < order.size() && pair_of(order[end]) == pair_of(order[begin]); ++end) {
-      at_several_times = at_several_times || table.values[order[end]].window != table.values[order[begin]].window;
+    const std::int32_t window = table.values[order[begin].place].window;
+    for (end = begin; end < order.size() && order[end].is_alike(order[begin]); ++end) {
+      at_several_times = at_several_times || table.values[order[end].place].window != window;
     }
     if (!at_several_times) continue;
     repeated.begins.push_back(repeated.places.size());
-    for (std::size_t i = begin; i < end; ++i) repeated.places.push_back(order[i]);
+    for (std::size_t i = begin; i < end; ++i) repeated.places.push_back(order[i].place);
   }
   repeated.begins.push_back(repeated.places.size());
   return repeated;
