@@ -35,8 +35,10 @@ constexpr std::array<Bar, 2> kBars = {{{48, -4}, {60, -1}}};
 constexpr double kHopelessShare = 0.1;
 /// The fewer readings of others there are, the less it is known how often they are slow.
 constexpr double kErrorsToBlame = 3;
-/// Before any is seen, one in fifty is expected to be slow, as if it had been seen of so many.
+/// Before any is seen, about one in fifty of two readings is expected to be slow, as if it had been seen of so many,
+/// and of more readings more.
 constexpr double kMeetingsBefore = 20;
+constexpr double kSlowBefore = 0.28;
 /// Of so many readings of a host, fewer than this share being slow, it is not looked at: saves time.
 constexpr std::size_t kManyEntries = 100;
 constexpr double kFewOfThem = 0.05;
@@ -211,7 +213,7 @@ double chance_of_meeting(const Everybody& others, const std::vector<float>& own,
   const auto elsewhere = static_cast<double>(at_most(others.lowest, level) - at_most(own, level));
   const auto readings = static_cast<double>(others.background.readings + others.failed - taken.readings);
   const double per_meeting = static_cast<double>(taken.readings) / std::max(1.0, static_cast<double>(taken.meetings));
-  const double slow = std::max(elsewhere, 0.0) + 0.4;
+  const double slow = std::max(elsewhere, 0.0) + kSlowBefore * std::sqrt(std::max(per_meeting, 1.0));
   const double meetings = std::max(readings, 0.0) / std::max(per_meeting, 1.0) + kMeetingsBefore;
   return std::min(1.0, (slow + errors * std::sqrt(slow)) / meetings);
 }
