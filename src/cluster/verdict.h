@@ -101,6 +101,8 @@ struct Question {
 
 /// A set of readings that are comparable with each other.
 struct Stratum {
+  /// Of fewer pairs, nobody can say which is as it should be.
+  static constexpr std::int32_t kPairsOfNorm = 3;
   std::int16_t kind = 0;
   std::int16_t from_rail = 0;
   std::int16_t to_rail = 0;
@@ -109,8 +111,9 @@ struct Stratum {
   std::int32_t distance = 0;
   bool slow_kind = false;  ///< of a pair of which one host or both are of the slower kind (Verdict::kinds)
   std::int64_t readings = 0;
-  double centre = 0;  ///< bytes per second: what a healthy reading is
-  double scale = 0;   ///< relative: the standard deviation of a healthy reading, from the median absolute deviation
+  std::int32_t pairs = 0;  ///< different pairs of hosts, counted up to kPairsOfNorm
+  double centre = 0;       ///< bytes per second: what a healthy reading is
+  double scale = 0;  ///< relative: the standard deviation of a healthy reading, from the median absolute deviation
 };
 
 /// Hosts that are near each other: of one leaf switch or rack, of one pod or hall.

@@ -244,6 +244,17 @@ TEST(VerdictGroups, HalfOrMoreAreAKind) {
   }
 }
 
+/// One pair is no norm for its own two directions.
+TEST(VerdictGroups, OfTwoFastHostsNoWayIsSlow) {
+  Sweep sweep = again_and_again(quiet_fabric(8, slow_hosts(6)), 35);
+  for (Reading& each : sweep.readings) {
+    if (each.from == 6 && each.to == 7) each.rate *= 0.87F;
+  }
+  const Verdict verdict = judge(sweep);
+  EXPECT_TRUE(verdict.findings.empty());
+  EXPECT_TRUE(verdict.kinds);
+}
+
 TEST(VerdictGroups, WhatIsExpectedSettlesWhichKindIsSlow) {
   const Sweep sweep = sweep_of(quiet_fabric(16, slow_hosts(10)));
   VerdictSettings settings;

@@ -155,8 +155,8 @@ bool have_all_met(const Model& model, const std::vector<std::int32_t>& hosts) {
   return 2 * met.size() == hosts.size() * (hosts.size() - 1);
 }
 
-/// Hosts that may be alone in their leaf, ascending: of no group, or blamed for what their own group alone shows, and so
-/// perhaps of another one.
+/// Hosts that may be alone in their leaf, ascending: of no group, or blamed for what their own group alone shows, and
+/// so perhaps of another one.
 std::vector<std::int32_t> lone_hosts(const Model& model, const UnitEffects& units) {
   std::map<std::int32_t, bool> blamed;  // by host: whether it may be alone, as far as what is blamed shows
   for (const UnitEffect& found : units.blamed) {
@@ -224,6 +224,7 @@ void report_lone_hosts(const Model& model, UnitEffects& units, Verdict& verdict)
   if (any_of_a_group || !have_all_met(model, lone)) verdict.groups_are_open = true;  // two of them may be a leaf
   verdict.may_stand_apart.insert(verdict.may_stand_apart.end(), lone.begin(), lone.end());
   std::vector<std::string> names;
+  names.reserve(lone.size());
   for (const std::int32_t host : lone) names.push_back(model.sweep->hosts[static_cast<std::size_t>(host)]);
   verdict.notes.push_back(fmt::format(
       "no faster with any host than hosts of different groups are: {}; alone in a leaf, or slow by as much; --locality "

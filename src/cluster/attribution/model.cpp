@@ -61,8 +61,30 @@ class StrataOf {
   std::int32_t last_ = -1;  // that of last_key_: readings of one stratum come one after the other
 };
 
+using HostPair = std::pair<std::int32_t, std::int32_t>;
+
+/// The first different pairs of each stratum.
+class PairsOfStrata {
+ public:
+  void add(std::int32_t stratum, const Reading& reading) {
+    const auto at = static_cast<std::size_t>(stratum);
+    if (at >= pairs_.size()) pairs_.resize(at + 1);
+    std::vector<HostPair>& known = pairs_[at];
+    const HostPair pair = std::minmax(reading.from, reading.to);
+    const bool enough = known.size() == static_cast<std::size_t>(Stratum::kPairsOfNorm);
+    if (!enough && std::find(known.begin(), known.end(), pair) == known.end()) known.push_back(pair);
+  }
+  void set(std::vector<Stratum>& strata) const {
+    for (std::size_t i = 0; i < strata.size(); ++i) strata[i].pairs = static_cast<std::int32_t>(pairs_[i].size());
+  }
+
+ private:
+  std::vector<std::vector<HostPair>> pairs_;
+};
+
 void add_points(const Sweep& sweep, Model& model) {
   StrataOf stratum_of(model);
+  PairsOfStrata pairs;
   model.points.reserve(sweep.readings.size());
   for (std::size_t i = 0; i < sweep.readings.size(); ++i) {
     const Reading& reading = sweep.readings[i];
@@ -79,8 +101,10 @@ void add_points(const Sweep& sweep, Model& model) {
     const std::int32_t other = model.part_of(reading.to);
     point.crosses = part != Nearness::kNone && other != Nearness::kNone && part != other;
     ++model.strata[static_cast<std::size_t>(point.stratum)].readings;
+    pairs.add(point.stratum, reading);
     model.points.push_back(point);
   }
+  pairs.set(model.strata);
 }
 
 /// Which points were measured while the network was quiet: fewer than half as many pairs at once as there were at most.

@@ -52,6 +52,11 @@ Flow flow_of(const Point& point) {
   return std::minmax(point.sender, point.receiver);
 }
 
+/// Whether pairs enough tell what is usual of a stratum. Two hosts that were measured alone have their two directions.
+bool has_norm(const Model& model, std::size_t stratum) {
+  return model.strata[stratum].pairs >= Stratum::kPairsOfNorm || model.hosts_present == 2;
+}
+
 std::vector<Flow> suspicious_flows(const Model& model, std::int64_t flows) {
   std::vector<double> bounds;
   for (const Stratum& stratum : model.strata) {
@@ -59,8 +64,8 @@ std::vector<Flow> suspicious_flows(const Model& model, std::int64_t flows) {
   }
   std::vector<Flow> suspicious;
   for (const Point& point : model.points) {
-    if (point.residual >= model.slow || beyond(model, point) >= bounds[static_cast<std::size_t>(point.stratum)])
-      continue;
+    const auto stratum = static_cast<std::size_t>(point.stratum);
+    if (point.residual >= model.slow || beyond(model, point) >= bounds[stratum] || !has_norm(model, stratum)) continue;
     suspicious.push_back(flow_of(point));
   }
   std::sort(suspicious.begin(), suspicious.end());

@@ -198,7 +198,7 @@ void add_finer(const ComparisonTable& table, const SplitSettings& settings, Stru
   const Evidence evidence = evidence_of(within, finer);
   set_unknown(evidence.is_unplaced, finer);
   for (std::size_t host = 0; host < evidence.is_unplaced.size(); ++host) {
-    structure.is_unplaced[host] |= evidence.is_unplaced[host];
+    if (evidence.is_unplaced[host] != 0) structure.is_unplaced[host] = 1;
   }
   structure.is_complete = structure.is_complete && evidence.is_complete;
   levels.insert(levels.begin(), std::move(finer));
@@ -271,7 +271,7 @@ void note_kinds(const ComparisonTable& table, double gain, Structure& structure)
   if (2 * alone < present) return;
   structure.is_slow_kind = structure.is_alone;
   for (std::size_t host = 0; host < structure.is_unplaced.size(); ++host) {
-    structure.is_slow_kind[host] |= structure.is_unplaced[host];
+    if (structure.is_unplaced[host] != 0) structure.is_slow_kind[host] = 1;
   }
   structure.kinds_false_alarm = std::exp(-gain);
   std::fill(structure.is_alone.begin(), structure.is_alone.end(), 0);
