@@ -172,6 +172,7 @@ struct Verdict {
   /// Rate of a pair alone over that of the same pair in a full round, the median of pairs measured both ways; 0: none.
   double alone_over_together = 0;
   std::int64_t compared_alone = 0;       ///< directions of pairs on which that rests
+  double alone_error = 0;                ///< standard error of its logarithm
   std::vector<std::int32_t> not_judged;  ///< hosts with too few readings to say anything of
   std::vector<std::string> notes;        ///< for people: what to know of the readings before believing the rest
 };

@@ -179,6 +179,10 @@ TEST(VerdictText, SaysWhetherPairsDisturbEachOther) {
   EXPECT_FALSE(is_oversubscribed(verdict)) << "0.971 of the rate alone";
   verdict.alone_over_together = 1.0311;
   EXPECT_TRUE(is_oversubscribed(verdict));
+  verdict.alone_error = 0.02;
+  EXPECT_FALSE(is_oversubscribed(verdict));
+  EXPECT_NE(text_of(example_sweep(), verdict).find("the median of 1 direction: which may be chance.\n"),
+            std::string::npos);
 }
 
 TEST(VerdictText, NamesRailsLeavesAndDirectionsOfWhatWasMeasured) {

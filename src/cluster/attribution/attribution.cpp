@@ -272,6 +272,7 @@ Verdict judge(const Sweep& sweep, const VerdictSettings& settings) {
   const AloneOverTogether alone = alone_over_together(model);
   verdict.alone_over_together = alone.ratio;
   verdict.compared_alone = alone.compared;
+  verdict.alone_error = alone.error;
   if (sweep.leaf_of.empty() && verdict.alone_over_together < kDisturbed && many_are_faster(model)) {
     verdict.groups_are_open = true;
   }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <map>
+#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
@@ -199,10 +200,34 @@ double scatter_of(const std::vector<double>& drift) {
   return steps.empty() ? 0 : kDeviationsPerMad * median_of(steps) / std::sqrt(2.0);
 }
 
+/// How far each value is from the median of those about it.
+std::vector<double> departures_of(const std::vector<double>& values) {
+  constexpr std::ptrdiff_t kNeighbours = 3;  // on each side
+  const auto size = static_cast<std::ptrdiff_t>(values.size());
+  std::vector<double> departures;
+  departures.reserve(values.size());
+  for (std::ptrdiff_t i = 0; i < size; ++i) {
+    std::vector<double> about(values.begin() + std::max<std::ptrdiff_t>(i - kNeighbours, 0),
+                              values.begin() + std::min(i + kNeighbours + 1, size));
+    departures.push_back(values[static_cast<std::size_t>(i)] - median_of(about));
+  }
+  return departures;
+}
+
+/// A trend that makes rounds slower, as far as it is no chance; else 0.
+double downward_trend(std::span<const double> rounds, std::span<const double> drift, double scatter) {
+  constexpr double kErrors = 3;
+  const double middle = std::accumulate(rounds.begin(), rounds.end(), 0.0) / static_cast<double>(rounds.size());
+  double squares = 0;
+  for (const double round : rounds) squares += (round - middle) * (round - middle);
+  const double trend = theil_sen_slope(rounds, drift);
+  return trend < -kErrors * scatter / std::sqrt(squares) ? trend : 0;
+}
+
 /// The trend of the last full rounds of each kind. It is followed for half of the way that what is usual went before.
 void set_late_drift(Model& model) {
   if (!model.has_quiet) return;
-  constexpr std::size_t kRoundsOfTrend = 8;
+  constexpr std::size_t kRoundsOfTrend = 12;
   std::vector<FullRounds> full(model.sweep->kinds.size() + 1);
   for (const Point& point : model.points) {
     const Reading& reading = model.reading_of(point);
@@ -210,17 +235,18 @@ void set_late_drift(Model& model) {
     FullRounds& of_kind = full[static_cast<std::size_t>(reading.kind)];
     if (point.quiet || (!of_kind.rounds.empty() && of_kind.rounds.back() >= reading.round)) continue;
     of_kind.rounds.push_back(reading.round);
-    of_kind.drift.push_back(model.drift[static_cast<std::size_t>(point.window)]);
+    of_kind.drift.push_back(model.drift[static_cast<std::size_t>(point.window)] + drop_of(model, reading));
   }
   model.late.assign(full.size(), {});
   for (std::size_t kind = 0; kind < full.size(); ++kind) {
     const auto& [rounds, drift] = full[kind];
     if (rounds.size() < 2) continue;
     const std::size_t taken = std::min(kRoundsOfTrend, rounds.size());
-    const double slope = theil_sen_slope(std::span(rounds).last(taken), std::span(drift).last(taken));
+    const double scatter = scatter_of(drift);
+    const double trend = downward_trend(std::span(rounds).last(taken), std::span(drift).last(taken), scatter);
     const auto [low, high] = std::minmax_element(drift.begin(), drift.end());
-    model.late[kind] = {static_cast<std::int32_t>(rounds.back()), std::min(slope, 0.0), (*low - *high) / 2,
-                        scatter_of(drift)};
+    model.late[kind] = {static_cast<std::int32_t>(rounds.back()), trend, (*low - *high) / 2, scatter,
+                        departures_of(drift)};
   }
 }
 

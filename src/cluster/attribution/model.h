@@ -89,6 +89,7 @@ struct LateDrift {
   double lowest = 0;                                              ///< not below it
   /// Standard deviation from round to round: of full rounds it is known and taken off, of quiet ones it is not.
   double scatter = 0;
+  std::vector<double> departures;  ///< of each full round from those about it, as a logarithm
 
   [[nodiscard]] double at(std::int32_t later) const {
     return later > round ? std::max(trend * (later - round), lowest) : 0;

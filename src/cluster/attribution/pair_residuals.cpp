@@ -113,6 +113,16 @@ double scale_at(const Model& model, const std::vector<const Point*>& points) {
   return scale;
 }
 
+/// The share of full rounds in which everything was so slow, or slower: a quiet round may be such a one too, and does
+/// not show it.
+double share_of_drops(const Model& model, std::int32_t kind, double level) {
+  if (model.late.empty()) return 0;
+  const std::vector<double>& departures = model.late[static_cast<std::size_t>(kind)].departures;
+  if (departures.empty()) return 0;
+  const auto low = std::count_if(departures.begin(), departures.end(), [&](double each) { return each <= level; });
+  return static_cast<double>(low) / static_cast<double>(departures.size());
+}
+
 /// How likely a healthy pair shows so many readings as slow as these.
 double chance_of(const Model& model, const std::vector<const Point*>& points, std::vector<float> residuals,
                  std::int64_t slow) {
@@ -120,8 +130,11 @@ double chance_of(const Model& model, const std::vector<const Point*>& points, st
   std::sort(residuals.begin(), residuals.end());
   const double mildest = residuals[static_cast<std::size_t>(slow - 1)];
   const auto all = static_cast<std::int64_t>(points.size());
-  const double each = model.tail.below(mildest, scale_at(model, points), slow, all);
-  return binomial_tail(all, each, slow);
+  const auto quiet = std::count_if(points.begin(), points.end(), [](const Point* point) { return point->quiet; });
+  const double drops = share_of_drops(model, model.reading_of(*points.front()).kind, mildest);
+  const double dropped = drops * static_cast<double>(quiet) / static_cast<double>(all);
+  const double each = model.tail.below(mildest, scale_at(model, points), slow, all) + dropped;
+  return binomial_tail(all, std::min(each, 1.0), slow);
 }
 
 PairState state_of(const Model& model, const PairEffect& pair, std::int64_t slow_retests) {
@@ -222,6 +235,7 @@ AloneOverTogether alone_over_together(const Model& model) {
   for (const Point& point : model.points) most = std::max(most, model.reading_of(point).concurrent);
   if (most < 2) return {};
   std::vector<double> ratios;
+  double scale = 0;
   std::set<Flow> compared;
   std::vector<float> together;
   for (const Point& point : model.points) {
@@ -237,9 +251,13 @@ AloneOverTogether alone_over_together(const Model& model) {
     if (together.empty()) continue;
     ratios.push_back(std::exp(static_cast<double>(beyond_drift(model, point) - median_of(together))));
     compared.insert(flow_of(point));
+    scale = std::max(scale, model.scale_of(point));
   }
   if (ratios.empty()) return {};
-  return {median_of(ratios), static_cast<std::int64_t>(compared.size())};
+  // Both directions of a pair are of the same moment.
+  const double pairs = std::max(1.0, static_cast<double>(compared.size()) / 2);
+  const double error = kMedianOverMeanError * std::sqrt(2.0) * scale / std::sqrt(pairs);
+  return {median_of(ratios), static_cast<std::int64_t>(compared.size()), error};
 }
 
 }  // namespace fabricbench::cluster

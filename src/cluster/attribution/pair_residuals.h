@@ -78,6 +78,7 @@ struct FlappingHost {
 struct AloneOverTogether {
   double ratio = 0;
   std::int64_t compared = 0;
+  double error = 0;  ///< standard error of the ratio's logarithm
 };
 [[nodiscard]] AloneOverTogether alone_over_together(const Model& model);
 

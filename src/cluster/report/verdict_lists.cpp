@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cmath>
 #include <cstddef>
 #include <set>
 #include <tuple>
@@ -16,9 +17,6 @@
 
 namespace fabricbench::cluster {
 namespace {
-
-/// A pair alone that is faster than this is disturbed by the others: below 0.97 of the rate alone.
-constexpr double kMostAloneOverTogether = 1 / 0.97;
 
 using List = std::vector<std::string> HostLists::*;
 
@@ -238,6 +236,10 @@ std::string counted(std::int64_t number, std::string_view thing) {
   return number == 1 ? fmt::format("1 {}", thing) : fmt::format("{} {}", number, plural_of(thing));
 }
 
-bool is_oversubscribed(const Verdict& verdict) { return verdict.alone_over_together > kMostAloneOverTogether; }
+bool is_oversubscribed(const Verdict& verdict) {
+  constexpr double kErrors = 3;
+  return verdict.alone_over_together > kMostAloneOverTogether &&
+         std::log(verdict.alone_over_together) > kErrors * verdict.alone_error;
+}
 
 }  // namespace fabricbench::cluster

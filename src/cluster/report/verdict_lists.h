@@ -36,7 +36,10 @@ struct HostLists {
 /// `1 host`, `2 hosts`.
 [[nodiscard]] std::string counted(std::int64_t number, std::string_view thing);
 
-/// Whether pairs that are alone are so much faster than in a full round that they disturb each other.
+/// A pair alone that is faster than this is disturbed by the others: below 0.97 of the rate alone.
+inline constexpr double kMostAloneOverTogether = 1 / 0.97;
+/// Whether pairs that are alone are so much faster than in a full round that they disturb each other, and not by
+/// chance.
 [[nodiscard]] bool is_oversubscribed(const Verdict& verdict);
 
 }  // namespace fabricbench::cluster
