@@ -16,9 +16,7 @@ namespace {
 /// A value so many scales below what is expected says no more than one that is still further below: other traffic or a
 /// bad path can slow any reading. Nothing makes one faster than its hosts and links are, so above more is believed.
 constexpr double kFarthestBelow = 3;
-constexpr double kFarthestAbove = 10;
 constexpr double kMostLossBelow = kFarthestBelow * kFarthestBelow / 2;
-constexpr double kMostLossAbove = kFarthestAbove * kFarthestAbove / 2;
 /// In nats: the split has to be a thousand times likelier.
 constexpr double kWorthwhile = 7;
 constexpr std::size_t kMostThresholds = 10;
@@ -32,10 +30,12 @@ constexpr int kRefinements = 3;
 /// In scales: levels so far apart are told apart at any threshold between them.
 constexpr double kFarApart = 10;
 
+double most_loss_above(const SplitSettings& settings) { return settings.farthest_above * settings.farthest_above / 2; }
+
 /// The loss of a value that is so far from what is expected.
-double loss(double distance, double scale) {
-  const double scales = distance / scale;
-  return std::min(scales * scales / 2, distance < 0 ? kMostLossBelow : kMostLossAbove);
+double loss(double distance, const SplitSettings& settings) {
+  const double scales = distance / settings.scale;
+  return std::min(scales * scales / 2, distance < 0 ? kMostLossBelow : most_loss_above(settings));
 }
 
 /// Two levels, and the threshold between them.
@@ -137,12 +137,12 @@ std::vector<Levels> between_shares(const std::vector<float>& sorted, const Split
   return levels;
 }
 
-std::vector<Tie> ties_of(std::span<const Comparison> values, const Levels& levels, double scale) {
+std::vector<Tie> ties_of(std::span<const Comparison> values, const Levels& levels, const SplitSettings& settings) {
   std::vector<Tie> ties;
   ties.reserve(values.size());
   for (const Comparison& each : values) {
-    const double ratio = (each.value - levels.threshold) * levels.depth / (scale * scale);
-    const auto weight = static_cast<float>(std::clamp(ratio, -kMostLossBelow, kMostLossAbove));
+    const double ratio = (each.value - levels.threshold) * levels.depth / (settings.scale * settings.scale);
+    const auto weight = static_cast<float>(std::clamp(ratio, -kMostLossBelow, most_loss_above(settings)));
     const auto [first, second] = std::minmax(each.first, each.second);
     if (!ties.empty() && ties.back().first == first && ties.back().second == second) {
       ties.back().weight += weight;  // both directions of a pair come one after the other
@@ -256,11 +256,11 @@ std::vector<float> drift_of(std::span<const Comparison> values, const Expected& 
   return drift;
 }
 
-double loss_of(std::span<const Comparison> values, const Expected& expected, double scale) {
-  const std::vector<float> drift = drift_of(values, expected, scale);
+double loss_of(std::span<const Comparison> values, const Expected& expected, const SplitSettings& settings) {
+  const std::vector<float> drift = drift_of(values, expected, settings.scale);
   double sum = 0;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    sum += loss(values[i].value - expected[i] - drift[static_cast<std::size_t>(values[i].window)], scale);
+    sum += loss(values[i].value - expected[i] - drift[static_cast<std::size_t>(values[i].window)], settings);
   }
   return sum;
 }
@@ -272,11 +272,12 @@ double median_or(std::vector<float>& values, double otherwise) {
 }
 
 /// The loss of one level for all: the best of several places for it.
-double loss_of_one_level(std::span<const Comparison> values, const std::vector<double>& levels, double scale) {
+double loss_of_one_level(std::span<const Comparison> values, const std::vector<double>& levels,
+                         const SplitSettings& settings) {
   double least = INFINITY;
   for (const double level : levels) {
     const Expected expected(values.size(), static_cast<float>(level));
-    least = std::min(least, loss_of(values, expected, scale));
+    least = std::min(least, loss_of(values, expected, settings));
   }
   return least;
 }
@@ -342,8 +343,8 @@ std::optional<Split> split_of(std::span<const Comparison> values, std::vector<st
     expected.push_back(alone == kNoLevel ? static_cast<float>(level) : alone);
   }
   const double one = loss_of_one_level(
-      values, {split.within, split.across, static_cast<double>(median_or(levels, split.within))}, settings.scale);
-  const double two = loss_of(values, expected, settings.scale);
+      values, {split.within, split.across, static_cast<double>(median_or(levels, split.within))}, settings);
+  const double two = loss_of(values, expected, settings);
   const auto nodes = static_cast<std::int32_t>(part_of.size());
   split.gain = settings.weight * (one - two) - description_of(sizes, nodes) -
                numbers * std::log(static_cast<double>(values.size())) / 2;
@@ -371,7 +372,7 @@ std::optional<Split> split_at(std::span<const Comparison> values, std::int32_t n
   std::optional<Split> best;
   if (!may_part(values, nodes, levels.threshold)) return best;
   for (int i = 0; i < kRefinements; ++i) {
-    std::vector<std::int32_t> part_of = cluster_by(ties_of(values, levels, settings.scale), nodes);
+    std::vector<std::int32_t> part_of = cluster_by(ties_of(values, levels, settings), nodes);
     place_nodes_alone(values, levels.threshold, part_of);
     if ((best && part_of == best->part_of) || !are_fast_within(values, levels.threshold, part_of)) break;
     std::optional<Split> split = split_of(values, std::move(part_of), settings);

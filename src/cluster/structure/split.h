@@ -24,6 +24,8 @@ struct SplitSettings {
   double scale = 0.01;  ///< standard deviation of a value without structure, as a logarithm
   double depth = 0.04;  ///< parts that differ less than this, as a logarithm, are not told apart
   double weight = 1;    ///< of a value as evidence: below 1 where several values have the same noise
+  /// In scales: a value so far above what is expected says no more than one that is still further above.
+  double farthest_above = 6;
 };
 
 struct Split {

@@ -68,6 +68,13 @@ std::optional<Split> find_sure_split(std::span<const Comparison> values, std::in
   return split;
 }
 
+/// Where nearly all hosts are slow, one or two pairs are fast, and have to be believed by the few readings that there
+/// are.
+SplitSettings for_few_fast_pairs(SplitSettings settings) {
+  settings.farthest_above = 10;
+  return settings;
+}
+
 /// The values between hosts of one part.
 std::vector<Comparison> values_within(const std::vector<Comparison>& values, const Nearness& level) {
   std::vector<Comparison> within;
@@ -328,9 +335,11 @@ void find_levels(ComparisonTable& table, const SplitSettings& settings, Structur
   const auto hosts = static_cast<std::int32_t>(structure.is_alone.size());
   std::optional<Split> split = find_sure_split(table.values, hosts, settings);
   if (!split) {
-    table = slower_directions(table);
-    split = find_sure_split(table.values, hosts, settings);
+    ComparisonTable slower = slower_directions(table);
+    split = find_sure_split(slower.values, hosts, settings);
+    if (split) table = std::move(slower);
   }
+  if (!split) split = find_sure_split(table.values, hosts, for_few_fast_pairs(settings));
   if (!split) return;
   if (table.number_of_kinds > 1) {
     centre_within(split->part_of, table);
