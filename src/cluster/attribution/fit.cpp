@@ -82,11 +82,11 @@ bool is_of_none_alone(const Model& model, const Point& point) {
          alone[static_cast<std::size_t>(model.ids.host(point.receiver))] == 0;
 }
 
-/// Of what is between the parts of a locality, each part counts once: where one of three leaves has slow uplinks, most
-/// pairs are slow. Of three parts that were found, the one that is slow with both may just be far away.
+/// Of what is between parts, each part counts once: where one of three leaves has slow uplinks, most pairs are slow.
 void centre_by_hosts(Model& model) {
-  const bool are_given = !model.structure.levels.empty() && model.structure.levels.front().is_given;
-  const auto by_parts = [&](std::size_t stratum) { return are_given && model.strata[stratum].distance > 0; };
+  const std::vector<Nearness>& levels = model.structure.levels;
+  const bool are_several = !levels.empty() && (levels.front().is_given || levels.front().parts > 2);
+  const auto by_parts = [&](std::size_t stratum) { return are_several && model.strata[stratum].distance > 0; };
   const auto part_at = [&](std::int32_t effect) { return model.part_of(model.ids.host(effect)); };
   std::vector<std::vector<OfPart>> values(model.strata.size());
   std::vector<std::vector<OfPart>> medians(model.strata.size());
