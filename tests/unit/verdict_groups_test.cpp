@@ -296,6 +296,40 @@ TEST(VerdictGroups, TheRateOfTheAdaptersSettlesWhichKindIsSlow) {
   EXPECT_EQ(with_blame(judge(with_ports(sweep_of(quiet_fabric(8)), 0, 0), settings), Blame::kAll).size(), 1U);
 }
 
+/// Hosts 0 to 9 have older ports, and host 10 a newer one that is as slow.
+TEST(VerdictGroups, AHostThatIsAsSlowAsOlderOnesThoughItsPortIsNewIsSlow) {
+  const Sweep sweep = sweep_of(quiet_fabric(16, slow_hosts(11)));
+  VerdictSettings settings;
+  settings.expected_of_port = 0.9;
+  const Verdict verdict = judge(with_ports(sweep, 10, 18e9), settings);
+  EXPECT_EQ(the_finding(verdict, Blame::kHost).hosts, Hosts{10});
+  ASSERT_TRUE(verdict.kinds);
+  EXPECT_EQ(verdict.kinds->slow.size(), 10U);
+  EXPECT_TRUE(verdict.kinds->both_suffice);
+}
+
+TEST(VerdictGroups, FewOlderHostsThatReachWhatTheirPortsCarryAreNotSlow) {
+  const Sweep sweep = sweep_of(quiet_fabric(16, slow_hosts(4)));
+  VerdictSettings settings;
+  settings.expected_of_port = 0.9;
+  const Verdict verdict = judge(with_ports(sweep, 4, 18e9), settings);
+  EXPECT_EQ(verdict.judged, Judged::kClean);
+  ASSERT_TRUE(verdict.kinds);
+  EXPECT_EQ(verdict.kinds->slow, (Hosts{0, 1, 2, 3}));
+  EXPECT_EQ(with_blame(judge(with_ports(sweep, 3, 18e9), settings), Blame::kHost).size(), 1U) << "one has a new port";
+  EXPECT_EQ(with_blame(judge(with_ports(sweep, 4, 18e9)), Blame::kHost).size(), 4U) << "nothing is expected";
+}
+
+TEST(VerdictGroups, OneSlowUplinkOfThreeGroupsIsAnUplink) {
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    FabricPlan plan = hidden_leaves(9, 3, 0.8, {"leaf:0:0.4"});
+    plan.seed = seed;
+    const Verdict verdict = judge(again_and_again(plan, 27));
+    const Finding finding = the_finding(verdict, Blame::kLeaf);
+    EXPECT_EQ(verdict.groupings.at(0).groups.at(static_cast<std::size_t>(finding.leaf)).hosts, (Hosts{0, 1, 2}));
+  }
+}
+
 TEST(VerdictGroups, NothingThatReachesWhatIsExpectedIsAFinding) {
   VerdictSettings settings;
   settings.expected = 50e9;

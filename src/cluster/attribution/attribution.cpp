@@ -60,10 +60,12 @@ void note_noise(const Model& model, Verdict& verdict) {
   for (const Stratum& stratum : model.strata) {
     if (stratum.scale <= kMuchNoise) continue;
     const auto kind = static_cast<std::size_t>(stratum.kind);
-    verdict.notes.push_back(fmt::format(
+    std::string note = fmt::format(
         "readings{} differ by {:.0f} % (standard deviation): little can be seen in so much noise; are there "
         "two kinds of pairs, or is the network busy?",
-        kind < model.sweep->kinds.size() ? " of " + model.sweep->kinds[kind] : "", 100 * stratum.scale));
+        kind < model.sweep->kinds.size() ? " of " + model.sweep->kinds[kind] : "", 100 * stratum.scale);
+    const bool is_known = std::find(verdict.notes.begin(), verdict.notes.end(), note) != verdict.notes.end();
+    if (!is_known) verdict.notes.push_back(std::move(note));
   }
 }
 

@@ -203,27 +203,65 @@ void list_entries(Model& model) {
 /// Parts whose rates differ by less than this share of the tolerance (of logarithms) are not told apart.
 constexpr double kShareOfTolerance = 0.8;
 
-/// Where it is known what to expect, a slower kind that does not reach it is many slow hosts.
-void settle_kinds(Model& model) {
-  Structure& structure = model.structure;
-  const std::vector<char>& slow = structure.is_slow_kind;
-  if (slow.empty()) return;
-  std::vector<double> shares;
+/// What share of what is expected the readings of slower hosts reach with faster ones, by host, or with any where a
+/// host met none of these; and those of faster hosts with each other.
+struct Reached {
+  std::vector<std::vector<double>> by_host;
+  std::vector<double> faster;
+};
+
+Reached reached_by(const Model& model, const std::vector<char>& slower) {
+  Reached reached;
+  reached.by_host.resize(slower.size());
+  std::vector<std::vector<double>> with_slower(slower.size());
   for (std::size_t place = 0; place < model.sweep->readings.size(); ++place) {
     const Reading& reading = model.sweep->readings[place];
-    if (!has_rate(reading)) continue;
+    const double expected = has_rate(reading) ? expected_of(*model.sweep, place, model.settings) : 0;
+    if (expected <= 0) continue;
+    const double share = one_direction(reading) / expected;
     const auto from = static_cast<std::size_t>(reading.from);
     const auto to = static_cast<std::size_t>(reading.to);
-    if (slow[from] == 0 && slow[to] == 0) continue;
-    const double expected = expected_of(*model.sweep, place, model.settings);
-    if (expected > 0) shares.push_back(one_direction(reading) / expected);
+    if (slower[from] == 0 && slower[to] == 0) reached.faster.push_back(share);
+    for (const auto& [host, partner] : {std::pair{from, to}, std::pair{to, from}}) {
+      if (slower[host] != 0) (slower[partner] == 0 ? reached.by_host : with_slower)[host].push_back(share);
+    }
   }
-  if (shares.empty()) return;
-  model.kinds_suffice = median_of(shares) >= 1 - model.settings.tolerance;
-  if (model.kinds_suffice) return;
-  model.is_too_slow = structure.is_slow_kind;
-  structure.is_alone = std::move(structure.is_slow_kind);
+  for (std::size_t host = 0; host < slower.size(); ++host) {
+    if (reached.by_host[host].empty()) reached.by_host[host] = std::move(with_slower[host]);
+  }
+  return reached;
+}
+
+/// Where it is known what to expect, slower hosts that do not reach it are slow, and those that do are a kind that
+/// suffices: the slower kind, and of older ports also fewer hosts. Hosts of which it is not known stay what they were.
+void settle_kinds(Model& model) {
+  Structure& structure = model.structure;
+  const bool of_ports = model.settings.expected <= 0 && model.settings.expected_of_port > 0;
+  const bool are_kinds = !structure.is_slow_kind.empty();
+  if (!are_kinds && !of_ports) return;
+  const std::vector<char> slower = are_kinds ? structure.is_slow_kind : structure.is_alone;
+  Reached reached = reached_by(model, slower);
+  const double enough = 1 - model.settings.tolerance;
+  std::vector<char> stays(slower.size(), 0);  // of the slower kind
+  bool any_is_known = false;
+  bool all_suffice = reached.faster.empty() || median_of(reached.faster) >= enough;
+  for (std::size_t host = 0; host < slower.size(); ++host) {
+    const bool is_known = !reached.by_host[host].empty();
+    any_is_known = any_is_known || is_known;
+    if (is_known) stays[host] = median_of(reached.by_host[host]) >= enough ? 1 : 0;
+    if (is_known || slower[host] == 0 || !are_kinds) continue;
+    stays[host] = 1;
+    all_suffice = false;
+  }
+  if (!any_is_known) return;
+  const bool any_stays = std::find(stays.begin(), stays.end(), 1) != stays.end();
+  model.kinds_suffice = any_stays && all_suffice;
   structure.is_slow_kind.clear();
+  if (any_stays) structure.is_slow_kind = stays;
+  for (std::size_t host = 0; host < slower.size(); ++host) {
+    structure.is_alone[host] = slower[host] != 0 && stays[host] == 0 ? 1 : 0;
+  }
+  if (are_kinds && structure.is_alone != std::vector<char>(slower.size(), 0)) model.is_too_slow = structure.is_alone;
 }
 
 }  // namespace
