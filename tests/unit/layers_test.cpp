@@ -47,7 +47,7 @@ const std::map<std::string, Names> kMayInclude = {
     {"rdma", {"common/harness", "common/core", "common/rdma"}},
     {"cluster", {"common/core"}},
     {"cluster/structure", {"cluster"}},
-    {"cluster/attribution", {"cluster", "cluster/hosts", "cluster/structure"}},
+    {"cluster/attribution", {"common/core", "cluster", "cluster/hosts", "cluster/structure"}},
     {"cluster/planning", {"common/core", "cluster", "cluster/structure"}},
     {"cluster/hosts", {"common/core"}},
     {"cluster/report", {"common/core", "cluster", "cluster/hosts", "cluster/structure"}},
