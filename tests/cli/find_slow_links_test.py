@@ -177,6 +177,8 @@ class Devices(FindingTest):  # 1 rank, 1 s
         self.assertIn("no record tells what a port carries", stderr)
         for wrong in ("adapters:0", "adapters:", "fast", "-1"):
             self.run_tool(USAGE, "--expect", wrong, *healthy_jobs)
+        _, stderr = self.run_tool(USAGE, "--expect", "fast", *healthy_jobs)
+        self.assertIn("--expect 'fast' is neither a rate in GB/s nor adapters, or adapters:SHARE", stderr)
 
     def test_port_rate_of_nonsense(self):
         lines = sweep()

@@ -92,7 +92,7 @@ void set_expected(const std::string& text, VerdictSettings& settings) {
   } else if (text.starts_with(fmt::format("{}:", kAdapters))) {
     settings.expected_of_port = parse_share(text.substr(kAdapters.size() + 1), "--expect adapters:");
   } else if (text.find_first_not_of("0123456789.eE+-") != std::string::npos) {
-    throw std::invalid_argument(
+    throw UsageError(
         fmt::format("--expect '{}' is neither a rate in GB/s nor adapters, or adapters:SHARE", printable(text)));
   } else {
     settings.expected = parse_number(text, "--expect", 1e-6, 1e6) * 1e9;
