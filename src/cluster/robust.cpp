@@ -2,6 +2,19 @@
 
 namespace fabricbench::cluster {
 
+std::vector<double> medians_about(const std::vector<double>& values) {
+  constexpr std::ptrdiff_t kNeighbours = 3;  // on each side
+  const auto size = static_cast<std::ptrdiff_t>(values.size());
+  std::vector<double> medians;
+  medians.reserve(values.size());
+  for (std::ptrdiff_t i = 0; i < size; ++i) {
+    std::vector<double> about(values.begin() + std::max<std::ptrdiff_t>(i - kNeighbours, 0),
+                              values.begin() + std::min(i + kNeighbours + 1, size));
+    medians.push_back(median_of(about));
+  }
+  return medians;
+}
+
 float upper_median_of_parts(std::vector<OfPart>& values) {
   const auto other = [&](const OfPart& each) { return each.part != values.front().part; };
   if (std::none_of(values.begin(), values.end(), other)) {

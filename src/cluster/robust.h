@@ -32,6 +32,10 @@ template <typename Number>
   return (upper + *std::max_element(values.begin(), middle)) / 2;
 }
 
+/// For each value in its order, the median of it and of up to three on each side: what is usual about there, which one
+/// that is far off hardly moves.
+[[nodiscard]] std::vector<double> medians_about(const std::vector<double>& values);
+
 /// What was measured with a host of a part, such as a leaf.
 struct OfPart {
   std::int32_t part = 0;

@@ -202,15 +202,8 @@ double scatter_of(const std::vector<double>& drift) {
 
 /// How far each value is from the median of those about it.
 std::vector<double> departures_of(const std::vector<double>& values) {
-  constexpr std::ptrdiff_t kNeighbours = 3;  // on each side
-  const auto size = static_cast<std::ptrdiff_t>(values.size());
-  std::vector<double> departures;
-  departures.reserve(values.size());
-  for (std::ptrdiff_t i = 0; i < size; ++i) {
-    std::vector<double> about(values.begin() + std::max<std::ptrdiff_t>(i - kNeighbours, 0),
-                              values.begin() + std::min(i + kNeighbours + 1, size));
-    departures.push_back(values[static_cast<std::size_t>(i)] - median_of(about));
-  }
+  std::vector<double> departures = medians_about(values);
+  for (std::size_t i = 0; i < values.size(); ++i) departures[i] = values[i] - departures[i];
   return departures;
 }
 

@@ -88,7 +88,6 @@ RoundMedians medians_of_rounds(const Sweep& sweep) {
 
 /// Of rounds beside so many pairs. What slows them all, as pairs that slow each other, is none.
 void mark_drops(RoundMedians& medians, std::int64_t at_once, double tolerance) {
-  constexpr std::ptrdiff_t kNeighbours = 3;  // on each side
   for (auto& [likeness, all] : medians) {
     std::vector<RoundMedian*> rounds;
     std::vector<double> rates;
@@ -97,13 +96,8 @@ void mark_drops(RoundMedians& medians, std::int64_t at_once, double tolerance) {
       rounds.push_back(&each);
       rates.push_back(each.rate);
     }
-    const auto size = static_cast<std::ptrdiff_t>(rounds.size());
-    for (std::ptrdiff_t i = 0; i < size; ++i) {
-      const auto first = rates.begin() + std::max<std::ptrdiff_t>(i - kNeighbours, 0);
-      const auto last = rates.begin() + std::min(i + kNeighbours + 1, size);
-      RoundMedian& round = *rounds[static_cast<std::size_t>(i)];
-      round.is_drop = round.rate < (1 - tolerance) * median(std::vector<double>(first, last));
-    }
+    const std::vector<double> usual = medians_about(rates);
+    for (std::size_t i = 0; i < rounds.size(); ++i) rounds[i]->is_drop = rates[i] < (1 - tolerance) * usual[i];
   }
 }
 
