@@ -324,12 +324,14 @@ def uplink_unknown(rng, n, full=None):
 
 
 def flapping(rng, n, mode=None, levels=("flat", "two_level", "rail_only")):
+    """A host that is slow in a fifth to half of all its readings: such as show with those of its leaf alone are fewer."""
     w = World(rng, n)
     any_fabric(w, levels)
     mode = mode or rng.choice(["meeting", "reading", "burst", "time"])
     fraction, factor = rng.uniform(0.2, 0.5), 1 - rng.uniform(0.3, 0.8)
     h = rng.randrange(n)
-    if shown_partners(w, h, factor) < min(4, n - 1):
+    shown = shown_partners(w, h, factor)
+    if shown < min(4, n - 1) or fraction * shown < 0.2 * (n - 1):
         return None
     w.flap[h] = (mode, fraction, factor, {"period": rng.randint(5, 12), "phase": rng.randrange(12)})
     w.truth.append({"kind": "transient", "hosts": [w.hosts[h]], "ids": [h], "direction": "both", "mode": mode,

@@ -235,10 +235,11 @@ def plant_host(w, factor, direction="both", rail=None, host=None, kind=None):
                 w.send[h][r] *= factor
             if direction in ("both", "receives"):
                 w.recv[h][r] *= factor
-    # As slow as hosts of two groups are with each other: documented as ambiguous, it may be alone in its leaf.
+    # As slow as hosts of two groups are with each other, but for the tolerance of 5 %: documented as ambiguous, it may
+    # be alone in its leaf.
     far = {w.path(i, j) for i in range(w.n) for j in range(i)} - {1}
     ambiguous = rail is None and direction == "both" and not w.give_locality and any(
-        abs(math.log(factor / p)) < 0.01 + w.noise + w.shared for p in far)
+        abs(math.log(factor / p)) < max(0.05, 0.01 + w.noise + w.shared) for p in far)
     w.truth.append({"kind": kind or ("host" if rail is None else "nic"), "hosts": [w.hosts[h]], "ids": [h],
                     "direction": direction, "rail": None if rail is None else w.rails[rail], "factor": round(factor, 3),
                     "ambiguous": ambiguous})

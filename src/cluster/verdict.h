@@ -96,7 +96,10 @@ struct Question {
   bool of_suspects = false;
   /// Rounds for everybody answer it as well, and say what is usual at the same time.
   bool by_everybody = false;
-  bool within_group = false;  ///< it shows with hosts of its own group alone: the way to others is slower still
+  /// It shows with hosts of its own group of this level alone, by place in Verdict::groupings: the way to others is
+  /// slower still.
+  std::int32_t within_level = kNoLevel;
+  static constexpr std::int32_t kNoLevel = -1;
 };
 
 /// A set of readings that are comparable with each other.

@@ -100,6 +100,30 @@ TEST(Devices, AreFoundAmongGroupsOfHosts) {
   }
 }
 
+/// Each GPU is of two of eight hosts, as of two pods of a node; of one, half of what is near is slow.
+TEST(Devices, ThatHalfOfTheNearReadingsWentOverAreNotWhatIsUsual) {
+  for (unsigned seed = 21; seed <= 30; ++seed) {
+    FabricPlan plan = quiet_fabric(8, {"host:1:0.65", "host:4:0.65"});
+    plan.leaf_size = 4;
+    plan.leaves_known = false;
+    plan.crossing = 0.9;
+    plan.outliers = 0.02;
+    plan.seed = seed;
+    Sweep sweep = again_and_again(plan, 63, false);
+    for (const std::int32_t host : {0, 1, 3, 3}) measure_again(plan, {host, 7}, 1, sweep);
+    for (std::int32_t gpu = 0; gpu < 4; ++gpu) {
+      sweep.devices.push_back({DeviceKind::kGpu, "GPU-" + std::to_string(gpu), ""});
+      sweep.routes.push_back({{Route::kNone, gpu, Route::kNone}, 0});
+    }
+    const Hosts gpu_of = {0, 1, 2, 3, 1, 0, 2, 3};
+    for (const Reading& each : sweep.readings) {
+      sweep.routes_of.push_back(
+          {gpu_of[static_cast<std::size_t>(each.from)], gpu_of[static_cast<std::size_t>(each.to)]});
+    }
+    EXPECT_EQ(the_finding(judge(sweep), Blame::kDevice).devices, Hosts{1}) << "seed " << seed;
+  }
+}
+
 TEST(Devices, OfOneHostAmongOthersOfItAreBlamed) {
   DeviceCase what = shared(16, 6, Sharing::kWithin, Planted::kGpu);
   what.seed = 2;

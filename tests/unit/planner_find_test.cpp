@@ -39,15 +39,6 @@ TEST(Find, AsksForNoVerdictBeforeTheFirstRounds) {
   static_cast<void>(Planner(plan_of(8)).next(sweep, no_verdict));
 }
 
-TEST(Find, MayTakeAsManyRoundsAgainAfterAllPairs) {
-  SweepPlan few = plan_to_find(64);
-  limit_rounds(few, 12);
-  EXPECT_EQ(few.most_extra_rounds, SweepPlan{}.most_extra_rounds);
-  SweepPlan all = plan_to_find(64);
-  limit_rounds(all, SweepPlan::kAllPairs);
-  EXPECT_EQ(all.most_extra_rounds, 64);
-}
-
 TEST(Find, MeasuresMoreWhereReadingsScatter) {
   const auto rounds_at = [](double scale) {
     Sweep sweep = sweep_of(64);
@@ -273,6 +264,36 @@ TEST(Find, KeepsWithinTheRoundsThatAreAllowed) {
   EXPECT_NE(rounds.back().why.find("n01 (slow); n05 (slow)"), std::string::npos) << rounds.back().why;
 }
 
+TEST(Find, MayTakeAsManyRoundsForSuspectsAsForEverybody) {
+  SweepPlan plan = plan_to_find(64);
+  limit_rounds(plan, SweepPlan::kAllPairs);
+  Sweep sweep = sweep_of(64);
+  const auto rounds = run(Planner(plan), {64}, sweep, [](const Sweep&) {
+    Verdict verdict = clean_verdict();
+    verdict.questions = {about(1, -1, 2, "slow")};
+    return verdict;
+  });
+  EXPECT_NE(rounds.back().why.find("after 63 rounds for everybody and 63 more"), std::string::npos)
+      << rounds.back().why;
+}
+
+TEST(Find, MeasuresPairsBesideAHostWhereTheyAreTooManyToBeMeasuredAlone) {
+  for (const int pairs : {2, 12}) {
+    Sweep sweep = sweep_of(32);
+    const auto rounds = run(Planner(plan_to_find(32)), {32}, sweep, [&](const Sweep&) {
+      Verdict verdict = clean_verdict();
+      verdict.questions = {about(1, -1, 2, "slow")};
+      for (int i = 0; i < pairs; ++i) verdict.questions.push_back(about(2 + 2 * i, 3 + 2 * i, 3, "slow once"));
+      return verdict;
+    });
+    const auto asked = std::find_if(rounds.begin(), rounds.end(), [](const PlannedRound& round) {
+      return round.why.find("n01 (slow)") != std::string::npos;
+    });
+    ASSERT_NE(asked, rounds.end());
+    EXPECT_EQ(asked->meetings.size(), pairs == 2 ? 1U : 12U) << asked->why;
+  }
+}
+
 TEST(Find, HasNoPartnerForAHostAmongSuspectsOnly) {
   Sweep sweep = sweep_of(2);
   const auto rounds = run(Planner(plan_to_find(2)), {2}, sweep, [](const Sweep&) {
@@ -358,25 +379,29 @@ TEST(Find, TakesNeitherDriftNorNoiseForPairsThatSlowEachOther) {
 }
 
 TEST(Find, MeetsHostsOfItsOwnGroupWhereTheQuestionIsOfThoseAlone) {
-  Sweep sweep = sweep_of(16);
-  const auto judge = [](const Sweep&) {
-    Verdict verdict = clean_verdict();
-    verdict.judged = Judged::kUnknown;
-    verdict.groupings.emplace_back();
-    verdict.groupings[0].groups = {{"group 1", {0, 1, 2, 3}}, {"group 2", {4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}}};
-    verdict.questions = {about(2, -1, 4, "slow")};
-    verdict.questions[0].within_group = true;
-    return verdict;
-  };
-  int asked = 0;
-  for (const PlannedRound& round : run(Planner(plan_to_find(16)), {16}, sweep, judge)) {
-    if (round.why.find("n02 (slow)") == std::string::npos || round.meetings.empty()) continue;
-    ASSERT_EQ(round.meetings.size(), 1U) << round.why;
-    const Pair pair = ordered(round.meetings[0]);
-    EXPECT_LT(pair.second, 4) << round.why;
-    ++asked;
+  for (const std::int32_t level : {0, 1}) {
+    Sweep sweep = sweep_of(16);
+    const auto judge = [&](const Sweep&) {
+      Verdict verdict = clean_verdict();
+      verdict.judged = Judged::kUnknown;
+      verdict.groupings.resize(2);
+      verdict.groupings[0].groups = {{"1", {0, 1, 2, 3}}, {"2", {4, 5, 6, 7}}, {"3", {8, 9, 10, 11, 12, 13, 14, 15}}};
+      verdict.groupings[1].groups = {{"1", {0, 1, 2, 3, 4, 5, 6, 7}}, {"2", {8, 9, 10, 11, 12, 13, 14, 15}}};
+      verdict.questions = {about(2, -1, 4, "slow")};
+      verdict.questions[0].within_level = level;
+      return verdict;
+    };
+    int asked = 0;
+    std::set<std::int32_t> partners;
+    for (const PlannedRound& round : run(Planner(plan_to_find(16)), {16}, sweep, judge)) {
+      if (round.why.find("n02 (slow)") == std::string::npos || round.meetings.empty()) continue;
+      ASSERT_EQ(round.meetings.size(), 1U) << round.why;
+      partners.insert(round.meetings[0].first + round.meetings[0].second - 2);
+      ++asked;
+    }
+    EXPECT_EQ(asked, 23) << "all that are left beside one for the comparison";
+    EXPECT_EQ(partners, (level == 0 ? std::set{0, 1, 3} : std::set{0, 1, 3, 4, 5, 6, 7}));
   }
-  EXPECT_EQ(asked, 23) << "all that are left beside one for the comparison";
 }
 
 TEST(Find, TakesNoSuspectForTheComparison) {

@@ -114,6 +114,75 @@ TEST(VerdictGroups, AreFoundThoughTheNetworkGetsSlowerByAThird) {
   }
 }
 
+TEST(VerdictGroups, AreFoundThoughTheNetworkGetsSlowerAndEachPairWasMeasuredOnce) {
+  FabricPlan plan = hidden_leaves(64, 16, 0.9);
+  plan.sigma = 0.02;
+  Sweep sweep = sweep_of(plan, 40);
+  for (Reading& reading : sweep.readings) reading.rate *= 1 - 0.0075F * static_cast<float>(reading.round);
+  const Verdict verdict = judge(sweep);
+  ASSERT_EQ(verdict.groupings.size(), 1U);
+  EXPECT_EQ(verdict.groupings[0].groups.size(), 4U);
+  EXPECT_TRUE(verdict.findings.empty());
+}
+
+/// A pair of one reading that dropped is measured again, and is not slow then.
+TEST(VerdictGroups, WhatWasMeasuredAgainBecauseItWasSlowMakesNoDrift) {
+  FabricPlan plan = hidden_leaves(64, 4, 0.75);
+  Sweep sweep = sweep_of(plan, 60);
+  std::mt19937 random(1);
+  std::vector<Meeting> again;
+  for (std::size_t i = 0; i + 1 < sweep.readings.size(); i += 2) {
+    if (random() % 8 != 0) continue;
+    sweep.readings[i].rate *= 0.5F;
+    again.push_back({sweep.readings[i].from, sweep.readings[i].to});
+  }
+  const Fabric fabric(plan);
+  for (std::int32_t round = 60; !again.empty(); ++round) {
+    std::vector<Meeting> meetings;
+    std::set<std::int32_t> busy;
+    std::erase_if(again, [&](const Meeting& pair) {
+      if (busy.contains(pair.first) || busy.contains(pair.second)) return false;
+      busy.insert({pair.first, pair.second});
+      meetings.push_back(pair);
+      return true;
+    });
+    if (meetings.size() < 20) break;
+    fabric.measure(meetings, round, sweep);
+  }
+  const Verdict verdict = judge(sweep);
+  ASSERT_EQ(verdict.groupings.size(), 1U);
+  EXPECT_EQ(verdict.groupings[0].groups.size(), 16U);
+  for (const Group& group : verdict.groupings[0].groups) EXPECT_EQ(group.hosts.size(), 4U) << group.hosts.front();
+}
+
+TEST(VerdictGroups, AHostThatIsSlowNowAndThenIsNotTakenForOneThatIsAlone) {
+  for (unsigned seed = 1; seed <= 10; ++seed) {
+    FabricPlan plan = hidden_leaves(64, 16, 0.9, {"flapping:5:0.67:0.45"});
+    plan.seed = seed;
+    EXPECT_EQ(the_finding(judge(again_and_again(plan, 80)), Blame::kTransient).hosts, Hosts{5}) << "seed " << seed;
+  }
+}
+
+/// Of two pods of two leaves. Host 0 met two of its leaf, and was not as fast with them as it should be, by chance.
+TEST(VerdictGroups, AHostThatMayBeOfTheGroupNearestToItIsToMeetMoreOfIt) {
+  FabricPlan plan = hidden_leaves(24, 6, 0.9);
+  plan.sigma = 0.04;
+  Sweep sweep = again_and_again(plan, 69);
+  const auto is_of_first = [](const Reading& each) {
+    return (each.from == 0 || each.to == 0) && each.from + each.to < 6;
+  };
+  std::erase_if(sweep.readings, [&](const Reading& each) {
+    return is_of_first(each) && (each.from + each.to > 2 || each.round >= 23);
+  });
+  for (Reading& each : sweep.readings) {
+    if (is_of_first(each)) each.rate = 0.92F * 25e9F;
+    if ((each.from < 12) != (each.to < 12)) each.rate *= 0.5F;
+  }
+  const Verdict verdict = judge(sweep);
+  EXPECT_EQ(verdict.may_stand_apart, Hosts{0});
+  EXPECT_TRUE(verdict.groups_are_open);
+}
+
 TEST(VerdictGroups, OneSlowUplinkOfThreeLeavesIsAnUplinkThoughMostPairsCrossIt) {
   for (unsigned seed = 1; seed <= 20; ++seed) {
     FabricPlan plan = quiet_fabric(8, {"leaf:0:0.5"});

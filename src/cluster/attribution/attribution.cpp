@@ -249,10 +249,10 @@ Verdict judge(const Sweep& sweep, const VerdictSettings& settings) {
   report_dead(sweep, failures, settings.false_alarm, verdict);
   report_groups(model, verdict);
   report_small_group(model, verdict);
+  std::vector<FlappingHost> flapping = take_unsteady(model, units, verdict);
   report_lone_hosts(model, units, verdict);
   report_blocks(model, explained.blocks, verdict);
   report_devices(explained.devices, verdict);
-  std::vector<FlappingHost> flapping = take_unsteady(model, units, verdict);
   report_rails(find_slow_rails(model), verdict);
   report_units(model, units, verdict);
   ask_suspects(model, units, verdict);

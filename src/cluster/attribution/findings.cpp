@@ -283,7 +283,7 @@ void ask_about(const Model& model, const UnitEffect& found, Verdict& verdict) {
                                std::max(2, wanted - score.informative),
                                fmt::format("slow with {} of {} partners{}, {:.0f} % below the others", score.slow_hosts,
                                            score.informative_hosts, way, -100 * std::expm1(score.median)),
-                               false, false, shows_within_group(model, found)});
+                               false, false, shows_within_level(model, found)});
 }
 
 }  // namespace

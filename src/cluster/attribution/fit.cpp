@@ -75,8 +75,9 @@ std::vector<std::vector<float>> medians_of_effects(const Model& model, const Wan
   return medians;
 }
 
-/// Without hosts that are slow with everybody as far as can be seen at first.
-bool is_of_none_alone(const Model& model, const Point& point) {
+/// Without hosts that are slow with everybody as far as can be seen at first, and what is known to be slow.
+bool is_usual_at_first(const Model& model, const Point& point) {
+  if (!model.left_out.empty() && model.left_out[static_cast<std::size_t>(point.reading)] != 0) return false;
   const std::vector<char>& alone = model.structure.is_alone;
   return alone[static_cast<std::size_t>(model.ids.host(point.sender))] == 0 &&
          alone[static_cast<std::size_t>(model.ids.host(point.receiver))] == 0;
@@ -93,7 +94,7 @@ void centre_by_hosts(Model& model) {
   for (std::int32_t effect = 0; effect < model.effects(); ++effect) {
     for (const Entry entry : model.entries_of(effect)) {
       const Point& point = model.point_of(entry);
-      if (!is_of_none_alone(model, point)) continue;
+      if (!is_usual_at_first(model, point)) continue;
       const auto stratum = static_cast<std::size_t>(point.stratum);
       values[stratum].push_back({by_parts(stratum) ? part_at(entry.other) : 0, point.log_rate});
     }
@@ -320,7 +321,7 @@ void fit_first(Model& model) {
   centre_by_hosts(model);
   set_residuals(model);
   set_scales(model, all);
-  add_drift(model, [&](const Point& point) { return is_of_none_alone(model, point); });
+  add_drift(model, [&](const Point& point) { return is_usual_at_first(model, point); });
   set_late_drift(model);
   set_residuals(model);
   set_scales(model, all);

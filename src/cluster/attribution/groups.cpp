@@ -25,6 +25,10 @@ constexpr std::size_t kMuchSmaller = 3;
 constexpr double kMuchSlower = 0.7;
 /// Unplaced hosts up to this share of all are asked about one by one.
 constexpr std::int64_t kFewUnplaced = 4;
+/// A host that is within so many standard errors of what groups are with each other may be alone, and one that is
+/// within so many of what one group is within may be of it.
+constexpr double kErrorsOfAlone = 3;
+constexpr double kErrorsOfMember = 4;
 
 Grouping grouping_of(const Sweep& sweep, const Nearness& level) {
   Grouping grouping;
@@ -103,6 +107,7 @@ Way way_between(const Model& model, const Nearness& level, std::int32_t from, st
 struct Reach {
   double rate = -std::numeric_limits<double>::infinity();
   double error = 0;
+  std::int32_t part = Nearness::kNone;  ///< that group
 };
 
 Reach reach_of(const Model& model, std::int32_t effect) {
@@ -116,21 +121,26 @@ Reach reach_of(const Model& model, std::int32_t effect) {
   for (auto& [part, of_part] : rates) {
     const double rate = median_of(of_part);
     if (part == Nearness::kNone || rate <= reach.rate) continue;
-    reach = {rate, kMedianOverMeanError * scale / std::sqrt(static_cast<double>(of_part.size()))};
+    reach = {rate, kMedianOverMeanError * scale / std::sqrt(static_cast<double>(of_part.size())), part};
   }
   return reach;
 }
 
-/// Whether an effect is as fast with the group that is nearest to it as groups are with each other.
-bool is_as_between_groups(const Model& model, std::int32_t effect) {
-  constexpr double kErrors = 3;
+/// Whether readings of a stratum were measured as those of an effect.
+bool is_comparable(const Model& model, std::int32_t effect, const Stratum& stratum) {
   const Stratum& own = model.strata[static_cast<std::size_t>(model.point_of(model.entries_of(effect).front()).stratum)];
+  return stratum.kind == own.kind && stratum.from_rail == own.from_rail && stratum.to_rail == own.to_rail &&
+         stratum.both_ways == own.both_ways;
+}
+
+/// Whether an effect is as fast with the group that is nearest to it as hosts of one group are with each other, or
+/// (`within` false) of different groups: within the tolerance, or so many standard errors.
+bool is_as_usual(const Model& model, std::int32_t effect, bool within, double errors) {
   const Reach reach = reach_of(model, effect);
   for (std::size_t i = 0; i < model.strata.size(); ++i) {
-    const Stratum& stratum = model.strata[i];
-    const bool is_between = stratum.distance > 0 && stratum.kind == own.kind && stratum.from_rail == own.from_rail &&
-                            stratum.to_rail == own.to_rail && stratum.both_ways == own.both_ways;
-    if (is_between && std::abs(reach.rate - model.log_centre[i]) < kErrors * reach.error) return true;
+    const bool wanted = (model.strata[i].distance == 0) == within && is_comparable(model, effect, model.strata[i]);
+    const double allowed = std::max(errors * reach.error, -model.slow);
+    if (wanted && std::abs(reach.rate - model.log_centre[i]) < allowed) return true;
   }
   return false;
 }
@@ -139,9 +149,28 @@ bool is_as_between_groups(const Model& model, std::int32_t effect) {
 bool may_be_alone(const Model& model, std::int32_t host) {
   for (std::int32_t effect = 0; effect < model.effects(); ++effect) {
     if (model.ids.host(effect) != host || model.entries_of(effect).empty()) continue;
-    if (!is_as_between_groups(model, effect)) return false;
+    if (!is_as_usual(model, effect, false, kErrorsOfAlone)) return false;
   }
   return true;
+}
+
+/// Whether a host that may be alone may still be of the group that is nearest to it: its readings with that are few,
+/// and not all of its hosts were measured with it.
+bool may_have_a_group(const Model& model, std::int32_t host) {
+  for (std::int32_t effect = 0; effect < model.effects(); ++effect) {
+    if (model.ids.host(effect) != host || model.entries_of(effect).empty()) continue;
+    const std::int32_t part = reach_of(model, effect).part;
+    if (part == Nearness::kNone || !is_as_usual(model, effect, true, kErrorsOfMember)) continue;
+    std::set<std::int32_t> met;
+    for (const Entry entry : model.entries_of(effect)) {
+      const std::int32_t partner = model.ids.host(entry.other);
+      if (model.part_of(partner) == part) met.insert(partner);
+    }
+    const std::vector<std::int32_t>& all = model.structure.levels.front().part_of;
+    if (std::cmp_less(met.size(), std::count(all.begin(), all.end(), part) - (model.part_of(host) == part ? 1 : 0)))
+      return true;
+  }
+  return false;
 }
 
 /// Whether each two of these hosts, ascending, were measured with each other.
@@ -153,6 +182,13 @@ bool have_all_met(const Model& model, const std::vector<std::int32_t>& hosts) {
     if (is_one(reading.from) && is_one(reading.to)) met.insert(std::minmax(reading.from, reading.to));
   }
   return 2 * met.size() == hosts.size() * (hosts.size() - 1);
+}
+
+/// Whether a suspect is slow with its own group alone, and there as groups are with each other.
+bool any_suspect_of_another_group(const Model& model, const UnitEffects& units) {
+  return std::any_of(units.suspected.begin(), units.suspected.end(), [&](const UnitEffect& found) {
+    return shows_within_group(model, found) && may_be_alone(model, model.ids.host(found.effect));
+  });
 }
 
 /// Hosts that may be alone in their leaf, ascending: of no group, or blamed for what their own group alone shows, and
@@ -214,6 +250,7 @@ void report_small_group(const Model& model, Verdict& verdict) {
 void report_lone_hosts(const Model& model, UnitEffects& units, Verdict& verdict) {
   const Structure& structure = model.structure;
   if (structure.levels.empty() || structure.levels.front().is_given || !structure.is_slow_kind.empty()) return;
+  if (any_suspect_of_another_group(model, units)) verdict.groups_are_open = true;
   const std::vector<std::int32_t> lone = lone_hosts(model, units);
   if (lone.empty()) return;
   std::erase_if(units.blamed, [&](const UnitEffect& found) {
@@ -221,7 +258,10 @@ void report_lone_hosts(const Model& model, UnitEffects& units, Verdict& verdict)
   });
   const bool any_of_a_group =
       std::any_of(lone.begin(), lone.end(), [&](std::int32_t host) { return model.part_of(host) >= 0; });
-  if (any_of_a_group || !have_all_met(model, lone)) verdict.groups_are_open = true;  // two of them may be a leaf
+  const bool any_near =
+      std::any_of(lone.begin(), lone.end(), [&](std::int32_t host) { return may_have_a_group(model, host); });
+  // Two of them may be a leaf.
+  if (any_of_a_group || any_near || !have_all_met(model, lone)) verdict.groups_are_open = true;
   verdict.may_stand_apart.insert(verdict.may_stand_apart.end(), lone.begin(), lone.end());
   std::vector<std::string> names;
   names.reserve(lone.size());

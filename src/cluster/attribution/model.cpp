@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include "cluster/attribution/expectation.h"
 #include "cluster/robust.h"
@@ -285,12 +286,13 @@ double Model::explained(const Point& point) const {
                    missing(point.receiver, point)});
 }
 
-Model make_model(const Sweep& sweep, const VerdictSettings& settings, const std::vector<char>& left_out) {
+Model make_model(const Sweep& sweep, const VerdictSettings& settings, std::vector<char> left_out) {
   Model model;
   model.sweep = &sweep;
   model.settings = settings;
   model.slow = std::log1p(-settings.tolerance);
   model.structure = find_structure(sweep, -kShareOfTolerance * model.slow, left_out);
+  model.left_out = std::move(left_out);
   settle_kinds(model);
   std::int32_t kinds = 1;
   std::int32_t rails = 1;

@@ -101,6 +101,7 @@ struct Model {
   Structure structure;
   bool kinds_suffice = false;  ///< the slower kind of hosts, where there is one, reaches what was expected
   VerdictSettings settings;
+  std::vector<char> left_out;     ///< by reading: known to be slow, so not part of what is usual; empty: none is
   std::vector<char> is_too_slow;  ///< by host: of a kind that does not reach what was expected; empty: none is
   double slow = 0;                ///< log(1 - tolerance): residuals below it are slow
   EffectIds ids;
@@ -169,10 +170,8 @@ struct Model {
   }
 };
 
-/// Sorts the readings that have a rate; nothing is estimated yet but where hosts are, from all readings but those that
-/// are `left_out`, by place; empty: none.
-[[nodiscard]] Model make_model(const Sweep& sweep, const VerdictSettings& settings,
-                               const std::vector<char>& left_out = {});
+/// Sorts the readings that have a rate; nothing is estimated yet but where hosts are, without those of Model::left_out.
+[[nodiscard]] Model make_model(const Sweep& sweep, const VerdictSettings& settings, std::vector<char> left_out = {});
 
 /// Calls `group` with the entries of each partner of an effect.
 template <typename Group>

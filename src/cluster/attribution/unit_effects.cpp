@@ -148,6 +148,26 @@ void test_peeled(Model& model, const std::vector<std::int32_t>& peeled, UnitEffe
   for (const std::int32_t effect : dropped) unflag(model, effect);
 }
 
+/// Peeled effects that are fine with each other are not peeled, and their hosts are apart. Which ones these are.
+std::vector<std::int32_t> set_apart(Model& model, std::vector<std::int32_t>& peeled, std::vector<std::int32_t>& apart) {
+  std::vector<std::int32_t> fine = fine_with_each_other(model, peeled);
+  for (const std::int32_t effect : fine) {
+    apart.push_back(model.ids.host(effect));
+    unflag(model, effect);
+    std::erase(peeled, effect);
+  }
+  return fine;
+}
+
+/// What was in doubt while centres were not where they are now may be slow for sure.
+void look_again(Model& model, std::vector<std::int32_t>& apart, UnitEffects& result) {
+  std::vector<std::int32_t> peeled = peel(model, model.flagged);
+  if (peeled.empty()) return;
+  set_apart(model, peeled, apart);
+  test_peeled(model, peeled, result);
+  fit_clean(model);
+}
+
 /// Takes back what is not slow any more, now that others are blamed; whether there was any.
 bool drop_fast(Model& model, std::vector<UnitEffect>& blamed) {
   const auto dropped = std::erase_if(blamed, [&](const UnitEffect& found) {
@@ -210,12 +230,19 @@ std::int32_t partners_needed(const Model& model) {
   return std::max(2, std::min(model.settings.partners, model.hosts_present - 1));
 }
 
-bool shows_within_group(const Model& model, const UnitEffect& found) {
-  const std::int32_t part = model.part_of(model.ids.host(found.effect));
-  if (part == Nearness::kNone || found.score.informative_hosts == found.score.partners) return false;
-  const std::vector<PartnerLevel> levels = partner_levels(model, found.effect);
-  return std::all_of(levels.begin(), levels.end(),
-                     [&](const PartnerLevel& level) { return model.part_of(level.host) == part; });
+std::int32_t shows_within_level(const Model& model, const UnitEffect& found) {
+  if (found.score.informative_hosts == found.score.partners) return Question::kNoLevel;
+  const auto host = static_cast<std::size_t>(model.ids.host(found.effect));
+  const std::vector<PartnerLevel> partners = partner_levels(model, found.effect);
+  const std::vector<Nearness>& levels = model.structure.levels;
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    const std::vector<std::int32_t>& part_of = levels[i].part_of;
+    const bool all = part_of[host] >= 0 && std::all_of(partners.begin(), partners.end(), [&](const PartnerLevel& each) {
+                       return part_of[static_cast<std::size_t>(each.host)] == part_of[host];
+                     });
+    if (all) return static_cast<std::int32_t>(i);
+  }
+  return Question::kNoLevel;
 }
 
 UnitEffects find_units(Model& model) {
@@ -229,18 +256,14 @@ UnitEffects find_units(Model& model) {
     std::vector<std::int32_t> peeled = peel(model, barred);
     fit_clean(model);
     const std::size_t before = peeled.size();
-    for (const std::int32_t effect : fine_with_each_other(model, peeled)) {
-      apart.push_back(model.ids.host(effect));
-      barred[static_cast<std::size_t>(effect)] = 1;
-      unflag(model, effect);
-      std::erase(peeled, effect);
-    }
+    for (const std::int32_t effect : set_apart(model, peeled, apart)) barred[static_cast<std::size_t>(effect)] = 1;
     test_peeled(model, peeled, result);
     for (const UnitEffect& found : result.suspected) barred[static_cast<std::size_t>(found.effect)] = 1;
     // The first pass stood on centres that slow hosts may have moved.
     settled = pass > 0 && result.blamed.size() == before;
   }
   if (!settled) fit_clean(model);
+  look_again(model, apart, result);
   do find_near_limit(model);
   while (drop_fast(model, result.blamed));
   std::sort(apart.begin(), apart.end());

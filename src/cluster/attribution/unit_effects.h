@@ -32,8 +32,14 @@ struct UnitEffects {
 /// pass. Sets the flags and effects of the model, and estimates healthy readings again.
 [[nodiscard]] UnitEffects find_units(Model& model);
 
-/// Whether an effect would show with hosts of its own group alone, among others that were measured.
-[[nodiscard]] bool shows_within_group(const Model& model, const UnitEffect& found);
+/// The finest level of nearness of which an effect would show with hosts of its own group alone, among others that were
+/// measured; Question::kNoLevel where there is none.
+[[nodiscard]] std::int32_t shows_within_level(const Model& model, const UnitEffect& found);
+
+/// Whether that is the finest level.
+[[nodiscard]] inline bool shows_within_group(const Model& model, const UnitEffect& found) {
+  return shows_within_level(model, found) == 0;
+}
 
 /// Tukey's median polish (Exploratory Data Analysis, 1977, chapter 11) over all readings, nobody left out: by effect,
 /// how far it is from the others in its role, as a logarithm. A second opinion that does not depend on the order in

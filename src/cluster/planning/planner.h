@@ -24,7 +24,7 @@ struct SweepPlan {
   int least_meetings = 28;
   int most_meetings = 72;  ///< of each host, in rounds for everybody, while one of them may be slow now and then
   int most_rounds_for_groups = 128;  ///< of --find, for everybody, where some pairs are much faster than others
-  int most_extra_rounds = 24;        ///< of --find, for suspects, after those for everybody
+  int most_extra_rounds = 24;        ///< of --find, for suspects; where those for everybody are more, as many as these
   /// A host with which nothing works is left out after so many failures with different partners that do work; see
   /// Survey::left_out.
   int failures = 2;
@@ -39,8 +39,7 @@ struct SweepPlan {
 };
 
 /// Sets how many rounds for everybody a plan may have: 0 leaves them as they are, SweepPlan::kAllPairs means all pairs.
-/// A plan that finds takes no fewer than it has to before it may stop, and all where all pairs are asked for; then it
-/// may have as many again for suspects, since of so many pairs some are slow once by chance.
+/// A plan that finds takes no fewer than it has to before it may stop, and all where all pairs are asked for.
 void limit_rounds(SweepPlan& plan, int rounds);
 
 /// Pairs to be measured at the same time: no host is in two of them.
@@ -86,6 +85,7 @@ class Planner {
   [[nodiscard]] std::string why_over(const Sweep& sweep, const Outlook& outlook, const Verdict& verdict) const;
   [[nodiscard]] std::int64_t most_rounds() const;
   [[nodiscard]] std::int64_t most_rounds_for_groups() const;
+  [[nodiscard]] std::int64_t most_extra_rounds(const Outlook& outlook) const;
   [[nodiscard]] std::int64_t rounds_before_judging() const;
   [[nodiscard]] std::int64_t rounds_wanted(const Verdict& verdict) const;
   [[nodiscard]] std::int64_t left_before_judging(const Outlook& outlook) const;

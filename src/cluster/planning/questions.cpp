@@ -84,11 +84,10 @@ Meeting meeting_of(const Pair& pair, const PairHistory& history) {
   return history.forth <= history.back ? Meeting{pair.first, pair.second} : Meeting{pair.second, pair.first};
 }
 
-/// By host, its group of the finest ones; -1: of none.
-std::vector<std::int32_t> groups_of(const Verdict& verdict, std::size_t hosts) {
+/// By host, its group; -1: of none.
+std::vector<std::int32_t> groups_of(const Grouping& grouping, std::size_t hosts) {
   std::vector<std::int32_t> group_of(hosts, -1);
-  if (verdict.groupings.empty()) return group_of;
-  const std::vector<Group>& groups = verdict.groupings.front().groups;
+  const std::vector<Group>& groups = grouping.groups;
   for (std::size_t group = 0; group < groups.size(); ++group) {
     for (const std::int32_t host : groups[group].hosts) group_of[place(host)] = static_cast<std::int32_t>(group);
   }
@@ -99,9 +98,8 @@ std::vector<std::int32_t> groups_of(const Verdict& verdict, std::size_t hosts) {
 class Partners {
  public:
   Partners(const Sweep& sweep, const Survey& survey, const Verdict& verdict)
-      : hosts_(static_cast<std::int32_t>(sweep.hosts.size())),
-        taken_(suspects_of(verdict, sweep.hosts.size())),
-        group_(groups_of(verdict, sweep.hosts.size())) {
+      : hosts_(static_cast<std::int32_t>(sweep.hosts.size())), taken_(suspects_of(verdict, sweep.hosts.size())) {
+    for (const Grouping& each : verdict.groupings) groups_.push_back(groups_of(each, sweep.hosts.size()));
     for (std::size_t host = 0; host < taken_.size(); ++host) {
       if (survey.left_out[host] != 0) taken_[host] = 1;
     }
@@ -114,7 +112,7 @@ class Partners {
     }
   }
 
-  /// The one that the question's host has met least, of its own group first where the question is of that alone, and of
+  /// The one that the question's host has met least, of its own group first where the question is of such alone, and of
   /// those the next in a turn that moves on with the rounds; it is taken then. Below 0: none is free.
   std::int32_t take(const Question& question, std::int64_t turn) {
     const std::int32_t host = question.host;
@@ -125,8 +123,7 @@ class Partners {
       const auto other = static_cast<std::int32_t>((host + turn + step) % hosts_);
       if (other == host || taken_[place(other)] != 0) continue;
       const auto found = met.find(other);
-      const std::pair known{question.within_group && group_[place(other)] != group_[place(host)],
-                            found == met.end() ? 0 : found->second};
+      const std::pair known{!is_near(question, other), found == met.end() ? 0 : found->second};
       if (best >= 0 && known >= least) continue;
       best = other;
       least = known;
@@ -142,14 +139,21 @@ class Partners {
   }
 
  private:
+  /// Whether what the question is about shows with this host.
+  [[nodiscard]] bool is_near(const Question& question, std::int32_t other) const {
+    if (question.within_level == Question::kNoLevel) return true;
+    const std::vector<std::int32_t>& group_of = groups_.at(static_cast<std::size_t>(question.within_level));
+    return group_of[place(other)] == group_of[place(question.host)];
+  }
+
   void note(std::int32_t host, std::int32_t other) {
     const auto found = met_.find(host);
     if (found != met_.end()) ++found->second[other];
   }
 
   std::int32_t hosts_;
-  std::vector<std::uint8_t> taken_;  // by host: no partner for anybody, or no more in this round
-  std::vector<std::int32_t> group_;  // by host, of the finest groups; -1: none
+  std::vector<std::uint8_t> taken_;                // by host: no partner for anybody, or no more in this round
+  std::vector<std::vector<std::int32_t>> groups_;  // by level and host; -1: none
   std::map<std::int32_t, std::map<std::int32_t, std::int32_t>> met_;  // readings, by suspect and partner
 };
 
@@ -223,14 +227,13 @@ std::vector<AskedPair> pairs_to_ask(const Survey& survey, const Verdict& verdict
   return pairs;
 }
 
-/// Pairs without a host in common; with `apart`, without a leaf in common either.
-std::vector<const AskedPair*> disjoint(const Sweep& sweep, const std::vector<AskedPair>& pairs, std::int64_t at_once,
-                                       bool apart) {
+/// Up to so many pairs without a host in common, nor one of `hosts`; with `apart`, without a leaf in common either.
+std::vector<const AskedPair*> disjoint(const Sweep& sweep, const std::vector<AskedPair>& pairs, std::int64_t most,
+                                       bool apart, std::set<std::int32_t> hosts = {}) {
   std::vector<const AskedPair*> chosen;
-  std::set<std::int32_t> hosts;
   std::set<std::int32_t> leaves;
   for (const AskedPair& asked : pairs) {
-    if (static_cast<std::int64_t>(chosen.size()) >= at_once) break;
+    if (static_cast<std::int64_t>(chosen.size()) >= most) break;
     const auto [a, b] = asked.pair;
     if (hosts.count(a) > 0 || hosts.count(b) > 0) continue;
     if (apart) {
@@ -245,16 +248,33 @@ std::vector<const AskedPair*> disjoint(const Sweep& sweep, const std::vector<Ask
   return chosen;
 }
 
+/// How many rounds pairs would take, each alone.
+std::int64_t rounds_alone(const std::vector<AskedPair>& pairs) {
+  std::int64_t rounds = 0;
+  for (const AskedPair& asked : pairs) rounds += std::max(asked.question->readings, 1);
+  return rounds;
+}
+
+/// Where pairs are too many to be measured alone, those whose hosts would be idle are measured in this round too.
+void add_idle_pairs(const Sweep& sweep, const std::vector<AskedPair>& pairs, std::int64_t at_once,
+                    std::int64_t rounds_left, PlannedRound& round) {
+  if (rounds_alone(pairs) <= rounds_left) return;
+  std::set<std::int32_t> busy;
+  for (const Meeting& meeting : round.meetings) busy.insert({meeting.first, meeting.second});
+  const std::int64_t most = at_once - static_cast<std::int64_t>(round.meetings.size());
+  const std::vector<const AskedPair*> chosen = disjoint(sweep, pairs, most, false, std::move(busy));
+  for (const AskedPair* asked : chosen) round.meetings.push_back(meeting_of(asked->pair, *asked->history));
+  if (!chosen.empty()) round.why += fmt::format("; and {} of {} pairs again", chosen.size(), pairs.size());
+}
+
 PlannedRound round_for_pairs(const Sweep& sweep, const std::vector<AskedPair>& pairs, std::int64_t at_once,
                              std::int64_t rounds_left) {
   PlannedRound round;
   if (pairs.empty()) return round;
-  std::int64_t alone = 0;
-  for (const AskedPair& asked : pairs) alone += std::max(asked.question->readings, 1);
   const auto count = static_cast<std::int64_t>(pairs.size());
   std::vector<const AskedPair*> chosen{&pairs.front()};
   const char* how = "alone";
-  if (alone > rounds_left && count > 1) {
+  if (rounds_alone(pairs) > rounds_left && count > 1) {
     chosen = sweep.leaf_of.empty() ? std::vector<const AskedPair*>() : disjoint(sweep, pairs, at_once, true);
     how = "again, with no leaf in common";
     // Half of the rounds are kept for those that stay slow, which are then measured alone.
@@ -293,10 +313,12 @@ PlannedRound round_for_questions(const Sweep& sweep, const Survey& survey, const
   if (rounds_left <= 0) return {};
   PlannedRound round = round_for_suspects(sweep, survey, verdict, at_once);
   if (!round.meetings.empty()) return round;
-  round = round_for_hosts(sweep, survey, verdict, at_once);
-  if (!round.meetings.empty()) return round;
   const std::map<Pair, PairHistory> histories = histories_of(sweep, verdict.questions);
-  return round_for_pairs(sweep, pairs_to_ask(survey, verdict, histories), at_once, rounds_left);
+  const std::vector<AskedPair> pairs = pairs_to_ask(survey, verdict, histories);
+  round = round_for_hosts(sweep, survey, verdict, at_once);
+  if (round.meetings.empty()) return round_for_pairs(sweep, pairs, at_once, rounds_left);
+  add_idle_pairs(sweep, pairs, at_once, rounds_left, round);
+  return round;
 }
 
 std::int64_t rounds_for_questions(const Verdict& verdict, std::int64_t most) {

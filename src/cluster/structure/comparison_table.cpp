@@ -54,7 +54,8 @@ struct Repeated {
   std::vector<std::size_t> begins;  ///< of each pair in `places`, and one more at the end
 };
 
-Repeated repeated_pairs(const ComparisonTable& table) {
+/// `wanted`: by window.
+Repeated repeated_pairs(const ComparisonTable& table, const std::vector<char>& wanted) {
   struct Place {
     std::uint64_t pair = 0;
     std::int32_t kind = 0;
@@ -68,6 +69,7 @@ Repeated repeated_pairs(const ComparisonTable& table) {
   order.reserve(table.values.size());
   for (std::size_t i = 0; i < table.values.size(); ++i) {
     const Comparison& each = table.values[i];
+    if (wanted[static_cast<std::size_t>(each.window)] == 0) continue;
     const std::uint64_t pair =
         (std::uint64_t{static_cast<std::uint32_t>(each.first)} << 32) | static_cast<std::uint32_t>(each.second);
     order.push_back({pair, table.kinds[i], static_cast<std::uint32_t>(i)});
@@ -85,6 +87,21 @@ Repeated repeated_pairs(const ComparisonTable& table) {
     for (std::size_t i = begin; i < end; ++i) repeated.places.push_back(order[i].place);
   }
   repeated.begins.push_back(repeated.places.size());
+  return repeated;
+}
+
+/// By window, whether half of its values or more are of pairs that were measured at other times too. Where fewer are,
+/// they were measured again because they were slow there.
+std::vector<char> windows_repeated(const ComparisonTable& table) {
+  std::int32_t windows = 0;
+  for (const Comparison& each : table.values) windows = std::max(windows, each.window + 1);
+  std::vector<char> repeated(static_cast<std::size_t>(windows), 1);
+  std::vector<std::int64_t> surplus(repeated.size(), 0);  // of values of repeated pairs, twice, over all
+  for (const Comparison& each : table.values) --surplus[static_cast<std::size_t>(each.window)];
+  for (const std::size_t place : repeated_pairs(table, repeated).places) {
+    surplus[static_cast<std::size_t>(table.values[place].window)] += 2;
+  }
+  for (std::size_t window = 0; window < repeated.size(); ++window) repeated[window] = surplus[window] >= 0 ? 1 : 0;
   return repeated;
 }
 
@@ -226,7 +243,7 @@ void centre(const std::vector<std::int32_t>& part_of, ComparisonTable& table) {
 
 void take_drift(ComparisonTable& table) {
   constexpr int kSteps = 20;  // of pairs with two values, each step leaves half of the drift
-  const Repeated repeated = repeated_pairs(table);
+  const Repeated repeated = repeated_pairs(table, windows_repeated(table));
   std::vector<std::vector<float>> left;  // by window
   std::vector<float> drift;
   std::vector<float> own;

@@ -256,8 +256,8 @@ std::vector<float> drift_of(std::span<const Comparison> values, const Expected& 
   return drift;
 }
 
-double loss_of(std::span<const Comparison> values, const Expected& expected, const SplitSettings& settings) {
-  const std::vector<float> drift = drift_of(values, expected, settings.scale);
+double loss_of(std::span<const Comparison> values, const Expected& expected, const std::vector<float>& drift,
+               const SplitSettings& settings) {
   double sum = 0;
   for (std::size_t i = 0; i < values.size(); ++i) {
     sum += loss(values[i].value - expected[i] - drift[static_cast<std::size_t>(values[i].window)], settings);
@@ -277,7 +277,8 @@ double loss_of_one_level(std::span<const Comparison> values, const std::vector<d
   double least = INFINITY;
   for (const double level : levels) {
     const Expected expected(values.size(), static_cast<float>(level));
-    least = std::min(least, loss_of(values, expected, settings));
+    const std::vector<float> drift = drift_of(values, expected, settings.scale);
+    least = std::min(least, loss_of(values, expected, drift, settings));
   }
   return least;
 }
@@ -344,7 +345,8 @@ std::optional<Split> split_of(std::span<const Comparison> values, std::vector<st
   }
   const double one = loss_of_one_level(
       values, {split.within, split.across, static_cast<double>(median_or(levels, split.within))}, settings);
-  const double two = loss_of(values, expected, settings);
+  split.drift = drift_of(values, expected, settings.scale);
+  const double two = loss_of(values, expected, split.drift, settings);
   const auto nodes = static_cast<std::int32_t>(part_of.size());
   split.gain = settings.weight * (one - two) - description_of(sizes, nodes) -
                numbers * std::log(static_cast<double>(values.size())) / 2;
@@ -398,6 +400,10 @@ std::optional<Split> find_split(std::span<const Comparison> values, std::int32_t
     if (best && best->gain >= kWorthwhile) return best;
   }
   return std::nullopt;
+}
+
+std::vector<float> drift_without_split(std::span<const Comparison> values, const SplitSettings& settings) {
+  return drift_of(values, Expected(values.size(), 0), settings.scale);
 }
 
 }  // namespace fabricbench::cluster

@@ -331,8 +331,8 @@ void add_all_coarser(const ComparisonTable& table, const SplitSettings& settings
   }
 }
 
-void find_levels(ComparisonTable& table, const SplitSettings& settings, Structure& structure) {
-  const auto hosts = static_cast<std::int32_t>(structure.is_alone.size());
+/// Of the values, of the slower directions, or for few fast pairs, whichever shows one first.
+std::optional<Split> find_any_split(ComparisonTable& table, std::int32_t hosts, const SplitSettings& settings) {
   std::optional<Split> split = find_sure_split(table.values, hosts, settings);
   if (!split) {
     ComparisonTable slower = slower_directions(table);
@@ -340,6 +340,26 @@ void find_levels(ComparisonTable& table, const SplitSettings& settings, Structur
     if (split) table = std::move(slower);
   }
   if (!split) split = find_sure_split(table.values, hosts, for_few_fast_pairs(settings));
+  return split;
+}
+
+/// Takes from each value what windows about its own differ from what is usual. What a single one differs by may be the
+/// pairs that are in it, and is left. Whether there was anything to take.
+bool take_trend(const std::vector<float>& drift, std::vector<Comparison>& values) {
+  const std::vector<double> trend = medians_about({drift.begin(), drift.end()});
+  if (std::all_of(trend.begin(), trend.end(), [](double each) { return each == 0; })) return false;
+  for (Comparison& each : values) each.value -= static_cast<float>(trend[static_cast<std::size_t>(each.window)]);
+  return true;
+}
+
+void find_levels(ComparisonTable& table, const SplitSettings& settings, Structure& structure) {
+  const auto hosts = static_cast<std::int32_t>(structure.is_alone.size());
+  std::optional<Split> split = find_any_split(table, hosts, settings);
+  const std::vector<float> drift = split ? split->drift : drift_without_split(table.values, settings);
+  if (take_trend(drift, table.values)) {
+    auto again = find_any_split(table, hosts, settings);
+    if (again && (!split || again->gain > split->gain)) split = std::move(again);
+  }
   if (!split) return;
   if (table.number_of_kinds > 1) {
     centre_within(split->part_of, table);
