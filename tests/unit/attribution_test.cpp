@@ -282,6 +282,21 @@ TEST(Attribution, AHostThatMayBeSlowNowAndThenIsNotMeasuredForEver) {
   EXPECT_FALSE(asks_about_host(verdict, 4));
 }
 
+/// Of four rails one is slow by chance in every seventh meeting, but never so slow.
+TEST(Attribution, AHostThatIsSlowerNowAndThenThanChanceMakesAnyIsNotFine) {
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    FabricPlan plan = quiet_fabric(8);
+    plan.rails = 4;
+    plan.outliers = 0.02;
+    plan.seed = seed;
+    Sweep sweep = again_and_again(plan, 28, false);
+    for (Reading& each : sweep.readings) {
+      if (each.round % 5 == 1 && (each.from == 6 || each.to == 6)) each.rate *= 0.3F;
+    }
+    EXPECT_NE(judge(sweep).judged, Judged::kClean) << "seed " << seed;
+  }
+}
+
 /// Of four hosts no more than two pairs can be measured at once.
 TEST(Attribution, ARoundInWhichAllPairsOfFourHostsAreSlowBlamesNobody) {
   Sweep sweep = again_and_again(quiet_fabric(4), 30);
@@ -415,6 +430,24 @@ Sweep slow_with_one(std::int32_t hosts, int times) {
     }
   }
   return sweep;
+}
+
+/// Each direction by itself may be so slow by chance, both together may not.
+TEST(Attribution, APairThatIsSlowBothWaysIsMeasuredAgainThoughReadingsScatter) {
+  int asked = 0;
+  int asked_of_healthy = 0;
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    for (const bool healthy : {false, true}) {
+      FabricPlan plan =
+          quiet_fabric(48, healthy ? std::vector<std::string>{} : std::vector<std::string>{"pair:3:9:0.78"});
+      plan.sigma = 0.05;
+      plan.seed = seed;
+      const Verdict verdict = judge(sweep_of(plan));
+      (healthy ? asked_of_healthy : asked) += healthy ? !verdict.questions.empty() : asks_about(verdict, 3, 9);
+    }
+  }
+  EXPECT_GE(asked, 19);
+  EXPECT_EQ(asked_of_healthy, 0);
 }
 
 TEST(Attribution, APairThatIsSlowNowAndThenIsToldFromAHostThatIs) {

@@ -28,8 +28,6 @@ struct Bar {
   std::int64_t meetings = 0;
   double evidence = 0;
 };
-/// Of a host's slow meetings, all, and one of so many parts less each time, are held against others'.
-constexpr std::size_t kDepths = 4;
 constexpr std::array<Bar, 2> kBars = {{{48, -4}, {60, -1}}};
 /// Where chance makes so many meetings slow, none of that can be told.
 constexpr double kHopelessShare = 0.1;
@@ -241,26 +239,45 @@ std::int64_t meetings_to_clear(std::int64_t meetings, std::int64_t slow, double 
   return more;
 }
 
-/// Several tests: of all slow meetings, and of the slower ones of them, which may be slower than others ever are. A
-/// host is blamed when the evidence exceeds what chance gives in a share of sweeps that is allowed, however long it was
-/// looked at (Ville's inequality).
+/// So many of a host's slow meetings, the slowest ones, and by how much they speak for one that comes and goes.
+struct Depth {
+  std::int64_t slow = 0;
+  double chance = 1;  ///< that a meeting of a healthy host is as slow
+  double evidence = -INFINITY;
+};
+
+/// The depth that says most: the slowest meetings may be slower than others ever are, and the rest be chance.
+Depth deepest_evidence(const Everybody& others, const std::vector<float>& own, const Taken& taken,
+                       std::int64_t meetings) {
+  Depth best;
+  for (const float level : own) {
+    Depth depth;
+    depth.slow = at_most(own, level);
+    depth.chance = chance_of_meeting(others, own, taken, level, kErrorsToBlame);
+    depth.evidence = evidence_for(meetings, depth.slow, depth.chance);
+    if (depth.evidence > best.evidence) best = depth;
+  }
+  return best;
+}
+
+/// A host is blamed when the evidence exceeds what chance gives in a share of sweeps that is allowed, however long it
+/// was looked at (Ville's inequality).
 void judge_account(const Model& model, const Account& account, const Everybody& others, const Taken& taken,
                    FlappingHost& found) {
   const std::vector<float> own = lowest_of(account);
   const double usual = chance_of_meeting(others, own, taken, own.back(), kErrorsToBlame);
-  double evidence = 0;
-  for (std::size_t part = 1; part <= kDepths; ++part) {
-    const float level = own[(own.size() * part + kDepths - 1) / kDepths - 1];
-    const double chance = chance_of_meeting(others, own, taken, level, kErrorsToBlame);
-    evidence = std::max(evidence, evidence_for(found.meetings, at_most(own, level), chance));
-  }
-  found.false_alarm = family_wise(static_cast<double>(kDepths) * std::exp(-evidence), model.ids.hosts);
+  const Depth deepest = deepest_evidence(others, own, taken, found.meetings);
+  const auto depths = static_cast<double>(own.size());
+  found.false_alarm = family_wise(depths * std::exp(-std::max(deepest.evidence, 0.0)), model.ids.hosts);
   found.sure = found.false_alarm < model.settings.false_alarm &&
                found.partners >= std::clamp(model.ids.hosts - 2, 2, kSlowPartners);
+  if (found.sure) return;
   const bool hopeless = chance_of_meeting(others, own, taken, own.back(), 0) >= kHopelessShare;
-  const bool open = !found.sure && !hopeless &&
-                    evidence_for(found.meetings, found.slow, usual) > bar_for(found.meetings, model.ids.hosts);
-  found.wanted = open ? meetings_to_clear(found.meetings, found.slow, usual, model.ids.hosts) : 0;
+  if (!hopeless && evidence_for(found.meetings, found.slow, usual) > bar_for(found.meetings, model.ids.hosts)) {
+    found.wanted = meetings_to_clear(found.meetings, found.slow, usual, model.ids.hosts);
+  } else if (deepest.evidence > std::max(bar_for(found.meetings, model.ids.hosts), 0.0)) {
+    found.wanted = meetings_to_clear(found.meetings, deepest.slow, deepest.chance, model.ids.hosts);
+  }
 }
 
 FlappingHost judge_host(const Model& model, std::int32_t host, const Everybody& others) {

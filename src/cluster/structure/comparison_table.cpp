@@ -90,19 +90,23 @@ Repeated repeated_pairs(const ComparisonTable& table, const std::vector<char>& w
   return repeated;
 }
 
-/// By window, whether half of its values or more are of pairs that were measured at other times too. Where fewer are,
-/// they were measured again because they were slow there.
-std::vector<char> windows_repeated(const ComparisonTable& table) {
-  std::int32_t windows = 0;
-  for (const Comparison& each : table.values) windows = std::max(windows, each.window + 1);
-  std::vector<char> repeated(static_cast<std::size_t>(windows), 1);
-  std::vector<std::int64_t> surplus(repeated.size(), 0);  // of values of repeated pairs, twice, over all
+std::size_t windows_of(const ComparisonTable& table) {
+  std::int32_t last = -1;
+  for (const Comparison& each : table.values) last = std::max(last, each.window);
+  return static_cast<std::size_t>(last) + 1;
+}
+
+/// Those of windows of which half of the values or more are of repeated pairs. Where fewer are, they were measured again
+/// because they were slow there.
+Repeated repeated_in_whole_windows(const ComparisonTable& table) {
+  std::vector<char> wanted(windows_of(table), 1);
+  Repeated repeated = repeated_pairs(table, wanted);
+  if (repeated.places.empty()) return repeated;
+  std::vector<std::int64_t> surplus(wanted.size(), 0);  // of values of repeated pairs, twice, over all
   for (const Comparison& each : table.values) --surplus[static_cast<std::size_t>(each.window)];
-  for (const std::size_t place : repeated_pairs(table, repeated).places) {
-    surplus[static_cast<std::size_t>(table.values[place].window)] += 2;
-  }
-  for (std::size_t window = 0; window < repeated.size(); ++window) repeated[window] = surplus[window] >= 0 ? 1 : 0;
-  return repeated;
+  for (const std::size_t place : repeated.places) surplus[static_cast<std::size_t>(table.values[place].window)] += 2;
+  for (std::size_t window = 0; window < wanted.size(); ++window) wanted[window] = surplus[window] >= 0 ? 1 : 0;
+  return repeated_pairs(table, wanted);
 }
 
 /// The upper median over the hosts of each one's upper median, of each kind of values: it stands though many hosts are
@@ -114,6 +118,7 @@ std::vector<float> centres_of(const ComparisonTable& table, const std::vector<st
     OfPart value;
   };
   std::vector<std::vector<OfKind>> by_host(part_of.size());
+  for (std::vector<OfKind>& own : by_host) own.reserve(2 * table.values.size() / by_host.size() + 1);
   for (std::size_t i = 0; i < table.values.size(); ++i) {
     const auto first = static_cast<std::size_t>(table.values[i].first);
     const auto second = static_cast<std::size_t>(table.values[i].second);
@@ -243,7 +248,7 @@ void centre(const std::vector<std::int32_t>& part_of, ComparisonTable& table) {
 
 void take_drift(ComparisonTable& table) {
   constexpr int kSteps = 20;  // of pairs with two values, each step leaves half of the drift
-  const Repeated repeated = repeated_pairs(table, windows_repeated(table));
+  const Repeated repeated = repeated_in_whole_windows(table);
   std::vector<std::vector<float>> left;  // by window
   std::vector<float> drift;
   std::vector<float> own;
