@@ -438,7 +438,7 @@ class Refusals(Plotting):  # 1 rank, 1 s
             self.directory / "sweep.html",
         )
         said = self.run_plot(file, "--html", page, "--verdict", self.write("verdict.json", [NO_FINDINGS])).stderr
-        self.assertIn("1 readings are well but have no bandwidth, and are left out", said)
+        self.assertIn("readings left out because they are well but have no bandwidth: 1", said)
         self.assertIn("1 readings, none failed", page.read_text())
 
     def test_files(self):

@@ -148,7 +148,7 @@ TEST_F(RecordFile, TellsStatusesApart) {
   }
   EXPECT_EQ(message_of(failed_line("a", "b", "ok", "")), "");
   EXPECT_EQ(read({failed_line("a", "b", "ok", "")}).notices,
-            Texts{"1 readings are well but have no bandwidth, and are left out"});
+            Texts{"readings left out because they are well but have no bandwidth: 1"});
 }
 
 TEST_F(RecordFile, KindsAreTestsAndSizes) {
@@ -183,7 +183,7 @@ TEST_F(RecordFile, WorksOutRailsFromWhereTheEndpointsAre) {
             reading_line("a", "b", 0, R"("from":1,"to":2,"from_rail":7,"to_rail":8)")});
   EXPECT_EQ(rails(records.sweep), (Texts{"0>1", "0>1", "7>8"})) << "what a reading says goes before that";
   EXPECT_EQ(records.notices,
-            Texts{"1 readings are between endpoints of one host, and left out: they say nothing of the network"});
+            Texts{"readings left out because both endpoints are on one host, which says nothing of the network: 1"});
   EXPECT_EQ(
       message_of(context + reading_line("a", "b", 0, R"("from":0,"to":4)")),
       "2.jsonl:2: this record is broken (there is no endpoint 4 in the context line, which has 4); look at it with "

@@ -380,7 +380,10 @@ PlannedRound Planner::over(const Outlook& outlook, std::string why) {
 std::string Planner::why_over(const Sweep& sweep, const Outlook& outlook, const Verdict& verdict) const {
   std::vector<const Question*> open;
   for (const Question& question : verdict.questions) open.push_back(&question);
-  std::string so_far = fmt::format("{} rounds for everybody", outlook.survey.whole_done);
+  // Of a schedule that is split a round for everybody is several, and none is repeated.
+  const bool is_split = outlook.schedule.parts() > 1;
+  const std::int64_t everybody = is_split ? outlook.survey.whole_done : outlook.survey.last + 1 - outlook.survey.extra;
+  std::string so_far = fmt::format("{} rounds for everybody", everybody);
   if (outlook.survey.extra > 0) so_far += fmt::format(" and {} more", outlook.survey.extra);
   const std::string rest = left_out_text(sweep, outlook.survey) + interference_text(outlook.interference);
   if (!open.empty()) {

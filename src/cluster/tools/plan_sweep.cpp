@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -67,7 +68,9 @@ bool read_options(int argc, char** argv, PlanOptions& options) {
   app.add_option("--max-concurrent", options.concurrent, "pairs at the same time, at most; 0: all that can be [0]")
       ->option_text("M")
       ->check(CLI::Range(0, 1 << 20));
-  app.add_option("--seed", options.seed, "of the order of hosts; the same all through a sweep [1]")->option_text("S");
+  app.add_option("--seed", options.seed, "of the order of hosts; the same all through a sweep [1]")
+      ->option_text("S")
+      ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max()));
   app.add_option("--tolerance", options.tolerance,
                  "with --find: what is slower by less than this share is not slow [5%]")
       ->option_text("SHARE")

@@ -300,11 +300,12 @@ void RecordReader::set_leaves() {
 Records RecordReader::finish() {
   if (within_a_host_ > 0) {
     notices_.push_back(
-        fmt::format("{} readings are between endpoints of one host, and left out: they say nothing of the network",
+        fmt::format("readings left out because both endpoints are on one host, which says nothing of the network: {}",
                     within_a_host_));
   }
   if (without_figure_ > 0) {
-    notices_.push_back(fmt::format("{} readings are well but have no bandwidth, and are left out", without_figure_));
+    notices_.push_back(
+        fmt::format("readings left out because they are well but have no bandwidth: {}", without_figure_));
   }
   sort_rails();
   sweep_.hosts = hosts_.take();
