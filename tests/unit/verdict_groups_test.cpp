@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <map>
@@ -412,6 +413,33 @@ TEST(VerdictGroups, FewRoundsThatShowFastPairsAreNotClean) {
   const Verdict verdict = judge(sweep_of(quiet_fabric(32, slow_hosts(20)), 4));
   EXPECT_NE(verdict.judged, Judged::kClean);
   EXPECT_TRUE(verdict.groups_are_open || verdict.kinds);
+}
+
+/// So many hosts of one leaf, all others alone in theirs.
+Sweep with_one_leaf(Sweep sweep, std::int32_t of_leaf) {
+  for (std::int32_t host = 0; host < static_cast<std::int32_t>(sweep.hosts.size()); ++host) {
+    const std::int32_t leaf = std::max(host - of_leaf + 1, 0);
+    if (host == 0 || leaf > 0) sweep.leaves.push_back("leaf" + std::to_string(leaf));
+    sweep.leaf_of.push_back(leaf);
+  }
+  return sweep;
+}
+
+TEST(VerdictGroups, OfOneNearPairWhatIsUsualIsWhatThoseFartherApartReach) {
+  const Verdict verdict = judge(with_one_leaf(again_and_again(quiet_fabric(8, {"pair:0:1:0.5"}), 28), 2));
+  const Finding finding = the_finding(verdict, Blame::kPair);
+  EXPECT_EQ(finding.hosts, (Hosts{0, 1}));
+  EXPECT_NEAR(finding.ratio, 0.5, 0.02);
+  EXPECT_EQ(judge(with_one_leaf(again_and_again(quiet_fabric(8), 28), 2)).judged, Judged::kClean);
+}
+
+TEST(VerdictGroups, NearPairsThatAreSlowerThanThoseFartherApartAreNotFine) {
+  std::vector<std::string> faults;
+  for (const char* pair : {"0:1", "0:2", "0:3", "1:2", "1:3", "2:3"})
+    faults.push_back(std::string("pair:") + pair + ":0.5");
+  const Verdict verdict = judge(with_one_leaf(again_and_again(quiet_fabric(12, faults), 33), 4));
+  EXPECT_NE(verdict.judged, Judged::kClean);
+  EXPECT_TRUE(asks_about(verdict, 0, 1));
 }
 
 TEST(VerdictGroups, ALocalityThatDisagreesIsToldOf) {

@@ -280,6 +280,18 @@ void set_quiet_gain(Model& model) {
   }
 }
 
+/// Hosts that are nearer are no slower: where their readings seem to be, by more than the tolerance or as far as too
+/// few pairs tell, what is usual is what those farther apart reach.
+void borrow_norms(Model& model) {
+  for (std::size_t stratum = 0; stratum < model.lender.size(); ++stratum) {
+    if (model.lender[stratum] == Model::kNoLender) continue;
+    const double farther = model.log_centre[static_cast<std::size_t>(model.lender[stratum])];
+    const bool few = model.strata[stratum].pairs < Stratum::kPairsOfNorm;
+    double& centre = model.log_centre[stratum];
+    if (centre < farther + (few ? -model.slow / 2 : model.slow)) centre = farther;
+  }
+}
+
 /// Of few hosts, half of the readings may be of one that is a little slow: then each host's median counts, not each
 /// reading.
 void centre_clean(Model& model) {
@@ -293,6 +305,7 @@ void centre_clean(Model& model) {
     if (values.size() < kSomeReadings) std::erase_if(values, [&](float value) { return value < model.slow; });
     if (!values.empty()) model.log_centre[stratum] += median_of(values);
   }
+  borrow_norms(model);
 }
 
 void set_tail(Model& model) {
@@ -319,6 +332,7 @@ void fit_first(Model& model) {
     point.over_slow_device = false;
   }
   centre_by_hosts(model);
+  borrow_norms(model);
   set_residuals(model);
   set_scales(model, all);
   add_drift(model, [&](const Point& point) { return is_usual_at_first(model, point); });

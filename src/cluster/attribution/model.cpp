@@ -83,6 +83,25 @@ class PairsOfStrata {
   std::vector<std::vector<HostPair>> pairs_;
 };
 
+/// Whether readings of two strata differ in nothing but how far hosts are apart.
+bool is_alike(const Stratum& a, const Stratum& b) {
+  return std::tuple(a.kind, a.from_rail, a.to_rail, a.both_ways, a.slow_kind) ==
+         std::tuple(b.kind, b.from_rail, b.to_rail, b.both_ways, b.slow_kind);
+}
+
+/// Of those that have pairs enough the one of hosts as little farther apart as can be.
+std::int32_t lender_of(const std::vector<Stratum>& strata, const Stratum& borrower) {
+  std::int32_t lender = Model::kNoLender;
+  for (std::size_t i = 0; i < strata.size(); ++i) {
+    const bool may_lend = strata[i].pairs >= Stratum::kPairsOfNorm && strata[i].distance > borrower.distance;
+    if (!may_lend || !is_alike(strata[i], borrower)) continue;
+    const bool is_nearer =
+        lender == Model::kNoLender || strata[i].distance < strata[static_cast<std::size_t>(lender)].distance;
+    if (is_nearer) lender = static_cast<std::int32_t>(i);
+  }
+  return lender;
+}
+
 void add_points(const Sweep& sweep, Model& model) {
   StrataOf stratum_of(model);
   PairsOfStrata pairs;
@@ -106,6 +125,7 @@ void add_points(const Sweep& sweep, Model& model) {
     model.points.push_back(point);
   }
   pairs.set(model.strata);
+  for (const Stratum& stratum : model.strata) model.lender.push_back(lender_of(model.strata, stratum));
 }
 
 /// Which points were measured while the network was quiet: fewer than half as many pairs at once as there were at most.

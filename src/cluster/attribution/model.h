@@ -110,6 +110,8 @@ struct Model {
   std::vector<Point> points;       ///< in the order of the readings
   std::vector<Stratum> strata;
   std::vector<double> log_centre;  ///< by stratum
+  /// By stratum: another one of hosts farther apart, than which nearer ones should be no slower; kNoLender: none.
+  std::vector<std::int32_t> lender;
   std::vector<double> quiet_gain;  ///< by stratum: what a quiet network adds to a log rate
   std::vector<double> drift;       ///< by window of time: of everybody
   std::vector<LateDrift> late;     ///< by kind
@@ -146,6 +148,11 @@ struct Model {
   /// What healthy units reach, as a logarithm, without drift.
   [[nodiscard]] double centre_of(const Point& point) const {
     return log_centre[static_cast<std::size_t>(point.stratum)];
+  }
+  static constexpr std::int32_t kNoLender = -1;
+  /// Whether what is usual of a stratum is that of its lender.
+  [[nodiscard]] bool borrows(std::size_t stratum) const {
+    return lender[stratum] != kNoLender && log_centre[stratum] == log_centre[static_cast<std::size_t>(lender[stratum])];
   }
   /// What an effect's cap takes from a healthy reading, at most 0.
   [[nodiscard]] double missing(std::int32_t id, const Point& point) const {

@@ -54,7 +54,7 @@ Flow flow_of(const Point& point) {
 
 /// Whether pairs enough tell what is usual of a stratum. Two hosts that were measured alone have their two directions.
 bool has_norm(const Model& model, std::size_t stratum) {
-  return model.strata[stratum].pairs >= Stratum::kPairsOfNorm || model.hosts_present == 2;
+  return model.strata[stratum].pairs >= Stratum::kPairsOfNorm || model.borrows(stratum) || model.hosts_present == 2;
 }
 
 /// Both directions of a meeting, by the place of the first in Model::points, and the mean of what they are beyond.
