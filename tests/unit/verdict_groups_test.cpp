@@ -415,6 +415,23 @@ TEST(VerdictGroups, FewRoundsThatShowFastPairsAreNotClean) {
   EXPECT_TRUE(verdict.groups_are_open || verdict.kinds);
 }
 
+/// Two pods of two leaves, and one of one leaf.
+TEST(VerdictGroups, ALeafThatIsAPodByItselfIsOneBesideTwoPods) {
+  for (const bool given : {true, false}) {
+    FabricPlan plan = hidden_leaves(20, 4, 0.6, {"host:2:0.8"});
+    plan.leaves_known = given;
+    Sweep sweep = again_and_again(plan, 57);
+    const auto pod_of = [](std::int32_t host) { return host / 8; };
+    for (Reading& each : sweep.readings) {
+      if (pod_of(each.from) != pod_of(each.to)) each.rate *= 0.55F;
+    }
+    const Verdict verdict = judge(sweep);
+    EXPECT_EQ(the_finding(verdict, Blame::kHost).hosts, Hosts{2}) << given;
+    ASSERT_EQ(verdict.groupings.size(), 2U) << given;
+    EXPECT_EQ(verdict.groupings[1].groups.size(), 3U) << given;
+  }
+}
+
 /// So many hosts of one leaf, all others alone in theirs.
 Sweep with_one_leaf(Sweep sweep, std::int32_t of_leaf) {
   for (std::int32_t host = 0; host < static_cast<std::int32_t>(sweep.hosts.size()); ++host) {

@@ -211,21 +211,24 @@ void add_finer(const ComparisonTable& table, const SplitSettings& settings, Stru
   levels.insert(levels.begin(), std::move(finer));
 }
 
-/// Parts of parts of the coarsest level. Nothing where one part alone is slow with the others: that is no nearness.
+/// Parts of parts of the coarsest level, two of them at least: where there is one, and others are slow with it, that is
+/// no nearness. Beside two, one that is nearer to none is by itself.
 bool add_coarser(const ComparisonTable& table, const SplitSettings& settings, std::vector<Nearness>& levels) {
   const Nearness& last = levels.back();
   const Nodes nodes = nodes_of(last);
   const std::vector<Comparison> across = values_across(table.values, nodes);
   const std::optional<Split> split = find_sure_split(across, nodes.nodes, settings);
   if (!split) return false;
-  const Nearness parts = nearness_of(*split);
-  const auto parts_end = parts.part_of.begin() + last.parts;
-  const bool alone = std::count(parts.part_of.begin(), parts_end, Nearness::kNone) > 0;
-  if (parts.parts < 2 || alone) return false;
-  Nearness coarser = parts;
+  Nearness coarser = nearness_of(*split);
+  if (coarser.parts < 2) return false;
+  std::vector<std::int32_t> part_of_node = std::move(coarser.part_of);
+  for (std::int32_t node = 0; node < last.parts; ++node) {
+    std::int32_t& part = part_of_node[static_cast<std::size_t>(node)];
+    if (part == Nearness::kNone) part = coarser.parts++;
+  }
   coarser.part_of.clear();
   for (const std::int32_t node : nodes.node_of) {
-    coarser.part_of.push_back(node < 0 ? node : parts.part_of[static_cast<std::size_t>(node)]);
+    coarser.part_of.push_back(node < 0 ? node : part_of_node[static_cast<std::size_t>(node)]);
   }
   levels.push_back(std::move(coarser));
   return true;
@@ -243,17 +246,17 @@ void join_unless_met(const ComparisonTable& table, Nearness& level) {
   level.parts = 1;
 }
 
-/// Whether a part of the coarser level is one part of the finer level. A host of none is a part by itself.
-bool has_single(const Nearness& fine, const Nearness& coarse) {
+/// How many parts of the coarser level have several of the finer level. A host of none is a part by itself.
+std::ptrdiff_t number_of_several(const Nearness& fine, const Nearness& coarse) {
   const Nodes nodes = nodes_of(fine);
   std::vector<std::vector<std::int32_t>> members(static_cast<std::size_t>(coarse.parts));
   for (std::size_t host = 0; host < nodes.node_of.size(); ++host) {
     if (nodes.node_of[host] < 0 || coarse.part_of[host] < 0) continue;
     members[static_cast<std::size_t>(coarse.part_of[host])].push_back(nodes.node_of[host]);
   }
-  return std::any_of(members.begin(), members.end(), [](std::vector<std::int32_t>& parts) {
+  return std::count_if(members.begin(), members.end(), [](std::vector<std::int32_t>& parts) {
     std::sort(parts.begin(), parts.end());
-    return std::unique(parts.begin(), parts.end()) - parts.begin() == 1;
+    return std::unique(parts.begin(), parts.end()) - parts.begin() > 1;
   });
 }
 
@@ -262,7 +265,7 @@ bool has_single(const Nearness& fine, const Nearness& coarse) {
 void keep_nearness(std::vector<Nearness>& levels) {
   std::erase_if(levels, [](const Nearness& level) { return level.parts < 2; });
   for (std::size_t i = levels.size(); i-- > 1;) {
-    if (has_single(levels[i - 1], levels[i])) levels.erase(levels.begin() + static_cast<std::ptrdiff_t>(i));
+    if (number_of_several(levels[i - 1], levels[i]) < 2) levels.erase(levels.begin() + static_cast<std::ptrdiff_t>(i));
   }
 }
 
