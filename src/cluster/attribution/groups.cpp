@@ -126,19 +126,13 @@ Reach reach_of(const Model& model, std::int32_t effect) {
   return reach;
 }
 
-/// Whether readings of a stratum were measured as those of an effect.
-bool is_comparable(const Model& model, std::int32_t effect, const Stratum& stratum) {
-  const Stratum& own = model.strata[static_cast<std::size_t>(model.point_of(model.entries_of(effect).front()).stratum)];
-  return stratum.kind == own.kind && stratum.from_rail == own.from_rail && stratum.to_rail == own.to_rail &&
-         stratum.both_ways == own.both_ways;
-}
-
 /// Whether an effect is as fast with the group that is nearest to it as hosts of one group are with each other, or
 /// (`within` false) of different groups: within the tolerance, or so many standard errors.
 bool is_as_usual(const Model& model, std::int32_t effect, bool within, double errors) {
   const Reach reach = reach_of(model, effect);
+  const Stratum& own = model.strata[static_cast<std::size_t>(model.point_of(model.entries_of(effect).front()).stratum)];
   for (std::size_t i = 0; i < model.strata.size(); ++i) {
-    const bool wanted = (model.strata[i].distance == 0) == within && is_comparable(model, effect, model.strata[i]);
+    const bool wanted = (model.strata[i].distance == 0) == within && is_alike(model.strata[i], own);
     const double allowed = std::max(errors * reach.error, -model.slow);
     if (wanted && std::abs(reach.rate - model.log_centre[i]) < allowed) return true;
   }
@@ -166,9 +160,9 @@ bool may_have_a_group(const Model& model, std::int32_t host) {
       const std::int32_t partner = model.ids.host(entry.other);
       if (model.part_of(partner) == part) met.insert(partner);
     }
-    const std::vector<std::int32_t>& all = model.structure.levels.front().part_of;
-    if (std::cmp_less(met.size(), std::count(all.begin(), all.end(), part) - (model.part_of(host) == part ? 1 : 0)))
-      return true;
+    const std::vector<std::int32_t>& parts = model.structure.levels.front().part_of;
+    const auto others = std::count(parts.begin(), parts.end(), part) - (model.part_of(host) == part ? 1 : 0);
+    if (std::cmp_less(met.size(), others)) return true;
   }
   return false;
 }

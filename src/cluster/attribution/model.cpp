@@ -83,12 +83,6 @@ class PairsOfStrata {
   std::vector<std::vector<HostPair>> pairs_;
 };
 
-/// Whether readings of two strata differ in nothing but how far hosts are apart.
-bool is_alike(const Stratum& a, const Stratum& b) {
-  return std::tuple(a.kind, a.from_rail, a.to_rail, a.both_ways, a.slow_kind) ==
-         std::tuple(b.kind, b.from_rail, b.to_rail, b.both_ways, b.slow_kind);
-}
-
 /// Of those that have pairs enough the one of hosts as little farther apart as can be.
 std::int32_t lender_of(const std::vector<Stratum>& strata, const Stratum& borrower) {
   std::int32_t lender = Model::kNoLender;
@@ -304,6 +298,11 @@ double Model::explained(const Point& point) const {
   if (point.over_slow_device) return std::min(0.0, static_cast<double>(point.residual));
   return std::min({near_limit_of(point), static_cast<double>(point.block), missing(point.sender, point),
                    missing(point.receiver, point)});
+}
+
+bool is_alike(const Stratum& a, const Stratum& b) {
+  return std::tuple(a.kind, a.from_rail, a.to_rail, a.both_ways, a.slow_kind) ==
+         std::tuple(b.kind, b.from_rail, b.to_rail, b.both_ways, b.slow_kind);
 }
 
 Model make_model(const Sweep& sweep, const VerdictSettings& settings, std::vector<char> left_out) {

@@ -177,6 +177,9 @@ struct Model {
   }
 };
 
+/// Whether readings of two strata differ in nothing but how far hosts are apart.
+[[nodiscard]] bool is_alike(const Stratum& a, const Stratum& b);
+
 /// Sorts the readings that have a rate; nothing is estimated yet but where hosts are, without those of Model::left_out.
 [[nodiscard]] Model make_model(const Sweep& sweep, const VerdictSettings& settings, std::vector<char> left_out = {});
 
