@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <iterator>
+#include <limits>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -243,7 +244,7 @@ std::int64_t meetings_to_clear(std::int64_t meetings, std::int64_t slow, double 
 struct Depth {
   std::int64_t slow = 0;
   double chance = 1;  ///< that a meeting of a healthy host is as slow
-  double evidence = -INFINITY;
+  double evidence = -std::numeric_limits<double>::infinity();
 };
 
 /// The depth that says most: the slowest meetings may be slower than others ever are, and the rest be chance.
