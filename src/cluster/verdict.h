@@ -88,7 +88,7 @@ struct Finding {
 /// What further readings would decide. The planner takes these first.
 struct Question {
   std::int32_t host = 0;    ///< whom it is about
-  std::int32_t other = -1;  ///< the other one of a pair; -1: the host, with any healthy partner
+  std::int32_t other = -1;  ///< the other one of a pair; -1: the host, with any partner that is fine
   std::int16_t rail = 0;
   std::int32_t readings = 0;  ///< how many more, at least
   std::string why;            ///< for people, such as `slow once with node07`

@@ -160,7 +160,7 @@ TEST(Find, GivesSuspectsPartnersThatTheyHaveNotMet) {
     for (const Meeting& meeting : round.meetings) {
       EXPECT_EQ(suspects.count(meeting.first) + suspects.count(meeting.second), 1U) << round.why;
     }
-    EXPECT_NE(round.why.find("3 hosts again, each with a healthy partner that it has not met: n02 (slow)"),
+    EXPECT_NE(round.why.find("3 hosts again, each with a partner that it has not met: n02 (slow)"),
               std::string::npos)
         << round.why;
   }
@@ -402,6 +402,33 @@ TEST(Find, MeetsHostsOfItsOwnGroupWhereTheQuestionIsOfThoseAlone) {
     EXPECT_EQ(asked, 23) << "all that are left beside one for the comparison";
     EXPECT_EQ(partners, (level == 0 ? std::set{0, 1, 3} : std::set{0, 1, 3, 4, 5, 6, 7}));
   }
+}
+
+/// Of a leaf of four all but one are suspects, and what they are suspected of shows with that leaf alone.
+TEST(Find, MeetsSuspectsOfItsOwnGroupWhereThereAreFewOthers) {
+  Sweep sweep = sweep_of(16);
+  const auto judge = [](const Sweep&) {
+    Verdict verdict = clean_verdict();
+    verdict.judged = Judged::kUnknown;
+    verdict.groupings.resize(1);
+    verdict.groupings[0].groups = {{"1", {0, 1, 2, 3}}, {"2", {4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}}};
+    for (const std::int32_t host : {1, 2, 3}) {
+      verdict.questions.push_back(about(host, -1, 4, "slow"));
+      verdict.questions.back().within_level = 0;
+    }
+    return verdict;
+  };
+  std::map<std::int32_t, std::set<std::int32_t>> partners;
+  for (const PlannedRound& round : run(Planner(plan_to_find(16)), {16}, sweep, judge)) {
+    if (round.why.find("n01 (slow)") == std::string::npos || round.meetings.empty()) continue;
+    EXPECT_EQ(round.meetings.size(), 2U) << round.why;
+    for (const Meeting& meeting : round.meetings) {
+      partners[meeting.first].insert(meeting.second);
+      partners[meeting.second].insert(meeting.first);
+    }
+  }
+  EXPECT_EQ(partners[1], (std::set{0, 2, 3}));
+  EXPECT_EQ(partners[3], (std::set{0, 1, 2}));
 }
 
 TEST(Find, TakesNoSuspectForTheComparison) {

@@ -40,9 +40,14 @@ double depth_below_cap(const Model& model, const UnitEffect& found) {
   return below.empty() ? 0 : static_cast<double>(median_of(below));
 }
 
+/// What a slow reading misses, so far below the cap: nothing where the way is slower still.
+double level_of(const Model& model, const UnitEffect& found, double depth, const Point& point) {
+  const double cap = model.cap[static_cast<std::size_t>(found.effect)];
+  return std::min(0.0, cap + depth - model.centre_of(point));
+}
+
 bool is_fast(const Model& model, const UnitEffect& found, double depth, const Point& point) {
-  const double missing = model.missing(found.effect, point);
-  const double level = missing + depth;
+  const double level = level_of(model, found, depth, point);
   return level < model.slow && point.residual > std::max(level / 2, level + kFastScales * model.scale_of(point));
 }
 
@@ -77,7 +82,7 @@ FlappingHost account_of(const Model& model, std::int32_t host, const std::vector
       const Point& point = model.point_of(entry);
       if (!tells(model, entry)) continue;
       const Reading& reading = model.reading_of(point);
-      const bool shows = model.missing(found.effect, point) + depth < model.slow;
+      const bool shows = level_of(model, found, depth, point) < model.slow;
       const bool slow = shows && !is_fast(model, found, depth, point) && point.residual < model.slow;
       bool& known = meetings[{model.ids.host(entry.other), reading.round}];
       known = known || slow;
@@ -119,7 +124,7 @@ Steadiness steadiness_of(const Model& model, const UnitEffect& found) {
     bool any_slow = false;
     for (const Entry entry : group) {
       const Point& point = model.point_of(entry);
-      if (model.missing(found.effect, point) + depth >= model.slow) continue;  // the cap would not show
+      if (level_of(model, found, depth, point) >= model.slow) continue;  // it would not show
       if (!tells(model, entry)) continue;
       const bool fast = is_fast(model, found, depth, point);
       any_fast = any_fast || fast;

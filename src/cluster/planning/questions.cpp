@@ -98,11 +98,10 @@ std::vector<std::int32_t> groups_of(const Grouping& grouping, std::size_t hosts)
 class Partners {
  public:
   Partners(const Sweep& sweep, const Survey& survey, const Verdict& verdict)
-      : hosts_(static_cast<std::int32_t>(sweep.hosts.size())), taken_(suspects_of(verdict, sweep.hosts.size())) {
+      : hosts_(static_cast<std::int32_t>(sweep.hosts.size())),
+        is_suspect_(suspects_of(verdict, sweep.hosts.size())),
+        taken_(survey.left_out) {
     for (const Grouping& each : verdict.groupings) groups_.push_back(groups_of(each, sweep.hosts.size()));
-    for (std::size_t host = 0; host < taken_.size(); ++host) {
-      if (survey.left_out[host] != 0) taken_[host] = 1;
-    }
     for (const Question& question : verdict.questions) {
       if (question.other < 0) met_[question.host];
     }
@@ -113,23 +112,27 @@ class Partners {
   }
 
   /// The one that the question's host has met least, of its own group first where the question is of such alone, and of
-  /// those the next in a turn that moves on with the rounds; it is taken then. Below 0: none is free.
+  /// those the next in a turn that moves on with the rounds; both are taken then. No suspect, unless it is of such a
+  /// group: then there may be few others. Below 0: none is free.
   std::int32_t take(const Question& question, std::int64_t turn) {
     const std::int32_t host = question.host;
+    if (taken_[place(host)] != 0) return -1;
     const std::map<std::int32_t, std::int32_t>& met = met_[host];
     std::int32_t best = -1;
     std::pair<bool, std::int32_t> least;  // whether it is of another group, how often they met
     for (std::int32_t step = 1; step < hosts_; ++step) {
       const auto other = static_cast<std::int32_t>((host + turn + step) % hosts_);
-      if (other == host || taken_[place(other)] != 0) continue;
+      const bool may_be = is_suspect_[place(other)] == 0 || is_wanted(question, other);
+      if (other == host || taken_[place(other)] != 0 || !may_be) continue;
       const auto found = met.find(other);
-      const std::pair known{!is_near(question, other), found == met.end() ? 0 : found->second};
+      const bool is_far = question.within_level != Question::kNoLevel && !is_wanted(question, other);
+      const std::pair known{is_far, found == met.end() ? 0 : found->second};
       if (best >= 0 && known >= least) continue;
       best = other;
       least = known;
       if (known == std::pair{false, 0}) break;
     }
-    if (best >= 0) taken_[place(best)] = 1;
+    if (best >= 0) taken_[place(host)] = taken_[place(best)] = 1;
     return best;
   }
 
@@ -139,9 +142,9 @@ class Partners {
   }
 
  private:
-  /// Whether what the question is about shows with this host.
-  [[nodiscard]] bool is_near(const Question& question, std::int32_t other) const {
-    if (question.within_level == Question::kNoLevel) return true;
+  /// Whether what the question is about shows with this host, and not with all.
+  [[nodiscard]] bool is_wanted(const Question& question, std::int32_t other) const {
+    if (question.within_level == Question::kNoLevel) return false;
     const std::vector<std::int32_t>& group_of = groups_.at(static_cast<std::size_t>(question.within_level));
     return group_of[place(other)] == group_of[place(question.host)];
   }
@@ -152,7 +155,8 @@ class Partners {
   }
 
   std::int32_t hosts_;
-  std::vector<std::uint8_t> taken_;                // by host: no partner for anybody, or no more in this round
+  std::vector<std::uint8_t> is_suspect_;           // by host
+  std::vector<std::uint8_t> taken_;                // by host: takes no part, or has a partner in this round
   std::vector<std::vector<std::int32_t>> groups_;  // by level and host; -1: none
   std::map<std::int32_t, std::map<std::int32_t, std::int32_t>> met_;  // readings, by suspect and partner
 };
@@ -161,12 +165,10 @@ PlannedRound round_for_hosts(const Sweep& sweep, const Survey& survey, const Ver
   PlannedRound round;
   Partners partners(sweep, survey, verdict);
   std::vector<const Question*> asked;
-  std::set<std::int32_t> hosts;
   bool all_new = true;
   for (const Question& question : verdict.questions) {
-    if (question.other >= 0 || survey.left_out[place(question.host)] != 0) continue;
+    if (question.other >= 0) continue;
     if (static_cast<std::int64_t>(round.meetings.size()) >= at_once) break;
-    if (!hosts.insert(question.host).second) continue;
     const std::int32_t partner = partners.take(question, survey.last);
     if (partner < 0) continue;
     all_new = all_new && !partners.has_met(question.host, partner);
@@ -175,8 +177,7 @@ PlannedRound round_for_hosts(const Sweep& sweep, const Survey& survey, const Ver
     asked.push_back(&question);
   }
   if (asked.empty()) return round;
-  const char* partner =
-      all_new ? "with a healthy partner that it has not met" : "with the healthy partner it has met least";
+  const char* partner = all_new ? "with a partner that it has not met" : "with the partner it has met least";
   round.why = asked.size() == 1
                   ? fmt::format("again, {}: {}", partner, text_of_questions(sweep, asked))
                   : fmt::format("{} hosts again, each {}: {}", asked.size(), partner, text_of_questions(sweep, asked));

@@ -15,10 +15,10 @@ namespace fabricbench::cluster {
 /// slow pair are fine with everybody else.
 [[nodiscard]] std::vector<std::uint8_t> suspects_of(const Verdict& verdict, std::size_t hosts);
 
-/// The next round for the questions, without its number: suspected hosts first, each with a healthy partner that it has
-/// met least, then pairs, each of them alone. So many pairs that the rounds left would not do are first measured beside
-/// each other, without a host in common, and where leaves are known without a leaf in common as long as that suffices.
-/// No meetings where nothing more can be asked.
+/// The next round for the questions, without its number: suspected hosts first, each with a partner that it has met
+/// least, which is no suspect itself where there are others, then pairs, each of them alone. So many pairs that the
+/// rounds left would not do are first measured beside each other, without a host in common, and where leaves are known
+/// without a leaf in common as long as that suffices. No meetings where nothing more can be asked.
 [[nodiscard]] PlannedRound round_for_questions(const Sweep& sweep, const Survey& survey, const Verdict& verdict,
                                                std::int64_t at_once, std::int64_t rounds_left);
 

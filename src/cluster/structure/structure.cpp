@@ -193,7 +193,61 @@ void set_unknown(const std::vector<char>& is_unplaced, Nearness& level) {
   }
 }
 
-/// Parts within the parts of the finest level. Hosts that are slow within their part are of none.
+/// What a host of no part reaches with one.
+struct PartReach {
+  std::int32_t part = Nearness::kNone;
+  double median = -std::numeric_limits<double>::infinity();
+  std::size_t values = 0;
+};
+
+/// The part that a host of none is nearer to than to all others, clearly so and by more than parts have to differ;
+/// kNone where there is no such part.
+std::int32_t nearest_part(std::vector<std::vector<float>>& values, const SplitSettings& settings) {
+  constexpr std::size_t kFewest = 2;
+  PartReach nearest;
+  PartReach next;
+  for (std::size_t part = 0; part < values.size(); ++part) {
+    if (values[part].size() < kFewest) continue;
+    const PartReach reach{static_cast<std::int32_t>(part), median_of(values[part]), values[part].size()};
+    if (reach.median > nearest.median) {
+      next = std::exchange(nearest, reach);
+    } else if (reach.median > next.median) {
+      next = reach;
+    }
+  }
+  if (next.part == Nearness::kNone) return Nearness::kNone;
+  // Both directions of a pair may have their noise in common.
+  const double halves = 2.0 / static_cast<double>(nearest.values) + 2.0 / static_cast<double>(next.values);
+  const double error = kMedianOverMeanError * settings.scale * std::sqrt(halves);
+  const bool clearly = nearest.median - next.median > std::max(settings.depth, kClearly * error);
+  return clearly ? nearest.part : Nearness::kNone;
+}
+
+/// Hosts of no part that are nearer to one part than to the others are of that one: a slow host is slow within it too,
+/// but less than the way to others. `is_unplaced`: by host, cleared of those.
+void place_by_reach(const std::vector<Comparison>& comparisons, const SplitSettings& settings, Nearness& level,
+                    std::vector<char>& is_unplaced) {
+  const std::vector<std::int32_t> known = level.part_of;
+  std::map<std::int32_t, std::vector<std::vector<float>>> reach;  // by host of no part, and part
+  for (const Comparison& each : comparisons) {
+    for (const auto& [own, other] : {std::pair{each.first, each.second}, std::pair{each.second, each.first}}) {
+      const std::int32_t part = known[static_cast<std::size_t>(other)];
+      if (known[static_cast<std::size_t>(own)] >= 0 || part < 0) continue;
+      auto& values = reach[own];
+      values.resize(static_cast<std::size_t>(level.parts));
+      values[static_cast<std::size_t>(part)].push_back(each.value);
+    }
+  }
+  for (auto& [host, values] : reach) {
+    const std::int32_t part = nearest_part(values, settings);
+    if (part < 0) continue;
+    level.part_of[static_cast<std::size_t>(host)] = part;
+    is_unplaced[static_cast<std::size_t>(host)] = 0;
+  }
+}
+
+/// Parts within the parts of the finest level. Hosts that are slow within their part are of none, unless it shows of
+/// which.
 void add_finer(const ComparisonTable& table, const SplitSettings& settings, Structure& structure) {
   std::vector<Nearness>& levels = structure.levels;
   const auto hosts = static_cast<std::int32_t>(levels.front().part_of.size());
@@ -202,8 +256,9 @@ void add_finer(const ComparisonTable& table, const SplitSettings& settings, Stru
   if (!split) return;
   Nearness finer = nearness_of(*split);
   if (finer.parts <= levels.front().parts) return;
-  const Evidence evidence = evidence_of(within, finer);
+  Evidence evidence = evidence_of(within, finer);
   set_unknown(evidence.is_unplaced, finer);
+  place_by_reach(within, settings, finer, evidence.is_unplaced);
   for (std::size_t host = 0; host < evidence.is_unplaced.size(); ++host) {
     if (evidence.is_unplaced[host] != 0) structure.is_unplaced[host] = 1;
   }
@@ -287,47 +342,6 @@ void note_kinds(const ComparisonTable& table, double gain, Structure& structure)
   std::fill(structure.is_alone.begin(), structure.is_alone.end(), 0);
 }
 
-/// The part that a host of none is nearer to than to all others by more than `least`, as a logarithm; kNone where there
-/// is no such part.
-std::int32_t nearest_part(std::vector<std::vector<float>>& values, double least) {
-  constexpr std::size_t kFewest = 2;
-  std::int32_t nearest = Nearness::kNone;
-  double highest = -std::numeric_limits<double>::infinity();
-  double next = -std::numeric_limits<double>::infinity();
-  for (std::size_t part = 0; part < values.size(); ++part) {
-    if (values[part].size() < kFewest) continue;
-    const double median = median_of(values[part]);
-    next = std::max(next, std::min(median, highest));
-    if (median <= highest) continue;
-    highest = median;
-    nearest = static_cast<std::int32_t>(part);
-  }
-  return std::isfinite(next) && highest - next > least ? nearest : Nearness::kNone;
-}
-
-/// Hosts of no part that are nearer to one part than to the others are of that one: a slow host is slow within it too,
-/// but less than the way to others.
-void place_by_reach(const ComparisonTable& table, double least, Structure& structure) {
-  Nearness& level = structure.levels.front();
-  const std::vector<std::int32_t> known = level.part_of;
-  std::map<std::int32_t, std::vector<std::vector<float>>> reach;  // by host of no part, and part
-  for (const Comparison& each : table.values) {
-    for (const auto& [own, other] : {std::pair{each.first, each.second}, std::pair{each.second, each.first}}) {
-      const std::int32_t part = known[static_cast<std::size_t>(other)];
-      if (known[static_cast<std::size_t>(own)] >= 0 || part < 0) continue;
-      auto& values = reach[own];
-      values.resize(static_cast<std::size_t>(level.parts));
-      values[static_cast<std::size_t>(part)].push_back(static_cast<float>(each.value));
-    }
-  }
-  for (auto& [host, values] : reach) {
-    const std::int32_t part = nearest_part(values, least);
-    if (part < 0) continue;
-    level.part_of[static_cast<std::size_t>(host)] = part;
-    structure.is_unplaced[static_cast<std::size_t>(host)] = 0;
-  }
-}
-
 void add_all_coarser(const ComparisonTable& table, const SplitSettings& settings, std::vector<Nearness>& levels) {
   for (int level = 1; level < kMostLevels && levels.back().parts > 2; ++level) {
     if (!add_coarser(table, settings, levels)) break;
@@ -377,7 +391,7 @@ void find_levels(ComparisonTable& table, const SplitSettings& settings, Structur
   structure.is_complete = evidence.is_complete;
   note_kinds(table, split->gain, structure);
   if (structure.is_slow_kind.empty()) {
-    place_by_reach(table, std::max(settings.depth, kClearly * settings.scale), structure);
+    place_by_reach(table.values, settings, structure.levels.front(), structure.is_unplaced);
   }
   add_all_coarser(table, settings, structure.levels);
   add_finer(table, settings, structure);
