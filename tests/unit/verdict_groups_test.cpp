@@ -415,6 +415,36 @@ TEST(VerdictGroups, FewRoundsThatShowFastPairsAreNotClean) {
   EXPECT_TRUE(verdict.groups_are_open || verdict.kinds);
 }
 
+/// It shows with three partners only, and what others reach scatters far enough to look like more and less than that.
+TEST(VerdictGroups, AHostThatIsSlowWithinALeafIsNotSlowNowAndThen) {
+  for (unsigned seed = 21; seed <= 120; ++seed) {
+    FabricPlan plan = hidden_leaves(16, 4, 0.63, {"host:3:0.78"});
+    plan.sigma = 0.05;
+    plan.seed = seed;
+    EXPECT_TRUE(with_blame(judge(again_and_again(plan, 40, false)), Blame::kTransient).empty()) << "seed " << seed;
+  }
+}
+
+/// Leaves within pods. It is as fast with its own leaf as its cap allows, which is a little more than the way to
+/// others.
+TEST(VerdictGroups, ASlowHostThatIsALittleFasterWithItsOwnGroupIsOfIt) {
+  int found = 0;
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    FabricPlan plan = hidden_leaves(32, 8, 0.74, {"host:3:0.8"});
+    plan.sigma = 0.025;
+    plan.seed = seed;
+    Sweep sweep = again_and_again(plan, 62, false);
+    for (Reading& each : sweep.readings) {
+      if ((each.from < 16) != (each.to < 16)) each.rate *= 0.5F;
+    }
+    const Verdict verdict = judge(sweep);
+    const std::vector<Finding> hosts = with_blame(verdict, Blame::kHost);
+    found += hosts.size() == 1 && hosts[0].hosts == Hosts{3} ? 1 : 0;
+    EXPECT_LE(hosts.size(), 1U) << "seed " << seed;
+  }
+  EXPECT_EQ(found, 20);
+}
+
 /// Two pods of two leaves, and one of one leaf.
 TEST(VerdictGroups, ALeafThatIsAPodByItselfIsOneBesideTwoPods) {
   for (const bool given : {true, false}) {
