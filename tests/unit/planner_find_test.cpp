@@ -160,8 +160,7 @@ TEST(Find, GivesSuspectsPartnersThatTheyHaveNotMet) {
     for (const Meeting& meeting : round.meetings) {
       EXPECT_EQ(suspects.count(meeting.first) + suspects.count(meeting.second), 1U) << round.why;
     }
-    EXPECT_NE(round.why.find("3 hosts again, each with a partner that it has not met: n02 (slow)"),
-              std::string::npos)
+    EXPECT_NE(round.why.find("3 hosts again, each with a partner that it has not met: n02 (slow)"), std::string::npos)
         << round.why;
   }
   EXPECT_EQ(asked, 4);

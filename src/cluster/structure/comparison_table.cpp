@@ -96,8 +96,8 @@ std::size_t windows_of(const ComparisonTable& table) {
   return static_cast<std::size_t>(last) + 1;
 }
 
-/// Those of windows of which half of the values or more are of repeated pairs. Where fewer are, they were measured again
-/// because they were slow there.
+/// Those of windows of which half of the values or more are of repeated pairs. Where fewer are, they were measured
+/// again because they were slow there.
 Repeated repeated_in_whole_windows(const ComparisonTable& table) {
   std::vector<char> wanted(windows_of(table), 1);
   Repeated repeated = repeated_pairs(table, wanted);
