@@ -41,6 +41,19 @@ TEST(TcpSession, ConnectsOnlyThePairsThatExchangeMessages) {
   EXPECT_EQ(outcomes[2].error, "");
 }
 
+/// On a loopback hardly any is, but on a busy machine a few may be.
+TEST(TcpSession, TellsOfRetransmittedSegmentsWhereThereWereSome) {
+  expect_success(run(2, with_streams(2), [](int rank, TcpSession& session) {
+    exchange_all(rank, 2, session.backend(0), {100});
+    const std::string remark = session.remark();
+    std::smatch found;
+    if (remark.empty()) return;
+    ASSERT_TRUE(std::regex_search(remark, found, std::regex("^retransmitted ([0-9]+) TCP segments"))) << remark;
+    EXPECT_GT(std::stoull(found[1]), 0U);
+    EXPECT_LT(std::stoull(found[1]), 1000U);
+  }));
+}
+
 TEST(TcpSession, ListsTheInterfacesWhereTheOneAskedForIsNotThere) {
   TcpSettings settings = with_streams(1);
   settings.interface = "nosuch0";
