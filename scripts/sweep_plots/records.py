@@ -110,7 +110,7 @@ def read_records(paths):
             raise cannot_read(path, error) from error
         if reader.without_figure:
             records.notices.append(
-                f"{path}: {reader.without_figure} readings are well but have no bandwidth, and are left out"
+                f"{path}: readings left out because they are well but have no bandwidth: {reader.without_figure}"
             )
     return records
 
