@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <random>
@@ -366,6 +367,21 @@ TEST(Attribution, APairThatIsMeasuredAloneLaterIsNotBlamedForDrift) {
   }
   for (const Meeting& pair : {Meeting{0, 1}, Meeting{2, 3}, Meeting{4, 9}}) measure_again(plan, pair, 5, sweep);
   for (Reading& each : sweep.readings) each.rate *= 1 - 0.006F * static_cast<float>(each.round);
+  EXPECT_TRUE(judge(sweep).findings.empty());
+}
+
+/// Rounds differ by some percent. The last one was fast, which says nothing of those in which a pair is measured alone.
+TEST(Attribution, WhatTheLastRoundHasByChanceIsNotExpectedOfPairsThatAreMeasuredAloneLater) {
+  const FabricPlan plan = quiet_fabric(48);
+  Sweep sweep = sweep_of(plan);
+  const std::int32_t last = sweep.readings.back().round;
+  measure_again(plan, {4, 9}, 4, sweep);
+  constexpr std::array<float, 7> kChance = {-0.04F, 0.03F, 0.05F, -0.06F, 0.01F, 0.04F, -0.03F};
+  for (Reading& each : sweep.readings) {
+    const float chance = each.round == last ? 0.08F : kChance.at(static_cast<std::size_t>(each.round) % kChance.size());
+    const bool is_pair = (each.from == 4 && each.to == 9) || (each.from == 9 && each.to == 4);
+    each.rate *= is_pair ? 0.93F : 1 + chance;
+  }
   EXPECT_TRUE(judge(sweep).findings.empty());
 }
 

@@ -40,16 +40,18 @@ double drop_of(const Model& model, const Reading& reading) {
   return drop == model.drops.end() ? 0 : drop->second;
 }
 
-double late_drift(const Model& model, const Reading& reading) {
-  return model.late.empty() ? 0 : model.late[static_cast<std::size_t>(reading.kind)].at(reading.round);
+double drift_of(const Model& model, const Point& point) {
+  if (point.quiet && !model.quiet_drift.empty()) {
+    return model.quiet_drift_of(point).at(model.reading_of(point).round);
+  }
+  return model.drift.empty() ? 0 : model.drift[static_cast<std::size_t>(point.window)];
 }
 
 void set_residuals(Model& model) {
   for (Point& point : model.points) {
     const auto stratum = static_cast<std::size_t>(point.stratum);
-    double base = model.log_centre[stratum];
-    if (!model.drift.empty()) base += model.drift[static_cast<std::size_t>(point.window)];
-    if (point.quiet) base += model.quiet_gain[stratum] + late_drift(model, model.reading_of(point));
+    double base = model.log_centre[stratum] + drift_of(model, point);
+    if (point.quiet) base += model.quiet_gain[stratum];
     if (!model.drops.empty()) base += drop_of(model, model.reading_of(point));
     point.residual = static_cast<float>(point.log_rate - base);
   }
@@ -188,7 +190,7 @@ void add_drift(Model& model, const Wanted& wanted) {
 
 /// The rounds of a kind that were not quiet, and what was usual in them.
 struct FullRounds {
-  std::vector<double> rounds;
+  std::vector<std::int32_t> rounds;
   std::vector<double> drift;
 };
 
@@ -201,13 +203,6 @@ double scatter_of(const std::vector<double>& drift) {
   return steps.empty() ? 0 : kDeviationsPerMad * median_of(steps) / std::sqrt(2.0);
 }
 
-/// How far each value is from the median of those about it.
-std::vector<double> departures_of(const std::vector<double>& values) {
-  std::vector<double> departures = medians_about(values);
-  for (std::size_t i = 0; i < values.size(); ++i) departures[i] = values[i] - departures[i];
-  return departures;
-}
-
 /// A trend that makes rounds slower, as far as it is no chance; else 0.
 double downward_trend(std::span<const double> rounds, std::span<const double> drift, double scatter) {
   constexpr double kErrors = 3;
@@ -218,10 +213,30 @@ double downward_trend(std::span<const double> rounds, std::span<const double> dr
   return trend < -kErrors * scatter / std::sqrt(squares) ? trend : 0;
 }
 
-/// The trend of the last full rounds of each kind. It is followed for half of the way that what is usual went before.
-void set_late_drift(Model& model) {
-  if (!model.has_quiet) return;
+/// The trend of the last full rounds is followed for half of the way that what is usual went before. Of these rounds
+/// counts what is usual in all or in the very last ones, whichever is less.
+QuietDrift quiet_drift_of(FullRounds full) {
   constexpr std::size_t kRoundsOfTrend = 12;
+  QuietDrift quiet;
+  if (full.rounds.empty()) return quiet;
+  quiet.usual = medians_about(full.drift);
+  for (std::size_t i = 0; i < full.drift.size(); ++i) quiet.departures.push_back(full.drift[i] - quiet.usual[i]);
+  quiet.scatter = scatter_of(full.drift);
+  const auto [low, high] = std::minmax_element(full.drift.begin(), full.drift.end());
+  quiet.lowest = (*low - *high) / 2;
+  const auto taken = static_cast<std::ptrdiff_t>(std::min(kRoundsOfTrend, full.rounds.size()));
+  const std::vector<double> rounds(full.rounds.end() - taken, full.rounds.end());
+  std::vector<double> level(full.drift.end() - taken, full.drift.end());
+  if (taken > 1) quiet.trend = downward_trend(rounds, level, quiet.scatter);
+  for (std::size_t i = 0; i < level.size(); ++i) level[i] += quiet.trend * (rounds.back() - rounds[i]);
+  quiet.usual.back() = medians_about(level).back();
+  quiet.usual.back() = std::min(quiet.usual.back(), median_of(level));
+  quiet.rounds = std::move(full.rounds);
+  return quiet;
+}
+
+void set_quiet_drift(Model& model) {
+  if (!model.has_quiet) return;
   std::vector<FullRounds> full(model.sweep->kinds.size() + 1);
   for (const Point& point : model.points) {
     const Reading& reading = model.reading_of(point);
@@ -231,17 +246,8 @@ void set_late_drift(Model& model) {
     of_kind.rounds.push_back(reading.round);
     of_kind.drift.push_back(model.drift[static_cast<std::size_t>(point.window)] + drop_of(model, reading));
   }
-  model.late.assign(full.size(), {});
-  for (std::size_t kind = 0; kind < full.size(); ++kind) {
-    const auto& [rounds, drift] = full[kind];
-    if (rounds.size() < 2) continue;
-    const std::size_t taken = std::min(kRoundsOfTrend, rounds.size());
-    const double scatter = scatter_of(drift);
-    const double trend = downward_trend(std::span(rounds).last(taken), std::span(drift).last(taken), scatter);
-    const auto [low, high] = std::minmax_element(drift.begin(), drift.end());
-    model.late[kind] = {static_cast<std::int32_t>(rounds.back()), trend, (*low - *high) / 2, scatter,
-                        departures_of(drift)};
-  }
+  model.quiet_drift.clear();
+  for (FullRounds& of_kind : full) model.quiet_drift.push_back(quiet_drift_of(std::move(of_kind)));
 }
 
 /// Rounds in which everything was slow that is not so for other reasons: the network was busy, or stood still. Drift is
@@ -336,7 +342,7 @@ void fit_first(Model& model) {
   set_residuals(model);
   set_scales(model, all);
   add_drift(model, [&](const Point& point) { return is_usual_at_first(model, point); });
-  set_late_drift(model);
+  set_quiet_drift(model);
   set_residuals(model);
   set_scales(model, all);
   set_tail(model);
@@ -347,7 +353,7 @@ void fit_clean(Model& model) {
   centre_clean(model);
   set_residuals(model);
   add_drift(model, clean);
-  set_late_drift(model);
+  set_quiet_drift(model);
   set_residuals(model);
   find_drops(model);
   set_residuals(model);

@@ -294,6 +294,13 @@ double Tail::below(double residual, double scale, std::int64_t own_low, std::int
   return std::min(1.0, std::max(normal_below(residual / scale), observed));
 }
 
+double QuietDrift::at(std::int32_t round) const {
+  if (rounds.empty()) return 0;
+  const auto after = std::upper_bound(rounds.begin(), rounds.end(), round);
+  if (after == rounds.end()) return usual.back() + std::max(trend * (round - rounds.back()), lowest);
+  return usual[static_cast<std::size_t>(after == rounds.begin() ? 0 : after - rounds.begin() - 1)];
+}
+
 double Model::explained(const Point& point) const {
   if (point.over_slow_device) return std::min(0.0, static_cast<double>(point.residual));
   return std::min({near_limit_of(point), static_cast<double>(point.block), missing(point.sender, point),

@@ -81,19 +81,20 @@ struct Entry {
 
 constexpr float kNoCap = std::numeric_limits<float>::infinity();
 
-/// How what is usual may go on after the last round that was not quiet, where it became slower: pairs that are measured
-/// alone then are not to be blamed for it.
-struct LateDrift {
-  std::int32_t round = std::numeric_limits<std::int32_t>::max();  ///< the last one
-  double trend = 0;                                               ///< a round, as a logarithm, at most 0
-  double lowest = 0;                                              ///< not below it
+/// Drift as readings of a quiet network are held against it: that of the full rounds about them, since a quiet round
+/// has too few readings to show its own, and what one full round has by chance is not that of its neighbours.
+struct QuietDrift {
+  std::vector<std::int32_t> rounds;  ///< the full ones, ascending
+  std::vector<double> usual;         ///< in each of them and those about it, as a logarithm
+  /// After the last one, how it may go on where rounds became slower: a round, at most 0, and not below `lowest`. Pairs
+  /// that are measured alone then are not to be blamed for it.
+  double trend = 0;
+  double lowest = 0;
   /// Standard deviation from round to round: of full rounds it is known and taken off, of quiet ones it is not.
   double scatter = 0;
   std::vector<double> departures;  ///< of each full round from those about it, as a logarithm
 
-  [[nodiscard]] double at(std::int32_t later) const {
-    return later > round ? std::max(trend * (later - round), lowest) : 0;
-  }
+  [[nodiscard]] double at(std::int32_t round) const;
 };
 
 struct Model {
@@ -112,9 +113,9 @@ struct Model {
   std::vector<double> log_centre;  ///< by stratum
   /// By stratum: another one of hosts farther apart, than which nearer ones should be no slower; kNoLender: none.
   std::vector<std::int32_t> lender;
-  std::vector<double> quiet_gain;  ///< by stratum: what a quiet network adds to a log rate
-  std::vector<double> drift;       ///< by window of time: of everybody
-  std::vector<LateDrift> late;     ///< by kind
+  std::vector<double> quiet_gain;       ///< by stratum: what a quiet network adds to a log rate
+  std::vector<double> drift;            ///< by window of time: of everybody
+  std::vector<QuietDrift> quiet_drift;  ///< by kind; empty where no point is quiet
   std::map<std::pair<std::int16_t, std::int32_t>, double>
       drops;                        ///< by kind and round: of everybody in that round alone
   std::vector<std::size_t> offset;  ///< by effect, where its entries begin; one more at the end
@@ -138,11 +139,13 @@ struct Model {
   }
   [[nodiscard]] double scale_of(const Point& point) const {
     const double scale = strata[static_cast<std::size_t>(point.stratum)].scale;
-    if (!point.quiet || late.empty()) return scale;
-    return std::hypot(scale, late[static_cast<std::size_t>(reading_of(point).kind)].scatter);
+    return point.quiet && !quiet_drift.empty() ? std::hypot(scale, quiet_drift_of(point).scatter) : scale;
   }
   [[nodiscard]] const Reading& reading_of(const Point& point) const {
     return sweep->readings[static_cast<std::size_t>(point.reading)];
+  }
+  [[nodiscard]] const QuietDrift& quiet_drift_of(const Point& point) const {
+    return quiet_drift[static_cast<std::size_t>(reading_of(point).kind)];
   }
   [[nodiscard]] bool is_flagged(std::int32_t id) const { return flagged[static_cast<std::size_t>(id)] != 0; }
   /// What healthy units reach, as a logarithm, without drift.

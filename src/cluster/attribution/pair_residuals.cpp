@@ -115,9 +115,9 @@ double scale_at(const Model& model, const std::vector<const Point*>& points) {
 
 /// The share of full rounds in which everything was so slow, or slower: a quiet round may be such a one too, and does
 /// not show it.
-double share_of_drops(const Model& model, std::int32_t kind, double level) {
-  if (model.late.empty()) return 0;
-  const std::vector<double>& departures = model.late[static_cast<std::size_t>(kind)].departures;
+double share_of_drops(const Model& model, const Point& point, double level) {
+  if (model.quiet_drift.empty()) return 0;
+  const std::vector<double>& departures = model.quiet_drift_of(point).departures;
   if (departures.empty()) return 0;
   const auto low = std::count_if(departures.begin(), departures.end(), [&](double each) { return each <= level; });
   return static_cast<double>(low) / static_cast<double>(departures.size());
@@ -131,7 +131,7 @@ double chance_of(const Model& model, const std::vector<const Point*>& points, st
   const double mildest = residuals[static_cast<std::size_t>(slow - 1)];
   const auto all = static_cast<std::int64_t>(points.size());
   const auto quiet = std::count_if(points.begin(), points.end(), [](const Point* point) { return point->quiet; });
-  const double drops = share_of_drops(model, model.reading_of(*points.front()).kind, mildest);
+  const double drops = share_of_drops(model, *points.front(), mildest);
   const double dropped = drops * static_cast<double>(quiet) / static_cast<double>(all);
   const double each = model.tail.below(mildest, scale_at(model, points), slow, all) + dropped;
   return binomial_tail(all, std::min(each, 1.0), slow);
