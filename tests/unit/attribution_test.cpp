@@ -448,6 +448,24 @@ Sweep slow_with_one(std::int32_t hosts, int times) {
   return sweep;
 }
 
+/// Each direction by itself may be so slow by chance, both together may not.
+TEST(Attribution, APairThatIsSlowBothWaysIsMeasuredAgainThoughReadingsScatter) {
+  int asked = 0;
+  int asked_of_healthy = 0;
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    for (const bool healthy : {false, true}) {
+      FabricPlan plan =
+          quiet_fabric(48, healthy ? std::vector<std::string>{} : std::vector<std::string>{"pair:3:9:0.78"});
+      plan.sigma = 0.05;
+      plan.seed = seed;
+      const Verdict verdict = judge(sweep_of(plan));
+      (healthy ? asked_of_healthy : asked) += healthy ? !verdict.questions.empty() : asks_about(verdict, 3, 9);
+    }
+  }
+  EXPECT_GE(asked, 19);
+  EXPECT_EQ(asked_of_healthy, 0);
+}
+
 TEST(Attribution, APairThatIsSlowNowAndThenIsToldFromAHostThatIs) {
   const Finding path = the_finding(judge(slow_with_one(8, 12)), Blame::kTransient);
   EXPECT_EQ(path.hosts, (Hosts{0, 1}));

@@ -57,16 +57,62 @@ bool has_norm(const Model& model, std::size_t stratum) {
   return model.strata[stratum].pairs >= Stratum::kPairsOfNorm || model.borrows(stratum) || model.hosts_present == 2;
 }
 
-std::vector<Flow> suspicious_flows(const Model& model, std::int64_t flows) {
-  std::vector<double> bounds;
-  for (const Stratum& stratum : model.strata) {
-    bounds.push_back(std::min(model.slow, suspicion(stratum.scale, flows, model.settings)));
+/// Both directions of a meeting, by the place of the first in Model::points, and the mean of what they are beyond.
+struct BothWays {
+  std::size_t first = 0;
+  double beyond = 0;
+};
+
+std::vector<BothWays> both_ways(const Model& model) {
+  std::vector<BothWays> meetings;
+  for (std::size_t i = 0; i + 1 < model.points.size(); ++i) {
+    const Point& forth = model.points[i];
+    const Point& back = model.points[i + 1];
+    const bool is_one = EffectIds::unit(forth.sender) == EffectIds::unit(back.receiver) &&
+                        EffectIds::unit(forth.receiver) == EffectIds::unit(back.sender) &&
+                        forth.stratum == back.stratum && model.reading_of(forth).round == model.reading_of(back).round;
+    if (is_one) meetings.push_back({i, (beyond(model, forth) + beyond(model, back)) / 2});
   }
+  return meetings;
+}
+
+/// How much means of both directions scatter, by stratum: other traffic slows both, so it may be more than of two
+/// readings that have nothing in common.
+std::vector<double> scales_of(const Model& model, const std::vector<BothWays>& meetings) {
+  std::vector<std::vector<double>> distances(model.strata.size());
+  for (const BothWays& each : meetings) {
+    distances[static_cast<std::size_t>(model.points[each.first].stratum)].push_back(std::abs(each.beyond));
+  }
+  std::vector<double> scales;
+  for (std::size_t stratum = 0; stratum < distances.size(); ++stratum) {
+    const double least = model.strata[stratum].scale / std::sqrt(2.0);
+    std::vector<double>& own = distances[stratum];
+    scales.push_back(own.empty() ? least : std::max(least, kDeviationsPerMad * median_of(own)));
+  }
+  return scales;
+}
+
+/// Flows of which one reading is too slow for chance, or both directions of a meeting together are.
+std::vector<Flow> suspicious_flows(const Model& model, std::int64_t flows) {
   std::vector<Flow> suspicious;
+  const double bound = suspicion(1, flows, model.settings);
+  const auto add_if = [&](const Point& point, double how_far, double scale) {
+    const bool is_slow = point.residual < model.slow && beyond(model, point) < model.slow;
+    const bool is_too_slow = how_far < std::min(model.slow, bound * scale);
+    if (is_slow && is_too_slow && has_norm(model, static_cast<std::size_t>(point.stratum))) {
+      suspicious.push_back(flow_of(point));
+    }
+  };
   for (const Point& point : model.points) {
-    const auto stratum = static_cast<std::size_t>(point.stratum);
-    if (point.residual >= model.slow || beyond(model, point) >= bounds[stratum] || !has_norm(model, stratum)) continue;
-    suspicious.push_back(flow_of(point));
+    add_if(point, beyond(model, point), model.strata[static_cast<std::size_t>(point.stratum)].scale);
+  }
+  const std::vector<BothWays> meetings = both_ways(model);
+  const std::vector<double> scales = scales_of(model, meetings);
+  for (const BothWays& each : meetings) {
+    for (const std::size_t place : {each.first, each.first + 1}) {
+      const Point& point = model.points[place];
+      add_if(point, each.beyond, scales[static_cast<std::size_t>(point.stratum)]);
+    }
   }
   std::sort(suspicious.begin(), suspicious.end());
   suspicious.erase(std::unique(suspicious.begin(), suspicious.end()), suspicious.end());
