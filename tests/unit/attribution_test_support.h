@@ -26,6 +26,16 @@ inline FabricPlan quiet_fabric(std::int32_t hosts, const std::vector<std::string
   return plan;
 }
 
+/// Leaves that the sweep does not know of.
+inline FabricPlan hidden_leaves(std::int32_t hosts, std::int32_t leaf_size, double crossing,
+                                const std::vector<std::string>& faults = {}) {
+  FabricPlan plan = quiet_fabric(hosts, faults);
+  plan.leaf_size = leaf_size;
+  plan.crossing = crossing;
+  plan.leaves_known = false;
+  return plan;
+}
+
 /// So many rounds of the circle; 0: all pairs.
 inline Sweep sweep_of(const FabricPlan& plan, int rounds = 0) {
   const Fabric fabric(plan);

@@ -1,13 +1,10 @@
-// What is said of clusters that have groups, kinds of hosts, or many slow hosts.
+// What is said of clusters that have groups, such as leaves and pods, and of slow uplinks.
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
+#include <cstddef>
 #include <cstdint>
-#include <map>
-#include <random>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -16,22 +13,6 @@
 
 namespace fabricbench::cluster {
 namespace verdict_groups_test {
-
-/// Leaves that the sweep does not know of.
-FabricPlan hidden_leaves(std::int32_t hosts, std::int32_t leaf_size, double crossing,
-                         const std::vector<std::string>& faults = {}) {
-  FabricPlan plan = quiet_fabric(hosts, faults);
-  plan.leaf_size = leaf_size;
-  plan.crossing = crossing;
-  plan.leaves_known = false;
-  return plan;
-}
-
-std::vector<std::string> slow_hosts(int number) {
-  std::vector<std::string> faults;
-  for (int host = 0; host < number; ++host) faults.push_back("host:" + std::to_string(host) + ":0.7");
-  return faults;
-}
 
 TEST(VerdictGroups, HealthyGroupsAreToldAndBlamedForNothing) {
   const Verdict verdict = judge(sweep_of(hidden_leaves(32, 8, 0.25)));
@@ -86,82 +67,6 @@ TEST(VerdictGroups, ASmallGroupThatIsFarBothWaysMayBeAnotherHall) {
   EXPECT_EQ(verdict.judged, Judged::kUnknown);
   ASSERT_EQ(verdict.notes.size(), 1U);
   EXPECT_NE(verdict.notes[0].find("group 2 reaches the other hosts at 50 %"), std::string::npos) << verdict.notes[0];
-}
-
-TEST(VerdictGroups, WhatSlowsAllPairsOfARoundMakesNoGroups) {
-  for (unsigned seed = 1; seed <= 20; ++seed) {
-    Sweep sweep = sweep_of(quiet_fabric(16), 15);
-    std::mt19937 random(seed);
-    std::normal_distribution<double> normal(0, 0.04);
-    std::map<std::int32_t, double> of_round;
-    for (Reading& reading : sweep.readings) {
-      const double shared = of_round.try_emplace(reading.round, normal(random)).first->second;
-      reading.rate = static_cast<float>(reading.rate * std::exp(shared));
-    }
-    EXPECT_TRUE(judge(sweep).groupings.empty()) << "seed " << seed;
-  }
-}
-
-TEST(VerdictGroups, AreFoundThoughTheNetworkGetsSlowerByAThird) {
-  for (unsigned seed = 1; seed <= 10; ++seed) {
-    FabricPlan plan = hidden_leaves(16, 4, 0.8);
-    plan.seed = seed;
-    Sweep sweep = again_and_again(plan, 46, false);
-    for (Reading& reading : sweep.readings) reading.rate *= 1 - 0.008F * static_cast<float>(reading.round);
-    const Verdict verdict = judge(sweep);
-    ASSERT_EQ(verdict.groupings.size(), 1U) << "seed " << seed;
-    EXPECT_EQ(verdict.groupings[0].groups.size(), 4U) << "seed " << seed;
-    EXPECT_TRUE(verdict.findings.empty()) << "seed " << seed;
-  }
-}
-
-TEST(VerdictGroups, AreFoundThoughTheNetworkGetsSlowerAndEachPairWasMeasuredOnce) {
-  FabricPlan plan = hidden_leaves(64, 16, 0.9);
-  plan.sigma = 0.02;
-  Sweep sweep = sweep_of(plan, 40);
-  for (Reading& reading : sweep.readings) reading.rate *= 1 - 0.0075F * static_cast<float>(reading.round);
-  const Verdict verdict = judge(sweep);
-  ASSERT_EQ(verdict.groupings.size(), 1U);
-  EXPECT_EQ(verdict.groupings[0].groups.size(), 4U);
-  EXPECT_TRUE(verdict.findings.empty());
-}
-
-/// A pair that was slow once is measured again, and is not slow then.
-TEST(VerdictGroups, WhatWasMeasuredAgainBecauseItWasSlowMakesNoDrift) {
-  FabricPlan plan = hidden_leaves(64, 4, 0.75);
-  Sweep sweep = sweep_of(plan, 60);
-  std::mt19937 random(1);
-  std::vector<Meeting> again;
-  for (std::size_t i = 0; i + 1 < sweep.readings.size(); i += 2) {
-    if (random() % 9 != 0) continue;
-    for (const std::size_t place : {i, i + 1}) sweep.readings[place].rate *= 0.4F;
-    again.push_back({sweep.readings[i].from, sweep.readings[i].to});
-  }
-  const Fabric fabric(plan);
-  for (std::int32_t round = 60; !again.empty(); ++round) {
-    std::vector<Meeting> meetings;
-    std::set<std::int32_t> busy;
-    std::erase_if(again, [&](const Meeting& pair) {
-      if (busy.contains(pair.first) || busy.contains(pair.second)) return false;
-      busy.insert({pair.first, pair.second});
-      meetings.push_back(pair);
-      return true;
-    });
-    if (meetings.size() < 20) break;
-    fabric.measure(meetings, round, sweep);
-  }
-  const Verdict verdict = judge(sweep);
-  ASSERT_EQ(verdict.groupings.size(), 1U);
-  EXPECT_EQ(verdict.groupings[0].groups.size(), 16U);
-  for (const Group& group : verdict.groupings[0].groups) EXPECT_EQ(group.hosts.size(), 4U) << group.hosts.front();
-}
-
-TEST(VerdictGroups, AHostThatIsSlowNowAndThenIsNotTakenForOneThatIsAlone) {
-  for (unsigned seed = 1; seed <= 10; ++seed) {
-    FabricPlan plan = hidden_leaves(64, 16, 0.9, {"flapping:5:0.67:0.45"});
-    plan.seed = seed;
-    EXPECT_EQ(the_finding(judge(again_and_again(plan, 80)), Blame::kTransient).hosts, Hosts{5}) << "seed " << seed;
-  }
 }
 
 /// Of two pods of two leaves. Host 0 met two of its leaf, and was not as fast with them as it should be, by chance.
@@ -290,106 +195,6 @@ TEST(VerdictGroups, TwoHallsAreNoFault) {
   EXPECT_EQ(judge(sweep_of(hidden_leaves(12, 10, 0.91))).judged, Judged::kClean) << "10 and 2, hardly slower";
 }
 
-TEST(VerdictGroups, FewerThanHalfAreSlowHosts) {
-  for (const int slow : {1, 3, 7}) {
-    const Verdict verdict = judge(sweep_of(quiet_fabric(16, slow_hosts(slow))));
-    std::set<std::int32_t> blamed;
-    for (const Finding& finding : with_blame(verdict, Blame::kHost)) blamed.insert(finding.hosts[0]);
-    EXPECT_EQ(blamed.size(), static_cast<std::size_t>(slow));
-    EXPECT_EQ(verdict.findings.size(), static_cast<std::size_t>(slow));
-    EXPECT_FALSE(verdict.kinds);
-  }
-}
-
-TEST(VerdictGroups, HalfOrMoreAreAKind) {
-  for (const int slow : {8, 11, 14}) {
-    const Verdict verdict = judge(sweep_of(quiet_fabric(16, slow_hosts(slow))));
-    EXPECT_EQ(verdict.judged, Judged::kUnknown);
-    EXPECT_TRUE(verdict.findings.empty());
-    ASSERT_TRUE(verdict.kinds);
-    EXPECT_EQ(verdict.kinds->slow.size(), static_cast<std::size_t>(slow));
-    EXPECT_EQ(verdict.kinds->fast.size(), static_cast<std::size_t>(16 - slow));
-    EXPECT_NEAR(verdict.kinds->fast_rate, 25e9, 0.5e9);
-    EXPECT_NEAR(verdict.kinds->slow_rate, 17.5e9, 0.5e9);
-  }
-}
-
-/// One pair is no norm for its own two directions.
-TEST(VerdictGroups, OfTwoFastHostsNoWayIsSlow) {
-  Sweep sweep = again_and_again(quiet_fabric(8, slow_hosts(6)), 35);
-  for (Reading& each : sweep.readings) {
-    if (each.from == 6 && each.to == 7) each.rate *= 0.87F;
-  }
-  const Verdict verdict = judge(sweep);
-  EXPECT_TRUE(verdict.findings.empty());
-  EXPECT_TRUE(verdict.kinds);
-}
-
-TEST(VerdictGroups, WhatIsExpectedSettlesWhichKindIsSlow) {
-  const Sweep sweep = sweep_of(quiet_fabric(16, slow_hosts(10)));
-  VerdictSettings settings;
-  settings.expected = 25e9;
-  const Verdict slow = judge(sweep, settings);
-  EXPECT_FALSE(slow.kinds);
-  EXPECT_EQ(with_blame(slow, Blame::kHost).size(), 10U);
-  EXPECT_EQ(slow.judged, Judged::kSlow);
-  settings.expected = 17e9;
-  const Verdict enough = judge(sweep, settings);
-  ASSERT_TRUE(enough.kinds);
-  EXPECT_TRUE(enough.kinds->both_suffice);
-  EXPECT_EQ(enough.judged, Judged::kClean);
-}
-
-/// Gives every host a port; those below `slower` one of `rate`, and others one of 26.5 GB/s.
-Sweep with_ports(Sweep sweep, std::int32_t slower, double rate) {
-  sweep.routes = {{{Route::kNone, Route::kNone, Route::kNone}, 26.5e9},
-                  {{Route::kNone, Route::kNone, Route::kNone}, rate}};
-  for (const Reading& reading : sweep.readings) {
-    sweep.routes_of.push_back({reading.from < slower ? 1 : 0, reading.to < slower ? 1 : 0});
-  }
-  return sweep;
-}
-
-TEST(VerdictGroups, TheRateOfTheAdaptersSettlesWhichKindIsSlow) {
-  const Sweep sweep = sweep_of(quiet_fabric(16, slow_hosts(10)));
-  VerdictSettings settings;
-  settings.expected_of_port = 0.9;
-  const Verdict slow = judge(with_ports(sweep, 10, 26.5e9), settings);
-  EXPECT_EQ(with_blame(slow, Blame::kHost).size(), 10U) << "their ports are as fast as those of the others";
-  const Verdict older = judge(with_ports(sweep, 10, 18e9), settings);
-  ASSERT_TRUE(older.kinds);
-  EXPECT_TRUE(older.kinds->both_suffice) << "they have slower ports";
-  EXPECT_EQ(older.judged, Judged::kClean);
-  EXPECT_FALSE(judge(sweep, settings).kinds->both_suffice) << "nobody knows their ports";
-  settings.expected_of_port = 0.99;
-  settings.tolerance = 0.01;
-  EXPECT_EQ(with_blame(judge(with_ports(sweep_of(quiet_fabric(8)), 0, 0), settings), Blame::kAll).size(), 1U);
-}
-
-/// Hosts 0 to 9 have older ports, and host 10 a newer one that is as slow.
-TEST(VerdictGroups, AHostThatIsAsSlowAsOlderOnesThoughItsPortIsNewIsSlow) {
-  const Sweep sweep = sweep_of(quiet_fabric(16, slow_hosts(11)));
-  VerdictSettings settings;
-  settings.expected_of_port = 0.9;
-  const Verdict verdict = judge(with_ports(sweep, 10, 18e9), settings);
-  EXPECT_EQ(the_finding(verdict, Blame::kHost).hosts, Hosts{10});
-  ASSERT_TRUE(verdict.kinds);
-  EXPECT_EQ(verdict.kinds->slow.size(), 10U);
-  EXPECT_TRUE(verdict.kinds->both_suffice);
-}
-
-TEST(VerdictGroups, FewOlderHostsThatReachWhatTheirPortsCarryAreNotSlow) {
-  const Sweep sweep = sweep_of(quiet_fabric(16, slow_hosts(4)));
-  VerdictSettings settings;
-  settings.expected_of_port = 0.9;
-  const Verdict verdict = judge(with_ports(sweep, 4, 18e9), settings);
-  EXPECT_EQ(verdict.judged, Judged::kClean);
-  ASSERT_TRUE(verdict.kinds);
-  EXPECT_EQ(verdict.kinds->slow, (Hosts{0, 1, 2, 3}));
-  EXPECT_EQ(with_blame(judge(with_ports(sweep, 3, 18e9), settings), Blame::kHost).size(), 1U) << "one has a new port";
-  EXPECT_EQ(with_blame(judge(with_ports(sweep, 4, 18e9)), Blame::kHost).size(), 4U) << "nothing is expected";
-}
-
 TEST(VerdictGroups, OneSlowUplinkOfThreeGroupsIsAnUplink) {
   for (unsigned seed = 1; seed <= 20; ++seed) {
     FabricPlan plan = hidden_leaves(9, 3, 0.8, {"leaf:0:0.4"});
@@ -397,31 +202,6 @@ TEST(VerdictGroups, OneSlowUplinkOfThreeGroupsIsAnUplink) {
     const Verdict verdict = judge(again_and_again(plan, 27));
     const Finding finding = the_finding(verdict, Blame::kLeaf);
     EXPECT_EQ(verdict.groupings.at(0).groups.at(static_cast<std::size_t>(finding.leaf)).hosts, (Hosts{0, 1, 2}));
-  }
-}
-
-TEST(VerdictGroups, NothingThatReachesWhatIsExpectedIsAFinding) {
-  VerdictSettings settings;
-  settings.expected = 50e9;
-  const Finding finding = the_finding(judge(sweep_of(quiet_fabric(8)), settings), Blame::kAll);
-  EXPECT_NEAR(finding.ratio, 0.5, 0.01);
-  settings.expected = 25.5e9;
-  EXPECT_EQ(judge(sweep_of(quiet_fabric(8)), settings).judged, Judged::kClean) << "within the tolerance";
-}
-
-TEST(VerdictGroups, FewRoundsThatShowFastPairsAreNotClean) {
-  const Verdict verdict = judge(sweep_of(quiet_fabric(32, slow_hosts(20)), 4));
-  EXPECT_NE(verdict.judged, Judged::kClean);
-  EXPECT_TRUE(verdict.groups_are_open || verdict.kinds);
-}
-
-/// It shows with three partners only, and what others reach scatters far enough to look like more and less than that.
-TEST(VerdictGroups, AHostThatIsSlowWithinALeafIsNotSlowNowAndThen) {
-  for (unsigned seed = 21; seed <= 120; ++seed) {
-    FabricPlan plan = hidden_leaves(16, 4, 0.63, {"host:3:0.78"});
-    plan.sigma = 0.05;
-    plan.seed = seed;
-    EXPECT_TRUE(with_blame(judge(again_and_again(plan, 40, false)), Blame::kTransient).empty()) << "seed " << seed;
   }
 }
 

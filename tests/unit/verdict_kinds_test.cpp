@@ -1,0 +1,138 @@
+// What is said of clusters where many hosts are slow, and of what is expected of them.
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "attribution_test_support.h"
+
+namespace fabricbench::cluster {
+namespace verdict_kinds_test {
+
+std::vector<std::string> slow_hosts(int number) {
+  std::vector<std::string> faults;
+  for (int host = 0; host < number; ++host) faults.push_back("host:" + std::to_string(host) + ":0.7");
+  return faults;
+}
+
+TEST(VerdictKinds, FewerThanHalfAreSlowHosts) {
+  for (const int slow : {1, 3, 7}) {
+    const Verdict verdict = judge(sweep_of(quiet_fabric(16, slow_hosts(slow))));
+    std::set<std::int32_t> blamed;
+    for (const Finding& finding : with_blame(verdict, Blame::kHost)) blamed.insert(finding.hosts[0]);
+    EXPECT_EQ(blamed.size(), static_cast<std::size_t>(slow));
+    EXPECT_EQ(verdict.findings.size(), static_cast<std::size_t>(slow));
+    EXPECT_FALSE(verdict.kinds);
+  }
+}
+
+TEST(VerdictKinds, HalfOrMoreAreAKind) {
+  for (const int slow : {8, 11, 14}) {
+    const Verdict verdict = judge(sweep_of(quiet_fabric(16, slow_hosts(slow))));
+    EXPECT_EQ(verdict.judged, Judged::kUnknown);
+    EXPECT_TRUE(verdict.findings.empty());
+    ASSERT_TRUE(verdict.kinds);
+    EXPECT_EQ(verdict.kinds->slow.size(), static_cast<std::size_t>(slow));
+    EXPECT_EQ(verdict.kinds->fast.size(), static_cast<std::size_t>(16 - slow));
+    EXPECT_NEAR(verdict.kinds->fast_rate, 25e9, 0.5e9);
+    EXPECT_NEAR(verdict.kinds->slow_rate, 17.5e9, 0.5e9);
+  }
+}
+
+/// One pair is no norm for its own two directions.
+TEST(VerdictKinds, OfTwoFastHostsNoWayIsSlow) {
+  Sweep sweep = again_and_again(quiet_fabric(8, slow_hosts(6)), 35);
+  for (Reading& each : sweep.readings) {
+    if (each.from == 6 && each.to == 7) each.rate *= 0.87F;
+  }
+  const Verdict verdict = judge(sweep);
+  EXPECT_TRUE(verdict.findings.empty());
+  EXPECT_TRUE(verdict.kinds);
+}
+
+TEST(VerdictKinds, WhatIsExpectedSettlesWhichKindIsSlow) {
+  const Sweep sweep = sweep_of(quiet_fabric(16, slow_hosts(10)));
+  VerdictSettings settings;
+  settings.expected = 25e9;
+  const Verdict slow = judge(sweep, settings);
+  EXPECT_FALSE(slow.kinds);
+  EXPECT_EQ(with_blame(slow, Blame::kHost).size(), 10U);
+  EXPECT_EQ(slow.judged, Judged::kSlow);
+  settings.expected = 17e9;
+  const Verdict enough = judge(sweep, settings);
+  ASSERT_TRUE(enough.kinds);
+  EXPECT_TRUE(enough.kinds->both_suffice);
+  EXPECT_EQ(enough.judged, Judged::kClean);
+}
+
+/// Gives every host a port; those below `slower` one of `rate`, and others one of 26.5 GB/s.
+Sweep with_ports(Sweep sweep, std::int32_t slower, double rate) {
+  sweep.routes = {{{Route::kNone, Route::kNone, Route::kNone}, 26.5e9},
+                  {{Route::kNone, Route::kNone, Route::kNone}, rate}};
+  for (const Reading& reading : sweep.readings) {
+    sweep.routes_of.push_back({reading.from < slower ? 1 : 0, reading.to < slower ? 1 : 0});
+  }
+  return sweep;
+}
+
+TEST(VerdictKinds, TheRateOfTheAdaptersSettlesWhichKindIsSlow) {
+  const Sweep sweep = sweep_of(quiet_fabric(16, slow_hosts(10)));
+  VerdictSettings settings;
+  settings.expected_of_port = 0.9;
+  const Verdict slow = judge(with_ports(sweep, 10, 26.5e9), settings);
+  EXPECT_EQ(with_blame(slow, Blame::kHost).size(), 10U) << "their ports are as fast as those of the others";
+  const Verdict older = judge(with_ports(sweep, 10, 18e9), settings);
+  ASSERT_TRUE(older.kinds);
+  EXPECT_TRUE(older.kinds->both_suffice) << "they have slower ports";
+  EXPECT_EQ(older.judged, Judged::kClean);
+  EXPECT_FALSE(judge(sweep, settings).kinds->both_suffice) << "nobody knows their ports";
+  settings.expected_of_port = 0.99;
+  settings.tolerance = 0.01;
+  EXPECT_EQ(with_blame(judge(with_ports(sweep_of(quiet_fabric(8)), 0, 0), settings), Blame::kAll).size(), 1U);
+}
+
+/// Hosts 0 to 9 have older ports, and host 10 a newer one that is as slow.
+TEST(VerdictKinds, AHostThatIsAsSlowAsOlderOnesThoughItsPortIsNewIsSlow) {
+  const Sweep sweep = sweep_of(quiet_fabric(16, slow_hosts(11)));
+  VerdictSettings settings;
+  settings.expected_of_port = 0.9;
+  const Verdict verdict = judge(with_ports(sweep, 10, 18e9), settings);
+  EXPECT_EQ(the_finding(verdict, Blame::kHost).hosts, Hosts{10});
+  ASSERT_TRUE(verdict.kinds);
+  EXPECT_EQ(verdict.kinds->slow.size(), 10U);
+  EXPECT_TRUE(verdict.kinds->both_suffice);
+}
+
+TEST(VerdictKinds, FewOlderHostsThatReachWhatTheirPortsCarryAreNotSlow) {
+  const Sweep sweep = sweep_of(quiet_fabric(16, slow_hosts(4)));
+  VerdictSettings settings;
+  settings.expected_of_port = 0.9;
+  const Verdict verdict = judge(with_ports(sweep, 4, 18e9), settings);
+  EXPECT_EQ(verdict.judged, Judged::kClean);
+  ASSERT_TRUE(verdict.kinds);
+  EXPECT_EQ(verdict.kinds->slow, (Hosts{0, 1, 2, 3}));
+  EXPECT_EQ(with_blame(judge(with_ports(sweep, 3, 18e9), settings), Blame::kHost).size(), 1U) << "one has a new port";
+  EXPECT_EQ(with_blame(judge(with_ports(sweep, 4, 18e9)), Blame::kHost).size(), 4U) << "nothing is expected";
+}
+
+TEST(VerdictKinds, NothingThatReachesWhatIsExpectedIsAFinding) {
+  VerdictSettings settings;
+  settings.expected = 50e9;
+  const Finding finding = the_finding(judge(sweep_of(quiet_fabric(8)), settings), Blame::kAll);
+  EXPECT_NEAR(finding.ratio, 0.5, 0.01);
+  settings.expected = 25.5e9;
+  EXPECT_EQ(judge(sweep_of(quiet_fabric(8)), settings).judged, Judged::kClean) << "within the tolerance";
+}
+
+TEST(VerdictKinds, FewRoundsThatShowFastPairsAreNotClean) {
+  const Verdict verdict = judge(sweep_of(quiet_fabric(32, slow_hosts(20)), 4));
+  EXPECT_NE(verdict.judged, Judged::kClean);
+  EXPECT_TRUE(verdict.groups_are_open || verdict.kinds);
+}
+
+}  // namespace verdict_kinds_test
+}  // namespace fabricbench::cluster
