@@ -190,6 +190,18 @@ TEST(Devices, AHostWithTheSameDeviceAlwaysIsAHostWithItsNameBeside) {
   EXPECT_NE(sentence(made.sweep, verdict, finding).find(" (NIC mlx5_0, 0x10"), std::string::npos);
 }
 
+TEST(Devices, WithoutANameAreToldByWhatIdentifiesThem) {
+  DeviceSweep made = device_sweep(shared(16, 1, Sharing::kConstant, Planted::kHost));
+  const Verdict verdict = judge(made.sweep);
+  const Finding finding = the_finding(verdict, Blame::kHost);
+  Device& nic = made.sweep.devices.at(static_cast<std::size_t>(finding.devices.at(0)));
+  for (const std::string& name : {std::string(), nic.id}) {
+    nic.name = name;
+    EXPECT_NE(sentence(made.sweep, verdict, finding).find(" (NIC " + nic.id + ", GPU"), std::string::npos)
+        << sentence(made.sweep, verdict, finding);
+  }
+}
+
 TEST(Devices, AreBlamedForNothingWhereNothingIsSlow) {
   for (const Sharing sharing : {Sharing::kPods, Sharing::kTurns, Sharing::kWithin, Sharing::kConstant}) {
     for (const double noise : {0.01, 0.05}) {

@@ -14,6 +14,7 @@
 #include "common/core/host_buffers.h"
 #include "common/core/units.h"
 #include "common/verbs/explain.h"
+#include "common/verbs/work_request.h"
 
 namespace fabricbench::verbs {
 namespace {
@@ -32,29 +33,6 @@ int number_in(std::uint64_t identifier) { return static_cast<int>((identifier & 
 ibv_qp_type type_of(Transport transport) {
   if (transport == Transport::kUd) return IBV_QPT_UD;
   return transport == Transport::kUc ? IBV_QPT_UC : IBV_QPT_RC;
-}
-
-ibv_wr_opcode opcode_of(const Request& request) {
-  switch (request.verb) {
-    case Verb::kWrite: return request.immediate ? IBV_WR_RDMA_WRITE_WITH_IMM : IBV_WR_RDMA_WRITE;
-    case Verb::kRead: return IBV_WR_RDMA_READ;
-    case Verb::kAtomic:
-      return request.atomic == AtomicKind::kFetchAndAdd ? IBV_WR_ATOMIC_FETCH_AND_ADD : IBV_WR_ATOMIC_CMP_AND_SWP;
-    default: return request.immediate ? IBV_WR_SEND_WITH_IMM : IBV_WR_SEND;
-  }
-}
-
-void set_target(const Request& request, ibv_send_wr& made) {
-  if (request.verb == Verb::kAtomic) {
-    made.wr.atomic.remote_addr = request.remote.address;
-    made.wr.atomic.rkey = request.remote.key;
-    const bool swaps = request.atomic == AtomicKind::kCompareAndSwap;
-    made.wr.atomic.compare_add = swaps ? request.compare : 1;
-    made.wr.atomic.swap = request.compare + 1;
-  } else if (request.verb != Verb::kSend) {
-    made.wr.rdma.remote_addr = request.remote.address;
-    made.wr.rdma.rkey = request.remote.key;
-  }
 }
 
 }  // namespace
@@ -176,17 +154,10 @@ void VerbsEndpoint::post(int queue_pair, std::span<const Request> requests) {
   }
   for (std::size_t i = 0; i < requests.size(); ++i) {
     const Request& request = requests[i];
-    list.parts[i] = {reinterpret_cast<std::uint64_t>(request.local.data), request.local.bytes, request.local.key};
-    ibv_send_wr& made = list.requests[i];  // of which nothing else is ever set
+    ibv_send_wr& made = list.requests[i];
+    set_work_request(request, list.parts[i], made);
     made.wr_id = identifier(queue_pair, request.number);
     made.next = i + 1 < requests.size() ? &list.requests[i + 1] : nullptr;
-    made.sg_list = &list.parts[i];
-    made.num_sge = request.local.bytes > 0 ? 1 : 0;
-    made.opcode = opcode_of(request);
-    made.send_flags = 0;
-    if (request.signaled) made.send_flags |= IBV_SEND_SIGNALED;
-    if (request.is_inline) made.send_flags |= IBV_SEND_INLINE;
-    if (request.immediate) made.imm_data = htobe32(*request.immediate);
     if (connected_.to_peer) {
       made.wr.ud.ah = connected_.to_peer.get();
       made.wr.ud.remote_qpn = peer_.queue_pairs[static_cast<std::size_t>(queue_pair)];
