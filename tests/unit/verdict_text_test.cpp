@@ -632,6 +632,14 @@ TEST(FindingAdvice, IsACommandThatFits) {
       << "a rail that is a number names no device";
 }
 
+TEST(FindingAdvice, IsToLookAtTheSwitchesWhereTheyMayBeSlow) {
+  const Sweep sweep = with_rails_and_leaves();
+  for (const Blame blame : {Blame::kLeaf, Blame::kLeafPair, Blame::kRail, Blame::kAll}) {
+    EXPECT_EQ(commands(sweep, finding_of(blame, {}), {"node01"}),
+              "iblinkinfo --switches-only\nibqueryerrors --switch\n");
+  }
+}
+
 TEST(FindingAdvice, SaysWhatWouldSettleIt) {
   const Sweep sweep = example_sweep();
   Verdict verdict = verdict_of({finding_of(Blame::kUndecided, {0, 1}), finding_of(Blame::kHost, {2})});

@@ -169,18 +169,43 @@ double share_of_drops(const Model& model, const Point& point, double level) {
   return static_cast<double>(low) / static_cast<double>(departures.size());
 }
 
+/// The share of full rounds about which everything was so much slower, or more, than at the end: later it may become so
+/// again, and stay so for a while.
+double share_of_slow_times(const Model& model, const Point& point, double level) {
+  if (model.quiet_drift.empty()) return 0;
+  const std::vector<double>& usual = model.quiet_drift_of(point).usual;
+  if (usual.empty()) return 0;
+  const auto low = std::count_if(usual.begin(), usual.end(), [&](double each) { return each - usual.back() <= level; });
+  return static_cast<double>(low) / static_cast<double>(usual.size());
+}
+
+/// Some readings of a pair.
+struct Meetings {
+  std::int64_t all = 0;
+  std::int64_t slow = 0;
+};
+
 /// How likely a healthy pair shows so many readings as slow as these.
-double chance_of(const Model& model, const std::vector<const Point*>& points, std::vector<float> residuals,
+double chance_of(const Model& model, const std::vector<const Point*>& points, const std::vector<float>& residuals,
                  std::int64_t slow) {
   if (slow == 0) return 1;
-  std::sort(residuals.begin(), residuals.end());
-  const double mildest = residuals[static_cast<std::size_t>(slow - 1)];
+  std::vector<float> sorted = residuals;
+  std::sort(sorted.begin(), sorted.end());
+  const double mildest = sorted[static_cast<std::size_t>(slow - 1)];
+  Meetings full;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (points[i]->quiet) continue;
+    ++full.all;
+    full.slow += residuals[i] <= mildest ? 1 : 0;
+  }
   const auto all = static_cast<std::int64_t>(points.size());
-  const auto quiet = std::count_if(points.begin(), points.end(), [](const Point* point) { return point->quiet; });
-  const double drops = share_of_drops(model, *points.front(), mildest);
-  const double dropped = drops * static_cast<double>(quiet) / static_cast<double>(all);
-  const double each = model.tail.below(mildest, scale_at(model, points), slow, all) + dropped;
-  return binomial_tail(all, std::min(each, 1.0), slow);
+  const double each = model.tail.below(mildest, scale_at(model, points), slow, all);
+  const double quiet = static_cast<double>(all - full.all) / static_cast<double>(all);
+  const double dropped = quiet * share_of_drops(model, *points.front(), mildest);
+  const double by_drops = binomial_tail(all, std::min(each + dropped, 1.0), slow);
+  if (full.slow == slow) return by_drops;
+  const double at_times = share_of_slow_times(model, *points.front(), mildest);
+  return std::max(by_drops, at_times * binomial_tail(full.all, each, full.slow));
 }
 
 PairState state_of(const Model& model, const PairEffect& pair, std::int64_t slow_retests) {

@@ -13,6 +13,7 @@
 #include "cluster/structure/clustering.h"
 #include "cluster/structure/comparison_table.h"
 #include "cluster/structure/split.h"
+#include "cluster/structure/trend.h"
 
 namespace fabricbench::cluster {
 namespace {
@@ -358,39 +359,6 @@ std::optional<Split> find_any_split(ComparisonTable& table, std::int32_t hosts, 
   }
   if (!split) split = find_sure_split(table.values, hosts, for_few_fast_pairs(settings));
   return split;
-}
-
-/// What windows about each one differ by from what is usual. What a single one differs by may be the pairs that are in
-/// it, and is left.
-std::vector<double> trend_of(const std::vector<float>& drift) { return medians_about({drift.begin(), drift.end()}); }
-
-/// A trend that is far below what values scatter by blurs no levels.
-bool is_worth_taking(const std::vector<double>& trend, double scale) {
-  if (trend.empty()) return false;
-  const auto [low, high] = std::minmax_element(trend.begin(), trend.end());
-  return *high - *low > scale / 2;
-}
-
-/// The drift of values in which no split shows: of one that shows when levels are looked for that scatter more, as they
-/// do for drift; else of values that all have one level.
-std::vector<float> blurred_drift(const std::vector<Comparison>& values, std::int32_t hosts,
-                                 const SplitSettings& settings) {
-  constexpr double kBlurred = 3;
-  SplitSettings wide = settings;
-  wide.scale *= kBlurred;
-  const std::optional<Split> split = find_split(values, hosts, wide);
-  return split ? split->drift : drift_without_split(values, settings);
-}
-
-/// Takes from each value the trend of its time, and says whether there is one. `split` is what shows with it, if
-/// anything.
-bool take_trend(const std::optional<Split>& split, std::int32_t hosts, const SplitSettings& settings,
-                std::vector<Comparison>& values) {
-  std::vector<double> trend = trend_of(split ? split->drift : drift_without_split(values, settings));
-  if (!is_worth_taking(trend, settings.scale)) return false;
-  if (!split) trend = trend_of(blurred_drift(values, hosts, settings));
-  for (Comparison& each : values) each.value -= static_cast<float>(trend[static_cast<std::size_t>(each.window)]);
-  return true;
 }
 
 void find_levels(ComparisonTable& table, const SplitSettings& settings, Structure& structure) {

@@ -1,0 +1,44 @@
+#include "cluster/structure/trend.h"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "cluster/robust.h"
+
+namespace fabricbench::cluster {
+namespace {
+
+/// What windows about each one differ by from what is usual. What a single one differs by may be the pairs that are in
+/// it, and is left.
+std::vector<double> trend_of(const std::vector<float>& drift) { return medians_about({drift.begin(), drift.end()}); }
+
+/// A trend that is far below what values scatter by blurs no levels.
+bool is_worth_taking(const std::vector<double>& trend, double scale) {
+  if (trend.empty()) return false;
+  const auto [low, high] = std::minmax_element(trend.begin(), trend.end());
+  return *high - *low > scale / 2;
+}
+
+/// The drift of values in which no split shows: of one that shows when levels are looked for that scatter more, as they
+/// do for drift; else of values that all have one level.
+std::vector<float> blurred_drift(const std::vector<Comparison>& values, std::int32_t nodes,
+                                 const SplitSettings& settings) {
+  constexpr double kBlurred = 3;
+  SplitSettings wide = settings;
+  wide.scale *= kBlurred;
+  const std::optional<Split> split = find_split(values, nodes, wide);
+  return split ? split->drift : drift_without_split(values, settings);
+}
+
+}  // namespace
+
+bool take_trend(const std::optional<Split>& split, std::int32_t nodes, const SplitSettings& settings,
+                std::vector<Comparison>& values) {
+  std::vector<double> trend = trend_of(split ? split->drift : drift_without_split(values, settings));
+  if (!is_worth_taking(trend, settings.scale)) return false;
+  if (!split) trend = trend_of(blurred_drift(values, nodes, settings));
+  for (Comparison& each : values) each.value -= static_cast<float>(trend[static_cast<std::size_t>(each.window)]);
+  return true;
+}
+
+}  // namespace fabricbench::cluster

@@ -1,0 +1,17 @@
+// What changes with time in all pairs alike, and blurs the levels that groups are told by.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "cluster/structure/split.h"
+
+namespace fabricbench::cluster {
+
+/// Takes from each value the trend of its time, and says whether there is one. `split` is what shows with it, if
+/// anything; `nodes` as in find_split.
+bool take_trend(const std::optional<Split>& split, std::int32_t nodes, const SplitSettings& settings,
+                std::vector<Comparison>& values);
+
+}  // namespace fabricbench::cluster
