@@ -385,6 +385,24 @@ TEST(Attribution, WhatTheLastRoundHasByChanceIsNotExpectedOfPairsThatAreMeasured
   EXPECT_TRUE(judge(sweep).findings.empty());
 }
 
+/// The network is 16 % slower at times, and in the next such time one pair is measured alone, again and again.
+TEST(Attribution, APairThatIsMeasuredAloneAtASlowTimeIsNotBlamedForIt) {
+  for (const float rate : {1.0F, 0.6F}) {
+    const FabricPlan plan = quiet_fabric(48);
+    Sweep sweep = sweep_of(plan);
+    const std::int32_t last = sweep.readings.back().round;
+    for (Reading& each : sweep.readings) {
+      if (each.round >= 12 && each.round < 24) each.rate *= 0.84F;
+      if (each.from == 4 && each.to == 9) each.rate *= 0.75F;  // by chance, and so it is measured again
+    }
+    measure_again(plan, {4, 9}, 6, sweep);
+    for (Reading& each : sweep.readings) {
+      if (each.round > last) each.rate *= 0.86F * rate;
+    }
+    EXPECT_EQ(with_blame(judge(sweep), Blame::kPair).empty(), rate == 1.0F);
+  }
+}
+
 /// Where a partner has two readings, one outlier makes their median slow.
 TEST(Attribution, OneSlowReadingOfTwoWithHalfOfThePartnersIsNoSlowHost) {
   Sweep sweep = again_and_again(quiet_fabric(16), 30);
