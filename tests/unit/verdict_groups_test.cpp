@@ -182,6 +182,26 @@ TEST(VerdictGroups, OfLeavesOfTwoWithAReadingDroppedNowAndThenOnlyTheUplinkIsBla
   }
 }
 
+/// Two hosts that were measured with each other alone, and never among many.
+TEST(VerdictGroups, OfTwoThatWereMeasuredWithEachOtherAloneAreTold) {
+  const FabricPlan plan = hidden_leaves(64, 62, 0.2);
+  for (const float gain : {1.0F, 1.5F}) {
+    Sweep sweep = sweep_of(plan, 28);
+    std::erase_if(sweep.readings, [](const Reading& each) { return each.from + each.to == 62 + 63; });
+    const std::int32_t last = sweep.readings.back().round;
+    const Reading known = sweep.readings.front();
+    measure_again(plan, {known.from, known.to}, 1, sweep);
+    measure_again(plan, {62, 63}, 1, sweep);
+    for (Reading& each : sweep.readings) {
+      if (each.round > last) each.rate *= gain;
+    }
+    const Verdict verdict = judge(sweep);
+    const bool told = verdict.groupings.size() == 1 && verdict.groupings[0].groups.size() == 2;
+    EXPECT_EQ(told, gain == 1.0F) << "where each pair is faster alone, that says nothing";
+    EXPECT_FALSE(told && !verdict.findings.empty());
+  }
+}
+
 TEST(VerdictGroups, ALeafOfTwoHostsHasUplinks) {
   FabricPlan plan = hidden_leaves(12, 2, 1, {"leaf:2:0.5"});
   plan.leaves_known = true;

@@ -215,20 +215,68 @@ void join_rails(const std::map<Kind, std::int32_t>& kinds, ComparisonTable& tabl
   }
 }
 
-}  // namespace
+/// The flow of a reading: what it is to be compared with, from whom and to whom.
+using Flow = std::tuple<Kind, std::int32_t, std::int32_t>;
 
-ComparisonTable table_of(const Sweep& sweep, const std::vector<char>& left_out) {
+Flow flow_of(const Reading& reading) { return {kind_of(reading), reading.from, reading.to}; }
+
+/// Which readings were taken in a quiet network, by place.
+std::vector<char> quiet_readings(const Sweep& sweep) {
   std::int32_t most = 0;
   for (const Reading& reading : sweep.readings) {
     if (is_taken(reading)) most = std::max(most, reading.concurrent);
   }
+  std::vector<char> quiet;
+  for (const Reading& each : sweep.readings) {
+    quiet.push_back(is_taken(each) && each.concurrent > 0 && each.concurrent < kQuiet * most ? 1 : 0);
+  }
+  return quiet;
+}
+
+/// Of flows that have quiet readings, the largest that they reached while many were measured.
+std::map<Flow, float> full_rates(const Sweep& sweep, const std::vector<char>& quiet) {
+  std::map<Flow, float> rates;
+  for (std::size_t place = 0; place < quiet.size(); ++place) {
+    if (quiet[place] != 0) rates[flow_of(sweep.readings[place])] = 0;
+  }
+  if (rates.empty()) return rates;
+  for (std::size_t place = 0; place < quiet.size(); ++place) {
+    const Reading& reading = sweep.readings[place];
+    if (quiet[place] != 0 || !is_taken(reading)) continue;
+    const auto at = rates.find(flow_of(reading));
+    if (at != rates.end()) at->second = std::max(at->second, reading.rate);
+  }
+  return rates;
+}
+
+/// Takes from the quiet readings those that are to be left out: of flows that have others, and all, where it is not
+/// known that pairs are hardly faster alone.
+void keep_only_quiet_flows(const Sweep& sweep, std::vector<char>& quiet) {
+  constexpr double kHardlyFaster = 1.03;
+  const std::map<Flow, float> rates = full_rates(sweep, quiet);
+  std::vector<double> gains;
+  for (std::size_t place = 0; place < quiet.size(); ++place) {
+    if (quiet[place] == 0) continue;
+    const float full = rates.at(flow_of(sweep.readings[place]));
+    if (full > 0) gains.push_back(static_cast<double>(sweep.readings[place].rate) / static_cast<double>(full));
+  }
+  if (gains.empty() || median_of(gains) > kHardlyFaster) return;
+  for (std::size_t place = 0; place < quiet.size(); ++place) {
+    if (quiet[place] != 0 && rates.at(flow_of(sweep.readings[place])) == 0) quiet[place] = 0;
+  }
+}
+
+}  // namespace
+
+ComparisonTable table_of(const Sweep& sweep, const std::vector<char>& left_out) {
+  std::vector<char> quiet = quiet_readings(sweep);
+  keep_only_quiet_flows(sweep, quiet);
   std::map<Kind, std::int32_t> kinds;
   ComparisonTable table;
   for (std::size_t place = 0; place < sweep.readings.size(); ++place) {
     if (!left_out.empty() && left_out[place] != 0) continue;
     const Reading& reading = sweep.readings[place];
-    const bool quiet = reading.concurrent > 0 && reading.concurrent < kQuiet * most;
-    if (!is_taken(reading) || quiet) continue;
+    if (!is_taken(reading) || quiet[place] != 0) continue;
     const auto kind = kinds.try_emplace(kind_of(reading), static_cast<std::int32_t>(kinds.size())).first->second;
     table.values.push_back({reading.from, reading.to, reading.round, static_cast<float>(std::log(reading.rate))});
     table.kinds.push_back(kind);
