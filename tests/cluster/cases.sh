@@ -83,6 +83,14 @@ wait_while_job_runs() {
     done
 }
 
+# signal_rank SIGNAL RANK: to the process that the list of devices names. mpirun may hand that list on after the ranks have
+# begun to measure.
+signal_rank() {
+    local line="^# *Rank *$2 .* Pid *\([0-9]*\) on .*"
+    wait_while_job_runs grep -q "$line" "$out"
+    kill "-$1" "$(sed -n "s/$line/\1/p" "$out")"
+}
+
 # run RANKS OPTION...: a job that has to end well.
 run() {
     start "$@"

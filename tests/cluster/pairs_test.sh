@@ -174,13 +174,11 @@ EOT
 
 # A rank that dies ends the job, and is named.
 test_dead_rank() {
-    local victim
     make_hosts 2
     program=$programs/send_recv_bw
     start 1 -b 64K -e 64K -N 0 --time-budget 0.05
     wait_while_job_runs grep -Eq '^ +65536' "$out"
-    victim=$(sed -n 's/^# *Rank *1 .* Pid *\([0-9]*\) on .*/\1/p' "$out")
-    kill -KILL "$victim"
+    signal_rank KILL 1
     wait_for_job
     [[ $job_status -ne 0 ]] || fail "the job ended well without rank 1"
     expect_line "$err" "${hosts[1]}"

@@ -185,7 +185,7 @@ test_find_clean() {
 # A job that has lost a host after its first readings goes on without it, and measures nothing again.
 test_go_on_without() {
     local plan_sweep=${program%/*}/plan_sweep
-    start_and_interrupt stop_rank 4
+    start_and_interrupt signal_rank STOP 4
     expect_line "$directory/run.json" '"kind":"silent".*"hosts":\["'"${hosts[4]}"'"\]'
     mv "$directory/run.json" "$directory/first.json"
     "$plan_sweep" --records "$directory/first.json" --list-readings >"$directory/measured" || fail "plan_sweep failed"
@@ -244,11 +244,6 @@ unplug() {
     ip -n "${hosts[$1]}" link set e0 down
 }
 
-# stop_rank RANK
-stop_rank() {
-    kill -STOP "$(sed -n "s/^# *Rank *$1 .* Pid *\([0-9]*\) on .*/\1/p" "$out")"
-}
-
 # A host that is out of reach from one moment to the next. mpirun itself would wait minutes for its part on that host,
 # unless it is told to look often whether that is still there.
 test_dead_host() {
@@ -260,7 +255,7 @@ test_dead_host() {
 
 # A rank that does not answer is named, with whom it was to meet.
 test_hung_rank() {
-    start_and_interrupt stop_rank 4
+    start_and_interrupt signal_rank STOP 4
     [[ $job_status -eq 4 ]] || fail "exit status $job_status and not 4"
     expect_line "$err" "no report of round .* from rank 4 on ${hosts[4]} \(to meet rank"
 }

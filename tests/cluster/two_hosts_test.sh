@@ -13,11 +13,6 @@ readonly kKilled=137 # mpirun's, of a rank that SIGKILL ended
 
 program=$1
 
-# pid_of RANK: from the list of devices, which is printed before anything is measured.
-pid_of() {
-    sed -n "s/^# *Rank *$1 .* Pid *\([0-9]*\) on .*/\1/p" "$out"
-}
-
 # Waits until rows appear, so that the ranks are in the middle of measuring.
 wait_for_rows() { wait_while_job_runs grep -Eq '^ +[0-9]+ +[0-9]+ +float' "$out"; }
 
@@ -72,7 +67,7 @@ test_isolated() {
 test_dead_rank() {
     start 1 -b 64K -e 64K -n 50 -N 0
     wait_for_rows
-    kill -KILL "$(pid_of 1)"
+    signal_rank KILL 1
     wait_for_job
     [[ $job_status -eq $kKilled ]] || fail "exit status $job_status, not $kKilled, although a rank died"
     expect_line "$err" "rank 1 .*on node ${hosts[1]} .*signal 9"
@@ -88,7 +83,7 @@ expect_silent() {
 test_stopped_rank() {
     start 1 -b 64K -e 64K -n 50 -N 0 -T 5
     wait_for_rows
-    kill -STOP "$(pid_of 1)"
+    signal_rank STOP 1
     wait_for_job
     [[ $job_status -eq $kTimeout ]] || fail "exit status $job_status, not $kTimeout"
     expect_line "$err" 'no progress for .* --timeout 5'
@@ -100,7 +95,7 @@ test_stopped_rank() {
 test_stopped_rank_of_two() {
     start 2 -b 64K -e 64K -n 50 -N 0 -T 5
     wait_for_rows
-    kill -STOP "$(pid_of 3)"
+    signal_rank STOP 3
     wait_for_job
     [[ $job_status -eq $kTimeout ]] || fail "exit status $job_status, not $kTimeout"
     expect_silent 3 "${hosts[1]}"
