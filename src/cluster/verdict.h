@@ -133,6 +133,12 @@ struct Grouping {
   double false_alarm = 0;     ///< the chance that hosts without groups look like this, about
 };
 
+/// What more readings have to tell of groups, a host of none being one by itself.
+struct OpenGroups {
+  std::vector<std::int32_t> group_of;                         ///< by host; below 0: not known
+  std::vector<std::pair<std::int32_t, std::int32_t>> groups;  ///< that may be one: too little was measured between them
+};
+
 /// Hosts of which half or more are slower than the others with everybody: readings cannot say which kind is as it
 /// should be.
 struct Kinds {
@@ -167,7 +173,9 @@ struct Verdict {
   /// Hosts of a small group, or of none, that are as slow with all others as those of two groups are with each other:
   /// they stand apart, or they or their uplinks are slow. Readings cannot tell.
   std::vector<std::int32_t> may_stand_apart;
-  bool groups_are_open = false;  ///< more rounds for everybody would tell which hosts are near each other
+  bool groups_are_open = false;  ///< more readings would tell which hosts are near each other
+  std::vector<OpenGroups> open_groups;  ///< where it is known which these are
+  double changes_with_time = 0;  ///< what is usual, by this share of its highest; 0: by no more than half the tolerance
   std::int64_t readings = 0;
   std::int64_t failed = 0;
   double outliers = 0;           ///< share of readings that are slow, and that nobody is blamed for

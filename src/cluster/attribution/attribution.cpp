@@ -20,6 +20,7 @@
 #include "cluster/attribution/pair_residuals.h"
 #include "cluster/attribution/steadiness.h"
 #include "cluster/attribution/unit_effects.h"
+#include "cluster/quiet.h"
 
 namespace fabricbench::cluster {
 namespace {
@@ -84,6 +85,7 @@ void note_drift(const Model& model, Verdict& verdict) {
   const auto [lowest, highest] = std::minmax_element(model.drift.begin(), model.drift.end());
   const double change = -std::expm1(*lowest - *highest);
   if (change <= model.settings.tolerance / 2) return;
+  verdict.changes_with_time = change;
   verdict.notes.push_back(
       fmt::format("what is usual changes with time, by up to {:.0f} %: a reading is held against what was usual at its "
                   "time",
@@ -107,8 +109,6 @@ void note_apart(const Model& model, const UnitEffects& units, Verdict& verdict) 
 
 /// Readings further above what is usual than this many scales, and the tolerance, are of pairs that are faster.
 constexpr double kMuchFaster = 4;
-/// Where pairs slow each other by more than this, some are faster because others are fewer.
-constexpr double kDisturbed = 1.03;
 constexpr std::int64_t kFewFast = 3;
 constexpr double kShareOfFast = 0.01;
 
@@ -275,7 +275,7 @@ Verdict judge(const Sweep& sweep, const VerdictSettings& settings) {
   verdict.alone_over_together = alone.ratio;
   verdict.compared_alone = alone.compared;
   verdict.alone_error = alone.error;
-  if (sweep.leaf_of.empty() && verdict.alone_over_together < kDisturbed && many_are_faster(model)) {
+  if (sweep.leaf_of.empty() && verdict.alone_over_together < kHardlyFaster && many_are_faster(model)) {
     verdict.groups_are_open = true;
   }
   note_noise(model, verdict);

@@ -211,7 +211,8 @@ void report_groups(const Model& model, Verdict& verdict) {
   const Structure& structure = model.structure;
   for (const Nearness& level : structure.levels) verdict.groupings.push_back(grouping_of(*model.sweep, level));
   if (!structure.is_slow_kind.empty()) verdict.kinds = kinds_of(model);
-  if (!structure.is_complete) verdict.groups_are_open = true;
+  for (const Unsettled& each : structure.unsettled) verdict.open_groups.push_back({each.part_of, each.parts});
+  if (!verdict.open_groups.empty()) verdict.groups_are_open = true;
   ask_about_unplaced(model, verdict);
   if (structure.contradiction.parts > 0) {
     Grouping found = grouping_of(*model.sweep, structure.contradiction);

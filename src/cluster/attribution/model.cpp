@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "cluster/attribution/expectation.h"
+#include "cluster/quiet.h"
 #include "cluster/robust.h"
 
 namespace fabricbench::cluster {
@@ -122,13 +123,12 @@ void add_points(const Sweep& sweep, Model& model) {
   for (const Stratum& stratum : model.strata) model.lender.push_back(lender_of(model.strata, stratum));
 }
 
-/// Which points were measured while the network was quiet: fewer than half as many pairs at once as there were at most.
+/// Which points were measured while the network was quiet.
 void mark_quiet(Model& model) {
   std::int32_t most = 0;
   for (const Point& point : model.points) most = std::max(most, model.reading_of(point).concurrent);
   for (Point& point : model.points) {
-    const std::int32_t concurrent = model.reading_of(point).concurrent;
-    point.quiet = concurrent > 0 && 2 * static_cast<std::int64_t>(concurrent) < most;
+    point.quiet = is_quiet(model.reading_of(point).concurrent, most);
     model.has_quiet = model.has_quiet || point.quiet;
   }
 }

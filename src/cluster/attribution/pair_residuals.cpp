@@ -267,6 +267,42 @@ PairEffect judge_flow(const Model& model, const Flow& flow, std::int64_t tests) 
   return pair;
 }
 
+/// Whether a fine pair of other hosts shows that those of a flow are of parts near each other.
+bool others_are_near(const Model& model, const std::vector<std::int32_t>& part_of, const Flow& flow) {
+  const std::int32_t from = model.ids.host(flow.first);
+  const std::int32_t to = model.ids.host(flow.second);
+  const auto is_beside = [&](std::int32_t host, std::int32_t other) {
+    const std::int32_t part = part_of[static_cast<std::size_t>(other)];
+    return host == other || (part >= 0 && part_of[static_cast<std::size_t>(host)] == part);
+  };
+  for (std::int32_t effect = 0; effect < model.effects(); ++effect) {
+    const std::int32_t host = model.ids.host(effect);
+    if (!is_beside(host, from)) continue;
+    for (const Entry entry : model.entries_of(effect)) {
+      const std::int32_t partner = model.ids.host(entry.other);
+      if (!is_beside(partner, to) || (host == from && partner == to)) continue;
+      if (beyond(model, model.point_of(entry)) >= model.slow) return true;
+    }
+  }
+  return false;
+}
+
+/// Whether the hosts of a slow flow may be farther apart than the groups found have it: it is as fast as hosts that
+/// are, and nothing else was measured between their parts that is faster.
+bool may_be_farther(const Model& model, const Flow& flow) {
+  const std::vector<const Point*> points = points_of(model, flow);
+  const auto stratum = static_cast<std::size_t>(points.front()->stratum);
+  const auto distance = static_cast<std::size_t>(model.strata[stratum].distance);
+  const std::vector<Nearness>& levels = model.structure.levels;
+  const std::int32_t farther = model.lender[stratum];
+  const bool is_found = distance > 0 && distance < levels.size() && !levels[distance].is_given;
+  if (!is_found || farther == Model::kNoLender) return false;
+  std::vector<float> residuals = residuals_of(model, points);
+  const double rate = model.log_centre[stratum] + static_cast<double>(median_of(residuals));
+  const bool is_as_fast = rate >= model.log_centre[static_cast<std::size_t>(farther)] + model.slow;
+  return is_as_fast && !others_are_near(model, levels[distance - 1].part_of, flow);
+}
+
 /// How far a reading is from what is usual at its time of a network as busy as it is mostly.
 float beyond_drift(const Model& model, const Point& point) {
   const double gain = point.quiet ? model.quiet_gain[static_cast<std::size_t>(point.stratum)] : 0;
@@ -284,7 +320,7 @@ PairEffects find_pairs(const Model& model, const UnitEffects& units) {
   for (const Flow& flow : flows) {
     const bool explained =
         suspected[static_cast<std::size_t>(flow.first)] != 0 || suspected[static_cast<std::size_t>(flow.second)] != 0;
-    if (!explained) result.pairs.push_back(judge_flow(model, flow, result.tested));
+    if (!explained && !may_be_farther(model, flow)) result.pairs.push_back(judge_flow(model, flow, result.tested));
   }
   const auto unsettled = std::count_if(result.pairs.begin(), result.pairs.end(),
                                        [](const PairEffect& pair) { return pair.state != PairState::kNoise; });

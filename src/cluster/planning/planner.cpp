@@ -9,8 +9,10 @@
 #include <fmt/format.h>
 
 #include "cluster/planning/interference.h"
+#include "cluster/planning/group_rounds.h"
 #include "cluster/planning/questions.h"
 #include "cluster/planning/survey.h"
+#include "cluster/quiet.h"
 
 namespace fabricbench::cluster {
 
@@ -227,6 +229,13 @@ std::int64_t Planner::rounds_wanted(const Verdict& verdict) const {
   return std::clamp(readings_for_medians(main_scale(verdict), plan_), rounds_before_judging(), most_rounds());
 }
 
+/// How many of its own group a host meets at least: enough to raise a suspicion, which more readings settle.
+std::int64_t Planner::partners_wanted(const Verdict& verdict) const {
+  constexpr std::int64_t kFewest = 4;
+  constexpr std::int64_t kMost = 12;
+  return std::clamp(readings_for_medians(main_scale(verdict), plan_) / 2, kFewest, kMost);
+}
+
 Planner::Outlook Planner::look_at(const Sweep& sweep) const {
   if (sweep.hosts.size() != static_cast<std::size_t>(plan_.schedule.endpoints)) {
     throw std::invalid_argument(
@@ -287,6 +296,12 @@ PlannedRound Planner::next_to_find(const Sweep& sweep, const Verdict& verdict, c
       return round;
     }
   }
+  const bool may_tell_groups = extra_left > 0 && may_repeat(outlook);
+  if (may_tell_groups) {
+    if (const auto between = round_between_groups(sweep, outlook.survey, verdict, at_once)) {
+      return among_others(sweep, outlook, *between);
+    }
+  }
   const bool any_left = !outlook.next.meetings.empty();
   if (any_left && verdict.groups_are_open && !outlook.interference.oversubscribed &&
       outlook.whole_round() < most_rounds_for_groups()) {
@@ -301,10 +316,23 @@ PlannedRound Planner::next_to_find(const Sweep& sweep, const Verdict& verdict, c
   if (const std::string hosts = not_judged_text(sweep, outlook.survey, verdict); has_next && !hosts.empty()) {
     return of_schedule(sweep, outlook, most_rounds(), fmt::format(", since too little is known of {}", hosts));
   }
+  if (may_tell_groups) {
+    const std::int64_t partners = partners_wanted(verdict);
+    if (const auto within =
+            round_within_groups(sweep, outlook.survey, verdict, at_once, partners, plan_.tolerance)) {
+      return among_others(sweep, outlook, *within);
+    }
+  }
   if (std::optional<PlannedRound> everybody = round_for_everybody(sweep, verdict, outlook)) return *everybody;
-  PlannedRound asked = round_for_questions(sweep, outlook.survey, verdict, at_once, extra_left);
+  // A few pairs do not show what is usual at their time.
+  const bool among_many = verdict.changes_with_time > 0 && may_repeat(outlook);
+  PlannedRound asked = round_for_questions(sweep, outlook.survey, verdict, at_once, extra_left, among_many);
   if (asked.meetings.empty()) return over(outlook, why_over(sweep, outlook, verdict));
   asked.number = round.number;
+  if (among_many) {
+    asked = among_others(sweep, outlook, std::move(asked));
+    asked.why += "; among others, since what is usual changes with time";
+  }
   if (asked.meetings.size() > 1) asked.why += interference_text(outlook.interference);
   return asked;
 }
@@ -333,23 +361,39 @@ bool Planner::may_repeat(const Outlook& outlook) const {
          !outlook.interference.oversubscribed;
 }
 
-/// A round of a schedule once more: everybody's meetings of at most so many. Each pass over all pairs has an order of
-/// its own, or what comes and goes in step with the passes would look like some partners.
+/// Up to so many pairs in a round, with meetings for hosts that have none: those of a round of the schedule. Each pass
+/// over all pairs has an order of its own, or what comes and goes in step with the passes would look like some partners.
+void Planner::fill_up(const Sweep& sweep, const Outlook& outlook, std::int64_t pairs, PlannedRound& round) const {
+  const auto at_once = static_cast<std::size_t>(std::min(pairs, outlook.interference.at_once));
+  std::vector<std::uint8_t> is_free(sweep.hosts.size(), 0);
+  for (const std::int32_t host : idle_hosts(outlook.survey, false, round.meetings)) {
+    is_free[static_cast<std::size_t>(host)] = 1;
+  }
+  const std::int64_t pass = round.number / schedule_.rounds();
+  SchedulePlan plan = schedule_of(plan_);
+  plan.seed += static_cast<std::uint64_t>(pass);
+  for (const Meeting& meeting : Schedule(plan).round(round.number % schedule_.rounds())) {
+    const bool are_free = is_free[static_cast<std::size_t>(meeting.first)] != 0 &&
+                          is_free[static_cast<std::size_t>(meeting.second)] != 0;
+    if (are_free && round.meetings.size() < at_once) round.meetings.push_back(meeting);
+  }
+  pair_idle_hosts(sweep, idle_hosts(outlook.survey, false, round.meetings), at_once, round.meetings);
+}
+
+/// A round with pairs enough to show what is usual at its time, and with its number.
+PlannedRound Planner::among_others(const Sweep& sweep, const Outlook& outlook, PlannedRound round) const {
+  round.number = outlook.survey.last + 1;
+  fill_up(sweep, outlook, kPairsOfBusy, round);
+  return round;
+}
+
+/// A round of a schedule once more: everybody's meetings of at most so many.
 PlannedRound Planner::again(const Sweep& sweep, const Outlook& outlook, std::int64_t most,
                             const std::string& why) const {
   const Survey& survey = outlook.survey;
   PlannedRound round;
   round.number = survey.last + 1;
-  const std::int64_t pass = round.number / schedule_.rounds();
-  SchedulePlan plan = schedule_of(plan_);
-  plan.seed += static_cast<std::uint64_t>(pass);
-  for (const Meeting& meeting : Schedule(plan).round(round.number % schedule_.rounds())) {
-    const bool takes_part = survey.left_out[static_cast<std::size_t>(meeting.first)] == 0 &&
-                            survey.left_out[static_cast<std::size_t>(meeting.second)] == 0;
-    if (takes_part) round.meetings.push_back(meeting);
-  }
-  pair_idle_hosts(sweep, idle_hosts(survey, false, round.meetings),
-                  static_cast<std::size_t>(outlook.interference.at_once), round.meetings);
+  fill_up(sweep, outlook, outlook.interference.at_once, round);
   round.why = fmt::format("all pairs again, meeting {} of {} of each host{}{}", survey.met + 1,
                           std::max(most, survey.met + 1), why, left_out_text(sweep, survey));
   round.rounds_left = std::max<std::int64_t>(plan_.least_meetings - survey.met, 1);

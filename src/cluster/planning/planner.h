@@ -77,6 +77,8 @@ class Planner {
   [[nodiscard]] PlannedRound of_schedule(const Sweep& sweep, const Outlook& outlook, std::int64_t most,
                                          const std::string& why) const;
   [[nodiscard]] bool may_repeat(const Outlook& outlook) const;
+  void fill_up(const Sweep& sweep, const Outlook& outlook, std::int64_t pairs, PlannedRound& round) const;
+  [[nodiscard]] PlannedRound among_others(const Sweep& sweep, const Outlook& outlook, PlannedRound round) const;
   [[nodiscard]] PlannedRound again(const Sweep& sweep, const Outlook& outlook, std::int64_t most,
                                    const std::string& why) const;
   [[nodiscard]] std::optional<PlannedRound> round_for_everybody(const Sweep& sweep, const Verdict& verdict,
@@ -88,6 +90,7 @@ class Planner {
   [[nodiscard]] std::int64_t most_extra_rounds(const Outlook& outlook) const;
   [[nodiscard]] std::int64_t rounds_before_judging() const;
   [[nodiscard]] std::int64_t rounds_wanted(const Verdict& verdict) const;
+  [[nodiscard]] std::int64_t partners_wanted(const Verdict& verdict) const;
   [[nodiscard]] std::int64_t left_before_judging(const Outlook& outlook) const;
   [[nodiscard]] std::int64_t left_after_judging(const Outlook& outlook, const Verdict& verdict) const;
 

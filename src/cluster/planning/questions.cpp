@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "cluster/planning/group_rounds.h"
+
 namespace fabricbench::cluster {
 namespace {
 
@@ -82,16 +84,6 @@ bool is_exhausted(const PairHistory& history) {
 /// From where less is known of, since a test in one direction only goes from the first to the second.
 Meeting meeting_of(const Pair& pair, const PairHistory& history) {
   return history.forth <= history.back ? Meeting{pair.first, pair.second} : Meeting{pair.second, pair.first};
-}
-
-/// By host, its group; -1: of none.
-std::vector<std::int32_t> groups_of(const Grouping& grouping, std::size_t hosts) {
-  std::vector<std::int32_t> group_of(hosts, -1);
-  const std::vector<Group>& groups = grouping.groups;
-  for (std::size_t group = 0; group < groups.size(); ++group) {
-    for (const std::int32_t host : groups[group].hosts) group_of[place(host)] = static_cast<std::int32_t>(group);
-  }
-  return group_of;
 }
 
 /// Picks partners for suspected hosts, one round of them.
@@ -269,13 +261,15 @@ void add_idle_pairs(const Sweep& sweep, const std::vector<AskedPair>& pairs, std
 }
 
 PlannedRound round_for_pairs(const Sweep& sweep, const std::vector<AskedPair>& pairs, std::int64_t at_once,
-                             std::int64_t rounds_left) {
+                             std::int64_t rounds_left, bool among_many) {
   PlannedRound round;
   if (pairs.empty()) return round;
   const auto count = static_cast<std::int64_t>(pairs.size());
   std::vector<const AskedPair*> chosen{&pairs.front()};
-  const char* how = "alone";
-  if (rounds_alone(pairs) > rounds_left && count > 1) {
+  const char* how = among_many ? "again, with no host in common" : "alone";
+  if (among_many) {
+    chosen = disjoint(sweep, pairs, at_once, false);
+  } else if (rounds_alone(pairs) > rounds_left && count > 1) {
     chosen = sweep.leaf_of.empty() ? std::vector<const AskedPair*>() : disjoint(sweep, pairs, at_once, true);
     how = "again, with no leaf in common";
     // Half of the rounds are kept for those that stay slow, which are then measured alone.
@@ -289,7 +283,7 @@ PlannedRound round_for_pairs(const Sweep& sweep, const std::vector<AskedPair>& p
     round.meetings.push_back(meeting_of(asked->pair, *asked->history));
     questions.push_back(asked->question);
   }
-  round.why = chosen.size() == 1 ? fmt::format("alone: {}", text_of_questions(sweep, questions))
+  round.why = chosen.size() == 1 ? fmt::format("{}: {}", among_many ? "again" : "alone", text_of_questions(sweep, questions))
                                  : fmt::format("{} of {} pairs {}: {}", chosen.size(), count, how,
                                                text_of_questions(sweep, questions));
   return round;
@@ -310,14 +304,14 @@ std::vector<std::uint8_t> suspects_of(const Verdict& verdict, std::size_t hosts)
 }
 
 PlannedRound round_for_questions(const Sweep& sweep, const Survey& survey, const Verdict& verdict, std::int64_t at_once,
-                                 std::int64_t rounds_left) {
+                                 std::int64_t rounds_left, bool among_many) {
   if (rounds_left <= 0) return {};
   PlannedRound round = round_for_suspects(sweep, survey, verdict, at_once);
   if (!round.meetings.empty()) return round;
   const std::map<Pair, PairHistory> histories = histories_of(sweep, verdict.questions);
   const std::vector<AskedPair> pairs = pairs_to_ask(survey, verdict, histories);
   round = round_for_hosts(sweep, survey, verdict, at_once);
-  if (round.meetings.empty()) return round_for_pairs(sweep, pairs, at_once, rounds_left);
+  if (round.meetings.empty()) return round_for_pairs(sweep, pairs, at_once, rounds_left, among_many);
   add_idle_pairs(sweep, pairs, at_once, rounds_left, round);
   return round;
 }

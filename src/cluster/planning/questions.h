@@ -18,9 +18,10 @@ namespace fabricbench::cluster {
 /// The next round for the questions, without its number: suspected hosts first, each with a partner that it has met
 /// least, which is no suspect itself where there are others, then pairs, each of them alone. So many pairs that the
 /// rounds left would not do are first measured beside each other, without a host in common, and where leaves are known
-/// without a leaf in common as long as that suffices. No meetings where nothing more can be asked.
+/// without a leaf in common as long as that suffices. Where the round is `among_many`, others being measured in it
+/// too, no pair is alone, and as many are measured as can be. No meetings where nothing more can be asked.
 [[nodiscard]] PlannedRound round_for_questions(const Sweep& sweep, const Survey& survey, const Verdict& verdict,
-                                               std::int64_t at_once, std::int64_t rounds_left);
+                                               std::int64_t at_once, std::int64_t rounds_left, bool among_many);
 
 /// How many rounds the questions will take, about.
 [[nodiscard]] std::int64_t rounds_for_questions(const Verdict& verdict, std::int64_t most);

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "cluster/quiet.h"
 #include "cluster/robust.h"
 
 namespace fabricbench::cluster {
@@ -16,8 +17,6 @@ namespace {
 constexpr double kLeastScale = 0.01;
 constexpr std::size_t kEnoughDifferences = 8;
 constexpr std::size_t kMostDifferences = 4096;
-/// Fewer readings than this share of the most at once were taken in a quiet network.
-constexpr double kQuiet = 0.5;
 
 bool is_taken(const Reading& reading) {
   return reading.outcome == Outcome::kMeasured && reading.from != reading.to && std::isfinite(reading.rate) &&
@@ -228,7 +227,7 @@ std::vector<char> quiet_readings(const Sweep& sweep) {
   }
   std::vector<char> quiet;
   for (const Reading& each : sweep.readings) {
-    quiet.push_back(is_taken(each) && each.concurrent > 0 && each.concurrent < kQuiet * most ? 1 : 0);
+    quiet.push_back(is_taken(each) && is_quiet(each.concurrent, most) ? 1 : 0);
   }
   return quiet;
 }
@@ -252,7 +251,6 @@ std::map<Flow, float> full_rates(const Sweep& sweep, const std::vector<char>& qu
 /// Takes from the quiet readings those that are to be left out: of flows that have others, and all, where it is not
 /// known that pairs are hardly faster alone.
 void keep_only_quiet_flows(const Sweep& sweep, std::vector<char>& quiet) {
-  constexpr double kHardlyFaster = 1.03;
   const std::map<Flow, float> rates = full_rates(sweep, quiet);
   std::vector<double> gains;
   for (std::size_t place = 0; place < quiet.size(); ++place) {

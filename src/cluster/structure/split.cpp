@@ -137,12 +137,17 @@ std::vector<Levels> between_shares(const std::vector<float>& sorted, const Split
   return levels;
 }
 
+/// The logarithm of how much likelier a value is on the upper level than on the lower one, as far as it is believed.
+double likelihood_of_upper(double value, const Levels& levels, const SplitSettings& settings) {
+  const double ratio = (value - levels.threshold) * levels.depth / (settings.scale * settings.scale);
+  return std::clamp(ratio, -kMostLossBelow, most_loss_above(settings));
+}
+
 std::vector<Tie> ties_of(std::span<const Comparison> values, const Levels& levels, const SplitSettings& settings) {
   std::vector<Tie> ties;
   ties.reserve(values.size());
   for (const Comparison& each : values) {
-    const double ratio = (each.value - levels.threshold) * levels.depth / (settings.scale * settings.scale);
-    const auto weight = static_cast<float>(std::clamp(ratio, -kMostLossBelow, most_loss_above(settings)));
+    const auto weight = static_cast<float>(likelihood_of_upper(each.value, levels, settings));
     const auto [first, second] = std::minmax(each.first, each.second);
     if (!ties.empty() && ties.back().first == first && ties.back().second == second) {
       ties.back().weight += weight;  // both directions of a pair come one after the other
@@ -400,6 +405,10 @@ std::optional<Split> find_split(std::span<const Comparison> values, std::int32_t
     if (best && best->gain >= kWorthwhile) return best;
   }
   return std::nullopt;
+}
+
+double likelihood_of_one(double value, const Split& split, const SplitSettings& settings) {
+  return likelihood_of_upper(value, {(split.within + split.across) / 2, split.within - split.across}, settings);
 }
 
 std::vector<float> drift_without_split(std::span<const Comparison> values, const SplitSettings& settings) {

@@ -43,6 +43,9 @@ struct Split {
 [[nodiscard]] std::optional<Split> find_split(std::span<const Comparison> values, std::int32_t nodes,
                                               const SplitSettings& settings);
 
+/// The logarithm of how much likelier a value between two parts is if they are one, as far as one value is believed.
+[[nodiscard]] double likelihood_of_one(double value, const Split& split, const SplitSettings& settings);
+
 /// As Split::drift, of values that all have one level.
 [[nodiscard]] std::vector<float> drift_without_split(std::span<const Comparison> values, const SplitSettings& settings);
 

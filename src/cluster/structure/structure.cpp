@@ -131,60 +131,120 @@ std::vector<std::int32_t> sides_of(std::int32_t parts, const std::vector<std::pa
   return sides;
 }
 
-/// Whether `parts`, sorted, are all there are on their sides, so that who was measured with them lacks none.
-bool are_whole_sides(const std::vector<std::int32_t>& parts, const std::vector<std::int32_t>& sides) {
-  if (parts.empty()) return false;
-  for (std::size_t part = 0; part < sides.size(); ++part) {
-    if (std::binary_search(parts.begin(), parts.end(), static_cast<std::int32_t>(part))) continue;
-    const auto is_beside = [&](std::int32_t each) { return sides[static_cast<std::size_t>(each)] == sides[part]; };
-    if (std::any_of(parts.begin(), parts.end(), is_beside)) return false;
+/// The parts that are on the sides of `parts`, which are sorted, and not among them: all where there are none.
+std::vector<std::int32_t> lacking(const std::vector<std::int32_t>& parts, const std::vector<std::int32_t>& sides) {
+  std::vector<std::int32_t> others;
+  for (std::int32_t part = 0; std::cmp_less(part, sides.size()); ++part) {
+    if (std::binary_search(parts.begin(), parts.end(), part)) continue;
+    const auto is_beside = [&](std::int32_t each) {
+      return sides[static_cast<std::size_t>(each)] == sides[static_cast<std::size_t>(part)];
+    };
+    if (parts.empty() || std::any_of(parts.begin(), parts.end(), is_beside)) others.push_back(part);
   }
-  return true;
+  return others;
 }
 
 /// What readings say of hosts of no part, by host, and of parts.
 struct Evidence {
   std::vector<char> is_alone;     ///< measured with parts enough to say so
   std::vector<char> is_unplaced;  ///< not measured with parts enough
-  bool is_complete = true;        ///< all parts were measured with each other, but for those of hosts that never met
+  Unsettled unsettled;
 };
 
-Evidence evidence_of(const std::vector<Comparison>& values, const Nearness& level) {
-  Evidence evidence;
-  evidence.is_alone.assign(level.part_of.size(), 0);
-  evidence.is_unplaced.assign(level.part_of.size(), 0);
-  const std::size_t hosts = level.part_of.size();
-  std::vector<std::vector<std::int32_t>> met(hosts);
-  std::vector<char> taken(hosts, 0);
-  std::vector<std::pair<std::int32_t, std::int32_t>> parts_met;
-  for (const Comparison& each : values) {
-    for (const auto& [own, other] : {std::pair{each.first, each.second}, std::pair{each.second, each.first}}) {
-      const std::int32_t part = level.part_of[static_cast<std::size_t>(own)];
-      const std::int32_t partner = level.part_of[static_cast<std::size_t>(other)];
-      taken[static_cast<std::size_t>(own)] = 1;
-      if (partner < 0) continue;
-      if (part < 0) met[static_cast<std::size_t>(own)].push_back(partner);
-      if (part < partner && part >= 0) parts_met.emplace_back(part, partner);
+/// What was measured between two parts, the lower number first.
+struct Between {
+  std::pair<std::int32_t, std::int32_t> parts;
+  double likelihood = 0;  ///< the logarithm of how much likelier it is if both are one
+  std::int32_t values = 0;
+};
+
+/// Put together for each two parts, ascending; of values between parts, one each.
+std::vector<Between> put_together(std::vector<Between> values) {
+  std::sort(values.begin(), values.end(), [](const Between& a, const Between& b) { return a.parts < b.parts; });
+  std::vector<Between> together;
+  for (const Between& each : values) {
+    if (together.empty() || together.back().parts != each.parts) together.push_back({each.parts, 0, 0});
+    together.back().likelihood += each.likelihood;
+    together.back().values += each.values;
+  }
+  return together;
+}
+
+/// Whether two parts are known to be two. What is neither as fast as within nor as slow as across will not get clearer.
+bool are_two(const Between& between) {
+  constexpr double kLikelihood = 5;
+  constexpr std::int32_t kMostValues = 4;
+  return between.likelihood < -kLikelihood || between.values >= kMostValues;
+}
+
+/// Parts, each two of them that are not known to be two; of parts that never met, even through others, none, and no
+/// more than anybody could ask about.
+std::vector<std::pair<std::int32_t, std::int32_t>> unsettled_parts(const std::vector<Between>& between,
+                                                                   const std::vector<std::int32_t>& sides) {
+  constexpr std::size_t kMost = 1 << 16;
+  std::vector<std::pair<std::int32_t, std::int32_t>> unsettled;
+  auto at = between.begin();
+  const auto parts = static_cast<std::int32_t>(sides.size());
+  for (std::int32_t first = 0; first < parts && unsettled.size() < kMost; ++first) {
+    for (std::int32_t second = first + 1; second < parts; ++second) {
+      while (at != between.end() && at->parts < std::pair{first, second}) ++at;
+      const bool has_met = at != between.end() && at->parts == std::pair{first, second};
+      const bool known = has_met && are_two(*at);
+      const bool is_beside = sides[static_cast<std::size_t>(first)] == sides[static_cast<std::size_t>(second)];
+      if (!known && is_beside) unsettled.emplace_back(first, second);
     }
   }
-  const auto keep_different = [](auto& list) {
-    std::sort(list.begin(), list.end());
-    list.erase(std::unique(list.begin(), list.end()), list.end());
-  };
-  keep_different(parts_met);
+  return unsettled;
+}
+
+/// What was measured between two parts, or between one and a host of none, which is a part by itself behind them.
+std::vector<Between> between_parts(const std::vector<Comparison>& values, const Nodes& nodes, std::int32_t parts,
+                                   const Split& split, const SplitSettings& settings) {
+  std::vector<Between> between;
+  for (const Comparison& each : values) {
+    const auto [first, second] = std::minmax(nodes.node_of[static_cast<std::size_t>(each.first)],
+                                             nodes.node_of[static_cast<std::size_t>(each.second)]);
+    if (first < 0 || first >= parts || first == second) continue;
+    const double value = each.value - split.drift[static_cast<std::size_t>(each.window)];
+    between.push_back({{first, second}, likelihood_of_one(value, split, settings), 1});
+  }
+  return put_together(std::move(between));
+}
+
+/// `level`: the parts of `split`.
+Evidence evidence_of(const std::vector<Comparison>& values, const Nearness& level, const Split& split,
+                     const SplitSettings& settings) {
+  const std::size_t hosts = level.part_of.size();
+  Evidence evidence{std::vector<char>(hosts, 0), std::vector<char>(hosts, 0), {}};
+  const Nodes nodes = nodes_of(level);
+  const std::vector<Between> between = between_parts(values, nodes, level.parts, split, settings);
+  std::vector<std::pair<std::int32_t, std::int32_t>> parts_met;
+  std::vector<std::vector<std::int32_t>> others(static_cast<std::size_t>(nodes.nodes));  // by host of none
+  for (const Between& each : between) {
+    if (each.parts.second < level.parts) parts_met.push_back(each.parts);
+    if (each.parts.second >= level.parts && are_two(each)) {
+      others[static_cast<std::size_t>(each.parts.second)].push_back(each.parts.first);
+    }
+  }
+  std::vector<char> taken(hosts, 0);
+  for (const Comparison& each : values) {
+    taken[static_cast<std::size_t>(each.first)] = taken[static_cast<std::size_t>(each.second)] = 1;
+  }
   const std::vector<std::int32_t> sides = sides_of(level.parts, parts_met);
+  evidence.unsettled = {nodes.node_of, unsettled_parts(between, sides)};
   for (std::size_t host = 0; host < hosts; ++host) {
     if (level.part_of[host] >= 0 || taken[host] == 0) continue;
-    keep_different(met[host]);
-    (are_whole_sides(met[host], sides) ? evidence.is_alone : evidence.is_unplaced)[host] = 1;
+    const std::int32_t node = nodes.node_of[host];
+    const std::vector<std::int32_t>& known = others[static_cast<std::size_t>(node)];
+    const std::vector<std::int32_t> left = lacking(known, sides);
+    (left.empty() && !known.empty() ? evidence.is_alone : evidence.is_unplaced)[host] = 1;
+    for (const std::int32_t part : left) evidence.unsettled.parts.emplace_back(part, node);
   }
-  std::size_t pairs = 0;
-  for (std::size_t part = 0; part < sides.size(); ++part) {
-    pairs += static_cast<std::size_t>(
-        std::count(sides.begin(), sides.begin() + static_cast<std::ptrdiff_t>(part), sides[part]));
-  }
-  evidence.is_complete = parts_met.size() == pairs;
   return evidence;
+}
+
+void keep_unsettled(Unsettled unsettled, Structure& structure) {
+  if (!unsettled.parts.empty()) structure.unsettled.push_back(std::move(unsettled));
 }
 
 /// Hosts of which too little is known have no part, and are not of none.
@@ -257,13 +317,13 @@ void add_finer(const ComparisonTable& table, const SplitSettings& settings, Stru
   if (!split) return;
   Nearness finer = nearness_of(*split);
   if (finer.parts <= levels.front().parts) return;
-  Evidence evidence = evidence_of(within, finer);
+  Evidence evidence = evidence_of(within, finer, *split, settings);
   set_unknown(evidence.is_unplaced, finer);
   place_by_reach(within, settings, finer, evidence.is_unplaced);
   for (std::size_t host = 0; host < evidence.is_unplaced.size(); ++host) {
     if (evidence.is_unplaced[host] != 0) structure.is_unplaced[host] = 1;
   }
-  structure.is_complete = structure.is_complete && evidence.is_complete;
+  keep_unsettled(std::move(evidence.unsettled), structure);
   levels.insert(levels.begin(), std::move(finer));
 }
 
@@ -375,11 +435,11 @@ void find_levels(ComparisonTable& table, const SplitSettings& settings, Structur
   }
   structure.levels.push_back(nearness_of(*split));
   join_unless_met(table, structure.levels.front());
-  Evidence evidence = evidence_of(table.values, structure.levels.front());
+  Evidence evidence = evidence_of(table.values, structure.levels.front(), *split, settings);
   set_unknown(evidence.is_unplaced, structure.levels.front());
   structure.is_alone = std::move(evidence.is_alone);
   structure.is_unplaced = std::move(evidence.is_unplaced);
-  structure.is_complete = evidence.is_complete;
+  keep_unsettled(std::move(evidence.unsettled), structure);
   note_kinds(table, split->gain, structure);
   if (structure.is_slow_kind.empty()) {
     place_by_reach(table.values, settings, structure.levels.front(), structure.is_unplaced);
@@ -439,7 +499,7 @@ void take_locality(const Sweep& sweep, ComparisonTable& table, const SplitSettin
   const std::optional<Split> split = find_sure_split(table.values, hosts, settings);
   if (!split) return;
   Nearness found = nearness_of(*split);
-  structure.is_alone = evidence_of(table.values, found).is_alone;
+  structure.is_alone = evidence_of(table.values, found, *split, settings).is_alone;
   note_kinds(table, found.gain, structure);
   if (found.parts > 1 && !is_finer(structure.levels.front(), found)) structure.contradiction = std::move(found);
 }

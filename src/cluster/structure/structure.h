@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "cluster/readings.h"
@@ -19,14 +20,19 @@ struct Nearness {
   bool is_given = false;  ///< by a locality, and not found
 };
 
+/// What more readings have to tell of parts, a host that has none being one by itself.
+struct Unsettled {
+  std::vector<std::int32_t> part_of;                         ///< by host; below 0: of none
+  std::vector<std::pair<std::int32_t, std::int32_t>> parts;  ///< that may be one: too little was measured between them
+};
+
 /// What a sweep's readings show of hosts' places.
 struct Structure {
   std::vector<Nearness> levels;   ///< the finest first; each puts together whole parts of the one before; may be empty
   std::vector<char> is_alone;     ///< by host: slow with hosts of each part that was found, one or more
   std::vector<char> is_unplaced;  ///< by host: of no part that was found, and not measured with all of them
-  /// Whether it is known of every two parts that were found that they are two: some of their hosts were measured with
-  /// each other.
-  bool is_complete = true;
+  /// Of parts that were found, by level of which it is not known of every two that they are two.
+  std::vector<Unsettled> unsettled;
   /// By host: one of the slower kind, where half of the hosts or more are alone, so that nobody can say which kind is
   /// as it should be. Else empty.
   std::vector<char> is_slow_kind;
