@@ -4,8 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <functional>
 #include <iterator>
+#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -92,6 +95,30 @@ inline Sweep hosts_only(int hosts) {
   Sweep sweep;
   for (int host = 0; host < hosts; ++host) sweep.hosts.push_back("n" + std::to_string(host));
   sweep.kinds = {"test 1 MiB"};
+  return sweep;
+}
+
+/// What a pair reaches, as a share of the best.
+using Share = std::function<double(std::int32_t, std::int32_t)>;
+
+/// Readings of both directions of all pairs, or of the first `rounds`, with 1 % noise.
+inline Sweep sweep_by(std::int32_t hosts, const Share& share, int rounds = 0, double noise = 0.01, std::uint64_t seed = 1) {
+  Sweep sweep = hosts_only(hosts);
+  std::mt19937_64 random(seed);
+  std::normal_distribution<double> normal(0, noise);
+  SchedulePlan plan;
+  plan.endpoints = hosts;
+  plan.rounds = rounds;
+  plan.seed = seed;
+  const Schedule schedule(plan);
+  for (std::int64_t round = 0; round < schedule.rounds(); ++round) {
+    for (const Meeting& pair : schedule.round(round)) {
+      for (const auto& [from, to] : {std::pair{pair.first, pair.second}, std::pair{pair.second, pair.first}}) {
+        const double rate = 25e9 * share(from, to) * std::exp(normal(random));
+        sweep.readings.push_back(reading(from, to, rate, static_cast<std::int32_t>(round)));
+      }
+    }
+  }
   return sweep;
 }
 

@@ -2,11 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <cstdint>
-#include <functional>
 #include <optional>
-#include <random>
 #include <vector>
 
 #include "attribution_test_support.h"
@@ -18,30 +15,6 @@ namespace nearness_test {
 
 using Parts = std::vector<std::int32_t>;
 
-/// What a pair reaches, as a share of the best.
-using Share = std::function<double(std::int32_t, std::int32_t)>;
-
-/// Readings of both directions of all pairs, or of the first `rounds`, with 1 % noise.
-Sweep sweep_by(std::int32_t hosts, const Share& share, int rounds = 0, double noise = 0.01, std::uint64_t seed = 1) {
-  Sweep sweep = hosts_only(hosts);
-  std::mt19937_64 random(seed);
-  std::normal_distribution<double> normal(0, noise);
-  SchedulePlan plan;
-  plan.endpoints = hosts;
-  plan.rounds = rounds;
-  plan.seed = seed;
-  const Schedule schedule(plan);
-  for (std::int64_t round = 0; round < schedule.rounds(); ++round) {
-    for (const Meeting& pair : schedule.round(round)) {
-      for (const auto& [from, to] : {std::pair{pair.first, pair.second}, std::pair{pair.second, pair.first}}) {
-        const double rate = 25e9 * share(from, to) * std::exp(normal(random));
-        sweep.readings.push_back(reading(from, to, rate, static_cast<std::int32_t>(round)));
-      }
-    }
-  }
-  return sweep;
-}
-
 /// Hosts of one part reach everything, those of two `across`.
 Share groups(Parts part_of, double across) {
   return [part_of = std::move(part_of), across](std::int32_t a, std::int32_t b) {
@@ -52,6 +25,12 @@ Share groups(Parts part_of, double across) {
 /// The first `slow` hosts are so much slower with everybody.
 Share slow_hosts(std::int32_t slow, double share) {
   return [slow, share](std::int32_t a, std::int32_t b) { return std::min(a, b) < slow ? share : 1; };
+}
+
+Parts in_blocks(std::int32_t hosts, std::int32_t size) {
+  Parts part_of;
+  for (std::int32_t host = 0; host < hosts; ++host) part_of.push_back(host / size);
+  return part_of;
 }
 
 Parts in_turn(std::int32_t hosts, std::int32_t parts) {
@@ -162,6 +141,27 @@ TEST(Nearness, AHostThatHasNotMetItsLeafIsNotAloneInIt) {
 TEST(Nearness, HalvesOfALeafThatHaveNotMetMayBeOne) {
   EXPECT_FALSE(find_structure(without_between(2, 4), kDepth).unsettled.empty());
   EXPECT_TRUE(find_structure(sweep_by(16, in_pods), kDepth).unsettled.empty());
+}
+
+/// Of two leaves that met in one pair, which is neither as fast as within nor as slow as across, nobody knows yet.
+TEST(Nearness, OneReadingBetweenTheTwoRatesDoesNotTell) {
+  for (const double rate : {0.95, 0.9}) {
+    Sweep sweep = sweep_by(16, groups(in_blocks(16, 4), 0.9), 0, 0.03);
+    std::erase_if(sweep.readings, [](const Reading& each) {
+      const auto [low, high] = std::minmax(each.from, each.to);
+      return low < 4 && high >= 4 && high < 8 && (low != 0 || high != 4);
+    });
+    for (Reading& each : sweep.readings) {
+      if (std::minmax(each.from, each.to) == std::minmax(0, 4)) each.rate = static_cast<float>(25e9 * rate);
+    }
+    const Structure found = find_structure(sweep, kDepth);
+    EXPECT_EQ(found.unsettled.empty(), rate < 0.92) << rate;
+    if (!found.unsettled.empty()) {
+      const auto [first, second] = found.unsettled[0].parts.at(0);
+      EXPECT_EQ(found.unsettled[0].part_of[0], first);
+      EXPECT_EQ(found.unsettled[0].part_of[4], second);
+    }
+  }
 }
 
 /// On the second rail, fast hosts have hardly met each other.

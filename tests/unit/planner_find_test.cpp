@@ -197,6 +197,29 @@ TEST(Find, MeasuresAPairAloneAndInTurns) {
   EXPECT_NE(alone[4], alone[5]);
 }
 
+/// A pair alone does not show what was usual at its time.
+TEST(Find, MeasuresSuspectsAmongOthersWhereWhatIsUsualChanges) {
+  for (const bool changes : {false, true}) {
+    Sweep sweep = sweep_of(64);
+    const auto judge = [&](const Sweep& so_far) {
+      Verdict verdict = clean_verdict();
+      verdict.changes_with_time = changes ? 0.1 : 0;
+      if (so_far.readings.back().round > 8) return verdict;
+      verdict.questions = {about(1, 2, 3, "slow once"), about(3, 4, 3, "slow once")};
+      return verdict;
+    };
+    int asked = 0;
+    for (const PlannedRound& round : run(Planner(plan_to_find(64)), {64}, sweep, judge)) {
+      if (round.why.find("n01 and n02 (slow once)") == std::string::npos) continue;
+      ++asked;
+      EXPECT_EQ(round.meetings.size(), changes ? 16U : 1U) << round.why;
+      EXPECT_EQ(round.why.find("; among others, since what is usual changes with time") != std::string::npos, changes);
+      EXPECT_EQ(round.why.find("2 of 2 pairs again") != std::string::npos, changes) << round.why;
+    }
+    EXPECT_GE(asked, 2);
+  }
+}
+
 TEST(Find, MeasuresManyPairsBesideEachOther) {
   Sweep sweep = sweep_of(64);
   std::vector<Pair> pairs;

@@ -314,5 +314,35 @@ TEST(VerdictGroups, SlowHostsAreToBeMeasuredWithEachOther) {
   EXPECT_NE(verdict.judged, Judged::kClean);
 }
 
+/// Two pods of three leaves of four; of one pod, the first two leaves met in one pair alone, besides the pairs `kept`.
+Sweep pods_with_one_slow_pair(const std::vector<std::int32_t>& kept) {
+  const auto share = [](std::int32_t a, std::int32_t b) { return a / 4 == b / 4 ? 1 : a / 12 == b / 12 ? 0.9 : 0.6; };
+  Sweep sweep = sweep_by(24, share);
+  const auto is_between = [](const Reading& each) {
+    const auto [low, high] = std::minmax(each.from, each.to);
+    return low < 4 && high >= 4 && high < 8;
+  };
+  const auto is_kept = [&](const Reading& each) {
+    return std::find(kept.begin(), kept.end(), std::min(each.from, each.to)) != kept.end() &&
+           std::abs(each.from - each.to) == 4;
+  };
+  std::erase_if(sweep.readings, [&](const Reading& each) { return is_between(each) && !is_kept(each); });
+  for (std::int32_t round = 100; round < 106; ++round) {
+    for (const auto& [from, to] : {std::pair(0, 4), std::pair(4, 0)}) {
+      sweep.readings.push_back(reading(from, to, 0.6 * 25e9, round));
+    }
+  }
+  for (Reading& each : sweep.readings) {
+    if (std::minmax(each.from, each.to) == std::minmax(0, 4)) each.rate = static_cast<float>(0.6 * 25e9);
+  }
+  return sweep;
+}
+
+TEST(VerdictGroups, APairThatAloneShowsHowFarItsLeavesAreApartIsNoSlowPath) {
+  EXPECT_TRUE(with_blame(judge(pods_with_one_slow_pair({0})), Blame::kPair).empty());
+  const Finding finding = the_finding(judge(pods_with_one_slow_pair({0, 1, 2})), Blame::kPair);
+  EXPECT_EQ(finding.hosts, (Hosts{0, 4})) << "others of their leaves are as fast as in one pod";
+}
+
 }  // namespace verdict_groups_test
 }  // namespace fabricbench::cluster

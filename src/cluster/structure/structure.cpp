@@ -5,13 +5,13 @@
 #include <cstddef>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <utility>
 
 #include "cluster/robust.h"
 #include "cluster/structure/clustering.h"
 #include "cluster/structure/comparison_table.h"
+#include "cluster/structure/evidence.h"
 #include "cluster/structure/split.h"
 #include "cluster/structure/trend.h"
 
@@ -86,21 +86,6 @@ std::vector<Comparison> values_within(const std::vector<Comparison>& values, con
   return within;
 }
 
-/// What a coarser level may put together, as numbers by host: the parts of a level, and behind them its hosts of none,
-/// each a part of its own: alone in its leaf, or slow. Negative for hosts of which too little is known.
-struct Nodes {
-  std::vector<std::int32_t> node_of;
-  std::int32_t nodes = 0;
-};
-
-Nodes nodes_of(const Nearness& level) {
-  Nodes nodes{level.part_of, level.parts};
-  for (std::int32_t& each : nodes.node_of) {
-    if (each == Nearness::kNone) each = nodes.nodes++;
-  }
-  return nodes;
-}
-
 /// The values between nodes.
 std::vector<Comparison> values_across(const std::vector<Comparison>& values, const Nodes& nodes) {
   std::vector<Comparison> across;
@@ -112,135 +97,6 @@ std::vector<Comparison> values_across(const std::vector<Comparison>& values, con
     }
   }
   return across;
-}
-
-/// Numbers for what was measured with each other, by part: parts of hosts that never met, as those of two jobs, have
-/// different ones.
-std::vector<std::int32_t> sides_of(std::int32_t parts, const std::vector<std::pair<std::int32_t, std::int32_t>>& met) {
-  std::vector<std::int32_t> sides(static_cast<std::size_t>(parts));
-  std::iota(sides.begin(), sides.end(), 0);
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (const auto& [part, partner] : met) {
-      std::int32_t& side = sides[static_cast<std::size_t>(part)];
-      std::int32_t& other = sides[static_cast<std::size_t>(partner)];
-      changed = changed || side != other;
-      side = other = std::min(side, other);
-    }
-  }
-  return sides;
-}
-
-/// The parts that are on the sides of `parts`, which are sorted, and not among them: all where there are none.
-std::vector<std::int32_t> lacking(const std::vector<std::int32_t>& parts, const std::vector<std::int32_t>& sides) {
-  std::vector<std::int32_t> others;
-  for (std::int32_t part = 0; std::cmp_less(part, sides.size()); ++part) {
-    if (std::binary_search(parts.begin(), parts.end(), part)) continue;
-    const auto is_beside = [&](std::int32_t each) {
-      return sides[static_cast<std::size_t>(each)] == sides[static_cast<std::size_t>(part)];
-    };
-    if (parts.empty() || std::any_of(parts.begin(), parts.end(), is_beside)) others.push_back(part);
-  }
-  return others;
-}
-
-/// What readings say of hosts of no part, by host, and of parts.
-struct Evidence {
-  std::vector<char> is_alone;     ///< measured with parts enough to say so
-  std::vector<char> is_unplaced;  ///< not measured with parts enough
-  Unsettled unsettled;
-};
-
-/// What was measured between two parts, the lower number first.
-struct Between {
-  std::pair<std::int32_t, std::int32_t> parts;
-  double likelihood = 0;  ///< the logarithm of how much likelier it is if both are one
-  std::int32_t values = 0;
-};
-
-/// Put together for each two parts, ascending; of values between parts, one each.
-std::vector<Between> put_together(std::vector<Between> values) {
-  std::sort(values.begin(), values.end(), [](const Between& a, const Between& b) { return a.parts < b.parts; });
-  std::vector<Between> together;
-  for (const Between& each : values) {
-    if (together.empty() || together.back().parts != each.parts) together.push_back({each.parts, 0, 0});
-    together.back().likelihood += each.likelihood;
-    together.back().values += each.values;
-  }
-  return together;
-}
-
-/// Whether two parts are known to be two. What is neither as fast as within nor as slow as across will not get clearer.
-bool are_two(const Between& between) {
-  constexpr double kLikelihood = 5;
-  constexpr std::int32_t kMostValues = 4;
-  return between.likelihood < -kLikelihood || between.values >= kMostValues;
-}
-
-/// Parts, each two of them that are not known to be two; of parts that never met, even through others, none, and no
-/// more than anybody could ask about.
-std::vector<std::pair<std::int32_t, std::int32_t>> unsettled_parts(const std::vector<Between>& between,
-                                                                   const std::vector<std::int32_t>& sides) {
-  constexpr std::size_t kMost = 1 << 16;
-  std::vector<std::pair<std::int32_t, std::int32_t>> unsettled;
-  auto at = between.begin();
-  const auto parts = static_cast<std::int32_t>(sides.size());
-  for (std::int32_t first = 0; first < parts && unsettled.size() < kMost; ++first) {
-    for (std::int32_t second = first + 1; second < parts; ++second) {
-      while (at != between.end() && at->parts < std::pair{first, second}) ++at;
-      const bool has_met = at != between.end() && at->parts == std::pair{first, second};
-      const bool known = has_met && are_two(*at);
-      const bool is_beside = sides[static_cast<std::size_t>(first)] == sides[static_cast<std::size_t>(second)];
-      if (!known && is_beside) unsettled.emplace_back(first, second);
-    }
-  }
-  return unsettled;
-}
-
-/// What was measured between two parts, or between one and a host of none, which is a part by itself behind them.
-std::vector<Between> between_parts(const std::vector<Comparison>& values, const Nodes& nodes, std::int32_t parts,
-                                   const Split& split, const SplitSettings& settings) {
-  std::vector<Between> between;
-  for (const Comparison& each : values) {
-    const auto [first, second] = std::minmax(nodes.node_of[static_cast<std::size_t>(each.first)],
-                                             nodes.node_of[static_cast<std::size_t>(each.second)]);
-    if (first < 0 || first >= parts || first == second) continue;
-    const double value = each.value - split.drift[static_cast<std::size_t>(each.window)];
-    between.push_back({{first, second}, likelihood_of_one(value, split, settings), 1});
-  }
-  return put_together(std::move(between));
-}
-
-/// `level`: the parts of `split`.
-Evidence evidence_of(const std::vector<Comparison>& values, const Nearness& level, const Split& split,
-                     const SplitSettings& settings) {
-  const std::size_t hosts = level.part_of.size();
-  Evidence evidence{std::vector<char>(hosts, 0), std::vector<char>(hosts, 0), {}};
-  const Nodes nodes = nodes_of(level);
-  const std::vector<Between> between = between_parts(values, nodes, level.parts, split, settings);
-  std::vector<std::pair<std::int32_t, std::int32_t>> parts_met;
-  std::vector<std::vector<std::int32_t>> others(static_cast<std::size_t>(nodes.nodes));  // by host of none
-  for (const Between& each : between) {
-    if (each.parts.second < level.parts) parts_met.push_back(each.parts);
-    if (each.parts.second >= level.parts && are_two(each)) {
-      others[static_cast<std::size_t>(each.parts.second)].push_back(each.parts.first);
-    }
-  }
-  std::vector<char> taken(hosts, 0);
-  for (const Comparison& each : values) {
-    taken[static_cast<std::size_t>(each.first)] = taken[static_cast<std::size_t>(each.second)] = 1;
-  }
-  const std::vector<std::int32_t> sides = sides_of(level.parts, parts_met);
-  evidence.unsettled = {nodes.node_of, unsettled_parts(between, sides)};
-  for (std::size_t host = 0; host < hosts; ++host) {
-    if (level.part_of[host] >= 0 || taken[host] == 0) continue;
-    const std::int32_t node = nodes.node_of[host];
-    const std::vector<std::int32_t>& known = others[static_cast<std::size_t>(node)];
-    const std::vector<std::int32_t> left = lacking(known, sides);
-    (left.empty() && !known.empty() ? evidence.is_alone : evidence.is_unplaced)[host] = 1;
-    for (const std::int32_t part : left) evidence.unsettled.parts.emplace_back(part, node);
-  }
-  return evidence;
 }
 
 void keep_unsettled(Unsettled unsettled, Structure& structure) {

@@ -1,0 +1,32 @@
+// How far readings tell which part each host is of, once parts have been found.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "cluster/structure/split.h"
+#include "cluster/structure/structure.h"
+
+namespace fabricbench::cluster {
+
+/// What a coarser level may put together, as numbers by host: the parts of a level, and behind them its hosts of none,
+/// each a part of its own: alone in its leaf, or slow. Negative for hosts of which too little is known.
+struct Nodes {
+  std::vector<std::int32_t> node_of;
+  std::int32_t nodes = 0;
+};
+
+[[nodiscard]] Nodes nodes_of(const Nearness& level);
+
+/// What readings say of hosts of no part, by host, and of parts.
+struct Evidence {
+  std::vector<char> is_alone;     ///< measured with parts enough to say so
+  std::vector<char> is_unplaced;  ///< not measured with parts enough
+  Unsettled unsettled;
+};
+
+/// Of the values that `split` was found in; `level`: its parts.
+[[nodiscard]] Evidence evidence_of(const std::vector<Comparison>& values, const Nearness& level, const Split& split,
+                                   const SplitSettings& settings);
+
+}  // namespace fabricbench::cluster

@@ -1,0 +1,162 @@
+// What is measured next to tell groups of hosts, and what a host reaches within its own.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "cluster/planning/group_rounds.h"
+#include "cluster/quiet.h"
+#include "planner_test_support.h"
+
+namespace fabricbench::cluster {
+namespace planner_groups_test {
+
+using namespace test;
+
+/// Groups of so many hosts, in their order.
+Grouping groups_of_size(std::int32_t hosts, std::int32_t size, double across) {
+  Grouping grouping;
+  for (std::int32_t host = 0; host < hosts; ++host) {
+    if (host % size == 0) grouping.groups.push_back({"group", {}});
+    grouping.groups.back().hosts.push_back(host);
+  }
+  grouping.across = across;
+  return grouping;
+}
+
+/// With how many of its own group a host was measured, the fewest.
+std::size_t fewest_met(const std::vector<PlannedRound>& rounds, std::int32_t hosts, std::int32_t size) {
+  std::vector<std::set<std::int32_t>> met(static_cast<std::size_t>(hosts));
+  for (const PlannedRound& round : rounds) {
+    for (const Meeting& meeting : round.meetings) {
+      if (meeting.first / size != meeting.second / size) continue;
+      met[static_cast<std::size_t>(meeting.first)].insert(meeting.second);
+      met[static_cast<std::size_t>(meeting.second)].insert(meeting.first);
+    }
+  }
+  return std::min_element(met.begin(), met.end(), [](const auto& a, const auto& b) { return a.size() < b.size(); })
+      ->size();
+}
+
+TEST(GroupRounds, EachHostMeetsOthersOfItsOwnGroupWhereThatIsFaster) {
+  for (const std::int32_t size : {2, 4, 16}) {
+    for (const double across : {0.7, 0.99}) {
+      const auto judge = [&](const Sweep&) {
+        Verdict verdict = clean_verdict();
+        verdict.groupings = {groups_of_size(128, size, across)};
+        return verdict;
+      };
+      Sweep sweep = sweep_of(128);
+      const std::vector<PlannedRound> rounds = run(Planner(plan_to_find(128)), {128}, sweep, judge);
+      const std::size_t wanted = static_cast<std::size_t>(std::min(size - 1, 4));
+      EXPECT_EQ(fewest_met(rounds, 128, size) >= wanted, across < 0.9) << size << " across " << across;
+      EXPECT_LE(rounds.size(), 14U) << "a few rounds do, of all groups at once";
+    }
+  }
+}
+
+TEST(GroupRounds, MoreAreMetWhereReadingsScatterMore) {
+  const auto judge = [](const Sweep&) {
+    Verdict verdict = clean_verdict();
+    verdict.groupings = {groups_of_size(128, 16, 0.7)};
+    verdict.strata.back().scale = 0.05;
+    return verdict;
+  };
+  Sweep sweep = sweep_of(128);
+  EXPECT_GE(fewest_met(run(Planner(plan_to_find(128)), {128}, sweep, judge), 128, 16), 12U);
+}
+
+TEST(GroupRounds, WhereGroupsAreOpenNobodyIsSentToItsOwn) {
+  Sweep sweep = sweep_of(64);
+  Verdict verdict = clean_verdict();
+  verdict.groupings = {groups_of_size(64, 8, 0.7)};
+  Survey survey;
+  survey.left_out.assign(64, 0);
+  const auto round = round_within_groups(sweep, survey, verdict, 32, 4, 0.05);
+  ASSERT_TRUE(round.has_value());
+  EXPECT_EQ(round->meetings.size(), 32U);
+  verdict.groups_are_open = true;
+  EXPECT_FALSE(round_within_groups(sweep, survey, verdict, 32, 4, 0.05).has_value());
+  verdict.groups_are_open = false;
+  survey.left_out[3] = 1;
+  const auto without = round_within_groups(sweep, survey, verdict, 32, 4, 0.05);
+  ASSERT_TRUE(without.has_value());
+  for (const Meeting& meeting : without->meetings) EXPECT_TRUE(meeting.first != 3 && meeting.second != 3);
+}
+
+/// Two halves of a leaf that have not met are open until hosts of both have.
+TEST(GroupRounds, MeasuresHostsOfGroupsThatMayBeOne) {
+  constexpr std::int32_t kHosts = 128;
+  Verdict open = clean_verdict();
+  open.judged = Judged::kUnknown;
+  open.groups_are_open = true;
+  open.open_groups.resize(1);
+  for (std::int32_t host = 0; host < kHosts; ++host) open.open_groups[0].group_of.push_back(host / 4);
+  open.open_groups[0].groups = {{3, 4}, {3, 5}, {9, 20}};
+  Sweep sweep = sweep_of(kHosts);
+  Survey survey;
+  survey.left_out.assign(kHosts, 0);
+  const auto round = round_between_groups(sweep, survey, open, kHosts / 2);
+  ASSERT_TRUE(round.has_value());
+  std::set<Pair> groups;
+  for (const Meeting& meeting : round->meetings) groups.insert(std::minmax(meeting.first / 4, meeting.second / 4));
+  EXPECT_EQ(groups, (std::set<Pair>{{3, 4}, {3, 5}, {9, 20}}));
+  const Pair first = ordered(round->meetings.front());
+  sweep.readings.push_back({first.first, first.second});
+  const auto second = round_between_groups(sweep, survey, open, kHosts / 2);
+  ASSERT_TRUE(second.has_value());
+  EXPECT_NE(ordered(second->meetings.front()), first) << "those have met";
+}
+
+TEST(GroupRounds, OfVeryManyOpenGroupsRoundsForEverybodyTellMore) {
+  Verdict open = clean_verdict();
+  open.open_groups.resize(1);
+  for (std::int32_t host = 0; host < 64; ++host) open.open_groups[0].group_of.push_back(host);
+  for (std::int32_t a = 0; a < 64; ++a) {
+    for (std::int32_t b = a + 1; b < 64; ++b) open.open_groups[0].groups.emplace_back(a, b);
+  }
+  Survey survey;
+  survey.left_out.assign(64, 0);
+  EXPECT_FALSE(round_between_groups(sweep_of(64), survey, open, 32).has_value());
+  open.open_groups[0].groups.resize(8 * 32);
+  EXPECT_TRUE(round_between_groups(sweep_of(64), survey, open, 32).has_value());
+}
+
+/// What a few pairs reach says nothing where what is usual changes: such rounds have others in them too.
+TEST(GroupRounds, AreNeverOfAFewPairsAlone) {
+  const auto judge = [](const Sweep& sweep) {
+    Verdict verdict = clean_verdict();
+    if (sweep.readings.back().round > 6) return verdict;
+    verdict.groups_are_open = true;
+    verdict.open_groups.resize(1);
+    for (std::int32_t host = 0; host < 64; ++host) verdict.open_groups[0].group_of.push_back(host / 4);
+    verdict.open_groups[0].groups = {{3, 4}};
+    return verdict;
+  };
+  Sweep sweep = sweep_of(64);
+  int between = 0;
+  for (const PlannedRound& round : run(Planner(plan_to_find(64)), {64}, sweep, judge)) {
+    if (round.why.find("that may be near each other, to tell groups") == std::string::npos) continue;
+    ++between;
+    EXPECT_FALSE(is_quiet(static_cast<std::int64_t>(round.meetings.size()), 32)) << round.meetings.size();
+  }
+  EXPECT_GE(between, 2);
+}
+
+TEST(Quiet, IsWhatFewPairsAreOfManyAndNeverSixteen) {
+  EXPECT_TRUE(is_quiet(1, 3));
+  EXPECT_FALSE(is_quiet(1, 2));
+  EXPECT_TRUE(is_quiet(15, 32));
+  EXPECT_FALSE(is_quiet(16, 32));
+  EXPECT_TRUE(is_quiet(15, 512));
+  EXPECT_FALSE(is_quiet(16, 512));
+  EXPECT_FALSE(is_quiet(0, 512)) << "not known";
+}
+
+}  // namespace planner_groups_test
+}  // namespace fabricbench::cluster
