@@ -122,5 +122,15 @@ TEST(VerdictTime, AHostThatIsSlowWithinALeafIsNotSlowNowAndThen) {
   }
 }
 
+/// Half of what was measured between groups is slow, and scatters by far more than the rest does: no drift of a round
+/// is as large.
+TEST(VerdictTime, ASlowUplinkMakesNoDriftOfSmallDifferencesBetweenRounds) {
+  Sweep sweep = sweep_of(hidden_leaves(64, 8, 1, {"leaf:2:0.5:receives"}), 40);
+  for (Reading& each : sweep.readings) each.rate *= each.round % 3 == 0 ? 0.985F : 1.0F;
+  const Verdict verdict = judge(sweep);
+  EXPECT_LT(verdict.changes_with_time, 0.05);
+  EXPECT_NEAR(the_finding(verdict, Blame::kLeaf).ratio, 0.5, 0.02);
+}
+
 }  // namespace verdict_time_test
 }  // namespace fabricbench::cluster

@@ -144,6 +144,18 @@ void set_scales(Model& model, const Wanted& wanted) {
   }
 }
 
+/// The scale of half of the readings or more: one stratum may scatter far more, since half of it is slow.
+double usual_scale(const Model& model) {
+  std::vector<Stratum> strata = model.strata;
+  std::sort(strata.begin(), strata.end(), [](const Stratum& a, const Stratum& b) { return a.scale < b.scale; });
+  std::int64_t before = 0;
+  for (const Stratum& stratum : strata) {
+    before += stratum.readings;
+    if (2 * before >= static_cast<std::int64_t>(model.points.size())) return stratum.scale;
+  }
+  return kLeastScale;
+}
+
 /// What all readings of a window of time have in common, beyond what those of all windows have: a deficit that lasts is
 /// no drift. Of a window counts what four fifths of its readings do not exceed, since many of them may be slow for
 /// reasons of their own. It is believed as far as windows differ by more than chance makes them (the positive-part
@@ -177,15 +189,10 @@ void add_drift(Model& model, const Wanted& wanted) {
   }
   const double between = excess / static_cast<double>(medians.size());
   if (between <= 0) return;
-  double weight = 0;
-  double scales = 0;
-  for (const Stratum& stratum : model.strata) {
-    weight += static_cast<double>(stratum.readings);
-    scales += stratum.scale * static_cast<double>(stratum.readings);
-  }
+  const double scale = usual_scale(model);
   for (std::size_t window = 0; window < shifts.size(); ++window) {
     const auto [shift, variance] = shifts[window];
-    if (variance > 0) model.drift[window] += shift * scales / weight * between / (between + variance);
+    if (variance > 0) model.drift[window] += shift * scale * between / (between + variance);
   }
 }
 

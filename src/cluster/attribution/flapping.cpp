@@ -276,7 +276,7 @@ void judge_account(const Model& model, const Account& account, const Everybody& 
   const bool hopeless = chance_of_meeting(others, own, taken, own.back(), 0) >= kHopelessShare;
   if (!hopeless && evidence_for(found.meetings, found.slow, usual) > bar_for(found.meetings, model.ids.hosts)) {
     found.wanted = meetings_to_clear(found.meetings, found.slow, usual, model.ids.hosts);
-  } else if (deepest.evidence > std::max(bar_for(found.meetings, model.ids.hosts), 0.0)) {
+  } else if (deepest.evidence > std::max(bar_for(found.meetings, model.ids.hosts), 0.0) + std::log(depths)) {
     found.wanted = meetings_to_clear(found.meetings, deepest.slow, deepest.chance, model.ids.hosts);
   }
 }
