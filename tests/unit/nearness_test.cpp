@@ -247,6 +247,41 @@ TEST(Nearness, SlowTimesAreNoGroups) {
   EXPECT_TRUE(find_structure(sweep, kDepth).levels.empty());
 }
 
+/// Most partners of its leaf were measured with a host in rounds in which everything was slow.
+TEST(Nearness, ARoundThatDropsTakesNoHostFromItsLeaf) {
+  const auto share = [](std::int32_t a, std::int32_t b) { return a / 16 == b / 16 ? 1 : a / 32 == b / 32 ? 0.9 : 0.55; };
+  Sweep sweep = sweep_by(64, share, 28);
+  std::vector<std::int32_t> slow;
+  for (const Reading& each : sweep.readings) {
+    if (each.from == 0 && each.to < 16) slow.push_back(each.round);
+  }
+  ASSERT_GE(slow.size(), 4U);
+  slow.pop_back();
+  for (Reading& each : sweep.readings) {
+    if (std::count(slow.begin(), slow.end(), each.round) > 0) each.rate *= 0.89F;
+  }
+  const Structure found = find_structure(sweep, kDepth);
+  ASSERT_EQ(found.levels.size(), 2U);
+  EXPECT_EQ(found.levels[0].part_of[0], found.levels[0].part_of[1]);
+  EXPECT_NE(found.levels[0].part_of[0], found.levels[0].part_of[16]);
+}
+
+/// Other traffic slowed one of the two meetings of two hosts that are a leaf.
+TEST(Nearness, OneSlowMeetingOfTwoPartsNoLeaf) {
+  Sweep sweep = sweep_by(16, groups(in_blocks(16, 2), 0.8));
+  const Sweep again = sweep_by(16, groups(in_blocks(16, 2), 0.8), 0, 0.01, 2);
+  for (Reading each : again.readings) {
+    each.round += 15;
+    sweep.readings.push_back(each);
+  }
+  for (Reading& each : sweep.readings) {
+    if (each.round < 15 && std::max(each.from, each.to) == 1) each.rate *= 0.65F;
+  }
+  const Structure found = find_structure(sweep, kDepth);
+  ASSERT_EQ(found.levels.size(), 1U);
+  EXPECT_EQ(found.levels[0].parts, 8);
+}
+
 TEST(Nearness, SaysWhichHostsItCannotPlace) {
   const Structure few = find_structure(sweep_by(64, groups(in_turn(64, 8), 0.5), 4), kDepth);
   EXPECT_TRUE(!few.unsettled.empty() || std::count(few.is_unplaced.begin(), few.is_unplaced.end(), 1) > 0);

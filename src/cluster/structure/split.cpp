@@ -26,6 +26,7 @@ constexpr double kShareOfMember = 0.34;
 constexpr double kShareApart = 0.4;
 /// Of a part's pairs, those that are fast.
 constexpr double kShareFastWithin = 0.6;
+constexpr double kShareFastOfTwo = 0.5;
 constexpr int kRefinements = 3;
 /// In scales: levels so far apart are told apart at any threshold between them.
 constexpr double kFarApart = 10;
@@ -193,7 +194,7 @@ void place_nodes_alone(std::span<const Comparison> values, double threshold, std
 }
 
 /// Whether most pairs of each part are fast: a chain of fast pairs is no part, since light traffic makes some pairs
-/// fast.
+/// fast. A part of two nodes is no chain: half of its meetings suffice, since other traffic may have slowed the rest.
 bool are_fast_within(std::span<const Comparison> values, double threshold, const std::vector<std::int32_t>& part_of) {
   std::vector<SpeedCount> counts(part_of.size());  // by part, of pairs
   for (std::size_t i = 0; i < values.size();) {
@@ -206,9 +207,12 @@ bool are_fast_within(std::span<const Comparison> values, double threshold, const
     ++counts[static_cast<std::size_t>(part)].all;
     counts[static_cast<std::size_t>(part)].fast += fast ? 1 : 0;
   }
-  return std::all_of(counts.begin(), counts.end(), [](const SpeedCount& count) {
-    return static_cast<double>(count.fast) >= kShareFastWithin * count.all;
-  });
+  const std::vector<std::int32_t> sizes = sizes_of(part_of);
+  for (std::size_t part = 0; part < sizes.size(); ++part) {
+    const double wanted = sizes[part] > 2 ? kShareFastWithin : kShareFastOfTwo;
+    if (counts[part].fast < wanted * counts[part].all) return false;
+  }
+  return true;
 }
 
 /// The logarithm of how many ways there are to split nodes into parts of these sizes.

@@ -395,7 +395,13 @@ Structure find_structure(const Sweep& sweep, double depth, const std::vector<cha
   structure.scale = scale_of(table, sweep.hosts.size());
   const SplitSettings settings{structure.scale, depth};
   if (sweep.leaf_of.empty()) {
+    const Structure without_levels = structure;
     find_levels(table, settings, structure);
+    // A host whose near partners were met in rounds that dropped looks far from them.
+    if (take_drops(structure, settings, table.values)) {
+      structure = without_levels;
+      find_levels(table, settings, structure);
+    }
   } else {
     take_locality(sweep, table, settings, structure);
   }

@@ -41,4 +41,29 @@ bool take_trend(const std::optional<Split>& split, std::int32_t nodes, const Spl
   return true;
 }
 
+bool take_drops(const Structure& structure, const SplitSettings& settings, std::vector<Comparison>& values) {
+  constexpr double kScales = 3;
+  if (structure.levels.empty()) return false;
+  std::vector<std::vector<float>> by_distance(structure.levels.size() + 1);
+  for (const Comparison& each : values) {
+    by_distance[static_cast<std::size_t>(structure.distance(each.first, each.second))].push_back(each.value);
+  }
+  std::vector<float> usual;
+  for (std::vector<float>& own : by_distance) usual.push_back(own.empty() ? 0 : median_of(own));
+  std::vector<std::vector<float>> left;  // by window
+  for (const Comparison& each : values) {
+    const auto window = static_cast<std::size_t>(each.window);
+    if (window >= left.size()) left.resize(window + 1);
+    left[window].push_back(each.value - usual[static_cast<std::size_t>(structure.distance(each.first, each.second))]);
+  }
+  std::vector<float> drops;
+  const double least = std::max(settings.depth, kScales * settings.scale);
+  for (std::vector<float>& own : left) {
+    const float median = own.size() < kReadingsOfWindow ? 0 : median_of(own);
+    drops.push_back(static_cast<double>(median) < -least ? median : 0);
+  }
+  for (Comparison& each : values) each.value -= drops[static_cast<std::size_t>(each.window)];
+  return std::any_of(drops.begin(), drops.end(), [](float drop) { return drop < 0; });
+}
+
 }  // namespace fabricbench::cluster

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cluster/structure/split.h"
+#include "cluster/structure/structure.h"
 
 namespace fabricbench::cluster {
 
@@ -13,5 +14,9 @@ namespace fabricbench::cluster {
 /// anything; `nodes` as in find_split.
 bool take_trend(const std::optional<Split>& split, std::int32_t nodes, const SplitSettings& settings,
                 std::vector<Comparison>& values);
+
+/// Takes off what single windows are slower by than hosts so far apart are, where that is more than scatter and than
+/// parts have to differ: in such a round everything was slow. Whether there was any.
+[[nodiscard]] bool take_drops(const Structure& structure, const SplitSettings& settings, std::vector<Comparison>& values);
 
 }  // namespace fabricbench::cluster
