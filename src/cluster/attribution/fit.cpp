@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <map>
 #include <numeric>
+#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -28,10 +29,10 @@ constexpr std::int32_t kFewHosts = 6;
 /// the squared density of the normal distribution there.
 constexpr double kShareOfDrift = 0.8;
 constexpr double kVarianceOfDrift = 2.04;
-/// Of a round, before it is believed that everything was slow in it: three pairs, both directions; of few hosts, two
-/// pairs where no more can be measured at once.
-constexpr std::size_t kReadingsOfDrop = 6;
-constexpr std::size_t kReadingsOfFullDrop = 4;
+/// Of a round, before it is believed that everything was slow in it, over however many rails; of few hosts, two where
+/// no more can be measured at once.
+constexpr std::size_t kPairsOfDrop = 3;
+constexpr std::size_t kPairsOfFullDrop = 2;
 /// Of a quiet network, before its gain is believed.
 constexpr std::size_t kLeastQuiet = 3;
 
@@ -261,23 +262,29 @@ void set_quiet_drift(Model& model) {
 /// Rounds in which everything was slow that is not so for other reasons: the network was busy, or stood still. Drift is
 /// what several rounds have in common.
 void find_drops(Model& model) {
-  std::map<std::pair<std::int16_t, std::int32_t>, std::vector<float>> rounds;
-  std::map<std::pair<std::int16_t, std::int32_t>, std::int32_t> at_once;
+  struct Round {
+    std::vector<float> residuals;
+    std::set<std::pair<std::int32_t, std::int32_t>> pairs;
+    std::int32_t at_once = 0;
+  };
+  std::map<std::pair<std::int16_t, std::int32_t>, Round> rounds;
   std::int32_t most = 0;
   for (const Point& point : model.points) {
     const Reading& reading = model.reading_of(point);
     most = std::max(most, reading.concurrent);
     if (point.quiet || !model.is_clean(point)) continue;
-    rounds[{reading.kind, reading.round}].push_back(point.residual);
-    at_once[{reading.kind, reading.round}] = reading.concurrent;
+    Round& round = rounds[{reading.kind, reading.round}];
+    round.residuals.push_back(point.residual);
+    if (round.pairs.size() < kPairsOfDrop) round.pairs.insert(std::minmax(reading.from, reading.to));
+    round.at_once = reading.concurrent;
   }
-  for (auto& [round, residuals] : rounds) {
-    const bool is_full = most > 1 && at_once.at(round) == most;
-    if (residuals.size() < (is_full ? kReadingsOfFullDrop : kReadingsOfDrop)) continue;
-    const auto place =
-        residuals.begin() + static_cast<std::ptrdiff_t>(kShareOfDrift * static_cast<double>(residuals.size()));
-    std::nth_element(residuals.begin(), place, residuals.end());
-    if (*place < model.slow) model.drops[round] = median_of(residuals);
+  for (auto& [key, round] : rounds) {
+    const bool is_full = most > 1 && round.at_once == most;
+    if (round.pairs.size() < (is_full ? kPairsOfFullDrop : kPairsOfDrop)) continue;
+    const auto place = round.residuals.begin() +
+                       static_cast<std::ptrdiff_t>(kShareOfDrift * static_cast<double>(round.residuals.size()));
+    std::nth_element(round.residuals.begin(), place, round.residuals.end());
+    if (*place < model.slow) model.drops[key] = median_of(round.residuals);
   }
 }
 

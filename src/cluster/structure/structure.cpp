@@ -140,8 +140,25 @@ std::int32_t nearest_part(std::vector<std::vector<float>>& values, const SplitSe
   return clearly ? nearest.part : Nearness::kNone;
 }
 
+/// What parts reach with each other, the medians of each two of them between which enough was measured.
+std::vector<double> rates_between(const std::vector<Comparison>& values, const std::vector<std::int32_t>& part_of) {
+  constexpr std::size_t kEnough = 8;
+  std::map<std::pair<std::int32_t, std::int32_t>, std::vector<float>> between;
+  for (const Comparison& each : values) {
+    const auto parts = std::minmax(part_of[static_cast<std::size_t>(each.first)],
+                                   part_of[static_cast<std::size_t>(each.second)]);
+    if (parts.first >= 0 && parts.first != parts.second) between[parts].push_back(each.value);
+  }
+  std::vector<double> rates;
+  for (auto& [parts, own] : between) {
+    if (own.size() >= kEnough) rates.push_back(median_of(own));
+  }
+  return rates;
+}
+
 /// Hosts of no part that are nearer to one part than to the others are of that one: a slow host is slow within it too,
-/// but less than the way to others. `is_unplaced`: by host, cleared of those.
+/// but less than the way to others. Not those that are as near to it as other parts are to each other: such a host may
+/// be a part by itself. `is_unplaced`: by host, cleared of those.
 void place_by_reach(const std::vector<Comparison>& comparisons, const SplitSettings& settings, Nearness& level,
                     std::vector<char>& is_unplaced) {
   const std::vector<std::int32_t> known = level.part_of;
@@ -155,9 +172,15 @@ void place_by_reach(const std::vector<Comparison>& comparisons, const SplitSetti
       values[static_cast<std::size_t>(part)].push_back(each.value);
     }
   }
+  if (reach.empty()) return;
+  const std::vector<double> rates = rates_between(comparisons, known);
   for (auto& [host, values] : reach) {
     const std::int32_t part = nearest_part(values, settings);
     if (part < 0) continue;
+    const double own = median_of(values[static_cast<std::size_t>(part)]);
+    const bool is_as_near = std::any_of(rates.begin(), rates.end(),
+                                        [&](double rate) { return std::abs(rate - own) < settings.depth / 2; });
+    if (is_as_near) continue;
     level.part_of[static_cast<std::size_t>(host)] = part;
     is_unplaced[static_cast<std::size_t>(host)] = 0;
   }

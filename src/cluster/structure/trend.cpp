@@ -30,6 +30,16 @@ std::vector<float> blurred_drift(const std::vector<Comparison>& values, std::int
   return split ? split->drift : drift_without_split(values, settings);
 }
 
+/// How far a window's values are below what is usual, where four fifths of them are, by more than `least`: half of them
+/// may be slow for reasons of their own. Else 0.
+float drop_of(std::vector<float>& values, double least) {
+  constexpr double kShare = 0.8;
+  if (values.size() < kReadingsOfWindow) return 0;
+  const auto place = values.begin() + static_cast<std::ptrdiff_t>(kShare * static_cast<double>(values.size()));
+  std::nth_element(values.begin(), place, values.end());
+  return static_cast<double>(*place) < -least ? median_of(values) : 0;
+}
+
 }  // namespace
 
 bool take_trend(const std::optional<Split>& split, std::int32_t nodes, const SplitSettings& settings,
@@ -58,10 +68,7 @@ bool take_drops(const Structure& structure, const SplitSettings& settings, std::
   }
   std::vector<float> drops;
   const double least = std::max(settings.depth, kScales * settings.scale);
-  for (std::vector<float>& own : left) {
-    const float median = own.size() < kReadingsOfWindow ? 0 : median_of(own);
-    drops.push_back(static_cast<double>(median) < -least ? median : 0);
-  }
+  for (std::vector<float>& own : left) drops.push_back(drop_of(own, least));
   for (Comparison& each : values) each.value -= drops[static_cast<std::size_t>(each.window)];
   return std::any_of(drops.begin(), drops.end(), [](float drop) { return drop < 0; });
 }
