@@ -266,6 +266,41 @@ TEST(Nearness, ARoundThatDropsTakesNoHostFromItsLeaf) {
   EXPECT_NE(found.levels[0].part_of[0], found.levels[0].part_of[16]);
 }
 
+/// In half of the rounds or more, half of the pairs go over it.
+TEST(Nearness, ASlowUplinkAmongFewHostsIsNoRoundThatDrops) {
+  const auto share = [](std::int32_t a, std::int32_t b) {
+    return a / 4 == b / 4 ? 1 : a / 4 == 0 || b / 4 == 0 ? 0.38 : 0.76;
+  };
+  for (const std::int32_t hosts : {12, 16, 20}) {
+    const Structure found = find_structure(sweep_by(hosts, share), kDepth);
+    ASSERT_EQ(found.levels.size(), 1U) << hosts;
+    EXPECT_EQ(found.levels[0].part_of, in_blocks(hosts, 4));
+  }
+}
+
+/// A host that is alone in its leaf, in a pod with a leaf of two; in the other pod are two leaves as near each other.
+TEST(Nearness, AHostAsNearToALeafAsLeavesAreToEachOtherIsAPartByItself) {
+  const Parts leaf{0, 0, 1, 2, 2, 3, 3};
+  const auto share = [&](std::int32_t a, std::int32_t b) {
+    const std::int32_t first = leaf[static_cast<std::size_t>(a)];
+    const std::int32_t second = leaf[static_cast<std::size_t>(b)];
+    return first == second ? 1 : first / 2 == second / 2 ? 0.8 : 0.7;
+  };
+  const Structure found = find_structure(sweep_by(7, share), kDepth);
+  ASSERT_EQ(found.levels.size(), 2U);
+  EXPECT_EQ(found.levels[0].part_of, (Parts{0, 0, Nearness::kNone, 1, 1, 2, 2}));
+  EXPECT_EQ(found.levels[1].part_of, (Parts{0, 0, 0, 1, 1, 1, 1}));
+}
+
+TEST(Nearness, AFewFastPairsAmongManyAreAKindThoughReadingsScatter) {
+  for (const std::uint64_t seed : {1, 2, 3, 4, 5}) {
+    const Structure found = find_structure(sweep_by(64, slow_hosts(60, 0.79), 0, 0.05, seed), kDepth);
+    ASSERT_EQ(found.is_slow_kind.size(), 64U) << seed;
+    EXPECT_EQ(std::count(found.is_slow_kind.begin() + 60, found.is_slow_kind.end(), 1), 0) << seed;
+    EXPECT_GE(std::count(found.is_slow_kind.begin(), found.is_slow_kind.end(), 1), 50) << seed << ": but chance";
+  }
+}
+
 /// Other traffic slowed one of the two meetings of two hosts that are a leaf.
 TEST(Nearness, OneSlowMeetingOfTwoPartsNoLeaf) {
   Sweep sweep = sweep_by(16, groups(in_blocks(16, 2), 0.8));

@@ -55,7 +55,13 @@ TEST(GroupRounds, EachHostMeetsOthersOfItsOwnGroupWhereThatIsFaster) {
       const std::vector<PlannedRound> rounds = run(Planner(plan_to_find(128)), {128}, sweep, judge);
       const std::size_t wanted = static_cast<std::size_t>(std::min(size - 1, 4));
       EXPECT_EQ(fewest_met(rounds, 128, size) >= wanted, across < 0.9) << size << " across " << across;
-      EXPECT_LE(rounds.size(), 14U) << "a few rounds do, of all groups at once";
+      EXPECT_LE(rounds.size(), 24U) << "a few rounds do, of all groups at once";
+      for (const PlannedRound& round : rounds) {
+        const auto near = std::count_if(round.meetings.begin(), round.meetings.end(), [&](const Meeting& meeting) {
+          return meeting.first / size == meeting.second / size;
+        });
+        EXPECT_LE(near, 64 / 2) << "a round of near pairs looks like a time at which everything is faster";
+      }
     }
   }
 }
@@ -67,8 +73,10 @@ TEST(GroupRounds, MoreAreMetWhereReadingsScatterMore) {
     verdict.strata.back().scale = 0.05;
     return verdict;
   };
+  SweepPlan plan = plan_to_find(128);
+  plan.most_meetings = 72;
   Sweep sweep = sweep_of(128);
-  EXPECT_GE(fewest_met(run(Planner(plan_to_find(128)), {128}, sweep, judge), 128, 16), 12U);
+  EXPECT_GE(fewest_met(run(Planner(plan), {128}, sweep, judge), 128, 16), 8U);
 }
 
 TEST(GroupRounds, WhereGroupsAreOpenNobodyIsSentToItsOwn) {

@@ -232,7 +232,7 @@ std::int64_t Planner::rounds_wanted(const Verdict& verdict) const {
 /// How many of its own group a host meets at least: enough to raise a suspicion, which more readings settle.
 std::int64_t Planner::partners_wanted(const Verdict& verdict) const {
   constexpr std::int64_t kFewest = 4;
-  constexpr std::int64_t kMost = 12;
+  constexpr std::int64_t kMost = 8;
   return std::clamp(readings_for_medians(main_scale(verdict), plan_) / 2, kFewest, kMost);
 }
 
@@ -299,7 +299,7 @@ PlannedRound Planner::next_to_find(const Sweep& sweep, const Verdict& verdict, c
   const bool may_tell_groups = extra_left > 0 && may_repeat(outlook);
   if (may_tell_groups) {
     if (const auto between = round_between_groups(sweep, outlook.survey, verdict, at_once)) {
-      return among_others(sweep, outlook, *between);
+      return among_others(sweep, outlook, *between, kPairsOfBusy);
     }
   }
   const bool any_left = !outlook.next.meetings.empty();
@@ -317,10 +317,11 @@ PlannedRound Planner::next_to_find(const Sweep& sweep, const Verdict& verdict, c
     return of_schedule(sweep, outlook, most_rounds(), fmt::format(", since too little is known of {}", hosts));
   }
   if (may_tell_groups) {
+    // Rounds of near pairs alone would look like a time at which everything was faster.
+    const std::int64_t most = std::max<std::int64_t>(at_once / 4, 1);
     const std::int64_t partners = partners_wanted(verdict);
-    if (const auto within =
-            round_within_groups(sweep, outlook.survey, verdict, at_once, partners, plan_.tolerance)) {
-      return among_others(sweep, outlook, *within);
+    if (const auto within = round_within_groups(sweep, outlook.survey, verdict, most, partners, plan_.tolerance)) {
+      return among_others(sweep, outlook, *within, at_once);
     }
   }
   if (std::optional<PlannedRound> everybody = round_for_everybody(sweep, verdict, outlook)) return *everybody;
@@ -330,7 +331,7 @@ PlannedRound Planner::next_to_find(const Sweep& sweep, const Verdict& verdict, c
   if (asked.meetings.empty()) return over(outlook, why_over(sweep, outlook, verdict));
   asked.number = round.number;
   if (among_many) {
-    asked = among_others(sweep, outlook, std::move(asked));
+    asked = among_others(sweep, outlook, std::move(asked), kPairsOfBusy);
     asked.why += "; among others, since what is usual changes with time";
   }
   if (asked.meetings.size() > 1) asked.why += interference_text(outlook.interference);
@@ -380,10 +381,11 @@ void Planner::fill_up(const Sweep& sweep, const Outlook& outlook, std::int64_t p
   pair_idle_hosts(sweep, idle_hosts(outlook.survey, false, round.meetings), at_once, round.meetings);
 }
 
-/// A round with pairs enough to show what is usual at its time, and with its number.
-PlannedRound Planner::among_others(const Sweep& sweep, const Outlook& outlook, PlannedRound round) const {
+/// A round with its number, filled up to so many pairs.
+PlannedRound Planner::among_others(const Sweep& sweep, const Outlook& outlook, PlannedRound round,
+                                   std::int64_t pairs) const {
   round.number = outlook.survey.last + 1;
-  fill_up(sweep, outlook, kPairsOfBusy, round);
+  fill_up(sweep, outlook, pairs, round);
   return round;
 }
 

@@ -78,7 +78,8 @@ class Planner {
                                          const std::string& why) const;
   [[nodiscard]] bool may_repeat(const Outlook& outlook) const;
   void fill_up(const Sweep& sweep, const Outlook& outlook, std::int64_t pairs, PlannedRound& round) const;
-  [[nodiscard]] PlannedRound among_others(const Sweep& sweep, const Outlook& outlook, PlannedRound round) const;
+  [[nodiscard]] PlannedRound among_others(const Sweep& sweep, const Outlook& outlook, PlannedRound round,
+                                          std::int64_t pairs) const;
   [[nodiscard]] PlannedRound again(const Sweep& sweep, const Outlook& outlook, std::int64_t most,
                                    const std::string& why) const;
   [[nodiscard]] std::optional<PlannedRound> round_for_everybody(const Sweep& sweep, const Verdict& verdict,

@@ -130,7 +130,9 @@ std::vector<Levels> between_modes(const std::vector<float>& sorted, const SplitS
 /// Thresholds for levels so near each other that their values overlap.
 std::vector<Levels> between_shares(const std::vector<float>& sorted, const SplitSettings& settings) {
   std::vector<Levels> levels;
-  for (const double share : {0.1, 0.25, 0.5, 0.75, 0.9}) {
+  std::vector<double> shares{0.1, 0.25, 0.5, 0.75, 0.9};
+  if (settings.few_are_fast) shares.insert(shares.end(), {0.98, 0.995});
+  for (const double share : shares) {
     const auto cut = static_cast<std::size_t>(share * static_cast<double>(sorted.size()));
     const double depth = sorted[(cut + sorted.size()) / 2] - sorted[cut / 2];
     if (depth >= settings.depth) levels.push_back({sorted[cut], depth});
@@ -395,6 +397,25 @@ std::optional<Split> split_at(std::span<const Comparison> values, std::int32_t n
   return best;
 }
 
+/// Takes apart parts of two nodes that are not worth their description: among many pairs chance makes some fast.
+Split without_chance_pairs(std::span<const Comparison> values, Split best, const SplitSettings& settings) {
+  constexpr int kMostTried = 32;
+  const std::vector<std::int32_t> part_of = best.part_of;
+  const std::vector<std::int32_t> sizes = sizes_of(part_of);
+  int tried = 0;
+  for (std::size_t first = 0; first < part_of.size() && tried < kMostTried; ++first) {
+    const std::int32_t part = part_of[first];
+    const auto second = std::find(part_of.begin() + static_cast<std::ptrdiff_t>(first) + 1, part_of.end(), part);
+    if (sizes[static_cast<std::size_t>(part)] != 2 || second == part_of.end()) continue;
+    ++tried;
+    std::vector<std::int32_t> apart = best.part_of;
+    apart[first] = 1 + *std::max_element(apart.begin(), apart.end());
+    std::optional<Split> split = split_of(values, renumbered(apart), settings);
+    if (split && split->gain > best.gain) best = std::move(*split);
+  }
+  return best;
+}
+
 }  // namespace
 
 std::optional<Split> find_split(std::span<const Comparison> values, std::int32_t nodes, const SplitSettings& settings) {
@@ -406,9 +427,11 @@ std::optional<Split> find_split(std::span<const Comparison> values, std::int32_t
       std::optional<Split> split = split_at(values, nodes, levels, settings);
       if (split && (!best || split->gain > best->gain)) best = std::move(split);
     }
-    if (best && best->gain >= kWorthwhile) return best;
+    if (best && best->gain >= kWorthwhile && !settings.few_are_fast) return best;
   }
-  return std::nullopt;
+  if (best && settings.few_are_fast) best = without_chance_pairs(values, std::move(*best), settings);
+  if (best && best->gain < kWorthwhile) best.reset();
+  return best;
 }
 
 double likelihood_of_one(double value, const Split& split, const SplitSettings& settings) {

@@ -26,6 +26,7 @@ struct SplitSettings {
   double weight = 1;    ///< of a value as evidence: below 1 where several values have the same noise
   /// In scales: a value so far above what is expected says no more than one that is still further above.
   double farthest_above = 6;
+  bool few_are_fast = false;  ///< look for levels that hardly any value reaches too
 };
 
 struct Split {

@@ -24,6 +24,8 @@ constexpr double kClearly = 4;
 /// Where what a split leaves scatters by so much more than was assumed, it is looked for again.
 constexpr double kFarOff = 1.25;
 constexpr int kMostRescalings = 4;
+/// In nats: of a few fast pairs, lower levels show a part, with others that chance adds.
+constexpr double kWeak = 100;
 
 /// A split's parts of two nodes or more, numbered anew; nodes alone are of none.
 Nearness nearness_of(const Split& split) {
@@ -73,6 +75,7 @@ std::optional<Split> find_sure_split(std::span<const Comparison> values, std::in
 /// are.
 SplitSettings for_few_fast_pairs(SplitSettings settings) {
   settings.farthest_above = 10;
+  settings.few_are_fast = true;
   return settings;
 }
 
@@ -288,7 +291,7 @@ void add_all_coarser(const ComparisonTable& table, const SplitSettings& settings
   }
 }
 
-/// Of the values, of the slower directions, or for few fast pairs, whichever shows one first.
+/// Of the values, or of the slower directions.
 std::optional<Split> find_any_split(ComparisonTable& table, std::int32_t hosts, const SplitSettings& settings) {
   std::optional<Split> split = find_sure_split(table.values, hosts, settings);
   if (!split) {
@@ -296,7 +299,6 @@ std::optional<Split> find_any_split(ComparisonTable& table, std::int32_t hosts, 
     split = find_sure_split(slower.values, hosts, settings);
     if (split) table = std::move(slower);
   }
-  if (!split) split = find_sure_split(table.values, hosts, for_few_fast_pairs(settings));
   return split;
 }
 
@@ -306,6 +308,11 @@ void find_levels(ComparisonTable& table, const SplitSettings& settings, Structur
   if (take_trend(split, hosts, settings, table.values)) {
     auto again = find_any_split(table, hosts, settings);
     if (again && (!split || again->gain > split->gain)) split = std::move(again);
+  }
+  // Last, since a few early pairs are fast where the network gets slower.
+  if (!split || split->gain < kWeak) {
+    auto few = find_sure_split(table.values, hosts, for_few_fast_pairs(settings));
+    if (few && (!split || few->gain > split->gain)) split = std::move(few);
   }
   if (!split) return;
   if (table.number_of_kinds > 1) {
