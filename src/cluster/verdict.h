@@ -173,7 +173,7 @@ struct Verdict {
   /// Hosts of a small group, or of none, that are as slow with all others as those of two groups are with each other:
   /// they stand apart, or they or their uplinks are slow. Readings cannot tell.
   std::vector<std::int32_t> may_stand_apart;
-  bool groups_are_open = false;  ///< more readings would tell which hosts are near each other
+  bool groups_are_open = false;         ///< more readings would tell which hosts are near each other
   std::vector<OpenGroups> open_groups;  ///< where it is known which these are
   double changes_with_time = 0;  ///< what is usual, by this share of its highest; 0: by no more than half the tolerance
   std::int64_t readings = 0;

@@ -102,7 +102,8 @@ inline Sweep hosts_only(int hosts) {
 using Share = std::function<double(std::int32_t, std::int32_t)>;
 
 /// Readings of both directions of all pairs, or of the first `rounds`, with 1 % noise.
-inline Sweep sweep_by(std::int32_t hosts, const Share& share, int rounds = 0, double noise = 0.01, std::uint64_t seed = 1) {
+inline Sweep sweep_by(std::int32_t hosts, const Share& share, int rounds = 0, double noise = 0.01,
+                      std::uint64_t seed = 1) {
   Sweep sweep = hosts_only(hosts);
   std::mt19937_64 random(seed);
   std::normal_distribution<double> normal(0, noise);

@@ -249,7 +249,9 @@ TEST(Nearness, SlowTimesAreNoGroups) {
 
 /// Most partners of its leaf were measured with a host in rounds in which everything was slow.
 TEST(Nearness, ARoundThatDropsTakesNoHostFromItsLeaf) {
-  const auto share = [](std::int32_t a, std::int32_t b) { return a / 16 == b / 16 ? 1 : a / 32 == b / 32 ? 0.9 : 0.55; };
+  const auto share = [](std::int32_t a, std::int32_t b) {
+    return a / 16 == b / 16 ? 1 : a / 32 == b / 32 ? 0.9 : 0.55;
+  };
   Sweep sweep = sweep_by(64, share, 28);
   std::vector<std::int32_t> slow;
   for (const Reading& each : sweep.readings) {

@@ -238,8 +238,7 @@ QuietDrift quiet_drift_of(FullRounds full) {
   std::vector<double> level(full.drift.end() - taken, full.drift.end());
   if (taken > 1) quiet.trend = downward_trend(rounds, level, quiet.scatter);
   for (std::size_t i = 0; i < level.size(); ++i) level[i] += quiet.trend * (rounds.back() - rounds[i]);
-  quiet.usual.back() = medians_about(level).back();
-  quiet.usual.back() = std::min(quiet.usual.back(), median_of(level));
+  quiet.usual.back() = std::min(medians_about(level).back(), median_of(level));
   quiet.rounds = std::move(full.rounds);
   return quiet;
 }

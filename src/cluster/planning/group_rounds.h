@@ -22,8 +22,8 @@ namespace fabricbench::cluster {
 
 /// A round, without its number, for hosts that were measured with fewer than so many `partners` of their own group, or
 /// with fewer than all where it has no more: of the finest groups first. Nothing where there is no such host, or where
-/// groups are open, or no faster within than across by more than `tolerance`: uplinks limit everybody, and hide what a host reaches with
-/// others that are near it.
+/// groups are open, or no faster within than across by more than `tolerance`: uplinks limit everybody, and hide what a
+/// host reaches with others that are near it.
 [[nodiscard]] std::optional<PlannedRound> round_within_groups(const Sweep& sweep, const Survey& survey,
                                                               const Verdict& verdict, std::int64_t at_once,
                                                               std::int64_t partners, double tolerance);

@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "cluster/planning/interference.h"
 #include "cluster/planning/group_rounds.h"
+#include "cluster/planning/interference.h"
 #include "cluster/planning/questions.h"
 #include "cluster/planning/survey.h"
 #include "cluster/quiet.h"
@@ -363,7 +363,8 @@ bool Planner::may_repeat(const Outlook& outlook) const {
 }
 
 /// Up to so many pairs in a round, with meetings for hosts that have none: those of a round of the schedule. Each pass
-/// over all pairs has an order of its own, or what comes and goes in step with the passes would look like some partners.
+/// over all pairs has an order of its own, or what comes and goes in step with the passes would look like some
+/// partners.
 void Planner::fill_up(const Sweep& sweep, const Outlook& outlook, std::int64_t pairs, PlannedRound& round) const {
   const auto at_once = static_cast<std::size_t>(std::min(pairs, outlook.interference.at_once));
   std::vector<std::uint8_t> is_free(sweep.hosts.size(), 0);
@@ -374,8 +375,8 @@ void Planner::fill_up(const Sweep& sweep, const Outlook& outlook, std::int64_t p
   SchedulePlan plan = schedule_of(plan_);
   plan.seed += static_cast<std::uint64_t>(pass);
   for (const Meeting& meeting : Schedule(plan).round(round.number % schedule_.rounds())) {
-    const bool are_free = is_free[static_cast<std::size_t>(meeting.first)] != 0 &&
-                          is_free[static_cast<std::size_t>(meeting.second)] != 0;
+    const bool are_free =
+        is_free[static_cast<std::size_t>(meeting.first)] != 0 && is_free[static_cast<std::size_t>(meeting.second)] != 0;
     if (are_free && round.meetings.size() < at_once) round.meetings.push_back(meeting);
   }
   pair_idle_hosts(sweep, idle_hosts(outlook.survey, false, round.meetings), at_once, round.meetings);

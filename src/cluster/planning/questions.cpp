@@ -283,9 +283,10 @@ PlannedRound round_for_pairs(const Sweep& sweep, const std::vector<AskedPair>& p
     round.meetings.push_back(meeting_of(asked->pair, *asked->history));
     questions.push_back(asked->question);
   }
-  round.why = chosen.size() == 1 ? fmt::format("{}: {}", among_many ? "again" : "alone", text_of_questions(sweep, questions))
-                                 : fmt::format("{} of {} pairs {}: {}", chosen.size(), count, how,
-                                               text_of_questions(sweep, questions));
+  round.why =
+      chosen.size() == 1
+          ? fmt::format("{}: {}", among_many ? "again" : "alone", text_of_questions(sweep, questions))
+          : fmt::format("{} of {} pairs {}: {}", chosen.size(), count, how, text_of_questions(sweep, questions));
   return round;
 }
 

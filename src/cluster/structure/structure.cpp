@@ -148,8 +148,8 @@ std::vector<double> rates_between(const std::vector<Comparison>& values, const s
   constexpr std::size_t kEnough = 8;
   std::map<std::pair<std::int32_t, std::int32_t>, std::vector<float>> between;
   for (const Comparison& each : values) {
-    const auto parts = std::minmax(part_of[static_cast<std::size_t>(each.first)],
-                                   part_of[static_cast<std::size_t>(each.second)]);
+    const auto parts =
+        std::minmax(part_of[static_cast<std::size_t>(each.first)], part_of[static_cast<std::size_t>(each.second)]);
     if (parts.first >= 0 && parts.first != parts.second) between[parts].push_back(each.value);
   }
   std::vector<double> rates;
@@ -181,8 +181,8 @@ void place_by_reach(const std::vector<Comparison>& comparisons, const SplitSetti
     const std::int32_t part = nearest_part(values, settings);
     if (part < 0) continue;
     const double own = median_of(values[static_cast<std::size_t>(part)]);
-    const bool is_as_near = std::any_of(rates.begin(), rates.end(),
-                                        [&](double rate) { return std::abs(rate - own) < settings.depth / 2; });
+    const bool is_as_near =
+        std::any_of(rates.begin(), rates.end(), [&](double rate) { return std::abs(rate - own) < settings.depth / 2; });
     if (is_as_near) continue;
     level.part_of[static_cast<std::size_t>(host)] = part;
     is_unplaced[static_cast<std::size_t>(host)] = 0;

@@ -59,6 +59,7 @@ bool take_drops(const Structure& structure, const SplitSettings& settings, std::
     by_distance[static_cast<std::size_t>(structure.distance(each.first, each.second))].push_back(each.value);
   }
   std::vector<float> usual;
+  usual.reserve(by_distance.size());
   for (std::vector<float>& own : by_distance) usual.push_back(own.empty() ? 0 : median_of(own));
   std::vector<std::vector<float>> left;  // by window
   for (const Comparison& each : values) {
@@ -67,6 +68,7 @@ bool take_drops(const Structure& structure, const SplitSettings& settings, std::
     left[window].push_back(each.value - usual[static_cast<std::size_t>(structure.distance(each.first, each.second))]);
   }
   std::vector<float> drops;
+  drops.reserve(left.size());
   const double least = std::max(settings.depth, kScales * settings.scale);
   for (std::vector<float>& own : left) drops.push_back(drop_of(own, least));
   for (Comparison& each : values) each.value -= drops[static_cast<std::size_t>(each.window)];

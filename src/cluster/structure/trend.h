@@ -17,6 +17,7 @@ bool take_trend(const std::optional<Split>& split, std::int32_t nodes, const Spl
 
 /// Takes off what single windows are slower by than hosts so far apart are, where that is more than scatter and than
 /// parts have to differ: in such a round everything was slow. Whether there was any.
-[[nodiscard]] bool take_drops(const Structure& structure, const SplitSettings& settings, std::vector<Comparison>& values);
+[[nodiscard]] bool take_drops(const Structure& structure, const SplitSettings& settings,
+                              std::vector<Comparison>& values);
 
 }  // namespace fabricbench::cluster
