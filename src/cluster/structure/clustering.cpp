@@ -91,18 +91,31 @@ void move_nodes(const Graph& graph, std::vector<std::int32_t>& cluster) {
   }
 }
 
-/// The ties between clusters, summed up.
-std::vector<Tie> ties_between(std::span<const Tie> ties, std::span<const std::int32_t> cluster) {
-  std::map<std::pair<std::int32_t, std::int32_t>, double> weights;
+/// The ties between clusters, summed up, in the order of both: by buckets of the lower one, since there are many.
+std::vector<Tie> ties_between(std::span<const Tie> ties, std::span<const std::int32_t> cluster, std::int32_t clusters) {
+  std::vector<std::vector<Neighbour>> above(static_cast<std::size_t>(clusters));
   for (const Tie& tie : ties) {
     const auto [low, high] =
         std::minmax(cluster[static_cast<std::size_t>(tie.first)], cluster[static_cast<std::size_t>(tie.second)]);
-    if (low != high) weights[{low, high}] += tie.weight;
+    if (low != high) above[static_cast<std::size_t>(low)].push_back({high, tie.weight});
   }
   std::vector<Tie> merged;
-  merged.reserve(weights.size());
-  for (const auto& [pair, weight] : weights) {
-    merged.push_back({pair.first, pair.second, static_cast<float>(weight)});
+  std::vector<double> sums(static_cast<std::size_t>(clusters), 0);
+  std::vector<char> is_met(static_cast<std::size_t>(clusters), 0);
+  std::vector<std::int32_t> met;
+  for (std::int32_t low = 0; low < clusters; ++low) {
+    met.clear();
+    for (const auto& [high, weight] : above[static_cast<std::size_t>(low)]) {
+      const auto at = static_cast<std::size_t>(high);
+      if (std::exchange(is_met[at], 1) == 0) met.push_back(high);
+      sums[at] += weight;
+    }
+    std::sort(met.begin(), met.end());
+    for (const std::int32_t high : met) {
+      const auto at = static_cast<std::size_t>(high);
+      merged.push_back({low, high, static_cast<float>(std::exchange(sums[at], 0))});
+      is_met[at] = 0;
+    }
   }
   return merged;
 }
@@ -137,7 +150,7 @@ std::vector<std::int32_t> cluster_by(std::span<const Tie> ties, std::int32_t nod
     move_nodes(graph, cluster);
     cluster = renumbered(cluster);
     const std::int32_t before = cluster.empty() ? 0 : *std::max_element(cluster.begin(), cluster.end()) + 1;
-    const Graph merged(ties_between(ties, cluster), before);
+    const Graph merged(ties_between(ties, cluster, before), before);
     std::vector<std::int32_t> of_cluster(static_cast<std::size_t>(before));
     std::iota(of_cluster.begin(), of_cluster.end(), 0);
     move_nodes(merged, of_cluster);

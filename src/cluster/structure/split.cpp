@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <limits>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "cluster/robust.h"
@@ -283,10 +284,10 @@ double median_or(std::vector<float>& values, double otherwise) {
 }
 
 /// The loss of one level for all: the best of several places for it.
-double loss_of_one_level(std::span<const Comparison> values, const std::vector<double>& levels,
+double loss_of_one_level(std::span<const Comparison> values, const std::set<double>& places,
                          const SplitSettings& settings) {
   double least = INFINITY;
-  for (const double level : levels) {
+  for (const double level : places) {
     const Expected expected(values.size(), static_cast<float>(level));
     const std::vector<float> drift = drift_of(values, expected, settings.scale);
     least = std::min(least, loss_of(values, expected, drift, settings));
@@ -354,8 +355,9 @@ std::optional<Split> split_of(std::span<const Comparison> values, std::vector<st
     const double level = part_of[first] == part_of[second] ? split.within : split.across;
     expected.push_back(alone == kNoLevel ? static_cast<float>(level) : alone);
   }
-  const double one = loss_of_one_level(
-      values, {split.within, split.across, static_cast<double>(median_or(levels, split.within))}, settings);
+  std::set<double> places{split.within, split.across};
+  if (!levels.empty()) places.insert(median_of(levels));
+  const double one = loss_of_one_level(values, places, settings);
   split.drift = drift_of(values, expected, settings.scale);
   const double two = loss_of(values, expected, split.drift, settings);
   const auto nodes = static_cast<std::int32_t>(part_of.size());
