@@ -100,6 +100,18 @@ TEST(Devices, AreFoundAmongGroupsOfHosts) {
   }
 }
 
+/// A GPU for each host, by its place.
+void give_gpus(const Hosts& gpu_of, Sweep& sweep) {
+  const std::int32_t gpus = *std::max_element(gpu_of.begin(), gpu_of.end()) + 1;
+  for (std::int32_t gpu = 0; gpu < gpus; ++gpu) {
+    sweep.devices.push_back({DeviceKind::kGpu, "GPU-" + std::to_string(gpu), ""});
+    sweep.routes.push_back({{Route::kNone, gpu, Route::kNone}, 0});
+  }
+  for (const Reading& each : sweep.readings) {
+    sweep.routes_of.push_back({gpu_of[static_cast<std::size_t>(each.from)], gpu_of[static_cast<std::size_t>(each.to)]});
+  }
+}
+
 /// Each GPU is of two of eight hosts, as of two pods of a node; of one, half of what is near is slow.
 TEST(Devices, ThatHalfOfTheNearReadingsWentOverAreNotWhatIsUsual) {
   for (unsigned seed = 21; seed <= 30; ++seed) {
@@ -111,16 +123,23 @@ TEST(Devices, ThatHalfOfTheNearReadingsWentOverAreNotWhatIsUsual) {
     plan.seed = seed;
     Sweep sweep = again_and_again(plan, 63, false);
     for (const std::int32_t host : {0, 1, 3, 3}) measure_again(plan, {host, 7}, 1, sweep);
-    for (std::int32_t gpu = 0; gpu < 4; ++gpu) {
-      sweep.devices.push_back({DeviceKind::kGpu, "GPU-" + std::to_string(gpu), ""});
-      sweep.routes.push_back({{Route::kNone, gpu, Route::kNone}, 0});
-    }
-    const Hosts gpu_of = {0, 1, 2, 3, 1, 0, 2, 3};
-    for (const Reading& each : sweep.readings) {
-      sweep.routes_of.push_back(
-          {gpu_of[static_cast<std::size_t>(each.from)], gpu_of[static_cast<std::size_t>(each.to)]});
-    }
+    give_gpus({0, 1, 2, 3, 1, 0, 2, 3}, sweep);
     EXPECT_EQ(the_finding(judge(sweep), Blame::kDevice).devices, Hosts{1}) << "seed " << seed;
+  }
+}
+
+/// What most hosts of one leaf share makes most of the other leaf's readings with it slow.
+TEST(Devices, OfMostHostsOfALeafAreBlamedAndTheOtherLeafIsNot) {
+  for (unsigned seed = 1; seed <= 5; ++seed) {
+    FabricPlan plan = quiet_fabric(8, {"host:4:0.4:sends", "host:6:0.4:sends", "host:7:0.4:sends"});
+    plan.leaf_size = 5;
+    plan.crossing = 0.9;
+    plan.seed = seed;
+    Sweep sweep = again_and_again(plan, 21, false);
+    give_gpus({0, 1, 2, 3, 4, 5, 4, 4}, sweep);
+    const Verdict verdict = judge(sweep);
+    EXPECT_EQ(the_finding(verdict, Blame::kDevice).devices, Hosts{4}) << "seed " << seed;
+    EXPECT_EQ(verdict.findings.size(), 1U) << "seed " << seed;
   }
 }
 

@@ -39,7 +39,7 @@ double centre_between_leaves(const Model& model, std::int32_t kind) {
 PartnerCount slow_hosts_of(const Model& model, const LeafRow& row) {
   std::map<std::int32_t, std::vector<float>> residuals;  // by host
   for (const Point& point : model.points) {
-    if (!point.crosses || model.reading_of(point).kind != row.kind) continue;
+    if (!point.crosses || model.is_left_out(point) || model.reading_of(point).kind != row.kind) continue;
     for (const std::int32_t effect : {point.sender, point.receiver}) {
       const std::int32_t host = model.ids.host(effect);
       if (EffectIds::role(effect) != row.role || model.part_of(host) != row.leaf) continue;

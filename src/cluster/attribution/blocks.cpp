@@ -24,6 +24,9 @@ constexpr double kAsMuch = 0.95;
 
 std::int32_t parts_of(const Model& model) { return model.structure.levels.front().parts; }
 
+/// Whether it says something of the ways between leaves.
+bool is_between_leaves(const Model& model, const Point& point) { return point.crosses && !model.is_left_out(point); }
+
 bool explained_by_block(const Model& model, const Point& point) {
   return point.block < 0 && point.residual >= point.block + std::min(model.slow, -3 * model.scale_of(point));
 }
@@ -38,7 +41,7 @@ struct Own {
 Own own_of_leaf(const Model& model, std::int32_t leaf, double upper) {
   Own own;
   for (const Point& point : model.points) {
-    if (!point.crosses) continue;
+    if (!is_between_leaves(model, point)) continue;
     if (model.part_of(model.ids.host(point.sender)) != leaf && model.part_of(model.ids.host(point.receiver)) != leaf) {
       continue;
     }
@@ -93,6 +96,7 @@ void add_effect(const Model& model, std::int32_t effect, Row& row) {
   std::vector<float> own;
   for (const Entry entry : model.entries_of(effect)) {
     const Point& point = model.point_of(entry);
+    if (model.is_left_out(point)) continue;
     if (!point.crosses) {
       const std::int32_t other = model.part_of(model.ids.host(entry.other));
       if (other != Nearness::kNone) row.inside.push_back(point.residual);
@@ -113,7 +117,7 @@ void add_effect(const Model& model, std::int32_t effect, Row& row) {
 std::vector<char> may_be_of_a_row(const Model& model) {
   std::vector<Share> shares(model.cap.size());
   for (const Point& point : model.points) {
-    if (!point.crosses) continue;
+    if (!is_between_leaves(model, point)) continue;
     shares[static_cast<std::size_t>(point.sender)].add(model, point);
     shares[static_cast<std::size_t>(point.receiver)].add(model, point);
   }
@@ -232,7 +236,7 @@ std::vector<PathPoint> points_by_path(const Model& model) {
   std::vector<PathPoint> points;
   for (std::size_t i = 0; i < model.points.size(); ++i) {
     const Point& point = model.points[i];
-    if (!point.crosses || explained_by_block(model, point)) continue;
+    if (!is_between_leaves(model, point) || explained_by_block(model, point)) continue;
     points.push_back({path_of(model, point).number(leaves), i});
     shares[static_cast<std::size_t>(points.back().path)].add(model, point);
   }

@@ -80,7 +80,7 @@ std::vector<std::vector<float>> medians_of_effects(const Model& model, const Wan
 
 /// Without hosts that are slow with everybody as far as can be seen at first, and what is known to be slow.
 bool is_usual_at_first(const Model& model, const Point& point) {
-  if (!model.left_out.empty() && model.left_out[static_cast<std::size_t>(point.reading)] != 0) return false;
+  if (model.is_left_out(point)) return false;
   const std::vector<char>& alone = model.structure.is_alone;
   return alone[static_cast<std::size_t>(model.ids.host(point.sender))] == 0 &&
          alone[static_cast<std::size_t>(model.ids.host(point.receiver))] == 0;

@@ -102,7 +102,7 @@ struct Model {
   Structure structure;
   bool kinds_suffice = false;  ///< the slower kind of hosts, where there is one, reaches what was expected
   VerdictSettings settings;
-  std::vector<char> left_out;     ///< by reading: known to be slow, so not part of what is usual; empty: none is
+  std::vector<char> left_out;     ///< by reading: known to be slow, so not part of what is usual, nor of leaves; empty: none is
   std::vector<char> is_too_slow;  ///< by host: of a kind that does not reach what was expected; empty: none is
   double slow = 0;                ///< log(1 - tolerance): residuals below it are slow
   EffectIds ids;
@@ -168,6 +168,10 @@ struct Model {
   }
   /// What its units and leaves explain of a residual, at most 0.
   [[nodiscard]] double explained(const Point& point) const;
+  /// Whether it is known to be slow, so that it says nothing of what is usual.
+  [[nodiscard]] bool is_left_out(const Point& point) const {
+    return !left_out.empty() && left_out[static_cast<std::size_t>(point.reading)] != 0;
+  }
   /// Whether nobody who has to do with it is blamed.
   [[nodiscard]] bool is_clean(const Point& point) const {
     return point.block == 0 && !point.over_slow_device && !is_flagged(point.sender) && !is_flagged(point.receiver);
