@@ -109,14 +109,14 @@ TEST(GroupRounds, MeasuresHostsOfGroupsThatMayBeOne) {
   Sweep sweep = sweep_of(kHosts);
   Survey survey;
   survey.left_out.assign(kHosts, 0);
-  const auto round = round_between_groups(sweep, survey, open, kHosts / 2);
+  const auto round = round_between_groups(sweep, survey, open, kHosts / 2, 8);
   ASSERT_TRUE(round.has_value());
   std::set<Pair> groups;
   for (const Meeting& meeting : round->meetings) groups.insert(std::minmax(meeting.first / 4, meeting.second / 4));
   EXPECT_EQ(groups, (std::set<Pair>{{3, 4}, {3, 5}, {9, 20}}));
   const Pair first = ordered(round->meetings.front());
   sweep.readings.push_back({first.first, first.second});
-  const auto second = round_between_groups(sweep, survey, open, kHosts / 2);
+  const auto second = round_between_groups(sweep, survey, open, kHosts / 2, 8);
   ASSERT_TRUE(second.has_value());
   EXPECT_NE(ordered(second->meetings.front()), first) << "those have met";
 }
@@ -130,9 +130,9 @@ TEST(GroupRounds, OfVeryManyOpenGroupsRoundsForEverybodyTellMore) {
   }
   Survey survey;
   survey.left_out.assign(64, 0);
-  EXPECT_FALSE(round_between_groups(sweep_of(64), survey, open, 32).has_value());
+  EXPECT_FALSE(round_between_groups(sweep_of(64), survey, open, 32, 8).has_value());
   open.open_groups[0].groups.resize(8 * 32);
-  EXPECT_TRUE(round_between_groups(sweep_of(64), survey, open, 32).has_value());
+  EXPECT_TRUE(round_between_groups(sweep_of(64), survey, open, 32, 8).has_value());
 }
 
 /// What a few pairs reach says nothing where what is usual changes: such rounds have others in them too.

@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "cluster/attribution/fit.h"
 #include "cluster/attribution/tests_made.h"
 #include "cluster/robust.h"
 
@@ -186,15 +187,53 @@ std::optional<LeafRow> worst_row(const Model& model, const std::vector<LeafRow>&
   return worst;
 }
 
+/// Whether it is between a leaf and a host that is slow with all leaves, and may be alone in its own.
+bool is_with_lone_host(const Model& model, const Point& point) {
+  const std::vector<char>& is_alone = model.structure.is_alone;
+  return is_alone[static_cast<std::size_t>(model.ids.host(point.sender))] !=
+         is_alone[static_cast<std::size_t>(model.ids.host(point.receiver))];
+}
+
+/// How much less hosts of different leaves reach than those that it takes a reading's hosts for; at most 0.
+double way_between_leaves(const Model& model, const Point& point) {
+  const auto stratum = static_cast<std::size_t>(point.stratum);
+  if (point.crosses || model.lender[stratum] == Model::kNoLender) return 0;
+  return std::min(model.log_centre[static_cast<std::size_t>(model.lender[stratum])] - model.log_centre[stratum], 0.0);
+}
+
+/// Whether it is of the leaf's readings in the row's role.
+bool is_of(const Model& model, const LeafRow& row, const Point& point) {
+  for (const std::int32_t effect : {point.sender, point.receiver}) {
+    if (model.ids.kind(effect) != row.kind || EffectIds::role(effect) != row.role) continue;
+    if (model.part_of(model.ids.host(effect)) == row.leaf) return true;
+  }
+  return false;
+}
+
 void apply(Model& model, const LeafRow& row) {
   for (Point& point : model.points) {
-    if (!point.crosses) continue;
-    for (const std::int32_t effect : {point.sender, point.receiver}) {
-      if (model.ids.kind(effect) != row.kind || EffectIds::role(effect) != row.role) continue;
-      if (model.part_of(model.ids.host(effect)) != row.leaf) continue;
-      point.block = std::min(point.block, static_cast<float>(row.score.median));
-    }
+    if (!point.crosses && !is_with_lone_host(model, point)) continue;
+    if (!is_of(model, row, point)) continue;
+    const double lost = row.score.median + way_between_leaves(model, point);
+    point.block = std::min(point.block, static_cast<float>(lost));
   }
+}
+
+/// Once more, with centres that slow leaves have no part in: where there are few, half of what is between them may be
+/// slow, and what was usual at first is too low.
+void measure_again(Model& model, std::vector<LeafRow>& rows) {
+  if (rows.empty()) return;
+  fit_centres(model);
+  for (LeafRow& row : rows) {
+    std::vector<float> residuals;
+    for (const Point& point : model.points) {
+      const bool is_own = is_between_leaves(model, point) && point.block == static_cast<float>(row.score.median);
+      if (is_own && is_of(model, row, point)) residuals.push_back(point.residual);
+    }
+    if (!residuals.empty()) row.score.median = median_of(residuals);
+  }
+  for (Point& point : model.points) point.block = 0;
+  for (const LeafRow& row : rows) apply(model, row);
 }
 
 /// A path as one number, that millions of points are sorted by: kind, leaf of the sender, leaf of the receiver, and
@@ -360,6 +399,7 @@ Blocks find_blocks(Model& model) {
     apply(model, *row);
     blocks.rows.push_back(*row);
   }
+  measure_again(model, blocks.rows);
   blocks.paths = find_paths(model);
   return blocks;
 }

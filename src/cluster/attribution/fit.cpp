@@ -367,10 +367,14 @@ void fit_first(Model& model) {
   set_tail(model);
 }
 
-void fit_clean(Model& model) {
-  const auto clean = [&](const Point& point) { return model.is_clean(point); };
+void fit_centres(Model& model) {
   centre_clean(model);
   set_residuals(model);
+}
+
+void fit_clean(Model& model) {
+  const auto clean = [&](const Point& point) { return model.is_clean(point); };
+  fit_centres(model);
   add_drift(model, clean);
   set_quiet_drift(model);
   set_residuals(model);

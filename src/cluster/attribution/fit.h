@@ -9,6 +9,9 @@ namespace fabricbench::cluster {
 /// slow, most pairs are. Sets residuals, scales and drift, and forgets flags and blocks.
 void fit_first(Model& model);
 
+/// Centres alone from clean readings, and residuals.
+void fit_centres(Model& model);
+
 /// Centres, scales, drift, quiet gain and the tail again, from clean readings alone; centres without those of hosts
 /// near the limit (Model::near_limit), which would draw them down where hosts are few.
 void fit_clean(Model& model);

@@ -106,11 +106,10 @@ std::vector<std::int32_t> groups_of(const Grouping& grouping, std::size_t hosts)
 }
 
 std::optional<PlannedRound> round_between_groups(const Sweep& sweep, const Survey& survey, const Verdict& verdict,
-                                                 std::int64_t at_once) {
-  constexpr std::size_t kMostRounds = 8;
+                                                 std::int64_t at_once, std::int64_t most_rounds) {
   std::size_t pairs = 0;
   for (const OpenGroups& open : verdict.open_groups) pairs += open.groups.size();
-  if (pairs == 0 || pairs > kMostRounds * static_cast<std::size_t>(at_once)) return std::nullopt;
+  if (pairs == 0 || std::cmp_greater(pairs, most_rounds * at_once)) return std::nullopt;
   const HostsMet met = hosts_met(sweep, [](const Reading&) { return true; });
   PlannedRound round;
   for (const OpenGroups& open : verdict.open_groups) {

@@ -27,6 +27,7 @@ namespace {
 
 constexpr double kMissed = 1e-3;            // the share of slow hosts that may go unnoticed
 constexpr std::size_t kMostHostsNamed = 4;  // in a line for people
+constexpr std::int64_t kMostRoundsBetween = 8;  // of groups that may be one, before rounds for everybody
 constexpr std::int64_t kHostsToRepeat = 4;  // of fewer, nobody can tell which one is slow now and then
 
 /// z such that a normal deviate is above it with the given probability, by halving an interval.
@@ -297,14 +298,17 @@ PlannedRound Planner::next_to_find(const Sweep& sweep, const Verdict& verdict, c
     }
   }
   const bool may_tell_groups = extra_left > 0 && may_repeat(outlook);
+  const bool any_left = !outlook.next.meetings.empty();
+  const bool everybody_tells = any_left && verdict.groups_are_open && !outlook.interference.oversubscribed &&
+                               outlook.whole_round() < most_rounds_for_groups();
   if (may_tell_groups) {
-    if (const auto between = round_between_groups(sweep, outlook.survey, verdict, at_once)) {
+    // Of very many open groups rounds for everybody tell more, while there are such.
+    const std::int64_t most = everybody_tells ? std::min(kMostRoundsBetween, extra_left) : extra_left;
+    if (const auto between = round_between_groups(sweep, outlook.survey, verdict, at_once, most)) {
       return among_others(sweep, outlook, *between, kPairsOfBusy);
     }
   }
-  const bool any_left = !outlook.next.meetings.empty();
-  if (any_left && verdict.groups_are_open && !outlook.interference.oversubscribed &&
-      outlook.whole_round() < most_rounds_for_groups()) {
+  if (everybody_tells) {
     return of_schedule(sweep, outlook, most_rounds_for_groups(),
                        ", since some pairs are much faster than others, and more pairs tell why");
   }

@@ -26,18 +26,24 @@ std::vector<std::int32_t> sides_of(std::int32_t parts, const std::vector<std::pa
   return sides;
 }
 
+/// Of parts of coarser parts, the coarser one is their side.
+std::vector<std::int32_t> sides_within(const Nearness& level, const std::vector<std::int32_t>& coarser) {
+  std::vector<std::int32_t> sides(static_cast<std::size_t>(level.parts), 0);
+  for (std::size_t host = 0; host < coarser.size(); ++host) {
+    if (level.part_of[host] >= 0) sides[static_cast<std::size_t>(level.part_of[host])] = coarser[host];
+  }
+  return sides;
+}
+
 /// More open questions than these are not kept: nobody asks so many.
 constexpr std::size_t kMostUnsettled = 1 << 16;
 
-/// The parts that are on the sides of `parts`, which are sorted, and not among them, up to so many: of all where there
-/// are none.
-std::vector<std::int32_t> lacking(const std::vector<std::int32_t>& parts, const std::vector<std::int32_t>& sides,
-                                  std::size_t most) {
-  std::set<std::int32_t> own_sides;
-  for (const std::int32_t part : parts) own_sides.insert(sides[static_cast<std::size_t>(part)]);
+/// The parts that are on one of the sides and not among `parts`, which are sorted, up to so many. No sides: of all.
+std::vector<std::int32_t> lacking(const std::vector<std::int32_t>& parts, const std::vector<std::int32_t>& side_of,
+                                  const std::set<std::int32_t>& sides, std::size_t most) {
   std::vector<std::int32_t> others;
-  for (std::int32_t part = 0; std::cmp_less(part, sides.size()) && others.size() < most; ++part) {
-    const bool is_beside = parts.empty() || own_sides.count(sides[static_cast<std::size_t>(part)]) > 0;
+  for (std::int32_t part = 0; std::cmp_less(part, side_of.size()) && others.size() < most; ++part) {
+    const bool is_beside = sides.empty() || sides.count(side_of[static_cast<std::size_t>(part)]) > 0;
     if (is_beside && !std::binary_search(parts.begin(), parts.end(), part)) others.push_back(part);
   }
   return others;
@@ -129,14 +135,18 @@ Evidence evidence_of(const std::vector<Comparison>& values, const Nearness& leve
   for (const Comparison& each : values) {
     taken[static_cast<std::size_t>(each.first)] = taken[static_cast<std::size_t>(each.second)] = 1;
   }
-  const std::vector<std::int32_t> sides = sides_of(level.parts, parts_met);
+  const std::vector<std::int32_t> sides =
+      settings.coarser.empty() ? sides_of(level.parts, parts_met) : sides_within(level, settings.coarser);
   evidence.unsettled = {nodes.node_of, unsettled_parts(between, sides)};
   for (std::size_t host = 0; host < hosts; ++host) {
     if (level.part_of[host] >= 0 || taken[host] == 0) continue;
     const std::int32_t node = nodes.node_of[host];
     const std::vector<std::int32_t>& known = others[static_cast<std::size_t>(node)];
     const std::size_t most = kMostUnsettled - std::min(kMostUnsettled - 1, evidence.unsettled.parts.size());
-    const std::vector<std::int32_t> left = lacking(known, sides, most);
+    std::set<std::int32_t> own_sides;
+    for (const std::int32_t part : known) own_sides.insert(sides[static_cast<std::size_t>(part)]);
+    if (!settings.coarser.empty()) own_sides = {settings.coarser[host]};
+    const std::vector<std::int32_t> left = lacking(known, sides, own_sides, most);
     (left.empty() && !known.empty() ? evidence.is_alone : evidence.is_unplaced)[host] = 1;
     for (const std::int32_t part : left) evidence.unsettled.parts.emplace_back(part, node);
   }

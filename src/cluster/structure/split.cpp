@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -218,17 +219,39 @@ bool are_fast_within(std::span<const Comparison> values, double threshold, const
   return true;
 }
 
-/// The logarithm of how many ways there are to split nodes into parts of these sizes.
-double description_of(const std::vector<std::int32_t>& sizes, std::int32_t nodes) {
-  double ways = std::lgamma(nodes + 1.0);
-  std::map<std::int32_t, int> alike;
-  for (const std::int32_t size : sizes) {
-    ways -= std::lgamma(size + 1.0);
-    ++alike[size];
+/// The sizes of the parts of each coarser part.
+std::map<std::int32_t, std::vector<std::int32_t>> sizes_by_coarser(const std::vector<std::int32_t>& part_of,
+                                                                   const std::vector<std::int32_t>& coarser) {
+  const std::vector<std::int32_t> sizes = sizes_of(part_of);
+  std::vector<char> is_counted(sizes.size(), 0);
+  std::map<std::int32_t, std::vector<std::int32_t>> of_coarser;
+  for (std::size_t node = 0; node < part_of.size(); ++node) {
+    const auto part = static_cast<std::size_t>(part_of[node]);
+    const std::int32_t whole = coarser.empty() ? 0 : coarser[node];
+    if (whole >= 0 && std::exchange(is_counted[part], 1) == 0) of_coarser[whole].push_back(sizes[part]);
   }
-  for (const auto& [size, count] : alike) ways -= std::lgamma(count + 1.0);
+  return of_coarser;
+}
+
+/// The logarithm of how many ways there are to split nodes into parts of these sizes, each coarser part by itself.
+double description_of(const std::vector<std::int32_t>& part_of, const SplitSettings& settings) {
+  const auto of_coarser = sizes_by_coarser(part_of, settings.coarser);
+  std::set<std::int32_t> different;
+  for (const auto& [whole, sizes] : of_coarser) different.insert(sizes.begin(), sizes.end());
+  double ways = 0;
+  for (const auto& [whole, sizes] : of_coarser) {
+    ways += std::lgamma(std::accumulate(sizes.begin(), sizes.end(), 1.0));
+    std::map<std::int32_t, int> alike;
+    for (const std::int32_t size : sizes) {
+      ways -= std::lgamma(size + 1.0);
+      ++alike[size];
+    }
+    for (const auto& [size, count] : alike) ways -= std::lgamma(count + 1.0);
+    // Which of the sizes its parts have: of one whole, all of them.
+    if (of_coarser.size() > 1) ways += static_cast<double>(sizes.size()) * std::log(different.size());
+  }
   // The sizes themselves: so many parts, each with a size.
-  return ways + static_cast<double>(alike.size()) * std::log(nodes + 1.0);
+  return ways + static_cast<double>(different.size()) * std::log(static_cast<double>(part_of.size()) + 1);
 }
 
 /// What a model expects of each value, by its place.
@@ -360,8 +383,7 @@ std::optional<Split> split_of(std::span<const Comparison> values, std::vector<st
   const double one = loss_of_one_level(values, places, settings);
   split.drift = drift_of(values, expected, settings.scale);
   const double two = loss_of(values, expected, split.drift, settings);
-  const auto nodes = static_cast<std::int32_t>(part_of.size());
-  split.gain = settings.weight * (one - two) - description_of(sizes, nodes) -
+  split.gain = settings.weight * (one - two) - description_of(part_of, settings) -
                numbers * std::log(static_cast<double>(values.size())) / 2;
   split.part_of = std::move(part_of);
   return split;

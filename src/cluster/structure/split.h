@@ -27,6 +27,9 @@ struct SplitSettings {
   /// In scales: a value so far above what is expected says no more than one that is still further above.
   double farthest_above = 6;
   bool few_are_fast = false;  ///< look for levels that hardly any value reaches too
+  /// By node, the part of a coarser split that its part has to be within; below 0: nothing was measured with it there.
+  /// Empty: all are of one.
+  std::vector<std::int32_t> coarser{};
 };
 
 struct Split {

@@ -195,11 +195,13 @@ void add_finer(const ComparisonTable& table, const SplitSettings& settings, Stru
   std::vector<Nearness>& levels = structure.levels;
   const auto hosts = static_cast<std::int32_t>(levels.front().part_of.size());
   const std::vector<Comparison> within = values_within(table.values, levels.front());
-  const std::optional<Split> split = find_sure_split(within, hosts, settings);
+  SplitSettings finer_settings = settings;
+  finer_settings.coarser = levels.front().part_of;
+  const std::optional<Split> split = find_sure_split(within, hosts, finer_settings);
   if (!split) return;
   Nearness finer = nearness_of(*split);
   if (finer.parts <= levels.front().parts) return;
-  Evidence evidence = evidence_of(within, finer, *split, settings);
+  Evidence evidence = evidence_of(within, finer, *split, finer_settings);
   set_unknown(evidence.is_unplaced, finer);
   place_by_reach(within, settings, finer, evidence.is_unplaced);
   for (std::size_t host = 0; host < evidence.is_unplaced.size(); ++host) {
