@@ -332,6 +332,36 @@ TEST(Nearness, SaysWhichHostsItCannotPlace) {
   EXPECT_EQ(std::count(all.is_unplaced.begin(), all.is_unplaced.end(), 1), 0);
 }
 
+/// Sixteen pods of two leaves each, of which few pairs were measured: a share of all splits of 256 hosts would be far too
+/// many, but each pod is split by itself.
+Share pods_of_two_leaves() {
+  return [](std::int32_t a, std::int32_t b) { return a / 8 == b / 8 ? 1 : a / 16 == b / 16 ? 0.9 : 0.5; };
+}
+
+TEST(Nearness, PartsOfPartsAreFoundInEachByItself) {
+  const Structure found = find_structure(sweep_by(256, pods_of_two_leaves(), 64, 0.05), kDepth);
+  ASSERT_EQ(found.levels.size(), 2U);
+  EXPECT_GE(found.levels[0].parts, 32);
+  EXPECT_NEAR(found.levels[0].across, 0.9, 0.02);
+  EXPECT_GE(found.levels[1].parts, 16) << "more where hosts have not met";
+}
+
+TEST(Nearness, AsksOfPartsOfPartsOnlyWithinEach) {
+  const Structure found = find_structure(sweep_by(256, pods_of_two_leaves(), 96, 0.05), kDepth);
+  ASSERT_EQ(found.levels.size(), 2U);
+  for (const Unsettled& unsettled : found.unsettled) {
+    std::vector<std::int32_t> pod_of_node(256, -1);
+    for (std::int32_t host = 0; host < 256; ++host) {
+      const std::int32_t node = unsettled.part_of[static_cast<std::size_t>(host)];
+      if (node >= 0) pod_of_node[static_cast<std::size_t>(node)] = host / 16;
+    }
+    for (const auto& [first, second] : unsettled.parts) {
+      EXPECT_EQ(pod_of_node[static_cast<std::size_t>(first)], pod_of_node[static_cast<std::size_t>(second)]);
+    }
+  }
+  EXPECT_FALSE(found.unsettled.empty());
+}
+
 TEST(Nearness, RailsAreComparedEachWithItself) {
   Sweep sweep = sweep_by(16, groups(in_turn(16, 2), 0.5));
   Sweep other = sweep_by(16, groups(in_turn(16, 2), 0.5), 0, 0.01, 2);

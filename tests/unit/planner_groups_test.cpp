@@ -135,6 +135,32 @@ TEST(GroupRounds, OfVeryManyOpenGroupsRoundsForEverybodyTellMore) {
   EXPECT_TRUE(round_between_groups(sweep_of(64), survey, open, 32, 8).has_value());
 }
 
+TEST(GroupRounds, TellManyOpenGroupsOnceRoundsForEverybodyAreOver) {
+  const auto judge = [](const Sweep&) {
+    Verdict verdict = clean_verdict();
+    verdict.judged = Judged::kUnknown;
+    verdict.groups_are_open = true;
+    verdict.open_groups.resize(1);
+    OpenGroups& open = verdict.open_groups[0];
+    for (std::int32_t host = 0; host < 64; ++host) open.group_of.push_back(host / 2);
+    for (std::int32_t a = 0; a < 32; ++a) {
+      for (std::int32_t b = a + 1; b < 32; ++b) open.groups.emplace_back(a, b);
+    }
+    return verdict;
+  };
+  SweepPlan plan = plan_to_find(64);
+  plan.most_rounds = plan.most_rounds_for_groups = 12;
+  plan.least_rounds = 4;
+  Sweep sweep = sweep_of(64);
+  std::vector<std::size_t> between;
+  const std::vector<PlannedRound> rounds = run(Planner(plan), {64}, sweep, judge);
+  for (std::size_t i = 0; i < rounds.size(); ++i) {
+    if (rounds[i].why.find("that may be near each other, to tell groups") != std::string::npos) between.push_back(i);
+  }
+  ASSERT_FALSE(between.empty());
+  EXPECT_GE(between.front(), 12U);
+}
+
 /// What a few pairs reach says nothing where what is usual changes: such rounds have others in them too.
 TEST(GroupRounds, AreNeverOfAFewPairsAlone) {
   const auto judge = [](const Sweep& sweep) {

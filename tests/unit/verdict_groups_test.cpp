@@ -164,6 +164,30 @@ TEST(VerdictGroups, TheSlowestReadingsBehindASlowUplinkBlameNoHost) {
   EXPECT_TRUE(with_blame(verdict, Blame::kHost).empty());
 }
 
+/// The ways out of the hosts from `first` on are slow.
+Share slow_ways_out(std::int32_t first, double share) {
+  return [first, share](std::int32_t from, std::int32_t to) { return from >= first && to < first ? share : 1; };
+}
+
+TEST(VerdictGroups, HowBadAnUplinkIsIsHeldAgainstWhatIsUsualWithoutIt) {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    const Verdict verdict = judge(sweep_by(64, slow_ways_out(59, 0.5), 0, 0.03, seed));
+    EXPECT_NEAR(the_finding(verdict, Blame::kLeaf).ratio, 0.5, 0.01) << "seed " << seed;
+  }
+}
+
+/// Four groups of eight, the ways out of the first of which are slow, and a host that is alone in its leaf.
+TEST(VerdictGroups, WhatASlowUplinkDoesWithAHostAloneIsNoSlowPath) {
+  const auto share = [](std::int32_t from, std::int32_t to) {
+    return from / 8 == to / 8 ? 1 : from < 8 ? 0.25 : 0.5;
+  };
+  const Verdict verdict = judge(sweep_by(33, share));
+  EXPECT_TRUE(verdict.questions.empty());
+  EXPECT_EQ(verdict.findings.size(), 1U);
+  EXPECT_EQ(with_blame(verdict, Blame::kLeaf).size(), 1U);
+  EXPECT_EQ(verdict.may_stand_apart, Hosts{32});
+}
+
 TEST(VerdictGroups, AHostThatIsSlowerOrFasterThanTheWayBetweenGroupsIsSlow) {
   for (const std::string fault : {"host:3:0.4", "host:3:0.6", "host:3:0.5:sends"}) {
     const Verdict verdict = judge(sweep_of(hidden_leaves(12, 4, 0.5, {fault})));
