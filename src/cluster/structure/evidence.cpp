@@ -6,6 +6,8 @@
 #include <set>
 #include <utility>
 
+#include "cluster/structure/clustering.h"
+
 namespace fabricbench::cluster {
 namespace {
 
@@ -37,6 +39,8 @@ std::vector<std::int32_t> sides_within(const Nearness& level, const std::vector<
 
 /// More open questions than these are not kept: nobody asks so many.
 constexpr std::size_t kMostUnsettled = 1 << 16;
+/// In nats: what tells one part from two.
+constexpr double kLikelihood = 5;
 
 /// The parts that are on one of the sides and not among `parts`, which are sorted, up to so many. No sides: of all.
 std::vector<std::int32_t> lacking(const std::vector<std::int32_t>& parts, const std::vector<std::int32_t>& side_of,
@@ -70,7 +74,6 @@ std::vector<Between> put_together(std::vector<Between> values) {
 
 /// Whether two parts are known to be two. What is neither as fast as within nor as slow as across will not get clearer.
 bool are_two(const Between& between) {
-  constexpr double kLikelihood = 5;
   constexpr std::int32_t kMostValues = 4;
   return between.likelihood < -kLikelihood || between.values >= kMostValues;
 }
@@ -115,6 +118,35 @@ Nodes nodes_of(const Nearness& level) {
     if (each == Nearness::kNone) each = nodes.nodes++;
   }
   return nodes;
+}
+
+void leave_weak_members(const std::vector<Comparison>& values, const Split& split, const SplitSettings& settings,
+                        Nearness& level) {
+  struct Member {
+    double likelihood = 0;             ///< the logarithm of how much likelier its values are if it is of its part
+    std::set<std::int32_t> parts_met;  ///< but for its own
+  };
+  std::vector<Member> members(level.part_of.size());
+  for (const Comparison& each : values) {
+    const double value = each.value - split.drift[static_cast<std::size_t>(each.window)];
+    for (const auto& [own, other] : {std::pair{each.first, each.second}, std::pair{each.second, each.first}}) {
+      Member& member = members[static_cast<std::size_t>(own)];
+      const std::int32_t part = level.part_of[static_cast<std::size_t>(other)];
+      if (part < 0) continue;
+      if (part != level.part_of[static_cast<std::size_t>(own)]) member.parts_met.insert(part);
+      else member.likelihood += likelihood_of_one(value, split, settings);
+    }
+  }
+  const std::vector<std::int32_t> sides = sides_within(level, settings.coarser);
+  std::vector<std::int32_t> sizes = sizes_of(level.part_of);
+  for (std::size_t host = 0; host < members.size(); ++host) {
+    std::int32_t& part = level.part_of[host];
+    if (part < 0 || members[host].likelihood >= kLikelihood || sizes[static_cast<std::size_t>(part)] < 3) continue;
+    const auto others = std::count(sides.begin(), sides.end(), settings.coarser[host]) - 1;
+    if (std::cmp_greater_equal(members[host].parts_met.size(), others)) continue;
+    --sizes[static_cast<std::size_t>(part)];
+    part = Nearness::kNone;
+  }
 }
 
 Evidence evidence_of(const std::vector<Comparison>& values, const Nearness& level, const Split& split,

@@ -25,6 +25,11 @@ struct Evidence {
   Unsettled unsettled;
 };
 
+/// Takes out of their parts hosts that hardly anything shows to be of them, and that may be of another part of the same
+/// coarser one (SplitSettings::coarser), with which they were not measured.
+void leave_weak_members(const std::vector<Comparison>& values, const Split& split, const SplitSettings& settings,
+                        Nearness& level);
+
 /// Of the values that `split` was found in; `level`: its parts.
 [[nodiscard]] Evidence evidence_of(const std::vector<Comparison>& values, const Nearness& level, const Split& split,
                                    const SplitSettings& settings);

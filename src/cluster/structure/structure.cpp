@@ -201,6 +201,7 @@ void add_finer(const ComparisonTable& table, const SplitSettings& settings, Stru
   if (!split) return;
   Nearness finer = nearness_of(*split);
   if (finer.parts <= levels.front().parts) return;
+  leave_weak_members(within, *split, finer_settings, finer);
   Evidence evidence = evidence_of(within, finer, *split, finer_settings);
   set_unknown(evidence.is_unplaced, finer);
   place_by_reach(within, settings, finer, evidence.is_unplaced);
