@@ -133,6 +133,33 @@ void note_unexplained(Verdict& verdict) {
       100 * verdict.outliers));
 }
 
+/// Where more than half of the hosts are slow now and then, it is the network and none of them.
+void keep_exceptions(const Sweep& sweep, std::vector<FlappingHost>& flapping, Verdict& verdict) {
+  const auto sure = std::count_if(flapping.begin(), flapping.end(), [](const FlappingHost& host) { return host.sure; });
+  if (2 * sure <= static_cast<std::ptrdiff_t>(sweep.hosts.size())) return;
+  verdict.notes.push_back(
+      fmt::format("{} of {} hosts are slow now and then, so that none of them is blamed: is the network busy at times?",
+                  sure, sweep.hosts.size()));
+  flapping.clear();
+}
+
+/// The share of readings that failed and that nobody is blamed for, of those of hosts that are not unsteady.
+double share_failing(const Sweep& sweep, const std::vector<std::int32_t>& unexplained, const std::vector<char>& unsteady,
+                     const Verdict& verdict) {
+  const auto failing = std::count_if(unexplained.begin(), unexplained.end(), [&](std::int32_t place) {
+    const Reading& reading = sweep.readings[static_cast<std::size_t>(place)];
+    return unsteady[static_cast<std::size_t>(reading.from)] == 0 && unsteady[static_cast<std::size_t>(reading.to)] == 0;
+  });
+  return verdict.readings > 0 ? static_cast<double>(failing) / static_cast<double>(verdict.readings) : 0;
+}
+
+void note_failing(Verdict& verdict) {
+  if (verdict.failing <= kMostFailing) return;
+  verdict.notes.push_back(fmt::format(
+      "{:.0f} % of the readings failed, and no host or pair explains them; the records say why each of them failed",
+      100 * verdict.failing));
+}
+
 /// Whether no group has half of the hosts or more: then hosts of no group are no exceptions.
 bool are_all_alike(const Sweep& sweep, const Verdict& verdict) {
   if (verdict.groupings.empty()) return false;
@@ -144,7 +171,8 @@ bool are_all_alike(const Sweep& sweep, const Verdict& verdict) {
 Judged how_far(const Sweep& sweep, const PairEffects& pairs, const Verdict& verdict) {
   if (!verdict.findings.empty()) return Judged::kSlow;
   const bool agrees =
-      verdict.outliers <= kMostUnexplained && !(verdict.groups_are_open && !are_all_alike(sweep, verdict));
+      verdict.outliers <= kMostUnexplained && verdict.failing <= kMostFailing &&
+      !(verdict.groups_are_open && !are_all_alike(sweep, verdict));
   const bool kinds_agree = !verdict.kinds || verdict.kinds->both_suffice;
   const bool all = agrees && verdict.may_stand_apart.empty() && sweep.hosts.size() > 1 && kinds_agree &&
                    verdict.not_judged.empty() && verdict.questions.empty() && !pairs.too_many;
@@ -258,7 +286,9 @@ Verdict judge(const Sweep& sweep, const VerdictSettings& settings) {
   ask_suspects(model, units, verdict);
 
   const PairEffects pairs = find_pairs(model, units);
-  flapping = find_flapping(model, pairs, unexplained_failures(sweep, failures), std::move(flapping));
+  const std::vector<std::int32_t> unexplained = unexplained_failures(sweep, failures);
+  flapping = find_flapping(model, pairs, unexplained, std::move(flapping));
+  keep_exceptions(sweep, flapping, verdict);
   report_flapping(model, flapping, verdict);
   std::vector<char> now_and_then(sweep.hosts.size(), 0);
   std::vector<double> slow_share(sweep.hosts.size(), 0);
@@ -292,6 +322,8 @@ Verdict judge(const Sweep& sweep, const VerdictSettings& settings) {
   }
   verdict.outliers = share_of_outliers(model, pairs, now_and_then);
   note_unexplained(verdict);
+  verdict.failing = share_failing(sweep, unexplained, now_and_then, verdict);
+  note_failing(verdict);
   verdict.not_judged = find_not_judged(model, failures, units);
   verdict.judged = how_far(sweep, pairs, verdict);
   name_devices(sweep, verdict);

@@ -37,13 +37,19 @@ struct Tally {
   [[nodiscard]] bool is_confirmed() const { return last_alone > first_round; }
 };
 
-Tally tally_of(const Failures& failures, const std::set<std::int32_t>& units) {
+/// Of some units since one of them worked last.
+Tally tally_of(const Sweep& sweep, const Failures& failures, const std::set<std::int32_t>& units) {
   Tally tally;
-  for (const FailedFlow& flow : failures.flows) {
-    const bool sends = units.contains(flow.from);
-    if (!sends && !units.contains(flow.to)) continue;
-    tally.add(flow);
-    tally.partners.insert(sends ? flow.to : flow.from);
+  for (std::size_t place = 0; place < sweep.readings.size(); ++place) {
+    const Reading& reading = sweep.readings[place];
+    const std::int32_t from = failures.unit_of(reading.from, reading.from_rail);
+    const std::int32_t to = failures.unit_of(reading.to, reading.to_rail);
+    const bool sends = units.contains(from);
+    if (reading.from == reading.to || (!sends && !units.contains(to))) continue;
+    if (reading.outcome == Outcome::kMeasured) tally = {};
+    if (reading.outcome != Outcome::kFailed) continue;
+    tally.add({from, to, 1, 0, reading.both_ways, place, reading.round, reading.concurrent == 1 ? reading.round : -1});
+    tally.partners.insert(sends ? to : from);
   }
   return tally;
 }
@@ -73,7 +79,7 @@ std::int64_t hosts_of(const Failures& failures, const std::set<std::int32_t>& un
 
 Finding dead_finding(const Sweep& sweep, const Failures& failures, Blame blame, std::int32_t host,
                      const std::set<std::int32_t>& units) {
-  const Tally tally = tally_of(failures, units);
+  const Tally tally = tally_of(sweep, failures, units);
   Finding finding;
   finding.blame = blame;
   finding.hosts = {host};

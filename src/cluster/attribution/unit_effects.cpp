@@ -211,13 +211,29 @@ void centre_roles(const Model& model, std::vector<float>& effects) {
   }
 }
 
-/// Estimates blamed effects once more, now that nobody healthy is among them, and holds them against median polish.
-void ask_median_polish(Model& model, std::vector<UnitEffect>& blamed) {
-  if (blamed.empty()) return;
-  const std::vector<float> polished = median_polish(model);
+/// Estimates blamed effects once more, now that nobody healthy is among them.
+void estimate_again(Model& model, std::vector<UnitEffect>& blamed) {
   for (UnitEffect& found : blamed) {
     found.score = score_effect(model, found.effect);
     model.cap[static_cast<std::size_t>(found.effect)] = static_cast<float>(found.score.cap);
+  }
+}
+
+/// Takes back what others explain by now, so that nothing is left that it could be blamed for; whether there was any.
+bool drop_explained(Model& model, std::vector<UnitEffect>& blamed) {
+  const auto dropped = std::erase_if(blamed, [&](const UnitEffect& found) {
+    if (!partner_levels(model, found.effect).empty()) return false;
+    unflag(model, found.effect);
+    return true;
+  });
+  return dropped > 0;
+}
+
+/// Holds blamed effects against median polish.
+void ask_median_polish(const Model& model, std::vector<UnitEffect>& blamed) {
+  if (blamed.empty()) return;
+  const std::vector<float> polished = median_polish(model);
+  for (UnitEffect& found : blamed) {
     // Polish knows no caps: of one that shows with few partners it sees little.
     const bool sees_it = 2 * found.score.informative > found.score.partners;
     found.polish_agrees = !sees_it || polished[static_cast<std::size_t>(found.effect)] < found.score.median / 2;
@@ -270,6 +286,8 @@ UnitEffects find_units(Model& model) {
   apart.erase(std::unique(apart.begin(), apart.end()), apart.end());
   result.apart = std::move(apart);
   result.suspected = suspected_effects(model, result.apart);
+  do estimate_again(model, result.blamed);
+  while (drop_explained(model, result.blamed));
   ask_median_polish(model, result.blamed);
   return result;
 }

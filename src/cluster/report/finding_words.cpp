@@ -222,8 +222,9 @@ std::string all_hosts(const Sweep& sweep, const Finding& finding) {
 std::string of_undecided(const Sweep& sweep, const Finding& finding) {
   const char* what = has_no_figure(finding) ? "nothing could be measured" : "it is slow";
   if (finding.hosts.size() == 1) {
-    return fmt::format("{} with {}{}, and the readings cannot tell whether it or those that it met are to blame", what,
-                       host_of(sweep, finding, 0), over_rail(sweep, finding));
+    return fmt::format("{} with {}{}{}, and the readings cannot tell whether it or those that it met are to blame",
+                       what, host_of(sweep, finding, 0),
+                       has_no_figure(finding) && finding.has_worked ? " any more" : "", over_rail(sweep, finding));
   }
   if (finding.hosts.size() == 2) {
     return fmt::format("{} {}{}, and the readings cannot tell which of the two or the path is to blame", what,

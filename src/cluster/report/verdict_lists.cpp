@@ -146,6 +146,7 @@ std::string why_unknown(const Sweep& sweep, const Verdict& verdict) {
   if (verdict.many_slow_pairs || verdict.outliers > kMostUnexplained) {
     return "Many readings are slow, and nothing explains them";
   }
+  if (verdict.failing > kMostFailing) return "Many readings failed, and nothing explains them";
   if (verdict.groups_are_open) return "Some pairs are much faster than others, and the readings do not tell why";
   const std::size_t missing = verdict.not_judged.size();
   if (missing == 0 || 2 * missing > sweep.hosts.size()) return "Too little was measured to judge by";

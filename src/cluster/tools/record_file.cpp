@@ -147,7 +147,7 @@ void RecordReader::take_reading(const Record& record) {
     ++within_a_host_;
     return;
   }
-  if (*record.status == RecordStatus::kOk && !(record.bandwidth_gb_per_s.value_or(0) > 0)) {
+  if (*record.status == RecordStatus::kOk && !record.bandwidth_gb_per_s) {
     ++without_figure_;
     return;
   }
@@ -156,7 +156,8 @@ void RecordReader::take_reading(const Record& record) {
         fmt::format("bandwidth_gb_per_s {:g} is no rate of a link", *record.bandwidth_gb_per_s));
   }
   const Reading reading = reading_of(record);
-  if (reading.outcome == Outcome::kFailed) keep_reason(reading, record.reason);
+  const bool is_nothing = *record.status == RecordStatus::kOk && reading.outcome == Outcome::kFailed;
+  if (reading.outcome == Outcome::kFailed) keep_reason(reading, is_nothing ? "nothing got through" : record.reason);
   keep_routes(record);
   sweep_.readings.push_back(reading);
 }
@@ -172,7 +173,10 @@ Reading RecordReader::reading_of(const Record& record) {
   reading.round = round_of(record);
   reading.concurrent = count_in(record.concurrent, "concurrent");
   switch (*record.status) {
-    case RecordStatus::kOk: reading.rate = static_cast<float>(*record.bandwidth_gb_per_s * kGb); break;
+    case RecordStatus::kOk:
+      reading.rate = static_cast<float>(std::max(*record.bandwidth_gb_per_s, 0.0) * kGb);
+      if (reading.rate <= 0) reading.outcome = Outcome::kFailed;
+      break;
     case RecordStatus::kFailed: reading.outcome = Outcome::kFailed; break;
     case RecordStatus::kNotTried: reading.outcome = Outcome::kNotTried; break;
   }

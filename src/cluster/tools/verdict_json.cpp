@@ -170,6 +170,7 @@ Json verdict_json(const Sweep& sweep, const Verdict& verdict, const VerdictSetti
           {"readings", verdict.readings},
           {"failed_readings", verdict.failed},
           {"outliers_percent", 100 * verdict.outliers},
+          {"failing_percent", 100 * verdict.failing},
           {"alone_over_together", verdict.alone_over_together > 0 ? Json(verdict.alone_over_together) : Json(nullptr)},
           {"oversubscribed", is_oversubscribed(verdict)},
           {"tolerance_percent", 100 * settings.tolerance},
