@@ -164,6 +164,26 @@ TEST(VerdictGroups, TheSlowestReadingsBehindASlowUplinkBlameNoHost) {
   EXPECT_TRUE(with_blame(verdict, Blame::kHost).empty());
 }
 
+/// Two leaves are near each other, of five and of eleven, and a host of the others is slow with everybody.
+TEST(VerdictGroups, WhatASlowHostReachesFarAwayIsNoSlowPath) {
+  const Hosts leaf_of = {0, 1, 2, 3, 2, 3, 4, 0, 2, 2, 2, 4, 4, 2, 5, 4, 1, 0, 2, 3, 0, 2, 2, 2, 4, 2, 2, 4, 0, 4, 2, 2};
+  const auto leaf = [&](std::int32_t host) { return leaf_of[static_cast<std::size_t>(host)]; };
+  const auto share = [&](std::int32_t a, std::int32_t b) {
+    const auto is_away = [&](std::int32_t host) { return leaf(host) == 1 || leaf(host) == 3; };
+    const double way = leaf(a) == leaf(b) ? 1 : is_away(a) == is_away(b) ? 0.53 : 0.27;
+    return a == 14 || b == 14 ? std::min(way, 0.42) : way;
+  };
+  const Sweep once = sweep_by(32, share, 0, 0.02);
+  Sweep sweep = once;
+  for (std::int32_t pass = 1; pass < 4; ++pass) {
+    for (Reading each : once.readings) {
+      each.round += 31 * pass;
+      sweep.readings.push_back(each);
+    }
+  }
+  EXPECT_EQ(the_finding(judge(sweep), Blame::kHost).hosts, Hosts{14});
+}
+
 /// The ways out of the hosts from `first` on are slow.
 Share slow_ways_out(std::int32_t first, double share) {
   return [first, share](std::int32_t from, std::int32_t to) { return from >= first && to < first ? share : 1; };

@@ -287,20 +287,41 @@ bool others_are_near(const Model& model, const std::vector<std::int32_t>& part_o
   return false;
 }
 
+/// Whether a flow is about as fast as healthy ones of a stratum, or faster.
+bool is_as_fast_as(const Model& model, const std::vector<const Point*>& points, std::int32_t stratum) {
+  std::vector<float> residuals = residuals_of(model, points);
+  const double centre = model.log_centre[static_cast<std::size_t>(points.front()->stratum)];
+  const double rate = centre + static_cast<double>(median_of(residuals));
+  return rate >= model.log_centre[static_cast<std::size_t>(stratum)] + model.slow;
+}
+
+/// Whether a host of a flow is of no group that was found, so that nobody knows how far it is from others.
+bool has_unplaced_host(const Model& model, const Flow& flow) {
+  const std::vector<Nearness>& levels = model.structure.levels;
+  if (levels.empty() || levels.front().is_given) return false;
+  return model.part_of(model.ids.host(flow.first)) < 0 || model.part_of(model.ids.host(flow.second)) < 0;
+}
+
+/// The stratum of hosts as far apart as can be, of those like this one.
+std::int32_t farthest(const Model& model, std::int32_t stratum) {
+  while (model.lender[static_cast<std::size_t>(stratum)] != Model::kNoLender) {
+    stratum = model.lender[static_cast<std::size_t>(stratum)];
+  }
+  return stratum;
+}
+
 /// Whether the hosts of a slow flow may be farther apart than the groups found have it: it is as fast as hosts that
 /// are, and nothing else was measured between their parts that is faster.
 bool may_be_farther(const Model& model, const Flow& flow) {
   const std::vector<const Point*> points = points_of(model, flow);
-  const auto stratum = static_cast<std::size_t>(points.front()->stratum);
-  const auto distance = static_cast<std::size_t>(model.strata[stratum].distance);
+  const std::int32_t stratum = points.front()->stratum;
+  if (has_unplaced_host(model, flow)) return is_as_fast_as(model, points, farthest(model, stratum));
+  const auto distance = static_cast<std::size_t>(model.strata[static_cast<std::size_t>(stratum)].distance);
   const std::vector<Nearness>& levels = model.structure.levels;
-  const std::int32_t farther = model.lender[stratum];
+  const std::int32_t farther = model.lender[static_cast<std::size_t>(stratum)];
   const bool is_found = distance > 0 && distance < levels.size() && !levels[distance].is_given;
   if (!is_found || farther == Model::kNoLender) return false;
-  std::vector<float> residuals = residuals_of(model, points);
-  const double rate = model.log_centre[stratum] + static_cast<double>(median_of(residuals));
-  const bool is_as_fast = rate >= model.log_centre[static_cast<std::size_t>(farther)] + model.slow;
-  return is_as_fast && !others_are_near(model, levels[distance - 1].part_of, flow);
+  return is_as_fast_as(model, points, farther) && !others_are_near(model, levels[distance - 1].part_of, flow);
 }
 
 /// How far a reading is from what is usual at its time of a network as busy as it is mostly.
