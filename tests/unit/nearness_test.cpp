@@ -398,6 +398,44 @@ TEST(Nearness, ALocalityIsTakenAsItIs) {
   EXPECT_EQ(tapered.contradiction.parts, 0);
 }
 
+/// Of four leaves of four, two hosts have changed places since the list was written.
+TEST(Nearness, HostsThatALocalityHasInTheWrongLeafAreMoved) {
+  for (const double across : {0.5, 0.9}) {
+    Parts part_of = in_blocks(16, 4);
+    std::swap(part_of[0], part_of[4]);
+    Sweep sweep = sweep_by(16, groups(part_of, across), 0, 0.01);
+    sweep.leaf_of = in_blocks(16, 4);
+    sweep.leaves = {"a", "b", "c", "d"};
+    const Structure found = find_structure(sweep, kDepth);
+    EXPECT_EQ(found.levels.at(0).part_of, part_of) << across;
+    ASSERT_EQ(found.misplaced.size(), 2U) << across;
+    EXPECT_EQ(found.misplaced[0].host + found.misplaced[1].host, 4);
+  }
+}
+
+TEST(Nearness, NoHostOfARightLocalityIsMoved) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const auto share = [](std::int32_t a, std::int32_t b) {
+      const double way = a / 4 == b / 4 ? 1 : 0.9;
+      return a == 1 || b == 1 ? std::min(way, 0.85) : way;
+    };
+    Sweep sweep = sweep_by(16, share, 0, 0.04, seed);
+    sweep.leaf_of = in_blocks(16, 4);
+    sweep.leaves = {"a", "b", "c", "d"};
+    EXPECT_TRUE(find_structure(sweep, kDepth).misplaced.empty()) << "seed " << seed;
+  }
+}
+
+/// A list of another cluster is not put right host by host.
+TEST(Nearness, ALocalityOfWhichMostIsWrongIsLeftAsItIs) {
+  Sweep sweep = sweep_by(16, groups(in_turn(16, 4), 0.5), 0, 0.01);
+  sweep.leaf_of = in_blocks(16, 4);
+  sweep.leaves = {"a", "b", "c", "d"};
+  const Structure found = find_structure(sweep, kDepth);
+  EXPECT_TRUE(found.misplaced.empty());
+  EXPECT_EQ(found.contradiction.parts, 4);
+}
+
 TEST(Nearness, ALocalityThatTheReadingsContradictIsToldOf) {
   const Structure found = find_structure(
       with_leaves(sweep_by(16, groups(in_turn(16, 2), 0.5)), Parts(in_turn(8, 2).size() * 2, 0)), kDepth);

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -287,6 +288,72 @@ TEST(PoorData, TheSameSweepGivesTheSameVerdict) {
     EXPECT_EQ(first.findings[i].ratio, second.findings[i].ratio);
   }
   EXPECT_EQ(first.questions.size(), second.questions.size());
+}
+
+/// Rates in GB/s over 7 rounds in which nearly every host is slow at some time.
+TEST(PoorData, WhomOthersExplainAltogetherIsBlamedForNothing) {
+  struct Row {
+    std::int32_t from, to;
+    double rate;
+    std::int32_t round;
+  };
+  constexpr std::array<Row, 37> kRows = {
+      {{2, 4, 2.66, 2}, {0, 2, 4.63, 3},   {5, 0, 4.67, 5},  {1, 4, 13.47, 5}, {4, 1, 10.86, 5}, {2, 3, 4.00, 5},
+       {3, 2, 5.88, 5}, {4, 0, 4.67, 6},   {5, 3, 4.82, 6},  {3, 5, 4.80, 6},  {1, 2, 7.61, 6},  {3, 0, 10.30, 7},
+       {2, 4, 8.30, 7}, {5, 1, 12.58, 7},  {1, 5, 9.72, 7},  {0, 2, 1.48, 8},  {2, 0, 1.65, 8},  {3, 1, 1.38, 8},
+       {1, 3, 1.72, 8}, {4, 5, 4.00, 8},   {5, 4, 4.01, 8},  {0, 1, 4.70, 9},  {1, 0, 4.65, 9},  {2, 5, 9.12, 9},
+       {5, 2, 8.18, 9}, {3, 4, 2.20, 9},   {4, 3, 4.51, 9},  {0, 5, 1.39, 10}, {5, 0, 1.64, 10}, {1, 4, 3.64, 10},
+       {4, 1, 3.34, 10}, {0, 4, 1.55, 11}, {4, 0, 1.50, 11}, {5, 3, 1.39, 11}, {3, 5, 1.59, 11}, {1, 2, 2.79, 11},
+       {2, 1, 2.54, 11}}};
+  Sweep sweep = hosts_only(6);
+  for (const Row& row : kRows) {
+    sweep.readings.push_back(reading(row.from, row.to, row.rate * 1e9, row.round));
+    sweep.readings.back().concurrent = 3;
+  }
+  const Verdict verdict = judge(sweep);
+  EXPECT_NE(verdict.judged, Judged::kClean);
+  for (const Finding& finding : verdict.findings) EXPECT_GT(finding.expected, 0);
+}
+
+/// Of sixteen hosts `slow` send at a third of the rate: readings of rounds differ by who meets whom, and not by time.
+Sweep slow_senders(std::int32_t slow, std::uint64_t seed) {
+  const Sweep once = sweep_by(
+      16, [slow](std::int32_t from, std::int32_t) { return from < slow ? 0.33 : 1; }, 0, 0.03, seed);
+  Sweep sweep = once;
+  for (Reading each : once.readings) {
+    each.round += 15;
+    sweep.readings.push_back(each);
+  }
+  return sweep;
+}
+
+TEST(PoorData, WhoIsInARoundIsNotWhatIsUsualAtItsTime) {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    for (const std::int32_t slow : {5, 7, 9, 10}) {
+      const Verdict verdict = judge(slow_senders(slow, seed));
+      EXPECT_NE(verdict.judged, Judged::kClean);
+      for (const Finding& finding : with_blame(verdict, Blame::kHost)) {
+        EXPECT_LT(finding.hosts[0], slow) << "seed " << seed;
+        EXPECT_GT(finding.ratio, 0.3) << "seed " << seed;
+      }
+    }
+  }
+}
+
+TEST(PoorData, OneRoundIsNoExceptionFromItself) {
+  Sweep sweep = sweep_by(8, [](std::int32_t a, std::int32_t b) { return 1 - 0.07 * std::max(a, b); });
+  for (Reading& each : sweep.readings) each.round = 0;
+  for (const std::string& note : judge(sweep).notes) EXPECT_EQ(note.find("everything was slower"), std::string::npos);
+}
+
+TEST(PoorData, FailuresThatNobodyIsBlamedForAreNotFine) {
+  FabricPlan plan = quiet_fabric(8);
+  plan.missing = 0.3;
+  for (plan.seed = 1; plan.seed <= 10; ++plan.seed) {
+    const Verdict verdict = judge(again_and_again(plan, 28));
+    EXPECT_NE(verdict.judged, Judged::kClean) << "seed " << plan.seed;
+    EXPECT_TRUE(with_blame(verdict, Blame::kDead).empty()) << "seed " << plan.seed;
+  }
 }
 
 }  // namespace poor_data_test

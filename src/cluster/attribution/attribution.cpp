@@ -256,13 +256,46 @@ Explained explain(Model model) {
 }
 
 /// What is slow over devices says nothing of where hosts are: then that is looked at once more without it.
-Explained explain(const Sweep& sweep, const VerdictSettings& settings) {
-  Explained all = explain(make_model(sweep, settings));
+Explained explain(const Sweep& sweep, const VerdictSettings& settings, bool is_steady) {
+  const auto model_without = [&](std::vector<char> left_out) {
+    Model model = make_model(sweep, settings, std::move(left_out));
+    model.is_steady = is_steady;
+    return model;
+  };
+  Explained all = explain(model_without({}));
   if (all.devices.empty()) return all;
-  Explained second = explain(make_model(sweep, settings, readings_over(sweep, all.devices)));
+  Explained second = explain(model_without(readings_over(sweep, all.devices)));
   if (!second.devices.empty()) all = std::move(second);
   if (add_other_ways(all.model, all.over_devices, all.devices)) all.units = find_units(all.model);
   return all;
+}
+
+/// By how much what is usual changes from time to time, as a logarithm.
+double changes_of(const Model& model) {
+  double change = 0;
+  for (const auto& [round, drop] : model.drops) change = std::max(change, -drop);
+  if (model.drift.empty()) return change;
+  const auto [lowest, highest] = std::minmax_element(model.drift.begin(), model.drift.end());
+  return std::max(change, *highest - *lowest);
+}
+
+/// What is left unexplained of all readings, but of each no more than a half of its rate.
+double left_of(const Model& model) {
+  constexpr double kMost = 0.7;
+  double left = 0;
+  for (const Point& point : model.points) {
+    left += std::min(std::abs(point.residual - std::min(model.explained(point), 0.0)), kMost);
+  }
+  return left;
+}
+
+/// Readings of rounds differ by time, or by who is in them. Time is believed where it explains more.
+Explained explain(const Sweep& sweep, const VerdictSettings& settings) {
+  constexpr double kMuchMore = 0.95;
+  Explained by_time = explain(sweep, settings, false);
+  if (changes_of(by_time.model) < settings.tolerance) return by_time;
+  Explained steady = explain(sweep, settings, true);
+  return left_of(by_time.model) < kMuchMore * left_of(steady.model) ? std::move(by_time) : std::move(steady);
 }
 
 }  // namespace

@@ -124,7 +124,9 @@ void add_path(const Model& model, const LeafPath& path, std::vector<Finding>& fi
 }  // namespace
 
 void report_blocks(const Model& model, const Blocks& blocks, Verdict& verdict) {
-  for (const LeafRow& row : blocks.rows) add_row(model, row, verdict.findings);
+  for (const LeafRow& row : blocks.rows) {
+    if (slow_hosts_of(model, row).slow > 0) add_row(model, row, verdict.findings);
+  }
   for (const LeafPath& path : blocks.paths) add_path(model, path, verdict.findings);
 }
 

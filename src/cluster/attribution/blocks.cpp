@@ -232,6 +232,7 @@ void measure_again(Model& model, std::vector<LeafRow>& rows) {
     }
     if (!residuals.empty()) row.score.median = median_of(residuals);
   }
+  std::erase_if(rows, [&](const LeafRow& row) { return row.score.median >= model.slow; });
   for (Point& point : model.points) point.block = 0;
   for (const LeafRow& row : rows) apply(model, row);
 }

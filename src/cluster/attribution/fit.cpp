@@ -163,6 +163,7 @@ double usual_scale(const Model& model) {
 /// estimate of James and Stein), so that a steady network gets no noise from it.
 template <typename Wanted>
 void add_drift(Model& model, const Wanted& wanted) {
+  if (model.is_steady) return;
   std::vector<std::vector<float>> residuals(model.drift.size());
   for (const Point& point : model.points) {
     if (!point.quiet && wanted(point)) {
@@ -261,6 +262,7 @@ void set_quiet_drift(Model& model) {
 /// Rounds in which everything was slow that is not so for other reasons: the network was busy, or stood still. Drift is
 /// what several rounds have in common.
 void find_drops(Model& model) {
+  if (model.is_steady) return;
   struct Round {
     std::vector<float> residuals;
     std::set<std::pair<std::int32_t, std::int32_t>> pairs;
@@ -285,6 +287,8 @@ void find_drops(Model& model) {
     std::nth_element(round.residuals.begin(), place, round.residuals.end());
     if (*place < model.slow) model.drops[key] = median_of(round.residuals);
   }
+  // What most rounds are like is what is usual.
+  if (2 * model.drops.size() > rounds.size()) model.drops.clear();
 }
 
 /// By how much healthy pairs are faster in a quiet network, where it is more than chance.

@@ -205,6 +205,23 @@ std::vector<std::int32_t> lone_hosts(const Model& model, const UnitEffects& unit
   return lone;
 }
 
+void note_misplaced(const Model& model, Verdict& verdict) {
+  constexpr std::size_t kMostNamed = 8;
+  const std::vector<Misplaced>& misplaced = model.structure.misplaced;
+  if (misplaced.empty()) return;
+  std::string hosts;
+  for (std::size_t i = 0; i < std::min(misplaced.size(), kMostNamed); ++i) {
+    hosts += fmt::format("{}{} with those of {}", i == 0 ? "" : ", ",
+                         model.sweep->hosts[static_cast<std::size_t>(misplaced[i].host)],
+                         model.sweep->leaves[static_cast<std::size_t>(misplaced[i].leaf)]);
+  }
+  if (misplaced.size() > kMostNamed) hosts += fmt::format(" and {} more", misplaced.size() - kMostNamed);
+  verdict.notes.push_back(
+      fmt::format("the readings contradict --locality: as fast as hosts of one leaf are, and taken for one of it: {}; is "
+                  "the list out of date?",
+                  hosts));
+}
+
 }  // namespace
 
 void report_groups(const Model& model, Verdict& verdict) {
@@ -214,6 +231,7 @@ void report_groups(const Model& model, Verdict& verdict) {
   for (const Unsettled& each : structure.unsettled) verdict.open_groups.push_back({each.part_of, each.parts});
   if (!verdict.open_groups.empty()) verdict.groups_are_open = true;
   ask_about_unplaced(model, verdict);
+  note_misplaced(model, verdict);
   if (structure.contradiction.parts > 0) {
     Grouping found = grouping_of(*model.sweep, structure.contradiction);
     verdict.contradiction = std::move(found);

@@ -12,6 +12,7 @@
 #include "cluster/structure/clustering.h"
 #include "cluster/structure/comparison_table.h"
 #include "cluster/structure/evidence.h"
+#include "cluster/structure/misplaced.h"
 #include "cluster/structure/split.h"
 #include "cluster/structure/trend.h"
 
@@ -379,6 +380,7 @@ void take_locality(const Sweep& sweep, ComparisonTable& table, const SplitSettin
   Nearness given;
   for (const std::int32_t leaf : sweep.leaf_of) given.part_of.push_back(leaf < 0 ? Nearness::kUnknown : leaf);
   given.parts = static_cast<std::int32_t>(sweep.leaves.size());
+  structure.misplaced = correct_locality(table, settings, given);
   given.across = across_over_within(table, given);
   given.is_given = true;
   structure.levels.push_back(std::move(given));

@@ -26,6 +26,12 @@ struct Unsettled {
   std::vector<std::pair<std::int32_t, std::int32_t>> parts;  ///< that may be one: too little was measured between them
 };
 
+/// A host that a locality has in another leaf than that with which it is as fast as hosts of one leaf are.
+struct Misplaced {
+  std::int32_t host = 0;
+  std::int32_t leaf = 0;  ///< that leaf, by its place in Sweep::leaves
+};
+
 /// What a sweep's readings show of hosts' places.
 struct Structure {
   std::vector<Nearness> levels;   ///< the finest first; each puts together whole parts of the one before; may be empty
@@ -39,6 +45,7 @@ struct Structure {
   double kinds_false_alarm = 1;  ///< the chance that hosts of one kind look like two, about
   /// Parts that the readings show against a locality that was given: hosts of one leaf in two of them. Else empty.
   Nearness contradiction;
+  std::vector<Misplaced> misplaced;  ///< of a locality that was given, which is corrected in `levels`
   double scale = 0.01;  ///< standard deviation of a reading, as a logarithm, from readings that have the same causes
 
   /// By how many levels two hosts are apart: 0 within a part of the finest level, and so on; as many as there are

@@ -1,0 +1,106 @@
+#include "cluster/structure/misplaced.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+
+#include "cluster/robust.h"
+
+namespace fabricbench::cluster {
+namespace {
+
+/// So many standard deviations apart, two medians are not the same.
+constexpr double kClearly = 4;
+/// Of a host with a leaf, from which its rate with it is known.
+constexpr std::size_t kFewest = 2;
+
+using ByHost = std::vector<std::vector<float>>;
+
+/// What each host reaches with others of its leaf.
+ByHost values_within(const ComparisonTable& table, const Nearness& given) {
+  ByHost within(given.part_of.size());
+  for (const Comparison& each : table.values) {
+    const auto first = static_cast<std::size_t>(each.first);
+    const auto second = static_cast<std::size_t>(each.second);
+    if (given.part_of[first] < 0 || given.part_of[first] != given.part_of[second]) continue;
+    within[first].push_back(each.value);
+    within[second].push_back(each.value);
+  }
+  return within;
+}
+
+/// A leaf with which a host is faster than with its own.
+struct Move {
+  Misplaced to;
+  double gain = 0;
+};
+
+/// Of a host that is slower with its leaf than `usual`: the leaf with which it is as fast as that.
+std::optional<Move> move_of(std::int32_t host, std::vector<float>& own, std::map<std::int32_t, std::vector<float>>& leaves,
+                            double usual, const SplitSettings& settings) {
+  const double with_own = median_of(own);
+  std::optional<Move> best;
+  for (auto& [leaf, values] : leaves) {
+    if (values.size() < kFewest) continue;
+    const double rate = median_of(values);
+    // Both directions of a pair may have their noise in common.
+    const double halves = 2.0 / static_cast<double>(own.size()) + 2.0 / static_cast<double>(values.size());
+    const double error = kMedianOverMeanError * settings.scale * std::sqrt(halves);
+    const double gain = rate - with_own;
+    const bool is_clear = gain > std::max(settings.depth, kClearly * error) && rate > usual - settings.depth;
+    if (is_clear && (!best || gain > best->gain)) best = Move{{host, leaf}, gain};
+  }
+  return best;
+}
+
+std::optional<Move> farthest_off(const ComparisonTable& table, const SplitSettings& settings, const Nearness& given) {
+  ByHost within = values_within(table, given);
+  std::vector<float> medians;
+  for (std::vector<float>& own : within) {
+    if (!own.empty()) medians.push_back(median_of(own));
+  }
+  if (medians.empty()) return std::nullopt;
+  const double usual = median_of(medians);
+  std::map<std::int32_t, std::map<std::int32_t, std::vector<float>>> elsewhere;  // by host that is slow within, and leaf
+  for (std::size_t host = 0; host < within.size(); ++host) {
+    const bool is_slow = within[host].size() >= kFewest && median_of(within[host]) < usual - settings.depth;
+    if (is_slow) elsewhere[static_cast<std::int32_t>(host)] = {};
+  }
+  if (elsewhere.empty()) return std::nullopt;
+  const auto add = [&](std::int32_t host, std::int32_t other, float value) {
+    const std::int32_t leaf = given.part_of[static_cast<std::size_t>(other)];
+    const auto found = elsewhere.find(host);
+    if (found == elsewhere.end() || leaf < 0 || leaf == given.part_of[static_cast<std::size_t>(host)]) return;
+    found->second[leaf].push_back(value);
+  };
+  for (const Comparison& each : table.values) {
+    add(each.first, each.second, each.value);
+    add(each.second, each.first, each.value);
+  }
+  std::optional<Move> most;
+  for (auto& [host, leaves] : elsewhere) {
+    const std::optional<Move> move = move_of(host, within[static_cast<std::size_t>(host)], leaves, usual, settings);
+    if (move && (!most || move->gain > most->gain)) most = move;
+  }
+  return most;
+}
+
+}  // namespace
+
+std::vector<Misplaced> correct_locality(const ComparisonTable& table, const SplitSettings& settings, Nearness& given) {
+  const std::vector<std::int32_t> as_given = given.part_of;
+  std::vector<Misplaced> misplaced;
+  while (const std::optional<Move> move = farthest_off(table, settings, given)) {
+    misplaced.push_back(move->to);
+    given.part_of[static_cast<std::size_t>(move->to.host)] = move->to.leaf;
+    if (4 * misplaced.size() <= as_given.size()) continue;
+    given.part_of = as_given;
+    return {};
+  }
+  return misplaced;
+}
+
+}  // namespace fabricbench::cluster
