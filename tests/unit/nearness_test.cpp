@@ -398,6 +398,29 @@ TEST(Nearness, ALocalityIsTakenAsItIs) {
   EXPECT_EQ(tapered.contradiction.parts, 0);
 }
 
+TEST(Nearness, HalfOfTheHostsAndMoreMayBeSlowerInOneDirectionAlone) {
+  for (const std::int32_t hosts : {8, 16, 17}) {
+    for (std::int32_t slow = (hosts + 1) / 2; slow <= hosts - 2; ++slow) {
+      for (const bool sends : {true, false}) {
+        const auto share = [&](std::int32_t from, std::int32_t to) { return (sends ? from : to) < slow ? 0.7 : 1; };
+        const Structure found = find_structure(sweep_by(hosts, share, 0, 0.04), kDepth);
+        ASSERT_FALSE(found.is_slow_kind.empty()) << slow << " of " << hosts << (sends ? " send" : " receive");
+        for (std::int32_t host = 0; host < hosts; ++host) {
+          EXPECT_EQ(found.is_slow_kind[static_cast<std::size_t>(host)] != 0, host < slow) << slow << " of " << hosts;
+        }
+        EXPECT_EQ(found.slow_way, sends ? SlowWay::kSends : SlowWay::kReceives);
+      }
+    }
+  }
+}
+
+TEST(Nearness, AHallThatSendsSlowlyToTheOtherIsNoKindOfHosts) {
+  const auto share = [](std::int32_t from, std::int32_t to) { return from < 10 && to >= 10 ? 0.5 : 1; };
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    EXPECT_TRUE(find_structure(sweep_by(16, share, 0, 0.02, seed), kDepth).is_slow_kind.empty()) << "seed " << seed;
+  }
+}
+
 /// Of four leaves of four, two hosts have changed places since the list was written.
 TEST(Nearness, HostsThatALocalityHasInTheWrongLeafAreMoved) {
   for (const double across : {0.5, 0.9}) {

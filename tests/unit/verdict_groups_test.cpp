@@ -10,6 +10,7 @@
 
 #include "attribution_test_support.h"
 #include "cluster/report/verdict_lists.h"
+#include "cluster/report/verdict_text.h"
 
 namespace fabricbench::cluster {
 namespace verdict_groups_test {
@@ -182,6 +183,33 @@ TEST(VerdictGroups, WhatASlowHostReachesFarAwayIsNoSlowPath) {
     }
   }
   EXPECT_EQ(the_finding(judge(sweep), Blame::kHost).hosts, Hosts{14});
+}
+
+TEST(VerdictGroups, TwoKindsOfHostsInOneDirectionBlameNobody) {
+  const auto share = [](std::int32_t from, std::int32_t) { return from < 10 ? 0.33 : 1; };
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    const Sweep sweep = sweep_by(16, share, 0, 0.03, seed);
+    const Verdict verdict = judge(sweep);
+    EXPECT_TRUE(verdict.findings.empty()) << "seed " << seed;
+    EXPECT_EQ(verdict.judged, Judged::kUnknown);
+    ASSERT_TRUE(verdict.kinds);
+    EXPECT_EQ(verdict.kinds->slow, (Hosts{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
+    EXPECT_EQ(verdict.kinds->direction, Direction::kSends);
+    EXPECT_NE(verdict_text(sweep, verdict, {}, {}).find("Two kinds of hosts when they send: n[10-15] (6) at"),
+              std::string::npos);
+  }
+}
+
+TEST(VerdictGroups, KindsInOneDirectionAreHeldAgainstWhatIsExpected) {
+  const auto share = [](std::int32_t, std::int32_t to) { return to < 10 ? 0.5 : 1; };
+  const Sweep sweep = sweep_by(16, share, 0, 0.03);
+  VerdictSettings settings;
+  settings.expected = 25e9;
+  const Verdict verdict = judge(sweep, settings);
+  EXPECT_EQ(with_blame(verdict, Blame::kHost).size(), 10U);
+  for (const Finding& finding : verdict.findings) EXPECT_EQ(finding.direction, Direction::kReceives);
+  settings.expected = 12e9;
+  EXPECT_EQ(judge(sweep, settings).judged, Judged::kClean);
 }
 
 /// The ways out of the hosts from `first` on are slow.

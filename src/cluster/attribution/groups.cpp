@@ -56,9 +56,7 @@ Kinds kinds_of(const Model& model) {
   for (const Point& point : model.points) {
     const Reading& reading = model.reading_of(point);
     taken[static_cast<std::size_t>(reading.from)] = taken[static_cast<std::size_t>(reading.to)] = 1;
-    const bool is_slow =
-        slow[static_cast<std::size_t>(reading.from)] != 0 || slow[static_cast<std::size_t>(reading.to)] != 0;
-    (is_slow ? slow_rates : fast_rates).push_back(reading.rate);
+    (model.structure.is_of_slow_kind(reading) ? slow_rates : fast_rates).push_back(reading.rate);
   }
   for (std::size_t host = 0; host < slow.size(); ++host) {
     if (taken[host] != 0) (slow[host] != 0 ? kinds.slow : kinds.fast).push_back(static_cast<std::int32_t>(host));
@@ -66,6 +64,8 @@ Kinds kinds_of(const Model& model) {
   if (!fast_rates.empty()) kinds.fast_rate = median_of(fast_rates);
   if (!slow_rates.empty()) kinds.slow_rate = median_of(slow_rates);
   kinds.both_suffice = model.kinds_suffice;
+  if (model.structure.slow_way == SlowWay::kSends) kinds.direction = Direction::kSends;
+  if (model.structure.slow_way == SlowWay::kReceives) kinds.direction = Direction::kReceives;
   return kinds;
 }
 

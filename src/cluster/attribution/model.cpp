@@ -35,9 +35,7 @@ class StrataOf {
 
   std::int32_t operator()(const Reading& reading) {
     const std::int32_t distance = model_.structure.distance(reading.from, reading.to);
-    const std::vector<char>& slow = model_.structure.is_slow_kind;
-    const bool slow_kind = !slow.empty() && (slow[static_cast<std::size_t>(reading.from)] != 0 ||
-                                             slow[static_cast<std::size_t>(reading.to)] != 0);
+    const bool slow_kind = model_.structure.is_of_slow_kind(reading);
     const StratumKey key{reading.kind, reading.from_rail, reading.to_rail, reading.both_ways, distance, slow_kind};
     if (last_ >= 0 && key == last_key_) return last_;
     const auto [at, added] = known_.try_emplace(key, static_cast<std::int32_t>(model_.strata.size()));
@@ -226,6 +224,7 @@ struct Reached {
 };
 
 Reached reached_by(const Model& model, const std::vector<char>& slower) {
+  const SlowWay way = model.structure.slow_way;
   Reached reached;
   reached.by_host.resize(slower.size());
   std::vector<std::vector<double>> with_slower(slower.size());
@@ -236,6 +235,11 @@ Reached reached_by(const Model& model, const std::vector<char>& slower) {
     const double share = one_direction(reading) / expected;
     const auto from = static_cast<std::size_t>(reading.from);
     const auto to = static_cast<std::size_t>(reading.to);
+    if (way != SlowWay::kBoth) {
+      const std::size_t own = way == SlowWay::kSends ? from : to;
+      (slower[own] != 0 ? reached.by_host[own] : reached.faster).push_back(share);
+      continue;
+    }
     if (slower[from] == 0 && slower[to] == 0) reached.faster.push_back(share);
     for (const auto& [host, partner] : {std::pair{from, to}, std::pair{to, from}}) {
       if (slower[host] != 0) (slower[partner] == 0 ? reached.by_host : with_slower)[host].push_back(share);

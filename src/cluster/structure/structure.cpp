@@ -13,6 +13,7 @@
 #include "cluster/structure/comparison_table.h"
 #include "cluster/structure/evidence.h"
 #include "cluster/structure/misplaced.h"
+#include "cluster/structure/one_way_kinds.h"
 #include "cluster/structure/split.h"
 #include "cluster/structure/trend.h"
 
@@ -289,6 +290,17 @@ void note_kinds(const ComparisonTable& table, double gain, Structure& structure)
   std::fill(structure.is_alone.begin(), structure.is_alone.end(), 0);
 }
 
+/// Whether there are two kinds of hosts of which one is slower in one direction alone; then it is noted.
+bool note_one_way_kinds(const ComparisonTable& table, const SplitSettings& settings, Structure& structure) {
+  if (!structure.has_directions) return false;
+  std::optional<OneWayKinds> kinds = find_one_way_kinds(table, structure.is_alone.size(), settings);
+  if (!kinds) return false;
+  structure.is_slow_kind = std::move(kinds->is_slow);
+  structure.slow_way = kinds->way;
+  structure.kinds_false_alarm = std::exp(-kinds->gain);
+  return true;
+}
+
 void add_all_coarser(const ComparisonTable& table, const SplitSettings& settings, std::vector<Nearness>& levels) {
   for (int level = 1; level < kMostLevels && levels.back().parts > 2; ++level) {
     if (!add_coarser(table, settings, levels)) break;
@@ -307,6 +319,7 @@ std::optional<Split> find_any_split(ComparisonTable& table, std::int32_t hosts, 
 }
 
 void find_levels(ComparisonTable& table, const SplitSettings& settings, Structure& structure) {
+  if (note_one_way_kinds(table, settings, structure)) return;
   const auto hosts = static_cast<std::int32_t>(structure.is_alone.size());
   std::optional<Split> split = find_any_split(table, hosts, settings);
   if (take_trend(split, hosts, settings, table.values)) {
@@ -386,6 +399,7 @@ void take_locality(const Sweep& sweep, ComparisonTable& table, const SplitSettin
   structure.levels.push_back(std::move(given));
   add_all_coarser(table, settings, structure.levels);
   centre_by_distance(structure, table);
+  if (note_one_way_kinds(table, settings, structure)) return;
   const auto hosts = static_cast<std::int32_t>(sweep.hosts.size());
   const std::optional<Split> split = find_sure_split(table.values, hosts, settings);
   if (!split) return;
@@ -414,6 +428,14 @@ std::int32_t Structure::distance(std::int32_t a, std::int32_t b) const {
   return near;
 }
 
+bool Structure::is_of_slow_kind(const Reading& reading) const {
+  if (is_slow_kind.empty()) return false;
+  const bool sends = is_slow_kind[static_cast<std::size_t>(reading.from)] != 0;
+  const bool receives = is_slow_kind[static_cast<std::size_t>(reading.to)] != 0;
+  if (slow_way == SlowWay::kBoth || reading.both_ways) return sends || receives;
+  return slow_way == SlowWay::kSends ? sends : receives;
+}
+
 bool Structure::is_alone_in_a_part(std::int32_t host) const {
   const auto at = static_cast<std::size_t>(host);
   return !levels.empty() && levels.front().part_of[at] == Nearness::kNone &&
@@ -429,6 +451,8 @@ Structure find_structure(const Sweep& sweep, double depth, const std::vector<cha
   centre(std::vector<std::int32_t>(sweep.hosts.size(), 0), table);
   structure.scale = scale_of(table, sweep.hosts.size());
   const SplitSettings settings{structure.scale, depth};
+  structure.has_directions =
+      std::none_of(sweep.readings.begin(), sweep.readings.end(), [](const Reading& each) { return each.both_ways; });
   if (sweep.leaf_of.empty()) {
     const Structure without_levels = structure;
     find_levels(table, settings, structure);

@@ -26,6 +26,9 @@ struct Unsettled {
   std::vector<std::pair<std::int32_t, std::int32_t>> parts;  ///< that may be one: too little was measured between them
 };
 
+/// In which direction hosts of the slower kind are slower.
+enum class SlowWay : std::uint8_t { kBoth, kSends, kReceives };
+
 /// A host that a locality has in another leaf than that with which it is as fast as hosts of one leaf are.
 struct Misplaced {
   std::int32_t host = 0;
@@ -42,12 +45,16 @@ struct Structure {
   /// By host: one of the slower kind, where half of the hosts or more are alone, so that nobody can say which kind is
   /// as it should be. Else empty.
   std::vector<char> is_slow_kind;
+  SlowWay slow_way = SlowWay::kBoth;
+  bool has_directions = true;  ///< no figure is of both directions together
   double kinds_false_alarm = 1;  ///< the chance that hosts of one kind look like two, about
   /// Parts that the readings show against a locality that was given: hosts of one leaf in two of them. Else empty.
   Nearness contradiction;
   std::vector<Misplaced> misplaced;  ///< of a locality that was given, which is corrected in `levels`
   double scale = 0.01;  ///< standard deviation of a reading, as a logarithm, from readings that have the same causes
 
+  /// Whether a reading is of the slower kind, as far as its direction is known.
+  [[nodiscard]] bool is_of_slow_kind(const Reading& reading) const;
   /// By how many levels two hosts are apart: 0 within a part of the finest level, and so on; as many as there are
   /// levels where no level has both in one part. Of levels that were found, a host that has no part at all may be near
   /// anybody.

@@ -145,6 +145,7 @@ Json kinds_json(const Sweep& sweep, const Verdict& verdict) {
   fast["bandwidth_gb_per_s"] = rate_json(verdict.kinds->fast_rate);
   Json slow = group_json(sweep, "slower", verdict.kinds->slow);
   slow["bandwidth_gb_per_s"] = rate_json(verdict.kinds->slow_rate);
+  fast["direction"] = slow["direction"] = name(verdict.kinds->direction);
   return {std::move(fast), std::move(slow)};
 }
 
