@@ -139,8 +139,8 @@ struct OpenGroups {
   std::vector<std::pair<std::int32_t, std::int32_t>> groups;  ///< that may be one: too little was measured between them
 };
 
-/// Hosts of which half or more are slower than the others with everybody, perhaps in one direction alone: readings cannot say which kind is as it
-/// should be.
+/// Hosts of which half or more are slower than the others with everybody, perhaps in one direction alone: readings
+/// cannot say which kind is as it should be.
 struct Kinds {
   std::vector<std::int32_t> fast;
   std::vector<std::int32_t> slow;

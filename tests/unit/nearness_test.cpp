@@ -332,8 +332,8 @@ TEST(Nearness, SaysWhichHostsItCannotPlace) {
   EXPECT_EQ(std::count(all.is_unplaced.begin(), all.is_unplaced.end(), 1), 0);
 }
 
-/// Sixteen pods of two leaves each, of which few pairs were measured: a share of all splits of 256 hosts would be far too
-/// many, but each pod is split by itself.
+/// Sixteen pods of two leaves each, of which few pairs were measured: a share of all splits of 256 hosts would be far
+/// too many, but each pod is split by itself.
 Share pods_of_two_leaves() {
   return [](std::int32_t a, std::int32_t b) { return a / 8 == b / 8 ? 1 : a / 16 == b / 16 ? 0.9 : 0.5; };
 }

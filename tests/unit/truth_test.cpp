@@ -125,7 +125,8 @@ class Truth : public WholeReport {
                     ", and the readings cannot tell which of the two or the path is to blame$"),
          &Truth::check_undecided_pair},
         {std::regex(
-             "^(?:nothing could be measured|it is slow) (?:with|between) (?:h\\d\\d(?:, | and )?)+(?: any more)?" + kOver +
+             "^(?:nothing could be measured|it is slow) (?:with|between) (?:h\\d\\d(?:, | and )?)+(?: any more)?" +
+             kOver +
              ", and the readings cannot tell (?:whether it or those that it met are|which of them or the path is) to "
              "blame$"),
          &Truth::check_silent},

@@ -167,7 +167,8 @@ TEST(VerdictGroups, TheSlowestReadingsBehindASlowUplinkBlameNoHost) {
 
 /// Two leaves are near each other, of five and of eleven, and a host of the others is slow with everybody.
 TEST(VerdictGroups, WhatASlowHostReachesFarAwayIsNoSlowPath) {
-  const Hosts leaf_of = {0, 1, 2, 3, 2, 3, 4, 0, 2, 2, 2, 4, 4, 2, 5, 4, 1, 0, 2, 3, 0, 2, 2, 2, 4, 2, 2, 4, 0, 4, 2, 2};
+  const Hosts leaf_of = {0, 1, 2, 3, 2, 3, 4, 0, 2, 2, 2, 4, 4, 2, 5, 4,
+                         1, 0, 2, 3, 0, 2, 2, 2, 4, 2, 2, 4, 0, 4, 2, 2};
   const auto leaf = [&](std::int32_t host) { return leaf_of[static_cast<std::size_t>(host)]; };
   const auto share = [&](std::int32_t a, std::int32_t b) {
     const auto is_away = [&](std::int32_t host) { return leaf(host) == 1 || leaf(host) == 3; };
@@ -226,9 +227,7 @@ TEST(VerdictGroups, HowBadAnUplinkIsIsHeldAgainstWhatIsUsualWithoutIt) {
 
 /// Four groups of eight, the ways out of the first of which are slow, and a host that is alone in its leaf.
 TEST(VerdictGroups, WhatASlowUplinkDoesWithAHostAloneIsNoSlowPath) {
-  const auto share = [](std::int32_t from, std::int32_t to) {
-    return from / 8 == to / 8 ? 1 : from < 8 ? 0.25 : 0.5;
-  };
+  const auto share = [](std::int32_t from, std::int32_t to) { return from / 8 == to / 8 ? 1 : from < 8 ? 0.25 : 0.5; };
   const Verdict verdict = judge(sweep_by(33, share));
   EXPECT_TRUE(verdict.questions.empty());
   EXPECT_EQ(verdict.findings.size(), 1U);

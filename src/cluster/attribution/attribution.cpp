@@ -144,8 +144,8 @@ void keep_exceptions(const Sweep& sweep, std::vector<FlappingHost>& flapping, Ve
 }
 
 /// The share of readings that failed and that nobody is blamed for, of those of hosts that are not unsteady.
-double share_failing(const Sweep& sweep, const std::vector<std::int32_t>& unexplained, const std::vector<char>& unsteady,
-                     const Verdict& verdict) {
+double share_failing(const Sweep& sweep, const std::vector<std::int32_t>& unexplained,
+                     const std::vector<char>& unsteady, const Verdict& verdict) {
   const auto failing = std::count_if(unexplained.begin(), unexplained.end(), [&](std::int32_t place) {
     const Reading& reading = sweep.readings[static_cast<std::size_t>(place)];
     return unsteady[static_cast<std::size_t>(reading.from)] == 0 && unsteady[static_cast<std::size_t>(reading.to)] == 0;
@@ -170,9 +170,8 @@ bool are_all_alike(const Sweep& sweep, const Verdict& verdict) {
 
 Judged how_far(const Sweep& sweep, const PairEffects& pairs, const Verdict& verdict) {
   if (!verdict.findings.empty()) return Judged::kSlow;
-  const bool agrees =
-      verdict.outliers <= kMostUnexplained && verdict.failing <= kMostFailing &&
-      !(verdict.groups_are_open && !are_all_alike(sweep, verdict));
+  const bool agrees = verdict.outliers <= kMostUnexplained && verdict.failing <= kMostFailing &&
+                      !(verdict.groups_are_open && !are_all_alike(sweep, verdict));
   const bool kinds_agree = !verdict.kinds || verdict.kinds->both_suffice;
   const bool all = agrees && verdict.may_stand_apart.empty() && sweep.hosts.size() > 1 && kinds_agree &&
                    verdict.not_judged.empty() && verdict.questions.empty() && !pairs.too_many;
@@ -298,6 +297,27 @@ Explained explain(const Sweep& sweep, const VerdictSettings& settings) {
   return left_of(by_time.model) < kMuchMore * left_of(steady.model) ? std::move(by_time) : std::move(steady);
 }
 
+/// By reading, what it was held against.
+void set_usual(const Model& model, Verdict& verdict) {
+  verdict.stratum_of.assign(model.sweep->readings.size(), -1);
+  verdict.usual.assign(model.sweep->readings.size(), 0);
+  for (const Point& point : model.points) {
+    verdict.stratum_of[static_cast<std::size_t>(point.reading)] = point.stratum;
+    verdict.usual[static_cast<std::size_t>(point.reading)] = std::exp(point.log_rate - point.residual);
+  }
+}
+
+/// How pairs alone compare with pairs among many, and whether that leaves open which hosts are near each other.
+void compare_alone(const Model& model, Verdict& verdict) {
+  const AloneOverTogether alone = alone_over_together(model);
+  verdict.alone_over_together = alone.ratio;
+  verdict.compared_alone = alone.compared;
+  verdict.alone_error = alone.error;
+  if (model.sweep->leaf_of.empty() && verdict.alone_over_together < kHardlyFaster && many_are_faster(model)) {
+    verdict.groups_are_open = true;
+  }
+}
+
 }  // namespace
 
 Verdict judge(const Sweep& sweep, const VerdictSettings& settings) {
@@ -334,25 +354,14 @@ Verdict judge(const Sweep& sweep, const VerdictSettings& settings) {
   report_failed_pairs(sweep, failures, now_and_then, settings.false_alarm, verdict);
   note_apart(model, units, verdict);
 
-  const AloneOverTogether alone = alone_over_together(model);
-  verdict.alone_over_together = alone.ratio;
-  verdict.compared_alone = alone.compared;
-  verdict.alone_error = alone.error;
-  if (sweep.leaf_of.empty() && verdict.alone_over_together < kHardlyFaster && many_are_faster(model)) {
-    verdict.groups_are_open = true;
-  }
+  compare_alone(model, verdict);
   note_noise(model, verdict);
   note_drops(model, verdict);
   note_drift(model, verdict);
   report_near_limit(model, verdict);
   verdict.strata = model.strata;
   report_all(model, verdict);
-  verdict.stratum_of.assign(sweep.readings.size(), -1);
-  verdict.usual.assign(sweep.readings.size(), 0);
-  for (const Point& point : model.points) {
-    verdict.stratum_of[static_cast<std::size_t>(point.reading)] = point.stratum;
-    verdict.usual[static_cast<std::size_t>(point.reading)] = std::exp(point.log_rate - point.residual);
-  }
+  set_usual(model, verdict);
   verdict.outliers = share_of_outliers(model, pairs, now_and_then);
   note_unexplained(verdict);
   verdict.failing = share_failing(sweep, unexplained, now_and_then, verdict);

@@ -216,10 +216,10 @@ void note_misplaced(const Model& model, Verdict& verdict) {
                          model.sweep->leaves[static_cast<std::size_t>(misplaced[i].leaf)]);
   }
   if (misplaced.size() > kMostNamed) hosts += fmt::format(" and {} more", misplaced.size() - kMostNamed);
-  verdict.notes.push_back(
-      fmt::format("the readings contradict --locality: as fast as hosts of one leaf are, and taken for one of it: {}; is "
-                  "the list out of date?",
-                  hosts));
+  verdict.notes.push_back(fmt::format(
+      "the readings contradict --locality: as fast as hosts of one leaf are, and taken for one of it: {}; is "
+      "the list out of date?",
+      hosts));
 }
 
 }  // namespace

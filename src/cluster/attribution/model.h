@@ -102,8 +102,9 @@ struct Model {
   Structure structure;
   bool kinds_suffice = false;  ///< the slower kind of hosts, where there is one, reaches what was expected
   VerdictSettings settings;
-  bool is_steady = false;         ///< whether what is usual is taken to be the same at all times
-  std::vector<char> left_out;     ///< by reading: known to be slow, so not part of what is usual, nor of leaves; empty: none is
+  bool is_steady = false;  ///< whether what is usual is taken to be the same at all times
+  std::vector<char>
+      left_out;  ///< by reading: known to be slow, so not part of what is usual, nor of leaves; empty: none is
   std::vector<char> is_too_slow;  ///< by host: of a kind that does not reach what was expected; empty: none is
   double slow = 0;                ///< log(1 - tolerance): residuals below it are slow
   EffectIds ids;

@@ -15,8 +15,8 @@ namespace fabricbench::cluster {
 /// By host, its group; -1: of none.
 [[nodiscard]] std::vector<std::int32_t> groups_of(const Grouping& grouping, std::size_t hosts);
 
-/// A round, without its number, of groups that may be one. Nothing where there are none, or more than so many rounds can
-/// tell.
+/// A round, without its number, of groups that may be one. Nothing where there are none, or more than so many rounds
+/// can tell.
 [[nodiscard]] std::optional<PlannedRound> round_between_groups(const Sweep& sweep, const Survey& survey,
                                                                const Verdict& verdict, std::int64_t at_once,
                                                                std::int64_t most_rounds);

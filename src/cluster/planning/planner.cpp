@@ -25,10 +25,10 @@ struct OfSchedule {
 
 namespace {
 
-constexpr double kMissed = 1e-3;            // the share of slow hosts that may go unnoticed
-constexpr std::size_t kMostHostsNamed = 4;  // in a line for people
+constexpr double kMissed = 1e-3;                // the share of slow hosts that may go unnoticed
+constexpr std::size_t kMostHostsNamed = 4;      // in a line for people
 constexpr std::int64_t kMostRoundsBetween = 8;  // of groups that may be one, before rounds for everybody
-constexpr std::int64_t kHostsToRepeat = 4;  // of fewer, nobody can tell which one is slow now and then
+constexpr std::int64_t kHostsToRepeat = 4;      // of fewer, nobody can tell which one is slow now and then
 
 /// z such that a normal deviate is above it with the given probability, by halving an interval.
 double upper_quantile(double probability) {

@@ -294,8 +294,8 @@ std::string structure_text(const Sweep& sweep, const Verdict& verdict) {
                     : kinds.direction == Direction::kReceives ? " when they receive"
                                                               : "";
   text += fmt::format("\nTwo kinds of hosts{}: {} ({}) at {} GB/s, {} ({}) at {} GB/s. ", way,
-                      hosts_text(sweep, kinds.fast), kinds.fast.size(), gb_per_s(kinds.fast_rate), hosts_text(sweep, kinds.slow), kinds.slow.size(),
-                      gb_per_s(kinds.slow_rate));
+                      hosts_text(sweep, kinds.fast), kinds.fast.size(), gb_per_s(kinds.fast_rate),
+                      hosts_text(sweep, kinds.slow), kinds.slow.size(), gb_per_s(kinds.slow_rate));
   return text + (kinds.both_suffice ? "Both reach what was expected.\n"
                                     : "Which of them is as it should be is yours to say, or give --expect RATE.\n");
 }

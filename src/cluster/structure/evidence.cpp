@@ -133,8 +133,10 @@ void leave_weak_members(const std::vector<Comparison>& values, const Split& spli
       Member& member = members[static_cast<std::size_t>(own)];
       const std::int32_t part = level.part_of[static_cast<std::size_t>(other)];
       if (part < 0) continue;
-      if (part != level.part_of[static_cast<std::size_t>(own)]) member.parts_met.insert(part);
-      else member.likelihood += likelihood_of_one(value, split, settings);
+      if (part != level.part_of[static_cast<std::size_t>(own)])
+        member.parts_met.insert(part);
+      else
+        member.likelihood += likelihood_of_one(value, split, settings);
     }
   }
   const std::vector<std::int32_t> sides = sides_within(level, settings.coarser);

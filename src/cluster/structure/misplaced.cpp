@@ -39,8 +39,9 @@ struct Move {
 };
 
 /// Of a host that is slower with its leaf than `usual`: the leaf with which it is as fast as that.
-std::optional<Move> move_of(std::int32_t host, std::vector<float>& own, std::map<std::int32_t, std::vector<float>>& leaves,
-                            double usual, const SplitSettings& settings) {
+std::optional<Move> move_of(std::int32_t host, std::vector<float>& own,
+                            std::map<std::int32_t, std::vector<float>>& leaves, double usual,
+                            const SplitSettings& settings) {
   const double with_own = median_of(own);
   std::optional<Move> best;
   for (auto& [leaf, values] : leaves) {
@@ -64,7 +65,8 @@ std::optional<Move> farthest_off(const ComparisonTable& table, const SplitSettin
   }
   if (medians.empty()) return std::nullopt;
   const double usual = median_of(medians);
-  std::map<std::int32_t, std::map<std::int32_t, std::vector<float>>> elsewhere;  // by host that is slow within, and leaf
+  std::map<std::int32_t, std::map<std::int32_t, std::vector<float>>>
+      elsewhere;  // by host that is slow within, and leaf
   for (std::size_t host = 0; host < within.size(); ++host) {
     const bool is_slow = within[host].size() >= kFewest && median_of(within[host]) < usual - settings.depth;
     if (is_slow) elsewhere[static_cast<std::int32_t>(host)] = {};

@@ -18,14 +18,12 @@ constexpr double kLeastKindsGain = 7;
 constexpr double kShareOfExceptions = 0.1;
 constexpr double kLeastKindsScale = 0.002;
 
-std::int32_t own_side(const Comparison& each, SlowWay way) {
-  return way == SlowWay::kSends ? each.first : each.second;
-}
+std::int32_t own_side(const Comparison& each, SlowWay way) { return way == SlowWay::kSends ? each.first : each.second; }
 
 /// The median of each host in one direction, less what `levels` says of the host on the other side; empty: there is
 /// one with too few. Hosts without readings have none.
 std::vector<std::optional<float>> medians_by_host(const ComparisonTable& table, std::size_t hosts, SlowWay way,
-                                             const std::vector<std::optional<float>>& levels = {}) {
+                                                  const std::vector<std::optional<float>>& levels = {}) {
   std::vector<std::vector<float>> values(hosts);
   for (const Comparison& each : table.values) {
     const std::int32_t own = own_side(each, way);
@@ -82,9 +80,8 @@ bool explains_all(const ComparisonTable& table, const std::vector<std::optional<
   if (static_cast<double>(exceptions) > kShareOfExceptions * static_cast<double>(table.values.size())) return false;
   const SlowWay other_way = way == SlowWay::kSends ? SlowWay::kReceives : SlowWay::kSends;
   const auto left = medians_by_host(table, levels.size(), other_way, levels);
-  const auto odd = std::count_if(left.begin(), left.end(), [&](const std::optional<float>& each) {
-    return each && std::abs(*each) > width / 4;
-  });
+  const auto odd = std::count_if(left.begin(), left.end(),
+                                 [&](const std::optional<float>& each) { return each && std::abs(*each) > width / 4; });
   return !left.empty() && static_cast<double>(odd) <= kShareOfExceptions * static_cast<double>(left.size());
 }
 
@@ -102,7 +99,8 @@ std::optional<OneWayKinds> find_one_way_kinds(const ComparisonTable& table, std:
     const double scale = std::max(kDeviationsPerMad * static_cast<double>(median_of(left)), kLeastKindsScale);
     const auto readings = static_cast<double>(table.values.size());
     const double per_reading = gap.below * (1 - gap.below) * std::pow(gap.width / scale, 2) / 2;
-    OneWayKinds kinds{std::vector<char>(hosts, 0), way, readings * per_reading - static_cast<double>(hosts) * std::log(2)};
+    OneWayKinds kinds{std::vector<char>(hosts, 0), way,
+                      readings * per_reading - static_cast<double>(hosts) * std::log(2)};
     if (kinds.gain < kLeastKindsGain) continue;
     for (std::size_t host = 0; host < hosts; ++host) {
       kinds.is_slow[host] = levels[host] && *levels[host] < gap.above ? 1 : 0;

@@ -46,7 +46,7 @@ struct Structure {
   /// as it should be. Else empty.
   std::vector<char> is_slow_kind;
   SlowWay slow_way = SlowWay::kBoth;
-  bool has_directions = true;  ///< no figure is of both directions together
+  bool has_directions = true;    ///< no figure is of both directions together
   double kinds_false_alarm = 1;  ///< the chance that hosts of one kind look like two, about
   /// Parts that the readings show against a locality that was given: hosts of one leaf in two of them. Else empty.
   Nearness contradiction;
