@@ -207,6 +207,47 @@ def k_half(rng, n, expect=False):
     return w
 
 
+def k_half_one_way(rng, n):
+    """Half of the hosts or more are slower, sending or receiving alone."""
+    w = World(rng, n)
+    make_fabric(w, rng.choice(["flat", "flat", "rail_only"]))
+    k, f, sends = rng.randint((n + 1) // 2, n - 2), 1 - rng.uniform(0.2, 0.6), rng.random() < 0.5
+    slow = rng.sample(range(n), k)
+    for h in slow:
+        for r in range(len(w.rails)):
+            (w.send if sends else w.recv)[h][r] = f
+    w.fabric += f", k={k} at {f:.2f}, {'sending' if sends else 'receiving'}"
+    w.kinds_wanted = {w.hosts[h] for h in slow}
+    w.exits = {7}
+    return w
+
+
+def swapped_locality(rng, n):
+    """Healthy leaves of a locality that has two hosts in each other's place."""
+    w = World(rng, n)
+    sizes = partition(rng, n, 3, max(3, n // 8)) if n >= 16 else sizes_equal(n, 4)
+    across = 1 - rng.choice([0.1, 0.2, 0.3, 0.5, 0.7])
+    group = w.cut(sizes)
+    w.add_level(group, across)
+    w.finish()
+    w.locality = {w.hosts[i]: f"leaf{group[i]:02d}" for i in range(n)}
+    a, b = next((a, b) for a, b in iter(lambda: rng.sample(range(n), 2), None) if group[a] != group[b])
+    w.locality[w.hosts[a]], w.locality[w.hosts[b]] = w.locality[w.hosts[b]], w.locality[w.hosts[a]]
+    w.fabric = f"leaves {sizes} across {across:.2f}, {w.hosts[a]} and {w.hosts[b]} swapped"
+    w.give_locality, w.note_wanted, w.exits = True, "contradict --locality", {0}
+    return w
+
+
+def fails_at_random(rng, n):
+    """A twentieth to a fifth of all attempts fail, whoever it is."""
+    w = World(rng, n)
+    any_fabric(w, ["flat", "two_level", "rail_only"])
+    w.fails = rng.uniform(0.05, 0.2)
+    w.fabric += f", {w.fails:.0%} fail"
+    w.exits = {6, 7}                                    # with 6, hosts or paths of which it cannot tell
+    return w
+
+
 def groups_world(rng, n, depth=None, least=2):
     w = World(rng, n)
     for _ in range(100):
@@ -494,6 +535,9 @@ CASES = collections.OrderedDict([
     ("k_slow", (k_slow, 8, 0.99, 0.01)),
     ("k_half", (redraw(k_half), 4, 0.99, 0)),
     ("k_half_expect", (redraw(lambda r, n: k_half(r, n, True)), 4, 0.99, 0)),
+    ("k_half_one_way", (redraw(k_half_one_way), 8, 0.99, 0)),
+    ("swapped_locality", (swapped_locality, 8, 0.95, 0.01)),
+    ("fails_at_random", (fails_at_random, 4, 0.95, 0.01)),
     ("groups", (groups_case, 8, 0.95, 0.01)),
     ("two_groups_uneven", (two_groups_uneven, 8, 0.95, 0.01)),
     ("groups_of_groups", (redraw(groups_of_groups), 12, 0.95, 0.01)),

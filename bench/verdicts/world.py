@@ -28,6 +28,7 @@ class World:
         self.device_caps = {}                           # identity -> (send, receive)
         self.env = None                                 # round -> factor
         self.drop_reading = None                        # (probability, low, high)
+        self.fails = 0                                  # probability of an attempt
         total, part = noise if noise is not None else rng.choice([0.01, 0.01, 0.02, 0.03, 0.05]), rng.choice([0, 0, 0.5, 0.8])
         self.noise, self.shared = total * math.sqrt(1 - part * part), total * part
         self.tails = rng.choice([0, 0, 0.01, 0.02])
@@ -102,6 +103,7 @@ class World:
         rng = self.rng
         down = (i in self.dead or j in self.dead or (min(i, j), max(i, j)) in self.dead_pairs
                 or (i in self.dies and rnd >= self.dies[i]) or (j in self.dies and rnd >= self.dies[j]))
+        down = down or (self.fails > 0 and rng.random() < self.fails)
         slow_now = {}
         device = {h: self.device_of(h, rnd) for h in (i, j)} if self.device_of else {}
         for h in (i, j):

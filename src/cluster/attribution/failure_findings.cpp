@@ -54,18 +54,9 @@ Tally tally_of(const Sweep& sweep, const Failures& failures, const std::set<std:
   return tally;
 }
 
-/// How often chance alone would have all readings of somebody fail, from how often others' fail: of flows that work, or
-/// failed once.
+/// How often chance alone would have so many readings of somebody fail.
 double chance_of_failures(const Sweep& sweep, const Failures& failures, std::int64_t failed) {
-  std::int64_t others = 0;
-  std::int64_t settled = 0;
-  for (const FailedFlow& flow : failures.flows) {
-    const bool is_settled = failures.is_explained(flow) || (flow.worked == 0 && flow.failed >= 2);
-    (is_settled ? settled : others) += flow.failed;
-  }
-  const double all = static_cast<double>(sweep.readings.size()) - static_cast<double>(settled);
-  const double each = (static_cast<double>(others) + 0.4) / (all + 20);
-  return family_wise(binomial_tail(failed, std::min(each, 1.0), failed), static_cast<double>(sweep.hosts.size()));
+  return family_wise(binomial_tail(failed, failures.usual_share, failed), static_cast<double>(sweep.hosts.size()));
 }
 
 /// The hosts of units; with `besides`, only of those that work with others than that host.

@@ -119,6 +119,31 @@ void find_dead_rails(Failures& failures) {
   }
 }
 
+/// How often readings fail that neither who is dead explains, since it worked last, nor a pair that never works.
+double usual_share_of(const Sweep& sweep, const Failures& failures) {
+  std::set<std::pair<std::int32_t, std::int32_t>> never;
+  for (const FailedFlow& flow : failures.flows) {
+    if (flow.worked == 0 && flow.failed >= 2) never.emplace(flow.from, flow.to);
+  }
+  const std::vector<std::int32_t> worked = last_work(sweep, failures.rails);
+  const auto is_over = [&](std::int32_t unit, const Reading& reading) {
+    const auto at = static_cast<std::size_t>(unit);
+    return failures.dead[at] != 0 && reading.round >= worked[at];
+  };
+  std::int64_t others = 0;
+  std::int64_t all = 0;
+  for (const Reading& reading : sweep.readings) {
+    const std::int32_t from = failures.unit_of(reading.from, reading.from_rail);
+    const std::int32_t to = failures.unit_of(reading.to, reading.to_rail);
+    const bool failed = reading.outcome == Outcome::kFailed;
+    if (failed && (is_over(from, reading) || is_over(to, reading) || never.contains({from, to}))) continue;
+    ++all;
+    others += failed ? 1 : 0;
+  }
+  // As if of 20 more readings not half of one had failed: nothing is known for sure never to fail.
+  return std::min((static_cast<double>(others) + 0.4) / (static_cast<double>(all) + 20), 1.0);
+}
+
 /// Notes who works, and with whom.
 void note_working(const Sweep& sweep, Failures& failures) {
   const auto note = [&](std::int32_t unit, std::int32_t partner) {
@@ -172,6 +197,7 @@ Failures find_failures(const Sweep& sweep, std::int32_t rails) {
     if (partners[unit].all >= least || partners[unit].since >= kDeadPartners) failures.dead[unit] = 1;
   }
   find_dead_rails(failures);
+  failures.usual_share = usual_share_of(sweep, failures);
   return failures;
 }
 

@@ -31,6 +31,7 @@ struct Failures {
   std::vector<char> dead;                                ///< by unit: it, or its rail, is blamed for its failures
   std::vector<char> dead_rails;                          ///< by rail: nothing works over it, though its hosts do
   std::vector<FailedFlow> flows;                         ///< by sender, then receiver
+  double usual_share = 0;                                ///< of readings that nobody dead explains: those that fail
 
   [[nodiscard]] std::int32_t unit_of(std::int32_t host, std::int32_t rail) const { return host * rails + rail; }
   [[nodiscard]] bool host_is_dead(std::int32_t host) const;
