@@ -449,6 +449,26 @@ TEST(Nearness, NoHostOfARightLocalityIsMoved) {
   }
 }
 
+TEST(Nearness, ASlowPathWithinALeafMovesNobody) {
+  const auto share = [](std::int32_t a, std::int32_t b) { return a + b == 1 ? 0.5 : 1; };
+  Sweep sweep = sweep_by(8, share, 0, 0.02);
+  sweep.leaf_of = in_blocks(8, 2);
+  sweep.leaves = {"a", "b", "c", "d"};
+  EXPECT_TRUE(find_structure(sweep, kDepth).misplaced.empty());
+}
+
+TEST(Nearness, OfTwoLeavesOfTwoTheSwappedHostsAreMoved) {
+  Parts part_of = {0, 0, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2};
+  Sweep sweep = sweep_by(12, groups(part_of, 0.5), 0, 0.04);
+  std::swap(part_of[0], part_of[2]);
+  sweep.leaf_of = part_of;
+  sweep.leaves = {"a", "b", "c"};
+  const Structure found = find_structure(sweep, kDepth);
+  EXPECT_EQ(found.misplaced.size(), 2U);
+  const Parts& parts = found.levels.at(0).part_of;
+  EXPECT_TRUE(parts[0] == parts[1] && parts[2] == parts[3] && parts[0] != parts[2]);
+}
+
 /// A list of another cluster is not put right host by host.
 TEST(Nearness, ALocalityOfWhichMostIsWrongIsLeftAsItIs) {
   Sweep sweep = sweep_by(16, groups(in_turn(16, 4), 0.5), 0, 0.01);

@@ -38,37 +38,73 @@ struct Move {
   double gain = 0;
 };
 
+/// What a host reaches with each host of another leaf.
+using ByPartner = std::map<std::int32_t, std::vector<float>>;
+
+/// What a host reaches with a leaf.
+struct Reached {
+  double rate = 0;
+  std::size_t values = 0;
+};
+
+/// With most hosts of a leaf, or with one of two, since the other may be misplaced as well.
+Reached reached_with(ByPartner& partners) {
+  std::vector<float> medians;
+  Reached reached;
+  for (auto& [partner, own] : partners) {
+    medians.push_back(median_of(own));
+    reached.values += own.size();
+  }
+  reached.rate = upper_median(medians);
+  return reached;
+}
+
 /// Of a host that is slower with its leaf than `usual`: the leaf with which it is as fast as that.
-std::optional<Move> move_of(std::int32_t host, std::vector<float>& own,
-                            std::map<std::int32_t, std::vector<float>>& leaves, double usual,
-                            const SplitSettings& settings) {
+std::optional<Move> move_of(std::int32_t host, std::vector<float>& own, std::map<std::int32_t, ByPartner>& leaves,
+                            double usual, const SplitSettings& settings) {
   const double with_own = median_of(own);
+  const double lost = usual - with_own;
   std::optional<Move> best;
-  for (auto& [leaf, values] : leaves) {
-    if (values.size() < kFewest) continue;
-    const double rate = median_of(values);
+  for (auto& [leaf, partners] : leaves) {
+    const Reached with_leaf = reached_with(partners);
+    if (with_leaf.values < kFewest) continue;
     // Both directions of a pair may have their noise in common.
-    const double halves = 2.0 / static_cast<double>(own.size()) + 2.0 / static_cast<double>(values.size());
+    const double halves = 2.0 / static_cast<double>(own.size()) + 2.0 / static_cast<double>(with_leaf.values);
     const double error = kMedianOverMeanError * settings.scale * std::sqrt(halves);
-    const double gain = rate - with_own;
-    const bool is_clear = gain > std::max(settings.depth, kClearly * error) && rate > usual - settings.depth;
+    const double gain = with_leaf.rate - with_own;
+    const bool is_near = with_leaf.rate > usual - std::max(settings.depth, lost / 4);
+    const bool is_clear = is_near && gain > std::max(settings.depth, kClearly * error);
     if (is_clear && (!best || gain > best->gain)) best = Move{{host, leaf}, gain};
   }
   return best;
 }
 
-std::optional<Move> farthest_off(const ComparisonTable& table, const SplitSettings& settings, const Nearness& given) {
-  ByHost within = values_within(table, given);
+/// What hosts of one leaf reach with each other mostly; nothing where hosts of different leaves are as fast: then no
+/// reading says of which leaf a host is.
+std::optional<double> usual_within(const ComparisonTable& table, const Nearness& given, ByHost& within,
+                                   const SplitSettings& settings) {
   std::vector<float> medians;
   for (std::vector<float>& own : within) {
     if (!own.empty()) medians.push_back(median_of(own));
   }
-  if (medians.empty()) return std::nullopt;
+  std::vector<float> across;
+  for (const Comparison& each : table.values) {
+    const std::int32_t first = given.part_of[static_cast<std::size_t>(each.first)];
+    const std::int32_t second = given.part_of[static_cast<std::size_t>(each.second)];
+    if (first >= 0 && second >= 0 && first != second) across.push_back(each.value);
+  }
+  if (medians.empty() || across.empty()) return std::nullopt;
   const double usual = median_of(medians);
-  std::map<std::int32_t, std::map<std::int32_t, std::vector<float>>>
-      elsewhere;  // by host that is slow within, and leaf
+  return median_of(across) < usual - settings.depth ? std::optional(usual) : std::nullopt;
+}
+
+std::optional<Move> farthest_off(const ComparisonTable& table, const SplitSettings& settings, const Nearness& given) {
+  ByHost within = values_within(table, given);
+  const std::optional<double> usual = usual_within(table, given, within, settings);
+  if (!usual) return std::nullopt;
+  std::map<std::int32_t, std::map<std::int32_t, ByPartner>> elsewhere;  // by host that is slow within, and leaf
   for (std::size_t host = 0; host < within.size(); ++host) {
-    const bool is_slow = within[host].size() >= kFewest && median_of(within[host]) < usual - settings.depth;
+    const bool is_slow = within[host].size() >= kFewest && median_of(within[host]) < *usual - settings.depth;
     if (is_slow) elsewhere[static_cast<std::int32_t>(host)] = {};
   }
   if (elsewhere.empty()) return std::nullopt;
@@ -76,7 +112,7 @@ std::optional<Move> farthest_off(const ComparisonTable& table, const SplitSettin
     const std::int32_t leaf = given.part_of[static_cast<std::size_t>(other)];
     const auto found = elsewhere.find(host);
     if (found == elsewhere.end() || leaf < 0 || leaf == given.part_of[static_cast<std::size_t>(host)]) return;
-    found->second[leaf].push_back(value);
+    found->second[leaf][other].push_back(value);
   };
   for (const Comparison& each : table.values) {
     add(each.first, each.second, each.value);
@@ -84,7 +120,7 @@ std::optional<Move> farthest_off(const ComparisonTable& table, const SplitSettin
   }
   std::optional<Move> most;
   for (auto& [host, leaves] : elsewhere) {
-    const std::optional<Move> move = move_of(host, within[static_cast<std::size_t>(host)], leaves, usual, settings);
+    const std::optional<Move> move = move_of(host, within[static_cast<std::size_t>(host)], leaves, *usual, settings);
     if (move && (!most || move->gain > most->gain)) most = move;
   }
   return most;
