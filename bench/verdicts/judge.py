@@ -49,6 +49,16 @@ def schedule_open(n, rng):
         ids = [ids[0]] + [ids[-1]] + ids[1:-1]
 
 
+def measure_all(w, f, first, rng, stats):
+    """All pairs once; the numbers of rounds and pairs."""
+    rounds = pairs_measured = 0
+    for pairs in schedule_open(w.n, rng):
+        one_round(w, f, first + rounds, [(i, j, len(pairs)) for i, j in pairs], stats)
+        rounds += 1
+        pairs_measured += len(pairs)
+    return rounds, pairs_measured
+
+
 def one_round(w, f, rnd, pairs, stats):
     out, shared = [], w.shared_of()
     loss = getattr(w, "contention", 0)
@@ -86,17 +96,12 @@ def sweep(a, case, n, seed, folder):
         f.flush()
         if a.loop == "open":
             for _ in range(a.passes):
-                for pairs in schedule_open(n, rng):
-                    one_round(w, f, rounds, [(i, j, len(pairs)) for i, j in pairs], stats)
-                    rounds += 1
-                    pairs_measured += len(pairs)
+                done = measure_all(w, f, rounds, rng, stats)
+                rounds, pairs_measured = rounds + done[0], pairs_measured + done[1]
         else:
             how = ["--find"] + w.planner if a.loop == "find" else ["--rounds", str(a.rounds)]
             if n > MOST_PLANNED_PAIRS and "--all-pairs" in how:
-                for pairs in schedule_open(n, rng):
-                    one_round(w, f, rounds, [(i, j, len(pairs)) for i, j in pairs], stats)
-                    rounds += 1
-                    pairs_measured += len(pairs)
+                rounds, pairs_measured = measure_all(w, f, 0, rng, stats)
             command = [a.bin + "/plan_sweep", "--hosts", hosts, "--records", records, "--seed", str(1 + seed % 97)] + how + extra
             while True:
                 p = subprocess.run(command, capture_output=True, text=True, timeout=600)

@@ -18,6 +18,9 @@ enum class Outcome : std::uint8_t {
   kNotTried   ///< nobody tried, because an earlier attempt had failed; says nothing of its own
 };
 
+/// Which of a host's two directions, or of a pair's (from the first host to the second, or back).
+enum class Direction : std::uint8_t { kBoth, kSends, kReceives };
+
 /// One figure: of the messages from one host to another, over one rail.
 struct Reading {
   std::int32_t from = 0;  ///< the sender, by its place in Sweep::hosts

@@ -32,6 +32,15 @@ template <typename Number>
   return (upper + *std::max_element(values.begin(), middle)) / 2;
 }
 
+/// What four fifths of `values` do not exceed: many of them may be low for reasons of their own. `values` is not empty
+/// and is put out of order.
+template <typename Number>
+[[nodiscard]] Number upper_bound_of_most(std::vector<Number>& values) {
+  const auto place = values.begin() + static_cast<std::ptrdiff_t>(values.size() * 4 / 5);
+  std::nth_element(values.begin(), place, values.end());
+  return *place;
+}
+
 /// For each value in its order, the median of it and of up to three on each side: what is usual about there, which one
 /// that is far off hardly moves.
 [[nodiscard]] std::vector<double> medians_about(const std::vector<double>& values);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cluster/open_groups.h"
 #include "cluster/readings.h"
 
 namespace fabricbench::cluster {
@@ -27,9 +28,6 @@ enum class Blame : std::uint8_t {
   kAll,        ///< everything: no pair reaches what was expected (VerdictSettings::expected)
   kUndecided   ///< slow or failed, and the readings cannot tell whether it is one host, the other, or the path
 };
-
-/// Which of a host's two directions, or of a pair's (from the first host to the second, or back).
-enum class Direction : std::uint8_t { kBoth, kSends, kReceives };
 
 /// With how many of its partners something is slow in one direction; of a leaf or rail, how many of its hosts
 /// are.
@@ -131,12 +129,6 @@ struct Grouping {
   double across = 1;          ///< rate between groups over the rate within one, the medians
   bool is_given = false;      ///< by a locality, and not found in the readings
   double false_alarm = 0;     ///< the chance that hosts without groups look like this, about
-};
-
-/// What more readings have to tell of groups, a host of none being one by itself.
-struct OpenGroups {
-  std::vector<std::int32_t> group_of;                         ///< by host; below 0: not known
-  std::vector<std::pair<std::int32_t, std::int32_t>> groups;  ///< that may be one: too little was measured between them
 };
 
 /// Hosts of which half or more are slower than the others with everybody, perhaps in one direction alone: readings

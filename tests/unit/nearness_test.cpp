@@ -67,7 +67,7 @@ TEST(Nearness, FindsGroupsFromTwoHostsUp) {
       EXPECT_NEAR(found.levels[0].across, across, 0.02);
       EXPECT_GT(found.levels[0].gain, 7);
       EXPECT_FALSE(found.levels[0].is_given);
-      EXPECT_TRUE(found.unsettled.empty());
+      EXPECT_TRUE(found.open_parts.empty());
     }
   }
 }
@@ -139,8 +139,8 @@ TEST(Nearness, AHostThatHasNotMetItsLeafIsNotAloneInIt) {
 }
 
 TEST(Nearness, HalvesOfALeafThatHaveNotMetMayBeOne) {
-  EXPECT_FALSE(find_structure(without_between(2, 4), kDepth).unsettled.empty());
-  EXPECT_TRUE(find_structure(sweep_by(16, in_pods), kDepth).unsettled.empty());
+  EXPECT_FALSE(find_structure(without_between(2, 4), kDepth).open_parts.empty());
+  EXPECT_TRUE(find_structure(sweep_by(16, in_pods), kDepth).open_parts.empty());
 }
 
 /// Of two leaves that met in one pair, which is neither as fast as within nor as slow as across, nobody knows yet.
@@ -155,11 +155,11 @@ TEST(Nearness, OneReadingBetweenTheTwoRatesDoesNotTell) {
       if (std::minmax(each.from, each.to) == std::minmax(0, 4)) each.rate = static_cast<float>(25e9 * rate);
     }
     const Structure found = find_structure(sweep, kDepth);
-    EXPECT_EQ(found.unsettled.empty(), rate < 0.92) << rate;
-    if (!found.unsettled.empty()) {
-      const auto [first, second] = found.unsettled[0].parts.at(0);
-      EXPECT_EQ(found.unsettled[0].part_of[0], first);
-      EXPECT_EQ(found.unsettled[0].part_of[4], second);
+    EXPECT_EQ(found.open_parts.empty(), rate < 0.92) << rate;
+    if (!found.open_parts.empty()) {
+      const auto [first, second] = found.open_parts[0].groups.at(0);
+      EXPECT_EQ(found.open_parts[0].group_of[0], first);
+      EXPECT_EQ(found.open_parts[0].group_of[4], second);
     }
   }
 }
@@ -321,14 +321,14 @@ TEST(Nearness, OneSlowMeetingOfTwoPartsNoLeaf) {
 
 TEST(Nearness, SaysWhichHostsItCannotPlace) {
   const Structure few = find_structure(sweep_by(64, groups(in_turn(64, 8), 0.5), 4), kDepth);
-  EXPECT_TRUE(!few.unsettled.empty() || std::count(few.is_unplaced.begin(), few.is_unplaced.end(), 1) > 0);
+  EXPECT_TRUE(!few.open_parts.empty() || std::count(few.is_unplaced.begin(), few.is_unplaced.end(), 1) > 0);
   for (std::size_t host = 0; host < 64 && !few.levels.empty(); ++host) {
     if (few.is_unplaced[host] != 0) {
       EXPECT_EQ(few.levels[0].part_of[host], Nearness::kUnknown);
     }
   }
   const Structure all = find_structure(sweep_by(64, groups(in_turn(64, 8), 0.5)), kDepth);
-  EXPECT_TRUE(all.unsettled.empty());
+  EXPECT_TRUE(all.open_parts.empty());
   EXPECT_EQ(std::count(all.is_unplaced.begin(), all.is_unplaced.end(), 1), 0);
 }
 
@@ -349,17 +349,17 @@ TEST(Nearness, PartsOfPartsAreFoundInEachByItself) {
 TEST(Nearness, AsksOfPartsOfPartsOnlyWithinEach) {
   const Structure found = find_structure(sweep_by(256, pods_of_two_leaves(), 96, 0.05), kDepth);
   ASSERT_EQ(found.levels.size(), 2U);
-  for (const Unsettled& unsettled : found.unsettled) {
+  for (const OpenGroups& open : found.open_parts) {
     std::vector<std::int32_t> pod_of_node(256, -1);
     for (std::int32_t host = 0; host < 256; ++host) {
-      const std::int32_t node = unsettled.part_of[static_cast<std::size_t>(host)];
+      const std::int32_t node = open.group_of[static_cast<std::size_t>(host)];
       if (node >= 0) pod_of_node[static_cast<std::size_t>(node)] = host / 16;
     }
-    for (const auto& [first, second] : unsettled.parts) {
+    for (const auto& [first, second] : open.groups) {
       EXPECT_EQ(pod_of_node[static_cast<std::size_t>(first)], pod_of_node[static_cast<std::size_t>(second)]);
     }
   }
-  EXPECT_FALSE(found.unsettled.empty());
+  EXPECT_FALSE(found.open_parts.empty());
 }
 
 TEST(Nearness, RailsAreComparedEachWithItself) {
@@ -408,7 +408,7 @@ TEST(Nearness, HalfOfTheHostsAndMoreMayBeSlowerInOneDirectionAlone) {
         for (std::int32_t host = 0; host < hosts; ++host) {
           EXPECT_EQ(found.is_slow_kind[static_cast<std::size_t>(host)] != 0, host < slow) << slow << " of " << hosts;
         }
-        EXPECT_EQ(found.slow_way, sends ? SlowWay::kSends : SlowWay::kReceives);
+        EXPECT_EQ(found.slow_way, sends ? Direction::kSends : Direction::kReceives);
       }
     }
   }

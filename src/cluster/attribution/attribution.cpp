@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -254,16 +255,30 @@ Explained explain(Model model) {
   return all;
 }
 
-/// What is slow over devices says nothing of where hosts are: then that is looked at once more without it.
-Explained explain(const Sweep& sweep, const VerdictSettings& settings, bool is_steady) {
-  const auto model_without = [&](std::vector<char> left_out) {
-    Model model = make_model(sweep, settings, std::move(left_out));
+/// Makes models of a sweep. Where hosts are is looked at once for each set of readings that is left out.
+class ModelMaker {
+ public:
+  ModelMaker(const Sweep& sweep, const VerdictSettings& settings) : sweep_(sweep), settings_(settings) {}
+
+  [[nodiscard]] Model without(std::vector<char> left_out, bool is_steady) {
+    const auto [known, is_new] = structures_.try_emplace(left_out);
+    if (is_new) known->second = structure_of(sweep_, settings_, left_out);
+    Model model = make_model(sweep_, settings_, known->second, std::move(left_out));
     model.is_steady = is_steady;
     return model;
-  };
-  Explained all = explain(model_without({}));
+  }
+
+ private:
+  const Sweep& sweep_;
+  const VerdictSettings& settings_;
+  std::map<std::vector<char>, Structure> structures_;  // by the readings that are left out
+};
+
+/// What is slow over devices says nothing of where hosts are: then that is looked at once more without it.
+Explained explain(const Sweep& sweep, ModelMaker& models, bool is_steady) {
+  Explained all = explain(models.without({}, is_steady));
   if (all.devices.empty()) return all;
-  Explained second = explain(model_without(readings_over(sweep, all.devices)));
+  Explained second = explain(models.without(readings_over(sweep, all.devices), is_steady));
   if (!second.devices.empty()) all = std::move(second);
   if (add_other_ways(all.model, all.over_devices, all.devices)) all.units = find_units(all.model);
   return all;
@@ -291,9 +306,10 @@ double left_of(const Model& model) {
 /// Readings of rounds differ by time, or by who is in them. Time is believed where it explains more.
 Explained explain(const Sweep& sweep, const VerdictSettings& settings) {
   constexpr double kMuchMore = 0.95;
-  Explained by_time = explain(sweep, settings, false);
+  ModelMaker models(sweep, settings);
+  Explained by_time = explain(sweep, models, false);
   if (changes_of(by_time.model) < settings.tolerance) return by_time;
-  Explained steady = explain(sweep, settings, true);
+  Explained steady = explain(sweep, models, true);
   return left_of(by_time.model) < kMuchMore * left_of(steady.model) ? std::move(by_time) : std::move(steady);
 }
 

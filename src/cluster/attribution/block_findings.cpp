@@ -67,22 +67,24 @@ bool are_fine(const Model& model, const Wanted& wanted) {
   return !residuals.empty() && median_of(residuals) >= model.slow;
 }
 
-void add_hosts(const Model& model, const LeafRow& row, Finding& finding) {
-  const PartnerCount hosts = slow_hosts_of(model, row);
+void add_hosts(const LeafRow& row, const PartnerCount& hosts, Finding& finding) {
   if (row.role != Role::kReceiver) finding.sends = hosts;
   if (row.role != Role::kSender) finding.receives = hosts;
   finding.both_ways = finding.both_ways || row.role == Role::kEither;
   finding.partners = std::max(finding.partners, hosts.shown);
 }
 
+/// Leaves out a row of which no host is slow.
 void add_row(const Model& model, const LeafRow& row, std::vector<Finding>& findings) {
+  const PartnerCount hosts = slow_hosts_of(model, row);
+  if (hosts.slow == 0) return;
   const Direction direction = direction_of(row.role != Role::kReceiver, row.role != Role::kSender);
   for (Finding& known : findings) {
     if (known.blame != Blame::kLeaf || known.leaf != row.leaf) continue;
     if (known.direction != direction) known.direction = Direction::kBoth;
     known.readings += row.score.readings;
     known.false_alarm = std::min(known.false_alarm, row.score.false_alarm);
-    add_hosts(model, row, known);
+    add_hosts(row, hosts, known);
     return;
   }
   Finding finding = from_block(Blame::kLeaf, row.score, centre_between_leaves(model, row.kind));
@@ -91,7 +93,7 @@ void add_row(const Model& model, const LeafRow& row, std::vector<Finding>& findi
   finding.direction = direction;
   finding.fine_elsewhere =
       are_fine(model, [&](std::int32_t from, std::int32_t to) { return from == row.leaf && to == row.leaf; });
-  add_hosts(model, row, finding);
+  add_hosts(row, hosts, finding);
   findings.push_back(finding);
 }
 
@@ -124,9 +126,7 @@ void add_path(const Model& model, const LeafPath& path, std::vector<Finding>& fi
 }  // namespace
 
 void report_blocks(const Model& model, const Blocks& blocks, Verdict& verdict) {
-  for (const LeafRow& row : blocks.rows) {
-    if (slow_hosts_of(model, row).slow > 0) add_row(model, row, verdict.findings);
-  }
+  for (const LeafRow& row : blocks.rows) add_row(model, row, verdict.findings);
   for (const LeafPath& path : blocks.paths) add_path(model, path, verdict.findings);
 }
 

@@ -25,9 +25,8 @@ constexpr std::size_t kFewReadings = 12;
 constexpr std::size_t kSomeReadings = 24;
 /// Of so many hosts, one takes part in a third of the readings or more.
 constexpr std::int32_t kFewHosts = 6;
-/// The quantile of a window's readings that drift is read from, and its variance, times their number: p (1 - p) over
-/// the squared density of the normal distribution there.
-constexpr double kShareOfDrift = 0.8;
+/// The variance of upper_bound_of_most, in scales, times the number of values: p (1 - p) over the squared density of
+/// the normal distribution there.
 constexpr double kVarianceOfDrift = 2.04;
 /// Of a round, before it is believed that everything was slow in it, over however many rails; of few hosts, two where
 /// no more can be measured at once.
@@ -176,9 +175,7 @@ void add_drift(Model& model, const Wanted& wanted) {
   for (std::size_t window = 0; window < residuals.size(); ++window) {
     std::vector<float>& values = residuals[window];
     if (values.size() < kFewReadings) continue;
-    const auto place = values.begin() + static_cast<std::ptrdiff_t>(kShareOfDrift * static_cast<double>(values.size()));
-    std::nth_element(values.begin(), place, values.end());
-    shifts[window] = {*place, kVarianceOfDrift / static_cast<double>(values.size())};
+    shifts[window] = {upper_bound_of_most(values), kVarianceOfDrift / static_cast<double>(values.size())};
     medians.push_back(shifts[window].first);
   }
   if (medians.size() < 2) return;
@@ -282,10 +279,7 @@ void find_drops(Model& model) {
   for (auto& [key, round] : rounds) {
     const bool is_full = most > 1 && round.at_once == most;
     if (round.pairs.size() < (is_full ? kPairsOfFullDrop : kPairsOfDrop)) continue;
-    const auto place = round.residuals.begin() +
-                       static_cast<std::ptrdiff_t>(kShareOfDrift * static_cast<double>(round.residuals.size()));
-    std::nth_element(round.residuals.begin(), place, round.residuals.end());
-    if (*place < model.slow) model.drops[key] = median_of(round.residuals);
+    if (upper_bound_of_most(round.residuals) < model.slow) model.drops[key] = median_of(round.residuals);
   }
   // What most rounds are like is what is usual.
   if (2 * model.drops.size() > rounds.size()) model.drops.clear();

@@ -64,8 +64,7 @@ Kinds kinds_of(const Model& model) {
   if (!fast_rates.empty()) kinds.fast_rate = median_of(fast_rates);
   if (!slow_rates.empty()) kinds.slow_rate = median_of(slow_rates);
   kinds.both_suffice = model.kinds_suffice;
-  if (model.structure.slow_way == SlowWay::kSends) kinds.direction = Direction::kSends;
-  if (model.structure.slow_way == SlowWay::kReceives) kinds.direction = Direction::kReceives;
+  kinds.direction = model.structure.slow_way;
   return kinds;
 }
 
@@ -228,7 +227,7 @@ void report_groups(const Model& model, Verdict& verdict) {
   const Structure& structure = model.structure;
   for (const Nearness& level : structure.levels) verdict.groupings.push_back(grouping_of(*model.sweep, level));
   if (!structure.is_slow_kind.empty()) verdict.kinds = kinds_of(model);
-  for (const Unsettled& each : structure.unsettled) verdict.open_groups.push_back({each.part_of, each.parts});
+  verdict.open_groups = structure.open_parts;
   if (!verdict.open_groups.empty()) verdict.groups_are_open = true;
   ask_about_unplaced(model, verdict);
   note_misplaced(model, verdict);

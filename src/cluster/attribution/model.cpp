@@ -224,7 +224,7 @@ struct Reached {
 };
 
 Reached reached_by(const Model& model, const std::vector<char>& slower) {
-  const SlowWay way = model.structure.slow_way;
+  const Direction way = model.structure.slow_way;
   Reached reached;
   reached.by_host.resize(slower.size());
   std::vector<std::vector<double>> with_slower(slower.size());
@@ -235,8 +235,8 @@ Reached reached_by(const Model& model, const std::vector<char>& slower) {
     const double share = one_direction(reading) / expected;
     const auto from = static_cast<std::size_t>(reading.from);
     const auto to = static_cast<std::size_t>(reading.to);
-    if (way != SlowWay::kBoth) {
-      const std::size_t own = way == SlowWay::kSends ? from : to;
+    if (way != Direction::kBoth) {
+      const std::size_t own = way == Direction::kSends ? from : to;
       (slower[own] != 0 ? reached.by_host[own] : reached.faster).push_back(share);
       continue;
     }
@@ -316,12 +316,16 @@ bool is_alike(const Stratum& a, const Stratum& b) {
          std::tuple(b.kind, b.from_rail, b.to_rail, b.both_ways, b.slow_kind);
 }
 
-Model make_model(const Sweep& sweep, const VerdictSettings& settings, std::vector<char> left_out) {
+Structure structure_of(const Sweep& sweep, const VerdictSettings& settings, const std::vector<char>& left_out) {
+  return find_structure(sweep, -kShareOfTolerance * std::log1p(-settings.tolerance), left_out);
+}
+
+Model make_model(const Sweep& sweep, const VerdictSettings& settings, Structure structure, std::vector<char> left_out) {
   Model model;
   model.sweep = &sweep;
   model.settings = settings;
   model.slow = std::log1p(-settings.tolerance);
-  model.structure = find_structure(sweep, -kShareOfTolerance * model.slow, left_out);
+  model.structure = std::move(structure);
   model.left_out = std::move(left_out);
   settle_kinds(model);
   std::int32_t kinds = 1;

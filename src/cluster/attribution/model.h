@@ -189,8 +189,14 @@ struct Model {
 /// Whether readings of two strata differ in nothing but how far hosts are apart.
 [[nodiscard]] bool is_alike(const Stratum& a, const Stratum& b);
 
-/// Sorts the readings that have a rate; nothing is estimated yet but where hosts are, without those of Model::left_out.
-[[nodiscard]] Model make_model(const Sweep& sweep, const VerdictSettings& settings, std::vector<char> left_out = {});
+/// Where hosts are, as readings show that are not `left_out`, by place; empty: none is.
+[[nodiscard]] Structure structure_of(const Sweep& sweep, const VerdictSettings& settings,
+                                     const std::vector<char>& left_out);
+
+/// Sorts the readings that have a rate; nothing is estimated yet. `structure`: without the readings that are
+/// `left_out`.
+[[nodiscard]] Model make_model(const Sweep& sweep, const VerdictSettings& settings, Structure structure,
+                               std::vector<char> left_out);
 
 /// Calls `group` with the entries of each partner of an effect.
 template <typename Group>

@@ -185,19 +185,25 @@ struct Meetings {
   std::int64_t slow = 0;
 };
 
-/// How likely a healthy pair shows so many readings as slow as these.
-double chance_of(const Model& model, const std::vector<const Point*>& points, const std::vector<float>& residuals,
-                 std::int64_t slow) {
-  if (slow == 0) return 1;
-  std::vector<float> sorted = residuals;
-  std::sort(sorted.begin(), sorted.end());
-  const double mildest = sorted[static_cast<std::size_t>(slow - 1)];
+/// Of the readings that were not quiet, all, and those at most so fast.
+Meetings full_meetings(const std::vector<const Point*>& points, const std::vector<float>& residuals, double mildest) {
   Meetings full;
   for (std::size_t i = 0; i < points.size(); ++i) {
     if (points[i]->quiet) continue;
     ++full.all;
     full.slow += residuals[i] <= mildest ? 1 : 0;
   }
+  return full;
+}
+
+/// How likely a healthy pair shows so many readings as slow as these.
+double chance_of_slow(const Model& model, const std::vector<const Point*>& points, const std::vector<float>& residuals,
+                      std::int64_t slow) {
+  if (slow == 0) return 1;
+  std::vector<float> sorted = residuals;
+  std::sort(sorted.begin(), sorted.end());
+  const double mildest = sorted[static_cast<std::size_t>(slow - 1)];
+  const Meetings full = full_meetings(points, residuals, mildest);
   const auto all = static_cast<std::int64_t>(points.size());
   const double each = model.tail.below(mildest, scale_at(model, points), slow, all);
   const double quiet = static_cast<double>(all - full.all) / static_cast<double>(all);
@@ -260,7 +266,7 @@ PairEffect judge_flow(const Model& model, const Flow& flow, std::int64_t tests) 
     const Reading& reading = model.reading_of(*points[i]);
     return reading.concurrent == 1 && reading.round > model.reading_of(*points[slow.front()]).round;
   });
-  pair.false_alarm = family_wise(chance_of(model, points, residuals, pair.slow), static_cast<double>(tests));
+  pair.false_alarm = family_wise(chance_of_slow(model, points, residuals, pair.slow), static_cast<double>(tests));
   set_medians(model, points, again, pair);
   pair.state = state_of(model, pair, pair.slow - 1);
   if (pair.state == PairState::kNowAndThen) set_medians(model, points, slow, pair);

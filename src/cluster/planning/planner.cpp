@@ -217,8 +217,8 @@ std::int64_t Planner::most_rounds_for_groups() const {
 }
 
 /// As many as there were for everybody, since of so many pairs some are slow once by chance.
-std::int64_t Planner::most_extra_rounds(const Outlook& outlook) const {
-  return std::max<std::int64_t>(plan_.most_extra_rounds, outlook.survey.whole_done);
+std::int64_t Planner::extra_rounds_left(const Outlook& outlook) const {
+  return std::max<std::int64_t>(plan_.most_extra_rounds, outlook.survey.whole_done) - outlook.survey.extra;
 }
 
 /// For everybody.
@@ -283,7 +283,7 @@ PlannedRound Planner::next(const Sweep& sweep, const Judge& judge) const {
 
 /// What the verdict asks for.
 PlannedRound Planner::next_to_find(const Sweep& sweep, const Verdict& verdict, const Outlook& outlook) const {
-  const std::int64_t extra_left = most_extra_rounds(outlook) - outlook.survey.extra;
+  const std::int64_t extra_left = extra_rounds_left(outlook);
   const std::int64_t at_once = outlook.interference.at_once;
   PlannedRound round;
   round.number = outlook.survey.last + 1;
@@ -438,7 +438,7 @@ std::string Planner::why_over(const Sweep& sweep, const Outlook& outlook, const 
   if (outlook.survey.extra > 0) so_far += fmt::format(" and {} more", outlook.survey.extra);
   const std::string rest = left_out_text(sweep, outlook.survey) + interference_text(outlook.interference);
   if (!open.empty()) {
-    const bool spent = outlook.survey.extra >= most_extra_rounds(outlook);
+    const bool spent = extra_rounds_left(outlook) <= 0;
     return fmt::format(
         "{} after {}: {}{}",
         spent ? "as many rounds as are allowed leave something open" : "no further reading would settle what is open",
@@ -462,7 +462,7 @@ std::int64_t Planner::left_before_judging(const Outlook& outlook) const {
 std::int64_t Planner::left_after_judging(const Outlook& outlook, const Verdict& verdict) const {
   const std::int64_t wanted = rounds_wanted(verdict) * outlook.schedule.parts();
   const std::int64_t left = outlook.next.meetings.empty() ? 0 : std::max<std::int64_t>(wanted - outlook.next.place, 0);
-  const std::int64_t extra_left = most_extra_rounds(outlook) - outlook.survey.extra;
+  const std::int64_t extra_left = extra_rounds_left(outlook);
   return std::max<std::int64_t>(left + rounds_for_questions(verdict, extra_left), 1);
 }
 

@@ -88,7 +88,7 @@ class Planner {
   [[nodiscard]] std::string why_over(const Sweep& sweep, const Outlook& outlook, const Verdict& verdict) const;
   [[nodiscard]] std::int64_t most_rounds() const;
   [[nodiscard]] std::int64_t most_rounds_for_groups() const;
-  [[nodiscard]] std::int64_t most_extra_rounds(const Outlook& outlook) const;
+  [[nodiscard]] std::int64_t extra_rounds_left(const Outlook& outlook) const;
   [[nodiscard]] std::int64_t rounds_before_judging() const;
   [[nodiscard]] std::int64_t rounds_wanted(const Verdict& verdict) const;
   [[nodiscard]] std::int64_t partners_wanted(const Verdict& verdict) const;

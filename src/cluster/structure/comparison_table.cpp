@@ -278,6 +278,7 @@ ComparisonTable table_of(const Sweep& sweep, const std::vector<char>& left_out) 
     const auto kind = kinds.try_emplace(kind_of(reading), static_cast<std::int32_t>(kinds.size())).first->second;
     table.values.push_back({reading.from, reading.to, reading.round, static_cast<float>(std::log(reading.rate))});
     table.kinds.push_back(kind);
+    table.has_directions = table.has_directions && !reading.both_ways;
   }
   table.number_of_kinds = static_cast<std::int32_t>(kinds.size());
   join_rails(kinds, table);

@@ -15,6 +15,7 @@ struct ComparisonTable {
   std::vector<Comparison> values;
   std::vector<std::int32_t> kinds;  // by value
   std::int32_t number_of_kinds = 0;
+  bool has_directions = true;  ///< no figure is of both directions together
 };
 
 /// Quiet readings and those without a rate are left out, and those that are `left_out`, by place; empty: none.

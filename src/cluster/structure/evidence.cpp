@@ -1,11 +1,13 @@
 #include "cluster/structure/evidence.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <numeric>
 #include <set>
 #include <utility>
 
+#include "cluster/robust.h"
 #include "cluster/structure/clustering.h"
 
 namespace fabricbench::cluster {
@@ -38,7 +40,7 @@ std::vector<std::int32_t> sides_within(const Nearness& level, const std::vector<
 }
 
 /// More open questions than these are not kept: nobody asks so many.
-constexpr std::size_t kMostUnsettled = 1 << 16;
+constexpr std::size_t kMostOpen = 1 << 16;
 /// In nats: what tells one part from two.
 constexpr double kLikelihood = 5;
 
@@ -79,21 +81,21 @@ bool are_two(const Between& between) {
 }
 
 /// Parts, each two of them that are not known to be two; of parts that never met, even through others, none.
-std::vector<std::pair<std::int32_t, std::int32_t>> unsettled_parts(const std::vector<Between>& between,
-                                                                   const std::vector<std::int32_t>& sides) {
-  std::vector<std::pair<std::int32_t, std::int32_t>> unsettled;
+std::vector<std::pair<std::int32_t, std::int32_t>> open_parts(const std::vector<Between>& between,
+                                                              const std::vector<std::int32_t>& sides) {
+  std::vector<std::pair<std::int32_t, std::int32_t>> open;
   auto at = between.begin();
   const auto parts = static_cast<std::int32_t>(sides.size());
-  for (std::int32_t first = 0; first < parts && unsettled.size() < kMostUnsettled; ++first) {
+  for (std::int32_t first = 0; first < parts && open.size() < kMostOpen; ++first) {
     for (std::int32_t second = first + 1; second < parts; ++second) {
       while (at != between.end() && at->parts < std::pair{first, second}) ++at;
       const bool has_met = at != between.end() && at->parts == std::pair{first, second};
       const bool known = has_met && are_two(*at);
       const bool is_beside = sides[static_cast<std::size_t>(first)] == sides[static_cast<std::size_t>(second)];
-      if (!known && is_beside) unsettled.emplace_back(first, second);
+      if (!known && is_beside) open.emplace_back(first, second);
     }
   }
-  return unsettled;
+  return open;
 }
 
 /// What was measured between two parts, or between one and a host of none, which is a part by itself behind them.
@@ -118,6 +120,14 @@ Nodes nodes_of(const Nearness& level) {
     if (each == Nearness::kNone) each = nodes.nodes++;
   }
   return nodes;
+}
+
+bool is_clearly_faster(double gain, std::size_t values, std::size_t other_values, const SplitSettings& settings) {
+  constexpr double kErrors = 4;
+  // Both directions of a pair may have their noise in common.
+  const double halves = 2.0 / static_cast<double>(values) + 2.0 / static_cast<double>(other_values);
+  const double error = kMedianOverMeanError * settings.scale * std::sqrt(halves);
+  return gain > std::max(settings.depth, kErrors * error);
 }
 
 void leave_weak_members(const std::vector<Comparison>& values, const Split& split, const SplitSettings& settings,
@@ -171,18 +181,18 @@ Evidence evidence_of(const std::vector<Comparison>& values, const Nearness& leve
   }
   const std::vector<std::int32_t> sides =
       settings.coarser.empty() ? sides_of(level.parts, parts_met) : sides_within(level, settings.coarser);
-  evidence.unsettled = {nodes.node_of, unsettled_parts(between, sides)};
+  evidence.open = {nodes.node_of, open_parts(between, sides)};
   for (std::size_t host = 0; host < hosts; ++host) {
     if (level.part_of[host] >= 0 || taken[host] == 0) continue;
     const std::int32_t node = nodes.node_of[host];
     const std::vector<std::int32_t>& known = others[static_cast<std::size_t>(node)];
-    const std::size_t most = kMostUnsettled - std::min(kMostUnsettled - 1, evidence.unsettled.parts.size());
+    const std::size_t most = kMostOpen - std::min(kMostOpen - 1, evidence.open.groups.size());
     std::set<std::int32_t> own_sides;
     for (const std::int32_t part : known) own_sides.insert(sides[static_cast<std::size_t>(part)]);
     if (!settings.coarser.empty()) own_sides = {settings.coarser[host]};
     const std::vector<std::int32_t> left = lacking(known, sides, own_sides, most);
     (left.empty() && !known.empty() ? evidence.is_alone : evidence.is_unplaced)[host] = 1;
-    for (const std::int32_t part : left) evidence.unsettled.parts.emplace_back(part, node);
+    for (const std::int32_t part : left) evidence.open.groups.emplace_back(part, node);
   }
   return evidence;
 }

@@ -1,6 +1,7 @@
 // How far readings tell which part each host is of, once parts have been found.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -22,8 +23,13 @@ struct Nodes {
 struct Evidence {
   std::vector<char> is_alone;     ///< measured with parts enough to say so
   std::vector<char> is_unplaced;  ///< not measured with parts enough
-  Unsettled unsettled;
+  OpenGroups open;                ///< parts that may be one
 };
+
+/// Whether the medians of so many values each differ by more than parts have to, and by far more than by chance.
+/// `gain`: by how much, as a logarithm.
+[[nodiscard]] bool is_clearly_faster(double gain, std::size_t values, std::size_t other_values,
+                                     const SplitSettings& settings);
 
 /// Takes out of their parts hosts that hardly anything shows to be of them, and that may be of another part of the same
 /// coarser one (SplitSettings::coarser), with which they were not measured.

@@ -8,12 +8,11 @@
 #include <optional>
 
 #include "cluster/robust.h"
+#include "cluster/structure/evidence.h"
 
 namespace fabricbench::cluster {
 namespace {
 
-/// So many standard deviations apart, two medians are not the same.
-constexpr double kClearly = 4;
 /// Of a host with a leaf, from which its rate with it is known.
 constexpr std::size_t kFewest = 2;
 
@@ -68,12 +67,9 @@ std::optional<Move> move_of(std::int32_t host, std::vector<float>& own, std::map
   for (auto& [leaf, partners] : leaves) {
     const Reached with_leaf = reached_with(partners);
     if (with_leaf.values < kFewest) continue;
-    // Both directions of a pair may have their noise in common.
-    const double halves = 2.0 / static_cast<double>(own.size()) + 2.0 / static_cast<double>(with_leaf.values);
-    const double error = kMedianOverMeanError * settings.scale * std::sqrt(halves);
     const double gain = with_leaf.rate - with_own;
     const bool is_near = with_leaf.rate > usual - std::max(settings.depth, lost / 4);
-    const bool is_clear = is_near && gain > std::max(settings.depth, kClearly * error);
+    const bool is_clear = is_near && is_clearly_faster(gain, own.size(), with_leaf.values, settings);
     if (is_clear && (!best || gain > best->gain)) best = Move{{host, leaf}, gain};
   }
   return best;

@@ -18,11 +18,13 @@ constexpr double kLeastKindsGain = 7;
 constexpr double kShareOfExceptions = 0.1;
 constexpr double kLeastKindsScale = 0.002;
 
-std::int32_t own_side(const Comparison& each, SlowWay way) { return way == SlowWay::kSends ? each.first : each.second; }
+std::int32_t own_side(const Comparison& each, Direction way) {
+  return way == Direction::kSends ? each.first : each.second;
+}
 
 /// The median of each host in one direction, less what `levels` says of the host on the other side; empty: there is
 /// one with too few. Hosts without readings have none.
-std::vector<std::optional<float>> medians_by_host(const ComparisonTable& table, std::size_t hosts, SlowWay way,
+std::vector<std::optional<float>> medians_by_host(const ComparisonTable& table, std::size_t hosts, Direction way,
                                                   const std::vector<std::optional<float>>& levels = {}) {
   std::vector<std::vector<float>> values(hosts);
   for (const Comparison& each : table.values) {
@@ -63,7 +65,7 @@ KindsGap widest_gap(const std::vector<std::optional<float>>& medians) {
 
 /// The size of what is left of each reading where one side of it is all that counts.
 std::vector<float> left_of_each(const ComparisonTable& table, const std::vector<std::optional<float>>& levels,
-                                SlowWay way) {
+                                Direction way) {
   std::vector<float> left;
   left.reserve(table.values.size());
   for (const Comparison& each : table.values) {
@@ -73,12 +75,12 @@ std::vector<float> left_of_each(const ComparisonTable& table, const std::vector<
 }
 
 /// Whether what one side of a reading is like is all that tells readings apart, but for few readings and few hosts.
-bool explains_all(const ComparisonTable& table, const std::vector<std::optional<float>>& levels, SlowWay way,
+bool explains_all(const ComparisonTable& table, const std::vector<std::optional<float>>& levels, Direction way,
                   const std::vector<float>& left_of_readings, double width) {
   const auto exceptions =
       std::count_if(left_of_readings.begin(), left_of_readings.end(), [&](float left) { return left > width / 2; });
   if (static_cast<double>(exceptions) > kShareOfExceptions * static_cast<double>(table.values.size())) return false;
-  const SlowWay other_way = way == SlowWay::kSends ? SlowWay::kReceives : SlowWay::kSends;
+  const Direction other_way = way == Direction::kSends ? Direction::kReceives : Direction::kSends;
   const auto left = medians_by_host(table, levels.size(), other_way, levels);
   const auto odd = std::count_if(left.begin(), left.end(),
                                  [&](const std::optional<float>& each) { return each && std::abs(*each) > width / 4; });
@@ -89,7 +91,8 @@ bool explains_all(const ComparisonTable& table, const std::vector<std::optional<
 
 std::optional<OneWayKinds> find_one_way_kinds(const ComparisonTable& table, std::size_t hosts,
                                               const SplitSettings& settings) {
-  for (const SlowWay way : {SlowWay::kSends, SlowWay::kReceives}) {
+  if (!table.has_directions) return std::nullopt;
+  for (const Direction way : {Direction::kSends, Direction::kReceives}) {
     const std::vector<std::optional<float>> levels = medians_by_host(table, hosts, way);
     const KindsGap gap = widest_gap(levels);
     if (gap.width < settings.depth) continue;

@@ -12,12 +12,13 @@ namespace fabricbench::cluster {
 
 struct OneWayKinds {
   std::vector<char> is_slow;  ///< by host: of the slower kind, half of the hosts or more
-  SlowWay way = SlowWay::kSends;
+  Direction way = Direction::kSends;
   double gain = 0;  ///< as Split::gain
 };
 
 /// Where the senders alone, or the receivers alone, explain what readings are like, and half of them or more are slower
-/// than the others, all but two at most. Nothing where any host has too few readings to say of it.
+/// than the others, all but two at most. Nothing where any host has too few readings to say of it, or
+/// figures are of both directions together.
 [[nodiscard]] std::optional<OneWayKinds> find_one_way_kinds(const ComparisonTable& table, std::size_t hosts,
                                                             const SplitSettings& settings);
 

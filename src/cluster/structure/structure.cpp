@@ -21,8 +21,6 @@ namespace fabricbench::cluster {
 namespace {
 
 constexpr int kMostLevels = 4;
-/// So many standard deviations apart, two medians of two values or more are not the same.
-constexpr double kClearly = 4;
 /// Where what a split leaves scatters by so much more than was assumed, it is looked for again.
 constexpr double kFarOff = 1.25;
 constexpr int kMostRescalings = 4;
@@ -104,8 +102,8 @@ std::vector<Comparison> values_across(const std::vector<Comparison>& values, con
   return across;
 }
 
-void keep_unsettled(Unsettled unsettled, Structure& structure) {
-  if (!unsettled.parts.empty()) structure.unsettled.push_back(std::move(unsettled));
+void keep_open(OpenGroups open, Structure& structure) {
+  if (!open.groups.empty()) structure.open_parts.push_back(std::move(open));
 }
 
 /// Hosts of which too little is known have no part, and are not of none.
@@ -138,10 +136,7 @@ std::int32_t nearest_part(std::vector<std::vector<float>>& values, const SplitSe
     }
   }
   if (next.part == Nearness::kNone) return Nearness::kNone;
-  // Both directions of a pair may have their noise in common.
-  const double halves = 2.0 / static_cast<double>(nearest.values) + 2.0 / static_cast<double>(next.values);
-  const double error = kMedianOverMeanError * settings.scale * std::sqrt(halves);
-  const bool clearly = nearest.median - next.median > std::max(settings.depth, kClearly * error);
+  const bool clearly = is_clearly_faster(nearest.median - next.median, nearest.values, next.values, settings);
   return clearly ? nearest.part : Nearness::kNone;
 }
 
@@ -210,7 +205,7 @@ void add_finer(const ComparisonTable& table, const SplitSettings& settings, Stru
   for (std::size_t host = 0; host < evidence.is_unplaced.size(); ++host) {
     if (evidence.is_unplaced[host] != 0) structure.is_unplaced[host] = 1;
   }
-  keep_unsettled(std::move(evidence.unsettled), structure);
+  keep_open(std::move(evidence.open), structure);
   levels.insert(levels.begin(), std::move(finer));
 }
 
@@ -292,7 +287,6 @@ void note_kinds(const ComparisonTable& table, double gain, Structure& structure)
 
 /// Whether there are two kinds of hosts of which one is slower in one direction alone; then it is noted.
 bool note_one_way_kinds(const ComparisonTable& table, const SplitSettings& settings, Structure& structure) {
-  if (!structure.has_directions) return false;
   std::optional<OneWayKinds> kinds = find_one_way_kinds(table, structure.is_alone.size(), settings);
   if (!kinds) return false;
   structure.is_slow_kind = std::move(kinds->is_slow);
@@ -342,7 +336,7 @@ void find_levels(ComparisonTable& table, const SplitSettings& settings, Structur
   set_unknown(evidence.is_unplaced, structure.levels.front());
   structure.is_alone = std::move(evidence.is_alone);
   structure.is_unplaced = std::move(evidence.is_unplaced);
-  keep_unsettled(std::move(evidence.unsettled), structure);
+  keep_open(std::move(evidence.open), structure);
   note_kinds(table, split->gain, structure);
   if (structure.is_slow_kind.empty()) {
     place_by_reach(table.values, settings, structure.levels.front(), structure.is_unplaced);
@@ -432,8 +426,8 @@ bool Structure::is_of_slow_kind(const Reading& reading) const {
   if (is_slow_kind.empty()) return false;
   const bool sends = is_slow_kind[static_cast<std::size_t>(reading.from)] != 0;
   const bool receives = is_slow_kind[static_cast<std::size_t>(reading.to)] != 0;
-  if (slow_way == SlowWay::kBoth || reading.both_ways) return sends || receives;
-  return slow_way == SlowWay::kSends ? sends : receives;
+  if (slow_way == Direction::kBoth || reading.both_ways) return sends || receives;
+  return slow_way == Direction::kSends ? sends : receives;
 }
 
 bool Structure::is_alone_in_a_part(std::int32_t host) const {
@@ -451,8 +445,6 @@ Structure find_structure(const Sweep& sweep, double depth, const std::vector<cha
   centre(std::vector<std::int32_t>(sweep.hosts.size(), 0), table);
   structure.scale = scale_of(table, sweep.hosts.size());
   const SplitSettings settings{structure.scale, depth};
-  structure.has_directions =
-      std::none_of(sweep.readings.begin(), sweep.readings.end(), [](const Reading& each) { return each.both_ways; });
   if (sweep.leaf_of.empty()) {
     const Structure without_levels = structure;
     find_levels(table, settings, structure);

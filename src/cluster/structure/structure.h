@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <utility>
 #include <vector>
 
+#include "cluster/open_groups.h"
 #include "cluster/readings.h"
 
 namespace fabricbench::cluster {
@@ -20,15 +20,6 @@ struct Nearness {
   bool is_given = false;  ///< by a locality, and not found
 };
 
-/// What more readings have to tell of parts, a host that has none being one by itself.
-struct Unsettled {
-  std::vector<std::int32_t> part_of;                         ///< by host; below 0: of none
-  std::vector<std::pair<std::int32_t, std::int32_t>> parts;  ///< that may be one: too little was measured between them
-};
-
-/// In which direction hosts of the slower kind are slower.
-enum class SlowWay : std::uint8_t { kBoth, kSends, kReceives };
-
 /// A host that a locality has in another leaf than that with which it is as fast as hosts of one leaf are.
 struct Misplaced {
   std::int32_t host = 0;
@@ -41,13 +32,12 @@ struct Structure {
   std::vector<char> is_alone;     ///< by host: slow with hosts of each part that was found, one or more
   std::vector<char> is_unplaced;  ///< by host: of no part that was found, and not measured with all of them
   /// Of parts that were found, by level of which it is not known of every two that they are two.
-  std::vector<Unsettled> unsettled;
+  std::vector<OpenGroups> open_parts;
   /// By host: one of the slower kind, where half of the hosts or more are alone, so that nobody can say which kind is
   /// as it should be. Else empty.
   std::vector<char> is_slow_kind;
-  SlowWay slow_way = SlowWay::kBoth;
-  bool has_directions = true;    ///< no figure is of both directions together
-  double kinds_false_alarm = 1;  ///< the chance that hosts of one kind look like two, about
+  Direction slow_way = Direction::kBoth;  ///< in which hosts of the slower kind are slower
+  double kinds_false_alarm = 1;           ///< the chance that hosts of one kind look like two, about
   /// Parts that the readings show against a locality that was given: hosts of one leaf in two of them. Else empty.
   Nearness contradiction;
   std::vector<Misplaced> misplaced;  ///< of a locality that was given, which is corrected in `levels`

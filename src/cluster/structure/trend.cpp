@@ -30,14 +30,10 @@ std::vector<float> blurred_drift(const std::vector<Comparison>& values, std::int
   return split ? split->drift : drift_without_split(values, settings);
 }
 
-/// How far a window's values are below what is usual, where four fifths of them are, by more than `least`: half of them
-/// may be slow for reasons of their own. Else 0.
+/// How far a window's values are below what is usual, where most of them are, by more than `least`. Else 0.
 float drop_of(std::vector<float>& values, double least) {
-  constexpr double kShare = 0.8;
   if (values.size() < kReadingsOfWindow) return 0;
-  const auto place = values.begin() + static_cast<std::ptrdiff_t>(kShare * static_cast<double>(values.size()));
-  std::nth_element(values.begin(), place, values.end());
-  return static_cast<double>(*place) < -least ? median_of(values) : 0;
+  return static_cast<double>(upper_bound_of_most(values)) < -least ? median_of(values) : 0;
 }
 
 }  // namespace
