@@ -66,6 +66,33 @@ TEST(GroupRounds, EachHostMeetsOthersOfItsOwnGroupWhereThatIsFaster) {
   }
 }
 
+/// Host 5 may be of another leaf than a locality says, as far as hosts of leaves 2, 3 and 7 are not known to it.
+TEST(GroupRounds, AHostThatMayBeOfAnotherLeafMeetsItOnceAllHaveMetTheirOwn) {
+  const auto judge = [](const Sweep& sweep) {
+    Verdict verdict = clean_verdict();
+    verdict.groupings = {groups_of_size(128, 16, 0.7)};
+    OpenGroups open{groups_of(verdict.groupings[0], 128), {}};
+    open.group_of[5] = 8;
+    for (const std::int32_t leaf : {2, 3, 7}) {
+      const bool is_known = std::any_of(sweep.readings.begin(), sweep.readings.end(), [&](const Reading& each) {
+        return (each.from == 5 && each.to / 16 == leaf) || (each.to == 5 && each.from / 16 == leaf);
+      });
+      if (!is_known) open.groups.emplace_back(leaf, 8);
+    }
+    if (!open.groups.empty()) verdict.open_groups = {open};
+    return verdict;
+  };
+  Sweep sweep = sweep_of(128);
+  SweepPlan plan = plan_to_find(128);
+  const std::vector<PlannedRound> rounds = run(Planner(plan), {128}, sweep, judge);
+  const auto first = std::find_if(rounds.begin(), rounds.end(), [](const PlannedRound& round) {
+    return round.why.find("may be near each other") != std::string::npos;
+  });
+  ASSERT_NE(first, rounds.end());
+  EXPECT_GE(fewest_met({rounds.begin(), first}, 128, 16), 4U);
+  EXPECT_TRUE(judge(sweep).open_groups.empty());
+}
+
 TEST(GroupRounds, MoreAreMetWhereReadingsScatterMore) {
   const auto judge = [](const Sweep&) {
     Verdict verdict = clean_verdict();

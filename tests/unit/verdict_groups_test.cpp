@@ -124,6 +124,47 @@ TEST(VerdictGroups, TwoHostsThatMayBeALeafAreToBeMeasuredWithEachOther) {
   EXPECT_TRUE(verdict.findings.empty());
   EXPECT_EQ(verdict.may_stand_apart, (Hosts{12, 13}));
   EXPECT_TRUE(verdict.groups_are_open);
+  ASSERT_EQ(verdict.open_groups.size(), 1U) << "which the planner asks for";
+  const OpenGroups& open = verdict.open_groups[0];
+  ASSERT_EQ(open.groups.size(), 1U);
+  EXPECT_EQ(open.group_of[12], open.groups[0].first);
+  EXPECT_EQ(open.group_of[13], open.groups[0].second);
+}
+
+/// Pods of four leaves of four; of the first two pods one leaf each, of which no two hosts were measured.
+TEST(VerdictGroups, HostsOfOnePodThatMayBeALeafAreToBeMeasuredWithEachOther) {
+  const auto share = [](std::int32_t a, std::int32_t b) { return a / 4 == b / 4 ? 1 : a / 16 == b / 16 ? 0.7 : 0.4; };
+  Sweep sweep = sweep_by(64, share);
+  std::erase_if(sweep.readings, [](const Reading& each) {
+    return each.from / 4 == each.to / 4 && (each.from / 4 == 3 || each.from / 4 == 4);
+  });
+  const Verdict verdict = judge(sweep);
+  EXPECT_TRUE(verdict.findings.empty());
+  EXPECT_EQ(verdict.may_stand_apart, (Hosts{12, 13, 14, 15, 16, 17, 18, 19}));
+  ASSERT_EQ(verdict.open_groups.size(), 1U);
+  const OpenGroups& open = verdict.open_groups[0];
+  EXPECT_EQ(open.groups.size(), 12U) << "six pairs of each pod";
+  for (const auto& [first, second] : open.groups) EXPECT_EQ(first / 4, second / 4);
+}
+
+/// Hosts 0 and 4 are each said to be of the other's leaf, with which they were not measured.
+TEST(VerdictGroups, HostsThatALocalityMayHaveInTheWrongLeafAreToBeMeasuredWithOthers) {
+  const auto share = [](std::int32_t a, std::int32_t b) { return a / 4 == b / 4 ? 1 : 0.7; };
+  Sweep sweep = sweep_by(24, share);
+  sweep.leaves = {"a", "b", "c", "d", "e", "f"};
+  for (std::int32_t host = 0; host < 24; ++host) sweep.leaf_of.push_back(host / 4);
+  std::swap(sweep.leaf_of[0], sweep.leaf_of[4]);
+  const Verdict all = judge(sweep);
+  EXPECT_EQ(all.judged, Judged::kClean) << "the readings say of which leaf they are";
+  EXPECT_TRUE(all.open_groups.empty());
+  std::erase_if(sweep.readings, [](const Reading& each) {
+    return each.from / 4 == each.to / 4 && (std::min(each.from, each.to) == 0 || std::min(each.from, each.to) == 4);
+  });
+  const Verdict verdict = judge(sweep);
+  ASSERT_EQ(verdict.open_groups.size(), 1U);
+  const OpenGroups& open = verdict.open_groups[0];
+  const auto wanted = [&](std::int32_t leaf, std::size_t host) { return std::pair{leaf, open.group_of[host]}; };
+  EXPECT_EQ(open.groups, (std::vector{wanted(0, 0), wanted(1, 4)}));
 }
 
 /// Its other rail is 4 % slower than those of its group, by chance.

@@ -301,7 +301,7 @@ PlannedRound Planner::next_to_find(const Sweep& sweep, const Verdict& verdict, c
   const bool any_left = !outlook.next.meetings.empty();
   const bool everybody_tells = any_left && verdict.groups_are_open && !outlook.interference.oversubscribed &&
                                outlook.whole_round() < most_rounds_for_groups();
-  if (may_tell_groups) {
+  if (may_tell_groups && verdict.groups_are_open) {
     // Of very many open groups rounds for everybody tell more, while there are such.
     const std::int64_t most = everybody_tells ? std::min(kMostRoundsBetween, extra_left) : extra_left;
     if (const auto between = round_between_groups(sweep, outlook.survey, verdict, at_once, most)) {
@@ -321,12 +321,7 @@ PlannedRound Planner::next_to_find(const Sweep& sweep, const Verdict& verdict, c
     return of_schedule(sweep, outlook, most_rounds(), fmt::format(", since too little is known of {}", hosts));
   }
   if (may_tell_groups) {
-    // Rounds of near pairs alone would look like a time at which everything was faster.
-    const std::int64_t most = std::max<std::int64_t>(at_once / 4, 1);
-    const std::int64_t partners = partners_wanted(verdict);
-    if (const auto within = round_within_groups(sweep, outlook.survey, verdict, most, partners, plan_.tolerance)) {
-      return among_others(sweep, outlook, *within, at_once);
-    }
+    if (std::optional<PlannedRound> near = round_for_near_pairs(sweep, verdict, outlook)) return *near;
   }
   if (std::optional<PlannedRound> everybody = round_for_everybody(sweep, verdict, outlook)) return *everybody;
   // A few pairs do not show what is usual at their time.
@@ -340,6 +335,22 @@ PlannedRound Planner::next_to_find(const Sweep& sweep, const Verdict& verdict, c
   }
   if (asked.meetings.size() > 1) asked.why += interference_text(outlook.interference);
   return asked;
+}
+
+/// Hosts of one group with each other; then those that may be of another leaf than a locality says with hosts of that.
+std::optional<PlannedRound> Planner::round_for_near_pairs(const Sweep& sweep, const Verdict& verdict,
+                                                          const Outlook& outlook) const {
+  // Rounds of near pairs alone would look like a time at which everything was faster.
+  const std::int64_t at_once = outlook.interference.at_once;
+  const std::int64_t most = std::max<std::int64_t>(at_once / 4, 1);
+  const std::int64_t partners = partners_wanted(verdict);
+  if (auto within = round_within_groups(sweep, outlook.survey, verdict, most, partners, plan_.tolerance)) {
+    return among_others(sweep, outlook, std::move(*within), at_once);
+  }
+  if (auto between = round_between_groups(sweep, outlook.survey, verdict, at_once, extra_rounds_left(outlook))) {
+    return among_others(sweep, outlook, std::move(*between), kPairsOfBusy);
+  }
+  return std::nullopt;
 }
 
 /// The next round of the schedule, of at most so many; `why`: what made it necessary, with a comma before it.
