@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "cluster/planning/interference.h"
 #include "planner_test_support.h"
 
 namespace fabricbench::cluster {
@@ -476,6 +477,21 @@ TEST(Find, TakesNoSuspectForTheComparison) {
     }
     EXPECT_GE(compared, 1);
   }
+}
+
+/// Of two leaves, of whose pairs most stay in most rounds, and cross in others at half the rate.
+TEST(Find, PairsThatCrossLeavesAreComparedWithPairsThatDo) {
+  Sweep sweep = sweep_of(16);
+  sweep.leaves = {"a", "b"};
+  for (int host = 0; host < 16; ++host) sweep.leaf_of.push_back(host / 8);
+  PlannedFabric fabric{16};
+  fabric.share = [](int from, int to, std::int64_t, std::size_t) { return from / 8 == to / 8 ? 1.0 : 0.5; };
+  PlannedRound round;
+  round.meetings = {{0, 1}, {2, 3}, {4, 5}, {6, 14}, {7, 15}, {8, 9}, {10, 11}, {12, 13}};
+  for (; round.number < 4; ++round.number) fabric.measure(round, sweep);
+  round.meetings = {{6, 14}};
+  fabric.measure(round, sweep);
+  EXPECT_EQ(interference_of(sweep, plan_to_find(16), 8).compared, 1);
 }
 
 }  // namespace planner_find_test

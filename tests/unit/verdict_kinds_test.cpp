@@ -128,6 +128,16 @@ TEST(VerdictKinds, NothingThatReachesWhatIsExpectedIsAFinding) {
   EXPECT_EQ(judge(sweep_of(quiet_fabric(8)), settings).judged, Judged::kClean) << "within the tolerance";
 }
 
+TEST(VerdictKinds, OneFastPairOfManyIsNotClean) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const auto two_are_fast = [](std::int32_t a, std::int32_t b) { return a < 2 && b < 2 ? 1 : 0.8; };
+    EXPECT_EQ(judge(sweep_by(32, two_are_fast, 0, 0.03, seed)).kinds.value_or(Kinds{}).fast, (Hosts{0, 1})) << seed;
+    EXPECT_NE(judge(sweep_by(32, two_are_fast, 0, 0.045, seed)).judged, Judged::kClean) << "seed " << seed;
+    const auto all_are_alike = [](std::int32_t, std::int32_t) { return 1; };
+    EXPECT_FALSE(judge(sweep_by(32, all_are_alike, 0, 0.045, seed)).groups_are_open) << "seed " << seed;
+  }
+}
+
 TEST(VerdictKinds, FewRoundsThatShowFastPairsAreNotClean) {
   const Verdict verdict = judge(sweep_of(quiet_fabric(32, slow_hosts(20)), 4));
   EXPECT_NE(verdict.judged, Judged::kClean);

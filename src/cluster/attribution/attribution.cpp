@@ -13,6 +13,7 @@
 #include "cluster/attribution/device_readings.h"
 #include "cluster/attribution/devices.h"
 #include "cluster/attribution/failures.h"
+#include "cluster/attribution/faster.h"
 #include "cluster/attribution/findings.h"
 #include "cluster/attribution/fit.h"
 #include "cluster/attribution/groups.h"
@@ -106,24 +107,6 @@ void note_apart(const Model& model, const UnitEffects& units, Verdict& verdict) 
       fmt::format("slow with the others and fine with each other, so none of them is blamed: {}; name the leaf or rack "
                   "of each host",
                   names));
-}
-
-/// Readings further above what is usual than this many scales, and the tolerance, are of pairs that are faster.
-constexpr double kMuchFaster = 4;
-constexpr std::int64_t kFewFast = 3;
-constexpr double kShareOfFast = 0.01;
-
-/// Nothing makes readings faster than healthy hosts are: where a few are, the usual is not what is healthy, or groups
-/// of hosts are nearer each other than most pairs are.
-bool many_are_faster(const Model& model) {
-  std::int64_t fast = 0;
-  std::int64_t all = 0;
-  for (const Point& point : model.points) {
-    if (point.quiet) continue;
-    ++all;
-    fast += point.residual > std::max(-model.slow, kMuchFaster * model.scale_of(point)) ? 1 : 0;
-  }
-  return fast >= kFewFast && static_cast<double>(fast) > kShareOfFast * static_cast<double>(all);
 }
 
 void note_unexplained(Verdict& verdict) {
@@ -329,7 +312,7 @@ void compare_alone(const Model& model, Verdict& verdict) {
   verdict.alone_over_together = alone.ratio;
   verdict.compared_alone = alone.compared;
   verdict.alone_error = alone.error;
-  if (model.sweep->leaf_of.empty() && verdict.alone_over_together < kHardlyFaster && many_are_faster(model)) {
+  if (model.sweep->leaf_of.empty() && verdict.alone_over_together < kHardlyFaster && any_are_faster(model)) {
     verdict.groups_are_open = true;
   }
 }

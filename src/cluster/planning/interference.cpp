@@ -21,16 +21,28 @@ constexpr double kLeastRatio = 0.97;  // together over alone; facts on interfere
 constexpr double kErrors = 3;         // standard errors of the median ratio
 constexpr std::int64_t kMostComparisons = 6;
 
-/// What readings have to have in common to be compared, but for the hosts.
-using Likeness = std::tuple<std::int16_t, std::int16_t, std::int16_t, bool>;
+std::int32_t leaf_of(const Sweep& sweep, std::int32_t host) {
+  return sweep.leaf_of.empty() ? Sweep::kNoLeaf : sweep.leaf_of[static_cast<std::size_t>(host)];
+}
 
-Likeness likeness_of(const Reading& reading) {
-  return {reading.kind, reading.from_rail, reading.to_rail, reading.both_ways};
+/// Whether both hosts are known to be of one leaf.
+bool stays(const Sweep& sweep, const Reading& reading) {
+  const std::int32_t leaf = leaf_of(sweep, reading.from);
+  return leaf != Sweep::kNoLeaf && leaf == leaf_of(sweep, reading.to);
+}
+
+/// What readings have to have in common to be compared, but for the hosts: the last is whether they stay in a leaf.
+using Likeness = std::tuple<std::int16_t, std::int16_t, std::int16_t, bool, bool>;
+
+Likeness likeness_of(const Sweep& sweep, const Reading& reading) {
+  return {reading.kind, reading.from_rail, reading.to_rail, reading.both_ways, stays(sweep, reading)};
 }
 
 using Way = std::tuple<std::int32_t, std::int32_t, Likeness>;
 
-Way way_of(const Reading& reading) { return {reading.from, reading.to, likeness_of(reading)}; }
+Way way_of(const Sweep& sweep, const Reading& reading) {
+  return {reading.from, reading.to, likeness_of(sweep, reading)};
+}
 
 bool is_alone(const Reading& reading) { return reading.outcome == Outcome::kMeasured && reading.concurrent == 1; }
 
@@ -49,7 +61,7 @@ using ByWay = std::map<Way, std::vector<const Reading*>>;
 ByWay readings_alone(const Sweep& sweep) {
   ByWay readings;
   for (const Reading& reading : sweep.readings) {
-    if (is_alone(reading)) readings[way_of(reading)].push_back(&reading);
+    if (is_alone(reading)) readings[way_of(sweep, reading)].push_back(&reading);
   }
   return readings;
 }
@@ -76,7 +88,7 @@ RoundMedians medians_of_rounds(const Sweep& sweep) {
   std::map<std::tuple<Likeness, std::int32_t, std::int32_t>, std::vector<double>> rates;
   for (const Reading& reading : sweep.readings) {
     if (reading.outcome != Outcome::kMeasured) continue;
-    rates[{likeness_of(reading), reading.round, reading.concurrent}].push_back(reading.rate);
+    rates[{likeness_of(sweep, reading), reading.round, reading.concurrent}].push_back(reading.rate);
   }
   RoundMedians medians;
   for (const auto& [key, of_round] : rates) {
@@ -102,8 +114,8 @@ void mark_drops(RoundMedians& medians, std::int64_t at_once, double tolerance) {
 }
 
 /// Of what is like it in its round.
-const RoundMedian& round_of(const RoundMedians& medians, const Reading& reading) {
-  const std::vector<RoundMedian>& rounds = medians.at(likeness_of(reading));
+const RoundMedian& round_of(const Sweep& sweep, const RoundMedians& medians, const Reading& reading) {
+  const std::vector<RoundMedian>& rounds = medians.at(likeness_of(sweep, reading));
   return *std::lower_bound(rounds.begin(), rounds.end(), reading, [](const RoundMedian& each, const Reading& wanted) {
     return std::tie(each.round, each.concurrent) < std::tie(wanted.round, wanted.concurrent);
   });
@@ -175,10 +187,10 @@ class Comparer {
     mark_drops(medians_, at_once, tolerance_);
     ByWay together;
     for (const Reading& reading : sweep_.readings) {
-      if (!is_beside(reading, at_once) || alone_.count(way_of(reading)) == 0) continue;
-      const RoundMedian& round = round_of(medians_, reading);
+      if (!is_beside(reading, at_once) || alone_.count(way_of(sweep_, reading)) == 0) continue;
+      const RoundMedian& round = round_of(sweep_, medians_, reading);
       const bool is_usual = !round.is_drop && reading.rate >= (1 - tolerance_) * round.rate;
-      if (is_usual) together[way_of(reading)].push_back(&reading);
+      if (is_usual) together[way_of(sweep_, reading)].push_back(&reading);
     }
     const double drift = drift_of(medians_, at_once);
     AloneBeside comparison;
@@ -203,10 +215,6 @@ class Comparer {
   ByWay alone_;
   RoundMedians medians_;
 };
-
-std::int32_t leaf_of(const Sweep& sweep, std::int32_t host) {
-  return sweep.leaf_of.empty() ? Sweep::kNoLeaf : sweep.leaf_of[static_cast<std::size_t>(host)];
-}
 
 }  // namespace
 
@@ -246,11 +254,11 @@ std::optional<Meeting> pair_to_compare(const Sweep& sweep, const Survey& survey,
   std::int32_t round = -1;
   for (const Reading& reading : sweep.readings) {
     const bool fits = is_beside(reading, at_once) && reading.round > round;
-    if (fits && !round_of(medians, reading).is_drop) round = reading.round;
+    if (fits && !round_of(sweep, medians, reading).is_drop) round = reading.round;
   }
   std::vector<const Reading*> candidates;
   for (const Reading& reading : sweep.readings) {
-    if (reading.round != round || !is_beside(reading, at_once) || alone.count(way_of(reading)) > 0) continue;
+    if (reading.round != round || !is_beside(reading, at_once) || alone.count(way_of(sweep, reading)) > 0) continue;
     bool fine = true;
     for (const std::int32_t host : {reading.from, reading.to}) {
       const auto place = static_cast<std::size_t>(host);
@@ -258,12 +266,8 @@ std::optional<Meeting> pair_to_compare(const Sweep& sweep, const Survey& survey,
     }
     if (fine) candidates.push_back(&reading);
   }
-  const auto stays = [&](const Reading* reading) {
-    const std::int32_t leaf = leaf_of(sweep, reading->from);
-    return leaf != Sweep::kNoLeaf && leaf == leaf_of(sweep, reading->to);
-  };
   const auto first_stay = std::stable_partition(candidates.begin(), candidates.end(),
-                                                [&](const Reading* reading) { return !stays(reading); });
+                                                [&](const Reading* reading) { return !stays(sweep, *reading); });
   if (first_stay != candidates.begin()) candidates.erase(first_stay, candidates.end());
   if (candidates.empty()) return std::nullopt;
   const auto middle = candidates.begin() + static_cast<std::ptrdiff_t>(candidates.size() / 2);

@@ -287,7 +287,8 @@ PlannedRound Planner::next_to_find(const Sweep& sweep, const Verdict& verdict, c
   const std::int64_t at_once = outlook.interference.at_once;
   PlannedRound round;
   round.number = outlook.survey.last + 1;
-  if (at_once > 1 && extra_left > 0 && outlook.interference.compared < comparisons_wanted(main_scale(verdict))) {
+  const bool may_compare = at_once > 1 && extra_left > outlook.survey.extra;  // the other half is for what is open
+  if (may_compare && outlook.interference.compared < comparisons_wanted(main_scale(verdict))) {
     if (const auto pair = pair_to_compare(sweep, outlook.survey, verdict, at_once, plan_.tolerance)) {
       round.meetings.push_back(*pair);
       round.why =

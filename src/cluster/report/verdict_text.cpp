@@ -285,8 +285,9 @@ std::string structure_text(const Sweep& sweep, const Verdict& verdict) {
   }
   if (verdict.groups_are_open) {
     text +=
-        "\nSome pairs are much faster than the others, but too few pairs were measured to say which hosts are near "
-        "each other; measure more rounds, or name the leaf or rack of each host by --locality.\n";
+        "\nSome pairs are much faster than the others, but too little was measured to say which hosts are near each "
+        "other, or whether all the others are slow; measure more rounds, name the leaf or rack of each host by "
+        "--locality, or give --expect RATE.\n";
   }
   if (!verdict.kinds) return text;
   const Kinds& kinds = *verdict.kinds;

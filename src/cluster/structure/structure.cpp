@@ -42,16 +42,20 @@ Nearness nearness_of(const Split& split) {
   return nearness;
 }
 
-/// How much values scatter about what a split expects.
+/// How much values scatter about what a split expects. Those of nodes alone, which may have a level of their own, count
+/// where there are hardly any others.
 double scatter(std::span<const Comparison> values, const Split& split) {
+  constexpr std::size_t kEnough = 8;
   const std::vector<std::int32_t> sizes = sizes_of(split.part_of);
   std::vector<double> distances;
+  std::vector<double> alone;
   for (const Comparison& each : values) {
     const std::int32_t first = split.part_of[static_cast<std::size_t>(each.first)];
     const std::int32_t second = split.part_of[static_cast<std::size_t>(each.second)];
-    if (sizes[static_cast<std::size_t>(first)] < 2 || sizes[static_cast<std::size_t>(second)] < 2) continue;
-    distances.push_back(std::abs(each.value - (first == second ? split.within : split.across)));
+    const bool is_alone = sizes[static_cast<std::size_t>(first)] < 2 || sizes[static_cast<std::size_t>(second)] < 2;
+    (is_alone ? alone : distances).push_back(std::abs(each.value - (first == second ? split.within : split.across)));
   }
+  if (distances.size() < kEnough) distances.insert(distances.end(), alone.begin(), alone.end());
   return distances.empty() ? 0 : kDeviationsPerMad * median_of(distances);
 }
 
