@@ -93,6 +93,29 @@ TEST(GroupRounds, AHostThatMayBeOfAnotherLeafMeetsItOnceAllHaveMetTheirOwn) {
   EXPECT_TRUE(judge(sweep).open_groups.empty());
 }
 
+TEST(GroupRounds, PairsThatMayBeNearAreAFourthOfTheirRound) {
+  const auto judge = [](const Sweep&) {
+    Verdict verdict = clean_verdict();
+    verdict.groups_are_open = true;
+    OpenGroups open{std::vector<std::int32_t>(128, -1), {}};
+    for (std::int32_t host = 0; host < 20; ++host) open.group_of[static_cast<std::size_t>(host)] = host;
+    for (std::int32_t host = 0; host < 20; host += 2) open.groups.emplace_back(host, host + 1);
+    verdict.open_groups = {open};
+    return verdict;
+  };
+  Sweep sweep = sweep_of(128);
+  std::size_t most = 0;
+  for (const PlannedRound& round : run(Planner(plan_to_find(128)), {128}, sweep, judge)) {
+    const auto near = static_cast<std::size_t>(
+        std::count_if(round.meetings.begin(), round.meetings.end(), [](const Meeting& meeting) {
+          return std::max(meeting.first, meeting.second) < 20 && meeting.first / 2 == meeting.second / 2;
+        }));
+    EXPECT_LE(near, round.meetings.size() / 4);
+    most = std::max(most, near);
+  }
+  EXPECT_GE(most, 8U) << "those that have not met, all at once";
+}
+
 TEST(GroupRounds, MoreAreMetWhereReadingsScatterMore) {
   const auto judge = [](const Sweep&) {
     Verdict verdict = clean_verdict();

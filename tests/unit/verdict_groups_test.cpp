@@ -147,6 +147,23 @@ TEST(VerdictGroups, HostsOfOnePodThatMayBeALeafAreToBeMeasuredWithEachOther) {
   for (const auto& [first, second] : open.groups) EXPECT_EQ(first / 4, second / 4);
 }
 
+/// With each group it was measured once, and so may be as fast with one as hosts of different pods are.
+TEST(VerdictGroups, AHostThatIsSlowerThanTheWayBetweenPodsIsNotAloneInItsLeaf) {
+  const auto share = [](std::int32_t a, std::int32_t b) {
+    const double way = a / 4 == b / 4 ? 1 : a / 16 == b / 16 ? 0.9 : 0.7;
+    return a == 0 || b == 0 ? std::min(way, 0.63) : way;
+  };
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    Sweep sweep = sweep_by(64, share, 0, 0.03, seed);
+    std::erase_if(sweep.readings, [](const Reading& each) {
+      return (each.from == 0 || each.to == 0) && (each.from + each.to) % 4 != 1;
+    });
+    const Verdict verdict = judge(sweep);
+    EXPECT_EQ(the_finding(verdict, Blame::kHost).hosts, Hosts{0}) << "seed " << seed;
+    EXPECT_TRUE(verdict.may_stand_apart.empty()) << "seed " << seed;
+  }
+}
+
 /// Hosts 0 and 4 are each said to be of the other's leaf, with which they were not measured.
 TEST(VerdictGroups, HostsThatALocalityMayHaveInTheWrongLeafAreToBeMeasuredWithOthers) {
   const auto share = [](std::int32_t a, std::int32_t b) { return a / 4 == b / 4 ? 1 : 0.7; };

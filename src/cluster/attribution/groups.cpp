@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -145,10 +146,27 @@ bool is_as_usual(const Model& model, std::int32_t effect, const Reach& reach, bo
   return false;
 }
 
+/// Whether an effect is mostly slower than hosts that are farthest from each other are.
+bool is_slower_than_far(const Model& model, std::int32_t effect) {
+  std::vector<double> rates;
+  for (const Entry entry : model.entries_of(effect)) {
+    const Point& point = model.point_of(entry);
+    rates.push_back(point.residual + model.centre_of(point));
+  }
+  const Stratum& own = model.strata[static_cast<std::size_t>(model.point_of(model.entries_of(effect).front()).stratum)];
+  std::optional<std::size_t> farthest;
+  for (std::size_t i = 0; i < model.strata.size(); ++i) {
+    if (!is_alike(model.strata[i], own)) continue;
+    if (!farthest || model.strata[i].distance > model.strata[*farthest].distance) farthest = i;
+  }
+  return farthest && median_of(rates) < model.log_centre[*farthest] + model.slow;
+}
+
 /// Whether all that a host sends and receives is as fast as between groups.
 bool may_be_alone(const Model& model, std::int32_t host) {
   for (std::int32_t effect = 0; effect < model.effects(); ++effect) {
     if (model.ids.host(effect) != host || model.entries_of(effect).empty()) continue;
+    if (is_slower_than_far(model, effect)) return false;
     if (!is_as_usual(model, effect, fastest_reach(model, effect), false, kErrorsOfAlone)) return false;
   }
   return true;

@@ -305,8 +305,8 @@ PlannedRound Planner::next_to_find(const Sweep& sweep, const Verdict& verdict, c
   if (may_tell_groups && verdict.groups_are_open) {
     // Of very many open groups rounds for everybody tell more, while there are such.
     const std::int64_t most = everybody_tells ? std::min(kMostRoundsBetween, extra_left) : extra_left;
-    if (const auto between = round_between_groups(sweep, outlook.survey, verdict, at_once, most)) {
-      return among_others(sweep, outlook, *between, kPairsOfBusy);
+    if (auto between = round_between_groups(sweep, outlook.survey, verdict, at_once, most)) {
+      return among_far_pairs(sweep, outlook, std::move(*between));
     }
   }
   if (everybody_tells) {
@@ -349,7 +349,7 @@ std::optional<PlannedRound> Planner::round_for_near_pairs(const Sweep& sweep, co
     return among_others(sweep, outlook, std::move(*within), at_once);
   }
   if (auto between = round_between_groups(sweep, outlook.survey, verdict, at_once, extra_rounds_left(outlook))) {
-    return among_others(sweep, outlook, std::move(*between), kPairsOfBusy);
+    return among_far_pairs(sweep, outlook, std::move(*between));
   }
   return std::nullopt;
 }
@@ -404,6 +404,13 @@ PlannedRound Planner::among_others(const Sweep& sweep, const Outlook& outlook, P
   round.number = outlook.survey.last + 1;
   fill_up(sweep, outlook, pairs, round);
   return round;
+}
+
+/// Pairs that may be near each other as a fourth of a round, so that it does not look like a faster time.
+PlannedRound Planner::among_far_pairs(const Sweep& sweep, const Outlook& outlook, PlannedRound round) const {
+  const auto near = static_cast<std::int64_t>(round.meetings.size());
+  const std::int64_t wanted = std::max(kPairsOfBusy, 4 * near);
+  return among_others(sweep, outlook, std::move(round), std::min(wanted, outlook.interference.at_once));
 }
 
 /// A round of a schedule once more: everybody's meetings of at most so many.
