@@ -23,10 +23,10 @@ enum class Blame : std::uint8_t {
   kDevice,     ///< a GPU, NIC or switch port that several hosts had, or one host among others: slow whoever has it
   kTransient,  ///< a host that is slow now and then, whoever its partner is: a flapping link, or what runs beside; or
                ///< two hosts, a pair that is so
-  kDead,       ///< a host with which nothing can be measured, though its partners can be
-  kDeadPair,   ///< two hosts that only fail with each other
-  kAll,        ///< everything: no pair reaches what was expected (VerdictSettings::expected)
-  kUndecided   ///< slow or failed, and the readings cannot tell whether it is one host, the other, or the path
+  kDead,      ///< a host with which nothing can be measured, perhaps in one direction alone, though its partners can be
+  kDeadPair,  ///< two hosts that only fail with each other
+  kAll,       ///< everything: no pair reaches what was expected (VerdictSettings::expected)
+  kUndecided  ///< slow or failed, and the readings cannot tell whether it is one host, the other, or the path
 };
 
 /// With how many of its partners something is slow in one direction; of a leaf or rail, how many of its hosts

@@ -5,10 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <string>
 #include <tuple>
 #include <vector>
 
 #include "attribution_test_support.h"
+#include "cluster/report/verdict_text.h"
 
 using namespace fabricbench::cluster;
 
@@ -23,6 +25,31 @@ TEST(PoorData, ADeadHostAndNotItsPartners) {
   EXPECT_GE(finding.partners, 5);
   EXPECT_EQ(finding.reason, "no answer (simulated)");
   EXPECT_LT(finding.false_alarm, 0.01);
+}
+
+TEST(PoorData, AHostThatWorksInOneDirectionAlone) {
+  for (const bool sends : {true, false}) {
+    for (const int rails : {1, 2}) {
+      FabricPlan plan = quiet_fabric(8);
+      plan.rails = rails;
+      Sweep sweep = sweep_of(plan);
+      for (Reading& each : sweep.readings) {
+        if ((sends ? each.from : each.to) != 4 || each.from_rail != rails - 1) continue;
+        each.outcome = Outcome::kFailed;
+        each.rate = 0;
+      }
+      const Verdict verdict = judge(sweep);
+      const Finding finding = the_finding(verdict, rails == 1 ? Blame::kDead : Blame::kNic);
+      EXPECT_EQ(finding.hosts, Hosts{4});
+      EXPECT_EQ(finding.direction, sends ? Direction::kSends : Direction::kReceives);
+      EXPECT_EQ(finding.partners, 7);
+      EXPECT_EQ(finding.failed, 7);
+      const std::string sentence =
+          std::string("nothing can be measured of what ") + (rails == 1 ? "" : "rail rail1 of ") + "node04 ";
+      EXPECT_NE(verdict_text(sweep, verdict, {}, {}).find(sentence + (sends ? "sends" : "receives")), std::string::npos)
+          << verdict_text(sweep, verdict, {}, {});
+    }
+  }
 }
 
 TEST(PoorData, AHostThatDiesOnTheWay) {

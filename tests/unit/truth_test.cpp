@@ -117,6 +117,10 @@ class Truth : public WholeReport {
              "( any more)?(?:, though (?:(its partners work with others)|(\\d+) of its (\\d+) partners? works? with "
              "others|(other rails of the host work)|(\\d+) of (\\d+) other rails of the host works?))?$"),
          &Truth::check_dead},
+        {std::regex("^nothing can be measured of what (?:rail (r\\d) of )?" + kHostPattern +
+                    " (sends|receives)(?:, though (?:its partners|(\\d+) of its (\\d+) partners?) works? with others, "
+                    "and the other direction works)?$"),
+         &Truth::check_silent_way},
         {std::regex("^nothing can be measured (between|from) " + kHostPattern + " (?:and|to) " + kHostPattern + kOver +
                     ", though (the way back works, and )?both work with others$"),
          &Truth::check_dead_pair},
@@ -291,6 +295,27 @@ class Truth : public WholeReport {
     expect(rests.at(0) == meetings && rests.at(1) <= static_cast<std::int64_t>(bad_partners.size()),
            block_->line("rests on"));
     if (rests.size() > 2) expect(rests[2] <= recount_.failed(about), block_->line("rests on"));
+  }
+
+  void check_silent_way(const Match& match) {
+    const About about{.host = host(match[2]), .rail = rail(match[1])};
+    expect(block_->tag == (match[1].matched ? "SLOW NIC" : "DEAD HOST"), "tag " + block_->tag);
+    std::set<std::int32_t> partners;
+    std::int64_t failed = 0;
+    bool other_way_works = false;
+    for (const Recount::Seen& one : recount_.seen(about)) {
+      if (one.reading->both_ways) continue;
+      const bool is_its_way = (one.reading->from == about.host) == (match[3] == "sends");
+      other_way_works = other_way_works || (!is_its_way && !one.failed());
+      if (!is_its_way) continue;
+      expect(one.failed(), "that way worked once");
+      ++failed;
+      partners.insert(one.other);
+    }
+    expect(other_way_works, "the other way does not work");
+    const std::vector<std::int64_t> rests = numbers(block_->line("rests on"));
+    expect(rests.at(0) == failed && rests.at(1) == static_cast<std::int64_t>(partners.size()),
+           fmt::format("{}; there are {} with {}", block_->line("rests on"), failed, partners.size()));
   }
 
   void check_dead(const Match& match) {

@@ -43,10 +43,9 @@ std::vector<std::int32_t> unexplained_failures(const Sweep& sweep, const Failure
     if (reading.outcome != Outcome::kFailed || reading.from == reading.to) continue;
     const std::int32_t from = reading.from * failures.rails + reading.from_rail;
     const std::int32_t to = reading.to * failures.rails + reading.to_rail;
-    const bool dead =
-        failures.dead[static_cast<std::size_t>(from)] != 0 || failures.dead[static_cast<std::size_t>(to)] != 0;
     const bool is_never = std::binary_search(never.begin(), never.end(), std::pair(from, to));
-    if (!dead && !is_never) places.push_back(static_cast<std::int32_t>(i));
+    if (!failures.is_explained(from, to, reading.both_ways) && !is_never)
+      places.push_back(static_cast<std::int32_t>(i));
   }
   return places;
 }

@@ -26,6 +26,7 @@ struct Tally {
   std::int32_t first_round = std::numeric_limits<std::int32_t>::max();
   std::int32_t last_alone = -1;
   std::size_t first = std::numeric_limits<std::size_t>::max();
+  std::int64_t rounds_worked = 0;  ///< before: after each of them it might have begun to fail by chance
 
   void add(const FailedFlow& flow) {
     failed += flow.failed;
@@ -40,23 +41,30 @@ struct Tally {
 /// Of some units since one of them worked last.
 Tally tally_of(const Sweep& sweep, const Failures& failures, const std::set<std::int32_t>& units) {
   Tally tally;
+  std::set<std::int32_t> rounds_worked;
   for (std::size_t place = 0; place < sweep.readings.size(); ++place) {
     const Reading& reading = sweep.readings[place];
     const std::int32_t from = failures.unit_of(reading.from, reading.from_rail);
     const std::int32_t to = failures.unit_of(reading.to, reading.to_rail);
     const bool sends = units.contains(from);
     if (reading.from == reading.to || (!sends && !units.contains(to))) continue;
-    if (reading.outcome == Outcome::kMeasured) tally = {};
+    if (reading.outcome == Outcome::kMeasured) {
+      tally = {};
+      rounds_worked.insert(reading.round);
+    }
     if (reading.outcome != Outcome::kFailed) continue;
     tally.add({from, to, 1, 0, reading.both_ways, place, reading.round, reading.concurrent == 1 ? reading.round : -1});
     tally.partners.insert(sends ? to : from);
   }
+  tally.rounds_worked = static_cast<std::int64_t>(rounds_worked.size());
   return tally;
 }
 
-/// How often chance alone would have so many readings of somebody fail.
-double chance_of_failures(const Sweep& sweep, const Failures& failures, std::int64_t failed) {
-  return family_wise(binomial_tail(failed, failures.usual_share, failed), static_cast<double>(sweep.hosts.size()));
+/// How often chance alone would have so many readings of somebody fail, one after the other, who may be looked at so
+/// often.
+double chance_of_failures(const Sweep& sweep, const Failures& failures, std::int64_t failed, std::int64_t looks = 1) {
+  const double tests = static_cast<double>(sweep.hosts.size()) * static_cast<double>(looks);
+  return family_wise(binomial_tail(failed, failures.usual_share, failed), tests);
 }
 
 /// The hosts of units; with `besides`, only of those that work with others than that host.
@@ -68,9 +76,7 @@ std::int64_t hosts_of(const Failures& failures, const std::set<std::int32_t>& un
   return static_cast<std::int64_t>(hosts.size());
 }
 
-Finding dead_finding(const Sweep& sweep, const Failures& failures, Blame blame, std::int32_t host,
-                     const std::set<std::int32_t>& units) {
-  const Tally tally = tally_of(sweep, failures, units);
+Finding finding_of(const Sweep& sweep, const Failures& failures, Blame blame, std::int32_t host, const Tally& tally) {
   Finding finding;
   finding.blame = blame;
   finding.hosts = {host};
@@ -78,12 +84,34 @@ Finding dead_finding(const Sweep& sweep, const Failures& failures, Blame blame, 
   finding.failed = tally.failed;
   finding.partners = hosts_of(failures, tally.partners);
   finding.working_partners = hosts_of(failures, tally.partners, host);
-  finding.has_worked =
-      std::any_of(units.begin(), units.end(), [&](std::int32_t unit) { return at(failures.works, unit); });
   // Both directions of one attempt fail together: partners are what is independent.
-  finding.false_alarm = chance_of_failures(sweep, failures, finding.partners);
+  finding.false_alarm = chance_of_failures(sweep, failures, finding.partners, 1 + tally.rounds_worked);
   finding.confirmed = tally.is_confirmed();
   finding.reason = reason_of(sweep, tally.first);
+  return finding;
+}
+
+Finding dead_finding(const Sweep& sweep, const Failures& failures, Blame blame, std::int32_t host,
+                     const std::set<std::int32_t>& units) {
+  Finding finding = finding_of(sweep, failures, blame, host, tally_of(sweep, failures, units));
+  finding.has_worked =
+      std::any_of(units.begin(), units.end(), [&](std::int32_t unit) { return at(failures.works, unit); });
+  return finding;
+}
+
+/// A host, or a rail of one, that works in the other direction alone.
+Finding silent_way_finding(const Sweep& sweep, const Failures& failures, std::int32_t unit, bool receives) {
+  Tally tally;
+  for (const FailedFlow& flow : failures.flows) {
+    if (flow.both_ways || (receives ? flow.to : flow.from) != unit) continue;
+    tally.add(flow);
+    tally.partners.insert(receives ? flow.from : flow.to);
+  }
+  const Blame blame = failures.rails > 1 ? Blame::kNic : Blame::kDead;
+  Finding finding = finding_of(sweep, failures, blame, unit / failures.rails, tally);
+  finding.direction = receives ? Direction::kReceives : Direction::kSends;
+  finding.other_way_fine = true;
+  if (failures.rails > 1) finding.rail = unit % failures.rails;
   return finding;
 }
 
@@ -161,7 +189,7 @@ void keep_what_never_worked(const Sweep& sweep, const Failures& failures, std::m
 std::vector<FailedPair> failed_pairs(const Sweep& sweep, const Failures& failures, const std::vector<char>& blamed) {
   std::map<UnitPair, FailedPair> pairs;
   for (const FailedFlow& flow : failures.flows) {
-    if (flow.worked > 0 || failures.is_explained(flow)) continue;
+    if (flow.worked > 0 || failures.is_explained(flow.from, flow.to, flow.both_ways)) continue;
     if (at(blamed, flow.from / failures.rails) || at(blamed, flow.to / failures.rails)) continue;
     const UnitPair key = std::minmax(flow.from, flow.to);
     FailedPair& pair = pairs.try_emplace(key, FailedPair{key.first, key.second}).first->second;
@@ -276,6 +304,15 @@ void add_dead(Finding finding, double false_alarm, Verdict& verdict) {
   verdict.findings.push_back(std::move(finding));
 }
 
+void add_silent_ways(const Sweep& sweep, const Failures& failures, double false_alarm, Verdict& verdict) {
+  for (std::size_t unit = 0; unit < failures.is_silent.size(); ++unit) {
+    for (const bool receives : {false, true}) {
+      if (!failures.is_silent[unit][receives ? 1 : 0] || failures.dead[unit] != 0) continue;
+      add_dead(silent_way_finding(sweep, failures, static_cast<std::int32_t>(unit), receives), false_alarm, verdict);
+    }
+  }
+}
+
 }  // namespace
 
 void report_dead(const Sweep& sweep, const Failures& failures, double false_alarm, Verdict& verdict) {
@@ -307,6 +344,7 @@ void report_dead(const Sweep& sweep, const Failures& failures, double false_alar
       add_dead(std::move(finding), false_alarm, verdict);
     }
   }
+  add_silent_ways(sweep, failures, false_alarm, verdict);
 }
 
 void report_failed_pairs(const Sweep& sweep, const Failures& failures, const std::vector<char>& blamed,

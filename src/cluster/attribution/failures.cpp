@@ -119,6 +119,50 @@ void find_dead_rails(Failures& failures) {
   }
 }
 
+/// One direction of a unit.
+struct UnitWay {
+  std::int32_t unit = 0;
+  bool receives = false;
+  friend auto operator<=>(const UnitWay&, const UnitWay&) = default;
+};
+
+/// By direction of a unit in which it failed and has never worked, the units on the other side.
+std::map<UnitWay, std::set<std::int32_t>> ways_that_never_worked(const Sweep& sweep, const Failures& failures) {
+  std::map<UnitWay, std::set<std::int32_t>> silent;
+  for (const FailedFlow& flow : failures.flows) {
+    if (flow.worked > 0 || flow.both_ways || failures.is_explained(flow.from, flow.to, false)) continue;
+    silent[{flow.from, false}].insert(flow.to);
+    silent[{flow.to, true}].insert(flow.from);
+  }
+  for (const Reading& reading : sweep.readings) {
+    if (silent.empty()) break;
+    if (reading.outcome != Outcome::kMeasured) continue;
+    silent.erase({failures.unit_of(reading.from, reading.from_rail), false});
+    silent.erase({failures.unit_of(reading.to, reading.to_rail), true});
+  }
+  return silent;
+}
+
+/// Notes who sends to nobody, or receives from nobody: three partners or more have to show that, those first that most
+/// show, and the other direction has to work.
+void find_silent_ways(const Sweep& sweep, Failures& failures) {
+  constexpr std::size_t kPartners = 3;
+  std::map<UnitWay, std::set<std::int32_t>> silent = ways_that_never_worked(sweep, failures);
+  std::erase_if(silent,
+                [&](const auto& each) { return failures.works[static_cast<std::size_t>(each.first.unit)] == 0; });
+  while (!silent.empty()) {
+    const auto most = std::max_element(silent.begin(), silent.end(),
+                                       [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+    if (most->second.size() < kPartners) return;
+    const UnitWay way = most->first;
+    failures.is_silent[static_cast<std::size_t>(way.unit)][way.receives ? 1 : 0] = true;
+    silent.erase(most);
+    for (auto& [other, units] : silent) {
+      if (other.receives != way.receives) units.erase(way.unit);
+    }
+  }
+}
+
 /// How often readings fail that neither who is dead explains, since it worked last, nor a pair that never works.
 double usual_share_of(const Sweep& sweep, const Failures& failures) {
   std::set<std::pair<std::int32_t, std::int32_t>> never;
@@ -136,7 +180,8 @@ double usual_share_of(const Sweep& sweep, const Failures& failures) {
     const std::int32_t from = failures.unit_of(reading.from, reading.from_rail);
     const std::int32_t to = failures.unit_of(reading.to, reading.to_rail);
     const bool failed = reading.outcome == Outcome::kFailed;
-    if (failed && (is_over(from, reading) || is_over(to, reading) || never.contains({from, to}))) continue;
+    const bool is_silent = failures.needs_silent_way(from, to, reading.both_ways);
+    if (failed && (is_silent || is_over(from, reading) || is_over(to, reading) || never.contains({from, to}))) continue;
     ++all;
     others += failed ? 1 : 0;
   }
@@ -187,6 +232,7 @@ Failures find_failures(const Sweep& sweep, std::int32_t rails) {
   failures.works.assign(units, 0);
   failures.worked_with.assign(units, {-1, -1});
   failures.dead.assign(units, 0);
+  failures.is_silent.assign(units, {});
   failures.dead_rails.assign(static_cast<std::size_t>(rails), 0);
   note_working(sweep, failures);
   failures.flows = failed_flows(sweep, failures);
@@ -197,6 +243,7 @@ Failures find_failures(const Sweep& sweep, std::int32_t rails) {
     if (partners[unit].all >= least || partners[unit].since >= kDeadPartners) failures.dead[unit] = 1;
   }
   find_dead_rails(failures);
+  find_silent_ways(sweep, failures);
   failures.usual_share = usual_share_of(sweep, failures);
   return failures;
 }

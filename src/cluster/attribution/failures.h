@@ -30,8 +30,10 @@ struct Failures {
   std::vector<std::array<std::int32_t, 2>> worked_with;  ///< by unit: hosts, the first two; -1: none
   std::vector<char> dead;                                ///< by unit: it, or its rail, is blamed for its failures
   std::vector<char> dead_rails;                          ///< by rail: nothing works over it, though its hosts do
-  std::vector<FailedFlow> flows;                         ///< by sender, then receiver
-  double usual_share = 0;                                ///< of readings that nobody dead explains: those that fail
+  /// By unit: it sends to nobody, it receives from nobody, though the other direction works.
+  std::vector<std::array<bool, 2>> is_silent;
+  std::vector<FailedFlow> flows;  ///< by sender, then receiver
+  double usual_share = 0;         ///< of readings that nobody dead explains: those that fail
 
   [[nodiscard]] std::int32_t unit_of(std::int32_t host, std::int32_t rail) const { return host * rails + rail; }
   [[nodiscard]] bool host_is_dead(std::int32_t host) const;
@@ -42,8 +44,16 @@ struct Failures {
     const auto& hosts = worked_with[static_cast<std::size_t>(unit)];
     return (hosts[0] >= 0 && hosts[0] != host) || hosts[1] >= 0;
   }
-  [[nodiscard]] bool is_explained(const FailedFlow& flow) const {
-    return dead[static_cast<std::size_t>(flow.from)] != 0 || dead[static_cast<std::size_t>(flow.to)] != 0;
+  /// Whether what fails from one unit to the other, or both ways, needs a direction that does not work.
+  [[nodiscard]] bool needs_silent_way(std::int32_t from, std::int32_t to, bool both_ways) const {
+    const std::array<bool, 2>& sender = is_silent[static_cast<std::size_t>(from)];
+    const std::array<bool, 2>& receiver = is_silent[static_cast<std::size_t>(to)];
+    return sender[0] || receiver[1] || (both_ways && (sender[1] || receiver[0]));
+  }
+  /// Whether what fails between two units is blamed on one of them.
+  [[nodiscard]] bool is_explained(std::int32_t from, std::int32_t to, bool both_ways) const {
+    return dead[static_cast<std::size_t>(from)] != 0 || dead[static_cast<std::size_t>(to)] != 0 ||
+           needs_silent_way(from, to, both_ways);
   }
 };
 

@@ -85,13 +85,22 @@ std::string other_rails(const Finding& finding, std::string_view are, std::strin
                      finding.fine_rails == 1 ? is : are);
 }
 
+/// `nothing can be measured with it`, or of one direction alone, `over` it or `with` it.
+std::string nothing_of(const Finding& finding, std::string_view with, const std::string& unit) {
+  switch (finding.direction) {
+    case Direction::kSends: return fmt::format("nothing can be measured of what {} sends", unit);
+    case Direction::kReceives: return fmt::format("nothing can be measured of what {} receives", unit);
+    case Direction::kBoth: break;
+  }
+  return fmt::format("nothing can be measured {} {}{}", with, unit, finding.has_worked ? " any more" : "");
+}
+
 std::string of_nic(const Sweep& sweep, const Finding& finding) {
   const std::string which = fmt::format("{} of {}{}", rail_name(sweep, finding.rail), host_of(sweep, finding, 0),
                                         devices_beside(sweep, finding));
   if (has_no_figure(finding)) {
     const std::string others = other_rails(finding, "work", "works");
-    return fmt::format("nothing can be measured over {}{}{}", which, finding.has_worked ? " any more" : "",
-                       others.empty() ? "" : ", though " + others);
+    return fmt::format("{}{}", nothing_of(finding, "over", which), others.empty() ? "" : ", though " + others);
   }
   const std::string others = other_rails(finding, "are fine", "is fine");
   return fmt::format("{}{}", of_unit(sweep, which, finding), others.empty() ? "" : "; " + others);
@@ -200,8 +209,8 @@ std::string of_dead(const Sweep& sweep, const Finding& finding) {
           ? "its partners work"
           : fmt::format("{} of its {} {}", finding.working_partners, counted(finding.partners, "partner"),
                         finding.working_partners == 1 ? "works" : "work");
-  return fmt::format("nothing can be measured with {}{}, though {} with others", host_of(sweep, finding, 0),
-                     finding.has_worked ? " any more" : "", partners);
+  return fmt::format("{}, though {} with others{}", nothing_of(finding, "with", host_of(sweep, finding, 0)), partners,
+                     finding.direction != Direction::kBoth ? ", and the other direction works" : "");
 }
 
 std::string of_dead_pair(const Sweep& sweep, const Finding& finding) {
