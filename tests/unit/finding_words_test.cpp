@@ -1,0 +1,284 @@
+#include "cluster/report/finding_words.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "cluster/report/verdict_lists.h"
+#include "verdict_text_test_support.h"
+
+using namespace fabricbench;
+using namespace fabricbench::cluster;
+
+namespace finding_words_test {
+
+using namespace verdict_text_parts;
+
+TEST(FindingWords, TellADeadRailFromASlowOne) {
+  const Sweep sweep = with_rails_and_leaves();
+  Finding dead = finding_of(Blame::kRail, {});
+  dead.rail = 1;
+  dead.rate = dead.ratio = 0;
+  dead.failed = dead.readings = 40;
+  dead.partners = 8;
+  dead.working_partners = 7;
+  Verdict verdict = verdict_of({dead});
+  EXPECT_EQ(sentence(sweep, verdict, dead),
+            "nothing can be measured over rail mlx5_1, though 7 of 8 hosts work over other rails");
+  EXPECT_EQ(evidence(dead), "40 readings of 8 hosts, none of them with a figure");
+  EXPECT_EQ(headline(sweep, verdict), "1 rail carries nothing; all 8 hosts are fine");
+  EXPECT_NE(verdict_lines(sweep, verdict).find("\nDead rail: mlx5_1\n"), std::string::npos);
+}
+
+TEST(FindingWords, NameWhoDoesWhat) {
+  const Sweep sweep = with_rails_and_leaves();
+  Verdict verdict;
+  verdict.groupings = {east_and_west()};
+  const auto said = [&](Blame blame, std::vector<std::int32_t> hosts, Direction direction, std::int32_t rail = -1) {
+    Finding finding = finding_of(blame, std::move(hosts), direction);
+    finding.rail = rail;
+    finding.leaf = 0;
+    finding.other_leaf = 1;
+    finding.slow = 3;
+    finding.slow_rounds = {2, 5, 6, 7};
+    return sentence(sweep, verdict, finding);
+  };
+  constexpr Direction kBoth = Direction::kBoth;
+  constexpr Direction kSends = Direction::kSends;
+  constexpr Direction kReceives = Direction::kReceives;
+  EXPECT_EQ(said(Blame::kHost, {0}, kBoth), "node01 is slow with everybody, sending and receiving");
+  EXPECT_EQ(said(Blame::kHost, {0}, kSends), "node01 sends slowly to everybody, and receives as fast as others");
+  EXPECT_EQ(said(Blame::kHost, {0}, kReceives), "node01 receives slowly from everybody, and sends as fast as others");
+  EXPECT_EQ(said(Blame::kNic, {0}, kBoth, 1),
+            "rail mlx5_1 of node01 is slow with everybody, sending and receiving; other rails of the host are fine");
+  EXPECT_EQ(
+      said(Blame::kNic, {0}, kSends, 1),
+      "rail mlx5_1 of node01 sends slowly to everybody, and receives as fast as others; other rails of the host are "
+      "fine");
+  EXPECT_EQ(
+      said(Blame::kNic, {0}, kReceives, 1),
+      "rail mlx5_1 of node01 receives slowly from everybody, and sends as fast as others; other rails of the host are "
+      "fine");
+  EXPECT_EQ(said(Blame::kPair, {0, 1}, kBoth),
+            "the path between node01 and node02 is slow, both ways; both hosts are fine with others");
+  EXPECT_EQ(
+      said(Blame::kPair, {0, 1}, kSends, 0),
+      "the path from node01 to node02 over rail mlx5_0 is slow; the way back is fine; both hosts are fine with others");
+  EXPECT_EQ(said(Blame::kPair, {0, 1}, kReceives),
+            "the path from node02 to node01 is slow; the way back is fine; both hosts are fine with others");
+  EXPECT_EQ(
+      said(Blame::kLeaf, {}, kBoth),
+      "the uplinks of leaf east are slow, out of and into it: its hosts (node[01-04]) are slow with those of other "
+      "leaves, and fine with each other");
+  EXPECT_EQ(said(Blame::kLeafPair, {}, kSends),
+            "the path from leaf east to leaf west is slow; both are fine with other leaves");
+  EXPECT_EQ(said(Blame::kLeafPair, {}, kReceives),
+            "the path from leaf west to leaf east is slow; both are fine with other leaves");
+  EXPECT_EQ(said(Blame::kLeafPair, {}, kBoth),
+            "the path between leaf east and leaf west is slow; both are fine with other leaves");
+  EXPECT_EQ(said(Blame::kRail, {}, kBoth, 0), "rail mlx5_0 is slower than other rails on 7 of 7 hosts");
+  EXPECT_EQ(said(Blame::kTransient, {3}, kBoth),
+            "node04 is slow now and then, whoever its partner is: in 3 of 14 meetings (21 %), in rounds 2, 5-7");
+  EXPECT_EQ(
+      said(Blame::kTransient, {3, 4}, kBoth),
+      "the path between node04 and node05 is slow now and then, in 3 of 14 readings; both hosts are fine with others");
+  EXPECT_EQ(said(Blame::kDead, {3}, kBoth),
+            "nothing can be measured with node04, though its partners work with others");
+  EXPECT_EQ(said(Blame::kDeadPair, {3, 4}, kBoth),
+            "nothing can be measured between node04 and node05, though both work with others");
+  EXPECT_EQ(
+      said(Blame::kUndecided, {3, 4}, kBoth),
+      "it is slow between node04 and node05, and the readings cannot tell which of the two or the path is to blame");
+  EXPECT_EQ(
+      said(Blame::kUndecided, {0, 1, 2}, kBoth),
+      "it is slow between node01, node02 and node03, and the readings cannot tell which of them or the path is to "
+      "blame");
+  EXPECT_EQ(said(Blame::kUndecided, {3}, kBoth),
+            "it is slow with node04, and the readings cannot tell whether it or those that it met are to blame");
+  EXPECT_EQ(sentence(sweep, verdict, failing(finding_of(Blame::kUndecided, {3, 4}))),
+            "nothing could be measured between node04 and node05, and the readings cannot tell which of the two or the "
+            "path is to blame");
+}
+
+TEST(FindingWords, SayWithWhomAHostIsSlow) {
+  const Sweep sweep = with_rails_and_leaves();
+  Finding finding = finding_of(Blame::kHost, {0});
+  finding.receives.slow = 5;
+  EXPECT_EQ(sentence(sweep, {}, finding), "node01 sends slowly to everybody, and receives slowly from 5 of 7 partners");
+  finding.sends = finding.receives = {7, 3, 3};
+  EXPECT_EQ(sentence(sweep, {}, finding),
+            "node01 is slow with all 3 partners with which it would show, of 7, sending and receiving");
+  finding.both_ways = true;
+  finding.sends = {7, 7, 7};
+  EXPECT_EQ(sentence(sweep, {}, finding), "node01 is slow with everybody, both directions taken together");
+  finding.both_ways = false;
+  finding.direction = Direction::kSends;
+  finding.other_way_fine = false;
+  finding.kinds = {0};
+  EXPECT_EQ(sentence(sweep, {}, finding), "node01 sends slowly to everybody, in rdma_write_bw 1 MiB");
+}
+
+TEST(FindingWords, SayNoMoreThanIsKnown) {
+  const Sweep sweep = with_rails_and_leaves();
+  Verdict verdict;
+  verdict.groupings = {east_and_west()};
+  Finding finding = finding_of(Blame::kNic, {0});
+  finding.rail = 1;
+  finding.other_rails = 3;
+  EXPECT_TRUE(sentence(sweep, verdict, finding).ends_with("; 1 of 3 other rails of the host is fine"));
+  finding.fine_rails = 0;
+  EXPECT_TRUE(sentence(sweep, verdict, finding).ends_with("sending and receiving"));
+  finding = failing(finding);
+  finding.has_worked = true;
+  EXPECT_EQ(sentence(sweep, verdict, finding), "nothing can be measured over rail mlx5_1 of node01 any more");
+  finding.fine_rails = 3;
+  EXPECT_TRUE(sentence(sweep, verdict, finding).ends_with(" any more, though other rails of the host work"));
+
+  finding = finding_of(Blame::kPair, {0, 1});
+  finding.fine_hosts = {false, true};
+  finding.rail = 1;
+  finding.other_rail = 0;
+  EXPECT_EQ(
+      sentence(sweep, verdict, finding),
+      "the path between node01 and node02 over rail mlx5_1 of node01 and rail mlx5_0 of node02 is slow, both ways; "
+      "node02 is fine with others");
+  finding.fine_hosts = {false, false};
+  finding.both_ways = true;
+  EXPECT_TRUE(sentence(sweep, verdict, finding).ends_with(" is slow, both directions taken together"));
+
+  finding = finding_of(Blame::kLeaf, {});
+  finding.leaf = 0;
+  finding.sends = finding.receives = {4, 4, 3};
+  finding.fine_elsewhere = false;
+  EXPECT_EQ(
+      sentence(sweep, verdict, finding),
+      "the uplinks of leaf east are slow, out of and into it: at least 3 of its 4 hosts (node[01-04]) are slow with "
+      "those of other leaves");
+  finding = finding_of(Blame::kDead, {0});
+  finding.working_partners = 2;
+  finding.has_worked = true;
+  EXPECT_EQ(sentence(sweep, verdict, finding),
+            "nothing can be measured with node01 any more, though 2 of its 7 partners work with others");
+  finding = finding_of(Blame::kDeadPair, {0, 1}, Direction::kSends);
+  EXPECT_EQ(sentence(sweep, verdict, finding),
+            "nothing can be measured from node01 to node02, though the way back works, and both work with others");
+}
+
+TEST(FindingWords, OfGroupsThatWereFound) {
+  Verdict verdict;
+  verdict.groupings = {{{{"group 1", {0, 1}}, {"group 2", {2, 3, 4, 5, 6, 7}}}, 0.5, false, 1e-12}};
+  Finding finding = finding_of(Blame::kLeaf, {});
+  finding.leaf = 0;
+  EXPECT_EQ(sentence(example_sweep(), verdict, finding),
+            "the uplinks of group 1 are slow, out of and into it: its hosts (node[01-02]) are slow with those of other "
+            "groups, and fine with each other");
+  EXPECT_NE(verdict_lines(example_sweep(),
+                          [&] {
+                            Verdict blaming = verdict_of({finding});
+                            blaming.groupings = verdict.groupings;
+                            return blaming;
+                          }())
+                .find("Slow group: node[01-02]\n"),
+            std::string::npos);
+}
+
+TEST(FindingWords, SayHowBadAndOnWhatItRests) {
+  Finding finding = finding_of(Blame::kHost, {0});
+  EXPECT_EQ(extent(finding), "6.00 GB/s where 12.00 are expected: 50 % of it");
+  finding.failed = 2;
+  EXPECT_EQ(evidence(finding), "14 readings with 7 partners, 2 of them without a figure");
+  EXPECT_EQ(extent(failing(finding)), "no figure at all");
+  EXPECT_EQ(evidence(failing(finding)), "14 readings with 7 partners, none of them with a figure");
+  finding.readings = finding.partners = 1;
+  finding.failed = 0;
+  EXPECT_EQ(evidence(finding), "1 reading with 1 partner");
+  finding = finding_of(Blame::kPair, {0, 1});
+  finding.slow = 3;
+  EXPECT_EQ(evidence(finding), "14 readings, 3 of them slow");
+  finding.slow = 14;
+  EXPECT_EQ(evidence(finding), "14 readings, slow");
+  finding = finding_of(Blame::kLeaf, {});
+  EXPECT_EQ(evidence(finding), "14 readings of 7 hosts");
+}
+
+TEST(FindingWords, SayHowSure) {
+  const struct {
+    double false_alarm;
+    const char* text;
+  } cases[] = {{1, "not at all: sweeps of healthy hosts look like this as well"},
+               {0.51, "not at all: sweeps of healthy hosts look like this as well"},
+               {0.041, "5 of 100 sweeps of healthy hosts look like this"},
+               {0.01, "fewer than 1 of 100 sweeps of healthy hosts look like this"},
+               {0.0099, "fewer than 1 of 100 sweeps of healthy hosts look like this"},
+               {1e-3, "fewer than 1 of 1,000 sweeps of healthy hosts look like this"},
+               {2e-7, "fewer than 1 of 1,000,000 sweeps of healthy hosts look like this"},
+               {0, "fewer than 1 of 1,000,000,000 sweeps of healthy hosts look like this"}};
+  for (const auto& [false_alarm, text] : cases) {
+    Finding finding = finding_of(Blame::kHost, {0});
+    finding.false_alarm = false_alarm;
+    EXPECT_EQ(certainty(finding), text) << false_alarm;
+  }
+}
+
+/// The commands, one a line.
+std::string commands(const Sweep& sweep, const Finding& finding, const Texts& fine) {
+  std::string text;
+  for (const NextCommand& each : next_commands(sweep, finding, fine)) text += each.command + "\n";
+  return text;
+}
+
+TEST(FindingAdvice, IsACommandThatFits) {
+  Sweep sweep = with_rails_and_leaves();
+  const Texts fine = {"node01", "node03", "node04", "node05", "node06"};
+  Finding nic = finding_of(Blame::kNic, {1});
+  nic.rail = 1;
+  EXPECT_EQ(
+      commands(sweep, nic, fine),
+      "scripts/sweep_pairs.sh -H 'node[01-04]' --all-pairs --max-concurrent 1 --test rdma_write_bw --rails mlx5_1\n"
+      "ssh node02 ibstat mlx5_1\n"
+      "ibqueryerrors --report-port --ca | grep -F -A 8 '\"node02'\n");
+  EXPECT_EQ(commands(sweep, finding_of(Blame::kUndecided, {1, 6}), {}),
+            "scripts/sweep_pairs.sh -H 'node[02,07]' --all-pairs --max-concurrent 1 --test rdma_write_bw\n");
+  EXPECT_EQ(commands(sweep, finding_of(Blame::kPair, {1, 6}), fine),
+            "scripts/check_node_pair.sh node02 node07 --test rdma_write_bw\n"
+            "iblinkinfo --switches-only\nibqueryerrors --switch\n");
+  EXPECT_EQ(commands(sweep, finding_of(Blame::kDead, {1}), fine),
+            "ssh node02 uptime\nscripts/check_node_pair.sh node02 node01 --test rdma_write_bw\n");
+  EXPECT_EQ(commands(sweep, finding_of(Blame::kDead, {1}), {}), "ssh node02 uptime\n");
+  EXPECT_EQ(commands(sweep, finding_of(Blame::kDeadPair, {1, 6}), fine),
+            "scripts/check_node_pair.sh node02 node07 --test rdma_write_bw\nssh node02 ping -c 3 node07\n");
+  sweep.kinds = {"tcp_bibw 1 MiB"};
+  sweep.rails = {"0", "eth1"};
+  EXPECT_EQ(commands(sweep, nic, {}), "ssh node02 ip -s -s link show eth1\n") << "one host makes no sweep";
+  nic.rail = 0;
+  sweep.kinds = {"pairwise_bw 1 MiB"};
+  EXPECT_EQ(commands(sweep, nic, {"node01"}),
+            "scripts/sweep_pairs.sh -H 'node[01-02]' --all-pairs --max-concurrent 1 --test pairwise_bw\n"
+            "ssh node02 ibstat\nibqueryerrors --report-port --ca | grep -F -A 8 '\"node02'\nssh node02 ip -s -s link\n")
+      << "a rail that is a number names no device";
+}
+
+TEST(FindingAdvice, IsToLookAtTheSwitchesWhereTheyMayBeSlow) {
+  const Sweep sweep = with_rails_and_leaves();
+  for (const Blame blame : {Blame::kLeaf, Blame::kLeafPair, Blame::kRail, Blame::kAll}) {
+    EXPECT_EQ(commands(sweep, finding_of(blame, {}), {"node01"}),
+              "iblinkinfo --switches-only\nibqueryerrors --switch\n");
+  }
+}
+
+TEST(FindingAdvice, SaysWhatWouldSettleIt) {
+  const Sweep sweep = example_sweep();
+  Verdict verdict = verdict_of({finding_of(Blame::kUndecided, {0, 1}), finding_of(Blame::kHost, {2})});
+  EXPECT_EQ(open_question(sweep, verdict, verdict.findings[0]),
+            "readings of each of them with hosts that are fine, and with each other again");
+  EXPECT_EQ(open_question(sweep, verdict, verdict.findings[1]), "");
+  verdict.questions = {{0, 7, 0, 2, "of another pair"}, {1, -1, 0, 2, "slow with node01"}, {2, -1, 0, 1, "alone"}};
+  EXPECT_EQ(open_question(sweep, verdict, verdict.findings[0]),
+            "2 more readings of node02 with others that are fine (slow with node01)");
+  EXPECT_EQ(open_question(sweep, verdict, verdict.findings[1]),
+            "1 more reading of node03 with others that are fine (alone)");
+}
+
+}  // namespace finding_words_test
