@@ -230,7 +230,7 @@ TEST(Find, MeasuresManyPairsBesideEachOther) {
     return round.why.find("30 of 30 pairs again, with no host in common") != std::string::npos;
   });
   ASSERT_NE(beside, rounds.end());
-  EXPECT_EQ(beside->meetings.size(), 30U);
+  EXPECT_GE(beside->meetings.size(), 30U) << "and others, whose hosts would be idle";
   EXPECT_NE(rounds.back().why.find("as many rounds as are allowed leave something open"), std::string::npos);
 }
 

@@ -306,7 +306,7 @@ PlannedRound Planner::next_to_find(const Sweep& sweep, const Verdict& verdict, c
     // Of very many open groups rounds for everybody tell more, while there are such.
     const std::int64_t most = everybody_tells ? std::min(kMostRoundsBetween, extra_left) : extra_left;
     if (auto between = round_between_groups(sweep, outlook.survey, verdict, at_once, most)) {
-      return among_far_pairs(sweep, outlook, std::move(*between));
+      return among_ordinary_pairs(sweep, outlook, std::move(*between));
     }
   }
   if (everybody_tells) {
@@ -330,10 +330,9 @@ PlannedRound Planner::next_to_find(const Sweep& sweep, const Verdict& verdict, c
   PlannedRound asked = round_for_questions(sweep, outlook.survey, verdict, at_once, extra_left, among_many);
   if (asked.meetings.empty()) return over(outlook, why_over(sweep, outlook, verdict));
   asked.number = round.number;
-  if (among_many) {
-    asked = among_others(sweep, outlook, std::move(asked), kPairsOfBusy);
-    asked.why += "; among others, since what is usual changes with time";
-  }
+  const bool tells_of_its_time = std::cmp_greater_equal(asked.meetings.size(), kPairsOfBusy) && may_repeat(outlook);
+  if (among_many || tells_of_its_time) asked = among_ordinary_pairs(sweep, outlook, std::move(asked));
+  if (among_many) asked.why += "; among others, since what is usual changes with time";
   if (asked.meetings.size() > 1) asked.why += interference_text(outlook.interference);
   return asked;
 }
@@ -349,7 +348,7 @@ std::optional<PlannedRound> Planner::round_for_near_pairs(const Sweep& sweep, co
     return among_others(sweep, outlook, std::move(*within), at_once);
   }
   if (auto between = round_between_groups(sweep, outlook.survey, verdict, at_once, extra_rounds_left(outlook))) {
-    return among_far_pairs(sweep, outlook, std::move(*between));
+    return among_ordinary_pairs(sweep, outlook, std::move(*between));
   }
   return std::nullopt;
 }
@@ -406,10 +405,10 @@ PlannedRound Planner::among_others(const Sweep& sweep, const Outlook& outlook, P
   return round;
 }
 
-/// Pairs that may be near each other as a fourth of a round, so that it does not look like a faster time.
-PlannedRound Planner::among_far_pairs(const Sweep& sweep, const Outlook& outlook, PlannedRound round) const {
-  const auto near = static_cast<std::int64_t>(round.meetings.size());
-  const std::int64_t wanted = std::max(kPairsOfBusy, 4 * near);
+/// Pairs as a fourth of a round: what they have in common, such as that they are near each other, or cross one uplink,
+/// does not look like a time at which everything was faster or slower then.
+PlannedRound Planner::among_ordinary_pairs(const Sweep& sweep, const Outlook& outlook, PlannedRound round) const {
+  const std::int64_t wanted = std::max(kPairsOfBusy, 4 * static_cast<std::int64_t>(round.meetings.size()));
   return among_others(sweep, outlook, std::move(round), std::min(wanted, outlook.interference.at_once));
 }
 

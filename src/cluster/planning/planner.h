@@ -78,7 +78,7 @@ class Planner {
                                          const std::string& why) const;
   [[nodiscard]] bool may_repeat(const Outlook& outlook) const;
   void fill_up(const Sweep& sweep, const Outlook& outlook, std::int64_t pairs, PlannedRound& round) const;
-  [[nodiscard]] PlannedRound among_far_pairs(const Sweep& sweep, const Outlook& outlook, PlannedRound round) const;
+  [[nodiscard]] PlannedRound among_ordinary_pairs(const Sweep& sweep, const Outlook& outlook, PlannedRound round) const;
   [[nodiscard]] PlannedRound among_others(const Sweep& sweep, const Outlook& outlook, PlannedRound round,
                                           std::int64_t pairs) const;
   [[nodiscard]] PlannedRound again(const Sweep& sweep, const Outlook& outlook, std::int64_t most,

@@ -458,6 +458,12 @@ std::optional<Split> find_split(std::span<const Comparison> values, std::int32_t
   return best;
 }
 
+double gain_of(std::span<const Comparison> values, const std::vector<std::int32_t>& part_of,
+               const SplitSettings& settings) {
+  const std::optional<Split> split = split_of(values, part_of, settings);
+  return split ? split->gain : -INFINITY;
+}
+
 double likelihood_of_one(double value, const Split& split, const SplitSettings& settings) {
   return likelihood_of_upper(value, {(split.within + split.across) / 2, split.within - split.across}, settings);
 }

@@ -47,6 +47,10 @@ struct Split {
 [[nodiscard]] std::optional<Split> find_split(std::span<const Comparison> values, std::int32_t nodes,
                                               const SplitSettings& settings);
 
+/// Split::gain of a partition; minus infinity where it is none, or its parts are as fast across.
+[[nodiscard]] double gain_of(std::span<const Comparison> values, const std::vector<std::int32_t>& part_of,
+                             const SplitSettings& settings);
+
 /// The logarithm of how much likelier a value between two parts is if they are one, as far as one value is believed.
 [[nodiscard]] double likelihood_of_one(double value, const Split& split, const SplitSettings& settings);
 

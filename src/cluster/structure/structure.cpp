@@ -26,6 +26,8 @@ constexpr double kFarOff = 1.25;
 constexpr int kMostRescalings = 4;
 /// In nats: of a few fast pairs, lower levels show a part, with others that chance adds.
 constexpr double kWeak = 100;
+/// In scales: between levels so near each other, chance makes parts of pairs beside the few that are fast.
+constexpr double kShallow = 4;
 
 /// A split's parts of two nodes or more, numbered anew; nodes alone are of none.
 Nearness nearness_of(const Split& split) {
@@ -324,15 +326,21 @@ void find_levels(ComparisonTable& table, const SplitSettings& settings, Structur
     auto again = find_any_split(table, hosts, settings);
     if (again && (!split || again->gain > split->gain)) split = std::move(again);
   }
+  SplitSettings used = settings;
   // Last, since a few early pairs are fast where the network gets slower.
-  if (!split || split->gain < kWeak) {
-    auto few = find_sure_split(table.values, hosts, for_few_fast_pairs(settings));
-    if (few && (!split || few->gain > split->gain)) split = std::move(few);
+  if (!split || split->gain < kWeak || split->within - split->across < kShallow * settings.scale) {
+    const SplitSettings for_few = for_few_fast_pairs(settings);
+    auto few = find_sure_split(table.values, hosts, for_few);
+    const auto gain = [&](const Split& each) { return gain_of(table.values, each.part_of, for_few); };
+    if (few && (!split || gain(*few) > gain(*split))) {
+      split = std::move(few);
+      used = for_few;
+    }
   }
   if (!split) return;
   if (table.number_of_kinds > 1) {
     centre_within(split->part_of, table);
-    if (auto again = find_sure_split(table.values, hosts, settings)) split = std::move(again);
+    if (auto again = find_sure_split(table.values, hosts, used)) split = std::move(again);
   }
   structure.levels.push_back(nearness_of(*split));
   join_unless_met(table, structure.levels.front());
