@@ -202,6 +202,11 @@ struct Planner::Outlook {
   bool is_due = false;  // the next round of the schedule, whatever the verdict
 
   [[nodiscard]] std::int64_t whole_round() const { return next.place / schedule.parts(); }
+  /// The rounds for everybody, pairs that met again too. Of a schedule that is split each is several, and none is
+  /// repeated.
+  [[nodiscard]] std::int64_t everybody() const {
+    return schedule.parts() > 1 ? survey.whole_done : survey.last + 1 - survey.extra;
+  }
 };
 
 Planner::Planner(SweepPlan plan) : plan_(std::move(plan)), schedule_(schedule_of(plan_)) {}
@@ -218,7 +223,7 @@ std::int64_t Planner::most_rounds_for_groups() const {
 
 /// As many as there were for everybody, since of so many pairs some are slow once by chance.
 std::int64_t Planner::extra_rounds_left(const Outlook& outlook) const {
-  return std::max<std::int64_t>(plan_.most_extra_rounds, outlook.survey.whole_done) - outlook.survey.extra;
+  return std::max<std::int64_t>(plan_.most_extra_rounds, outlook.everybody()) - outlook.survey.extra;
 }
 
 /// For everybody.
@@ -449,10 +454,7 @@ PlannedRound Planner::over(const Outlook& outlook, std::string why) {
 std::string Planner::why_over(const Sweep& sweep, const Outlook& outlook, const Verdict& verdict) const {
   std::vector<const Question*> open;
   for (const Question& question : verdict.questions) open.push_back(&question);
-  // Of a schedule that is split a round for everybody is several, and none is repeated.
-  const bool is_split = outlook.schedule.parts() > 1;
-  const std::int64_t everybody = is_split ? outlook.survey.whole_done : outlook.survey.last + 1 - outlook.survey.extra;
-  std::string so_far = fmt::format("{} rounds for everybody", everybody);
+  std::string so_far = fmt::format("{} rounds for everybody", outlook.everybody());
   if (outlook.survey.extra > 0) so_far += fmt::format(" and {} more", outlook.survey.extra);
   const std::string rest = left_out_text(sweep, outlook.survey) + interference_text(outlook.interference);
   if (!open.empty()) {
