@@ -118,23 +118,6 @@ TEST(Find, MeasuresEverybodyWhereAHostMayBeSlowNowAndThen) {
   EXPECT_NE(rounds[17].why.find("n05 (slow once)"), std::string::npos) << rounds[17].why;
 }
 
-TEST(Find, SuspectsHaveAsManyRoundsAsEverybodyPairsThatMetAgainToo) {
-  SweepPlan plan = plan_to_find(8);
-  plan.most_meetings = 40;
-  Sweep sweep = sweep_of(8);
-  const auto judge = [](const Sweep& so_far) {
-    Verdict verdict = clean_verdict();
-    Question question = about(5, -1, 1, "slow once");
-    question.by_everybody = so_far.readings.back().round < 39;
-    verdict.questions.push_back(question);
-    return verdict;
-  };
-  const auto rounds = run(Planner(plan), {8}, sweep, judge);
-  const auto of_suspect =
-      std::count_if(rounds.begin(), rounds.end(), [](const PlannedRound& round) { return round.meetings.size() == 1; });
-  EXPECT_GE(of_suspect, 30);
-}
-
 TEST(Find, GoesOnForHostsOfWhichTooLittleIsKnown) {
   Sweep sweep = sweep_of(17);
   const auto judge = [](const Sweep& so_far) {

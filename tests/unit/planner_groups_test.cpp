@@ -93,6 +93,27 @@ TEST(GroupRounds, AHostThatMayBeOfAnotherLeafMeetsItOnceAllHaveMetTheirOwn) {
   EXPECT_TRUE(judge(sweep).open_groups.empty());
 }
 
+/// Rounds that measure hosts within their groups are full of others, and are for everybody too.
+TEST(GroupRounds, SuspectsHaveAsManyRoundsAsThereWereForEverybody) {
+  const auto judge = [](const Sweep&) {
+    Verdict verdict = clean_verdict();
+    verdict.groupings = {groups_of_size(128, 16, 0.7)};
+    verdict.questions.push_back({5, -1, 0, 1, "slow once"});
+    return verdict;
+  };
+  Sweep sweep = sweep_of(128);
+  SweepPlan plan = plan_to_find(128);
+  plan.least_rounds = plan.most_rounds = 28;
+  plan.most_meetings = 72;
+  const std::string why = run(Planner(plan), {128}, sweep, judge).back().why;
+  bool is_found = false;
+  for (int rounds = 29; rounds < 60; ++rounds) {
+    is_found =
+        is_found || why.find(fmt::format("after {0} rounds for everybody and {0} more", rounds)) != std::string::npos;
+  }
+  EXPECT_TRUE(is_found) << why;
+}
+
 TEST(GroupRounds, PairsThatMayBeNearAreAFourthOfTheirRound) {
   const auto judge = [](const Sweep&) {
     Verdict verdict = clean_verdict();

@@ -119,12 +119,8 @@ void find_dead_rails(Failures& failures) {
   }
 }
 
-/// One direction of a unit.
-struct UnitWay {
-  std::int32_t unit = 0;
-  bool receives = false;
-  friend auto operator<=>(const UnitWay&, const UnitWay&) = default;
-};
+/// One direction of a unit: the unit, and whether it receives.
+using UnitWay = std::pair<std::int32_t, bool>;
 
 /// By direction of a unit in which it failed and has never worked, the units on the other side.
 std::map<UnitWay, std::set<std::int32_t>> ways_that_never_worked(const Sweep& sweep, const Failures& failures) {
@@ -149,16 +145,16 @@ void find_silent_ways(const Sweep& sweep, Failures& failures) {
   constexpr std::size_t kPartners = 3;
   std::map<UnitWay, std::set<std::int32_t>> silent = ways_that_never_worked(sweep, failures);
   std::erase_if(silent,
-                [&](const auto& each) { return failures.works[static_cast<std::size_t>(each.first.unit)] == 0; });
+                [&](const auto& each) { return failures.works[static_cast<std::size_t>(each.first.first)] == 0; });
   while (!silent.empty()) {
     const auto most = std::max_element(silent.begin(), silent.end(),
                                        [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
     if (most->second.size() < kPartners) return;
-    const UnitWay way = most->first;
-    failures.is_silent[static_cast<std::size_t>(way.unit)][way.receives ? 1 : 0] = true;
+    const auto [unit, receives] = most->first;
+    failures.is_silent[static_cast<std::size_t>(unit)][receives ? 1 : 0] = true;
     silent.erase(most);
     for (auto& [other, units] : silent) {
-      if (other.receives != way.receives) units.erase(way.unit);
+      if (other.second != receives) units.erase(unit);
     }
   }
 }

@@ -120,6 +120,7 @@ std::vector<Reach> reach_by_group(const Model& model, std::int32_t effect) {
   }
   const double scale = model.scale_of(model.point_of(model.entries_of(effect).front()));
   std::vector<Reach> reach;
+  reach.reserve(rates.size());
   for (auto& [part, own] : rates) {
     reach.push_back({median_of(own), kMedianOverMeanError * scale / std::sqrt(static_cast<double>(own.size())), part});
   }

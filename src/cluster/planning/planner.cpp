@@ -223,7 +223,9 @@ std::int64_t Planner::most_rounds_for_groups() const {
 
 /// As many as there were for everybody, since of so many pairs some are slow once by chance.
 std::int64_t Planner::extra_rounds_left(const Outlook& outlook) const {
-  return std::max<std::int64_t>(plan_.most_extra_rounds, outlook.everybody()) - outlook.survey.extra;
+  // Where all pairs were measured, rounds in which they met again have told of suspects as well.
+  const std::int64_t for_all = outlook.next.meetings.empty() ? outlook.survey.whole_done : outlook.everybody();
+  return std::max<std::int64_t>(plan_.most_extra_rounds, for_all) - outlook.survey.extra;
 }
 
 /// For everybody.

@@ -461,7 +461,7 @@ std::optional<Split> find_split(std::span<const Comparison> values, std::int32_t
 double gain_of(std::span<const Comparison> values, const std::vector<std::int32_t>& part_of,
                const SplitSettings& settings) {
   const std::optional<Split> split = split_of(values, part_of, settings);
-  return split ? split->gain : -INFINITY;
+  return split ? split->gain : -std::numeric_limits<double>::infinity();
 }
 
 double likelihood_of_one(double value, const Split& split, const SplitSettings& settings) {
