@@ -358,7 +358,8 @@ void report_lone_hosts(const Model& model, UnitEffects& units, Verdict& verdict)
   const Structure& structure = model.structure;
   if (structure.levels.empty() || !structure.is_slow_kind.empty()) return;
   if (structure.levels.front().is_given) {
-    OpenGroups unmet = leaves_unmet_by(model, hosts_of_another_leaf(model, units));
+    const std::vector<std::int32_t> hosts = hosts_of_another_leaf(model, units);
+    OpenGroups unmet = hosts.empty() ? OpenGroups{} : leaves_unmet_by(model, hosts);
     if (!unmet.groups.empty()) verdict.open_groups.push_back(std::move(unmet));
     return;
   }
