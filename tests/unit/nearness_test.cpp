@@ -469,6 +469,38 @@ TEST(Nearness, OfTwoLeavesOfTwoTheSwappedHostsAreMoved) {
   EXPECT_TRUE(parts[0] == parts[1] && parts[2] == parts[3] && parts[0] != parts[2]);
 }
 
+/// Pods of eight, leaves of so many; the first hosts of the first leaf are slow with everybody.
+TEST(Nearness, HostsThatShareALeafWithSlowOnesAreNotMoved) {
+  for (const auto& [leaf, slow] : {std::pair{2, 1}, std::pair{4, 2}, std::pair{4, 3}}) {
+    const auto share = [leaf = leaf, slow = slow](std::int32_t a, std::int32_t b) {
+      const double way = a / leaf == b / leaf ? 1 : a / 8 == b / 8 ? 0.8 : 0.5;
+      return std::min(a, b) < slow ? std::min(way, 0.3) : way;
+    };
+    Sweep sweep = sweep_by(32, share, 0, 0.02);
+    for (std::int32_t host = 0; host < 32; ++host) sweep.leaf_of.push_back(host / leaf);
+    sweep.leaves.assign(static_cast<std::size_t>(32 / leaf), "leaf");
+    EXPECT_TRUE(find_structure(sweep, kDepth).misplaced.empty()) << slow << " of " << leaf;
+  }
+}
+
+/// Leaves of three, three and two; a host of the first is slow, and two of the others are swapped with hosts of it.
+TEST(Nearness, SwappedHostsAreMovedBesideASlowOne) {
+  const Parts part_of = {0, 0, 0, 1, 1, 1, 2, 2};
+  const auto share = [&](std::int32_t a, std::int32_t b) {
+    const double way = part_of[static_cast<std::size_t>(a)] == part_of[static_cast<std::size_t>(b)] ? 1 : 0.7;
+    return std::min(a, b) == 0 ? std::min(way, 0.4) : way;
+  };
+  Sweep sweep = sweep_by(8, share, 0, 0.02);
+  sweep.leaf_of = part_of;
+  std::swap(sweep.leaf_of[2], sweep.leaf_of[6]);
+  sweep.leaves = {"a", "b", "c"};
+  const Structure found = find_structure(sweep, kDepth);
+  EXPECT_EQ(found.misplaced.size(), 2U);
+  const Parts& parts = found.levels.at(0).part_of;
+  EXPECT_TRUE(parts[1] == parts[2] && parts[6] == parts[7] && parts[1] != parts[6])
+      << "where the slow one is, none shows";
+}
+
 /// A list of another cluster is not put right host by host.
 TEST(Nearness, ALocalityOfWhichMostIsWrongIsLeftAsItIs) {
   Sweep sweep = sweep_by(16, groups(in_turn(16, 4), 0.5), 0, 0.01);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "cluster/robust.h"
 #include "cluster/structure/evidence.h"
@@ -18,17 +19,34 @@ constexpr std::size_t kFewest = 2;
 
 using ByHost = std::vector<std::vector<float>>;
 
-/// What each host reaches with others of its leaf.
-ByHost values_within(const ComparisonTable& table, const Nearness& given) {
+/// What each host reaches with others of its leaf, without those that are slow with everybody; empty: none is.
+ByHost values_within(const ComparisonTable& table, const Nearness& given, const std::vector<char>& is_slow) {
   ByHost within(given.part_of.size());
   for (const Comparison& each : table.values) {
     const auto first = static_cast<std::size_t>(each.first);
     const auto second = static_cast<std::size_t>(each.second);
     if (given.part_of[first] < 0 || given.part_of[first] != given.part_of[second]) continue;
-    within[first].push_back(each.value);
-    within[second].push_back(each.value);
+    if (is_slow.empty() || is_slow[second] == 0) within[first].push_back(each.value);
+    if (is_slow.empty() || is_slow[first] == 0) within[second].push_back(each.value);
   }
   return within;
+}
+
+/// By host, whether it is slower with each host than hosts of one leaf are usually: then it says nothing of where
+/// others are.
+std::vector<char> slow_with_all(const ComparisonTable& table, std::size_t hosts, double least) {
+  std::vector<std::map<std::int32_t, std::vector<float>>> by_partner(hosts);
+  for (const Comparison& each : table.values) {
+    by_partner[static_cast<std::size_t>(each.first)][each.second].push_back(each.value);
+    by_partner[static_cast<std::size_t>(each.second)][each.first].push_back(each.value);
+  }
+  std::vector<char> is_slow(hosts, 0);
+  for (std::size_t host = 0; host < hosts; ++host) {
+    const bool all = std::all_of(by_partner[host].begin(), by_partner[host].end(),
+                                 [&](auto& partner) { return upper_median(partner.second) < least; });
+    is_slow[host] = all ? 1 : 0;
+  }
+  return is_slow;
 }
 
 /// A leaf with which a host is faster than with its own.
@@ -68,7 +86,10 @@ std::optional<Move> move_of(std::int32_t host, std::vector<float>& own, std::map
     const Reached with_leaf = reached_with(partners);
     if (with_leaf.values < kFewest) continue;
     const double gain = with_leaf.rate - with_own;
-    const bool is_near = with_leaf.rate > usual - std::max(settings.depth, lost / 4);
+    // Hosts of a pod that are not of one leaf may be nearly as fast.
+    const double error = kMedianOverMeanError * settings.scale * std::sqrt(2.0 / static_cast<double>(with_leaf.values));
+    const double allowed = std::max(std::clamp(lost / 4, settings.depth, 2 * settings.depth), 3 * error);
+    const bool is_near = with_leaf.rate > usual - allowed;
     const bool is_clear = is_near && is_clearly_faster(gain, own.size(), with_leaf.values, settings);
     if (is_clear && (!best || gain > best->gain)) best = Move{{host, leaf}, gain};
   }
@@ -90,24 +111,32 @@ std::optional<double> usual_within(const ComparisonTable& table, const Nearness&
     if (first >= 0 && second >= 0 && first != second) across.push_back(each.value);
   }
   if (medians.empty() || across.empty()) return std::nullopt;
-  const double usual = median_of(medians);
+  // Of few hosts, those that are misplaced and those that met them are more than half.
+  const auto place = medians.begin() + static_cast<std::ptrdiff_t>(medians.size() * 3 / 4);
+  std::nth_element(medians.begin(), place, medians.end());
+  const double usual = *place;
   return median_of(across) < usual - settings.depth ? std::optional(usual) : std::nullopt;
 }
 
 std::optional<Move> farthest_off(const ComparisonTable& table, const SplitSettings& settings, const Nearness& given) {
-  ByHost within = values_within(table, given);
+  constexpr double kScales = 3;
+  ByHost within = values_within(table, given, {});
   const std::optional<double> usual = usual_within(table, given, within, settings);
   if (!usual) return std::nullopt;
+  const double least = *usual - std::max(settings.depth, kScales * settings.scale);
+  const std::vector<char> is_slow = slow_with_all(table, given.part_of.size(), least);
+  within = values_within(table, given, is_slow);
   std::map<std::int32_t, std::map<std::int32_t, ByPartner>> elsewhere;  // by host that is slow within, and leaf
   for (std::size_t host = 0; host < within.size(); ++host) {
-    const bool is_slow = within[host].size() >= kFewest && median_of(within[host]) < *usual - settings.depth;
-    if (is_slow) elsewhere[static_cast<std::int32_t>(host)] = {};
+    const bool is_off = within[host].size() >= kFewest && median_of(within[host]) < *usual - settings.depth;
+    if (is_off) elsewhere[static_cast<std::int32_t>(host)] = {};
   }
   if (elsewhere.empty()) return std::nullopt;
   const auto add = [&](std::int32_t host, std::int32_t other, float value) {
     const std::int32_t leaf = given.part_of[static_cast<std::size_t>(other)];
     const auto found = elsewhere.find(host);
     if (found == elsewhere.end() || leaf < 0 || leaf == given.part_of[static_cast<std::size_t>(host)]) return;
+    if (is_slow[static_cast<std::size_t>(other)] != 0) return;
     found->second[leaf][other].push_back(value);
   };
   for (const Comparison& each : table.values) {
