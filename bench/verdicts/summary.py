@@ -5,8 +5,9 @@
   bench/verdicts/summary.py rows.md                          prints the table
   bench/verdicts/summary.py rows.md --edit docs/slow-links.md  puts it between the marks there
 
-A cell has what share of what was planted was found (of healthy fabrics, how many sweeps ended with 0), the mean over
-its kinds, each by its sweeps, and the innocents blamed a sweep. What has not met its row's demand is listed below it.
+A cell has what share of what was planted was found (of healthy fabrics, how many sweeps ended with 0; of failures at
+random, how many did not), the mean over its kinds, each by its sweeps, and the innocents blamed a sweep. What has not
+met its row's demand is listed below it.
 """
 
 import argparse
@@ -51,8 +52,9 @@ class Row:
     def __init__(self, fields):
         self.case, self.hosts, self.sweeps = fields[0], int(fields[1]), int(fields[2])
         exits = dict(map(int, each.split(":")) for each in fields[8].split())
-        ended = 100 * exits.get(0, 0) / self.sweeps
-        self.share = ended if fields[3] == "-" else float(fields[3].split()[0])
+        fine = 100 * exits.get(0, 0) / self.sweeps
+        planted_nothing = fine if self.case.startswith("healthy") else 100 - fine
+        self.share = planted_nothing if fields[3] == "-" else float(fields[3].split()[0])
         self.innocents, self.meets = float(fields[5]), fields[11] == "yes"
 
 
