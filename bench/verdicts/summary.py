@@ -43,6 +43,7 @@ ROWS = collections.OrderedDict([
     ("a device that moves or is shared", ["device_moved", "device_shared"]),
     ("a slow, a flapping and a one-way host", ["two_faults"]),
 ])
+WITHOUT_ROW = {"healthy_contention"}  # pairs that share uplinks end with 7 on purpose
 BEGIN, END = "<!-- judged -->", "<!-- end of judged -->"
 
 
@@ -92,11 +93,19 @@ def table(rows):
     return "\n".join(lines)
 
 
+def unlisted_cases():
+    """The cases of the judge that are in no row of the table, and should be."""
+    listed = {case for cases in ROWS.values() for case in cases}
+    return sorted(set(CASES) - listed - WITHOUT_ROW)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("rows", nargs="+", help="files with rows of judge.py")
     parser.add_argument("--edit", metavar="FILE", help=f"put the table between {BEGIN} and {END} of this file")
     options = parser.parse_args()
+    if unlisted_cases():
+        sys.exit(f"summary.py: no row of the table has the cases {', '.join(unlisted_cases())}; add them to ROWS")
     rows = read(options.rows)
     if not rows:
         sys.exit(f"summary.py: no row of judge.py in {' '.join(options.rows)}")

@@ -32,13 +32,20 @@ template <typename Number>
   return (upper + *std::max_element(values.begin(), middle)) / 2;
 }
 
+/// The value in place floor(share * n) of the ascending order, so that about that share of `values` does not exceed it;
+/// `share` is from 0 to below 1. `values` is not empty and is put out of order.
+template <typename Number>
+[[nodiscard]] Number quantile(std::vector<Number>& values, double share) {
+  const auto place = values.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size()));
+  std::nth_element(values.begin(), place, values.end());
+  return *place;
+}
+
 /// What four fifths of `values` do not exceed: many of them may be low for reasons of their own. `values` is not empty
 /// and is put out of order.
 template <typename Number>
 [[nodiscard]] Number upper_bound_of_most(std::vector<Number>& values) {
-  const auto place = values.begin() + static_cast<std::ptrdiff_t>(values.size() * 4 / 5);
-  std::nth_element(values.begin(), place, values.end());
-  return *place;
+  return quantile(values, 0.8);
 }
 
 /// For each value in its order, the median of it and of up to three on each side: what is usual about there, which one

@@ -32,20 +32,15 @@ constexpr double kMuchNoise = 0.08;
 
 /// The failed readings that neither anybody dead nor a pair that never works explains, by place.
 std::vector<std::int32_t> unexplained_failures(const Sweep& sweep, const Failures& failures) {
-  constexpr std::int64_t kNever = 2;
-  std::vector<std::pair<std::int32_t, std::int32_t>> never;
-  for (const FailedFlow& flow : failures.flows) {
-    if (flow.worked == 0 && flow.failed >= kNever) never.emplace_back(flow.from, flow.to);
-  }
+  const auto never = never_worked(failures);
   std::vector<std::int32_t> places;
   for (std::size_t i = 0; i < sweep.readings.size(); ++i) {
     const Reading& reading = sweep.readings[i];
     if (reading.outcome != Outcome::kFailed || reading.from == reading.to) continue;
-    const std::int32_t from = reading.from * failures.rails + reading.from_rail;
-    const std::int32_t to = reading.to * failures.rails + reading.to_rail;
-    const bool is_never = std::binary_search(never.begin(), never.end(), std::pair(from, to));
-    if (!failures.is_explained(from, to, reading.both_ways) && !is_never)
-      places.push_back(static_cast<std::int32_t>(i));
+    const std::int32_t from = failures.unit_of(reading.from, reading.from_rail);
+    const std::int32_t to = failures.unit_of(reading.to, reading.to_rail);
+    const bool is_explained = failures.is_explained(from, to, reading.both_ways) || never.contains({from, to});
+    if (!is_explained) places.push_back(static_cast<std::int32_t>(i));
   }
   return places;
 }

@@ -161,10 +161,7 @@ void find_silent_ways(const Sweep& sweep, Failures& failures) {
 
 /// How often readings fail that neither who is dead explains, since it worked last, nor a pair that never works.
 double usual_share_of(const Sweep& sweep, const Failures& failures) {
-  std::set<std::pair<std::int32_t, std::int32_t>> never;
-  for (const FailedFlow& flow : failures.flows) {
-    if (flow.worked == 0 && flow.failed >= 2) never.emplace(flow.from, flow.to);
-  }
+  const auto never = never_worked(failures);
   const std::vector<std::int32_t> worked = last_work(sweep, failures.rails);
   const auto is_over = [&](std::int32_t unit, const Reading& reading) {
     const auto at = static_cast<std::size_t>(unit);
@@ -219,6 +216,15 @@ bool Failures::works_without(std::int32_t host, std::int32_t rail) const {
     if (other != rail && works[unit] != 0 && dead[unit] == 0) return true;
   }
   return false;
+}
+
+std::set<std::pair<std::int32_t, std::int32_t>> never_worked(const Failures& failures) {
+  constexpr std::int64_t kNever = 2;
+  std::set<std::pair<std::int32_t, std::int32_t>> never;
+  for (const FailedFlow& flow : failures.flows) {
+    if (flow.worked == 0 && flow.failed >= kNever) never.emplace(flow.from, flow.to);
+  }
+  return never;
 }
 
 Failures find_failures(const Sweep& sweep, std::int32_t rails) {

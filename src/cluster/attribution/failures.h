@@ -3,7 +3,9 @@
 
 #include <array>
 #include <cstdint>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cluster/readings.h"
@@ -56,6 +58,9 @@ struct Failures {
            needs_silent_way(from, to, both_ways);
   }
 };
+
+/// Flows, by their units, that have failed twice or more and never worked.
+[[nodiscard]] std::set<std::pair<std::int32_t, std::int32_t>> never_worked(const Failures& failures);
 
 [[nodiscard]] Failures find_failures(const Sweep& sweep, std::int32_t rails);
 

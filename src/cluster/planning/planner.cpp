@@ -292,19 +292,7 @@ PlannedRound Planner::next(const Sweep& sweep, const Judge& judge) const {
 PlannedRound Planner::next_to_find(const Sweep& sweep, const Verdict& verdict, const Outlook& outlook) const {
   const std::int64_t extra_left = extra_rounds_left(outlook);
   const std::int64_t at_once = outlook.interference.at_once;
-  PlannedRound round;
-  round.number = outlook.survey.last + 1;
-  const bool may_compare = at_once > 1 && extra_left > outlook.survey.extra;  // the other half is for what is open
-  if (may_compare && outlook.interference.compared < comparisons_wanted(main_scale(verdict))) {
-    if (const auto pair = pair_to_compare(sweep, outlook.survey, verdict, at_once, plan_.tolerance)) {
-      round.meetings.push_back(*pair);
-      round.why =
-          fmt::format("{} and {} alone, which are fine, to see whether pairs slow each other{}",
-                      sweep.hosts[static_cast<std::size_t>(pair->first)],
-                      sweep.hosts[static_cast<std::size_t>(pair->second)], interference_text(outlook.interference));
-      return round;
-    }
-  }
+  if (auto alone = round_to_compare(sweep, verdict, outlook)) return *alone;
   const bool may_tell_groups = extra_left > 0 && may_repeat(outlook);
   const bool any_left = !outlook.next.meetings.empty();
   const bool everybody_tells = any_left && verdict.groups_are_open && !outlook.interference.oversubscribed &&
@@ -336,12 +324,29 @@ PlannedRound Planner::next_to_find(const Sweep& sweep, const Verdict& verdict, c
   const bool among_many = verdict.changes_with_time > 0 && may_repeat(outlook);
   PlannedRound asked = round_for_questions(sweep, outlook.survey, verdict, at_once, extra_left, among_many);
   if (asked.meetings.empty()) return over(outlook, why_over(sweep, outlook, verdict));
-  asked.number = round.number;
+  asked.number = outlook.survey.last + 1;
   const bool tells_of_its_time = std::cmp_greater_equal(asked.meetings.size(), kPairsOfBusy) && may_repeat(outlook);
   if (among_many || tells_of_its_time) asked = among_ordinary_pairs(sweep, outlook, std::move(asked));
   if (among_many) asked.why += "; among others, since what is usual changes with time";
   if (asked.meetings.size() > 1) asked.why += interference_text(outlook.interference);
   return asked;
+}
+
+/// A pair alone, for half of the extra rounds at most: the other half is for what is open.
+std::optional<PlannedRound> Planner::round_to_compare(const Sweep& sweep, const Verdict& verdict,
+                                                      const Outlook& outlook) const {
+  const std::int64_t at_once = outlook.interference.at_once;
+  const bool may_compare = at_once > 1 && extra_rounds_left(outlook) > outlook.survey.extra;
+  if (!may_compare || outlook.interference.compared >= comparisons_wanted(main_scale(verdict))) return std::nullopt;
+  const auto pair = pair_to_compare(sweep, outlook.survey, verdict, at_once, plan_.tolerance);
+  if (!pair) return std::nullopt;
+  PlannedRound round;
+  round.number = outlook.survey.last + 1;
+  round.meetings.push_back(*pair);
+  round.why = fmt::format("{} and {} alone, which are fine, to see whether pairs slow each other{}",
+                          sweep.hosts[static_cast<std::size_t>(pair->first)],
+                          sweep.hosts[static_cast<std::size_t>(pair->second)], interference_text(outlook.interference));
+  return round;
 }
 
 /// Hosts of one group with each other; then those that may be of another leaf than a locality says with hosts of that.

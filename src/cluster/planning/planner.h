@@ -85,6 +85,8 @@ class Planner {
                                    const std::string& why) const;
   [[nodiscard]] std::optional<PlannedRound> round_for_everybody(const Sweep& sweep, const Verdict& verdict,
                                                                 const Outlook& outlook) const;
+  [[nodiscard]] std::optional<PlannedRound> round_to_compare(const Sweep& sweep, const Verdict& verdict,
+                                                             const Outlook& outlook) const;
   [[nodiscard]] std::optional<PlannedRound> round_for_near_pairs(const Sweep& sweep, const Verdict& verdict,
                                                                  const Outlook& outlook) const;
   [[nodiscard]] static PlannedRound over(const Outlook& outlook, std::string why);

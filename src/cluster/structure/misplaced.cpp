@@ -15,7 +15,7 @@ namespace fabricbench::cluster {
 namespace {
 
 /// Of a host with a leaf, from which its rate with it is known.
-constexpr std::size_t kFewest = 2;
+constexpr std::size_t kFewestOfLeaf = 2;
 
 using ByHost = std::vector<std::vector<float>>;
 
@@ -84,7 +84,7 @@ std::optional<Move> move_of(std::int32_t host, std::vector<float>& own, std::map
   std::optional<Move> best;
   for (auto& [leaf, partners] : leaves) {
     const Reached with_leaf = reached_with(partners);
-    if (with_leaf.values < kFewest) continue;
+    if (with_leaf.values < kFewestOfLeaf) continue;
     const double gain = with_leaf.rate - with_own;
     // Hosts of a pod that are not of one leaf may be nearly as fast.
     const double error = kMedianOverMeanError * settings.scale * std::sqrt(2.0 / static_cast<double>(with_leaf.values));
@@ -112,9 +112,7 @@ std::optional<double> usual_within(const ComparisonTable& table, const Nearness&
   }
   if (medians.empty() || across.empty()) return std::nullopt;
   // Of few hosts, those that are misplaced and those that met them are more than half.
-  const auto place = medians.begin() + static_cast<std::ptrdiff_t>(medians.size() * 3 / 4);
-  std::nth_element(medians.begin(), place, medians.end());
-  const double usual = *place;
+  const double usual = quantile(medians, 0.75);
   return median_of(across) < usual - settings.depth ? std::optional(usual) : std::nullopt;
 }
 
@@ -128,7 +126,7 @@ std::optional<Move> farthest_off(const ComparisonTable& table, const SplitSettin
   within = values_within(table, given, is_slow);
   std::map<std::int32_t, std::map<std::int32_t, ByPartner>> elsewhere;  // by host that is slow within, and leaf
   for (std::size_t host = 0; host < within.size(); ++host) {
-    const bool is_off = within[host].size() >= kFewest && median_of(within[host]) < *usual - settings.depth;
+    const bool is_off = within[host].size() >= kFewestOfLeaf && median_of(within[host]) < *usual - settings.depth;
     if (is_off) elsewhere[static_cast<std::int32_t>(host)] = {};
   }
   if (elsewhere.empty()) return std::nullopt;

@@ -318,9 +318,9 @@ std::optional<Split> find_any_split(ComparisonTable& table, std::int32_t hosts, 
   return split;
 }
 
-void find_levels(ComparisonTable& table, const SplitSettings& settings, Structure& structure) {
-  if (note_one_way_kinds(table, settings, structure)) return;
-  const auto hosts = static_cast<std::int32_t>(structure.is_alone.size());
+/// The split that explains most: without or with a trend, or with a few fast pairs, for which `settings` change. Then
+/// again with what is usual of each kind taken off.
+std::optional<Split> find_best_split(ComparisonTable& table, std::int32_t hosts, const SplitSettings& settings) {
   std::optional<Split> split = find_any_split(table, hosts, settings);
   if (take_trend(split, hosts, settings, table.values)) {
     auto again = find_any_split(table, hosts, settings);
@@ -337,11 +337,18 @@ void find_levels(ComparisonTable& table, const SplitSettings& settings, Structur
       used = for_few;
     }
   }
-  if (!split) return;
-  if (table.number_of_kinds > 1) {
+  if (split && table.number_of_kinds > 1) {
     centre_within(split->part_of, table);
     if (auto again = find_sure_split(table.values, hosts, used)) split = std::move(again);
   }
+  return split;
+}
+
+void find_levels(ComparisonTable& table, const SplitSettings& settings, Structure& structure) {
+  if (note_one_way_kinds(table, settings, structure)) return;
+  const auto hosts = static_cast<std::int32_t>(structure.is_alone.size());
+  const std::optional<Split> split = find_best_split(table, hosts, settings);
+  if (!split) return;
   structure.levels.push_back(nearness_of(*split));
   join_unless_met(table, structure.levels.front());
   Evidence evidence = evidence_of(table.values, structure.levels.front(), *split, settings);

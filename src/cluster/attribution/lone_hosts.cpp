@@ -1,0 +1,260 @@
+// Hosts that may be alone in their leaf, or of another one than a locality says.
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "cluster/attribution/expectation.h"
+#include "cluster/attribution/groups.h"
+#include "cluster/robust.h"
+
+namespace fabricbench::cluster {
+namespace {
+
+/// A host that is within so many standard errors of what groups are with each other may be alone, and one that is
+/// within so many of what one group is within may be of it.
+constexpr double kErrorsOfAlone = 3;
+constexpr double kErrorsOfMember = 4;
+
+/// The rate that an effect reaches with a group, as a logarithm, and its standard error.
+struct Reach {
+  double rate = -std::numeric_limits<double>::infinity();
+  double error = 0;
+  std::int32_t part = Nearness::kNone;  ///< that group
+};
+
+/// The rate of a reading without what its time took, as a logarithm.
+double rate_of(const Model& model, const Point& point) { return point.residual + model.centre_of(point); }
+
+/// With each group with which it was measured.
+std::vector<Reach> reach_by_group(const Model& model, std::int32_t effect) {
+  std::map<std::int32_t, std::vector<double>> rates;  // by group of the partner
+  for (const Entry entry : model.entries_of(effect)) {
+    const Point& point = model.point_of(entry);
+    const std::int32_t part = model.part_of(model.ids.host(entry.other));
+    if (part != Nearness::kNone) rates[part].push_back(rate_of(model, point));
+  }
+  const double scale = model.scale_of(model.point_of(model.entries_of(effect).front()));
+  std::vector<Reach> reach;
+  reach.reserve(rates.size());
+  for (auto& [part, own] : rates) {
+    reach.push_back({median_of(own), kMedianOverMeanError * scale / std::sqrt(static_cast<double>(own.size())), part});
+  }
+  return reach;
+}
+
+/// With the group with which it is fastest.
+Reach fastest_reach(const Model& model, std::int32_t effect) {
+  const std::vector<Reach> reach = reach_by_group(model, effect);
+  const auto fastest =
+      std::max_element(reach.begin(), reach.end(), [](const Reach& a, const Reach& b) { return a.rate < b.rate; });
+  return fastest == reach.end() ? Reach{} : *fastest;
+}
+
+/// Whether an effect is as fast with a group as hosts of one group are with each other, or (`within` false) of
+/// different groups: within the tolerance, or so many standard errors.
+bool is_as_usual(const Model& model, std::int32_t effect, const Reach& reach, bool within, double errors) {
+  const Stratum& own = model.strata[static_cast<std::size_t>(model.point_of(model.entries_of(effect).front()).stratum)];
+  for (std::size_t i = 0; i < model.strata.size(); ++i) {
+    const bool wanted = (model.strata[i].distance == 0) == within && is_alike(model.strata[i], own);
+    const double allowed = std::max(errors * reach.error, -model.slow);
+    if (wanted && std::abs(reach.rate - model.log_centre[i]) < allowed) return true;
+  }
+  return false;
+}
+
+/// Whether an effect is mostly slower than hosts that are farthest from each other are.
+bool is_slower_than_far(const Model& model, std::int32_t effect) {
+  std::vector<double> rates;
+  for (const Entry entry : model.entries_of(effect)) rates.push_back(rate_of(model, model.point_of(entry)));
+  const Stratum& own = model.strata[static_cast<std::size_t>(model.point_of(model.entries_of(effect).front()).stratum)];
+  std::optional<std::size_t> farthest;
+  for (std::size_t i = 0; i < model.strata.size(); ++i) {
+    if (!is_alike(model.strata[i], own)) continue;
+    if (!farthest || model.strata[i].distance > model.strata[*farthest].distance) farthest = i;
+  }
+  return farthest && median_of(rates) < model.log_centre[*farthest] + model.slow;
+}
+
+/// Whether all that a host sends and receives is as fast as between groups.
+bool may_be_alone(const Model& model, std::int32_t host) {
+  for (std::int32_t effect = 0; effect < model.effects(); ++effect) {
+    if (model.ids.host(effect) != host || model.entries_of(effect).empty()) continue;
+    if (is_slower_than_far(model, effect)) return false;
+    if (!is_as_usual(model, effect, fastest_reach(model, effect), false, kErrorsOfAlone)) return false;
+  }
+  return true;
+}
+
+/// Whether a host that may be alone may still be of the group that is nearest to it: its readings with that are few,
+/// and not all of its hosts were measured with it.
+bool may_have_a_group(const Model& model, std::int32_t host) {
+  for (std::int32_t effect = 0; effect < model.effects(); ++effect) {
+    if (model.ids.host(effect) != host || model.entries_of(effect).empty()) continue;
+    const Reach fastest = fastest_reach(model, effect);
+    const std::int32_t part = fastest.part;
+    if (part == Nearness::kNone || !is_as_usual(model, effect, fastest, true, kErrorsOfMember)) continue;
+    std::set<std::int32_t> met;
+    for (const Entry entry : model.entries_of(effect)) {
+      const std::int32_t partner = model.ids.host(entry.other);
+      if (model.part_of(partner) == part) met.insert(partner);
+    }
+    const std::vector<std::int32_t>& parts = model.structure.levels.front().part_of;
+    const auto others = std::count(parts.begin(), parts.end(), part) - (model.part_of(host) == part ? 1 : 0);
+    if (std::cmp_less(met.size(), others)) return true;
+  }
+  return false;
+}
+
+/// Whether two hosts are of different parts of a coarser level: then they are of two in the finest too.
+bool are_known_to_be_apart(const Structure& structure, std::int32_t a, std::int32_t b) {
+  return std::any_of(structure.levels.begin() + 1, structure.levels.end(), [&](const Nearness& level) {
+    const std::int32_t first = level.part_of[static_cast<std::size_t>(a)];
+    const std::int32_t second = level.part_of[static_cast<std::size_t>(b)];
+    return first >= 0 && second >= 0 && first != second;
+  });
+}
+
+/// These hosts, ascending, each as a group by itself; open are those that may be near each other and were not measured
+/// with each other.
+OpenGroups unmet_of(const Model& model, const std::vector<std::int32_t>& hosts) {
+  OpenGroups open{std::vector<std::int32_t>(model.sweep->hosts.size(), -1), {}};
+  for (std::size_t i = 0; i < hosts.size(); ++i) {
+    open.group_of[static_cast<std::size_t>(hosts[i])] = static_cast<std::int32_t>(i);
+  }
+  std::set<std::pair<std::int32_t, std::int32_t>> met;
+  for (const Point& point : model.points) {
+    const Reading& reading = model.reading_of(point);
+    const std::int32_t from = open.group_of[static_cast<std::size_t>(reading.from)];
+    const std::int32_t to = open.group_of[static_cast<std::size_t>(reading.to)];
+    if (from >= 0 && to >= 0) met.insert(std::minmax(from, to));
+  }
+  for (std::int32_t first = 0; std::cmp_less(first, hosts.size()); ++first) {
+    for (std::int32_t second = first + 1; std::cmp_less(second, hosts.size()); ++second) {
+      const bool may_be_one = met.count({first, second}) == 0 &&
+                              !are_known_to_be_apart(model.structure, hosts[static_cast<std::size_t>(first)],
+                                                     hosts[static_cast<std::size_t>(second)]);
+      if (may_be_one) open.groups.emplace_back(first, second);
+    }
+  }
+  return open;
+}
+
+/// Whether a suspect is slow with its own group alone, and there as groups are with each other.
+bool any_suspect_of_another_group(const Model& model, const UnitEffects& units) {
+  return std::any_of(units.suspected.begin(), units.suspected.end(), [&](const UnitEffect& found) {
+    return shows_within_group(model, found) && may_be_alone(model, model.ids.host(found.effect));
+  });
+}
+
+/// Hosts that may be alone in their leaf, ascending: of no group, or blamed for what their own group alone shows, and
+/// so perhaps of another one.
+std::vector<std::int32_t> lone_hosts(const Model& model, const UnitEffects& units) {
+  std::map<std::int32_t, bool> blamed;  // by host: whether it may be alone, as far as what is blamed shows
+  for (const UnitEffect& found : units.blamed) {
+    const std::int32_t host = model.ids.host(found.effect);
+    const bool may_be = model.part_of(host) == Nearness::kNone || shows_within_group(model, found);
+    bool& all = blamed.try_emplace(host, true).first->second;
+    all = all && may_be;
+  }
+  std::vector<std::int32_t> lone;
+  for (std::int32_t host = 0; host < model.ids.hosts; ++host) {
+    const auto found = blamed.find(host);
+    const bool alone =
+        found == blamed.end() ? model.structure.is_alone_in_a_part(host) : found->second && may_be_alone(model, host);
+    if (alone) lone.push_back(host);
+  }
+  return lone;
+}
+
+/// Of a locality that was given, hosts that are blamed for what their own leaf alone shows and are as fast with it as
+/// hosts of different leaves are: they may be of another one. Ascending.
+std::vector<std::int32_t> hosts_of_another_leaf(const Model& model, const UnitEffects& units) {
+  std::set<std::int32_t> hosts;
+  for (const UnitEffect& found : units.blamed) {
+    const std::int32_t host = model.ids.host(found.effect);
+    if (!shows_within_group(model, found)) continue;
+    for (const Reach& reach : reach_by_group(model, found.effect)) {
+      const bool is_own = reach.part == model.part_of(host);
+      if (is_own && is_as_usual(model, found.effect, reach, false, kErrorsOfAlone)) hosts.insert(host);
+    }
+  }
+  return {hosts.begin(), hosts.end()};
+}
+
+/// Of a locality that was given: each of these hosts, ascending, as a group by itself behind the leaves; open are the
+/// leaves with which too little was measured to say that it is not of them, first those that another of these hosts is
+/// said to be of, since the two may have been confused.
+OpenGroups leaves_unmet_by(const Model& model, const std::vector<std::int32_t>& hosts) {
+  constexpr std::int32_t kEnough = 2;
+  const Nearness& leaves = model.structure.levels.front();
+  OpenGroups open{leaves.part_of, {}};
+  for (std::size_t i = 0; i < hosts.size(); ++i) {
+    open.group_of[static_cast<std::size_t>(hosts[i])] = leaves.parts + static_cast<std::int32_t>(i);
+  }
+  std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> readings;  // by leaf and such a group
+  for (const Point& point : model.points) {
+    const Reading& reading = model.reading_of(point);
+    const auto [leaf, host] = std::minmax(open.group_of[static_cast<std::size_t>(reading.from)],
+                                          open.group_of[static_cast<std::size_t>(reading.to)]);
+    if (leaf < leaves.parts && host >= leaves.parts) ++readings[{leaf, host}];
+  }
+  for (std::size_t i = 0; i < hosts.size(); ++i) {
+    const std::int32_t own = leaves.part_of[static_cast<std::size_t>(hosts[i])];
+    for (std::int32_t leaf = 0; leaf < leaves.parts; ++leaf) {
+      const std::pair pair{leaf, leaves.parts + static_cast<std::int32_t>(i)};
+      if (leaf != own && readings[pair] < kEnough) open.groups.push_back(pair);
+    }
+  }
+  std::set<std::int32_t> of_hosts;
+  for (const std::int32_t host : hosts) of_hosts.insert(leaves.part_of[static_cast<std::size_t>(host)]);
+  std::stable_partition(open.groups.begin(), open.groups.end(),
+                        [&](const auto& pair) { return of_hosts.count(pair.first) > 0; });
+  return open;
+}
+
+}  // namespace
+
+void report_lone_hosts(const Model& model, UnitEffects& units, Verdict& verdict) {
+  const Structure& structure = model.structure;
+  if (structure.levels.empty() || !structure.is_slow_kind.empty()) return;
+  if (structure.levels.front().is_given) {
+    const std::vector<std::int32_t> hosts = hosts_of_another_leaf(model, units);
+    OpenGroups unmet = hosts.empty() ? OpenGroups{} : leaves_unmet_by(model, hosts);
+    if (!unmet.groups.empty()) verdict.open_groups.push_back(std::move(unmet));
+    return;
+  }
+  if (any_suspect_of_another_group(model, units)) verdict.groups_are_open = true;
+  const std::vector<std::int32_t> lone = lone_hosts(model, units);
+  if (lone.empty()) return;
+  std::erase_if(units.blamed, [&](const UnitEffect& found) {
+    return std::binary_search(lone.begin(), lone.end(), model.ids.host(found.effect));
+  });
+  const bool any_of_a_group =
+      std::any_of(lone.begin(), lone.end(), [&](std::int32_t host) { return model.part_of(host) >= 0; });
+  const bool any_near =
+      std::any_of(lone.begin(), lone.end(), [&](std::int32_t host) { return may_have_a_group(model, host); });
+  OpenGroups unmet = unmet_of(model, lone);  // two of them may be a leaf
+  if (any_of_a_group || any_near || !unmet.groups.empty()) verdict.groups_are_open = true;
+  if (!unmet.groups.empty()) verdict.open_groups.push_back(std::move(unmet));
+  verdict.may_stand_apart.insert(verdict.may_stand_apart.end(), lone.begin(), lone.end());
+  std::vector<std::string> names;
+  names.reserve(lone.size());
+  for (const std::int32_t host : lone) names.push_back(model.sweep->hosts[static_cast<std::size_t>(host)]);
+  verdict.notes.push_back(fmt::format(
+      "no faster with any host than hosts of different groups are: {}; alone in a leaf, or slow by as much; --locality "
+      "FILE, with the leaf or hall of each host, settles it",
+      fmt::join(names, ", ")));
+}
+
+}  // namespace fabricbench::cluster
