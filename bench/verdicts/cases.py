@@ -207,6 +207,73 @@ def k_half(rng, n, expect=False):
     return w
 
 
+def leaf_half(rng, n):
+    """Whole leaves of slow hosts, half of all hosts or more, and a locality that says so."""
+    w = World(rng, n)
+    sizes = sizes_equal(n, n // rng.choice([2, 4] if n >= 16 else [2]))
+    group = w.cut(sizes)
+    f, across = 1 - rng.uniform(0.2, 0.6), rng.choice([1.0, 0.9, 0.75])
+    w.add_level(group, across)
+    w.finish()
+    leaves = set(rng.sample(range(len(sizes)), rng.randint(len(sizes) // 2, len(sizes) - 1)))
+    slow = [h for h in range(n) if group[h] in leaves]
+    if 2 * len(slow) < n:
+        return None
+    f *= across                                         # or two slow leaves would be groups of their own
+    for h in slow:
+        w.send[h][0] = w.recv[h][0] = f
+    w.locality, w.give_locality = {w.hosts[i]: f"leaf{group[i]:02d}" for i in range(n)}, True
+    w.fabric = f"leaves {sizes} across {across:.2f}, {len(leaves)} of them at {f:.2f}"
+    w.kinds_wanted, w.exits = {w.hosts[h] for h in slow}, {7}
+    return w
+
+
+def slow_in_leaves(rng, n):
+    """A right locality with leaves of two or four hosts, and one or two slow hosts."""
+    w = World(rng, n)
+    sizes = sizes_equal(n, rng.choice([2, 4]))
+    group, across = w.cut(sizes), 1 - rng.choice([0.1, 0.25, 0.5])
+    w.add_level(group, across)
+    w.finish()
+    w.locality, w.give_locality = {w.hosts[i]: f"leaf{group[i]:02d}" for i in range(n)}, True
+    w.fabric = f"leaves of {sizes[0]} across {across:.2f}"
+    for h in rng.sample(range(n), rng.choice([1, 1, 2])):
+        f = across * (1 - rng.uniform(0.2, 0.6))
+        w.send[h][0] = w.recv[h][0] = f
+        w.truth.append({"kind": "host", "hosts": [w.hosts[h]], "ids": [h], "direction": "both", "factor": round(f, 3)})
+    return w
+
+
+def grades(rng, n):
+    """Fast hosts, slower ones and still slower ones: the latter two together half of all or more."""
+    w = World(rng, n)
+    make_fabric(w, rng.choice(["flat", "flat", "rail_only"]))
+    fast = rng.randint(max(3, n // 4), n // 2)          # of one fast pair, the rest would look alike
+    middle = rng.randint((n - fast) // 3, (n - fast) - (n - fast) // 3)
+    order = rng.sample(range(n), n)
+    f = 1 - rng.uniform(0.2, 0.4)
+    lower = f * (1 - rng.uniform(0.25, 0.5))
+    for place, h in enumerate(order[fast:]):
+        for r in range(len(w.rails)):
+            w.send[h][r] = w.recv[h][r] = f if place < middle else lower
+    w.never_fine = {w.hosts[h] for h in order[fast:]}
+    w.fabric += f", {fast} fast hosts, {middle} at {f:.2f}, {n - fast - middle} at {lower:.2f}"
+    w.exits = {6, 7}
+    return w
+
+
+def silent_way(rng, n):
+    """A host of which nothing works in one direction."""
+    w = World(rng, n)
+    any_fabric(w)
+    h, direction = rng.randrange(n), rng.choice(["sends", "receives"])
+    w.silent[h] = direction
+    kind = "nic" if len(w.rails) > 1 else "dead"
+    for rail in w.rails:
+        w.truth.append({"kind": kind, "hosts": [w.hosts[h]], "ids": [h], "direction": direction, "rail": rail})
+    return w
+
+
 def k_half_one_way(rng, n):
     """Half of the hosts or more are slower, sending or receiving alone."""
     w = World(rng, n)
@@ -536,6 +603,10 @@ CASES = collections.OrderedDict([
     ("k_half", (redraw(k_half), 4, 0.99, 0)),
     ("k_half_expect", (redraw(lambda r, n: k_half(r, n, True)), 4, 0.99, 0)),
     ("k_half_one_way", (redraw(k_half_one_way), 8, 0.99, 0)),
+    ("leaf_half", (redraw(leaf_half), 8, 0.99, 0)),
+    ("grades", (grades, 8, 0.99, 0)),
+    ("slow_in_leaves", (slow_in_leaves, 8, 0.98, 0.02)),
+    ("silent_way", (silent_way, 5, 0.99, 0)),
     ("swapped_locality", (swapped_locality, 8, 0.95, 0.01)),
     ("fails_at_random", (fails_at_random, 4, 0.95, 0.01)),
     ("groups", (groups_case, 8, 0.95, 0.01)),

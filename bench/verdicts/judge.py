@@ -210,6 +210,8 @@ def judge(w, v, res):
             d = f["direction"]
             seen[match] |= {"sends", "receives"} if d == "both" else {d}
             continue
+        if hosts and set(hosts) <= w.never_fine:
+            continue
         if b in ("host", "nic", "dead", "transient") and len(hosts) < 2:
             (wrong if hosts and hosts[0] in planted_hosts else innocents).add(what)
         elif b in ("pair", "dead_pair", "transient"):
@@ -224,11 +226,11 @@ def judge(w, v, res):
             innocents.add(what)
     for name in ("slow", "dead", "unsteady"):
         for h in v["lists"][name]["hosts"]:
-            if h not in planted_hosts and not any(h in x for x in innocents):
+            if h not in planted_hosts | w.never_fine and not any(h in x for x in innocents):
                 innocents.add(f"list {name}: {h}")
     for k, t in enumerate(w.truth):
         want = {"sends", "receives"} if t["direction"] == "both" else {t["direction"]}
-        if t["kind"] in ("dead", "dead_pair", "transient"):
+        if t["kind"] in ("dead_pair", "transient") or (t["kind"] == "dead" and t["direction"] == "both"):
             ok = k in seen
         else:
             ok = seen[k] == want
@@ -270,6 +272,12 @@ def judge(w, v, res):
             res["found"] += 1
         else:
             res["missed"].append("kinds" + (f" ({len(said['slower'])} said to be slower, {len(said['slower'] ^ w.kinds_wanted)} of them amiss)" if said else " (none told)"))
+    if w.never_fine:
+        fine = sorted(w.never_fine & set(v["lists"]["fine"]["hosts"]))
+        res["planted"] += 1
+        res["found"] += 0 if fine else 1
+        if fine:
+            res["missed"].append(f"{len(fine)} slow hosts are called fine: {','.join(fine[:4])}")
     if w.note_wanted:
         res["planted"] += 1
         if any(w.note_wanted in note for note in v["notes"]):

@@ -22,6 +22,7 @@ class World:
         self.uplinks = []                               # (level, group, send factor, receive factor) of absolute c
         self.paths = {}                                 # (i, j) -> factor, one direction
         self.dead, self.dead_pairs, self.dies = set(), set(), {}
+        self.silent = {}                                # host -> the direction in which nothing of it works
         self.flap = {}                                  # host -> (mode, fraction, factor, state)
         self.device_of = None                           # (host, round) -> identity of its device in that round
         self.device_key = "nic_guid"
@@ -38,6 +39,7 @@ class World:
         self.planner, self.judge_options = [], []
         self.groups_wanted = []                         # partitions to be told
         self.kinds_wanted = None
+        self.never_fine = set()                         # hosts that are slow, whichever of them are blamed
         self.note_wanted = None                         # words of a note
         self.soft = None
         self.fabric = "flat"
@@ -118,7 +120,7 @@ class World:
                         f'"size_bytes":4194304,')
                 if device:
                     head += f'"from_{self.device_key}":"{device[s]}","to_{self.device_key}":"{device[t]}",'
-                if down:
+                if down or self.silent.get(s) == "sends" or self.silent.get(t) == "receives":
                     out.append(head + '"status":"failed","both_ways":false,"bandwidth_gb_per_s":null,"latency_us":null,'
                                f'"reason":"no connection","log":null,"finished_utc":"{UTC}","seconds":5}}\n')
                     continue

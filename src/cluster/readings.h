@@ -69,6 +69,7 @@ struct Sweep {
   std::vector<std::string> leaves;     ///< leaf switches or racks
   std::vector<std::int32_t> leaf_of;   ///< by host, its place in `leaves`, or kNoLeaf; empty: nothing is known
   std::vector<Reading> readings;       ///< in the order in which they were taken
+  std::int64_t below_asked = 0;        ///< readings of less than their run was asked for (--min-bandwidth), as it says
   /// Why a reading failed, by its place in `readings`, ascending; not of every failed one.
   std::vector<std::pair<std::size_t, std::string>> reasons;
   std::vector<Device> devices;

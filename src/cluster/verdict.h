@@ -151,6 +151,8 @@ enum class Judged : std::uint8_t {
 
 /// Whatever a model says, with a larger share of slow readings that nothing explains all is not well.
 constexpr double kMostUnexplained = 0.1;
+/// The same of readings that are below the least that their runs were asked for.
+constexpr double kMostBelowAsked = 0.1;
 /// The same of readings without a figure.
 constexpr double kMostFailing = 0.02;
 
@@ -175,6 +177,7 @@ struct Verdict {
   std::int64_t failed = 0;
   double outliers = 0;           ///< share of readings that are slow, and that nobody is blamed for
   double failing = 0;            ///< share of readings that failed, and that nobody is blamed for
+  double below_asked = 0;        ///< share of readings that are below the least that their runs were asked for
   bool many_slow_pairs = false;  ///< so many that they are no exception, and nobody is blamed for them
   /// Rate of a pair alone over that of the same pair in a full round, the median of pairs measured both ways; 0: none.
   double alone_over_together = 0;

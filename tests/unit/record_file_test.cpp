@@ -139,6 +139,7 @@ TEST_F(RecordFile, TakesKeysInAnyOrderAndPassesOverOthers) {
   EXPECT_EQ(records.sweep.kinds, Texts{"unnamed test"});
   ASSERT_EQ(records.sweep.readings.size(), 1U);
   EXPECT_FLOAT_EQ(records.sweep.readings[0].rate, 3e9F) << "slow is a figure too";
+  EXPECT_EQ(records.sweep.below_asked, 1);
 }
 
 TEST_F(RecordFile, TellsStatusesApart) {

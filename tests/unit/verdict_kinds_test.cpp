@@ -128,6 +128,43 @@ TEST(VerdictKinds, NothingThatReachesWhatIsExpectedIsAFinding) {
   EXPECT_EQ(judge(sweep_of(quiet_fabric(8)), settings).judged, Judged::kClean) << "within the tolerance";
 }
 
+/// Hosts of the slow leaf are as slow with each other as with the others, which looks like the way between leaves.
+TEST(VerdictKinds, HalfOrMoreMayBeWholeLeavesOfALocality) {
+  for (const int slow : {8, 12}) {
+    Sweep sweep = sweep_of(quiet_fabric(16, slow_hosts(slow)));
+    sweep.leaves = {"a", "b", "c", "d"};
+    for (std::int32_t host = 0; host < 16; ++host) sweep.leaf_of.push_back(host / 4);
+    const Verdict verdict = judge(sweep);
+    EXPECT_EQ(verdict.judged, Judged::kUnknown);
+    EXPECT_TRUE(verdict.findings.empty());
+    EXPECT_EQ(verdict.kinds.value_or(Kinds{}).slow.size(), static_cast<std::size_t>(slow));
+    for (const Grouping& leaves : verdict.groupings) EXPECT_NEAR(leaves.across, 1, 0.01) << "of fast hosts";
+    VerdictSettings settings;
+    settings.expected = 25e9;
+    EXPECT_EQ(with_blame(judge(sweep, settings), Blame::kHost).size(), static_cast<std::size_t>(slow));
+  }
+}
+
+/// Six fast hosts, five at 80 % and five at 50 %.
+TEST(VerdictKinds, OfThreeGradesNoSlowOneIsFine) {
+  std::vector<std::string> faults;
+  for (int host = 0; host < 10; ++host) faults.push_back("host:" + std::to_string(host) + (host < 5 ? ":0.8" : ":0.5"));
+  const Verdict verdict = judge(sweep_of(quiet_fabric(16, faults)));
+  ASSERT_TRUE(verdict.kinds);
+  EXPECT_EQ(verdict.kinds->fast, (Hosts{10, 11, 12, 13, 14, 15}));
+  for (const Finding& finding : with_blame(verdict, Blame::kHost)) EXPECT_GE(finding.hosts.at(0), 5) << "the slowest";
+}
+
+TEST(VerdictKinds, ReadingsBelowWhatTheirRunsWereAskedForAreNotClean) {
+  Sweep sweep = sweep_of(quiet_fabric(8));
+  sweep.below_asked = 2;
+  const Verdict few = judge(sweep);
+  EXPECT_EQ(few.judged, Judged::kClean);
+  EXPECT_NE(few.notes.at(0).find("2 of "), std::string::npos) << few.notes.at(0);
+  sweep.below_asked = static_cast<std::int64_t>(sweep.readings.size());
+  EXPECT_EQ(judge(sweep).judged, Judged::kUnknown);
+}
+
 TEST(VerdictKinds, OneFastPairOfManyIsNotClean) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const auto two_are_fast = [](std::int32_t a, std::int32_t b) { return a < 2 && b < 2 ? 1 : 0.8; };

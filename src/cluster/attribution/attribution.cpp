@@ -138,6 +138,17 @@ void note_failing(Verdict& verdict) {
       100 * verdict.failing));
 }
 
+/// What runs were asked for is no limit here, and that readings are below it not for nothing.
+void note_below_asked(const Sweep& sweep, Verdict& verdict) {
+  if (sweep.below_asked == 0) return;
+  verdict.below_asked = static_cast<double>(sweep.below_asked) / static_cast<double>(verdict.readings);
+  verdict.notes.push_back(
+      fmt::format("{} of {} readings are below the least bandwidth that their runs were asked for (status slow in the "
+                  "records); here "
+                  "a reading is held against others, or against --expect RATE",
+                  sweep.below_asked, verdict.readings));
+}
+
 /// Whether no group has half of the hosts or more: then hosts of no group are no exceptions.
 bool are_all_alike(const Sweep& sweep, const Verdict& verdict) {
   if (verdict.groupings.empty()) return false;
@@ -149,6 +160,7 @@ bool are_all_alike(const Sweep& sweep, const Verdict& verdict) {
 Judged how_far(const Sweep& sweep, const PairEffects& pairs, const Verdict& verdict) {
   if (!verdict.findings.empty()) return Judged::kSlow;
   const bool agrees = verdict.outliers <= kMostUnexplained && verdict.failing <= kMostFailing &&
+                      verdict.below_asked <= kMostBelowAsked &&
                       !(verdict.groups_are_open && !are_all_alike(sweep, verdict));
   const bool kinds_agree = !verdict.kinds || verdict.kinds->both_suffice;
   const bool all = agrees && verdict.may_stand_apart.empty() && sweep.hosts.size() > 1 && kinds_agree &&
@@ -359,6 +371,7 @@ Verdict judge(const Sweep& sweep, const VerdictSettings& settings) {
   note_unexplained(verdict);
   verdict.failing = share_failing(sweep, unexplained, now_and_then, verdict);
   note_failing(verdict);
+  note_below_asked(sweep, verdict);
   verdict.not_judged = find_not_judged(model, failures, units);
   verdict.judged = how_far(sweep, pairs, verdict);
   name_devices(sweep, verdict);

@@ -147,6 +147,7 @@ std::string why_unknown(const Sweep& sweep, const Verdict& verdict) {
     return "Many readings are slow, and nothing explains them";
   }
   if (verdict.failing > kMostFailing) return "Many readings failed, and nothing explains them";
+  if (verdict.below_asked > kMostBelowAsked) return "Many readings are below what their runs were asked for";
   if (verdict.groups_are_open) return "Some pairs are much faster than others, and the readings do not tell why";
   const std::size_t missing = verdict.not_judged.size();
   if (missing == 0 || 2 * missing > sweep.hosts.size()) return "Too little was measured to judge by";
@@ -164,7 +165,9 @@ std::string of_fine_hosts(const Sweep& sweep, const HostLists& lists) {
 }  // namespace
 
 HostLists host_lists(const Sweep& sweep, const Verdict& verdict) {
-  std::vector<std::size_t> places(sweep.hosts.size(), place_of(&HostLists::fine));
+  const bool all_are_slow = things_blamed(verdict, Blame::kAll) > 0;
+  const std::size_t ordinary = place_of(all_are_slow ? &HostLists::slow : &HostLists::fine);
+  std::vector<std::size_t> places(sweep.hosts.size(), ordinary);
   const auto put = [&](std::int32_t host, List list) {
     std::size_t& place = places[static_cast<std::size_t>(host)];
     place = std::min(place, place_of(list));

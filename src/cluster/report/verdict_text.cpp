@@ -173,7 +173,7 @@ std::string path_line(const Sweep& sweep, const Verdict& verdict, const Finding&
       return fmt::format("{} rail: {}\n", has_no_figure(finding) ? "Dead" : "Slow",
                          listed_name(sweep.rails.at(static_cast<std::size_t>(finding.rail))));
     case Blame::kDevice: return device_line(sweep, finding);
-    case Blame::kAll: return "Slow: everything\n";
+    case Blame::kAll:  // it is in all hosts' list
     case Blame::kHost:
     case Blame::kNic:
     case Blame::kDead:

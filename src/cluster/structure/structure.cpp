@@ -12,18 +12,16 @@
 #include "cluster/structure/clustering.h"
 #include "cluster/structure/comparison_table.h"
 #include "cluster/structure/evidence.h"
+#include "cluster/structure/host_kinds.h"
 #include "cluster/structure/misplaced.h"
-#include "cluster/structure/one_way_kinds.h"
 #include "cluster/structure/split.h"
+#include "cluster/structure/sure_split.h"
 #include "cluster/structure/trend.h"
 
 namespace fabricbench::cluster {
 namespace {
 
 constexpr int kMostLevels = 4;
-/// Where what a split leaves scatters by so much more than was assumed, it is looked for again.
-constexpr double kFarOff = 1.25;
-constexpr int kMostRescalings = 4;
 /// In nats: of a few fast pairs, lower levels show a part, with others that chance adds.
 constexpr double kWeak = 100;
 /// In scales: between levels so near each other, chance makes parts of pairs beside the few that are fast.
@@ -42,39 +40,6 @@ Nearness nearness_of(const Split& split) {
   nearness.across = std::exp(split.across - split.within);
   nearness.gain = split.gain;
   return nearness;
-}
-
-/// How much values scatter about what a split expects. Those of nodes alone, which may have a level of their own, count
-/// where there are hardly any others.
-double scatter(std::span<const Comparison> values, const Split& split) {
-  constexpr std::size_t kEnough = 8;
-  const std::vector<std::int32_t> sizes = sizes_of(split.part_of);
-  std::vector<double> distances;
-  std::vector<double> alone;
-  for (const Comparison& each : values) {
-    const std::int32_t first = split.part_of[static_cast<std::size_t>(each.first)];
-    const std::int32_t second = split.part_of[static_cast<std::size_t>(each.second)];
-    const bool is_alone = sizes[static_cast<std::size_t>(first)] < 2 || sizes[static_cast<std::size_t>(second)] < 2;
-    (is_alone ? alone : distances).push_back(std::abs(each.value - (first == second ? split.within : split.across)));
-  }
-  if (distances.size() < kEnough) distances.insert(distances.end(), alone.begin(), alone.end());
-  return distances.empty() ? 0 : kDeviationsPerMad * median_of(distances);
-}
-
-/// Hosts or paths may differ by more than the two directions of a pair, which other traffic slows alike: then a split
-/// has to be worth it still, with that as the scale. Of two values with a correlation of r, each counts for 1 / (1 +
-/// r).
-std::optional<Split> find_sure_split(std::span<const Comparison> values, std::int32_t nodes, SplitSettings settings) {
-  const double of_directions = settings.scale;
-  std::optional<Split> split = find_split(values, nodes, settings);
-  for (int i = 0; split && i < kMostRescalings; ++i) {
-    const double scale = scatter(values, *split);
-    if (scale <= kFarOff * settings.scale) return split;
-    settings.scale = scale;
-    settings.weight = 1 / (2 - std::pow(of_directions / scale, 2));
-    split = find_split(values, nodes, settings);
-  }
-  return split;
 }
 
 /// Where nearly all hosts are slow, one or two pairs are fast, and have to be believed by the few readings that there
@@ -203,6 +168,9 @@ void add_finer(const ComparisonTable& table, const SplitSettings& settings, Stru
   const std::optional<Split> split = find_sure_split(within, hosts, finer_settings);
   if (!split) return;
   Nearness finer = nearness_of(*split);
+  if (finer.parts == 1 && levels.front().parts == 1) {
+    note_kinds_within(table, evidence_of(within, finer, *split, finer_settings).is_alone, split->gain, structure);
+  }
   if (finer.parts <= levels.front().parts) return;
   leave_weak_members(within, *split, finer_settings, finer);
   Evidence evidence = evidence_of(within, finer, *split, finer_settings);
@@ -273,34 +241,6 @@ void keep_nearness(std::vector<Nearness>& levels) {
   }
 }
 
-/// Half of the hosts or more are alone: two kinds of hosts. Then they are alone no more. Those that are slow with all
-/// that they met so far are of the slower kind, as far as can be told.
-void note_kinds(const ComparisonTable& table, double gain, Structure& structure) {
-  std::vector<char> taken(structure.is_alone.size(), 0);
-  for (const Comparison& each : table.values) {
-    taken[static_cast<std::size_t>(each.first)] = taken[static_cast<std::size_t>(each.second)] = 1;
-  }
-  const auto present = std::count(taken.begin(), taken.end(), 1);
-  const auto alone = std::count(structure.is_alone.begin(), structure.is_alone.end(), 1);
-  if (2 * alone < present) return;
-  structure.is_slow_kind = structure.is_alone;
-  for (std::size_t host = 0; host < structure.is_unplaced.size(); ++host) {
-    if (structure.is_unplaced[host] != 0) structure.is_slow_kind[host] = 1;
-  }
-  structure.kinds_false_alarm = std::exp(-gain);
-  std::fill(structure.is_alone.begin(), structure.is_alone.end(), 0);
-}
-
-/// Whether there are two kinds of hosts of which one is slower in one direction alone; then it is noted.
-bool note_one_way_kinds(const ComparisonTable& table, const SplitSettings& settings, Structure& structure) {
-  std::optional<OneWayKinds> kinds = find_one_way_kinds(table, structure.is_alone.size(), settings);
-  if (!kinds) return false;
-  structure.is_slow_kind = std::move(kinds->is_slow);
-  structure.slow_way = kinds->way;
-  structure.kinds_false_alarm = std::exp(-kinds->gain);
-  return true;
-}
-
 void add_all_coarser(const ComparisonTable& table, const SplitSettings& settings, std::vector<Nearness>& levels) {
   for (int level = 1; level < kMostLevels && levels.back().parts > 2; ++level) {
     if (!add_coarser(table, settings, levels)) break;
@@ -365,18 +305,36 @@ void find_levels(ComparisonTable& table, const SplitSettings& settings, Structur
   keep_nearness(structure.levels);
 }
 
-/// The median rate between parts over that within one; 1 where one of them is not known.
-double across_over_within(const ComparisonTable& table, const Nearness& level) {
+/// The median rate between parts over that within one, without hosts of the slower kind; nothing where one of them is
+/// not known. `is_slow_kind`: by host; empty: none is.
+std::optional<double> across_over_within(const ComparisonTable& table, const Nearness& level,
+                                         const std::vector<char>& is_slow_kind) {
   std::vector<float> within;
   std::vector<float> across;
   for (const Comparison& each : table.values) {
-    const std::int32_t first = level.part_of[static_cast<std::size_t>(each.first)];
-    const std::int32_t second = level.part_of[static_cast<std::size_t>(each.second)];
-    if (first >= 0 && second >= 0) {
-      (first == second ? within : across).push_back(each.value);
-    }
+    const auto first = static_cast<std::size_t>(each.first);
+    const auto second = static_cast<std::size_t>(each.second);
+    if (level.part_of[first] < 0 || level.part_of[second] < 0) continue;
+    if (!is_slow_kind.empty() && (is_slow_kind[first] != 0 || is_slow_kind[second] != 0)) continue;
+    (level.part_of[first] == level.part_of[second] ? within : across).push_back(each.value);
   }
-  return within.empty() || across.empty() ? 1 : std::exp(median_of(across) - median_of(within));
+  if (within.empty() || across.empty()) return std::nullopt;
+  return std::exp(median_of(across) - median_of(within));
+}
+
+/// What hosts of each leaf of a locality reach with each other, the medians; nothing of a leaf without readings.
+std::vector<std::optional<float>> rates_within(const ComparisonTable& table, const Nearness& given) {
+  std::vector<std::vector<float>> within(static_cast<std::size_t>(given.parts));
+  for (const Comparison& each : table.values) {
+    const std::int32_t part = given.part_of[static_cast<std::size_t>(each.first)];
+    const bool is_within = part >= 0 && part == given.part_of[static_cast<std::size_t>(each.second)];
+    if (is_within) within[static_cast<std::size_t>(part)].push_back(each.value);
+  }
+  std::vector<std::optional<float>> medians(within.size());
+  for (std::size_t part = 0; part < within.size(); ++part) {
+    if (!within[part].empty()) medians[part] = median_of(within[part]);
+  }
+  return medians;
 }
 
 /// Takes from each value the median of those whose hosts are as far apart, so that a locality explains what it can.
@@ -402,14 +360,43 @@ bool is_finer(const Nearness& fine, const Nearness& coarse) {
   return true;
 }
 
+/// Whether half of the hosts or more are slow, most of them as whole leaves; then it is noted. What those reach with
+/// others looks like the way between leaves: that they are slow shows where distance is not taken off.
+bool note_slow_leaves(const ComparisonTable& table, const SplitSettings& settings, const Nearness& given,
+                      Structure& structure) {
+  const std::vector<std::optional<float>> rates = rates_within(table, given);
+  const std::optional<float> fastest = *std::max_element(rates.begin(), rates.end());
+  const auto rate_of = [&](std::int32_t part) {
+    return part < 0 ? std::nullopt : rates[static_cast<std::size_t>(part)];
+  };
+  const auto slow = std::count_if(given.part_of.begin(), given.part_of.end(), [&](std::int32_t part) {
+    return rate_of(part) && *rate_of(part) < *fastest - settings.depth;
+  });
+  if (2 * slow < static_cast<std::ptrdiff_t>(given.part_of.size())) return false;
+  const std::optional<Split> split =
+      find_sure_split(table.values, static_cast<std::int32_t>(given.part_of.size()), settings);
+  if (!split) return false;
+  structure.is_alone = evidence_of(table.values, nearness_of(*split), *split, settings).is_alone;
+  for (std::size_t host = 0; host < given.part_of.size(); ++host) {
+    if (!rate_of(given.part_of[host])) structure.is_alone[host] = 0;  // perhaps only far from the others
+  }
+  note_kinds(table, split->gain, structure);
+  if (structure.is_slow_kind.empty()) structure.is_alone.assign(given.part_of.size(), 0);
+  return !structure.is_slow_kind.empty();
+}
+
 void take_locality(const Sweep& sweep, ComparisonTable& table, const SplitSettings& settings, Structure& structure) {
   Nearness given;
   for (const std::int32_t leaf : sweep.leaf_of) given.part_of.push_back(leaf < 0 ? Nearness::kUnknown : leaf);
   given.parts = static_cast<std::int32_t>(sweep.leaves.size());
   structure.misplaced = correct_locality(table, settings, given);
-  given.across = across_over_within(table, given);
   given.is_given = true;
+  const bool are_kinds = note_slow_leaves(table, settings, given, structure);
+  const std::optional<double> across = across_over_within(table, given, structure.is_slow_kind);
+  if (are_kinds && !across) return;  // all that is known between leaves is of slow hosts
+  given.across = across.value_or(1);
   structure.levels.push_back(std::move(given));
+  if (are_kinds) return;
   add_all_coarser(table, settings, structure.levels);
   centre_by_distance(structure, table);
   if (note_one_way_kinds(table, settings, structure)) return;

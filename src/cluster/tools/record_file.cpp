@@ -147,7 +147,8 @@ void RecordReader::take_reading(const Record& record) {
     ++within_a_host_;
     return;
   }
-  if (*record.status == RecordStatus::kOk && !record.bandwidth_gb_per_s) {
+  const bool has_figure = *record.status == RecordStatus::kOk || *record.status == RecordStatus::kSlow;
+  if (has_figure && !record.bandwidth_gb_per_s) {
     ++without_figure_;
     return;
   }
@@ -156,8 +157,9 @@ void RecordReader::take_reading(const Record& record) {
         fmt::format("bandwidth_gb_per_s {:g} is no rate of a link", *record.bandwidth_gb_per_s));
   }
   const Reading reading = reading_of(record);
-  const bool is_nothing = *record.status == RecordStatus::kOk && reading.outcome == Outcome::kFailed;
+  const bool is_nothing = has_figure && reading.outcome == Outcome::kFailed;
   if (reading.outcome == Outcome::kFailed) keep_reason(reading, is_nothing ? "nothing got through" : record.reason);
+  if (*record.status == RecordStatus::kSlow) ++sweep_.below_asked;
   keep_routes(record);
   sweep_.readings.push_back(reading);
 }
@@ -174,6 +176,7 @@ Reading RecordReader::reading_of(const Record& record) {
   reading.concurrent = count_in(record.concurrent, "concurrent");
   switch (*record.status) {
     case RecordStatus::kOk:
+    case RecordStatus::kSlow:
       reading.rate = static_cast<float>(std::max(*record.bandwidth_gb_per_s, 0.0) * kGb);
       if (reading.rate <= 0) reading.outcome = Outcome::kFailed;
       break;

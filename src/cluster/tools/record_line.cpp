@@ -45,7 +45,7 @@ std::optional<Value> find_named(const std::array<std::pair<std::string_view, Val
 RecordStatus status_in(value field) {
   constexpr std::array<std::pair<std::string_view, RecordStatus>, 6> kStatuses = {
       {{"ok", RecordStatus::kOk},
-       {"slow", RecordStatus::kOk},
+       {"slow", RecordStatus::kSlow},
        {"failed", RecordStatus::kFailed},
        {"timeout", RecordStatus::kFailed},
        {"wrong", RecordStatus::kFailed},

@@ -20,7 +20,8 @@ enum class RecordKind : std::uint8_t {
 };
 
 enum class RecordStatus : std::uint8_t {
-  kOk,  ///< there is a figure, whether it is good enough or not: `ok` and `slow`
+  kOk,
+  kSlow,  ///< there is a figure, and it is below the least that its run was asked for
   kFailed,
   kNotTried
 };

@@ -25,6 +25,7 @@ std::string number_or_null(const std::optional<std::int64_t>& number) {
 const char* status_of(RecordStatus status) {
   switch (status) {
     case RecordStatus::kOk: return "ok";
+    case RecordStatus::kSlow: return "slow";
     case RecordStatus::kFailed: return "failed";
     case RecordStatus::kNotTried: break;
   }
