@@ -95,16 +95,26 @@ std::size_t windows_of(const ComparisonTable& table) {
   return static_cast<std::size_t>(last) + 1;
 }
 
-/// Those of windows of which half of the values or more are of repeated pairs. Where fewer are, they were measured
-/// again because they were slow there.
+/// Those of windows of which half of the values or more are of pairs that were measured again in such windows. Where
+/// fewer are, they were measured again because they were slow there.
 Repeated repeated_in_whole_windows(const ComparisonTable& table) {
+  constexpr int kMostLooks = 10;  // each takes out windows that count no more without those of the one before
   std::vector<char> wanted(windows_of(table), 1);
-  Repeated repeated = repeated_pairs(table, wanted);
-  if (repeated.places.empty()) return repeated;
-  std::vector<std::int64_t> surplus(wanted.size(), 0);  // of values of repeated pairs, twice, over all
-  for (const Comparison& each : table.values) --surplus[static_cast<std::size_t>(each.window)];
-  for (const std::size_t place : repeated.places) surplus[static_cast<std::size_t>(table.values[place].window)] += 2;
-  for (std::size_t window = 0; window < wanted.size(); ++window) wanted[window] = surplus[window] >= 0 ? 1 : 0;
+  Repeated repeated;
+  for (int look = 0; look < kMostLooks; ++look) {
+    repeated = repeated_pairs(table, wanted);
+    if (repeated.places.empty()) return repeated;
+    std::vector<std::int64_t> surplus(wanted.size(), 0);  // of values of repeated pairs, twice, over all
+    for (const Comparison& each : table.values) --surplus[static_cast<std::size_t>(each.window)];
+    for (const std::size_t place : repeated.places) surplus[static_cast<std::size_t>(table.values[place].window)] += 2;
+    bool are_all_whole = true;
+    for (std::size_t window = 0; window < wanted.size(); ++window) {
+      if (wanted[window] == 0 || surplus[window] >= 0) continue;
+      wanted[window] = 0;
+      are_all_whole = false;
+    }
+    if (are_all_whole) return repeated;
+  }
   return repeated_pairs(table, wanted);
 }
 
