@@ -301,7 +301,8 @@ def swapped_locality(rng, n):
     a, b = next((a, b) for a, b in iter(lambda: rng.sample(range(n), 2), None) if group[a] != group[b])
     w.locality[w.hosts[a]], w.locality[w.hosts[b]] = w.locality[w.hosts[b]], w.locality[w.hosts[a]]
     w.fabric = f"leaves {sizes} across {across:.2f}, {w.hosts[a]} and {w.hosts[b]} swapped"
-    w.give_locality, w.note_wanted, w.exits = True, "contradict --locality", {0}
+    w.give_locality, w.note_wanted = True, ("contradict --locality", "in the wrong leaf of --locality")
+    w.exits = {0, 7}                                    # 7: slow by as much, or in the wrong leaf
     return w
 
 
@@ -350,7 +351,7 @@ def two_groups_uneven(rng, n):
     w.finish()
     w.exits = {0}
     if across < 0.7 and 3 * a <= n - a:
-        w.exits, w.note_wanted = {7}, "its uplinks are slow"
+        w.exits, w.note_wanted = {7}, ("its uplinks are slow",)
     w.groups_wanted = [w.levels[0][0]]
     return w
 
@@ -389,7 +390,7 @@ def lone_host(rng, n):
     w.add_level(w.cut(sizes + [1]), across)
     w.fabric = f"groups {sizes} and a host alone across {across:.2f}"
     w.finish()
-    w.exits, w.note_wanted = {7}, "alone in a leaf"
+    w.exits, w.note_wanted = {7}, ("alone in a leaf",)
     return w
 
 
@@ -425,7 +426,7 @@ def uplink_unknown(rng, n, full=None):
     group = w.levels[0][0]
     if across == 1 and d == "both":
         # Nobody but this group shows: a second hall would look the same, so both are to be named, with 7.
-        w.groups_wanted, w.note_wanted, w.exits = [[int(g == bad) for g in group]], "its uplinks are slow", {7}
+        w.groups_wanted, w.note_wanted, w.exits = [[int(g == bad) for g in group]], ("its uplinks are slow",), {7}
         return w
     w.truth.append({"kind": "leaf", "hosts": [w.hosts[i] for i in range(n) if group[i] == bad], "ids": [], "direction": d, "factor": round(f, 3)})
     return w

@@ -280,10 +280,10 @@ def judge(w, v, res):
             res["missed"].append(f"{len(fine)} slow hosts are called fine: {','.join(fine[:4])}")
     if w.note_wanted:
         res["planted"] += 1
-        if any(w.note_wanted in note for note in v["notes"]):
+        if any(words in note for words in w.note_wanted for note in v["notes"]):
             res["found"] += 1
         else:
-            res["missed"].append(f"a note with '{w.note_wanted}'")
+            res["missed"].append(f"a note with {' or '.join(map(repr, w.note_wanted))}")
     res["innocents"], res["wrong"] = sorted(innocents), sorted(wrong)
     if "broken" in res:
         res["failed"].append(res["broken"])

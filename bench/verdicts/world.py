@@ -40,7 +40,7 @@ class World:
         self.groups_wanted = []                         # partitions to be told
         self.kinds_wanted = None
         self.never_fine = set()                         # hosts that are slow, whichever of them are blamed
-        self.note_wanted = None                         # words of a note
+        self.note_wanted = ()                           # words, one of which a note has to have
         self.soft = None
         self.fabric = "flat"
         self.finished = False

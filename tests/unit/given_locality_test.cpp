@@ -114,6 +114,27 @@ TEST(GivenLocality, SwappedHostsAreMovedBesideASlowOne) {
       << "where the slow one is, none shows";
 }
 
+/// Leaves of three, three and two. A host of the last is slow, and the other one of it is swapped with one of the
+/// first: that one shows where it belongs, and the other may be slow or the slow one's mate.
+TEST(GivenLocality, AHostWhoseOnlyMateIsSlowIsNotBlamedForAWrongList) {
+  const Parts part_of = {0, 0, 0, 1, 1, 1, 2, 2};
+  const auto share = [&](std::int32_t a, std::int32_t b) {
+    const double way = part_of[static_cast<std::size_t>(a)] == part_of[static_cast<std::size_t>(b)] ? 1 : 0.4;
+    return std::max(a, b) == 7 ? 0.2 : way;
+  };
+  Sweep sweep = sweep_by(8, share, 0, 0.01);
+  sweep.leaf_of = part_of;
+  std::swap(sweep.leaf_of[0], sweep.leaf_of[6]);
+  sweep.leaves = {"a", "b", "c"};
+  const Structure found = find_structure(sweep, kDepth);
+  ASSERT_EQ(found.misplaced.size(), 1U);
+  EXPECT_EQ(found.misplaced[0].host, 0);
+  const Verdict verdict = judge(sweep);
+  EXPECT_EQ(the_finding(verdict, Blame::kHost).hosts, Hosts{7});
+  EXPECT_EQ(verdict.findings.size(), 1U);
+  EXPECT_EQ(verdict.may_stand_apart, Hosts{6});
+}
+
 /// A list of another cluster is not put right host by host.
 TEST(GivenLocality, ALocalityOfWhichMostIsWrongIsLeftAsItIs) {
   Sweep sweep = sweep_by(16, groups(in_turn(16, 4), 0.5), 0, 0.01);

@@ -177,26 +177,57 @@ std::vector<std::int32_t> lone_hosts(const Model& model, const UnitEffects& unit
   return lone;
 }
 
-/// Of a locality that was given, hosts that are blamed for what their own leaf alone shows and are as fast with it as
-/// hosts of different leaves are: they may be of another one. Ascending.
+/// Whether what a host is blamed for shows in its own leaf of a locality alone, and is as fast there as hosts of
+/// different leaves are.
+bool is_as_far_from_its_leaf(const Model& model, const UnitEffect& found) {
+  if (!shows_within_group(model, found)) return false;
+  const std::int32_t own = model.part_of(model.ids.host(found.effect));
+  const std::vector<Reach> reach = reach_by_group(model, found.effect);
+  return std::any_of(reach.begin(), reach.end(), [&](const Reach& each) {
+    return each.part == own && is_as_usual(model, found.effect, each, false, kErrorsOfAlone);
+  });
+}
+
+/// Of a locality that was given, hosts that are blamed for nothing else: they may be of another leaf. Ascending.
 std::vector<std::int32_t> hosts_of_another_leaf(const Model& model, const UnitEffects& units) {
-  std::set<std::int32_t> hosts;
+  std::map<std::int32_t, bool> may_be;  // by host that is blamed
   for (const UnitEffect& found : units.blamed) {
-    const std::int32_t host = model.ids.host(found.effect);
-    if (!shows_within_group(model, found)) continue;
-    for (const Reach& reach : reach_by_group(model, found.effect)) {
-      const bool is_own = reach.part == model.part_of(host);
-      if (is_own && is_as_usual(model, found.effect, reach, false, kErrorsOfAlone)) hosts.insert(host);
+    bool& all = may_be.try_emplace(model.ids.host(found.effect), true).first->second;
+    all = all && is_as_far_from_its_leaf(model, found);
+  }
+  std::vector<std::int32_t> hosts;
+  for (const auto& [host, is_far] : may_be) {
+    if (is_far) hosts.push_back(host);
+  }
+  return hosts;
+}
+
+/// So many readings of a host with a leaf tell whether it is of that: by them, what hosts of one leaf reach with each
+/// other differs by four standard errors from what hosts of two do.
+std::int32_t readings_to_tell_leaf(const Model& model) {
+  constexpr double kErrors = 4;
+  constexpr double kFewest = 2;
+  constexpr double kMost = 16;
+  double most = kFewest;
+  for (std::size_t near = 0; near < model.strata.size(); ++near) {
+    for (std::size_t far = 0; far < model.strata.size(); ++far) {
+      const bool wanted = model.strata[near].distance == 0 && model.strata[far].distance > 0 &&
+                          is_alike(model.strata[near], model.strata[far]);
+      const double difference = model.log_centre[near] - model.log_centre[far];
+      if (!wanted || difference < -model.slow) continue;  // all are as near
+      // Both directions of a pair may have their noise in common.
+      const double readings = 2 * std::pow(kErrors * kMedianOverMeanError * model.strata[near].scale / difference, 2);
+      most = std::max(most, std::ceil(readings));
     }
   }
-  return {hosts.begin(), hosts.end()};
+  return static_cast<std::int32_t>(std::min(most, kMost));
 }
 
 /// Of a locality that was given: each of these hosts, ascending, as a group by itself behind the leaves; open are the
 /// leaves with which too little was measured to say that it is not of them, first those that another of these hosts is
 /// said to be of, since the two may have been confused.
 OpenGroups leaves_unmet_by(const Model& model, const std::vector<std::int32_t>& hosts) {
-  constexpr std::int32_t kEnough = 2;
+  const std::int32_t enough = readings_to_tell_leaf(model);
   const Nearness& leaves = model.structure.levels.front();
   OpenGroups open{leaves.part_of, {}};
   for (std::size_t i = 0; i < hosts.size(); ++i) {
@@ -213,7 +244,7 @@ OpenGroups leaves_unmet_by(const Model& model, const std::vector<std::int32_t>& 
     const std::int32_t own = leaves.part_of[static_cast<std::size_t>(hosts[i])];
     for (std::int32_t leaf = 0; leaf < leaves.parts; ++leaf) {
       const std::pair pair{leaf, leaves.parts + static_cast<std::int32_t>(i)};
-      if (leaf != own && readings[pair] < kEnough) open.groups.push_back(pair);
+      if (leaf != own && readings[pair] < enough) open.groups.push_back(pair);
     }
   }
   std::set<std::int32_t> of_hosts;
@@ -223,23 +254,49 @@ OpenGroups leaves_unmet_by(const Model& model, const std::vector<std::int32_t>& 
   return open;
 }
 
+/// Takes these hosts, ascending, from those that are blamed: they may only be far from the others.
+void set_apart(const Model& model, const std::vector<std::int32_t>& hosts, UnitEffects& units, Verdict& verdict) {
+  std::erase_if(units.blamed, [&](const UnitEffect& found) {
+    return std::binary_search(hosts.begin(), hosts.end(), model.ids.host(found.effect));
+  });
+  verdict.may_stand_apart.insert(verdict.may_stand_apart.end(), hosts.begin(), hosts.end());
+}
+
+std::vector<std::string> names_of(const Sweep& sweep, const std::vector<std::int32_t>& hosts) {
+  std::vector<std::string> names;
+  names.reserve(hosts.size());
+  for (const std::int32_t host : hosts) names.push_back(sweep.hosts[static_cast<std::size_t>(host)]);
+  return names;
+}
+
+/// Hosts of a locality that may be of another leaf than it says: as long as they have not met all leaves, or where
+/// others are in the wrong one, nobody can tell whether they are slow.
+void report_hosts_of_another_leaf(const Model& model, UnitEffects& units, Verdict& verdict) {
+  const std::vector<std::int32_t> hosts = hosts_of_another_leaf(model, units);
+  if (hosts.empty()) return;
+  OpenGroups unmet = leaves_unmet_by(model, hosts);
+  if (unmet.groups.empty() && model.structure.misplaced.empty()) return;
+  if (!unmet.groups.empty()) verdict.open_groups.push_back(std::move(unmet));
+  set_apart(model, hosts, units, verdict);
+  verdict.notes.push_back(fmt::format(
+      "as slow with their leaf as hosts of different leaves are: {}; slow by as much, or in the wrong leaf of "
+      "--locality: is the list up to date?",
+      fmt::join(names_of(*model.sweep, hosts), ", ")));
+}
+
 }  // namespace
 
 void report_lone_hosts(const Model& model, UnitEffects& units, Verdict& verdict) {
   const Structure& structure = model.structure;
   if (structure.levels.empty() || !structure.is_slow_kind.empty()) return;
   if (structure.levels.front().is_given) {
-    const std::vector<std::int32_t> hosts = hosts_of_another_leaf(model, units);
-    OpenGroups unmet = hosts.empty() ? OpenGroups{} : leaves_unmet_by(model, hosts);
-    if (!unmet.groups.empty()) verdict.open_groups.push_back(std::move(unmet));
+    report_hosts_of_another_leaf(model, units, verdict);
     return;
   }
   if (any_suspect_of_another_group(model, units)) verdict.groups_are_open = true;
   const std::vector<std::int32_t> lone = lone_hosts(model, units);
   if (lone.empty()) return;
-  std::erase_if(units.blamed, [&](const UnitEffect& found) {
-    return std::binary_search(lone.begin(), lone.end(), model.ids.host(found.effect));
-  });
+  set_apart(model, lone, units, verdict);
   const bool any_of_a_group =
       std::any_of(lone.begin(), lone.end(), [&](std::int32_t host) { return model.part_of(host) >= 0; });
   const bool any_near =
@@ -247,14 +304,10 @@ void report_lone_hosts(const Model& model, UnitEffects& units, Verdict& verdict)
   OpenGroups unmet = unmet_of(model, lone);  // two of them may be a leaf
   if (any_of_a_group || any_near || !unmet.groups.empty()) verdict.groups_are_open = true;
   if (!unmet.groups.empty()) verdict.open_groups.push_back(std::move(unmet));
-  verdict.may_stand_apart.insert(verdict.may_stand_apart.end(), lone.begin(), lone.end());
-  std::vector<std::string> names;
-  names.reserve(lone.size());
-  for (const std::int32_t host : lone) names.push_back(model.sweep->hosts[static_cast<std::size_t>(host)]);
   verdict.notes.push_back(fmt::format(
       "no faster with any host than hosts of different groups are: {}; alone in a leaf, or slow by as much; --locality "
       "FILE, with the leaf or hall of each host, settles it",
-      fmt::join(names, ", ")));
+      fmt::join(names_of(*model.sweep, lone), ", ")));
 }
 
 }  // namespace fabricbench::cluster

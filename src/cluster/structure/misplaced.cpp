@@ -116,6 +116,23 @@ std::optional<double> usual_within(const ComparisonTable& table, const Nearness&
   return median_of(across) < usual - settings.depth ? std::optional(usual) : std::nullopt;
 }
 
+/// Of a host whose leaf has only hosts that are slow with everybody, nothing tells what it reaches within one: it is
+/// held against what it reaches with others. `within`: with those slow hosts too; `own`: filled in.
+void take_across_of_lone(const ComparisonTable& table, const Nearness& given, const std::vector<char>& is_slow,
+                         const ByHost& within, ByHost& own) {
+  std::vector<char> lone(own.size(), 0);
+  for (std::size_t host = 0; host < own.size(); ++host) {
+    lone[host] = is_slow[host] == 0 && !within[host].empty() && own[host].empty() ? 1 : 0;
+  }
+  for (const Comparison& each : table.values) {
+    for (const auto& [host, other] : {std::pair{each.first, each.second}, std::pair{each.second, each.first}}) {
+      const bool counts = lone[static_cast<std::size_t>(host)] != 0 && is_slow[static_cast<std::size_t>(other)] == 0 &&
+                          given.part_of[static_cast<std::size_t>(other)] >= 0;
+      if (counts) own[static_cast<std::size_t>(host)].push_back(each.value);
+    }
+  }
+}
+
 std::optional<Move> farthest_off(const ComparisonTable& table, const SplitSettings& settings, const Nearness& given) {
   constexpr double kScales = 3;
   ByHost within = values_within(table, given, {});
@@ -123,10 +140,11 @@ std::optional<Move> farthest_off(const ComparisonTable& table, const SplitSettin
   if (!usual) return std::nullopt;
   const double least = *usual - std::max(settings.depth, kScales * settings.scale);
   const std::vector<char> is_slow = slow_with_all(table, given.part_of.size(), least);
-  within = values_within(table, given, is_slow);
+  ByHost own = values_within(table, given, is_slow);
+  take_across_of_lone(table, given, is_slow, within, own);
   std::map<std::int32_t, std::map<std::int32_t, ByPartner>> elsewhere;  // by host that is slow within, and leaf
-  for (std::size_t host = 0; host < within.size(); ++host) {
-    const bool is_off = within[host].size() >= kFewestOfLeaf && median_of(within[host]) < *usual - settings.depth;
+  for (std::size_t host = 0; host < own.size(); ++host) {
+    const bool is_off = own[host].size() >= kFewestOfLeaf && median_of(own[host]) < *usual - settings.depth;
     if (is_off) elsewhere[static_cast<std::int32_t>(host)] = {};
   }
   if (elsewhere.empty()) return std::nullopt;
@@ -143,7 +161,7 @@ std::optional<Move> farthest_off(const ComparisonTable& table, const SplitSettin
   }
   std::optional<Move> most;
   for (auto& [host, leaves] : elsewhere) {
-    const std::optional<Move> move = move_of(host, within[static_cast<std::size_t>(host)], leaves, *usual, settings);
+    const std::optional<Move> move = move_of(host, own[static_cast<std::size_t>(host)], leaves, *usual, settings);
     if (move && (!most || move->gain > most->gain)) most = move;
   }
   return most;
