@@ -306,6 +306,24 @@ def swapped_locality(rng, n):
     return w
 
 
+def incomplete_locality(rng, n):
+    """Healthy leaves of a locality that leaves up to a quarter of the hosts out."""
+    w = World(rng, n)
+    sizes = partition(rng, n, 4, max(2, n // 8))
+    across = 1 - rng.choice([0.2, 0.3, 0.5, 0.7])
+    group = w.cut(sizes)
+    w.add_level(group, across)
+    w.finish()
+    left_out = set()
+    for h in rng.sample(range(n), n // 4):              # two of each leaf are on the list
+        if sum(group[x] == group[h] and x not in left_out for x in range(n)) > 2:
+            left_out.add(h)
+    w.locality = {w.hosts[h]: f"leaf{group[h]:02d}" for h in range(n) if h not in left_out}
+    w.fabric = f"leaves {sizes} across {across:.2f}, {len(left_out)} hosts without a leaf"
+    w.give_locality, w.exits, w.note_wanted = True, {0}, ("left out of --locality",)
+    return w
+
+
 def fails_at_random(rng, n):
     """A twentieth to a fifth of all attempts fail, whoever it is."""
     w = World(rng, n)
@@ -609,6 +627,7 @@ CASES = collections.OrderedDict([
     ("slow_in_leaves", (slow_in_leaves, 8, 0.98, 0.02)),
     ("silent_way", (silent_way, 5, 0.99, 0)),
     ("swapped_locality", (swapped_locality, 8, 0.95, 0.01)),
+    ("incomplete_locality", (incomplete_locality, 8, 0.95, 0.01)),
     ("fails_at_random", (fails_at_random, 4, 0.95, 0.01)),
     ("groups", (groups_case, 8, 0.95, 0.01)),
     ("two_groups_uneven", (two_groups_uneven, 8, 0.95, 0.01)),

@@ -38,6 +38,7 @@ ROWS = collections.OrderedDict([
     ("three grades of hosts: no slow one among the fine", ["grades"]),
     ("half or more that only send or receive slowly: two kinds", ["k_half_one_way"]),
     ("healthy, two hosts swapped in the locality: told, and nobody blamed", ["swapped_locality"]),
+    ("healthy, up to a quarter of the hosts without a leaf in the locality: told, and 0", ["incomplete_locality"]),
     ("a twentieth to a fifth of attempts fail: never 0", ["fails_at_random"]),
     ("healthy groups of any sizes; groups of groups; a host alone", ["groups", "two_groups_uneven", "groups_of_groups", "lone_host"]),
     ("slow or dead hosts within groups", ["slow_in_groups", "mixed", "slow_in_generations"]),

@@ -135,6 +135,20 @@ TEST(GivenLocality, AHostWhoseOnlyMateIsSlowIsNotBlamedForAWrongList) {
   EXPECT_EQ(verdict.may_stand_apart, Hosts{6});
 }
 
+TEST(GivenLocality, HostsThatItLeavesOutAreOfTheLeafThatIsNearestToThem) {
+  Sweep sweep = sweep_by(16, groups(in_blocks(16, 4), 0.5), 0, 0.04);
+  sweep.leaf_of = in_blocks(16, 4);
+  sweep.leaves = {"a", "b", "c", "d"};
+  for (const std::size_t host : {1U, 6U, 7U, 15U}) sweep.leaf_of[host] = Sweep::kNoLeaf;
+  const Structure found = find_structure(sweep, kDepth);
+  EXPECT_EQ(found.levels.at(0).part_of, in_blocks(16, 4));
+  EXPECT_EQ(found.left_out.size(), 4U);
+  EXPECT_TRUE(found.misplaced.empty());
+  const Verdict verdict = judge(sweep);
+  EXPECT_EQ(verdict.judged, Judged::kClean);
+  EXPECT_NE(verdict.notes.at(0).find("left out of --locality"), std::string::npos) << verdict.notes.at(0);
+}
+
 /// A list of another cluster is not put right host by host.
 TEST(GivenLocality, ALocalityOfWhichMostIsWrongIsLeftAsItIs) {
   Sweep sweep = sweep_by(16, groups(in_turn(16, 4), 0.5), 0, 0.01);

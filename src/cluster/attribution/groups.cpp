@@ -99,21 +99,31 @@ Way way_between(const Model& model, const Nearness& level, std::int32_t from, st
   return {rates.empty() ? 0 : static_cast<double>(median_of(rates)), readings};
 }
 
-void note_misplaced(const Model& model, Verdict& verdict) {
+/// Such as `node03 with those of leaf2, node07 with those of leaf1 and 3 more`.
+std::string text_of(const Sweep& sweep, const std::vector<Misplaced>& placed) {
   constexpr std::size_t kMostNamed = 8;
-  const std::vector<Misplaced>& misplaced = model.structure.misplaced;
-  if (misplaced.empty()) return;
-  std::string hosts;
-  for (std::size_t i = 0; i < std::min(misplaced.size(), kMostNamed); ++i) {
-    hosts += fmt::format("{}{} with those of {}", i == 0 ? "" : ", ",
-                         model.sweep->hosts[static_cast<std::size_t>(misplaced[i].host)],
-                         model.sweep->leaves[static_cast<std::size_t>(misplaced[i].leaf)]);
+  std::string text;
+  for (std::size_t i = 0; i < std::min(placed.size(), kMostNamed); ++i) {
+    text +=
+        fmt::format("{}{} with those of {}", i == 0 ? "" : ", ", sweep.hosts[static_cast<std::size_t>(placed[i].host)],
+                    sweep.leaves[static_cast<std::size_t>(placed[i].leaf)]);
   }
-  if (misplaced.size() > kMostNamed) hosts += fmt::format(" and {} more", misplaced.size() - kMostNamed);
-  verdict.notes.push_back(fmt::format(
-      "the readings contradict --locality: as fast as hosts of one leaf are, and taken for one of it: {}; is "
-      "the list out of date?",
-      hosts));
+  return placed.size() > kMostNamed ? fmt::format("{} and {} more", text, placed.size() - kMostNamed) : text;
+}
+
+void note_misplaced(const Model& model, Verdict& verdict) {
+  const Structure& structure = model.structure;
+  if (!structure.misplaced.empty()) {
+    verdict.notes.push_back(fmt::format(
+        "the readings contradict --locality: as fast as hosts of one leaf are, and taken for one of it: {}; is "
+        "the list out of date?",
+        text_of(*model.sweep, structure.misplaced)));
+  }
+  if (!structure.left_out.empty()) {
+    verdict.notes.push_back(
+        fmt::format("left out of --locality, as fast as hosts of one leaf are, and taken for one of it: {}",
+                    text_of(*model.sweep, structure.left_out)));
+  }
 }
 
 }  // namespace

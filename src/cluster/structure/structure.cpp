@@ -385,11 +385,25 @@ bool note_slow_leaves(const ComparisonTable& table, const SplitSettings& setting
   return !structure.is_slow_kind.empty();
 }
 
+/// Hosts that a locality leaves out are of the leaf that they are nearest to, where there is one.
+void place_left_out(const ComparisonTable& table, const SplitSettings& settings, Nearness& given,
+                    std::vector<Misplaced>& left_out) {
+  const std::vector<std::int32_t> known = given.part_of;
+  std::vector<char> is_unplaced(known.size(), 0);
+  place_by_reach(table.values, settings, given, is_unplaced);
+  for (std::size_t host = 0; host < known.size(); ++host) {
+    if (known[host] != given.part_of[host]) {
+      left_out.push_back({static_cast<std::int32_t>(host), given.part_of[host]});
+    }
+  }
+}
+
 void take_locality(const Sweep& sweep, ComparisonTable& table, const SplitSettings& settings, Structure& structure) {
   Nearness given;
   for (const std::int32_t leaf : sweep.leaf_of) given.part_of.push_back(leaf < 0 ? Nearness::kUnknown : leaf);
   given.parts = static_cast<std::int32_t>(sweep.leaves.size());
   structure.misplaced = correct_locality(table, settings, given);
+  place_left_out(table, settings, given, structure.left_out);
   given.is_given = true;
   const bool are_kinds = note_slow_leaves(table, settings, given, structure);
   const std::optional<double> across = across_over_within(table, given, structure.is_slow_kind);

@@ -20,7 +20,7 @@ struct Nearness {
   bool is_given = false;  ///< by a locality, and not found
 };
 
-/// A host that a locality has in another leaf than that with which it is as fast as hosts of one leaf are.
+/// A host that a locality has in another leaf, or in none, than that with which it is as fast as hosts of one leaf are.
 struct Misplaced {
   std::int32_t host = 0;
   std::int32_t leaf = 0;  ///< that leaf, by its place in Sweep::leaves
@@ -41,6 +41,7 @@ struct Structure {
   /// Parts that the readings show against a locality that was given: hosts of one leaf in two of them. Else empty.
   Nearness contradiction;
   std::vector<Misplaced> misplaced;  ///< of a locality that was given, which is corrected in `levels`
+  std::vector<Misplaced> left_out;   ///< by a locality that was given; they have their leaf in `levels`
   double scale = 0.01;  ///< standard deviation of a reading, as a logarithm, from readings that have the same causes
 
   /// Whether a reading is of the slower kind, as far as its direction is known.
