@@ -30,7 +30,9 @@ void note_kinds_within(const ComparisonTable& table, const std::vector<char>& is
                        Structure& structure) {
   if (!structure.is_slow_kind.empty()) return;
   const std::vector<char> known = structure.is_alone;
-  for (std::size_t host = 0; host < known.size(); ++host) structure.is_alone[host] |= is_alone_within[host];
+  for (std::size_t host = 0; host < known.size(); ++host) {
+    if (is_alone_within[host] != 0) structure.is_alone[host] = 1;
+  }
   note_kinds(table, gain, structure);
   if (structure.is_slow_kind.empty()) structure.is_alone = known;
 }
