@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <random>
 #include <vector>
 
 #include "cluster/structure/split.h"
@@ -47,6 +50,25 @@ TEST(Nearness, FindsGroupsInNoiseThatHidesThemFromTheEye) {
   const Structure found = find_structure(sweep_by(32, groups(in_turn(32, 2), 0.9), 0, 0.05), kDepth);
   ASSERT_EQ(found.levels.size(), 1U);
   EXPECT_EQ(found.levels[0].part_of, in_turn(32, 2));
+}
+
+TEST(Nearness, FindsGroupsThoughRoundsDiffer) {
+  const Parts part_of = in_blocks(32, 4);
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    Sweep sweep = sweep_by(32, groups(part_of, 0.9), 0, 0.03, seed);
+    std::mt19937_64 random(seed);
+    std::normal_distribution<double> busy(0, 0.04);
+    std::map<std::int32_t, float> share;  // by round
+    for (Reading& each : sweep.readings) {
+      const auto [at, is_new] = share.try_emplace(each.round, 1);
+      if (is_new) at->second = static_cast<float>(std::exp(busy(random)));
+      each.rate *= at->second;
+    }
+    const Structure found = find_structure(sweep, kDepth);
+    EXPECT_EQ(found.levels.size(), 1U) << "seed " << seed;
+    if (found.levels.empty()) continue;
+    EXPECT_EQ(found.levels[0].part_of, part_of) << "seed " << seed;
+  }
 }
 
 TEST(Nearness, HasSeveralLevels) {

@@ -258,6 +258,21 @@ std::optional<Split> find_any_split(ComparisonTable& table, std::int32_t hosts, 
   return split;
 }
 
+/// What windows of time have in common beside a split blurs its levels, where it is not far below what values scatter
+/// by: looks for it again without that, and keeps what explains more.
+void sharpen(std::optional<Split>& split, std::int32_t hosts, const SplitSettings& settings, ComparisonTable& table) {
+  constexpr int kMostTimes = 3;
+  const auto blurs = [&](float drift) { return std::abs(drift) > settings.scale / 2; };
+  for (int i = 0; split && i < kMostTimes && std::any_of(split->drift.begin(), split->drift.end(), blurs); ++i) {
+    ComparisonTable sharper = table;
+    for (Comparison& each : sharper.values) each.value -= split->drift[static_cast<std::size_t>(each.window)];
+    std::optional<Split> again = find_any_split(sharper, hosts, settings);
+    if (!again || again->gain <= split->gain) return;
+    split = std::move(again);
+    table = std::move(sharper);
+  }
+}
+
 /// The split that explains most: without or with a trend, or with a few fast pairs, for which `settings` change. Then
 /// again with what is usual of each kind taken off.
 std::optional<Split> find_best_split(ComparisonTable& table, std::int32_t hosts, const SplitSettings& settings) {
@@ -266,6 +281,7 @@ std::optional<Split> find_best_split(ComparisonTable& table, std::int32_t hosts,
     auto again = find_any_split(table, hosts, settings);
     if (again && (!split || again->gain > split->gain)) split = std::move(again);
   }
+  sharpen(split, hosts, settings, table);
   SplitSettings used = settings;
   // Last, since a few early pairs are fast where the network gets slower.
   if (!split || split->gain < kWeak || split->within - split->across < kShallow * settings.scale) {
