@@ -171,6 +171,7 @@ struct Verdict {
   /// they stand apart, or they or their uplinks are slow. Readings cannot tell.
   std::vector<std::int32_t> may_stand_apart;
   bool groups_are_open = false;         ///< more readings would tell which hosts are near each other
+  bool some_are_faster = false;         ///< pairs that are faster than others, though all groups are known
   std::vector<OpenGroups> open_groups;  ///< where it is known which these are
   double changes_with_time = 0;  ///< what is usual, by this share of its highest; 0: by no more than half the tolerance
   std::int64_t readings = 0;

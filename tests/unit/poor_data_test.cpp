@@ -141,6 +141,23 @@ TEST(PoorData, ARailOfOneRoundIsNotDead) {
   EXPECT_TRUE(with_blame(verdict, Blame::kRail).empty());
 }
 
+/// A host of two rails of which nothing that it sends arrives.
+TEST(PoorData, AHostThatFailsInOneDirectionOnAllRailsIsOneFinding) {
+  Sweep sweep = hosts_only(8);
+  sweep.rails = {"mlx5_0", "mlx5_1"};
+  for (Reading each : sweep_of(quiet_fabric(8)).readings) {
+    for (const std::int16_t rail : {std::int16_t{0}, std::int16_t{1}}) {
+      each.from_rail = each.to_rail = rail;
+      sweep.readings.push_back(each.from == 3 ? failure(each.from, each.to, each.round) : each);
+      sweep.readings.back().from_rail = sweep.readings.back().to_rail = rail;
+    }
+  }
+  const Finding finding = the_finding(judge(sweep), Blame::kDead);
+  EXPECT_EQ(finding.hosts, Hosts{3});
+  EXPECT_EQ(finding.direction, Direction::kSends);
+  EXPECT_EQ(finding.rail, -1);
+}
+
 TEST(PoorData, TwoThatFailOnlyWithEachOther) {
   const FabricPlan plan = quiet_fabric(17, {"dead-pair:4:5"});
   Sweep sweep = sweep_of(plan);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <set>
@@ -143,6 +145,57 @@ TEST(VerdictKinds, HalfOrMoreMayBeWholeLeavesOfALocality) {
     settings.expected = 25e9;
     EXPECT_EQ(with_blame(judge(sweep, settings), Blame::kHost).size(), static_cast<std::size_t>(slow));
   }
+}
+
+/// Two small leaves of six are fast.
+TEST(VerdictKinds, AFewFastLeavesOfALocalityAreAKind) {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    const auto share = [](std::int32_t a, std::int32_t b) { return std::max(a, b) < 9 ? 1 : 0.6; };
+    Sweep sweep = sweep_by(64, share, 34, 0.04, seed);
+    sweep.leaves = {"a", "b", "c", "d", "e", "f"};
+    for (std::int32_t host = 0; host < 64; ++host) {
+      const std::array<std::int32_t, 5> ends = {5, 9, 17, 30, 46};
+      sweep.leaf_of.push_back(
+          static_cast<std::int32_t>(std::upper_bound(ends.begin(), ends.end(), host) - ends.begin()));
+    }
+    const Verdict verdict = judge(sweep);
+    EXPECT_EQ(verdict.judged, Judged::kUnknown) << "seed " << seed;
+    EXPECT_EQ(verdict.kinds.value_or(Kinds{}).fast, (Hosts{0, 1, 2, 3, 4, 5, 6, 7, 8})) << "seed " << seed;
+  }
+}
+
+/// Two of four leaves have slow uplinks: most of what crosses is slow.
+TEST(VerdictKinds, FewFastPairsBetweenLeavesOfALocalityAreNotClean) {
+  Sweep sweep = sweep_by(32, [](std::int32_t a, std::int32_t b) {
+    return a / 8 == b / 8 ? 1 : std::max(a, b) < 16 ? 0.8 : 0.4;
+  });
+  sweep.leaves = {"a", "b", "c", "d"};
+  for (std::int32_t host = 0; host < 32; ++host) sweep.leaf_of.push_back(host / 8);
+  const Verdict verdict = judge(sweep);
+  EXPECT_NE(verdict.judged, Judged::kClean);
+}
+
+/// Of 16 hosts 14 receive slowly; what they send to the other two reaches what is expected.
+TEST(VerdictKinds, WhatReachesTheExpectationIsNotSlow) {
+  VerdictSettings settings;
+  settings.expected = 22e9;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const auto share = [](std::int32_t, std::int32_t to) { return to < 14 ? 0.6 : 1; };
+    for (const Finding& finding : with_blame(judge(sweep_by(16, share, 0, 0.05, seed), settings), Blame::kHost)) {
+      EXPECT_LT(finding.rate, 0.95 * settings.expected) << "seed " << seed << ", host " << finding.hosts[0];
+    }
+  }
+}
+
+/// A leaf of slow hosts, one of fast ones, and a host far from both: what the slow ones send shows in their leaf alone.
+TEST(VerdictKinds, NoDirectionIsCalledFastThatCouldNotBeSeen) {
+  const auto share = [](std::int32_t a, std::int32_t b) {
+    return std::min(a, b) < 8 || std::max(a, b) == 16 ? 0.6 : 1;
+  };
+  Sweep sweep = sweep_by(17, share);
+  sweep.leaves = {"a", "b", "c"};
+  for (std::int32_t host = 0; host < 17; ++host) sweep.leaf_of.push_back(host / 8);
+  for (const Finding& finding : judge(sweep).findings) EXPECT_FALSE(finding.other_way_fine) << finding.hosts.at(0);
 }
 
 /// Six fast hosts, five at 80 % and five at 50 %.

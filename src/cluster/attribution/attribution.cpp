@@ -160,7 +160,7 @@ bool are_all_alike(const Sweep& sweep, const Verdict& verdict) {
 Judged how_far(const Sweep& sweep, const PairEffects& pairs, const Verdict& verdict) {
   if (!verdict.findings.empty()) return Judged::kSlow;
   const bool agrees = verdict.outliers <= kMostUnexplained && verdict.failing <= kMostFailing &&
-                      verdict.below_asked <= kMostBelowAsked &&
+                      verdict.below_asked <= kMostBelowAsked && !verdict.some_are_faster &&
                       !(verdict.groups_are_open && !are_all_alike(sweep, verdict));
   const bool kinds_agree = !verdict.kinds || verdict.kinds->both_suffice;
   const bool all = agrees && verdict.may_stand_apart.empty() && sweep.hosts.size() > 1 && kinds_agree &&
@@ -219,6 +219,16 @@ void set_fine_hosts(Verdict& verdict, std::size_t hosts) {
       finding.fine_hosts[side] = !all && !accused[static_cast<std::size_t>(finding.hosts[side])].several;
     }
   }
+}
+
+/// Where half of the hosts or more are below what is expected, few are left to be held against: no direction that
+/// reaches it is slow.
+void keep_what_misses_expectation(const Model& model, UnitEffects& units) {
+  if (model.is_too_slow.empty() || model.settings.expected <= 0) return;
+  std::erase_if(units.blamed, [&](const UnitEffect& found) {
+    const double directions = EffectIds::role(found.effect) == Role::kEither ? 2 : 1;
+    return std::exp(found.score.cap) >= directions * model.settings.expected * (1 - model.settings.tolerance);
+  });
 }
 
 /// A model with what explains its readings.
@@ -318,9 +328,16 @@ void compare_alone(const Model& model, Verdict& verdict) {
   verdict.alone_over_together = alone.ratio;
   verdict.compared_alone = alone.compared;
   verdict.alone_error = alone.error;
-  if (model.sweep->leaf_of.empty() && verdict.alone_over_together < kHardlyFaster && any_are_faster(model)) {
+  if (verdict.alone_over_together >= kHardlyFaster || !any_are_faster(model)) return;
+  verdict.some_are_faster = !verdict.groups_are_open;
+  if (model.sweep->leaf_of.empty()) {
     verdict.groups_are_open = true;
+    return;
   }
+  verdict.notes.push_back(
+      "some pairs are much faster than others that are as far apart by --locality, and nothing explains it: is the "
+      "list "
+      "right, or are the others slow? --expect RATE tells");
 }
 
 }  // namespace
@@ -340,6 +357,7 @@ Verdict judge(const Sweep& sweep, const VerdictSettings& settings) {
   report_blocks(model, explained.blocks, verdict);
   report_devices(explained.devices, verdict);
   report_rails(find_slow_rails(model), verdict);
+  keep_what_misses_expectation(model, units);
   report_units(model, units, verdict);
   ask_suspects(model, units, verdict);
 

@@ -99,19 +99,18 @@ Finding dead_finding(const Sweep& sweep, const Failures& failures, Blame blame, 
   return finding;
 }
 
-/// A host, or a rail of one, that works in the other direction alone.
-Finding silent_way_finding(const Sweep& sweep, const Failures& failures, std::int32_t unit, bool receives) {
+/// A host, or some of its rails, that work in the other direction alone.
+Finding silent_way_finding(const Sweep& sweep, const Failures& failures, Blame blame,
+                           const std::set<std::int32_t>& units, bool receives) {
   Tally tally;
   for (const FailedFlow& flow : failures.flows) {
-    if (flow.both_ways || (receives ? flow.to : flow.from) != unit) continue;
+    if (flow.both_ways || !units.contains(receives ? flow.to : flow.from)) continue;
     tally.add(flow);
     tally.partners.insert(receives ? flow.from : flow.to);
   }
-  const Blame blame = failures.rails > 1 ? Blame::kNic : Blame::kDead;
-  Finding finding = finding_of(sweep, failures, blame, unit / failures.rails, tally);
+  Finding finding = finding_of(sweep, failures, blame, *units.begin() / failures.rails, tally);
   finding.direction = receives ? Direction::kReceives : Direction::kSends;
   finding.other_way_fine = true;
-  if (failures.rails > 1) finding.rail = unit % failures.rails;
   return finding;
 }
 
@@ -304,11 +303,23 @@ void add_dead(Finding finding, double false_alarm, Verdict& verdict) {
   verdict.findings.push_back(std::move(finding));
 }
 
-void add_silent_ways(const Sweep& sweep, const Failures& failures, double false_alarm, Verdict& verdict) {
-  for (std::size_t unit = 0; unit < failures.is_silent.size(); ++unit) {
-    for (const bool receives : {false, true}) {
-      if (!failures.is_silent[unit][receives ? 1 : 0] || failures.dead[unit] != 0) continue;
-      add_dead(silent_way_finding(sweep, failures, static_cast<std::int32_t>(unit), receives), false_alarm, verdict);
+/// Of a host of which nothing works in one direction over any rail that was tried, one finding; else of each such rail.
+void add_silent_ways(const Sweep& sweep, const Failures& failures, const std::set<std::int32_t>& tried,
+                     double false_alarm, Verdict& verdict) {
+  for (const bool receives : {false, true}) {
+    std::set<std::int32_t> silent;
+    for (const std::int32_t unit : tried) {
+      const bool is_silent = failures.is_silent[static_cast<std::size_t>(unit)][receives ? 1 : 0];
+      if (is_silent && !at(failures.dead, unit)) silent.insert(unit);
+    }
+    if (!silent.empty() && silent == tried) {
+      add_dead(silent_way_finding(sweep, failures, Blame::kDead, tried, receives), false_alarm, verdict);
+      continue;
+    }
+    for (const std::int32_t unit : silent) {
+      Finding finding = silent_way_finding(sweep, failures, Blame::kNic, {unit}, receives);
+      finding.rail = unit % failures.rails;
+      add_dead(std::move(finding), false_alarm, verdict);
     }
   }
 }
@@ -343,8 +354,8 @@ void report_dead(const Sweep& sweep, const Failures& failures, double false_alar
       finding.fine_rails = working;
       add_dead(std::move(finding), false_alarm, verdict);
     }
+    add_silent_ways(sweep, failures, units, false_alarm, verdict);
   }
-  add_silent_ways(sweep, failures, false_alarm, verdict);
 }
 
 void report_failed_pairs(const Sweep& sweep, const Failures& failures, const std::vector<char>& blamed,

@@ -78,11 +78,13 @@ SlowUnit slow_unit(const Model& model, const UnitEffect& found) {
   return unit;
 }
 
-/// Whether partners were met, nearly all of them are not slow, and all together are not nearly so.
-bool is_fine(const Model& model, std::int32_t effect) {
+/// Whether partners were met, nearly all of them are not slow, and all together are not nearly so. Only those count
+/// with which a cap, the logarithm of a rate, would show.
+bool is_fine(const Model& model, std::int32_t effect, double cap = -std::numeric_limits<double>::infinity()) {
   constexpr double kNearlyAll = 0.75;
   if (score_effect(model, effect).median < model.slow / 2) return false;
-  const std::vector<PartnerLevel> levels = partner_levels(model, effect);
+  std::vector<PartnerLevel> levels = partner_levels(model, effect);
+  std::erase_if(levels, [&](const PartnerLevel& level) { return level.centre + model.slow < cap; });
   const auto fine = std::count_if(levels.begin(), levels.end(),
                                   [&](const PartnerLevel& level) { return level.residual >= model.slow; });
   return fine > 0 && static_cast<double>(fine) >= kNearlyAll * static_cast<double>(levels.size());
@@ -185,8 +187,9 @@ Finding from_unit(const Model& model, const SlowUnit& unit) {
   count_partners(model, unit, finding);
   finding.kinds = kinds_of(model, unit.effects);
   finding.other_way_fine = finding.direction != Direction::kBoth &&
-                           std::all_of(unit.effects.begin(), unit.effects.end(),
-                                       [&](std::int32_t effect) { return is_fine(model, other_way(effect)); });
+                           std::all_of(unit.effects.begin(), unit.effects.end(), [&](std::int32_t effect) {
+                             return is_fine(model, other_way(effect), score_effect(model, effect).cap);
+                           });
   finding.confirmed = seen_again_alone(model, unit.effects);
   finding.false_alarm = unit.polish_agrees ? unit.false_alarm : std::min(1.0, kDoubt * unit.false_alarm);
   return finding;

@@ -36,13 +36,16 @@ struct Reach {
 /// The rate of a reading without what its time took, as a logarithm.
 double rate_of(const Model& model, const Point& point) { return point.residual + model.centre_of(point); }
 
-/// With each group with which it was measured.
-std::vector<Reach> reach_by_group(const Model& model, std::int32_t effect) {
+/// With each group with which it was measured; hosts that are `left_out`, ascending, are of none.
+std::vector<Reach> reach_by_group(const Model& model, std::int32_t effect,
+                                  const std::vector<std::int32_t>& left_out = {}) {
   std::map<std::int32_t, std::vector<double>> rates;  // by group of the partner
   for (const Entry entry : model.entries_of(effect)) {
     const Point& point = model.point_of(entry);
-    const std::int32_t part = model.part_of(model.ids.host(entry.other));
-    if (part != Nearness::kNone) rates[part].push_back(rate_of(model, point));
+    const std::int32_t partner = model.ids.host(entry.other);
+    const std::int32_t part = model.part_of(partner);
+    if (part == Nearness::kNone || std::binary_search(left_out.begin(), left_out.end(), partner)) continue;
+    rates[part].push_back(rate_of(model, point));
   }
   const double scale = model.scale_of(model.point_of(model.entries_of(effect).front()));
   std::vector<Reach> reach;
@@ -202,53 +205,38 @@ std::vector<std::int32_t> hosts_of_another_leaf(const Model& model, const UnitEf
   return hosts;
 }
 
-/// So many readings of a host with a leaf tell whether it is of that: by them, what hosts of one leaf reach with each
-/// other differs by four standard errors from what hosts of two do.
-std::int32_t readings_to_tell_leaf(const Model& model) {
-  constexpr double kErrors = 4;
-  constexpr double kFewest = 2;
-  constexpr double kMost = 16;
-  double most = kFewest;
-  for (std::size_t near = 0; near < model.strata.size(); ++near) {
-    for (std::size_t far = 0; far < model.strata.size(); ++far) {
-      const bool wanted = model.strata[near].distance == 0 && model.strata[far].distance > 0 &&
-                          is_alike(model.strata[near], model.strata[far]);
-      const double difference = model.log_centre[near] - model.log_centre[far];
-      if (!wanted || difference < -model.slow) continue;  // all are as near
-      // Both directions of a pair may have their noise in common.
-      const double readings = 2 * std::pow(kErrors * kMedianOverMeanError * model.strata[near].scale / difference, 2);
-      most = std::max(most, std::ceil(readings));
+/// By leaf of a locality, whether a host may be of it: it has not met it, or was as fast with it as hosts of one leaf
+/// are, both ways. Those that are `in_doubt` too, ascending, do not count.
+std::vector<char> may_be_of(const Model& model, const UnitEffects& units, std::int32_t host,
+                            const std::vector<std::int32_t>& in_doubt) {
+  std::vector<char> may_be(static_cast<std::size_t>(model.structure.levels.front().parts), 1);
+  for (const UnitEffect& found : units.blamed) {
+    if (model.ids.host(found.effect) != host) continue;
+    for (const Reach& reach : reach_by_group(model, found.effect, in_doubt)) {
+      const bool is_near = is_as_usual(model, found.effect, reach, true, kErrorsOfMember);
+      if (reach.part >= 0 && !is_near) may_be[static_cast<std::size_t>(reach.part)] = 0;
     }
   }
-  return static_cast<std::int32_t>(std::min(most, kMost));
+  return may_be;
 }
 
 /// Of a locality that was given: each of these hosts, ascending, as a group by itself behind the leaves; open are the
-/// leaves with which too little was measured to say that it is not of them, first those that another of these hosts is
-/// said to be of, since the two may have been confused.
-OpenGroups leaves_unmet_by(const Model& model, const std::vector<std::int32_t>& hosts) {
-  const std::int32_t enough = readings_to_tell_leaf(model);
+/// other leaves that it may be of, first those that another of these hosts is said to be of, since the two may have
+/// been confused.
+OpenGroups leaves_open_to(const Model& model, const UnitEffects& units, const std::vector<std::int32_t>& hosts) {
   const Nearness& leaves = model.structure.levels.front();
   OpenGroups open{leaves.part_of, {}};
-  for (std::size_t i = 0; i < hosts.size(); ++i) {
-    open.group_of[static_cast<std::size_t>(hosts[i])] = leaves.parts + static_cast<std::int32_t>(i);
-  }
-  std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> readings;  // by leaf and such a group
-  for (const Point& point : model.points) {
-    const Reading& reading = model.reading_of(point);
-    const auto [leaf, host] = std::minmax(open.group_of[static_cast<std::size_t>(reading.from)],
-                                          open.group_of[static_cast<std::size_t>(reading.to)]);
-    if (leaf < leaves.parts && host >= leaves.parts) ++readings[{leaf, host}];
-  }
+  std::set<std::int32_t> of_hosts;
   for (std::size_t i = 0; i < hosts.size(); ++i) {
     const std::int32_t own = leaves.part_of[static_cast<std::size_t>(hosts[i])];
+    const std::int32_t group = leaves.parts + static_cast<std::int32_t>(i);
+    open.group_of[static_cast<std::size_t>(hosts[i])] = group;
+    of_hosts.insert(own);
+    const std::vector<char> may_be = may_be_of(model, units, hosts[i], hosts);
     for (std::int32_t leaf = 0; leaf < leaves.parts; ++leaf) {
-      const std::pair pair{leaf, leaves.parts + static_cast<std::int32_t>(i)};
-      if (leaf != own && readings[pair] < enough) open.groups.push_back(pair);
+      if (leaf != own && may_be[static_cast<std::size_t>(leaf)] != 0) open.groups.emplace_back(leaf, group);
     }
   }
-  std::set<std::int32_t> of_hosts;
-  for (const std::int32_t host : hosts) of_hosts.insert(leaves.part_of[static_cast<std::size_t>(host)]);
   std::stable_partition(open.groups.begin(), open.groups.end(),
                         [&](const auto& pair) { return of_hosts.count(pair.first) > 0; });
   return open;
@@ -269,14 +257,14 @@ std::vector<std::string> names_of(const Sweep& sweep, const std::vector<std::int
   return names;
 }
 
-/// Hosts of a locality that may be of another leaf than it says: as long as they have not met all leaves, or where
-/// others are in the wrong one, nobody can tell whether they are slow.
+/// Hosts of a locality that may be of another leaf than it says: as long as they may be of any, or where others are in
+/// the wrong one, nobody can tell whether they are slow.
 void report_hosts_of_another_leaf(const Model& model, UnitEffects& units, Verdict& verdict) {
   const std::vector<std::int32_t> hosts = hosts_of_another_leaf(model, units);
   if (hosts.empty()) return;
-  OpenGroups unmet = leaves_unmet_by(model, hosts);
-  if (unmet.groups.empty() && model.structure.misplaced.empty()) return;
-  if (!unmet.groups.empty()) verdict.open_groups.push_back(std::move(unmet));
+  OpenGroups open = leaves_open_to(model, units, hosts);
+  if (open.groups.empty() && model.structure.misplaced.empty()) return;
+  if (!open.groups.empty()) verdict.open_groups.push_back(std::move(open));
   set_apart(model, hosts, units, verdict);
   verdict.notes.push_back(fmt::format(
       "as slow with their leaf as hosts of different leaves are: {}; slow by as much, or in the wrong leaf of "

@@ -148,7 +148,8 @@ std::string why_unknown(const Sweep& sweep, const Verdict& verdict) {
   }
   if (verdict.failing > kMostFailing) return "Many readings failed, and nothing explains them";
   if (verdict.below_asked > kMostBelowAsked) return "Many readings are below what their runs were asked for";
-  if (verdict.groups_are_open) return "Some pairs are much faster than others, and the readings do not tell why";
+  if (verdict.groups_are_open || verdict.some_are_faster)
+    return "Some pairs are much faster than others, and the readings do not tell why";
   const std::size_t missing = verdict.not_judged.size();
   if (missing == 0 || 2 * missing > sweep.hosts.size()) return "Too little was measured to judge by";
   return fmt::format("Too little was measured of {}", counted(static_cast<std::int64_t>(missing), "host"));

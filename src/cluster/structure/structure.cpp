@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <limits>
-#include <map>
 #include <optional>
 #include <utility>
 
@@ -13,344 +11,50 @@
 #include "cluster/structure/comparison_table.h"
 #include "cluster/structure/evidence.h"
 #include "cluster/structure/host_kinds.h"
+#include "cluster/structure/levels.h"
 #include "cluster/structure/misplaced.h"
-#include "cluster/structure/split.h"
 #include "cluster/structure/sure_split.h"
 #include "cluster/structure/trend.h"
 
 namespace fabricbench::cluster {
 namespace {
 
-constexpr int kMostLevels = 4;
-/// In nats: of a few fast pairs, lower levels show a part, with others that chance adds.
-constexpr double kWeak = 100;
-/// In scales: between levels so near each other, chance makes parts of pairs beside the few that are fast.
-constexpr double kShallow = 4;
-
-/// A split's parts of two nodes or more, numbered anew; nodes alone are of none.
-Nearness nearness_of(const Split& split) {
-  const std::vector<std::int32_t> sizes = sizes_of(split.part_of);
-  std::vector<std::int32_t> numbers(sizes.size(), Nearness::kNone);
-  Nearness nearness;
-  for (const std::int32_t part : split.part_of) {
-    const auto at = static_cast<std::size_t>(part);
-    if (sizes[at] > 1 && numbers[at] == Nearness::kNone) numbers[at] = nearness.parts++;
-    nearness.part_of.push_back(numbers[at]);
-  }
-  nearness.across = std::exp(split.across - split.within);
-  nearness.gain = split.gain;
-  return nearness;
-}
-
-/// Where nearly all hosts are slow, one or two pairs are fast, and have to be believed by the few readings that there
-/// are.
-SplitSettings for_few_fast_pairs(SplitSettings settings) {
-  settings.farthest_above = 10;
-  settings.few_are_fast = true;
-  return settings;
-}
-
-/// The values between hosts of one part.
-std::vector<Comparison> values_within(const std::vector<Comparison>& values, const Nearness& level) {
-  std::vector<Comparison> within;
-  for (const Comparison& each : values) {
-    const std::int32_t part = level.part_of[static_cast<std::size_t>(each.first)];
-    if (part >= 0 && part == level.part_of[static_cast<std::size_t>(each.second)]) within.push_back(each);
-  }
-  return within;
-}
-
-/// The values between nodes.
-std::vector<Comparison> values_across(const std::vector<Comparison>& values, const Nodes& nodes) {
-  std::vector<Comparison> across;
-  for (Comparison each : values) {
-    each.first = nodes.node_of[static_cast<std::size_t>(each.first)];
-    each.second = nodes.node_of[static_cast<std::size_t>(each.second)];
-    if (each.first != each.second && each.first >= 0 && each.second >= 0) {
-      across.push_back(each);
-    }
-  }
-  return across;
-}
-
-void keep_open(OpenGroups open, Structure& structure) {
-  if (!open.groups.empty()) structure.open_parts.push_back(std::move(open));
-}
-
-/// Hosts of which too little is known have no part, and are not of none.
-void set_unknown(const std::vector<char>& is_unplaced, Nearness& level) {
-  for (std::size_t host = 0; host < is_unplaced.size(); ++host) {
-    if (is_unplaced[host] != 0) level.part_of[host] = Nearness::kUnknown;
-  }
-}
-
-/// What a host of no part reaches with one.
-struct PartReach {
-  std::int32_t part = Nearness::kNone;
-  double median = -std::numeric_limits<double>::infinity();
-  std::size_t values = 0;
-};
-
-/// The part that a host of none is nearer to than to all others, clearly so and by more than parts have to differ;
-/// kNone where there is no such part.
-std::int32_t nearest_part(std::vector<std::vector<float>>& values, const SplitSettings& settings) {
-  constexpr std::size_t kFewest = 2;
-  PartReach nearest;
-  PartReach next;
-  for (std::size_t part = 0; part < values.size(); ++part) {
-    if (values[part].size() < kFewest) continue;
-    const PartReach reach{static_cast<std::int32_t>(part), median_of(values[part]), values[part].size()};
-    if (reach.median > nearest.median) {
-      next = std::exchange(nearest, reach);
-    } else if (reach.median > next.median) {
-      next = reach;
-    }
-  }
-  if (next.part == Nearness::kNone) return Nearness::kNone;
-  const bool clearly = is_clearly_faster(nearest.median - next.median, nearest.values, next.values, settings);
-  return clearly ? nearest.part : Nearness::kNone;
-}
-
-/// What parts reach with each other, the medians of each two of them between which enough was measured.
-std::vector<double> rates_between(const std::vector<Comparison>& values, const std::vector<std::int32_t>& part_of) {
-  constexpr std::size_t kEnough = 8;
-  std::map<std::pair<std::int32_t, std::int32_t>, std::vector<float>> between;
-  for (const Comparison& each : values) {
-    const auto parts =
-        std::minmax(part_of[static_cast<std::size_t>(each.first)], part_of[static_cast<std::size_t>(each.second)]);
-    if (parts.first >= 0 && parts.first != parts.second) between[parts].push_back(each.value);
-  }
-  std::vector<double> rates;
-  for (auto& [parts, own] : between) {
-    if (own.size() >= kEnough) rates.push_back(median_of(own));
-  }
-  return rates;
-}
-
-/// Hosts of no part that are nearer to one part than to the others are of that one: a slow host is slow within it too,
-/// but less than the way to others. Not those that are as near to it as other parts are to each other: such a host may
-/// be a part by itself. `is_unplaced`: by host, cleared of those.
-void place_by_reach(const std::vector<Comparison>& comparisons, const SplitSettings& settings, Nearness& level,
-                    std::vector<char>& is_unplaced) {
-  const std::vector<std::int32_t> known = level.part_of;
-  std::map<std::int32_t, std::vector<std::vector<float>>> reach;  // by host of no part, and part
-  for (const Comparison& each : comparisons) {
-    for (const auto& [own, other] : {std::pair{each.first, each.second}, std::pair{each.second, each.first}}) {
-      const std::int32_t part = known[static_cast<std::size_t>(other)];
-      if (known[static_cast<std::size_t>(own)] >= 0 || part < 0) continue;
-      auto& values = reach[own];
-      values.resize(static_cast<std::size_t>(level.parts));
-      values[static_cast<std::size_t>(part)].push_back(each.value);
-    }
-  }
-  if (reach.empty()) return;
-  const std::vector<double> rates = rates_between(comparisons, known);
-  for (auto& [host, values] : reach) {
-    const std::int32_t part = nearest_part(values, settings);
-    if (part < 0) continue;
-    const double own = median_of(values[static_cast<std::size_t>(part)]);
-    const bool is_as_near =
-        std::any_of(rates.begin(), rates.end(), [&](double rate) { return std::abs(rate - own) < settings.depth / 2; });
-    if (is_as_near) continue;
-    level.part_of[static_cast<std::size_t>(host)] = part;
-    is_unplaced[static_cast<std::size_t>(host)] = 0;
-  }
-}
-
-/// Parts within the parts of the finest level. Hosts that are slow within their part are of none, unless it shows of
-/// which.
-void add_finer(const ComparisonTable& table, const SplitSettings& settings, Structure& structure) {
-  std::vector<Nearness>& levels = structure.levels;
-  const auto hosts = static_cast<std::int32_t>(levels.front().part_of.size());
-  const std::vector<Comparison> within = values_within(table.values, levels.front());
-  SplitSettings finer_settings = settings;
-  finer_settings.coarser = levels.front().part_of;
-  const std::optional<Split> split = find_sure_split(within, hosts, finer_settings);
-  if (!split) return;
-  Nearness finer = nearness_of(*split);
-  if (finer.parts == 1 && levels.front().parts == 1) {
-    note_kinds_within(table, evidence_of(within, finer, *split, finer_settings).is_alone, split->gain, structure);
-  }
-  if (finer.parts <= levels.front().parts) return;
-  leave_weak_members(within, *split, finer_settings, finer);
-  Evidence evidence = evidence_of(within, finer, *split, finer_settings);
-  set_unknown(evidence.is_unplaced, finer);
-  place_by_reach(within, settings, finer, evidence.is_unplaced);
-  for (std::size_t host = 0; host < evidence.is_unplaced.size(); ++host) {
-    if (evidence.is_unplaced[host] != 0) structure.is_unplaced[host] = 1;
-  }
-  keep_open(std::move(evidence.open), structure);
-  levels.insert(levels.begin(), std::move(finer));
-}
-
-/// Parts of parts of the coarsest level, two of them at least: where there is one, and others are slow with it, that is
-/// no nearness. Beside two, one that is nearer to none is by itself.
-bool add_coarser(const ComparisonTable& table, const SplitSettings& settings, std::vector<Nearness>& levels) {
-  const Nearness& last = levels.back();
-  const Nodes nodes = nodes_of(last);
-  const std::vector<Comparison> across = values_across(table.values, nodes);
-  const std::optional<Split> split = find_sure_split(across, nodes.nodes, settings);
-  if (!split) return false;
-  Nearness coarser = nearness_of(*split);
-  if (coarser.parts < 2) return false;
-  std::vector<std::int32_t> part_of_node = std::move(coarser.part_of);
-  for (std::int32_t node = 0; node < last.parts; ++node) {
-    std::int32_t& part = part_of_node[static_cast<std::size_t>(node)];
-    if (part == Nearness::kNone) part = coarser.parts++;
-  }
-  coarser.part_of.clear();
-  for (const std::int32_t node : nodes.node_of) {
-    coarser.part_of.push_back(node < 0 ? node : part_of_node[static_cast<std::size_t>(node)]);
-  }
-  levels.push_back(std::move(coarser));
-  return true;
-}
-
-/// Where no reading goes from one part to another, nothing shows that they are several: they are those of jobs whose
-/// hosts never met.
-void join_unless_met(const ComparisonTable& table, Nearness& level) {
-  const auto part = [&](std::int32_t host) { return level.part_of[static_cast<std::size_t>(host)]; };
-  const bool met = std::any_of(table.values.begin(), table.values.end(), [&](const Comparison& each) {
-    return part(each.first) != part(each.second) && part(each.first) >= 0 && part(each.second) >= 0;
-  });
-  if (met || level.parts < 2) return;
-  for (std::int32_t& each : level.part_of) each = std::min(each, 0);
-  level.parts = 1;
-}
-
-/// How many parts of the coarser level have several of the finer level. A host of none is a part by itself.
-std::ptrdiff_t number_of_several(const Nearness& fine, const Nearness& coarse) {
-  const Nodes nodes = nodes_of(fine);
-  std::vector<std::vector<std::int32_t>> members(static_cast<std::size_t>(coarse.parts));
-  for (std::size_t host = 0; host < nodes.node_of.size(); ++host) {
-    if (nodes.node_of[host] < 0 || coarse.part_of[host] < 0) continue;
-    members[static_cast<std::size_t>(coarse.part_of[host])].push_back(nodes.node_of[host]);
-  }
-  return std::count_if(members.begin(), members.end(), [](std::vector<std::int32_t>& parts) {
-    std::sort(parts.begin(), parts.end());
-    return std::unique(parts.begin(), parts.end()) - parts.begin() > 1;
-  });
-}
-
-/// Leaves out what is no nearness: one part, and hosts that are slow with it; and a level that does no more than part
-/// one of the finer parts from the others, as slow uplinks do.
-void keep_nearness(std::vector<Nearness>& levels) {
-  std::erase_if(levels, [](const Nearness& level) { return level.parts < 2; });
-  for (std::size_t i = levels.size(); i-- > 1;) {
-    if (number_of_several(levels[i - 1], levels[i]) < 2) levels.erase(levels.begin() + static_cast<std::ptrdiff_t>(i));
-  }
-}
-
-void add_all_coarser(const ComparisonTable& table, const SplitSettings& settings, std::vector<Nearness>& levels) {
-  for (int level = 1; level < kMostLevels && levels.back().parts > 2; ++level) {
-    if (!add_coarser(table, settings, levels)) break;
-  }
-}
-
-/// Of the values, or of the slower directions.
-std::optional<Split> find_any_split(ComparisonTable& table, std::int32_t hosts, const SplitSettings& settings) {
-  std::optional<Split> split = find_sure_split(table.values, hosts, settings);
-  if (!split) {
-    ComparisonTable slower = slower_directions(table);
-    split = find_sure_split(slower.values, hosts, settings);
-    if (split) table = std::move(slower);
-  }
-  return split;
-}
-
-/// What windows of time have in common beside a split blurs its levels, where it is not far below what values scatter
-/// by: looks for it again without that, and keeps what explains more.
-void sharpen(std::optional<Split>& split, std::int32_t hosts, const SplitSettings& settings, ComparisonTable& table) {
-  constexpr int kMostTimes = 3;
-  const auto blurs = [&](float drift) { return std::abs(drift) > settings.scale / 2; };
-  for (int i = 0; split && i < kMostTimes && std::any_of(split->drift.begin(), split->drift.end(), blurs); ++i) {
-    ComparisonTable sharper = table;
-    for (Comparison& each : sharper.values) each.value -= split->drift[static_cast<std::size_t>(each.window)];
-    std::optional<Split> again = find_any_split(sharper, hosts, settings);
-    if (!again || again->gain <= split->gain) return;
-    split = std::move(again);
-    table = std::move(sharper);
-  }
-}
-
-/// The split that explains most: without or with a trend, or with a few fast pairs, for which `settings` change. Then
-/// again with what is usual of each kind taken off.
-std::optional<Split> find_best_split(ComparisonTable& table, std::int32_t hosts, const SplitSettings& settings) {
-  std::optional<Split> split = find_any_split(table, hosts, settings);
-  if (take_trend(split, hosts, settings, table.values)) {
-    auto again = find_any_split(table, hosts, settings);
-    if (again && (!split || again->gain > split->gain)) split = std::move(again);
-  }
-  sharpen(split, hosts, settings, table);
-  SplitSettings used = settings;
-  // Last, since a few early pairs are fast where the network gets slower.
-  if (!split || split->gain < kWeak || split->within - split->across < kShallow * settings.scale) {
-    const SplitSettings for_few = for_few_fast_pairs(settings);
-    auto few = find_sure_split(table.values, hosts, for_few);
-    const auto gain = [&](const Split& each) { return gain_of(table.values, each.part_of, for_few); };
-    if (few && (!split || gain(*few) > gain(*split))) {
-      split = std::move(few);
-      used = for_few;
-    }
-  }
-  if (split && table.number_of_kinds > 1) {
-    centre_within(split->part_of, table);
-    if (auto again = find_sure_split(table.values, hosts, used)) split = std::move(again);
-  }
-  return split;
-}
-
-void find_levels(ComparisonTable& table, const SplitSettings& settings, Structure& structure) {
-  if (note_one_way_kinds(table, settings, structure)) return;
-  const auto hosts = static_cast<std::int32_t>(structure.is_alone.size());
-  const std::optional<Split> split = find_best_split(table, hosts, settings);
-  if (!split) return;
-  structure.levels.push_back(nearness_of(*split));
-  join_unless_met(table, structure.levels.front());
-  Evidence evidence = evidence_of(table.values, structure.levels.front(), *split, settings);
-  set_unknown(evidence.is_unplaced, structure.levels.front());
-  structure.is_alone = std::move(evidence.is_alone);
-  structure.is_unplaced = std::move(evidence.is_unplaced);
-  keep_open(std::move(evidence.open), structure);
-  note_kinds(table, split->gain, structure);
-  if (structure.is_slow_kind.empty()) {
-    place_by_reach(table.values, settings, structure.levels.front(), structure.is_unplaced);
-  }
-  add_all_coarser(table, settings, structure.levels);
-  add_finer(table, settings, structure);
-  keep_nearness(structure.levels);
-}
-
-/// The median rate between parts over that within one, without hosts of the slower kind; nothing where one of them is
-/// not known. `is_slow_kind`: by host; empty: none is.
+/// The median rate between parts over that within one, without slow hosts; nothing where one of them is
+/// not known. `is_slow`: by host.
 std::optional<double> across_over_within(const ComparisonTable& table, const Nearness& level,
-                                         const std::vector<char>& is_slow_kind) {
+                                         const std::vector<char>& is_slow) {
   std::vector<float> within;
   std::vector<float> across;
   for (const Comparison& each : table.values) {
     const auto first = static_cast<std::size_t>(each.first);
     const auto second = static_cast<std::size_t>(each.second);
     if (level.part_of[first] < 0 || level.part_of[second] < 0) continue;
-    if (!is_slow_kind.empty() && (is_slow_kind[first] != 0 || is_slow_kind[second] != 0)) continue;
+    if (is_slow[first] != 0 || is_slow[second] != 0) continue;
     (level.part_of[first] == level.part_of[second] ? within : across).push_back(each.value);
   }
   if (within.empty() || across.empty()) return std::nullopt;
   return std::exp(median_of(across) - median_of(within));
 }
 
-/// What hosts of each leaf of a locality reach with each other, the medians; nothing of a leaf without readings.
-std::vector<std::optional<float>> rates_within(const ComparisonTable& table, const Nearness& given) {
+/// By leaf of a locality, whether its hosts are slower with each other than those of the fastest leaf. Of two hosts,
+/// one would suffice for that: such leaves do not count.
+std::vector<char> slow_leaves(const ComparisonTable& table, const Nearness& given, double depth) {
   std::vector<std::vector<float>> within(static_cast<std::size_t>(given.parts));
   for (const Comparison& each : table.values) {
     const std::int32_t part = given.part_of[static_cast<std::size_t>(each.first)];
     const bool is_within = part >= 0 && part == given.part_of[static_cast<std::size_t>(each.second)];
     if (is_within) within[static_cast<std::size_t>(part)].push_back(each.value);
   }
-  std::vector<std::optional<float>> medians(within.size());
-  for (std::size_t part = 0; part < within.size(); ++part) {
-    if (!within[part].empty()) medians[part] = median_of(within[part]);
+  std::vector<double> medians;
+  medians.reserve(within.size());
+  for (std::vector<float>& own : within) medians.push_back(own.empty() ? -INFINITY : median_of(own));
+  const double fastest = *std::max_element(medians.begin(), medians.end());
+  const std::vector<std::int32_t> sizes = sizes_of(given.part_of);
+  std::vector<char> slow(within.size(), 0);
+  for (std::size_t part = 0; part < sizes.size(); ++part) {
+    slow[part] = sizes[part] > 2 && !within[part].empty() && medians[part] < fastest - depth ? 1 : 0;
   }
-  return medians;
+  return slow;
 }
 
 /// Takes from each value the median of those whose hosts are as far apart, so that a locality explains what it can.
@@ -376,29 +80,28 @@ bool is_finer(const Nearness& fine, const Nearness& coarse) {
   return true;
 }
 
-/// Whether half of the hosts or more are slow, most of them as whole leaves; then it is noted. What those reach with
-/// others looks like the way between leaves: that they are slow shows where distance is not taken off.
-bool note_slow_leaves(const ComparisonTable& table, const SplitSettings& settings, const Nearness& given,
+/// Whether whole leaves of a locality are of slow hosts; then these are noted, as a kind where they are half of all
+/// hosts or more. What they reach with others looks like the way between leaves: that they are slow shows where
+/// distance is not taken off.
+bool note_slow_leaves(ComparisonTable table, const SplitSettings& settings, const Nearness& given,
                       Structure& structure) {
-  const std::vector<std::optional<float>> rates = rates_within(table, given);
-  const std::optional<float> fastest = *std::max_element(rates.begin(), rates.end());
-  const auto rate_of = [&](std::int32_t part) {
-    return part < 0 ? std::nullopt : rates[static_cast<std::size_t>(part)];
-  };
-  const auto slow = std::count_if(given.part_of.begin(), given.part_of.end(), [&](std::int32_t part) {
-    return rate_of(part) && *rate_of(part) < *fastest - settings.depth;
-  });
-  if (2 * slow < static_cast<std::ptrdiff_t>(given.part_of.size())) return false;
-  const std::optional<Split> split =
-      find_sure_split(table.values, static_cast<std::int32_t>(given.part_of.size()), settings);
+  const std::vector<char> is_slow = slow_leaves(table, given, settings.depth);
+  if (std::find(is_slow.begin(), is_slow.end(), 1) == is_slow.end()) return false;
+  const std::optional<Split> split = find_best_split(table, static_cast<std::int32_t>(given.part_of.size()), settings);
   if (!split) return false;
-  structure.is_alone = evidence_of(table.values, nearness_of(*split), *split, settings).is_alone;
-  for (std::size_t host = 0; host < given.part_of.size(); ++host) {
-    if (!rate_of(given.part_of[host])) structure.is_alone[host] = 0;  // perhaps only far from the others
+  const std::vector<char> is_alone = evidence_of(table.values, nearness_of(*split), *split, settings).is_alone;
+  const std::vector<std::int32_t> sizes = sizes_of(given.part_of);
+  bool any_leaf = false;
+  for (std::size_t host = 0; host < is_alone.size(); ++host) {
+    const std::int32_t leaf = given.part_of[host];
+    // Another one may only be far from the others.
+    if (is_alone[host] == 0 || leaf < 0 || sizes[static_cast<std::size_t>(leaf)] < 3) continue;
+    structure.is_alone[host] = 1;
+    any_leaf = any_leaf || is_slow[static_cast<std::size_t>(leaf)] != 0;
   }
+  if (!any_leaf) structure.is_alone.assign(is_alone.size(), 0);
   note_kinds(table, split->gain, structure);
-  if (structure.is_slow_kind.empty()) structure.is_alone.assign(given.part_of.size(), 0);
-  return !structure.is_slow_kind.empty();
+  return any_leaf;
 }
 
 /// Hosts that a locality leaves out are of the leaf that they are nearest to, where there is one.
@@ -421,12 +124,13 @@ void take_locality(const Sweep& sweep, ComparisonTable& table, const SplitSettin
   structure.misplaced = correct_locality(table, settings, given);
   place_left_out(table, settings, given, structure.left_out);
   given.is_given = true;
-  const bool are_kinds = note_slow_leaves(table, settings, given, structure);
-  const std::optional<double> across = across_over_within(table, given, structure.is_slow_kind);
-  if (are_kinds && !across) return;  // all that is known between leaves is of slow hosts
+  const bool are_slow = note_slow_leaves(table, settings, given, structure);
+  const std::vector<char>& slow = structure.is_slow_kind.empty() ? structure.is_alone : structure.is_slow_kind;
+  const std::optional<double> across = across_over_within(table, given, slow);
+  if (are_slow && !across) return;  // all that is known between leaves is of slow hosts
   given.across = across.value_or(1);
   structure.levels.push_back(std::move(given));
-  if (are_kinds) return;
+  if (are_slow) return;
   add_all_coarser(table, settings, structure.levels);
   centre_by_distance(structure, table);
   if (note_one_way_kinds(table, settings, structure)) return;
