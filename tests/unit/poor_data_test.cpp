@@ -158,6 +158,16 @@ TEST(PoorData, AHostThatFailsInOneDirectionOnAllRailsIsOneFinding) {
   EXPECT_EQ(finding.rail, -1);
 }
 
+/// In so much noise a host has to meet all others.
+TEST(PoorData, WhoHasMetAllOthersIsJudgedThoughOneSendsNothing) {
+  Sweep sweep = sweep_by(
+      8, [](auto, auto) { return 1; }, 0, 0.05);
+  for (Reading& each : sweep.readings) {
+    if (each.from == 3) each = failure(each.from, each.to, each.round);
+  }
+  EXPECT_TRUE(judge(sweep).not_judged.empty());
+}
+
 TEST(PoorData, TwoThatFailOnlyWithEachOther) {
   const FabricPlan plan = quiet_fabric(17, {"dead-pair:4:5"});
   Sweep sweep = sweep_of(plan);

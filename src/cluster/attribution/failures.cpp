@@ -210,6 +210,11 @@ bool Failures::host_is_dead(std::int32_t host) const {
   return any;
 }
 
+bool Failures::host_is_silent(std::int32_t host) const {
+  const auto first = is_silent.begin() + std::ptrdiff_t{host} * rails;
+  return std::any_of(first, first + rails, [](const std::array<bool, 2>& ways) { return ways[0] || ways[1]; });
+}
+
 bool Failures::works_without(std::int32_t host, std::int32_t rail) const {
   for (std::int32_t other = 0; other < rails; ++other) {
     const auto unit = static_cast<std::size_t>(unit_of(host, other));

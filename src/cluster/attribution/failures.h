@@ -39,6 +39,8 @@ struct Failures {
 
   [[nodiscard]] std::int32_t unit_of(std::int32_t host, std::int32_t rail) const { return host * rails + rail; }
   [[nodiscard]] bool host_is_dead(std::int32_t host) const;
+  /// Whether a host sends to nobody, or receives from nobody, over any rail.
+  [[nodiscard]] bool host_is_silent(std::int32_t host) const;
   /// Whether a host works over another rail than this.
   [[nodiscard]] bool works_without(std::int32_t host, std::int32_t rail) const;
   /// Whether a unit works with others than this host.

@@ -36,23 +36,27 @@ std::optional<double> across_over_within(const ComparisonTable& table, const Nea
   return std::exp(median_of(across) - median_of(within));
 }
 
-/// By leaf of a locality, whether its hosts are slower with each other than those of the fastest leaf. Of two hosts,
-/// one would suffice for that: such leaves do not count.
-std::vector<char> slow_leaves(const ComparisonTable& table, const Nearness& given, double depth) {
+/// By leaf of a locality, whether its hosts are slower with each other than those of the fastest leaf. Of few readings
+/// one slow host would suffice for that: such leaves do not count.
+std::vector<char> slow_leaves(const ComparisonTable& table, const Nearness& given, const SplitSettings& settings) {
+  constexpr std::size_t kFewest = 6;  // three pairs, both ways
   std::vector<std::vector<float>> within(static_cast<std::size_t>(given.parts));
   for (const Comparison& each : table.values) {
     const std::int32_t part = given.part_of[static_cast<std::size_t>(each.first)];
     const bool is_within = part >= 0 && part == given.part_of[static_cast<std::size_t>(each.second)];
     if (is_within) within[static_cast<std::size_t>(part)].push_back(each.value);
   }
-  std::vector<double> medians;
-  medians.reserve(within.size());
-  for (std::vector<float>& own : within) medians.push_back(own.empty() ? -INFINITY : median_of(own));
-  const double fastest = *std::max_element(medians.begin(), medians.end());
-  const std::vector<std::int32_t> sizes = sizes_of(given.part_of);
+  if (within.empty()) return {};
+  std::vector<double> medians(within.size(), -INFINITY);
+  for (std::size_t part = 0; part < within.size(); ++part) {
+    if (!within[part].empty()) medians[part] = median_of(within[part]);
+  }
+  const auto fastest = std::max_element(medians.begin(), medians.end());
+  const std::size_t values = within[static_cast<std::size_t>(fastest - medians.begin())].size();
   std::vector<char> slow(within.size(), 0);
-  for (std::size_t part = 0; part < sizes.size(); ++part) {
-    slow[part] = sizes[part] > 2 && !within[part].empty() && medians[part] < fastest - depth ? 1 : 0;
+  for (std::size_t part = 0; part < within.size(); ++part) {
+    const bool counts = within[part].size() >= kFewest;
+    slow[part] = counts && is_clearly_faster(*fastest - medians[part], values, within[part].size(), settings) ? 1 : 0;
   }
   return slow;
 }
@@ -85,7 +89,7 @@ bool is_finer(const Nearness& fine, const Nearness& coarse) {
 /// distance is not taken off.
 bool note_slow_leaves(ComparisonTable table, const SplitSettings& settings, const Nearness& given,
                       Structure& structure) {
-  const std::vector<char> is_slow = slow_leaves(table, given, settings.depth);
+  const std::vector<char> is_slow = slow_leaves(table, given, settings);
   if (std::find(is_slow.begin(), is_slow.end(), 1) == is_slow.end()) return false;
   const std::optional<Split> split = find_best_split(table, static_cast<std::int32_t>(given.part_of.size()), settings);
   if (!split) return false;
