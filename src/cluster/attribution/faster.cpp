@@ -12,6 +12,15 @@
 namespace fabricbench::cluster {
 namespace {
 
+/// Whether how far apart the hosts of a reading are is known: one of a locality that leaves a host out may be faster
+/// because they are near.
+bool has_distance(const Model& model, const Point& point) {
+  if (model.structure.levels.empty() || !model.structure.levels.front().is_given) return true;
+  const std::vector<std::int32_t>& leaf_of = model.structure.levels.front().part_of;
+  const Reading& reading = model.reading_of(point);
+  return leaf_of[static_cast<std::size_t>(reading.from)] >= 0 && leaf_of[static_cast<std::size_t>(reading.to)] >= 0;
+}
+
 /// Whether a few of a hundred readings are further above what is usual than noise and the tolerance explain.
 bool are_a_few_faster(const Model& model) {
   constexpr double kScales = 4;
@@ -20,7 +29,7 @@ bool are_a_few_faster(const Model& model) {
   std::int64_t fast = 0;
   std::int64_t all = 0;
   for (const Point& point : model.points) {
-    if (point.quiet) continue;
+    if (point.quiet || !has_distance(model, point)) continue;
     ++all;
     fast += point.residual > std::max(-model.slow, kScales * model.scale_of(point)) ? 1 : 0;
   }
@@ -48,7 +57,8 @@ PairRates pairs_that_may_be_faster(const Model& model) {
   constexpr double kScales = 3;
   PairRates pairs;
   for (const Point& point : model.points) {
-    if (!point.quiet && point.residual > std::max(-model.slow, kScales * model.scale_of(point))) {
+    if (!point.quiet && has_distance(model, point) &&
+        point.residual > std::max(-model.slow, kScales * model.scale_of(point))) {
       pairs[pair_of(model, point)] = {};
     }
   }

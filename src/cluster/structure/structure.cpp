@@ -121,6 +121,21 @@ void place_left_out(const ComparisonTable& table, const SplitSettings& settings,
   }
 }
 
+/// Hosts of unknown leaf are as fast with some as hosts of one leaf are: that says nothing of others.
+void leave_out_unknown(const Nearness& level, ComparisonTable& table) {
+  const auto is_known = [&](std::int32_t host) {
+    return level.part_of[static_cast<std::size_t>(host)] != Nearness::kUnknown;
+  };
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < table.values.size(); ++i) {
+    if (!is_known(table.values[i].first) || !is_known(table.values[i].second)) continue;
+    table.values[kept] = table.values[i];
+    table.kinds[kept++] = table.kinds[i];
+  }
+  table.values.resize(kept);
+  table.kinds.resize(kept);
+}
+
 void take_locality(const Sweep& sweep, ComparisonTable& table, const SplitSettings& settings, Structure& structure) {
   Nearness given;
   for (const std::int32_t leaf : sweep.leaf_of) given.part_of.push_back(leaf < 0 ? Nearness::kUnknown : leaf);
@@ -135,6 +150,7 @@ void take_locality(const Sweep& sweep, ComparisonTable& table, const SplitSettin
   given.across = across.value_or(1);
   structure.levels.push_back(std::move(given));
   if (are_slow) return;
+  leave_out_unknown(structure.levels.front(), table);
   add_all_coarser(table, settings, structure.levels);
   centre_by_distance(structure, table);
   if (note_one_way_kinds(table, settings, structure)) return;
