@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -47,7 +48,7 @@ std::vector<char> slow_leaves(const ComparisonTable& table, const Nearness& give
     if (is_within) within[static_cast<std::size_t>(part)].push_back(each.value);
   }
   if (within.empty()) return {};
-  std::vector<double> medians(within.size(), -INFINITY);
+  std::vector<double> medians(within.size(), -std::numeric_limits<double>::infinity());
   for (std::size_t part = 0; part < within.size(); ++part) {
     if (!within[part].empty()) medians[part] = median_of(within[part]);
   }
