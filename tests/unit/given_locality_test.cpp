@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -147,6 +148,20 @@ TEST(GivenLocality, HostsThatItLeavesOutAreOfTheLeafThatIsNearestToThem) {
   const Verdict verdict = judge(sweep);
   EXPECT_EQ(verdict.judged, Judged::kClean);
   EXPECT_NE(verdict.notes.at(0).find("left out of --locality"), std::string::npos) << verdict.notes.at(0);
+}
+
+/// Leaves are given, pods are not, and the network is slower by up to 17 % at times.
+TEST(GivenLocality, PodsAreFoundBesideATimeOfDay) {
+  const auto share = [](std::int32_t a, std::int32_t b) { return a / 4 == b / 4 ? 1 : a / 8 == b / 8 ? 0.8 : 0.7; };
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    Sweep sweep = sweep_by(64, share, 55, 0.02, seed);
+    for (Reading& each : sweep.readings) {
+      each.rate *= static_cast<float>(1 - 0.085 * (1 + std::sin(6.2832 * each.round / 42)));
+    }
+    const Structure found = find_structure(with_leaves(sweep, in_blocks(64, 4)), kDepth);
+    ASSERT_EQ(found.levels.size(), 2U) << "seed " << seed;
+    EXPECT_EQ(found.levels[1].part_of, in_blocks(64, 8)) << "seed " << seed;
+  }
 }
 
 /// A list of another cluster is not put right host by host.

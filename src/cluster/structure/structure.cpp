@@ -137,6 +137,23 @@ void leave_out_unknown(const Nearness& level, ComparisonTable& table) {
   table.kinds.resize(kept);
 }
 
+/// Takes from each value the trend of its time, which would blur coarser levels.
+void take_trend_of_leaves(const Nearness& level, const SplitSettings& settings, ComparisonTable& table) {
+  const auto is_within = [&](const Comparison& each) {
+    const std::int32_t part = level.part_of[static_cast<std::size_t>(each.first)];
+    return part >= 0 && part == level.part_of[static_cast<std::size_t>(each.second)];
+  };
+  std::vector<float> within;
+  std::vector<float> across;
+  for (const Comparison& each : table.values) (is_within(each) ? within : across).push_back(each.value);
+  if (within.empty() || across.empty()) return;
+  const float near = median_of(within);
+  const float far = median_of(across);
+  std::vector<Comparison> left = table.values;
+  for (Comparison& each : left) each.value -= is_within(each) ? near : far;
+  take_trend_beside(left, settings, table.values);
+}
+
 void take_locality(const Sweep& sweep, ComparisonTable& table, const SplitSettings& settings, Structure& structure) {
   Nearness given;
   for (const std::int32_t leaf : sweep.leaf_of) given.part_of.push_back(leaf < 0 ? Nearness::kUnknown : leaf);
@@ -152,6 +169,7 @@ void take_locality(const Sweep& sweep, ComparisonTable& table, const SplitSettin
   structure.levels.push_back(std::move(given));
   if (are_slow) return;
   leave_out_unknown(structure.levels.front(), table);
+  take_trend_of_leaves(structure.levels.front(), settings, table);
   add_all_coarser(table, settings, structure.levels);
   centre_by_distance(structure, table);
   if (note_one_way_kinds(table, settings, structure)) return;

@@ -36,6 +36,10 @@ float drop_of(std::vector<float>& values, double least) {
   return static_cast<double>(upper_bound_of_most(values)) < -least ? median_of(values) : 0;
 }
 
+void take(const std::vector<double>& trend, std::vector<Comparison>& values) {
+  for (Comparison& each : values) each.value -= static_cast<float>(trend[static_cast<std::size_t>(each.window)]);
+}
+
 }  // namespace
 
 bool take_trend(const std::optional<Split>& split, std::int32_t nodes, const SplitSettings& settings,
@@ -43,8 +47,14 @@ bool take_trend(const std::optional<Split>& split, std::int32_t nodes, const Spl
   std::vector<double> trend = trend_of(split ? split->drift : drift_without_split(values, settings));
   if (!is_worth_taking(trend, settings.scale)) return false;
   if (!split) trend = trend_of(blurred_drift(values, nodes, settings));
-  for (Comparison& each : values) each.value -= static_cast<float>(trend[static_cast<std::size_t>(each.window)]);
+  take(trend, values);
   return true;
+}
+
+void take_trend_beside(const std::vector<Comparison>& left, const SplitSettings& settings,
+                       std::vector<Comparison>& values) {
+  const std::vector<double> trend = trend_of(drift_without_split(left, settings));
+  if (is_worth_taking(trend, settings.scale)) take(trend, values);
 }
 
 bool take_drops(const Structure& structure, const SplitSettings& settings, std::vector<Comparison>& values) {
