@@ -138,14 +138,13 @@ void note_failing(Verdict& verdict) {
       100 * verdict.failing));
 }
 
-/// What runs were asked for is no limit here, and that readings are below it not for nothing.
+/// What runs were asked for is no limit here, but readings below it are said.
 void note_below_asked(const Sweep& sweep, Verdict& verdict) {
   if (sweep.below_asked == 0) return;
   verdict.below_asked = static_cast<double>(sweep.below_asked) / static_cast<double>(verdict.readings);
   verdict.notes.push_back(
       fmt::format("{} of {} readings are below the least bandwidth that their runs were asked for (status slow in the "
-                  "records); here "
-                  "a reading is held against others, or against --expect RATE",
+                  "records); here a reading is held against others, or against --expect RATE",
                   sweep.below_asked, verdict.readings));
 }
 
@@ -336,8 +335,7 @@ void compare_alone(const Model& model, Verdict& verdict) {
   }
   verdict.notes.push_back(
       "some pairs are much faster than others that are as far apart by --locality, and nothing explains it: is the "
-      "list "
-      "right, or are the others slow? --expect RATE tells");
+      "list right, or are the others slow? --expect RATE tells");
 }
 
 }  // namespace
