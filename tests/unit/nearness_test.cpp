@@ -192,6 +192,19 @@ TEST(Nearness, SlowHostsAreNoGroup) {
   }
 }
 
+/// Of many, each slow in its own way, some are by chance as fast with each other as with the rest.
+TEST(Nearness, SlowHostsThatAreAlikeAreNoGroup) {
+  constexpr std::int32_t kHosts = 256;
+  constexpr std::int32_t kSlow = 124;
+  const Share share = [](std::int32_t a, std::int32_t b) {
+    const std::int32_t slower = std::min(a, b);
+    return slower < kSlow ? 0.3 + 0.5 * slower / kSlow : 1;
+  };
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    EXPECT_TRUE(find_structure(sweep_by(kHosts, share, 28, 0.05, seed), kDepth).levels.empty()) << seed;
+  }
+}
+
 TEST(Nearness, HalfOfTheHostsAndMoreAreAnotherKind) {
   for (const std::int32_t slow : {8, 12, 14}) {
     const Structure found = find_structure(sweep_by(16, slow_hosts(slow, 0.7)), kDepth);

@@ -11,6 +11,7 @@
 
 #include "cluster/robust.h"
 #include "cluster/structure/clustering.h"
+#include "cluster/structure/modes.h"
 
 namespace fabricbench::cluster {
 namespace {
@@ -53,61 +54,6 @@ std::vector<float> sorted_values(std::span<const Comparison> values) {
   for (const Comparison& each : values) sorted.push_back(each.value);
   std::sort(sorted.begin(), sorted.end());
   return sorted;
-}
-
-/// A place where values are dense.
-struct Mode {
-  double centre = 0;
-  double valley_before = 0;  ///< where they are least dense between the mode before and this one
-  std::size_t values = 0;
-};
-
-/// Values in bins as wide as the scale, smoothed over three of them; of sorted values.
-std::vector<double> histogram_of(const std::vector<float>& sorted, double scale) {
-  const double first = sorted.front();
-  constexpr double kMostBins = 1 << 20;
-  std::vector<double> bins(3 + static_cast<std::size_t>(std::min((sorted.back() - first) / scale, kMostBins)), 0);
-  for (const float value : sorted) {
-    const auto bin = 1 + static_cast<std::size_t>(std::min((value - first) / scale, kMostBins));
-    bins[bin - 1] += 0.5;
-    bins[bin] += 1;
-    bins[bin + 1] += 0.5;
-  }
-  return bins;
-}
-
-/// The modes of sorted values, from the lowest up: local maxima of their histogram.
-std::vector<Mode> modes_of(const std::vector<float>& sorted, double scale) {
-  const std::vector<double> bins = histogram_of(sorted, scale);
-  const auto centre_of = [&](std::size_t bin) { return sorted.front() + (static_cast<double>(bin) - 0.5) * scale; };
-  std::vector<Mode> modes;
-  std::size_t lowest = 0;  // since the last mode
-  std::size_t last_lowest = 0;
-  std::size_t highest = 0;
-  bool rising = true;
-  for (std::size_t bin = 1; bin < bins.size(); ++bin) {
-    if (rising && bins[bin] >= bins[highest]) highest = bin;
-    if (rising && bins[bin] < bins[highest]) {
-      modes.push_back({centre_of(highest), (centre_of(lowest) + centre_of(last_lowest)) / 2, 0});
-      rising = false;
-      lowest = last_lowest = bin;
-    } else if (!rising && bins[bin] <= bins[lowest]) {
-      if (bins[bin] < bins[lowest]) lowest = bin;
-      last_lowest = bin;
-    } else if (!rising) {
-      rising = true;
-      highest = bin;
-    }
-  }
-  if (rising) modes.push_back({centre_of(highest), (centre_of(lowest) + centre_of(last_lowest)) / 2, 0});
-  std::size_t place = 0;
-  for (std::size_t i = 0; i < modes.size(); ++i) {
-    const double end = i + 1 < modes.size() ? modes[i + 1].valley_before : INFINITY;
-    const std::size_t begin = place;
-    while (place < sorted.size() && sorted[place] < end) ++place;
-    modes[i].values = place - begin;
-  }
-  return modes;
 }
 
 /// Thresholds between modes, those first that part most values from the rest.
@@ -197,10 +143,10 @@ void place_nodes_alone(std::span<const Comparison> values, double threshold, std
   part_of = renumbered(part_of);
 }
 
-/// Whether most pairs of each part are fast: a chain of fast pairs is no part, since light traffic makes some pairs
-/// fast. A part of two nodes is no chain: half of its meetings suffice, since other traffic may have slowed the rest.
-bool are_fast_within(std::span<const Comparison> values, double threshold, const std::vector<std::int32_t>& part_of) {
-  std::vector<SpeedCount> counts(part_of.size());  // by part, of pairs
+/// By part, its pairs.
+std::vector<SpeedCount> count_within(std::span<const Comparison> values, double threshold,
+                                     const std::vector<std::int32_t>& part_of) {
+  std::vector<SpeedCount> counts(part_of.size());
   for (std::size_t i = 0; i < values.size();) {
     const Comparison& each = values[i];
     const std::int32_t part = part_of[static_cast<std::size_t>(each.first)];
@@ -211,10 +157,20 @@ bool are_fast_within(std::span<const Comparison> values, double threshold, const
     ++counts[static_cast<std::size_t>(part)].all;
     counts[static_cast<std::size_t>(part)].fast += fast ? 1 : 0;
   }
+  return counts;
+}
+
+/// Whether enough pairs of a part are fast: a chain of fast pairs is no part, since light traffic makes some pairs
+/// fast. A part of two nodes is no chain: half of its meetings suffice, since other traffic may have slowed the rest.
+bool is_fast_within(const SpeedCount& pairs, std::int32_t size) {
+  return pairs.fast >= (size > 2 ? kShareFastWithin : kShareFastOfTwo) * pairs.all;
+}
+
+bool are_fast_within(std::span<const Comparison> values, double threshold, const std::vector<std::int32_t>& part_of) {
+  const std::vector<SpeedCount> counts = count_within(values, threshold, part_of);
   const std::vector<std::int32_t> sizes = sizes_of(part_of);
   for (std::size_t part = 0; part < sizes.size(); ++part) {
-    const double wanted = sizes[part] > 2 ? kShareFastWithin : kShareFastOfTwo;
-    if (counts[part].fast < wanted * counts[part].all) return false;
+    if (!is_fast_within(counts[part], sizes[part])) return false;
   }
   return true;
 }
@@ -361,12 +317,15 @@ std::optional<Split> split_of(std::span<const Comparison> values, std::vector<st
   const bool several = !sorted.across.empty();
   split.across = several ? static_cast<double>(median_of(sorted.across)) : median_or(levels, split.within);
   if (split.within - split.across < settings.depth) return std::nullopt;
+  const double cost_of_level = std::log(static_cast<double>(values.size())) / 2;
   double numbers = 1;  // that describe the levels
-  for (float& level : own) {
-    if (std::abs(level - split.across) < kFarthestBelow * settings.scale) {
-      level = static_cast<float>(split.across);
-    } else if (level != kNoLevel) {
+  for (std::size_t node = 0; node < own.size(); ++node) {
+    if (own[node] == kNoLevel) continue;
+    const double saved = static_cast<double>(sorted.alone[node].size()) * loss(own[node] - split.across, settings);
+    if (saved > cost_of_level) {
       ++numbers;
+    } else {
+      own[node] = static_cast<float>(split.across);
     }
   }
   Expected expected;
@@ -383,8 +342,7 @@ std::optional<Split> split_of(std::span<const Comparison> values, std::vector<st
   const double one = loss_of_one_level(values, places, settings);
   split.drift = drift_of(values, expected, settings.scale);
   const double two = loss_of(values, expected, split.drift, settings);
-  split.gain = settings.weight * (one - two) - description_of(part_of, settings) -
-               numbers * std::log(static_cast<double>(values.size())) / 2;
+  split.gain = settings.weight * (one - two) - description_of(part_of, settings) - numbers * cost_of_level;
   split.part_of = std::move(part_of);
   return split;
 }
@@ -403,6 +361,22 @@ bool may_part(std::span<const Comparison> values, std::int32_t nodes, double thr
                      [](const SpeedCount& count) { return count.all - count.fast > kShareApart * count.all; });
 }
 
+/// Takes apart what is no faster within than parts are with each other, or was not measured within: of many slow nodes,
+/// chance makes some as fast with each other as with the rest.
+std::optional<Split> without_slow_parts(std::span<const Comparison> values, std::optional<Split> split,
+                                        const SplitSettings& settings) {
+  if (!split) return split;
+  const std::vector<SpeedCount> counts = count_within(values, (split->within + split->across) / 2, split->part_of);
+  const std::vector<std::int32_t> sizes = sizes_of(split->part_of);
+  std::vector<std::int32_t> part_of = split->part_of;
+  auto parts = static_cast<std::int32_t>(sizes.size());
+  for (std::int32_t& part : part_of) {
+    const auto at = static_cast<std::size_t>(part);
+    if (sizes[at] > 1 && (counts[at].all == 0 || !is_fast_within(counts[at], sizes[at]))) part = parts++;
+  }
+  return std::cmp_equal(parts, sizes.size()) ? split : split_of(values, renumbered(part_of), settings);
+}
+
 /// Clusters at a threshold, and again at the one between the levels that come out of it.
 std::optional<Split> split_at(std::span<const Comparison> values, std::int32_t nodes, Levels levels,
                               const SplitSettings& settings) {
@@ -412,7 +386,7 @@ std::optional<Split> split_at(std::span<const Comparison> values, std::int32_t n
     std::vector<std::int32_t> part_of = cluster_by(ties_of(values, levels, settings), nodes);
     place_nodes_alone(values, levels.threshold, part_of);
     if ((best && part_of == best->part_of) || !are_fast_within(values, levels.threshold, part_of)) break;
-    std::optional<Split> split = split_of(values, std::move(part_of), settings);
+    std::optional<Split> split = without_slow_parts(values, split_of(values, std::move(part_of), settings), settings);
     if (!split) break;
     levels = {(split->within + split->across) / 2, split->within - split->across};
     if (!best || split->gain > best->gain) best = std::move(split);

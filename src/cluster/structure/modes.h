@@ -1,0 +1,19 @@
+// Places where values are dense.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace fabricbench::cluster {
+
+/// A place where values are dense.
+struct Mode {
+  double centre = 0;
+  double valley_before = 0;  ///< where they are least dense between the mode before and this one
+  std::size_t values = 0;
+};
+
+/// The modes of sorted values, from the lowest up: local maxima of their histogram, whose bins are as wide as `scale`.
+[[nodiscard]] std::vector<Mode> modes_of(const std::vector<float>& sorted, double scale);
+
+}  // namespace fabricbench::cluster
