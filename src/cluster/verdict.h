@@ -155,6 +155,8 @@ constexpr double kMostUnexplained = 0.1;
 constexpr double kMostBelowAsked = 0.1;
 /// The same of readings without a figure.
 constexpr double kMostFailing = 0.02;
+/// By a larger share nothing healthy changes with time: then nobody can say which time was as it should be.
+constexpr double kMostChange = 0.45;
 
 struct Verdict {
   Judged judged = Judged::kUnknown;

@@ -132,7 +132,7 @@ class ReadReport {
     return hosts;
   }
 
-  [[nodiscard]] std::size_t hosts_with(Blame blame, bool dead_nic = false) const {
+  [[nodiscard]] std::set<std::int32_t> hosts_with(Blame blame, bool dead_nic = false) const {
     std::set<std::int32_t> hosts;
     for (const Finding& finding : verdict_.findings) {
       const bool dead = finding.failed == finding.readings;
@@ -140,7 +140,7 @@ class ReadReport {
         hosts.insert(finding.hosts[0]);
       }
     }
-    return hosts.size();
+    return hosts;
   }
   [[nodiscard]] std::size_t paths_with(Blame blame) const {
     std::set<std::set<std::int32_t>> paths;

@@ -142,7 +142,7 @@ TEST(VerdictHeadline, CountsHostsPathsAndWhatIsOpen) {
   } cases[] = {
       {{}, "Nothing is slow; all 8 hosts are fine"},
       {{finding_of(Blame::kHost, {0}), finding_of(Blame::kNic, {0}), finding_of(Blame::kNic, {1})},
-       "1 host is slow, 2 hosts have slow NICs; 6 of 8 hosts are fine"},
+       "1 host is slow, 1 host has a slow NIC; 6 of 8 hosts are fine"},
       {{finding_of(Blame::kDead, {0}), finding_of(Blame::kTransient, {1})},
        "1 host is dead, 1 host is slow now and then; 6 of 8 hosts are fine"},
       {{finding_of(Blame::kPair, {0, 1}), finding_of(Blame::kPair, {2, 3}), finding_of(Blame::kDeadPair, {4, 5})},
@@ -154,8 +154,7 @@ TEST(VerdictHeadline, CountsHostsPathsAndWhatIsOpen) {
       {{finding_of(Blame::kPair, {0, 1}), on_another_rail}, "1 path is slow; all 8 hosts are fine"},
       {{finding_of(Blame::kUndecided, {0, 1})}, "2 hosts are suspect; 6 of 8 hosts are fine"},
       {{failing(finding_of(Blame::kNic, {0}))}, "1 host has a dead NIC; 7 of 8 hosts are fine"},
-      {{finding_of(Blame::kHost, {0}), finding_of(Blame::kTransient, {0})},
-       "1 host is slow, 1 host is slow now and then; 7 of 8 hosts are fine"},
+      {{finding_of(Blame::kHost, {0}), finding_of(Blame::kTransient, {0})}, "1 host is slow; 7 of 8 hosts are fine"},
       {{finding_of(Blame::kTransient, {0, 1})}, "1 path is slow now and then; all 8 hosts are fine"},
       {{finding_of(Blame::kHost, {0}), finding_of(Blame::kHost, {1}), finding_of(Blame::kUndecided, {0, 1})},
        "2 hosts are slow, 1 more finding is undecided; 6 of 8 hosts are fine"},
@@ -201,6 +200,10 @@ TEST(VerdictHeadline, SaysWhyItCannotJudge) {
   EXPECT_EQ(headline(example_sweep(), verdict),
             "Many readings are slow, and nothing explains them; all 8 hosts are fine");
   verdict.many_slow_pairs = false;
+  verdict.changes_with_time = 0.5;
+  EXPECT_EQ(headline(example_sweep(), verdict),
+            "What is usual changes with time, by too much to say which time was as it should be; all 8 hosts are fine");
+  verdict.changes_with_time = 0;
   verdict.groups_are_open = true;
   EXPECT_EQ(headline(example_sweep(), verdict),
             "Some pairs are much faster than others, and the readings do not tell why; all 8 hosts are fine");

@@ -42,11 +42,17 @@ class WholeReport : public ReadReport {
       expect(found == (expected > 0) && (!found || std::stoul(match[1]) == expected),
              fmt::format("{} findings that it should count as '{}'", expected, pattern));
     };
-    says("hosts? (?:is|are) slow", hosts_with(Blame::kHost));
-    says("hosts? (?:has a slow NIC|have slow NICs)", hosts_with(Blame::kNic));
-    says("hosts? (?:has a dead NIC|have dead NICs)", hosts_with(Blame::kNic, true));
-    says("hosts? (?:is|are) dead", hosts_with(Blame::kDead));
-    says("hosts? (?:is|are) slow now and then", hosts_with(Blame::kTransient));
+    std::set<std::int32_t> said;  // each host counts once, by the worst that is said of it
+    const auto says_of = [&](const std::string& pattern, const std::set<std::int32_t>& hosts) {
+      const std::size_t before = said.size();
+      said.insert(hosts.begin(), hosts.end());
+      says(pattern, said.size() - before);
+    };
+    says_of("hosts? (?:is|are) dead", hosts_with(Blame::kDead));
+    says_of("hosts? (?:is|are) slow", hosts_with(Blame::kHost));
+    says_of("hosts? (?:has a dead NIC|have dead NICs)", hosts_with(Blame::kNic, true));
+    says_of("hosts? (?:has a slow NIC|have slow NICs)", hosts_with(Blame::kNic));
+    says_of("hosts? (?:is|are) slow now and then", hosts_with(Blame::kTransient));
     says("paths? (?:is|are) slow", paths_with(Blame::kPair));
     says("paths? (?:is|are) slow now and then", paths_with(Blame::kTransient));
     says("paths? (?:carries|carry) nothing", paths_with(Blame::kDeadPair));

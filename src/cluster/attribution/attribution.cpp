@@ -159,8 +159,8 @@ bool are_all_alike(const Sweep& sweep, const Verdict& verdict) {
 Judged how_far(const Sweep& sweep, const PairEffects& pairs, const Verdict& verdict) {
   if (!verdict.findings.empty()) return Judged::kSlow;
   const bool agrees = verdict.outliers <= kMostUnexplained && verdict.failing <= kMostFailing &&
-                      verdict.below_asked <= kMostBelowAsked && !verdict.some_are_faster &&
-                      !(verdict.groups_are_open && !are_all_alike(sweep, verdict));
+                      verdict.below_asked <= kMostBelowAsked && verdict.changes_with_time <= kMostChange &&
+                      !verdict.some_are_faster && !(verdict.groups_are_open && !are_all_alike(sweep, verdict));
   const bool kinds_agree = !verdict.kinds || verdict.kinds->both_suffice;
   const bool all = agrees && verdict.may_stand_apart.empty() && sweep.hosts.size() > 1 && kinds_agree &&
                    verdict.not_judged.empty() && verdict.questions.empty() && !pairs.too_many;

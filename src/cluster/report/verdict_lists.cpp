@@ -105,27 +105,21 @@ std::size_t things_blamed(const Verdict& verdict, Blame blame, bool without_figu
   return things.size();
 }
 
-/// How many hosts have such a finding.
-template <typename Wanted>
-std::size_t hosts_blamed(const Verdict& verdict, const Wanted& wanted) {
-  std::set<std::int32_t> hosts;
-  for (const Finding& finding : verdict.findings) {
-    if (finding.hosts.size() == 1 && wanted(finding)) hosts.insert(finding.hosts.front());
-  }
-  return hosts.size();
-}
-
-/// What findings say of hosts and NICs.
+/// What findings say of hosts and NICs. A host of several findings is counted once, by the worst.
 void add_hosts(const Verdict& verdict, std::vector<std::string>& parts) {
+  std::set<std::int32_t> counted_hosts;
   const auto with = [&](Blame blame, bool without_figure = false) {
-    return hosts_blamed(verdict, [&](const Finding& finding) {
-      return finding.blame == blame && (blame != Blame::kNic || has_no_figure(finding) == without_figure);
-    });
+    const std::size_t before = counted_hosts.size();
+    for (const Finding& finding : verdict.findings) {
+      const bool is_such = finding.blame == blame && (blame != Blame::kNic || has_no_figure(finding) == without_figure);
+      if (is_such && finding.hosts.size() == 1) counted_hosts.insert(finding.hosts.front());
+    }
+    return counted_hosts.size() - before;
   };
-  add(parts, with(Blame::kHost), "host", "is slow", "are slow");
-  add(parts, with(Blame::kNic), "host", "has a slow NIC", "have slow NICs");
   add(parts, with(Blame::kDead), "host", "is dead", "are dead");
+  add(parts, with(Blame::kHost), "host", "is slow", "are slow");
   add(parts, with(Blame::kNic, true), "host", "has a dead NIC", "have dead NICs");
+  add(parts, with(Blame::kNic), "host", "has a slow NIC", "have slow NICs");
   add(parts, with(Blame::kTransient), "host", "is slow now and then", "are slow now and then");
 }
 
@@ -148,6 +142,8 @@ std::string why_unknown(const Sweep& sweep, const Verdict& verdict) {
   }
   if (verdict.failing > kMostFailing) return "Many readings failed, and nothing explains them";
   if (verdict.below_asked > kMostBelowAsked) return "Many readings are below what their runs were asked for";
+  if (verdict.changes_with_time > kMostChange)
+    return "What is usual changes with time, by too much to say which time was as it should be";
   if (verdict.groups_are_open || verdict.some_are_faster)
     return "Some pairs are much faster than others, and the readings do not tell why";
   const std::size_t missing = verdict.not_judged.size();
