@@ -448,12 +448,13 @@ def uplink_unknown(rng, n, full=None):
     return w
 
 
-def flapping(rng, n, mode=None, levels=("flat", "two_level", "rail_only")):
-    """A host that is slow in a fifth to half of all its readings: such as show with those of its leaf alone are fewer."""
+def flapping(rng, n, mode=None, levels=("flat", "two_level", "rail_only"), fails=False):
+    """A host that is slow, or fails, in a fifth to half of all its readings: such as show with those of its leaf alone
+    are fewer."""
     w = World(rng, n)
     any_fabric(w, levels)
     mode = mode or rng.choice(["meeting", "reading", "burst", "time"])
-    fraction, factor = rng.uniform(0.2, 0.5), 1 - rng.uniform(0.3, 0.8)
+    fraction, factor = rng.uniform(0.2, 0.5), 0 if fails else 1 - rng.uniform(0.3, 0.8)
     h = rng.randrange(n)
     shown = shown_partners(w, h, factor)
     if shown < min(4, n - 1) or fraction * shown < 0.2 * (n - 1):
@@ -637,6 +638,7 @@ CASES = collections.OrderedDict([
     ("flap_reading", (redraw(lambda r, n: flapping(r, n, "reading")), 4, 0.95, 0.01)),
     ("flap_burst", (redraw(lambda r, n: flapping(r, n, "burst")), 4, 0.95, 0.01)),
     ("flap_time", (redraw(lambda r, n: flapping(r, n, "time")), 4, 0.95, 0.01)),
+    ("flap_failing", (redraw(lambda r, n: flapping(r, n, r.choice(["meeting", "burst", "time"]), fails=True)), 8, 0.95, 0.01)),
     ("device_moved", (redraw(lambda r, n: shared_device(r, n, "moved")), 8, 0.95, 0.02)),
     ("device_shared", (redraw(lambda r, n: shared_device(r, n, "shared")), 8, 0.95, 0.02)),
     ("mixed", (redraw(mixed), 12, 0.98, 0.02)),

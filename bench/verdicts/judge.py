@@ -163,6 +163,12 @@ def same_partition(found, group, hosts):
     return whole and alike == total, alike / max(1, total)
 
 
+def has_died(w, host):
+    """Whether a flapping host has failed in its last three meetings or more: for all that anybody can tell it is dead."""
+    mode, fraction, factor, state = w.flap[host]
+    return factor == 0 and state.get("run", 0) >= 3 * 2 * len(w.rails)
+
+
 def judge(w, v, res):
     res.update(found=0, planted=len(w.truth), innocents=[], wrong=[], missed=[], failed=[])
     flaps = {w.hosts[h]: (st[3].get("slow", 0), st[3].get("n", 0)) for h, st in w.flap.items()}
@@ -192,9 +198,11 @@ def judge(w, v, res):
         what = f"{b} {','.join(hosts)} {f['rail'] or ''} {f['leaf'] or ''} {f['other_leaf'] or ''} {f['direction']}".replace("  ", " ")
         match = None
         for k, t in enumerate(w.truth):
-            if t["kind"] != b:
+            if t["kind"] != b and (t["kind"], b) != ("transient", "dead"):
                 continue
-            if b in ("host", "dead", "transient") and hosts[:1] == t["hosts"]:
+            if t["kind"] == b and b in ("host", "dead", "transient") and hosts[:1] == t["hosts"]:
+                match = k
+            elif b == "dead" and t["kind"] == "transient" and hosts[:1] == t["hosts"] and has_died(w, t["ids"][0]):
                 match = k
             elif b == "nic" and hosts[:1] == t["hosts"] and f["rail"] == t["rail"]:
                 match = k

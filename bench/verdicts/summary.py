@@ -44,7 +44,7 @@ ROWS = collections.OrderedDict([
     ("slow or dead hosts within groups", ["slow_in_groups", "mixed", "slow_in_generations"]),
     ("slow hosts, a right locality with leaves of two or four", ["slow_in_leaves"]),
     ("slow uplinks, no locality", ["uplink_unknown"]),
-    ("flapping", ["flap_meeting", "flap_reading", "flap_burst", "flap_time"]),
+    ("flapping", ["flap_meeting", "flap_reading", "flap_burst", "flap_time", "flap_failing"]),
     ("a device that moves or is shared", ["device_moved", "device_shared"]),
     ("a slow, a flapping and a one-way host", ["two_faults"]),
 ])

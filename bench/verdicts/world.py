@@ -101,6 +101,12 @@ class World:
         period, phase = state["period"], state["phase"]  # by time
         return ((rnd + phase) % period) < fraction * period
 
+    def count_flap(self, h, on):
+        state = self.flap[h][3]
+        state["n"] = state.get("n", 0) + 1
+        state["slow"] = state.get("slow", 0) + (1 if on else 0)
+        state["run"] = state.get("run", 0) + 1 if on else 0
+
     def meet(self, i, j, rnd, concurrent, shared, out, stats):
         rng = self.rng
         down = (i in self.dead or j in self.dead or (min(i, j), max(i, j)) in self.dead_pairs
@@ -110,8 +116,9 @@ class World:
         device = {h: self.device_of(h, rnd) for h in (i, j)} if self.device_of else {}
         for h in (i, j):
             if h in self.flap:
-                on = self.flapping_now(h, rnd, stats)
-                slow_now[h] = on
+                slow_now[h] = self.flapping_now(h, rnd, stats)
+                if slow_now[h] and self.flap[h][2] == 0:
+                    down = True
         for r, rail in enumerate(self.rails):
             rails = f'"{rail}"' if rail is not None else "null"
             for s, t in ((i, j), (j, i)):
@@ -123,6 +130,8 @@ class World:
                 if down or self.silent.get(s) == "sends" or self.silent.get(t) == "receives":
                     out.append(head + '"status":"failed","both_ways":false,"bandwidth_gb_per_s":null,"latency_us":null,'
                                f'"reason":"no connection","log":null,"finished_utc":"{UTC}","seconds":5}}\n')
+                    for h in slow_now:
+                        self.count_flap(h, True)
                     continue
                 f = self.rate(s, t, r)
                 if device:
@@ -132,10 +141,8 @@ class World:
                         on = slow_now[h]
                         if self.flap[h][0] == "reading":
                             on = rng.random() < self.flap[h][1]
-                        st = self.flap[h][3]
-                        st["n"] = st.get("n", 0) + 1
+                        self.count_flap(h, on)
                         if on:
-                            st["slow"] = st.get("slow", 0) + 1
                             f = min(f, self.flap[h][2])
                 x = self.c * f * shared * math.exp(rng.gauss(0, self.noise))
                 if self.env:

@@ -82,6 +82,24 @@ TEST(PoorData, TwoFailuresAtTheEndDoNotMakeAHostDead) {
   EXPECT_TRUE(with_blame(judge(sweep), Blame::kDead).empty());
 }
 
+/// That it failed last, with several partners, is no more than it has done before.
+TEST(PoorData, AHostThatFailsNowAndThenIsNotDead) {
+  Sweep sweep = sweep_of(quiet_fabric(32), 18);
+  for (Reading& each : sweep.readings) {
+    if ((each.from == 4 || each.to == 4) && each.round % 6 >= 3) each.outcome = Outcome::kFailed;
+  }
+  EXPECT_EQ(the_finding(judge(sweep), Blame::kTransient).hosts, Hosts{4});
+}
+
+/// One failure in many readings is no reason to doubt that it is dead now.
+TEST(PoorData, AHostThatFailedOnceAndDiedLater) {
+  Sweep sweep = sweep_of(quiet_fabric(32), 24);
+  for (Reading& each : sweep.readings) {
+    if ((each.from == 4 || each.to == 4) && (each.round == 3 || each.round >= 18)) each.outcome = Outcome::kFailed;
+  }
+  EXPECT_EQ(the_finding(judge(sweep), Blame::kDead).hosts, Hosts{4});
+}
+
 TEST(PoorData, ADeadRailOfAHostThatWorks) {
   FabricPlan plan = quiet_fabric(16);
   plan.rails = 2;
@@ -269,6 +287,15 @@ TEST(PoorData, DriftOfEverybodyIsNobodysFault) {
   EXPECT_EQ(the_finding(judge(sweep_of(plan, 12)), Blame::kHost).hosts, Hosts{9});
   plan.faults.clear();
   EXPECT_TRUE(judge(sweep_of(plan)).findings.empty());
+}
+
+/// Which time was as it should be is then nobody's to say.
+TEST(PoorData, HalfOfTheUsualIsNotFine) {
+  Sweep sweep = sweep_of(quiet_fabric(16), 12);
+  for (Reading& each : sweep.readings) each.rate *= each.round < 6 ? 1 : 0.5F;
+  const Verdict verdict = judge(sweep);
+  EXPECT_TRUE(verdict.findings.empty());
+  EXPECT_EQ(verdict.judged, Judged::kUnknown);
 }
 
 TEST(PoorData, KindsOfReadingsAreNotMixed) {

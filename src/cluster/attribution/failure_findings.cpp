@@ -12,7 +12,6 @@
 
 #include "cluster/attribution/failures.h"
 #include "cluster/attribution/tests_made.h"
-#include "cluster/robust.h"
 
 namespace fabricbench::cluster {
 namespace {
@@ -60,13 +59,6 @@ Tally tally_of(const Sweep& sweep, const Failures& failures, const std::set<std:
   return tally;
 }
 
-/// How often chance alone would have so many readings of somebody fail, one after the other, who may be looked at so
-/// often.
-double chance_of_failures(const Sweep& sweep, const Failures& failures, std::int64_t failed, std::int64_t looks = 1) {
-  const double tests = static_cast<double>(sweep.hosts.size()) * static_cast<double>(looks);
-  return family_wise(binomial_tail(failed, failures.usual_share, failed), tests);
-}
-
 /// The hosts of units; with `besides`, only of those that work with others than that host.
 std::int64_t hosts_of(const Failures& failures, const std::set<std::int32_t>& units, std::int32_t besides = -1) {
   std::set<std::int32_t> hosts;
@@ -76,7 +68,19 @@ std::int64_t hosts_of(const Failures& failures, const std::set<std::int32_t>& un
   return static_cast<std::int64_t>(hosts.size());
 }
 
-Finding finding_of(const Sweep& sweep, const Failures& failures, Blame blame, std::int32_t host, const Tally& tally) {
+/// Of readings of units: those that usually fail, of everybody or of these units until they last worked.
+double share_of(const Failures& failures, const std::set<std::int32_t>& units) {
+  double share = failures.usual_share;
+  for (const std::int32_t unit : units) {
+    share = std::max(share, failures.earlier_share[static_cast<std::size_t>(unit)]);
+  }
+  return share;
+}
+
+/// About the host of units of which this share of readings usually fails.
+Finding finding_of(const Sweep& sweep, const Failures& failures, Blame blame, const std::set<std::int32_t>& units,
+                   double share, const Tally& tally) {
+  const std::int32_t host = *units.begin() / failures.rails;
   Finding finding;
   finding.blame = blame;
   finding.hosts = {host};
@@ -85,15 +89,15 @@ Finding finding_of(const Sweep& sweep, const Failures& failures, Blame blame, st
   finding.partners = hosts_of(failures, tally.partners);
   finding.working_partners = hosts_of(failures, tally.partners, host);
   // Both directions of one attempt fail together: partners are what is independent.
-  finding.false_alarm = chance_of_failures(sweep, failures, finding.partners, 1 + tally.rounds_worked);
+  finding.false_alarm = chance_of_run(sweep, share, finding.partners, 1 + tally.rounds_worked);
   finding.confirmed = tally.is_confirmed();
   finding.reason = reason_of(sweep, tally.first);
   return finding;
 }
 
-Finding dead_finding(const Sweep& sweep, const Failures& failures, Blame blame, std::int32_t host,
-                     const std::set<std::int32_t>& units) {
-  Finding finding = finding_of(sweep, failures, blame, host, tally_of(sweep, failures, units));
+Finding dead_finding(const Sweep& sweep, const Failures& failures, Blame blame, const std::set<std::int32_t>& units) {
+  const Tally tally = tally_of(sweep, failures, units);
+  Finding finding = finding_of(sweep, failures, blame, units, share_of(failures, units), tally);
   finding.has_worked =
       std::any_of(units.begin(), units.end(), [&](std::int32_t unit) { return at(failures.works, unit); });
   return finding;
@@ -108,7 +112,7 @@ Finding silent_way_finding(const Sweep& sweep, const Failures& failures, Blame b
     tally.add(flow);
     tally.partners.insert(receives ? flow.from : flow.to);
   }
-  Finding finding = finding_of(sweep, failures, blame, *units.begin() / failures.rails, tally);
+  Finding finding = finding_of(sweep, failures, blame, units, failures.usual_share, tally);
   finding.direction = receives ? Direction::kReceives : Direction::kSends;
   finding.other_way_fine = true;
   return finding;
@@ -144,7 +148,7 @@ Finding dead_rail_finding(const Sweep& sweep, const Failures& failures, const st
     units.insert(unit);
     elsewhere += failures.works_without(host, rail) ? 1 : 0;
   }
-  Finding finding = dead_finding(sweep, failures, Blame::kRail, *units.begin(), units);
+  Finding finding = dead_finding(sweep, failures, Blame::kRail, units);
   finding.hosts.clear();
   finding.rail = rail;
   finding.partners = static_cast<std::int64_t>(units.size());
@@ -216,7 +220,7 @@ Finding failed_pair_finding(const Sweep& sweep, const Failures& failures, const 
   finding.other_way_fine = pair.other_way_works;
   finding.readings = finding.failed = pair.tally.failed;
   finding.partners = 1;
-  finding.false_alarm = chance_of_failures(sweep, failures, pair.most);
+  finding.false_alarm = chance_of_run(sweep, failures.usual_share, pair.most);
   finding.confirmed = pair.tally.is_confirmed();
   finding.reason = reason_of(sweep, pair.tally.first);
   return finding;
@@ -281,7 +285,7 @@ void add_silent_group(const Sweep& sweep, const Failures& failures, const std::s
                       Verdict& verdict) {
   std::set<std::int32_t> hosts;
   for (const std::int32_t unit : group) hosts.insert(unit / failures.rails);
-  Finding finding = dead_finding(sweep, failures, Blame::kUndecided, *hosts.begin(), group);
+  Finding finding = dead_finding(sweep, failures, Blame::kUndecided, group);
   finding.hosts.assign(hosts.begin(), hosts.end());
   finding.rail = common_rail(failures, group);
   finding.confirmed = false;  // one of them failed again, and perhaps another one than before
@@ -340,7 +344,7 @@ void report_dead(const Sweep& sweep, const Failures& failures, double false_alar
       if (at(failures.dead, unit)) dead.insert(unit);
     }
     if (!dead.empty() && dead == units) {
-      add_dead(dead_finding(sweep, failures, Blame::kDead, host, units), false_alarm, verdict);
+      add_dead(dead_finding(sweep, failures, Blame::kDead, units), false_alarm, verdict);
       continue;
     }
     std::erase_if(dead, [&](std::int32_t unit) { return at(failures.dead_rails, unit % failures.rails); });
@@ -348,7 +352,7 @@ void report_dead(const Sweep& sweep, const Failures& failures, double false_alar
       return at(failures.works, unit) && !at(failures.dead, unit);
     });
     for (const std::int32_t unit : dead) {
-      Finding finding = dead_finding(sweep, failures, Blame::kNic, host, {unit});
+      Finding finding = dead_finding(sweep, failures, Blame::kNic, {unit});
       finding.rail = unit % failures.rails;
       finding.other_rails = static_cast<std::int64_t>(units.size()) - 1;
       finding.fine_rails = working;

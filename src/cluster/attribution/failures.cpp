@@ -1,12 +1,14 @@
 #include "cluster/attribution/failures.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <map>
 #include <set>
 #include <tuple>
 #include <utility>
 
+#include "cluster/attribution/tests_made.h"
 #include "cluster/last_work.h"
 
 namespace fabricbench::cluster {
@@ -49,10 +51,15 @@ std::vector<FailedFlow> failed_flows(const Sweep& sweep, const Failures& failure
   return list;
 }
 
+/// Where it is likelier than this that somebody who fails now and then fails so often in a row, nobody is called dead.
+constexpr double kLikelyRun = 0.01;
+
 /// How many different hosts that work a unit failed with since it last worked itself.
 struct FailedPartners {
   std::size_t all = 0;
-  std::size_t since = 0;  ///< that have worked in a later round, so that whatever it was is not the whole network's
+  std::size_t since = 0;     ///< that have worked in a later round, so that whatever it was is not the whole network's
+  double earlier_share = 0;  ///< of its readings with such hosts until it last worked: those that failed
+  std::int64_t rounds_worked = 0;
 };
 
 /// By unit.
@@ -60,6 +67,12 @@ std::vector<FailedPartners> partners_failed(const Sweep& sweep, const Failures& 
   struct Partners {
     std::set<std::int32_t> all;
     std::set<std::int32_t> since;
+    std::int64_t failed = 0;
+    std::int64_t tried = 0;
+    std::int64_t earlier_failed = 0;
+    std::int64_t earlier_tried = 0;
+    std::int64_t rounds_worked = 0;
+    std::int32_t last_worked = -1;
   };
   const std::vector<std::int32_t> worked = last_work(sweep, failures.rails);
   std::vector<Partners> partners(failures.works.size());
@@ -68,15 +81,28 @@ std::vector<FailedPartners> partners_failed(const Sweep& sweep, const Failures& 
     const std::int32_t to = failures.unit_of(reading.to, reading.to_rail);
     for (const auto& [own, other, host] : {std::tuple{from, to, reading.to}, std::tuple{to, from, reading.from}}) {
       Partners& failed = partners[static_cast<std::size_t>(own)];
-      if (reading.outcome == Outcome::kMeasured && !failed.all.empty()) failed = {};
+      if (reading.outcome == Outcome::kMeasured) {
+        ++failed.tried;
+        failed.earlier_failed = failed.failed;
+        failed.earlier_tried = failed.tried;
+        failed.rounds_worked += std::exchange(failed.last_worked, reading.round) != reading.round ? 1 : 0;
+        failed.all.clear();
+        failed.since.clear();
+      }
       if (reading.outcome != Outcome::kFailed || !failures.works_besides(other, own / failures.rails)) continue;
+      ++failed.tried;
+      ++failed.failed;
       failed.all.insert(host);
       if (worked[static_cast<std::size_t>(other)] > reading.round) failed.since.insert(host);
     }
   }
   std::vector<FailedPartners> counts;
   counts.reserve(partners.size());
-  for (const Partners& failed : partners) counts.push_back({failed.all.size(), failed.since.size()});
+  for (const Partners& failed : partners) {
+    const double share = static_cast<double>(failed.earlier_failed) /
+                         static_cast<double>(std::max<std::int64_t>(failed.earlier_tried, 1));
+    counts.push_back({failed.all.size(), failed.since.size(), share, failed.rounds_worked});
+  }
   return counts;
 }
 
@@ -223,6 +249,11 @@ bool Failures::works_without(std::int32_t host, std::int32_t rail) const {
   return false;
 }
 
+double chance_of_run(const Sweep& sweep, double share, std::int64_t failed, std::int64_t looks) {
+  const double tests = static_cast<double>(sweep.hosts.size()) * static_cast<double>(looks);
+  return family_wise(std::pow(share, failed), tests);
+}
+
 std::set<std::pair<std::int32_t, std::int32_t>> never_worked(const Failures& failures) {
   constexpr std::int64_t kNever = 2;
   std::set<std::pair<std::int32_t, std::int32_t>> never;
@@ -239,6 +270,7 @@ Failures find_failures(const Sweep& sweep, std::int32_t rails) {
   failures.works.assign(units, 0);
   failures.worked_with.assign(units, {-1, -1});
   failures.dead.assign(units, 0);
+  failures.earlier_share.assign(units, 0);
   failures.is_silent.assign(units, {});
   failures.dead_rails.assign(static_cast<std::size_t>(rails), 0);
   note_working(sweep, failures);
@@ -246,8 +278,12 @@ Failures find_failures(const Sweep& sweep, std::int32_t rails) {
   if (failures.flows.empty()) return failures;
   const std::vector<FailedPartners> partners = partners_failed(sweep, failures);
   for (std::size_t unit = 0; unit < units; ++unit) {
+    const auto& [all, since, earlier_share, rounds_worked] = partners[unit];
+    failures.earlier_share[unit] = earlier_share;
     const std::size_t least = failures.works[unit] != 0 ? kDeadPartnersLater : kDeadPartners;
-    if (partners[unit].all >= least || partners[unit].since >= kDeadPartners) failures.dead[unit] = 1;
+    const double chance = chance_of_run(sweep, earlier_share, static_cast<std::int64_t>(all), 1 + rounds_worked);
+    const bool fails_now_and_then = earlier_share > 0 && chance > kLikelyRun;
+    if ((all >= least || since >= kDeadPartners) && !fails_now_and_then) failures.dead[unit] = 1;
   }
   find_dead_rails(failures);
   find_silent_ways(sweep, failures);

@@ -31,7 +31,8 @@ struct Failures {
   std::vector<char> works;                               ///< by unit: at least one reading
   std::vector<std::array<std::int32_t, 2>> worked_with;  ///< by unit: hosts, the first two; -1: none
   std::vector<char> dead;                                ///< by unit: it, or its rail, is blamed for its failures
-  std::vector<char> dead_rails;                          ///< by rail: nothing works over it, though its hosts do
+  std::vector<double> earlier_share;  ///< by unit: of its readings until it last worked, those that failed
+  std::vector<char> dead_rails;       ///< by rail: nothing works over it, though its hosts do
   /// By unit: it sends to nobody, it receives from nobody, though the other direction works.
   std::vector<std::array<bool, 2>> is_silent;
   std::vector<FailedFlow> flows;  ///< by sender, then receiver
@@ -63,6 +64,10 @@ struct Failures {
 
 /// Flows, by their units, that have failed twice or more and never worked.
 [[nodiscard]] std::set<std::pair<std::int32_t, std::int32_t>> never_worked(const Failures& failures);
+
+/// How often chance alone would have so many readings of somebody fail, one after the other, of whom this share usually
+/// fails, and who may be looked at so often.
+[[nodiscard]] double chance_of_run(const Sweep& sweep, double share, std::int64_t failed, std::int64_t looks = 1);
 
 [[nodiscard]] Failures find_failures(const Sweep& sweep, std::int32_t rails);
 

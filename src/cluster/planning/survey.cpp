@@ -28,6 +28,7 @@ struct Failure {
   std::int32_t host;
   std::int32_t partner;
   bool partner_works;
+  std::int32_t round;
 };
 
 /// What failed after the last that worked, sorted by host and partner.
@@ -38,7 +39,7 @@ std::vector<Failure> failures_since(const Sweep& sweep, const std::vector<std::i
     for (const auto& [host, partner] : {std::pair(reading.from, reading.to), std::pair(reading.to, reading.from)}) {
       if (reading.round <= worked[at(host)]) continue;
       const bool has_never_worked = worked[at(host)] < 0;
-      failures.push_back({host, partner, worked[at(partner)] > (has_never_worked ? -1 : reading.round)});
+      failures.push_back({host, partner, worked[at(partner)] > (has_never_worked ? -1 : reading.round), reading.round});
     }
   }
   std::sort(failures.begin(), failures.end(), [](const Failure& a, const Failure& b) {
@@ -47,24 +48,39 @@ std::vector<Failure> failures_since(const Sweep& sweep, const std::vector<std::i
   return failures;
 }
 
-std::vector<std::uint8_t> hosts_left_out(const Sweep& sweep, const SweepPlan& plan) {
+/// Whether it is time to try a host again that has worked and failed since, with so many partners that work: it may do
+/// so now and then. Each time the wait is longer, since each failure costs a time limit.
+bool is_worth_trying(std::int32_t failed_with, std::int32_t least, std::int64_t rounds_since) {
+  constexpr std::int64_t kFirstWait = 8;  // rounds
+  constexpr std::int64_t kLonger = 3;
+  std::int64_t wait = kFirstWait;
+  // One partner more has mostly failed before the last one of the least has shown that it works.
+  for (std::int32_t failures = least + 1; failures < failed_with && wait <= rounds_since; ++failures) wait *= kLonger;
+  return rounds_since > wait;
+}
+
+std::vector<std::uint8_t> hosts_left_out(const Sweep& sweep, const SweepPlan& plan, std::int64_t last_round) {
   std::vector<std::uint8_t> out(sweep.hosts.size(), 0);
-  for (const std::int32_t host : plan.absent) out[at(host)] = 1;
   const std::vector<std::int32_t> worked = last_work(sweep, 1);
   const std::vector<Failure> failures = failures_since(sweep, worked);
   for (std::size_t i = 0; i < failures.size();) {
     const std::int32_t host = failures[i].host;
-    int proven = 0;
-    int partners = 0;
+    std::int32_t proven = 0;
+    std::int32_t partners = 0;
+    std::int32_t latest = 0;
     for (std::int32_t earlier = -1; i < failures.size() && failures[i].host == host; ++i) {
+      latest = std::max(latest, failures[i].round);
       if (failures[i].partner == earlier) continue;  // the first of a partner's has the answer
       earlier = failures[i].partner;
       ++partners;
       if (failures[i].partner_works) ++proven;
     }
-    const bool nobody_works = worked[at(host)] < 0 && partners >= 2 * plan.failures;
-    if (proven >= plan.failures || nobody_works) out[at(host)] = 1;
+    const bool has_worked = worked[at(host)] >= 0;
+    const bool nobody_works = !has_worked && partners >= 2 * plan.failures;
+    const bool is_due = has_worked && is_worth_trying(proven, plan.failures, last_round + 1 - latest);
+    if ((proven >= plan.failures || nobody_works) && !is_due) out[at(host)] = 1;
   }
+  for (const std::int32_t host : plan.absent) out[at(host)] = 1;
   return out;
 }
 
@@ -108,20 +124,19 @@ void note_measured(const Sweep& sweep, const Schedule& schedule, Survey& survey)
   }
 }
 
-/// The rounds in which a pair of the whole rounds that are done was measured for the first time, ascending.
-std::vector<std::int32_t> rounds_for_everybody(const Sweep& sweep, const Schedule& schedule, std::int64_t whole_done) {
-  std::vector<std::int32_t> rounds;
+/// By round, how many pairs of the whole rounds that are done were measured in it for the first time.
+std::map<std::int32_t, std::int64_t> new_pairs_by_round(const Sweep& sweep, const Schedule& schedule,
+                                                        std::int64_t whole_done) {
+  std::map<std::int32_t, std::int64_t> pairs;
   std::vector<std::uint8_t> seen(static_cast<std::size_t>(whole_done) * static_cast<std::size_t>(schedule.meetings()));
   for (const Reading& reading : sweep.readings) {
     if (reading.from == reading.to) continue;
     const std::size_t place = place_of(schedule, schedule.slot_of({reading.from, reading.to}));
     if (place >= seen.size() || seen[place] != 0) continue;
     seen[place] = 1;
-    if (rounds.empty() || rounds.back() != reading.round) rounds.push_back(reading.round);
+    ++pairs[reading.round];
   }
-  std::sort(rounds.begin(), rounds.end());
-  rounds.erase(std::unique(rounds.begin(), rounds.end()), rounds.end());
-  return rounds;
+  return pairs;
 }
 
 /// The hosts' meetings: how many hosts each round measured, and in how many rounds each host was.
@@ -158,13 +173,18 @@ std::int64_t usual_meetings(const Attendance& attendance, const Survey& survey) 
 }
 
 /// See Survey::extra.
-std::int64_t extra_rounds(const Attendance& attendance, const std::vector<std::int32_t>& for_everybody,
+std::int64_t extra_rounds(const Attendance& attendance, const std::map<std::int32_t, std::int64_t>& new_pairs,
                           const SweepPlan& plan, const Survey& survey) {
-  const auto again = std::count_if(attendance.hosts.begin(), attendance.hosts.end(), [&](const auto& round) {
-    const bool is_new = std::binary_search(for_everybody.begin(), for_everybody.end(), round.first);
-    return !is_new && 2 * round.second >= std::max<std::int64_t>(survey.taking_part(), kTwicePairs);
-  });
-  const auto everybody = static_cast<std::int64_t>(for_everybody.size());
+  std::int64_t everybody = 0;
+  std::int64_t again = 0;
+  for (const auto& [round, hosts] : attendance.hosts) {
+    const auto found = new_pairs.find(round);
+    if (found != new_pairs.end() && 4 * found->second >= hosts) {  // half of its pairs or more
+      ++everybody;
+    } else if (2 * hosts >= std::max<std::int64_t>(survey.taking_part(), kTwicePairs)) {
+      ++again;
+    }
+  }
   const std::int64_t allowed = std::max<std::int64_t>(plan.most_meetings - everybody, 0);
   return survey.last + 1 - everybody - std::min<std::int64_t>(again, allowed);
 }
@@ -193,7 +213,7 @@ Survey survey_of(const Sweep& sweep, const SweepPlan& plan, const Schedule& sche
   survey.both_directions = plan.both_directions;
   for (const Reading& reading : sweep.readings) survey.last = std::max(survey.last, std::int64_t{reading.round});
   look_at_last_round(sweep, survey);
-  survey.left_out = hosts_left_out(sweep, plan);
+  survey.left_out = hosts_left_out(sweep, plan, survey.last);
   const std::int64_t looked_at = rounds_to_look_at(sweep, survey, schedule, whole_rounds);
   survey.measured.assign(static_cast<std::size_t>(looked_at) * static_cast<std::size_t>(schedule.meetings()), 0);
   note_measured(sweep, schedule, survey);
@@ -201,7 +221,7 @@ Survey survey_of(const Sweep& sweep, const SweepPlan& plan, const Schedule& sche
   if (!plan.find) return survey;
   const Attendance attendance = attendance_of(sweep);
   survey.met = usual_meetings(attendance, survey);
-  survey.extra = extra_rounds(attendance, rounds_for_everybody(sweep, schedule, survey.whole_done), plan, survey);
+  survey.extra = extra_rounds(attendance, new_pairs_by_round(sweep, schedule, survey.whole_done), plan, survey);
   return survey;
 }
 

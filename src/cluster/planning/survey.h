@@ -18,11 +18,12 @@ struct Survey {
   /// By host: whether it takes no part any more, because it is absent, or dead: since anything of it was measured, if
   /// anything ever was, it has failed with SweepPlan::failures different partners that work: that have worked at some
   /// time, or after the failure where the host itself has worked before it. Twice as many partners suffice where none
-  /// of them has ever worked. A partner that works shows that it is not to blame for the failure.
+  /// of them has ever worked. A partner that works shows that it is not to blame for the failure. One that has worked
+  /// is tried again after some rounds, ever more seldom: it may fail now and then.
   std::vector<std::uint8_t> left_out;
   std::int64_t whole_done = 0;  ///< whole rounds of the schedule, from the first on, with nothing left to measure
-  /// Of `find`: rounds so far that had nothing of those for the first time, but for those that measured most hosts
-  /// again, as far as SweepPlan::most_meetings allows them.
+  /// Of `find`: rounds so far of which less than half was of those for the first time, but for those that measured most
+  /// hosts again, as far as SweepPlan::most_meetings allows them.
   std::int64_t extra = 0;
   std::int64_t met = 0;  ///< in how many rounds the hosts that take part were measured, the median
 
