@@ -155,8 +155,8 @@ constexpr double kMostUnexplained = 0.1;
 constexpr double kMostBelowAsked = 0.1;
 /// The same of readings without a figure.
 constexpr double kMostFailing = 0.02;
-/// By a larger share nothing healthy changes with time: then nobody can say which time was as it should be.
-constexpr double kMostChange = 0.45;
+/// By a larger share nothing healthy changes for long: then nobody can say which time was as it should be.
+constexpr double kMostLastingChange = 0.45;
 
 struct Verdict {
   Judged judged = Judged::kUnknown;
@@ -176,6 +176,7 @@ struct Verdict {
   bool some_are_faster = false;         ///< pairs that are faster than others, though all groups are known
   std::vector<OpenGroups> open_groups;  ///< where it is known which these are
   double changes_with_time = 0;  ///< what is usual, by this share of its highest; 0: by no more than half the tolerance
+  double lasting_change = 0;     ///< the same, but for three tenths of the time at either end
   std::int64_t readings = 0;
   std::int64_t failed = 0;
   double outliers = 0;           ///< share of readings that are slow, and that nobody is blamed for

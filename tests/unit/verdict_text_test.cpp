@@ -200,10 +200,10 @@ TEST(VerdictHeadline, SaysWhyItCannotJudge) {
   EXPECT_EQ(headline(example_sweep(), verdict),
             "Many readings are slow, and nothing explains them; all 8 hosts are fine");
   verdict.many_slow_pairs = false;
-  verdict.changes_with_time = 0.5;
+  verdict.lasting_change = 0.5;
   EXPECT_EQ(headline(example_sweep(), verdict),
             "What is usual changes with time, by too much to say which time was as it should be; all 8 hosts are fine");
-  verdict.changes_with_time = 0;
+  verdict.lasting_change = 0;
   verdict.groups_are_open = true;
   EXPECT_EQ(headline(example_sweep(), verdict),
             "Some pairs are much faster than others, and the readings do not tell why; all 8 hosts are fine");

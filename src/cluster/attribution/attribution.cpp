@@ -23,6 +23,7 @@
 #include "cluster/attribution/steadiness.h"
 #include "cluster/attribution/unit_effects.h"
 #include "cluster/quiet.h"
+#include "cluster/robust.h"
 
 namespace fabricbench::cluster {
 namespace {
@@ -77,7 +78,11 @@ void note_drops(const Model& model, Verdict& verdict) {
 
 /// What the network as a whole does over time; readings are held against what was usual then.
 void note_drift(const Model& model, Verdict& verdict) {
+  constexpr double kShort = 0.3;  // of the time: a busy while
   if (model.drift.empty()) return;
+  std::vector<double> drift = model.drift;
+  const double low = quantile(drift, kShort);
+  verdict.lasting_change = -std::expm1(low - quantile(drift, 1 - kShort));
   const auto [lowest, highest] = std::minmax_element(model.drift.begin(), model.drift.end());
   const double change = -std::expm1(*lowest - *highest);
   if (change <= model.settings.tolerance / 2) return;
@@ -159,7 +164,7 @@ bool are_all_alike(const Sweep& sweep, const Verdict& verdict) {
 Judged how_far(const Sweep& sweep, const PairEffects& pairs, const Verdict& verdict) {
   if (!verdict.findings.empty()) return Judged::kSlow;
   const bool agrees = verdict.outliers <= kMostUnexplained && verdict.failing <= kMostFailing &&
-                      verdict.below_asked <= kMostBelowAsked && verdict.changes_with_time <= kMostChange &&
+                      verdict.below_asked <= kMostBelowAsked && verdict.lasting_change <= kMostLastingChange &&
                       !verdict.some_are_faster && !(verdict.groups_are_open && !are_all_alike(sweep, verdict));
   const bool kinds_agree = !verdict.kinds || verdict.kinds->both_suffice;
   const bool all = agrees && verdict.may_stand_apart.empty() && sweep.hosts.size() > 1 && kinds_agree &&

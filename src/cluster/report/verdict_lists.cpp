@@ -142,7 +142,7 @@ std::string why_unknown(const Sweep& sweep, const Verdict& verdict) {
   }
   if (verdict.failing > kMostFailing) return "Many readings failed, and nothing explains them";
   if (verdict.below_asked > kMostBelowAsked) return "Many readings are below what their runs were asked for";
-  if (verdict.changes_with_time > kMostChange)
+  if (verdict.lasting_change > kMostLastingChange)
     return "What is usual changes with time, by too much to say which time was as it should be";
   if (verdict.groups_are_open || verdict.some_are_faster)
     return "Some pairs are much faster than others, and the readings do not tell why";

@@ -361,18 +361,38 @@ bool may_part(std::span<const Comparison> values, std::int32_t nodes, double thr
                      [](const SpeedCount& count) { return count.all - count.fast > kShareApart * count.all; });
 }
 
+/// By part, the logarithm of how much likelier its values are within a part than between parts, less that of how many
+/// values are between nodes alone, twice: of so many, chance makes some likely.
+std::vector<double> support_of(std::span<const Comparison> values, const Levels& levels,
+                               const std::vector<std::int32_t>& part_of, const std::vector<std::int32_t>& sizes,
+                               const SplitSettings& settings) {
+  std::vector<double> support(sizes.size(), 0);
+  double chances = 1;
+  for (const Comparison& each : values) {
+    const auto first = static_cast<std::size_t>(part_of[static_cast<std::size_t>(each.first)]);
+    const auto second = static_cast<std::size_t>(part_of[static_cast<std::size_t>(each.second)]);
+    if (first == second) support[first] += likelihood_of_upper(each.value, levels, settings);
+    if (sizes[first] == 1 && sizes[second] == 1) ++chances;
+  }
+  for (double& each : support) each -= 2 * std::log(chances);
+  return support;
+}
+
 /// Takes apart what is no faster within than parts are with each other, or was not measured within: of many slow nodes,
 /// chance makes some as fast with each other as with the rest.
 std::optional<Split> without_slow_parts(std::span<const Comparison> values, std::optional<Split> split,
                                         const SplitSettings& settings) {
   if (!split) return split;
-  const std::vector<SpeedCount> counts = count_within(values, (split->within + split->across) / 2, split->part_of);
+  const Levels levels = {(split->within + split->across) / 2, split->within - split->across};
+  const std::vector<SpeedCount> counts = count_within(values, levels.threshold, split->part_of);
   const std::vector<std::int32_t> sizes = sizes_of(split->part_of);
+  const std::vector<double> support = support_of(values, levels, split->part_of, sizes, settings);
   std::vector<std::int32_t> part_of = split->part_of;
   auto parts = static_cast<std::int32_t>(sizes.size());
   for (std::int32_t& part : part_of) {
     const auto at = static_cast<std::size_t>(part);
-    if (sizes[at] > 1 && (counts[at].all == 0 || !is_fast_within(counts[at], sizes[at]))) part = parts++;
+    const bool is_fast = is_fast_within(counts[at], sizes[at]) && counts[at].all > 0 && support[at] > 0;
+    if (sizes[at] > 1 && !is_fast) part = parts++;
   }
   return std::cmp_equal(parts, sizes.size()) ? split : split_of(values, renumbered(part_of), settings);
 }
