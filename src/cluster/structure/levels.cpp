@@ -35,8 +35,7 @@ SplitSettings for_few_fast_pairs(SplitSettings settings) {
 std::vector<Comparison> values_within(const std::vector<Comparison>& values, const Nearness& level) {
   std::vector<Comparison> within;
   for (const Comparison& each : values) {
-    const std::int32_t part = level.part_of[static_cast<std::size_t>(each.first)];
-    if (part >= 0 && part == level.part_of[static_cast<std::size_t>(each.second)]) within.push_back(each);
+    if (level.common_part(each.first, each.second) >= 0) within.push_back(each);
   }
   return within;
 }

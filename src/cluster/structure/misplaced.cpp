@@ -23,9 +23,9 @@ using ByHost = std::vector<std::vector<float>>;
 ByHost values_within(const ComparisonTable& table, const Nearness& given, const std::vector<char>& is_slow) {
   ByHost within(given.part_of.size());
   for (const Comparison& each : table.values) {
+    if (given.common_part(each.first, each.second) < 0) continue;
     const auto first = static_cast<std::size_t>(each.first);
     const auto second = static_cast<std::size_t>(each.second);
-    if (given.part_of[first] < 0 || given.part_of[first] != given.part_of[second]) continue;
     if (is_slow.empty() || is_slow[second] == 0) within[first].push_back(each.value);
     if (is_slow.empty() || is_slow[first] == 0) within[second].push_back(each.value);
   }

@@ -43,9 +43,8 @@ std::vector<char> slow_leaves(const ComparisonTable& table, const Nearness& give
   constexpr std::size_t kFewest = 6;  // three pairs, both ways
   std::vector<std::vector<float>> within(static_cast<std::size_t>(given.parts));
   for (const Comparison& each : table.values) {
-    const std::int32_t part = given.part_of[static_cast<std::size_t>(each.first)];
-    const bool is_within = part >= 0 && part == given.part_of[static_cast<std::size_t>(each.second)];
-    if (is_within) within[static_cast<std::size_t>(part)].push_back(each.value);
+    const std::int32_t part = given.common_part(each.first, each.second);
+    if (part >= 0) within[static_cast<std::size_t>(part)].push_back(each.value);
   }
   if (within.empty()) return {};
   std::vector<double> medians(within.size(), -std::numeric_limits<double>::infinity());
@@ -139,10 +138,7 @@ void leave_out_unknown(const Nearness& level, ComparisonTable& table) {
 
 /// Takes from each value the trend of its time, which would blur coarser levels.
 void take_trend_of_leaves(const Nearness& level, const SplitSettings& settings, ComparisonTable& table) {
-  const auto is_within = [&](const Comparison& each) {
-    const std::int32_t part = level.part_of[static_cast<std::size_t>(each.first)];
-    return part >= 0 && part == level.part_of[static_cast<std::size_t>(each.second)];
-  };
+  const auto is_within = [&](const Comparison& each) { return level.common_part(each.first, each.second) >= 0; };
   std::vector<float> within;
   std::vector<float> across;
   for (const Comparison& each : table.values) (is_within(each) ? within : across).push_back(each.value);

@@ -18,6 +18,12 @@ struct Nearness {
   double across = 1;      ///< rate between parts over the rate within one, the medians
   double gain = 0;        ///< see Split::gain; 0 of a locality that was given
   bool is_given = false;  ///< by a locality, and not found
+
+  /// The part that both hosts are of; below 0: there is none.
+  [[nodiscard]] std::int32_t common_part(std::int32_t a, std::int32_t b) const {
+    const std::int32_t part = part_of[static_cast<std::size_t>(a)];
+    return part == part_of[static_cast<std::size_t>(b)] ? part : kNone;
+  }
 };
 
 /// A host that a locality has in another leaf, or in none, than that with which it is as fast as hosts of one leaf are.
