@@ -191,6 +191,14 @@ TEST(FindingWords, SayHowBadAndOnWhatItRests) {
   EXPECT_EQ(evidence(finding), "14 readings with 7 partners, 2 of them without a figure");
   EXPECT_EQ(extent(failing(finding)), "no figure at all");
   EXPECT_EQ(evidence(failing(finding)), "14 readings with 7 partners, none of them with a figure");
+  finding.blame = Blame::kTransient;
+  EXPECT_EQ(extent(failing(finding)), "no figure in these meetings");
+  finding.slow = 2;
+  finding.slow_rounds = {3, 9};
+  EXPECT_EQ(sentence(example_sweep(), verdict_of({}), failing(finding)),
+            "node01 fails now and then, whoever its partner is: in 2 of 14 meetings (14 %), in rounds 3, 9");
+  finding.slow = 0;
+  finding.blame = Blame::kHost;
   finding.readings = finding.partners = 1;
   finding.failed = 0;
   EXPECT_EQ(evidence(finding), "1 reading with 1 partner");

@@ -99,7 +99,7 @@ class ReadReport {
     return all;
   }
   static double share_in(const std::string& extent) {
-    if (extent.find("no figure at all") != std::string::npos) return 0;
+    if (extent.find("no figure ") != std::string::npos) return 0;
     return std::stod(extent.substr(extent.rfind(": ") + 2));
   }
   [[nodiscard]] std::string list(const std::string& title) const {

@@ -52,7 +52,7 @@ class WholeReport : public ReadReport {
     says_of("hosts? (?:is|are) slow", hosts_with(Blame::kHost));
     says_of("hosts? (?:has a dead NIC|have dead NICs)", hosts_with(Blame::kNic, true));
     says_of("hosts? (?:has a slow NIC|have slow NICs)", hosts_with(Blame::kNic));
-    says_of("hosts? (?:is|are) slow now and then", hosts_with(Blame::kTransient));
+    says_of("hosts? (?:is|are) unsteady", hosts_with(Blame::kTransient));
     says("paths? (?:is|are) slow", paths_with(Blame::kPair));
     says("paths? (?:is|are) slow now and then", paths_with(Blame::kTransient));
     says("paths? (?:carries|carry) nothing", paths_with(Blame::kDeadPair));

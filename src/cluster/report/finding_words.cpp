@@ -195,10 +195,12 @@ std::string of_transient(const Sweep& sweep, const Finding& finding) {
     return fmt::format("the path {} is slow now and then, in {} of {} readings{}{}", way_of(sweep, finding),
                        finding.slow, finding.readings, in_kinds(sweep, finding), fine_hosts(sweep, finding));
   }
+  const char* what = has_no_figure(finding) ? "fails" : "is slow";
+  const std::string_view when = "now and then, whoever its partner is";
   const bool always = finding.slow == finding.readings;
   return fmt::format(
-      "{} is slow {}: in {} of {} meetings ({:.0f} %), in {} {}", host_of(sweep, finding, 0),
-      always ? "or fails again and again" : "now and then, whoever its partner is", finding.slow, finding.readings,
+      "{} {}: in {} of {} meetings ({:.0f} %), in {} {}", host_of(sweep, finding, 0),
+      always ? "is slow or fails again and again" : fmt::format("{} {}", what, when), finding.slow, finding.readings,
       100.0 * static_cast<double>(finding.slow) / static_cast<double>(std::max<std::int64_t>(finding.readings, 1)),
       finding.slow_rounds.size() == 1 ? "round" : "rounds", rounds_text(finding.slow_rounds));
 }
@@ -325,7 +327,9 @@ std::string sentence(const Sweep& sweep, const Verdict& verdict, const Finding& 
 }
 
 std::string extent(const Finding& finding) {
-  if (has_no_figure(finding)) return "no figure at all";
+  if (has_no_figure(finding)) {
+    return finding.blame == Blame::kTransient ? "no figure in these meetings" : "no figure at all";
+  }
   return fmt::format("{} GB/s where {} are expected: {:.0f} % of it", gb_per_s(finding.rate),
                      gb_per_s(finding.expected), 100 * finding.ratio);
 }

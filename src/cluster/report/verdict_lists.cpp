@@ -120,7 +120,7 @@ void add_hosts(const Verdict& verdict, std::vector<std::string>& parts) {
   add(parts, with(Blame::kHost), "host", "is slow", "are slow");
   add(parts, with(Blame::kNic, true), "host", "has a dead NIC", "have dead NICs");
   add(parts, with(Blame::kNic), "host", "has a slow NIC", "have slow NICs");
-  add(parts, with(Blame::kTransient), "host", "is slow now and then", "are slow now and then");
+  add(parts, with(Blame::kTransient), "host", "is unsteady", "are unsteady");
 }
 
 /// Undecided findings all of whose hosts have findings of their own: they are on no list of suspects.
