@@ -143,20 +143,29 @@ void place_nodes_alone(std::span<const Comparison> values, double threshold, std
   part_of = renumbered(part_of);
 }
 
-/// By part, its pairs.
+/// Calls `visit` with the parts of both nodes of each meeting, and the value of the faster direction.
+template <typename Visit>
+void for_each_meeting(std::span<const Comparison> values, const std::vector<std::int32_t>& part_of,
+                      const Visit& visit) {
+  for (std::size_t i = 0; i < values.size();) {
+    const Comparison& each = values[i];
+    const bool both = i + 1 < values.size() && values[i + 1].first == each.second && values[i + 1].second == each.first;
+    visit(static_cast<std::size_t>(part_of[static_cast<std::size_t>(each.first)]),
+          static_cast<std::size_t>(part_of[static_cast<std::size_t>(each.second)]),
+          both ? std::max(each.value, values[i + 1].value) : each.value);
+    i += both ? 2 : 1;
+  }
+}
+
+/// By part, its meetings.
 std::vector<SpeedCount> count_within(std::span<const Comparison> values, double threshold,
                                      const std::vector<std::int32_t>& part_of) {
   std::vector<SpeedCount> counts(part_of.size());
-  for (std::size_t i = 0; i < values.size();) {
-    const Comparison& each = values[i];
-    const std::int32_t part = part_of[static_cast<std::size_t>(each.first)];
-    const bool both = i + 1 < values.size() && values[i + 1].first == each.second && values[i + 1].second == each.first;
-    const bool fast = each.value > threshold || (both && values[i + 1].value > threshold);
-    i += both ? 2 : 1;
-    if (part != part_of[static_cast<std::size_t>(each.second)]) continue;
-    ++counts[static_cast<std::size_t>(part)].all;
-    counts[static_cast<std::size_t>(part)].fast += fast ? 1 : 0;
-  }
+  for_each_meeting(values, part_of, [&](std::size_t first, std::size_t second, double value) {
+    if (first != second) return;
+    ++counts[first].all;
+    counts[first].fast += value > threshold ? 1 : 0;
+  });
   return counts;
 }
 
@@ -361,21 +370,21 @@ bool may_part(std::span<const Comparison> values, std::int32_t nodes, double thr
                      [](const SpeedCount& count) { return count.all - count.fast > kShareApart * count.all; });
 }
 
-/// By part, the logarithm of how much likelier its values are within a part than between parts, less that of how many
-/// values are between nodes alone, twice: of so many, chance makes some likely.
-std::vector<double> support_of(std::span<const Comparison> values, const Levels& levels,
-                               const std::vector<std::int32_t>& part_of, const std::vector<std::int32_t>& sizes,
-                               const SplitSettings& settings) {
-  std::vector<double> support(sizes.size(), 0);
-  double chances = 1;
-  for (const Comparison& each : values) {
-    const auto first = static_cast<std::size_t>(part_of[static_cast<std::size_t>(each.first)]);
-    const auto second = static_cast<std::size_t>(part_of[static_cast<std::size_t>(each.second)]);
-    if (first == second) support[first] += likelihood_of_upper(each.value, levels, settings);
+/// By part, whether its meetings are likelier within a part than between parts, by more than chance makes any of as
+/// many as there are between nodes alone.
+std::vector<char> supported_parts(std::span<const Comparison> values, const Levels& levels, const Split& split,
+                                  const std::vector<std::int32_t>& sizes, const SplitSettings& settings) {
+  std::vector<double> likelihoods(sizes.size(), 0);
+  double chances = 0;
+  for_each_meeting(values, split.part_of, [&](std::size_t first, std::size_t second, double value) {
+    if (first == second) likelihoods[first] += likelihood_of_upper(value, levels, settings);
     if (sizes[first] == 1 && sizes[second] == 1) ++chances;
+  });
+  std::vector<char> supported;
+  for (const double likelihood : likelihoods) {
+    supported.push_back(chances == 0 || likelihood > 2 * std::log(1 + chances) ? 1 : 0);
   }
-  for (double& each : support) each -= 2 * std::log(chances);
-  return support;
+  return supported;
 }
 
 /// Takes apart what is no faster within than parts are with each other, or was not measured within: of many slow nodes,
@@ -386,12 +395,12 @@ std::optional<Split> without_slow_parts(std::span<const Comparison> values, std:
   const Levels levels = {(split->within + split->across) / 2, split->within - split->across};
   const std::vector<SpeedCount> counts = count_within(values, levels.threshold, split->part_of);
   const std::vector<std::int32_t> sizes = sizes_of(split->part_of);
-  const std::vector<double> support = support_of(values, levels, split->part_of, sizes, settings);
+  const std::vector<char> supported = supported_parts(values, levels, *split, sizes, settings);
   std::vector<std::int32_t> part_of = split->part_of;
   auto parts = static_cast<std::int32_t>(sizes.size());
   for (std::int32_t& part : part_of) {
     const auto at = static_cast<std::size_t>(part);
-    const bool is_fast = is_fast_within(counts[at], sizes[at]) && counts[at].all > 0 && support[at] > 0;
+    const bool is_fast = is_fast_within(counts[at], sizes[at]) && counts[at].all > 0 && supported[at] != 0;
     if (sizes[at] > 1 && !is_fast) part = parts++;
   }
   return std::cmp_equal(parts, sizes.size()) ? split : split_of(values, renumbered(part_of), settings);
