@@ -488,7 +488,7 @@ class Truth : public WholeReport {
 
 std::uint64_t sweeps_to_read() {
   const char* asked = std::getenv("FABRICBENCH_RANDOM_SWEEPS");
-  return asked == nullptr ? 1000 : std::strtoull(asked, nullptr, 10);
+  return asked == nullptr ? 2000 : std::strtoull(asked, nullptr, 10);
 }
 
 TEST(Truth, OfEverySentenceOfReportsOfRandomSweeps) {

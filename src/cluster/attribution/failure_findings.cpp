@@ -27,11 +27,13 @@ struct Tally {
   std::size_t first = std::numeric_limits<std::size_t>::max();
   std::int64_t rounds_worked = 0;  ///< before: after each of them it might have begun to fail by chance
 
-  void add(const FailedFlow& flow) {
-    failed += flow.failed;
-    first_round = std::min(first_round, flow.first_round);
-    last_alone = std::max(last_alone, flow.last_alone);
-    first = std::min(first, flow.first);
+  /// A failed reading, by its place in the sweep.
+  void add(const Sweep& sweep, std::size_t place) {
+    const Reading& reading = sweep.readings[place];
+    ++failed;
+    first_round = std::min(first_round, reading.round);
+    if (reading.concurrent == 1) last_alone = std::max(last_alone, reading.round);
+    first = std::min(first, place);
   }
   /// It failed, and later, alone in the network, again.
   [[nodiscard]] bool is_confirmed() const { return last_alone > first_round; }
@@ -52,7 +54,7 @@ Tally tally_of(const Sweep& sweep, const Failures& failures, const std::set<std:
       rounds_worked.insert(reading.round);
     }
     if (reading.outcome != Outcome::kFailed) continue;
-    tally.add({from, to, 1, 0, reading.both_ways, place, reading.round, reading.concurrent == 1 ? reading.round : -1});
+    tally.add(sweep, place);
     tally.partners.insert(sends ? to : from);
   }
   tally.rounds_worked = static_cast<std::int64_t>(rounds_worked.size());
@@ -107,10 +109,14 @@ Finding dead_finding(const Sweep& sweep, const Failures& failures, Blame blame, 
 Finding silent_way_finding(const Sweep& sweep, const Failures& failures, Blame blame,
                            const std::set<std::int32_t>& units, bool receives) {
   Tally tally;
-  for (const FailedFlow& flow : failures.flows) {
-    if (flow.both_ways || !units.contains(receives ? flow.to : flow.from)) continue;
-    tally.add(flow);
-    tally.partners.insert(receives ? flow.from : flow.to);
+  for (std::size_t place = 0; place < sweep.readings.size(); ++place) {
+    const Reading& reading = sweep.readings[place];
+    if (reading.outcome != Outcome::kFailed || reading.both_ways || reading.from == reading.to) continue;
+    const std::int32_t from = failures.unit_of(reading.from, reading.from_rail);
+    const std::int32_t to = failures.unit_of(reading.to, reading.to_rail);
+    if (!units.contains(receives ? to : from)) continue;
+    tally.add(sweep, place);
+    tally.partners.insert(receives ? from : to);
   }
   Finding finding = finding_of(sweep, failures, blame, units, failures.usual_share, tally);
   finding.direction = receives ? Direction::kReceives : Direction::kSends;
@@ -163,9 +169,13 @@ struct FailedPair {
   std::int32_t second = 0;
   bool forth = false;
   bool back = false;
-  std::int64_t most = 0;  // of one direction
+  std::int64_t failed_forth = 0;
+  std::int64_t failed_back = 0;
   bool other_way_works = false;
   Tally tally = {};
+
+  /// Of one direction.
+  [[nodiscard]] std::int64_t most() const { return std::max(failed_forth, failed_back); }
 };
 
 using UnitPair = std::pair<std::int32_t, std::int32_t>;
@@ -188,6 +198,25 @@ void keep_what_never_worked(const Sweep& sweep, const Failures& failures, std::m
   }
 }
 
+/// What failed in the directions that never worked.
+void count_failed(const Sweep& sweep, const Failures& failures, std::map<UnitPair, FailedPair>& pairs) {
+  if (pairs.empty()) return;
+  for (std::size_t place = 0; place < sweep.readings.size(); ++place) {
+    const Reading& reading = sweep.readings[place];
+    if (reading.outcome != Outcome::kFailed) continue;
+    const std::int32_t from = failures.unit_of(reading.from, reading.from_rail);
+    const std::int32_t to = failures.unit_of(reading.to, reading.to_rail);
+    const auto found = pairs.find(std::minmax(from, to));
+    if (found == pairs.end()) continue;
+    FailedPair& pair = found->second;
+    const bool forth = pair.forth && (reading.both_ways || from == pair.first);
+    const bool back = pair.back && (reading.both_ways || from != pair.first);
+    pair.failed_forth += forth ? 1 : 0;
+    pair.failed_back += back ? 1 : 0;
+    if (forth || back) pair.tally.add(sweep, place);
+  }
+}
+
 /// Pairs of which at least one direction failed and never worked, and that nobody blamed explains.
 std::vector<FailedPair> failed_pairs(const Sweep& sweep, const Failures& failures, const std::vector<char>& blamed) {
   std::map<UnitPair, FailedPair> pairs;
@@ -198,10 +227,9 @@ std::vector<FailedPair> failed_pairs(const Sweep& sweep, const Failures& failure
     FailedPair& pair = pairs.try_emplace(key, FailedPair{key.first, key.second}).first->second;
     (flow.from == key.first ? pair.forth : pair.back) = true;
     if (flow.both_ways) pair.forth = pair.back = true;
-    pair.most = std::max(pair.most, flow.failed);
-    pair.tally.add(flow);
   }
   keep_what_never_worked(sweep, failures, pairs);
+  count_failed(sweep, failures, pairs);
   std::vector<FailedPair> list;
   list.reserve(pairs.size());
   for (const auto& [key, pair] : pairs) list.push_back(pair);
@@ -220,7 +248,7 @@ Finding failed_pair_finding(const Sweep& sweep, const Failures& failures, const 
   finding.other_way_fine = pair.other_way_works;
   finding.readings = finding.failed = pair.tally.failed;
   finding.partners = 1;
-  finding.false_alarm = chance_of_run(sweep, failures.usual_share, pair.most);
+  finding.false_alarm = chance_of_run(sweep, failures.usual_share, pair.most());
   finding.confirmed = pair.tally.is_confirmed();
   finding.reason = reason_of(sweep, pair.tally.first);
   return finding;
@@ -234,12 +262,12 @@ void add_failed_pair(const Sweep& sweep, const Failures& failures, const FailedP
   const bool first_works = failures.works_besides(pair.first, second_host);
   const bool second_works = failures.works_besides(pair.second, first_host);
   const bool both_work = first_works && second_works;
-  if (both_work && pair.most >= 2 && finding.false_alarm < false_alarm) finding.blame = Blame::kDeadPair;
+  if (both_work && pair.most() >= 2 && finding.false_alarm < false_alarm) finding.blame = Blame::kDeadPair;
   verdict.findings.push_back(finding);
   if (finding.blame == Blame::kDeadPair) return;
   const auto rail = static_cast<std::int16_t>(pair.first % failures.rails);
   if (both_work) {
-    const std::string why = pair.most == 1 ? "failed once" : fmt::format("failed {} times", pair.most);
+    const std::string why = pair.most() == 1 ? "failed once" : fmt::format("failed {} times", pair.most());
     verdict.questions.push_back({finding.hosts[0], finding.hosts[1], rail, 1, why});
     return;
   }

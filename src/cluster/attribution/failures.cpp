@@ -29,15 +29,11 @@ std::vector<FailedFlow> failed_flows(const Sweep& sweep, const Failures& failure
     if (reading.both_ways && key.first > key.second) std::swap(key.first, key.second);
     return key;
   };
-  for (std::size_t i = 0; i < sweep.readings.size(); ++i) {
-    const Reading& reading = sweep.readings[i];
+  for (const Reading& reading : sweep.readings) {
     if (reading.outcome != Outcome::kFailed || reading.from == reading.to) continue;
     const auto key = key_of(reading);
-    const auto [flow, added] =
-        flows.try_emplace(key, FailedFlow{key.first, key.second, 0, 0, reading.both_ways, i, reading.round, -1});
+    const auto [flow, added] = flows.try_emplace(key, FailedFlow{key.first, key.second, 0, 0, reading.both_ways});
     ++flow->second.failed;
-    flow->second.first_round = std::min(flow->second.first_round, reading.round);
-    if (reading.concurrent == 1) flow->second.last_alone = std::max(flow->second.last_alone, reading.round);
   }
   if (flows.empty()) return {};
   for (const Reading& reading : sweep.readings) {

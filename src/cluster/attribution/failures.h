@@ -20,9 +20,6 @@ struct FailedFlow {
   std::int64_t failed = 0;
   std::int64_t worked = 0;
   bool both_ways = false;
-  std::size_t first = 0;  ///< place of the first failed reading
-  std::int32_t first_round = 0;
-  std::int32_t last_alone = -1;  ///< round of the last failed reading with no other pair at the same time; -1: none
 };
 
 /// Who works, and what failed with whom.
