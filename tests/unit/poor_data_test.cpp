@@ -16,6 +16,20 @@ using namespace fabricbench::cluster;
 
 namespace poor_data_test {
 
+/// All pairs, again and again.
+Sweep passes_of(const FabricPlan& plan, std::int32_t passes) {
+  Sweep sweep = sweep_of(plan);
+  const std::vector<Reading> once = sweep.readings;
+  const std::int32_t rounds = once.back().round + 1;
+  for (std::int32_t pass = 1; pass < passes; ++pass) {
+    for (Reading each : once) {
+      each.round += pass * rounds;
+      sweep.readings.push_back(each);
+    }
+  }
+  return sweep;
+}
+
 TEST(PoorData, ADeadHostAndNotItsPartners) {
   Sweep sweep = sweep_of(quiet_fabric(17, {"dead:4"}), 6);
   const Finding finding = the_finding(judge(sweep), Blame::kDead);
@@ -91,6 +105,44 @@ TEST(PoorData, AHostThatFailsNowAndThenIsNotDead) {
   EXPECT_EQ(the_finding(judge(sweep), Blame::kTransient).hosts, Hosts{4});
 }
 
+/// What everybody else does says how often readings fail, and not one host that fails often.
+TEST(PoorData, ADeadHostBesideOneThatFailsNowAndThen) {
+  Sweep sweep = sweep_of(quiet_fabric(32, {"dead:4"}), 18);
+  std::erase_if(sweep.readings,
+                [](const Reading& each) { return (each.from == 4 || each.to == 4) && each.round >= 2; });
+  for (Reading& each : sweep.readings) {
+    if ((each.from == 9 || each.to == 9) && each.round % 3 == 0) each.outcome = Outcome::kFailed;
+  }
+  const Verdict verdict = judge(sweep);
+  ASSERT_EQ(with_blame(verdict, Blame::kDead).size(), 1U);
+  EXPECT_EQ(with_blame(verdict, Blame::kDead)[0].hosts, Hosts{4});
+  ASSERT_EQ(with_blame(verdict, Blame::kTransient).size(), 1U);
+  EXPECT_EQ(with_blame(verdict, Blame::kTransient)[0].hosts, Hosts{9});
+}
+
+TEST(PoorData, AHostThatWasDownForAWhileIsNotFine) {
+  Sweep sweep = sweep_of(quiet_fabric(32), 31);
+  for (Reading& each : sweep.readings) {
+    if ((each.from == 4 || each.to == 4) && each.round >= 5 && each.round < 9) each.outcome = Outcome::kFailed;
+  }
+  const Finding finding = the_finding(judge(sweep), Blame::kTransient);
+  EXPECT_EQ(finding.hosts, Hosts{4});
+  EXPECT_EQ(finding.slow, 4);
+  EXPECT_EQ(finding.readings, 31);
+}
+
+/// That it failed with one partner each time they met, is no dead path.
+TEST(PoorData, AllFailuresOfAHostThatFailsNowAndThenCount) {
+  Sweep sweep = passes_of(quiet_fabric(8), 2);
+  for (Reading& each : sweep.readings) {
+    const bool fails = each.round < 3 || each.round == 7;  // round 7 is round 0 again
+    if ((each.from == 4 || each.to == 4) && fails) each.outcome = Outcome::kFailed;
+  }
+  const Finding finding = the_finding(judge(sweep), Blame::kTransient);
+  EXPECT_EQ(finding.hosts, Hosts{4});
+  EXPECT_EQ(finding.slow, 4);
+}
+
 /// One failure in many readings is no reason to doubt that it is dead now.
 TEST(PoorData, AHostThatFailedOnceAndDiedLater) {
   Sweep sweep = sweep_of(quiet_fabric(32), 24);
@@ -98,6 +150,12 @@ TEST(PoorData, AHostThatFailedOnceAndDiedLater) {
     if ((each.from == 4 || each.to == 4) && (each.round == 3 || each.round >= 18)) each.outcome = Outcome::kFailed;
   }
   EXPECT_EQ(the_finding(judge(sweep), Blame::kDead).hosts, Hosts{4});
+  // Of three partners, each more than once.
+  sweep = passes_of(quiet_fabric(4), 8);
+  for (Reading& each : sweep.readings) {
+    if ((each.from == 2 || each.to == 2) && (each.round == 3 || each.round >= 18)) each.outcome = Outcome::kFailed;
+  }
+  EXPECT_EQ(the_finding(judge(sweep), Blame::kDead).hosts, Hosts{2});
 }
 
 TEST(PoorData, ADeadRailOfAHostThatWorks) {

@@ -25,6 +25,8 @@ struct Tally {
   std::int32_t first_round = std::numeric_limits<std::int32_t>::max();
   std::int32_t last_alone = -1;
   std::size_t first = std::numeric_limits<std::size_t>::max();
+  std::int64_t rounds = 0;
+  std::int32_t last_round = -1;
   std::int64_t rounds_worked = 0;  ///< before: after each of them it might have begun to fail by chance
 
   /// A failed reading, by its place in the sweep.
@@ -34,6 +36,7 @@ struct Tally {
     first_round = std::min(first_round, reading.round);
     if (reading.concurrent == 1) last_alone = std::max(last_alone, reading.round);
     first = std::min(first, place);
+    rounds += std::exchange(last_round, reading.round) != reading.round ? 1 : 0;
   }
   /// It failed, and later, alone in the network, again.
   [[nodiscard]] bool is_confirmed() const { return last_alone > first_round; }
@@ -90,8 +93,8 @@ Finding finding_of(const Sweep& sweep, const Failures& failures, Blame blame, co
   finding.failed = tally.failed;
   finding.partners = hosts_of(failures, tally.partners);
   finding.working_partners = hosts_of(failures, tally.partners, host);
-  // Both directions of one attempt fail together: partners are what is independent.
-  finding.false_alarm = chance_of_run(sweep, share, finding.partners, 1 + tally.rounds_worked);
+  // Both directions of one attempt fail together, and perhaps all rails: rounds are what is independent.
+  finding.false_alarm = chance_of_run(sweep, share, tally.rounds, 1 + tally.rounds_worked);
   finding.confirmed = tally.is_confirmed();
   finding.reason = reason_of(sweep, tally.first);
   return finding;

@@ -21,6 +21,31 @@ constexpr std::size_t kDeadPartnersLater = 3;
 /// Hosts that work over other rails, before one over which nothing works is called dead and not its hosts' NICs.
 constexpr std::int64_t kHostsOfDeadRail = 3;
 
+constexpr std::size_t kSeveral = 3;  // partners
+
+bool never_works(const FailedFlow& flow) {
+  constexpr std::int64_t kNever = 2;
+  return flow.worked == 0 && flow.failed >= kNever;
+}
+
+/// By unit, whether it fails with several partners, and not only over paths that never work.
+std::vector<char> fail_with_several(const Failures& failures) {
+  std::vector<std::set<std::int32_t>> partners(failures.works.size());
+  std::vector<char> any_works(failures.works.size(), 0);
+  for (const FailedFlow& flow : failures.flows) {
+    if (failures.is_explained(flow.from, flow.to, flow.both_ways)) continue;
+    for (const auto& [unit, partner] : {std::pair{flow.from, flow.to}, std::pair{flow.to, flow.from}}) {
+      partners[static_cast<std::size_t>(unit)].insert(partner / failures.rails);
+      if (!never_works(flow)) any_works[static_cast<std::size_t>(unit)] = 1;
+    }
+  }
+  std::vector<char> several(failures.works.size(), 0);
+  for (std::size_t unit = 0; unit < several.size(); ++unit) {
+    several[unit] = partners[unit].size() >= kSeveral && any_works[unit] != 0 ? 1 : 0;
+  }
+  return several;
+}
+
 /// The flows that failed at least once, with how often they worked.
 std::vector<FailedFlow> failed_flows(const Sweep& sweep, const Failures& failures) {
   std::map<std::pair<std::int32_t, std::int32_t>, FailedFlow> flows;
@@ -54,6 +79,7 @@ constexpr double kLikelyRun = 0.01;
 struct FailedPartners {
   std::size_t all = 0;
   std::size_t since = 0;     ///< that have worked in a later round, so that whatever it was is not the whole network's
+  std::int64_t rounds = 0;   ///< in which that was
   double earlier_share = 0;  ///< of its readings with such hosts until it last worked: those that failed
   std::int64_t rounds_worked = 0;
 };
@@ -69,6 +95,8 @@ std::vector<FailedPartners> partners_failed(const Sweep& sweep, const Failures& 
     std::int64_t earlier_tried = 0;
     std::int64_t rounds_worked = 0;
     std::int32_t last_worked = -1;
+    std::int64_t rounds = 0;
+    std::int32_t last_failed = -1;
   };
   const std::vector<std::int32_t> worked = last_work(sweep, failures.rails);
   std::vector<Partners> partners(failures.works.size());
@@ -84,10 +112,12 @@ std::vector<FailedPartners> partners_failed(const Sweep& sweep, const Failures& 
         failed.rounds_worked += std::exchange(failed.last_worked, reading.round) != reading.round ? 1 : 0;
         failed.all.clear();
         failed.since.clear();
+        failed.rounds = 0;
       }
       if (reading.outcome != Outcome::kFailed || !failures.works_besides(other, own / failures.rails)) continue;
       ++failed.tried;
       ++failed.failed;
+      failed.rounds += std::exchange(failed.last_failed, reading.round) != reading.round ? 1 : 0;
       failed.all.insert(host);
       if (worked[static_cast<std::size_t>(other)] > reading.round) failed.since.insert(host);
     }
@@ -97,7 +127,7 @@ std::vector<FailedPartners> partners_failed(const Sweep& sweep, const Failures& 
   for (const Partners& failed : partners) {
     const double share = static_cast<double>(failed.earlier_failed) /
                          static_cast<double>(std::max<std::int64_t>(failed.earlier_tried, 1));
-    counts.push_back({failed.all.size(), failed.since.size(), share, failed.rounds_worked});
+    counts.push_back({failed.all.size(), failed.since.size(), failed.rounds, share, failed.rounds_worked});
   }
   return counts;
 }
@@ -181,9 +211,36 @@ void find_silent_ways(const Sweep& sweep, Failures& failures) {
   }
 }
 
-/// How often readings fail that neither who is dead explains, since it worked last, nor a pair that never works.
+/// By unit, whether it fails with several partners, in a tenth of its readings or more; where a quarter of the units
+/// do, it is the network, and none of them.
+std::vector<char> failing_units(const Sweep& sweep, const Failures& failures) {
+  constexpr double kOften = 0.1;
+  std::vector<char> failing = fail_with_several(failures);
+  std::vector<std::int64_t> failed(failing.size(), 0);
+  std::vector<std::int64_t> tried(failing.size(), 0);
+  for (const Reading& reading : sweep.readings) {
+    if (reading.outcome == Outcome::kNotTried) continue;
+    for (const std::int32_t unit :
+         {failures.unit_of(reading.from, reading.from_rail), failures.unit_of(reading.to, reading.to_rail)}) {
+      ++tried[static_cast<std::size_t>(unit)];
+      failed[static_cast<std::size_t>(unit)] += reading.outcome == Outcome::kFailed ? 1 : 0;
+    }
+  }
+  std::size_t number = 0;
+  for (std::size_t unit = 0; unit < failing.size(); ++unit) {
+    const bool often = static_cast<double>(failed[unit]) >= kOften * static_cast<double>(tried[unit]);
+    failing[unit] = failing[unit] != 0 && often ? 1 : 0;
+    number += failing[unit] != 0 ? 1 : 0;
+  }
+  if (4 * number > failing.size()) failing.assign(failing.size(), 0);
+  return failing;
+}
+
+/// How often readings fail that neither who is dead explains, since it worked last, nor a pair that never works, nor a
+/// unit that fails now and then with anybody.
 double usual_share_of(const Sweep& sweep, const Failures& failures) {
   const auto never = never_worked(failures);
+  const std::vector<char> failing = failing_units(sweep, failures);
   const std::vector<std::int32_t> worked = last_work(sweep, failures.rails);
   const auto is_over = [&](std::int32_t unit, const Reading& reading) {
     const auto at = static_cast<std::size_t>(unit);
@@ -197,6 +254,7 @@ double usual_share_of(const Sweep& sweep, const Failures& failures) {
     const bool failed = reading.outcome == Outcome::kFailed;
     const bool is_silent = failures.needs_silent_way(from, to, reading.both_ways);
     if (failed && (is_silent || is_over(from, reading) || is_over(to, reading) || never.contains({from, to}))) continue;
+    if (failing[static_cast<std::size_t>(from)] != 0 || failing[static_cast<std::size_t>(to)] != 0) continue;
     ++all;
     others += failed ? 1 : 0;
   }
@@ -251,10 +309,12 @@ double chance_of_run(const Sweep& sweep, double share, std::int64_t failed, std:
 }
 
 std::set<std::pair<std::int32_t, std::int32_t>> never_worked(const Failures& failures) {
-  constexpr std::int64_t kNever = 2;
+  const std::vector<char> with_several = fail_with_several(failures);
+  const auto fails_with_several = [&](std::int32_t unit) { return with_several[static_cast<std::size_t>(unit)] != 0; };
   std::set<std::pair<std::int32_t, std::int32_t>> never;
   for (const FailedFlow& flow : failures.flows) {
-    if (flow.worked == 0 && flow.failed >= kNever) never.emplace(flow.from, flow.to);
+    const bool is_of_unit = fails_with_several(flow.from) || fails_with_several(flow.to);
+    if (never_works(flow) && !is_of_unit) never.emplace(flow.from, flow.to);
   }
   return never;
 }
@@ -274,10 +334,10 @@ Failures find_failures(const Sweep& sweep, std::int32_t rails) {
   if (failures.flows.empty()) return failures;
   const std::vector<FailedPartners> partners = partners_failed(sweep, failures);
   for (std::size_t unit = 0; unit < units; ++unit) {
-    const auto& [all, since, earlier_share, rounds_worked] = partners[unit];
+    const auto& [all, since, rounds, earlier_share, rounds_worked] = partners[unit];
     failures.earlier_share[unit] = earlier_share;
     const std::size_t least = failures.works[unit] != 0 ? kDeadPartnersLater : kDeadPartners;
-    const double chance = chance_of_run(sweep, earlier_share, static_cast<std::int64_t>(all), 1 + rounds_worked);
+    const double chance = chance_of_run(sweep, earlier_share, rounds, 1 + rounds_worked);
     const bool fails_now_and_then = earlier_share > 0 && chance > kLikelyRun;
     if ((all >= least || since >= kDeadPartners) && !fails_now_and_then) failures.dead[unit] = 1;
   }

@@ -59,7 +59,7 @@ struct Failures {
   }
 };
 
-/// Flows, by their units, that have failed twice or more and never worked.
+/// Flows, by their units, that have failed twice or more and never worked, though neither unit fails with others too.
 [[nodiscard]] std::set<std::pair<std::int32_t, std::int32_t>> never_worked(const Failures& failures);
 
 /// How often chance alone would have so many readings of somebody fail, one after the other, of whom this share usually

@@ -261,6 +261,19 @@ Depth deepest_evidence(const Everybody& others, const std::vector<float>& own, c
   return best;
 }
 
+/// The chance that so many of a host's meetings fail, where as many do as others' do: it may have been down for a
+/// while.
+double chance_of_failures(const Everybody& others, const std::vector<float>& own, const Taken& taken,
+                          std::int64_t meetings) {
+  constexpr double kErrors = 1;
+  const std::int64_t failed = at_most(own, kFailedLevel);
+  if (failed == 0) return 1;
+  return binomial_tail(meetings, chance_of_meeting(others, own, taken, kFailedLevel, kErrors), failed);
+}
+
+/// With how many partners a host has to be slow.
+std::int64_t partners_to_blame(const Model& model) { return std::clamp(model.ids.hosts - 2, 2, kSlowPartners); }
+
 /// A host is blamed when the evidence exceeds what chance gives in a share of sweeps that is allowed, however long it
 /// was looked at (Ville's inequality).
 void judge_account(const Model& model, const Account& account, const Everybody& others, const Taken& taken,
@@ -270,8 +283,7 @@ void judge_account(const Model& model, const Account& account, const Everybody& 
   const Depth deepest = deepest_evidence(others, own, taken, found.meetings);
   const auto depths = static_cast<double>(own.size());
   found.false_alarm = family_wise(depths * std::exp(-std::max(deepest.evidence, 0.0)), model.ids.hosts);
-  found.sure = found.false_alarm < model.settings.false_alarm &&
-               found.partners >= std::clamp(model.ids.hosts - 2, 2, kSlowPartners);
+  found.sure = found.false_alarm < model.settings.false_alarm && found.partners >= partners_to_blame(model);
   if (found.sure) return;
   const bool hopeless = chance_of_meeting(others, own, taken, own.back(), 0) >= kHopelessShare;
   if (!hopeless && evidence_for(found.meetings, found.slow, usual) > bar_for(found.meetings, model.ids.hosts)) {
@@ -281,19 +293,40 @@ void judge_account(const Model& model, const Account& account, const Everybody& 
   }
 }
 
+/// Fills in what a host's account says.
+void tell(const Account& account, FlappingHost& found) {
+  found.slow = static_cast<std::int64_t>(account.meetings.size());
+  found.failed = account.failed;
+  found.partners = account.partners();
+  found.rounds.clear();
+  for (const SlowMeeting& meeting : account.meetings) found.rounds.push_back(meeting.with.second);
+  std::sort(found.rounds.begin(), found.rounds.end());
+  found.rounds.erase(std::unique(found.rounds.begin(), found.rounds.end()), found.rounds.end());
+}
+
+/// A host is blamed for its failures alone where these are surer than what else was slow.
+void judge_failures(const Model& model, Account account, const Everybody& others, const Taken& taken,
+                    FlappingHost& found) {
+  const double chance = chance_of_failures(others, lowest_of(account), taken, found.meetings);
+  const double false_alarm = family_wise(chance, model.ids.hosts);
+  if (false_alarm >= std::min(found.false_alarm, model.settings.false_alarm)) return;
+  std::erase_if(account.meetings, [](const SlowMeeting& meeting) { return meeting.level != kFailedLevel; });
+  if (account.partners() < partners_to_blame(model)) return;
+  tell(account, found);
+  found.false_alarm = false_alarm;
+  found.sure = found.only_fails = true;
+  found.wanted = 0;
+}
+
 FlappingHost judge_host(const Model& model, std::int32_t host, const Everybody& others) {
   const Account& account = others.accounts[static_cast<std::size_t>(host)];
   const Taken taken = taken_with(model, host, account, others.unsteady);
   FlappingHost found;
   found.host = host;
-  found.slow = static_cast<std::int64_t>(account.meetings.size());
   found.meetings = taken.all;
-  found.failed = account.failed;
-  found.partners = account.partners();
-  for (const SlowMeeting& meeting : account.meetings) found.rounds.push_back(meeting.with.second);
-  std::sort(found.rounds.begin(), found.rounds.end());
-  found.rounds.erase(std::unique(found.rounds.begin(), found.rounds.end()), found.rounds.end());
+  tell(account, found);
   judge_account(model, account, others, taken, found);
+  judge_failures(model, account, others, taken, found);
   return found;
 }
 
@@ -371,7 +404,7 @@ std::vector<FlappingHost> judge_hosts(const Model& model, const Everybody& every
     }
     FlappingHost found = judge_host(model, host, everybody);
     if (!found.sure && found.wanted == 0) continue;
-    add_rates(model, everybody.background, found);
+    if (!found.only_fails) add_rates(model, everybody.background, found);
     flapping.push_back(std::move(found));
   }
   return flapping;

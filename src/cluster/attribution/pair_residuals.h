@@ -57,6 +57,7 @@ struct FlappingHost {
   std::vector<std::int32_t> rounds;  ///< in which it was slow or failed, ascending, each once
   double false_alarm = 1;
   bool sure = false;        ///< else more readings would tell
+  bool only_fails = false;  ///< it is blamed for its failures alone
   std::int64_t wanted = 0;  ///< so many more meetings, where it is not sure
 };
 
