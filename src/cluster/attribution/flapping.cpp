@@ -205,16 +205,24 @@ std::vector<float> lowest_of(const Account& account) {
   return lowest;
 }
 
+/// Readings of a meeting.
+double per_meeting(const Taken& taken) {
+  return std::max(1.0, static_cast<double>(taken.readings) / std::max(1.0, static_cast<double>(taken.meetings)));
+}
+
+/// Meetings of others, as if there had been some more.
+double meetings_of_others(const Everybody& others, const Taken& taken) {
+  const auto readings = static_cast<double>(others.background.readings + others.failed - taken.readings);
+  return std::max(readings, 0.0) / per_meeting(taken) + kMeetingsBefore;
+}
+
 /// The chance that a meeting of a healthy host has a reading at this level or below it, from what others show: so many
 /// standard errors above it.
 double chance_of_meeting(const Everybody& others, const std::vector<float>& own, const Taken& taken, float level,
                          double errors) {
   const auto elsewhere = static_cast<double>(at_most(others.lowest, level) - at_most(own, level));
-  const auto readings = static_cast<double>(others.background.readings + others.failed - taken.readings);
-  const double per_meeting = static_cast<double>(taken.readings) / std::max(1.0, static_cast<double>(taken.meetings));
-  const double slow = std::max(elsewhere, 0.0) + kSlowBefore * std::sqrt(std::max(per_meeting, 1.0));
-  const double meetings = std::max(readings, 0.0) / std::max(per_meeting, 1.0) + kMeetingsBefore;
-  return std::min(1.0, (slow + errors * std::sqrt(slow)) / meetings);
+  const double slow = std::max(elsewhere, 0.0) + kSlowBefore * std::sqrt(per_meeting(taken));
+  return std::min(1.0, (slow + errors * std::sqrt(slow)) / meetings_of_others(others, taken));
 }
 
 /// By how much, in nats, so many slow ones of so many meetings speak for a host that is slow in the share looked for,
@@ -265,10 +273,11 @@ Depth deepest_evidence(const Everybody& others, const std::vector<float>& own, c
 /// while.
 double chance_of_failures(const Everybody& others, const std::vector<float>& own, const Taken& taken,
                           std::int64_t meetings) {
-  constexpr double kErrors = 1;
   const std::int64_t failed = at_most(own, kFailedLevel);
   if (failed == 0) return 1;
-  return binomial_tail(meetings, chance_of_meeting(others, own, taken, kFailedLevel, kErrors), failed);
+  const auto elsewhere = static_cast<double>(std::max<std::int64_t>(at_most(others.lowest, kFailedLevel) - failed, 0));
+  const double most = elsewhere + kSlowBefore + kErrorsToBlame * std::sqrt(elsewhere);
+  return binomial_tail(meetings, std::min(1.0, most / meetings_of_others(others, taken)), failed);
 }
 
 /// With how many partners a host has to be slow.
