@@ -381,6 +381,7 @@ std::vector<char> supported_parts(std::span<const Comparison> values, const Leve
     if (sizes[first] == 1 && sizes[second] == 1) ++chances;
   });
   std::vector<char> supported;
+  supported.reserve(likelihoods.size());
   for (const double likelihood : likelihoods) {
     supported.push_back(chances == 0 || likelihood > 2 * std::log(1 + chances) ? 1 : 0);
   }
