@@ -92,6 +92,10 @@ TEST(VerdictText, SaysWhetherPairsDisturbEachOther) {
   EXPECT_FALSE(is_oversubscribed(verdict));
   EXPECT_NE(text_of(example_sweep(), verdict).find("the median of 1 direction: which may be chance.\n"),
             std::string::npos);
+  verdict.alone_over_together = 1.2;
+  EXPECT_TRUE(is_oversubscribed(verdict));
+  verdict.changes_with_time = 0.3;
+  EXPECT_FALSE(is_oversubscribed(verdict)) << "a pair may have been alone when everything was faster";
 }
 
 TEST(VerdictText, NamesRailsLeavesAndDirectionsOfWhatWasMeasured) {

@@ -266,16 +266,43 @@ class ModelMaker {
   [[nodiscard]] Model without(std::vector<char> left_out, bool is_steady) {
     const auto [known, is_new] = structures_.try_emplace(left_out);
     if (is_new) known->second = structure_of(sweep_, settings_, left_out);
-    Model model = make_model(sweep_, settings_, known->second, std::move(left_out));
+    return made_of(known->second, std::move(left_out), is_steady);
+  }
+  /// Of hosts of which none is nearer to another.
+  [[nodiscard]] Model without_structure() {
+    Structure none;
+    none.is_alone.assign(sweep_.hosts.size(), 0);
+    none.is_unplaced.assign(sweep_.hosts.size(), 0);
+    none.scale = structures_.at({}).scale;
+    return made_of(std::move(none), {}, false);
+  }
+
+ private:
+  [[nodiscard]] Model made_of(Structure structure, std::vector<char> left_out, bool is_steady) const {
+    Model model = make_model(sweep_, settings_, std::move(structure), std::move(left_out));
     model.is_steady = is_steady;
     return model;
   }
 
- private:
   const Sweep& sweep_;
   const VerdictSettings& settings_;
   std::map<std::vector<char>, Structure> structures_;  // by the readings that are left out
 };
+
+/// Whether groups that the readings were to show are hardly there once what is usual of each time is taken off:
+/// meetings at a fast time look like that.
+bool are_of_time(const Model& model) {
+  const std::vector<Nearness>& levels = model.structure.levels;
+  if (levels.empty() || levels.front().is_given) return false;
+  double least = 1;  // of what is usual between groups, over that within one
+  for (const Stratum& near : model.strata) {
+    if (near.distance > 0) continue;
+    for (const Stratum& far : model.strata) {
+      if (far.distance > 0 && is_alike(near, far)) least = std::min(least, far.centre / near.centre);
+    }
+  }
+  return std::log(least) > std::log(levels.front().across) / 2;
+}
 
 /// What is slow over devices says nothing of where hosts are: then that is looked at once more without it.
 Explained explain(const Sweep& sweep, ModelMaker& models, bool is_steady) {
@@ -313,7 +340,8 @@ Explained explain(const Sweep& sweep, const VerdictSettings& settings) {
   Explained by_time = explain(sweep, models, false);
   if (changes_of(by_time.model) < settings.tolerance) return by_time;
   Explained steady = explain(sweep, models, true);
-  return left_of(by_time.model) < kMuchMore * left_of(steady.model) ? std::move(by_time) : std::move(steady);
+  if (left_of(by_time.model) >= kMuchMore * left_of(steady.model)) return steady;
+  return are_of_time(by_time.model) ? explain(models.without_structure()) : std::move(by_time);
 }
 
 /// By reading, what it was held against.

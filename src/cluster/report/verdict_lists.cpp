@@ -239,7 +239,8 @@ std::string counted(std::int64_t number, std::string_view thing) {
 
 bool is_oversubscribed(const Verdict& verdict) {
   constexpr double kErrors = 3;
-  return verdict.alone_over_together > kMostAloneOverTogether &&
+  const double of_time = 1 - verdict.changes_with_time;  // pairs may have been alone when everything was faster
+  return verdict.alone_over_together * of_time > kMostAloneOverTogether &&
          std::log(verdict.alone_over_together) > kErrors * verdict.alone_error;
 }
 

@@ -311,7 +311,9 @@ std::string disturbance_text(const Verdict& verdict) {
            "the fabric is\n    oversubscribed, or the pairs disturb each other. Measure fewer at once: "
            "scripts/sweep_pairs.sh --max-concurrent N.\n";
   }
-  if (verdict.alone_over_together > kMostAloneOverTogether) return text + "which may be chance.\n";
+  if (verdict.alone_over_together > kMostAloneOverTogether) {
+    return text + (verdict.changes_with_time > 0 ? "which may be chance, or the time.\n" : "which may be chance.\n");
+  }
   if (verdict.alone_over_together < kAsFastAlone) return text + "what slows it there is not the other pairs.\n";
   return text + "pairs do not disturb each other.\n";
 }
