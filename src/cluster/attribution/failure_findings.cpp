@@ -93,8 +93,9 @@ Finding finding_of(const Sweep& sweep, const Failures& failures, Blame blame, co
   finding.failed = tally.failed;
   finding.partners = hosts_of(failures, tally.partners);
   finding.working_partners = hosts_of(failures, tally.partners, host);
-  // Both directions of one attempt fail together, and perhaps all rails: rounds are what is independent.
-  finding.false_alarm = chance_of_run(sweep, share, tally.rounds, 1 + tally.rounds_worked);
+  // Both directions of one attempt fail together, and perhaps all rails: rounds and partners are what is independent.
+  const std::int64_t attempts = std::max(tally.rounds, finding.partners);
+  finding.false_alarm = chance_of_run(sweep, share, attempts, 1 + tally.rounds_worked);
   finding.confirmed = tally.is_confirmed();
   finding.reason = reason_of(sweep, tally.first);
   return finding;

@@ -337,7 +337,8 @@ Failures find_failures(const Sweep& sweep, std::int32_t rails) {
     const auto& [all, since, rounds, earlier_share, rounds_worked] = partners[unit];
     failures.earlier_share[unit] = earlier_share;
     const std::size_t least = failures.works[unit] != 0 ? kDeadPartnersLater : kDeadPartners;
-    const double chance = chance_of_run(sweep, earlier_share, rounds, 1 + rounds_worked);
+    const std::int64_t attempts = std::max(rounds, static_cast<std::int64_t>(all));
+    const double chance = chance_of_run(sweep, earlier_share, attempts, 1 + rounds_worked);
     const bool fails_now_and_then = earlier_share > 0 && chance > kLikelyRun;
     if ((all >= least || since >= kDeadPartners) && !fails_now_and_then) failures.dead[unit] = 1;
   }
