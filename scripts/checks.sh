@@ -26,6 +26,13 @@ verdict() {
     tell "$1 $2${3:+: ${*:3}}"
 }
 
+# fail NAME DETAIL...: a FAIL verdict, below which the end of what the job printed is shown.
+fail() {
+    verdict FAIL "$@"
+    local line
+    while IFS= read -r line; do tell "#   $line"; done < <(tail -n 20 "$work/out")
+}
+
 # Runs a job of the given number of processes; its output goes to $work/out, standard error behind the rest: the launcher
 # would put it into the middle of a line. Prints its exit status.
 job() {
@@ -51,7 +58,7 @@ ends_with() {
     if [[ $status == "$expected" ]] && grep -q -- "$words" "$work/out"; then
         verdict PASS "$name" "exit status $status"
     else
-        verdict FAIL "$name" "exit status $status instead of $expected, or no '$words': $(first_complaint)"
+        fail "$name" "exit status $status instead of $expected, or no '$words': $(first_complaint)"
     fi
 }
 

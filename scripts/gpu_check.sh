@@ -13,15 +13,17 @@ readonly kCollectives=(all_reduce all_gather reduce_scatter broadcast reduce all
 readonly kSizes=(-b 256 -e 1M -f 16)
 readonly kBudget=(--time-budget "${TIME_BUDGET:-0.05}")
 readonly kSmall=("${kSizes[@]}" "${kBudget[@]}")
+readonly kParts=(programs options ranks_on_one_gpu endings copies kernels)
 
 usage() {
     cat <<EOT
-usage: scripts/gpu_check.sh [--programs DIR] [--record FILE]
+usage: scripts/gpu_check.sh [--programs DIR] [--record FILE] [--part NAME]...
 
 Runs the built programs on this machine's GPUs and checks what they print and how they end.
 
   --programs DIR   folder of the programs (default: build); tests/gpu and bench lie below it
   --record FILE    write what was found to FILE too, below a description of the machine
+  --part NAME      run this part only; may be given again: ${kParts[*]}
   --help           print this text
 
 Environment: GPUS, the number of GPUs to use (default: as many as nvidia-smi lists);
@@ -32,10 +34,17 @@ EOT
 
 programs=build
 record=
+parts=()
 while [[ $# -gt 0 ]]; do
     case $1 in
         --programs) programs=${2:?--programs wants a folder}; shift 2 ;;
         --record) record=${2:?--record wants a file}; shift 2 ;;
+        --part)
+            [[ " ${kParts[*]} " == *" ${2:?--part wants a name} "* ]] ||
+                die "$kUsage" "there is no part '$2'; there are ${kParts[*]}"
+            parts+=("$2")
+            shift 2
+            ;;
         --help) usage; exit 0 ;;
         *) unknown_option "$1" ;;
     esac
@@ -44,7 +53,7 @@ done
 use_mpi
 command -v mpirun >/dev/null || die "$kMissing" "mpirun is not on the PATH; install Open MPI"
 [[ -x $programs/all_reduce_perf ]] || die "$kMissing" "$programs has no all_reduce_perf; build it, or name its folder"
-gpus=${GPUS:-$(nvidia-smi --list-gpus 2>/dev/null | wc -l)}
+gpus=${GPUS:-$({ nvidia-smi --list-gpus 2>/dev/null || true; } | wc -l)}
 [[ $gpus -ge 1 ]] || die "$kMissing" "nvidia-smi lists no GPU here; run this on a machine that has one"
 
 # The figure that a PASS shows.
@@ -60,7 +69,19 @@ passes() {
     elif [[ $status == 3 ]]; then
         verdict SKIP "$name" "$(first_complaint)"
     else
-        verdict FAIL "$name" "exit status $status: $(first_complaint)"
+        fail "$name" "exit status $status: $(first_complaint)"
+    fi
+}
+
+# passes_pairs NAME PROCESSES COMMAND...: the same of a program that measures pairs, whose table has another summary.
+passes_pairs() {
+    local name=$1 status
+    shift
+    status=$(job "$@")
+    if [[ $status == 0 ]] && grep -q '^# Backend: nccl' "$work/out"; then
+        verdict PASS "$name"
+    else
+        fail "$name" "exit status $status: $(first_complaint)"
     fi
 }
 
@@ -109,7 +130,7 @@ check_options() {
     elif [[ $status == 0 && $gpus == 1 ]]; then
         verdict SKIP "algorithm and protocol named" "one rank alone takes none"
     else
-        verdict FAIL "algorithm and protocol named" "exit status $status: no name in --stats"
+        fail "algorithm and protocol named" "exit status $status: no name in --stats"
     fi
 }
 
@@ -119,11 +140,27 @@ check_ranks_on_one_gpu() {
     # shellcheck disable=SC2016  # the shell that mpirun starts expands it, one for each rank
     launcher='NCCL_HOSTID=h$OMPI_COMM_WORLD_RANK exec "$@"'
     export NCCL_SOCKET_IFNAME=lo NCCL_IB_DISABLE=1 NCCL_NVLS_ENABLE=0 NCCL_PROTO=Simple NCCL_MULTI_RANK_GPU_ENABLE=1
+    local shared=(--device 0 -n 2)
     for name in "${kCollectives[@]}"; do
-        passes "$name, 2 ranks on one GPU" 2 bash -c "$launcher" - "$programs/${name}_perf" -b 256 -e 64K -f 16 -n 2 \
-            --device 0
+        passes "$name, 2 ranks on one GPU" 2 bash -c "$launcher" - "$programs/${name}_perf" -b 256 -e 64K -f 16 \
+            "${shared[@]}"
     done
-    passes "all_reduce, 3 ranks on one GPU" 3 bash -c "$launcher" - "$programs/all_reduce_perf" -b 64K -e 64K -n 2 --device 0
+    local ranks options words
+    for ranks in 3 4; do
+        passes "all_reduce, $ranks ranks on one GPU" "$ranks" bash -c "$launcher" - "$programs/all_reduce_perf" -b 64K \
+            -e 64K "${shared[@]}" -d all -o all
+    done
+    for options in "-G 3" "-R 1" "-R 2" "-I 1 -K 3" "--timing isolated" "--stats"; do
+        read -ra words <<<"$options"
+        passes "all_reduce $options, 2 ranks on one GPU" 2 bash -c "$launcher" - "$programs/all_reduce_perf" -b 64K -e 1M \
+            -f 4 "${shared[@]}" "${words[@]}"
+    done
+    for name in pairwise_bw send_recv_bw send_recv_lat multi_pair_bw; do
+        if [[ -x $programs/$name ]]; then
+            passes_pairs "$name, 2 ranks on one GPU" 2 bash -c "$launcher" - "$programs/$name" --backend nccl -b 64K \
+                "${shared[@]}"
+        fi
+    done
     unset NCCL_SOCKET_IFNAME NCCL_IB_DISABLE NCCL_NVLS_ENABLE NCCL_PROTO NCCL_MULTI_RANK_GPU_ENABLE
 }
 
@@ -144,17 +181,17 @@ check_copies() {
         return
     fi
     status=$(job 1 "$copies" "${kBudget[@]}")
-    grep -E '^ *[0-9]' "$work/out" | while read -r line; do tell "# $line"; done
+    while read -r line; do tell "# $line"; done < <(grep -E '^ *[0-9]' "$work/out")
     if [[ $status == 0 ]] && grep -q 'Out of bounds values : 0 OK' "$work/out"; then
         verdict PASS copies "$(sed -n 's/^# Odd GPUs *: /odd GPUs: /p' "$work/out")"
     else
-        verdict FAIL copies "exit status $status: $(first_complaint)"
+        fail copies "exit status $status: $(first_complaint)"
     fi
     status=$(job "$gpus" "$copies" "${kBudget[@]}" -b 1M -e 1M)
     if [[ $status == 0 ]] && grep -q 'Out of bounds values : 0 OK' "$work/out"; then
         verdict PASS "copies, GPUs divided among $gpus processes" "$(grep -c -E '^ *[0-9]' "$work/out") rows"
     else
-        verdict FAIL "copies, GPUs divided among $gpus processes" "exit status $status: $(tail -n 1 "$work/out")"
+        fail "copies, GPUs divided among $gpus processes" "exit status $status: $(tail -n 1 "$work/out")"
     fi
     ends_with 3 "gpu_copy_bw: host .*no device" "copies without a GPU" 1 env CUDA_VISIBLE_DEVICES= "$copies"
 }
@@ -166,9 +203,9 @@ check_kernels() {
         return
     fi
     if timeout -k 10 300 "$test" >"$work/out" 2>&1; then
-        verdict PASS "fill and check kernels" "$(grep -o '[0-9]* tests\? ran' "$work/out" | tail -n 1)"
+        verdict PASS "fill and check kernels" "$(grep -o '[0-9]* tests\?\.$' "$work/out" | tail -n 1)"
     else
-        verdict FAIL "fill and check kernels" "$(grep -m 1 FAILED "$work/out" || tail -n 1 "$work/out")"
+        fail "fill and check kernels" "$(grep -m 1 FAILED "$work/out" || tail -n 1 "$work/out")"
     fi
     for tool in memcheck racecheck initcheck synccheck; do
         if ! command -v compute-sanitizer >/dev/null; then
@@ -177,7 +214,7 @@ check_kernels() {
             >"$work/out" 2>&1; then
             verdict PASS "compute-sanitizer $tool" "$(tail -n 1 "$work/out")"
         else
-            verdict FAIL "compute-sanitizer $tool" "$(tail -n 1 "$work/out")"
+            fail "compute-sanitizer $tool" "$(tail -n 1 "$work/out")"
         fi
     done
     # Prints a line for each kernel and element size; exit status 6 where one is below 80 % of a copy.
@@ -186,21 +223,23 @@ check_kernels() {
     while read -r line; do tell "# $line"; done <"$work/out"
     case $status in
         0) verdict PASS "kernels move 80 % of the copy bandwidth" ;;
-        6) verdict FAIL "kernels move 80 % of the copy bandwidth" "see above" ;;
-        *) verdict FAIL "kernels move 80 % of the copy bandwidth" "exit status $status" ;;
+        6) fail "kernels move 80 % of the copy bandwidth" "see above" ;;
+        *) fail "kernels move 80 % of the copy bandwidth" "exit status $status" ;;
     esac
 }
+
+wants() { [[ ${#parts[@]} -eq 0 || " ${parts[*]} " == *" $1 "* ]]; }
 
 # Read to the end before it runs: bash reads a script as it goes, and this one takes a while.
 main() {
     if [[ -n $record ]]; then : >"$record"; fi
     describe_machine
-    check_programs
-    check_options
-    check_ranks_on_one_gpu
-    check_endings
-    check_copies
-    check_kernels
+    if wants programs; then check_programs; fi
+    if wants options; then check_options; fi
+    if wants ranks_on_one_gpu; then check_ranks_on_one_gpu; fi
+    if wants endings; then check_endings; fi
+    if wants copies; then check_copies; fi
+    if wants kernels; then check_kernels; fi
     conclude
 }
 

@@ -1,5 +1,7 @@
 """scripts/gpu_check.sh where a fake GPU can be had only: what it says, how it ends, what it records."""
 
+import os
+
 from checking import FAULTY, STUB, CheckTest
 from launch import COLLECTIVES, PROGRAMS, program_of
 from on_gpus import FAILURE, MISSING, OK, USAGE
@@ -58,6 +60,14 @@ class Faults(CheckTest):  # 3 ranks, 32 s, extended
         self.assertEqual(verdicts["hypercube"], ("SKIP", "3 is no power of two"))
 
 
+class Part(CheckTest):  # 2 ranks, 3 s
+
+    def test_one_part(self):
+        status, lines, stderr = self.check("--programs", PROGRAMS, "--part", "endings")
+        self.assertEqual((status, stderr), (OK, ""), "\n".join(lines))
+        self.assertEqual(set(self.counted(lines)), {"too few GPUs", "no GPU visible", "nccl without a GPU"})
+
+
 class NothingToCheck(CheckTest):  # 1 rank, 2 s
 
     def test_nothing_to_check(self):
@@ -67,5 +77,14 @@ class NothingToCheck(CheckTest):  # 1 rank, 2 s
         status, lines, stderr = self.check("--programs", PROGRAMS, GPUS="0")
         self.assertEqual((status, lines), (MISSING, []))
         self.assertIn("no GPU", stderr)
+        nothing = self.directory / "nvidia-smi"
+        nothing.write_text("#!/bin/sh\nexit 127\n")
+        nothing.chmod(0o755)
+        status, lines, stderr = self.check("--programs", PROGRAMS, GPUS="", PATH=f"{self.directory}:{os.environ['PATH']}")
+        self.assertEqual((status, lines), (MISSING, []))
+        self.assertIn("nvidia-smi lists no GPU here", stderr)
+        status, lines, stderr = self.check("--part", "nothing")
+        self.assertEqual((status, lines), (USAGE, []))
+        self.assertIn("there is no part 'nothing'; there are programs options ", stderr)
         self.assertEqual(self.check("--no-such-option")[0], USAGE)
         self.assertEqual(self.check("--help")[0], OK)
