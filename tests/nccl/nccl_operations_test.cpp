@@ -70,13 +70,13 @@ class NcclOperationsTest : public NcclTest {
                         << wrong->first_offset << ": " << wrong->expected << ", got " << wrong->got;
   }
 
-  /// Calls `action(datatype, reduction)` for all that there are.
+  /// Calls `action(datatype, reduction)` for all that there are with so many ranks.
   template <typename Action>
   void for_all_reductions(Action action) {
     for (const DataType type : datatypes()) {
       for (const Reduction reduction :
            {Reduction::kSum, Reduction::kProd, Reduction::kMin, Reduction::kMax, Reduction::kAvg, Reduction::kMulSum}) {
-        action(type, reduction);
+        if (session_->why_not(type, reduction).empty()) action(type, reduction);
       }
     }
   }

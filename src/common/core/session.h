@@ -129,7 +129,7 @@ class Session {
   /// Where this process's ranks stand, for the report of a hang: device, the library's last error. May be called
   /// from another thread while the main thread waits.
   [[nodiscard]] virtual std::string state() const { return ""; }
-  /// Gives up what is under way, before the job ends; from any thread.
+  /// Gives up what is under way, before the job ends.
   virtual void abandon() noexcept {}
 };
 

@@ -12,6 +12,11 @@ Recording::Recording(std::vector<DeviceStream> streams, cudaStreamCaptureMode mo
 
 Recording::~Recording() { drop_open(); }
 
+void Recording::drop() noexcept {
+  drop_open();
+  executables_.clear();
+}
+
 void Recording::drop_open() noexcept {
   while (open_ > 0) {
     cudaGraph_t graph = nullptr;
@@ -22,8 +27,7 @@ void Recording::drop_open() noexcept {
 }
 
 void Recording::begin() {
-  drop_open();
-  executables_.clear();
+  drop();
   for (const DeviceStream& stream : streams_) {
     check(cudaStreamBeginCapture(stream.stream, mode_), "cudaStreamBeginCapture");
     ++open_;

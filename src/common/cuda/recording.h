@@ -25,6 +25,8 @@ class Recording {
   void end();
   /// Starts everything recorded, in its order, on every stream. Throws Error (failure), also where there is nothing.
   void launch();
+  /// Drops what was recorded, also while it is under way, and ends a recording that is open.
+  void drop() noexcept;
 
  private:
   using Graph = Handle<CUgraph_st, cudaGraphDestroy>;

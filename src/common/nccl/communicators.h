@@ -35,7 +35,7 @@ struct CommunicatorPlan {
 /// its caller has seen the last one started; we would measure that. And an existing communicator cannot be turned
 /// into a blocking one. What bounds the calls instead is a thread for each that may wait for other processes:
 /// initialising, registering and destroying. An operation's own call can wait too, for a peer that is not there when
-/// NCCL connects to it; there the watchdog helps, which aborts from another thread.
+/// NCCL connects to it; there the watchdog helps, which ends the job.
 class Communicators {
  public:
   /// Collective over all processes. Throws Error: failure with NCCL's words, timeout after the time limit.

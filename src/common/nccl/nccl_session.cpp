@@ -195,9 +195,14 @@ std::string NcclSession::why_not(DataType datatype, Reduction reduction) const {
   }
   if (datatype != DataType::kF8e4m3 && datatype != DataType::kF8e5m2) return "";
   if (std::string reason = library_->why_not(Feature::kEightBitFloats); !reason.empty()) return reason;
-  if (compute_capability_ >= kOldestForEightBits) return "";
-  return fmt::format("NCCL computes with {} where the GPU has compute capability 9.0 or newer; here is one of {}.{}",
-                     facts(datatype).name, compute_capability_ / 10, compute_capability_ % 10);
+  if (compute_capability_ < kOldestForEightBits) {
+    return fmt::format("NCCL computes with {} where the GPU has compute capability 9.0 or newer; here is one of {}.{}",
+                       facts(datatype).name, compute_capability_ / 10, compute_capability_ % 10);
+  }
+  const bool multiplies = reduction == Reduction::kAvg || reduction == Reduction::kMulSum;
+  if (!multiplies || communicators_->plan().ranks > 1) return "";
+  // ncclLaunchOneRank (NCCL's src/device/onerank.cu, 2.24 to 2.30) answers "invalid argument".
+  return fmt::format("NCCL has no {} of {} for one rank alone", name(reduction), facts(datatype).name);
 }
 
 std::vector<int> NcclSession::devices() const {
@@ -267,6 +272,11 @@ void NcclSession::check_errors() {
   if (!problem.empty()) throw Error(ExitStatus::kFailure, "nccl: " + problem);
 }
 
+void NcclSession::abort() noexcept {
+  if (recording_) recording_->drop();
+  communicators_->abort();
+}
+
 /// The ranks that have not finished are named before the abort, which ends them too.
 void NcclSession::give_up(const Error& problem) {
   std::string waiting;
@@ -277,7 +287,7 @@ void NcclSession::give_up(const Error& problem) {
     }
   }
   const std::string detail = last_error(*library_);
-  communicators_->abort();
+  abort();
   const std::string message = problem.what();
   if (message.starts_with("nccl: ")) throw Error(problem.status(), message);  // names rank and error itself
   throw Error(problem.status(),

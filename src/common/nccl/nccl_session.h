@@ -39,7 +39,7 @@ struct ProcessGroup {
 
 /// NCCL on this process's devices: rank process * devices + i is its i-th.
 ///
-/// From one thread, but state() and abandon(). Where a process has several ranks, operations stand between begin_group
+/// From one thread, but state(). Where a process has several ranks, operations stand between begin_group
 /// and end_group. An operation's own call returns NCCL's errors at once; what goes wrong later is found by wait().
 class NcclSession final : public Session {
  public:
@@ -88,13 +88,14 @@ class NcclSession final : public Session {
   /// Of this process alone (MemoryReport).
   [[nodiscard]] std::string memory_usage() override { return memory_report_->text(); }
   [[nodiscard]] std::string state() const override;
-  void abandon() noexcept override { communicators_->abort(); }
+  void abandon() noexcept override { abort(); }
 
  private:
   void use_devices(const ProcessGroup& group);
   void make_backends();
   void make_device_backends();
   void check_errors();
+  void abort() noexcept;
   [[noreturn]] void give_up(const Error& problem);
 
   std::shared_ptr<const Library> library_;
@@ -106,13 +107,14 @@ class NcclSession final : public Session {
   std::vector<cuda::Stream> streams_;
   std::vector<cuda::DeviceStream> views_;
   std::optional<cuda::CudaClock> clock_;
-  std::optional<cuda::Recording> recording_;
   std::vector<std::unique_ptr<NcclMemory>> memories_;
   std::optional<MemoryReport> memory_report_;
   std::optional<Communicators> communicators_;
   std::optional<Registrar> registrar_;
   std::optional<DeviceCommunicators> device_communicators_;  // where -D asks for them
   std::vector<std::unique_ptr<Backend>> backends_;
+  // Gone before the communicators: to destroy or abort one waits for every CUDA graph that has an operation of it.
+  std::optional<cuda::Recording> recording_;
   Seconds wait_limit_ = options_.timeout;
   std::function<void()> poll_;  // made once, since wait() allocates nothing
   Seconds next_error_check_ = 0;

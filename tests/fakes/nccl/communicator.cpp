@@ -53,6 +53,11 @@ ncclResult_t finish_joining(const std::shared_ptr<Rank>& rank) {
   return ncclSuccess;
 }
 
+/// As NCCL does, which keeps what a graph uses; its kernel for one rank alone uses nothing.
+void wait_for_graphs(const Rank& rank) {
+  while (rank.ranks > 1 && rank.recorded > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
 bool given(const char* variable) {
   const char* value = std::getenv(variable);
   return value != nullptr && std::strcmp(value, "1") == 0;
@@ -113,6 +118,7 @@ ncclResult_t ncclCommInitRankConfig(ncclComm_t* communicator, int ranks, ncclUni
 
 ncclResult_t ncclCommDestroy(ncclComm_t communicator) {
   if (communicator == nullptr) return ncclSuccess;
+  fake_nccl::wait_for_graphs(*communicator->rank);
   fake_nccl::close_profiler(*communicator->rank);
   delete communicator;  // what is still in a stream shares the rank
   return ncclSuccess;
@@ -123,6 +129,7 @@ ncclResult_t ncclCommAbort(ncclComm_t communicator) {
   Rank& rank = *communicator->rank;
   rank.aborted = true;
   while (rank.running > 0) std::this_thread::yield();
+  fake_nccl::wait_for_graphs(rank);
   delete communicator;
   return ncclSuccess;
 }

@@ -31,13 +31,24 @@ ThreadGroup& group() {
 
 ncclResult_t refuse(const std::string& reason) { return failed(ncclInvalidArgument, reason); }
 
+/// Counts a group in a CUDA graph for as long as the graph, or one made from it, is alive; nullptr outside of one.
+std::shared_ptr<Rank> recorded_group(const Batch& batch) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  if (cudaStreamIsCapturing(batch.stream, &status) != cudaSuccess || status == cudaStreamCaptureStatusNone) {
+    return nullptr;
+  }
+  ++batch.rank->recorded;
+  return {batch.rank.get(), [owner = batch.rank](Rank* rank) { --rank->recorded; }};
+}
+
 ncclResult_t launch(const Batch& batch) {
   tell_profiler(*batch.rank, batch.operations);
   int before = 0;
   cudaGetDevice(&before);
   cudaSetDevice(batch.rank->device);  // whose default stream a null handle means
-  const cudaError_t result =
-      fake_cuda_enqueue(batch.stream, [rank = batch.rank, operations = batch.operations] { run(*rank, operations); });
+  const cudaError_t result = fake_cuda_enqueue(
+      batch.stream,
+      [rank = batch.rank, operations = batch.operations, recorded = recorded_group(batch)] { run(*rank, operations); });
   cudaSetDevice(before);
   return result == cudaSuccess ? ncclSuccess : ncclUnhandledCudaError;
 }
@@ -47,6 +58,9 @@ ncclResult_t problem_of(const Rank& rank, cudaStream_t stream, const Operation& 
   if (operation.root < 0 || operation.root >= rank.ranks) return refuse("no such rank");
   if (stream != nullptr && fake_cuda_device_of(stream) != rank.device)
     return refuse("the stream is one of another device");
+  const bool multiplies = operation.reduction == ncclAvg || operation.reduction >= ncclNumOps;
+  const bool eight_bit_float = operation.type == ncclFloat8e4m3 || operation.type == ncclFloat8e5m2;
+  if (rank.ranks == 1 && multiplies && eight_bit_float) return refuse("");  // as ncclLaunchOneRank
   return ncclSuccess;
 }
 

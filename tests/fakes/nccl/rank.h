@@ -40,6 +40,7 @@ struct Rank {
   std::int64_t operations = 0;  ///< begun; on the stream's thread
   std::atomic<bool> aborted = false;
   std::atomic<int> running = 0;
+  std::atomic<int> recorded = 0;  ///< groups of operations in CUDA graphs that are alive
   std::atomic<int> async_result = ncclSuccess;
 };
 

@@ -83,6 +83,7 @@ class GpuTest(ProgramTest):
         """Ends with the status after NCCL's fault. Returns what it said on stderr."""
         result = self.run_program(*arguments, FAKE_NCCL_FAULT=fault, **how)
         self.assertEqual(result.status, status, result.stdout + result.stderr)
+        self.assertNotIn("has not ended within", result.stderr)  # ncclCommAbort
         return "\n".join(self.own_lines(result))
 
     def fields(self, stdout, count):
