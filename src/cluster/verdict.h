@@ -149,6 +149,14 @@ enum class Judged : std::uint8_t {
   kUnknown  ///< too little was measured to say that all is well, and nothing was found either
 };
 
+/// Pairs that are faster than the others since their hosts are near each other: in other pairs these are as fast as
+/// all.
+struct NearPairs {
+  std::int64_t pairs = 0;
+  std::int64_t of = 0;   ///< pairs measured
+  double faster_by = 0;  ///< than the others, as a share: the median
+};
+
 /// Whatever a model says, with a larger share of slow readings that nothing explains all is not well.
 constexpr double kMostUnexplained = 0.1;
 /// The same of readings that are below the least that their runs were asked for.
@@ -175,6 +183,7 @@ struct Verdict {
   bool groups_are_open = false;         ///< more readings would tell which hosts are near each other
   bool some_are_faster = false;         ///< pairs that are faster than others, though all groups are known
   std::vector<OpenGroups> open_groups;  ///< where it is known which these are
+  std::optional<NearPairs> near_pairs;  ///< where no groups were found, but that there are some shows
   double changes_with_time = 0;  ///< what is usual, by this share of its highest; 0: by no more than half the tolerance
   double lasting_change = 0;     ///< the same, but for three tenths of the time at either end
   std::int64_t readings = 0;

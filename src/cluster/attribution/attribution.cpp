@@ -165,7 +165,8 @@ Judged how_far(const Sweep& sweep, const PairEffects& pairs, const Verdict& verd
   if (!verdict.findings.empty()) return Judged::kSlow;
   const bool agrees = verdict.outliers <= kMostUnexplained && verdict.failing <= kMostFailing &&
                       verdict.below_asked <= kMostBelowAsked && verdict.lasting_change <= kMostLastingChange &&
-                      !verdict.some_are_faster && !(verdict.groups_are_open && !are_all_alike(sweep, verdict));
+                      !verdict.some_are_faster &&
+                      (!verdict.groups_are_open || verdict.near_pairs || are_all_alike(sweep, verdict));
   const bool kinds_agree = !verdict.kinds || verdict.kinds->both_suffice;
   const bool all = agrees && verdict.may_stand_apart.empty() && sweep.hosts.size() > 1 && kinds_agree &&
                    verdict.not_judged.empty() && verdict.questions.empty() && !pairs.too_many;
@@ -361,11 +362,13 @@ void compare_alone(const Model& model, Verdict& verdict) {
   verdict.compared_alone = alone.compared;
   verdict.alone_error = alone.error;
   if (verdict.alone_over_together >= kHardlyFaster || !any_are_faster(model)) return;
-  verdict.some_are_faster = !verdict.groups_are_open;
   if (model.sweep->leaf_of.empty()) {
+    if (model.structure.levels.empty()) verdict.near_pairs = find_near_pairs(model);
+    verdict.some_are_faster = !verdict.groups_are_open && !verdict.near_pairs;
     verdict.groups_are_open = true;
     return;
   }
+  verdict.some_are_faster = !verdict.groups_are_open;
   verdict.notes.push_back(
       "some pairs are much faster than others that are as far apart by --locality, and nothing explains it: is the "
       "list right, or are the others slow? --expect RATE tells");

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <unordered_map>
+#include <vector>
 
 #include "cluster/attribution/tests_made.h"
 #include "cluster/robust.h"
@@ -65,34 +66,69 @@ PairRates pairs_that_may_be_faster(const Model& model) {
   return pairs;
 }
 
-/// Whether a pair is faster than chance makes any pair. Pairs differ by their paths, which both directions have in
-/// common: that is the part of the scale which differences of directions do not show.
+void add(const Model& model, const Point& point, PairRate& pair) {
+  pair.sum += point.residual;
+  pair.scale = std::max(pair.scale, model.scale_of(point));
+  ++pair.readings;
+}
+
+double mean_of(const PairRate& pair) { return pair.sum / static_cast<double>(pair.readings); }
+
+/// The standard error of a pair's mean. Pairs differ by their paths, which both directions have in common: that is the
+/// part of the scale which differences of directions do not show.
+double error_of(const Model& model, const PairRate& pair) {
+  const double of_direction = model.structure.scale;
+  const double of_path = std::max(pair.scale * pair.scale - of_direction * of_direction, 0.0);
+  return std::sqrt(of_path + of_direction * of_direction / static_cast<double>(pair.readings));
+}
+
+/// Whether a pair is faster than chance makes any pair.
 bool is_any_pair_faster(const Model& model) {
   PairRates pairs = pairs_that_may_be_faster(model);
   if (pairs.empty()) return false;
   for (const Point& point : model.points) {
     const auto found = point.quiet ? pairs.end() : pairs.find(pair_of(model, point));
-    if (found == pairs.end()) continue;
-    PairRate& pair = found->second;
-    pair.sum += point.residual;
-    pair.scale = std::max(pair.scale, model.scale_of(point));
-    ++pair.readings;
+    if (found != pairs.end()) add(model, point, found->second);
   }
-  const double of_direction = model.structure.scale;
   const double tests =
       std::min(static_cast<double>(model.points.size()), 0.5 * model.hosts_present * model.hosts_present);
   return std::any_of(pairs.begin(), pairs.end(), [&](const auto& each) {
     const PairRate& pair = each.second;
     if (pair.readings < 2) return false;
-    const auto readings = static_cast<double>(pair.readings);
-    const double of_path = std::max(pair.scale * pair.scale - of_direction * of_direction, 0.0);
-    const double error = std::sqrt(of_path + of_direction * of_direction / readings);
-    const double mean = pair.sum / readings;
-    return mean > -model.slow && family_wise(normal_below(-mean / error), tests) < model.settings.false_alarm;
+    const double mean = mean_of(pair);
+    return mean > -model.slow &&
+           family_wise(normal_below(-mean / error_of(model, pair)), tests) < model.settings.false_alarm;
   });
 }
 
 }  // namespace
+
+std::optional<NearPairs> find_near_pairs(const Model& model) {
+  constexpr double kErrors = 4;
+  constexpr std::size_t kFewest = 10;
+  PairRates pairs;
+  for (const Point& point : model.points) {
+    if (!point.quiet) add(model, point, pairs[pair_of(model, point)]);
+  }
+  std::vector<double> fast;
+  std::vector<char> is_of_one(static_cast<std::size_t>(model.ids.hosts), 0);
+  for (const auto& [number, pair] : pairs) {
+    if (mean_of(pair) <= std::max(-model.slow, kErrors * error_of(model, pair))) continue;
+    fast.push_back(mean_of(pair));
+    is_of_one[static_cast<std::size_t>(number / model.ids.hosts)] = 1;
+    is_of_one[static_cast<std::size_t>(number % model.ids.hosts)] = 1;
+  }
+  if (fast.size() < kFewest) return std::nullopt;
+  std::vector<double> among_them;
+  for (const auto& [number, pair] : pairs) {
+    const bool both = is_of_one[static_cast<std::size_t>(number / model.ids.hosts)] != 0 &&
+                      is_of_one[static_cast<std::size_t>(number % model.ids.hosts)] != 0;
+    if (both) among_them.push_back(mean_of(pair));
+  }
+  if (among_them.size() < 4 * fast.size() || std::abs(median_of(among_them)) > -model.slow / 2) return std::nullopt;
+  const auto faster = static_cast<std::int64_t>(fast.size());
+  return NearPairs{faster, static_cast<std::int64_t>(pairs.size()), std::expm1(median_of(fast))};
+}
 
 bool any_are_faster(const Model& model) { return are_a_few_faster(model) || is_any_pair_faster(model); }
 

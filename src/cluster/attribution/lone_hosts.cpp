@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <string>
@@ -17,6 +18,7 @@
 #include "cluster/attribution/expectation.h"
 #include "cluster/attribution/groups.h"
 #include "cluster/robust.h"
+#include "cluster/structure/clustering.h"
 
 namespace fabricbench::cluster {
 namespace {
@@ -99,9 +101,10 @@ bool may_be_alone(const Model& model, std::int32_t host) {
   return true;
 }
 
-/// Whether a host that may be alone may still be of the group that is nearest to it: its readings with that are few,
-/// and not all of its hosts were measured with it.
-bool may_have_a_group(const Model& model, std::int32_t host) {
+/// Of the groups that are nearest to a host that may be alone, those that it may be of: its readings with them are few,
+/// and not all of their hosts were measured with it.
+std::set<std::int32_t> nearest_groups(const Model& model, std::int32_t host) {
+  std::set<std::int32_t> groups;
   for (std::int32_t effect = 0; effect < model.effects(); ++effect) {
     if (model.ids.host(effect) != host || model.entries_of(effect).empty()) continue;
     const Reach fastest = fastest_reach(model, effect);
@@ -114,9 +117,29 @@ bool may_have_a_group(const Model& model, std::int32_t host) {
     }
     const std::vector<std::int32_t>& parts = model.structure.levels.front().part_of;
     const auto others = std::count(parts.begin(), parts.end(), part) - (model.part_of(host) == part ? 1 : 0);
-    if (std::cmp_less(met.size(), others)) return true;
+    if (std::cmp_less(met.size(), others)) groups.insert(part);
   }
-  return false;
+  return groups;
+}
+
+/// The groups with which a host was not measured at all, where these are few.
+std::set<std::int32_t> groups_not_met(const Model& model, std::int32_t host) {
+  constexpr std::size_t kMost = 8;
+  std::set<std::int32_t> groups;
+  for (std::int32_t part = 0; part < model.structure.levels.front().parts; ++part) groups.insert(groups.end(), part);
+  for (std::int32_t effect = 0; effect < model.effects(); ++effect) {
+    if (model.ids.host(effect) != host) continue;
+    for (const Entry entry : model.entries_of(effect)) groups.erase(model.part_of(model.ids.host(entry.other)));
+  }
+  return groups.size() > kMost ? std::set<std::int32_t>() : groups;
+}
+
+/// The groups that a host that may be alone may be of yet. One that is taken for one of a group without being near it
+/// may be of another.
+std::set<std::int32_t> groups_it_may_have(const Model& model, std::int32_t host) {
+  std::set<std::int32_t> groups = nearest_groups(model, host);
+  if (model.part_of(host) >= 0 && model.structure.levels.size() == 1) groups.merge(groups_not_met(model, host));
+  return groups;
 }
 
 /// Whether two hosts are of different parts of a coarser level: then they are of two in the finest too.
@@ -128,26 +151,42 @@ bool are_known_to_be_apart(const Structure& structure, std::int32_t a, std::int3
   });
 }
 
-/// These hosts, ascending, each as a group by itself; open are those that may be near each other and were not measured
-/// with each other.
-OpenGroups unmet_of(const Model& model, const std::vector<std::int32_t>& hosts) {
-  OpenGroups open{std::vector<std::int32_t>(model.sweep->hosts.size(), -1), {}};
-  for (std::size_t i = 0; i < hosts.size(); ++i) {
-    open.group_of[static_cast<std::size_t>(hosts[i])] = static_cast<std::int32_t>(i);
-  }
+/// Whether two hosts are of one part of the next coarser level that has few: what is taken for one group there may be
+/// two, of which a host has met the other one.
+bool are_around_each_other(const Structure& structure, const std::vector<std::int32_t>& sizes, std::int32_t a,
+                           std::int32_t b) {
+  constexpr std::int32_t kMostAround = 64;
+  if (structure.levels.size() < 2) return false;
+  const std::int32_t part = structure.levels[1].common_part(a, b);
+  return part >= 0 && sizes[static_cast<std::size_t>(part)] <= kMostAround;
+}
+
+/// Each host a group by itself; open are those that a lone one, ascending, may be near and was not measured with.
+OpenGroups unmet_of(const Model& model, const std::vector<std::int32_t>& lone) {
+  const Structure& structure = model.structure;
+  const std::size_t hosts = model.sweep->hosts.size();
+  OpenGroups open{std::vector<std::int32_t>(hosts), {}};
+  std::iota(open.group_of.begin(), open.group_of.end(), 0);
+  std::vector<char> is_lone(hosts, 0);
+  for (const std::int32_t host : lone) is_lone[static_cast<std::size_t>(host)] = 1;
   std::set<std::pair<std::int32_t, std::int32_t>> met;
   for (const Point& point : model.points) {
     const Reading& reading = model.reading_of(point);
-    const std::int32_t from = open.group_of[static_cast<std::size_t>(reading.from)];
-    const std::int32_t to = open.group_of[static_cast<std::size_t>(reading.to)];
-    if (from >= 0 && to >= 0) met.insert(std::minmax(from, to));
+    const bool any =
+        is_lone[static_cast<std::size_t>(reading.from)] != 0 || is_lone[static_cast<std::size_t>(reading.to)] != 0;
+    if (any) met.insert(std::minmax(reading.from, reading.to));
   }
-  for (std::int32_t first = 0; std::cmp_less(first, hosts.size()); ++first) {
-    for (std::int32_t second = first + 1; std::cmp_less(second, hosts.size()); ++second) {
-      const bool may_be_one = met.count({first, second}) == 0 &&
-                              !are_known_to_be_apart(model.structure, hosts[static_cast<std::size_t>(first)],
-                                                     hosts[static_cast<std::size_t>(second)]);
-      if (may_be_one) open.groups.emplace_back(first, second);
+  const std::vector<std::int32_t> sizes =
+      structure.levels.size() < 2 ? std::vector<std::int32_t>() : sizes_of(structure.levels[1].part_of);
+  for (const std::int32_t host : lone) {
+    const std::set<std::int32_t> groups = groups_it_may_have(model, host);
+    for (std::int32_t other = 0; std::cmp_less(other, hosts); ++other) {
+      const bool is_other_lone = is_lone[static_cast<std::size_t>(other)] != 0;
+      if (other == host || (is_other_lone && other < host) || met.count(std::minmax(host, other)) > 0) continue;
+      const bool may_be_near = is_other_lone ? !are_known_to_be_apart(structure, host, other)
+                                             : are_around_each_other(structure, sizes, host, other) ||
+                                                   groups.count(model.part_of(other)) > 0;
+      if (may_be_near) open.groups.push_back(std::minmax(host, other));
     }
   }
   return open;
@@ -287,10 +326,8 @@ void report_lone_hosts(const Model& model, UnitEffects& units, Verdict& verdict)
   set_apart(model, lone, units, verdict);
   const bool any_of_a_group =
       std::any_of(lone.begin(), lone.end(), [&](std::int32_t host) { return model.part_of(host) >= 0; });
-  const bool any_near =
-      std::any_of(lone.begin(), lone.end(), [&](std::int32_t host) { return may_have_a_group(model, host); });
-  OpenGroups unmet = unmet_of(model, lone);  // two of them may be a leaf
-  if (any_of_a_group || any_near || !unmet.groups.empty()) verdict.groups_are_open = true;
+  OpenGroups unmet = unmet_of(model, lone);
+  if (any_of_a_group || !unmet.groups.empty()) verdict.groups_are_open = true;
   if (!unmet.groups.empty()) verdict.open_groups.push_back(std::move(unmet));
   verdict.notes.push_back(fmt::format(
       "no faster with any host than hosts of different groups are: {}; alone in a leaf, or slow by as much; --locality "

@@ -144,7 +144,7 @@ std::string why_unknown(const Sweep& sweep, const Verdict& verdict) {
   if (verdict.below_asked > kMostBelowAsked) return "Many readings are below what their runs were asked for";
   if (verdict.lasting_change > kMostLastingChange)
     return "What is usual changes with time, by too much to say which time was as it should be";
-  if (verdict.groups_are_open || verdict.some_are_faster)
+  if ((verdict.groups_are_open && !verdict.near_pairs) || verdict.some_are_faster)
     return "Some pairs are much faster than others, and the readings do not tell why";
   const std::size_t missing = verdict.not_judged.size();
   if (missing == 0 || 2 * missing > sweep.hosts.size()) return "Too little was measured to judge by";

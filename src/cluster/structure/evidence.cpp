@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <map>
 #include <numeric>
 #include <set>
 #include <utility>
@@ -112,6 +113,21 @@ std::vector<Between> between_parts(const std::vector<Comparison>& values, const 
   return put_together(std::move(between));
 }
 
+/// Hosts that no part of their coarser one may have, since too little was measured there to show any: open with each
+/// other.
+void open_among_unplaced(const std::vector<char>& is_unplaced, const std::vector<std::int32_t>& coarser,
+                         OpenGroups& open) {
+  std::map<std::int32_t, std::vector<std::int32_t>> nodes;  // by coarser part
+  for (std::size_t host = 0; host < coarser.size(); ++host) {
+    if (is_unplaced[host] == 0) continue;
+    std::vector<std::int32_t>& others = nodes[coarser[host]];
+    for (const std::int32_t other : others) {
+      if (open.groups.size() < kMostOpen) open.groups.emplace_back(other, open.group_of[host]);
+    }
+    others.push_back(open.group_of[host]);
+  }
+}
+
 }  // namespace
 
 Nodes nodes_of(const Nearness& level) {
@@ -194,6 +210,7 @@ Evidence evidence_of(const std::vector<Comparison>& values, const Nearness& leve
     (left.empty() && !known.empty() ? evidence.is_alone : evidence.is_unplaced)[host] = 1;
     for (const std::int32_t part : left) evidence.open.groups.emplace_back(part, node);
   }
+  open_among_unplaced(evidence.is_unplaced, settings.coarser, evidence.open);
   return evidence;
 }
 

@@ -139,6 +139,12 @@ Json order_json(const Sweep& sweep, const Verdict& verdict) {
   return names;
 }
 
+Json near_pairs_json(const Verdict& verdict) {
+  if (!verdict.near_pairs) return nullptr;
+  const NearPairs& near = *verdict.near_pairs;
+  return {{"pairs", near.pairs}, {"pairs_measured", near.of}, {"faster_by_percent", 100 * near.faster_by}};
+}
+
 Json kinds_json(const Sweep& sweep, const Verdict& verdict) {
   if (!verdict.kinds) return nullptr;
   Json fast = group_json(sweep, "faster", verdict.kinds->fast);
@@ -185,6 +191,7 @@ Json verdict_json(const Sweep& sweep, const Verdict& verdict, const VerdictSetti
           {"locality_contradicted_by",
            verdict.contradiction ? grouping_json(sweep, *verdict.contradiction) : Json(nullptr)},
           {"groups_are_open", verdict.groups_are_open},
+          {"near_pairs", near_pairs_json(verdict)},
           {"kinds", kinds_json(sweep, verdict)},
           {"order", order_json(sweep, verdict)},
           {"notes", verdict.notes},
