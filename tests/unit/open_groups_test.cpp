@@ -139,5 +139,17 @@ TEST(OpenGroups, AHostOfTheWrongGroupIsToMeetTheOneThatItHasNotMet) {
   }
 }
 
+/// Nothing else shows that there are groups, and what is usual changes from round to round.
+TEST(OpenGroups, UplinksOfOneGroupThatAreSlowOneWayAreNotOfTime) {
+  Sweep sweep = sweep_by(64, [](std::int32_t from, std::int32_t to) { return from < 9 && to >= 9 ? 0.5 : 1; });
+  for (Reading& each : sweep.readings) each.rate *= each.round % 4 == 0 ? 0.9F : 1;
+  const Verdict verdict = judge(sweep);
+  const Finding found = the_finding(verdict, Blame::kLeaf);
+  EXPECT_EQ(found.direction, Direction::kSends);
+  ASSERT_GE(found.leaf, 0);
+  EXPECT_EQ(verdict.groupings[0].groups[static_cast<std::size_t>(found.leaf)].hosts,
+            (Hosts{0, 1, 2, 3, 4, 5, 6, 7, 8}));
+}
+
 }  // namespace open_groups_test
 }  // namespace fabricbench::cluster

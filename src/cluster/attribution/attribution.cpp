@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <map>
 #include <utility>
 #include <vector>
@@ -290,19 +291,37 @@ class ModelMaker {
   std::map<std::vector<char>, Structure> structures_;  // by the readings that are left out
 };
 
+/// By stratum, what a quarter of its readings do not exceed once what is usual of their time is taken off, as a
+/// logarithm; infinite where it has none. Of uplinks that are slow one way, only half of the readings are slow.
+std::vector<double> low_rates(const Model& model) {
+  constexpr double kQuarter = 0.25;
+  std::vector<std::vector<double>> rates(model.strata.size());
+  for (const Point& point : model.points) {
+    rates[static_cast<std::size_t>(point.stratum)].push_back(point.residual + model.centre_of(point));
+  }
+  std::vector<double> low;
+  low.reserve(rates.size());
+  for (std::vector<double>& own : rates) {
+    low.push_back(own.empty() ? std::numeric_limits<double>::infinity() : quantile(own, kQuarter));
+  }
+  return low;
+}
+
 /// Whether groups that the readings were to show are hardly there once what is usual of each time is taken off:
 /// meetings at a fast time look like that.
 bool are_of_time(const Model& model) {
   const std::vector<Nearness>& levels = model.structure.levels;
   if (levels.empty() || levels.front().is_given) return false;
-  double least = 1;  // of what is usual between groups, over that within one
-  for (const Stratum& near : model.strata) {
-    if (near.distance > 0) continue;
-    for (const Stratum& far : model.strata) {
-      if (far.distance > 0 && is_alike(near, far)) least = std::min(least, far.centre / near.centre);
+  const std::vector<double> low = low_rates(model);
+  double least = 0;  // between groups, over that within one, as a logarithm
+  for (std::size_t near = 0; near < low.size(); ++near) {
+    if (model.strata[near].distance > 0 || std::isinf(low[near])) continue;
+    for (std::size_t far = 0; far < low.size(); ++far) {
+      const bool is_far = model.strata[far].distance > 0 && is_alike(model.strata[near], model.strata[far]);
+      if (is_far) least = std::min(least, low[far] - low[near]);
     }
   }
-  return std::log(least) > std::log(levels.front().across) / 2;
+  return least > std::log(levels.front().across) / 2;
 }
 
 /// What is slow over devices says nothing of where hosts are: then that is looked at once more without it.
