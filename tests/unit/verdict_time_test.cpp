@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <map>
 #include <random>
-#include <set>
 #include <vector>
 
 #include "attribution_test_support.h"
@@ -130,6 +129,25 @@ TEST(VerdictTime, ASlowUplinkMakesNoDriftOfSmallDifferencesBetweenRounds) {
   const Verdict verdict = judge(sweep);
   EXPECT_LT(verdict.changes_with_time, 0.05);
   EXPECT_NEAR(the_finding(verdict, Blame::kLeaf).ratio, 0.5, 0.02);
+}
+
+/// Behind a burst those with which the host was fast stay so, and do not tell.
+TEST(VerdictTime, OfAHostThatWasSlowInABurstPartnersOfBothKindsAreMetAgain) {
+  Sweep sweep = sweep_by(
+      64, [](std::int32_t, std::int32_t) { return 1; }, 28);
+  for (Reading& each : sweep.readings) {
+    const bool is_burst = (each.round >= 2 && each.round <= 10) || (each.round >= 17 && each.round <= 23);
+    if (is_burst && (each.from == 5 || each.to == 5)) each.rate *= 0.69F;
+  }
+  for (std::int32_t round = 28; round < 32; ++round) {
+    const Verdict verdict = judge(sweep);
+    const auto asked = std::find_if(verdict.questions.begin(), verdict.questions.end(),
+                                    [](const Question& each) { return each.host == 5 && each.other >= 0; });
+    if (asked == verdict.questions.end()) break;  // decided
+    sweep.readings.push_back(reading(5, asked->other, 25e9, round));
+    sweep.readings.push_back(reading(asked->other, 5, 25e9, round));
+  }
+  EXPECT_EQ(with_blame(judge(sweep), Blame::kTransient).size(), 1U);
 }
 
 }  // namespace verdict_time_test

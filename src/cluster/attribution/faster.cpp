@@ -4,7 +4,9 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "cluster/attribution/tests_made.h"
@@ -39,8 +41,9 @@ bool are_a_few_faster(const Model& model) {
 
 /// What was measured of a pair of hosts.
 struct PairRate {
-  double sum = 0;    ///< of residuals
-  double scale = 0;  ///< the largest
+  double sum = 0;                                          ///< of residuals
+  double scale = 0;                                        ///< the largest
+  double least = std::numeric_limits<double>::infinity();  ///< of the residuals
   std::int64_t readings = 0;
 };
 
@@ -69,6 +72,7 @@ PairRates pairs_that_may_be_faster(const Model& model) {
 void add(const Model& model, const Point& point, PairRate& pair) {
   pair.sum += point.residual;
   pair.scale = std::max(pair.scale, model.scale_of(point));
+  pair.least = std::min(pair.least, static_cast<double>(point.residual));
   ++pair.readings;
 }
 
@@ -101,33 +105,96 @@ bool is_any_pair_faster(const Model& model) {
   });
 }
 
+constexpr std::size_t kFewestNear = 10;
+
+/// The pairs that are clearly faster than others.
+struct FastPairs {
+  std::vector<double> rates;                          ///< means
+  double median = 0;                                  ///< of them
+  double median_among_hosts = 0;                      ///< of all pairs of two of their hosts
+  std::vector<std::vector<std::int32_t>> neighbours;  ///< by host
+  std::size_t unsteady = 0;                           ///< pairs of which a reading is as slow as others are
+};
+
+FastPairs fast_pairs(const Model& model, const PairRates& pairs) {
+  constexpr double kErrors = 4;
+  const auto hosts_of = [&](std::int64_t number) {
+    return std::pair{static_cast<std::size_t>(number / model.ids.hosts),
+                     static_cast<std::size_t>(number % model.ids.hosts)};
+  };
+  FastPairs fast;
+  fast.neighbours.resize(static_cast<std::size_t>(model.ids.hosts));
+  for (const auto& [number, pair] : pairs) {
+    if (mean_of(pair) <= std::max(-model.slow, kErrors * error_of(model, pair))) continue;
+    const auto [first, second] = hosts_of(number);
+    fast.rates.push_back(mean_of(pair));
+    fast.neighbours[first].push_back(static_cast<std::int32_t>(second));
+    fast.neighbours[second].push_back(static_cast<std::int32_t>(first));
+    fast.unsteady += pair.least < mean_of(pair) / 2 - 2 * pair.scale ? 1 : 0;
+  }
+  if (fast.rates.empty()) return fast;
+  std::vector<double> among;
+  for (const auto& [number, pair] : pairs) {
+    const auto [first, second] = hosts_of(number);
+    if (!fast.neighbours[first].empty() && !fast.neighbours[second].empty()) among.push_back(mean_of(pair));
+  }
+  fast.median = upper_median(fast.rates);
+  fast.median_among_hosts = upper_median(among);
+  return fast;
+}
+
+/// How many hosts are near a host, over any number of fast pairs, itself included.
+std::size_t hosts_around(const FastPairs& fast, std::int32_t host, std::vector<char>& seen) {
+  std::vector<std::int32_t> around{host};
+  seen[static_cast<std::size_t>(host)] = 1;
+  for (std::size_t i = 0; i < around.size(); ++i) {
+    for (const std::int32_t other : fast.neighbours[static_cast<std::size_t>(around[i])]) {
+      if (std::exchange(seen[static_cast<std::size_t>(other)], 1) == 0) around.push_back(other);
+    }
+  }
+  return around.size();
+}
+
+/// Whether fast pairs are as those of small groups are: in both directions and each time, of few hosts each, and two
+/// hosts that are near a third one are near each other.
+bool are_small_groups(const FastPairs& fast, const PairRates& pairs, std::int32_t hosts) {
+  constexpr std::size_t kMostHosts = 16;
+  constexpr double kMostExceptions = 0.1;
+  const auto are_exceptions = [](std::size_t exceptions, std::size_t all) {
+    return static_cast<double>(exceptions) <= 1 + kMostExceptions * static_cast<double>(all);
+  };
+  if (!are_exceptions(fast.unsteady, fast.rates.size())) return false;
+  std::vector<char> seen(static_cast<std::size_t>(hosts), 0);
+  std::size_t triads = 0;
+  std::size_t open_triads = 0;
+  for (std::int32_t host = 0; host < hosts; ++host) {
+    const std::vector<std::int32_t>& near = fast.neighbours[static_cast<std::size_t>(host)];
+    if (seen[static_cast<std::size_t>(host)] == 0 && hosts_around(fast, host, seen) > kMostHosts) return false;
+    for (std::size_t i = 0; i < near.size(); ++i) {
+      for (std::size_t j = i + 1; j < near.size(); ++j) {
+        const auto [first, second] = std::minmax(near[i], near[j]);
+        const auto found = pairs.find(std::int64_t{first} * hosts + second);
+        if (found == pairs.end()) continue;
+        ++triads;
+        open_triads += mean_of(found->second) < fast.median / 2 ? 1 : 0;
+      }
+    }
+  }
+  return are_exceptions(open_triads, triads);
+}
+
 }  // namespace
 
 std::optional<NearPairs> find_near_pairs(const Model& model) {
-  constexpr double kErrors = 4;
-  constexpr std::size_t kFewest = 10;
   PairRates pairs;
   for (const Point& point : model.points) {
     if (!point.quiet) add(model, point, pairs[pair_of(model, point)]);
   }
-  std::vector<double> fast;
-  std::vector<char> is_of_one(static_cast<std::size_t>(model.ids.hosts), 0);
-  for (const auto& [number, pair] : pairs) {
-    if (mean_of(pair) <= std::max(-model.slow, kErrors * error_of(model, pair))) continue;
-    fast.push_back(mean_of(pair));
-    is_of_one[static_cast<std::size_t>(number / model.ids.hosts)] = 1;
-    is_of_one[static_cast<std::size_t>(number % model.ids.hosts)] = 1;
-  }
-  if (fast.size() < kFewest) return std::nullopt;
-  std::vector<double> among_them;
-  for (const auto& [number, pair] : pairs) {
-    const bool both = is_of_one[static_cast<std::size_t>(number / model.ids.hosts)] != 0 &&
-                      is_of_one[static_cast<std::size_t>(number % model.ids.hosts)] != 0;
-    if (both) among_them.push_back(mean_of(pair));
-  }
-  if (among_them.size() < 4 * fast.size() || std::abs(median_of(among_them)) > -model.slow / 2) return std::nullopt;
-  const auto faster = static_cast<std::int64_t>(fast.size());
-  return NearPairs{faster, static_cast<std::int64_t>(pairs.size()), std::expm1(median_of(fast))};
+  const FastPairs fast = fast_pairs(model, pairs);
+  if (fast.rates.size() < kFewestNear || !are_small_groups(fast, pairs, model.ids.hosts)) return std::nullopt;
+  if (std::abs(fast.median_among_hosts) > -model.slow / 2) return std::nullopt;
+  return NearPairs{static_cast<std::int64_t>(fast.rates.size()), static_cast<std::int64_t>(pairs.size()),
+                   std::expm1(fast.median)};
 }
 
 bool any_are_faster(const Model& model) { return are_a_few_faster(model) || is_any_pair_faster(model); }

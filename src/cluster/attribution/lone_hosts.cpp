@@ -33,6 +33,7 @@ struct Reach {
   double rate = -std::numeric_limits<double>::infinity();
   double error = 0;
   std::int32_t part = Nearness::kNone;  ///< that group
+  double of = 1;                        ///< of the fastest: so many groups
 };
 
 /// The rate of a reading without what its time took, as a logarithm.
@@ -60,10 +61,12 @@ std::vector<Reach> reach_by_group(const Model& model, std::int32_t effect,
 
 /// With the group with which it is fastest.
 Reach fastest_reach(const Model& model, std::int32_t effect) {
-  const std::vector<Reach> reach = reach_by_group(model, effect);
+  std::vector<Reach> reach = reach_by_group(model, effect);
   const auto fastest =
       std::max_element(reach.begin(), reach.end(), [](const Reach& a, const Reach& b) { return a.rate < b.rate; });
-  return fastest == reach.end() ? Reach{} : *fastest;
+  if (fastest == reach.end()) return {};
+  fastest->of = static_cast<double>(reach.size());
+  return *fastest;
 }
 
 /// Whether an effect is as fast with a group as hosts of one group are with each other, or (`within` false) of
@@ -96,7 +99,10 @@ bool may_be_alone(const Model& model, std::int32_t host) {
   for (std::int32_t effect = 0; effect < model.effects(); ++effect) {
     if (model.ids.host(effect) != host || model.entries_of(effect).empty()) continue;
     if (is_slower_than_far(model, effect)) return false;
-    if (!is_as_usual(model, effect, fastest_reach(model, effect), false, kErrorsOfAlone)) return false;
+    const Reach fastest = fastest_reach(model, effect);
+    // Of so many the fastest is farther off by chance, as its square is by the logarithm of their square.
+    const double errors = std::sqrt(kErrorsOfAlone * kErrorsOfAlone + 2 * std::log(fastest.of));
+    if (!is_as_usual(model, effect, fastest, false, errors)) return false;
   }
   return true;
 }

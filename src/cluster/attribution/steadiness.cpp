@@ -117,6 +117,8 @@ Steadiness steadiness_of(const Model& model, const UnitEffect& found) {
   Steadiness steadiness;
   std::vector<std::int32_t> fast_hosts;
   std::vector<std::int32_t> slow_hosts;
+  std::int32_t stayed_fast = 0;
+  std::int32_t stayed_slow = 0;
   const double depth = depth_below_cap(model, found);
   for_each_partner(model, found.effect, [&](std::span<const Entry> group) {
     std::set<std::int32_t> rounds;
@@ -137,11 +139,14 @@ Steadiness steadiness_of(const Model& model, const UnitEffect& found) {
     if (rounds.size() > 1) {
       ++steadiness.repeated;
       steadiness.mixed += any_fast && any_slow ? 1 : 0;
+      stayed_fast += any_slow ? 0 : 1;
+      stayed_slow += any_fast ? 0 : 1;
     } else if (rounds.size() == 1) {
       (any_fast ? fast_hosts : slow_hosts).push_back(host);
     }
   });
-  steadiness.met_once = in_turn(fast_hosts, slow_hosts);
+  // Of one host a round asks for one: behind a burst those that were fast stay so, and say nothing.
+  steadiness.met_once = stayed_fast > stayed_slow ? in_turn(slow_hosts, fast_hosts) : in_turn(fast_hosts, slow_hosts);
   return steadiness;
 }
 
@@ -160,14 +165,14 @@ std::vector<FlappingHost> take_unsteady(const Model& model, UnitEffects& units, 
     }
   }
   std::vector<FlappingHost> hosts;
+  std::set<std::int32_t> taken;
   for (const std::int32_t host : unsteady) {
     FlappingHost account = account_of(model, host, units.blamed);
-    if (account.slow < account.meetings) hosts.push_back(std::move(account));
+    if (account.slow >= account.meetings) continue;
+    taken.insert(host);
+    if (account.slow > 0) hosts.push_back(std::move(account));
   }
-  std::erase_if(units.blamed, [&](const UnitEffect& found) {
-    return std::any_of(hosts.begin(), hosts.end(),
-                       [&](const FlappingHost& each) { return each.host == model.ids.host(found.effect); });
-  });
+  std::erase_if(units.blamed, [&](const UnitEffect& found) { return taken.count(model.ids.host(found.effect)) > 0; });
   return hosts;
 }
 

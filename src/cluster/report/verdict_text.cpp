@@ -292,6 +292,11 @@ std::string structure_text(const Sweep& sweep, const Verdict& verdict) {
         "--locality "
         "with the leaf or rack of each host.\n",
         near.pairs, counted(near.of, "pair"), 100 * near.faster_by);
+  } else if (verdict.groups_are_open && verdict.judged == Judged::kClean) {
+    text +=
+        "\nToo little was measured to say of all hosts which are near each other; more rounds tell, or --locality with "
+        "the "
+        "leaf or rack of each host.\n";
   } else if (verdict.groups_are_open) {
     text +=
         "\nSome pairs are much faster than the others, but too little was measured to say which hosts are near each "

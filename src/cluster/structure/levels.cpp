@@ -291,6 +291,22 @@ std::optional<Split> find_best_split(ComparisonTable& table, std::int32_t hosts,
   return split;
 }
 
+namespace {
+
+/// Where groups have fewer than half of the hosts, others may be of groups of which nothing was seen: not alone, then.
+void keep_alone_among_many(const Nearness& level, Evidence& evidence) {
+  const auto in_parts =
+      std::count_if(level.part_of.begin(), level.part_of.end(), [](std::int32_t part) { return part >= 0; });
+  const auto alone = std::count(evidence.is_alone.begin(), evidence.is_alone.end(), 1);
+  const auto unplaced = std::count(evidence.is_unplaced.begin(), evidence.is_unplaced.end(), 1);
+  if (level.parts < 2 || in_parts >= alone + unplaced) return;
+  for (std::size_t host = 0; host < evidence.is_alone.size(); ++host) {
+    if (std::exchange(evidence.is_alone[host], 0) != 0) evidence.is_unplaced[host] = 1;
+  }
+}
+
+}  // namespace
+
 void find_levels(ComparisonTable& table, const SplitSettings& settings, Structure& structure) {
   if (note_one_way_kinds(table, settings, structure)) return;
   const auto hosts = static_cast<std::int32_t>(structure.is_alone.size());
@@ -299,6 +315,7 @@ void find_levels(ComparisonTable& table, const SplitSettings& settings, Structur
   structure.levels.push_back(nearness_of(*split));
   join_unless_met(table, structure.levels.front());
   Evidence evidence = evidence_of(table.values, structure.levels.front(), *split, settings);
+  keep_alone_among_many(structure.levels.front(), evidence);
   set_unknown(evidence.is_unplaced, structure.levels.front());
   structure.is_alone = std::move(evidence.is_alone);
   structure.is_unplaced = std::move(evidence.is_unplaced);
