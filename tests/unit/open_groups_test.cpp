@@ -65,6 +65,33 @@ TEST(OpenGroups, LeavesWhoseUplinksAloneAreWellAreNoSmallLeaves) {
   }
 }
 
+/// One host has all fast pairs; some hosts reach others faster one way; some pairs do so once.
+TEST(OpenGroups, FastPairsThatAreNoGroupsAreNoSmallLeaves) {
+  const auto of_one = [](std::int32_t a, std::int32_t b) { return std::min(a, b) == 0 && std::max(a, b) < 60 ? 2 : 1; };
+  const auto one_way = [](std::int32_t from, std::int32_t to) { return from < 60 && to / 60 == 1 ? 1.11 : 1; };
+  for (const Share& share : {Share(of_one), Share(one_way)}) {
+    const Verdict verdict = judge(sweep_by(256, share, 128, 0.02));
+    EXPECT_FALSE(verdict.near_pairs);
+    EXPECT_NE(verdict.judged, Judged::kClean);
+  }
+  Sweep sweep = sweep_by(
+      256, [](std::int32_t, std::int32_t) { return 1; }, 128, 0.02);
+  for (Reading& each : sweep.readings) {
+    if ((each.from * each.to + each.from + each.to + each.round) % 50 == 0) each.rate *= 1.3F;
+  }
+  EXPECT_FALSE(judge(sweep).near_pairs) << "large parts of it hang together";
+}
+
+/// Fewer than half of the hosts are seen in groups yet: the others are of groups as well.
+TEST(OpenGroups, HostsOfLeavesThatAreNotSeenYetAreNotAloneAndNotSlow) {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    const auto share = [](std::int32_t a, std::int32_t b) { return a / 2 == b / 2 ? 1 : 0.3; };
+    const Verdict verdict = judge(sweep_by(512, share, 28, 0.03, seed));
+    EXPECT_TRUE(verdict.findings.empty()) << "seed " << seed;
+    EXPECT_TRUE(verdict.may_stand_apart.empty()) << "seed " << seed;
+  }
+}
+
 TEST(OpenGroups, ThatThereAreSmallLeavesIsSaidWithItsCounts) {
   Verdict verdict;
   verdict.near_pairs = NearPairs{137, 65536, 0.11};

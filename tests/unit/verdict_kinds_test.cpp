@@ -234,5 +234,19 @@ TEST(VerdictKinds, FewRoundsThatShowFastPairsAreNotClean) {
   EXPECT_TRUE(verdict.groups_are_open || verdict.kinds);
 }
 
+/// Two of the faster hosts have met faster ones mostly, and so look like the only ones that send fast.
+TEST(VerdictKinds, TwoFastHostsThatMetFastOnesAreNotTheOnlyOnesThatSendFast) {
+  Sweep sweep = sweep_by(
+      128, [](std::int32_t a, std::int32_t b) { return a < 38 && b < 38 ? 1 : 0.53; }, 29, 0.03);
+  std::erase_if(sweep.readings, [](const Reading& each) {
+    return std::min(each.from, each.to) < 2 && std::max(each.from, each.to) >= 50;
+  });
+  const Verdict verdict = judge(sweep);
+  EXPECT_TRUE(verdict.findings.empty());
+  ASSERT_TRUE(verdict.kinds);
+  EXPECT_EQ(verdict.kinds->direction, Direction::kBoth);
+  EXPECT_EQ(verdict.kinds->fast.size(), 38U);
+}
+
 }  // namespace verdict_kinds_test
 }  // namespace fabricbench::cluster

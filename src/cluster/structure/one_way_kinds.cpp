@@ -74,12 +74,18 @@ std::vector<float> left_of_each(const ComparisonTable& table, const std::vector<
   return left;
 }
 
-/// Whether what one side of a reading is like is all that tells readings apart, but for few readings and few hosts.
+/// Whether what one side of a reading is like is all that tells readings apart, but for few readings, fewer than those
+/// of the faster hosts, and few hosts.
 bool explains_all(const ComparisonTable& table, const std::vector<std::optional<float>>& levels, Direction way,
-                  const std::vector<float>& left_of_readings, double width) {
+                  const std::vector<float>& left_of_readings, const KindsGap& gap) {
+  const double width = gap.width;
   const auto exceptions =
       std::count_if(left_of_readings.begin(), left_of_readings.end(), [&](float left) { return left > width / 2; });
   if (static_cast<double>(exceptions) > kShareOfExceptions * static_cast<double>(table.values.size())) return false;
+  const auto of_faster = std::count_if(table.values.begin(), table.values.end(), [&](const Comparison& each) {
+    return levels[static_cast<std::size_t>(own_side(each, way))].value_or(0) >= gap.above;
+  });
+  if (exceptions > of_faster) return false;
   const Direction other_way = way == Direction::kSends ? Direction::kReceives : Direction::kSends;
   const auto left = medians_by_host(table, levels.size(), other_way, levels);
   const auto odd = std::count_if(left.begin(), left.end(),
@@ -97,7 +103,7 @@ std::optional<OneWayKinds> find_one_way_kinds(const ComparisonTable& table, std:
     const KindsGap gap = widest_gap(levels);
     if (gap.width < settings.depth) continue;
     std::vector<float> left = left_of_each(table, levels, way);
-    if (!explains_all(table, levels, way, left, gap.width)) continue;
+    if (!explains_all(table, levels, way, left, gap)) continue;
     // The two directions of a pair differ by more than noise here, so that the scale has to be taken from what is left.
     const double scale = std::max(kDeviationsPerMad * static_cast<double>(median_of(left)), kLeastKindsScale);
     const auto readings = static_cast<double>(table.values.size());
