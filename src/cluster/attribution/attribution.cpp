@@ -315,10 +315,10 @@ bool are_of_time(const Model& model) {
   const std::vector<double> low = low_rates(model);
   double least = 0;  // between groups, over that within one, as a logarithm
   for (std::size_t near = 0; near < low.size(); ++near) {
-    if (model.strata[near].distance > 0 || std::isinf(low[near])) continue;
+    if (model.strata[near].distance > 0) continue;
     for (std::size_t far = 0; far < low.size(); ++far) {
       const bool is_far = model.strata[far].distance > 0 && is_alike(model.strata[near], model.strata[far]);
-      if (is_far) least = std::min(least, low[far] - low[near]);
+      if (is_far) least = std::min(least, low[far] - model.log_centre[near]);
     }
   }
   return least > std::log(levels.front().across) / 2;
