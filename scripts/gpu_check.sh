@@ -73,18 +73,6 @@ passes() {
     fi
 }
 
-# passes_pairs NAME PROCESSES COMMAND...: the same of a program that measures pairs, whose table has another summary.
-passes_pairs() {
-    local name=$1 status
-    shift
-    status=$(job "$@")
-    if [[ $status == 0 ]] && grep -q '^# Backend: nccl' "$work/out"; then
-        verdict PASS "$name"
-    else
-        fail "$name" "exit status $status: $(first_complaint)"
-    fi
-}
-
 describe_machine() {
     tell "# $(date -u +%Y-%m-%dT%H:%M:%SZ) $("$programs/all_reduce_perf" --version 2>/dev/null | head -n 1)"
     local query=index,name,driver_version,pci.bus_id,memory.total
@@ -157,7 +145,7 @@ check_ranks_on_one_gpu() {
     done
     for name in pairwise_bw send_recv_bw send_recv_lat multi_pair_bw; do
         if [[ -x $programs/$name ]]; then
-            passes_pairs "$name, 2 ranks on one GPU" 2 bash -c "$launcher" - "$programs/$name" --backend nccl -b 64K \
+            passes "$name, 2 ranks on one GPU" 2 bash -c "$launcher" - "$programs/$name" --backend nccl -b 64K \
                 "${shared[@]}"
         fi
     done

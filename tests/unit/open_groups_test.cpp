@@ -15,7 +15,7 @@
 namespace fabricbench::cluster {
 namespace open_groups_test {
 
-/// Leaves of four, of which 28 rounds show few pairs; hosts are in the order of a shuffled schedule.
+/// Leaves of four, of which 28 rounds show few pairs.
 double in_leaves_of_four(std::int32_t a, std::int32_t b) { return a / 4 == b / 4 ? 1 : 0.9; }
 
 /// Pods of 16 hosts in leaves of four.

@@ -160,10 +160,10 @@ std::size_t hosts_around(const FastPairs& fast, std::int32_t host, std::vector<c
 bool are_small_groups(const FastPairs& fast, const PairRates& pairs, std::int32_t hosts) {
   constexpr std::size_t kMostHosts = 16;
   constexpr double kMostExceptions = 0.1;
-  const auto are_exceptions = [](std::size_t exceptions, std::size_t all) {
+  const auto are_few = [](std::size_t exceptions, std::size_t all) {
     return static_cast<double>(exceptions) <= 1 + kMostExceptions * static_cast<double>(all);
   };
-  if (!are_exceptions(fast.unsteady, fast.rates.size())) return false;
+  if (!are_few(fast.unsteady, fast.rates.size())) return false;
   std::vector<char> seen(static_cast<std::size_t>(hosts), 0);
   std::size_t triads = 0;
   std::size_t open_triads = 0;
@@ -180,7 +180,7 @@ bool are_small_groups(const FastPairs& fast, const PairRates& pairs, std::int32_
       }
     }
   }
-  return are_exceptions(open_triads, triads);
+  return are_few(open_triads, triads);
 }
 
 }  // namespace

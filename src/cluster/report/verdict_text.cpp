@@ -286,17 +286,14 @@ std::string structure_text(const Sweep& sweep, const Verdict& verdict) {
   if (verdict.near_pairs) {
     const NearPairs& near = *verdict.near_pairs;
     text += fmt::format(
-        "\nSmall groups of hosts are near each other: {} of {} are faster than the others, by {:.0f} %, and "
-        "their "
+        "\nSmall groups of hosts are near each other: {} of {} are faster than the others, by {:.0f} %, and their "
         "hosts are as fast as all in other pairs. Which hosts share a group takes more pairs (--all-pairs), or "
-        "--locality "
-        "with the leaf or rack of each host.\n",
+        "--locality with the leaf or rack of each host.\n",
         near.pairs, counted(near.of, "pair"), 100 * near.faster_by);
   } else if (verdict.groups_are_open && verdict.judged == Judged::kClean) {
     text +=
-        "\nToo little was measured to say of all hosts which are near each other; more rounds tell, or --locality with "
-        "the "
-        "leaf or rack of each host.\n";
+        "\nToo little was measured to say of all hosts which are near each other; more rounds tell, or --locality "
+        "with the leaf or rack of each host.\n";
   } else if (verdict.groups_are_open) {
     text +=
         "\nSome pairs are much faster than the others, but too little was measured to say which hosts are near each "

@@ -57,6 +57,18 @@ void keep_open(OpenGroups open, Structure& structure) {
   if (!open.groups.empty()) structure.open_parts.push_back(std::move(open));
 }
 
+/// Where groups have fewer than half of the hosts, others may be of groups of which nothing was seen: not alone, then.
+void keep_alone_among_many(const Nearness& level, Evidence& evidence) {
+  const auto in_parts =
+      std::count_if(level.part_of.begin(), level.part_of.end(), [](std::int32_t part) { return part >= 0; });
+  const auto alone = std::count(evidence.is_alone.begin(), evidence.is_alone.end(), 1);
+  const auto unplaced = std::count(evidence.is_unplaced.begin(), evidence.is_unplaced.end(), 1);
+  if (level.parts < 2 || in_parts >= alone + unplaced) return;
+  for (std::size_t host = 0; host < evidence.is_alone.size(); ++host) {
+    if (std::exchange(evidence.is_alone[host], 0) != 0) evidence.is_unplaced[host] = 1;
+  }
+}
+
 /// Hosts of which too little is known have no part, and are not of none.
 void set_unknown(const std::vector<char>& is_unplaced, Nearness& level) {
   for (std::size_t host = 0; host < is_unplaced.size(); ++host) {
@@ -290,22 +302,6 @@ std::optional<Split> find_best_split(ComparisonTable& table, std::int32_t hosts,
   }
   return split;
 }
-
-namespace {
-
-/// Where groups have fewer than half of the hosts, others may be of groups of which nothing was seen: not alone, then.
-void keep_alone_among_many(const Nearness& level, Evidence& evidence) {
-  const auto in_parts =
-      std::count_if(level.part_of.begin(), level.part_of.end(), [](std::int32_t part) { return part >= 0; });
-  const auto alone = std::count(evidence.is_alone.begin(), evidence.is_alone.end(), 1);
-  const auto unplaced = std::count(evidence.is_unplaced.begin(), evidence.is_unplaced.end(), 1);
-  if (level.parts < 2 || in_parts >= alone + unplaced) return;
-  for (std::size_t host = 0; host < evidence.is_alone.size(); ++host) {
-    if (std::exchange(evidence.is_alone[host], 0) != 0) evidence.is_unplaced[host] = 1;
-  }
-}
-
-}  // namespace
 
 void find_levels(ComparisonTable& table, const SplitSettings& settings, Structure& structure) {
   if (note_one_way_kinds(table, settings, structure)) return;

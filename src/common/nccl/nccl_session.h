@@ -39,8 +39,8 @@ struct ProcessGroup {
 
 /// NCCL on this process's devices: rank process * devices + i is its i-th.
 ///
-/// From one thread, but state(). Where a process has several ranks, operations stand between begin_group
-/// and end_group. An operation's own call returns NCCL's errors at once; what goes wrong later is found by wait().
+/// From one thread, but state(). Where a process has several ranks, operations stand between begin_group and end_group.
+/// An operation's own call returns NCCL's errors at once; what goes wrong later is found by wait().
 class NcclSession final : public Session {
  public:
   /// Collective. `library` is the same version on all processes, or Error (missing) says so. Of `options`: what one
