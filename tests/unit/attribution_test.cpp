@@ -166,6 +166,21 @@ TEST(Attribution, HostsOfOneLeafThatAreSlowWithEachOtherTooAreHosts) {
   EXPECT_EQ(verdict.findings.size(), 4U);
 }
 
+/// Of two leaves, most readings between them are slow where most hosts of one are.
+TEST(Attribution, MostHostsOfOneOfTwoLeavesAndNotTheOtherLeaf) {
+  for (const std::int32_t size : {4, 8, 16}) {
+    for (std::int32_t slow = size / 2 + 1; slow < size; ++slow) {
+      std::vector<std::string> faults;
+      for (std::int32_t host = 0; host < slow; ++host) faults.push_back("host:" + std::to_string(host) + ":0.6");
+      FabricPlan plan = quiet_fabric(2 * size, faults);
+      plan.leaf_size = size;
+      const Verdict verdict = judge(sweep_of(plan));
+      EXPECT_EQ(with_blame(verdict, Blame::kHost).size(), static_cast<std::size_t>(slow)) << slow << " of " << size;
+      EXPECT_EQ(verdict.findings.size(), static_cast<std::size_t>(slow)) << slow << " of " << size;
+    }
+  }
+}
+
 TEST(Attribution, APathBetweenTwoLeaves) {
   FabricPlan plan = quiet_fabric(32, {"leaf-pair:1:3:0.7"});
   plan.leaf_size = 8;

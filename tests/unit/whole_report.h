@@ -54,7 +54,7 @@ class WholeReport : public ReadReport {
     says_of("hosts? (?:has a slow NIC|have slow NICs)", hosts_with(Blame::kNic));
     says_of("hosts? (?:is|are) unsteady", hosts_with(Blame::kTransient));
     says("paths? (?:is|are) slow", paths_with(Blame::kPair));
-    says("paths? (?:is|are) slow now and then", paths_with(Blame::kTransient));
+    says("paths? (?:is|are) unsteady", paths_with(Blame::kTransient));
     says("paths? (?:carries|carry) nothing", paths_with(Blame::kDeadPair));
     says("hosts? (?:is|are) suspect", list("Suspect").empty() ? 0 : hosts_in("Suspect").size());
     const auto named = [&](const std::string& tag, const std::string& word) {

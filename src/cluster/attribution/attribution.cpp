@@ -428,6 +428,7 @@ Verdict judge(const Sweep& sweep, const VerdictSettings& settings) {
   }
   report_pairs(model, pairs, slow_share, verdict);
   report_failed_pairs(sweep, failures, now_and_then, settings.false_alarm, verdict);
+  report_failing_pairs(sweep, failures, now_and_then, settings.false_alarm, verdict);
   note_apart(model, units, verdict);
 
   compare_alone(model, verdict);

@@ -158,10 +158,40 @@ bool most_are_slow(const Row& row) {
   return are_enough && static_cast<double>(row.slow_hosts) >= kMostOfItsHosts * static_cast<double>(row.hosts);
 }
 
+/// What a host's readings with a leaf of others are like, and its others.
+struct Residuals {
+  std::vector<float> with;
+  std::vector<float> without;
+};
+
 /// Whether a leaf's hosts are slow with each other too, and not much less than with others: then it is the hosts.
 bool is_slow_inside(const Model& model, Row& row) {
   if (row.inside.empty()) return false;
   return median_of(row.inside) < std::min(model.slow, static_cast<double>(median_of(row.outside)) / 2);
+}
+
+/// Whether the hosts of other leaves that are slow with a leaf are slow without it too, and not much less: then it is
+/// they. Where most hosts of one of two leaves are slow, most readings between the two are.
+bool is_of_its_partners(const Model& model, const RowKey& key, Row& row) {
+  const auto& [kind, leaf, role] = key;
+  std::map<std::int32_t, Residuals> partners;  // by host
+  for (const Point& point : model.points) {
+    if (model.is_left_out(point) || model.ids.kind(point.sender) != kind) continue;
+    const std::int32_t from = model.ids.host(point.sender);
+    const std::int32_t to = model.ids.host(point.receiver);
+    const bool sends = model.part_of(from) == leaf;
+    if (!sends && model.part_of(to) != leaf) {
+      for (const std::int32_t host : {from, to}) partners[host].without.push_back(point.residual);
+    } else if (point.crosses && (role == Role::kEither || sends == (role == Role::kSender))) {
+      partners[sends ? to : from].with.push_back(point.residual);
+    }
+  }
+  std::vector<float> without;
+  for (auto& [host, own] : partners) {
+    if (own.with.empty() || median_of(own.with) >= model.slow) continue;
+    without.insert(without.end(), own.without.begin(), own.without.end());
+  }
+  return !without.empty() && median_of(without) < std::min(model.slow, median_of(row.outside) / 2.0);
 }
 
 /// The leaf that explains most, but for those that are `known`.
@@ -172,6 +202,7 @@ std::optional<LeafRow> worst_row(const Model& model, const std::vector<LeafRow>&
   double most = 0;
   for (auto& [key, row] : rows) {
     if (!most_are_slow(row) || is_slow_inside(model, row)) continue;
+    if (row.outside.size() >= kReadingsOfBlock && is_of_its_partners(model, key, row)) continue;
     const std::int32_t leaf = std::get<1>(key);
     const double burden = row.burden / static_cast<double>(row.outside.size());
     std::optional<BlockScore> score =

@@ -238,7 +238,7 @@ std::vector<char> failing_units(const Sweep& sweep, const Failures& failures) {
 
 /// How often readings fail that neither who is dead explains, since it worked last, nor a pair that never works, nor a
 /// unit that fails now and then with anybody.
-double usual_share_of(const Sweep& sweep, const Failures& failures) {
+void set_usual_share(const Sweep& sweep, Failures& failures) {
   const auto never = never_worked(failures);
   const std::vector<char> failing = failing_units(sweep, failures);
   const std::vector<std::int32_t> worked = last_work(sweep, failures.rails);
@@ -246,8 +246,6 @@ double usual_share_of(const Sweep& sweep, const Failures& failures) {
     const auto at = static_cast<std::size_t>(unit);
     return failures.dead[at] != 0 && reading.round >= worked[at];
   };
-  std::int64_t others = 0;
-  std::int64_t all = 0;
   for (const Reading& reading : sweep.readings) {
     const std::int32_t from = failures.unit_of(reading.from, reading.from_rail);
     const std::int32_t to = failures.unit_of(reading.to, reading.to_rail);
@@ -255,11 +253,12 @@ double usual_share_of(const Sweep& sweep, const Failures& failures) {
     const bool is_silent = failures.needs_silent_way(from, to, reading.both_ways);
     if (failed && (is_silent || is_over(from, reading) || is_over(to, reading) || never.contains({from, to}))) continue;
     if (failing[static_cast<std::size_t>(from)] != 0 || failing[static_cast<std::size_t>(to)] != 0) continue;
-    ++all;
-    others += failed ? 1 : 0;
+    ++failures.usual_tried;
+    failures.usual_failed += failed ? 1 : 0;
   }
   // As if of 20 more readings not half of one had failed: nothing is known for sure never to fail.
-  return std::min((static_cast<double>(others) + 0.4) / (static_cast<double>(all) + 20), 1.0);
+  const auto failed = static_cast<double>(failures.usual_failed);
+  failures.usual_share = std::min((failed + 0.4) / (static_cast<double>(failures.usual_tried) + 20), 1.0);
 }
 
 /// Notes who works, and with whom.
@@ -344,7 +343,7 @@ Failures find_failures(const Sweep& sweep, std::int32_t rails) {
   }
   find_dead_rails(failures);
   find_silent_ways(sweep, failures);
-  failures.usual_share = usual_share_of(sweep, failures);
+  set_usual_share(sweep, failures);
   return failures;
 }
 

@@ -33,7 +33,9 @@ struct Failures {
   /// By unit: it sends to nobody, it receives from nobody, though the other direction works.
   std::vector<std::array<bool, 2>> is_silent;
   std::vector<FailedFlow> flows;  ///< by sender, then receiver
-  double usual_share = 0;         ///< of readings that nobody dead explains: those that fail
+  std::int64_t usual_failed = 0;  ///< readings without a figure that nobody dead explains
+  std::int64_t usual_tried = 0;   ///< readings that nobody dead explains, with a figure or without
+  double usual_share = 0;         ///< of these: those that fail
 
   [[nodiscard]] std::int32_t unit_of(std::int32_t host, std::int32_t rail) const { return host * rails + rail; }
   [[nodiscard]] bool host_is_dead(std::int32_t host) const;
@@ -76,6 +78,11 @@ void report_dead(const Sweep& sweep, const Failures& failures, double false_alar
 /// fail now and then with anybody: their failures are explained.
 void report_failed_pairs(const Sweep& sweep, const Failures& failures, const std::vector<char>& blamed,
                          double false_alarm, Verdict& verdict);
+
+/// Adds paths that fail now and then though both ends work, and asks for more of those of which that is not sure.
+/// `blamed`: as above.
+void report_failing_pairs(const Sweep& sweep, const Failures& failures, const std::vector<char>& blamed,
+                          double false_alarm, Verdict& verdict);
 
 /// Why a reading failed, as its record says; empty where it does not.
 [[nodiscard]] std::string reason_of(const Sweep& sweep, std::size_t reading);

@@ -69,7 +69,8 @@ std::vector<Two> settled_pairs(const Model& model, const PairEffects& pairs) {
   std::vector<Two> hosts;
   for (const PairEffect& pair : pairs.pairs) {
     const Two both = hosts_of(model, pair);
-    const bool noise = pair.state == PairState::kNoise || (pair.state == PairState::kOpen && pair.retests == 0);
+    const bool noise = pair.state == PairState::kNoise || pair.state == PairState::kUnclear ||
+                       (pair.state == PairState::kOpen && pair.retests == 0);
     const bool may_be_a_host =
         pair.state == PairState::kNowAndThen &&
         unsteady[static_cast<std::size_t>(both.first)] + unsteady[static_cast<std::size_t>(both.second)] > 2;

@@ -87,7 +87,7 @@ Question question_about(const Model& model, const PairEffect& pair) {
 const PairEffect* open_way(const TwoWays& ways) {
   const PairEffect* worst = nullptr;
   for (const PairEffect* pair : {ways.forth, ways.back}) {
-    if (!in_state(pair, PairState::kOpen)) continue;
+    if (!in_state(pair, PairState::kOpen) && !in_state(pair, PairState::kUnclear)) continue;
     if (worst == nullptr || pair->median < worst->median) worst = pair;
   }
   return worst;

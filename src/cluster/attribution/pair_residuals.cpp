@@ -15,9 +15,14 @@ namespace {
 /// A reading is slow again where it has this share of what was missing (of logarithms) in the first.
 constexpr double kShareOfFirst = 0.4;
 /// Of a slow pair's retests so many are slow.
-constexpr double kMostRetests = 0.75;
+constexpr double kShareOfRetests = 0.75;
 /// Tested again so often without being slow often enough: noise.
 constexpr std::int64_t kPatience = 4;
+/// A pair that was slow again, but not always, is looked at until that is sure, or chance explains it, or so many
+/// readings after the first have not settled it.
+constexpr double kLikelyChance = 0.5;
+constexpr std::int64_t kMostRetests = 20;
+constexpr double kLeastShareOfPair = 0.15;  // a pair is unsteady that is slow in a fifth of its readings
 /// More suspicious pairs than this share of all are not pairs of their own.
 constexpr double kTooMany = 0.1;
 constexpr std::int64_t kTooManyAtLeast = 10;
@@ -217,7 +222,7 @@ double chance_of_slow(const Model& model, const std::vector<const Point*>& point
 PairState state_of(const Model& model, const PairEffect& pair, std::int64_t slow_retests) {
   const bool only_each_other = partners_of(model, pair.sender) < 2 || partners_of(model, pair.receiver) < 2;
   if (only_each_other && pair.median < 0) return PairState::kAlone;
-  const bool mostly = static_cast<double>(slow_retests) > kMostRetests * static_cast<double>(pair.retests);
+  const bool mostly = static_cast<double>(slow_retests) > kShareOfRetests * static_cast<double>(pair.retests);
   const bool sure = pair.false_alarm < model.settings.false_alarm;
   if (mostly || pair.retests == 0) {
     const bool enough = pair.retests >= model.settings.pair_readings;
@@ -225,7 +230,9 @@ PairState state_of(const Model& model, const PairEffect& pair, std::int64_t slow
     return pair.retests < kPatience * model.settings.pair_readings ? PairState::kOpen : PairState::kNoise;
   }
   if (sure && slow_retests >= model.settings.pair_readings) return PairState::kNowAndThen;
-  return PairState::kNoise;
+  const bool often = static_cast<double>(pair.slow) >= kLeastShareOfPair * static_cast<double>(pair.readings);
+  const bool may_be = slow_retests > 0 && often && pair.false_alarm < kLikelyChance;
+  return may_be && pair.retests < kMostRetests ? PairState::kUnclear : PairState::kNoise;
 }
 
 /// Of some of a flow's points.
@@ -269,7 +276,8 @@ PairEffect judge_flow(const Model& model, const Flow& flow, std::int64_t tests) 
   pair.false_alarm = family_wise(chance_of_slow(model, points, residuals, pair.slow), static_cast<double>(tests));
   set_medians(model, points, again, pair);
   pair.state = state_of(model, pair, pair.slow - 1);
-  if (pair.state == PairState::kNowAndThen) set_medians(model, points, slow, pair);
+  const bool is_mixed = pair.state == PairState::kNowAndThen || pair.state == PairState::kUnclear;
+  if (is_mixed) set_medians(model, points, slow, pair);
   return pair;
 }
 

@@ -14,6 +14,7 @@ namespace fabricbench::cluster {
 enum class PairState : std::uint8_t {
   kNoise,       ///< slow once, and not again
   kOpen,        ///< to be measured again
+  kUnclear,     ///< slow again, but not always; to be measured again
   kSlow,        ///< slow again and again
   kNowAndThen,  ///< more often than the sweep's noise explains, but not always
   kAlone        ///< slow, and one of the two was measured with nobody else

@@ -192,8 +192,9 @@ std::string rounds_text(const std::vector<std::int32_t>& rounds) {
 
 std::string of_transient(const Sweep& sweep, const Finding& finding) {
   if (finding.hosts.size() > 1) {
-    return fmt::format("the path {} is slow now and then, in {} of {} readings{}{}", way_of(sweep, finding),
-                       finding.slow, finding.readings, in_kinds(sweep, finding), fine_hosts(sweep, finding));
+    return fmt::format("the path {} {} now and then, in {} of {} readings{}{}", way_of(sweep, finding),
+                       has_no_figure(finding) ? "fails" : "is slow", finding.slow, finding.readings,
+                       in_kinds(sweep, finding), fine_hosts(sweep, finding));
   }
   const char* what = has_no_figure(finding) ? "fails" : "is slow";
   const std::string_view when = "now and then, whoever its partner is";
@@ -344,9 +345,10 @@ std::string evidence(const Finding& finding) {
   if (finding.hosts.empty() && finding.partners > 0) text += fmt::format(" of {}", counted(finding.partners, "host"));
   const bool of_device = finding.blame == Blame::kDevice;
   if (finding.hosts.size() == 1 || of_device) text += fmt::format(" with {}", counted(finding.partners, "partner"));
-  if (has_no_figure(finding)) return text + ", none of them with a figure";
+  if (has_no_figure(finding) && finding.failed == finding.readings) return text + ", none of them with a figure";
   if (finding.failed > 0) text += fmt::format(", {} of them without a figure", finding.failed);
-  if (finding.hosts.size() != 2 || of_device || finding.slow == 0) return text;
+  const bool is_path = finding.hosts.size() == 2 && !of_device;
+  if (!is_path || has_no_figure(finding) || finding.slow == 0) return text;
   return text + (finding.slow == finding.readings ? ", slow" : fmt::format(", {} of them slow", finding.slow));
 }
 

@@ -64,7 +64,7 @@ constexpr std::array<Phrase, 8> kPhrases = {
      {Blame::kRail, "rail", "carries nothing", "carry nothing", true},
      {Blame::kDevice, "device", "is slow", "are slow"},
      {Blame::kPair, "path", "is slow", "are slow"},
-     {Blame::kTransient, "path", "is slow now and then", "are slow now and then"},
+     {Blame::kTransient, "path", "is unsteady", "are unsteady"},
      {Blame::kDeadPair, "path", "carries nothing", "carry nothing"}}};
 
 /// What a phrase is about; leaves that the readings showed are groups.

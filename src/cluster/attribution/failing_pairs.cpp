@@ -1,0 +1,173 @@
+// Paths that fail now and then, though both of their ends work.
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <map>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "cluster/attribution/failures.h"
+#include "cluster/attribution/tests_made.h"
+#include "cluster/robust.h"
+
+namespace fabricbench::cluster {
+namespace {
+
+constexpr std::size_t kFailuresToBlame = 3;  // meetings
+/// A path that failed twice is looked at until that is sure, or chance explains it, or it has met so often.
+constexpr double kChanceMayBe = 0.5;
+constexpr std::size_t kMeetingsToSettle = 20;
+constexpr double kShareOfMeetings = 0.15;  // a path is unsteady that fails in a fifth of its meetings
+/// A unit is fine with others where chance makes as many of its other meetings fail in this share of cases.
+constexpr double kOrdinary = 0.05;
+constexpr std::int32_t kMeetingsToAsk = 4;
+
+using Path = std::pair<std::int32_t, std::int32_t>;  // units, the lower one first
+
+/// Readings from one unit to another, or of both ways together.
+struct Tried {
+  std::int64_t readings = 0;
+  std::int64_t failed = 0;
+};
+
+/// What was tried between two units.
+struct PathRecord {
+  std::set<std::int32_t> rounds;
+  std::set<std::int32_t> failed_rounds;
+  Tried forth;  ///< from the lower unit
+  Tried back;
+  bool both_ways = false;
+  std::size_t first_failed = std::numeric_limits<std::size_t>::max();
+
+  void add(const Reading& reading, std::size_t place, bool is_forth) {
+    rounds.insert(reading.round);
+    both_ways = both_ways || reading.both_ways;
+    Tried& way = is_forth ? forth : back;
+    ++way.readings;
+    if (reading.outcome != Outcome::kFailed) return;
+    ++way.failed;
+    failed_rounds.insert(reading.round);
+    first_failed = std::min(first_failed, place);
+  }
+};
+
+/// The paths with a direction that has failed and has worked, and that nobody dead explains.
+std::map<Path, PathRecord> paths_that_fail(const Sweep& sweep, const Failures& failures) {
+  std::map<Path, PathRecord> paths;
+  for (const FailedFlow& flow : failures.flows) {
+    if (flow.worked > 0 && !failures.is_explained(flow.from, flow.to, flow.both_ways)) {
+      paths[std::minmax(flow.from, flow.to)];
+    }
+  }
+  if (paths.empty()) return paths;
+  for (std::size_t place = 0; place < sweep.readings.size(); ++place) {
+    const Reading& reading = sweep.readings[place];
+    if (reading.outcome == Outcome::kNotTried || reading.from == reading.to) continue;
+    const std::int32_t from = failures.unit_of(reading.from, reading.from_rail);
+    const std::int32_t to = failures.unit_of(reading.to, reading.to_rail);
+    const auto found = paths.find(std::minmax(from, to));
+    if (found != paths.end()) found->second.add(reading, place, from < to);
+  }
+  return paths;
+}
+
+/// Of meetings of others than those with so many readings, the share that fails, and two standard errors more. Both
+/// directions of a meeting are readings of their own, and each may fail.
+double share_of_others(const Failures& failures, const Tried& own) {
+  const double failed = std::max(static_cast<double>(failures.usual_failed - own.failed), 0.0) + 0.4;
+  const double all = std::max(static_cast<double>(failures.usual_tried - own.readings), 0.0) + 20;
+  return std::min(1.0, 2 * (failed + 2 * std::sqrt(failed)) / all);
+}
+
+/// Whether a unit's meetings with others than `partner` fail no more often than anybody's.
+bool is_fine_besides(const Sweep& sweep, const Failures& failures, std::int32_t unit, std::int32_t partner,
+                     double usual) {
+  std::set<std::pair<std::int32_t, std::int32_t>> all;  // unit and round
+  std::set<std::pair<std::int32_t, std::int32_t>> failed;
+  for (const Reading& reading : sweep.readings) {
+    const std::int32_t from = failures.unit_of(reading.from, reading.from_rail);
+    const std::int32_t to = failures.unit_of(reading.to, reading.to_rail);
+    if ((from != unit && to != unit) || reading.outcome == Outcome::kNotTried) continue;
+    const std::int32_t other = from == unit ? to : from;
+    if (other == partner || failures.is_explained(from, to, reading.both_ways)) continue;
+    all.insert({other, reading.round});
+    if (reading.outcome == Outcome::kFailed) failed.insert({other, reading.round});
+  }
+  return binomial_tail(static_cast<std::int64_t>(all.size()), usual, static_cast<std::int64_t>(failed.size())) > kOrdinary;
+}
+
+Finding failing_path(const Sweep& sweep, const Failures& failures, const Path& path, const PathRecord& record,
+                     double false_alarm) {
+  const bool only_forth = record.back.failed == 0;
+  const bool only_back = record.forth.failed == 0;
+  const bool one_way = (only_forth || only_back) && !record.both_ways;
+  const std::int32_t from = one_way && only_back ? path.second : path.first;
+  const std::int32_t to = one_way && only_back ? path.first : path.second;
+  Finding finding;
+  finding.blame = Blame::kTransient;
+  finding.hosts = {from / failures.rails, to / failures.rails};
+  if (one_way) finding.direction = Direction::kSends;
+  finding.both_ways = record.both_ways;
+  if (failures.rails > 1) finding.rail = from % failures.rails;
+  if (from % failures.rails != to % failures.rails) finding.other_rail = to % failures.rails;
+  if (!one_way || only_forth) finding.readings += record.forth.readings;
+  if (!one_way || only_back) finding.readings += record.back.readings;
+  finding.failed = record.forth.failed + record.back.failed;
+  finding.slow = finding.failed;
+  finding.slow_rounds.assign(record.failed_rounds.begin(), record.failed_rounds.end());
+  finding.partners = 1;
+  finding.false_alarm = false_alarm;
+  finding.reason = reason_of(sweep, record.first_failed);
+  return finding;
+}
+
+/// Asks whether an end of a path that fails now and then fails with others too. Returns whether it did.
+bool ask_about_ends(const Sweep& sweep, const Failures& failures, const Path& path, double usual, Verdict& verdict) {
+  bool asked = false;
+  for (const auto& [unit, other] : {path, Path{path.second, path.first}}) {
+    if (is_fine_besides(sweep, failures, unit, other, usual)) continue;
+    verdict.questions.push_back(
+        {unit / failures.rails, -1, static_cast<std::int16_t>(unit % failures.rails), kMeetingsToAsk,
+         fmt::format("fails now and then with {}: with others too?",
+                     sweep.hosts[static_cast<std::size_t>(other / failures.rails)]),
+         false, true});
+    asked = true;
+  }
+  return asked;
+}
+
+}  // namespace
+
+void report_failing_pairs(const Sweep& sweep, const Failures& failures, const std::vector<char>& blamed,
+                          double false_alarm, Verdict& verdict) {
+  const auto hosts = static_cast<double>(sweep.hosts.size());
+  const double paths_tested = std::min(hosts * (hosts - 1) / 2, static_cast<double>(sweep.readings.size()));
+  for (const auto& [path, record] : paths_that_fail(sweep, failures)) {
+    const std::int32_t first = path.first / failures.rails;
+    const std::int32_t second = path.second / failures.rails;
+    if (blamed[static_cast<std::size_t>(first)] != 0 || blamed[static_cast<std::size_t>(second)] != 0) continue;
+    const std::size_t all = record.rounds.size();
+    const std::size_t failed = record.failed_rounds.size();
+    if (failed < 2) continue;
+    const double usual = share_of_others(
+        failures, {record.forth.readings + record.back.readings, record.forth.failed + record.back.failed});
+    const double chance = family_wise(
+        binomial_tail(static_cast<std::int64_t>(all), usual, static_cast<std::int64_t>(failed)), paths_tested);
+    if (failed >= kFailuresToBlame && chance < false_alarm) {
+      if (!ask_about_ends(sweep, failures, path, usual, verdict)) {
+        verdict.findings.push_back(failing_path(sweep, failures, path, record, chance));
+      }
+      continue;
+    }
+    const bool often = static_cast<double>(failed) >= kShareOfMeetings * static_cast<double>(all);
+    if (!often || chance >= kChanceMayBe || all >= kMeetingsToSettle) continue;
+    verdict.questions.push_back({first, second, static_cast<std::int16_t>(path.first % failures.rails), 1,
+                                 fmt::format("failed in {} of {} meetings", failed, all)});
+  }
+}
+
+}  // namespace fabricbench::cluster
