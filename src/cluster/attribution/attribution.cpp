@@ -162,8 +162,14 @@ bool are_all_alike(const Sweep& sweep, const Verdict& verdict) {
                       [&](const Group& group) { return 2 * group.hosts.size() >= sweep.hosts.size(); });
 }
 
-Judged how_far(const Sweep& sweep, const PairEffects& pairs, const Verdict& verdict) {
-  if (!verdict.findings.empty()) return Judged::kSlow;
+/// Failures that may be chance are left open.
+Judged how_far(const Sweep& sweep, const VerdictSettings& settings, const PairEffects& pairs, const Verdict& verdict) {
+  const bool any_is_sure = std::any_of(verdict.findings.begin(), verdict.findings.end(), [&](const Finding& finding) {
+    const bool may_be_chance = finding.rate <= 0 && finding.false_alarm >= settings.false_alarm;
+    return finding.blame != Blame::kUndecided || !may_be_chance;
+  });
+  if (any_is_sure) return Judged::kSlow;
+  if (!verdict.findings.empty()) return Judged::kUnknown;
   const bool agrees = verdict.outliers <= kMostUnexplained && verdict.failing <= kMostFailing &&
                       verdict.below_asked <= kMostBelowAsked && verdict.lasting_change <= kMostLastingChange &&
                       !verdict.some_are_faster &&
@@ -445,7 +451,7 @@ Verdict judge(const Sweep& sweep, const VerdictSettings& settings) {
   note_failing(verdict);
   note_below_asked(sweep, verdict);
   verdict.not_judged = find_not_judged(model, failures, units);
-  verdict.judged = how_far(sweep, pairs, verdict);
+  verdict.judged = how_far(sweep, settings, pairs, verdict);
   name_devices(sweep, verdict);
   set_fine_hosts(verdict, sweep.hosts.size());
   sort_findings(verdict.findings);

@@ -36,6 +36,7 @@ enum class OwnHost : std::uint8_t {
 
 struct Suspicion {
   UnitScore score;                       ///< without hosts that are slow over other devices too
+  std::vector<float> residuals;          ///< with each partner, ascending
   std::vector<std::int32_t> slow_hosts;  ///< ascending, as all of them
   std::vector<std::int32_t> fast_hosts;
   std::vector<std::int32_t> fast_elsewhere;  ///< of the slow ones
@@ -105,10 +106,17 @@ UnitScore score_of(const Model& model, const std::vector<OwnLevel>& all) {
   return score_levels(std::move(levels), partners, model.slow);
 }
 
+void set_levels(const Model& model, const std::vector<OwnLevel>& levels, Suspicion& suspicion) {
+  suspicion.score = score_of(model, levels);
+  suspicion.residuals.clear();
+  for (const OwnLevel& each : levels) suspicion.residuals.push_back(static_cast<float>(each.level.residual));
+  std::sort(suspicion.residuals.begin(), suspicion.residuals.end());
+}
+
 Suspicion suspicion_of(const Model& model, const DeviceReadings& readings, const DeviceEffect& effect) {
   Suspicion suspicion;
   std::vector<OwnLevel> levels = levels_of(model, readings.entries_of(effect));
-  suspicion.score = score_of(model, levels);
+  set_levels(model, levels, suspicion);
   if (suspicion.score.median >= model.slow) return suspicion;
   const double cap = suspicion.score.cap;
   std::map<std::int32_t, std::vector<double>> shares;  // by host
@@ -129,7 +137,7 @@ Suspicion suspicion_of(const Model& model, const DeviceReadings& readings, const
   std::erase_if(levels, [&](const OwnLevel& each) {
     return std::binary_search(by_themselves.begin(), by_themselves.end(), each.own);
   });
-  suspicion.score = score_of(model, levels);
+  set_levels(model, levels, suspicion);
   return suspicion;
 }
 
@@ -185,12 +193,25 @@ std::vector<Peeled> peel(Model& model, const DeviceReadings& readings) {
   }
 }
 
+/// How likely healthy readings are as slow with so many of a device's partners: with all of them, or with those with
+/// which it is slowest, whichever says more. A device is often met by few.
+double chance_of_depth(const Model& model, const std::vector<float>& residuals, double scale) {
+  const auto all = static_cast<std::int64_t>(residuals.size());
+  double least = 1;
+  for (std::int64_t slow = 1; slow <= all; ++slow) {
+    const double each = model.tail.below(residuals[static_cast<std::size_t>(slow - 1)], scale, slow, all);
+    least = std::min(least, static_cast<double>(all) * binomial_tail(all, each, slow));
+  }
+  return least;
+}
+
 double chance_of(const Model& model, const DeviceReadings& readings, const Peeled& peeled) {
   double scale = 0;
   for (const Entry entry : readings.entries_of(*peeled.effect)) {
     scale = std::max(scale, model.scale_of(model.point_of(entry)));
   }
-  return chance_of(model, peeled.suspicion.score, scale, false);
+  const double by_median = chance_of(model, peeled.suspicion.score, scale, false);
+  return 2 * std::min(by_median, chance_of_depth(model, peeled.suspicion.residuals, scale));
 }
 
 /// What all readings of a device went through on its side, and nothing else did in this role: it, and perhaps others.

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kFailuresToBlame = 3;  // meetings
 /// A path that failed twice is looked at until that is sure, or chance explains it, or it has met so often.
-constexpr double kChanceMayBe = 0.5;
+constexpr double kChanceMayBe = 0.3;
 constexpr std::size_t kMeetingsToSettle = 20;
 constexpr double kShareOfMeetings = 0.15;  // a path is unsteady that fails in a fifth of its meetings
 /// A unit is fine with others where chance makes as many of its other meetings fail in this share of cases.

@@ -20,7 +20,7 @@ constexpr double kShareOfRetests = 0.75;
 constexpr std::int64_t kPatience = 4;
 /// A pair that was slow again, but not always, is looked at until that is sure, or chance explains it, or so many
 /// readings after the first have not settled it.
-constexpr double kLikelyChance = 0.5;
+constexpr double kLikelyChance = 0.3;
 constexpr std::int64_t kMostRetests = 20;
 constexpr double kLeastShareOfPair = 0.15;  // a pair is unsteady that is slow in a fifth of its readings
 /// More suspicious pairs than this share of all are not pairs of their own.

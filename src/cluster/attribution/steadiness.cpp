@@ -14,7 +14,9 @@
 namespace fabricbench::cluster {
 namespace {
 
-/// Fast is what is above half of what is missing, and so many scales above the cap.
+/// Fast is what misses less than this share of what slow readings do, and is so many scales above the cap. Half is what a
+/// host misses that is slow by as much as the way to hosts of other groups.
+constexpr double kFastShare = 0.4;
 constexpr double kFastScales = 3.5;
 constexpr std::int64_t kFewFast = 2;
 constexpr double kShareInDoubt = 0.12;
@@ -27,28 +29,38 @@ bool tells(const Model& model, Entry entry) {
   return !model.is_flagged(entry.other) && !explained_otherwise(model, model.point_of(entry), entry.other);
 }
 
-/// How far below its cap an effect's slow readings are, as a logarithm: the median of the lower half of all. A cap is a
-/// median, and lies between fast and slow readings where about half are slow.
-double depth_below_cap(const Model& model, const UnitEffect& found) {
+/// What an effect's slow readings are like, as logarithms: the median of the lower half of all. A cap is a median, and
+/// lies between fast and slow readings where about half are slow.
+struct SlowReadings {
+  double below_cap = 0;  ///< how far
+  double missing = 0;    ///< of what is usual
+};
+
+SlowReadings slow_readings_of(const Model& model, const UnitEffect& found) {
   std::vector<float> below;
+  std::vector<float> residuals;
   for (const Entry entry : model.entries_of(found.effect)) {
     const Point& point = model.point_of(entry);
     const double missing = model.missing(found.effect, point);
-    if (!tells(model, entry)) continue;
-    if (missing < 0 && point.residual < missing) below.push_back(static_cast<float>(point.residual - missing));
+    if (!tells(model, entry) || missing >= 0 || point.residual >= missing) continue;
+    below.push_back(static_cast<float>(point.residual - missing));
+    residuals.push_back(point.residual);
   }
-  return below.empty() ? 0 : static_cast<double>(median_of(below));
+  if (below.empty()) return {};
+  return {static_cast<double>(median_of(below)), static_cast<double>(median_of(residuals))};
 }
 
 /// What a slow reading misses, so far below the cap: nothing where the way is slower still.
-double level_of(const Model& model, const UnitEffect& found, double depth, const Point& point) {
+double level_of(const Model& model, const UnitEffect& found, const SlowReadings& slow, const Point& point) {
   const double cap = model.cap[static_cast<std::size_t>(found.effect)];
-  return std::min(0.0, cap + depth - model.centre_of(point));
+  return std::min(0.0, cap + slow.below_cap - model.centre_of(point));
 }
 
-bool is_fast(const Model& model, const UnitEffect& found, double depth, const Point& point) {
-  const double level = level_of(model, found, depth, point);
-  return level < model.slow && point.residual > std::max(level / 2, level + kFastScales * model.scale_of(point));
+/// A host that is slower by the same share everywhere has no cap, and none of its readings is fast.
+bool is_fast(const Model& model, const UnitEffect& found, const SlowReadings& slow, const Point& point) {
+  const double level = level_of(model, found, slow, point);
+  const double little = kFastShare * std::max(level, slow.missing);
+  return level < model.slow && point.residual > std::max(little, level + kFastScales * model.scale_of(point));
 }
 
 /// One of each list in turn.
@@ -77,13 +89,13 @@ FlappingHost account_of(const Model& model, std::int32_t host, const std::vector
     if (model.ids.host(found.effect) != host) continue;
     account.false_alarm = std::min(account.false_alarm, found.false_alarm);
     account.rail = static_cast<std::int16_t>(model.ids.rail(found.effect));
-    const double depth = depth_below_cap(model, found);
+    const SlowReadings slow_readings = slow_readings_of(model, found);
     for (const Entry entry : model.entries_of(found.effect)) {
       const Point& point = model.point_of(entry);
       if (!tells(model, entry)) continue;
       const Reading& reading = model.reading_of(point);
-      const bool shows = level_of(model, found, depth, point) < model.slow;
-      const bool slow = shows && !is_fast(model, found, depth, point) && point.residual < model.slow;
+      const bool shows = level_of(model, found, slow_readings, point) < model.slow;
+      const bool slow = shows && !is_fast(model, found, slow_readings, point) && point.residual < model.slow;
       bool& known = meetings[{model.ids.host(entry.other), reading.round}];
       known = known || slow;
       if (!slow) continue;
@@ -119,16 +131,16 @@ Steadiness steadiness_of(const Model& model, const UnitEffect& found) {
   std::vector<std::int32_t> slow_hosts;
   std::int32_t stayed_fast = 0;
   std::int32_t stayed_slow = 0;
-  const double depth = depth_below_cap(model, found);
+  const SlowReadings slow_readings = slow_readings_of(model, found);
   for_each_partner(model, found.effect, [&](std::span<const Entry> group) {
     std::set<std::int32_t> rounds;
     bool any_fast = false;
     bool any_slow = false;
     for (const Entry entry : group) {
       const Point& point = model.point_of(entry);
-      if (level_of(model, found, depth, point) >= model.slow) continue;  // it would not show
+      if (level_of(model, found, slow_readings, point) >= model.slow) continue;  // it would not show
       if (!tells(model, entry)) continue;
-      const bool fast = is_fast(model, found, depth, point);
+      const bool fast = is_fast(model, found, slow_readings, point);
       any_fast = any_fast || fast;
       any_slow = any_slow || !fast;
       ++steadiness.readings;
