@@ -13,11 +13,11 @@ from sweep_plots.records import MISSING, BadInput, cannot_read, printable
 PROGRAM = "find_slow_links"
 JUDGED = (0, 6, 7)  # its statuses where it prints a verdict: clean, slow, not known
 TIME_LIMIT_S = 300
-OF_HOSTS = ("host", "nic", "transient", "dead")
+OF_HOSTS = ("host", "nic", "transient", "dead", "cut_off")
 OF_PAIRS = ("pair", "dead_pair")
 # What stands beside a host's name, as in the map of find_slow_links: the worst first.
-MARK_OF_BLAME = {"dead": "x", "host": "!", "nic": "!", "transient": "~", "undecided": "?"}
-MEANING_OF_MARK = {"x": "dead", "!": "slow", "~": "slow now and then", "?": "suspect"}
+MARK_OF_BLAME = {"dead": "x", "cut_off": "x", "host": "!", "nic": "!", "transient": "~", "undecided": "?"}
+MEANING_OF_MARK = {"x": "dead or cut off", "!": "slow", "~": "slow now and then", "?": "suspect"}
 MOST_PATHS = 100  # that are suspect; more would hide the map
 
 

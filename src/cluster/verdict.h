@@ -25,6 +25,7 @@ enum class Blame : std::uint8_t {
                ///< two hosts, a pair that is so
   kDead,      ///< a host with which nothing can be measured, perhaps in one direction alone, though its partners can be
   kDeadPair,  ///< two hosts that only fail with each other
+  kCutOff,    ///< hosts that work with each other, and with nobody else: what connects them with the others
   kAll,       ///< everything: no pair reaches what was expected (VerdictSettings::expected)
   kUndecided  ///< slow or failed, and the readings cannot tell whether it is one host, the other, or the path
 };
@@ -97,8 +98,13 @@ struct Question {
   /// It shows with hosts of its own group of this level alone, by place in Verdict::groupings: the way to others is
   /// slower still.
   std::int32_t within_level = kNoLevel;
+  /// Nothing works with one of them, or with either: they take part once more for each other.
+  bool of_dead = false;
   static constexpr std::int32_t kNoLevel = -1;
 };
+
+/// Noise (a standard deviation) of which people should know before they look for something small.
+inline constexpr double kMuchNoise = 0.08;
 
 /// A set of readings that are comparable with each other.
 struct Stratum {

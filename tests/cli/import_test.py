@@ -97,7 +97,7 @@ class Notices(ImportTest):  # 1 rank, 1 s
             "HOSTA-to-HOSTB.log (osu)",
             f"find_slow_links: {folder}/about_this.txt: not understood: nothing of osu is in it, and its name has no hosts such "
             "as others have",
-            "find_slow_links: 30 figures of smaller messages are left out: the largest size of each run counts"])
+            "find_slow_links: 30 figures of smaller messages left out: the largest size of each run counts"])
 
     def test_lines_are_named(self):
         file = self.directory / "pairs.csv"
@@ -201,7 +201,7 @@ class Plot(Plotting, ImportTest):  # 1 rank, 2 s
     def test_draws_what_is_imported(self):
         folder, page = self.folder(SETS["nccl-tests"][0](with_slow_host)), self.directory / "sweep.html"
         said = self.run_plot("--import", "nccl-tests", folder, "--html", page, "--programs", PROGRAMS).stderr
-        self.assertIn("15 figures of smaller messages are left out", said)
+        self.assertIn("15 figures of smaller messages left out", said)
         self.assertIn("6 hosts, 15 readings, none failed", page.read_text())
         self.assertIn('class="mark"', page.read_text())
 

@@ -157,7 +157,7 @@ class Marks(Plotting):  # 1 rank, 1 s
         for mark, sender in zip(columns, ("node1", "node3", "node2", "node4")):
             cell = drawing.cell(f"{sender} to ").x
             self.assertTrue(cell < mark < cell + 84, (mark, cell))
-        for words in ("dead", "slow", "slow now and then", "suspect"):
+        for words in ("dead or cut off", "slow", "slow now and then", "suspect"):
             self.assertIn(f"beside a name: {words}", drawing.words("legend"))
 
     def test_none(self):

@@ -246,7 +246,7 @@ TEST(FindingAdvice, IsACommandThatFits) {
       commands(sweep, nic, fine),
       "scripts/sweep_pairs.sh -H 'node[01-04]' --all-pairs --max-concurrent 1 --test rdma_write_bw --rails mlx5_1\n"
       "ssh node02 ibstat mlx5_1\n"
-      "ibqueryerrors --report-port --ca | grep -F -A 8 '\"node02'\n");
+      "ibqueryerrors --report-port --ca | grep -F -w -A 8 node02\n");
   EXPECT_EQ(commands(sweep, finding_of(Blame::kUndecided, {1, 6}), {}),
             "scripts/sweep_pairs.sh -H 'node[02,07]' --all-pairs --max-concurrent 1 --test rdma_write_bw\n");
   EXPECT_EQ(commands(sweep, finding_of(Blame::kPair, {1, 6}), fine),
@@ -264,7 +264,7 @@ TEST(FindingAdvice, IsACommandThatFits) {
   sweep.kinds = {"pairwise_bw 1 MiB"};
   EXPECT_EQ(commands(sweep, nic, {"node01"}),
             "scripts/sweep_pairs.sh -H 'node[01-02]' --all-pairs --max-concurrent 1 --test pairwise_bw\n"
-            "ssh node02 ibstat\nibqueryerrors --report-port --ca | grep -F -A 8 '\"node02'\nssh node02 ip -s -s link\n")
+            "ssh node02 ibstat\nibqueryerrors --report-port --ca | grep -F -w -A 8 node02\nssh node02 ip -s -s link\n")
       << "a rail that is a number names no device";
 }
 

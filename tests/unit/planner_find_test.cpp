@@ -118,6 +118,30 @@ TEST(Find, MeasuresEverybodyWhereAHostMayBeSlowNowAndThen) {
   EXPECT_NE(rounds[17].why.find("n05 (slow once)"), std::string::npos) << rounds[17].why;
 }
 
+/// Hosts that are left out leave many rounds of the schedule without a pair, and not the sweep without a round.
+TEST(Find, RepeatsPairsOfAllThatAreLeft) {
+  SweepPlan plan = plan_to_find(8);
+  plan.most_meetings = 20;
+  Sweep sweep = sweep_of(8);
+  PlannedFabric fabric{8};
+  fabric.dead = {1, 2, 5, 6};
+  const auto judge = [](const Sweep&) {
+    Verdict verdict = clean_verdict();
+    Question question = about(0, -1, 1, "slow once");
+    question.by_everybody = true;
+    verdict.questions.push_back(question);
+    return verdict;
+  };
+  const auto rounds = run(Planner(plan), fabric, sweep, judge);
+  const auto of_all = std::count_if(rounds.begin(), rounds.end(),
+                                    [](const PlannedRound& round) { return round.why.starts_with("all pairs again"); });
+  EXPECT_GE(of_all, 10);
+  for (const PlannedRound& round : rounds) {
+    if (!round.why.starts_with("all pairs again")) continue;
+    EXPECT_EQ(round.meetings.size(), 2U) << round.number;
+  }
+}
+
 TEST(Find, GoesOnForHostsOfWhichTooLittleIsKnown) {
   Sweep sweep = sweep_of(17);
   const auto judge = [](const Sweep& so_far) {

@@ -288,16 +288,9 @@ TEST(PoorData, TwoHostsThatFailCannotBeToldApart) {
   Sweep sweep = hosts_only(2);
   sweep.readings = {failure(0, 1), failure(1, 0)};
   const Verdict verdict = judge(sweep);
-  EXPECT_EQ(verdict.judged, Judged::kUnknown) << "once may be chance";
-  ASSERT_EQ(with_blame(verdict, Blame::kUndecided).size(), 1U);
-  EXPECT_EQ(verdict.findings.front().hosts, (Hosts{0, 1}));
+  EXPECT_EQ(the_finding(verdict, Blame::kUndecided).hosts, (Hosts{0, 1})) << "nothing works at all";
   EXPECT_TRUE(asks_about(verdict, 0, -1));
   EXPECT_TRUE(asks_about(verdict, 1, -1));
-  for (int round = 1; round < 4; ++round) {
-    sweep.readings.push_back(failure(0, 1, round));
-    sweep.readings.push_back(failure(1, 0, round));
-  }
-  EXPECT_EQ(the_finding(judge(sweep), Blame::kUndecided).hosts, (Hosts{0, 1}));
 }
 
 TEST(PoorData, TwoHostsAloneHaveNothingToCompareWith) {

@@ -106,7 +106,8 @@ class Truth : public WholeReport {
                     "other rails) of the host (?:are|is) fine)?$"),
          &Truth::check_unit},
         {std::regex("^the path (between|from) " + kHostPattern + " (?:and|to) " + kHostPattern + kOver +
-                    " (?:is slow|(?:is slow|fails) now and then, in (\\d+) of (\\d+) readings)(, both ways|, both directions taken "
+                    " (?:is slow|(?:is slow|fails) now and then, in (\\d+) of (\\d+) readings)(, both ways|, both "
+                    "directions taken "
                     "together)?" +
                     kKinds + "(; the way back is fine)?(?:; (?:(both hosts are)|" + kHostPattern +
                     " is) fine with others)?$"),
@@ -129,6 +130,8 @@ class Truth : public WholeReport {
         {std::regex("^nothing can be measured (between|from) " + kHostPattern + " (?:and|to) " + kHostPattern + kOver +
                     ", though (the way back works, and )?both work with others$"),
          &Truth::check_dead_pair},
+        {std::regex("^(h.*) work with each other, and nothing can be measured between them and the others$"),
+         &Truth::check_cut_off},
         {std::regex("^(nothing could be measured|it is slow) (between|from) " + kHostPattern + " (?:and|to) " +
                     kHostPattern + kOver + kKinds +
                     ", and the readings cannot tell which of the two or the path is to blame$"),
@@ -440,6 +443,29 @@ class Truth : public WholeReport {
     }
     expect((match[3].matched ? std::stoul(match[3]) : hosts.size()) <= slow, fmt::format("{} hosts are slow", slow));
     if (match[7].matched) expect(!within.empty() && recount_.may_be_fine(Recount::median(within)), "within");
+  }
+
+  void check_cut_off(const Match& match) {
+    expect(block_->tag == "CUT OFF", "tag " + block_->tag);
+    HostList named;
+    named.add_list(match[1].str(), "hosts that are cut off");
+    std::set<std::int32_t> inside;
+    for (const std::string& name : named.names()) inside.insert(host(name));
+    std::int64_t failed = 0;
+    for (const std::int32_t each : inside) {
+      bool works = false;
+      for (const Recount::Seen& one : recount_.seen({.host = each})) {
+        if (inside.contains(one.other)) {
+          works = works || !one.failed();
+          continue;
+        }
+        expect(one.failed(), fmt::format("host {} works with host {}", each, one.other));
+        ++failed;
+      }
+      expect(works, fmt::format("host {} works with none of them", each));
+    }
+    const std::int64_t rests = numbers(block_->line("rests on")).at(0);
+    expect(rests > 0 && rests <= failed, fmt::format("{} readings failed", failed));
   }
 
   void check_leaf_path(const Match&) { expect(block_->tag == "SLOW SPINE", "tag " + block_->tag); }

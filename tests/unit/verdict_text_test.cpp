@@ -47,7 +47,7 @@ TEST(VerdictText, SaysWhatToDo) {
       "    next        scripts/sweep_pairs.sh -H 'node[01-03,07]' --all-pairs --max-concurrent 1 --test rdma_write_bw  "
       "# again, one pair at a time, with others that are fine\n"
       "                ssh node07 ibstat  # state and rate of its InfiniBand or RoCE ports\n"
-      "                ibqueryerrors --report-port --ca | grep -F -A 8 '\"node07'  # error counters of its InfiniBand "
+      "                ibqueryerrors --report-port --ca | grep -F -w -A 8 node07  # error counters of its InfiniBand "
       "ports\n"
       "\n"
       "Slow: node07\n"

@@ -49,6 +49,11 @@ class WholeReport : public ReadReport {
       says(pattern, said.size() - before);
     };
     says_of("hosts? (?:is|are) dead", hosts_with(Blame::kDead));
+    std::set<std::int32_t> cut_off;
+    for (const Finding& finding : verdict_.findings) {
+      if (finding.blame == Blame::kCutOff) cut_off.insert(finding.hosts.begin(), finding.hosts.end());
+    }
+    says_of("hosts? (?:is|are) cut off", cut_off);
     says_of("hosts? (?:is|are) slow", hosts_with(Blame::kHost));
     says_of("hosts? (?:has a dead NIC|have dead NICs)", hosts_with(Blame::kNic, true));
     says_of("hosts? (?:has a slow NIC|have slow NICs)", hosts_with(Blame::kNic));
@@ -86,7 +91,7 @@ class WholeReport : public ReadReport {
 
   void check_lists() {
     std::vector<std::string> all;
-    for (const char* title : {"Slow", "Dead", "Unsteady", "Suspect", "Not judged", "Fine"}) {
+    for (const char* title : {"Slow", "Dead", "Cut off", "Unsteady", "Suspect", "Not judged", "Fine"}) {
       if (list(title).empty() || list(title) == "everything") continue;
       for (const std::string& name : hosts_in(title)) all.push_back(name);
     }

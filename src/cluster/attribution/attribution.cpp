@@ -29,9 +29,6 @@
 namespace fabricbench::cluster {
 namespace {
 
-/// Noise of which people should know before they look for something small.
-constexpr double kMuchNoise = 0.08;
-
 /// The failed readings that neither anybody dead nor a pair that never works explains, by place.
 std::vector<std::int32_t> unexplained_failures(const Sweep& sweep, const Failures& failures) {
   const auto never = never_worked(failures);
@@ -162,10 +159,11 @@ bool are_all_alike(const Sweep& sweep, const Verdict& verdict) {
                       [&](const Group& group) { return 2 * group.hosts.size() >= sweep.hosts.size(); });
 }
 
-/// Failures that may be chance are left open.
+/// Failures that may be chance are left open, but where nothing works at all.
 Judged how_far(const Sweep& sweep, const VerdictSettings& settings, const PairEffects& pairs, const Verdict& verdict) {
   const bool any_is_sure = std::any_of(verdict.findings.begin(), verdict.findings.end(), [&](const Finding& finding) {
-    const bool may_be_chance = finding.rate <= 0 && finding.false_alarm >= settings.false_alarm;
+    const bool may_be_chance =
+        finding.rate <= 0 && finding.false_alarm >= settings.false_alarm && verdict.failed < verdict.readings;
     return finding.blame != Blame::kUndecided || !may_be_chance;
   });
   if (any_is_sure) return Judged::kSlow;
@@ -409,6 +407,8 @@ Verdict judge(const Sweep& sweep, const VerdictSettings& settings) {
   UnitEffects& units = explained.units;
   const Failures failures = find_failures(sweep, model.ids.rails);
   report_dead(sweep, failures, settings.false_alarm, verdict);
+  report_parts(sweep, failures, verdict);
+  ask_dead_hosts(sweep, failures, verdict);
   report_groups(model, verdict);
   report_small_group(model, verdict);
   std::vector<FlappingHost> flapping = take_unsteady(model, units, verdict);

@@ -97,7 +97,8 @@ bool is_fine_besides(const Sweep& sweep, const Failures& failures, std::int32_t 
     all.insert({other, reading.round});
     if (reading.outcome == Outcome::kFailed) failed.insert({other, reading.round});
   }
-  return binomial_tail(static_cast<std::int64_t>(all.size()), usual, static_cast<std::int64_t>(failed.size())) > kOrdinary;
+  return binomial_tail(static_cast<std::int64_t>(all.size()), usual, static_cast<std::int64_t>(failed.size())) >
+         kOrdinary;
 }
 
 Finding failing_path(const Sweep& sweep, const Failures& failures, const Path& path, const PathRecord& record,
@@ -130,11 +131,11 @@ bool ask_about_ends(const Sweep& sweep, const Failures& failures, const Path& pa
   bool asked = false;
   for (const auto& [unit, other] : {path, Path{path.second, path.first}}) {
     if (is_fine_besides(sweep, failures, unit, other, usual)) continue;
-    verdict.questions.push_back(
-        {unit / failures.rails, -1, static_cast<std::int16_t>(unit % failures.rails), kMeetingsToAsk,
-         fmt::format("fails now and then with {}: with others too?",
-                     sweep.hosts[static_cast<std::size_t>(other / failures.rails)]),
-         false, true});
+    verdict.questions.push_back({unit / failures.rails, -1, static_cast<std::int16_t>(unit % failures.rails),
+                                 kMeetingsToAsk,
+                                 fmt::format("fails now and then with {}: with others too?",
+                                             sweep.hosts[static_cast<std::size_t>(other / failures.rails)]),
+                                 false, true});
     asked = true;
   }
   return asked;

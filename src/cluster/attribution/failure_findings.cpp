@@ -280,7 +280,7 @@ void add_failed_pair(const Sweep& sweep, const Failures& failures, const FailedP
     if (works) continue;
     verdict.questions.push_back(
         {host, -1, rail, 2,
-         fmt::format("failed with {}, and works with nobody else", sweep.hosts[static_cast<std::size_t>(other)])});
+         fmt::format("failed with {}, and has worked with nobody", sweep.hosts[static_cast<std::size_t>(other)])});
   }
 }
 

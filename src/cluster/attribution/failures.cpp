@@ -114,7 +114,8 @@ std::vector<FailedPartners> partners_failed(const Sweep& sweep, const Failures& 
         failed.since.clear();
         failed.rounds = 0;
       }
-      if (reading.outcome != Outcome::kFailed || !failures.works_besides(other, own / failures.rails)) continue;
+      if (reading.outcome != Outcome::kFailed || failures.is_cut(own, other)) continue;
+      if (!failures.works_besides(other, own / failures.rails)) continue;
       ++failed.tried;
       ++failed.failed;
       failed.rounds += std::exchange(failed.last_failed, reading.round) != reading.round ? 1 : 0;
@@ -136,7 +137,7 @@ std::vector<FailedPartners> partners_failed(const Sweep& sweep, const Failures& 
 std::vector<std::set<std::int32_t>> never_reached(const Failures& failures) {
   std::vector<std::set<std::int32_t>> hosts(failures.works.size());
   for (const FailedFlow& flow : failures.flows) {
-    if (flow.worked > 0) continue;
+    if (flow.worked > 0 || failures.is_cut(flow.from, flow.to)) continue;
     hosts[static_cast<std::size_t>(flow.from)].insert(flow.to / failures.rails);
     hosts[static_cast<std::size_t>(flow.to)].insert(flow.from / failures.rails);
   }
@@ -251,7 +252,9 @@ void set_usual_share(const Sweep& sweep, Failures& failures) {
     const std::int32_t to = failures.unit_of(reading.to, reading.to_rail);
     const bool failed = reading.outcome == Outcome::kFailed;
     const bool is_silent = failures.needs_silent_way(from, to, reading.both_ways);
-    if (failed && (is_silent || is_over(from, reading) || is_over(to, reading) || never.contains({from, to}))) continue;
+    if (failed && (failures.is_cut(from, to) || is_silent || is_over(from, reading) || is_over(to, reading) ||
+                   never.contains({from, to})))
+      continue;
     if (failing[static_cast<std::size_t>(from)] != 0 || failing[static_cast<std::size_t>(to)] != 0) continue;
     ++failures.usual_tried;
     failures.usual_failed += failed ? 1 : 0;
@@ -331,6 +334,7 @@ Failures find_failures(const Sweep& sweep, std::int32_t rails) {
   note_working(sweep, failures);
   failures.flows = failed_flows(sweep, failures);
   if (failures.flows.empty()) return failures;
+  find_parts(sweep, failures);
   const std::vector<FailedPartners> partners = partners_failed(sweep, failures);
   for (std::size_t unit = 0; unit < units; ++unit) {
     const auto& [all, since, rounds, earlier_share, rounds_worked] = partners[unit];

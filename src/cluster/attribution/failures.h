@@ -37,6 +37,11 @@ struct Failures {
   std::int64_t usual_tried = 0;   ///< readings that nobody dead explains, with a figure or without
   double usual_share = 0;         ///< of these: those that fail
 
+  /// By host, where the cluster falls apart: the part within which it works, between which and the largest everything
+  /// fails; -1: of none. Empty: it does not fall apart.
+  std::vector<std::int32_t> part_of;
+  std::int32_t largest_part = -1;
+
   [[nodiscard]] std::int32_t unit_of(std::int32_t host, std::int32_t rail) const { return host * rails + rail; }
   [[nodiscard]] bool host_is_dead(std::int32_t host) const;
   /// Whether a host sends to nobody, or receives from nobody, over any rail.
@@ -54,10 +59,17 @@ struct Failures {
     const std::array<bool, 2>& receiver = is_silent[static_cast<std::size_t>(to)];
     return sender[0] || receiver[1] || (both_ways && (sender[1] || receiver[0]));
   }
-  /// Whether what fails between two units is blamed on one of them.
+  /// Whether two units are of parts between which everything fails.
+  [[nodiscard]] bool is_cut(std::int32_t from, std::int32_t to) const {
+    if (part_of.empty()) return false;
+    const std::int32_t own = part_of[static_cast<std::size_t>(from / rails)];
+    const std::int32_t other = part_of[static_cast<std::size_t>(to / rails)];
+    return own >= 0 && other >= 0 && own != other;
+  }
+  /// Whether what fails between two units is blamed on one of them, or on what is between their parts.
   [[nodiscard]] bool is_explained(std::int32_t from, std::int32_t to, bool both_ways) const {
     return dead[static_cast<std::size_t>(from)] != 0 || dead[static_cast<std::size_t>(to)] != 0 ||
-           needs_silent_way(from, to, both_ways);
+           needs_silent_way(from, to, both_ways) || is_cut(from, to);
   }
 };
 
@@ -69,6 +81,15 @@ struct Failures {
 [[nodiscard]] double chance_of_run(const Sweep& sweep, double share, std::int64_t failed, std::int64_t looks = 1);
 
 [[nodiscard]] Failures find_failures(const Sweep& sweep, std::int32_t rails);
+
+/// Looks for parts into which the cluster falls.
+void find_parts(const Sweep& sweep, Failures& failures);
+
+/// Adds parts that are cut off.
+void report_parts(const Sweep& sweep, const Failures& failures, Verdict& verdict);
+
+/// Asks whether hosts that are dead work with each other, as those of a leaf do that is cut off.
+void ask_dead_hosts(const Sweep& sweep, const Failures& failures, Verdict& verdict);
 
 /// Adds to the verdict who is dead: rails, hosts, and rails of hosts of which others are not. Where healthy hosts would
 /// look like this more often than `false_alarm`, nobody can tell.

@@ -135,8 +135,8 @@ void report_near_limit(const Model& model, Verdict& verdict) {
   }
   if (!undecided.hosts.empty()) {
     verdict.notes.push_back(
-        fmt::format("cannot tell whether it is more than the tolerance by which these are slower than others, up to "
-                    "{:.1f} %: {}; more rounds, or another --tolerance, decide it",
+        fmt::format("slower than others by up to {:.1f} %, which may be within the tolerance or beyond it: {}; more "
+                    "rounds, or another --tolerance, decide it",
                     undecided.percent(), undecided.text()));
   }
   if (!within.hosts.empty()) {

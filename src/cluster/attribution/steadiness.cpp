@@ -14,8 +14,8 @@
 namespace fabricbench::cluster {
 namespace {
 
-/// Fast is what misses less than this share of what slow readings do, and is so many scales above the cap. Half is what a
-/// host misses that is slow by as much as the way to hosts of other groups.
+/// Fast is what misses less than this share of what slow readings do, and is so many scales above the cap. Half is what
+/// a host misses that is slow by as much as the way to hosts of other groups.
 constexpr double kFastShare = 0.4;
 constexpr double kFastScales = 3.5;
 constexpr std::int64_t kFewFast = 2;

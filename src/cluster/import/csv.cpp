@@ -127,7 +127,8 @@ std::string CsvReader::field(const std::vector<std::string>& fields, const std::
 
 void CsvReader::take(const std::vector<std::string>& fields) {
   if (fields.size() != fields_) {
-    found_.note(line_, fmt::format("it has {} fields and not {}, and is left out", fields.size(), fields_));
+    found_.note(line_, fmt::format("it has {} and not {}, and is left out",
+                                   fields.size() == 1 ? "1 field" : fmt::format("{} fields", fields.size()), fields_));
     return;
   }
   const std::string from = field(fields, columns_->from);

@@ -270,6 +270,7 @@ Planner::Outlook Planner::look_at(const Sweep& sweep) const {
 PlannedRound Planner::next(const Sweep& sweep, const Judge& judge) const {
   const Outlook outlook = look_at(sweep);
   if (outlook.survey.taking_part() < 2) {
+    if (auto round = round_for_the_dead(sweep, judge, outlook)) return *round;
     return over(outlook, "fewer than two hosts are left to be measured" + left_out_text(sweep, outlook.survey));
   }
   if (outlook.is_due) {
@@ -285,6 +286,17 @@ PlannedRound Planner::next(const Sweep& sweep, const Judge& judge) const {
   const Verdict verdict = judge();
   PlannedRound round = next_to_find(sweep, verdict, outlook);
   if (!round.meetings.empty()) round.rounds_left = left_after_judging(outlook, verdict);
+  return round;
+}
+
+/// Where nobody takes part any more, whether the dead work with each other.
+std::optional<PlannedRound> Planner::round_for_the_dead(const Sweep& sweep, const Judge& judge,
+                                                        const Outlook& outlook) const {
+  if (!plan_.find) return std::nullopt;
+  PlannedRound round = round_for_questions(sweep, outlook.survey, judge(), outlook.interference.at_once,
+                                           extra_rounds_left(outlook), false);
+  if (round.meetings.empty()) return std::nullopt;
+  round.number = outlook.survey.last + 1;
   return round;
 }
 
@@ -401,12 +413,26 @@ void Planner::fill_up(const Sweep& sweep, const Outlook& outlook, std::int64_t p
   const std::int64_t pass = round.number / schedule_.rounds();
   SchedulePlan plan = schedule_of(plan_);
   plan.seed += static_cast<std::uint64_t>(pass);
-  for (const Meeting& meeting : Schedule(plan).round(round.number % schedule_.rounds())) {
-    const bool are_free =
-        is_free[static_cast<std::size_t>(meeting.first)] != 0 && is_free[static_cast<std::size_t>(meeting.second)] != 0;
-    if (are_free && round.meetings.size() < at_once) round.meetings.push_back(meeting);
+  const Schedule schedule(plan);
+  auto free = std::count(is_free.begin(), is_free.end(), 1);
+  // Where hosts are left out, partners of others are in other rounds.
+  for (std::int64_t i = 0; i < schedule_.rounds() && free > 1 && round.meetings.size() < at_once; ++i) {
+    for (const Meeting& meeting : schedule.round((round.number + i) % schedule_.rounds())) {
+      std::uint8_t& first = is_free[static_cast<std::size_t>(meeting.first)];
+      std::uint8_t& second = is_free[static_cast<std::size_t>(meeting.second)];
+      if (first == 0 || second == 0 || round.meetings.size() >= at_once) continue;
+      round.meetings.push_back(meeting);
+      first = second = 0;
+      free -= 2;
+    }
+    if (i == 0) {
+      pair_idle_hosts(sweep, idle_hosts(outlook.survey, false, round.meetings), at_once, round.meetings);
+      for (const Meeting& meeting : round.meetings) {
+        free -= is_free[static_cast<std::size_t>(meeting.first)] + is_free[static_cast<std::size_t>(meeting.second)];
+        is_free[static_cast<std::size_t>(meeting.first)] = is_free[static_cast<std::size_t>(meeting.second)] = 0;
+      }
+    }
   }
-  pair_idle_hosts(sweep, idle_hosts(outlook.survey, false, round.meetings), at_once, round.meetings);
 }
 
 /// A round with its number, filled up to so many pairs.

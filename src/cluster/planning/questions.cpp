@@ -37,6 +37,7 @@ bool names_suspects(Blame blame) {
     case Blame::kLeafPair:
     case Blame::kRail:
     case Blame::kAll:
+    case Blame::kCutOff:
     case Blame::kDeadPair: return false;
   }
   return false;
@@ -185,7 +186,8 @@ PlannedRound round_for_suspects(const Sweep& sweep, const Survey& survey, const 
   std::vector<const Question*> asked;
   for (const Question& question : verdict.questions) {
     if (!question.of_suspects || static_cast<std::int64_t>(round.meetings.size()) >= at_once) continue;
-    if (survey.left_out[place(question.host)] != 0 || survey.left_out[place(question.other)] != 0) continue;
+    const std::vector<std::uint8_t>& barred = question.of_dead ? survey.absent : survey.left_out;
+    if (barred[place(question.host)] != 0 || barred[place(question.other)] != 0) continue;
     if (busy.count(question.host) > 0 || busy.count(question.other) > 0) continue;
     busy.insert({question.host, question.other});
     round.meetings.push_back({question.host, question.other});

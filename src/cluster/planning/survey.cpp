@@ -80,7 +80,6 @@ std::vector<std::uint8_t> hosts_left_out(const Sweep& sweep, const SweepPlan& pl
     const bool is_due = has_worked && is_worth_trying(proven, plan.failures, last_round + 1 - latest);
     if ((proven >= plan.failures || nobody_works) && !is_due) out[at(host)] = 1;
   }
-  for (const std::int32_t host : plan.absent) out[at(host)] = 1;
   return out;
 }
 
@@ -214,6 +213,8 @@ Survey survey_of(const Sweep& sweep, const SweepPlan& plan, const Schedule& sche
   for (const Reading& reading : sweep.readings) survey.last = std::max(survey.last, std::int64_t{reading.round});
   look_at_last_round(sweep, survey);
   survey.left_out = hosts_left_out(sweep, plan, survey.last);
+  survey.absent.assign(sweep.hosts.size(), 0);
+  for (const std::int32_t host : plan.absent) survey.absent[at(host)] = survey.left_out[at(host)] = 1;
   const std::int64_t looked_at = rounds_to_look_at(sweep, survey, schedule, whole_rounds);
   survey.measured.assign(static_cast<std::size_t>(looked_at) * static_cast<std::size_t>(schedule.meetings()), 0);
   note_measured(sweep, schedule, survey);

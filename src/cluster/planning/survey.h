@@ -15,6 +15,8 @@ struct Survey {
   std::int64_t at_once = 0;        ///< pairs that the last round was to have
   std::int64_t finished = 0;       ///< pairs that it has
   std::vector<std::uint8_t> busy;  ///< by host: whether it is of a pair that the last round has finished
+  /// By host: whether nobody can measure it any more.
+  std::vector<std::uint8_t> absent;
   /// By host: whether it takes no part any more, because it is absent, or dead: since anything of it was measured, if
   /// anything ever was, it has failed with SweepPlan::failures different partners that work: that have worked at some
   /// time, or after the failure where the host itself has worked before it. Twice as many partners suffice where none

@@ -125,9 +125,9 @@ void add_host_checks(std::vector<NextCommand>& commands, const Sweep& sweep, con
   if (transport != Transport::kTcp) {
     commands.push_back(
         {fmt::format("ssh {} ibstat{}", shell_word(host), remote), "state and rate of its InfiniBand or RoCE ports"});
-    commands.push_back({fmt::format("ibqueryerrors --report-port --ca | grep -F -A 8 {}",
-                                    shell_word(fmt::format("\"{}", without_user(host)))),
-                        "error counters of its InfiniBand ports"});
+    commands.push_back(
+        {fmt::format("ibqueryerrors --report-port --ca | grep -F -w -A 8 {}", shell_word(without_user(host))),
+         "error counters of its InfiniBand ports"});
   }
   if (transport != Transport::kRdma) {
     commands.push_back({fmt::format("ssh {} ip -s -s link{}", shell_word(host), device.empty() ? "" : " show" + remote),
@@ -210,6 +210,7 @@ std::vector<NextCommand> next_commands(const Sweep& sweep, const Finding& findin
     case Blame::kLeaf:
     case Blame::kLeafPair:
     case Blame::kRail:
+    case Blame::kCutOff:
     case Blame::kAll: add_switch_checks(commands, sweep); break;
     case Blame::kDevice: add_device_checks(commands, sweep, finding); break;
     case Blame::kDead: {

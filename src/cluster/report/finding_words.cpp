@@ -221,6 +221,11 @@ std::string of_dead_pair(const Sweep& sweep, const Finding& finding) {
                      finding.direction != Direction::kBoth && finding.other_way_fine ? "the way back works, and " : "");
 }
 
+std::string of_cut_off(const Sweep& sweep, const Finding& finding) {
+  return fmt::format("{} work with each other, and nothing can be measured between them and the others",
+                     hosts_text(sweep, finding.hosts));
+}
+
 /// `a and b`, `a, b and c`.
 std::string all_hosts(const Sweep& sweep, const Finding& finding) {
   std::string text;
@@ -268,6 +273,7 @@ std::string_view name(Blame blame) {
     case Blame::kTransient: return "transient";
     case Blame::kDead: return "dead";
     case Blame::kDeadPair: return "dead_pair";
+    case Blame::kCutOff: return "cut_off";
     case Blame::kUndecided: break;
   }
   return "undecided";
@@ -322,6 +328,7 @@ std::string sentence(const Sweep& sweep, const Verdict& verdict, const Finding& 
     case Blame::kTransient: return of_transient(sweep, finding);
     case Blame::kDead: return of_dead(sweep, finding);
     case Blame::kDeadPair: return of_dead_pair(sweep, finding);
+    case Blame::kCutOff: return of_cut_off(sweep, finding);
     case Blame::kUndecided: break;
   }
   return of_undecided(sweep, finding);

@@ -21,8 +21,9 @@ namespace {
 using List = std::vector<std::string> HostLists::*;
 
 /// In this order: what puts a host in an earlier list goes before what puts it in a later one.
-constexpr std::array<List, 6> kLists = {&HostLists::dead,    &HostLists::slow,       &HostLists::unsteady,
-                                        &HostLists::suspect, &HostLists::not_judged, &HostLists::fine};
+constexpr std::array<List, 7> kLists = {&HostLists::dead,     &HostLists::cut_off, &HostLists::slow,
+                                        &HostLists::unsteady, &HostLists::suspect, &HostLists::not_judged,
+                                        &HostLists::fine};
 
 std::size_t place_of(List list) {
   return static_cast<std::size_t>(std::find(kLists.begin(), kLists.end(), list) - kLists.begin());
@@ -35,6 +36,7 @@ List list_for(const Finding& finding) {
     case Blame::kNic: return &HostLists::slow;
     case Blame::kTransient: return finding.hosts.size() == 1 ? &HostLists::unsteady : &HostLists::fine;
     case Blame::kDead: return &HostLists::dead;
+    case Blame::kCutOff: return &HostLists::cut_off;
     case Blame::kUndecided: return &HostLists::suspect;
     case Blame::kPair:
     case Blame::kLeaf:
@@ -106,7 +108,7 @@ std::size_t things_blamed(const Verdict& verdict, Blame blame, bool without_figu
 }
 
 /// What findings say of hosts and NICs. A host of several findings is counted once, by the worst.
-void add_hosts(const Verdict& verdict, std::vector<std::string>& parts) {
+void add_hosts(const Verdict& verdict, const HostLists& lists, std::vector<std::string>& parts) {
   std::set<std::int32_t> counted_hosts;
   const auto with = [&](Blame blame, bool without_figure = false) {
     const std::size_t before = counted_hosts.size();
@@ -117,6 +119,7 @@ void add_hosts(const Verdict& verdict, std::vector<std::string>& parts) {
     return counted_hosts.size() - before;
   };
   add(parts, with(Blame::kDead), "host", "is dead", "are dead");
+  add(parts, lists.cut_off.size(), "host", "is cut off", "are cut off");
   add(parts, with(Blame::kHost), "host", "is slow", "are slow");
   add(parts, with(Blame::kNic, true), "host", "has a dead NIC", "have dead NICs");
   add(parts, with(Blame::kNic), "host", "has a slow NIC", "have slow NICs");
@@ -147,6 +150,9 @@ std::string why_unknown(const Sweep& sweep, const Verdict& verdict) {
   if ((verdict.groups_are_open && !verdict.near_pairs) || verdict.some_are_faster)
     return "Some pairs are much faster than others, and the readings do not tell why";
   const std::size_t missing = verdict.not_judged.size();
+  const bool scatters = missing > 0 && std::any_of(verdict.strata.begin(), verdict.strata.end(),
+                                                   [](const Stratum& each) { return each.scale > kMuchNoise; });
+  if (scatters) return "Readings differ too much to judge by";
   if (missing == 0 || 2 * missing > sweep.hosts.size()) return "Too little was measured to judge by";
   return fmt::format("Too little was measured of {}", counted(static_cast<std::int64_t>(missing), "host"));
 }
@@ -188,12 +194,10 @@ HostLists host_lists(const Sweep& sweep, const Verdict& verdict) {
 }
 
 std::vector<std::pair<std::string_view, const std::vector<std::string>*>> titled(const HostLists& lists) {
-  std::vector<std::pair<std::string_view, const std::vector<std::string>*>> all = {{"Slow", &lists.slow},
-                                                                                   {"Dead", &lists.dead},
-                                                                                   {"Unsteady", &lists.unsteady},
-                                                                                   {"Suspect", &lists.suspect},
-                                                                                   {"Not judged", &lists.not_judged},
-                                                                                   {"Fine", &lists.fine}};
+  std::vector<std::pair<std::string_view, const std::vector<std::string>*>> all = {
+      {"Slow", &lists.slow},         {"Dead", &lists.dead},       {"Cut off", &lists.cut_off},
+      {"Unsteady", &lists.unsteady}, {"Suspect", &lists.suspect}, {"Not judged", &lists.not_judged},
+      {"Fine", &lists.fine}};
   std::erase_if(all, [](const auto& list) { return list.second->empty(); });
   return all;
 }
@@ -217,7 +221,7 @@ std::string headline(const Sweep& sweep, const Verdict& verdict) {
   std::vector<std::string> parts;
   if (verdict.kinds && !verdict.kinds->both_suffice) parts.emplace_back("There are two kinds of hosts");
   if (things_blamed(verdict, Blame::kAll) > 0) parts.emplace_back("everything is slower than expected");
-  add_hosts(verdict, parts);
+  add_hosts(verdict, lists, parts);
   for (const Phrase& phrase : kPhrases) {
     add(parts, things_blamed(verdict, phrase.blame, phrase.without_figure), thing_of(sweep, verdict, phrase),
         phrase.one, phrase.several);

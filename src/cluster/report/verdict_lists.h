@@ -15,6 +15,7 @@ namespace fabricbench::cluster {
 /// (see comes_before). A host with several findings is in the first list that one of them puts it in.
 struct HostLists {
   std::vector<std::string> dead;      ///< nothing can be measured with it
+  std::vector<std::string> cut_off;   ///< works with some others, and with none of the rest
   std::vector<std::string> slow;      ///< as a whole, or a NIC of it
   std::vector<std::string> unsteady;  ///< slow now and then
   std::vector<std::string> suspect;   ///< it, or another one, or a path between them; more readings would tell

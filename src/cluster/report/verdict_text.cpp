@@ -61,6 +61,7 @@ std::string_view tag(const Sweep& sweep, const Verdict& verdict, const Finding& 
     case Blame::kTransient: return "UNSTEADY";
     case Blame::kDead: return "DEAD HOST";
     case Blame::kDeadPair: return "DEAD PATH";
+    case Blame::kCutOff: return "CUT OFF";
     case Blame::kUndecided: break;
   }
   return "CANNOT TELL";
@@ -173,7 +174,8 @@ std::string path_line(const Sweep& sweep, const Verdict& verdict, const Finding&
       return fmt::format("{} rail: {}\n", has_no_figure(finding) ? "Dead" : "Slow",
                          listed_name(sweep.rails.at(static_cast<std::size_t>(finding.rail))));
     case Blame::kDevice: return device_line(sweep, finding);
-    case Blame::kAll:  // it is in all hosts' list
+    case Blame::kCutOff:  // they have a list
+    case Blame::kAll:     // it is in all hosts' list
     case Blame::kHost:
     case Blame::kNic:
     case Blame::kDead:

@@ -67,9 +67,9 @@ void declare(CLI::App& app, Asked& asked) {
       ->option_text("SHARE");
   app.add_option(
          "--expect", asked.expected,
-         "what a direction of a pair of near hosts has to reach, such as 24; adapters: 90% of what the slower port "
-         "of the pair carries, where the records tell it; adapters:95% another share; else hosts are held against "
-         "each other")
+         "what a direction of a pair of near hosts has to reach, less the tolerance, such as 24; adapters: 90% of what "
+         "the slower port of the pair carries, where the records tell it; adapters:95% another share. Says which of "
+         "two kinds of hosts is slow; fewer than half that are slower than the others are slow even if they reach it")
       ->option_text("GB/s|adapters");
   app.add_option("--false-alarm", asked.false_alarm,
                  "chance, at most, that a sweep of healthy hosts ends with anything blamed [1%]")

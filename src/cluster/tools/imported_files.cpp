@@ -204,8 +204,8 @@ void Importer::finish_notices() {
     all_.notices.push_back(fmt::format("{} more notices like these are left out", more));
   }
   if (smaller > 0) {
-    all_.notices.push_back(
-        fmt::format("{} figures of smaller messages are left out: the largest size of each run counts", smaller));
+    all_.notices.push_back(fmt::format("{} of smaller messages left out: the largest size of each run counts",
+                                       smaller == 1 ? "1 figure" : fmt::format("{} figures", smaller)));
   }
 }
 

@@ -48,11 +48,9 @@ Json group_name(const Verdict& verdict, std::int32_t group) {
 Json list_json(const std::vector<std::string>& hosts) { return {{"folded", fold_hosts(hosts)}, {"hosts", hosts}}; }
 
 Json lists_json(const HostLists& lists) {
-  return {{"slow", list_json(lists.slow)},
-          {"dead", list_json(lists.dead)},
-          {"unsteady", list_json(lists.unsteady)},
-          {"suspect", list_json(lists.suspect)},
-          {"not_judged", list_json(lists.not_judged)},
+  return {{"slow", list_json(lists.slow)},       {"dead", list_json(lists.dead)},
+          {"cut_off", list_json(lists.cut_off)}, {"unsteady", list_json(lists.unsteady)},
+          {"suspect", list_json(lists.suspect)}, {"not_judged", list_json(lists.not_judged)},
           {"fine", list_json(lists.fine)}};
 }
 

@@ -1,0 +1,182 @@
+// Where a cluster falls apart: hosts that work with each other, and not with the others.
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "cluster/attribution/failures.h"
+
+namespace fabricbench::cluster {
+namespace {
+
+/// What has to have failed between two parts, and nothing have worked, before the smaller one is cut off.
+constexpr std::size_t kPairsOfCut = 4;
+constexpr std::size_t kHostsOfCut = 2;  // of either part
+constexpr std::size_t kRoundsOfCut = 3;
+/// A dead host is measured with so many others that are dead, and where there are parts, of each part.
+constexpr std::ptrdiff_t kDeadToMeet = 2;
+constexpr std::int32_t kDead = -1;
+
+/// Hosts that a chain of readings connects.
+class Chains {
+ public:
+  explicit Chains(std::size_t hosts) : leader_(hosts) { std::iota(leader_.begin(), leader_.end(), 0); }
+
+  std::int32_t leader(std::int32_t host) {
+    while (at(host) != host) host = at(host) = at(at(host));
+    return host;
+  }
+  void join(std::int32_t a, std::int32_t b) { at(leader(a)) = leader(b); }
+
+ private:
+  std::int32_t& at(std::int32_t host) { return leader_[static_cast<std::size_t>(host)]; }
+  std::vector<std::int32_t> leader_;
+};
+
+/// What failed between a part and the largest one.
+struct Cut {
+  std::set<std::pair<std::int32_t, std::int32_t>> pairs;
+  std::set<std::int32_t> hosts;   ///< of the part
+  std::set<std::int32_t> others;  ///< of the largest
+  std::set<std::int32_t> rounds;
+  std::int64_t readings = 0;
+  std::size_t first = 0;
+
+  [[nodiscard]] bool is_one() const {
+    return pairs.size() >= kPairsOfCut && hosts.size() >= kHostsOfCut && others.size() >= kHostsOfCut &&
+           rounds.size() >= kRoundsOfCut;
+  }
+  void add(const Reading& reading, std::size_t place, std::int32_t own, std::int32_t other) {
+    if (readings == 0) first = place;
+    ++readings;
+    pairs.insert({own, other});
+    hosts.insert(own);
+    others.insert(other);
+    rounds.insert(reading.round);
+  }
+};
+
+/// By the number of the part, what failed between it and the part `largest`.
+std::map<std::int32_t, Cut> cuts_of(const Sweep& sweep, const std::vector<std::int32_t>& part_of,
+                                    std::int32_t largest) {
+  std::map<std::int32_t, Cut> cuts;
+  for (std::size_t place = 0; place < sweep.readings.size(); ++place) {
+    const Reading& reading = sweep.readings[place];
+    if (reading.outcome != Outcome::kFailed) continue;
+    const std::int32_t from = part_of[static_cast<std::size_t>(reading.from)];
+    const std::int32_t to = part_of[static_cast<std::size_t>(reading.to)];
+    if (from < 0 || to < 0 || from == to) continue;
+    if (to == largest) cuts[from].add(reading, place, reading.from, reading.to);
+    if (from == largest) cuts[to].add(reading, place, reading.to, reading.from);
+  }
+  return cuts;
+}
+
+/// Of hosts that nothing connects with another host, -1. Parts are numbered by one of their hosts.
+std::vector<std::int32_t> connected_parts(const Sweep& sweep) {
+  Chains chains(sweep.hosts.size());
+  for (const Reading& reading : sweep.readings) {
+    if (reading.outcome == Outcome::kMeasured) chains.join(reading.from, reading.to);
+  }
+  std::vector<std::int32_t> part_of;
+  std::vector<std::int32_t> hosts(sweep.hosts.size(), 0);
+  for (std::size_t host = 0; host < hosts.size(); ++host) {
+    part_of.push_back(chains.leader(static_cast<std::int32_t>(host)));
+    ++hosts[static_cast<std::size_t>(part_of.back())];
+  }
+  for (std::int32_t& part : part_of) {
+    if (hosts[static_cast<std::size_t>(part)] < 2) part = -1;
+  }
+  return part_of;
+}
+
+/// The part of most hosts; -1: there is none.
+std::int32_t largest_part(const std::vector<std::int32_t>& part_of) {
+  std::map<std::int32_t, std::int64_t> hosts;
+  std::int32_t largest = -1;
+  for (const std::int32_t part : part_of) {
+    if (part >= 0) ++hosts[part];
+  }
+  for (const auto& [part, number] : hosts) {
+    if (largest < 0 || number > hosts[largest]) largest = part;
+  }
+  return largest;
+}
+
+Finding cut_finding(const Sweep& sweep, const Failures& failures, std::int32_t part, const Cut& cut) {
+  Finding finding;
+  finding.blame = Blame::kCutOff;
+  for (std::size_t host = 0; host < failures.part_of.size(); ++host) {
+    if (failures.part_of[host] == part) finding.hosts.push_back(static_cast<std::int32_t>(host));
+  }
+  finding.readings = finding.failed = cut.readings;
+  finding.partners = static_cast<std::int64_t>(cut.others.size());
+  finding.false_alarm = chance_of_run(sweep, failures.usual_share, static_cast<std::int64_t>(cut.rounds.size()));
+  finding.reason = reason_of(sweep, cut.first);
+  return finding;
+}
+
+}  // namespace
+
+void find_parts(const Sweep& sweep, Failures& failures) {
+  std::vector<std::int32_t> part_of = connected_parts(sweep);
+  const std::int32_t largest = largest_part(part_of);
+  std::set<std::int32_t> known;
+  for (const auto& [part, cut] : cuts_of(sweep, part_of, largest)) {
+    if (cut.is_one()) known.insert(part);
+  }
+  if (known.empty()) return;
+  known.insert(largest);
+  for (std::int32_t& part : part_of) {
+    if (!known.contains(part)) part = -1;
+  }
+  failures.largest_part = largest;
+  failures.part_of = std::move(part_of);
+}
+
+void report_parts(const Sweep& sweep, const Failures& failures, Verdict& verdict) {
+  if (failures.part_of.empty()) return;
+  for (const auto& [part, cut] : cuts_of(sweep, failures.part_of, failures.largest_part)) {
+    verdict.findings.push_back(cut_finding(sweep, failures, part, cut));
+  }
+}
+
+void ask_dead_hosts(const Sweep& sweep, const Failures& failures, Verdict& verdict) {
+  std::map<std::int32_t, std::vector<std::int32_t>> parts;  // their hosts by part, the dead as one of their own
+  for (std::int32_t host = 0; host < static_cast<std::int32_t>(sweep.hosts.size()); ++host) {
+    if (failures.host_is_dead(host)) {
+      parts[kDead].push_back(host);
+    } else if (!failures.part_of.empty() && failures.part_of[static_cast<std::size_t>(host)] >= 0) {
+      parts[failures.part_of[static_cast<std::size_t>(host)]].push_back(host);
+    }
+  }
+  const std::vector<std::int32_t> dead = parts[kDead];
+  if (dead.empty()) return;
+  std::set<std::pair<std::int32_t, std::int32_t>> met;
+  for (const Reading& reading : sweep.readings) {
+    if (!failures.host_is_dead(reading.from) && !failures.host_is_dead(reading.to)) continue;
+    met.insert(std::minmax(reading.from, reading.to));
+  }
+  for (const auto& [part, hosts] : parts) {
+    for (std::size_t i = 0; i < dead.size(); ++i) {
+      auto known = std::count_if(hosts.begin(), hosts.end(),
+                                 [&](std::int32_t other) { return met.contains(std::minmax(dead[i], other)); });
+      // Each begins with another one: all of them can be measured at the same time.
+      for (std::size_t step = 1; step <= hosts.size() && known < kDeadToMeet; ++step) {
+        const auto [host, other] = std::minmax(dead[i], hosts[(i + step) % hosts.size()]);
+        if (host == other || !met.insert({host, other}).second) continue;
+        ++known;
+        Question question{host, other, 0, 1, "nothing works with one of them: do they work with each other?", true};
+        question.of_dead = true;
+        verdict.questions.push_back(std::move(question));
+      }
+    }
+  }
+}
+
+}  // namespace fabricbench::cluster
