@@ -169,6 +169,13 @@ constexpr double kMostUnexplained = 0.1;
 constexpr double kMostBelowAsked = 0.1;
 /// The same of readings without a figure.
 constexpr double kMostFailing = 0.02;
+/// How much faster healthy pairs are alone than in a full round, the median of pairs measured both ways.
+struct AloneOverTogether {
+  double ratio = 0;           ///< of the rates; 0: no pair was measured both ways
+  std::int64_t compared = 0;  ///< directions of pairs on which that rests
+  double error = 0;           ///< standard error of the ratio's logarithm
+};
+
 /// By a larger share nothing healthy changes for long: then nobody can say which time was as it should be.
 constexpr double kMostLastingChange = 0.45;
 
@@ -198,10 +205,8 @@ struct Verdict {
   double failing = 0;            ///< share of readings that failed, and that nobody is blamed for
   double below_asked = 0;        ///< share of readings that are below the least that their runs were asked for
   bool many_slow_pairs = false;  ///< so many that they are no exception, and nobody is blamed for them
-  /// Rate of a pair alone over that of the same pair in a full round, the median of pairs measured both ways; 0: none.
-  double alone_over_together = 0;
-  std::int64_t compared_alone = 0;       ///< directions of pairs on which that rests
-  double alone_error = 0;                ///< standard error of its logarithm
+  AloneOverTogether alone;
+  AloneOverTogether alone_between;       ///< the same, of hosts of different groups
   std::vector<std::int32_t> not_judged;  ///< hosts with too few readings to say anything of
   std::vector<std::string> notes;        ///< for people: what to know of the readings before believing the rest
 };

@@ -391,13 +391,13 @@ TEST(PoorData, OversubscriptionIsSaidAndHeldAgainstNobody) {
   plan.leaf_size = 8;
   plan.oversubscription = 2;
   Sweep sweep = sweep_of(plan, 12);
-  EXPECT_EQ(judge(sweep).alone_over_together, 0) << "nothing was measured alone";
+  EXPECT_EQ(judge(sweep).alone.ratio, 0) << "nothing was measured alone";
   for (int host = 0; host < 8; ++host) {
     const Reading& pair = sweep.readings[static_cast<std::size_t>(10 * host)];
     measure_again(plan, {pair.from, pair.to}, 1, sweep);
   }
   const Verdict verdict = judge(sweep);
-  EXPECT_GT(verdict.alone_over_together, 1.5);
+  EXPECT_GT(verdict.alone.ratio, 1.5);
   EXPECT_TRUE(verdict.findings.empty());
 }
 

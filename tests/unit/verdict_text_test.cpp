@@ -34,8 +34,8 @@ TEST(VerdictText, SaysWhatToDo) {
   verdict.findings[0].confirmed = true;
   verdict.questions = {{1, 2, 0, 3, "12 % below what both do with others"}};
   verdict.outliers = 0.0123;
-  verdict.alone_over_together = 1.01;
-  verdict.compared_alone = 6;
+  verdict.alone.ratio = 1.01;
+  verdict.alone.compared = 6;
   EXPECT_EQ(
       text_of(example_sweep(), verdict),
       "1 host is slow, 1 path is suspect; 7 of 8 hosts are fine.\n"
@@ -67,9 +67,9 @@ TEST(VerdictText, SaysWhatToDo) {
 
 TEST(VerdictText, SaysWhetherPairsDisturbEachOther) {
   Verdict verdict = verdict_of({});
-  verdict.alone_over_together = 1.25;
+  verdict.alone.ratio = 1.25;
   EXPECT_TRUE(is_oversubscribed(verdict));
-  verdict.compared_alone = 1;
+  verdict.alone.compared = 1;
   EXPECT_NE(
       text_of(example_sweep(), verdict)
           .find(
@@ -77,22 +77,22 @@ TEST(VerdictText, SaysWhetherPairsDisturbEachOther) {
               "    oversubscribed, or the pairs disturb each other. Measure fewer at once: "
               "scripts/sweep_pairs.sh --max-concurrent N.\n"),
       std::string::npos);
-  verdict.alone_over_together = 0.65;
+  verdict.alone.ratio = 0.65;
   const std::string slower = text_of(example_sweep(), verdict);
   EXPECT_NE(
       slower.find("Alone a pair reaches 0.65 times what it does among many, the median of 1 direction: what slows "
                   "it there is not the other pairs.\n"),
       std::string::npos);
   EXPECT_EQ(slower.find("disturb"), std::string::npos);
-  verdict.alone_over_together = 1.03;
+  verdict.alone.ratio = 1.03;
   EXPECT_FALSE(is_oversubscribed(verdict)) << "0.971 of the rate alone";
-  verdict.alone_over_together = 1.0311;
+  verdict.alone.ratio = 1.0311;
   EXPECT_TRUE(is_oversubscribed(verdict));
-  verdict.alone_error = 0.02;
+  verdict.alone.error = 0.02;
   EXPECT_FALSE(is_oversubscribed(verdict));
   EXPECT_NE(text_of(example_sweep(), verdict).find("the median of 1 direction: which may be chance.\n"),
             std::string::npos);
-  verdict.alone_over_together = 1.2;
+  verdict.alone.ratio = 1.2;
   EXPECT_TRUE(is_oversubscribed(verdict));
   verdict.changes_with_time = 0.3;
   EXPECT_FALSE(is_oversubscribed(verdict)) << "a pair may have been alone when everything was faster";

@@ -380,11 +380,9 @@ void set_usual(const Model& model, Verdict& verdict) {
 
 /// How pairs alone compare with pairs among many, and whether that leaves open which hosts are near each other.
 void compare_alone(const Model& model, Verdict& verdict) {
-  const AloneOverTogether alone = alone_over_together(model);
-  verdict.alone_over_together = alone.ratio;
-  verdict.compared_alone = alone.compared;
-  verdict.alone_error = alone.error;
-  if (verdict.alone_over_together >= kHardlyFaster || !any_are_faster(model)) return;
+  verdict.alone = alone_over_together(model, false);
+  verdict.alone_between = alone_over_together(model, true);
+  if (verdict.alone.ratio >= kHardlyFaster || !any_are_faster(model)) return;
   if (model.sweep->leaf_of.empty()) {
     if (model.structure.levels.empty()) verdict.near_pairs = find_near_pairs(model);
     verdict.some_are_faster = !verdict.groups_are_open && !verdict.near_pairs;

@@ -372,7 +372,7 @@ bool is_fine_way(const Model& model, std::int32_t sender, std::int32_t receiver)
   return !residuals.empty() && median_of(residuals) >= model.slow;
 }
 
-AloneOverTogether alone_over_together(const Model& model) {
+AloneOverTogether alone_over_together(const Model& model, bool between_groups) {
   std::int32_t most = 0;
   for (const Point& point : model.points) most = std::max(most, model.reading_of(point).concurrent);
   if (most < 2) return {};
@@ -382,6 +382,7 @@ AloneOverTogether alone_over_together(const Model& model) {
   std::vector<float> together;
   for (const Point& point : model.points) {
     if (model.reading_of(point).concurrent != 1 || !model.is_clean(point)) continue;
+    if (between_groups && !point.crosses) continue;
     together.clear();
     for (const Point* other : points_of(model, flow_of(point))) {
       // A pair that was slow once is measured alone because of that: chance would make it faster.

@@ -75,14 +75,8 @@ struct FlappingHost {
 /// Whether there are readings from one unit to another, and they are fine; by effects, as in PairEffect.
 [[nodiscard]] bool is_fine_way(const Model& model, std::int32_t sender, std::int32_t receiver);
 
-/// How much faster healthy pairs are alone than together with as many as can be, the median of so many directions of
-/// pairs; 0: none was measured both ways.
-struct AloneOverTogether {
-  double ratio = 0;
-  std::int64_t compared = 0;
-  double error = 0;  ///< standard error of the ratio's logarithm
-};
-[[nodiscard]] AloneOverTogether alone_over_together(const Model& model);
+/// Of all pairs, or of those of hosts of different groups.
+[[nodiscard]] AloneOverTogether alone_over_together(const Model& model, bool between_groups);
 
 /// Below this a residual is an outlier: slow, and further out than noise goes.
 [[nodiscard]] double outlier_bound(const Model& model, const Point& point);

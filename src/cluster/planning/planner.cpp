@@ -270,7 +270,9 @@ Planner::Outlook Planner::look_at(const Sweep& sweep) const {
 PlannedRound Planner::next(const Sweep& sweep, const Judge& judge) const {
   const Outlook outlook = look_at(sweep);
   if (outlook.survey.taking_part() < 2) {
-    if (auto round = round_for_the_dead(sweep, judge, outlook)) return *round;
+    if (plan_.find) {
+      if (auto dead = round_of_dead(sweep, judge(), outlook)) return *dead;
+    }
     return over(outlook, "fewer than two hosts are left to be measured" + left_out_text(sweep, outlook.survey));
   }
   if (outlook.is_due) {
@@ -289,21 +291,11 @@ PlannedRound Planner::next(const Sweep& sweep, const Judge& judge) const {
   return round;
 }
 
-/// Where nobody takes part any more, whether the dead work with each other.
-std::optional<PlannedRound> Planner::round_for_the_dead(const Sweep& sweep, const Judge& judge,
-                                                        const Outlook& outlook) const {
-  if (!plan_.find) return std::nullopt;
-  PlannedRound round = round_for_questions(sweep, outlook.survey, judge(), outlook.interference.at_once,
-                                           extra_rounds_left(outlook), false);
-  if (round.meetings.empty()) return std::nullopt;
-  round.number = outlook.survey.last + 1;
-  return round;
-}
-
 /// What the verdict asks for.
 PlannedRound Planner::next_to_find(const Sweep& sweep, const Verdict& verdict, const Outlook& outlook) const {
   const std::int64_t extra_left = extra_rounds_left(outlook);
   const std::int64_t at_once = outlook.interference.at_once;
+  if (auto dead = round_of_dead(sweep, verdict, outlook)) return *dead;
   if (auto alone = round_to_compare(sweep, verdict, outlook)) return *alone;
   const bool may_tell_groups = extra_left > 0 && may_repeat(outlook);
   const bool any_left = !outlook.next.meetings.empty();
@@ -342,6 +334,16 @@ PlannedRound Planner::next_to_find(const Sweep& sweep, const Verdict& verdict, c
   if (among_many) asked.why += "; among others, since what is usual changes with time";
   if (asked.meetings.size() > 1) asked.why += interference_text(outlook.interference);
   return asked;
+}
+
+/// First of all: a leaf that is cut off looks like as many dead hosts.
+std::optional<PlannedRound> Planner::round_of_dead(const Sweep& sweep, const Verdict& verdict,
+                                                   const Outlook& outlook) const {
+  if (extra_rounds_left(outlook) <= 0) return std::nullopt;
+  PlannedRound round = round_for_the_dead(sweep, outlook.survey, verdict, outlook.interference.at_once);
+  if (round.meetings.empty()) return std::nullopt;
+  round.number = outlook.survey.last + 1;
+  return round;
 }
 
 /// A pair alone, for half of the extra rounds at most: the other half is for what is open.
@@ -414,25 +416,19 @@ void Planner::fill_up(const Sweep& sweep, const Outlook& outlook, std::int64_t p
   SchedulePlan plan = schedule_of(plan_);
   plan.seed += static_cast<std::uint64_t>(pass);
   const Schedule schedule(plan);
-  auto free = std::count(is_free.begin(), is_free.end(), 1);
-  // Where hosts are left out, partners of others are in other rounds.
-  for (std::int64_t i = 0; i < schedule_.rounds() && free > 1 && round.meetings.size() < at_once; ++i) {
+  // Where hosts are left out, pairs of the others are in other rounds of the schedule.
+  const bool any_left_out = outlook.survey.taking_part() < static_cast<std::int64_t>(sweep.hosts.size());
+  const std::int64_t looked_at = any_left_out ? schedule_.rounds() : 1;
+  for (std::int64_t i = 0; i < looked_at && round.meetings.size() < at_once; ++i) {
     for (const Meeting& meeting : schedule.round((round.number + i) % schedule_.rounds())) {
       std::uint8_t& first = is_free[static_cast<std::size_t>(meeting.first)];
       std::uint8_t& second = is_free[static_cast<std::size_t>(meeting.second)];
       if (first == 0 || second == 0 || round.meetings.size() >= at_once) continue;
       round.meetings.push_back(meeting);
       first = second = 0;
-      free -= 2;
-    }
-    if (i == 0) {
-      pair_idle_hosts(sweep, idle_hosts(outlook.survey, false, round.meetings), at_once, round.meetings);
-      for (const Meeting& meeting : round.meetings) {
-        free -= is_free[static_cast<std::size_t>(meeting.first)] + is_free[static_cast<std::size_t>(meeting.second)];
-        is_free[static_cast<std::size_t>(meeting.first)] = is_free[static_cast<std::size_t>(meeting.second)] = 0;
-      }
     }
   }
+  pair_idle_hosts(sweep, idle_hosts(outlook.survey, false, round.meetings), at_once, round.meetings);
 }
 
 /// A round with its number, filled up to so many pairs.

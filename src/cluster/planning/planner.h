@@ -73,8 +73,8 @@ class Planner {
  private:
   struct Outlook;
   [[nodiscard]] Outlook look_at(const Sweep& sweep) const;
-  [[nodiscard]] std::optional<PlannedRound> round_for_the_dead(const Sweep& sweep, const Judge& judge,
-                                                               const Outlook& outlook) const;
+  [[nodiscard]] std::optional<PlannedRound> round_of_dead(const Sweep& sweep, const Verdict& verdict,
+                                                          const Outlook& outlook) const;
   [[nodiscard]] PlannedRound next_to_find(const Sweep& sweep, const Verdict& verdict, const Outlook& outlook) const;
   [[nodiscard]] PlannedRound of_schedule(const Sweep& sweep, const Outlook& outlook, std::int64_t most,
                                          const std::string& why) const;

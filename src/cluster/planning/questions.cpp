@@ -177,24 +177,31 @@ PlannedRound round_for_hosts(const Sweep& sweep, const Survey& survey, const Ver
   return round;
 }
 
-/// Suspects with each other, as many pairs as can be: whether they are slow with each other too, as slow hosts are, or
-/// fine, as those behind slow uplinks are.
-PlannedRound round_for_suspects(const Sweep& sweep, const Survey& survey, const Verdict& verdict,
-                                std::int64_t at_once) {
+/// Pairs that questions name, as many as can be, of those questions that `wanted` takes.
+template <typename Wanted>
+PlannedRound round_of_pairs(const Sweep& sweep, const std::vector<std::uint8_t>& barred, const Verdict& verdict,
+                            std::int64_t at_once, std::string_view who, const Wanted& wanted) {
   PlannedRound round;
   std::set<std::int32_t> busy;
   std::vector<const Question*> asked;
   for (const Question& question : verdict.questions) {
-    if (!question.of_suspects || static_cast<std::int64_t>(round.meetings.size()) >= at_once) continue;
-    const std::vector<std::uint8_t>& barred = question.of_dead ? survey.absent : survey.left_out;
+    if (!wanted(question) || static_cast<std::int64_t>(round.meetings.size()) >= at_once) continue;
     if (barred[place(question.host)] != 0 || barred[place(question.other)] != 0) continue;
     if (busy.count(question.host) > 0 || busy.count(question.other) > 0) continue;
     busy.insert({question.host, question.other});
     round.meetings.push_back({question.host, question.other});
     asked.push_back(&question);
   }
-  if (!asked.empty()) round.why = fmt::format("slow hosts with each other: {}", text_of_questions(sweep, asked));
+  if (!asked.empty()) round.why = fmt::format("{} with each other: {}", who, text_of_questions(sweep, asked));
   return round;
+}
+
+/// Suspects with each other: whether they are slow with each other too, as slow hosts are, or fine, as those behind
+/// slow uplinks are.
+PlannedRound round_for_suspects(const Sweep& sweep, const Survey& survey, const Verdict& verdict,
+                                std::int64_t at_once) {
+  return round_of_pairs(sweep, survey.left_out, verdict, at_once, "slow hosts",
+                        [](const Question& question) { return question.of_suspects && !question.of_dead; });
 }
 
 struct AskedPair {
@@ -293,6 +300,12 @@ PlannedRound round_for_pairs(const Sweep& sweep, const std::vector<AskedPair>& p
 }
 
 }  // namespace
+
+PlannedRound round_for_the_dead(const Sweep& sweep, const Survey& survey, const Verdict& verdict,
+                                std::int64_t at_once) {
+  return round_of_pairs(sweep, survey.absent, verdict, at_once, "dead hosts",
+                        [](const Question& question) { return question.of_dead; });
+}
 
 std::vector<std::uint8_t> suspects_of(const Verdict& verdict, std::size_t hosts) {
   std::vector<std::uint8_t> suspects(hosts, 0);

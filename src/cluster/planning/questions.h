@@ -23,6 +23,10 @@ namespace fabricbench::cluster {
 [[nodiscard]] PlannedRound round_for_questions(const Sweep& sweep, const Survey& survey, const Verdict& verdict,
                                                std::int64_t at_once, std::int64_t rounds_left, bool among_many);
 
+/// Dead hosts with each other, where that is asked. No meetings where it is not.
+[[nodiscard]] PlannedRound round_for_the_dead(const Sweep& sweep, const Survey& survey, const Verdict& verdict,
+                                              std::int64_t at_once);
+
 /// How many rounds the questions will take, about.
 [[nodiscard]] std::int64_t rounds_for_questions(const Verdict& verdict, std::int64_t most);
 

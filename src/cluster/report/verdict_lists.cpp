@@ -241,11 +241,16 @@ std::string counted(std::int64_t number, std::string_view thing) {
   return number == 1 ? fmt::format("1 {}", thing) : fmt::format("{} {}", number, plural_of(thing));
 }
 
-bool is_oversubscribed(const Verdict& verdict) {
+bool is_oversubscribed(const Verdict& verdict, const AloneOverTogether& alone) {
   constexpr double kErrors = 3;
+  constexpr std::int64_t kEnough = 4;  // of those of different groups, which are a choice of pairs
+  if (&alone == &verdict.alone_between && alone.compared < kEnough) return false;
   const double of_time = 1 - verdict.changes_with_time;  // pairs may have been alone when everything was faster
-  return verdict.alone_over_together * of_time > kMostAloneOverTogether &&
-         std::log(verdict.alone_over_together) > kErrors * verdict.alone_error;
+  return alone.ratio * of_time > kMostAloneOverTogether && std::log(alone.ratio) > kErrors * alone.error;
+}
+
+bool is_oversubscribed(const Verdict& verdict) {
+  return is_oversubscribed(verdict, verdict.alone) || is_oversubscribed(verdict, verdict.alone_between);
 }
 
 }  // namespace fabricbench::cluster

@@ -42,5 +42,7 @@ inline constexpr double kMostAloneOverTogether = 1 / 0.97;
 /// Whether pairs that are alone are so much faster than in a full round that they disturb each other, and not by
 /// chance.
 [[nodiscard]] bool is_oversubscribed(const Verdict& verdict);
+/// The same of all pairs, or of those of different groups: of Verdict::alone or Verdict::alone_between.
+[[nodiscard]] bool is_oversubscribed(const Verdict& verdict, const AloneOverTogether& alone);
 
 }  // namespace fabricbench::cluster

@@ -315,19 +315,21 @@ std::string structure_text(const Sweep& sweep, const Verdict& verdict) {
 }
 
 std::string disturbance_text(const Verdict& verdict) {
-  if (verdict.alone_over_together <= 0) return "";
-  const std::string text = fmt::format(
-      "    Alone a pair reaches {:.2f} times what it does among many, the median of {}: ", verdict.alone_over_together,
-      counted(verdict.compared_alone, "direction"));
+  if (verdict.alone.ratio <= 0) return "";
+  const bool between = !is_oversubscribed(verdict, verdict.alone) && is_oversubscribed(verdict, verdict.alone_between);
+  const AloneOverTogether& alone = between ? verdict.alone_between : verdict.alone;
+  const std::string text =
+      fmt::format("    Alone a pair reaches {:.2f} times what it does among many, the median of {}{}: ", alone.ratio,
+                  counted(alone.compared, "direction"), between ? " between groups" : "");
   if (is_oversubscribed(verdict)) {
     return text +
            "the fabric is\n    oversubscribed, or the pairs disturb each other. Measure fewer at once: "
            "scripts/sweep_pairs.sh --max-concurrent N.\n";
   }
-  if (verdict.alone_over_together > kMostAloneOverTogether) {
+  if (verdict.alone.ratio > kMostAloneOverTogether) {
     return text + (verdict.changes_with_time > 0 ? "which may be chance, or the time.\n" : "which may be chance.\n");
   }
-  if (verdict.alone_over_together < kAsFastAlone) return text + "what slows it there is not the other pairs.\n";
+  if (verdict.alone.ratio < kAsFastAlone) return text + "what slows it there is not the other pairs.\n";
   return text + "pairs do not disturb each other.\n";
 }
 

@@ -177,7 +177,7 @@ Json verdict_json(const Sweep& sweep, const Verdict& verdict, const VerdictSetti
           {"outliers_percent", 100 * verdict.outliers},
           {"failing_percent", 100 * verdict.failing},
           {"below_asked_percent", 100 * verdict.below_asked},
-          {"alone_over_together", verdict.alone_over_together > 0 ? Json(verdict.alone_over_together) : Json(nullptr)},
+          {"alone_over_together", verdict.alone.ratio > 0 ? Json(verdict.alone.ratio) : Json(nullptr)},
           {"oversubscribed", is_oversubscribed(verdict)},
           {"tolerance_percent", 100 * settings.tolerance},
           {"false_alarm_percent", 100 * settings.false_alarm},
