@@ -466,6 +466,46 @@ def flapping(rng, n, mode=None, levels=("flat", "two_level", "rail_only"), fails
     return w
 
 
+def flapping_path(rng, n, fails=False):
+    """A path that is slow, or fails, in a fifth to half of its meetings, or more: two hosts that are fine with others."""
+    w = World(rng, n)
+    any_fabric(w, ("flat", "two_level"))
+    w.planner = ["--all-pairs"]
+    i, j = sorted(draw_pair(w, set()))
+    factor = 0 if fails else (1 - rng.uniform(0.3, 0.8)) * w.path(i, j)
+    w.flap_paths[i, j] = (rng.uniform(0.2, 0.6), factor, {})
+    w.truth.append({"kind": "unsteady_path", "hosts": [w.hosts[i], w.hosts[j]], "ids": [], "direction": "both", "factor": round(factor, 2)})
+    w.exits = {6, 7}
+    return w
+
+
+def cut_off_leaf(rng, n):
+    """A leaf, or a part of it, between which and all others nothing works."""
+    w = World(rng, n)
+    any_fabric(w, ("flat", "two_level", "halls"))
+    size = rng.randint(3, max(3, (n - 2) // 2))
+    w.cut_off = set(w.order[:size])
+    hosts = sorted(w.hosts[h] for h in w.cut_off)
+    w.truth.append({"kind": "cut_off", "hosts": hosts, "ids": [], "direction": "both"})
+    return w
+
+
+def most_of_a_leaf(rng, n):
+    """Most hosts of one of two leaves are slow, and the locality is given."""
+    w = World(rng, n)
+    size = n // 2
+    w.fabric = "two leaves"
+    w.add_level(w.cut([size, n - size]), 1.0)
+    w.locality = {w.hosts[i]: f"leaf{w.levels[0][0][i]:02d}" for i in range(n)}
+    w.give_locality = True
+    w.finish()
+    slow = rng.randint(size // 2 + 1, size - 1)
+    factor = 1 - rng.uniform(0.2, 0.7)
+    for place in rng.sample(range(size), slow):
+        plant_host(w, factor, host=w.order[place])
+    return w
+
+
 def shared_device(rng, n, mode=None):
     """A bad GPU or NIC that went from host to host (moved), or that several hosts share for good (shared)."""
     w = World(rng, n)
@@ -639,6 +679,10 @@ CASES = collections.OrderedDict([
     ("flap_burst", (redraw(lambda r, n: flapping(r, n, "burst")), 4, 0.95, 0.01)),
     ("flap_time", (redraw(lambda r, n: flapping(r, n, "time")), 4, 0.95, 0.01)),
     ("flap_failing", (redraw(lambda r, n: flapping(r, n, r.choice(["meeting", "burst", "time"]), fails=True)), 8, 0.95, 0.01)),
+    ("flap_path", (flapping_path, 8, 0.95, 0.01)),
+    ("fail_path", (lambda r, n: flapping_path(r, n, True), 8, 0.95, 0.01)),
+    ("cut_off_leaf", (cut_off_leaf, 12, 0.95, 0.01)),
+    ("most_of_a_leaf", (most_of_a_leaf, 8, 0.99, 0.01)),
     ("device_moved", (redraw(lambda r, n: shared_device(r, n, "moved")), 8, 0.95, 0.02)),
     ("device_shared", (redraw(lambda r, n: shared_device(r, n, "shared")), 8, 0.95, 0.02)),
     ("mixed", (redraw(mixed), 12, 0.98, 0.02)),

@@ -45,6 +45,9 @@ ROWS = collections.OrderedDict([
     ("slow hosts, a right locality with leaves of two or four", ["slow_in_leaves"]),
     ("slow uplinks, no locality", ["uplink_unknown"]),
     ("flapping", ["flap_meeting", "flap_reading", "flap_burst", "flap_time", "flap_failing"]),
+    ("paths that are slow or fail now and then: named, or open", ["flap_path", "fail_path"]),
+    ("hosts that are cut off from the others", ["cut_off_leaf"]),
+    ("most hosts of one of two leaves, locality given", ["most_of_a_leaf"]),
     ("a device that moves or is shared", ["device_moved", "device_shared"]),
     ("a slow, a flapping and a one-way host", ["two_faults"]),
 ])

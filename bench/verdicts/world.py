@@ -24,6 +24,8 @@ class World:
         self.dead, self.dead_pairs, self.dies = set(), set(), {}
         self.silent = {}                                # host -> the direction in which nothing of it works
         self.flap = {}                                  # host -> (mode, fraction, factor, state)
+        self.flap_paths = {}                            # (i, j), i < j -> (fraction, factor, counts); factor 0: it fails
+        self.cut_off = set()                            # hosts that work with each other alone
         self.device_of = None                           # (host, round) -> identity of its device in that round
         self.device_key = "nic_guid"
         self.device_caps = {}                           # identity -> (send, receive)
@@ -111,7 +113,13 @@ class World:
         rng = self.rng
         down = (i in self.dead or j in self.dead or (min(i, j), max(i, j)) in self.dead_pairs
                 or (i in self.dies and rnd >= self.dies[i]) or (j in self.dies and rnd >= self.dies[j]))
-        down = down or (self.fails > 0 and rng.random() < self.fails)
+        down = down or (self.fails > 0 and rng.random() < self.fails) or (i in self.cut_off) != (j in self.cut_off)
+        path = self.flap_paths.get((min(i, j), max(i, j)))
+        path_is_slow = path is not None and rng.random() < path[0]
+        if path is not None:
+            path[2]["meetings"] = path[2].get("meetings", 0) + 1
+            path[2]["slow"] = path[2].get("slow", 0) + path_is_slow
+            down = down or (path_is_slow and path[1] == 0)
         slow_now = {}
         device = {h: self.device_of(h, rnd) for h in (i, j)} if self.device_of else {}
         for h in (i, j):
@@ -134,6 +142,8 @@ class World:
                         self.count_flap(h, True)
                     continue
                 f = self.rate(s, t, r)
+                if path_is_slow:
+                    f = min(f, path[1])
                 if device:
                     f = min(f, self.device_caps.get(device[s], (1, 1))[0], self.device_caps.get(device[t], (1, 1))[1])
                 for h in (i, j):

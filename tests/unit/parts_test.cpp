@@ -52,6 +52,19 @@ TEST(Parts, FewPairsDoNotCutOff) {
   EXPECT_TRUE(with_blame(judge(cut_behind(4, 16, 2)), Blame::kCutOff).empty()) << "two rounds";
 }
 
+/// Of two that are cut off and have not met nobody knows whether they are one.
+TEST(Parts, ThoseThatAreCutOffAreMeasuredWithEachOther) {
+  Sweep sweep = cut_behind(6, 20);
+  std::erase_if(sweep.readings,
+                [](const Reading& each) { return each.from < 6 && each.to < 6 && (each.from < 3) != (each.to < 3); });
+  const Verdict verdict = judge(sweep);
+  EXPECT_EQ(with_blame(verdict, Blame::kCutOff).size(), 2U);
+  EXPECT_TRUE(asks_about(verdict, 0, 3));
+  sweep.readings.push_back(reading(0, 3, 25e9, 20));
+  sweep.readings.push_back(reading(3, 0, 25e9, 20));
+  EXPECT_EQ(the_finding(judge(sweep), Blame::kCutOff).hosts.size(), 6U);
+}
+
 /// Hosts that look dead are to meet each other, in one round as many as can.
 TEST(Parts, TheDeadAreMeasuredWithEachOther) {
   Sweep sweep = cut_behind(4, 16);

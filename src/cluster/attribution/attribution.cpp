@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <limits>
 #include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -29,16 +30,21 @@
 namespace fabricbench::cluster {
 namespace {
 
-/// The failed readings that neither anybody dead nor a pair that never works explains, by place.
-std::vector<std::int32_t> unexplained_failures(const Sweep& sweep, const Failures& failures) {
+/// The failed readings that neither anybody dead nor a pair that never works, or fails now and then, explains, by
+/// place.
+std::vector<std::int32_t> unexplained_failures(const Sweep& sweep, const Failures& failures,
+                                               const FailingPaths& paths) {
   const auto never = never_worked(failures);
+  std::set<std::pair<std::int32_t, std::int32_t>> unsteady;  // hosts
+  for (const Finding& path : paths.sure) unsteady.insert(std::minmax(path.hosts[0], path.hosts[1]));
   std::vector<std::int32_t> places;
   for (std::size_t i = 0; i < sweep.readings.size(); ++i) {
     const Reading& reading = sweep.readings[i];
     if (reading.outcome != Outcome::kFailed || reading.from == reading.to) continue;
     const std::int32_t from = failures.unit_of(reading.from, reading.from_rail);
     const std::int32_t to = failures.unit_of(reading.to, reading.to_rail);
-    const bool is_explained = failures.is_explained(from, to, reading.both_ways) || never.contains({from, to});
+    const bool is_explained = failures.is_explained(from, to, reading.both_ways) || never.contains({from, to}) ||
+                              unsteady.contains(std::minmax(reading.from, reading.to));
     if (!is_explained) places.push_back(static_cast<std::int32_t>(i));
   }
   return places;
@@ -419,7 +425,8 @@ Verdict judge(const Sweep& sweep, const VerdictSettings& settings) {
   ask_suspects(model, units, verdict);
 
   const PairEffects pairs = find_pairs(model, units);
-  const std::vector<std::int32_t> unexplained = unexplained_failures(sweep, failures);
+  const FailingPaths failing = find_failing_paths(sweep, failures, settings.false_alarm);
+  const std::vector<std::int32_t> unexplained = unexplained_failures(sweep, failures, failing);
   flapping = find_flapping(model, pairs, unexplained, std::move(flapping));
   keep_exceptions(sweep, flapping, verdict);
   report_flapping(model, flapping, verdict);
@@ -432,7 +439,7 @@ Verdict judge(const Sweep& sweep, const VerdictSettings& settings) {
   }
   report_pairs(model, pairs, slow_share, verdict);
   report_failed_pairs(sweep, failures, now_and_then, settings.false_alarm, verdict);
-  report_failing_pairs(sweep, failures, now_and_then, settings.false_alarm, verdict);
+  report_failing_paths(failing, now_and_then, verdict);
   note_apart(model, units, verdict);
 
   compare_alone(model, verdict);

@@ -100,10 +100,15 @@ void report_dead(const Sweep& sweep, const Failures& failures, double false_alar
 void report_failed_pairs(const Sweep& sweep, const Failures& failures, const std::vector<char>& blamed,
                          double false_alarm, Verdict& verdict);
 
-/// Adds paths that fail now and then though both ends work, and asks for more of those of which that is not sure.
-/// `blamed`: as above.
-void report_failing_pairs(const Sweep& sweep, const Failures& failures, const std::vector<char>& blamed,
-                          double false_alarm, Verdict& verdict);
+/// Paths that fail now and then though both ends work, and what is to be asked of those of which that is not sure.
+struct FailingPaths {
+  std::vector<Finding> sure;
+  std::vector<Question> open;
+};
+[[nodiscard]] FailingPaths find_failing_paths(const Sweep& sweep, const Failures& failures, double false_alarm);
+
+/// Adds them to the verdict, but for those of `blamed` hosts, as above.
+void report_failing_paths(const FailingPaths& paths, const std::vector<char>& blamed, Verdict& verdict);
 
 /// Why a reading failed, as its record says; empty where it does not.
 [[nodiscard]] std::string reason_of(const Sweep& sweep, std::size_t reading);

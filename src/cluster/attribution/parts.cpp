@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <map>
 #include <numeric>
 #include <set>
@@ -121,6 +122,44 @@ Finding cut_finding(const Sweep& sweep, const Failures& failures, std::int32_t p
   return finding;
 }
 
+/// Which hosts of parts, or dead ones, have met, and what is asked of the others.
+class Meetings {
+ public:
+  Meetings(const Sweep& sweep, const std::map<std::int32_t, std::vector<std::int32_t>>& parts) {
+    std::vector<std::int32_t> part_of(sweep.hosts.size(), kNoPart);
+    for (const auto& [part, hosts] : parts) {
+      for (const std::int32_t host : hosts) part_of[static_cast<std::size_t>(host)] = part;
+    }
+    for (const Reading& reading : sweep.readings) {
+      const std::int32_t from = part_of[static_cast<std::size_t>(reading.from)];
+      const std::int32_t to = part_of[static_cast<std::size_t>(reading.to)];
+      between_.insert(std::minmax(from, to));
+      if (from == kDead || to == kDead) met_.insert(std::minmax(reading.from, reading.to));
+    }
+  }
+
+  [[nodiscard]] bool has(std::int32_t host, std::int32_t other) const {
+    return met_.contains(std::minmax(host, other));
+  }
+  [[nodiscard]] bool any_between(std::int32_t part, std::int32_t other) const {
+    return between_.contains(std::minmax(part, other));
+  }
+  /// Asks whether two work with each other. Returns whether it was not known, and not asked.
+  bool ask(std::int32_t a, std::int32_t b, Verdict& verdict) {
+    const auto [host, other] = std::minmax(a, b);
+    if (host == other || !met_.insert({host, other}).second) return false;
+    Question question{host, other, 0, 1, "they fail with the others: do they work with each other?", true};
+    question.of_dead = true;
+    verdict.questions.push_back(std::move(question));
+    return true;
+  }
+
+ private:
+  static constexpr std::int32_t kNoPart = -2;
+  std::set<std::pair<std::int32_t, std::int32_t>> met_;      // hosts, of which one is dead
+  std::set<std::pair<std::int32_t, std::int32_t>> between_;  // parts
+};
+
 }  // namespace
 
 void find_parts(const Sweep& sweep, Failures& failures) {
@@ -155,25 +194,26 @@ void ask_dead_hosts(const Sweep& sweep, const Failures& failures, Verdict& verdi
       parts[failures.part_of[static_cast<std::size_t>(host)]].push_back(host);
     }
   }
+  if (parts.empty()) return;
+  Meetings met(sweep, parts);
   const std::vector<std::int32_t> dead = parts[kDead];
-  if (dead.empty()) return;
-  std::set<std::pair<std::int32_t, std::int32_t>> met;
-  for (const Reading& reading : sweep.readings) {
-    if (!failures.host_is_dead(reading.from) && !failures.host_is_dead(reading.to)) continue;
-    met.insert(std::minmax(reading.from, reading.to));
-  }
   for (const auto& [part, hosts] : parts) {
     for (std::size_t i = 0; i < dead.size(); ++i) {
-      auto known = std::count_if(hosts.begin(), hosts.end(),
-                                 [&](std::int32_t other) { return met.contains(std::minmax(dead[i], other)); });
+      auto known =
+          std::count_if(hosts.begin(), hosts.end(), [&](std::int32_t other) { return met.has(dead[i], other); });
       // Each begins with another one: all of them can be measured at the same time.
       for (std::size_t step = 1; step <= hosts.size() && known < kDeadToMeet; ++step) {
-        const auto [host, other] = std::minmax(dead[i], hosts[(i + step) % hosts.size()]);
-        if (host == other || !met.insert({host, other}).second) continue;
-        ++known;
-        Question question{host, other, 0, 1, "nothing works with one of them: do they work with each other?", true};
-        question.of_dead = true;
-        verdict.questions.push_back(std::move(question));
+        known += met.ask(dead[i], hosts[(i + step) % hosts.size()], verdict) ? 1 : 0;
+      }
+    }
+  }
+  // Parts that are cut off may be one.
+  for (auto first = parts.begin(); first != parts.end(); ++first) {
+    for (auto second = std::next(first); second != parts.end(); ++second) {
+      const bool is_of_cut =
+          first->first != kDead && first->first != failures.largest_part && second->first != failures.largest_part;
+      if (is_of_cut && !met.any_between(first->first, second->first)) {
+        met.ask(first->second.front(), second->second.front(), verdict);
       }
     }
   }

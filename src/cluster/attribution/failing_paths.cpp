@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -19,7 +20,7 @@ namespace {
 
 constexpr std::size_t kFailuresToBlame = 3;  // meetings
 /// A path that failed twice is looked at until that is sure, or chance explains it, or it has met so often.
-constexpr double kChanceMayBe = 0.3;
+constexpr double kChanceMayBe = 0.5;
 constexpr std::size_t kMeetingsToSettle = 20;
 constexpr double kShareOfMeetings = 0.15;  // a path is unsteady that fails in a fifth of its meetings
 /// A unit is fine with others where chance makes as many of its other meetings fail in this share of cases.
@@ -126,31 +127,32 @@ Finding failing_path(const Sweep& sweep, const Failures& failures, const Path& p
   return finding;
 }
 
-/// Asks whether an end of a path that fails now and then fails with others too. Returns whether it did.
-bool ask_about_ends(const Sweep& sweep, const Failures& failures, const Path& path, double usual, Verdict& verdict) {
-  bool asked = false;
+/// The end of a path that fails with others too, or the first of both; nothing where both are fine with others.
+std::optional<Path> end_that_fails(const Sweep& sweep, const Failures& failures, const Path& path, double usual) {
   for (const auto& [unit, other] : {path, Path{path.second, path.first}}) {
-    if (is_fine_besides(sweep, failures, unit, other, usual)) continue;
-    verdict.questions.push_back({unit / failures.rails, -1, static_cast<std::int16_t>(unit % failures.rails),
-                                 kMeetingsToAsk,
-                                 fmt::format("fails now and then with {}: with others too?",
-                                             sweep.hosts[static_cast<std::size_t>(other / failures.rails)]),
-                                 false, true});
-    asked = true;
+    if (!is_fine_besides(sweep, failures, unit, other, usual)) return Path{unit, other};
   }
-  return asked;
+  return std::nullopt;
+}
+
+Question question_about_end(const Sweep& sweep, const Failures& failures, const Path& end) {
+  return {end.first / failures.rails,
+          -1,
+          static_cast<std::int16_t>(end.first % failures.rails),
+          kMeetingsToAsk,
+          fmt::format("fails now and then with {}: with others too?",
+                      sweep.hosts[static_cast<std::size_t>(end.second / failures.rails)]),
+          false,
+          true};
 }
 
 }  // namespace
 
-void report_failing_pairs(const Sweep& sweep, const Failures& failures, const std::vector<char>& blamed,
-                          double false_alarm, Verdict& verdict) {
+FailingPaths find_failing_paths(const Sweep& sweep, const Failures& failures, double false_alarm) {
+  FailingPaths paths;
   const auto hosts = static_cast<double>(sweep.hosts.size());
   const double paths_tested = std::min(hosts * (hosts - 1) / 2, static_cast<double>(sweep.readings.size()));
   for (const auto& [path, record] : paths_that_fail(sweep, failures)) {
-    const std::int32_t first = path.first / failures.rails;
-    const std::int32_t second = path.second / failures.rails;
-    if (blamed[static_cast<std::size_t>(first)] != 0 || blamed[static_cast<std::size_t>(second)] != 0) continue;
     const std::size_t all = record.rounds.size();
     const std::size_t failed = record.failed_rounds.size();
     if (failed < 2) continue;
@@ -159,15 +161,29 @@ void report_failing_pairs(const Sweep& sweep, const Failures& failures, const st
     const double chance = family_wise(
         binomial_tail(static_cast<std::int64_t>(all), usual, static_cast<std::int64_t>(failed)), paths_tested);
     if (failed >= kFailuresToBlame && chance < false_alarm) {
-      if (!ask_about_ends(sweep, failures, path, usual, verdict)) {
-        verdict.findings.push_back(failing_path(sweep, failures, path, record, chance));
+      if (const std::optional<Path> end = end_that_fails(sweep, failures, path, usual)) {
+        paths.open.push_back(question_about_end(sweep, failures, *end));
+      } else {
+        paths.sure.push_back(failing_path(sweep, failures, path, record, chance));
       }
       continue;
     }
     const bool often = static_cast<double>(failed) >= kShareOfMeetings * static_cast<double>(all);
     if (!often || chance >= kChanceMayBe || all >= kMeetingsToSettle) continue;
-    verdict.questions.push_back({first, second, static_cast<std::int16_t>(path.first % failures.rails), 1,
-                                 fmt::format("failed in {} of {} meetings", failed, all)});
+    paths.open.push_back({path.first / failures.rails, path.second / failures.rails,
+                          static_cast<std::int16_t>(path.first % failures.rails), 1,
+                          fmt::format("failed in {} of {} meetings", failed, all)});
+  }
+  return paths;
+}
+
+void report_failing_paths(const FailingPaths& paths, const std::vector<char>& blamed, Verdict& verdict) {
+  const auto is_blamed = [&](std::int32_t host) { return host >= 0 && blamed[static_cast<std::size_t>(host)] != 0; };
+  for (const Finding& path : paths.sure) {
+    if (!is_blamed(path.hosts[0]) && !is_blamed(path.hosts[1])) verdict.findings.push_back(path);
+  }
+  for (const Question& question : paths.open) {
+    if (!is_blamed(question.host) && !is_blamed(question.other)) verdict.questions.push_back(question);
   }
 }
 
