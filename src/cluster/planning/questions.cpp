@@ -14,8 +14,8 @@
 namespace fabricbench::cluster {
 namespace {
 
-constexpr std::size_t kMostNamed = 3;   // in a line for people
-constexpr std::int32_t kMostAlone = 8;  // readings of one direction of a pair, alone: more would not settle it either
+constexpr std::size_t kMostNamed = 3;    // in a line for people
+constexpr std::int32_t kMostAlone = 12;  // readings of one direction of a pair, alone: more would not settle it either
 constexpr std::int32_t kMostFailures = 3;  // of a pair, alone: each costs a time limit
 
 using Pair = std::pair<std::int32_t, std::int32_t>;
