@@ -61,7 +61,7 @@ TEST(VerdictText, SaysWhatToDo) {
       "each "
       "other.\n"
       "\n"
-      "Open, and decided by more readings (scripts/sweep_pairs.sh --find takes them):\n"
+      "Open, and decided by more readings:\n"
       "    node02 with node03: 3 more; 12 % below what both do with others\n");
 }
 

@@ -184,6 +184,15 @@ Judged how_far(const Sweep& sweep, const VerdictSettings& settings, const PairEf
   return all ? Judged::kClean : Judged::kUnknown;
 }
 
+/// Slow paths between hosts of which all but one are slow say nothing more.
+void drop_paths_within(const std::vector<std::int32_t>& hosts, Verdict& verdict) {
+  std::erase_if(verdict.findings, [&](const Finding& finding) {
+    return finding.blame == Blame::kPair &&
+           std::all_of(finding.hosts.begin(), finding.hosts.end(),
+                       [&](std::int32_t host) { return std::binary_search(hosts.begin(), hosts.end(), host); });
+  });
+}
+
 /// The largest deficit first, of what failed altogether everything; of two alike the one that is decided.
 void sort_findings(std::vector<Finding>& findings) {
   std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
@@ -438,6 +447,7 @@ Verdict judge(const Sweep& sweep, const VerdictSettings& settings) {
     if (host.sure) slow_share[at] = static_cast<double>(host.slow) / static_cast<double>(host.meetings);
   }
   report_pairs(model, pairs, slow_share, verdict);
+  drop_paths_within(units.mutual_hosts, verdict);
   report_failed_pairs(sweep, failures, now_and_then, settings.false_alarm, verdict);
   report_failing_paths(failing, now_and_then, verdict);
   note_apart(model, units, verdict);

@@ -84,6 +84,20 @@ double share_of_others(const Failures& failures, const Tried& own) {
   return std::min(1.0, 2 * (failed + 2 * std::sqrt(failed)) / all);
 }
 
+/// Readings of the paths that failed in two meetings or more; none where these are many.
+Tried of_few_paths(const std::map<Path, PathRecord>& paths) {
+  constexpr int kFew = 3;
+  Tried all;
+  int again = 0;
+  for (const auto& [path, record] : paths) {
+    if (record.failed_rounds.size() < 2) continue;
+    if (++again > kFew) return {};
+    all.readings += record.forth.readings + record.back.readings;
+    all.failed += record.forth.failed + record.back.failed;
+  }
+  return all;
+}
+
 /// Whether a unit's meetings with others than `partner` fail no more often than anybody's.
 bool is_fine_besides(const Sweep& sweep, const Failures& failures, std::int32_t unit, std::int32_t partner,
                      double usual) {
@@ -152,7 +166,9 @@ FailingPaths find_failing_paths(const Sweep& sweep, const Failures& failures, do
   FailingPaths paths;
   const auto hosts = static_cast<double>(sweep.hosts.size());
   const double paths_tested = std::min(hosts * (hosts - 1) / 2, static_cast<double>(sweep.readings.size()));
-  for (const auto& [path, record] : paths_that_fail(sweep, failures)) {
+  const std::map<Path, PathRecord> failing = paths_that_fail(sweep, failures);
+  const Tried of_few = of_few_paths(failing);
+  for (const auto& [path, record] : failing) {
     const std::size_t all = record.rounds.size();
     const std::size_t failed = record.failed_rounds.size();
     if (failed < 2) continue;
@@ -168,8 +184,12 @@ FailingPaths find_failing_paths(const Sweep& sweep, const Failures& failures, do
       }
       continue;
     }
+    // A few paths that fail again and again hide each other. That is reason to look at them further, not to blame them.
+    const double besides = of_few.readings > 0 ? share_of_others(failures, of_few) : usual;
+    const double may_be = family_wise(
+        binomial_tail(static_cast<std::int64_t>(all), besides, static_cast<std::int64_t>(failed)), paths_tested);
     const bool often = static_cast<double>(failed) >= kShareOfMeetings * static_cast<double>(all);
-    if (!often || chance >= kChanceMayBe || all >= kMeetingsToSettle) continue;
+    if (!often || std::min(chance, may_be) >= kChanceMayBe || all >= kMeetingsToSettle) continue;
     paths.open.push_back({path.first / failures.rails, path.second / failures.rails,
                           static_cast<std::int16_t>(path.first % failures.rails), 1,
                           fmt::format("failed in {} of {} meetings", failed, all)});

@@ -289,6 +289,55 @@ void ask_about(const Model& model, const UnitEffect& found, Verdict& verdict) {
                                false, false, shows_within_level(model, found)});
 }
 
+/// The hosts that are reached from the first of `left`, ascending, by slow readings with each other, taken out of it.
+std::set<std::int32_t> take_connected(const Model& model, std::set<std::int32_t>& left) {
+  std::map<std::int32_t, std::set<std::int32_t>> partners;
+  for (const Point& point : model.points) {
+    const std::int32_t host = model.ids.host(point.sender);
+    const std::int32_t other = model.ids.host(point.receiver);
+    if (point.residual >= model.slow || !left.contains(host) || !left.contains(other)) continue;
+    partners[host].insert(other);
+    partners[other].insert(host);
+  }
+  std::set<std::int32_t> hosts;
+  std::vector<std::int32_t> to_follow{*left.begin()};
+  while (!to_follow.empty()) {
+    const std::int32_t host = to_follow.back();
+    to_follow.pop_back();
+    if (left.erase(host) == 0) continue;
+    hosts.insert(host);
+    to_follow.insert(to_follow.end(), partners[host].begin(), partners[host].end());
+  }
+  return hosts;
+}
+
+/// Hosts that are slow with each other alone, each set of them in one finding.
+void report_mutual(const Model& model, const UnitEffects& units, Verdict& verdict) {
+  std::set<std::int32_t> left(units.mutual_hosts.begin(), units.mutual_hosts.end());
+  while (!left.empty()) {
+    const std::set<std::int32_t> hosts = take_connected(model, left);
+    Finding finding;
+    finding.hosts.assign(hosts.begin(), hosts.end());
+    finding.partners = static_cast<std::int64_t>(hosts.size());
+    const UnitEffect* worst = nullptr;
+    for (const UnitEffect& found : units.mutual) {
+      if (!hosts.contains(model.ids.host(found.effect))) continue;
+      finding.false_alarm = std::min(finding.false_alarm, found.false_alarm);
+      if (worst == nullptr || found.score.median < worst->score.median) worst = &found;
+    }
+    if (worst == nullptr) continue;
+    finding.ratio = std::exp(worst->score.median);
+    finding.rate = std::exp(worst->score.cap);
+    finding.expected = finding.rate / finding.ratio;
+    for (const Point& point : model.points) {
+      if (!hosts.contains(model.ids.host(point.sender)) || !hosts.contains(model.ids.host(point.receiver))) continue;
+      ++finding.readings;
+      finding.slow += point.residual < model.slow ? 1 : 0;
+    }
+    verdict.findings.push_back(std::move(finding));
+  }
+}
+
 }  // namespace
 
 Direction direction_of(bool sends, bool receives) {
@@ -309,6 +358,7 @@ void report_units(const Model& model, const UnitEffects& units, Verdict& verdict
                     model.sweep->hosts[static_cast<std::size_t>(host)]));
   }
   for (const auto& [host, rails] : slow) add_unit_findings(model, host, rails, verdict);
+  report_mutual(model, units, verdict);
   for (const UnitEffect& found : units.suspected) {
     if (!slow.contains(model.ids.host(found.effect))) ask_about(model, found, verdict);
   }

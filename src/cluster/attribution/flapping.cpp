@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -314,6 +315,29 @@ void tell(const Account& account, FlappingHost& found) {
   found.rounds.erase(std::unique(found.rounds.begin(), found.rounds.end()), found.rounds.end());
 }
 
+/// Whether what fails with a host fails always: none of its flows that were tried twice or more, and of which some
+/// attempt failed, ever worked. What comes and goes would have worked with some.
+bool fails_always_where_it_fails(const Model& model, std::int32_t host) {
+  constexpr std::int64_t kFlowsToTell = 3;
+  struct Attempts {
+    std::int64_t worked = 0;
+    std::int64_t failed = 0;
+  };
+  std::map<std::tuple<std::int32_t, std::int32_t, std::int16_t, std::int16_t>, Attempts> flows;
+  for (const Reading& reading : model.sweep->readings) {
+    if (reading.from != host && reading.to != host) continue;
+    if (reading.outcome == Outcome::kNotTried) continue;
+    Attempts& tried = flows[{reading.from, reading.to, reading.from_rail, reading.to_rail}];
+    ++(reading.outcome == Outcome::kFailed ? tried.failed : tried.worked);
+  }
+  std::int64_t always = 0;
+  for (const auto& [flow, tried] : flows) {
+    if (tried.failed > 0 && tried.worked > 0) return false;
+    always += tried.failed > 1 ? 1 : 0;
+  }
+  return always >= kFlowsToTell;
+}
+
 /// A host is blamed for its failures alone where these are surer than what else was slow.
 void judge_failures(const Model& model, Account account, const Everybody& others, const Taken& taken,
                     FlappingHost& found) {
@@ -337,6 +361,10 @@ FlappingHost judge_host(const Model& model, std::int32_t host, const Everybody& 
   tell(account, found);
   judge_account(model, account, others, taken, found);
   judge_failures(model, account, others, taken, found);
+  if (found.failed > 0 && fails_always_where_it_fails(model, host)) {
+    found.sure = false;
+    found.wanted = 0;
+  }
   return found;
 }
 

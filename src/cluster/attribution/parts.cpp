@@ -123,9 +123,9 @@ Finding cut_finding(const Sweep& sweep, const Failures& failures, std::int32_t p
 }
 
 /// Which hosts of parts, or dead ones, have met, and what is asked of the others.
-class Meetings {
+class DeadMeetings {
  public:
-  Meetings(const Sweep& sweep, const std::map<std::int32_t, std::vector<std::int32_t>>& parts) {
+  DeadMeetings(const Sweep& sweep, const std::map<std::int32_t, std::vector<std::int32_t>>& parts) {
     std::vector<std::int32_t> part_of(sweep.hosts.size(), kNoPart);
     for (const auto& [part, hosts] : parts) {
       for (const std::int32_t host : hosts) part_of[static_cast<std::size_t>(host)] = part;
@@ -195,7 +195,7 @@ void ask_dead_hosts(const Sweep& sweep, const Failures& failures, Verdict& verdi
     }
   }
   if (parts.empty()) return;
-  Meetings met(sweep, parts);
+  DeadMeetings met(sweep, parts);
   const std::vector<std::int32_t> dead = parts[kDead];
   for (const auto& [part, hosts] : parts) {
     for (std::size_t i = 0; i < dead.size(); ++i) {

@@ -6,6 +6,7 @@
 #include <queue>
 #include <utility>
 
+#include "cluster/attribution/circular.h"
 #include "cluster/attribution/fit.h"
 #include "cluster/attribution/near_limit.h"
 #include "cluster/attribution/tests_made.h"
@@ -280,14 +281,15 @@ UnitEffects find_units(Model& model) {
   }
   if (!settled) fit_clean(model);
   look_again(model, apart, result);
-  do find_near_limit(model);
-  while (drop_fast(model, result.blamed));
   std::sort(apart.begin(), apart.end());
   apart.erase(std::unique(apart.begin(), apart.end()), apart.end());
   result.apart = std::move(apart);
+  do find_near_limit(model);
+  while (drop_fast(model, result.blamed) || set_refuted_apart(model, result));
   result.suspected = suspected_effects(model, result.apart);
   do estimate_again(model, result.blamed);
   while (drop_explained(model, result.blamed));
+  set_mutual_aside(model, result);
   ask_median_polish(model, result.blamed);
   return result;
 }

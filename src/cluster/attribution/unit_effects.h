@@ -20,6 +20,9 @@ struct UnitEffect {
 struct UnitEffects {
   std::vector<UnitEffect> blamed;
   std::vector<UnitEffect> suspected;  ///< slow, but by too few readings to say so
+  /// Slow with each other alone: of each such set of hosts one may be fine, and the others are slow.
+  std::vector<UnitEffect> mutual;
+  std::vector<std::int32_t> mutual_hosts;  ///< these hosts, ascending, with those that nothing is left to blame for
   /// Hosts that are slow with all others and fine with each other, as those of one rack may be: not blamed.
   std::vector<std::int32_t> apart;
 };

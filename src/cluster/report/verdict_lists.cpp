@@ -110,6 +110,9 @@ std::size_t things_blamed(const Verdict& verdict, Blame blame, bool without_figu
 /// What findings say of hosts and NICs. A host of several findings is counted once, by the worst.
 void add_hosts(const Verdict& verdict, const HostLists& lists, std::vector<std::string>& parts) {
   std::set<std::int32_t> counted_hosts;
+  for (const Finding& finding : verdict.findings) {  // who is cut off is counted as that, whatever else it is
+    if (finding.blame == Blame::kCutOff) counted_hosts.insert(finding.hosts.begin(), finding.hosts.end());
+  }
   const auto with = [&](Blame blame, bool without_figure = false) {
     const std::size_t before = counted_hosts.size();
     for (const Finding& finding : verdict.findings) {

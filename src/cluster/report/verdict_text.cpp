@@ -356,7 +356,7 @@ std::string measured_text(const Sweep& sweep, const Verdict& verdict, const Verd
 
 std::string questions_text(const Sweep& sweep, const Verdict& verdict) {
   if (verdict.questions.empty()) return "";
-  std::string text = "\nOpen, and decided by more readings (scripts/sweep_pairs.sh --find takes them):\n";
+  std::string text = "\nOpen, and decided by more readings:\n";
   const std::size_t shown = std::min(verdict.questions.size(), kMostQuestions);
   for (std::size_t i = 0; i < shown; ++i) {
     const Question& question = verdict.questions[i];
