@@ -105,6 +105,11 @@ bool is_slow_with_fine_ones(const Model& model, const UnitEffect& found, const H
   });
 }
 
+/// Whether it is of the slower kind of hosts, which does not reach what is expected.
+bool is_known_to_be_slow(const Model& model, std::int32_t host) {
+  return !model.is_too_slow.empty() && model.is_too_slow[static_cast<std::size_t>(host)] != 0;
+}
+
 /// The hosts of effects that are slow with each other alone, and those of their slow partners that are nowhere faster.
 std::vector<std::int32_t> hosts_of_circle(const Model& model, const std::vector<UnitEffect>& circle,
                                           const Hosts& blamed, const std::vector<double>& fast) {
@@ -132,7 +137,9 @@ bool set_refuted_apart(Model& model, UnitEffects& units) {
   accused.insert(units.apart.begin(), units.apart.end());
   Hosts refuted;
   for (const UnitEffect& found : units.blamed) {
-    if (is_refuted(model, found.effect, found.score.cap, accused)) refuted.insert(model.ids.host(found.effect));
+    const std::int32_t host = model.ids.host(found.effect);
+    if (is_known_to_be_slow(model, host)) continue;
+    if (is_refuted(model, found.effect, found.score.cap, accused)) refuted.insert(host);
   }
   std::erase_if(units.blamed, [&](const UnitEffect& found) {
     if (!refuted.contains(model.ids.host(found.effect))) return false;
@@ -150,7 +157,8 @@ void set_mutual_aside(Model& model, UnitEffects& units) {
   const std::vector<double> fast = blamed.empty() ? std::vector<double>() : fast_rates(model);
   Hosts needed;
   for (const UnitEffect& found : units.blamed) {
-    if (is_slow_with_fine_ones(model, found, blamed, fast)) needed.insert(model.ids.host(found.effect));
+    const std::int32_t host = model.ids.host(found.effect);
+    if (is_known_to_be_slow(model, host) || is_slow_with_fine_ones(model, found, blamed, fast)) needed.insert(host);
   }
   if (needed.size() == blamed.size()) return;
   std::vector<UnitEffect> circular;
