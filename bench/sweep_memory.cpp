@@ -21,6 +21,7 @@
 #include "common/report/csv.h"
 #include "common/report/json_lines.h"
 #include "common/report/matrix_csv.h"
+#include "common/report/sweep_facts.h"
 #include "common/report/sweep_table.h"
 #include "common/sweep/ledger.h"
 #include "common/sweep/own_readings.h"
@@ -47,14 +48,14 @@ Context context_of(int endpoints, const Options& options) {
   return context;
 }
 
-std::vector<std::unique_ptr<Sink>> open_sinks() {
+Outputs open_outputs() {
   const auto nowhere = [] { return OutputFile("/dev/null", true); };
-  std::vector<std::unique_ptr<Sink>> sinks;
-  sinks.push_back(std::make_unique<SweepTableSink>(OutputFile::standard_output(), false));
-  sinks.push_back(std::make_unique<JsonLinesSink>(nowhere()));
-  sinks.push_back(std::make_unique<CsvSink>(nowhere()));
-  sinks.push_back(std::make_unique<MatrixCsvSink>(nowhere()));
-  return sinks;
+  Outputs outputs;
+  outputs.add(std::make_unique<SweepTableSink>(OutputFile::standard_output(), false));
+  outputs.add(std::make_unique<JsonLinesSink>(nowhere()));
+  outputs.add(std::make_unique<CsvSink>(nowhere()));
+  outputs.add(std::make_unique<MatrixCsvSink>(nowhere()));
+  return outputs;
 }
 
 /// All reports of a step.
@@ -79,14 +80,16 @@ void run(int endpoints, std::int64_t rounds) {
   Options options = default_options({.name = "pairwise_bw", .windowed = true, .sweep = true});
   options.rounds = rounds;
   const Context context = context_of(endpoints, options);
-  const auto sinks = open_sinks();
-  for (const auto& sink : sinks) sink->begin(context);
+  const Outputs outputs = open_outputs();
+  outputs.begin(context);
+  const SweepFacts facts = sweep_facts(context);
   std::vector<std::string> names;
   for (const RankFacts& rank : context.ranks) names.push_back(fmt::format("rank {} on {}", rank.rank, rank.host));
   std::int64_t readings = 0;
-  sweep::Ledger ledger(names, options.sweep.max_bytes, [&](const PairReading& reading) {
+  sweep::Ledger ledger(names, options.sweep.max_bytes, [&](PairReading reading) {
     ++readings;
-    for (const auto& sink : sinks) sink->reading(reading);
+    add_facts(reading, facts);
+    outputs.record(reading);
   });
   const sweep::Steps steps(options, endpoints, 0);
   std::mt19937 random(1);
@@ -96,13 +99,9 @@ void run(int endpoints, std::int64_t rounds) {
   }
   const Seconds each = (now() - began) / static_cast<double>(readings);
   const sweep::OwnReadings own(endpoints);  // one endpoint's row; others send theirs one by one
-  for (int endpoint = 0; endpoint < endpoints; ++endpoint) {
-    for (const auto& sink : sinks) sink->endpoint(own.summary(endpoint));
-  }
-  for (int endpoint = 0; endpoint < endpoints; ++endpoint) {
-    for (const auto& sink : sinks) sink->matrix_row({endpoint, own.received()});
-  }
-  for (const auto& sink : sinks) sink->end(ledger.ending());
+  for (int endpoint = 0; endpoint < endpoints; ++endpoint) outputs.record(own.summary(endpoint));
+  for (int endpoint = 0; endpoint < endpoints; ++endpoint) outputs.record(MatrixRow{endpoint, own.received()});
+  outputs.end(ledger.ending());
   fmt::print("{} endpoints, {} rounds, {} readings: {:.1f} MiB resident at most, {:.2f} us a reading\n", endpoints,
              context.rounds, readings, static_cast<double>(host::peak_resident_bytes().value_or(0)) / (1 << 20),
              each * 1e6);

@@ -32,13 +32,15 @@ class LogSink final : public Sink {
  public:
   explicit LogSink(Log& log) : log_(log) {}
   void begin(const Context&) override {}
-  void epoch(const EpochRecord& record) override {
-    log_.epochs.push_back(record);
-    note(record.size, false);
-  }
-  void row(const Row& row) override {
-    log_.rows.push_back(row);
-    note(row.size, true);
+  void record(const AnyRecord& record) override {
+    if (const auto* epoch = record.as<EpochRecord>()) {
+      log_.epochs.push_back(*epoch);
+      note(epoch->size, false);
+    }
+    if (const auto* row = record.as<Row>()) {
+      log_.rows.push_back(*row);
+      note(row->size, true);
+    }
   }
   void end(const Ending&) override {}
 
@@ -75,13 +77,13 @@ struct Result {
                                 const std::vector<Case>& cases) {
   Rig rig(options, session);
   Result result;
-  std::vector<std::unique_ptr<Sink>> sinks;
-  if (rig.world.is_root()) sinks.push_back(std::make_unique<LogSink>(result.log));
+  Outputs outputs;
+  if (rig.world.is_root()) outputs.add(std::make_unique<LogSink>(result.log));
   const Placed placed = place_processes(rig.world);
   WireMeter wires(rig.team, placed, "mpi");
   Totals totals(rig.options);
   Bench bench(rig.team, rig.options, collective, session, rig.workspace, rig.meter, wires, rig.heartbeat,
-              options.seed.value_or(1), sinks, &totals);
+              options.seed.value_or(1), outputs, &totals);
   const Seconds began = now();
   bench.run(cases);
   result.took = now() - began;

@@ -174,7 +174,7 @@ class AbandonedSink final : public Sink {
  public:
   explicit AbandonedSink(Ending& ending) : ending_(ending) {}
   void begin(const Context&) override {}
-  void row(const Row&) override {}
+  void record(const AnyRecord&) override {}
   void end(const Ending&) override { ADD_FAILURE() << "a run that broke off has no good end"; }
   void abandon(const Ending& ending) override { ending_ = ending; }
 
@@ -185,10 +185,10 @@ class AbandonedSink final : public Sink {
 TEST(Abandon, TellsEverySinkWhy) {
   Ending first;
   Ending second;
-  std::vector<std::unique_ptr<Sink>> sinks;
-  sinks.push_back(std::make_unique<AbandonedSink>(first));
-  sinks.push_back(std::make_unique<AbandonedSink>(second));
-  abandon(sinks, ExitStatus::kTimeout, "no progress");
+  Outputs outputs;
+  outputs.add(std::make_unique<AbandonedSink>(first));
+  outputs.add(std::make_unique<AbandonedSink>(second));
+  abandon(outputs, ExitStatus::kTimeout, "no progress");
   for (const Ending& ending : {first, second}) {
     EXPECT_EQ(ending.exit_status, 4);
     EXPECT_EQ(ending.reason, "no progress");

@@ -7,7 +7,7 @@
 
 #include "common/core/error.h"
 #include "common/harness/command_line.h"
-#include "common/harness/row_packing.h"
+#include "common/record/packing.h"
 #include "common/report/connect_table.h"
 #include "common/report/json_lines.h"
 #include "report_test_support.h"
@@ -65,7 +65,7 @@ TEST(ConnectTimes, HaveAPercentileOnlyWithEnoughSamples) {
 TEST(ConnectTable, HasARowAStep) {
   Written<ConnectTableSink> table;
   table->begin(connect_context());
-  table->connected(example_connections());
+  table->record(example_connections());
   table->end({});
   const std::vector<std::string> lines = table.lines();
   ASSERT_EQ(lines.size(), 6U) << table.text();
@@ -82,7 +82,7 @@ TEST(ConnectTable, HasARowAStep) {
 
 TEST(ConnectJson, HasALineAStep) {
   Written<JsonLinesSink> json;
-  json->connected(example_connections());
+  json->record(example_connections());
   const std::vector<std::string> lines = json.lines();
   ASSERT_EQ(lines.size(), 2U);
   const Json step = Json::parse(lines[0]);
@@ -99,7 +99,7 @@ TEST(ConnectJson, HasALineAStep) {
 
 TEST(ConnectRow, IsPackedWhole) {
   const ConnectRow row = example_connections();
-  const ConnectRow unpacked = unpack_connections(pack(row));
+  const ConnectRow unpacked = record::unpack<ConnectRow>(record::pack(row));
   ASSERT_EQ(unpacked.steps.size(), 2U);
   EXPECT_EQ(unpacked.steps[0].step, ConnectStep::kConnect);
   EXPECT_EQ(unpacked.steps[0].median, 2e-3);

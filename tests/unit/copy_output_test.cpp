@@ -31,7 +31,7 @@ std::vector<std::string> table_of(const std::vector<CopyRow>& rows, bool quiet =
   context.options.quiet = quiet;
   Written<CopyTableSink> table;
   table->begin(context);
-  for (const CopyRow& row : rows) table->copied(row);
+  for (const CopyRow& row : rows) table->record(row);
   table->end({});
   return table.lines();
 }
@@ -87,7 +87,7 @@ TEST(CopyTable, SaysHowItMeasured) {
 
 TEST(CopyJson, HasEveryFigure) {
   Written<JsonLinesSink> file;
-  file->copied(example_copy());
+  file->record(example_copy());
   EXPECT_EQ(Json::parse(file.text()), Json::parse(R"({
     "kind": "copy", "host": "node1", "copy": "host_to_device", "memory_node": 1, "peer": null, "over_host": false,
     "gpu": {"device": 3, "pci": "0000:13:00.0", "model": "H200", "numa_node": 0}, "size_bytes": 268435456,
@@ -99,7 +99,7 @@ TEST(CopyJson, HasEveryFigure) {
 
 TEST(CopyJson, HasNullForWhatIsNotKnown) {
   Written<JsonLinesSink> file;
-  file->copied(example_peer_copy());
+  file->record(example_peer_copy());
   const Json json = Json::parse(file.text());
   for (const char* key : {"memory_node", "time_us_interval", "directions_gb_per_s", "bound_gb_per_s", "bound_by",
                           "others_gb_per_s", "wrong_elements"}) {
@@ -115,7 +115,7 @@ TEST(CopyJson, HasNullForWhatIsNotKnown) {
 TEST(CopyCsv, HasAHeaderAndAsManyFields) {
   Written<CsvSink> file;
   file->begin(copy_context());
-  for (const CopyRow& row : {example_copy(), example_both_ways(), example_peer_copy()}) file->copied(row);
+  for (const CopyRow& row : {example_copy(), example_both_ways(), example_peer_copy()}) file->record(row);
   EXPECT_EQ(file.lines(),
             (std::vector<std::string>{
                 "host,device,pci,numa_node,copy,memory_node,peer_device,peer_pci,over_host,size_bytes,time_us_median,"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "common/harness/row_packing.h"
+#include "common/record/packing.h"
 #include "copy_row_examples.h"
 
 using namespace fabricbench;
@@ -32,21 +32,18 @@ void expect_equal(const CopyRow& a, const CopyRow& b) {
   EXPECT_EQ(a.summary.samples, b.summary.samples);
   EXPECT_EQ(a.bandwidth, b.bandwidth);
   EXPECT_EQ(a.directions, b.directions);
-  ASSERT_EQ(a.bound.has_value(), b.bound.has_value());
-  if (a.bound) {
-    EXPECT_EQ(a.bound->bytes_per_s, b.bound->bytes_per_s);
-    EXPECT_EQ(a.bound->by, b.bound->by);
-  }
+  EXPECT_EQ(a.bound.bytes_per_s, b.bound.bytes_per_s);
+  EXPECT_EQ(a.bound.by, b.bound.by);
   EXPECT_EQ(a.wrong, b.wrong);
   EXPECT_EQ(a.first_wrong, b.first_wrong);
 }
 
 TEST(CopyPacking, KeepsWhatWasMeasured) {
   const std::vector<CopyRow> rows = {test::example_copy(), test::example_both_ways(), test::example_peer_copy()};
-  const std::vector<CopyRow> unpacked = unpack_copies(pack(rows));
+  const std::vector<CopyRow> unpacked = record::unpack<std::vector<CopyRow>>(record::pack(rows));
   ASSERT_EQ(unpacked.size(), rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) expect_equal(unpacked[i], rows[i]);
-  EXPECT_TRUE(unpack_copies(pack(std::vector<CopyRow>())).empty());
+  EXPECT_TRUE(record::unpack<std::vector<CopyRow>>(record::pack(std::vector<CopyRow>())).empty());
 }
 
 }  // namespace copy_packing_test

@@ -139,7 +139,7 @@ TEST(Findings, SayWhereTwoDiffer) {
 
 TEST(Findings, DoNotBlameAGpuWhoseIntervalReachesTheOthers) {
   std::vector<CopyRow> rows = {from_host(0, 55), from_host(1, 25), from_host(2, 55)};
-  rows[1].summary.interval = Interval{rows[0].summary.median, rows[1].summary.median * 2, 0.96};
+  rows[1].summary.interval = Interval{rows[0].summary.median, rows[1].summary.median * 2, 0.96, rows[1].summary.median};
   EXPECT_EQ(said_of(rows), Lines{});
   rows[1].summary.interval->low = rows[1].summary.median * 0.9;
   EXPECT_EQ(said_of(rows).size(), 1U);

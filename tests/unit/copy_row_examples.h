@@ -1,6 +1,6 @@
 #pragma once
 
-#include "common/report/copy_row.h"
+#include "common/record/copy_row.h"
 
 namespace fabricbench::test {
 
@@ -13,7 +13,7 @@ inline CopyRow example_copy() {
   row.memory_node = 1;
   row.size = Bytes{256} << 20;
   row.summary.median = 5e-3;
-  row.summary.interval = Interval{4e-3, 8e-3, 0.96};
+  row.summary.interval = Interval{4e-3, 8e-3, 0.96, 5e-3};
   row.summary.min = 3e-3;
   row.summary.max = 9e-3;
   row.summary.epochs = 9;
@@ -33,7 +33,7 @@ inline CopyRow example_peer_copy() {
   row.gpu.numa_node.reset();
   row.peer = CopyGpu{0, "0000:10:00.0", "H200", 1};
   row.over_host = true;
-  row.bound.reset();
+  row.bound = {};
   row.summary.interval.reset();
   row.wrong.reset();
   row.comparison = {Standing::kAlone, 50e9};
@@ -46,7 +46,7 @@ inline CopyRow example_both_ways() {
   row.kind = CopyKind::kBothWays;
   row.bandwidth = 100e9;
   row.directions = {60e9, 40e9};
-  row.bound->bytes_per_s = 126e9;
+  row.bound.bytes_per_s = 126e9;
   row.wrong = 7;
   row.first_wrong = "first at byte 5: expected 1, got 2";
   row.comparison = {Standing::kUsual, 100e9, 100e9};

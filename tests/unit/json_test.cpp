@@ -75,8 +75,8 @@ const std::vector<std::string> kMeasurementKeys = {"time_us_median",
 TEST(JsonLines, OfAWholeRunAreContextEpochsRowsAndEnd) {
   Written<JsonLinesSink> file;
   file->begin(example_context());
-  file->epoch({1024, DataType::kHalf, Reduction::kMax, 3, 2, true, 5, 2e-6, 20, 1});
-  file->row(example_row());
+  file->record(EpochRecord{1024, DataType::kHalf, Reduction::kMax, 3, 2, true, 5, 2e-6, 20, 1});
+  file->record(example_row());
   Ending ending;
   ending.reason = "all is well";
   ending.average_busbw = 45.77e9;
@@ -238,7 +238,7 @@ TEST(JsonLines, OfARowHoldWhatTheLibraryChoseAndTheWiresCarried) {
   row.in_place->choice = LibraryChoice{"TREE", "LL", 0};
   row.out_of_place->iteration_times = IterationTimes{1e-6, 2e-6, 4e-6, 25};
   row.out_of_place->wires = {{"node-01", "mlx5_0:1", 100, 200}};
-  file->row(row);
+  file->record(row);
   const Json line = parsed_lines(file.text())[0];
   const Json& measured = line["out_of_place"];
   EXPECT_EQ(line["group"], 2);
@@ -262,7 +262,7 @@ TEST(JsonLines, OfARowHoldTheFiguresOfMessagesWhereThereAreAny) {
   row.out_of_place->summary.jitter = 3e-6;
   row.out_of_place->summary.standard_deviation = 4e-6;
   row.out_of_place->lost = 11;
-  file->row(row);
+  file->record(row);
   const Json line = parsed_lines(file.text())[0];
   EXPECT_DOUBLE_EQ(line["out_of_place"]["time_us_stdev"].get<double>(), 4);
   EXPECT_EQ(line["out_of_place"]["lost_messages"], 11);
@@ -281,7 +281,7 @@ TEST(JsonLines, OfASkippedRowSayWhy) {
   Row row;
   row.size = 16;
   row.skipped = "4 ranks share it";
-  file->row(row);
+  file->record(row);
   const Json line = parsed_lines(file.text())[0];
   EXPECT_EQ(line["skipped"], "4 ranks share it");
   EXPECT_TRUE(line["out_of_place"].is_null() && line["in_place"].is_null());
@@ -294,7 +294,7 @@ TEST(JsonLines, OfARowHoldEveryFigure) {
   row.out_of_place->summary.p99 = 5e-3;
   row.out_of_place->wrong.reset();
   row.in_place->wrong = 7;
-  file->row(row);
+  file->record(row);
   const Json line = parsed_lines(file.text())[1];
   expect_keys(line["out_of_place"], kMeasurementKeys);
   expect_keys(line["in_place"], kMeasurementKeys);
@@ -312,7 +312,7 @@ TEST(JsonLines, LeaveWhatWasNotMeasuredNull) {
   Row row = example_row();
   row.in_place.reset();
   row.out_of_place->summary.interval.reset();
-  file->row(row);
+  file->record(row);
   const Json line = parsed_lines(file.text())[0];
   EXPECT_TRUE(line["in_place"].is_null());
   EXPECT_TRUE(line["out_of_place"]["time_us_interval"].is_null());
@@ -320,11 +320,10 @@ TEST(JsonLines, LeaveWhatWasNotMeasuredNull) {
 
 TEST(JsonLines, HoldTheSamplesWhereAskedFor) {
   Written<JsonLinesSink> file;
-  Context context = example_context();
-  context.options.samples = true;
-  file->begin(context);
-  file->row(example_row());
-  const Json samples = parsed_lines(file.text())[1]["out_of_place"]["samples_us"];
+  Row row = example_row();
+  row.out_of_place->samples = {44023.0e-6, 44023.0e-6 * 1.5};
+  file->record(row);
+  const Json samples = parsed_lines(file.text())[0]["out_of_place"]["samples_us"];
   ASSERT_EQ(samples.size(), 2U);
   EXPECT_DOUBLE_EQ(samples[1].get<double>(), 44023.0 * 1.5);
 }
@@ -335,7 +334,7 @@ TEST(JsonLines, AreValidWhateverTheNumbersAre) {
   row.out_of_place->algbw = kInfinity;
   row.out_of_place->busbw = std::nan("");
   row.out_of_place->summary.drift = -kInfinity;
-  file->row(row);
+  file->record(row);
   Ending ending;
   ending.average_busbw = std::nan("");
   file->end(ending);
@@ -374,11 +373,11 @@ TEST(Csv, HasAsManyFieldsInEachLineAsInTheHeader) {
   Written<CsvSink> file;
   file->begin(example_context());
   Row row = example_row();
-  file->row(row);
+  file->record(row);
   row.out_of_place->summary.interval.reset();
   row.out_of_place->wrong.reset();
   row.in_place.reset();
-  file->row(row);
+  file->record(row);
   file->end({});
   const auto lines = file.lines();
   ASSERT_EQ(lines.size(), 4U);
@@ -401,7 +400,7 @@ TEST(Csv, HasTheFiguresOfMessagesInTheLastColumns) {
   row.out_of_place->summary.mean = 0.5;
   row.out_of_place->summary.standard_deviation = 4e-6;
   row.out_of_place->lost = 11;
-  file->row(row);
+  file->record(row);
   const auto end_of = [&](std::size_t line, std::size_t length) {
     const std::string text = file.lines()[line];
     return text.substr(text.size() - length);
@@ -417,7 +416,7 @@ TEST(Csv, HasTheFiguresOfMessagesInTheLastColumns) {
 Json nccl_tests_document(const Context& context, const std::vector<Row>& rows, const Ending& ending) {
   Written<NcclTestsJsonSink> file;
   file->begin(context);
-  for (const Row& row : rows) file->row(row);
+  for (const Row& row : rows) file->record(row);
   EXPECT_EQ(file.text(), "") << "one document, written at the end";
   file->end(ending);
   return Json::parse(file.text());

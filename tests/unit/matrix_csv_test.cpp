@@ -20,9 +20,9 @@ constexpr float kNotTaken = NAN;
 TEST(MatrixCsv, HasALineAReceiverAndAColumnASender) {
   Matrix file;
   file->begin(sweep_context(3));
-  file->matrix_row({0, {kNotTaken, 12.5e9F, 0}});
-  file->matrix_row({1, {11.25e9F, kNotTaken, kNotTaken}});
-  file->matrix_row({2, {0.123456789e9F, 0.5e9F, kNotTaken}});
+  file->record(MatrixRow{0, {kNotTaken, 12.5e9F, 0}});
+  file->record(MatrixRow{1, {11.25e9F, kNotTaken, kNotTaken}});
+  file->record(MatrixRow{2, {0.123456789e9F, 0.5e9F, kNotTaken}});
   file->end({});
   EXPECT_EQ(file.text(),
             "receiver,node-00,node-01,node-02\n"
@@ -35,7 +35,7 @@ TEST(MatrixCsv, IsThereToReadAfterEachLine) {
   Matrix file;
   file->begin(sweep_context(2));
   EXPECT_EQ(file.text(), "receiver,node-00,node-01\n");
-  file->matrix_row({0, {kNotTaken, 12e9F}});
+  file->record(MatrixRow{0, {kNotTaken, 12e9F}});
   EXPECT_EQ(file.text(), "receiver,node-00,node-01\nnode-00,,12\n");
 }
 
@@ -52,7 +52,7 @@ TEST(MatrixCsv, QuotesNamesThatNeedIt) {
   Context context = sweep_context(2);
   context.ranks[0].host = "a,\"b\"";
   file->begin(context);
-  file->matrix_row({0, {kNotTaken, 1e9F}});
+  file->record(MatrixRow{0, {kNotTaken, 1e9F}});
   EXPECT_EQ(file.text(), "receiver,\"a,\"\"b\"\"\",node-01\n\"a,\"\"b\"\"\",,1\n");
 }
 

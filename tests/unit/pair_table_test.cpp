@@ -69,7 +69,7 @@ std::string rows_text(const Context& context, const std::vector<Row>& rows) {
   Table table;
   table->begin(context);
   const std::size_t before = table.text().size();
-  for (const Row& row : rows) table->row(row);
+  for (const Row& row : rows) table->record(row);
   return table.text().substr(before);
 }
 
@@ -82,7 +82,7 @@ std::string header_text(const Context& context) {
 std::string end_text(const Context& context, const std::vector<Row>& rows, const Ending& ending) {
   Table table;
   table->begin(context);
-  for (const Row& row : rows) table->row(row);
+  for (const Row& row : rows) table->record(row);
   const std::size_t before = table.text().size();
   table->end(ending);
   return table.text().substr(before);
@@ -279,9 +279,9 @@ TEST(PairTableOfSeveral, ShowsASizeAsSoonAsTheLastPairHasReportedIt) {
   Table table;
   table->begin(quiet_context(Figure::kBandwidth, 4));
   const std::size_t header = table.lines().size();
-  for (const int pair : {3, 0, 2}) table->row(one_of_four(1024, pair));
+  for (const int pair : {3, 0, 2}) table->record(one_of_four(1024, pair));
   EXPECT_EQ(table.lines().size(), header);
-  table->row(one_of_four(1024, 1));
+  table->record(one_of_four(1024, 1));
   EXPECT_EQ(table.lines().size(), header + 5);
 }
 
@@ -441,7 +441,7 @@ TEST(PairTable, HasTheWordsOfParsersOnlyWhereTheyBelong) {
     context.options.stats = true;
     Table table;
     table->begin(context);
-    for (int pair = 0; pair < 40; ++pair) table->row(latency_row(8, 1e-6, pair));
+    for (int pair = 0; pair < 40; ++pair) table->record(latency_row(8, 1e-6, pair));
     table->end({});
     for (const std::string word : {"FAILED", "bandwidth", "out-of-place", "in-place", "Collective"}) {
       EXPECT_EQ(table.text().find(word), std::string::npos) << word;

@@ -68,7 +68,7 @@ Row latency_row() {
 std::string text_of(const Context& context, const std::vector<Row>& rows, const Ending& ending = {}) {
   Table table;
   table->begin(context);
-  for (const Row& row : rows) table->row(row);
+  for (const Row& row : rows) table->record(row);
   table->end(ending);
   return table.text();
 }

@@ -47,7 +47,7 @@ std::string rows_text(const Context& context, const std::vector<Row>& rows) {
   Table table;
   table->begin(context);
   const std::size_t before = table.text().size();
-  for (const Row& row : rows) table->row(row);
+  for (const Row& row : rows) table->record(row);
   return table.text().substr(before);
 }
 

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "common/report/context.h"
+#include "common/record/context.h"
 #include "common/report/output_file.h"
-#include "common/report/row.h"
+#include "common/record/row.h"
 
 namespace fabricbench::test {
 
@@ -70,11 +70,10 @@ inline Measurement measurement(Seconds time, double algbw_gb, double busbw_gb) {
   measured.summary.median = time;
   measured.summary.epochs = 9;
   measured.summary.samples = 180;
-  measured.summary.interval = Interval{time * 0.99, time * 1.01, 0.961};
+  measured.summary.interval = Interval{time * 0.99, time * 1.01, 0.961, time};
   measured.algbw = algbw_gb * 1e9;
   measured.busbw = busbw_gb * 1e9;
   measured.wrong = 0;
-  measured.samples = {time, time * 1.5};
   return measured;
 }
 
@@ -103,7 +102,9 @@ inline Context example_context() {
   context.ranks = {{0, 0, 101, "node-01", "some processor", "0-7", 0, 0, {}},
                    {1, 0, 202, "node-02", "some processor", "0-7", 0, 1, {}}};
   context.groups = {{"0-1", "node-01, node-02"}};
-  context.host_facts = {{"node-01", "6.1", R"({"sockets": 2})"}, {"node-02", "6.1", R"({"sockets": 1})"}};
+  context.host_facts.resize(2);
+  context.host_facts[0] = {"node-01", "6.1", "some processor", 2, 16, 32, 1 << 20, {{0, 1 << 30, "0-31"}}, {}};
+  context.host_facts[1] = {"node-02", "6.1", "some processor", 1, 8, 16, 1 << 20, {{0, 1 << 30, "0-15"}}, {}};
   context.environment = {{"UCX_TLS", "rc"}};
   context.seed = 42;
   context.timer_cost = 25e-9;

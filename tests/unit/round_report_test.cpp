@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "common/record/packing.h"
+
 using namespace fabricbench;
 using host::WireKind;
 
@@ -45,7 +47,7 @@ TEST(RoundReport, ComesBackAsItWas) {
   report.on_gpus.push_back(on_gpu(3, 5));
   report.epochs = {{.size = 8, .group = 5, .epoch = 3, .median = 1e-6, .samples = 4}};
   report.rows = {row_of(8, 5), row_of(16, 6)};
-  const RoundReport back = unpack_round(pack(report));
+  const RoundReport back = record::unpack<RoundReport>(record::pack(report));
   EXPECT_EQ(back.status, report.status);
   EXPECT_EQ(back.problem, report.problem);
   EXPECT_EQ(back.notices, report.notices);
@@ -53,7 +55,7 @@ TEST(RoundReport, ComesBackAsItWas) {
   EXPECT_EQ(back.memory_usage, report.memory_usage);
   EXPECT_EQ(back.wires.least_bytes, 77U);
   ASSERT_EQ(back.wires.hosts.size(), 1U);
-  EXPECT_EQ(to_text(back.wires.hosts[0]), to_text(report.wires.hosts[0]));
+  EXPECT_EQ(record::pack(back.wires.hosts[0]), record::pack(report.wires.hosts[0]));
   ASSERT_EQ(back.epochs.size(), 1U);
   EXPECT_EQ(back.epochs[0].group, 5);
   EXPECT_EQ(back.epochs[0].epoch, 3);
@@ -66,17 +68,17 @@ TEST(RoundReport, ComesBackAsItWas) {
   EXPECT_EQ(back.on_gpus[0].group, 5);
   EXPECT_EQ(back.on_gpus[0].host_memory_rate, 2e9);
   EXPECT_EQ(back.on_gpus[0].obstacles, std::vector<std::string>{"ACS is on"});
-  EXPECT_TRUE(unpack_round(pack(RoundReport())).rows.empty());
+  EXPECT_TRUE(record::unpack<RoundReport>(record::pack(RoundReport())).rows.empty());
 }
 
 TEST(RelaySink, KeepsWhatTheFirstRoundHasNotReported) {
   RoundReport report;
   RelaySink sink(report, [](const Ending& /*ending*/) {});
-  sink.row(row_of(8, 1));
+  sink.record(row_of(8, 1));
   Row skipped;
   skipped.skipped = "nobody sees it";
-  sink.row(skipped);
-  sink.epoch({.size = 8, .group = 1});
+  sink.record(skipped);
+  sink.record(EpochRecord{.size = 8, .group = 1});
   sink.end({});
   sink.abandon({});
   EXPECT_EQ(report.rows.size(), 1U);
@@ -98,9 +100,9 @@ TEST(WireReport, AddsWhatAHostCarriedInSeveralRounds) {
   report.add({{wires_of("b", kMiB, kMiB), wires_of("c", 2 * kMiB, 5)}, 4});
   EXPECT_EQ(report.least_bytes, 7U);
   ASSERT_EQ(report.hosts.size(), 3U);
-  EXPECT_EQ(to_text(report.hosts[0]), to_text(wires_of("a", 10 * kMiB, 0)));
-  EXPECT_EQ(to_text(report.hosts[1]), to_text(wires_of("b", kMiB, 11 * kMiB)));
-  EXPECT_EQ(to_text(report.hosts[2]), to_text(wires_of("c", 2 * kMiB, 5)));
+  EXPECT_EQ(record::pack(report.hosts[0]), record::pack(wires_of("a", 10 * kMiB, 0)));
+  EXPECT_EQ(record::pack(report.hosts[1]), record::pack(wires_of("b", kMiB, 11 * kMiB)));
+  EXPECT_EQ(record::pack(report.hosts[2]), record::pack(wires_of("c", 2 * kMiB, 5)));
 }
 
 TEST(WireReport, SaysNothingOfOneHost) {

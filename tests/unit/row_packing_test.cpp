@@ -1,10 +1,12 @@
-#include "common/harness/row_packing.h"
+#include "common/record/packing.h"
 
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include "common/record/row.h"
 
 using namespace fabricbench;
 
@@ -27,7 +29,7 @@ class Numbers {
 Summary distinct_summary(Numbers& numbers) {
   Summary summary;
   summary.median = numbers.time();
-  summary.interval = Interval{numbers.time(), numbers.time(), numbers.time()};
+  summary.interval = Interval{numbers.time(), numbers.time(), numbers.time(), numbers.time()};
   summary.epochs = numbers.next<std::int64_t>();
   summary.samples = numbers.next<std::int64_t>();
   summary.mean = numbers.time();
@@ -102,6 +104,7 @@ void expect_same(const Summary& a, const Summary& b) {
     EXPECT_EQ(a.interval->low, b.interval->low);
     EXPECT_EQ(a.interval->high, b.interval->high);
     EXPECT_EQ(a.interval->confidence, b.interval->confidence);
+    EXPECT_EQ(a.interval->centre, b.interval->centre);
   }
   EXPECT_EQ(a.epochs, b.epochs);
   EXPECT_EQ(a.samples, b.samples);
@@ -188,7 +191,7 @@ void expect_same(const Row& a, const Row& b) {
 TEST(RowPacking, KeepsEveryFieldOfEveryRow) {
   Numbers numbers;
   const std::vector<Row> rows{distinct_row(numbers), distinct_row(numbers)};
-  const std::vector<Row> back = unpack(pack(rows));
+  const std::vector<Row> back = record::unpack<std::vector<Row>>(record::pack(rows));
   ASSERT_EQ(back.size(), rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) expect_same(rows[i], back[i]);
 }
@@ -210,7 +213,7 @@ TEST(RowPacking, KeepsWhatIsNotThere) {
   measured.retransmitted.clear();
   measured.wires.clear();
   measured.samples.clear();
-  const std::vector<Row> back = unpack(pack({row, Row{}, row}));
+  const std::vector<Row> back = record::unpack<std::vector<Row>>(record::pack(std::vector<Row>{row, Row{}, row}));
   ASSERT_EQ(back.size(), 3U);
   expect_same(back[0], row);
   expect_same(back[1], Row{});
@@ -223,24 +226,24 @@ TEST(RowPacking, KeepsTextsOfAnyBytes) {
   Row row;
   row.skipped = std::string("a\0b\xff\n", 5);
   row.skipped.append(100'000, 'x');
-  EXPECT_EQ(unpack(pack({row})).front().skipped, row.skipped);
+  EXPECT_EQ(record::unpack<Row>(record::pack(row)).skipped, row.skipped);
 }
 
-TEST(RowPacking, OfNoRowsIsNone) { EXPECT_TRUE(unpack(pack(std::vector<Row>{})).empty()); }
+TEST(RowPacking, OfNoRowsIsNone) { EXPECT_TRUE(record::unpack<std::vector<Row>>(record::pack(std::vector<Row>{})).empty()); }
 
 TEST(EpochPacking, KeepsEveryField) {
-  const EpochRecord record{1, DataType::kHalf, Reduction::kMax, 2, 3, true, 4, 5.5, 6, 7};
-  const EpochRecord back = unpack_epoch(pack(record));
-  EXPECT_EQ(back.size, record.size);
-  EXPECT_EQ(back.datatype, record.datatype);
-  EXPECT_EQ(back.reduction, record.reduction);
-  EXPECT_EQ(back.root, record.root);
-  EXPECT_EQ(back.group, record.group);
-  EXPECT_EQ(back.in_place, record.in_place);
-  EXPECT_EQ(back.epoch, record.epoch);
-  EXPECT_EQ(back.median, record.median);
-  EXPECT_EQ(back.samples, record.samples);
-  EXPECT_EQ(back.late, record.late);
+  const EpochRecord epoch{1, DataType::kHalf, Reduction::kMax, 2, 3, true, 4, 5.5, 6, 7};
+  const EpochRecord back = record::unpack<EpochRecord>(record::pack(epoch));
+  EXPECT_EQ(back.size, epoch.size);
+  EXPECT_EQ(back.datatype, epoch.datatype);
+  EXPECT_EQ(back.reduction, epoch.reduction);
+  EXPECT_EQ(back.root, epoch.root);
+  EXPECT_EQ(back.group, epoch.group);
+  EXPECT_EQ(back.in_place, epoch.in_place);
+  EXPECT_EQ(back.epoch, epoch.epoch);
+  EXPECT_EQ(back.median, epoch.median);
+  EXPECT_EQ(back.samples, epoch.samples);
+  EXPECT_EQ(back.late, epoch.late);
 }
 
 }  // namespace row_packing_test

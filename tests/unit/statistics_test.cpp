@@ -86,8 +86,8 @@ TEST(MedianInterval, CoversTheMedianOfASkewedDistributionAsOftenAsItSays) {
 }
 
 TEST(MedianInterval, HasAHalfWidthRelativeToItsCentre) {
-  EXPECT_DOUBLE_EQ((Interval{9, 12, 0.96}.half_width(10)), 0.15);
-  EXPECT_EQ((Interval{0, 0, 0.96}.half_width(0)), 0);
+  EXPECT_DOUBLE_EQ((Interval{9, 12, 0.96, 10}.half_width()), 0.15);
+  EXPECT_EQ((Interval{0, 0, 0.96, 0}.half_width()), 0);
 }
 
 TEST(Quantile, IsTheNearestRank) {

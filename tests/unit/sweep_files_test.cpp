@@ -8,6 +8,7 @@
 
 #include "common/report/csv.h"
 #include "common/report/json_lines.h"
+#include "common/report/sweep_facts.h"
 #include "sweep_test_support.h"
 
 using namespace fabricbench;
@@ -21,17 +22,24 @@ namespace sweep_files_test {
 
 Json last_line(const std::string& text) { return Json::parse(test::lines_of(text).back()); }
 
+PairReading with_facts(PairReading reading, const SweepFacts& facts) {
+  add_facts(reading, facts);
+  return reading;
+}
+
 Json line_of(const Context& context, const PairReading& reading) {
   Written<JsonLinesSink> file;
   file->begin(context);
-  file->reading(reading);
+  const SweepFacts facts = sweep_facts(context);
+  file->record(with_facts(reading, facts));
   return last_line(file.text());
 }
 
 std::string csv_line_of(const Context& context, const PairReading& reading) {
   Written<CsvSink> file;
   file->begin(context);
-  file->reading(reading);
+  const SweepFacts facts = sweep_facts(context);
+  file->record(with_facts(reading, facts));
   return file.lines().back();
 }
 
@@ -48,6 +56,7 @@ TEST(SweepJson, TellsOfTheSweepInTheContext) {
   context.options.level = Level::kRank;
   context.options.schedule = ScheduleKind::kShift;
   context.options.concurrent = 4;
+  context.sweep = plan_facts(context);
   Written<JsonLinesSink> file;
   file->begin(context);
   const Json line = last_line(file.text());
@@ -62,13 +71,8 @@ TEST(SweepJson, TellsOfTheSweepInTheContext) {
 }
 
 TEST(SweepJson, SaysWhatIsPairedWhereThatWasLeftToTheProgram) {
-  const auto level = [](const Context& context) {
-    Written<JsonLinesSink> file;
-    file->begin(context);
-    return last_line(file.text())["sweep"]["level"];
-  };
-  EXPECT_EQ(level(sweep_context(4, 1)), "host");
-  EXPECT_EQ(level(sweep_context(1, 4)), "rank");
+  EXPECT_EQ(plan_facts(sweep_context(4, 1)).level, Level::kHost);
+  EXPECT_EQ(plan_facts(sweep_context(1, 4)).level, Level::kRank);
 }
 
 TEST(SweepJson, IsNotInTheContextOfOtherPrograms) {
@@ -146,7 +150,8 @@ TEST(SweepJson, SumsUpAnEndpoint) {
   summary.failed = 2;
   Written<JsonLinesSink> file;
   file->begin(sweep_context(3));
-  file->endpoint(summary);
+  add_facts(summary, sweep_facts(sweep_context(3)));
+  file->record(summary);
   EXPECT_EQ(last_line(file.text()), (Json{{"kind", "endpoint"},
                                           {"endpoint", 1},
                                           {"rank", 1},
@@ -172,7 +177,7 @@ TEST(SweepJson, SumsUpAnEndpoint) {
 TEST(SweepJson, NamesNoPartnerWhereNothingWasRead) {
   Written<JsonLinesSink> file;
   file->begin(sweep_context(2));
-  file->endpoint({});
+  file->record(EndpointSummary{});
   EXPECT_EQ(last_line(file.text())["received"], (Json{{"readings", 0},
                                                       {"bandwidth_gb_per_s_median", nullptr},
                                                       {"bandwidth_gb_per_s_min", nullptr},
@@ -207,14 +212,14 @@ TEST(SweepJson, NamesTheGpusThatAReadingWentThrough) {
 TEST(SweepJson, TellsWhatARoundIsFor) {
   Written<JsonLinesSink> file;
   file->begin(sweep_context(4));
-  file->planned({5, 2, "node-01 again"});
+  file->record(SweepRound{5, 2, "node-01 again"});
   EXPECT_EQ(last_line(file.text()), (Json{{"kind", "plan"}, {"round", 5}, {"pairs", 2}, {"why", "node-01 again"}}));
 }
 
 TEST(SweepJson, NamesWhoIsSilent) {
   Written<JsonLinesSink> file;
   file->begin(sweep_context(4));
-  file->silent({3, {1, 2}});
+  file->record(SilentEndpoints{3, {1, 2}, hosts_of({1, 2}, sweep_facts(sweep_context(4)))});
   EXPECT_EQ(last_line(file.text()),
             (Json{{"kind", "silent"}, {"round", 3}, {"endpoints", {1, 2}}, {"hosts", {"node-01", "node-02"}}}));
 }
@@ -238,7 +243,7 @@ TEST(SweepJson, HasTheVerdict) {
   slow.text = "node-01 is slow";
   Written<JsonLinesSink> file;
   file->begin(sweep_context(4));
-  file->verdict({"slow", "all is decided", {dead, slow}, {"node-02: slow once"}, {"node-00"}});
+  file->record(SweepVerdict{"slow", "all is decided", {dead, slow}, {"node-02: slow once"}, {"node-00"}});
   const Json line = last_line(file.text());
   EXPECT_EQ(line["kind"], "verdict");
   EXPECT_EQ(line["judged"], "slow");
@@ -270,8 +275,9 @@ TEST(SweepJson, SurvivesNamesThatAreNoUtf8) {
 TEST(SweepCsv, HasALineAReading) {
   Written<CsvSink> file;
   file->begin(sweep_context(3));
-  file->reading(reading_of(2, 1, 10));
-  file->reading(failed_reading(0, 2, ReadingStatus::kNotTried, "they timed out in round 1"));
+  const SweepFacts facts = sweep_facts(sweep_context(3));
+  file->record(with_facts(reading_of(2, 1, 10), facts));
+  file->record(with_facts(failed_reading(0, 2, ReadingStatus::kNotTried, "they timed out in round 1"), facts));
   EXPECT_EQ(file.text(),
             "round,concurrent,from,to,from_rank,to_rank,from_host,to_host,size_bytes,status,bandwidth_gb_per_s,"
             "bandwidth_gb_per_s_min,bandwidth_gb_per_s_max,windows,messages_per_window,latency_us,wrong_elements,"

@@ -198,7 +198,7 @@ TEST(OwnReadings, FailedReadingsAreCountedAndNotAveraged) {
   EXPECT_EQ(summary.sent.readings, 1);
   EXPECT_DOUBLE_EQ(summary.sent.least, 2e9);
   EXPECT_EQ(summary.received.readings, 0);
-  EXPECT_EQ(summary.received.least_partner, -1);
+  EXPECT_FALSE(summary.received.least_partner.has_value());
   EXPECT_FALSE(summary.latency);
   EXPECT_TRUE(std::isnan(own.received()[2]));
 }

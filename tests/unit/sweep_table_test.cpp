@@ -146,11 +146,11 @@ TEST(SweepTable, SaysAtOnceWhatFails) {
   Table table;
   table->begin(sweep_context(8));
   const std::size_t banner = table.lines().size();
-  table->reading(reading_of(0, 1, 12));
+  table->record(reading_of(0, 1, 12));
   EXPECT_EQ(table.lines().size(), banner);
-  table->reading(failed_reading(3, 5, ReadingStatus::kTimeout, "no message came within 10 s"));
-  table->reading(failed_reading(5, 3, ReadingStatus::kNotTried, "they timed out in round 1"));
-  table->reading(failed_reading(1, 2, ReadingStatus::kWrong, "12 elements, the first at 7"));
+  table->record(failed_reading(3, 5, ReadingStatus::kTimeout, "no message came within 10 s"));
+  table->record(failed_reading(5, 3, ReadingStatus::kNotTried, "they timed out in round 1"));
+  table->record(failed_reading(1, 2, ReadingStatus::kWrong, "12 elements, the first at 7"));
   const auto lines = table.lines();
   ASSERT_EQ(lines.size(), banner + 4);
   EXPECT_EQ(lines[banner], "#");
@@ -162,8 +162,8 @@ TEST(SweepTable, SaysAtOnceWhatFails) {
 TEST(SweepTable, DoesNotLetOneDeadHostHideTheRest) {
   Table table;
   table->begin(quiet_context(40));
-  for (int to = 1; to < 40; ++to) table->reading(failed_reading(0, to, ReadingStatus::kTimeout, "nothing came"));
-  table->reading(failed_reading(7, 8, ReadingStatus::kTimeout, "nothing came"));
+  for (int to = 1; to < 40; ++to) table->record(failed_reading(0, to, ReadingStatus::kTimeout, "nothing came"));
+  table->record(failed_reading(7, 8, ReadingStatus::kTimeout, "nothing came"));
   const auto lines = table.lines();
   ASSERT_EQ(lines.size(), 1U + 8U + 1U + 1U);
   EXPECT_EQ(lines[8], "# timeout: node-00 -> node-08, round 3: nothing came");
@@ -176,7 +176,7 @@ TEST(SweepTable, StopsNamingFailuresWhereThereAreHundreds) {
   Table table;
   table->begin(quiet_context(1000));
   for (int from = 0; from < 1000; from += 2) {
-    table->reading(failed_reading(from, from + 1, ReadingStatus::kTimeout, "nothing came"));
+    table->record(failed_reading(from, from + 1, ReadingStatus::kTimeout, "nothing came"));
   }
   const auto lines = table.lines();
   ASSERT_EQ(lines.size(), 1U + 200U + 1U);
@@ -238,7 +238,7 @@ TEST(SweepTable, NamesTheRanksOfAHostThatHasSeveral) {
 TEST(SweepTable, WithoutAMatrixHasNoMap) {
   Table table;
   table->begin(quiet_context(2));
-  table->reading(reading_of(0, 1, 12));
+  table->record(reading_of(0, 1, 12));
   table->end({});
   EXPECT_EQ(table.text().find("Map"), std::string::npos);
   Table shown;
@@ -282,7 +282,7 @@ TEST(SweepTableToFind, SaysWhatEachRoundIsForAsItBegins) {
   context.options.find = true;
   Table table;
   table->begin(context);
-  table->planned({0, 2, "round 1 of 3 for everybody"});
+  table->record(SweepRound{0, 2, "round 1 of 3 for everybody"});
   EXPECT_EQ(table.lines().back(), "# Find: round 0: round 1 of 3 for everybody");
   EXPECT_NE(table.text().find("rounds: at most 3; pairs at once"), std::string::npos);
 }
@@ -290,8 +290,8 @@ TEST(SweepTableToFind, SaysWhatEachRoundIsForAsItBegins) {
 TEST(SweepTableToFind, EndsWithWhatWasFound) {
   Table table;
   table->begin(quiet_context(4));
-  table->planned({0, 2, "round 1 of 3 for everybody"});
-  table->verdict(verdict_with(2));
+  table->record(SweepRound{0, 2, "round 1 of 3 for everybody"});
+  table->record(verdict_with(2));
   table->end({});
   const std::string text = table.text();
   EXPECT_EQ(text.find("# Find: round"), std::string::npos);
@@ -307,7 +307,7 @@ TEST(SweepTableToFind, DrawsTheMapAsTheVerdictHasIt) {
   test::report(*table, sweep_context(3), readings_with_trouble(3));
   SweepVerdict verdict = verdict_with(0);
   verdict.layout = {{1, 2, 0}, {}, "!  "};
-  table->verdict(verdict);
+  table->record(verdict);
   table->end({});
   const std::string text = table.text();
   EXPECT_NE(text.find("# Map: a line an endpoint that receives, a column an endpoint that sends\n#\n"
@@ -323,7 +323,7 @@ TEST(SweepTableToFind, DrawsTheMapAsTheVerdictHasIt) {
 TEST(SweepTableToFind, NamesNoMoreThanAPersonReads) {
   Table table;
   table->begin(sweep_context(40));
-  table->verdict(verdict_with(20));
+  table->record(verdict_with(20));
   table->end({});
   const std::string text = table.text();
   EXPECT_NE(text.find("node-15 is slow\n# 4 more are in the file of --json"), std::string::npos) << text;
@@ -363,7 +363,7 @@ TEST(SweepTableOfMany, LeavesEndpointsToTheEndOfWhichNothingIsKnown) {
     EndpointSummary summary;
     summary.endpoint = endpoint;
     if (endpoint >= 40) summary.sent = {1, 5e9, 5e9, 0};
-    table->endpoint(summary);
+    table->record(summary);
   }
   table->end({});
   EXPECT_EQ(column(table.text(), 0).front(), "40");

@@ -43,6 +43,7 @@ inline PairReading reading_of(int from, int to, double gb_per_s) {
   reading.windows = 9;
   reading.messages = 64;
   reading.latency = 2e-6;
+  reading.wrong = 0;
   return reading;
 }
 
@@ -120,9 +121,9 @@ inline std::vector<MatrixRow> matrix_of(std::size_t endpoints, const std::vector
 /// All that a sweep reports, but its end.
 inline void report(Sink& sink, const Context& context, const std::vector<PairReading>& readings) {
   sink.begin(context);
-  for (const PairReading& reading : readings) sink.reading(reading);
-  for (const EndpointSummary& summary : summaries_of(context.ranks.size(), readings)) sink.endpoint(summary);
-  for (const MatrixRow& row : matrix_of(context.ranks.size(), readings)) sink.matrix_row(row);
+  for (const PairReading& reading : readings) sink.record(reading);
+  for (const EndpointSummary& summary : summaries_of(context.ranks.size(), readings)) sink.record(summary);
+  for (const MatrixRow& row : matrix_of(context.ranks.size(), readings)) sink.record(row);
 }
 
 }  // namespace fabricbench::test

@@ -43,7 +43,7 @@ std::vector<std::string> fields(const std::string& line) {
 std::string printed(const Row& row) {
   Table table;
   table->begin(quiet_context());
-  table->row(row);
+  table->record(row);
   return table.lines().back();
 }
 
@@ -125,7 +125,7 @@ TEST(TableRow, ShowsTheTimeOfTheProcessorWhereAskedFor) {
   Row row = example_row();
   row.out_of_place->cpu_time = 1.5e-6;
   row.in_place->cpu_time = 2.5e-6;
-  table->row(row);
+  table->record(row);
   EXPECT_EQ(fields(table.lines().back())[5], "1.50");
   EXPECT_EQ(fields(table.lines().back())[9], "2.50");
   EXPECT_EQ(table.lines()[2],
@@ -147,7 +147,7 @@ TEST(TableRow, HasFourColumnsMoreForEachPlacementWithPerIterationTiming) {
   table->begin(context);
   Row row = example_row();
   row.out_of_place->iteration_times = IterationTimes{1e-6, 2.5e-6, 2e-6, 12.345};
-  table->row(row);
+  table->record(row);
   const auto found = fields(table.lines().back());
   ASSERT_EQ(found.size(), 13U + 8U);
   EXPECT_EQ((std::vector<std::string>(found.begin() + 9, found.begin() + 13)),
@@ -163,7 +163,7 @@ TEST(TableRow, StandsAboveWhatEachRankSendsAndReceivesWhereThatIsKnown) {
   Row row = example_row();
   row.out_of_place->summary.median = 1e-3;
   row.traffic = {{1'000'000, 2'000'000}, {0, 0}};
-  table->row(row);
+  table->record(row);
   const auto lines = table.lines();
   ASSERT_GE(lines.size(), 2U);
   EXPECT_EQ(lines[lines.size() - 2], "#   rank=0 send_bytes=1000000 recv_bytes=2000000 alg_bw=2.00");
@@ -179,7 +179,7 @@ TEST(TableRow, FollowsALineThatNamesItsGroupWhereThatChanges) {
   for (const int group : {0, 0, 1, 0}) {
     Row row = example_row();
     row.group = group;
-    table->row(row);
+    table->record(row);
   }
   std::vector<std::string> comments;
   const auto lines = table.lines();
@@ -212,7 +212,7 @@ TEST(TableTimestamps, AddTwoFieldsAndAColumn) {
   Context context = quiet_context();
   context.options.timestamps = true;
   table->begin(context);
-  table->row(example_row());
+  table->record(example_row());
   const auto lines = table.lines();
   EXPECT_EQ(lines[4], std::string(kExampleRow) + "  2026-01-01 00:00:00");
   EXPECT_EQ(fields(lines[4]).size(), 15U);
@@ -238,7 +238,7 @@ TEST(TableFooter, SaysFailedOnlyWhereSomethingFailed) {
     ending.average_busbw = 1.5e9;
     ending.fast_enough = fast_enough;
     table->begin(quiet_context());
-    table->row(example_row());
+    table->record(example_row());
     const std::size_t before = table.text().size();
     table->end(ending);
     return table.text().substr(before);
@@ -254,7 +254,7 @@ TEST(Table, WithEverythingInItHasTheWordsOfParsersOnlyWhereTheyBelong) {
   context.options.stats = true;
   context.notices = {"a notice"};
   table->begin(context);
-  table->row(example_row());
+  table->record(example_row());
   Ending ending;
   ending.precision = "Precision: 2 of 2 within 2.5 %";
   ending.notes = {"a note"};
@@ -318,10 +318,10 @@ TEST(TableStatistics, HaveALineForEachPlacementThatWasRun) {
   context.options.stats = true;
   table->begin(context);
   Row row = example_row();
-  table->row(row);
+  table->record(row);
   row.in_place.reset();
   row.out_of_place->summary.interval.reset();
-  table->row(row);
+  table->record(row);
   table->end({});
   int out = 0;
   int in = 0;

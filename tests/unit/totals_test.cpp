@@ -30,7 +30,7 @@ Row row_of(int group, const std::vector<double>& busbws) {
 }
 
 Interval interval_of(double half_width_percent) {
-  return {1e-3 * (1 - half_width_percent / 100), 1e-3 * (1 + half_width_percent / 100), 0.96};
+  return {1e-3 * (1 - half_width_percent / 100), 1e-3 * (1 + half_width_percent / 100), 0.96, 1e-3};
 }
 
 TEST(Totals, OfNothingAreZero) {

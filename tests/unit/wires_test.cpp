@@ -1,4 +1,5 @@
 #include "common/harness/wires.h"
+#include "common/record/packing.h"
 
 #include <gtest/gtest.h>
 
@@ -348,24 +349,20 @@ TEST(WireLines, StayFewWhateverTheHostsLookLike) {
   expect_harmless(warnings);
 }
 
-TEST(WireText, ComesBackAsItWas) {
+TEST(HostWires, ComeBackAsTheyWere) {
   const std::vector<host::WireCounter> wires = {interface("eth0", 18446744073709551615U, 0),
                                                 port("mlx5_0:1", 1, 2),
                                                 {"lo", WireKind::kLoopback, 3, 4},
                                                 {"bond0", WireKind::kStacked, 5, 6}};
-  EXPECT_EQ(described(wires_from_text(to_text(wires))), described(wires));
-  EXPECT_TRUE(wires_from_text(to_text(std::vector<host::WireCounter>{})).empty());
   const HostWires host{"node \"1\"",
                        wires,
                        {{"NCCL_IB_HCA", "^=mlx5_0:1", AskedScope::kRdma, {"mlx5_1:1", "mlx5_2:1"}},
                         {"UCX_NET_DEVICES", "none", AskedScope::kAny, {}}}};
-  const HostWires back = host_wires_from_text(to_text(host));
+  const auto back = record::unpack<HostWires>(record::pack(host));
   EXPECT_EQ(back.host, host.host);
   EXPECT_EQ(described(back.wires), described(host.wires));
   EXPECT_EQ(back.asked, host.asked);
-  EXPECT_EQ(to_text(host).find('\n'), std::string::npos);
-  EXPECT_ANY_THROW((void)host_wires_from_text("{}"));
-  EXPECT_ANY_THROW((void)wires_from_text("[[\"eth0\"]]"));
+  EXPECT_ANY_THROW((void)record::unpack<HostWires>("{}"));
 }
 
 }  // namespace wires_test

@@ -59,15 +59,6 @@ std::string hosts_of_device(const Sweep& sweep, const Finding& finding, std::str
 
 }  // namespace
 
-std::string_view name(DeviceKind kind) {
-  switch (kind) {
-    case DeviceKind::kNic: return "nic";
-    case DeviceKind::kGpu: return "gpu";
-    case DeviceKind::kSwitchPort: break;
-  }
-  return "switch_port";
-}
-
 std::string_view devices_word(const Sweep& sweep, const std::vector<Finding>& findings) {
   std::optional<DeviceKind> same;
   for (const Finding& finding : findings) {

@@ -10,9 +10,6 @@
 
 namespace fabricbench::cluster {
 
-/// As JSON has it: `nic`, `gpu`, `switch_port`.
-[[nodiscard]] std::string_view name(DeviceKind kind);
-
 /// What all devices that are blamed are: `GPU`, or `device` where there are several kinds.
 [[nodiscard]] std::string_view devices_word(const Sweep& sweep, const std::vector<Finding>& findings);
 

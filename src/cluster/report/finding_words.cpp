@@ -260,43 +260,6 @@ std::string with_commas(double number) {
 
 }  // namespace
 
-std::string_view name(Blame blame) {
-  switch (blame) {
-    case Blame::kHost: return "host";
-    case Blame::kNic: return "nic";
-    case Blame::kPair: return "pair";
-    case Blame::kLeaf: return "leaf";
-    case Blame::kLeafPair: return "leaf_pair";
-    case Blame::kRail: return "rail";
-    case Blame::kDevice: return "device";
-    case Blame::kAll: return "all";
-    case Blame::kTransient: return "transient";
-    case Blame::kDead: return "dead";
-    case Blame::kDeadPair: return "dead_pair";
-    case Blame::kCutOff: return "cut_off";
-    case Blame::kUndecided: break;
-  }
-  return "undecided";
-}
-
-std::string_view name(Direction direction) {
-  switch (direction) {
-    case Direction::kSends: return "sends";
-    case Direction::kReceives: return "receives";
-    case Direction::kBoth: break;
-  }
-  return "both";
-}
-
-std::string_view name(Judged judged) {
-  switch (judged) {
-    case Judged::kClean: return "clean";
-    case Judged::kSlow: return "slow";
-    case Judged::kUnknown: break;
-  }
-  return "unknown";
-}
-
 std::string hosts_text(const Sweep& sweep, std::span<const std::int32_t> hosts) {
   std::vector<std::string> names;
   for (const std::int32_t host : hosts) names.push_back(sweep.hosts[static_cast<std::size_t>(host)]);

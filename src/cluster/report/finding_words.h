@@ -11,14 +11,6 @@
 
 namespace fabricbench::cluster {
 
-/// As JSON has it: `host`, `nic`, `pair`, `leaf`, `leaf_pair`, `rail`, `device`, `all`, `transient`, `dead`,
-/// `dead_pair`, `undecided`.
-[[nodiscard]] std::string_view name(Blame blame);
-/// `both`, `sends`, `receives`.
-[[nodiscard]] std::string_view name(Direction direction);
-/// `clean`, `slow`, `unknown`.
-[[nodiscard]] std::string_view name(Judged judged);
-
 /// Hosts by their places in Sweep::hosts, folded: `node[01-08]`.
 [[nodiscard]] std::string hosts_text(const Sweep& sweep, std::span<const std::int32_t> hosts);
 

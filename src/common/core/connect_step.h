@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <string_view>
 
+#include "common/core/names.h"
+
 namespace fabricbench {
 
 /// What the side that opens a connection over rdma_cm waits for, in this order.
@@ -11,11 +13,7 @@ enum class ConnectStep { kResolveAddress, kResolveRoute, kConnect, kFirstMessage
 
 inline constexpr std::size_t kConnectSteps = 5;
 
-/// As tables and JSON spell it, such as `resolve_address`.
-[[nodiscard]] constexpr std::string_view name(ConnectStep step) {
-  constexpr std::array<std::string_view, kConnectSteps> kNames = {"resolve_address", "resolve_route", "connect",
-                                                                  "first_message", "disconnect"};
-  return kNames[static_cast<std::size_t>(step)];
-}
+/// As tables and JSON spell them.
+constexpr auto names_of(ConnectStep) { return std::to_array<std::string_view>({"resolve_address", "resolve_route", "connect", "first_message", "disconnect"}); }
 
 }  // namespace fabricbench

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <type_traits>
 
+#include "common/core/names.h"
+
 namespace fabricbench {
 
 /// Element types, in the order in which nccl-tests' `-d all` runs them.
@@ -153,13 +155,15 @@ inline constexpr std::array<DataTypeFacts, 12> kDataTypes = {{
     {DataType::kF8e5m2, "f8e5m2", 1, 1u << 3, true},
 }};
 
-inline constexpr std::array<std::string_view, 7> kReductionNames = {"sum", "prod",   "min", "max",
-                                                                    "avg", "mulsum", "none"};
+constexpr auto names_of(Reduction) { return std::to_array<std::string_view>({"sum", "prod", "min", "max", "avg", "mulsum", "none"}); }
+
+constexpr auto names_of(DataType) {
+  std::array<std::string_view, kDataTypes.size()> names;
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] = kDataTypes[i].name;
+  return names;
+}
 
 [[nodiscard]] constexpr const DataTypeFacts& facts(DataType type) { return kDataTypes[static_cast<std::size_t>(type)]; }
-[[nodiscard]] constexpr std::string_view name(Reduction reduction) {
-  return kReductionNames[static_cast<std::size_t>(reduction)];
-}
 
 /// Calls `action(std::type_identity<T>{})` with the C++ type of `type`.
 template <typename Action>

@@ -76,11 +76,6 @@ Comparison combined(const Comparison& own_host, Comparison all_hosts, bool sever
 
 }  // namespace
 
-std::string_view name(Standing standing) {
-  constexpr std::array<std::string_view, 4> kNames = {"usual", "slow", "undecided", "alone"};
-  return kNames[static_cast<std::size_t>(standing)];
-}
-
 std::vector<Comparison> compare_with_others(std::span<const Contender> contenders) {
   std::map<Key, Peers> groups;
   std::map<std::string, std::string> first_host;

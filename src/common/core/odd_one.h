@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "common/core/names.h"
+
 namespace fabricbench {
 
 /// One of several things that should be equally fast, such as a GPU.
@@ -23,8 +25,7 @@ enum class Standing {
   kAlone,      ///< there is nothing to compare it with
 };
 
-/// As JSON and CSV spell it: `usual`, `slow`, `undecided` or `alone`.
-[[nodiscard]] std::string_view name(Standing standing);
+constexpr auto names_of(Standing) { return std::to_array<std::string_view>({"usual", "slow", "undecided", "alone"}); }
 
 /// How a contender stands to the others.
 struct Comparison {

@@ -44,6 +44,13 @@ std::string_view word_for(Value value, const Choices<Value, N>& choices) {
   return "";
 }
 
+/// The value of an enum by its name.
+template <Named Enum>
+Enum choose(std::string_view text, std::string_view what) {
+  if (const auto value = named<Enum>(text)) return *value;
+  throw UsageError(fmt::format("'{}' is not a {}; choose one of {}", text, what, fmt::join(names_of(Enum{}), ", ")));
+}
+
 /// The part of the options that a member belongs to.
 template <typename Part, typename AnyOptions>
 auto& part_of(AnyOptions& options) {
@@ -116,6 +123,12 @@ Accessors choice(Value Part::*member, std::string_view what, const Choices<Value
         part_of<Part>(options).*member = choose(word, what, choices);
       },
       [=, &choices](const Options& options) { return std::string(word_for(part_of<Part>(options).*member, choices)); }};
+}
+
+template <typename Part, Named Enum>
+Accessors choice(Enum Part::*member, std::string_view what) {
+  return {[=](Options& options, std::string_view word) { part_of<Part>(options).*member = choose<Enum>(word, what); },
+          [=](const Options& options) { return std::string(name(part_of<Part>(options).*member)); }};
 }
 
 [[nodiscard]] inline OptionSpec spec(OptionGroup group, std::string names, std::string value_name, std::string help,

@@ -17,18 +17,8 @@ namespace {
 
 using namespace option_parts;
 
-constexpr Choices<Timing, 2> kTimings = {{{"pipelined", Timing::kPipelined}, {"isolated", Timing::kIsolated}}};
-constexpr Choices<Order, 2> kOrders = {{{"interleaved", Order::kInterleaved}, {"sequential", Order::kSequential}}};
-constexpr Choices<BufferPolicy, 3> kPolicies = {
-    {{"same", BufferPolicy::kSame}, {"rotate", BufferPolicy::kRotate}, {"cold", BufferPolicy::kCold}}};
-constexpr Choices<Placement, 3> kPlacements = {
-    {{"out", Placement::kOut}, {"in", Placement::kIn}, {"both", Placement::kBoth}}};
 constexpr Choices<MemoryKind, 3> kMemories = {
     {{"auto", MemoryKind::kAuto}, {"host", MemoryKind::kHost}, {"cuda", MemoryKind::kCuda}}};
-constexpr Choices<ScheduleKind, 3> kSchedules = {
-    {{"circle", ScheduleKind::kCircle}, {"shift", ScheduleKind::kShift}, {"random", ScheduleKind::kRandom}}};
-constexpr Choices<Level, 4> kLevels = {
-    {{"auto", Level::kAuto}, {"host", Level::kHost}, {"rank", Level::kRank}, {"gpu", Level::kGpu}}};
 constexpr Choices<std::string_view, 3> kBackends = {{{"auto", "auto"}, {"mpi", "mpi"}, {"nccl", "nccl"}}};
 
 std::vector<DataType> parse_datatypes(std::string_view text) {
@@ -180,7 +170,7 @@ std::vector<OptionSpec> iteration_options() {
                     integer(&Options::cycles, "--run-cycles", 0))),
       for_collectives(spec(kMeasuring, "--timing", "MODE",
                            "pipelined: operations back to back; isolated: each by itself, started together",
-                           choice(&Options::timing, "timing mode", kTimings))),
+                           choice(&Options::timing, "timing mode"))),
       for_rows(spec(kMeasuring, "--epochs", "N", "epochs of each size at least; 6 or more give an interval",
                     integer(&Options::epochs, "--epochs", 1, 1000))),
       for_rows(spec(kMeasuring, "--target-precision", "PERCENT",
@@ -190,9 +180,9 @@ std::vector<OptionSpec> iteration_options() {
                     number(&Options::time_budget, "--time-budget", 0.001, 1e6))),
       for_rows(spec(kMeasuring, "--order", "ORDER",
                     "interleaved: sizes at random in each epoch; sequential: one size after the other",
-                    {[](Options& options, std::string_view text) { options.order = choose(text, "order", kOrders); },
+                    {[](Options& options, std::string_view text) { options.order = choose<Order>(text, "order"); },
                      [](const Options& options) {
-                       return options.order ? std::string(word_for(*options.order, kOrders)) : std::string();
+                       return options.order ? std::string(name(*options.order)) : std::string();
                      }})),
   };
 }
@@ -237,10 +227,10 @@ std::vector<OptionSpec> buffer_options() {
           spec(kBuffers, "--buffers", "POLICY",
                "same: one buffer over and over; rotate: through the largest buffer; cold: through twice the last-level "
                "cache",
-               choice(&Options::buffers, "buffer policy", kPolicies))),
+               choice(&Options::buffers, "buffer policy"))),
       for_collectives(spec(kBuffers, "--placement", "WHERE",
                            "out, in or both: separate buffers, the same one, or each in turn",
-                           choice(&Options::placement, "placement", kPlacements))),
+                           choice(&Options::placement, "placement"))),
       without_verbs(spec(kBuffers, "-u,--unalign", "N", "shift the buffers by N elements",
                          integer(&Options::unalign, "-u (unalign)", 0, 1 << 20))),
       for_rows(spec(kBuffers, "-c,--check", "N", "extra checked operations a size; 0: check nothing",
@@ -316,10 +306,10 @@ std::vector<OptionSpec> sweep_options() {
           spec(kMeasuring, "--schedule", "ORDER",
                "circle: every pair once, in rounds of disjoint pairs; shift: every rank sends to one and receives "
                "from another, as mpiGraph does; random: new pairs at random in each round",
-               choice(&Options::schedule, "schedule", kSchedules))),
+               choice(&Options::schedule, "schedule"))),
       for_sweeps(spec(kMeasuring, "--level", "WHAT",
                       "what is paired: host (the first rank of each), rank or gpu; auto: hosts, or ranks of one host",
-                      choice(&Options::level, "level", kLevels))),
+                      choice(&Options::level, "level"))),
       for_sweeps(spec(kMeasuring, "--rounds", "N",
                       "the first N rounds only; 0: all. With --find, at most N for everybody, without it 24",
                       integer(&Options::rounds, "--rounds", 0))),
@@ -432,10 +422,5 @@ std::string_view heading(OptionGroup group) {
                                                          "Backend",       "GPUs", "RDMA",      "Output"};
   return kHeadings[static_cast<std::size_t>(group)];
 }
-
-std::string_view name(Timing timing) { return word_for(timing, kTimings); }
-std::string_view name(BufferPolicy policy) { return word_for(policy, kPolicies); }
-std::string_view name(ScheduleKind kind) { return word_for(kind, kSchedules); }
-std::string_view name(Level level) { return word_for(level, kLevels); }
 
 }  // namespace fabricbench

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/core/datatype.h"
+#include "common/core/names.h"
 #include "common/core/rdma_options.h"
 #include "common/core/schedule_kind.h"
 #include "common/core/sweep.h"
@@ -16,9 +17,13 @@
 namespace fabricbench {
 
 enum class Timing { kPipelined, kIsolated };
+constexpr auto names_of(Timing) { return std::to_array<std::string_view>({"pipelined", "isolated"}); }
 enum class Order { kInterleaved, kSequential };
+constexpr auto names_of(Order) { return std::to_array<std::string_view>({"interleaved", "sequential"}); }
 enum class BufferPolicy { kSame, kRotate, kCold };
+constexpr auto names_of(BufferPolicy) { return std::to_array<std::string_view>({"same", "rotate", "cold"}); }
 enum class Placement { kOut, kIn, kBoth };
+constexpr auto names_of(Placement) { return std::to_array<std::string_view>({"out", "in", "both"}); }
 /// How the ranks' times become one (-a); the numbers are nccl-tests'.
 enum class RankAggregate { kRank0 = 0, kMean = 1, kMin = 2, kMax = 3 };
 /// What follows each operation (-z); the numbers are nccl-tests'.
@@ -35,6 +40,7 @@ enum class Level {
   kRank,
   kGpu  ///< ranks, each with a GPU
 };
+constexpr auto names_of(Level) { return std::to_array<std::string_view>({"auto", "host", "rank", "gpu"}); }
 
 inline constexpr int kAllRoots = -1;
 
@@ -185,9 +191,5 @@ void complete_options(const ProgramFacts& program, Options& options);
 /// Refuses combinations that no single option shows to be wrong. Throws UsageError.
 void check_combinations(const ProgramFacts& program, const Options& options);
 
-[[nodiscard]] std::string_view name(Timing timing);
-[[nodiscard]] std::string_view name(BufferPolicy policy);
-[[nodiscard]] std::string_view name(ScheduleKind kind);
-[[nodiscard]] std::string_view name(Level level);
 
 }  // namespace fabricbench

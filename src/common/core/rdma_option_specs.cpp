@@ -13,14 +13,10 @@ namespace {
 
 using namespace option_parts;
 
-constexpr Choices<Transport, 3> kTransports = {
-    {{"RC", Transport::kRc}, {"UC", Transport::kUc}, {"UD", Transport::kUd}}};
 constexpr Choices<Transport, 2> kTransportsOfWrite = {{{"RC", Transport::kRc}, {"UC", Transport::kUc}}};
 constexpr Choices<Transport, 2> kTransportsOfRdmaCm = {{{"RC", Transport::kRc}, {"UD", Transport::kUd}}};
 constexpr Choices<AtomicKind, 2> kAtomicKinds = {
     {{"CMP_AND_SWAP", AtomicKind::kCompareAndSwap}, {"FETCH_AND_ADD", AtomicKind::kFetchAndAdd}}};
-constexpr Choices<SeenBy, 3> kSeenBy = {
-    {{"cq", SeenBy::kCompletion}, {"cq+flush", SeenBy::kFlush}, {"gpu", SeenBy::kReader}}};
 constexpr Choices<bool, 2> kFormats = {{{"table", false}, {"perftest", true}}};
 constexpr Choices<MemoryKind, 3> kBufferKinds = {
     {{"host", MemoryKind::kHost}, {"hugepages", MemoryKind::kHugePages}, {"cuda", MemoryKind::kCuda}}};
@@ -192,7 +188,7 @@ std::vector<OptionSpec> address_options() {
           for_verb(Verb::kWrite, spec(kRdma, "-c,--connection", "TYPE", "of queue pairs: RC or UC",
                                       choice(&RdmaOptions::transport, "connection of writes", kTransportsOfWrite)))),
       for_verb(Verb::kSend, spec(kRdma, "-c,--connection", "TYPE", "of queue pairs: RC, UC or UD",
-                                 choice(&RdmaOptions::transport, "connection", kTransports))),
+                                 choice(&RdmaOptions::transport, "connection"))),
       for_verbs(spec(kRdma, "-R,--rdma_cm,--rdma-cm", "", "connect queue pairs by rdma_cm, in place of over MPI",
                      flag(&RdmaOptions::by_rdma_cm))),
   };
@@ -248,7 +244,7 @@ std::vector<OptionSpec> queue_options() {
                "when a message counts: gpu, when a kernel there has seen it, or with --memory host a thread in its "
                "place; cq, when the processor has polled its completion; cq+flush, when it has also read the last "
                "bytes back",
-               choice(&RdmaOptions::seen_by, "way to see a message", kSeenBy))),
+               choice(&RdmaOptions::seen_by, "way to see a message"))),
       for_verbs(spec(kRdma, "-F,--cpu-freq,--CPU-freq", "",
                      "does nothing, and is there for perftest's command lines: times do not come from cycle counts",
                      nothing())),

@@ -156,24 +156,4 @@ void check_connections(const Options& options) {
                   messages, exact_bytes(size), readable_bytes(kMostConnectionBytes)));
 }
 
-std::string_view name(Verb verb) {
-  constexpr std::array<std::string_view, 5> kNames = {"", "write", "read", "send", "atomic"};
-  return kNames[static_cast<std::size_t>(verb)];
-}
-
-std::string_view name(Transport transport) {
-  constexpr std::array<std::string_view, 3> kNames = {"RC", "UC", "UD"};
-  return kNames[static_cast<std::size_t>(transport)];
-}
-
-std::string_view name(SeenBy seen_by) {
-  constexpr std::array<std::string_view, 3> kNames = {"cq", "cq+flush", "gpu"};
-  return kNames[static_cast<std::size_t>(seen_by)];
-}
-
-std::string_view name(AtomicKind kind) {
-  constexpr std::array<std::string_view, 2> kNames = {"FETCH_AND_ADD", "CMP_AND_SWAP"};
-  return kNames[static_cast<std::size_t>(kind)];
-}
-
 }  // namespace fabricbench

@@ -5,15 +5,18 @@
 #include <string>
 #include <string_view>
 
+#include "common/core/names.h"
 #include "common/core/units.h"
 
 namespace fabricbench {
 
 /// What an RDMA program does; kNone: it is none.
 enum class Verb { kNone, kWrite, kRead, kSend, kAtomic };
+constexpr auto names_of(Verb) { return std::to_array<std::string_view>({"", "write", "read", "send", "atomic"}); }
 
 /// How two queue pairs are connected, as perftest's -c names it.
 enum class Transport { kRc, kUc, kUd };
+constexpr auto names_of(Transport) { return std::to_array<std::string_view>({"RC", "UC", "UD"}); }
 
 /// How gpudirect_rdma_lat learns that a message has arrived; never two of them in one table.
 enum class SeenBy {
@@ -21,11 +24,13 @@ enum class SeenBy {
   kFlush,       ///< cq+flush: and then reads the last bytes back through the adapter, which pushes the data out before
   kReader       ///< gpu: the one that the data is for sees it, a kernel on the GPU or a thread in its place
 };
+constexpr auto names_of(SeenBy) { return std::to_array<std::string_view>({"cq", "cq+flush", "gpu"}); }
 
 /// The program that has that choice; a message of its lies in memory of a GPU, where it can.
 inline constexpr std::string_view kGpuDirectLatency = "gpudirect_rdma_lat";
 
 enum class AtomicKind { kFetchAndAdd, kCompareAndSwap };
+constexpr auto names_of(AtomicKind) { return std::to_array<std::string_view>({"FETCH_AND_ADD", "CMP_AND_SWAP"}); }
 
 /// The settings of programs over RDMA verbs; names and short options are perftest's.
 struct RdmaOptions {
@@ -81,10 +86,5 @@ struct RdmaOptions {
 /// The most messages, and bytes in each direction, of a connection that rdma_cm makes.
 inline constexpr std::int64_t kMostMessages = 1024;
 inline constexpr Bytes kMostConnectionBytes = Bytes{1} << 30;
-
-[[nodiscard]] std::string_view name(Verb verb);
-[[nodiscard]] std::string_view name(Transport transport);
-[[nodiscard]] std::string_view name(AtomicKind kind);
-[[nodiscard]] std::string_view name(SeenBy seen_by);
 
 }  // namespace fabricbench

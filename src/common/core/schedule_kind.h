@@ -1,5 +1,10 @@
 #pragma once
 
+#include <array>
+#include <string_view>
+
+#include "common/core/names.h"
+
 namespace fabricbench {
 
 /// The order in which N endpoints meet.
@@ -8,5 +13,6 @@ enum class ScheduleKind {
   kShift,   ///< every ordered pair once, as mpiGraph has it: in each of N-1 rounds all endpoints send and all receive
   kRandom,  ///< each round pairs all endpoints at random, of an odd N all but one; pairs may come back
 };
+constexpr auto names_of(ScheduleKind) { return std::to_array<std::string_view>({"circle", "shift", "random"}); }
 
 }  // namespace fabricbench

@@ -113,7 +113,7 @@ std::optional<Interval> median_interval(std::span<const double> values) {
   std::vector<double> sorted(values.begin(), values.end());
   std::sort(sorted.begin(), sorted.end());
   return Interval{sorted[static_cast<std::size_t>(lower - 1)], sorted[static_cast<std::size_t>(n - lower)],
-                  1 - 2 * below};
+                  1 - 2 * below, median(sorted)};
 }
 
 std::int64_t far_out_values(std::span<const double> sorted) {

@@ -26,9 +26,10 @@ struct Interval {
   double low;
   double high;
   double confidence;  ///< what the ranks really give, at least the level asked for
+  double centre = 0;  ///< the median itself
 
-  /// Half the width relative to `centre`.
-  [[nodiscard]] double half_width(double centre) const { return centre > 0 ? (high - low) / 2 / centre : 0; }
+  /// Half the width relative to the median.
+  [[nodiscard]] double half_width() const { return centre > 0 ? (high - low) / 2 / centre : 0; }
 };
 
 /// The distribution-free interval of the median from order statistics: [x_(l), x_(n+1-l)] with the largest

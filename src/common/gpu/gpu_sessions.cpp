@@ -6,13 +6,13 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "common/core/error.h"
 #include "common/cuda/buffers.h"
 #include "common/cuda/device.h"
 #include "common/cuda/device_choice.h"
 #include "common/gpu/mpi_on_cuda.h"
+#include "common/harness/exchange.h"
 #include "common/harness/open_everywhere.h"
 #include "common/host/pci_locality.h"
 #include "common/host/topology.h"
@@ -20,10 +20,19 @@
 #include "common/nccl/library.h"
 #include "common/nccl/nccl_session.h"
 
-namespace fabricbench::gpu {
-namespace {
+namespace fabricbench {
 
-using Json = nlohmann::ordered_json;
+namespace cuda {
+
+template <typename Form, record::Of<ProcessDevices> Message>
+void describe(Form& form, Message& process) {
+  form.hidden(process.host, process.host_name, process.uuids, process.needed);
+}
+
+}  // namespace cuda
+
+namespace gpu {
+namespace {
 
 /// Those from which this process's ranks may have theirs.
 std::vector<int> devices_to_choose_from(const Placed& placed) {
@@ -33,21 +42,10 @@ std::vector<int> devices_to_choose_from(const Placed& placed) {
   return devices;
 }
 
-/// What this process tells the others of its devices.
-std::string own_devices(const Placed& placed, int needed) {
-  Json uuids = Json::array();
-  for (const int device : devices_to_choose_from(placed)) uuids.push_back(cuda::device_facts(device).uuid);
-  return Json{placed.host_id, placed.host, uuids, needed}.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 std::vector<cuda::ProcessDevices> devices_of_all(const mpi::Communicator& world, const Placed& placed, int needed) {
-  Json all = Json::array();
-  for (const std::string& text : world.gather(own_devices(placed, needed))) all.push_back(Json::parse(text));
-  std::vector<cuda::ProcessDevices> processes;
-  for (const Json& one : Json::parse(world.broadcast(all.dump()))) {
-    processes.push_back({one[0], one[1], one[2], one[3]});
-  }
-  return processes;
+  cuda::ProcessDevices own{placed.host_id, placed.host, {}, needed};
+  for (const int device : devices_to_choose_from(placed)) own.uuids.push_back(cuda::device_facts(device).uuid);
+  return broadcast_from_first(world, gather_all(world, own));
 }
 
 /// The devices that this process drives.
@@ -191,4 +189,5 @@ std::vector<GpuFacts> describe_gpus(const std::vector<int>& devices) {
   return gpus;
 }
 
-}  // namespace fabricbench::gpu
+}  // namespace gpu
+}  // namespace fabricbench

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/host/wires.h"
+#include "common/record/field.h"
 
 namespace fabricbench {
 
@@ -25,6 +26,11 @@ struct AskedWires {
 
   bool operator==(const AskedWires&) const = default;
 };
+
+template <typename Form, record::Of<AskedWires> Message>
+void describe(Form& form, Message& asked) {
+  form.hidden(asked.variable, asked.value, asked.scope, asked.names);
+}
 
 /// Resolves what the variables ask for against the wires of this host: names, prefixes, patterns and networks become
 /// names of wires, and a stacked wire becomes those below it, which count its bytes. Call it on each host.

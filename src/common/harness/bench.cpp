@@ -11,7 +11,7 @@
 #include "common/core/clock.h"
 #include "common/core/shuffle.h"
 #include "common/core/statistics.h"
-#include "common/harness/row_packing.h"
+#include "common/record/packing.h"
 
 namespace fabricbench {
 namespace {
@@ -80,7 +80,7 @@ struct Bench::Subject {
 
 Bench::Bench(const Team& team, const Options& options, const Collective& collective, Session& session,
              Workspace& workspace, Meter& meter, WireMeter& wires, Heartbeat& heartbeat, std::uint64_t seed,
-             std::vector<std::unique_ptr<Sink>>& sinks, Totals* totals)
+             Outputs& outputs, Totals* totals)
     : team_(team),
       options_(options),
       collective_(collective),
@@ -90,7 +90,7 @@ Bench::Bench(const Team& team, const Options& options, const Collective& collect
       wires_(wires),
       heartbeat_(heartbeat),
       random_(seed),
-      sinks_(sinks),
+      outputs_(outputs),
       progress_(team.world().is_root() && (options.progress || ProgressLine::wanted())),
       totals_(totals) {}
 
@@ -112,7 +112,7 @@ void Bench::run(const std::vector<Case>& cases) {
 }
 
 void Bench::skip(const Row& row) {
-  for (const auto& sink : sinks_) sink->row(row);
+  outputs_.record(row);
 }
 
 /// One size after the other, each row as soon as it is known.
@@ -263,20 +263,20 @@ void Bench::observe(Subject& subject) {
 void Bench::finish_epoch(Subject& subject) {
   heartbeat_.enter(Phase::kReport);
   const std::int64_t number = subject.epochs_done++;
-  std::string record_bytes;
+  std::string packed_record;
   if (team_.group().is_root()) {
     const Case& which = subject.which;
     const Epoch& epoch = subject.current;
     subject.medians.push_back(median(epoch.samples));
-    const EpochRecord record{which.size, which.datatype,          which.reduction,
+    const EpochRecord finished{which.size, which.datatype,          which.reduction,
                              which.root, team_.reported_number(), which.in_place,
                              number,     subject.medians.back(),  static_cast<std::int64_t>(epoch.samples.size()),
                              epoch.late};
-    record_bytes = pack(record);
+    packed_record = record::pack(finished);
     subject.epochs.push_back(std::exchange(subject.current, Epoch()));
   }
-  for (const std::string& packed : team_.from_each_group(record_bytes)) {
-    for (const auto& sink : sinks_) sink->epoch(unpack_epoch(packed));
+  for (const std::string& packed : team_.from_each_group(packed_record)) {
+    outputs_.record(record::unpack<EpochRecord>(packed));
   }
 }
 
@@ -299,10 +299,10 @@ bool Bench::wants_more(const Subject& subject, std::size_t subjects) const {
   const Seconds filling = 2 * least_epoch() * static_cast<double>(options_.epochs) / static_cast<double>(subjects);
   if (subject.spent >= std::max(options_.time_budget, filling)) return false;
   const auto interval = median_interval(subject.medians);
-  return !interval || interval->half_width(median(subject.medians)) * 100 > options_.target_precision_percent;
+  return !interval || interval->half_width() * 100 > options_.target_precision_percent;
 }
 
-/// Every group's rows, by group, to the sinks of the job's first process.
+/// Every group's rows, by group, to the outputs of the job's first process.
 void Bench::report_rows(std::vector<Subject>& subjects) {
   heartbeat_.enter(Phase::kReport);
   std::vector<Row> rows;
@@ -322,9 +322,9 @@ void Bench::report_rows(std::vector<Subject>& subjects) {
     if (options_.traffic_summary) row.traffic = traffic_of(first);
     rows.push_back(std::move(row));
   }
-  for (const std::string& packed : team_.from_each_group(team_.group().is_root() ? pack(rows) : "")) {
-    for (const Row& row : unpack(packed)) {
-      for (const auto& sink : sinks_) sink->row(row);
+  for (const std::string& packed : team_.from_each_group(team_.group().is_root() ? record::pack(rows) : "")) {
+    for (const Row& row : record::unpack<std::vector<Row>>(packed)) {
+      outputs_.record(row);
       if (totals_ != nullptr) totals_->add(row, std::string(collective_.name()));
     }
   }

@@ -16,13 +16,13 @@
 #include "common/harness/watchdog.h"
 #include "common/harness/wire_meter.h"
 #include "common/harness/workspace.h"
-#include "common/report/row.h"
+#include "common/record/row.h"
 #include "common/report/sink.h"
 
 namespace fabricbench {
 
 /// Runs a list of cases: estimates them, visits them epoch by epoch, checks every result, and hands the rows
-/// to the sinks. All processes run the same code; the first of each group keeps its samples, and they decide together
+/// to the outputs. All processes run the same code; the first of each group keeps its samples, and they decide together
 /// what is done next.
 ///
 /// An epoch visits every case, in random order, and starts again until it has lasted long enough: machines drift over
@@ -32,7 +32,7 @@ class Bench {
   /// `totals`: on the job's first process, to be added to; null where the sinks pass rows on to another one.
   Bench(const Team& team, const Options& options, const Collective& collective, Session& session, Workspace& workspace,
         Meter& meter, WireMeter& wires, Heartbeat& heartbeat, std::uint64_t seed,
-        std::vector<std::unique_ptr<Sink>>& sinks, Totals* totals);
+        Outputs& outputs, Totals* totals);
 
   /// Measures the cases, which are of one datatype, reduction and root: pairs of them, or single ones, make up
   /// rows in the order given. Every group has as many cases. Collective.
@@ -73,7 +73,7 @@ class Bench {
   WireMeter& wires_;
   Heartbeat& heartbeat_;
   std::mt19937_64 random_;
-  std::vector<std::unique_ptr<Sink>>& sinks_;
+  Outputs& outputs_;
   ProgressLine progress_;
   Totals* totals_;
 };

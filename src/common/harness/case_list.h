@@ -8,7 +8,7 @@
 #include "common/harness/collective.h"
 #include "common/harness/operation.h"
 #include "common/harness/team.h"
-#include "common/report/row.h"
+#include "common/record/row.h"
 
 namespace fabricbench {
 

@@ -12,7 +12,7 @@
 #include "common/core/session.h"
 #include "common/core/traffic.h"
 #include "common/core/units.h"
-#include "common/report/context.h"
+#include "common/record/context.h"
 
 namespace fabricbench {
 

@@ -100,15 +100,15 @@ Ending conclude(const Totals& totals, const Context& context) {
   return ending;
 }
 
-void abandon(const std::vector<std::unique_ptr<Sink>>& sinks, ExitStatus status, const std::string& reason) {
+void abandon(const Outputs& outputs, ExitStatus status, const std::string& reason) {
   Ending ending;
   ending.exit_status = static_cast<int>(status);
   ending.reason = reason;
-  for (const auto& sink : sinks) sink->abandon(ending);
+  outputs.abandon(ending);
 }
 
-void abandon(const std::vector<std::unique_ptr<Sink>>& sinks, const std::exception& error) {
-  abandon(sinks, status_of(error), error.what());
+void abandon(const Outputs& outputs, const std::exception& error) {
+  abandon(outputs, status_of(error), error.what());
 }
 
 Ending broken_off_by(const std::exception& error) {

@@ -9,7 +9,7 @@
 #include "common/core/units.h"
 #include "common/harness/totals.h"
 #include "common/mpi/communicator.h"
-#include "common/report/context.h"
+#include "common/record/context.h"
 #include "common/report/sink.h"
 
 namespace fabricbench {
@@ -18,8 +18,8 @@ namespace fabricbench {
 [[nodiscard]] Ending conclude(const Totals& totals, const Context& context);
 
 /// Tells every sink that the run broke off.
-void abandon(const std::vector<std::unique_ptr<Sink>>& sinks, ExitStatus status, const std::string& reason);
-void abandon(const std::vector<std::unique_ptr<Sink>>& sinks, const std::exception& error);
+void abandon(const Outputs& outputs, ExitStatus status, const std::string& reason);
+void abandon(const Outputs& outputs, const std::exception& error);
 
 /// How a run ended that an error broke off.
 [[nodiscard]] Ending broken_off_by(const std::exception& error);

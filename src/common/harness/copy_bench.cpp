@@ -151,7 +151,7 @@ CopyRow CopyBench::conclude(const Subject& subject) const {
   const double carried = static_cast<double>(size) * (both ? 2 : 1);
   row.bandwidth = row.summary.median > 0 ? carried / row.summary.median : 0;
   if (both) row.directions = {median(subject.to_device), median(subject.to_host)};
-  row.bound = copies_->bound(copy);
+  row.bound = copies_->bound(copy).value_or(CopyBound{});
   row.wrong = subject.wrong;
   row.first_wrong = subject.first_wrong;
   return row;

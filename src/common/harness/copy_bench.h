@@ -8,7 +8,7 @@
 #include "common/core/samples.h"
 #include "common/harness/copy_setup.h"
 #include "common/harness/watchdog.h"
-#include "common/report/copy_row.h"
+#include "common/record/copy_row.h"
 
 namespace fabricbench {
 

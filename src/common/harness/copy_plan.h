@@ -8,7 +8,7 @@
 
 #include "common/core/units.h"
 #include "common/harness/gpu_copies.h"
-#include "common/report/copy_row.h"
+#include "common/record/copy_row.h"
 
 namespace fabricbench {
 

@@ -13,7 +13,7 @@
 #include "common/harness/copy_plan.h"
 #include "common/harness/copy_setup.h"
 #include "common/harness/job.h"
-#include "common/harness/row_packing.h"
+#include "common/harness/exchange.h"
 #include "common/harness/watchdog.h"
 #include "common/host/identity.h"
 
@@ -55,10 +55,7 @@ class CopyBuffers {
 
 /// Every process's rows on the first one, GPU by GPU in the order of the hosts.
 std::vector<CopyRow> all_rows(const mpi::Communicator& world, const std::vector<CopyRow>& own) {
-  std::vector<CopyRow> all;
-  for (const std::string& packed : world.gather(pack(own))) {
-    for (CopyRow& row : unpack_copies(packed)) all.push_back(std::move(row));
-  }
+  std::vector<CopyRow> all = gather_lists(world, own);
   std::vector<std::string> hosts;
   for (const CopyRow& row : all) {
     if (std::find(hosts.begin(), hosts.end(), row.host) == hosts.end()) hosts.push_back(row.host);
@@ -73,18 +70,13 @@ std::vector<CopyRow> all_rows(const mpi::Communicator& world, const std::vector<
 /// What the links were like, of every process, on the first one.
 std::vector<std::string> link_notes(const mpi::Communicator& world, const CopySetup& setup,
                                     const gpu::GpuCopies* copies) {
-  std::string own;
+  std::vector<std::string> own;
   if (copies != nullptr) {
-    for (const std::string& note : copies->notes()) own += fmt::format("Host {}: {}\n", setup.placed.host, note);
+    for (const std::string& note : copies->notes()) own.push_back(fmt::format("Host {}: {}", setup.placed.host, note));
   }
   std::vector<std::string> notes;
-  for (const std::string& text : world.gather(own)) {
-    for (std::size_t begin = 0; begin < text.size();) {
-      const std::size_t end = text.find('\n', begin);
-      std::string note = text.substr(begin, end - begin);
-      if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(std::move(note));
-      begin = end + 1;
-    }
+  for (std::string& note : gather_lists(world, own)) {
+    if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(std::move(note));
   }
   return notes;
 }
@@ -117,7 +109,7 @@ std::string precision_line(const std::vector<CopyRow>& rows, const Options& opti
   double widest = 0;
   for (const CopyRow& row : rows) {
     if (!row.summary.interval) return "Precision unknown: an interval takes 6 epochs";
-    widest = std::max(widest, row.summary.interval->half_width(row.summary.median));
+    widest = std::max(widest, row.summary.interval->half_width());
   }
   return fmt::format("Precision: {} epochs a copy; the widest interval is +-{:.1f} %", options.epochs, 100 * widest);
 }
@@ -126,7 +118,7 @@ int measure(const Job& job, CopySetup& setup, Heartbeat& heartbeat) {
   const SystemUsage usage;
   const Context context = describe(job, setup);
   const CopyBuffers buffers(setup);
-  for (const auto& sink : setup.sinks) sink->begin(context);
+  setup.outputs.begin(context);
   heartbeat.enter(Phase::kMeasure);
   CopyBench bench(job.world, setup, buffers.get(), heartbeat, context.seed);
   std::vector<CopyRow> rows = all_rows(job.world, bench.run());
@@ -136,10 +128,8 @@ int measure(const Job& job, CopySetup& setup, Heartbeat& heartbeat) {
   ending.precision = precision_line(rows, setup.options);
   for (std::string& note : link_notes(job.world, setup, buffers.get())) ending.notes.push_back(std::move(note));
   usage.add_to(ending, job.world);
-  for (const auto& sink : setup.sinks) {
-    for (const CopyRow& row : rows) sink->copied(row);
-    sink->end(ending);
-  }
+  for (const CopyRow& row : rows) setup.outputs.record(row);
+  setup.outputs.end(ending);
   if (job.world.is_root() && ending.exit_status != 0) say(job.program.name, ending.reason);
   return static_cast<int>(job.world.broadcast(std::int64_t{ending.exit_status}));
 }
@@ -153,7 +143,7 @@ int run(Job& job) {
   const Watchdog watchdog(
       job.world, heartbeat, limit, job.world.gather(fmt::format("rank {} on {}", job.world.rank(), host::host_name())),
       [] { return std::string(); },
-      [&](const std::string& reason) { abandon(setup.sinks, ExitStatus::kTimeout, reason); });
+      [&](const std::string& reason) { abandon(setup.outputs, ExitStatus::kTimeout, reason); });
   try {
     setup = set_up_copies(job.world, std::move(job.options));
   } catch (const Error& error) {
@@ -163,7 +153,7 @@ int run(Job& job) {
   try {
     return measure(job, setup, heartbeat);
   } catch (const std::exception& error) {
-    abandon(setup.sinks, error);
+    abandon(setup.outputs, error);
     throw;
   }
 }

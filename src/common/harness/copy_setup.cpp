@@ -8,18 +8,16 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "common/core/error.h"
 #include "common/core/sweep.h"
+#include "common/harness/exchange.h"
 #include "common/harness/setup.h"
 #include "common/host/memory.h"
 #include "common/host/node_memory.h"
 
 namespace fabricbench {
 namespace {
-
-using OrderedJson = nlohmann::ordered_json;
 
 constexpr double kUsableShareOfGpu = 0.9;   // of what is free on a GPU
 constexpr double kUsableShareOfHost = 0.5;  // pinned memory is taken from all others for good
@@ -57,11 +55,9 @@ std::vector<gpu::SeenGpu> gpus_to_measure(const Options& options) {
 
 /// CUDA's numbers of the GPUs that this process measures.
 std::vector<int> own_devices(const mpi::Communicator& host, const std::vector<gpu::SeenGpu>& seen) {
-  OrderedJson uuids = OrderedJson::array();
+  std::vector<std::string> uuids;
   for (const gpu::SeenGpu& gpu : seen) uuids.push_back(gpu.uuid);
-  OrderedJson all = OrderedJson::array();
-  for (const std::string& text : host.gather(uuids.dump())) all.push_back(OrderedJson::parse(text));
-  const auto lists = OrderedJson::parse(host.broadcast(all.dump())).get<std::vector<std::vector<std::string>>>();
+  const auto lists = broadcast_from_first(host, gather_all(host, uuids));
   const std::vector<std::size_t> places = divide_gpus(lists)[static_cast<std::size_t>(host.rank())];
   std::vector<int> own;
   own.reserve(places.size());
@@ -119,12 +115,9 @@ void lower_sizes(const mpi::Communicator& world, CopySetup& setup) {
 
 /// What each process noticed, on the first one; what all noticed stands once.
 std::vector<std::string> all_notices(const mpi::Communicator& world, const std::vector<std::string>& own) {
-  const std::string text = OrderedJson(own).dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
   std::vector<std::string> all;
-  for (const std::string& packed : world.gather(text)) {
-    for (const std::string notice : OrderedJson::parse(packed)) {
-      if (std::find(all.begin(), all.end(), notice) == all.end()) all.push_back(notice);
-    }
+  for (std::string& notice : gather_lists(world, own)) {
+    if (std::find(all.begin(), all.end(), notice) == all.end()) all.push_back(std::move(notice));
   }
   return all;
 }
@@ -165,7 +158,7 @@ CopySetup set_up_copies(const mpi::Communicator& world, Options options) {
   setup.memory.limit = setup.options.timeout;
   setup.copies = list_copies(own, seen, setup.memory.nodes, sizes.sizes);
   setup.notices = all_notices(world, setup.notices);
-  setup.sinks = open_sinks(world, Figure::kCopies, setup.options);
+  setup.outputs = open_outputs(world, Figure::kCopies, setup.options);
   return setup;
 }
 

@@ -23,7 +23,7 @@ struct CopySetup {
   std::vector<SizedCopy> copies;          ///< this process's own
   gpu::CopyMemory memory;
   std::vector<std::string> notices;
-  std::vector<std::unique_ptr<Sink>> sinks;  ///< the job's first process
+  Outputs outputs;  ///< the job's first process
 
   [[nodiscard]] const CopyGpu& gpu(int device) const;
 };

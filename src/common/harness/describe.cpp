@@ -10,11 +10,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
-#include <nlohmann/json.hpp>
 
 #include "common/core/clock.h"
 #include "common/core/statistics.h"
 #include "common/harness/command_line.h"
+#include "common/harness/exchange.h"
 #include "common/harness/gpu_sessions.h"
 #include "common/harness/job.h"
 #include "common/host/identity.h"
@@ -24,8 +24,6 @@
 
 namespace fabricbench {
 namespace {
-
-using OrderedJson = nlohmann::ordered_json;
 
 constexpr std::array<std::string_view, 12> kPrefixes = {"NCCL_",  "OMPI_MCA_", "UCX_",      "UCC_", "MPICH_", "MV2_",
                                                         "I_MPI_", "FI_",       "PMIX_MCA_", "OMP_", "CUDA_",  "GOMP_"};
@@ -44,62 +42,17 @@ bool listed(std::string_view name) {
          std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
-template <typename T>
-OrderedJson optional_json(const std::optional<T>& value) {
-  return value ? OrderedJson(*value) : OrderedJson(nullptr);
-}
-
-OrderedJson network_json() {
-  OrderedJson devices = OrderedJson::array();
-  for (const host::NetworkDevice& device : host::network_devices()) {
-    devices.push_back({{"name", device.name},
-                       {"kind", device.kind},
-                       {"state", device.state},
-                       {"speed_mbit_per_s", optional_json(device.speed_mbit_per_s)},
-                       {"numa_node", optional_json(device.numa_node)},
-                       {"guid", optional_json(device.guid)}});
-  }
-  return devices;
-}
-
-std::string host_json() {
+HostFacts describe_host(const std::string& name) {
   const host::Topology topology = host::topology();
-  OrderedJson nodes = OrderedJson::array();
-  for (const host::NumaNode& node : topology.nodes) {
-    nodes.push_back(
-        {{"index", node.index}, {"memory_bytes", node.memory_bytes}, {"processing_units", node.processing_units}});
-  }
-  const OrderedJson json{{"processor", host::processor_model()},
-                         {"sockets", topology.sockets},
-                         {"cores", topology.cores},
-                         {"processing_units", topology.processing_units},
-                         {"last_level_cache_bytes", topology.last_level_cache_bytes},
-                         {"numa_nodes", nodes},
-                         {"network_devices", network_json()}};
-  return json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
-}
-
-OrderedJson to_json(const GpuFacts& gpu) {
-  return {{"device", gpu.device},
-          {"model", gpu.model},
-          {"pci", gpu.pci},
-          {"driver", gpu.driver},
-          {"numa_node", optional_json(gpu.numa_node)},
-          {"process_on_node", gpu.process_on_node},
-          {"nearest_nics", gpu.nearest_nics},
-          {"uuid", gpu.uuid}};
-}
-
-GpuFacts gpu_from_json(const OrderedJson& json) {
-  const OrderedJson& node = json["numa_node"];
-  return {json["device"],
-          json["model"],
-          json["pci"],
-          json["driver"],
-          node.is_null() ? std::nullopt : std::optional<int>(node.get<int>()),
-          json["process_on_node"],
-          json["nearest_nics"],
-          json["uuid"]};
+  return {name,
+          host::kernel_release(),
+          host::processor_model(),
+          topology.sockets,
+          topology.cores,
+          topology.processing_units,
+          topology.last_level_cache_bytes,
+          topology.nodes,
+          host::network_devices()};
 }
 
 /// Ascending numbers, neighbours folded: `0-3, 8`.
@@ -151,35 +104,23 @@ struct OfSession {
 
 /// Of processes with so many ranks each.
 std::vector<RankFacts> describe_all(const Team& team, const Placed& placed, int local_ranks, const OfSession& session) {
-  OrderedJson own = OrderedJson::array();
+  std::vector<RankFacts> own(static_cast<std::size_t>(local_ranks));
   for (int local = 0; local < local_ranks; ++local) {
-    const auto index = static_cast<std::size_t>(local);
-    own.push_back({{"rank", team.process_in_job() * local_ranks + local},
-                   {"local_rank", placed.local_process * local_ranks + local},
-                   {"pid", getpid()},
-                   {"host", placed.host},
-                   {"processor", host::processor_model()},
-                   {"binding", host::current_binding()},
-                   {"group", team.group_number()},
-                   {"group_rank", team.group().rank() * local_ranks + local},
-                   {"reader_round_trip_s", optional_json(session.reader_round_trip)},
-                   {"obstacles", session.obstacles},
-                   {"host_memory_rate", session.host_memory_rate},
-                   {"gpu", index < session.gpus.size() ? to_json(session.gpus[index]) : OrderedJson()}});
+    RankFacts& rank = own[static_cast<std::size_t>(local)];
+    rank.rank = team.process_in_job() * local_ranks + local;
+    rank.local_rank = placed.local_process * local_ranks + local;
+    rank.pid = getpid();
+    rank.host = placed.host;
+    rank.processor = host::processor_model();
+    rank.binding = host::current_binding();
+    rank.group = team.group_number();
+    rank.group_rank = team.group().rank() * local_ranks + local;
+    if (static_cast<std::size_t>(local) < session.gpus.size()) rank.gpu = session.gpus[static_cast<std::size_t>(local)];
+    rank.reader_round_trip = session.reader_round_trip;
+    rank.obstacles = session.obstacles;
+    rank.host_memory_rate = session.host_memory_rate;
   }
-  std::vector<RankFacts> ranks;
-  for (const std::string& text : team.world().gather(own.dump(-1, ' ', false, OrderedJson::error_handler_t::replace))) {
-    for (const OrderedJson& facts : OrderedJson::parse(text)) {
-      RankFacts rank{facts["rank"],    facts["local_rank"], facts["pid"],        facts["host"], facts["processor"],
-                     facts["binding"], facts["group"],      facts["group_rank"], std::nullopt};
-      if (!facts["gpu"].is_null()) rank.gpu = gpu_from_json(facts["gpu"]);
-      if (!facts["reader_round_trip_s"].is_null()) rank.reader_round_trip = facts["reader_round_trip_s"].get<Seconds>();
-      rank.obstacles = facts["obstacles"];
-      rank.host_memory_rate = facts["host_memory_rate"];
-      ranks.push_back(std::move(rank));
-    }
-  }
-  return ranks;
+  return gather_lists(team.world(), own);
 }
 
 }  // namespace
@@ -239,15 +180,9 @@ std::vector<GroupFacts> describe_pairs(const std::vector<RankFacts>& ranks) {
 }
 
 std::vector<HostFacts> describe_hosts(const mpi::Communicator& world, const Placed& placed) {
-  const bool speaks = placed.local_process == 0;
-  const std::vector<std::string> texts = world.gather(speaks ? host_json() : "");
-  const std::vector<std::string> kernels = world.gather(speaks ? host::kernel_release() : "");
-  const std::vector<std::string> names = world.gather(placed.host);
-  std::vector<HostFacts> hosts;
-  for (std::size_t process = 0; process < texts.size(); ++process) {
-    if (!texts[process].empty()) hosts.push_back({names[process], kernels[process], texts[process]});
-  }
-  return hosts;
+  std::vector<HostFacts> own;
+  if (placed.local_process == 0) own.push_back(describe_host(placed.host));
+  return gather_lists(world, own);
 }
 
 std::vector<std::pair<std::string, std::string>> whitelisted_environment() {

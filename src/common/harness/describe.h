@@ -8,7 +8,7 @@
 #include "common/core/session.h"
 #include "common/core/units.h"
 #include "common/harness/team.h"
-#include "common/report/context.h"
+#include "common/record/context.h"
 
 namespace fabricbench {
 

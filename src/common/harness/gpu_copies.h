@@ -8,7 +8,7 @@
 
 #include "common/core/memory.h"
 #include "common/core/units.h"
-#include "common/report/copy_row.h"
+#include "common/record/copy_row.h"
 
 // Copies between the GPUs and the memory of this process's host. A program is built with one of two implementations:
 // src/common/gpu where CUDA and NCCL were found, or src/common/gpu_absent, which says what to install. Nothing here is

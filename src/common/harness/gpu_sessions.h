@@ -9,7 +9,7 @@
 #include "common/core/session.h"
 #include "common/harness/describe.h"
 #include "common/harness/team.h"
-#include "common/report/context.h"
+#include "common/record/context.h"
 
 // Sessions on GPUs. A program is built with one of two implementations: src/common/gpu where CUDA and NCCL were found,
 // or src/common/gpu_absent, which says what to install.

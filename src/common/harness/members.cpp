@@ -5,9 +5,9 @@
 #include <set>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "common/core/error.h"
+#include "common/harness/exchange.h"
 #include "common/harness/first_process.h"
 #include "common/harness/rounds.h"
 #include "common/host/files.h"
@@ -15,8 +15,6 @@
 
 namespace fabricbench {
 namespace {
-
-using Json = nlohmann::json;
 
 std::string read_pairs(const std::string& path) {
   const auto text = host::read_text(path);
@@ -63,12 +61,17 @@ std::string rule_of(const Collective& collective, const Options& options, const 
   return std::string(collective.default_pairs(options, one_host));
 }
 
-/// What the first process chose, for all others.
-std::string to_text(const PairChoice& choice, const std::vector<std::string>& hosts) {
-  Json pairs = Json::array();
-  for (const auto& [first, second] : choice.pairs) pairs.push_back({first, second});
-  return Json{{"rule", choice.rule}, {"notices", choice.notices}, {"pairs", pairs}, {"hosts", hosts}}.dump(
-      -1, ' ', false, Json::error_handler_t::replace);
+/// What the first process knows and chose, for all others.
+struct ChosenPairs {
+  std::vector<Pair> pairs;
+  std::vector<std::string> hosts;  // by process
+  std::string rule;
+  std::vector<std::string> notices;
+};
+
+template <typename Form, record::Of<ChosenPairs> Message>
+void describe(Form& form, Message& chosen) {
+  form.hidden(chosen.pairs, chosen.hosts, chosen.rule, chosen.notices);
 }
 
 std::string rounds_line(const std::vector<std::vector<int>>& rounds) {
@@ -104,14 +107,16 @@ PairPlan plan_pairs(const mpi::Communicator& job, const Collective& collective, 
   PairPlan plan;
   plan.local_ranks = ranks_of_process(options);
   const std::vector<std::string> hosts = job.gather(host::host_name());
-  const std::string chosen = on_first_process(
-      job, [&] { return to_text(choose(rule_of(collective, options, hosts), hosts, plan.local_ranks), hosts); });
-  const Json facts = Json::parse(job.broadcast(chosen));
-  for (const Json& pair : facts["pairs"]) plan.pairs.push_back({pair[0], pair[1]});
-  plan.hosts = facts["hosts"];
+  const auto own = on_first_process(job, [&]() -> ChosenPairs {
+    PairChoice choice = choose(rule_of(collective, options, hosts), hosts, plan.local_ranks);
+    return {std::move(choice.pairs), hosts, std::move(choice.rule), std::move(choice.notices)};
+  });
+  ChosenPairs chosen = broadcast_from_first(job, own);
+  plan.pairs = std::move(chosen.pairs);
+  plan.hosts = std::move(chosen.hosts);
   plan.rounds = rounds_of(plan.pairs, job.size() * plan.local_ranks, options.concurrent);
-  plan.notices.push_back(fmt::format("Pairs: {}", facts["rule"].get<std::string>()));
-  for (const Json& notice : facts["notices"]) plan.notices.push_back(notice);
+  plan.notices.push_back(fmt::format("Pairs: {}", chosen.rule));
+  plan.notices.insert(plan.notices.end(), chosen.notices.begin(), chosen.notices.end());
   if (plan.rounds.size() > 1) plan.notices.push_back(rounds_line(plan.rounds));
   return plan;
 }

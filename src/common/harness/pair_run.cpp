@@ -18,6 +18,7 @@
 #include "common/core/error.h"
 #include "common/harness/conclusion.h"
 #include "common/harness/members.h"
+#include "common/harness/exchange.h"
 #include "common/harness/round_report.h"
 #include "common/harness/run.h"
 #include "common/harness/team.h"
@@ -54,7 +55,7 @@ class RoundRun {
     }
     Ending ending;
     if (world_.is_root()) ending = whole_ending();
-    return report_end(world_, job_.program.name, sinks_, usage_, std::move(ending));
+    return report_end(world_, job_.program.name, outputs_, usage_, std::move(ending));
   }
 
  private:
@@ -75,9 +76,9 @@ class RoundRun {
     }
     static_cast<void>(world_.max_patiently(0));
     listener.reset();
-    for (const std::string& packed : world_.gather(members && members->is_root() ? pack(report) : "")) {
-      if (!packed.empty()) take(unpack_round(packed));
-    }
+    std::vector<RoundReport> own;
+    if (members && members->is_root()) own.push_back(std::move(report));
+    for (const RoundReport& each : gather_lists(world_, own)) take(each);
     is_first_ = false;
     return status;
   }
@@ -87,7 +88,7 @@ class RoundRun {
                                     RoundReport& report) {
     try {
       Setup setup = set_up(members, job_.world.rank(), collective_, job_.options, {round, placed_.kept_gpus});
-      if (!context_) sinks_ = open_sinks(members, collective_.figure(), setup.options);
+      if (!context_) outputs_ = open_outputs(members, collective_.figure(), setup.options);
       report.notices = setup.notices;
       return setup;
     } catch (const std::exception& error) {
@@ -108,7 +109,7 @@ class RoundRun {
     if (world_.is_root()) {
       const std::lock_guard lock(breaking_off_);
       if (!std::exchange(has_broken_off_, true)) {
-        for (const auto& sink : sinks_) sink->abandon(ending);
+        outputs_.abandon(ending);
       }
       return;
     }
@@ -178,13 +179,13 @@ class RoundRun {
   void measure_round(const mpi::Communicator& members, Setup& setup, RoundReport& report) {
     const bool has_outputs = is_first_ && members.is_root();
     if (has_outputs) {
-      std::swap(setup.sinks, sinks_);
+      std::swap(setup.outputs, outputs_);
     } else if (!is_first_) {
-      setup.sinks.push_back(std::make_unique<RelaySink>(report, [this](const Ending& ending) { break_off(ending); }));
+      setup.outputs.add(std::make_unique<RelaySink>(report, [this](const Ending& ending) { break_off(ending); }));
     }
     const auto begin = [&] {
       if (!has_outputs) return;
-      for (const auto& sink : setup.sinks) sink->begin(*context_);
+      setup.outputs.begin(*context_);
     };
     const auto rows_only = [&](Run& run) {
       measure_(run, has_outputs ? &*totals_ : nullptr);
@@ -194,10 +195,10 @@ class RoundRun {
     try {
       ending = run_stage(members, collective_, setup, *context_, begin, rows_only);
     } catch (const std::exception& error) {
-      abandon(setup.sinks, error);
+      abandon(setup.outputs, error);
       throw;
     }
-    if (has_outputs) std::swap(setup.sinks, sinks_);
+    if (has_outputs) std::swap(setup.outputs, outputs_);
     report.wires = std::move(ending.wires);
     report.remarks = std::move(ending.remarks);
     report.memory_usage = std::move(ending.memory_usage);
@@ -207,14 +208,12 @@ class RoundRun {
   void take(const RoundReport& report) {
     if (report.status != ExitStatus::kOk) {
       say(job_.program.name, report.problem);
-      abandon(sinks_, report.status, report.problem);
+      abandon(outputs_, report.status, report.problem);
       return;
     }
-    for (const EpochRecord& record : report.epochs) {
-      for (const auto& sink : sinks_) sink->epoch(record);
-    }
+    for (const EpochRecord& record : report.epochs) outputs_.record(record);
     for (const Row& row : report.rows) {
-      for (const auto& sink : sinks_) sink->row(row);
+      outputs_.record(row);
       totals_->add(row, std::string(collective_.name()));
     }
     whole_.wires.add(report.wires);
@@ -259,7 +258,7 @@ class RoundRun {
   std::optional<Context> context_;  // from the first round's set-up on; whole on the first process
   bool is_first_ = true;            // the round under way
   // On the first process:
-  std::vector<std::unique_ptr<Sink>> sinks_;
+  Outputs outputs_;
   std::optional<Totals> totals_;
   StageEnding whole_;
   std::vector<RankFacts> on_gpus_;

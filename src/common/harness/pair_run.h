@@ -9,7 +9,7 @@
 
 namespace fabricbench {
 
-/// Measures what is set up, and hands rows to its sinks and to the totals, if there are any.
+/// Measures what is set up, and hands rows to its outputs and to the totals, if there are any.
 using MeasureRows = std::function<void(Run&, Totals*)>;
 
 /// From the choice of pairs to the exit status, among all processes of the job: pairs are measured at the same time, or

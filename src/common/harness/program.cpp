@@ -37,7 +37,7 @@ void measure_rows(Run& run, Totals* totals) {
   Session& session = *setup.backend.session;
   Meter meter(*setup.team, session, run.clock, options, run.heartbeat);
   Bench bench(*setup.team, options, run.collective, session, run.workspace, meter, run.wires, run.heartbeat,
-              run.context.seed, setup.sinks, totals);
+              run.context.seed, setup.outputs, totals);
   for (std::int64_t cycle = 0; options.cycles == 0 || cycle < options.cycles; ++cycle) {
     run_combinations(run.collective, setup, bench);
   }

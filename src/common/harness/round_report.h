@@ -10,7 +10,7 @@
 #include "common/core/exit_status.h"
 #include "common/harness/roll_call.h"
 #include "common/harness/wire_meter.h"
-#include "common/report/row.h"
+#include "common/record/row.h"
 #include "common/report/sink.h"
 
 namespace fabricbench {
@@ -28,9 +28,11 @@ struct RoundReport {
   std::vector<Row> rows;
 };
 
-/// As bytes, for a process of the same program on a like machine.
-[[nodiscard]] std::string pack(const RoundReport& report);
-[[nodiscard]] RoundReport unpack_round(std::string_view packed);
+template <typename Form, record::Of<RoundReport> Message>
+void describe(Form& form, Message& report) {
+  form.hidden(report.status, report.problem, report.notices, report.remarks, report.memory_usage, report.wires,
+              report.on_gpus, report.epochs, report.rows);
+}
 
 /// Takes the place of the outputs in all rounds but the first, and keeps what is reported until they can have it. What
 /// is skipped was reported by the first round, and is the same in all.
@@ -40,9 +42,9 @@ class RelaySink final : public Sink {
   RelaySink(RoundReport& report, std::function<void(const Ending&)> break_off)
       : report_(report), break_off_(std::move(break_off)) {}
   void begin(const Context& /*context*/) override {}
-  void epoch(const EpochRecord& record) override { report_.epochs.push_back(record); }
-  void row(const Row& row) override {
-    if (row.skipped.empty()) report_.rows.push_back(row);
+  void record(const AnyRecord& record) override {
+    if (const auto* epoch = record.as<EpochRecord>()) report_.epochs.push_back(*epoch);
+    if (const auto* row = record.as<Row>(); row != nullptr && row->skipped.empty()) report_.rows.push_back(*row);
   }
   void end(const Ending& /*ending*/) override {}
   void abandon(const Ending& ending) override { break_off_(ending); }

@@ -14,10 +14,10 @@ int measure_all(const mpi::Communicator& world, const Collective& collective, Se
   const SystemUsage usage;
   context.seed = agreed_seed(world, setup.options);
   const auto begin = [&] {
-    for (const auto& sink : setup.sinks) sink->begin(context);
+    setup.outputs.begin(context);
   };
   StageEnding ending = run_stage(world, collective, setup, context, begin, measure);
-  return report_end(world, context.program, setup.sinks, usage, std::move(ending).whole());
+  return report_end(world, context.program, setup.outputs, usage, std::move(ending).whole());
 }
 
 int run_among(const mpi::Communicator& world, Job& job, const std::vector<std::string>& notices, Collective& collective,
@@ -25,7 +25,7 @@ int run_among(const mpi::Communicator& world, Job& job, const std::vector<std::s
   Setup setup;
   try {
     setup = set_up(world, job.world.rank(), collective, std::move(job.options));
-    setup.sinks = open_sinks(world, collective.figure(), setup.options);
+    setup.outputs = open_outputs(world, collective.figure(), setup.options);
   } catch (const Error& error) {
     return refuse(world, job.program.name, error);
   }
@@ -33,7 +33,7 @@ int run_among(const mpi::Communicator& world, Job& job, const std::vector<std::s
   try {
     return measure_all(world, collective, setup, describe_run(world, job, collective, setup), measure);
   } catch (const std::exception& error) {
-    abandon(setup.sinks, error);
+    abandon(setup.outputs, error);
     throw;
   }
 }
@@ -41,9 +41,9 @@ int run_among(const mpi::Communicator& world, Job& job, const std::vector<std::s
 }  // namespace
 
 int report_end(const mpi::Communicator& world, const std::string& program,
-               const std::vector<std::unique_ptr<Sink>>& sinks, const SystemUsage& usage, Ending ending) {
+               const Outputs& outputs, const SystemUsage& usage, Ending ending) {
   usage.add_to(ending, world);
-  for (const auto& sink : sinks) sink->end(ending);
+  outputs.end(ending);
   if (world.is_root() && ending.exit_status != 0) say(program, ending.reason);
   return static_cast<int>(world.broadcast(std::int64_t{ending.exit_status}));
 }

@@ -41,7 +41,7 @@ std::unique_ptr<Sink> table_of(Figure figure, const Options& options) {
 }
 
 /// Opens the outputs. Throws UsageError where one cannot be, and then leaves none behind that it made.
-std::vector<std::unique_ptr<Sink>> open_own_sinks(Figure figure, const Options& options) {
+Outputs open_own_outputs(Figure figure, const Options& options) {
   std::vector<std::string> made;
   const auto open = [&](const std::string& path) {
     if (std::find(made.begin(), made.end(), path) != made.end()) {
@@ -52,17 +52,17 @@ std::vector<std::unique_ptr<Sink>> open_own_sinks(Figure figure, const Options& 
     return file;
   };
   try {
-    std::vector<std::unique_ptr<Sink>> sinks;
-    sinks.push_back(table_of(figure, options));
-    if (!options.json_file.empty()) sinks.push_back(std::make_unique<JsonLinesSink>(open(options.json_file)));
-    if (!options.csv_file.empty()) sinks.push_back(std::make_unique<CsvSink>(open(options.csv_file)));
+    Outputs outputs;
+    outputs.add(table_of(figure, options));
+    if (!options.json_file.empty()) outputs.add(std::make_unique<JsonLinesSink>(open(options.json_file)));
+    if (!options.csv_file.empty()) outputs.add(std::make_unique<CsvSink>(open(options.csv_file)));
     if (const std::string& path = options.nccl_tests_json_file; !path.empty()) {
-      sinks.push_back(std::make_unique<NcclTestsJsonSink>(open(path)));
+      outputs.add(std::make_unique<NcclTestsJsonSink>(open(path)));
     }
     if (const std::string& path = options.matrix_csv_file; !path.empty()) {
-      sinks.push_back(std::make_unique<MatrixCsvSink>(open(path)));
+      outputs.add(std::make_unique<MatrixCsvSink>(open(path)));
     }
-    return sinks;
+    return outputs;
   } catch (const UsageError&) {
     if (!options.force) std::for_each(made.begin(), made.end(), [](const auto& path) { std::remove(path.c_str()); });
     throw;
@@ -182,8 +182,8 @@ void note_session(Setup& setup) {
 
 }  // namespace
 
-std::vector<std::unique_ptr<Sink>> open_sinks(const mpi::Communicator& world, Figure figure, const Options& options) {
-  return on_first_process(world, [&] { return open_own_sinks(figure, options); });
+Outputs open_outputs(const mpi::Communicator& world, Figure figure, const Options& options) {
+  return on_first_process(world, [&] { return open_own_outputs(figure, options); });
 }
 
 /// Ranks have the GPUs of a host in their order, whatever that of the parts.

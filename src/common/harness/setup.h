@@ -26,11 +26,11 @@ struct Setup {
   std::vector<Combination> combinations;
   MemoryPlan memory;
   std::vector<std::string> notices;
-  std::vector<std::unique_ptr<Sink>> sinks;  // the job's first process
+  Outputs outputs;  // the job's first process
 };
 
 /// The table and the files asked for, on the first process. Collective. Throws UsageError where a file cannot be made.
-[[nodiscard]] std::vector<std::unique_ptr<Sink>> open_sinks(const mpi::Communicator& world, Figure figure,
+[[nodiscard]] Outputs open_outputs(const mpi::Communicator& world, Figure figure,
                                                             const Options& options);
 
 /// What a part of a run's processes that is set up by itself is told of the whole run.

@@ -9,6 +9,7 @@
 #include "common/harness/conclusion.h"
 #include "common/host/identity.h"
 #include "common/mpi/environment.h"
+#include "common/report/sweep_facts.h"
 
 namespace fabricbench {
 namespace {
@@ -20,7 +21,7 @@ Ending measured_or_ended(Run& run, const Measure& measure) {
     return measure(run);
   } catch (const std::exception& error) {
     run.setup.backend.session->abandon();
-    abandon(run.setup.sinks, error);
+    abandon(run.setup.outputs, error);
     end_job(run.context.program, error);
   }
 }
@@ -59,7 +60,7 @@ std::vector<std::string> remarks_of(const Team& team, const Session& session) {
                            const Ending& ending) {
   constexpr Seconds kLongEnough = 30;  // for the first process to report
   if (!world.is_root()) sleep_for(kLongEnough);
-  for (const auto& sink : setup.sinks) sink->end(ending);
+  setup.outputs.end(ending);
   if (world.is_root()) say(context.program, ending.reason);
   mpi::abort(static_cast<ExitStatus>(ending.exit_status));
 }
@@ -86,6 +87,7 @@ Context describe_run(const mpi::Communicator& world, const Job& job, const Colle
   describe_ports(world, collective, context);
   context.notices = setup.notices;
   context.time_means = collective.time_means();
+  if (context.figure == Figure::kSweep) context.sweep = plan_facts(context);
   return context;
 }
 
@@ -96,7 +98,7 @@ StageEnding run_stage(const mpi::Communicator& world, const Collective& collecti
   Heartbeat heartbeat;
   const Watchdog watchdog(
       world, heartbeat, setup.options.timeout, process_names(team, setup), [&session] { return session.state(); },
-      [&](const std::string& reason) { abandon(setup.sinks, ExitStatus::kTimeout, reason); });
+      [&](const std::string& reason) { abandon(setup.outputs, ExitStatus::kTimeout, reason); });
   mpi::CommonClock clock(world, host::clock_domain(), now);
   context.clock_error = world.max(clock.error());
   begin();

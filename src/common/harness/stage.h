@@ -11,8 +11,8 @@
 #include "common/harness/wire_meter.h"
 #include "common/harness/workspace.h"
 #include "common/mpi/common_clock.h"
-#include "common/report/context.h"
-#include "common/report/row.h"
+#include "common/record/context.h"
+#include "common/record/row.h"
 
 namespace fabricbench {
 

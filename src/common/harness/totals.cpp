@@ -60,7 +60,7 @@ void Totals::add(const Row& row, const Measurement& measured, const std::string&
   note_extremes(figures);
   if (!summary.interval) return;
   ++with_interval_;
-  const double half_width = summary.interval->half_width(summary.median);
+  const double half_width = summary.interval->half_width();
   if (half_width * 100 <= options_.target_precision_percent) ++precise_;
   if (widest_case_.empty() || half_width > widest_ + 1e-9) {  // not by rounding alone
     widest_ = half_width;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "common/core/options.h"
-#include "common/report/row.h"
+#include "common/record/row.h"
 
 namespace fabricbench {
 

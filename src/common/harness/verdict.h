@@ -6,7 +6,7 @@
 
 #include "common/core/exit_status.h"
 #include "common/harness/totals.h"
-#include "common/report/context.h"
+#include "common/record/context.h"
 
 namespace fabricbench {
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/harness/exchange.h"
 #include "common/sockets/interfaces.h"
 
 namespace fabricbench {
@@ -41,10 +42,9 @@ void WireMeter::end(host::WireTotal& total, Bytes least_bytes) {
 
 std::vector<WireBytes> WireMeter::by_host(const host::WireTotal& total) const {
   std::vector<WireBytes> list;
-  const std::string own = reads_ ? to_text(HostWires{placed_.host, total.wires(), {}}) : "";
-  for (const std::string& text : team_.group().gather(own)) {
-    if (text.empty()) continue;
-    const HostWires wires = host_wires_from_text(text);
+  std::vector<HostWires> own;
+  if (reads_) own.push_back({placed_.host, total.wires(), {}});
+  for (const HostWires& wires : gather_lists(team_.group(), own)) {
     for (const host::WireCounter& wire : wires.wires) {
       list.push_back({wires.host, wire.name, wire.tx_bytes, wire.rx_bytes});
     }
@@ -53,14 +53,9 @@ std::vector<WireBytes> WireMeter::by_host(const host::WireTotal& total) const {
 }
 
 WireReport WireMeter::report() const {
-  const bool speaks = placed_.local_process == 0;
-  WireReport report;
-  report.least_bytes = least_bytes_;
-  for (const std::string& text :
-       team_.world().gather(speaks ? to_text(HostWires{placed_.host, all_.wires(), asked_}) : "")) {
-    if (!text.empty()) report.hosts.push_back(host_wires_from_text(text));
-  }
-  return report;
+  std::vector<HostWires> own;
+  if (placed_.local_process == 0) own.push_back({placed_.host, all_.wires(), asked_});
+  return {gather_lists(team_.world(), own), least_bytes_};
 }
 
 void WireReport::add(const WireReport& later) {

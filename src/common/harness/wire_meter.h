@@ -8,7 +8,7 @@
 #include "common/harness/team.h"
 #include "common/harness/wires.h"
 #include "common/host/wires.h"
-#include "common/report/row.h"
+#include "common/record/row.h"
 
 namespace fabricbench {
 
@@ -23,6 +23,11 @@ struct WireReport {
   /// memory.
   void add_to(Ending& ending) const;
 };
+
+template <typename Form, record::Of<WireReport> Message>
+void describe(Form& form, Message& report) {
+  form.hidden(report.hosts, report.least_bytes);
+}
 
 /// Reads the byte counters of every host around what is measured. One process of each group reads on each host; they
 /// count all bytes, so groups that share a host see each other's.

@@ -7,14 +7,12 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "common/harness/names.h"
 
 namespace fabricbench {
 namespace {
 
-using Json = nlohmann::json;
 using host::WireKind;
 
 /// Both ways.
@@ -245,22 +243,6 @@ std::string rails_warning(const HostShares& host, std::size_t hosts) {
          "name those that are, in NCCL_IB_HCA, UCX_NET_DEVICES or OMPI_MCA_btl_tcp_if_include";
 }
 
-// ---- As text ----
-
-std::string dumped(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
-
-Json wires_json(const std::vector<host::WireCounter>& wires) {
-  Json list = Json::array();
-  for (const auto& [name, kind, tx_bytes, rx_bytes] : wires) list.push_back({name, kind, tx_bytes, rx_bytes});
-  return list;
-}
-
-std::vector<host::WireCounter> wires_from_json(const Json& list) {
-  std::vector<host::WireCounter> wires;
-  for (const Json& wire : list) wires.push_back({wire.at(0), wire.at(1), wire.at(2), wire.at(3)});
-  return wires;
-}
-
 }  // namespace
 
 HostShares wire_shares(const HostWires& host) {
@@ -317,27 +299,6 @@ std::vector<std::string> wire_warnings(const std::vector<HostWires>& hosts, Byte
     warnings.push_back(asked_warning(finding));
   }
   return warnings;
-}
-
-std::string to_text(const std::vector<host::WireCounter>& wires) { return dumped(wires_json(wires)); }
-
-std::string to_text(const HostWires& host) {
-  Json asked = Json::array();
-  for (const AskedWires& request : host.asked) {
-    asked.push_back({request.variable, request.value, request.scope, request.names});
-  }
-  return dumped({{"host", host.host}, {"wires", wires_json(host.wires)}, {"asked", asked}});
-}
-
-std::vector<host::WireCounter> wires_from_text(std::string_view text) { return wires_from_json(Json::parse(text)); }
-
-HostWires host_wires_from_text(std::string_view text) {
-  const Json json = Json::parse(text);
-  HostWires host{json.at("host"), wires_from_json(json.at("wires")), {}};
-  for (const Json& request : json.at("asked")) {
-    host.asked.push_back({request.at(0), request.at(1), request.at(2), request.at(3)});
-  }
-  return host;
 }
 
 }  // namespace fabricbench

@@ -8,16 +8,31 @@
 #include "common/core/units.h"
 #include "common/harness/asked_wires.h"
 #include "common/host/wires.h"
+#include "common/record/field.h"
 
 /// Which wires carried a measurement, and whether they are those that the environment asks for. Pure functions.
 namespace fabricbench {
 
-/// What one host knows of its wires. The text of these travels to rank 0.
+namespace host {
+
+template <typename Form, record::Of<WireCounter> Message>
+void describe(Form& form, Message& counter) {
+  form.hidden(counter.name, counter.kind, counter.tx_bytes, counter.rx_bytes);
+}
+
+}  // namespace host
+
+/// What one host knows of its wires.
 struct HostWires {
   std::string host;
   std::vector<host::WireCounter> wires;  ///< traffic of one case: a difference or a total of readings
   std::vector<AskedWires> asked;
 };
+
+template <typename Form, record::Of<HostWires> Message>
+void describe(Form& form, Message& host) {
+  form.hidden(host.host, host.wires, host.asked);
+}
 
 /// One wire's part of what a host sent and received.
 struct WireShare {
@@ -60,12 +75,5 @@ inline constexpr Bytes kLeastHostBytes = 1u << 20U;  ///< below, there is nothin
 /// MPI's btl_tcp variables. Where counters of a wire asked for are not known, there is no warning but a line above.
 [[nodiscard]] std::vector<std::string> wire_warnings(const std::vector<HostWires>& hosts,
                                                      Bytes least_bytes = kLeastHostBytes);
-
-/// JSON in one line, and back; it travels between ranks and is not kept. Reading throws nlohmann::json::exception for
-/// any other text.
-[[nodiscard]] std::string to_text(const std::vector<host::WireCounter>& wires);
-[[nodiscard]] std::string to_text(const HostWires& host);
-[[nodiscard]] std::vector<host::WireCounter> wires_from_text(std::string_view text);
-[[nodiscard]] HostWires host_wires_from_text(std::string_view text);
 
 }  // namespace fabricbench

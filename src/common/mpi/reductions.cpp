@@ -40,7 +40,7 @@ MPI_Op commutative(MPI_User_function* function) {
 }
 
 template <typename T>
-void create_row(MPI_Op (&row)[kReductionNames.size()]) {
+void create_row(MPI_Op (&row)[names_of(Reduction{}).size()]) {
   row[static_cast<std::size_t>(Reduction::kSum)] = commutative(&reduce_elements<T, Sum>);
   row[static_cast<std::size_t>(Reduction::kProd)] = commutative(&reduce_elements<T, Product>);
   row[static_cast<std::size_t>(Reduction::kMin)] = commutative(&reduce_elements<T, Minimum>);

@@ -24,7 +24,7 @@ class ReductionTable {
   }
 
  private:
-  MPI_Op ops_[kDataTypes.size()][kReductionNames.size()];
+  MPI_Op ops_[kDataTypes.size()][names_of(Reduction{}).size()];
 };
 
 }  // namespace fabricbench::mpi

@@ -14,7 +14,7 @@
 #include "common/harness/members.h"
 #include "common/harness/open_everywhere.h"
 #include "common/harness/pair_test.h"
-#include "common/harness/row_packing.h"
+#include "common/harness/exchange.h"
 #include "common/harness/watchdog.h"
 #include "common/host/identity.h"
 #include "common/rdma/agreement_watch.h"
@@ -76,8 +76,7 @@ ConnectRow row_of(const ConnectSetup& setup, const rdma_cm::Series& series, cons
 /// A row a pair, on the first process: the second process of a pair adds what it found in messages.
 std::vector<ConnectRow> all_rows(const mpi::Communicator& world, const ConnectRow& own) {
   std::vector<ConnectRow> rows;
-  for (const std::string& packed : world.gather(pack(own))) {
-    ConnectRow row = unpack_connections(packed);
+  for (ConnectRow& row : gather_all(world, own)) {
     const auto same = std::find_if(rows.begin(), rows.end(), [&](const auto& other) { return other.pair == row.pair; });
     if (same == rows.end()) {
       rows.push_back(std::move(row));
@@ -122,7 +121,7 @@ Ending conclude_connections(const std::vector<ConnectRow>& rows) {
 /// The last words of a process whose other one does not answer any more.
 [[noreturn]] void end_job(const Job& job, const ConnectSetup& setup, const std::string& text) {
   say(job.program.name, fmt::format("rank {} on {}: {}", job.world.rank(), setup.placed.host, text));
-  abandon(setup.sinks, ExitStatus::kTimeout, text);
+  abandon(setup.outputs, ExitStatus::kTimeout, text);
   std::_Exit(static_cast<int>(ExitStatus::kTimeout));
 }
 
@@ -163,17 +162,15 @@ ConnectRow make_connections(const Job& job, const ConnectSetup& setup, Heartbeat
 int measure(const mpi::Communicator& world, const Job& job, const ConnectSetup& setup, Heartbeat& heartbeat) {
   const SystemUsage usage;
   const Context context = describe(world, job, setup);
-  for (const auto& sink : setup.sinks) sink->begin(context);
+  setup.outputs.begin(context);
   heartbeat.enter(Phase::kMeasure);
   world.barrier();
   const std::vector<ConnectRow> rows = all_rows(world, make_connections(job, setup, heartbeat));
   heartbeat.enter(Phase::kReport);
   Ending ending = conclude_connections(rows);
   usage.add_to(ending, world);
-  for (const auto& sink : setup.sinks) {
-    for (const ConnectRow& row : rows) sink->connected(row);
-    sink->end(ending);
-  }
+  for (const ConnectRow& row : rows) setup.outputs.record(row);
+  setup.outputs.end(ending);
   if (world.is_root() && ending.exit_status != 0) say(job.program.name, ending.reason);
   return static_cast<int>(world.broadcast(std::int64_t{ending.exit_status}));
 }
@@ -187,7 +184,7 @@ int run_members(const Members& members, Job& job) {
   const Watchdog watchdog(
       world, heartbeat, job.options.timeout,
       world.gather(fmt::format("rank {} on {}", job.world.rank(), host::host_name())), [] { return std::string(); },
-      [&](const std::string& reason) { abandon(setup.sinks, ExitStatus::kTimeout, reason); });
+      [&](const std::string& reason) { abandon(setup.outputs, ExitStatus::kTimeout, reason); });
   try {
     setup = set_up_connections(world, job.world.rank(), std::move(job.options), members.notices);
   } catch (const Error& error) {
@@ -196,7 +193,7 @@ int run_members(const Members& members, Job& job) {
   try {
     return measure(world, job, setup, heartbeat);
   } catch (const std::exception& error) {
-    abandon(setup.sinks, error);
+    abandon(setup.outputs, error);
     throw;
   }
 }

@@ -110,7 +110,7 @@ ConnectSetup set_up_connections(const mpi::Communicator& world, int process, Opt
   for (std::string& notice : route_notices(*setup.team, "rdma_cm", route_of(ends, addresses))) {
     setup.notices.push_back(std::move(notice));
   }
-  setup.sinks = open_sinks(world, Figure::kConnections, setup.options);
+  setup.outputs = open_outputs(world, Figure::kConnections, setup.options);
   return setup;
 }
 

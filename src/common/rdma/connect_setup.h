@@ -20,7 +20,7 @@ struct ConnectSetup {
   std::unique_ptr<rdma_cm::Link> link;
   std::string peer;  ///< such as `rank 1 on node-07 (3: RoCE v2 10.0.0.7)`
   std::vector<std::string> notices;
-  std::vector<std::unique_ptr<Sink>> sinks;  ///< the members' first process
+  Outputs outputs;  ///< the members' first process
 
   [[nodiscard]] bool connects() const { return team->group().is_root(); }
 };

@@ -10,6 +10,7 @@
 
 #include "common/core/error.h"
 #include "common/harness/describe.h"
+#include "common/harness/exchange.h"
 #include "common/harness/open_everywhere.h"
 #include "common/host/network.h"
 #include "common/host/pci_locality.h"
@@ -49,39 +50,12 @@ RankPorts look_around(const Placed& placed, int asked_port) {
   return found;
 }
 
-// What travels between processes: a word each, then the devices, then the active ports. Names have no blanks.
-std::string to_text(const RankPorts& ports) {
-  std::string text = fmt::format("{} {} {}", ports.host_id, ports.host, ports.devices.size());
-  for (const std::string& device : ports.devices) text += fmt::format(" {}", device);
-  for (const PortSeen& seen : ports.active) {
-    text += fmt::format(" {} {} {}", seen.device, seen.port, static_cast<int>(seen.distance));
-  }
-  return text;
-}
-
-RankPorts rank_ports_from(const std::string& text) {
-  RankPorts ports;
-  std::istringstream words(text);
-  std::size_t devices = 0;
-  words >> ports.host_id >> ports.host >> devices;
-  ports.devices.resize(text.empty() ? 0 : devices);
-  for (std::string& device : ports.devices) words >> device;
-  PortSeen seen;
-  for (int distance = 0; words >> seen.device >> seen.port >> distance;) {
-    seen.distance = static_cast<PortDistance>(distance);
-    ports.active.push_back(seen);
-  }
-  return ports;
-}
-
 /// What --devices gives this process.
 ChosenPort chosen_port(const mpi::Communicator& job, const PairPlan& plan, const Placed& placed, bool takes_part,
                        const RdmaOptions& rdma, std::vector<std::string>& notices) {
-  const std::string own = open_everywhere(job, placed.host, [&] {
-    return takes_part ? to_text(look_around(placed, static_cast<int>(rdma.port))) : std::string();
-  });
-  std::vector<RankPorts> ranks;
-  for (const std::string& text : all_gather(job, own)) ranks.push_back(rank_ports_from(text));
+  const RankPorts own = open_everywhere(
+      job, placed.host, [&] { return takes_part ? look_around(placed, static_cast<int>(rdma.port)) : RankPorts(); });
+  const auto ranks = broadcast_from_first(job, gather_all(job, own));
   const PortChoice choice = choose_ports(rdma.devices, ranks, plan.pairs);
   if (!choice.notice.empty()) notices.push_back(choice.notice);
   return choice.ports[static_cast<std::size_t>(job.rank())];

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/core/pairs.h"
+#include "common/record/field.h"
 
 namespace fabricbench {
 
@@ -24,6 +25,11 @@ struct PortSeen {
   PortDistance distance = PortDistance::kUnknown;
 };
 
+template <typename Form, record::Of<PortSeen> Message>
+void describe(Form& form, Message& port) {
+  form.hidden(port.device, port.port, port.distance);
+}
+
 /// What a rank knows of its host.
 struct RankPorts {
   std::uint64_t host_id = 0;  ///< equal on the ranks of one host, and on no others
@@ -31,6 +37,11 @@ struct RankPorts {
   std::vector<std::string> devices;  ///< all
   std::vector<PortSeen> active;      ///< one of each device that has any
 };
+
+template <typename Form, record::Of<RankPorts> Message>
+void describe(Form& form, Message& ports) {
+  form.hidden(ports.host_id, ports.host, ports.devices, ports.active);
+}
 
 /// The port that a rank uses.
 struct ChosenPort {

@@ -1,5 +1,6 @@
 #include "common/report/connect_table.h"
 
+#include <optional>
 #include <string>
 
 #include <fmt/format.h>
@@ -36,14 +37,11 @@ std::string connect_settings_line(const Context& context) {
       readable_seconds(options.rdma.stall_timeout));
 }
 
-std::string time_column(const ConnectTimes& times, Seconds time) {
-  return times.samples > 0 ? fitted(time * 1e6, kTimeWidth) : "-";
-}
+std::string time_column(const std::optional<Seconds>& time) { return time ? fitted(*time * 1e6, kTimeWidth) : "-"; }
 
 std::string step_line(const ConnectRow& row, const ConnectTimes& times) {
-  return line(row.pair, name(times.step), times.samples, time_column(times, times.min),
-              time_column(times, times.median), times.p99 ? time_column(times, *times.p99) : "-",
-              time_column(times, times.max), row.connections, row.failed, fitted(row.rate, 9), row.messages, row.lost,
+  return line(row.pair, name(times.step), times.samples, time_column(times.min), time_column(times.median),
+              time_column(times.p99), time_column(times.max), row.connections, row.failed, fitted(row.rate, 9), row.messages, row.lost,
               row.wrong);
 }
 
@@ -62,10 +60,12 @@ void ConnectTableSink::begin(const Context& context) {
   output_.write(text + header());
 }
 
-void ConnectTableSink::connected(const ConnectRow& row) {
+void ConnectTableSink::record(const AnyRecord& record) {
+  const auto* row = record.as<ConnectRow>();
+  if (row == nullptr) return;
   std::string text;
-  if (!context_.options.quiet) text += group_line(context_, row.pair);
-  for (const ConnectTimes& times : row.steps) text += step_line(row, times);
+  if (!context_.options.quiet) text += group_line(context_, row->pair);
+  for (const ConnectTimes& times : row->steps) text += step_line(*row, times);
   output_.write(text);
 }
 

@@ -13,7 +13,7 @@ class ConnectTableSink final : public Sink {
   explicit ConnectTableSink(OutputFile output) : output_(std::move(output)) {}
 
   void begin(const Context& context) override;
-  void connected(const ConnectRow& row) override;
+  void record(const AnyRecord& record) override;
   void end(const Ending& ending) override;
 
  private:

@@ -84,14 +84,18 @@ void CopyTableSink::begin(const Context& context) {
   output_.write(text + copy_header());
 }
 
-void CopyTableSink::copied(const CopyRow& row) {
+void CopyTableSink::record(const AnyRecord& record) {
+  if (const auto* row = record.as<CopyRow>()) add(*row);
+}
+
+void CopyTableSink::add(const CopyRow& row) {
   note_standing(row.host, row.gpu, row.comparison.standing);
   if (row.peer && row.peer_comparison) note_standing(row.host, *row.peer, row.peer_comparison->standing);
   output_.write(copy_line(row.size, row.host, row.gpu.device, row.gpu.pci, short_name(row.kind), with(row),
                           fitted(row.summary.median * 1e6, 9), rate_column(row.bandwidth),
                           rate_at(row, row.summary.interval, &Interval::high),
                           rate_at(row, row.summary.interval, &Interval::low), direction_column(row, 0),
-                          direction_column(row, 1), rate_column(row.bound ? row.bound->bytes_per_s : 0),
+                          direction_column(row, 1), rate_column(row.bound.bytes_per_s),
                           percent_column(row.of_bound()), percent_column(row.of_others()),
                           row.wrong ? fmt::to_string(*row.wrong) : kUnknown));
 }

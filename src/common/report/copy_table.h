@@ -14,11 +14,11 @@ class CopyTableSink final : public Sink {
   explicit CopyTableSink(OutputFile output) : output_(std::move(output)) {}
 
   void begin(const Context& context) override;
-  void row(const Row& /*row*/) override {}
-  void copied(const CopyRow& row) override;
+  void record(const AnyRecord& record) override;
   void end(const Ending& ending) override;
 
  private:
+  void add(const CopyRow& row);
   void note_standing(const std::string& host, const CopyGpu& gpu, Standing standing);
   [[nodiscard]] std::string odd_line() const;
 

@@ -1,76 +1,142 @@
 #include "common/report/csv.h"
 
-#include <fmt/format.h>
+#include <array>
+#include <span>
 
-#include "common/report/copy_csv.h"
-#include "common/report/csv_fields.h"
-#include "common/report/reading_csv.h"
+#include "common/record/json.h"
 
 namespace fabricbench {
 namespace {
 
-std::string direction_field(const Measurement& measured, std::size_t which) {
-  return which < measured.directions.size() ? fmt::format("{:.6g}", measured.directions[which] / 1e9) : "";
-}
+using record::CsvColumn;
+using record::Json;
+using record::to_json;
 
-std::string retransmitted_field(const Measurement& measured, std::size_t rank) {
-  const std::vector<std::uint64_t>& segments = measured.retransmitted;
-  return rank < segments.size() ? fmt::to_string(segments[rank]) : "";
-}
+// Of a measurement, with what it is of as `row` and `placement`.
+constexpr std::array<CsvColumn, 38> kRowColumns = {{
+    {"size_bytes", "/row/size_bytes"},
+    {"count", "/row/count"},
+    {"datatype", "/row/datatype"},
+    {"reduction", "/row/reduction"},
+    {"root", "/row/root"},
+    {"placement"},
+    {"time_us_median"},
+    {"time_us_low", "/time_us_interval/low_us"},
+    {"time_us_high", "/time_us_interval/high_us"},
+    {"algbw_gb_per_s"},
+    {"busbw_gb_per_s"},
+    {"wrong_elements"},
+    {"epochs"},
+    {"samples"},
+    {"time_us_min"},
+    {"time_us_p95"},
+    {"time_us_p99"},
+    {"time_us_p999"},
+    {"time_us_max"},
+    {"outliers"},
+    {"late_starts"},
+    {"preemptions"},
+    {"drift_percent"},
+    {"slowest_rank"},
+    {"group", "/row/group"},
+    {"time_us_host", "/host_time_us_median"},
+    {"algorithm", "/choice/algorithm"},
+    {"protocol", "/choice/protocol"},
+    {"channels", "/choice/channels"},
+    {"message_rate_per_s"},
+    {"jitter_us"},
+    {"first_to_second_gb_per_s", "/directions_gb_per_s/0"},
+    {"second_to_first_gb_per_s", "/directions_gb_per_s/1"},
+    {"first_to_second_retransmitted_segments", "/retransmitted_segments/0"},
+    {"second_to_first_retransmitted_segments", "/retransmitted_segments/1"},
+    {"time_us_mean"},
+    {"time_us_stdev"},
+    {"lost_messages"},
+}};
 
-std::string message_columns(const Measurement& measured) {
-  const std::string rate = measured.message_rate > 0 ? fmt::format("{:.6g}", measured.message_rate) : "";
-  return fmt::format(",{},{},{},{},{},{}", rate, csv_us(measured.summary.jitter), direction_field(measured, 0),
-                     direction_field(measured, 1), retransmitted_field(measured, 0), retransmitted_field(measured, 1));
-}
+constexpr std::array<CsvColumn, 27> kCopyColumns = {{
+    {"host"},
+    {"device", "/gpu/device"},
+    {"pci", "/gpu/pci"},
+    {"numa_node", "/gpu/numa_node"},
+    {"copy"},
+    {"memory_node"},
+    {"peer_device", "/peer/device"},
+    {"peer_pci", "/peer/pci"},
+    {"over_host"},
+    {"size_bytes"},
+    {"time_us_median"},
+    {"time_us_low", "/time_us_interval/low_us"},
+    {"time_us_high", "/time_us_interval/high_us"},
+    {"time_us_min"},
+    {"time_us_max"},
+    {"bandwidth_gb_per_s"},
+    {"host_to_device_gb_per_s", "/directions_gb_per_s/0"},
+    {"device_to_host_gb_per_s", "/directions_gb_per_s/1"},
+    {"bound_gb_per_s"},
+    {"bound_by"},
+    {"others_gb_per_s"},
+    {"across_hosts"},
+    {"standing"},
+    {"peer_standing"},
+    {"wrong_elements"},
+    {"epochs"},
+    {"samples"},
+}};
 
-std::string csv_line(const Row& row, const char* placement, const Measurement& measured) {
-  const Summary& summary = measured.summary;
-  const auto low = summary.interval ? std::optional(summary.interval->low) : std::nullopt;
-  const LibraryChoice choice = measured.choice.value_or(LibraryChoice());
-  const auto high = summary.interval ? std::optional(summary.interval->high) : std::nullopt;
-  return fmt::format(
-             "{},{},{},{},{},{},{},{},{},{:.6g},{:.6g},{},{},{},{},{},{},{},{},{},{},{},{:.4g},{},{},{},{},{},{}",
-             row.size, row.count, facts(row.datatype).name, name(row.reduction), row.root, placement,
-             csv_us(summary.median), csv_us(low), csv_us(high), measured.algbw / 1e9, measured.busbw / 1e9,
-             measured.wrong ? fmt::to_string(*measured.wrong) : "", summary.epochs, summary.samples,
-             csv_us(summary.min), csv_us(summary.p95), csv_us(summary.p99), csv_us(summary.p999), csv_us(summary.max),
-             summary.outliers, summary.late, summary.preemptions, summary.drift * 100, summary.slowest_rank, row.group,
-             csv_us(measured.host_time), choice.algorithm, choice.protocol,
-             choice.channels > 0 ? fmt::to_string(choice.channels) : "") +
-         message_columns(measured) +
-         fmt::format(",{},{},{}\n", csv_us(summary.mean), csv_us(summary.standard_deviation), csv_count(measured.lost));
+constexpr std::array<CsvColumn, 18> kReadingColumns = {{
+    {"round"},
+    {"concurrent"},
+    {"from"},
+    {"to"},
+    {"from_rank"},
+    {"to_rank"},
+    {"from_host"},
+    {"to_host"},
+    {"size_bytes"},
+    {"status"},
+    {"bandwidth_gb_per_s"},
+    {"bandwidth_gb_per_s_min"},
+    {"bandwidth_gb_per_s_max"},
+    {"windows"},
+    {"messages_per_window"},
+    {"latency_us"},
+    {"wrong_elements"},
+    {"reason"},
+}};
+
+std::span<const CsvColumn> columns_of(Figure figure) {
+  if (figure == Figure::kCopies) return kCopyColumns;
+  if (figure == Figure::kSweep) return kReadingColumns;
+  return kRowColumns;
 }
 
 }  // namespace
 
 void CsvSink::begin(const Context& context) {
-  if (context.figure == Figure::kCopies) {
-    output_.write(copy_csv_header());
-    return;
-  }
-  if (context.figure == Figure::kSweep) {
-    sweep_ = sweep_facts(context);
-    output_.write(reading_csv_header());
-    return;
-  }
-  output_.write(
-      "size_bytes,count,datatype,reduction,root,placement,time_us_median,time_us_low,time_us_high,algbw_gb_per_s,"
-      "busbw_gb_per_s,wrong_elements,epochs,samples,time_us_min,time_us_p95,time_us_p99,time_us_p999,time_us_max,"
-      "outliers,late_starts,preemptions,drift_percent,slowest_rank,group,time_us_host,algorithm,protocol,channels,"
-      "message_rate_per_s,jitter_us,first_to_second_gb_per_s,second_to_first_gb_per_s,"
-      "first_to_second_retransmitted_segments,second_to_first_retransmitted_segments,"
-      "time_us_mean,time_us_stdev,lost_messages\n");
+  table_.emplace(columns_of(context.figure));
+  output_.write(table_->header());
 }
 
-void CsvSink::reading(const PairReading& reading) { output_.write(reading_csv_line(reading, sweep_)); }
+void CsvSink::record(const AnyRecord& record) {
+  if (const auto* row = record.as<Row>()) add(*row);
+  if (const auto* copy = record.as<CopyRow>()) output_.write(table_->line(to_json(*copy)));
+  if (const auto* reading = record.as<PairReading>()) output_.write(table_->line(to_json(*reading)));
+}
 
-void CsvSink::copied(const CopyRow& row) { output_.write(copy_csv_line(row)); }
-
-void CsvSink::row(const Row& row) {
+void CsvSink::add(const Row& row) {
+  const Json whole = to_json(row);
+  Json of_row = whole;
+  of_row.erase("out_of_place");
+  of_row.erase("in_place");
   std::string lines;
-  if (row.out_of_place) lines += csv_line(row, "out", *row.out_of_place);
-  if (row.in_place) lines += csv_line(row, "in", *row.in_place);
+  for (const auto& [key, placement] : {std::pair("out_of_place", "out"), std::pair("in_place", "in")}) {
+    Json measured = whole.at(key);
+    if (measured.is_null()) continue;
+    measured["row"] = of_row;
+    measured["placement"] = placement;
+    lines += table_->line(measured);
+  }
   output_.write(lines);
 }
 

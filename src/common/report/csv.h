@@ -1,8 +1,11 @@
 #pragma once
 
+#include <optional>
+#include <utility>
+
+#include "common/record/csv.h"
 #include "common/report/output_file.h"
 #include "common/report/sink.h"
-#include "common/report/sweep_facts.h"
 
 namespace fabricbench {
 
@@ -13,14 +16,13 @@ class CsvSink final : public Sink {
   explicit CsvSink(OutputFile output) : output_(std::move(output)) {}
 
   void begin(const Context& context) override;
-  void row(const Row& row) override;
-  void copied(const CopyRow& row) override;
-  void reading(const PairReading& reading) override;
+  void record(const AnyRecord& record) override;
   void end(const Ending& /*ending*/) override {}
 
  private:
+  void add(const Row& row);
   OutputFile output_;
-  SweepFacts sweep_;
+  std::optional<record::CsvTable> table_;
 };
 
 }  // namespace fabricbench

@@ -17,7 +17,7 @@ class MatrixCsvSink final : public Sink {
   explicit MatrixCsvSink(OutputFile output) : output_(std::move(output)) {}
 
   void begin(const Context& context) override;
-  void matrix_row(const MatrixRow& row) override;
+  void record(const AnyRecord& record) override;
   void end(const Ending& /*ending*/) override {}
 
  private:

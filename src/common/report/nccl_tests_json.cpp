@@ -87,7 +87,11 @@ void NcclTestsJsonSink::begin(const Context& context) {
                      {"results", Json::array()}};
 }
 
-void NcclTestsJsonSink::row(const Row& row) {
+void NcclTestsJsonSink::record(const AnyRecord& record) {
+  if (const auto* row = record.as<Row>()) add(*row);
+}
+
+void NcclTestsJsonSink::add(const Row& row) {
   if (!row.skipped.empty()) return;  // nccl-tests has no such rows
   document_->json["results"].push_back({{"size", row.size},
                                         {"count", row.count},

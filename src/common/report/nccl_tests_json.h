@@ -15,11 +15,12 @@ class NcclTestsJsonSink final : public Sink {
   ~NcclTestsJsonSink() override;
 
   void begin(const Context& context) override;
-  void row(const Row& row) override;
+  void record(const AnyRecord& record) override;
   void end(const Ending& ending) override;
   void abandon(const Ending& ending) override { end(ending); }
 
  private:
+  void add(const Row& row);
   struct Document;
 
   OutputFile output_;

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "common/report/row.h"
+#include "common/record/row.h"
 
 namespace fabricbench {
 

@@ -302,7 +302,11 @@ void PairTableSink::begin(const Context& context) {
   output_.write(text + header(columns_of(context)));
 }
 
-void PairTableSink::row(const Row& row) {
+void PairTableSink::record(const AnyRecord& record) {
+  if (const auto* row = record.as<Row>()) add(*row);
+}
+
+void PairTableSink::add(const Row& row) {
   if (!row.skipped.empty()) {
     output_.write(skipped_line(row));
     return;

@@ -20,10 +20,11 @@ class PairTableSink final : public Sink {
   explicit PairTableSink(OutputFile output) : output_(std::move(output)) {}
 
   void begin(const Context& context) override;
-  void row(const Row& row) override;
+  void record(const AnyRecord& record) override;
   void end(const Ending& ending) override;
 
  private:
+  void add(const Row& row);
   void print(const std::vector<Row>& rows);
   [[nodiscard]] std::string slowest_pair_line() const;
   [[nodiscard]] std::string statistics();

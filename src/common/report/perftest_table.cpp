@@ -95,7 +95,11 @@ void PerftestTableSink::begin(const Context& context) {
   output_.write((context.options.quiet ? std::string() : settings_block(context)) + title);
 }
 
-void PerftestTableSink::row(const Row& row) {
+void PerftestTableSink::record(const AnyRecord& record) {
+  if (const auto* row = record.as<Row>()) add(*row);
+}
+
+void PerftestTableSink::add(const Row& row) {
   if (!row.skipped.empty()) {
     remarks_.push_back(labelled("Skipped", fmt::format("{} bytes: {}", row.size, row.skipped)));
     return;

@@ -18,10 +18,11 @@ class PerftestTableSink final : public Sink {
   explicit PerftestTableSink(OutputFile output) : output_(std::move(output)) {}
 
   void begin(const Context& context) override;
-  void row(const Row& row) override;
+  void record(const AnyRecord& record) override;
   void end(const Ending& ending) override;
 
  private:
+  void add(const Row& row);
   [[nodiscard]] std::string rows_text(const std::vector<Row>& rows);
 
   OutputFile output_;

@@ -1,16 +1,46 @@
 #pragma once
 
-#include "common/report/connect_row.h"
-#include "common/report/context.h"
-#include "common/report/copy_row.h"
-#include "common/report/reading.h"
-#include "common/report/row.h"
-#include "common/report/sweep_plan.h"
+#include <memory>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "common/core/matrix_row.h"
+#include "common/record/connect_row.h"
+#include "common/record/context.h"
+#include "common/record/copy_row.h"
+#include "common/record/reading.h"
+#include "common/record/row.h"
+#include "common/record/sweep_plan.h"
 
 namespace fabricbench {
 
-/// Takes what a run reports, in this order: begin, then epochs and rows as they are known, then end.
-/// Lives on rank 0. Every call leaves the output complete and flushed.
+/// One thing that a run reports between its beginning and its end: a reference to it.
+class AnyRecord {
+ public:
+  template <typename Record>
+  AnyRecord(const Record& record) : record_(&record) {}  // NOLINT(google-explicit-constructor): it is the record
+
+  /// The record where it is of that type; else null.
+  template <typename Record>
+  [[nodiscard]] const Record* as() const {
+    const auto* found = std::get_if<const Record*>(&record_);
+    return found != nullptr ? *found : nullptr;
+  }
+  /// Calls `action` with the record.
+  template <typename Action>
+  void visit(const Action& action) const {
+    std::visit([&](const auto* record) { action(*record); }, record_);
+  }
+
+ private:
+  std::variant<const EpochRecord*, const Row*, const PairReading*, const EndpointSummary*, const MatrixRow*,
+               const SweepRound*, const SweepVerdict*, const SilentEndpoints*, const CopyRow*, const ConnectRow*>
+      record_;
+};
+
+/// Takes what a run reports, in this order: begin, then records as they are known, then end. Lives on rank 0. Every call
+/// leaves the output complete and flushed.
 class Sink {
  public:
   Sink() = default;
@@ -19,24 +49,32 @@ class Sink {
   virtual ~Sink() = default;
 
   virtual void begin(const Context& context) = 0;
-  virtual void epoch(const EpochRecord& /*record*/) {}
-  virtual void row(const Row& /*row*/) {}
-  /// Of a sweep over pairs: readings as they are taken, then the endpoints and the rows of the matrix, in order.
-  virtual void reading(const PairReading& /*reading*/) {}
-  virtual void endpoint(const EndpointSummary& /*summary*/) {}
-  virtual void matrix_row(const MatrixRow& /*row*/) {}
-  /// Of one that plans its rounds: each before its readings, and after the last row what it all says.
-  virtual void planned(const SweepRound& /*round*/) {}
-  virtual void verdict(const SweepVerdict& /*verdict*/) {}
-  /// Of any sweep, before it is abandoned because of them.
-  virtual void silent(const SilentEndpoints& /*endpoints*/) {}
-  /// Of copies within hosts, in the place of rows.
-  virtual void copied(const CopyRow& /*row*/) {}
-  /// Of connections, in the place of rows.
-  virtual void connected(const ConnectRow& /*row*/) {}
+  virtual void record(const AnyRecord& record) = 0;
   virtual void end(const Ending& ending) = 0;
   /// Instead of `end` where the run broke off. A sink whose last lines say that all went well says nothing.
   virtual void abandon(const Ending& /*ending*/) {}
+};
+
+/// All sinks of a run; none on processes but the one that has the outputs.
+class Outputs {
+ public:
+  void add(std::unique_ptr<Sink> sink) { sinks_.push_back(std::move(sink)); }
+
+  void begin(const Context& context) const {
+    for (const auto& sink : sinks_) sink->begin(context);
+  }
+  void record(const AnyRecord& record) const {
+    for (const auto& sink : sinks_) sink->record(record);
+  }
+  void end(const Ending& ending) const {
+    for (const auto& sink : sinks_) sink->end(ending);
+  }
+  void abandon(const Ending& ending) const {
+    for (const auto& sink : sinks_) sink->abandon(ending);
+  }
+
+ private:
+  std::vector<std::unique_ptr<Sink>> sinks_;
 };
 
 }  // namespace fabricbench

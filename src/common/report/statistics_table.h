@@ -3,8 +3,8 @@
 #include <span>
 #include <string>
 
-#include "common/report/context.h"
-#include "common/report/row.h"
+#include "common/record/context.h"
+#include "common/record/row.h"
 
 namespace fabricbench {
 

@@ -19,6 +19,16 @@ std::string rail_of(const RankFacts& rank) {
   return rank.gpu ? fmt::format("gpu{}", rank.gpu->device) : fmt::format("rank{}", rank.local_rank);
 }
 
+ReadingEnd end_of(const SweepFacts::Place& place) {
+  ReadingEnd end;
+  end.rank = place.rank;
+  end.host = place.host;
+  end.rail = place.rail;
+  end.gpu = place.gpu;
+  end.gpu_uuid = place.gpu_uuid;
+  return end;
+}
+
 }  // namespace
 
 SweepFacts sweep_facts(const Context& context) {
@@ -35,9 +45,41 @@ SweepFacts sweep_facts(const Context& context) {
   return facts;
 }
 
-std::optional<std::uint64_t> wrong_elements(const PairReading& reading, const SweepFacts& facts) {
+void add_facts(PairReading& reading, const SweepFacts& facts) {
+  reading.test = facts.test;
+  reading.from_end = end_of(facts.endpoints[static_cast<std::size_t>(reading.from)]);
+  reading.to_end = end_of(facts.endpoints[static_cast<std::size_t>(reading.to)]);
   const bool arrived = reading.status == ReadingStatus::kOk || reading.status == ReadingStatus::kWrong;
-  return facts.checked && arrived ? std::optional(reading.wrong) : std::nullopt;
+  if (!facts.checked || !arrived) reading.wrong.reset();
+}
+
+void add_facts(EndpointSummary& summary, const SweepFacts& facts) {
+  const SweepFacts::Place& place = facts.endpoints[static_cast<std::size_t>(summary.endpoint)];
+  summary.rank = place.rank;
+  summary.host = place.host;
+  for (EndpointSummary::Direction* direction : {&summary.sent, &summary.received}) {
+    if (!direction->least_partner) continue;
+    const SweepFacts::Place& partner = facts.endpoints[static_cast<std::size_t>(*direction->least_partner)];
+    direction->least_partner_rank = partner.rank;
+    direction->least_partner_host = partner.host;
+  }
+}
+
+std::vector<std::string> hosts_of(const std::vector<int>& endpoints, const SweepFacts& facts) {
+  std::vector<std::string> hosts;
+  hosts.reserve(endpoints.size());
+  for (const int endpoint : endpoints) hosts.push_back(facts.endpoints[static_cast<std::size_t>(endpoint)].host);
+  return hosts;
+}
+
+SweepPlanFacts plan_facts(const Context& context) {
+  return {static_cast<std::int64_t>(context.ranks.size()),
+          paired(context),
+          context.options.schedule,
+          context.rounds,
+          most_at_once(context),
+          context.options.sweep.max_bytes,
+          context.options.window};
 }
 
 Level paired(const Context& context) {
@@ -59,11 +101,6 @@ std::int64_t most_at_once(const Context& context) {
   const auto endpoints = static_cast<std::int64_t>(context.ranks.size());
   const std::int64_t all = context.options.schedule == ScheduleKind::kShift ? endpoints : endpoints / 2;
   return context.options.concurrent > 0 ? std::min(context.options.concurrent, all) : all;
-}
-
-std::string_view name(ReadingStatus status) {
-  constexpr std::array<std::string_view, 4> kNames = {"ok", "wrong", "timeout", "not_tried"};
-  return kNames[static_cast<std::size_t>(status)];
 }
 
 }  // namespace fabricbench

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "common/core/options.h"
-#include "common/report/context.h"
-#include "common/report/reading.h"
+#include "common/record/context.h"
+#include "common/record/reading.h"
 
 namespace fabricbench {
 
@@ -28,8 +28,15 @@ struct SweepFacts {
 };
 [[nodiscard]] SweepFacts sweep_facts(const Context& context);
 
-/// Nothing where none was compared.
-[[nodiscard]] std::optional<std::uint64_t> wrong_elements(const PairReading& reading, const SweepFacts& facts);
+/// Says of a reading who its ends are, whose texts stay with `facts`, and of which test it is.
+void add_facts(PairReading& reading, const SweepFacts& facts);
+/// The same of an endpoint and of the partners with which it was slowest.
+void add_facts(EndpointSummary& summary, const SweepFacts& facts);
+/// The hosts of endpoints.
+[[nodiscard]] std::vector<std::string> hosts_of(const std::vector<int>& endpoints, const SweepFacts& facts);
+
+/// What the sweep is going to do.
+[[nodiscard]] SweepPlanFacts plan_facts(const Context& context);
 
 /// What is paired; never Level::kAuto.
 [[nodiscard]] Level paired(const Context& context);
@@ -39,8 +46,5 @@ struct SweepFacts {
 
 /// How many pairs a round has at most; with ScheduleKind::kShift, how many flows.
 [[nodiscard]] std::int64_t most_at_once(const Context& context);
-
-/// As JSON and CSV have it: `ok`, `wrong`, `timeout` or `not_tried`.
-[[nodiscard]] std::string_view name(ReadingStatus status);
 
 }  // namespace fabricbench

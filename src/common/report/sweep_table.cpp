@@ -130,7 +130,19 @@ void SweepTableSink::begin(const Context& context) {
                 devices(context) + notice_lines(context));
 }
 
-void SweepTableSink::reading(const PairReading& reading) {
+void SweepTableSink::record(const AnyRecord& record) {
+  if (const auto* reading = record.as<PairReading>()) add(*reading);
+  if (const auto* summary = record.as<EndpointSummary>()) summaries_.push_back(*summary);
+  if (const auto* verdict = record.as<SweepVerdict>()) verdict_ = *verdict;
+  if (const auto* row = record.as<MatrixRow>(); row != nullptr && names_.size() <= kMostEndpoints) {
+    receivers_.push_back(*row);
+  }
+  if (const auto* round = record.as<SweepRound>(); round != nullptr && !context_.options.quiet) {
+    output_.write(fmt::format("# Find: round {}: {}\n", round->round, round->why));
+  }
+}
+
+void SweepTableSink::add(const PairReading& reading) {
   if (reading.status != ReadingStatus::kOk) {
     ++failed_;
     output_.write(trouble_lines(reading));
@@ -166,18 +178,6 @@ std::string SweepTableSink::trouble_lines(const PairReading& reading) {
   return text;
 }
 
-void SweepTableSink::endpoint(const EndpointSummary& summary) { summaries_.push_back(summary); }
-
-void SweepTableSink::matrix_row(const MatrixRow& row) {
-  if (names_.size() <= kMostEndpoints) receivers_.push_back(row);
-}
-
-void SweepTableSink::planned(const SweepRound& round) {
-  if (!context_.options.quiet) output_.write(fmt::format("# Find: round {}: {}\n", round.round, round.why));
-}
-
-void SweepTableSink::verdict(const SweepVerdict& verdict) { verdict_ = verdict; }
-
 std::string SweepTableSink::table() const {
   std::size_t width = 0;
   for (const std::string& each : names_) width = std::max(width, each.size());
@@ -188,7 +188,7 @@ std::string SweepTableSink::table() const {
                        summaries_.size());
   }
   text += header(width);
-  const auto partner = [&](int endpoint) { return endpoint < 0 ? "-" : name(endpoint); };
+  const auto partner = [&](const std::optional<int>& endpoint) { return endpoint ? name(*endpoint) : "-"; };
   for (const EndpointSummary& each : few ? summaries_ : worst(summaries_)) {
     const EndpointSummary::Direction& sent = each.sent;
     const EndpointSummary::Direction& received = each.received;

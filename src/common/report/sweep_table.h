@@ -9,7 +9,7 @@
 #include "common/report/output_file.h"
 #include "common/report/running_median.h"
 #include "common/report/sink.h"
-#include "common/report/sweep_plan.h"
+#include "common/record/sweep_plan.h"
 
 namespace fabricbench {
 
@@ -22,14 +22,11 @@ class SweepTableSink final : public Sink {
   SweepTableSink(OutputFile output, bool colour) : output_(std::move(output)), colour_(colour) {}
 
   void begin(const Context& context) override;
-  void reading(const PairReading& reading) override;
-  void endpoint(const EndpointSummary& summary) override;
-  void matrix_row(const MatrixRow& row) override;
-  void planned(const SweepRound& round) override;
-  void verdict(const SweepVerdict& verdict) override;
+  void record(const AnyRecord& record) override;
   void end(const Ending& ending) override;
 
  private:
+  void add(const PairReading& reading);
   [[nodiscard]] const std::string& name(int endpoint) const { return names_[static_cast<std::size_t>(endpoint)]; }
   [[nodiscard]] std::string trouble_lines(const PairReading& reading);
   [[nodiscard]] std::string table() const;

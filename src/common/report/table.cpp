@@ -105,7 +105,11 @@ void TableSink::begin(const Context& context) {
   output_.write(text + header(options));
 }
 
-void TableSink::row(const Row& row) {
+void TableSink::record(const AnyRecord& record) {
+  if (const auto* row = record.as<Row>()) add(*row);
+}
+
+void TableSink::add(const Row& row) {
   const Options& options = context_.options;
   if (!row.skipped.empty()) {
     output_.write(skipped_line(row));

@@ -17,10 +17,11 @@ class TableSink final : public Sink {
   explicit TableSink(OutputFile output) : output_(std::move(output)) {}
 
   void begin(const Context& context) override;
-  void row(const Row& row) override;
+  void record(const AnyRecord& record) override;
   void end(const Ending& ending) override;
 
  private:
+  void add(const Row& row);
   OutputFile output_;
   Context context_;
   int group_shown_ = -1;

@@ -15,7 +15,7 @@
 #include "common/harness/operation.h"
 #include "common/harness/workspace.h"
 #include "common/mpi/mailbox.h"
-#include "common/report/reading.h"
+#include "common/record/reading.h"
 
 namespace fabricbench::sweep {
 

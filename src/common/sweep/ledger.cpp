@@ -38,7 +38,7 @@ Report report_of(std::int64_t step, const Flows& flows, const StepResult& result
   return report;
 }
 
-Ledger::Ledger(std::vector<std::string> names, Bytes size, std::function<void(const PairReading&)> publish)
+Ledger::Ledger(std::vector<std::string> names, Bytes size, std::function<void(PairReading)> publish)
     : names_(std::move(names)), size_(size), publish_(std::move(publish)), reported_(names_.size(), 1) {}
 
 void Ledger::begin(const Step& step) {
@@ -61,6 +61,9 @@ void Ledger::note(int endpoint, const Report& report) {
             .concurrent = static_cast<int>(step_.meetings.size()),
             .from = report.from,
             .to = endpoint,
+            .from_end = {},
+            .to_end = {},
+            .test = {},
             .size = size_,
             .status = report.status,
             .bandwidth = report.bandwidth,

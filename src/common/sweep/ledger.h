@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "common/core/units.h"
-#include "common/report/reading.h"
-#include "common/report/row.h"
+#include "common/record/reading.h"
+#include "common/record/row.h"
 #include "common/sweep/flow.h"
 #include "common/sweep/steps.h"
 
@@ -38,7 +38,7 @@ struct Report {
 class Ledger {
  public:
   /// `names` of the endpoints, such as `rank 3 on node-07`. `publish` is given every reading.
-  Ledger(std::vector<std::string> names, Bytes size, std::function<void(const PairReading&)> publish);
+  Ledger(std::vector<std::string> names, Bytes size, std::function<void(PairReading)> publish);
 
   void begin(const Step& step);
   void note(int endpoint, const Report& report);
@@ -57,7 +57,7 @@ class Ledger {
  private:
   std::vector<std::string> names_;
   Bytes size_;
-  std::function<void(const PairReading&)> publish_;
+  std::function<void(PairReading)> publish_;
   Step step_;
   std::vector<std::uint8_t> reported_;  // by endpoint
   std::size_t waiting_ = 0;             // endpoints that have not reported

@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <cstring>
 #include <optional>
+#include <string>
 #include <type_traits>
 #include <vector>
 
 #include "common/mpi/mailbox.h"
+#include "common/record/packing.h"
 
 namespace fabricbench::sweep {
 
@@ -37,6 +39,20 @@ template <typename Note>
   Note note;
   std::memcpy(&note, message.bytes.data(), sizeof(Note));
   return note;
+}
+
+/// The same of what holds text.
+template <typename Record>
+[[nodiscard]] std::vector<std::byte> packed_record(const Record& record) {
+  const std::string text = record::pack(record);
+  std::vector<std::byte> bytes(text.size());
+  std::memcpy(bytes.data(), text.data(), text.size());
+  return bytes;
+}
+
+template <typename Record>
+[[nodiscard]] Record unpacked_record(const mpi::Mailbox::Message& message) {
+  return record::unpack<Record>({reinterpret_cast<const char*>(message.bytes.data()), message.bytes.size()});
 }
 
 }  // namespace fabricbench::sweep

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "common/core/units.h"
-#include "common/report/reading.h"
+#include "common/record/reading.h"
 
 namespace fabricbench::sweep {
 

@@ -25,8 +25,8 @@ std::vector<std::string> names_of(const std::vector<std::int32_t>& hosts, const 
 SweepFinding reported_finding(const cluster::Finding& finding, const cluster::Verdict& verdict,
                               const cluster::Sweep& sweep) {
   SweepFinding reported;
-  reported.blame = cluster::name(finding.blame);
-  reported.direction = cluster::name(finding.direction);
+  reported.blame = name(finding.blame);
+  reported.direction = name(finding.direction);
   reported.endpoints = names_of(finding.hosts, sweep);
   reported.ratio = finding.ratio;
   reported.rate = finding.rate;
@@ -63,7 +63,7 @@ HeatLayout layout_of_endpoints(const HeatLayout& layout, const std::vector<int>&
 
 SweepVerdict reported(const cluster::Verdict& verdict, const cluster::Sweep& sweep, const std::string& why_over) {
   SweepVerdict report;
-  report.judged = cluster::name(verdict.judged);
+  report.judged = name(verdict.judged);
   report.why_over = why_over;
   for (const cluster::Finding& finding : verdict.findings)
     report.findings.push_back(reported_finding(finding, verdict, sweep));

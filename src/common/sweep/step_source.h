@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "common/report/reading.h"
-#include "common/report/sweep_plan.h"
+#include "common/record/reading.h"
+#include "common/record/sweep_plan.h"
 #include "common/sweep/steps.h"
 
 namespace fabricbench::sweep {

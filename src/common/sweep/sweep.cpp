@@ -73,6 +73,7 @@ class Sweep {
   int self_;
   int endpoints_;
   std::vector<std::string> names_;  // by endpoint
+  SweepFacts facts_;                // of the first endpoint
   mpi::Communicator communicator_;
   mpi::Mailbox mailbox_;
   Case case_;
@@ -98,7 +99,7 @@ std::unique_ptr<StepSource> open_steps(const Run& run, const Measured& measured)
   const std::vector<std::string> names = endpoint_names(run.context);
   for (std::size_t i = 0; i < names.size(); ++i) named.push_back({names[i], run.context.ranks[i].host});
   return std::make_unique<PlannedSteps>(options, named, run.context.seed, measured, [&run](const SweepRound& round) {
-    for (const auto& sink : run.setup.sinks) sink->planned(round);
+    run.setup.outputs.record(round);
   });
 }
 
@@ -119,15 +120,17 @@ Sweep::Sweep(Run& run, const Measured& measured)
       self_(run.world.rank()),
       endpoints_(run.world.size()),
       names_(agreed_names(run)),
+      facts_(sweep_facts(run.context)),
       communicator_(*run.world.split(0)),
       mailbox_(communicator_),
       case_(case_of(run)),
       steps_(open_steps(run, measured)),
       meter_(*run.setup.backend.session, run.workspace, mailbox_, options_, case_, [this] { collect(kFewReports); }),
       ledger_(names_, case_.size,
-              [this](const PairReading& reading) {
+              [this](PairReading reading) {
                 progress_.clear();
-                for (const auto& sink : run_.setup.sinks) sink->reading(reading);
+                add_facts(reading, facts_);
+                run_.setup.outputs.record(reading);
                 steps_->note(reading);
               }),
       own_(endpoints_),
@@ -250,7 +253,8 @@ void Sweep::collect_all(Seconds deadline, const Step& step) {
   mpi::Patience patience;
   for (collect(endpoints_); !ledger_.is_complete(); collect(endpoints_)) {
     if (now() > deadline + kGrace) {
-      for (const auto& sink : run_.setup.sinks) sink->silent({step.round, ledger_.missing_endpoints()});
+      const std::vector<int> missing = ledger_.missing_endpoints();
+      run_.setup.outputs.record(SilentEndpoints{step.round, missing, hosts_of(missing, facts_)});
       throw Error(ExitStatus::kTimeout,
                   fmt::format("no report of round {} within {} s from {}: the process, its host or its network has "
                               "died or hangs; what was measured until then is in the output",
@@ -288,10 +292,11 @@ mpi::Mailbox::Message Sweep::mail_of(int endpoint, int subject) {
 
 void Sweep::report_endpoints() {
   const EndpointSummary own = own_.summary(self_);
-  if (!is_first()) return mailbox_.post(0, kSummary, packed(own));
+  if (!is_first()) return mailbox_.post(0, kSummary, packed_record(own));
   for (int endpoint = 0; endpoint < endpoints_; ++endpoint) {
-    const EndpointSummary summary = endpoint == self_ ? own : unpacked<EndpointSummary>(mail_of(endpoint, kSummary));
-    for (const auto& sink : run_.setup.sinks) sink->endpoint(summary);
+    EndpointSummary summary = endpoint == self_ ? own : unpacked_record<EndpointSummary>(mail_of(endpoint, kSummary));
+    add_facts(summary, facts_);
+    run_.setup.outputs.record(summary);
   }
 }
 
@@ -310,7 +315,7 @@ void Sweep::report_matrix() {
       const mpi::Mailbox::Message mail = mail_of(endpoint, kMatrixRow);
       std::memcpy(row.bandwidths.data(), mail.bytes.data(), mail.bytes.size());
     }
-    for (const auto& sink : run_.setup.sinks) sink->matrix_row(row);
+    run_.setup.outputs.record(row);
   }
 }
 
@@ -322,7 +327,7 @@ Ending Sweep::conclude() const {
                                        steps_->taken_over(), options_.measured_file));
   }
   if (!verdict_) return ending;
-  for (const auto& sink : run_.setup.sinks) sink->verdict(*verdict_);
+  run_.setup.outputs.record(*verdict_);
   if (ending.exit_status != 0) return ending;
   ending.reason = verdict_->why_over;
   if (verdict_->judged == "slow") {

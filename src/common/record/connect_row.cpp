@@ -1,4 +1,4 @@
-#include "common/report/connect_row.h"
+#include "common/record/connect_row.h"
 
 #include <algorithm>
 

@@ -1,0 +1,37 @@
+// Typed data between the processes of a job, whatever it is made of (record/packing.h). Collective, all of it.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/mpi/communicator.h"
+#include "common/record/packing.h"
+
+namespace fabricbench {
+
+/// What each process gives, by process, on the first one; nothing on others.
+template <typename T>
+[[nodiscard]] std::vector<T> gather_all(const mpi::Communicator& processes, const T& own) {
+  std::vector<T> all;
+  for (const std::string& packed : processes.gather(record::pack(own))) all.push_back(record::unpack<T>(packed));
+  return all;
+}
+
+/// The same of lists, as one list.
+template <typename T>
+[[nodiscard]] std::vector<T> gather_lists(const mpi::Communicator& processes, const std::vector<T>& own) {
+  std::vector<T> all;
+  for (std::vector<T>& list : gather_all(processes, own)) {
+    for (T& each : list) all.push_back(std::move(each));
+  }
+  return all;
+}
+
+/// What the first process gives, on every process.
+template <typename T>
+[[nodiscard]] T broadcast_from_first(const mpi::Communicator& processes, const T& own) {
+  return record::unpack<T>(processes.broadcast(processes.is_root() ? record::pack(own) : std::string()));
+}
+
+}  // namespace fabricbench

@@ -1,0 +1,134 @@
+// What a record's fields are, said once: each record has one function `describe`, which names every field to a form.
+// A form makes something of it: JSON, CSV, bytes for another process, a schema, a table for the documentation.
+//
+//   template <typename Form, Of<EpochRecord> Record>
+//   void describe(Form& form, Record& epoch) {
+//     form.line("epoch", "after each epoch");                     // or form.part(...), of what stands within a line
+//     form("size_bytes", natural(epoch.size), "of a message");
+//     form("time_us_median", us(epoch.median), "of its samples");
+//     form.derived("gb_per_s", ..., "...");                       // written, never read
+//     form.hidden(epoch.details, epoch.more);                     // go to other processes, and into no file
+//   }
+//
+// A field is a reference to a member, as it is or with its unit: memory has seconds, bytes per second and shares, files
+// have us, GB/s and percent. Members are numbers, text, enums with names, optional ones, vectors, and other records.
+#pragma once
+
+#include <concepts>
+#include <ctime>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "common/core/names.h"
+
+namespace fabricbench::record {
+
+/// `T`, or the same where it is not to be changed.
+template <typename T, typename Plain>
+concept Of = std::same_as<std::remove_const_t<T>, Plain>;
+
+/// A number of which files have `value * multiplier / divisor`; or several, or none.
+template <typename T>
+struct Scaled {
+  T& value;
+  double multiplier;
+  double divisor;
+  std::string_view unit;
+};
+
+template <typename T>
+[[nodiscard]] Scaled<T> us(T& seconds) {
+  return {seconds, 1e6, 1, "us"};
+}
+template <typename T>
+[[nodiscard]] Scaled<T> gb_per_s(T& bytes_per_s) {
+  return {bytes_per_s, 1, 1e9, "GB/s"};
+}
+template <typename T>
+[[nodiscard]] Scaled<T> percent(T& share) {
+  return {share, 100, 1, "%"};
+}
+
+/// A whole number from 0 on.
+template <typename T>
+struct Natural {
+  T& value;
+};
+template <typename T>
+[[nodiscard]] Natural<T> natural(T& value) {
+  return {value};
+}
+
+/// The moment as ISO 8601 in UTC.
+template <typename T>
+struct Utc {
+  T& value;
+};
+template <typename T>
+[[nodiscard]] Utc<T> utc(T& time) {
+  return {time};
+}
+
+/// Files have null where the value is 0, less or empty: it is not known, or there is none.
+template <typename Field>
+struct NullIfNone {
+  Field field;
+};
+template <typename T>
+[[nodiscard]] NullIfNone<T&> null_if_none(T& value) {
+  return {value};
+}
+template <typename T>
+[[nodiscard]] NullIfNone<Scaled<T>> null_if_none(Scaled<T> value) {
+  return {value};
+}
+
+/// Files do not have the key where the value is empty.
+template <typename Field>
+struct LeftOutIfNone {
+  Field field;
+};
+template <typename T>
+[[nodiscard]] LeftOutIfNone<T&> left_out_if_none(T& value) {
+  return {value};
+}
+template <typename T>
+[[nodiscard]] LeftOutIfNone<Scaled<T>> left_out_if_none(Scaled<T> value) {
+  return {value};
+}
+
+/// Texts by name, which files have as an object.
+using Texts = std::vector<std::pair<std::string, std::string>>;
+
+namespace detail {
+
+template <template <typename> typename Template, typename T>
+inline constexpr bool kIs = false;
+template <template <typename> typename Template, typename Argument>
+inline constexpr bool kIs<Template, Template<Argument>> = true;
+
+template <typename T>
+inline constexpr bool kIsVector = false;
+template <typename Element>
+inline constexpr bool kIsVector<std::vector<Element>> = true;
+
+/// Whether `value` is what null_if_none and left_out_if_none call none.
+template <typename T>
+[[nodiscard]] bool is_none(const T& value) {
+  if constexpr (kIs<Scaled, T>) {
+    return is_none(value.value);
+  } else if constexpr (std::is_arithmetic_v<T>) {
+    return !(value > 0);
+  } else if constexpr (kIs<std::optional, T>) {
+    return !value.has_value();
+  } else {
+    return value.empty();
+  }
+}
+
+}  // namespace detail
+}  // namespace fabricbench::record

@@ -1,0 +1,76 @@
+#include "common/record/read.h"
+
+#include <iomanip>
+#include <locale>
+#include <sstream>
+
+namespace fabricbench::record {
+namespace detail {
+
+std::time_t TakerForm::time_of(std::string_view text) {
+  std::istringstream stream{std::string(text)};
+  stream.imbue(std::locale::classic());
+  std::tm time{};
+  stream >> std::get_time(&time, "%Y-%m-%dT%H:%M:%SZ");
+  if (stream.fail()) throw std::invalid_argument(fmt::format("'{}' is no time such as 2026-01-31T12:00:00Z", text));
+  return timegm(&time);
+}
+
+std::string_view text_of(Value value) {
+  if (value.type().value() != simdjson::ondemand::json_type::number) return value.get_string().value();
+  const std::string_view token = value.raw_json_token();
+  (void)value.get_int64().value();
+  return token.substr(0, token.find_last_of("0123456789") + 1);
+}
+
+void take_object(void* record, simdjson::ondemand::object object, const std::vector<Taker>& takers) {
+  std::size_t expected = 0;  // keys come in the order in which they are written
+  for (auto field : object) {
+    const std::string_view key = field.unescaped_key().value();
+    for (std::size_t i = 0; i < takers.size(); ++i) {
+      const std::size_t place = (expected + i) % takers.size();
+      const Taker& taker = takers[place];
+      if (taker.key != key) continue;
+      try {
+        taker.take(static_cast<char*>(record) + taker.offset, field.value(), taker);
+      } catch (const simdjson::simdjson_error& problem) {
+        throw std::invalid_argument(fmt::format("at key '{}': {}", taker.key, problem.what()));
+      }
+      expected = place + 1;
+      break;
+    }
+  }
+}
+
+}  // namespace detail
+
+std::string_view LineReader::open(std::string_view line, std::size_t capacity) {
+  try {
+    document_ = parser_.iterate(line.data(), line.size(), capacity);
+    simdjson::ondemand::object object = document_.get_object();
+    simdjson::ondemand::value kind;
+    if (object.find_field_unordered("kind").get(kind) != simdjson::SUCCESS) return "";
+    return detail::text_of(kind);
+  } catch (const simdjson::simdjson_error& problem) {
+    throw std::invalid_argument(problem.error() == simdjson::INCORRECT_TYPE ? "not a JSON object" : problem.what());
+  }
+}
+
+std::string_view LineReader::open(std::string_view line) {
+  copy_ = simdjson::padded_string(line);
+  return open({copy_.data(), copy_.size()}, copy_.size() + kSpare);
+}
+
+void LineReader::fill(void* record, const std::vector<detail::Taker>& takers) {
+  try {
+    document_.rewind();
+    detail::take_object(record, document_.get_object(), takers);
+    if (document_.current_location().error() != simdjson::OUT_OF_BOUNDS) {
+      throw std::invalid_argument("something follows behind the closing brace");
+    }
+  } catch (const simdjson::simdjson_error& problem) {
+    throw std::invalid_argument(problem.what());
+  }
+}
+
+}  // namespace fabricbench::record

@@ -1,0 +1,188 @@
+// Records read back from lines of JSON.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <ctime>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <simdjson.h>
+
+#include "common/core/names.h"
+#include "common/record/field.h"
+
+namespace fabricbench::record {
+namespace detail {
+
+using Value = simdjson::ondemand::value;
+
+template <typename Field>
+void take(Field& field, Value value);
+
+/// A text as it is, a whole number by its digits: a rail may be called 3.
+[[nodiscard]] std::string_view text_of(Value value);
+
+/// How a key's value gets into a record.
+struct Taker {
+  std::string_view key;
+  std::ptrdiff_t offset = 0;  ///< of the field in the record
+  double multiplier = 1;      ///< see Scaled
+  double divisor = 1;
+  void (*take)(void* field, Value value, const Taker& taker) = nullptr;
+};
+
+/// A form that notes where a record's fields are, so that they can be filled in the order in which a file has them.
+class TakerForm {
+ public:
+  explicit TakerForm(const void* record) : record_(static_cast<const char*>(record)) {}
+
+  void line(std::string_view /*kind*/, std::string_view /*meaning*/) {}
+  void part(std::string_view /*name*/, std::string_view /*meaning*/) {}
+  template <typename Field>
+  void operator()(std::string_view key, Field&& field, std::string_view /*meaning*/) {
+    add(key, field);
+  }
+  template <typename Made>
+  void derived(std::string_view /*key*/, const Made& /*value*/, std::string_view /*meaning*/) {}
+  template <typename... Values>
+  void hidden(const Values&... /*values*/) {}
+
+  [[nodiscard]] std::vector<Taker> finish() { return std::move(takers_); }
+
+ private:
+  template <typename Field>
+  void add(std::string_view key, Field& field) {
+    using Plain = std::remove_const_t<Field>;
+    if constexpr (kIs<NullIfNone, Plain> || kIs<LeftOutIfNone, Plain>) {
+      add(key, field.field);
+    } else if constexpr (kIs<Scaled, Plain>) {
+      add_scaled(key, field);
+    } else if constexpr (kIs<Utc, Plain>) {
+      add_with(key, field.value, [](void* time, Value value, const Taker&) {
+        *static_cast<std::time_t*>(time) = time_of(value.get_string().value());
+      });
+    } else if constexpr (kIs<Natural, Plain>) {
+      add(key, field.value);
+    } else {
+      add_with(key, field, [](void* found, Value value, const Taker&) {
+        fabricbench::record::detail::take(*static_cast<Plain*>(found), value);
+      });
+    }
+  }
+
+  template <typename T>
+  void add_scaled(std::string_view key, Scaled<T>& field) {
+    add_with(key, field.value, [](void* found, Value value, const Taker& taker) {
+      auto& target = *static_cast<T*>(found);
+      const auto unscaled = [&](double number) { return number * taker.divisor / taker.multiplier; };
+      fabricbench::record::detail::take(target, value);
+      if constexpr (kIs<std::optional, T>) {
+        if (target) *target = unscaled(*target);
+      } else if constexpr (kIsVector<T>) {
+        for (double& number : target) number = unscaled(number);
+      } else {
+        target = unscaled(target);
+      }
+    });
+    takers_.back().multiplier = field.multiplier;
+    takers_.back().divisor = field.divisor;
+  }
+
+  template <typename T>
+  void add_with(std::string_view key, T& member, void (*take)(void*, Value, const Taker&)) {
+    takers_.push_back({key, reinterpret_cast<const char*>(&member) - record_, 1, 1, take});
+  }
+
+  static std::time_t time_of(std::string_view text);
+
+  const char* record_;
+  std::vector<Taker> takers_;
+};
+
+/// Fills a record from an object. Keys that it does not know are passed over, and fields whose keys are not there stay as
+/// they are.
+void take_object(void* record, simdjson::ondemand::object object, const std::vector<Taker>& takers);
+
+template <typename Record>
+[[nodiscard]] const std::vector<Taker>& takers_of() {
+  static const std::vector<Taker> takers = [] {
+    Record record{};
+    TakerForm form(&record);
+    describe(form, record);
+    return form.finish();
+  }();
+  return takers;
+}
+
+template <typename Field>
+void take(Field& field, Value value) {
+  if (value.is_null()) {
+    field = Field{};
+  } else if constexpr (kIs<std::optional, Field>) {
+    take(field.emplace(), value);
+  } else if constexpr (std::is_same_v<Field, Texts>) {
+    field.clear();
+    for (auto each : value.get_object()) {
+      std::string name(each.unescaped_key().value());
+      field.emplace_back(std::move(name), std::string(each.value().get_string().value()));
+    }
+  } else if constexpr (kIsVector<Field>) {
+    field.clear();
+    for (Value each : value.get_array()) take(field.emplace_back(), each);
+  } else if constexpr (std::is_same_v<Field, bool>) {
+    field = value.get_bool().value();
+  } else if constexpr (Named<Field>) {
+    const std::string_view word = value.get_string().value();
+    const auto found = named<Field>(word);
+    if (!found) throw std::invalid_argument(fmt::format("'{}' is none of {}", word, fmt::join(names_of(Field{}), ", ")));
+    field = *found;
+  } else if constexpr (std::is_floating_point_v<Field>) {
+    field = value.get_double().value();
+  } else if constexpr (std::is_unsigned_v<Field>) {
+    field = static_cast<Field>(value.get_uint64().value());
+  } else if constexpr (std::is_integral_v<Field>) {
+    field = static_cast<Field>(value.get_int64().value());
+  } else if constexpr (std::is_same_v<Field, std::string> || std::is_same_v<Field, std::string_view>) {
+    field = text_of(value);
+  } else {
+    take_object(&field, value.get_object(), takers_of<Field>());
+  }
+}
+
+}  // namespace detail
+
+/// Reads lines of JSON, one after the other.
+class LineReader {
+ public:
+  /// Bytes behind a line that it may read.
+  static constexpr std::size_t kSpare = simdjson::SIMDJSON_PADDING;
+
+  /// Takes up a line, of which so many bytes from its beginning on can be read. Returns its `kind`, empty where it has
+  /// none. The line stays where it is until the next one. Throws std::invalid_argument where it is no JSON object.
+  std::string_view open(std::string_view line, std::size_t capacity);
+  /// The same of a line behind which nothing can be read.
+  std::string_view open(std::string_view line);
+
+  /// The record in that line. Texts that are views hold until the next line. Throws std::invalid_argument that names the
+  /// key.
+  template <typename Record>
+  [[nodiscard]] Record read() {
+    Record record{};
+    fill(&record, detail::takers_of<Record>());
+    return record;
+  }
+
+ private:
+  void fill(void* record, const std::vector<detail::Taker>& takers);
+  simdjson::ondemand::parser parser_;
+  simdjson::ondemand::document document_;
+  simdjson::padded_string copy_;
+};
+
+}  // namespace fabricbench::record

@@ -1,0 +1,107 @@
+#include "common/record/schema.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace fabricbench::record {
+namespace detail {
+
+Type Type::or_null() const {
+  Type type = *this;
+  type.words += " or null";
+  if (schema.contains("enum")) {
+    type.schema["enum"].push_back(nullptr);
+  } else if (schema.contains("type") && schema["type"].is_string()) {
+    type.schema["type"] = {schema["type"], "null"};
+  } else {
+    type.schema = {{"anyOf", {schema, {{"type", "null"}}}}};
+  }
+  return type;
+}
+
+Type Type::list() const { return {"list of " + words, {{"type", "array"}, {"items", schema}}}; }
+
+Type Type::without_none() const {
+  Type type = *this;
+  const std::string kind = schema.value("type", "");
+  if (kind == "string") type.schema["minLength"] = 1;
+  if (kind == "array") type.schema["minItems"] = 1;
+  if (kind == "object") type.schema["minProperties"] = 1;
+  if (kind == "integer" || kind == "number") {
+    type.schema.erase("minimum");
+    type.schema["exclusiveMinimum"] = 0;
+  }
+  return type;
+}
+
+Type type_of_number(bool whole, bool not_negative, std::string words) {
+  Json schema{{"type", whole ? "integer" : "number"}};
+  if (not_negative) schema["minimum"] = 0;
+  if (words.empty() || words == "count") words = whole ? "whole number" : "number";
+  return {std::move(words), std::move(schema)};
+}
+
+Type type_of_text() { return {"text", {{"type", "string"}}}; }
+Type type_of_truth() { return {"true or false", {{"type", "boolean"}}}; }
+Type type_of_texts() {
+  return {"texts by name", {{"type", "object"}, {"additionalProperties", {{"type", "string"}}}}};
+}
+Type type_of_time() {
+  return {"time", {{"type", "string"}, {"pattern", R"(^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$)"}}};
+}
+Type type_of_names(const std::vector<std::string>& names) { return {"name", {{"enum", names}}}; }
+
+Type type_of_record(const Description& description) {
+  return {description.name, {{"$ref", "#/definitions/" + description.name}}};
+}
+
+void SchemaForm::line(std::string_view kind, std::string_view meaning) {
+  part(kind, meaning);
+  made_.is_line = true;
+  made_.schema["required"].push_back("kind");
+  made_.schema["properties"]["kind"] = {{"const", kind}};
+}
+
+void SchemaForm::part(std::string_view name, std::string_view meaning) {
+  made_.name = name;
+  made_.meaning = meaning;
+  made_.schema = {{"type", "object"},
+                  {"additionalProperties", false},
+                  {"description", meaning},
+                  {"required", Json::array()},
+                  {"properties", Json::object()}};
+}
+
+void SchemaForm::add(std::string_view key, const Type& type, std::string_view meaning, bool always) {
+  Json schema = type.schema;
+  if (!schema.contains("$ref")) schema["description"] = meaning;
+  made_.schema["properties"][std::string(key)] = std::move(schema);
+  if (always) made_.schema["required"].push_back(key);
+  made_.keys.push_back({std::string(key), type.words, std::string(meaning)});
+}
+
+}  // namespace detail
+
+Json schema_of(const Descriptions& all) {
+  Json lines = Json::array();
+  Json definitions = Json::object();
+  for (const Description& record : all) {
+    if (record.is_line) lines.push_back({{"$ref", "#/definitions/" + record.name}});
+    definitions[record.name] = record.schema;
+  }
+  return {{"$schema", "http://json-schema.org/draft-07/schema#"},
+          {"title", "A line of the file that --json writes"},
+          {"description",
+           "docs/output.md explains every key. Keys never change once released; schema_version rises when one is added."},
+          {"oneOf", std::move(lines)},
+          {"definitions", std::move(definitions)}};
+}
+
+std::string table_of(const Description& record) {
+  std::string text = "| key | type | meaning |\n|---|---|---|\n";
+  for (const Key& key : record.keys) text += fmt::format("| `{}` | {} | {} |\n", key.key, key.type, key.meaning);
+  return text;
+}
+
+}  // namespace fabricbench::record
