@@ -58,8 +58,8 @@ const std::map<std::string, Names> kMayInclude = {
     {"cluster/simulation", {"cluster", "cluster/attribution", "cluster/planning"}},
     {"cluster/import", {"common/core", "cluster"}},
     {"cluster/tools",
-     {"common/core", "cluster", "cluster/attribution", "cluster/import", "cluster/planning", "cluster/hosts",
-      "cluster/report", "cluster/simulation"}}};
+     {"common/core", "common/record", "cluster", "cluster/attribution", "cluster/import", "cluster/planning",
+      "cluster/hosts", "cluster/report", "cluster/simulation"}}};
 
 /// Which directories may include a library's headers. The C++ library is free to all.
 const std::map<std::string, Names> kLibraries = {
@@ -70,7 +70,7 @@ const std::map<std::string, Names> kLibraries = {
               "cluster/attribution", "cluster/planning",   "cluster/hosts",     "cluster/import",
               "cluster/report",      "cluster/simulation", "cluster/tools",     "p2p"}},
     {"nlohmann/", {"common/record", "common/report", "cluster/import", "cluster/tools"}},
-    {"simdjson.h", {"common/record", "cluster/tools"}},
+    {"simdjson.h", {"common/record"}},
     {"cuda", {"common/cuda", "common/nccl", "common/nccl_device", "common/gpu"}},
     {"nccl.h", {"common/nccl", "common/nccl_device"}},
     {"nccl_device", {"common/nccl_device"}},

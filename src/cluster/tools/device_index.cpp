@@ -8,18 +8,18 @@
 namespace fabricbench::cluster {
 namespace {
 
-double rate_of(const RecordEnd& end) {
-  if (!end.port_gb_per_s) return 0;
-  if (!std::isfinite(*end.port_gb_per_s) || *end.port_gb_per_s <= 0) {
-    throw std::invalid_argument(fmt::format("a port's rate of {} GB/s is none", *end.port_gb_per_s));
+double rate_of(const ReadingEnd& end) {
+  if (!end.port_rate) return 0;
+  if (!std::isfinite(*end.port_rate) || *end.port_rate <= 0) {
+    throw std::invalid_argument(fmt::format("a port's rate of {} GB/s is none", *end.port_rate / 1e9));
   }
-  return *end.port_gb_per_s * 1e9;
+  return *end.port_rate;
 }
 
 }  // namespace
 
-std::int32_t DeviceIndex::route_of(std::string_view host, const RecordEnd& end) {
-  if (end.is_empty()) return Route::kNone;
+std::int32_t DeviceIndex::route_of(std::string_view host, const ReadingEnd& end) {
+  if (!end.has_devices()) return Route::kNone;
   constexpr char kBetween = '\0';
   key_.assign(host);
   for (const std::string_view text : {end.nic, end.nic_guid, end.gpu, end.gpu_uuid, end.switch_port}) {
@@ -27,7 +27,7 @@ std::int32_t DeviceIndex::route_of(std::string_view host, const RecordEnd& end) 
     key_ += text;
   }
   key_ += kBetween;
-  if (end.port_gb_per_s) key_ += fmt::to_string(*end.port_gb_per_s);
+  if (end.port_rate) key_ += fmt::to_string(*end.port_rate);
   const auto known = known_.find(key_);
   if (known != known_.end()) return known->second;
   routes_.push_back(make_route(host, end));
@@ -52,7 +52,7 @@ std::int32_t DeviceIndex::device_of(DeviceKind kind, std::string_view id, std::s
   return at->second;
 }
 
-Route DeviceIndex::make_route(std::string_view host, const RecordEnd& end) {
+Route DeviceIndex::make_route(std::string_view host, const ReadingEnd& end) {
   Route route;
   route.port_rate = rate_of(end);
   const auto set = [&](DeviceKind kind, std::string_view id, std::string_view name) {

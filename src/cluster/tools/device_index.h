@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "cluster/readings.h"
-#include "cluster/tools/record_line.h"
+#include "common/record/reading.h"
 
 namespace fabricbench::cluster {
 
@@ -20,7 +20,7 @@ class DeviceIndex {
  public:
   /// The number of the route of one end of a reading, of this host; Route::kNone where the end says nothing. A device
   /// without a GUID or UUID is told from others by its host. Throws std::invalid_argument that names what is wrong.
-  [[nodiscard]] std::int32_t route_of(std::string_view host, const RecordEnd& end);
+  [[nodiscard]] std::int32_t route_of(std::string_view host, const ReadingEnd& end);
 
   /// Gives all away to a sweep; none are left.
   void give(Sweep& sweep);
@@ -28,7 +28,7 @@ class DeviceIndex {
  private:
   [[nodiscard]] std::int32_t device_of(DeviceKind kind, std::string_view id, std::string_view name,
                                        std::string_view host);
-  [[nodiscard]] Route make_route(std::string_view host, const RecordEnd& end);
+  [[nodiscard]] Route make_route(std::string_view host, const ReadingEnd& end);
 
   std::vector<Device> devices_;
   std::map<std::pair<DeviceKind, std::string>, std::int32_t> numbers_;  // of devices

@@ -24,6 +24,7 @@
 #include "common/core/error.h"
 #include "common/core/plain_text.h"
 #include "common/core/units.h"
+#include "common/record/json.h"
 
 namespace fabricbench::cluster {
 namespace {
@@ -137,7 +138,7 @@ std::vector<std::string> read_imported(RecordReader& reader, const Asked& asked)
   if (imported.files.empty()) return std::move(imported.notices);
   reader.begin_run("results of other tools");
   try {
-    for_each_record(imported, [&](const Record& record) { reader.take(record); });
+    for_each_record(imported, [&](const auto& record) { reader.take(record); });
   } catch (const std::invalid_argument& problem) {
     throw Error(ExitStatus::kNotJudged, fmt::format("--import: {}; give fewer files at once", problem.what()));
   }
@@ -151,10 +152,7 @@ ExitStatus convert(const Asked& asked) {
     throw UsageError(fmt::format("--convert: '{}' is a file of records already", imported.records.front()));
   }
   std::string text;
-  for_each_record(imported, [&](const Record& record) {
-    text += record.kind == RecordKind::kSweep ? sweep_line(record.hosts) : reading_line(record);
-    text += '\n';
-  });
+  for_each_record(imported, [&](const auto& record) { text += record::json_line(record::to_json(record)); });
   write_text_file(asked.convert, text, "--convert");
   return ExitStatus::kOk;
 }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cluster/import/import.h"
-#include "cluster/tools/record_line.h"
+#include "common/record/reading.h"
 
 namespace fabricbench::cluster {
 
@@ -40,8 +40,18 @@ struct ImportedFiles {
 /// named, or in any of a folder, was understood.
 [[nodiscard]] ImportedFiles import_files(const std::vector<std::string>& paths, const ImportRequest& request);
 
-/// Calls `take` with a record that names all hosts, and then one for each reading.
-void for_each_record(const ImportedFiles& imported, const std::function<void(const Record&)>& take);
+/// Takes records of what was imported: first all hosts, then each reading.
+struct RecordTaker {
+  std::function<void(const SweepStart&)> start;
+  std::function<void(const RecordedReading&)> reading;
+};
+void give_records(const ImportedFiles& imported, const RecordTaker& take);
+
+/// The same with one function for both.
+template <typename Take>
+void for_each_record(const ImportedFiles& imported, const Take& take) {
+  give_records(imported, {take, take});
+}
 
 /// A hint for a file that is no file of records: how to read it, `; ...`; empty where nothing recognises it.
 [[nodiscard]] std::string import_hint(const std::string& path);

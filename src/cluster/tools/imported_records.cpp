@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 
-#include "cluster/import/rate_units.h"
 #include "cluster/tools/imported_files.h"
 
 namespace fabricbench::cluster {
@@ -98,29 +97,25 @@ std::vector<std::string> hosts_of(const ImportedFiles& imported) {
   return hosts.take();
 }
 
-Record record_of(const Imported& found, const Reading& reading, const LogStratum& stratum) {
-  Record record;
-  record.kind = RecordKind::kReading;
-  record.from_host = found.hosts.names()[static_cast<std::size_t>(reading.from)];
-  record.to_host = found.hosts.names()[static_cast<std::size_t>(reading.to)];
-  record.from_rail = stratum.from_rail;
-  record.to_rail = stratum.to_rail;
+RecordedReading record_of(const Imported& found, const Reading& reading, const LogStratum& stratum) {
+  RecordedReading record;
+  record.from_end.host = found.hosts.names()[static_cast<std::size_t>(reading.from)];
+  record.to_end.host = found.hosts.names()[static_cast<std::size_t>(reading.to)];
+  record.from_end.rail = stratum.from_rail;
+  record.to_end.rail = stratum.to_rail;
   record.test = stratum.test;
-  if (stratum.size_bytes != ImportedKind::kNoSize) record.size_bytes = stratum.size_bytes;
+  if (stratum.size_bytes != ImportedKind::kNoSize) record.size = stratum.size_bytes;
   record.both_ways = stratum.both_ways;
   record.concurrent = reading.concurrent;
-  record.status = reading.outcome == Outcome::kMeasured ? RecordStatus::kOk : RecordStatus::kFailed;
-  if (reading.outcome == Outcome::kMeasured) record.bandwidth_gb_per_s = static_cast<double>(reading.rate) / kGigabyte;
+  record.status = reading.outcome == Outcome::kMeasured ? ReadingStatus::kOk : ReadingStatus::kFailed;
+  if (reading.outcome == Outcome::kMeasured) record.bandwidth = static_cast<double>(reading.rate);
   return record;
 }
 
 }  // namespace
 
-void for_each_record(const ImportedFiles& imported, const std::function<void(const Record&)>& take) {
-  Record sweep;
-  sweep.kind = RecordKind::kSweep;
-  sweep.hosts = hosts_of(imported);
-  take(sweep);
+void give_records(const ImportedFiles& imported, const RecordTaker& take) {
+  take.start(SweepStart{hosts_of(imported)});
   const Norm norm(imported);
   const bool has_rails = rails_differ(imported);
   Repetitions repetitions;
@@ -136,7 +131,7 @@ void for_each_record(const ImportedFiles& imported, const std::function<void(con
       const bool failed = reading.outcome == Outcome::kFailed;
       if (failed && stratum.size_bytes == ImportedKind::kNoSize) stratum = norm.complete(stratum, file.kind);
       if (!has_rails) stratum.from_rail = stratum.to_rail = "";
-      Record record = record_of(found, reading, stratum);
+      RecordedReading record = record_of(found, reading, stratum);
       if (reason != found.reasons.end() && reason->first == i) record.reason = (reason++)->second;
       if (gpus != found.gpus.end() && gpus->reading == i) {
         record.from_end.gpu = gpus->from;
@@ -144,8 +139,8 @@ void for_each_record(const ImportedFiles& imported, const std::function<void(con
       }
       last = std::max(last, reading.round);
       record.round =
-          found.rounds_are_known ? rounds + reading.round : repetitions.next(record.from_host, record.to_host, stratum);
-      take(record);
+          found.rounds_are_known ? rounds + reading.round : repetitions.next(record.from_end.host, record.to_end.host, stratum);
+      take.reading(record);
     }
     if (found.rounds_are_known) rounds += last + 1;
   }

@@ -26,6 +26,28 @@ constexpr double kMostGbPerSecond = 1e6;
 constexpr const char* kWhatIsRead =
     "give files that 'pairwise_bw --json FILE' or 'scripts/sweep_pairs.sh' have written";
 
+/// What a context line says that readings need.
+struct RankOfReadings {
+  std::string host;
+};
+struct ContextOfReadings {
+  std::optional<std::int64_t> schema_version;
+  std::string program;
+  std::vector<RankOfReadings> ranks;
+};
+
+template <typename Form, record::Of<RankOfReadings> Record>
+void describe(Form& form, Record& rank) {
+  form("host", rank.host, "");
+}
+
+template <typename Form, record::Of<ContextOfReadings> Record>
+void describe(Form& form, Record& context) {
+  form("schema_version", context.schema_version, "");
+  form("program", context.program, "");
+  form("rank_map", context.ranks, "");
+}
+
 [[noreturn]] void refuse(const std::string& message) { throw Error(ExitStatus::kNotJudged, message); }
 
 /// The place among those of its host that each endpoint has, as text; nothing where every host has one endpoint.
@@ -56,13 +78,13 @@ RecordReader::RecordReader(const std::vector<std::string>& hosts) {
 }
 
 void RecordReader::read(const std::string& path) {
-  LineSource lines(path, RecordLineReader::kSpare);
+  LineSource lines(path, record::LineReader::kSpare);
   begin_run(readable_name(path));
   Line line;
   while (lines.next(line)) {
     if (is_blank(line.text)) continue;
     try {
-      take(line_reader_.read(line.text, line.capacity));
+      take_line(line.text, line.capacity);
       run_.any_line = true;
     } catch (const std::invalid_argument& problem) {
       if (!take_end(line)) refuse_unless_cut_off(line, problem.what());
@@ -83,7 +105,7 @@ bool RecordReader::take_end(const Line& line) {
   const std::size_t begin = line.text.rfind(R"({"kind":)");
   if (begin == std::string_view::npos || begin == 0 || !run_.any_line) return false;
   try {
-    take(line_reader_.read(line.text.substr(begin), line.capacity - begin));
+    take_line(line.text.substr(begin), line.capacity - begin);
   } catch (const std::invalid_argument&) {
     return false;
   }
@@ -112,84 +134,98 @@ void RecordReader::check_version(std::int64_t version) {
       version, kSchemaVersion));
 }
 
-void RecordReader::take(const Record& record) {
-  if (record.schema_version) check_version(*record.schema_version);
-  run_.of_a_sweep |= record.kind != RecordKind::kOther && record.kind != RecordKind::kContext;
-  switch (record.kind) {
-    case RecordKind::kReading: take_reading(record); return;
-    case RecordKind::kContext: take_context(record); return;
-    case RecordKind::kSweep:
-      for (const std::string& host : record.hosts) static_cast<void>(hosts_.number_of(host));
-      return;
-    case RecordKind::kLocality:
-      if (record.host.empty() || record.leaf.empty()) {
-        throw std::invalid_argument("a locality line wants a host and a leaf");
-      }
-      leaves_.insert_or_assign(std::string(record.host), record.leaf);
-      return;
-    case RecordKind::kOther: return;
+void RecordReader::take_line(std::string_view line, std::size_t capacity) {
+  const std::string_view kind = line_reader_.open(line, capacity);
+  if (kind == "reading") {
+    take(line_reader_.read<RecordedReading>());
+  } else if (kind == "context") {
+    take_context();
+  } else if (kind == "sweep") {
+    take(line_reader_.read<SweepStart>());
+  } else if (kind == "locality") {
+    take_locality(line_reader_.read<HostLocality>());
+  } else {
+    line_reader_.check();
   }
 }
 
-void RecordReader::take_context(const Record& record) {
-  run_.program = record.program;
-  run_.rail_of = places_within_hosts(record.hosts);
-  run_.first_reading_to_come = true;
-  for (const std::string& host : record.hosts) static_cast<void>(hosts_.number_of(host));
+void RecordReader::take(const SweepStart& start) {
+  run_.of_a_sweep = true;
+  for (const std::string& host : start.hosts) static_cast<void>(hosts_.number_of(host));
 }
 
-void RecordReader::take_reading(const Record& record) {
-  if (record.from_host.empty() || record.to_host.empty()) {
+void RecordReader::take_locality(const HostLocality& locality) {
+  run_.of_a_sweep = true;
+  if (locality.host.empty() || locality.leaf.empty()) {
+    throw std::invalid_argument("a locality line wants a host and a leaf");
+  }
+  leaves_.insert_or_assign(std::string(locality.host), locality.leaf);
+}
+
+void RecordReader::take_context() {
+  const auto context = line_reader_.read<ContextOfReadings>();
+  if (context.schema_version) check_version(*context.schema_version);
+  std::vector<std::string> hosts;
+  for (const RankOfReadings& rank : context.ranks) hosts.push_back(rank.host);
+  run_.program = context.program;
+  run_.rail_of = places_within_hosts(hosts);
+  run_.first_reading_to_come = true;
+  for (const std::string& host : hosts) static_cast<void>(hosts_.number_of(host));
+}
+
+void RecordReader::take(const RecordedReading& record) {
+  run_.of_a_sweep = true;
+  if (record.from_end.host.empty() || record.to_end.host.empty()) {
     throw std::invalid_argument("a reading wants from_host and to_host");
   }
   if (!record.status) throw std::invalid_argument("a reading wants a status");
-  if (record.from_host == record.to_host) {
+  if (record.from_end.host == record.to_end.host) {
     ++within_a_host_;
     return;
   }
-  const bool has_figure = *record.status == RecordStatus::kOk || *record.status == RecordStatus::kSlow;
-  if (has_figure && !record.bandwidth_gb_per_s) {
+  const bool has_figure = *record.status == ReadingStatus::kOk || *record.status == ReadingStatus::kSlow;
+  if (has_figure && !record.bandwidth) {
     ++without_figure_;
     return;
   }
-  if (record.bandwidth_gb_per_s.value_or(0) > kMostGbPerSecond) {
-    throw std::invalid_argument(
-        fmt::format("bandwidth_gb_per_s {:g} is no rate of a link", *record.bandwidth_gb_per_s));
+  if (record.bandwidth.value_or(0) > kMostGbPerSecond * kGb) {
+    throw std::invalid_argument(fmt::format("bandwidth_gb_per_s {:g} is no rate of a link", *record.bandwidth / kGb));
   }
   const Reading reading = reading_of(record);
   const bool is_nothing = has_figure && reading.outcome == Outcome::kFailed;
   if (reading.outcome == Outcome::kFailed) keep_reason(reading, is_nothing ? "nothing got through" : record.reason);
-  if (*record.status == RecordStatus::kSlow) ++sweep_.below_asked;
+  if (*record.status == ReadingStatus::kSlow) ++sweep_.below_asked;
   keep_routes(record);
   sweep_.readings.push_back(reading);
 }
 
-Reading RecordReader::reading_of(const Record& record) {
+Reading RecordReader::reading_of(const RecordedReading& record) {
   Reading reading;
-  reading.from = hosts_.number_of(record.from_host);
-  reading.to = hosts_.number_of(record.to_host);
-  reading.from_rail = rail_of(record.from_rail, record.from);
-  reading.to_rail = rail_of(record.to_rail, record.to);
+  reading.from = hosts_.number_of(record.from_end.host);
+  reading.to = hosts_.number_of(record.to_end.host);
+  reading.from_rail = rail_of(record.from_end.rail, record.from);
+  reading.to_rail = rail_of(record.to_end.rail, record.to);
   reading.kind = kind_of(record);
   reading.both_ways = record.both_ways;
   reading.round = round_of(record);
   reading.concurrent = count_in(record.concurrent, "concurrent");
   switch (*record.status) {
-    case RecordStatus::kOk:
-    case RecordStatus::kSlow:
-      reading.rate = static_cast<float>(std::max(*record.bandwidth_gb_per_s, 0.0) * kGb);
+    case ReadingStatus::kOk:
+    case ReadingStatus::kSlow:
+      reading.rate = static_cast<float>(std::max(*record.bandwidth, 0.0));
       if (reading.rate <= 0) reading.outcome = Outcome::kFailed;
       break;
-    case RecordStatus::kFailed: reading.outcome = Outcome::kFailed; break;
-    case RecordStatus::kNotTried: reading.outcome = Outcome::kNotTried; break;
+    case ReadingStatus::kWrong:
+    case ReadingStatus::kTimeout:
+    case ReadingStatus::kFailed: reading.outcome = Outcome::kFailed; break;
+    case ReadingStatus::kNotTried: reading.outcome = Outcome::kNotTried; break;
   }
   return reading;
 }
 
-std::int16_t RecordReader::rail_of(const std::optional<std::string_view>& name,
-                                   const std::optional<std::int64_t>& endpoint) {
-  std::string_view rail = name.value_or("");
-  if (!name && endpoint && !run_.rail_of.empty()) {
+std::int16_t RecordReader::rail_of(std::string_view name, const std::optional<std::int64_t>& endpoint) {
+  std::string_view rail = name;
+  if (name.empty() && endpoint && !run_.rail_of.empty()) {
     if (*endpoint < 0 || std::cmp_greater_equal(*endpoint, run_.rail_of.size())) {
       throw std::invalid_argument(
           fmt::format("there is no endpoint {} in the context line, which has {}", *endpoint, run_.rail_of.size()));
@@ -201,9 +237,9 @@ std::int16_t RecordReader::rail_of(const std::optional<std::string_view>& name,
   return static_cast<std::int16_t>(number);
 }
 
-std::int16_t RecordReader::kind_of(const Record& record) {
+std::int16_t RecordReader::kind_of(const RecordedReading& record) {
   const std::string_view test = record.test.empty() ? std::string_view(run_.program) : record.test;
-  const std::int64_t size = record.size_bytes.value_or(-1);
+  const std::int64_t size = record.size.value_or(-1);
   const auto known = std::find_if(kinds_.begin(), kinds_.end(),
                                   [&](const Kind& kind) { return kind.size == size && kind.test == test; });
   if (known != kinds_.end()) return static_cast<std::int16_t>(known - kinds_.begin());
@@ -217,7 +253,7 @@ std::int16_t RecordReader::kind_of(const Record& record) {
 
 /// Rounds of what was measured later are later. A run that goes on where another one was broken off counts on itself,
 /// and may measure the last round again; one that began anew begins with an earlier round than the last.
-std::int32_t RecordReader::round_of(const Record& record) {
+std::int32_t RecordReader::round_of(const RecordedReading& record) {
   const std::int32_t round = count_in(record.round, "round");
   if (run_.first_reading_to_come) {
     const bool begins_anew = run_.of_new_file ? round <= last_round_ : round < last_round_;
@@ -230,9 +266,9 @@ std::int32_t RecordReader::round_of(const Record& record) {
 }
 
 /// Of the reading that comes next. Where no record says anything, nothing is kept.
-void RecordReader::keep_routes(const Record& record) {
-  const RoutePair routes{devices_.route_of(record.from_host, record.from_end),
-                         devices_.route_of(record.to_host, record.to_end)};
+void RecordReader::keep_routes(const RecordedReading& record) {
+  const RoutePair routes{devices_.route_of(record.from_end.host, record.from_end),
+                         devices_.route_of(record.to_end.host, record.to_end)};
   if (routes.from == Route::kNone && routes.to == Route::kNone) return;
   sweep_.routes_of.resize(sweep_.readings.size());
   sweep_.routes_of.push_back(routes);

@@ -12,7 +12,8 @@
 #include "cluster/readings.h"
 #include "cluster/tools/device_index.h"
 #include "cluster/tools/line_source.h"
-#include "cluster/tools/record_line.h"
+#include "common/record/read.h"
+#include "common/record/reading.h"
 
 namespace fabricbench::cluster {
 
@@ -41,8 +42,9 @@ class RecordReader {
 
   /// Begins a run that no file of records holds; its records follow by `take`. `name` is for messages.
   void begin_run(const std::string& name);
-  /// Takes one record of the run. Throws std::invalid_argument that says what is wrong with it.
-  void take(const Record& record);
+  /// Takes one reading of the run, or names its hosts. Throws std::invalid_argument that says what is wrong with it.
+  void take(const RecordedReading& record);
+  void take(const SweepStart& start);
 
   /// All that was read. To be called once, at the end.
   [[nodiscard]] Records finish();
@@ -63,14 +65,14 @@ class RecordReader {
   void check_version(std::int64_t version);
   [[nodiscard]] bool take_end(const Line& line);
   void refuse_unless_cut_off(const Line& line, std::string_view problem);
-  void take_context(const Record& record);
-  void take_reading(const Record& record);
-  [[nodiscard]] Reading reading_of(const Record& record);
-  [[nodiscard]] std::int16_t rail_of(const std::optional<std::string_view>& name,
-                                     const std::optional<std::int64_t>& endpoint);
-  [[nodiscard]] std::int16_t kind_of(const Record& record);
-  [[nodiscard]] std::int32_t round_of(const Record& record);
-  void keep_routes(const Record& record);
+  void take_line(std::string_view line, std::size_t capacity);
+  void take_context();
+  void take_locality(const HostLocality& locality);
+  [[nodiscard]] Reading reading_of(const RecordedReading& record);
+  [[nodiscard]] std::int16_t rail_of(std::string_view name, const std::optional<std::int64_t>& endpoint);
+  [[nodiscard]] std::int16_t kind_of(const RecordedReading& record);
+  [[nodiscard]] std::int32_t round_of(const RecordedReading& record);
+  void keep_routes(const RecordedReading& record);
   void keep_reason(const Reading& reading, std::string_view reason);
   void sort_rails();
   void set_leaves();
@@ -81,7 +83,7 @@ class RecordReader {
     std::int64_t size = 0;
   };
 
-  RecordLineReader line_reader_;
+  record::LineReader line_reader_;
   Run run_;
   Sweep sweep_;
   NameIndex hosts_;

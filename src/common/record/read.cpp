@@ -34,7 +34,11 @@ void take_object(void* record, simdjson::ondemand::object object, const std::vec
       try {
         taker.take(static_cast<char*>(record) + taker.offset, field.value(), taker);
       } catch (const simdjson::simdjson_error& problem) {
-        throw std::invalid_argument(fmt::format("at key '{}': {}", taker.key, problem.what()));
+        throw std::invalid_argument(problem.error() == simdjson::INCORRECT_TYPE
+                                        ? fmt::format("key '{}' has a value of the wrong type", taker.key)
+                                        : fmt::format("at key '{}': {}", taker.key, problem.what()));
+      } catch (const NoSuchName& problem) {
+        throw std::invalid_argument(fmt::format("{} {}", taker.key, problem.what()));
       }
       expected = place + 1;
       break;

@@ -25,6 +25,11 @@ using Value = simdjson::ondemand::value;
 template <typename Field>
 void take(Field& field, Value value);
 
+/// What is no name of an enum's values.
+struct NoSuchName : std::invalid_argument {
+  using std::invalid_argument::invalid_argument;
+};
+
 /// A text as it is, a whole number by its digits: a rail may be called 3.
 [[nodiscard]] std::string_view text_of(Value value);
 
@@ -140,7 +145,7 @@ void take(Field& field, Value value) {
   } else if constexpr (Named<Field>) {
     const std::string_view word = value.get_string().value();
     const auto found = named<Field>(word);
-    if (!found) throw std::invalid_argument(fmt::format("'{}' is none of {}", word, fmt::join(names_of(Field{}), ", ")));
+    if (!found) throw NoSuchName(fmt::format("'{}' is none of {}", word, fmt::join(names_of(Field{}), ", ")));
     field = *found;
   } else if constexpr (std::is_floating_point_v<Field>) {
     field = value.get_double().value();
@@ -168,6 +173,9 @@ class LineReader {
   std::string_view open(std::string_view line, std::size_t capacity);
   /// The same of a line behind which nothing can be read.
   std::string_view open(std::string_view line);
+
+  /// Reads the rest of that line for what is wrong with it. Throws std::invalid_argument.
+  void check() { fill(nullptr, {}); }
 
   /// The record in that line. Texts that are views hold until the next line. Throws std::invalid_argument that names the
   /// key.

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <ctime>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -36,11 +35,10 @@ struct ReadingEnd {
   std::string_view gpu;          ///< its PCI address
   std::string_view gpu_uuid;     ///< no other has it
   std::string_view switch_port;  ///< the other end of the NIC's cable
-  double port_rate = 0;          ///< bytes per second and direction that the port can carry; 0: not known
+  std::optional<double> port_rate{};  ///< bytes per second and direction that the port can carry
 
   [[nodiscard]] bool has_devices() const {
-    return !nic.empty() || !nic_guid.empty() || !gpu.empty() || !gpu_uuid.empty() || !switch_port.empty() ||
-           port_rate > 0;
+    return !nic.empty() || !nic_guid.empty() || !gpu.empty() || !gpu_uuid.empty() || !switch_port.empty() || port_rate;
   }
 };
 
@@ -82,8 +80,17 @@ struct RecordedReading {
   std::optional<Seconds> latency;
   std::string_view reason;
   std::string_view log;
-  std::time_t finished = 0;
-  std::int64_t seconds = 0;
+  std::string_view finished;  ///< in UTC, ISO 8601
+  std::optional<std::int64_t> seconds;
+};
+
+/// The first line of sweep_pairs.sh, and what tells a host's leaf.
+struct SweepStart {
+  std::vector<std::string> hosts;  ///< that are to be measured
+};
+struct HostLocality {
+  std::string_view host;
+  std::string_view leaf;
 };
 
 /// What a sweep's readings say of one endpoint.
@@ -181,8 +188,21 @@ void describe(Form& form, Record& reading) {
   form("latency_us", us(reading.latency), "null: not measured");
   form("reason", null_if_none(reading.reason), "why it failed");
   form("log", null_if_none(reading.log), "the file with all that the run said, where it failed");
-  form("finished_utc", utc(reading.finished), "");
-  form("seconds", natural(reading.seconds), "that the run took");
+  form("finished_utc", left_out_if_none(reading.finished), "of a run");
+  form("seconds", left_out_if_none(reading.seconds), "that the run took");
+}
+
+template <typename Form, record::Of<SweepStart> Record>
+void describe(Form& form, Record& start) {
+  form.line("sweep", "The first line of sweep_pairs.sh, with what was asked for besides, as text");
+  form("hosts", start.hosts, "all of the sweep, so that one that never answers is known");
+}
+
+template <typename Form, record::Of<HostLocality> Record>
+void describe(Form& form, Record& locality) {
+  form.line("locality", "Where a host is, one line a host");
+  form("host", locality.host, "");
+  form("leaf", locality.leaf, "its leaf switch");
 }
 
 template <typename Form, record::Of<EndpointSummary::Direction> Record>
