@@ -1,7 +1,7 @@
 # Front door: each target is one call of the tool that does the work.
 PREFIX ?= /usr/local
 
-.PHONY: all test test-rdma test-cluster mutants simulate install format tidy clean
+.PHONY: all test test-rdma test-cluster mutants simulate install records format tidy clean
 
 all:
 	cmake --preset release
@@ -29,6 +29,10 @@ mutants:
 
 install: all
 	cmake --install build --prefix $(PREFIX)
+
+# Rewrites docs/output.schema.json and the tables of docs/output.md, from what the records say of themselves.
+records: all
+	cmake --build --preset release --target records
 
 format:
 	find $(wildcard src tests bench) -name '*.cpp' -o -name '*.h' -o -name '*.cu' | xargs clang-format -i

@@ -20,7 +20,7 @@
 #include "cluster/tools/share.h"
 #include "cluster/tools/text_file.h"
 #include "cluster/tools/tool.h"
-#include "cluster/tools/verdict_json.h"
+#include "cluster/tools/verdict_record.h"
 #include "common/core/error.h"
 #include "common/core/plain_text.h"
 #include "common/core/units.h"
@@ -210,9 +210,8 @@ ExitStatus find_slow_links(int argc, char** argv) {
   }
   const Verdict verdict = judge(records.sweep, settings);
   if (!asked.json.empty()) {
-    const auto json = verdict_json(records.sweep, verdict, settings, records.notices);
-    // Notices name files, whose names may be anything.
-    write_text_file(asked.json, json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n", "--json");
+    const VerdictRecord record = record_of(records.sweep, verdict, settings, records.notices);
+    write_text_file(asked.json, record::json_line(record::to_json(record)), "--json");
   }
   if (asked.json != "-") {
     const std::string text = asked.quiet ? verdict_lines(records.sweep, verdict)

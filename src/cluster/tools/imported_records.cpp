@@ -115,7 +115,7 @@ RecordedReading record_of(const Imported& found, const Reading& reading, const L
 }  // namespace
 
 void give_records(const ImportedFiles& imported, const RecordTaker& take) {
-  take.start(SweepStart{hosts_of(imported)});
+  take.start(SweepStart{hosts_of(imported), ""});
   const Norm norm(imported);
   const bool has_rails = rails_differ(imported);
   Repetitions repetitions;

@@ -26,7 +26,7 @@ std::string json_line_of(const Record& record) {
 }  // namespace
 
 std::string records_of(const Sweep& sweep, std::int64_t size_bytes) {
-  std::string text = json_line_of(SweepStart{sweep.hosts});
+  std::string text = json_line_of(SweepStart{sweep.hosts, ""});
   for (std::size_t host = 0; host < sweep.leaf_of.size(); ++host) {
     if (sweep.leaf_of[host] == Sweep::kNoLeaf) continue;
     text += json_line_of(HostLocality{sweep.hosts[host], sweep.leaves[static_cast<std::size_t>(sweep.leaf_of[host])]});

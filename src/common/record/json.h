@@ -24,7 +24,8 @@ template <typename Field>
 /// A form that makes an object of a record.
 class JsonForm {
  public:
-  void line(std::string_view kind, std::string_view /*meaning*/) { add("kind", kind); }
+  void line(std::string_view kind, std::string_view /*meaning*/, std::string_view /*name*/ = "") { add("kind", kind); }
+  void rest(std::string_view /*meaning*/) {}
   void part(std::string_view /*name*/, std::string_view /*meaning*/) {}
   template <typename Field>
   void operator()(std::string_view key, const Field& field, std::string_view /*meaning*/) {

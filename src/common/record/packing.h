@@ -20,7 +20,8 @@ namespace detail {
 /// Writes all that a record has, one value behind the other.
 class Packer {
  public:
-  void line(std::string_view /*kind*/, std::string_view /*meaning*/) {}
+  void line(std::string_view /*kind*/, std::string_view /*meaning*/, std::string_view /*name*/ = "") {}
+  void rest(std::string_view /*meaning*/) {}
   void part(std::string_view /*name*/, std::string_view /*meaning*/) {}
   template <typename Field>
   void operator()(std::string_view /*key*/, const Field& field, std::string_view /*meaning*/) {
@@ -69,7 +70,8 @@ class Unpacker {
  public:
   explicit Unpacker(std::string_view packed) : packed_(packed) {}
 
-  void line(std::string_view /*kind*/, std::string_view /*meaning*/) {}
+  void line(std::string_view /*kind*/, std::string_view /*meaning*/, std::string_view /*name*/ = "") {}
+  void rest(std::string_view /*meaning*/) {}
   void part(std::string_view /*name*/, std::string_view /*meaning*/) {}
   template <typename Field>
   void operator()(std::string_view /*key*/, Field&& field, std::string_view /*meaning*/) {

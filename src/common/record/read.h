@@ -47,7 +47,8 @@ class TakerForm {
  public:
   explicit TakerForm(const void* record) : record_(static_cast<const char*>(record)) {}
 
-  void line(std::string_view /*kind*/, std::string_view /*meaning*/) {}
+  void line(std::string_view /*kind*/, std::string_view /*meaning*/, std::string_view /*name*/ = "") {}
+  void rest(std::string_view /*meaning*/) {}
   void part(std::string_view /*name*/, std::string_view /*meaning*/) {}
   template <typename Field>
   void operator()(std::string_view key, Field&& field, std::string_view /*meaning*/) {

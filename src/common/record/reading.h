@@ -87,6 +87,7 @@ struct RecordedReading {
 /// The first line of sweep_pairs.sh, and what tells a host's leaf.
 struct SweepStart {
   std::vector<std::string> hosts;  ///< that are to be measured
+  std::string began;               ///< in UTC, ISO 8601
 };
 struct HostLocality {
   std::string_view host;
@@ -170,7 +171,7 @@ void describe(Form& form, Record& reading) {
 template <typename Form, record::Of<RecordedReading> Record>
 void describe(Form& form, Record& reading) {
   using namespace record;
-  form.line("reading", "Of sweep_pairs.sh, for each pair and direction as soon as its run is over");
+  form.line("reading", "Of sweep_pairs.sh, for each pair and direction as soon as its run is over", "pair_reading");
   form("round", reading.round, "from 0");
   form("concurrent", reading.concurrent, "pairs that were measured at the same time, this one too; 0: not known");
   form("from", left_out_if_none(reading.from), "");
@@ -194,8 +195,10 @@ void describe(Form& form, Record& reading) {
 
 template <typename Form, record::Of<SweepStart> Record>
 void describe(Form& form, Record& start) {
-  form.line("sweep", "The first line of sweep_pairs.sh, with what was asked for besides, as text");
+  form.line("sweep", "The first line of sweep_pairs.sh", "sweep_start");
   form("hosts", start.hosts, "all of the sweep, so that one that never answers is known");
+  form("began_utc", record::left_out_if_none(start.began), "");
+  form.rest("what was asked for");
 }
 
 template <typename Form, record::Of<HostLocality> Record>

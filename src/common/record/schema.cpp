@@ -3,6 +3,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace fabricbench::record {
 namespace detail {
@@ -20,11 +21,25 @@ Type Type::or_null() const {
   return type;
 }
 
+Type Type::without_null() const {
+  constexpr std::string_view kOrNull = " or null";
+  if (!words.ends_with(kOrNull)) return *this;
+  Type type{words.substr(0, words.size() - kOrNull.size()), schema};
+  if (schema.contains("anyOf")) {
+    type.schema = schema["anyOf"][0];
+  } else if (schema.contains("enum")) {
+    type.schema["enum"].erase(type.schema["enum"].size() - 1);
+  } else {
+    type.schema["type"] = schema["type"][0];
+  }
+  return type;
+}
+
 Type Type::list() const { return {"list of " + words, {{"type", "array"}, {"items", schema}}}; }
 
 Type Type::without_none() const {
   Type type = *this;
-  const std::string kind = schema.value("type", "");
+  const std::string kind = schema.contains("type") && schema["type"].is_string() ? schema["type"] : Json("");
   if (kind == "string") type.schema["minLength"] = 1;
   if (kind == "array") type.schema["minItems"] = 1;
   if (kind == "object") type.schema["minProperties"] = 1;
@@ -50,15 +65,18 @@ Type type_of_texts() {
 Type type_of_time() {
   return {"time", {{"type", "string"}, {"pattern", R"(^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$)"}}};
 }
-Type type_of_names(const std::vector<std::string>& names) { return {"name", {{"enum", names}}}; }
+Type type_of_names(const std::vector<std::string>& names) {
+  constexpr std::size_t kFew = 7;  // that fit in a table
+  return {names.size() > kFew ? "name" : fmt::format("`{}`", fmt::join(names, "`, `")), {{"enum", names}}};
+}
 
 Type type_of_record(const Description& description) {
   return {description.name, {{"$ref", "#/definitions/" + description.name}}};
 }
 
-void SchemaForm::line(std::string_view kind, std::string_view meaning) {
-  part(kind, meaning);
-  made_.is_line = true;
+void SchemaForm::line(std::string_view kind, std::string_view meaning, std::string_view name) {
+  part(name.empty() ? kind : name, meaning);
+  made_.kind = kind;
   made_.schema["required"].push_back("kind");
   made_.schema["properties"]["kind"] = {{"const", kind}};
 }
@@ -71,6 +89,11 @@ void SchemaForm::part(std::string_view name, std::string_view meaning) {
                   {"description", meaning},
                   {"required", Json::array()},
                   {"properties", Json::object()}};
+}
+
+void SchemaForm::rest(std::string_view meaning) {
+  made_.schema["additionalProperties"] = {{"type", "string"}};
+  made_.keys.push_back({"...", "text", std::string(meaning)});
 }
 
 void SchemaForm::add(std::string_view key, const Type& type, std::string_view meaning, bool always) {
@@ -87,7 +110,7 @@ Json schema_of(const Descriptions& all) {
   Json lines = Json::array();
   Json definitions = Json::object();
   for (const Description& record : all) {
-    if (record.is_line) lines.push_back({{"$ref", "#/definitions/" + record.name}});
+    if (!record.kind.empty()) lines.push_back({{"$ref", "#/definitions/" + record.name}});
     definitions[record.name] = record.schema;
   }
   return {{"$schema", "http://json-schema.org/draft-07/schema#"},

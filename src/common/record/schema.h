@@ -24,8 +24,8 @@ struct Key {
 /// What is known of a type of records.
 struct Description {
   std::string name;
+  std::string kind;  ///< of a line of its own; empty of what stands within others
   std::string meaning;
-  bool is_line = false;  ///< a line of its own, with its name as `kind`; else it stands within others
   std::vector<Key> keys;
   Json schema;
 };
@@ -40,6 +40,8 @@ struct Type {
   Json schema;
 
   [[nodiscard]] Type or_null() const;
+  /// What it was before or_null.
+  [[nodiscard]] Type without_null() const;
   [[nodiscard]] Type list() const;
   /// Of what is not there: without 0, without the empty text.
   [[nodiscard]] Type without_none() const;
@@ -64,12 +66,15 @@ class SchemaForm {
  public:
   explicit SchemaForm(Descriptions& all) : all_(all) {}
 
-  void line(std::string_view kind, std::string_view meaning);
+  /// `name`: of the type, where several have lines of this kind.
+  void line(std::string_view kind, std::string_view meaning, std::string_view name = "");
+  /// It may have other keys besides, with texts.
+  void rest(std::string_view meaning);
   void part(std::string_view name, std::string_view meaning);
   template <typename Field>
   void operator()(std::string_view key, const Field& field, std::string_view meaning) {
     if constexpr (kIs<LeftOutIfNone, Field>) {
-      add(key, type_of(all_, field.field).without_none(), meaning, false);
+      add(key, type_of(all_, field.field).without_null().without_none(), meaning, false);
     } else {
       add(key, type_of(all_, field), meaning, true);
     }

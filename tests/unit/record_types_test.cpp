@@ -1,0 +1,48 @@
+// What the documentation says of records is what their descriptions say.
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <stdexcept>
+#include <string>
+
+#include "cluster/tools/record_types.h"
+
+namespace fabricbench::cluster {
+namespace record_types_test {
+
+std::string documentation(const std::string& name) {
+  std::ifstream file(std::string(FABRICBENCH_SOURCE_DIR) + "/../docs/" + name);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST(RecordTypes, AreInTheSchemaAsTheyAre) {
+  EXPECT_EQ(documentation("output.schema.json"), record::schema_of(record_types()).dump(2) + "\n")
+      << "`make records` writes it";
+}
+
+TEST(RecordTypes, AreOnThePageAsTheyAre) {
+  const std::string page = documentation("output.md");
+  EXPECT_EQ(page, with_tables(page, record_types())) << "`make records` writes it";
+}
+
+TEST(RecordTypes, HaveNamesOfTheirOwn) {
+  std::set<std::string> names;
+  for (const record::Description& type : record_types()) {
+    EXPECT_FALSE(type.name.empty());
+    EXPECT_TRUE(names.insert(type.name).second) << type.name;
+    EXPECT_FALSE(type.keys.empty()) << type.name;
+  }
+}
+
+TEST(RecordTypes, WantAPlaceEach) {
+  EXPECT_THROW((void)with_tables("no place", record_types()), std::invalid_argument);
+  EXPECT_THROW((void)with_tables("<!-- record: nobody -->\n<!-- end of record -->", record_types()),
+               std::invalid_argument);
+  EXPECT_THROW((void)with_tables("<!-- record: row -->\n", record_types()), std::invalid_argument);
+}
+
+}  // namespace record_types_test
+}  // namespace fabricbench::cluster
