@@ -19,7 +19,7 @@ int main(int argc, char** argv) {
     const auto types = fabricbench::cluster::record_types();
     std::ifstream file(argv[2]);
     const std::string page{std::istreambuf_iterator<char>(file), {}};
-    std::ofstream(argv[1]) << fabricbench::record::schema_of(types).dump(2) << "\n";
+    std::ofstream(argv[1]) << fabricbench::record::schema_text(types);
     std::ofstream(argv[2]) << fabricbench::cluster::with_tables(page, types);
   } catch (const std::exception& problem) {
     fmt::print(stderr, "describe_records: {}\n", problem.what());

@@ -106,6 +106,22 @@ void SchemaForm::add(std::string_view key, const Type& type, std::string_view me
 
 }  // namespace detail
 
+namespace {
+
+/// With a line for each key of objects down to a depth.
+std::string text_of(const Json& value, std::size_t depth, std::size_t most) {
+  if (!value.is_object() || value.empty() || depth == most) return value.dump();
+  const std::string indent(2 * depth, ' ');
+  std::string text;
+  for (const auto& [key, each] : value.items()) {
+    text += fmt::format("{}{}  {}: {}", text.empty() ? "{\n" : ",\n", indent, Json(key).dump(),
+                        text_of(each, depth + 1, most));
+  }
+  return fmt::format("{}\n{}}}", text, indent);
+}
+
+}  // namespace
+
 Json schema_of(const Descriptions& all) {
   Json lines = Json::array();
   Json definitions = Json::object();
@@ -119,6 +135,11 @@ Json schema_of(const Descriptions& all) {
            "docs/output.md explains every key. Keys never change once released; schema_version rises when one is added."},
           {"oneOf", std::move(lines)},
           {"definitions", std::move(definitions)}};
+}
+
+std::string schema_text(const Descriptions& all) {
+  constexpr std::size_t kDepth = 4;  // definitions, one of them, its properties, one of these
+  return text_of(schema_of(all), 0, kDepth) + "\n";
 }
 
 std::string table_of(const Description& record) {

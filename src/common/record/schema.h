@@ -163,6 +163,8 @@ void add_description(Descriptions& all) {
 
 /// The whole schema, as JSON Schema draft 7.
 [[nodiscard]] Json schema_of(const Descriptions& all);
+/// The same as text, with a line a key.
+[[nodiscard]] std::string schema_text(const Descriptions& all);
 
 /// Of a record's keys, a table in Markdown.
 [[nodiscard]] std::string table_of(const Description& record);
