@@ -31,6 +31,8 @@ class AllGather final : public Collective {
 
 }  // namespace
 
-int all_gather_perf(int argc, char** argv) { return run_collective(AllGather(), argc, argv); }
+int all_gather_perf(int argc, char** argv) {
+  return run_program(collective_program("all_gather_perf", "Bandwidth of all_gather: every rank gets the parts of all ranks."), AllGather(), argc, argv);
+}
 
 }  // namespace fabricbench

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/harness/program.h"
+#include "common/options/option_sets.h"
 
 namespace fabricbench {
 namespace {
@@ -55,6 +56,10 @@ class AllToAllV final : public Collective {
 
 }  // namespace
 
-int alltoallv_perf(int argc, char** argv) { return run_collective(AllToAllV(), argc, argv); }
+int alltoallv_perf(int argc, char** argv) {
+  Program program = collective_program("alltoallv_perf", "Bandwidth of alltoallv: every rank gets a part of every rank's buffer, and parts differ in size.");
+  program.options = join({program.options, option_sets::traffic()});
+  return run_program(program, AllToAllV(), argc, argv);
+}
 
 }  // namespace fabricbench

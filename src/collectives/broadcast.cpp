@@ -33,6 +33,8 @@ class Broadcast final : public Collective {
 
 }  // namespace
 
-int broadcast_perf(int argc, char** argv) { return run_collective(Broadcast(), argc, argv); }
+int broadcast_perf(int argc, char** argv) {
+  return run_program(collective_program("broadcast_perf", "Bandwidth of broadcast: every rank gets the root's buffer."), Broadcast(), argc, argv);
+}
 
 }  // namespace fabricbench

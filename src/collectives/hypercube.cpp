@@ -51,6 +51,8 @@ class Hypercube final : public Collective {
 
 }  // namespace
 
-int hypercube_perf(int argc, char** argv) { return run_collective(Hypercube(), argc, argv); }
+int hypercube_perf(int argc, char** argv) {
+  return run_program(collective_program("hypercube_perf", "Bandwidth of hypercube: all_gather by exchanges with the neighbours along each edge of a hypercube."), Hypercube(), argc, argv);
+}
 
 }  // namespace fabricbench

@@ -4,6 +4,9 @@
 
 namespace fabricbench {
 
-int gpu_copy_bw(int argc, char** argv) { return run_copies(argc, argv); }
+int gpu_copy_bw(int argc, char** argv) {
+  return run_copies(copy_program("gpu_copy_bw", "Bandwidth of copies between GPUs and memory within each host."), argc,
+                    argv);
+}
 
 }  // namespace fabricbench

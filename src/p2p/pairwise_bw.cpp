@@ -22,8 +22,7 @@ void check_planning(const Options& options) {
     throw UsageError(fmt::format("{} plans rounds of disjoint pairs, and --schedule {} asks for others; leave out one",
                                  options.find ? "--find" : "--measured", name(options.schedule)));
   }
-  const bool has_tolerance = std::find(options.given.begin(), options.given.end(), "tolerance") != options.given.end();
-  if (has_tolerance && !options.find) {
+  if (options.has_given({"tolerance"}) && !options.find) {
     throw UsageError("--tolerance is for what --find judges; add --find, or leave it out");
   }
 }
@@ -82,7 +81,8 @@ int sweep_pairs(Job& job) {
 }  // namespace
 
 int pairwise_bw(int argc, char** argv) {
-  const ProgramFacts program{.name = "pairwise_bw", .windowed = true, .sweep = true};
+  const Program program =
+      sweep_program("pairwise_bw", "Bandwidth and latency of every pair of hosts, ranks or GPUs, in rounds of pairs.");
   return run_job(program, argc, argv, sweep_pairs);
 }
 

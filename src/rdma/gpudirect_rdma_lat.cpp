@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "common/harness/program.h"
+#include "common/options/verbs_programs.h"
 #include "common/rdma/rdma_test.h"
 
 namespace fabricbench {
@@ -12,7 +13,7 @@ namespace {
 
 class GpuDirectLatency final : public OnVerbs<PingPong> {
  public:
-  [[nodiscard]] std::string_view name() const override { return kGpuDirectLatency; }
+  [[nodiscard]] std::string_view name() const override { return "gpudirect_rdma_lat"; }
   [[nodiscard]] Verb verb() const override { return Verb::kWrite; }
 
   void configure(const Options& options) override {
@@ -43,6 +44,8 @@ class GpuDirectLatency final : public OnVerbs<PingPong> {
 
 }  // namespace
 
-int gpudirect_rdma_lat(int argc, char** argv) { return run_collective(GpuDirectLatency(), argc, argv); }
+int gpudirect_rdma_lat(int argc, char** argv) {
+  return run_program(verbs_program("gpudirect_rdma_lat", "Latency of a write into GPU memory of another rank, until the GPU has seen it.", {.verb = Verb::kWrite, .latency = true, .seen_by = true}), GpuDirectLatency(), argc, argv);
+}
 
 }  // namespace fabricbench

@@ -1,6 +1,7 @@
 // rdma_atomic_bw: a stream of atomic operations on another rank's memory, as ib_atomic_bw measures them.
 
 #include "common/harness/program.h"
+#include "common/options/verbs_programs.h"
 #include "common/rdma/rdma_test.h"
 
 namespace fabricbench {
@@ -14,6 +15,8 @@ class RdmaAtomicBandwidth final : public RequestStream {
 
 }  // namespace
 
-int rdma_atomic_bw(int argc, char** argv) { return run_collective(RdmaAtomicBandwidth(), argc, argv); }
+int rdma_atomic_bw(int argc, char** argv) {
+  return run_program(verbs_program("rdma_atomic_bw", "Rate of atomic operations on another rank's memory, as ib_atomic_bw measures it.", {.verb = Verb::kAtomic}), RdmaAtomicBandwidth(), argc, argv);
+}
 
 }  // namespace fabricbench

@@ -1,6 +1,7 @@
 // rdma_atomic_lat: an atomic operation on the other rank's memory, until it has completed.
 
 #include "common/harness/program.h"
+#include "common/options/verbs_programs.h"
 #include "common/rdma/rdma_test.h"
 
 namespace fabricbench {
@@ -14,6 +15,8 @@ class RdmaAtomicLatency final : public RequestAlone {
 
 }  // namespace
 
-int rdma_atomic_lat(int argc, char** argv) { return run_collective(RdmaAtomicLatency(), argc, argv); }
+int rdma_atomic_lat(int argc, char** argv) {
+  return run_program(verbs_program("rdma_atomic_lat", "Latency of an atomic operation on another rank's memory, until it has completed.", {.verb = Verb::kAtomic, .latency = true}), RdmaAtomicLatency(), argc, argv);
+}
 
 }  // namespace fabricbench

@@ -1,6 +1,7 @@
 // rdma_read_bw: a stream of reads of another rank's memory, as ib_read_bw measures them.
 
 #include "common/harness/program.h"
+#include "common/options/verbs_programs.h"
 #include "common/rdma/rdma_test.h"
 
 namespace fabricbench {
@@ -14,6 +15,8 @@ class RdmaReadBandwidth final : public RequestStream {
 
 }  // namespace
 
-int rdma_read_bw(int argc, char** argv) { return run_collective(RdmaReadBandwidth(), argc, argv); }
+int rdma_read_bw(int argc, char** argv) {
+  return run_program(verbs_program("rdma_read_bw", "Bandwidth of reads of another rank's memory, as ib_read_bw measures it.", {.verb = Verb::kRead}), RdmaReadBandwidth(), argc, argv);
+}
 
 }  // namespace fabricbench

@@ -1,6 +1,7 @@
 // rdma_send_bw: a stream of sends to another rank, as ib_send_bw measures them.
 
 #include "common/harness/program.h"
+#include "common/options/verbs_programs.h"
 #include "common/rdma/rdma_test.h"
 
 namespace fabricbench {
@@ -14,6 +15,8 @@ class RdmaSendBandwidth final : public RequestStream {
 
 }  // namespace
 
-int rdma_send_bw(int argc, char** argv) { return run_collective(RdmaSendBandwidth(), argc, argv); }
+int rdma_send_bw(int argc, char** argv) {
+  return run_program(verbs_program("rdma_send_bw", "Bandwidth of sends to another rank, as ib_send_bw measures it.", {.verb = Verb::kSend}), RdmaSendBandwidth(), argc, argv);
+}
 
 }  // namespace fabricbench

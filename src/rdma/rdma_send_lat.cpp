@@ -1,6 +1,7 @@
 // rdma_send_lat: a message to the other rank and one back; the time is half of the round trip.
 
 #include "common/harness/program.h"
+#include "common/options/verbs_programs.h"
 #include "common/rdma/rdma_test.h"
 
 namespace fabricbench {
@@ -14,6 +15,8 @@ class RdmaSendLatency final : public RequestPingPong {
 
 }  // namespace
 
-int rdma_send_lat(int argc, char** argv) { return run_collective(RdmaSendLatency(), argc, argv); }
+int rdma_send_lat(int argc, char** argv) {
+  return run_program(verbs_program("rdma_send_lat", "Latency of a send to another rank: half of a round trip.", {.verb = Verb::kSend, .latency = true}), RdmaSendLatency(), argc, argv);
+}
 
 }  // namespace fabricbench

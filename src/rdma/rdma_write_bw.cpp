@@ -1,6 +1,7 @@
 // rdma_write_bw: a stream of writes into another rank's memory, as ib_write_bw measures them.
 
 #include "common/harness/program.h"
+#include "common/options/verbs_programs.h"
 #include "common/rdma/rdma_test.h"
 
 namespace fabricbench {
@@ -14,6 +15,8 @@ class RdmaWriteBandwidth final : public RequestStream {
 
 }  // namespace
 
-int rdma_write_bw(int argc, char** argv) { return run_collective(RdmaWriteBandwidth(), argc, argv); }
+int rdma_write_bw(int argc, char** argv) {
+  return run_program(verbs_program("rdma_write_bw", "Bandwidth of writes into another rank's memory, as ib_write_bw measures it.", {.verb = Verb::kWrite}), RdmaWriteBandwidth(), argc, argv);
+}
 
 }  // namespace fabricbench

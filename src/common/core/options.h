@@ -1,7 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
-#include <functional>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -43,6 +44,14 @@ enum class Level {
 constexpr auto names_of(Level) { return std::to_array<std::string_view>({"auto", "host", "rank", "gpu"}); }
 
 inline constexpr int kAllRoots = -1;
+
+/// An option that was set.
+struct GivenOption {
+  std::string key;         ///< the first long name without its dashes, with `_` for `-`
+  std::string name;        ///< the first name, as it is typed: `-b`
+  std::string value{};     ///< as text; empty: not set
+  bool is_for_gpus = false;  ///< it takes the nccl backend, and is not what holds without it
+};
 
 /// Everything a command line can say.
 struct Options {
@@ -119,77 +128,14 @@ struct Options {
 
   RdmaOptions rdma;
 
-  std::vector<std::string> given;  ///< keys of the options that the command line or the environment set
+  std::vector<GivenOption> given;  ///< what the command line or the environment set
+
+  /// Whether any of these options was given, by their keys.
+  [[nodiscard]] bool has_given(std::initializer_list<std::string_view> keys) const {
+    return std::any_of(given.begin(), given.end(), [&](const GivenOption& option) {
+      return std::find(keys.begin(), keys.end(), option.key) != keys.end();
+    });
+  }
 };
-
-/// Where an option stands in --help.
-enum class OptionGroup { kSizes, kData, kMeasuring, kBuffers, kBackend, kGpus, kRdma, kOutput };
-
-/// What a program is, as far as its options depend on it.
-struct ProgramFacts {
-  std::string name;         ///< such as all_reduce_perf
-  bool pairs = false;       ///< sends messages between two ranks
-  bool windowed = false;    ///< keeps a window of them under way
-  bool sockets = false;     ///< over connections of its own, not by a library
-  bool sweep = false;       ///< measures pair after pair, each for one message size
-  bool copies = false;      ///< copies between GPUs and memory within hosts; no messages
-  Verb verb = Verb::kNone;  ///< of RDMA; its short options are perftest's
-  bool latency = false;     ///< one message at a time, of RDMA programs
-  bool connects = false;    ///< makes connections over rdma_cm, and has no rows of messages
-};
-
-/// What holds where the command line says nothing.
-[[nodiscard]] Options default_options(const ProgramFacts& program);
-
-/// Which programs have an option.
-enum class OfferedBy {
-  kAll,
-  kRows,
-  kLibraries,
-  kRowsOfLibraries,
-  kCollectives,
-  kPairs,
-  kWindows,
-  kSockets,
-  kSweeps,
-  kVerbs,
-  kConnections
-};
-
-/// One option, declared once: command line, manual, banner and JSON context come from this list.
-struct OptionSpec {
-  OptionGroup group;
-  std::string names;                                    ///< as CLI11 wants them: `-b,--minbytes,--min-bytes`
-  std::string value_name;                               ///< empty for a flag
-  std::string help;                                     ///< with the unit; the default is added from `get`
-  std::function<void(Options&, std::string_view)> set;  ///< throws UsageError; a flag is given an empty text
-  std::function<std::string(const Options&)> get;       ///< the value as text; empty: not set
-  std::string environment;                              ///< a variable that sets it too; empty: none
-
-  bool gpus_only = false;  ///< anything but the default takes the nccl backend
-  OfferedBy offered_by = OfferedBy::kAll;
-  std::string_view only_for{};  ///< the one program that has it; empty: all of those that `offered_by` names
-  std::function<bool(const ProgramFacts&)> only_where{};  ///< of those, which it means something to; empty: all
-
-  /// The names that a program knows it by: of RDMA programs, whose letters are perftest's, the long ones of what is not
-  /// theirs alone, and -n, which means the same there.
-  [[nodiscard]] std::string names_for(const ProgramFacts& program) const;
-  /// The first long name with its dashes, which every program that has the option knows.
-  [[nodiscard]] std::string long_name() const;
-  /// The first long name without its dashes: the key in JSON.
-  [[nodiscard]] std::string key() const;
-  [[nodiscard]] bool is_of(const ProgramFacts& program) const;
-};
-
-/// Of all programs.
-[[nodiscard]] const std::vector<OptionSpec>& option_specs();
-[[nodiscard]] std::string_view heading(OptionGroup group);
-
-/// Adapts what the command line left open to what it says.
-void complete_options(const ProgramFacts& program, Options& options);
-
-/// Refuses combinations that no single option shows to be wrong. Throws UsageError.
-void check_combinations(const ProgramFacts& program, const Options& options);
-
 
 }  // namespace fabricbench

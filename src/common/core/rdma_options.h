@@ -26,9 +26,6 @@ enum class SeenBy {
 };
 constexpr auto names_of(SeenBy) { return std::to_array<std::string_view>({"cq", "cq+flush", "gpu"}); }
 
-/// The program that has that choice; a message of its lies in memory of a GPU, where it can.
-inline constexpr std::string_view kGpuDirectLatency = "gpudirect_rdma_lat";
-
 enum class AtomicKind { kFetchAndAdd, kCompareAndSwap };
 constexpr auto names_of(AtomicKind) { return std::to_array<std::string_view>({"FETCH_AND_ADD", "CMP_AND_SWAP"}); }
 
@@ -42,7 +39,7 @@ struct RdmaOptions {
   std::int64_t depth = 0;               ///< -t: requests under way on a queue pair; 0: see depth_of
   std::int64_t receive_depth = 512;     ///< -r
   std::int64_t post_list = 1;           ///< -l: requests handed over at once
-  std::int64_t moderation = 0;          ///< -Q: every so manyth request is signaled; 0: see moderation_of
+  std::int64_t moderation = 0;          ///< -Q: one request in so many is signaled; 0: see moderation_of
   std::optional<std::int64_t> inlined;  ///< -I: messages up to so many bytes are sent inline; nothing: see inline_of
   std::int64_t outstanding = 0;  ///< -o: reads and atomics under way on a queue pair; 0: as many as both devices do
   bool both_ways = false;        ///< -b
@@ -73,7 +70,7 @@ struct RdmaOptions {
   return options.depth > 0 ? options.depth : 128;
 }
 
-/// Every how manyth request is signaled: as asked for, or perftest's 100 for messages of at most 8 KiB and 1 above; no
+/// One request in how many is signaled: as asked for, or perftest's 100 for messages of at most 8 KiB and 1 above; no
 /// more than half of the depth, so that the queue does not run dry before the next completion.
 [[nodiscard]] constexpr std::int64_t moderation_of(const RdmaOptions& options, Bytes size, std::int64_t depth) {
   constexpr Bytes kLargestModerated = 8192;

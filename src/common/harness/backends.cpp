@@ -16,15 +16,13 @@ namespace {
 
 /// MPI has one rank a process, and neither graphs nor streams. `reason`: why it is MPI that is measured.
 void refuse_gpu_options(const Options& options, const std::string& reason) {
-  for (const OptionSpec& spec : option_specs()) {
-    const bool given = std::find(options.given.begin(), options.given.end(), spec.key()) != options.given.end();
-    if (!spec.gpus_only || !given || spec.get(options) == spec.get(Options())) continue;
-    const std::string name = spec.names.substr(0, spec.names.find(','));
+  for (const GivenOption& given : options.given) {
+    if (!given.is_for_gpus) continue;
     throw Error(
         ExitStatus::kMissing,
         fmt::format("{} {} is for NCCL on GPUs, and this would measure MPI, because {}; leave it out, and start "
                     "more ranks with mpirun -np",
-                    name, spec.get(options), reason));
+                    given.name, given.value, reason));
   }
   if (options.memory_report && options.memory != MemoryKind::kCuda) {
     throw Error(ExitStatus::kMissing, "-M 1 reports GPU memory, and the mpi backend uses the host's; leave it out");

@@ -193,7 +193,7 @@ void Bench::plan(Subject& subject) {
   subject.spent += now() - began;
   const Seconds share = options_.time_budget * kFirstShare / static_cast<double>(options_.epochs);
   const auto fitting = static_cast<std::int64_t>(std::min(share / std::max(each, 1e-9), 1e9));
-  const bool chosen = std::find(options_.given.begin(), options_.given.end(), "warmup_iters") != options_.given.end();
+  const bool chosen = options_.has_given({"warmup_iters"});
   if (!chosen) plan.warmup = std::min(plan.warmup, std::max<std::int64_t>(fitting, 1));
   if (plan.gapless) {
     const double sharing = meter_.lap_cost() / kMostClockShare / std::max(each, 1e-9);

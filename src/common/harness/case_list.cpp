@@ -14,11 +14,8 @@ namespace {
 /// Those of `keys` that were given, as the user typed them.
 std::string given_of(const Options& options, std::initializer_list<std::string_view> keys) {
   std::vector<std::string> names;
-  for (const OptionSpec& spec : option_specs()) {
-    const std::string key = spec.key();
-    const bool asked = std::find(keys.begin(), keys.end(), key) != keys.end();
-    const bool given = std::find(options.given.begin(), options.given.end(), key) != options.given.end();
-    if (asked && given) names.push_back(spec.names.substr(0, spec.names.find(',')));
+  for (const GivenOption& given : options.given) {
+    if (std::find(keys.begin(), keys.end(), given.key) != keys.end()) names.push_back(given.name);
   }
   return fmt::format("{}", fmt::join(names, ", "));
 }

@@ -13,15 +13,7 @@
 namespace fabricbench {
 namespace {
 
-std::vector<OptionSpec> specs_of(const ProgramFacts& program) {
-  std::vector<OptionSpec> specs;
-  for (const OptionSpec& spec : option_specs()) {
-    if (spec.is_of(program)) specs.push_back(spec);
-  }
-  return specs;
-}
-
-std::string help_text(const OptionSpec& spec, const Options& defaults) {
+std::string help_text(const Option& spec, const Options& defaults) {
   const std::string otherwise = spec.get(defaults);
   std::string text = spec.help;
   if (!spec.value_name.empty() && !otherwise.empty()) text += fmt::format(" [{}]", otherwise);
@@ -31,22 +23,20 @@ std::string help_text(const OptionSpec& spec, const Options& defaults) {
 
 /// The app and the texts that it reads the options' values into.
 struct Parser {
-  std::vector<OptionSpec> specs;  // of the program
-  Options defaults;
+  const Program& program;
   CLI::App app;
   std::deque<std::string> values;
   std::vector<CLI::Option*> options;
   bool version = false;
 };
 
-void declare(Parser& parser, const ProgramFacts& program) {
-  for (const OptionSpec& spec : parser.specs) {
+void declare(Parser& parser) {
+  for (const Option& spec : parser.program.options) {
     std::string& value = parser.values.emplace_back();
-    const std::string names = spec.names_for(program);
-    const std::string help = help_text(spec, parser.defaults);
+    const std::string help = help_text(spec, parser.program.defaults);
     CLI::Option* option =
-        spec.value_name.empty() ? parser.app.add_flag(names, help) : parser.app.add_option(names, value, help);
-    option->group(std::string(heading(spec.group)))->take_last();
+        spec.value_name.empty() ? parser.app.add_flag(spec.names, help) : parser.app.add_option(spec.names, value, help);
+    option->group(std::string(name(spec.group)))->take_last();
     if (spec.value_name.empty()) {
       option->disable_flag_override();  // no --quiet=false: a flag has no value
     } else {
@@ -104,42 +94,50 @@ bool read(Parser& parser, const std::vector<std::string>& arguments) {
   return false;
 }
 
-Options options_from(const Parser& parser, const ProgramFacts& program) {
-  Options options = parser.defaults;
-  for (std::size_t i = 0; i < parser.specs.size(); ++i) {
+Options options_from(const Parser& parser) {
+  const Program& program = parser.program;
+  Options options = program.defaults;
+  for (std::size_t i = 0; i < program.options.size(); ++i) {
     if (parser.options[i]->count() == 0) continue;
-    const OptionSpec& spec = parser.specs[i];
-    spec.set(options, parser.values[i]);
-    options.given.push_back(spec.key());
+    const Option& option = program.options[i];
+    option.set(options, parser.values[i]);
+    std::string value = option.get(options);
+    const bool is_for_gpus = option.gpus_only && value != option.get(Options());
+    options.given.push_back({option.key(), option.first_name(), std::move(value), is_for_gpus});
   }
-  complete_options(program, options);
-  check_combinations(program, options);
+  for (const auto& complete : program.completions) complete(options);
+  for (const auto& check : program.checks) check(options);
   return options;
+}
+
+/// What it measures, how it is called, three examples.
+std::string description_of(const Program& program) {
+  std::string text = fmt::format("{}\nPart of fabricbench {}. Start it with mpirun or srun:\n", program.summary, kVersion);
+  for (const Example& example : program.examples) text += fmt::format("  {}\n      {}\n", example.command, example.what);
+  return text;
 }
 
 }  // namespace
 
-CommandLine parse_command_line(const ProgramFacts& program, const std::vector<std::string>& arguments) {
-  Parser parser;
-  parser.specs = specs_of(program);
-  parser.defaults = default_options(program);
-  parser.app.description(fmt::format("{}, of fabricbench {}. Launch it with mpirun or srun.", program.name, kVersion));
+CommandLine parse_command_line(const Program& program, const std::vector<std::string>& arguments) {
+  Parser parser{program};
+  parser.app.description(description_of(program));
   parser.app.name(program.name);
-  declare(parser, program);
+  declare(parser);
   if (read(parser, arguments)) return {{}, parser.app.help()};
   if (parser.version) return {{}, fmt::format("{} (fabricbench) {}\n", program.name, kVersion)};
-  return {options_from(parser, program), ""};
+  return {options_from(parser), ""};
 }
 
-std::vector<std::string> arguments_with_environment(const ProgramFacts& program, int argc, char** argv) {
+std::vector<std::string> arguments_with_environment(const Program& program, int argc, char** argv) {
   std::vector<std::string> arguments;
-  for (const OptionSpec& spec : specs_of(program)) {
+  for (const Option& spec : program.options) {
     if (spec.environment.empty()) continue;
     const char* value = std::getenv(spec.environment.c_str());
     if (value != nullptr && *value != '\0') arguments.push_back(fmt::format("{}={}", spec.long_name(), value));
   }
   // nccl-tests' older form of --split, a mask in hexadecimal digits; it goes before the newer one there too.
-  const char* mask = program.pairs ? nullptr : std::getenv("NCCL_TESTS_SPLIT_MASK");
+  const char* mask = program.has_split_mask ? std::getenv("NCCL_TESTS_SPLIT_MASK") : nullptr;
   if (mask != nullptr && *mask != '\0') {
     const std::string digits(mask);
     const bool prefixed = digits.rfind("0x", 0) == 0 || digits.rfind("0X", 0) == 0;
@@ -149,9 +147,9 @@ std::vector<std::string> arguments_with_environment(const ProgramFacts& program,
   return arguments;
 }
 
-std::vector<std::pair<std::string, std::string>> option_values(const ProgramFacts& program, const Options& options) {
+std::vector<std::pair<std::string, std::string>> option_values(const Program& program, const Options& options) {
   std::vector<std::pair<std::string, std::string>> values;
-  for (const OptionSpec& spec : specs_of(program)) {
+  for (const Option& spec : program.options) {
     if (std::string value = spec.get(options); !value.empty()) values.emplace_back(spec.key(), std::move(value));
   }
   return values;

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "common/core/options.h"
+#include "common/options/program.h"
 
 namespace fabricbench {
 
@@ -14,14 +14,14 @@ struct CommandLine {
 };
 
 /// Reads the arguments after the program's name. Throws UsageError.
-[[nodiscard]] CommandLine parse_command_line(const ProgramFacts& program, const std::vector<std::string>& arguments);
+[[nodiscard]] CommandLine parse_command_line(const Program& program, const std::vector<std::string>& arguments);
 
 /// The arguments as rank 0 sees them: what the environment sets is put before them as options.
-[[nodiscard]] std::vector<std::string> arguments_with_environment(const ProgramFacts& program, int argc, char** argv);
+[[nodiscard]] std::vector<std::string> arguments_with_environment(const Program& program, int argc, char** argv);
 
 /// Key and value as text of every option that the program has, in the order of declaration; those without a value are
 /// left out.
-[[nodiscard]] std::vector<std::pair<std::string, std::string>> option_values(const ProgramFacts& program,
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> option_values(const Program& program,
                                                                              const Options& options);
 
 }  // namespace fabricbench

@@ -160,10 +160,7 @@ int run(Job& job) {
 
 }  // namespace
 
-int run_copies(int argc, char** argv) {
-  ProgramFacts program;
-  program.name = "gpu_copy_bw";
-  program.copies = true;
+int run_copies(const Program& program, int argc, char** argv) {
   return run_job(program, argc, argv, run);
 }
 

@@ -15,7 +15,7 @@ namespace fabricbench {
 namespace {
 
 /// The first process's arguments on every process, so that no two can disagree about an option.
-std::vector<std::string> agreed_arguments(const mpi::Communicator& world, const ProgramFacts& program, int argc,
+std::vector<std::string> agreed_arguments(const mpi::Communicator& world, const Program& program, int argc,
                                           char** argv) {
   std::string packed;
   for (const std::string& argument : arguments_with_environment(program, argc, argv)) packed += argument + '\0';
@@ -29,7 +29,7 @@ std::vector<std::string> agreed_arguments(const mpi::Communicator& world, const 
   return arguments;
 }
 
-int run_agreed(const ProgramFacts& program, int argc, char** argv, const std::function<int(Job&)>& work) {
+int run_agreed(const Program& program, int argc, char** argv, const std::function<int(Job&)>& work) {
   const mpi::Communicator world = mpi::Communicator::world();
   CommandLine line;
   try {
@@ -73,7 +73,7 @@ std::uint64_t agreed_seed(const mpi::Communicator& world, const Options& options
   return options.seed ? *options.seed : static_cast<std::uint64_t>(world.broadcast(drawn));
 }
 
-int run_job(const ProgramFacts& program, int argc, char** argv, const std::function<int(Job&)>& work) {
+int run_job(const Program& program, int argc, char** argv, const std::function<int(Job&)>& work) {
   try {
     const mpi::Environment mpi(argc, argv);
     try {

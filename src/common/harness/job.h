@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/core/error.h"
-#include "common/core/options.h"
+#include "common/options/program.h"
 #include "common/mpi/communicator.h"
 
 namespace fabricbench {
@@ -15,7 +15,7 @@ namespace fabricbench {
 /// What all processes of a launch have agreed on before anything is set up.
 struct Job {
   const mpi::Communicator& world;
-  const ProgramFacts& program;
+  const Program& program;
   Options options;
   std::vector<std::string> command_line;  ///< this process's, with the program's name
 };
@@ -23,7 +23,7 @@ struct Job {
 /// The whole of a program, from the command line to the exit status (ExitStatus). Starts and ends MPI; does not throw.
 /// `work` is called on every process and returns the exit status, the same on all. What it throws may be one process's
 /// alone: that one names itself, and the job is aborted.
-[[nodiscard]] int run_job(const ProgramFacts& program, int argc, char** argv, const std::function<int(Job&)>& work);
+[[nodiscard]] int run_job(const Program& program, int argc, char** argv, const std::function<int(Job&)>& work);
 
 /// The exit status of an error of set-up, which every process of `world` has found; the first one speaks. An error of
 /// another kind is thrown again.

@@ -11,18 +11,6 @@
 namespace fabricbench {
 namespace {
 
-ProgramFacts facts_of(const Collective& collective) {
-  const bool verbs = collective.verb() != Verb::kNone;
-  ProgramFacts facts;
-  facts.pairs = is_of_pairs(collective.figure());
-  facts.name = fmt::format("{}{}", collective.name(), facts.pairs ? "" : "_perf");
-  facts.windowed = collective.windowed() && !verbs;
-  facts.sockets = collective.sockets();
-  facts.verb = collective.verb();
-  facts.latency = collective.figure() == Figure::kLatency && verbs;
-  return facts;
-}
-
 void run_combinations(const Collective& collective, const Setup& setup, Bench& bench) {
   for (const Combination& which : setup.combinations) {
     const CaseList list = list_cases(collective, setup.options, setup.groups, which);
@@ -51,11 +39,11 @@ Ending measure(Run& run) {
 
 }  // namespace
 
-int run_collective(Collective&& collective, int argc, char** argv) {
-  const ProgramFacts program = facts_of(collective);
+int run_program(const Program& program, Collective&& collective, int argc, char** argv) {
   return run_job(program, argc, argv, [&](Job& job) {
     collective.configure(job.options);
-    return program.pairs ? run_pairs(job, collective, measure_rows) : run_all(job, collective, measure);
+    return is_of_pairs(collective.figure()) ? run_pairs(job, collective, measure_rows)
+                                            : run_all(job, collective, measure);
   });
 }
 

@@ -82,7 +82,7 @@ Context describe_run(const mpi::Communicator& world, const Job& job, const Colle
   context.library = setup.backend.session->library();
   context.nccl_version = setup.backend.session->nccl_version();
   context.ranks = describe_ranks(*setup.team, setup.placed, *setup.backend.session);
-  context.groups = job.program.pairs ? describe_pairs(context.ranks) : describe_groups(context.ranks);
+  context.groups = is_of_pairs(context.figure) ? describe_pairs(context.ranks) : describe_groups(context.ranks);
   context.rounds = collective.rounds(setup.options, setup.groups.smallest());
   describe_ports(world, collective, context);
   context.notices = setup.notices;

@@ -211,10 +211,7 @@ int run(Job& job) {
 
 }  // namespace
 
-int run_connections(int argc, char** argv) {
-  ProgramFacts program;
-  program.name = "rdma_cm_connect";
-  program.connects = true;
+int run_connections(const Program& program, int argc, char** argv) {
   return run_job(program, argc, argv, run);
 }
 

@@ -1,8 +1,10 @@
 #pragma once
 
+#include "common/options/program.h"
+
 namespace fabricbench {
 
 /// The whole of the program that makes connections over rdma_cm. Starts and ends MPI; does not throw.
-[[nodiscard]] int run_connections(int argc, char** argv);
+[[nodiscard]] int run_connections(const Program& program, int argc, char** argv);
 
 }  // namespace fabricbench

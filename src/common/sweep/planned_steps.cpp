@@ -34,7 +34,7 @@ cluster::SweepPlan sweep_plan_of(const Options& options, int endpoints, std::uin
   plan.find = options.find;
   plan.both_directions = true;
   plan.tolerance = options.tolerance;
-  const bool is_given = std::find(options.given.begin(), options.given.end(), "rounds") != options.given.end();
+  const bool is_given = options.has_given({"rounds"});
   const auto rounds = static_cast<int>(options.rounds);
   if (!options.find || is_given) {
     cluster::limit_rounds(plan, rounds == 0 ? cluster::SweepPlan::kAllPairs : rounds);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -15,7 +16,7 @@
 #include <fmt/ranges.h>
 
 #include "common/core/error.h"
-#include "common/core/options.h"
+#include "common/options/option.h"
 
 /// What option specs are made of: kinds of value that several options share.
 namespace fabricbench::option_parts {
@@ -63,7 +64,7 @@ auto& part_of(AnyOptions& options) {
   }
 }
 
-/// The pair of functions that an OptionSpec needs.
+/// The pair of functions that an Option needs.
 struct Accessors {
   std::function<void(Options&, std::string_view)> set;
   std::function<std::string(const Options&)> get;
@@ -131,8 +132,8 @@ Accessors choice(Enum Part::*member, std::string_view what) {
           [=](const Options& options) { return std::string(name(part_of<Part>(options).*member)); }};
 }
 
-[[nodiscard]] inline OptionSpec spec(OptionGroup group, std::string names, std::string value_name, std::string help,
-                                     Accessors accessors, std::string environment = "") {
+[[nodiscard]] inline Option option(OptionGroup group, std::string names, std::string value_name, std::string help,
+                                   Accessors accessors, std::string environment = "") {
   return {group,
           std::move(names),
           std::move(value_name),
@@ -142,15 +143,34 @@ Accessors choice(Enum Part::*member, std::string_view what) {
           std::move(environment)};
 }
 
-[[nodiscard]] inline OptionSpec offered_by(OfferedBy programs, OptionSpec made) {
-  made.offered_by = programs;
-  return made;
+/// A size that sets the first and the last.
+[[nodiscard]] inline Accessors one_size() {
+  return {[](Options& options, std::string_view text) {
+            options.sweep.min_bytes = options.sweep.max_bytes = parse_bytes(text);
+          },
+          [](const Options& options) { return exact_bytes(options.sweep.max_bytes); }};
 }
 
-/// Of those programs only that it means something to.
-[[nodiscard]] inline OptionSpec only_where(std::function<bool(const ProgramFacts&)> condition, OptionSpec made) {
-  made.only_where = std::move(condition);
-  return made;
+/// A whole number, or nothing.
+[[nodiscard]] inline Accessors optional_integer(std::optional<std::int64_t> Options::*member, std::string_view what,
+                                                std::int64_t least, std::int64_t most = kMostInt) {
+  return {[=](Options& options, std::string_view text) { options.*member = parse_integer(text, what, least, most); },
+          [=](const Options& options) {
+            return options.*member ? fmt::format("{}", *(options.*member)) : std::string();
+          }};
+}
+
+/// An enum by its number, as nccl-tests has it.
+template <typename Enum>
+[[nodiscard]] Accessors numbered(Enum Options::*member, std::string_view what, std::int64_t most) {
+  return {[=](Options& options, std::string_view text) {
+            options.*member = static_cast<Enum>(parse_integer(text, what, 0, most));
+          },
+          [=](const Options& options) { return fmt::format("{}", static_cast<int>(options.*member)); }};
+}
+
+[[nodiscard]] inline Accessors file_name(std::string Options::*member, std::string_view what) {
+  return text(member, what, "a file name");
 }
 
 }  // namespace fabricbench::option_parts

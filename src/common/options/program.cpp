@@ -1,0 +1,165 @@
+#include "common/options/program.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/core/error.h"
+#include "common/options/option_sets.h"
+
+namespace fabricbench {
+namespace {
+
+using namespace option_sets;
+
+constexpr Seconds kSweepTimeBudget = 0.2;  // a direction of a pair: thousands of them follow each other
+constexpr Seconds kCopyTimeBudget = 0.2;   // of each copy, of which a host with eight GPUs has some hundred
+
+/// A key as it is typed.
+std::string dashed(std::string key) {
+  std::replace(key.begin(), key.end(), '_', '-');
+  return "--" + key;
+}
+
+void check_graphs(const Options& options) {
+  if (options.graph_launches == 0) return;
+  if (options.per_iteration || options.timing == Timing::kIsolated || options.blocking != Blocking::kNone) {
+    throw UsageError(
+        "-G launches many iterations at once, which -I, -z and --timing isolated tell apart; leave out one");
+  }
+  if (options.null_stream) {
+    throw UsageError("-G records streams, and CUDA cannot record the null stream that -y 1 asks for; leave out one");
+  }
+}
+
+void check_blocking(const Options& options) {
+  if (options.timing == Timing::kIsolated && options.blocking != Blocking::kNone) {
+    throw UsageError("-z is about operations back to back; --timing isolated times each by itself; leave out one");
+  }
+}
+
+/// Messages are bytes, and lie in buffers of their own.
+Options defaults_of_messages() {
+  Options options;
+  options.sweep = {1, Bytes{4} << 20, Bytes{1} << 20, 2};
+  options.datatypes = {DataType::kInt8};
+  options.placement = Placement::kOut;
+  return options;
+}
+
+OptionSet options_of_rows() { return join({repeats(), epochs(), precision(), seed(), timeout(), checks()}); }
+
+OptionSet output_of_rows() { return join({json(), csv(), of_rows(), quiet(), progress()}); }
+
+std::vector<Example> examples_of_messages(const std::string& name) {
+  return {{fmt::format("mpirun -np 2 --map-by node {} -b 8 -e 16M", name), "between two hosts"},
+          {fmt::format("mpirun -np 16 {} --pairs halves", name), "eight pairs at the same time"},
+          {fmt::format("mpirun -np 2 {} -n 1000 --json run.jsonl", name), "1000 iterations a size, with a record"}};
+}
+
+}  // namespace
+
+void check_sizes(const Options& options) {
+  const Sweep& sweep = options.sweep;
+  if (sweep.min_bytes > sweep.max_bytes) {
+    throw UsageError(fmt::format(
+        "the first size, --min-bytes {}, is above the last, --max-bytes {}; raise --max-bytes or lower --min-bytes",
+        exact_bytes(sweep.min_bytes), exact_bytes(sweep.max_bytes)));
+  }
+  if (sweep.step_factor == 1 && sweep.step_bytes == 0 && sweep.min_bytes < sweep.max_bytes) {
+    throw UsageError(
+        "--step-bytes 0 would repeat the first size for ever; give a step such as --step-bytes 1M, or a factor such as "
+        "--step-factor 2");
+  }
+}
+
+void check_iterations(const Options& options) {
+  if (!options.iterations) return;
+  for (const GivenOption& option : options.given) {
+    const std::string& key = option.key;
+    if (key == "epochs" || key == "target_precision" || key == "time_budget" || key == "duration") {
+      throw UsageError(fmt::format("-n asks for exactly {} iterations, and {} for as many as it takes; leave out one",
+                                   *options.iterations, dashed(key)));
+    }
+  }
+  if (options.order == Order::kInterleaved) {
+    throw UsageError("-n measures the sizes in order, and --order interleaved asks for the opposite; leave out one");
+  }
+}
+
+Program collective_program(std::string name, std::string summary) {
+  Program program;
+  program.examples = {{fmt::format("mpirun -np 16 {} -b 32M -e 1G -f 2", name), "sizes from 32 MiB to 1 GiB"},
+                      {fmt::format("mpirun -np 2 {} -g 4 -n 20", name), "eight GPUs of two processes, 20 iterations"},
+                      {fmt::format("mpirun -np 16 {} --split 'MOD 8' --json run.jsonl", name),
+                       "two groups at the same time, with a record"}};
+  program.name = std::move(name);
+  program.summary = std::move(summary);
+  program.options = join({sizes(), data(), options_of_rows(), operation_times(), buffers(), placement(), library(),
+                          split(), gpus_of_process(), device(), nccl(), output_of_rows(), nccl_tests_json(),
+                          least_bandwidth()});
+  program.checks = {check_sizes, check_iterations, check_graphs, check_blocking};
+  program.has_split_mask = true;
+  return program;
+}
+
+Program message_program(std::string name, std::string summary, bool windowed) {
+  Program program;
+  program.examples = examples_of_messages(name);
+  program.name = std::move(name);
+  program.summary = std::move(summary);
+  program.options = join({sizes(), options_of_rows(), windowed ? window() : OptionSet(), buffers(), library(), pairs(),
+                          concurrent(), gpus_of_process(), device(), output_of_rows()});
+  program.defaults = defaults_of_messages();
+  program.checks = {check_sizes, check_iterations};
+  return program;
+}
+
+Program tcp_program(std::string name, std::string summary, bool windowed) {
+  Program program;
+  program.examples = examples_of_messages(name);
+  program.name = std::move(name);
+  program.summary = std::move(summary);
+  program.options = join({sizes(), options_of_rows(), windowed ? window() : OptionSet(), buffers(), pairs(),
+                          concurrent(), sockets(), output_of_rows()});
+  program.defaults = defaults_of_messages();
+  program.checks = {check_sizes, check_iterations};
+  return program;
+}
+
+Program sweep_program(std::string name, std::string summary) {
+  Program program;
+  program.examples = {{fmt::format("mpirun -np 64 --map-by node {}", name), "every pair of 64 hosts, once"},
+                      {fmt::format("mpirun -np 64 --map-by node {} --find --json run.jsonl", name),
+                       "until it is decided who is slow; find_slow_links reads the record"},
+                      {fmt::format("mpirun -np 8 {} --level gpu", name), "every pair of eight GPUs"}};
+  program.name = std::move(name);
+  program.summary = std::move(summary);
+  program.options = join({sweep(), seed(), timeout(), buffers(), library(), window(), concurrent(), device(), json(),
+                          csv(), quiet(), progress()});
+  program.defaults = defaults_of_messages();
+  program.defaults.sweep = {Bytes{1} << 20, Bytes{1} << 20, Bytes{1} << 20, 1};
+  program.defaults.time_budget = kSweepTimeBudget;
+  program.checks = {check_iterations};
+  return program;
+}
+
+Program copy_program(std::string name, std::string summary) {
+  Program program;
+  program.examples = {{name, "all GPUs of this host"},
+                      {fmt::format("mpirun -np 16 --map-by ppr:1:node {} --csv copies.csv", name), "16 hosts"},
+                      {fmt::format("{} --device 0 -b 4K -e 1G -f 4", name), "one GPU, several sizes"}};
+  program.name = std::move(name);
+  program.summary = std::move(summary);
+  program.options = join({sizes(), repeats(), epochs(), seed(), timeout(), checks(), device(), json(), csv(), quiet()});
+  program.defaults.sweep = {Bytes{256} << 20, Bytes{256} << 20, Bytes{1} << 20, 2};
+  program.defaults.datatypes = {DataType::kInt8};
+  program.defaults.placement = Placement::kOut;
+  program.defaults.warmup = 1;
+  program.defaults.time_budget = kCopyTimeBudget;
+  program.checks = {check_sizes, check_iterations};
+  return program;
+}
+
+}  // namespace fabricbench
