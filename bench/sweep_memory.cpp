@@ -17,6 +17,7 @@
 
 #include "common/core/clock.h"
 #include "common/harness/setup.h"
+#include "common/options/program.h"
 #include "common/host/usage.h"
 #include "common/report/csv.h"
 #include "common/report/json_lines.h"
@@ -77,7 +78,7 @@ void report_all(const sweep::Step& step, Bytes size, sweep::Ledger& ledger, std:
 }
 
 void run(int endpoints, std::int64_t rounds) {
-  Options options = default_options({.name = "pairwise_bw", .windowed = true, .sweep = true});
+  Options options = sweep_program("pairwise_bw", "").defaults;
   options.rounds = rounds;
   const Context context = context_of(endpoints, options);
   const Outputs outputs = open_outputs();

@@ -76,7 +76,7 @@ Options one_start_a_visit(std::uint64_t seed) {
   Options options = quick(seed);
   options.time_budget = 1e-9;
   options.warmup = 0;
-  options.given = {"warmup_iters"};
+  options.given = {{.key = "warmup_iters", .name = "--warmup_iters"}};
   options.checks = 0;
   return options;
 }

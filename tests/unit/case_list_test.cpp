@@ -217,16 +217,17 @@ TEST(ListCombinations, RefuseWhereNothingIsLeft) {
   }
 }
 
-Options given(std::vector<std::string> keys) {
+/// By key and name.
+Options given(std::vector<GivenOption> given) {
   Options options = options_of(8, 1024, 8);
-  options.given = std::move(keys);
+  options.given = std::move(given);
   return options;
 }
 
 TEST(AdaptOptions, SayWhatWasGivenInVain) {
   FakeCollective barrier;
   barrier.carries = false;
-  Options options = given({"op", "root", "datatype", "minbytes", "iters"});
+  Options options = given({{"minbytes", "-b"}, {"datatype", "-d"}, {"op", "-o"}, {"root", "-r"}, {"iters", "-n"}});
   options.datatypes = {DataType::kHalf, DataType::kInt8};
   options.root = 7;
   Notices notices;
@@ -241,11 +242,11 @@ TEST(AdaptOptions, SayWhatWasGivenInVain) {
 TEST(AdaptOptions, SayNothingOfWhatIsUsedOrWasNotGiven) {
   FakeCollective collective;
   Notices notices;
-  Options options = given({"minbytes", "datatype"});
+  Options options = given({{"minbytes", "-b"}, {"datatype", "-d"}});
   adapt_options(collective, options, notices);
   collective.reduces_data = true;
   collective.rooted = true;
-  options = given({"op", "root", "minbytes"});
+  options = given({{"minbytes", "-b"}, {"op", "-o"}, {"root", "-r"}});
   options.root = 3;
   adapt_options(collective, options, notices);
   EXPECT_TRUE(notices.empty());

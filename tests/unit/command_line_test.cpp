@@ -152,23 +152,23 @@ TEST(CommandLine, RefusesAValueForAFlag) {
 }
 
 TEST(CommandLine, TakesFileNamesWithBlanksAndEqualsSigns) {
-  const CommandLine line = parse_command_line({"p"}, {"--json", "a b=c.json", "--csv=x=y.csv"});
+  const CommandLine line = parse_command_line(test::kAllReduce, {"--json", "a b=c.json", "--csv=x=y.csv"});
   EXPECT_EQ(line.options.json_file, "a b=c.json");
   EXPECT_EQ(line.options.csv_file, "x=y.csv");
 }
 
 TEST(CommandLine, RunsWhereNoTextIsAskedFor) {
-  EXPECT_TRUE(parse_command_line({"p"}, words("-b 8 -e 8")).text.empty());
+  EXPECT_TRUE(parse_command_line(test::kAllReduce, words("-b 8 -e 8")).text.empty());
 }
 
 TEST(Version, IsPrintedWithTheProgramsName) {
-  EXPECT_EQ(parse_command_line({"all_reduce_perf"}, {"--version"}).text,
+  EXPECT_EQ(parse_command_line(test::kAllReduce, {"--version"}).text,
             "all_reduce_perf (fabricbench) " + std::string(kVersion) + "\n");
 }
 
 class Help : public testing::Test {
  protected:
-  const std::string text_ = parse_command_line({"all_reduce_perf"}, {"--help"}).text;
+  const std::string text_ = parse_command_line(test::kAllReduce, {"--help"}).text;
 
   /// The lines that begin with `start` after blanks.
   [[nodiscard]] std::vector<std::string> lines_with(const std::string& start) const {
@@ -182,9 +182,9 @@ class Help : public testing::Test {
   }
 };
 
-TEST_F(Help, IsTheSameByLetterAndName) { EXPECT_EQ(parse_command_line({"all_reduce_perf"}, {"-h"}).text, text_); }
+TEST_F(Help, IsTheSameByLetterAndName) { EXPECT_EQ(parse_command_line(test::kAllReduce, {"-h"}).text, text_); }
 
-TEST_F(Help, ComesEvenWithOtherOptions) { EXPECT_FALSE(parse_command_line({"p"}, words("-b 8 --help")).text.empty()); }
+TEST_F(Help, ComesEvenWithOtherOptions) { EXPECT_FALSE(parse_command_line(test::kAllReduce, words("-b 8 --help")).text.empty()); }
 
 TEST_F(Help, NamesTheProgramAndItsVersion) {
   EXPECT_NE(text_.find("all_reduce_perf"), std::string::npos);
@@ -195,16 +195,12 @@ TEST_F(Help, NamesTheProgramAndItsVersion) {
 TEST_F(Help, HasEachHeadingOnce) {
   for (const auto group : {OptionGroup::kSizes, OptionGroup::kData, OptionGroup::kMeasuring, OptionGroup::kBuffers,
                            OptionGroup::kBackend, OptionGroup::kGpus, OptionGroup::kOutput}) {
-    EXPECT_EQ(lines_with(std::string(heading(group)) + ":").size(), 1U) << heading(group);
+    EXPECT_EQ(lines_with(std::string(name(group)) + ":").size(), 1U) << name(group);
   }
 }
 
 TEST_F(Help, HasEachOptionOnceWithItsDefault) {
-  for (const OptionSpec& spec : option_specs()) {
-    if (!spec.is_of({"all_reduce_perf"})) {
-      EXPECT_EQ(text_.find(spec.help), std::string::npos) << spec.names << " is another program's";
-      continue;
-    }
+  for (const Option& spec : test::kAllReduce.options) {
     const auto lines = lines_with(spec.names);
     ASSERT_EQ(lines.size(), 1U) << spec.names;
     EXPECT_NE(lines.front().find(spec.value_name), std::string::npos) << lines.front();
@@ -218,7 +214,7 @@ TEST_F(Help, HasEachOptionOnceWithItsDefault) {
 }
 
 TEST(HelpOfPairs, HasTheirOptionsAndDefaultsOnly) {
-  const ProgramFacts program{"send_recv_bw", true, true};
+  const Program& program = test::kSendRecvBw;
   const std::string text = parse_command_line(program, {"--help"}).text;
   for (const char* mine :
        {"--window", "--pairs", "--ngpus", "last message size; lowered to what fits in memory [4M]"}) {
@@ -227,10 +223,9 @@ TEST(HelpOfPairs, HasTheirOptionsAndDefaultsOnly) {
   for (const char* other : {"--op", "--root", "--split", "--cudagraph", "--nthreads", "--timing", "--placement"}) {
     EXPECT_EQ(text.find(other), std::string::npos) << other;
   }
-  EXPECT_EQ(parse_command_line({"send_recv_lat", true}, {"--help"}).text.find("--window"), std::string::npos);
+  EXPECT_EQ(parse_command_line(test::kSendRecvLat, {"--help"}).text.find("--window"), std::string::npos);
   EXPECT_EQ(parse_command_line(program, {"-g", "2"}).options.gpus, 2);
-  const ProgramFacts sockets{.name = "tcp_bw", .pairs = true, .windowed = true, .sockets = true};
-  EXPECT_THROW((void)parse_command_line(sockets, {"-g", "2"}), UsageError);
+  EXPECT_THROW((void)parse_command_line(test::kTcpBw, {"-g", "2"}), UsageError);
 }
 
 TEST_F(Help, NamesTheEnvironmentVariables) { EXPECT_NE(text_.find("(also by NCCL_TESTS_MIN_BW)"), std::string::npos); }

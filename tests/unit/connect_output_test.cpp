@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "common/core/error.h"
-#include "common/harness/command_line.h"
 #include "common/record/packing.h"
 #include "common/report/connect_table.h"
 #include "common/report/json_lines.h"
+#include "option_test_support.h"
 #include "report_test_support.h"
 
 using namespace fabricbench;
@@ -18,12 +18,7 @@ using Json = nlohmann::json;
 
 namespace connect_output_test {
 
-ProgramFacts connections() {
-  ProgramFacts program;
-  program.name = "rdma_cm_connect";
-  program.connects = true;
-  return program;
-}
+const Program& connections() { return test::kConnect; }
 
 ConnectRow example_connections() {
   ConnectRow row;
@@ -116,9 +111,7 @@ TEST(ConnectRow, IsPackedWhole) {
 
 TEST(ConnectOptions, AreThoseThatMeanSomethingToConnections) {
   std::set<std::string> keys;
-  for (const OptionSpec& spec : option_specs()) {
-    if (spec.is_of(connections())) keys.insert(spec.key());
-  }
+  for (const Option& option : connections().options) keys.insert(option.key());
   EXPECT_EQ(keys, (std::set<std::string>{"iters", "messages", "size", "connection", "ib_dev", "ib_port", "gid_index",
                                          "stall_timeout", "pairs", "timeout", "json", "force", "quiet"}));
 }

@@ -5,24 +5,17 @@
 #include <vector>
 
 #include "common/core/error.h"
-#include "common/harness/command_line.h"
+#include "option_test_support.h"
 
 using namespace fabricbench;
 
 namespace copy_options_test {
 
-ProgramFacts copies() {
-  ProgramFacts program;
-  program.name = "gpu_copy_bw";
-  program.copies = true;
-  return program;
-}
+const Program& copies() { return test::kGpuCopyBw; }
 
 TEST(CopyOptions, AreThoseThatMeanSomethingToCopies) {
   std::set<std::string> keys;
-  for (const OptionSpec& spec : option_specs()) {
-    if (spec.is_of(copies())) keys.insert(spec.key());
-  }
+  for (const Option& option : copies().options) keys.insert(option.key());
   EXPECT_EQ(keys, (std::set<std::string>{"minbytes", "maxbytes", "stepbytes", "stepfactor", "iters", "warmup_iters",
                                          "epochs", "time_budget", "seed", "timeout", "check", "device", "json", "csv",
                                          "force", "quiet"}));

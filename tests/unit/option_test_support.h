@@ -8,8 +8,24 @@
 
 #include "common/core/error.h"
 #include "common/harness/command_line.h"
+#include "common/options/option_sets.h"
+#include "common/options/program.h"
+#include "common/options/verbs_programs.h"
 
 namespace fabricbench::test {
+
+inline const Program kAllReduce = collective_program("all_reduce_perf", "Bandwidth of all_reduce.");
+inline const Program kAllToAllV = [] {
+  Program program = collective_program("alltoallv_perf", "Bandwidth of alltoallv.");
+  program.options = join({program.options, option_sets::traffic()});
+  return program;
+}();
+inline const Program kSendRecvBw = message_program("send_recv_bw", "Bandwidth of messages.", true);
+inline const Program kSendRecvLat = message_program("send_recv_lat", "Latency of messages.", false);
+inline const Program kTcpBw = tcp_program("tcp_bw", "Bandwidth over TCP.", true);
+inline const Program kPairwiseBw = sweep_program("pairwise_bw", "Bandwidth of every pair.");
+inline const Program kGpuCopyBw = copy_program("gpu_copy_bw", "Bandwidth of copies.");
+inline const Program kConnect = connection_program("rdma_cm_connect", "Time of connections.");
 
 /// `-b 8 -e 1G` as the arguments a shell would make of it.
 inline std::vector<std::string> words(const std::string& line) {
@@ -19,12 +35,12 @@ inline std::vector<std::string> words(const std::string& line) {
   return arguments;
 }
 
-inline Options parsed(const std::string& line) { return parse_command_line({"all_reduce_perf"}, words(line)).options; }
+inline Options parsed(const std::string& line) { return parse_command_line(kAllReduce, words(line)).options; }
 
 /// The message of the UsageError for these arguments; a test failure where there is none.
 inline std::string refusal_of(const std::vector<std::string>& arguments) {
   try {
-    (void)parse_command_line({"all_reduce_perf"}, arguments);
+    (void)parse_command_line(kAllReduce, arguments);
   } catch (const UsageError& error) {
     return error.what();
   }

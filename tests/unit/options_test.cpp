@@ -40,7 +40,9 @@ TEST(Options, TakeTheUsualCommandLineOfNcclTests) {
   EXPECT_EQ(options.sweep.step_bytes, 1000U);
   EXPECT_EQ(options.sweep.step_factor, 2U);
   EXPECT_EQ(options.gpus, 1);
-  EXPECT_EQ(options.given, (std::vector<std::string>{"minbytes", "maxbytes", "stepbytes", "stepfactor", "ngpus"}));
+  std::vector<std::string> given;
+  for (const GivenOption& option : options.given) given.push_back(option.key);
+  EXPECT_EQ(given, (std::vector<std::string>{"minbytes", "maxbytes", "stepbytes", "stepfactor", "ngpus"}));
 }
 
 TEST(Options, AreTheSameByLetterByLongNameAndWithDashes) {
@@ -158,7 +160,7 @@ TEST(Options, TakeEveryLongNameThatNcclTestsHas) {
                                  "per_iter_timing",
                                  "per_iter_skip"}) {
     bool known = false;
-    for (const OptionSpec& spec : option_specs()) {
+    for (const Option& spec : test::kAllToAllV.options) {
       known = known || (spec.names + ",").find("--" + name + ",") != std::string::npos;
     }
     EXPECT_TRUE(known) << name;
@@ -167,10 +169,9 @@ TEST(Options, TakeEveryLongNameThatNcclTestsHas) {
 
 /// The first names of those options for GPUs only that do not have their default value.
 std::vector<std::string> asked_of_gpus(const std::string& line) {
-  const Options options = parsed(line);
   std::vector<std::string> names;
-  for (const OptionSpec& spec : option_specs()) {
-    if (spec.gpus_only && spec.get(options) != spec.get(Options())) names.push_back(spec.names.substr(0, 2));
+  for (const GivenOption& option : parsed(line).given) {
+    if (option.is_for_gpus) names.push_back(option.name);
   }
   return names;
 }
@@ -222,7 +223,7 @@ TEST(Options, KeepARuleForGroupsInOneSpelling) {
 
 TEST(Options, OfAllToAllVBelongToItsProgramAlone) {
   const Options options =
-      parse_command_line({"alltoallv_perf"},
+      parse_command_line(test::kAllToAllV,
                          test::words("--spread 0.25 --matrix m.txt --matrix-scale 3 --traffic-summary 1"))
           .options;
   EXPECT_EQ(options.spread, 0.25);
@@ -232,56 +233,58 @@ TEST(Options, OfAllToAllVBelongToItsProgramAlone) {
   for (const std::string line : {"--spread 0.25", "--matrix m.txt", "--matrix-scale 3", "--traffic-summary 1"}) {
     EXPECT_NE(test::refusal(line).find(line.substr(0, line.find(' '))), std::string::npos) << line;
   }
-  EXPECT_THROW((void)parse_command_line({"alltoallv_perf"}, {"--spread", "1.5"}), UsageError);
+  EXPECT_THROW((void)parse_command_line(test::kAllToAllV, {"--spread", "1.5"}), UsageError);
 }
 
-void expect_unique_names(const ProgramFacts& program) {
+void expect_unique_names(const Program& program) {
   std::set<std::string> keys;
   std::set<std::string> names;
-  for (const OptionSpec& spec : option_specs()) {
-    if (!spec.is_of(program)) continue;
-    EXPECT_TRUE(keys.insert(spec.key()).second) << spec.key();
-    EXPECT_EQ(spec.key().find_first_not_of("abcdefghijklmnopqrstuvwxyz_"), std::string::npos) << spec.key();
-    EXPECT_FALSE(spec.help.empty());
-    std::istringstream list(spec.names_for(program));
+  for (const Option& option : program.options) {
+    EXPECT_TRUE(keys.insert(option.key()).second) << program.name << ": " << option.key();
+    EXPECT_EQ(option.key().find_first_not_of("abcdefghijklmnopqrstuvwxyz_"), std::string::npos) << option.key();
+    EXPECT_FALSE(option.help.empty());
+    std::istringstream list(option.names);
     for (std::string name; std::getline(list, name, ',');) EXPECT_TRUE(names.insert(name).second) << name;
   }
   EXPECT_FALSE(keys.empty());
 }
 
-TEST(OptionSpecs, HaveUniqueKeysAndNamesInEachProgram) {
-  expect_unique_names({.name = "alltoallv_perf"});
-  expect_unique_names({.name = "send_recv_bw", .pairs = true, .windowed = true});
-  expect_unique_names({.name = "tcp_bw", .pairs = true, .windowed = true, .sockets = true});
-  expect_unique_names({.name = "pairwise_bw", .windowed = true, .sweep = true});
-  expect_unique_names({.name = "gpu_copy_bw", .copies = true});
-  expect_unique_names({.name = "rdma_cm_connect", .connects = true});
+TEST(Programs, HaveUniqueKeysAndNames) {
+  for (const Program& program : {test::kAllToAllV, test::kSendRecvBw, test::kTcpBw, test::kPairwiseBw,
+                                 test::kGpuCopyBw, test::kConnect}) {
+    expect_unique_names(program);
+  }
   for (const Verb verb : {Verb::kWrite, Verb::kRead, Verb::kSend, Verb::kAtomic}) {
-    expect_unique_names({.name = "rdma_bw", .pairs = true, .verb = verb});
-    expect_unique_names({.name = "rdma_lat", .pairs = true, .verb = verb, .latency = true});
+    for (const bool latency : {false, true}) {
+      expect_unique_names(verbs_program("rdma", "", {.verb = verb, .latency = latency}));
+    }
   }
 }
 
-TEST(OptionSpecs, HaveTheirLettersWherePerftestHasNone) {
-  const ProgramFacts rdma{.name = "rdma_send_bw", .pairs = true, .verb = Verb::kSend};
-  const OptionSpec& smallest = option_specs().front();
-  EXPECT_EQ(smallest.names_for({"all_reduce_perf"}), "-b,--minbytes,--min-bytes");
-  EXPECT_EQ(smallest.names_for(rdma), "--minbytes,--min-bytes");
-  EXPECT_EQ(smallest.long_name(), "--minbytes");
-  OptionSpec made{OptionGroup::kMeasuring, "-n,--iters", "N", "", {}, {}, ""};
-  EXPECT_EQ(made.names_for(rdma), "-n,--iters") << "it means the same there";
-  made.names = "--seed";
-  EXPECT_EQ(made.names_for(rdma), "--seed");
-  made.names = "-s,--size";
-  made.offered_by = OfferedBy::kVerbs;
-  EXPECT_EQ(made.names_for(rdma), "-s,--size");
+TEST(Programs, HaveASummaryAndThreeExamples) {
+  for (const Program& program : {test::kAllToAllV, test::kSendRecvBw, test::kTcpBw, test::kPairwiseBw,
+                                 test::kGpuCopyBw, test::kConnect}) {
+    EXPECT_TRUE(program.summary.ends_with('.')) << program.name;
+    EXPECT_EQ(program.examples.size(), 3U) << program.name;
+    for (const Example& example : program.examples) {
+      EXPECT_NE(example.command.find(program.name), std::string::npos) << example.command;
+    }
+  }
 }
 
-TEST(OptionSpecs, KeysAreTheFirstLongName) {
-  EXPECT_EQ(option_specs().front().key(), "minbytes");
-  EXPECT_EQ((OptionSpec{OptionGroup::kOutput, "--min-bw,--other", "X", "", {}, {}, ""}.key()), "min_bw");
-  EXPECT_EQ((OptionSpec{OptionGroup::kData, "-w,--warmup_iters,--warmup-iters", "N", "", {}, {}, ""}.key()),
-            "warmup_iters");
+TEST(Option, HasItsLettersWherePerftestHasNone) {
+  const OptionSet sizes = option_sets::sizes();
+  EXPECT_EQ(sizes.front().names, "-b,--minbytes,--min-bytes");
+  EXPECT_EQ(by_long_names(sizes).front().names, "--minbytes,--min-bytes");
+  EXPECT_EQ(sizes.front().long_name(), "--minbytes");
+  EXPECT_EQ(by_long_names(option_sets::repeats()).front().names, "-n,--iters") << "it means the same there";
+  EXPECT_EQ(by_long_names(option_sets::seed()).front().names, "--seed");
+}
+
+TEST(Option, HasTheFirstLongNameForItsKey) {
+  EXPECT_EQ(option_sets::sizes().front().key(), "minbytes");
+  EXPECT_EQ((Option{.names = "--min-bw,--other"}.key()), "min_bw");
+  EXPECT_EQ((Option{.names = "-w,--warmup_iters,--warmup-iters"}.key()), "warmup_iters");
 }
 
 TEST(OptionValues, GivenBackToTheParserMakeTheSameOptions) {
@@ -292,11 +295,11 @@ TEST(OptionValues, GivenBackToTheParserMakeTheSameOptions) {
         "-i 1.5K -b 1000 -e 1001 --force --samples --stats --quiet --progress",
         "--split DIV4 -t 2 -g 3 --device 1 -R 2 -x 0 -p 1 -y 1 -D 1 -V 32 -I 1 -K 2 --memory cuda -G 0 -M 1"}) {
     SCOPED_TRACE(line);
-    const Values values = option_values({"all_reduce_perf"}, parsed(line));
+    const Values values = option_values(test::kAllReduce, parsed(line));
     std::vector<std::string> arguments;
-    for (const OptionSpec& spec : option_specs()) {
+    for (const Option& spec : test::kAllReduce.options) {
       for (const auto& [key, value] : values) {
-        if (key != spec.key() || !spec.is_of({"all_reduce_perf"})) continue;
+        if (key != spec.key()) continue;
         const std::string name = spec.names.substr(spec.names.find("--"));
         arguments.push_back(name.substr(0, name.find(',')) + (spec.value_name.empty() ? "" : "=" + value));
       }
@@ -310,7 +313,7 @@ TEST(OptionValues, GivenBackToTheParserMakeTheSameOptions) {
                       arguments.end());
       arguments.push_back("--timeout=0.25");
     }
-    EXPECT_EQ(option_values({"all_reduce_perf"}, parse_command_line({"all_reduce_perf"}, arguments).options), values);
+    EXPECT_EQ(option_values(test::kAllReduce, parse_command_line(test::kAllReduce, arguments).options), values);
   }
 }
 
@@ -324,7 +327,7 @@ TEST(OptionValues, AreThoseOfTheProgram) {
 }
 
 TEST(OptionValues, LeaveOutWhatIsNotSet) {
-  const Values values = option_values({"all_reduce_perf"}, Options());
+  const Values values = option_values(test::kAllReduce, Options());
   for (const auto& [key, value] : values) {
     EXPECT_FALSE(value.empty()) << key;
     EXPECT_TRUE(key != "iters" && key != "seed" && key != "json" && key != "force") << key;

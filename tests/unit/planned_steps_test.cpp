@@ -222,7 +222,7 @@ TEST(PlannedSteps, RefuseWhatAnEarlierJobOfOtherHostsMeasured) {
 TEST(PlannedSteps, RoundsLimitWhatIsMeasured) {
   Options options = options_to_find();
   EXPECT_EQ(sweep_plan_of(options, 16, 1).most_rounds, 28);
-  options.given = {"rounds"};
+  options.given = {{.key = "rounds", .name = "--rounds"}};
   EXPECT_EQ(sweep_plan_of(options, 16, 1).least_rounds, cluster::SweepPlan::kAllPairs);
   options.rounds = 2;
   EXPECT_EQ(sweep_plan_of(options, 16, 1).most_rounds, 2);
@@ -237,7 +237,7 @@ TEST(PlannedSteps, ComparesWithinHostsApart) {
   for (int rank = 0; rank < 16; ++rank)
     endpoints.push_back({fmt::format("h{}:r{}", rank / 4, rank), fmt::format("h{}", rank / 4)});
   Options options = options_to_find();
-  options.given = {"rounds"};  // all pairs
+  options.given = {{.key = "rounds", .name = "--rounds"}};  // all pairs
   PlannedSteps steps(options, endpoints, 1, {}, [](const SweepRound&) {});
   run(steps, [](int from, int to) { return from / 4 == to / 4 ? 100e9 : 10e9; });
   EXPECT_EQ(steps.verdict()->judged, "clean");

@@ -6,41 +6,34 @@
 #include <string>
 #include <vector>
 
-#include "common/core/rdma_option_specs.h"
 #include "option_test_support.h"
 
 namespace fabricbench::test {
 
-inline ProgramFacts program_of(Verb verb, bool latency) {
-  ProgramFacts program;
-  program.name = "rdma_" + std::string(name(verb)) + (latency ? "_lat" : "_bw");
-  program.pairs = true;
-  program.verb = verb;
-  program.latency = latency;
-  return program;
+inline Program program_of(VerbsTest test) {
+  const std::string name = "rdma_" + std::string(fabricbench::name(test.verb)) + (test.latency ? "_lat" : "_bw");
+  test.by_memory = test.latency && test.verb == Verb::kWrite;
+  return verbs_program(name, "What it measures.", test);
 }
 
-inline const ProgramFacts kWriteBw = program_of(Verb::kWrite, false);
-inline const ProgramFacts kWriteLat = program_of(Verb::kWrite, true);
-inline const ProgramFacts kReadBw = program_of(Verb::kRead, false);
-inline const ProgramFacts kReadLat = program_of(Verb::kRead, true);
-inline const ProgramFacts kSendBw = program_of(Verb::kSend, false);
-inline const ProgramFacts kSendLat = program_of(Verb::kSend, true);
-inline const ProgramFacts kAtomicBw = program_of(Verb::kAtomic, false);
-inline const ProgramFacts kAtomicLat = program_of(Verb::kAtomic, true);
-inline const ProgramFacts kSeenLat = [] {
-  ProgramFacts program = kWriteLat;
-  program.name = kGpuDirectLatency;
-  return program;
-}();
-inline const std::vector<ProgramFacts> kPrograms = {kWriteBw, kWriteLat, kReadBw,   kReadLat,
-                                                    kSendBw,  kSendLat,  kAtomicBw, kAtomicLat};
+inline const Program kWriteBw = program_of({.verb = Verb::kWrite});
+inline const Program kWriteLat = program_of({.verb = Verb::kWrite, .latency = true});
+inline const Program kReadBw = program_of({.verb = Verb::kRead});
+inline const Program kReadLat = program_of({.verb = Verb::kRead, .latency = true});
+inline const Program kSendBw = program_of({.verb = Verb::kSend});
+inline const Program kSendLat = program_of({.verb = Verb::kSend, .latency = true});
+inline const Program kAtomicBw = program_of({.verb = Verb::kAtomic});
+inline const Program kAtomicLat = program_of({.verb = Verb::kAtomic, .latency = true});
+inline const Program kSeenLat = verbs_program("gpudirect_rdma_lat", "What it measures.",
+                                              {.verb = Verb::kWrite, .latency = true, .seen_by = true});
+inline const std::vector<Program> kPrograms = {kWriteBw, kWriteLat, kReadBw,   kReadLat,
+                                               kSendBw,  kSendLat,  kAtomicBw, kAtomicLat};
 
-inline Options parsed(const ProgramFacts& program, const std::string& line) {
+inline Options parsed(const Program& program, const std::string& line) {
   return parse_command_line(program, words(line)).options;
 }
 
-inline std::string refusal(const ProgramFacts& program, const std::string& line) {
+inline std::string refusal(const Program& program, const std::string& line) {
   try {
     (void)parsed(program, line);
   } catch (const UsageError& error) {
@@ -50,6 +43,6 @@ inline std::string refusal(const ProgramFacts& program, const std::string& line)
   return "";
 }
 
-std::string help(const ProgramFacts& program) { return parse_command_line(program, {"--help"}).text; }
+std::string help(const Program& program) { return parse_command_line(program, {"--help"}).text; }
 
 }  // namespace fabricbench::test

@@ -19,11 +19,9 @@ namespace rdma_options_test {
 
 using Keys = std::set<std::string>;
 
-Keys keys_of(const ProgramFacts& program) {
+Keys keys_of(const Program& program) {
   Keys keys;
-  for (const OptionSpec& spec : option_specs()) {
-    if (spec.is_of(program)) keys.insert(spec.key());
-  }
+  for (const Option& option : program.options) keys.insert(option.key());
   return keys;
 }
 
@@ -94,31 +92,32 @@ TEST(RdmaOptions, SayWhoSeesAMessage) {
 }
 
 TEST(RdmaOptions, AreOfNoOtherProgram) {
-  for (const ProgramFacts& program :
-       {ProgramFacts{.name = "all_reduce_perf"}, ProgramFacts{.name = "tcp_bw", .pairs = true, .sockets = true},
-        ProgramFacts{.name = "pairwise_bw", .sweep = true}, ProgramFacts{.name = "gpu_copy_bw", .copies = true}}) {
-    for (const OptionSpec& spec : rdma_option_specs()) EXPECT_FALSE(spec.is_of(program)) << spec.names << program.name;
+  for (const Program& program : {test::kAllReduce, test::kTcpBw, test::kPairwiseBw, test::kGpuCopyBw}) {
+    for (const std::string& key : kOfAllVerbs) {
+      const bool is_shared = key == "concurrent" || key == "memory";
+      EXPECT_TRUE(is_shared || !keys_of(program).contains(key)) << key << program.name;
+    }
   }
 }
 
 TEST(RdmaOptions, BeginWithPerftestsSizes) {
-  for (const ProgramFacts& program : {kWriteBw, kReadBw, kSendBw}) {
+  for (const Program& program : {kWriteBw, kReadBw, kSendBw}) {
     const Options options = parsed(program, "");
     EXPECT_EQ(options.sweep.min_bytes, 65536U);
     EXPECT_EQ(options.sweep.max_bytes, 65536U);
     EXPECT_EQ(options.warmup, 1);
   }
-  for (const ProgramFacts& program : {kWriteLat, kReadLat, kSendLat}) {
+  for (const Program& program : {kWriteLat, kReadLat, kSendLat}) {
     const Options options = parsed(program, "");
     EXPECT_EQ(options.sweep.min_bytes, 2U);
     EXPECT_EQ(options.sweep.max_bytes, 2U);
     EXPECT_EQ(options.warmup, 100);
   }
-  for (const ProgramFacts& program : {kAtomicBw, kAtomicLat}) {
+  for (const Program& program : {kAtomicBw, kAtomicLat}) {
     EXPECT_EQ(parsed(program, "").sweep.min_bytes, 8U);
     EXPECT_EQ(parsed(program, "").sweep.max_bytes, 8U);
   }
-  for (const ProgramFacts& program : kPrograms) {
+  for (const Program& program : kPrograms) {
     const Options options = parsed(program, "");
     EXPECT_EQ(options.datatypes, std::vector{DataType::kInt8});
     EXPECT_EQ(options.placement, Placement::kOut);
@@ -151,7 +150,7 @@ TEST(RdmaOptions, ReadEveryValueThere) {
   EXPECT_EQ(rdma.min_bandwidth_gb_per_s, 12.5);
   EXPECT_EQ(rdma.percent_of_rate, 90);
   EXPECT_EQ(parsed(kReadBw, "-o 16").rdma.outstanding, 16);
-  for (const ProgramFacts& program : kPrograms) {
+  for (const Program& program : kPrograms) {
     EXPECT_FALSE(parsed(program, "").rdma.by_rdma_cm);
     for (const std::string line : {"-R", "--rdma_cm", "--rdma-cm"}) EXPECT_TRUE(parsed(program, line).rdma.by_rdma_cm);
   }
@@ -214,11 +213,10 @@ TEST(RdmaOptions, KeepSizesThatNobodyAskedForWithinADatagram) {
 }
 
 TEST(RdmaOptions, HaveNoLettersButPerftestsAndN) {
-  for (const ProgramFacts& program : kPrograms) {
+  for (const Program& program : kPrograms) {
     Keys letters;
-    for (const OptionSpec& spec : option_specs()) {
-      const std::string names = spec.names_for(program);
-      if (spec.is_of(program) && names[1] != '-') letters.insert(names.substr(1, 1));
+    for (const Option& option : program.options) {
+      if (option.names[1] != '-') letters.insert(option.names.substr(1, 1));
     }
     for (const std::string letter : {"n", "d", "i", "x", "m", "S", "D", "e", "F", "R"}) {
       EXPECT_EQ(letters.count(letter), 1U) << program.name << letter;
@@ -233,7 +231,7 @@ TEST(RdmaOptions, HaveNoLettersButPerftestsAndN) {
 }
 
 TEST(RdmaOptionValues, GivenBackToTheParserMakeTheSameOptions) {
-  const std::pair<ProgramFacts, std::string> cases[] = {
+  const std::pair<Program, std::string> cases[] = {
       {kSendBw, ""},
       {kSendBw,
        "-d mlx5_1 -i 2 -x 0 -m 256 -q 4 -t 256 -r 1024 -l 16 -Q 50 -I 0 -b -c UD -e -S 5 --tclass 1 "
@@ -250,11 +248,11 @@ TEST(RdmaOptionValues, GivenBackToTheParserMakeTheSameOptions) {
     SCOPED_TRACE(program.name + " " + line);
     const auto values = option_values(program, parsed(program, line));
     std::vector<std::string> arguments;
-    for (const OptionSpec& spec : option_specs()) {
+    for (const Option& spec : program.options) {
       for (const auto& [key, value] : values) {
-        if (key != spec.key() || !spec.is_of(program)) continue;
+        if (key != spec.key()) continue;
         // -r is refused where nothing is received, and -S beside -R, though they have values.
-        if (key == "rx_depth" && program.verb == Verb::kWrite) continue;
+        if (key == "rx_depth" && program.name.starts_with("rdma_write")) continue;
         if (key == "sl" && line.starts_with("-R")) continue;
         arguments.push_back(spec.long_name() + (spec.value_name.empty() ? "" : "=" + value));
       }
@@ -277,13 +275,11 @@ TEST(RdmaOptionValues, AreInPerftestsWords) {
 }
 
 TEST(RdmaHelp, HasEachOptionWithItsDefault) {
-  for (const ProgramFacts& program : kPrograms) {
+  for (const Program& program : kPrograms) {
     const std::string text = help(program);
-    for (const OptionSpec& spec : option_specs()) {
-      if (!spec.is_of(program)) continue;
-      const std::string names = spec.names_for(program);
-      EXPECT_NE(text.find("\n  " + names + " "), std::string::npos) << program.name << ": " << names;
-      EXPECT_NE(text.find(spec.help), std::string::npos) << names;
+    for (const Option& option : program.options) {
+      EXPECT_NE(text.find("\n  " + option.names + " "), std::string::npos) << program.name << ": " << option.names;
+      EXPECT_NE(text.find(option.help), std::string::npos) << option.names;
     }
     EXPECT_NE(text.find("-h,--help"), std::string::npos);
     EXPECT_NE(text.find("RDMA:"), std::string::npos);

@@ -23,7 +23,7 @@ TEST(RdmaRefusals, NameOptionsInMessagesAsTheProgramKnowsThem) {
 
 TEST(RdmaRefusals, AreRefusedWhereTheyMeanNothing) {
   const struct {
-    ProgramFacts program;
+    Program program;
     std::string line;
   } cases[] = {{kWriteLat, "-q 2"},
                {kReadLat, "-t 4"},
@@ -70,7 +70,7 @@ TEST(RdmaRefusals, SayWhereBuffersLie) {
   EXPECT_EQ(parsed(kWriteBw, "").memory, MemoryKind::kAuto);
   EXPECT_EQ(parsed(kWriteBw, "--memory host").memory, MemoryKind::kHost);
   EXPECT_EQ(parsed(kAtomicLat, "--memory hugepages").memory, MemoryKind::kHugePages);
-  for (const ProgramFacts& program : {kWriteBw, kReadLat, kSendLat, kAtomicBw}) {
+  for (const Program& program : {kWriteBw, kReadLat, kSendLat, kAtomicBw}) {
     const Options any = parsed(program, "--memory cuda --data-direct");
     EXPECT_EQ(any.memory, MemoryKind::kCuda);
     EXPECT_FALSE(any.device);
@@ -95,7 +95,7 @@ TEST(RdmaRefusals, KnowWhatTheProcessorCannotDoInAGpusMemory) {
 
 TEST(RdmaRefusals, RefuseWhatTheyCannotMean) {
   const struct {
-    ProgramFacts program;
+    Program program;
     std::string line;
     std::string message;
   } cases[] = {
@@ -134,7 +134,7 @@ TEST(RdmaRefusals, RefuseCombinationsThatMakeNoSense) {
       " says which sizes to measure, as --min-bytes, --max-bytes, --step-bytes and --step-factor do; leave out it or "
       "these";
   const struct {
-    ProgramFacts program;
+    Program program;
     std::string line;
     std::string message;
   } cases[] = {
