@@ -37,7 +37,7 @@ DIFFERING = [
     (r"^(#  Rank .* Pid )( *\d+) on ( *\S+)( device .*\[host\] ).*$", device_line),
     (r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$", "DATE"),
     (r"^#\n# A host has \d+ more ranks? than processors: .*\n", ""),
-    (r"^# Note: A hypervisor took .*\n", ""),
+    (r"^# Note: CPU steal on .*\n", ""),
     (r"^(# Note: Rank \d+ of host )\S+", r"\1HOST"),
     (r"^(# Group .*; hosts |# Note: Group .*; hosts )[^\s)]+", r"\1HOST"),
     (r"^# +\d+ .*$", statistics_line),
@@ -55,7 +55,7 @@ DIFFERING_JSON = [
     (r"(Rank \d+ of host )\S+", r"\1HOST"),
     (r'"(preemptions|most_preempted_rank|peak_memory_bytes|stolen_percent)":[^,}]+', r'"\1":"NUMBER"'),
     (r'"A host has \d+ more ranks? than processors: [^"]*",?', ""),
-    (r'"A hypervisor took [^"]*",?', ""),
+    (r'"CPU steal on [^"]*",?', ""),
 ]
 PREEMPTIONS_IN_CSV = [(r"(\d),\d+,([^,]*,\d+,\d+,{6}[^,]*,{5}[^,]*,[^,]*,)$", r"\1,PREEMPTED,\2")]
 

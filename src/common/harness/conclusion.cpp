@@ -3,12 +3,17 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "common/core/clock.h"
 #include "common/core/error.h"
+#include "common/harness/exchange.h"
 #include "common/harness/verdict.h"
+#include "common/host/identity.h"
 #include "common/host/usage.h"
 
 namespace fabricbench {
@@ -124,11 +129,14 @@ void SystemUsage::add_to(Ending& ending, const mpi::Communicator& world) const {
   const auto processors = static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN));
   const auto ticks_per_s = static_cast<double>(sysconf(_SC_CLK_TCK));
   const double stolen_s = static_cast<double>(host::stolen_ticks().value_or(0) - stolen_) / ticks_per_s;
-  ending.stolen_percent = world.max(100 * stolen_s / ((now() - began_) * processors));
+  const std::pair own{100 * stolen_s / ((now() - began_) * processors), host::host_name()};
+  const std::vector<std::pair<double, std::string>> all = gather_all(world, own);
+  const auto most = std::max_element(all.begin(), all.end());
+  if (most != all.end()) ending.stolen_percent = most->first;
   const auto peak = static_cast<std::int64_t>(host::peak_resident_bytes().value_or(0));
   ending.peak_memory_bytes = static_cast<std::uint64_t>(world.max(peak));
   if (ending.stolen_percent < 1) return;
-  ending.notes.push_back(fmt::format("A hypervisor took {:.1f} % of a host's processor time", ending.stolen_percent));
+  ending.notes.push_back(fmt::format("CPU steal on {}: {:.1f} %", most->second, ending.stolen_percent));
 }
 
 }  // namespace fabricbench
