@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "common/core/rdma_option_specs.h"
 #include "rdma_option_support.h"
 
 using namespace fabricbench;
