@@ -23,6 +23,8 @@ std::string help_text(const Option& spec, const Options& defaults) {
 
 /// The app and the texts that it reads the options' values into.
 struct Parser {
+  explicit Parser(const Program& of) : program(of) {}
+
   const Program& program;
   CLI::App app;
   std::deque<std::string> values;
@@ -120,7 +122,7 @@ std::string description_of(const Program& program) {
 }  // namespace
 
 CommandLine parse_command_line(const Program& program, const std::vector<std::string>& arguments) {
-  Parser parser{program};
+  Parser parser(program);
   parser.app.description(description_of(program));
   parser.app.name(program.name);
   declare(parser);

@@ -138,12 +138,12 @@ void find_undecided(const CopyRow& row, Lines& lines) {
 }
 
 void find_below_bound(const CopyRow& row, Lines& lines) {
-  if (!row.bound || row.kind == CopyKind::kBothWays || is_near(row) == false) return;
+  if (row.bound.bytes_per_s <= 0 || row.kind == CopyKind::kBothWays || !is_near(row)) return;
   const double rate = row.comparison.own;
-  if (rate >= kLeastOfBound * row.bound->bytes_per_s) return;
+  if (rate >= kLeastOfBound * row.bound.bytes_per_s) return;
   lines.add(gpu_text(row.host, row.gpu) + fmt::format(" has less than {:.0f} % of a bound", 100 * kLeastOfBound),
             fmt::format("{} {}: {:.3g} of {:.3g} GB/s ({})", readable_bytes(row.size), copy_text(row), rate / 1e9,
-                        row.bound->bytes_per_s / 1e9, row.bound->by));
+                        row.bound.bytes_per_s / 1e9, row.bound.by));
 }
 
 Bytes largest_size(std::span<const CopyRow> rows) {

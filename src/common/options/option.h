@@ -19,13 +19,13 @@ constexpr auto names_of(OptionGroup) {
 
 struct Option {
   OptionGroup group = OptionGroup::kMeasuring;
-  std::string names;                                    ///< as CLI11 wants them: `-b,--minbytes,--min-bytes`
-  std::string value_name;                               ///< empty for a flag
-  std::string help;                                     ///< with the unit; the default is added from `get`
-  std::function<void(Options&, std::string_view)> set;  ///< throws UsageError; a flag is given an empty text
-  std::function<std::string(const Options&)> get;       ///< the value as text; empty: not set
-  std::string environment{};                            ///< a variable that sets it too; empty: none
-  bool gpus_only = false;                               ///< anything but the default takes the nccl backend
+  std::string names;                                      ///< as CLI11 wants them: `-b,--minbytes,--min-bytes`
+  std::string value_name{};                               ///< empty for a flag
+  std::string help{};                                     ///< with the unit; the default is added from `get`
+  std::function<void(Options&, std::string_view)> set{};  ///< throws UsageError; a flag is given an empty text
+  std::function<std::string(const Options&)> get{};       ///< the value as text; empty: not set
+  std::string environment{};                              ///< a variable that sets it too; empty: none
+  bool gpus_only = false;                                 ///< anything but the default takes the nccl backend
 
   /// The first long name with its dashes.
   [[nodiscard]] std::string long_name() const;

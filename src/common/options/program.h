@@ -16,10 +16,10 @@ struct Example {
 };
 
 struct Program {
-  std::string name;               ///< such as all_reduce_perf
-  std::string summary;            ///< what it measures: the first line of --help
-  std::vector<Example> examples;  ///< three
-  OptionSet options;
+  std::string name;                 ///< such as all_reduce_perf
+  std::string summary{};            ///< what it measures: the first line of --help
+  std::vector<Example> examples{};  ///< three
+  OptionSet options{};
   Options defaults{};  ///< what holds where the command line says nothing
   /// Adapts what the command line left open to what it says.
   std::vector<std::function<void(Options&)>> completions{};

@@ -134,7 +134,7 @@ OptionSet addresses() {
                  flag(&RdmaOptions::by_rdma_cm))};
 }
 
-OptionSet memory() {
+OptionSet buffer_memory() {
   return {option(kBuffers, "--memory", "KIND",
                  "where the buffers lie: host, hugepages, or cuda: each rank's GPU; cuda:N: CUDA's Nth device of every "
                  "rank",
@@ -406,7 +406,7 @@ Program verbs_program(std::string name, std::string summary, const VerbsTest& te
   const bool atomic = test.verb == Verb::kAtomic;
   program.options =
       join({atomic ? OptionSet() : join({by_long_names(sizes()), ways_to_size()}), of_rows_too, durations(),
-            stall_timeout(), port(), addresses(), memory(), requests_of(test), tables(),
+            stall_timeout(), port(), addresses(), buffer_memory(), requests_of(test), tables(),
             test.latency ? required_latency() : required_bandwidth()});
   const Bytes usual = test.latency ? kUsualLatencySize : kUsualBandwidthSize;
   program.defaults = defaults_of(atomic ? kAtomicSize : usual, test.latency ? kLatencyWarmup : kBandwidthWarmup);

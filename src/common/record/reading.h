@@ -16,14 +16,16 @@ namespace fabricbench {
 /// How the measurement of one direction of a pair ended.
 enum class ReadingStatus {
   kOk,
-  kWrong,    ///< data arrived that is not what was sent
-  kTimeout,  ///< the messages did not arrive within the pair's time limit
+  kWrong,     ///< data arrived that is not what was sent
+  kTimeout,   ///< the messages did not arrive within the pair's time limit
   kNotTried,  ///< an earlier meeting of the two timed out, and its messages may still be under way
   kSlow,      ///< of a run for this pair alone: there is a figure, below what was asked for
   kFailed     ///< of a run for this pair alone: there is none, and the reason says why
 };
 /// As JSON and CSV have them.
-constexpr auto names_of(ReadingStatus) { return std::to_array<std::string_view>({"ok", "wrong", "timeout", "not_tried", "slow", "failed"}); }
+constexpr auto names_of(ReadingStatus) {
+  return std::to_array<std::string_view>({"ok", "wrong", "timeout", "not_tried", "slow", "failed"});
+}
 
 /// What is known of one end of a reading. Texts are somebody else's, and empty where a thing is not there or not known.
 struct ReadingEnd {
@@ -98,12 +100,12 @@ struct HostLocality {
 struct EndpointSummary {
   /// The readings in one direction, over all partners.
   struct Direction {
-    std::int64_t readings = 0;                 ///< with a figure
-    double median = 0;                         ///< bytes per second; 0 where there are no readings
-    double least = 0;                          ///< bytes per second
-    std::optional<int> least_partner;          ///< the endpoint at the other end of the least one
-    std::optional<int> least_partner_rank;     ///< its rank
-    std::optional<std::string> least_partner_host;  ///< its host
+    std::int64_t readings = 0;                        ///< with a figure
+    double median = 0;                                ///< bytes per second; 0 where there are no readings
+    double least = 0;                                 ///< bytes per second
+    std::optional<int> least_partner{};               ///< the endpoint at the other end of the least one
+    std::optional<int> least_partner_rank{};          ///< its rank
+    std::optional<std::string> least_partner_host{};  ///< its host
   };
   int endpoint = 0;
   int rank = 0;

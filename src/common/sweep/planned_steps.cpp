@@ -18,10 +18,12 @@ constexpr std::size_t kMostReasons = 10000;
 
 cluster::Outcome outcome_of(ReadingStatus status) {
   switch (status) {
-    case ReadingStatus::kOk: return cluster::Outcome::kMeasured;
+    case ReadingStatus::kOk:
+    case ReadingStatus::kSlow: return cluster::Outcome::kMeasured;
     case ReadingStatus::kNotTried: return cluster::Outcome::kNotTried;
     case ReadingStatus::kWrong:
-    case ReadingStatus::kTimeout: break;
+    case ReadingStatus::kTimeout:
+    case ReadingStatus::kFailed: break;
   }
   return cluster::Outcome::kFailed;
 }
