@@ -17,8 +17,8 @@
 
 #include "common/core/clock.h"
 #include "common/harness/setup.h"
-#include "common/options/program.h"
 #include "common/host/usage.h"
+#include "common/options/program.h"
 #include "common/report/csv.h"
 #include "common/report/json_lines.h"
 #include "common/report/matrix_csv.h"

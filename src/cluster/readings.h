@@ -22,9 +22,7 @@ enum class Outcome : std::uint8_t {
 
 /// Which of a host's two directions, or of a pair's (from the first host to the second, or back).
 enum class Direction : std::uint8_t { kBoth, kSends, kReceives };
-constexpr auto names_of(Direction) {
-  return std::to_array<std::string_view>({"both", "sends", "receives"});
-}
+constexpr auto names_of(Direction) { return std::to_array<std::string_view>({"both", "sends", "receives"}); }
 
 /// One figure: of the messages from one host to another, over one rail.
 struct Reading {
@@ -43,9 +41,7 @@ struct Reading {
 /// What a device is.
 enum class DeviceKind : std::uint8_t { kNic, kGpu, kSwitchPort };
 constexpr std::size_t kDeviceKinds = 3;
-constexpr auto names_of(DeviceKind) {
-  return std::to_array<std::string_view>({"nic", "gpu", "switch_port"});
-}
+constexpr auto names_of(DeviceKind) { return std::to_array<std::string_view>({"nic", "gpu", "switch_port"}); }
 
 /// A piece of hardware that carries readings, whichever host has it at the time.
 struct Device {

@@ -31,7 +31,8 @@ enum class Blame : std::uint8_t {
 };
 /// As JSON has them.
 constexpr auto names_of(Blame) {
-  return std::to_array<std::string_view>({"host", "nic", "pair", "leaf", "leaf_pair", "rail", "device", "transient", "dead", "dead_pair", "cut_off", "all", "undecided"});
+  return std::to_array<std::string_view>({"host", "nic", "pair", "leaf", "leaf_pair", "rail", "device", "transient",
+                                          "dead", "dead_pair", "cut_off", "all", "undecided"});
 }
 
 /// With how many of its partners something is slow in one direction; of a leaf or rail, how many of its hosts
@@ -158,9 +159,7 @@ enum class Judged : std::uint8_t {
   kSlow,    ///< something is
   kUnknown  ///< too little was measured to say that all is well, and nothing was found either
 };
-constexpr auto names_of(Judged) {
-  return std::to_array<std::string_view>({"clean", "slow", "unknown"});
-}
+constexpr auto names_of(Judged) { return std::to_array<std::string_view>({"clean", "slow", "unknown"}); }
 
 /// Pairs that are faster than the others since their hosts are near each other: in other pairs these are as fast as
 /// all.

@@ -32,7 +32,9 @@ class AllGather final : public Collective {
 }  // namespace
 
 int all_gather_perf(int argc, char** argv) {
-  return run_program(collective_program("all_gather_perf", "Bandwidth of all_gather: every rank gets the parts of all ranks."), AllGather(), argc, argv);
+  return run_program(
+      collective_program("all_gather_perf", "Bandwidth of all_gather: every rank gets the parts of all ranks."),
+      AllGather(), argc, argv);
 }
 
 }  // namespace fabricbench

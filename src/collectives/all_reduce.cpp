@@ -32,7 +32,10 @@ class AllReduce final : public Collective {
 }  // namespace
 
 int all_reduce_perf(int argc, char** argv) {
-  return run_program(collective_program("all_reduce_perf", "Bandwidth of all_reduce: every rank gets the reduction of all ranks' buffers."), AllReduce(), argc, argv);
+  return run_program(
+      collective_program("all_reduce_perf",
+                         "Bandwidth of all_reduce: every rank gets the reduction of all ranks' buffers."),
+      AllReduce(), argc, argv);
 }
 
 }  // namespace fabricbench

@@ -29,7 +29,9 @@ class AllToAll final : public Collective {
 }  // namespace
 
 int alltoall_perf(int argc, char** argv) {
-  return run_program(collective_program("alltoall_perf", "Bandwidth of alltoall: every rank gets its own part of every rank's buffer."), AllToAll(), argc, argv);
+  return run_program(collective_program("alltoall_perf",
+                                        "Bandwidth of alltoall: every rank gets its own part of every rank's buffer."),
+                     AllToAll(), argc, argv);
 }
 
 }  // namespace fabricbench

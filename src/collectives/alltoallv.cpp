@@ -11,24 +11,20 @@ namespace {
 class AllToAllV final : public Collective {
  public:
   [[nodiscard]] std::string_view name() const override { return "alltoallv"; }
+  [[nodiscard]] double bus_factor(int ranks) const override { return bus_factor::all_but_own(ranks); }
   void use(const Traffic& traffic) override { traffic_ = traffic; }
-
-  [[nodiscard]] std::string why_not(int ranks) const override {
-    if (traffic_.ranks() == 0 || static_cast<std::size_t>(ranks) <= traffic_.ranks()) return "";
-    return "the traffic matrix has fewer rows than there are ranks";
-  }
+  [[nodiscard]] std::string why_not(int ranks) const override { return traffic_.why_not(ranks); }
 
   [[nodiscard]] Layout layout(Request request, int ranks) const override {
-    Layout layout{.count = traffic_.ranks() > 0 ? 0 : part_of(request, ranks)};
-    for (int rank = 0; rank < (traffic_.ranks() > 0 ? ranks : 1); ++rank) {  // by distance, all have as much
+    const bool all_have_as_much = traffic_.ranks() == 0;  // parts follow from the distance of two ranks
+    Layout layout{.count = all_have_as_much ? part_of(request, ranks) : 0};
+    for (int rank = 0; rank < (all_have_as_much ? 1 : ranks); ++rank) {
       const Exchange own = *exchange(layout, {.rank = rank, .ranks = ranks, .element_bytes = request.element_bytes});
       layout.send_count = std::max(layout.send_count, own.send_offsets.back() + own.send_counts.back());
       layout.recv_count = std::max(layout.recv_count, own.recv_offsets.back() + own.recv_counts.back());
     }
     return layout;
   }
-
-  [[nodiscard]] double bus_factor(int ranks) const override { return bus_factor::all_but_own(ranks); }
 
   [[nodiscard]] std::vector<ExpectedBlock> expected(const Layout& layout, const Seat& seat) const override {
     const Exchange own = *exchange(layout, seat);
@@ -57,9 +53,8 @@ class AllToAllV final : public Collective {
 }  // namespace
 
 int alltoallv_perf(int argc, char** argv) {
-  Program program = collective_program("alltoallv_perf", "Bandwidth of alltoallv: every rank gets a part of every rank's buffer, and parts differ in size.");
-  program.options = join({program.options, option_sets::traffic()});
-  return run_program(program, AllToAllV(), argc, argv);
+  const std::string summary = "Bandwidth of alltoallv: alltoall with parts of different sizes.";
+  return run_program(collective_program("alltoallv_perf", summary, option_sets::traffic()), AllToAllV(), argc, argv);
 }
 
 }  // namespace fabricbench

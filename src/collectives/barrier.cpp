@@ -21,7 +21,10 @@ class Barrier final : public Collective {
 }  // namespace
 
 int barrier_perf(int argc, char** argv) {
-  return run_program(collective_program("barrier_perf", "Time of a barrier: no rank goes on before every rank has come; nothing is carried."), Barrier(), argc, argv);
+  return run_program(
+      collective_program("barrier_perf",
+                         "Time of a barrier: no rank goes on before every rank has come; nothing is carried."),
+      Barrier(), argc, argv);
 }
 
 }  // namespace fabricbench

@@ -34,7 +34,8 @@ class Broadcast final : public Collective {
 }  // namespace
 
 int broadcast_perf(int argc, char** argv) {
-  return run_program(collective_program("broadcast_perf", "Bandwidth of broadcast: every rank gets the root's buffer."), Broadcast(), argc, argv);
+  return run_program(collective_program("broadcast_perf", "Bandwidth of broadcast: every rank gets the root's buffer."),
+                     Broadcast(), argc, argv);
 }
 
 }  // namespace fabricbench

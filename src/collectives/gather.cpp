@@ -34,7 +34,8 @@ class Gather final : public Collective {
 }  // namespace
 
 int gather_perf(int argc, char** argv) {
-  return run_program(collective_program("gather_perf", "Bandwidth of gather: the root gets the parts of all ranks."), Gather(), argc, argv);
+  return run_program(collective_program("gather_perf", "Bandwidth of gather: the root gets the parts of all ranks."),
+                     Gather(), argc, argv);
 }
 
 }  // namespace fabricbench

@@ -34,7 +34,9 @@ class Reduce final : public Collective {
 }  // namespace
 
 int reduce_perf(int argc, char** argv) {
-  return run_program(collective_program("reduce_perf", "Bandwidth of reduce: the root gets the reduction of all ranks' buffers."), Reduce(), argc, argv);
+  return run_program(
+      collective_program("reduce_perf", "Bandwidth of reduce: the root gets the reduction of all ranks' buffers."),
+      Reduce(), argc, argv);
 }
 
 }  // namespace fabricbench

@@ -39,7 +39,11 @@ class ReduceScatter final : public Collective {
 }  // namespace
 
 int reduce_scatter_perf(int argc, char** argv) {
-  return run_program(collective_program("reduce_scatter_perf", "Bandwidth of reduce_scatter: every rank gets its own part of the reduction of all ranks' buffers."), ReduceScatter(), argc, argv);
+  return run_program(
+      collective_program(
+          "reduce_scatter_perf",
+          "Bandwidth of reduce_scatter: every rank gets its own part of the reduction of all ranks' buffers."),
+      ReduceScatter(), argc, argv);
 }
 
 }  // namespace fabricbench

@@ -38,7 +38,9 @@ class Scatter final : public Collective {
 }  // namespace
 
 int scatter_perf(int argc, char** argv) {
-  return run_program(collective_program("scatter_perf", "Bandwidth of scatter: every rank gets its own part of the root's buffer."), Scatter(), argc, argv);
+  return run_program(
+      collective_program("scatter_perf", "Bandwidth of scatter: every rank gets its own part of the root's buffer."),
+      Scatter(), argc, argv);
 }
 
 }  // namespace fabricbench

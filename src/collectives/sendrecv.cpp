@@ -31,7 +31,11 @@ class SendRecv final : public Collective {
 }  // namespace
 
 int sendrecv_perf(int argc, char** argv) {
-  return run_program(collective_program("sendrecv_perf", "Bandwidth of sendrecv: every rank sends to the next and receives from the one before, in a ring."), SendRecv(), argc, argv);
+  return run_program(
+      collective_program(
+          "sendrecv_perf",
+          "Bandwidth of sendrecv: every rank sends to the next and receives from the one before, in a ring."),
+      SendRecv(), argc, argv);
 }
 
 }  // namespace fabricbench

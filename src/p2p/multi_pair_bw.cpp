@@ -17,7 +17,10 @@ class MultiPairBandwidth final : public OneWay {
 }  // namespace
 
 int multi_pair_bw(int argc, char** argv) {
-  return run_program(message_program("multi_pair_bw", "Bandwidth of messages from one half of the ranks to the other, all pairs at once.", true), MultiPairBandwidth(), argc, argv);
+  return run_program(
+      message_program("multi_pair_bw",
+                      "Bandwidth of messages from one half of the ranks to the other, all pairs at once.", true),
+      MultiPairBandwidth(), argc, argv);
 }
 
 }  // namespace fabricbench

@@ -14,7 +14,9 @@ class SendRecvBothWays final : public BothWays {
 }  // namespace
 
 int send_recv_bibw(int argc, char** argv) {
-  return run_program(message_program("send_recv_bibw", "Bandwidth of messages between two ranks, in both directions at once.", true), SendRecvBothWays(), argc, argv);
+  return run_program(
+      message_program("send_recv_bibw", "Bandwidth of messages between two ranks, in both directions at once.", true),
+      SendRecvBothWays(), argc, argv);
 }
 
 }  // namespace fabricbench

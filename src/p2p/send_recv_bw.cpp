@@ -14,7 +14,8 @@ class SendRecvBandwidth final : public OneWay {
 }  // namespace
 
 int send_recv_bw(int argc, char** argv) {
-  return run_program(message_program("send_recv_bw", "Bandwidth of messages from one rank to another.", true), SendRecvBandwidth(), argc, argv);
+  return run_program(message_program("send_recv_bw", "Bandwidth of messages from one rank to another.", true),
+                     SendRecvBandwidth(), argc, argv);
 }
 
 }  // namespace fabricbench

@@ -14,7 +14,9 @@ class SendRecvLatency final : public PingPong {
 }  // namespace
 
 int send_recv_lat(int argc, char** argv) {
-  return run_program(message_program("send_recv_lat", "Latency of a message between two ranks: half of a round trip.", false), SendRecvLatency(), argc, argv);
+  return run_program(
+      message_program("send_recv_lat", "Latency of a message between two ranks: half of a round trip.", false),
+      SendRecvLatency(), argc, argv);
 }
 
 }  // namespace fabricbench

@@ -15,7 +15,9 @@ class TcpBothWays final : public BothWays {
 }  // namespace
 
 int tcp_bibw(int argc, char** argv) {
-  return run_program(tcp_program("tcp_bibw", "Bandwidth over TCP connections between two ranks, in both directions at once.", true), TcpBothWays(), argc, argv);
+  return run_program(
+      tcp_program("tcp_bibw", "Bandwidth over TCP connections between two ranks, in both directions at once.", true),
+      TcpBothWays(), argc, argv);
 }
 
 }  // namespace fabricbench

@@ -15,7 +15,8 @@ class TcpBandwidth final : public OneWay {
 }  // namespace
 
 int tcp_bw(int argc, char** argv) {
-  return run_program(tcp_program("tcp_bw", "Bandwidth over TCP connections from one rank to another.", true), TcpBandwidth(), argc, argv);
+  return run_program(tcp_program("tcp_bw", "Bandwidth over TCP connections from one rank to another.", true),
+                     TcpBandwidth(), argc, argv);
 }
 
 }  // namespace fabricbench

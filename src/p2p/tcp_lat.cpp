@@ -15,7 +15,8 @@ class TcpLatency final : public PingPong {
 }  // namespace
 
 int tcp_lat(int argc, char** argv) {
-  return run_program(tcp_program("tcp_lat", "Latency of a message over a TCP connection: half of a round trip.", false), TcpLatency(), argc, argv);
+  return run_program(tcp_program("tcp_lat", "Latency of a message over a TCP connection: half of a round trip.", false),
+                     TcpLatency(), argc, argv);
 }
 
 }  // namespace fabricbench

@@ -45,7 +45,10 @@ class GpuDirectLatency final : public OnVerbs<PingPong> {
 }  // namespace
 
 int gpudirect_rdma_lat(int argc, char** argv) {
-  return run_program(verbs_program("gpudirect_rdma_lat", "Latency of a write into GPU memory of another rank, until the GPU has seen it.", {.verb = Verb::kWrite, .latency = true, .seen_by = true}), GpuDirectLatency(), argc, argv);
+  return run_program(verbs_program("gpudirect_rdma_lat",
+                                   "Latency of a write into GPU memory of another rank, until the GPU has seen it.",
+                                   {.verb = Verb::kWrite, .latency = true, .seen_by = true}),
+                     GpuDirectLatency(), argc, argv);
 }
 
 }  // namespace fabricbench

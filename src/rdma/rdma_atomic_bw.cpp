@@ -16,7 +16,10 @@ class RdmaAtomicBandwidth final : public RequestStream {
 }  // namespace
 
 int rdma_atomic_bw(int argc, char** argv) {
-  return run_program(verbs_program("rdma_atomic_bw", "Rate of atomic operations on another rank's memory, as ib_atomic_bw measures it.", {.verb = Verb::kAtomic}), RdmaAtomicBandwidth(), argc, argv);
+  return run_program(verbs_program("rdma_atomic_bw",
+                                   "Rate of atomic operations on another rank's memory, as ib_atomic_bw measures it.",
+                                   {.verb = Verb::kAtomic}),
+                     RdmaAtomicBandwidth(), argc, argv);
 }
 
 }  // namespace fabricbench

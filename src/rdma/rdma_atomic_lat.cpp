@@ -16,7 +16,10 @@ class RdmaAtomicLatency final : public RequestAlone {
 }  // namespace
 
 int rdma_atomic_lat(int argc, char** argv) {
-  return run_program(verbs_program("rdma_atomic_lat", "Latency of an atomic operation on another rank's memory, until it has completed.", {.verb = Verb::kAtomic, .latency = true}), RdmaAtomicLatency(), argc, argv);
+  return run_program(verbs_program("rdma_atomic_lat",
+                                   "Latency of an atomic operation on another rank's memory, until it has completed.",
+                                   {.verb = Verb::kAtomic, .latency = true}),
+                     RdmaAtomicLatency(), argc, argv);
 }
 
 }  // namespace fabricbench

@@ -16,7 +16,10 @@ class RdmaReadBandwidth final : public RequestStream {
 }  // namespace
 
 int rdma_read_bw(int argc, char** argv) {
-  return run_program(verbs_program("rdma_read_bw", "Bandwidth of reads of another rank's memory, as ib_read_bw measures it.", {.verb = Verb::kRead}), RdmaReadBandwidth(), argc, argv);
+  return run_program(
+      verbs_program("rdma_read_bw", "Bandwidth of reads of another rank's memory, as ib_read_bw measures it.",
+                    {.verb = Verb::kRead}),
+      RdmaReadBandwidth(), argc, argv);
 }
 
 }  // namespace fabricbench

@@ -16,7 +16,10 @@ class RdmaReadLatency final : public RequestAlone {
 }  // namespace
 
 int rdma_read_lat(int argc, char** argv) {
-  return run_program(verbs_program("rdma_read_lat", "Latency of a read of another rank's memory, until it has completed.", {.verb = Verb::kRead, .latency = true}), RdmaReadLatency(), argc, argv);
+  return run_program(
+      verbs_program("rdma_read_lat", "Latency of a read of another rank's memory, until it has completed.",
+                    {.verb = Verb::kRead, .latency = true}),
+      RdmaReadLatency(), argc, argv);
 }
 
 }  // namespace fabricbench

@@ -16,7 +16,9 @@ class RdmaSendBandwidth final : public RequestStream {
 }  // namespace
 
 int rdma_send_bw(int argc, char** argv) {
-  return run_program(verbs_program("rdma_send_bw", "Bandwidth of sends to another rank, as ib_send_bw measures it.", {.verb = Verb::kSend}), RdmaSendBandwidth(), argc, argv);
+  return run_program(verbs_program("rdma_send_bw", "Bandwidth of sends to another rank, as ib_send_bw measures it.",
+                                   {.verb = Verb::kSend}),
+                     RdmaSendBandwidth(), argc, argv);
 }
 
 }  // namespace fabricbench

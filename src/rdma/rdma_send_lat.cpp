@@ -16,7 +16,9 @@ class RdmaSendLatency final : public RequestPingPong {
 }  // namespace
 
 int rdma_send_lat(int argc, char** argv) {
-  return run_program(verbs_program("rdma_send_lat", "Latency of a send to another rank: half of a round trip.", {.verb = Verb::kSend, .latency = true}), RdmaSendLatency(), argc, argv);
+  return run_program(verbs_program("rdma_send_lat", "Latency of a send to another rank: half of a round trip.",
+                                   {.verb = Verb::kSend, .latency = true}),
+                     RdmaSendLatency(), argc, argv);
 }
 
 }  // namespace fabricbench

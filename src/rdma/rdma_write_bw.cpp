@@ -16,7 +16,10 @@ class RdmaWriteBandwidth final : public RequestStream {
 }  // namespace
 
 int rdma_write_bw(int argc, char** argv) {
-  return run_program(verbs_program("rdma_write_bw", "Bandwidth of writes into another rank's memory, as ib_write_bw measures it.", {.verb = Verb::kWrite}), RdmaWriteBandwidth(), argc, argv);
+  return run_program(
+      verbs_program("rdma_write_bw", "Bandwidth of writes into another rank's memory, as ib_write_bw measures it.",
+                    {.verb = Verb::kWrite}),
+      RdmaWriteBandwidth(), argc, argv);
 }
 
 }  // namespace fabricbench

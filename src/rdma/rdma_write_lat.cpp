@@ -16,7 +16,10 @@ class RdmaWriteLatency final : public RequestPingPong {
 }  // namespace
 
 int rdma_write_lat(int argc, char** argv) {
-  return run_program(verbs_program("rdma_write_lat", "Latency of a write into another rank's memory: half of a round trip.", {.verb = Verb::kWrite, .latency = true, .by_memory = true}), RdmaWriteLatency(), argc, argv);
+  return run_program(
+      verbs_program("rdma_write_lat", "Latency of a write into another rank's memory: half of a round trip.",
+                    {.verb = Verb::kWrite, .latency = true, .by_memory = true}),
+      RdmaWriteLatency(), argc, argv);
 }
 
 }  // namespace fabricbench

@@ -1,4 +1,4 @@
-#include "common/harness/command_line.h"
+#include "common/options/command_line.h"
 
 #include <gtest/gtest.h>
 
@@ -169,6 +169,7 @@ TEST(Version, IsPrintedWithTheProgramsName) {
 class Help : public testing::Test {
  protected:
   const std::string text_ = parse_command_line(test::kAllReduce, {"--help"}).text;
+  const std::string in_one_line_ = test::help_in_one_line(test::kAllReduce);
 
   /// The lines that begin with `start` after blanks.
   [[nodiscard]] std::vector<std::string> lines_with(const std::string& start) const {
@@ -184,7 +185,9 @@ class Help : public testing::Test {
 
 TEST_F(Help, IsTheSameByLetterAndName) { EXPECT_EQ(parse_command_line(test::kAllReduce, {"-h"}).text, text_); }
 
-TEST_F(Help, ComesEvenWithOtherOptions) { EXPECT_FALSE(parse_command_line(test::kAllReduce, words("-b 8 --help")).text.empty()); }
+TEST_F(Help, ComesEvenWithOtherOptions) {
+  EXPECT_FALSE(parse_command_line(test::kAllReduce, words("-b 8 --help")).text.empty());
+}
 
 TEST_F(Help, NamesTheProgramAndItsVersion) {
   EXPECT_NE(text_.find("all_reduce_perf"), std::string::npos);
@@ -200,22 +203,17 @@ TEST_F(Help, HasEachHeadingOnce) {
 }
 
 TEST_F(Help, HasEachOptionOnceWithItsDefault) {
-  for (const Option& spec : test::kAllReduce.options) {
-    const auto lines = lines_with(spec.names);
-    ASSERT_EQ(lines.size(), 1U) << spec.names;
-    EXPECT_NE(lines.front().find(spec.value_name), std::string::npos) << lines.front();
-    const std::string otherwise = spec.get(Options());
-    if (!spec.value_name.empty() && !otherwise.empty()) {
-      EXPECT_NE(text_.find(spec.help + " [" + otherwise + "]"), std::string::npos) << spec.names;
-    } else {
-      EXPECT_NE(text_.find(spec.help), std::string::npos) << spec.names;
-    }
-  }
+  for (const Option& option : test::kAllReduce.options) test::expect_in_help(test::kAllReduce, option, in_one_line_);
+}
+
+TEST_F(Help, FitsIntoAHundredColumns) {
+  std::istringstream stream(text_);
+  for (std::string line; std::getline(stream, line);) EXPECT_LE(line.size(), 100U) << line;
 }
 
 TEST(HelpOfPairs, HasTheirOptionsAndDefaultsOnly) {
   const Program& program = test::kSendRecvBw;
-  const std::string text = parse_command_line(program, {"--help"}).text;
+  const std::string text = test::help_in_one_line(program);
   for (const char* mine :
        {"--window", "--pairs", "--ngpus", "last message size; lowered to what fits in memory [4M]"}) {
     EXPECT_NE(text.find(mine), std::string::npos) << mine;
@@ -228,7 +226,9 @@ TEST(HelpOfPairs, HasTheirOptionsAndDefaultsOnly) {
   EXPECT_THROW((void)parse_command_line(test::kTcpBw, {"-g", "2"}), UsageError);
 }
 
-TEST_F(Help, NamesTheEnvironmentVariables) { EXPECT_NE(text_.find("(also by NCCL_TESTS_MIN_BW)"), std::string::npos); }
+TEST_F(Help, NamesTheEnvironmentVariables) {
+  EXPECT_NE(in_one_line_.find("(also by NCCL_TESTS_MIN_BW)"), std::string::npos);
+}
 
 class Environment : public testing::Test {
  protected:
@@ -239,12 +239,12 @@ class Environment : public testing::Test {
     }
   }
 
-  static Options with_arguments(std::vector<std::string> arguments, const std::string& program = "all_reduce_perf") {
-    arguments.insert(arguments.begin(), program);
+  static Options with_arguments(std::vector<std::string> arguments, const Program& program = test::kAllReduce) {
+    arguments.insert(arguments.begin(), program.name);
     std::vector<char*> pointers;
     for (std::string& argument : arguments) pointers.push_back(argument.data());
-    const auto all = arguments_with_environment({program}, static_cast<int>(pointers.size()), pointers.data());
-    return parse_command_line({program}, all).options;
+    const auto all = arguments_with_environment(program, static_cast<int>(pointers.size()), pointers.data());
+    return parse_command_line(program, all).options;
   }
 };
 
@@ -285,13 +285,15 @@ TEST_F(Environment, SetsTheGroupsByEitherOfNcclTestsVariables) {
 /// A variable for another program is not there for this one, whatever its value.
 TEST_F(Environment, OfOneProgramDoesNotTouchTheOthers) {
   setenv("NCCL_TESTS_ALLTOALLV_SPREAD", "0.5", 1);
-  EXPECT_EQ(with_arguments({}, "alltoallv_perf").spread, 0.5);
+  EXPECT_EQ(with_arguments({}, test::kAllToAllV).spread, 0.5);
   EXPECT_EQ(with_arguments({}).spread, 1);
   setenv("NCCL_TESTS_ALLTOALLV_SPREAD", "nonsense", 1);
-  EXPECT_THROW((void)with_arguments({}, "alltoallv_perf"), UsageError);
+  EXPECT_THROW((void)with_arguments({}, test::kAllToAllV), UsageError);
   EXPECT_NO_THROW((void)with_arguments({}));
 }
 
-TEST(Arguments, OfNoProgramAtAllAreNone) { EXPECT_TRUE(arguments_with_environment({"p"}, 0, nullptr).empty()); }
+TEST(Arguments, OfNoProgramAtAllAreNone) {
+  EXPECT_TRUE(arguments_with_environment(test::kAllReduce, 0, nullptr).empty());
+}
 
 }  // namespace command_line_test

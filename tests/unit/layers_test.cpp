@@ -65,12 +65,19 @@ const std::map<std::string, Names> kMayInclude = {
 
 /// Which directories may include a library's headers. The C++ library is free to all.
 const std::map<std::string, Names> kLibraries = {
-    {"fmt/", {"common/core", "common/options",         "common/host",        "common/record", "common/report",     "common/mpi",
-              "common/sockets",      "common/cuda",        "common/nccl",       "common/nccl_device",
-              "common/harness",      "common/gpu",         "common/gpu_absent", "common/rdma",
-              "common/rdma_cm",      "common/sweep",       "common/verbs",      "cluster",
-              "cluster/attribution", "cluster/planning",   "cluster/hosts",     "cluster/import",
-              "cluster/report",      "cluster/simulation", "cluster/tools",     "p2p"}},
+    {"fmt/", {"common/core",         "common/options",
+              "common/host",         "common/record",
+              "common/report",       "common/mpi",
+              "common/sockets",      "common/cuda",
+              "common/nccl",         "common/nccl_device",
+              "common/harness",      "common/gpu",
+              "common/gpu_absent",   "common/rdma",
+              "common/rdma_cm",      "common/sweep",
+              "common/verbs",        "cluster",
+              "cluster/attribution", "cluster/planning",
+              "cluster/hosts",       "cluster/import",
+              "cluster/report",      "cluster/simulation",
+              "cluster/tools",       "p2p"}},
     {"nlohmann/", {"common/record", "common/report", "cluster/import", "cluster/tools"}},
     {"simdjson.h", {"common/record"}},
     {"cuda", {"common/cuda", "common/nccl", "common/nccl_device", "common/gpu"}},
@@ -78,7 +85,7 @@ const std::map<std::string, Names> kLibraries = {
     {"nccl_device", {"common/nccl_device"}},
     {"infiniband/", {"common/verbs", "common/rdma_cm"}},
     {"rdma/", {"common/rdma_cm"}},
-    {"CLI/", {"common/harness", "cluster/tools"}},
+    {"CLI/", {"common/options", "cluster/tools"}},
     {"mpi.h", {"common/mpi"}},
     {"hwloc.h", {"common/host"}}};
 

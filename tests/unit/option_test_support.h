@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "common/core/error.h"
-#include "common/harness/command_line.h"
+#include "common/options/command_line.h"
+#include "common/options/help.h"
 #include "common/options/option_sets.h"
 #include "common/options/program.h"
 #include "common/options/verbs_programs.h"
@@ -15,11 +16,8 @@
 namespace fabricbench::test {
 
 inline const Program kAllReduce = collective_program("all_reduce_perf", "Bandwidth of all_reduce.");
-inline const Program kAllToAllV = [] {
-  Program program = collective_program("alltoallv_perf", "Bandwidth of alltoallv.");
-  program.options = join({program.options, option_sets::traffic()});
-  return program;
-}();
+inline const Program kAllToAllV =
+    collective_program("alltoallv_perf", "Bandwidth of alltoallv.", option_sets::traffic());
 inline const Program kSendRecvBw = message_program("send_recv_bw", "Bandwidth of messages.", true);
 inline const Program kSendRecvLat = message_program("send_recv_lat", "Latency of messages.", false);
 inline const Program kTcpBw = tcp_program("tcp_bw", "Bandwidth over TCP.", true);
@@ -36,6 +34,22 @@ inline std::vector<std::string> words(const std::string& line) {
 }
 
 inline Options parsed(const std::string& line) { return parse_command_line(kAllReduce, words(line)).options; }
+
+/// What --help says, with one blank between words.
+inline std::string help_in_one_line(const Program& program) {
+  std::istringstream stream(parse_command_line(program, {"--help"}).text);
+  std::string line = " ";
+  for (std::string word; stream >> word;) line += word + " ";
+  return line;
+}
+
+/// Expects an option of `program` in `help` once, with its text and default; `help`: see help_in_one_line.
+inline void expect_in_help(const Program& program, const Option& option, const std::string& help) {
+  const std::string typed = " " + option.long_name() + (option.value_name.empty() ? "" : " " + option.value_name) + " ";
+  const std::size_t at = help.find(typed + help_of(option, program.defaults) + " ");
+  ASSERT_NE(at, std::string::npos) << program.name << ": " << option.names;
+  EXPECT_EQ(help.find(typed, at + 1), std::string::npos) << program.name << ": " << option.names;
+}
 
 /// The message of the UsageError for these arguments; a test failure where there is none.
 inline std::string refusal_of(const std::vector<std::string>& arguments) {

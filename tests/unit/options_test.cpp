@@ -250,8 +250,8 @@ void expect_unique_names(const Program& program) {
 }
 
 TEST(Programs, HaveUniqueKeysAndNames) {
-  for (const Program& program : {test::kAllToAllV, test::kSendRecvBw, test::kTcpBw, test::kPairwiseBw,
-                                 test::kGpuCopyBw, test::kConnect}) {
+  for (const Program& program :
+       {test::kAllToAllV, test::kSendRecvBw, test::kTcpBw, test::kPairwiseBw, test::kGpuCopyBw, test::kConnect}) {
     expect_unique_names(program);
   }
   for (const Verb verb : {Verb::kWrite, Verb::kRead, Verb::kSend, Verb::kAtomic}) {
@@ -262,8 +262,8 @@ TEST(Programs, HaveUniqueKeysAndNames) {
 }
 
 TEST(Programs, HaveASummaryAndThreeExamples) {
-  for (const Program& program : {test::kAllToAllV, test::kSendRecvBw, test::kTcpBw, test::kPairwiseBw,
-                                 test::kGpuCopyBw, test::kConnect}) {
+  for (const Program& program :
+       {test::kAllToAllV, test::kSendRecvBw, test::kTcpBw, test::kPairwiseBw, test::kGpuCopyBw, test::kConnect}) {
     EXPECT_TRUE(program.summary.ends_with('.')) << program.name;
     EXPECT_EQ(program.examples.size(), 3U) << program.name;
     for (const Example& example : program.examples) {
@@ -318,12 +318,12 @@ TEST(OptionValues, GivenBackToTheParserMakeTheSameOptions) {
 }
 
 TEST(OptionValues, AreThoseOfTheProgram) {
-  const auto has_spread = [](const std::string& program) {
-    const Values values = option_values({program}, Options());
+  const auto has_spread = [](const Program& program) {
+    const Values values = option_values(program, Options());
     return std::any_of(values.begin(), values.end(), [](const auto& value) { return value.first == "spread"; });
   };
-  EXPECT_TRUE(has_spread("alltoallv_perf"));
-  EXPECT_FALSE(has_spread("all_reduce_perf"));
+  EXPECT_TRUE(has_spread(test::kAllToAllV));
+  EXPECT_FALSE(has_spread(test::kAllReduce));
 }
 
 TEST(OptionValues, LeaveOutWhatIsNotSet) {

@@ -24,8 +24,8 @@ inline const Program kSendBw = program_of({.verb = Verb::kSend});
 inline const Program kSendLat = program_of({.verb = Verb::kSend, .latency = true});
 inline const Program kAtomicBw = program_of({.verb = Verb::kAtomic});
 inline const Program kAtomicLat = program_of({.verb = Verb::kAtomic, .latency = true});
-inline const Program kSeenLat = verbs_program("gpudirect_rdma_lat", "What it measures.",
-                                              {.verb = Verb::kWrite, .latency = true, .seen_by = true});
+inline const Program kSeenLat =
+    verbs_program("gpudirect_rdma_lat", "What it measures.", {.verb = Verb::kWrite, .latency = true, .seen_by = true});
 inline const std::vector<Program> kPrograms = {kWriteBw, kWriteLat, kReadBw,   kReadLat,
                                                kSendBw,  kSendLat,  kAtomicBw, kAtomicLat};
 

@@ -64,8 +64,9 @@ void describe(Form& form, Record& panel) {
 }
 
 Panel full_panel() {
-  return {3, Colour::kGreen, 2.5e9, 4e-6, {1e-6, 2e-6}, {{"left", 1e-3}, {"right", 0}}, Lamp{"left", 1e-3}, "broken", 86400,
-          {{"a", "1"}}, 7};
+  return {
+      3,        Colour::kGreen, 2.5e9,        4e-6, {1e-6, 2e-6}, {{"left", 1e-3}, {"right", 0}}, Lamp{"left", 1e-3},
+      "broken", 86400,          {{"a", "1"}}, 7};
 }
 
 const char* const kFullLine =

@@ -19,8 +19,7 @@ std::string documentation(const std::string& name) {
 }
 
 TEST(RecordTypes, AreInTheSchemaAsTheyAre) {
-  EXPECT_EQ(documentation("output.schema.json"), record::schema_text(record_types()))
-      << "`make records` writes it";
+  EXPECT_EQ(documentation("output.schema.json"), record::schema_text(record_types())) << "`make records` writes it";
 }
 
 TEST(RecordTypes, AreOnThePageAsTheyAre) {

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "common/record/context.h"
-#include "common/report/output_file.h"
 #include "common/record/row.h"
+#include "common/report/output_file.h"
 
 namespace fabricbench::test {
 

@@ -229,7 +229,9 @@ TEST(RowPacking, KeepsTextsOfAnyBytes) {
   EXPECT_EQ(record::unpack<Row>(record::pack(row)).skipped, row.skipped);
 }
 
-TEST(RowPacking, OfNoRowsIsNone) { EXPECT_TRUE(record::unpack<std::vector<Row>>(record::pack(std::vector<Row>{})).empty()); }
+TEST(RowPacking, OfNoRowsIsNone) {
+  EXPECT_TRUE(record::unpack<std::vector<Row>>(record::pack(std::vector<Row>{})).empty());
+}
 
 TEST(EpochPacking, KeepsEveryField) {
   const EpochRecord epoch{1, DataType::kHalf, Reduction::kMax, 2, 3, true, 4, 5.5, 6, 7};

@@ -138,8 +138,8 @@ void give_records(const ImportedFiles& imported, const RecordTaker& take) {
         record.to_end.gpu = (gpus++)->to;
       }
       last = std::max(last, reading.round);
-      record.round =
-          found.rounds_are_known ? rounds + reading.round : repetitions.next(record.from_end.host, record.to_end.host, stratum);
+      record.round = found.rounds_are_known ? rounds + reading.round
+                                            : repetitions.next(record.from_end.host, record.to_end.host, stratum);
       take.reading(record);
     }
     if (found.rounds_are_known) rounds += last + 1;

@@ -213,9 +213,10 @@ void describe(Form& form, Record& finding) {
        "one; the two of a pair; all suspects if undecided; none of leaves and rails; of a `device` those that are slow "
        "over it");
   form("rail", null_if_none(finding.rail), "by name; null where the finding is of none");
-  form("devices", finding.devices,
-       "of a `device` what is to blame, several where they were always used together; else what all readings of the one "
-       "host, or of its rail, went through, as far as it is known");
+  form(
+      "devices", finding.devices,
+      "of a `device` what is to blame, several where they were always used together; else what all readings of the one "
+      "host, or of its rail, went through, as far as it is known");
   form("leaf", null_if_none(finding.leaf), "by name; null where the finding is of none");
   form("other_leaf", null_if_none(finding.other_leaf), "by name; null where the finding is of none");
   form("text", finding.text, "a sentence for people");
@@ -314,7 +315,8 @@ void describe(Form& form, Record& verdict) {
   form("strata", verdict.strata, "readings that are comparable");
   form("groupings", verdict.groupings, "groups of hosts that are fast among each other, the finest first");
   form("locality_contradicted_by", verdict.contradiction, "groups that the readings show against the locality");
-  form("groups_are_open", verdict.groups_are_open, "more rounds for everybody would tell which hosts are near each other");
+  form("groups_are_open", verdict.groups_are_open,
+       "more rounds for everybody would tell which hosts are near each other");
   form("near_pairs", verdict.near_pairs, "");
   form("kinds", verdict.kinds, "two kinds of hosts, where half of them or more are slower with everybody");
   form("order", verdict.order, "all hosts as they stand in a map, see above");

@@ -14,6 +14,9 @@ enum class ConnectStep { kResolveAddress, kResolveRoute, kConnect, kFirstMessage
 inline constexpr std::size_t kConnectSteps = 5;
 
 /// As tables and JSON spell them.
-constexpr auto names_of(ConnectStep) { return std::to_array<std::string_view>({"resolve_address", "resolve_route", "connect", "first_message", "disconnect"}); }
+constexpr auto names_of(ConnectStep) {
+  return std::to_array<std::string_view>(
+      {"resolve_address", "resolve_route", "connect", "first_message", "disconnect"});
+}
 
 }  // namespace fabricbench

@@ -155,7 +155,9 @@ inline constexpr std::array<DataTypeFacts, 12> kDataTypes = {{
     {DataType::kF8e5m2, "f8e5m2", 1, 1u << 3, true},
 }};
 
-constexpr auto names_of(Reduction) { return std::to_array<std::string_view>({"sum", "prod", "min", "max", "avg", "mulsum", "none"}); }
+constexpr auto names_of(Reduction) {
+  return std::to_array<std::string_view>({"sum", "prod", "min", "max", "avg", "mulsum", "none"});
+}
 
 constexpr auto names_of(DataType) {
   std::array<std::string_view, kDataTypes.size()> names;

@@ -12,7 +12,9 @@ namespace fabricbench {
 /// An enum with a function `names_of` beside it, which gives the names of its values in their order, from 0 on:
 ///   constexpr auto names_of(Verb) { return std::to_array<std::string_view>({"write", "read"}); }
 template <typename Enum>
-concept Named = requires(Enum value) { names_of(value).size(); };
+concept Named = requires(Enum value) {
+  names_of(value).size();
+};
 
 template <Named Enum>
 [[nodiscard]] constexpr std::string_view name(Enum value) {

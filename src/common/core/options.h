@@ -47,9 +47,9 @@ inline constexpr int kAllRoots = -1;
 
 /// An option that was set.
 struct GivenOption {
-  std::string key;         ///< the first long name without its dashes, with `_` for `-`
-  std::string name;        ///< the first name, as it is typed: `-b`
-  std::string value{};     ///< as text; empty: not set
+  std::string key;           ///< the first long name without its dashes, with `_` for `-`
+  std::string name;          ///< the first name, as it is typed: `-b`
+  std::string value{};       ///< as text; empty: not set
   bool is_for_gpus = false;  ///< it takes the nccl backend, and is not what holds without it
 };
 

@@ -81,6 +81,11 @@ Traffic::Traffic(std::string_view matrix, double scale) {
   }
 }
 
+std::string Traffic::why_not(int ranks) const {
+  if (rows_ == 0 || static_cast<std::size_t>(ranks) <= rows_) return "";
+  return "the traffic matrix has fewer rows than there are ranks";
+}
+
 std::uint64_t Traffic::elements(int from, int to, int ranks, Bytes part_bytes, Bytes element_bytes) const {
   if (rows_ > 0) return matrix_[static_cast<std::size_t>(from) * rows_ + static_cast<std::size_t>(to)] / element_bytes;
   const double total = static_cast<double>(part_bytes) * ranks;

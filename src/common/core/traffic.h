@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -21,6 +22,8 @@ class Traffic {
 
   /// Of a matrix: the ranks it is made for; 0: any number.
   [[nodiscard]] std::size_t ranks() const { return rows_; }
+  /// Why it is not for so many ranks; empty where it is.
+  [[nodiscard]] std::string why_not(int ranks) const;
 
   /// What `from` sends to `to`, in whole elements that make whole 16 bytes. `part_bytes`: what each peer would get if
   /// all got as much; a matrix does not look at it.

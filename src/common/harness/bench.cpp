@@ -111,9 +111,7 @@ void Bench::run(const std::vector<Case>& cases) {
   }
 }
 
-void Bench::skip(const Row& row) {
-  outputs_.record(row);
-}
+void Bench::skip(const Row& row) { outputs_.record(row); }
 
 /// One size after the other, each row as soon as it is known.
 void Bench::measure_in_order(std::vector<Subject>& subjects) {
@@ -269,9 +267,9 @@ void Bench::finish_epoch(Subject& subject) {
     const Epoch& epoch = subject.current;
     subject.medians.push_back(median(epoch.samples));
     const EpochRecord finished{which.size, which.datatype,          which.reduction,
-                             which.root, team_.reported_number(), which.in_place,
-                             number,     subject.medians.back(),  static_cast<std::int64_t>(epoch.samples.size()),
-                             epoch.late};
+                               which.root, team_.reported_number(), which.in_place,
+                               number,     subject.medians.back(),  static_cast<std::int64_t>(epoch.samples.size()),
+                               epoch.late};
     packed_record = record::pack(finished);
     subject.epochs.push_back(std::exchange(subject.current, Epoch()));
   }

@@ -31,8 +31,7 @@ class Bench {
  public:
   /// `totals`: on the job's first process, to be added to; null where the sinks pass rows on to another one.
   Bench(const Team& team, const Options& options, const Collective& collective, Session& session, Workspace& workspace,
-        Meter& meter, WireMeter& wires, Heartbeat& heartbeat, std::uint64_t seed,
-        Outputs& outputs, Totals* totals);
+        Meter& meter, WireMeter& wires, Heartbeat& heartbeat, std::uint64_t seed, Outputs& outputs, Totals* totals);
 
   /// Measures the cases, which are of one datatype, reduction and root: pairs of them, or single ones, make up
   /// rows in the order given. Every group has as many cases. Collective.

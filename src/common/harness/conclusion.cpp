@@ -112,9 +112,7 @@ void abandon(const Outputs& outputs, ExitStatus status, const std::string& reaso
   outputs.abandon(ending);
 }
 
-void abandon(const Outputs& outputs, const std::exception& error) {
-  abandon(outputs, status_of(error), error.what());
-}
+void abandon(const Outputs& outputs, const std::exception& error) { abandon(outputs, status_of(error), error.what()); }
 
 Ending broken_off_by(const std::exception& error) {
   Ending ending;

@@ -138,7 +138,7 @@ void find_undecided(const CopyRow& row, Lines& lines) {
 }
 
 void find_below_bound(const CopyRow& row, Lines& lines) {
-  if (row.bound.bytes_per_s <= 0 || row.kind == CopyKind::kBothWays || !is_near(row)) return;
+  if (row.bound.bytes_per_s <= 0 || row.kind == CopyKind::kBothWays || is_near(row) == false) return;
   const double rate = row.comparison.own;
   if (rate >= kLeastOfBound * row.bound.bytes_per_s) return;
   lines.add(gpu_text(row.host, row.gpu) + fmt::format(" has less than {:.0f} % of a bound", 100 * kLeastOfBound),

@@ -12,8 +12,8 @@
 #include "common/harness/copy_bench.h"
 #include "common/harness/copy_plan.h"
 #include "common/harness/copy_setup.h"
-#include "common/harness/job.h"
 #include "common/harness/exchange.h"
+#include "common/harness/job.h"
 #include "common/harness/watchdog.h"
 #include "common/host/identity.h"
 
@@ -160,8 +160,6 @@ int run(Job& job) {
 
 }  // namespace
 
-int run_copies(const Program& program, int argc, char** argv) {
-  return run_job(program, argc, argv, run);
-}
+int run_copies(const Program& program, int argc, char** argv) { return run_job(program, argc, argv, run); }
 
 }  // namespace fabricbench

@@ -13,7 +13,6 @@
 
 #include "common/core/clock.h"
 #include "common/core/statistics.h"
-#include "common/harness/command_line.h"
 #include "common/harness/exchange.h"
 #include "common/harness/gpu_sessions.h"
 #include "common/harness/job.h"
@@ -21,6 +20,7 @@
 #include "common/host/network.h"
 #include "common/host/topology.h"
 #include "common/mpi/environment.h"
+#include "common/options/command_line.h"
 
 namespace fabricbench {
 namespace {

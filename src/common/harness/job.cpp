@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "common/harness/command_line.h"
 #include "common/host/identity.h"
 #include "common/mpi/environment.h"
+#include "common/options/command_line.h"
 #include "common/report/output_file.h"
 
 namespace fabricbench {

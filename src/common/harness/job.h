@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "common/core/error.h"
-#include "common/options/program.h"
 #include "common/mpi/communicator.h"
+#include "common/options/program.h"
 
 namespace fabricbench {
 

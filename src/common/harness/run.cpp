@@ -13,9 +13,7 @@ int measure_all(const mpi::Communicator& world, const Collective& collective, Se
                 const Measure& measure) {
   const SystemUsage usage;
   context.seed = agreed_seed(world, setup.options);
-  const auto begin = [&] {
-    setup.outputs.begin(context);
-  };
+  const auto begin = [&] { setup.outputs.begin(context); };
   StageEnding ending = run_stage(world, collective, setup, context, begin, measure);
   return report_end(world, context.program, setup.outputs, usage, std::move(ending).whole());
 }
@@ -40,8 +38,8 @@ int run_among(const mpi::Communicator& world, Job& job, const std::vector<std::s
 
 }  // namespace
 
-int report_end(const mpi::Communicator& world, const std::string& program,
-               const Outputs& outputs, const SystemUsage& usage, Ending ending) {
+int report_end(const mpi::Communicator& world, const std::string& program, const Outputs& outputs,
+               const SystemUsage& usage, Ending ending) {
   usage.add_to(ending, world);
   outputs.end(ending);
   if (world.is_root() && ending.exit_status != 0) say(program, ending.reason);

@@ -20,7 +20,7 @@ namespace fabricbench {
 
 /// Reports the end of a run on every process of `world`, the first of which has the ending and the outputs. Returns the
 /// exit status, the same on all. Collective.
-[[nodiscard]] int report_end(const mpi::Communicator& world, const std::string& program,
-                             const Outputs& outputs, const SystemUsage& usage, Ending ending);
+[[nodiscard]] int report_end(const mpi::Communicator& world, const std::string& program, const Outputs& outputs,
+                             const SystemUsage& usage, Ending ending);
 
 }  // namespace fabricbench

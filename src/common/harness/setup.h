@@ -30,8 +30,7 @@ struct Setup {
 };
 
 /// The table and the files asked for, on the first process. Collective. Throws UsageError where a file cannot be made.
-[[nodiscard]] Outputs open_outputs(const mpi::Communicator& world, Figure figure,
-                                                            const Options& options);
+[[nodiscard]] Outputs open_outputs(const mpi::Communicator& world, Figure figure, const Options& options);
 
 /// What a part of a run's processes that is set up by itself is told of the whole run.
 struct PartOfRun {

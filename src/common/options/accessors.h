@@ -154,10 +154,9 @@ Accessors choice(Enum Part::*member, std::string_view what) {
 /// A whole number, or nothing.
 [[nodiscard]] inline Accessors optional_integer(std::optional<std::int64_t> Options::*member, std::string_view what,
                                                 std::int64_t least, std::int64_t most = kMostInt) {
-  return {[=](Options& options, std::string_view text) { options.*member = parse_integer(text, what, least, most); },
-          [=](const Options& options) {
-            return options.*member ? fmt::format("{}", *(options.*member)) : std::string();
-          }};
+  return {
+      [=](Options& options, std::string_view text) { options.*member = parse_integer(text, what, least, most); },
+      [=](const Options& options) { return options.*member ? fmt::format("{}", *(options.*member)) : std::string(); }};
 }
 
 /// An enum by its number, as nccl-tests has it.

@@ -53,9 +53,7 @@ Accessors root() {
             options.root =
                 text == "all" ? kAllRoots : static_cast<int>(parse_integer(text, "-r (root)", kAllRoots, kMostInt));
           },
-          [](const Options& options) {
-            return options.root == kAllRoots ? "all" : fmt::format("{}", options.root);
-          }};
+          [](const Options& options) { return options.root == kAllRoots ? "all" : fmt::format("{}", options.root); }};
 }
 
 Accessors order() {
@@ -65,8 +63,8 @@ Accessors order() {
 
 Accessors random_seed() {
   return {[](Options& options, std::string_view text) {
-            options.seed = static_cast<std::uint64_t>(
-                parse_integer(text, "--seed", 0, std::numeric_limits<std::int64_t>::max()));
+            options.seed =
+                static_cast<std::uint64_t>(parse_integer(text, "--seed", 0, std::numeric_limits<std::int64_t>::max()));
           },
           [](const Options& options) { return options.seed ? fmt::format("{}", *options.seed) : std::string(); }};
 }
@@ -106,9 +104,9 @@ OptionSet sizes() {
                  size(&Sweep::min_bytes)),
           option(kSizes, "-e,--maxbytes,--max-bytes", "SIZE", "last message size; lowered to what fits in memory",
                  size(&Sweep::max_bytes)),
-          option(kSizes, "-i,--stepbytes,--step-bytes", "SIZE", "increment between sizes, only with -f 1",
+          option(kSizes, "-i,--stepbytes,--step-bytes", "SIZE", "increment between sizes, only with --stepfactor 1",
                  size(&Sweep::step_bytes)),
-          option(kSizes, "-f,--stepfactor,--step-factor", "N", "factor between sizes; 1: add --step-bytes instead",
+          option(kSizes, "-f,--stepfactor,--step-factor", "N", "factor between sizes; 1: add --stepbytes instead",
                  step_factor())};
 }
 
@@ -291,29 +289,29 @@ OptionSet gpus_of_process() {
 }
 
 OptionSet nccl() {
-  return {for_gpus("-t,--nthreads", "N", "threads of a process; one thread drives all their GPUs, by group calls",
-                   integer(&Options::threads, "-t (threads)", 1, 1024)),
-          option(kGpus, "-M,--memory_report,--memory-report", "0|1", "report the GPU memory used, at the end",
-                 zero_or_one(&Options::memory_report, "-M (memory report)")),
-          for_gpus("-G,--cudagraph", "N", "record the iterations as a CUDA graph and launch it N times",
-                   integer(&Options::graph_launches, "-G (graph launches)", 0)),
-          for_gpus("-R,--local_register,--local-register", "0|1|2",
-                   "register buffers: 1 locally, 2 as symmetric windows",
-                   numbered(&Options::registration, "-R (registration)", 2)),
-          for_gpus("-x,--cta_policy,--cta-policy", "0|1|2", "NCCL's CTA policy; -1: its own choice",
-                   integer(&Options::cta_policy, "-x (CTA policy)", -1, 2)),
-          for_gpus("-p,--parallel_init,--parallel-init", "0|1", "set up a process's GPUs at the same time",
-                   zero_or_one(&Options::parallel_init, "-p (parallel init)")),
-          for_gpus("-y,--stream_null,--stream-null", "0|1", "use the null stream",
-                   zero_or_one(&Options::null_stream, "-y (null stream)")),
-          for_gpus("-D,--device_implementation,--device-implementation", "N", "kernels on NCCL's device interface",
-                   integer(&Options::device_implementation, "-D (device implementation)", 0, 4)),
-          for_gpus("-V,--device_cta_count,--device-cta-count", "N", "CTAs of the kernels of -D",
-                   integer(&Options::device_ctas, "-V (CTAs)", 1, 128)),
-          for_gpus("-I,--per_iter_timing,--per-iter-timing", "0|1", "columns for the GPU's time of each iteration",
-                   zero_or_one(&Options::per_iteration, "-I (time of each iteration)")),
-          for_gpus("-K,--per_iter_skip,--per-iter-skip", "N", "leave the first N iterations out of -I's columns",
-                   integer(&Options::per_iteration_skip, "-K (iterations to skip)", 0))};
+  return {
+      for_gpus("-t,--nthreads", "N", "threads of a process; one thread drives all their GPUs, by group calls",
+               integer(&Options::threads, "-t (threads)", 1, 1024)),
+      option(kGpus, "-M,--memory_report,--memory-report", "0|1", "report the GPU memory used, at the end",
+             zero_or_one(&Options::memory_report, "-M (memory report)")),
+      for_gpus("-G,--cudagraph", "N", "record the iterations as a CUDA graph and launch it N times",
+               integer(&Options::graph_launches, "-G (graph launches)", 0)),
+      for_gpus("-R,--local_register,--local-register", "0|1|2", "register buffers: 1 locally, 2 as symmetric windows",
+               numbered(&Options::registration, "-R (registration)", 2)),
+      for_gpus("-x,--cta_policy,--cta-policy", "0|1|2", "NCCL's CTA policy; -1: its own choice",
+               integer(&Options::cta_policy, "-x (CTA policy)", -1, 2)),
+      for_gpus("-p,--parallel_init,--parallel-init", "0|1", "set up a process's GPUs at the same time",
+               zero_or_one(&Options::parallel_init, "-p (parallel init)")),
+      for_gpus("-y,--stream_null,--stream-null", "0|1", "use the null stream",
+               zero_or_one(&Options::null_stream, "-y (null stream)")),
+      for_gpus("-D,--device_implementation,--device-implementation", "N", "kernels on NCCL's device interface",
+               integer(&Options::device_implementation, "-D (device implementation)", 0, 4)),
+      for_gpus("-V,--device_cta_count,--device-cta-count", "N", "CTAs of the kernels of -D",
+               integer(&Options::device_ctas, "-V (CTAs)", 1, 128)),
+      for_gpus("-I,--per_iter_timing,--per-iter-timing", "0|1", "columns for the GPU's time of each iteration",
+               zero_or_one(&Options::per_iteration, "-I (time of each iteration)")),
+      for_gpus("-K,--per_iter_skip,--per-iter-skip", "N", "leave the first N iterations out of -I's columns",
+               integer(&Options::per_iteration_skip, "-K (iterations to skip)", 0))};
 }
 
 OptionSet json() {

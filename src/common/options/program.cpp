@@ -88,7 +88,7 @@ void check_iterations(const Options& options) {
   }
 }
 
-Program collective_program(std::string name, std::string summary) {
+Program collective_program(std::string name, std::string summary, const OptionSet& own) {
   Program program;
   program.examples = {{fmt::format("mpirun -np 16 {} -b 32M -e 1G -f 2", name), "sizes from 32 MiB to 1 GiB"},
                       {fmt::format("mpirun -np 2 {} -g 4 -n 20", name), "eight GPUs of two processes, 20 iterations"},
@@ -96,9 +96,9 @@ Program collective_program(std::string name, std::string summary) {
                        "two groups at the same time, with a record"}};
   program.name = std::move(name);
   program.summary = std::move(summary);
-  program.options = join({sizes(), data(), options_of_rows(), operation_times(), buffers(), placement(), library(),
-                          split(), gpus_of_process(), device(), nccl(), output_of_rows(), nccl_tests_json(),
-                          least_bandwidth()});
+  program.options =
+      join({sizes(), data(), own, options_of_rows(), operation_times(), buffers(), placement(), library(), split(),
+            gpus_of_process(), device(), nccl(), output_of_rows(), nccl_tests_json(), least_bandwidth()});
   program.checks = {check_sizes, check_iterations, check_graphs, check_blocking};
   program.has_split_mask = true;
   return program;

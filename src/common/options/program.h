@@ -32,8 +32,8 @@ struct Program {
 void check_sizes(const Options& options);
 void check_iterations(const Options& options);
 
-/// Operations of all ranks: all options of nccl-tests' programs, and ours.
-[[nodiscard]] Program collective_program(std::string name, std::string summary);
+/// Operations of all ranks: all options of nccl-tests' programs, and ours; `own`: of this program alone.
+[[nodiscard]] Program collective_program(std::string name, std::string summary, const OptionSet& own = {});
 /// Messages between the two ranks of pairs by MPI or NCCL; `windowed`: many are under way at once.
 [[nodiscard]] Program message_program(std::string name, std::string summary, bool windowed);
 /// The same over TCP connections of the program's own.

@@ -22,7 +22,7 @@ constexpr Bytes kUsualConnectionSize = 64;
 constexpr Bytes kLargestDatagram = 4096;  // the largest MTU there is
 constexpr Bytes kUsualDatagram = 1024;    // fits in the MTU of a port whose Ethernet has the usual 1500 bytes
 constexpr std::int64_t kLatencyWarmup = 100;
-constexpr std::int64_t kBandwidthWarmup = 1;       // an iteration is a whole window there
+constexpr std::int64_t kBandwidthWarmup = 1;                      // an iteration is a whole window there
 constexpr Sweep kAllSizes{2, Bytes{8} << 20, Bytes{1} << 20, 2};  // perftest's -a
 constexpr std::int64_t kMostQueuePairs = 16384;
 constexpr std::int64_t kMostRequests = 1 << 20;
@@ -145,16 +145,16 @@ OptionSet buffer_memory() {
 }
 
 OptionSet queues_of_bandwidth() {
-  return {option(kRdma, "-q,--qp", "N", "queue pairs, which messages take turns on",
-                 integer(&RdmaOptions::queue_pairs, "-q (queue pairs)", 1, kMostQueuePairs)),
-          option(kRdma, "-t,--tx-depth", "N", "requests under way on a queue pair", depth()),
-          option(kRdma, "-l,--post_list,--post-list", "N", "requests handed to the device at once",
-                 integer(&RdmaOptions::post_list, "-l (post list)", 1, kMostRequests)),
-          option(kRdma, "-Q,--cq-mod", "N",
-                 "signal one request in N, in half of -t at most; without it, 100, and 1 above 8 KiB",
-                 integer_or_unset(&RdmaOptions::moderation, "-Q (requests a signal)", kMostRequests)),
-          option(kRdma, "-b,--bidirectional", "", "in both directions at the same time",
-                 flag(&RdmaOptions::both_ways))};
+  return {
+      option(kRdma, "-q,--qp", "N", "queue pairs, which messages take turns on",
+             integer(&RdmaOptions::queue_pairs, "-q (queue pairs)", 1, kMostQueuePairs)),
+      option(kRdma, "-t,--tx-depth", "N", "requests under way on a queue pair", depth()),
+      option(kRdma, "-l,--post_list,--post-list", "N", "requests handed to the device at once",
+             integer(&RdmaOptions::post_list, "-l (post list)", 1, kMostRequests)),
+      option(kRdma, "-Q,--cq-mod", "N",
+             "signal one request in N, in half of -t at most; without it, 100, and 1 above 8 KiB",
+             integer_or_unset(&RdmaOptions::moderation, "-Q (requests a signal)", kMostRequests)),
+      option(kRdma, "-b,--bidirectional", "", "in both directions at the same time", flag(&RdmaOptions::both_ways))};
 }
 
 /// Of messages that one side gives and the other takes.
@@ -166,8 +166,9 @@ OptionSet inline_size() {
 OptionSet receives() {
   return {option(kRdma, "-r,--rx-depth", "N", "receives kept ready on a queue pair",
                  integer(&RdmaOptions::receive_depth, "-r (rx depth)", 1, kMostRequests)),
-          option(kRdma, "--use-srq", "", "let all queue pairs take their receives from one queue, of which -r is the "
-                                         "depth",
+          option(kRdma, "--use-srq", "",
+                 "let all queue pairs take their receives from one queue, of which -r is the "
+                 "depth",
                  flag(&RdmaOptions::shared_receives))};
 }
 
@@ -233,8 +234,8 @@ OptionSet required_bandwidth() {
 }
 
 OptionSet required_latency() {
-  return {option(kOutput, "--max-lat", "US", "exit 6 where a latency is above this; 0: none is too high",
-                 most_latency())};
+  return {
+      option(kOutput, "--max-lat", "US", "exit 6 where a latency is above this; 0: none is too high", most_latency())};
 }
 
 OptionSet connections() {
@@ -325,9 +326,15 @@ void check_rdma_cm(const Options& options) {
       "of the traffic class); leave out -S, or set --tclass");
 }
 
-void check_shared_receives(const Options& options) {
-  if (!options.rdma.shared_receives || options.rdma.write_with_immediate) return;
-  throw UsageError("--use-srq is about receives, which a write takes none of; add --write-with-imm, or leave it out");
+/// Of writes.
+void check_receives(const Options& options) {
+  if (options.rdma.write_with_immediate) return;
+  if (options.rdma.shared_receives) {
+    throw UsageError("--use-srq is about receives, which a write takes none of; add --write-with-imm, or leave it out");
+  }
+  if (options.has_given({"rx_depth"})) {
+    throw UsageError("-r is about receives, which a write takes none of; add --write-with-imm, or leave out -r");
+  }
 }
 
 void check_the_rest(const Options& options) {
@@ -384,7 +391,7 @@ std::vector<std::function<void(const Options&)>> checks_of(const VerbsTest& test
       check_the_rest,
       check_sizes,
       check_iterations};
-  if (test.verb == Verb::kWrite) checks.emplace_back(check_shared_receives);
+  if (test.verb == Verb::kWrite) checks.emplace_back(check_receives);
   return checks;
 }
 
@@ -400,14 +407,14 @@ Program verbs_program(std::string name, std::string summary, const VerbsTest& te
        "eight rails at the same time, with a record"}};
   program.name = std::move(name);
   program.summary = std::move(summary);
-  const OptionSet of_rows_too =
-      by_long_names(join({repeats(), epochs(), precision(), seed(), timeout(), checks(), pairs(), concurrent(), json(),
-                          csv(), of_rows(), quiet(), progress()}));
   const bool atomic = test.verb == Verb::kAtomic;
+  const OptionSet measuring =
+      join({repeats(), epochs(), precision(), seed(), timeout(), concurrent(), checks(), pairs()});
+  const OptionSet output = join({json(), csv(), of_rows(), quiet(), progress()});
   program.options =
-      join({atomic ? OptionSet() : join({by_long_names(sizes()), ways_to_size()}), of_rows_too, durations(),
-            stall_timeout(), port(), addresses(), buffer_memory(), requests_of(test), tables(),
-            test.latency ? required_latency() : required_bandwidth()});
+      join({atomic ? OptionSet() : join({by_long_names(sizes()), ways_to_size()}), by_long_names(measuring),
+            durations(), stall_timeout(), buffer_memory(), port(), addresses(), requests_of(test),
+            by_long_names(output), tables(), test.latency ? required_latency() : required_bandwidth()});
   const Bytes usual = test.latency ? kUsualLatencySize : kUsualBandwidthSize;
   program.defaults = defaults_of(atomic ? kAtomicSize : usual, test.latency ? kLatencyWarmup : kBandwidthWarmup);
   program.completions = {complete_datagram_sizes};

@@ -8,8 +8,8 @@ namespace fabricbench {
 /// What a program of messages over verbs measures.
 struct VerbsTest {
   Verb verb = Verb::kWrite;
-  bool latency = false;   ///< one message at a time
-  bool seen_by = false;   ///< when a message counts is a choice (--seen-by), and the program chooses the requests
+  bool latency = false;    ///< one message at a time
+  bool seen_by = false;    ///< when a message counts is a choice (--seen-by), and the program chooses the requests
   bool by_memory = false;  ///< a message's arrival shows in memory alone, without an end of its own: rdma_write_lat
 };
 

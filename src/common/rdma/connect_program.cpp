@@ -10,11 +10,11 @@
 #include "common/core/clock.h"
 #include "common/core/error.h"
 #include "common/harness/conclusion.h"
+#include "common/harness/exchange.h"
 #include "common/harness/job.h"
 #include "common/harness/members.h"
 #include "common/harness/open_everywhere.h"
 #include "common/harness/pair_test.h"
-#include "common/harness/exchange.h"
 #include "common/harness/watchdog.h"
 #include "common/host/identity.h"
 #include "common/rdma/agreement_watch.h"
@@ -211,8 +211,6 @@ int run(Job& job) {
 
 }  // namespace
 
-int run_connections(const Program& program, int argc, char** argv) {
-  return run_job(program, argc, argv, run);
-}
+int run_connections(const Program& program, int argc, char** argv) { return run_job(program, argc, argv, run); }
 
 }  // namespace fabricbench

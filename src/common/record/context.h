@@ -88,7 +88,10 @@ enum class Figure {
   kConnections,  ///< connections over rdma_cm between the ranks of each pair; see ConnectRow
 };
 
-constexpr auto names_of(Figure) { return std::to_array<std::string_view>({"collective", "latency", "bandwidth", "both_ways", "sweep", "copies", "connections"}); }
+constexpr auto names_of(Figure) {
+  return std::to_array<std::string_view>(
+      {"collective", "latency", "bandwidth", "both_ways", "sweep", "copies", "connections"});
+}
 
 /// Whether rows are about messages between the two ranks of a pair.
 [[nodiscard]] constexpr bool is_of_pairs(Figure figure) {

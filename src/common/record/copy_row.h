@@ -23,7 +23,9 @@ enum class CopyKind {
 };
 
 /// As JSON and CSV spell them.
-constexpr auto names_of(CopyKind) { return std::to_array<std::string_view>({"host_to_device", "device_to_host", "both_ways", "device_to_device", "peer"}); }
+constexpr auto names_of(CopyKind) {
+  return std::to_array<std::string_view>({"host_to_device", "device_to_host", "both_ways", "device_to_device", "peer"});
+}
 /// As the table spells it, such as `H->D`.
 [[nodiscard]] std::string_view short_name(CopyKind kind);
 
@@ -50,9 +52,9 @@ struct CopyRow {
   std::optional<CopyGpu> peer;     ///< that receives
   bool over_host = false;          ///< a peer copy that goes over the host's memory: the GPUs cannot reach each other
   Bytes size = 0;
-  Summary summary;                            ///< of the time in which `size` bytes are copied
-  double bandwidth = 0;                       ///< bytes per second; both ways: of both directions together
-  std::vector<double> directions;             ///< both ways: bytes per second to the device, and back; else empty
+  Summary summary;                 ///< of the time in which `size` bytes are copied
+  double bandwidth = 0;            ///< bytes per second; both ways: of both directions together
+  std::vector<double> directions;  ///< both ways: bytes per second to the device, and back; else empty
   CopyBound bound;
   std::optional<std::uint64_t> wrong;         ///< wrong bytes; nothing where unchecked
   std::string first_wrong;                    ///< where, what was expected and what was there
@@ -81,8 +83,7 @@ void describe(Form& form, Record& row) {
   form("host", row.host, "");
   form("gpu", row.gpu, "the GPU that copies; between GPUs, the one that sends");
   form("copy", row.kind, "");
-  form("memory_node", row.memory_node,
-       "NUMA node of the host's memory; null: anywhere, or the host takes no part");
+  form("memory_node", row.memory_node, "NUMA node of the host's memory; null: anywhere, or the host takes no part");
   form("peer", row.peer, "the GPU that receives; null of other kinds");
   form("over_host", row.over_host, "whether a copy between GPUs goes over the host's memory");
   form("size_bytes", natural(row.size), "of a copy");
@@ -94,7 +95,8 @@ void describe(Form& form, Record& row) {
   form("samples", natural(summary.samples), "");
   form("bandwidth_gb_per_s", gb_per_s(row.bandwidth), "both ways, of both directions together");
   form("directions_gb_per_s", null_if_none(gb_per_s(row.directions)), "both ways: to the GPU, and back");
-  form("bound_gb_per_s", null_if_none(gb_per_s(row.bound.bytes_per_s)), "what it cannot be faster than; null: not known");
+  form("bound_gb_per_s", null_if_none(gb_per_s(row.bound.bytes_per_s)),
+       "what it cannot be faster than; null: not known");
   form("bound_by", null_if_none(row.bound.by), "what sets that, such as `PCIe 32 GT/s x16`, `NVLink` or `memory`");
   form("others_gb_per_s", null_if_none(gb_per_s(row.comparison.others)),
        "the median of the other GPUs that this one was compared with; null: there are none");

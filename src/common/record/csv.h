@@ -10,7 +10,8 @@
 
 namespace fabricbench::record {
 
-/// A column: its title, and where its value stands in a record's JSON, as a JSON pointer; the key of that name, if empty.
+/// A column: its title, and where its value stands in a record's JSON, as a JSON pointer; the key of that name, if
+/// empty.
 struct CsvColumn {
   std::string_view title;
   std::string_view path = "";

@@ -111,8 +111,8 @@ class TakerForm {
   std::vector<Taker> takers_;
 };
 
-/// Fills a record from an object. Keys that it does not know are passed over, and fields whose keys are not there stay as
-/// they are.
+/// Fills a record from an object. Keys that it does not know are passed over, and fields whose keys are not there stay
+/// as they are.
 void take_object(void* record, simdjson::ondemand::object object, const std::vector<Taker>& takers);
 
 template <typename Record>
@@ -178,8 +178,8 @@ class LineReader {
   /// Reads the rest of that line for what is wrong with it. Throws std::invalid_argument.
   void check() { fill(nullptr, {}); }
 
-  /// The record in that line. Texts that are views hold until the next line. Throws std::invalid_argument that names the
-  /// key.
+  /// The record in that line. Texts that are views hold until the next line. Throws std::invalid_argument that names
+  /// the key.
   template <typename Record>
   [[nodiscard]] Record read() {
     Record record{};

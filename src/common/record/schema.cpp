@@ -59,12 +59,8 @@ Type type_of_number(bool whole, bool not_negative, std::string words) {
 
 Type type_of_text() { return {"text", {{"type", "string"}}}; }
 Type type_of_truth() { return {"true or false", {{"type", "boolean"}}}; }
-Type type_of_texts() {
-  return {"texts by name", {{"type", "object"}, {"additionalProperties", {{"type", "string"}}}}};
-}
-Type type_of_time() {
-  return {"time", {{"type", "string"}, {"pattern", R"(^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$)"}}};
-}
+Type type_of_texts() { return {"texts by name", {{"type", "object"}, {"additionalProperties", {{"type", "string"}}}}}; }
+Type type_of_time() { return {"time", {{"type", "string"}, {"pattern", R"(^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$)"}}}; }
 Type type_of_names(const std::vector<std::string>& names) {
   constexpr std::size_t kFew = 7;  // that fit in a table
   return {names.size() > kFew ? "name" : fmt::format("`{}`", fmt::join(names, "`, `")), {{"enum", names}}};
@@ -129,12 +125,13 @@ Json schema_of(const Descriptions& all) {
     if (!record.kind.empty()) lines.push_back({{"$ref", "#/definitions/" + record.name}});
     definitions[record.name] = record.schema;
   }
-  return {{"$schema", "http://json-schema.org/draft-07/schema#"},
-          {"title", "A line of the file that --json writes"},
-          {"description",
-           "docs/output.md explains every key. Keys never change once released; schema_version rises when one is added."},
-          {"oneOf", std::move(lines)},
-          {"definitions", std::move(definitions)}};
+  return {
+      {"$schema", "http://json-schema.org/draft-07/schema#"},
+      {"title", "A line of the file that --json writes"},
+      {"description",
+       "docs/output.md explains every key. Keys never change once released; schema_version rises when one is added."},
+      {"oneOf", std::move(lines)},
+      {"definitions", std::move(definitions)}};
 }
 
 std::string schema_text(const Descriptions& all) {

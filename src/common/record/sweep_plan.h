@@ -79,8 +79,7 @@ template <typename Form, record::Of<SweepVerdict> Record>
 void describe(Form& form, Record& verdict) {
   using namespace record;
   form.line("verdict", "Of a sweep with `--find`, last but for `end`");
-  form("judged", verdict.judged,
-       "`clean`, `slow` or `unknown`: too little was measured to say that nothing is slow");
+  form("judged", verdict.judged, "`clean`, `slow` or `unknown`: too little was measured to say that nothing is slow");
   form("why_over", verdict.why_over, "for people: why no more was measured");
   form("findings", verdict.findings, "what is slow or does not work, the worst first");
   form("open", verdict.open, "for people, a line each: what the readings leave undecided");

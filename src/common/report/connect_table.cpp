@@ -41,8 +41,8 @@ std::string time_column(const std::optional<Seconds>& time) { return time ? fitt
 
 std::string step_line(const ConnectRow& row, const ConnectTimes& times) {
   return line(row.pair, name(times.step), times.samples, time_column(times.min), time_column(times.median),
-              time_column(times.p99), time_column(times.max), row.connections, row.failed, fitted(row.rate, 9), row.messages, row.lost,
-              row.wrong);
+              time_column(times.p99), time_column(times.max), row.connections, row.failed, fitted(row.rate, 9),
+              row.messages, row.lost, row.wrong);
 }
 
 }  // namespace

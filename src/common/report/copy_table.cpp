@@ -95,9 +95,8 @@ void CopyTableSink::add(const CopyRow& row) {
                           fitted(row.summary.median * 1e6, 9), rate_column(row.bandwidth),
                           rate_at(row, row.summary.interval, &Interval::high),
                           rate_at(row, row.summary.interval, &Interval::low), direction_column(row, 0),
-                          direction_column(row, 1), rate_column(row.bound.bytes_per_s),
-                          percent_column(row.of_bound()), percent_column(row.of_others()),
-                          row.wrong ? fmt::to_string(*row.wrong) : kUnknown));
+                          direction_column(row, 1), rate_column(row.bound.bytes_per_s), percent_column(row.of_bound()),
+                          percent_column(row.of_others()), row.wrong ? fmt::to_string(*row.wrong) : kUnknown));
 }
 
 void CopyTableSink::note_standing(const std::string& host, const CopyGpu& gpu, Standing standing) {

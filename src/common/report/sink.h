@@ -39,8 +39,8 @@ class AnyRecord {
       record_;
 };
 
-/// Takes what a run reports, in this order: begin, then records as they are known, then end. Lives on rank 0. Every call
-/// leaves the output complete and flushed.
+/// Takes what a run reports, in this order: begin, then records as they are known, then end. Lives on rank 0. Every
+/// call leaves the output complete and flushed.
 class Sink {
  public:
   Sink() = default;

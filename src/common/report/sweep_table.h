@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "common/record/sweep_plan.h"
 #include "common/report/output_file.h"
 #include "common/report/running_median.h"
 #include "common/report/sink.h"
-#include "common/record/sweep_plan.h"
 
 namespace fabricbench {
 

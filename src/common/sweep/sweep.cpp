@@ -98,9 +98,8 @@ std::unique_ptr<StepSource> open_steps(const Run& run, const Measured& measured)
   std::vector<NamedEndpoint> named;
   const std::vector<std::string> names = endpoint_names(run.context);
   for (std::size_t i = 0; i < names.size(); ++i) named.push_back({names[i], run.context.ranks[i].host});
-  return std::make_unique<PlannedSteps>(options, named, run.context.seed, measured, [&run](const SweepRound& round) {
-    run.setup.outputs.record(round);
-  });
+  return std::make_unique<PlannedSteps>(options, named, run.context.seed, measured,
+                                        [&run](const SweepRound& round) { run.setup.outputs.record(round); });
 }
 
 Order order_of(const Step& step, const Flows& flows) {

@@ -1,4 +1,4 @@
-#include "common/harness/command_line.h"
+#include "common/options/command_line.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -9,17 +9,10 @@
 
 #include "common/core/error.h"
 #include "common/core/version.h"
+#include "common/options/help.h"
 
 namespace fabricbench {
 namespace {
-
-std::string help_text(const Option& spec, const Options& defaults) {
-  const std::string otherwise = spec.get(defaults);
-  std::string text = spec.help;
-  if (!spec.value_name.empty() && !otherwise.empty()) text += fmt::format(" [{}]", otherwise);
-  if (!spec.environment.empty()) text += fmt::format(" (also by {})", spec.environment);
-  return text;
-}
 
 /// The app and the texts that it reads the options' values into.
 struct Parser {
@@ -35,9 +28,9 @@ struct Parser {
 void declare(Parser& parser) {
   for (const Option& spec : parser.program.options) {
     std::string& value = parser.values.emplace_back();
-    const std::string help = help_text(spec, parser.program.defaults);
-    CLI::Option* option =
-        spec.value_name.empty() ? parser.app.add_flag(spec.names, help) : parser.app.add_option(spec.names, value, help);
+    const std::string help = help_of(spec, parser.program.defaults);
+    CLI::Option* option = spec.value_name.empty() ? parser.app.add_flag(spec.names, help)
+                                                  : parser.app.add_option(spec.names, value, help);
     option->group(std::string(name(spec.group)))->take_last();
     if (spec.value_name.empty()) {
       option->disable_flag_override();  // no --quiet=false: a flag has no value
@@ -49,7 +42,6 @@ void declare(Parser& parser) {
   parser.app.set_help_flag("-h,--help", "print this help and exit");
   parser.app.add_flag("--version", parser.version, "print the version and exit");
   parser.app.allow_extras();
-  parser.app.get_formatter()->column_width(44);
 }
 
 [[noreturn]] void refuse_leftover(const std::string& leftover) {
@@ -112,20 +104,12 @@ Options options_from(const Parser& parser) {
   return options;
 }
 
-/// What it measures, how it is called, three examples.
-std::string description_of(const Program& program) {
-  std::string text = fmt::format("{}\nPart of fabricbench {}. Start it with mpirun or srun:\n", program.summary, kVersion);
-  for (const Example& example : program.examples) text += fmt::format("  {}\n      {}\n", example.command, example.what);
-  return text;
-}
-
 }  // namespace
 
 CommandLine parse_command_line(const Program& program, const std::vector<std::string>& arguments) {
   Parser parser(program);
-  parser.app.description(description_of(program));
-  parser.app.name(program.name);
   declare(parser);
+  write_help(program, parser.app);
   if (read(parser, arguments)) return {{}, parser.app.help()};
   if (parser.version) return {{}, fmt::format("{} (fabricbench) {}\n", program.name, kVersion)};
   return {options_from(parser), ""};
