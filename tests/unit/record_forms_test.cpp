@@ -57,7 +57,7 @@ void describe(Form& form, Record& panel) {
   form("samples_us", left_out_if_none(us(panel.samples)), "with `--samples`");
   form("lamps", panel.lamps, "all of them");
   form("best", panel.best, "null: none");
-  form("reason", null_if_none(panel.reason), "null: all is well");
+  form("reason", name_or_number(null_if_none(panel.reason)), "null: all is well");
   form("finished_utc", utc(panel.finished), "");
   form("settings", panel.settings, "");
   form.hidden(panel.secret);
@@ -122,7 +122,7 @@ std::string problem_with(const std::string& line) {
 
 TEST(RecordForms, NameTheKeyOfAWrongValue) {
   EXPECT_NE(problem_with(R"({"number":"three"})").find("'number'"), std::string::npos);
-  EXPECT_NE(problem_with(R"({"colour":"blue"})").find("'blue' is none of red, green"), std::string::npos);
+  EXPECT_NE(problem_with(R"({"colour":"blue"})").find("'blue' is none of red and green"), std::string::npos);
   EXPECT_NE(problem_with(R"({"finished_utc":"today"})").find("'today' is no time"), std::string::npos);
   EXPECT_EQ(problem_with("[1]"), "not a JSON object");
   EXPECT_EQ(problem_with("{} {}"), "something follows behind the closing brace");

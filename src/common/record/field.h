@@ -63,6 +63,16 @@ template <typename T>
   return {value};
 }
 
+/// A name that may be written as a whole number: a rail may be called 3.
+template <typename Field>
+struct NameOrNumber {
+  Field field;
+};
+template <typename Field>
+[[nodiscard]] NameOrNumber<Field> name_or_number(Field field) {
+  return {field};
+}
+
 /// The moment as ISO 8601 in UTC.
 template <typename T>
 struct Utc {

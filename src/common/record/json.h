@@ -71,6 +71,8 @@ Json json_of(const Field& field) {
     return scaled_json(field);
   } else if constexpr (kIs<Natural, Field>) {
     return json_of(field.value);
+  } else if constexpr (kIs<NameOrNumber, Field>) {
+    return json_of(field.field);
   } else if constexpr (kIs<Utc, Field>) {
     return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(field.value));
   } else if constexpr (kIs<NullIfNone, Field>) {

@@ -38,7 +38,7 @@ class Packer {
   void pack(const Field& field) {
     if constexpr (kIs<Scaled, Field> || kIs<Natural, Field> || kIs<Utc, Field>) {
       pack(field.value);
-    } else if constexpr (kIs<NullIfNone, Field> || kIs<LeftOutIfNone, Field>) {
+    } else if constexpr (kIs<NullIfNone, Field> || kIs<LeftOutIfNone, Field> || kIs<NameOrNumber, Field>) {
       pack(field.field);
     } else if constexpr (std::is_arithmetic_v<Field> || std::is_enum_v<Field>) {
       packed_.append(reinterpret_cast<const char*>(&field), sizeof field);
@@ -89,7 +89,7 @@ class Unpacker {
     using Plain = std::remove_const_t<Field>;
     if constexpr (kIs<Scaled, Plain> || kIs<Natural, Plain> || kIs<Utc, Plain>) {
       unpack(field.value);
-    } else if constexpr (kIs<NullIfNone, Plain> || kIs<LeftOutIfNone, Plain>) {
+    } else if constexpr (kIs<NullIfNone, Plain> || kIs<LeftOutIfNone, Plain> || kIs<NameOrNumber, Plain>) {
       unpack(field.field);
     } else if constexpr (std::is_arithmetic_v<Plain> || std::is_enum_v<Plain>) {
       std::memcpy(&field, next(sizeof field).data(), sizeof field);

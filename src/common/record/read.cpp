@@ -4,6 +4,9 @@
 #include <locale>
 #include <sstream>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 namespace fabricbench::record {
 namespace detail {
 
@@ -16,7 +19,12 @@ std::time_t TakerForm::time_of(std::string_view text) {
   return timegm(&time);
 }
 
-std::string_view text_of(Value value) {
+std::string none_of(std::string_view word, std::span<const std::string_view> names) {
+  return fmt::format("'{}' is none of {} and {}", word, fmt::join(names.first(names.size() - 1), ", "), names.back());
+}
+
+std::string_view name_of(Value value) {
+  if (value.is_null()) return {};
   if (value.type().value() != simdjson::ondemand::json_type::number) return value.get_string().value();
   const std::string_view token = value.raw_json_token();
   (void)value.get_int64().value();
@@ -53,8 +61,10 @@ std::string_view LineReader::open(std::string_view line, std::size_t capacity) {
     document_ = parser_.iterate(line.data(), line.size(), capacity);
     simdjson::ondemand::object object = document_.get_object();
     simdjson::ondemand::value kind;
-    if (object.find_field_unordered("kind").get(kind) != simdjson::SUCCESS) return "";
-    return detail::text_of(kind);
+    const simdjson::error_code problem = object.find_field_unordered("kind").get(kind);
+    if (problem == simdjson::NO_SUCH_FIELD) return "";
+    if (problem != simdjson::SUCCESS) throw simdjson::simdjson_error(problem);  // and nothing more can be read of it
+    return kind.get_string().value();
   } catch (const simdjson::simdjson_error& problem) {
     throw std::invalid_argument(problem.error() == simdjson::INCORRECT_TYPE ? "not a JSON object" : problem.what());
   }

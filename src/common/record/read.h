@@ -4,14 +4,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <ctime>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <vector>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <simdjson.h>
 
 #include "common/core/names.h"
@@ -30,8 +29,11 @@ struct NoSuchName : std::invalid_argument {
   using std::invalid_argument::invalid_argument;
 };
 
-/// A text as it is, a whole number by its digits: a rail may be called 3.
-[[nodiscard]] std::string_view text_of(Value value);
+/// Such as `'fine' is none of ok, slow and failed`.
+[[nodiscard]] std::string none_of(std::string_view word, std::span<const std::string_view> names);
+
+/// A text as it is, a whole number by its digits; empty where it is null.
+[[nodiscard]] std::string_view name_of(Value value);
 
 /// How a key's value gets into a record.
 struct Taker {
@@ -69,6 +71,10 @@ class TakerForm {
       add(key, field.field);
     } else if constexpr (kIs<Scaled, Plain>) {
       add_scaled(key, field);
+    } else if constexpr (kIs<NameOrNumber, Plain>) {
+      add_with(key, field.field.field, [](void* found, Value value, const Taker&) {
+        *static_cast<std::remove_reference_t<decltype(field.field.field)>*>(found) = name_of(value);
+      });
     } else if constexpr (kIs<Utc, Plain>) {
       add_with(key, field.value, [](void* time, Value value, const Taker&) {
         *static_cast<std::time_t*>(time) = time_of(value.get_string().value());
@@ -146,7 +152,7 @@ void take(Field& field, Value value) {
   } else if constexpr (Named<Field>) {
     const std::string_view word = value.get_string().value();
     const auto found = named<Field>(word);
-    if (!found) throw NoSuchName(fmt::format("'{}' is none of {}", word, fmt::join(names_of(Field{}), ", ")));
+    if (!found) throw NoSuchName(none_of(word, names_of(Field{})));
     field = *found;
   } else if constexpr (std::is_floating_point_v<Field>) {
     field = value.get_double().value();
@@ -155,7 +161,7 @@ void take(Field& field, Value value) {
   } else if constexpr (std::is_integral_v<Field>) {
     field = static_cast<Field>(value.get_int64().value());
   } else if constexpr (std::is_same_v<Field, std::string> || std::is_same_v<Field, std::string_view>) {
-    field = text_of(value);
+    field = value.get_string().value();
   } else {
     take_object(&field, value.get_object(), takers_of<Field>());
   }

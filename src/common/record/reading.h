@@ -16,15 +16,15 @@ namespace fabricbench {
 /// How the measurement of one direction of a pair ended.
 enum class ReadingStatus {
   kOk,
-  kWrong,     ///< data arrived that is not what was sent
-  kTimeout,   ///< the messages did not arrive within the pair's time limit
-  kNotTried,  ///< an earlier meeting of the two timed out, and its messages may still be under way
-  kSlow,      ///< of a run for this pair alone: there is a figure, below what was asked for
-  kFailed     ///< of a run for this pair alone: there is none, and the reason says why
+  kSlow,     ///< of a run for this pair alone: there is a figure, below what was asked for
+  kFailed,   ///< of a run for this pair alone: there is none, and the reason says why
+  kTimeout,  ///< the messages did not arrive within the pair's time limit
+  kWrong,    ///< data arrived that is not what was sent
+  kNotTried  ///< an earlier meeting of the two timed out, and its messages may still be under way
 };
 /// As JSON and CSV have them.
 constexpr auto names_of(ReadingStatus) {
-  return std::to_array<std::string_view>({"ok", "wrong", "timeout", "not_tried", "slow", "failed"});
+  return std::to_array<std::string_view>({"ok", "slow", "failed", "timeout", "wrong", "not_tried"});
 }
 
 /// What is known of one end of a reading. Texts are somebody else's, and empty where a thing is not there or not known.
@@ -180,8 +180,9 @@ void describe(Form& form, Record& reading) {
   form("to", left_out_if_none(reading.to), "");
   form("from_host", reading.from_end.host, "");
   form("to_host", reading.to_end.host, "");
-  form("from_rail", null_if_none(reading.from_end.rail), "the NIC or GPU, where several are measured by themselves");
-  form("to_rail", null_if_none(reading.to_end.rail), "");
+  form("from_rail", name_or_number(null_if_none(reading.from_end.rail)),
+       "the NIC or GPU, where several are measured by themselves");
+  form("to_rail", name_or_number(null_if_none(reading.to_end.rail)), "");
   describe_devices(form, reading.from_end, reading.to_end);
   form("test", reading.test, "what was run");
   form("size_bytes", reading.size, "of a message");

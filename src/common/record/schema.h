@@ -114,6 +114,8 @@ Type type_of(Descriptions& all, const Field& field, std::string_view unit) {
     return type_of(all, field.value, field.unit);
   } else if constexpr (kIs<Natural, Plain>) {
     return type_of(all, field.value, "count");
+  } else if constexpr (kIs<NameOrNumber, Plain>) {
+    return type_of(all, field.field, unit);
   } else if constexpr (kIs<Utc, Plain>) {
     return type_of_time();
   } else if constexpr (kIs<NullIfNone, Plain>) {
