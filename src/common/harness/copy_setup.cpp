@@ -56,6 +56,7 @@ std::vector<gpu::SeenGpu> gpus_to_measure(const Options& options) {
 /// CUDA's numbers of the GPUs that this process measures.
 std::vector<int> own_devices(const mpi::Communicator& host, const std::vector<gpu::SeenGpu>& seen) {
   std::vector<std::string> uuids;
+  uuids.reserve(seen.size());
   for (const gpu::SeenGpu& gpu : seen) uuids.push_back(gpu.uuid);
   const auto lists = broadcast_from_first(host, gather_all(host, uuids));
   const std::vector<std::size_t> places = divide_gpus(lists)[static_cast<std::size_t>(host.rank())];

@@ -22,6 +22,7 @@ constexpr Choices<std::string_view, 3> kBackends = {{{"auto", "auto"}, {"mpi", "
 std::vector<DataType> parse_datatypes(std::string_view text) {
   if (const auto type = named<DataType>(text)) return {*type};
   std::vector<DataType> all;
+  all.reserve(kDataTypes.size());
   for (const DataTypeFacts& type : kDataTypes) all.push_back(type.type);
   if (text == "all") return all;
   throw UsageError(

@@ -136,7 +136,7 @@ template <typename Field>
 void take(Field& field, Value value) {
   if (value.is_null()) {
     field = Field{};
-  } else if constexpr (kIs<std::optional, Field>) {
+  } else if constexpr (kIs<std::optional, Field>) {  // NOLINT(bugprone-branch-clone): it takes discarded ones for alike
     take(field.emplace(), value);
   } else if constexpr (std::is_same_v<Field, Texts>) {
     field.clear();
