@@ -91,6 +91,10 @@ class Unpacker {
       unpack(field.value);
     } else if constexpr (kIs<NullIfNone, Plain> || kIs<LeftOutIfNone, Plain> || kIs<NameOrNumber, Plain>) {
       unpack(field.field);
+    } else if constexpr (std::is_same_v<Plain, bool>) {
+      const auto byte = static_cast<unsigned char>(next(1).front());
+      if (byte > 1) throw std::invalid_argument("a record from another process is broken");
+      field = byte != 0;
     } else if constexpr (std::is_arithmetic_v<Plain> || std::is_enum_v<Plain>) {
       std::memcpy(&field, next(sizeof field).data(), sizeof field);
     } else if constexpr (std::is_same_v<Plain, std::string>) {
