@@ -147,7 +147,7 @@ class Accepted(ProgramTest):  # 3 ranks, 1 s
         for option in ("--help", "-h"):
             stdout = self.run_well(option, ranks=3).stdout
             self.assertEqual(stdout.count("print this help and exit"), 1)
-            for line in ("Message sizes:", "-b,--minbytes,--min-bytes SIZE", "[32M]", "NCCL_TESTS_MIN_BW"):
+            for line in ("Message sizes:", "-b, --minbytes SIZE", "[32M]", "NCCL_TESTS_MIN_BW"):
                 self.assertIn(line, stdout)
 
     def test_version_is_printed_once(self):
