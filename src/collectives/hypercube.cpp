@@ -52,11 +52,8 @@ class Hypercube final : public Collective {
 }  // namespace
 
 int hypercube_perf(int argc, char** argv) {
-  return run_program(
-      collective_program(
-          "hypercube_perf",
-          "Bandwidth of hypercube: all_gather by exchanges with the neighbours along each edge of a hypercube."),
-      Hypercube(), argc, argv);
+  const std::string summary = "Bandwidth of hypercube: all_gather by exchanges along the edges of a hypercube.";
+  return run_program(collective_program("hypercube_perf", summary), Hypercube(), argc, argv);
 }
 
 }  // namespace fabricbench
