@@ -58,6 +58,17 @@ std::vector<Example> examples_of_messages(const std::string& name) {
           {fmt::format("mpirun -np 2 {} -n 1000 --json run.jsonl", name), "1000 iterations a size, with a record"}};
 }
 
+Program program_of_messages(std::string name, std::string summary, OptionSet options) {
+  Program program;
+  program.examples = examples_of_messages(name);
+  program.name = std::move(name);
+  program.summary = std::move(summary);
+  program.options = std::move(options);
+  program.defaults = defaults_of_messages();
+  program.checks = {check_sizes, check_iterations};
+  return program;
+}
+
 }  // namespace
 
 void check_sizes(const Options& options) {
@@ -105,27 +116,15 @@ Program collective_program(std::string name, std::string summary, const OptionSe
 }
 
 Program message_program(std::string name, std::string summary, bool windowed) {
-  Program program;
-  program.examples = examples_of_messages(name);
-  program.name = std::move(name);
-  program.summary = std::move(summary);
-  program.options = join({sizes(), options_of_rows(), windowed ? window() : OptionSet(), buffers(), library(), pairs(),
-                          concurrent(), gpus_of_process(), device(), output_of_rows()});
-  program.defaults = defaults_of_messages();
-  program.checks = {check_sizes, check_iterations};
-  return program;
+  return program_of_messages(std::move(name), std::move(summary),
+                             join({sizes(), options_of_rows(), windowed ? window() : OptionSet(), buffers(), library(),
+                                   pairs(), concurrent(), gpus_of_process(), device(), output_of_rows()}));
 }
 
 Program tcp_program(std::string name, std::string summary, bool windowed) {
-  Program program;
-  program.examples = examples_of_messages(name);
-  program.name = std::move(name);
-  program.summary = std::move(summary);
-  program.options = join({sizes(), options_of_rows(), windowed ? window() : OptionSet(), buffers(), pairs(),
-                          concurrent(), sockets(), output_of_rows()});
-  program.defaults = defaults_of_messages();
-  program.checks = {check_sizes, check_iterations};
-  return program;
+  return program_of_messages(std::move(name), std::move(summary),
+                             join({sizes(), options_of_rows(), windowed ? window() : OptionSet(), buffers(), pairs(),
+                                   concurrent(), sockets(), output_of_rows()}));
 }
 
 Program sweep_program(std::string name, std::string summary) {

@@ -126,6 +126,16 @@ inline constexpr bool kIsVector = false;
 template <typename Element>
 inline constexpr bool kIsVector<std::vector<Element>> = true;
 
+/// What forms have in common that take values alone, and pass over names and meanings.
+class ValueForm {
+ public:
+  void line(std::string_view /*kind*/, std::string_view /*meaning*/, std::string_view /*name*/ = "") {}
+  void rest(std::string_view /*meaning*/) {}
+  void part(std::string_view /*name*/, std::string_view /*meaning*/) {}
+  template <typename Value>
+  void derived(std::string_view /*key*/, const Value& /*value*/, std::string_view /*meaning*/) {}
+};
+
 /// Whether `value` is what null_if_none and left_out_if_none call none.
 template <typename T>
 [[nodiscard]] bool is_none(const T& value) {

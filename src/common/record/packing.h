@@ -18,17 +18,12 @@ namespace fabricbench::record {
 namespace detail {
 
 /// Writes all that a record has, one value behind the other.
-class Packer {
+class Packer : public ValueForm {
  public:
-  void line(std::string_view /*kind*/, std::string_view /*meaning*/, std::string_view /*name*/ = "") {}
-  void rest(std::string_view /*meaning*/) {}
-  void part(std::string_view /*name*/, std::string_view /*meaning*/) {}
   template <typename Field>
   void operator()(std::string_view /*key*/, const Field& field, std::string_view /*meaning*/) {
     pack(field);
   }
-  template <typename Value>
-  void derived(std::string_view /*key*/, const Value& /*value*/, std::string_view /*meaning*/) {}
   template <typename... Values>
   void hidden(const Values&... values) {
     (pack(values), ...);
@@ -66,19 +61,14 @@ class Packer {
 };
 
 /// Reads it back.
-class Unpacker {
+class Unpacker : public ValueForm {
  public:
   explicit Unpacker(std::string_view packed) : packed_(packed) {}
 
-  void line(std::string_view /*kind*/, std::string_view /*meaning*/, std::string_view /*name*/ = "") {}
-  void rest(std::string_view /*meaning*/) {}
-  void part(std::string_view /*name*/, std::string_view /*meaning*/) {}
   template <typename Field>
   void operator()(std::string_view /*key*/, Field&& field, std::string_view /*meaning*/) {
     unpack(field);
   }
-  template <typename Value>
-  void derived(std::string_view /*key*/, const Value& /*value*/, std::string_view /*meaning*/) {}
   template <typename... Values>
   void hidden(Values&... values) {
     (unpack(values), ...);

@@ -45,19 +45,14 @@ struct Taker {
 };
 
 /// A form that notes where a record's fields are, so that they can be filled in the order in which a file has them.
-class TakerForm {
+class TakerForm : public ValueForm {
  public:
   explicit TakerForm(const void* record) : record_(static_cast<const char*>(record)) {}
 
-  void line(std::string_view /*kind*/, std::string_view /*meaning*/, std::string_view /*name*/ = "") {}
-  void rest(std::string_view /*meaning*/) {}
-  void part(std::string_view /*name*/, std::string_view /*meaning*/) {}
   template <typename Field>
   void operator()(std::string_view key, Field&& field, std::string_view /*meaning*/) {
     add(key, field);
   }
-  template <typename Made>
-  void derived(std::string_view /*key*/, const Made& /*value*/, std::string_view /*meaning*/) {}
   template <typename... Values>
   void hidden(const Values&... /*values*/) {}
 
