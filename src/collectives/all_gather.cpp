@@ -7,7 +7,7 @@ namespace {
 
 class AllGather final : public Collective {
  public:
-  [[nodiscard]] std::string_view name() const override { return "all_gather"; }
+  AllGather() : Collective({.name = "all_gather"}) {}
 
   [[nodiscard]] Layout layout(Request request, int ranks) const override {
     const std::uint64_t part = part_of(request, ranks);

@@ -7,8 +7,7 @@ namespace {
 
 class AllReduce final : public Collective {
  public:
-  [[nodiscard]] std::string_view name() const override { return "all_reduce"; }
-  [[nodiscard]] bool reduces() const override { return true; }
+  AllReduce() : Collective({.name = "all_reduce", .reduces = true}) {}
 
   [[nodiscard]] Layout layout(Request request, int /*ranks*/) const override {
     return {.send_count = request.elements, .recv_count = request.elements, .count = request.elements};

@@ -7,7 +7,7 @@ namespace {
 
 class AllToAll final : public Collective {
  public:
-  [[nodiscard]] std::string_view name() const override { return "alltoall"; }
+  AllToAll() : Collective({.name = "alltoall"}) {}
 
   [[nodiscard]] Layout layout(Request request, int ranks) const override {
     const std::uint64_t part = part_of(request, ranks);

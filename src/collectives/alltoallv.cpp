@@ -10,10 +10,10 @@ namespace {
 
 class AllToAllV final : public Collective {
  public:
-  [[nodiscard]] std::string_view name() const override { return "alltoallv"; }
+  AllToAllV() : Collective({.name = "alltoallv"}) {}
   [[nodiscard]] double bus_factor(int ranks) const override { return bus_factor::all_but_own(ranks); }
   void use(const Traffic& traffic) override { traffic_ = traffic; }
-  [[nodiscard]] std::string why_not(int ranks) const override { return traffic_.why_not(ranks); }
+  [[nodiscard]] std::string why_not_ranks(int ranks) const override { return traffic_.why_not(ranks); }
 
   [[nodiscard]] Layout layout(Request request, int ranks) const override {
     const bool all_have_as_much = traffic_.ranks() == 0;  // parts follow from the distance of two ranks

@@ -7,8 +7,7 @@ namespace {
 
 class Broadcast final : public Collective {
  public:
-  [[nodiscard]] std::string_view name() const override { return "broadcast"; }
-  [[nodiscard]] bool has_root() const override { return true; }
+  Broadcast() : Collective({.name = "broadcast", .has_root = true}) {}
 
   [[nodiscard]] Layout layout(Request request, int /*ranks*/) const override {
     return {.send_count = request.elements, .recv_count = request.elements, .count = request.elements};

@@ -9,9 +9,9 @@ namespace {
 
 class Hypercube final : public Collective {
  public:
-  [[nodiscard]] std::string_view name() const override { return "hypercube"; }
+  Hypercube() : Collective({.name = "hypercube"}) {}
 
-  [[nodiscard]] std::string why_not(int ranks) const override {
+  [[nodiscard]] std::string why_not_ranks(int ranks) const override {
     if (std::has_single_bit(static_cast<unsigned>(ranks))) return "";
     return "a hypercube has a power of two of ranks, such as 2, 4 or 8";
   }

@@ -7,9 +7,7 @@ namespace {
 
 class Reduce final : public Collective {
  public:
-  [[nodiscard]] std::string_view name() const override { return "reduce"; }
-  [[nodiscard]] bool reduces() const override { return true; }
-  [[nodiscard]] bool has_root() const override { return true; }
+  Reduce() : Collective({.name = "reduce", .reduces = true, .has_root = true}) {}
 
   [[nodiscard]] Layout layout(Request request, int /*ranks*/) const override {
     return {.send_count = request.elements, .recv_count = request.elements, .count = request.elements};

@@ -7,8 +7,7 @@ namespace {
 
 class ReduceScatter final : public Collective {
  public:
-  [[nodiscard]] std::string_view name() const override { return "reduce_scatter"; }
-  [[nodiscard]] bool reduces() const override { return true; }
+  ReduceScatter() : Collective({.name = "reduce_scatter", .reduces = true}) {}
 
   [[nodiscard]] Layout layout(Request request, int ranks) const override {
     const std::uint64_t part = part_of(request, ranks);

@@ -7,8 +7,7 @@ namespace {
 
 class Scatter final : public Collective {
  public:
-  [[nodiscard]] std::string_view name() const override { return "scatter"; }
-  [[nodiscard]] bool has_root() const override { return true; }
+  Scatter() : Collective({.name = "scatter", .has_root = true}) {}
 
   [[nodiscard]] Layout layout(Request request, int ranks) const override {
     const std::uint64_t part = part_of(request, ranks);

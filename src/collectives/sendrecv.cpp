@@ -7,7 +7,7 @@ namespace {
 
 class SendRecv final : public Collective {
  public:
-  [[nodiscard]] std::string_view name() const override { return "sendrecv"; }
+  SendRecv() : Collective({.name = "sendrecv"}) {}
 
   [[nodiscard]] Layout layout(Request request, int /*ranks*/) const override {
     return {.send_count = request.elements, .recv_count = request.elements, .count = request.elements};

@@ -14,9 +14,9 @@
 
 #include "common/core/clock.h"
 #include "common/core/options.h"
-#include "common/harness/collective.h"
 #include "common/harness/meter.h"
 #include "common/harness/operation.h"
+#include "common/harness/test.h"
 #include "common/harness/watchdog.h"
 #include "common/harness/workspace.h"
 #include "common/mpi/common_clock.h"
@@ -60,8 +60,7 @@ class IdleSession : private test::IdleBackend, public test::HostSession {
 /// The layout and the data of all_reduce_perf.
 class AllReduce : public Collective {
  public:
-  [[nodiscard]] std::string_view name() const override { return "all_reduce"; }
-  [[nodiscard]] bool reduces() const override { return true; }
+  AllReduce() : Collective({.name = "all_reduce", .reduces = true}) {}
   [[nodiscard]] Layout layout(Request request, int /*ranks*/) const override {
     return {.send_count = request.elements, .recv_count = request.elements, .count = request.elements};
   }

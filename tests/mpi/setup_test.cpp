@@ -21,20 +21,20 @@ class ShortMessages final : public IdleSession {
   [[nodiscard]] std::optional<Bytes> most_bytes() const override { return kMost; }
 };
 
-class OfShortMessages final : public AllReduce {
+class SessionsOfShortMessages final : public Sessions {
  public:
-  [[nodiscard]] std::optional<BackendChoice> open(const Team& /*team*/, const Placed& /*placed*/,
-                                                  const Options& /*options*/) const override {
-    return BackendChoice{std::make_unique<ShortMessages>(), "fake", "of the test"};
+  [[nodiscard]] BackendChoice open(const Team& /*team*/, const Placed& /*placed*/, const Options& /*options*/,
+                                   const Test& /*test*/) const override {
+    return {std::make_unique<ShortMessages>(), "fake", "of the test"};
   }
 };
 
 /// For messages from `least` to `most` bytes.
 Setup set_up_for(const mpi::Communicator& world, Bytes least, Bytes most) {
-  OfShortMessages operation;
+  AllReduce operation;
   Options options;
   options.sweep = {least, most, 0, 2};
-  return set_up(world, world.rank(), operation, options);
+  return set_up(world, world.rank(), operation, SessionsOfShortMessages(), options);
 }
 
 /// The first notice that begins with `word`; empty where none does.

@@ -15,15 +15,14 @@ namespace case_list_test {
 
 using Notices = std::vector<std::string>;
 
+const LibrarySessions kSessions;
+
 /// Ranks share the message in parts, as all_gather's do, unless it is told otherwise.
 class FakeCollective final : public Collective {
  public:
-  [[nodiscard]] std::string_view name() const override { return "fake"; }
-  [[nodiscard]] bool reduces() const override { return reduces_data; }
-  [[nodiscard]] bool has_root() const override { return rooted; }
-  [[nodiscard]] bool moves_data() const override { return carries; }
+  explicit FakeCollective(TestTraits traits = {.name = "fake"}) : Collective(std::move(traits)) {}
   [[nodiscard]] Layout layout(Request request, int ranks) const override {
-    if (!carries) return {};
+    if (!traits().moves_data) return {};
     const std::uint64_t part = shares ? part_of(request, ranks) : request.elements;
     const std::uint64_t all = shares ? part * static_cast<std::uint64_t>(ranks) : part;
     return {.send_count = part, .recv_count = all, .count = part};
@@ -35,9 +34,6 @@ class FakeCollective final : public Collective {
   [[nodiscard]] std::vector<ExpectedBlock> expected(const Layout&, const Seat&) const override { return {}; }
   void start(Backend&, const Operands&) const override {}
 
-  bool reduces_data = false;
-  bool rooted = false;
-  bool carries = true;
   bool shares = true;
   bool with_in_place = true;
 };
@@ -73,7 +69,7 @@ TEST(ListCases, HasEverySizeInBothPlacements) {
   FakeCollective collective;
   collective.shares = false;
   const CaseList list =
-      list_cases(collective, options_of(64, 128, 64), {{3}, 0}, {DataType::kHalf, Reduction::kMax, 2});
+      list_cases(collective, kSessions, options_of(64, 128, 64), {{3}, 0}, {DataType::kHalf, Reduction::kMax, 2});
   ASSERT_EQ(list.cases.size(), 4U);
   EXPECT_TRUE(list.skipped.empty());
   for (std::size_t i = 0; i < list.cases.size(); ++i) {
@@ -91,11 +87,11 @@ TEST(ListCases, HasThePlacementAskedFor) {
   const FakeCollective collective;
   Options options = options_of(64, 64, 0);
   options.placement = Placement::kIn;
-  const CaseList in = list_cases(collective, options, {{2}, 0}, kFloats);
+  const CaseList in = list_cases(collective, kSessions, options, {{2}, 0}, kFloats);
   ASSERT_EQ(in.cases.size(), 1U);
   EXPECT_TRUE(in.cases.front().in_place);
   options.placement = Placement::kOut;
-  const CaseList out = list_cases(collective, options, {{2}, 0}, kFloats);
+  const CaseList out = list_cases(collective, kSessions, options, {{2}, 0}, kFloats);
   ASSERT_EQ(out.cases.size(), 1U);
   EXPECT_FALSE(out.cases.front().in_place);
 }
@@ -103,14 +99,16 @@ TEST(ListCases, HasThePlacementAskedFor) {
 TEST(ListCases, CutsSizesToWhatRanksCanShareAndListsEachOnce) {
   const FakeCollective collective;
   // Three ranks share in parts of 16 bytes, so sizes are multiples of 48.
-  EXPECT_EQ(sizes_of(list_cases(collective, options_of(48, 150, 16), {{3}, 0}, kFloats)), (Sizes{48, 96, 144}));
-  EXPECT_EQ(sizes_of(list_cases(collective, options_of(64, 96, 16), {{1}, 0}, kFloats)), (Sizes{64, 80, 96}));
+  EXPECT_EQ(sizes_of(list_cases(collective, kSessions, options_of(48, 150, 16), {{3}, 0}, kFloats)),
+            (Sizes{48, 96, 144}));
+  EXPECT_EQ(sizes_of(list_cases(collective, kSessions, options_of(64, 96, 16), {{1}, 0}, kFloats)),
+            (Sizes{64, 80, 96}));
 }
 
 TEST(ListCases, SkipsSizesOfWhichNothingIsLeftAndSaysWhy) {
   const FakeCollective collective;
   const CaseList list =
-      list_cases(collective, options_of(16, 80, 16), {{4}, 0}, {DataType::kInt8, Reduction::kNone, 1});
+      list_cases(collective, kSessions, options_of(16, 80, 16), {{4}, 0}, {DataType::kInt8, Reduction::kNone, 1});
   EXPECT_EQ(sizes_of(list), (Sizes{64}));
   ASSERT_EQ(list.skipped.size(), 3U) << "16, 32 and 48 bytes";
   for (std::size_t i = 0; i < list.skipped.size(); ++i) {
@@ -125,7 +123,7 @@ TEST(ListCases, SkipsSizesOfWhichNothingIsLeftAndSaysWhy) {
 
 TEST(ListCases, MeasuresASizeOfNothingWhereItIsAskedFor) {
   const FakeCollective collective;
-  const CaseList list = list_cases(collective, options_of(0, 0, 0), {{4}, 0}, kFloats);
+  const CaseList list = list_cases(collective, kSessions, options_of(0, 0, 0), {{4}, 0}, kFloats);
   EXPECT_EQ(sizes_of(list), (Sizes{0}));
   EXPECT_TRUE(list.skipped.empty());
 }
@@ -134,8 +132,8 @@ TEST(ListCases, MeasuresASizeOfNothingWhereItIsAskedFor) {
 TEST(ListCases, OfUnlikeGroupsHasAsManyCasesForEach) {
   const FakeCollective collective;
   for (const auto& options : {options_of(16, 200, 8), options_of(48, 96, 16)}) {
-    const CaseList first = list_cases(collective, options, {{2, 3}, 0}, kFloats);
-    const CaseList second = list_cases(collective, options, {{2, 3}, 1}, kFloats);
+    const CaseList first = list_cases(collective, kSessions, options, {{2, 3}, 0}, kFloats);
+    const CaseList second = list_cases(collective, kSessions, options, {{2, 3}, 1}, kFloats);
     EXPECT_EQ(first.cases.size(), second.cases.size());
     ASSERT_EQ(first.skipped.size(), second.skipped.size());
     for (std::size_t i = 0; i < first.skipped.size(); ++i) {
@@ -146,14 +144,13 @@ TEST(ListCases, OfUnlikeGroupsHasAsManyCasesForEach) {
     for (const Case& which : second.cases) EXPECT_EQ(which.size % 48, 0U);
   }
   const Options options = options_of(48, 96, 16);
-  EXPECT_EQ(sizes_of(list_cases(collective, options, {{2, 3}, 0}, kFloats)), (Sizes{32, 64, 96}));
-  EXPECT_EQ(sizes_of(list_cases(collective, options, {{2, 3}, 1}, kFloats)), (Sizes{48, 48, 96}))
+  EXPECT_EQ(sizes_of(list_cases(collective, kSessions, options, {{2, 3}, 0}, kFloats)), (Sizes{32, 64, 96}));
+  EXPECT_EQ(sizes_of(list_cases(collective, kSessions, options, {{2, 3}, 1}, kFloats)), (Sizes{48, 48, 96}))
       << "what is one for all groups is left out, and what is unlike for one of them stays";
 }
 
 TEST(ListCombinations, AreThoseAskedForInOrder) {
-  FakeCollective collective;
-  collective.reduces_data = true;
+  FakeCollective collective({.name = "fake", .reduces = true});
   Options options;
   options.datatypes = {DataType::kInt8, DataType::kDouble};
   options.reductions = {Reduction::kSum, Reduction::kMax};
@@ -171,8 +168,7 @@ TEST(ListCombinations, AreThoseAskedForInOrder) {
 }
 
 TEST(ListCombinations, HaveTheRootOrAllRoots) {
-  FakeCollective collective;
-  collective.rooted = true;
+  FakeCollective collective({.name = "fake", .has_root = true});
   Options options;
   options.root = 2;
   Notices notices;
@@ -188,8 +184,7 @@ TEST(ListCombinations, HaveTheRootOrAllRoots) {
 }
 
 TEST(ListCombinations, LeaveOutWhatTheLibraryDoesNotHaveAndSaySoOnce) {
-  FakeCollective collective;
-  collective.reduces_data = true;
+  FakeCollective collective({.name = "fake", .reduces = true});
   Options options;
   options.datatypes = {DataType::kFloat, DataType::kF8e4m3, DataType::kF8e5m2};
   options.reductions = {Reduction::kSum, Reduction::kMulSum};
@@ -225,8 +220,7 @@ Options given(std::vector<GivenOption> given) {
 }
 
 TEST(AdaptOptions, SayWhatWasGivenInVain) {
-  FakeCollective barrier;
-  barrier.carries = false;
+  FakeCollective barrier({.name = "fake", .moves_data = false});
   Options options = given({{"minbytes", "-b"}, {"datatype", "-d"}, {"op", "-o"}, {"root", "-r"}, {"iters", "-n"}});
   options.datatypes = {DataType::kHalf, DataType::kInt8};
   options.root = 7;
@@ -244,11 +238,10 @@ TEST(AdaptOptions, SayNothingOfWhatIsUsedOrWasNotGiven) {
   Notices notices;
   Options options = given({{"minbytes", "-b"}, {"datatype", "-d"}});
   adapt_options(collective, options, notices);
-  collective.reduces_data = true;
-  collective.rooted = true;
+  const FakeCollective rooted({.name = "fake", .reduces = true, .has_root = true});
   options = given({{"minbytes", "-b"}, {"op", "-o"}, {"root", "-r"}});
   options.root = 3;
-  adapt_options(collective, options, notices);
+  adapt_options(rooted, options, notices);
   EXPECT_TRUE(notices.empty());
   EXPECT_EQ(options.root, 3);
   EXPECT_EQ(options.sweep.min_bytes, 8U);

@@ -33,9 +33,8 @@ struct Call {
 class Mover final : public Collective {
  public:
   using Deliver = std::function<void(const Operands&)>;
-  explicit Mover(int stage_count = 1) : stage_count_(stage_count) {}
+  explicit Mover(int stage_count = 1) : Collective({.name = "mover"}), stage_count_(stage_count) {}
 
-  [[nodiscard]] std::string_view name() const override { return "mover"; }
   [[nodiscard]] Layout layout(Request request, int) const override {
     return {request.elements, request.elements, request.elements};
   }
@@ -245,8 +244,7 @@ TEST(Tolerance, IsTheLibrarysAndForAveragesOnly) {
   for (const Reduction reduction : {Reduction::kAvg, Reduction::kSum}) {
     class Reducer final : public Collective {
      public:
-      explicit Reducer(Reduction which) : which_(which) {}
-      [[nodiscard]] std::string_view name() const override { return "reducer"; }
+      explicit Reducer(Reduction which) : Collective({.name = "reducer", .reduces = true}), which_(which) {}
       [[nodiscard]] Layout layout(Request request, int) const override {
         return {request.elements, request.elements, 0};
       }

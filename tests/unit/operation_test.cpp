@@ -61,9 +61,7 @@ class FakeBackend final : public test::IdleBackend {
 /// All-reduce, or a gather-like operation whose halves come from ranks 2 and 1.
 class FakeCollective final : public Collective {
  public:
-  explicit FakeCollective(bool blocks = false) : blocks_(blocks) {}
-  [[nodiscard]] std::string_view name() const override { return "fake"; }
-  [[nodiscard]] bool reduces() const override { return !blocks_; }
+  explicit FakeCollective(bool blocks = false) : Collective({.name = "fake", .reduces = !blocks}), blocks_(blocks) {}
   [[nodiscard]] Layout layout(Request request, int /*ranks*/) const override {
     return {request.elements, request.elements, request.elements};
   }

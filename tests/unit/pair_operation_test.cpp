@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "common/harness/message_test.h"
 #include "common/harness/operation.h"
-#include "common/harness/pair_test.h"
 #include "fake_session.h"
 
 using namespace fabricbench;
@@ -20,19 +20,6 @@ namespace pair_operation_test {
 using Calls = std::vector<std::string>;
 
 constexpr std::size_t kCount = 8;
-
-class RoundTrips final : public PingPong {
- public:
-  [[nodiscard]] std::string_view name() const override { return "round_trips"; }
-};
-class Windows final : public OneWay {
- public:
-  [[nodiscard]] std::string_view name() const override { return "windows"; }
-};
-class TwoWayWindows final : public BothWays {
- public:
-  [[nodiscard]] std::string_view name() const override { return "two_way_windows"; }
-};
 
 /// Writes down what is asked of a rank: `0 sends 8`.
 class Recorder final : public test::IdleBackend {
@@ -66,7 +53,7 @@ class RecordingSession final : public test::HostSession {
 };
 
 /// What starting one iteration comes to for a process that has `local` ranks of the pair from `first` on.
-Calls calls_of(const Collective& collective, int first, int local, std::int64_t window) {
+Calls calls_of(const Test& test, int first, int local, std::int64_t window) {
   Calls calls;
   Recorder backend_of_first(first, calls);
   Recorder backend_of_second(first + 1, calls);
@@ -75,8 +62,8 @@ Calls calls_of(const Collective& collective, int first, int local, std::int64_t 
   RecordingSession session(backends, calls);
   Workspace workspace(session, kCount, true, 0, {.first = first, .local = local, .all = 2});
   workspace.use(DataType::kInt8, Reduction::kNone);
-  const Case which{kCount, collective.layout({kCount, 1}, 2), DataType::kInt8, Reduction::kNone, -1, false};
-  Operation operation(collective, session, workspace, which, BufferPolicy::kSame, window);
+  const Case which{kCount, test.layout({kCount, 1}, 2), DataType::kInt8, Reduction::kNone, -1, false};
+  Operation operation(test, session, workspace, which, BufferPolicy::kSame, window);
   operation.prepare(window);
   operation.start_iteration();
   return calls;
@@ -91,18 +78,18 @@ std::ptrdiff_t last_of(const Calls& calls, const std::string& call) {
 }
 
 TEST(RoundTrip, OfARankAloneIsAMessageThereAndOneBack) {
-  const RoundTrips round_trips;
+  const PingPong round_trips("round_trips");
   EXPECT_EQ(calls_of(round_trips, 0, 1, 1), (Calls{"0 sends 8 to 1", "0 gets 8 of 1"}));
   EXPECT_EQ(calls_of(round_trips, 1, 1, 1), (Calls{"1 gets 8 of 0", "1 sends 8 to 0"}));
 }
 
 TEST(RoundTrip, OfBothRanksIsTwoGroupsOneAfterTheOther) {
-  EXPECT_EQ(calls_of(RoundTrips(), 0, 2, 1),
+  EXPECT_EQ(calls_of(PingPong("round_trips"), 0, 2, 1),
             (Calls{"(", "0 sends 8 to 1", "1 gets 8 of 0", ")", "(", "0 gets 8 of 1", "1 sends 8 to 0", ")"}));
 }
 
 TEST(Window, OfARankAloneIsFinishedAndThenAnswered) {
-  const Windows windows;
+  const OneWay windows("windows");
   EXPECT_EQ(calls_of(windows, 0, 1, 2),
             (Calls{"(", "0 starts to send", "0 starts to send", ")", "0 finishes", "(", "0 gets 1 of 1", ")"}));
   EXPECT_EQ(calls_of(windows, 1, 1, 2),
@@ -111,7 +98,7 @@ TEST(Window, OfARankAloneIsFinishedAndThenAnswered) {
 
 TEST(Window, OfBothRanksIsFinishedOnBothBeforeItIsAnsweredInOneGroup) {
   for (const std::int64_t window : {1, 3}) {
-    const Calls calls = calls_of(Windows(), 0, 2, window);
+    const Calls calls = calls_of(OneWay("windows"), 0, 2, window);
     ASSERT_GE(calls.size(), 6U);
     EXPECT_EQ(Calls(calls.end() - 6, calls.end()),
               (Calls{"0 finishes", "1 finishes", "(", "0 gets 1 of 1", "1 sends 1 to 0", ")"}));
@@ -122,7 +109,7 @@ TEST(Window, OfBothRanksIsFinishedOnBothBeforeItIsAnsweredInOneGroup) {
 }
 
 TEST(TwoWayWindow, OfBothRanksIsFinishedOnBothBeforeTheyMeet) {
-  const Calls calls = calls_of(TwoWayWindows(), 0, 2, 2);
+  const Calls calls = calls_of(BothWays("two_way_windows"), 0, 2, 2);
   ASSERT_GE(calls.size(), 6U);
   EXPECT_EQ(Calls(calls.end() - 6, calls.end()),
             (Calls{"0 finishes", "1 finishes", "(", "0 meets the other", "1 meets the other", ")"}));

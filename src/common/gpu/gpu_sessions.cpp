@@ -12,8 +12,8 @@
 #include "common/cuda/device.h"
 #include "common/cuda/device_choice.h"
 #include "common/gpu/mpi_on_cuda.h"
+#include "common/harness/agreement.h"
 #include "common/harness/exchange.h"
-#include "common/harness/open_everywhere.h"
 #include "common/host/pci_locality.h"
 #include "common/host/topology.h"
 #include "common/mpi/cuda_support.h"
@@ -169,8 +169,8 @@ OpenedBuffers open_buffers(const Team& team, const Placed& placed, const Options
     throw Error(ExitStatus::kMissing, fmt::format("--memory cuda: {}", why));
   }
   const OwnDevices own = choose_own(team, placed, 1, options);
-  return {open_everywhere(
-              team.world(), placed.host,
+  return {everywhere(
+              team.world(),
               [&] { return std::make_unique<cuda::CudaBuffers>(own.devices.front(), own.sharing, options.timeout); }),
           own.notices};
 }

@@ -78,12 +78,11 @@ struct Bench::Subject {
   std::optional<std::uint64_t> lost{};           // messages that did not come to this process
 };
 
-Bench::Bench(const Team& team, const Options& options, const Collective& collective, Session& session,
-             Workspace& workspace, Meter& meter, WireMeter& wires, Heartbeat& heartbeat, std::uint64_t seed,
-             Outputs& outputs, Totals* totals)
+Bench::Bench(const Team& team, const Options& options, const Test& test, Session& session, Workspace& workspace,
+             Meter& meter, WireMeter& wires, Heartbeat& heartbeat, std::uint64_t seed, Outputs& outputs, Totals* totals)
     : team_(team),
       options_(options),
-      collective_(collective),
+      test_(test),
       session_(session),
       workspace_(workspace),
       meter_(meter),
@@ -99,8 +98,7 @@ void Bench::run(const std::vector<Case>& cases) {
   std::vector<Subject> subjects;
   subjects.reserve(cases.size());
   for (const Case& which : cases) {
-    subjects.push_back(
-        {which, Operation(collective_, session_, workspace_, which, options_.buffers, options_.aggregated)});
+    subjects.push_back({which, Operation(test_, session_, workspace_, which, options_.buffers, options_.aggregated)});
   }
   if (options_.iterations || options_.order == Order::kSequential) {
     measure_in_order(subjects);
@@ -110,6 +108,8 @@ void Bench::run(const std::vector<Case>& cases) {
     report_rows(subjects);
   }
 }
+
+bool Bench::is_stream() const { return test_.windows() != nullptr && test_.windows()->are_stream(); }
 
 void Bench::skip(const Row& row) { outputs_.record(row); }
 
@@ -177,8 +177,8 @@ void Bench::plan(Subject& subject) {
   heartbeat_.enter_case(describe(subject.which));
   plan.warmup = options_.warmup;
   plan.launches = options_.graph_launches;
-  plan.gapless = collective_.figure() != Figure::kCollective;
-  if (options_.iterations && collective_.streams()) return;  // they are one window
+  plan.gapless = test_.traits().figure != Figure::kCollective;
+  if (options_.iterations && is_stream()) return;  // they are one window
   if (options_.iterations) {
     const bool batch = options_.timing == Timing::kPipelined && !plan.gapless;
     plan.samples = batch ? 1 : *options_.iterations;
@@ -187,7 +187,7 @@ void Bench::plan(Subject& subject) {
   }
   const Seconds began = now();
   const Seconds first = meter_.estimate(subject.operation, options_.warmup) + meter_.start_cost();
-  const Seconds each = collective_.streams() ? enlarge_window(subject, first) : first;
+  const Seconds each = is_stream() ? enlarge_window(subject, first) : first;
   subject.spent += now() - began;
   const Seconds share = options_.time_budget * kFirstShare / static_cast<double>(options_.epochs);
   const auto fitting = static_cast<std::int64_t>(std::min(share / std::max(each, 1e-9), 1e9));
@@ -323,7 +323,7 @@ void Bench::report_rows(std::vector<Subject>& subjects) {
   for (const std::string& packed : team_.from_each_group(team_.group().is_root() ? record::pack(rows) : "")) {
     for (const Row& row : record::unpack<std::vector<Row>>(packed)) {
       outputs_.record(row);
-      if (totals_ != nullptr) totals_->add(row, std::string(collective_.name()));
+      if (totals_ != nullptr) totals_->add(row, std::string(test_.traits().name));
     }
   }
 }
@@ -334,7 +334,7 @@ std::vector<RankTraffic> Bench::traffic_of(const Case& which) const {
   const Bytes element = facts(which.datatype).size;
   for (int rank = 0; rank < workspace_.ranks().all; ++rank) {
     const Seat seat{.rank = rank, .ranks = workspace_.ranks().all, .element_bytes = element};
-    const auto exchange = collective_.exchange(which.layout, seat);
+    const auto exchange = test_.exchange(which.layout, seat);
     if (!exchange) return {};
     const auto sum = [&](const auto& counts) {
       return element * std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
@@ -349,7 +349,7 @@ Measurement Bench::conclude(Subject& subject) {
   Measurement measured;
   add_wrong(subject, measured);
   measured.rank_times = times_of_all_ranks(subject);
-  if (collective_.figure() == Figure::kBothWays) measured.directions = directions(subject);
+  if (test_.traits().figure == Figure::kBothWays) measured.directions = directions(subject);
   measured.retransmitted = retransmitted_by_rank(subject);
   if (subject.lost) measured.lost = team_.group().sum(static_cast<std::int64_t>(*subject.lost));
   measured.wires = wires_.by_host(subject.wires);
@@ -357,14 +357,14 @@ Measurement Bench::conclude(Subject& subject) {
   const int ranks = workspace_.ranks().all;
   measured.summary = summarize(subject.epochs);
   const Seconds time = measured.summary.median;
-  const double counted = static_cast<double>(subject.which.size) * collective_.counted_share(ranks);
+  const double counted = static_cast<double>(subject.which.size) * test_.counted_share(ranks);
   measured.cpu_time = options_.timing == Timing::kPipelined ? median_of(subject.epochs, &Epoch::cpu_times) : time;
   if (!subject.epochs.front().host_times.empty()) {
     measured.host_time = median_of(subject.epochs, &Epoch::host_times);
   }
   measured.algbw = algorithm_bandwidth(counted, time);
-  measured.busbw = measured.algbw * collective_.bus_factor(ranks);
-  if (collective_.figure() != Figure::kCollective) measured.message_rate = collective_.counted_share(ranks) / time;
+  measured.busbw = measured.algbw * test_.bus_factor(ranks);
+  if (test_.traits().figure != Figure::kCollective) measured.message_rate = test_.counted_share(ranks) / time;
   const std::int64_t launches = std::max<std::int64_t>(subject.plan.launches, 1);
   measured.operations_per_sample = subject.plan.iterations * subject.operation.aggregated() * launches;
   measured.iterations = measured.summary.samples * subject.plan.iterations * launches;
@@ -392,7 +392,7 @@ std::vector<double> Bench::directions(const Subject& subject) const {
   std::vector<double> rates;
   rates.reserve(times.size());
   for (const Seconds time : times) rates.push_back(static_cast<double>(subject.which.size) / time);
-  if (!collective_.times_what_it_sends()) std::reverse(rates.begin(), rates.end());
+  if (!test_.traits().times_what_it_sends) std::reverse(rates.begin(), rates.end());
   return rates;
 }
 
@@ -409,7 +409,7 @@ void Bench::add_wrong(const Subject& subject, Measurement& measured) const {
   const auto& wrong = subject.wrong;
   const mpi::Communicator& group = team_.group();
   const auto elements = static_cast<std::uint64_t>(group.sum(wrong ? static_cast<std::int64_t>(wrong->elements) : 0));
-  if (options_.checks > 0 && collective_.moves_data()) measured.wrong = elements;
+  if (options_.checks > 0 && test_.traits().moves_data) measured.wrong = elements;
   if (elements == 0) return;
   measured.wrong_ranks = static_cast<std::uint64_t>(group.sum(std::int64_t{wrong ? wrong->ranks : 0}));
   const Ranks& ranks = workspace_.ranks();

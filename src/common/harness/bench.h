@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "common/core/options.h"
-#include "common/harness/collective.h"
 #include "common/harness/meter.h"
 #include "common/harness/operation.h"
 #include "common/harness/progress.h"
 #include "common/harness/team.h"
+#include "common/harness/test.h"
 #include "common/harness/totals.h"
 #include "common/harness/watchdog.h"
 #include "common/harness/wire_meter.h"
@@ -30,7 +30,7 @@ namespace fabricbench {
 class Bench {
  public:
   /// `totals`: on the job's first process, to be added to; null where the sinks pass rows on to another one.
-  Bench(const Team& team, const Options& options, const Collective& collective, Session& session, Workspace& workspace,
+  Bench(const Team& team, const Options& options, const Test& test, Session& session, Workspace& workspace,
         Meter& meter, WireMeter& wires, Heartbeat& heartbeat, std::uint64_t seed, Outputs& outputs, Totals* totals);
 
   /// Measures the cases, which are of one datatype, reduction and root: pairs of them, or single ones, make up
@@ -44,6 +44,7 @@ class Bench {
 
   void measure_in_order(std::vector<Subject>& subjects);
   void measure_interleaved(std::vector<Subject>& subjects);
+  [[nodiscard]] bool is_stream() const;
   void plan(Subject& subject);
   void measure_epoch(std::vector<Subject>& subjects, const std::vector<std::uint8_t>& active);
   [[nodiscard]] Seconds enlarge_window(Subject& subject, Seconds first);
@@ -65,7 +66,7 @@ class Bench {
 
   const Team& team_;
   const Options& options_;
-  const Collective& collective_;
+  const Test& test_;
   Session& session_;
   Workspace& workspace_;
   Meter& meter_;

@@ -5,9 +5,10 @@
 
 #include "common/core/options.h"
 #include "common/core/session.h"
-#include "common/harness/collective.h"
 #include "common/harness/operation.h"
+#include "common/harness/sessions.h"
 #include "common/harness/team.h"
+#include "common/harness/test.h"
 #include "common/record/row.h"
 
 namespace fabricbench {
@@ -36,15 +37,16 @@ struct CaseList {
 
 /// Changes the options to what the collective can use: no sizes where it carries no data, one placement where it has
 /// no other. Adds a notice for what was given in vain. Throws UsageError where nothing is left.
-void adapt_options(const Collective& collective, Options& options, std::vector<std::string>& notices);
+void adapt_options(const Test& test, Options& options, std::vector<std::string>& notices);
 
 /// The datatypes, reductions and roots to run, in nccl-tests' order. Adds a notice for what `all` leaves out. Throws
 /// Error (missing) where the session cannot do what was asked for.
-[[nodiscard]] std::vector<Combination> list_combinations(const Collective& collective, const Options& options,
+[[nodiscard]] std::vector<Combination> list_combinations(const Test& test, const Options& options,
                                                          const Session& session, int ranks,
                                                          std::vector<std::string>& notices);
 
-[[nodiscard]] CaseList list_cases(const Collective& collective, const Options& options, const GroupSizes& groups,
-                                  const Combination& which);
+/// `sessions` may carry some sizes and others not.
+[[nodiscard]] CaseList list_cases(const Test& test, const Sessions& sessions, const Options& options,
+                                  const GroupSizes& groups, const Combination& which);
 
 }  // namespace fabricbench

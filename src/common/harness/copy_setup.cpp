@@ -125,12 +125,12 @@ std::vector<std::string> all_notices(const mpi::Communicator& world, const std::
 
 void note_unseen(CopySetup& setup, const std::vector<int>& own) {
   if (setup.options.device) return;
-  const auto everywhere = static_cast<std::size_t>(setup.host->sum(static_cast<std::int64_t>(own.size())));
-  if (setup.seen.size() >= everywhere) return;
+  const auto on_host = static_cast<std::size_t>(setup.host->sum(static_cast<std::int64_t>(own.size())));
+  if (setup.seen.size() >= on_host) return;
   setup.notices.push_back(fmt::format(
       "Copies between GPUs are left out where no process sees both: host {} has {} GPUs, and a process sees "
       "{} of them; let one process a host see all",
-      setup.placed.host, everywhere, setup.seen.size()));
+      setup.placed.host, on_host, setup.seen.size()));
 }
 
 }  // namespace
@@ -159,7 +159,6 @@ CopySetup set_up_copies(const mpi::Communicator& world, Options options) {
   setup.memory.limit = setup.options.timeout;
   setup.copies = list_copies(own, seen, setup.memory.nodes, sizes.sizes);
   setup.notices = all_notices(world, setup.notices);
-  setup.outputs = open_outputs(world, Figure::kCopies, setup.options);
   return setup;
 }
 

@@ -10,7 +10,6 @@
 #include "common/harness/describe.h"
 #include "common/harness/gpu_copies.h"
 #include "common/mpi/communicator.h"
-#include "common/report/sink.h"
 
 namespace fabricbench {
 
@@ -23,7 +22,6 @@ struct CopySetup {
   std::vector<SizedCopy> copies;          ///< this process's own
   gpu::CopyMemory memory;
   std::vector<std::string> notices;
-  Outputs outputs;  ///< the job's first process
 
   [[nodiscard]] const CopyGpu& gpu(int device) const;
 };

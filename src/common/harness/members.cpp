@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "common/core/error.h"
+#include "common/harness/agreement.h"
 #include "common/harness/exchange.h"
-#include "common/harness/first_process.h"
 #include "common/harness/rounds.h"
 #include "common/host/files.h"
 #include "common/host/identity.h"
@@ -55,10 +55,10 @@ PairChoice choose(const std::string& rule, const std::vector<std::string>& hosts
   return choice;
 }
 
-std::string rule_of(const Collective& collective, const Options& options, const std::vector<std::string>& hosts) {
+std::string rule_of(const Sessions* sessions, const Options& options, const std::vector<std::string>& hosts) {
   if (!options.pairs.empty()) return options.pairs;
   const bool one_host = std::all_of(hosts.begin(), hosts.end(), [&](const auto& host) { return host == hosts[0]; });
-  return std::string(collective.default_pairs(options, one_host));
+  return sessions == nullptr ? "" : std::string(sessions->default_pairs(options, one_host));
 }
 
 /// What the first process knows and chose, for all others.
@@ -101,14 +101,13 @@ std::optional<mpi::Communicator> take(const mpi::Communicator& among, int proces
                      static_cast<int>(place - processes.begin()));
 }
 
-}  // namespace
-
-PairPlan plan_pairs(const mpi::Communicator& job, const Collective& collective, const Options& options) {
+/// `sessions`: may have a default rule; null: there is none.
+PairPlan plan_for(const mpi::Communicator& job, const Sessions* sessions, const Options& options) {
   PairPlan plan;
   plan.local_ranks = ranks_of_process(options);
   const std::vector<std::string> hosts = job.gather(host::host_name());
   const auto own = on_first_process(job, [&]() -> ChosenPairs {
-    PairChoice choice = choose(rule_of(collective, options, hosts), hosts, plan.local_ranks);
+    PairChoice choice = choose(rule_of(sessions, options, hosts), hosts, plan.local_ranks);
     return {std::move(choice.pairs), hosts, std::move(choice.rule), std::move(choice.notices)};
   });
   ChosenPairs chosen = broadcast_from_first(job, own);
@@ -121,6 +120,12 @@ PairPlan plan_pairs(const mpi::Communicator& job, const Collective& collective, 
   return plan;
 }
 
+}  // namespace
+
+PairPlan plan_pairs(const mpi::Communicator& job, const Sessions& sessions, const Options& options) {
+  return plan_for(job, &sessions, options);
+}
+
 std::optional<mpi::Communicator> members_of_round(const mpi::Communicator& among, int process, const PairPlan& plan,
                                                   const std::vector<int>& round) {
   return take(among, process, processes_of(plan, round));
@@ -129,16 +134,16 @@ std::optional<mpi::Communicator> members_of_round(const mpi::Communicator& among
 Members members_of(const mpi::Communicator& job, const PairPlan& plan) {
   std::vector<int> numbers;
   for (const std::vector<int>& round : plan.rounds) numbers.insert(numbers.end(), round.begin(), round.end());
-  return {take(job, job.rank(), processes_of(plan, numbers)), plan.notices};
+  return {false, take(job, job.rank(), processes_of(plan, numbers)), plan.notices};
 }
 
-Members choose_members(const mpi::Communicator& job, const Collective& collective, const Options& options) {
-  const PairPlan plan = plan_pairs(job, collective, options);
+Members choose_members(const mpi::Communicator& job, const std::string& program, const Options& options) {
+  const PairPlan plan = plan_for(job, nullptr, options);
   if (plan.rounds.size() == 1) return members_of(job, plan);
   throw UsageError(
       fmt::format("--pairs {}: {} has all pairs at work at the same time, and a rank in one of them; "
                   "write hosts, halves or adjacent",
-                  options.pairs, collective.name()));
+                  options.pairs, program));
 }
 
 }  // namespace fabricbench

@@ -30,9 +30,9 @@ std::string describe(const Case& which) {
                      which.in_place ? "in place" : "out of place");
 }
 
-Operation::Operation(const Collective& collective, Session& session, Workspace& workspace, const Case& which,
-                     BufferPolicy policy, std::int64_t aggregated)
-    : collective_(collective),
+Operation::Operation(const Test& test, Session& session, Workspace& workspace, const Case& which, BufferPolicy policy,
+                     std::int64_t aggregated)
+    : test_(test),
       session_(session),
       workspace_(workspace),
       case_(which),
@@ -40,8 +40,8 @@ Operation::Operation(const Collective& collective, Session& session, Workspace& 
       element_(facts(which.datatype).size),
       stride_(which.size),
       last_offset_(last_offset(policy, stride_, workspace.pool_bytes())),
-      stages_(collective.stages(workspace.ranks().all)),
-      windowed_(collective.windowed()) {
+      stages_(test.stages(workspace.ranks().all)),
+      windows_(test.windows()) {
   for (int local = 0; local < workspace.ranks().local; ++local) ranks_.push_back(make_rank(local));
   for (LocalRank& rank : ranks_) {
     rank.operands.exchange = rank.exchange ? &*rank.exchange : nullptr;
@@ -57,15 +57,10 @@ Operation::LocalRank Operation::make_rank(int local_rank) {
                   .in_place = case_.in_place,
                   .element_bytes = element_,
                   .conventions = session_.conventions()};
-  LocalRank rank{&session_.backend(local_rank),
-                 nullptr,
-                 workspace_.recv(local_rank).data(),
-                 0,
-                 seat,
-                 collective_.exchange(case_.layout, seat),
-                 {}};
+  LocalRank rank{&session_.backend(local_rank),      nullptr, workspace_.recv(local_rank).data(), 0, seat,
+                 test_.exchange(case_.layout, seat), {}};
   if (case_.in_place) {
-    const InPlace place = collective_.in_place(case_.layout, seat).value_or(InPlace{});
+    const InPlace place = test_.in_place(case_.layout, seat).value_or(InPlace{});
     rank.send = rank.recv + place.send_begin * element_;
     rank.recv += place.recv_begin * element_;
     rank.recv_begin = place.recv_begin;
@@ -107,9 +102,9 @@ void Operation::start_on_all() {
 }
 
 std::int64_t Operation::run_once() {
-  const std::int64_t starts = windowed_ ? aggregated_ : 1;
+  const std::int64_t starts = is_windowed() ? aggregated_ : 1;
   prepare(starts);
-  if (windowed_) {
+  if (is_windowed()) {
     start_iteration();
   } else {
     start();
@@ -120,18 +115,18 @@ std::int64_t Operation::run_once() {
 
 /// Stages cannot be launched together with those that need them.
 void Operation::start_aggregated() {
-  if (windowed_) receiving_->began = now();
+  if (is_windowed()) receiving_->began = now();
   if (stages_ == 1) session_.begin_group();
   for (std::int64_t i = 0; i < aggregated_; ++i) start();
   if (stages_ == 1) session_.end_group();
-  if (windowed_) finish_window();
+  if (is_windowed()) finish_window();
 }
 
 /// What follows a window is not to be launched together with it.
 void Operation::finish_window() {
-  for (const LocalRank& rank : ranks_) collective_.finish_window(*rank.backend, rank.operands);
+  for (const LocalRank& rank : ranks_) windows_->finish(*rank.backend, rank.operands);
   session_.begin_group();
-  for (const LocalRank& rank : ranks_) collective_.answer_window(*rank.backend, rank.operands);
+  for (const LocalRank& rank : ranks_) windows_->answer(*rank.backend, rank.operands);
   session_.end_group();
 }
 
@@ -158,7 +153,7 @@ std::optional<Mismatch> Operation::check_blocks(int local_rank, std::size_t offs
   const LocalRank& rank = ranks_[static_cast<std::size_t>(local_rank)];
   const auto message = workspace_.recv(local_rank).subspan(offset + rank.recv_begin * element_);
   const int tolerance = case_.reduction == Reduction::kAvg ? rank.seat.conventions.average_tolerance : 0;
-  for (const ExpectedBlock& block : collective_.expected(case_.layout, rank.seat)) {
+  for (const ExpectedBlock& block : test_.expected(case_.layout, rank.seat)) {
     const bool reduced = block.source == ExpectedBlock::kReduced;
     Seat source = rank.seat;
     source.rank = reduced ? rank.seat.rank : block.source;
@@ -175,7 +170,7 @@ std::optional<Mismatch> Operation::check_blocks(int local_rank, std::size_t offs
 
 std::uint64_t Operation::send_begin_of(const Seat& seat) const {
   if (!case_.in_place) return 0;
-  return collective_.in_place(case_.layout, seat).value_or(InPlace{}).send_begin;
+  return test_.in_place(case_.layout, seat).value_or(InPlace{}).send_begin;
 }
 
 std::optional<Mismatch> Operation::check_guard(int local_rank, std::int64_t starts) {

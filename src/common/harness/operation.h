@@ -11,7 +11,7 @@
 #include "common/core/options.h"
 #include "common/core/session.h"
 #include "common/core/units.h"
-#include "common/harness/collective.h"
+#include "common/harness/test.h"
 #include "common/harness/workspace.h"
 
 namespace fabricbench {
@@ -41,8 +41,8 @@ struct WrongData {
 class Operation {
  public:
   /// `aggregated`: operations that `start_iteration` starts together.
-  Operation(const Collective& collective, Session& session, Workspace& workspace, const Case& which,
-            BufferPolicy policy, std::int64_t aggregated = 1);
+  Operation(const Test& test, Session& session, Workspace& workspace, const Case& which, BufferPolicy policy,
+            std::int64_t aggregated = 1);
 
   /// Makes the buffers ready for `starts` operations: input in place, receive buffer poisoned where the last
   /// of them will write, guard zone behind.
@@ -59,7 +59,7 @@ class Operation {
   }
   /// Starts one iteration. This is what the timed loops call.
   void start_iteration() {
-    if (aggregated_ == 1 && !windowed_) {
+    if (aggregated_ == 1 && windows_ == nullptr) {
       start();
     } else {
       start_aggregated();
@@ -74,11 +74,11 @@ class Operation {
   void aggregate(std::int64_t operations) { aggregated_ = operations; }
   /// What the time of an iteration is divided by.
   [[nodiscard]] double operations_per_iteration() const {
-    return static_cast<double>(aggregated_ * collective_.messages_in_turn());
+    return static_cast<double>(aggregated_ * test_.traits().messages_in_turn);
   }
 
   /// Whether only windows complete.
-  [[nodiscard]] bool is_windowed() const { return windowed_; }
+  [[nodiscard]] bool is_windowed() const { return windows_ != nullptr; }
   /// How long windows took until this process's rank had received everything, since the last call.
   [[nodiscard]] Seconds take_receive_time() { return std::exchange(receiving_->total, 0); }
 
@@ -93,8 +93,8 @@ class Operation {
   [[nodiscard]] const Case& which() const { return case_; }
 
   /// Whether a rank has nothing to do but wait for the others, and whether this process's is the one.
-  [[nodiscard]] bool has_idle_rank() const { return collective_.idle_rank() >= 0; }
-  [[nodiscard]] bool is_idle() const { return collective_.idle_rank() == ranks_.front().seat.rank; }
+  [[nodiscard]] bool has_idle_rank() const { return test_.traits().idle_rank >= 0; }
+  [[nodiscard]] bool is_idle() const { return test_.traits().idle_rank == ranks_.front().seat.rank; }
 
  private:
   /// One of this process's ranks.
@@ -112,7 +112,7 @@ class Operation {
     rank.operands.send = rank.send + offset_;
     rank.operands.recv = rank.recv + offset_;
     rank.operands.stage = stage;
-    collective_.start(*rank.backend, rank.operands);
+    test_.start(*rank.backend, rank.operands);
   }
   [[nodiscard]] std::size_t next_offset() const { return offset_ == last_offset_ ? 0 : offset_ + stride_; }
   void start_on_all();
@@ -127,7 +127,7 @@ class Operation {
   [[nodiscard]] std::optional<Mismatch> check_guard(int local_rank, std::int64_t starts);
   [[nodiscard]] std::uint64_t send_begin_of(const Seat& seat) const;
 
-  const Collective& collective_;
+  const Test& test_;
   Session& session_;
   Workspace& workspace_;
   Case case_;
@@ -138,7 +138,7 @@ class Operation {
   std::size_t offset_ = 0;
   std::unique_ptr<ReceiveTime> receiving_ = std::make_unique<ReceiveTime>();  // does not move: operands point there
   int stages_;
-  bool windowed_;
+  const Windows* windows_;  // of the test
   std::vector<LocalRank> ranks_;
 };
 

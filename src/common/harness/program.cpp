@@ -1,50 +1,53 @@
 #include "common/harness/program.h"
 
-#include <fmt/format.h>
+#include <memory>
+#include <utility>
 
-#include "common/harness/bench.h"
 #include "common/harness/conclusion.h"
-#include "common/harness/job.h"
-#include "common/harness/pair_run.h"
-#include "common/harness/run.h"
+#include "common/harness/engine.h"
+#include "common/harness/round_work.h"
+#include "common/harness/rows.h"
+#include "common/harness/test_work.h"
 
 namespace fabricbench {
 namespace {
 
-void run_combinations(const Collective& collective, const Setup& setup, Bench& bench) {
-  for (const Combination& which : setup.combinations) {
-    const CaseList list = list_cases(collective, setup.options, setup.groups, which);
-    for (const Row& row : list.skipped) bench.skip(row);
-    bench.run(list.cases);
-  }
-}
+/// All cases of a test, at the same time in all groups or pairs.
+class RowsWork final : public TestWork {
+ public:
+  using TestWork::TestWork;
 
-void measure_rows(Run& run, Totals* totals) {
-  Setup& setup = run.setup;
-  const Options& options = setup.options;
-  Session& session = *setup.backend.session;
-  Meter meter(*setup.team, session, run.clock, options, run.heartbeat);
-  Bench bench(*setup.team, options, run.collective, session, run.workspace, meter, run.wires, run.heartbeat,
-              run.context.seed, setup.outputs, totals);
-  for (std::int64_t cycle = 0; options.cycles == 0 || cycle < options.cycles; ++cycle) {
-    run_combinations(run.collective, setup, bench);
+ private:
+  [[nodiscard]] Ending visit(Run& run) override {
+    Totals totals(run.setup.options);
+    measure_rows(run, &totals);
+    return conclude(totals, run.context);
   }
-}
+};
 
-Ending measure(Run& run) {
-  Totals totals(run.setup.options);
-  measure_rows(run, &totals);
-  return conclude(totals, run.context);
+/// Chooses the ranks and the pairs of them.
+std::unique_ptr<Work> agree(Job& job, Test& test, Sessions& sessions) {
+  test.configure(job.options);
+  if (!is_of_pairs(test.traits().figure)) {
+    return std::make_unique<RowsWork>(job, Members{.are_all = true}, test, sessions);
+  }
+  PairPlan plan = plan_pairs(job.world, sessions, job.options);
+  check_rounds(plan, job.options);
+  sessions.settle(job.world, plan, job.options);
+  Members members = members_of(job.world, plan);
+  if (plan.rounds.size() == 1) return std::make_unique<RowsWork>(job, std::move(members), test, sessions);
+  return std::make_unique<RoundWork>(job, std::move(members), std::move(plan), test, sessions);
 }
 
 }  // namespace
 
-int run_program(const Program& program, Collective&& collective, int argc, char** argv) {
-  return run_job(program, argc, argv, [&](Job& job) {
-    collective.configure(job.options);
-    return is_of_pairs(collective.figure()) ? run_pairs(job, collective, measure_rows)
-                                            : run_all(job, collective, measure);
-  });
+int run_program(const Program& program, Test&& test, Sessions&& sessions, int argc, char** argv) {
+  return run(
+      program, [&](Job& job) { return agree(job, test, sessions); }, argc, argv);
+}
+
+int run_program(const Program& program, Test&& test, int argc, char** argv) {
+  return run_program(program, std::move(test), LibrarySessions(), argc, argv);
 }
 
 }  // namespace fabricbench

@@ -16,7 +16,7 @@ constexpr double kMostWindows = 1000;
 
 }  // namespace
 
-double rate_of(Session& session, const Collective& test, std::span<const std::byte> send, std::span<std::byte> recv,
+double rate_of(Session& session, const Test& test, std::span<const std::byte> send, std::span<std::byte> recv,
                const mpi::Communicator& pair) {
   Backend& backend = session.backend(0);
   backend.prepare(send, recv);
@@ -32,13 +32,14 @@ double rate_of(Session& session, const Collective& test, std::span<const std::by
                           .stage = 0,
                           .exchange = nullptr,
                           .receiving = &receiving};
+  const Windows& of_test = *test.windows();
   const auto window = [&] {
     const Seconds began = now();
     receiving.began = began;
     for (int i = 0; i < kMessages; ++i) test.start(backend, operands);
-    test.finish_window(backend, operands);
+    of_test.finish(backend, operands);
     const Seconds took = now() - began;
-    test.answer_window(backend, operands);
+    of_test.answer(backend, operands);
     return took;
   };
   (void)window();

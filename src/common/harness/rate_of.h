@@ -5,15 +5,15 @@
 
 #include "common/core/session.h"
 #include "common/core/units.h"
-#include "common/harness/collective.h"
+#include "common/harness/test.h"
 #include "common/mpi/communicator.h"
 
 namespace fabricbench {
 
 /// What windows of messages from `send` to `recv`, blocks of the session of one size, reach, in bytes per second as a
 /// row's algbw counts them: the median of the windows of 0.2 s, five at least, after an untimed one. For comparison
-/// only: it has no interval. Collective over the pair; the same on both ranks.
-[[nodiscard]] double rate_of(Session& session, const Collective& test, std::span<const std::byte> send,
+/// only: it has no interval. Of a test with windows. Collective over the pair; the same on both ranks.
+[[nodiscard]] double rate_of(Session& session, const Test& test, std::span<const std::byte> send,
                              std::span<std::byte> recv, const mpi::Communicator& pair);
 
 }  // namespace fabricbench

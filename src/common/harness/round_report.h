@@ -17,9 +17,7 @@ namespace fabricbench {
 
 /// What a round of pairs has to say, on its first process, for the one that has the outputs.
 struct RoundReport {
-  ExitStatus status = ExitStatus::kOk;  ///< of its set-up
-  std::string problem;                  ///< why that is not kOk
-  std::vector<std::string> notices;     ///< of its set-up
+  std::vector<std::string> notices;  ///< of its set-up
   std::vector<std::string> remarks;
   std::string memory_usage;
   WireReport wires;
@@ -30,8 +28,8 @@ struct RoundReport {
 
 template <typename Form, record::Of<RoundReport> Message>
 void describe(Form& form, Message& report) {
-  form.hidden(report.status, report.problem, report.notices, report.remarks, report.memory_usage, report.wires,
-              report.on_gpus, report.epochs, report.rows);
+  form.hidden(report.notices, report.remarks, report.memory_usage, report.wires, report.on_gpus, report.epochs,
+              report.rows);
 }
 
 /// Takes the place of the outputs in all rounds but the first, and keeps what is reported until they can have it. What

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "common/core/error.h"
-#include "common/harness/first_process.h"
+#include "common/harness/agreement.h"
 #include "common/harness/gpu_sessions.h"
 #include "common/harness/terminal.h"
 #include "common/host/files.h"
@@ -98,36 +98,40 @@ void check_sizes(const Options& options, std::vector<std::string>& notices) {
   }
 }
 
-void check_shares(const Collective& collective, const Setup& setup) {
-  for (const Combination& which : setup.combinations) {
-    const CaseList list = list_cases(collective, setup.options, setup.groups, which);
-    if (!list.cases.empty()) continue;
+/// Throws UsageError where a combination has no case left.
+std::vector<CaseList> list_all_cases(const Test& test, const Sessions& sessions, const Setup& setup,
+                                     const std::vector<Combination>& combinations) {
+  std::vector<CaseList> all;
+  for (const Combination& which : combinations) {
+    all.push_back(list_cases(test, sessions, setup.options, setup.groups, which));
+    if (!all.back().cases.empty()) continue;
     throw UsageError(
         fmt::format("no size from --min-bytes {} to --max-bytes {} is enough for {}: {}; raise --max-bytes",
                     exact_bytes(setup.options.sweep.min_bytes), exact_bytes(setup.options.sweep.max_bytes),
-                    collective.name(), list.skipped.front().skipped));
+                    test.traits().name, all.back().skipped.front().skipped));
   }
+  return all;
 }
 
-void check_ranks(const Collective& collective, const Options& options, const GroupSizes& groups) {
+void check_ranks(const Test& test, const Options& options, const GroupSizes& groups) {
   const char* where = groups.ranks.size() > 1 ? " in the smallest group" : "";
   for (const int ranks : groups.ranks) {
-    if (const std::string why = collective.why_not(ranks); !why.empty()) {
-      throw UsageError(fmt::format("{} cannot run on {} ranks: {}", collective.name(), ranks, why));
+    if (const std::string why = test.why_not_ranks(ranks); !why.empty()) {
+      throw UsageError(fmt::format("{} cannot run on {} ranks: {}", test.traits().name, ranks, why));
     }
   }
-  if (collective.has_root() && options.root >= groups.smallest()) {
+  if (test.traits().has_root && options.root >= groups.smallest()) {
     const std::string ranks = groups.smallest() == 1 ? "is 1 rank" : fmt::format("are {} ranks", groups.smallest());
     throw UsageError(fmt::format("-r {} is no rank: there {}{}, and the first is 0", options.root, ranks, where));
   }
 }
 
 /// A traffic matrix says by itself how large the one message is.
-void take_size_of_matrix(const Collective& collective, Setup& setup) {
+void take_size_of_matrix(const Test& test, Setup& setup) {
   if (setup.options.matrix_file.empty()) return;
   Bytes most = 0;
   for (const int ranks : setup.groups.ranks) {
-    const Layout layout = collective.layout({}, ranks);
+    const Layout layout = test.layout({}, ranks);
     most = std::max({most, layout.send_count, layout.recv_count});
   }
   if (most == 0) {
@@ -148,12 +152,6 @@ void note_placement(const Setup& setup, const mpi::Communicator& world, std::vec
     notices.push_back(fmt::format("A host has {} more rank{} than processors: times include waiting for a processor",
                                   missing, missing == 1 ? "" : "s"));
   }
-}
-
-BackendChoice open_backend(const Collective& collective, const Setup& setup) {
-  if (auto own = collective.open(*setup.team, setup.placed, setup.options)) return std::move(*own);
-  const auto open = collective.sockets() ? &open_sockets : &choose_backend;
-  return open(*setup.team, setup.placed, setup.options);
 }
 
 /// No message is larger than the library carries.
@@ -187,12 +185,11 @@ Outputs open_outputs(const mpi::Communicator& world, Figure figure, const Option
 }
 
 /// Ranks have the GPUs of a host in their order, whatever that of the parts.
-KeptGpus keep_gpus(const mpi::Communicator& world, int process, const Collective& collective, const Options& options) {
+KeptGpus keep_gpus(const mpi::Communicator& world, int process, const Sessions& sessions, const Options& options) {
   const std::optional<mpi::Communicator> in_order = world.split(0, process);
   const Team team(*in_order, "", process);
   const Placed placed = place_processes(*in_order);
-  const bool own_session = collective.verb() != Verb::kNone || collective.sockets();
-  const bool may_be_nccl = !own_session && options.backend != "mpi" && options.memory != MemoryKind::kHost;
+  const bool may_be_nccl = sessions.may_be_nccl(options);
   KeptGpus kept;
   if (may_be_nccl) kept.why_no_nccl = gpu::why_no_nccl(team, placed, options);
   if (options.memory == MemoryKind::kCuda || (may_be_nccl && kept.why_no_nccl.empty())) {
@@ -201,23 +198,24 @@ KeptGpus keep_gpus(const mpi::Communicator& world, int process, const Collective
   return kept;
 }
 
-Setup set_up(const mpi::Communicator& world, int process, Collective& collective, Options options,
-             const PartOfRun& part) {
+Setup set_up(const mpi::Communicator& world, int process, Test& test, const Sessions& sessions, Options options,
+             const RoundOfRun& round) {
   Setup setup;
-  adapt_options(collective, options, setup.notices);
+  adapt_options(test, options, setup.notices);
   setup.options = std::move(options);
-  setup.team = std::make_unique<Team>(world, setup.options.split, process, part.numbers);
+  setup.team = std::make_unique<Team>(world, setup.options.split, process, round.pairs);
   setup.placed = place_processes(world);
-  setup.placed.kept_gpus = part.gpus;
-  setup.backend = open_backend(collective, setup);
+  setup.placed.kept_gpus = round.gpus;
+  setup.backend = sessions.open(*setup.team, setup.placed, setup.options, test);
   const Session& session = *setup.backend.session;
   note_session(setup);
   keep_to_most_bytes(setup);
   setup.groups = group_sizes(*setup.team, session.local_ranks());
-  collective.use(agreed_traffic(world, setup.options));
-  check_ranks(collective, setup.options, setup.groups);
-  take_size_of_matrix(collective, setup);
-  setup.combinations = list_combinations(collective, setup.options, session, setup.groups.smallest(), setup.notices);
+  test.use(agreed_traffic(world, setup.options));
+  check_ranks(test, setup.options, setup.groups);
+  take_size_of_matrix(test, setup);
+  const std::vector<Combination> combinations =
+      list_combinations(test, setup.options, session, setup.groups.smallest(), setup.notices);
 
   const bool cold = setup.options.buffers == BufferPolicy::kCold;
   const Bytes cold_pool = cold ? 2 * host::topology().last_level_cache_bytes : 0;
@@ -226,7 +224,7 @@ Setup set_up(const mpi::Communicator& world, int process, Collective& collective
   setup.notices.insert(setup.notices.end(), setup.memory.notices.begin(), setup.memory.notices.end());
   setup.options.sweep.max_bytes = setup.memory.max_bytes;
   check_sizes(setup.options, setup.notices);
-  check_shares(collective, setup);
+  setup.cases = list_all_cases(test, sessions, setup, combinations);
   note_placement(setup, world, setup.notices);
   return setup;
 }

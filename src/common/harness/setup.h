@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "common/core/options.h"
-#include "common/harness/backends.h"
 #include "common/harness/case_list.h"
-#include "common/harness/collective.h"
 #include "common/harness/describe.h"
 #include "common/harness/memory_plan.h"
+#include "common/harness/sessions.h"
 #include "common/harness/team.h"
+#include "common/harness/test.h"
 #include "common/report/sink.h"
 
 namespace fabricbench {
@@ -23,29 +23,28 @@ struct Setup {
   Placed placed;
   BackendChoice backend;
   GroupSizes groups;
-  std::vector<Combination> combinations;
+  std::vector<CaseList> cases;  ///< of each datatype, reduction and root
   MemoryPlan memory;
   std::vector<std::string> notices;
-  Outputs outputs;  // the job's first process
 };
 
 /// The table and the files asked for, on the first process. Collective. Throws UsageError where a file cannot be made.
 [[nodiscard]] Outputs open_outputs(const mpi::Communicator& world, Figure figure, const Options& options);
 
-/// What a part of a run's processes that is set up by itself is told of the whole run.
-struct PartOfRun {
-  std::vector<int> numbers{};      ///< of its groups, see Team
+/// What the set-up of one round of pairs is given of the whole run.
+struct RoundOfRun {
+  std::vector<int> pairs{};        ///< their numbers in reports
   std::optional<KeptGpus> gpus{};  ///< see Placed
 };
 
-/// The GPUs that this process keeps where parts of the run are set up one after the other. Collective over `world`, the
-/// processes of all parts. Throws Error.
-[[nodiscard]] KeptGpus keep_gpus(const mpi::Communicator& world, int process, const Collective& collective,
+/// The GPUs that this process keeps where rounds are set up one after the other. Collective over `world`, the processes
+/// of all rounds. Throws Error.
+[[nodiscard]] KeptGpus keep_gpus(const mpi::Communicator& world, int process, const Sessions& sessions,
                                  const Options& options);
 
-/// All but the outputs. Collective over `world`, which must outlive the result. `process`: this one's number in the
-/// job. Throws Error.
-[[nodiscard]] Setup set_up(const mpi::Communicator& world, int process, Collective& collective, Options options,
-                           const PartOfRun& part = {});
+/// Everything but the outputs. Collective over `world`, which must outlive the result. `process`: this one's number in
+/// the job. Throws Error, the same on every process.
+[[nodiscard]] Setup set_up(const mpi::Communicator& world, int process, Test& test, const Sessions& sessions,
+                           Options options, const RoundOfRun& round = {});
 
 }  // namespace fabricbench

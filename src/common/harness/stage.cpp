@@ -9,26 +9,12 @@
 #include "common/harness/conclusion.h"
 #include "common/host/identity.h"
 #include "common/mpi/environment.h"
-#include "common/report/sweep_facts.h"
 
 namespace fabricbench {
 namespace {
 
-/// Where an operation fails, what is under way is given up and the job ends here: to give back what a device still uses
-/// may take a minute, and the reason is not to wait for that.
-Ending measured_or_ended(Run& run, const Measure& measure) {
-  try {
-    return measure(run);
-  } catch (const std::exception& error) {
-    run.setup.backend.session->abandon();
-    abandon(run.setup.outputs, error);
-    end_job(run.context.program, error);
-  }
-}
-
 /// Which ports the two processes of each pair use, where they are known.
-void describe_ports(const mpi::Communicator& world, const Collective& collective, Context& context) {
-  const OwnPort own = collective.own_port();
+void describe_ports(const mpi::Communicator& world, const LocalPort& own, Context& context) {
   const std::vector<std::string> names = world.gather(own.name);
   context.wire_rate = -world.max(-own.rate);
   for (std::size_t first = 0; first + 1 < names.size() && !names[first].empty(); first += 2) {
@@ -54,17 +40,6 @@ std::vector<std::string> remarks_of(const Team& team, const Session& session) {
   return remarks;
 }
 
-/// Ends a run in which messages were given up: MPI may still be busy with them, and would neither bring all processes
-/// together nor finalize.
-[[noreturn]] void end_here(const mpi::Communicator& world, const Setup& setup, const Context& context,
-                           const Ending& ending) {
-  constexpr Seconds kLongEnough = 30;  // for the first process to report
-  if (!world.is_root()) sleep_for(kLongEnough);
-  setup.outputs.end(ending);
-  if (world.is_root()) say(context.program, ending.reason);
-  mpi::abort(static_cast<ExitStatus>(ending.exit_status));
-}
-
 }  // namespace
 
 Ending StageEnding::whole() && {
@@ -74,47 +49,74 @@ Ending StageEnding::whole() && {
   return std::move(ending);
 }
 
-Context describe_run(const mpi::Communicator& world, const Job& job, const Collective& collective, const Setup& setup) {
+Context describe_run(const mpi::Communicator& world, const Job& job, const Test& test, const Sessions& sessions,
+                     const Setup& setup) {
   Context context = context_of(world, job, setup.options, setup.placed);
-  context.figure = collective.figure();
+  context.figure = test.traits().figure;
   context.backend = setup.backend.name;
   context.backend_reason = setup.backend.reason;
   context.library = setup.backend.session->library();
   context.nccl_version = setup.backend.session->nccl_version();
   context.ranks = describe_ranks(*setup.team, setup.placed, *setup.backend.session);
   context.groups = is_of_pairs(context.figure) ? describe_pairs(context.ranks) : describe_groups(context.ranks);
-  context.rounds = collective.rounds(setup.options, setup.groups.smallest());
-  describe_ports(world, collective, context);
+  describe_ports(world, sessions.local_port(), context);
   context.notices = setup.notices;
-  context.time_means = collective.time_means();
-  if (context.figure == Figure::kSweep) context.sweep = plan_facts(context);
+  context.time_means = test.traits().time_means;
   return context;
 }
 
-StageEnding run_stage(const mpi::Communicator& world, const Collective& collective, Setup& setup, Context& context,
-                      const std::function<void()>& begin, const Measure& measure) {
-  const Team& team = *setup.team;
-  Session& session = *setup.backend.session;
-  Heartbeat heartbeat;
-  const Watchdog watchdog(
-      world, heartbeat, setup.options.timeout, process_names(team, setup), [&session] { return session.state(); },
-      [&](const std::string& reason) { abandon(setup.outputs, ExitStatus::kTimeout, reason); });
-  mpi::CommonClock clock(world, host::clock_domain(), now);
-  context.clock_error = world.max(clock.error());
-  begin();
+Stage::Stage(const mpi::Communicator& world, const std::string& program, const Test& test, Setup& setup,
+             Outputs& outputs)
+    : world_(world),
+      program_(program),
+      test_(test),
+      setup_(setup),
+      outputs_(outputs),
+      watchdog_(
+          world, heartbeat_, setup.options.timeout, process_names(*setup.team, setup),
+          [&setup] { return setup.backend.session->state(); },
+          [&outputs](const std::string& reason) { abandon(outputs, ExitStatus::kTimeout, reason); }),
+      clock_(world, host::clock_domain(), now),
+      clock_error_(world.max(clock_.error())) {}
+
+StageEnding Stage::measure(const Context& context, const Measure& measure) {
+  const Team& team = *setup_.team;
+  Session& session = *setup_.backend.session;
   const int local = session.local_ranks();
   const Ranks ranks{team.group().rank() * local, local, team.group().size() * local};
-  Workspace workspace(session, setup.memory.pool_bytes, setup.options.placement != Placement::kIn,
-                      setup.options.unalign, ranks);
-  WireMeter wires(team, setup.placed, setup.backend.name, setup.options.interface);
-  Run run{world, collective, setup, context, heartbeat, clock, workspace, wires};
+  Workspace workspace(session, setup_.memory.pool_bytes, setup_.options.placement != Placement::kIn,
+                      setup_.options.unalign, ranks);
+  WireMeter wires(team, setup_.placed, setup_.backend.name, setup_.options.interface);
+  Run run{world_, test_, setup_, outputs_, context, heartbeat_, clock_, workspace, wires};
   StageEnding ending;
   ending.ending = measured_or_ended(run, measure);
-  if (run.has_abandoned) end_here(world, setup, context, ending.ending);
+  if (run.has_abandoned) end_here(ending.ending);
   ending.memory_usage = session.memory_usage();
   ending.wires = wires.report();
   ending.remarks = remarks_of(team, session);
   return ending;
+}
+
+/// Where an operation fails, what is under way is given up and the job ends here: to give back what a device still uses
+/// may take a minute, and the reason is not to wait for that.
+Ending Stage::measured_or_ended(Run& run, const Measure& measure) {
+  try {
+    return measure(run);
+  } catch (const std::exception& error) {
+    setup_.backend.session->abandon();
+    abandon(outputs_, error);
+    end_job(program_, error);
+  }
+}
+
+/// Ends a run in which messages were given up: MPI may still be busy with them, and would neither bring all processes
+/// together nor finalize.
+void Stage::end_here(const Ending& ending) {
+  constexpr Seconds kLongEnough = 30;  // for the first process to report
+  if (!world_.is_root()) sleep_for(kLongEnough);
+  outputs_.end(ending);
+  if (world_.is_root()) say(program_, ending.reason);
+  mpi::abort(static_cast<ExitStatus>(ending.exit_status));
 }
 
 }  // namespace fabricbench

@@ -4,23 +4,25 @@
 #include <string>
 #include <vector>
 
-#include "common/harness/collective.h"
 #include "common/harness/job.h"
 #include "common/harness/setup.h"
+#include "common/harness/test.h"
 #include "common/harness/watchdog.h"
 #include "common/harness/wire_meter.h"
 #include "common/harness/workspace.h"
 #include "common/mpi/common_clock.h"
 #include "common/record/context.h"
 #include "common/record/row.h"
+#include "common/report/sink.h"
 
 namespace fabricbench {
 
 /// What measures has this to work with: everything is set up, and the outputs have begun.
 struct Run {
   const mpi::Communicator& world;  ///< the processes that take part
-  const Collective& collective;
+  const Test& test;
   Setup& setup;
+  Outputs& outputs;
   const Context& context;
   Heartbeat& heartbeat;
   mpi::CommonClock& clock;
@@ -45,12 +47,37 @@ struct StageEnding {
 
 /// What is known of a run of `setup` before it begins: on the first process of `world`. Collective. Without the seed,
 /// the clock's error, and what is the program's to say of pairs.
-[[nodiscard]] Context describe_run(const mpi::Communicator& world, const Job& job, const Collective& collective,
-                                   const Setup& setup);
+[[nodiscard]] Context describe_run(const mpi::Communicator& world, const Job& job, const Test& test,
+                                   const Sessions& sessions, const Setup& setup);
 
-/// Measures what is set up. `context` has the seed and is given the clock's error; then `begin` is called. Collective
-/// over `world`. Where an operation fails on a process, that one names itself and ends the job.
-[[nodiscard]] StageEnding run_stage(const mpi::Communicator& world, const Collective& collective, Setup& setup,
-                                    Context& context, const std::function<void()>& begin, const Measure& measure);
+/// A test that is set up: the watchdog is on, and the clock that all processes share runs. All that it is given must
+/// outlive it.
+class Stage {
+ public:
+  /// Collective over `world`. `program` is its name.
+  Stage(const mpi::Communicator& world, const std::string& program, const Test& test, Setup& setup, Outputs& outputs);
+  Stage(const Stage&) = delete;
+  Stage& operator=(const Stage&) = delete;
+
+  /// The largest of any process.
+  [[nodiscard]] Seconds clock_error() const { return clock_error_; }
+  /// Measures what is set up; the outputs have begun. Collective. Where an operation fails on a process, that one names
+  /// itself and ends the job.
+  [[nodiscard]] StageEnding measure(const Context& context, const Measure& measure);
+
+ private:
+  [[nodiscard]] Ending measured_or_ended(Run& run, const Measure& measure);
+  [[noreturn]] void end_here(const Ending& ending);
+
+  const mpi::Communicator& world_;
+  std::string program_;
+  const Test& test_;
+  Setup& setup_;
+  Outputs& outputs_;
+  Heartbeat heartbeat_;
+  Watchdog watchdog_;
+  mpi::CommonClock clock_;
+  Seconds clock_error_;
+};
 
 }  // namespace fabricbench

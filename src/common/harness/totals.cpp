@@ -27,7 +27,7 @@ void add_excess(const std::vector<Seconds>& rank_times, std::vector<double>& exc
 
 }  // namespace
 
-void Totals::add(const Row& row, const std::string& collective) {
+void Totals::add(const Row& row, const std::string& test) {
   for (const bool in_place : {false, true}) {
     const auto& measured = in_place ? row.in_place : row.out_of_place;
     if (!measured) continue;
@@ -35,7 +35,7 @@ void Totals::add(const Row& row, const std::string& collective) {
     add(row, *measured, label);
     if (measured->wrong.value_or(0) == 0) continue;
     wrong_checks_ += measured->wrong_ranks;
-    const std::string line = fmt::format("wrong data in {} {}: {} elements over {} ranks; {}", collective, label,
+    const std::string line = fmt::format("wrong data in {} {}: {} elements over {} ranks; {}", test, label,
                                          *measured->wrong, measured->wrong_ranks, measured->first_wrong);
     fmt::print(stderr, "fabricbench: {}\n", line);
     if (wrong_data_.size() < kMostWrongLines) wrong_data_.push_back(line);

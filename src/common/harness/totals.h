@@ -17,7 +17,7 @@ class Totals {
  public:
   explicit Totals(const Options& options) : options_(options) {}
 
-  void add(const Row& row, const std::string& collective);
+  void add(const Row& row, const std::string& test);
 
   [[nodiscard]] std::uint64_t wrong_checks() const { return wrong_checks_; }
   /// What was found wrong, a line each; the first of many.

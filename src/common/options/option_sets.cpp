@@ -225,12 +225,12 @@ OptionSet split() {
       "NCCL_TESTS_SPLIT")};
 }
 
-OptionSet pairs() {
+OptionSet pairs(std::string_view otherwise) {
   return {option(kBackend, "--pairs", "RULE",
                  "ranks that exchange messages: adjacent, halves, hosts, loopback (each host with itself), many-to-one "
                  "and one-to-many (one rank of each other host and as many of the first one), all (every two ranks, in "
-                 "rounds), shift:K (r with r + K in blocks of 2K), such as 0-4,1-5, or a file; without it, "
-                 "multi_pair_bw takes adjacent ones, and others one rank each of two hosts",
+                 "rounds), shift:K (r with r + K in blocks of 2K), such as 0-4,1-5, or a file" +
+                     (otherwise.empty() ? "" : fmt::format("; default: {}", otherwise)),
                  text(&Options::pairs, "--pairs", "a rule"))};
 }
 

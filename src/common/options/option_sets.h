@@ -20,19 +20,19 @@ namespace fabricbench::option_sets {
 [[nodiscard]] OptionSet library();          ///< --backend --memory
 [[nodiscard]] OptionSet device();           ///< --device
 [[nodiscard]] OptionSet split();            ///< --split
-[[nodiscard]] OptionSet pairs();            ///< --pairs
-[[nodiscard]] OptionSet concurrent();       ///< --concurrent
-[[nodiscard]] OptionSet window();           ///< --window
-[[nodiscard]] OptionSet sockets();          ///< --streams --interface
-[[nodiscard]] OptionSet sweep();            ///< of rounds of pairs
-[[nodiscard]] OptionSet gpus_of_process();  ///< -g
-[[nodiscard]] OptionSet nccl();             ///< what NCCL alone can do
-[[nodiscard]] OptionSet json();             ///< --json --force
-[[nodiscard]] OptionSet csv();              ///< --csv
-[[nodiscard]] OptionSet nccl_tests_json();  ///< -J
-[[nodiscard]] OptionSet of_rows();          ///< --samples --stats -S
-[[nodiscard]] OptionSet quiet();            ///< --quiet
-[[nodiscard]] OptionSet progress();         ///< --progress
-[[nodiscard]] OptionSet least_bandwidth();  ///< --min-bw, of the average
+[[nodiscard]] OptionSet pairs(std::string_view otherwise = "one rank each of two hosts");  ///< --pairs
+[[nodiscard]] OptionSet concurrent();                                                      ///< --concurrent
+[[nodiscard]] OptionSet window();                                                          ///< --window
+[[nodiscard]] OptionSet sockets();                                                         ///< --streams --interface
+[[nodiscard]] OptionSet sweep();                                                           ///< of rounds of pairs
+[[nodiscard]] OptionSet gpus_of_process();                                                 ///< -g
+[[nodiscard]] OptionSet nccl();                                                            ///< what NCCL alone can do
+[[nodiscard]] OptionSet json();                                                            ///< --json --force
+[[nodiscard]] OptionSet csv();                                                             ///< --csv
+[[nodiscard]] OptionSet nccl_tests_json();                                                 ///< -J
+[[nodiscard]] OptionSet of_rows();                                                         ///< --samples --stats -S
+[[nodiscard]] OptionSet quiet();                                                           ///< --quiet
+[[nodiscard]] OptionSet progress();                                                        ///< --progress
+[[nodiscard]] OptionSet least_bandwidth();                                                 ///< --min-bw, of the average
 
 }  // namespace fabricbench::option_sets

@@ -39,6 +39,37 @@ void check_blocking(const Options& options) {
   }
 }
 
+/// Rounds are planned one by one with --find and --measured.
+void check_planning(const Options& options) {
+  const bool planned = options.find || !options.measured_file.empty();
+  if (planned && options.schedule != ScheduleKind::kCircle) {
+    throw UsageError(fmt::format("{} plans rounds of disjoint pairs, and --schedule {} asks for others; leave out one",
+                                 options.find ? "--find" : "--measured", name(options.schedule)));
+  }
+  if (options.has_given({"tolerance"}) && !options.find) {
+    throw UsageError("--tolerance is for what --find judges; add --find, or leave it out");
+  }
+}
+
+void check_sweep(const Options& options) {
+  if (options.sweep.max_bytes == 0) throw UsageError("-b 0 carries nothing that could be measured; give 1 or more");
+  const Seconds least = 2 * options.pair_timeout + 10;  // so that the first endpoint is who ends the job, and says why
+  if (options.timeout > 0 && options.timeout < least) {
+    throw UsageError(
+        fmt::format("--pair-timeout {}: -T {} would end the job first; lower it, or raise -T to {} or more",
+                    options.pair_timeout, options.timeout, least));
+  }
+  if (options.level == Level::kGpu && options.backend == "mpi" && options.memory != MemoryKind::kCuda) {
+    throw UsageError("--level gpu pairs GPUs, and --backend mpi measures host memory; add --memory cuda");
+  }
+}
+
+/// GPUs are NCCL's, unless MPI is to carry their memory.
+void complete_level(Options& options) {
+  if (options.level != Level::kGpu || options.backend != "auto" || options.memory == MemoryKind::kCuda) return;
+  options.backend = "nccl";
+}
+
 /// Messages are bytes, and lie in buffers of their own.
 Options defaults_of_messages() {
   Options options;
@@ -115,10 +146,14 @@ Program collective_program(std::string name, std::string summary, const OptionSe
   return program;
 }
 
-Program message_program(std::string name, std::string summary, bool windowed) {
-  return program_of_messages(std::move(name), std::move(summary),
-                             join({sizes(), options_of_rows(), windowed ? window() : OptionSet(), buffers(), library(),
-                                   pairs(), concurrent(), gpus_of_process(), device(), output_of_rows()}));
+Program message_program(std::string name, std::string summary, bool windowed, const std::string& pairs) {
+  const OptionSet pairing = pairs.empty() ? option_sets::pairs() : option_sets::pairs("");
+  Program program =
+      program_of_messages(std::move(name), std::move(summary),
+                          join({sizes(), options_of_rows(), windowed ? window() : OptionSet(), buffers(), library(),
+                                pairing, concurrent(), gpus_of_process(), device(), output_of_rows()}));
+  program.defaults.pairs = pairs;
+  return program;
 }
 
 Program tcp_program(std::string name, std::string summary, bool windowed) {
@@ -140,7 +175,8 @@ Program sweep_program(std::string name, std::string summary) {
   program.defaults = defaults_of_messages();
   program.defaults.sweep = {Bytes{1} << 20, Bytes{1} << 20, Bytes{1} << 20, 1};
   program.defaults.time_budget = kSweepTimeBudget;
-  program.checks = {check_iterations};
+  program.completions = {complete_level};
+  program.checks = {check_iterations, check_sweep, check_planning};
   return program;
 }
 

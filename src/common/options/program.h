@@ -34,8 +34,10 @@ void check_iterations(const Options& options);
 
 /// Operations of all ranks: all options of nccl-tests' programs, and ours; `own`: of this program alone.
 [[nodiscard]] Program collective_program(std::string name, std::string summary, const OptionSet& own = {});
-/// Messages between the two ranks of pairs by MPI or NCCL; `windowed`: many are under way at once.
-[[nodiscard]] Program message_program(std::string name, std::string summary, bool windowed);
+/// Messages between the two ranks of pairs by MPI or NCCL; `windowed`: many are under way at once. `pairs`: what
+/// --pairs is where it is not given; empty: one rank each of two hosts.
+[[nodiscard]] Program message_program(std::string name, std::string summary, bool windowed,
+                                      const std::string& pairs = "");
 /// The same over TCP connections of the program's own.
 [[nodiscard]] Program tcp_program(std::string name, std::string summary, bool windowed);
 /// Pair after pair.

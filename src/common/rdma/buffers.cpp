@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "common/core/host_buffers.h"
-#include "common/harness/open_everywhere.h"
+#include "common/harness/agreement.h"
 #include "common/rdma/huge_page_buffers.h"
 
 namespace fabricbench {
@@ -26,9 +26,7 @@ gpu::OpenedBuffers open_buffers(const Team& team, const Placed& placed, const Op
     return gpu::open_buffers(team, placed, options);
   }
   if (options.memory != MemoryKind::kHugePages) return {std::make_unique<HostBuffers>(), {}};
-  return {open_everywhere(team.world(), placed.host,
-                          [&] { return std::make_unique<HugePageBuffers>(placed.local_processes); }),
-          {}};
+  return {everywhere(team.world(), [&] { return std::make_unique<HugePageBuffers>(placed.local_processes); }), {}};
 }
 
 std::string registration_notice(const mpi::Communicator& world, const verbs::VerbsSession& session) {

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "common/core/error.h"
-#include "common/harness/open_everywhere.h"
+#include "common/harness/agreement.h"
 #include "common/harness/setup.h"
 #include "common/rdma/routes.h"
 #include "common/rdma_cm/addresses.h"
@@ -90,16 +90,16 @@ ConnectSetup set_up_connections(const mpi::Communicator& world, int process, Opt
   const RdmaOptions& rdma = setup.options.rdma;
   const std::string& host = setup.placed.host;
   const verbs::PortFacts own =
-      open_everywhere(world, host, [&] { return verbs::open_device(rdma.device, static_cast<int>(rdma.port)).port; });
+      everywhere(world, [&] { return verbs::open_device(rdma.device, static_cast<int>(rdma.port)).port; });
   const std::vector<std::string> introductions = all_gather(setup.team->group(), verbs::to_text({host, own, {}, {}}));
   const Ends ends{verbs::parse_introduction(introductions.at(0)).port,
                   verbs::parse_introduction(introductions.at(1)).port};
-  const Addresses addresses = open_everywhere(world, host, [&] {
+  const Addresses addresses = everywhere(world, [&] {
     check_datagram_size(setup.options, ends);
     return agreed_addresses(ends, rdma.gid);
   });
   std::uint16_t listening = 0;
-  auto link = open_everywhere(world, host, [&] {
+  auto link = everywhere(world, [&] {
     const verbs::Gid& gid = setup.connects() ? addresses.connecting : addresses.accepting;
     auto made = std::make_unique<rdma_cm::CmLink>(link_settings(setup.options, own, gid));
     if (!setup.connects()) listening = made->listen();
@@ -110,7 +110,6 @@ ConnectSetup set_up_connections(const mpi::Communicator& world, int process, Opt
   for (std::string& notice : route_notices(*setup.team, "rdma_cm", route_of(ends, addresses))) {
     setup.notices.push_back(std::move(notice));
   }
-  setup.outputs = open_outputs(world, Figure::kConnections, setup.options);
   return setup;
 }
 

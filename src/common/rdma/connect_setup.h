@@ -8,7 +8,6 @@
 #include "common/harness/describe.h"
 #include "common/harness/team.h"
 #include "common/rdma_cm/link.h"
-#include "common/report/sink.h"
 
 namespace fabricbench {
 
@@ -20,7 +19,6 @@ struct ConnectSetup {
   std::unique_ptr<rdma_cm::Link> link;
   std::string peer;  ///< such as `rank 1 on node-07 (3: RoCE v2 10.0.0.7)`
   std::vector<std::string> notices;
-  Outputs outputs;  ///< the members' first process
 
   [[nodiscard]] bool connects() const { return team->group().is_root(); }
 };

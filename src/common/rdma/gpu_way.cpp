@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "common/core/at_most.h"
-#include "common/harness/open_everywhere.h"
+#include "common/harness/agreement.h"
 #include "common/host/pci_way.h"
 
 namespace fabricbench {

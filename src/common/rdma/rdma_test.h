@@ -1,59 +1,35 @@
 #pragma once
 
-#include <optional>
 #include <string>
-#include <vector>
+#include <utility>
 
-#include "common/harness/backends.h"
-#include "common/harness/pair_test.h"
-#include "common/rdma/open_verbs.h"
-#include "common/rdma/own_port.h"
+#include "common/core/rdma_options.h"
+#include "common/harness/message_test.h"
 
 namespace fabricbench {
 
-/// What makes messages between two ranks ones over RDMA: `Test` is the way in which they follow each other.
-template <typename Test>
-class OnVerbs : public Test {
- public:
-  [[nodiscard]] std::optional<BackendChoice> open(const Team& team, const Placed& placed,
-                                                  const Options& options) const final {
-    return open_verbs(team, placed, options, port_, *this, seen_by());
-  }
-  [[nodiscard]] std::string_view default_pairs(const Options& options, bool one_host) const final {
-    if (options.rdma.devices.empty()) return "";
-    return one_host ? "loopback" : "hosts";
-  }
-  void prepare(const mpi::Communicator& job, const PairPlan& plan, const Options& options) final {
-    port_ = settle_port(job, plan, options);
-  }
-  [[nodiscard]] OwnPort own_port() const final { return port_.facts; }
-
- protected:
-  /// When a message counts, where the program asks for it.
-  [[nodiscard]] virtual std::optional<SeenBy> seen_by() const { return std::nullopt; }
-
- private:
-  SettledPort port_;
-};
-
 /// The first rank of a pair keeps as many requests under way as its queues hold, and waits for the last of a window
 /// only. Reads are of the second rank's memory.
-class RequestStream : public OnVerbs<PairTest> {
+class RequestStream final : public MessageTest, private Windows {
  public:
-  [[nodiscard]] Figure figure() const final { return both_ways_ ? Figure::kBothWays : Figure::kBandwidth; }
-  [[nodiscard]] bool windowed() const final { return true; }
-  [[nodiscard]] bool streams() const final { return true; }
-  [[nodiscard]] bool times_what_it_sends() const final { return verb() != Verb::kRead; }
-  [[nodiscard]] double counted_share(int /*ranks*/) const final { return both_ways_ ? 2 : 1; }
-  void configure(const Options& options) final {
-    both_ways_ = options.rdma.both_ways;
-    takes_receives_ = verb() == Verb::kSend || options.rdma.write_with_immediate;
-  }
-  [[nodiscard]] int idle_rank() const final { return both_ways_ || takes_receives_ ? -1 : 1; }
+  RequestStream(std::string name, Verb verb)
+      : MessageTest(
+            {.name = std::move(name), .figure = Figure::kBandwidth, .times_what_it_sends = verb != Verb::kRead}),
+        verb_(verb) {}
 
-  void start(Backend& backend, const Operands& operands) const final {
+  [[nodiscard]] const Windows* windows() const override { return this; }
+  [[nodiscard]] double counted_share(int /*ranks*/) const override { return both_ways_ ? 2 : 1; }
+
+  void configure(const Options& options) override {
+    both_ways_ = options.rdma.both_ways;
+    const bool takes_receives = verb_ == Verb::kSend || options.rdma.write_with_immediate;
+    if (both_ways_) traits_.figure = Figure::kBothWays;
+    traits_.idle_rank = both_ways_ || takes_receives ? -1 : 1;
+  }
+
+  void start(Backend& backend, const Operands& operands) const override {
     const int other = 1 - operands.rank;
-    const bool reads = verb() == Verb::kRead;
+    const bool reads = verb_ == Verb::kRead;
     if (both_ways_ || (operands.rank == 0) == reads) {
       backend.start_recv(operands.recv, operands.count, operands.datatype, other);
     }
@@ -62,47 +38,53 @@ class RequestStream : public OnVerbs<PairTest> {
     }
   }
 
-  void finish_window(Backend& backend, const Operands& operands) const final {
+ private:
+  [[nodiscard]] bool are_stream() const override { return true; }
+
+  void finish(Backend& backend, const Operands& operands) const override {
     backend.finish();
     operands.receiving->total += now() - operands.receiving->began;
   }
 
   /// Windows of both directions begin together.
-  void answer_window(Backend& backend, const Operands& /*operands*/) const final {
+  void answer(Backend& backend, const Operands& /*operands*/) const override {
     if (both_ways_) backend.barrier();
   }
 
- protected:
-  [[nodiscard]] bool receives(int rank) const final {
-    if (verb() == Verb::kAtomic) return false;
-    return both_ways_ || (rank == 0) == (verb() == Verb::kRead);
+  [[nodiscard]] bool receives(int rank) const override {
+    if (verb_ == Verb::kAtomic) return false;
+    return both_ways_ || (rank == 0) == (verb_ == Verb::kRead);
   }
 
- private:
+  Verb verb_;
   bool both_ways_ = false;
-  bool takes_receives_ = false;
 };
 
 /// A message there and one back, which each rank sees in its own memory.
-class RequestPingPong : public OnVerbs<PingPong> {
+class RequestPingPong : public PingPong {
  public:
-  [[nodiscard]] std::string why_no_message(Bytes size) const final {
-    if (size > 0 || verb() != Verb::kWrite) return "";
+  RequestPingPong(std::string name, Verb verb) : PingPong(std::move(name)), verb_(verb) {}
+
+  [[nodiscard]] std::string why_not_size(Bytes size) const final {
+    if (size > 0 || verb_ != Verb::kWrite) return "";
     return "nobody sees a write of no bytes arrive";
   }
+
+ private:
+  Verb verb_;
 };
 
 /// One request of the first rank at a time, until it has completed.
-class RequestAlone : public OnVerbs<PairTest> {
+class RequestAlone final : public MessageTest {
  public:
-  [[nodiscard]] Figure figure() const final { return Figure::kLatency; }
-  [[nodiscard]] std::string_view time_means() const final {
-    return "from posting a request until it has completed, a whole round trip";
-  }
-  [[nodiscard]] int idle_rank() const final { return 1; }
-  void configure(const Options& /*options*/) final { reads_ = verb() == Verb::kRead; }
+  RequestAlone(std::string name, Verb verb)
+      : MessageTest({.name = std::move(name),
+                     .figure = Figure::kLatency,
+                     .idle_rank = 1,
+                     .time_means = "from posting a request until it has completed, a whole round trip"}),
+        reads_(verb == Verb::kRead) {}
 
-  [[gnu::hot]] void start(Backend& backend, const Operands& operands) const final {
+  [[gnu::hot]] void start(Backend& backend, const Operands& operands) const override {
     if ((operands.rank == 0) == reads_) {
       backend.recv(operands.recv, operands.count, operands.datatype, 1 - operands.rank);
     } else {
@@ -110,11 +92,10 @@ class RequestAlone : public OnVerbs<PairTest> {
     }
   }
 
- protected:
-  [[nodiscard]] bool receives(int rank) const final { return verb() == Verb::kRead && rank == 0; }
-
  private:
-  bool reads_ = false;
+  [[nodiscard]] bool receives(int rank) const override { return reads_ && rank == 0; }
+
+  bool reads_;
 };
 
 }  // namespace fabricbench

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "common/harness/open_everywhere.h"
+#include "common/harness/agreement.h"
 
 namespace fabricbench {
 

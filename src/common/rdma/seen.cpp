@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "common/core/at_most.h"
+#include "common/harness/agreement.h"
 #include "common/harness/gpu_readers.h"
-#include "common/harness/open_everywhere.h"
 #include "common/verbs/host_reader.h"
 
 namespace fabricbench {
@@ -42,8 +42,8 @@ verbs::VerbsSettings settings_to_see(verbs::VerbsSettings settings, SeenBy seen_
   return settings;
 }
 
-void open_reader(const Team& team, const Placed& placed, verbs::VerbsSession& session) {
-  (void)open_everywhere(team.world(), placed.host, [&] {
+void open_reader(const Team& team, verbs::VerbsSession& session) {
+  (void)everywhere(team.world(), [&] {
     session.see_with(reader_for(session));
     return true;
   });

@@ -15,7 +15,7 @@ namespace fabricbench {
 
 /// Gives a connected session the reader for its memory: a kernel on its GPU, or a thread. Throws Error, the same on
 /// every process; collective.
-void open_reader(const Team& team, const Placed& placed, verbs::VerbsSession& session);
+void open_reader(const Team& team, verbs::VerbsSession& session);
 
 /// What the user should know of how messages are seen, a line each, the same on every process. Collective.
 [[nodiscard]] std::vector<std::string> seen_notices(const Team& team, const verbs::VerbsSession& session,

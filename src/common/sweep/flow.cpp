@@ -6,12 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "cluster/schedule.h"
 #include "common/core/clock.h"
 #include "common/core/statistics.h"
 #include "common/sweep/mail.h"
-#include "common/sweep/planned_steps.h"
-#include "common/sweep/steps.h"
 
 namespace fabricbench::sweep {
 namespace {
@@ -43,14 +40,6 @@ std::vector<ExpectedBlock> OneDirection::expected(const Layout& layout, const Se
 void OneDirection::start(Backend& backend, const Operands& operands) const {
   if (flows_.from) backend.start_recv(operands.recv, operands.count, operands.datatype, *flows_.from);
   if (flows_.to) backend.start_send(operands.send, operands.count, operands.datatype, *flows_.to);
-}
-
-std::int64_t OneDirection::rounds(const Options& options, int ranks) const {
-  if (!options.find) return cluster::Schedule(plan_of(options, ranks, 0)).rounds();
-  const cluster::SweepPlan plan = sweep_plan_of(options, ranks, 0);
-  cluster::SchedulePlan schedule = plan.schedule;
-  schedule.rounds = std::max(plan.most_rounds, plan.most_rounds_for_groups);
-  return cluster::Schedule(schedule).rounds();
 }
 
 FlowMeter::FlowMeter(Session& session, Workspace& workspace, mpi::Mailbox& mailbox, const Options& options,

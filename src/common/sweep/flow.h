@@ -11,8 +11,8 @@
 #include "common/core/options.h"
 #include "common/core/session.h"
 #include "common/core/units.h"
-#include "common/harness/collective.h"
 #include "common/harness/operation.h"
+#include "common/harness/test.h"
 #include "common/harness/workspace.h"
 #include "common/mpi/mailbox.h"
 #include "common/record/reading.h"
@@ -26,24 +26,25 @@ struct Flows {
 };
 
 /// Messages in one direction, or in none: what set-up has to know of a sweep, and what each half of a step does.
-class OneDirection final : public Collective {
+class OneDirection final : public Test, private Windows {
  public:
-  explicit OneDirection(Flows flows = {}) : flows_(flows) {}
+  explicit OneDirection(Flows flows = {}) : Test({.name = "pairwise_bw", .figure = Figure::kSweep}), flows_(flows) {}
 
   [[nodiscard]] bool is_idle() const { return !flows_.to && !flows_.from; }
 
-  [[nodiscard]] std::string_view name() const override { return "pairwise_bw"; }
-  [[nodiscard]] Figure figure() const override { return Figure::kSweep; }
-  [[nodiscard]] bool windowed() const override { return true; }
+  [[nodiscard]] const Windows* windows() const override { return this; }
   [[nodiscard]] double bus_factor(int /*ranks*/) const override { return bus_factor::kOnce; }
   [[nodiscard]] Layout layout(Request request, int /*ranks*/) const override {
     return {.send_count = request.elements, .recv_count = request.elements, .count = request.elements};
   }
   [[nodiscard]] std::vector<ExpectedBlock> expected(const Layout& layout, const Seat& seat) const override;
   void start(Backend& backend, const Operands& operands) const override;
-  [[nodiscard]] std::int64_t rounds(const Options& options, int ranks) const override;
 
  private:
+  /// Windows of a flow complete by their deadline, which the one who times them knows.
+  void finish(Backend& /*backend*/, const Operands& /*operands*/) const override {}
+  void answer(Backend& /*backend*/, const Operands& /*operands*/) const override {}
+
   Flows flows_;
 };
 

@@ -44,6 +44,14 @@ cluster::SweepPlan sweep_plan_of(const Options& options, int endpoints, std::uin
   return plan;
 }
 
+std::int64_t most_rounds(const Options& options, int endpoints) {
+  if (!options.find) return cluster::Schedule(plan_of(options, endpoints, 0)).rounds();
+  const cluster::SweepPlan plan = sweep_plan_of(options, endpoints, 0);
+  cluster::SchedulePlan schedule = plan.schedule;
+  schedule.rounds = std::max(plan.most_rounds, plan.most_rounds_for_groups);
+  return cluster::Schedule(schedule).rounds();
+}
+
 PlannedSteps::PlannedSteps(const Options& options, const std::vector<NamedEndpoint>& endpoints, std::uint64_t seed,
                            const Measured& measured, std::function<void(const SweepRound&)> tell)
     : options_(options), tell_(std::move(tell)) {

@@ -22,6 +22,9 @@ constexpr std::size_t kMostDrawn = 64;
 /// The plan that the options ask for, of so many endpoints.
 [[nodiscard]] cluster::SweepPlan sweep_plan_of(const Options& options, int endpoints, std::uint64_t seed);
 
+/// Rounds that a sweep has at most.
+[[nodiscard]] std::int64_t most_rounds(const Options& options, int endpoints);
+
 /// An endpoint as a sweep that is planned knows it.
 struct NamedEndpoint {
   std::string name;

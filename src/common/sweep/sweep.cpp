@@ -42,11 +42,6 @@ std::vector<std::string> agreed_names(const Run& run) {
   return names;
 }
 
-Case case_of(const Run& run) {
-  const Setup& setup = run.setup;
-  return list_cases(run.collective, setup.options, setup.groups, setup.combinations.front()).cases.front();
-}
-
 class Sweep {
  public:
   Sweep(Run& run, const Measured& measured);
@@ -99,7 +94,7 @@ std::unique_ptr<StepSource> open_steps(const Run& run, const Measured& measured)
   const std::vector<std::string> names = endpoint_names(run.context);
   for (std::size_t i = 0; i < names.size(); ++i) named.push_back({names[i], run.context.ranks[i].host});
   return std::make_unique<PlannedSteps>(options, named, run.context.seed, measured,
-                                        [&run](const SweepRound& round) { run.setup.outputs.record(round); });
+                                        [&run](const SweepRound& round) { run.outputs.record(round); });
 }
 
 Order order_of(const Step& step, const Flows& flows) {
@@ -122,14 +117,14 @@ Sweep::Sweep(Run& run, const Measured& measured)
       facts_(sweep_facts(run.context)),
       communicator_(*run.world.split(0)),
       mailbox_(communicator_),
-      case_(case_of(run)),
+      case_(run.setup.cases.front().cases.front()),
       steps_(open_steps(run, measured)),
       meter_(*run.setup.backend.session, run.workspace, mailbox_, options_, case_, [this] { collect(kFewReports); }),
       ledger_(names_, case_.size,
               [this](PairReading reading) {
                 progress_.clear();
                 add_facts(reading, facts_);
-                run_.setup.outputs.record(reading);
+                run_.outputs.record(reading);
                 steps_->note(reading);
               }),
       own_(endpoints_),
@@ -253,7 +248,7 @@ void Sweep::collect_all(Seconds deadline, const Step& step) {
   for (collect(endpoints_); !ledger_.is_complete(); collect(endpoints_)) {
     if (now() > deadline + kGrace) {
       const std::vector<int> missing = ledger_.missing_endpoints();
-      run_.setup.outputs.record(SilentEndpoints{step.round, missing, hosts_of(missing, facts_)});
+      run_.outputs.record(SilentEndpoints{step.round, missing, hosts_of(missing, facts_)});
       throw Error(ExitStatus::kTimeout,
                   fmt::format("no report of round {} within {} s from {}: the process, its host or its network has "
                               "died or hangs; what was measured until then is in the output",
@@ -295,7 +290,7 @@ void Sweep::report_endpoints() {
   for (int endpoint = 0; endpoint < endpoints_; ++endpoint) {
     EndpointSummary summary = endpoint == self_ ? own : unpacked_record<EndpointSummary>(mail_of(endpoint, kSummary));
     add_facts(summary, facts_);
-    run_.setup.outputs.record(summary);
+    run_.outputs.record(summary);
   }
 }
 
@@ -314,7 +309,7 @@ void Sweep::report_matrix() {
       const mpi::Mailbox::Message mail = mail_of(endpoint, kMatrixRow);
       std::memcpy(row.bandwidths.data(), mail.bytes.data(), mail.bytes.size());
     }
-    run_.setup.outputs.record(row);
+    run_.outputs.record(row);
   }
 }
 
@@ -326,7 +321,7 @@ Ending Sweep::conclude() const {
                                        steps_->taken_over(), options_.measured_file));
   }
   if (!verdict_) return ending;
-  run_.setup.outputs.record(*verdict_);
+  run_.outputs.record(*verdict_);
   if (ending.exit_status != 0) return ending;
   ending.reason = verdict_->why_over;
   if (verdict_->judged == "slow") {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "common/harness/run.h"
+#include "common/harness/stage.h"
 #include "common/sweep/measured.h"
 
 namespace fabricbench::sweep {

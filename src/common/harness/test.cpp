@@ -1,13 +1,6 @@
-#include "common/harness/collective.h"
-
-#include "common/harness/backends.h"
+#include "common/harness/test.h"
 
 namespace fabricbench {
-
-std::optional<BackendChoice> Collective::open(const Team& /*team*/, const Placed& /*placed*/,
-                                              const Options& /*options*/) const {
-  return std::nullopt;
-}
 
 std::vector<ExpectedBlock> part_of_each(std::uint64_t part, int ranks, std::uint64_t position) {
   std::vector<ExpectedBlock> blocks;

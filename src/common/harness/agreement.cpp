@@ -1,8 +1,10 @@
-#include "common/harness/open_everywhere.h"
+#include "common/harness/agreement.h"
 
 #include <algorithm>
 
 #include <fmt/format.h>
+
+#include "common/host/identity.h"
 
 namespace fabricbench {
 namespace {
@@ -20,11 +22,16 @@ std::string first_problem(const std::vector<std::string>& problems, const std::v
 
 }  // namespace
 
-void agree_on_problem(const mpi::Communicator& world, const std::string& host, const StepProblem& own) {
-  const std::int64_t worst = world.max(static_cast<std::int64_t>(own.status));
+void throw_everywhere(const mpi::Communicator& processes, const StepProblem& own) {
+  const std::int64_t worst = processes.max(static_cast<std::int64_t>(own.status));
   if (worst == 0) return;
   throw Error(static_cast<ExitStatus>(worst),
-              world.broadcast(first_problem(world.gather(own.text), world.gather(host))));
+              processes.broadcast(first_problem(processes.gather(own.text), processes.gather(host::host_name()))));
+}
+
+void throw_of_first(const mpi::Communicator& processes, const StepProblem& own) {
+  const std::int64_t status = processes.broadcast(static_cast<std::int64_t>(own.status));
+  if (status != 0) throw Error(static_cast<ExitStatus>(status), processes.broadcast(own.text));
 }
 
 std::vector<std::string> all_gather(const mpi::Communicator& group, const std::string& text) {

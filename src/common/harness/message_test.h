@@ -1,15 +1,20 @@
 #pragma once
 
+#include <cstddef>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "common/core/clock.h"
-#include "common/harness/collective.h"
+#include "common/harness/test.h"
 
 namespace fabricbench {
 
-/// What programs have in common that send messages between the two ranks of a pair. Rank 0 of a pair is its first.
-class PairTest : public Collective {
+/// Messages between the two ranks of a pair. Rank 0 of a pair is its first.
+class MessageTest : public Test {
  public:
+  using Test::Test;
+
   [[nodiscard]] Layout layout(Request request, int /*ranks*/) const final {
     return {.send_count = request.elements, .recv_count = request.elements, .count = request.elements};
   }
@@ -26,10 +31,10 @@ class PairTest : public Collective {
 };
 
 /// A message to the second rank of a pair and one back; the time is half of the round trip.
-class PingPong : public PairTest {
+class PingPong : public MessageTest {
  public:
-  [[nodiscard]] Figure figure() const final { return Figure::kLatency; }
-  [[nodiscard]] int messages_in_turn() const final { return 2; }
+  explicit PingPong(std::string name)
+      : MessageTest({.name = std::move(name), .figure = Figure::kLatency, .messages_in_turn = 2}) {}
 
   /// There and back: one process may have both ranks.
   [[nodiscard]] int stages(int /*ranks*/) const final { return 2; }
@@ -45,12 +50,13 @@ class PingPong : public PairTest {
 };
 
 /// The first rank of a pair sends windows of messages, and the second answers each window with a message of one byte.
-class OneWay : public PairTest {
+class OneWay final : public MessageTest, private Windows {
  public:
-  [[nodiscard]] Figure figure() const final { return Figure::kBandwidth; }
-  [[nodiscard]] bool windowed() const final { return true; }
+  explicit OneWay(std::string name) : MessageTest({.name = std::move(name), .figure = Figure::kBandwidth}) {}
 
-  void start(Backend& backend, const Operands& operands) const final {
+  [[nodiscard]] const Windows* windows() const override { return this; }
+
+  void start(Backend& backend, const Operands& operands) const override {
     if (operands.rank == 0) {
       backend.start_send(operands.send, operands.count, operands.datatype, 1);
     } else {
@@ -58,9 +64,10 @@ class OneWay : public PairTest {
     }
   }
 
-  void finish_window(Backend& backend, const Operands& /*operands*/) const final { backend.finish(); }
+ private:
+  void finish(Backend& backend, const Operands& /*operands*/) const override { backend.finish(); }
 
-  void answer_window(Backend& backend, const Operands& operands) const final {
+  void answer(Backend& backend, const Operands& operands) const override {
     const std::size_t one = operands.count > 0 ? 1 : 0;
     if (operands.rank == 0) {
       backend.recv(operands.recv, one, operands.datatype, 1);
@@ -69,30 +76,31 @@ class OneWay : public PairTest {
     }
   }
 
- protected:
-  [[nodiscard]] bool receives(int rank) const final { return rank == 1; }
+  [[nodiscard]] bool receives(int rank) const override { return rank == 1; }
 };
 
 /// Both ranks of a pair send windows of messages to each other at once.
-class BothWays : public PairTest {
+class BothWays final : public MessageTest, private Windows {
  public:
-  [[nodiscard]] Figure figure() const final { return Figure::kBothWays; }
-  [[nodiscard]] bool windowed() const final { return true; }
-  [[nodiscard]] double counted_share(int /*ranks*/) const final { return 2; }
+  explicit BothWays(std::string name) : MessageTest({.name = std::move(name), .figure = Figure::kBothWays}) {}
 
-  void start(Backend& backend, const Operands& operands) const final {
+  [[nodiscard]] const Windows* windows() const override { return this; }
+  [[nodiscard]] double counted_share(int /*ranks*/) const override { return 2; }
+
+  void start(Backend& backend, const Operands& operands) const override {
     const int other = 1 - operands.rank;
     backend.start_recv(operands.recv, operands.count, operands.datatype, other);
     backend.start_send(operands.send, operands.count, operands.datatype, other);
   }
 
-  void finish_window(Backend& backend, const Operands& operands) const final {
+ private:
+  void finish(Backend& backend, const Operands& operands) const override {
     if (backend.finish_receiving()) operands.receiving->total += now() - operands.receiving->began;
     backend.finish();
   }
 
   /// Windows begin together: a rank that began before the other would count the other's delay as its own direction's.
-  void answer_window(Backend& backend, const Operands& /*operands*/) const final { backend.barrier(); }
+  void answer(Backend& backend, const Operands& /*operands*/) const override { backend.barrier(); }
 };
 
 }  // namespace fabricbench

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "common/core/options.h"
-#include "common/harness/collective.h"
 #include "common/harness/members.h"
 #include "common/mpi/communicator.h"
 
@@ -14,7 +13,7 @@ namespace fabricbench {
 struct SettledPort {
   std::string device;  ///< empty: this process is in no pair
   int port = 0;
-  OwnPort facts;
+  LocalPort facts;
   std::vector<std::string> notices;
 };
 

@@ -1,12 +1,12 @@
-#include "common/harness/backends.h"
+#include "common/harness/sessions.h"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "common/core/error.h"
+#include "common/harness/agreement.h"
 #include "common/harness/gpu_sessions.h"
-#include "common/harness/open_everywhere.h"
 #include "common/host/identity.h"
 #include "common/mpi/mpi_session.h"
 #include "common/sockets/tcp_session.h"
@@ -30,7 +30,7 @@ void refuse_gpu_options(const Options& options, const std::string& reason) {
 }
 
 BackendChoice on_nccl(const Team& team, const Placed& placed, const Options& options, std::string reason) {
-  auto opened = open_everywhere(team.world(), placed.host, [&] { return gpu::open_nccl(team, placed, options); });
+  auto opened = everywhere(team.world(), [&] { return gpu::open_nccl(team, placed, options); });
   return {std::move(opened.session), "nccl", std::move(reason), std::move(opened.notices)};
 }
 
@@ -39,14 +39,14 @@ BackendChoice on_mpi(const Team& team, const Placed& placed, const Options& opti
   if (options.memory != MemoryKind::kCuda) {
     return {std::make_unique<mpi::MpiSession>(team.group()), "mpi", std::move(reason)};
   }
-  auto opened =
-      open_everywhere(team.world(), placed.host, [&] { return gpu::open_mpi_on_cuda(team, placed, options); });
+  auto opened = everywhere(team.world(), [&] { return gpu::open_mpi_on_cuda(team, placed, options); });
   return {std::move(opened.session), "mpi", std::move(reason), std::move(opened.notices)};
 }
 
 }  // namespace
 
-BackendChoice open_sockets(const Team& team, const Placed& placed, const Options& options) {
+BackendChoice TcpSessions::open(const Team& team, const Placed& placed, const Options& options,
+                                const Test& /*test*/) const {
   const mpi::Communicator& group = team.group();
   sockets::TcpSettings settings;
   settings.host = placed.host;
@@ -54,14 +54,19 @@ BackendChoice open_sockets(const Team& team, const Placed& placed, const Options
   settings.streams = static_cast<int>(options.streams);
   settings.interface = options.interface;
   settings.time_limit_s = options.timeout;
-  auto opened = open_everywhere(team.world(), placed.host, [&] {
+  auto opened = everywhere(team.world(), [&] {
     const auto gather = [&group](const std::string& text) { return all_gather(group, text); };
     return gpu::Opened{std::make_unique<sockets::TcpSession>(group.rank(), group.size(), gather, settings), {}};
   });
   return {std::move(opened.session), "tcp", "this program measures it"};
 }
 
-BackendChoice choose_backend(const Team& team, const Placed& placed, const Options& options) {
+bool LibrarySessions::may_be_nccl(const Options& options) const {
+  return options.backend != "mpi" && options.memory != MemoryKind::kHost;
+}
+
+BackendChoice LibrarySessions::open(const Team& team, const Placed& placed, const Options& options,
+                                    const Test& /*test*/) const {
   if (options.backend == "nccl" && options.memory == MemoryKind::kHost) {
     throw UsageError("NCCL works on GPU memory only; leave out --memory host, or take --backend mpi");
   }

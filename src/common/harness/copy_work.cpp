@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <exception>
+#include <memory>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,27 +14,14 @@
 #include "common/harness/copy_bench.h"
 #include "common/harness/copy_plan.h"
 #include "common/harness/copy_setup.h"
+#include "common/harness/engine.h"
 #include "common/harness/exchange.h"
-#include "common/harness/job.h"
+#include "common/harness/setup.h"
 #include "common/harness/watchdog.h"
 #include "common/host/identity.h"
 
 namespace fabricbench {
 namespace {
-
-Context describe(const Job& job, const CopySetup& setup) {
-  const Team team(job.world, "");
-  Context context = context_of(job.world, job, setup.options, setup.placed);
-  context.figure = Figure::kCopies;
-  context.backend = "cuda";
-  context.backend_reason = "GPUs make the copies";
-  context.library = gpu::copy_library();
-  context.ranks = describe_processes(team, setup.placed);
-  context.groups = describe_groups(context.ranks);
-  context.seed = agreed_seed(job.world, setup.options);
-  context.notices = setup.notices;
-  return context;
-}
 
 /// Leaves the buffers to the system unless the run got to its end: giving back what a copy that hangs works on would
 /// wait for it.
@@ -114,52 +103,65 @@ std::string precision_line(const std::vector<CopyRow>& rows, const Options& opti
   return fmt::format("Precision: {} epochs a copy; the widest interval is +-{:.1f} %", options.epochs, 100 * widest);
 }
 
-int measure(const Job& job, CopySetup& setup, Heartbeat& heartbeat) {
-  const SystemUsage usage;
-  const Context context = describe(job, setup);
-  const CopyBuffers buffers(setup);
-  setup.outputs.begin(context);
-  heartbeat.enter(Phase::kMeasure);
-  CopyBench bench(job.world, setup, buffers.get(), heartbeat, context.seed);
-  std::vector<CopyRow> rows = all_rows(job.world, bench.run());
-  heartbeat.enter(Phase::kReport);
-  compare_gpus(rows);
-  Ending ending = conclude_copies(rows, setup.options);
-  ending.precision = precision_line(rows, setup.options);
-  for (std::string& note : link_notes(job.world, setup, buffers.get())) ending.notes.push_back(std::move(note));
-  usage.add_to(ending, job.world);
-  for (const CopyRow& row : rows) setup.outputs.record(row);
-  setup.outputs.end(ending);
-  if (job.world.is_root() && ending.exit_status != 0) say(job.program.name, ending.reason);
-  return static_cast<int>(job.world.broadcast(std::int64_t{ending.exit_status}));
-}
+/// Copies of every process's GPUs, one after the other on each.
+class CopyWork final : public Work {
+ public:
+  explicit CopyWork(Job& job) : Work(job, {.are_all = true}) {}
 
-/// A driver may hang as soon as it is asked for GPUs, so the watchdog comes first. Who waits for a copy knows which,
-/// and speaks before it.
-int run(Job& job) {
-  CopySetup setup;
-  Heartbeat heartbeat;
-  const Seconds limit = job.options.timeout > 0 ? 1.1 * job.options.timeout + 1 : 0;
-  const Watchdog watchdog(
-      job.world, heartbeat, limit, job.world.gather(fmt::format("rank {} on {}", job.world.rank(), host::host_name())),
-      [] { return std::string(); },
-      [&](const std::string& reason) { abandon(setup.outputs, ExitStatus::kTimeout, reason); });
-  try {
-    setup = set_up_copies(job.world, std::move(job.options));
-  } catch (const Error& error) {
-    return refuse(job.world, job.program.name, error);
+  /// A driver may hang as soon as it is asked for GPUs, so the watchdog comes first. Who waits for a copy knows which,
+  /// and speaks before it.
+  void set_up(Outputs& outputs) override {
+    outputs_ = &outputs;
+    const Seconds timeout = job().options.timeout;
+    watchdog_.emplace(
+        world(), heartbeat_, timeout > 0 ? 1.1 * timeout + 1 : 0,
+        world().gather(fmt::format("rank {} on {}", world().rank(), host::host_name())), [] { return std::string(); },
+        [&outputs](const std::string& reason) { abandon(outputs, ExitStatus::kTimeout, reason); });
+    setup_ = set_up_copies(world(), std::move(job().options));
+    outputs = open_outputs(world(), Figure::kCopies, setup_.options);
+    heartbeat_.tick();
   }
-  heartbeat.tick();
-  try {
-    return measure(job, setup, heartbeat);
-  } catch (const std::exception& error) {
-    abandon(setup.outputs, error);
-    throw;
+
+  [[nodiscard]] Context describe() override {
+    const Team team(world(), "");
+    Context context = context_of(world(), job(), setup_.options, setup_.placed);
+    context.figure = Figure::kCopies;
+    context.backend = "cuda";
+    context.backend_reason = "GPUs make the copies";
+    context.library = gpu::copy_library();
+    context.ranks = describe_processes(team, setup_.placed);
+    context.groups = describe_groups(context.ranks);
+    context.seed = agreed_seed(world(), setup_.options);
+    context.notices = setup_.notices;
+    return context;
   }
-}
+
+  [[nodiscard]] Ending measure(const Context& context) override {
+    const CopyBuffers buffers(setup_);
+    heartbeat_.enter(Phase::kMeasure);
+    CopyBench bench(world(), setup_, buffers.get(), heartbeat_, context.seed);
+    std::vector<CopyRow> rows = all_rows(world(), bench.run());
+    heartbeat_.enter(Phase::kReport);
+    compare_gpus(rows);
+    Ending ending = conclude_copies(rows, setup_.options);
+    ending.precision = precision_line(rows, setup_.options);
+    for (std::string& note : link_notes(world(), setup_, buffers.get())) ending.notes.push_back(std::move(note));
+    for (const CopyRow& row : rows) outputs_->record(row);
+    return ending;
+  }
+
+ private:
+  Outputs* outputs_ = nullptr;
+  Heartbeat heartbeat_;
+  std::optional<Watchdog> watchdog_;
+  CopySetup setup_;
+};
 
 }  // namespace
 
-int run_copies(const Program& program, int argc, char** argv) { return run_job(program, argc, argv, run); }
+int run_copies(const Program& program, int argc, char** argv) {
+  return run(
+      program, [](Job& job) { return std::make_unique<CopyWork>(job); }, argc, argv);
+}
 
 }  // namespace fabricbench

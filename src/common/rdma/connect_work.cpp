@@ -1,20 +1,21 @@
-#include "common/rdma/connect_program.h"
+#include "common/rdma/connect_work.h"
 
 #include <algorithm>
 #include <cstdlib>
-#include <exception>
+#include <memory>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "common/core/clock.h"
 #include "common/core/error.h"
+#include "common/harness/agreement.h"
 #include "common/harness/conclusion.h"
+#include "common/harness/engine.h"
 #include "common/harness/exchange.h"
-#include "common/harness/job.h"
 #include "common/harness/members.h"
-#include "common/harness/open_everywhere.h"
-#include "common/harness/pair_test.h"
+#include "common/harness/setup.h"
 #include "common/harness/watchdog.h"
 #include "common/host/identity.h"
 #include "common/rdma/agreement_watch.h"
@@ -23,26 +24,6 @@
 
 namespace fabricbench {
 namespace {
-
-/// Who meets whom, for choose_members; the connections themselves are not its business.
-class Meetings final : public PairTest {
- public:
-  [[nodiscard]] std::string_view name() const override { return "rdma_cm_connect"; }
-  [[nodiscard]] Figure figure() const override { return Figure::kConnections; }
-  void start(Backend& /*backend*/, const Operands& /*operands*/) const override {}
-};
-
-Context describe(const mpi::Communicator& world, const Job& job, const ConnectSetup& setup) {
-  Context context = context_of(world, job, setup.options, setup.placed);
-  context.figure = Figure::kConnections;
-  context.backend = "verbs";
-  context.backend_reason = "this program measures it";
-  context.library = "librdmacm and libibverbs";
-  context.ranks = describe_processes(*setup.team, setup.placed);
-  context.groups = describe_pairs(context.ranks);
-  context.notices = setup.notices;
-  return context;
-}
 
 /// The problem of the side that connects goes first: the other one may only have waited for it.
 rdma_cm::Problem agree_in_pair(const mpi::Communicator& group, const rdma_cm::Problem& own) {
@@ -118,13 +99,6 @@ Ending conclude_connections(const std::vector<ConnectRow>& rows) {
   return ending;
 }
 
-/// The last words of a process whose other one does not answer any more.
-[[noreturn]] void end_job(const Job& job, const ConnectSetup& setup, const std::string& text) {
-  say(job.program.name, fmt::format("rank {} on {}: {}", job.world.rank(), setup.placed.host, text));
-  abandon(setup.outputs, ExitStatus::kTimeout, text);
-  std::_Exit(static_cast<int>(ExitStatus::kTimeout));
-}
-
 /// What to say where the other process does not come to an agreement, and how long it may take: with a problem of one's
 /// own, as long as the other one may wait for this one in two steps; else for all steps of a phase.
 void arm(AgreementWatch& watch, const ConnectSetup& setup, const rdma_cm::Problem& own) {
@@ -136,81 +110,88 @@ void arm(AgreementWatch& watch, const ConnectSetup& setup, const rdma_cm::Proble
   watch.arm(patience, fine ? silence : fmt::format("{}; and {}", own.text, silence));
 }
 
-/// This side's part of its pair's connections.
-ConnectRow make_connections(const Job& job, const ConnectSetup& setup, Heartbeat& heartbeat) {
-  const RdmaOptions& rdma = setup.options.rdma;
-  const rdma_cm::SideSettings settings{rdma.transport, static_cast<std::uint32_t>(rdma.messages), rdma.stall_timeout,
-                                       setup.peer, now};
-  std::unique_ptr<rdma_cm::Side> side;
-  if (setup.connects()) {
-    side = std::make_unique<rdma_cm::ConnectingSide>(*setup.link, settings);
-  } else {
-    side = std::make_unique<rdma_cm::AcceptingSide>(*setup.link, settings);
-  }
-  AgreementWatch watch([&](const std::string& text) { end_job(job, setup, text); });
-  const auto agree = [&](const rdma_cm::Problem& own) {
-    heartbeat.tick();
-    arm(watch, setup, own);
-    rdma_cm::Problem agreed = agree_in_pair(setup.team->group(), own);
-    watch.disarm();
-    return agreed;
-  };
-  const rdma_cm::Series series = rdma_cm::make_connections(*side, rdma.connections, agree, now);
-  return row_of(setup, series, side->findings());
-}
+/// Connections between the two ranks of each pair, at the same time in all pairs. Every step has a time limit of its
+/// own, and who waits in it knows which it is; the watchdog is for what hangs elsewhere, in set-up or in MPI.
+class ConnectWork final : public Work {
+ public:
+  using Work::Work;
 
-int measure(const mpi::Communicator& world, const Job& job, const ConnectSetup& setup, Heartbeat& heartbeat) {
-  const SystemUsage usage;
-  const Context context = describe(world, job, setup);
-  setup.outputs.begin(context);
-  heartbeat.enter(Phase::kMeasure);
-  world.barrier();
-  const std::vector<ConnectRow> rows = all_rows(world, make_connections(job, setup, heartbeat));
-  heartbeat.enter(Phase::kReport);
-  Ending ending = conclude_connections(rows);
-  usage.add_to(ending, world);
-  for (const ConnectRow& row : rows) setup.outputs.record(row);
-  setup.outputs.end(ending);
-  if (world.is_root() && ending.exit_status != 0) say(job.program.name, ending.reason);
-  return static_cast<int>(world.broadcast(std::int64_t{ending.exit_status}));
-}
+  void set_up(Outputs& outputs) override {
+    outputs_ = &outputs;
+    watchdog_.emplace(
+        world(), heartbeat_, job().options.timeout,
+        world().gather(fmt::format("rank {} on {}", job().world.rank(), host::host_name())),
+        [] { return std::string(); },
+        [&outputs](const std::string& reason) { abandon(outputs, ExitStatus::kTimeout, reason); });
+    setup_ = set_up_connections(world(), job().world.rank(), std::move(job().options), notices_of_members());
+    outputs = open_outputs(world(), Figure::kConnections, setup_.options);
+  }
 
-/// Every step has a time limit of its own, and who waits in it knows which it is; the watchdog is for what hangs
-/// elsewhere, in set-up or in MPI.
-int run_members(const Members& members, Job& job) {
-  const mpi::Communicator& world = *members.communicator;
-  ConnectSetup setup;
-  Heartbeat heartbeat;
-  const Watchdog watchdog(
-      world, heartbeat, job.options.timeout,
-      world.gather(fmt::format("rank {} on {}", job.world.rank(), host::host_name())), [] { return std::string(); },
-      [&](const std::string& reason) { abandon(setup.outputs, ExitStatus::kTimeout, reason); });
-  try {
-    setup = set_up_connections(world, job.world.rank(), std::move(job.options), members.notices);
-  } catch (const Error& error) {
-    return refuse(world, job.program.name, error);
+  [[nodiscard]] Context describe() override {
+    Context context = context_of(world(), job(), setup_.options, setup_.placed);
+    context.figure = Figure::kConnections;
+    context.backend = "verbs";
+    context.backend_reason = "this program measures it";
+    context.library = "librdmacm and libibverbs";
+    context.ranks = describe_processes(*setup_.team, setup_.placed);
+    context.groups = describe_pairs(context.ranks);
+    context.notices = setup_.notices;
+    return context;
   }
-  try {
-    return measure(world, job, setup, heartbeat);
-  } catch (const std::exception& error) {
-    abandon(setup.outputs, error);
-    throw;
-  }
-}
 
-int run(Job& job) {
-  Members members;
-  try {
-    members = choose_members(job.world, Meetings(), job.options);
-  } catch (const Error& error) {
-    return refuse(job.world, job.program.name, error);
+  [[nodiscard]] Ending measure(const Context& /*context*/) override {
+    heartbeat_.enter(Phase::kMeasure);
+    world().barrier();
+    const std::vector<ConnectRow> rows = all_rows(world(), make_connections());
+    heartbeat_.enter(Phase::kReport);
+    for (const ConnectRow& row : rows) outputs_->record(row);
+    return conclude_connections(rows);
   }
-  const int status = members.communicator ? run_members(members, job) : 0;
-  return static_cast<int>(job.world.max_patiently(status));
-}
+
+ private:
+  /// This side's part of its pair's connections.
+  [[nodiscard]] ConnectRow make_connections() {
+    const RdmaOptions& rdma = setup_.options.rdma;
+    const rdma_cm::SideSettings settings{rdma.transport, static_cast<std::uint32_t>(rdma.messages), rdma.stall_timeout,
+                                         setup_.peer, now};
+    std::unique_ptr<rdma_cm::Side> side;
+    if (setup_.connects()) {
+      side = std::make_unique<rdma_cm::ConnectingSide>(*setup_.link, settings);
+    } else {
+      side = std::make_unique<rdma_cm::AcceptingSide>(*setup_.link, settings);
+    }
+    AgreementWatch watch([this](const std::string& text) { end_without_peer(text); });
+    const auto agree = [&](const rdma_cm::Problem& own) {
+      heartbeat_.tick();
+      arm(watch, setup_, own);
+      rdma_cm::Problem agreed = agree_in_pair(setup_.team->group(), own);
+      watch.disarm();
+      return agreed;
+    };
+    const rdma_cm::Series series = rdma_cm::make_connections(*side, rdma.connections, agree, now);
+    return row_of(setup_, series, side->findings());
+  }
+
+  /// Where the other process of the pair does not answer any more, and MPI would wait for it.
+  [[noreturn]] void end_without_peer(const std::string& text) {
+    say(job().program.name, fmt::format("rank {} on {}: {}", job().world.rank(), setup_.placed.host, text));
+    abandon(*outputs_, ExitStatus::kTimeout, text);
+    std::_Exit(static_cast<int>(ExitStatus::kTimeout));
+  }
+
+  Outputs* outputs_ = nullptr;
+  Heartbeat heartbeat_;
+  std::optional<Watchdog> watchdog_;
+  ConnectSetup setup_;
+};
 
 }  // namespace
 
-int run_connections(const Program& program, int argc, char** argv) { return run_job(program, argc, argv, run); }
+int run_connections(const Program& program, int argc, char** argv) {
+  const auto agree = [&program](Job& job) {
+    return std::make_unique<ConnectWork>(job, choose_members(job.world, program.name, job.options));
+  };
+  return run(program, agree, argc, argv);
+}
 
 }  // namespace fabricbench

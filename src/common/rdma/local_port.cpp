@@ -1,4 +1,4 @@
-#include "common/rdma/own_port.h"
+#include "common/rdma/local_port.h"
 
 #include <algorithm>
 #include <charconv>
@@ -9,9 +9,9 @@
 #include <fmt/format.h>
 
 #include "common/core/error.h"
+#include "common/harness/agreement.h"
 #include "common/harness/describe.h"
 #include "common/harness/exchange.h"
-#include "common/harness/open_everywhere.h"
 #include "common/host/network.h"
 #include "common/host/pci_locality.h"
 #include "common/host/topology.h"
@@ -53,8 +53,8 @@ RankPorts look_around(const Placed& placed, int asked_port) {
 /// What --devices gives this process.
 ChosenPort chosen_port(const mpi::Communicator& job, const PairPlan& plan, const Placed& placed, bool takes_part,
                        const RdmaOptions& rdma, std::vector<std::string>& notices) {
-  const RankPorts own = open_everywhere(
-      job, placed.host, [&] { return takes_part ? look_around(placed, static_cast<int>(rdma.port)) : RankPorts(); });
+  const RankPorts own =
+      everywhere(job, [&] { return takes_part ? look_around(placed, static_cast<int>(rdma.port)) : RankPorts(); });
   const auto ranks = broadcast_from_first(job, gather_all(job, own));
   const PortChoice choice = choose_ports(rdma.devices, ranks, plan.pairs);
   if (!choice.notice.empty()) notices.push_back(choice.notice);
@@ -73,7 +73,7 @@ SettledPort settle_port(const mpi::Communicator& job, const PairPlan& plan, cons
     settled.device = chosen.device;
     if (chosen.port > 0) settled.port = chosen.port;
   }
-  const auto port = open_everywhere(job, placed.host, [&] {
+  const auto port = everywhere(job, [&] {
     return takes_part ? std::optional(verbs::open_device(settled.device, settled.port).port) : std::nullopt;
   });
   if (!port) return settled;
