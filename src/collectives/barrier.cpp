@@ -8,6 +8,7 @@ namespace {
 class Barrier final : public Collective {
  public:
   Barrier() : Collective({.name = "barrier", .moves_data = false}) {}
+
   [[nodiscard]] Layout layout(Request /*request*/, int /*ranks*/) const override { return {}; }
   [[nodiscard]] double bus_factor(int /*ranks*/) const override { return bus_factor::kOnce; }
   [[nodiscard]] std::vector<ExpectedBlock> expected(const Layout& /*layout*/, const Seat& /*seat*/) const override {

@@ -13,7 +13,7 @@ constexpr Bytes kBlock = 1000;
 constexpr int kWindow = 16;  // messages
 
 /// Messages that only one of the ranks waits for. Windows of odd number, from 0, take as long again.
-class WaitOfOne final : public Sleeper {
+class WaitOfOne final : public Sleeper, private Windows {
  public:
   WaitOfOne(int rank, Seconds time, double share)
       : Sleeper([time](int start) { return time * (1 + start / kWindow % 2); }), rank_(rank), share_(share) {}
@@ -21,8 +21,12 @@ class WaitOfOne final : public Sleeper {
     if (operands.rank == rank_) Sleeper::start(backend, operands);
   }
   [[nodiscard]] double counted_share(int /*ranks*/) const override { return share_; }
+  [[nodiscard]] const Windows* windows() const override { return this; }
 
  private:
+  void finish(Backend& /*backend*/, const Operands& /*operands*/) const override {}
+  void answer(Backend& /*backend*/, const Operands& /*operands*/) const override {}
+
   int rank_;
   double share_;
 };

@@ -3,19 +3,16 @@
 #include <algorithm>
 #include <array>
 #include <ctime>
-#include <functional>
-#include <set>
 #include <string_view>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
 
-#include "common/core/clock.h"
-#include "common/core/statistics.h"
 #include "common/harness/exchange.h"
 #include "common/harness/gpu_sessions.h"
 #include "common/harness/job.h"
+#include "common/harness/meter.h"
 #include "common/host/identity.h"
 #include "common/host/network.h"
 #include "common/host/topology.h"
@@ -77,22 +74,6 @@ std::string some_of(const std::vector<std::string>& names) {
   if (names.size() > kMost) text += fmt::format(" and {} more", names.size() - kMost);
   return text;
 }
-
-}  // namespace
-
-Placed place_processes(const mpi::Communicator& world) {
-  Placed placed;
-  placed.host = host::host_name();
-  placed.host_id = std::hash<std::string>{}(placed.host + host::boot_id());
-  const std::uint64_t own = placed.host_id;
-  const std::vector<std::uint64_t> hashes = world.all_gather(own);
-  placed.hosts = static_cast<int>(std::set<std::uint64_t>(hashes.begin(), hashes.end()).size());
-  placed.local_process = static_cast<int>(std::count(hashes.begin(), hashes.begin() + world.rank(), own));
-  placed.local_processes = static_cast<int>(std::count(hashes.begin(), hashes.end(), own));
-  return placed;
-}
-
-namespace {
 
 /// What a process's session says of its ranks.
 struct OfSession {
@@ -195,17 +176,6 @@ std::vector<std::pair<std::string, std::string>> whitelisted_environment() {
   }
   std::sort(variables.begin(), variables.end());
   return variables;
-}
-
-Seconds timer_cost() {
-  constexpr int kReads = 64;
-  std::vector<double> costs;
-  for (int i = 0; i < 16; ++i) {
-    const Seconds began = now();
-    for (int read = 0; read < kReads - 1; ++read) (void)now();
-    costs.push_back((now() - began) / kReads);
-  }
-  return median(costs);
 }
 
 }  // namespace fabricbench

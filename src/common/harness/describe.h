@@ -7,29 +7,13 @@
 
 #include "common/core/session.h"
 #include "common/core/units.h"
+#include "common/harness/placement.h"
 #include "common/harness/team.h"
 #include "common/record/context.h"
 
 namespace fabricbench {
 
 struct Job;
-
-/// What is settled once for a run of which each session sees some processes only: a rank has the same GPU in all.
-struct KeptGpus {
-  std::string why_no_nccl;   ///< see gpu::why_no_nccl
-  std::vector<int> devices;  ///< CUDA's numbers of those of this process's ranks; empty: they use none
-};
-
-/// Where the processes run. Collective.
-struct Placed {
-  std::string host;           ///< this process's
-  std::uint64_t host_id = 0;  ///< the same for all processes of a host, and for no other
-  int hosts = 1;
-  int local_process = 0;                ///< this process's place among those of its host
-  int local_processes = 1;              ///< on this host
-  std::optional<KeptGpus> kept_gpus{};  ///< nothing: a session is to find its own
-};
-[[nodiscard]] Placed place_processes(const mpi::Communicator& world);
 
 /// What every run tells of itself, whatever it measures: command line, options, hosts, environment, the moment of this
 /// call. Collective over `world`, the processes that take part.
@@ -53,8 +37,5 @@ struct Placed {
 
 /// The variables that say how communication was set up, and no others: an environment holds secrets.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> whitelisted_environment();
-
-/// What one clock read costs: the median of many.
-[[nodiscard]] Seconds timer_cost();
 
 }  // namespace fabricbench

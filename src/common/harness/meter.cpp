@@ -5,7 +5,6 @@
 
 #include "common/core/clock.h"
 #include "common/core/statistics.h"
-#include "common/harness/describe.h"
 #include "common/host/usage.h"
 
 namespace fabricbench {
@@ -22,6 +21,17 @@ constexpr Seconds kEstimateTime = 2e-3;
 constexpr std::int64_t kMostEstimateIterations = 4096;
 
 }  // namespace
+
+Seconds timer_cost() {
+  constexpr int kReads = 64;
+  std::vector<double> costs;
+  for (int i = 0; i < 16; ++i) {
+    const Seconds began = now();
+    for (int read = 0; read < kReads - 1; ++read) (void)now();
+    costs.push_back((now() - began) / kReads);
+  }
+  return median(costs);
+}
 
 Meter::Meter(const Team& team, Session& session, mpi::CommonClock& clock, const Options& options, Heartbeat& heartbeat)
     : team_(team),

@@ -30,6 +30,9 @@ struct VisitPlan {
   }
 };
 
+/// What one clock read costs: the median of many.
+[[nodiscard]] Seconds timer_cost();
+
 /// The clocks around the operations: the timed loops, and the reduction of what they measured over the ranks.
 class Meter {
  public:
