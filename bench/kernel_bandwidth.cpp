@@ -7,14 +7,14 @@
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
+#include "common/backends/cuda/check.h"
+#include "common/backends/cuda/clock.h"
+#include "common/backends/cuda/device.h"
+#include "common/backends/cuda/kernels.h"
+#include "common/backends/cuda/memory.h"
+#include "common/backends/cuda/wait.h"
 #include "common/core/error.h"
 #include "common/core/statistics.h"
-#include "common/cuda/check.h"
-#include "common/cuda/clock.h"
-#include "common/cuda/device.h"
-#include "common/cuda/kernels.h"
-#include "common/cuda/memory.h"
-#include "common/cuda/wait.h"
 
 namespace fabricbench::cuda {
 namespace {

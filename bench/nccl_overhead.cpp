@@ -10,10 +10,10 @@
 
 #include <fmt/format.h>
 
+#include "common/backends/nccl/nccl_session.h"
 #include "common/core/clock.h"
 #include "common/core/error.h"
 #include "common/core/statistics.h"
-#include "common/nccl/nccl_session.h"
 
 namespace fabricbench::nccl {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "common/core/clock.h"
 #include "common/core/statistics.h"
-#include "common/harness/describe.h"
-#include "common/harness/meter.h"
+#include "common/engine/describe.h"
+#include "common/measure/meter.h"
 #include "common/mpi/environment.h"
 #include "common/mpi/mpi_session.h"
 

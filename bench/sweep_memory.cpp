@@ -15,8 +15,11 @@
 
 #include <fmt/format.h>
 
+#include "cluster/sweep/ledger.h"
+#include "cluster/sweep/own_readings.h"
+#include "cluster/sweep/steps.h"
 #include "common/core/clock.h"
-#include "common/harness/setup.h"
+#include "common/engine/setup.h"
 #include "common/host/usage.h"
 #include "common/options/program.h"
 #include "common/report/csv.h"
@@ -24,9 +27,6 @@
 #include "common/report/matrix_csv.h"
 #include "common/report/sweep_facts.h"
 #include "common/report/sweep_table.h"
-#include "common/sweep/ledger.h"
-#include "common/sweep/own_readings.h"
-#include "common/sweep/steps.h"
 
 namespace fabricbench {
 namespace {

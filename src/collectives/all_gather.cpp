@@ -1,6 +1,6 @@
 // all_gather_perf: every rank gets the parts of all ranks, by rank.
 
-#include "common/harness/program.h"
+#include "common/engine/program.h"
 
 namespace fabricbench {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "common/harness/program.h"
+#include "common/engine/program.h"
 #include "common/options/option_sets.h"
 
 namespace fabricbench {

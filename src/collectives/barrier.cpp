@@ -1,6 +1,6 @@
 // barrier_perf: no rank goes on before every rank has come; nothing is carried.
 
-#include "common/harness/program.h"
+#include "common/engine/program.h"
 
 namespace fabricbench {
 namespace {

@@ -1,6 +1,6 @@
 // broadcast_perf: every rank gets the root's buffer.
 
-#include "common/harness/program.h"
+#include "common/engine/program.h"
 
 namespace fabricbench {
 namespace {

@@ -1,6 +1,6 @@
 // gather_perf: the root gets the parts of all ranks, by rank.
 
-#include "common/harness/program.h"
+#include "common/engine/program.h"
 
 namespace fabricbench {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <bit>
 
-#include "common/harness/program.h"
+#include "common/engine/program.h"
 
 namespace fabricbench {
 namespace {

@@ -1,6 +1,6 @@
 // reduce_perf: the root gets the reduction of all ranks' buffers.
 
-#include "common/harness/program.h"
+#include "common/engine/program.h"
 
 namespace fabricbench {
 namespace {

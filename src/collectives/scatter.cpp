@@ -1,6 +1,6 @@
 // scatter_perf: every rank gets its own part of the root's buffer.
 
-#include "common/harness/program.h"
+#include "common/engine/program.h"
 
 namespace fabricbench {
 namespace {

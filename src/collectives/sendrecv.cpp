@@ -1,6 +1,6 @@
 // sendrecv_perf: every rank sends to the next and receives from the one before, in a ring.
 
-#include "common/harness/program.h"
+#include "common/engine/program.h"
 
 namespace fabricbench {
 namespace {

@@ -1,6 +1,6 @@
 // gpu_copy_bw: copies between the host's memory and its GPUs, within each GPU, and from GPU to GPU.
 
-#include "common/harness/copy_program.h"
+#include "common/copies/copy_program.h"
 
 namespace fabricbench {
 

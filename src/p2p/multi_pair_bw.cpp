@@ -1,6 +1,6 @@
 // multi_pair_bw: windows of messages from one half of the ranks to the other, all pairs at once.
 
-#include "common/harness/program.h"
+#include "common/engine/program.h"
 
 namespace fabricbench {
 

@@ -1,7 +1,7 @@
 // pairwise_bw: every pair of hosts, ranks or GPUs, in rounds of disjoint pairs, in one job.
 
+#include "cluster/sweep/sweep_work.h"
 #include "common/options/program.h"
-#include "common/sweep/sweep_work.h"
 
 namespace fabricbench {
 

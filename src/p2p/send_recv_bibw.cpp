@@ -1,6 +1,6 @@
 // send_recv_bibw: windows of messages between two ranks, in both directions at once.
 
-#include "common/harness/program.h"
+#include "common/engine/program.h"
 
 namespace fabricbench {
 

@@ -1,6 +1,6 @@
 // send_recv_bw: windows of messages from one rank to another.
 
-#include "common/harness/program.h"
+#include "common/engine/program.h"
 
 namespace fabricbench {
 

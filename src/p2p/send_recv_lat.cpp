@@ -1,6 +1,6 @@
 // send_recv_lat: a message to the other rank and one back; the time is half of the round trip.
 
-#include "common/harness/program.h"
+#include "common/engine/program.h"
 
 namespace fabricbench {
 

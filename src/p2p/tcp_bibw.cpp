@@ -1,6 +1,6 @@
 // tcp_bibw: windows of messages between two ranks over TCP connections, in both directions at once.
 
-#include "common/harness/program.h"
+#include "common/engine/program.h"
 
 namespace fabricbench {
 

@@ -1,6 +1,6 @@
 // tcp_bw: windows of messages from one rank to another over TCP connections.
 
-#include "common/harness/program.h"
+#include "common/engine/program.h"
 
 namespace fabricbench {
 

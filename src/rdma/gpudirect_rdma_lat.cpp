@@ -1,7 +1,7 @@
 // gpudirect_rdma_lat: a write into the other rank's memory and one back, each of which counts when the one that it is
 // for has seen it: a kernel that spins on a flag in the GPU's memory. The time is half of the round trip.
 
-#include "common/rdma/verbs_program.h"
+#include "common/backends/rdma/verbs_program.h"
 
 namespace fabricbench {
 namespace {

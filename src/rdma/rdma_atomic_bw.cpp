@@ -1,6 +1,6 @@
 // rdma_atomic_bw: a stream of atomic operations on another rank's memory, as ib_atomic_bw measures them.
 
-#include "common/rdma/verbs_program.h"
+#include "common/backends/rdma/verbs_program.h"
 
 namespace fabricbench {
 

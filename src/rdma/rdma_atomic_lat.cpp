@@ -1,6 +1,6 @@
 // rdma_atomic_lat: an atomic operation on the other rank's memory, until it has completed.
 
-#include "common/rdma/verbs_program.h"
+#include "common/backends/rdma/verbs_program.h"
 
 namespace fabricbench {
 

@@ -1,7 +1,7 @@
 // rdma_cm_connect: connections over rdma_cm, and messages over each of them, as udaddy and cmtime make them.
 
+#include "common/backends/rdma/connect_work.h"
 #include "common/options/verbs_programs.h"
-#include "common/rdma/connect_work.h"
 
 namespace fabricbench {
 

@@ -1,6 +1,6 @@
 // rdma_read_bw: a stream of reads of another rank's memory, as ib_read_bw measures them.
 
-#include "common/rdma/verbs_program.h"
+#include "common/backends/rdma/verbs_program.h"
 
 namespace fabricbench {
 

@@ -1,6 +1,6 @@
 // rdma_read_lat: a read of the other rank's memory, until it has completed.
 
-#include "common/rdma/verbs_program.h"
+#include "common/backends/rdma/verbs_program.h"
 
 namespace fabricbench {
 

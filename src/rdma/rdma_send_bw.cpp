@@ -1,6 +1,6 @@
 // rdma_send_bw: a stream of sends to another rank, as ib_send_bw measures them.
 
-#include "common/rdma/verbs_program.h"
+#include "common/backends/rdma/verbs_program.h"
 
 namespace fabricbench {
 

@@ -1,6 +1,6 @@
 // rdma_send_lat: a message to the other rank and one back; the time is half of the round trip.
 
-#include "common/rdma/verbs_program.h"
+#include "common/backends/rdma/verbs_program.h"
 
 namespace fabricbench {
 

@@ -1,6 +1,6 @@
 // rdma_write_bw: a stream of writes into another rank's memory, as ib_write_bw measures them.
 
-#include "common/rdma/verbs_program.h"
+#include "common/backends/rdma/verbs_program.h"
 
 namespace fabricbench {
 

@@ -1,6 +1,6 @@
 // rdma_write_lat: a write into the other rank's memory and one back; the time is half of the round trip.
 
-#include "common/rdma/verbs_program.h"
+#include "common/backends/rdma/verbs_program.h"
 
 namespace fabricbench {
 

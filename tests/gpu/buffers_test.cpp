@@ -1,6 +1,6 @@
 // Blocks of a real device's memory as RDMA devices are given them, as far as that goes without one of these.
 
-#include "common/cuda/buffers.h"
+#include "common/backends/cuda/buffers.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "common/backends/cuda/driver.h"
 #include "common/core/error.h"
-#include "common/cuda/driver.h"
 
 namespace fabricbench::cuda {
 namespace {

@@ -8,14 +8,14 @@
 #include <string>
 #include <vector>
 
+#include "common/backends/cuda/clock.h"
+#include "common/backends/cuda/memory.h"
+#include "common/backends/cuda/reader.h"
+#include "common/backends/cuda/recording.h"
+#include "common/backends/cuda/stream.h"
+#include "common/backends/cuda/wait.h"
 #include "common/core/clock.h"
 #include "common/core/session.h"
-#include "common/cuda/clock.h"
-#include "common/cuda/memory.h"
-#include "common/cuda/reader.h"
-#include "common/cuda/recording.h"
-#include "common/cuda/stream.h"
-#include "common/cuda/wait.h"
 
 namespace fabricbench::cuda {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "common/harness/bench.h"
+#include "common/measure/bench.h"
 #include "harness_fakes.h"
 
 namespace fabricbench {

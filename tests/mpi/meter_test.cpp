@@ -1,6 +1,6 @@
 // Pipelined timing of operations whose length is known on every rank.
 
-#include "common/harness/meter.h"
+#include "common/measure/meter.h"
 
 #include <gtest/gtest.h>
 

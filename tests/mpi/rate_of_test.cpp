@@ -1,6 +1,6 @@
 // The comparison rate of a pair, of messages that take a known time.
 
-#include "common/harness/rate_of.h"
+#include "common/measure/rate_of.h"
 
 #include <gtest/gtest.h>
 

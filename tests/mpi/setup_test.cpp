@@ -1,6 +1,6 @@
 // What is settled before anything is measured, over a library that carries messages of so many bytes at most.
 
-#include "common/harness/setup.h"
+#include "common/engine/setup.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Who is in which group, and what a group tells the job's first process.
 
-#include "common/harness/team.h"
+#include "common/ranks/team.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/core/error.h"
-#include "common/harness/case_list.h"
+#include "common/engine/case_list.h"
 
 namespace fabricbench {
 namespace {

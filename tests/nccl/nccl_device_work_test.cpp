@@ -1,5 +1,5 @@
-// What the kernels of common/nccl_device do, thread by thread on the host's memory: the code is the kernels' own, but
-// for how they reach memory and for the barriers.
+// What the kernels of common/backends/nccl_device do, thread by thread on the host's memory: the code is the kernels'
+// own, but for how they reach memory and for the barriers.
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/nccl_device/device_work.h"
+#include "common/backends/nccl_device/device_work.h"
 
 namespace fabricbench::nccl_device {
 namespace nccl_device_work_test {

@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
+#include "common/backends/nccl/nccl_session.h"
 #include "common/core/pattern_table.h"
 #include "common/mpi/communicator.h"
-#include "common/nccl/nccl_session.h"
 
 namespace fabricbench::nccl {
 

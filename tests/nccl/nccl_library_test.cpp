@@ -5,12 +5,12 @@
 #include <cstddef>
 #include <string>
 
+#include "common/backends/nccl/config.h"
+#include "common/backends/nccl/library.h"
+#include "common/backends/nccl/memory_report.h"
+#include "common/backends/nccl/profiler_plugin.h"
+#include "common/backends/nccl_device/device_collectives.h"
 #include "common/core/error.h"
-#include "common/nccl/config.h"
-#include "common/nccl/library.h"
-#include "common/nccl/memory_report.h"
-#include "common/nccl/profiler_plugin.h"
-#include "common/nccl_device/device_collectives.h"
 
 namespace fabricbench::nccl {
 namespace nccl_library_test {

@@ -6,12 +6,12 @@
 #include <optional>
 #include <string>
 
+#include "common/backends/rdma_cm/addresses.h"
+#include "common/backends/rdma_cm/cm_link.h"
+#include "common/backends/rdma_cm/side.h"
+#include "common/backends/verbs/device.h"
 #include "common/core/clock.h"
 #include "common/core/error.h"
-#include "common/rdma_cm/addresses.h"
-#include "common/rdma_cm/cm_link.h"
-#include "common/rdma_cm/side.h"
-#include "common/verbs/device.h"
 
 using namespace fabricbench;
 

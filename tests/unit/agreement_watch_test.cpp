@@ -1,6 +1,6 @@
 // The time limit of an agreement with another process.
 
-#include "common/rdma/agreement_watch.h"
+#include "common/backends/rdma/agreement_watch.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Which wires variables and options ask for.
 
-#include "common/harness/asked_wires.h"
+#include "common/nic_counters/asked_wires.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "common/harness/case_list.h"
+#include "common/engine/case_list.h"
 
 #include <gtest/gtest.h>
 

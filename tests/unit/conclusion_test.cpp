@@ -1,4 +1,4 @@
-#include "common/harness/conclusion.h"
+#include "common/engine/conclusion.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "common/harness/copy_plan.h"
+#include "common/copies/copy_plan.h"
 
 #include <gtest/gtest.h>
 

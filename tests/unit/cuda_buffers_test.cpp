@@ -1,6 +1,6 @@
 // A GPU's memory as blocks for buffers, on the fake runtime.
 
-#include "common/cuda/buffers.h"
+#include "common/backends/cuda/buffers.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

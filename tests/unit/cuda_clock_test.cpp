@@ -1,4 +1,4 @@
-#include "common/cuda/clock.h"
+#include "common/backends/cuda/clock.h"
 
 #include <gtest/gtest.h>
 
@@ -9,9 +9,9 @@
 #include <thread>
 #include <vector>
 
+#include "common/backends/cuda/wait.h"
 #include "common/core/clock.h"
 #include "common/core/error.h"
-#include "common/cuda/wait.h"
 #include "fake_cuda.h"
 #include "scripted_clock.h"
 

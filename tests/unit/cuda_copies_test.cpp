@@ -1,4 +1,4 @@
-#include "common/cuda/copies.h"
+#include "common/backends/cuda/copies.h"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "common/backends/cuda/memory.h"
 #include "common/core/clock.h"
 #include "common/core/error.h"
-#include "common/cuda/memory.h"
 #include "fake_cuda.h"
 #include "scoped_variable.h"
 #include "scripted_clock.h"

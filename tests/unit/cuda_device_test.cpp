@@ -1,11 +1,11 @@
-#include "common/cuda/device.h"
+#include "common/backends/cuda/device.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
+#include "common/backends/cuda/memory.h"
 #include "common/core/error.h"
-#include "common/cuda/memory.h"
 #include "fake_cuda.h"
 #include "scoped_variable.h"
 

@@ -1,4 +1,4 @@
-#include "common/cuda/memory.h"
+#include "common/backends/cuda/memory.h"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // The reader on a device, on a fake of CUDA whose streams run beside the test as a device's would.
 
-#include "common/cuda/reader.h"
+#include "common/backends/cuda/reader.h"
 
 #include <gtest/gtest.h>
 
@@ -12,9 +12,9 @@
 #include <string>
 #include <thread>
 
+#include "common/backends/cuda/memory.h"
 #include "common/core/clock.h"
 #include "common/core/error.h"
-#include "common/cuda/memory.h"
 #include "fake_cuda.h"
 #include "scripted_clock.h"
 

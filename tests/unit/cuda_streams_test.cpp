@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "common/backends/cuda/recording.h"
+#include "common/backends/cuda/stream.h"
+#include "common/backends/cuda/wait.h"
 #include "common/core/error.h"
-#include "common/cuda/recording.h"
-#include "common/cuda/stream.h"
-#include "common/cuda/wait.h"
 #include "fake_cuda.h"
 #include "scripted_clock.h"
 

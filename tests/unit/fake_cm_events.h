@@ -4,8 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include "common/backends/rdma_cm/event.h"
 #include "common/core/units.h"
-#include "common/rdma_cm/event.h"
 
 namespace fabricbench::test {
 

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/verbs/endpoint.h"
+#include "common/backends/verbs/endpoint.h"
 
 namespace fabricbench::test {
 

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "common/backends/rdma_cm/link.h"
+#include "common/backends/rdma_cm/message.h"
+#include "common/backends/rdma_cm/side.h"
 #include "common/core/error.h"
 #include "common/core/pattern.h"
-#include "common/rdma_cm/link.h"
-#include "common/rdma_cm/message.h"
-#include "common/rdma_cm/side.h"
 #include "fake_cm_events.h"
 
 namespace fabricbench::test {

@@ -1,6 +1,6 @@
 // Which GIDs two ends of a connection use.
 
-#include "common/verbs/gid_choice.h"
+#include "common/backends/verbs/gid_choice.h"
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>

@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "common/rdma/huge_page_buffers.h"
+#include "common/backends/rdma/huge_page_buffers.h"
 #include "fake_root.h"
 #include "missing_error.h"
 

@@ -9,7 +9,7 @@
 #include <tuple>
 #include <vector>
 
-#include "common/harness/operation.h"
+#include "common/measure/operation.h"
 #include "fake_session.h"
 
 using namespace fabricbench;

@@ -1,11 +1,11 @@
-#include "common/harness/memory_plan.h"
+#include "common/engine/memory_plan.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "common/core/error.h"
-#include "common/harness/workspace.h"
+#include "common/measure/workspace.h"
 
 using namespace fabricbench;
 

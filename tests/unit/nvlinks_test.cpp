@@ -1,4 +1,4 @@
-#include "common/nvml/nvlinks.h"
+#include "common/backends/nvml/nvlinks.h"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>

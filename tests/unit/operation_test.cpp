@@ -1,4 +1,4 @@
-#include "common/harness/operation.h"
+#include "common/measure/operation.h"
 
 #include <gtest/gtest.h>
 

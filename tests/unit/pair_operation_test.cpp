@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 
-#include "common/harness/message_test.h"
-#include "common/harness/operation.h"
+#include "common/measure/message_test.h"
+#include "common/measure/operation.h"
 #include "fake_session.h"
 
 using namespace fabricbench;

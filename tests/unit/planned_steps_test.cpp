@@ -11,9 +11,9 @@
 
 #include <fmt/format.h>
 
+#include "cluster/sweep/measured.h"
+#include "cluster/sweep/planned_steps.h"
 #include "common/core/error.h"
-#include "common/sweep/measured.h"
-#include "common/sweep/planned_steps.h"
 #include "report_test_support.h"
 
 namespace fabricbench::sweep {

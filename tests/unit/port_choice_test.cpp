@@ -1,4 +1,4 @@
-#include "common/rdma/port_choice.h"
+#include "common/backends/rdma/port_choice.h"
 
 #include <gtest/gtest.h>
 

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "common/backends/rdma_cm/queue_pair_handshake.h"
 #include "common/core/error.h"
-#include "common/rdma_cm/queue_pair_handshake.h"
 #include "fake_cm_events.h"
 
 using namespace fabricbench;

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "common/rdma_cm/side.h"
+#include "common/backends/rdma_cm/side.h"
 #include "fake_link.h"
 
 using namespace fabricbench;

@@ -1,6 +1,6 @@
 // How the ways of pairs are told in the banner.
 
-#include "common/rdma/routes.h"
+#include "common/backends/rdma/routes.h"
 
 #include <gtest/gtest.h>
 

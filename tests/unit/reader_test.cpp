@@ -13,9 +13,9 @@
 #include <thread>
 #include <vector>
 
+#include "common/backends/verbs/host_reader.h"
 #include "common/core/error.h"
 #include "common/core/read_on_host.h"
-#include "common/verbs/host_reader.h"
 #include "scripted_clock.h"
 
 using namespace fabricbench;

@@ -1,6 +1,6 @@
 // By which way a device is given memory, and what is said where there is none.
 
-#include "common/verbs/registration.h"
+#include "common/backends/verbs/registration.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -13,10 +13,10 @@
 #include <cstdint>
 #include <string>
 
+#include "common/backends/verbs/data_direct.h"
+#include "common/backends/verbs/explain.h"
 #include "common/core/error.h"
 #include "common/core/host_buffers.h"
-#include "common/verbs/data_direct.h"
-#include "common/verbs/explain.h"
 #include "fake_mlx5.h"
 #include "fake_root.h"
 #include "fake_verbs_devices.h"

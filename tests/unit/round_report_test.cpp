@@ -1,4 +1,4 @@
-#include "common/harness/round_report.h"
+#include "common/engine/round_report.h"
 
 #include <gtest/gtest.h>
 

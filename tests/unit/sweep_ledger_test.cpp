@@ -11,10 +11,10 @@
 
 #include <fmt/format.h>
 
+#include "cluster/sweep/ledger.h"
+#include "cluster/sweep/own_readings.h"
+#include "cluster/sweep/steps.h"
 #include "common/core/exit_status.h"
-#include "common/sweep/ledger.h"
-#include "common/sweep/own_readings.h"
-#include "common/sweep/steps.h"
 
 namespace fabricbench::sweep {
 namespace sweep_ledger_test {

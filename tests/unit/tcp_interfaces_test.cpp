@@ -1,6 +1,6 @@
 // Which of a host's addresses are taken.
 
-#include "common/sockets/interfaces.h"
+#include "common/backends/sockets/interfaces.h"
 
 #include <gtest/gtest.h>
 

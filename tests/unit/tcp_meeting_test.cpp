@@ -1,6 +1,6 @@
 // How ranks find each other, and take no stranger for a rank.
 
-#include "common/sockets/meeting.h"
+#include "common/backends/sockets/meeting.h"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -19,11 +19,11 @@
 #include <utility>
 #include <vector>
 
+#include "common/backends/sockets/acceptor.h"
+#include "common/backends/sockets/announcement.h"
+#include "common/backends/sockets/dialer.h"
+#include "common/backends/sockets/hello.h"
 #include "common/core/clock.h"
-#include "common/sockets/acceptor.h"
-#include "common/sockets/announcement.h"
-#include "common/sockets/dialer.h"
-#include "common/sockets/hello.h"
 #include "scripted_clock.h"
 #include "tcp_test_support.h"
 

@@ -1,6 +1,6 @@
 // Which connections a session makes, and by which interface.
 
-#include "common/sockets/tcp_session.h"
+#include "common/backends/sockets/tcp_session.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

@@ -15,9 +15,9 @@
 #include <utility>
 #include <vector>
 
+#include "common/backends/sockets/announcement.h"
+#include "common/backends/sockets/tcp_session.h"
 #include "common/core/error.h"
-#include "common/sockets/announcement.h"
-#include "common/sockets/tcp_session.h"
 
 namespace fabricbench::test {
 

@@ -1,4 +1,4 @@
-#include "common/harness/terminal.h"
+#include "common/watch/terminal.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "common/harness/progress.h"
+#include "common/watch/progress.h"
 #include "scoped_variable.h"
 #include "scripted_clock.h"
 

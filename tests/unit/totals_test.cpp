@@ -1,4 +1,4 @@
-#include "common/harness/totals.h"
+#include "common/measure/totals.h"
 
 #include <gtest/gtest.h>
 

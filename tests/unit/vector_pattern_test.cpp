@@ -1,4 +1,4 @@
-#include "common/cuda/vector_pattern.h"
+#include "common/backends/cuda/vector_pattern.h"
 
 #include <gtest/gtest.h>
 

@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "common/backends/verbs/verbs_backend.h"
+#include "common/backends/verbs/verbs_session.h"
 #include "common/core/error.h"
 #include "common/core/memory.h"
 #include "common/core/pattern.h"
-#include "common/verbs/verbs_backend.h"
-#include "common/verbs/verbs_session.h"
 #include "fake_endpoint.h"
 #include "scripted_clock.h"
 

@@ -1,6 +1,6 @@
 // Which device and port are opened, on a fake of libibverbs, and why none can be.
 
-#include "common/verbs/device.h"
+#include "common/backends/verbs/device.h"
 
 #include <gtest/gtest.h>
 

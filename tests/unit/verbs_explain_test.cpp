@@ -1,6 +1,6 @@
 // What errors of libibverbs are said to mean.
 
-#include "common/verbs/explain.h"
+#include "common/backends/verbs/explain.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -9,7 +9,7 @@
 #include <set>
 #include <string>
 
-#include "common/verbs/device.h"
+#include "common/backends/verbs/device.h"
 #include "missing_error.h"
 
 using namespace fabricbench;

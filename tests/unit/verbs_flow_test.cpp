@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "common/backends/verbs/datagrams.h"
+#include "common/backends/verbs/flow.h"
 #include "common/core/error.h"
-#include "common/verbs/datagrams.h"
-#include "common/verbs/flow.h"
 #include "fake_endpoint.h"
 #include "scripted_clock.h"
 

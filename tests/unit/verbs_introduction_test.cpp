@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "common/backends/verbs/introduction.h"
 #include "common/core/error.h"
-#include "common/verbs/introduction.h"
 
 using namespace fabricbench;
 using namespace fabricbench::verbs;

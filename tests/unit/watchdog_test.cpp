@@ -1,4 +1,4 @@
-#include "common/harness/watchdog.h"
+#include "common/watch/watchdog.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@ using namespace fabricbench;
 
 namespace watchdog_test {
 
-using Reports = std::map<int, RollCallReport>;
+using Reports = std::map<int, ProcessReport>;
 using Lines = std::vector<std::string>;
 
 constexpr const char* kMeasuring = "measuring 64 KiB float sum, in-place";

@@ -1,4 +1,4 @@
-#include "common/harness/wires.h"
+#include "common/nic_counters/wires.h"
 #include "common/record/packing.h"
 
 #include <gtest/gtest.h>

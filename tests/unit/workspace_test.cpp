@@ -1,4 +1,4 @@
-#include "common/harness/workspace.h"
+#include "common/measure/workspace.h"
 
 #include <gtest/gtest.h>
 

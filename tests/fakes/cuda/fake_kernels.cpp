@@ -4,8 +4,8 @@
 #include <cstring>
 #include <thread>
 
+#include "common/backends/cuda/kernels.h"
 #include "common/core/read_on_host.h"
-#include "common/cuda/kernels.h"
 #include "state.h"
 
 namespace fabricbench::cuda {

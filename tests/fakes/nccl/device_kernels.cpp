@@ -1,6 +1,6 @@
-// The launches of common/nccl_device/kernels.h, as collectives of the fake NCCL: where they reach and what they are
-// asked for is checked, the kernels are not. A window of the fake is its block.
-#include "common/nccl_device/kernels.h"
+// The launches of common/backends/nccl_device/kernels.h, as collectives of the fake NCCL: where they reach and what
+// they are asked for is checked, the kernels are not. A window of the fake is its block.
+#include "common/backends/nccl_device/kernels.h"
 
 #include "device.h"
 

@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "common/nvml/nvml.h"
+#include "common/backends/nvml/nvml.h"
 
 using namespace fabricbench::nvml;
 

@@ -1,0 +1,242 @@
+#include "cluster/sweep/flow.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "cluster/sweep/mail.h"
+#include "common/core/clock.h"
+#include "common/core/statistics.h"
+
+namespace fabricbench::sweep {
+namespace {
+
+constexpr std::size_t kPingBytes = 8;
+constexpr std::size_t kPingRoom = 256;  // bytes from one ping's place to that of its answer
+constexpr Seconds kPingTime = 0.01;     // for all pings of a pair
+constexpr double kPingShare = 0.2;      // or of the time for its messages, where that is less
+constexpr std::int64_t kLeastPings = 5;
+constexpr std::int64_t kMostPings = 200;
+constexpr std::int64_t kWindows = 9;  // as many as fit into the time; a median needs some
+constexpr std::int64_t kLeastWindows = 3;
+constexpr std::int64_t kMostWindows = 1000;
+
+/// Thrown within a step whose deadline has passed.
+struct TimedOut {};
+
+std::int64_t fitting(Seconds time, Seconds each, std::int64_t least, std::int64_t most) {
+  return std::clamp(static_cast<std::int64_t>(std::min(time / std::max(each, 1e-9), 1e9)), least, most);
+}
+
+}  // namespace
+
+std::vector<ExpectedBlock> OneDirection::expected(const Layout& layout, const Seat& /*seat*/) const {
+  if (!flows_.from) return {};
+  return {{.begin = 0, .count = layout.count, .source = *flows_.from, .position = 0}};
+}
+
+void OneDirection::start(Backend& backend, const Operands& operands) const {
+  if (flows_.from) backend.start_recv(operands.recv, operands.count, operands.datatype, *flows_.from);
+  if (flows_.to) backend.start_send(operands.send, operands.count, operands.datatype, *flows_.to);
+}
+
+FlowMeter::FlowMeter(Session& session, Workspace& workspace, mpi::Mailbox& mailbox, const Options& options,
+                     const Case& which, std::function<void()> between)
+    : session_(session),
+      mailbox_(mailbox),
+      options_(options),
+      case_(which),
+      between_(std::move(between)),
+      first_(workspace),
+      spaces_(std::make_unique<std::vector<Space>>()) {
+  session_.limit_waits(options_.pair_timeout);
+  first_.use(case_.datatype, case_.reduction);
+  spaces_->push_back(make_space(nullptr));
+}
+
+FlowMeter::~FlowMeter() {
+  if (has_abandoned()) static_cast<void>(spaces_.release());
+}
+
+FlowMeter::Space FlowMeter::make_space(std::unique_ptr<Workspace> own) {
+  Workspace* const workspace = own ? own.get() : &first_;
+  return {workspace, std::move(own), Buffers(session_, 2 * kPingRoom)};
+}
+
+StepResult FlowMeter::measure(const Flows& flows, bool pings, Seconds deadline) {
+  const Flows open = without_lost(flows);
+  StepResult result;
+  try {
+    if (pings) measure_latency(open, deadline, result);
+    measure_windows(open, deadline, result);
+  } catch (const TimedOut&) {
+    give_up(open);
+    result.status = ReadingStatus::kTimeout;
+    result.reason =
+        fmt::format("no answer within {} s; {} windows had arrived", options_.pair_timeout, result.windows.size());
+    result.windows.clear();
+  }
+  if (flows.from && !open.from) {
+    result.status = ReadingStatus::kNotTried;
+    result.reason = "messages of an earlier round may still be under way";
+  }
+  return result;
+}
+
+Flows FlowMeter::without_lost(const Flows& flows) const {
+  Flows open = flows;
+  if (open.to && lost_.count(*open.to) > 0) open.to.reset();
+  if (open.from && lost_.count(*open.from) > 0) open.from.reset();
+  return open;
+}
+
+/// MPI may still write what was given up, so the next messages lie elsewhere.
+void FlowMeter::give_up(const Flows& flows) {
+  if (flows.to) lost_.insert(*flows.to);
+  if (flows.from) lost_.insert(*flows.from);
+  auto fresh = std::make_unique<Workspace>(session_, first_.pool_bytes(), true, options_.unalign, first_.ranks());
+  fresh->use(case_.datatype, case_.reduction);
+  spaces_->push_back(make_space(std::move(fresh)));
+}
+
+/// Sends a note to one endpoint, and takes in what the other sends of the same kind.
+template <typename Note>
+std::optional<Note> FlowMeter::pass_on(std::optional<int> to, std::optional<int> from, int subject, const Note& note,
+                                       Seconds deadline) {
+  if (to) mailbox_.post(*to, subject, packed(note));
+  if (!from) return std::nullopt;
+  const auto message = mailbox_.wait(*from, subject, deadline);
+  if (!message) throw TimedOut();
+  return unpacked<Note>(*message);
+}
+
+/// Half of the round trips to whom this endpoint sends. In a ring everybody pings, and answers, in step.
+void FlowMeter::measure_latency(const Flows& flows, Seconds deadline, StepResult& result) {
+  static_cast<void>(ping(flows, deadline));  // sets up what the library needs for this pair
+  const Seconds once = ping(flows, deadline);
+  const Seconds limit = options_.iterations ? kPingTime : std::min(kPingTime, kPingShare * options_.time_budget);
+  const std::int64_t own = flows.to ? fitting(limit, once, kLeastPings, kMostPings) : 0;
+  const std::int64_t asked = pass_on(flows.to, flows.from, kPings, own, deadline).value_or(0);
+  std::vector<Seconds> times;
+  times.reserve(static_cast<std::size_t>(own));
+  for (std::int64_t i = 0; i < std::max(own, asked); ++i) {
+    const Flows left{i < own ? flows.to : std::nullopt, i < asked ? flows.from : std::nullopt};
+    const Seconds time = ping(left, deadline);
+    if (left.to) times.push_back(time / 2);
+  }
+  const Seconds latency = times.empty() ? 0 : median(times);
+  const auto told = pass_on(flows.to, flows.from, kLatency, latency, deadline);
+  if (flows.to || flows.from) result.latency = told.value_or(latency);
+}
+
+/// There and back; how long it took. What is received lies behind what is sent.
+Seconds FlowMeter::ping(const Flows& flows, Seconds deadline) {
+  const Seconds began = now();
+  send_ping(flows.to, flows.from, deadline);
+  send_ping(flows.from, flows.to, deadline);
+  return now() - began;
+}
+
+void FlowMeter::send_ping(std::optional<int> to, std::optional<int> from, Seconds deadline) {
+  Backend& backend = session_.backend(0);
+  std::byte* const place = spaces_->back().pings.on(0).data();
+  if (from) backend.start_recv(place + kPingRoom, kPingBytes, DataType::kInt8, *from);
+  if (to) backend.start_send(place, kPingBytes, DataType::kInt8, *to);
+  finish(deadline);
+}
+
+void FlowMeter::finish(Seconds deadline) {
+  if (!session_.backend(0).finish_by(deadline)) throw TimedOut();
+  session_.wait();
+}
+
+/// How long so many messages take, which are sent and received once.
+Seconds FlowMeter::time_messages(const Flows& flows, const Plans& plans, Seconds deadline) {
+  const OneDirection sending({flows.to, std::nullopt});
+  const OneDirection receiving({std::nullopt, flows.from});
+  Lane out = make_lane(sending);
+  Lane in = make_lane(receiving);
+  return run_window(out, plans.out.messages, in, plans.in.messages, deadline);
+}
+
+/// Plans by what a message takes that this endpoint receives, and makes ready for it. The sender goes by the
+/// receiver's.
+FlowMeter::Plans FlowMeter::agree(const Flows& flows, Seconds message, Lane& in, Seconds deadline) {
+  Plan plan;
+  if (flows.from) {
+    plan = plan_for(message);
+    in->prepare(plan.messages * plan.windows);
+  }
+  return {pass_on(flows.from, flows.to, kPlan, plan, deadline).value_or(Plan()), plan};
+}
+
+/// One message says how many make a window, and a window how many of them there are: where a network lets through more
+/// than its rate for a moment, one message takes next to no time.
+FlowMeter::Plans FlowMeter::plan_windows(const Flows& flows, Lane& in, Seconds deadline) {
+  const Plans one{{1, 1}, {1, 1}};
+  static_cast<void>(time_messages(flows, one, deadline));  // sets up what the library needs for such messages
+  Plans plans = agree(flows, time_messages(flows, one, deadline), in, deadline);
+  const Flows windowed{plans.out.messages > 1 ? flows.to : std::nullopt,
+                       plans.in.messages > 1 ? flows.from : std::nullopt};
+  if (options_.iterations || (!windowed.to && !windowed.from)) return plans;
+  const Seconds window = time_messages(windowed, plans, deadline);
+  const Plans better = agree(windowed, window / static_cast<double>(plans.in.messages), in, deadline);
+  if (windowed.to) plans.out = better.out;
+  if (windowed.from) plans.in = better.in;
+  return plans;
+}
+
+void FlowMeter::measure_windows(const Flows& flows, Seconds deadline, StepResult& result) {
+  const OneDirection sending({flows.to, std::nullopt});
+  const OneDirection receiving({std::nullopt, flows.from});
+  Lane out = make_lane(sending);
+  Lane in = make_lane(receiving);
+  const auto [sent, received] = plan_windows(flows, in, deadline);
+  for (std::int64_t i = 0; i < std::max(sent.windows, received.windows); ++i) {
+    const std::int64_t sends = i < sent.windows ? sent.messages : 0;
+    const std::int64_t receives = i < received.windows ? received.messages : 0;
+    const Seconds time = run_window(out, sends, in, receives, deadline);
+    if (receives > 0) result.windows.push_back(time);
+    between_();
+  }
+  result.messages = received.messages;
+  check_data(in, received.messages * received.windows, result);
+}
+
+FlowMeter::Lane FlowMeter::make_lane(const OneDirection& direction) {
+  Lane lane;
+  if (!direction.is_idle()) {
+    lane.emplace(direction, session_, *spaces_->back().workspace, case_, options_.buffers);
+  }
+  return lane;
+}
+
+Seconds FlowMeter::run_window(Lane& out, std::int64_t sends, Lane& in, std::int64_t receives, Seconds deadline) {
+  const Seconds began = now();
+  for (std::int64_t i = 0; in && i < receives; ++i) in->start();
+  for (std::int64_t i = 0; out && i < sends; ++i) out->start();
+  finish(deadline);
+  return now() - began;
+}
+
+FlowMeter::Plan FlowMeter::plan_for(Seconds message) const {
+  if (options_.iterations) return {options_.window, *options_.iterations};
+  const std::int64_t messages =
+      fitting(options_.time_budget / static_cast<double>(kWindows), message, 1, options_.window);
+  const Seconds window = message * static_cast<double>(messages);
+  return {messages, fitting(options_.time_budget, window, kLeastWindows, kMostWindows)};
+}
+
+void FlowMeter::check_data(Lane& in, std::int64_t received, StepResult& result) const {
+  if (!in || options_.checks == 0) return;
+  const auto wrong = in->check(received);
+  if (!wrong) return;
+  result.status = ReadingStatus::kWrong;
+  result.wrong = wrong->elements;
+  result.reason = fmt::format("first at element {}: expected {}, got {}", wrong->first.first_offset,
+                              wrong->first.expected, wrong->first.got);
+}
+
+}  // namespace fabricbench::sweep

@@ -1,0 +1,127 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/core/options.h"
+#include "common/core/session.h"
+#include "common/core/units.h"
+#include "common/measure/operation.h"
+#include "common/measure/test.h"
+#include "common/measure/workspace.h"
+#include "common/mpi/mailbox.h"
+#include "common/record/reading.h"
+
+namespace fabricbench::sweep {
+
+/// Whom an endpoint sends to, and whom it receives from, at the same time.
+struct Flows {
+  std::optional<int> to;
+  std::optional<int> from;
+};
+
+/// Messages in one direction, or in none: what set-up has to know of a sweep, and what each half of a step does.
+class OneDirection final : public Test, private Windows {
+ public:
+  explicit OneDirection(Flows flows = {}) : Test({.name = "pairwise_bw", .figure = Figure::kSweep}), flows_(flows) {}
+
+  [[nodiscard]] bool is_idle() const { return !flows_.to && !flows_.from; }
+
+  [[nodiscard]] const Windows* windows() const override { return this; }
+  [[nodiscard]] double bus_factor(int /*ranks*/) const override { return bus_factor::kOnce; }
+  [[nodiscard]] Layout layout(Request request, int /*ranks*/) const override {
+    return {.send_count = request.elements, .recv_count = request.elements, .count = request.elements};
+  }
+  [[nodiscard]] std::vector<ExpectedBlock> expected(const Layout& layout, const Seat& seat) const override;
+  void start(Backend& backend, const Operands& operands) const override;
+
+ private:
+  /// Windows of a flow complete by their deadline, which the one who times them knows.
+  void finish(Backend& /*backend*/, const Operands& /*operands*/) const override {}
+  void answer(Backend& /*backend*/, const Operands& /*operands*/) const override {}
+
+  Flows flows_;
+};
+
+/// What an endpoint found in one step. Of a direction that it only sends in, nothing is known here.
+struct StepResult {
+  ReadingStatus status = ReadingStatus::kOk;
+  std::vector<Seconds> windows;    ///< of what was received; how long each took
+  std::int64_t messages = 0;       ///< in a window
+  std::optional<Seconds> latency;  ///< to whom it receives from; to whom it sends to where it receives nothing
+  std::uint64_t wrong = 0;
+  std::string reason;
+};
+
+/// Measures an endpoint's part of one step: pings where they are asked for, then windows of messages, which the
+/// receiver times. Receivers choose how many messages and windows there are from what the first ones took, and tell the
+/// sender by mail. Nothing waits beyond a step's deadline, but within NCCL, whose own time limit ends the job.
+class FlowMeter {
+ public:
+  /// `between` is called between two windows. All must outlive this.
+  FlowMeter(Session& session, Workspace& workspace, mpi::Mailbox& mailbox, const Options& options, const Case& which,
+            std::function<void()> between);
+  FlowMeter(const FlowMeter&) = delete;
+  FlowMeter& operator=(const FlowMeter&) = delete;
+  /// Leaves buffers behind where messages were given up.
+  ~FlowMeter();
+
+  [[nodiscard]] StepResult measure(const Flows& flows, bool pings, Seconds deadline);
+
+  /// Whether messages had to be given up, which MPI may still carry.
+  [[nodiscard]] bool has_abandoned() const { return !lost_.empty(); }
+
+ private:
+  /// What a receiver asks of its sender.
+  struct Plan {
+    std::int64_t messages = 0;
+    std::int64_t windows = 0;
+  };
+  /// No messages where there is no such direction.
+  struct Plans {
+    Plan out;
+    Plan in;
+  };
+  using Lane = std::optional<Operation>;  // nothing where there is no such direction
+  /// Where messages lie. Those of messages given up are kept, since they may still be written.
+  struct Space {
+    Workspace* workspace;
+    std::unique_ptr<Workspace> own;
+    Buffers pings;
+  };
+
+  void measure_latency(const Flows& flows, Seconds deadline, StepResult& result);
+  [[nodiscard]] Seconds ping(const Flows& flows, Seconds deadline);
+  void send_ping(std::optional<int> to, std::optional<int> from, Seconds deadline);
+  [[nodiscard]] Seconds time_messages(const Flows& flows, const Plans& plans, Seconds deadline);
+  [[nodiscard]] Plans agree(const Flows& flows, Seconds message, Lane& in, Seconds deadline);
+  [[nodiscard]] Plans plan_windows(const Flows& flows, Lane& in, Seconds deadline);
+  void measure_windows(const Flows& flows, Seconds deadline, StepResult& result);
+  [[nodiscard]] Lane make_lane(const OneDirection& direction);
+  [[nodiscard]] Seconds run_window(Lane& out, std::int64_t sends, Lane& in, std::int64_t receives, Seconds deadline);
+  void finish(Seconds deadline);
+  [[nodiscard]] Plan plan_for(Seconds message) const;
+  void check_data(Lane& in, std::int64_t received, StepResult& result) const;
+  template <typename Note>
+  [[nodiscard]] std::optional<Note> pass_on(std::optional<int> to, std::optional<int> from, int subject,
+                                            const Note& note, Seconds deadline);
+  [[nodiscard]] Flows without_lost(const Flows& flows) const;
+  void give_up(const Flows& flows);
+  [[nodiscard]] Space make_space(std::unique_ptr<Workspace> own);
+
+  Session& session_;
+  mpi::Mailbox& mailbox_;
+  const Options& options_;
+  Case case_;
+  std::function<void()> between_;
+  Workspace& first_;
+  std::unique_ptr<std::vector<Space>> spaces_;  // the last is in use
+  std::set<int> lost_;                          // endpoints to or from which messages were given up
+};
+
+}  // namespace fabricbench::sweep

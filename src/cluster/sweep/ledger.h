@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "cluster/sweep/flow.h"
+#include "cluster/sweep/steps.h"
+#include "common/core/units.h"
+#include "common/record/reading.h"
+#include "common/record/row.h"
+
+namespace fabricbench::sweep {
+
+/// What an endpoint reports of a step: of what it received, if anything. Travels as it lies in memory.
+struct Report {
+  static constexpr std::size_t kReasonRoom = 200;
+  std::int64_t step = 0;
+  int from = -1;  ///< the endpoint whose messages were received; -1: none were to be
+  ReadingStatus status = ReadingStatus::kOk;
+  double bandwidth = 0;  ///< bytes per second, as in PairReading
+  double least_bandwidth = 0;
+  double most_bandwidth = 0;
+  std::int64_t windows = 0;
+  std::int64_t messages = 0;
+  Seconds latency = -1;  ///< below 0: not known
+  std::uint64_t wrong = 0;
+  bool has_abandoned = false;  ///< messages of this endpoint may still be under way
+  char reason[kReasonRoom] = {};
+};
+[[nodiscard]] Report report_of(std::int64_t step, const Flows& flows, const StepResult& result, Bytes size,
+                               bool has_abandoned);
+
+/// What the first endpoint keeps of a sweep while it goes on: who has reported of the step under way, and counts. It
+/// hands every reading on as soon as it knows of it, and holds none, so that it grows with the endpoints and not with
+/// their pairs.
+class Ledger {
+ public:
+  /// `names` of the endpoints, such as `rank 3 on node-07`. `publish` is given every reading.
+  Ledger(std::vector<std::string> names, Bytes size, std::function<void(PairReading)> publish);
+
+  void begin(const Step& step);
+  void note(int endpoint, const Report& report);
+
+  [[nodiscard]] bool is_complete() const { return waiting_ == 0; }
+  /// Who has not reported, and whom they were to meet: a line for people.
+  [[nodiscard]] std::string missing() const;
+  [[nodiscard]] std::vector<int> missing_endpoints() const;
+  /// Whether messages had to be given up anywhere.
+  [[nodiscard]] bool has_abandoned() const { return has_abandoned_; }
+  /// Bytes of all windows that were timed.
+  [[nodiscard]] Bytes carried() const { return carried_; }
+  /// How the sweep ended, by what was read.
+  [[nodiscard]] Ending ending() const;
+
+ private:
+  std::vector<std::string> names_;
+  Bytes size_;
+  std::function<void(PairReading)> publish_;
+  Step step_;
+  std::vector<std::uint8_t> reported_;  // by endpoint
+  std::size_t waiting_ = 0;             // endpoints that have not reported
+  bool has_abandoned_ = false;
+  Bytes carried_ = 0;
+  std::int64_t readings_ = 0;
+  std::int64_t timed_out_ = 0;
+  std::int64_t wrong_ = 0;
+};
+
+}  // namespace fabricbench::sweep

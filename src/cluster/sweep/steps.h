@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "cluster/schedule.h"
+#include "cluster/sweep/flow.h"
+#include "common/core/options.h"
+
+namespace fabricbench::sweep {
+
+[[nodiscard]] cluster::SchedulePlan plan_of(const Options& options, int endpoints, std::uint64_t seed);
+
+/// What happens at the same time: all meetings of a round in one direction, or of mpiGraph's rounds in the one that
+/// they have.
+struct Step {
+  std::int64_t number = 0;  ///< from 0
+  std::int64_t round = 0;
+  bool back = false;   ///< from the second of each meeting to the first
+  bool pings = false;  ///< the latency is measured too
+  std::vector<cluster::Meeting> meetings;
+};
+
+/// The steps of a sweep, worked out one by one.
+class Steps {
+ public:
+  Steps(const Options& options, int endpoints, std::uint64_t seed);
+
+  [[nodiscard]] std::int64_t count() const { return schedule_.rounds() * per_round_; }
+  [[nodiscard]] Step step(std::int64_t number) const;
+
+ private:
+  cluster::Schedule schedule_;
+  std::int64_t per_round_;
+};
+
+/// What `endpoint` sends and receives in a step; nothing where it is idle.
+[[nodiscard]] Flows flows_of(const Step& step, int endpoint);
+/// The same of all endpoints, by endpoint.
+[[nodiscard]] std::vector<Flows> flows_of_all(const Step& step, int endpoints);
+
+}  // namespace fabricbench::sweep

@@ -1,0 +1,342 @@
+#include "cluster/sweep/sweep.h"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "cluster/sweep/flow.h"
+#include "cluster/sweep/ledger.h"
+#include "cluster/sweep/mail.h"
+#include "cluster/sweep/own_readings.h"
+#include "cluster/sweep/planned_steps.h"
+#include "cluster/sweep/step_source.h"
+#include "cluster/sweep/steps.h"
+#include "common/core/clock.h"
+#include "common/core/error.h"
+#include "common/report/sweep_facts.h"
+#include "common/watch/progress.h"
+
+namespace fabricbench::sweep {
+namespace {
+
+constexpr Seconds kGrace = 5;         // beyond a pair's time limit, for an endpoint's report
+constexpr Seconds kOutcomeGrace = 1;  // for what the receiver tells the sender
+constexpr int kFewReports = 16;       // taken in between two windows of the first endpoint's own
+constexpr Seconds kForEver = std::numeric_limits<double>::infinity();
+
+/// Such as `rank 3 on node-07`, by endpoint; the first process knows them.
+std::vector<std::string> agreed_names(const Run& run) {
+  std::string text;
+  for (const RankFacts& rank : run.context.ranks) text += fmt::format("rank {} on {}\n", rank.rank, rank.host);
+  std::istringstream lines(run.world.broadcast(text));
+  std::vector<std::string> names;
+  names.reserve(static_cast<std::size_t>(run.world.size()));
+  for (std::string line; std::getline(lines, line);) names.push_back(line);
+  return names;
+}
+
+class Sweep {
+ public:
+  Sweep(Run& run, const Measured& measured);
+  Ending run();
+
+ private:
+  void lead();
+  void follow();
+  void order(const Step& step);
+  void carry_out(const Order& order, Seconds deadline);
+  [[nodiscard]] StepResult meet(const Flows& flows, const Order& order, Seconds deadline);
+  [[nodiscard]] Ending conclude() const;
+  void tell_outcome(const Flows& flows, const Report& report, Seconds deadline);
+  void collect(int most);
+  void collect_all(Seconds deadline, const Step& step);
+  void finish();
+  void report_endpoints();
+  void report_matrix();
+  [[nodiscard]] bool is_first() const { return self_ == 0; }
+  [[nodiscard]] mpi::Mailbox::Message mail_of(int endpoint, int subject);
+
+  Run& run_;
+  const Options& options_;
+  int self_;
+  int endpoints_;
+  std::vector<std::string> names_;  // by endpoint
+  SweepFacts facts_;                // of the first endpoint
+  mpi::Communicator communicator_;
+  mpi::Mailbox mailbox_;
+  Case case_;
+  std::unique_ptr<StepSource> steps_;  // of the first endpoint; nobody else needs to know them
+  std::optional<SweepVerdict> verdict_;
+  FlowMeter meter_;
+  Ledger ledger_;
+  OwnReadings own_;
+  Bytes carried_ = 0;               // by all windows of the sweep
+  std::optional<Seconds> latency_;  // of the meeting under way, from the step that pings
+  ProgressLine progress_;
+};
+
+/// What the first endpoint goes by.
+std::unique_ptr<StepSource> open_steps(const Run& run, const Measured& measured) {
+  const Options& options = run.setup.options;
+  const int endpoints = run.world.size();
+  if (run.world.rank() != 0) return nullptr;
+  if (!options.find && measured.hosts.empty()) {
+    return std::make_unique<ScheduledSteps>(Steps(options, endpoints, run.context.seed));
+  }
+  std::vector<NamedEndpoint> named;
+  const std::vector<std::string> names = endpoint_names(run.context);
+  for (std::size_t i = 0; i < names.size(); ++i) named.push_back({names[i], run.context.ranks[i].host});
+  return std::make_unique<PlannedSteps>(options, named, run.context.seed, measured,
+                                        [&run](const SweepRound& round) { run.outputs.record(round); });
+}
+
+Order order_of(const Step& step, const Flows& flows) {
+  return {step.number, step.round, flows.to.value_or(-1), flows.from.value_or(-1), step.pings ? 1 : 0};
+}
+
+Flows flows_of(const Order& order) {
+  const auto endpoint = [](std::int64_t number) {
+    return number < 0 ? std::nullopt : std::optional(static_cast<int>(number));
+  };
+  return {endpoint(order.to), endpoint(order.from)};
+}
+
+Sweep::Sweep(Run& run, const Measured& measured)
+    : run_(run),
+      options_(run.setup.options),
+      self_(run.world.rank()),
+      endpoints_(run.world.size()),
+      names_(agreed_names(run)),
+      facts_(sweep_facts(run.context)),
+      communicator_(*run.world.split(0)),
+      mailbox_(communicator_),
+      case_(run.setup.cases.front().cases.front()),
+      steps_(open_steps(run, measured)),
+      meter_(*run.setup.backend.session, run.workspace, mailbox_, options_, case_, [this] { collect(kFewReports); }),
+      ledger_(names_, case_.size,
+              [this](PairReading reading) {
+                progress_.clear();
+                add_facts(reading, facts_);
+                run_.outputs.record(reading);
+                steps_->note(reading);
+              }),
+      own_(endpoints_),
+      progress_(is_first() && (options_.progress || ProgressLine::wanted()), "steps") {}
+
+Ending Sweep::run() {
+  host::WireTotal total;
+  run_.wires.begin();
+  if (is_first()) {
+    lead();
+  } else {
+    follow();
+  }
+  finish();
+  if (!run_.has_abandoned) run_.wires.end(total, carried_ / 2);
+  return is_first() ? conclude() : Ending();
+}
+
+void Sweep::lead() {
+  const Seconds began = now();
+  std::int64_t done = 0;
+  while (true) {
+    progress_.clear();
+    const std::optional<Step> step = steps_->next();
+    if (!step) break;
+    order(*step);
+    const Seconds deadline = now() + options_.pair_timeout;
+    carry_out(order_of(*step, sweep::flows_of(*step, self_)), deadline);
+    collect_all(deadline, *step);
+    ++done;
+    const auto left = static_cast<double>(steps_->left());
+    progress_.show(done, done + steps_->left(), (now() - began) / static_cast<double>(done) * left);
+  }
+  progress_.clear();
+  for (int endpoint = 1; endpoint < endpoints_; ++endpoint) mailbox_.post(endpoint, kGo, packed(Order{-1}));
+  verdict_ = steps_->verdict();
+}
+
+/// Everybody waits for the first endpoint's word, and that it ever comes is the watchdog's to see to.
+void Sweep::follow() {
+  while (true) {
+    const auto order = unpacked<Order>(*mailbox_.wait(0, kGo, kForEver));
+    if (order.step < 0) return;
+    carry_out(order, now() + options_.pair_timeout);
+  }
+}
+
+/// Tells everybody their parts of a step.
+void Sweep::order(const Step& step) {
+  ledger_.begin(step);
+  const std::vector<Flows> flows = flows_of_all(step, endpoints_);
+  for (int endpoint = 1; endpoint < endpoints_; ++endpoint) {
+    mailbox_.post(endpoint, kGo, packed(order_of(step, flows[static_cast<std::size_t>(endpoint)])));
+  }
+}
+
+void Sweep::carry_out(const Order& order, Seconds deadline) {
+  run_.heartbeat.enter_case(fmt::format("round {} of the sweep", order.round));
+  run_.heartbeat.enter(Phase::kMeasure);
+  const Flows flows = flows_of(order);
+  const bool pings = order.pings != 0;
+  StepResult result;
+  if (flows.to || flows.from) result = meet(flows, order, deadline);
+  if (pings) latency_ = result.latency;
+  result.latency = latency_;
+  if (pings && latency_) own_.note_latency(*latency_);
+  const Report report = report_of(order.step, flows, result, case_.size, meter_.has_abandoned());
+  if (is_first()) {
+    ledger_.note(self_, report);
+  } else {
+    mailbox_.post(0, kReport, packed(report));
+  }
+  tell_outcome(flows, report, deadline);
+}
+
+/// Of what goes wrong in the library, says with whom.
+StepResult Sweep::meet(const Flows& flows, const Order& order, Seconds deadline) {
+  try {
+    return meter_.measure(flows, order.pings != 0, deadline);
+  } catch (const Error& error) {
+    const auto partner = static_cast<std::size_t>(flows.to.value_or(flows.from.value_or(0)));
+    throw Error(error.status(), fmt::format("round {}, with {}: {}", order.round, names_[partner], error.what()));
+  }
+}
+
+/// The receiver knows the figure; the sender keeps it too.
+void Sweep::tell_outcome(const Flows& flows, const Report& report, Seconds deadline) {
+  const double bandwidth = report.status == ReadingStatus::kOk ? report.bandwidth : 0;
+  struct Outcome {
+    std::int64_t step;
+    double bandwidth;
+  };
+  if (flows.from) {
+    own_.note_received(*flows.from, bandwidth);
+    mailbox_.post(*flows.from, kOutcome, packed(Outcome{report.step, bandwidth}));
+  }
+  if (!flows.to) return;
+  own_.note_sent(*flows.to, 0);
+  const Seconds latest = std::max(deadline, now()) + kOutcomeGrace;
+  while (const auto mail = mailbox_.wait(*flows.to, kOutcome, latest)) {
+    const auto outcome = unpacked<Outcome>(*mail);
+    if (outcome.step != report.step) continue;  // of a step in which it came too late
+    own_.note_sent(*flows.to, outcome.bandwidth);
+    return;
+  }
+}
+
+/// Takes in reports that have come, but no more than `most`.
+void Sweep::collect(int most) {
+  run_.heartbeat.tick();
+  if (!is_first()) return;
+  for (int i = 0; i < most; ++i) {
+    const auto mail = mailbox_.look(mpi::Mailbox::kAnybody, kReport);
+    if (!mail) return;
+    ledger_.note(mail->from, unpacked<Report>(*mail));
+  }
+}
+
+void Sweep::collect_all(Seconds deadline, const Step& step) {
+  mpi::Patience patience;
+  for (collect(endpoints_); !ledger_.is_complete(); collect(endpoints_)) {
+    if (now() > deadline + kGrace) {
+      const std::vector<int> missing = ledger_.missing_endpoints();
+      run_.outputs.record(SilentEndpoints{step.round, missing, hosts_of(missing, facts_)});
+      throw Error(ExitStatus::kTimeout,
+                  fmt::format("no report of round {} within {} s from {}: the process, its host or its network has "
+                              "died or hangs; what was measured until then is in the output",
+                              step.round, options_.pair_timeout + kGrace, ledger_.missing()));
+    }
+    patience.rest();
+  }
+}
+
+/// All endpoints learn how the sweep went, and the first one what each has read.
+void Sweep::finish() {
+  struct Outcome {
+    std::int64_t has_abandoned;
+    Bytes carried;
+  };
+  Outcome outcome{ledger_.has_abandoned() ? 1 : 0, ledger_.carried()};
+  if (is_first()) {
+    for (int endpoint = 1; endpoint < endpoints_; ++endpoint) mailbox_.post(endpoint, kGo, packed(outcome));
+  } else {
+    outcome = unpacked<Outcome>(*mailbox_.wait(0, kGo, kForEver));
+  }
+  run_.has_abandoned = outcome.has_abandoned != 0;
+  carried_ = outcome.carried;
+  report_endpoints();
+  if (static_cast<std::size_t>(endpoints_) <= kMostDrawn || !options_.matrix_csv_file.empty()) report_matrix();
+}
+
+mpi::Mailbox::Message Sweep::mail_of(int endpoint, int subject) {
+  auto mail = mailbox_.wait(endpoint, subject, now() + options_.pair_timeout + kGrace);
+  if (mail) return std::move(*mail);
+  throw Error(ExitStatus::kTimeout,
+              fmt::format("{} does not tell its part of the result; the readings are in the output",
+                          names_[static_cast<std::size_t>(endpoint)]));
+}
+
+void Sweep::report_endpoints() {
+  const EndpointSummary own = own_.summary(self_);
+  if (!is_first()) return mailbox_.post(0, kSummary, packed_record(own));
+  for (int endpoint = 0; endpoint < endpoints_; ++endpoint) {
+    EndpointSummary summary = endpoint == self_ ? own : unpacked_record<EndpointSummary>(mail_of(endpoint, kSummary));
+    add_facts(summary, facts_);
+    run_.outputs.record(summary);
+  }
+}
+
+/// Row by row, each sent when it is asked for: all at once would be the whole matrix.
+void Sweep::report_matrix() {
+  if (!is_first()) {
+    static_cast<void>(mailbox_.wait(0, kGo, kForEver));
+    std::vector<std::byte> bytes(own_.received().size() * sizeof(float));
+    std::memcpy(bytes.data(), own_.received().data(), bytes.size());
+    return mailbox_.post(0, kMatrixRow, std::move(bytes));
+  }
+  for (int endpoint = 0; endpoint < endpoints_; ++endpoint) {
+    MatrixRow row{endpoint, own_.received()};
+    if (endpoint != self_) {
+      mailbox_.post(endpoint, kGo, packed(std::int64_t{0}));
+      const mpi::Mailbox::Message mail = mail_of(endpoint, kMatrixRow);
+      std::memcpy(row.bandwidths.data(), mail.bytes.data(), mail.bytes.size());
+    }
+    run_.outputs.record(row);
+  }
+}
+
+/// By what was read, and where that went well, by what it says.
+Ending Sweep::conclude() const {
+  Ending ending = ledger_.ending();
+  if (steps_->taken_over() > 0) {
+    ending.notes.push_back(fmt::format("{} readings of {} were taken over; the table does not count them",
+                                       steps_->taken_over(), options_.measured_file));
+  }
+  if (!verdict_) return ending;
+  run_.outputs.record(*verdict_);
+  if (ending.exit_status != 0) return ending;
+  ending.reason = verdict_->why_over;
+  if (verdict_->judged == "slow") {
+    ending.exit_status = static_cast<int>(ExitStatus::kTooSlow);
+    const std::size_t more = verdict_->findings.size() - 1;
+    ending.reason = verdict_->findings.front().text + (more > 0 ? fmt::format("; and {} more", more) : "");
+  } else if (verdict_->judged == "unknown") {
+    ending.exit_status = static_cast<int>(ExitStatus::kNotJudged);
+    ending.reason = "too little was measured to say that nothing is slow: " + verdict_->why_over;
+  }
+  return ending;
+}
+
+}  // namespace
+
+Ending measure(Run& run, const Measured& measured) { return Sweep(run, measured).run(); }
+
+}  // namespace fabricbench::sweep

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+
+#include "common/backends/cuda/kernels.h"
+#include "common/backends/cuda/mapped.h"
+#include "common/backends/cuda/stream.h"
+#include "common/core/reader.h"
+
+namespace fabricbench::cuda {
+
+/// A kernel that reads on a device, and answers in host memory that the device writes to. While it reads, nothing may
+/// be called that waits for the device as a whole, such as allocating or a kernel's first launch.
+class CudaReader final : public Reader {
+ public:
+  /// Throws Error (failure) where there is no such device.
+  explicit CudaReader(int device);
+  ~CudaReader() override;
+
+  [[nodiscard]] std::string description() const override;
+
+ private:
+  [[nodiscard]] ReaderWords& words() const override { return *words_; }
+  [[nodiscard]] std::uint64_t* asked() const override { return &device_words_->asked; }
+  void launch(const ReaderTask& task) override;
+  void look_after() override;
+  void join() override;
+
+  Stream stream_;
+  MappedWords<ReaderWords> words_;
+  ReaderWords* device_words_;  // the same, as the device addresses them
+};
+
+}  // namespace fabricbench::cuda

@@ -1,0 +1,9 @@
+#include "common/backends/gpu/gpu_readers.h"
+
+#include "common/backends/cuda/reader.h"
+
+namespace fabricbench::gpu {
+
+std::unique_ptr<Reader> open_reader(int device) { return std::make_unique<cuda::CudaReader>(device); }
+
+}  // namespace fabricbench::gpu

@@ -1,0 +1,193 @@
+#include "common/backends/gpu/gpu_sessions.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/backends/cuda/buffers.h"
+#include "common/backends/cuda/device.h"
+#include "common/backends/cuda/device_choice.h"
+#include "common/backends/gpu/mpi_on_cuda.h"
+#include "common/backends/nccl/library.h"
+#include "common/backends/nccl/nccl_session.h"
+#include "common/core/error.h"
+#include "common/host/pci_locality.h"
+#include "common/host/topology.h"
+#include "common/mpi/cuda_support.h"
+#include "common/ranks/agreement.h"
+#include "common/ranks/exchange.h"
+
+namespace fabricbench {
+
+namespace cuda {
+
+template <typename Form, record::Of<ProcessDevices> Message>
+void describe(Form& form, Message& process) {
+  form.hidden(process.host, process.host_name, process.uuids, process.needed);
+}
+
+}  // namespace cuda
+
+namespace gpu {
+namespace {
+
+/// Those from which this process's ranks may have theirs.
+std::vector<int> devices_to_choose_from(const Placed& placed) {
+  if (placed.kept_gpus) return placed.kept_gpus->devices;
+  std::vector<int> devices(static_cast<std::size_t>(cuda::visible_devices().count));
+  std::iota(devices.begin(), devices.end(), 0);
+  return devices;
+}
+
+std::vector<cuda::ProcessDevices> devices_of_all(const mpi::Communicator& world, const Placed& placed, int needed) {
+  cuda::ProcessDevices own{placed.host_id, placed.host, {}, needed};
+  for (const int device : devices_to_choose_from(placed)) own.uuids.push_back(cuda::device_facts(device).uuid);
+  return broadcast_from_first(world, gather_all(world, own));
+}
+
+/// The devices that this process drives.
+struct OwnDevices {
+  std::vector<int> devices;
+  int sharing = 1;  // processes that use the one of them that most use
+  std::vector<std::string> notices{};
+};
+
+OwnDevices own_of(const std::vector<cuda::ProcessDevices>& processes, const cuda::DeviceChoice& choice, int rank) {
+  std::map<std::pair<std::uint64_t, std::string>, int> users;
+  const auto uuid = [&](std::size_t process, int device) {
+    return std::pair(processes[process].host, processes[process].uuids[static_cast<std::size_t>(device)]);
+  };
+  for (std::size_t process = 0; process < processes.size(); ++process) {
+    for (const int device : choice.devices[process]) ++users[uuid(process, device)];
+  }
+  const auto own = static_cast<std::size_t>(rank);
+  OwnDevices devices{choice.devices[own]};
+  if (!choice.notice.empty()) devices.notices.push_back(choice.notice);
+  for (const int device : devices.devices) devices.sharing = std::max(devices.sharing, users[uuid(own, device)]);
+  return devices;
+}
+
+/// Of the devices that a process keeps it takes the first ones, whoever else has them too.
+OwnDevices choose_own(const Team& team, const Placed& placed, int needed, const Options& options) {
+  const auto processes = devices_of_all(team.world(), placed, needed);
+  const std::optional<std::int64_t> first = placed.kept_gpus ? 0 : options.device;
+  OwnDevices own = own_of(processes, cuda::choose_devices(processes, first), team.world().rank());
+  const std::vector<int> numbers = devices_to_choose_from(placed);
+  for (int& device : own.devices) device = numbers[static_cast<std::size_t>(device)];
+  return own;
+}
+
+/// Why this process cannot use NCCL at all.
+std::string why_not_here() {
+  if (const cuda::VisibleDevices seen = cuda::visible_devices(); seen.count == 0) return seen.why_none;
+  try {
+    const nccl::Library library;
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+/// What the first process says that has something to say, the same on every one; empty where none has. Collective.
+std::string first_said(const Team& team, const Placed& placed, const std::string& own) {
+  const std::vector<std::string> all =
+      team.world().gather(own.empty() ? "" : fmt::format("host {}: {}", placed.host, own));
+  const auto first = std::find_if(all.begin(), all.end(), [](const std::string& text) { return !text.empty(); });
+  return team.world().broadcast(first == all.end() ? "" : *first);
+}
+
+int devices_of_process(const Options& options) { return static_cast<int>(options.threads * options.gpus); }
+
+const char* word_for(host::NodeBinding binding) {
+  switch (binding) {
+    case host::NodeBinding::kInside: return "yes";
+    case host::NodeBinding::kPartly: return "partly";
+    case host::NodeBinding::kOutside: return "no";
+    case host::NodeBinding::kUnknown: break;
+  }
+  return "unknown";
+}
+
+GpuFacts describe_gpu(int device) {
+  const cuda::DeviceFacts facts = cuda::device_facts(device);
+  const host::PciLocality locality = host::pci_locality(facts.pci_address);
+  const auto binding = locality.numa_node ? host::node_binding(*locality.numa_node, host::current_binding())
+                                          : host::NodeBinding::kUnknown;
+  return {device,
+          facts.model,
+          facts.pci_address,
+          facts.driver,
+          locality.numa_node,
+          word_for(binding),
+          locality.nearest_nics,
+          facts.uuid};
+}
+
+}  // namespace
+
+std::string why_no_nccl(const Team& team, const Placed& placed, const Options& /*options*/) {
+  if (placed.kept_gpus) return placed.kept_gpus->why_no_nccl;
+  return first_said(team, placed, why_not_here());
+}
+
+Opened open_nccl(const Team& team, const Placed& placed, const Options& options) {
+  const OwnDevices own = choose_own(team, placed, devices_of_process(options), options);
+  const mpi::Communicator& communicator = team.group();
+  nccl::ProcessGroup group;
+  group.process = communicator.rank();
+  group.processes = communicator.size();
+  group.process_in_job = team.process_in_job();
+  group.devices = own.devices;
+  group.sharing = own.sharing;
+  group.broadcast = [&communicator](std::span<std::byte> bytes) {
+    const auto* data = reinterpret_cast<const std::uint8_t*>(bytes.data());
+    const auto agreed = communicator.broadcast(std::vector<std::uint8_t>(data, data + bytes.size()));
+    std::copy(agreed.begin(), agreed.end(), reinterpret_cast<std::uint8_t*>(bytes.data()));
+  };
+  group.min = [&communicator](std::int64_t value) { return communicator.min(value); };
+  Options bounded = options;
+  // Where a rank does not come, the watchdog names it; it must have the time to speak before all others give up too.
+  if (options.timeout > 0) bounded.timeout = 1.1 * options.timeout + 1;
+  const bool choices_wanted = options.stats || !options.json_file.empty();
+  return {std::make_unique<nccl::NcclSession>(std::make_shared<const nccl::Library>(), group, bounded, choices_wanted),
+          own.notices};
+}
+
+Opened open_mpi_on_cuda(const Team& team, const Placed& placed, const Options& options) {
+  if (const std::string why_not = mpi::why_not_cuda_aware(); !why_not.empty()) {
+    throw Error(ExitStatus::kMissing, fmt::format("--memory cuda: {}", why_not));
+  }
+  const OwnDevices own = choose_own(team, placed, 1, options);
+  return {std::make_unique<MpiOnCuda>(team.group(), own.devices.front(), own.sharing, options.timeout), own.notices};
+}
+
+OpenedBuffers open_buffers(const Team& team, const Placed& placed, const Options& options) {
+  if (const std::string why = first_said(team, placed, cuda::visible_devices().why_none); !why.empty()) {
+    throw Error(ExitStatus::kMissing, fmt::format("--memory cuda: {}", why));
+  }
+  const OwnDevices own = choose_own(team, placed, 1, options);
+  return {everywhere(
+              team.world(),
+              [&] { return std::make_unique<cuda::CudaBuffers>(own.devices.front(), own.sharing, options.timeout); }),
+          own.notices};
+}
+
+std::vector<int> choose_gpus(const Team& team, const Placed& placed, const Options& options) {
+  if (const std::string why = first_said(team, placed, cuda::visible_devices().why_none); !why.empty()) {
+    throw Error(ExitStatus::kMissing, fmt::format("--memory cuda: {}", why));
+  }
+  return choose_own(team, placed, devices_of_process(options), options).devices;
+}
+
+std::vector<GpuFacts> describe_gpus(const std::vector<int>& devices) {
+  std::vector<GpuFacts> gpus;
+  gpus.reserve(devices.size());
+  for (const int device : devices) gpus.push_back(describe_gpu(device));
+  return gpus;
+}
+
+}  // namespace gpu
+}  // namespace fabricbench

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "common/backends/nccl/library.h"
+
+namespace fabricbench::nccl {
+
+/// NCCL's message on the last problem of this process; empty where there was none. It may have nothing to do with the
+/// last call. From any thread: NCCL does not look at the communicator that its function could be given.
+[[nodiscard]] std::string last_error(const Library& library);
+
+/// What a call's result means in NCCL's words: `ncclAllReduce: unhandled cuda error: <last error>`.
+[[nodiscard]] std::string problem_text(const Library& library, ncclResult_t result, const char* call);
+
+[[noreturn]] void fail(const Library& library, ncclResult_t result, const char* call, std::string_view place);
+
+/// Throws Error with NCCL's own words where a call did not succeed. `call` is the function's name; `place` says which
+/// rank and device it was for, where that is known.
+inline void check(const Library& library, ncclResult_t result, const char* call, std::string_view place = {}) {
+  if (result != ncclSuccess) [[unlikely]]
+    fail(library, result, call, place);
+}
+
+/// Calls launched together. The destructor closes a group that an exception left open, or every later call on this
+/// thread would be part of it.
+class Group {
+ public:
+  explicit Group(const Library& library) : library_(library) {
+    check(library_, library_.functions().group_start(), "ncclGroupStart");
+  }
+  Group(const Group&) = delete;
+  Group& operator=(const Group&) = delete;
+  ~Group() {
+    if (open_) library_.functions().group_end();
+  }
+  void end() { check(library_, close(), "ncclGroupEnd"); }
+  /// The same for callers that look at the result.
+  [[nodiscard]] ncclResult_t close() {
+    open_ = false;
+    return library_.functions().group_end();
+  }
+
+ private:
+  const Library& library_;
+  bool open_ = true;
+};
+
+}  // namespace fabricbench::nccl

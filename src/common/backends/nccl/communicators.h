@@ -1,0 +1,78 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "common/backends/nccl/check.h"
+#include "common/backends/nccl/config.h"
+#include "common/backends/nccl/library.h"
+#include "common/core/units.h"
+
+namespace fabricbench::nccl {
+
+/// One of this process's ranks.
+struct LocalRank {
+  int rank;           ///< NCCL's
+  int device;         ///< CUDA's number
+  std::string place;  ///< for messages: `rank 3 on GPU 0 (0000:42:00.0)`
+};
+
+struct CommunicatorPlan {
+  std::vector<LocalRank> local;
+  int ranks = 1;  ///< of all processes
+  Config config;
+  bool in_parallel = false;  ///< each on a thread of its own, instead of all in one group
+  Seconds time_limit = 0;    ///< 0: none
+};
+
+/// The communicators of this process's ranks.
+///
+/// They are blocking ones: since 2.24, NCCL starts a thread at the end of every group of a non-blocking communicator,
+/// which means at every operation (ncclGroupEndInternal in NCCL's src/group.cc), and refuses the next operation until
+/// its caller has seen the last one started; we would measure that. And an existing communicator cannot be turned
+/// into a blocking one. What bounds the calls instead is a thread for each that may wait for other processes:
+/// initialising, registering and destroying. An operation's own call can wait too, for a peer that is not there when
+/// NCCL connects to it; there the watchdog helps, which ends the job.
+class Communicators {
+ public:
+  /// Collective over all processes. Throws Error: failure with NCCL's words, timeout after the time limit.
+  Communicators(std::shared_ptr<const Library> library, const ncclUniqueId& id, CommunicatorPlan plan);
+  Communicators(const Communicators&) = delete;
+  Communicators& operator=(const Communicators&) = delete;
+  /// Aborts where an exception is under way. Warns on stderr, and goes on, where NCCL does not end in time.
+  ~Communicators();
+
+  [[nodiscard]] int size() const { return static_cast<int>(plan_.local.size()); }
+  [[nodiscard]] const CommunicatorPlan& plan() const { return plan_; }
+  [[nodiscard]] const std::shared_ptr<const Library>& library() const { return library_; }
+  /// Throws Error (failure) where they have been aborted.
+  [[nodiscard]] ncclComm_t get(int local_rank) const {
+    if (aborted()) [[unlikely]]
+      throw_aborted();
+    return (*handles_)[static_cast<std::size_t>(local_rank)];
+  }
+
+  /// What NCCL's threads ran into, with the rank's place; empty where all is well.
+  [[nodiscard]] std::string asynchronous_error() const;
+  /// Ends what is under way on all of them, and them. From any thread, any number of times. Returns after 10 seconds
+  /// even where NCCL does not.
+  void abort() noexcept;
+  [[nodiscard]] bool aborted() const { return aborted_.load(std::memory_order_relaxed); }
+
+ private:
+  using Handles = std::vector<ncclComm_t>;
+
+  [[noreturn]] static void throw_aborted();
+  void destroy() noexcept;
+
+  std::shared_ptr<const Library> library_;
+  CommunicatorPlan plan_;
+  std::shared_ptr<Handles> handles_;  // shared with threads that may be left behind
+  mutable std::mutex querying_;       // an abort does not begin within a query
+  std::atomic<bool> aborted_ = false;
+};
+
+}  // namespace fabricbench::nccl

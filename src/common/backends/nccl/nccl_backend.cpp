@@ -1,0 +1,232 @@
+#include "common/backends/nccl/nccl_backend.h"
+
+#include "common/backends/cuda/check.h"
+#include "common/core/pattern.h"
+
+namespace fabricbench::nccl {
+namespace {
+
+/// NCCL numbers its types in the order of nccl-tests' `-d all`, as DataType does; the 8-bit ones are not in an nccl.h
+/// older than 2.24.
+constexpr ncclDataType_t nccl_type(DataType datatype) { return static_cast<ncclDataType_t>(datatype); }
+static_assert(nccl_type(DataType::kUint64) == ncclUint64 && nccl_type(DataType::kHalf) == ncclFloat16 &&
+              nccl_type(DataType::kBfloat16) == ncclBfloat16 && static_cast<int>(DataType::kF8e5m2) == 11);
+
+const std::byte* element(const void* buffer, std::size_t index, DataType datatype) {
+  return static_cast<const std::byte*>(buffer) + index * facts(datatype).size;
+}
+std::byte* element(void* buffer, std::size_t index, DataType datatype) {
+  return static_cast<std::byte*>(buffer) + index * facts(datatype).size;
+}
+
+cuda::DeviceBlock barrier_word(int device) {
+  const cuda::DeviceGuard guard(device);
+  void* block = nullptr;
+  cuda::check(cudaMalloc(&block, sizeof(std::int32_t)), "cudaMalloc");
+  cuda::DeviceBlock word(block);
+  cuda::check(cudaMemset(block, 0, sizeof(std::int32_t)), "cudaMemset");
+  return word;
+}
+
+}  // namespace
+
+NcclBackend::NcclBackend(const Communicators& communicators, int local_rank, cuda::DeviceStream stream)
+    : communicators_(&communicators),
+      library_(communicators.library().get()),
+      nccl_(library_->functions()),
+      local_rank_(local_rank),
+      ranks_(communicators.plan().ranks),
+      stream_(stream.stream),
+      barrier_word_(barrier_word(stream.device)) {}
+
+NcclBackend::~NcclBackend() {
+  if (communicators_->aborted()) return;
+  if (window_open_) static_cast<void>(close_window());  // or every later call on this thread would be part of it
+  for (const auto& mulsum : mulsums_) {
+    if (mulsum) nccl_.destroy_reduction(*mulsum, communicator());
+  }
+}
+
+void NcclBackend::prepare_mulsum(DataType datatype) {
+  auto& mulsum = mulsums_[static_cast<std::size_t>(datatype)];
+  if (mulsum) return;
+  const std::uint64_t factor = pattern::mulsum_factor(static_cast<std::uint64_t>(local().rank));
+  ncclRedOp_t made{};
+  with_type(datatype, [&]<typename T>(std::type_identity<T>) {
+    T scalar = from_integer<T>(factor);
+    check_call(nccl_.create_mulsum(&made, &scalar, nccl_type(datatype), ncclScalarHostImmediate, communicator()),
+               "ncclRedOpCreatePreMulSum");
+  });
+  mulsum = made;
+}
+
+void NcclBackend::all_reduce(const void* send, void* recv, std::size_t count, DataType datatype, Reduction reduction) {
+  check_call(
+      nccl_.all_reduce(send, recv, count, nccl_type(datatype), operation(reduction, datatype), communicator(), stream_),
+      "ncclAllReduce");
+}
+
+void NcclBackend::all_gather(const void* send, void* recv, std::size_t count, DataType datatype) {
+  check_call(nccl_.all_gather(send, recv, count, nccl_type(datatype), communicator(), stream_), "ncclAllGather");
+}
+
+void NcclBackend::reduce_scatter(const void* send, void* recv, std::size_t count, DataType datatype,
+                                 Reduction reduction) {
+  check_call(nccl_.reduce_scatter(send, recv, count, nccl_type(datatype), operation(reduction, datatype),
+                                  communicator(), stream_),
+             "ncclReduceScatter");
+}
+
+void NcclBackend::broadcast(const void* send, void* recv, std::size_t count, DataType datatype, int root) {
+  check_call(nccl_.broadcast(send, recv, count, nccl_type(datatype), root, communicator(), stream_), "ncclBroadcast");
+}
+
+void NcclBackend::reduce(const void* send, void* recv, std::size_t count, DataType datatype, Reduction reduction,
+                         int root) {
+  check_call(nccl_.reduce(send, recv, count, nccl_type(datatype), operation(reduction, datatype), root, communicator(),
+                          stream_),
+             "ncclReduce");
+}
+
+void NcclBackend::all_to_all(const void* send, void* recv, std::size_t count, DataType datatype) {
+  if (nccl_.all_to_all != nullptr) {
+    check_call(nccl_.all_to_all(send, recv, count, nccl_type(datatype), communicator(), stream_), "ncclAlltoAll");
+    return;
+  }
+  Group group(*library_);
+  for (int peer = 0; peer < ranks_; ++peer) {
+    const std::size_t block = static_cast<std::size_t>(peer) * count;
+    send_part(element(send, block, datatype), count, datatype, peer);
+    recv_part(element(recv, block, datatype), count, datatype, peer);
+  }
+  group.end();
+}
+
+void NcclBackend::all_to_all_v(const void* send, void* recv, const Exchange& exchange, DataType datatype) {
+  Group group(*library_);
+  for (int peer = 0; peer < ranks_; ++peer) {
+    const auto i = static_cast<std::size_t>(peer);
+    send_part(element(send, exchange.send_offsets[i], datatype), exchange.send_counts[i], datatype, peer);
+    recv_part(element(recv, exchange.recv_offsets[i], datatype), exchange.recv_counts[i], datatype, peer);
+  }
+  group.end();
+}
+
+void NcclBackend::gather(const void* send, void* recv, std::size_t count, DataType datatype, int root) {
+  if (nccl_.gather != nullptr) {
+    check_call(nccl_.gather(send, recv, count, nccl_type(datatype), root, communicator(), stream_), "ncclGather");
+    return;
+  }
+  Group group(*library_);
+  send_part(send, count, datatype, root);
+  for (int peer = 0; peer < ranks_ && local().rank == root; ++peer) {
+    recv_part(element(recv, static_cast<std::size_t>(peer) * count, datatype), count, datatype, peer);
+  }
+  group.end();
+}
+
+void NcclBackend::scatter(const void* send, void* recv, std::size_t count, DataType datatype, int root) {
+  if (nccl_.scatter != nullptr) {
+    check_call(nccl_.scatter(send, recv, count, nccl_type(datatype), root, communicator(), stream_), "ncclScatter");
+    return;
+  }
+  Group group(*library_);
+  for (int peer = 0; peer < ranks_ && local().rank == root; ++peer) {
+    send_part(element(send, static_cast<std::size_t>(peer) * count, datatype), count, datatype, peer);
+  }
+  recv_part(recv, count, datatype, root);
+  group.end();
+}
+
+void NcclBackend::send_recv(const void* send, void* recv, std::size_t count, DataType datatype, Partners partners) {
+  Group group(*library_);
+  send_part(send, count, datatype, partners.to);
+  recv_part(recv, count, datatype, partners.from);
+  group.end();
+}
+
+/// An empty message too is one, which NCCL carries to its peer.
+void NcclBackend::send(const void* buffer, std::size_t count, DataType datatype, int to) {
+  check_call(nccl_.send(buffer, count, nccl_type(datatype), to, communicator(), stream_), "ncclSend");
+}
+
+void NcclBackend::recv(void* buffer, std::size_t count, DataType datatype, int from) {
+  check_call(nccl_.recv(buffer, count, nccl_type(datatype), from, communicator(), stream_), "ncclRecv");
+}
+
+void NcclBackend::start_send(const void* buffer, std::size_t count, DataType datatype, int to) {
+  start_message([&] { send(buffer, count, datatype, to); });
+}
+
+void NcclBackend::start_recv(void* buffer, std::size_t count, DataType datatype, int from) {
+  start_message([&] { recv(buffer, count, datatype, from); });
+}
+
+/// The stream keeps the order from there on.
+void NcclBackend::finish() {
+  if (window_open_) check_call(close_window(), "ncclGroupEnd");
+}
+
+/// Groups nest: NCCL launches what they hold at the end of the outermost one.
+template <typename Message>
+void NcclBackend::start_message(Message message) {
+  if (!window_open_) check_call(nccl_.group_start(), "ncclGroupStart");
+  window_open_ = true;
+  try {
+    message();
+  } catch (...) {
+    // NCCL carries out nothing of a group in which a call failed. What was aborted it would still look at.
+    if (!communicators_->aborted()) static_cast<void>(close_window());
+    throw;
+  }
+}
+
+ncclResult_t NcclBackend::close_window() {
+  window_open_ = false;
+  return nccl_.group_end();
+}
+
+void NcclBackend::copy(const void* from, void* into, std::size_t bytes) {
+  if (from == into || bytes == 0) return;
+  std::optional<cuda::DeviceGuard> device;
+  if (stream_ == nullptr) device.emplace(local().device);  // a null stream is the current device's
+  cuda::check(cudaMemcpyAsync(into, from, bytes, cudaMemcpyDeviceToDevice, stream_), "cudaMemcpyAsync");
+}
+
+void NcclBackend::barrier() {
+  void* word = barrier_word_.get();
+  check_call(nccl_.all_reduce(word, word, 1, ncclInt32, ncclMax, communicator(), stream_), "ncclAllReduce");
+}
+
+const LocalRank& NcclBackend::local() const {
+  return communicators_->plan().local[static_cast<std::size_t>(local_rank_)];
+}
+
+ncclRedOp_t NcclBackend::operation(Reduction reduction, DataType datatype) {
+  switch (reduction) {
+    case Reduction::kProd: return ncclProd;
+    case Reduction::kMin: return ncclMin;
+    case Reduction::kMax: return ncclMax;
+    case Reduction::kAvg: return ncclAvg;
+    case Reduction::kMulSum: prepare_mulsum(datatype); return *mulsums_[static_cast<std::size_t>(datatype)];
+    case Reduction::kSum:
+    case Reduction::kNone: break;
+  }
+  return ncclSum;
+}
+
+void NcclBackend::check_call(ncclResult_t result, const char* call) const {
+  if (result != ncclSuccess) [[unlikely]]
+    fail(*library_, result, call, local().place);
+}
+
+/// Nothing for an empty part of a collective: NCCL would set up a connection to carry it.
+void NcclBackend::send_part(const void* buffer, std::size_t count, DataType datatype, int to) {
+  if (count > 0) send(buffer, count, datatype, to);
+}
+
+void NcclBackend::recv_part(void* buffer, std::size_t count, DataType datatype, int from) {
+  if (count > 0) recv(buffer, count, datatype, from);
+}
+
+}  // namespace fabricbench::nccl

@@ -1,0 +1,123 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/backends/cuda/clock.h"
+#include "common/backends/cuda/recording.h"
+#include "common/backends/cuda/stream.h"
+#include "common/backends/nccl/communicators.h"
+#include "common/backends/nccl/device_communicators.h"
+#include "common/backends/nccl/memory_report.h"
+#include "common/backends/nccl/nccl_backend.h"
+#include "common/backends/nccl/nccl_memory.h"
+#include "common/backends/nccl/registrar.h"
+#include "common/core/error.h"
+#include "common/core/options.h"
+#include "common/core/session.h"
+
+namespace fabricbench::nccl {
+
+/// The processes that measure together, as one of them sees them, and how they talk before NCCL does.
+struct ProcessGroup {
+  int process = 0;
+  int processes = 1;
+  std::optional<int> process_in_job{};  ///< by which messages name its ranks, where the job has others too
+  std::vector<int> devices;             ///< CUDA's number of each of this process's devices; as many on every process
+  int sharing = 1;                      ///< how many processes use the one of these devices that most use
+  /// Puts process 0's bytes into every process's. Collective, and so is `min`.
+  std::function<void(std::span<std::byte>)> broadcast;
+  /// The smallest of the processes' values, on every process.
+  std::function<std::int64_t(std::int64_t)> min;
+};
+
+/// NCCL on this process's devices: rank process * devices + i is its i-th.
+///
+/// From one thread, but state(). Where a process has several ranks, operations stand between begin_group and end_group.
+/// An operation's own call returns NCCL's errors at once; what goes wrong later is found by wait().
+class NcclSession final : public Session {
+ public:
+  /// Collective. `library` is the same version on all processes, or Error (missing) says so. Of `options`: what one
+  /// GPU needs (-G -R -x -y -p -M -D -V), timeout, datatypes and reductions. Choices can be observed only where they
+  /// are wanted, since NCCL is then asked to load a profiler plug-in, and of one session at a time. Throws Error: usage
+  /// where -D is without -R 2, missing with the reason where library or device lack what is asked for, timeout,
+  /// failure; on one process perhaps earlier than on others.
+  NcclSession(std::shared_ptr<const Library> library, const ProcessGroup& group, const Options& options,
+              bool choices_wanted = false);
+  ~NcclSession() override;
+
+  [[nodiscard]] std::string library() const override;
+  [[nodiscard]] int nccl_version() const override { return library_->version(); }
+  [[nodiscard]] Conventions conventions() const override;
+  [[nodiscard]] std::string why_not(DataType datatype, Reduction reduction) const override;
+
+  [[nodiscard]] int local_ranks() const override { return static_cast<int>(backends_.size()); }
+  [[nodiscard]] std::vector<int> devices() const override;
+  [[nodiscard]] Backend& backend(int local_rank) override { return *backends_[static_cast<std::size_t>(local_rank)]; }
+  [[nodiscard]] Memory& memory(int local_rank) override { return *memories_[static_cast<std::size_t>(local_rank)]; }
+
+  [[nodiscard]] std::vector<std::byte*> allocate(std::size_t bytes) override;
+  void release(const std::vector<std::byte*>& blocks) noexcept override;
+  /// What is free on the fullest device now, less a sixteenth of its memory (at most 4 GiB) for what NCCL allocates
+  /// when it first connects ranks, for each of the processes that share it.
+  [[nodiscard]] std::optional<Bytes> device_memory() const override;
+
+  void begin_group() override;
+  void end_group() override;
+  /// On error and on timeout, aborts the communicators and names rank, device and NCCL's last error.
+  void wait() override;
+  void limit_waits(Seconds limit) override { wait_limit_ = limit; }
+
+  [[nodiscard]] DeviceClock* device_clock() override { return &*clock_; }
+
+  [[nodiscard]] bool can_record() const override { return recording_.has_value(); }
+  void begin_recording() override { recording_->begin(); }
+  void end_recording() override { recording_->end(); }
+  void launch_recording() override { recording_->launch(); }
+
+  void observe_choices(bool on) override;
+  [[nodiscard]] std::optional<LibraryChoice> last_choice() const override;
+  [[nodiscard]] std::string why_no_choices() const override;
+
+  /// Of this process alone (MemoryReport).
+  [[nodiscard]] std::string memory_usage() override { return memory_report_->text(); }
+  [[nodiscard]] std::string state() const override;
+  void abandon() noexcept override { abort(); }
+
+ private:
+  void use_devices(const ProcessGroup& group);
+  void make_backends();
+  void make_device_backends();
+  void check_errors();
+  void abort() noexcept;
+  [[noreturn]] void give_up(const Error& problem);
+
+  std::shared_ptr<const Library> library_;
+  Options options_;
+  int sharing_;
+  std::string why_no_choices_;
+  int compute_capability_ = 0;  // of the oldest GPU of all processes: 90 is 9.0
+  std::vector<LocalRank> local_;
+  std::vector<cuda::Stream> streams_;
+  std::vector<cuda::DeviceStream> views_;
+  std::optional<cuda::CudaClock> clock_;
+  std::vector<std::unique_ptr<NcclMemory>> memories_;
+  std::optional<MemoryReport> memory_report_;
+  std::optional<Communicators> communicators_;
+  std::optional<Registrar> registrar_;
+  std::optional<DeviceCommunicators> device_communicators_;  // where -D asks for them
+  std::vector<std::unique_ptr<Backend>> backends_;
+  // Gone before the communicators: to destroy or abort one waits for every CUDA graph that has an operation of it.
+  std::optional<cuda::Recording> recording_;
+  Seconds wait_limit_ = options_.timeout;
+  std::function<void()> poll_;  // made once, since wait() allocates nothing
+  Seconds next_error_check_ = 0;
+};
+
+}  // namespace fabricbench::nccl

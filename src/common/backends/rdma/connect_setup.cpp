@@ -1,0 +1,116 @@
+#include "common/backends/rdma/connect_setup.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/backends/rdma/routes.h"
+#include "common/backends/rdma_cm/addresses.h"
+#include "common/backends/rdma_cm/cm_link.h"
+#include "common/backends/verbs/device.h"
+#include "common/backends/verbs/introduction.h"
+#include "common/core/error.h"
+#include "common/engine/setup.h"
+#include "common/ranks/agreement.h"
+
+namespace fabricbench {
+namespace {
+
+/// Both ends of a pair, the one that connects first.
+struct Ends {
+  verbs::PortFacts connecting;
+  verbs::PortFacts accepting;
+};
+
+/// What both ends bind to.
+struct Addresses {
+  verbs::Gid connecting;
+  verbs::Gid accepting;
+  std::string description;
+};
+
+verbs::Gid gid_of(const verbs::PortFacts& port, int index) {
+  return *std::find_if(port.gids.begin(), port.gids.end(), [&](const verbs::Gid& gid) { return gid.index == index; });
+}
+
+Addresses agreed_addresses(Ends ends, const std::optional<std::int64_t>& asked) {
+  for (verbs::PortFacts* port : {&ends.connecting, &ends.accepting}) port->gids = rdma_cm::addressable(*port, asked);
+  const auto& [first, second] = ends;
+  const verbs::GidPair pair = asked ? verbs::check_gids(first.gids, second.gids, static_cast<int>(*asked))
+                                    : verbs::choose_gids(first.gids, second.gids);
+  return {gid_of(first, pair.first), gid_of(second, pair.second), pair.description};
+}
+
+void check_datagram_size(const Options& options, const Ends& ends) {
+  const int mtu = std::min(ends.connecting.mtu, ends.accepting.mtu);
+  if (options.rdma.transport != Transport::kUd || options.sweep.max_bytes <= static_cast<Bytes>(mtu)) return;
+  throw UsageError(
+      fmt::format("-c UD sends datagrams of {} bytes at most between {} and {}, and -s is {}; lower -s, "
+                  "take -c RC, or raise the MTU of the interfaces",
+                  mtu, ends.connecting.device, ends.accepting.device, exact_bytes(options.sweep.max_bytes)));
+}
+
+std::string route_of(const Ends& ends, const Addresses& addresses) {
+  return fmt::format("{} port {} GID {} and {} port {} GID {} ({})", ends.connecting.device, ends.connecting.port,
+                     verbs::describe(addresses.connecting), ends.accepting.device, ends.accepting.port,
+                     verbs::describe(addresses.accepting), addresses.description);
+}
+
+rdma_cm::LinkSettings link_settings(const Options& options, const verbs::PortFacts& port, const verbs::Gid& gid) {
+  return {port.device,
+          gid,
+          options.rdma.transport,
+          static_cast<std::uint32_t>(options.rdma.messages),
+          options.sweep.max_bytes,
+          options.rdma.stall_timeout};
+}
+
+/// Tells the side that connects which port the other one listens at, and who the other side is.
+void meet(ConnectSetup& setup, rdma_cm::CmLink& link, const Addresses& addresses, std::uint16_t listening) {
+  const mpi::Communicator& group = setup.team->group();
+  const std::string own = fmt::format("rank {} on {}", setup.team->process_in_job(), setup.placed.host);
+  const std::vector<std::string> names = all_gather(group, own);
+  const auto port = static_cast<std::uint16_t>(group.max(std::int64_t{listening}));
+  const bool connects = setup.connects();
+  if (connects) link.set_peer(addresses.accepting, port);
+  setup.peer = fmt::format("{} ({})", names[connects ? 1 : 0],
+                           verbs::describe(connects ? addresses.accepting : addresses.connecting));
+}
+
+}  // namespace
+
+ConnectSetup set_up_connections(const mpi::Communicator& world, int process, Options options,
+                                const std::vector<std::string>& notices) {
+  ConnectSetup setup;
+  setup.options = std::move(options);
+  setup.notices = notices;
+  setup.team = std::make_unique<Team>(world, "DIV 2", process);
+  setup.placed = place_processes(world);
+  const RdmaOptions& rdma = setup.options.rdma;
+  const std::string& host = setup.placed.host;
+  const verbs::PortFacts own =
+      everywhere(world, [&] { return verbs::open_device(rdma.device, static_cast<int>(rdma.port)).port; });
+  const std::vector<std::string> introductions = all_gather(setup.team->group(), verbs::to_text({host, own, {}, {}}));
+  const Ends ends{verbs::parse_introduction(introductions.at(0)).port,
+                  verbs::parse_introduction(introductions.at(1)).port};
+  const Addresses addresses = everywhere(world, [&] {
+    check_datagram_size(setup.options, ends);
+    return agreed_addresses(ends, rdma.gid);
+  });
+  std::uint16_t listening = 0;
+  auto link = everywhere(world, [&] {
+    const verbs::Gid& gid = setup.connects() ? addresses.connecting : addresses.accepting;
+    auto made = std::make_unique<rdma_cm::CmLink>(link_settings(setup.options, own, gid));
+    if (!setup.connects()) listening = made->listen();
+    return made;
+  });
+  meet(setup, *link, addresses, listening);
+  setup.link = std::move(link);
+  for (std::string& notice : route_notices(*setup.team, "rdma_cm", route_of(ends, addresses))) {
+    setup.notices.push_back(std::move(notice));
+  }
+  return setup;
+}
+
+}  // namespace fabricbench

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/core/options.h"
+#include "common/engine/pair_plan.h"
+#include "common/mpi/communicator.h"
+
+namespace fabricbench {
+
+/// The device and port that this process uses, as --devices, -d and -i say.
+struct SettledPort {
+  std::string device;  ///< empty: this process is in no pair
+  int port = 0;
+  LocalPort facts;
+  std::vector<std::string> notices;
+};
+
+/// Collective over the job. Throws Error, the same on every process: where choose_ports and verbs::open_device do.
+[[nodiscard]] SettledPort settle_port(const mpi::Communicator& job, const PairPlan& plan, const Options& options);
+
+}  // namespace fabricbench

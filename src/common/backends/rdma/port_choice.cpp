@@ -1,0 +1,247 @@
+#include "common/backends/rdma/port_choice.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstddef>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "common/core/error.h"
+
+namespace fabricbench {
+namespace {
+
+constexpr std::string_view kAll = "all";
+constexpr std::string_view kRail = "rail";
+constexpr std::string_view kAuto = "auto";
+
+/// The ranks of a host that take one device together.
+using Seat = std::vector<int>;
+
+/// A host with its seats in the order of their first ranks.
+struct SeatedHost {
+  const RankPorts* facts = nullptr;  // as its first rank sees them
+  std::vector<Seat> seats;
+  std::size_t ranks = 0;
+};
+
+const RankPorts& facts_of(const std::vector<RankPorts>& ranks, int rank) {
+  return ranks[static_cast<std::size_t>(rank)];
+}
+
+/// The rank of the same host that takes the same device: the only one that it is paired with, if that has no other
+/// either; else itself.
+int companion(const std::vector<RankPorts>& ranks, const std::map<int, std::set<int>>& partners, int rank) {
+  const std::set<int>& own = partners.at(rank);
+  const int other = *own.begin();
+  const bool alone = own.size() == 1 && partners.at(other).size() == 1;
+  return alone && facts_of(ranks, other).host_id == facts_of(ranks, rank).host_id ? other : rank;
+}
+
+/// The hosts in the order of their first ranks; only ranks that are in a pair have a seat.
+std::vector<SeatedHost> seat(const std::vector<RankPorts>& ranks, const std::vector<Pair>& pairs) {
+  std::map<int, std::set<int>> partners;
+  for (const auto& [first, second] : pairs) {
+    partners[first].insert(second);
+    partners[second].insert(first);
+  }
+  std::vector<SeatedHost> hosts;
+  for (const auto& [rank, others] : partners) {
+    const RankPorts& facts = facts_of(ranks, rank);
+    auto host = std::find_if(hosts.begin(), hosts.end(),
+                             [&](const SeatedHost& known) { return known.facts->host_id == facts.host_id; });
+    if (host == hosts.end()) host = hosts.insert(host, {&facts, {}, 0});
+    ++host->ranks;
+    const int other = companion(ranks, partners, rank);
+    if (other < rank) continue;  // it has its seat
+    host->seats.push_back(other == rank ? Seat{rank} : Seat{rank, other});
+  }
+  return hosts;
+}
+
+std::string listed(const std::vector<std::string>& names) {
+  return names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "));
+}
+
+/// Ranks that a host needs for so many seats, where all seats are as its own.
+std::size_t ranks_for(const SeatedHost& host, std::size_t seats) { return host.seats.front().size() * seats; }
+
+[[noreturn]] void refuse_count(std::string_view rule, const SeatedHost& host, const std::vector<std::string>& devices) {
+  const std::size_t needed = ranks_for(host, devices.size());
+  const bool in_pairs = host.seats.front().size() > 1;
+  const bool all = rule == kAll || rule == kRail;
+  throw UsageError(fmt::format(
+      "--devices {}: {} rank{} of host {} {} in pairs, and {} device{} ({}) take {}{}{}; start so many on each host, "
+      "such as with mpirun --map-by ppr:{}:node{}",
+      rule, host.ranks, host.ranks == 1 ? "" : "s", host.facts->host, host.ranks == 1 ? "is" : "are", devices.size(),
+      devices.size() == 1 ? "" : "s", listed(devices), needed, in_pairs ? ", two for each" : "",
+      all ? "" : " or a multiple of it", needed, all ? ", or name the devices to take" : ""));
+}
+
+class Choice {
+ public:
+  Choice(std::string_view rule, const std::vector<RankPorts>& ranks, const std::vector<Pair>& pairs)
+      : rule_(rule), ranks_(ranks), pairs_(pairs), hosts_(seat(ranks, pairs)) {
+    choice_.ports.resize(ranks.size());
+  }
+
+  PortChoice take() {
+    if (rule_ == kAll || rule_ == kRail) {
+      take_all();
+    } else if (rule_ == kAuto) {
+      take_nearest();
+    } else {
+      take_listed();
+    }
+    if (rule_ == kRail) check_rails();
+    return std::move(choice_);
+  }
+
+ private:
+  void give(const Seat& seat, const ChosenPort& port) {
+    for (const int rank : seat) choice_.ports[static_cast<std::size_t>(rank)] = port;
+  }
+
+  [[nodiscard]] static std::vector<PortSeen> sorted(std::vector<PortSeen> ports) {
+    std::sort(ports.begin(), ports.end(),
+              [](const PortSeen& a, const PortSeen& b) { return naturally_before(a.device, b.device); });
+    return ports;
+  }
+
+  /// The active ports as a rank sees them, by name. Throws where there is none.
+  [[nodiscard]] std::vector<PortSeen> active_ports(const RankPorts& facts) const {
+    if (!facts.active.empty()) return sorted(facts.active);
+    throw Error(ExitStatus::kMissing,
+                fmt::format("--devices {}: host {} has no RDMA device with an active port; its devices: {}", rule_,
+                            facts.host, listed(facts.devices)));
+  }
+
+  void take_all() {
+    for (const SeatedHost& host : hosts_) {
+      const std::vector<PortSeen> ports = active_ports(*host.facts);
+      if (ports.size() != host.seats.size()) {
+        std::vector<std::string> names(ports.size());
+        std::transform(ports.begin(), ports.end(), names.begin(), [](const PortSeen& port) { return port.device; });
+        refuse_count(rule_, host, names);
+      }
+      for (std::size_t k = 0; k < ports.size(); ++k) give(host.seats[k], {ports[k].device, ports[k].port});
+    }
+  }
+
+  [[nodiscard]] std::vector<std::string> names() const {
+    std::vector<std::string> names;
+    for (std::size_t begin = 0; begin <= rule_.size();) {
+      const std::size_t end = std::min(rule_.find(',', begin), rule_.size());
+      names.emplace_back(rule_.substr(begin, end - begin));
+      if (names.back().empty()) {
+        throw UsageError(fmt::format(
+            "--devices '{}' has an empty name; write auto, all, rail, or names such as mlx5_0,mlx5_1", rule_));
+      }
+      begin = end + 1;
+    }
+    return names;
+  }
+
+  void take_listed() {
+    const std::vector<std::string> listed_names = names();
+    for (const SeatedHost& host : hosts_) {
+      for (const std::string& name : listed_names) {
+        const std::vector<std::string>& known = host.facts->devices;
+        if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+        throw Error(ExitStatus::kMissing, fmt::format("--devices {}: host {} has no RDMA device '{}'; its devices: {}",
+                                                      rule_, host.facts->host, name, listed(known)));
+      }
+      if (host.seats.size() % listed_names.size() != 0) refuse_count(rule_, host, listed_names);
+      for (std::size_t k = 0; k < host.seats.size(); ++k) {
+        give(host.seats[k], {listed_names[k % listed_names.size()], 0});
+      }
+    }
+  }
+
+  void take_nearest() {
+    std::vector<int> far;
+    bool known = false;
+    for (const SeatedHost& host : hosts_) {
+      std::map<std::string, int> users;
+      for (const Seat& seat : host.seats) {
+        const std::vector<PortSeen> ports = active_ports(facts_of(ranks_, seat.front()));
+        const PortSeen& nearest = *std::min_element(ports.begin(), ports.end(), [&](const auto& a, const auto& b) {
+          return a.distance != b.distance ? a.distance < b.distance : users[a.device] < users[b.device];
+        });
+        ++users[nearest.device];
+        known = known || nearest.distance == PortDistance::kNear;
+        if (nearest.distance != PortDistance::kNear) far.insert(far.end(), seat.begin(), seat.end());
+        give(seat, {nearest.device, nearest.port});
+      }
+    }
+    if (!known) {
+      choice_.notice =
+          "Devices: no rank is bound to the NUMA node of a device, so those of each host take them in turn";
+    } else if (far.empty()) {
+      choice_.notice = "Devices: each rank has one of its NUMA node";
+    } else {
+      std::sort(far.begin(), far.end());
+      choice_.notice =
+          fmt::format("Devices: each rank has one of its NUMA node, but rank{} {}, for which none is known",
+                      far.size() == 1 ? "" : "s", fmt::join(far, ", "));
+    }
+  }
+
+  void check_rails() const {
+    for (std::size_t number = 0; number < pairs_.size(); ++number) {
+      const auto [first, second] = pairs_[number];
+      const std::string& one = choice_.ports[static_cast<std::size_t>(first)].device;
+      const std::string& other = choice_.ports[static_cast<std::size_t>(second)].device;
+      if (one == other) continue;
+      throw UsageError(
+          fmt::format("--devices rail: pair {} would be between {} of rank {}, host {}, and {} of rank {}, host {}; "
+                      "pair the k-th ranks of hosts whose devices have the same names, such as with --pairs hosts, or "
+                      "write --devices all or a list",
+                      number, one, first, facts_of(ranks_, first).host, other, second, facts_of(ranks_, second).host));
+    }
+  }
+
+  std::string_view rule_;
+  const std::vector<RankPorts>& ranks_;
+  const std::vector<Pair>& pairs_;
+  std::vector<SeatedHost> hosts_;
+  PortChoice choice_;
+};
+
+bool is_digit(char character) { return std::isdigit(static_cast<unsigned char>(character)) != 0; }
+
+/// The digits that `text` begins with, without leading zeros; they are taken from it.
+std::string_view take_number(std::string_view& text) {
+  std::size_t end = 0;
+  while (end < text.size() && is_digit(text[end])) ++end;
+  std::string_view digits = text.substr(0, end);
+  text.remove_prefix(end);
+  while (digits.size() > 1 && digits.front() == '0') digits.remove_prefix(1);
+  return digits;
+}
+
+}  // namespace
+
+PortChoice choose_ports(std::string_view rule, const std::vector<RankPorts>& ranks, const std::vector<Pair>& pairs) {
+  return Choice(rule, ranks, pairs).take();
+}
+
+bool naturally_before(std::string_view first, std::string_view second) {
+  while (!first.empty() && !second.empty()) {
+    if (is_digit(first.front()) && is_digit(second.front())) {
+      const std::string_view one = take_number(first);
+      const std::string_view other = take_number(second);
+      if (one != other) return one.size() != other.size() ? one.size() < other.size() : one < other;
+      continue;
+    }
+    if (first.front() != second.front()) return first.front() < second.front();
+    first.remove_prefix(1);
+    second.remove_prefix(1);
+  }
+  return first.size() < second.size();
+}
+
+}  // namespace fabricbench

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "common/core/rdma_options.h"
+#include "common/measure/message_test.h"
+
+namespace fabricbench {
+
+/// The first rank of a pair keeps as many requests under way as its queues hold, and waits for the last of a window
+/// only. Reads are of the second rank's memory.
+class RequestStream final : public MessageTest, private Windows {
+ public:
+  RequestStream(std::string name, Verb verb)
+      : MessageTest(
+            {.name = std::move(name), .figure = Figure::kBandwidth, .times_what_it_sends = verb != Verb::kRead}),
+        verb_(verb) {}
+
+  [[nodiscard]] const Windows* windows() const override { return this; }
+  [[nodiscard]] double counted_share(int /*ranks*/) const override { return both_ways_ ? 2 : 1; }
+
+  void configure(const Options& options) override {
+    both_ways_ = options.rdma.both_ways;
+    const bool takes_receives = verb_ == Verb::kSend || options.rdma.write_with_immediate;
+    if (both_ways_) traits_.figure = Figure::kBothWays;
+    traits_.idle_rank = both_ways_ || takes_receives ? -1 : 1;
+  }
+
+  void start(Backend& backend, const Operands& operands) const override {
+    const int other = 1 - operands.rank;
+    const bool reads = verb_ == Verb::kRead;
+    if (both_ways_ || (operands.rank == 0) == reads) {
+      backend.start_recv(operands.recv, operands.count, operands.datatype, other);
+    }
+    if (both_ways_ || (operands.rank == 0) != reads) {
+      backend.start_send(operands.send, operands.count, operands.datatype, other);
+    }
+  }
+
+ private:
+  [[nodiscard]] bool are_stream() const override { return true; }
+
+  void finish(Backend& backend, const Operands& operands) const override {
+    backend.finish();
+    operands.receiving->total += now() - operands.receiving->began;
+  }
+
+  /// Windows of both directions begin together.
+  void answer(Backend& backend, const Operands& /*operands*/) const override {
+    if (both_ways_) backend.barrier();
+  }
+
+  [[nodiscard]] bool receives(int rank) const override {
+    if (verb_ == Verb::kAtomic) return false;
+    return both_ways_ || (rank == 0) == (verb_ == Verb::kRead);
+  }
+
+  Verb verb_;
+  bool both_ways_ = false;
+};
+
+/// A message there and one back, which each rank sees in its own memory.
+class RequestPingPong : public PingPong {
+ public:
+  RequestPingPong(std::string name, Verb verb) : PingPong(std::move(name)), verb_(verb) {}
+
+  [[nodiscard]] std::string why_not_size(Bytes size) const final {
+    if (size > 0 || verb_ != Verb::kWrite) return "";
+    return "nobody sees a write of no bytes arrive";
+  }
+
+ private:
+  Verb verb_;
+};
+
+/// One request of the first rank at a time, until it has completed.
+class RequestAlone final : public MessageTest {
+ public:
+  RequestAlone(std::string name, Verb verb)
+      : MessageTest({.name = std::move(name),
+                     .figure = Figure::kLatency,
+                     .idle_rank = 1,
+                     .time_means = "from posting a request until it has completed, a whole round trip"}),
+        reads_(verb == Verb::kRead) {}
+
+  [[gnu::hot]] void start(Backend& backend, const Operands& operands) const override {
+    if ((operands.rank == 0) == reads_) {
+      backend.recv(operands.recv, operands.count, operands.datatype, 1 - operands.rank);
+    } else {
+      backend.send(operands.send, operands.count, operands.datatype, 1 - operands.rank);
+    }
+  }
+
+ private:
+  [[nodiscard]] bool receives(int rank) const override { return reads_ && rank == 0; }
+
+  bool reads_;
+};
+
+}  // namespace fabricbench

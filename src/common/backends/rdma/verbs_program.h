@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+
+#include "common/backends/rdma/rdma_test.h"
+#include "common/backends/rdma/verbs_sessions.h"
+#include "common/engine/program.h"
+#include "common/options/verbs_programs.h"
+
+namespace fabricbench {
+
+/// The whole of a program that measures requests over RDMA verbs; `MessageTest` is the way in which they follow each
+/// other.
+template <typename MessageTest>
+[[nodiscard]] int run_verbs_program(const std::string& name, const std::string& summary, const VerbsTest& what,
+                                    int argc, char** argv) {
+  return run_program(verbs_program(name, summary, what), MessageTest(name, what.verb),
+                     VerbsSessions(what.verb, what.seen_by), argc, argv);
+}
+
+}  // namespace fabricbench

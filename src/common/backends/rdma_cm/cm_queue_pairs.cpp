@@ -1,0 +1,182 @@
+#include "common/backends/rdma_cm/cm_queue_pairs.h"
+
+#include <endian.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/backends/rdma_cm/check.h"
+#include "common/backends/verbs/explain.h"
+#include "common/backends/verbs/queue_pair_states.h"
+#include "common/core/error.h"
+
+namespace fabricbench::rdma_cm {
+
+CmQueuePairs::CmQueuePairs(const verbs::Meeting& meeting)
+    : meeting_(meeting), anchor_(channel_.bind(meeting.own_gid(), meeting.own.port.device, meeting.transport)) {
+  set_traffic_class(anchor_.get());
+}
+
+void CmQueuePairs::take(const verbs::OwnQueuePairs& own, std::uint16_t port) {
+  domain_ = own.domain;
+  queue_pairs_ = own.all;
+  ready_.assign(own.all.size(), false);
+  peer_ = SocketAddress(meeting_.peer_gid(), port, meeting_.transport);
+  connected_.mtu = meeting_.agreed.mtu;
+}
+
+/// Where none was asked for, it is as this host's administrator set it for rdma_cm.
+void CmQueuePairs::set_traffic_class(rdma_cm_id* identifier) const {
+  if (meeting_.traffic_class == 0) return;
+  auto traffic_class = static_cast<std::uint8_t>(meeting_.traffic_class);
+  check(rdma_set_option(identifier, RDMA_OPTION_ID, RDMA_OPTION_ID_TOS, &traffic_class, sizeof traffic_class) == 0,
+        "rdma_set_option (traffic class)");
+}
+
+void CmQueuePairs::resolve_address() {
+  connection_ = channel_.make_identifier(meeting_.transport);
+  set_traffic_class(connection_.get());
+  SocketAddress own(meeting_.own_gid(), 0, meeting_.transport);
+  check(rdma_resolve_addr(connection_.get(), own.generic(), peer_.generic(), resolving_ms(meeting_.limit)) == 0,
+        "rdma_resolve_addr");
+}
+
+void CmQueuePairs::resolve_route() {
+  check(rdma_resolve_route(connection_.get(), resolving_ms(meeting_.limit)) == 0, "rdma_resolve_route");
+}
+
+rdma_conn_param CmQueuePairs::parameters() const {
+  constexpr std::uint8_t kRetries = 7;  // as many as can be asked for
+  rdma_conn_param parameters{};
+  parameters.responder_resources = static_cast<std::uint8_t>(meeting_.agreed.outstanding);
+  parameters.initiator_depth = static_cast<std::uint8_t>(meeting_.agreed.outstanding);
+  parameters.retry_count = kRetries;
+  parameters.rnr_retry_count = kRetries;
+  parameters.srq = queue_pair()->srq != nullptr ? 1 : 0;
+  parameters.qp_num = queue_pair()->qp_num;
+  return parameters;
+}
+
+void CmQueuePairs::connect() {
+  rdma_conn_param asked = parameters();
+  own_number_ = htobe32(asked.qp_num);
+  asked.private_data = &own_number_;
+  asked.private_data_len = sizeof own_number_;
+  check(rdma_connect(connection_.get(), &asked) == 0, "rdma_connect");
+}
+
+void CmQueuePairs::establish() {
+  make_ready();
+  if (!datagrams()) check(rdma_establish(connection_.get()) == 0, "rdma_establish");
+  keep_connection();
+}
+
+void CmQueuePairs::accept() {
+  make_ready();
+  rdma_conn_param given = parameters();
+  check(rdma_accept(connection_.get(), &given) == 0, "rdma_accept");
+  keep_connection();
+}
+
+void CmQueuePairs::keep_connection() {
+  connections_.push_back(std::move(connection_));
+  is_done_ = true;
+}
+
+std::optional<Event> CmQueuePairs::next_event(Seconds longest) {
+  if (take_request()) return Event{EventKind::kConnectRequest, 0};
+  Identifier turned_away;  // goes after the event is acknowledged: that is what it would wait for
+  const PendingEvent event = channel_.wait(longest);
+  if (!event) return std::nullopt;
+  if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST) {
+    turned_away = std::exchange(request_, Identifier(event->id));
+    requesting_ = number_in(*event);
+    return Event{};  // the next call looks at it
+  }
+  const bool is_last = !connections_.empty() && event->id == connections_.back().get();
+  if (event->id != connection_.get() && !is_last) return Event{};
+  learn_from(*event);
+  return Event{kind_of(event->event), event->status};
+}
+
+/// Whether the peer has asked to be connected to this queue pair. A request that comes while this side still connects,
+/// or before it knows that the connection before stands, is for later, and one of anybody else is turned away.
+bool CmQueuePairs::take_request() {
+  if (!request_ || connection_ || is_done_) return false;
+  connection_ = std::move(request_);
+  if (requesting_ == meeting_.peer.queue_pairs.at(which_)) return true;
+  (void)rdma_reject(connection_.get(), nullptr, 0);
+  connection_.reset();
+  return false;
+}
+
+/// The queue pair that a request says it comes from: anybody may connect to a port. 0 where it does not say.
+std::uint32_t CmQueuePairs::number_in(const rdma_cm_event& request) const {
+  const void* const data = datagrams() ? request.param.ud.private_data : request.param.conn.private_data;
+  const std::size_t bytes = datagrams() ? request.param.ud.private_data_len : request.param.conn.private_data_len;
+  std::uint32_t number = 0;
+  if (data == nullptr || bytes < sizeof number) return 0;
+  std::memcpy(&number, data, sizeof number);
+  return be32toh(number);
+}
+
+void CmQueuePairs::learn_from(const rdma_cm_event& event) {
+  if (!datagrams() || event.event != RDMA_CM_EVENT_ESTABLISHED) return;
+  connected_.peer_key = event.param.ud.qkey;
+  if (connected_.to_peer) return;  // one way leads to all queue pairs
+  ibv_ah_attr way = event.param.ud.ah_attr;
+  connected_.to_peer.reset(ibv_create_ah(domain_, &way));
+  verbs::check(connected_.to_peer != nullptr, "ibv_create_ah");
+}
+
+ibv_qp_attr CmQueuePairs::attributes_for(ibv_qp_state state, int& mask) const {
+  ibv_qp_attr attributes{};
+  attributes.qp_state = state;
+  check(rdma_init_qp_attr(connection_.get(), &attributes, &mask) == 0, "rdma_init_qp_attr");
+  return attributes;
+}
+
+void CmQueuePairs::make_ready() {
+  if (ready_[which_]) return;
+  int mask = 0;
+  const ibv_qp_attr initial = attributes_for(IBV_QPS_INIT, mask);
+  verbs::make_initial(queue_pair(), meeting_.transport, initial.port_num, initial.pkey_index, initial.qkey);
+  if (datagrams()) {
+    verbs::make_ready_for_datagrams(queue_pair(), meeting_.own.sequence_numbers.at(which_));
+  } else {
+    make_ready_to_receive(queue_pair());
+    make_ready_to_send(queue_pair());
+  }
+  ready_[which_] = true;
+}
+
+/// An address may stand for several GIDs, of RoCE v1 and v2, of which the kernel takes one by itself.
+void CmQueuePairs::make_ready_to_receive(ibv_qp* queue_pair) {
+  int mask = 0;
+  ibv_qp_attr attributes = attributes_for(IBV_QPS_RTR, mask);
+  const int agreed = meeting_.own_gid().index;
+  if (attributes.ah_attr.is_global != 0 && attributes.ah_attr.grh.sgid_index != agreed) {
+    throw Error(
+        ExitStatus::kMissing,
+        fmt::format("rdma_cm took GID index {} for the address of index {}; name the former with -x, or set "
+                    "the RoCE mode of the port for rdma_cm (default_roce_mode below /sys/kernel/config/rdma_cm)",
+                    attributes.ah_attr.grh.sgid_index, agreed));
+  }
+  attributes.path_mtu = std::min(attributes.path_mtu, verbs::mtu_code(meeting_.agreed.mtu));
+  connected_.mtu = verbs::bytes_of(attributes.path_mtu);
+  verbs::set_limits_to_receive(attributes, mask, meeting_.transport, meeting_.agreed.outstanding);
+  verbs::modify(queue_pair, attributes, mask, "RTR");
+}
+
+void CmQueuePairs::make_ready_to_send(ibv_qp* queue_pair) {
+  int mask = 0;
+  ibv_qp_attr attributes = attributes_for(IBV_QPS_RTS, mask);
+  verbs::set_limits_to_send(attributes, mask, meeting_.transport, meeting_.agreed.outstanding);
+  verbs::modify(queue_pair, attributes, mask, "RTS");
+}
+
+}  // namespace fabricbench::rdma_cm

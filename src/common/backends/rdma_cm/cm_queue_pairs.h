@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/backends/rdma_cm/addresses.h"
+#include "common/backends/rdma_cm/channel.h"
+#include "common/backends/rdma_cm/handles.h"
+#include "common/backends/rdma_cm/queue_pair_handshake.h"
+#include "common/backends/verbs/connector.h"
+
+namespace fabricbench::rdma_cm {
+
+/// Queue pairs of a device that was opened without librdmacm, connected by it: it says what they are to be set to, and
+/// they are set here. So an endpoint is the same however it is connected.
+class CmQueuePairs final : public QueuePairHandshake {
+ public:
+  /// Binds to the address that the own GID stands for. Throws Error (missing).
+  explicit CmQueuePairs(const verbs::Meeting& meeting);
+
+  /// Begins to take requests to connect. Returns the port.
+  [[nodiscard]] std::uint16_t listen() { return listen_at(anchor_.get()); }
+  /// What is to be connected, and the port that the other rank listens at.
+  void take(const verbs::OwnQueuePairs& own, std::uint16_t port);
+  /// What came of it.
+  [[nodiscard]] verbs::Connected connected() { return std::move(connected_); }
+
+  void begin(int queue_pair) override {
+    which_ = static_cast<std::size_t>(queue_pair);
+    is_done_ = false;
+  }
+  void resolve_address() override;
+  void resolve_route() override;
+  void connect() override;
+  void establish() override;
+  void accept() override;
+  [[nodiscard]] std::optional<Event> next_event(Seconds longest) override;
+
+ private:
+  void learn_from(const rdma_cm_event& event);
+  [[nodiscard]] bool take_request();
+  [[nodiscard]] std::uint32_t number_in(const rdma_cm_event& request) const;
+  void make_ready();
+  void make_ready_to_receive(ibv_qp* queue_pair);
+  void make_ready_to_send(ibv_qp* queue_pair);
+  void keep_connection();
+  [[nodiscard]] ibv_qp_attr attributes_for(ibv_qp_state state, int& mask) const;
+  void set_traffic_class(rdma_cm_id* identifier) const;
+  [[nodiscard]] rdma_conn_param parameters() const;
+  [[nodiscard]] ibv_qp* queue_pair() const { return queue_pairs_[which_].get(); }
+  [[nodiscard]] bool datagrams() const { return meeting_.transport == Transport::kUd; }
+
+  verbs::Meeting meeting_;
+  Channel channel_;
+  Identifier anchor_;  // bound, and listens
+  SocketAddress peer_;
+  ibv_pd* domain_ = nullptr;
+  std::span<const verbs::QueuePair> queue_pairs_;
+  std::size_t which_ = 0;
+  bool is_done_ = false;          // this side of it
+  std::uint32_t own_number_ = 0;  // in network order: what a request to connect carries
+  Identifier request_;            // the last one that was not looked at yet
+  std::uint32_t requesting_ = 0;  // the queue pair that it says it comes from
+  Identifier connection_;
+  std::vector<Identifier> connections_;  // those that stand: they end with their identifiers
+  std::vector<bool> ready_;
+  verbs::Connected connected_;
+};
+
+}  // namespace fabricbench::rdma_cm

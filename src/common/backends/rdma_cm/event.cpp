@@ -1,0 +1,104 @@
+#include "common/backends/rdma_cm/event.h"
+
+#include <array>
+#include <cstddef>
+#include <cstring>
+
+#include <fmt/format.h>
+
+namespace fabricbench::rdma_cm {
+namespace {
+
+/// The reasons of a rejection that are met in practice. Source: InfiniBand specification 12.6.7.2.
+const char* words_of_rejection(int reason) {
+  switch (reason) {
+    case 1: return "no queue pair";
+    case 3: return "no resources";
+    case 4: return "timeout";
+    case 6: return "invalid communication ID";
+    case 8: return "nobody listens there";
+    case 9: return "invalid transport service type";
+    case 10: return "stale connection";
+    case 12: return "invalid GID";
+    case 28: return "by the program that listens";
+    default: return "see the InfiniBand specification, 12.6.7.2";
+  }
+}
+
+std::string words_of_status(const Event& event) {
+  if (event.status < 0) return std::strerror(-event.status);
+  if (event.status == 0) return "no reason given";
+  return event.kind == EventKind::kRejected ? words_of_rejection(event.status) : "see the kernel's log (dmesg)";
+}
+
+const char* advice(EventKind kind) {
+  switch (kind) {
+    case EventKind::kAddressError:
+      return "the address of the other rank is not answered, or this device cannot reach it; are both interfaces up "
+             "and "
+             "in one network (ip neigh, ip route get)?";
+    case EventKind::kRouteError:
+      return "no path to the other rank's port was found; on InfiniBand look at the subnet manager (sminfo), on RoCE "
+             "at "
+             "the route (ip route get)";
+    case EventKind::kConnectError:
+      return "the queue pair could not be connected; do both ports have the same MTU and VLAN (ibv_devinfo, ip link)?";
+    case EventKind::kUnreachable:
+      return "requests to connect are not answered; is the other rank's port up, and do UDP port 4791 (RoCE v2) and "
+             "MADs "
+             "pass the firewall?";
+    case EventKind::kRejected:
+      return "the other rank's host answered and refused; is its address on the device chosen there, and has it queue "
+             "pairs and memory left (ulimit -l)?";
+    case EventKind::kDisconnected: return "the other rank went away; see what it said";
+    case EventKind::kDeviceRemoved: return "the device was taken away; see the kernel's log (dmesg)";
+    case EventKind::kAddressChange:
+      return "the interface's hardware address changed, as bonds do that fail over; try again";
+    default: return "this is not the answer to what was asked; try again";
+  }
+}
+
+}  // namespace
+
+std::string_view name(EventKind kind) {
+  constexpr std::array<std::string_view, 14> kNames = {
+      "RDMA_CM_EVENT_ADDR_RESOLVED", "RDMA_CM_EVENT_ADDR_ERROR",      "RDMA_CM_EVENT_ROUTE_RESOLVED",
+      "RDMA_CM_EVENT_ROUTE_ERROR",   "RDMA_CM_EVENT_CONNECT_REQUEST", "RDMA_CM_EVENT_CONNECT_RESPONSE",
+      "RDMA_CM_EVENT_CONNECT_ERROR", "RDMA_CM_EVENT_UNREACHABLE",     "RDMA_CM_EVENT_REJECTED",
+      "RDMA_CM_EVENT_ESTABLISHED",   "RDMA_CM_EVENT_DISCONNECTED",    "RDMA_CM_EVENT_DEVICE_REMOVAL",
+      "RDMA_CM_EVENT_ADDR_CHANGE",   "another event of rdma_cm"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+std::string explain(const Event& event) {
+  return fmt::format("{} (status {}, {}): {}", name(event.kind), event.status, words_of_status(event),
+                     advice(event.kind));
+}
+
+std::string explain_silence(ConnectStep step, Seconds limit) {
+  const char* why = "";
+  switch (step) {
+    case ConnectStep::kResolveAddress:
+      why = "its address is not answered; is its interface up, and are both in one network (ip neigh, ip route get)?";
+      break;
+    case ConnectStep::kResolveRoute:
+      why = "no answer about the path; on InfiniBand look at the subnet manager (sminfo), on RoCE at the route";
+      break;
+    case ConnectStep::kConnect:
+      why =
+          "requests to connect or their answers do not arrive; is its port up, and do UDP port 4791 (RoCE v2) and MADs "
+          "pass the firewall?";
+      break;
+    case ConnectStep::kFirstMessage:
+      why =
+          "the connection stands and carries no messages; is there loss on the way, an MTU that a switch does not "
+          "pass, or flow control that holds everything up?";
+      break;
+    case ConnectStep::kDisconnect:
+      why = "the end of the connection was not answered; is there loss on the way, or did it hang?";
+      break;
+  }
+  return fmt::format("nothing came within {}, by --stall-timeout: {}", readable_seconds(limit), why);
+}
+
+}  // namespace fabricbench::rdma_cm

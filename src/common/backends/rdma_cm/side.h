@@ -1,0 +1,95 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "common/backends/rdma_cm/exchange.h"
+#include "common/backends/rdma_cm/steps.h"
+#include "common/core/connect_step.h"
+#include "common/core/exit_status.h"
+
+namespace fabricbench::rdma_cm {
+
+/// What one side has seen of all its connections.
+struct Findings {
+  std::array<std::vector<Seconds>, kConnectSteps> times;  ///< by ConnectStep; of the side that connects
+  std::uint64_t lost = 0;                                 ///< messages that did not come
+  std::uint64_t wrong = 0;
+  std::string first_wrong;
+};
+
+/// One side of connections that follow each other. A connection has three phases, and the two sides go from one to the
+/// next together. All throw Error: the timeout of a step names the peer, the step and what may be wrong.
+class Side {
+ public:
+  /// Does not own the link.
+  Side(Link& link, SideSettings settings);
+  Side(const Side&) = delete;
+  Side& operator=(const Side&) = delete;
+  virtual ~Side() = default;
+
+  /// What the side that connects does alone.
+  virtual void prepare() = 0;
+  /// Connects, and sends and receives the messages.
+  virtual void meet(std::uint64_t connection) = 0;
+  virtual void part() = 0;
+  void close() noexcept { link_.close(); }
+
+  [[nodiscard]] const Findings& findings() const { return findings_; }
+
+ protected:
+  void exchange(std::uint64_t connection, bool connects);
+  /// Takes the time of `start` and of waiting for `answer`.
+  void take_step(ConnectStep step, EventKind answer, const std::function<void()>& start);
+  [[nodiscard]] Link& link() { return link_; }
+  [[nodiscard]] const Steps& steps() const { return steps_; }
+  [[nodiscard]] const SideSettings& settings() const { return settings_; }
+
+ private:
+  void add_time(ConnectStep step, Seconds time);
+
+  Link& link_;
+  SideSettings settings_;
+  Steps steps_;
+  Findings findings_;
+};
+
+class ConnectingSide final : public Side {
+ public:
+  using Side::Side;
+  void prepare() override;
+  void meet(std::uint64_t connection) override;
+  void part() override;
+};
+
+class AcceptingSide final : public Side {
+ public:
+  using Side::Side;
+  void prepare() override {}
+  void meet(std::uint64_t connection) override;
+  void part() override;
+};
+
+/// What ended the connections of a pair before all were made.
+struct Problem {
+  ExitStatus status = ExitStatus::kOk;
+  std::string text;
+};
+
+/// Tells the other side of this one's problem, and learns of its: the same problem, or none, on both.
+using Agree = std::function<Problem(const Problem&)>;
+
+struct Series {
+  std::int64_t made = 0;
+  Seconds took = 0;
+  Problem problem;
+};
+
+/// Makes `count` connections one after the other, unless one fails, which is the last. Both sides call it.
+[[nodiscard]] Series make_connections(Side& side, std::int64_t count, const Agree& agree,
+                                      const std::function<Seconds()>& clock);
+
+}  // namespace fabricbench::rdma_cm

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "common/backends/rdma_cm/handshake.h"
+#include "common/core/connect_step.h"
+#include "common/core/units.h"
+
+namespace fabricbench::rdma_cm {
+
+struct StepSettings {
+  Seconds limit = 5;  ///< of a step
+  std::string peer;   ///< such as `rank 1 on node-07 (10.0.0.7)`
+  std::function<Seconds()> clock;
+};
+
+/// Takes the steps of a handshake. All throw Error that names the step, the peer and what may be wrong: timeout where
+/// nothing came in time, or rdma_cm said that nothing will, else that of the call which failed.
+class Steps {
+ public:
+  /// Does not own the handshake.
+  Steps(Handshake& handshake, StepSettings settings) : handshake_(handshake), settings_(std::move(settings)) {}
+
+  /// Waits for an event, for so long.
+  void await(EventKind wanted, ConnectStep step, Seconds limit) const;
+  void await(EventKind wanted, ConnectStep step) const { await(wanted, step, settings_.limit); }
+  /// Does what `act` does, which throws Error without the peer's name.
+  void attempt(ConnectStep step, const std::function<void()>& act) const;
+  /// Does `start` and waits for `answer`. Returns how long both took.
+  Seconds take(ConnectStep step, EventKind answer, const std::function<void()>& start) const;
+
+ private:
+  Handshake& handshake_;
+  StepSettings settings_;
+};
+
+}  // namespace fabricbench::rdma_cm

@@ -1,0 +1,118 @@
+#include "common/backends/sockets/acceptor.h"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "common/backends/sockets/check.h"
+#include "common/core/clock.h"
+
+namespace fabricbench::sockets {
+namespace {
+
+/// How long a rank that gives up waits for its own thread, at most.
+constexpr Seconds kLookUp = 0.02;
+
+/// Errors of a connection that came and went before it was accepted, which are the stranger's (accept(2)).
+bool is_of_the_guest(int error) {
+  return error == EAGAIN || error == EINTR || error == ECONNABORTED || error == EPROTO || error == EPERM ||
+         error == ENETDOWN || error == EHOSTDOWN || error == EHOSTUNREACH || error == ENETUNREACH;
+}
+
+}  // namespace
+
+Socket listen_at(const Address& address, Bytes buffer) {
+  Socket listener = make_socket(address.family, buffer);
+  const SocketName name = socket_name({address, 0});
+  const std::string text = to_text(address);
+  check(::bind(listener.get(), name.get(), name.size), "bind", text);
+  check(::listen(listener.get(), SOMAXCONN), "listen", text);
+  return listener;
+}
+
+Acceptor::Acceptor(std::vector<Socket> listeners, GuestList list)
+    : listeners_(std::move(listeners)),
+      list_(std::move(list)),
+      missing_(list_.ranks.size() * static_cast<std::size_t>(list_.streams)) {
+  for (const int rank : list_.ranks) guests_[rank].resize(static_cast<std::size_t>(list_.streams));
+  thread_ = std::thread([this] { run(); });
+}
+
+Acceptor::~Acceptor() {
+  stop_ = true;
+  if (thread_.joinable()) thread_.join();
+}
+
+std::map<int, std::vector<Socket>> Acceptor::take() {
+  thread_.join();
+  if (failure_) std::rethrow_exception(failure_);
+  return std::move(guests_);
+}
+
+void Acceptor::run() {
+  try {
+    while (missing_ > 0 && !stop_) let_in_all();
+  } catch (...) {
+    failure_ = std::current_exception();
+  }
+  arrivals_.clear();
+  listeners_.clear();  // who comes now finds nobody listening
+}
+
+/// Waits a moment for whoever comes or speaks.
+void Acceptor::let_in_all() {
+  std::vector<pollfd> waited_for;
+  for (const Socket& listener : listeners_) waited_for.push_back({listener.get(), POLLIN, 0});
+  for (const Arrival& arrival : arrivals_) waited_for.push_back({arrival.socket.get(), POLLIN, 0});
+  if (!poll_until(waited_for, now() + kLookUp)) return;
+  const auto happened = [&](std::size_t place) { return waited_for[place].revents != 0; };
+
+  std::vector<Arrival> waiting;
+  for (std::size_t i = 0; i < arrivals_.size(); ++i) {
+    const Verdict verdict = happened(listeners_.size() + i) ? listen_to(arrivals_[i]) : Verdict::kWait;
+    if (verdict == Verdict::kWait) waiting.push_back(std::move(arrivals_[i]));
+  }
+  arrivals_ = std::move(waiting);  // closes those who were turned away
+  for (std::size_t i = 0; i < listeners_.size(); ++i) {
+    if (happened(i)) accept_from(listeners_[i]);
+  }
+}
+
+void Acceptor::accept_from(const Socket& listener) {
+  const int descriptor = ::accept4(listener.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+  if (descriptor >= 0) {
+    arrivals_.push_back({Socket(descriptor)});
+  } else if (!is_of_the_guest(errno)) {
+    check(descriptor, "accept");
+  }
+}
+
+Acceptor::Verdict Acceptor::listen_to(Arrival& arrival) {
+  const ssize_t bytes =
+      ::recv(arrival.socket.get(), arrival.said.data() + arrival.bytes, arrival.said.size() - arrival.bytes, 0);
+  if (bytes < 0 && (errno == EAGAIN || errno == EINTR)) return Verdict::kWait;
+  if (bytes <= 0) return Verdict::kTurnAway;
+  arrival.bytes += static_cast<std::size_t>(bytes);
+  if (arrival.bytes < arrival.said.size()) return Verdict::kWait;
+  return let_in(arrival) ? Verdict::kLetIn : Verdict::kTurnAway;
+}
+
+bool Acceptor::let_in(Arrival& arrival) {
+  const std::optional<Hello> hello = decode(arrival.said);
+  if (!hello || hello->job != list_.job || hello->stream >= static_cast<std::uint32_t>(list_.streams)) return false;
+  const auto guest = guests_.find(static_cast<int>(hello->rank));
+  if (guest == guests_.end()) return false;
+  const HelloBytes answer = encode({list_.job, static_cast<std::uint32_t>(list_.rank), hello->stream});
+  if (::send(arrival.socket.get(), answer.data(), answer.size(), MSG_NOSIGNAL) < 0) return false;
+  Socket& place = guest->second[hello->stream];
+  if (!place.is_open()) --missing_;
+  place = std::move(arrival.socket);  // a later one replaces it: its caller has given the earlier one up
+  return true;
+}
+
+}  // namespace fabricbench::sockets

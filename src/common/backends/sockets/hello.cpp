@@ -1,0 +1,32 @@
+#include "common/backends/sockets/hello.h"
+
+#include <bit>
+#include <cstring>
+#include <string_view>
+
+namespace fabricbench::sockets {
+namespace {
+
+/// The layout: this text, then the members of Hello as this machine has them. Where the other end has another order of
+/// bytes, neither knows the other's job number, and it counts as a stranger.
+constexpr std::string_view kGreeting = "fabricb1";
+static_assert(kGreeting.size() + sizeof(Hello) == kHelloBytes);
+
+}  // namespace
+
+HelloBytes encode(const Hello& hello) {
+  HelloBytes bytes{};
+  std::memcpy(bytes.data(), kGreeting.data(), kGreeting.size());
+  const auto members = std::bit_cast<std::array<std::byte, sizeof(Hello)>>(hello);
+  std::memcpy(bytes.data() + kGreeting.size(), members.data(), members.size());
+  return bytes;
+}
+
+std::optional<Hello> decode(const HelloBytes& bytes) {
+  if (std::memcmp(bytes.data(), kGreeting.data(), kGreeting.size()) != 0) return std::nullopt;
+  std::array<std::byte, sizeof(Hello)> members{};
+  std::memcpy(members.data(), bytes.data() + kGreeting.size(), members.size());
+  return std::bit_cast<Hello>(members);
+}
+
+}  // namespace fabricbench::sockets

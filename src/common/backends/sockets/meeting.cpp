@@ -1,0 +1,182 @@
+#include "common/backends/sockets/meeting.h"
+
+#include <sys/resource.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <random>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/backends/sockets/check.h"
+#include "common/backends/sockets/dialer.h"
+#include "common/core/error.h"
+
+namespace fabricbench::sockets {
+namespace {
+
+constexpr int kMostStreams = 64;
+
+std::uint64_t draw_number() {
+  std::random_device source;
+  return std::uint64_t{source()} << 32 | source();
+}
+
+/// Makes room for so many connections among the files that this process may have open.
+void require_descriptors(std::size_t connections) {
+  constexpr rlim_t kOthers = 256;  // such as MPI's
+  const rlim_t needed = connections + kOthers;
+  rlimit limit{};
+  check(::getrlimit(RLIMIT_NOFILE, &limit), "getrlimit");
+  if (limit.rlim_cur >= needed) return;
+  if (limit.rlim_max < needed) {
+    throw Error(ExitStatus::kMissing,
+                fmt::format("{} connections take more open files than the {} that a process may have here; lower "
+                            "--streams or the number of ranks, or raise the limit (ulimit -Hn)",
+                            connections, limit.rlim_max));
+  }
+  limit.rlim_cur = needed;
+  check(::setrlimit(RLIMIT_NOFILE, &limit), "setrlimit");
+}
+
+}  // namespace
+
+std::vector<Socket> listen_at_all(const std::vector<OwnAddress>& own, Bytes buffer) {
+  std::vector<Socket> listeners;
+  std::string reasons;
+  for (const OwnAddress& one : own) {
+    try {
+      listeners.push_back(listen_at(one.address, buffer));
+    } catch (const Error& error) {
+      reasons += fmt::format("{}{}", reasons.empty() ? "" : "; ", error.what());
+    }
+  }
+  if (listeners.empty()) {
+    throw Error(ExitStatus::kMissing,
+                fmt::format("cannot listen at any address: {}; take another one with --interface", reasons));
+  }
+  return listeners;
+}
+
+Meeting::Meeting(int rank, int ranks, const TcpSettings& settings)
+    : rank_(rank), ranks_(ranks), settings_(settings), partners_(partners(rank, ranks, settings.pairs)) {
+  if (settings.streams < 1 || settings.streams > kMostStreams) {
+    throw UsageError(fmt::format("{} streams cannot be; take 1 to {}", settings.streams, kMostStreams));
+  }
+}
+
+std::vector<Peer> Meeting::connect(const Gather& gather) {
+  for (const std::string& text : exchange(gather, settings_.host, [&] { return announce(); })) {
+    announcements_.push_back(parse_announcement(text));
+  }
+  GuestList list{.job = announcements_.front().job, .rank = rank_, .ranks = {}, .streams = settings_.streams};
+  std::copy_if(partners_.begin(), partners_.end(), std::back_inserter(list.ranks),
+               [&](int partner) { return partner < rank_; });
+  Acceptor acceptor(std::move(listeners_), std::move(list));
+
+  std::vector<Peer> peers(static_cast<std::size_t>(ranks_));
+  // Once every rank has been answered by all that it connects to, nobody waits for anybody.
+  (void)exchange(gather, settings_.host, [&] {
+    dial_higher(peers);
+    return std::string();
+  });
+  for (auto& [guest, streams] : acceptor.take()) peers[static_cast<std::size_t>(guest)].streams = std::move(streams);
+  for (std::size_t rank = 0; rank < peers.size(); ++rank) {
+    Peer& peer = peers[rank];
+    for (const Socket& stream : peer.streams) make_ready(stream, settings_.time_limit_s);
+    if (!peer.streams.empty()) {
+      peer.name = fmt::format("{} ({})", name_of(rank), to_text(peer_address(peer.streams.front())));
+    }
+  }
+  return peers;
+}
+
+std::string Meeting::announce() {
+  require_descriptors(partners_.size() * static_cast<std::size_t>(settings_.streams));
+  own_ = choose_addresses(settings_.interface, interfaces());
+  listeners_ = listen_at_all(own_, settings_.socket_buffer);
+  Announcement own{.host = settings_.host, .network = settings_.network, .job = draw_number(), .endpoints = {}};
+  for (const Socket& listener : listeners_) own.endpoints.push_back(own_endpoint(listener.get()));
+  return to_text(own);
+}
+
+void Meeting::dial_higher(std::vector<Peer>& peers) const {
+  Dialing dialing{.job = announcements_.front().job,
+                  .rank = rank_,
+                  .streams = settings_.streams,
+                  .sources = {},
+                  .buffer = settings_.socket_buffer,
+                  .limit_s = settings_.connect_limit_s};
+  if (!settings_.interface.empty()) {
+    for (const OwnAddress& own : own_) dialing.sources.push_back(own.address);
+  }
+  for (const int partner : partners_) {
+    if (partner < rank_) continue;
+    const auto place = static_cast<std::size_t>(partner);
+    peers[place].streams = dial({partner, name_of(place), reachable(announcements_[place])}, dialing);
+  }
+}
+
+/// The endpoints of another rank that may be reached from here, those in a network of our own first. Bridges and
+/// virtual machines give many hosts the same address, which leads back to where it is dialled.
+std::vector<Endpoint> Meeting::reachable(const Announcement& other) const {
+  const std::string& network = announcements_[static_cast<std::size_t>(rank_)].network;
+  const bool together = !network.empty() && other.network == network;
+  const auto is_local = [](const Endpoint& endpoint) { return is_loopback(endpoint.address); };
+  std::vector<Endpoint> chosen;
+  if (together && settings_.interface.empty()) {
+    std::copy_if(other.endpoints.begin(), other.endpoints.end(), std::back_inserter(chosen), is_local);
+    if (!chosen.empty()) return chosen;
+  }
+  std::copy_if(other.endpoints.begin(), other.endpoints.end(), std::back_inserter(chosen),
+               [&](const Endpoint& one) { return together || !(is_local(one) || owns(one.address)); });
+  put_near_first(chosen, own_);
+  return chosen;
+}
+
+bool Meeting::owns(const Address& address) const {
+  return std::any_of(own_.begin(), own_.end(), [&](const OwnAddress& own) { return own.address == address; });
+}
+
+void put_near_first(std::vector<Endpoint>& endpoints, const std::vector<OwnAddress>& own) {
+  std::stable_partition(endpoints.begin(), endpoints.end(), [&own](const Endpoint& endpoint) {
+    return std::any_of(own.begin(), own.end(), [&endpoint](const OwnAddress& one) {
+      return in_one_network(one.address, endpoint.address, one.mask);
+    });
+  });
+}
+
+std::string Meeting::name_of(std::size_t rank) const {
+  return fmt::format("rank {} on {}", rank, announcements_[rank].host);
+}
+
+std::vector<int> partners(int rank, int ranks, const std::vector<Pair>& pairs) {
+  std::vector<int> found;
+  if (pairs.empty()) {
+    for (int other = 0; other < ranks; ++other) {
+      if (other != rank) found.push_back(other);
+    }
+    return found;
+  }
+  for (const Pair& pair : pairs) {
+    for (const int one : {pair.first, pair.second}) {
+      if (one < 0 || one >= ranks) throw UsageError(fmt::format("there is no rank {} among {} ranks", one, ranks));
+    }
+    if (pair.first == rank && pair.second != rank) found.push_back(pair.second);
+    if (pair.second == rank && pair.first != rank) found.push_back(pair.first);
+  }
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  return found;
+}
+
+Address peer_address(const Socket& socket) {
+  SocketName name;
+  check(::getpeername(socket.get(), name.get(), &name.size), "getpeername");
+  return endpoint(name.get()).address;
+}
+
+}  // namespace fabricbench::sockets

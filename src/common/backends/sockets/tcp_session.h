@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/backends/sockets/announcement.h"
+#include "common/backends/sockets/settings.h"
+#include "common/backends/sockets/tcp_backend.h"
+#include "common/backends/sockets/tcp_info.h"
+#include "common/core/memory.h"
+#include "common/core/session.h"
+#include "common/core/units.h"
+
+namespace fabricbench::sockets {
+
+/// TCP on host memory: one rank a process, and calls that have completed when they return.
+class TcpSession final : public Session {
+ public:
+  /// Connects this rank with the others. Collective: `gather` is called twice on every rank, and where the session does
+  /// not come about, every rank throws the same Error, of the first rank that found one. Two ranks of one host and
+  /// network namespace use the loopback, unless an interface was asked for.
+  TcpSession(int rank, int ranks, const Gather& gather, const TcpSettings& settings);
+
+  [[nodiscard]] std::string library() const override { return library_; }
+  [[nodiscard]] Backend& backend(int /*local_rank*/) override { return *backend_; }
+  [[nodiscard]] Memory& memory(int /*local_rank*/) override { return memory_; }
+  [[nodiscard]] std::vector<std::byte*> allocate(std::size_t bytes) override;
+  void release(const std::vector<std::byte*>& blocks) noexcept override;
+  void wait() override {}
+  [[nodiscard]] std::optional<std::uint64_t> retransmitted_segments() const override {
+    return totals().retransmitted_segments;
+  }
+  /// Of segments that were sent again.
+  [[nodiscard]] std::string remark() const override;
+  void abandon() noexcept override { backend_->abandon(); }
+
+  /// Of all connections of this rank.
+  [[nodiscard]] TcpTotals totals() const { return backend_->totals(); }
+
+ private:
+  std::unique_ptr<TcpBackend> backend_;
+  std::string library_;
+  HostMemory memory_;
+};
+
+}  // namespace fabricbench::sockets

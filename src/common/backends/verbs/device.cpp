@@ -1,0 +1,322 @@
+#include "common/backends/verbs/device.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <fstream>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "common/backends/verbs/explain.h"
+#include "common/core/clock.h"
+#include "common/core/directory.h"
+#include "common/core/error.h"
+
+namespace fabricbench::verbs {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// An open device with what it says of itself.
+struct Survey {
+  DeviceContext context;
+  ibv_device_attr limits{};
+  std::vector<ibv_port_attr> ports;  // of port 1 and on
+  DeviceState state;
+};
+
+std::string first_line(const fs::path& file) {
+  std::string line;
+  std::ifstream stream(file);
+  std::getline(stream, line);
+  return line;
+}
+
+bool is_ethernet(const ibv_port_attr& port) { return port.link_layer == IBV_LINK_LAYER_ETHERNET; }
+
+Survey survey(ibv_device* device) {
+  Survey found;
+  found.state.name = ibv_get_device_name(device);
+  if (device->transport_type == IBV_TRANSPORT_IWARP) {
+    found.state.refusal = "is an iWARP device, whose queue pairs only rdma_cm connects; take an InfiniBand or RoCE one";
+    return found;
+  }
+  found.context.reset(ibv_open_device(device));
+  if (!found.context) {
+    found.state.refusal = fmt::format("cannot be opened: {}", explain_call("ibv_open_device", errno));
+    return found;
+  }
+  check_returned(ibv_query_device(found.context.get(), &found.limits), "ibv_query_device");
+  for (int number = 1; number <= found.limits.phys_port_cnt; ++number) {
+    ibv_port_attr port{};
+    check_returned(ibv_query_port(found.context.get(), static_cast<std::uint8_t>(number), &port), "ibv_query_port");
+    found.ports.push_back(port);
+    found.state.ports.push_back({number, port.state, port.phys_state, is_ethernet(port)});
+  }
+  return found;
+}
+
+GidType gid_type(std::uint32_t type) {
+  if (type == IBV_GID_TYPE_ROCE_V2) return GidType::kRoceV2;
+  return type == IBV_GID_TYPE_ROCE_V1 ? GidType::kRoceV1 : GidType::kInfiniBand;
+}
+
+Gid gid_from(int index, GidType type, const ibv_gid& raw) {
+  Gid gid{index, type, {}};
+  std::copy(std::begin(raw.raw), std::end(raw.raw), gid.raw.begin());
+  return gid;
+}
+
+bool is_zero(const ibv_gid& gid) {
+  return std::all_of(std::begin(gid.raw), std::end(gid.raw), [](std::uint8_t byte) { return byte == 0; });
+}
+
+// One entry after the other, for kernels and drivers that do not give the table away at once.
+std::vector<Gid> read_gids_singly(const Survey& device, int port) {
+  const ibv_port_attr& facts = device.ports.at(static_cast<std::size_t>(port - 1));
+  const fs::path types =
+      fs::path(device.context->device->ibdev_path) / "ports" / std::to_string(port) / "gid_attrs/types";
+  std::vector<Gid> gids;
+  for (int index = 0; index < facts.gid_tbl_len; ++index) {
+    ibv_gid raw{};
+    if (ibv_query_gid(device.context.get(), static_cast<std::uint8_t>(port), index, &raw) != 0 || is_zero(raw))
+      continue;
+    GidType type = GidType::kInfiniBand;
+    if (is_ethernet(facts)) {  // the kernel says `IB/RoCE v1` of both
+      type = first_line(types / std::to_string(index)) == "RoCE v2" ? GidType::kRoceV2 : GidType::kRoceV1;
+    }
+    gids.push_back(gid_from(index, type, raw));
+  }
+  return gids;
+}
+
+std::vector<Gid> read_gids(const Survey& device, int port) {
+  std::size_t most = 0;  // the table is that of all ports
+  for (const ibv_port_attr& one : device.ports) most += static_cast<std::size_t>(std::max(one.gid_tbl_len, 0));
+  std::vector<ibv_gid_entry> entries(most);
+  const auto count = ibv_query_gid_table(device.context.get(), entries.data(), entries.size(), 0);
+  if (count < 0) return read_gids_singly(device, port);
+  entries.resize(static_cast<std::size_t>(count));
+  std::vector<Gid> gids;
+  for (const ibv_gid_entry& entry : entries) {
+    if (entry.port_num != static_cast<std::uint32_t>(port) || is_zero(entry.gid)) continue;
+    gids.push_back(gid_from(static_cast<int>(entry.gid_index), gid_type(entry.gid_type), entry.gid));
+  }
+  return gids;
+}
+
+PortFacts facts_of(const Survey& device, int number) {
+  const ibv_port_attr& port = device.ports.at(static_cast<std::size_t>(number - 1));
+  const fs::path sysfs = fs::path(device.context->device->ibdev_path) / "ports" / std::to_string(number);
+  PortFacts facts;
+  facts.device = device.state.name;
+  facts.port = number;
+  facts.active = port.state == IBV_PORT_ACTIVE;
+  facts.state = name(port.state);
+  facts.ethernet = is_ethernet(port);
+  facts.lid = port.lid;
+  facts.mtu = 128 << port.active_mtu;  // Source: enum ibv_mtu, where 1 is 256
+  facts.largest_message = port.max_msg_sz;
+  facts.rate = port_rate(speed_code(port.active_speed, first_line(sysfs / "rate")), port.active_width, facts.ethernet);
+  facts.most_outstanding = std::min(device.limits.max_qp_rd_atom, device.limits.max_qp_init_rd_atom);
+  facts.atomics = device.limits.atomic_cap != IBV_ATOMIC_NONE;
+  facts.most_requests = device.limits.max_qp_wr;
+  facts.most_completions = device.limits.max_cqe;
+  facts.most_shared_queues = device.limits.max_srq;
+  facts.most_shared_receives = device.limits.max_srq_wr;
+  facts.gids = read_gids(device, number);
+  return facts;
+}
+
+/// The devices of this host; some of them can be opened as long as this lives.
+class Devices {
+ public:
+  Devices() {
+    errno = 0;
+    list_.reset(ibv_get_device_list(&count_));
+    if (!list_ || count_ == 0) throw Error(ExitStatus::kMissing, why_no_device(list_ ? 0 : errno));
+  }
+
+  [[nodiscard]] std::vector<ibv_device*> all() const { return {list_.get(), list_.get() + count_}; }
+
+  [[nodiscard]] std::vector<ibv_device*> named(const std::string& asked) const {
+    std::string names;
+    for (ibv_device* device : all()) {
+      if (asked == ibv_get_device_name(device)) return {device};
+      names += fmt::format("{}{}", names.empty() ? "" : ", ", ibv_get_device_name(device));
+    }
+    throw Error(ExitStatus::kMissing,
+                fmt::format("-d: there is no RDMA device '{}'; take one of those that are there: {}", asked, names));
+  }
+
+ private:
+  int count_ = 0;
+  DeviceList list_;
+};
+
+// What to look at where a port does not come up. Source of physical states: InfiniBand specification 14.2.5.6.
+const char* advice(const PortState& port) {
+  constexpr int kPolling = 2;
+  constexpr int kDisabled = 3;
+  if (port.ethernet)
+    return "set its network interface up (rdma link tells its NAME; ip link set dev NAME up), and look at the cable "
+           "and the switch";
+  if (port.state == IBV_PORT_INIT || port.state == IBV_PORT_ARMED) {
+    return "the link is up, but no subnet manager has set it up; start one (opensm), or look at the one that runs";
+  }
+  if (port.physical_state == kDisabled) return "it is disabled; enable it (ibportstate)";
+  if (port.physical_state == kPolling) return "no link partner answers; look at the cable and the switch's port";
+  return "look at the cable, at the switch's port and at ibstat";
+}
+
+constexpr const char* kMakeOne =
+    "load its driver (modprobe mlx5_ib and ib_uverbs), or make a software device of a network interface (modprobe "
+    "rdma_rxe; rdma link add rxe0 type rxe netdev NAME)";
+
+}  // namespace
+
+OpenDevice open_device(const std::string& device, int port) {
+  const Devices devices;
+  std::vector<DeviceState> seen;
+  for (ibv_device* candidate : device.empty() ? devices.all() : devices.named(device)) {
+    Survey found = survey(candidate);
+    const int number = active_port(found.state, port);
+    if (number > 0) {
+      PortFacts facts = facts_of(found, number);
+      return {std::move(found.context), std::move(facts)};
+    }
+    seen.push_back(std::move(found.state));
+  }
+  throw Error(ExitStatus::kMissing, why_none_active(seen, port));
+}
+
+void check_shared_receives(const PortFacts& port, int receives) {
+  if (port.most_shared_queues == 0) {
+    throw Error(ExitStatus::kMissing,
+                fmt::format("--use-srq: {} has no shared receive queues (ibv_devinfo -v: max_srq); leave it out, or "
+                            "choose another device with -d",
+                            port.device));
+  }
+  if (receives <= port.most_shared_receives) return;
+  throw UsageError(fmt::format("-r {}: a shared receive queue of {} has {} entries at most; write less", receives,
+                               port.device, port.most_shared_receives));
+}
+
+std::optional<ibv_port_state> current_state(const OpenDevice& device) {
+  ibv_port_attr port{};
+  if (ibv_query_port(device.context.get(), static_cast<std::uint8_t>(device.port.port), &port) != 0) {
+    return std::nullopt;
+  }
+  return port.state;
+}
+
+std::optional<ibv_port_state> settled_state(const OpenDevice& device) {
+  constexpr Seconds kMoment = 0.5;
+  constexpr Seconds kPause = 0.01;
+  const Seconds until = now() + kMoment;
+  std::optional<ibv_port_state> state = current_state(device);
+  while (state == IBV_PORT_ACTIVE && now() < until) {
+    sleep_for(kPause);
+    state = current_state(device);
+  }
+  return state;
+}
+
+std::string own_port_text(const PortFacts& port, std::optional<ibv_port_state> state) {
+  return fmt::format("{} port {} of this host is {}", port.device, port.port,
+                     state ? name(*state) : "not to be asked any more");
+}
+
+double port_rate(int active_speed, int active_width, bool ethernet) {
+  struct Lane {
+    int code;
+    double nominal;  // Gbit/s
+    double coding;   // the share that is left of it
+  };
+  constexpr double k8b10b = 0.8;
+  constexpr double k64b66b = 64.0 / 66;
+  constexpr Lane kLanes[] = {{1, 2.5, k8b10b}, {2, 5, k8b10b}, {4, 10, k8b10b}, {8, 10, 1},   {16, 14.0625, k64b66b},
+                             {32, 25, 1},      {64, 50, 1},    {128, 100, 1},   {256, 200, 1}};
+  constexpr std::pair<int, int> kWidths[] = {{1, 1}, {2, 4}, {4, 8}, {8, 12}, {16, 2}};
+  const auto* const lane =
+      std::find_if(std::begin(kLanes), std::end(kLanes), [&](const Lane& known) { return known.code == active_speed; });
+  const auto* const width = std::find_if(std::begin(kWidths), std::end(kWidths),
+                                         [&](const auto& known) { return known.first == active_width; });
+  if (lane == std::end(kLanes) || width == std::end(kWidths)) return 0;
+  const double of_lane = ethernet ? lane->nominal : lane->nominal * lane->coding;
+  return of_lane * width->second * 1e9 / 8;
+}
+
+int speed_code(int active_speed, std::string_view sysfs_rate) {
+  constexpr int kXdr = 256;
+  return sysfs_rate.find("XDR") != std::string_view::npos ? kXdr : active_speed;
+}
+
+std::vector<DeviceState> device_states() {
+  const Devices devices;
+  std::vector<DeviceState> states;
+  for (ibv_device* device : devices.all()) states.push_back(survey(device).state);
+  return states;
+}
+
+int active_port(const DeviceState& device, int asked) {
+  for (const PortState& port : device.ports) {
+    const bool wanted = asked == 0 || port.number == asked;
+    if (wanted && port.state == IBV_PORT_ACTIVE) return port.number;
+  }
+  return 0;
+}
+
+std::string why_none_active(const std::vector<DeviceState>& devices, int asked) {
+  std::vector<std::string> states;
+  std::string what_to_do;
+  for (const DeviceState& device : devices) {
+    if (!device.refusal.empty()) {
+      states.push_back(fmt::format("{} {}", device.name, device.refusal));
+      continue;
+    }
+    bool there = false;
+    for (const PortState& port : device.ports) {
+      if (asked != 0 && port.number != asked) continue;
+      there = true;
+      states.push_back(fmt::format("port {} of {} is {}", port.number, device.name, name(port.state)));
+      if (what_to_do.empty()) what_to_do = fmt::format("; {}", advice(port));
+    }
+    if (!there) states.push_back(fmt::format("{} has {} port(s)", device.name, device.ports.size()));
+  }
+  return fmt::format("{}no RDMA port to use is ACTIVE: {}{}", asked == 0 ? "" : fmt::format("-i {}: ", asked),
+                     fmt::join(states, ", "), what_to_do);
+}
+
+std::string why_no_device(int error, const fs::path& root) {
+  const std::vector<std::string> known = names_in(root / "sys/class/infiniband");
+  const bool files = fs::exists(root / "dev/infiniband");
+  if (error == ENOSYS && known.empty()) {
+    return fmt::format(
+        "the kernel has no RDMA support (ENOSYS): its modules are not loaded, or it was built without; {}", kMakeOne);
+  }
+  if (error != 0 && error != ENOSYS) return explain_call("ibv_get_device_list", error);
+  if (known.empty()) return fmt::format("no RDMA device: the kernel supports RDMA, but has none; {}", kMakeOne);
+  const std::string names = fmt::format("{}", fmt::join(known, ", "));
+  if (error == ENOSYS) {
+    return fmt::format(
+        "no RDMA device can be used: the kernel has {}, but not its module ib_uverbs (ENOSYS); load it "
+        "(modprobe ib_uverbs)",
+        names);
+  }
+  if (!files) {
+    return fmt::format(
+        "no RDMA device can be used: the kernel has {}, but there is no /dev/infiniband; start the "
+        "container with --device=/dev/infiniband, or load the module ib_uverbs",
+        names);
+  }
+  return fmt::format(
+      "no RDMA device can be used: the kernel has {}, but libibverbs has no driver for it, or no file of "
+      "it below /dev/infiniband; install ibverbs-providers (rdma-core)",
+      names);
+}
+
+}  // namespace fabricbench::verbs

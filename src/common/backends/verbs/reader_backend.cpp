@@ -1,0 +1,203 @@
+#include "common/backends/verbs/reader_backend.h"
+
+#include <algorithm>
+#include <cstring>
+#include <sstream>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/core/clock.h"
+#include "common/core/error.h"
+
+namespace fabricbench::verbs {
+namespace {
+
+constexpr std::uint64_t kCheckEvery = 1021;  // odd, so that both kinds of message are looked at; rare, so that p99 is
+                                             // of messages that nobody looked at
+constexpr std::size_t kNumberPlaces = kNumberBytes / sizeof(std::uint64_t);
+constexpr Seconds kReaderPatience = 5;  // what the reader waits longer than the processor, which knows more to say
+
+/// A message and a list of two requests at a time, of which only the last one has to be signaled.
+FlowSettings flow_of(FlowSettings settings) {
+  settings.latency = false;
+  settings.options.depth = kReaderDepth;
+  settings.options.post_list = 2;
+  settings.options.moderation = kReaderDepth / 2;
+  settings.options.write_with_immediate = false;
+  settings.options.events = false;
+  settings.verb = Verb::kWrite;
+  settings.receive_depth = 0;
+  return settings;
+}
+
+/// Messages of a rehearsal: as many of each kind, and fewer where they take long.
+int rehearsals(std::size_t bytes) {
+  constexpr std::size_t kMostBytes = std::size_t{1} << 20;
+  const std::size_t pairs = kMostBytes / std::max<std::size_t>(2 * bytes, 1);
+  return 2 * static_cast<int>(std::clamp<std::size_t>(pairs, 1, 8));
+}
+
+bool is_twin(std::uint64_t number) { return number % 2 != 0; }
+
+}  // namespace
+
+ReaderBackend::ReaderBackend(Parts parts, const FlowSettings& settings)
+    : parts_(std::move(parts)), settings_(flow_of(settings)), flow_(parts_.endpoint, settings_) {
+  task_.flag = reinterpret_cast<std::uint64_t*>(parts_.flag.data);
+  task_.limit_ns = static_cast<std::uint64_t>((settings.options.stall_timeout + kReaderPatience) * 1e9);
+}
+
+ReaderBackend::~ReaderBackend() { let_reader_go(); }
+
+void ReaderBackend::let_reader_go() noexcept {
+  try {
+    stop_reading();
+  } catch (const Error&) {
+    parts_.reader.abandon();  // its device has failed, which was said where it showed
+  }
+}
+
+void ReaderBackend::forget_block(const std::byte* data) noexcept {
+  let_reader_go();
+  std::erase_if(blocks_, [data](const Block& block) { return block.data == data; });
+}
+
+void ReaderBackend::abandon() noexcept {
+  abandoned_ = true;
+  parts_.reader.abandon();
+}
+
+const Block& ReaderBackend::block_of(const std::byte* data) const {
+  const auto found =
+      std::find_if(blocks_.begin(), blocks_.end(), [data](const Block& block) { return block.holds(data); });
+  if (found == blocks_.end()) throw_outside();
+  return *found;
+}
+
+/// What follows, the caller's writes into buffers among it, is not to meet a reader: a GPU's driver may wait for
+/// everything that runs there.
+void ReaderBackend::announce(std::size_t message_bytes) {
+  stop_reading();
+  bytes_ = message_bytes;
+}
+
+void ReaderBackend::prepare(std::span<const std::byte> send, std::span<std::byte> recv) {
+  stop_reading();
+  found_ = {};
+  visit_from_ = received_ + 1;
+  send_base_ = send.data();
+  send_key_ = block_of(send.data()).key;
+  const Block& into = block_of(recv.data());
+  target_ = {into.remote.address + static_cast<std::uint64_t>(recv.data() - into.data), into.remote.key};
+  if (twin_.bytes < bytes_) twin_ = parts_.make_block(send.size());
+  const TwinSums other = sums_of_other(make_twin(parts_.memory, send.first(bytes_), {twin_.data, bytes_}));
+  task_.payload = reinterpret_cast<const std::uint64_t*>(recv.data());
+  task_.bytes = bytes_;
+  task_.first = visit_from_;
+  task_.sums[0] = other.original;
+  task_.sums[1] = other.twin;
+  const int rehearsed = rehearsals(bytes_);
+  task_.checked_before = visit_from_ + static_cast<std::uint64_t>(rehearsed);
+  task_.check_every = kCheckEvery;
+  parts_.reader.begin(task_);
+  exchange(rehearsed);
+}
+
+/// What the other rank's messages have. When it returns, both ranks' buffers are ready for messages.
+TwinSums ReaderBackend::sums_of_other(const TwinSums& own) {
+  const std::vector<std::string> both = parts_.gather(fmt::format("{} {}", own.original, own.twin));
+  std::istringstream words(both.at(static_cast<std::size_t>(1 - parts_.rank)));
+  TwinSums other;
+  words >> other.original >> other.twin;
+  return other;
+}
+
+/// Messages there and back. In turn: a rank that sent before it has seen would write over what the other one's reader
+/// is still looking at.
+void ReaderBackend::exchange(int messages) {
+  for (int i = 0; i < messages; ++i) {
+    if (parts_.rank != 0) wait_for_reader();
+    send(send_base_, 0, DataType::kInt8, 0);
+    if (parts_.rank == 0) wait_for_reader();
+  }
+}
+
+void ReaderBackend::send(const void* buffer, std::size_t /*count*/, DataType /*datatype*/, int /*to*/) {
+  const std::uint64_t number = ++sent_;
+  if (bytes_ > 0) {
+    LocalPart data{const_cast<std::byte*>(static_cast<const std::byte*>(buffer)), static_cast<std::uint32_t>(bytes_),
+                   send_key_, parts_.on_host};
+    const auto offset = data.data - send_base_;
+    if (is_twin(number)) {
+      data.data = twin_.data + offset;
+      data.key = twin_.key;
+    }
+    flow_.start(data, {target_.address + static_cast<std::uint64_t>(offset), target_.key});
+  }
+  std::byte* const place = parts_.numbers.data + number % kNumberPlaces * sizeof number;
+  std::memcpy(place, &number, sizeof number);
+  flow_.start({place, sizeof number, parts_.numbers.key}, parts_.flag.remote);
+  flow_.flush();
+}
+
+void ReaderBackend::recv(void* /*buffer*/, std::size_t /*count*/, DataType /*datatype*/, int /*from*/) {
+  wait_for_reader();
+}
+
+void ReaderBackend::wait_for_reader() {
+  constexpr int kSpinsPerLook = 1000;
+  const std::uint64_t number = ++received_;
+  (void)flow_.poll();  // what was sent has completed meanwhile, and there is nothing better to do now
+  Seconds since = 0;
+  for (int spins = 1; !has_come(parts_.reader.seen(), number); ++spins) {
+    if (spins % kSpinsPerLook != 0) continue;
+    if (since == 0) since = now();
+    look(since);
+  }
+}
+
+/// A reader that has lost its patience while this rank did something else than to wait begins again where it was.
+void ReaderBackend::look(Seconds since) {
+  if (abandoned_) throw Error(ExitStatus::kFailure, "verbs: gave up what was under way");
+  (void)flow_.poll();
+  if (parts_.reader.has_stopped()) {
+    stop_reading();
+    task_.first = received_;
+    parts_.reader.begin(task_);
+  }
+  flow_.check_patience(since, "the reader to see a message");
+  std::this_thread::yield();
+}
+
+void ReaderBackend::stop_reading() {
+  const ReaderFindings now_found = parts_.reader.end();
+  found_.checked += now_found.checked;
+  if (found_.wrong == 0) {
+    found_.first_wrong = now_found.first_wrong;
+    found_.expected = now_found.expected;
+    found_.got = now_found.got;
+  }
+  found_.wrong += now_found.wrong;
+}
+
+/// What the harness looks at is its own data.
+void ReaderBackend::settle() {
+  if (is_twin(sent_)) exchange(1);
+  flow_.finish();
+  stop_reading();
+  parts_.barrier();
+}
+
+std::optional<Mismatch> ReaderBackend::own_mismatch() {
+  if (found_.wrong == 0) return std::nullopt;
+  Mismatch mismatch;
+  mismatch.count = found_.wrong;
+  mismatch.first_offset = found_.first_wrong - visit_from_;
+  mismatch.expected = fmt::format("a message with the sum {:#018x} when its number was seen", found_.expected);
+  mismatch.got = fmt::format("{:#018x}", found_.got);
+  return mismatch;
+}
+
+}  // namespace fabricbench::verbs

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/backends/verbs/flow.h"
+#include "common/backends/verbs/seen_backend.h"
+#include "common/core/memory.h"
+#include "common/core/reader.h"
+
+namespace fabricbench::verbs {
+
+/// Requests that a ReaderBackend has under way at most; two make a message.
+inline constexpr int kReaderDepth = 32;
+/// Bytes of registered host memory from which it writes its numbers: a place for each request under way, and as many
+/// more, so that none is written anew while it may be sent again.
+inline constexpr std::size_t kNumberBytes = 2 * std::size_t{kReaderDepth} * sizeof(std::uint64_t);
+
+/// Writes between the two ranks of a pair that count when the other rank's reader has seen them. A message is a write
+/// of its data and one of its number behind it, on one reliable queue pair: the number lands last, as the flag that the
+/// reader spins on. (That takes memory registered without relaxed ordering, as everything here is.) A message of 0
+/// bytes is its number alone.
+///
+/// Data that never change would not show where a number has overtaken its message. So messages alternate between what
+/// the harness sends (even numbers) and its complement (odd ones), and the reader compares some with the sum that such
+/// a message has: all of a rehearsal before each visit, and one in 1,021 later.
+class ReaderBackend final : public SeenBackend {
+ public:
+  /// Gives both ranks' texts, by rank, on both; collective over the pair.
+  using Gather = std::function<std::vector<std::string>(const std::string&)>;
+  /// A block in the memory of messages, which the device knows and the other rank does not.
+  using MakeBlock = std::function<LocalPart(std::size_t bytes)>;
+
+  /// What it works with; all of it lives longer.
+  struct Parts {
+    Endpoint& endpoint;
+    Reader& reader;
+    Memory& memory;  ///< of messages and of the flag
+    int rank = 0;
+    Gather gather;
+    VerbsBackend::Barrier barrier;
+    MakeBlock make_block;
+    Block flag;           ///< 8 bytes in the memory of messages, set to 0
+    LocalPart numbers;    ///< kNumberBytes in host memory
+    bool on_host = true;  ///< whether messages lie in memory that the processor sees
+  };
+
+  ReaderBackend(Parts parts, const FlowSettings& settings);
+  ~ReaderBackend() override;
+
+  void add_block(const Block& block) override { blocks_.push_back(block); }
+  void forget_block(const std::byte* data) noexcept override;
+  void abandon() noexcept override;
+
+  void send(const void* buffer, std::size_t count, DataType datatype, int to) override;
+  void recv(void* buffer, std::size_t count, DataType datatype, int from) override;
+  void start_send(const void* buffer, std::size_t count, DataType datatype, int to) override {
+    send(buffer, count, datatype, to);
+  }
+  void start_recv(void* buffer, std::size_t count, DataType datatype, int from) override {
+    recv(buffer, count, datatype, from);
+  }
+  void finish() override { flow_.finish(); }
+  void barrier() override { parts_.barrier(); }
+  void announce(std::size_t message_bytes) override;
+  void prepare(std::span<const std::byte> send, std::span<std::byte> recv) override;
+  void settle() override;
+  [[nodiscard]] std::optional<Mismatch> own_mismatch() override;
+
+ private:
+  [[nodiscard]] const Block& block_of(const std::byte* data) const;
+  [[nodiscard]] TwinSums sums_of_other(const TwinSums& own);
+  void exchange(int messages);
+  void wait_for_reader();
+  void look(Seconds since);
+  void stop_reading();
+  void let_reader_go() noexcept;
+
+  Parts parts_;
+  FlowSettings settings_;
+  Flow flow_;
+  std::vector<Block> blocks_;
+  std::size_t bytes_ = 0;  // of each message
+  const std::byte* send_base_ = nullptr;
+  std::uint32_t send_key_ = 0;
+  RemotePart target_;  // where the other rank receives
+  LocalPart twin_;
+  ReaderTask task_;
+  ReaderFindings found_;          // since prepare
+  std::uint64_t sent_ = 0;        // number of the last message to the other rank
+  std::uint64_t received_ = 0;    // and of the last one waited for
+  std::uint64_t visit_from_ = 0;  // number of the first message since prepare
+  std::atomic<bool> abandoned_ = false;
+};
+
+}  // namespace fabricbench::verbs

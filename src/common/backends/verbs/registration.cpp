@@ -1,0 +1,155 @@
+#include "common/backends/verbs/registration.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/backends/verbs/data_direct.h"
+#include "common/backends/verbs/explain.h"
+#include "common/core/error.h"
+#include "common/core/units.h"
+
+namespace fabricbench::verbs {
+namespace {
+
+/// The file of an exported block, closed once the device has it.
+class ExportedFile {
+ public:
+  explicit ExportedFile(const DmaBuf& exported) : exported_(exported) {}
+  ExportedFile(const ExportedFile&) = delete;
+  ExportedFile& operator=(const ExportedFile&) = delete;
+  ~ExportedFile() { close(exported_.file); }
+  [[nodiscard]] const DmaBuf& get() const { return exported_; }
+
+ private:
+  DmaBuf exported_;
+};
+
+/// A block of memory, as the ways below are given it.
+struct BlockToRegister {
+  BufferSource& source;
+  std::byte* data;
+  std::size_t bytes;
+
+  [[nodiscard]] std::uint64_t address() const { return reinterpret_cast<std::uint64_t>(data); }
+};
+
+/// A region, or why there is none.
+struct Attempt {
+  MemoryRegion region;
+  std::string why_not;
+};
+
+/// Without the name of the library, which stands before the whole message.
+std::string part_of_message(const std::string& explained) {
+  constexpr std::string_view kLibrary = "verbs: ";
+  return explained.starts_with(kLibrary) ? explained.substr(kLibrary.size()) : explained;
+}
+
+MemoryRegion register_pages(const RegistrationSettings& settings, const BlockToRegister& block) {
+  return MemoryRegion(ibv_reg_mr(settings.domain, block.data, block.bytes, static_cast<unsigned>(settings.access)));
+}
+
+Attempt by_dma_buf(const RegistrationSettings& settings, const BlockToRegister& block) {
+  if (std::string why_not = block.source.why_no_dma_buf(); !why_not.empty()) return {nullptr, why_not};
+  if (std::string why_not = why_no_dma_buf(settings); !why_not.empty()) return {nullptr, why_not};
+  try {
+    const ExportedFile file(block.source.export_dma_buf(block.data, block.bytes, false));
+    MemoryRegion region(ibv_reg_dmabuf_mr(settings.domain, file.get().offset, block.bytes, block.address(),
+                                          file.get().file, settings.access));
+    if (region) return {std::move(region), ""};
+    return {nullptr, part_of_message(explain_call("ibv_reg_dmabuf_mr", errno))};
+  } catch (const Error& error) {
+    return {nullptr, error.what()};
+  }
+}
+
+Attempt by_peer_memory(const RegistrationSettings& settings, const BlockToRegister& block) {
+  const std::string module = peer_memory_module(settings.root);
+  if (module.empty()) return {nullptr, "its module is not loaded (modprobe nvidia-peermem)"};
+  MemoryRegion region = register_pages(settings, block);
+  if (region) return {std::move(region), ""};
+  return {nullptr,
+          fmt::format("{} is there, and {}", module, part_of_message(explain_registration(errno, block.bytes)))};
+}
+
+Registration by_data_direct(const RegistrationSettings& settings, const BlockToRegister& block) {
+  if (block.source.on_host()) {
+    throw UsageError("--data-direct is about a GPU's memory; add --memory cuda, or leave it out");
+  }
+  const DataDirect data_direct(settings.domain->context, settings.mlx5_library);
+  if (const std::string why_not = block.source.why_no_dma_buf(); !why_not.empty()) {
+    throw Error(ExitStatus::kMissing, fmt::format("--data-direct takes a dma-buf, and {}", why_not));
+  }
+  const ExportedFile file(block.source.export_dma_buf(block.data, block.bytes, true));
+  MemoryRegion region =
+      data_direct.register_memory({settings.domain, file.get(), block.bytes, block.address(), settings.access});
+  if (region) return {std::move(region), Way::kDataDirect};
+  throw Error(ExitStatus::kMissing,
+              fmt::format("--data-direct: {}", part_of_message(explain_call("mlx5dv_reg_dmabuf_mr", errno))));
+}
+
+}  // namespace
+
+std::string name(Way way) {
+  switch (way) {
+    case Way::kHost: return "";
+    case Way::kDmaBuf: return "dma-buf";
+    case Way::kPeerMemory: return "nvidia-peermem";
+    case Way::kDataDirect: return "dma-buf and Data Direct";
+  }
+  return "";
+}
+
+Registration register_memory(const RegistrationSettings& settings, BufferSource& source, std::byte* data,
+                             std::size_t bytes) {
+  const BlockToRegister block{source, data, bytes};
+  if (settings.data_direct) return by_data_direct(settings, block);
+  if (source.on_host()) {
+    MemoryRegion region = register_pages(settings, block);
+    if (!region) throw Error(ExitStatus::kMissing, explain_registration(errno, bytes));
+    return {std::move(region), Way::kHost};
+  }
+  Attempt dma_buf = by_dma_buf(settings, block);
+  if (dma_buf.region) return {std::move(dma_buf.region), Way::kDmaBuf};
+  Attempt peer_memory = by_peer_memory(settings, block);
+  if (peer_memory.region) return {std::move(peer_memory.region), Way::kPeerMemory};
+  throw Error(ExitStatus::kMissing,
+              fmt::format("verbs: {} cannot be given {} of {}; by dma-buf: {}; by nvidia-peermem: {}; make one of them "
+                          "work, or measure host memory with --memory host",
+                          ibv_get_device_name(settings.domain->context->device), readable_bytes(bytes),
+                          source.description(), dma_buf.why_not, peer_memory.why_not));
+}
+
+/// A file that is none is refused as such only by what would have taken a right one. Source: NCCL's and UCX's probes.
+std::string why_no_dma_buf(const RegistrationSettings& settings) {
+  constexpr std::size_t kBytes = 4096;
+  constexpr int kNoFile = -1;
+  const MemoryRegion region(ibv_reg_dmabuf_mr(settings.domain, 0, kBytes, 0, kNoFile, settings.access));
+  if (region || errno == EBADF) return "";
+  if (errno == EOPNOTSUPP || errno == EPROTONOSUPPORT) {
+    return fmt::format(
+        "the device's driver takes none ({}); it takes Linux 5.12 or newer, and a driver and a "
+        "libibverbs that belong together",
+        errno == EOPNOTSUPP ? "EOPNOTSUPP" : "EPROTONOSUPPORT");
+  }
+  return part_of_message(explain_call("ibv_reg_dmabuf_mr", errno));
+}
+
+std::string peer_memory_module(const std::filesystem::path& root) {
+  constexpr std::array<const char*, 4> kFiles = {
+      "sys/module/nvidia_peermem/version", "sys/kernel/mm/memory_peers/nv_mem/version",
+      "sys/kernel/mm/memory_peers/nv_mem_nc/version", "sys/module/nv_peer_mem/version"};
+  for (const char* file : kFiles) {
+    if (std::error_code ignored; std::filesystem::exists(root / file, ignored)) return fmt::format("/{}", file);
+  }
+  return "";
+}
+
+}  // namespace fabricbench::verbs

@@ -1,0 +1,168 @@
+#include "common/backends/verbs/verbs_backend.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/core/clock.h"
+#include "common/core/error.h"
+#include "common/core/pattern.h"
+
+namespace fabricbench::verbs {
+namespace {
+
+Bytes bytes_of(std::size_t count, DataType datatype) { return count * facts(datatype).size; }
+
+/// As the device sees it: written by somebody else at any time.
+std::byte read_again(const std::byte* place) {
+  const std::byte value = *static_cast<const volatile std::byte*>(place);
+  std::atomic_thread_fence(std::memory_order_acquire);  // what was written before it is there too
+  return value;
+}
+
+}  // namespace
+
+VerbsBackend::VerbsBackend(Endpoint& endpoint, const FlowSettings& settings, Barrier barrier)
+    : settings_(settings), flow_(endpoint, settings), barrier_(std::move(barrier)) {}
+
+void VerbsBackend::set_counters(const Block& counters, const Block& results, Memory& memory) {
+  counters_ = counters;
+  results_ = results;
+  counter_memory_ = &memory;
+}
+
+VerbsBackend::Buffer VerbsBackend::buffer_at(const std::byte* data) const {
+  const auto found =
+      std::find_if(blocks_.begin(), blocks_.end(), [&](const Block& block) { return block.holds(data); });
+  return found == blocks_.end() ? Buffer{} : Buffer{data, *found};
+}
+
+/// A message between `own`, in the buffer `here`, and the same place of the other rank's buffer, of which this rank has
+/// the counterpart `there`.
+void VerbsBackend::start_at(const std::byte* own, Bytes bytes, const Buffer& here, const Buffer& there) {
+  if (own == last_own_ && bytes == last_bytes_ && flow_.start_again()) return;
+  last_own_ = own;
+  last_bytes_ = bytes;
+  if (settings_.verb == Verb::kAtomic) {
+    flow_.start({results_.data, sizeof(std::uint64_t), results_.key}, counters_.remote);
+    return;
+  }
+  if (!here.block.holds(own) || there.base == nullptr) throw_outside();
+  const auto offset = static_cast<std::uint64_t>(own - here.base + (there.base - there.block.data));
+  flow_.start({const_cast<std::byte*>(own), static_cast<std::uint32_t>(bytes), here.block.key},
+              {there.block.remote.address + offset, there.block.remote.key});
+}
+
+/// A request by itself, until it has completed.
+void VerbsBackend::carry_out(const std::byte* own, Bytes bytes, const Buffer& here, const Buffer& there) {
+  start_at(own, bytes, here, there);
+  flow_.finish();
+}
+
+void VerbsBackend::start_send(const void* buffer, std::size_t count, DataType datatype, int /*to*/) {
+  if (settings_.verb == Verb::kRead) return;
+  start_at(static_cast<const std::byte*>(buffer), bytes_of(count, datatype), sent_, received_);
+}
+
+void VerbsBackend::start_recv(void* buffer, std::size_t count, DataType datatype, int /*from*/) {
+  if (settings_.verb == Verb::kRead) {
+    start_at(static_cast<const std::byte*>(buffer), bytes_of(count, datatype), received_, sent_);
+  } else if (takes_receives() || settings_.verb == Verb::kAtomic) {
+    flow_.expect();
+  }
+}
+
+void VerbsBackend::send(const void* buffer, std::size_t count, DataType datatype, int to) {
+  if (settings_.verb == Verb::kAtomic) {
+    return carry_out(static_cast<const std::byte*>(buffer), bytes_of(count, datatype), sent_, received_);
+  }
+  if (settings_.verb == Verb::kWrite && !takes_receives()) forget_last_byte(bytes_of(count, datatype));
+  start_send(buffer, count, datatype, to);
+  flow_.flush();
+}
+
+void VerbsBackend::recv(void* buffer, std::size_t count, DataType datatype, int from) {
+  if (settings_.verb == Verb::kRead) {
+    carry_out(static_cast<const std::byte*>(buffer), bytes_of(count, datatype), received_, sent_);
+  } else if (takes_receives()) {
+    flow_.receive();
+  } else if (settings_.verb == Verb::kWrite) {
+    wait_for_last_byte(bytes_of(count, datatype));
+  } else {
+    start_recv(buffer, count, datatype, from);
+  }
+}
+
+/// The other rank's answer shows by its last byte, which therefore must not have its value yet. The value is kept, for
+/// where no answer comes any more.
+void VerbsBackend::forget_last_byte(Bytes bytes) {
+  if (bytes == 0) return;
+  std::byte* const last = recv_base_ + bytes - 1;
+  const std::byte value = read_again(last);
+  if (value == std::byte{pattern::kPoisonByte}) return;
+  last_byte_ = last;
+  set_aside_ = value;
+  *static_cast<volatile std::byte*>(last) = std::byte{pattern::kPoisonByte};
+}
+
+void VerbsBackend::wait_for_last_byte(Bytes bytes) {
+  constexpr int kSpinsPerLook = 1000;
+  if (bytes == 0) return;
+  const std::byte* const last = recv_base_ + bytes - 1;
+  Seconds since = 0;
+  for (int spins = 1; read_again(last) == std::byte{pattern::kPoisonByte}; ++spins) {
+    // One's own message completes while the answer is on its way, and is not to hold up the next one.
+    if (!flow_.is_idle()) (void)flow_.poll();
+    if (spins % kSpinsPerLook != 0) continue;
+    if (since == 0) since = now();
+    if (!flow_.poll()) flow_.check_patience(since, "a write to arrive");
+    std::this_thread::yield();
+  }
+}
+
+void VerbsBackend::prepare(std::span<const std::byte> send, std::span<std::byte> recv) {
+  sent_ = buffer_at(send.data());
+  received_ = buffer_at(recv.data());
+  recv_base_ = recv.data();
+  last_own_ = nullptr;
+  last_byte_ = nullptr;
+  if (counter_memory_ != nullptr) counter_memory_->set({counters_.data, counters_.bytes}, 0);
+  (void)flow_.take_counts();
+  if (takes_receives()) {
+    flow_.receive_into({recv.data(), static_cast<std::uint32_t>(recv.size()), received_.block.key});
+  }
+  barrier_();  // nothing may arrive before the buffers are ready for it
+}
+
+/// The other rank may still be at it.
+void VerbsBackend::settle() {
+  flow_.finish();
+  barrier_();
+  if (last_byte_ != nullptr && read_again(last_byte_) == std::byte{pattern::kPoisonByte}) *last_byte_ = set_aside_;
+  last_byte_ = nullptr;
+}
+
+std::optional<Mismatch> VerbsBackend::own_mismatch() {
+  if (settings_.verb != Verb::kAtomic) return std::nullopt;
+  const std::vector<std::uint64_t> expected = flow_.take_counts().expected;
+  std::vector<std::uint64_t> counts(counters_.bytes / sizeof(std::uint64_t));
+  counter_memory_->copy_to_host({counters_.data, counters_.bytes}, reinterpret_cast<std::byte*>(counts.data()));
+  std::optional<Mismatch> found;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    if (counts[i] == expected[i]) continue;
+    if (!found) {
+      found.emplace();
+      found->first_offset = i;
+      found->expected = fmt::format("a counter of {}", expected[i]);
+      found->got = fmt::format("{}", counts[i]);
+    }
+    ++found->count;
+  }
+  return found;
+}
+
+}  // namespace fabricbench::verbs

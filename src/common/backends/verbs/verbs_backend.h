@@ -1,0 +1,92 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "common/backends/verbs/flow.h"
+#include "common/core/backend.h"
+#include "common/core/error.h"
+#include "common/core/memory.h"
+#include "common/core/units.h"
+
+namespace fabricbench::verbs {
+
+/// A block of this rank's registered memory, and the other rank's block of the same purpose.
+struct Block {
+  std::byte* data = nullptr;
+  std::size_t bytes = 0;
+  std::uint32_t key = 0;  ///< lkey
+  RemotePart remote;
+
+  [[nodiscard]] bool holds(const std::byte* place) const { return place >= data && place < data + bytes; }
+};
+
+/// What a message outside of every block of this rank's means.
+[[noreturn]] inline void throw_outside() {
+  throw Error(ExitStatus::kFailure, "verbs: a message lies outside of registered memory");
+}
+
+/// Messages between the two ranks of a pair by one verb. Of write, send and atomic the sender posts the requests, of
+/// read the receiver; the other side does nothing but, of send and of write with immediate, have receives ready.
+/// Messages go from a place of the sender's send buffer to the same place of the receiver's receive buffer.
+class VerbsBackend final : public MessagesOnly {
+ public:
+  /// Brings the two ranks together; collective over them.
+  using Barrier = std::function<void()>;
+
+  VerbsBackend(Endpoint& endpoint, const FlowSettings& settings, Barrier barrier);
+
+  void add_block(const Block& block) { blocks_.push_back(block); }
+  void forget_block(const std::byte* data) noexcept {
+    std::erase_if(blocks_, [data](const Block& block) { return block.data == data; });
+  }
+  /// Of atomics: the other rank's counters, one for each queue pair, and where the values go that they had. Neither is
+  /// one of the blocks above; both lie in `memory`, which lives longer.
+  void set_counters(const Block& counters, const Block& results, Memory& memory);
+
+  [[gnu::hot]] void send(const void* buffer, std::size_t count, DataType datatype, int to) override;
+  [[gnu::hot]] void recv(void* buffer, std::size_t count, DataType datatype, int from) override;
+  void start_send(const void* buffer, std::size_t count, DataType datatype, int to) override;
+  void start_recv(void* buffer, std::size_t count, DataType datatype, int from) override;
+  void finish() override { flow_.finish(); }
+  void barrier() override { barrier_(); }
+  void prepare(std::span<const std::byte> send, std::span<std::byte> recv) override;
+  void settle() override;
+  [[nodiscard]] std::optional<Mismatch> own_mismatch() override;
+
+  [[nodiscard]] const Flow& flow() const { return flow_; }
+
+ private:
+  /// What messages go from or to, and the block that it lies in; none where it is not registered.
+  struct Buffer {
+    const std::byte* base = nullptr;
+    Block block;
+  };
+
+  [[nodiscard]] Buffer buffer_at(const std::byte* data) const;
+  [[nodiscard]] bool takes_receives() const { return settings_.receive_depth > 0; }
+  [[gnu::hot]] void start_at(const std::byte* own, Bytes bytes, const Buffer& here, const Buffer& there);
+  [[gnu::hot]] void carry_out(const std::byte* own, Bytes bytes, const Buffer& here, const Buffer& there);
+  void forget_last_byte(Bytes bytes);
+  void wait_for_last_byte(Bytes bytes);
+
+  FlowSettings settings_;
+  Flow flow_;
+  Barrier barrier_;
+  std::vector<Block> blocks_;
+  Block counters_;
+  Block results_;
+  Memory* counter_memory_ = nullptr;
+  Buffer sent_;
+  Buffer received_;
+  const std::byte* last_own_ = nullptr;  // of the message started last; null: none yet between these buffers
+  Bytes last_bytes_ = 0;
+  std::byte* recv_base_ = nullptr;
+  std::byte* last_byte_ = nullptr;  // of the message that is waited for next; its value is set aside
+  std::byte set_aside_{};
+};
+
+}  // namespace fabricbench::verbs

@@ -1,0 +1,302 @@
+#include "common/backends/verbs/verbs_endpoint.h"
+
+#include <endian.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <random>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/backends/verbs/explain.h"
+#include "common/backends/verbs/work_request.h"
+#include "common/core/error.h"
+#include "common/core/host_buffers.h"
+#include "common/core/units.h"
+
+namespace fabricbench::verbs {
+namespace {
+
+constexpr int kPartsOfAReceive = 2;  // a datagram's header and the data
+constexpr std::uint64_t kReceive = std::uint64_t{1} << 63;
+constexpr int kQueuePairShift = 48;
+constexpr std::uint64_t kNumberMask = (std::uint64_t{1} << kQueuePairShift) - 1;
+
+std::uint64_t identifier(int queue_pair, std::uint64_t number) {
+  return (static_cast<std::uint64_t>(queue_pair) << kQueuePairShift) | (number & kNumberMask);
+}
+
+int number_in(std::uint64_t identifier) { return static_cast<int>((identifier & ~kReceive) >> kQueuePairShift); }
+
+ibv_qp_type type_of(Transport transport) {
+  if (transport == Transport::kUd) return IBV_QPT_UD;
+  return transport == Transport::kUc ? IBV_QPT_UC : IBV_QPT_RC;
+}
+
+}  // namespace
+
+VerbsEndpoint::VerbsEndpoint(const OpenDevice& device, const EndpointSettings& settings)
+    : device_(device), settings_(settings), polled_at_once_(settings.one_at_a_time ? 1 : kMostPolled) {
+  domain_.reset(ibv_alloc_pd(device.context.get()));
+  check(domain_ != nullptr, "ibv_alloc_pd");
+  make_completion_queue(settings);
+  if (settings.shared_receives) make_shared_receives(settings);
+  std::minstd_rand random(std::random_device{}());
+  for (int i = 0; i < settings.queue_pairs; ++i) {
+    make_queue_pair(settings);
+    lists_.emplace_back();
+    sequence_numbers_.push_back(static_cast<std::uint32_t>(random()) & 0xffffff);
+  }
+  for (std::size_t i = 0; i < queue_pairs_.size(); ++i) {
+    by_number_.emplace_back(queue_pairs_[i]->qp_num, static_cast<int>(i));
+  }
+  std::sort(by_number_.begin(), by_number_.end());
+  header_region_ = register_memory(datagram_header_.data(), datagram_header_.size());
+  counters_before_ = read_counters(device.port.device, device.port.port);
+}
+
+void VerbsEndpoint::make_completion_queue(const EndpointSettings& settings) {
+  if (settings.events) {
+    channel_.reset(ibv_create_comp_channel(device_.context.get()));
+    check(channel_ != nullptr, "ibv_create_comp_channel");
+  }
+  const int receive_queues = settings.shared_receives ? 1 : settings.queue_pairs;
+  const int entries = settings.depth * settings.queue_pairs + settings.receive_depth * receive_queues;
+  if (device_.port.most_completions > 0 && entries > device_.port.most_completions) {
+    throw UsageError(
+        fmt::format("{} completions may be outstanding with so many queue pairs (-q), requests (-t) and "
+                    "receives (-r), and {} has room for {}; lower one of them",
+                    entries, device_.port.device, device_.port.most_completions));
+  }
+  completions_.reset(ibv_create_cq(device_.context.get(), entries, nullptr, channel_.get(), 0));
+  check(completions_ != nullptr, "ibv_create_cq");
+}
+
+void VerbsEndpoint::make_shared_receives(const EndpointSettings& settings) {
+  check_shared_receives(device_.port, settings.receive_depth);
+  ibv_srq_init_attr attributes{};
+  attributes.attr.max_wr = static_cast<std::uint32_t>(settings.receive_depth);
+  attributes.attr.max_sge = kPartsOfAReceive;
+  shared_receives_.reset(ibv_create_srq(domain_.get(), &attributes));
+  check(shared_receives_ != nullptr, "ibv_create_srq");
+}
+
+/// Where the device refuses so much inline, half of it is asked for, and so on.
+void VerbsEndpoint::make_queue_pair(const EndpointSettings& settings) {
+  Bytes inlined = queue_pairs_.empty() ? settings.inline_bytes : inline_bytes_;
+  for (;; inlined /= 2) {
+    ibv_qp_init_attr attributes{};
+    attributes.send_cq = completions_.get();
+    attributes.recv_cq = completions_.get();
+    attributes.qp_type = type_of(settings.transport);
+    attributes.cap.max_send_wr = static_cast<std::uint32_t>(settings.depth);
+    attributes.srq = shared_receives_.get();
+    attributes.cap.max_recv_wr = shared_receives_ ? 0 : static_cast<std::uint32_t>(std::max(settings.receive_depth, 1));
+    attributes.cap.max_send_sge = 1;
+    attributes.cap.max_recv_sge = shared_receives_ ? 0 : kPartsOfAReceive;
+    attributes.cap.max_inline_data = static_cast<std::uint32_t>(inlined);
+    QueuePair made(ibv_create_qp(domain_.get(), &attributes));
+    if (made) {
+      queue_pairs_.push_back(std::move(made));
+      inline_bytes_ = inlined;
+      return;
+    }
+    if (inlined > 0 && errno != ENOSYS) continue;
+    if (!shared_receives_) fail("ibv_create_qp", errno);
+    throw Error(ExitStatus::kMissing,
+                fmt::format("{}; not every device has {} queue pairs that share their receives: leave out --use-srq",
+                            explain_call("ibv_create_qp", errno), fabricbench::name(settings.transport)));
+  }
+}
+
+Introduction VerbsEndpoint::introduction(const std::string& host) const {
+  Introduction own{host, device_.port, {}, sequence_numbers_};
+  for (const QueuePair& queue_pair : queue_pairs_) own.queue_pairs.push_back(queue_pair->qp_num);
+  return own;
+}
+
+void VerbsEndpoint::connect(Connector& connector, const Meeting& meeting, const std::string& invitation) {
+  peer_ = meeting.peer;
+  connected_ = connector.connect(meeting, {device_, domain_.get(), queue_pairs_}, invitation);
+}
+
+Registration VerbsEndpoint::register_block(BufferSource& source, std::byte* data, std::size_t bytes) const {
+  int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
+  if (!device_.port.atomics) access &= ~IBV_ACCESS_REMOTE_ATOMIC;
+  RegistrationSettings how;
+  how.domain = domain_.get();
+  how.access = access;
+  how.data_direct = !source.on_host() && settings_.data_direct;
+  return verbs::register_memory(how, source, data, bytes);
+}
+
+MemoryRegion VerbsEndpoint::register_memory(std::byte* data, std::size_t bytes) const {
+  HostBuffers own;
+  return register_block(own, data, bytes).region;
+}
+
+std::string VerbsEndpoint::trouble() const {
+  return grown(counters_before_, read_counters(device_.port.device, device_.port.port));
+}
+
+inline void VerbsEndpoint::hand_over(const QueuePair& queue_pair, SendList& list) {
+  ibv_send_wr* refused = nullptr;
+  check_returned(ibv_post_send(queue_pair.get(), list.requests.data(), &refused), "ibv_post_send");
+}
+
+void VerbsEndpoint::post(int queue_pair, std::span<const Request> requests) {
+  SendList& list = lists_[static_cast<std::size_t>(queue_pair)];
+  if (list.requests.size() < requests.size()) {
+    list.requests.resize(requests.size());
+    list.parts.resize(requests.size());
+  }
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    const Request& request = requests[i];
+    ibv_send_wr& made = list.requests[i];
+    set_work_request(request, list.parts[i], made);
+    made.wr_id = identifier(queue_pair, request.number);
+    made.next = i + 1 < requests.size() ? &list.requests[i + 1] : nullptr;
+    if (connected_.to_peer) {
+      made.wr.ud.ah = connected_.to_peer.get();
+      made.wr.ud.remote_qpn = peer_.queue_pairs[static_cast<std::size_t>(queue_pair)];
+      made.wr.ud.remote_qkey = connected_.peer_key;
+    } else {
+      set_target(request, made);
+    }
+  }
+  hand_over(queue_pairs_[static_cast<std::size_t>(queue_pair)], list);
+}
+
+void VerbsEndpoint::post_again(std::uint64_t number) {
+  SendList& list = lists_.front();
+  list.requests.front().wr_id = identifier(0, number);
+  hand_over(queue_pairs_.front(), list);
+}
+
+/// A datagram has its header in front, for which it takes a part of its own.
+void VerbsEndpoint::post_receives(int queue, const LocalPart& into, int count) {
+  std::array<ibv_sge, kPartsOfAReceive> parts{};
+  int used = 0;
+  if (settings_.transport == Transport::kUd) {
+    parts[0] = {reinterpret_cast<std::uint64_t>(datagram_header_.data()),
+                static_cast<std::uint32_t>(datagram_header_.size()), header_region_->lkey};
+    ++used;
+  }
+  if (into.bytes > 0) {
+    parts[static_cast<std::size_t>(used++)] = {reinterpret_cast<std::uint64_t>(into.data), into.bytes, into.key};
+  }
+  const auto wanted = static_cast<std::size_t>(count);
+  if (receives_.size() < wanted) receives_.resize(wanted);
+  for (std::size_t i = 0; i < wanted; ++i) {
+    receives_[i] = {kReceive | identifier(queue, 0), i + 1 < wanted ? &receives_[i + 1] : nullptr, parts.data(), used};
+  }
+  ibv_recv_wr* refused = nullptr;
+  if (shared_receives_) {
+    check_returned(ibv_post_srq_recv(shared_receives_.get(), receives_.data(), &refused), "ibv_post_srq_recv");
+    return;
+  }
+  check_returned(ibv_post_recv(queue_pairs_[static_cast<std::size_t>(queue)].get(), receives_.data(), &refused),
+                 "ibv_post_recv");
+}
+
+/// A receive of a shared queue belongs to the queue pair whose message took it.
+int VerbsEndpoint::queue_pair_of(const ibv_wc& completion) const {
+  if (!shared_receives_ || (completion.wr_id & kReceive) == 0) return number_in(completion.wr_id);
+  const auto found = std::lower_bound(by_number_.begin(), by_number_.end(), std::pair{completion.qp_num, 0});
+  if (found != by_number_.end() && found->first == completion.qp_num) return found->second;
+  throw Error(ExitStatus::kFailure,
+              fmt::format("verbs: a receive completed for queue pair {:#x}, which is not ours", completion.qp_num));
+}
+
+/// Leaves what has completed in polled_; the number of them. Throws where one of them failed.
+inline int VerbsEndpoint::poll_queue() {
+  const int found = ibv_poll_cq(completions_.get(), polled_at_once_, polled_.data());
+  if (found < 0) [[unlikely]]
+    fail("ibv_poll_cq", errno);
+  for (int i = 0; i < found; ++i) {
+    const ibv_wc& completion = polled_[static_cast<std::size_t>(i)];
+    if (completion.status != IBV_WC_SUCCESS) [[unlikely]]
+      failed(completion);
+  }
+  return found;
+}
+
+std::uint64_t VerbsEndpoint::completed() {
+  const int found = poll_queue();
+  return found == 0 ? 0 : polled_[static_cast<std::size_t>(found - 1)].wr_id & kNumberMask;
+}
+
+std::span<const Completion> VerbsEndpoint::poll() {
+  const int found = poll_queue();
+  for (int i = 0; i < found; ++i) {
+    const ibv_wc& completion = polled_[static_cast<std::size_t>(i)];
+    Completion& taken = taken_[static_cast<std::size_t>(i)];
+    taken.received = (completion.wr_id & kReceive) != 0;
+    if (!taken.received) {
+      taken.queue_pair = number_in(completion.wr_id);
+      taken.number = completion.wr_id & kNumberMask;
+      continue;
+    }
+    taken.queue_pair = queue_pair_of(completion);
+    taken.bytes = completion.byte_len;
+    taken.immediate.reset();
+    if ((completion.wc_flags & IBV_WC_WITH_IMM) != 0) taken.immediate = be32toh(completion.imm_data);
+  }
+  return {taken_.data(), static_cast<std::size_t>(found)};
+}
+
+/// The first call only asks for an event, so that the caller looks once more for what came before that.
+void VerbsEndpoint::sleep(double at_most_s) {
+  if (!channel_) return;
+  if (!awaits_event_) {
+    check_returned(ibv_req_notify_cq(completions_.get(), 0), "ibv_req_notify_cq");
+    awaits_event_ = true;
+    return;
+  }
+  pollfd waited{channel_->fd, POLLIN, 0};
+  if (::poll(&waited, 1, static_cast<int>(at_most_s * 1000) + 1) <= 0) return;
+  ibv_cq* queue = nullptr;
+  void* context = nullptr;
+  check(ibv_get_cq_event(channel_.get(), &queue, &context) == 0, "ibv_get_cq_event");
+  ibv_ack_cq_events(queue, 1);
+  awaits_event_ = false;
+}
+
+std::string VerbsEndpoint::peer_text(int queue_pair) const {
+  const auto which = static_cast<std::size_t>(queue_pair);
+  const std::uint32_t number = which < peer_.queue_pairs.size() ? peer_.queue_pairs[which] : 0;
+  return fmt::format("{} port {} of host {}, queue pair {:#x}", peer_.port.device, peer_.port.port, peer_.host, number);
+}
+
+std::string VerbsEndpoint::diagnosis() {
+  const std::string counters = trouble();
+  return fmt::format("the other end is {}; {}{}; see whether that host still runs, and the link to it", peer_text(0),
+                     own_port_text(device_.port, current_state(device_)),
+                     counters.empty() ? "" : fmt::format(", and counted {}", counters));
+}
+
+/// Where the own port is down, that is the reason whatever the completion says: the link has died.
+void VerbsEndpoint::failed(const ibv_wc& completion) const {
+  if (abandoned_) throw Error(ExitStatus::kFailure, "verbs: gave up what was under way");
+  const std::optional<ibv_port_state> state = settled_state(device_);
+  const std::string counters = trouble();
+  throw Error(
+      state == IBV_PORT_ACTIVE ? exit_status_of(completion.status) : ExitStatus::kTimeout,
+      fmt::format("verbs: a {} with {} ended with {} (vendor error {:#x}); {}{}",
+                  (completion.wr_id & kReceive) != 0 ? "receive" : "request", peer_text(queue_pair_of(completion)),
+                  explain_status(completion.status), completion.vendor_err, own_port_text(device_.port, state),
+                  counters.empty() ? "" : fmt::format(", and counted {}", counters)));
+}
+
+void VerbsEndpoint::abandon() noexcept {
+  abandoned_ = true;
+  for (const QueuePair& queue_pair : queue_pairs_) {
+    ibv_qp_attr attributes{};
+    attributes.qp_state = IBV_QPS_ERR;
+    (void)ibv_modify_qp(queue_pair.get(), &attributes, IBV_QP_STATE);
+  }
+}
+
+}  // namespace fabricbench::verbs

@@ -1,0 +1,111 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "common/backends/verbs/connector.h"
+#include "common/backends/verbs/device.h"
+#include "common/backends/verbs/endpoint.h"
+#include "common/backends/verbs/handles.h"
+#include "common/backends/verbs/introduction.h"
+#include "common/backends/verbs/port_counters.h"
+#include "common/backends/verbs/registration.h"
+
+namespace fabricbench::verbs {
+
+/// How many queue pairs, and of which size.
+struct EndpointSettings {
+  Transport transport = Transport::kRc;
+  int queue_pairs = 1;
+  int depth = 1;
+  int receive_depth = 0;         ///< of each queue pair, or of the shared queue
+  bool shared_receives = false;  ///< all queue pairs take their receives from one queue
+  Bytes inline_bytes = 0;        ///< wanted; a device that cannot gives less
+  bool events = false;
+  bool one_at_a_time = false;  ///< messages: to look for more than one completion takes longer than it saves
+  bool data_direct = false;    ///< of blocks of a GPU's memory
+};
+
+/// An Endpoint of libibverbs, by its classic calls, which every provider has. One completion queue takes everything,
+/// so that the first error is the one that caused the others.
+class VerbsEndpoint final : public Endpoint {
+ public:
+  /// Makes the queue pairs on an open device. Throws Error (missing) with the call that failed and why.
+  VerbsEndpoint(const OpenDevice& device, const EndpointSettings& settings);
+  ~VerbsEndpoint() override { abandon(); }
+  VerbsEndpoint(const VerbsEndpoint&) = delete;
+  VerbsEndpoint& operator=(const VerbsEndpoint&) = delete;
+
+  [[nodiscard]] Introduction introduction(const std::string& host) const;
+  /// Connects to the other rank's queue pairs, as Connector::connect says.
+  void connect(Connector& connector, const Meeting& meeting, const std::string& invitation);
+  /// The path's, in bytes, once connected.
+  [[nodiscard]] int mtu() const { return connected_.mtu; }
+
+  /// Registers a block of `source` for local and remote use. Throws Error (missing) that says why it cannot be.
+  [[nodiscard]] Registration register_block(BufferSource& source, std::byte* data, std::size_t bytes) const;
+  /// The same of this process's own memory.
+  [[nodiscard]] MemoryRegion register_memory(std::byte* data, std::size_t bytes) const;
+  /// Messages up to this can be sent inline.
+  [[nodiscard]] Bytes inline_bytes() const { return inline_bytes_; }
+  /// Counters of trouble that grew since the queue pairs were made.
+  [[nodiscard]] std::string trouble() const;
+
+  [[nodiscard]] int queue_pairs() const override { return static_cast<int>(queue_pairs_.size()); }
+  void post(int queue_pair, std::span<const Request> requests) override;
+  [[gnu::hot]] void post_again(std::uint64_t number) override;
+  void post_receives(int queue, const LocalPart& into, int count) override;
+  [[nodiscard]] std::span<const Completion> poll() override;
+  [[nodiscard, gnu::hot]] std::uint64_t completed() override;
+  void sleep(double at_most_s) override;
+  [[nodiscard]] std::string diagnosis() override;
+
+  /// Ends everything under way; from any thread. A device goes on sending again, otherwise, what nobody acknowledges.
+  void abandon() noexcept;
+
+ private:
+  static constexpr int kMostPolled = 16;
+
+  /// What was posted last.
+  struct SendList {
+    std::vector<ibv_send_wr> requests;
+    std::vector<ibv_sge> parts;
+  };
+
+  void hand_over(const QueuePair& queue_pair, SendList& list);
+  [[nodiscard]] int poll_queue();
+  void make_completion_queue(const EndpointSettings& settings);
+  void make_queue_pair(const EndpointSettings& settings);
+  void make_shared_receives(const EndpointSettings& settings);
+  [[nodiscard]] int queue_pair_of(const ibv_wc& completion) const;
+  [[noreturn]] void failed(const ibv_wc& completion) const;
+  [[nodiscard]] std::string peer_text(int queue_pair) const;
+
+  const OpenDevice& device_;
+  EndpointSettings settings_;
+  ProtectionDomain domain_;
+  CompletionChannel channel_;
+  CompletionQueue completions_;
+  SharedReceiveQueue shared_receives_;
+  std::vector<QueuePair> queue_pairs_;
+  std::vector<std::pair<std::uint32_t, int>> by_number_;  // queue pairs' numbers, and which they are; sorted
+  std::vector<std::uint32_t> sequence_numbers_;
+  Connected connected_;
+  Introduction peer_;
+  Bytes inline_bytes_ = 0;
+  PortCounters counters_before_;
+  std::array<std::byte, 40> datagram_header_{};  // the GRH before every datagram, which nobody reads
+  MemoryRegion header_region_;
+  std::vector<SendList> lists_;  // by queue pair
+  std::vector<ibv_recv_wr> receives_;
+  int polled_at_once_;
+  std::array<ibv_wc, kMostPolled> polled_{};
+  std::array<Completion, kMostPolled> taken_{};
+  bool awaits_event_ = false;
+  std::atomic<bool> abandoned_ = false;
+};
+
+}  // namespace fabricbench::verbs

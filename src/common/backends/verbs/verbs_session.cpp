@@ -1,0 +1,265 @@
+#include "common/backends/verbs/verbs_session.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/core/error.h"
+
+namespace fabricbench::verbs {
+namespace {
+
+/// What -t asks for, of a queue that holds no more than the device allows.
+int checked_depth(std::int64_t asked, const PortFacts& port, const char* option) {
+  if (port.most_requests == 0 || asked <= port.most_requests) return static_cast<int>(asked);
+  throw UsageError(fmt::format("{} {}: a work queue of {} has {} entries at most; write less", option, asked,
+                               port.device, port.most_requests));
+}
+
+void check_atomics(const VerbsSettings& settings, const PortFacts& port) {
+  if (settings.verb != Verb::kAtomic || port.atomics) return;
+  throw Error(ExitStatus::kMissing,
+              fmt::format("verbs: {} has no atomic operations (ibv_devinfo -v: atomic_cap); choose "
+                          "another device with -d",
+                          port.device));
+}
+
+}  // namespace
+
+Bytes inline_bytes_wanted(const VerbsSettings& settings) {
+  constexpr Bytes kFlag = 8;
+  const bool has_flag = settings.seen_by == SeenBy::kReader;
+  if (!settings.in_host_memory) return has_flag ? kFlag : 0;  // the processor copies what goes inline
+  if (settings.verb != Verb::kWrite && settings.verb != Verb::kSend) return 0;
+  if (settings.options.inlined) return static_cast<Bytes>(*settings.options.inlined);
+  constexpr Bytes kWrites = 220;
+  constexpr Bytes kSends = 236;
+  if (!settings.latency) return 0;
+  return settings.verb == Verb::kWrite ? kWrites : kSends;
+}
+
+Bytes bytes_for_messages(Bytes available, std::optional<SeenBy> seen_by) {
+  return seen_by == SeenBy::kReader ? available / 3 * 2 : available;
+}
+
+VerbsSession::VerbsSession(VerbsSettings settings, std::unique_ptr<BufferSource> buffers,
+                           std::unique_ptr<Connector> connector, int rank, Gather gather, VerbsBackend::Barrier barrier)
+    : buffers_(std::move(buffers)),
+      settings_(std::move(settings)),
+      rank_(rank),
+      gather_(std::move(gather)),
+      barrier_(std::move(barrier)),
+      device_(open_device(settings_.options.device, static_cast<int>(settings_.options.port))),
+      connector_(std::move(connector)) {
+  check_atomics(settings_, device_.port);
+  settings_.in_host_memory = buffers_->on_host();
+  const RdmaOptions& options = settings_.options;
+  device_.port.gids = connector_->usable_gids(device_.port, options.gid);
+  endpoint_ = std::make_unique<VerbsEndpoint>(
+      device_,
+      EndpointSettings{.transport = options.transport,
+                       .queue_pairs = static_cast<int>(options.queue_pairs),
+                       .depth = depth(),
+                       .receive_depth = options.shared_receives ? static_cast<int>(receive_depth())
+                                                                : checked_depth(receive_depth(), device_.port, "-r"),
+                       .shared_receives = options.shared_receives,
+                       .inline_bytes = inline_bytes_wanted(settings_),
+                       .events = options.events,
+                       .one_at_a_time = settings_.latency,
+                       .data_direct = options.data_direct});
+  try_memory();
+  backend_ = std::make_unique<VerbsBackend>(*endpoint_, flow_settings(), barrier_);
+}
+
+int VerbsSession::depth() const {
+  if (settings_.seen_by == SeenBy::kReader) return kReaderDepth;
+  return checked_depth(depth_of(settings_.options, settings_.latency), device_.port, "-t");
+}
+
+FlowSettings VerbsSession::flow_settings() const {
+  FlowSettings flow{.verb = settings_.verb, .transport = settings_.options.transport, .latency = settings_.latency};
+  flow.options = settings_.options;
+  flow.inline_bytes = std::min(inline_bytes_wanted(settings_), endpoint_->inline_bytes());
+  flow.receive_depth = receive_depth();
+  return flow;
+}
+
+VerbsSession::~VerbsSession() {
+  seen_.reset();  // which reads in blocks
+  for (Registered& made : blocks_) {
+    made.region.reset();
+    buffers_->release(made.data);
+  }
+}
+
+/// A small block now, so that what stands in the way of larger ones shows before anything is measured.
+void VerbsSession::try_memory() {
+  constexpr std::size_t kBytes = 4096;
+  const auto release = [this](std::byte* block) { buffers_->release(block); };
+  const std::unique_ptr<std::byte, decltype(release)> data(buffers_->allocate(kBytes), release);
+  way_ = endpoint_->register_block(*buffers_, data.get(), kBytes).way;
+}
+
+/// Messages that only write, read or count take no receives.
+std::int64_t VerbsSession::receive_depth() const {
+  const bool takes = settings_.verb == Verb::kSend || settings_.options.write_with_immediate;
+  return takes ? settings_.options.receive_depth : 0;
+}
+
+std::string VerbsSession::introduction() const { return to_text(endpoint_->introduction(settings_.host)); }
+
+std::string VerbsSession::agree_with(const std::vector<std::string>& introductions) {
+  for (const std::string& text : introductions) both_.push_back(parse_introduction(text));
+  const RdmaOptions& options = settings_.options;
+  meeting_.transport = options.transport;
+  meeting_.service_level = static_cast<int>(options.service_level);
+  meeting_.traffic_class = static_cast<int>(options.traffic_class);
+  meeting_.limit = options.stall_timeout;
+  meeting_.own = both_.at(static_cast<std::size_t>(rank_));
+  meeting_.peer = both_.at(static_cast<std::size_t>(1 - rank_));
+  meeting_.agreed = agree(both_[0], both_[1], options.mtu, options.outstanding, options.gid);
+  meeting_.first = rank_ == 0;
+  return connector_->invite(meeting_);
+}
+
+void VerbsSession::connect(const std::vector<std::string>& invitations) {
+  endpoint_->connect(*connector_, meeting_, invitations.at(static_cast<std::size_t>(1 - rank_)));
+}
+
+void VerbsSession::see_with(std::unique_ptr<Reader> reader) {
+  seen_ = std::make_unique<SeenParts>(*settings_.seen_by, std::move(reader),
+                                      SeenSurroundings{.device = device_,
+                                                       .endpoint = *endpoint_,
+                                                       .messages = *backend_,
+                                                       .buffers = *buffers_,
+                                                       .meeting = meeting_,
+                                                       .flow = flow_settings(),
+                                                       .rank = rank_,
+                                                       .gather = gather_,
+                                                       .barrier = barrier_});
+}
+
+Backend& VerbsSession::backend(int /*local_rank*/) {
+  if (SeenBackend* const seen = seen_backend(); seen != nullptr) return *seen;
+  return *backend_;
+}
+
+std::optional<Seconds> VerbsSession::reader_round_trip() const {
+  if (!seen_) return std::nullopt;
+  return seen_->round_trip();
+}
+
+void VerbsSession::abandon() noexcept {
+  endpoint_->abandon();
+  if (SeenBackend* const seen = seen_backend(); seen != nullptr) seen->abandon();
+}
+
+void VerbsSession::finish_opening() {
+  if (seen_ && seen_->takes_flag()) seen_->use_flag(register_block(sizeof(std::uint64_t)));
+  if (settings_.verb != Verb::kAtomic) return;
+  const std::size_t bytes = static_cast<std::size_t>(settings_.options.queue_pairs) * sizeof(std::uint64_t);
+  const Block counters = register_block(bytes);
+  backend_->set_counters(counters, register_block(bytes), buffers_->memory());
+}
+
+std::string VerbsSession::route() const {
+  const auto end = [](const Introduction& of) { return fmt::format("{} port {}", of.port.device, of.port.port); };
+  const GidPair& gids = meeting_.agreed.gids;
+  const std::string how = connector_->description();
+  return fmt::format("{} to {}, {}, GID indices {} and {}, MTU {}{}{}", end(both_.at(0)), end(both_.at(1)),
+                     gids.description, gids.first, gids.second, endpoint_->mtu(), how.empty() ? "" : ", ", how);
+}
+
+std::string VerbsSession::registered() const {
+  const std::string way = name(way_);
+  return buffers_->description() + (way.empty() ? "" : " by " + way);
+}
+
+std::optional<Bytes> VerbsSession::device_memory() const {
+  const std::optional<Bytes> all = buffers_->available();
+  return all ? std::optional(bytes_for_messages(*all, settings_.seen_by)) : std::nullopt;
+}
+
+std::optional<Bytes> VerbsSession::most_bytes() const {
+  if (settings_.options.transport == Transport::kUd) return static_cast<Bytes>(endpoint_->mtu());
+  return device_.port.largest_message;
+}
+
+std::string VerbsSession::library() const {
+  const RdmaOptions& options = settings_.options;
+  return fmt::format("libibverbs, {} {}, {} queue pair{}, {} port {} ({}{})", name(options.transport),
+                     name(settings_.verb), options.queue_pairs, options.queue_pairs == 1 ? "" : "s",
+                     device_.port.device, device_.port.port, device_.port.ethernet ? "RoCE" : "InfiniBand",
+                     device_.port.rate > 0 ? fmt::format(", {:.4g} Gb/s", device_.port.rate * 8 / 1e9) : "");
+}
+
+const VerbsSession::Registered& VerbsSession::register_own(std::size_t bytes) {
+  std::byte* const data = buffers_->allocate(bytes);
+  blocks_.push_back({data, {}});
+  Registered& made = blocks_.back();
+  made.region = endpoint_->register_block(*buffers_, data, bytes).region;
+  return made;
+}
+
+/// In both ranks' memory at once, since each is to know where the other's lies, or that there is none.
+Block VerbsSession::register_block(std::size_t bytes) {
+  const Registered* own = nullptr;
+  std::optional<Error> problem;
+  try {
+    own = &register_own(bytes);
+  } catch (const Error& error) {
+    problem = error;
+  }
+  const std::vector<std::string> texts = gather_(
+      own == nullptr ? "" : fmt::format("{} {}", reinterpret_cast<std::uint64_t>(own->data), own->region->rkey));
+  if (problem) throw *problem;
+  const std::string& other = texts.at(static_cast<std::size_t>(1 - rank_));
+  if (other.empty()) {
+    throw Error(ExitStatus::kMissing,
+                fmt::format("verbs: the other rank of the pair, on host {}, has no {} to register",
+                            both_.at(static_cast<std::size_t>(1 - rank_)).host, readable_bytes(bytes)));
+  }
+  const std::size_t blank = other.find(' ');
+  return {own->data,
+          bytes,
+          own->region->lkey,
+          {std::stoull(other), static_cast<std::uint32_t>(std::stoul(other.substr(blank)))}};
+}
+
+std::vector<std::byte*> VerbsSession::allocate(std::size_t bytes) {
+  const Block block = register_block(bytes);
+  backend_->add_block(block);
+  if (SeenBackend* const seen = seen_backend(); seen != nullptr) seen->add_block(block);
+  return {block.data};
+}
+
+void VerbsSession::release(const std::vector<std::byte*>& blocks) noexcept {
+  for (std::byte* block : blocks) {
+    if (SeenBackend* const seen = seen_backend(); seen != nullptr) seen->forget_block(block);
+    backend_->forget_block(block);
+    std::erase_if(blocks_, [block](const Registered& made) { return made.data == block; });
+    buffers_->release(block);
+  }
+}
+
+std::optional<std::uint64_t> VerbsSession::lost_messages() const {
+  if (settings_.options.transport != Transport::kUd) return std::nullopt;
+  return backend_->flow().lost();
+}
+
+std::string VerbsSession::remark() const {
+  const Flow& flow = backend_->flow();
+  const std::string trouble = endpoint_->trouble();
+  std::string text;
+  if (flow.duplicated() > 0) text += fmt::format("received {} messages twice", flow.duplicated());
+  if (flow.reordered() > 0) {
+    text += fmt::format("{}received {} messages after later ones", text.empty() ? "" : ", ", flow.reordered());
+  }
+  if (!trouble.empty())
+    text += fmt::format("{}counted at {} port {}: {}", text.empty() ? "" : ", ", device_.port.device, device_.port.port,
+                        trouble);
+  return text;
+}
+
+}  // namespace fabricbench::verbs

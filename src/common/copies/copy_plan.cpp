@@ -1,0 +1,231 @@
+#include "common/copies/copy_plan.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "common/core/odd_one.h"
+
+namespace fabricbench {
+namespace {
+
+constexpr double kLeastOfBound = 0.6;
+
+/// Whether the host's memory is on the GPU's own node; nothing where that is not known.
+std::optional<bool> is_near(const CopyRow& row) {
+  if (!row.memory_node || !row.gpu.numa_node) return std::nullopt;
+  return *row.memory_node == *row.gpu.numa_node;
+}
+
+/// What a row's GPU is compared in: rows of other GPUs with the same text are its like.
+std::string like(const CopyRow& row) {
+  const auto near = is_near(row);
+  const std::string where = near              ? (*near ? "near" : "far")
+                            : row.memory_node ? fmt::format("node {}", *row.memory_node)
+                                              : "";
+  return fmt::format("{}|{}|{}|{}|{}|{}", name(row.kind), row.size, row.gpu.model, where,
+                     row.peer ? row.peer->model : "", row.over_host);
+}
+
+using NodeMembers = std::vector<CopyRow*>;
+
+/// What a copy's bandwidth may be at most: that of the shortest time of its interval.
+double most_of(const CopyRow& row) {
+  const auto& interval = row.summary.interval;
+  return interval && interval->low > 0 ? row.bandwidth * row.summary.median / interval->low : row.bandwidth;
+}
+
+/// Of an even number of copies the faster of the two in the middle.
+template <typename Figure>
+double middle_of(const NodeMembers& members, Figure figure) {
+  std::vector<double> figures;
+  figures.reserve(members.size());
+  for (const CopyRow* row : members) figures.push_back(figure(*row));
+  std::sort(figures.begin(), figures.end());
+  return figures[figures.size() / 2];
+}
+
+/// Compares the GPUs that `gpu_of` names; `set` is told each row's comparison.
+template <typename GpuOf, typename Set>
+void compare_by(std::vector<CopyRow>& rows, GpuOf gpu_of, Set set) {
+  std::map<std::tuple<std::string, std::string, std::string>, NodeMembers> by_gpu;  // like, host, PCI address
+  for (CopyRow& row : rows) {
+    if (const CopyGpu* gpu = gpu_of(row); gpu != nullptr) by_gpu[{like(row), row.host, gpu->pci}].push_back(&row);
+  }
+  std::vector<Contender> contenders;
+  contenders.reserve(by_gpu.size());
+  for (const auto& [key, members] : by_gpu) {
+    contenders.push_back({std::get<0>(key), std::get<1>(key),
+                          middle_of(members, [](const CopyRow& row) { return row.bandwidth; }),
+                          middle_of(members, most_of)});
+  }
+  const std::vector<Comparison> comparisons = compare_with_others(contenders);
+  std::size_t index = 0;
+  for (const auto& [key, members] : by_gpu) {
+    for (CopyRow* row : members) set(*row, comparisons[index]);
+    ++index;
+  }
+}
+
+std::string gpu_text(const std::string& host, const CopyGpu& gpu) {
+  return fmt::format("GPU {} ({}) of host {}", gpu.device, gpu.pci, host);
+}
+
+std::string copy_text(const CopyRow& row) {
+  const char* what = "";
+  switch (row.kind) {
+    case CopyKind::kHostToDevice: what = "from the host"; break;
+    case CopyKind::kDeviceToHost: what = "to the host"; break;
+    case CopyKind::kBothWays: what = "from and to the host at once"; break;
+    case CopyKind::kDeviceToDevice: what = "within its memory"; break;
+    case CopyKind::kPeer: what = "to its peers"; break;
+  }
+  const auto near = is_near(row);
+  return fmt::format("{}{}", what, near && !*near ? ", with memory of another node" : "");
+}
+
+/// The findings about a GPU, in the order in which GPUs are first named.
+class Lines {
+ public:
+  /// Adds `clause` once, to the line that begins with `start`.
+  void add(const std::string& start, const std::string& clause) {
+    auto line = std::find_if(lines_.begin(), lines_.end(), [&](const auto& known) { return known.first == start; });
+    if (line == lines_.end()) line = lines_.insert(line, {start, {}});
+    if (std::find(line->second.begin(), line->second.end(), clause) == line->second.end()) {
+      line->second.push_back(clause);
+    }
+  }
+
+  [[nodiscard]] std::vector<std::string> take() const {
+    std::vector<std::string> all;
+    all.reserve(lines_.size());
+    for (const auto& [start, clauses] : lines_) all.push_back(fmt::format("{}: {}", start, fmt::join(clauses, "; ")));
+    return all;
+  }
+
+ private:
+  std::vector<std::pair<std::string, std::vector<std::string>>> lines_;
+};
+
+std::string slower_text(Bytes size, const std::string& what, const Comparison& comparison) {
+  return fmt::format("{} {}: {:.3g} GB/s, others {:.3g} GB/s{}", readable_bytes(size), what, comparison.own / 1e9,
+                     comparison.others / 1e9, comparison.across_hosts ? " of all hosts" : "");
+}
+
+void find_slow(const CopyRow& row, Lines& lines) {
+  if (row.comparison.standing == Standing::kSlow) {
+    lines.add(gpu_text(row.host, row.gpu) + " is slower than the others",
+              slower_text(row.size, copy_text(row), row.comparison));
+  }
+  if (row.peer_comparison && row.peer_comparison->standing == Standing::kSlow) {
+    lines.add(gpu_text(row.host, *row.peer) + " is slower than the others",
+              slower_text(row.size, "from its peers", *row.peer_comparison));
+  }
+}
+
+void find_undecided(const CopyRow& row, Lines& lines) {
+  if (row.comparison.standing != Standing::kUndecided) return;
+  const double faster = std::max(row.comparison.own, row.comparison.others);
+  const double slower = std::min(row.comparison.own, row.comparison.others);
+  const std::string where = row.comparison.across_hosts ? "" : fmt::format(" of host {}", row.host);
+  lines.add(fmt::format("Two GPUs{} differ, and with no third it cannot be told which is odd", where),
+            fmt::format("{} {}: {:.3g} and {:.3g} GB/s", readable_bytes(row.size), copy_text(row), faster / 1e9,
+                        slower / 1e9));
+}
+
+void find_below_bound(const CopyRow& row, Lines& lines) {
+  if (row.bound.bytes_per_s <= 0 || row.kind == CopyKind::kBothWays || is_near(row) == false) return;
+  const double rate = row.comparison.own;
+  if (rate >= kLeastOfBound * row.bound.bytes_per_s) return;
+  lines.add(gpu_text(row.host, row.gpu) + fmt::format(" has less than {:.0f} % of a bound", 100 * kLeastOfBound),
+            fmt::format("{} {}: {:.3g} of {:.3g} GB/s ({})", readable_bytes(row.size), copy_text(row), rate / 1e9,
+                        row.bound.bytes_per_s / 1e9, row.bound.by));
+}
+
+Bytes largest_size(std::span<const CopyRow> rows) {
+  Bytes largest = 0;
+  for (const CopyRow& row : rows) largest = std::max(largest, row.size);
+  return largest;
+}
+
+}  // namespace
+
+std::vector<std::vector<std::size_t>> divide_gpus(const std::vector<std::vector<std::string>>& seen) {
+  std::map<std::string, std::vector<std::pair<std::size_t, std::size_t>>> viewers;  // process, place in its list
+  std::vector<std::string> order;
+  for (std::size_t process = 0; process < seen.size(); ++process) {
+    for (std::size_t place = 0; place < seen[process].size(); ++place) {
+      auto& of_gpu = viewers[seen[process][place]];
+      if (of_gpu.empty()) order.push_back(seen[process][place]);
+      of_gpu.emplace_back(process, place);
+    }
+  }
+  // Those that fewest processes see go first: who sees more can do without them.
+  std::stable_sort(order.begin(), order.end(),
+                   [&](const std::string& a, const std::string& b) { return viewers[a].size() < viewers[b].size(); });
+  std::vector<std::vector<std::size_t>> own(seen.size());
+  for (const std::string& uuid : order) {
+    const auto& candidates = viewers[uuid];
+    const auto [process, place] =
+        *std::min_element(candidates.begin(), candidates.end(),
+                          [&](const auto& a, const auto& b) { return own[a.first].size() < own[b.first].size(); });
+    own[process].push_back(place);
+  }
+  for (std::vector<std::size_t>& places : own) std::sort(places.begin(), places.end());
+  return own;
+}
+
+std::vector<SizedCopy> list_copies(const std::vector<int>& own, const std::vector<int>& seen,
+                                   const std::vector<std::optional<int>>& nodes, const std::vector<Bytes>& sizes) {
+  std::vector<SizedCopy> copies;
+  for (const int device : own) {
+    for (const Bytes size : sizes) {
+      for (const std::optional<int> node : nodes) {
+        for (const CopyKind kind : {CopyKind::kHostToDevice, CopyKind::kDeviceToHost, CopyKind::kBothWays}) {
+          copies.push_back({{kind, device, node}, size});
+        }
+      }
+      copies.push_back({{CopyKind::kDeviceToDevice, device, std::nullopt}, size});
+      for (const int peer : seen) {
+        if (peer != device) copies.push_back({{CopyKind::kPeer, device, std::nullopt, peer}, size});
+      }
+    }
+  }
+  return copies;
+}
+
+void compare_gpus(std::vector<CopyRow>& rows) {
+  compare_by(
+      rows, [](const CopyRow& row) { return &row.gpu; },
+      [](CopyRow& row, const Comparison& comparison) { row.comparison = comparison; });
+  compare_by(
+      rows, [](const CopyRow& row) { return row.peer ? &*row.peer : nullptr; },
+      [](CopyRow& row, const Comparison& comparison) { row.peer_comparison = comparison; });
+}
+
+std::vector<std::string> findings(std::span<const CopyRow> rows) {
+  Lines slow;
+  Lines undecided;
+  Lines below_bound;
+  const Bytes largest = largest_size(rows);
+  bool over_host = false;
+  for (const CopyRow& row : rows) {
+    find_slow(row, slow);
+    find_undecided(row, undecided);
+    if (row.size == largest) find_below_bound(row, below_bound);
+    over_host = over_host || row.over_host;
+  }
+  std::vector<std::string> all = slow.take();
+  for (const Lines& lines : {undecided, below_bound}) {
+    for (std::string& text : lines.take()) all.push_back(std::move(text));
+  }
+  if (over_host)
+    all.push_back("Copies to a GPU marked * go over the host's memory: the two do not reach each other's memory");
+  return all;
+}
+
+}  // namespace fabricbench

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/backends/gpu/gpu_copies.h"
+#include "common/copies/copy_plan.h"
+#include "common/core/options.h"
+#include "common/engine/describe.h"
+#include "common/mpi/communicator.h"
+
+namespace fabricbench {
+
+/// What is settled before copies are measured.
+struct CopySetup {
+  Options options;
+  Placed placed;
+  std::optional<mpi::Communicator> host;  ///< the processes of this host
+  std::vector<gpu::SeenGpu> seen;         ///< all GPUs that this process sees, or the one of --device
+  std::vector<SizedCopy> copies;          ///< this process's own
+  gpu::CopyMemory memory;
+  std::vector<std::string> notices;
+
+  [[nodiscard]] const CopyGpu& gpu(int device) const;
+};
+
+/// Collective. Throws Error, the same on every process: missing, where one of them has no GPU; usage.
+[[nodiscard]] CopySetup set_up_copies(const mpi::Communicator& world, Options options);
+
+}  // namespace fabricbench

@@ -1,0 +1,140 @@
+#include "common/engine/conclusion.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "common/core/clock.h"
+#include "common/core/error.h"
+#include "common/engine/required_speed.h"
+#include "common/host/identity.h"
+#include "common/host/usage.h"
+#include "common/ranks/exchange.h"
+
+namespace fabricbench {
+namespace {
+
+/// Names the rank that took longest most often, by its host. With one rank there is nothing to say.
+void note_slowest_rank(const Totals& totals, const Context& context, int group, std::vector<std::string>& notes) {
+  const Totals::Slowest slowest = totals.slowest_rank(group);
+  std::int64_t ranks = 0;
+  const RankFacts* found = nullptr;
+  for (const RankFacts& rank : context.ranks) {
+    if (rank.group != group) continue;
+    ++ranks;
+    if (rank.group_rank == slowest.rank) found = &rank;
+  }
+  if (ranks < 2 || found == nullptr || totals.measurements() == 0) return;
+  notes.push_back(fmt::format(
+      "Rank {} of host {} took longest in {:.0f} % of the samples ({:.0f} % would be chance); its own time is "
+      "{:+.1f} % from the median rank's",
+      found->rank, found->host, slowest.share * 100, 100.0 / static_cast<double>(ranks), slowest.excess * 100));
+}
+
+/// Each group by itself, and the slowest by name.
+void note_groups(const Totals& totals, const Context& context, std::vector<std::string>& notes) {
+  const auto name_of = [&](int group) {
+    const GroupFacts& facts = context.groups[static_cast<std::size_t>(group)];
+    return fmt::format("Group {} (ranks {}; hosts {})", group, facts.ranks, facts.hosts);
+  };
+  double fastest = 0;
+  for (int group = 0; group < static_cast<int>(context.groups.size()); ++group) {
+    notes.push_back(fmt::format("{}: average busbw {:.4g} GB/s", name_of(group), totals.average_busbw(group) / 1e9));
+    fastest = std::max(fastest, totals.average_busbw(group));
+  }
+  const int slowest = totals.slowest_group();
+  if (fastest <= 0) return;
+  notes.push_back(fmt::format("{} is the slowest, {:.1f} % below the fastest; the figure above is its own",
+                              name_of(slowest), 100 * (1 - totals.average_busbw(slowest) / fastest)));
+}
+
+std::vector<std::string> notes_of(const Totals& totals, const Context& context) {
+  std::vector<std::string> notes = totals.wrong_data();
+  if (totals.late() > 0) notes.push_back(fmt::format("{} samples began late and were left out", totals.late()));
+  if (totals.started_by_barrier() > 0) {
+    notes.push_back(
+        fmt::format("{} of {} measurements were started by a barrier, not by the common clock: ranks "
+                    "came late to most starts, or the clock was not exact enough",
+                    totals.started_by_barrier(), totals.measurements()));
+  }
+  if (context.figure != Figure::kCollective) return notes;  // their table tells of the pairs
+  const int groups = static_cast<int>(context.groups.size());
+  if (groups > 1) note_groups(totals, context, notes);
+  for (int group = 0; group < groups; ++group) note_slowest_rank(totals, context, group, notes);
+  return notes;
+}
+
+}  // namespace
+
+Ending conclude(const Totals& totals, const Context& context) {
+  const Options& options = context.options;
+  Ending ending;
+  ending.wrong_checks = totals.wrong_checks();
+  ending.notes = notes_of(totals, context);
+  ending.precision = totals.precision_line();
+  ending.average_busbw = totals.average_busbw(totals.slowest_group());
+  const double required = options.min_average_busbw_gb_per_s * 1e9;
+  if (required > 0) ending.fast_enough = ending.average_busbw >= 0.9 * required;  // the factor is nccl-tests'
+  ExitStatus status = ExitStatus::kOk;
+  ending.reason = "every size was measured and every check passed";
+  if (options.checks == 0) ending.reason = "every size was measured; nothing was checked, as --check 0 asks";
+  if (ending.fast_enough == false) {
+    status = ExitStatus::kTooSlow;
+    ending.reason = fmt::format("the average busbw, {:.4g} GB/s, is below 0.9 times the {:.4g} GB/s required",
+                                ending.average_busbw / 1e9, required / 1e9);
+  }
+  const SpeedVerdict verdict = verdict_of(totals, context);
+  if (verdict.fast_enough) ending.fast_enough = verdict.fast_enough;
+  ending.notes.insert(ending.notes.end(), verdict.findings.begin(), verdict.findings.end());
+  const std::vector<std::string> slow = slow_memory(totals, context);
+  ending.notes.insert(ending.notes.end(), slow.begin(), slow.end());
+  if (verdict.status != ExitStatus::kOk) {
+    status = verdict.status;
+    ending.reason = verdict.reason;
+  }
+  if (totals.wrong_checks() > 0) {
+    status = ExitStatus::kWrongData;
+    ending.reason = fmt::format("{} checks found wrong data", totals.wrong_checks());
+  }
+  ending.exit_status = static_cast<int>(status);
+  return ending;
+}
+
+void abandon(const Outputs& outputs, ExitStatus status, const std::string& reason) {
+  Ending ending;
+  ending.exit_status = static_cast<int>(status);
+  ending.reason = reason;
+  outputs.abandon(ending);
+}
+
+void abandon(const Outputs& outputs, const std::exception& error) { abandon(outputs, status_of(error), error.what()); }
+
+Ending broken_off_by(const std::exception& error) {
+  Ending ending;
+  ending.exit_status = static_cast<int>(status_of(error));
+  ending.reason = error.what();
+  return ending;
+}
+
+SystemUsage::SystemUsage() : stolen_(host::stolen_ticks().value_or(0)), began_(now()) {}
+
+void SystemUsage::add_to(Ending& ending, const mpi::Communicator& world) const {
+  const auto processors = static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN));
+  const auto ticks_per_s = static_cast<double>(sysconf(_SC_CLK_TCK));
+  const double stolen_s = static_cast<double>(host::stolen_ticks().value_or(0) - stolen_) / ticks_per_s;
+  const std::pair own{100 * stolen_s / ((now() - began_) * processors), host::host_name()};
+  const std::vector<std::pair<double, std::string>> all = gather_all(world, own);
+  const auto most = std::max_element(all.begin(), all.end());
+  if (most != all.end()) ending.stolen_percent = most->first;
+  const auto peak = static_cast<std::int64_t>(host::peak_resident_bytes().value_or(0));
+  ending.peak_memory_bytes = static_cast<std::uint64_t>(world.max(peak));
+  if (ending.stolen_percent < 1) return;
+  ending.notes.push_back(fmt::format("CPU steal on {}: {:.1f} %", most->second, ending.stolen_percent));
+}
+
+}  // namespace fabricbench

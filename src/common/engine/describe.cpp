@@ -1,0 +1,151 @@
+#include "common/engine/describe.h"
+
+#include <algorithm>
+#include <ctime>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include "common/backends/gpu/gpu_sessions.h"
+#include "common/engine/job.h"
+#include "common/host/environment.h"
+#include "common/host/identity.h"
+#include "common/host/network.h"
+#include "common/host/topology.h"
+#include "common/measure/meter.h"
+#include "common/mpi/environment.h"
+#include "common/options/command_line.h"
+#include "common/ranks/exchange.h"
+
+namespace fabricbench {
+namespace {
+
+HostFacts describe_host(const std::string& name) {
+  const host::Topology topology = host::topology();
+  return {name,
+          host::kernel_release(),
+          host::processor_model(),
+          topology.sockets,
+          topology.cores,
+          topology.processing_units,
+          topology.last_level_cache_bytes,
+          topology.nodes,
+          host::network_devices()};
+}
+
+/// Ascending numbers, neighbours folded: `0-3, 8`.
+std::string folded(const std::vector<int>& numbers) {
+  std::string text;
+  for (std::size_t begin = 0; begin < numbers.size();) {
+    std::size_t end = begin;
+    while (end + 1 < numbers.size() && numbers[end + 1] == numbers[end] + 1) ++end;
+    if (!text.empty()) text += ", ";
+    text += end == begin ? fmt::format("{}", numbers[begin]) : fmt::format("{}-{}", numbers[begin], numbers[end]);
+    begin = end + 1;
+  }
+  return text;
+}
+
+/// The first few names, and how many more there are.
+std::string some_of(const std::vector<std::string>& names) {
+  constexpr std::size_t kMost = 8;
+  const auto shown = std::vector<std::string>(
+      names.begin(), names.begin() + static_cast<std::ptrdiff_t>(std::min(kMost, names.size())));
+  std::string text = fmt::format("{}", fmt::join(shown, ", "));
+  if (names.size() > kMost) text += fmt::format(" and {} more", names.size() - kMost);
+  return text;
+}
+
+/// What a process's session says of its ranks.
+struct OfSession {
+  std::vector<GpuFacts> gpus;  // of the first ranks
+  std::optional<Seconds> reader_round_trip{};
+  std::vector<std::string> obstacles{};
+  double host_memory_rate = 0;
+};
+
+/// Of processes with so many ranks each.
+std::vector<RankFacts> describe_all(const Team& team, const Placed& placed, int local_ranks, const OfSession& session) {
+  std::vector<RankFacts> own(static_cast<std::size_t>(local_ranks));
+  for (int local = 0; local < local_ranks; ++local) {
+    RankFacts& rank = own[static_cast<std::size_t>(local)];
+    rank.rank = team.process_in_job() * local_ranks + local;
+    rank.local_rank = placed.local_process * local_ranks + local;
+    rank.pid = getpid();
+    rank.host = placed.host;
+    rank.processor = host::processor_model();
+    rank.binding = host::current_binding();
+    rank.group = team.group_number();
+    rank.group_rank = team.group().rank() * local_ranks + local;
+    if (static_cast<std::size_t>(local) < session.gpus.size()) rank.gpu = session.gpus[static_cast<std::size_t>(local)];
+    rank.reader_round_trip = session.reader_round_trip;
+    rank.obstacles = session.obstacles;
+    rank.host_memory_rate = session.host_memory_rate;
+  }
+  return gather_lists(team.world(), own);
+}
+
+}  // namespace
+
+Context context_of(const mpi::Communicator& world, const Job& job, const Options& options, const Placed& placed) {
+  Context context;
+  context.program = job.program.name;
+  context.command_line = job.command_line;
+  context.options = options;
+  context.option_values = option_values(job.program, options);
+  context.launcher = mpi::launch_from_environment().variable;
+  context.hosts = placed.hosts;
+  if (!options.json_file.empty()) context.host_facts = describe_hosts(world, placed);
+  context.environment = host::communication_variables();
+  context.timer_cost = timer_cost();
+  context.started = std::time(nullptr);
+  return context;
+}
+
+std::vector<RankFacts> describe_ranks(const Team& team, const Placed& placed, const Session& session) {
+  return describe_all(team, placed, session.local_ranks(),
+                      {gpu::describe_gpus(session.devices()), session.reader_round_trip(), session.obstacles(),
+                       session.host_memory_rate()});
+}
+
+std::vector<RankFacts> describe_processes(const Team& team, const Placed& placed, int local_ranks) {
+  const std::vector<int> devices = placed.kept_gpus ? placed.kept_gpus->devices : std::vector<int>();
+  return describe_all(team, placed, local_ranks, {.gpus = gpu::describe_gpus(devices)});
+}
+
+std::vector<GroupFacts> describe_groups(const std::vector<RankFacts>& ranks) {
+  std::vector<std::vector<int>> numbers;
+  std::vector<std::vector<std::string>> hosts;
+  for (const RankFacts& rank : ranks) {
+    const auto group = static_cast<std::size_t>(rank.group);
+    numbers.resize(std::max(numbers.size(), group + 1));
+    hosts.resize(numbers.size());
+    numbers[group].push_back(rank.rank);
+    auto& known = hosts[group];
+    if (std::find(known.begin(), known.end(), rank.host) == known.end()) known.push_back(rank.host);
+  }
+  std::vector<GroupFacts> groups;
+  for (std::size_t group = 0; group < numbers.size(); ++group) {
+    groups.push_back({folded(numbers[group]), some_of(hosts[group])});
+  }
+  return groups;
+}
+
+std::vector<GroupFacts> describe_pairs(const std::vector<RankFacts>& ranks) {
+  std::vector<GroupFacts> pairs;
+  for (std::size_t first = 0; first + 1 < ranks.size(); first += 2) {
+    const RankFacts& second = ranks[first + 1];
+    pairs.push_back(
+        {fmt::format("{}, {}", ranks[first].rank, second.rank), fmt::format("{}, {}", ranks[first].host, second.host)});
+  }
+  return pairs;
+}
+
+std::vector<HostFacts> describe_hosts(const mpi::Communicator& world, const Placed& placed) {
+  std::vector<HostFacts> own;
+  if (placed.local_process == 0) own.push_back(describe_host(placed.host));
+  return gather_lists(world, own);
+}
+
+}  // namespace fabricbench

@@ -1,0 +1,31 @@
+#include "common/engine/job.h"
+
+#include <cstdio>
+#include <random>
+
+#include <fmt/format.h>
+
+#include "common/core/error.h"
+#include "common/host/identity.h"
+#include "common/mpi/environment.h"
+
+namespace fabricbench {
+
+void say(const std::string& program, const std::string& what) {
+  fmt::print(stderr, "{}: {}\n", program, what);
+  std::fflush(stderr);
+}
+
+void end_job(const std::string& program, const std::exception& error) {
+  const mpi::Launch launch = mpi::launch_from_environment();
+  say(program, fmt::format("rank {} on {}: {}", launch.rank, host::host_name(), error.what()));
+  mpi::abort(status_of(error));
+}
+
+std::uint64_t agreed_seed(const mpi::Communicator& world, const Options& options) {
+  std::random_device random;
+  const auto drawn = static_cast<std::int64_t>(random());
+  return options.seed ? *options.seed : static_cast<std::uint64_t>(world.broadcast(drawn));
+}
+
+}  // namespace fabricbench

@@ -1,0 +1,149 @@
+#include "common/engine/pair_plan.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "common/core/error.h"
+#include "common/engine/pair_rounds.h"
+#include "common/host/files.h"
+#include "common/host/identity.h"
+#include "common/ranks/agreement.h"
+#include "common/ranks/exchange.h"
+
+namespace fabricbench {
+namespace {
+
+std::string read_pairs(const std::string& path) {
+  const auto text = host::read_text(path);
+  if (text) return *text;
+  throw UsageError(
+      fmt::format("--pairs {}: there is no such rule, and no file of that name to read; write adjacent, halves, hosts, "
+                  "loopback, many-to-one, one-to-many, all, shift:K, ranks such as 0-1,2-3, or a file that exists",
+                  path));
+}
+
+/// What is a rank of an operation: a process, or one of the two GPUs that it drives.
+int ranks_of_process(const Options& options) {
+  if (options.gpus <= 2) return static_cast<int>(options.gpus);
+  throw UsageError(
+      fmt::format("-g {}: a process drives the two GPUs of a pair, not more; write -g 2, or leave out -g "
+                  "and start a process for each GPU",
+                  options.gpus));
+}
+
+/// A process takes part in one pair: with one of its ranks, or with both.
+void check_pairs(const std::vector<Pair>& pairs, int local_ranks) {
+  if (local_ranks == 1) return;
+  for (const auto& [first, second] : pairs) {
+    if (first % 2 == 0 && second == first + 1) continue;
+    throw UsageError(
+        fmt::format("-g 2 pairs a process's first GPU with its second, and ranks {} and {} are not these; "
+                    "write --pairs adjacent, or leave out -g and start a process for each GPU",
+                    first, second));
+  }
+}
+
+PairChoice choose(const std::string& rule, const std::vector<std::string>& hosts, int local_ranks) {
+  std::vector<std::string> by_rank;
+  by_rank.reserve(hosts.size() * static_cast<std::size_t>(local_ranks));
+  for (const std::string& host : hosts) by_rank.insert(by_rank.end(), static_cast<std::size_t>(local_ranks), host);
+  PairChoice choice = choose_pairs(rule, by_rank, names_a_file(rule) ? read_pairs(rule) : "");
+  check_pairs(choice.pairs, local_ranks);
+  return choice;
+}
+
+std::string rule_of(const Sessions* sessions, const Options& options, const std::vector<std::string>& hosts) {
+  if (!options.pairs.empty()) return options.pairs;
+  const bool one_host = std::all_of(hosts.begin(), hosts.end(), [&](const auto& host) { return host == hosts[0]; });
+  return sessions == nullptr ? "" : std::string(sessions->default_pairs(options, one_host));
+}
+
+/// What the first process knows and chose, for all others.
+struct ChosenPairs {
+  std::vector<Pair> pairs;
+  std::vector<std::string> hosts;  // by process
+  std::string rule;
+  std::vector<std::string> notices;
+};
+
+template <typename Form, record::Of<ChosenPairs> Message>
+void describe(Form& form, Message& chosen) {
+  form.hidden(chosen.pairs, chosen.hosts, chosen.rule, chosen.notices);
+}
+
+std::string rounds_line(const std::vector<std::vector<int>>& rounds) {
+  std::size_t most = 0;
+  for (const std::vector<int>& round : rounds) most = std::max(most, round.size());
+  return fmt::format("Rounds: {}, one after the other, with at most {} pair{} at the same time", rounds.size(), most,
+                     most == 1 ? "" : "s");
+}
+
+/// The processes of these pairs, each once, in their order.
+std::vector<int> processes_of(const PairPlan& plan, const std::vector<int>& numbers) {
+  std::vector<int> processes;
+  std::set<int> known;
+  for (const int number : numbers) {
+    const auto [first, second] = plan.pairs[static_cast<std::size_t>(number)];
+    for (const int rank : {first, second}) {
+      if (known.insert(rank / plan.local_ranks).second) processes.push_back(rank / plan.local_ranks);
+    }
+  }
+  return processes;
+}
+
+/// Those of `among` that `processes` lists, in that order.
+std::optional<mpi::Communicator> take(const mpi::Communicator& among, int process, const std::vector<int>& processes) {
+  const auto place = std::find(processes.begin(), processes.end(), process);
+  return among.split(place == processes.end() ? std::nullopt : std::optional(0),
+                     static_cast<int>(place - processes.begin()));
+}
+
+/// `sessions`: may have a default rule; null: there is none.
+PairPlan plan_for(const mpi::Communicator& job, const Sessions* sessions, const Options& options) {
+  PairPlan plan;
+  plan.local_ranks = ranks_of_process(options);
+  const std::vector<std::string> hosts = job.gather(host::host_name());
+  const auto own = on_first_process(job, [&]() -> ChosenPairs {
+    PairChoice choice = choose(rule_of(sessions, options, hosts), hosts, plan.local_ranks);
+    return {std::move(choice.pairs), hosts, std::move(choice.rule), std::move(choice.notices)};
+  });
+  ChosenPairs chosen = broadcast_from_first(job, own);
+  plan.pairs = std::move(chosen.pairs);
+  plan.hosts = std::move(chosen.hosts);
+  plan.rounds = rounds_of(plan.pairs, job.size() * plan.local_ranks, options.concurrent);
+  plan.notices.push_back(fmt::format("Pairs: {}", chosen.rule));
+  plan.notices.insert(plan.notices.end(), chosen.notices.begin(), chosen.notices.end());
+  if (plan.rounds.size() > 1) plan.notices.push_back(rounds_line(plan.rounds));
+  return plan;
+}
+
+}  // namespace
+
+PairPlan plan_pairs(const mpi::Communicator& job, const Sessions& sessions, const Options& options) {
+  return plan_for(job, &sessions, options);
+}
+
+std::optional<mpi::Communicator> members_of_round(const mpi::Communicator& among, int process, const PairPlan& plan,
+                                                  const std::vector<int>& round) {
+  return take(among, process, processes_of(plan, round));
+}
+
+Members members_of(const mpi::Communicator& job, const PairPlan& plan) {
+  std::vector<int> numbers;
+  for (const std::vector<int>& round : plan.rounds) numbers.insert(numbers.end(), round.begin(), round.end());
+  return {false, take(job, job.rank(), processes_of(plan, numbers)), plan.notices};
+}
+
+Members choose_members(const mpi::Communicator& job, const std::string& program, const Options& options) {
+  const PairPlan plan = plan_for(job, nullptr, options);
+  if (plan.rounds.size() == 1) return members_of(job, plan);
+  throw UsageError(
+      fmt::format("--pairs {}: {} has all pairs at work at the same time, and a rank in one of them; "
+                  "write hosts, halves or adjacent",
+                  options.pairs, program));
+}
+
+}  // namespace fabricbench

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "common/engine/pair_plan.h"
+#include "common/engine/sessions.h"
+#include "common/measure/message_test.h"
+#include "common/measure/test.h"
+#include "common/options/program.h"
+
+namespace fabricbench {
+
+/// The whole of a program that measures one test, on all ranks or on pairs of them: from the command line to the exit
+/// status (ExitStatus). Starts and ends MPI; does not throw.
+[[nodiscard]] int run_program(const Program& program, Test&& test, Sessions&& sessions, int argc, char** argv);
+
+/// The same on NCCL or MPI.
+[[nodiscard]] int run_program(const Program& program, Test&& test, int argc, char** argv);
+
+}  // namespace fabricbench

@@ -1,0 +1,159 @@
+#include "common/engine/required_speed.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "common/report/banner.h"
+
+namespace fabricbench {
+namespace {
+
+std::string named_pair(const Context& context, int pair) {
+  return fmt::format("Pair {} ({})", pair, pair_text(context, pair));
+}
+
+/// 0 where it was not measured.
+double host_memory_rate(const Context& context, int pair) {
+  const auto found = std::find_if(context.ranks.begin(), context.ranks.end(),
+                                  [pair](const RankFacts& rank) { return rank.group == pair; });
+  return found == context.ranks.end() ? 0 : found->host_memory_rate;
+}
+
+/// What is in the way at either end of a pair.
+std::string suspects_of(const Context& context, int pair) {
+  std::string text;
+  for (const RankFacts& rank : context.ranks) {
+    if (rank.group != pair) continue;
+    for (const std::string& obstacle : rank.obstacles) {
+      text += fmt::format("{}rank {}: {}", text.empty() ? "" : "; ", rank.rank, obstacle);
+    }
+  }
+  if (!text.empty()) return text;
+  return "nothing that the hosts show; look at the size of BAR1 (nvidia-smi -q), at relaxed ordering (the BIOS, and "
+         "PCI_WR_ORDERING of the adapter), and at the way that the memory was registered";
+}
+
+bool is_required(const RdmaOptions& required) {
+  return required.min_bandwidth_gb_per_s > 0 || required.max_latency > 0 || required.percent_of_rate > 0;
+}
+
+/// Why there is nothing to hold against any requirement; empty where there is.
+std::string why_no_figures(const Totals& totals, const Context& context) {
+  if (totals.measurements() == 0) return "Nothing was measured, so what is required could not be judged";
+  for (int pair = 0; pair < static_cast<int>(context.groups.size()); ++pair) {
+    if (totals.measurements(pair) > 0) continue;
+    return fmt::format("{} was not measured, so what is required could not be judged", named_pair(context, pair));
+  }
+  if (const auto& row = totals.without_figure()) {
+    return fmt::format("{} has no figure at {} bytes, so what is required could not be judged",
+                       named_pair(context, row->group), row->size);
+  }
+  return "";
+}
+
+/// Collects what becomes of one requirement after the other.
+class Judge {
+ public:
+  Judge(const Totals& totals, const Context& context)
+      : totals_(totals), context_(context), required_(context.options.rdma) {}
+
+  void judge_bandwidth() {
+    if (required_.min_bandwidth_gb_per_s <= 0) return;
+    if (context_.figure == Figure::kLatency) {
+      not_judged_.emplace_back("--min-bw is for programs that end in _bw; ask this one for --max-lat");
+      return;
+    }
+    const auto& row = totals_.least_bandwidth();
+    if (!row || row->algbw / 1e9 >= required_.min_bandwidth_gb_per_s) return;
+    too_slow(*row, fmt::format("{:.4g} GB/s", row->algbw / 1e9),
+             fmt::format("--min-bw requires {:.4g} GB/s", required_.min_bandwidth_gb_per_s));
+  }
+
+  void judge_latency() {
+    if (required_.max_latency <= 0) return;
+    if (context_.figure != Figure::kLatency) {
+      not_judged_.emplace_back("--max-lat is for programs that end in _lat; ask this one for --min-bw");
+      return;
+    }
+    const auto& row = totals_.largest_latency();
+    if (!row || row->median <= required_.max_latency) return;
+    too_slow(*row, fmt::format("a median of {:.4g} us", row->median * 1e6),
+             fmt::format("--max-lat allows {:.4g} us", required_.max_latency * 1e6));
+  }
+
+  void judge_share_of_rate() {
+    if (required_.percent_of_rate <= 0) return;
+    if (context_.figure == Figure::kLatency) {
+      not_judged_.emplace_back("--percent-of-rate is for programs that end in _bw; ask this one for --max-lat");
+      return;
+    }
+    if (context_.wire_rate <= 0) {
+      not_judged_.emplace_back(
+          "--percent-of-rate could not be judged: the rate of the ports is not known; give --min-bw instead");
+      return;
+    }
+    const auto& row = totals_.least_bandwidth();
+    if (!row) return;
+    const double percent = 100 * one_way(context_.figure, row->algbw) / context_.wire_rate;
+    if (percent >= required_.percent_of_rate) return;
+    too_slow(*row, fmt::format("{:.4g} % of the {:.4g} GB/s of the slowest port", percent, context_.wire_rate / 1e9),
+             fmt::format("--percent-of-rate requires {:.4g} %", required_.percent_of_rate));
+  }
+
+  [[nodiscard]] SpeedVerdict verdict() const {
+    SpeedVerdict verdict;
+    verdict.findings = too_slow_;
+    if (const std::string why = why_no_figures(totals_, context_); !why.empty()) verdict.findings.push_back(why);
+    verdict.findings.insert(verdict.findings.end(), not_judged_.begin(), not_judged_.end());
+    if (verdict.findings.empty()) {
+      verdict.fast_enough = true;
+      return verdict;
+    }
+    verdict.reason = verdict.findings.front();
+    verdict.status = too_slow_.empty() ? ExitStatus::kNotJudged : ExitStatus::kTooSlow;
+    if (!too_slow_.empty()) verdict.fast_enough = false;
+    return verdict;
+  }
+
+ private:
+  void too_slow(const Totals::Figures& row, const std::string& had, const std::string& required) {
+    too_slow_.push_back(fmt::format("{} had {} at {} bytes, the worst of all rows; {}", named_pair(context_, row.group),
+                                    had, row.size, required));
+  }
+
+  const Totals& totals_;
+  const Context& context_;
+  const RdmaOptions& required_;
+  std::vector<std::string> too_slow_;
+  std::vector<std::string> not_judged_;
+};
+
+}  // namespace
+
+std::vector<std::string> slow_memory(const Totals& totals, const Context& context) {
+  constexpr double kUsualShare = 0.8;
+  std::vector<std::string> lines;
+  for (int pair = 0; pair < static_cast<int>(context.groups.size()); ++pair) {
+    const double host = host_memory_rate(context, pair);
+    const auto row = totals.largest_message(pair);
+    if (host <= 0 || !row || row->algbw >= kUsualShare * host) continue;
+    lines.push_back(fmt::format(
+        "{} had {:.4g} GB/s from GPU memory at {} bytes, {:.0f} % of the {:.4g} GB/s from host memory over the same "
+        "adapters; suspects: {}",
+        named_pair(context, pair), row->algbw / 1e9, row->size, 100 * row->algbw / host, host / 1e9,
+        suspects_of(context, pair)));
+  }
+  return lines;
+}
+
+SpeedVerdict verdict_of(const Totals& totals, const Context& context) {
+  if (!is_required(context.options.rdma)) return {};
+  Judge judge(totals, context);
+  judge.judge_bandwidth();
+  judge.judge_latency();
+  judge.judge_share_of_rate();
+  return judge.verdict();
+}
+
+}  // namespace fabricbench

@@ -1,0 +1,247 @@
+#include "common/engine/round_work.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <exception>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/core/at_most.h"
+#include "common/core/error.h"
+#include "common/engine/conclusion.h"
+#include "common/engine/required_speed.h"
+#include "common/ranks/agreement.h"
+#include "common/ranks/exchange.h"
+#include "common/ranks/team.h"
+
+namespace fabricbench {
+namespace {
+
+/// What the processes of a round found in its set-up, on all: throws their Error. Those that only wait leave their
+/// processors to the others meanwhile. Collective.
+void throw_of_round(const mpi::Communicator& world, const StepProblem& own) {
+  if (world.max_patiently(static_cast<std::int64_t>(own.status)) == 0) return;
+  std::vector<std::string> texts = world.gather(own.text);
+  std::erase(texts, "");
+  throw_of_first(world, {static_cast<ExitStatus>(world.max(static_cast<std::int64_t>(own.status))),
+                         texts.empty() ? "" : texts.front()});
+}
+
+}  // namespace
+
+void check_rounds(const PairPlan& plan, const Options& options) {
+  if (plan.rounds.size() == 1 || options.cycles != 0) return;
+  throw UsageError(fmt::format(
+      "--run-cycles 0 would repeat the first of {} rounds for ever; give the number of cycles, or leave out "
+      "--concurrent and --pairs all",
+      plan.rounds.size()));
+}
+
+RoundWork::RoundWork(Job& job, Members members, PairPlan plan, Test& test, const Sessions& sessions)
+    : Work(job, std::move(members)), plan_(std::move(plan)), test_(test), sessions_(sessions) {}
+
+void RoundWork::set_up(Outputs& outputs) {
+  outputs_ = &outputs;
+  last_words_.emplace(world());
+  placed_ = place_processes(world());
+  placed_.kept_gpus = keep_gpus(world(), job().world.rank(), sessions_, job().options);
+  set_up_round(plan_.rounds.front());
+  outputs = open_outputs(world(), test_.traits().figure, job().options);
+  if (world().is_root()) totals_.emplace(job().options);
+  open_stage();
+}
+
+/// What goes wrong in it is everybody's, unless it is neither usage nor something missing.
+void RoundWork::set_up_round(const std::vector<int>& round) {
+  StepProblem problem;
+  round_ = round;
+  processes_ = members_of_round(world(), job().world.rank(), plan_, round);
+  if (processes_) {
+    try {
+      setup_ = fabricbench::set_up(*processes_, job().world.rank(), test_, sessions_, job().options,
+                                   {round, placed_.kept_gpus});
+    } catch (const Error& error) {
+      if (error.status() != ExitStatus::kUsage && error.status() != ExitStatus::kMissing) throw;
+      problem = {error.status(), error.what()};
+    }
+  }
+  throw_of_round(world(), problem);
+}
+
+void RoundWork::set_up_later_round(const std::vector<int>& round) {
+  try {
+    set_up_round(round);
+  } catch (const Error& error) {
+    if (error.status() == ExitStatus::kUsage || error.status() == ExitStatus::kMissing) {
+      throw AgreedError(error.status(), error.what());
+    }
+    break_off(broken_off_by(error));
+    throw;
+  } catch (const std::exception& error) {
+    break_off(broken_off_by(error));
+    throw;
+  }
+}
+
+/// Rows of the first round go to the outputs at once, those of later rounds to the process that has them.
+void RoundWork::open_stage() {
+  report_ = RoundReport();
+  relay_ = Outputs();
+  if (!processes_) return;
+  report_.notices = setup_->notices;
+  if (!is_first_) {
+    relay_.add(std::make_unique<RelaySink>(report_, [this](const Ending& ending) { break_off(ending); }));
+  }
+  stage_ = std::make_unique<Stage>(*processes_, job().program.name, test_, *setup_, has_outputs() ? *outputs_ : relay_);
+}
+
+/// Of the first round's session, and of all pairs.
+Context RoundWork::describe() {
+  Context context;
+  context.program = job().program.name;  // the one thing that who joins in a later round needs
+  if (processes_) context = describe_run(*processes_, job(), test_, sessions_, *setup_);
+  const Team team(world(), "", job().world.rank());
+  context.hosts = placed_.hosts;
+  context.ranks = describe_processes(team, placed_, plan_.local_ranks);
+  context.groups.clear();
+  const LocalPort own = sessions_.local_port();
+  const std::vector<std::string> ports = world().gather(own.name);
+  context.wire_rate = -world().max(-own.rate);
+  if (!job().options.json_file.empty()) context.host_facts = describe_hosts(world(), placed_);
+  context.seed = agreed_seed(world(), job().options);
+  if (!world().is_root()) return context;
+  context.clock_error = stage_->clock_error();
+  context.notices.insert(context.notices.begin(), plan_.notices.begin(), plan_.notices.end());
+  known_notices_ = context.notices;
+  describe_all_pairs(ports, context);
+  return context;
+}
+
+Ending RoundWork::measure(const Context& context) {
+  for (const std::vector<int>& round : plan_.rounds) {
+    std::optional<LastWords::Listener> listener;
+    if (!is_first_) {
+      if (world().is_root()) listener.emplace(*last_words_, [this](const Ending& ending) { break_off(ending); });
+      set_up_later_round(round);
+      open_stage();
+    }
+    run_round(context);
+    listener.reset();
+    std::vector<RoundReport> own;
+    if (processes_ && processes_->is_root()) own.push_back(std::move(report_));
+    for (const RoundReport& each : gather_lists(world(), own)) take(each);
+    setup_.reset();
+    is_first_ = false;
+  }
+  return world().is_root() ? whole_ending(context) : Ending();
+}
+
+void RoundWork::run_round(const Context& context) {
+  if (processes_) {
+    if (job().options.memory == MemoryKind::kCuda) report_.on_gpus = describe_on_gpus();
+    measure_round(context);
+    stage_.reset();
+  }
+  static_cast<void>(world().max_patiently(0));
+}
+
+void RoundWork::measure_round(const Context& context) {
+  const auto rows_only = [this](Run& run) {
+    measure_rows(run, has_outputs() ? &*totals_ : nullptr);
+    return Ending();
+  };
+  StageEnding ending = stage_->measure(context, rows_only);
+  report_.wires = std::move(ending.wires);
+  report_.remarks = std::move(ending.remarks);
+  report_.memory_usage = std::move(ending.memory_usage);
+}
+
+/// A rank is in several pairs, and in each its session says something else.
+std::vector<RankFacts> RoundWork::describe_on_gpus() const {
+  std::vector<RankFacts> ranks = describe_ranks(*setup_->team, setup_->placed, *setup_->backend.session);
+  for (RankFacts& facts : ranks) facts.group = round_[static_cast<std::size_t>(facts.group)];
+  return ranks;
+}
+
+/// `ports`: of the processes in their order. Of a rank that is in several pairs, the first one counts as its own.
+void RoundWork::describe_all_pairs(const std::vector<std::string>& ports, Context& context) const {
+  std::vector<RankFacts>& ranks = context.ranks;
+  std::map<int, std::string> port_of;
+  for (std::size_t place = 0; place < ranks.size(); ++place) {
+    port_of[ranks[place].rank] = ports[place / static_cast<std::size_t>(plan_.local_ranks)];
+  }
+  std::map<int, std::pair<int, int>> first_place;  // by rank: its first pair, and its place in that
+  std::vector<GroupFacts>& groups = context.groups;
+  for (const auto& [first, second] : plan_.pairs) {
+    const auto number = static_cast<int>(groups.size());
+    first_place.emplace(first, std::pair(number, 0));
+    first_place.emplace(second, std::pair(number, 1));
+    groups.push_back({fmt::format("{}, {}", first, second), fmt::format("{}, {}", host_of(first), host_of(second)),
+                      port_of[first].empty() ? "" : fmt::format("{}, {}", port_of[first], port_of[second])});
+  }
+  for (std::size_t round = 0; round < plan_.rounds.size(); ++round) {
+    for (const int number : plan_.rounds[round]) {
+      groups[static_cast<std::size_t>(number)].round = static_cast<int>(round);
+    }
+  }
+  std::sort(ranks.begin(), ranks.end(), [](const RankFacts& a, const RankFacts& b) { return a.rank < b.rank; });
+  std::map<std::string, int> local_ranks;
+  for (RankFacts& facts : ranks) {
+    facts.local_rank = local_ranks[facts.host]++;
+    std::tie(facts.group, facts.group_rank) = first_place.at(facts.rank);
+  }
+}
+
+const std::string& RoundWork::host_of(int rank) const {
+  return plan_.hosts[static_cast<std::size_t>(rank / plan_.local_ranks)];
+}
+
+/// Sees to it that the outputs say why the run ends here. On the process that has them, which in later rounds nothing
+/// else writes meanwhile, a listener may be the one that calls, or the watchdog.
+void RoundWork::break_off(const Ending& ending) {
+  if (world().is_root()) {
+    const std::lock_guard lock(breaking_off_);
+    if (!std::exchange(has_broken_off_, true)) outputs_->abandon(ending);
+    return;
+  }
+  Ending told = ending;
+  told.reason = fmt::format("rank {} on {}: {}", job().world.rank() * plan_.local_ranks, placed_.host, ending.reason);
+  last_words_->tell(told);
+}
+
+/// On the process that has the outputs.
+void RoundWork::take(const RoundReport& report) {
+  for (const EpochRecord& record : report.epochs) outputs_->record(record);
+  for (const Row& row : report.rows) {
+    outputs_->record(row);
+    totals_->add(row, test_.traits().name);
+  }
+  whole_.wires.add(report.wires);
+  on_gpus_.insert(on_gpus_.end(), report.on_gpus.begin(), report.on_gpus.end());
+  whole_.remarks.insert(whole_.remarks.end(), report.remarks.begin(), report.remarks.end());
+  if (!report.memory_usage.empty()) whole_.memory_usage = report.memory_usage;
+  for (const std::string& notice : report.notices) {
+    if (std::find(known_notices_.begin(), known_notices_.end(), notice) != known_notices_.end()) continue;
+    known_notices_.push_back(notice);
+    later_notices_.push_back(notice);
+  }
+}
+
+Ending RoundWork::whole_ending(const Context& context) {
+  constexpr std::size_t kMostNotices = 16;
+  whole_.ending = conclude(*totals_, context);
+  std::vector<std::string>& notes = whole_.ending.notes;
+  Context on_gpus = context;  // `conclude` does not know of sessions that were opened after the context was
+  on_gpus.ranks = on_gpus_;
+  const std::vector<std::string> slow = slow_memory(*totals_, on_gpus);
+  notes.insert(notes.end(), slow.begin(), slow.end());
+  const std::vector<std::string> later =
+      at_most(std::move(later_notices_), kMostNotices, "notices more of later rounds");
+  notes.insert(notes.end(), later.begin(), later.end());
+  return std::move(whole_).whole();
+}
+
+}  // namespace fabricbench

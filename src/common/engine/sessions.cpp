@@ -1,0 +1,84 @@
+#include "common/engine/sessions.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "common/backends/gpu/gpu_sessions.h"
+#include "common/backends/sockets/tcp_session.h"
+#include "common/core/error.h"
+#include "common/host/identity.h"
+#include "common/mpi/mpi_session.h"
+#include "common/ranks/agreement.h"
+
+namespace fabricbench {
+namespace {
+
+/// MPI has one rank a process, and neither graphs nor streams. `reason`: why it is MPI that is measured.
+void refuse_gpu_options(const Options& options, const std::string& reason) {
+  for (const GivenOption& given : options.given) {
+    if (!given.is_for_gpus) continue;
+    throw Error(
+        ExitStatus::kMissing,
+        fmt::format("{} {} is for NCCL on GPUs, and this would measure MPI, because {}; leave it out, and start "
+                    "more ranks with mpirun -np",
+                    given.name, given.value, reason));
+  }
+  if (options.memory_report && options.memory != MemoryKind::kCuda) {
+    throw Error(ExitStatus::kMissing, "-M 1 reports GPU memory, and the mpi backend uses the host's; leave it out");
+  }
+}
+
+BackendChoice on_nccl(const Team& team, const Placed& placed, const Options& options, std::string reason) {
+  auto opened = everywhere(team.world(), [&] { return gpu::open_nccl(team, placed, options); });
+  return {std::move(opened.session), "nccl", std::move(reason), std::move(opened.notices)};
+}
+
+BackendChoice on_mpi(const Team& team, const Placed& placed, const Options& options, std::string reason) {
+  refuse_gpu_options(options, reason);
+  if (options.memory != MemoryKind::kCuda) {
+    return {std::make_unique<mpi::MpiSession>(team.group()), "mpi", std::move(reason)};
+  }
+  auto opened = everywhere(team.world(), [&] { return gpu::open_mpi_on_cuda(team, placed, options); });
+  return {std::move(opened.session), "mpi", std::move(reason), std::move(opened.notices)};
+}
+
+}  // namespace
+
+BackendChoice TcpSessions::open(const Team& team, const Placed& placed, const Options& options,
+                                const Test& /*test*/) const {
+  const mpi::Communicator& group = team.group();
+  sockets::TcpSettings settings;
+  settings.host = placed.host;
+  settings.network = fmt::to_string(host::network_domain());
+  settings.streams = static_cast<int>(options.streams);
+  settings.interface = options.interface;
+  settings.time_limit_s = options.timeout;
+  auto opened = everywhere(team.world(), [&] {
+    const auto gather = [&group](const std::string& text) { return all_gather(group, text); };
+    return gpu::Opened{std::make_unique<sockets::TcpSession>(group.rank(), group.size(), gather, settings), {}};
+  });
+  return {std::move(opened.session), "tcp", "this program measures it"};
+}
+
+bool LibrarySessions::may_be_nccl(const Options& options) const {
+  return options.backend != "mpi" && options.memory != MemoryKind::kHost;
+}
+
+BackendChoice LibrarySessions::open(const Team& team, const Placed& placed, const Options& options,
+                                    const Test& /*test*/) const {
+  if (options.backend == "nccl" && options.memory == MemoryKind::kHost) {
+    throw UsageError("NCCL works on GPU memory only; leave out --memory host, or take --backend mpi");
+  }
+  if (options.backend == "mpi") return on_mpi(team, placed, options, "--backend mpi asks for it");
+  if (options.memory == MemoryKind::kHost) return on_mpi(team, placed, options, "--memory host asks for it");
+  const std::string why_not = gpu::why_no_nccl(team, placed, options);
+  if (why_not.empty()) {
+    return on_nccl(team, placed, options,
+                   options.backend == "nccl" ? "--backend nccl asks for it" : "every rank has a GPU");
+  }
+  if (options.backend == "nccl") throw Error(ExitStatus::kMissing, fmt::format("--backend nccl: {}", why_not));
+  return on_mpi(team, placed, options, why_not);
+}
+
+}  // namespace fabricbench

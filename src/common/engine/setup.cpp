@@ -1,0 +1,232 @@
+#include "common/engine/setup.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include <fmt/format.h>
+
+#include "common/backends/gpu/gpu_sessions.h"
+#include "common/core/error.h"
+#include "common/host/files.h"
+#include "common/host/topology.h"
+#include "common/mpi/environment.h"
+#include "common/ranks/agreement.h"
+#include "common/report/connect_table.h"
+#include "common/report/copy_table.h"
+#include "common/report/csv.h"
+#include "common/report/json_lines.h"
+#include "common/report/matrix_csv.h"
+#include "common/report/nccl_tests_json.h"
+#include "common/report/pair_table.h"
+#include "common/report/perftest_table.h"
+#include "common/report/sweep_table.h"
+#include "common/report/table.h"
+#include "common/watch/terminal.h"
+
+namespace fabricbench {
+namespace {
+
+std::unique_ptr<Sink> table_of(Figure figure, const Options& options) {
+  if (figure == Figure::kCollective) return std::make_unique<TableSink>(OutputFile::standard_output());
+  if (figure == Figure::kSweep) {
+    const bool launched = !mpi::launch_from_environment().variable.empty();
+    return std::make_unique<SweepTableSink>(OutputFile::standard_output(), wants_colour(launched));
+  }
+  if (figure == Figure::kCopies) return std::make_unique<CopyTableSink>(OutputFile::standard_output());
+  if (figure == Figure::kConnections) return std::make_unique<ConnectTableSink>(OutputFile::standard_output());
+  if (options.rdma.perftest_table) return std::make_unique<PerftestTableSink>(OutputFile::standard_output());
+  return std::make_unique<PairTableSink>(OutputFile::standard_output());
+}
+
+/// Opens the outputs. Throws UsageError where one cannot be, and then leaves none behind that it made.
+Outputs open_own_outputs(Figure figure, const Options& options) {
+  std::vector<std::string> made;
+  const auto open = [&](const std::string& path) {
+    if (std::find(made.begin(), made.end(), path) != made.end()) {
+      throw UsageError(fmt::format("'{}' is to take two outputs; give each a file of its own", path));
+    }
+    OutputFile file(path, options.force);
+    made.push_back(path);
+    return file;
+  };
+  try {
+    Outputs outputs;
+    outputs.add(table_of(figure, options));
+    if (!options.json_file.empty()) outputs.add(std::make_unique<JsonLinesSink>(open(options.json_file)));
+    if (!options.csv_file.empty()) outputs.add(std::make_unique<CsvSink>(open(options.csv_file)));
+    if (const std::string& path = options.nccl_tests_json_file; !path.empty()) {
+      outputs.add(std::make_unique<NcclTestsJsonSink>(open(path)));
+    }
+    if (const std::string& path = options.matrix_csv_file; !path.empty()) {
+      outputs.add(std::make_unique<MatrixCsvSink>(open(path)));
+    }
+    return outputs;
+  } catch (const UsageError&) {
+    if (!options.force) std::for_each(made.begin(), made.end(), [](const auto& path) { std::remove(path.c_str()); });
+    throw;
+  }
+}
+
+std::string read_matrix(const std::string& path) {
+  const auto text = host::read_text(path);
+  if (!text) throw UsageError(fmt::format("cannot read the traffic matrix '{}'; give a file that exists", path));
+  return *text;
+}
+
+Traffic agreed_traffic(const mpi::Communicator& world, const Options& options) {
+  if (options.matrix_file.empty()) return Traffic(options.spread);
+  const std::string matrix = on_first_process(world, [&] { return read_matrix(options.matrix_file); });
+  return {world.broadcast(matrix), options.matrix_scale};
+}
+
+/// The sizes that all datatypes together leave; throws UsageError where one of them leaves none.
+void check_sizes(const Options& options, std::vector<std::string>& notices) {
+  for (const DataType type : options.datatypes) {
+    const SizeList list = list_sizes(options.sweep, facts(type).size);
+    if (list.sizes.empty()) {
+      throw UsageError(
+          fmt::format("no size from --min-bytes {} to --max-bytes {} holds an element of {}, which takes {} bytes; "
+                      "raise --max-bytes",
+                      exact_bytes(options.sweep.min_bytes), exact_bytes(options.sweep.max_bytes), facts(type).name,
+                      facts(type).size));
+    }
+    if (list.too_small.empty()) continue;
+    notices.push_back(fmt::format("Left out: {} size{} below one element of {}", list.too_small.size(),
+                                  list.too_small.size() == 1 ? "" : "s", facts(type).name));
+  }
+}
+
+/// Throws UsageError where a combination has no case left.
+std::vector<CaseList> list_all_cases(const Test& test, const Sessions& sessions, const Setup& setup,
+                                     const std::vector<Combination>& combinations) {
+  std::vector<CaseList> all;
+  for (const Combination& which : combinations) {
+    all.push_back(list_cases(test, sessions, setup.options, setup.groups, which));
+    if (!all.back().cases.empty()) continue;
+    throw UsageError(
+        fmt::format("no size from --min-bytes {} to --max-bytes {} is enough for {}: {}; raise --max-bytes",
+                    exact_bytes(setup.options.sweep.min_bytes), exact_bytes(setup.options.sweep.max_bytes),
+                    test.traits().name, all.back().skipped.front().skipped));
+  }
+  return all;
+}
+
+void check_ranks(const Test& test, const Options& options, const GroupSizes& groups) {
+  const char* where = groups.ranks.size() > 1 ? " in the smallest group" : "";
+  for (const int ranks : groups.ranks) {
+    if (const std::string why = test.why_not_ranks(ranks); !why.empty()) {
+      throw UsageError(fmt::format("{} cannot run on {} ranks: {}", test.traits().name, ranks, why));
+    }
+  }
+  if (test.traits().has_root && options.root >= groups.smallest()) {
+    const std::string ranks = groups.smallest() == 1 ? "is 1 rank" : fmt::format("are {} ranks", groups.smallest());
+    throw UsageError(fmt::format("-r {} is no rank: there {}{}, and the first is 0", options.root, ranks, where));
+  }
+}
+
+/// A traffic matrix says by itself how large the one message is.
+void take_size_of_matrix(const Test& test, Setup& setup) {
+  if (setup.options.matrix_file.empty()) return;
+  Bytes most = 0;
+  for (const int ranks : setup.groups.ranks) {
+    const Layout layout = test.layout({}, ranks);
+    most = std::max({most, layout.send_count, layout.recv_count});
+  }
+  if (most == 0) {
+    throw UsageError(
+        "the traffic matrix leaves nothing to send: what is below 16 bytes counts as 0; raise --matrix-scale");
+  }
+  setup.options.sweep = {most, most, 0, 1};
+  setup.notices.push_back(
+      fmt::format("The traffic matrix sets the size: {} at the busiest rank", readable_bytes(most)));
+}
+
+void note_placement(const Setup& setup, const mpi::Communicator& world, std::vector<std::string>& notices) {
+  if (setup.groups.smallest() == 1) {
+    notices.push_back("One rank: nothing crosses a network, and busbw is 0 by definition");
+  }
+  const std::int64_t missing = world.max(setup.placed.local_processes - std::int64_t{sysconf(_SC_NPROCESSORS_ONLN)});
+  if (missing > 0) {
+    notices.push_back(fmt::format("A host has {} more rank{} than processors: times include waiting for a processor",
+                                  missing, missing == 1 ? "" : "s"));
+  }
+}
+
+/// No message is larger than the library carries.
+void keep_to_most_bytes(Setup& setup) {
+  const std::optional<Bytes> most = setup.backend.session->most_bytes();
+  Sweep& sweep = setup.options.sweep;
+  if (!most || sweep.max_bytes <= *most) return;
+  if (sweep.min_bytes > *most) {
+    throw UsageError(fmt::format("a message of {} is asked for, and {} carries {} bytes at most; ask for less",
+                                 exact_bytes(sweep.min_bytes), setup.backend.session->library(), *most));
+  }
+  setup.notices.push_back(fmt::format("Lowered: the last message size from {} to {}, the most that a message has here",
+                                      readable_bytes(sweep.max_bytes), readable_bytes(*most)));
+  sweep.max_bytes = *most;
+}
+
+void note_session(Setup& setup) {
+  const std::vector<std::string>& notices = setup.backend.notices;
+  setup.notices.insert(setup.notices.end(), notices.begin(), notices.end());
+  const std::string why_not = setup.backend.session->why_no_choices();
+  const bool wanted = setup.options.stats || (!setup.options.json_file.empty() && setup.backend.name == "nccl");
+  if (wanted && !why_not.empty()) {
+    setup.notices.push_back(fmt::format("Algorithm, protocol and channels are not known: {}", why_not));
+  }
+}
+
+}  // namespace
+
+Outputs open_outputs(const mpi::Communicator& world, Figure figure, const Options& options) {
+  return on_first_process(world, [&] { return open_own_outputs(figure, options); });
+}
+
+/// Ranks have the GPUs of a host in their order, whatever that of the parts.
+KeptGpus keep_gpus(const mpi::Communicator& world, int process, const Sessions& sessions, const Options& options) {
+  const std::optional<mpi::Communicator> in_order = world.split(0, process);
+  const Team team(*in_order, "", process);
+  const Placed placed = place_processes(*in_order);
+  const bool may_be_nccl = sessions.may_be_nccl(options);
+  KeptGpus kept;
+  if (may_be_nccl) kept.why_no_nccl = gpu::why_no_nccl(team, placed, options);
+  if (options.memory == MemoryKind::kCuda || (may_be_nccl && kept.why_no_nccl.empty())) {
+    kept.devices = gpu::choose_gpus(team, placed, options);
+  }
+  return kept;
+}
+
+Setup set_up(const mpi::Communicator& world, int process, Test& test, const Sessions& sessions, Options options,
+             const RoundOfRun& round) {
+  Setup setup;
+  adapt_options(test, options, setup.notices);
+  setup.options = std::move(options);
+  setup.team = std::make_unique<Team>(world, setup.options.split, process, round.pairs);
+  setup.placed = place_processes(world);
+  setup.placed.kept_gpus = round.gpus;
+  setup.backend = sessions.open(*setup.team, setup.placed, setup.options, test);
+  const Session& session = *setup.backend.session;
+  note_session(setup);
+  keep_to_most_bytes(setup);
+  setup.groups = group_sizes(*setup.team, session.local_ranks());
+  test.use(agreed_traffic(world, setup.options));
+  check_ranks(test, setup.options, setup.groups);
+  take_size_of_matrix(test, setup);
+  const std::vector<Combination> combinations =
+      list_combinations(test, setup.options, session, setup.groups.smallest(), setup.notices);
+
+  const bool cold = setup.options.buffers == BufferPolicy::kCold;
+  const Bytes cold_pool = cold ? 2 * host::topology().last_level_cache_bytes : 0;
+  const auto agreed_pool = static_cast<Bytes>(world.max(static_cast<std::int64_t>(cold_pool)));
+  setup.memory = plan_memory(setup.options, memory_per_rank(world, session), agreed_pool);
+  setup.notices.insert(setup.notices.end(), setup.memory.notices.begin(), setup.memory.notices.end());
+  setup.options.sweep.max_bytes = setup.memory.max_bytes;
+  check_sizes(setup.options, setup.notices);
+  setup.cases = list_all_cases(test, sessions, setup, combinations);
+  note_placement(setup, world, setup.notices);
+  return setup;
+}
+
+}  // namespace fabricbench

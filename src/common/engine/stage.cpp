@@ -1,0 +1,137 @@
+#include "common/engine/stage.h"
+
+#include <exception>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/core/clock.h"
+#include "common/engine/conclusion.h"
+#include "common/host/identity.h"
+#include "common/measure/bench.h"
+#include "common/mpi/environment.h"
+
+namespace fabricbench {
+namespace {
+
+/// Which ports the two processes of each pair use, where they are known.
+void describe_ports(const mpi::Communicator& world, const LocalPort& own, Context& context) {
+  const std::vector<std::string> names = world.gather(own.name);
+  context.wire_rate = -world.max(-own.rate);
+  for (std::size_t first = 0; first + 1 < names.size() && !names[first].empty(); first += 2) {
+    context.groups[first / 2].ports = fmt::format("{}, {}", names[first], names[first + 1]);
+  }
+}
+
+/// Every process as the watchdog's report names it: by its first rank. On the first one.
+std::vector<std::string> process_names(const Team& team, const Setup& setup) {
+  const int first_rank = team.process_in_job() * setup.backend.session->local_ranks();
+  return team.world().gather(fmt::format("rank {} on {}", first_rank, setup.placed.host));
+}
+
+/// What each process's session has to remark on, by its first rank.
+std::vector<std::string> remarks_of(const Team& team, const Session& session) {
+  const std::string remark = session.remark();
+  const std::string own = remark.empty()
+                              ? ""
+                              : fmt::format("Rank {} of host {} {}", team.process_in_job() * session.local_ranks(),
+                                            host::host_name(), remark);
+  std::vector<std::string> remarks = team.world().gather(own);
+  std::erase(remarks, "");
+  return remarks;
+}
+
+}  // namespace
+
+void measure_rows(Run& run, Totals* totals) {
+  const Options& options = run.setup.options;
+  Session& session = *run.setup.backend.session;
+  Meter meter(*run.setup.team, session, run.clock, options, run.heartbeat);
+  Bench bench(*run.setup.team, options, run.test, session, run.workspace, meter, run.wires, run.heartbeat,
+              run.context.seed, run.outputs, totals);
+  for (std::int64_t cycle = 0; options.cycles == 0 || cycle < options.cycles; ++cycle) {
+    for (const CaseList& list : run.setup.cases) {
+      for (const Row& row : list.skipped) bench.skip(row);
+      bench.run(list.cases);
+    }
+  }
+}
+
+Ending StageEnding::whole() && {
+  wires.add_to(ending);
+  ending.memory_usage = std::move(memory_usage);
+  ending.notes.insert(ending.notes.end(), remarks.begin(), remarks.end());
+  return std::move(ending);
+}
+
+Context describe_run(const mpi::Communicator& world, const Job& job, const Test& test, const Sessions& sessions,
+                     const Setup& setup) {
+  Context context = context_of(world, job, setup.options, setup.placed);
+  context.figure = test.traits().figure;
+  context.backend = setup.backend.name;
+  context.backend_reason = setup.backend.reason;
+  context.library = setup.backend.session->library();
+  context.nccl_version = setup.backend.session->nccl_version();
+  context.ranks = describe_ranks(*setup.team, setup.placed, *setup.backend.session);
+  context.groups = is_of_pairs(context.figure) ? describe_pairs(context.ranks) : describe_groups(context.ranks);
+  describe_ports(world, sessions.local_port(), context);
+  context.notices = setup.notices;
+  context.time_means = test.traits().time_means;
+  return context;
+}
+
+Stage::Stage(const mpi::Communicator& world, const std::string& program, const Test& test, Setup& setup,
+             Outputs& outputs)
+    : world_(world),
+      program_(program),
+      test_(test),
+      setup_(setup),
+      outputs_(outputs),
+      watchdog_(
+          world, heartbeat_, setup.options.timeout, process_names(*setup.team, setup),
+          [&setup] { return setup.backend.session->state(); },
+          [&outputs](const std::string& reason) { abandon(outputs, ExitStatus::kTimeout, reason); }),
+      clock_(world, host::clock_domain(), now),
+      clock_error_(world.max(clock_.error())) {}
+
+StageEnding Stage::measure(const Context& context, const Measure& measure) {
+  const Team& team = *setup_.team;
+  Session& session = *setup_.backend.session;
+  const int local = session.local_ranks();
+  const Ranks ranks{team.group().rank() * local, local, team.group().size() * local};
+  Workspace workspace(session, setup_.memory.pool_bytes, setup_.options.placement != Placement::kIn,
+                      setup_.options.unalign, ranks);
+  WireMeter wires(team, setup_.placed, setup_.backend.name, setup_.options.interface);
+  Run run{world_, test_, setup_, outputs_, context, heartbeat_, clock_, workspace, wires};
+  StageEnding ending;
+  ending.ending = measured_or_ended(run, measure);
+  if (run.has_abandoned) end_here(ending.ending);
+  ending.memory_usage = session.memory_usage();
+  ending.wires = wires.report();
+  ending.remarks = remarks_of(team, session);
+  return ending;
+}
+
+/// Where an operation fails, what is under way is given up and the job ends here: to give back what a device still uses
+/// may take a minute, and the reason is not to wait for that.
+Ending Stage::measured_or_ended(Run& run, const Measure& measure) {
+  try {
+    return measure(run);
+  } catch (const std::exception& error) {
+    setup_.backend.session->abandon();
+    abandon(outputs_, error);
+    end_job(program_, error);
+  }
+}
+
+/// Ends a run in which messages were given up: MPI may still be busy with them, and would neither bring all processes
+/// together nor finalize.
+void Stage::end_here(const Ending& ending) {
+  constexpr Seconds kLongEnough = 30;  // for the first process to report
+  if (!world_.is_root()) sleep_for(kLongEnough);
+  outputs_.end(ending);
+  if (world_.is_root()) say(program_, ending.reason);
+  mpi::abort(static_cast<ExitStatus>(ending.exit_status));
+}
+
+}  // namespace fabricbench

@@ -1,0 +1,60 @@
+#include "common/engine/test_work.h"
+
+#include <utility>
+
+#include "common/engine/conclusion.h"
+#include "common/engine/round_work.h"
+#include "common/measure/totals.h"
+
+namespace fabricbench {
+namespace {
+
+/// All cases of a test, at the same time in all groups or pairs.
+class RowsWork final : public TestWork {
+ public:
+  using TestWork::TestWork;
+
+ private:
+  [[nodiscard]] Ending visit(Run& run) override {
+    Totals totals(run.setup.options);
+    measure_rows(run, &totals);
+    return conclude(totals, run.context);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Work> agree_on_test(Job& job, Test& test, Sessions& sessions) {
+  test.configure(job.options);
+  if (!is_of_pairs(test.traits().figure)) {
+    return std::make_unique<RowsWork>(job, Members{.are_all = true}, test, sessions);
+  }
+  PairPlan plan = plan_pairs(job.world, sessions, job.options);
+  check_rounds(plan, job.options);
+  sessions.settle(job.world, plan, job.options);
+  Members members = members_of(job.world, plan);
+  if (plan.rounds.size() == 1) return std::make_unique<RowsWork>(job, std::move(members), test, sessions);
+  return std::make_unique<RoundWork>(job, std::move(members), std::move(plan), test, sessions);
+}
+
+void TestWork::set_up(Outputs& outputs) {
+  setup_ = fabricbench::set_up(world(), job().world.rank(), test_, sessions_, std::move(job().options));
+  setup_.notices.insert(setup_.notices.begin(), notices_of_members().begin(), notices_of_members().end());
+  outputs = open_outputs(world(), test_.traits().figure, setup_.options);
+  stage_ = std::make_unique<Stage>(world(), job().program.name, test_, setup_, outputs);
+}
+
+Context TestWork::describe() {
+  Context context = describe_run(world(), job(), test_, sessions_, setup_);
+  context.seed = agreed_seed(world(), setup_.options);
+  context.clock_error = stage_->clock_error();
+  return context;
+}
+
+Ending TestWork::measure(const Context& context) {
+  StageEnding ending = stage_->measure(context, [this](Run& run) { return visit(run); });
+  stage_.reset();
+  return std::move(ending).whole();
+}
+
+}  // namespace fabricbench

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <memory>
+
+#include "common/engine/engine.h"
+#include "common/engine/stage.h"
+
+namespace fabricbench {
+
+/// A test that is set up once, on all processes that take part.
+class TestWork : public Work {
+ public:
+  /// `test` and `sessions` must outlive it.
+  TestWork(Job& job, Members members, Test& test, const Sessions& sessions)
+      : Work(job, std::move(members)), test_(test), sessions_(sessions) {}
+
+  void set_up(Outputs& outputs) final;
+  [[nodiscard]] Context describe() override;
+  [[nodiscard]] Ending measure(const Context& context) final;
+
+ protected:
+  [[nodiscard]] const Setup& setup() const { return setup_; }
+
+ private:
+  /// What `measure` comes to, with everything at hand.
+  [[nodiscard]] virtual Ending visit(Run& run) = 0;
+
+  Test& test_;
+  const Sessions& sessions_;
+  Setup setup_;
+  std::unique_ptr<Stage> stage_;
+};
+
+/// Chooses the ranks that take part in a test, and the pairs of them: measured at the same time or in rounds.
+/// Collective over the job. Throws Error, the same on every process. `test` and `sessions` must outlive the result.
+[[nodiscard]] std::unique_ptr<Work> agree_on_test(Job& job, Test& test, Sessions& sessions);
+
+}  // namespace fabricbench

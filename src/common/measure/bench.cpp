@@ -1,0 +1,438 @@
+#include "common/measure/bench.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/core/bandwidth.h"
+#include "common/core/clock.h"
+#include "common/core/shuffle.h"
+#include "common/core/statistics.h"
+#include "common/record/packing.h"
+
+namespace fabricbench {
+namespace {
+
+constexpr std::int64_t kBatchesPerVisit = 5;
+constexpr std::int64_t kMostIterationsPerVisit = 5000;
+constexpr std::int64_t kMostSamplesPerVisit = 1000;
+constexpr double kMostClockShare = 0.01;  // of a sample: short messages share one
+constexpr std::int64_t kEpochsAdded = 3;
+constexpr double kFirstShare = 0.5;      // of the time budget, for the epochs that are measured in any case
+constexpr Seconds kLeastWindow = 10e-3;  // of a stream
+constexpr double kMostEnlarged = 4096;
+constexpr double kLeastEpoch = 0.3;  // of the time budget: how long an epoch lasts at least
+
+std::vector<Seconds> all_samples(const std::vector<Epoch>& epochs) {
+  std::vector<Seconds> samples;
+  for (const Epoch& epoch : epochs) samples.insert(samples.end(), epoch.samples.begin(), epoch.samples.end());
+  return samples;
+}
+
+/// The median over the epochs of what each one's visits had as median.
+Seconds median_of(const std::vector<Epoch>& epochs, std::vector<Seconds> Epoch::*times) {
+  std::vector<Seconds> medians;
+  medians.reserve(epochs.size());
+  for (const Epoch& epoch : epochs) medians.push_back(median(epoch.*times));
+  return median(medians);
+}
+
+/// Whether the next case belongs to the row that `first` begins. Not told by sizes: two may round to the same in one
+/// group and not in another, and all groups must have as many rows.
+bool in_one_row(const Case& first, const Case& next) { return !first.in_place && next.in_place; }
+
+/// nccl-tests' figures of -I, without the first `skip` iterations.
+std::optional<IterationTimes> iteration_times(std::vector<Seconds> samples, std::int64_t skip) {
+  if (skip >= static_cast<std::int64_t>(samples.size())) return std::nullopt;
+  samples.erase(samples.begin(), samples.begin() + skip);
+  std::sort(samples.begin(), samples.end());
+  const auto count = static_cast<double>(samples.size());
+  const double mean = std::accumulate(samples.begin(), samples.end(), 0.0) / count;
+  double squares = 0;
+  for (const Seconds sample : samples) squares += (sample - mean) * (sample - mean);
+  return IterationTimes{samples.front(), samples.back(), quantile(samples, 0.99),
+                        mean > 0 ? 100 * std::sqrt(squares / count) / mean : 0};
+}
+
+}  // namespace
+
+struct Bench::Subject {
+  Case which;
+  Operation operation;
+  VisitPlan plan{};
+  std::int64_t epochs_done = 0;
+  bool visited = false;
+  Epoch current{};                // a group's first process: the visits of the epoch under way
+  std::vector<Epoch> epochs{};    // a group's first process
+  std::vector<double> medians{};  // a group's first process: of the epochs
+  Seconds spent = 0;
+  std::optional<WrongData> wrong{};               // the worst of the checks on this process's ranks
+  std::vector<std::vector<Seconds>> own_times{};  // for each of this process's ranks: medians of its visits
+  std::vector<Seconds> receive_times{};           // of this process's rank: medians of its visits
+  std::optional<LibraryChoice> choice{};
+  host::WireTotal wires{};
+  std::optional<std::uint64_t> retransmitted{};  // segments, by this process
+  std::optional<std::uint64_t> lost{};           // messages that did not come to this process
+};
+
+Bench::Bench(const Team& team, const Options& options, const Test& test, Session& session, Workspace& workspace,
+             Meter& meter, WireMeter& wires, Heartbeat& heartbeat, std::uint64_t seed, Outputs& outputs, Totals* totals)
+    : team_(team),
+      options_(options),
+      test_(test),
+      session_(session),
+      workspace_(workspace),
+      meter_(meter),
+      wires_(wires),
+      heartbeat_(heartbeat),
+      random_(seed),
+      outputs_(outputs),
+      progress_(team.world().is_root() && (options.progress || ProgressLine::wanted())),
+      totals_(totals) {}
+
+void Bench::run(const std::vector<Case>& cases) {
+  workspace_.use(cases.front().datatype, cases.front().reduction);
+  std::vector<Subject> subjects;
+  subjects.reserve(cases.size());
+  for (const Case& which : cases) {
+    subjects.push_back({which, Operation(test_, session_, workspace_, which, options_.buffers, options_.aggregated)});
+  }
+  if (options_.iterations || options_.order == Order::kSequential) {
+    measure_in_order(subjects);
+  } else {
+    measure_interleaved(subjects);
+    progress_.clear();
+    report_rows(subjects);
+  }
+}
+
+bool Bench::is_stream() const { return test_.windows() != nullptr && test_.windows()->are_stream(); }
+
+void Bench::skip(const Row& row) { outputs_.record(row); }
+
+/// One size after the other, each row as soon as it is known.
+void Bench::measure_in_order(std::vector<Subject>& subjects) {
+  for (std::size_t first = 0; first < subjects.size();) {
+    std::size_t end = first + 1;
+    while (end < subjects.size() && in_one_row(subjects[first].which, subjects[end].which)) ++end;
+    std::vector<Subject> row(std::make_move_iterator(subjects.begin() + static_cast<std::ptrdiff_t>(first)),
+                             std::make_move_iterator(subjects.begin() + static_cast<std::ptrdiff_t>(end)));
+    if (options_.iterations) {
+      for (Subject& subject : row) {
+        plan(subject);
+        visit(subject);
+        finish_epoch(subject);
+      }
+    } else {
+      measure_interleaved(row);
+    }
+    progress_.clear();
+    report_rows(row);
+    first = end;
+  }
+}
+
+/// Epochs that visit all subjects, each in another random order, until every one is precise or out of time.
+void Bench::measure_interleaved(std::vector<Subject>& subjects) {
+  for (Subject& subject : subjects) plan(subject);
+  const Seconds began = now();
+  std::int64_t done = 0;
+  std::vector<std::uint8_t> active(subjects.size(), 1);
+  for (std::int64_t epochs = options_.epochs; std::count(active.begin(), active.end(), 1) > 0; epochs += kEpochsAdded) {
+    for (; done < epochs; ++done) {
+      measure_epoch(subjects, active);
+      show_progress(subjects, epochs, began);
+    }
+    for (std::size_t i = 0; i < subjects.size(); ++i) {
+      active[i] = team_.group().is_root() && wants_more(subjects[i], subjects.size()) ? 1 : 0;
+    }
+    active = team_.world().max(std::move(active));
+  }
+}
+
+/// Visits the active subjects in random order, again and again until the epoch has lasted long enough.
+void Bench::measure_epoch(std::vector<Subject>& subjects, const std::vector<std::uint8_t>& active) {
+  const Seconds began = now();
+  std::vector<std::size_t> order(subjects.size());
+  std::iota(order.begin(), order.end(), 0);
+  do {
+    shuffle(order, random_);
+    for (const std::size_t index : order) {
+      if (active[index] != 0) visit(subjects[index]);
+    }
+  } while (team_.world().broadcast(std::int64_t{now() - began < least_epoch()}) != 0);
+  for (std::size_t i = 0; i < subjects.size(); ++i) {
+    if (active[i] != 0) finish_epoch(subjects[i]);
+  }
+}
+
+Seconds Bench::least_epoch() const { return options_.time_budget * kLeastEpoch; }
+
+/// Decides how many operations a visit to the subject has; every rank finds the same.
+void Bench::plan(Subject& subject) {
+  VisitPlan& plan = subject.plan;
+  heartbeat_.enter_case(describe(subject.which));
+  plan.warmup = options_.warmup;
+  plan.launches = options_.graph_launches;
+  plan.gapless = test_.traits().figure != Figure::kCollective;
+  if (options_.iterations && is_stream()) return;  // they are one window
+  if (options_.iterations) {
+    const bool batch = options_.timing == Timing::kPipelined && !plan.gapless;
+    plan.samples = batch ? 1 : *options_.iterations;
+    plan.iterations = batch ? *options_.iterations : 1;
+    return;
+  }
+  const Seconds began = now();
+  const Seconds first = meter_.estimate(subject.operation, options_.warmup) + meter_.start_cost();
+  const Seconds each = is_stream() ? enlarge_window(subject, first) : first;
+  subject.spent += now() - began;
+  const Seconds share = options_.time_budget * kFirstShare / static_cast<double>(options_.epochs);
+  const auto fitting = static_cast<std::int64_t>(std::min(share / std::max(each, 1e-9), 1e9));
+  const bool chosen = options_.has_given({"warmup_iters"});
+  if (!chosen) plan.warmup = std::min(plan.warmup, std::max<std::int64_t>(fitting, 1));
+  if (plan.gapless) {
+    const double sharing = meter_.lap_cost() / kMostClockShare / std::max(each, 1e-9);
+    plan.iterations = session_.device_clock() != nullptr ? 1 : std::max<std::int64_t>(std::llround(sharing), 1);
+    const std::int64_t samples = std::max<std::int64_t>(fitting - plan.warmup, 1) / plan.iterations;
+    plan.samples = std::clamp<std::int64_t>(samples, 1, kMostSamplesPerVisit);
+  } else if (options_.timing == Timing::kIsolated) {
+    plan.samples = std::clamp<std::int64_t>(fitting - plan.warmup, 1, kMostSamplesPerVisit);
+  } else {
+    const std::int64_t iterations = std::clamp<std::int64_t>(fitting - plan.warmup, 1, kMostIterationsPerVisit);
+    plan.samples = std::min(iterations, kBatchesPerVisit);
+    plan.iterations = iterations / plan.samples;
+  }
+}
+
+/// A stream runs dry at the end of a window, which is to last so long that this does not count. Returns how long it
+/// takes, of the time that the first one took.
+Seconds Bench::enlarge_window(Subject& subject, Seconds first) {
+  const std::int64_t before = subject.operation.aggregated();
+  const double times = std::clamp(kLeastWindow / std::max(first, 1e-9), 1.0, kMostEnlarged);
+  subject.operation.aggregate(static_cast<std::int64_t>(static_cast<double>(before) * times));
+  return first * static_cast<double>(subject.operation.aggregated()) / static_cast<double>(before);
+}
+
+void Bench::visit(Subject& subject) {
+  const Seconds began = now();
+  heartbeat_.enter_case(describe(subject.which));
+  if (!subject.visited) observe(subject);
+  wires_.begin();
+  const std::optional<std::uint64_t> retransmitted = session_.retransmitted_segments();
+  const std::optional<std::uint64_t> lost = session_.lost_messages();
+  Epoch epoch = meter_.measure(subject.operation, subject.plan);
+  if (retransmitted) {
+    subject.retransmitted = subject.retransmitted.value_or(0) + *session_.retransmitted_segments() - *retransmitted;
+  }
+  if (lost) subject.lost = subject.lost.value_or(0) + *session_.lost_messages() - *lost;
+  const std::int64_t starts = subject.plan.starts(subject.operation.aggregated());
+  wires_.end(subject.wires, subject.which.size * static_cast<Bytes>(starts) / 2);
+  subject.plan.common_start = epoch.common_start;
+  if (options_.checks > 0) {
+    heartbeat_.enter(Phase::kCheck);
+    const std::int64_t again = subject.plan.launches > 0 ? 1 : 0;  // what was recorded ran more than once
+    const bool defined = subject.operation.last_result_is_defined(starts + again);
+    if (defined) check_result(subject, starts);
+    check_alone(subject, subject.visited ? (defined ? 0 : 1) : options_.checks);
+  }
+  subject.visited = true;
+  subject.own_times.resize(epoch.own_times.size());
+  for (std::size_t rank = 0; rank < epoch.own_times.size(); ++rank) {
+    subject.own_times[rank].insert(subject.own_times[rank].end(), epoch.own_times[rank].begin(),
+                                   epoch.own_times[rank].end());
+  }
+  subject.receive_times.insert(subject.receive_times.end(), epoch.receive_times.begin(), epoch.receive_times.end());
+  if (team_.group().is_root()) subject.current.add(epoch);
+  subject.spent += now() - began;
+}
+
+/// One operation during which the library tells what it chooses; the timed ones go unobserved.
+void Bench::observe(Subject& subject) {
+  if (!options_.stats && options_.json_file.empty()) return;
+  session_.observe_choices(true);
+  subject.operation.run_once();
+  session_.observe_choices(false);
+  subject.choice = session_.last_choice();
+}
+
+void Bench::finish_epoch(Subject& subject) {
+  heartbeat_.enter(Phase::kReport);
+  const std::int64_t number = subject.epochs_done++;
+  std::string packed_record;
+  if (team_.group().is_root()) {
+    const Case& which = subject.which;
+    const Epoch& epoch = subject.current;
+    subject.medians.push_back(median(epoch.samples));
+    const EpochRecord finished{which.size, which.datatype,          which.reduction,
+                               which.root, team_.reported_number(), which.in_place,
+                               number,     subject.medians.back(),  static_cast<std::int64_t>(epoch.samples.size()),
+                               epoch.late};
+    packed_record = record::pack(finished);
+    subject.epochs.push_back(std::exchange(subject.current, Epoch()));
+  }
+  for (const std::string& packed : team_.from_each_group(packed_record)) {
+    outputs_.record(record::unpack<EpochRecord>(packed));
+  }
+}
+
+void Bench::check_result(Subject& subject, std::int64_t starts) {
+  const auto wrong = subject.operation.check(starts);
+  if (wrong && (!subject.wrong || wrong->elements > subject.wrong->elements)) subject.wrong = wrong;
+}
+
+/// So many operations by themselves, each checked.
+void Bench::check_alone(Subject& subject, std::int64_t operations) {
+  for (std::int64_t i = 0; i < operations; ++i) {
+    const std::int64_t starts = subject.operation.run_once();
+    heartbeat_.tick();
+    check_result(subject, starts);
+  }
+}
+
+bool Bench::wants_more(const Subject& subject, std::size_t subjects) const {
+  // Few subjects have to fill long epochs, and may spend more than their budget on that: as many epochs again.
+  const Seconds filling = 2 * least_epoch() * static_cast<double>(options_.epochs) / static_cast<double>(subjects);
+  if (subject.spent >= std::max(options_.time_budget, filling)) return false;
+  const auto interval = median_interval(subject.medians);
+  return !interval || interval->half_width() * 100 > options_.target_precision_percent;
+}
+
+/// Every group's rows, by group, to the outputs of the job's first process.
+void Bench::report_rows(std::vector<Subject>& subjects) {
+  heartbeat_.enter(Phase::kReport);
+  std::vector<Row> rows;
+  for (std::size_t i = 0; i < subjects.size();) {
+    const Case& first = subjects[i].which;
+    Row row;
+    row.size = first.size;
+    row.count = first.layout.count;
+    row.datatype = first.datatype;
+    row.reduction = first.reduction;
+    row.root = first.root;
+    row.group = team_.reported_number();
+    do {
+      (subjects[i].which.in_place ? row.in_place : row.out_of_place) = conclude(subjects[i]);
+    } while (++i < subjects.size() && in_one_row(first, subjects[i].which));
+    row.finished = std::time(nullptr);
+    if (options_.traffic_summary) row.traffic = traffic_of(first);
+    rows.push_back(std::move(row));
+  }
+  for (const std::string& packed : team_.from_each_group(team_.group().is_root() ? record::pack(rows) : "")) {
+    for (const Row& row : record::unpack<std::vector<Row>>(packed)) {
+      outputs_.record(row);
+      if (totals_ != nullptr) totals_->add(row, std::string(test_.traits().name));
+    }
+  }
+}
+
+/// What each rank of the group sends and receives; nothing where all do the same.
+std::vector<RankTraffic> Bench::traffic_of(const Case& which) const {
+  std::vector<RankTraffic> traffic;
+  const Bytes element = facts(which.datatype).size;
+  for (int rank = 0; rank < workspace_.ranks().all; ++rank) {
+    const Seat seat{.rank = rank, .ranks = workspace_.ranks().all, .element_bytes = element};
+    const auto exchange = test_.exchange(which.layout, seat);
+    if (!exchange) return {};
+    const auto sum = [&](const auto& counts) {
+      return element * std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+    };
+    traffic.push_back({sum(exchange->send_counts), sum(exchange->recv_counts)});
+  }
+  return traffic;
+}
+
+/// What was measured of a subject; collective, and filled in on the first process of each group.
+Measurement Bench::conclude(Subject& subject) {
+  Measurement measured;
+  add_wrong(subject, measured);
+  measured.rank_times = times_of_all_ranks(subject);
+  if (test_.traits().figure == Figure::kBothWays) measured.directions = directions(subject);
+  measured.retransmitted = retransmitted_by_rank(subject);
+  if (subject.lost) measured.lost = team_.group().sum(static_cast<std::int64_t>(*subject.lost));
+  measured.wires = wires_.by_host(subject.wires);
+  if (!team_.group().is_root()) return measured;
+  const int ranks = workspace_.ranks().all;
+  measured.summary = summarize(subject.epochs);
+  const Seconds time = measured.summary.median;
+  const double counted = static_cast<double>(subject.which.size) * test_.counted_share(ranks);
+  measured.cpu_time = options_.timing == Timing::kPipelined ? median_of(subject.epochs, &Epoch::cpu_times) : time;
+  if (!subject.epochs.front().host_times.empty()) {
+    measured.host_time = median_of(subject.epochs, &Epoch::host_times);
+  }
+  measured.algbw = algorithm_bandwidth(counted, time);
+  measured.busbw = measured.algbw * test_.bus_factor(ranks);
+  if (test_.traits().figure != Figure::kCollective) measured.message_rate = test_.counted_share(ranks) / time;
+  const std::int64_t launches = std::max<std::int64_t>(subject.plan.launches, 1);
+  measured.operations_per_sample = subject.plan.iterations * subject.operation.aggregated() * launches;
+  measured.iterations = measured.summary.samples * subject.plan.iterations * launches;
+  measured.choice = subject.choice;
+  const std::vector<Seconds> samples = all_samples(subject.epochs);
+  if (options_.per_iteration) measured.iteration_times = iteration_times(samples, options_.per_iteration_skip);
+  if (options_.samples) measured.samples = samples;
+  subject.epochs.clear();
+  return measured;
+}
+
+/// Each rank's own median, by rank, on the group's first process.
+std::vector<Seconds> Bench::times_of_all_ranks(const Subject& subject) const {
+  std::vector<Seconds> own;
+  for (const std::vector<Seconds>& of_rank : subject.own_times) own.push_back(of_rank.empty() ? 0 : median(of_rank));
+  return team_.group().gather(own);
+}
+
+/// Both directions of a pair: from its first rank, which the second receives, and back. On the pair's first process;
+/// empty where the library does not tell when a rank has received.
+std::vector<double> Bench::directions(const Subject& subject) const {
+  const std::vector<Seconds> own(1, subject.receive_times.empty() ? 0 : median(subject.receive_times));
+  const std::vector<Seconds> times = team_.group().gather(own);
+  if (std::count(times.begin(), times.end(), 0.0) > 0) return {};
+  std::vector<double> rates;
+  rates.reserve(times.size());
+  for (const Seconds time : times) rates.push_back(static_cast<double>(subject.which.size) / time);
+  if (!test_.traits().times_what_it_sends) std::reverse(rates.begin(), rates.end());
+  return rates;
+}
+
+/// By rank, on the group's first process; empty where the library does not count them.
+std::vector<std::uint64_t> Bench::retransmitted_by_rank(const Subject& subject) const {
+  if (!subject.retransmitted) return {};
+  const std::vector<double> own(1, static_cast<double>(*subject.retransmitted));
+  const std::vector<double> all = team_.group().gather(own);
+  return {all.begin(), all.end()};
+}
+
+/// How much was wrong over the group, and what the lowest rank saw of it.
+void Bench::add_wrong(const Subject& subject, Measurement& measured) const {
+  const auto& wrong = subject.wrong;
+  const mpi::Communicator& group = team_.group();
+  const auto elements = static_cast<std::uint64_t>(group.sum(wrong ? static_cast<std::int64_t>(wrong->elements) : 0));
+  if (options_.checks > 0 && test_.traits().moves_data) measured.wrong = elements;
+  if (elements == 0) return;
+  measured.wrong_ranks = static_cast<std::uint64_t>(group.sum(std::int64_t{wrong ? wrong->ranks : 0}));
+  const Ranks& ranks = workspace_.ranks();
+  const auto in_job = [&](int rank) { return team_.process_in_job() * ranks.local + rank - ranks.first; };
+  const std::string own = wrong ? fmt::format("rank {}: first at element {}: expected {}, got {}", in_job(wrong->rank),
+                                              wrong->first.first_offset, wrong->first.expected, wrong->first.got)
+                                : "";
+  const std::vector<std::string> finds = group.gather(own);
+  const auto first = std::find_if(finds.begin(), finds.end(), [](const std::string& find) { return !find.empty(); });
+  if (first != finds.end()) measured.first_wrong = *first;
+}
+
+void Bench::show_progress(const std::vector<Subject>& subjects, std::int64_t epochs_planned, Seconds began) {
+  if (!progress_.shown()) return;
+  std::int64_t done = 0;
+  std::int64_t planned = 0;
+  for (const Subject& subject : subjects) {
+    done += subject.epochs_done;
+    const bool more = subject.epochs_done < options_.epochs || wants_more(subject, subjects.size());
+    planned += more ? epochs_planned : subject.epochs_done;
+  }
+  const Seconds left = (now() - began) / static_cast<double>(done) * static_cast<double>(planned - done);
+  progress_.show(done, planned, left);
+}
+
+}  // namespace fabricbench

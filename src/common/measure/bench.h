@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "common/core/options.h"
+#include "common/measure/meter.h"
+#include "common/measure/operation.h"
+#include "common/measure/test.h"
+#include "common/measure/totals.h"
+#include "common/measure/workspace.h"
+#include "common/nic_counters/wire_meter.h"
+#include "common/ranks/team.h"
+#include "common/record/row.h"
+#include "common/report/sink.h"
+#include "common/watch/progress.h"
+#include "common/watch/watchdog.h"
+
+namespace fabricbench {
+
+/// Runs a list of cases: estimates them, visits them epoch by epoch, checks every result, and hands the rows
+/// to the outputs. All processes run the same code; the first of each group keeps its samples, and they decide together
+/// what is done next.
+///
+/// An epoch visits every case, in random order, and starts again until it has lasted long enough: machines drift over
+/// tenths of a second, and epochs that follow each other faster would agree without being right.
+class Bench {
+ public:
+  /// `totals`: on the job's first process, to be added to; null where the sinks pass rows on to another one.
+  Bench(const Team& team, const Options& options, const Test& test, Session& session, Workspace& workspace,
+        Meter& meter, WireMeter& wires, Heartbeat& heartbeat, std::uint64_t seed, Outputs& outputs, Totals* totals);
+
+  /// Measures the cases, which are of one datatype, reduction and root: pairs of them, or single ones, make up
+  /// rows in the order given. Every group has as many cases. Collective.
+  void run(const std::vector<Case>& cases);
+  /// Reports a row that is not measured.
+  void skip(const Row& row);
+
+ private:
+  struct Subject;  // a case, how it is measured, and what was measured of it
+
+  void measure_in_order(std::vector<Subject>& subjects);
+  void measure_interleaved(std::vector<Subject>& subjects);
+  [[nodiscard]] bool is_stream() const;
+  void plan(Subject& subject);
+  void measure_epoch(std::vector<Subject>& subjects, const std::vector<std::uint8_t>& active);
+  [[nodiscard]] Seconds enlarge_window(Subject& subject, Seconds first);
+  void visit(Subject& subject);
+  void observe(Subject& subject);
+  void finish_epoch(Subject& subject);
+  void check_result(Subject& subject, std::int64_t starts);
+  void check_alone(Subject& subject, std::int64_t operations);
+  [[nodiscard]] bool wants_more(const Subject& subject, std::size_t subjects) const;
+  [[nodiscard]] Seconds least_epoch() const;
+  void report_rows(std::vector<Subject>& subjects);
+  [[nodiscard]] std::vector<RankTraffic> traffic_of(const Case& which) const;
+  [[nodiscard]] Measurement conclude(Subject& subject);
+  void add_wrong(const Subject& subject, Measurement& measured) const;
+  [[nodiscard]] std::vector<double> directions(const Subject& subject) const;
+  [[nodiscard]] std::vector<std::uint64_t> retransmitted_by_rank(const Subject& subject) const;
+  [[nodiscard]] std::vector<Seconds> times_of_all_ranks(const Subject& subject) const;
+  void show_progress(const std::vector<Subject>& subjects, std::int64_t epochs_planned, Seconds began);
+
+  const Team& team_;
+  const Options& options_;
+  const Test& test_;
+  Session& session_;
+  Workspace& workspace_;
+  Meter& meter_;
+  WireMeter& wires_;
+  Heartbeat& heartbeat_;
+  std::mt19937_64 random_;
+  Outputs& outputs_;
+  ProgressLine progress_;
+  Totals* totals_;
+};
+
+}  // namespace fabricbench

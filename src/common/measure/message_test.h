@@ -1,0 +1,106 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/core/clock.h"
+#include "common/measure/test.h"
+
+namespace fabricbench {
+
+/// Messages between the two ranks of a pair. Rank 0 of a pair is its first.
+class MessageTest : public Test {
+ public:
+  using Test::Test;
+
+  [[nodiscard]] Layout layout(Request request, int /*ranks*/) const final {
+    return {.send_count = request.elements, .recv_count = request.elements, .count = request.elements};
+  }
+  [[nodiscard]] double bus_factor(int /*ranks*/) const final { return bus_factor::kOnce; }
+
+  /// What the other rank sends, where this one receives.
+  [[nodiscard]] std::vector<ExpectedBlock> expected(const Layout& layout, const Seat& seat) const final {
+    if (!receives(seat.rank)) return {};
+    return {{.begin = 0, .count = layout.count, .source = 1 - seat.rank, .position = 0}};
+  }
+
+ protected:
+  [[nodiscard]] virtual bool receives(int /*rank*/) const { return true; }
+};
+
+/// A message to the second rank of a pair and one back; the time is half of the round trip.
+class PingPong : public MessageTest {
+ public:
+  explicit PingPong(std::string name)
+      : MessageTest({.name = std::move(name), .figure = Figure::kLatency, .messages_in_turn = 2}) {}
+
+  /// There and back: one process may have both ranks.
+  [[nodiscard]] int stages(int /*ranks*/) const final { return 2; }
+
+  void start(Backend& backend, const Operands& operands) const final {
+    const int other = 1 - operands.rank;
+    if (operands.rank == operands.stage) {
+      backend.send(operands.send, operands.count, operands.datatype, other);
+    } else {
+      backend.recv(operands.recv, operands.count, operands.datatype, other);
+    }
+  }
+};
+
+/// The first rank of a pair sends windows of messages, and the second answers each window with a message of one byte.
+class OneWay final : public MessageTest, private Windows {
+ public:
+  explicit OneWay(std::string name) : MessageTest({.name = std::move(name), .figure = Figure::kBandwidth}) {}
+
+  [[nodiscard]] const Windows* windows() const override { return this; }
+
+  void start(Backend& backend, const Operands& operands) const override {
+    if (operands.rank == 0) {
+      backend.start_send(operands.send, operands.count, operands.datatype, 1);
+    } else {
+      backend.start_recv(operands.recv, operands.count, operands.datatype, 0);
+    }
+  }
+
+ private:
+  void finish(Backend& backend, const Operands& /*operands*/) const override { backend.finish(); }
+
+  void answer(Backend& backend, const Operands& operands) const override {
+    const std::size_t one = operands.count > 0 ? 1 : 0;
+    if (operands.rank == 0) {
+      backend.recv(operands.recv, one, operands.datatype, 1);
+    } else {
+      backend.send(operands.send, one, operands.datatype, 0);
+    }
+  }
+
+  [[nodiscard]] bool receives(int rank) const override { return rank == 1; }
+};
+
+/// Both ranks of a pair send windows of messages to each other at once.
+class BothWays final : public MessageTest, private Windows {
+ public:
+  explicit BothWays(std::string name) : MessageTest({.name = std::move(name), .figure = Figure::kBothWays}) {}
+
+  [[nodiscard]] const Windows* windows() const override { return this; }
+  [[nodiscard]] double counted_share(int /*ranks*/) const override { return 2; }
+
+  void start(Backend& backend, const Operands& operands) const override {
+    const int other = 1 - operands.rank;
+    backend.start_recv(operands.recv, operands.count, operands.datatype, other);
+    backend.start_send(operands.send, operands.count, operands.datatype, other);
+  }
+
+ private:
+  void finish(Backend& backend, const Operands& operands) const override {
+    if (backend.finish_receiving()) operands.receiving->total += now() - operands.receiving->began;
+    backend.finish();
+  }
+
+  /// Windows begin together: a rank that began before the other would count the other's delay as its own direction's.
+  void answer(Backend& backend, const Operands& /*operands*/) const override { backend.barrier(); }
+};
+
+}  // namespace fabricbench

@@ -1,0 +1,106 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "common/core/options.h"
+#include "common/core/samples.h"
+#include "common/core/session.h"
+#include "common/host/tick_counter.h"
+#include "common/measure/operation.h"
+#include "common/mpi/common_clock.h"
+#include "common/ranks/team.h"
+#include "common/watch/watchdog.h"
+
+namespace fabricbench {
+
+/// What one visit to a case does; the same on every process.
+struct VisitPlan {
+  std::int64_t warmup = 0;
+  std::int64_t samples = 1;     ///< pipelined: batches; isolated: iterations
+  std::int64_t iterations = 1;  ///< in a sample
+  bool common_start = true;     ///< isolated: start by the common clock, not by a barrier
+  std::int64_t launches = 0;    ///< of each batch, which is recorded once a visit; 0: not recorded
+  bool gapless = false;         ///< pipelined: a sample begins where the one before it ended
+
+  /// Operations that the visit starts in all, of `aggregated` in an iteration.
+  [[nodiscard]] std::int64_t starts(std::int64_t aggregated) const {
+    const std::int64_t batches = launches > 0 ? 1 : samples;
+    return (warmup + batches * iterations) * aggregated;
+  }
+};
+
+/// What one clock read costs: the median of many.
+[[nodiscard]] Seconds timer_cost();
+
+/// The clocks around the operations: the timed loops, and the reduction of what they measured over the ranks.
+class Meter {
+ public:
+  Meter(const Team& team, Session& session, mpi::CommonClock& clock, const Options& options, Heartbeat& heartbeat);
+
+  /// One visit; collective. The result is filled in on the first process of each group; `common_start` and
+  /// `own_times` on every process.
+  [[nodiscard]] Epoch measure(Operation& operation, const VisitPlan& plan);
+
+  /// About how long an operation takes, agreed among all processes: the longest one's mean over a
+  /// few milliseconds of untimed iterations.
+  [[nodiscard]] Seconds estimate(Operation& operation, std::int64_t warmup);
+
+  /// What lies between two samples without a gap, on the rank where it takes longest.
+  [[nodiscard]] Seconds lap_cost() const { return lap_cost_; }
+
+  /// What an isolated iteration costs besides the operation, about.
+  [[nodiscard]] Seconds start_cost() const;
+
+ private:
+  /// Durations of operations, for each of this process's ranks.
+  using Times = std::vector<std::vector<Seconds>>;
+
+  /// How one isolated iteration started on this process.
+  struct Start {
+    Seconds due;    // the agreed start, common clock
+    Seconds began;  // own clock
+    bool late;
+  };
+  /// Of one batch, per operation.
+  struct BatchTimes {
+    std::vector<Seconds> completed;  // by rank of this process
+    Seconds started;
+    Seconds on_host;
+  };
+
+  [[nodiscard]] Epoch measure_once(Operation& operation, const VisitPlan& plan);
+  void run(Operation& operation, std::int64_t iterations);
+  void record(Operation& operation, const VisitPlan& plan);
+  [[nodiscard]] Epoch pipelined(Operation& operation, const VisitPlan& plan);
+  /// What every message passes through, here and in the backend for RDMA, is marked hot, which puts it side by side in
+  /// the program: with it on a dozen pages a request took about a hundredth longer.
+  [[nodiscard, gnu::hot]] Epoch gapless(Operation& operation, const VisitPlan& plan);
+  [[nodiscard]] Epoch isolated(Operation& operation, const VisitPlan& plan);
+  [[nodiscard]] Epoch each_on_device(Operation& operation, const VisitPlan& plan);
+  [[nodiscard]] BatchTimes time_batch(Operation& operation, const VisitPlan& plan);
+  [[nodiscard]] Seconds time_each(Operation& operation, std::int64_t iterations);
+  [[nodiscard]] Start start_together(Operation& operation, const VisitPlan& plan, Times& times);
+  [[nodiscard]] Seconds agreed_start();
+  void add_durations(Seconds on_host, double operations, Times& times) const;
+  void choose_slack();
+  void adapt_slack(double late_share);
+  void await_others(const Operation& operation) const;
+  void reduce(const Times& times, Epoch& epoch) const;
+  void average(const Times& times, Epoch& epoch) const;
+  [[nodiscard]] bool keep_timely(const std::vector<Start>& starts, Times times, Epoch& epoch);
+
+  const Team& team_;
+  Session& session_;
+  DeviceClock* device_;  // null: the host's clock is the only one
+  mpi::CommonClock& clock_;
+  const Options& options_;
+  Heartbeat& heartbeat_;
+  int first_rank_;  // of this process, in its group
+  host::TickCounter laps_;
+  Seconds lap_cost_;
+  Seconds slack_;     // the job's first process: from agreeing on a start to that start
+  Seconds punctual_;  // an operation that begins so long after the agreed start still began in time
+};
+
+}  // namespace fabricbench

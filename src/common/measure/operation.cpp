@@ -1,0 +1,212 @@
+#include "common/measure/operation.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "common/core/clock.h"
+
+namespace fabricbench {
+namespace {
+
+std::size_t last_offset(BufferPolicy policy, std::size_t stride, Bytes pool_bytes) {
+  if (policy == BufferPolicy::kSame || stride == 0) return 0;
+  return (pool_bytes / stride - 1) * stride;
+}
+
+/// What two checks found together.
+std::optional<Mismatch> joined(std::optional<Mismatch> first, const std::optional<Mismatch>& second) {
+  if (!first) return second;
+  if (second) first->count += second->count;
+  return first;
+}
+
+}  // namespace
+
+std::string describe(const Case& which) {
+  return fmt::format("{} {} {}{}, {}", readable_bytes(which.size), facts(which.datatype).name, name(which.reduction),
+                     which.root < 0 ? "" : fmt::format(" root {}", which.root),
+                     which.in_place ? "in place" : "out of place");
+}
+
+Operation::Operation(const Test& test, Session& session, Workspace& workspace, const Case& which, BufferPolicy policy,
+                     std::int64_t aggregated)
+    : test_(test),
+      session_(session),
+      workspace_(workspace),
+      case_(which),
+      aggregated_(aggregated),
+      element_(facts(which.datatype).size),
+      stride_(which.size),
+      last_offset_(last_offset(policy, stride_, workspace.pool_bytes())),
+      stages_(test.stages(workspace.ranks().all)),
+      windows_(test.windows()) {
+  for (int local = 0; local < workspace.ranks().local; ++local) ranks_.push_back(make_rank(local));
+  for (LocalRank& rank : ranks_) {
+    rank.operands.exchange = rank.exchange ? &*rank.exchange : nullptr;
+    rank.operands.receiving = receiving_.get();
+  }
+}
+
+Operation::LocalRank Operation::make_rank(int local_rank) {
+  const Ranks& ranks = workspace_.ranks();
+  const Seat seat{.rank = ranks.first + local_rank,
+                  .ranks = ranks.all,
+                  .root = case_.root,
+                  .in_place = case_.in_place,
+                  .element_bytes = element_,
+                  .conventions = session_.conventions()};
+  LocalRank rank{&session_.backend(local_rank),      nullptr, workspace_.recv(local_rank).data(), 0, seat,
+                 test_.exchange(case_.layout, seat), {}};
+  if (case_.in_place) {
+    const InPlace place = test_.in_place(case_.layout, seat).value_or(InPlace{});
+    rank.send = rank.recv + place.send_begin * element_;
+    rank.recv += place.recv_begin * element_;
+    rank.recv_begin = place.recv_begin;
+  } else {
+    rank.send = workspace_.send(local_rank).data();
+  }
+  rank.operands = {
+      rank.send, rank.recv, case_.layout.count, case_.datatype, case_.reduction, case_.root, seat.rank, seat.ranks, 0,
+      nullptr,   nullptr};
+  return rank;
+}
+
+void Operation::prepare(std::int64_t starts) {
+  offset_ = 0;
+  for (const LocalRank& rank : ranks_) rank.backend->announce(case_.layout.count * element_);
+  for (int local = 0; local < workspace_.ranks().local; ++local) {
+    Memory& memory = session_.memory(local);
+    const std::span<std::byte> pool = workspace_.recv(local);
+    if (case_.in_place) {
+      const SourceData own = workspace_.sent(local);
+      memory.fill(pool.first(used_bytes(starts)), own.table, own.at(0));
+    } else {
+      memory.set(pool.subspan(offset_of(starts - 1), case_.layout.recv_count * element_), pattern::kPoisonByte);
+    }
+    memory.set(pool.subspan(guard_begin(starts), kGuardBytes), pattern::kGuardByte);
+    const std::span<std::byte> sent = case_.in_place ? pool : workspace_.send(local);
+    ranks_[static_cast<std::size_t>(local)].backend->prepare(sent, pool);
+  }
+}
+
+/// Every stage on all ranks of this process before the next, each launched as a whole.
+void Operation::start_on_all() {
+  for (int stage = 0; stage < stages_; ++stage) {
+    session_.begin_group();
+    for (LocalRank& rank : ranks_) start_on(rank, stage);
+    session_.end_group();
+  }
+  offset_ = next_offset();
+}
+
+std::int64_t Operation::run_once() {
+  const std::int64_t starts = is_windowed() ? aggregated_ : 1;
+  prepare(starts);
+  if (is_windowed()) {
+    start_iteration();
+  } else {
+    start();
+  }
+  wait();
+  return starts;
+}
+
+/// Stages cannot be launched together with those that need them.
+void Operation::start_aggregated() {
+  if (is_windowed()) receiving_->began = now();
+  if (stages_ == 1) session_.begin_group();
+  for (std::int64_t i = 0; i < aggregated_; ++i) start();
+  if (stages_ == 1) session_.end_group();
+  if (is_windowed()) finish_window();
+}
+
+/// What follows a window is not to be launched together with it.
+void Operation::finish_window() {
+  for (const LocalRank& rank : ranks_) windows_->finish(*rank.backend, rank.operands);
+  session_.begin_group();
+  for (const LocalRank& rank : ranks_) windows_->answer(*rank.backend, rank.operands);
+  session_.end_group();
+}
+
+std::optional<WrongData> Operation::check(std::int64_t starts) {
+  std::optional<WrongData> found;
+  for (const LocalRank& rank : ranks_) rank.backend->settle();
+  for (int local = 0; local < workspace_.ranks().local; ++local) {
+    const auto wrong = check_rank(local, starts);
+    if (!wrong) continue;
+    if (!found) found = WrongData{workspace_.ranks().first + local, 0, 0, *wrong};
+    ++found->ranks;
+    found->elements += wrong->count;
+  }
+  return found;
+}
+
+std::optional<Mismatch> Operation::check_rank(int local_rank, std::int64_t starts) {
+  return joined(joined(check_blocks(local_rank, offset_of(starts - 1)), check_guard(local_rank, starts)),
+                ranks_[static_cast<std::size_t>(local_rank)].backend->own_mismatch());
+}
+
+std::optional<Mismatch> Operation::check_blocks(int local_rank, std::size_t offset) {
+  std::optional<Mismatch> found;
+  const LocalRank& rank = ranks_[static_cast<std::size_t>(local_rank)];
+  const auto message = workspace_.recv(local_rank).subspan(offset + rank.recv_begin * element_);
+  const int tolerance = case_.reduction == Reduction::kAvg ? rank.seat.conventions.average_tolerance : 0;
+  for (const ExpectedBlock& block : test_.expected(case_.layout, rank.seat)) {
+    const bool reduced = block.source == ExpectedBlock::kReduced;
+    Seat source = rank.seat;
+    source.rank = reduced ? rank.seat.rank : block.source;
+    const std::uint64_t position = offset / element_ + send_begin_of(source) + block.position;
+    const SourceData data = reduced ? SourceData{workspace_.reduced(), 0} : workspace_.moved_from(block.source);
+    auto wrong = session_.memory(local_rank)
+                     .check(message.subspan(block.begin * element_, block.count * element_), data.table,
+                            data.at(position), tolerance);
+    if (wrong) wrong->first_offset += block.begin;
+    found = joined(std::move(found), wrong);
+  }
+  return found;
+}
+
+std::uint64_t Operation::send_begin_of(const Seat& seat) const {
+  if (!case_.in_place) return 0;
+  return test_.in_place(case_.layout, seat).value_or(InPlace{}).send_begin;
+}
+
+std::optional<Mismatch> Operation::check_guard(int local_rank, std::int64_t starts) {
+  std::array<std::byte, kGuardBytes> guard;
+  session_.memory(local_rank)
+      .copy_to_host(workspace_.recv(local_rank).subspan(guard_begin(starts), kGuardBytes), guard.data());
+  const auto intact = [](std::byte byte) { return byte == std::byte{pattern::kGuardByte}; };
+  const auto broken = std::find_if_not(guard.begin(), guard.end(), intact);
+  if (broken == guard.end()) return std::nullopt;
+  Mismatch found;
+  found.count = static_cast<std::uint64_t>(guard.end() - broken - std::count_if(broken, guard.end(), intact));
+  const std::size_t place = guard_begin(starts) + static_cast<std::size_t>(broken - guard.begin());
+  found.first_offset = (place - offset_of(starts - 1)) / element_;
+  found.expected = "nothing written behind the message";
+  found.got = fmt::format("byte {:#04x}", std::to_integer<int>(*broken));
+  return found;
+}
+
+/// The place of the buffers of the `start`-th operation, from 0.
+std::size_t Operation::offset_of(std::int64_t start) const {
+  if (last_offset_ == 0) return 0;
+  return static_cast<std::size_t>(start) % (last_offset_ / stride_ + 1) * stride_;
+}
+
+/// Directly behind what the last of `starts` operations receives; behind all that they touch where others lie there.
+std::size_t Operation::guard_begin(std::int64_t starts) const {
+  const std::size_t used = used_bytes(starts);
+  const bool last_is_outermost = offset_of(starts - 1) + stride_ == used;
+  if (case_.in_place || !last_is_outermost) return used;
+  return offset_of(starts - 1) + case_.layout.recv_count * element_;
+}
+
+/// Bytes from the beginning of the pool that `starts` operations touch.
+std::size_t Operation::used_bytes(std::int64_t starts) const {
+  if (stride_ == 0) return 0;
+  return std::min(static_cast<std::size_t>(starts - 1) * stride_, last_offset_) + stride_;
+}
+
+}  // namespace fabricbench

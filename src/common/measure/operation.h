@@ -1,0 +1,145 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/core/options.h"
+#include "common/core/session.h"
+#include "common/core/units.h"
+#include "common/measure/test.h"
+#include "common/measure/workspace.h"
+
+namespace fabricbench {
+
+/// One thing to measure: a size, a datatype, a reduction, a root and a placement.
+struct Case {
+  Bytes size = 0;  ///< bytes of the larger of the two buffers
+  Layout layout;
+  DataType datatype = DataType::kFloat;
+  Reduction reduction = Reduction::kNone;
+  int root = -1;
+  bool in_place = false;
+};
+
+/// Such as `64 KiB float sum, in place`.
+[[nodiscard]] std::string describe(const Case& which);
+
+/// Wrong elements on one or several of a process's ranks; `first` is of the lowest of them.
+struct WrongData {
+  int rank = 0;
+  int ranks = 0;  ///< with any
+  std::uint64_t elements = 0;
+  Mismatch first;
+};
+
+/// A case bound to the buffers of this process's ranks: prepares them, starts the operation, checks the result.
+class Operation {
+ public:
+  /// `aggregated`: operations that `start_iteration` starts together.
+  Operation(const Test& test, Session& session, Workspace& workspace, const Case& which, BufferPolicy policy,
+            std::int64_t aggregated = 1);
+
+  /// Makes the buffers ready for `starts` operations: input in place, receive buffer poisoned where the last
+  /// of them will write, guard zone behind.
+  void prepare(std::int64_t starts);
+
+  /// Starts the next operation on all ranks of this process.
+  void start() {
+    if (ranks_.size() == 1) {
+      for (int stage = 0; stage < stages_; ++stage) start_on(ranks_.front(), stage);
+      offset_ = next_offset();
+    } else {
+      start_on_all();
+    }
+  }
+  /// Starts one iteration. This is what the timed loops call.
+  void start_iteration() {
+    if (aggregated_ == 1 && windows_ == nullptr) {
+      start();
+    } else {
+      start_aggregated();
+    }
+  }
+  void wait() { session_.wait(); }
+  /// One operation by itself on fresh data, or one window where only windows complete. Returns how many it started.
+  std::int64_t run_once();
+
+  [[nodiscard]] std::int64_t aggregated() const { return aggregated_; }
+  /// From now on an iteration starts so many operations together.
+  void aggregate(std::int64_t operations) { aggregated_ = operations; }
+  /// What the time of an iteration is divided by.
+  [[nodiscard]] double operations_per_iteration() const {
+    return static_cast<double>(aggregated_ * test_.traits().messages_in_turn);
+  }
+
+  /// Whether only windows complete.
+  [[nodiscard]] bool is_windowed() const { return windows_ != nullptr; }
+  /// How long windows took until this process's rank had received everything, since the last call.
+  [[nodiscard]] Seconds take_receive_time() { return std::exchange(receiving_->total, 0); }
+
+  /// Whether the last of several results is defined: a reduction in place works on the first one's result.
+  [[nodiscard]] bool last_result_is_defined(std::int64_t starts) const {
+    return !case_.in_place || case_.reduction == Reduction::kNone || starts == 1;
+  }
+
+  /// Compares the last of `starts` results with what it must be, and looks whether the guard zone is whole.
+  [[nodiscard]] std::optional<WrongData> check(std::int64_t starts);
+
+  [[nodiscard]] const Case& which() const { return case_; }
+
+  /// Whether a rank has nothing to do but wait for the others, and whether this process's is the one.
+  [[nodiscard]] bool has_idle_rank() const { return test_.traits().idle_rank >= 0; }
+  [[nodiscard]] bool is_idle() const { return test_.traits().idle_rank == ranks_.front().seat.rank; }
+
+ private:
+  /// One of this process's ranks.
+  struct LocalRank {
+    Backend* backend;
+    const std::byte* send;
+    std::byte* recv;
+    std::uint64_t recv_begin;  // elements, of the in-place form
+    Seat seat;
+    std::optional<Exchange> exchange;
+    Operands operands;
+  };
+
+  void start_on(LocalRank& rank, int stage) {
+    rank.operands.send = rank.send + offset_;
+    rank.operands.recv = rank.recv + offset_;
+    rank.operands.stage = stage;
+    test_.start(*rank.backend, rank.operands);
+  }
+  [[nodiscard]] std::size_t next_offset() const { return offset_ == last_offset_ ? 0 : offset_ + stride_; }
+  void start_on_all();
+  void start_aggregated();
+  void finish_window();
+  [[nodiscard]] LocalRank make_rank(int local_rank);
+  [[nodiscard]] std::size_t offset_of(std::int64_t start) const;
+  [[nodiscard]] std::size_t used_bytes(std::int64_t starts) const;
+  [[nodiscard]] std::size_t guard_begin(std::int64_t starts) const;
+  [[nodiscard]] std::optional<Mismatch> check_rank(int local_rank, std::int64_t starts);
+  [[nodiscard]] std::optional<Mismatch> check_blocks(int local_rank, std::size_t offset);
+  [[nodiscard]] std::optional<Mismatch> check_guard(int local_rank, std::int64_t starts);
+  [[nodiscard]] std::uint64_t send_begin_of(const Seat& seat) const;
+
+  const Test& test_;
+  Session& session_;
+  Workspace& workspace_;
+  Case case_;
+  std::int64_t aggregated_;
+  std::size_t element_;
+  std::size_t stride_;       // bytes from one start's buffers to the next one's
+  std::size_t last_offset_;  // of the last place before the first one comes again
+  std::size_t offset_ = 0;
+  std::unique_ptr<ReceiveTime> receiving_ = std::make_unique<ReceiveTime>();  // does not move: operands point there
+  int stages_;
+  const Windows* windows_;  // of the test
+  std::vector<LocalRank> ranks_;
+};
+
+}  // namespace fabricbench

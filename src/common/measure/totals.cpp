@@ -1,0 +1,126 @@
+#include "common/measure/totals.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "common/core/statistics.h"
+#include "common/measure/operation.h"
+
+namespace fabricbench {
+namespace {
+
+constexpr std::size_t kMostWrongLines = 20;
+
+std::string label_of(const Row& row, bool in_place) {
+  return describe(Case{row.size, {}, row.datatype, row.reduction, row.root, in_place});
+}
+
+/// Adds how much each rank's time lies above the median rank's, relative.
+void add_excess(const std::vector<Seconds>& rank_times, std::vector<double>& excess) {
+  if (rank_times.empty()) return;
+  const Seconds middle = median(rank_times);
+  excess.resize(rank_times.size());
+  for (std::size_t rank = 0; rank < rank_times.size() && middle > 0; ++rank)
+    excess[rank] += rank_times[rank] / middle - 1;
+}
+
+}  // namespace
+
+void Totals::add(const Row& row, const std::string& test) {
+  for (const bool in_place : {false, true}) {
+    const auto& measured = in_place ? row.in_place : row.out_of_place;
+    if (!measured) continue;
+    const std::string label = label_of(row, in_place);
+    add(row, *measured, label);
+    if (measured->wrong.value_or(0) == 0) continue;
+    wrong_checks_ += measured->wrong_ranks;
+    const std::string line = fmt::format("wrong data in {} {}: {} elements over {} ranks; {}", test, label,
+                                         *measured->wrong, measured->wrong_ranks, measured->first_wrong);
+    fmt::print(stderr, "fabricbench: {}\n", line);
+    if (wrong_data_.size() < kMostWrongLines) wrong_data_.push_back(line);
+  }
+}
+
+void Totals::add(const Row& row, const Measurement& measured, const std::string& label) {
+  const Summary& summary = measured.summary;
+  OfGroup& group = groups_[row.group];
+  group.busbw += measured.busbw;
+  ++group.measurements;
+  group.samples += static_cast<double>(summary.samples);
+  group.slowest[summary.slowest_rank] += summary.slowest_share * static_cast<double>(summary.samples);
+  add_excess(measured.rank_times, group.excess);
+  late_ += summary.late;
+  started_by_barrier_ += summary.common_start ? 0 : 1;
+  fewest_epochs_ = measurements_ == 0 ? summary.epochs : std::min(fewest_epochs_, summary.epochs);
+  most_epochs_ = std::max(most_epochs_, summary.epochs);
+  ++measurements_;
+  const Figures figures{row.group, row.size, measured.algbw, summary.median};
+  if (figures.size >= group.largest.size) group.largest = figures;
+  note_extremes(figures);
+  if (!summary.interval) return;
+  ++with_interval_;
+  const double half_width = summary.interval->half_width();
+  if (half_width * 100 <= options_.target_precision_percent) ++precise_;
+  if (widest_case_.empty() || half_width > widest_ + 1e-9) {  // not by rounding alone
+    widest_ = half_width;
+    widest_case_ = label;
+  }
+}
+
+void Totals::note_extremes(const Figures& figures) {
+  if (!(figures.median > 0)) {
+    if (!without_figure_) without_figure_ = figures;
+    return;
+  }
+  if (!least_bandwidth_ || figures.algbw < least_bandwidth_->algbw) least_bandwidth_ = figures;
+  if (!largest_latency_ || figures.median > largest_latency_->median) largest_latency_ = figures;
+}
+
+std::int64_t Totals::measurements(int group) const {
+  const auto found = groups_.find(group);
+  return found == groups_.end() ? 0 : found->second.measurements;
+}
+
+std::optional<Totals::Figures> Totals::largest_message(int group) const {
+  const auto found = groups_.find(group);
+  return found == groups_.end() ? std::nullopt : std::optional(found->second.largest);
+}
+
+double Totals::average_busbw(int group) const {
+  const auto found = groups_.find(group);
+  if (found == groups_.end()) return 0;
+  return found->second.busbw / static_cast<double>(found->second.measurements);
+}
+
+int Totals::slowest_group() const {
+  int slowest = 0;
+  for (const auto& [group, sums] : groups_) {
+    const double average = average_busbw(group);
+    const double lowest = average_busbw(slowest);
+    if (average > 0 && (lowest == 0 || average < lowest)) slowest = group;  // one rank alone has 0 by definition
+  }
+  return slowest;
+}
+
+Totals::Slowest Totals::slowest_rank(int group) const {
+  const auto found = groups_.find(group);
+  if (found == groups_.end() || found->second.slowest.empty()) return {};
+  const auto by_samples = [](const auto& a, const auto& b) { return a.second < b.second; };
+  const auto& most = *std::max_element(found->second.slowest.begin(), found->second.slowest.end(), by_samples);
+  const auto rank = static_cast<std::size_t>(most.first);
+  const std::vector<double>& excess = found->second.excess;
+  const auto measurements = static_cast<double>(found->second.measurements);
+  return {most.first, most.second / found->second.samples, rank < excess.size() ? excess[rank] / measurements : 0};
+}
+
+std::string Totals::precision_line() const {
+  if (options_.iterations) return "Precision: unknown with -n; leave it out to get intervals";
+  if (with_interval_ == 0) return "Precision: unknown, since an interval takes at least 6 epochs";
+  return fmt::format(
+      "Precision: 95 % interval within +-{:g} % for {} of {} measurements; widest +-{:.1f} % ({}); {} to {} epochs",
+      options_.target_precision_percent, precise_, measurements_, widest_ * 100, widest_case_, fewest_epochs_,
+      most_epochs_);
+}
+
+}  // namespace fabricbench

@@ -1,0 +1,105 @@
+#include "common/watch/process_table.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <memory>
+#include <random>
+
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "common/core/handle.h"
+
+namespace fabricbench {
+namespace {
+
+constexpr std::size_t kMostAddresses = 16;
+constexpr std::size_t kActivityBytes = 256;
+
+/// The IPv4 addresses of this host's interfaces, loopback included: ranks of the same host come that way.
+std::vector<sockaddr_in> local_addresses(in_port_t port) {
+  ifaddrs* list = nullptr;
+  if (getifaddrs(&list) != 0) return {};
+  const Handle<ifaddrs, &freeifaddrs> owner(list);
+  std::vector<sockaddr_in> addresses;
+  for (const ifaddrs* entry = list; entry != nullptr && addresses.size() < kMostAddresses; entry = entry->ifa_next) {
+    if (entry->ifa_addr == nullptr || entry->ifa_addr->sa_family != AF_INET) continue;
+    sockaddr_in address{};
+    std::memcpy(&address, entry->ifa_addr, sizeof address);
+    address.sin_port = port;
+    addresses.push_back(address);
+  }
+  return addresses;
+}
+
+const sockaddr* generic(const sockaddr_in& address) { return reinterpret_cast<const sockaddr*>(&address); }
+
+}  // namespace
+
+struct ProcessTable::Datagram {
+  std::uint64_t job;
+  std::uint64_t steps;
+  double stuck_s;
+  double busy;
+  std::int32_t rank;
+  std::array<char, kActivityBytes> activity;
+};
+
+ProcessTable::ProcessTable(const mpi::Communicator& world) : rank_(world.rank()) {
+  socket_ = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  const std::vector<std::uint8_t> message =
+      world.broadcast(world.is_root() ? open_and_list_addresses() : std::vector<std::uint8_t>());
+  std::memcpy(&job_, message.data(), sizeof job_);
+  addresses_.resize((message.size() - sizeof job_) / sizeof(sockaddr_in));
+  std::memcpy(addresses_.data(), message.data() + sizeof job_, addresses_.size() * sizeof(sockaddr_in));
+}
+
+ProcessTable::~ProcessTable() {
+  if (socket_ >= 0) close(socket_);
+}
+
+/// On rank 0: the job's number, then the addresses.
+std::vector<std::uint8_t> ProcessTable::open_and_list_addresses() {
+  std::random_device random;
+  job_ = (std::uint64_t{random()} << 32) | random();
+  sockaddr_in any{};
+  any.sin_family = AF_INET;
+  socklen_t length = sizeof any;
+  std::vector<sockaddr_in> addresses;
+  if (bind(socket_, generic(any), sizeof any) == 0 &&
+      getsockname(socket_, reinterpret_cast<sockaddr*>(&any), &length) == 0) {
+    addresses = local_addresses(any.sin_port);
+  }
+  std::vector<std::uint8_t> message(sizeof job_ + addresses.size() * sizeof(sockaddr_in));
+  std::memcpy(message.data(), &job_, sizeof job_);
+  std::memcpy(message.data() + sizeof job_, addresses.data(), addresses.size() * sizeof(sockaddr_in));
+  return message;
+}
+
+void ProcessTable::report(const ProcessReport& report) {
+  if (rank_ == 0) {
+    reports_[0] = report;
+    take_down_all();
+    return;
+  }
+  Datagram datagram{job_, report.steps, report.stuck_s, report.busy, rank_, {}};
+  report.activity.copy(datagram.activity.data(), kActivityBytes - 1);
+  for (const sockaddr_in& address : addresses_) {
+    // A report that gets lost is sent again soon; there is nobody to tell of an error here.
+    (void)sendto(socket_, &datagram, sizeof datagram, 0, generic(address), sizeof address);
+  }
+}
+
+void ProcessTable::take_down_all() {
+  Datagram datagram{};
+  while (recv(socket_, &datagram, sizeof datagram, 0) == static_cast<ssize_t>(sizeof datagram)) {
+    if (datagram.job != job_) continue;
+    datagram.activity.back() = '\0';
+    reports_[datagram.rank] = {datagram.steps, datagram.stuck_s, datagram.activity.data(), datagram.busy};
+  }
+}
+
+}  // namespace fabricbench

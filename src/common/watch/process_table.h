@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include <netinet/in.h>
+
+#include "common/core/units.h"
+#include "common/mpi/communicator.h"
+
+namespace fabricbench {
+
+/// What a rank that makes no progress tells of itself.
+struct ProcessReport {
+  std::uint64_t steps = 0;
+  Seconds stuck_s = 0;
+  std::string activity;
+  double busy =
+      1;  ///< share of the time since the last progress that its main thread had a processor or waited for one
+};
+
+/// Carries reports to rank 0 by UDP, beside MPI: each is one datagram to every address of rank 0's host, sent
+/// again and again, so none needs an answer. A job whose hosts cannot reach each other by UDP still ends;
+/// its ranks then count as silent.
+class ProcessTable {
+ public:
+  /// Collective: rank 0 opens a socket and tells everybody its addresses.
+  explicit ProcessTable(const mpi::Communicator& world);
+  ProcessTable(const ProcessTable&) = delete;
+  ProcessTable& operator=(const ProcessTable&) = delete;
+  ~ProcessTable();
+
+  /// Sends this rank's report. On rank 0 it is taken down, together with all that have come in.
+  void report(const ProcessReport& report);
+
+  /// On rank 0: the last report of each rank that sent one.
+  [[nodiscard]] const std::map<int, ProcessReport>& reports() const { return reports_; }
+
+ private:
+  struct Datagram;
+  [[nodiscard]] std::vector<std::uint8_t> open_and_list_addresses();
+  void take_down_all();
+
+  int rank_;
+  int socket_ = -1;
+  std::uint64_t job_ = 0;  // a random number, so that another job's stray datagrams are not ours
+  std::vector<sockaddr_in> addresses_;
+  std::map<int, ProcessReport> reports_;
+};
+
+}  // namespace fabricbench

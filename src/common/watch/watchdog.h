@@ -1,0 +1,90 @@
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include "common/core/units.h"
+#include "common/mpi/communicator.h"
+#include "common/watch/process_table.h"
+#include "common/watch/stall_detector.h"
+
+namespace fabricbench {
+
+enum class Phase { kStartUp, kEstimate, kPrepare, kWarmUp, kMeasure, kReduce, kCheck, kReport };
+
+/// What this rank is doing, written by the main thread and read by the watchdog. All ranks take the same
+/// steps, so the number of steps tells who is behind.
+class Heartbeat {
+ public:
+  void enter(Phase phase) {
+    phase_.store(phase, std::memory_order_relaxed);
+    tick();
+  }
+  /// Names what is being measured; not for timed loops.
+  void enter_case(const std::string& label);
+  void tick() { steps_.store(steps_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
+
+  [[nodiscard]] std::uint64_t steps() const { return steps_.load(std::memory_order_relaxed); }
+  /// Such as `measuring 64 KiB float sum, out-of-place`.
+  [[nodiscard]] std::string activity() const;
+
+ private:
+  std::atomic<std::uint64_t> steps_{0};
+  std::atomic<Phase> phase_{Phase::kStartUp};
+  mutable std::mutex mutex_;
+  std::string label_;
+};
+
+/// Ends the job when a rank has made no progress for `timeout` seconds, and says which ranks the others were
+/// waiting for. A thread on every rank watches that rank's heartbeat; when half the time has passed it reports
+/// to rank 0 by the roll call, beside MPI, which may itself be what hangs. Exit status 4. StallDetector decides.
+class Watchdog {
+ public:
+  /// Collective. `names`: of the processes, such as `rank 3 on node-07`, on the first of them. `state` tells more of
+  /// what this process does, from the watchdog's thread. `last_words` is told the reason on the first process before
+  /// the end.
+  Watchdog(const mpi::Communicator& world, const Heartbeat& heartbeat, Seconds timeout,
+           const std::vector<std::string>& names, std::function<std::string()> state,
+           std::function<void(const std::string&)> last_words);
+  Watchdog(const Watchdog&) = delete;
+  Watchdog& operator=(const Watchdog&) = delete;
+  ~Watchdog();
+
+ private:
+  void watch();
+  [[nodiscard]] std::string activity() const;
+  [[nodiscard]] Seconds time_awake() const;
+  [[nodiscard]] StallDetector::Sight sight() const;
+  [[noreturn]] void end_job(Seconds stuck);
+
+  const Heartbeat& heartbeat_;
+  Seconds timeout_;
+  int rank_;
+  std::vector<std::string> names_;
+  std::function<std::string()> state_;
+  std::function<void(const std::string&)> last_words_;
+  ProcessTable process_table_;
+  pthread_t main_thread_ = pthread_self();
+  pid_t main_thread_id_ = gettid();
+  std::mutex mutex_;
+  std::condition_variable stop_;
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+/// The verdict of a roll call, a line for each thing to know. `reports`: by process, those that answered.
+/// `names`: of all processes.
+[[nodiscard]] std::vector<std::string> who_is_missing(const std::map<int, ProcessReport>& reports,
+                                                      const std::vector<std::string>& names);
+
+}  // namespace fabricbench
