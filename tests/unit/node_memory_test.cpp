@@ -12,6 +12,8 @@
 
 #include <linux/mempolicy.h>
 
+#include "scoped_variable.h"
+
 using namespace fabricbench::host;
 
 namespace node_memory_test {
@@ -56,6 +58,13 @@ TEST(NodeMemory, SaysWhyItIsNotThere) {
     EXPECT_NE(std::string(error.what()).find("of NUMA node 1000: "), std::string::npos) << error.what();
   }
   EXPECT_THROW(NodeMemory(std::size_t{1} << 60, std::nullopt), std::runtime_error);
+}
+
+/// Of a machine that a variable substitutes, hwloc says that it bound memory and does not.
+TEST(NodeMemory, IsNotTakenToBeWhereNobodyPutIt) {
+  const fabricbench::test::ScopedVariable machine("HWLOC_SYNTHETIC", "numa:2(memory=1073741824) pu:1");
+  ASSERT_EQ(memory_nodes(), (std::vector<int>{0, 1}));
+  EXPECT_THROW(NodeMemory(kBytes, 1), std::runtime_error);
 }
 
 TEST(NodeMemory, Moves) {

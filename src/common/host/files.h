@@ -49,7 +49,7 @@ template <std::integral Integer>
 }
 
 // The NUMA node that the PCI device behind a directory of /sys belongs to. The kernel writes -1 where it belongs to
-// none.
+// none; hwloc puts such a device beside all nodes, which on a host with one node looks as if it belonged to that.
 [[nodiscard]] std::optional<int> numa_node_of(const std::filesystem::path& device);
 
 }  // namespace fabricbench::host

@@ -1,4 +1,5 @@
-// The huge pages that the kernel has set aside, of its usual huge size.
+// The huge pages that the kernel has set aside, of its usual huge size. Not from hwloc, which does not tell how many of
+// them are free.
 #pragma once
 
 #include <cstdint>

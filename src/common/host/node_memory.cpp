@@ -1,20 +1,16 @@
 #include "common/host/node_memory.h"
 
 #include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <climits>
 #include <cstring>
 #include <stdexcept>
 #include <string>
 #include <system_error>
 #include <utility>
 
-#include <linux/mempolicy.h>
-
+#include "common/host/hwloc_handles.h"
 #include "common/host/topology.h"
 
 namespace fabricbench::host {
@@ -26,14 +22,20 @@ namespace {
                            std::generic_category().message(error));
 }
 
-/// Source: mbind(2), of which the C library has no wrapper.
+/// Binds memory that has no pages yet. Where a variable such as HWLOC_SYNTHETIC substitutes another machine, hwloc
+/// binds nothing and reports no error, so the kernel is asked what it was told.
 bool bind_to(std::span<std::byte> bytes, int node) {
-  constexpr std::size_t kBits = sizeof(unsigned long) * CHAR_BIT;
-  const auto number = static_cast<std::size_t>(node);
-  std::vector<unsigned long> mask(number / kBits + 1);
-  mask.back() = 1UL << (number % kBits);
-  // The kernel takes the number of bits and one more.
-  return syscall(SYS_mbind, bytes.data(), bytes.size(), MPOL_BIND, mask.data(), mask.size() * kBits + 1, 0) == 0;
+  const TopologyHandle machine = load_machine();
+  const Bitmap asked = bitmap_of(std::to_string(node));
+  if (hwloc_set_area_membind(machine.get(), bytes.data(), bytes.size(), asked.get(), HWLOC_MEMBIND_BIND,
+                             HWLOC_MEMBIND_BYNODESET | HWLOC_MEMBIND_STRICT) != 0)
+    return false;
+  const Bitmap bound = bitmap_of("");
+  hwloc_membind_policy_t policy{};
+  if (hwloc_get_area_membind(machine.get(), bytes.data(), 1, bound.get(), &policy, HWLOC_MEMBIND_BYNODESET) != 0)
+    return false;
+  errno = ENOTSUP;
+  return hwloc_bitmap_isequal(bound.get(), asked.get()) != 0;
 }
 
 }  // namespace

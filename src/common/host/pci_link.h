@@ -1,4 +1,5 @@
-/// How fast the PCI Express links of a device run. `root` is the directory that stands for `/`.
+/// How fast the PCI Express links of a device run, from sysfs: hwloc has one figure for a link, what it carries now,
+/// and neither its width nor what its ends can do. `root` is the directory that stands for `/`.
 #pragma once
 
 #include <filesystem>

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cctype>
 #include <cstddef>
-#include <iterator>
 #include <set>
 #include <string>
 #include <system_error>
 #include <utility>
 
 #include "common/host/files.h"
+#include "common/host/hwloc_handles.h"
 #include "common/host/pci_path.h"
 
 namespace fabricbench::host {
@@ -45,31 +45,14 @@ std::vector<Nic> all_nics(const fs::path& root) {
   return nics;
 }
 
-/// Less is nearer: the kind of the way first, then how few of the bridges above the device are not the NIC's too.
-using Remoteness = std::pair<PciDistance, std::ptrdiff_t>;
+/// Less is nearer: the kind of distance first, then how few of the bridges above the device are not the NIC's too.
+using RankedDistance = std::pair<PciDistance, std::size_t>;
 
-Remoteness remoteness(const PciPath& device, std::optional<int> numa_node, const Nic& nic) {
-  const auto own = std::mismatch(device.begin(), device.end(), nic.path.begin(), nic.path.end()).first;
-  const auto common = std::distance(device.begin(), own);
-  if (common > 1) return {PciDistance::kSwitch, std::distance(own, device.end())};
-  if (common == 1) return {PciDistance::kHostBridge, 0};
+RankedDistance distance_between(const PciPath& device, std::optional<int> numa_node, const Nic& nic) {
+  const std::size_t shared = shared_length(device, nic.path);
+  if (shared > 1) return {PciDistance::kSwitch, device.size() - shared};
+  if (shared == 1) return {PciDistance::kHostBridge, 0};
   return {numa_node && numa_node == nic.numa_node ? PciDistance::kNumaNode : PciDistance::kSystem, 0};
-}
-
-/// The numbers of a list such as `0-3,8`; none of a part that is no number.
-std::set<int> numbers_in(std::string_view list) {
-  std::set<int> numbers;
-  while (!list.empty()) {
-    const auto comma = std::min(list.find(','), list.size());
-    const std::string_view part = without_blanks(list.substr(0, comma));
-    list.remove_prefix(std::min(comma + 1, list.size()));
-    const auto dash = part.find('-');
-    const auto first = parse_integer<int>(part.substr(0, dash));
-    const auto last = dash == std::string_view::npos ? first : parse_integer<int>(part.substr(dash + 1));
-    if (!first || !last) continue;
-    for (int number = *first; number <= *last; ++number) numbers.insert(number);
-  }
-  return numbers;
 }
 
 }  // namespace
@@ -83,12 +66,12 @@ PciLocality pci_locality(std::string_view address, const fs::path& root) {
   PciLocality locality;
   locality.numa_node = numa_node_of(device);
   if (path.empty()) return locality;
-  std::optional<Remoteness> nearest;
+  std::optional<RankedDistance> nearest;
   for (const Nic& nic : all_nics(root)) {
-    const Remoteness way = remoteness(path, locality.numa_node, nic);
-    if (nearest && way > *nearest) continue;
-    if (!nearest || way < *nearest) locality.nearest_nics.clear();
-    nearest = way;
+    const RankedDistance distance = distance_between(path, locality.numa_node, nic);
+    if (nearest && distance > *nearest) continue;
+    if (!nearest || distance < *nearest) locality.nearest_nics.clear();
+    nearest = distance;
     locality.nearest_nics.push_back(nic.name);
   }
   if (nearest) locality.distance = nearest->first;
@@ -97,12 +80,11 @@ PciLocality pci_locality(std::string_view address, const fs::path& root) {
 
 NodeBinding node_binding(int numa_node, std::string_view binding, const fs::path& root) {
   const auto list = read_first_line(root / ("sys/devices/system/node/node" + std::to_string(numa_node)) / "cpulist");
-  const std::set<int> own = numbers_in(binding);
-  if (!list || own.empty()) return NodeBinding::kUnknown;
-  const std::set<int> nodes = numbers_in(*list);
-  const auto inside = std::count_if(own.begin(), own.end(), [&](int unit) { return nodes.count(unit) == 1; });
-  if (inside == 0) return NodeBinding::kOutside;
-  return static_cast<std::size_t>(inside) == own.size() ? NodeBinding::kInside : NodeBinding::kPartly;
+  const Bitmap own = bitmap_of(binding);
+  if (!list || hwloc_bitmap_iszero(own.get()) != 0) return NodeBinding::kUnknown;
+  const Bitmap node = bitmap_of(*list);
+  if (hwloc_bitmap_intersects(own.get(), node.get()) == 0) return NodeBinding::kOutside;
+  return hwloc_bitmap_isincluded(own.get(), node.get()) != 0 ? NodeBinding::kInside : NodeBinding::kPartly;
 }
 
 }  // namespace fabricbench::host

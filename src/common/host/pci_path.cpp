@@ -1,21 +1,22 @@
 #include "common/host/pci_path.h"
 
-#include <string_view>
+#include <algorithm>
+#include <cstdio>
+#include <iterator>
 #include <system_error>
 
 namespace fabricbench::host {
 namespace {
 
-bool is_hexadecimal(std::string_view text) {
-  return !text.empty() && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
-}
-
 /// `0000:42:00.0`, of any domain.
-bool is_pci_address(std::string_view name) {
-  const auto first = name.find(':');
-  if (first == std::string_view::npos || name.size() != first + 8) return false;
-  return is_hexadecimal(name.substr(0, first)) && is_hexadecimal(name.substr(first + 1, 2)) && name[first + 3] == ':' &&
-         is_hexadecimal(name.substr(first + 4, 2)) && name[first + 6] == '.';
+bool is_pci_address(const std::string& name) {
+  unsigned domain = 0;
+  unsigned bus = 0;
+  unsigned device = 0;
+  unsigned function = 0;
+  int length = 0;
+  return std::sscanf(name.c_str(), "%x:%2x:%2x.%1x%n", &domain, &bus, &device, &function, &length) == 4 &&
+         static_cast<std::size_t>(length) == name.size();
 }
 
 }  // namespace
@@ -31,6 +32,11 @@ PciPath pci_path(const std::filesystem::path& link) {
       path.push_back(name);
   }
   return path;
+}
+
+std::size_t shared_length(const PciPath& one, const PciPath& other) {
+  const auto parted = std::mismatch(one.begin(), one.end(), other.begin(), other.end()).first;
+  return static_cast<std::size_t>(std::distance(one.begin(), parted));
 }
 
 }  // namespace fabricbench::host

@@ -1,6 +1,5 @@
 #include "common/host/topology.h"
 
-#include <hwloc.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -9,43 +8,25 @@
 #include <cstdlib>
 #include <memory>
 #include <new>
-#include <stdexcept>
-#include <string_view>
 #include <system_error>
 #include <utility>
+
+#include "common/host/hwloc_handles.h"
 
 namespace fabricbench::host {
 namespace {
 
 struct Deleter {
-  void operator()(hwloc_topology* topology) const { hwloc_topology_destroy(topology); }
-  void operator()(hwloc_bitmap_s* bitmap) const { hwloc_bitmap_free(bitmap); }
   void operator()(cpu_set_t* set) const { CPU_FREE(set); }
   void operator()(char* text) const { std::free(text); }
 };
 
-using TopologyHandle = std::unique_ptr<hwloc_topology, Deleter>;
-using Bitmap = std::unique_ptr<hwloc_bitmap_s, Deleter>;
 using CpuSet = std::unique_ptr<cpu_set_t, Deleter>;
 using Text = std::unique_ptr<char, Deleter>;
 
-void check(int status, std::string_view call) {
-  if (status >= 0) return;
-  throw std::runtime_error("hwloc: " + std::string(call) + ": " + std::generic_category().message(errno));
-}
-
-TopologyHandle load_machine() {
-  hwloc_topology_t machine = nullptr;
-  check(hwloc_topology_init(&machine), "hwloc_topology_init");
-  TopologyHandle owner(machine);
-  check(hwloc_topology_set_flags(machine, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED), "hwloc_topology_set_flags");
-  check(hwloc_topology_load(machine), "hwloc_topology_load");
-  return owner;
-}
-
 std::string list_of(hwloc_const_bitmap_t bitmap) {
   char* list = nullptr;
-  check(hwloc_bitmap_list_asprintf(&list, bitmap), "hwloc_bitmap_list_asprintf");
+  check_hwloc(hwloc_bitmap_list_asprintf(&list, bitmap), "hwloc_bitmap_list_asprintf");
   const Text owner(list);
   return list;
 }
@@ -114,11 +95,10 @@ Topology topology() {
 // hwloc_get_cpubind() would need a loaded topology, milliseconds for one system call.
 std::string current_binding() {
   const Affinity affinity = read_affinity();
-  const Bitmap units(hwloc_bitmap_alloc());
-  if (!units) throw std::bad_alloc();
+  const Bitmap units = bitmap_of("");
   for (unsigned unit = 0; unit < affinity.size_bytes * 8; ++unit) {
     if (!CPU_ISSET_S(unit, affinity.size_bytes, affinity.set.get())) continue;
-    check(hwloc_bitmap_set(units.get(), unit), "hwloc_bitmap_set");
+    check_hwloc(hwloc_bitmap_set(units.get(), unit), "hwloc_bitmap_set");
   }
   return list_of(units.get());
 }

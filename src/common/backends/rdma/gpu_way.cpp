@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "common/core/at_most.h"
-#include "common/host/pci_way.h"
+#include "common/host/pci_route.h"
 #include "common/ranks/agreement.h"
 
 namespace fabricbench {
@@ -12,12 +12,12 @@ namespace fabricbench {
 GpuWay gpu_way(const Team& team, const std::string& gpu, const std::string& device) {
   constexpr std::size_t kMostRanks = 16;  // in the banner
   const std::string adapter = host::pci_address_of_rdma_device(device);
-  const auto way = host::pci_way(gpu, adapter);
+  const auto route = host::pci_route(gpu, adapter);
   GpuWay found;
   found.obstacles = host::obstacles_between(gpu, adapter);
   const std::string own = fmt::format(
       "Rank {}: GPU {} and {} ({}) are {} apart; {}", team.process_in_job(), gpu, device,
-      adapter.empty() ? "no PCI device" : adapter, way ? way->name : "an unknown way",
+      adapter.empty() ? "no PCI device" : adapter, route ? route->distance : "an unknown way",
       found.obstacles.empty() ? "nothing seen in the way" : fmt::format("{}", fmt::join(found.obstacles, "; ")));
   found.notices = at_most(all_gather(team.world(), own), kMostRanks, "ranks more, in the JSON file (obstacles)");
   return found;

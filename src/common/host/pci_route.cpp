@@ -1,4 +1,4 @@
-#include "common/host/pci_way.h"
+#include "common/host/pci_route.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -20,42 +20,30 @@ std::filesystem::path directory_of(std::string_view address, const std::filesyst
   return root / "sys/bus/pci/devices" / address;
 }
 
-/// The two devices' paths, and how many of the first elements they share.
-struct Fork {
-  PciPath from;
-  PciPath to;
-  std::size_t common = 0;
-};
-
-Fork fork_of(std::string_view from, std::string_view to, const std::filesystem::path& root) {
-  Fork fork{pci_path(directory_of(from, root)), pci_path(directory_of(to, root))};
-  const auto parted = std::mismatch(fork.from.begin(), fork.from.end(), fork.to.begin(), fork.to.end()).first;
-  fork.common = static_cast<std::size_t>(std::distance(fork.from.begin(), parted));
-  return fork;
-}
-
 /// Those below the last shared element, and that one where it is no host bridge.
-std::vector<std::string> bridges_of(const Fork& fork) {
+std::vector<std::string> bridges_between(const PciPath& from, const PciPath& to) {
+  const std::size_t shared = shared_length(from, to);
   std::vector<std::string> bridges;
-  for (std::size_t i = fork.from.size() - 1; i > std::max<std::size_t>(fork.common, 1); --i) {
-    bridges.push_back(fork.from[i - 1]);
+  for (std::size_t i = from.size() - 1; i > std::max<std::size_t>(shared, 1); --i) {
+    bridges.push_back(from[i - 1]);
   }
-  if (fork.common > 1) bridges.push_back(fork.from[fork.common - 1]);
-  for (std::size_t i = std::max<std::size_t>(fork.common, 1); i + 1 < fork.to.size(); ++i) {
-    bridges.push_back(fork.to[i]);
+  if (shared > 1) bridges.push_back(from[shared - 1]);
+  for (std::size_t i = std::max<std::size_t>(shared, 1); i + 1 < to.size(); ++i) {
+    bridges.push_back(to[i]);
   }
   return bridges;
 }
 
-std::string name_of(const Fork& fork, const std::filesystem::path& root) {
+std::string distance_between(const PciPath& from, const PciPath& to, const std::filesystem::path& root) {
   constexpr std::size_t kBelowOneSwitch = 2;  // the switch's downstream port, and the device
-  if (fork.common > 1) {
-    const std::size_t longer = std::max(fork.from.size(), fork.to.size()) - fork.common;
+  const std::size_t shared = shared_length(from, to);
+  if (shared > 1) {
+    const std::size_t longer = std::max(from.size(), to.size()) - shared;
     return longer <= kBelowOneSwitch ? "PIX" : "PXB";
   }
-  if (fork.common == 1) return "PHB";
-  const auto node = numa_node_of(directory_of(fork.from.back(), root));
-  return node && node == numa_node_of(directory_of(fork.to.back(), root)) ? "NODE" : "SYS";
+  if (shared == 1) return "PHB";
+  const auto node = numa_node_of(directory_of(from.back(), root));
+  return node && node == numa_node_of(directory_of(to.back(), root)) ? "NODE" : "SYS";
 }
 
 enum class Redirection { kNone, kSome, kUnknown };
@@ -136,29 +124,29 @@ void add_slow_link(std::string_view address, const std::filesystem::path& root, 
 
 }  // namespace
 
-std::optional<PciWay> pci_way(std::string_view from, std::string_view to, const std::filesystem::path& root) {
-  const Fork fork = fork_of(from, to, root);
-  if (fork.from.empty() || fork.to.empty()) return std::nullopt;
-  return PciWay{name_of(fork, root), bridges_of(fork)};
+std::optional<PciRoute> pci_route(std::string_view from, std::string_view to, const std::filesystem::path& root) {
+  const PciPath first = pci_path(directory_of(from, root));
+  const PciPath last = pci_path(directory_of(to, root));
+  if (first.empty() || last.empty()) return std::nullopt;
+  return PciRoute{distance_between(first, last, root), bridges_between(first, last)};
 }
 
 std::vector<std::string> obstacles_between(std::string_view from, std::string_view to,
                                            const std::filesystem::path& root) {
-  const auto way = pci_way(from, to, root);
-  if (!way)
+  const auto route = pci_route(from, to, root);
+  if (!route)
     return {fmt::format("how {} and {} are connected is not known, since sysfs lists only PCI devices", from, to)};
   std::vector<std::string> found;
-  const bool long_way = way->name != "PIX" && way->name != "PXB";
-  if (long_way) {
+  if (route->distance != "PIX" && route->distance != "PXB") {
     found.push_back(
         fmt::format("{} and {} are {} apart (nvidia-smi topo -m), so that data goes through the processor; "
                     "take a device below the same switch (-d)",
-                    from, to, way->name));
+                    from, to, route->distance));
   }
-  add_redirections(way->bridges, root, found);
+  add_redirections(route->bridges, root, found);
   for (const std::string_view address : {from, to}) add_translation(address, root, found);
   for (const std::string_view address : {from, to}) add_slow_link(address, root, found);
-  for (const std::string& bridge : way->bridges) add_slow_link(bridge, root, found);
+  for (const std::string& bridge : route->bridges) add_slow_link(bridge, root, found);
   return found;
 }
 

@@ -1,6 +1,6 @@
-// The way between two PCI devices, below a directory that stands for /sys.
+// The route between two PCI devices, below a directory that stands for /sys.
 
-#include "common/host/pci_way.h"
+#include "common/host/pci_route.h"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 using namespace fabricbench::host;
 using fabricbench::test::FakeRoot;
 
-namespace pci_way_test {
+namespace pci_route_test {
 
 using Texts = std::vector<std::string>;
 
@@ -33,9 +33,9 @@ std::string configuration(unsigned control) {
   return bytes;
 }
 
-class PciWayTest : public testing::Test {
+class PciRouteTest : public testing::Test {
  protected:
-  PciWayTest() {
+  PciRouteTest() {
     add(kGpuPath);
     add(kNicPath);
   }
@@ -68,7 +68,9 @@ class PciWayTest : public testing::Test {
     write(address, "max_link_width", most_width + "\n");
   }
 
-  [[nodiscard]] std::string name_of(const std::string& to) const { return pci_way(kGpu, to, root_.path())->name; }
+  [[nodiscard]] std::string distance_to(const std::string& to) const {
+    return pci_route(kGpu, to, root_.path())->distance;
+  }
   [[nodiscard]] Texts obstacles() const { return obstacles_between(kGpu, kNic, root_.path()); }
 
   /// The only obstacle.
@@ -81,50 +83,50 @@ class PciWayTest : public testing::Test {
   FakeRoot root_;
 };
 
-TEST_F(PciWayTest, OverOneSwitch) {
-  const auto way = pci_way(kGpu, kNic, root_.path());
-  ASSERT_TRUE(way.has_value());
-  EXPECT_EQ(way->name, "PIX");
-  EXPECT_EQ(way->bridges, (Texts{"0000:41:01.0", "0000:41:00.0", "0000:41:02.0"}));
+TEST_F(PciRouteTest, OverOneSwitch) {
+  const auto route = pci_route(kGpu, kNic, root_.path());
+  ASSERT_TRUE(route.has_value());
+  EXPECT_EQ(route->distance, "PIX");
+  EXPECT_EQ(route->bridges, (Texts{"0000:41:01.0", "0000:41:00.0", "0000:41:02.0"}));
   EXPECT_EQ(obstacles(), Texts{});
 }
 
-TEST_F(PciWayTest, OverSeveralSwitches) {
+TEST_F(PciRouteTest, OverSeveralSwitches) {
   add("pci0000:40/0000:40:01.1/0000:41:00.0/0000:41:03.0/0000:44:00.0/0000:44:01.0/0000:45:00.0");
-  EXPECT_EQ(name_of("0000:45:00.0"), "PXB");
+  EXPECT_EQ(distance_to("0000:45:00.0"), "PXB");
 }
 
-TEST_F(PciWayTest, OverTheHostBridge) {
+TEST_F(PciRouteTest, OverTheHostBridge) {
   add("pci0000:40/0000:40:03.1/0000:51:00.0");
-  EXPECT_EQ(name_of("0000:51:00.0"), "PHB");
-  EXPECT_EQ(pci_way(kGpu, "0000:51:00.0", root_.path())->bridges,
+  EXPECT_EQ(distance_to("0000:51:00.0"), "PHB");
+  EXPECT_EQ(pci_route(kGpu, "0000:51:00.0", root_.path())->bridges,
             (Texts{"0000:41:01.0", "0000:41:00.0", "0000:40:01.1", "0000:40:03.1"}));
 }
 
-TEST_F(PciWayTest, BetweenHostBridges) {
+TEST_F(PciRouteTest, BetweenHostBridges) {
   add("pci0000:60/0000:60:01.1/0000:61:00.0", 0);
   add("pci0000:80/0000:80:01.1/0000:81:00.0", 1);
   add("pci0000:90/0000:90:01.1/0000:91:00.0", -1);
-  EXPECT_EQ(name_of("0000:61:00.0"), "NODE");
-  EXPECT_EQ(name_of("0000:81:00.0"), "SYS");
-  EXPECT_EQ(name_of("0000:91:00.0"), "SYS");
+  EXPECT_EQ(distance_to("0000:61:00.0"), "NODE");
+  EXPECT_EQ(distance_to("0000:81:00.0"), "SYS");
+  EXPECT_EQ(distance_to("0000:91:00.0"), "SYS");
 }
 
-TEST_F(PciWayTest, OfADeviceThatIsNotThere) {
-  EXPECT_FALSE(pci_way(kGpu, "0000:ff:00.0", root_.path()).has_value());
+TEST_F(PciRouteTest, OfADeviceThatIsNotThere) {
+  EXPECT_FALSE(pci_route(kGpu, "0000:ff:00.0", root_.path()).has_value());
   const Texts all = obstacles_between(kGpu, "", root_.path());
   ASSERT_EQ(all.size(), 1U);
   EXPECT_NE(all.front().find("is not known"), std::string::npos) << all.front();
 }
 
-TEST_F(PciWayTest, ALongWayIsAnObstacle) {
+TEST_F(PciRouteTest, ALongRouteIsAnObstacle) {
   add("pci0000:80/0000:80:01.1/0000:81:00.0", 1);
   const Texts all = obstacles_between(kGpu, "0000:81:00.0", root_.path());
   ASSERT_EQ(all.size(), 1U);
   EXPECT_NE(all.front().find("are SYS apart"), std::string::npos) << all.front();
 }
 
-TEST_F(PciWayTest, AcsThatRedirects) {
+TEST_F(PciRouteTest, AcsThatRedirects) {
   constexpr unsigned kSourceValidation = 1;
   write("0000:41:00.0", "config", configuration(kSourceValidation));
   EXPECT_EQ(obstacles(), Texts{});
@@ -136,13 +138,13 @@ TEST_F(PciWayTest, AcsThatRedirects) {
   EXPECT_NE(obstacle().find("bridges 0000:41:01.0, 0000:41:02.0"), std::string::npos) << obstacle();
 }
 
-TEST_F(PciWayTest, AcsThatOnlyRootMaySee) {
+TEST_F(PciRouteTest, AcsThatOnlyRootMaySee) {
   write("0000:41:01.0", "config", configuration(0x1d).substr(0, 64));
   EXPECT_EQ(obstacle().substr(0, 56), "whether ACS of bridge 0000:41:01.0 redirects requests is");
 }
 
 /// A list of capabilities that leads back to itself, as a device that has fallen off the bus may show it.
-TEST_F(PciWayTest, CapabilitiesWithoutAnEnd) {
+TEST_F(PciRouteTest, CapabilitiesWithoutAnEnd) {
   std::string bytes(0x200, '\0');
   bytes[0x102] = '\0';
   bytes[0x103] = '\x10';
@@ -151,14 +153,14 @@ TEST_F(PciWayTest, CapabilitiesWithoutAnEnd) {
   EXPECT_EQ(obstacles(), Texts{});
 }
 
-TEST_F(PciWayTest, AnIommuThatTranslates) {
+TEST_F(PciRouteTest, AnIommuThatTranslates) {
   write(kGpu, "iommu_group/type", "identity\n");
   EXPECT_EQ(obstacles(), Texts{});
   write(kNic, "iommu_group/type", "DMA-FQ\n");
   EXPECT_EQ(obstacle(), "the IOMMU translates the addresses of 0000:43:00.0 (DMA-FQ); start the kernel with iommu=pt");
 }
 
-TEST_F(PciWayTest, LinksThatAreSlow) {
+TEST_F(PciRouteTest, LinksThatAreSlow) {
   write_link(kGpu, "32.0", "16", "16");
   EXPECT_EQ(obstacles(), Texts{});
   write_link("0000:41:00.0", "32.0", "8", "16");
@@ -169,7 +171,7 @@ TEST_F(PciWayTest, LinksThatAreSlow) {
   EXPECT_EQ(obstacle().substr(0, 66), "the link of 0000:41:00.0 runs at 2.5 GT/s x16 and can do 32 GT/s x");
 }
 
-TEST_F(PciWayTest, OfAnRdmaDevice) {
+TEST_F(PciRouteTest, OfAnRdmaDevice) {
   root_.link("sys/class/infiniband/mlx5_0/device", (root_.path() / "sys/devices" / kNicPath).string());
   root_.make_directory("sys/devices/virtual/infiniband/rxe0");
   root_.link("sys/class/infiniband/rxe0", (root_.path() / "sys/devices/virtual/infiniband/rxe0").string());
@@ -178,4 +180,4 @@ TEST_F(PciWayTest, OfAnRdmaDevice) {
   EXPECT_EQ(pci_address_of_rdma_device("mlx5_1", root_.path()), "");
 }
 
-}  // namespace pci_way_test
+}  // namespace pci_route_test
