@@ -10,7 +10,7 @@
 
 namespace fabricbench::cluster {
 
-/// Finds names' numbers by views of them.
+/// Numbers names in the order of their first use, and finds the number of a name.
 class NameIndex {
  public:
   /// The name's number, counted from 0 in the order of first use.

@@ -1,5 +1,5 @@
-// What is known of a sweep over pairs of hosts, however it was measured: plain data, made from records by
-// cluster/tools, by pairwise_bw while it goes on, and by the simulator.
+// The readings of a sweep over pairs of hosts, as plain data. They come from records (cluster/tools), from pairwise_bw
+// while it runs, or from the simulator.
 #pragma once
 
 #include <array>
@@ -17,14 +17,14 @@ namespace fabricbench::cluster {
 enum class Outcome : std::uint8_t {
   kMeasured,  ///< there is a rate
   kFailed,    ///< no figure, or wrong data: refused, broken off, timed out
-  kNotTried   ///< nobody tried, because an earlier attempt had failed; says nothing of its own
+  kNotTried   ///< skipped, because an earlier attempt had failed: no evidence by itself
 };
 
-/// Which of a host's two directions, or of a pair's (from the first host to the second, or back).
+/// A direction of a host (it sends, it receives), or of a pair (first host to second host, and back).
 enum class Direction : std::uint8_t { kBoth, kSends, kReceives };
 constexpr auto names_of(Direction) { return std::to_array<std::string_view>({"both", "sends", "receives"}); }
 
-/// One figure: of the messages from one host to another, over one rail.
+/// One measured bandwidth: of messages from one host to another, over one rail.
 struct Reading {
   std::int32_t from = 0;  ///< the sender, by its place in Sweep::hosts
   std::int32_t to = 0;
@@ -32,8 +32,8 @@ struct Reading {
   std::int16_t to_rail = 0;
   std::int16_t kind = 0;  ///< by its place in Sweep::kinds: only figures of one kind are comparable
   Outcome outcome = Outcome::kMeasured;
-  bool both_ways = false;       ///< the figure is of both directions together: nobody can tell them apart
-  std::int32_t round = 0;       ///< the order in time: readings of one round were taken at the same time
+  bool both_ways = false;       ///< the bandwidth is of both directions together, which cannot be told apart
+  std::int32_t round = 0;       ///< rounds are numbered in time; readings of one round were taken at the same time
   std::int32_t concurrent = 1;  ///< pairs measured at the same time, this one too; 0: not known
   float rate = 0;               ///< bytes per second; 0 unless measured
 };
@@ -43,14 +43,14 @@ enum class DeviceKind : std::uint8_t { kNic, kGpu, kSwitchPort };
 constexpr std::size_t kDeviceKinds = 3;
 constexpr auto names_of(DeviceKind) { return std::to_array<std::string_view>({"nic", "gpu", "switch_port"}); }
 
-/// A piece of hardware that carries readings, whichever host has it at the time.
+/// A piece of hardware that messages go through. It may move from one host to another.
 struct Device {
   DeviceKind kind = DeviceKind::kNic;
   std::string id;    ///< no other device has it: a GUID, a UUID, a switch port; where none is known, `node07/mlx5_2`
   std::string name;  ///< as a host calls it: `mlx5_2`, a PCI address; may be empty
 };
 
-/// What a reading went through on one of its two sides, as far as it is known.
+/// The devices that a reading went through on one of its two sides, as far as they are known.
 struct Route {
   static constexpr std::int32_t kNone = -1;
   /// By kind of device, its place in Sweep::devices, or kNone.
@@ -58,13 +58,13 @@ struct Route {
   double port_rate = 0;  ///< bytes per second and direction of the port; 0: not known
 };
 
-/// The routes of both sides of a reading, by their places in Sweep::routes, or Route::kNone.
+/// The routes on both sides of a reading: places in Sweep::routes, or Route::kNone.
 struct RoutePair {
   std::int32_t from = Route::kNone;
   std::int32_t to = Route::kNone;
 };
 
-/// Everything that was measured of a set of hosts, in one run or several.
+/// All that was measured between a set of hosts, in one run or several.
 struct Sweep {
   static constexpr std::int32_t kNoLeaf = -1;
   std::vector<std::string> hosts;
@@ -73,12 +73,12 @@ struct Sweep {
   std::vector<std::string> leaves;     ///< leaf switches or racks
   std::vector<std::int32_t> leaf_of;   ///< by host, its place in `leaves`, or kNoLeaf; empty: nothing is known
   std::vector<Reading> readings;       ///< in the order in which they were taken
-  std::int64_t below_asked = 0;        ///< readings of less than their run was asked for (--min-bandwidth), as it says
-  /// Why a reading failed, by its place in `readings`, ascending; not of every failed one.
+  std::int64_t below_asked = 0;  ///< number of readings below the minimum that their run demanded (--min-bandwidth)
+  /// Reasons of failures, by place in `readings`, ascending. Some failed readings have none.
   std::vector<std::pair<std::size_t, std::string>> reasons;
   std::vector<Device> devices;
   std::vector<Route> routes;
-  /// By place in `readings`. Shorter, or empty where nothing is known: the rest went nobody knows through what.
+  /// By place in `readings`. May be shorter than `readings`, or empty: the routes of the rest are not known.
   std::vector<RoutePair> routes_of;
 
   /// The route on one side of a reading; nullptr where it is not known.

@@ -41,25 +41,24 @@ template <typename Number>
   return *place;
 }
 
-/// What four fifths of `values` do not exceed: many of them may be low for reasons of their own. `values` is not empty
-/// and is put out of order.
+/// The fourth quintile of `values`: a robust estimate of what is usual where many values may be low for reasons of
+/// their own. `values` is not empty and is put out of order.
 template <typename Number>
 [[nodiscard]] Number upper_bound_of_most(std::vector<Number>& values) {
   return quantile(values, 0.8);
 }
 
-/// For each value in its order, the median of it and of up to three on each side: what is usual about there, which one
-/// that is far off hardly moves.
+/// The running median: for each value, the median of itself and of up to three neighbours on each side.
 [[nodiscard]] std::vector<double> medians_about(const std::vector<double>& values);
 
-/// What was measured with a host of a part, such as a leaf.
+/// A value that belongs to a part of the cluster, such as a leaf.
 struct OfPart {
   std::int32_t part = 0;
   float value = 0;
 };
 
-/// The upper median over parts of each part's median, so that one large part that is slow does not make what is usual;
-/// of one part alone the upper median of its values. `values` is not empty and is put out of order.
+/// The upper median of the parts' medians, so that one large slow part does not decide what is usual. If all values are
+/// of one part, their upper median. `values` is not empty and is put out of order.
 [[nodiscard]] float upper_median_of_parts(std::vector<OfPart>& values);
 
 /// The chance of a standard normal value of at most `z`.

@@ -33,8 +33,9 @@ int rounds_before_splitting(const SchedulePlan& plan) {
   return plan.kind == ScheduleKind::kRandom ? plan.rounds : std::min(plan.rounds, all);
 }
 
-/// Places of the circle method's meeting `index` of a round. Of an odd number, who would meet the endpoint more has no
-/// meeting. Who stands in the fixed place would come first in every round, and so takes turns.
+/// The places of meeting `index` of a round of the circle method. With an odd number, the endpoint that would meet the
+/// virtual endpoint has no meeting. The endpoint at the fixed place would be first in every round, so first and second
+/// alternate.
 Meeting on_circle(int endpoints, int round, int index) {
   const bool odd = endpoints % 2 == 1;
   const int circle = odd ? endpoints : endpoints - 1;
@@ -68,7 +69,7 @@ std::vector<Meeting> Schedule::round(std::int64_t number) const {
     throw std::out_of_range(fmt::format("round {} of a schedule that has {}, from 0 on", number, rounds()));
   }
   const auto whole_round = static_cast<int>(number / parts_);
-  // Parts differ by one meeting at most: they load the network alike, and their results can be compared.
+  // Parts differ by at most one meeting, so that they load the network equally and their results are comparable.
   const std::int64_t part = number % parts_;
   const auto begin = static_cast<int>(part * meetings_ / parts_);
   const auto end = static_cast<int>((part + 1) * meetings_ / parts_);

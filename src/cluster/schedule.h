@@ -19,19 +19,19 @@ struct SchedulePlan {
   int endpoints = 0;  ///< N
   std::uint64_t seed =
       0;               ///< of the order of the endpoints, so that rounds do not follow racks, and of kRandom's pairs
-  int rounds = 0;      ///< at most so many, before `concurrent` splits them; 0: all, of kRandom as many as of kCircle
-  int concurrent = 0;  ///< meetings in a round at most; a round that has more is split; 0: no limit
+  int rounds = 0;      ///< maximum number, before `concurrent` splits them; 0: all (of kRandom as many as of kCircle)
+  int concurrent = 0;  ///< maximum number of meetings in a round; a round with more is split; 0: no limit
 };
 
-/// Who meets whom, round by round. Rounds are worked out when they are asked for: of 16384 endpoints there are
-/// 134 million pairs, and a schedule holds no more than the order of the endpoints. The same plan gives the same
-/// schedule on every machine and with every C++ library. The numbers below are places in the order of the endpoints.
+/// Which endpoints meet in which round. A round is computed when it is needed: 16384 endpoints have 134 million pairs,
+/// and a schedule stores the order of the endpoints only. The same plan gives the same schedule on every machine and
+/// with every C++ library. The numbers below are places in the order of the endpoints.
 ///
-/// kCircle is the circle method of round-robin tournaments, a 1-factorisation of the complete graph of an even N (an
-/// odd one has an endpoint more, and who meets that is idle): N-1 keeps its place, the others stand in a circle and
-/// move on by one from round to round. In round r it meets r, and r+i meets r-i modulo N-1, for i from 1 to N/2-1. In
-/// any k rounds everybody meets k others, or k-1 where it is idle once, so a few rounds say something of every
-/// endpoint. Each comes first as often as second, give or take one.
+/// kCircle is the circle method of round-robin tournaments, a 1-factorisation of the complete graph of N endpoints, N
+/// even. If N is odd, a virtual endpoint is added, and the endpoint that meets it is idle. Endpoint N-1 keeps its
+/// place; the others stand in a circle and move on by one from round to round. In round r endpoint N-1 meets r, and r+i
+/// meets r-i modulo N-1, for i from 1 to N/2-1. In any k rounds each endpoint meets k others, or k-1 if it was idle
+/// once. Each endpoint is first in a meeting as often as second, give or take one.
 ///
 /// kShift: in round d, counted from 1, i sends to i+d and receives from i-d modulo N.
 class Schedule {
@@ -49,12 +49,12 @@ class Schedule {
   /// once and receive at most once. Throws std::out_of_range where there is no such round.
   [[nodiscard]] std::vector<Meeting> round(std::int64_t number) const;
 
-  /// Where a meeting stands: in a round before splitting, and among the meetings of that.
+  /// The place of a meeting: its round before splitting, and its index in that round.
   struct Slot {
     int whole_round = 0;
     int index = 0;
   };
-  /// Where two different endpoints meet, whichever comes first; of kCircle only, which lets every pair meet once.
+  /// The slot in which two different endpoints meet, in either order. For kCircle only, where every pair meets once.
   [[nodiscard]] Slot slot_of(const Meeting& meeting) const;
 
  private:

@@ -1,4 +1,4 @@
-// Who is to blame for what is slow: what attribution (attribution.h) says of a sweep.
+// The verdict of attribution (attribution.h) on a sweep: what is slow, and what is to blame.
 #pragma once
 
 #include <array>
@@ -14,33 +14,33 @@ namespace fabricbench::cluster {
 
 /// What is to blame.
 enum class Blame : std::uint8_t {
-  kHost,       ///< slow with everybody, on every rail there is
-  kNic,        ///< one rail of one host, of several: its NIC, cable, transceiver, PCIe link or GPU
-  kPair,       ///< two hosts that are both fine with everybody else: the path between them
-  kLeaf,       ///< a leaf's uplinks: its hosts are slow with those of other leaves, and fine with each other
+  kHost,       ///< a host that is slow with all partners, on all of its rails
+  kNic,        ///< one of several rails of a host: its NIC, cable, transceiver, PCIe link or GPU
+  kPair,       ///< the path between two hosts that are both fine with all others
+  kLeaf,       ///< the uplinks of a leaf: its hosts are slow with hosts of other leaves, and fine with each other
   kLeafPair,   ///< the path between two leaves: a spine
-  kRail,       ///< one rail of most hosts: its switches; slow, or nothing can be measured over it
-  kDevice,     ///< a GPU, NIC or switch port that several hosts had, or one host among others: slow whoever has it
-  kTransient,  ///< a host that is slow now and then, whoever its partner is: a flapping link, or what runs beside; or
-               ///< two hosts, a pair that is so
-  kDead,      ///< a host with which nothing can be measured, perhaps in one direction alone, though its partners can be
-  kDeadPair,  ///< two hosts that only fail with each other
-  kCutOff,    ///< hosts that work with each other, and with nobody else: what connects them with the others
+  kRail,       ///< one rail of most hosts: its switches; it is slow, or nothing can be measured over it
+  kDevice,     ///< a GPU, NIC or switch port that several hosts used, or one host besides others; slow for all of them
+  kTransient,  ///< a host that is slow now and then with any partner: a flapping link, or another job. With two hosts:
+               ///< the path between them
+  kDead,  ///< a host with which nothing can be measured, perhaps in one direction only, though its partners work with
+          ///< others
+  kDeadPair,  ///< two hosts that fail with each other, and work with others
+  kCutOff,    ///< hosts that work with each other, and not with the others: the connection between them
   kAll,       ///< everything: no pair reaches what was expected (VerdictSettings::expected)
-  kUndecided  ///< slow or failed, and the readings cannot tell whether it is one host, the other, or the path
+  kUndecided  ///< slow or failed: the readings cannot tell which of the hosts, or the path, is to blame
 };
-/// As JSON has them.
+/// Their names in JSON.
 constexpr auto names_of(Blame) {
   return std::to_array<std::string_view>({"host", "nic", "pair", "leaf", "leaf_pair", "rail", "device", "transient",
                                           "dead", "dead_pair", "cut_off", "all", "undecided"});
 }
 
-/// With how many of its partners something is slow in one direction; of a leaf or rail, how many of its hosts
-/// are.
+/// With how many partners a host is slow in one direction. Of a leaf or rail: how many of its hosts are slow.
 struct PartnerCount {
-  std::int64_t met = 0;    ///< different hosts with which there is a figure
-  std::int64_t shown = 0;  ///< of them, those with which it would show
-  std::int64_t slow = 0;   ///< of these, those with which it is slow
+  std::int64_t met = 0;    ///< different hosts with a reading
+  std::int64_t shown = 0;  ///< of these, partners with which the deficit would show
+  std::int64_t slow = 0;   ///< of these, partners with which it is slow
 
   friend bool operator==(const PartnerCount&, const PartnerCount&) = default;
 };
@@ -48,184 +48,188 @@ struct PartnerCount {
 struct Finding {
   Blame blame = Blame::kUndecided;
   Direction direction = Direction::kBoth;
-  /// By their place in Sweep::hosts: one; two of a pair; all suspects if undecided; of kDevice those that were slow
-  /// over it, which are fine themselves.
+  /// Places in Sweep::hosts: the host; the two hosts of a pair; all suspects if undecided; of kDevice the hosts that
+  /// were slow over it, which are fine themselves.
   std::vector<std::int32_t> hosts;
-  /// By their place in Sweep::devices. Of kDevice, what is to blame: several where the same readings went through all
-  /// of them. Else what all readings of the host, or of its rail, went through.
+  /// Places in Sweep::devices. Of kDevice, the devices to blame: several if the same readings went through all of them.
+  /// Of others, the devices that all readings of the host, or of its rail, went through.
   std::vector<std::int32_t> devices;
-  std::int32_t rail = -1;        ///< by its place in Sweep::rails, of kNic, kRail and pairs of several rails; else -1
-  std::int32_t other_rail = -1;  ///< of a pair of two different rails: the second host's, `rail` being the first one's
-  std::int32_t leaf = -1;        ///< of kLeaf and kLeafPair: by its place in the groups of Verdict::groupings[0]
+  std::int32_t rail =
+      -1;  ///< place in Sweep::rails, of kNic, of kRail, and of pairs if there are several rails; else -1
+  std::int32_t other_rail =
+      -1;                  ///< of a pair over two different rails: that of the second host; `rail` is that of the first
+  std::int32_t leaf = -1;  ///< of kLeaf and kLeafPair: place in the groups of Verdict::groupings[0]
   std::int32_t other_leaf = -1;  ///< of kLeafPair
-  double ratio = 0;              ///< measured rate over the expected one, the median; 0 where all failed
+  double ratio = 0;              ///< median rate over expected rate; 0: all readings failed
   double rate = 0;               ///< bytes per second, the median measured
-  double expected = 0;           ///< bytes per second, of what is healthy and comparable
-  std::int64_t readings = 0;     ///< on which it rests
-  std::int64_t failed = 0;       ///< of them without a figure
-  std::int64_t slow = 0;         ///< of them slow ones; of a kTransient host both are meetings with a partner
-  std::vector<std::int32_t> slow_rounds;  ///< of a kTransient host: when that was, ascending
-  std::int64_t partners = 0;              ///< different hosts; of leaves and rails, those of their own side
-  std::int64_t slow_partners = 0;  ///< of kHost, kNic and kDevice: of them, those with which it is slow, either way
-  std::int64_t hosts_met = 0;      ///< of kDevice: that had it
-  std::int64_t fine_without = 0;   ///< of kDevice: of `hosts`, those that are fast over other devices
+  double expected = 0;           ///< bytes per second, of comparable healthy readings
+  std::int64_t readings = 0;     ///< number of readings that the finding rests on
+  std::int64_t failed = 0;       ///< of these, failed ones
+  std::int64_t slow = 0;         ///< of these, slow ones; of a kTransient host, `readings` and `slow` count meetings
+  std::vector<std::int32_t> slow_rounds;  ///< of a kTransient host: the rounds in which it was slow, ascending
+  std::int64_t partners = 0;              ///< number of different partners; of leaves and rails, of their own hosts
+  std::int64_t slow_partners = 0;  ///< of kHost, kNic and kDevice: partners with which it is slow in any direction
+  std::int64_t hosts_met = 0;      ///< of kDevice: hosts that used it
+  std::int64_t fine_without = 0;   ///< of kDevice: those of `hosts` that are fast over other devices
   PartnerCount sends;              ///< of kHost, kNic, kLeaf and kRail, in the directions that are slow
   PartnerCount receives;
-  bool both_ways = false;       ///< its figures are of both directions together: nobody can tell them apart
-  bool other_way_fine = false;  ///< of one direction of a host, NIC or pair: the other one was measured, and is fine
-  /// Of kLeaf: its hosts were measured with each other, and are fine; of kLeafPair: both are with other leaves.
+  bool both_ways = false;       ///< its readings are of both directions together, which cannot be told apart
+  bool other_way_fine = false;  ///< if slow in one direction: the other direction was measured, and is fine
+  /// Of kLeaf: its hosts were measured with each other, and are fine. Of kLeafPair: both leaves are fine with others.
   bool fine_elsewhere = false;
-  std::int64_t other_rails = 0;      ///< of kNic: rails of the host besides, with which anything was tried
-  std::int64_t fine_rails = 0;       ///< of them, those that are fine, or of a dead NIC that work
-  std::array<bool, 2> fine_hosts{};  ///< of a pair: nothing else in the verdict speaks against the first, the second
-  bool has_worked = false;           ///< of what is dead: earlier
-  /// Of kDead: of its partners, those that work with others; of a dead kRail: of its hosts, those that work over
-  /// others.
+  std::int64_t other_rails = 0;  ///< of kNic: other rails of the host that were tried
+  std::int64_t fine_rails = 0;   ///< of these, fine ones; of a dead NIC, working ones
+  /// Of a pair: nothing else in the verdict is against the first host, the second host.
+  std::array<bool, 2> fine_hosts{};
+  bool has_worked = false;  ///< of something dead: it has worked before
+  /// Of kDead: partners that work with others. Of a dead kRail: hosts that work over other rails.
   std::int64_t working_partners = 0;
-  std::vector<std::int16_t> kinds;  ///< in which it shows, by place in Sweep::kinds, where not in all; else empty
-  /// The chance that chance alone would show anything like it anywhere in this sweep (after Bonferroni); at most 1.
+  /// Places in Sweep::kinds: the kinds of readings in which it shows; empty: all kinds.
+  std::vector<std::int16_t> kinds;
+  /// The probability of such a finding by chance, anywhere in the sweep (with Bonferroni's correction); at most 1.
   double false_alarm = 1;
-  bool confirmed = false;  ///< after it was slow or failed, in a later round, alone in the network, again
-  std::string reason;      ///< of failures, as the first record told it; else empty
+  bool confirmed = false;  ///< it was slow or failed again in a later round, as the only pair
+  std::string reason;      ///< of failures: the reason that the first record gives; else empty
 };
 
-/// What further readings would decide. The planner takes these first.
-struct Question {
-  std::int32_t host = 0;    ///< whom it is about
-  std::int32_t other = -1;  ///< the other one of a pair; -1: the host, with any partner that is fine
+/// Readings that would decide something that is open. The planner measures these first.
+struct FollowUp {
+  std::int32_t host = 0;    ///< the host that it is about
+  std::int32_t other = -1;  ///< the other host of a pair; -1: any partner that is fine
   std::int16_t rail = 0;
-  std::int32_t readings = 0;  ///< how many more, at least
+  std::int32_t readings = 0;  ///< minimum number of further readings
   std::string why;            ///< for people, such as `slow once with node07`
-  /// Both are suspected, and have not been measured with each other: they may be, while other pairs are.
+  /// Both hosts are suspects and have not met. They may be measured beside other pairs.
   bool of_suspects = false;
-  /// Rounds for everybody answer it as well, and say what is usual at the same time.
+  /// A round with all hosts serves as well, and shows the usual rate at its time.
   bool by_everybody = false;
-  /// It shows with hosts of its own group of this level alone, by place in Verdict::groupings: the way to others is
-  /// slower still.
+  /// The deficit shows only with hosts of its group of this level (place in Verdict::groupings), since the path to
+  /// others is slower still.
   std::int32_t within_level = kNoLevel;
-  /// Nothing works with one of them, or with either: they take part once more for each other.
+  /// One host is dead, or both are: they take part once more, to be measured with each other.
   bool of_dead = false;
   static constexpr std::int32_t kNoLevel = -1;
 };
 
-/// Noise (a standard deviation) of which people should know before they look for something small.
+/// Noise, as a standard deviation, above which the report has a note: small deficits cannot be seen.
 inline constexpr double kMuchNoise = 0.08;
 
-/// A set of readings that are comparable with each other.
+/// A set of comparable readings.
 struct Stratum {
-  /// Of fewer pairs, nobody can say which is as it should be.
+  /// A centre from fewer pairs is not trusted.
   static constexpr std::int32_t kPairsOfNorm = 3;
   std::int16_t kind = 0;
   std::int16_t from_rail = 0;
   std::int16_t to_rail = 0;
   bool both_ways = false;
-  /// By how many levels of nearness both hosts are apart (Verdict::levels); 0 too where there are no levels.
+  /// Distance between the hosts, in levels of nearness (Structure::distance); 0 if there are no levels.
   std::int32_t distance = 0;
-  bool slow_kind = false;  ///< of a pair of which one host or both are of the slower kind (Verdict::kinds)
+  bool slow_kind = false;  ///< one host or both are of the slower kind (Verdict::kinds)
   std::int64_t readings = 0;
-  std::int32_t pairs = 0;  ///< different pairs of hosts, counted up to kPairsOfNorm
-  double centre = 0;       ///< bytes per second: what a healthy reading is
-  double scale = 0;  ///< relative: the standard deviation of a healthy reading, from the median absolute deviation
+  std::int32_t pairs = 0;  ///< number of different pairs of hosts, up to kPairsOfNorm
+  double centre = 0;       ///< bytes per second of a healthy reading
+  double scale = 0;        ///< relative standard deviation of a healthy reading, from the median absolute deviation
 };
 
-/// Hosts that are near each other: of one leaf switch or rack, of one pod or hall.
+/// Hosts that are near each other: in one leaf switch or rack, in one pod or hall.
 struct Group {
-  std::string name;  ///< as the locality has it; of groups that were found, `group 1` and so on
+  std::string name;  ///< from the locality; groups that were found are `group 1` and so on
   std::vector<std::int32_t> hosts;
 };
 
-/// One way in which hosts are sorted into groups.
+/// A partition of hosts into groups.
 struct Grouping {
-  std::vector<Group> groups;  ///< not all hosts have to be of one
-  double across = 1;          ///< rate between groups over the rate within one, the medians
-  bool is_given = false;      ///< by a locality, and not found in the readings
-  double false_alarm = 0;     ///< the chance that hosts without groups look like this, about
+  std::vector<Group> groups;  ///< some hosts may be in none
+  double across = 1;          ///< median rate between groups over the median rate within groups
+  bool is_given = false;      ///< given by a locality, and not found in the readings
+  double false_alarm = 0;     ///< approximate probability that hosts without groups look like this
 };
 
-/// Hosts of which half or more are slower than the others with everybody, perhaps in one direction alone: readings
-/// cannot say which kind is as it should be.
+/// Two kinds of hosts: half of the hosts or more are slower with all partners, perhaps in one direction only. Readings
+/// cannot tell which kind is healthy.
 struct Kinds {
   std::vector<std::int32_t> fast;
   std::vector<std::int32_t> slow;
-  double fast_rate = 0;  ///< bytes per second, the medians
+  double fast_rate = 0;  ///< bytes per second, median
   double slow_rate = 0;
   Direction direction = Direction::kBoth;
-  bool both_suffice = false;  ///< the slower ones too reach what was expected
+  bool both_suffice = false;  ///< the slower kind reaches the expected rate too
 };
 
-/// How far the readings go.
+/// The conclusion.
 enum class Judged : std::uint8_t {
-  kClean,   ///< everything was looked at, and nothing is slow
-  kSlow,    ///< something is
-  kUnknown  ///< too little was measured to say that all is well, and nothing was found either
+  kClean,   ///< everything was measured, and nothing is slow
+  kSlow,    ///< something is slow
+  kUnknown  ///< nothing was found, but too little was measured to say that all is well
 };
 constexpr auto names_of(Judged) { return std::to_array<std::string_view>({"clean", "slow", "unknown"}); }
 
-/// Pairs that are faster than the others since their hosts are near each other: in other pairs these are as fast as
-/// all.
+/// Pairs of near hosts, which are faster than other pairs of the same hosts.
 struct NearPairs {
   std::int64_t pairs = 0;
   std::int64_t of = 0;   ///< pairs measured
-  double faster_by = 0;  ///< than the others, as a share: the median
+  double faster_by = 0;  ///< than the others: the median, as a share
 };
 
-/// Whatever a model says, with a larger share of slow readings that nothing explains all is not well.
+/// With a larger share of slow readings that nothing explains, the conclusion is never kClean.
 constexpr double kMostUnexplained = 0.1;
-/// The same of readings that are below the least that their runs were asked for.
+/// Likewise the share of readings below the minimum that their runs demanded.
 constexpr double kMostBelowAsked = 0.1;
-/// The same of readings without a figure.
+/// Likewise the share of failed readings that nothing explains.
 constexpr double kMostFailing = 0.02;
-/// How much faster healthy pairs are alone than in a full round, the median of pairs measured both ways.
+/// How much faster healthy pairs are alone than in a full round: the median over pairs that were measured in both.
 struct AloneOverTogether {
-  double ratio = 0;           ///< of the rates; 0: no pair was measured both ways
-  std::int64_t compared = 0;  ///< directions of pairs on which that rests
+  double ratio = 0;           ///< ratio of the rates; 0: no pair was measured in both
+  std::int64_t compared = 0;  ///< number of directions of pairs that it rests on
   double error = 0;           ///< standard error of the ratio's logarithm
 };
 
-/// By a larger share nothing healthy changes for long: then nobody can say which time was as it should be.
+/// A larger lasting change with time is not healthy: then readings cannot tell which time was healthy.
 constexpr double kMostLastingChange = 0.45;
 
 struct Verdict {
   Judged judged = Judged::kUnknown;
-  std::vector<Finding> findings;    ///< the largest deficit first
-  std::vector<Question> questions;  ///< open
+  std::vector<Finding> findings;     ///< the largest deficit first
+  std::vector<FollowUp> follow_ups;  ///< open
   std::vector<Stratum> strata;
   std::vector<std::int32_t> stratum_of;  ///< by place in Sweep::readings; -1: it has no rate
-  std::vector<float> usual;         ///< likewise, bytes per second: of a healthy one at that time; 0: it has no rate
+  std::vector<float> usual;  ///< by place in Sweep::readings: rate of a healthy reading at its time, in bytes per
+                             ///< second; 0: it has no rate
   std::vector<Grouping> groupings;  ///< the finest first
   std::optional<Kinds> kinds;
-  /// What the readings show against groups that a locality gave: hosts of one of them are in two of these.
+  /// Groups in the readings that contradict the locality: hosts of one of its groups are in two of these.
   std::optional<Grouping> contradiction;
-  /// Hosts of a small group, or of none, that are as slow with all others as those of two groups are with each other:
-  /// they stand apart, or they or their uplinks are slow. Readings cannot tell.
+  /// Hosts of a small group, or of none, whose rate with all others is that between groups. Either they are far from
+  /// the others, or they or their uplinks are slow. Readings cannot tell.
   std::vector<std::int32_t> may_stand_apart;
-  bool groups_are_open = false;         ///< more readings would tell which hosts are near each other
-  bool some_are_faster = false;         ///< pairs that are faster than others, though all groups are known
-  std::vector<OpenGroups> open_groups;  ///< where it is known which these are
-  std::optional<NearPairs> near_pairs;  ///< where no groups were found, but that there are some shows
-  double changes_with_time = 0;  ///< what is usual, by this share of its highest; 0: by no more than half the tolerance
-  double lasting_change = 0;     ///< the same, but for three tenths of the time at either end
+  bool groups_are_open = false;         ///< it is open which hosts are near each other; more readings would tell
+  bool some_are_faster = false;         ///< some pairs are faster than others, though all groups are known
+  std::vector<OpenGroups> open_groups;  ///< the open groups, if these are known
+  std::optional<NearPairs> near_pairs;  ///< if no groups were found, but near pairs show that there are some
+  double changes_with_time = 0;  ///< change of the usual rate, as a share of its maximum; 0: at most half the tolerance
+  double lasting_change = 0;     ///< the same, without the fastest and the slowest three tenths of the time
   std::int64_t readings = 0;
   std::int64_t failed = 0;
-  double outliers = 0;           ///< share of readings that are slow, and that nobody is blamed for
-  double failing = 0;            ///< share of readings that failed, and that nobody is blamed for
-  double below_asked = 0;        ///< share of readings that are below the least that their runs were asked for
-  bool many_slow_pairs = false;  ///< so many that they are no exception, and nobody is blamed for them
+  double outliers = 0;           ///< share of slow readings that nothing explains
+  double failing = 0;            ///< share of failed readings that nothing explains
+  double below_asked = 0;        ///< share of readings below the minimum that their runs demanded
+  bool many_slow_pairs = false;  ///< so many pairs are slow that they are no exceptions, and none is blamed
   AloneOverTogether alone;
-  AloneOverTogether alone_between;       ///< the same, of hosts of different groups
-  std::vector<std::int32_t> not_judged;  ///< hosts with too few readings to say anything of
-  std::vector<std::string> notes;        ///< for people: what to know of the readings before believing the rest
+  AloneOverTogether alone_between;       ///< the same, only of pairs of hosts of different groups
+  std::vector<std::int32_t> not_judged;  ///< hosts with too few readings to judge them
+  std::vector<std::string> notes;        ///< for people: caveats
 };
 
 /// What counts as slow.
 struct VerdictSettings {
-  double expected = 0;  ///< bytes per second of one direction of a pair of near hosts; 0: not known
-  /// In the place of that, where it is not known: the share of the slower port of a pair that a direction has to reach.
+  double expected =
+      0;  ///< rate to be reached by one direction of a pair of near hosts, in bytes per second; 0: not known
+  /// If `expected` is not known: the share of the slower port's rate that a direction has to reach.
   double expected_of_port = 0;
-  double tolerance = 0.05;    ///< a rate this share below what is expected is not held against anybody
-  double false_alarm = 0.01;  ///< chance of one wrong finding or more in a sweep of healthy hosts
-  int partners = 3;           ///< different ones with whom a host has to be slow
-  int pair_readings = 3;      ///< slow ones, after the one that raised the suspicion, to blame a pair
+  double tolerance = 0.05;    ///< a deficit up to this share is not blamed
+  double false_alarm = 0.01;  ///< probability of one or more false findings in a sweep of healthy hosts
+  int partners = 3;           ///< number of different partners with which a host has to be slow
+  int pair_readings = 3;      ///< number of slow readings of a pair, after the first suspicious one, to blame it
 };
 
 }  // namespace fabricbench::cluster

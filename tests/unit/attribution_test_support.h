@@ -20,7 +20,7 @@
 namespace fabricbench::cluster {
 
 /// A fabric whose readings are all near what they should be: no outliers, 1 % noise.
-inline FabricPlan quiet_fabric(std::int32_t hosts, const std::vector<std::string>& faults = {}) {
+inline FabricPlan clean_fabric(std::int32_t hosts, const std::vector<std::string>& faults = {}) {
   FabricPlan plan;
   plan.hosts = hosts;
   plan.outliers = 0;
@@ -32,7 +32,7 @@ inline FabricPlan quiet_fabric(std::int32_t hosts, const std::vector<std::string
 /// Leaves that the sweep does not know of.
 inline FabricPlan hidden_leaves(std::int32_t hosts, std::int32_t leaf_size, double crossing,
                                 const std::vector<std::string>& faults = {}) {
-  FabricPlan plan = quiet_fabric(hosts, faults);
+  FabricPlan plan = clean_fabric(hosts, faults);
   plan.leaf_size = leaf_size;
   plan.crossing = crossing;
   plan.leaves_known = false;
@@ -143,8 +143,8 @@ inline Finding the_finding(const Verdict& verdict, Blame blame) {
 }
 
 inline bool asks_about(const Verdict& verdict, std::int32_t host, std::int32_t other) {
-  return std::any_of(verdict.questions.begin(), verdict.questions.end(), [&](const Question& question) {
-    return std::minmax(question.host, question.other) == std::minmax(host, other);
+  return std::any_of(verdict.follow_ups.begin(), verdict.follow_ups.end(), [&](const FollowUp& follow_up) {
+    return std::minmax(follow_up.host, follow_up.other) == std::minmax(host, other);
   });
 }
 

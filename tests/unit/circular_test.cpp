@@ -118,7 +118,7 @@ TEST(Circular, TwoPathsThatFailAgainAreLookedAtFurther) {
   }
   const Verdict verdict = judge(sweep);
   EXPECT_EQ(verdict.judged, Judged::kUnknown);
-  EXPECT_EQ(verdict.questions.size(), 2U);
+  EXPECT_EQ(verdict.follow_ups.size(), 2U);
 }
 
 }  // namespace circular_test

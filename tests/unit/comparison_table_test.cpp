@@ -28,7 +28,7 @@ TEST(ComparisonTable, WhatAllPairsHaveInCommonAtATimeIsTakenOff) {
   ComparisonTable table = empty_table();
   add(1, 20, 0, 0, table);
   add(1, 20, 1, -0.2F, table);
-  take_drift(table);
+  remove_drift(table);
   EXPECT_NEAR(table.values.front().value, table.values.back().value, 1e-3);
 }
 
@@ -44,7 +44,7 @@ TEST(ComparisonTable, PairsMeasuredAgainBecauseTheyWereSlowShowNoSlowTime) {
   add(1, 10, 2, 0, table);
   add(111, 112, 2, 0, table);
   const std::vector<Comparison> before = table.values;
-  take_drift(table);
+  remove_drift(table);
   for (std::size_t i = 0; i < before.size(); ++i) EXPECT_EQ(table.values[i].value, before[i].value) << i;
 }
 

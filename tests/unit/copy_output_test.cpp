@@ -58,23 +58,23 @@ TEST(CopyTable, IsReadableLineByLine) {
 /// The closing line about odd GPUs.
 std::string odd_line(const std::vector<CopyRow>& rows) { return table_of(rows).back().substr(25); }
 
-CopyRow with_standing(Standing standing) {
+CopyRow with_status(OutlierStatus status) {
   CopyRow row = example_copy();
-  row.comparison.standing = standing;
+  row.comparison.status = status;
   return row;
 }
 
 TEST(CopyTable, SaysWhichGpuIsOddOrWhyNobodyKnows) {
-  EXPECT_EQ(odd_line({with_standing(Standing::kUsual)}), "none");
-  EXPECT_EQ(odd_line({with_standing(Standing::kAlone)}), "cannot tell: there is no other to compare with");
-  EXPECT_EQ(odd_line({with_standing(Standing::kUndecided), with_standing(Standing::kUsual)}),
+  EXPECT_EQ(odd_line({with_status(OutlierStatus::kUsual)}), "none");
+  EXPECT_EQ(odd_line({with_status(OutlierStatus::kAlone)}), "cannot tell: there is no other to compare with");
+  EXPECT_EQ(odd_line({with_status(OutlierStatus::kUndecided), with_status(OutlierStatus::kUsual)}),
             "cannot tell: two differ, and there is no third");
-  EXPECT_EQ(
-      odd_line({with_standing(Standing::kUndecided), with_standing(Standing::kSlow), with_standing(Standing::kSlow)}),
-      "GPU 3 (0000:13:00.0) of host node1");
+  EXPECT_EQ(odd_line({with_status(OutlierStatus::kUndecided), with_status(OutlierStatus::kSlow),
+                      with_status(OutlierStatus::kSlow)}),
+            "GPU 3 (0000:13:00.0) of host node1");
   CopyRow receiving = example_peer_copy();
-  receiving.peer_comparison->standing = Standing::kSlow;
-  EXPECT_EQ(odd_line({with_standing(Standing::kSlow), receiving}),
+  receiving.peer_comparison->status = OutlierStatus::kSlow;
+  EXPECT_EQ(odd_line({with_status(OutlierStatus::kSlow), receiving}),
             "GPU 3 (0000:13:00.0) of host node1, GPU 0 (0000:10:00.0) of host node1");
 }
 

@@ -203,8 +203,8 @@ TEST(CompareGpus, ComparesModelsSizesAndKindsByThemselves) {
   std::vector<CopyRow> rows = {from_host(0, 50), from_host(1, 50), from_host(2, 50), from_host(3, 5)};
   rows[3].gpu.model = "L4";
   compare_gpus(rows);
-  EXPECT_EQ(rows[3].comparison.standing, Standing::kAlone);
-  EXPECT_EQ(rows[0].comparison.standing, Standing::kUsual);
+  EXPECT_EQ(rows[3].comparison.status, OutlierStatus::kAlone);
+  EXPECT_EQ(rows[0].comparison.status, OutlierStatus::kUsual);
   EXPECT_DOUBLE_EQ(rows[0].of_others(), 1);
   EXPECT_EQ(rows[3].of_others(), 0);
 }

@@ -21,7 +21,7 @@ inline CopyRow example_copy() {
   row.bandwidth = 50e9;
   row.bound = CopyBound{63e9, "PCIe 32 GT/s x16"};
   row.wrong = 0;
-  row.comparison = {Standing::kSlow, 50e9, 100e9, true};
+  row.comparison = {OutlierStatus::kSlow, 50e9, 100e9, true};
   return row;
 }
 
@@ -36,8 +36,8 @@ inline CopyRow example_peer_copy() {
   row.bound = {};
   row.summary.interval.reset();
   row.wrong.reset();
-  row.comparison = {Standing::kAlone, 50e9};
-  row.peer_comparison = Comparison{Standing::kUndecided, 50e9, 25e9};
+  row.comparison = {OutlierStatus::kAlone, 50e9};
+  row.peer_comparison = Comparison{OutlierStatus::kUndecided, 50e9, 25e9};
   return row;
 }
 
@@ -49,7 +49,7 @@ inline CopyRow example_both_ways() {
   row.bound.bytes_per_s = 126e9;
   row.wrong = 7;
   row.first_wrong = "first at byte 5: expected 1, got 2";
-  row.comparison = {Standing::kUsual, 100e9, 100e9};
+  row.comparison = {OutlierStatus::kUsual, 100e9, 100e9};
   return row;
 }
 

@@ -115,7 +115,7 @@ void give_gpus(const Hosts& gpu_of, Sweep& sweep) {
 /// Each GPU is of two of eight hosts, as of two pods of a node; of one, half of what is near is slow.
 TEST(Devices, ThatHalfOfTheNearReadingsWentOverAreNotWhatIsUsual) {
   for (unsigned seed = 21; seed <= 30; ++seed) {
-    FabricPlan plan = quiet_fabric(8, {"host:1:0.65", "host:4:0.65"});
+    FabricPlan plan = clean_fabric(8, {"host:1:0.65", "host:4:0.65"});
     plan.leaf_size = 4;
     plan.leaves_known = false;
     plan.crossing = 0.9;
@@ -131,7 +131,7 @@ TEST(Devices, ThatHalfOfTheNearReadingsWentOverAreNotWhatIsUsual) {
 /// What most hosts of one leaf share makes most of the other leaf's readings with it slow.
 TEST(Devices, OfMostHostsOfALeafAreBlamedAndTheOtherLeafIsNot) {
   for (unsigned seed = 1; seed <= 5; ++seed) {
-    FabricPlan plan = quiet_fabric(8, {"host:4:0.4:sends", "host:6:0.4:sends", "host:7:0.4:sends"});
+    FabricPlan plan = clean_fabric(8, {"host:4:0.4:sends", "host:6:0.4:sends", "host:7:0.4:sends"});
     plan.leaf_size = 5;
     plan.crossing = 0.9;
     plan.seed = seed;

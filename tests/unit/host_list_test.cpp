@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cluster/hosts/host_fold.h"
+#include "cluster/hosts/host_folding.h"
 #include "common/core/error.h"
 
 using namespace fabricbench;

@@ -38,7 +38,7 @@ TEST(OpenGroups, SmallLeavesOfWhichFewPairsWereMeasuredAreNoFault) {
     });
     EXPECT_LE(verdict.near_pairs->pairs, near + 1);
     EXPECT_GE(verdict.near_pairs->pairs, near / 2);
-    if (!verdict.questions.empty()) continue;
+    if (!verdict.follow_ups.empty()) continue;
     EXPECT_EQ(verdict.judged, Judged::kClean) << "seed " << seed;
     ++clean;
   }

@@ -8,7 +8,7 @@ namespace {
 
 /// All pairs, of which those between the first so many hosts and the others fail.
 Sweep cut_behind(std::int32_t first, std::int32_t hosts, int rounds = 0) {
-  Sweep sweep = sweep_of(quiet_fabric(hosts), rounds);
+  Sweep sweep = sweep_of(clean_fabric(hosts), rounds);
   for (Reading& each : sweep.readings) {
     if ((each.from < first) != (each.to < first)) each.outcome = Outcome::kFailed;
   }
@@ -72,19 +72,19 @@ TEST(Parts, TheDeadAreMeasuredWithEachOther) {
   const Verdict verdict = judge(sweep);
   EXPECT_EQ(with_blame(verdict, Blame::kDead).size(), 4U);
   std::vector<int> asked(16, 0);
-  for (const Question& question : verdict.questions) {
-    EXPECT_TRUE(question.of_dead);
-    EXPECT_LT(std::max(question.host, question.other), 4);
-    ++asked[static_cast<std::size_t>(question.host)];
-    ++asked[static_cast<std::size_t>(question.other)];
+  for (const FollowUp& follow_up : verdict.follow_ups) {
+    EXPECT_TRUE(follow_up.of_dead);
+    EXPECT_LT(std::max(follow_up.host, follow_up.other), 4);
+    ++asked[static_cast<std::size_t>(follow_up.host)];
+    ++asked[static_cast<std::size_t>(follow_up.other)];
   }
   for (std::size_t host = 0; host < 4; ++host) EXPECT_GE(asked[host], 2) << host;
 
-  for (const Question& question : verdict.questions) {
-    sweep.readings.push_back(failure(question.host, question.other, 15));
-    sweep.readings.push_back(failure(question.other, question.host, 15));
+  for (const FollowUp& follow_up : verdict.follow_ups) {
+    sweep.readings.push_back(failure(follow_up.host, follow_up.other, 15));
+    sweep.readings.push_back(failure(follow_up.other, follow_up.host, 15));
   }
-  EXPECT_TRUE(judge(sweep).questions.empty()) << "once is enough: each failure costs a time limit";
+  EXPECT_TRUE(judge(sweep).follow_ups.empty()) << "once is enough: each failure costs a time limit";
 }
 
 }  // namespace

@@ -65,13 +65,13 @@ TEST(Find, TakesAllPairsWhereThatIsAskedFor) {
   EXPECT_EQ(rounds.front().why, "round 1 of 15 for all pairs");
 }
 
-Question about(std::int32_t host, std::int32_t other, std::int32_t readings, std::string why) {
-  Question question;
-  question.host = host;
-  question.other = other;
-  question.readings = readings;
-  question.why = std::move(why);
-  return question;
+FollowUp about(std::int32_t host, std::int32_t other, std::int32_t readings, std::string why) {
+  FollowUp follow_up;
+  follow_up.host = host;
+  follow_up.other = other;
+  follow_up.readings = readings;
+  follow_up.why = std::move(why);
+  return follow_up;
 }
 
 TEST(Find, MeasuresPairsAgainWhereAllOfThemAreFewMeetingsOfAHost) {
@@ -106,9 +106,9 @@ TEST(Find, MeasuresEverybodyWhereAHostMayBeSlowNowAndThen) {
   Sweep sweep = sweep_of(16);
   const auto judge = [](const Sweep&) {
     Verdict verdict = clean_verdict();
-    Question question = about(5, -1, 1, "slow once");
-    question.by_everybody = true;
-    verdict.questions.push_back(question);
+    FollowUp follow_up = about(5, -1, 1, "slow once");
+    follow_up.by_everybody = true;
+    verdict.follow_ups.push_back(follow_up);
     return verdict;
   };
   const auto rounds = run(Planner(plan), {16}, sweep, judge);
@@ -131,9 +131,9 @@ TEST(Find, MeasuresTheDeadWithEachOther) {
         return each.round >= 3 && Pair(std::minmax(each.from, each.to)) == pair;
       });
       if (has_met) continue;
-      Question question = about(pair.first, pair.second, 1, "nothing works with either");
-      question.of_suspects = question.of_dead = true;
-      verdict.questions.push_back(question);
+      FollowUp follow_up = about(pair.first, pair.second, 1, "nothing works with either");
+      follow_up.of_suspects = follow_up.of_dead = true;
+      verdict.follow_ups.push_back(follow_up);
     }
     return verdict;
   };
@@ -158,9 +158,9 @@ TEST(Find, RepeatsPairsOfThoseThatAreLeft) {
   fabric.dead = {1, 2, 5, 6};
   const auto judge = [](const Sweep&) {
     Verdict verdict = clean_verdict();
-    Question question = about(0, -1, 1, "slow once");
-    question.by_everybody = true;
-    verdict.questions.push_back(question);
+    FollowUp follow_up = about(0, -1, 1, "slow once");
+    follow_up.by_everybody = true;
+    verdict.follow_ups.push_back(follow_up);
     return verdict;
   };
   const auto rounds = run(Planner(plan), fabric, sweep, judge);
@@ -203,7 +203,7 @@ TEST(Find, GivesSuspectsPartnersThatTheyHaveNotMet) {
                            [&](const Pair& pair) { return pair.first == host || pair.second == host; });
     };
     for (const std::int32_t host : suspects) {
-      if (met(host) < 7) verdict.questions.push_back(about(host, -1, 1, "slow"));
+      if (met(host) < 7) verdict.follow_ups.push_back(about(host, -1, 1, "slow"));
     }
     return verdict;
   };
@@ -223,7 +223,7 @@ TEST(Find, GivesSuspectsPartnersThatTheyHaveNotMet) {
   for (const auto& [pair, times] : meetings_of(rounds)) EXPECT_LE(times, 2) << pair.first << " " << pair.second;
 }
 
-/// A question about a pair that stands until it has been measured so often alone.
+/// A follow-up about a pair that stands until it has been measured so often alone.
 JudgeOf asks_about_pairs(std::vector<Pair> pairs, int readings) {
   return [pairs = std::move(pairs), readings](const Sweep& so_far) {
     Verdict verdict = clean_verdict();
@@ -232,7 +232,7 @@ JudgeOf asks_about_pairs(std::vector<Pair> pairs, int readings) {
         return reading.from == pair.first && reading.to == pair.second && reading.concurrent == 1;
       });
       if (times < readings) {
-        verdict.questions.push_back(about(pair.first, pair.second, readings - static_cast<int>(times), "slow once"));
+        verdict.follow_ups.push_back(about(pair.first, pair.second, readings - static_cast<int>(times), "slow once"));
       }
     }
     return verdict;
@@ -261,7 +261,7 @@ TEST(Find, MeasuresSuspectsAmongOthersWhereWhatIsUsualChanges) {
       Verdict verdict = clean_verdict();
       verdict.changes_with_time = changes ? 0.1 : 0;
       if (so_far.readings.back().round > 8) return verdict;
-      verdict.questions = {about(1, 2, 3, "slow once"), about(3, 4, 3, "slow once")};
+      verdict.follow_ups = {about(1, 2, 3, "slow once"), about(3, 4, 3, "slow once")};
       return verdict;
     };
     int asked = 0;
@@ -310,7 +310,7 @@ TEST(Find, GivesUpAPairThatOnlyFails) {
   Sweep sweep = sweep_of(8);
   const auto judge = [](const Sweep& so_far) {
     Verdict verdict = clean_verdict();
-    if (pairs_of(so_far).count({1, 2}) > 0) verdict.questions.push_back(about(1, 2, 3, "failed"));
+    if (pairs_of(so_far).count({1, 2}) > 0) verdict.follow_ups.push_back(about(1, 2, 3, "failed"));
     return verdict;
   };
   PlannedFabric fabric{8};
@@ -333,7 +333,7 @@ TEST(Find, KeepsWithinTheRoundsThatAreAllowed) {
   Sweep sweep = sweep_of(16);
   const auto judge = [](const Sweep&) {
     Verdict verdict = clean_verdict();
-    verdict.questions = {about(1, -1, 2, "slow"), about(5, -1, 2, "slow")};
+    verdict.follow_ups = {about(1, -1, 2, "slow"), about(5, -1, 2, "slow")};
     return verdict;
   };
   const auto rounds = run(Planner(plan_to_find(16)), {16}, sweep, judge);
@@ -348,7 +348,7 @@ TEST(Find, MayTakeAsManyRoundsForSuspectsAsForEverybody) {
   Sweep sweep = sweep_of(64);
   const auto rounds = run(Planner(plan), {64}, sweep, [](const Sweep&) {
     Verdict verdict = clean_verdict();
-    verdict.questions = {about(1, -1, 2, "slow")};
+    verdict.follow_ups = {about(1, -1, 2, "slow")};
     return verdict;
   });
   EXPECT_NE(rounds.back().why.find("after 63 rounds for everybody and 63 more"), std::string::npos)
@@ -360,8 +360,8 @@ TEST(Find, MeasuresPairsBesideAHostWhereTheyAreTooManyToBeMeasuredAlone) {
     Sweep sweep = sweep_of(32);
     const auto rounds = run(Planner(plan_to_find(32)), {32}, sweep, [&](const Sweep&) {
       Verdict verdict = clean_verdict();
-      verdict.questions = {about(1, -1, 2, "slow")};
-      for (int i = 0; i < pairs; ++i) verdict.questions.push_back(about(2 + 2 * i, 3 + 2 * i, 3, "slow once"));
+      verdict.follow_ups = {about(1, -1, 2, "slow")};
+      for (int i = 0; i < pairs; ++i) verdict.follow_ups.push_back(about(2 + 2 * i, 3 + 2 * i, 3, "slow once"));
       return verdict;
     });
     const auto asked = std::find_if(rounds.begin(), rounds.end(), [](const PlannedRound& round) {
@@ -377,83 +377,11 @@ TEST(Find, HasNoPartnerForAHostAmongSuspectsOnly) {
   const auto rounds = run(Planner(plan_to_find(2)), {2}, sweep, [](const Sweep&) {
     Verdict verdict = clean_verdict();
     verdict.judged = Judged::kUnknown;
-    verdict.questions = {about(0, -1, 2, "slow"), about(1, -1, 2, "slow")};
+    verdict.follow_ups = {about(0, -1, 2, "slow"), about(1, -1, 2, "slow")};
     return verdict;
   });
   EXPECT_EQ(rounds.size(), 2U);
   EXPECT_NE(rounds.back().why.find("no further reading would settle what is open"), std::string::npos);
-}
-
-TEST(Find, MeasuresFewerAtOnceWherePairsSlowEachOther) {
-  for (const int carried : {8, 4}) {
-    Sweep sweep = sweep_of(32);
-    PlannedFabric fabric{32};
-    fabric.share = [&](int, int, std::int64_t, std::size_t at_once) {
-      return std::min(1.0, carried / static_cast<double>(at_once));
-    };
-    const auto judge = [](const Sweep&) {
-      Verdict verdict = clean_verdict();
-      verdict.strata.front().scale = 0.02;  // so that there are rounds left for fewer pairs
-      return verdict;
-    };
-    const auto rounds = run(Planner(plan_to_find(32)), fabric, sweep, judge);
-    std::size_t most = 16;
-    for (const PlannedRound& round : rounds) {
-      if (round.why.find("to see whether pairs slow each other") != std::string::npos) most = 8;
-      EXPECT_LE(round.meetings.size(), most) << round.why;
-    }
-    EXPECT_EQ(most, 8U);
-    EXPECT_NE(rounds.back().why.find(fmt::format(
-                  "the fabric is oversubscribed (a pair alone had 2.00 times its rate), so at most {}", carried)),
-              std::string::npos)
-        << rounds.back().why;
-  }
-}
-
-/// All readings of a round are slower or faster together, and in one of seven by half.
-TEST(Find, TakesNoRoundForPairsThatSlowEachOther) {
-  int taken = 0;
-  SweepPlan plan = plan_to_find(32);
-  plan.least_rounds = 12;
-  for (unsigned seed = 1; seed <= 20; ++seed) {
-    Sweep sweep = sweep_of(32);
-    PlannedFabric fabric{32};
-    fabric.share = [&](int, int, std::int64_t round, std::size_t) {
-      std::mt19937 random(seed * 1000 + static_cast<unsigned>(round));
-      std::normal_distribution<double> normal;
-      return (random() % 7 == 0 ? 0.5 : 1) * std::exp(0.024 * normal(random));
-    };
-    const auto judge = [](const Sweep&) {
-      Verdict verdict = clean_verdict();
-      verdict.strata.front().scale = 0.03;
-      return verdict;
-    };
-    const auto rounds = run(Planner(plan), fabric, sweep, judge);
-    taken += rounds.back().why.find("oversubscribed") != std::string::npos ? 1 : 0;
-  }
-  EXPECT_LE(taken, 1) << "of 20";
-}
-
-TEST(Find, TakesNeitherDriftNorNoiseForPairsThatSlowEachOther) {
-  for (const auto& [noise, drift] : {std::pair{0.0, 0.002}, {0.05, 0.002}, {0.02, 0.006}}) {
-    for (unsigned seed = 1; seed <= 20; ++seed) {
-      Sweep sweep = sweep_of(16);
-      std::mt19937 random(seed);
-      std::normal_distribution<double> normal;
-      PlannedFabric fabric{16};
-      fabric.share = [&, noise = noise, drift = drift](int, int, std::int64_t round, std::size_t) {
-        return (0.8 + drift * static_cast<double>(round)) * std::exp(noise * normal(random));
-      };
-      const auto judge = [noise = noise](const Sweep&) {
-        Verdict verdict = clean_verdict();
-        verdict.strata.front().scale = std::max(noise, 0.02);
-        return verdict;
-      };
-      const auto rounds = run(Planner(plan_to_find(16)), fabric, sweep, judge);
-      EXPECT_EQ(rounds.back().why.find("oversubscribed"), std::string::npos)
-          << "noise " << noise << ", drift " << drift << ", seed " << seed << ": " << rounds.back().why;
-    }
-  }
 }
 
 TEST(Find, MeetsHostsOfItsOwnGroupWhereTheQuestionIsOfThoseAlone) {
@@ -465,8 +393,8 @@ TEST(Find, MeetsHostsOfItsOwnGroupWhereTheQuestionIsOfThoseAlone) {
       verdict.groupings.resize(2);
       verdict.groupings[0].groups = {{"1", {0, 1, 2, 3}}, {"2", {4, 5, 6, 7}}, {"3", {8, 9, 10, 11, 12, 13, 14, 15}}};
       verdict.groupings[1].groups = {{"1", {0, 1, 2, 3, 4, 5, 6, 7}}, {"2", {8, 9, 10, 11, 12, 13, 14, 15}}};
-      verdict.questions = {about(2, -1, 4, "slow")};
-      verdict.questions[0].within_level = level;
+      verdict.follow_ups = {about(2, -1, 4, "slow")};
+      verdict.follow_ups[0].within_level = level;
       return verdict;
     };
     int asked = 0;
@@ -491,8 +419,8 @@ TEST(Find, MeetsSuspectsOfItsOwnGroupWhereThereAreFewOthers) {
     verdict.groupings.resize(1);
     verdict.groupings[0].groups = {{"1", {0, 1, 2, 3}}, {"2", {4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}}};
     for (const std::int32_t host : {1, 2, 3}) {
-      verdict.questions.push_back(about(host, -1, 4, "slow"));
-      verdict.questions.back().within_level = 0;
+      verdict.follow_ups.push_back(about(host, -1, 4, "slow"));
+      verdict.follow_ups.back().within_level = 0;
     }
     return verdict;
   };
@@ -507,46 +435,6 @@ TEST(Find, MeetsSuspectsOfItsOwnGroupWhereThereAreFewOthers) {
   }
   EXPECT_EQ(partners[1], (std::set{0, 2, 3}));
   EXPECT_EQ(partners[3], (std::set{0, 1, 2}));
-}
-
-TEST(Find, TakesNoSuspectForTheComparison) {
-  for (const std::set<std::int32_t>& suspects : {std::set{0, 1, 2, 3}, std::set{4, 5, 6, 7}}) {
-    Sweep sweep = sweep_of(8);
-    const auto judge = [&](const Sweep&) {
-      Verdict verdict = clean_verdict();
-      Finding finding;
-      finding.blame = Blame::kHost;
-      for (const std::int32_t host : suspects) {
-        finding.hosts = {host};
-        verdict.findings.push_back(finding);
-      }
-      verdict.judged = Judged::kSlow;
-      return verdict;
-    };
-    int compared = 0;
-    for (const PlannedRound& round : run(Planner(plan_to_find(8)), {8}, sweep, judge)) {
-      if (round.why.find("to see whether pairs slow each other") == std::string::npos) continue;
-      ++compared;
-      const Meeting& pair = round.meetings.front();
-      EXPECT_EQ(suspects.count(pair.first) + suspects.count(pair.second), 0U) << round.why;
-    }
-    EXPECT_GE(compared, 1);
-  }
-}
-
-/// Of two leaves, of whose pairs most stay in most rounds, and cross in others at half the rate.
-TEST(Find, PairsThatCrossLeavesAreComparedWithPairsThatDo) {
-  Sweep sweep = sweep_of(16);
-  sweep.leaves = {"a", "b"};
-  for (int host = 0; host < 16; ++host) sweep.leaf_of.push_back(host / 8);
-  PlannedFabric fabric{16};
-  fabric.share = [](int from, int to, std::int64_t, std::size_t) { return from / 8 == to / 8 ? 1.0 : 0.5; };
-  PlannedRound round;
-  round.meetings = {{0, 1}, {2, 3}, {4, 5}, {6, 14}, {7, 15}, {8, 9}, {10, 11}, {12, 13}};
-  for (; round.number < 4; ++round.number) fabric.measure(round, sweep);
-  round.meetings = {{6, 14}};
-  fabric.measure(round, sweep);
-  EXPECT_EQ(interference_of(sweep, plan_to_find(16), 8).compared, 1);
 }
 
 }  // namespace planner_find_test

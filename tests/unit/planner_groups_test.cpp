@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "cluster/network_load.h"
 #include "cluster/planning/group_rounds.h"
-#include "cluster/quiet.h"
 #include "planner_test_support.h"
 
 namespace fabricbench::cluster {
@@ -98,7 +98,7 @@ TEST(GroupRounds, SuspectsHaveAsManyRoundsAsThereWereForEverybody) {
   const auto judge = [](const Sweep&) {
     Verdict verdict = clean_verdict();
     verdict.groupings = {groups_of_size(128, 16, 0.7)};
-    verdict.questions.push_back({5, -1, 0, 1, "slow once"});
+    verdict.follow_ups.push_back({5, -1, 0, 1, "slow once"});
     return verdict;
   };
   Sweep sweep = sweep_of(128);
@@ -154,16 +154,16 @@ TEST(GroupRounds, WhereGroupsAreOpenNobodyIsSentToItsOwn) {
   Sweep sweep = sweep_of(64);
   Verdict verdict = clean_verdict();
   verdict.groupings = {groups_of_size(64, 8, 0.7)};
-  Survey survey;
-  survey.left_out.assign(64, 0);
-  const auto round = round_within_groups(sweep, survey, verdict, 32, 4, 0.05);
+  SweepProgress progress;
+  progress.left_out.assign(64, 0);
+  const auto round = round_within_groups(sweep, progress, verdict, 32, 4, 0.05);
   ASSERT_TRUE(round.has_value());
   EXPECT_EQ(round->meetings.size(), 32U);
   verdict.groups_are_open = true;
-  EXPECT_FALSE(round_within_groups(sweep, survey, verdict, 32, 4, 0.05).has_value());
+  EXPECT_FALSE(round_within_groups(sweep, progress, verdict, 32, 4, 0.05).has_value());
   verdict.groups_are_open = false;
-  survey.left_out[3] = 1;
-  const auto without = round_within_groups(sweep, survey, verdict, 32, 4, 0.05);
+  progress.left_out[3] = 1;
+  const auto without = round_within_groups(sweep, progress, verdict, 32, 4, 0.05);
   ASSERT_TRUE(without.has_value());
   for (const Meeting& meeting : without->meetings) EXPECT_TRUE(meeting.first != 3 && meeting.second != 3);
 }
@@ -178,16 +178,16 @@ TEST(GroupRounds, MeasuresHostsOfGroupsThatMayBeOne) {
   for (std::int32_t host = 0; host < kHosts; ++host) open.open_groups[0].group_of.push_back(host / 4);
   open.open_groups[0].groups = {{3, 4}, {3, 5}, {9, 20}};
   Sweep sweep = sweep_of(kHosts);
-  Survey survey;
-  survey.left_out.assign(kHosts, 0);
-  const auto round = round_between_groups(sweep, survey, open, kHosts / 2, 8);
+  SweepProgress progress;
+  progress.left_out.assign(kHosts, 0);
+  const auto round = round_between_groups(sweep, progress, open, kHosts / 2, 8);
   ASSERT_TRUE(round.has_value());
   std::set<Pair> groups;
   for (const Meeting& meeting : round->meetings) groups.insert(std::minmax(meeting.first / 4, meeting.second / 4));
   EXPECT_EQ(groups, (std::set<Pair>{{3, 4}, {3, 5}, {9, 20}}));
   const Pair first = ordered(round->meetings.front());
   sweep.readings.push_back({first.first, first.second});
-  const auto second = round_between_groups(sweep, survey, open, kHosts / 2, 8);
+  const auto second = round_between_groups(sweep, progress, open, kHosts / 2, 8);
   ASSERT_TRUE(second.has_value());
   EXPECT_NE(ordered(second->meetings.front()), first) << "those have met";
 }
@@ -199,11 +199,11 @@ TEST(GroupRounds, OfVeryManyOpenGroupsRoundsForEverybodyTellMore) {
   for (std::int32_t a = 0; a < 64; ++a) {
     for (std::int32_t b = a + 1; b < 64; ++b) open.open_groups[0].groups.emplace_back(a, b);
   }
-  Survey survey;
-  survey.left_out.assign(64, 0);
-  EXPECT_FALSE(round_between_groups(sweep_of(64), survey, open, 32, 8).has_value());
+  SweepProgress progress;
+  progress.left_out.assign(64, 0);
+  EXPECT_FALSE(round_between_groups(sweep_of(64), progress, open, 32, 8).has_value());
   open.open_groups[0].groups.resize(8 * 32);
-  EXPECT_TRUE(round_between_groups(sweep_of(64), survey, open, 32, 8).has_value());
+  EXPECT_TRUE(round_between_groups(sweep_of(64), progress, open, 32, 8).has_value());
 }
 
 TEST(GroupRounds, TellManyOpenGroupsOnceRoundsForEverybodyAreOver) {
@@ -248,19 +248,19 @@ TEST(GroupRounds, AreNeverOfAFewPairsAlone) {
   for (const PlannedRound& round : run(Planner(plan_to_find(64)), {64}, sweep, judge)) {
     if (round.why.find("that may be near each other, to tell groups") == std::string::npos) continue;
     ++between;
-    EXPECT_FALSE(is_quiet(static_cast<std::int64_t>(round.meetings.size()), 32)) << round.meetings.size();
+    EXPECT_FALSE(is_lightly_loaded(static_cast<std::int64_t>(round.meetings.size()), 32)) << round.meetings.size();
   }
   EXPECT_GE(between, 2);
 }
 
 TEST(Quiet, IsWhatFewPairsAreOfManyAndNeverSixteen) {
-  EXPECT_TRUE(is_quiet(1, 3));
-  EXPECT_FALSE(is_quiet(1, 2));
-  EXPECT_TRUE(is_quiet(15, 32));
-  EXPECT_FALSE(is_quiet(16, 32));
-  EXPECT_TRUE(is_quiet(15, 512));
-  EXPECT_FALSE(is_quiet(16, 512));
-  EXPECT_FALSE(is_quiet(0, 512)) << "not known";
+  EXPECT_TRUE(is_lightly_loaded(1, 3));
+  EXPECT_FALSE(is_lightly_loaded(1, 2));
+  EXPECT_TRUE(is_lightly_loaded(15, 32));
+  EXPECT_FALSE(is_lightly_loaded(16, 32));
+  EXPECT_TRUE(is_lightly_loaded(15, 512));
+  EXPECT_FALSE(is_lightly_loaded(16, 512));
+  EXPECT_FALSE(is_lightly_loaded(0, 512)) << "not known";
 }
 
 }  // namespace planner_groups_test

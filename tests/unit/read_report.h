@@ -126,7 +126,7 @@ class ReadReport {
         }
       }
     }
-    for (const Question& question : verdict_.questions) hosts.insert(question.host);
+    for (const FollowUp& follow_up : verdict_.follow_ups) hosts.insert(follow_up.host);
     hosts.erase(but);
     hosts.erase(and_but);
     return hosts;

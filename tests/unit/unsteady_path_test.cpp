@@ -21,7 +21,7 @@ void spoil(Sweep& sweep, const std::vector<int>& meetings, Outcome outcome) {
 
 TEST(UnsteadyPath, IsOpenWhileItIsSlowNowAndThen) {
   for (const std::vector<int>& slow : {std::vector{0, 2}, {0, 1, 4}, {2, 3}}) {
-    Sweep sweep = again_and_again(quiet_fabric(8), 35, false);
+    Sweep sweep = again_and_again(clean_fabric(8), 35, false);
     spoil(sweep, slow, Outcome::kMeasured);
     const Verdict verdict = judge(sweep);
     EXPECT_EQ(verdict.judged, Judged::kUnknown);
@@ -30,7 +30,7 @@ TEST(UnsteadyPath, IsOpenWhileItIsSlowNowAndThen) {
 }
 
 TEST(UnsteadyPath, IsNamedOnceItWasSlowOften) {
-  Sweep sweep = again_and_again(quiet_fabric(8), 70, false);
+  Sweep sweep = again_and_again(clean_fabric(8), 70, false);
   spoil(sweep, {0, 2, 3, 7}, Outcome::kMeasured);
   const Finding finding = the_finding(judge(sweep), Blame::kTransient);
   EXPECT_EQ(finding.hosts, (Hosts{1, 6}));
@@ -39,7 +39,7 @@ TEST(UnsteadyPath, IsNamedOnceItWasSlowOften) {
 }
 
 TEST(UnsteadyPath, IsChanceWhereOthersAreSlowAsOften) {
-  Sweep sweep = again_and_again(quiet_fabric(8), 70, false);
+  Sweep sweep = again_and_again(clean_fabric(8), 70, false);
   spoil(sweep, {0, 7}, Outcome::kMeasured);
   std::mt19937 random(3);
   std::bernoulli_distribution slow(0.1);
@@ -50,13 +50,13 @@ TEST(UnsteadyPath, IsChanceWhereOthersAreSlowAsOften) {
 }
 
 TEST(UnsteadyPath, FailsNowAndThen) {
-  Sweep sweep = again_and_again(quiet_fabric(8), 35, false);
+  Sweep sweep = again_and_again(clean_fabric(8), 35, false);
   spoil(sweep, {0, 2}, Outcome::kFailed);
   const Verdict open = judge(sweep);
   EXPECT_EQ(open.judged, Judged::kUnknown);
   EXPECT_TRUE(asks_about(open, 1, 6));
 
-  sweep = again_and_again(quiet_fabric(8), 35, false);
+  sweep = again_and_again(clean_fabric(8), 35, false);
   spoil(sweep, {0, 2, 3}, Outcome::kFailed);
   const Finding finding = the_finding(judge(sweep), Blame::kTransient);
   EXPECT_EQ(finding.hosts, (Hosts{1, 6}));
@@ -66,7 +66,7 @@ TEST(UnsteadyPath, FailsNowAndThen) {
 }
 
 TEST(UnsteadyPath, FailsInOneDirection) {
-  Sweep sweep = again_and_again(quiet_fabric(8), 35, false);
+  Sweep sweep = again_and_again(clean_fabric(8), 35, false);
   spoil(sweep, {0, 2, 3}, Outcome::kFailed);
   for (Reading& each : sweep.readings) {
     if (each.from == 1) each.outcome = Outcome::kMeasured;
@@ -81,7 +81,7 @@ TEST(UnsteadyPath, FailsInOneDirection) {
 
 /// Hosts that fail with others too are what is to be looked at, and no path.
 TEST(UnsteadyPath, IsNotBlamedForAHostThatFailsWithOthers) {
-  Sweep sweep = again_and_again(quiet_fabric(8), 35, false);
+  Sweep sweep = again_and_again(clean_fabric(8), 35, false);
   spoil(sweep, {0, 2, 3}, Outcome::kFailed);
   for (Reading& each : sweep.readings) {
     if ((each.from == 1 || each.to == 1) && each.round % 9 == 4) each.outcome = Outcome::kFailed;

@@ -92,7 +92,7 @@ TEST(VerdictGroups, AHostThatMayBeOfTheGroupNearestToItIsToMeetMoreOfIt) {
 
 TEST(VerdictGroups, OneSlowUplinkOfThreeLeavesIsAnUplinkThoughMostPairsCrossIt) {
   for (unsigned seed = 1; seed <= 20; ++seed) {
-    FabricPlan plan = quiet_fabric(8, {"leaf:0:0.5"});
+    FabricPlan plan = clean_fabric(8, {"leaf:0:0.5"});
     plan.leaf_size = 3;
     plan.sigma = 0.03;
     plan.outliers = 0.02;
@@ -200,7 +200,7 @@ TEST(VerdictGroups, AHostThatIsFarFromAllOnEachRailMayBeAloneInItsLeaf) {
 /// A leaf of two hosts whose uplinks are slow: `change` is done to their readings.
 template <typename Change>
 Verdict with_uplink_of_two(const Change& change) {
-  FabricPlan plan = quiet_fabric(16, {"leaf:1:0.5"});
+  FabricPlan plan = clean_fabric(16, {"leaf:1:0.5"});
   plan.leaf_size = 2;
   Sweep sweep = sweep_of(plan);
   for (Reading& each : sweep.readings) change(each);
@@ -287,7 +287,7 @@ TEST(VerdictGroups, HowBadAnUplinkIsIsHeldAgainstWhatIsUsualWithoutIt) {
 TEST(VerdictGroups, WhatASlowUplinkDoesWithAHostAloneIsNoSlowPath) {
   const auto share = [](std::int32_t from, std::int32_t to) { return from / 8 == to / 8 ? 1 : from < 8 ? 0.25 : 0.5; };
   const Verdict verdict = judge(sweep_by(33, share));
-  EXPECT_TRUE(verdict.questions.empty());
+  EXPECT_TRUE(verdict.follow_ups.empty());
   EXPECT_EQ(verdict.findings.size(), 1U);
   EXPECT_EQ(with_blame(verdict, Blame::kLeaf).size(), 1U);
   EXPECT_EQ(verdict.may_stand_apart, Hosts{32});
@@ -402,18 +402,18 @@ Sweep with_one_leaf(Sweep sweep, std::int32_t of_leaf) {
 }
 
 TEST(VerdictGroups, OfOneNearPairWhatIsUsualIsWhatThoseFartherApartReach) {
-  const Verdict verdict = judge(with_one_leaf(again_and_again(quiet_fabric(8, {"pair:0:1:0.5"}), 28), 2));
+  const Verdict verdict = judge(with_one_leaf(again_and_again(clean_fabric(8, {"pair:0:1:0.5"}), 28), 2));
   const Finding finding = the_finding(verdict, Blame::kPair);
   EXPECT_EQ(finding.hosts, (Hosts{0, 1}));
   EXPECT_NEAR(finding.ratio, 0.5, 0.02);
-  EXPECT_EQ(judge(with_one_leaf(again_and_again(quiet_fabric(8), 28), 2)).judged, Judged::kClean);
+  EXPECT_EQ(judge(with_one_leaf(again_and_again(clean_fabric(8), 28), 2)).judged, Judged::kClean);
 }
 
 TEST(VerdictGroups, NearPairsThatAreSlowerThanThoseFartherApartAreNotFine) {
   std::vector<std::string> faults;
   for (const char* pair : {"0:1", "0:2", "0:3", "1:2", "1:3", "2:3"})
     faults.push_back(std::string("pair:") + pair + ":0.5");
-  const Verdict verdict = judge(with_one_leaf(again_and_again(quiet_fabric(12, faults), 33), 4));
+  const Verdict verdict = judge(with_one_leaf(again_and_again(clean_fabric(12, faults), 33), 4));
   EXPECT_NE(verdict.judged, Judged::kClean);
   EXPECT_TRUE(asks_about(verdict, 0, 1));
 }
@@ -433,11 +433,11 @@ TEST(VerdictGroups, SlowHostsAreToBeMeasuredWithEachOther) {
   const Sweep sweep = sweep_of(plan, 6);
   const Verdict verdict = judge(sweep);
   int asked = 0;
-  for (const Question& question : verdict.questions) {
-    if (!question.of_suspects) continue;
+  for (const FollowUp& follow_up : verdict.follow_ups) {
+    if (!follow_up.of_suspects) continue;
     ++asked;
-    EXPECT_EQ(question.host / 8, 1);
-    EXPECT_EQ(question.other / 8, 1);
+    EXPECT_EQ(follow_up.host / 8, 1);
+    EXPECT_EQ(follow_up.other / 8, 1);
   }
   EXPECT_TRUE(asked > 0 || verdict.groups_are_open || !with_blame(verdict, Blame::kLeaf).empty());
   EXPECT_NE(verdict.judged, Judged::kClean);

@@ -23,7 +23,7 @@ std::vector<std::string> slow_hosts(int number) {
 
 TEST(VerdictKinds, FewerThanHalfAreSlowHosts) {
   for (const int slow : {1, 3, 7}) {
-    const Verdict verdict = judge(sweep_of(quiet_fabric(16, slow_hosts(slow))));
+    const Verdict verdict = judge(sweep_of(clean_fabric(16, slow_hosts(slow))));
     std::set<std::int32_t> blamed;
     for (const Finding& finding : with_blame(verdict, Blame::kHost)) blamed.insert(finding.hosts[0]);
     EXPECT_EQ(blamed.size(), static_cast<std::size_t>(slow));
@@ -34,7 +34,7 @@ TEST(VerdictKinds, FewerThanHalfAreSlowHosts) {
 
 TEST(VerdictKinds, HalfOrMoreAreAKind) {
   for (const int slow : {8, 11, 14}) {
-    const Verdict verdict = judge(sweep_of(quiet_fabric(16, slow_hosts(slow))));
+    const Verdict verdict = judge(sweep_of(clean_fabric(16, slow_hosts(slow))));
     EXPECT_EQ(verdict.judged, Judged::kUnknown);
     EXPECT_TRUE(verdict.findings.empty());
     ASSERT_TRUE(verdict.kinds);
@@ -47,7 +47,7 @@ TEST(VerdictKinds, HalfOrMoreAreAKind) {
 
 /// One pair is no norm for its own two directions.
 TEST(VerdictKinds, OfTwoFastHostsNoWayIsSlow) {
-  Sweep sweep = again_and_again(quiet_fabric(8, slow_hosts(6)), 35);
+  Sweep sweep = again_and_again(clean_fabric(8, slow_hosts(6)), 35);
   for (Reading& each : sweep.readings) {
     if (each.from == 6 && each.to == 7) each.rate *= 0.87F;
   }
@@ -57,7 +57,7 @@ TEST(VerdictKinds, OfTwoFastHostsNoWayIsSlow) {
 }
 
 TEST(VerdictKinds, WhatIsExpectedSettlesWhichKindIsSlow) {
-  const Sweep sweep = sweep_of(quiet_fabric(16, slow_hosts(10)));
+  const Sweep sweep = sweep_of(clean_fabric(16, slow_hosts(10)));
   VerdictSettings settings;
   settings.expected = 25e9;
   const Verdict slow = judge(sweep, settings);
@@ -82,7 +82,7 @@ Sweep with_ports(Sweep sweep, std::int32_t slower, double rate) {
 }
 
 TEST(VerdictKinds, TheRateOfTheAdaptersSettlesWhichKindIsSlow) {
-  const Sweep sweep = sweep_of(quiet_fabric(16, slow_hosts(10)));
+  const Sweep sweep = sweep_of(clean_fabric(16, slow_hosts(10)));
   VerdictSettings settings;
   settings.expected_of_port = 0.9;
   const Verdict slow = judge(with_ports(sweep, 10, 26.5e9), settings);
@@ -94,12 +94,12 @@ TEST(VerdictKinds, TheRateOfTheAdaptersSettlesWhichKindIsSlow) {
   EXPECT_FALSE(judge(sweep, settings).kinds->both_suffice) << "nobody knows their ports";
   settings.expected_of_port = 0.99;
   settings.tolerance = 0.01;
-  EXPECT_EQ(with_blame(judge(with_ports(sweep_of(quiet_fabric(8)), 0, 0), settings), Blame::kAll).size(), 1U);
+  EXPECT_EQ(with_blame(judge(with_ports(sweep_of(clean_fabric(8)), 0, 0), settings), Blame::kAll).size(), 1U);
 }
 
 /// Hosts 0 to 9 have older ports, and host 10 a newer one that is as slow.
 TEST(VerdictKinds, AHostThatIsAsSlowAsOlderOnesThoughItsPortIsNewIsSlow) {
-  const Sweep sweep = sweep_of(quiet_fabric(16, slow_hosts(11)));
+  const Sweep sweep = sweep_of(clean_fabric(16, slow_hosts(11)));
   VerdictSettings settings;
   settings.expected_of_port = 0.9;
   const Verdict verdict = judge(with_ports(sweep, 10, 18e9), settings);
@@ -110,7 +110,7 @@ TEST(VerdictKinds, AHostThatIsAsSlowAsOlderOnesThoughItsPortIsNewIsSlow) {
 }
 
 TEST(VerdictKinds, FewOlderHostsThatReachWhatTheirPortsCarryAreNotSlow) {
-  const Sweep sweep = sweep_of(quiet_fabric(16, slow_hosts(4)));
+  const Sweep sweep = sweep_of(clean_fabric(16, slow_hosts(4)));
   VerdictSettings settings;
   settings.expected_of_port = 0.9;
   const Verdict verdict = judge(with_ports(sweep, 4, 18e9), settings);
@@ -124,16 +124,16 @@ TEST(VerdictKinds, FewOlderHostsThatReachWhatTheirPortsCarryAreNotSlow) {
 TEST(VerdictKinds, NothingThatReachesWhatIsExpectedIsAFinding) {
   VerdictSettings settings;
   settings.expected = 50e9;
-  const Finding finding = the_finding(judge(sweep_of(quiet_fabric(8)), settings), Blame::kAll);
+  const Finding finding = the_finding(judge(sweep_of(clean_fabric(8)), settings), Blame::kAll);
   EXPECT_NEAR(finding.ratio, 0.5, 0.01);
   settings.expected = 25.5e9;
-  EXPECT_EQ(judge(sweep_of(quiet_fabric(8)), settings).judged, Judged::kClean) << "within the tolerance";
+  EXPECT_EQ(judge(sweep_of(clean_fabric(8)), settings).judged, Judged::kClean) << "within the tolerance";
 }
 
 /// Hosts of the slow leaf are as slow with each other as with the others, which looks like the way between leaves.
 TEST(VerdictKinds, HalfOrMoreMayBeWholeLeavesOfALocality) {
   for (const int slow : {8, 12}) {
-    Sweep sweep = sweep_of(quiet_fabric(16, slow_hosts(slow)));
+    Sweep sweep = sweep_of(clean_fabric(16, slow_hosts(slow)));
     sweep.leaves = {"a", "b", "c", "d"};
     for (std::int32_t host = 0; host < 16; ++host) sweep.leaf_of.push_back(host / 4);
     const Verdict verdict = judge(sweep);
@@ -202,14 +202,14 @@ TEST(VerdictKinds, NoDirectionIsCalledFastThatCouldNotBeSeen) {
 TEST(VerdictKinds, OfThreeGradesNoSlowOneIsFine) {
   std::vector<std::string> faults;
   for (int host = 0; host < 10; ++host) faults.push_back("host:" + std::to_string(host) + (host < 5 ? ":0.8" : ":0.5"));
-  const Verdict verdict = judge(sweep_of(quiet_fabric(16, faults)));
+  const Verdict verdict = judge(sweep_of(clean_fabric(16, faults)));
   ASSERT_TRUE(verdict.kinds);
   EXPECT_EQ(verdict.kinds->fast, (Hosts{10, 11, 12, 13, 14, 15}));
   for (const Finding& finding : with_blame(verdict, Blame::kHost)) EXPECT_GE(finding.hosts.at(0), 5) << "the slowest";
 }
 
 TEST(VerdictKinds, ReadingsBelowWhatTheirRunsWereAskedForAreNotClean) {
-  Sweep sweep = sweep_of(quiet_fabric(8));
+  Sweep sweep = sweep_of(clean_fabric(8));
   sweep.below_asked = 2;
   const Verdict few = judge(sweep);
   EXPECT_EQ(few.judged, Judged::kClean);
@@ -229,7 +229,7 @@ TEST(VerdictKinds, OneFastPairOfManyIsNotClean) {
 }
 
 TEST(VerdictKinds, FewRoundsThatShowFastPairsAreNotClean) {
-  const Verdict verdict = judge(sweep_of(quiet_fabric(32, slow_hosts(20)), 4));
+  const Verdict verdict = judge(sweep_of(clean_fabric(32, slow_hosts(20)), 4));
   EXPECT_NE(verdict.judged, Judged::kClean);
   EXPECT_TRUE(verdict.groups_are_open || verdict.kinds);
 }

@@ -32,7 +32,7 @@ TEST(VerdictText, OfACleanSweepIsShort) {
 TEST(VerdictText, SaysWhatToDo) {
   Verdict verdict = verdict_of({finding_of(Blame::kHost, {6}, Direction::kSends)});
   verdict.findings[0].confirmed = true;
-  verdict.questions = {{1, 2, 0, 3, "12 % below what both do with others"}};
+  verdict.follow_ups = {{1, 2, 0, 3, "12 % below what both do with others"}};
   verdict.outliers = 0.0123;
   verdict.alone.ratio = 1.01;
   verdict.alone.compared = 6;
@@ -219,7 +219,7 @@ TEST(HostLists, HaveEveryHostOnce) {
       verdict_of({finding_of(Blame::kUndecided, {0, 1}), finding_of(Blame::kHost, {1}), finding_of(Blame::kDead, {2}),
                   finding_of(Blame::kTransient, {3}), finding_of(Blame::kPair, {4, 5}), finding_of(Blame::kNic, {3})});
   verdict.not_judged = {6, 2};
-  verdict.questions = {{7, -1, 0, 2, "slow with node05"}, {1, -1, 0, 2, "x"}, {4, 5, 0, 1, "y"}};
+  verdict.follow_ups = {{7, -1, 0, 2, "slow with node05"}, {1, -1, 0, 2, "x"}, {4, 5, 0, 1, "y"}};
   const HostLists lists = host_lists(sweep, verdict);
   EXPECT_EQ(lists.slow, (Texts{"node02", "node04"}));
   EXPECT_EQ(lists.dead, Texts{"node03"});
@@ -242,7 +242,7 @@ TEST(VerdictLines, AreForScripts) {
       verdict_of({finding_of(Blame::kHost, {6}), finding_of(Blame::kNic, {1}), finding_of(Blame::kDead, {4}),
                   finding_of(Blame::kPair, {2, 7}), finding_of(Blame::kDeadPair, {0, 7}), leaf, spine, rail});
   verdict.groupings = {east_and_west()};
-  verdict.questions = {{2, 3, 0, 1, ""}, {3, 2, 1, 1, ""}, {7, 2, 0, 1, "is a finding already"}};
+  verdict.follow_ups = {{2, 3, 0, 1, ""}, {3, 2, 1, 1, ""}, {7, 2, 0, 1, "is a finding already"}};
   verdict.findings.push_back(finding_of(Blame::kPair, {2, 7}));
   verdict.findings.back().rail = 1;
   EXPECT_EQ(verdict_lines(sweep, verdict),
@@ -262,7 +262,7 @@ TEST(VerdictLines, NameSoManySuspectPaths) {
   Verdict verdict;
   for (std::int32_t host = 0; host < 12; ++host) {
     sweep.hosts.push_back(fmt::format("node{:02}", host + 1));
-    for (std::int32_t other = 0; other < host; ++other) verdict.questions.push_back({host, other, 0, 1, ""});
+    for (std::int32_t other = 0; other < host; ++other) verdict.follow_ups.push_back({host, other, 0, 1, ""});
   }
   const std::string text = verdict_lines(sweep, verdict);
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1 + 50 + 1) << text;

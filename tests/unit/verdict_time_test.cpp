@@ -18,7 +18,7 @@ namespace verdict_time_test {
 
 TEST(VerdictTime, WhatSlowsAllPairsOfARoundMakesNoGroups) {
   for (unsigned seed = 1; seed <= 20; ++seed) {
-    Sweep sweep = sweep_of(quiet_fabric(16), 15);
+    Sweep sweep = sweep_of(clean_fabric(16), 15);
     std::mt19937 random(seed);
     std::normal_distribution<double> normal(0, 0.04);
     std::map<std::int32_t, double> of_round;
@@ -142,9 +142,9 @@ TEST(VerdictTime, OfAHostThatWasSlowInABurstPartnersOfBothKindsAreMetAgain) {
   }
   for (std::int32_t round = 28; round < 32; ++round) {
     const Verdict verdict = judge(sweep);
-    const auto asked = std::find_if(verdict.questions.begin(), verdict.questions.end(),
-                                    [](const Question& each) { return each.host == 5 && each.other >= 0; });
-    if (asked == verdict.questions.end()) break;  // decided
+    const auto asked = std::find_if(verdict.follow_ups.begin(), verdict.follow_ups.end(),
+                                    [](const FollowUp& each) { return each.host == 5 && each.other >= 0; });
+    if (asked == verdict.follow_ups.end()) break;  // decided
     sweep.readings.push_back(reading(5, asked->other, 25e9, round));
     sweep.readings.push_back(reading(asked->other, 5, 25e9, round));
   }

@@ -1,5 +1,5 @@
 // What a report says of a sweep as a whole, held against its readings: headline, lists, order, what was measured,
-// questions.
+// follow-ups.
 #pragma once
 
 #include <algorithm>
@@ -74,7 +74,7 @@ class WholeReport : public ReadReport {
     named("SLOW RAIL", "slow everywhere");
     const bool clean = headline_.starts_with("Nothing is slow");
     expect(clean == (verdict_.judged == Judged::kClean), "'Nothing is slow' is said where all is well only");
-    expect(!clean || (blocks_.empty() && verdict_.questions.empty()), "nothing is slow, and yet something is said");
+    expect(!clean || (blocks_.empty() && verdict_.follow_ups.empty()), "nothing is slow, and yet something is said");
     if (headline_.starts_with("Too little was measured")) {
       expect(!verdict_.not_judged.empty() || sweep_.hosts.size() < 2, "enough was measured");
     }

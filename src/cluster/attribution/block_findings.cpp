@@ -1,4 +1,4 @@
-// Findings on what is slow for many hosts at once: leaves, paths between them, rails.
+// Findings on blocks: leaves, paths between leaves, and rails.
 
 #include <algorithm>
 #include <cmath>
@@ -23,7 +23,7 @@ Finding from_block(Blame blame, const BlockScore& score, double expected) {
   return finding;
 }
 
-/// What readings between leaves are like where nothing is slow.
+/// The centre of healthy readings between leaves.
 double centre_between_leaves(const Model& model, std::int32_t kind) {
   double centre = 0;
   std::int64_t most = 0;
@@ -35,7 +35,7 @@ double centre_between_leaves(const Model& model, std::int32_t kind) {
   return centre;
 }
 
-/// How many of a leaf's hosts are slow with those of other leaves, in a role.
+/// How many of a leaf's hosts are slow with hosts of other leaves, in the row's role.
 PartnerCount slow_hosts_of(const Model& model, const LeafRow& row) {
   std::map<std::int32_t, std::vector<float>> residuals;  // by host
   for (const Point& point : model.points) {
@@ -55,7 +55,7 @@ PartnerCount slow_hosts_of(const Model& model, const LeafRow& row) {
   return hosts;
 }
 
-/// Whether there are readings between two leaves, or within one, that `wanted` takes, and they are fine.
+/// Whether there are readings between the leaves, or within the leaf, that `wanted` takes, and they are fine.
 template <typename Wanted>
 bool are_fine(const Model& model, const Wanted& wanted) {
   std::vector<float> residuals;
@@ -74,7 +74,7 @@ void add_hosts(const LeafRow& row, const PartnerCount& hosts, Finding& finding) 
   finding.partners = std::max(finding.partners, hosts.shown);
 }
 
-/// Leaves out a row of which no host is slow.
+/// Adds a slow leaf, unless none of its hosts is slow.
 void add_row(const Model& model, const LeafRow& row, std::vector<Finding>& findings) {
   const PartnerCount hosts = slow_hosts_of(model, row);
   if (hosts.slow == 0) return;

@@ -11,34 +11,34 @@
 #include <utility>
 
 #include "cluster/attribution/fit.h"
-#include "cluster/attribution/tests_made.h"
+#include "cluster/attribution/multiple_testing.h"
 #include "cluster/robust.h"
 
 namespace fabricbench::cluster {
 namespace {
 
-/// Of a block's hosts, so many are slow in it, and of the hosts of a slow path, so many are fine elsewhere.
+/// The minimum share of a block's hosts that are slow in it, and of a slow path's hosts that are fine elsewhere.
 constexpr double kMostOfItsHosts = 0.75;
 constexpr std::size_t kReadingsOfBlock = 6;
-/// Of what another block explains, so that it explains as much.
+/// Two leaves explain equally much if their burdens are within this ratio.
 constexpr double kAsMuch = 0.95;
 
 std::int32_t parts_of(const Model& model) { return model.structure.levels.front().parts; }
 
-/// Whether it says something of the ways between leaves.
+/// Whether a point is evidence on paths between leaves.
 bool is_between_leaves(const Model& model, const Point& point) { return point.crosses && !model.is_left_out(point); }
 
 bool explained_by_block(const Model& model, const Point& point) {
   return point.block < 0 && point.residual >= point.block + std::min(model.slow, -3 * model.scale_of(point));
 }
 
-/// Readings that are left out of what is seen of others: those of the block itself.
+/// The readings of the block itself, which are excluded from the observed tail.
 struct Own {
   std::int64_t low = 0;  ///< not above the upper median of the block's readings
   std::int64_t all = 0;
 };
 
-/// Of a leaf's readings in either role: where its uplinks are slow, one way may be slow with the other.
+/// A leaf's own readings, in both roles: its uplinks may be slow in both directions.
 Own own_of_leaf(const Model& model, std::int32_t leaf, double upper) {
   Own own;
   for (const Point& point : model.points) {
@@ -52,7 +52,7 @@ Own own_of_leaf(const Model& model, std::int32_t leaf, double upper) {
   return own;
 }
 
-/// What a block's readings say. Nothing where it is not slow, or has too few. `own_at` counts the block's own readings.
+/// The score of a block; nothing if it is not slow, or has too few readings. `own_at` counts the block's own readings.
 template <typename OwnAt>
 std::optional<BlockScore> score_block(const Model& model, std::vector<float>& residuals, double scale, double tests,
                                       const OwnAt& own_at) {
@@ -70,7 +70,7 @@ std::optional<BlockScore> score_block(const Model& model, std::vector<float>& re
   return score;
 }
 
-/// How many readings there are of something, and how many of them are slow.
+/// A number of readings, and how many of them are slow.
 struct Share {
   std::uint32_t all = 0;
   std::uint32_t slow = 0;
@@ -114,7 +114,7 @@ void add_effect(const Model& model, std::int32_t effect, Row& row) {
   if (upper_median(own) < model.slow) ++row.slow_hosts;
 }
 
-/// Effects of which enough readings with other leaves are slow, that they may be of a slow leaf.
+/// Saves time: the effects of leaves in which half of the effects, or more, are slow with other leaves.
 std::vector<char> may_be_of_a_row(const Model& model) {
   std::vector<Share> shares(model.cap.size());
   for (const Point& point : model.points) {
@@ -122,7 +122,7 @@ std::vector<char> may_be_of_a_row(const Model& model) {
     shares[static_cast<std::size_t>(point.sender)].add(model, point);
     shares[static_cast<std::size_t>(point.receiver)].add(model, point);
   }
-  std::map<RowKey, Share> leaves;  // effects, and those of them of whose readings half are slow
+  std::map<RowKey, Share> leaves;  // effects, and those with half of their readings slow
   const auto key_of = [&](std::int32_t effect) {
     return RowKey{model.ids.kind(effect), model.part_of(model.ids.host(effect)), EffectIds::role(effect)};
   };
@@ -158,20 +158,20 @@ bool most_are_slow(const Row& row) {
   return are_enough && static_cast<double>(row.slow_hosts) >= kMostOfItsHosts * static_cast<double>(row.hosts);
 }
 
-/// What a host's readings with a leaf of others are like, and its others.
+/// A host's residuals with a leaf, and without it.
 struct Residuals {
   std::vector<float> with;
   std::vector<float> without;
 };
 
-/// Whether a leaf's hosts are slow with each other too, and not much less than with others: then it is the hosts.
+/// Whether a leaf's hosts are nearly as slow with each other: then the hosts are slow, and not the uplinks.
 bool is_slow_inside(const Model& model, Row& row) {
   if (row.inside.empty()) return false;
   return median_of(row.inside) < std::min(model.slow, static_cast<double>(median_of(row.outside)) / 2);
 }
 
-/// Whether the hosts of other leaves that are slow with a leaf are slow without it too, and not much less: then it is
-/// they. Where most hosts of one of two leaves are slow, most readings between the two are.
+/// Whether the partners that are slow with a leaf are nearly as slow without it: then the partners are slow, and not
+/// the uplinks. If most hosts of one of two leaves are slow, most readings between the two leaves are.
 bool is_of_its_partners(const Model& model, const RowKey& key, Row& row) {
   const auto& [kind, leaf, role] = key;
   std::map<std::int32_t, Residuals> partners;  // by host
@@ -194,7 +194,7 @@ bool is_of_its_partners(const Model& model, const RowKey& key, Row& row) {
   return !without.empty() && median_of(without) < std::min(model.slow, median_of(row.outside) / 2.0);
 }
 
-/// The leaf that explains most, but for those that are `known`.
+/// The slow leaf that explains most, apart from those that are `known`.
 std::optional<LeafRow> worst_row(const Model& model, const std::vector<LeafRow>& known) {
   std::map<RowKey, Row> rows = rows_of(model);
   for (const LeafRow& row : known) rows.erase({row.kind, row.leaf, row.role});
@@ -208,7 +208,7 @@ std::optional<LeafRow> worst_row(const Model& model, const std::vector<LeafRow>&
     std::optional<BlockScore> score =
         score_block(model, row.outside, row.scale, kRoles * static_cast<double>(parts_of(model)),
                     [&, leaf](double upper, std::int64_t) { return own_of_leaf(model, leaf, upper); });
-    // Of two leaves, what one sends the other receives: the smaller one is looked at.
+    // With two leaves, what one sends the other receives: the smaller leaf is blamed.
     const bool as_much = worst && burden < kAsMuch * most && row.hosts < worst->score.hosts;
     if (!score || (burden >= most / kAsMuch && !as_much)) continue;
     most = burden;
@@ -218,21 +218,21 @@ std::optional<LeafRow> worst_row(const Model& model, const std::vector<LeafRow>&
   return worst;
 }
 
-/// Whether it is between a leaf and a host that is slow with all leaves, and may be alone in its own.
+/// Whether a point is between a host that may be alone in its leaf and one that is not.
 bool is_with_lone_host(const Model& model, const Point& point) {
   const std::vector<char>& is_alone = model.structure.is_alone;
   return is_alone[static_cast<std::size_t>(model.ids.host(point.sender))] !=
          is_alone[static_cast<std::size_t>(model.ids.host(point.receiver))];
 }
 
-/// How much less hosts of different leaves reach than those that it takes a reading's hosts for; at most 0.
+/// How much slower hosts of different leaves are than the stratum of a point says, as a logarithm; at most 0.
 double way_between_leaves(const Model& model, const Point& point) {
   const auto stratum = static_cast<std::size_t>(point.stratum);
   if (point.crosses || model.lender[stratum] == Model::kNoLender) return 0;
   return std::min(model.log_centre[static_cast<std::size_t>(model.lender[stratum])] - model.log_centre[stratum], 0.0);
 }
 
-/// Whether it is of the leaf's readings in the row's role.
+/// Whether a point is a reading of the row's leaf, in the row's role.
 bool is_of(const Model& model, const LeafRow& row, const Point& point) {
   for (const std::int32_t effect : {point.sender, point.receiver}) {
     if (model.ids.kind(effect) != row.kind || EffectIds::role(effect) != row.role) continue;
@@ -250,8 +250,8 @@ void apply(Model& model, const LeafRow& row) {
   }
 }
 
-/// Once more, with centres that slow leaves have no part in: where there are few, half of what is between them may be
-/// slow, and what was usual at first is too low.
+/// Estimates slow leaves again, with centres without slow leaves: if there are few leaves, half of the readings between
+/// them may be slow, and the first centres too low.
 void measure_again(Model& model, std::vector<LeafRow>& rows) {
   if (rows.empty()) return;
   fit_centres(model);
@@ -268,8 +268,8 @@ void measure_again(Model& model, std::vector<LeafRow>& rows) {
   for (const LeafRow& row : rows) apply(model, row);
 }
 
-/// A path as one number, that millions of points are sorted by: kind, leaf of the sender, leaf of the receiver, and
-/// whether the figure is of both directions, when the lower leaf comes first.
+/// A path between leaves as one number, by which millions of points are sorted: kind, sender's leaf, receiver's leaf,
+/// and whether readings are of both directions together; then the lower leaf comes first.
 struct PathKey {
   std::uint64_t kind = 0;
   std::uint64_t from = 0;
@@ -297,10 +297,10 @@ struct PathPoint {
   std::size_t place = 0;  ///< in Model::points
 };
 
-/// The points between leaves that no slow leaf explains, by path; only of paths of which half the readings are slow.
+/// Points between leaves that no slow leaf explains, by path, of paths with half of their readings slow.
 std::vector<PathPoint> points_by_path(const Model& model) {
   const auto leaves = static_cast<std::uint64_t>(parts_of(model));
-  // Of so many leaves few paths have more than one reading.
+  // With so many leaves, few paths have more than one reading.
   if (leaves * leaves > model.points.size()) return {};
   const auto kinds = static_cast<std::uint64_t>(model.effects() / (model.ids.hosts * model.ids.rails * kRoles));
   std::vector<Share> shares(static_cast<std::size_t>(kinds * leaves * leaves * 2));
@@ -324,7 +324,7 @@ std::vector<PathPoint> points_by_path(const Model& model) {
 /// The readings of a path.
 using PathPoints = std::span<const PathPoint>;
 
-/// How many hosts are on one side of a path, or 0 where not most of them are slow on it and fine elsewhere.
+/// The number of hosts on one side of a path; 0 unless most of them are slow on it and fine elsewhere.
 std::int64_t hosts_beside(const Model& model, PathPoints path, bool senders) {
   std::map<std::int32_t, std::vector<float>> residuals;  // by effect
   for (const auto& [number, place] : path) {
@@ -379,7 +379,7 @@ std::vector<LeafPath> find_paths(Model& model) {
   return paths;
 }
 
-/// The centres of strata of one kind that stay on their rail, by rail.
+/// By rail, the strata of one kind whose readings stay on that rail.
 using Centres = std::map<std::int16_t, const Stratum*>;
 
 std::optional<SlowRail> compare(const Model& model, const Centres& centres, std::int16_t rail) {
@@ -399,7 +399,7 @@ std::optional<SlowRail> compare(const Model& model, const Centres& centres, std:
   return slow;
 }
 
-/// Counts the hosts that were measured on a rail and on others, and those of them that are slower on it.
+/// Counts the hosts that were measured both on a rail and on others, and those that are slower on it.
 void count_hosts(const Model& model, std::int16_t kind, SlowRail& rail) {
   struct Rates {
     std::vector<float> own;

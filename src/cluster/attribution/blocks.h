@@ -1,4 +1,4 @@
-// Leaf switches, paths between two of them, and rails: what is slow for many hosts at once. Looked for before hosts are
+// Blocks: leaf switches, paths between two of them, and rails, which slow many hosts at once. Found before hosts are
 // blamed one by one.
 #pragma once
 
@@ -9,15 +9,16 @@
 
 namespace fabricbench::cluster {
 
-/// What all readings of a block have in common.
+/// The score of a block.
 struct BlockScore {
-  double median = 0;  ///< of the logarithms of rates, relative to what is healthy
+  double median = 0;  ///< of its residuals
   std::int64_t readings = 0;
-  std::int64_t hosts = 0;  ///< on the side that is blamed, or on the smaller side of a pair of leaves
+  std::int64_t hosts = 0;  ///< in the leaf, or on the smaller side of a path between leaves
   double false_alarm = 1;
 };
 
-/// A leaf's way up (role kSender) or down (kReceiver), or both together where nobody can tell (kEither).
+/// The uplinks of a leaf: out of it (role kSender), into it (kReceiver), or both together (kEither, from readings of
+/// both directions).
 struct LeafRow {
   std::int32_t kind = 0;
   std::int32_t leaf = 0;
@@ -25,7 +26,7 @@ struct LeafRow {
   BlockScore score;
 };
 
-/// The path from one leaf to another; with `either`, both ways together.
+/// The path from one leaf to another; with `either`, both directions together.
 struct LeafPath {
   std::int32_t kind = 0;
   std::int32_t from = 0;
@@ -34,12 +35,12 @@ struct LeafPath {
   BlockScore score;
 };
 
-/// A rail that is slower than the others, for everybody.
+/// A rail that is slower than the others for most hosts.
 struct SlowRail {
   std::int32_t rail = 0;
   double rate = 0;              ///< bytes per second
   double expected = 0;          ///< of the other rails
-  std::int64_t slow_hosts = 0;  ///< of the score's hosts, those that are slower on it than on other rails
+  std::int64_t slow_hosts = 0;  ///< hosts of the score that are slower on it than on other rails
   BlockScore score;
 };
 
@@ -48,14 +49,14 @@ struct Blocks {
   std::vector<LeafPath> paths;
 };
 
-/// A block has at least so many hosts on each side, or it is their own fault. A leaf of two is one where these two were
-/// measured with each other and are fine.
+/// A block has at least so many hosts on each side; with fewer, the hosts themselves may be slow. A leaf of two hosts
+/// counts if these were measured with each other and are fine.
 constexpr std::int64_t kHostsOfBlock = 2;
 
-/// Finds slow leaves and paths between them, the worst first, and notes at each point what they explain.
+/// Finds slow leaves and paths between leaves, the worst first, and sets Point::block.
 [[nodiscard]] Blocks find_blocks(Model& model);
 
-/// Compares the centres of strata that differ by rail alone.
+/// Finds slow rails: compares strata that differ only in the rail.
 [[nodiscard]] std::vector<SlowRail> find_slow_rails(const Model& model);
 
 }  // namespace fabricbench::cluster

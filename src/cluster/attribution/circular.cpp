@@ -2,15 +2,15 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstddef>
+#include <iterator>
 #include <limits>
 #include <set>
 #include <utility>
 #include <vector>
 
 #include "cluster/attribution/unit_scores.h"
-#include "cluster/robust.h"
+#include "cluster/sorted_unique.h"
 
 namespace fabricbench::cluster {
 namespace {
@@ -23,53 +23,20 @@ Hosts hosts_of(const Model& model, const std::vector<UnitEffect>& effects) {
   return hosts;
 }
 
-/// What an effect has with one partner: the median residual, and the median rate, as a logarithm, without what its time
-/// took.
-struct WithPartner {
-  std::int32_t host = 0;
-  double residual = 0;
-  double rate = 0;
-  double error = 0;  ///< of the medians, a standard error
-};
-
-std::vector<WithPartner> by_partner(const Model& model, std::int32_t effect) {
-  std::vector<WithPartner> all;
-  const std::span<const Entry> entries = model.entries_of(effect);
-  for (std::size_t begin = 0; begin < entries.size();) {
-    const std::int32_t host = model.ids.host(entries[begin].other);
-    std::vector<double> residuals;
-    std::vector<double> rates;
-    const double scale = model.scale_of(model.point_of(entries[begin]));
-    for (; begin < entries.size() && model.ids.host(entries[begin].other) == host; ++begin) {
-      const Point& point = model.point_of(entries[begin]);
-      residuals.push_back(point.residual);
-      rates.push_back(point.residual + model.centre_of(point));
-    }
-    const double error = kMedianOverMeanError * scale / std::sqrt(static_cast<double>(rates.size()));
-    all.push_back({host, median_of(residuals), median_of(rates), error});
-  }
-  return all;
-}
-
-/// Whether it is much faster than its cap with two partners or more, and with `accused` ones alone.
+/// Whether an effect is much faster than its cap with two hosts or more, and only with `accused` hosts.
 bool is_refuted(const Model& model, std::int32_t effect, double cap, const Hosts& accused) {
   constexpr double kErrors = 3;
   constexpr double kTolerances = 2;
-  std::size_t fast = 0;
-  for (const WithPartner& with : by_partner(model, effect)) {
-    if (with.rate < cap + std::max(-kTolerances * model.slow, kErrors * with.error)) continue;
-    if (!accused.contains(with.host)) return false;
-    ++fast;
+  Hosts fast;
+  for (const PartnerLevel& level : levels_as_measured(model, effect)) {
+    if (level.rate() < cap + std::max(-kTolerances * model.slow, kErrors * level.error())) continue;
+    if (!accused.contains(level.host)) return false;
+    fast.insert(level.host);
   }
-  return fast >= 2;
+  return fast.size() >= 2;
 }
 
-void unflag(Model& model, std::int32_t effect) {
-  model.flagged[static_cast<std::size_t>(effect)] = 0;
-  model.cap[static_cast<std::size_t>(effect)] = kNoCap;
-}
-
-/// By host, the second fastest of its readings, as a logarithm, without what their time took: one alone may be chance.
+/// By host, the second fastest of its readings, as a logarithm, without drift. The fastest one may be chance.
 std::vector<double> fast_rates(const Model& model) {
   std::vector<std::array<double, 2>> fastest(static_cast<std::size_t>(model.ids.hosts));
   for (auto& two : fastest) two.fill(-std::numeric_limits<double>::infinity());
@@ -90,13 +57,13 @@ std::vector<double> fast_rates(const Model& model) {
   return rates;
 }
 
-/// Whether a host is faster with somebody than a blamed effect is, by more than half of what that lacks: it cannot be
-/// what makes that slow.
+/// Whether a host reaches, with any partner, a rate above a blamed effect's cap by more than half of its deficit. Then
+/// the host cannot be what slows that effect.
 bool is_faster(const std::vector<double>& fast, std::int32_t host, const UnitEffect& found) {
   return fast[static_cast<std::size_t>(host)] > found.score.cap - found.score.median / 2;
 }
 
-/// Whether a blamed effect is slow with somebody who is not blamed, and is faster with others.
+/// Whether a blamed effect is slow with a host that is not blamed, and that is faster with others.
 bool is_slow_with_fine_ones(const Model& model, const UnitEffect& found, const Hosts& blamed,
                             const std::vector<double>& fast) {
   const std::vector<PartnerLevel> levels = partner_levels(model, found.effect);
@@ -105,25 +72,20 @@ bool is_slow_with_fine_ones(const Model& model, const UnitEffect& found, const H
   });
 }
 
-/// Whether it is of the slower kind of hosts, which does not reach what is expected.
-bool is_known_to_be_slow(const Model& model, std::int32_t host) {
-  return !model.is_too_slow.empty() && model.is_too_slow[static_cast<std::size_t>(host)] != 0;
-}
-
-/// The hosts of effects that are slow with each other alone, and those of their slow partners that are nowhere faster.
+/// The hosts of effects that are slow with each other only, and their slow partners that are fast with nobody.
 std::vector<std::int32_t> hosts_of_circle(const Model& model, const std::vector<UnitEffect>& circle,
                                           const Hosts& blamed, const std::vector<double>& fast) {
   Hosts hosts = hosts_of(model, circle);
   for (const UnitEffect& found : circle) {
-    for (const WithPartner& with : by_partner(model, found.effect)) {
-      const bool may_be_slow = with.residual < model.slow && !is_faster(fast, with.host, found);
-      if (may_be_slow && !blamed.contains(with.host)) hosts.insert(with.host);
+    for (const PartnerLevel& level : levels_as_measured(model, found.effect)) {
+      const bool may_be_slow = level.residual < model.slow && !is_faster(fast, level.host, found);
+      if (may_be_slow && !blamed.contains(level.host)) hosts.insert(level.host);
     }
   }
   return {hosts.begin(), hosts.end()};
 }
 
-/// Whether nothing slow is left of it that others do not explain.
+/// Whether other blamed effects explain all slow readings of an effect.
 bool is_explained(const Model& model, std::int32_t effect) {
   const std::vector<PartnerLevel> levels = partner_levels(model, effect);
   return std::none_of(levels.begin(), levels.end(),
@@ -138,17 +100,16 @@ bool set_refuted_apart(Model& model, UnitEffects& units) {
   Hosts refuted;
   for (const UnitEffect& found : units.blamed) {
     const std::int32_t host = model.ids.host(found.effect);
-    if (is_known_to_be_slow(model, host)) continue;
+    if (model.is_known_to_be_slow(host)) continue;
     if (is_refuted(model, found.effect, found.score.cap, accused)) refuted.insert(host);
   }
   std::erase_if(units.blamed, [&](const UnitEffect& found) {
     if (!refuted.contains(model.ids.host(found.effect))) return false;
-    unflag(model, found.effect);
+    model.clear_blame(found.effect);
     return true;
   });
   units.apart.insert(units.apart.end(), refuted.begin(), refuted.end());
-  std::sort(units.apart.begin(), units.apart.end());
-  units.apart.erase(std::unique(units.apart.begin(), units.apart.end()), units.apart.end());
+  units.apart = sorted_unique(std::move(units.apart));
   return !refuted.empty();
 }
 
@@ -158,23 +119,20 @@ void set_mutual_aside(Model& model, UnitEffects& units) {
   Hosts needed;
   for (const UnitEffect& found : units.blamed) {
     const std::int32_t host = model.ids.host(found.effect);
-    if (is_known_to_be_slow(model, host) || is_slow_with_fine_ones(model, found, blamed, fast)) needed.insert(host);
+    if (model.is_known_to_be_slow(host) || is_slow_with_fine_ones(model, found, blamed, fast)) needed.insert(host);
   }
   if (needed.size() == blamed.size()) return;
-  std::vector<UnitEffect> circular;
-  std::erase_if(units.blamed, [&](const UnitEffect& found) {
-    if (needed.contains(model.ids.host(found.effect))) return false;
-    circular.push_back(found);
-    return true;
+  const auto circular = std::stable_partition(units.blamed.begin(), units.blamed.end(), [&](const UnitEffect& found) {
+    return needed.contains(model.ids.host(found.effect));
   });
-  for (const UnitEffect& found : circular) unflag(model, found.effect);
-  std::erase_if(circular, [&](const UnitEffect& found) { return is_explained(model, found.effect); });
-  for (const UnitEffect& found : circular) {  // as they were: their readings are explained, if not by whom
-    model.flagged[static_cast<std::size_t>(found.effect)] = 1;
-    model.cap[static_cast<std::size_t>(found.effect)] = static_cast<float>(found.score.cap);
-  }
-  units.mutual_hosts = hosts_of_circle(model, circular, blamed, fast);
-  units.mutual = std::move(circular);
+  const std::vector<UnitEffect> cleared(circular, units.blamed.end());
+  units.blamed.erase(circular, units.blamed.end());
+  for (const UnitEffect& found : cleared) model.clear_blame(found.effect);
+  // Effects that the remaining blamed hosts do not explain stay blamed, as sets of hosts.
+  std::copy_if(cleared.begin(), cleared.end(), std::back_inserter(units.mutual),
+               [&](const UnitEffect& found) { return !is_explained(model, found.effect); });
+  for (const UnitEffect& found : units.mutual) model.blame(found.effect, found.score.cap);
+  units.mutual_hosts = hosts_of_circle(model, units.mutual, blamed, fast);
 }
 
 }  // namespace fabricbench::cluster

@@ -1,4 +1,4 @@
-// What devices are blamed for, as findings.
+// Findings on slow devices.
 
 #include <array>
 #include <cmath>

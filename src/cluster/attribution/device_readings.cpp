@@ -9,22 +9,22 @@
 namespace fabricbench::cluster {
 namespace {
 
-constexpr std::int32_t kNotSeen = -1;
-constexpr std::int32_t kSeveral = -2;
+constexpr std::int32_t kNothing = -1;
+constexpr std::int32_t kMixed = -2;
 
-/// What was seen so far, the same again and again or several.
-void see(std::int32_t& seen, std::int32_t now) {
-  if (seen == kNotSeen) seen = now;
-  if (seen != now) seen = kSeveral;
+/// Combines what is known so far with one more: the same value, or kMixed.
+void combine(std::int32_t& known, std::int32_t now) {
+  if (known == kNothing) known = now;
+  if (known != now) known = kMixed;
 }
 
-/// One rail of one host, in readings of any kind.
+/// The unit of an effect, for readings of any kind.
 std::size_t rail_of_host(const EffectIds& ids, std::int32_t effect) {
   return static_cast<std::size_t>(ids.host(effect)) * static_cast<std::size_t>(ids.rails) +
          static_cast<std::size_t>(ids.rail(effect));
 }
 
-/// Calls `use` with each device on each side of the points, and the entry of that side.
+/// Calls `use` with each device on each side of each point, and with the entry of that side.
 template <typename Use>
 void for_each_side(const Model& model, const Use& use) {
   if (model.sweep->routes_of.empty()) return;
@@ -41,11 +41,12 @@ void for_each_side(const Model& model, const Use& use) {
   }
 }
 
-/// By device: whether it is not always with the same rail of a host, or that is not always with it.
+/// By device, whether it can be told from hosts: it was used by several units, or its unit used several devices of the
+/// kind.
 std::vector<char> told_from_hosts(const Model& model) {
   const std::size_t rails = static_cast<std::size_t>(model.ids.hosts) * static_cast<std::size_t>(model.ids.rails);
-  std::vector<std::int32_t> rail_with(model.sweep->devices.size(), kNotSeen);
-  std::vector<std::int32_t> device_with(rails * kDeviceKinds, kNotSeen);
+  std::vector<std::int32_t> rail_with(model.sweep->devices.size(), kNothing);
+  std::vector<std::int32_t> device_with(rails * kDeviceKinds, kNothing);
   const auto visit = [&](const auto& use) {
     for_each_side(model, [&](std::int32_t device, std::size_t kind, Entry side) {
       const std::size_t rail = rail_of_host(model.ids, model.own_effect(side));
@@ -53,24 +54,24 @@ std::vector<char> told_from_hosts(const Model& model) {
     });
   };
   visit([&](std::size_t device, std::int32_t& with, std::int32_t rail) {
-    see(rail_with[device], rail);
-    see(with, static_cast<std::int32_t>(device));
+    combine(rail_with[device], rail);
+    combine(with, static_cast<std::int32_t>(device));
   });
   std::vector<char> told(rail_with.size(), 0);
   visit([&](std::size_t device, std::int32_t with, std::int32_t) {
-    if (rail_with[device] == kSeveral || with == kSeveral) told[device] = 1;
+    if (rail_with[device] == kMixed || with == kMixed) told[device] = 1;
   });
   return told;
 }
 
-/// What all readings of a host's rail, or of all its rails, went through.
+/// By kind of device, the one that all readings of a host, or of one of its rails, went through.
 using Constant = std::array<std::int32_t, kDeviceKinds>;
-constexpr Constant kNothingSeen{kNotSeen, kNotSeen, kNotSeen};
+constexpr Constant kNoDevices{kNothing, kNothing, kNothing};
 
-/// By host, and by host and rail; the rail -1 stands for all.
+/// By host and rail; rail -1: all rails.
 using Constants = std::map<std::pair<std::int32_t, std::int32_t>, Constant>;
 
-void see_side(const Sweep& sweep, std::size_t place, bool receiver, Constants& constants) {
+void note_side(const Sweep& sweep, std::size_t place, bool receiver, Constants& constants) {
   const Reading& reading = sweep.readings[place];
   const Route* route = sweep.route_of(place, receiver);
   const std::int32_t host = receiver ? reading.to : reading.from;
@@ -80,7 +81,7 @@ void see_side(const Sweep& sweep, std::size_t place, bool receiver, Constants& c
     if (known == constants.end()) continue;
     for (std::size_t kind = 0; kind < kDeviceKinds; ++kind) {
       const std::int32_t device = route == nullptr ? Route::kNone : route->devices[kind];
-      see(known->second[kind], device == Route::kNone ? kSeveral : device);
+      combine(known->second[kind], device == Route::kNone ? kMixed : device);
     }
   }
 }
@@ -118,13 +119,13 @@ void name_devices(const Sweep& sweep, Verdict& verdict) {
   if (sweep.routes_of.empty()) return;
   Constants constants;
   for (const Finding& finding : verdict.findings) {
-    if (is_of_one_host(finding)) constants.emplace(std::pair(finding.hosts[0], finding.rail), kNothingSeen);
+    if (is_of_one_host(finding)) constants.emplace(std::pair(finding.hosts[0], finding.rail), kNoDevices);
   }
   if (constants.empty()) return;
   for (std::size_t place = 0; place < sweep.readings.size(); ++place) {
     if (sweep.readings[place].outcome != Outcome::kMeasured) continue;
-    see_side(sweep, place, false, constants);
-    see_side(sweep, place, true, constants);
+    note_side(sweep, place, false, constants);
+    note_side(sweep, place, true, constants);
   }
   for (Finding& finding : verdict.findings) {
     if (!is_of_one_host(finding)) continue;

@@ -1,4 +1,4 @@
-// Which readings went through which GPU, NIC or switch port.
+// The readings over each GPU, NIC and switch port.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace fabricbench::cluster {
 
-/// What a device does to readings of one kind, in one role.
+/// The effect of a device on readings of one kind, in one role.
 struct DeviceEffect {
   std::int32_t device = 0;
   std::int32_t kind = 0;
@@ -20,8 +20,8 @@ struct DeviceEffect {
   std::size_t end = 0;
 };
 
-/// The readings of devices that can be told from hosts: of those that always go with one rail of one host, and it with
-/// them, none.
+/// The readings over devices that can be told from hosts. Left out are devices that belong to one rail of one host, if
+/// that rail has no other device of the kind.
 struct DeviceReadings {
   std::vector<DeviceEffect> effects;
   std::vector<Entry> entries;  ///< by effect, then by partner's host, then by own host
@@ -33,7 +33,7 @@ struct DeviceReadings {
 
 [[nodiscard]] DeviceReadings list_devices(const Model& model);
 
-/// Names beside the hosts and rails of findings what all their readings went through.
+/// Adds to findings on one host the devices that all of its readings, or all readings of its rail, went through.
 void name_devices(const Sweep& sweep, Verdict& verdict);
 
 }  // namespace fabricbench::cluster

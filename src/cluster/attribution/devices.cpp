@@ -8,30 +8,31 @@
 #include <utility>
 
 #include "cluster/attribution/fit.h"
-#include "cluster/attribution/tests_made.h"
+#include "cluster/attribution/multiple_testing.h"
 #include "cluster/attribution/unit_effects.h"
 #include "cluster/robust.h"
+#include "cluster/sorted_unique.h"
 
 namespace fabricbench::cluster {
 namespace {
 
-/// Of the hosts that are slow over a device, so many for each one that is fast over it.
+/// A device needs so many slow hosts for each host that is fast over it.
 constexpr std::size_t kSlowToFast = 4;
-/// Readings over other devices from which a host's own speed is known.
+/// Minimum number of readings over other devices to know a host's own speed.
 constexpr std::size_t kEnoughElsewhere = 2;
 
-/// Over a device, a host's readings with one partner.
+/// The level of a host with one partner, over a device.
 struct OwnLevel {
   std::int32_t own = 0;
   PartnerLevel level;
 };
 
-/// What the readings over a device say of one of its hosts.
+/// How a host of a device compares over other devices.
 enum class OwnHost : std::uint8_t {
-  kFastElsewhere,  ///< slow over it, and not over others
-  kOnlyHere,       ///< slow over it, and not measured over others
-  kSlowElsewhere,  ///< slow over others too, by itself
-  kFast            ///< not slow over it
+  kFastElsewhere,  ///< slow over this device, and fast over others
+  kOnlyHere,       ///< slow over this device, and not measured over others
+  kSlowElsewhere,  ///< slow over others too: the host itself is slow
+  kFast            ///< not slow over this device
 };
 
 struct Suspicion {
@@ -41,7 +42,7 @@ struct Suspicion {
   std::vector<std::int32_t> fast_hosts;
   std::vector<std::int32_t> fast_elsewhere;  ///< of the slow ones
 
-  /// How much it would explain.
+  /// How much the device would explain.
   [[nodiscard]] double missing() const { return score.burden * score.informative; }
 };
 
@@ -60,17 +61,17 @@ std::vector<OwnLevel> levels_of(const Model& model, std::span<const Entry> entri
   return levels;
 }
 
-/// Whether a cap is below what is healthy there.
+/// Whether a cap shows with a centre.
 bool shows(const Model& model, double cap, double centre) { return centre + model.slow > cap; }
 
-/// How much of what a cap makes of a healthy reading is missing: 1 at the cap, 0 where nothing is.
+/// The deficit of a reading as a share of the deficit at the cap: 1 at the cap, 0 at the centre.
 double share_missing(double residual, double cap, double centre) { return residual / (cap - centre); }
 
-/// Above it, a host's median share is one of a host that is slow.
+/// A host with a higher median share is slow.
 constexpr double kSlowShare = 0.5;
 
-/// A host's median share over other devices of the same kind, where the cap would show; nothing where too little is
-/// known.
+/// A host's median share over other devices of the same kind, from readings in which the cap would show; nothing if
+/// there are too few.
 std::optional<double> share_elsewhere(const Model& model, const DeviceEffect& effect, std::int32_t host, double cap) {
   const auto kind = static_cast<std::size_t>(model.sweep->devices[static_cast<std::size_t>(effect.device)].kind);
   std::vector<double> shares;
@@ -159,7 +160,7 @@ struct Peeled {
   Suspicion suspicion;
 };
 
-/// Takes its readings from all others' accounts, or gives them back.
+/// Sets whether the device explains these readings.
 void set_slow(Model& model, std::span<const Entry> entries, bool slow) {
   for (const Entry entry : entries) model.points[entry.point()].over_slow_device = slow;
 }
@@ -169,7 +170,7 @@ Peeled take(Model& model, const DeviceReadings& readings, const DeviceEffect& ef
   return {&effect, std::move(suspicion)};
 }
 
-/// The device that explains most, then what explains most of the rest, and so on.
+/// Peels devices: the one that explains most, then the one that explains most of the rest, and so on.
 std::vector<Peeled> peel(Model& model, const DeviceReadings& readings) {
   const std::int32_t needed = partners_needed(model);
   std::vector<const DeviceEffect*> candidates;
@@ -193,8 +194,8 @@ std::vector<Peeled> peel(Model& model, const DeviceReadings& readings) {
   }
 }
 
-/// How likely healthy readings are as slow with so many of a device's partners: with all of them, or with those with
-/// which it is slowest, whichever says more. A device is often met by few.
+/// The probability that the slowest levels of a healthy device are as low: the minimum over all depths, times their
+/// number. Many devices have met few partners.
 double chance_of_depth(const Model& model, const std::vector<float>& residuals, double scale) {
   const auto all = static_cast<std::int64_t>(residuals.size());
   double least = 1;
@@ -214,7 +215,7 @@ double chance_of(const Model& model, const DeviceReadings& readings, const Peele
   return 2 * std::min(by_median, chance_of_depth(model, peeled.suspicion.residuals, scale));
 }
 
-/// What all readings of a device went through on its side, and nothing else did in this role: it, and perhaps others.
+/// The devices with exactly the same readings as this one in this role, itself included.
 std::vector<std::int32_t> same_readings(const Model& model, const DeviceReadings& readings,
                                         const DeviceEffect& effect) {
   std::vector<std::int32_t> devices;
@@ -238,14 +239,12 @@ std::vector<std::int32_t> united(const std::vector<std::int32_t>& a, const std::
   return both;
 }
 
-/// Ascending, those that are slow by themselves too.
+/// The hosts of these entries, ascending.
 std::vector<std::int32_t> hosts_over(const Model& model, std::span<const Entry> entries) {
   std::vector<std::int32_t> hosts;
   hosts.reserve(entries.size());
   for (const Entry entry : entries) hosts.push_back(model.ids.host(model.own_effect(entry)));
-  std::sort(hosts.begin(), hosts.end());
-  hosts.erase(std::unique(hosts.begin(), hosts.end()), hosts.end());
-  return hosts;
+  return sorted_unique(std::move(hosts));
 }
 
 void add_way(const Model& model, const DeviceReadings& readings, const Peeled& peeled, double false_alarm,
@@ -262,7 +261,7 @@ void add_way(const Model& model, const DeviceReadings& readings, const Peeled& p
   slow.fast_elsewhere = united(slow.fast_elsewhere, peeled.suspicion.fast_elsewhere);
 }
 
-/// Whether a direction is slow as the other one is, though it does not show as clearly.
+/// Whether a direction is as slow as the other one, though the evidence is weaker.
 bool is_slow_alike(const Model& model, const Suspicion& other, const UnitScore& score) {
   return other.score.informative >= 2 && other.score.median < std::min(score.median / 2, model.slow / 2);
 }
@@ -290,7 +289,7 @@ std::vector<SlowDevices> find_devices(Model& model, const DeviceReadings& readin
     blamed.push_back(&each);
     add_way(model, readings, each, false_alarm, of_devices(same_readings(model, readings, *each.effect)));
   }
-  // Only now: the same readings may be of one that is blamed and of one that is not.
+  // After the loop, since a reading may be over a blamed device and over one that is not.
   for (const Peeled* each : blamed) set_slow(model, readings.entries_of(*each->effect), true);
   return found;
 }

@@ -1,4 +1,4 @@
-// What readings are expected to reach, where somebody has said so.
+// The rates that readings have to reach, if the settings say so.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace fabricbench::cluster {
 
-/// What one direction of a reading has to reach, in bytes per second: what was given, or a share of the rate of the
-/// port that is slower, as far as ports are known. 0: nobody knows.
+/// The rate that one direction of a reading has to reach, in bytes per second: the given one, or a share of the rate of
+/// the slower of its two ports, as far as these are known. 0: not known.
 [[nodiscard]] double expected_of(const Sweep& sweep, std::size_t place, const VerdictSettings& settings);
 
 /// The rate of one direction of a reading.
@@ -19,7 +19,7 @@ namespace fabricbench::cluster {
   return reading.both_ways ? rate / 2 : rate;
 }
 
-/// What readings have to reach by stratum, the medians; 0 where it is not known.
+/// By stratum, the median of the rates that its readings have to reach; 0: not known.
 [[nodiscard]] std::vector<double> expected_by_stratum(const Model& model);
 
 }  // namespace fabricbench::cluster

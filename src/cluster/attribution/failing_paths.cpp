@@ -1,4 +1,4 @@
-// Paths that fail now and then, though both of their ends work.
+// Paths that fail now and then, though both of their hosts work.
 
 #include <algorithm>
 #include <cmath>
@@ -12,30 +12,30 @@
 #include <fmt/format.h>
 
 #include "cluster/attribution/failures.h"
-#include "cluster/attribution/tests_made.h"
+#include "cluster/attribution/multiple_testing.h"
+#include "cluster/attribution/unsteady_paths.h"
 #include "cluster/robust.h"
 
 namespace fabricbench::cluster {
 namespace {
 
-constexpr std::size_t kFailuresToBlame = 3;  // meetings
-/// A path that failed twice is looked at until that is sure, or chance explains it, or it has met so often.
-constexpr double kChanceMayBe = 0.5;
-constexpr std::size_t kMeetingsToSettle = 20;
-constexpr double kShareOfMeetings = 0.15;  // a path is unsteady that fails in a fifth of its meetings
-/// A unit is fine with others where chance makes as many of its other meetings fail in this share of cases.
+constexpr std::int64_t kFailuresToBlame = 3;  // meetings
+/// A path that failed twice is measured again until it is sure that it is unsteady, or its chance exceeds this, or it
+/// has met often enough (kMeetingsToSettle).
+constexpr double kLikelyChanceOfPath = 0.5;
+/// A unit is fine with others if chance makes as many of its other meetings fail with more than this probability.
 constexpr double kOrdinary = 0.05;
 constexpr std::int32_t kMeetingsToAsk = 4;
 
 using Path = std::pair<std::int32_t, std::int32_t>;  // units, the lower one first
 
-/// Readings from one unit to another, or of both ways together.
+/// Attempts in a direction.
 struct Tried {
   std::int64_t readings = 0;
   std::int64_t failed = 0;
 };
 
-/// What was tried between two units.
+/// The attempts between two units.
 struct PathRecord {
   std::set<std::int32_t> rounds;
   std::set<std::int32_t> failed_rounds;
@@ -56,7 +56,7 @@ struct PathRecord {
   }
 };
 
-/// The paths with a direction that has failed and has worked, and that nobody dead explains.
+/// Paths with a direction that has failed and has worked, and that nothing dead explains.
 std::map<Path, PathRecord> paths_that_fail(const Sweep& sweep, const Failures& failures) {
   std::map<Path, PathRecord> paths;
   for (const FailedFlow& flow : failures.flows) {
@@ -76,15 +76,15 @@ std::map<Path, PathRecord> paths_that_fail(const Sweep& sweep, const Failures& f
   return paths;
 }
 
-/// Of meetings of others than those with so many readings, the share that fails, and two standard errors more. Both
-/// directions of a meeting are readings of their own, and each may fail.
+/// An upper estimate, by two standard errors, of the share of meetings that fail, without the readings in `own`. A
+/// meeting has two readings, one for each direction, and each may fail.
 double share_of_others(const Failures& failures, const Tried& own) {
   const double failed = std::max(static_cast<double>(failures.usual_failed - own.failed), 0.0) + 0.4;
   const double all = std::max(static_cast<double>(failures.usual_tried - own.readings), 0.0) + 20;
   return std::min(1.0, 2 * (failed + 2 * std::sqrt(failed)) / all);
 }
 
-/// Readings of the paths that failed in two meetings or more; none where these are many.
+/// The attempts over paths that failed in two meetings or more; none if there are many such paths.
 Tried of_few_paths(const std::map<Path, PathRecord>& paths) {
   constexpr int kFew = 3;
   Tried all;
@@ -98,7 +98,7 @@ Tried of_few_paths(const std::map<Path, PathRecord>& paths) {
   return all;
 }
 
-/// Whether a unit's meetings with others than `partner` fail no more often than anybody's.
+/// Whether a unit's meetings without `partner` fail no more often than usual.
 bool is_fine_besides(const Sweep& sweep, const Failures& failures, std::int32_t unit, std::int32_t partner,
                      double usual) {
   std::set<std::pair<std::int32_t, std::int32_t>> all;  // unit and round
@@ -141,7 +141,7 @@ Finding failing_path(const Sweep& sweep, const Failures& failures, const Path& p
   return finding;
 }
 
-/// The end of a path that fails with others too, or the first of both; nothing where both are fine with others.
+/// The first unit of a path that also fails with others, and its partner; nothing: both are fine with others.
 std::optional<Path> end_that_fails(const Sweep& sweep, const Failures& failures, const Path& path, double usual) {
   for (const auto& [unit, other] : {path, Path{path.second, path.first}}) {
     if (!is_fine_besides(sweep, failures, unit, other, usual)) return Path{unit, other};
@@ -149,7 +149,7 @@ std::optional<Path> end_that_fails(const Sweep& sweep, const Failures& failures,
   return std::nullopt;
 }
 
-Question question_about_end(const Sweep& sweep, const Failures& failures, const Path& end) {
+FollowUp follow_up_on_end(const Sweep& sweep, const Failures& failures, const Path& end) {
   return {end.first / failures.rails,
           -1,
           static_cast<std::int16_t>(end.first % failures.rails),
@@ -169,27 +169,26 @@ FailingPaths find_failing_paths(const Sweep& sweep, const Failures& failures, do
   const std::map<Path, PathRecord> failing = paths_that_fail(sweep, failures);
   const Tried of_few = of_few_paths(failing);
   for (const auto& [path, record] : failing) {
-    const std::size_t all = record.rounds.size();
-    const std::size_t failed = record.failed_rounds.size();
+    const auto all = static_cast<std::int64_t>(record.rounds.size());
+    const auto failed = static_cast<std::int64_t>(record.failed_rounds.size());
     if (failed < 2) continue;
     const double usual = share_of_others(
         failures, {record.forth.readings + record.back.readings, record.forth.failed + record.back.failed});
-    const double chance = family_wise(
-        binomial_tail(static_cast<std::int64_t>(all), usual, static_cast<std::int64_t>(failed)), paths_tested);
+    const double chance = family_wise(binomial_tail(all, usual, failed), paths_tested);
     if (failed >= kFailuresToBlame && chance < false_alarm) {
       if (const std::optional<Path> end = end_that_fails(sweep, failures, path, usual)) {
-        paths.open.push_back(question_about_end(sweep, failures, *end));
+        paths.open.push_back(follow_up_on_end(sweep, failures, *end));
       } else {
         paths.sure.push_back(failing_path(sweep, failures, path, record, chance));
       }
       continue;
     }
-    // A few paths that fail again and again hide each other. That is reason to look at them further, not to blame them.
+    // A few paths that fail often hide each other, since they raise the usual share. They are followed up, but not
+    // blamed.
     const double besides = of_few.readings > 0 ? share_of_others(failures, of_few) : usual;
-    const double may_be = family_wise(
-        binomial_tail(static_cast<std::int64_t>(all), besides, static_cast<std::int64_t>(failed)), paths_tested);
-    const bool often = static_cast<double>(failed) >= kShareOfMeetings * static_cast<double>(all);
-    if (!often || std::min(chance, may_be) >= kChanceMayBe || all >= kMeetingsToSettle) continue;
+    const double chance_besides = family_wise(binomial_tail(all, besides, failed), paths_tested);
+    const bool is_likely_chance = std::min(chance, chance_besides) >= kLikelyChanceOfPath;
+    if (!may_be_unsteady(failed, all) || is_likely_chance || all >= kMeetingsToSettle) continue;
     paths.open.push_back({path.first / failures.rails, path.second / failures.rails,
                           static_cast<std::int16_t>(path.first % failures.rails), 1,
                           fmt::format("failed in {} of {} meetings", failed, all)});
@@ -202,8 +201,8 @@ void report_failing_paths(const FailingPaths& paths, const std::vector<char>& bl
   for (const Finding& path : paths.sure) {
     if (!is_blamed(path.hosts[0]) && !is_blamed(path.hosts[1])) verdict.findings.push_back(path);
   }
-  for (const Question& question : paths.open) {
-    if (!is_blamed(question.host) && !is_blamed(question.other)) verdict.questions.push_back(question);
+  for (const FollowUp& follow_up : paths.open) {
+    if (!is_blamed(follow_up.host) && !is_blamed(follow_up.other)) verdict.follow_ups.push_back(follow_up);
   }
 }
 

@@ -1,4 +1,4 @@
-// What failures say, as findings.
+// Findings on failures.
 
 #include <algorithm>
 #include <cstddef>
@@ -11,14 +11,15 @@
 #include <fmt/format.h>
 
 #include "cluster/attribution/failures.h"
-#include "cluster/attribution/tests_made.h"
+#include "cluster/attribution/multiple_testing.h"
+#include "cluster/disjoint_sets.h"
 
 namespace fabricbench::cluster {
 namespace {
 
 bool at(const std::vector<char>& flags, std::int32_t place) { return flags[static_cast<std::size_t>(place)] != 0; }
 
-/// What failed of some units, or between two, for a finding about it.
+/// The failed readings that a finding rests on.
 struct Tally {
   std::int64_t failed = 0;
   std::set<std::int32_t> partners;  // units
@@ -27,9 +28,9 @@ struct Tally {
   std::size_t first = std::numeric_limits<std::size_t>::max();
   std::int64_t rounds = 0;
   std::int32_t last_round = -1;
-  std::int64_t rounds_worked = 0;  ///< before: after each of them it might have begun to fail by chance
+  std::int64_t rounds_worked = 0;  ///< rounds with a success: a run of failures may begin after each of them
 
-  /// A failed reading, by its place in the sweep.
+  /// Adds a failed reading, given by its place in the sweep.
   void add(const Sweep& sweep, std::size_t place) {
     const Reading& reading = sweep.readings[place];
     ++failed;
@@ -38,11 +39,11 @@ struct Tally {
     first = std::min(first, place);
     rounds += std::exchange(last_round, reading.round) != reading.round ? 1 : 0;
   }
-  /// It failed, and later, alone in the network, again.
+  /// Whether it failed again in a later round, as the only pair.
   [[nodiscard]] bool is_confirmed() const { return last_alone > first_round; }
 };
 
-/// Of some units since one of them worked last.
+/// The failures of these units since the last success of any of them.
 Tally tally_of(const Sweep& sweep, const Failures& failures, const std::set<std::int32_t>& units) {
   Tally tally;
   std::set<std::int32_t> rounds_worked;
@@ -64,7 +65,7 @@ Tally tally_of(const Sweep& sweep, const Failures& failures, const std::set<std:
   return tally;
 }
 
-/// The hosts of units; with `besides`, only of those that work with others than that host.
+/// The number of hosts of these units. With `besides`: only of units that have worked with other hosts than that.
 std::int64_t hosts_of(const Failures& failures, const std::set<std::int32_t>& units, std::int32_t besides = -1) {
   std::set<std::int32_t> hosts;
   for (const std::int32_t unit : units) {
@@ -73,7 +74,7 @@ std::int64_t hosts_of(const Failures& failures, const std::set<std::int32_t>& un
   return static_cast<std::int64_t>(hosts.size());
 }
 
-/// Of readings of units: those that usually fail, of everybody or of these units until they last worked.
+/// The share of readings that usually fail: of all units, or of these up to their last success, whichever is higher.
 double share_of(const Failures& failures, const std::set<std::int32_t>& units) {
   double share = failures.usual_share;
   for (const std::int32_t unit : units) {
@@ -82,7 +83,7 @@ double share_of(const Failures& failures, const std::set<std::int32_t>& units) {
   return share;
 }
 
-/// About the host of units of which this share of readings usually fails.
+/// A finding on the host of these units. `share`: of their readings that usually fail.
 Finding finding_of(const Sweep& sweep, const Failures& failures, Blame blame, const std::set<std::int32_t>& units,
                    double share, const Tally& tally) {
   const std::int32_t host = *units.begin() / failures.rails;
@@ -93,7 +94,7 @@ Finding finding_of(const Sweep& sweep, const Failures& failures, Blame blame, co
   finding.failed = tally.failed;
   finding.partners = hosts_of(failures, tally.partners);
   finding.working_partners = hosts_of(failures, tally.partners, host);
-  // Both directions of one attempt fail together, and perhaps all rails: rounds and partners are what is independent.
+  // Both directions of an attempt fail together, and perhaps all rails. Only rounds and partners are independent.
   const std::int64_t attempts = std::max(tally.rounds, finding.partners);
   finding.false_alarm = chance_of_run(sweep, share, attempts, 1 + tally.rounds_worked);
   finding.confirmed = tally.is_confirmed();
@@ -109,7 +110,7 @@ Finding dead_finding(const Sweep& sweep, const Failures& failures, Blame blame, 
   return finding;
 }
 
-/// A host, or some of its rails, that work in the other direction alone.
+/// A finding on units that work in the other direction only.
 Finding silent_way_finding(const Sweep& sweep, const Failures& failures, Blame blame,
                            const std::set<std::int32_t>& units, bool receives) {
   Tally tally;
@@ -128,7 +129,7 @@ Finding silent_way_finding(const Sweep& sweep, const Failures& failures, Blame b
   return finding;
 }
 
-/// The rails of a host that were tried at all.
+/// The units of a host that were tried.
 std::set<std::int32_t> units_tried(const Failures& failures, const std::vector<char>& tried, std::int32_t host) {
   std::set<std::int32_t> units;
   for (std::int32_t rail = 0; rail < failures.rails; ++rail) {
@@ -147,7 +148,7 @@ std::vector<char> tried_units(const Failures& failures) {
   return tried;
 }
 
-/// Of a rail over which nothing works, by all hosts that were tried over it.
+/// A finding on a rail over which nothing works, from all hosts that were tried over it.
 Finding dead_rail_finding(const Sweep& sweep, const Failures& failures, const std::vector<char>& tried,
                           std::int32_t rail) {
   std::set<std::int32_t> units;
@@ -167,7 +168,7 @@ Finding dead_rail_finding(const Sweep& sweep, const Failures& failures, const st
   return finding;
 }
 
-/// A flow and the one back, if both failed, as one.
+/// Two units with failures in one direction or both.
 struct FailedPair {
   std::int32_t first = 0;  // units
   std::int32_t second = 0;
@@ -178,13 +179,13 @@ struct FailedPair {
   bool other_way_works = false;
   Tally tally = {};
 
-  /// Of one direction.
+  /// Failures of the worse direction.
   [[nodiscard]] std::int64_t most() const { return std::max(failed_forth, failed_back); }
 };
 
 using UnitPair = std::pair<std::int32_t, std::int32_t>;
 
-/// Takes out directions that have worked, and pairs of which none is left.
+/// Removes directions that have worked, and pairs without any direction left.
 void keep_what_never_worked(const Sweep& sweep, const Failures& failures, std::map<UnitPair, FailedPair>& pairs) {
   for (const Reading& reading : sweep.readings) {
     if (pairs.empty()) return;
@@ -202,7 +203,7 @@ void keep_what_never_worked(const Sweep& sweep, const Failures& failures, std::m
   }
 }
 
-/// What failed in the directions that never worked.
+/// Counts failures in the directions that never worked.
 void count_failed(const Sweep& sweep, const Failures& failures, std::map<UnitPair, FailedPair>& pairs) {
   if (pairs.empty()) return;
   for (std::size_t place = 0; place < sweep.readings.size(); ++place) {
@@ -221,7 +222,7 @@ void count_failed(const Sweep& sweep, const Failures& failures, std::map<UnitPai
   }
 }
 
-/// Pairs of which at least one direction failed and never worked, and that nobody blamed explains.
+/// Pairs with a direction that failed and never worked, and that nothing else explains.
 std::vector<FailedPair> failed_pairs(const Sweep& sweep, const Failures& failures, const std::vector<char>& blamed) {
   std::map<UnitPair, FailedPair> pairs;
   for (const FailedFlow& flow : failures.flows) {
@@ -272,39 +273,31 @@ void add_failed_pair(const Sweep& sweep, const Failures& failures, const FailedP
   const auto rail = static_cast<std::int16_t>(pair.first % failures.rails);
   if (both_work) {
     const std::string why = pair.most() == 1 ? "failed once" : fmt::format("failed {} times", pair.most());
-    verdict.questions.push_back({finding.hosts[0], finding.hosts[1], rail, 1, why});
+    verdict.follow_ups.push_back({finding.hosts[0], finding.hosts[1], rail, 1, why});
     return;
   }
   for (const auto& [host, other, works] :
        {std::tuple{first_host, second_host, first_works}, std::tuple{second_host, first_host, second_works}}) {
     if (works) continue;
-    verdict.questions.push_back(
+    verdict.follow_ups.push_back(
         {host, -1, rail, 2,
          fmt::format("failed with {}, and has worked with nobody", sweep.hosts[static_cast<std::size_t>(other)])});
   }
 }
 
-/// Units that fail with each other and work with nobody: one finding for all that hang together.
-std::vector<std::set<std::int32_t>> silent_groups(const std::vector<FailedPair>& pairs) {
-  std::map<std::int32_t, std::int32_t> leader;
-  const auto find = [&](std::int32_t unit) {
-    leader.try_emplace(unit, unit);
-    while (leader[unit] != unit) unit = leader[unit] = leader[leader[unit]];
-    return unit;
-  };
-  for (const FailedPair& pair : pairs) leader[find(pair.first)] = find(pair.second);
-  std::map<std::int32_t, std::set<std::int32_t>> groups;
-  for (const FailedPair& pair : pairs) {
-    groups[find(pair.first)].insert(pair.first);
-    groups[find(pair.first)].insert(pair.second);
-  }
+/// The sets of units, of `units` in all, that pairs of units connect.
+std::vector<std::set<std::int32_t>> connected_units(const std::vector<FailedPair>& pairs, std::size_t units) {
+  DisjointSets connected(units);
+  for (const FailedPair& pair : pairs) connected.join(pair.first, pair.second);
+  std::map<std::int32_t, std::set<std::int32_t>> groups;  // by representative
+  for (const FailedPair& pair : pairs) groups[connected.representative(pair.first)].insert({pair.first, pair.second});
   std::vector<std::set<std::int32_t>> list;
   list.reserve(groups.size());
-  for (const auto& [unit, group] : groups) list.push_back(group);
+  for (const auto& [representative, group] : groups) list.push_back(group);
   return list;
 }
 
-/// The rail of all of these units, where there are several rails; -1: they are of different ones.
+/// The rail that all of these units share; -1: they share none, or there is only one rail.
 std::int32_t common_rail(const Failures& failures, const std::set<std::int32_t>& units) {
   if (failures.rails == 1) return -1;
   const std::int32_t rail = *units.begin() % failures.rails;
@@ -323,23 +316,23 @@ void add_silent_group(const Sweep& sweep, const Failures& failures, const std::s
   finding.confirmed = false;  // one of them failed again, and perhaps another one than before
   verdict.findings.push_back(finding);
   for (const std::int32_t host : hosts) {
-    verdict.questions.push_back({host, -1, 0, 2, "failed, and so did all that were tried with it"});
+    verdict.follow_ups.push_back({host, -1, 0, 2, "failed, and so did all that were tried with it"});
   }
 }
 
-/// Blames a host or a rail of it for what failed, or asks for more where that may be chance.
+/// Adds a finding on a dead host or NIC. If it may be chance, the finding is undecided, and a follow-up is added.
 void add_dead(Finding finding, double false_alarm, Verdict& verdict) {
   if (finding.false_alarm >= false_alarm) {
     finding.blame = Blame::kUndecided;
     const auto rail = static_cast<std::int16_t>(std::max(finding.rail, 0));
-    verdict.questions.push_back(
+    verdict.follow_ups.push_back(
         {finding.hosts.front(), -1, rail, 2,
          fmt::format("failed with {} partner{}", finding.partners, finding.partners == 1 ? "" : "s")});
   }
   verdict.findings.push_back(std::move(finding));
 }
 
-/// Of a host of which nothing works in one direction over any rail that was tried, one finding; else of each such rail.
+/// Adds one finding if no rail of a host works in a direction, or else one for each rail that does not.
 void add_silent_ways(const Sweep& sweep, const Failures& failures, const std::set<std::int32_t>& tried,
                      double false_alarm, Verdict& verdict) {
   for (const bool receives : {false, true}) {
@@ -405,7 +398,8 @@ void report_failed_pairs(const Sweep& sweep, const Failures& failures, const std
       add_failed_pair(sweep, failures, pair, false_alarm, verdict);
     }
   }
-  for (const std::set<std::int32_t>& group : silent_groups(silent)) {
+  // Units that work with nobody, and fail with each other: one finding for each connected set.
+  for (const std::set<std::int32_t>& group : connected_units(silent, failures.works.size())) {
     add_silent_group(sweep, failures, group, verdict);
   }
 }

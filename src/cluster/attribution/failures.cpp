@@ -8,17 +8,18 @@
 #include <tuple>
 #include <utility>
 
-#include "cluster/attribution/tests_made.h"
-#include "cluster/last_work.h"
+#include "cluster/attribution/multiple_testing.h"
+#include "cluster/last_success.h"
 
 namespace fabricbench::cluster {
 namespace {
 
-/// Partners that work otherwise and with whom a host fails before it is called dead; of one that worked before, more,
-/// unless they have worked since.
+/// A host is dead if it fails with so many partners that work with others. If it has worked before, it has to fail with
+/// more, or with so many that have worked since.
 constexpr std::size_t kDeadPartners = 2;
 constexpr std::size_t kDeadPartnersLater = 3;
-/// Hosts that work over other rails, before one over which nothing works is called dead and not its hosts' NICs.
+/// A rail over which nothing works is dead if so many of its hosts work over other rails. With fewer, their NICs are
+/// dead.
 constexpr std::int64_t kHostsOfDeadRail = 3;
 
 constexpr std::size_t kSeveral = 3;  // partners
@@ -28,7 +29,7 @@ bool never_works(const FailedFlow& flow) {
   return flow.worked == 0 && flow.failed >= kNever;
 }
 
-/// By unit, whether it fails with several partners, and not only over paths that never work.
+/// By unit: it fails with several partners, and not only over paths that never work.
 std::vector<char> fail_with_several(const Failures& failures) {
   std::vector<std::set<std::int32_t>> partners(failures.works.size());
   std::vector<char> any_works(failures.works.size(), 0);
@@ -46,7 +47,7 @@ std::vector<char> fail_with_several(const Failures& failures) {
   return several;
 }
 
-/// The flows that failed at least once, with how often they worked.
+/// The flows with a failed reading.
 std::vector<FailedFlow> failed_flows(const Sweep& sweep, const Failures& failures) {
   std::map<std::pair<std::int32_t, std::int32_t>, FailedFlow> flows;
   const auto key_of = [&](const Reading& reading) {
@@ -72,68 +73,79 @@ std::vector<FailedFlow> failed_flows(const Sweep& sweep, const Failures& failure
   return list;
 }
 
-/// Where it is likelier than this that somebody who fails now and then fails so often in a row, nobody is called dead.
+/// If a host fails now and then, and a run of failures has at least this probability by chance, the host is not dead.
 constexpr double kLikelyRun = 0.01;
 
-/// How many different hosts that work a unit failed with since it last worked itself.
+/// Failures of a unit since its last success, with hosts that work.
 struct FailedPartners {
   std::size_t all = 0;
-  std::size_t since = 0;     ///< that have worked in a later round, so that whatever it was is not the whole network's
-  std::int64_t rounds = 0;   ///< in which that was
-  double earlier_share = 0;  ///< of its readings with such hosts until it last worked: those that failed
+  std::size_t since = 0;     ///< hosts that worked in a later round, which rules out a failure of the whole network
+  std::int64_t rounds = 0;   ///< with such a failure
+  double earlier_share = 0;  ///< the share of its readings with such hosts that failed, up to its last success
   std::int64_t rounds_worked = 0;
+};
+
+/// The readings of a unit with hosts that work, in the order of time.
+class AttemptsOfUnit {
+ public:
+  void add_success(std::int32_t round) {
+    ++tried_;
+    earlier_failed_ = failed_;
+    earlier_tried_ = tried_;
+    rounds_worked_ += std::exchange(last_worked_, round) != round ? 1 : 0;
+    hosts_.clear();
+    hosts_since_.clear();
+    rounds_ = 0;
+  }
+  /// A failure with a host, and whether that has worked in a later round.
+  void add_failure(std::int32_t round, std::int32_t host, bool works_later) {
+    ++tried_;
+    ++failed_;
+    rounds_ += std::exchange(last_failed_, round) != round ? 1 : 0;
+    hosts_.insert(host);
+    if (works_later) hosts_since_.insert(host);
+  }
+  [[nodiscard]] FailedPartners since_last_success() const {
+    const double share =
+        static_cast<double>(earlier_failed_) / static_cast<double>(std::max<std::int64_t>(earlier_tried_, 1));
+    return {hosts_.size(), hosts_since_.size(), rounds_, share, rounds_worked_};
+  }
+
+ private:
+  std::set<std::int32_t> hosts_;        // that it failed with since its last success
+  std::set<std::int32_t> hosts_since_;  // of these, those that have worked in a later round
+  std::int64_t failed_ = 0;
+  std::int64_t tried_ = 0;
+  std::int64_t earlier_failed_ = 0;  // up to the last success
+  std::int64_t earlier_tried_ = 0;
+  std::int64_t rounds_worked_ = 0;
+  std::int32_t last_worked_ = -1;
+  std::int64_t rounds_ = 0;
+  std::int32_t last_failed_ = -1;
 };
 
 /// By unit.
 std::vector<FailedPartners> partners_failed(const Sweep& sweep, const Failures& failures) {
-  struct Partners {
-    std::set<std::int32_t> all;
-    std::set<std::int32_t> since;
-    std::int64_t failed = 0;
-    std::int64_t tried = 0;
-    std::int64_t earlier_failed = 0;
-    std::int64_t earlier_tried = 0;
-    std::int64_t rounds_worked = 0;
-    std::int32_t last_worked = -1;
-    std::int64_t rounds = 0;
-    std::int32_t last_failed = -1;
-  };
-  const std::vector<std::int32_t> worked = last_work(sweep, failures.rails);
-  std::vector<Partners> partners(failures.works.size());
+  const std::vector<std::int32_t> worked = last_success(sweep, failures.rails);
+  std::vector<AttemptsOfUnit> attempts(failures.works.size());
   for (const Reading& reading : sweep.readings) {
     const std::int32_t from = failures.unit_of(reading.from, reading.from_rail);
     const std::int32_t to = failures.unit_of(reading.to, reading.to_rail);
     for (const auto& [own, other, host] : {std::tuple{from, to, reading.to}, std::tuple{to, from, reading.from}}) {
-      Partners& failed = partners[static_cast<std::size_t>(own)];
-      if (reading.outcome == Outcome::kMeasured) {
-        ++failed.tried;
-        failed.earlier_failed = failed.failed;
-        failed.earlier_tried = failed.tried;
-        failed.rounds_worked += std::exchange(failed.last_worked, reading.round) != reading.round ? 1 : 0;
-        failed.all.clear();
-        failed.since.clear();
-        failed.rounds = 0;
-      }
+      AttemptsOfUnit& of_unit = attempts[static_cast<std::size_t>(own)];
+      if (reading.outcome == Outcome::kMeasured) of_unit.add_success(reading.round);
       if (reading.outcome != Outcome::kFailed || failures.is_cut(own, other)) continue;
       if (!failures.works_besides(other, own / failures.rails)) continue;
-      ++failed.tried;
-      ++failed.failed;
-      failed.rounds += std::exchange(failed.last_failed, reading.round) != reading.round ? 1 : 0;
-      failed.all.insert(host);
-      if (worked[static_cast<std::size_t>(other)] > reading.round) failed.since.insert(host);
+      of_unit.add_failure(reading.round, host, worked[static_cast<std::size_t>(other)] > reading.round);
     }
   }
   std::vector<FailedPartners> counts;
-  counts.reserve(partners.size());
-  for (const Partners& failed : partners) {
-    const double share = static_cast<double>(failed.earlier_failed) /
-                         static_cast<double>(std::max<std::int64_t>(failed.earlier_tried, 1));
-    counts.push_back({failed.all.size(), failed.since.size(), failed.rounds, share, failed.rounds_worked});
-  }
+  counts.reserve(attempts.size());
+  for (const AttemptsOfUnit& of_unit : attempts) counts.push_back(of_unit.since_last_success());
   return counts;
 }
 
-/// By unit: the hosts with which it failed and never worked.
+/// By unit: the hosts with which it has failed and never worked.
 std::vector<std::set<std::int32_t>> never_reached(const Failures& failures) {
   std::vector<std::set<std::int32_t>> hosts(failures.works.size());
   for (const FailedFlow& flow : failures.flows) {
@@ -144,8 +156,8 @@ std::vector<std::set<std::int32_t>> never_reached(const Failures& failures) {
   return hosts;
 }
 
-/// Whether all that were tried over a rail are dead there, or have failed with two partners at least and worked with
-/// none, and most of them work over other rails.
+/// Whether a rail is dead: each host that was tried over it is dead there, or failed with two partners or more and
+/// worked with none, and most of these hosts work over other rails.
 bool is_dead_rail(const Failures& failures, const std::vector<std::set<std::int32_t>>& unreached, std::int32_t rail) {
   std::int64_t tried = 0;
   std::int64_t elsewhere = 0;
@@ -175,7 +187,7 @@ void find_dead_rails(Failures& failures) {
 /// One direction of a unit: the unit, and whether it receives.
 using UnitWay = std::pair<std::int32_t, bool>;
 
-/// By direction of a unit in which it failed and has never worked, the units on the other side.
+/// The directions of units that have failed and never worked, with the units on the other side.
 std::map<UnitWay, std::set<std::int32_t>> ways_that_never_worked(const Sweep& sweep, const Failures& failures) {
   std::map<UnitWay, std::set<std::int32_t>> silent;
   for (const FailedFlow& flow : failures.flows) {
@@ -192,8 +204,8 @@ std::map<UnitWay, std::set<std::int32_t>> ways_that_never_worked(const Sweep& sw
   return silent;
 }
 
-/// Notes who sends to nobody, or receives from nobody: three partners or more have to show that, those first that most
-/// show, and the other direction has to work.
+/// Sets Failures::is_silent. Three partners or more have to show it, and the other direction has to work. The direction
+/// that most partners show is taken first; its failures no longer count against these partners.
 void find_silent_ways(const Sweep& sweep, Failures& failures) {
   constexpr std::size_t kPartners = 3;
   std::map<UnitWay, std::set<std::int32_t>> silent = ways_that_never_worked(sweep, failures);
@@ -212,8 +224,8 @@ void find_silent_ways(const Sweep& sweep, Failures& failures) {
   }
 }
 
-/// By unit, whether it fails with several partners, in a tenth of its readings or more; where a quarter of the units
-/// do, it is the network, and none of them.
+/// By unit: it fails with several partners, and in a tenth of its readings or more. If more than a quarter of all units
+/// do, the network is to blame, and no unit is returned.
 std::vector<char> failing_units(const Sweep& sweep, const Failures& failures) {
   constexpr double kOften = 0.1;
   std::vector<char> failing = fail_with_several(failures);
@@ -237,12 +249,12 @@ std::vector<char> failing_units(const Sweep& sweep, const Failures& failures) {
   return failing;
 }
 
-/// How often readings fail that neither who is dead explains, since it worked last, nor a pair that never works, nor a
-/// unit that fails now and then with anybody.
+/// Sets the share of readings that usually fail. Left out are failures of dead units after their last success, of pairs
+/// that never work, and all readings of units that fail now and then.
 void set_usual_share(const Sweep& sweep, Failures& failures) {
   const auto never = never_worked(failures);
   const std::vector<char> failing = failing_units(sweep, failures);
-  const std::vector<std::int32_t> worked = last_work(sweep, failures.rails);
+  const std::vector<std::int32_t> worked = last_success(sweep, failures.rails);
   const auto is_over = [&](std::int32_t unit, const Reading& reading) {
     const auto at = static_cast<std::size_t>(unit);
     return failures.dead[at] != 0 && reading.round >= worked[at];
@@ -259,12 +271,12 @@ void set_usual_share(const Sweep& sweep, Failures& failures) {
     ++failures.usual_tried;
     failures.usual_failed += failed ? 1 : 0;
   }
-  // As if of 20 more readings not half of one had failed: nothing is known for sure never to fail.
+  // 0.4 failures in 20 readings are added, since few readings do not prove that nothing ever fails.
   const auto failed = static_cast<double>(failures.usual_failed);
   failures.usual_share = std::min((failed + 0.4) / (static_cast<double>(failures.usual_tried) + 20), 1.0);
 }
 
-/// Notes who works, and with whom.
+/// Sets which units work, and with whom.
 void note_working(const Sweep& sweep, Failures& failures) {
   const auto note = [&](std::int32_t unit, std::int32_t partner) {
     failures.works[static_cast<std::size_t>(unit)] = 1;

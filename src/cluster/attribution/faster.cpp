@@ -9,14 +9,14 @@
 #include <utility>
 #include <vector>
 
-#include "cluster/attribution/tests_made.h"
+#include "cluster/attribution/multiple_testing.h"
 #include "cluster/robust.h"
 
 namespace fabricbench::cluster {
 namespace {
 
-/// Whether how far apart the hosts of a reading are is known: one of a locality that leaves a host out may be faster
-/// because they are near.
+/// Whether the distance of a reading's hosts is known. If the locality leaves out a host, the reading may be faster
+/// because the hosts are near.
 bool has_distance(const Model& model, const Point& point) {
   if (model.structure.levels.empty() || !model.structure.levels.front().is_given) return true;
   const std::vector<std::int32_t>& leaf_of = model.structure.levels.front().part_of;
@@ -24,7 +24,7 @@ bool has_distance(const Model& model, const Point& point) {
   return leaf_of[static_cast<std::size_t>(reading.from)] >= 0 && leaf_of[static_cast<std::size_t>(reading.to)] >= 0;
 }
 
-/// Whether a few of a hundred readings are further above what is usual than noise and the tolerance explain.
+/// Whether more than 1 % of the readings, and three or more, are above noise and tolerance.
 bool are_a_few_faster(const Model& model) {
   constexpr double kScales = 4;
   constexpr std::int64_t kFew = 3;
@@ -32,14 +32,14 @@ bool are_a_few_faster(const Model& model) {
   std::int64_t fast = 0;
   std::int64_t all = 0;
   for (const Point& point : model.points) {
-    if (point.quiet || !has_distance(model, point)) continue;
+    if (point.lightly_loaded || !has_distance(model, point)) continue;
     ++all;
     fast += point.residual > std::max(-model.slow, kScales * model.scale_of(point)) ? 1 : 0;
   }
   return fast >= kFew && static_cast<double>(fast) > kShare * static_cast<double>(all);
 }
 
-/// What was measured of a pair of hosts.
+/// The readings of a pair of hosts.
 struct PairRate {
   double sum = 0;                                          ///< of residuals
   double scale = 0;                                        ///< the largest
@@ -47,7 +47,7 @@ struct PairRate {
   std::int64_t readings = 0;
 };
 
-/// By pair of hosts; readings of a quiet network are left out.
+/// By pair of hosts; without readings under light load.
 using PairRates = std::unordered_map<std::int64_t, PairRate>;
 
 std::int64_t pair_of(const Model& model, const Point& point) {
@@ -56,12 +56,12 @@ std::int64_t pair_of(const Model& model, const Point& point) {
   return std::int64_t{first} * model.ids.hosts + second;
 }
 
-/// Those of which a reading is so fast that all of them may be.
+/// Pairs with one reading that is faster than noise and tolerance.
 PairRates pairs_that_may_be_faster(const Model& model) {
   constexpr double kScales = 3;
   PairRates pairs;
   for (const Point& point : model.points) {
-    if (!point.quiet && has_distance(model, point) &&
+    if (!point.lightly_loaded && has_distance(model, point) &&
         point.residual > std::max(-model.slow, kScales * model.scale_of(point))) {
       pairs[pair_of(model, point)] = {};
     }
@@ -78,8 +78,8 @@ void add(const Model& model, const Point& point, PairRate& pair) {
 
 double mean_of(const PairRate& pair) { return pair.sum / static_cast<double>(pair.readings); }
 
-/// The standard error of a pair's mean. Pairs differ by their paths, which both directions have in common: that is the
-/// part of the scale which differences of directions do not show.
+/// The standard error of a pair's mean. Paths differ, and both directions share a path: that part of the variance does
+/// not shrink with the number of readings.
 double error_of(const Model& model, const PairRate& pair) {
   const double of_direction = model.structure.scale;
   const double of_path = std::max(pair.scale * pair.scale - of_direction * of_direction, 0.0);
@@ -91,7 +91,7 @@ bool is_any_pair_faster(const Model& model) {
   PairRates pairs = pairs_that_may_be_faster(model);
   if (pairs.empty()) return false;
   for (const Point& point : model.points) {
-    const auto found = point.quiet ? pairs.end() : pairs.find(pair_of(model, point));
+    const auto found = point.lightly_loaded ? pairs.end() : pairs.find(pair_of(model, point));
     if (found != pairs.end()) add(model, point, found->second);
   }
   const double tests =
@@ -107,13 +107,13 @@ bool is_any_pair_faster(const Model& model) {
 
 constexpr std::size_t kFewestNear = 10;
 
-/// The pairs that are clearly faster than others.
+/// Pairs that are clearly faster than others.
 struct FastPairs {
   std::vector<double> rates;                          ///< means
   double median = 0;                                  ///< of them
-  double median_among_hosts = 0;                      ///< of all pairs of two of their hosts
+  double median_among_hosts = 0;                      ///< of all pairs between their hosts
   std::vector<std::vector<std::int32_t>> neighbours;  ///< by host
-  std::size_t unsteady = 0;                           ///< pairs of which a reading is as slow as others are
+  std::size_t unsteady = 0;                           ///< pairs with a reading at the usual level
 };
 
 FastPairs fast_pairs(const Model& model, const PairRates& pairs) {
@@ -143,20 +143,20 @@ FastPairs fast_pairs(const Model& model, const PairRates& pairs) {
   return fast;
 }
 
-/// How many hosts are near a host, over any number of fast pairs, itself included.
-std::size_t hosts_around(const FastPairs& fast, std::int32_t host, std::vector<char>& seen) {
+/// The number of hosts that fast pairs connect with a host, itself included.
+std::size_t hosts_around(const FastPairs& fast, std::int32_t host, std::vector<char>& visited) {
   std::vector<std::int32_t> around{host};
-  seen[static_cast<std::size_t>(host)] = 1;
+  visited[static_cast<std::size_t>(host)] = 1;
   for (std::size_t i = 0; i < around.size(); ++i) {
     for (const std::int32_t other : fast.neighbours[static_cast<std::size_t>(around[i])]) {
-      if (std::exchange(seen[static_cast<std::size_t>(other)], 1) == 0) around.push_back(other);
+      if (std::exchange(visited[static_cast<std::size_t>(other)], 1) == 0) around.push_back(other);
     }
   }
   return around.size();
 }
 
-/// Whether fast pairs are as those of small groups are: in both directions and each time, of few hosts each, and two
-/// hosts that are near a third one are near each other.
+/// Whether fast pairs form small groups: they are fast each time, they connect few hosts each, and two hosts that are
+/// near a third one are near each other.
 bool are_small_groups(const FastPairs& fast, const PairRates& pairs, std::int32_t hosts) {
   constexpr std::size_t kMostHosts = 16;
   constexpr double kMostExceptions = 0.1;
@@ -164,12 +164,12 @@ bool are_small_groups(const FastPairs& fast, const PairRates& pairs, std::int32_
     return static_cast<double>(exceptions) <= 1 + kMostExceptions * static_cast<double>(all);
   };
   if (!are_few(fast.unsteady, fast.rates.size())) return false;
-  std::vector<char> seen(static_cast<std::size_t>(hosts), 0);
+  std::vector<char> visited(static_cast<std::size_t>(hosts), 0);
   std::size_t triads = 0;
   std::size_t open_triads = 0;
   for (std::int32_t host = 0; host < hosts; ++host) {
     const std::vector<std::int32_t>& near = fast.neighbours[static_cast<std::size_t>(host)];
-    if (seen[static_cast<std::size_t>(host)] == 0 && hosts_around(fast, host, seen) > kMostHosts) return false;
+    if (visited[static_cast<std::size_t>(host)] == 0 && hosts_around(fast, host, visited) > kMostHosts) return false;
     for (std::size_t i = 0; i < near.size(); ++i) {
       for (std::size_t j = i + 1; j < near.size(); ++j) {
         const auto [first, second] = std::minmax(near[i], near[j]);
@@ -188,7 +188,7 @@ bool are_small_groups(const FastPairs& fast, const PairRates& pairs, std::int32_
 std::optional<NearPairs> find_near_pairs(const Model& model) {
   PairRates pairs;
   for (const Point& point : model.points) {
-    if (!point.quiet) add(model, point, pairs[pair_of(model, point)]);
+    if (!point.lightly_loaded) add(model, point, pairs[pair_of(model, point)]);
   }
   const FastPairs fast = fast_pairs(model, pairs);
   if (fast.rates.size() < kFewestNear || !are_small_groups(fast, pairs, model.ids.hosts)) return std::nullopt;

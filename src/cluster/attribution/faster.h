@@ -1,4 +1,4 @@
-// Whether readings are faster than what is taken to be usual.
+// Readings that are faster than their centres.
 #pragma once
 
 #include <optional>
@@ -8,13 +8,13 @@
 
 namespace fabricbench::cluster {
 
-/// Nothing makes readings faster than healthy hosts are: where a few are, the usual is not what is healthy, or groups
-/// of hosts are nearer each other than most pairs are. True too where it is one pair and no chance.
+/// Whether a few readings, or one pair, are faster than noise and tolerance explain. Nothing makes readings faster than
+/// healthy hosts are, so either the centres are not healthy rates, or some hosts are nearer each other than most pairs.
 [[nodiscard]] bool any_are_faster(const Model& model);
 
-/// The pairs that are faster, where it shows that they are so because their hosts are near each other, as in small
-/// leaves of which few pairs were measured. Were they faster hosts, or of leaves whose uplinks alone are well, they
-/// would be as fast with each other in all pairs; nothing where they may be that, or are too few to tell.
+/// The faster pairs, if these are pairs of near hosts, as in small leaves of which few pairs were measured. Nothing if
+/// they are too few, or if other explanations are possible: faster hosts, or leaves with the only healthy uplinks,
+/// would be as fast in all pairs with each other.
 [[nodiscard]] std::optional<NearPairs> find_near_pairs(const Model& model);
 
 }  // namespace fabricbench::cluster

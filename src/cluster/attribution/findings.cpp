@@ -12,17 +12,19 @@
 #include <fmt/format.h>
 
 #include "cluster/attribution/near_limit.h"
+#include "cluster/disjoint_sets.h"
 #include "cluster/robust.h"
+#include "cluster/sorted_unique.h"
 
 namespace fabricbench::cluster {
 namespace {
 
-/// Where median polish sees less than half of it, a finding is held to be so much less sure.
+/// If median polish sees less than half of a deficit, its false-alarm probability is multiplied by this.
 constexpr double kDoubt = 10;
-/// Where it takes more partners than this to see something, ten of them say nothing.
+/// If a host needs more partners than this, readings are too noisy, and no follow-up is added.
 constexpr std::int32_t kHopeless = 40;
 
-/// What is blamed on a host, or on one rail of it, of all kinds of readings.
+/// The blamed effects of a host, or of one rail of it, over all kinds of readings.
 struct SlowUnit {
   bool sends = false;
   bool receives = false;
@@ -41,13 +43,13 @@ struct SlowUnit {
   }
 };
 
-/// The effect of the other direction; that of both directions together has none, and is its own.
+/// The effect of the other direction. An effect on both directions together is returned as it is.
 std::int32_t other_way(std::int32_t effect) {
   const Role role = EffectIds::role(effect);
   return role == Role::kEither ? effect : effect + (role == Role::kSender ? 1 : -1);
 }
 
-/// Whether two effects of a host are as slow as each other, as far as their readings tell.
+/// Whether two effects of a host are equally slow, within three standard errors.
 bool are_equally_slow(const Model& model, const UnitEffect& found, const UnitScore& other) {
   constexpr double kErrors = 3;
   const double scale = model.scale_of(model.point_of(model.entries_of(found.effect).front()));
@@ -56,7 +58,7 @@ bool are_equally_slow(const Model& model, const UnitEffect& found, const UnitSco
   return std::abs(found.score.median - other.median) < kErrors * error;
 }
 
-/// Whether the other direction is slow alike, though it does not show as clearly.
+/// Whether the other direction is as slow, though the evidence for it is weaker.
 bool other_way_too(const Model& model, const UnitEffect& found) {
   if (EffectIds::role(found.effect) == Role::kEither) return true;
   const std::int32_t other = other_way(found.effect);
@@ -78,8 +80,8 @@ SlowUnit slow_unit(const Model& model, const UnitEffect& found) {
   return unit;
 }
 
-/// Whether partners were met, nearly all of them are not slow, and all together are not nearly so. Only those count
-/// with which a cap, the logarithm of a rate, would show.
+/// Whether an effect is fine: its median is not close to the limit, and nearly all partners are not slow. Only partners
+/// with which a cap, the logarithm of a rate, would show are counted, at least one.
 bool is_fine(const Model& model, std::int32_t effect, double cap = -std::numeric_limits<double>::infinity()) {
   constexpr double kNearlyAll = 0.75;
   if (score_effect(model, effect).median < model.slow / 2) return false;
@@ -90,13 +92,13 @@ bool is_fine(const Model& model, std::int32_t effect, double cap = -std::numeric
   return fine > 0 && static_cast<double>(fine) >= kNearlyAll * static_cast<double>(levels.size());
 }
 
-/// Different hosts.
+/// Sets of partners: different hosts.
 struct PartnerSets {
   std::set<std::int32_t> met;
   std::set<std::int32_t> shown;
   std::set<std::int32_t> slow;
 
-  /// Met are those of other effects too that the same is said of: of all rails and kinds that are slow.
+  /// Adds the partners of an effect. Partners that were met over any slow rail and kind count as met.
   void add(const Model& model, const std::set<std::int32_t>& effects, std::int32_t effect,
            const std::vector<PartnerLevel>& levels) {
     for (const std::int32_t rail_of : effects) {
@@ -117,7 +119,7 @@ struct PartnerSets {
   }
 };
 
-/// With whom it is slow, each way, and on how many readings that rests.
+/// Counts the partners in each direction, and the readings.
 void count_partners(const Model& model, const SlowUnit& unit, Finding& finding) {
   PartnerSets all;
   PartnerSets sends;
@@ -140,7 +142,7 @@ void count_partners(const Model& model, const SlowUnit& unit, Finding& finding) 
   finding.slow_partners = all.counted().slow;
 }
 
-/// Of several kinds of readings those of slow effects; none where these are all that the host was measured by.
+/// The kinds of readings in which a host is slow; empty: all kinds that it was measured with.
 std::vector<std::int16_t> kinds_of(const Model& model, const std::set<std::int32_t>& effects) {
   std::set<std::int16_t> slow;
   std::set<std::int16_t> all;
@@ -158,15 +160,15 @@ std::vector<std::int16_t> kinds_of(const Model& model, const std::set<std::int32
   return {slow.begin(), slow.end()};
 }
 
-/// Whether it was slow, and later, alone in the network, again.
-bool seen_again_alone(const Model& model, const std::set<std::int32_t>& effects) {
+/// Whether it was slow again in a later round, as the only pair.
+bool is_confirmed_alone(const Model& model, const std::set<std::int32_t>& effects) {
   std::int32_t first = std::numeric_limits<std::int32_t>::max();
   std::int32_t last_alone = -1;
   for (const std::int32_t effect : effects) {
     for (const Entry entry : model.entries_of(effect)) {
       const Point& point = model.point_of(entry);
       const Reading& reading = model.reading_of(point);
-      // Slower too than what is usual among many: alone it should be faster.
+      // It has to be slower than among many pairs too: alone it should be faster.
       if (std::max<double>(point.residual, point.log_rate - model.centre_of(point)) >= model.slow) continue;
       first = std::min(first, reading.round);
       if (reading.concurrent == 1) last_alone = std::max(last_alone, reading.round);
@@ -190,7 +192,7 @@ Finding from_unit(const Model& model, const SlowUnit& unit) {
                            std::all_of(unit.effects.begin(), unit.effects.end(), [&](std::int32_t effect) {
                              return is_fine(model, other_way(effect), score_effect(model, effect).cap);
                            });
-  finding.confirmed = seen_again_alone(model, unit.effects);
+  finding.confirmed = is_confirmed_alone(model, unit.effects);
   finding.false_alarm = unit.polish_agrees ? unit.false_alarm : std::min(1.0, kDoubt * unit.false_alarm);
   return finding;
 }
@@ -204,7 +206,7 @@ std::set<std::int32_t> rails_of(const Model& model, std::int32_t host) {
   return rails;
 }
 
-/// Whether all that was measured over a rail of a host is fine.
+/// Whether all effects of a rail of a host are fine.
 bool is_fine_rail(const Model& model, std::int32_t host, std::int32_t rail) {
   for (std::int32_t effect = 0; effect < model.effects(); ++effect) {
     const bool own = model.ids.host(effect) == host && model.ids.rail(effect) == rail;
@@ -213,19 +215,20 @@ bool is_fine_rail(const Model& model, std::int32_t host, std::int32_t rail) {
   return true;
 }
 
-/// What is not sure enough any more, since median polish does not see it, is left open.
+/// Adds a finding. If it is not sure enough, since median polish does not see it, it is undecided, and a follow-up is
+/// added.
 void add_unless_doubted(const Model& model, Finding finding, Verdict& verdict) {
   if (finding.false_alarm >= model.settings.false_alarm) {
     finding.blame = Blame::kUndecided;
-    verdict.questions.push_back({finding.hosts.front(), -1, static_cast<std::int16_t>(std::max(finding.rail, 0)), 2,
-                                 "slow, but median polish over all readings sees less than half of it"});
+    verdict.follow_ups.push_back({finding.hosts.front(), -1, static_cast<std::int16_t>(std::max(finding.rail, 0)), 2,
+                                  "slow, but median polish over all readings sees less than half of it"});
   }
   verdict.findings.push_back(std::move(finding));
 }
 
 using SlowRails = std::map<std::int32_t, SlowUnit>;
 
-/// The findings on a host: of all its rails together where all are slow, or else of each.
+/// Adds the findings on a host: one if all of its rails are slow, or else one for each slow rail.
 void add_unit_findings(const Model& model, std::int32_t host, const SlowRails& slow, Verdict& verdict) {
   const std::set<std::int32_t> rails = rails_of(model, host);
   if (slow.size() == rails.size() && (slow.size() > 1 || model.ids.rails == 1)) {
@@ -248,7 +251,7 @@ void add_unit_findings(const Model& model, std::int32_t host, const SlowRails& s
   }
 }
 
-/// Whether an effect has readings with so many different hosts.
+/// Whether an effect has readings with `wanted` different hosts or more.
 bool has_partners(const Model& model, std::int32_t effect, std::int32_t wanted) {
   std::int32_t partners = 0;
   std::int32_t last = -1;
@@ -260,10 +263,10 @@ bool has_partners(const Model& model, std::int32_t effect, std::int32_t wanted) 
   return false;
 }
 
-/// With so many other suspects each one is measured.
+/// Each suspect is measured with so many other suspects.
 constexpr std::size_t kSuspectsToMeet = 2;
 
-/// The pairs of these hosts, sorted, that have readings; the lower host first.
+/// The pairs of these hosts, ascending, that have readings; the lower host first.
 std::set<std::pair<std::int32_t, std::int32_t>> pairs_met(const Model& model, const std::vector<std::int32_t>& hosts) {
   const auto wanted = [&](std::int32_t host) { return std::binary_search(hosts.begin(), hosts.end(), host); };
   std::set<std::pair<std::int32_t, std::int32_t>> met;
@@ -274,54 +277,66 @@ std::set<std::pair<std::int32_t, std::int32_t>> pairs_met(const Model& model, co
   return met;
 }
 
-void ask_about(const Model& model, const UnitEffect& found, Verdict& verdict) {
+void follow_up_unit(const Model& model, const UnitEffect& found, Verdict& verdict) {
   const UnitScore& score = found.score;
   const double scale = model.scale_of(model.point_of(model.entries_of(found.effect).front()));
   const std::int32_t wanted = partners_to_judge(scale, model.settings);
   if (wanted > kHopeless) return;  // a note says how noisy it is
   const Role role = EffectIds::role(found.effect);
   const char* way = role == Role::kEither ? "" : role == Role::kSender ? " when it sends" : " when it receives";
-  verdict.questions.push_back({model.ids.host(found.effect), -1,
-                               static_cast<std::int16_t>(model.ids.rail(found.effect)),
-                               std::max(2, wanted - score.informative),
-                               fmt::format("slow with {} of {} partners{}, {:.0f} % below the others", score.slow_hosts,
-                                           score.informative_hosts, way, -100 * std::expm1(score.median)),
-                               false, false, shows_within_level(model, found)});
+  verdict.follow_ups.push_back(
+      {model.ids.host(found.effect), -1, static_cast<std::int16_t>(model.ids.rail(found.effect)),
+       std::max(2, wanted - score.informative),
+       fmt::format("slow with {} of {} partners{}, {:.0f} % below the others", score.slow_hosts,
+                   score.informative_hosts, way, -100 * std::expm1(score.median)),
+       false, false, shows_within_level(model, found)});
 }
 
-/// The hosts that are reached from the first of `left`, ascending, by slow readings with each other, taken out of it.
-std::set<std::int32_t> take_connected(const Model& model, std::set<std::int32_t>& left) {
-  std::map<std::int32_t, std::set<std::int32_t>> partners;
+/// Hosts that are slow with each other alone, and the readings among them.
+struct MutualSet {
+  std::vector<std::int32_t> hosts;  ///< ascending
+  std::int64_t readings = 0;
+  std::int64_t slow = 0;
+
+  [[nodiscard]] bool has(std::int32_t host) const { return std::binary_search(hosts.begin(), hosts.end(), host); }
+};
+
+/// The sets of these hosts, ascending, that slow readings connect; in the order of each set's first host.
+std::vector<MutualSet> mutual_sets(const Model& model, const std::vector<std::int32_t>& hosts) {
+  const auto has = [&](std::int32_t host) { return std::binary_search(hosts.begin(), hosts.end(), host); };
+  std::vector<const Point*> among;
+  DisjointSets connected(static_cast<std::size_t>(model.ids.hosts));
   for (const Point& point : model.points) {
-    const std::int32_t host = model.ids.host(point.sender);
-    const std::int32_t other = model.ids.host(point.receiver);
-    if (point.residual >= model.slow || !left.contains(host) || !left.contains(other)) continue;
-    partners[host].insert(other);
-    partners[other].insert(host);
+    const std::int32_t sender = model.ids.host(point.sender);
+    const std::int32_t receiver = model.ids.host(point.receiver);
+    if (!has(sender) || !has(receiver)) continue;
+    among.push_back(&point);
+    if (point.residual < model.slow) connected.join(sender, receiver);
   }
-  std::set<std::int32_t> hosts;
-  std::vector<std::int32_t> to_follow{*left.begin()};
-  while (!to_follow.empty()) {
-    const std::int32_t host = to_follow.back();
-    to_follow.pop_back();
-    if (left.erase(host) == 0) continue;
-    hosts.insert(host);
-    to_follow.insert(to_follow.end(), partners[host].begin(), partners[host].end());
+  std::vector<MutualSet> sets;
+  std::map<std::int32_t, std::size_t> place_of;  // in `sets`, by representative
+  for (const std::int32_t host : hosts) {
+    const auto [place, is_new] = place_of.try_emplace(connected.representative(host), sets.size());
+    if (is_new) sets.emplace_back();
+    sets[place->second].hosts.push_back(host);
   }
-  return hosts;
+  for (const Point* point : among) {
+    MutualSet& set = sets[place_of.at(connected.representative(model.ids.host(point->sender)))];
+    if (!set.has(model.ids.host(point->receiver))) continue;
+    ++set.readings;
+    set.slow += point->residual < model.slow ? 1 : 0;
+  }
+  return sets;
 }
 
-/// Hosts that are slow with each other alone, each set of them in one finding.
+/// Adds one finding for each set of hosts that are slow with each other alone.
 void report_mutual(const Model& model, const UnitEffects& units, Verdict& verdict) {
-  std::set<std::int32_t> left(units.mutual_hosts.begin(), units.mutual_hosts.end());
-  while (!left.empty()) {
-    const std::set<std::int32_t> hosts = take_connected(model, left);
+  if (units.mutual_hosts.empty()) return;
+  for (MutualSet& set : mutual_sets(model, units.mutual_hosts)) {
     Finding finding;
-    finding.hosts.assign(hosts.begin(), hosts.end());
-    finding.partners = static_cast<std::int64_t>(hosts.size());
     const UnitEffect* worst = nullptr;
     for (const UnitEffect& found : units.mutual) {
-      if (!hosts.contains(model.ids.host(found.effect))) continue;
+      if (!set.has(model.ids.host(found.effect))) continue;
       finding.false_alarm = std::min(finding.false_alarm, found.false_alarm);
       if (worst == nullptr || found.score.median < worst->score.median) worst = &found;
     }
@@ -329,11 +344,10 @@ void report_mutual(const Model& model, const UnitEffects& units, Verdict& verdic
     finding.ratio = std::exp(worst->score.median);
     finding.rate = std::exp(worst->score.cap);
     finding.expected = finding.rate / finding.ratio;
-    for (const Point& point : model.points) {
-      if (!hosts.contains(model.ids.host(point.sender)) || !hosts.contains(model.ids.host(point.receiver))) continue;
-      ++finding.readings;
-      finding.slow += point.residual < model.slow ? 1 : 0;
-    }
+    finding.readings = set.readings;
+    finding.slow = set.slow;
+    finding.partners = static_cast<std::int64_t>(set.hosts.size());
+    finding.hosts = std::move(set.hosts);
     verdict.findings.push_back(std::move(finding));
   }
 }
@@ -360,17 +374,16 @@ void report_units(const Model& model, const UnitEffects& units, Verdict& verdict
   for (const auto& [host, rails] : slow) add_unit_findings(model, host, rails, verdict);
   report_mutual(model, units, verdict);
   for (const UnitEffect& found : units.suspected) {
-    if (!slow.contains(model.ids.host(found.effect))) ask_about(model, found, verdict);
+    if (!slow.contains(model.ids.host(found.effect))) follow_up_unit(model, found, verdict);
   }
 }
 
-void ask_suspects(const Model& model, const UnitEffects& units, Verdict& verdict) {
+void follow_up_suspects(const Model& model, const UnitEffects& units, Verdict& verdict) {
   std::vector<std::int32_t> suspects;
   for (const auto* list : {&units.blamed, &units.suspected}) {
     for (const UnitEffect& unit : *list) suspects.push_back(model.ids.host(unit.effect));
   }
-  std::sort(suspects.begin(), suspects.end());
-  suspects.erase(std::unique(suspects.begin(), suspects.end()), suspects.end());
+  suspects = sorted_unique(std::move(suspects));
   if (suspects.size() < 2) return;
   const std::set<std::pair<std::int32_t, std::int32_t>> met = pairs_met(model, suspects);
   std::map<std::int32_t, std::size_t> partners;
@@ -385,7 +398,7 @@ void ask_suspects(const Model& model, const UnitEffects& units, Verdict& verdict
       if (partners[host] >= wanted || partners[other] >= wanted || met.contains({host, other})) continue;
       ++partners[host];
       ++partners[other];
-      verdict.questions.push_back({host, other, 0, 1, "both are slow with others", true});
+      verdict.follow_ups.push_back({host, other, 0, 1, "both are slow with others", true});
     }
   }
 }
@@ -393,7 +406,7 @@ void ask_suspects(const Model& model, const UnitEffects& units, Verdict& verdict
 void report_flapping(const Model& model, const std::vector<FlappingHost>& hosts, Verdict& verdict) {
   for (const FlappingHost& host : hosts) {
     if (!host.sure) {
-      verdict.questions.push_back(
+      verdict.follow_ups.push_back(
           {host.host, -1, host.rail, static_cast<std::int32_t>(host.wanted),
            fmt::format("slow or failed in {} of {} meetings, with {} {}", host.slow, host.meetings, host.partners,
                        host.partners == 1 ? "partner" : "partners"),
@@ -424,18 +437,18 @@ void report_flapping(const Model& model, const std::vector<FlappingHost>& hosts,
 }
 
 std::int32_t partners_to_judge(double scale, const VerdictSettings& settings) {
-  // One healthy unit in a thousand twice too slow would not be seen (3.1 standard errors of the median).
+  // Power: all but one in a thousand units with twice the tolerance are detected (3.1 standard errors of the median).
   constexpr double kPower = 3.1;
-  constexpr double kEnough = 10;  // so many are asked for at most, though with much noise they promise less
+  constexpr double kEnough = 10;  // at most so many are demanded, though with much noise they detect less
   const double gap = std::log1p(-settings.tolerance) - std::log1p(-std::min(2 * settings.tolerance, 0.9));
   const double wanted = std::pow(kPower * kMedianOverMeanError * scale / gap, 2);
-  const double asked = wanted > kHopeless ? wanted : std::min(wanted, kEnough);
-  return std::max(settings.partners, static_cast<std::int32_t>(std::ceil(std::min(asked, 1e6))));
+  const double demanded = wanted > kHopeless ? wanted : std::min(wanted, kEnough);
+  return std::max(settings.partners, static_cast<std::int32_t>(std::ceil(std::min(demanded, 1e6))));
 }
 
 std::vector<std::int32_t> find_not_judged(const Model& model, const Failures& failures, const UnitEffects& units) {
   const auto hosts = static_cast<std::size_t>(model.sweep->hosts.size());
-  std::vector<char> settled(hosts, 0);  // blamed, or asked about
+  std::vector<char> settled(hosts, 0);  // blamed, dead, or silent
   for (const UnitEffect& unit : units.blamed) settled[static_cast<std::size_t>(model.ids.host(unit.effect))] = 1;
   std::int32_t alive = 0;
   for (std::size_t host = 0; host < hosts; ++host) {

@@ -16,24 +16,24 @@
 namespace fabricbench::cluster {
 namespace {
 
-/// Readings differ by so much at least: where they agree to 0.1 %, half a percent is no fault.
+/// Minimum scale: if readings agree to 0.1 %, half a percent is still no fault.
 constexpr double kLeastScale = 0.01;
-/// Taken where there are too few readings to tell how much they differ.
+/// The scale if there are too few readings to estimate it.
 constexpr double kUsualScale = 0.03;
 constexpr std::size_t kFewReadings = 12;
-/// Below so many readings the slow ones are left out by hand: the median of three may be one of them.
+/// With fewer readings than this, slow ones are left out: the median of three may be slow.
 constexpr std::size_t kSomeReadings = 24;
-/// Of so many hosts, one takes part in a third of the readings or more.
+/// With so few hosts, one host has a third of all readings or more.
 constexpr std::int32_t kFewHosts = 6;
 /// The variance of upper_bound_of_most, in scales, times the number of values: p (1 - p) over the squared density of
 /// the normal distribution there.
 constexpr double kVarianceOfDrift = 2.04;
-/// Of a round, before it is believed that everything was slow in it, over however many rails; of few hosts, two where
-/// no more can be measured at once.
+/// Minimum number of pairs of a round in which everything was slow. In a round with as many pairs as any, two suffice,
+/// since few hosts cannot have more.
 constexpr std::size_t kPairsOfDrop = 3;
 constexpr std::size_t kPairsOfFullDrop = 2;
-/// Of a quiet network, before its gain is believed.
-constexpr std::size_t kLeastQuiet = 3;
+/// Minimum number of readings under light load to estimate its gain.
+constexpr std::size_t kLeastLightlyLoaded = 3;
 
 double drop_of(const Model& model, const Reading& reading) {
   const auto drop = model.drops.find({reading.kind, reading.round});
@@ -41,8 +41,8 @@ double drop_of(const Model& model, const Reading& reading) {
 }
 
 double drift_of(const Model& model, const Point& point) {
-  if (point.quiet && !model.quiet_drift.empty()) {
-    return model.quiet_drift_of(point).at(model.reading_of(point).round);
+  if (point.lightly_loaded && !model.light_load_drift.empty()) {
+    return model.light_load_drift_of(point).at(model.reading_of(point).round);
   }
   return model.drift.empty() ? 0 : model.drift[static_cast<std::size_t>(point.window)];
 }
@@ -51,13 +51,13 @@ void set_residuals(Model& model) {
   for (Point& point : model.points) {
     const auto stratum = static_cast<std::size_t>(point.stratum);
     double base = model.log_centre[stratum] + drift_of(model, point);
-    if (point.quiet) base += model.quiet_gain[stratum];
+    if (point.lightly_loaded) base += model.light_load_gain[stratum];
     if (!model.drops.empty()) base += drop_of(model, model.reading_of(point));
     point.residual = static_cast<float>(point.log_rate - base);
   }
 }
 
-/// By stratum, the median of the residuals of each effect; of points that `wanted` chooses.
+/// By stratum, the median residual of each effect, over the points that `wanted` takes.
 template <typename Wanted>
 std::vector<std::vector<float>> medians_of_effects(const Model& model, const Wanted& wanted) {
   std::vector<std::vector<float>> values(model.strata.size());
@@ -77,7 +77,8 @@ std::vector<std::vector<float>> medians_of_effects(const Model& model, const Wan
   return medians;
 }
 
-/// Without hosts that are slow with everybody as far as can be seen at first, and what is known to be slow.
+/// Whether a point counts in the first fit: it is not known to be slow, and neither host is slow with everybody by the
+/// structure.
 bool is_usual_at_first(const Model& model, const Point& point) {
   if (model.is_left_out(point)) return false;
   const std::vector<char>& alone = model.structure.is_alone;
@@ -85,7 +86,8 @@ bool is_usual_at_first(const Model& model, const Point& point) {
          alone[static_cast<std::size_t>(model.ids.host(point.receiver))] == 0;
 }
 
-/// Of what is between parts, each part counts once: where one of three leaves has slow uplinks, most pairs are slow.
+/// Sets centres from medians by host. Between parts, each part counts once: if one of three leaves has slow uplinks,
+/// most pairs are slow.
 void centre_by_hosts(Model& model) {
   const std::vector<Nearness>& levels = model.structure.levels;
   const bool are_several = !levels.empty() && (levels.front().is_given || levels.front().parts > 2);
@@ -103,7 +105,7 @@ void centre_by_hosts(Model& model) {
     }
     for (std::size_t stratum = 0; stratum < values.size(); ++stratum) {
       if (values[stratum].empty()) continue;
-      // The ways out of a part may be slow, and those into it not.
+      // The paths out of a part may be slow, and the paths into it healthy.
       const std::int32_t way = part_at(effect) * kRoles + static_cast<std::int32_t>(EffectIds::role(effect));
       medians[stratum].push_back({by_parts(stratum) ? way : 0, upper_median_of_parts(values[stratum])});
       values[stratum].clear();
@@ -114,7 +116,7 @@ void centre_by_hosts(Model& model) {
   }
 }
 
-/// The residuals of points that `wanted` chooses, by stratum.
+/// By stratum, the residuals of the points that `wanted` takes.
 template <typename Wanted>
 std::vector<std::vector<float>> residuals_by_stratum(const Model& model, const Wanted& wanted) {
   std::vector<std::vector<float>> residuals(model.strata.size());
@@ -144,7 +146,7 @@ void set_scales(Model& model, const Wanted& wanted) {
   }
 }
 
-/// The scale of half of the readings or more: one stratum may scatter far more, since half of it is slow.
+/// The median of the scales, weighted by readings. One stratum may scatter far more, since half of it is slow.
 double usual_scale(const Model& model) {
   std::vector<Stratum> strata = model.strata;
   std::sort(strata.begin(), strata.end(), [](const Stratum& a, const Stratum& b) { return a.scale < b.scale; });
@@ -156,16 +158,16 @@ double usual_scale(const Model& model) {
   return kLeastScale;
 }
 
-/// What all readings of a window of time have in common, beyond what those of all windows have: a deficit that lasts is
-/// no drift. Of a window counts what four fifths of its readings do not exceed, since many of them may be slow for
-/// reasons of their own. It is believed as far as windows differ by more than chance makes them (the positive-part
-/// estimate of James and Stein), so that a steady network gets no noise from it.
+/// Adds to the drift what all readings of a window of time have in common, relative to all windows: a deficit that
+/// lasts is no drift. A window is represented by its fourth quintile, since many of its readings may be slow for
+/// reasons of their own. Shifts are shrunk by the positive-part estimate of James and Stein, so that chance adds no
+/// noise in a steady network.
 template <typename Wanted>
 void add_drift(Model& model, const Wanted& wanted) {
   if (model.is_steady) return;
   std::vector<std::vector<float>> residuals(model.drift.size());
   for (const Point& point : model.points) {
-    if (!point.quiet && wanted(point)) {
+    if (!point.lightly_loaded && wanted(point)) {
       const auto window = static_cast<std::size_t>(point.window);
       residuals[window].push_back(static_cast<float>(point.residual / model.scale_of(point)));
     }
@@ -195,13 +197,13 @@ void add_drift(Model& model, const Wanted& wanted) {
   }
 }
 
-/// The rounds of a kind that were not quiet, and what was usual in them.
+/// The full rounds of a kind, and their drift.
 struct FullRounds {
   std::vector<std::int32_t> rounds;
   std::vector<double> drift;
 };
 
-/// How much what is usual differs from one full round to the next, as a standard deviation.
+/// The standard deviation of the drift from one full round to the next.
 double scatter_of(const std::vector<double>& drift) {
   std::vector<double> steps;
   for (std::size_t i = 1; i < drift.size(); ++i) {
@@ -210,7 +212,7 @@ double scatter_of(const std::vector<double>& drift) {
   return steps.empty() ? 0 : kDeviationsPerMad * median_of(steps) / std::sqrt(2.0);
 }
 
-/// A trend that makes rounds slower, as far as it is no chance; else 0.
+/// The trend of the drift if it is downward and significant; else 0.
 double downward_trend(std::span<const double> rounds, std::span<const double> drift, double scatter) {
   constexpr double kErrors = 3;
   const double middle = std::accumulate(rounds.begin(), rounds.end(), 0.0) / static_cast<double>(rounds.size());
@@ -220,44 +222,45 @@ double downward_trend(std::span<const double> rounds, std::span<const double> dr
   return trend < -kErrors * scatter / std::sqrt(squares) ? trend : 0;
 }
 
-/// The trend of the last full rounds is followed for half of the way that what is usual went before. Of these rounds
-/// counts what is usual in all or in the very last ones, whichever is less.
-QuietDrift quiet_drift_of(FullRounds full) {
+/// The drift for readings under light load. Behind the last full round it follows the trend of the last rounds, by at
+/// most half of the range of the drift. It starts from the median level of these rounds, or from that of the very last
+/// ones, whichever is lower.
+LightLoadDrift light_load_drift_of(FullRounds full) {
   constexpr std::size_t kRoundsOfTrend = 12;
-  QuietDrift quiet;
-  if (full.rounds.empty()) return quiet;
-  quiet.usual = medians_about(full.drift);
-  for (std::size_t i = 0; i < full.drift.size(); ++i) quiet.departures.push_back(full.drift[i] - quiet.usual[i]);
-  quiet.scatter = scatter_of(full.drift);
+  LightLoadDrift drift;
+  if (full.rounds.empty()) return drift;
+  drift.usual = medians_about(full.drift);
+  for (std::size_t i = 0; i < full.drift.size(); ++i) drift.departures.push_back(full.drift[i] - drift.usual[i]);
+  drift.scatter = scatter_of(full.drift);
   const auto [low, high] = std::minmax_element(full.drift.begin(), full.drift.end());
-  quiet.lowest = (*low - *high) / 2;
+  drift.lowest = (*low - *high) / 2;
   const auto taken = static_cast<std::ptrdiff_t>(std::min(kRoundsOfTrend, full.rounds.size()));
   const std::vector<double> rounds(full.rounds.end() - taken, full.rounds.end());
   std::vector<double> level(full.drift.end() - taken, full.drift.end());
-  if (taken > 1) quiet.trend = downward_trend(rounds, level, quiet.scatter);
-  for (std::size_t i = 0; i < level.size(); ++i) level[i] += quiet.trend * (rounds.back() - rounds[i]);
-  quiet.usual.back() = std::min(medians_about(level).back(), median_of(level));
-  quiet.rounds = std::move(full.rounds);
-  return quiet;
+  if (taken > 1) drift.trend = downward_trend(rounds, level, drift.scatter);
+  for (std::size_t i = 0; i < level.size(); ++i) level[i] += drift.trend * (rounds.back() - rounds[i]);
+  drift.usual.back() = std::min(medians_about(level).back(), median_of(level));
+  drift.rounds = std::move(full.rounds);
+  return drift;
 }
 
-void set_quiet_drift(Model& model) {
-  if (!model.has_quiet) return;
+void set_light_load_drift(Model& model) {
+  if (!model.has_lightly_loaded) return;
   std::vector<FullRounds> full(model.sweep->kinds.size() + 1);
   for (const Point& point : model.points) {
     const Reading& reading = model.reading_of(point);
     full.resize(std::max<std::size_t>(full.size(), static_cast<std::size_t>(reading.kind) + 1));
     FullRounds& of_kind = full[static_cast<std::size_t>(reading.kind)];
-    if (point.quiet || (!of_kind.rounds.empty() && of_kind.rounds.back() >= reading.round)) continue;
+    if (point.lightly_loaded || (!of_kind.rounds.empty() && of_kind.rounds.back() >= reading.round)) continue;
     of_kind.rounds.push_back(reading.round);
     of_kind.drift.push_back(model.drift[static_cast<std::size_t>(point.window)] + drop_of(model, reading));
   }
-  model.quiet_drift.clear();
-  for (FullRounds& of_kind : full) model.quiet_drift.push_back(quiet_drift_of(std::move(of_kind)));
+  model.light_load_drift.clear();
+  for (FullRounds& of_kind : full) model.light_load_drift.push_back(light_load_drift_of(std::move(of_kind)));
 }
 
-/// Rounds in which everything was slow that is not so for other reasons: the network was busy, or stood still. Drift is
-/// what several rounds have in common.
+/// Finds single rounds in which everything was slow without another reason: the network was busy, or stood still. Drift
+/// covers several rounds.
 void find_drops(Model& model) {
   if (model.is_steady) return;
   struct Round {
@@ -270,7 +273,7 @@ void find_drops(Model& model) {
   for (const Point& point : model.points) {
     const Reading& reading = model.reading_of(point);
     most = std::max(most, reading.concurrent);
-    if (point.quiet || !model.is_clean(point)) continue;
+    if (point.lightly_loaded || !model.is_clean(point)) continue;
     Round& round = rounds[{reading.kind, reading.round}];
     round.residuals.push_back(point.residual);
     if (round.pairs.size() < kPairsOfDrop) round.pairs.insert(std::minmax(reading.from, reading.to));
@@ -281,25 +284,25 @@ void find_drops(Model& model) {
     if (round.pairs.size() < (is_full ? kPairsOfFullDrop : kPairsOfDrop)) continue;
     if (upper_bound_of_most(round.residuals) < model.slow) model.drops[key] = median_of(round.residuals);
   }
-  // What most rounds are like is what is usual.
+  // If most rounds are like that, it is the usual level.
   if (2 * model.drops.size() > rounds.size()) model.drops.clear();
 }
 
-/// By how much healthy pairs are faster in a quiet network, where it is more than chance.
-void set_quiet_gain(Model& model) {
+/// Sets how much faster healthy pairs are under light load, if that is significant.
+void set_light_load_gain(Model& model) {
   std::vector<std::vector<float>> residuals =
-      residuals_by_stratum(model, [&](const Point& point) { return point.quiet && model.is_clean(point); });
+      residuals_by_stratum(model, [&](const Point& point) { return point.lightly_loaded && model.is_clean(point); });
   for (std::size_t stratum = 0; stratum < residuals.size(); ++stratum) {
-    if (residuals[stratum].size() < kLeastQuiet) continue;
-    const double gain = median_of(residuals[stratum]) + model.quiet_gain[stratum];
+    if (residuals[stratum].size() < kLeastLightlyLoaded) continue;
+    const double gain = median_of(residuals[stratum]) + model.light_load_gain[stratum];
     const double error =
         kMedianOverMeanError * model.strata[stratum].scale / std::sqrt(static_cast<double>(residuals[stratum].size()));
-    model.quiet_gain[stratum] = gain > 3 * error ? gain : 0;
+    model.light_load_gain[stratum] = gain > 3 * error ? gain : 0;
   }
 }
 
-/// Hosts that are nearer are no slower: where their readings seem to be, by more than the tolerance or as far as too
-/// few pairs tell, what is usual is what those farther apart reach.
+/// Nearer hosts are no slower. If the centre of a stratum is lower than its lender's by more than the tolerance, or
+/// rests on too few pairs, it borrows the lender's.
 void borrow_norms(Model& model) {
   for (std::size_t stratum = 0; stratum < model.lender.size(); ++stratum) {
     if (model.lender[stratum] == Model::kNoLender) continue;
@@ -310,11 +313,11 @@ void borrow_norms(Model& model) {
   }
 }
 
-/// Of few hosts, half of the readings may be of one that is a little slow: then each host's median counts, not each
-/// reading.
+/// Sets centres from clean readings. With few hosts, half of the readings may be of one slightly slow host, so medians
+/// by effect are taken instead of readings.
 void centre_clean(Model& model) {
   const auto clean = [&](const Point& point) {
-    return !point.quiet && model.is_clean(point) && model.near_limit_of(point) == 0;
+    return !point.lightly_loaded && model.is_clean(point) && model.near_limit_of(point) == 0;
   };
   std::vector<std::vector<float>> residuals =
       model.ids.hosts <= kFewHosts ? medians_of_effects(model, clean) : residuals_by_stratum(model, clean);
@@ -349,7 +352,7 @@ void fit_first(Model& model) {
     point.block = 0;
     point.over_slow_device = false;
   }
-  // Drift moves the centres, and is seen more clearly from better ones.
+  // Drift biases the centres, and better centres give a better estimate of the drift.
   for (int pass = 0; pass < 2; ++pass) {
     centre_by_hosts(model);
     borrow_norms(model);
@@ -359,7 +362,7 @@ void fit_first(Model& model) {
     const auto [low, high] = std::minmax_element(model.drift.begin(), model.drift.end());
     if (*high - *low < kLeastScale) break;
   }
-  set_quiet_drift(model);
+  set_light_load_drift(model);
   set_residuals(model);
   set_scales(model, all);
   set_tail(model);
@@ -374,11 +377,11 @@ void fit_clean(Model& model) {
   const auto clean = [&](const Point& point) { return model.is_clean(point); };
   fit_centres(model);
   add_drift(model, clean);
-  set_quiet_drift(model);
+  set_light_load_drift(model);
   set_residuals(model);
   find_drops(model);
   set_residuals(model);
-  set_quiet_gain(model);
+  set_light_load_gain(model);
   set_residuals(model);
   set_scales(model, clean);
   set_tail(model);

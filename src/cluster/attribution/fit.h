@@ -1,19 +1,20 @@
-// What healthy readings of a sweep are like: centres, scales, drift, and how often they are slow all the same.
+// Fits the model of healthy readings: centres, scales, drift and the lower tail.
 #pragma once
 
 #include "cluster/attribution/model.h"
 
 namespace fabricbench::cluster {
 
-/// Centres from the medians of the hosts' medians, which stand though many hosts are slow: with a third of all hosts
-/// slow, most pairs are. Sets residuals, scales and drift, and forgets flags and blocks.
+/// The first fit, from all readings. Centres are medians of the hosts' medians, which are robust: if a third of all
+/// hosts are slow, most pairs are slow. Sets residuals, scales and drift. Clears flags, and what leaves and devices
+/// explain.
 void fit_first(Model& model);
 
-/// Centres alone from clean readings, and residuals.
+/// Fits only the centres, from clean readings, and sets residuals.
 void fit_centres(Model& model);
 
-/// Centres, scales, drift, quiet gain and the tail again, from clean readings alone; centres without those of hosts
-/// near the limit (Model::near_limit), which would draw them down where hosts are few.
+/// Fits centres, scales, drift, light-load gain and the tail again, from clean readings only. Centres leave out hosts
+/// near the limit (Model::near_limit), which would lower them if there are few hosts.
 void fit_clean(Model& model);
 
 }  // namespace fabricbench::cluster

@@ -11,35 +11,36 @@
 #include <tuple>
 #include <utility>
 
+#include "cluster/attribution/multiple_testing.h"
 #include "cluster/attribution/pair_residuals.h"
-#include "cluster/attribution/tests_made.h"
 #include "cluster/robust.h"
+#include "cluster/sorted_unique.h"
 
 namespace fabricbench::cluster {
 namespace {
 
 constexpr double kOutlierScales = 3.5;
-constexpr std::int32_t kSlowPartners = 3;  // of so many hosts that all but one can be slow with it: one less
-/// A host is looked at until it is clear whether it is slow as often as this, or as often as chance makes hosts slow
-/// (Wald's sequential test, Sequential Analysis, 1947).
+constexpr std::int32_t kSlowPartners = 3;  // fewer if there are fewer hosts (partners_to_blame)
+/// A host is measured until it is decided whether it is slow in this share of its meetings, or only as often as chance
+/// makes hosts slow (Wald's sequential test, Sequential Analysis, 1947).
 constexpr double kShareLookedFor = 0.2;
 constexpr std::int64_t kMostAsked = 16;
-/// Up to so many meetings, a host is looked at further while the evidence exceeds so much: the longer it was looked at,
-/// the surer one has to be.
+/// With fewer meetings than this, a host is measured further while the evidence exceeds this, in nats. The more
+/// meetings there are, the more evidence is demanded.
 struct Bar {
   std::int64_t meetings = 0;
   double evidence = 0;
 };
 constexpr std::array<Bar, 2> kBars = {{{48, -4}, {60, -1}}};
-/// Where chance makes so many meetings slow, none of that can be told.
+/// If chance makes a larger share of meetings slow, nothing can be decided.
 constexpr double kHopelessShare = 0.1;
-/// The fewer readings of others there are, the less it is known how often they are slow.
+/// Standard errors added to the usual share of slow meetings, which is imprecise if there are few readings of others.
 constexpr double kErrorsToBlame = 3;
-/// Before any is seen, about one in fifty of two readings is expected to be slow, as if it had been seen of so many,
-/// and of more readings more.
+/// The prior of the usual share: so many slow ones in so many meetings of two readings, about one in fifty. It grows
+/// with the readings of a meeting.
 constexpr double kMeetingsBefore = 20;
 constexpr double kSlowBefore = 0.28;
-/// Of so many readings of a host, fewer than this share being slow, it is not looked at: saves time.
+/// Saves time: a host with more readings than this, and a smaller share of slow ones, is not judged.
 constexpr std::size_t kManyEntries = 100;
 constexpr double kFewOfThem = 0.05;
 
@@ -49,7 +50,7 @@ Two hosts_of(const Model& model, const PairEffect& pair) {
   return std::minmax(model.ids.host(pair.sender), model.ids.host(pair.receiver));
 }
 
-/// With how many partners each host is slow now and then.
+/// By host, the number of partners with which it is slow now and then.
 std::vector<std::int32_t> unsteady_partners(const Model& model, const PairEffects& pairs) {
   std::set<Two> unsteady;
   for (const PairEffect& pair : pairs.pairs) {
@@ -63,8 +64,8 @@ std::vector<std::int32_t> unsteady_partners(const Model& model, const PairEffect
   return partners;
 }
 
-/// The hosts of pairs that are slow for good or may be, or where nobody can tell, and of those that are slow now and
-/// then, as no other pair of the two hosts is; sorted.
+/// Pairs of hosts whose slow readings are explained by their path, ascending: it is slow for good, or may be, or it is
+/// slow now and then and no other path of the two hosts is.
 std::vector<Two> settled_pairs(const Model& model, const PairEffects& pairs) {
   const std::vector<std::int32_t> unsteady = unsteady_partners(model, pairs);
   std::vector<Two> hosts;
@@ -87,13 +88,13 @@ bool is_either(const HostFlags& flags, const Reading& reading) {
   return flags[static_cast<std::size_t>(reading.from)] != 0 || flags[static_cast<std::size_t>(reading.to)] != 0;
 }
 
-/// Readings that nobody blamed explains, and those of them that are slow.
+/// Readings that nothing explains, and the slow ones among them.
 struct Background {
   std::vector<std::int32_t> slow;  ///< readings, by place
   std::int64_t readings = 0;
 };
 
-/// Without readings of `unsteady` hosts.
+/// The background, without readings of `unsteady` hosts.
 Background find_background(const Model& model, const PairEffects& pairs, const HostFlags& unsteady) {
   const std::vector<Two> settled = settled_pairs(model, pairs);
   Background background;
@@ -109,15 +110,15 @@ Background find_background(const Model& model, const PairEffects& pairs, const H
   return background;
 }
 
-/// A meeting of a host, by partner and round, and its lowest residual; of a failed one far below all others.
+/// A slow meeting of a host: partner, round and lowest residual, which is kFailedLevel if it failed.
 struct SlowMeeting {
   Two with;
   float level = 0;
 };
 
-/// One host's readings that were slow or failed.
+/// The slow and failed readings of a host.
 struct Account {
-  std::vector<SlowMeeting> meetings;  ///< by partner and round, each once
+  std::vector<SlowMeeting> meetings;  ///< by partner and round
   std::int64_t readings = 0;
   std::int64_t failed = 0;
 
@@ -143,7 +144,7 @@ void add(const Sweep& sweep, std::int32_t place, float level, std::vector<Accoun
   }
 }
 
-/// Of several readings of a meeting the lowest one counts.
+/// Keeps one entry for each meeting, the lowest.
 void keep_lowest(std::vector<SlowMeeting>& meetings) {
   std::sort(meetings.begin(), meetings.end(), [](const SlowMeeting& a, const SlowMeeting& b) {
     return std::tie(a.with, a.level) < std::tie(b.with, b.level);
@@ -153,11 +154,11 @@ void keep_lowest(std::vector<SlowMeeting>& meetings) {
   meetings.erase(end, meetings.end());
 }
 
-/// A host's readings that nobody explains, and the meetings in which they were taken.
+/// Numbers of a host's readings that nothing explains, and of its meetings.
 struct Taken {
   std::int64_t meetings = 0;
   std::int64_t readings = 0;
-  std::int64_t all = 0;  ///< meetings, with those that were slow or failed altogether
+  std::int64_t all = 0;  ///< meetings, including those without a reading that counts
 };
 
 Taken taken_with(const Model& model, std::int32_t host, const Account& account, const HostFlags& unsteady) {
@@ -175,8 +176,7 @@ Taken taken_with(const Model& model, std::int32_t host, const Account& account, 
     }
   }
   const auto readings = static_cast<std::int64_t>(meetings.size());
-  std::sort(meetings.begin(), meetings.end());
-  meetings.erase(std::unique(meetings.begin(), meetings.end()), meetings.end());
+  meetings = sorted_unique(std::move(meetings));
   const auto more = std::count_if(account.meetings.begin(), account.meetings.end(), [&](const SlowMeeting& meeting) {
     return !std::binary_search(meetings.begin(), meetings.end(), meeting.with);
   });
@@ -184,21 +184,21 @@ Taken taken_with(const Model& model, std::int32_t host, const Account& account, 
   return {different, readings, different + more};
 }
 
-/// What is known of everybody, hosts that are unsteady left out.
+/// The accounts of all hosts, without readings of unsteady hosts.
 struct Everybody {
   Background background;
   std::int64_t failed = 0;  ///< readings
   HostFlags unsteady;
   std::vector<Account> accounts;  ///< by host
-  std::vector<float> lowest;      ///< of each slow meeting of any two, ascending
+  std::vector<float> lowest;      ///< the level of each slow meeting of two hosts, ascending
 };
 
-/// How many values, ascending, are at this level or below it.
-std::int64_t at_most(const std::vector<float>& values, float level) {
+/// The number of values, ascending, at this level or below.
+std::int64_t count_up_to(const std::vector<float>& values, float level) {
   return std::upper_bound(values.begin(), values.end(), level) - values.begin();
 }
 
-/// The lowest residuals of a host's slow meetings, ascending.
+/// The levels of a host's slow meetings, ascending.
 std::vector<float> lowest_of(const Account& account) {
   std::vector<float> lowest;
   lowest.reserve(account.meetings.size());
@@ -207,28 +207,28 @@ std::vector<float> lowest_of(const Account& account) {
   return lowest;
 }
 
-/// Readings of a meeting.
+/// The mean number of readings in a meeting, at least 1.
 double per_meeting(const Taken& taken) {
   return std::max(1.0, static_cast<double>(taken.readings) / std::max(1.0, static_cast<double>(taken.meetings)));
 }
 
-/// Meetings of others, as if there had been some more.
+/// The number of meetings of other hosts, plus those of the prior.
 double meetings_of_others(const Everybody& others, const Taken& taken) {
   const auto readings = static_cast<double>(others.background.readings + others.failed - taken.readings);
   return std::max(readings, 0.0) / per_meeting(taken) + kMeetingsBefore;
 }
 
-/// The chance that a meeting of a healthy host has a reading at this level or below it, from what others show: so many
-/// standard errors above it.
+/// The probability that a meeting of a healthy host is at this level or below, estimated from other hosts, plus
+/// `errors` standard errors.
 double chance_of_meeting(const Everybody& others, const std::vector<float>& own, const Taken& taken, float level,
                          double errors) {
-  const auto elsewhere = static_cast<double>(at_most(others.lowest, level) - at_most(own, level));
+  const auto elsewhere = static_cast<double>(count_up_to(others.lowest, level) - count_up_to(own, level));
   const double slow = std::max(elsewhere, 0.0) + kSlowBefore * std::sqrt(per_meeting(taken));
   return std::min(1.0, (slow + errors * std::sqrt(slow)) / meetings_of_others(others, taken));
 }
 
-/// By how much, in nats, so many slow ones of so many meetings speak for a host that is slow in the share looked for,
-/// and against one that is slow by chance; nothing does where chance makes as many slow.
+/// The evidence, in nats, that a host with so many slow meetings is slow in kShareLookedFor of them, and not with the
+/// probability `chance`. 0 if `chance` is not lower.
 double evidence_for(std::int64_t meetings, std::int64_t slow, double chance) {
   if (chance >= kShareLookedFor) return 0;
   const auto hits = static_cast<double>(slow);
@@ -236,34 +236,34 @@ double evidence_for(std::int64_t meetings, std::int64_t slow, double chance) {
   return hits * std::log(kShareLookedFor / chance) + misses * std::log((1 - kShareLookedFor) / (1 - chance));
 }
 
-/// What the evidence has to exceed that a host is looked at further: after many meetings, what chance gives about one
-/// of so many hosts (Ville's inequality).
+/// The evidence above which a host is measured further. After many meetings: what chance gives about one of so many
+/// hosts (Ville's inequality).
 double bar_for(std::int64_t meetings, std::int32_t hosts) {
   const auto bar = std::find_if(kBars.begin(), kBars.end(), [&](const Bar& each) { return meetings < each.meetings; });
   return bar != kBars.end() ? bar->evidence : std::log(static_cast<double>(hosts));
 }
 
-/// How many more meetings, all of them fast, would bring it below.
+/// How many more meetings, all of them fast, would bring the evidence below the bar.
 std::int64_t meetings_to_clear(std::int64_t meetings, std::int64_t slow, double chance, std::int32_t hosts) {
   std::int64_t more = 1;
   while (more < kMostAsked && evidence_for(meetings + more, slow, chance) > bar_for(meetings + more, hosts)) ++more;
   return more;
 }
 
-/// So many of a host's slow meetings, the slowest ones, and by how much they speak for one that comes and goes.
+/// The evidence from the slowest meetings of a host, down to some depth.
 struct Depth {
   std::int64_t slow = 0;
-  double chance = 1;  ///< that a meeting of a healthy host is as slow
+  double chance = 1;  ///< the probability that a meeting of a healthy host is as slow
   double evidence = -std::numeric_limits<double>::infinity();
 };
 
-/// The depth that says most: the slowest meetings may be slower than others ever are, and the rest be chance.
+/// The depth with most evidence: the slowest meetings may be slower than those of other hosts, and the rest chance.
 Depth deepest_evidence(const Everybody& others, const std::vector<float>& own, const Taken& taken,
                        std::int64_t meetings) {
   Depth best;
   for (const float level : own) {
     Depth depth;
-    depth.slow = at_most(own, level);
+    depth.slow = count_up_to(own, level);
     depth.chance = chance_of_meeting(others, own, taken, level, kErrorsToBlame);
     depth.evidence = evidence_for(meetings, depth.slow, depth.chance);
     if (depth.evidence > best.evidence) best = depth;
@@ -271,22 +271,23 @@ Depth deepest_evidence(const Everybody& others, const std::vector<float>& own, c
   return best;
 }
 
-/// The chance that so many of a host's meetings fail, where as many do as others' do: it may have been down for a
-/// while.
+/// The probability that so many meetings of a healthy host fail. Failures need not be spread over time: the host may
+/// have been down for a while.
 double chance_of_failures(const Everybody& others, const std::vector<float>& own, const Taken& taken,
                           std::int64_t meetings) {
-  const std::int64_t failed = at_most(own, kFailedLevel);
+  const std::int64_t failed = count_up_to(own, kFailedLevel);
   if (failed == 0) return 1;
-  const auto elsewhere = static_cast<double>(std::max<std::int64_t>(at_most(others.lowest, kFailedLevel) - failed, 0));
+  const auto elsewhere =
+      static_cast<double>(std::max<std::int64_t>(count_up_to(others.lowest, kFailedLevel) - failed, 0));
   const double most = elsewhere + kSlowBefore + kErrorsToBlame * std::sqrt(elsewhere);
   return binomial_tail(meetings, std::min(1.0, most / meetings_of_others(others, taken)), failed);
 }
 
-/// With how many partners a host has to be slow.
+/// The number of partners with which a host has to be slow.
 std::int64_t partners_to_blame(const Model& model) { return std::clamp(model.ids.hosts - 2, 2, kSlowPartners); }
 
-/// A host is blamed when the evidence exceeds what chance gives in a share of sweeps that is allowed, however long it
-/// was looked at (Ville's inequality).
+/// Blames a host if chance reaches its evidence in fewer sweeps than the settings allow, however long it was measured
+/// (Ville's inequality).
 void judge_account(const Model& model, const Account& account, const Everybody& others, const Taken& taken,
                    FlappingHost& found) {
   const std::vector<float> own = lowest_of(account);
@@ -304,41 +305,17 @@ void judge_account(const Model& model, const Account& account, const Everybody& 
   }
 }
 
-/// Fills in what a host's account says.
+/// Fills in the numbers of a host's account.
 void tell(const Account& account, FlappingHost& found) {
   found.slow = static_cast<std::int64_t>(account.meetings.size());
   found.failed = account.failed;
   found.partners = account.partners();
-  found.rounds.clear();
-  for (const SlowMeeting& meeting : account.meetings) found.rounds.push_back(meeting.with.second);
-  std::sort(found.rounds.begin(), found.rounds.end());
-  found.rounds.erase(std::unique(found.rounds.begin(), found.rounds.end()), found.rounds.end());
+  std::vector<std::int32_t> rounds;
+  for (const SlowMeeting& meeting : account.meetings) rounds.push_back(meeting.with.second);
+  found.rounds = sorted_unique(std::move(rounds));
 }
 
-/// Whether what fails with a host fails always: none of its flows that were tried twice or more, and of which some
-/// attempt failed, ever worked. What comes and goes would have worked with some.
-bool fails_always_where_it_fails(const Model& model, std::int32_t host) {
-  constexpr std::int64_t kFlowsToTell = 3;
-  struct Attempts {
-    std::int64_t worked = 0;
-    std::int64_t failed = 0;
-  };
-  std::map<std::tuple<std::int32_t, std::int32_t, std::int16_t, std::int16_t>, Attempts> flows;
-  for (const Reading& reading : model.sweep->readings) {
-    if (reading.from != host && reading.to != host) continue;
-    if (reading.outcome == Outcome::kNotTried) continue;
-    Attempts& tried = flows[{reading.from, reading.to, reading.from_rail, reading.to_rail}];
-    ++(reading.outcome == Outcome::kFailed ? tried.failed : tried.worked);
-  }
-  std::int64_t always = 0;
-  for (const auto& [flow, tried] : flows) {
-    if (tried.failed > 0 && tried.worked > 0) return false;
-    always += tried.failed > 1 ? 1 : 0;
-  }
-  return always >= kFlowsToTell;
-}
-
-/// A host is blamed for its failures alone where these are surer than what else was slow.
+/// Blames a host for its failures alone, if the evidence from these is stronger.
 void judge_failures(const Model& model, Account account, const Everybody& others, const Taken& taken,
                     FlappingHost& found) {
   const double chance = chance_of_failures(others, lowest_of(account), taken, found.meetings);
@@ -361,11 +338,42 @@ FlappingHost judge_host(const Model& model, std::int32_t host, const Everybody& 
   tell(account, found);
   judge_account(model, account, others, taken, found);
   judge_failures(model, account, others, taken, found);
-  if (found.failed > 0 && fails_always_where_it_fails(model, host)) {
-    found.sure = false;
-    found.wanted = 0;
-  }
   return found;
+}
+
+/// By host, whether it fails for good where it fails: three flows or more failed twice, and none of its flows has both
+/// failed and worked. A host that fails now and then would have worked over some of them.
+HostFlags hosts_that_always_fail(const Sweep& sweep) {
+  constexpr std::int64_t kFlowsToTell = 3;
+  struct Attempts {
+    std::int64_t failed = 0;
+    bool any_worked = false;
+  };
+  using Flow = std::tuple<std::int32_t, std::int32_t, std::int16_t, std::int16_t>;  // hosts and rails
+  const auto flow_of = [](const Reading& each) { return Flow{each.from, each.to, each.from_rail, each.to_rail}; };
+  std::map<Flow, Attempts> flows;  // that failed
+  for (const Reading& reading : sweep.readings) {
+    if (reading.outcome == Outcome::kFailed) ++flows[flow_of(reading)].failed;
+  }
+  for (const Reading& reading : sweep.readings) {
+    if (flows.empty()) break;
+    const auto flow = reading.outcome == Outcome::kMeasured ? flows.find(flow_of(reading)) : flows.end();
+    if (flow != flows.end()) flow->second.any_worked = true;
+  }
+  std::vector<std::int64_t> always(sweep.hosts.size(), 0);
+  HostFlags any_works(sweep.hosts.size(), 0);
+  for (const auto& [flow, attempts] : flows) {
+    for (const std::int32_t host : std::set{std::get<0>(flow), std::get<1>(flow)}) {
+      const auto at = static_cast<std::size_t>(host);
+      if (attempts.any_worked) any_works[at] = 1;
+      always[at] += attempts.failed > 1 ? 1 : 0;
+    }
+  }
+  HostFlags flags(sweep.hosts.size(), 0);
+  for (std::size_t host = 0; host < flags.size(); ++host) {
+    flags[host] = any_works[host] == 0 && always[host] >= kFlowsToTell ? 1 : 0;
+  }
+  return flags;
 }
 
 float residual_of(const Model& model, std::int32_t place) {
@@ -389,7 +397,7 @@ void add_rates(const Model& model, const Background& background, FlappingHost& f
   found.rate = std::exp(found.median) * median_of(usual);
 }
 
-/// How many entries a host has, of all its effects.
+/// The number of entries of all effects of a host.
 std::size_t entries_of_host(const Model& model, std::int32_t host) {
   const std::int32_t kinds = model.effects() / (model.ids.hosts * model.ids.rails * kRoles);
   std::size_t entries = 0;
@@ -419,21 +427,21 @@ Everybody look_at_everybody(const Model& model, const PairEffects& pairs, std::s
     keep_lowest(everybody.accounts[host].meetings);
     for (const SlowMeeting& meeting : everybody.accounts[host].meetings) {
       if (static_cast<std::size_t>(meeting.with.first) > host)
-        everybody.lowest.push_back(meeting.level);  // once for both
+        everybody.lowest.push_back(meeting.level);  // once for both hosts
     }
   }
   std::sort(everybody.lowest.begin(), everybody.lowest.end());
   return everybody;
 }
 
-/// Hosts that are slow now and then, or may be.
-std::vector<FlappingHost> judge_hosts(const Model& model, const Everybody& everybody) {
+/// Hosts that are slow now and then, or may be. `always_fail`, by host: it fails for good where it fails.
+std::vector<FlappingHost> judge_hosts(const Model& model, const Everybody& everybody, const HostFlags& always_fail) {
   const auto slow = static_cast<double>(everybody.background.slow.size()) + static_cast<double>(everybody.failed);
   std::vector<FlappingHost> flapping;
   for (std::int32_t host = 0; host < model.ids.hosts; ++host) {
     const Account& account = everybody.accounts[static_cast<std::size_t>(host)];
     if (account.meetings.empty()) continue;
-    // Not more than everybody else has, and few of its readings: saves counting its meetings.
+    // Saves counting meetings: few of its readings are slow, and no more than twice the mean of all hosts.
     const auto own = static_cast<double>(account.readings);
     const std::size_t entries = entries_of_host(model, host);
     if (entries > kManyEntries && own < kFewOfThem * static_cast<double>(entries) &&
@@ -441,7 +449,8 @@ std::vector<FlappingHost> judge_hosts(const Model& model, const Everybody& every
       continue;
     }
     FlappingHost found = judge_host(model, host, everybody);
-    if (!found.sure && found.wanted == 0) continue;
+    const bool fails_for_good = found.failed > 0 && always_fail[static_cast<std::size_t>(host)] != 0;
+    if (fails_for_good || (!found.sure && found.wanted == 0)) continue;
     if (!found.only_fails) add_rates(model, everybody.background, found);
     flapping.push_back(std::move(found));
   }
@@ -458,9 +467,10 @@ std::vector<FlappingHost> find_flapping(const Model& model, const PairEffects& p
                                         std::span<const std::int32_t> failed, std::vector<FlappingHost> known) {
   HostFlags unsteady(static_cast<std::size_t>(model.ids.hosts), 0);
   for (const FlappingHost& host : known) unsteady[static_cast<std::size_t>(host.host)] = 1;
+  const HostFlags always_fail = hosts_that_always_fail(*model.sweep);
   for (;;) {
     const Everybody everybody = look_at_everybody(model, pairs, failed, unsteady);
-    std::vector<FlappingHost> found = judge_hosts(model, everybody);
+    std::vector<FlappingHost> found = judge_hosts(model, everybody, always_fail);
     const auto surest = std::min_element(found.begin(), found.end(), [](const FlappingHost& a, const FlappingHost& b) {
       return std::tuple(!a.sure, a.false_alarm) < std::tuple(!b.sure, b.false_alarm);
     });

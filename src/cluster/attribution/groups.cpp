@@ -20,11 +20,11 @@
 namespace fabricbench::cluster {
 namespace {
 
-/// Of two groups, the larger one has at least so many times the hosts of the smaller one, and between them there is at
-/// most this share of the rate within, that uplinks are blamed.
+/// Of two groups, slow uplinks are likely if the larger one has at least so many times the hosts of the smaller one,
+/// and if the rate between them is at most this share of the rate within.
 constexpr std::size_t kMuchSmaller = 3;
 constexpr double kMuchSlower = 0.7;
-/// Unplaced hosts up to this share of all are asked about one by one.
+/// If at most one in so many hosts is unplaced, each of them has a follow-up of its own.
 constexpr std::int64_t kFewUnplaced = 4;
 
 Grouping grouping_of(const Sweep& sweep, const Nearness& level) {
@@ -65,7 +65,7 @@ Kinds kinds_of(const Model& model) {
   return kinds;
 }
 
-void ask_about_unplaced(const Model& model, Verdict& verdict) {
+void follow_up_unplaced(const Model& model, Verdict& verdict) {
   const std::vector<char>& unplaced = model.structure.is_unplaced;
   const auto number = std::count(unplaced.begin(), unplaced.end(), 1);
   if (number == 0) return;
@@ -76,11 +76,11 @@ void ask_about_unplaced(const Model& model, Verdict& verdict) {
   }
   for (std::size_t host = 0; host < unplaced.size(); ++host) {
     if (unplaced[host] == 0) continue;
-    verdict.questions.push_back({static_cast<std::int32_t>(host), -1, 0, 2, "slow with all that it met so far"});
+    verdict.follow_ups.push_back({static_cast<std::int32_t>(host), -1, 0, 2, "slow with all that it met so far"});
   }
 }
 
-/// The median rate from one group to the other, and of how many readings.
+/// The median rate from one group to another, and its number of readings.
 struct Way {
   double rate = 0;
   std::int64_t readings = 0;
@@ -134,7 +134,7 @@ void report_groups(const Model& model, Verdict& verdict) {
   if (!structure.is_slow_kind.empty()) verdict.kinds = kinds_of(model);
   verdict.open_groups = structure.open_parts;
   if (!verdict.open_groups.empty()) verdict.groups_are_open = true;
-  ask_about_unplaced(model, verdict);
+  follow_up_unplaced(model, verdict);
   note_misplaced(model, verdict);
   if (structure.contradiction.parts > 0) {
     Grouping found = grouping_of(*model.sweep, structure.contradiction);
@@ -156,7 +156,7 @@ void report_small_group(const Model& model, Verdict& verdict) {
   if (within.rate <= 0) return;
   const bool sends = out.readings > 0 && out.rate < kMuchSlower * within.rate;
   const bool receives = in.readings > 0 && in.rate < kMuchSlower * within.rate;
-  if (!sends || !receives) return;  // a way that is slow one way only is no second hall, and blamed as others are
+  if (!sends || !receives) return;  // slow in one direction only: no second hall, and blamed as other faults are
   verdict.may_stand_apart = groups[static_cast<std::size_t>(small)].hosts;
   verdict.notes.push_back(fmt::format(
       "{} reaches the other hosts at {:.0f} % of the rate within: it stands apart, as in another hall, or its uplinks "

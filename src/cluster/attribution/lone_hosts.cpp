@@ -1,4 +1,4 @@
-// Hosts that may be alone in their leaf, or of another one than a locality says.
+// Hosts that may be alone in their leaf, or in another leaf than the locality says.
 
 #include <algorithm>
 #include <cmath>
@@ -23,23 +23,23 @@
 namespace fabricbench::cluster {
 namespace {
 
-/// A host that is within so many standard errors of what groups are with each other may be alone, and one that is
-/// within so many of what one group is within may be of it.
+/// Standard errors. A host may be alone if its rate is so close to the rate between groups. It may be in a group if its
+/// rate with that group is so close to the rate within groups.
 constexpr double kErrorsOfAlone = 3;
 constexpr double kErrorsOfMember = 4;
 
-/// The rate that an effect reaches with a group, as a logarithm, and its standard error.
+/// The rate of an effect with a group, as a logarithm, and its standard error.
 struct Reach {
   double rate = -std::numeric_limits<double>::infinity();
   double error = 0;
   std::int32_t part = Nearness::kNone;  ///< that group
-  double of = 1;                        ///< of the fastest: so many groups
+  double of = 1;                        ///< of the fastest group: the number of groups that it was chosen from
 };
 
-/// The rate of a reading without what its time took, as a logarithm.
+/// The rate of a reading without drift, as a logarithm.
 double rate_of(const Model& model, const Point& point) { return point.residual + model.centre_of(point); }
 
-/// With each group with which it was measured; hosts that are `left_out`, ascending, are of none.
+/// The rates of an effect with each group that it was measured with, without hosts that are `left_out` (ascending).
 std::vector<Reach> reach_by_group(const Model& model, std::int32_t effect,
                                   const std::vector<std::int32_t>& left_out = {}) {
   std::map<std::int32_t, std::vector<double>> rates;  // by group of the partner
@@ -59,7 +59,7 @@ std::vector<Reach> reach_by_group(const Model& model, std::int32_t effect,
   return reach;
 }
 
-/// With the group with which it is fastest.
+/// The rate of an effect with the group with which it is fastest.
 Reach fastest_reach(const Model& model, std::int32_t effect) {
   std::vector<Reach> reach = reach_by_group(model, effect);
   const auto fastest =
@@ -69,8 +69,8 @@ Reach fastest_reach(const Model& model, std::int32_t effect) {
   return *fastest;
 }
 
-/// Whether an effect is as fast with a group as hosts of one group are with each other, or (`within` false) of
-/// different groups: within the tolerance, or so many standard errors.
+/// Whether the rate with a group is the usual one within groups (`within`), or between groups (not `within`): within
+/// the tolerance, or within so many standard errors.
 bool is_as_usual(const Model& model, std::int32_t effect, const Reach& reach, bool within, double errors) {
   const Stratum& own = model.strata[static_cast<std::size_t>(model.point_of(model.entries_of(effect).front()).stratum)];
   for (std::size_t i = 0; i < model.strata.size(); ++i) {
@@ -81,7 +81,7 @@ bool is_as_usual(const Model& model, std::int32_t effect, const Reach& reach, bo
   return false;
 }
 
-/// Whether an effect is mostly slower than hosts that are farthest from each other are.
+/// Whether the median rate of an effect is below the rate between hosts that are farthest apart.
 bool is_slower_than_far(const Model& model, std::int32_t effect) {
   std::vector<double> rates;
   for (const Entry entry : model.entries_of(effect)) rates.push_back(rate_of(model, model.point_of(entry)));
@@ -94,21 +94,21 @@ bool is_slower_than_far(const Model& model, std::int32_t effect) {
   return farthest && median_of(rates) < model.log_centre[*farthest] + model.slow;
 }
 
-/// Whether all that a host sends and receives is as fast as between groups.
+/// Whether all effects of a host have the rate that is usual between groups.
 bool may_be_alone(const Model& model, std::int32_t host) {
   for (std::int32_t effect = 0; effect < model.effects(); ++effect) {
     if (model.ids.host(effect) != host || model.entries_of(effect).empty()) continue;
     if (is_slower_than_far(model, effect)) return false;
     const Reach fastest = fastest_reach(model, effect);
-    // Of so many the fastest is farther off by chance, as its square is by the logarithm of their square.
+    // The maximum of n rates is higher by chance, by about sqrt(2 log n) standard errors.
     const double errors = std::sqrt(kErrorsOfAlone * kErrorsOfAlone + 2 * std::log(fastest.of));
     if (!is_as_usual(model, effect, fastest, false, errors)) return false;
   }
   return true;
 }
 
-/// Of the groups that are nearest to a host that may be alone, those that it may be of: its readings with them are few,
-/// and not all of their hosts were measured with it.
+/// The groups that a host that may be alone may be in: it is fastest with them, at the rate within groups, and was not
+/// measured with all of their hosts.
 std::set<std::int32_t> nearest_groups(const Model& model, std::int32_t host) {
   std::set<std::int32_t> groups;
   for (std::int32_t effect = 0; effect < model.effects(); ++effect) {
@@ -128,7 +128,7 @@ std::set<std::int32_t> nearest_groups(const Model& model, std::int32_t host) {
   return groups;
 }
 
-/// The groups with which a host was not measured at all, where these are few.
+/// The groups that a host was not measured with; none if these are many.
 std::set<std::int32_t> groups_not_met(const Model& model, std::int32_t host) {
   constexpr std::size_t kMost = 8;
   std::set<std::int32_t> groups;
@@ -140,15 +140,15 @@ std::set<std::int32_t> groups_not_met(const Model& model, std::int32_t host) {
   return groups.size() > kMost ? std::set<std::int32_t>() : groups;
 }
 
-/// The groups that a host that may be alone may be of yet. One that is taken for one of a group without being near it
-/// may be of another.
+/// The groups that a host that may be alone may still be in. A host that is assigned to a group without being near it
+/// may be in a group that it has not met.
 std::set<std::int32_t> groups_it_may_have(const Model& model, std::int32_t host) {
   std::set<std::int32_t> groups = nearest_groups(model, host);
   if (model.part_of(host) >= 0 && model.structure.levels.size() == 1) groups.merge(groups_not_met(model, host));
   return groups;
 }
 
-/// Whether two hosts are of different parts of a coarser level: then they are of two in the finest too.
+/// Whether two hosts are in different parts of a coarser level, and so in different parts of the finest level.
 bool are_known_to_be_apart(const Structure& structure, std::int32_t a, std::int32_t b) {
   return std::any_of(structure.levels.begin() + 1, structure.levels.end(), [&](const Nearness& level) {
     const std::int32_t first = level.part_of[static_cast<std::size_t>(a)];
@@ -157,8 +157,8 @@ bool are_known_to_be_apart(const Structure& structure, std::int32_t a, std::int3
   });
 }
 
-/// Whether two hosts are of one part of the next coarser level that has few: what is taken for one group there may be
-/// two, of which a host has met the other one.
+/// Whether two hosts are in one small part of the next coarser level. A group in such a part may in fact be two groups,
+/// and a host may have met only the other one.
 bool are_around_each_other(const Structure& structure, const std::vector<std::int32_t>& sizes, std::int32_t a,
                            std::int32_t b) {
   constexpr std::int32_t kMostAround = 64;
@@ -167,7 +167,8 @@ bool are_around_each_other(const Structure& structure, const std::vector<std::in
   return part >= 0 && sizes[static_cast<std::size_t>(part)] <= kMostAround;
 }
 
-/// Each host a group by itself; open are those that a lone one, ascending, may be near and was not measured with.
+/// Open groups, with each host as a group by itself: pairs of a lone host (ascending) and a host that it may be near,
+/// and has not met.
 OpenGroups unmet_of(const Model& model, const std::vector<std::int32_t>& lone) {
   const Structure& structure = model.structure;
   const std::size_t hosts = model.sweep->hosts.size();
@@ -198,17 +199,17 @@ OpenGroups unmet_of(const Model& model, const std::vector<std::int32_t>& lone) {
   return open;
 }
 
-/// Whether a suspect is slow with its own group alone, and there as groups are with each other.
+/// Whether a suspect is slow only with its own group, at the rate between groups: it may be in another group.
 bool any_suspect_of_another_group(const Model& model, const UnitEffects& units) {
   return std::any_of(units.suspected.begin(), units.suspected.end(), [&](const UnitEffect& found) {
     return shows_within_group(model, found) && may_be_alone(model, model.ids.host(found.effect));
   });
 }
 
-/// Hosts that may be alone in their leaf, ascending: of no group, or blamed for what their own group alone shows, and
-/// so perhaps of another one.
+/// Hosts that may be alone in their leaf, ascending: they are in no group, or blamed only for readings within their
+/// group, and so perhaps in another one.
 std::vector<std::int32_t> lone_hosts(const Model& model, const UnitEffects& units) {
-  std::map<std::int32_t, bool> blamed;  // by host: whether it may be alone, as far as what is blamed shows
+  std::map<std::int32_t, bool> blamed;  // by host: whether it may be alone, judging by its blamed effects
   for (const UnitEffect& found : units.blamed) {
     const std::int32_t host = model.ids.host(found.effect);
     const bool may_be = model.part_of(host) == Nearness::kNone || shows_within_group(model, found);
@@ -225,8 +226,7 @@ std::vector<std::int32_t> lone_hosts(const Model& model, const UnitEffects& unit
   return lone;
 }
 
-/// Whether what a host is blamed for shows in its own leaf of a locality alone, and is as fast there as hosts of
-/// different leaves are.
+/// Whether an effect is blamed only for readings within its leaf of the locality, at the rate between leaves.
 bool is_as_far_from_its_leaf(const Model& model, const UnitEffect& found) {
   if (!shows_within_group(model, found)) return false;
   const std::int32_t own = model.part_of(model.ids.host(found.effect));
@@ -236,7 +236,7 @@ bool is_as_far_from_its_leaf(const Model& model, const UnitEffect& found) {
   });
 }
 
-/// Of a locality that was given, hosts that are blamed for nothing else: they may be of another leaf. Ascending.
+/// With a given locality: hosts with no other blamed effects than such. They may be in another leaf. Ascending.
 std::vector<std::int32_t> hosts_of_another_leaf(const Model& model, const UnitEffects& units) {
   std::map<std::int32_t, bool> may_be;  // by host that is blamed
   for (const UnitEffect& found : units.blamed) {
@@ -250,8 +250,8 @@ std::vector<std::int32_t> hosts_of_another_leaf(const Model& model, const UnitEf
   return hosts;
 }
 
-/// By leaf of a locality, whether a host may be of it: it has not met it, or was as fast with it as hosts of one leaf
-/// are, both ways. Those that are `in_doubt` too, ascending, do not count.
+/// By leaf of the locality, whether a host may be in it: the host has not met it, or has the rate within leaves with it
+/// in all blamed effects. Hosts that are `in_doubt` (ascending) do not count.
 std::vector<char> may_be_of(const Model& model, const UnitEffects& units, std::int32_t host,
                             const std::vector<std::int32_t>& in_doubt) {
   std::vector<char> may_be(static_cast<std::size_t>(model.structure.levels.front().parts), 1);
@@ -265,9 +265,9 @@ std::vector<char> may_be_of(const Model& model, const UnitEffects& units, std::i
   return may_be;
 }
 
-/// Of a locality that was given: each of these hosts, ascending, as a group by itself behind the leaves; open are the
-/// other leaves that it may be of, first those that another of these hosts is said to be of, since the two may have
-/// been confused.
+/// Open groups with a given locality: the leaves, and behind them each of these hosts (ascending) as a group by itself.
+/// Open are the other leaves that a host may be in. Leaves that other hosts of these are said to be in come first,
+/// since the hosts may have been swapped.
 OpenGroups leaves_open_to(const Model& model, const UnitEffects& units, const std::vector<std::int32_t>& hosts) {
   const Nearness& leaves = model.structure.levels.front();
   OpenGroups open{leaves.part_of, {}};
@@ -287,7 +287,7 @@ OpenGroups leaves_open_to(const Model& model, const UnitEffects& units, const st
   return open;
 }
 
-/// Takes these hosts, ascending, from those that are blamed: they may only be far from the others.
+/// Takes these hosts (ascending) out of `units.blamed`: they may just be far from the others.
 void set_apart(const Model& model, const std::vector<std::int32_t>& hosts, UnitEffects& units, Verdict& verdict) {
   std::erase_if(units.blamed, [&](const UnitEffect& found) {
     return std::binary_search(hosts.begin(), hosts.end(), model.ids.host(found.effect));
@@ -302,8 +302,8 @@ std::vector<std::string> names_of(const Sweep& sweep, const std::vector<std::int
   return names;
 }
 
-/// Hosts of a locality that may be of another leaf than it says: as long as they may be of any, or where others are in
-/// the wrong one, nobody can tell whether they are slow.
+/// Reports hosts that may be in another leaf than the locality says. Whether they are slow is open while other leaves
+/// are possible, or if the locality is wrong about other hosts.
 void report_hosts_of_another_leaf(const Model& model, UnitEffects& units, Verdict& verdict) {
   const std::vector<std::int32_t> hosts = hosts_of_another_leaf(model, units);
   if (hosts.empty()) return;

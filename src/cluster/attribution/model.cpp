@@ -8,17 +8,17 @@
 #include <utility>
 
 #include "cluster/attribution/expectation.h"
-#include "cluster/quiet.h"
+#include "cluster/network_load.h"
 #include "cluster/robust.h"
 
 namespace fabricbench::cluster {
 namespace {
 
-/// Added to what has been seen, with two standard errors of how many of them were slow: who has seen ten good readings
-/// has not seen that there are no bad ones.
+/// Added to the observed readings, so that ten good readings do not prove that there are no bad ones. Two standard
+/// errors of the number of slow ones are added as well.
 constexpr double kImaginedReadings = 60;
 constexpr double kImaginedSlow = 0.4;
-/// A window of time has at least so many readings, that its median says something.
+/// Minimum number of readings in a window of time, so that its median is precise enough.
 constexpr std::int64_t kReadingsPerWindow = 24;
 
 using StratumKey = std::tuple<std::int16_t, std::int16_t, std::int16_t, bool, std::int32_t, bool>;
@@ -28,7 +28,7 @@ bool has_rate(const Reading& reading) {
          reading.rate > 0;
 }
 
-/// Strata in the order in which they come.
+/// Numbers strata in the order of their first readings.
 class StrataOf {
  public:
   explicit StrataOf(Model& model) : model_(model) {}
@@ -58,12 +58,12 @@ class StrataOf {
   Model& model_;
   std::map<StratumKey, std::int32_t> known_;
   StratumKey last_key_;
-  std::int32_t last_ = -1;  // that of last_key_: readings of one stratum come one after the other
+  std::int32_t last_ = -1;  // the stratum of last_key_: consecutive readings are often of one stratum
 };
 
 using HostPair = std::pair<std::int32_t, std::int32_t>;
 
-/// The first different pairs of each stratum.
+/// Counts different pairs of hosts by stratum, up to kPairsOfNorm.
 class PairsOfStrata {
  public:
   void add(std::int32_t stratum, const Reading& reading) {
@@ -82,7 +82,7 @@ class PairsOfStrata {
   std::vector<std::vector<HostPair>> pairs_;
 };
 
-/// Of those that have pairs enough the one of hosts as little farther apart as can be.
+/// The lender of a stratum: among strata of hosts farther apart with enough pairs, the nearest one.
 std::int32_t lender_of(const std::vector<Stratum>& strata, const Stratum& borrower) {
   std::int32_t lender = Model::kNoLender;
   for (std::size_t i = 0; i < strata.size(); ++i) {
@@ -121,13 +121,13 @@ void add_points(const Sweep& sweep, Model& model) {
   for (const Stratum& stratum : model.strata) model.lender.push_back(lender_of(model.strata, stratum));
 }
 
-/// Which points were measured while the network was quiet.
-void mark_quiet(Model& model) {
+/// Marks the points that were measured under light load.
+void mark_lightly_loaded(Model& model) {
   std::int32_t most = 0;
   for (const Point& point : model.points) most = std::max(most, model.reading_of(point).concurrent);
   for (Point& point : model.points) {
-    point.quiet = is_quiet(model.reading_of(point).concurrent, most);
-    model.has_quiet = model.has_quiet || point.quiet;
+    point.lightly_loaded = is_lightly_loaded(model.reading_of(point).concurrent, most);
+    model.has_lightly_loaded = model.has_lightly_loaded || point.lightly_loaded;
   }
 }
 
@@ -142,7 +142,7 @@ void count_hosts(Model& model) {
 
 using KindAndRound = std::pair<std::int16_t, std::int32_t>;
 
-/// The window of each round: consecutive rounds of a kind, until there are readings enough. What would be left over at
+/// The window of each round: consecutive rounds of a kind share a window until it has enough readings. A remainder at
 /// the end joins the last window.
 std::map<KindAndRound, std::int32_t> windows_of(const std::map<KindAndRound, std::int64_t>& readings) {
   std::map<std::int16_t, std::int64_t> left;
@@ -169,7 +169,7 @@ void make_windows(Model& model) {
   std::map<KindAndRound, std::int64_t> readings;
   for (const Point& point : model.points) {
     const Reading& reading = model.reading_of(point);
-    readings[{reading.kind, reading.round}] += point.quiet ? 0 : 1;
+    readings[{reading.kind, reading.round}] += point.lightly_loaded ? 0 : 1;
   }
   const std::map<KindAndRound, std::int32_t> windows = windows_of(readings);
   auto last = windows.end();
@@ -184,7 +184,7 @@ void make_windows(Model& model) {
   model.drift.assign(1 + static_cast<std::size_t>(std::max(highest, 0)), 0);
 }
 
-/// The entries in the order that Model::entries has: two stable counting sorts, first by partner, then by effect.
+/// Fills Model::entries: two stable counting sorts, first by partner, then by effect.
 void list_entries(Model& model) {
   const auto effects = static_cast<std::size_t>(model.effects());
   const auto unit = [](std::int32_t effect) { return static_cast<std::size_t>(EffectIds::unit(effect)); };
@@ -213,11 +213,11 @@ void list_entries(Model& model) {
   for (const Entry entry : by_partner) model.entries[next[own_effect(entry)]++] = entry;
 }
 
-/// Parts whose rates differ by less than this share of the tolerance (of logarithms) are not told apart.
+/// Parts of the cluster have to differ by this share of the tolerance, as logarithms.
 constexpr double kShareOfTolerance = 0.8;
 
-/// What share of what is expected the readings of slower hosts reach with faster ones, by host, or with any where a
-/// host met none of these; and those of faster hosts with each other.
+/// Rates over expected rates. Of each slower host: with faster hosts, or with all if it met no faster one. Of the
+/// faster hosts: with each other.
 struct Reached {
   std::vector<std::vector<double>> by_host;
   std::vector<double> faster;
@@ -251,8 +251,9 @@ Reached reached_by(const Model& model, const std::vector<char>& slower) {
   return reached;
 }
 
-/// Where it is known what to expect, slower hosts that do not reach it are slow, and those that do are a kind that
-/// suffices: the slower kind, and of older ports also fewer hosts. Hosts of which it is not known stay what they were.
+/// Compares the slower hosts with the expected rate, if it is known. Hosts below it are slow. Hosts that reach it are a
+/// slower kind that suffices; with rates of ports they may be fewer than half. Hosts without an expected rate stay as
+/// they are.
 void settle_kinds(Model& model) {
   Structure& structure = model.structure;
   const bool of_ports = model.settings.expected <= 0 && model.settings.expected_of_port > 0;
@@ -290,15 +291,15 @@ Tail::Tail(std::vector<float> low, std::int64_t all) : low_(std::move(low)), all
 }
 
 double Tail::below(double residual, double scale, std::int64_t own_low, std::int64_t own) const {
-  const auto seen = std::upper_bound(low_.begin(), low_.end(), static_cast<float>(residual)) - low_.begin();
-  const auto others = static_cast<double>(std::max<std::int64_t>(seen - own_low, 0));
+  const auto low = std::upper_bound(low_.begin(), low_.end(), static_cast<float>(residual)) - low_.begin();
+  const auto others = static_cast<double>(std::max<std::int64_t>(low - own_low, 0));
   const auto all = static_cast<double>(std::max<std::int64_t>(all_ - own, 0));
   const double slow = others + kImaginedSlow;
   const double observed = (slow + 2 * std::sqrt(slow)) / (all + kImaginedReadings);
   return std::min(1.0, std::max(normal_below(residual / scale), observed));
 }
 
-double QuietDrift::at(std::int32_t round) const {
+double LightLoadDrift::at(std::int32_t round) const {
   if (rounds.empty()) return 0;
   const auto after = std::upper_bound(rounds.begin(), rounds.end(), round);
   if (after == rounds.end()) return usual.back() + std::max(trend * (round - rounds.back()), lowest);
@@ -342,9 +343,9 @@ Model make_model(const Sweep& sweep, const VerdictSettings& settings, Structure 
   model.flagged.assign(effects, 0);
   model.near_limit.assign(effects, 0);
   model.log_centre.assign(model.strata.size(), 0);
-  model.quiet_gain.assign(model.strata.size(), 0);
+  model.light_load_gain.assign(model.strata.size(), 0);
   count_hosts(model);
-  mark_quiet(model);
+  mark_lightly_loaded(model);
   make_windows(model);
   list_entries(model);
   return model;

@@ -13,22 +13,22 @@
 
 #include "cluster/attribution/fit.h"
 #include "cluster/attribution/unit_scores.h"
-#include "cluster/hosts/host_fold.h"
+#include "cluster/hosts/host_folding.h"
 #include "cluster/robust.h"
 
 namespace fabricbench::cluster {
 namespace {
 
-/// Shares of the tolerance (of logarithms) between which an effect's median is near it. What is slower still is blamed
-/// or suspected, or is slow now and then.
+/// A median between these shares of the tolerance, as logarithms, is near the limit. Slower effects are blamed or
+/// suspected, or slow now and then.
 constexpr double kLeastShare = 0.4;
 constexpr double kMostShare = 1.5;
 constexpr std::size_t kLeastReadings = 4;
 constexpr std::int32_t kLeastPartners = 2;
-/// Standard errors of a median below what is usual, before it is told.
-constexpr double kSure = 4;
-/// So many about a median that is near the tolerance, nobody can tell on which side of it the host is.
-constexpr double kErrors = 2;
+/// A deficit is reported if it exceeds so many standard errors.
+constexpr double kErrorsToReport = 4;
+/// If a median is within so many standard errors of the limit, its side is not decided.
+constexpr double kErrorsOfLimit = 2;
 
 std::vector<float> clean_residuals(const Model& model, std::int32_t effect) {
   std::vector<float> residuals;
@@ -39,7 +39,7 @@ std::vector<float> clean_residuals(const Model& model, std::int32_t effect) {
   return residuals;
 }
 
-/// Effects of which half of the clean readings are near the tolerance or below it: saves the medians of all others.
+/// Effects with half of their clean readings near the limit or below it. Saves the medians of all others.
 std::vector<std::int32_t> worth_a_median(const Model& model) {
   std::vector<std::int32_t> balance(model.cap.size(), 0);
   for (const Point& point : model.points) {
@@ -56,23 +56,23 @@ std::vector<std::int32_t> worth_a_median(const Model& model) {
   return effects;
 }
 
-/// What an effect's readings say of the tolerance.
-enum class Standing : std::uint8_t { kUsual, kWithin, kUndecided };
+/// The position of an effect relative to the tolerance.
+enum class LimitStatus : std::uint8_t { kUsual, kWithin, kUndecided };
 
-Standing standing_of(const Model& model, std::int32_t effect) {
+LimitStatus limit_status_of(const Model& model, std::int32_t effect) {
   const std::span<const Entry> entries = model.entries_of(effect);
   const double median = model.near_limit[static_cast<std::size_t>(effect)];
-  if (median == 0) return Standing::kUsual;
-  // Of the effect's median, and of what it is held against.
+  if (median == 0) return LimitStatus::kUsual;
+  // Of the difference between the effect's median and the centre.
   const Stratum& stratum = model.strata[static_cast<std::size_t>(model.point_of(entries.front()).stratum)];
   const double readings = 1 / (1 / static_cast<double>(entries.size()) + 1 / static_cast<double>(stratum.readings));
   const double error = kMedianOverMeanError * stratum.scale / std::sqrt(readings);
-  if (median - kErrors * error < model.slow) return Standing::kUndecided;
-  return median < -kSure * error ? Standing::kWithin : Standing::kUsual;
+  if (median - kErrorsOfLimit * error < model.slow) return LimitStatus::kUndecided;
+  return median < -kErrorsToReport * error ? LimitStatus::kWithin : LimitStatus::kUsual;
 }
 
-/// Hosts, and how much slower the slowest of them is, as a logarithm.
-struct Named {
+/// Names of hosts, and the largest deficit among them, as a logarithm.
+struct HostsNearLimit {
   std::set<std::string> hosts;
   double least = 0;
 
@@ -84,18 +84,19 @@ struct Named {
   [[nodiscard]] double percent() const { return -100 * std::expm1(least); }
 };
 
-/// Asks for rounds that make a host's median more precise; they do for all such hosts at once.
+/// Adds a follow-up: more rounds for everybody, which make the medians of all such hosts more precise.
 void ask(const Model& model, std::int32_t effect, Verdict& verdict) {
   const std::int32_t host = model.ids.host(effect);
-  const bool known = std::any_of(verdict.questions.begin(), verdict.questions.end(),
-                                 [&](const Question& question) { return question.host == host && question.other < 0; });
+  const bool known = std::any_of(verdict.follow_ups.begin(), verdict.follow_ups.end(), [&](const FollowUp& follow_up) {
+    return follow_up.host == host && follow_up.other < 0;
+  });
   if (known) return;
   const double percent = -100 * std::expm1(model.near_limit[static_cast<std::size_t>(effect)]);
-  verdict.questions.push_back({host, -1, static_cast<std::int16_t>(model.ids.rail(effect)), 1,
-                               fmt::format("{:.1f} % below others, about the tolerance", percent), false, true});
+  verdict.follow_ups.push_back({host, -1, static_cast<std::int16_t>(model.ids.rail(effect)), 1,
+                                fmt::format("{:.1f} % below others, about the tolerance", percent), false, true});
 }
 
-/// Sets Model::near_limit; whether any effect is near it.
+/// Sets Model::near_limit. Returns whether any effect is near the limit.
 bool note_near_limit(Model& model) {
   bool any = false;
   model.near_limit.assign(model.cap.size(), 0);
@@ -118,20 +119,22 @@ void find_near_limit(Model& model) {
   static_cast<void>(note_near_limit(model));
 }
 
-bool may_be_slow(const Model& model, std::int32_t effect) { return standing_of(model, effect) == Standing::kUndecided; }
+bool may_be_slow(const Model& model, std::int32_t effect) {
+  return limit_status_of(model, effect) == LimitStatus::kUndecided;
+}
 
 void report_near_limit(const Model& model, Verdict& verdict) {
   std::set<std::int32_t> blamed;
   for (std::int32_t effect = 0; effect < model.effects(); ++effect) {
     if (model.is_flagged(effect)) blamed.insert(model.ids.host(effect));
   }
-  Named within;
-  Named undecided;
+  HostsNearLimit within;
+  HostsNearLimit undecided;
   for (std::int32_t effect = 0; effect < model.effects(); ++effect) {
-    const Standing standing = standing_of(model, effect);
-    if (standing == Standing::kUsual || blamed.contains(model.ids.host(effect))) continue;
-    (standing == Standing::kWithin ? within : undecided).add(model, effect);
-    if (standing == Standing::kUndecided) ask(model, effect, verdict);
+    const LimitStatus status = limit_status_of(model, effect);
+    if (status == LimitStatus::kUsual || blamed.contains(model.ids.host(effect))) continue;
+    (status == LimitStatus::kWithin ? within : undecided).add(model, effect);
+    if (status == LimitStatus::kUndecided) ask(model, effect, verdict);
   }
   if (!undecided.hosts.empty()) {
     verdict.notes.push_back(

@@ -1,4 +1,4 @@
-// Hosts that are slower than others, but not by more than the tolerance: not blamed, and not hidden either.
+// Hosts whose deficit is close to the tolerance. They are not blamed, but reported in notes.
 #pragma once
 
 #include "cluster/attribution/model.h"
@@ -6,15 +6,15 @@
 
 namespace fabricbench::cluster {
 
-/// Sets Model::near_limit, which explains readings that fall below the limit by noise alone: their pairs and rounds are
-/// no exceptions. What is usual is then taken again without them.
+/// Sets Model::near_limit, which explains readings of such hosts that noise takes below the limit, so that no pair or
+/// round is blamed for them. Then fits the model again without these hosts.
 void find_near_limit(Model& model);
 
-/// Whether nobody can tell on which side of the tolerance an effect near it is.
+/// Whether the readings cannot decide if an effect's deficit exceeds the tolerance.
 [[nodiscard]] bool may_be_slow(const Model& model, std::int32_t effect);
 
-/// Adds notes that name these hosts where noise does not explain them, and asks for more rounds where nobody can tell
-/// whether they are slower than the tolerance allows.
+/// Adds notes on these hosts, if noise does not explain their deficit, and follow-ups on those whose deficit may exceed
+/// the tolerance.
 void report_near_limit(const Model& model, Verdict& verdict);
 
 }  // namespace fabricbench::cluster

@@ -7,13 +7,13 @@
 #include <fmt/format.h>
 
 #include "cluster/attribution/findings.h"
-#include "cluster/attribution/tests_made.h"
+#include "cluster/attribution/multiple_testing.h"
 #include "cluster/robust.h"
 
 namespace fabricbench::cluster {
 namespace {
 
-/// What both directions of a pair say, on one rail of each.
+/// The two directions of a pair of units.
 struct TwoWays {
   const PairEffect* forth = nullptr;  ///< from the unit with the lower number
   const PairEffect* back = nullptr;
@@ -34,10 +34,10 @@ std::map<UnitPair, TwoWays> by_units(const PairEffects& pairs) {
 
 bool in_state(const PairEffect* pair, PairState state) { return pair != nullptr && pair->state == state; }
 
-/// An effect of the same unit, in the other direction.
+/// The effect of the same unit in the other direction.
 std::int32_t turned(std::int32_t effect) { return effect + (EffectIds::role(effect) == Role::kSender ? 1 : -1); }
 
-/// The rails of a pair, where there are several.
+/// Sets the rails of a pair, if there are several rails.
 void set_rails(const Model& model, const PairEffect& pair, bool swapped, Finding& finding) {
   if (model.ids.rails == 1) return;
   finding.rail = model.ids.rail(swapped ? pair.receiver : pair.sender);
@@ -45,7 +45,7 @@ void set_rails(const Model& model, const PairEffect& pair, bool swapped, Finding
   if (other != finding.rail) finding.other_rail = other;
 }
 
-/// The directions of a pair that are in a state, as one finding.
+/// One finding on the directions of a pair that are in this state.
 Finding from_ways(const Model& model, const TwoWays& ways, PairState state, Blame blame) {
   const bool forth = in_state(ways.forth, state);
   const bool back = in_state(ways.back, state);
@@ -73,7 +73,7 @@ Finding from_ways(const Model& model, const TwoWays& ways, PairState state, Blam
   return finding;
 }
 
-Question question_about(const Model& model, const PairEffect& pair) {
+FollowUp follow_up_on(const Model& model, const PairEffect& pair) {
   const std::int64_t wanted = std::max<std::int64_t>(1, model.settings.pair_readings - pair.retests);
   const double missing = -100 * std::expm1(pair.median);
   return {model.ids.host(pair.sender), model.ids.host(pair.receiver),
@@ -83,7 +83,7 @@ Question question_about(const Model& model, const PairEffect& pair) {
                                            pair.slow, pair.readings, missing)};
 }
 
-/// The worse one of two directions that are open; nothing where none is.
+/// The worse one of the open directions; nullptr: none is open.
 const PairEffect* open_way(const TwoWays& ways) {
   const PairEffect* worst = nullptr;
   for (const PairEffect* pair : {ways.forth, ways.back}) {
@@ -93,8 +93,8 @@ const PairEffect* open_way(const TwoWays& ways) {
   return worst;
 }
 
-/// A pair of a host that is slow now and then is slow by that, unless it is so again and again: more often than chance
-/// makes it of any of the host's pairs. `slow_share`: by host, of its meetings; 0 of hosts that are steady.
+/// Whether a host that is slow now and then explains a slow pair. It does, unless the pair is slow more often than
+/// chance makes any pair of that host. `slow_share`, by host: the share of slow meetings; 0: a steady host.
 bool is_explained(const Model& model, const TwoWays& ways, const std::vector<double>& slow_share) {
   const PairEffect& any = ways.forth != nullptr ? *ways.forth : *ways.back;
   const double share = std::max(slow_share[static_cast<std::size_t>(model.ids.host(any.sender))],
@@ -107,8 +107,8 @@ bool is_explained(const Model& model, const TwoWays& ways, const std::vector<dou
   return !lasts(ways.forth) && !lasts(ways.back);
 }
 
-/// Whether readings of an effect with others are as seldom slow as anybody's, and would hardly be, were its host slow
-/// with everybody as often as with this partner.
+/// Whether an effect is fine with other partners: its readings with them are slow no more often than usual, and would
+/// hardly be so if the host were slow with everybody as often as with this partner.
 bool is_fine_with_others(const Model& model, std::int32_t effect, std::int32_t partner, const PairEffect& pair) {
   constexpr double kHardly = 0.01;
   constexpr double kSeldom = 0.05;
@@ -125,19 +125,28 @@ bool is_fine_with_others(const Model& model, std::int32_t effect, std::int32_t p
   return 1 - binomial_tail(others, share, slow + 1) < kHardly && binomial_tail(others, usual, slow) > kSeldom;
 }
 
-/// Asks for more readings where a pair that is slow now and then may be a host that is. Returns whether it did.
-bool ask_whether_hosts(const Model& model, const TwoWays& ways, Verdict& verdict) {
+/// Adds follow-ups if a host of a pair that is slow now and then may be so with everybody. Returns whether it did.
+bool follow_up_hosts_of_pair(const Model& model, const TwoWays& ways, Verdict& verdict) {
   const PairEffect& pair = in_state(ways.forth, PairState::kNowAndThen) ? *ways.forth : *ways.back;
-  bool asked = false;
+  bool any = false;
   for (const auto& [effect, other] : {UnitPair{pair.sender, pair.receiver}, UnitPair{pair.receiver, pair.sender}}) {
     if (is_fine_with_others(model, effect, other, pair)) continue;
-    verdict.questions.push_back({model.ids.host(effect), -1, static_cast<std::int16_t>(model.ids.rail(effect)), 4,
-                                 fmt::format("slow now and then with {}: with others too?",
-                                             model.sweep->hosts[static_cast<std::size_t>(model.ids.host(other))]),
-                                 false, true});
-    asked = true;
+    verdict.follow_ups.push_back({model.ids.host(effect), -1, static_cast<std::int16_t>(model.ids.rail(effect)), 4,
+                                  fmt::format("slow now and then with {}: with others too?",
+                                              model.sweep->hosts[static_cast<std::size_t>(model.ids.host(other))]),
+                                  false, true});
+    any = true;
   }
-  return asked;
+  return any;
+}
+
+/// Whether both hosts of a pair are slow with each other as hosts: then there is no finding on the path between them.
+bool are_mutual(const Model& model, const UnitEffects& units, const TwoWays& ways) {
+  const PairEffect& any = ways.forth != nullptr ? *ways.forth : *ways.back;
+  const auto is_mutual = [&](std::int32_t effect) {
+    return std::binary_search(units.mutual_hosts.begin(), units.mutual_hosts.end(), model.ids.host(effect));
+  };
+  return is_mutual(any.sender) && is_mutual(any.receiver);
 }
 
 void report_alone(const Model& model, const TwoWays& ways, Verdict& verdict) {
@@ -147,14 +156,14 @@ void report_alone(const Model& model, const TwoWays& ways, Verdict& verdict) {
   const auto rail = static_cast<std::int16_t>(model.ids.rail(pair.sender));
   for (std::size_t side = 0; side < 2; ++side) {
     const std::string& other = model.sweep->hosts[static_cast<std::size_t>(hosts[1 - side])];
-    verdict.questions.push_back({hosts[side], -1, rail, 2, fmt::format("slow with {}", other)});
+    verdict.follow_ups.push_back({hosts[side], -1, rail, 2, fmt::format("slow with {}", other)});
   }
 }
 
 }  // namespace
 
-void report_pairs(const Model& model, const PairEffects& pairs, const std::vector<double>& slow_share,
-                  Verdict& verdict) {
+void report_pairs(const Model& model, const PairEffects& pairs, const UnitEffects& units,
+                  const std::vector<double>& slow_share, Verdict& verdict) {
   verdict.many_slow_pairs = pairs.too_many;
   if (pairs.too_many) {
     verdict.notes.push_back(
@@ -162,26 +171,29 @@ void report_pairs(const Model& model, const PairEffects& pairs, const std::vecto
         "the leaf or rack of each host, and pairs are judged by their own kind");
     return;
   }
-  std::vector<std::pair<double, Question>> questions;
+  std::vector<std::pair<double, FollowUp>> follow_ups;
   for (const auto& entry : by_units(pairs)) {
     const TwoWays& ways = entry.second;
     if (is_explained(model, ways, slow_share)) continue;
     const auto either = [&](PairState state) { return in_state(ways.forth, state) || in_state(ways.back, state); };
     if (either(PairState::kSlow)) {
-      verdict.findings.push_back(from_ways(model, ways, PairState::kSlow, Blame::kPair));
+      if (!are_mutual(model, units, ways)) {
+        verdict.findings.push_back(from_ways(model, ways, PairState::kSlow, Blame::kPair));
+      }
     } else if (either(PairState::kAlone)) {
       report_alone(model, ways, verdict);
-    } else if (either(PairState::kNowAndThen) && ask_whether_hosts(model, ways, verdict)) {
+    } else if (either(PairState::kNowAndThen) && follow_up_hosts_of_pair(model, ways, verdict)) {
       continue;
     } else if (either(PairState::kNowAndThen)) {
       verdict.findings.push_back(from_ways(model, ways, PairState::kNowAndThen, Blame::kTransient));
     }
     const PairEffect* open = open_way(ways);
     if (open == nullptr) continue;
-    questions.emplace_back(open->median, question_about(model, *open));
+    follow_ups.emplace_back(open->median, follow_up_on(model, *open));
   }
-  std::stable_sort(questions.begin(), questions.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  for (auto& [median, question] : questions) verdict.questions.push_back(std::move(question));
+  std::stable_sort(follow_ups.begin(), follow_ups.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (auto& [median, follow_up] : follow_ups) verdict.follow_ups.push_back(std::move(follow_up));
 }
 
 }  // namespace fabricbench::cluster

@@ -6,24 +6,24 @@
 #include <set>
 #include <utility>
 
-#include "cluster/attribution/tests_made.h"
+#include "cluster/attribution/multiple_testing.h"
+#include "cluster/attribution/unsteady_paths.h"
 #include "cluster/robust.h"
+#include "cluster/sorted_unique.h"
 
 namespace fabricbench::cluster {
 namespace {
 
-/// A reading is slow again where it has this share of what was missing (of logarithms) in the first.
+/// A retest is slow if its deficit has at least this share of the first one, as logarithms.
 constexpr double kShareOfFirst = 0.4;
-/// Of a slow pair's retests so many are slow.
+/// The share of slow retests of a slow pair.
 constexpr double kShareOfRetests = 0.75;
-/// Tested again so often without being slow often enough: noise.
+/// An open pair is noise after this many times VerdictSettings::pair_readings retests.
 constexpr std::int64_t kPatience = 4;
-/// A pair that was slow again, but not always, is looked at until that is sure, or chance explains it, or so many
-/// readings after the first have not settled it.
+/// A pair that was slow again, but not always, is measured again until it is sure that it is unsteady, or its chance
+/// exceeds this, or it has met often enough (kMeetingsToSettle, without the first meeting).
 constexpr double kLikelyChance = 0.3;
-constexpr std::int64_t kMostRetests = 20;
-constexpr double kLeastShareOfPair = 0.15;  // a pair is unsteady that is slow in a fifth of its readings
-/// More suspicious pairs than this share of all are not pairs of their own.
+/// If a larger share of all flows is suspicious, these are no exceptions.
 constexpr double kTooMany = 0.1;
 constexpr std::int64_t kTooManyAtLeast = 10;
 
@@ -38,7 +38,7 @@ std::int64_t count_flows(const Model& model) {
   return flows;
 }
 
-/// Below it a reading is suspicious: one so slow is not expected among all readings of a healthy sweep.
+/// The bound below which a residual is suspicious: in a healthy sweep no reading is expected below it.
 double suspicion(double scale, std::int64_t flows, const VerdictSettings& settings) {
   const double chance = settings.false_alarm / (kFamilies * static_cast<double>(std::max<std::int64_t>(flows, 1)));
   double low = 0;
@@ -57,12 +57,13 @@ Flow flow_of(const Point& point) {
   return std::minmax(point.sender, point.receiver);
 }
 
-/// Whether pairs enough tell what is usual of a stratum. Two hosts that were measured alone have their two directions.
+/// Whether the centre of a stratum rests on enough pairs. If there are only two hosts, their two directions suffice.
 bool has_norm(const Model& model, std::size_t stratum) {
   return model.strata[stratum].pairs >= Stratum::kPairsOfNorm || model.borrows(stratum) || model.hosts_present == 2;
 }
 
-/// Both directions of a meeting, by the place of the first in Model::points, and the mean of what they are beyond.
+/// Both directions of a meeting: the place of the first one in Model::points, and the mean of their unexplained
+/// residuals.
 struct BothWays {
   std::size_t first = 0;
   double beyond = 0;
@@ -81,8 +82,8 @@ std::vector<BothWays> both_ways(const Model& model) {
   return meetings;
 }
 
-/// How much means of both directions scatter, by stratum: other traffic slows both, so it may be more than of two
-/// readings that have nothing in common.
+/// By stratum, the scale of means over both directions. Other traffic slows both, so it may exceed that of two
+/// independent readings.
 std::vector<double> scales_of(const Model& model, const std::vector<BothWays>& meetings) {
   std::vector<std::vector<double>> distances(model.strata.size());
   for (const BothWays& each : meetings) {
@@ -97,7 +98,7 @@ std::vector<double> scales_of(const Model& model, const std::vector<BothWays>& m
   return scales;
 }
 
-/// Flows of which one reading is too slow for chance, or both directions of a meeting together are.
+/// Flows with a reading that is too slow for chance, or with a meeting whose two directions together are.
 std::vector<Flow> suspicious_flows(const Model& model, std::int64_t flows) {
   std::vector<Flow> suspicious;
   const double bound = suspicion(1, flows, model.settings);
@@ -119,12 +120,10 @@ std::vector<Flow> suspicious_flows(const Model& model, std::int64_t flows) {
       add_if(point, each.beyond, scales[static_cast<std::size_t>(point.stratum)]);
     }
   }
-  std::sort(suspicious.begin(), suspicious.end());
-  suspicious.erase(std::unique(suspicious.begin(), suspicious.end()), suspicious.end());
-  return suspicious;
+  return sorted_unique(std::move(suspicious));
 }
 
-/// A flow's points, in time.
+/// The points of a flow, in the order of time.
 std::vector<const Point*> points_of(const Model& model, const Flow& flow) {
   const std::span<const Entry> entries = model.entries_of(flow.first);
   const auto below = [&](Entry entry, std::int32_t unit) { return EffectIds::unit(entry.other) < unit; };
@@ -136,7 +135,7 @@ std::vector<const Point*> points_of(const Model& model, const Flow& flow) {
   return points;
 }
 
-/// How many hosts an effect's unit was measured with in any role, up to 2.
+/// The number of hosts that an effect's unit was measured with in any role, up to 2.
 int partners_of(const Model& model, std::int32_t effect) {
   const std::int32_t unit = EffectIds::unit(effect);
   std::int32_t known = -1;
@@ -157,51 +156,51 @@ std::vector<float> residuals_of(const Model& model, const std::vector<const Poin
   return residuals;
 }
 
-/// The largest of a flow's points.
+/// The largest scale of a flow's points.
 double scale_at(const Model& model, const std::vector<const Point*>& points) {
   double scale = 0;
   for (const Point* point : points) scale = std::max(scale, model.scale_of(*point));
   return scale;
 }
 
-/// The share of full rounds in which everything was so slow, or slower: a quiet round may be such a one too, and does
-/// not show it.
+/// The share of full rounds in which everything was at most this fast. A round under light load may be such a round
+/// too, which it cannot show.
 double share_of_drops(const Model& model, const Point& point, double level) {
-  if (model.quiet_drift.empty()) return 0;
-  const std::vector<double>& departures = model.quiet_drift_of(point).departures;
+  if (model.light_load_drift.empty()) return 0;
+  const std::vector<double>& departures = model.light_load_drift_of(point).departures;
   if (departures.empty()) return 0;
   const auto low = std::count_if(departures.begin(), departures.end(), [&](double each) { return each <= level; });
   return static_cast<double>(low) / static_cast<double>(departures.size());
 }
 
-/// The share of full rounds about which everything was so much slower, or more, than at the end: later it may become so
-/// again, and stay so for a while.
+/// The share of full rounds whose smoothed drift is this far below the last one, or farther. The network may become so
+/// slow again later.
 double share_of_slow_times(const Model& model, const Point& point, double level) {
-  if (model.quiet_drift.empty()) return 0;
-  const std::vector<double>& usual = model.quiet_drift_of(point).usual;
+  if (model.light_load_drift.empty()) return 0;
+  const std::vector<double>& usual = model.light_load_drift_of(point).usual;
   if (usual.empty()) return 0;
   const auto low = std::count_if(usual.begin(), usual.end(), [&](double each) { return each - usual.back() <= level; });
   return static_cast<double>(low) / static_cast<double>(usual.size());
 }
 
-/// Some readings of a pair.
+/// Numbers of readings of a pair.
 struct Meetings {
   std::int64_t all = 0;
   std::int64_t slow = 0;
 };
 
-/// Of the readings that were not quiet, all, and those at most so fast.
+/// The readings in full rounds, and those of them at this level or below.
 Meetings full_meetings(const std::vector<const Point*>& points, const std::vector<float>& residuals, double mildest) {
   Meetings full;
   for (std::size_t i = 0; i < points.size(); ++i) {
-    if (points[i]->quiet) continue;
+    if (points[i]->lightly_loaded) continue;
     ++full.all;
     full.slow += residuals[i] <= mildest ? 1 : 0;
   }
   return full;
 }
 
-/// How likely a healthy pair shows so many readings as slow as these.
+/// The probability that a healthy pair has so many readings as slow as these.
 double chance_of_slow(const Model& model, const std::vector<const Point*>& points, const std::vector<float>& residuals,
                       std::int64_t slow) {
   if (slow == 0) return 1;
@@ -211,8 +210,8 @@ double chance_of_slow(const Model& model, const std::vector<const Point*>& point
   const Meetings full = full_meetings(points, residuals, mildest);
   const auto all = static_cast<std::int64_t>(points.size());
   const double each = model.tail.below(mildest, scale_at(model, points), slow, all);
-  const double quiet = static_cast<double>(all - full.all) / static_cast<double>(all);
-  const double dropped = quiet * share_of_drops(model, *points.front(), mildest);
+  const double light_share = static_cast<double>(all - full.all) / static_cast<double>(all);
+  const double dropped = light_share * share_of_drops(model, *points.front(), mildest);
   const double by_drops = binomial_tail(all, std::min(each + dropped, 1.0), slow);
   if (full.slow == slow) return by_drops;
   const double at_times = share_of_slow_times(model, *points.front(), mildest);
@@ -230,12 +229,11 @@ PairState state_of(const Model& model, const PairEffect& pair, std::int64_t slow
     return pair.retests < kPatience * model.settings.pair_readings ? PairState::kOpen : PairState::kNoise;
   }
   if (sure && slow_retests >= model.settings.pair_readings) return PairState::kNowAndThen;
-  const bool often = static_cast<double>(pair.slow) >= kLeastShareOfPair * static_cast<double>(pair.readings);
-  const bool may_be = slow_retests > 0 && often && pair.false_alarm < kLikelyChance;
-  return may_be && pair.retests < kMostRetests ? PairState::kUnclear : PairState::kNoise;
+  const bool may_be = slow_retests > 0 && may_be_unsteady(pair.slow, pair.readings) && pair.false_alarm < kLikelyChance;
+  return may_be && pair.retests < kMeetingsToSettle ? PairState::kUnclear : PairState::kNoise;
 }
 
-/// Of some of a flow's points.
+/// Sets the medians of a pair, from some of its flow's points.
 void set_medians(const Model& model, const std::vector<const Point*>& points, const std::vector<std::size_t>& places,
                  PairEffect& pair) {
   std::vector<float> residuals;
@@ -281,7 +279,7 @@ PairEffect judge_flow(const Model& model, const Flow& flow, std::int64_t tests) 
   return pair;
 }
 
-/// Whether a fine pair of other hosts shows that those of a flow are of parts near each other.
+/// Whether a fine pair of other hosts shows that the two parts of a flow's hosts are near each other.
 bool others_are_near(const Model& model, const std::vector<std::int32_t>& part_of, const Flow& flow) {
   const std::int32_t from = model.ids.host(flow.first);
   const std::int32_t to = model.ids.host(flow.second);
@@ -301,7 +299,7 @@ bool others_are_near(const Model& model, const std::vector<std::int32_t>& part_o
   return false;
 }
 
-/// Whether a flow is about as fast as healthy ones of a stratum, or faster.
+/// Whether a flow is as fast as healthy readings of a stratum, within the tolerance.
 bool is_as_fast_as(const Model& model, const std::vector<const Point*>& points, std::int32_t stratum) {
   std::vector<float> residuals = residuals_of(model, points);
   const double centre = model.log_centre[static_cast<std::size_t>(points.front()->stratum)];
@@ -309,14 +307,14 @@ bool is_as_fast_as(const Model& model, const std::vector<const Point*>& points, 
   return rate >= model.log_centre[static_cast<std::size_t>(stratum)] + model.slow;
 }
 
-/// Whether a host of a flow is of no group that was found, so that nobody knows how far it is from others.
+/// Whether a host of a flow is in no group that was found, so that its distance from others is not known.
 bool has_unplaced_host(const Model& model, const Flow& flow) {
   const std::vector<Nearness>& levels = model.structure.levels;
   if (levels.empty() || levels.front().is_given) return false;
   return model.part_of(model.ids.host(flow.first)) < 0 || model.part_of(model.ids.host(flow.second)) < 0;
 }
 
-/// The stratum of hosts as far apart as can be, of those like this one.
+/// The stratum with the largest distance, among those that differ from this one only in distance.
 std::int32_t farthest(const Model& model, std::int32_t stratum) {
   while (model.lender[static_cast<std::size_t>(stratum)] != Model::kNoLender) {
     stratum = model.lender[static_cast<std::size_t>(stratum)];
@@ -324,8 +322,8 @@ std::int32_t farthest(const Model& model, std::int32_t stratum) {
   return stratum;
 }
 
-/// Whether the hosts of a slow flow may be farther apart than the groups found have it: it is as fast as hosts that
-/// are, and nothing else was measured between their parts that is faster.
+/// Whether the hosts of a slow flow may be farther apart than the groups say: the flow is as fast as flows between
+/// hosts farther apart, and no faster reading was taken between the two parts.
 bool may_be_farther(const Model& model, const Flow& flow) {
   const std::vector<const Point*> points = points_of(model, flow);
   const std::int32_t stratum = points.front()->stratum;
@@ -338,9 +336,9 @@ bool may_be_farther(const Model& model, const Flow& flow) {
   return is_as_fast_as(model, points, farther) && !others_are_near(model, levels[distance - 1].part_of, flow);
 }
 
-/// How far a reading is from what is usual at its time of a network as busy as it is mostly.
+/// The residual of a reading without light-load gain: relative to full rounds at its time.
 float beyond_drift(const Model& model, const Point& point) {
-  const double gain = point.quiet ? model.quiet_gain[static_cast<std::size_t>(point.stratum)] : 0;
+  const double gain = point.lightly_loaded ? model.light_load_gain[static_cast<std::size_t>(point.stratum)] : 0;
   return static_cast<float>(point.residual + gain);
 }
 
@@ -385,7 +383,7 @@ AloneOverTogether alone_over_together(const Model& model, bool between_groups) {
     if (between_groups && !point.crosses) continue;
     together.clear();
     for (const Point* other : points_of(model, flow_of(point))) {
-      // A pair that was slow once is measured alone because of that: chance would make it faster.
+      // A pair that was slow once is measured alone for that reason: it would seem faster alone by chance.
       const std::int32_t concurrent = model.reading_of(*other).concurrent;
       if (concurrent > 1 && 2 * concurrent >= most && other->residual > model.slow / 2) {
         together.push_back(beyond_drift(model, *other));
@@ -397,7 +395,7 @@ AloneOverTogether alone_over_together(const Model& model, bool between_groups) {
     scale = std::max(scale, model.scale_of(point));
   }
   if (ratios.empty()) return {};
-  // Both directions of a pair are of the same moment.
+  // Both directions of a pair were taken at the same time, and are not independent.
   const double pairs = std::max(1.0, static_cast<double>(compared.size()) / 2);
   const double error = kMedianOverMeanError * std::sqrt(2.0) * scale / std::sqrt(pairs);
   return {median_of(ratios), static_cast<std::int64_t>(compared.size()), error};

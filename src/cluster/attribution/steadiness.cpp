@@ -7,15 +7,16 @@
 #include <set>
 #include <utility>
 
-#include "cluster/attribution/tests_made.h"
+#include "cluster/attribution/multiple_testing.h"
 #include "cluster/attribution/unit_scores.h"
 #include "cluster/robust.h"
+#include "cluster/sorted_unique.h"
 
 namespace fabricbench::cluster {
 namespace {
 
-/// Fast is what misses less than this share of what slow readings do, and is so many scales above the cap. Half is what
-/// a host misses that is slow by as much as the way to hosts of other groups.
+/// A reading is fast if its deficit is below this share of that of slow readings, and if it is so many scales above the
+/// cap. The share is below a half, since a host may be slow by as much as the path to other groups is.
 constexpr double kFastShare = 0.4;
 constexpr double kFastScales = 3.5;
 constexpr std::int64_t kFewFast = 2;
@@ -23,17 +24,17 @@ constexpr double kShareInDoubt = 0.12;
 constexpr std::int32_t kEnoughMixed = 2;
 constexpr std::int32_t kEnoughRepeated = 6;
 
-/// Whether a reading with this partner tells what the effect itself does. With one that is slow too, only the slowest
-/// readings by chance would.
+/// Whether a reading is evidence on the effect itself. If the partner is slow too, the readings that it does not
+/// explain are the slowest by chance.
 bool tells(const Model& model, Entry entry) {
   return !model.is_flagged(entry.other) && !explained_otherwise(model, model.point_of(entry), entry.other);
 }
 
-/// What an effect's slow readings are like, as logarithms: the median of the lower half of all. A cap is a median, and
-/// lies between fast and slow readings where about half are slow.
+/// The level of an effect's slow readings, as logarithms: medians of the readings below the cap. The cap itself is a
+/// median, and lies between fast and slow readings if half of them are slow.
 struct SlowReadings {
   double below_cap = 0;  ///< how far
-  double missing = 0;    ///< of what is usual
+  double missing = 0;    ///< the deficit
 };
 
 SlowReadings slow_readings_of(const Model& model, const UnitEffect& found) {
@@ -50,20 +51,20 @@ SlowReadings slow_readings_of(const Model& model, const UnitEffect& found) {
   return {static_cast<double>(median_of(below)), static_cast<double>(median_of(residuals))};
 }
 
-/// What a slow reading misses, so far below the cap: nothing where the way is slower still.
+/// The deficit of a slow reading with this partner; 0 if the path is slower than the cap.
 double level_of(const Model& model, const UnitEffect& found, const SlowReadings& slow, const Point& point) {
   const double cap = model.cap[static_cast<std::size_t>(found.effect)];
   return std::min(0.0, cap + slow.below_cap - model.centre_of(point));
 }
 
-/// A host that is slower by the same share everywhere has no cap, and none of its readings is fast.
+/// Whether a reading is fast. A host that is slower by the same share everywhere has no cap, and no fast readings.
 bool is_fast(const Model& model, const UnitEffect& found, const SlowReadings& slow, const Point& point) {
   const double level = level_of(model, found, slow, point);
   const double little = kFastShare * std::max(level, slow.missing);
   return level < model.slow && point.residual > std::max(little, level + kFastScales * model.scale_of(point));
 }
 
-/// One of each list in turn.
+/// The elements of two lists in turn.
 std::vector<std::int32_t> in_turn(const std::vector<std::int32_t>& first, const std::vector<std::int32_t>& second) {
   std::vector<std::int32_t> all;
   for (std::size_t i = 0; i < std::max(first.size(), second.size()); ++i) {
@@ -75,7 +76,7 @@ std::vector<std::int32_t> in_turn(const std::vector<std::int32_t>& first, const 
 
 using PartnerAndRound = std::pair<std::int32_t, std::int32_t>;
 
-/// The meetings of hosts' blamed effects, and how many of them were slow.
+/// The meetings of a host's blamed effects, and how many of them were slow.
 FlappingHost account_of(const Model& model, std::int32_t host, const std::vector<UnitEffect>& blamed) {
   std::map<PartnerAndRound, bool> meetings;
   std::set<std::int32_t> partners;
@@ -110,8 +111,7 @@ FlappingHost account_of(const Model& model, std::int32_t host, const std::vector
   account.partners = static_cast<std::int64_t>(partners.size());
   if (!residuals.empty()) account.median = median_of(residuals);
   if (!usual.empty()) account.rate = std::exp(account.median) * median_of(usual);
-  std::sort(account.rounds.begin(), account.rounds.end());
-  account.rounds.erase(std::unique(account.rounds.begin(), account.rounds.end()), account.rounds.end());
+  account.rounds = sorted_unique(std::move(account.rounds));
   return account;
 }
 
@@ -157,7 +157,8 @@ Steadiness steadiness_of(const Model& model, const UnitEffect& found) {
       (any_fast ? fast_hosts : slow_hosts).push_back(host);
     }
   });
-  // Of one host a round asks for one: behind a burst those that were fast stay so, and say nothing.
+  // A round has one partner of a host. After a burst of slow readings the fast partners stay fast and decide nothing,
+  // so slow ones come first.
   steadiness.met_once = stayed_fast > stayed_slow ? in_turn(slow_hosts, fast_hosts) : in_turn(fast_hosts, slow_hosts);
   return steadiness;
 }
@@ -171,9 +172,9 @@ std::vector<FlappingHost> take_unsteady(const Model& model, UnitEffects& units, 
     if (steadiness.comes_and_goes() || steadiness.lasts()) continue;
     const auto wanted = std::min(static_cast<std::size_t>(kEnoughRepeated), steadiness.met_once.size());
     for (std::size_t i = 0; i < wanted; ++i) {
-      verdict.questions.push_back({host, steadiness.met_once[i],
-                                   static_cast<std::int16_t>(model.ids.rail(found.effect)), 1,
-                                   "slow with some partners and not with others: with which, or when?", true});
+      verdict.follow_ups.push_back({host, steadiness.met_once[i],
+                                    static_cast<std::int16_t>(model.ids.rail(found.effect)), 1,
+                                    "slow with some partners and not with others: with which, or when?", true});
     }
   }
   std::vector<FlappingHost> hosts;

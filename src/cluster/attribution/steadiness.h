@@ -1,4 +1,4 @@
-// Whether what is slow about a host lasts, or comes and goes.
+// Whether a host is slow all the time, or now and then.
 #pragma once
 
 #include <cstdint>
@@ -10,26 +10,26 @@
 
 namespace fabricbench::cluster {
 
-/// What a blamed effect's readings say of time.
+/// How steady the readings of a blamed effect are.
 struct Steadiness {
   std::int64_t readings = 0;
-  std::int64_t fast = 0;               ///< far above the cap, which nothing that lasts lets through
+  std::int64_t fast = 0;               ///< far above the cap, which a lasting fault does not allow
   std::int32_t repeated = 0;           ///< partners that were met more than once
   std::int32_t mixed = 0;              ///< of them, fast once and slow once
-  std::vector<std::int32_t> met_once;  ///< hosts, fast ones and slow ones in turn
+  std::vector<std::int32_t> met_once;  ///< hosts: fast ones and slow ones alternate
 
-  /// Some readings are fast, too many for chance.
+  /// Too many readings are fast for a lasting fault.
   [[nodiscard]] bool is_in_doubt() const;
-  /// Partners that are fast and slow in turn show that it is not they.
+  /// Partners were met again, fast once and slow once: the fault comes and goes, and is not theirs.
   [[nodiscard]] bool comes_and_goes() const;
-  /// Enough partners were met again to say that each stays as it was.
+  /// Enough partners were met again, and each stayed as fast or as slow as it was.
   [[nodiscard]] bool lasts() const;
 };
 
 [[nodiscard]] Steadiness steadiness_of(const Model& model, const UnitEffect& found);
 
-/// Takes hosts whose slowness comes and goes out of the blamed ones, and returns them; their readings stay explained.
-/// Where that is not clear yet, asks for partners to be measured again.
+/// Takes hosts that are slow now and then out of `units.blamed`, and returns them. Their readings stay explained. Adds
+/// follow-ups with the same partners for hosts that are not decided.
 [[nodiscard]] std::vector<FlappingHost> take_unsteady(const Model& model, UnitEffects& units, Verdict& verdict);
 
 }  // namespace fabricbench::cluster

@@ -8,18 +8,18 @@
 
 #include "cluster/attribution/circular.h"
 #include "cluster/attribution/fit.h"
+#include "cluster/attribution/multiple_testing.h"
 #include "cluster/attribution/near_limit.h"
-#include "cluster/attribution/tests_made.h"
 #include "cluster/robust.h"
+#include "cluster/sorted_unique.h"
 
 namespace fabricbench::cluster {
 namespace {
 
-/// Rounds of peeling and testing, each without those that failed the test before.
+/// Passes of peeling and testing. Each leaves out the effects that failed an earlier test.
 constexpr int kPasses = 3;
 
-/// Effects with so many slow readings that they may be slow with most partners: a partner's median is slow where half
-/// of its readings are. Saves counting partners of all others.
+/// Effects with enough slow readings to be slow with most partners. Saves time: only these are scored.
 std::vector<std::int32_t> worth_a_look(const Model& model) {
   std::vector<std::int64_t> slow(model.cap.size(), 0);
   for (const Point& point : model.points) {
@@ -38,11 +38,11 @@ std::vector<std::int32_t> worth_a_look(const Model& model) {
   return effects;
 }
 
-/// Blames effects, the one that explains most first, and takes its readings from its partners' accounts. A heap with
-/// late updates: accounts only shrink, so what is still on top after it was counted again is the worst.
+/// Blames effects, the one that explains most first. A heap with lazy updates: scores only shrink as others are blamed,
+/// so an effect that is still on top after it was scored again explains most.
 std::vector<std::int32_t> peel(Model& model, const std::vector<char>& barred) {
   const std::int32_t needed = partners_needed(model);
-  std::priority_queue<std::pair<double, std::int32_t>> worst;  // how much it explains, and the effect
+  std::priority_queue<std::pair<double, std::int32_t>> worst;  // how much an effect explains, and its number
   for (const std::int32_t effect : worth_a_look(model)) {
     if (barred[static_cast<std::size_t>(effect)] != 0) continue;
     const UnitScore score = score_effect(model, effect);
@@ -58,14 +58,13 @@ std::vector<std::int32_t> peel(Model& model, const std::vector<char>& barred) {
       worst.emplace(-score.burden, effect);
       continue;
     }
-    model.cap[static_cast<std::size_t>(effect)] = static_cast<float>(score.cap);
-    model.flagged[static_cast<std::size_t>(effect)] = 1;
+    model.blame(effect, score.cap);
     peeled.push_back(effect);
   }
   return peeled;
 }
 
-/// The scale of an effect's readings, of those that a cap shows in.
+/// The scale of those readings of an effect in which a cap shows.
 double scale_at(const Model& model, std::int32_t effect, double cap) {
   double squares = 0;
   double readings = 0;
@@ -79,17 +78,17 @@ double scale_at(const Model& model, std::int32_t effect, double cap) {
                       : model.scale_of(model.point_of(model.entries_of(effect).front()));
 }
 
-/// The chance that an effect of a healthy unit looks like this.
+/// The probability that a healthy effect has such a score.
 double chance_at(const Model& model, std::int32_t effect, const UnitScore& score, std::int32_t present) {
   return chance_of(model, score, scale_at(model, effect, score.cap), score.partners + 1 >= present);
 }
 
-/// Whether a reading is at a healthy rate, though what is blamed says otherwise.
+/// Whether a reading is healthy, though what is blamed explains a deficit.
 bool contradicts(const Model& model, const Point& point) {
   return point.residual > model.explained(point) / 2 && point.residual > model.slow;
 }
 
-/// How much is tested.
+/// The number of tests.
 struct Tests {
   double effects = 0;
   std::int32_t present = 0;  ///< hosts
@@ -97,17 +96,18 @@ struct Tests {
 
 Tests tests_of(const Model& model) { return {static_cast<double>(effects_tested(model)), model.hosts_present}; }
 
-/// A peeled effect, tested. Of many slow hosts, few partners are left that are fast, and tell of each by itself.
+/// Tests a peeled effect. If its host is of a kind that is known to be slow, the test of the kind counts too: few fast
+/// partners are left to test each host.
 UnitEffect tested(const Model& model, std::int32_t effect, const Tests& tests) {
   UnitEffect found{effect, score_effect(model, effect), 1, true};
   found.false_alarm = family_wise(chance_at(model, effect, found.score, tests.present), tests.effects);
-  const bool is_known =
-      !model.is_too_slow.empty() && model.is_too_slow[static_cast<std::size_t>(model.ids.host(effect))] != 0;
-  if (is_known) found.false_alarm = std::min(found.false_alarm, model.structure.kinds_false_alarm);
+  if (model.is_known_to_be_slow(model.ids.host(effect))) {
+    found.false_alarm = std::min(found.false_alarm, model.structure.kinds_false_alarm);
+  }
   return found;
 }
 
-/// Peeled effects that are slow for sure, and whose readings with other peeled ones are mostly healthy.
+/// Peeled effects that pass the test, and whose readings with other peeled effects are mostly healthy.
 std::vector<std::int32_t> fine_with_each_other(const Model& model, const std::vector<std::int32_t>& peeled) {
   const Tests tests = tests_of(model);
   std::vector<std::int32_t> fine;
@@ -125,18 +125,13 @@ std::vector<std::int32_t> fine_with_each_other(const Model& model, const std::ve
   return fine;
 }
 
-void unflag(Model& model, std::int32_t effect) {
-  model.flagged[static_cast<std::size_t>(effect)] = 0;
-  model.cap[static_cast<std::size_t>(effect)] = kNoCap;
-}
-
-void unflag_all(Model& model) {
+void clear_all_blame(Model& model) {
   std::fill(model.flagged.begin(), model.flagged.end(), 0);
   std::fill(model.near_limit.begin(), model.near_limit.end(), 0);
   std::fill(model.cap.begin(), model.cap.end(), kNoCap);
 }
 
-/// Tests what was peeled. Those that do not pass are unflagged, and suspected.
+/// Tests peeled effects. Those that fail are no longer blamed, but suspected.
 void test_peeled(Model& model, const std::vector<std::int32_t>& peeled, UnitEffects& result) {
   const Tests tests = tests_of(model);
   std::vector<std::int32_t> dropped;
@@ -146,21 +141,21 @@ void test_peeled(Model& model, const std::vector<std::int32_t>& peeled, UnitEffe
     (passed ? result.blamed : result.suspected).push_back(found);
     if (!passed) dropped.push_back(effect);
   }
-  for (const std::int32_t effect : dropped) unflag(model, effect);
+  for (const std::int32_t effect : dropped) model.clear_blame(effect);
 }
 
-/// Peeled effects that are fine with each other are not peeled, and their hosts are apart. Which ones these are.
+/// Takes out peeled effects that are fine with each other: their hosts are apart. Returns these effects.
 std::vector<std::int32_t> set_apart(Model& model, std::vector<std::int32_t>& peeled, std::vector<std::int32_t>& apart) {
   std::vector<std::int32_t> fine = fine_with_each_other(model, peeled);
   for (const std::int32_t effect : fine) {
     apart.push_back(model.ids.host(effect));
-    unflag(model, effect);
+    model.clear_blame(effect);
     std::erase(peeled, effect);
   }
   return fine;
 }
 
-/// What was in doubt while centres were not where they are now may be slow for sure.
+/// Peels and tests once more: with the final centres, more effects may pass the test.
 void look_again(Model& model, std::vector<std::int32_t>& apart, UnitEffects& result) {
   std::vector<std::int32_t> peeled = peel(model, model.flagged);
   if (peeled.empty()) return;
@@ -169,17 +164,17 @@ void look_again(Model& model, std::vector<std::int32_t>& apart, UnitEffects& res
   fit_clean(model);
 }
 
-/// Takes back what is not slow any more, now that others are blamed; whether there was any.
+/// Drops effects that are no longer slow, now that others are blamed. Returns whether there were any.
 bool drop_fast(Model& model, std::vector<UnitEffect>& blamed) {
   const auto dropped = std::erase_if(blamed, [&](const UnitEffect& found) {
     if (score_effect(model, found.effect).median < model.slow) return false;
-    unflag(model, found.effect);
+    model.clear_blame(found.effect);
     return true;
   });
   return dropped > 0;
 }
 
-/// Effects that are slow with most partners, but too few of them or not clearly enough to be blamed.
+/// Effects that are slow with most partners, but with too few of them, or on too little evidence.
 std::vector<UnitEffect> suspected_effects(const Model& model, const std::vector<std::int32_t>& apart) {
   std::vector<UnitEffect> suspected;
   const Tests tests = tests_of(model);
@@ -194,7 +189,7 @@ std::vector<UnitEffect> suspected_effects(const Model& model, const std::vector<
   return suspected;
 }
 
-/// How far the effects in each role of each kind and rail are from each other's median.
+/// Subtracts the median from the effects of each kind, rail and role.
 void centre_roles(const Model& model, std::vector<float>& effects) {
   const std::size_t kinds = effects.size() / static_cast<std::size_t>(model.ids.hosts * model.ids.rails * kRoles);
   const std::size_t columns = static_cast<std::size_t>(model.ids.rails) * kRoles;
@@ -212,7 +207,7 @@ void centre_roles(const Model& model, std::vector<float>& effects) {
   }
 }
 
-/// Estimates blamed effects once more, now that nobody healthy is among them.
+/// Scores blamed effects again, now that no healthy effect is among them.
 void estimate_again(Model& model, std::vector<UnitEffect>& blamed) {
   for (UnitEffect& found : blamed) {
     found.score = score_effect(model, found.effect);
@@ -220,22 +215,22 @@ void estimate_again(Model& model, std::vector<UnitEffect>& blamed) {
   }
 }
 
-/// Takes back what others explain by now, so that nothing is left that it could be blamed for; whether there was any.
+/// Drops effects without readings that others do not explain. Returns whether there were any.
 bool drop_explained(Model& model, std::vector<UnitEffect>& blamed) {
   const auto dropped = std::erase_if(blamed, [&](const UnitEffect& found) {
     if (!partner_levels(model, found.effect).empty()) return false;
-    unflag(model, found.effect);
+    model.clear_blame(found.effect);
     return true;
   });
   return dropped > 0;
 }
 
-/// Holds blamed effects against median polish.
-void ask_median_polish(const Model& model, std::vector<UnitEffect>& blamed) {
+/// Compares blamed effects with median polish.
+void compare_with_median_polish(const Model& model, std::vector<UnitEffect>& blamed) {
   if (blamed.empty()) return;
   const std::vector<float> polished = median_polish(model);
   for (UnitEffect& found : blamed) {
-    // Polish knows no caps: of one that shows with few partners it sees little.
+    // Median polish knows no caps: it hardly sees a cap that shows with few partners.
     const bool sees_it = 2 * found.score.informative > found.score.partners;
     found.polish_agrees = !sees_it || polished[static_cast<std::size_t>(found.effect)] < found.score.median / 2;
   }
@@ -248,7 +243,7 @@ std::int32_t partners_needed(const Model& model) {
 }
 
 std::int32_t shows_within_level(const Model& model, const UnitEffect& found) {
-  if (found.score.informative_hosts == found.score.partners) return Question::kNoLevel;
+  if (found.score.informative_hosts == found.score.partners) return FollowUp::kNoLevel;
   const auto host = static_cast<std::size_t>(model.ids.host(found.effect));
   const std::vector<PartnerLevel> partners = partner_levels(model, found.effect);
   const std::vector<Nearness>& levels = model.structure.levels;
@@ -259,7 +254,7 @@ std::int32_t shows_within_level(const Model& model, const UnitEffect& found) {
                      });
     if (all) return static_cast<std::int32_t>(i);
   }
-  return Question::kNoLevel;
+  return FollowUp::kNoLevel;
 }
 
 UnitEffects find_units(Model& model) {
@@ -268,7 +263,7 @@ UnitEffects find_units(Model& model) {
   UnitEffects result;
   bool settled = false;
   for (int pass = 0; pass < kPasses && !settled; ++pass) {
-    unflag_all(model);
+    clear_all_blame(model);
     result = {};
     std::vector<std::int32_t> peeled = peel(model, barred);
     fit_clean(model);
@@ -276,26 +271,24 @@ UnitEffects find_units(Model& model) {
     for (const std::int32_t effect : set_apart(model, peeled, apart)) barred[static_cast<std::size_t>(effect)] = 1;
     test_peeled(model, peeled, result);
     for (const UnitEffect& found : result.suspected) barred[static_cast<std::size_t>(found.effect)] = 1;
-    // The first pass stood on centres that slow hosts may have moved.
+    // The first pass used centres that slow hosts may have biased.
     settled = pass > 0 && result.blamed.size() == before;
   }
   if (!settled) fit_clean(model);
   look_again(model, apart, result);
-  std::sort(apart.begin(), apart.end());
-  apart.erase(std::unique(apart.begin(), apart.end()), apart.end());
-  result.apart = std::move(apart);
+  result.apart = sorted_unique(std::move(apart));
   do find_near_limit(model);
   while (drop_fast(model, result.blamed) || set_refuted_apart(model, result));
   result.suspected = suspected_effects(model, result.apart);
   do estimate_again(model, result.blamed);
   while (drop_explained(model, result.blamed));
   set_mutual_aside(model, result);
-  ask_median_polish(model, result.blamed);
+  compare_with_median_polish(model, result.blamed);
   return result;
 }
 
 std::vector<float> median_polish(const Model& model) {
-  constexpr int kSweeps = 2;  // what is left to settle then is far below the half that is asked about
+  constexpr int kSweeps = 2;  // after these, changes are far smaller than the half that is tested
   std::vector<float> residuals;
   residuals.reserve(model.entries.size());
   for (const Entry entry : model.entries) residuals.push_back(model.point_of(entry).residual);

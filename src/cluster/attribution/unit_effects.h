@@ -1,4 +1,4 @@
-// Which units are slow with everybody.
+// Units that are slow with most partners.
 #pragma once
 
 #include <cstdint>
@@ -19,34 +19,36 @@ struct UnitEffect {
 
 struct UnitEffects {
   std::vector<UnitEffect> blamed;
-  std::vector<UnitEffect> suspected;  ///< slow, but by too few readings to say so
-  /// Slow with each other alone: of each such set of hosts one may be fine, and the others are slow.
+  std::vector<UnitEffect> suspected;  ///< slow, but on too little evidence
+  /// Effects that are slow with each other only. In each such set of hosts all but one are slow, and that one may be
+  /// any.
   std::vector<UnitEffect> mutual;
-  std::vector<std::int32_t> mutual_hosts;  ///< these hosts, ascending, with those that nothing is left to blame for
-  /// Hosts that are slow with all others and fine with each other, as those of one rack may be: not blamed.
+  /// The hosts of such sets, ascending, including hosts without a blamed effect.
+  std::vector<std::int32_t> mutual_hosts;
+  /// Hosts that are slow with all others and fine with each other, as hosts of one rack may be. They are not blamed.
   std::vector<std::int32_t> apart;
 };
 
-/// With how many partners a host has to be slow: the settings', or all there are, but never one alone.
+/// With how many partners a host has to be slow: as the settings say, or all partners if there are fewer, but at least
+/// two.
 [[nodiscard]] std::int32_t partners_needed(const Model& model);
 
-/// Peels: blames the effect that explains most, takes its readings from its partners' accounts, and goes on; then
-/// tests each against what readings of the others are like. `barred` effects are left out, and get those that did not
-/// pass. Sets the flags and effects of the model, and estimates healthy readings again.
+/// Finds slow units by peeling: blames the effect that explains most, which explains its readings for its partners too,
+/// and repeats. Then tests each blamed effect against the healthy readings. Sets flags and caps of the model, and fits
+/// the healthy readings again.
 [[nodiscard]] UnitEffects find_units(Model& model);
 
-/// The finest level of nearness of which an effect would show with hosts of its own group alone, among others that were
-/// measured; Question::kNoLevel where there is none.
+/// The finest level of which an effect shows only with hosts of its own group, though others were measured;
+/// FollowUp::kNoLevel: there is no such level.
 [[nodiscard]] std::int32_t shows_within_level(const Model& model, const UnitEffect& found);
 
-/// Whether that is the finest level.
+/// Whether an effect shows only within its group of the finest level.
 [[nodiscard]] inline bool shows_within_group(const Model& model, const UnitEffect& found) {
   return shows_within_level(model, found) == 0;
 }
 
-/// Tukey's median polish (Exploratory Data Analysis, 1977, chapter 11) over all readings, nobody left out: by effect,
-/// how far it is from the others in its role, as a logarithm. A second opinion that does not depend on the order in
-/// which hosts were blamed.
+/// Tukey's median polish (Exploratory Data Analysis, 1977, chapter 11) over all readings. By effect: its distance from
+/// the other effects of its role, as a logarithm. A second opinion that does not depend on the order of peeling.
 [[nodiscard]] std::vector<float> median_polish(const Model& model);
 
 }  // namespace fabricbench::cluster

@@ -9,10 +9,11 @@
 namespace fabricbench::cluster {
 namespace {
 
-constexpr double kMargin = 3;  ///< standard deviations below what a slow partner explains
+constexpr double kMargin =
+    3;  ///< standard deviations: a reading that is lower than this is not explained by a slow partner
 
-/// Where partners differ in what is healthy with them, keeps those with whom a cap at the median rate of all kept would
-/// show. Of an effect without a cap all of them stay.
+/// Keeps the levels at which a cap would show: a cap at the upper median rate of the kept ones. All levels stay if they
+/// have the same centre, or if no cap shows anywhere.
 void keep_what_a_cap_shows(std::vector<PartnerLevel>& levels, double slow) {
   const auto [lowest, highest] = std::minmax_element(levels.begin(), levels.end(),
                                                      [](const auto& a, const auto& b) { return a.centre < b.centre; });
@@ -30,8 +31,29 @@ void keep_what_a_cap_shows(std::vector<PartnerLevel>& levels, double slow) {
   levels = std::move(kept);
 }
 
-/// Whether a slow way between groups explains most of an effect's readings that go that way: what is left of them are
-/// the slowest ones by chance.
+/// The level of the entries, all with one unit, that `counts` takes.
+template <typename Counts>
+PartnerLevel level_over(const Model& model, std::span<const Entry> entries, const Counts& counts) {
+  PartnerLevel level;
+  level.host = model.ids.host(entries.front().other);
+  std::vector<float> residuals;
+  for (const Entry entry : entries) {
+    if (!counts(entry)) continue;
+    const Point& point = model.point_of(entry);
+    if (residuals.empty()) {  // the same for all entries of a unit
+      level.centre = model.centre_of(point);
+      level.scale = model.scale_of(point);
+    }
+    residuals.push_back(point.residual);
+    level.slow_readings += point.residual < model.slow ? 1 : 0;
+  }
+  level.readings = static_cast<std::int64_t>(residuals.size());
+  if (!residuals.empty()) level.residual = median_of(residuals);
+  return level;
+}
+
+/// Whether slow leaves explain most of an effect's readings between groups. The rest of these readings are then the
+/// slowest by chance.
 bool is_explained_by_blocks(const Model& model, std::int32_t effect) {
   std::int64_t over_blocks = 0;
   std::int64_t explained = 0;
@@ -44,7 +66,7 @@ bool is_explained_by_blocks(const Model& model, std::int32_t effect) {
   return 2 * explained > over_blocks;
 }
 
-/// With every partner, also where a cap would not show.
+/// An effect's levels with all partners, also those with which a cap would not show.
 std::vector<PartnerLevel> levels_with_all(const Model& model, std::int32_t effect) {
   const bool without_blocks = is_explained_by_blocks(model, effect);
   std::vector<PartnerLevel> levels;
@@ -69,21 +91,18 @@ bool explained_otherwise(const Model& model, const Point& point, std::int32_t ot
 }
 
 PartnerLevel level_of(const Model& model, std::span<const Entry> entries) {
-  PartnerLevel level;
-  level.host = model.ids.host(entries.front().other);
-  std::vector<float> values;
-  for (const Entry entry : entries) {
-    const Point& point = model.point_of(entry);
-    if (explained_otherwise(model, point, entry.other)) continue;
-    values.push_back(point.residual);
-    level.centre = model.centre_of(point);  // the same for all of one partner
-    level.slow_readings += point.residual < model.slow ? 1 : 0;
-  }
-  // What is left where most are explained are the slowest ones by chance, and says nothing.
-  if (2 * values.size() < entries.size()) return {.host = level.host};
-  level.readings = static_cast<std::int64_t>(values.size());
-  if (!values.empty()) level.residual = values.size() == 1 ? values.front() : median_of(values);
-  return level;
+  const PartnerLevel level = level_over(
+      model, entries, [&](Entry entry) { return !explained_otherwise(model, model.point_of(entry), entry.other); });
+  // If most readings are explained, the rest are the slowest by chance, and no evidence.
+  return std::cmp_less(2 * level.readings, entries.size()) ? PartnerLevel{.host = level.host} : level;
+}
+
+std::vector<PartnerLevel> levels_as_measured(const Model& model, std::int32_t effect) {
+  std::vector<PartnerLevel> levels;
+  for_each_partner(model, effect, [&](std::span<const Entry> group) {
+    levels.push_back(level_over(model, group, [](Entry) { return true; }));
+  });
+  return levels;
 }
 
 UnitScore score_levels(std::vector<PartnerLevel> levels, std::int32_t partners, double slow) {
@@ -103,7 +122,7 @@ UnitScore score_levels(std::vector<PartnerLevel> levels, std::int32_t partners, 
     rates.push_back(level.rate());
     const bool is_slow = level.residual < slow;
     score.slow += is_slow ? 1 : 0;
-    // Partners come in the order of their hosts.
+    // Levels are in the order of their hosts.
     if (score.informative_hosts == 0 || level.host != counted) {
       ++score.informative_hosts;
       counted_slow = false;
@@ -151,14 +170,14 @@ bool is_slow_unit(const Model& model, const UnitScore& score, std::int32_t neede
 }
 
 double chance_of(const Model& model, const UnitScore& score, double scale, bool by_readings) {
-  // One outlier makes a partner slow where that is the median of two readings, and of more it does not.
+  // One outlier can make the median of two readings slow, but not that of more readings.
   const double outliers = std::clamp(static_cast<double>(score.readings) / std::max(score.informative, 1), 1.0, 2.0);
   const double partner = std::min(1.0, outliers * model.tail.below(score.upper, scale));
   const double middle = binomial_tail(score.informative, partner, score.informative / 2 + 1);
   const double slow = model.tail.below(model.slow, scale);
   const double count = by_readings ? binomial_tail(score.readings, slow, score.slow_readings)
                                    : binomial_tail(score.informative, slow, score.slow);
-  return 2 * std::min(middle, count);  // of two tests, the better one
+  return 2 * std::min(middle, count);  // Bonferroni: the better one of two tests
 }
 
 }  // namespace fabricbench::cluster

@@ -1,69 +1,80 @@
-// What the readings of an effect say of it, partner by partner: of a rail of a host, or of a device.
+// Scores of effects, from their readings partner by partner: effects of units and of devices.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "cluster/attribution/model.h"
+#include "cluster/robust.h"
 
 namespace fabricbench::cluster {
 
-/// What an effect's readings say, beyond what is blamed on others. Rates are logarithms, relative to what is healthy.
+/// The score of an effect, from readings that nothing else explains. Rates are logarithms, relative to healthy rates.
 struct UnitScore {
   std::int32_t partners = 0;  ///< different hosts
-  /// Different units whose readings say something: nobody else explains them, and with the cap they would be slow.
+  /// Different units of partners that are informative: nothing else explains their readings, and the cap would make
+  /// these slow.
   std::int32_t informative = 0;
-  std::int32_t slow = 0;               ///< of them, slow
+  std::int32_t slow = 0;               ///< informative units that are slow
   std::int32_t informative_hosts = 0;  ///< different hosts of the informative units
-  std::int32_t slow_hosts = 0;         ///< of them, with a slow unit
-  double cap = 0;                      ///< the logarithm of the rate that informative partners have in common
-  double median = 0;                   ///< over informative partners, of each one's median
-  double upper = 0;                    ///< the same, but the higher of two in the middle
-  double burden = 0;          ///< the mean over them of what is missing, at most 0: how much this effect would explain
+  std::int32_t slow_hosts = 0;         ///< informative hosts with a slow unit
+  double cap = 0;                      ///< the logarithm of the median rate with informative partners
+  double median = 0;                   ///< of the informative partners' medians
+  double upper = 0;                    ///< the upper median of the same
+  double burden = 0;          ///< the mean deficit over informative partners, at most 0: how much this effect explains
   std::int64_t readings = 0;  ///< that are informative
   std::int64_t slow_readings = 0;
 };
 
-/// What an effect's readings with one unit of a partner say.
+/// The level of an effect's readings with one unit of a partner.
 struct PartnerLevel {
   std::int32_t host = 0;
-  double centre = 0;    ///< what is healthy with this partner, the logarithm of a rate
+  double centre = 0;    ///< the logarithm of the healthy rate with this partner
+  double scale = 0;     ///< standard deviation of one healthy reading, as a logarithm
   double residual = 0;  ///< the median
   std::int64_t readings = 0;
   std::int64_t slow_readings = 0;
 
   [[nodiscard]] double rate() const { return centre + residual; }
+  /// The standard error of the median.
+  [[nodiscard]] double error() const { return kMedianOverMeanError * scale / std::sqrt(static_cast<double>(readings)); }
 };
 
-/// Readings to a slow one, at most, of an effect that may be slow with most partners. Where there are groups, a cap may
-/// show with those of one's own alone.
+/// An effect that may be slow with most partners has at least one slow reading in so many. If there are groups, a cap
+/// may show within a host's own group only, so fewer are slow.
 [[nodiscard]] std::int64_t readings_to_a_slow_one(const Model& model);
 
-/// Whether something else that is blamed explains a reading: a block, or the effect `other` on its other side.
+/// Whether something else that is blamed explains a reading: a leaf, a device, or the effect `other` on its other side.
 [[nodiscard]] bool explained_otherwise(const Model& model, const Point& point, std::int32_t other);
 
-/// What readings with one partner say, those left out that something else explains that is blamed; without readings
-/// where fewer than half are left. All of them are of one stratum.
+/// The level of an effect with one unit, without readings that something else explains. It has no readings if fewer
+/// than half of them are left. `entries` are of one stratum.
 [[nodiscard]] PartnerLevel level_of(const Model& model, std::span<const Entry> entries);
 
-/// Puts together levels, in the order of their hosts. `partners`: how many hosts there are readings with at all.
+/// The score of levels, which are in the order of their hosts. `partners`: how many hosts the effect has any readings
+/// with.
 [[nodiscard]] UnitScore score_levels(std::vector<PartnerLevel> levels, std::int32_t partners, double slow);
 
-/// Those where a cap would show and nobody else explains the readings, in the order of hosts.
+/// An effect's levels with informative partners, in the order of their hosts: a cap would show, and nothing else
+/// explains the readings.
 [[nodiscard]] std::vector<PartnerLevel> partner_levels(const Model& model, std::int32_t effect);
 
-/// How many different hosts an effect has readings with.
+/// An effect's levels with all units of partners, from all readings, also those that something else explains.
+[[nodiscard]] std::vector<PartnerLevel> levels_as_measured(const Model& model, std::int32_t effect);
+
+/// The number of different hosts that an effect has readings with.
 [[nodiscard]] std::int32_t partners_met(const Model& model, std::int32_t effect);
 
 [[nodiscard]] UnitScore score_effect(const Model& model, std::int32_t effect);
 
-/// Whether it is slow with most partners, and with as many as are needed.
+/// Whether an effect is slow with most informative partners, and with `needed` partners or more.
 [[nodiscard]] bool is_slow_unit(const Model& model, const UnitScore& score, std::int32_t needed);
 
-/// The chance that readings of what is healthy look like this, with this scale: that so many of the partners' medians
-/// are at most the one in the middle, or that so many are slow at all. Distribution-free, but for the tail.
-/// `by_readings`: where there is no partner left to try, readings count instead, also several with one partner.
+/// The probability that a healthy effect has such a score: that so many partners' medians are as low as the upper
+/// median, or that so many are slow. Distribution-free, except for the tail. `by_readings`: there are no more partners
+/// to try, so readings are counted instead of partners.
 [[nodiscard]] double chance_of(const Model& model, const UnitScore& score, double scale, bool by_readings);
 
 }  // namespace fabricbench::cluster

@@ -45,7 +45,7 @@ struct Range {
   std::int64_t first = 0;
   std::int64_t last = 0;
   std::int64_t step = 1;
-  std::size_t digits = 1;  ///< at least; what is shorter begins with zeros
+  std::size_t digits = 1;  ///< minimum width; shorter numbers have leading zeros
 
   [[nodiscard]] std::int64_t numbers() const { return (last - first) / step + 1; }
 };
@@ -70,10 +70,10 @@ Range range_in(std::string_view text, const Item& item) {
   return range;
 }
 
-/// A part of a name: text that stays, or numbers that take turns.
+/// A part of a name: text, or the numbers of a bracket.
 struct Part {
   std::string_view text;
-  std::vector<Range> ranges;  ///< none: it is text
+  std::vector<Range> ranges;  ///< empty: the part is text
 
   [[nodiscard]] std::int64_t names() const {
     if (ranges.empty()) return 1;
@@ -130,7 +130,7 @@ std::vector<std::string> names_of(const std::vector<Part>& parts) {
   return names;
 }
 
-/// Whether it is an address of IPv6, whose colons are no slots: a name has one colon at most.
+/// Whether an item is an IPv6 address, whose colons are no slots: a name has one colon at most.
 bool is_ipv6(std::string_view text) { return std::count(text.begin(), text.end(), ':') >= 2; }
 
 void check_characters(std::string_view name, const Item& item) {
@@ -158,7 +158,7 @@ std::optional<std::int64_t> slots_in(std::string_view text, const Item& item) {
   return number_in(text);
 }
 
-/// Brackets that belong together, none in another.
+/// Whether brackets match, and are not nested.
 void check_brackets(const Item& item) {
   bool open = false;
   for (const char character : item.text) {
@@ -169,7 +169,7 @@ void check_brackets(const Item& item) {
   if (open) item.refuse("its '[' is not closed; write the ']'");
 }
 
-/// An item taken apart.
+/// A parsed item.
 struct NamedHosts {
   std::vector<std::string> names;
   std::optional<std::int64_t> slots;
@@ -245,8 +245,7 @@ std::vector<std::string> words_of(std::string_view line) {
   return words;
 }
 
-/// What the words behind a host say of its slots: `slots=8` and other settings of Open MPI and MPICH, of which the rest
-/// is for launchers.
+/// The slots in the words behind a host: `slots=8`. Other settings of Open MPI and MPICH are ignored.
 std::optional<std::int64_t> slots_among(const std::vector<std::string>& words, std::string_view where) {
   std::optional<std::int64_t> slots;
   for (std::size_t i = 1; i < words.size(); ++i) {

@@ -11,16 +11,16 @@
 
 namespace fabricbench::cluster {
 
-/// More hosts than any list of ours has: a range that gives more is a slip, not a cluster.
+/// Maximum number of hosts in a list. A range with more is a typing error.
 inline constexpr std::int64_t kMostHosts = 1'000'000;
 
 struct Host {
-  std::string name;                   ///< what a launcher takes: `node01`, `alice@node01`, `fe80::1`
-  std::optional<std::int64_t> slots;  ///< processes that it takes; none: nobody said
+  std::string name;                   ///< as a launcher takes it: `node01`, `alice@node01`, `fe80::1`
+  std::optional<std::int64_t> slots;  ///< number of processes; nothing: not given
 };
 
-/// Hosts from one list or several, each once and in the order in which they came first. A host that is named again adds
-/// the slots that it is named with, or 1.
+/// Hosts from one or several lists, each once, in the order of their first appearance. A host that is named again adds
+/// its slots, or 1.
 class HostList {
  public:
   /// Adds what an option such as -H or a variable of the environment holds: hosts with commas or blanks between them.
@@ -38,7 +38,7 @@ class HostList {
   [[nodiscard]] const std::vector<Host>& hosts() const { return hosts_; }
   [[nodiscard]] std::vector<std::string> names() const;
 
-  /// Takes out what `excluded` has, whatever users the two lists name. Returns the names that were not here.
+  /// Removes the hosts of `excluded`, whatever users the two lists name. Returns the names that were not in this list.
   std::vector<std::string> exclude(const HostList& excluded);
 
  private:

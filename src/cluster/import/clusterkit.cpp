@@ -26,7 +26,7 @@ struct HostMatrix {
   std::vector<std::int64_t> lines;  ///< by row
 };
 
-/// A figure of a pair in both places: it is of both directions together, as ClusterKit measures unless told otherwise.
+/// Both places of a pair have the same value, which is of both directions together: the default of ClusterKit.
 bool is_symmetric(const HostMatrix& matrix) {
   for (std::size_t i = 0; i < matrix.rows.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
@@ -60,7 +60,7 @@ std::pair<std::string, std::string_view> host_and_figures(std::string_view line)
   return {std::string(trimmed(line.substr(open + 1, close - open - 1))), line.substr(close + 2)};
 }
 
-/// Figures have one decimal, and run into each other where they are wide: `0.0332928.0`.
+/// Values have one decimal, and wide ones have no blank between them: `0.0332928.0`.
 std::vector<std::string_view> figures_in(std::string_view word) {
   std::vector<std::string_view> figures;
   for (std::size_t point = word.find('.'); point != std::string_view::npos && point + 2 < word.size();) {
@@ -105,7 +105,7 @@ Imported read_clusterkit_table(const ImportSource& source) {
   return found;
 }
 
-/// Values of an object and of those in it, each with its keys from the outermost on, as far as somebody might look.
+/// The values of an object and of nested objects, each with its keys from the outermost on, up to some depth.
 void collect(const json& root, const std::string& path, int depth,
              std::vector<std::pair<std::string, const json*>>& all) {
   constexpr int kDeepest = 4;
@@ -128,7 +128,7 @@ bool is_matrix(const json& value, std::size_t size) {
          });
 }
 
-/// What `--unit` says, or else a value behind a key `unit` or `units`.
+/// The unit: of `--unit`, or else the value of a key `unit` or `units`.
 double clusterkit_unit_of(const ImportSource& source, const std::vector<std::pair<std::string, const json*>>& values) {
   if (source.unit > 0) return source.unit;
   for (const auto& [key, value] : values) {

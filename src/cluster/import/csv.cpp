@@ -22,7 +22,7 @@ bool is_among(std::string_view name, const std::vector<std::string_view>& names)
   return std::find(names.begin(), names.end(), lower(trimmed(name))) != names.end();
 }
 
-/// What a line's fields are, by the line that names them; nothing: there is no such column.
+/// The columns of the fields, from the header line; nothing: there is no such column.
 struct CsvColumns {
   std::optional<std::size_t> from, to, value, test, size, round, from_rail, to_rail, both_ways, reason;
   double unit = 0;  ///< bytes per second of 1
@@ -99,7 +99,7 @@ class CsvReader {
   std::int64_t line_ = 0;
 };
 
-/// The line that names the columns. False, with a note, where it does not.
+/// Reads the header line. Returns false, and adds a note, if it names no columns.
 bool CsvReader::begin(std::string_view line) {
   separator_ = csv_separator(line);
   const auto names = csv_fields(line, separator_);
@@ -154,7 +154,7 @@ void CsvReader::take(const std::vector<std::string>& fields) {
   add_figure(reading, field(fields, columns_->value), field(fields, columns_->reason));
 }
 
-/// No figure is a pair that failed; what is neither a figure nor a word for none is not guessed at.
+/// A missing value is a failed pair. Text that is neither a number nor a word for a missing one is an error.
 void CsvReader::add_figure(const Reading& reading, const std::string& value, const std::string& reason) {
   if (const auto figure = number_in(value)) {
     found_.add(reading, *figure * columns_->unit, line_);

@@ -6,7 +6,7 @@
 
 namespace fabricbench::cluster {
 
-/// What separates the fields of a line: the comma, the semicolon or the tab, whichever it has most of.
+/// The separator of a line's fields: comma, semicolon or tab, whichever is most frequent.
 [[nodiscard]] char csv_separator(std::string_view line);
 
 /// The fields of a line. One may stand in quotation marks, which are doubled within.

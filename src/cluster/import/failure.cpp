@@ -11,7 +11,7 @@ namespace {
 
 using Words = std::vector<std::string_view>;
 
-/// In lower case: what launchers and perftest say where a process is gone.
+/// In lower case: messages of launchers and perftest about lost processes.
 const Words& words_of_an_end() {
   static const Words words = {
       "segmentation fault", "exited on signal",      "killed",          "aborted",
@@ -20,7 +20,7 @@ const Words& words_of_an_end() {
   return words;
 }
 
-/// And what NCCL, perftest, iperf3, ssh and the system say where something does not work.
+/// Messages of NCCL, perftest, iperf3, ssh and the system about failures.
 const Words& words_of_failure() {
   static const Words words = {"failure",   "test timeout", "error",     "unable to", "couldn't",
                               "could not", "cannot",       "failed",    "refused",   "unreachable",

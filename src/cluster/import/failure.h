@@ -5,7 +5,7 @@
 
 namespace fabricbench::cluster {
 
-/// Why a log has no result: its first line that tells of a failure, else its last one, as one line for people.
+/// The reason why a log has no result: its first line on a failure, or else its last line, as one line for people.
 [[nodiscard]] std::string why_it_failed(std::string_view log);
 
 /// The first line that says that a process was ended or lost its partner, as one line for people; empty where there is

@@ -1,4 +1,4 @@
-// What the readers of other tools' results find in a file: plain data.
+// The results of other tools as plain data: what readers return.
 #pragma once
 
 #include <cstddef>
@@ -14,14 +14,14 @@
 
 namespace fabricbench::cluster {
 
-/// A file that somebody else's program has written.
+/// A file of another program.
 struct ImportSource {
   std::string path;       ///< in messages; the last part may name the pair
   std::string_view text;  ///< all that it holds, without a byte order mark
-  double unit = 0;        ///< bytes per second of what the file calls 1, where it names no unit; 0: nobody said
+  double unit = 0;        ///< bytes per second of the value 1, if the file names no unit; 0: not given
 };
 
-/// What was measured: figures of one kind are comparable.
+/// The kind of a reading. Readings of one kind are comparable.
 struct ImportedKind {
   std::string test;  ///< such as `ib_write_bw`; empty: the file does not say
   std::int64_t size_bytes = kNoSize;
@@ -30,7 +30,7 @@ struct ImportedKind {
   friend bool operator==(const ImportedKind&, const ImportedKind&) = default;
 };
 
-/// What was not understood or not taken, for people.
+/// For people: something that was not understood, or left out.
 struct ImportNote {
   std::int64_t line = 0;  ///< from 1; 0: the file as a whole
   std::string text;
@@ -43,10 +43,10 @@ struct ImportedGpus {
   std::string to;
 };
 
-/// What a file holds. Readings have the places of hosts, rails and kinds in here.
+/// The contents of a file. Readings refer to hosts, rails and kinds by their places here.
 class Imported {
  public:
-  static constexpr double kMostRate = 1e15;  ///< bytes per second; more is a slip, not a link
+  static constexpr double kMostRate = 1e15;  ///< bytes per second; more is an error in the file
 
   Imported();
 
@@ -57,16 +57,18 @@ class Imported {
   std::vector<std::pair<std::size_t, std::string>> reasons;  ///< why a reading failed, by its place in `readings`
   std::vector<ImportedGpus> gpus;                            ///< in the order of readings, of some of them
   std::vector<ImportNote> notes;
-  std::int64_t smaller_sizes = 0;  ///< figures of message sizes below the largest one of their run, which are left out
-  bool rounds_are_known = false;   ///< readings say in which round they were taken
-  bool by_name_only = false;       ///< nothing in the file is of the kind: there is a failed pair because of its name
+  std::int64_t smaller_sizes =
+      0;  ///< number of values that are left out, of smaller message sizes than the largest one of their run
+  bool rounds_are_known = false;  ///< readings say in which round they were taken
+  bool by_name_only = false;      ///< nothing in the file is of the kind: there is a failed pair because of its name
 
-  /// The place of a kind or a rail, whose name is made printable. Throws Error where there are thousands.
+  /// The place of a kind or a rail, whose name is made printable. Throws Error if there are thousands.
   [[nodiscard]] std::int16_t kind_of(const ImportedKind& given);
   [[nodiscard]] std::int16_t rail_of(std::string_view name);
-  /// A reading between two hosts, without a figure as yet.
+  /// Adds a reading between two hosts, without a rate as yet.
   [[nodiscard]] Reading between(std::string_view from, std::string_view to, const ImportedKind& kind);
-  /// With a figure in bytes per second. One that is no rate makes a failed reading, or a note where it is absurd.
+  /// Adds a reading with a rate, in bytes per second. A value that is no rate makes it a failed reading; an absurd one
+  /// is left out, with a note.
   void add(Reading reading, double rate, std::int64_t line);
   void add_failed(Reading reading, std::string reason);
   void note(std::int64_t line, std::string text) { notes.push_back({line, std::move(text)}); }

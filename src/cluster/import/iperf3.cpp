@@ -19,7 +19,7 @@ namespace {
 
 using nlohmann::json;
 
-/// A figure and where it stands. Of a receiver it counts more than of a sender.
+/// A rate and its line. The receiver's rate takes precedence over the sender's.
 struct Iperf3Figure {
   double rate = 0;  ///< bytes per second
   std::int64_t line = 1;
@@ -27,7 +27,7 @@ struct Iperf3Figure {
   bool of_all_streams = false;
 };
 
-/// What a log tells of the two directions: of what the client sends, and of what the server does.
+/// The rates of a log: from client to server, and from server to client.
 struct Iperf3Directions {
   std::optional<Iperf3Figure> from_client;
   std::optional<Iperf3Figure> from_server;
@@ -90,7 +90,7 @@ std::optional<double> iperf3_rate_of(const json& end, const char* key) {
   return bits->get<double>() * kBit;
 }
 
-/// What arrived; where nobody tells, what was sent, and of UDP without what was lost.
+/// The received rate, or else the sent one; of UDP without lost packets.
 std::optional<Iperf3Figure> arrived(const json& end, const std::string& suffix) {
   if (const auto rate = iperf3_rate_of(end, ("sum_received" + suffix).c_str()))
     return Iperf3Figure{*rate, 1, true, true};

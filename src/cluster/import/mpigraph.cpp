@@ -112,7 +112,7 @@ void MpiGraphReader::add_figures() {
   ranks.add_hosts(found_);
   found_.rounds_are_known = true;
   std::vector<char> known(ranks.size() * ranks.size(), 0);
-  // Both tables are of the same messages: those that arrived count first.
+  // Both tables are of the same messages: the receivers' table takes precedence.
   std::stable_sort(tables_.begin(), tables_.end(),
                    [](const MpiGraphTable& a, const MpiGraphTable& b) { return a.of_receivers && !b.of_receivers; });
   for (const MpiGraphTable& table : tables_) {
@@ -138,7 +138,7 @@ void MpiGraphReader::add_row(const MpiGraphTable& table, const Endpoints& ranks,
     }
     known[from * ranks.size() + to] = 1;
     Reading reading = ranks.between(found_, from, to, kind_);
-    // In step D all ranks send to the one D further.
+    // In step D each rank r sends to rank r + D.
     reading.round = static_cast<std::int32_t>((to + ranks.size() - from) % ranks.size()) - 1;
     reading.concurrent = static_cast<std::int32_t>(ranks.size());
     found_.add(reading, *figure * kMebibyte, row.line);

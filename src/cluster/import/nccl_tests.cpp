@@ -31,7 +31,7 @@ struct NcclRow {
   std::string wrong;            ///< elements; empty: none, or not checked
 };
 
-/// What one program has printed.
+/// The output of one run.
 struct NcclRun {
   std::string test;
   std::vector<NcclRank> ranks;
@@ -111,7 +111,7 @@ void NcclTestsReader::take(std::string_view line) {
   if (!words.empty() && !run_.columns.empty() && !run_.complete && integer_in(words.front())) take_row(words);
 }
 
-/// A new run, unless this is the next of the lines that the last one has begun with.
+/// Begins a new run, unless the line is one of the opening lines of the current one.
 void NcclTestsReader::begin_run(std::string_view opener) {
   const auto& openers = run_.openers;
   const bool again = std::find(openers.begin(), openers.end(), opener) != openers.end();
@@ -135,7 +135,8 @@ void NcclTestsReader::take_rank(std::string_view line) {
   run_.ranks.push_back({std::string(on[1]), std::string(device[1]), std::string(pci)});
 }
 
-/// Columns are found by the titles; of hypercube, whose reduction is blank, and of older versions a row has one less.
+/// Finds columns by their titles. A row has one column less for hypercube, whose reduction is blank, and in older
+/// versions.
 void NcclTestsReader::take_row(const std::vector<std::string_view>& words) {
   const auto& columns = run_.columns;
   const auto column = std::find(columns.begin(), columns.end(), "busbw") - columns.begin();

@@ -1,4 +1,4 @@
-// Bytes of what programs call their units. Which they mean is not always what they print.
+// Bytes of the units of other programs, which do not always mean the unit that they print.
 #pragma once
 
 namespace fabricbench::cluster {

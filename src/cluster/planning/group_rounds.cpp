@@ -14,14 +14,14 @@ namespace {
 
 using HostsMet = std::vector<std::set<std::int32_t>>;  // by host
 
-/// Of those that take part.
-std::vector<std::int32_t> members_of(const Group& group, const Survey& survey) {
+/// The hosts of a group that take part.
+std::vector<std::int32_t> members_of(const Group& group, const SweepProgress& progress) {
   std::vector<std::int32_t> members = group.hosts;
-  std::erase_if(members, [&](std::int32_t host) { return survey.left_out[static_cast<std::size_t>(host)] != 0; });
+  std::erase_if(members, [&](std::int32_t host) { return progress.left_out[static_cast<std::size_t>(host)] != 0; });
   return members;
 }
 
-/// By host, with whom it was measured, of those that `wanted` chooses.
+/// By host, the hosts that it has met, over the readings that `wanted` takes.
 template <typename Wanted>
 HostsMet hosts_met(const Sweep& sweep, const Wanted& wanted) {
   HostsMet met(sweep.hosts.size());
@@ -41,7 +41,7 @@ HostsMet met_within(const Sweep& sweep, const Grouping& grouping) {
   });
 }
 
-/// Takes one host of each list that have not met, where there are such.
+/// Adds a meeting of one host of each list that have not met, if there are such, and removes both from the lists.
 void pair_unmet(std::vector<std::int32_t>& first, std::vector<std::int32_t>& second, const HostsMet& met,
                 std::vector<Meeting>& meetings) {
   for (auto host = first.begin(); host != first.end(); ++host) {
@@ -56,10 +56,10 @@ void pair_unmet(std::vector<std::int32_t>& first, std::vector<std::int32_t>& sec
   }
 }
 
-/// The hosts of each group that take part and have no meeting.
-std::vector<std::vector<std::int32_t>> idle_members(const OpenGroups& open, const Survey& survey,
+/// By group, the hosts that take part and have no meeting.
+std::vector<std::vector<std::int32_t>> idle_members(const OpenGroups& open, const SweepProgress& progress,
                                                     const std::vector<Meeting>& meetings) {
-  std::vector<std::uint8_t> engaged = survey.left_out;
+  std::vector<std::uint8_t> engaged = progress.left_out;
   for (const Meeting& meeting : meetings) {
     engaged[static_cast<std::size_t>(meeting.first)] = engaged[static_cast<std::size_t>(meeting.second)] = 1;
   }
@@ -73,7 +73,7 @@ std::vector<std::vector<std::int32_t>> idle_members(const OpenGroups& open, cons
   return members;
 }
 
-/// Pairs within a group, of hosts that have not met, for those that have met fewer than `wanted`.
+/// Adds pairs of a group's hosts that have not met, for hosts that have met fewer than `wanted`.
 void pair_within(const std::vector<std::int32_t>& members, const HostsMet& met, std::size_t wanted, std::size_t at_once,
                  std::vector<Meeting>& meetings) {
   const auto number_met = [&](std::int32_t host) { return met[static_cast<std::size_t>(host)].size(); };
@@ -105,15 +105,16 @@ std::vector<std::int32_t> groups_of(const Grouping& grouping, std::size_t hosts)
   return group_of;
 }
 
-std::optional<PlannedRound> round_between_groups(const Sweep& sweep, const Survey& survey, const Verdict& verdict,
-                                                 std::int64_t at_once, std::int64_t most_rounds) {
+std::optional<PlannedRound> round_between_groups(const Sweep& sweep, const SweepProgress& progress,
+                                                 const Verdict& verdict, std::int64_t at_once,
+                                                 std::int64_t most_rounds) {
   std::size_t pairs = 0;
   for (const OpenGroups& open : verdict.open_groups) pairs += open.groups.size();
   if (pairs == 0 || std::cmp_greater(pairs, most_rounds * at_once)) return std::nullopt;
   const HostsMet met = hosts_met(sweep, [](const Reading&) { return true; });
   PlannedRound round;
   for (const OpenGroups& open : verdict.open_groups) {
-    std::vector<std::vector<std::int32_t>> idle = idle_members(open, survey, round.meetings);
+    std::vector<std::vector<std::int32_t>> idle = idle_members(open, progress, round.meetings);
     for (const auto& [first, second] : open.groups) {
       if (std::cmp_greater_equal(round.meetings.size(), at_once)) break;
       const auto last = static_cast<std::size_t>(std::max(first, second));
@@ -127,15 +128,16 @@ std::optional<PlannedRound> round_between_groups(const Sweep& sweep, const Surve
   return round;
 }
 
-std::optional<PlannedRound> round_within_groups(const Sweep& sweep, const Survey& survey, const Verdict& verdict,
-                                                std::int64_t at_once, std::int64_t partners, double tolerance) {
+std::optional<PlannedRound> round_within_groups(const Sweep& sweep, const SweepProgress& progress,
+                                                const Verdict& verdict, std::int64_t at_once, std::int64_t partners,
+                                                double tolerance) {
   if (verdict.groups_are_open) return std::nullopt;
   for (const Grouping& grouping : verdict.groupings) {
     if (grouping.across >= 1 - tolerance) continue;
     const HostsMet met = met_within(sweep, grouping);
     PlannedRound round;
     for (const Group& group : grouping.groups) {
-      const std::vector<std::int32_t> members = members_of(group, survey);
+      const std::vector<std::int32_t> members = members_of(group, progress);
       const std::size_t others = members.empty() ? 0 : members.size() - 1;
       const std::size_t wanted = std::min(static_cast<std::size_t>(partners), others);
       pair_within(members, met, wanted, static_cast<std::size_t>(at_once), round.meetings);

@@ -6,9 +6,10 @@
 
 namespace fabricbench::cluster {
 
-std::vector<std::int32_t> idle_hosts(const Survey& survey, bool is_completed, const std::vector<Meeting>& meetings) {
-  std::vector<std::uint8_t> engaged = survey.left_out;
-  for (std::size_t host = 0; is_completed && host < engaged.size(); ++host) engaged[host] |= survey.busy[host];
+std::vector<std::int32_t> idle_hosts(const SweepProgress& progress, bool is_completed,
+                                     const std::vector<Meeting>& meetings) {
+  std::vector<std::uint8_t> engaged = progress.left_out;
+  for (std::size_t host = 0; is_completed && host < engaged.size(); ++host) engaged[host] |= progress.busy[host];
   for (const Meeting& meeting : meetings) {
     engaged[static_cast<std::size_t>(meeting.first)] = engaged[static_cast<std::size_t>(meeting.second)] = 1;
   }

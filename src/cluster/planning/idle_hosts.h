@@ -5,18 +5,18 @@
 #include <cstdint>
 #include <vector>
 
-#include "cluster/planning/survey.h"
+#include "cluster/planning/sweep_progress.h"
 #include "cluster/readings.h"
 #include "cluster/schedule.h"
 
 namespace fabricbench::cluster {
 
-/// Hosts that take part and have nobody to meet among `meetings`; where these are to complete the last round, those
-/// that were engaged in it are not idle either.
-[[nodiscard]] std::vector<std::int32_t> idle_hosts(const Survey& survey, bool is_completed,
+/// Hosts that take part and have no meeting. `is_completed`: the meetings complete the last round, so hosts that were
+/// measured in it are not idle either.
+[[nodiscard]] std::vector<std::int32_t> idle_hosts(const SweepProgress& progress, bool is_completed,
                                                    const std::vector<Meeting>& meetings);
 
-/// Adds pairs of these hosts, each with the first that it has not met, up to `at_once` meetings in all.
+/// Adds pairs of idle hosts, each with the first one that it has not met, up to `at_once` meetings in total.
 void pair_idle_hosts(const Sweep& sweep, std::vector<std::int32_t> idle, std::size_t at_once,
                      std::vector<Meeting>& meetings);
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "cluster/planning/questions.h"
+#include "cluster/planning/follow_up_rounds.h"
 #include "cluster/robust.h"
 #include "cluster/structure/comparison_table.h"
 #include "common/core/statistics.h"
@@ -17,7 +17,7 @@
 namespace fabricbench::cluster {
 namespace {
 
-constexpr double kLeastRatio = 0.97;  // together over alone; facts on interference: below it, pairs slow each other
+constexpr double kLeastRatio = 0.97;  // rate together over rate alone; below it, pairs slow each other
 constexpr double kErrors = 3;         // standard errors of the median ratio
 constexpr std::int64_t kMostComparisons = 6;
 
@@ -25,13 +25,13 @@ std::int32_t leaf_of(const Sweep& sweep, std::int32_t host) {
   return sweep.leaf_of.empty() ? Sweep::kNoLeaf : sweep.leaf_of[static_cast<std::size_t>(host)];
 }
 
-/// Whether both hosts are known to be of one leaf.
+/// Whether both hosts are known to be in one leaf.
 bool stays(const Sweep& sweep, const Reading& reading) {
   const std::int32_t leaf = leaf_of(sweep, reading.from);
   return leaf != Sweep::kNoLeaf && leaf == leaf_of(sweep, reading.to);
 }
 
-/// What readings have to have in common to be compared, but for the hosts: the last is whether they stay in a leaf.
+/// What comparable readings share: kind, rails, whether of both directions together, and whether within a leaf.
 using Likeness = std::tuple<std::int16_t, std::int16_t, std::int16_t, bool, bool>;
 
 Likeness likeness_of(const Sweep& sweep, const Reading& reading) {
@@ -46,7 +46,7 @@ Way way_of(const Sweep& sweep, const Reading& reading) {
 
 bool is_alone(const Reading& reading) { return reading.outcome == Outcome::kMeasured && reading.concurrent == 1; }
 
-/// Beside more than half of `at_once`, but not beside more than that.
+/// Whether a pair was beside others: more than half of `at_once`, and at most `at_once`.
 bool is_beside(std::int32_t concurrent, std::int64_t at_once) {
   return concurrent > 1 && 2 * std::int64_t{concurrent} > at_once && concurrent <= at_once;
 }
@@ -57,7 +57,7 @@ bool is_beside(const Reading& reading, std::int64_t at_once) {
 
 using ByWay = std::map<Way, std::vector<const Reading*>>;
 
-/// The readings of all ways that were measured alone.
+/// The readings of pairs alone, by way.
 ByWay readings_alone(const Sweep& sweep) {
   ByWay readings;
   for (const Reading& reading : sweep.readings) {
@@ -66,22 +66,22 @@ ByWay readings_alone(const Sweep& sweep) {
   return readings;
 }
 
-/// The one of about the same time: what is usual may drift.
+/// The reading nearest in time, since the usual rate may drift.
 const Reading& nearest_in_time(const std::vector<const Reading*>& readings, const Reading& to) {
   return **std::min_element(readings.begin(), readings.end(), [&](const Reading* a, const Reading* b) {
     return std::abs(a->round - to.round) < std::abs(b->round - to.round);
   });
 }
 
-/// What is usual in one round.
+/// The median rate of one round.
 struct RoundMedian {
   std::int32_t round = 0;
   std::int32_t concurrent = 0;
   double rate = 0;
-  bool is_drop = false;  ///< in it everybody was slower than about that time
+  bool is_drop = false;  ///< everything was slower in it than in the rounds around it
 };
 
-/// By likeness, the rounds in their order.
+/// By likeness, the rounds in the order of time.
 using RoundMedians = std::map<Likeness, std::vector<RoundMedian>>;
 
 RoundMedians medians_of_rounds(const Sweep& sweep) {
@@ -98,7 +98,7 @@ RoundMedians medians_of_rounds(const Sweep& sweep) {
   return medians;
 }
 
-/// Of rounds beside so many pairs. What slows them all, as pairs that slow each other, is none.
+/// Marks drops among full rounds. Something that slows all rounds, such as interference, is no drop.
 void mark_drops(RoundMedians& medians, std::int64_t at_once, double tolerance) {
   for (auto& [likeness, all] : medians) {
     std::vector<RoundMedian*> rounds;
@@ -113,7 +113,7 @@ void mark_drops(RoundMedians& medians, std::int64_t at_once, double tolerance) {
   }
 }
 
-/// Of what is like it in its round.
+/// The median of comparable readings in the round of a reading.
 const RoundMedian& round_of(const Sweep& sweep, const RoundMedians& medians, const Reading& reading) {
   const std::vector<RoundMedian>& rounds = medians.at(likeness_of(sweep, reading));
   return *std::lower_bound(rounds.begin(), rounds.end(), reading, [](const RoundMedian& each, const Reading& wanted) {
@@ -121,8 +121,8 @@ const RoundMedian& round_of(const Sweep& sweep, const RoundMedians& medians, con
   });
 }
 
-/// The change a round of what is usual beside so many pairs, as a logarithm: the trend of its rounds, the median of
-/// those that have different likenesses. It may go on while pairs are measured alone. 0 where nothing was measured so.
+/// The trend of full rounds, per round, as a logarithm: the median over likenesses. It may go on while pairs are
+/// measured alone. 0: there are too few full rounds.
 double drift_of(const RoundMedians& medians, std::int64_t at_once) {
   std::vector<double> trends;
   for (const auto& [likeness, of_rounds] : medians) {
@@ -138,8 +138,7 @@ double drift_of(const RoundMedians& medians, std::int64_t at_once) {
   return trends.empty() ? 0 : median(trends);
 }
 
-/// The standard deviation of what is usual from round to round beside so many pairs, as a logarithm, drift aside; 0
-/// where too few rounds tell.
+/// The standard deviation of full rounds, from round to round, as a logarithm, without drift; 0: there are too few.
 double scatter_of(const RoundMedians& medians, std::int64_t at_once) {
   constexpr std::size_t kEnough = 2;
   std::vector<double> steps;
@@ -156,14 +155,14 @@ double scatter_of(const RoundMedians& medians, std::int64_t at_once) {
 
 struct AloneBeside {
   std::vector<double> ratios;         // logarithms of alone over together, a direction each
-  std::vector<double> without_drift;  // the same, if what is usual has gone on changing as it did
+  std::vector<double> without_drift;  // the same, corrected for the trend
   std::int64_t pairs = 0;
-  double of_rounds = 0;           // standard deviation of what a round does to all of its readings
+  double of_rounds = 0;           // standard deviation of what all readings of a round share
   std::set<std::int32_t> beside;  // rounds of the readings that were not alone
 
   [[nodiscard]] double median_ratio() const { return std::exp(median(ratios)); }
-  /// Whether pairs alone are faster by more than 3 %, and by more than comes of chance: of readings that scatter by
-  /// `scale`, and as far as pairs differ, both of whose directions may have been slowed by the same.
+  /// Whether pairs alone are faster by more than 3 %, and by more than chance. `scale`: of readings; the observed
+  /// scatter of the ratios counts if it is larger.
   [[nodiscard]] bool is_slowed(double scale) const {
     const double centre = median(ratios);
     std::vector<double> distances;
@@ -245,7 +244,7 @@ std::int64_t comparisons_wanted(double scale) {
   return std::clamp(static_cast<std::int64_t>(wanted), std::int64_t{1}, kMostComparisons);
 }
 
-std::optional<Meeting> pair_to_compare(const Sweep& sweep, const Survey& survey, const Verdict& verdict,
+std::optional<Meeting> pair_to_compare(const Sweep& sweep, const SweepProgress& progress, const Verdict& verdict,
                                        std::int64_t at_once, double tolerance) {
   const std::vector<std::uint8_t> suspects = suspects_of(verdict, sweep.hosts.size());
   const ByWay alone = readings_alone(sweep);
@@ -262,7 +261,7 @@ std::optional<Meeting> pair_to_compare(const Sweep& sweep, const Survey& survey,
     bool fine = true;
     for (const std::int32_t host : {reading.from, reading.to}) {
       const auto place = static_cast<std::size_t>(host);
-      fine = fine && suspects[place] == 0 && survey.left_out[place] == 0;
+      fine = fine && suspects[place] == 0 && progress.left_out[place] == 0;
     }
     if (fine) candidates.push_back(&reading);
   }

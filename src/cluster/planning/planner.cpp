@@ -8,30 +8,31 @@
 
 #include <fmt/format.h>
 
+#include "cluster/network_load.h"
+#include "cluster/planning/follow_up_rounds.h"
 #include "cluster/planning/group_rounds.h"
 #include "cluster/planning/idle_hosts.h"
 #include "cluster/planning/interference.h"
-#include "cluster/planning/questions.h"
-#include "cluster/planning/survey.h"
-#include "cluster/quiet.h"
+#include "cluster/planning/sweep_progress.h"
 
 namespace fabricbench::cluster {
 
-/// The next round of the schedule, or what is missing of it.
+/// The next round of the schedule, or the rest of it.
 struct OfSchedule {
   std::vector<Meeting> meetings;  // empty: nothing of the schedule is left
   std::int64_t place = 0;         // in the schedule
-  bool is_completed = false;      // it was broken off
+  bool is_completed = false;      // the rest of a round that was broken off
 };
 
 namespace {
 
-constexpr double kMissed = 1e-3;                // the share of slow hosts that may go unnoticed
-constexpr std::size_t kMostHostsNamed = 4;      // in a line for people
-constexpr std::int64_t kMostRoundsBetween = 8;  // of groups that may be one, before rounds for everybody
-constexpr std::int64_t kHostsToRepeat = 4;      // of fewer, nobody can tell which one is slow now and then
+constexpr double kMissed = 1e-3;            // the share of slow hosts that may go unnoticed
+constexpr std::size_t kMostHostsNamed = 4;  // in a line for people
+constexpr std::int64_t kMostRoundsBetween =
+    8;  // rounds between groups that may be one, if rounds for everybody are an alternative
+constexpr std::int64_t kHostsToRepeat = 4;  // with fewer hosts, readings cannot tell which one is slow now and then
 
-/// z such that a normal deviate is above it with the given probability, by halving an interval.
+/// The upper quantile of the standard normal distribution, by bisection.
 double upper_quantile(double probability) {
   double low = -10;
   double high = 10;
@@ -42,9 +43,9 @@ double upper_quantile(double probability) {
   return (low + high) / 2;
 }
 
-/// How many readings the median of a host takes, so that chance alone blames no healthy one of `hosts`, and misses no
-/// slow one: the median of k readings scatters by sqrt(pi / 2 / k) times as much as one, and has to be told from the
-/// limit in one direction of either kind, with Bonferroni's correction for as many directions as there are.
+/// The number of readings of a host that its median needs: no healthy host is blamed by chance, and no slow one missed.
+/// The median of k readings scatters by sqrt(pi / 2 / k) times as much as one reading. Bonferroni's correction covers
+/// all directions of all hosts.
 std::int64_t readings_for_medians(double scale, const SweepPlan& plan) {
   const double directions = 2 * std::max(1.0, static_cast<double>(plan.schedule.endpoints));
   const double distance = upper_quantile(plan.false_alarm / directions) + upper_quantile(kMissed);
@@ -53,7 +54,7 @@ std::int64_t readings_for_medians(double scale, const SweepPlan& plan) {
   return static_cast<std::int64_t>(std::ceil(std::min(wanted, 1e6)));
 }
 
-/// Of the stratum with most readings; 0 where there is none.
+/// The scale of the stratum with most readings; 0: there is none.
 double main_scale(const Verdict& verdict) {
   const auto most = std::max_element(verdict.strata.begin(), verdict.strata.end(),
                                      [](const Stratum& a, const Stratum& b) { return a.readings < b.readings; });
@@ -65,7 +66,7 @@ SchedulePlan schedule_of(const SweepPlan& plan) {
     throw std::invalid_argument("rounds are planned one by one on the circle's schedule only");
   }
   SchedulePlan schedule = plan.schedule;
-  if (plan.find) schedule.rounds = 0;  // settled as it goes on
+  if (plan.find) schedule.rounds = 0;  // decided as the sweep goes on
   return schedule;
 }
 
@@ -76,38 +77,39 @@ Schedule with_at_most(SchedulePlan plan, std::int64_t at_once) {
 
 using Pair = std::pair<std::int32_t, std::int32_t>;
 
-bool none_is_busy(const Survey& survey, const std::vector<Meeting>& meetings) {
+bool none_is_busy(const SweepProgress& progress, const std::vector<Meeting>& meetings) {
   return std::none_of(meetings.begin(), meetings.end(), [&](const Meeting& meeting) {
-    return survey.busy[static_cast<std::size_t>(meeting.first)] != 0 ||
-           survey.busy[static_cast<std::size_t>(meeting.second)] != 0;
+    return progress.busy[static_cast<std::size_t>(meeting.first)] != 0 ||
+           progress.busy[static_cast<std::size_t>(meeting.second)] != 0;
   });
 }
 
-/// Whether the last round is this one of the schedule, broken off: pairs of it were finished, nobody who is missing was
-/// engaged, and it was to have about as many pairs, so that it was not one that a question asked for.
-bool is_rest_of_last(const Sweep& sweep, const Survey& survey, const std::vector<Meeting>& round,
+/// Whether the last round is this round of the schedule, broken off: some of its pairs were finished, no host of the
+/// missing pairs took part, and it was to have about as many pairs, so that it was no round for follow-ups.
+bool is_rest_of_last(const Sweep& sweep, const SweepProgress& progress, const std::vector<Meeting>& round,
                      const std::vector<Meeting>& missing) {
-  const auto size = survey.finished + static_cast<std::int64_t>(missing.size());
-  if (!survey.is_broken_off() || 2 * survey.at_once < size || !none_is_busy(survey, missing)) return false;
+  const auto size = progress.finished + static_cast<std::int64_t>(missing.size());
+  if (!progress.is_broken_off() || 2 * progress.at_once < size || !none_is_busy(progress, missing)) return false;
   std::set<Pair> pairs;
   for (const Meeting& meeting : round) pairs.insert(std::minmax(meeting.first, meeting.second));
   return std::any_of(sweep.readings.begin(), sweep.readings.end(), [&](const Reading& reading) {
-    return reading.round == survey.last && pairs.count(std::minmax(reading.from, reading.to)) > 0;
+    return reading.round == progress.last && pairs.count(std::minmax(reading.from, reading.to)) > 0;
   });
 }
 
-OfSchedule next_of_schedule(const Sweep& sweep, const Survey& survey, const Schedule& schedule, std::size_t at_once) {
+OfSchedule next_of_schedule(const Sweep& sweep, const SweepProgress& progress, const Schedule& schedule,
+                            std::size_t at_once) {
   OfSchedule next;
-  for (next.place = survey.whole_done * schedule.parts(); next.place < schedule.rounds(); ++next.place) {
+  for (next.place = progress.whole_done * schedule.parts(); next.place < schedule.rounds(); ++next.place) {
     const std::vector<Meeting> round = schedule.round(next.place);
     for (const Meeting& meeting : round) {
-      if (survey.needs(schedule, meeting)) next.meetings.push_back(meeting);
+      if (progress.needs(schedule, meeting)) next.meetings.push_back(meeting);
     }
     if (next.meetings.empty()) continue;
-    next.is_completed = is_rest_of_last(sweep, survey, round, next.meetings);
-    // Where rounds are split there are always hosts that wait.
+    next.is_completed = is_rest_of_last(sweep, progress, round, next.meetings);
+    // If rounds are split, some hosts always wait.
     if (schedule.parts() == 1) {
-      pair_idle_hosts(sweep, idle_hosts(survey, next.is_completed, next.meetings), at_once, next.meetings);
+      pair_idle_hosts(sweep, idle_hosts(progress, next.is_completed, next.meetings), at_once, next.meetings);
     }
     break;
   }
@@ -115,22 +117,22 @@ OfSchedule next_of_schedule(const Sweep& sweep, const Survey& survey, const Sche
 }
 
 /// Such as `; left out: node03, node07 and 2 more`.
-std::string left_out_text(const Sweep& sweep, const Survey& survey) {
+std::string left_out_text(const Sweep& sweep, const SweepProgress& progress) {
   std::string text;
   std::size_t count = 0;
   for (std::size_t host = 0; host < sweep.hosts.size(); ++host) {
-    if (survey.left_out[host] == 0) continue;
+    if (progress.left_out[host] == 0) continue;
     if (++count <= kMostHostsNamed) text += (count == 1 ? "; left out: " : ", ") + sweep.hosts[host];
   }
   return count > kMostHostsNamed ? fmt::format("{} and {} more", text, count - kMostHostsNamed) : text;
 }
 
-/// Those that take part and of which too little is known, such as `node03, node07 and 2 more`; empty: there are none.
-std::string not_judged_text(const Sweep& sweep, const Survey& survey, const Verdict& verdict) {
+/// Hosts that take part and are not judged, such as `node03, node07 and 2 more`; empty: there are none.
+std::string not_judged_text(const Sweep& sweep, const SweepProgress& progress, const Verdict& verdict) {
   std::string text;
   std::size_t count = 0;
   for (const std::int32_t host : verdict.not_judged) {
-    if (survey.left_out[static_cast<std::size_t>(host)] != 0) continue;
+    if (progress.left_out[static_cast<std::size_t>(host)] != 0) continue;
     if (++count <= kMostHostsNamed) text += (count == 1 ? "" : ", ") + sweep.hosts[static_cast<std::size_t>(host)];
   }
   return count > kMostHostsNamed ? fmt::format("{} and {} more", text, count - kMostHostsNamed) : text;
@@ -156,19 +158,19 @@ void limit_rounds(SweepPlan& plan, int rounds) {
   plan.least_rounds = rounds == SweepPlan::kAllPairs ? rounds : std::min(plan.least_rounds, rounds);
 }
 
-/// What is known before a verdict is asked for.
+/// What is known without a verdict.
 struct Planner::Outlook {
-  Survey survey;
+  SweepProgress progress;
   Interference interference;
-  Schedule schedule;  // split by what the interference allows
+  Schedule schedule;  // split as the interference demands
   OfSchedule next;
-  bool is_due = false;  // the next round of the schedule, whatever the verdict
+  bool is_due = false;  // the next round of the schedule is due, whatever the verdict
 
   [[nodiscard]] std::int64_t whole_round() const { return next.place / schedule.parts(); }
-  /// The rounds for everybody, pairs that met again too. Of a schedule that is split each is several, and none is
-  /// repeated.
+  /// The number of rounds for everybody, including those in which pairs met again. If the schedule is split, whole
+  /// rounds are counted, and none is repeated.
   [[nodiscard]] std::int64_t everybody() const {
-    return schedule.parts() > 1 ? survey.whole_done : survey.last + 1 - survey.extra;
+    return schedule.parts() > 1 ? progress.whole_done : progress.last + 1 - progress.extra;
   }
 };
 
@@ -184,14 +186,15 @@ std::int64_t Planner::most_rounds_for_groups() const {
   return std::max(most_rounds(), std::min<std::int64_t>(plan_.most_rounds_for_groups, schedule_.whole_rounds()));
 }
 
-/// As many as there were for everybody, since of so many pairs some are slow once by chance.
+/// The extra rounds left. As many as rounds for everybody are allowed: with more pairs, more of them are slow once by
+/// chance.
 std::int64_t Planner::extra_rounds_left(const Outlook& outlook) const {
-  // Where all pairs were measured, rounds in which they met again have told of suspects as well.
-  const std::int64_t for_all = outlook.next.meetings.empty() ? outlook.survey.whole_done : outlook.everybody();
-  return std::max<std::int64_t>(plan_.most_extra_rounds, for_all) - outlook.survey.extra;
+  // If all pairs were measured, rounds in which they met again served for suspects as well.
+  const std::int64_t for_all = outlook.next.meetings.empty() ? outlook.progress.whole_done : outlook.everybody();
+  return std::max<std::int64_t>(plan_.most_extra_rounds, for_all) - outlook.progress.extra;
 }
 
-/// For everybody.
+/// The rounds for everybody before the first verdict.
 std::int64_t Planner::rounds_before_judging() const {
   return plan_.find ? std::min<std::int64_t>(plan_.least_rounds, most_rounds()) : most_rounds();
 }
@@ -200,7 +203,7 @@ std::int64_t Planner::rounds_wanted(const Verdict& verdict) const {
   return std::clamp(readings_for_medians(main_scale(verdict), plan_), rounds_before_judging(), most_rounds());
 }
 
-/// How many of its own group a host meets at least: enough to raise a suspicion, which more readings settle.
+/// How many hosts of its own group each host meets: enough to raise a suspicion, which follow-ups decide.
 std::int64_t Planner::partners_wanted(const Verdict& verdict) const {
   constexpr std::int64_t kFewest = 4;
   constexpr std::int64_t kMost = 8;
@@ -214,16 +217,16 @@ Planner::Outlook Planner::look_at(const Sweep& sweep) const {
   }
   const std::int64_t all_at_once = plan_.schedule.endpoints / 2;
   const std::int64_t limit = plan_.schedule.concurrent;
-  Survey survey = survey_of(sweep, plan_, schedule_, most_rounds_for_groups());
+  SweepProgress progress = progress_of(sweep, plan_, schedule_, most_rounds_for_groups());
   Interference interference;
   interference.at_once = limit > 0 ? std::min(limit, all_at_once) : all_at_once;
   if (plan_.find) interference = interference_of(sweep, plan_, interference.at_once);
   Schedule schedule = interference.oversubscribed ? with_at_most(schedule_of(plan_), interference.at_once) : schedule_;
   OfSchedule next;
-  if (survey.taking_part() > 1) {
-    next = next_of_schedule(sweep, survey, schedule, static_cast<std::size_t>(interference.at_once));
+  if (progress.taking_part() > 1) {
+    next = next_of_schedule(sweep, progress, schedule, static_cast<std::size_t>(interference.at_once));
   }
-  Outlook outlook{std::move(survey), interference, std::move(schedule), std::move(next), false};
+  Outlook outlook{std::move(progress), interference, std::move(schedule), std::move(next), false};
   outlook.is_due =
       !outlook.next.meetings.empty() &&
       outlook.whole_round() < (outlook.next.is_completed ? most_rounds_for_groups() : rounds_before_judging());
@@ -232,29 +235,29 @@ Planner::Outlook Planner::look_at(const Sweep& sweep) const {
 
 PlannedRound Planner::next(const Sweep& sweep, const Judge& judge) const {
   const Outlook outlook = look_at(sweep);
-  if (outlook.survey.taking_part() < 2) {
+  if (outlook.progress.taking_part() < 2) {
     if (plan_.find) {
       if (auto dead = round_of_dead(sweep, judge(), outlook)) return *dead;
     }
-    return over(outlook, "fewer than two hosts are left to be measured" + left_out_text(sweep, outlook.survey));
+    return over(outlook, "fewer than two hosts are left to be measured" + left_out_text(sweep, outlook.progress));
   }
   if (outlook.is_due) {
     PlannedRound round = of_schedule(sweep, outlook, rounds_before_judging(), "");
     round.rounds_left = left_before_judging(outlook);
     return round;
   }
-  if (may_repeat(outlook) && outlook.next.meetings.empty() && outlook.survey.met < plan_.least_meetings) {
+  if (may_repeat(outlook) && outlook.next.meetings.empty() && outlook.progress.met < plan_.least_meetings) {
     return again(sweep, outlook, plan_.least_meetings, "");
   }
   if (!plan_.find)
-    return over(outlook, fmt::format("all is measured that was planned{}", left_out_text(sweep, outlook.survey)));
+    return over(outlook, fmt::format("all is measured that was planned{}", left_out_text(sweep, outlook.progress)));
   const Verdict verdict = judge();
   PlannedRound round = next_to_find(sweep, verdict, outlook);
   if (!round.meetings.empty()) round.rounds_left = left_after_judging(outlook, verdict);
   return round;
 }
 
-/// What the verdict asks for.
+/// The next round that the verdict needs.
 PlannedRound Planner::next_to_find(const Sweep& sweep, const Verdict& verdict, const Outlook& outlook) const {
   const std::int64_t extra_left = extra_rounds_left(outlook);
   const std::int64_t at_once = outlook.interference.at_once;
@@ -265,9 +268,9 @@ PlannedRound Planner::next_to_find(const Sweep& sweep, const Verdict& verdict, c
   const bool everybody_tells = any_left && verdict.groups_are_open && !outlook.interference.oversubscribed &&
                                outlook.whole_round() < most_rounds_for_groups();
   if (may_tell_groups && verdict.groups_are_open) {
-    // Of very many open groups rounds for everybody tell more, while there are such.
+    // With very many open groups, rounds for everybody show more, as long as there are any.
     const std::int64_t most = everybody_tells ? std::min(kMostRoundsBetween, extra_left) : extra_left;
-    if (auto between = round_between_groups(sweep, outlook.survey, verdict, at_once, most)) {
+    if (auto between = round_between_groups(sweep, outlook.progress, verdict, at_once, most)) {
       return among_ordinary_pairs(sweep, outlook, std::move(*between));
     }
   }
@@ -280,45 +283,47 @@ PlannedRound Planner::next_to_find(const Sweep& sweep, const Verdict& verdict, c
     return of_schedule(sweep, outlook, most_rounds(),
                        fmt::format(", since readings scatter by {:.1f} %", 100 * main_scale(verdict)));
   }
-  if (const std::string hosts = not_judged_text(sweep, outlook.survey, verdict); has_next && !hosts.empty()) {
+  if (const std::string hosts = not_judged_text(sweep, outlook.progress, verdict); has_next && !hosts.empty()) {
     return of_schedule(sweep, outlook, most_rounds(), fmt::format(", since too little is known of {}", hosts));
   }
   if (may_tell_groups) {
     if (std::optional<PlannedRound> near = round_for_near_pairs(sweep, verdict, outlook)) return *near;
   }
   if (std::optional<PlannedRound> everybody = round_for_everybody(sweep, verdict, outlook)) return *everybody;
-  // A few pairs do not show what is usual at their time.
+  // A few pairs do not show the usual rate at their time.
   const bool among_many = verdict.changes_with_time > 0 && may_repeat(outlook);
-  PlannedRound asked = round_for_questions(sweep, outlook.survey, verdict, at_once, extra_left, among_many);
-  if (asked.meetings.empty()) return over(outlook, why_over(sweep, outlook, verdict));
-  asked.number = outlook.survey.last + 1;
-  const bool tells_of_its_time = std::cmp_greater_equal(asked.meetings.size(), kPairsOfBusy) && may_repeat(outlook);
-  if (among_many || tells_of_its_time) asked = among_ordinary_pairs(sweep, outlook, std::move(asked));
-  if (among_many) asked.why += "; among others, since what is usual changes with time";
-  if (asked.meetings.size() > 1) asked.why += interference_text(outlook.interference);
-  return asked;
+  PlannedRound follow_up_round = round_of_follow_ups(sweep, outlook.progress, verdict, at_once, extra_left, among_many);
+  if (follow_up_round.meetings.empty()) return over(outlook, why_over(sweep, outlook, verdict));
+  follow_up_round.number = outlook.progress.last + 1;
+  const bool tells_of_its_time =
+      std::cmp_greater_equal(follow_up_round.meetings.size(), kPairsOfFullLoad) && may_repeat(outlook);
+  if (among_many || tells_of_its_time)
+    follow_up_round = among_ordinary_pairs(sweep, outlook, std::move(follow_up_round));
+  if (among_many) follow_up_round.why += "; among others, since what is usual changes with time";
+  if (follow_up_round.meetings.size() > 1) follow_up_round.why += interference_text(outlook.interference);
+  return follow_up_round;
 }
 
-/// First of all: a leaf that is cut off looks like as many dead hosts.
+/// Dead hosts come first: a leaf that is cut off looks like many dead hosts.
 std::optional<PlannedRound> Planner::round_of_dead(const Sweep& sweep, const Verdict& verdict,
                                                    const Outlook& outlook) const {
   if (extra_rounds_left(outlook) <= 0) return std::nullopt;
-  PlannedRound round = round_for_the_dead(sweep, outlook.survey, verdict, outlook.interference.at_once);
+  PlannedRound round = round_for_the_dead(sweep, outlook.progress, verdict, outlook.interference.at_once);
   if (round.meetings.empty()) return std::nullopt;
-  round.number = outlook.survey.last + 1;
+  round.number = outlook.progress.last + 1;
   return round;
 }
 
-/// A pair alone, for half of the extra rounds at most: the other half is for what is open.
+/// A pair alone, in at most half of the extra rounds. The other half is for follow-ups.
 std::optional<PlannedRound> Planner::round_to_compare(const Sweep& sweep, const Verdict& verdict,
                                                       const Outlook& outlook) const {
   const std::int64_t at_once = outlook.interference.at_once;
-  const bool may_compare = at_once > 1 && extra_rounds_left(outlook) > outlook.survey.extra;
+  const bool may_compare = at_once > 1 && extra_rounds_left(outlook) > outlook.progress.extra;
   if (!may_compare || outlook.interference.compared >= comparisons_wanted(main_scale(verdict))) return std::nullopt;
-  const auto pair = pair_to_compare(sweep, outlook.survey, verdict, at_once, plan_.tolerance);
+  const auto pair = pair_to_compare(sweep, outlook.progress, verdict, at_once, plan_.tolerance);
   if (!pair) return std::nullopt;
   PlannedRound round;
-  round.number = outlook.survey.last + 1;
+  round.number = outlook.progress.last + 1;
   round.meetings.push_back(*pair);
   round.why = fmt::format("{} and {} alone, which are fine, to see whether pairs slow each other{}",
                           sweep.hosts[static_cast<std::size_t>(pair->first)],
@@ -326,27 +331,28 @@ std::optional<PlannedRound> Planner::round_to_compare(const Sweep& sweep, const 
   return round;
 }
 
-/// Hosts of one group with each other; then those that may be of another leaf than a locality says with hosts of that.
+/// Hosts of one group with each other; then hosts that may be in another leaf than the locality says, with hosts of
+/// that leaf.
 std::optional<PlannedRound> Planner::round_for_near_pairs(const Sweep& sweep, const Verdict& verdict,
                                                           const Outlook& outlook) const {
-  // Rounds of near pairs alone would look like a time at which everything was faster.
+  // A round of near pairs only would look like a time at which everything was faster.
   const std::int64_t at_once = outlook.interference.at_once;
   const std::int64_t most = std::max<std::int64_t>(at_once / 4, 1);
   const std::int64_t partners = partners_wanted(verdict);
-  if (auto within = round_within_groups(sweep, outlook.survey, verdict, most, partners, plan_.tolerance)) {
+  if (auto within = round_within_groups(sweep, outlook.progress, verdict, most, partners, plan_.tolerance)) {
     return among_others(sweep, outlook, std::move(*within), at_once);
   }
-  if (auto between = round_between_groups(sweep, outlook.survey, verdict, at_once, extra_rounds_left(outlook))) {
+  if (auto between = round_between_groups(sweep, outlook.progress, verdict, at_once, extra_rounds_left(outlook))) {
     return among_ordinary_pairs(sweep, outlook, std::move(*between));
   }
   return std::nullopt;
 }
 
-/// The next round of the schedule, of at most so many; `why`: what made it necessary, with a comma before it.
+/// The next round of the schedule, out of `most`. `why`: what made it necessary, with a comma before it.
 PlannedRound Planner::of_schedule(const Sweep& sweep, const Outlook& outlook, std::int64_t most,
                                   const std::string& why) const {
   PlannedRound round;
-  round.number = outlook.survey.last + (outlook.next.is_completed ? 0 : 1);
+  round.number = outlook.progress.last + (outlook.next.is_completed ? 0 : 1);
   round.meetings = outlook.next.meetings;
   const std::int64_t whole = outlook.whole_round();
   const int parts = outlook.schedule.parts();
@@ -355,32 +361,31 @@ PlannedRound Planner::of_schedule(const Sweep& sweep, const Outlook& outlook, st
   const int hosts = plan_.schedule.endpoints;
   const bool all_pairs = rounds_before_judging() == hosts - (hosts % 2 == 0 ? 1 : 0);
   round.why = fmt::format("{}{} for {}{}{}{}{}", outlook.next.is_completed ? "what is missing of round " : "round ", of,
-                          all_pairs ? "all pairs" : "everybody", part, why, left_out_text(sweep, outlook.survey),
+                          all_pairs ? "all pairs" : "everybody", part, why, left_out_text(sweep, outlook.progress),
                           interference_text(outlook.interference));
   return round;
 }
 
-/// Whether hosts of pairs that have been measured may be measured again all at once, without slowing each other.
+/// Whether all pairs of a round may be measured again at the same time, without slowing each other.
 bool Planner::may_repeat(const Outlook& outlook) const {
-  return plan_.find && outlook.survey.taking_part() >= kHostsToRepeat && outlook.schedule.parts() == 1 &&
+  return plan_.find && outlook.progress.taking_part() >= kHostsToRepeat && outlook.schedule.parts() == 1 &&
          !outlook.interference.oversubscribed;
 }
 
-/// Up to so many pairs in a round, with meetings for hosts that have none: those of a round of the schedule. Each pass
-/// over all pairs has an order of its own, or what comes and goes in step with the passes would look like some
-/// partners.
+/// Fills a round up to `pairs` meetings, with meetings of the schedule between idle hosts. Each pass over all pairs has
+/// another order, since a fault in step with the passes would look like a fault of some partners.
 void Planner::fill_up(const Sweep& sweep, const Outlook& outlook, std::int64_t pairs, PlannedRound& round) const {
   const auto at_once = static_cast<std::size_t>(std::min(pairs, outlook.interference.at_once));
   std::vector<std::uint8_t> is_free(sweep.hosts.size(), 0);
-  for (const std::int32_t host : idle_hosts(outlook.survey, false, round.meetings)) {
+  for (const std::int32_t host : idle_hosts(outlook.progress, false, round.meetings)) {
     is_free[static_cast<std::size_t>(host)] = 1;
   }
   const std::int64_t pass = round.number / schedule_.rounds();
   SchedulePlan plan = schedule_of(plan_);
   plan.seed += static_cast<std::uint64_t>(pass);
   const Schedule schedule(plan);
-  // Where hosts are left out, pairs of the others are in other rounds of the schedule.
-  const bool any_left_out = outlook.survey.taking_part() < static_cast<std::int64_t>(sweep.hosts.size());
+  // If hosts are left out, pairs of their partners are in other rounds of the schedule.
+  const bool any_left_out = outlook.progress.taking_part() < static_cast<std::int64_t>(sweep.hosts.size());
   const std::int64_t looked_at = any_left_out ? schedule_.rounds() : 1;
   for (std::int64_t i = 0; i < looked_at && round.meetings.size() < at_once; ++i) {
     for (const Meeting& meeting : schedule.round((round.number + i) % schedule_.rounds())) {
@@ -391,70 +396,71 @@ void Planner::fill_up(const Sweep& sweep, const Outlook& outlook, std::int64_t p
       first = second = 0;
     }
   }
-  pair_idle_hosts(sweep, idle_hosts(outlook.survey, false, round.meetings), at_once, round.meetings);
+  pair_idle_hosts(sweep, idle_hosts(outlook.progress, false, round.meetings), at_once, round.meetings);
 }
 
-/// A round with its number, filled up to so many pairs.
+/// Gives a round its number, and fills it up to `pairs` meetings.
 PlannedRound Planner::among_others(const Sweep& sweep, const Outlook& outlook, PlannedRound round,
                                    std::int64_t pairs) const {
-  round.number = outlook.survey.last + 1;
+  round.number = outlook.progress.last + 1;
   fill_up(sweep, outlook, pairs, round);
   return round;
 }
 
-/// Pairs as a fourth of a round: what they have in common, such as that they are near each other, or cross one uplink,
-/// does not look like a time at which everything was faster or slower then.
+/// Makes pairs a quarter of a round. They may share a property, such as being near, or crossing one uplink, and a round
+/// of such pairs only would look like a time at which everything was faster or slower.
 PlannedRound Planner::among_ordinary_pairs(const Sweep& sweep, const Outlook& outlook, PlannedRound round) const {
-  const std::int64_t wanted = std::max(kPairsOfBusy, 4 * static_cast<std::int64_t>(round.meetings.size()));
+  const std::int64_t wanted = std::max(kPairsOfFullLoad, 4 * static_cast<std::int64_t>(round.meetings.size()));
   return among_others(sweep, outlook, std::move(round), std::min(wanted, outlook.interference.at_once));
 }
 
-/// A round of a schedule once more: everybody's meetings of at most so many.
+/// Repeats a round for everybody, out of `most` meetings of each host.
 PlannedRound Planner::again(const Sweep& sweep, const Outlook& outlook, std::int64_t most,
                             const std::string& why) const {
-  const Survey& survey = outlook.survey;
+  const SweepProgress& progress = outlook.progress;
   PlannedRound round;
-  round.number = survey.last + 1;
+  round.number = progress.last + 1;
   fill_up(sweep, outlook, outlook.interference.at_once, round);
-  round.why = fmt::format("all pairs again, meeting {} of {} of each host{}{}", survey.met + 1,
-                          std::max(most, survey.met + 1), why, left_out_text(sweep, survey));
-  round.rounds_left = std::max<std::int64_t>(plan_.least_meetings - survey.met, 1);
+  round.why = fmt::format("all pairs again, meeting {} of {} of each host{}{}", progress.met + 1,
+                          std::max(most, progress.met + 1), why, left_out_text(sweep, progress));
+  round.rounds_left = std::max<std::int64_t>(plan_.least_meetings - progress.met, 1);
   return round;
 }
 
-/// A round for everybody where a host may be slow now and then: that tells of all of them, and what is usual, as well.
+/// A round for everybody, if a host may be slow now and then: it serves for all such hosts, and shows the usual rate
+/// too.
 std::optional<PlannedRound> Planner::round_for_everybody(const Sweep& sweep, const Verdict& verdict,
                                                          const Outlook& outlook) const {
-  std::vector<const Question*> asked;
-  for (const Question& question : verdict.questions) {
-    if (question.by_everybody) asked.push_back(&question);
+  std::vector<const FollowUp*> for_everybody;
+  for (const FollowUp& follow_up : verdict.follow_ups) {
+    if (follow_up.by_everybody) for_everybody.push_back(&follow_up);
   }
-  if (asked.empty() || outlook.survey.met >= plan_.most_meetings || !may_repeat(outlook)) return std::nullopt;
-  const std::string why = ": " + text_of_questions(sweep, asked);
+  if (for_everybody.empty() || outlook.progress.met >= plan_.most_meetings || !may_repeat(outlook)) return std::nullopt;
+  const std::string why = ": " + text_of_follow_ups(sweep, for_everybody);
   if (outlook.next.meetings.empty()) return again(sweep, outlook, plan_.most_meetings, why);
   return of_schedule(sweep, outlook, plan_.most_meetings, why);
 }
 
 PlannedRound Planner::over(const Outlook& outlook, std::string why) {
   PlannedRound round;
-  round.number = outlook.survey.last + 1;
+  round.number = outlook.progress.last + 1;
   round.why = std::move(why);
   return round;
 }
 
 /// Why nothing more is measured.
 std::string Planner::why_over(const Sweep& sweep, const Outlook& outlook, const Verdict& verdict) const {
-  std::vector<const Question*> open;
-  for (const Question& question : verdict.questions) open.push_back(&question);
+  std::vector<const FollowUp*> open;
+  for (const FollowUp& follow_up : verdict.follow_ups) open.push_back(&follow_up);
   std::string so_far = fmt::format("{} rounds for everybody", outlook.everybody());
-  if (outlook.survey.extra > 0) so_far += fmt::format(" and {} more", outlook.survey.extra);
-  const std::string rest = left_out_text(sweep, outlook.survey) + interference_text(outlook.interference);
+  if (outlook.progress.extra > 0) so_far += fmt::format(" and {} more", outlook.progress.extra);
+  const std::string rest = left_out_text(sweep, outlook.progress) + interference_text(outlook.interference);
   if (!open.empty()) {
     const bool spent = extra_rounds_left(outlook) <= 0;
     return fmt::format(
         "{} after {}: {}{}",
         spent ? "as many rounds as are allowed leave something open" : "no further reading would settle what is open",
-        so_far, text_of_questions(sweep, open), rest);
+        so_far, text_of_follow_ups(sweep, open), rest);
   }
   switch (verdict.judged) {
     case Judged::kClean: return fmt::format("after {} nothing is slow, and nothing is open{}", so_far, rest);
@@ -475,7 +481,7 @@ std::int64_t Planner::left_after_judging(const Outlook& outlook, const Verdict& 
   const std::int64_t wanted = rounds_wanted(verdict) * outlook.schedule.parts();
   const std::int64_t left = outlook.next.meetings.empty() ? 0 : std::max<std::int64_t>(wanted - outlook.next.place, 0);
   const std::int64_t extra_left = extra_rounds_left(outlook);
-  return std::max<std::int64_t>(left + rounds_for_questions(verdict, extra_left), 1);
+  return std::max<std::int64_t>(left + rounds_of_follow_ups(verdict, extra_left), 1);
 }
 
 }  // namespace fabricbench::cluster

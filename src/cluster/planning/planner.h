@@ -13,61 +13,63 @@
 
 namespace fabricbench::cluster {
 
-/// What a sweep is to be.
+/// The plan of a sweep.
 struct SweepPlan {
-  SchedulePlan schedule;  ///< kCircle; its `rounds` are for everybody, 0: all pairs, and are not read of `find`
-  bool find = false;      ///< go on until everything is decided, and not longer
-  int least_rounds = 28;  ///< of --find, for everybody, before it may stop
-  int most_rounds = 28;   ///< of --find, for everybody
-  /// Of --find: how often each host is measured at least, all pairs again where they are fewer. A host that is slow in
-  /// a fifth of its meetings is seen once or more in 28 of them, but for one in 500 such hosts.
+  SchedulePlan schedule;  ///< kCircle; its `rounds` are rounds for everybody, 0: all pairs; ignored if `find`
+  bool find = false;      ///< go on until everything is decided
+  int least_rounds = 28;  ///< of --find: minimum number of rounds for everybody
+  int most_rounds = 28;   ///< of --find: maximum number of rounds for everybody
+  /// Of --find: minimum number of meetings of each host; with fewer pairs, all pairs are measured again. With 28
+  /// meetings, 1 of 500 hosts that are slow in a fifth of their meetings is never slow.
   int least_meetings = 28;
-  int most_meetings = 72;  ///< of each host, in rounds for everybody, while one of them may be slow now and then
-  int most_rounds_for_groups = 128;  ///< of --find, for everybody, where some pairs are much faster than others
-  int most_extra_rounds = 24;        ///< of --find, for suspects; where those for everybody are more, as many as these
-  /// A host with which nothing works is left out after so many failures with different partners that do work; see
-  /// Survey::left_out.
+  int most_meetings = 72;  ///< maximum number of meetings of each host, while a host may be slow now and then
+  /// Of --find: maximum number of rounds for everybody, if some pairs are much faster than others.
+  int most_rounds_for_groups = 128;
+  /// Of --find: maximum number of rounds for suspects, or as many as for everybody if these are more.
+  int most_extra_rounds = 24;
+  /// A host with which nothing works is left out after failures with so many different partners that work; see
+  /// SweepProgress::left_out.
   int failures = 2;
-  /// Whether a meeting gives a reading in either direction, as pairwise_bw's does: a pair with one of them has been
-  /// broken off, and is measured again.
+  /// Whether a meeting gives a reading in each direction, as with pairwise_bw. A pair with only one of them was broken
+  /// off, and is measured again.
   bool both_directions = false;
-  std::vector<std::int32_t> absent;  ///< hosts, by their place in Sweep::hosts, that nobody can measure any more
-  double tolerance = 0.05;           ///< of what is judged, see VerdictSettings: how precise medians have to be
+  std::vector<std::int32_t> absent;  ///< places in Sweep::hosts: hosts that cannot be measured any more
+  double tolerance = 0.05;           ///< see VerdictSettings; medians have to be precise enough for it
   double false_alarm = 0.01;
 
   static constexpr int kAllPairs = 1 << 30;
 };
 
-/// Sets how many rounds for everybody a plan may have: 0 leaves them as they are, SweepPlan::kAllPairs means all pairs.
-/// A plan that finds takes no fewer than it has to before it may stop, and all where all pairs are asked for.
+/// Limits the rounds for everybody; 0: no change, SweepPlan::kAllPairs: all pairs. With `find`, the minimum number of
+/// rounds is limited too, and is all pairs if these are demanded.
 void limit_rounds(SweepPlan& plan, int rounds);
 
-/// Pairs to be measured at the same time: no host is in two of them.
+/// Pairs to be measured at the same time. No host is in two of them.
 struct PlannedRound {
   std::int64_t number = 0;        ///< from 0: Reading::round of its readings
-  std::vector<Meeting> meetings;  ///< empty: nothing is left to measure
-  std::string why;                ///< for people: what this round is for, or why the sweep is over
-  /// About how many rounds are left, this one too; 0 where nothing is. What readings still to come will ask for is not
-  /// known, so of `find` it is a lower bound.
+  std::vector<Meeting> meetings;  ///< empty: the sweep is over
+  std::string why;                ///< for people: the purpose of this round, or why the sweep is over
+  /// Approximate number of rounds left, including this one; 0: the sweep is over. With `find` it is a lower bound:
+  /// future readings may need further rounds.
   std::int64_t rounds_left = 0;
 };
 
-/// What judge(sweep) says. Called only where the next round depends on it, since judging costs far more than planning.
+/// Returns judge(sweep). Called only if the next round depends on it, since judging costs far more than planning.
 using Judge = std::function<Verdict()>;
 
-/// Plans round after round. Settled by the plan and what has been measured: the same readings give the same plan, so a
-/// sweep that was broken off goes on where it was, and what has been measured is not measured again.
+/// Plans round after round. The next round is a function of the plan and the readings, so a sweep that was broken off
+/// can be continued, and measures nothing twice.
 ///
-/// Rounds for everybody are the circle's. Hosts that are idle in one, because their partner is left out or because
-/// their number is odd, are paired with each other as far as they have not met. A round that was broken off, so that it
-/// has fewer pairs than Reading::concurrent says, is completed under its own number.
+/// Rounds for everybody follow the circle schedule. Hosts that are idle in such a round, because their partner is left
+/// out or the number of hosts is odd, are paired with each other if they have not met. A round that was broken off has
+/// fewer pairs than Reading::concurrent says; it is completed under its own number.
 class Planner {
  public:
-  /// Throws std::invalid_argument where the schedule is not the circle's.
+  /// Throws std::invalid_argument if the schedule is not the circle schedule.
   explicit Planner(SweepPlan plan);
 
-  /// The next round, after what the sweep holds: everything of earlier rounds, in the order of PlannedRound::number.
-  /// Host numbers are places in Sweep::hosts, of which there are as many as the schedule has endpoints.
+  /// The next round. `sweep` holds all readings of earlier rounds, in the order of PlannedRound::number. Hosts are
+  /// places in Sweep::hosts, which has as many hosts as the schedule has endpoints.
   [[nodiscard]] PlannedRound next(const Sweep& sweep, const Judge& judge) const;
 
  private:

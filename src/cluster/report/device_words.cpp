@@ -26,7 +26,7 @@ std::string_view word(DeviceKind kind) {
   return "switch port";
 }
 
-/// The kind of the only device; nothing of several.
+/// The kind of the devices, if they have one kind; else nothing.
 std::optional<DeviceKind> kind_of(const Sweep& sweep, const Finding& finding) {
   if (finding.devices.size() != 1) return std::nullopt;
   return device_at(sweep, finding.devices[0]).kind;
@@ -45,7 +45,7 @@ std::string text_of_all(const Sweep& sweep, const Finding& finding, std::string_
   return fmt::format("{}", fmt::join(texts, between));
 }
 
-/// On whom, and whether these are fast without it.
+/// The hosts that are slow over a device, and whether they are fast without it.
 std::string hosts_of_device(const Sweep& sweep, const Finding& finding, std::string_view it) {
   const std::string names = hosts_text(sweep, finding.hosts);
   const auto slow = static_cast<std::int64_t>(finding.hosts.size());

@@ -10,7 +10,7 @@
 
 namespace fabricbench::cluster {
 
-/// What all devices that are blamed are: `GPU`, or `device` where there are several kinds.
+/// The kind of all blamed devices: `GPU`, or `device` if there are several kinds.
 [[nodiscard]] std::string_view devices_word(const Sweep& sweep, const std::vector<Finding>& findings);
 
 /// Of a kDevice: `SLOW GPU`.
@@ -22,7 +22,7 @@ namespace fabricbench::cluster {
 /// Of a kDevice: `GPU 0000:17:00.0, GPU-8f6a2c1e is slow on all 3 hosts that had it (node[01-03]), ...`.
 [[nodiscard]] std::string of_devices(const Sweep& sweep, const Finding& finding);
 
-/// What a host's readings, or those of its rail, all went through: ` (NIC mlx5_2, 0x0c42a103)`; empty where that is not
+/// The devices that all readings of a host, or of its rail, went through: ` (NIC mlx5_2, 0x0c42a103)`; empty: not
 /// known.
 [[nodiscard]] std::string devices_beside(const Sweep& sweep, const Finding& finding);
 

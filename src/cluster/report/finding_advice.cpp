@@ -1,4 +1,4 @@
-// What to do about a finding: what would settle it, and which commands say more.
+// Advice on a finding: which readings would settle it, and which commands tell more.
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "cluster/hosts/host_fold.h"
+#include "cluster/hosts/host_folding.h"
 #include "cluster/report/device_words.h"
 #include "cluster/report/finding_words.h"
 #include "cluster/report/names.h"
@@ -16,13 +16,13 @@
 namespace fabricbench::cluster {
 namespace {
 
-/// So many hosts that are fine make all pairs with a suspect tell the host from a path, and cost no more than that.
+/// Number of fine hosts in a command: all pairs with a suspect then tell the host from a path, at low cost.
 constexpr std::size_t kMostPartners = 3;
 
-/// What the sweep measured over, as far as the tests' names tell.
+/// The transport of the sweep, judging by the names of its tests.
 enum class Transport { kUnknown, kRdma, kTcp };
 
-/// The test that most readings are of, or the only one.
+/// The test with most readings.
 std::string_view test_of(const Sweep& sweep) {
   if (sweep.kinds.empty()) return "";
   const std::string_view kind = sweep.kinds.front();
@@ -45,14 +45,14 @@ std::string test_option(const Sweep& sweep) {
   return known ? fmt::format(" --test {}", test) : "";
 }
 
-/// Whether a device may be called so: lists of devices have commas, and what begins with `-` is an option.
+/// Whether a text may be a device's name: commas separate devices, and a leading `-` begins an option.
 bool is_device_name(const std::string& name) {
   return !name.empty() && name.find_first_of(", ") == std::string::npos && name.front() != '-' &&
          printable(name) == name;
 }
 
-/// A rail that is named by a number is a GPU's or a rank's place; other names are of devices or interfaces. Empty too
-/// where no device is called so.
+/// The device or interface of a rail. Empty if the rail's name is a number, which is the index of a GPU or a rank, or
+/// if it is no device name.
 std::string device_of(const Sweep& sweep, const Finding& finding) {
   if (finding.rail < 0 || finding.other_rail >= 0) return "";
   const std::string& rail = sweep.rails[static_cast<std::size_t>(finding.rail)];
@@ -63,7 +63,7 @@ std::string device_of(const Sweep& sweep, const Finding& finding) {
 
 std::string host_of(const Sweep& sweep, std::int32_t host) { return sweep.hosts[static_cast<std::size_t>(host)]; }
 
-/// Without the user that it is reached as.
+/// A host's name without the user.
 std::string without_user(const std::string& host) { return host.substr(host.find('@') + 1); }
 
 /// ` OPTION DEVICE`, or nothing without a device.
@@ -71,7 +71,7 @@ std::string device_option(std::string_view option, const std::string& device) {
   return device.empty() ? "" : fmt::format(" {}{}", option, shell_word(device));
 }
 
-/// What ssh runs is read by a second shell.
+/// Quotes a command for ssh, where a second shell reads it.
 std::string remote_word(const std::string& word) { return shell_word(shell_word(word)); }
 
 /// The first few hosts that are fine and not already among `hosts`.
@@ -84,7 +84,7 @@ std::vector<std::string> with_partners(std::vector<std::string> hosts, std::span
   return hosts;
 }
 
-/// As many as commands take.
+/// At most as many hosts as commands take.
 std::vector<std::string> first_that_can_be_named(std::span<const std::string> hosts) {
   std::vector<std::string> named;
   for (const std::string& host : hosts) {
@@ -94,7 +94,7 @@ std::vector<std::string> first_that_can_be_named(std::span<const std::string> ho
   return named;
 }
 
-/// Again, with others. Nothing where nobody is left to measure with.
+/// Commands that measure again, with other hosts. Empty: there is no other host.
 std::vector<NextCommand> sweep_again(const Sweep& sweep, const Finding& finding, std::span<const std::string> fine) {
   std::vector<std::string> hosts;
   for (const std::int32_t host : finding.hosts) hosts.push_back(host_of(sweep, host));
@@ -117,7 +117,7 @@ NextCommand pair_again(const Sweep& sweep, const Finding& finding) {
                     device_of(sweep, finding), "this pair again");
 }
 
-/// What a host says of its ports.
+/// Commands that show a host's ports.
 void add_host_checks(std::vector<NextCommand>& commands, const Sweep& sweep, const std::string& host,
                      const std::string& device) {
   const Transport transport = transport_of(sweep);
@@ -148,14 +148,14 @@ std::vector<NextCommand> commands_on_path(const Sweep& sweep, const Finding& fin
   return commands;
 }
 
-/// The device as it is known on its host; empty where no command takes that.
+/// The device's name on its host; empty: no command takes it.
 std::string device_there(const Device& device) {
   const bool by_id = device.kind == DeviceKind::kGpu && device.id.find('/') == std::string::npos;
   const std::string& name = by_id ? device.id : device.name;
   return is_device_name(name) ? name : "";
 }
 
-/// Of devices on a host that had them.
+/// Commands on devices, for a host that used them.
 void add_device_checks(std::vector<NextCommand>& commands, const Sweep& sweep, const Finding& finding) {
   const std::string host = host_of(sweep, finding.hosts.at(0));
   for (const std::int32_t place : finding.devices) {
@@ -175,16 +175,16 @@ void add_device_checks(std::vector<NextCommand>& commands, const Sweep& sweep, c
 
 }  // namespace
 
-std::string open_question(const Sweep& sweep, const Verdict& verdict, const Finding& finding) {
+std::string open_follow_up(const Sweep& sweep, const Verdict& verdict, const Finding& finding) {
   if (finding.blame == Blame::kDevice) return "";  // its hosts are fine
-  for (const Question& question : verdict.questions) {
+  for (const FollowUp& follow_up : verdict.follow_ups) {
     const auto names = [&](std::int32_t host) {
       return std::find(finding.hosts.begin(), finding.hosts.end(), host) != finding.hosts.end();
     };
-    if (!names(question.host) || (question.other >= 0 && !names(question.other))) continue;
-    const std::string partner = question.other < 0 ? "others that are fine" : host_name(sweep, question.other);
-    return fmt::format("{} of {} with {} ({})", counted(question.readings, "more reading"),
-                       host_name(sweep, question.host), partner, printable(question.why));
+    if (!names(follow_up.host) || (follow_up.other >= 0 && !names(follow_up.other))) continue;
+    const std::string partner = follow_up.other < 0 ? "others that are fine" : host_name(sweep, follow_up.other);
+    return fmt::format("{} of {} with {} ({})", counted(follow_up.readings, "more reading"),
+                       host_name(sweep, follow_up.host), partner, printable(follow_up.why));
   }
   if (finding.blame != Blame::kUndecided) return "";
   return finding.hosts.size() == 1 ? "readings of it with hosts that are fine"

@@ -20,17 +20,17 @@ std::string host_of(const Sweep& sweep, const Finding& finding, std::size_t whic
   return host_name(sweep, finding.hosts.at(which));
 }
 
-/// `leaf rack7`, or `group 2` where it was found.
+/// `leaf rack7`; groups that were found are `group 2`.
 std::string group_name(const Verdict& verdict, std::int32_t group) {
   const Grouping& finest = verdict.groupings.at(0);
   const std::string name = printable(finest.groups.at(static_cast<std::size_t>(group)).name);
   return finest.is_given ? fmt::format("leaf {}", name) : name;
 }
 
-/// What groups are called: `leaves`.
+/// The word for groups: `leaves`.
 std::string_view groups_word(const Verdict& verdict) { return verdict.groupings.at(0).is_given ? "leaves" : "groups"; }
 
-/// ` over rail 2`, where a pair's finding is of one of several, or ` over rail 1 of a and rail 2 of b`.
+/// The rails of a pair, if there are several: ` over rail 2`, or ` over rail 1 of a and rail 2 of b`.
 std::string over_rail(const Sweep& sweep, const Finding& finding) {
   if (finding.rail < 0) return "";
   if (finding.other_rail < 0) return fmt::format(" over {}", rail_name(sweep, finding.rail));
@@ -38,14 +38,15 @@ std::string over_rail(const Sweep& sweep, const Finding& finding) {
                      rail_name(sweep, finding.other_rail), host_of(sweep, finding, 1));
 }
 
-/// `, in rdma_write_bw 1 MiB`, where it does not show in all kinds of readings.
+/// The kinds of readings in which a finding shows, if not in all: `, in rdma_write_bw 1 MiB`.
 std::string in_kinds(const Sweep& sweep, const Finding& finding) {
   std::vector<std::string> names;
   for (const std::int16_t kind : finding.kinds) names.push_back(test_name(sweep, kind));
   return names.empty() ? "" : fmt::format(", in {}", fmt::join(names, " and "));
 }
 
-/// Whom something is slow with: `everybody`, `11 of 15 partners`, or `all 7 partners with which it would show, of 15`.
+/// The partners with which a host is slow: `everybody`, `11 of 15 partners`, or `all 7 partners with which it would
+/// show, of 15`.
 std::string whom(const PartnerCount& partners) {
   if (partners.slow < partners.shown) {
     return fmt::format("{} of {}", partners.slow, counted(partners.shown, "partner"));
@@ -55,7 +56,7 @@ std::string whom(const PartnerCount& partners) {
   return fmt::format("{} with which it would show, of {}", all, partners.met);
 }
 
-/// What a host or a rail of it does, in the directions that are slow.
+/// The predicate of a slow host or rail, by direction.
 std::string of_unit(const Sweep& sweep, const std::string& unit, const Finding& finding) {
   const std::string kinds = in_kinds(sweep, finding);
   if (finding.both_ways) {
@@ -77,7 +78,7 @@ std::string of_unit(const Sweep& sweep, const std::string& unit, const Finding& 
                      whom(finding.receives), kinds);
 }
 
-/// `; other rails of the host are fine`, `; 1 of 3 other rails of the host is fine`, or nothing where none is.
+/// `; other rails of the host are fine`, or `; 1 of 3 other rails of the host is fine`; empty: none is.
 std::string other_rails(const Finding& finding, std::string_view are, std::string_view is) {
   if (finding.fine_rails == 0) return "";
   if (finding.fine_rails == finding.other_rails) return fmt::format("other rails of the host {}", are);
@@ -85,7 +86,7 @@ std::string other_rails(const Finding& finding, std::string_view are, std::strin
                      finding.fine_rails == 1 ? is : are);
 }
 
-/// `nothing can be measured with it`, or of one direction alone, `over` it or `with` it.
+/// `nothing can be measured with ...`; `with` a host or `over` a rail, perhaps in one direction only.
 std::string nothing_of(const Finding& finding, std::string_view with, const std::string& unit) {
   switch (finding.direction) {
     case Direction::kSends: return fmt::format("nothing can be measured of what {} sends", unit);
@@ -106,7 +107,7 @@ std::string of_nic(const Sweep& sweep, const Finding& finding) {
   return fmt::format("{}{}", of_unit(sweep, which, finding), others.empty() ? "" : "; " + others);
 }
 
-/// `; both hosts are fine with others`, or the one that is; empty where neither is.
+/// `; both hosts are fine with others`, or which one is; empty: neither is.
 std::string fine_hosts(const Sweep& sweep, const Finding& finding) {
   const auto [first, second] = finding.fine_hosts;
   if (first && second) return "; both hosts are fine with others";
@@ -175,7 +176,7 @@ std::string of_rail(const Sweep& sweep, const Finding& finding) {
                      counted(finding.sends.shown, "host"));
 }
 
-/// `2, 5-7 and 11`; of many, the first few.
+/// `2, 5-7 and 11`; only the first few of many.
 std::string rounds_text(const std::vector<std::int32_t>& rounds) {
   constexpr std::size_t kMostSpans = 8;
   std::vector<std::string> spans;

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "cluster/hosts/host_fold.h"
+#include "cluster/hosts/host_folding.h"
 #include "cluster/report/share_matrix.h"
 #include "cluster/report/verdict_lists.h"
 #include "cluster/structure/likeness.h"
@@ -20,15 +20,15 @@ namespace {
 
 constexpr std::string_view kMarksInOrder = " ?~!x";
 
-/// Hosts that differ by less are alike: this many percent, and what noise of a standard deviation of 1 adds. The
-/// difference of two readings is 1.13 deviations in the mean; the rest is what the noise itself varies.
+/// Hosts are alike if they differ by less than kAlikePercent, plus kNoisePercent times the relative standard deviation
+/// of the noise. Two readings differ by 1.13 standard deviations in the mean; the rest is a margin.
 constexpr double kAlikePercent = 3;
 constexpr double kNoisePercent = 150;
 
-/// Hosts sorted into groups of one level, in the order in which the groups are to stand.
+/// Groups of hosts at one level, in the order of the map.
 using Level = std::vector<Group>;
 
-/// The coarsest first; kinds of hosts stand within groups.
+/// The levels of the map, the coarsest first. Kinds of hosts are within groups.
 std::vector<Level> levels_of(const Verdict& verdict) {
   std::vector<Level> levels;
   for (auto grouping = verdict.groupings.rbegin(); grouping != verdict.groupings.rend(); ++grouping) {
@@ -40,7 +40,7 @@ std::vector<Level> levels_of(const Verdict& verdict) {
   return levels;
 }
 
-/// By host, the place of its group in each level; hosts of no group come last.
+/// By host, the place of its group at each level; hosts without a group come last.
 using Paths = std::vector<std::vector<std::size_t>>;
 
 Paths paths_of(const std::vector<Level>& levels, std::size_t hosts) {
@@ -69,7 +69,7 @@ std::string marks_of(const Sweep& sweep, const HostLists& lists) {
   return marks;
 }
 
-/// In the order of people, those without a mark first.
+/// Natural order, hosts without a mark first.
 std::vector<std::int32_t> by_name(const Sweep& sweep, std::string_view marks) {
   std::vector<std::int32_t> hosts(sweep.hosts.size());
   std::iota(hosts.begin(), hosts.end(), 0);
@@ -83,14 +83,14 @@ std::vector<std::int32_t> by_name(const Sweep& sweep, std::string_view marks) {
   return hosts;
 }
 
-/// The standard deviation of readings that is usual, relative.
+/// The usual relative standard deviation of readings.
 double scale_of(const std::vector<Stratum>& strata) {
   const auto largest = std::max_element(strata.begin(), strata.end(),
                                         [](const Stratum& a, const Stratum& b) { return a.readings < b.readings; });
   return largest == strata.end() ? 0 : largest->scale;
 }
 
-/// Sorts by likeness within each run of hosts that have the same groups.
+/// Sorts hosts by likeness, within each run of hosts of the same groups.
 void sort_by_likeness(const Sweep& sweep, const Verdict& verdict, const Paths& paths,
                       std::vector<std::int32_t>& hosts) {
   const ShareMatrix matrix = share_matrix(sweep, verdict);
@@ -105,7 +105,7 @@ void sort_by_likeness(const Sweep& sweep, const Verdict& verdict, const Paths& p
   }
 }
 
-/// Of every level, runs of hosts of one group and of the same coarser ones.
+/// The blocks of all levels: runs of hosts of one group, and of the same coarser groups.
 std::vector<HeatBlock> blocks_of(const std::vector<Level>& levels, const Paths& paths,
                                  const std::vector<std::int32_t>& hosts) {
   std::vector<HeatBlock> blocks;

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "cluster/hosts/host_fold.h"
+#include "cluster/hosts/host_folding.h"
 #include "cluster/hosts/host_list.h"
 #include "common/core/error.h"
 #include "common/core/plain_text.h"

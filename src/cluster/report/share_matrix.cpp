@@ -14,10 +14,10 @@
 namespace fabricbench::cluster {
 namespace {
 
-/// Below so many readings, what a stratum has as usual may be chance.
+/// With fewer readings, the centre of a stratum may be chance.
 constexpr std::int64_t kEnoughReadings = 8;
 
-/// Test and size, both rails, and whether a figure is of both directions together.
+/// The setting of a reading: test and size, both rails, and whether of both directions together.
 using Setting = std::tuple<std::int16_t, std::int16_t, std::int16_t, bool>;
 
 Setting setting_of(const Stratum& stratum) {
@@ -34,7 +34,7 @@ struct Usual {
   std::int64_t readings = 0;  // of all its strata
 };
 
-/// What is usual in each setting that has a figure: the fastest of its strata, without those of few readings.
+/// The usual rate by setting: of its fastest stratum, without strata with few readings.
 std::map<Setting, Usual> usual_by_setting(const std::vector<Stratum>& strata) {
   std::map<Setting, Usual> usual;
   for (const Stratum& stratum : strata) {
@@ -50,7 +50,7 @@ std::map<Setting, Usual> usual_by_setting(const std::vector<Stratum>& strata) {
   return usual;
 }
 
-/// One reading's share, of a way over a pair of rails.
+/// The share of one reading, with its way and rails.
 struct Entry {
   std::uint64_t way;
   std::uint32_t rails;
@@ -78,7 +78,7 @@ std::vector<Entry> entries_of(const Sweep& sweep, const std::map<Setting, Usual>
   return entries;
 }
 
-/// The lowest of the medians of its rails, way by way.
+/// By way, the lowest of the medians over its rails.
 void fill(const std::vector<Entry>& entries, std::vector<float>& shares) {
   std::vector<float> of_rails;
   for (std::size_t i = 0; i < entries.size(); ++i) {
@@ -92,7 +92,7 @@ void fill(const std::vector<Entry>& entries, std::vector<float>& shares) {
   }
 }
 
-/// As the text and the table of strata have it.
+/// The name of a setting, as in the table of strata.
 std::string text_of(const Sweep& sweep, const Setting& setting) {
   const auto& [kind, from_rail, to_rail, both_ways] = setting;
   std::string text = sweep.kinds.empty() ? "readings" : sweep.kinds[static_cast<std::size_t>(kind)];

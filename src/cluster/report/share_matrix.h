@@ -10,20 +10,20 @@
 
 namespace fabricbench::cluster {
 
-/// What every way from host to host reached, as a share of what is usual for near hosts in the same test, message size
-/// and rails: of a way that was measured several times the median, and of several rails or sizes the lowest.
+/// The rate from each host to each other, as a share of the usual rate of near hosts with the same test, message size
+/// and rails: the median of repeated readings, and the lowest over rails and sizes.
 struct ShareMatrix {
   std::size_t hosts = 0;      ///< by their place in Sweep::hosts
   std::vector<float> shares;  ///< receiver by receiver, `hosts` senders each: not a number: not measured; 0: it failed
   double usual = 0;           ///< bytes per second of share 1, in the test, size and rails with most readings; 0: none
-  /// A line each for people: a test, size and rails of which no reading has a figure, and that are left out.
+  /// For people, a line each: tests, sizes and rails that are left out because all of their readings failed.
   std::vector<std::string> left_out;
 
   [[nodiscard]] float at(std::size_t receiver, std::size_t sender) const { return shares[receiver * hosts + sender]; }
 };
 
-/// Hosts that are far apart, or of the slower kind, are held against near ones of the faster kind too: so that groups
-/// show, and a share says the same everywhere. Takes 4 bytes for any two hosts and 16 for a reading.
+/// Far hosts, and hosts of the slower kind, are compared with near hosts of the faster kind too, so that groups show,
+/// and a share means the same everywhere. Takes 4 bytes per pair of hosts and direction, and 16 per reading.
 [[nodiscard]] ShareMatrix share_matrix(const Sweep& sweep, const Verdict& verdict);
 
 }  // namespace fabricbench::cluster

@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "cluster/hosts/host_fold.h"
+#include "cluster/hosts/host_folding.h"
 #include "cluster/report/device_words.h"
 #include "cluster/report/finding_words.h"
 
@@ -20,7 +20,7 @@ namespace {
 
 using List = std::vector<std::string> HostLists::*;
 
-/// In this order: what puts a host in an earlier list goes before what puts it in a later one.
+/// The lists of hosts, the worst first: a host is in the first one that applies.
 constexpr std::array<List, 7> kLists = {&HostLists::dead,     &HostLists::cut_off, &HostLists::slow,
                                         &HostLists::unsteady, &HostLists::suspect, &HostLists::not_judged,
                                         &HostLists::fine};
@@ -29,7 +29,7 @@ std::size_t place_of(List list) {
   return static_cast<std::size_t>(std::find(kLists.begin(), kLists.end(), list) - kLists.begin());
 }
 
-/// What a finding says of the hosts that it names. Where a path or a switch is slow, its hosts are fine.
+/// The list of the hosts that a finding names. If a path or a switch is slow, its hosts are fine.
 List list_for(const Finding& finding) {
   switch (finding.blame) {
     case Blame::kHost:
@@ -49,7 +49,7 @@ List list_for(const Finding& finding) {
   return &HostLists::fine;
 }
 
-/// What the headline says of findings of a kind: `2 paths are slow`.
+/// The phrase of the headline on findings of a kind: `2 paths are slow`.
 struct Phrase {
   Blame blame;
   std::string_view thing;
@@ -69,7 +69,7 @@ constexpr std::array<Phrase, 8> kPhrases = {
      {Blame::kTransient, "path", "is unsteady", "are unsteady"},
      {Blame::kDeadPair, "path", "carries nothing", "carry nothing"}}};
 
-/// What a phrase is about; leaves that the readings showed are groups.
+/// The noun of a phrase; leaves that were found in the readings are groups.
 std::string_view thing_of(const Sweep& sweep, const Verdict& verdict, const Phrase& phrase) {
   if (phrase.blame == Blame::kDevice) return devices_word(sweep, verdict.findings);
   const bool found = !verdict.groupings.empty() && !verdict.groupings.front().is_given;
@@ -92,7 +92,7 @@ void add(std::vector<std::string>& parts, std::size_t number, std::string_view t
   parts.push_back(fmt::format("{} {}", counted(static_cast<std::int64_t>(number), thing), number == 1 ? one : several));
 }
 
-/// How many paths, leaves, rails or devices; one that has a finding for each of several rails or directions is one.
+/// The number of different paths, leaves, rails or devices. Several findings on one of them count once.
 std::size_t things_blamed(const Verdict& verdict, Blame blame, bool without_figure = false) {
   std::set<std::tuple<std::vector<std::int32_t>, std::int32_t, std::int32_t, std::int32_t>> things;
   for (const Finding& finding : verdict.findings) {
@@ -107,7 +107,7 @@ std::size_t things_blamed(const Verdict& verdict, Blame blame, bool without_figu
   return things.size();
 }
 
-/// What findings say of hosts and NICs. A host of several findings is counted once, by the worst.
+/// Adds the phrases on hosts and NICs. A host with several findings counts once, by the worst.
 void add_hosts(const Verdict& verdict, const HostLists& lists, std::vector<std::string>& parts) {
   std::set<std::int32_t> counted_hosts;
   for (const Finding& finding : verdict.findings) {  // who is cut off is counted as that, whatever else it is
@@ -129,7 +129,7 @@ void add_hosts(const Verdict& verdict, const HostLists& lists, std::vector<std::
   add(parts, with(Blame::kTransient), "host", "is unsteady", "are unsteady");
 }
 
-/// Undecided findings all of whose hosts have findings of their own: they are on no list of suspects.
+/// The number of undecided findings without a suspect: all of their hosts have findings of their own.
 std::size_t undecided_besides(const Sweep& sweep, const Verdict& verdict, const HostLists& lists) {
   const std::set<std::string> suspects(lists.suspect.begin(), lists.suspect.end());
   return static_cast<std::size_t>(
@@ -141,7 +141,7 @@ std::size_t undecided_besides(const Sweep& sweep, const Verdict& verdict, const 
       }));
 }
 
-/// Why nobody can tell, where no finding says so.
+/// Why the verdict is unknown, if there is no finding.
 std::string why_unknown(const Sweep& sweep, const Verdict& verdict) {
   if (verdict.many_slow_pairs || verdict.outliers > kMostUnexplained) {
     return "Many readings are slow, and nothing explains them";
@@ -168,6 +168,13 @@ std::string of_fine_hosts(const Sweep& sweep, const HostLists& lists) {
                      lists.fine.size() == 1 ? "is" : "are");
 }
 
+/// Whether pairs alone are faster than among many, by more than chance and changes with time make them.
+bool are_faster_alone(const Verdict& verdict, const AloneOverTogether& alone) {
+  constexpr double kErrors = 3;
+  const double of_time = 1 - verdict.changes_with_time;  // pairs may have been alone when everything was faster
+  return alone.ratio * of_time > kMostAloneOverTogether && std::log(alone.ratio) > kErrors * alone.error;
+}
+
 }  // namespace
 
 HostLists host_lists(const Sweep& sweep, const Verdict& verdict) {
@@ -186,9 +193,9 @@ HostLists host_lists(const Sweep& sweep, const Verdict& verdict) {
     for (const std::int32_t host : verdict.kinds->slow) put(host, &HostLists::suspect);
   }
   for (const std::int32_t host : verdict.may_stand_apart) put(host, &HostLists::suspect);
-  for (const Question& question : verdict.questions) {
-    std::size_t& place = places[static_cast<std::size_t>(question.host)];
-    if (question.other < 0 && place == place_of(&HostLists::fine)) place = place_of(&HostLists::suspect);
+  for (const FollowUp& follow_up : verdict.follow_ups) {
+    std::size_t& place = places[static_cast<std::size_t>(follow_up.host)];
+    if (follow_up.other < 0 && place == place_of(&HostLists::fine)) place = place_of(&HostLists::suspect);
   }
   HostLists lists;
   for (std::size_t host = 0; host < places.size(); ++host) (lists.*kLists[places[host]]).push_back(sweep.hosts[host]);
@@ -212,9 +219,9 @@ std::vector<std::pair<std::int32_t, std::int32_t>> suspect_paths(const Verdict& 
       named.insert(std::minmax(finding.hosts[0], finding.hosts[1]));
   }
   std::vector<std::pair<std::int32_t, std::int32_t>> paths;
-  for (const Question& question : verdict.questions) {
-    if (question.other < 0 || !named.insert(std::minmax(question.host, question.other)).second) continue;
-    paths.emplace_back(question.host, question.other);
+  for (const FollowUp& follow_up : verdict.follow_ups) {
+    if (follow_up.other < 0 || !named.insert(std::minmax(follow_up.host, follow_up.other)).second) continue;
+    paths.emplace_back(follow_up.host, follow_up.other);
   }
   return paths;
 }
@@ -244,16 +251,14 @@ std::string counted(std::int64_t number, std::string_view thing) {
   return number == 1 ? fmt::format("1 {}", thing) : fmt::format("{} {}", number, plural_of(thing));
 }
 
-bool is_oversubscribed(const Verdict& verdict, const AloneOverTogether& alone) {
-  constexpr double kErrors = 3;
-  constexpr std::int64_t kEnough = 4;  // of those of different groups, which are a choice of pairs
-  if (&alone == &verdict.alone_between && alone.compared < kEnough) return false;
-  const double of_time = 1 - verdict.changes_with_time;  // pairs may have been alone when everything was faster
-  return alone.ratio * of_time > kMostAloneOverTogether && std::log(alone.ratio) > kErrors * alone.error;
+bool is_oversubscribed(const Verdict& verdict) {
+  return are_faster_alone(verdict, verdict.alone) || is_oversubscribed_between_groups_only(verdict);
 }
 
-bool is_oversubscribed(const Verdict& verdict) {
-  return is_oversubscribed(verdict, verdict.alone) || is_oversubscribed(verdict, verdict.alone_between);
+bool is_oversubscribed_between_groups_only(const Verdict& verdict) {
+  constexpr std::int64_t kEnough = 4;  // directions: few pairs of different groups may differ from the others by chance
+  return !are_faster_alone(verdict, verdict.alone) && verdict.alone_between.compared >= kEnough &&
+         are_faster_alone(verdict, verdict.alone_between);
 }
 
 }  // namespace fabricbench::cluster

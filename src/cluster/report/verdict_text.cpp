@@ -7,6 +7,7 @@
 #include <set>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -16,20 +17,21 @@
 #include "cluster/report/names.h"
 #include "cluster/report/sweep_map.h"
 #include "cluster/report/verdict_lists.h"
+#include "cluster/sorted_unique.h"
 #include "common/core/plain_text.h"
 
 namespace fabricbench::cluster {
 namespace {
 
-// Enough for a person at a time; --json has all.
+// Maximum number of findings in the report; --json has all.
 constexpr std::size_t kMostFindings = 20;
-constexpr std::size_t kMostQuestions = 8;
+constexpr std::size_t kMostFollowUps = 8;
 constexpr std::size_t kMostStrata = 24;
 constexpr std::size_t kMostSuspectPaths = 50;
 constexpr std::size_t kMostAlike = 5;  // of undecided findings of one cause, besides the worst
-/// Below it, what lies between leaves is worth a line.
+/// If the rate between leaves is below this share of the rate within, the report has a line on it.
 constexpr double kWorthSaying = 0.95;
-/// A pair alone that is slower than this, of what it reaches among others, is so for a reason of its own.
+/// A pair alone below this share of its rate among others is slow for another reason.
 constexpr double kAsFastAlone = 0.97;
 constexpr std::string_view kLabelFormat = "    {:<10}  {}\n";
 
@@ -47,7 +49,7 @@ std::string_view colour_of(const Verdict& verdict) {
   return verdict.judged == Judged::kSlow ? kBad : kDoubtful;
 }
 
-/// A word that the eye finds, before the sentence.
+/// The tag in capitals before the sentence of a finding.
 std::string_view tag(const Sweep& sweep, const Verdict& verdict, const Finding& finding) {
   switch (finding.blame) {
     case Blame::kHost: return "SLOW HOST";
@@ -79,7 +81,7 @@ std::string commands_text(const std::vector<NextCommand>& commands) {
   return text;
 }
 
-/// Undecided findings of one cause, slow or failed, as one: those that follow the worst, each with where and how bad.
+/// The findings behind the worst one of an item, each with its place and extent.
 std::string alike_text(const Sweep& sweep, std::span<const Finding* const> alike) {
   const std::size_t shown = std::min(alike.size(), kMostAlike);
   std::string text;
@@ -103,16 +105,16 @@ std::string finding_text(const Sweep& sweep, const Verdict& verdict, const Findi
   if (!finding.reason.empty()) text += line("reason", printable(finding.reason));
   text += line("rests on", evidence(finding));
   text += line("how sure", certainty(finding));
-  if (const std::string open = open_question(sweep, verdict, finding); !open.empty()) text += line("to settle", open);
+  if (const std::string open = open_follow_up(sweep, verdict, finding); !open.empty()) text += line("to settle", open);
   text += alike_text(sweep, alike);
   return text + commands_text(next_commands(sweep, finding, lists.fine));
 }
 
-/// Findings that are told together: one, or all undecided ones of a cause, the worst first.
-using Told = std::vector<const Finding*>;
+/// An item of the report: one finding, or all undecided findings of one kind (slow or failed), the worst first.
+using Item = std::vector<const Finding*>;
 
-std::vector<Told> told_together(const Verdict& verdict) {
-  std::vector<Told> all;
+std::vector<Item> items_of(const Verdict& verdict) {
+  std::vector<Item> all;
   std::array<std::size_t, 2> undecided{};  // slow, failed: the place in `all` and 1; 0: none yet
   for (const Finding& finding : verdict.findings) {
     std::size_t& known = undecided[has_no_figure(finding) ? 1 : 0];
@@ -128,7 +130,7 @@ std::vector<Told> told_together(const Verdict& verdict) {
 
 std::string findings_text(const Sweep& sweep, const Verdict& verdict, const VerdictStyle& style) {
   const HostLists lists = host_lists(sweep, verdict);
-  const std::vector<Told> all = told_together(verdict);
+  const std::vector<Item> all = items_of(verdict);
   const std::size_t shown = std::min(all.size(), kMostFindings);
   std::string text;
   for (std::size_t i = 0; i < shown; ++i) {
@@ -157,7 +159,7 @@ std::string leaf_line(const Sweep& sweep, const Verdict& verdict, std::int32_t l
   return fmt::format("Slow group: {}\n", hosts_text(sweep, finest.groups.at(static_cast<std::size_t>(leaf)).hosts));
 }
 
-/// Of what is no host.
+/// The lines for scripts on findings that are no hosts.
 std::string path_line(const Sweep& sweep, const Verdict& verdict, const Finding& finding) {
   const auto of_pair = [&](std::string_view title) {
     return pair_line(sweep, finding.hosts.at(0), finding.hosts.at(1), title);
@@ -184,7 +186,7 @@ std::string path_line(const Sweep& sweep, const Verdict& verdict, const Finding&
   return "";
 }
 
-/// What is to blame, folded where it is hosts.
+/// The subject of a finding for scripts; hosts are folded.
 std::string blamed_lines(const Sweep& sweep, const Verdict& verdict) {
   std::string text;
   const HostLists lists = host_lists(sweep, verdict);
@@ -197,7 +199,7 @@ std::string blamed_lines(const Sweep& sweep, const Verdict& verdict) {
   return text;
 }
 
-/// The columns of what was measured that have something to say.
+/// The optional columns of the table of strata.
 struct Columns {
   bool rails = false;
   bool groups = false;
@@ -211,7 +213,7 @@ Columns columns_of(const Sweep& sweep, const Verdict& verdict) {
   return columns;
 }
 
-/// `within a leaf`, `between leaves`; of more levels, `between groups, 2 levels apart`.
+/// The distance in words: `within a leaf`, `between leaves`; with more levels, `between groups, 2 levels apart`.
 std::string distance_text(const Verdict& verdict, const Stratum& stratum) {
   const bool given = verdict.groupings.front().is_given;
   if (stratum.distance == 0) return given ? "within a leaf" : "within a group";
@@ -270,7 +272,7 @@ std::string groups_text(const Sweep& sweep, const Grouping& grouping, std::strin
   return more > 0 ? text + fmt::format("    and {} more; --json has all\n", more) : text;
 }
 
-/// What a locality gave needs no list; only what lies between its leaves is news.
+/// Groups of a locality are not listed; only the rate between its leaves is reported.
 std::string given_text(const Grouping& grouping) {
   if (grouping.across > kWorthSaying) return "";
   return fmt::format("\nBetween leaves a pair reaches {:.0f} % of the rate within one.\n", 100 * grouping.across);
@@ -316,7 +318,7 @@ std::string structure_text(const Sweep& sweep, const Verdict& verdict) {
 
 std::string disturbance_text(const Verdict& verdict) {
   if (verdict.alone.ratio <= 0) return "";
-  const bool between = !is_oversubscribed(verdict, verdict.alone) && is_oversubscribed(verdict, verdict.alone_between);
+  const bool between = is_oversubscribed_between_groups_only(verdict);
   const AloneOverTogether& alone = between ? verdict.alone_between : verdict.alone;
   const std::string text =
       fmt::format("    Alone a pair reaches {:.2f} times what it does among many, the median of {}{}: ", alone.ratio,
@@ -338,8 +340,7 @@ std::int64_t rounds_of(const Sweep& sweep) {
   for (const Reading& reading : sweep.readings) {
     if (rounds.empty() || rounds.back() != reading.round) rounds.push_back(reading.round);
   }
-  std::sort(rounds.begin(), rounds.end());
-  return std::unique(rounds.begin(), rounds.end()) - rounds.begin();
+  return static_cast<std::int64_t>(sorted_unique(std::move(rounds)).size());
 }
 
 std::string measured_text(const Sweep& sweep, const Verdict& verdict, const VerdictSettings& settings) {
@@ -354,22 +355,22 @@ std::string measured_text(const Sweep& sweep, const Verdict& verdict, const Verd
   return text + disturbance_text(verdict);
 }
 
-std::string questions_text(const Sweep& sweep, const Verdict& verdict) {
-  if (verdict.questions.empty()) return "";
+std::string follow_ups_text(const Sweep& sweep, const Verdict& verdict) {
+  if (verdict.follow_ups.empty()) return "";
   std::string text = "\nOpen, and decided by more readings:\n";
-  const std::size_t shown = std::min(verdict.questions.size(), kMostQuestions);
+  const std::size_t shown = std::min(verdict.follow_ups.size(), kMostFollowUps);
   for (std::size_t i = 0; i < shown; ++i) {
-    const Question& question = verdict.questions[i];
-    const std::string partner = question.other < 0 ? "any that is fine" : host_name(sweep, question.other);
-    text += fmt::format("    {} with {}: {} more; {}\n", host_name(sweep, question.host), partner, question.readings,
-                        printable(question.why));
+    const FollowUp& follow_up = verdict.follow_ups[i];
+    const std::string partner = follow_up.other < 0 ? "any that is fine" : host_name(sweep, follow_up.other);
+    text += fmt::format("    {} with {}: {} more; {}\n", host_name(sweep, follow_up.host), partner, follow_up.readings,
+                        printable(follow_up.why));
   }
-  if (verdict.questions.size() > shown)
-    text += fmt::format("    and {} more; --json has all\n", verdict.questions.size() - shown);
+  if (verdict.follow_ups.size() > shown)
+    text += fmt::format("    and {} more; --json has all\n", verdict.follow_ups.size() - shown);
   return text;
 }
 
-/// What to know of the readings before believing the rest.
+/// The notes of the verdict.
 std::string notes_text(const Verdict& verdict) {
   std::string text;
   for (const std::string& note : verdict.notes) text += fmt::format("    Note: {}\n", printable(note));
@@ -384,7 +385,7 @@ std::string verdict_text(const Sweep& sweep, const Verdict& verdict, const Verdi
   text += findings_text(sweep, verdict, style);
   text += structure_text(sweep, verdict);
   text += "\n" + blamed_lines(sweep, verdict);
-  text += measured_text(sweep, verdict, settings) + notes_text(verdict) + questions_text(sweep, verdict);
+  text += measured_text(sweep, verdict, settings) + notes_text(verdict) + follow_ups_text(sweep, verdict);
   if (style.map) text += "\n" + sweep_map(sweep, verdict, style.colour);
   return text;
 }

@@ -8,7 +8,7 @@
 namespace fabricbench::cluster {
 
 struct VerdictStyle {
-  bool colour = false;  ///< a terminal's; what it says, words say too
+  bool colour = false;  ///< colours of a terminal; they add nothing that words do not say
   bool map = false;     ///< with the heat map of up to 64 hosts
 };
 

@@ -15,8 +15,8 @@
 namespace fabricbench::cluster {
 namespace {
 
-/// Steele, Lea and Flood's SplitMix64: each input gives an output that looks independent of the others, so that a
-/// reading depends on what it is of, and not on what was read before it.
+/// SplitMix64 of Steele, Lea and Flood: outputs look independent of each other, so that a reading depends on its
+/// meeting only, and not on earlier readings.
 std::uint64_t scramble(std::uint64_t value) {
   value += 0x9e3779b97f4a7c15;
   value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9;
@@ -24,7 +24,7 @@ std::uint64_t scramble(std::uint64_t value) {
   return value ^ (value >> 31);
 }
 
-/// A chain of numbers for one purpose.
+/// A sequence of random numbers for one purpose.
 class Draw {
  public:
   Draw(std::uint64_t seed, std::uint64_t purpose, std::uint64_t first, std::uint64_t second = 0,
@@ -46,7 +46,7 @@ class Draw {
 
 enum Purpose : std::uint64_t { kNoise = 1, kPath, kSpread, kMissing, kFlaps };
 
-/// The drift comes back after so many rounds.
+/// The period of the drift, in rounds.
 constexpr double kDriftRounds = 30;
 
 bool names_a_host(FaultKind kind) {
@@ -63,12 +63,12 @@ bool names_a_host(FaultKind kind) {
 
 bool names_two_hosts(FaultKind kind) { return kind == FaultKind::kPair || kind == FaultKind::kDeadPair; }
 
-/// Whether a fault with this direction hits a flow, which leaves (`sends`) or reaches what is faulty.
+/// Whether a fault with this direction affects a flow that leaves the faulty thing (`sends`), or enters it.
 bool hits(Direction direction, bool sends) {
   return direction == Direction::kBoth || (direction == Direction::kSends) == sends;
 }
 
-/// How a kind of fault is written: its name, how many numbers say where, and whether a factor and a share follow.
+/// The syntax of a kind of fault: its name, the number of places, and whether a factor and a share follow.
 struct FaultSyntax {
   FaultKind kind;
   int places;

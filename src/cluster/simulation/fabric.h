@@ -17,23 +17,23 @@ enum class FaultKind : std::uint8_t {
   kHost,      ///< all rails of a host
   kNic,       ///< one rail of a host
   kPair,      ///< the path between two hosts, on all rails
-  kLeaf,      ///< a leaf's ways to all spines
-  kLeafPair,  ///< between two leaves, through whichever spine
-  kSpine,     ///< a leaf's way to one spine: hits the flows that are hashed onto it
-  kRail,      ///< one rail of everybody
+  kLeaf,      ///< the uplinks of a leaf to all spines
+  kLeafPair,  ///< the path between two leaves, through any spine
+  kSpine,     ///< the uplink of a leaf to one spine, which affects flows that are hashed onto it
+  kRail,      ///< one rail of all hosts
   kDead,      ///< a host with which every measurement fails
   kDeadPair,  ///< two hosts that cannot measure each other
-  kFlapping   ///< a host that is slow in some meetings, with anybody
+  kFlapping   ///< a host that is slow in some meetings, with any partner
 };
 
-/// Something that is wrong with the fabric.
+/// A fault of the fabric.
 struct Fault {
   FaultKind kind = FaultKind::kHost;
   std::int32_t place = 0;  ///< a host, a leaf, or of kRail a rail
   std::int32_t other = 0;  ///< the other host or leaf of a pair, the rail of kNic, the spine of kSpine
   double factor = 1;       ///< rate over that of healthy ones
   Direction direction = Direction::kBoth;
-  double share = 0.3;  ///< of kFlapping: of its meetings that are slow
+  double share = 0.3;  ///< of kFlapping: share of slow meetings
 };
 
 /// Reads a fault, as the command line has it:
@@ -43,7 +43,7 @@ struct Fault {
 /// std::invalid_argument, which says what is wrong with it.
 [[nodiscard]] Fault parse_fault(std::string_view text);
 
-/// What a fabric is like.
+/// The plan of a fabric.
 struct FabricPlan {
   std::int32_t hosts = 16;
   std::int32_t leaf_size = 0;  ///< hosts behind each leaf; 0: one leaf for all
@@ -51,30 +51,30 @@ struct FabricPlan {
   std::int32_t rails = 1;
   double rate = 25e9;           ///< bytes per second of a healthy NIC in each direction
   double sigma = 0.01;          ///< standard deviation of the logarithm of readings
-  double outliers = 0.01;       ///< share of readings that are slower for no lasting reason
-  double outlier_factor = 0.8;  ///< rate of those over that of others
+  double outliers = 0.01;       ///< share of readings that are slow by chance
+  double outlier_factor = 0.8;  ///< their rate over the rate of others
   double spread = 0;            ///< standard deviation of the logarithm of healthy hosts' rates
-  double drift = 0;             ///< how far all rates go up and down in the course of the sweep, as a share
-  double oversubscription = 1;  ///< what a leaf's hosts could send, over what its ways up carry
-  double crossing = 1;          ///< rate between leaves over that within one, with nothing else going on
-  bool collisions = false;      ///< ways up are shared flow by flow, by hash, instead of evenly (ECMP)
-  double missing = 0;           ///< share of meetings that fail for no lasting reason
-  bool leaves_known = true;     ///< whether the sweep says which host is behind which leaf
-  bool both_ways = false;       ///< whether a meeting gives one figure of both directions together
+  double drift = 0;             ///< amplitude of the drift of all rates, as a share
+  double oversubscription = 1;  ///< rate of a leaf's hosts together over the rate of its uplinks
+  double crossing = 1;          ///< rate between leaves over the rate within a leaf, without other traffic
+  bool collisions = false;      ///< flows are hashed onto uplinks (ECMP) instead of shared evenly
+  double missing = 0;           ///< share of meetings that fail by chance
+  bool leaves_known = true;     ///< whether the sweep has a locality
+  bool both_ways = false;       ///< whether a meeting has one reading of both directions together
   std::uint64_t seed = 0;
   std::vector<Fault> faults;
 };
 
-/// Answers what a meeting measures. Settled by the plan and the round: the order of calls changes nothing.
+/// Simulates the readings of meetings. They depend on the plan and the round only, and not on the order of calls.
 class Fabric {
  public:
-  /// Throws std::invalid_argument where a number is out of range, or a fault is of what the fabric does not have.
+  /// Throws std::invalid_argument if a number is out of range, or if the fabric does not have what a fault is about.
   explicit Fabric(FabricPlan plan);
 
-  /// Hosts, rails, leaves and the kind of reading; nothing measured.
+  /// A sweep with hosts, rails, leaves and the kind of reading, and without readings.
   [[nodiscard]] Sweep empty_sweep() const;
-  /// Measures pairs at the same time, no host in two of them, and adds their readings to `sweep`: both directions, on
-  /// every rail.
+  /// Adds to `sweep` the readings of pairs that are measured at the same time, in both directions, on every rail. No
+  /// host is in two of them.
   void measure(std::span<const Meeting> meetings, std::int32_t round, Sweep& sweep) const;
 
   [[nodiscard]] const FabricPlan& plan() const { return plan_; }

@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "cluster/attribution/attribution.h"
-#include "cluster/planning/questions.h"
+#include "cluster/planning/follow_up_rounds.h"
 #include "cluster/schedule.h"
 
 namespace fabricbench::cluster {
 namespace {
 
-/// What can be blamed on something: which kind of thing, and which one.
+/// A thing that can be blamed: its kind, and which one.
 enum class Thing : std::uint8_t { kHost, kPair, kBlock };
 
 struct Named {
@@ -26,7 +26,7 @@ struct Named {
   [[nodiscard]] auto key() const { return std::tuple(thing, first, second); }
 };
 
-/// A direction between two is told from the lower to the higher.
+/// The direction between two things, from the lower number to the higher.
 Named between(Thing thing, std::int32_t first, std::int32_t second, Direction direction) {
   if (first <= second) return {thing, first, second, direction};
   if (direction == Direction::kSends) return {thing, second, first, Direction::kReceives};
@@ -34,7 +34,7 @@ Named between(Thing thing, std::int32_t first, std::int32_t second, Direction di
   return {thing, second, first, direction};
 }
 
-// Numbers for what is no pair of leaves, in the place of the second leaf.
+// Values in the place of the second leaf for things that are no pair of leaves.
 constexpr std::int32_t kWholeLeaf = -1;
 constexpr std::int32_t kWholeRail = -2;
 
@@ -50,7 +50,7 @@ Named name_of(const Fault& fault) {
   }
 }
 
-/// Nothing for a finding that names nobody for sure.
+/// The thing that a finding blames; nothing if it is undecided.
 std::vector<Named> names_of(const Finding& finding) {
   switch (finding.blame) {
     case Blame::kHost:
@@ -72,7 +72,7 @@ std::vector<Named> names_of(const Finding& finding) {
   return {};
 }
 
-/// How many of a kind of thing were planted, found, and wronged.
+/// How many things of a kind have a fault, were blamed, and were blamed without a fault.
 struct Count {
   std::int64_t planted = 0;
   std::int64_t named = 0;
@@ -105,8 +105,7 @@ void measure_round(const Fabric& fabric, const std::vector<Meeting>& meetings, S
   result.meetings += static_cast<std::int64_t>(meetings.size());
 }
 
-/// The pairs that open questions ask for. A host alone is asked about with a host of which nothing is said, another one
-/// each time.
+/// The pairs of open follow-ups. A follow-up on one host gets a partner that is no suspect, another one each time.
 std::vector<Meeting> asked_for(const SimulatedSweep& result) {
   const std::vector<std::uint8_t> suspects = suspects_of(result.verdict, result.sweep.hosts.size());
   std::vector<std::int32_t> healthy;
@@ -115,15 +114,15 @@ std::vector<Meeting> asked_for(const SimulatedSweep& result) {
   }
   std::vector<Meeting> meetings;
   std::size_t turn = static_cast<std::size_t>(result.rounds);
-  for (const Question& question : result.verdict.questions) {
-    std::int32_t other = question.other;
+  for (const FollowUp& follow_up : result.verdict.follow_ups) {
+    std::int32_t other = follow_up.other;
     if (other < 0 && !healthy.empty()) other = healthy[turn++ % healthy.size()];
-    if (other >= 0 && other != question.host) meetings.push_back({question.host, other});
+    if (other >= 0 && other != follow_up.host) meetings.push_back({follow_up.host, other});
   }
   return meetings;
 }
 
-/// Takes from `meetings` as many as can take place at the same time.
+/// Removes from `meetings`, and returns, as many as can take place at the same time.
 std::vector<Meeting> take_round(std::vector<Meeting>& meetings, std::size_t hosts) {
   std::vector<char> busy(hosts, 0);
   std::vector<Meeting> round;

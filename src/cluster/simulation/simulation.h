@@ -17,20 +17,20 @@ struct SimulatedSweep {
   std::int64_t meetings = 0;
 };
 
-/// Measures what the planner asks for until it has enough. `plan` has as many endpoints as the fabric has hosts.
+/// Measures the planner's rounds until the sweep is over. `plan` has as many endpoints as the fabric has hosts.
 [[nodiscard]] SimulatedSweep simulate(const Fabric& fabric, const SweepPlan& plan, const VerdictSettings& settings);
 
-/// The rounds of the plan's schedule, and then all questions that the verdict leaves open, each once and as many at the
-/// same time as can be, before it is judged again; until none is left, or for `most_extra_rounds`. Judges a few times
-/// where the planner does so after each round, which of all pairs of 1,024 hosts takes an hour for what takes seconds.
+/// Measures the rounds of the plan's schedule, then all follow-ups of the verdict, each once and as many as possible at
+/// the same time, and judges again; until none is left, or for `most_extra_rounds`. Unlike the planner, it does not
+/// judge after each round: all pairs of 1,024 hosts take seconds instead of an hour.
 [[nodiscard]] SimulatedSweep simulate_in_batches(const Fabric& fabric, const SweepPlan& plan,
                                                  const VerdictSettings& settings);
 
-/// Findings beside faults, in numbers that add up over sweeps.
+/// Findings compared with faults, as counts that can be added over sweeps.
 struct Score {
   std::int64_t sweeps = 0;
   std::int64_t slow_hosts = 0;        ///< with a fault of their own
-  std::int64_t slow_hosts_named = 0;  ///< of them, with the right direction
+  std::int64_t slow_hosts_named = 0;  ///< of these, hosts that were blamed, with the right direction
   std::int64_t hosts_wronged = 0;     ///< blamed, and healthy
   std::int64_t slow_pairs = 0;
   std::int64_t slow_pairs_named = 0;

@@ -1,4 +1,4 @@
-// Sorts nodes into clusters by ties, each of which says how surely two of them belong together or apart.
+// Clusters nodes by ties: evidence that two nodes belong together, or apart.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct Tie {
 /// How many nodes each cluster has, by its number; nodes with a number below 0 are of none.
 [[nodiscard]] std::vector<std::int32_t> sizes_of(std::span<const std::int32_t> clusters);
 
-/// Numbers from 0 on in the order in which the values appear first.
+/// Replaces values by numbers from 0, in the order of their first appearance.
 [[nodiscard]] std::vector<std::int32_t> renumbered(std::span<const std::int32_t> values);
 
 }  // namespace fabricbench::cluster

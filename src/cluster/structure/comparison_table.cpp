@@ -7,13 +7,13 @@
 #include <tuple>
 #include <utility>
 
-#include "cluster/quiet.h"
+#include "cluster/network_load.h"
 #include "cluster/robust.h"
 
 namespace fabricbench::cluster {
 namespace {
 
-/// Readings differ by so much at least, and are not believed to do so less.
+/// Minimum scale.
 constexpr double kLeastScale = 0.01;
 constexpr std::size_t kEnoughDifferences = 8;
 constexpr std::size_t kMostDifferences = 4096;
@@ -23,13 +23,13 @@ bool is_taken(const Reading& reading) {
          reading.rate > 0;
 }
 
-/// What readings have to have in common to be compared, but for the hosts: kind, rails, whether both ways.
+/// What comparable readings share: kind, rails, and whether they are of both directions together.
 using Kind = std::tuple<std::int16_t, std::int16_t, std::int16_t, bool>;
 
 Kind kind_of(const Reading& reading) { return {reading.kind, reading.from_rail, reading.to_rail, reading.both_ways}; }
 
-/// Numbers the windows of time of values that have their rounds there: as few rounds each as have enough values, since
-/// whatever slows the network for a moment slows all pairs of a round, and looks like groups of hosts.
+/// Replaces rounds in Comparison::window by windows of time. A window has as few rounds as contain enough values: a
+/// moment in which the network is slow affects all pairs of a round, and looks like groups of hosts.
 void make_windows(ComparisonTable& table) {
   std::map<std::int32_t, std::int32_t> windows;  // by round
   std::int32_t last = -1;
@@ -47,7 +47,7 @@ void make_windows(ComparisonTable& table) {
   }
 }
 
-/// The values of each pair that was measured at several times, by place: pair after pair.
+/// The values, by place, of pairs that were measured in several windows, pair after pair.
 struct Repeated {
   std::vector<std::size_t> places;
   std::vector<std::size_t> begins;  ///< of each pair in `places`, and one more at the end
@@ -95,16 +95,16 @@ std::size_t windows_of(const ComparisonTable& table) {
   return static_cast<std::size_t>(last) + 1;
 }
 
-/// Those of windows of which half of the values or more are of pairs that were measured again in such windows. Where
-/// fewer are, they were measured again because they were slow there.
+/// Repeated pairs, only from windows in which they have half of the values or more. In other windows pairs were
+/// measured again because they were slow.
 Repeated repeated_in_whole_windows(const ComparisonTable& table) {
-  constexpr int kMostLooks = 10;  // each takes out windows that count no more without those of the one before
+  constexpr int kMostLooks = 10;  // each pass removes windows, after which others may no longer qualify
   std::vector<char> wanted(windows_of(table), 1);
   Repeated repeated;
   for (int look = 0; look < kMostLooks; ++look) {
     repeated = repeated_pairs(table, wanted);
     if (repeated.places.empty()) return repeated;
-    std::vector<std::int64_t> surplus(wanted.size(), 0);  // of values of repeated pairs, twice, over all
+    std::vector<std::int64_t> surplus(wanted.size(), 0);  // twice the values of repeated pairs, minus all values
     for (const Comparison& each : table.values) --surplus[static_cast<std::size_t>(each.window)];
     for (const std::size_t place : repeated.places) surplus[static_cast<std::size_t>(table.values[place].window)] += 2;
     bool are_all_whole = true;
@@ -118,8 +118,8 @@ Repeated repeated_in_whole_windows(const ComparisonTable& table) {
   return repeated_pairs(table, wanted);
 }
 
-/// The upper median over the hosts of each one's upper median, of each kind of values: it stands though many hosts are
-/// slow. Of what is between parts, each part counts once. `part_of`: by host.
+/// By kind of values, the upper median of the hosts' upper medians, which is robust if many hosts are slow. Between
+/// parts, each part counts once. `part_of`: by host.
 std::vector<float> centres_of(const ComparisonTable& table, const std::vector<std::int32_t>& part_of) {
   constexpr std::int32_t kWithin = std::numeric_limits<std::int32_t>::min();  // in the place of a partner's part
   struct OfKind {
@@ -175,10 +175,10 @@ double scale_within_hosts(const ComparisonTable& table, std::size_t hosts) {
   return widths.empty() ? kLeastScale : median_of(widths);
 }
 
-/// What `kind_of` has without the rails.
+/// A kind without its rails.
 std::pair<std::int16_t, bool> without_rails(const Kind& kind) { return {std::get<0>(kind), std::get<3>(kind)}; }
 
-/// The mean value of each pair of hosts, of each kind of values.
+/// By kind of values, the mean value of each pair of hosts.
 using MeansOfPairs = std::vector<std::map<std::pair<std::int32_t, std::int32_t>, double>>;
 
 MeansOfPairs means_of_pairs(const ComparisonTable& table) {
@@ -193,8 +193,8 @@ MeansOfPairs means_of_pairs(const ComparisonTable& table) {
   return means;
 }
 
-/// Puts the rails of pairs together, where they were measured with the same pairs: of each rail less what it has more
-/// than the first, the median over these pairs. So many slow hosts do not look like a slow rail.
+/// Merges rails that were measured with the same pairs, after subtracting each rail's median difference from the first
+/// rail over these pairs. Many slow hosts do not look like a slow rail then.
 void join_rails(const std::map<Kind, std::int32_t>& kinds, ComparisonTable& table) {
   constexpr std::size_t kEnoughPairs = 8;
   std::map<std::pair<std::int16_t, bool>, std::int32_t> first;  // of those that differ in rails alone
@@ -224,67 +224,67 @@ void join_rails(const std::map<Kind, std::int32_t>& kinds, ComparisonTable& tabl
   }
 }
 
-/// The flow of a reading: what it is to be compared with, from whom and to whom.
+/// The flow of a reading: its kind, sender and receiver.
 using Flow = std::tuple<Kind, std::int32_t, std::int32_t>;
 
 Flow flow_of(const Reading& reading) { return {kind_of(reading), reading.from, reading.to}; }
 
-/// Which readings were taken in a quiet network, by place.
-std::vector<char> quiet_readings(const Sweep& sweep) {
+/// By place, whether a reading was taken under light load.
+std::vector<char> lightly_loaded_readings(const Sweep& sweep) {
   std::int32_t most = 0;
   for (const Reading& reading : sweep.readings) {
     if (is_taken(reading)) most = std::max(most, reading.concurrent);
   }
-  std::vector<char> quiet;
+  std::vector<char> light;
   for (const Reading& each : sweep.readings) {
-    quiet.push_back(is_taken(each) && is_quiet(each.concurrent, most) ? 1 : 0);
+    light.push_back(is_taken(each) && is_lightly_loaded(each.concurrent, most) ? 1 : 0);
   }
-  return quiet;
+  return light;
 }
 
-/// Of flows that have quiet readings, the largest that they reached while many were measured.
-std::map<Flow, float> full_rates(const Sweep& sweep, const std::vector<char>& quiet) {
+/// By flow with readings under light load: its maximum rate under full load; 0: there is none.
+std::map<Flow, float> full_rates(const Sweep& sweep, const std::vector<char>& light) {
   std::map<Flow, float> rates;
-  for (std::size_t place = 0; place < quiet.size(); ++place) {
-    if (quiet[place] != 0) rates[flow_of(sweep.readings[place])] = 0;
+  for (std::size_t place = 0; place < light.size(); ++place) {
+    if (light[place] != 0) rates[flow_of(sweep.readings[place])] = 0;
   }
   if (rates.empty()) return rates;
-  for (std::size_t place = 0; place < quiet.size(); ++place) {
+  for (std::size_t place = 0; place < light.size(); ++place) {
     const Reading& reading = sweep.readings[place];
-    if (quiet[place] != 0 || !is_taken(reading)) continue;
+    if (light[place] != 0 || !is_taken(reading)) continue;
     const auto at = rates.find(flow_of(reading));
     if (at != rates.end()) at->second = std::max(at->second, reading.rate);
   }
   return rates;
 }
 
-/// Takes from the quiet readings those that are to be left out: of flows that have others, and all, where it is not
-/// known that pairs are hardly faster alone.
-void keep_only_quiet_flows(const Sweep& sweep, std::vector<char>& quiet) {
-  const std::map<Flow, float> rates = full_rates(sweep, quiet);
+/// Keeps in `light` only the readings to be left out. If pairs are hardly faster under light load, flows without a
+/// reading under full load are not left out.
+void keep_left_out(const Sweep& sweep, std::vector<char>& light) {
+  const std::map<Flow, float> rates = full_rates(sweep, light);
   std::vector<double> gains;
-  for (std::size_t place = 0; place < quiet.size(); ++place) {
-    if (quiet[place] == 0) continue;
+  for (std::size_t place = 0; place < light.size(); ++place) {
+    if (light[place] == 0) continue;
     const float full = rates.at(flow_of(sweep.readings[place]));
     if (full > 0) gains.push_back(static_cast<double>(sweep.readings[place].rate) / static_cast<double>(full));
   }
   if (gains.empty() || median_of(gains) > kHardlyFaster) return;
-  for (std::size_t place = 0; place < quiet.size(); ++place) {
-    if (quiet[place] != 0 && rates.at(flow_of(sweep.readings[place])) == 0) quiet[place] = 0;
+  for (std::size_t place = 0; place < light.size(); ++place) {
+    if (light[place] != 0 && rates.at(flow_of(sweep.readings[place])) == 0) light[place] = 0;
   }
 }
 
 }  // namespace
 
 ComparisonTable table_of(const Sweep& sweep, const std::vector<char>& left_out) {
-  std::vector<char> quiet = quiet_readings(sweep);
-  keep_only_quiet_flows(sweep, quiet);
+  std::vector<char> light = lightly_loaded_readings(sweep);
+  keep_left_out(sweep, light);
   std::map<Kind, std::int32_t> kinds;
   ComparisonTable table;
   for (std::size_t place = 0; place < sweep.readings.size(); ++place) {
     if (!left_out.empty() && left_out[place] != 0) continue;
     const Reading& reading = sweep.readings[place];
-    if (!is_taken(reading) || quiet[place] != 0) continue;
+    if (!is_taken(reading) || light[place] != 0) continue;
     const auto kind = kinds.try_emplace(kind_of(reading), static_cast<std::int32_t>(kinds.size())).first->second;
     table.values.push_back({reading.from, reading.to, reading.round, static_cast<float>(std::log(reading.rate))});
     table.kinds.push_back(kind);
@@ -303,8 +303,8 @@ void centre(const std::vector<std::int32_t>& part_of, ComparisonTable& table) {
   }
 }
 
-void take_drift(ComparisonTable& table) {
-  constexpr int kSteps = 20;  // of pairs with two values, each step leaves half of the drift
+void remove_drift(ComparisonTable& table) {
+  constexpr int kSteps = 20;  // for pairs with two values, each step halves the remaining drift
   const Repeated repeated = repeated_in_whole_windows(table);
   std::vector<std::vector<float>> left;  // by window
   std::vector<float> drift;

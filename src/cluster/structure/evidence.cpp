@@ -14,8 +14,8 @@
 namespace fabricbench::cluster {
 namespace {
 
-/// Numbers for what was measured with each other, by part: parts of hosts that never met, as those of two jobs, have
-/// different ones.
+/// By part, the number of its side: parts that readings connect are on one side. Hosts of two jobs that never met are
+/// on different sides.
 std::vector<std::int32_t> sides_of(std::int32_t parts, const std::vector<std::pair<std::int32_t, std::int32_t>>& met) {
   std::vector<std::int32_t> sides(static_cast<std::size_t>(parts));
   std::iota(sides.begin(), sides.end(), 0);
@@ -31,7 +31,7 @@ std::vector<std::int32_t> sides_of(std::int32_t parts, const std::vector<std::pa
   return sides;
 }
 
-/// Of parts of coarser parts, the coarser one is their side.
+/// By part, its coarser part as its side.
 std::vector<std::int32_t> sides_within(const Nearness& level, const std::vector<std::int32_t>& coarser) {
   std::vector<std::int32_t> sides(static_cast<std::size_t>(level.parts), 0);
   for (std::size_t host = 0; host < coarser.size(); ++host) {
@@ -40,12 +40,12 @@ std::vector<std::int32_t> sides_within(const Nearness& level, const std::vector<
   return sides;
 }
 
-/// More open questions than these are not kept: nobody asks so many.
+/// Maximum number of open pairs to keep.
 constexpr std::size_t kMostOpen = 1 << 16;
-/// In nats: what tells one part from two.
+/// The evidence, in nats, that decides whether two parts are one.
 constexpr double kLikelihood = 5;
 
-/// The parts that are on one of the sides and not among `parts`, which are sorted, up to so many. No sides: of all.
+/// Up to `most` parts on one of the sides that are not among `parts` (ascending). Without sides: of all parts.
 std::vector<std::int32_t> lacking(const std::vector<std::int32_t>& parts, const std::vector<std::int32_t>& side_of,
                                   const std::set<std::int32_t>& sides, std::size_t most) {
   std::vector<std::int32_t> others;
@@ -56,14 +56,14 @@ std::vector<std::int32_t> lacking(const std::vector<std::int32_t>& parts, const 
   return others;
 }
 
-/// What was measured between two parts, the lower number first.
+/// The evidence between two parts, the lower number first.
 struct Between {
   std::pair<std::int32_t, std::int32_t> parts;
-  double likelihood = 0;  ///< the logarithm of how much likelier it is if both are one
+  double likelihood = 0;  ///< log likelihood ratio: both are one part, over two parts
   std::int32_t values = 0;
 };
 
-/// Put together for each two parts, ascending; of values between parts, one each.
+/// Sums up evidence by pair of parts, ascending.
 std::vector<Between> put_together(std::vector<Between> values) {
   std::sort(values.begin(), values.end(), [](const Between& a, const Between& b) { return a.parts < b.parts; });
   std::vector<Between> together;
@@ -75,13 +75,13 @@ std::vector<Between> put_together(std::vector<Between> values) {
   return together;
 }
 
-/// Whether two parts are known to be two. What is neither as fast as within nor as slow as across will not get clearer.
+/// Whether two parts are known to be two. After a few values that fit neither case, more values do not help.
 bool are_two(const Between& between) {
   constexpr std::int32_t kMostValues = 4;
   return between.likelihood < -kLikelihood || between.values >= kMostValues;
 }
 
-/// Parts, each two of them that are not known to be two; of parts that never met, even through others, none.
+/// Pairs of parts that are not known to be two, without pairs of parts on different sides.
 std::vector<std::pair<std::int32_t, std::int32_t>> open_parts(const std::vector<Between>& between,
                                                               const std::vector<std::int32_t>& sides) {
   std::vector<std::pair<std::int32_t, std::int32_t>> open;
@@ -99,7 +99,7 @@ std::vector<std::pair<std::int32_t, std::int32_t>> open_parts(const std::vector<
   return open;
 }
 
-/// What was measured between two parts, or between one and a host of none, which is a part by itself behind them.
+/// The evidence between two parts, and between a part and a host without a part, which is a node behind the parts.
 std::vector<Between> between_parts(const std::vector<Comparison>& values, const Nodes& nodes, std::int32_t parts,
                                    const Split& split, const SplitSettings& settings) {
   std::vector<Between> between;
@@ -113,8 +113,7 @@ std::vector<Between> between_parts(const std::vector<Comparison>& values, const 
   return put_together(std::move(between));
 }
 
-/// Hosts that no part of their coarser one may have, since too little was measured there to show any: open with each
-/// other.
+/// Adds pairs of unplaced hosts of the same coarser part: too little was measured there to show a part.
 void open_among_unplaced(const std::vector<char>& is_unplaced, const std::vector<std::int32_t>& coarser,
                          OpenGroups& open) {
   std::map<std::int32_t, std::vector<std::int32_t>> nodes;  // by coarser part
@@ -149,8 +148,8 @@ bool is_clearly_faster(double gain, std::size_t values, std::size_t other_values
 void leave_weak_members(const std::vector<Comparison>& values, const Split& split, const SplitSettings& settings,
                         Nearness& level) {
   struct Member {
-    double likelihood = 0;             ///< the logarithm of how much likelier its values are if it is of its part
-    std::set<std::int32_t> parts_met;  ///< but for its own
+    double likelihood = 0;             ///< log likelihood ratio: the host is in its part, over not
+    std::set<std::int32_t> parts_met;  ///< other parts
   };
   std::vector<Member> members(level.part_of.size());
   for (const Comparison& each : values) {

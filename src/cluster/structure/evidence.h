@@ -1,4 +1,4 @@
-// How far readings tell which part each host is of, once parts have been found.
+// Once parts have been found: how well readings show which part each host is in.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace fabricbench::cluster {
 
-/// What a coarser level may put together, as numbers by host: the parts of a level, and behind them its hosts of none,
-/// each a part of its own: alone in its leaf, or slow. Negative for hosts of which too little is known.
+/// The nodes that a coarser level may merge, by host: the parts of a level, and behind them each host without a part as
+/// a node by itself, since it is alone in its leaf, or slow. Negative: too little is known of the host.
 struct Nodes {
   std::vector<std::int32_t> node_of;
   std::int32_t nodes = 0;
@@ -19,24 +19,24 @@ struct Nodes {
 
 [[nodiscard]] Nodes nodes_of(const Nearness& level);
 
-/// What readings say of hosts of no part, by host, and of parts.
+/// The evidence on hosts without a part, by host, and on parts.
 struct Evidence {
-  std::vector<char> is_alone;     ///< measured with parts enough to say so
-  std::vector<char> is_unplaced;  ///< not measured with parts enough
+  std::vector<char> is_alone;     ///< measured with enough parts to say so
+  std::vector<char> is_unplaced;  ///< not measured with enough parts
   OpenGroups open;                ///< parts that may be one
 };
 
-/// Whether the medians of so many values each differ by more than parts have to, and by far more than by chance.
-/// `gain`: by how much, as a logarithm.
+/// Whether two medians differ by more than parts have to, and by far more than by chance. `gain`: their difference, as
+/// a logarithm; `values`, `other_values`: the numbers of values.
 [[nodiscard]] bool is_clearly_faster(double gain, std::size_t values, std::size_t other_values,
                                      const SplitSettings& settings);
 
-/// Takes out of their parts hosts that hardly anything shows to be of them, and that may be of another part of the same
-/// coarser one (SplitSettings::coarser), with which they were not measured.
+/// Removes hosts from their part if there is little evidence for it, and if they may be in another part of the same
+/// coarser part (SplitSettings::coarser) that they were not measured with.
 void leave_weak_members(const std::vector<Comparison>& values, const Split& split, const SplitSettings& settings,
                         Nearness& level);
 
-/// Of the values that `split` was found in; `level`: its parts.
+/// The evidence in the values in which `split` was found. `level`: the parts of the split.
 [[nodiscard]] Evidence evidence_of(const std::vector<Comparison>& values, const Nearness& level, const Split& split,
                                    const SplitSettings& settings);
 

@@ -1,4 +1,4 @@
-// Two kinds of hosts: where half of them or more are slower, nobody can say which kind is as it should be.
+// Two kinds of hosts: if half of the hosts or more are slower, readings cannot tell which kind is healthy.
 #pragma once
 
 #include <vector>
@@ -9,16 +9,16 @@
 
 namespace fabricbench::cluster {
 
-/// Half of the hosts or more are alone: two kinds of hosts. Then they are alone no more. Those that are slow with all
-/// that they met so far are of the slower kind, as far as can be told.
+/// If half of the hosts or more are alone, sets two kinds of hosts; then no host is alone. Unplaced hosts, which are
+/// slow with all that they met so far, are taken for the slower kind.
 void note_kinds(const ComparisonTable& table, double gain, Structure& structure);
 
-/// Of hosts that are fast with each other and slow with the others, some are slow with each other too: where those, and
-/// the ones that are slower still, are half of all or more, they are one kind.
+/// Within the faster hosts some are slow with each other too. If these and the slower hosts together are half of all
+/// hosts or more, sets them as one kind.
 void note_kinds_within(const ComparisonTable& table, const std::vector<char>& is_alone_within, double gain,
                        Structure& structure);
 
-/// Whether there are two kinds of hosts of which one is slower in one direction alone; then it is noted.
+/// Sets two kinds of hosts if one of them is slower in one direction only. Returns whether there are such kinds.
 [[nodiscard]] bool note_one_way_kinds(const ComparisonTable& table, const SplitSettings& settings,
                                       Structure& structure);
 

@@ -8,23 +8,23 @@
 #include <utility>
 
 #include "cluster/robust.h"
+#include "cluster/sorted_unique.h"
 #include "cluster/structure/clustering.h"
+#include "cluster/structure/detrending.h"
 #include "cluster/structure/evidence.h"
 #include "cluster/structure/host_kinds.h"
 #include "cluster/structure/sure_split.h"
-#include "cluster/structure/trend.h"
 
 namespace fabricbench::cluster {
 namespace {
 
 constexpr int kMostLevels = 4;
-/// In nats: of a few fast pairs, lower levels show a part, with others that chance adds.
+/// Nats: with a lower gain, a split may consist of a few fast pairs and of others that chance adds.
 constexpr double kWeak = 100;
-/// In scales: between levels so near each other, chance makes parts of pairs beside the few that are fast.
+/// Scales: with levels so close to each other, chance makes parts of pairs besides the few fast ones.
 constexpr double kShallow = 4;
 
-/// Where nearly all hosts are slow, one or two pairs are fast, and have to be believed by the few readings that there
-/// are.
+/// Settings for clusters in which nearly all hosts are slow: one or two pairs are fast, and have only few readings.
 SplitSettings for_few_fast_pairs(SplitSettings settings) {
   settings.farthest_above = 10;
   settings.few_are_fast = true;
@@ -57,7 +57,8 @@ void keep_open(OpenGroups open, Structure& structure) {
   if (!open.groups.empty()) structure.open_parts.push_back(std::move(open));
 }
 
-/// Where groups have fewer than half of the hosts, others may be of groups of which nothing was seen: not alone, then.
+/// If the parts have fewer than half of the hosts, the others may be in parts that were not found: they are unplaced,
+/// and not alone.
 void keep_alone_among_many(const Nearness& level, Evidence& evidence) {
   const auto in_parts =
       std::count_if(level.part_of.begin(), level.part_of.end(), [](std::int32_t part) { return part >= 0; });
@@ -69,22 +70,21 @@ void keep_alone_among_many(const Nearness& level, Evidence& evidence) {
   }
 }
 
-/// Hosts of which too little is known have no part, and are not of none.
+/// Marks the part of unplaced hosts as not known.
 void set_unknown(const std::vector<char>& is_unplaced, Nearness& level) {
   for (std::size_t host = 0; host < is_unplaced.size(); ++host) {
     if (is_unplaced[host] != 0) level.part_of[host] = Nearness::kUnknown;
   }
 }
 
-/// What a host of no part reaches with one.
+/// The rate of a host with a part.
 struct PartReach {
   std::int32_t part = Nearness::kNone;
   double median = -std::numeric_limits<double>::infinity();
   std::size_t values = 0;
 };
 
-/// The part that a host of none is nearer to than to all others, clearly so and by more than parts have to differ;
-/// kNone where there is no such part.
+/// The part that a host is clearly nearer to than to all others; kNone: there is none. `values`: by part.
 std::int32_t nearest_part(std::vector<std::vector<float>>& values, const SplitSettings& settings) {
   constexpr std::size_t kFewest = 2;
   PartReach nearest;
@@ -103,7 +103,7 @@ std::int32_t nearest_part(std::vector<std::vector<float>>& values, const SplitSe
   return clearly ? nearest.part : Nearness::kNone;
 }
 
-/// What parts reach with each other, the medians of each two of them between which enough was measured.
+/// The median rates between each two parts, if enough was measured between them.
 std::vector<double> rates_between(const std::vector<Comparison>& values, const std::vector<std::int32_t>& part_of) {
   constexpr std::size_t kEnough = 8;
   std::map<std::pair<std::int32_t, std::int32_t>, std::vector<float>> between;
@@ -119,8 +119,8 @@ std::vector<double> rates_between(const std::vector<Comparison>& values, const s
   return rates;
 }
 
-/// Parts within the parts of the finest level. Hosts that are slow within their part are of none, unless it shows of
-/// which.
+/// Adds a finer level, if there is one. Hosts that are slow within their part are in no finer part, unless they are
+/// nearest to one.
 void add_finer(const ComparisonTable& table, const SplitSettings& settings, Structure& structure) {
   std::vector<Nearness>& levels = structure.levels;
   const auto hosts = static_cast<std::int32_t>(levels.front().part_of.size());
@@ -145,8 +145,8 @@ void add_finer(const ComparisonTable& table, const SplitSettings& settings, Stru
   levels.insert(levels.begin(), std::move(finer));
 }
 
-/// Parts of parts of the coarsest level, two of them at least: where there is one, and others are slow with it, that is
-/// no nearness. Beside two, one that is nearer to none is by itself.
+/// Adds a coarser level with two parts or more; one part, with which others are slow, is no nearness. A part that is
+/// near no other is a coarser part by itself. Returns whether there is such a level.
 bool add_coarser(const ComparisonTable& table, const SplitSettings& settings, std::vector<Nearness>& levels) {
   const Nearness& last = levels.back();
   const Nodes nodes = nodes_of(last);
@@ -168,8 +168,7 @@ bool add_coarser(const ComparisonTable& table, const SplitSettings& settings, st
   return true;
 }
 
-/// Where no reading goes from one part to another, nothing shows that they are several: they are those of jobs whose
-/// hosts never met.
+/// Merges all parts into one if no reading goes from one part to another, as with jobs whose hosts never met.
 void join_unless_met(const ComparisonTable& table, Nearness& level) {
   const auto part = [&](std::int32_t host) { return level.part_of[static_cast<std::size_t>(host)]; };
   const bool met = std::any_of(table.values.begin(), table.values.end(), [&](const Comparison& each) {
@@ -180,7 +179,7 @@ void join_unless_met(const ComparisonTable& table, Nearness& level) {
   level.parts = 1;
 }
 
-/// How many parts of the coarser level have several of the finer level. A host of none is a part by itself.
+/// The number of coarser parts with several finer parts. A host without a part is a finer part by itself.
 std::ptrdiff_t number_of_several(const Nearness& fine, const Nearness& coarse) {
   const Nodes nodes = nodes_of(fine);
   std::vector<std::vector<std::int32_t>> members(static_cast<std::size_t>(coarse.parts));
@@ -188,14 +187,12 @@ std::ptrdiff_t number_of_several(const Nearness& fine, const Nearness& coarse) {
     if (nodes.node_of[host] < 0 || coarse.part_of[host] < 0) continue;
     members[static_cast<std::size_t>(coarse.part_of[host])].push_back(nodes.node_of[host]);
   }
-  return std::count_if(members.begin(), members.end(), [](std::vector<std::int32_t>& parts) {
-    std::sort(parts.begin(), parts.end());
-    return std::unique(parts.begin(), parts.end()) - parts.begin() > 1;
-  });
+  return std::count_if(members.begin(), members.end(),
+                       [](const std::vector<std::int32_t>& parts) { return sorted_unique(parts).size() > 1; });
 }
 
-/// Leaves out what is no nearness: one part, and hosts that are slow with it; and a level that does no more than part
-/// one of the finer parts from the others, as slow uplinks do.
+/// Removes levels that are no nearness: levels with one part, and levels that only separate one finer part from the
+/// others, as slow uplinks do.
 void keep_nearness(std::vector<Nearness>& levels) {
   std::erase_if(levels, [](const Nearness& level) { return level.parts < 2; });
   for (std::size_t i = levels.size(); i-- > 1;) {
@@ -203,7 +200,7 @@ void keep_nearness(std::vector<Nearness>& levels) {
   }
 }
 
-/// Of the values, or of the slower directions.
+/// A split of the values, or else of the slower directions.
 std::optional<Split> find_any_split(ComparisonTable& table, std::int32_t hosts, const SplitSettings& settings) {
   std::optional<Split> split = find_sure_split(table.values, hosts, settings);
   if (!split) {
@@ -214,8 +211,8 @@ std::optional<Split> find_any_split(ComparisonTable& table, std::int32_t hosts, 
   return split;
 }
 
-/// What windows of time have in common beside a split blurs its levels, where it is not far below what values scatter
-/// by: looks for it again without that, and keeps what explains more.
+/// Drift beside a split blurs its levels, unless it is far below the scale. Finds the split again without the drift,
+/// and keeps the better one.
 void sharpen(std::optional<Split>& split, std::int32_t hosts, const SplitSettings& settings, ComparisonTable& table) {
   constexpr int kMostTimes = 3;
   const auto blurs = [&](float drift) { return std::abs(drift) > settings.scale / 2; };
@@ -280,13 +277,13 @@ void add_all_coarser(const ComparisonTable& table, const SplitSettings& settings
 
 std::optional<Split> find_best_split(ComparisonTable& table, std::int32_t hosts, const SplitSettings& settings) {
   std::optional<Split> split = find_any_split(table, hosts, settings);
-  if (take_trend(split, hosts, settings, table.values)) {
+  if (detrend(split, hosts, settings, table.values)) {
     auto again = find_any_split(table, hosts, settings);
     if (again && (!split || again->gain > split->gain)) split = std::move(again);
   }
   sharpen(split, hosts, settings, table);
   SplitSettings used = settings;
-  // Last, since a few early pairs are fast where the network gets slower.
+  // After detrending, since a few early pairs are fast if the network gets slower.
   if (!split || split->gain < kWeak || split->within - split->across < kShallow * settings.scale) {
     const SplitSettings for_few = for_few_fast_pairs(settings);
     auto few = find_sure_split(table.values, hosts, for_few);

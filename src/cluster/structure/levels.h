@@ -1,4 +1,4 @@
-// Levels of nearness as readings show them: parts of hosts, parts of parts, and parts within them.
+// Levels of nearness in the readings: parts of hosts, coarser parts of parts, and finer parts within parts.
 #pragma once
 
 #include <cstdint>
@@ -11,24 +11,24 @@
 
 namespace fabricbench::cluster {
 
-/// A split's parts of two nodes or more, numbered anew; nodes alone are of none.
+/// The level of a split: its parts of two nodes or more, renumbered. Single nodes are in no part.
 [[nodiscard]] Nearness nearness_of(const Split& split);
 
-/// Hosts of no part that are nearer to one part than to the others are of that one: a slow host is slow within it too,
-/// but less than the way to others. Not those that are as near to it as other parts are to each other: such a host may
-/// be a part by itself. `is_unplaced`: by host, cleared of those.
+/// Assigns hosts without a part to the part that they are nearest to, if it is clearly nearer than the others: a slow
+/// host is slow within its part too, but faster than to other parts. Hosts whose rate with that part is a rate between
+/// parts stay without one: they may be parts by themselves. Clears `is_unplaced`, by host, of assigned hosts.
 void place_by_reach(const std::vector<Comparison>& comparisons, const SplitSettings& settings, Nearness& level,
                     std::vector<char>& is_unplaced);
 
-/// Parts of parts of the coarsest level, as long as there are any.
+/// Adds coarser levels, as long as there are any.
 void add_all_coarser(const ComparisonTable& table, const SplitSettings& settings, std::vector<Nearness>& levels);
 
-/// The split that explains most: without or with a trend, or with a few fast pairs, for which `settings` change. Then
-/// again with what is usual of each kind taken off.
+/// The split that explains most: with or without detrending, or with settings for a few fast pairs. If there are
+/// several kinds of values, it is found again with these centred.
 [[nodiscard]] std::optional<Split> find_best_split(ComparisonTable& table, std::int32_t hosts,
                                                    const SplitSettings& settings);
 
-/// Fills in what a structure without a locality has.
+/// Finds the levels of a structure without a locality.
 void find_levels(ComparisonTable& table, const SplitSettings& settings, Structure& structure);
 
 }  // namespace fabricbench::cluster

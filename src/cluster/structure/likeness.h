@@ -1,4 +1,4 @@
-// Puts hosts that do alike with the same partners next to each other.
+// Orders hosts so that hosts with similar rates stand next to each other.
 #pragma once
 
 #include <cstddef>
@@ -9,16 +9,16 @@
 
 namespace fabricbench::cluster {
 
-/// What each host does with each other one, in percent of what is usual.
+/// The profile of each host: its rates with all others, in percent of the usual rate.
 class Profiles {
  public:
-  /// `shares`: a square matrix by receiver, `hosts` senders each, of 1 for what is usual; not a number: not known. A
-  /// host is taken to do with itself what it does at best, and where it was not measured, what it does mostly.
+  /// `shares`: a square matrix, by receiver and then by sender; 1 is the usual rate, not a number: not measured. A host
+  /// has its best share with itself, and its median share with partners that it was not measured with.
   Profiles(std::span<const float> shares, std::size_t hosts);
 
   [[nodiscard]] std::size_t hosts() const { return hosts_; }
-  /// By how many percent two hosts differ, the mean over all partners and both directions; a partner counts 30 at most,
-  /// so that a pair that failed does not outweigh all others.
+  /// The mean difference of two hosts, in percent, over all partners and both directions. A partner counts for at most
+  /// 30, so that a failed pair does not outweigh all others.
   [[nodiscard]] double difference(std::int32_t a, std::int32_t b) const;
 
  private:

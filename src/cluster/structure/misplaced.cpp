@@ -14,12 +14,12 @@
 namespace fabricbench::cluster {
 namespace {
 
-/// Of a host with a leaf, from which its rate with it is known.
+/// Minimum number of values to know a host's rate with a leaf.
 constexpr std::size_t kFewestOfLeaf = 2;
 
 using ByHost = std::vector<std::vector<float>>;
 
-/// What each host reaches with others of its leaf, without those that are slow with everybody; empty: none is.
+/// By host, its values with others of its leaf, without partners that are slow with everybody (`is_slow`; empty: none).
 ByHost values_within(const ComparisonTable& table, const Nearness& given, const std::vector<char>& is_slow) {
   ByHost within(given.part_of.size());
   for (const Comparison& each : table.values) {
@@ -32,8 +32,7 @@ ByHost values_within(const ComparisonTable& table, const Nearness& given, const 
   return within;
 }
 
-/// By host, whether it is slower with each host than hosts of one leaf are usually: then it says nothing of where
-/// others are.
+/// By host, whether it is slower than `least` with all partners: then its values are no evidence on leaves.
 std::vector<char> slow_with_all(const ComparisonTable& table, std::size_t hosts, double least) {
   std::vector<std::map<std::int32_t, std::vector<float>>> by_partner(hosts);
   for (const Comparison& each : table.values) {
@@ -49,22 +48,22 @@ std::vector<char> slow_with_all(const ComparisonTable& table, std::size_t hosts,
   return is_slow;
 }
 
-/// A leaf with which a host is faster than with its own.
+/// A move of a host to a leaf with which it is faster.
 struct Move {
   Misplaced to;
   double gain = 0;
 };
 
-/// What a host reaches with each host of another leaf.
+/// The values of a host with each host of another leaf.
 using ByPartner = std::map<std::int32_t, std::vector<float>>;
 
-/// What a host reaches with a leaf.
+/// The rate of a host with a leaf.
 struct Reached {
   double rate = 0;
   std::size_t values = 0;
 };
 
-/// With most hosts of a leaf, or with one of two, since the other may be misplaced as well.
+/// The upper median over the hosts of a leaf: of two, one suffices, since the other may be misplaced as well.
 Reached reached_with(ByPartner& partners) {
   std::vector<float> medians;
   Reached reached;
@@ -76,7 +75,7 @@ Reached reached_with(ByPartner& partners) {
   return reached;
 }
 
-/// Of a host that is slower with its leaf than `usual`: the leaf with which it is as fast as that.
+/// The best move of a host that is slower with its leaf than `usual`: to a leaf with which it reaches that.
 std::optional<Move> move_of(std::int32_t host, std::vector<float>& own, std::map<std::int32_t, ByPartner>& leaves,
                             double usual, const SplitSettings& settings) {
   const double with_own = median_of(own);
@@ -86,7 +85,7 @@ std::optional<Move> move_of(std::int32_t host, std::vector<float>& own, std::map
     const Reached with_leaf = reached_with(partners);
     if (with_leaf.values < kFewestOfLeaf) continue;
     const double gain = with_leaf.rate - with_own;
-    // Hosts of a pod that are not of one leaf may be nearly as fast.
+    // Hosts of one pod and of different leaves may be nearly as fast.
     const double error = kMedianOverMeanError * settings.scale * std::sqrt(2.0 / static_cast<double>(with_leaf.values));
     const double allowed = std::max(std::clamp(lost / 4, settings.depth, 2 * settings.depth), 3 * error);
     const bool is_near = with_leaf.rate > usual - allowed;
@@ -96,8 +95,7 @@ std::optional<Move> move_of(std::int32_t host, std::vector<float>& own, std::map
   return best;
 }
 
-/// What hosts of one leaf reach with each other mostly; nothing where hosts of different leaves are as fast: then no
-/// reading says of which leaf a host is.
+/// The usual rate within leaves; nothing if the rate between leaves is as high: then readings do not show leaves.
 std::optional<double> usual_within(const ComparisonTable& table, const Nearness& given, ByHost& within,
                                    const SplitSettings& settings) {
   std::vector<float> medians;
@@ -111,13 +109,13 @@ std::optional<double> usual_within(const ComparisonTable& table, const Nearness&
     if (first >= 0 && second >= 0 && first != second) across.push_back(each.value);
   }
   if (medians.empty() || across.empty()) return std::nullopt;
-  // Of few hosts, those that are misplaced and those that met them are more than half.
+  // With few hosts, misplaced ones and their partners are more than half.
   const double usual = quantile(medians, 0.75);
   return median_of(across) < usual - settings.depth ? std::optional(usual) : std::nullopt;
 }
 
-/// Of a host whose leaf has only hosts that are slow with everybody, nothing tells what it reaches within one: it is
-/// held against what it reaches with others. `within`: with those slow hosts too; `own`: filled in.
+/// For hosts whose leaf has no other hosts than slow ones, adds the values with other leaves to `own`, in the place of
+/// the missing ones. `within`: values within leaves, also with slow hosts.
 void take_across_of_lone(const ComparisonTable& table, const Nearness& given, const std::vector<char>& is_slow,
                          const ByHost& within, ByHost& own) {
   std::vector<char> lone(own.size(), 0);

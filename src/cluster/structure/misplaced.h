@@ -1,4 +1,4 @@
-// Hosts that a locality has in the wrong leaf, as a list does after somebody has moved cables or machines.
+// Hosts that the locality has in the wrong leaf, as happens after cables or machines were moved.
 #pragma once
 
 #include <vector>
@@ -9,9 +9,9 @@
 
 namespace fabricbench::cluster {
 
-/// Takes hosts to the leaf with which they are as fast as hosts of one leaf are, where they are clearly slower with
-/// their own; the one that is farthest off first. Which ones, with their new leaf. Nothing is changed where that would
-/// be more than a quarter of the hosts: then the locality is of another cluster, or something else is wrong.
+/// Moves hosts that are clearly slower with their own leaf to the leaf with which they have the rate within leaves; the
+/// host that gains most first. Returns these hosts with their new leaves. If that would be more than a quarter of all
+/// hosts, nothing is changed: the locality is of another cluster, or something else is wrong.
 [[nodiscard]] std::vector<Misplaced> correct_locality(const ComparisonTable& table, const SplitSettings& settings,
                                                       Nearness& given);
 

@@ -1,4 +1,4 @@
-// Places where values are dense.
+// Modes of a distribution: places where values are dense.
 #pragma once
 
 #include <cstddef>
@@ -6,10 +6,10 @@
 
 namespace fabricbench::cluster {
 
-/// A place where values are dense.
+/// A mode.
 struct Mode {
   double centre = 0;
-  double valley_before = 0;  ///< where they are least dense between the mode before and this one
+  double valley_before = 0;  ///< the least dense place between the mode before and this one
   std::size_t values = 0;
 };
 

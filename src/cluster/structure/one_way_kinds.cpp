@@ -10,11 +10,11 @@
 namespace fabricbench::cluster {
 namespace {
 
-/// Of a host in one direction, from which its rate is known.
+/// Minimum number of readings to know a host's rate in one direction.
 constexpr std::size_t kReadingsOfHost = 3;
-/// In nats: the kinds have to be a thousand times likelier than one kind.
+/// Nats: two kinds have to be a thousand times likelier than one.
 constexpr double kLeastKindsGain = 7;
-/// Of readings, or of hosts, that something else may be said of.
+/// Maximum share of readings, and of hosts, that are exceptions.
 constexpr double kShareOfExceptions = 0.1;
 constexpr double kLeastKindsScale = 0.002;
 
@@ -22,8 +22,8 @@ std::int32_t own_side(const Comparison& each, Direction way) {
   return way == Direction::kSends ? each.first : each.second;
 }
 
-/// The median of each host in one direction, less what `levels` says of the host on the other side; empty: there is
-/// one with too few. Hosts without readings have none.
+/// By host, its median in one direction, after subtracting the level of the host on the other side (`levels`). Empty:
+/// some host has too few readings. A host without readings has no median.
 std::vector<std::optional<float>> medians_by_host(const ComparisonTable& table, std::size_t hosts, Direction way,
                                                   const std::vector<std::optional<float>>& levels = {}) {
   std::vector<std::vector<float>> values(hosts);
@@ -41,7 +41,7 @@ std::vector<std::optional<float>> medians_by_host(const ComparisonTable& table, 
   return medians;
 }
 
-/// The widest gap between hosts of which half or more are below it and two or more above it.
+/// The widest gap between medians of hosts, with half of the hosts or more below it, and two or more above it.
 struct KindsGap {
   double above = 0;  ///< the lowest of those above it
   double width = 0;
@@ -63,7 +63,7 @@ KindsGap widest_gap(const std::vector<std::optional<float>>& medians) {
   return widest;
 }
 
-/// The size of what is left of each reading where one side of it is all that counts.
+/// By reading, the absolute residual if one side alone explains it.
 std::vector<float> left_of_each(const ComparisonTable& table, const std::vector<std::optional<float>>& levels,
                                 Direction way) {
   std::vector<float> left;
@@ -74,8 +74,8 @@ std::vector<float> left_of_each(const ComparisonTable& table, const std::vector<
   return left;
 }
 
-/// Whether what one side of a reading is like is all that tells readings apart, but for few readings, fewer than those
-/// of the faster hosts, and few hosts.
+/// Whether one side alone explains the readings, apart from few exceptions among readings and hosts; there are fewer
+/// exceptions than readings of the faster hosts.
 bool explains_all(const ComparisonTable& table, const std::vector<std::optional<float>>& levels, Direction way,
                   const std::vector<float>& left_of_readings, const KindsGap& gap) {
   const double width = gap.width;
@@ -88,9 +88,9 @@ bool explains_all(const ComparisonTable& table, const std::vector<std::optional<
   if (exceptions > of_faster) return false;
   const Direction other_way = way == Direction::kSends ? Direction::kReceives : Direction::kSends;
   const auto left = medians_by_host(table, levels.size(), other_way, levels);
-  const auto odd = std::count_if(left.begin(), left.end(),
-                                 [&](const std::optional<float>& each) { return each && std::abs(*each) > width / 4; });
-  return !left.empty() && static_cast<double>(odd) <= kShareOfExceptions * static_cast<double>(left.size());
+  const auto exceptional = std::count_if(
+      left.begin(), left.end(), [&](const std::optional<float>& each) { return each && std::abs(*each) > width / 4; });
+  return !left.empty() && static_cast<double>(exceptional) <= kShareOfExceptions * static_cast<double>(left.size());
 }
 
 }  // namespace

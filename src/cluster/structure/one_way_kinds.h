@@ -1,4 +1,4 @@
-// Two kinds of hosts of which one is slower in one direction alone.
+// Two kinds of hosts, one of which is slower in one direction only.
 #pragma once
 
 #include <optional>
@@ -11,14 +11,14 @@
 namespace fabricbench::cluster {
 
 struct OneWayKinds {
-  std::vector<char> is_slow;  ///< by host: of the slower kind, half of the hosts or more
+  std::vector<char> is_slow;  ///< by host: of the slower kind, which has half of the hosts or more
   Direction way = Direction::kSends;
   double gain = 0;  ///< as Split::gain
 };
 
-/// Where the senders alone, or the receivers alone, explain what readings are like, and half of them or more are slower
-/// than the others, all but two at most. Nothing where any host has too few readings to say of it, or
-/// figures are of both directions together.
+/// Finds such kinds: the senders alone, or the receivers alone, explain the readings, and half of them or more, but not
+/// all but one, are slower than the others. Nothing if any host has too few readings, or if readings are of both
+/// directions together.
 [[nodiscard]] std::optional<OneWayKinds> find_one_way_kinds(const ComparisonTable& table, std::size_t hosts,
                                                             const SplitSettings& settings);
 

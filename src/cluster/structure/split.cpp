@@ -16,27 +16,27 @@
 namespace fabricbench::cluster {
 namespace {
 
-/// A value so many scales below what is expected says no more than one that is still further below: other traffic or a
-/// bad path can slow any reading. Nothing makes one faster than its hosts and links are, so above more is believed.
+/// Scales: values farther below the expected one count as if they were at this distance, since other traffic or a bad
+/// path can slow any reading. Above, the limit is higher: nothing makes a reading faster than its hosts and links are.
 constexpr double kFarthestBelow = 3;
 constexpr double kMostLossBelow = kFarthestBelow * kFarthestBelow / 2;
-/// In nats: the split has to be a thousand times likelier.
+/// Nats: a split has to be a thousand times likelier than one level.
 constexpr double kWorthwhile = 7;
 constexpr std::size_t kMostThresholds = 10;
-/// Of a node's values with a part, that it belongs to it though more are slow.
+/// Minimum share of fast values with a part so that a single node joins it.
 constexpr double kShareOfMember = 0.34;
-/// Of a node's values, below the threshold, so that it may be of a part of its own.
+/// A node may be apart if a larger share of its values is below the threshold.
 constexpr double kShareApart = 0.4;
-/// Of a part's pairs, those that are fast.
+/// Minimum share of fast pairs of a part.
 constexpr double kShareFastWithin = 0.6;
 constexpr double kShareFastOfTwo = 0.5;
 constexpr int kRefinements = 3;
-/// In scales: levels so far apart are told apart at any threshold between them.
+/// Scales: for levels so far apart, any threshold between them will do.
 constexpr double kFarApart = 10;
 
 double most_loss_above(const SplitSettings& settings) { return settings.farthest_above * settings.farthest_above / 2; }
 
-/// The loss of a value that is so far from what is expected.
+/// The loss of a value at this distance from the expected one.
 double loss(double distance, const SplitSettings& settings) {
   const double scales = distance / settings.scale;
   return std::min(scales * scales / 2, distance < 0 ? kMostLossBelow : most_loss_above(settings));
@@ -56,7 +56,7 @@ std::vector<float> sorted_values(std::span<const Comparison> values) {
   return sorted;
 }
 
-/// Thresholds between modes, those first that part most values from the rest.
+/// Thresholds between modes; those that separate most values come first.
 std::vector<Levels> between_modes(const std::vector<float>& sorted, const SplitSettings& settings) {
   std::vector<std::pair<std::size_t, Levels>> ranked;
   const std::vector<Mode> modes = modes_of(sorted, settings.scale);
@@ -75,7 +75,7 @@ std::vector<Levels> between_modes(const std::vector<float>& sorted, const SplitS
   return levels;
 }
 
-/// Thresholds for levels so near each other that their values overlap.
+/// Thresholds at quantiles, for levels so close to each other that their values overlap.
 std::vector<Levels> between_shares(const std::vector<float>& sorted, const SplitSettings& settings) {
   std::vector<Levels> levels;
   std::vector<double> shares{0.1, 0.25, 0.5, 0.75, 0.9};
@@ -88,7 +88,7 @@ std::vector<Levels> between_shares(const std::vector<float>& sorted, const Split
   return levels;
 }
 
-/// The logarithm of how much likelier a value is on the upper level than on the lower one, as far as it is believed.
+/// The log likelihood ratio of a value: upper level over lower level, limited.
 double likelihood_of_upper(double value, const Levels& levels, const SplitSettings& settings) {
   const double ratio = (value - levels.threshold) * levels.depth / (settings.scale * settings.scale);
   return std::clamp(ratio, -kMostLossBelow, most_loss_above(settings));
@@ -109,14 +109,14 @@ std::vector<Tie> ties_of(std::span<const Comparison> values, const Levels& level
   return ties;
 }
 
-/// How many values of something are above a threshold.
+/// A number of values, and how many of them are above a threshold.
 struct SpeedCount {
   std::int32_t fast = 0;
   std::int32_t all = 0;
 };
 
-/// A node alone joins the part with which it is fast often enough: one of its NICs or directions may be slow, or it may
-/// be slow now and then.
+/// Moves single nodes to the part with which they are fast often enough: one of its NICs or directions may be slow, or
+/// it may be slow now and then.
 void place_nodes_alone(std::span<const Comparison> values, double threshold, std::vector<std::int32_t>& part_of) {
   const std::vector<std::int32_t> sizes = sizes_of(part_of);
   std::map<std::pair<std::int32_t, std::int32_t>, SpeedCount> counts;  // by node alone and part
@@ -131,7 +131,8 @@ void place_nodes_alone(std::span<const Comparison> values, double threshold, std
       count.fast += each.value > threshold ? 1 : 0;
     }
   }
-  std::map<std::int32_t, std::pair<double, std::int32_t>> best;  // by node: the largest share, and the part
+  std::map<std::int32_t, std::pair<double, std::int32_t>>
+      best;  // by node: the largest share of fast values, and its part
   for (const auto& [key, count] : counts) {
     const double share = static_cast<double>(count.fast) / count.all;
     auto& known = best[key.first];
@@ -143,7 +144,7 @@ void place_nodes_alone(std::span<const Comparison> values, double threshold, std
   part_of = renumbered(part_of);
 }
 
-/// Calls `visit` with the parts of both nodes of each meeting, and the value of the faster direction.
+/// Calls `visit` with the parts of the two nodes of each meeting, and with the value of the faster direction.
 template <typename Visit>
 void for_each_meeting(std::span<const Comparison> values, const std::vector<std::int32_t>& part_of,
                       const Visit& visit) {
@@ -157,7 +158,7 @@ void for_each_meeting(std::span<const Comparison> values, const std::vector<std:
   }
 }
 
-/// By part, its meetings.
+/// By part, the counts of its meetings.
 std::vector<SpeedCount> count_within(std::span<const Comparison> values, double threshold,
                                      const std::vector<std::int32_t>& part_of) {
   std::vector<SpeedCount> counts(part_of.size());
@@ -169,8 +170,8 @@ std::vector<SpeedCount> count_within(std::span<const Comparison> values, double 
   return counts;
 }
 
-/// Whether enough pairs of a part are fast: a chain of fast pairs is no part, since light traffic makes some pairs
-/// fast. A part of two nodes is no chain: half of its meetings suffice, since other traffic may have slowed the rest.
+/// Whether enough pairs of a part are fast. A chain of fast pairs is no part, since light traffic makes some pairs
+/// fast. In a part of two nodes, half of the meetings suffice, since other traffic may have slowed the rest.
 bool is_fast_within(const SpeedCount& pairs, std::int32_t size) {
   return pairs.fast >= (size > 2 ? kShareFastWithin : kShareFastOfTwo) * pairs.all;
 }
@@ -198,7 +199,8 @@ std::map<std::int32_t, std::vector<std::int32_t>> sizes_by_coarser(const std::ve
   return of_coarser;
 }
 
-/// The logarithm of how many ways there are to split nodes into parts of these sizes, each coarser part by itself.
+/// The description length of a split: the logarithm of the number of ways to split nodes into parts of these sizes,
+/// each coarser part by itself.
 double description_of(const std::vector<std::int32_t>& part_of, const SplitSettings& settings) {
   const auto of_coarser = sizes_by_coarser(part_of, settings.coarser);
   std::set<std::int32_t> different;
@@ -212,18 +214,18 @@ double description_of(const std::vector<std::int32_t>& part_of, const SplitSetti
       ++alike[size];
     }
     for (const auto& [size, count] : alike) ways -= std::lgamma(count + 1.0);
-    // Which of the sizes its parts have: of one whole, all of them.
+    // Which sizes the parts of each coarser part have. With a single one, it has all sizes.
     if (of_coarser.size() > 1) ways += static_cast<double>(sizes.size()) * std::log(different.size());
   }
   // The sizes themselves: so many parts, each with a size.
   return ways + static_cast<double>(different.size()) * std::log(static_cast<double>(part_of.size()) + 1);
 }
 
-/// What a model expects of each value, by its place.
+/// The expected values of a model, by place.
 using Expected = std::vector<float>;
 
-/// What a model leaves of each window's values, less the median of all windows: as far as windows differ by more than
-/// chance makes them (the positive-part estimate of James and Stein).
+/// By window, the median residual minus the median over all windows, shrunk by the positive-part estimate of James and
+/// Stein.
 std::vector<float> drift_of(std::span<const Comparison> values, const Expected& expected, double scale) {
   std::vector<std::vector<float>> left;
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -271,7 +273,7 @@ double median_or(std::vector<float>& values, double otherwise) {
   return values.empty() ? otherwise : static_cast<double>(median_of(values));
 }
 
-/// The loss of one level for all: the best of several places for it.
+/// The loss of one level for all values: the lowest over several candidate levels.
 double loss_of_one_level(std::span<const Comparison> values, const std::set<double>& places,
                          const SplitSettings& settings) {
   double least = INFINITY;
@@ -283,7 +285,7 @@ double loss_of_one_level(std::span<const Comparison> values, const std::set<doub
   return least;
 }
 
-/// Values by where they are: within parts of two nodes or more, between two of them, or of a node alone.
+/// Values within parts of two nodes or more, between such parts, and of single nodes.
 struct Sorted {
   std::vector<float> within;
   std::vector<float> across;
@@ -307,7 +309,8 @@ Sorted sort_values(std::span<const Comparison> values, const std::vector<std::in
   return sorted;
 }
 
-/// Fills in the levels and the gain of a partition; nothing where it is none, or its parts are as fast across.
+/// The split of a partition, with its levels and gain; nothing if it has one part only, or if its parts are as fast
+/// across.
 std::optional<Split> split_of(std::span<const Comparison> values, std::vector<std::int32_t> part_of,
                               const SplitSettings& settings) {
   const std::vector<std::int32_t> sizes = sizes_of(part_of);
@@ -356,7 +359,7 @@ std::optional<Split> split_of(std::span<const Comparison> values, std::vector<st
   return split;
 }
 
-/// Whether any node has most of its values below the threshold, as each node of the smaller of two parts has.
+/// Whether any node has a large share of its values below the threshold, as each node of the smaller of two parts has.
 bool may_part(std::span<const Comparison> values, std::int32_t nodes, double threshold) {
   std::vector<SpeedCount> counts(static_cast<std::size_t>(nodes));
   for (const Comparison& each : values) {
@@ -370,8 +373,8 @@ bool may_part(std::span<const Comparison> values, std::int32_t nodes, double thr
                      [](const SpeedCount& count) { return count.all - count.fast > kShareApart * count.all; });
 }
 
-/// By part, whether its meetings are likelier within a part than between parts, by more than chance makes any of as
-/// many as there are between nodes alone.
+/// By part, whether its meetings support it: they are likelier within a part than between parts, by more than chance
+/// gives the best of as many meetings as there are between single nodes.
 std::vector<char> supported_parts(std::span<const Comparison> values, const Levels& levels, const Split& split,
                                   const std::vector<std::int32_t>& sizes, const SplitSettings& settings) {
   std::vector<double> likelihoods(sizes.size(), 0);
@@ -388,8 +391,8 @@ std::vector<char> supported_parts(std::span<const Comparison> values, const Leve
   return supported;
 }
 
-/// Takes apart what is no faster within than parts are with each other, or was not measured within: of many slow nodes,
-/// chance makes some as fast with each other as with the rest.
+/// Dissolves parts that are no faster within than across, or that have no values within: of many slow nodes, chance
+/// makes some as fast with each other as with the rest.
 std::optional<Split> without_slow_parts(std::span<const Comparison> values, std::optional<Split> split,
                                         const SplitSettings& settings) {
   if (!split) return split;
@@ -407,7 +410,7 @@ std::optional<Split> without_slow_parts(std::span<const Comparison> values, std:
   return std::cmp_equal(parts, sizes.size()) ? split : split_of(values, renumbered(part_of), settings);
 }
 
-/// Clusters at a threshold, and again at the one between the levels that come out of it.
+/// Clusters at a threshold, and again at the threshold between the levels that result.
 std::optional<Split> split_at(std::span<const Comparison> values, std::int32_t nodes, Levels levels,
                               const SplitSettings& settings) {
   std::optional<Split> best;
@@ -425,7 +428,7 @@ std::optional<Split> split_at(std::span<const Comparison> values, std::int32_t n
   return best;
 }
 
-/// Takes apart parts of two nodes that are not worth their description: among many pairs chance makes some fast.
+/// Dissolves parts of two nodes that are not worth their description: among many pairs chance makes some fast.
 Split without_chance_pairs(std::span<const Comparison> values, Split best, const SplitSettings& settings) {
   constexpr int kMostTried = 32;
   const std::vector<std::int32_t> part_of = best.part_of;

@@ -10,18 +10,18 @@
 #include "cluster/robust.h"
 #include "cluster/structure/clustering.h"
 #include "cluster/structure/comparison_table.h"
+#include "cluster/structure/detrending.h"
 #include "cluster/structure/evidence.h"
 #include "cluster/structure/host_kinds.h"
 #include "cluster/structure/levels.h"
 #include "cluster/structure/misplaced.h"
 #include "cluster/structure/sure_split.h"
-#include "cluster/structure/trend.h"
 
 namespace fabricbench::cluster {
 namespace {
 
-/// The median rate between parts over that within one, without slow hosts; nothing where one of them is
-/// not known. `is_slow`: by host.
+/// The median rate between parts over that within parts, without slow hosts; nothing: one of them is not known.
+/// `is_slow`: by host.
 std::optional<double> across_over_within(const ComparisonTable& table, const Nearness& level,
                                          const std::vector<char>& is_slow) {
   std::vector<float> within;
@@ -37,8 +37,8 @@ std::optional<double> across_over_within(const ComparisonTable& table, const Nea
   return std::exp(median_of(across) - median_of(within));
 }
 
-/// By leaf of a locality, whether its hosts are slower with each other than those of the fastest leaf. Of few readings
-/// one slow host would suffice for that: such leaves do not count.
+/// By leaf of the locality, whether its hosts are slower with each other than those of the fastest leaf. Leaves with
+/// few readings do not count, since one slow host would suffice.
 std::vector<char> slow_leaves(const ComparisonTable& table, const Nearness& given, const SplitSettings& settings) {
   constexpr std::size_t kFewest = 6;  // three pairs, both ways
   std::vector<std::vector<float>> within(static_cast<std::size_t>(given.parts));
@@ -61,7 +61,8 @@ std::vector<char> slow_leaves(const ComparisonTable& table, const Nearness& give
   return slow;
 }
 
-/// Takes from each value the median of those whose hosts are as far apart, so that a locality explains what it can.
+/// Subtracts from each value the centre of its distance, so that only differences remain that the locality does not
+/// explain.
 void centre_by_distance(const Structure& structure, ComparisonTable& table) {
   const auto distances = static_cast<std::int32_t>(structure.levels.size()) + 1;
   for (std::size_t i = 0; i < table.values.size(); ++i) {
@@ -72,7 +73,7 @@ void centre_by_distance(const Structure& structure, ComparisonTable& table) {
   centre(structure.levels.front().part_of, table);
 }
 
-/// Whether each part of `fine` is within one part of `coarse`, but for hosts of no part.
+/// Whether each part of `fine` is within one part of `coarse`, ignoring hosts without a part.
 bool is_finer(const Nearness& fine, const Nearness& coarse) {
   std::vector<std::int32_t> container(static_cast<std::size_t>(fine.parts), Nearness::kNone);
   for (std::size_t host = 0; host < fine.part_of.size(); ++host) {
@@ -84,9 +85,9 @@ bool is_finer(const Nearness& fine, const Nearness& coarse) {
   return true;
 }
 
-/// Whether whole leaves of a locality are of slow hosts; then these are noted, as a kind where they are half of all
-/// hosts or more. What they reach with others looks like the way between leaves: that they are slow shows where
-/// distance is not taken off.
+/// Sets the slow hosts if whole leaves of the locality are slow, as a kind if they are half of all hosts or more.
+/// Returns whether there is such a leaf. To be called before distances are subtracted: the rate of slow leaves with
+/// others looks like that between leaves.
 bool note_slow_leaves(ComparisonTable table, const SplitSettings& settings, const Nearness& given,
                       Structure& structure) {
   const std::vector<char> is_slow = slow_leaves(table, given, settings);
@@ -98,7 +99,7 @@ bool note_slow_leaves(ComparisonTable table, const SplitSettings& settings, cons
   bool any_leaf = false;
   for (std::size_t host = 0; host < is_alone.size(); ++host) {
     const std::int32_t leaf = given.part_of[host];
-    // Another one may only be far from the others.
+    // A host of a tiny leaf may just be far from the others.
     if (is_alone[host] == 0 || leaf < 0 || sizes[static_cast<std::size_t>(leaf)] < 3) continue;
     structure.is_alone[host] = 1;
     any_leaf = any_leaf || is_slow[static_cast<std::size_t>(leaf)] != 0;
@@ -108,7 +109,7 @@ bool note_slow_leaves(ComparisonTable table, const SplitSettings& settings, cons
   return any_leaf;
 }
 
-/// Hosts that a locality leaves out are of the leaf that they are nearest to, where there is one.
+/// Assigns hosts that the locality leaves out to the leaf that they are nearest to, if there is one.
 void place_left_out(const ComparisonTable& table, const SplitSettings& settings, Nearness& given,
                     std::vector<Misplaced>& left_out) {
   const std::vector<std::int32_t> known = given.part_of;
@@ -121,7 +122,7 @@ void place_left_out(const ComparisonTable& table, const SplitSettings& settings,
   }
 }
 
-/// Hosts of unknown leaf are as fast with some as hosts of one leaf are: that says nothing of others.
+/// Removes values of hosts whose leaf is not known: they may have the rate within a leaf, or between leaves.
 void leave_out_unknown(const Nearness& level, ComparisonTable& table) {
   const auto is_known = [&](std::int32_t host) {
     return level.part_of[static_cast<std::size_t>(host)] != Nearness::kUnknown;
@@ -136,8 +137,8 @@ void leave_out_unknown(const Nearness& level, ComparisonTable& table) {
   table.kinds.resize(kept);
 }
 
-/// Takes from each value the trend of its time, which would blur coarser levels.
-void take_trend_of_leaves(const Nearness& level, const SplitSettings& settings, ComparisonTable& table) {
+/// Removes the trend with time, which would blur coarser levels.
+void detrend_leaves(const Nearness& level, const SplitSettings& settings, ComparisonTable& table) {
   const auto is_within = [&](const Comparison& each) { return level.common_part(each.first, each.second) >= 0; };
   std::vector<float> within;
   std::vector<float> across;
@@ -147,7 +148,7 @@ void take_trend_of_leaves(const Nearness& level, const SplitSettings& settings, 
   const float far = median_of(across);
   std::vector<Comparison> left = table.values;
   for (Comparison& each : left) each.value -= is_within(each) ? near : far;
-  take_trend_beside(left, settings, table.values);
+  detrend_by_residuals(left, settings, table.values);
 }
 
 void take_locality(const Sweep& sweep, ComparisonTable& table, const SplitSettings& settings, Structure& structure) {
@@ -160,12 +161,12 @@ void take_locality(const Sweep& sweep, ComparisonTable& table, const SplitSettin
   const bool are_slow = note_slow_leaves(table, settings, given, structure);
   const std::vector<char>& slow = structure.is_slow_kind.empty() ? structure.is_alone : structure.is_slow_kind;
   const std::optional<double> across = across_over_within(table, given, slow);
-  if (are_slow && !across) return;  // all that is known between leaves is of slow hosts
+  if (are_slow && !across) return;  // all readings between leaves are of slow hosts
   given.across = across.value_or(1);
   structure.levels.push_back(std::move(given));
   if (are_slow) return;
   leave_out_unknown(structure.levels.front(), table);
-  take_trend_of_leaves(structure.levels.front(), settings, table);
+  detrend_leaves(structure.levels.front(), settings, table);
   add_all_coarser(table, settings, structure.levels);
   centre_by_distance(structure, table);
   if (note_one_way_kinds(table, settings, structure)) return;
@@ -182,7 +183,8 @@ void take_locality(const Sweep& sweep, ComparisonTable& table, const SplitSettin
 
 std::int32_t Structure::distance(std::int32_t a, std::int32_t b) const {
   auto near = static_cast<std::int32_t>(levels.size());
-  bool a_has_part = false;  // of a coarser level: then a host of none here is known to be alone
+  bool a_has_part =
+      false;  // in a coarser level: a host without a part in a finer level is then known to be alone there
   bool b_has_part = false;
   while (near > 0) {
     const Nearness& level = levels[static_cast<std::size_t>(near) - 1];
@@ -216,15 +218,15 @@ Structure find_structure(const Sweep& sweep, double depth, const std::vector<cha
   structure.is_alone.assign(sweep.hosts.size(), 0);
   structure.is_unplaced.assign(sweep.hosts.size(), 0);
   ComparisonTable table = table_of(sweep, left_out);
-  take_drift(table);
+  remove_drift(table);
   centre(std::vector<std::int32_t>(sweep.hosts.size(), 0), table);
   structure.scale = scale_of(table, sweep.hosts.size());
   const SplitSettings settings{structure.scale, depth};
   if (sweep.leaf_of.empty()) {
     const Structure without_levels = structure;
     find_levels(table, settings, structure);
-    // A host whose near partners were met in rounds that dropped looks far from them.
-    if (take_drops(structure, settings, table.values)) {
+    // A host that met its near partners in rounds that dropped looks far from them.
+    if (remove_drops(structure, settings, table.values)) {
       structure = without_levels;
       find_levels(table, settings, structure);
     }

@@ -1,4 +1,4 @@
-// Which hosts are near each other: as a locality says, and as the readings show.
+// The structure of a cluster: which hosts are near each other, from a locality or from the readings.
 #pragma once
 
 #include <cstdint>
@@ -9,61 +9,60 @@
 
 namespace fabricbench::cluster {
 
-/// One way of sorting hosts into parts: leaf switches or racks, pods, halls.
+/// A level of nearness: a partition of hosts into parts, such as leaf switches, racks, pods or halls.
 struct Nearness {
-  static constexpr std::int32_t kNone = -1;     ///< fast with no part, though it was measured with all of them
-  static constexpr std::int32_t kUnknown = -2;  ///< not measured with enough hosts to tell
-  std::vector<std::int32_t> part_of;            ///< by host, from 0; below 0: of no part
+  static constexpr std::int32_t kNone = -1;     ///< in no part: slow with all parts, and measured with all of them
+  static constexpr std::int32_t kUnknown = -2;  ///< not measured with enough parts to tell
+  std::vector<std::int32_t> part_of;            ///< by host, from 0; below 0: in no part
   std::int32_t parts = 0;
-  double across = 1;      ///< rate between parts over the rate within one, the medians
-  double gain = 0;        ///< see Split::gain; 0 of a locality that was given
-  bool is_given = false;  ///< by a locality, and not found
+  double across = 1;      ///< median rate between parts over the median rate within parts
+  double gain = 0;        ///< see Split::gain; 0 if given by a locality
+  bool is_given = false;  ///< given by a locality, and not found in the readings
 
-  /// The part that both hosts are of; below 0: there is none.
+  /// The part that both hosts are in; below 0: there is none.
   [[nodiscard]] std::int32_t common_part(std::int32_t a, std::int32_t b) const {
     const std::int32_t part = part_of[static_cast<std::size_t>(a)];
     return part == part_of[static_cast<std::size_t>(b)] ? part : kNone;
   }
 };
 
-/// A host that a locality has in another leaf, or in none, than that with which it is as fast as hosts of one leaf are.
+/// A host that the locality has in the wrong leaf, or in none: the readings show it in another leaf.
 struct Misplaced {
   std::int32_t host = 0;
-  std::int32_t leaf = 0;  ///< that leaf, by its place in Sweep::leaves
+  std::int32_t leaf = 0;  ///< the leaf by the readings: place in Sweep::leaves
 };
 
-/// What a sweep's readings show of hosts' places.
+/// The structure that a sweep's readings show.
 struct Structure {
-  std::vector<Nearness> levels;   ///< the finest first; each puts together whole parts of the one before; may be empty
-  std::vector<char> is_alone;     ///< by host: slow with hosts of each part that was found, one or more
-  std::vector<char> is_unplaced;  ///< by host: of no part that was found, and not measured with all of them
-  /// Of parts that were found, by level of which it is not known of every two that they are two.
+  std::vector<Nearness> levels;   ///< the finest first; each level merges whole parts of the one before; may be empty
+  std::vector<char> is_alone;     ///< by host: slow with the hosts of all parts that were found
+  std::vector<char> is_unplaced;  ///< by host: in no part that was found, and not measured with all parts
+  /// By level: parts that were found and that may be one part.
   std::vector<OpenGroups> open_parts;
-  /// By host: one of the slower kind, where half of the hosts or more are alone, so that nobody can say which kind is
-  /// as it should be. Else empty.
+  /// By host: of the slower kind. Empty unless half of the hosts or more are slow with everybody, so that readings
+  /// cannot tell which kind is healthy.
   std::vector<char> is_slow_kind;
-  Direction slow_way = Direction::kBoth;  ///< in which hosts of the slower kind are slower
-  double kinds_false_alarm = 1;           ///< the chance that hosts of one kind look like two, about
-  /// Parts that the readings show against a locality that was given: hosts of one leaf in two of them. Else empty.
+  Direction slow_way = Direction::kBoth;  ///< direction in which the slower kind is slower
+  double kinds_false_alarm = 1;           ///< approximate probability that hosts of one kind look like two kinds
+  /// Parts in the readings that contradict the locality: hosts of one leaf are in two of them. Else empty.
   Nearness contradiction;
-  std::vector<Misplaced> misplaced;  ///< of a locality that was given, which is corrected in `levels`
-  std::vector<Misplaced> left_out;   ///< by a locality that was given; they have their leaf in `levels`
-  double scale = 0.01;  ///< standard deviation of a reading, as a logarithm, from readings that have the same causes
+  std::vector<Misplaced> misplaced;  ///< hosts in the wrong leaf of the locality; `levels` has them corrected
+  std::vector<Misplaced> left_out;   ///< hosts that the locality leaves out; `levels` has their leaf
+  double scale = 0.01;  ///< standard deviation of a reading, as a logarithm, from the two directions of pairs
 
-  /// Whether a reading is of the slower kind, as far as its direction is known.
+  /// Whether a reading is slowed by a host of the slower kind.
   [[nodiscard]] bool is_of_slow_kind(const Reading& reading) const;
-  /// By how many levels two hosts are apart: 0 within a part of the finest level, and so on; as many as there are
-  /// levels where no level has both in one part. Of levels that were found, a host that has no part at all may be near
-  /// anybody.
+  /// The distance between two hosts: the number of levels, from the finest on, in which they are in different parts. 0:
+  /// in one part of the finest level. At levels that were found, a host without any part may be near any host.
   [[nodiscard]] std::int32_t distance(std::int32_t a, std::int32_t b) const;
-  /// Whether a host has a part of a coarser level, and none of the finest: it is as slow with all as hosts of different
+  /// Whether a host is in a part of a coarser level, and in none of the finest: its rate with all hosts is that between
   /// parts.
   [[nodiscard]] bool is_alone_in_a_part(std::int32_t host) const;
 };
 
-/// A locality that the sweep has is taken as it is, and held against the readings. `depth`: parts whose rates differ
-/// less than this, as a logarithm, are not told apart. `left_out`: by place, readings that say nothing of hosts; empty:
-/// none.
+/// Finds the structure. A locality of the sweep is taken as the finest level, and compared with the readings. `depth`:
+/// the minimum difference between the rates within and between parts, as a logarithm. `left_out`: readings to ignore,
+/// by place; empty: none.
 [[nodiscard]] Structure find_structure(const Sweep& sweep, double depth, const std::vector<char>& left_out = {});
 
 }  // namespace fabricbench::cluster

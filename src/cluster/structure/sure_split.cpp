@@ -10,12 +10,12 @@
 namespace fabricbench::cluster {
 namespace {
 
-/// Where what a split leaves scatters by so much more than was assumed, it is looked for again.
+/// If the residuals of a split scatter by more than this times the scale, it is found again with the larger scale.
 constexpr double kFarOff = 1.25;
 constexpr int kMostRescalings = 4;
 
-/// How much values scatter about what a split expects. Those of nodes alone, which may have a level of their own, count
-/// where there are hardly any others.
+/// The scale of the residuals of a split. Values of single nodes, which may have levels of their own, count only if
+/// there are hardly any others.
 double scatter(std::span<const Comparison> values, const Split& split) {
   constexpr std::size_t kEnough = 8;
   const std::vector<std::int32_t> sizes = sizes_of(split.part_of);

@@ -67,10 +67,10 @@ SweepVerdict reported(const cluster::Verdict& verdict, const cluster::Sweep& swe
   report.why_over = why_over;
   for (const cluster::Finding& finding : verdict.findings)
     report.findings.push_back(reported_finding(finding, verdict, sweep));
-  for (const cluster::Question& question : verdict.questions) {
-    std::vector<std::int32_t> hosts{question.host};
-    if (question.other >= 0) hosts.push_back(question.other);
-    report.open.push_back(printable(fmt::format("{}: {}", fmt::join(names_of(hosts, sweep), " and "), question.why)));
+  for (const cluster::FollowUp& follow_up : verdict.follow_ups) {
+    std::vector<std::int32_t> hosts{follow_up.host};
+    if (follow_up.other >= 0) hosts.push_back(follow_up.other);
+    report.open.push_back(printable(fmt::format("{}: {}", fmt::join(names_of(hosts, sweep), " and "), follow_up.why)));
   }
   report.not_judged = names_of(verdict.not_judged, sweep);
   return report;

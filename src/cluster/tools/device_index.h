@@ -1,4 +1,4 @@
-// Which devices the readings of records went through.
+// The devices that the readings of records went through.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,11 @@ namespace fabricbench::cluster {
 /// Gives numbers to devices and to routes, in the order of their first use.
 class DeviceIndex {
  public:
-  /// The number of the route of one end of a reading, of this host; Route::kNone where the end says nothing. A device
-  /// without a GUID or UUID is told from others by its host. Throws std::invalid_argument that names what is wrong.
+  /// The number of the route of one end of a reading, on this host; Route::kNone: the end names no device. A device
+  /// without a GUID or UUID is identified by its host and name. Throws std::invalid_argument that names what is wrong.
   [[nodiscard]] std::int32_t route_of(std::string_view host, const ReadingEnd& end);
 
-  /// Gives all away to a sweep; none are left.
+  /// Moves all devices and routes into a sweep.
   void give(Sweep& sweep);
 
  private:

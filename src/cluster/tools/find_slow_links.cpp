@@ -1,4 +1,4 @@
-// Reads what a sweep over pairs of hosts has written, and says which host, NIC, path or switch is slow.
+// Reads the records of a sweep over pairs of hosts, and reports which host, NIC, path or switch is slow.
 
 #include <unistd.h>
 
@@ -83,7 +83,7 @@ void declare(CLI::App& app, Asked& asked) {
   app.get_option("--map")->excludes(quiet);
 }
 
-/// Sets one of both expectations; of an empty text none.
+/// Sets one of the two expectations, or none if the text is empty.
 void set_expected(const std::string& text, VerdictSettings& settings) {
   constexpr std::string_view kAdapters = "adapters";
   constexpr double kShareOfPort = 0.9;
@@ -121,7 +121,7 @@ ImportedFiles import_all(const Asked& asked) {
   return import_files(asked.files, request);
 }
 
-/// A file of records; what is of another tool is said.
+/// Reads a file of records. If it is a file of another tool, the error names that tool.
 void read_records(RecordReader& reader, const std::string& file) {
   try {
     reader.read(file);
@@ -131,7 +131,7 @@ void read_records(RecordReader& reader, const std::string& file) {
   }
 }
 
-/// Results of other tools, and the records among them. Returns what was left out.
+/// Reads results of other tools, and records among them. Returns notices on what was left out.
 std::vector<std::string> read_imported(RecordReader& reader, const Asked& asked) {
   ImportedFiles imported = import_all(asked);
   for (const std::string& file : imported.records) reader.read(file);

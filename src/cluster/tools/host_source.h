@@ -1,4 +1,4 @@
-// Where a program's hosts come from: its options, or what the scheduler that started it tells.
+// The source of a program's hosts: its options, or the scheduler that started it.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@
 
 namespace fabricbench::cluster {
 
-/// As the options were given; empty where one was not.
+/// The options as given; empty: not given.
 struct HostOptions {
   std::string list;      ///< -H
   std::string hostfile;  ///< --hostfile; `-` is standard input
@@ -20,17 +20,17 @@ struct HostOptions {
 /// Adds -H, --hostfile and --exclude, which fill `options`, to a program's command line.
 void add_host_options(CLI::App& app, HostOptions& options);
 
-/// What a scheduler may tell. The getter gives a variable of the environment, or null.
+/// The environment of a job. The getter returns a variable, or null.
 struct Surroundings {
   std::function<const char*(const char*)> variable;
-  std::string mpi_job_hostfile = "/etc/mpi/hostfile";  ///< that a Kubernetes MPIJob's launcher finds
+  std::string mpi_job_hostfile = "/etc/mpi/hostfile";  ///< of a Kubernetes MPIJob's launcher
 };
 [[nodiscard]] Surroundings own_surroundings();
 
 struct FoundHosts {
   HostList hosts;
   std::string source;  ///< for people: such as `$SLURM_JOB_NODELIST`
-  std::string notice;  ///< something to tell on stderr, such as hosts to exclude that are not there; or empty
+  std::string notice;  ///< a warning for stderr, such as hosts to exclude that are not there; may be empty
 };
 
 /// The hosts of -H and --hostfile together; without either, those of the first that is there of $SLURM_JOB_NODELIST,

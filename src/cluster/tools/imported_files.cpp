@@ -25,7 +25,7 @@ constexpr std::uintmax_t kMostToHint = std::uintmax_t{64} << 20;  // bytes
 
 struct Path {
   std::string name;
-  bool of_folder = false;  ///< nobody has named it
+  bool of_folder = false;  ///< found in a folder, and not named on the command line
 };
 
 /// The files of folders, by name, without hidden ones.
@@ -120,7 +120,8 @@ void Importer::read_as(ImportKind kind, const Path& path, std::string_view text)
   paths_.push_back(path);
 }
 
-/// Logs of jobs that did not get far tell nothing; they are of the kind of all others, where that is one.
+/// Logs of jobs that failed early are not recognised. They are taken for the kind of all others, if these are of one
+/// kind.
 void Importer::read_unrecognised() {
   std::set<ImportKind> kinds;
   for (const ImportedFiles::File& file : all_.files) kinds.insert(file.kind);
@@ -134,7 +135,7 @@ void Importer::read_unrecognised() {
   }
 }
 
-/// A file without anything of the kind is a pair that failed only where its name has hosts such as others have.
+/// A file without anything of its kind is a failed pair only if its name has hosts like those of other files.
 void Importer::drop_what_only_names_tell() {
   std::set<std::string> shapes;
   for (const ImportedFiles::File& file : all_.files) {
@@ -164,7 +165,7 @@ void Importer::not_understood(const Path& path, const std::string& why) {
   all_.notices.push_back(message);
 }
 
-/// Largest sizes of logs, by test: how many logs end there.
+/// By test and largest message size, the number of logs.
 using SizesOfTests = std::map<std::string, std::map<std::int64_t, std::size_t>>;
 
 std::int64_t commonest_of(const std::map<std::int64_t, std::size_t>& sizes) {
@@ -172,7 +173,7 @@ std::int64_t commonest_of(const std::map<std::int64_t, std::size_t>& sizes) {
       ->first;
 }
 
-/// A log that was cut off behind a smaller message than others is held against none of them.
+/// A log that was cut off after a smaller message than others is not compared with them.
 void Importer::tell_of_other_sizes() {
   SizesOfTests sizes;
   for (const ImportedFiles::File& file : all_.files) {

@@ -11,13 +11,13 @@
 
 namespace fabricbench::cluster {
 
-/// What is to be imported, as the command line says.
+/// The import options of the command line.
 struct ImportRequest {
-  std::optional<ImportKind> kind;  ///< nothing: whatever each file is recognised as
-  double unit = 0;                 ///< bytes per second of 1 where files do not name the unit; 0: nobody said
+  std::optional<ImportKind> kind;  ///< nothing: each file is recognised
+  double unit = 0;                 ///< bytes per second of the value 1, if files do not name the unit; 0: not given
 };
 
-/// What all files hold.
+/// The contents of all files.
 struct ImportedFiles {
   struct File {
     std::string name;
@@ -26,7 +26,7 @@ struct ImportedFiles {
   };
   std::vector<File> files;
   std::vector<std::string> records;  ///< files that are our own records, to be read as such
-  std::vector<std::string> notices;  ///< for people: what was not understood or left out, and where
+  std::vector<std::string> notices;  ///< for people: places that were not understood or left out
 };
 
 /// The kind of an option's value; nothing for `auto`. Throws UsageError.
@@ -47,7 +47,7 @@ struct RecordTaker {
 };
 void give_records(const ImportedFiles& imported, const RecordTaker& take);
 
-/// The same with one function for both.
+/// The same, with one function for both.
 template <typename Take>
 void for_each_record(const ImportedFiles& imported, const Take& take) {
   give_records(imported, {take, take});

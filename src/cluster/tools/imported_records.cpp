@@ -13,7 +13,7 @@
 namespace fabricbench::cluster {
 namespace {
 
-/// What readings have in common to be compared.
+/// What comparable readings share.
 struct LogStratum {
   std::string test;
   std::int64_t size_bytes = ImportedKind::kNoSize;
@@ -33,8 +33,8 @@ LogStratum stratum_of(const Imported& found, const Reading& reading) {
   return {kind.test, kind.size_bytes, rail(reading.from_rail), rail(reading.to_rail), reading.both_ways};
 }
 
-/// Whether rails tell something: where all that have a name have the same, and others none, it is no other rail but the
-/// only GPU of the runs that took one.
+/// Whether there are several rails. If some readings have a rail, always the same one, and others have none, there is
+/// only one: the GPU of runs with a single GPU.
 bool rails_differ(const ImportedFiles& imported) {
   std::set<std::string> names;
   for (const ImportedFiles::File& file : imported.files) {
@@ -46,7 +46,7 @@ bool rails_differ(const ImportedFiles& imported) {
   return names.size() > 2 || names.count("") == 0;
 }
 
-/// Of a log without a result, the size that others have got to, and what else it does not tell.
+/// For a log without a result, the message size and other properties that other logs have.
 class Norm {
  public:
   explicit Norm(const ImportedFiles& imported) {
@@ -78,7 +78,7 @@ class Norm {
   std::map<LogStratum, std::int64_t> counts_;
 };
 
-/// Rounds of readings whose order nobody tells: the first of every pair is of round 0, the second of round 1.
+/// Rounds of readings without an order: the first reading of each pair is in round 0, the second one in round 1.
 class Repetitions {
  public:
   std::int32_t next(std::string_view from, std::string_view to, const LogStratum& stratum) {

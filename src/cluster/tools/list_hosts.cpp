@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "cluster/hosts/host_fold.h"
+#include "cluster/hosts/host_folding.h"
 #include "cluster/tools/host_source.h"
 #include "cluster/tools/tool.h"
 

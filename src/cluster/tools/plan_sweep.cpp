@@ -1,5 +1,4 @@
-// Prints the pairs that a sweep measures next, from what it has measured so far; scripts/sweep_pairs.sh asks it round
-// after round.
+// Prints the next round of a sweep from its records; scripts/sweep_pairs.sh runs it round after round.
 
 #include <algorithm>
 #include <cstdint>
@@ -95,7 +94,7 @@ std::vector<std::string> hosts_of(const PlanOptions& options) {
   return hosts.names();
 }
 
-/// Takes out what the records hold of other hosts, which stand behind the first `hosts`.
+/// Removes readings of other hosts, which come after the first `hosts`.
 void keep_hosts(Sweep& sweep, std::size_t hosts) {
   if (sweep.hosts.size() <= hosts) return;
   sweep.hosts.resize(hosts);

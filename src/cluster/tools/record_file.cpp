@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "cluster/hosts/host_fold.h"
+#include "cluster/hosts/host_folding.h"
 #include "cluster/hosts/host_list.h"
 #include "common/core/error.h"
 #include "common/core/units.h"
@@ -17,7 +17,7 @@
 namespace fabricbench::cluster {
 namespace {
 
-/// A host that is down fails with everybody: a few reasons tell why.
+/// A host that is down fails with all partners: a few reasons suffice.
 constexpr std::int32_t kMostReasonsOfHost = 8;
 constexpr std::size_t kMostNames = std::numeric_limits<std::int16_t>::max();
 constexpr std::int64_t kMostRounds = std::int64_t{1} << 30;
@@ -26,7 +26,7 @@ constexpr double kMostGbPerSecond = 1e6;
 constexpr const char* kWhatIsRead =
     "give files that 'pairwise_bw --json FILE' or 'scripts/sweep_pairs.sh' have written";
 
-/// What a context line says that readings need.
+/// The fields of a context line that readings need.
 struct RankOfReadings {
   std::string host;
 };
@@ -251,8 +251,8 @@ std::int16_t RecordReader::kind_of(const RecordedReading& record) {
   return static_cast<std::int16_t>(kinds_.size() - 1);
 }
 
-/// Rounds of what was measured later are later. A run that goes on where another one was broken off counts on itself,
-/// and may measure the last round again; one that began anew begins with an earlier round than the last.
+/// Rounds of a later run are later. A run that continues another one counts on by itself, and may repeat its last
+/// round. A new run begins with an earlier round than the last one.
 std::int32_t RecordReader::round_of(const RecordedReading& record) {
   const std::int32_t round = count_in(record.round, "round");
   if (run_.first_reading_to_come) {
@@ -265,7 +265,7 @@ std::int32_t RecordReader::round_of(const RecordedReading& record) {
   return later;
 }
 
-/// Of the reading that comes next. Where no record says anything, nothing is kept.
+/// Adds the routes of the next reading. Nothing is kept as long as no record names a device.
 void RecordReader::keep_routes(const RecordedReading& record) {
   const RoutePair routes{devices_.route_of(record.from_end.host, record.from_end),
                          devices_.route_of(record.to_end.host, record.to_end)};
@@ -307,7 +307,7 @@ void RecordReader::read_locality(const std::string& path) {
   }
 }
 
-/// Rails come in the order of their first reading, which says nothing; sorted, each has its number on every host.
+/// Sorts rails, which are in the order of their first readings, so that each has the same number on every host.
 void RecordReader::sort_rails() {
   std::vector<std::string> names = rails_.take();
   std::vector<std::int16_t> order(names.size());

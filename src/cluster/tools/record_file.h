@@ -1,4 +1,4 @@
-// Reads what sweeps over pairs of hosts have written.
+// Reads the records of sweeps over pairs of hosts.
 #pragma once
 
 #include <cstddef>
@@ -17,18 +17,18 @@
 
 namespace fabricbench::cluster {
 
-/// What was read of all files.
+/// The contents of all files.
 struct Records {
   Sweep sweep;
-  std::vector<std::string> notices;  ///< for people: what was left out, and why
+  std::vector<std::string> notices;  ///< for people: lines that were left out, and why
 };
 
-/// Puts together what record files hold, JSON Lines of pairwise_bw --json or of scripts/sweep_pairs.sh: of one run or
-/// several. What later runs and files measured comes later: their rounds are counted on, unless they do so themselves.
-/// Lines and keys that are not of a sweep are passed over.
+/// Merges record files of one or several runs: JSON Lines of pairwise_bw --json or of scripts/sweep_pairs.sh. Later
+/// runs and files get later rounds, unless they count on by themselves. Lines and keys that are not of a sweep are
+/// ignored.
 class RecordReader {
  public:
-  /// Hosts that are known to belong to the sweep, in this order; those of the files come after them.
+  /// Adds hosts of the sweep, in this order. Hosts in files come after them.
   explicit RecordReader(const std::vector<std::string>& hosts = {});
 
   /// Reads a file, or standard input, which is `-`. Throws Error: with kMissing where it cannot be read, and with
@@ -46,11 +46,11 @@ class RecordReader {
   void take(const RecordedReading& record);
   void take(const SweepStart& start);
 
-  /// All that was read. To be called once, at the end.
+  /// Returns all that was read. To be called once, at the end.
   [[nodiscard]] Records finish();
 
  private:
-  /// What a run, or the one file that holds it, has said of itself.
+  /// The properties of a run, from its records.
   struct Run {
     std::string name;                  // of the file, in messages
     std::string program;               // from the context line

@@ -1,5 +1,5 @@
-// Sweeps over a simulated fabric: writes the records that a real sweep would, or counts over many sweeps how much is
-// found and who is wronged.
+// Sweeps over a simulated fabric: writes the records of a real sweep, or counts over many sweeps how many faults are
+// found, and how many healthy hosts are blamed.
 
 #include <algorithm>
 #include <cstdint>
@@ -140,7 +140,7 @@ bool read_options(int argc, char** argv, SimulationOptions& options) {
   return read_command_line(app, argc, argv);
 }
 
-/// What --usual-faults puts in; of fewer than four hosts, not all of it.
+/// The faults of --usual-faults; with fewer than four hosts, not all of them.
 std::vector<Fault> usual_faults(std::int32_t hosts, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   std::vector<std::int32_t> order(static_cast<std::size_t>(hosts));

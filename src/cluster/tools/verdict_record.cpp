@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "cluster/hosts/host_fold.h"
+#include "cluster/hosts/host_folding.h"
 #include "cluster/report/device_words.h"
 #include "cluster/report/finding_words.h"
 #include "cluster/report/map_layout.h"
@@ -65,16 +65,16 @@ FindingRecord record_of(const Sweep& sweep, const Verdict& verdict, const Findin
   record.false_alarm = finding.false_alarm;
   record.confirmed = finding.confirmed;
   record.reason = finding.reason;
-  record.to_settle = open_question(sweep, verdict, finding);
+  record.to_settle = open_follow_up(sweep, verdict, finding);
   for (const NextCommand& each : next_commands(sweep, finding, lists.fine)) {
     record.next_commands.push_back({each.command, each.purpose});
   }
   return record;
 }
 
-QuestionRecord record_of(const Sweep& sweep, const Question& question) {
-  return {named_in(sweep.hosts, question.host), named_in(sweep.hosts, question.other),
-          named_in(sweep.rails, question.rail), question.readings, question.why};
+QuestionRecord record_of(const Sweep& sweep, const FollowUp& follow_up) {
+  return {named_in(sweep.hosts, follow_up.host), named_in(sweep.hosts, follow_up.other),
+          named_in(sweep.rails, follow_up.rail), follow_up.readings, follow_up.why};
 }
 
 StratumRecord record_of(const Sweep& sweep, const Verdict& verdict, const Stratum& stratum) {
@@ -130,7 +130,7 @@ VerdictRecord record_of(const Sweep& sweep, const Verdict& verdict, const Verdic
   record.false_alarm = settings.false_alarm;
   record.lists = record_of(lists);
   for (const Finding& each : verdict.findings) record.findings.push_back(record_of(sweep, verdict, each, lists));
-  for (const Question& each : verdict.questions) record.questions.push_back(record_of(sweep, each));
+  for (const FollowUp& each : verdict.follow_ups) record.questions.push_back(record_of(sweep, each));
   for (const Stratum& each : verdict.strata) record.strata.push_back(record_of(sweep, verdict, each));
   for (const Grouping& each : verdict.groupings) record.groupings.push_back(record_of(sweep, each));
   if (verdict.contradiction) record.contradiction = record_of(sweep, *verdict.contradiction);

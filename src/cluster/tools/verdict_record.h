@@ -1,4 +1,4 @@
-// The verdict as find_slow_links writes it with --json: hosts, rails and leaves by name.
+// The verdict as find_slow_links --json writes it: hosts, rails and leaves by name.
 #pragma once
 
 #include <cstdint>
@@ -141,7 +141,7 @@ struct VerdictRecord {
   std::vector<std::string> notices;
 };
 
-/// `notices` are what people were told besides.
+/// `notices`: messages that were printed as well.
 [[nodiscard]] VerdictRecord record_of(const Sweep& sweep, const Verdict& verdict, const VerdictSettings& settings,
                                       std::span<const std::string> notices);
 

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "common/core/odd_one.h"
+#include "common/core/outlier_detection.h"
 
 namespace fabricbench {
 namespace {
@@ -56,14 +56,14 @@ void compare_by(std::vector<CopyRow>& rows, GpuOf gpu_of, Set set) {
   for (CopyRow& row : rows) {
     if (const CopyGpu* gpu = gpu_of(row); gpu != nullptr) by_gpu[{like(row), row.host, gpu->pci}].push_back(&row);
   }
-  std::vector<Contender> contenders;
-  contenders.reserve(by_gpu.size());
+  std::vector<ComparedRate> compared;
+  compared.reserve(by_gpu.size());
   for (const auto& [key, members] : by_gpu) {
-    contenders.push_back({std::get<0>(key), std::get<1>(key),
-                          middle_of(members, [](const CopyRow& row) { return row.bandwidth; }),
-                          middle_of(members, most_of)});
+    compared.push_back({std::get<0>(key), std::get<1>(key),
+                        middle_of(members, [](const CopyRow& row) { return row.bandwidth; }),
+                        middle_of(members, most_of)});
   }
-  const std::vector<Comparison> comparisons = compare_with_others(contenders);
+  const std::vector<Comparison> comparisons = detect_outliers(compared);
   std::size_t index = 0;
   for (const auto& [key, members] : by_gpu) {
     for (CopyRow* row : members) set(*row, comparisons[index]);
@@ -117,18 +117,18 @@ std::string slower_text(Bytes size, const std::string& what, const Comparison& c
 }
 
 void find_slow(const CopyRow& row, Lines& lines) {
-  if (row.comparison.standing == Standing::kSlow) {
+  if (row.comparison.status == OutlierStatus::kSlow) {
     lines.add(gpu_text(row.host, row.gpu) + " is slower than the others",
               slower_text(row.size, copy_text(row), row.comparison));
   }
-  if (row.peer_comparison && row.peer_comparison->standing == Standing::kSlow) {
+  if (row.peer_comparison && row.peer_comparison->status == OutlierStatus::kSlow) {
     lines.add(gpu_text(row.host, *row.peer) + " is slower than the others",
               slower_text(row.size, "from its peers", *row.peer_comparison));
   }
 }
 
 void find_undecided(const CopyRow& row, Lines& lines) {
-  if (row.comparison.standing != Standing::kUndecided) return;
+  if (row.comparison.status != OutlierStatus::kUndecided) return;
   const double faster = std::max(row.comparison.own, row.comparison.others);
   const double slower = std::min(row.comparison.own, row.comparison.others);
   const std::string where = row.comparison.across_hosts ? "" : fmt::format(" of host {}", row.host);

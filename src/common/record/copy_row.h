@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/core/odd_one.h"
+#include "common/core/outlier_detection.h"
 #include "common/core/statistics.h"
 #include "common/core/units.h"
 #include "common/record/field.h"
@@ -101,8 +101,8 @@ void describe(Form& form, Record& row) {
   form("others_gb_per_s", null_if_none(gb_per_s(row.comparison.others)),
        "the median of the other GPUs that this one was compared with; null: there are none");
   form("across_hosts", row.comparison.across_hosts, "whether they are of other hosts too");
-  form("standing", row.comparison.standing, "of this GPU among them; undecided: one of two that differ");
-  form.derived("peer_standing", row.peer_comparison ? std::optional(row.peer_comparison->standing) : std::nullopt,
+  form("standing", row.comparison.status, "of this GPU among them; undecided: one of two that differ");
+  form.derived("peer_standing", row.peer_comparison ? std::optional(row.peer_comparison->status) : std::nullopt,
                "the same of the GPU that receives; null where none does");
   form("wrong_elements", row.wrong, "wrong bytes; null where unchecked");
   form.hidden(row.first_wrong);

@@ -89,8 +89,8 @@ void CopyTableSink::record(const AnyRecord& record) {
 }
 
 void CopyTableSink::add(const CopyRow& row) {
-  note_standing(row.host, row.gpu, row.comparison.standing);
-  if (row.peer && row.peer_comparison) note_standing(row.host, *row.peer, row.peer_comparison->standing);
+  note_status(row.host, row.gpu, row.comparison.status);
+  if (row.peer && row.peer_comparison) note_status(row.host, *row.peer, row.peer_comparison->status);
   output_.write(copy_line(row.size, row.host, row.gpu.device, row.gpu.pci, short_name(row.kind), with(row),
                           fitted(row.summary.median * 1e6, 9), rate_column(row.bandwidth),
                           rate_at(row, row.summary.interval, &Interval::high),
@@ -99,10 +99,10 @@ void CopyTableSink::add(const CopyRow& row) {
                           percent_column(row.of_others()), row.wrong ? fmt::to_string(*row.wrong) : kUnknown));
 }
 
-void CopyTableSink::note_standing(const std::string& host, const CopyGpu& gpu, Standing standing) {
-  compared_ = compared_ || standing == Standing::kUsual || standing == Standing::kSlow;
-  undecided_ = undecided_ || standing == Standing::kUndecided;
-  if (standing != Standing::kSlow) return;
+void CopyTableSink::note_status(const std::string& host, const CopyGpu& gpu, OutlierStatus status) {
+  compared_ = compared_ || status == OutlierStatus::kUsual || status == OutlierStatus::kSlow;
+  undecided_ = undecided_ || status == OutlierStatus::kUndecided;
+  if (status != OutlierStatus::kSlow) return;
   std::string text = fmt::format("GPU {} ({}) of host {}", gpu.device, gpu.pci, host);
   if (std::find(odd_.begin(), odd_.end(), text) == odd_.end()) odd_.push_back(std::move(text));
 }

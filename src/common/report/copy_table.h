@@ -19,7 +19,7 @@ class CopyTableSink final : public Sink {
 
  private:
   void add(const CopyRow& row);
-  void note_standing(const std::string& host, const CopyGpu& gpu, Standing standing);
+  void note_status(const std::string& host, const CopyGpu& gpu, OutlierStatus status);
   [[nodiscard]] std::string odd_line() const;
 
   OutputFile output_;

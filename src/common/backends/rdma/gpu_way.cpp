@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "common/core/at_most.h"
+#include "common/core/shortened_list.h"
 #include "common/host/pci_route.h"
 #include "common/ranks/agreement.h"
 
@@ -19,7 +19,7 @@ GpuWay gpu_way(const Team& team, const std::string& gpu, const std::string& devi
       "Rank {}: GPU {} and {} ({}) are {} apart; {}", team.process_in_job(), gpu, device,
       adapter.empty() ? "no PCI device" : adapter, route ? route->distance : "an unknown way",
       found.obstacles.empty() ? "nothing seen in the way" : fmt::format("{}", fmt::join(found.obstacles, "; ")));
-  found.notices = at_most(all_gather(team.world(), own), kMostRanks, "ranks more, in the JSON file (obstacles)");
+  found.notices = shortened(all_gather(team.world(), own), kMostRanks, "ranks more, in the JSON file (obstacles)");
   return found;
 }
 

@@ -7,7 +7,7 @@
 
 #include "common/backends/gpu/gpu_readers.h"
 #include "common/backends/verbs/host_reader.h"
-#include "common/core/at_most.h"
+#include "common/core/shortened_list.h"
 #include "common/ranks/agreement.h"
 
 namespace fabricbench {
@@ -58,7 +58,7 @@ std::vector<std::string> seen_notices(const Team& team, const verbs::VerbsSessio
                                       team.process_in_job(), session.reader(), round_trip_us, part);
   std::vector<std::string> notices = {fmt::format("Seen by {}: {}", name(seen_by), meaning_of(seen_by))};
   for (std::string& line :
-       at_most(all_gather(team.world(), own), kMostRanks, "ranks more, in the JSON file (reader_round_trip_us)")) {
+       shortened(all_gather(team.world(), own), kMostRanks, "ranks more, in the JSON file (reader_round_trip_us)")) {
     notices.push_back(std::move(line));
   }
   return notices;

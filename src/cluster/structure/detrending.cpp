@@ -1,4 +1,4 @@
-#include "cluster/structure/trend.h"
+#include "cluster/structure/detrending.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -8,19 +8,18 @@
 namespace fabricbench::cluster {
 namespace {
 
-/// What windows about each one differ by from what is usual. What a single one differs by may be the pairs that are in
-/// it, and is left.
+/// The trend: the running median of the drift. The drift of a single window may be due to the pairs in it, and is left.
 std::vector<double> trend_of(const std::vector<float>& drift) { return medians_about({drift.begin(), drift.end()}); }
 
-/// A trend that is far below what values scatter by blurs no levels.
+/// Whether a trend is large enough to blur levels, compared with the scale.
 bool is_worth_taking(const std::vector<double>& trend, double scale) {
   if (trend.empty()) return false;
   const auto [low, high] = std::minmax_element(trend.begin(), trend.end());
   return *high - *low > scale / 2;
 }
 
-/// The drift of values in which no split shows: of one that shows when levels are looked for that scatter more, as they
-/// do for drift; else of values that all have one level.
+/// The drift of values without a split: that beside a split with a larger scale, since drift blurs the levels, or else
+/// that of one level for all.
 std::vector<float> blurred_drift(const std::vector<Comparison>& values, std::int32_t nodes,
                                  const SplitSettings& settings) {
   constexpr double kBlurred = 3;
@@ -30,7 +29,7 @@ std::vector<float> blurred_drift(const std::vector<Comparison>& values, std::int
   return split ? split->drift : drift_without_split(values, settings);
 }
 
-/// How far a window's values are below what is usual, where most of them are, by more than `least`. Else 0.
+/// The median of a window's values, if most of them are below -`least`; else 0.
 float drop_of(std::vector<float>& values, double least) {
   if (values.size() < kReadingsOfWindow) return 0;
   return static_cast<double>(upper_bound_of_most(values)) < -least ? median_of(values) : 0;
@@ -42,8 +41,8 @@ void take(const std::vector<double>& trend, std::vector<Comparison>& values) {
 
 }  // namespace
 
-bool take_trend(const std::optional<Split>& split, std::int32_t nodes, const SplitSettings& settings,
-                std::vector<Comparison>& values) {
+bool detrend(const std::optional<Split>& split, std::int32_t nodes, const SplitSettings& settings,
+             std::vector<Comparison>& values) {
   std::vector<double> trend = trend_of(split ? split->drift : drift_without_split(values, settings));
   if (!is_worth_taking(trend, settings.scale)) return false;
   if (!split) trend = trend_of(blurred_drift(values, nodes, settings));
@@ -51,13 +50,13 @@ bool take_trend(const std::optional<Split>& split, std::int32_t nodes, const Spl
   return true;
 }
 
-void take_trend_beside(const std::vector<Comparison>& left, const SplitSettings& settings,
-                       std::vector<Comparison>& values) {
+void detrend_by_residuals(const std::vector<Comparison>& left, const SplitSettings& settings,
+                          std::vector<Comparison>& values) {
   const std::vector<double> trend = trend_of(drift_without_split(left, settings));
   if (is_worth_taking(trend, settings.scale)) take(trend, values);
 }
 
-bool take_drops(const Structure& structure, const SplitSettings& settings, std::vector<Comparison>& values) {
+bool remove_drops(const Structure& structure, const SplitSettings& settings, std::vector<Comparison>& values) {
   constexpr double kScales = 3;
   if (structure.levels.empty()) return false;
   std::vector<std::vector<float>> by_distance(structure.levels.size() + 1);

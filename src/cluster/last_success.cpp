@@ -1,4 +1,4 @@
-#include "cluster/last_work.h"
+#include "cluster/last_success.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -6,7 +6,7 @@
 
 namespace fabricbench::cluster {
 
-std::vector<std::int32_t> last_work(const Sweep& sweep, std::int32_t rails) {
+std::vector<std::int32_t> last_success(const Sweep& sweep, std::int32_t rails) {
   std::vector<std::int32_t> rounds(sweep.hosts.size() * static_cast<std::size_t>(rails), -1);
   for (const Reading& reading : sweep.readings) {
     if (reading.outcome != Outcome::kMeasured) continue;

@@ -1,4 +1,4 @@
-#include "cluster/hosts/host_fold.h"
+#include "cluster/hosts/host_folding.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -13,7 +13,7 @@
 namespace fabricbench::cluster {
 namespace {
 
-/// A number as it stands in a name: with its zeros.
+/// A number in a name, with its leading zeros.
 struct Numeral {
   std::int64_t value = 0;
   std::size_t digits = 1;
@@ -23,8 +23,8 @@ struct Numeral {
   }
 };
 
-/// Names that differ in numbers only: all that `texts` and one of each place's numerals make, in turns and beginning
-/// with a text.
+/// A set of names that differ in numbers only: `texts`, and between them one of the numerals of each place, in all
+/// combinations.
 struct Family {
   std::vector<std::string> texts;              // one more than places
   std::vector<std::vector<Numeral>> numerals;  // by place, ascending
@@ -34,7 +34,7 @@ constexpr std::size_t kLongestNumeral = 18;  // digits, so that it fits in 64 bi
 
 bool is_decimal(char character) { return character >= '0' && character <= '9'; }
 
-/// Where the digits that begin at `begin` end.
+/// The end of the digits that begin at `begin`.
 std::size_t end_of_digits(std::string_view name, std::size_t begin) {
   while (begin < name.size() && is_decimal(name[begin])) ++begin;
   return begin;
@@ -43,7 +43,7 @@ std::size_t end_of_digits(std::string_view name, std::size_t begin) {
 Family family_of(std::string_view name) {
   Family family;
   family.texts.emplace_back();
-  // An address of IPv6 has hexadecimal numbers.
+  // The numbers of an IPv6 address are hexadecimal.
   const bool is_address = name.find(':') != std::string_view::npos;
   for (std::size_t i = 0; i < name.size();) {
     const std::size_t end = is_address ? i : end_of_digits(name, i);
@@ -64,7 +64,7 @@ Family family_of(std::string_view name) {
   return family;
 }
 
-/// What two families that differ in `place` only have in common.
+/// The key of a family without `place`: equal for families that differ in that place only.
 std::string key_without(const Family& family, std::size_t place) {
   std::string key;
   for (std::size_t i = 0; i < family.texts.size(); ++i) {
@@ -76,7 +76,7 @@ std::string key_without(const Family& family, std::size_t place) {
   return key;
 }
 
-/// Makes one family of those that differ in `place` only.
+/// Merges families that differ in `place` only.
 std::vector<Family> merged(std::vector<Family> families, std::size_t place) {
   std::vector<Family> result;
   std::unordered_map<std::string, std::size_t> known;
@@ -110,15 +110,15 @@ bool goes_on(const Numeral& first, const Numeral& last, const Numeral& next) {
   return next.value == last.value + 1 && next.digits == digits;
 }
 
-/// The width that a numeral is written with: its own where zeros before it, or before others of that length, show so;
-/// that of the longest of these where it does not fit in; 0 where numbers are as short as they can be.
+/// The width that a numeral is written with: its own length if it, or another one of that length, has leading zeros;
+/// the length of the longest of these if it is longer; 0 if no zeros are written.
 std::size_t padding_of(const Numeral& numeral, const std::set<std::size_t>& padded) {
   if (padded.empty()) return 0;
   if (numeral.digits > *padded.rbegin()) return *padded.rbegin();
   return padded.count(numeral.digits) > 0 ? numeral.digits : 0;
 }
 
-/// Puts numerals that make ranges with each other side by side. They are ascending and stay so otherwise.
+/// Reorders ascending numerals so that those of one range stand side by side.
 void group_by_padding(std::vector<Numeral>& numerals) {
   std::set<std::size_t> padded;
   for (const Numeral& numeral : numerals) {

@@ -9,10 +9,10 @@
 
 namespace fabricbench {
 
-/// The first `most` lines, and where there are more one that says how many: `and 3 ranks more`, where `what` is `ranks
+/// The first `most` lines. If there are more, a last line says how many: `and 3 ranks more`, where `what` is `ranks
 /// more`.
-[[nodiscard]] inline std::vector<std::string> at_most(std::vector<std::string> lines, std::size_t most,
-                                                      std::string_view what) {
+[[nodiscard]] inline std::vector<std::string> shortened(std::vector<std::string> lines, std::size_t most,
+                                                        std::string_view what) {
   if (lines.size() <= most) return lines;
   const std::size_t more = lines.size() - most;
   lines.resize(most);

@@ -1,4 +1,4 @@
-#include "common/core/odd_one.h"
+#include "common/core/outlier_detection.h"
 
 #include <algorithm>
 #include <array>
@@ -16,16 +16,16 @@ namespace {
 constexpr double kFloor = 0.1;            // of the others' median: below this, machines differ anyway
 constexpr double kDeviations = 4;         // standard deviations that are no accident
 constexpr double kSigmaOfMad = 1.4826;    // of a normal distribution: standard deviation over median absolute deviation
-constexpr std::size_t kLeastToBlame = 3;  // of two that differ, either may be the odd one
+constexpr std::size_t kLeastToBlame = 3;  // of two that differ, either may be the outlier
 
-/// Those that a contender is compared with, itself among them.
+/// The rates that a rate is compared with, and that rate.
 class Peers {
  public:
-  void add(const Contender& contender) {
-    sorted_.push_back(contender.rate);
-    if (contender.rate > slower_) return;
-    slower_ = contender.rate;
-    most_of_slower_ = std::max(contender.rate, contender.most);
+  void add(const ComparedRate& each) {
+    sorted_.push_back(each.rate);
+    if (each.rate > slower_) return;
+    slower_ = each.rate;
+    most_of_slower_ = std::max(each.rate, each.most);
   }
 
   /// To be called when all have been added.
@@ -39,14 +39,14 @@ class Peers {
     tolerance_ = std::max(kFloor, kDeviations * spread);
   }
 
-  [[nodiscard]] Comparison compare(const Contender& contender) const {
-    if (sorted_.size() < 2) return {Standing::kAlone, contender.rate};
-    const double others = lower_median_without(contender.rate);
+  [[nodiscard]] Comparison compare(const ComparedRate& each) const {
+    if (sorted_.size() < 2) return {OutlierStatus::kAlone, each.rate};
+    const double others = lower_median_without(each.rate);
     if (sorted_.size() < kLeastToBlame) {
-      return {differ() ? Standing::kUndecided : Standing::kUsual, contender.rate, others};
+      return {differ() ? OutlierStatus::kUndecided : OutlierStatus::kUsual, each.rate, others};
     }
-    const bool slow = std::max(contender.rate, contender.most) < others * (1 - tolerance_);
-    return {slow ? Standing::kSlow : Standing::kUsual, contender.rate, others};
+    const bool slow = std::max(each.rate, each.most) < others * (1 - tolerance_);
+    return {slow ? OutlierStatus::kSlow : OutlierStatus::kUsual, each.rate, others};
   }
 
  private:
@@ -68,32 +68,31 @@ using Key = std::pair<std::string, std::string>;  // like whom, and on which hos
 
 /// A host of its own decides where it can blame; else all hosts do, where that is more.
 Comparison combined(const Comparison& own_host, Comparison all_hosts, bool several_hosts) {
-  if (own_host.standing == Standing::kSlow || !several_hosts) return own_host;
+  if (own_host.status == OutlierStatus::kSlow || !several_hosts) return own_host;
   all_hosts.across_hosts = true;
-  if (all_hosts.standing == Standing::kSlow) return all_hosts;
-  return own_host.standing == Standing::kUsual ? own_host : all_hosts;
+  if (all_hosts.status == OutlierStatus::kSlow) return all_hosts;
+  return own_host.status == OutlierStatus::kUsual ? own_host : all_hosts;
 }
 
 }  // namespace
 
-std::vector<Comparison> compare_with_others(std::span<const Contender> contenders) {
+std::vector<Comparison> detect_outliers(std::span<const ComparedRate> compared) {
   std::map<Key, Peers> groups;
   std::map<std::string, std::string> first_host;
   std::map<std::string, bool> several_hosts;
-  for (const Contender& contender : contenders) {
-    groups[{contender.like, contender.host}].add(contender);
-    groups[{contender.like, ""}].add(contender);
-    if (first_host.try_emplace(contender.like, contender.host).first->second != contender.host) {
-      several_hosts[contender.like] = true;
+  for (const ComparedRate& each : compared) {
+    groups[{each.like, each.host}].add(each);
+    groups[{each.like, ""}].add(each);
+    if (first_host.try_emplace(each.like, each.host).first->second != each.host) {
+      several_hosts[each.like] = true;
     }
   }
   for (auto& [key, peers] : groups) peers.conclude();
   std::vector<Comparison> comparisons;
-  comparisons.reserve(contenders.size());
-  for (const Contender& contender : contenders) {
-    comparisons.push_back(combined(groups.at({contender.like, contender.host}).compare(contender),
-                                   groups.at({contender.like, ""}).compare(contender),
-                                   several_hosts.count(contender.like) > 0));
+  comparisons.reserve(compared.size());
+  for (const ComparedRate& each : compared) {
+    comparisons.push_back(combined(groups.at({each.like, each.host}).compare(each),
+                                   groups.at({each.like, ""}).compare(each), several_hosts.count(each.like) > 0));
   }
   return comparisons;
 }

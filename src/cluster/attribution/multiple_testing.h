@@ -1,4 +1,4 @@
-// How many hypotheses a sweep tests, and what that makes of the chance of one (Bonferroni).
+// Multiple testing: how many hypotheses a sweep tests, and Bonferroni's correction for them.
 #pragma once
 
 #include <algorithm>
@@ -8,15 +8,16 @@
 
 namespace fabricbench::cluster {
 
-/// Units, pairs, leaves and hosts that are slow now and then are tested; each family gets an equal share.
+/// Families of tests, which share the false alarms equally: units, pairs, leaves, hosts that are slow now and then.
 constexpr double kFamilies = 4;
 
-/// The chance of one false alarm or more in the whole sweep, from that of one test of a family of `tests`.
+/// The probability of a false alarm anywhere in the sweep. `chance`: of one test; `tests`: how many tests the family
+/// has.
 [[nodiscard]] inline double family_wise(double chance, double tests) {
   return std::min(1.0, chance * std::max(tests, 1.0) * kFamilies);
 }
 
-/// Effects with readings, those of devices too.
+/// The number of effects with readings, including those of devices.
 [[nodiscard]] inline std::int64_t effects_tested(const Model& model) {
   std::int64_t tests = model.device_effects;
   for (std::int32_t effect = 0; effect < model.effects(); ++effect) tests += model.entries_of(effect).empty() ? 0 : 1;

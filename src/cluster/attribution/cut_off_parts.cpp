@@ -1,45 +1,29 @@
-// Where a cluster falls apart: hosts that work with each other, and not with the others.
+// Partitions of the cluster: hosts that work with each other, and not with the others.
 
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
 #include <map>
-#include <numeric>
 #include <set>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "cluster/attribution/failures.h"
+#include "cluster/disjoint_sets.h"
 
 namespace fabricbench::cluster {
 namespace {
 
-/// What has to have failed between two parts, and nothing have worked, before the smaller one is cut off.
+/// A part is cut off if at least so much failed between it and the largest part, and nothing worked.
 constexpr std::size_t kPairsOfCut = 4;
-constexpr std::size_t kHostsOfCut = 2;  // of either part
+constexpr std::size_t kHostsOfCut = 2;  // of each of the two parts
 constexpr std::size_t kRoundsOfCut = 3;
-/// A dead host is measured with so many others that are dead, and where there are parts, of each part.
+/// A dead host is measured with so many other dead hosts, and with so many hosts of each part.
 constexpr std::ptrdiff_t kDeadToMeet = 2;
 constexpr std::int32_t kDead = -1;
 
-/// Hosts that a chain of readings connects.
-class Chains {
- public:
-  explicit Chains(std::size_t hosts) : leader_(hosts) { std::iota(leader_.begin(), leader_.end(), 0); }
-
-  std::int32_t leader(std::int32_t host) {
-    while (at(host) != host) host = at(host) = at(at(host));
-    return host;
-  }
-  void join(std::int32_t a, std::int32_t b) { at(leader(a)) = leader(b); }
-
- private:
-  std::int32_t& at(std::int32_t host) { return leader_[static_cast<std::size_t>(host)]; }
-  std::vector<std::int32_t> leader_;
-};
-
-/// What failed between a part and the largest one.
+/// The failures between a part and the largest part.
 struct Cut {
   std::set<std::pair<std::int32_t, std::int32_t>> pairs;
   std::set<std::int32_t> hosts;   ///< of the part
@@ -62,7 +46,7 @@ struct Cut {
   }
 };
 
-/// By the number of the part, what failed between it and the part `largest`.
+/// The failures between each part and the part `largest`.
 std::map<std::int32_t, Cut> cuts_of(const Sweep& sweep, const std::vector<std::int32_t>& part_of,
                                     std::int32_t largest) {
   std::map<std::int32_t, Cut> cuts;
@@ -78,16 +62,17 @@ std::map<std::int32_t, Cut> cuts_of(const Sweep& sweep, const std::vector<std::i
   return cuts;
 }
 
-/// Of hosts that nothing connects with another host, -1. Parts are numbered by one of their hosts.
+/// By host, its part: all hosts that successful readings connect. A part has the number of one of its hosts; a host
+/// alone has -1.
 std::vector<std::int32_t> connected_parts(const Sweep& sweep) {
-  Chains chains(sweep.hosts.size());
+  DisjointSets connected(sweep.hosts.size());
   for (const Reading& reading : sweep.readings) {
-    if (reading.outcome == Outcome::kMeasured) chains.join(reading.from, reading.to);
+    if (reading.outcome == Outcome::kMeasured) connected.join(reading.from, reading.to);
   }
   std::vector<std::int32_t> part_of;
   std::vector<std::int32_t> hosts(sweep.hosts.size(), 0);
   for (std::size_t host = 0; host < hosts.size(); ++host) {
-    part_of.push_back(chains.leader(static_cast<std::int32_t>(host)));
+    part_of.push_back(connected.representative(static_cast<std::int32_t>(host)));
     ++hosts[static_cast<std::size_t>(part_of.back())];
   }
   for (std::int32_t& part : part_of) {
@@ -96,7 +81,7 @@ std::vector<std::int32_t> connected_parts(const Sweep& sweep) {
   return part_of;
 }
 
-/// The part of most hosts; -1: there is none.
+/// The part with most hosts; -1: there is none.
 std::int32_t largest_part(const std::vector<std::int32_t>& part_of) {
   std::map<std::int32_t, std::int64_t> hosts;
   std::int32_t largest = -1;
@@ -122,7 +107,7 @@ Finding cut_finding(const Sweep& sweep, const Failures& failures, std::int32_t p
   return finding;
 }
 
-/// Which hosts of parts, or dead ones, have met, and what is asked of the others.
+/// Which dead hosts, and which parts, have met. Adds follow-ups for those that have not.
 class DeadMeetings {
  public:
   DeadMeetings(const Sweep& sweep, const std::map<std::int32_t, std::vector<std::int32_t>>& parts) {
@@ -144,13 +129,14 @@ class DeadMeetings {
   [[nodiscard]] bool any_between(std::int32_t part, std::int32_t other) const {
     return between_.contains(std::minmax(part, other));
   }
-  /// Asks whether two work with each other. Returns whether it was not known, and not asked.
+  /// Adds a follow-up: whether two hosts work with each other. Returns false if they have met, or if it has been added
+  /// before.
   bool ask(std::int32_t a, std::int32_t b, Verdict& verdict) {
     const auto [host, other] = std::minmax(a, b);
     if (host == other || !met_.insert({host, other}).second) return false;
-    Question question{host, other, 0, 1, "they fail with the others: do they work with each other?", true};
-    question.of_dead = true;
-    verdict.questions.push_back(std::move(question));
+    FollowUp follow_up{host, other, 0, 1, "they fail with the others: do they work with each other?", true};
+    follow_up.of_dead = true;
+    verdict.follow_ups.push_back(std::move(follow_up));
     return true;
   }
 
@@ -185,7 +171,7 @@ void report_parts(const Sweep& sweep, const Failures& failures, Verdict& verdict
   }
 }
 
-void ask_dead_hosts(const Sweep& sweep, const Failures& failures, Verdict& verdict) {
+void follow_up_dead_hosts(const Sweep& sweep, const Failures& failures, Verdict& verdict) {
   std::map<std::int32_t, std::vector<std::int32_t>> parts;  // their hosts by part, the dead as one of their own
   for (std::int32_t host = 0; host < static_cast<std::int32_t>(sweep.hosts.size()); ++host) {
     if (failures.host_is_dead(host)) {
@@ -201,13 +187,13 @@ void ask_dead_hosts(const Sweep& sweep, const Failures& failures, Verdict& verdi
     for (std::size_t i = 0; i < dead.size(); ++i) {
       auto known =
           std::count_if(hosts.begin(), hosts.end(), [&](std::int32_t other) { return met.has(dead[i], other); });
-      // Each begins with another one: all of them can be measured at the same time.
+      // Each dead host begins with a different partner, so that all of them can be measured in one round.
       for (std::size_t step = 1; step <= hosts.size() && known < kDeadToMeet; ++step) {
         known += met.ask(dead[i], hosts[(i + step) % hosts.size()], verdict) ? 1 : 0;
       }
     }
   }
-  // Parts that are cut off may be one.
+  // Two parts that are cut off may be one part.
   for (auto first = parts.begin(); first != parts.end(); ++first) {
     for (auto second = std::next(first); second != parts.end(); ++second) {
       const bool is_of_cut =
