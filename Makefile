@@ -30,7 +30,7 @@ mutants:
 install: all
 	cmake --install build --prefix $(PREFIX)
 
-# Rewrites docs/output.schema.json and the tables of docs/output.md, from what the records say of themselves.
+# Rewrites docs/output.schema.json, the tables of docs/output.md and scripts/constants.{sh,py} from the programs' sources.
 records: all
 	cmake --build --preset release --target records
 

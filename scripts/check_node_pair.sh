@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measures one pair of hosts in one job with a time limit, and says in one line, and in a record, how that ended.
+# Measures one pair of hosts in one job with a time limit, and reports the result in one line and in a record.
 set -euo pipefail
 
 # shellcheck source=scripts/lib.sh
@@ -11,40 +11,40 @@ usage() {
     cat <<EOT
 usage: scripts/check_node_pair.sh [OPTION]... HOST HOST [-- OPTION OF THE BENCHMARK...]
 
-Measures what goes from one host to the other and back, in one job that ends within its time limit whatever happens.
+Measures the bandwidth between two hosts in both directions, in one job that always ends within its time limit.
 
   --test NAME         ${kMpiTests[*]} (MPI),
                       ${kTcpTests[*]} (TCP), ${kVerbsTests[*]} (RDMA verbs),
-                      ${kGpuTests[*]} (NCCL); default: sendrecv_perf where this host has GPUs, else pairwise_bw
+                      ${kGpuTests[*]} (NCCL); default: sendrecv_perf if this host has GPUs, else pairwise_bw
   --rdma              the same as --test rdma_write_bw
-  --gpus N            of each host, each with its counterpart of the other one; default: what nvidia-smi lists here
-  --size SIZE         of a message, such as 1M; default: 1M, with NCCL 64M
-  --rail NAME         network interface or RDMA device to use on both hosts, such as eth1 or mlx5_0
-  --min-bandwidth X   GB/s in each direction; below that, the pair is slow
-  --timeout SECONDS   for the whole job (default: 60)
+  --gpus N            GPUs per host, each paired with its counterpart (default: those listed by nvidia-smi here)
+  --size SIZE         message size, such as 1M (default: 1M, with NCCL 64M)
+  --rail NAME         network interface or RDMA device on both hosts, such as eth1 or mlx5_0
+  --min-bandwidth X   required GB/s in each direction; below it the pair is slow
+  --timeout SECONDS   time limit of the whole job (default: 60)
   --programs DIR      folder of the programs, the same on all hosts (default: build beside the scripts, else the PATH)
   --launcher NAME     mpirun or srun (default: mpirun)
-  --agent PROGRAM     starts a command on a host in the place of ssh: PROGRAM HOST COMMAND... (Open MPI, hydra)
-  --mpi-options WORDS further options of mpirun or srun
+  --agent PROGRAM     use PROGRAM HOST COMMAND... instead of ssh to start commands on hosts (Open MPI, hydra)
+  --mpi-options WORDS additional options for mpirun or srun
   --records FILE      append a line of JSON for each direction
-  --logs DIR          where the output of what is not well is kept (default: \$TMPDIR/fabricbench-logs-USER)
+  --logs DIR          keep the output of failed jobs in DIR (default: \$TMPDIR/fabricbench-logs-USER)
   --round N, --concurrent N
-                      what the record says of a sweep: its round, and how many pairs are measured at the same time
-  --quiet             say nothing where all is well
+                      for the record: round of a sweep, and number of pairs measured at the same time
+  --quiet             print nothing on success
   --dry-run           print the command instead of running it
   --help              print this text
 
-Options of the benchmark stand behind --, such as -- --time-budget 1 --window 16, and go before what is set here.
-Variables PATH, LD_LIBRARY_PATH, NCCL_*, UCX_*, FI_*, OMPI_MCA_* and those of other MPIs go to every rank.
+Options of the benchmark follow --, such as -- --time-budget 1 --window 16, and override those set here.
+Every rank gets the variables PATH, LD_LIBRARY_PATH, NCCL_*, UCX_*, FI_*, OMPI_MCA_* and those of other MPIs.
 Exit status: 0 ok, 1 failed, 2 usage, 3 something needed is missing, 4 timeout, 5 wrong data, 6 slow.
 EOT
 }
 
 refuse_test() {
     [[ $1 != all_reduce_perf ]] ||
-        die "$kUsage" "--test all_reduce_perf: its busbw on two hosts can exceed what the NICs carry, because a tree of" \
-            "two sends less than the formula counts, so that a slow link hides; take sendrecv_perf"
-    die "$kUsage" "--test '$1' does not measure a pair of hosts; take one of" \
+        die "$kUsage" "--test all_reduce_perf: its busbw on two hosts can exceed the NICs' rate and hide a slow link," \
+            "because a tree of two ranks sends less than the formula counts; use sendrecv_perf"
+    die "$kUsage" "--test '$1' does not measure a pair of hosts; use one of" \
         "${kMpiTests[*]} ${kTcpTests[*]} ${kVerbsTests[*]} ${kGpuTests[*]}"
 }
 
@@ -85,7 +85,7 @@ read_options() {
         esac
         shift
     done
-    [[ ${#hosts[@]} -eq 2 ]] || die "$kUsage" "a pair is two hosts, and given are ${#hosts[@]}${hosts[*]:+: ${hosts[*]}}"
+    [[ ${#hosts[@]} -eq 2 ]] || die "$kUsage" "a pair is two hosts; given: ${#hosts[@]}${hosts[*]:+ (${hosts[*]})}"
     [[ ${hosts[0]} != "${hosts[1]}" ]] || die "$kUsage" "'${hosts[0]}' is given twice; a pair is two hosts"
 }
 
@@ -99,7 +99,7 @@ check_options() {
     done
 }
 
-# Settles what --test and --gpus leave open. The other host is taken to have as many GPUs as this one.
+# Sets defaults of --test and --gpus. The other host is assumed to have as many GPUs as this one.
 choose_test() {
     local found=0
     if [[ -z $gpus && ($test == '' || $test == sendrecv_perf) ]] && command -v nvidia-smi >/dev/null; then
@@ -116,7 +116,7 @@ choose_test() {
     size=${size:-1M}
 }
 
-# The benchmark's own time limits lie below the job's, so that it can say who was silent.
+# The benchmark's own time limits are below the job's, so that it can name the silent rank.
 choose_options() {
     local inner_s=$((limit_s * 2 / 3))
     if [[ -n $rail ]]; then choose_rail; fi
@@ -125,14 +125,14 @@ choose_options() {
         sendrecv_perf)
             options+=(-b "$size" -e "$size" --placement out --backend nccl -T $((inner_s + 1)))
             if ((gpus > 1)); then options+=(--split "MOD $gpus"); fi ;;
-        rdma_*) options+=(-s "$size" -b -T $((inner_s + 1))) ;; # both ways at once, which verbs tell apart
+        rdma_*) options+=(-s "$size" -b -T $((inner_s + 1))) ;; # both ways at once: verbs measure each direction
         *) options+=(-b "$size" -e "$size" --window 16 -T $((inner_s + 1))) ;;
     esac
-    # Rank 0 may be on a host with which no file is shared, so its JSON comes by standard output.
+    # Rank 0's host may share no files with this one, so its JSON comes over standard output.
     options+=(--quiet --json /dev/stdout --force "${extra[@]}")
 }
 
-# On a signal, the launcher ends the ranks before this script goes; it writes no record of what was broken off.
+# On a signal, the launcher ends the ranks before this script exits, without a record of the interrupted job.
 end_job() {
     if [[ -n $job ]]; then
         kill -TERM "$job" 2>/dev/null || true
@@ -141,13 +141,13 @@ end_job() {
     exit $((128 + $1))
 }
 
-# Sets status. In the background, because bash takes signals only while it waits.
+# Sets status. In the background, because bash handles signals only while it waits.
 run_job() {
     trap 'end_job 2' INT
     trap 'end_job 15' TERM HUP
     "${command[@]}" </dev/null >"$work/out" 2>"$work/err" &
     job=$!
-    { wait "$job" || status=$?; } 2>/dev/null # bash would tell of an mpirun that had to be killed
+    { wait "$job" || status=$?; } 2>/dev/null # without bash's message about a killed mpirun
     job=
 }
 

@@ -1,8 +1,8 @@
 # shellcheck shell=bash
-# What the scripts that check real hardware share: jobs with a time limit, and a PASS, FAIL or SKIP line for each check.
-# To be sourced behind lib.sh; `record` names the file that takes every line too, or is empty.
+# Shared by the scripts that check real hardware: jobs with a time limit, and a PASS, FAIL or SKIP line for each check.
+# Source it after lib.sh. `record` names a file for a copy of every line, or is empty.
 
-# A job that hangs counts as failed after so long.
+# A job that takes longer counts as failed.
 readonly kTimeLimit_s=120
 
 work=$(mktemp -d)
@@ -26,15 +26,15 @@ verdict() {
     tell "$1 $2${3:+: ${*:3}}"
 }
 
-# fail NAME DETAIL...: a FAIL verdict, below which the end of what the job printed is shown.
+# fail NAME DETAIL...: a FAIL verdict, followed by the end of the job's output.
 fail() {
     verdict FAIL "$@"
     local line
     while IFS= read -r line; do tell "#   $line"; done < <(tail -n 20 "$work/out")
 }
 
-# Runs a job of the given number of processes; its output goes to $work/out, standard error behind the rest: the launcher
-# would put it into the middle of a line. Prints its exit status.
+# job PROCESSES COMMAND...: runs a job and prints its exit status. Its output goes to $work/out. Standard error is
+# appended, because the launcher could insert it in the middle of a line.
 job() {
     local processes=$1 status=0
     shift
@@ -44,13 +44,13 @@ job() {
     echo "$status"
 }
 
-# Why a FAIL is one.
+# Prints the reason of a failure.
 first_complaint() {
     grep -m 1 -E '^[a-z0-9_]*(_perf|_bw|_lat|_connect): |fabricbench: ' "$work/out" || grep -m 1 '^# Backend: ' "$work/out" ||
         tail -n 1 "$work/out"
 }
 
-# ends_with STATUS WORDS NAME PROCESSES COMMAND...: the job ends with this status and says these words.
+# ends_with STATUS WORDS NAME PROCESSES COMMAND...: checks that the job ends with this status and prints these words.
 ends_with() {
     local expected=$1 words=$2 name=$3 status
     shift 3

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Everything that takes a GPU, on one machine with one or more: the programs on NCCL, several ranks on one GPU, the
-# kernels under compute-sanitizer, and how fast they are. One PASS, FAIL or SKIP line for each check.
+# Checks that need a GPU, on one machine: the programs on NCCL, several ranks on one GPU, the kernels under
+# compute-sanitizer, and their speed. One PASS, FAIL or SKIP line for each check.
 set -euo pipefail
 
 # shellcheck source=scripts/lib.sh
@@ -19,16 +19,16 @@ usage() {
     cat <<EOT
 usage: scripts/gpu_check.sh [--programs DIR] [--record FILE] [--part NAME]...
 
-Runs the built programs on this machine's GPUs and checks what they print and how they end.
+Runs the built programs on this machine's GPUs and checks their output and exit status.
 
-  --programs DIR   folder of the programs (default: build); tests/gpu and bench lie below it
-  --record FILE    write what was found to FILE too, below a description of the machine
-  --part NAME      run this part only; may be given again: ${kParts[*]}
+  --programs DIR   folder of the programs (default: build); includes tests/gpu and bench
+  --record FILE    also write the results to FILE, after a description of the machine
+  --part NAME      run only this part (may be repeated): ${kParts[*]}
   --help           print this text
 
 Environment: GPUS, the number of GPUs to use (default: as many as nvidia-smi lists);
-TIME_BUDGET, seconds to spend on a size and placement (default: 0.05).
-Exit status: 0 no check failed, 1 one did, 2 usage, 3 no GPU or no programs.
+TIME_BUDGET, approximate seconds per size and placement (default: 0.05).
+Exit status: 0 no check failed, 1 a check failed, 2 usage, 3 no GPU or no programs.
 EOT
 }
 
@@ -41,7 +41,7 @@ while [[ $# -gt 0 ]]; do
         --record) record=${2:?--record wants a file}; shift 2 ;;
         --part)
             [[ " ${kParts[*]} " == *" ${2:?--part wants a name} "* ]] ||
-                die "$kUsage" "there is no part '$2'; there are ${kParts[*]}"
+                die "$kUsage" "there is no part '$2'; use one of ${kParts[*]}"
             parts+=("$2")
             shift 2
             ;;
@@ -66,7 +66,7 @@ passes() {
     status=$(job "$@")
     if [[ $status == 0 ]] && grep -q '^# Backend: nccl' "$work/out" && grep -q 'Out of bounds values : 0 OK' "$work/out"; then
         verdict PASS "$name" "$(closing_figure)"
-    elif [[ $status == 3 ]]; then
+    elif [[ $status == "$kMissing" ]]; then
         verdict SKIP "$name" "$(first_complaint)"
     else
         fail "$name" "exit status $status: $(first_complaint)"
@@ -155,10 +155,12 @@ check_ranks_on_one_gpu() {
 check_endings() {
     local more=$((gpus + 1)) visible
     visible=$(seq -s , 0 $((gpus - 1)))  # GPUS may be fewer than there are
-    ends_with 3 "sees $gpus CUDA device.* need $more" "too few GPUs" "$more" env CUDA_VISIBLE_DEVICES="$visible" \
+    ends_with "$kMissing" "sees $gpus CUDA device.* need $more" "too few GPUs" "$more" \
+        env CUDA_VISIBLE_DEVICES="$visible" \
         "$programs/all_reduce_perf" -b 8 -e 8
     ends_with 0 "Backend: mpi" "no GPU visible" 2 env CUDA_VISIBLE_DEVICES= "$programs/all_reduce_perf" -b 8 -e 8 -n 5
-    ends_with 3 "backend nccl" "nccl without a GPU" 1 env CUDA_VISIBLE_DEVICES= "$programs/all_reduce_perf" --backend nccl
+    ends_with "$kMissing" "backend nccl" "nccl without a GPU" 1 \
+        env CUDA_VISIBLE_DEVICES= "$programs/all_reduce_perf" --backend nccl
 }
 
 # Copies between the host and every GPU, and from GPU to GPU, each compared with what was to be copied.
@@ -181,7 +183,7 @@ check_copies() {
     else
         fail "copies, GPUs divided among $gpus processes" "exit status $status: $(tail -n 1 "$work/out")"
     fi
-    ends_with 3 "gpu_copy_bw: host .*no device" "copies without a GPU" 1 env CUDA_VISIBLE_DEVICES= "$copies"
+    ends_with "$kMissing" "gpu_copy_bw: host .*no device" "copies without a GPU" 1 env CUDA_VISIBLE_DEVICES= "$copies"
 }
 
 check_kernels() {
@@ -211,14 +213,14 @@ check_kernels() {
     while read -r line; do tell "# $line"; done <"$work/out"
     case $status in
         0) verdict PASS "kernels move 80 % of the copy bandwidth" ;;
-        6) fail "kernels move 80 % of the copy bandwidth" "see above" ;;
+        "$kTooSlow") fail "kernels move 80 % of the copy bandwidth" "see above" ;;
         *) fail "kernels move 80 % of the copy bandwidth" "exit status $status" ;;
     esac
 }
 
 wants() { [[ ${#parts[@]} -eq 0 || " ${parts[*]} " == *" $1 "* ]]; }
 
-# Read to the end before it runs: bash reads a script as it goes, and this one takes a while.
+# A function, so that bash has read the whole script before this long run starts.
 main() {
     if [[ -n $record ]]; then : >"$record"; fi
     describe_machine

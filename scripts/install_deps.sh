@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what fabricbench needs to be built, and nothing that is there already.
+# Installs missing packages that fabricbench needs to be built.
 set -euo pipefail
 
 # shellcheck source=scripts/lib.sh
@@ -9,26 +9,26 @@ usage() {
     cat <<'EOT'
 usage: scripts/install_deps.sh [--with-tests] [--dry-run]
 
-Installs what is missing with apt-get (Debian, Ubuntu) or dnf (Fedora, RHEL and relatives).
-With nothing missing it does nothing. Otherwise it needs root, or sudo.
+Installs missing packages with apt-get (Debian, Ubuntu) or dnf (Fedora, RHEL and relatives).
+It needs root or sudo, unless nothing is missing.
 
-  --with-tests   also what only the tests and the linters need
+  --with-tests   also install packages for the tests and linters
   --dry-run      print the commands and change nothing
   --help         print this text
 
-Exit status: 0 all is there, 1 the package manager failed, 2 usage, 3 something is missing
-and cannot be installed from here.
+Exit status: 0 nothing is missing now, 1 the package manager failed, 2 usage, 3 something is missing
+and cannot be installed.
 EOT
 }
 
-# What is needed, for what, how it is recognised, and its package.
-# Things are looked for themselves, not by package, so that an MPI from a module or a cmake from /opt counts.
+# Each requirement, its purpose, how it is found, and its package.
+# The check is for the thing itself instead of its package, so that an MPI from a module or a cmake from /opt counts.
 #   command NAME     found on the PATH
 #   header FILE      found by the C++ compiler
 #   library FILE     known to the C++ compiler
-#   static NAME      found on the PATH, and in need of no shared library
-#   module NAMES     imported, all of them, by the python3 on the PATH or by the system's, which is where packages put them
-# The package - means that it is of no use there: the guests of tests/rdma take a kernel from Debian's packages.
+#   static NAME      found on the PATH, statically linked
+#   module NAMES     all imported by the python3 on the PATH, or by the system's, which packages install into
+# The package - means that it is not used there: the guests of tests/rdma use a kernel from Debian's packages.
 dependency_table() {
     cat <<'EOT'
 # for   kind     name                apt                  dnf
@@ -115,7 +115,7 @@ become_root() {
     command -v sudo >/dev/null ||
         die "$kMissing" "missing: ${missing_packages[*]}; installing them needs root and there is no sudo; $ask"
     as_root=(sudo)
-    # Asks for the password, if there is one to ask for.
+    # Asks for the password if needed.
     [[ $dry_run == yes ]] || sudo true ||
         die "$kMissing" "missing: ${missing_packages[*]}; installing them needs root and sudo refused; $ask"
 }
@@ -141,17 +141,17 @@ apt_knows_all() {
 
 install_with_apt() {
     local hint="on Ubuntu, enable 'universe' (add-apt-repository universe)"
-    # One third-party source that is down must not stop what the other sources can deliver.
-    # Error-Mode: by default apt-get calls it a success when no source can be reached.
+    # A third-party source that is down must not prevent installing from the others.
+    # Error-Mode: by default apt-get reports success if no source can be reached.
     if ! root_run apt-get update -qq -o Acquire::Retries=3 -o APT::Update::Error-Mode=any; then
         apt_knows_all ||
             die "$kFailed" "'apt-get update' failed, and no package list here has: $unknown_packages;" \
                 "see its message above, check the network and /etc/apt, and run this again"
-        warn "'apt-get update' failed; going on with the package lists that are here"
+        warn "'apt-get update' failed; continuing with the existing package lists"
     elif [[ $dry_run == no ]] && ! apt_knows_all; then
         die "$kMissing" "no apt source has: $unknown_packages; $hint, or install them by hand"
     fi
-    # A machine that has just started may be upgrading itself: wait for its lock, but not for ever.
+    # A machine that has just started may be upgrading itself: wait for its lock, with a limit.
     root_run env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
         -o Acquire::Retries=3 -o DPkg::Lock::Timeout=300 "${missing_packages[@]}" ||
         die "$kFailed" "'apt-get install' failed; see its message above"

@@ -1,25 +1,24 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154  # read by the scripts that source this one; set by lib.sh
-# How the scripts that measure pairs of hosts find programs and what they start jobs with: `source` it behind lib.sh.
+# Finds programs and starts jobs for the scripts that measure pairs of hosts: `source` it after lib.sh.
 
-# The benchmarks that tell something of a pair of hosts, by what measures them.
+# The benchmarks of a pair of hosts, by library.
 readonly kMpiTests=(pairwise_bw send_recv_bibw send_recv_bw)
 readonly kTcpTests=(tcp_bibw tcp_bw)
 readonly kVerbsTests=(rdma_write_bw rdma_read_bw rdma_send_bw)
 readonly kGpuTests=(sendrecv_perf)
 
-# What ranks elsewhere need of this environment: what steers MPI, NCCL and their transports, and where libraries are.
-# What a launcher sets for the ranks of its own job is none of it.
+# Environment variables that remote ranks need: settings of MPI, NCCL and their transports, and library paths. Without
+# those that a launcher sets for the ranks of its own job.
 readonly kForwarded='^(PATH|LD_LIBRARY_PATH|CUDA_VISIBLE_DEVICES|(NCCL|UCX|FI|MPIR_CVAR|MPICH|I_MPI|MV2|PSM2|PSM3)_.*|OMPI_(MCA|ALLOW)_.*)$'
 readonly kNotForwarded='^(OMPI_MCA_(orte|ess|prte|plm|ras|rmaps|initial|shmem_RUNTIME)_.*|I_MPI_HYDRA_.*)$'
 
-readonly kTimeout=4      # exit status of a pair that took too long, as of the programs
-readonly kGrace_s=10     # for mpirun to end a job by itself before `timeout` ends mpirun
-readonly kKillAfter_s=15 # for the launcher to end at all before it is killed
+readonly kGrace_s=10     # for mpirun to end a job before `timeout` ends mpirun
+readonly kKillAfter_s=15 # for the launcher to end before it is killed
 
-programs_folder= # of --programs
+programs_folder= # from --programs
 
-# Prints the path of a program of the suite: of --programs, of the build beside the scripts, or on the PATH.
+# Prints the path of a program of the suite: in --programs, in the build beside the scripts, or on the PATH.
 find_program() {
     local root path
     root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -31,7 +30,8 @@ find_program() {
         path=$(command -v "$1" || true)
     fi
     [[ -n $path && -x $path ]] || die "$kMissing" \
-        "there is no program $1${programs_folder:+ in $programs_folder}; build it (make), or give --programs its folder"
+        "there is no program $1${programs_folder:+ in $programs_folder};" \
+        "build it (make), or give its folder with --programs"
     realpath "$path"
 }
 
@@ -65,7 +65,7 @@ whole_number() {
     [[ $2 =~ ^[0-9]{1,9}$ && $((10#$2)) -ge $3 ]] || die "$kUsage" "$1 '$2' is not a whole number of $3 or more"
 }
 
-# Whether a rail's name is that of an RDMA device, and not of a network interface. The hosts may have what this one has not.
+# Whether a rail's name is an RDMA device and not a network interface. This host may not have it.
 is_rdma_device() {
     local name=${1%%:*}
     if [[ -e /sys/class/infiniband/$name ]]; then return 0; fi
@@ -73,16 +73,16 @@ is_rdma_device() {
     [[ $name =~ ^(mlx[45]_|bnxt_re|irdma|hfi1_|qedr|rdmap|roce|rxe|siw|erdma|hns_|ionic_) ]]
 }
 
-# Reads launcher and agent, as do the functions below.
+# Reads launcher and agent, like the functions below.
 check_launcher() {
-    is_one_of "$launcher" mpirun srun || die "$kUsage" "--launcher '$launcher': take mpirun or srun"
+    is_one_of "$launcher" mpirun srun || die "$kUsage" "--launcher '$launcher': use mpirun or srun"
     command -v "$launcher" >/dev/null || die "$kMissing" "there is no '$launcher' on the PATH; install or load it"
     [[ -n $agent ]] || return 0
-    [[ $launcher == mpirun ]] || die "$kUsage" "--agent is for mpirun, which starts ranks by it; srun needs none"
-    [[ -n $(type -P "$agent") ]] || die "$kMissing" "--agent '$agent' is no program here"
+    [[ $launcher == mpirun ]] || die "$kUsage" "--agent is for mpirun, and srun needs none"
+    [[ -n $(type -P "$agent") ]] || die "$kMissing" "--agent '$agent' is not a program on this host"
 }
 
-# host_lines FORMAT TIMES HOST...: as many lines for each host.
+# host_lines FORMAT TIMES HOST...: prints TIMES lines for each host.
 host_lines() {
     local format=$1 times=$2 host number
     shift 2
@@ -94,9 +94,9 @@ host_lines() {
     done
 }
 
-# choose_launch RANKS SECONDS HOST...: sets launch, the words before a program that is to have RANKS on each host, and
-# grace_s, how much longer than SECONDS the launcher may take; 0 seconds: no limit. The file $work/hostfile lists the hosts,
-# so that any name can be one.
+# choose_launch RANKS SECONDS HOST...: sets launch, the words that start a program with RANKS on each host, and grace_s,
+# the time that the launcher may take beyond SECONDS; 0 seconds: no limit. The file $work/hostfile lists the hosts,
+# which allows any name.
 choose_launch() {
     local ranks=$1 seconds=$2 names
     shift 2
@@ -110,7 +110,7 @@ choose_mpirun() {
     case $(kind_of_mpirun) in
         open_mpi)
             host_lines "%s slots=$ranks" 1 "$@" >"$work/hostfile"
-            # Launchers that share the directory that Open MPI keeps for each user trip over each other's clearing up.
+            # Launchers that share Open MPI's directory of each user interfere with each other's clean-up.
             launch=(env "TMPDIR=$work" mpirun --hostfile "$work/hostfile" -np $((ranks * $#)))
             if ((seconds > 0)); then launch+=(--timeout "$seconds") && grace_s=$kGrace_s; fi
             if ((ranks > 1)); then launch+=(--map-by "ppr:$ranks:node"); fi
@@ -123,21 +123,20 @@ choose_mpirun() {
             if [[ -n $agent ]]; then launch+=(-launcher ssh -launcher-exec "$agent"); fi ;;
         *)
             die "$kMissing" "'mpirun --version' names neither Open MPI nor hydra (MPICH, Intel MPI); put one of them" \
-                "first on the PATH, or take --launcher srun" ;;
+                "first on the PATH, or use --launcher srun" ;;
     esac
 }
 
 choose_srun() {
     host_lines %s "$ranks" "$@" >"$work/hostfile"
-    export SLURM_HOSTFILE=$work/hostfile # of --distribution=arbitrary: otherwise Slurm sorts the hosts
+    export SLURM_HOSTFILE=$work/hostfile # for --distribution=arbitrary: otherwise Slurm sorts the hosts
     grace_s=0
     launch=(srun --overlap --nodes=$# --ntasks=$((ranks * $#)) --distribution=arbitrary --kill-on-bad-exit=1
         --export="$(IFS=, && echo "${names[*]}")")
     if ((seconds > 0)); then launch+=(--time=$((seconds / 60)):$((seconds % 60))); fi
 }
 
-# The rail, under the name that what is measured has for it: in options, or in variables, which go to the ranks with all
-# others. Reads test and rail.
+# Passes the rail to the benchmark in options, or to its library in environment variables. Reads test and rail.
 choose_rail() {
     local port=
     if is_one_of "$test" "${kVerbsTests[@]}"; then
@@ -148,7 +147,7 @@ choose_rail() {
     elif is_rdma_device "$rail"; then
         export NCCL_IB_HCA="=$rail" UCX_NET_DEVICES=$rail
         [[ $rail == *:* ]] || UCX_NET_DEVICES+=:1
-    elif [[ $rail == */* ]]; then # a network, which only Open MPI's TCP takes
+    elif [[ $rail == */* ]]; then # a network, supported only by Open MPI's TCP
         export OMPI_MCA_btl_tcp_if_include=$rail
     else
         export OMPI_MCA_btl_tcp_if_include=$rail UCX_NET_DEVICES=$rail FI_TCP_IFACE=$rail NCCL_SOCKET_IFNAME="=$rail"

@@ -2,9 +2,9 @@
 # Shared by the scripts in this directory: `source` it, do not run it.
 # Every name here is used by at least two scripts, or hides a difference between systems.
 
-# Exit statuses, the same as the programs use.
-# shellcheck disable=SC2034  # read by the scripts that source this one
-readonly kFailed=1 kUsage=2 kMissing=3
+# Exit statuses and other constants of the programs.
+# shellcheck source=scripts/constants.sh
+source "$(dirname "${BASH_SOURCE[0]}")/constants.sh"
 
 # Where Fedora and RHEL keep Open MPI: off the PATH until `module load mpi` is run.
 readonly kFedoraMpi=/usr/lib64/openmpi
@@ -28,15 +28,15 @@ unknown_option() {
 
 is_root() { [[ $(id -u) -eq 0 ]]; }
 
-# Prints the words so that they can be pasted into a shell.
+# Prints the words quoted for a shell.
 quoted() {
     local line
     printf -v line '%q ' "$@"
     printf '%s\n' "${line% }"
 }
 
-# Makes mpirun and mpicxx callable for this script and what it starts.
-# mpi_environment is what a user has to type in front of mpirun to get the same.
+# Makes mpirun and mpicxx available to this script and its commands.
+# mpi_environment is the environment that a user has to set for the same effect.
 mpi_environment=()
 use_mpi() {
     if ! command -v mpirun >/dev/null && [[ -x $kFedoraMpi/bin/mpirun ]]; then
@@ -44,14 +44,14 @@ use_mpi() {
         export LD_LIBRARY_PATH=$kFedoraMpi/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
         mpi_environment+=("PATH=$kFedoraMpi/bin:\$PATH" "LD_LIBRARY_PATH=$kFedoraMpi/lib")
     fi
-    # Open MPI refuses to run as root unless it is told twice.
+    # Open MPI runs as root only with both of these.
     if is_root; then
         export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
         mpi_environment+=(OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1)
     fi
 }
 
-# A build directory left behind by root is the usual reason for a long cmake error.
+# A build directory owned by root usually leads to a long cmake error.
 require_writable() {
     local path
     for path in . "$@"; do

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Changes the sources one place at a time, and looks whether the default suite notices.
+"""Changes the sources in one place at a time, and checks whether the default suite notices.
 
 usage: scripts/mutants.py [--count N] [--seed N] [--folder FOLDER]... [--suite SUITE]... [--only-draw]
 
-Mutants are drawn by universalmutator's rules for C++, as many of each folder, in an order that the seed decides. One that
-does not compile, or leaves all test programs as they were, does not count, and the next is drawn. The others meet the
-unit tests of their folder and then all suites, the fast ones first, until a test fails. Everything happens in
-build-mutants/: a clone of HEAD, its build, and results.jsonl, a line a trial. A run that was broken off goes on from
-there; one with more suites tries what survived with fewer.
+Mutants are drawn by universalmutator's rules for C++, the same number from each folder, in an order given by the
+seed. A mutant that does not compile, or that changes no test program, does not count and is replaced. The others run
+the unit tests of their folder and then all suites, fast ones first, until a test fails. Everything happens in build-
+mutants/: a clone of HEAD, its build, and results.jsonl with a line per trial. An interrupted run continues from
+there; a run with more suites tries the survivors of fewer suites.
 Needs universalmutator (pip install universalmutator); `make mutants` installs it into build-mutants/.
-Exit status: 0 all have been tried, 1 the suite fails without a change, 2 usage, 3 something needed is missing.
+Exit status: 0 all tried, 1 the suite fails without a change, 2 usage, 3 something needed is missing.
 """
 
 import argparse
@@ -27,22 +27,23 @@ import time
 from collections import Counter, namedtuple
 from pathlib import Path
 
+from constants import FAILED, MISSING
+
 ROOT = Path(__file__).resolve().parents[1]
 WORK = ROOT / "build-mutants"
 TREE, BUILD, RESULTS = WORK / "tree", WORK / "build", WORK / "results.jsonl"
 FOLDERS = [f"src/common/{name}" for name in ("core", "harness", "report", "mpi", "sockets", "verbs")] + ["src/cluster"]
 SUITES = ("unit", "mpi", "nccl", "cli", "cluster", "rdma")  # the fast ones first
 TEST_LIMIT_S = 300
-FLAGS = "-O1 -fmax-errors=1"  # GCC may go on for ever behind the first error, where a brace is missing
-FAILED, MISSING = 1, 3
-# Statements and conditions are changed; declarations, or a type's name or angle brackets, would only not compile, and
+FLAGS = "-O1 -fmax-errors=1"  # after a missing brace, GCC may run for ever behind the first error
+# Statements and conditions are changed. Changed declarations, type names or angle brackets would not compile, and
 # nothing depends on memory that is reserved early.
 IGNORED = [r"^\s*//", r"^\s*#", r"static_assert", r"\[\[nodiscard\]\][^{]*;", r"\) (const )?override;", r"= default;",
            r"^\s*(public|private|protected):", r"\bnamespace\b", r"\.reserve\("]
 BROKEN = re.compile(r"int[-(+][^ ]*_t\b|(_cast|template|std::(vector|optional|map|span|array|atomic|function|unique_ptr|string))"
                     r"\s*([<>=!]=|[-+|/*>])|[pbs](begin|end)ing?_|s(begin|end)s\b")
 
-# A line of a file, and what becomes of it.
+# A line of a file, and its replacement.
 Mutant = namedtuple("Mutant", "folder file line was changed")
 
 
@@ -52,20 +53,20 @@ def quit_with(status, message):
 
 
 def run(*command, log=os.devnull, **how):
-    """Whether it ended well."""
+    """Whether the command succeeded."""
     with open(log, "w", encoding="utf-8") as output:
         ended = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, check=False, **how)
     return ended.returncode == 0
 
 
 def clone():
-    """A clone of HEAD, whose commit it returns."""
+    """Makes a clone of HEAD and returns its commit."""
     WORK.mkdir(exist_ok=True)
     head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
     if not TREE.exists():
         run("git", "clone", "--quiet", "--shared", ROOT, TREE)
     if not (run("git", "fetch", "--quiet", cwd=TREE) and run("git", "checkout", "--quiet", "--force", "--detach", head, cwd=TREE)):
-        quit_with(FAILED, f"{TREE} cannot be brought to {head}; remove it")
+        quit_with(FAILED, f"{TREE} cannot be set to {head}; remove it")
     return head
 
 
@@ -73,9 +74,9 @@ def configure_and_build():
     linker = ["-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=lld"] if shutil.which("ld.lld") else []
     if not run("cmake", "-S", TREE, "-B", BUILD, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug", f"-DCMAKE_CXX_FLAGS_DEBUG={FLAGS}",
                "-DFABRICBENCH_TESTS=ON", *linker, log=WORK / "configure.log"):
-        quit_with(FAILED, f"cannot be configured; see {WORK / 'configure.log'}")
+        quit_with(FAILED, f"configuring failed; see {WORK / 'configure.log'}")
     if not build():
-        quit_with(FAILED, f"cannot be built; see {WORK / 'build.log'}")
+        quit_with(FAILED, f"the build failed; see {WORK / 'build.log'}")
 
 
 def build(*targets):
@@ -91,7 +92,7 @@ def candidates(folder):
     found = []
     for file in sorted((TREE / folder).rglob("*.cpp")) + sorted((TREE / folder).rglob("*.h")):
         lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
-        with contextlib.redirect_stdout(io.StringIO()):  # it says which rules it reads
+        with contextlib.redirect_stdout(io.StringIO()):  # it prints the rules it reads
             mutants = mutator.mutants_regexp(lines, ["universal.rules", "c_like.rules", "cpp.rules"], ignorePatterns=IGNORED,
                                              ignoreStringOnly=True)
         name = str(file.relative_to(TREE))
@@ -101,12 +102,12 @@ def candidates(folder):
 
 
 def shares(count, folders):
-    """How many mutants of each folder make `count`."""
+    """The number of mutants of each folder, `count` in all."""
     return {folder: count // len(folders) + (i < count % len(folders)) for i, folder in enumerate(folders)}
 
 
 def draw(folder, seed):
-    """A folder's mutants in the order in which they are tried."""
+    """A folder's mutants in the order of trials."""
     mutants = candidates(folder)
     random.Random(f"{seed} {folder}").shuffle(mutants)
     return mutants

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws what a sweep over pairs of hosts measured: a heat map and a plot of each host, as HTML and PNG."""
+"""Draws the readings of a sweep over pairs of hosts: a heat map and a plot of each host, as HTML and PNG."""
 
 import argparse
 import importlib.util
@@ -7,23 +7,23 @@ import os
 import sys
 from pathlib import Path
 
-sys.dont_write_bytecode = True  # beside the script there is nobody's cache
+sys.dont_write_bytecode = True  # do not write caches beside the script
 
+from constants import FAILED, MISSING
 from sweep_plots import sheet
 from sweep_plots.axis import knows_leaves, make_axis
 from sweep_plots.findings import find_findings, read_findings
 from sweep_plots.importing import files_of_records
 from sweep_plots.localities import read_leaves
-from sweep_plots.records import MISSING, BadInput, printable, read_records
+from sweep_plots.records import BadInput, printable, read_records
 
-FAILED = 1  # a status, as in lib.sh
-SYSTEM_PYTHON = "/usr/bin/python3"  # what packages of Python modules are for, whatever python3 comes first on the PATH
+SYSTEM_PYTHON = "/usr/bin/python3"  # packages install Python modules for this one
 EPILOG = """\
-RECORDS are files as scripts/sweep_pairs.sh, scripts/check_node_pair.sh and pairwise_bw --json write them; - is standard
-input. With --import they are logs, matrices or folders of other tools, as find_slow_links --import takes them
-(docs/slow-links.md). Rows of the map are receivers, columns senders; each test, message size and rail has a map of its
-own, but for those without any figure. Of more than 128 hosts, a cell stands for several, and shows the slowest of their
-pairs. What find_slow_links finds is marked, and groups of hosts that it finds are framed.
+RECORDS are files of scripts/sweep_pairs.sh, scripts/check_node_pair.sh or pairwise_bw --json; - is standard input. With
+--import they are logs, matrices or folders of other tools, as for find_slow_links --import (docs/slow-links.md). Rows
+of a map are receivers, columns senders. Each test, message size and rail with figures has a separate map. With more than
+128 hosts, a cell stands for several hosts and shows their slowest pair. Findings of find_slow_links are marked, and its
+groups of hosts are framed.
 
 Exit status: 0 drawn, 1 a file cannot be written, 2 the command line or a record is wrong, 3 a file or a Python module
 is missing.
@@ -36,40 +36,42 @@ def parse_arguments(arguments):
     )
     parser.add_argument("records", metavar="RECORDS", nargs="+")
     parser.add_argument(
-        "--html", metavar="FILE", type=Path, help="one self-contained page; hovering shows a pair's numbers"
+        "--html", metavar="FILE", type=Path, help="write a self-contained page; hovering shows a pair's numbers"
     )
-    parser.add_argument("--png", metavar="FILE", type=Path, help="the same drawings as a picture")
+    parser.add_argument("--png", metavar="FILE", type=Path, help="write the same drawings as a picture")
     parser.add_argument(
         "--verdict",
         metavar="FILE",
-        help="what find_slow_links --json said of these records; without it, find_slow_links is asked",
+        help="output of find_slow_links --json for these records (default: run find_slow_links)",
     )
     parser.add_argument(
         "--programs",
         metavar="DIR",
-        help="folder of find_slow_links; by default the build beside the scripts, else the PATH",
+        help="folder of find_slow_links (default: the build beside the scripts, else the PATH)",
     )
     parser.add_argument(
-        "--import", dest="kind", metavar="KIND", help="RECORDS are of another tool, such as nccl-tests, osu, csv or auto"
+        "--import", dest="kind", metavar="KIND", help="read results of another tool: nccl-tests, osu, csv, auto..."
     )
-    parser.add_argument("--unit", metavar="UNIT", help="of figures whose file does not name it, such as GB/s or Gb/s")
-    parser.add_argument("--locality", metavar="FILE", help="lines 'HOST LEAF': which leaf switch or rack a host is in")
+    parser.add_argument("--unit", metavar="UNIT", help="unit of files that name none, such as GB/s or Gb/s")
+    parser.add_argument(
+        "--locality", metavar="FILE", help="read each host's leaf switch or rack from lines 'HOST LEAF'"
+    )
     parser.add_argument(
         "--order",
         choices=("name", "locality", "similarity"),
-        help="of the hosts; by default similarity as find_slow_links has it: groups, and in them alike hosts together",
+        help="order of hosts (default: similarity as in find_slow_links: groups, then similar hosts together)",
     )
     parser.add_argument("--title", metavar="TEXT", default="Sweep over pairs of hosts")
     given = parser.parse_args(arguments)
     if given.html is None and given.png is None:
         parser.error("nothing to write; give --html FILE, --png FILE or both")
     if given.unit is not None and given.kind is None:
-        parser.error("--unit is of what --import reads; give --import KIND too")
+        parser.error("--unit is for --import; give --import KIND too")
     return given
 
 
 def require_modules(given):
-    """Goes on under the system's Python where only that one has what is needed."""
+    """Restarts under the system's Python if only that one has the modules."""
     wanted = [name for name, path in (("jinja2", given.html), ("cairosvg", given.png)) if path is not None]
     missing = [name for name in wanted if importlib.util.find_spec(name) is None]
     if not missing:
@@ -94,13 +96,13 @@ def make_sheets(given, files, notices):
     for notice in notices + records.notices:
         print(f"plot_sweep.py: {notice}", file=sys.stderr)
     if not records.kinds:
-        raise BadInput(f"{', '.join(given.records)}: no line of kind 'reading', so that there is nothing to draw")
+        raise BadInput(f"{', '.join(given.records)}: no line of kind 'reading', so there is nothing to draw")
     if given.locality:
         records.leaf_of.update(read_leaves(given.locality))
     if given.order == "locality" and not knows_leaves(records):
         raise BadInput("--order locality: no leaf of any host is known; give --locality FILE, or leave --order out")
     if not any(readings.has_figures() for readings in records.kinds.values()):
-        words = "no reading has a figure, so that there is nothing to draw"
+        words = "no reading has a figure, so there is nothing to draw"
         raise BadInput("; ".join([words, *sheet.left_out(records)]))
     findings = (
         read_findings(given.verdict) if given.verdict else find_findings(files, given.locality, given.programs)

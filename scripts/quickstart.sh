@@ -9,18 +9,18 @@ usage() {
     cat <<'EOT'
 usage: scripts/quickstart.sh [-np N] [--no-run] [-- ARGUMENTS]
 
-Installs what is missing (scripts/install_deps.sh), builds into build/, and runs all_reduce_perf on this host.
+Installs missing packages (scripts/install_deps.sh), builds into build/, and runs all_reduce_perf on this host.
 
   -np N          number of ranks (default: the cores this process may use, at least 2 and at most 8)
   --no-run       stop after the build
-  -- ARGUMENTS   given to all_reduce_perf instead of -b 8 -e 64M -f 2
+  -- ARGUMENTS   arguments of all_reduce_perf (default: -b 8 -e 64M -f 2)
   --help         print this text
 
 Exit status: that of all_reduce_perf, or of the step that failed before it.
 EOT
 }
 
-# Expands a list of CPUs such as 0-3,8 to one number a line.
+# Expands a list of CPUs such as 0-3,8 to one number per line.
 expand_cpu_list() {
     local range
     for range in ${1//,/ }; do
@@ -33,7 +33,7 @@ core_count() {
     local allowed cpu
     allowed=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status)
     for cpu in $(expand_cpu_list "$allowed"); do
-        # Where the kernel hides the topology, every CPU counts as a core.
+        # If the kernel hides the topology, every CPU counts as a core.
         cat "/sys/devices/system/cpu/cpu$cpu/topology/thread_siblings_list" 2>/dev/null || echo "$cpu"
     done | sort -u | wc -l
 }
@@ -49,7 +49,7 @@ run_benchmark() {
     shift
     cores=$(core_count)
     command=(mpirun -np "${ranks:-$(default_ranks "$cores")}")
-    # More ranks than cores: Open MPI wants to be asked for it, and the figures then say little.
+    # More ranks than cores: Open MPI needs the option, and the figures are then of little use.
     if ((command[2] > cores)) && mpirun --version 2>/dev/null | grep -q 'Open MPI'; then
         command+=(--oversubscribe)
         warn "${command[2]} ranks share $cores core(s): expect low figures"
@@ -57,7 +57,7 @@ run_benchmark() {
     command+=(build/all_reduce_perf "$@")
     say "from $PWD, running:"
     printf '\n    %s%s\n\n' "${mpi_environment[*]:+${mpi_environment[*]} }" "$(quoted "${command[@]}")"
-    # mpirun would forward our standard input to rank 0.
+    # Otherwise mpirun would forward our standard input to rank 0.
     exec "${command[@]}" </dev/null
 }
 

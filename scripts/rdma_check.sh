@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Everything that takes an RDMA device: the programs over verbs between two ranks, in the host's memory and in a GPU's
-# where there is one, and how they end where something is wrong. One PASS, FAIL or SKIP line for each check.
+# Checks that need an RDMA device: the programs over verbs between two ranks, in host memory and in GPU memory if there
+# is a GPU, and their behaviour on errors. One PASS, FAIL or SKIP line for each check.
 set -euo pipefail
 
 # shellcheck source=scripts/lib.sh
@@ -18,19 +18,19 @@ usage() {
     cat <<EOT
 usage: scripts/rdma_check.sh [--programs DIR] [--record FILE] [--hosts A,B] [--device NAME] [--only PART]...
 
-Runs the built programs over RDMA verbs between two ranks, on this host or on two, and checks what they print and how
-they end.
+Runs the built programs over RDMA verbs between two ranks, on this host or on two hosts, and checks their output and
+exit status.
 
   --programs DIR   folder of the programs (default: build)
-  --record FILE    write what was found to FILE too, below a description of the machine
+  --record FILE    also write the results to FILE, after a description of the machine
   --hosts A,B      one rank on each of these hosts (default: both on this one)
   --device NAME    RDMA device, such as mlx5_0 (default: the first with an active port)
-  --only PART      only this part: programs, options, rate, endings or gpu; may be given again
+  --only PART      run only this part (may be repeated): programs, options, rate, endings or gpu
   --help           print this text
 
-Environment: TIME_BUDGET, seconds to spend on a size (default: 0.2); LARGE_BYTES, the largest message (default: 8M);
-PERCENT_OF_RATE, what writes of that size must reach of the port's rate (default: 80).
-Exit status: 0 no check failed, 1 one did, 2 usage, 3 no RDMA device or no programs.
+Environment: TIME_BUDGET, approximate seconds per size (default: 0.2); LARGE_BYTES, the largest message (default: 8M);
+PERCENT_OF_RATE, required share of the port's rate for writes of that size (default: 80).
+Exit status: 0 no check failed, 1 a check failed, 2 usage, 3 no RDMA device or no programs.
 EOT
 }
 
@@ -45,7 +45,8 @@ while [[ $# -gt 0 ]]; do
         --hosts) launch+=(-H "${2:?--hosts wants two hosts}" --map-by node); shift 2 ;;
         --device) device=(-d "${2:?--device wants a name}"); shift 2 ;;
         --only)
-            [[ " ${kParts[*]} " == *" ${2-} "* ]] || die "$kUsage" "--only '${2-}': there is no such part; take one of ${kParts[*]}"
+            [[ " ${kParts[*]} " == *" ${2-} "* ]] ||
+                die "$kUsage" "--only '${2-}': there is no such part; use one of ${kParts[*]}"
             parts+=("$2"); shift 2 ;;
         --help) usage; exit 0 ;;
         *) unknown_option "$1" ;;
@@ -61,14 +62,14 @@ compgen -G '/sys/class/infiniband/*' >/dev/null || die "$kMissing" "/sys/class/i
 # The last line of the table's rows.
 closing_row() { grep -E '^ *[0-9]' "$work/out" | tail -n 1 | tr -s ' '; }
 
-# passes NAME PROGRAM ARGUMENTS...: the job of two ranks ends well; it checks its data by itself.
+# passes NAME PROGRAM ARGUMENTS...: checks that a job of two ranks succeeds; the program checks its data.
 passes() {
     local name=$1 program=$2 status
     shift 2
     status=$(job 2 "$programs/$program" "${device[@]}" "$@")
     case $status in
         0) verdict PASS "$name" "$(closing_row)" ;;
-        3) verdict SKIP "$name" "$(first_complaint)" ;;
+        "$kMissing") verdict SKIP "$name" "$(first_complaint)" ;;
         *) verdict FAIL "$name" "exit status $status: $(first_complaint)" ;;
     esac
 }
@@ -82,7 +83,7 @@ describe_machine() {
     tell "# $(mpirun --version | head -n 1)"
 }
 
-# check_programs WHERE ARGUMENTS...: every verb, in memory of one kind.
+# check_programs WHERE ARGUMENTS...: checks every verb in one kind of memory.
 check_programs() {
     local where=$1 verb sizes
     shift
@@ -90,7 +91,7 @@ check_programs() {
         sizes=(--min-bytes 8 --max-bytes "$kLargeBytes" --step-factor 1024)
         if [[ $verb == atomic ]]; then sizes=(); fi
         passes "$verb, stream, $where" "rdma_${verb}_bw" "${sizes[@]}" "${kBudget[@]}" "$@"
-        if [[ $verb == write && $where == *GPU* ]]; then continue; fi  # the processor sees no write there
+        if [[ $verb == write && $where == *GPU* ]]; then continue; fi  # the processor cannot access GPU memory
         passes "$verb, latency, $where" "rdma_${verb}_lat" "${sizes[@]}" "${kBudget[@]}" "$@"
     done
     for mode in cq cq+flush gpu; do
@@ -102,7 +103,7 @@ check_options() {
     local words
     while IFS= read -r line; do
         read -ra words <<<"$line"
-        passes "$line" "${words[@]}" -s 1K "${kBudget[@]}"  # a datagram on any network
+        passes "$line" "${words[@]}" -s 1K "${kBudget[@]}"  # a datagram fits any network
     done <<'EOT'
 rdma_write_bw -b
 rdma_read_bw -b
@@ -123,22 +124,22 @@ EOT
     passes "rdma_cm_connect -c UD" rdma_cm_connect -n 20 -c UD
 }
 
-# Whether the device is as fast as its port says.
+# Checks that the device reaches its port's rate.
 check_rate() {
     local status
     status=$(job 2 "$programs/rdma_write_bw" "${device[@]}" -s "$kLargeBytes" "${kBudget[@]}" \
         --percent-of-rate "$kRequiredPercent")
     case $status in
         0) verdict PASS "writes reach $kRequiredPercent % of the port's rate" "$(closing_row)" ;;
-        7) verdict SKIP "writes reach $kRequiredPercent % of the port's rate" "$(first_complaint)" ;;
+        "$kNotJudged") verdict SKIP "writes reach $kRequiredPercent % of the port's rate" "$(first_complaint)" ;;
         *) verdict FAIL "writes reach $kRequiredPercent % of the port's rate" "exit status $status: $(first_complaint)" ;;
     esac
 }
 
 check_endings() {
-    ends_with 3 "there is no RDMA device 'none_9'" "unknown device" 2 "$programs/rdma_write_bw" -d none_9
-    ends_with 3 "no GID of this index" "unknown GID index" 2 "$programs/rdma_write_bw" "${device[@]}" -x 254
-    ends_with 2 "a pair takes two ranks" "one rank" 1 "$programs/rdma_write_bw" "${device[@]}"
+    ends_with "$kMissing" "there is no RDMA device 'none_9'" "unknown device" 2 "$programs/rdma_write_bw" -d none_9
+    ends_with "$kMissing" "no GID of this index" "unknown GID index" 2 "$programs/rdma_write_bw" "${device[@]}" -x 254
+    ends_with "$kUsage" "a pair needs two ranks" "one rank" 1 "$programs/rdma_write_bw" "${device[@]}"
 }
 
 check_gpu() {
@@ -149,7 +150,7 @@ check_gpu() {
     fi
 }
 
-# Read to the end before it runs: bash reads a script as it goes, and this one takes a while.
+# A function, so that bash has read the whole script before this long run starts.
 main() {
     local part
     if [[ -n $record ]]; then : >"$record"; fi

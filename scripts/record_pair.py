@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""What check_node_pair.sh says of a job that has ended: one line for people, and a line of JSON for each direction.
+"""Reports the end of a job of check_node_pair.sh: one line for readers, and a line of JSON for each direction.
 
-Reads what the benchmark wrote to standard output (a table, and lines of JSON between) and to standard error, the job's
-exit status, and what was asked for. Exit status: 0 ok, 1 failed, 2 usage, 4 timeout, 5 wrong data, 6 slow.
+Reads the benchmark's standard output (a table with lines of JSON in between) and standard error, the job's exit status,
+and the settings. Exit status: 0 ok, 1 failed, 2 usage, 4 timeout, 5 wrong data, 6 slow.
 """
 
 import argparse
@@ -11,19 +11,21 @@ import fcntl
 import json
 import os
 import re
-import shutil
 import signal
 import sys
 
-FAILED, USAGE, MISSING, TIMEOUT, WRONG, SLOW = 1, 2, 3, 4, 5, 6
-# Of a job, what is worst goes first.
-STATUSES = (("wrong", WRONG), ("timeout", TIMEOUT), ("failed", FAILED), ("not_tried", FAILED), ("slow", SLOW), ("ok", 0))
+sys.dont_write_bytecode = True  # the folder may be shared, or not ours
+from constants import FAILED, OK, TIMEOUT, TOO_SLOW, USAGE, WRONG_DATA
+
+# Worst first: the worst reading decides the job's status.
+STATUSES = (("wrong", WRONG_DATA), ("timeout", TIMEOUT), ("failed", FAILED), ("not_tried", FAILED), ("slow", TOO_SLOW),
+            ("ok", OK))
 MPIRUN_TIMED_OUT = 110  # Open MPI's --timeout
 TIMEOUT_TIMED_OUT = (124, 128 + signal.SIGKILL)  # coreutils' timeout: ended, or killed
 TELLS_DIRECTIONS = ("pairwise_bw", "send_recv_bibw", "tcp_bibw", "rdma_write_bw", "rdma_read_bw", "rdma_send_bw")
 ONE_WAY = ("send_recv_bw", "tcp_bw")
 LONGEST_REASON = 400
-NEARLY_ALL = 0.9  # of the bytes that a host's interfaces carried; a bond and its interfaces count them twice
+NEARLY_ALL = 0.9  # share of the bytes of a host's interfaces; a bond and its interfaces count them twice
 EMPTY_WORDS = ("WARNING", "Primary job", "mpirun detected that one or more processes exited")
 
 
@@ -32,24 +34,24 @@ def read_command_line():
     parser.add_argument("hosts", nargs=2)
     parser.add_argument("--test", required=True)
     parser.add_argument("--size", required=True)
-    parser.add_argument("--status", type=int, required=True, help="of the job")
-    parser.add_argument("--limit", type=int, required=True, help="seconds that the job was given")
-    parser.add_argument("--seconds", type=int, required=True, help="that it took")
+    parser.add_argument("--status", type=int, required=True, help="exit status of the job")
+    parser.add_argument("--limit", type=int, required=True, help="time limit of the job in seconds")
+    parser.add_argument("--seconds", type=int, required=True, help="duration of the job")
     parser.add_argument("--round", type=int, required=True)
     parser.add_argument("--concurrent", type=int, required=True)
-    parser.add_argument("--rail", help="that both hosts used")
-    parser.add_argument("--rails", type=int, default=1, help="how many were measured at once, each with its counterpart")
+    parser.add_argument("--rail", help="rail of both hosts")
+    parser.add_argument("--rails", type=int, default=1, help="number of rails measured at once")
     parser.add_argument("--min-bandwidth", type=float, help="GB/s")
     parser.add_argument("--records", help="file to append to")
-    parser.add_argument("--quiet", action="store_true", help="say nothing where all is well")
-    parser.add_argument("--out", required=True, help="what the job wrote to standard output")
-    parser.add_argument("--err", required=True, help="and to standard error")
-    parser.add_argument("--logs", required=True, help="folder to keep both in where something is wrong")
+    parser.add_argument("--quiet", action="store_true", help="print nothing on success")
+    parser.add_argument("--out", required=True, help="file with the job's standard output")
+    parser.add_argument("--err", required=True, help="file with the job's standard error")
+    parser.add_argument("--logs", required=True, help="folder for both files if the job failed")
     return parser.parse_args()
 
 
 def bytes_of(size):
-    """The bytes of a size such as 64K, or None where it is none; the benchmark says what is wrong with it."""
+    """The bytes of a size such as 64K, or None if it is malformed; the benchmark reports the error."""
     match = re.fullmatch(r"(\d+)([KMGT]?)(i?B)?", size.strip(), re.IGNORECASE)
     if not match:
         return None
@@ -62,7 +64,7 @@ def read_text(path):
 
 
 def json_lines(text):
-    """The lines of JSON among others, by their kind. A launcher may have put something before one, or cut it off."""
+    """The lines of JSON in a text, by kind. A launcher may have put text before one, or truncated it."""
     found = {}
     for line in text.splitlines():
         begin = line.find('{"kind":')
@@ -77,26 +79,26 @@ def json_lines(text):
 
 
 def short_name(host):
-    """What of a host's name to compare: node01 of alice@node01.cluster, the whole of an address."""
+    """The part of a host's name to compare: node01 for alice@node01.cluster; an address as a whole."""
     name = host.rpartition("@")[2].strip("[]").lower()
     return name if re.fullmatch(r"[0-9.]+|.*:.*", name) else name.partition(".")[0]
 
 
 def hosts_of_ranks(lines):
-    """Where the ranks ran, in their order; empty where the job did not get so far."""
+    """The hosts of the ranks, in order; empty if the job failed earlier."""
     context = lines.get("context")
     return [rank["host"] for rank in context[0]["rank_map"]] if context else []
 
 
 def ranks_of(text):
-    """The ranks of a group as its line has them: `0-1` or, of a pair, the first and the second, `8, 0`."""
+    """The ranks of a group: `0-1`, or for a pair the first and the second rank, `8, 0`."""
     for part in text.split(", "):
         first, _, last = part.partition("-")
         yield from range(int(first), int(last or first) + 1)
 
 
 def devices_of(lines, group, wires):
-    """What the job knows of the devices that both ends of a group's readings went through, as keys of a record."""
+    """The known devices at both ends of a group's readings, as keys of a record."""
     context = lines["context"][0] if lines.get("context") else {}
     groups = context.get("groups", [])
     ranks = list(ranks_of(groups[group]["ranks"])) if group < len(groups) else []
@@ -117,7 +119,7 @@ def network_devices(context, rank):
 
 
 def interface_of(context, rank, wires):
-    """The interface or port that carried nearly all bytes of a row on a rank's host; nothing where they went by several."""
+    """The interface or port that carried nearly all bytes of a row on a rank's host; empty if several did."""
     own = {wire["wire"]: wire["sent_bytes"] + wire["received_bytes"] for wire in wires or [] if wire["host"] == rank["host"]}
     devices = {device["name"]: device for device in network_devices(context, rank) if own.get(device["name"])}
     name = max(devices, key=own.get, default=None)
@@ -129,7 +131,7 @@ def interface_of(context, rank, wires):
 
 
 def nic_of(context, rank, port):
-    """Of a port such as `mlx5_0 port 1`; nothing where it is not known."""
+    """The NIC of a port such as `mlx5_0 port 1`; empty if unknown."""
     name, _, number = port.partition(" port ")
     if not number:
         return {}
@@ -139,20 +141,20 @@ def nic_of(context, rank, port):
 
 
 def is_swapped(hosts, ranks):
-    """Whether rank 0 ran on the second host: some launchers sort them."""
+    """Whether rank 0 ran on the second host: some launchers sort hosts."""
     first = short_name(ranks[0])
     return first == short_name(hosts[1]) and first != short_name(hosts[0])
 
 
 def reading(sender, receiver, rail, status, bandwidth=None, latency=None, reason=None, size=None, both_ways=False,
             devices=({}, {})):
-    """One direction: hosts by their place in the command line."""
+    """One direction; hosts are numbered by their position on the command line."""
     return {"sender": sender, "receiver": receiver, "rail": rail, "status": status, "bandwidth": bandwidth,
             "latency": latency, "reason": reason, "size": size, "both_ways": both_ways, "devices": devices}
 
 
 def readings_of_sweep(lines, swapped, rail):
-    """Of pairwise_bw, which measures one direction after the other."""
+    """The readings of pairwise_bw, which measures one direction after the other."""
     found = []
     for line in lines.get("reading", []):
         sender, receiver = (line["to"], line["from"]) if swapped else (line["from"], line["to"])
@@ -163,7 +165,7 @@ def readings_of_sweep(lines, swapped, rail):
 
 
 def readings_of_row(line, swapped, rail, both_ways, devices):
-    """Of a row: two directions, one, or both together. None of a size that was skipped."""
+    """The readings of a row: two directions, one, or the sum of both. Empty for a skipped size."""
     measured = line["out_of_place"]
     if measured is None:
         return []
@@ -190,7 +192,7 @@ def readings_of(lines, options, swapped):
 
 
 def directions_of(options):
-    """What a job should have told: sender, receiver, rail, and whether the figure is of both directions together."""
+    """The readings that a job should give: sender, receiver, rail, and whether the figure sums both directions."""
     rails = ["gpu{}".format(rail) for rail in range(options.rails)] if options.rails > 1 else [options.rail]
     for rail in rails:
         if options.test in TELLS_DIRECTIONS:
@@ -201,21 +203,21 @@ def directions_of(options):
 
 
 def clean(text):
-    """One line without control characters, of a length that a table can take."""
+    """One line without control characters, short enough for a table."""
     text = " ".join("".join(character if character.isprintable() else " " for character in text).split())
     return text if len(text) <= LONGEST_REASON else text[:LONGEST_REASON - 3] + "..."
 
 
 def blocks_of(text):
-    """What a launcher says between two dashed lines, and the lines outside of such blocks. Warnings are left out, and what
-    it says of any job that failed."""
+    """A launcher's messages between dashed lines, and the lines outside such blocks. Leaves out warnings and messages
+    that come with every failed job."""
     parts = re.split(r"^-{20,}$", text, flags=re.MULTILINE)
     blocks = [block.strip() for block in parts[1::2] if not block.strip().startswith(EMPTY_WORDS)]
     return blocks, [line for part in parts[0::2] for line in part.splitlines()]
 
 
 def said_by_launcher(texts):
-    """The launch agent's or srun's first line, or mpirun's explanation in our words, or its first paragraph."""
+    """The first line of the launch agent or of srun, or mpirun's explanation, shortened, or its first paragraph."""
     blocks = []
     for text in texts:
         inside, outside = blocks_of(text)
@@ -233,7 +235,7 @@ def said_by_launcher(texts):
 
 
 def first_complaint(program, texts):
-    """Why a job failed: the benchmark's own first line, or else what the launcher says."""
+    """Why a job failed: the benchmark's own first message, or else the launcher's."""
     own = re.compile(r"(?:^|\s){}: (?!warning|note)".format(re.escape(program)), re.IGNORECASE)
     for text in texts:
         for line in text.splitlines():
@@ -250,7 +252,7 @@ def why_nothing(options, lines, out, err):
         return "timeout", "no result within {} s{}".format(options.limit, ": " + own if own else "")
     if options.status == TIMEOUT and (lines.get("end") or said):
         return "timeout", said or clean(lines["end"][-1]["reason"])
-    if options.status == WRONG:
+    if options.status == WRONG_DATA:
         return "wrong", said or "wrong data"
     skipped = [line["skipped"] for line in lines.get("row", []) if line["skipped"]]
     if skipped:
@@ -262,7 +264,7 @@ def why_nothing(options, lines, out, err):
 
 
 def complete(found, options, lines, out, err):
-    """One reading for each direction: those that were found, and why the others are not there."""
+    """One reading for each direction: the existing ones, and failed ones with the reason for the rest."""
     known = {(one["sender"], one["receiver"], one["rail"]) for one in found}
     status, reason = None, None
     for sender, receiver, rail, both_ways in directions_of(options):
@@ -275,10 +277,10 @@ def complete(found, options, lines, out, err):
 
 
 def same_host(ranks):
-    """Why a figure says nothing of the pair, where all ranks ran on one host."""
+    """Why the figures are invalid if all ranks ran on one host."""
     if len(set(ranks)) > 1:
         return None
-    return "all ranks ran on {}, so both names are the same host, or the launcher did not take them".format(ranks[0])
+    return "all ranks ran on {}, so both names are the same host, or the launcher ignored them".format(ranks[0])
 
 
 def judge_rate(one, least):
@@ -299,14 +301,14 @@ def judge(options, out, err):
     found = sorted(complete(found, options, lines, out, err), key=lambda one: (one["rail"] or "", one["sender"]))
     for one in found:
         judge_rate(one, options.min_bandwidth)
-        # What the benchmark was asked to require by options of its own.
-        if options.status == SLOW and one["status"] == "ok":
+        # Requirements given by the benchmark's own options.
+        if options.status == TOO_SLOW and one["status"] == "ok":
             one["status"], one["reason"] = "slow", first_complaint(options.test, (err, out)) or "slower than required"
     return found
 
 
 def keep_log(options, out, err):
-    """Puts what the job said into a file; its path, or None where that is not possible, which is no reason to stop."""
+    """Writes the job's output to a file. Returns its path, or None if that fails, which is not an error of the pair."""
     names = [re.sub(r"[^A-Za-z0-9_.@-]", "_", name) for name in options.hosts + ([options.rail] if options.rail else [])]
     stamp = datetime.datetime.now(datetime.timezone.utc).strftime("%Y%m%dT%H%M%S")
     path = os.path.abspath(os.path.join(options.logs, "{}.round{}.{}.log".format("-".join(names), options.round, stamp)))
@@ -323,7 +325,7 @@ def keep_log(options, out, err):
 
 
 def device_keys(devices):
-    """What is known of them."""
+    """The known keys of the devices."""
     return {"{}_{}".format(end, key): value for end, keys in zip(("from", "to"), devices) for key, value in keys.items()
             if value is not None}
 
@@ -341,7 +343,7 @@ def record_line(one, options, log):
 
 
 def append(path, lines):
-    """Whole lines in one write, also where others append at the same time, and on file systems without O_APPEND's promise."""
+    """Appends whole lines in one write; safe with concurrent writers, also on file systems without atomic O_APPEND."""
     data = "".join(line + "\n" for line in lines).encode("utf-8")
     descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
     try:
@@ -374,7 +376,7 @@ def main():
     options = read_command_line()
     out, err = read_text(options.out), read_text(options.err)
     if options.status == USAGE and "row" not in json_lines(out):
-        # Every pair would end so, and it says nothing of this one: no record.
+        # Every pair would end like this, so no record is written.
         print(first_complaint(options.test, (err, out)), file=sys.stderr)
         return USAGE
     found = judge(options, out, err)

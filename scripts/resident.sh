@@ -1,15 +1,15 @@
 # shellcheck shell=bash
-# shellcheck disable=SC2034,SC2154  # of sweep_pairs.sh, which sources this, and of lib.sh and launch.sh
-# A sweep in one MPI job, pairwise_bw, which is started again without a host that has died, from where it was.
+# shellcheck disable=SC2034,SC2154  # from sweep_pairs.sh, which sources this, lib.sh and launch.sh
+# A sweep in one MPI job of pairwise_bw, which is restarted without a dead host and continues.
 
-readonly kProbe_s=15       # for a host to run a program at all
-readonly kProbes=32        # at the same time
-readonly kFailures=3       # with different partners, of a host that is dead
-readonly kStrikes=2        # a host that ended so many jobs is left out, though it answers in between
-readonly kEnding_s=5       # for a job to end after it has said so
-readonly kUnexplained=2    # jobs that ended without a host to blame, before the sweep gives up
+readonly kProbe_s=15       # for a host to start a program
+readonly kProbes=32        # probes at the same time
+readonly kFailures=3       # with different peers, before a host is dead
+readonly kStrikes=2        # jobs ended by a host before it is left out, even if it answers
+readonly kEnding_s=5       # for a job to end after it has announced its end
+readonly kUnexplained=2    # jobs that ended without a culprit, before the sweep gives up
 
-# The plan in pairwise_bw's words.
+# The plan as options of pairwise_bw.
 resident_plan() {
     local word
     for word in "${plan[@]}"; do
@@ -21,8 +21,8 @@ resident_plan() {
     done
 }
 
-# resident_command HOST...: sets command. There is no limit on the whole, which may take hours; pairwise_bw ends by itself
-# where nothing goes on, and mpirun is told to look whether hosts are still there.
+# resident_command HOST...: sets command. The whole job has no time limit and may take hours. pairwise_bw ends by itself
+# if it makes no progress, and mpirun checks whether the hosts are alive.
 resident_command() {
     local words launch=() options=() grace_s
     mapfile -t words < <(resident_plan)
@@ -36,7 +36,7 @@ resident_command() {
         --quiet --json /dev/stdout --force "${extra[@]}")
 }
 
-# run_resident HOST...: sets status. Standard output holds the lines of JSON.
+# run_resident HOST...: sets status. Standard output contains lines of JSON.
 run_resident() {
     local command=() pair_s=$(((limit_s + 3) / 4))
     resident_command "$@"
@@ -44,14 +44,14 @@ run_resident() {
     "${command[@]}" </dev/null >"$work/out" 2>"$work/err" &
     job=$!
     end_where_stuck $((2 * pair_s + 40)) &
-    { wait "$job" || status=$?; } 2>/dev/null # bash would tell of an mpirun that crashes when it is ended
+    { wait "$job" || status=$?; } 2>/dev/null # without bash's message about an mpirun that crashes when it is ended
     kill "$!" 2>/dev/null || true
     wait "$!" 2>/dev/null || true
     job=
 }
 
-# end_where_stuck SECONDS: a launcher whose part on some host hangs waits for it for ever, so it is ended where nothing has
-# been said for so long, or for a few seconds after the benchmark has said that it ends.
+# end_where_stuck SECONDS: a launcher waits without limit for its daemon on a hung host. So this ends it after SECONDS
+# without output, or a few seconds after the benchmark has announced its end.
 end_where_stuck() {
     local quiet_s=0 said before=
     while kill -0 "$job" 2>/dev/null; do
@@ -69,7 +69,7 @@ end_where_stuck() {
 
 is_ending() { grep -q '{"kind":"end"' "$work/out" || grep -q -e '^pairwise_bw: ' -e 'MPI_ABORT' "$work/err"; }
 
-# probe_host HOST: prints its name if nothing can be started on it.
+# probe_host HOST: prints its name if no program can be started on it.
 probe_host() {
     local launch=() grace_s=0 work=$work/probe.$1
     mkdir -p "$work"
@@ -77,7 +77,7 @@ probe_host() {
     timeout -k 5 $((kProbe_s + grace_s)) "${launch[@]}" "${mpi_options[@]}" hostname </dev/null >/dev/null 2>&1 || echo "$1"
 }
 
-# Prints those of the hosts on which nothing can be started.
+# Prints the hosts on which no program can be started.
 probe_hosts() {
     local host running=0
     for host in "$@"; do
@@ -87,7 +87,7 @@ probe_hosts() {
     wait
 }
 
-# Prints the hosts that pairwise_bw, or mpirun, takes to be dead: one a line.
+# Prints the hosts that pairwise_bw or mpirun reports as dead, one per line.
 blamed_hosts() {
     cat "$work/silent"
     sed -n -e 's/.*no report of round .* from rank [0-9]* on \([^ ]*\) .*/\1/p' \
@@ -95,8 +95,8 @@ blamed_hosts() {
         -e 's/.*process rank [0-9]* with PID [0-9]* on node \([^ ]*\) exited on signal .*/\1/p' "$work/err"
 }
 
-# is_dead HOST HOST...: whether the first one fails with three of the others, one after the other: so many it takes to call a
-# host dead that has worked before. Each is measured as any pair is, in a round of its own, so the records say it too.
+# is_dead HOST HOST...: whether the first host fails with three of the others in a row, as required for a host that has
+# worked before. Each test is a normal pair in a separate round, and so appears in the records.
 is_dead() {
     local suspect=$1 other round failures=0
     shift
@@ -110,10 +110,10 @@ is_dead() {
         failures=$((failures + 1))
         if ((failures == kFailures)); then return 0; fi
     done
-    ((failures > 0)) # as many as there are
+    ((failures > 0)) # all that exist
 }
 
-# drop_suspects HOST...: takes those that are dead out of living, and those that have ended two jobs.
+# drop_suspects HOST...: removes dead hosts, and hosts that have ended two jobs, from living.
 drop_suspects() {
     local suspect rest
     for suspect in "$@"; do
@@ -129,18 +129,18 @@ drop_suspects() {
 }
 
 complaint() {
-    grep -m 1 '^pairwise_bw: ' "$work/err" || grep -m 1 -v -i -e '^-*$' -e warning "$work/err" || echo "it said nothing"
+    grep -m 1 '^pairwise_bw: ' "$work/err" || grep -m 1 -v -i -e '^-*$' -e warning "$work/err" || echo "no message"
 }
 
-# How one job ended; returns 0 where the sweep is over.
+# Handles the end of a job; returns 0 if the sweep is over.
 judge_end() {
     local suspects
     mapfile -t suspects < <(blamed_hosts | sort -u | grep -xF -f <(printf '%s\n' "${living[@]}"))
     if [[ ${#suspects[@]} -eq 0 ]]; then
         case $status in
-            0 | 5 | 6 | 7) return 0 ;;
-            2 | 3) die "$status" "$(complaint)" ;;
-            4) if grep -q '{"kind":"end"' "$work/out"; then return 0; fi ;; # of single pairs
+            "$kOk" | "$kWrongData" | "$kTooSlow" | "$kNotJudged") return 0 ;;
+            "$kUsage" | "$kMissing") die "$status" "$(complaint)" ;;
+            "$kTimeout") if grep -q '{"kind":"end"' "$work/out"; then return 0; fi ;; # single pairs timed out
         esac
         warn "the job ended with status $status: $(complaint)"
         mapfile -t suspects < <(probe_hosts "${living[@]}")
@@ -161,7 +161,7 @@ sweep_rail() {
     mapfile -t living <"$work/hosts"
     while ((${#living[@]} >= 2)); do
         "$scripts/sweep_record.py" of_rail "$records" "$rail" >"$work/of_rail"
-        ask_plan_after "$work/of_rail" --list-readings >"$work/measured" # what pairwise_bw need not measure again
+        ask_plan_after "$work/of_rail" --list-readings >"$work/measured" # readings that pairwise_bw skips
         warn "${rail:+$rail: }one job over ${#living[@]} hosts"
         run_resident "${living[@]}"
         printf '%s\n' "${living[@]}" >"$work/living"

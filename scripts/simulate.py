@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Runs sweeps over simulated fabrics and writes what they found into a table of docs/slow-links.md.
+"""Runs sweeps over simulated fabrics and writes the results into a table of docs/slow-links.md.
 
 usage: simulate.py [--build DIR] [--runs N] [--jobs N] [--page FILE]
 
-Each row is one call of simulate_fabric: --runs sweeps, or fewer where the row says so. The table stands between the
-lines `<!-- simulation -->` and `<!-- end of simulation -->` of the page, and takes the place of what is there. Takes
-about half an hour of one processor; --runs 5 shows that it works. Exit status: 0 well, 1 a sweep or the page failed.
+Each row is one call of simulate_fabric with --runs sweeps, or fewer for some rows. The table replaces the text between
+the lines `<!-- simulation -->` and `<!-- end of simulation -->` of the page. Takes about half an hour on one processor;
+--runs 5 is a quick trial. Exit status: 0 success, 1 a sweep or the page failed.
 """
 
 import argparse
@@ -21,7 +21,7 @@ BEGIN = "<!-- simulation -->"
 END = "<!-- end of simulation -->"
 NOISE = ("0.01", "0.03")
 
-# What is measured, hosts, options, and the share of --runs that is taken.
+# Hosts, options, and share of --runs.
 FEW_ROUNDS = [(hosts, ["--rounds", "12", "--find"], 1) for hosts in (17, 64, 232, 1024)]
 FEW_ROUNDS.append((16384, ["--rounds", "12"], 1))
 ALL_PAIRS = [(17, ["--all-pairs", "--find", "--max-extra-rounds", "200"], 1),
@@ -37,14 +37,14 @@ def commands():
         for hosts, options, share in cases:
             for sigma in NOISE:
                 for healthy in (False, True):
-                    # All pairs of many hosts take seconds a sweep: where nothing is wrong, fewer of them.
+                    # A sweep over all pairs of many hosts takes seconds: run fewer healthy ones.
                     fewer = healthy and table == "all"
                     rows.append((table, hosts, sigma, healthy, options, share / 4 if fewer else share))
     return rows
 
 
 def simulate(build, runs, row):
-    """What simulate_fabric counted over one row's sweeps."""
+    """The counts of simulate_fabric over one row's sweeps."""
     _, hosts, sigma, healthy, options, share = row
     command = [build / "simulate_fabric", "--hosts", str(hosts), "--leaf-size", "32", "--sigma", sigma, "--json",
                "--runs", str(max(1, int(runs * share))), *options]
@@ -71,7 +71,7 @@ def wronged_of_healthy(counted, what):
 def table(title, rows, results, what):
     """One row for faulty and healthy fabrics of one size and noise."""
     lines = [title, "",
-             "| hosts | noise | sweeps | named | healthy {0} blamed a sweep | the same where nothing is wrong | "
+             "| hosts | noise | sweeps | named | healthy {0} blamed per sweep | the same without faults | "
              "rounds | pairs measured |".format(what), "|---|---|---|---|---|---|---|---|"]
     for (_, hosts, sigma, healthy, _, _), counted in zip(rows, results):
         if healthy:
@@ -89,10 +89,10 @@ def text_of(rows, results):
     few = [i for i, row in enumerate(rows) if row[0] == "few"]
     every = [i for i, row in enumerate(rows) if row[0] == "all"]
     for title, chosen, what in (
-            ("Hosts and NICs, in at most 12 rounds for everybody and what is asked again after them (of 16,384 hosts, "
-             "12 rounds and nothing else):", few, "hosts"),
-            ("Pairs, where all pairs are measured, and what is suspicious again:", every, "pairs"),
-            ("Hosts and NICs in those same sweeps:", every, "hosts")):
+            ("Hosts and NICs, in at most 12 rounds for all hosts and the repetitions after them (16,384 hosts: only 12 "
+             "rounds):", few, "hosts"),
+            ("Pairs, with all pairs measured and suspicious ones repeated:", every, "pairs"),
+            ("Hosts and NICs in the same sweeps:", every, "hosts")):
         parts += table(title, [rows[i] for i in chosen], [results[i] for i in chosen], what) + [""]
     return "\n".join(parts)
 
@@ -115,7 +115,7 @@ def main():
     arguments = parser.parse_args()
     program = arguments.build / "simulate_fabric"
     if not program.exists():
-        sys.exit("simulate.py: {} is not there; build it, or give --build".format(program))
+        sys.exit("simulate.py: {} does not exist; build it, or give --build".format(program))
     rows = commands()
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         results = list(pool.map(lambda row: simulate(arguments.build, arguments.runs, row), rows))

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Counts and times a ctest run by suite, gives the reason of every skipped test and the slowest tests, and fails if a
-suite had nothing to run.
+"""Counts and times a ctest run by suite, lists skipped tests with reasons and the slowest tests, and fails if a
+suite had no test.
 
 usage: ctest --show-only=json-v1 | summarize_tests.py JUNIT_FILE [SUITE...]
 
-A suite is a ctest label; none are given: those of the tests that ran. Labels come from standard input, results from the file that ctest --output-junit wrote.
-A suite whose tests were all skipped, each with its reason, is pointed out; one without any test is a failure.
-Exit status: 0 every suite had a test to run, 1 one had none.
+A suite is a ctest label (default: those of the tests that ran). Labels come from standard input, results from the file
+of ctest --output-junit. A suite whose tests were all skipped, each with its reason, is reported; a suite without tests
+is a failure.
+Exit status: 0 every suite had a test, 1 a suite had none.
 """
 
 import json
@@ -26,7 +27,7 @@ def labels_by_test(listing):
 
 
 def read_results(junit_path):
-    """[(test name, status, output, seconds)]; none at all if ctest got no further than starting."""
+    """[(test name, status, output, seconds)]; empty if ctest failed at the start."""
     try:
         root = ElementTree.parse(junit_path).getroot()
     except FileNotFoundError:
@@ -36,7 +37,7 @@ def read_results(junit_path):
 
 
 def skip_reason(output):
-    """GoogleTest puts the reason below a line that ends in 'Skipped'; our scripts print it last."""
+    """GoogleTest prints the reason after a line that ends in 'Skipped'; our scripts print it last."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     for here, below in zip(lines, lines[1:]):
         if here.endswith(": Skipped"):

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measures pairs of hosts, round by round, until it is known which host, NIC, rail or link is slow, and says so.
+# Measures pairs of hosts, round by round, until the slow host, NIC, rail or link is known, and reports it.
 set -euo pipefail
 
 # shellcheck source=scripts/lib.sh
@@ -16,41 +16,40 @@ usage() {
     cat <<EOT
 usage: scripts/sweep_pairs.sh [OPTION]... [-- OPTION OF THE BENCHMARK...]
 
-Measures pairs of hosts in rounds, a host never in two pairs at once, each pair in a job of its own that ends within its
-time limit, and says at the end who is slow (find_slow_links). A host that does not answer costs one time limit a round.
+Measures disjoint pairs of hosts in rounds, each pair in a separate job with a time limit, and reports the slow parts at
+the end (find_slow_links). A host that does not answer costs one time limit per round.
 
 Hosts (default: those of the surrounding Slurm, PBS, LSF or Kubernetes MPI job):
-  -H LIST             such as node[01-16,20],login1
-  --hostfile FILE     a host a line, as MPI's launchers and schedulers write them; - reads standard input
-  --exclude LIST      without these
-  --locality FILE     lines HOST LEAF: the leaf switch or rack of each host
+  -H LIST             use these hosts, such as node[01-16,20],login1
+  --hostfile FILE     read hosts from FILE, in the format of an MPI launcher or scheduler; - is standard input
+  --exclude LIST      leave these hosts out
+  --locality FILE     read each host's leaf switch or rack from lines HOST LEAF
 
 What to measure (default: --find):
-  --find              as many rounds as it takes to decide, then what is suspicious again, alone
-  --rounds K          K rounds, in each of which every host has another partner
-  --all-pairs         every pair once; with --find, what is suspicious again
-  --max-concurrent M  pairs at the same time, at most (default: as many as there are)
-  --seed N            of the order of the hosts (default: by chance, and recorded)
-  --rails LIST        measure each pair once on each of these interfaces or devices, such as mlx5_0,mlx5_1
-  --resident          all rounds in one MPI job (pairwise_bw), of each rail, which is much faster; it goes on without a
-                      host that dies
+  --find              measure until every host is judged, then suspicious pairs again, alone
+  --rounds K          number of rounds; every host has a new peer in each
+  --all-pairs         measure every pair once; with --find, suspicious pairs again
+  --max-concurrent M  maximum number of pairs at the same time (default: no limit)
+  --seed N            seed of the order of hosts (default: chosen and recorded)
+  --rails LIST        measure each pair on each of these interfaces or devices, such as mlx5_0,mlx5_1
+  --resident          run all rounds of a rail in one MPI job (pairwise_bw), which is much faster and continues without
+                      a host that dies
 
 How (see scripts/check_node_pair.sh --help): --test, --rdma, --gpus, --size, --min-bandwidth, --timeout, --programs,
 --launcher, --agent, --mpi-options
 
 Results:
-  --records FILE      where every reading goes at once, as a line of JSON (default: sweep-DATE.jsonl)
-  --resume            go on where FILE ends; hosts and seed are those that it began with, and what to measure unless
-                      anything of that is said again
-  --logs DIR          what failed jobs said (default: FILE.logs)
-  --expect GB/S       what a direction of a pair has to reach, or adapters: 90% of what their ports carry, where the
-                      job tells it (default: hosts are held against each other)
-  --tolerance X       what is slower by less than this share of the rest is not slow (default: 0.05)
-  --dry-run           print the next round's commands, or the job's, instead of running them
+  --records FILE      append every reading to FILE as a line of JSON (default: sweep-DATE.jsonl)
+  --resume            continue the sweep in FILE, with its hosts and seed, and with its plan unless a new one is given
+  --logs DIR          keep the output of failed jobs in DIR (default: FILE.logs)
+  --expect GB/S       required one-way bandwidth, or adapters: $kPercentOfPort% of the ports' rate, if the records have it
+                      (default: hosts are compared with each other)
+  --tolerance X       smallest deficit that counts as slow (default: $kTolerance)
+  --dry-run           print the commands of the next round or of the job instead of running them
   --help              print this text
 
-Exit status: 0 nothing is slow, 1 failed, 2 usage, 3 something needed is missing, 6 something is slow, 7 that could not be
-judged, 130 broken off (everything measured is in FILE).
+Exit status: 0 nothing is slow, 1 failed, 2 usage, 3 something needed is missing, 6 something is slow, 7 could not be
+judged, 130 interrupted (all readings are in FILE).
 EOT
 }
 
@@ -78,7 +77,7 @@ set_option() {
     esac
 }
 
-# Whether the options say what to measure.
+# Whether the options contain a plan.
 says_what() { [[ " ${plan[*]} " == *" --"@(find|rounds|all-pairs)" "* ]]; }
 
 read_options() {
@@ -100,8 +99,9 @@ read_options() {
         esac
         shift
     done
-    [[ $resume == no || -n $records ]] || die "$kUsage" "--resume goes on with a file; name it by --records"
-    [[ $resident == no || -z $test || $test == pairwise_bw ]] || die "$kUsage" "--resident is pairwise_bw; leave --test $test out"
+    [[ $resume == no || -n $records ]] || die "$kUsage" "--resume continues a file; name it with --records"
+    [[ $resident == no || -z $test || $test == pairwise_bw ]] ||
+        die "$kUsage" "--resident runs pairwise_bw; leave --test $test out"
     if [[ $resident == yes && -z $test ]]; then pair_options+=(--test pairwise_bw); fi
     [[ $resume == yes ]] || says_what || plan+=(--find)
 }
@@ -112,34 +112,36 @@ require_tools() {
         command -v "$tool" >/dev/null || die "$kMissing" "there is no '$tool' on the PATH; install it"
     done
     [[ $resident == yes ]] || command -v parallel >/dev/null ||
-        die "$kMissing" "there is no 'parallel' on the PATH; install GNU parallel, or take --resident"
+        die "$kMissing" "there is no 'parallel' on the PATH; install GNU parallel, or use --resident"
     check_launcher
     list_hosts=$(find_program list_hosts)
     plan_sweep=$(find_program plan_sweep)
     find_slow_links=$(find_program find_slow_links)
 }
 
-# Sets hosts, seed and plan of a new file of records, or reads those of one to go on with.
+# Sets hosts, seed and plan for a new file of records, or reads them from the file to continue.
 begin_records() {
     local settings
     records=${records:-sweep-$(date +%Y%m%d-%H%M%S).jsonl}
     if [[ $resume == yes ]]; then
-        [[ -s $records ]] || die "$kUsage" "--resume: '$records' is not there, or empty; leave --resume out to begin"
+        [[ -s $records ]] ||
+            die "$kUsage" "--resume: '$records' does not exist or is empty; leave --resume out to begin"
         "$scripts/sweep_record.py" hosts "$records" >"$work/hosts"
         seed=$("$scripts/sweep_record.py" get "$records" seed)
         says_what || read -ra plan <<<"$("$scripts/sweep_record.py" get "$records" plan)"
         return
     fi
-    [[ ! -s $records ]] || die "$kUsage" "'$records' is there already; go on with it by --resume, or name another one"
+    [[ ! -s $records ]] || die "$kUsage" "'$records' exists; continue it with --resume, or name another file"
     "$list_hosts" "${host_options[@]}" >"$work/hosts"
-    [[ $(wc -l <"$work/hosts") -ge 2 ]] || die "$kUsage" "a sweep takes two hosts or more, and there is $(tr '\n' ' ' <"$work/hosts")"
+    [[ $(wc -l <"$work/hosts") -ge 2 ]] ||
+        die "$kUsage" "a sweep needs at least two hosts, and there is $(tr '\n' ' ' <"$work/hosts")"
     seed=${seed:-$((RANDOM * 32768 + RANDOM))}
     [[ $dry_run == no ]] || records=$work/records
     settings=(--set "plan=${plan[*]}" --set "seed=$seed" --set "rails=$(IFS=, && echo "${rails[*]}")")
     "$scripts/sweep_record.py" begin "$records" --hosts "$work/hosts" ${locality:+--locality "$locality"} "${settings[@]}"
 }
 
-# What plan_sweep says after all that was measured.
+# The output of plan_sweep for all readings so far.
 ask_plan() { ask_plan_after "$records"; }
 
 # ask_plan_after FILE [OPTION]
@@ -150,10 +152,10 @@ ask_plan_after() {
     "$plan_sweep" --hosts "$work/hosts" --records "$file" --seed "$seed" "${plan[@]}" "${settings[@]}" "$@"
 }
 
-# From here to the end of sweep_rounds, what programs print goes by files: bash 5.2 stumbles over a trap that it runs while
-# it waits for a command in $(), and Ctrl-C has to work at any time.
+# From here to the end of sweep_rounds, output of programs goes through files: bash 5.2 fails if a trap runs while it
+# waits for a command in $(), and Ctrl-C has to work at any time.
 
-# Sets why, rounds_left, and round: lines of the round's number, the pairs at the same time, and both hosts.
+# Sets why, rounds_left, and round: lines with the number of the round, the number of concurrent pairs, and both hosts.
 next_round() {
     local line
     why='' round=() rounds_left=0
@@ -167,7 +169,7 @@ next_round() {
     done <"$work/plan"
 }
 
-# A script that checks one pair, so that no word passes through another shell unquoted.
+# Writes a script that checks one pair, so that no word passes through another shell unquoted.
 write_check() {
     {
         printf '#!/usr/bin/env bash\nexec'
@@ -180,7 +182,7 @@ write_check() {
     } >"$work/check"
 }
 
-# All pairs of a round at the same time; the end of this call is the barrier before the next round.
+# Measures all pairs of a round at the same time; the end of this call is the barrier before the next round.
 run_round() {
     local status=0
     rm -f "$work/joblog"
@@ -188,17 +190,17 @@ run_round() {
     parallel --will-cite --no-notice -j "${#round[@]}" --halt never --term-seq TERM,10000,KILL,25 --colsep '\t' \
         --joblog "$work/joblog" bash "$work/check" '{1}' '{2}' '{3}' '{4}' <"$work/round" &
     job=$!
-    wait "$job" || status=$? # the number of pairs that are not well; records say which
+    wait "$job" || status=$? # the number of failed pairs; the records name them
     job=
     ((status < 255)) || die "$kFailed" "GNU parallel could not run the pairs; see its message above"
-    # Exitval is the seventh column. The same options would be refused for every pair.
-    if awk 'NR > 1 && $7 == 2 { found = 1 } END { exit !found }' "$work/joblog"; then
-        [[ $("$scripts/sweep_record.py" last "$records") -ge 0 ]] || rm "$records" # so that the next attempt can begin
-        die "$kUsage" "the benchmark refuses its options; see its message above"
+    # Exitval is the seventh column. Wrong options would fail for every pair.
+    if awk -v usage="$kUsage" 'NR > 1 && $7 == usage { found = 1 } END { exit !found }' "$work/joblog"; then
+        [[ $("$scripts/sweep_record.py" last "$records") -ge 0 ]] || rm "$records" # allows another attempt
+        die "$kUsage" "the benchmark refused its options; see its message above"
     fi
 }
 
-# tell_progress ROUND SECONDS: what the round gave, and about how long the rest will take.
+# tell_progress ROUND SECONDS: prints the results of the round and the approximate time left.
 tell_progress() {
     local ends='' text
     rounds_done=$((rounds_done + 1))
@@ -213,7 +215,7 @@ tell_progress() {
     warn "$text"
 }
 
-# Where nothing at all works, it is not the links, and more rounds would say the same.
+# If nothing works at all, links are not the cause, and more rounds would not help.
 require_any_figure() {
     local reason=''
     "$scripts/sweep_record.py" only_failures "$records" >"$work/reason"
@@ -255,17 +257,17 @@ print_round() {
     done
 }
 
-# On a signal: what runs is ended, what was measured stays.
+# On a signal: ends running jobs and keeps all readings.
 break_off() {
     trap '' INT TERM HUP
     if [[ -n $job ]]; then
-        # GNU parallel ends its jobs at the second one, and waits for them at the first.
+        # GNU parallel ends its jobs at the second signal; at the first it waits for them.
         kill -TERM "$job" 2>/dev/null || true
         kill -TERM "$job" 2>/dev/null || true
         wait "$job" || true
     fi
-    warn "broken off; what was measured is in $records. See what it says by: $find_slow_links $records"
-    warn "go on by: $(quoted "$0" "${resume_words[@]}" "${arguments[@]}")"
+    warn "interrupted; all readings are in $records. Judge them with: $find_slow_links $records"
+    warn "continue with: $(quoted "$0" "${resume_words[@]}" "${arguments[@]}")"
     exit 130
 }
 
@@ -290,13 +292,13 @@ main() {
     warn "$(wc -l <"$work/hosts") hosts, seed $seed, records in $records"
     if [[ $resident == yes ]]; then
         sweep_resident
-        # The job knew one rail only; what all readings together leave open is measured pair by pair.
+        # The job knew only one rail; questions left open by all readings together are measured pair by pair.
         if is_one_of --find "${plan[@]}" && command -v parallel >/dev/null; then sweep_rounds; fi
     else
         sweep_rounds
     fi
     "$find_slow_links" "${tolerance[@]}" "${expected[@]}" "$records" || status=$?
-    warn "draw it by: $scripts/plot_sweep.py --html ${records%.jsonl}.html $records"
+    warn "draw it with: $scripts/plot_sweep.py --html ${records%.jsonl}.html $records"
     exit "$status"
 }
 

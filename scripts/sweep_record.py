@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""What sweep_pairs.sh writes into its file of records, and reads from it: JSON Lines.
+"""Writes and reads the records of sweep_pairs.sh: JSON Lines.
 
-    sweep_record.py begin FILE --hosts FILE [--locality FILE] [--set NAME=VALUE]...   the first lines of a new file
-    sweep_record.py hosts FILE          the sweep's hosts, one a line
-    sweep_record.py get FILE NAME       what --set has set; nothing where it has not
-    sweep_record.py count FILE ROUND    how the readings of a round ended, in words
-    sweep_record.py only_failures FILE  the commonest reason, where no reading has a figure; otherwise nothing
-    sweep_record.py last FILE           the number of the last round; -1 where there is no reading
-    sweep_record.py of_rail FILE RAIL   the lines of the file but for readings of other rails
+    sweep_record.py begin FILE --hosts FILE [--locality FILE] [--set NAME=VALUE]...   writes the first lines of a new file
+    sweep_record.py hosts FILE          prints the sweep's hosts, one per line
+    sweep_record.py get FILE NAME       prints a value of --set; nothing if it was not set
+    sweep_record.py count FILE ROUND    prints the number of readings of a round by status
+    sweep_record.py only_failures FILE  prints the most frequent reason if no reading has a figure; otherwise nothing
+    sweep_record.py last FILE           prints the number of the last round; -1 without readings
+    sweep_record.py of_rail FILE RAIL   prints the file without readings of other rails
     sweep_record.py part FILE --hosts FILE --from FILE [--rail RAIL]
-                                        appends what one run of pairwise_bw measured, and prints hosts that were silent
+                                        appends the readings of one run of pairwise_bw, and prints silent hosts
 """
 
 import argparse
@@ -23,7 +23,7 @@ from record_pair import append, json_lines, read_text, short_name
 
 
 def lines_of(path):
-    """The values of a file's lines. The last one may have been cut off; what is no JSON is somebody else's."""
+    """The values of a file's lines. Skips invalid JSON: a truncated last line, or another program's output."""
     with open(path, encoding="utf-8", errors="replace") as file:
         for line in file:
             try:
@@ -43,7 +43,7 @@ def dump(value):
 
 
 def leafs_in(path, hosts):
-    """Of a locality file's lines `HOST LEAF`, those of the sweep's hosts, and how many of them none tells of."""
+    """The leaves of the sweep's hosts, from a file of lines `HOST LEAF`."""
     known = set(hosts)
     found = {}
     for number, line in enumerate(read_text(path).splitlines(), 1):
@@ -64,7 +64,7 @@ def begin(options):
     if options.locality:
         leafs = leafs_in(options.locality, hosts)
         if len(leafs) < len(hosts):
-            print("sweep_record: {} names no leaf of {} of the {} hosts".format(
+            print("sweep_record: {} has no leaf for {} of the {} hosts".format(
                 options.locality, len(hosts) - len(leafs), len(hosts)), file=sys.stderr)
         lines += [dump({"kind": "locality", "host": host, "leaf": leaf}) for host, leaf in leafs.items()]
     append(options.file, lines)
@@ -116,7 +116,7 @@ def of_rail(options):
 
 
 def names_of_ranks(names, lines):
-    """The names that hosts were given, by rank: by the names that they have themselves, else in the launcher's order."""
+    """The listed names of hosts by rank: matched by the hosts' own names, else in the launcher's order."""
     context = lines.get("context")
     if not context:
         return {}
@@ -131,7 +131,7 @@ def names_of_ranks(names, lines):
 
 
 def part(options):
-    """Readings keep their own names for what they are; only hosts are called as they were in the list."""
+    """Renames only the hosts of readings, to their names in the list."""
     lines = json_lines(read_text(options.source))
     names = names_of_ranks(names_in(options.hosts), lines)
     own = {rank["host"]: names[rank["rank"]] for context in lines.get("context", [])[:1] for rank in context["rank_map"]}

@@ -1,23 +1,23 @@
 #!/usr/bin/env bash
-# Set-up and the tests. Continuous integration calls exactly this.
+# Set-up and the tests, as in continuous integration.
 set -euo pipefail
 
 # shellcheck source=scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-# Each suite is a ctest label. A suite that ran nothing is a failure, not a silence.
+# Each suite is a ctest label. A suite without a test is a failure.
 readonly kSuites=(unit mpi cli nccl cluster rdma)
-# What runs the sanitizers without --only: hosts and guests share the processors, which sanitizers slow down.
+# Suites under the sanitizers by default. Hosts and guests share the processors, which sanitizers slow down too much.
 readonly kSanitizedSuites=(unit mpi cli nccl)
-# The label of what runs with --all only.
+# The label of tests that run only with --all.
 readonly kExtended=extended
-# The label of what --all leaves out, since tests with the label above contain it.
+# The label of tests that --all leaves out, because tests with the label above contain them.
 readonly kExcerpt=excerpt
-# The bound on one test, where the test itself does not set a shorter one.
+# The time limit of a test without a shorter one of its own.
 readonly kTestTimeout_s=300
 # Most tests start MPI jobs, which wait half of the time, and count as two.
 readonly kTestsPerProcessor=3
-# How far back --lint looks for changes where everything is on the server already.
+# The commits that --lint checks if everything is on the server already.
 readonly kCommitsOfAWork=50
 
 usage() {
@@ -26,26 +26,26 @@ usage: scripts/test.sh [--all] [--preset release|debug] [--only SUITE]... [--wit
        scripts/test.sh [--all] [--preset release|debug] TEST_OR_FOLDER...
        scripts/test.sh --lint|--analyze
 
-Installs what is missing (scripts/install_deps.sh --with-tests), builds, and runs the tests; docs/testing.md has the tiers.
-Suites: ${kSuites[*]}. Some tests need root and are skipped, with the reason, where it is missing.
+Installs missing packages (scripts/install_deps.sh --with-tests), builds, and runs the tests; see docs/testing.md.
+Suites: ${kSuites[*]}. Tests that need root are skipped without it, with the reason.
 
-  TEST_OR_FOLDER     builds only what these take and runs them: a folder of src/ or tests/, a file in it, or the
-                     beginning of a test's name, such as src/common/core, tests/cli/golden_test.py or cli.golden
-  --all              adds the tests that take long; without TEST_OR_FOLDER and --preset debug also the programs under
-                     the sanitizers, and clang-tidy over all files
+  TEST_OR_FOLDER     build and run only these tests: a folder of src/ or tests/, a file in it, or the beginning of
+                     a test's name, such as src/common/core, tests/cli/golden_test.py or cli.golden
+  --all              add the long tests; without TEST_OR_FOLDER and --preset debug also the programs under the
+                     sanitizers, and clang-tidy over all files
   --preset release   optimised build in build/ (default)
   --preset debug     address and undefined-behaviour sanitizers, in build-debug/
-  --only SUITE       run this suite, and those of more --only, and no other
-  --without SUITE    leave a suite out; otherwise a suite that ran no test is a failure
-  --lint             run clang-format, shellcheck and, over what changed, clang-tidy instead of the tests
-  --analyze          run clang's static analyzer instead of the tests, which takes a quarter of an hour
+  --only SUITE       run only this suite; may be repeated
+  --without SUITE    leave this suite out; may be repeated
+  --lint             run clang-format, shellcheck and, over changed files, clang-tidy instead of the tests
+  --analyze          run clang's static analyzer instead of the tests; takes a quarter of an hour
   --help             print this text
 
 Exit status: 0 all passed, 1 a test or a check failed, 2 usage, 3 something needed is missing.
 EOT
 }
 
-# Passes ctest's output on as it comes, except for its closing lines, which go to FILE.
+# Passes ctest's output on, except for its closing lines, which go to FILE.
 hold_closing_lines() {
     sed -u -e '/^[0-9]\{1,3\}% tests passed/,$ {' -e "w $1" -e 'd' -e '}'
 }
@@ -60,7 +60,7 @@ print_closing_lines() {
 # A regular expression for the labels given.
 one_of() { (IFS='|' && echo "^($*)\$"); }
 
-# choose OPTION REGEX: sets choice to ctest's options for these tests, without those that are left out.
+# choose OPTION REGEX: sets choice to ctest's options for these tests, without the excluded labels.
 choose() {
     choice=("$1" "$2")
     if [[ ${#left_out[@]} -gt 0 ]]; then
@@ -74,8 +74,8 @@ run_ctest() {
         --test-output-size-passed 65536 --output-junit "$1/Testing/junit.xml" </dev/null
 }
 
-# run_suites BUILD_DIRECTORY [SUITE...]: runs the choice, and expects tests of each suite. Sets outcome where one failed,
-# and lets what comes after it run.
+# run_suites BUILD_DIRECTORY [SUITE...]: runs the choice, and requires tests of each suite. Sets outcome on failure, and
+# returns in any case.
 run_suites() {
     local build=$PWD/$1 closing status=0
     shift
@@ -96,7 +96,7 @@ run_suites() {
     fi
 }
 
-# Prints the lines of BUILD/tests.txt that WORD names: prefix of the tests' names, where their files are, targets.
+# Prints the lines of BUILD/tests.txt that WORD names: prefix of the tests' names, folder of their files, targets.
 lines_for() {
     awk -v word="$2" '
         function begins(text, with) { return substr(text, 1, length(with)) == with }
@@ -107,7 +107,7 @@ lines_for() {
     ' "$1/tests.txt"
 }
 
-# Sets pattern, a regular expression of tests' names, and targets to what the words in named ask for.
+# Sets pattern, a regular expression of tests' names, and targets for the words in named.
 find_named() {
     local given word lines prefix targets_of whole=() beginnings=()
     targets=()
@@ -116,8 +116,8 @@ find_named() {
         word=${word%/}
         lines=$(lines_for "$build" "$word")
         [[ -n $word && -n $lines ]] ||
-            die "$kUsage" "'$given' is no test, and no folder or file that has tests; the first two columns of" \
-                "$PWD/$build/tests.txt list what there is"
+            die "$kUsage" "'$given' is not a test, nor a folder or file with tests; see the first two columns of" \
+                "$PWD/$build/tests.txt"
         while read -r prefix _ targets_of; do
             read -ra targets_of <<<"$targets_of"
             targets+=("${targets_of[@]}")
@@ -129,7 +129,7 @@ find_named() {
     pattern="^($(any_of "${whole[@]}"))(\\.|\$)|^($(any_of "${beginnings[@]}"))"
 }
 
-# any_of TEXT...: a regular expression for one of the texts; one that matches nothing where there are none.
+# any_of TEXT...: a regular expression for any of the texts; without texts it matches nothing.
 any_of() {
     if [[ $# -eq 0 ]]; then
         echo "no such test"
@@ -147,13 +147,13 @@ cpp_files() {
     done
 }
 
-# What build/ compiles of src/: files there, and the unity build's, each of which includes a dozen of them.
+# The files of src/ that build/ compiles, and those of the unity build, each of which includes a dozen.
 compiled_files() {
     sed -n -e "s|^ *\"file\": \"\($PWD/src/.*\.cpp\)\",\{0,1\}\$|\1|p" \
         -e "s|^ *\"file\": \"\($PWD/build/src/.*\.cxx\)\",\{0,1\}\$|\1|p" build/compile_commands.json | sort -u
 }
 
-# Files of ours that differ from where the work began: from what is on the server, or else from some commits ago.
+# Our files that differ from the server's, or else from some commits ago.
 changed_files() {
     local base
     base=$(git merge-base HEAD '@{upstream}' 2>/dev/null || true)
@@ -164,7 +164,8 @@ changed_files() {
     git ls-files --others --exclude-standard -- src
 }
 
-# The .cpp files of src/ to read for those that changed; a header is read with the file of its name, or one that has it.
+# The .cpp files of src/ to check for changed files; a header is checked with the file of its name, or one that includes
+# it.
 sources_of_change() {
     local file
     while read -r file; do
@@ -199,21 +200,21 @@ run_clang_tidy() {
 }
 
 lint_tidy_changes() {
-    git rev-parse --git-dir >/dev/null || die "$kMissing" "what changed is asked of git, and this is no clone; use --all"
+    git rev-parse --git-dir >/dev/null || die "$kMissing" "git finds the changes, and this is not a clone; use --all"
     cmake --preset ci -B build-tidy -DCMAKE_UNITY_BUILD=OFF >/dev/null
-    # What is not built here, such as another processor's file, has no command.
+    # Files that are not built here, such as another processor's, have no command.
     comm -12 <(sources_of_change) <(sed -n 's|^ *"file": "\(.*\)",\{0,1\}$|\1|p' build-tidy/compile_commands.json | sort -u) |
         run_clang_tidy build-tidy --checks='-clang-analyzer-*'
 }
 
-# A unity build includes a dozen of our files in one, so that headers are read once for all of them.
+# A unity build includes a dozen of our files in one, so that it reads headers only once for them.
 lint_tidy_all() {
     cmake --preset ci
     [[ -n $(compiled_files) ]] || die "$kFailed" "build/compile_commands.json names no file under src/; check CMakeLists.txt"
     compiled_files | run_clang_tidy build --checks='-bugprone-suspicious-include,-clang-analyzer-*'
 }
 
-# clang's analyzer only looks at the file that it is given, not at what that includes.
+# clang's analyzer checks only the given file, not its includes.
 analyze() {
     cmake --preset ci -DCMAKE_UNITY_BUILD=OFF
     compiled_files | run_clang_tidy build --checks='-*,clang-analyzer-*,-clang-analyzer-optin.mpi*,-clang-analyzer-optin.performance.Padding'
@@ -230,12 +231,12 @@ lint() {
     lint_shell
     say "clang-format"
     lint_format
-    say "clang-tidy, of what changed"
+    say "clang-tidy, over changed files"
     lint_tidy_changes
     say "lint found nothing"
 }
 
-# Some suites take what is not everywhere, such as CUDA's headers. A build without a suite says why in a file.
+# Some suites need optional parts, such as CUDA's headers. A build without a suite gives the reason in a file.
 without_what_is_not_built() {
     local build=$PWD/$1 why suite
     shift
@@ -272,16 +273,16 @@ set_preset() {
     esac
 }
 
-# Builds what the words in named take, and runs it.
+# Builds and runs the tests named by the words in named.
 test_named() {
     local pattern targets choice
     cmake --preset "$preset" >/dev/null
     find_named
     cmake --build --preset "$preset" --target "${targets[@]}"
-    # Only now: what a program of GoogleTest has in it is known when it is built.
+    # Only now: the tests in a GoogleTest program are known when it is built.
     choose --tests-regex "$pattern"
     ctest --test-dir "$PWD/$build" "${choice[@]}" --show-only | grep -q '^Total Tests: [1-9]' ||
-        die "$kUsage" "no test that runs by default is what '${named[*]}' names; add --all for those that take long"
+        die "$kUsage" "'${named[*]}' names no default test; add --all for long ones"
     run_suites "$build"
 }
 
@@ -293,14 +294,14 @@ test_suites() {
         die "$kUsage" "no suite is left; this preset has ${suites_of_preset[*]}: change --only, --without or --preset"
     configure_and_build "$preset"
     mapfile -t suites < <(without_what_is_not_built "$build" "${suites[@]}")
-    [[ ${#suites[@]} -gt 0 ]] || return 0  # and why has been said
+    [[ ${#suites[@]} -gt 0 ]] || return 0  # the reasons were printed
     choose --label-regex "$(one_of "${suites[@]}")"
     run_suites "$build" "${suites[@]}"
 }
 
 test_all() {
     test_suites
-    say "beside the default, these ran:"
+    say "these ran in addition to the default:"
     ctest --test-dir "$PWD/$build" --show-only --label-regex "^$kExtended\$" | sed -n 's/^ *Test *#[0-9]*: /    /p'
     set_preset debug
     if [[ -n $(chosen_suites) ]]; then
@@ -313,11 +314,11 @@ test_all() {
     fi
 }
 
-# Sets mode by what was asked for.
+# Sets mode from the options.
 choose_mode() {
     if [[ ${#named[@]} -gt 0 ]]; then
         [[ $mode == test_suites && ${#only[@]} -eq 0 && ${#without[@]} -eq 0 ]] ||
-            die "$kUsage" "'${named[*]}' says what to test, which goes with --all and --preset only; drop the other options"
+            die "$kUsage" "'${named[*]}' names tests, which allows only --all and --preset; drop the other options"
         mode=test_named
     elif [[ $all == yes && $mode == test_suites && $preset == ci ]]; then
         mode=test_all

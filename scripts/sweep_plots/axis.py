@@ -1,13 +1,13 @@
-"""The order in which hosts stand on both axes of a map, and how many of them share a line of cells."""
+"""The order of hosts on both axes of a map, and the number of hosts that share a line of cells."""
 
 import re
 from dataclasses import dataclass
 
 MOST_LINES, LEAST_LINES = 128, 16  # of one map
-# What fills a page. All else is little, so that a page stays below 5 MB.
+# The large parts of a page. The rest is small, so a page stays below 5 MB.
 MOST_BYTES = 4_400_000
-CELL_BYTES = 150  # of one, besides the names of hosts in its text
-MARK_BYTES, TEXT_BYTES = 100, 210  # of a host as a sender or as a receiver: its distribution, and what hovering tells
+CELL_BYTES = 150  # per cell, without the names of hosts in its text
+MARK_BYTES, TEXT_BYTES = 100, 210  # per host as sender or receiver: its distribution, and its hover text
 MOST_BYTES_OF_TEXTS = 1_000_000
 LONGEST_NAME = 26
 NO_LEAF, NO_GROUP = "no leaf", "no group"
@@ -19,10 +19,10 @@ class Axis:
     position: list  # by place in Records.hosts
     ends: list  # (host, rail), in the order of the axis
     leaves: list  # (name, first position, one past the last), the finest groups; empty in the order of names
-    wider: list  # the same of groups that hold several of those, or of kinds of hosts within them
+    wider: list  # the same for groups of these, or for kinds of hosts within them
     per_line: int  # hosts that share a line of cells
     labels: list  # short names, in the order of the axis
-    tells_hosts: bool  # hovering over a host's distribution tells it: always, but of very many
+    tells_hosts: bool  # whether a host's distribution has a hover text: not with very many hosts
 
     @property
     def lines(self):
@@ -34,8 +34,8 @@ class Axis:
 
 
 def make_axis(records, order, findings):
-    """`order`: name, locality, similarity, or None for what is known: similarity as the verdict has it, else locality.
-    A locality that the verdict does not know of comes first."""
+    """`order`: name, locality, similarity, or None for the best known: the verdict's similarity, else locality. A
+    locality unknown to the verdict takes precedence."""
     if order is None and findings.order and (findings.knows_locality or not knows_leaves(records)):
         order = "similarity"
     if order is None:
@@ -64,12 +64,12 @@ def knows_leaves(records):
 
 
 def sort_key(records, order, findings):
-    """Of places in Records.hosts."""
+    """Sorts places in Records.hosts."""
     ranks = {host: rank for rank, host in enumerate(findings.order)}
 
     def key(place):
         by_name = natural(records.hosts[place])
-        if order == "similarity":  # whom the verdict does not know comes last
+        if order == "similarity":  # hosts unknown to the verdict come last
             return ranks.get(records.ends[place][0], len(ranks)), by_name
         leaf = records.leaf(place) if order == "locality" else None
         return leaf is None, natural(leaf or ""), by_name
@@ -83,7 +83,7 @@ def natural(name):
 
 
 def runs_of(names):
-    """(name, first position, one past the last) of names that stand next to each other."""
+    """(name, first position, one past the last) of equal neighbouring names."""
     runs = []
     for where, name in enumerate(names):
         if runs and runs[-1][0] == name:
@@ -99,7 +99,7 @@ def runs_of_level(level, ends):
 
 
 def hosts_per_line(hosts, most_bytes):
-    """So that a map has at most so many bytes; below 16 lines it would show nothing."""
+    """The number of hosts per line that limits the map's bytes; with fewer than 16 lines it would show nothing."""
     length = sum(len(host.encode()) for host in hosts) / max(1, len(hosts))
     for per_line in range(-(-len(hosts) // MOST_LINES), len(hosts)):
         names = 2 if per_line == 1 else 6  # of hosts, in the text of a cell
@@ -110,7 +110,7 @@ def hosts_per_line(hosts, most_bytes):
 
 
 def short_names(hosts):
-    """Without the domain that all share, and cut in the middle where still too long: both ends tell hosts apart."""
+    """Without the common domain, and shortened in the middle, because both ends distinguish hosts."""
     first, dot, domain = hosts[0].partition(".")
     if dot and not first.isdecimal() and all(host.partition(":r")[0].partition(".")[2] == domain for host in hosts):
         hosts = [host.replace(f".{domain}", "", 1) for host in hosts]

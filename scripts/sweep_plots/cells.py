@@ -7,21 +7,21 @@ from itertools import groupby
 
 from sweep_plots.records import FAILED
 
-MOST_TOLD = 6  # readings of a pair that the text of its cell lists
+MOST_TOLD = 6  # readings of a pair listed in its cell's text
 
 
 @dataclass
 class Cell:
     row: int  # of receivers
     column: int  # of senders
-    rate: float | None  # GB/s: the median of a pair's readings, the lowest one of the cell's pairs; None: no figure
+    rate: float | None  # GB/s: the lowest median of a pair in the cell; None: no figure
     failed: int
     text: str
 
 
 @dataclass
 class Side:
-    """What a host did as a sender, or as a receiver."""
+    """The readings of a host as a sender, or as a receiver."""
 
     figures: list = field(default_factory=list)  # (GB/s, place among the readings), ascending
     failed: int = 0
@@ -34,14 +34,14 @@ class Side:
 
 
 def figure_text(rate, digits=4):
-    """GB/s with so many digits that say something, and never with an exponent."""
+    """GB/s with its significant digits, and never with an exponent."""
     if rate <= 0:
         return "0"
     return f"{rate:.{max(0, digits - 1 - math.floor(math.log10(rate)))}f}"
 
 
 def make_cells(readings, axis, both_ways):
-    """Those of which something was measured or tried."""
+    """The cells with readings or attempts."""
     cells = []
     pairs = (Pair(readings, axis, places) for places in places_by_pair(readings, axis, both_ways))
     for (row, column), of_cell in groupby(pairs, key=lambda pair: pair.cell):
@@ -53,8 +53,8 @@ def make_cells(readings, axis, both_ways):
 
 
 def places_by_pair(readings, axis, both_ways):
-    """(receiver, sender, places of their readings), pair by pair, those of one cell behind each other. A figure of both
-    directions stands for either."""
+    """(receiver, sender, places of their readings), pair by pair, grouped by cell. A figure for the sum of both
+    directions counts for each."""
     hosts, lines, share = len(axis.hosts), axis.lines, axis.per_line
     senders = [axis.position[place] for place in readings.senders]
     receivers = [axis.position[place] for place in readings.receivers]
@@ -63,7 +63,7 @@ def places_by_pair(readings, axis, both_ways):
         cell = receiver // share * lines + sender // share
         return (cell * hosts + receiver) * hosts + sender
 
-    # One integer a reading: sorting tuples would take three times the memory.
+    # One integer per reading: sorting tuples would take three times the memory.
     keys = [key(*pair) * len(readings) + place for place, pair in enumerate(zip(senders, receivers))]
     if both_ways:
         keys += [key(*pair) * len(readings) + place for place, pair in enumerate(zip(receivers, senders))]

@@ -1,4 +1,4 @@
-"""What every drawing is put together from: SVG elements that a browser and cairosvg show alike.
+"""The parts of drawings: SVG elements that browsers and cairosvg render alike.
 
 ElementTree escapes what hosts are called. Colours that change with a dark page have a class, the others an attribute.
 """
@@ -6,7 +6,7 @@ ElementTree escapes what hosts are called. Colours that change with a dark page 
 import textwrap
 import xml.etree.ElementTree as ElementTree
 
-FONT = "Arial, Liberation Sans, Helvetica, sans-serif"  # cairosvg takes the first one
+FONT = "Arial, Liberation Sans, Helvetica, sans-serif"  # cairosvg uses only the first one
 MEAN_WIDTH = 0.53  # of a character, in sizes of the font
 
 # Text is `ink` or `faint`; findings are drawn with `mark`, on a `halo` that sets it off from any colour of the scale.
@@ -28,7 +28,7 @@ DARK = """
 
 
 def element(parent, tag, title=None, **attributes):
-    """Appends to `parent`; underscores of attribute names stand for hyphens, and `css` for class."""
+    """Appends an element to `parent`; underscores in attribute names become hyphens, and `css` is class."""
     names = {name: "class" if name == "css" else name.replace("_", "-") for name in attributes}
     made = ElementTree.SubElement(parent, tag, {names[name]: number(value) for name, value in attributes.items()})
     if title is not None:
@@ -49,7 +49,7 @@ def line(parent, x1, y1, x2, y2, **attributes):
 
 
 def cross(parent, x, y, half, css="cross", **attributes):
-    """Two strokes through (x, y), that mark a failure."""
+    """A cross at (x, y), the mark of a failure."""
     near, far = number(float(x - half)), number(float(x + half))
     low, high = number(float(y - half)), number(float(y + half))
     return element(parent, "path", css=css, d=f"M{near} {low}L{far} {high}M{far} {low}L{near} {high}", **attributes)
@@ -60,7 +60,7 @@ def text(parent, x, y, words, size=11, css="ink", turned=None, **attributes):
     if turned is not None:
         attributes["transform"] = f"rotate({turned} {number(float(x))} {number(float(y))})"
     made = element(parent, "text", x=float(x), y=float(y), font_size=size, css=css, **attributes)
-    if len(made):  # a title, before which the words stand
+    if len(made):  # a title follows the words
         made[0].tail = words
     else:
         made.text = words

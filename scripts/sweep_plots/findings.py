@@ -1,4 +1,4 @@
-"""What find_slow_links found, as its --json has it."""
+"""The findings of find_slow_links --json."""
 
 import json
 import os
@@ -7,30 +7,31 @@ import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from constants import MISSING, NOT_JUDGED, OK, TOO_SLOW
 from sweep_plots.cells import figure_text
-from sweep_plots.records import MISSING, BadInput, cannot_read, printable
+from sweep_plots.records import BadInput, cannot_read, printable
 
 PROGRAM = "find_slow_links"
-JUDGED = (0, 6, 7)  # its statuses where it prints a verdict: clean, slow, not known
+JUDGED = (OK, TOO_SLOW, NOT_JUDGED)  # exit statuses with a verdict
 TIME_LIMIT_S = 300
 OF_HOSTS = ("host", "nic", "transient", "dead", "cut_off")
 OF_PAIRS = ("pair", "dead_pair")
-# What stands beside a host's name, as in the map of find_slow_links: the worst first.
+# The marks beside a host's name, as in the map of find_slow_links: worst first.
 MARK_OF_BLAME = {"dead": "x", "cut_off": "x", "host": "!", "nic": "!", "transient": "~", "undecided": "?"}
 MEANING_OF_MARK = {"x": "dead or cut off", "!": "slow", "~": "slow now and then", "?": "suspect"}
-MOST_PATHS = 100  # that are suspect; more would hide the map
+MOST_PATHS = 100  # suspect ones; more would hide the map
 
 
 @dataclass
 class Finding:
-    number: int  # from 1: what it is called in the drawing
-    blame: str  # as Blame of src/cluster/verdict.h has it
+    number: int  # its number in the drawing, from 1
+    blame: str  # as in Blame of src/cluster/verdict.h
     direction: str  # both, sends or receives
     hosts: list  # names
     rail: str | None
     leaves: list  # names, one or two
     text: str
-    places: list = field(default_factory=list)  # for each of `hosts` those of its endpoints on the axis
+    places: list = field(default_factory=list)  # for each of `hosts` the positions of its endpoints on the axis
 
     def place_on(self, axis):
         self.places = [
@@ -46,14 +47,14 @@ class Finding:
         return [position for of_host in self.places for position in of_host]
 
     def concerns(self, kind):
-        """Whether it shows on the map of that kind of readings."""
+        """Whether it appears on the map of that kind of readings."""
         rails = {kind.from_rail, kind.to_rail} - {""}
         return self.rail is None or not rails or self.rail in rails
 
 
 @dataclass
 class Level:
-    """Groups of hosts that the verdict knows."""
+    """Groups of hosts in the verdict."""
 
     groups: list  # (name, names of hosts)
     is_given: bool = False  # by a locality
@@ -62,8 +63,8 @@ class Level:
 @dataclass
 class Findings:
     listed: list = field(default_factory=list)
-    note: str = ""  # for the reader: what all comes to, or why nothing is marked
-    order: list = field(default_factory=list)  # names of hosts, alike ones together; empty: not known
+    note: str = ""  # for the reader: a summary, or why nothing is marked
+    order: list = field(default_factory=list)  # names of hosts, similar ones together; empty: unknown
     levels: list = field(default_factory=list)  # the finest groups first, then coarser ones, then kinds of hosts
     suspects: list = field(default_factory=list)  # names of hosts
     paths: list = field(default_factory=list)  # (name, name): suspect
@@ -75,7 +76,7 @@ class Findings:
 
 @dataclass
 class Marks:
-    """What is marked on a map besides its findings."""
+    """The marks on a map besides its findings."""
 
     hosts: dict  # position on the axis -> one of MEANING_OF_MARK
     paths: list  # (position, position)
@@ -105,7 +106,7 @@ def marks_of(findings, listed, axis):
 
 
 def read_findings(path):
-    """Those of a file. Raises BadInput."""
+    """The findings in a file. Raises BadInput."""
     try:
         with open(path, "rb") as file:
             return findings_in(file.read(), path)
@@ -145,7 +146,7 @@ def levels_of(verdict):
 
 
 def paths_of(questions):
-    """Each pair once, whatever is asked of it."""
+    """Each pair once, for any number of questions about it."""
     pairs = {}
     for one in questions:
         if one["other_host"] is not None:
@@ -166,7 +167,7 @@ def finding_of(number, one):
 
 
 def text_of(one):
-    """What is to blame, how bad it is, and on what that rests."""
+    """The culprit, its deficit, and the number of readings."""
     words = one["text"]
     if one["bandwidth_gb_per_s"] and one["expected_gb_per_s"]:
         rate, expected = figure_text(one["bandwidth_gb_per_s"], 3), figure_text(one["expected_gb_per_s"], 3)
@@ -180,7 +181,7 @@ def text_of(one):
 
 
 def find_findings(records, locality, programs):
-    """Asks find_slow_links about the record files. Raises BadInput."""
+    """Runs find_slow_links on the record files. Raises BadInput."""
     program = path_of_program(programs)
     if program is None:
         return Findings(
@@ -202,7 +203,7 @@ def find_findings(records, locality, programs):
 
 
 def path_of_program(programs):
-    """Of --programs, of the build beside the scripts, or on the PATH; None: nowhere."""
+    """The program in --programs, in the build beside the scripts, or on the PATH; None: not found."""
     if programs:
         path = Path(programs) / PROGRAM
         if not os.access(path, os.X_OK):

@@ -16,7 +16,7 @@ ROOM_FOR_MARK = 14  # px, between a name and the map
 
 @dataclass(frozen=True)
 class Frame:
-    """Where a map is in its drawing, in px."""
+    """The position of a map in its drawing, in px."""
 
     left: float
     top: float
@@ -78,10 +78,10 @@ def draw_cells(parent, frame, cells, scale):
 
 
 def draw_separators(parent, frame, axis):
-    """Between leaves, and the leaves' names right of the map and below it."""
+    """Draws lines between leaves, and the leaves' names right of the map and below it."""
     group = element(parent, "g", css="leaves")
     right, below = frame.left + frame.side, frame.top + frame.side
-    free = 0.0  # from where on a name has room
+    free = 0.0  # a name has room from here on
     lined = has_room_for_leaves(frame, axis)
     for where, (leaf, first, last) in enumerate(axis.leaves):
         if where > 0 and lined:
@@ -101,7 +101,7 @@ def draw_separators(parent, frame, axis):
 
 
 def draw_blocks(parent, frame, axis):
-    """Frames around what hosts of one group do among each other, with the group's name to be read by hovering."""
+    """Frames the readings within a group; the group's name is a hover text."""
     group = element(parent, "g", css="blocks")
     own = [run for run in axis.leaves if run[0] not in (NO_LEAF, NO_GROUP)] if has_room_for_leaves(frame, axis) else []
     for runs, width in ((own, 2), (axis.wider, 3)):
@@ -122,7 +122,7 @@ def draw_blocks(parent, frame, axis):
 
 
 def has_room_for_leaves(frame, axis):
-    """Whether lines between them leave something to see of what is between the lines."""
+    """Whether the groups are large enough for lines between them."""
     return len(axis.leaves) * BETWEEN_LABELS <= frame.side
 
 
@@ -151,13 +151,13 @@ def draw_mark(group, x, y, mark):
 
 
 def blamed_positions(findings, direction):
-    """Of the hosts that are to blame for what they do in that direction, or in both."""
+    """The positions of hosts blamed in that direction, or in both."""
     of_hosts = (one for one in findings if one.blame in OF_HOSTS and one.direction in (direction, "both"))
     return {position for finding in of_hosts for position in finding.all_places()}
 
 
 def labelled_positions(hosts, host_step, blamed):
-    """Every host where there is room for it, else every so many; those that are blamed come before others."""
+    """The hosts with labels: all if there is room, else some; blamed hosts have priority."""
     every = max(1, -(-BETWEEN_LABELS // host_step))
     apart = BETWEEN_LABELS / host_step
     chosen = []
@@ -178,11 +178,11 @@ def draw_findings(parent, frame, axis, findings):
             draw_rings(group, frame, finding)
             continue
         places = finding.all_places()
-        if len(places) > max(2, len(axis.hosts) / 2):  # frames around each would hide what they frame
+        if len(places) > max(2, len(axis.hosts) / 2):  # frames around each would hide their contents
             outline_all(group, frame, finding)
             continue
         for position in places:
-            first = position - position % axis.per_line  # around the whole line of cells in which the host is
+            first = position - position % axis.per_line  # around the host's whole line of cells
             draw_frames(group, frame, finding, first, min(first + axis.per_line, len(axis.hosts)), tags)
         spans = [span for leaf in finding.leaves for span in spans_of(axis, leaf)]
         if finding.blame == "leaf":
@@ -196,7 +196,7 @@ def draw_findings(parent, frame, axis, findings):
 
 
 def draw_paths(parent, frame, axis, paths):
-    """Dashed, around the cells of both ways of each."""
+    """Draws dashed outlines around the cells of both directions."""
     group = element(parent, "g", css="paths")
     for one, other in paths:
         for sender, receiver in ((one, other), (other, one)):
@@ -223,7 +223,7 @@ def not_sure(finding):
 
 
 def draw_frames(group, frame, finding, first, last, tags):
-    """Around the rows of hosts that are slow when they receive, and the columns of those that are when they send."""
+    """Outlines the rows of slow receivers and the columns of slow senders."""
     start, thickness = first * frame.host_step, (last - first) * frame.host_step
     if finding.direction != "receives":
         outline(group, finding, frame.left + start, frame.top - 2, thickness, frame.side + 4)
@@ -265,7 +265,7 @@ def draw_rings(group, frame, finding):
 
 
 def draw_tags(group, frame, tags):
-    """In the lanes beside the map, next to what they belong to, and none on top of another."""
+    """Places tags in the lanes beside the map, next to their findings and without overlap."""
     for side, of_side in tags.items():
         least = 0.0
         for middle, finding in sorted(of_side, key=lambda tag: (tag[0], tag[1].number)):

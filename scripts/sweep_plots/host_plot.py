@@ -1,4 +1,4 @@
-"""What each host's readings are as a sender and as a receiver: below the map, host by host in its columns."""
+"""The distribution of each host's readings as a sender and as a receiver, below the host's column of the map."""
 
 from sweep_plots.cells import figure_text
 from sweep_plots.drawing import cross, element, line, rectangle, text
@@ -8,7 +8,7 @@ from sweep_plots.scale import round_numbers
 HEIGHT = 150  # px, of the distributions of one side
 LANE = 16  # px below them, for failures
 BETWEEN = 34  # px from one side to the next
-MOST_DOTS = 20  # readings of a host that are drawn one by one
+MOST_DOTS = 20  # maximum number of readings of a host drawn singly
 MOST_HOSTS_ONE_BY_ONE = 128
 QUARTILES = (0.75, 0.5, 0.25)  # from above
 
@@ -39,7 +39,7 @@ def draw_panels(parent, frame, axis, panels, top, readings, findings):
 
 
 def draw_legend(root, x, y, panels, axis, findings):
-    """Returns where it ends."""
+    """Returns the lower end."""
     group = element(root, "g", css="legend")
     all_sides = [side for _, _, sides in panels for side in sides]
     words = ["Bar: the median of a host's readings. Box: the middle half of them."]
@@ -60,12 +60,12 @@ def draw_legend(root, x, y, panels, axis, findings):
 
 
 def dotted(side, axis):
-    """Whether its readings are drawn one by one."""
+    """Whether its readings are drawn singly."""
     return 0 < len(side.figures) <= MOST_DOTS and len(axis.hosts) <= MOST_HOSTS_ONE_BY_ONE
 
 
 def range_of(sides):
-    """GB/s at the bottom and the top."""
+    """GB/s at the bottom and at the top."""
     figures = [side.figures for side in sides if side.figures]
     if not figures:
         return 0.0, 1.0
@@ -99,7 +99,7 @@ class Panel:
             text(self.group, left - 6, self.top + HEIGHT + 12, "failed", css="faint", text_anchor="end")
 
     def draw_together(self, sides):
-        """Of many hosts: one path for all their boxes, another one for all their medians, and so on."""
+        """Draws many hosts: one path for all boxes, another one for all medians, and so on."""
         paths = {"boxes": [], "medians": [], "lines": [], "lowest": [], "failures": []}
         half = max(0.3, self.half)
         for position, side in sides.items():
@@ -141,7 +141,7 @@ class Panel:
             return
         x = self.frame.x(position + 0.5)
         host = element(self.group, "g", css="side", title=self.text_of(position, side))
-        # So that the pointer finds it wherever it is in the column.
+        # The pointer finds it anywhere in the column.
         rectangle(host, self.frame.x(position), self.top, self.frame.host_step, HEIGHT + LANE, fill_opacity=0)
         if side.figures:
             self.draw_box(host, x, side, style)
@@ -168,7 +168,7 @@ class Panel:
             )
 
     def ends_of_line(self, side):
-        """Of all readings if there are few, else without the outermost, which there are always."""
+        """The range of all readings if they are few, else without the extremes."""
         return [self.y(side.quantile(share)) for share in ((1, 0) if len(side.figures) <= MOST_DOTS else (0.95, 0.05))]
 
     def draw_failures(self, host, x, side):
@@ -179,7 +179,7 @@ class Panel:
             cross(host, x, middle, min(4.0, max(1.0, 0.3 * self.frame.host_step)), css="line", stroke_width=1)
 
     def draw_dots(self, host, x, side, css, readings):
-        """One a reading, next to each other in the order in which they were taken."""
+        """Draws one dot per reading, side by side in order of time."""
         ordered = sorted(side.figures, key=lambda figure: figure[1])
         for number, (rate, place) in enumerate(ordered):
             across = (number + 0.5) / len(ordered) - 0.5

@@ -1,14 +1,14 @@
-"""Results of other tools, which find_slow_links makes records of."""
+"""Converts results of other tools to records with find_slow_links."""
 
 import contextlib
 import subprocess
 import tempfile
 from pathlib import Path
 
+from constants import MISSING, NOT_JUDGED, USAGE
 from sweep_plots.findings import PROGRAM, path_of_program
-from sweep_plots.records import MISSING, USAGE, BadInput, printable
+from sweep_plots.records import BadInput, printable
 
-NOT_JUDGED = 7  # a status of find_slow_links: it understood nothing
 
 
 @contextlib.contextmanager

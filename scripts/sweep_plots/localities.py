@@ -1,10 +1,10 @@
-"""Reads which leaf switch or rack hosts are in: lines `HOST LEAF`, as find_slow_links --locality takes them."""
+"""Reads the leaf switch or rack of hosts from lines `HOST LEAF`, as for find_slow_links --locality."""
 
 import re
 
 from sweep_plots.records import BadInput, cannot_read, printable
 
-MOST_HOSTS = 1_000_000  # more than that are a slip
+MOST_HOSTS = 1_000_000  # more is an error
 
 
 def read_leaves(path):
@@ -26,18 +26,18 @@ def read_leaves(path):
 def leaves_of(words, place):
     if len(words) != 2:
         raise BadInput(
-            f"{place}: '{' '.join(words)}' is no locality; write a host and its leaf, such as node[01-16] leaf1"
+            f"{place}: '{' '.join(words)}' is not a locality; write a host and its leaf, such as node[01-16] leaf1"
         )
     try:
         return {printable(host): printable(words[1]) for host in expanded(words[0])}
     except ValueError as error:
         raise BadInput(
-            f"{place}: '{words[0]}' is no list of hosts ({error}); write something like node[01-16,20]"
+            f"{place}: '{words[0]}' is not a list of hosts ({error}); write something like node[01-16,20]"
         ) from error
 
 
 def expanded(hosts):
-    """The hosts of a list with commas, and with ranges in brackets. Raises ValueError."""
+    """The hosts in a list with commas, and with ranges in brackets. Raises ValueError."""
     names = []
     for item in re.split(r",(?![^\[]*\])", hosts):
         head, bracket, rest = item.partition("[")
@@ -53,12 +53,12 @@ def expanded(hosts):
 
 
 def numbers_of(ranges):
-    """`01-03,7` and `0-6/2`, as text with the zeros that the first number has."""
+    """Expands `01-03,7` and `0-6/2` to texts with the leading zeros of the first number."""
     for part in ranges.split(","):
         found = re.fullmatch(r"(\d+)(?:-(\d+)(?:/(\d+))?)?", part)
         first, last, step = found.groups() if found else (None, None, None)
         if not found or last and int(last) < int(first) or step and int(step) == 0:
-            raise ValueError(f"'{part}' is no range")
+            raise ValueError(f"'{part}' is not a range")
         if last and int(last) - int(first) >= MOST_HOSTS:
             raise ValueError(f"'{part}' is more than {MOST_HOSTS:,} hosts")
         for number in range(int(first), int(last or first) + 1, int(step or 1)):

@@ -1,4 +1,4 @@
-"""Puts drawings together: an HTML page that needs nothing else, and one picture."""
+"""Combines drawings into a self-contained HTML page or a picture."""
 
 import datetime
 from pathlib import Path
@@ -11,7 +11,7 @@ MOST_PIXELS = 30_000  # of a picture's side: cairo's surfaces end at 32,767
 
 
 def write_html(path, title, subtitles, sheets):
-    import jinja2  # asked for only where it is needed
+    import jinja2  # imported only if needed
 
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
@@ -29,7 +29,7 @@ def write_html(path, title, subtitles, sheets):
 
 def write_png(path, title, subtitles, sheets):
     """All drawings below each other, in the colours of a light page."""
-    import cairosvg  # asked for only where it is needed
+    import cairosvg  # imported only if needed
 
     width = max(sheet.width for sheet in sheets)
     top = HEADER + LINE * len(subtitles)

@@ -1,4 +1,4 @@
-"""Reads the records of sweeps: JSON Lines, as scripts/check_node_pair.sh and pairwise_bw write them."""
+"""Reads the records of sweeps: JSON Lines of scripts/check_node_pair.sh and pairwise_bw."""
 
 import array
 import json
@@ -8,18 +8,18 @@ import sys
 from collections import Counter
 from dataclasses import dataclass, field
 
-USAGE, MISSING = 2, 3  # statuses, as in lib.sh
+from constants import MISSING, MOST_GB_PER_SECOND, READING_STATUSES, USAGE
+
 FIGURE, FAILED, NOT_TRIED = "figure", "failed", "not tried"
-OUTCOMES = {"ok": FIGURE, "slow": FIGURE, "failed": FAILED, "timeout": FAILED, "wrong": FAILED, "not_tried": NOT_TRIED}
-MOST_GB_PER_S = 1e6  # more is a slip, not a link
+OUTCOMES = {**dict.fromkeys(READING_STATUSES, FAILED), "ok": FIGURE, "slow": FIGURE, "not_tried": NOT_TRIED}
 UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "B"))
-# What XML cannot hold, and lone halves of surrogate pairs, which JSON can name and UTF-8 cannot hold;
-# and what src/common/core/plain_text.h keeps from terminals.
+# Characters that are invalid in XML, lone surrogates, which are valid in JSON and invalid in UTF-8, and the characters
+# that src/common/core/plain_text.h replaces.
 UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff\ufffe\uffff]")
 
 
 class BadInput(Exception):
-    """A file cannot be read, or says something that cannot be used; the text names the file and the line."""
+    """A file cannot be read or used; the text names the file and the line."""
 
     def __init__(self, message, status=USAGE):
         super().__init__(message)
@@ -28,13 +28,13 @@ class BadInput(Exception):
 
 @dataclass(frozen=True)
 class Kind:
-    """Readings of one kind are comparable with each other: they share a map."""
+    """Readings of one kind are comparable and share a map."""
 
     test: str
     size: int | None  # bytes
     from_rail: str
     to_rail: str
-    both_ways: bool  # a figure is of both directions together
+    both_ways: bool  # a figure is the sum of both directions
 
     def __str__(self):
         parts = [self.test]
@@ -50,13 +50,13 @@ class Kind:
 
 @dataclass
 class Readings:
-    """Of one kind, in columns: a sweep may have a million. Places are those of Records.hosts."""
+    """Readings of one kind, in columns, because a sweep may have a million. Places refer to Records.hosts."""
 
     senders: array.array = field(default_factory=lambda: array.array("i"))
     receivers: array.array = field(default_factory=lambda: array.array("i"))
-    rounds: array.array = field(default_factory=lambda: array.array("i"))  # -1: not told
+    rounds: array.array = field(default_factory=lambda: array.array("i"))  # -1: unknown
     rates: array.array = field(default_factory=lambda: array.array("d"))  # GB/s; NaN: no figure
-    why: dict = field(default_factory=dict)  # of those without a figure: place -> (outcome, reason)
+    why: dict = field(default_factory=dict)  # for readings without a figure: place -> (outcome, reason)
 
     def __len__(self):
         return len(self.rates)
@@ -69,8 +69,8 @@ class Readings:
 class Records:
     hosts: list = field(
         default_factory=list
-    )  # names, in the order in which they came up; `host:r3` where it has several
-    ends: list = field(default_factory=list)  # by place in hosts: (host, its rail or None where it has but one)
+    )  # names in order of appearance; `host:r3` if a host has several endpoints
+    ends: list = field(default_factory=list)  # by place in hosts: (host, its rail, or None if it has one)
     leaf_of: dict = field(default_factory=dict)  # name of a host -> name of its leaf
     kinds: dict = field(default_factory=dict)  # Kind -> Readings
     notices: list = field(default_factory=list)
@@ -98,7 +98,7 @@ def printable(text):
 
 
 def read_records(paths):
-    """Everything that the files hold. A last line that is cut off is left out, with a notice. Raises BadInput."""
+    """The contents of all files. A truncated last line is skipped with a notice. Raises BadInput."""
     records = Records()
     for path in paths:
         reader = Reader(records)
@@ -124,8 +124,8 @@ class Reader:
 
     def __init__(self, records):
         self.records_ = records
-        self.program_ = "sweep"  # of readings that name no test; the context line knows better
-        self.rails_ = []  # by endpoint, where hosts have several: its number on its host, as find_slow_links counts
+        self.program_ = "sweep"  # for readings without a test; set by the context line
+        self.rails_ = []  # by endpoint, if hosts have several: its number on its host, as in find_slow_links
         self.without_figure = 0  # readings
 
     def take(self, line, place):
@@ -174,7 +174,7 @@ class Reader:
         if rate is None:
             readings.why[len(readings)] = (outcome, printable(record.get("reason") or status))
             rate = math.nan
-        elif not 0 <= rate <= MOST_GB_PER_S:
+        elif not 0 <= rate <= MOST_GB_PER_SECOND:
             raise ValueError(f"bandwidth_gb_per_s {rate} is not a rate")
         number = record.get("round")
         readings.senders.append(sender)
@@ -207,7 +207,7 @@ def name_in(record, key):
 
 
 def rails_of(ranks):
-    """Of the endpoints of pairwise_bw, the number that each has on its host; none where every host has but one."""
+    """The number of each endpoint of pairwise_bw on its host; empty if every host has one."""
     seen = Counter()
     rails = []
     for rank in ranks:

@@ -1,16 +1,16 @@
-"""GB/s as colours. The scale is absolute: its ends are rates, told in a legend."""
+"""GB/s as colours. The scale is absolute: its ends are bandwidths, shown in a legend."""
 
 import math
 from dataclasses import dataclass
 
-# viridis (https://bids.github.io/colormap/): told apart by the colour-blind and in grey, dark where it is slow.
+# viridis (https://bids.github.io/colormap/): distinguishable for the colour-blind and in grey; dark is slow.
 STOPS = ("440154", "482878", "3e4989", "31688e", "26828e", "1f9e89", "35b779", "6ece58", "b5de2b", "fde725")
 STEPS = 40
 
 
 @dataclass(frozen=True)
 class Scale:
-    low: float  # GB/s; what is below has the colour of it
+    low: float  # GB/s; lower bandwidths have its colour
     high: float
 
     def share(self, rate):
@@ -20,7 +20,7 @@ class Scale:
         return colour_of(round(self.share(rate) * STEPS) / STEPS)
 
     def ink(self, rate):
-        """What can be read on that colour."""
+        """A readable text colour on that colour."""
         return "#ffffff" if self.share(rate) < 0.55 else "#1b1b1b"
 
     def ticks(self, most=6):
@@ -37,8 +37,8 @@ def colour_of(share):
 
 
 def make_scale(rates):
-    """From half the median, or a fifth below it where nothing is slower, to the fastest: so that a host that is 10 %
-    slow is two steps of ten away from its neighbours, however slow the worst pair is."""
+    """From half the median, or a fifth below it if nothing is slower, to the fastest: a host that is 10 % slow is two
+    of ten steps away from its neighbours, however slow the worst pair is."""
     ordered = sorted(rates)
     if not ordered or ordered[-1] <= 0:
         return Scale(0.0, 1.0)
@@ -50,7 +50,7 @@ def make_scale(rates):
 
 
 def step_of(low, high, most):
-    """The least of 1, 2, 2.5, 5 times a power of ten of which at most so many fit in."""
+    """The smallest step of 1, 2, 2.5 or 5 times a power of ten that fits at most `most` times."""
     rough = (high - low) / most
     power = 10 ** math.floor(math.log10(rough))
     return next(power * factor for factor in (1, 2, 2.5, 5, 10) if power * factor >= rough * (1 - 1e-9))

@@ -26,7 +26,7 @@ class Sheet:
 
 
 def make_sheets(records, axis, findings):
-    """One of each kind of readings that has a figure. The rails of a test share its scale."""
+    """A sheet for each kind of readings with figures. The rails of a test share a scale."""
     cells = {kind: make_cells(readings, axis, kind.both_ways) for kind, readings in records.kinds.items()}
     rates = {}
     for kind, of_kind in cells.items():
@@ -40,7 +40,7 @@ def make_sheets(records, axis, findings):
 
 
 def left_out(records):
-    """A line for each kind of readings without a figure, of which a map would show nothing."""
+    """A line for each kind of readings without figures, whose map would be empty."""
     return [
         f"Not drawn: {kind}: {len(readings):,} readings, none with a figure; the first one: {first_reason(readings)}"
         for kind, readings in records.kinds.items()
@@ -111,7 +111,7 @@ def summary(readings, axis):
 
 
 def draw_legend(root, x, y, scale, cells, axis, findings, marks):
-    """Returns where it ends."""
+    """Returns the lower end."""
     group = element(root, "g", css="legend")
     what = (
         "GB/s, the median of a pair"
@@ -139,7 +139,7 @@ def draw_legend(root, x, y, scale, cells, axis, findings, marks):
 
 
 def legend_marks(cells, axis, findings, marks):
-    """What stands for what, of what is on the map."""
+    """The legend of the symbols on the map."""
     block = axis.per_line > 1
     for mark, meaning in MEANING_OF_MARK.items():
         if mark in marks.hosts.values():
@@ -183,7 +183,7 @@ def legend_marks(cells, axis, findings, marks):
 
 
 def draw_list(root, x, y, findings, note):
-    """Returns where it ends."""
+    """Returns the lower end."""
     group = element(root, "g", css="list")
     text(group, x, y, "Findings", size=12, font_weight="bold")
     y = draw_words(group, x, y + LINE + 4, note, COLUMN, "faint") + 6

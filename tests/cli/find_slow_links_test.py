@@ -184,7 +184,7 @@ class Devices(FindingTest):  # 1 rank, 1 s
         lines = sweep()
         lines[4]["to_port_gb_per_s"] = -1
         _, stderr = self.run_tool(NOT_JUDGED, self.write(lines))
-        self.assertIn("a port's rate of -1 GB/s is none", stderr)
+        self.assertIn("a port's rate of -1 GB/s is invalid", stderr)
 
 
 class Colours(FindingTest):  # 1 rank, 1 s
@@ -248,9 +248,9 @@ class Refusals(FindingTest):  # 1 rank, 1 s
                      self.write(sweep()), "--locality", "/nowhere")
 
     def test_nothing_to_judge_by(self):
-        self.refused(NOT_JUDGED, "there is no reading to judge by; let scripts/sweep_pairs.sh measure some",
+        self.refused(NOT_JUDGED, "there are no readings; measure some with scripts/sweep_pairs.sh",
                      self.write(sweep(rounds=0)))
-        self.refused(NOT_JUDGED, "there is no reading to judge by; let scripts/sweep_pairs.sh measure some", self.write([]))
+        self.refused(NOT_JUDGED, "there are no readings; measure some with scripts/sweep_pairs.sh", self.write([]))
 
     def test_broken_record(self):
         file = self.write(sweep())

@@ -92,7 +92,7 @@ class Notices(ImportTest):  # 1 rank, 1 s
         _, stderr = self.run_tool(CLEAN, "--import", "osu", folder)
         self.assertEqual(stderr.splitlines(), [
             f"find_slow_links: {folder}/a_b.csv: not understood: it is of csv",
-            f"find_slow_links: {folder}/core.log: not understood: it is no text",
+            f"find_slow_links: {folder}/core.log: not understood: it is not a text file",
             f"find_slow_links: {folder}/log: not understood: its name does not tell the pair; name it HOSTA_HOSTB.log or "
             "HOSTA-to-HOSTB.log (osu)",
             f"find_slow_links: {folder}/about_this.txt: not understood: nothing of osu is in it, and its name has no hosts such "
@@ -113,8 +113,8 @@ class Notices(ImportTest):  # 1 rank, 1 s
         files[name] = files[name][:files[name].index("4194304")]
         folder = self.folder(files)
         _, stderr = self.run_tool(NOT_JUDGED, "--import", "osu", folder)
-        self.assertIn(f"{folder}/{name}: its largest message has 1 B, those of most others 4 MiB: it is compared with none of "
-                      "them\n", stderr)
+        self.assertIn(f"{folder}/{name}: its largest message has 1 B, those of most others 4 MiB: "
+                      "it is not compared with them\n", stderr)
 
     def test_notices_do_not_go_on_and_on(self):
         file = self.directory / "pairs.csv"
@@ -141,10 +141,10 @@ class Refusals(ImportTest):  # 1 rank, 1 s
     def test_command_lines(self):
         file = self.directory / "pairs.csv"
         file.write_text(csv_text(healthy))
-        self.refused(USAGE, "--import 'excel' is no kind of results; write one of auto, nccl-tests, osu, perftest, iperf3, "
+        self.refused(USAGE, "--import 'excel' is not a kind of results; use one of auto, nccl-tests, osu, perftest, iperf3, "
                             "mpigraph, hp2p, clusterkit, csv", "--import", "excel", file)
         self.refused(USAGE, f"{file}: it is of csv, not of osu; give --import csv", "--import", "osu", file)
-        self.refused(USAGE, "--unit 'gb/s' is no unit of a rate", "--import", "csv", "--unit", "gb/s", file)
+        self.refused(USAGE, "--unit 'gb/s' is not a unit of bandwidth", "--import", "csv", "--unit", "gb/s", file)
         self.refused(USAGE, "--unit requires --import", "--unit", "GB/s", file)
         self.refused(USAGE, "--convert requires --import", "--convert", "x", file)
         self.refused(USAGE, "no file of records is named", "--import", "csv")
@@ -214,4 +214,4 @@ class Plot(Plotting, ImportTest):  # 1 rank, 2 s
             self.assertIn(words, said)
             self.assertFalse(page.exists())
         said = self.run_plot("--unit", "GB/s", file, "--html", page, status=USAGE).stderr
-        self.assertIn("--unit is of what --import reads", said)
+        self.assertIn("--unit is for --import", said)

@@ -54,7 +54,7 @@ class Listing(unittest.TestCase):  # 1 rank, 1 s
         self.assertEqual(self.run_tool(OK, "-H", "node[1-4]", "--exclude", "node[2-3]"), (["node1", "node4"], []))
         self.assertEqual(self.run_tool(OK, "-H", "node[1-4]", "--exclude", "node[4-5],x"),
                          (["node1", "node2", "node3"], ["list_hosts: --exclude names what -H does not have: node5,x"]))
-        self.refused(USAGE, "--exclude 'a' takes out every host of -H; leave some", "-H", "a", "--exclude", "a")
+        self.refused(USAGE, "--exclude 'a' removes every host of -H; keep some", "-H", "a", "--exclude", "a")
 
     def test_surrounding_job(self):
         file = self.write("n1\nn1\nn2\n")

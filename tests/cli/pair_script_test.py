@@ -242,15 +242,15 @@ class Launch(PairScriptTest):  # 1 rank, 2 s
     def test_refused(self):
         self.make_launcher()
         for arguments, words in (
-                (["--test", "all_reduce_perf"], "can exceed what the NICs carry"),
+                (["--test", "all_reduce_perf"], "can exceed the NICs' rate"),
                 (["--test", "barrier_perf"], "does not measure a pair of hosts"),
                 (["--timeout", "0"], "--timeout '0' is not a whole number of 1 or more"),
                 (["--timeout"], "--timeout wants a value"),
                 (["--min-bandwidth", "fast"], "'fast' is not a number of GB/s"),
-                (["--launcher", "rsh"], "--launcher 'rsh': take mpirun or srun"),
+                (["--launcher", "rsh"], "--launcher 'rsh': use mpirun or srun"),
                 (["--nonsense"], "'--nonsense' is not an option"),
                 (["node1", "node1"], "'node1' is given twice"),
-                (["node1", "node2", "node3"], "given are 3: node1 node2 node3")):
+                (["node1", "node2", "node3"], "given: 3 (node1 node2 node3)")):
             with self.subTest(arguments):
                 result = self.check(*arguments)
                 self.assertEqual((result.returncode, result.stdout), (2, ""))

@@ -117,7 +117,7 @@ class Refusals(Planning):  # 1 rank, 1 s
 
     def test_hosts(self):
         self.refuse(USAGE, "--hosts is missing")
-        self.refuse(USAGE, "there is no host in it", "--hosts", "-", stdin="# none\n")
+        self.refuse(USAGE, "it contains no host", "--hosts", "-", stdin="# none\n")
         self.refuse(MISSING, "nowhere", "--hosts", "/nowhere")
 
     def test_options(self):

@@ -236,5 +236,5 @@ class LeftOut(Plotting):  # 1 rank, 1 s
 
     def test_nothing_but_failures_is_refused(self):
         said = self.refuse([reading("a", "b", None, reason="refused", size_bytes=MIB)], status=USAGE)
-        self.assertIn("no reading has a figure, so that there is nothing to draw; Not drawn: send_recv_bibw, 1 MiB: "
+        self.assertIn("no reading has a figure, so there is nothing to draw; Not drawn: send_recv_bibw, 1 MiB: "
                       "1 readings, none with a figure; the first one: failed: refused", said)

@@ -460,8 +460,8 @@ class Refusals(Plotting):  # 1 rank, 1 s
             ("node1", "write a host and its leaf"),
             ("node1 a b", "write a host and its leaf"),
             ("node[1- a", "a bracket is not closed"),
-            ("node[x] a", "'x' is no range"),
-            ("node[3-1] a", "'3-1' is no range"),
+            ("node[x] a", "'x' is not a range"),
+            ("node[3-1] a", "'3-1' is not a range"),
             ("n[1-9999999] a", "more than 1,000,000 hosts"),
         ):
             with self.subTest(line):

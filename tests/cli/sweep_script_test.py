@@ -151,7 +151,7 @@ class SweepScript(unittest.TestCase):  # 2 ranks, 9 s
         process.send_signal(signal.SIGINT)
         err = process.communicate(timeout=600)[1]
         self.assertEqual(process.returncode, 130, err)
-        self.assertIn("go on by: ", err)
+        self.assertIn("continue with: ", err)
         self.assertEqual(self.lines("reading"), [])
         self.assertEqual([path.name for path in self.folder.glob("fabricbench-*")], [])
         (self.folder / "slow_motion").unlink()
@@ -174,13 +174,13 @@ class SweepScript(unittest.TestCase):  # 2 ranks, 9 s
 
     def test_refused(self):
         for arguments, words in (
-                (["-H", "node1"], "a sweep takes two hosts or more"),
+                (["-H", "node1"], "a sweep needs at least two hosts"),
                 (["-H", "node[1-"], "-H"),
                 (["-H", "node[1-4]", "--rounds", "0"], "--rounds '0' is not a whole number of 1 or more"),
-                (["--resume"], "is not there, or empty"),
-                (["-H", "node[1-4]", "--resident", "--rdma"], "--resident is pairwise_bw"),
+                (["--resume"], "does not exist or is empty"),
+                (["-H", "node[1-4]", "--resident", "--rdma"], "--resident runs pairwise_bw"),
                 (["-H", "node[1-4]", "--nonsense"], "'--nonsense' is not an option"),
-                (["-H", "node[1-4]", "--test", "all_reduce_perf"], "can exceed what the NICs carry")):
+                (["-H", "node[1-4]", "--test", "all_reduce_perf"], "can exceed the NICs' rate")):
             with self.subTest(arguments):
                 status, out, err = self.sweep(*arguments)
                 self.assertEqual(status, 2, out + err)

@@ -153,7 +153,7 @@ test_many_to_one_refused() {
     start 1 --pairs one-to-many
     wait_for_job
     [[ $job_status -eq 2 ]] || fail "exit status $job_status"
-    expect_line "$err" "takes a rank for each of the 2 other hosts; start 2 there, such as with mpirun -H ${hosts[0]}:2,"
+    expect_line "$err" "needs a rank for each of the 2 other hosts; start 2 there, such as with mpirun -H ${hosts[0]}:2,"
 }
 
 # Every two ranks in rounds, over the wires of three hosts, which are counted over all rounds.

@@ -204,7 +204,7 @@ test_broken_off() {
     kill -TERM "$job" # as Ctrl-C, which what a script starts in the background never sees
     wait_for_job
     [[ $job_status -eq 130 ]] || fail "exit status $job_status of a sweep that was broken off"
-    expect_line "$err" 'go on by: .*sweep_pairs.sh --resume'
+    expect_line "$err" 'continue with: .*sweep_pairs.sh --resume'
     before=$(grep -c '"kind":"reading"' "$records")
     ((before >= 6)) || fail "only $before readings were kept"
     sweep "$way" --resume

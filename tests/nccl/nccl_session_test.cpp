@@ -283,7 +283,7 @@ TEST_F(NcclSessionTest, TakesDeviceTimesBehindAGate) {
 
 TEST_F(NcclSessionTest, TellsWhyChoicesAreNotObserved) {
   const auto session = make_session();
-  EXPECT_EQ(session->why_no_choices(), "nobody asked for it");
+  EXPECT_EQ(session->why_no_choices(), "it was not requested");
   EXPECT_FALSE(session->last_choice());
 }
 

@@ -127,10 +127,9 @@ TEST_F(CudaBuffersTest, LeaveNothingBehindWhereTheDriverLacksAFunction) {
 
 TEST(CudaBuffersOfADevice, ThatOthersCannotReachAreRefused) {
   const ScopedVariable without("FAKE_CUDA_NO_GPU_DIRECT", "1");
-  EXPECT_EQ(
-      missing_error([] { const CudaBuffers buffers(0, 1, 60); }),
-      "--memory cuda: other devices cannot be given GPU 0's memory (its attribute GPU_DIRECT_RDMA_SUPPORTED is 0); "
-      "take a data centre or workstation GPU, or --memory host");
+  EXPECT_EQ(missing_error([] { const CudaBuffers buffers(0, 1, 60); }),
+            "--memory cuda: other devices cannot use GPU 0's memory (its attribute GPU_DIRECT_RDMA_SUPPORTED is 0); "
+            "use a data centre or workstation GPU, or --memory host");
 }
 
 }  // namespace cuda_buffers_test

@@ -70,7 +70,7 @@ TEST(Wait, EndsAtItsLimitAndNamesTheDevice) {
     ADD_FAILURE() << "no error";
   } catch (const Error& error) {
     EXPECT_EQ(error.status(), ExitStatus::kTimeout);
-    EXPECT_STREQ(error.what(), "cuda: device 0 has not finished what was started on it 5 s ago");
+    EXPECT_STREQ(error.what(), "cuda: device 0 has not finished its work after 5 s");
   }
   EXPECT_EQ(clock.readings(), 7);  // one to begin with, those 1 to 5 s later, and the one behind the limit
 }

@@ -104,8 +104,8 @@ TEST(ChooseGids, TakesInfiniBandsWhoseGidsAreLinkLocal) {
 
 TEST(ChooseGids, SaysWhatIsThereWhereNoTwoAgree) {
   const std::string what_to_do =
-      "the two ends' ports have no GIDs of one type and family that reach further than their link; give both network "
-      "interfaces an IPv4 address (ip addr add), take other ports with -d and -i, or name an index with -x. ";
+      "the two ends' ports have no GIDs of the same type and family beyond link-local ones; give both network "
+      "interfaces an IPv4 address (ip addr add), choose other ports with -d and -i, or name an index with -x. ";
   const auto error = [](const Gids& first, const Gids& second) {
     return missing_error([&] { (void)choose_gids(first, second); });
   };
@@ -144,7 +144,7 @@ TEST(CheckGids, RefusesTwoThatDoNotUnderstandEachOther) {
       missing_error([] { (void)check_gids({v1(2, "::ffff:10.0.0.1")}, {v2(2, "::ffff:10.0.0.2")}, 2); });
   EXPECT_EQ(
       error,
-      "-x 2: the two ends' GIDs of this index do not understand each other; name another, or leave -x out, and "
+      "-x 2: the two ends' GIDs of this index are of different types; name another, or leave -x out, and "
       "both ends choose together. The first end has: 2: RoCE v1 10.0.0.1. The second end has: 2: RoCE v2 10.0.0.2");
   EXPECT_NE(missing_error([] { (void)check_gids({v2(2, "fd00::1")}, {v2(2, "::ffff:10.0.0.2")}, 2); }), "");
 }

@@ -73,7 +73,7 @@ TEST_F(HostSource, IsNeededAndHasHosts) {
             "launcher of a Kubernetes MPIJob");
   EXPECT_EQ(message({}, surroundings({{"PBS_NODEFILE", written("empty", "# nobody\n")}})),
             "$PBS_NODEFILE names no host");
-  EXPECT_EQ(message({"a", "", "a"}, surroundings()), "--exclude 'a' takes out every host of -H; leave some");
+  EXPECT_EQ(message({"a", "", "a"}, surroundings()), "--exclude 'a' removes every host of -H; keep some");
 }
 
 TEST(Share, IsPercentOrAFraction) {

@@ -169,7 +169,7 @@ TEST(Csv, TellsWhatIsBroken) {
       csv("from,to,GB/s,round\na,b,1\na b,c,1,0\na,b,fast,0\na,b,1e20,0\na,b,1,x\na,b,1,-1\na,b,2,0\n");
   EXPECT_EQ(noted(found),
             (Texts{"2: it has 3 fields and not 4, and is left out", "3: 'a b' is no host, and the line is left out",
-                   "4: 'fast' is no figure, and the line is left out", "5: 1e+20 GB/s is no rate of a link",
+                   "4: 'fast' is no figure, and the line is left out", "5: 1e+20 GB/s is not a link's bandwidth",
                    "6: 'x' is no round, and the line is left out", "7: '-1' is no round, and the line is left out"}));
   EXPECT_EQ(told(found), (Texts{"a > b csv -1 = 2"}));
   EXPECT_EQ(noted(csv("host,GB/s\na,1\n")),

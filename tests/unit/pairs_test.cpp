@@ -177,12 +177,11 @@ TEST(Shift, LeavesOutRanksWithoutAPartner) {
 TEST(Shift, IsRefusedWhereTheDistanceIsNone) {
   for (const char* distance : {"", "0", "-1", "4", "5", "99999999999", "1x", "x", "1.5", " 1", "+1"}) {
     EXPECT_EQ(refusal(fmt::format("shift:{}", distance), kInTurn),
-              fmt::format("--pairs shift:{0}: '{0}' is no distance between two of 4 ranks; write a whole number from 1 "
+              fmt::format("--pairs shift:{0}: '{0}' is not a distance within 4 ranks; use a whole number from 1 "
                           "to 3",
                           distance));
   }
-  EXPECT_EQ(refusal("shift:2", one_host(2)),
-            "--pairs shift:2: '2' is no distance between two of 2 ranks; write shift:1");
+  EXPECT_EQ(refusal("shift:2", one_host(2)), "--pairs shift:2: '2' is not a distance within 2 ranks; use shift:1");
 }
 
 TEST(ListedPairs, AreThoseOfTheList) {
@@ -214,12 +213,12 @@ TEST(ListedPairs, AreRefusedWithTheReasonAndTheRemedy) {
                {"2-2", "--pairs 2-2: both are rank 2; name two different ones"},
                {"0-1,2-1", "--pairs 2-1: rank 1 is already paired with rank 0; name every rank once"},
                {"0-1,1-0", "--pairs 1-0: rank 1 is already paired with rank 0; name every rank once"},
-               {"0-1,2", "--pairs 2 is not a pair of ranks; write such as 0-1, or 0-4,7-1"},
-               {"0-1-2", "--pairs 0-1-2 is not a pair of ranks; write such as 0-1, or 0-4,7-1"},
-               {"-1-2", "--pairs -1-2 is not a pair of ranks; write such as 0-1, or 0-4,7-1"},
-               {"0-", "--pairs 0- is not a pair of ranks; write such as 0-1, or 0-4,7-1"},
-               {"-", "--pairs - is not a pair of ranks; write such as 0-1, or 0-4,7-1"},
-               {" ,", "--pairs ' ,' has no pair; write such as 0-1, or 0-4,7-1"}};
+               {"0-1,2", "--pairs 2 is not a pair of ranks; write one such as 0-1, or a list such as 0-4,7-1"},
+               {"0-1-2", "--pairs 0-1-2 is not a pair of ranks; write one such as 0-1, or a list such as 0-4,7-1"},
+               {"-1-2", "--pairs -1-2 is not a pair of ranks; write one such as 0-1, or a list such as 0-4,7-1"},
+               {"0-", "--pairs 0- is not a pair of ranks; write one such as 0-1, or a list such as 0-4,7-1"},
+               {"-", "--pairs - is not a pair of ranks; write one such as 0-1, or a list such as 0-4,7-1"},
+               {" ,", "--pairs ' ,' has no pair; write one such as 0-1, or a list such as 0-4,7-1"}};
   for (const auto& [list, message] : cases) EXPECT_EQ(refusal(list, kInTurn), message);
 }
 
@@ -232,8 +231,8 @@ TEST(ManyToOne, HaveTheFirstRanksOfOtherHostsMeetTheFirstHost) {
   EXPECT_EQ(choose_pairs("one-to-many", kInTurn).rule, "from host a to the first rank of each other host");
   EXPECT_EQ(notices("many-to-one", {"a", "a", "b", "c"}), Notices{});
   EXPECT_EQ(notices("many-to-one", {"a", "a", "a", "b", "c", "c"}),
-            Notices{"ranks 2 and 5 are left out: of host a one rank takes part for each other host, and of these the "
-                    "first one"});
+            Notices{"ranks 2 and 5 are left out: only one rank of host a is used for each other host, and only the "
+                    "first rank of those"});
 }
 
 TEST(ManyToOne, TakeARankOfTheFirstHostForEachOther) {
@@ -241,12 +240,12 @@ TEST(ManyToOne, TakeARankOfTheFirstHostForEachOther) {
             "--pairs many-to-one: the many are hosts, and all 4 ranks are on host a; start some on others, or write "
             "--pairs adjacent or all");
   EXPECT_EQ(refusal("one-to-many", {"a", "b", "c", "d"}),
-            "--pairs one-to-many: host a has rank 0, and takes a rank for each of the 3 other hosts; start 3 there, "
+            "--pairs one-to-many: host a has rank 0, and needs a rank for each of the 3 other hosts; start 3 there, "
             "such as with mpirun -H a:3,b,c,d");
   Hosts many = {"h0", "h0"};
   for (int host = 1; host <= 20; ++host) many.push_back(fmt::format("h{}", host));
   EXPECT_EQ(refusal("many-to-one", many),
-            "--pairs many-to-one: host h0 has ranks 0 and 1, and takes a rank for each of the 20 other hosts; start 20 "
+            "--pairs many-to-one: host h0 has ranks 0 and 1, and needs a rank for each of the 20 other hosts; start 20 "
             "there, such as with mpirun -H h0:20,h1,h2,h3,h4,h5,h6,h7,...");
 }
 
@@ -317,7 +316,7 @@ TEST(PairsOfAFile, NameNotMoreHostsThanFitInAMessage) {
 TEST(Pairs, TakeTwoRanks) {
   for (const std::string rule : {"", "adjacent", "halves", "hosts", "loopback", "shift:1", "0-0", "pairs.txt"}) {
     EXPECT_EQ(refusal(rule, one_host(1), "a a"),
-              "a pair takes two ranks, and the job has 1; start two or more, such as with mpirun -np 2");
+              "a pair needs two ranks, and the job has 1; start at least two, for instance with mpirun -np 2");
   }
 }
 

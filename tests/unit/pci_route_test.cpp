@@ -116,7 +116,7 @@ TEST_F(PciRouteTest, OfADeviceThatIsNotThere) {
   EXPECT_FALSE(pci_route(kGpu, "0000:ff:00.0", root_.path()).has_value());
   const Texts all = obstacles_between(kGpu, "", root_.path());
   ASSERT_EQ(all.size(), 1U);
-  EXPECT_NE(all.front().find("is not known"), std::string::npos) << all.front();
+  EXPECT_NE(all.front().find("is unknown"), std::string::npos) << all.front();
 }
 
 TEST_F(PciRouteTest, ALongRouteIsAnObstacle) {
@@ -165,8 +165,8 @@ TEST_F(PciRouteTest, LinksThatAreSlow) {
   EXPECT_EQ(obstacles(), Texts{});
   write_link("0000:41:00.0", "32.0", "8", "16");
   EXPECT_EQ(obstacle(),
-            "the link of 0000:41:00.0 runs at 32 GT/s x8 and can do 32 GT/s x16; see whether its slot has so many "
-            "lanes, and seat it anew");
+            "the link of 0000:41:00.0 runs at 32 GT/s x8 and can do 32 GT/s x16; check that its slot has that many "
+            "lanes, and reseat it");
   write_link("0000:41:00.0", "2.5", "16", "16");
   EXPECT_EQ(obstacle().substr(0, 66), "the link of 0000:41:00.0 runs at 2.5 GT/s x16 and can do 32 GT/s x");
 }

@@ -52,13 +52,13 @@ TEST(RdmaCmAddresses, AreThoseThatAHostHasOfItsNetwork) {
 
 TEST(RdmaCmAddresses, AreMissedWithWhatThereIsAndWhatToDo) {
   const std::string asked = missing_error([] { (void)addressable(port_with(kUsual), 1); });
-  EXPECT_EQ(asked.find("-x 1: port 1 of mlx5_0 has no GID of this index that stands for an IP address, which rdma_cm "
-                       "connects to; name the index of one that does, or leave out -x. It has: 0: RoCE v1 fe80::1, "),
+  EXPECT_EQ(asked.find("-x 1: port 1 of mlx5_0 has no GID of this index for an IP address, which rdma_cm needs; name "
+                       "the index of one that does, or leave out -x. It has: 0: RoCE v1 fe80::1, "),
             0U)
       << asked;
   const std::string none = missing_error([] { (void)addressable(port_with({kUsual[0]}), std::nullopt); });
   EXPECT_EQ(none,
-            "port 1 of mlx5_0 has no GID that stands for an IP address, which rdma_cm connects to; give its interface "
+            "port 1 of mlx5_0 has no GID for an IP address, which rdma_cm needs; give its interface "
             "one (ip addr add ADDRESS/LENGTH dev NAME; rdma link tells NAME). It has: 0: RoCE v1 fe80::1");
 }
 

@@ -159,7 +159,7 @@ TEST(RdmaCmExchange, EndsWhereAConnectionLosesMessages) {
   const SideSettings settings = settings_for(link);
   const Problem problem = problem_of([&] { (void)Exchange(link, settings, 0, true).run(); });
   EXPECT_EQ(problem.status, ExitStatus::kTimeout);
-  EXPECT_EQ(problem.text.find("2 of 3 messages have come; nothing came within 5 s"), 0U) << problem.text;
+  EXPECT_EQ(problem.text.find("2 of 3 messages have arrived; nothing came within 5 s"), 0U) << problem.text;
 }
 
 TEST(RdmaCmExchange, EndsWhereAMessageIsNotAcknowledged) {

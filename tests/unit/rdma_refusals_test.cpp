@@ -83,13 +83,12 @@ TEST(RdmaRefusals, SayWhereBuffersLie) {
 
 TEST(RdmaRefusals, KnowWhatTheProcessorCannotDoInAGpusMemory) {
   EXPECT_EQ(refusal(kWriteLat, "--memory cuda"),
-            "--memory cuda: a write's arrival shows by its last byte only, and the processor does not see a GPU's "
-            "memory; add --write-with-imm, or take rdma_send_lat or gpudirect_rdma_lat");
+            "--memory cuda: a write's arrival shows only in its last byte, and the processor cannot access GPU memory; "
+            "add --write-with-imm, or use rdma_send_lat or gpudirect_rdma_lat");
   EXPECT_EQ(refusal(kSendBw, "--memory cuda:1 -I 64"),
-            "-I 64: the processor copies what goes inline, and does not see the memory of --memory cuda; leave one of "
-            "them out");
+            "-I 64: the processor copies inline data, and cannot access the memory of --memory cuda; leave out one");
   for (const std::string line : {"--data-direct", "--memory hugepages --data-direct"}) {
-    EXPECT_EQ(refusal(kSendBw, line), "--data-direct is about a GPU's memory; add --memory cuda, or leave it out");
+    EXPECT_EQ(refusal(kSendBw, line), "--data-direct is for GPU memory; add --memory cuda, or leave it out");
   }
 }
 
@@ -149,25 +148,26 @@ TEST(RdmaRefusals, RefuseCombinationsThatMakeNoSense) {
        "-Q 9 is above -t 8: a queue would be full before a request is signaled; lower -Q or raise -t"},
       {kSendBw, "-c UD -s 8K",
        "-c UD sends datagrams of 4096 bytes at most, and sizes go up to 8K; give smaller ones with -s or --max-bytes, "
-       "or take -c RC"},
+       "or use -c RC"},
       {kSendBw, "-c UD --min-bytes 5000",
        "-c UD sends datagrams of 4096 bytes at most, and sizes go up to 5000; give smaller ones with -s or "
-       "--max-bytes, or take -c RC"},
+       "--max-bytes, or use -c RC"},
       {kSendBw, "-d mlx5_0 --devices all",
-       "-d names one device for all ranks, and --devices says which each of them takes; leave out one"},
+       "-d names one device for all ranks, and --devices names one for each; leave out one"},
       {kSendBw, "-D 1 --time-budget 2", "-D and --time-budget both say how long a size is measured; leave out one"},
-      {kSendBw, "-D 1 -n 5", "-n asks for exactly 5 iterations, and --duration for as many as it takes; leave out one"},
-      {kSendBw, "--report_gbits", "--report_gbits is about perftest's table; add --format perftest, or leave it out"},
+      {kSendBw, "-D 1 -n 5", "-n asks for exactly 5 iterations, and --duration for as many as needed; leave out one"},
+      {kSendBw, "--report_gbits", "--report_gbits is for perftest's table; add --format perftest, or leave it out"},
       {kSendBw, "--report-gbits --format table",
-       "--report_gbits is about perftest's table; add --format perftest, or leave it out"},
+       "--report_gbits is for perftest's table; add --format perftest, or leave it out"},
       {kWriteBw, "--use-srq",
-       "--use-srq is about receives, which a write takes none of; add --write-with-imm, or leave it out"},
+       "--use-srq is for receives, which a plain write does not use; add --write-with-imm, or leave it out"},
       {kSendBw, "-R -c UC",
-       "-R connects RC and UD queue pairs, and librdmacm makes no others; take -c RC, or leave out -R"},
+       "-R connects RC and UD queue pairs, and librdmacm supports no others; use -c RC, or leave out -R"},
       {kReadLat, "-S 0 -R",
        "-S sets a service level, and with -R the path that rdma_cm resolves has its own (the subnet manager's, or that "
        "of the traffic class); leave out -S, or set --tclass"},
-      {kWriteBw, "-r 8", "-r is about receives, which a write takes none of; add --write-with-imm, or leave out -r"}};
+      {kWriteBw, "-r 8",
+       "-r is for receives, which a plain write does not use; add --write-with-imm, or leave out -r"}};
   for (const auto& [program, line, message] : cases) EXPECT_EQ(refusal(program, line), message);
 }
 

@@ -220,7 +220,7 @@ TEST_F(RecordFile, CostsNothingWhereNoDeviceIsKnown) {
 
 TEST_F(RecordFile, RefusesAPortWithoutARate) {
   EXPECT_NE(message_of(reading_line("a", "b", 0) + reading_line("a", "b", 0, R"("from_port_gb_per_s":0)"))
-                .find("a port's rate of 0 GB/s is none"),
+                .find("a port's rate of 0 GB/s is invalid"),
             std::string::npos);
 }
 
@@ -279,7 +279,7 @@ TEST_F(RecordFile, SaysWhatIsWrongAndWhere) {
   EXPECT_EQ(second(R"({"kind":"reading","from_host":"a","to_host":"b","status":"failed","round":-1})"),
             broken("round -1 is not from 0 to 1073741823", 5));
   EXPECT_EQ(second(R"({"kind":"locality","host":"a"})"), broken("a locality line wants a host and a leaf", 6));
-  EXPECT_EQ(second(R"({"kind":"other"} {"a":1})"), broken("something follows behind the closing brace", 7));
+  EXPECT_EQ(second(R"({"kind":"other"} {"a":1})"), broken("text follows the closing brace", 7));
   EXPECT_EQ(second("[1, 2]"), broken("not a JSON object", 8));
   EXPECT_TRUE(second(R"({"kind":"reading","from_host":"a)").starts_with("9.jsonl:2: this record is broken ("));
   EXPECT_TRUE(second(R"({"kind":"reading";"from_host":"a"})").starts_with("10.jsonl:2: this record is broken ("));
@@ -303,7 +303,7 @@ TEST_F(RecordFile, RefusesRatesThatNoLinkHas) {
   for (const char* rate : {"1e308", "1000001", "1e7"}) {
     std::string absurd = good;
     absurd.replace(absurd.find("12.5"), 4, rate);
-    EXPECT_NE(message_of(good + absurd).find(" is no rate of a link"), std::string::npos) << rate;
+    EXPECT_NE(message_of(good + absurd).find(" is not a link's bandwidth"), std::string::npos) << rate;
   }
   std::string most = good;
   most.replace(most.find("12.5"), 4, "1000000");
@@ -320,13 +320,13 @@ TEST_F(RecordFile, TellsOfANewerSchema) {
   EXPECT_EQ(ways(newer.sweep), (Texts{"0>1"}));
   ASSERT_EQ(newer.notices.size(), 1U);
   EXPECT_EQ(without_folder(newer.notices[0]),
-            "2.jsonl: its schema_version is 9, newer than the 1 that is known here; what is new in it is passed over");
-  EXPECT_NE(message_of(reading_line("a", "b", 0) + with_version("0")).find("schema_version 0 is none"),
+            "2.jsonl: its schema_version is 9, newer than version 1 of this program; unknown parts are ignored");
+  EXPECT_NE(message_of(reading_line("a", "b", 0) + with_version("0")).find("schema_version 0 is invalid"),
             std::string::npos);
 }
 
 TEST_F(RecordFile, RefusesWhatIsNoFileOfRecords) {
-  EXPECT_EQ(message_of("hello\n"), "1.jsonl:1: this is no file of records (not a JSON object)" + kHint);
+  EXPECT_EQ(message_of("hello\n"), "1.jsonl:1: this is not a file of records (not a JSON object)" + kHint);
   EXPECT_EQ(message_of("{\"a\":1}\n"), "2.jsonl: it holds JSON, but no reading of a sweep over pairs" + kHint);
   EXPECT_EQ(message_of("{\"kind\":\"context\",\"program\":\"all_reduce_perf\",\"rank_map\":[{\"host\":\"a\"}]}\n"),
             "3.jsonl: it holds records of all_reduce_perf, but no reading of a sweep over pairs" + kHint);
@@ -363,9 +363,9 @@ TEST_F(RecordFile, RefusesWhatIsNoLocality) {
     return std::string();
   };
   EXPECT_EQ(message("a leaf1\nb\n"),
-            "1.jsonl:2: 'b' is no locality; write a host and its leaf, such as node[01-16] leaf1");
+            "1.jsonl:2: 'b' is not a locality; write a host and its leaf, such as node[01-16] leaf1");
   EXPECT_EQ(message("a leaf1 rack2\n"),
-            "2.jsonl:1: 'a leaf1 rack2' is no locality; write a host and its leaf, such as node[01-16] leaf1");
+            "2.jsonl:1: 'a leaf1 rack2' is not a locality; write a host and its leaf, such as node[01-16] leaf1");
   EXPECT_EQ(message("a[2-1] leaf1\n"),
             "3.jsonl:1: 'a[2-1]': '2-1' in the brackets runs backwards; write the smaller number first");
 }

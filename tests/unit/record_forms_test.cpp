@@ -123,9 +123,9 @@ std::string problem_with(const std::string& line) {
 TEST(RecordForms, NameTheKeyOfAWrongValue) {
   EXPECT_NE(problem_with(R"({"number":"three"})").find("'number'"), std::string::npos);
   EXPECT_NE(problem_with(R"({"colour":"blue"})").find("'blue' is none of red and green"), std::string::npos);
-  EXPECT_NE(problem_with(R"({"finished_utc":"today"})").find("'today' is no time"), std::string::npos);
+  EXPECT_NE(problem_with(R"({"finished_utc":"today"})").find("'today' is not a time"), std::string::npos);
   EXPECT_EQ(problem_with("[1]"), "not a JSON object");
-  EXPECT_EQ(problem_with("{} {}"), "something follows behind the closing brace");
+  EXPECT_EQ(problem_with("{} {}"), "text follows the closing brace");
 }
 
 TEST(RecordForms, PackEverything) {

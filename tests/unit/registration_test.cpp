@@ -156,8 +156,8 @@ TEST_F(Registering, SaysWhyEachWayFailedAndNeverTakesHostMemory) {
   fake_verbs_memory().probe_error = EOPNOTSUPP;
   EXPECT_EQ(
       refusal(),
-      "verbs: mlx5_7 cannot be given 4 KiB of memory of GPU 3 (Fake GPU); by dma-buf: the device's driver takes "
-      "none (EOPNOTSUPP); it takes Linux 5.12 or newer, and a driver and a libibverbs that belong together; by "
+      "verbs: mlx5_7 cannot register 4 KiB of memory of GPU 3 (Fake GPU); by dma-buf: the device's driver does not "
+      "support it (EOPNOTSUPP); it needs Linux 5.12 or newer, and a driver and a libibverbs of the same release; by "
       "nvidia-peermem: its module is not loaded (modprobe nvidia-peermem); make one of them work, or measure host "
       "memory with --memory host");
   EXPECT_EQ(fake_verbs_memory().pages_registered, 0) << "without the module that is an error that says little";
@@ -179,7 +179,7 @@ TEST_F(Registering, SaysWhyDmaBufFailed) {
   EXPECT_TRUE(has(refusal(), "by dma-buf: " + unnamed(explain_call("ibv_reg_dmabuf_mr", EIO)))) << refusal();
   EXPECT_FALSE(is_open(gpu_.file_));
   fake_verbs_memory().probe_error = EPROTONOSUPPORT;
-  EXPECT_TRUE(has(refusal(), "takes none (EPROTONOSUPPORT)")) << refusal();
+  EXPECT_TRUE(has(refusal(), "does not support it (EPROTONOSUPPORT)")) << refusal();
   fake_verbs_memory().probe_error = ENOSYS;
   EXPECT_TRUE(has(refusal(), "by dma-buf: " + unnamed(explain_call("ibv_reg_dmabuf_mr", ENOSYS)))) << refusal();
 }
@@ -228,7 +228,7 @@ TEST_F(ByDataDirect, SaysWhatIsMissing) {
       "--data-direct out");
   {
     const ScopedVariable without("FAKE_MLX5_NO_DATA_DIRECT", "1");
-    EXPECT_TRUE(has(refusal(direct()), "--data-direct: mlx5_7 has no Data Direct (No such device); it takes"));
+    EXPECT_TRUE(has(refusal(direct()), "--data-direct: mlx5_7 has no Data Direct (No such device); it needs"));
   }
   {
     const ScopedVariable without("FAKE_MLX5_NO_REGION", "1");
@@ -236,7 +236,7 @@ TEST_F(ByDataDirect, SaysWhatIsMissing) {
     EXPECT_FALSE(is_open(gpu_.file_));
   }
   gpu_.why_no_dma_buf_ = "an old driver";
-  EXPECT_EQ(refusal(direct()), "--data-direct takes a dma-buf, and an old driver");
+  EXPECT_EQ(refusal(direct()), "--data-direct needs a dma-buf, and an old driver");
 }
 
 TEST_F(ByDataDirect, IsNotForHostMemory) {

@@ -30,7 +30,7 @@ TEST(TcpSession, NamesThePeerThatClosesTheConnection) {
   EXPECT_EQ(outcomes[0].error,
             "tcp: lost the connection to rank 1 on node (127.0.0.1) with 4 KiB still to be received: it closed the "
             "connection; "
-            "see what that rank says");
+            "see that rank's messages");
 }
 
 TEST(TcpSession, NoticesAPeerThatClosesAmongManyConnections) {

@@ -54,7 +54,7 @@ TEST(ChooseAddresses, TakesAnInterfaceByItsNameItsAddressOrItsNetwork) {
 
 TEST(ChooseAddresses, SaysWhatIsWrongAndWhatIsThere) {
   const std::string there =
-      "take one of those that are there: lo (127.0.0.1), eth0 (10.0.0.1, fd00::1, fe80::1), eth1 (no link), "
+      "choose one of: lo (127.0.0.1), eth0 (10.0.0.1, fd00::1, fe80::1), eth1 (no link), "
       "ib0 (down), ib1 (no address), usb0 (169.254.3.1)";
   struct Case {
     std::string asked;

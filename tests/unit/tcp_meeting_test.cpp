@@ -142,7 +142,7 @@ TEST(TcpSession, SaysWhatWasTriedWhereNothingAnswers) {
     EXPECT_EQ(outcome.error,
               "rank 0 on node: cannot connect to rank 1 on node: tried 127.0.0.1 port " + port +
                   " (no answer); a firewall between the hosts or the wrong interface is the likely cause: " +
-                  "take --interface NAME of a network that joins the hosts");
+                  "give --interface NAME of a network that connects the hosts");
   }
 }
 
@@ -242,7 +242,7 @@ TEST(ListenAtAll, LeavesOutWhatTheKernelRefuses) {
   const Outcome outcome = outcome_of([&] { (void)listen_at_all({nobodys, nobodys}, 0); });
   EXPECT_EQ(outcome.status, ExitStatus::kMissing);
   const std::regex expected(
-      "cannot listen at any address: (.*192\\.0\\.2\\.1.*); (.*192\\.0\\.2\\.1.*); take another one with "
+      "cannot listen at any address: (.*192\\.0\\.2\\.1.*); (.*192\\.0\\.2\\.1.*); choose another one with "
       "--interface");
   EXPECT_TRUE(std::regex_match(outcome.error, expected)) << outcome.error;
 }

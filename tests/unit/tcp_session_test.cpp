@@ -79,7 +79,7 @@ TEST(TcpSession, RefusesStreamsThatCannotBe) {
   for (const int streams : {0, 65}) {
     for (const Outcome& outcome : run(2, with_streams(streams), [](int, TcpSession&) { FAIL(); })) {
       EXPECT_EQ(outcome.status, ExitStatus::kUsage);
-      EXPECT_EQ(outcome.error, std::to_string(streams) + " streams cannot be; take 1 to 64");
+      EXPECT_EQ(outcome.error, std::to_string(streams) + " streams are not possible; use 1 to 64");
     }
   }
 }

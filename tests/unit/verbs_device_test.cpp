@@ -110,7 +110,7 @@ TEST_F(OpenDeviceTest, PassesByWhatCannotBeUsed) {
 TEST_F(OpenDeviceTest, NamesTheDevicesThatThereAre) {
   add("mlx5_0", {port_in(IBV_PORT_ACTIVE)});
   add("rxe0", {port_in(IBV_PORT_ACTIVE)});
-  EXPECT_EQ(error("mlx5_9", 0), "-d: there is no RDMA device 'mlx5_9'; take one of those that are there: mlx5_0, rxe0");
+  EXPECT_EQ(error("mlx5_9", 0), "-d: there is no RDMA device 'mlx5_9'; choose one of: mlx5_0, rxe0");
 }
 
 TEST_F(OpenDeviceTest, SaysWhichPortsAreNotActive) {
@@ -118,7 +118,7 @@ TEST_F(OpenDeviceTest, SaysWhichPortsAreNotActive) {
   EXPECT_EQ(
       error("mlx5_0", 1),
       "-i 1: no RDMA port to use is ACTIVE: port 1 of mlx5_0 is DOWN; set its network interface up (rdma link tells "
-      "its NAME; ip link set dev NAME up), and look at the cable and the switch");
+      "its NAME; ip link set dev NAME up), and check the cable and the switch");
   EXPECT_EQ(error("mlx5_0", 3), "-i 3: no RDMA port to use is ACTIVE: mlx5_0 has 2 port(s)");
 }
 
@@ -221,7 +221,7 @@ TEST_F(OpenDeviceTest, KnowsWhatSharedReceiveQueuesThereAre) {
     check_shared_receives(open_device("", 0).port, 101);
     FAIL() << "that is more than it has";
   } catch (const fabricbench::UsageError& error) {
-    EXPECT_STREQ(error.what(), "-r 101: a shared receive queue of mlx5_0 has 100 entries at most; write less");
+    EXPECT_STREQ(error.what(), "-r 101: a shared receive queue of mlx5_0 has at most 100 entries; lower it");
   }
 }
 
@@ -310,13 +310,13 @@ TEST(WhyNoneActive, ListsAllAndAdvisesOnTheFirst) {
                        {"mlx5_2", {{1, IBV_PORT_DOWN, 2}}, ""}},
                       0),
       "no RDMA port to use is ACTIVE: mlx5_0 cannot be opened, port 1 of mlx5_1 is INIT, port 2 of mlx5_1 is DOWN, "
-      "port 1 of mlx5_2 is DOWN; the link is up, but no subnet manager has set it up; start one (opensm), or look "
-      "at the one that runs");
+      "port 1 of mlx5_2 is DOWN; the link is up, but no subnet manager has configured it; start one (opensm), or check "
+      "the running one");
   EXPECT_EQ(
       why_none_active(
           {{"mlx5_1", {{1, IBV_PORT_INIT}, {2, IBV_PORT_DOWN, 2}}, ""}, {"mlx5_2", {{1, IBV_PORT_DOWN}}, ""}}, 2),
       "-i 2: no RDMA port to use is ACTIVE: port 2 of mlx5_1 is DOWN, mlx5_2 has 1 port(s); no link partner answers; "
-      "look at the cable and the switch's port");
+      "check the cable and the switch's port");
 }
 
 TEST(WhyNoneActive, KnowsWhatToDoAboutEachState) {
@@ -324,10 +324,10 @@ TEST(WhyNoneActive, KnowsWhatToDoAboutEachState) {
     const std::string text = why_none_active({{"mlx5_0", {port}, ""}}, 0);
     return text.size() >= advice.size() && text.substr(text.size() - advice.size()) == advice;
   };
-  EXPECT_TRUE(ends_with({1, IBV_PORT_ARMED, 5, false}, "or look at the one that runs"));
+  EXPECT_TRUE(ends_with({1, IBV_PORT_ARMED, 5, false}, "or check the running one"));
   EXPECT_TRUE(ends_with({1, IBV_PORT_DOWN, 3, false}, "it is disabled; enable it (ibportstate)"));
-  EXPECT_TRUE(ends_with({1, IBV_PORT_DOWN, 1, false}, "look at the cable, at the switch's port and at ibstat"));
-  EXPECT_TRUE(ends_with({1, IBV_PORT_DOWN, 3, true}, "look at the cable and the switch"));
+  EXPECT_TRUE(ends_with({1, IBV_PORT_DOWN, 1, false}, "check the cable, the switch's port and ibstat"));
+  EXPECT_TRUE(ends_with({1, IBV_PORT_DOWN, 3, true}, "check the cable and the switch"));
 }
 
 TEST(WhyNoDevice, TellsAKernelWithoutRdmaFromOneWithoutDevices) {
@@ -335,12 +335,12 @@ TEST(WhyNoDevice, TellsAKernelWithoutRdmaFromOneWithoutDevices) {
   EXPECT_EQ(
       why_no_device(ENOSYS, root.path()),
       "the kernel has no RDMA support (ENOSYS): its modules are not loaded, or it was built without; load its driver "
-      "(modprobe mlx5_ib and ib_uverbs), or make a software device of a network interface (modprobe rdma_rxe; rdma "
+      "(modprobe mlx5_ib and ib_uverbs), or create a software device on a network interface (modprobe rdma_rxe; rdma "
       "link add rxe0 type rxe netdev NAME)");
   EXPECT_EQ(
       why_no_device(0, root.path()),
       "no RDMA device: the kernel supports RDMA, but has none; load its driver (modprobe mlx5_ib and ib_uverbs), or "
-      "make a software device of a network interface (modprobe rdma_rxe; rdma link add rxe0 type rxe netdev NAME)");
+      "create a software device on a network interface (modprobe rdma_rxe; rdma link add rxe0 type rxe netdev NAME)");
   root.make_directory("sys/class/infiniband");
   EXPECT_EQ(why_no_device(0, root.path()).find("no RDMA device: "), 0U);
 }

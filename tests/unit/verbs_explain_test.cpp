@@ -59,9 +59,9 @@ TEST(ExitStatusOf, IsATimeoutWhereTheOtherSideDidNotAnswer) {
 TEST(ExplainRegistration, OfAGpusMemoryAsksForPeermemOrDmaBuf) {
   EXPECT_EQ(
       explain_registration(EFAULT, 8 << 20),
-      "verbs: ibv_reg_mr of 8 MiB: Bad address (EFAULT); this is not memory that the kernel may pin: a GPU's takes "
+      "verbs: ibv_reg_mr of 8 MiB: Bad address (EFAULT); this is not memory that the kernel may pin: GPU memory needs "
       "the module nvidia-peermem (modprobe nvidia-peermem) or dma-buf (the GPU's open kernel modules and Linux "
-      "5.12); a host's must be mapped and writable");
+      "5.12); host memory must be mapped and writable");
 }
 
 TEST(ExplainNoMemory, TellsTheLimitOnLockedMemory) {
@@ -72,7 +72,7 @@ TEST(ExplainNoMemory, TellsTheLimitOnLockedMemory) {
 
 TEST(ExplainNoMemory, LooksElsewhereWhereLockedMemoryIsNotLimited) {
   EXPECT_EQ(explain_no_memory(RLIM_INFINITY, "take less"),
-            "locked memory is not limited here, so the host, the cgroup or the device has no more; take less");
+            "locked memory is not limited here, so the host, the cgroup or the device has none left; take less");
 }
 
 TEST(ExplainNoMemory, IsAskedOfThisProcess) {

@@ -261,7 +261,7 @@ TEST(FlowStall, OfUcSaysThatMessagesMayHaveBeenLost) {
       FAIL() << "nothing was sent";
     } catch (const Error& error) {
       EXPECT_EQ(error.status(), ExitStatus::kTimeout);
-      const bool says = std::string(error.what()).find("UC does not send again what was lost") != std::string::npos;
+      const bool says = std::string(error.what()).find("UC does not retransmit") != std::string::npos;
       EXPECT_EQ(says, transport == Transport::kUc) << error.what();
     }
   }

@@ -1,4 +1,5 @@
-// Writes what the documentation says of records from their descriptions: the schema, and the tables of a page.
+// Writes the files that follow from the programs' sources: the schema of records, the tables of a page, and the
+// constants that the scripts share with the programs.
 
 #include <cstdio>
 #include <exception>
@@ -9,10 +10,11 @@
 #include <fmt/format.h>
 
 #include "cluster/tools/record_types.h"
+#include "cluster/tools/script_constants.h"
 
 int main(int argc, char** argv) {
-  if (argc != 3) {
-    fmt::print(stderr, "usage: describe_records SCHEMA PAGE\n");
+  if (argc != 4) {
+    fmt::print(stderr, "usage: describe_records SCHEMA PAGE SCRIPTS_FOLDER\n");
     return 2;
   }
   try {
@@ -21,6 +23,9 @@ int main(int argc, char** argv) {
     const std::string page{std::istreambuf_iterator<char>(file), {}};
     std::ofstream(argv[1]) << fabricbench::record::schema_text(types);
     std::ofstream(argv[2]) << fabricbench::cluster::with_tables(page, types);
+    const std::string constants = fmt::format("{}/constants", argv[3]);
+    std::ofstream(constants + ".sh") << fabricbench::cluster::constants_for_bash();
+    std::ofstream(constants + ".py") << fabricbench::cluster::constants_for_python();
   } catch (const std::exception& problem) {
     fmt::print(stderr, "describe_records: {}\n", problem.what());
     return 1;

@@ -11,7 +11,7 @@ namespace {
 double rate_of(const ReadingEnd& end) {
   if (!end.port_rate) return 0;
   if (!std::isfinite(*end.port_rate) || *end.port_rate <= 0) {
-    throw std::invalid_argument(fmt::format("a port's rate of {} GB/s is none", *end.port_rate / 1e9));
+    throw std::invalid_argument(fmt::format("a port's rate of {} GB/s is invalid", *end.port_rate / 1e9));
   }
   return *end.port_rate;
 }

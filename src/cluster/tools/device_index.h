@@ -1,4 +1,4 @@
-// The devices that the readings of records went through.
+// The devices that the readings of records used.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@
 
 namespace fabricbench::cluster {
 
-/// Gives numbers to devices and to routes, in the order of their first use.
+/// Numbers devices and routes in the order of their first use.
 class DeviceIndex {
  public:
-  /// The number of the route of one end of a reading, on this host; Route::kNone: the end names no device. A device
-  /// without a GUID or UUID is identified by its host and name. Throws std::invalid_argument that names what is wrong.
+  /// The number of the route of one end of a reading, on this host; Route::kNone if the end has no devices. A device
+  /// without a GUID or UUID is identified by its host. Throws std::invalid_argument with the problem.
   [[nodiscard]] std::int32_t route_of(std::string_view host, const ReadingEnd& end);
 
-  /// Moves all devices and routes into a sweep.
+  /// Moves all devices and routes into a sweep; this object is empty afterwards.
   void give(Sweep& sweep);
 
  private:
@@ -33,8 +33,8 @@ class DeviceIndex {
   std::vector<Device> devices_;
   std::map<std::pair<DeviceKind, std::string>, std::int32_t> numbers_;  // of devices
   std::vector<Route> routes_;
-  std::unordered_map<std::string, std::int32_t> known_;  // routes by all that was said of them
-  std::string key_;                                      // of the route that was asked for last
+  std::unordered_map<std::string, std::int32_t> known_;  // routes by their description
+  std::string key_;                                      // of the last route asked for
 };
 
 }  // namespace fabricbench::cluster

@@ -1,4 +1,4 @@
-// Reads the records of a sweep over pairs of hosts, and reports which host, NIC, path or switch is slow.
+// Reads the records of a sweep over pairs of hosts, and reports the slow host, NIC, path or switch.
 
 #include <unistd.h>
 
@@ -50,43 +50,39 @@ void declare(CLI::App& app, Asked& asked) {
          "FILE", asked.files,
          "records of scripts/sweep_pairs.sh, scripts/check_node_pair.sh or pairwise_bw --json; - is standard input")
       ->option_text("...");
-  CLI::Option* import =
-      app.add_option("--import", asked.import,
-                     "each FILE, or all in a folder, is of another tool: auto, " + import_kind_names() +
-                         "; a log is named by its pair, such as node01_node02.log")
-          ->option_text("KIND");
-  app.add_option("--unit", asked.unit, "of a csv or clusterkit file that does not name it, such as GB/s, Gb/s or MiB/s")
+  CLI::Option* import = app.add_option("--import", asked.import,
+                                       "read results of another tool from each FILE or folder: auto, " +
+                                           import_kind_names() + "; name logs by their pair, such as node01_node02.log")
+                            ->option_text("KIND");
+  app.add_option("--unit", asked.unit, "unit of csv or clusterkit files that name none: GB/s, Gb/s, MiB/s...")
       ->option_text("UNIT")
       ->needs(import);
   app.add_option("--convert", asked.convert,
-                 "write what --import has read as records to FILE, - is standard output, and judge nothing")
+                 "write the imported records to FILE (- is standard output), without a verdict")
       ->option_text("FILE")
       ->needs(import);
-  app.add_option("--locality", asked.locality, "lines HOST LEAF: the leaf switch or rack of each host")
+  app.add_option("--locality", asked.locality, "read each host's leaf switch or rack from lines HOST LEAF")
       ->option_text("FILE");
-  app.add_option("--tolerance", asked.tolerance, "what is slower by less than this share is not slow [5%]")
-      ->option_text("SHARE");
-  app.add_option(
-         "--expect", asked.expected,
-         "what a direction of a pair of near hosts has to reach, less the tolerance, such as 24; adapters: 90% of what "
-         "the slower port of the pair carries, where the records tell it; adapters:95% another share. Says which of "
-         "two kinds of hosts is slow; fewer than half that are slower than the others are slow even if they reach it")
+  app.add_option("--tolerance", asked.tolerance, "smallest deficit that counts as slow [5%]")->option_text("SHARE");
+  app.add_option("--expect", asked.expected,
+                 "required one-way bandwidth between near hosts, such as 24; adapters: 90% of the rate of the pair's "
+                 "slower port, if the records have it; adapters:95%: another share. The tolerance is allowed below it. "
+                 "Decides which of two kinds of hosts is slow; a minority of slower hosts is slow even above it")
       ->option_text("GB/s|adapters");
   app.add_option("--false-alarm", asked.false_alarm,
-                 "chance, at most, that a sweep of healthy hosts ends with anything blamed [1%]")
+                 "maximum probability that a sweep of healthy hosts blames any [1%]")
       ->option_text("SHARE");
-  app.add_option("--json", asked.json, "write the whole verdict to FILE; - is standard output, without the text")
+  app.add_option("--json", asked.json, "write the whole verdict as JSON to FILE (- is standard output)")
       ->option_text("FILE");
   app.add_flag("--map", asked.map, "draw the matrix of up to 64 hosts");
   CLI::Option* quiet =
-      app.add_flag("--quiet", asked.quiet, "print only the lists of hosts and paths: Slow: node[07,12]");
+      app.add_flag("--quiet", asked.quiet, "print only the lists of hosts and paths, such as Slow: node[07,12]");
   app.get_option("--map")->excludes(quiet);
 }
 
-/// Sets one of the two expectations, or none if the text is empty.
+/// Sets one of the two expectations; neither for an empty text.
 void set_expected(const std::string& text, VerdictSettings& settings) {
   constexpr std::string_view kAdapters = "adapters";
-  constexpr double kShareOfPort = 0.9;
   if (text.empty()) return;
   if (text == kAdapters) {
     settings.expected_of_port = kShareOfPort;
@@ -104,7 +100,7 @@ bool knows_ports(const Sweep& sweep) {
   return std::any_of(sweep.routes.begin(), sweep.routes.end(), [](const Route& route) { return route.port_rate > 0; });
 }
 
-/// Standard output may have colours: it is a terminal, and NO_COLOR (https://no-color.org) is not set.
+/// Whether standard output may have colours: it is a terminal, and NO_COLOR (https://no-color.org) is not set.
 bool wants_colour() {
   const char* refused = std::getenv("NO_COLOR");
   return (refused == nullptr || *refused == '\0') && isatty(STDOUT_FILENO) != 0;
@@ -121,7 +117,7 @@ ImportedFiles import_all(const Asked& asked) {
   return import_files(asked.files, request);
 }
 
-/// Reads a file of records. If it is a file of another tool, the error names that tool.
+/// Reads a file of records; a file of another tool gets a hint.
 void read_records(RecordReader& reader, const std::string& file) {
   try {
     reader.read(file);
@@ -131,7 +127,7 @@ void read_records(RecordReader& reader, const std::string& file) {
   }
 }
 
-/// Reads results of other tools, and records among them. Returns notices on what was left out.
+/// Reads results of other tools, and the records among them. Returns notices on what was left out.
 std::vector<std::string> read_imported(RecordReader& reader, const Asked& asked) {
   ImportedFiles imported = import_all(asked);
   for (const std::string& file : imported.records) reader.read(file);
@@ -170,7 +166,7 @@ Records read_all(const Asked& asked) {
   records.notices.insert(records.notices.begin(), notices.begin(), notices.end());
   say(records.notices);
   if (records.sweep.readings.empty()) {
-    throw Error(ExitStatus::kNotJudged, "there is no reading to judge by; let scripts/sweep_pairs.sh measure some");
+    throw Error(ExitStatus::kNotJudged, "there are no readings; measure some with scripts/sweep_pairs.sh");
   }
   return records;
 }
@@ -187,9 +183,8 @@ ExitStatus status_for(Judged judged) {
 ExitStatus find_slow_links(int argc, char** argv) {
   Asked asked;
   CLI::App app(
-      "Says which host, NIC, path or switch is slow, how bad it is, on what that rests, how sure it is, and what to do "
-      "next.\nExit status: 0 nothing is slow, 2 usage, 3 a file is not there, 6 something is slow, 7 could not be "
-      "judged.",
+      "Reports the slow host, NIC, path or switch, its deficit, the evidence, the certainty and the next step.\nExit "
+      "status: 0 nothing is slow, 2 usage, 3 a file is missing, 6 something is slow, 7 could not be judged.",
       kName);
   declare(app, asked);
   if (!read_command_line(app, argc, argv)) return ExitStatus::kOk;

@@ -14,11 +14,11 @@
 namespace fabricbench::cluster {
 namespace {
 
-/// A variable in which a scheduler puts the hosts of a job, or the name of a file with them.
+/// An environment variable in which a scheduler gives the hosts of a job, or a file of them.
 struct Variable {
   const char* name;
   bool names_a_file;
-  bool has_file_text;  ///< its text is what a host file holds, not a list
+  bool has_file_text;  ///< its text has the format of a host file instead of a list
 };
 
 constexpr Variable kVariables[] = {{"SLURM_JOB_NODELIST", false, false},
@@ -73,18 +73,19 @@ void take_out(FoundHosts& found, const std::string& exclude) {
     found.notice = fmt::format("--exclude names what {} does not have: {}", found.source, fold_hosts(unknown));
   }
   if (found.hosts.hosts().empty()) {
-    throw UsageError(fmt::format("--exclude '{}' takes out every host of {}; leave some", exclude, found.source));
+    throw UsageError(fmt::format("--exclude '{}' removes every host of {}; keep some", exclude, found.source));
   }
 }
 
 }  // namespace
 
 void add_host_options(CLI::App& app, HostOptions& options) {
-  app.add_option("-H,--host", options.list, "hosts: node[01-16,20], a,b,c or a:8,b:8")->option_text("LIST");
-  app.add_option("--hostfile", options.hostfile,
-                 "hosts of a file, in the manner of Open MPI, MPICH, Slurm, PBS, LSF or an MPIJob; - is standard input")
+  app.add_option("-H,--host", options.list, "use these hosts: node[01-16,20], a,b,c or a:8,b:8")->option_text("LIST");
+  app.add_option(
+         "--hostfile", options.hostfile,
+         "read hosts from FILE, in the format of Open MPI, MPICH, Slurm, PBS, LSF or an MPIJob; - is standard input")
       ->option_text("FILE");
-  app.add_option("--exclude", options.exclude, "leave these hosts out, written as for -H")->option_text("LIST");
+  app.add_option("--exclude", options.exclude, "leave these hosts out; same format as -H")->option_text("LIST");
 }
 
 Surroundings own_surroundings() {

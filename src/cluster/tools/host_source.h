@@ -1,4 +1,4 @@
-// The source of a program's hosts: its options, or the scheduler that started it.
+// The source of a program's hosts: its options, or the scheduler's environment.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@
 
 namespace fabricbench::cluster {
 
-/// The options as given; empty: not given.
+/// The options as given; empty if not given.
 struct HostOptions {
   std::string list;      ///< -H
   std::string hostfile;  ///< --hostfile; `-` is standard input
@@ -20,23 +20,23 @@ struct HostOptions {
 /// Adds -H, --hostfile and --exclude, which fill `options`, to a program's command line.
 void add_host_options(CLI::App& app, HostOptions& options);
 
-/// The environment of a job. The getter returns a variable, or null.
+/// The scheduler's environment. The getter returns an environment variable, or null.
 struct Surroundings {
   std::function<const char*(const char*)> variable;
-  std::string mpi_job_hostfile = "/etc/mpi/hostfile";  ///< of a Kubernetes MPIJob's launcher
+  std::string mpi_job_hostfile = "/etc/mpi/hostfile";  ///< present in the launcher of a Kubernetes MPIJob
 };
 [[nodiscard]] Surroundings own_surroundings();
 
 struct FoundHosts {
   HostList hosts;
-  std::string source;  ///< for people: such as `$SLURM_JOB_NODELIST`
-  std::string notice;  ///< a warning for stderr, such as hosts to exclude that are not there; may be empty
+  std::string source;  ///< for messages, such as `$SLURM_JOB_NODELIST`
+  std::string notice;  ///< for stderr, such as unknown hosts of --exclude; may be empty
 };
 
-/// The hosts of -H and --hostfile together; without either, those of the first that is there of $SLURM_JOB_NODELIST,
-/// $PBS_NODEFILE, $LSB_DJOB_HOSTFILE, $LSB_MCPU_HOSTS and an MPIJob's host file; less those of --exclude. Throws
-/// UsageError where there is nothing of all that, a list cannot be read or no host is left, and Error with kMissing
-/// where a file is not there.
+/// The hosts of -H and --hostfile together; without either, those of the first existing of $SLURM_JOB_NODELIST,
+/// $PBS_NODEFILE, $LSB_DJOB_HOSTFILE, $LSB_MCPU_HOSTS and an MPIJob's host file. Hosts of --exclude are removed. Throws
+/// UsageError if there is no source, a list cannot be read or no host is left, and Error with kMissing if a file is
+/// missing.
 [[nodiscard]] FoundHosts find_hosts(const HostOptions& options, const Surroundings& surroundings);
 
 }  // namespace fabricbench::cluster

@@ -25,10 +25,10 @@ constexpr std::uintmax_t kMostToHint = std::uintmax_t{64} << 20;  // bytes
 
 struct Path {
   std::string name;
-  bool of_folder = false;  ///< found in a folder, and not named on the command line
+  bool of_folder = false;  ///< found in a folder, not named by the user
 };
 
-/// The files of folders, by name, without hidden ones.
+/// The files in a folder, sorted by name, without hidden ones.
 std::vector<Path> files_of(const std::string& path) {
   std::error_code problem;
   if (path == "-" || !fs::is_directory(path, problem)) return {{path, false}};
@@ -86,7 +86,7 @@ class Importer {
 
 void Importer::read(const Path& path) {
   const std::string text = text_of_file(path.name, "");
-  if (is_binary(text)) return not_understood(path, "it is no text");
+  if (is_binary(text)) return not_understood(path, "it is not a text file");
   if (is_of_records(text)) {
     if (!request_.kind) return all_.records.push_back(path.name);
     return not_understood(path, "it is a file of records, which is read without --import");
@@ -120,8 +120,8 @@ void Importer::read_as(ImportKind kind, const Path& path, std::string_view text)
   paths_.push_back(path);
 }
 
-/// Logs of jobs that failed early are not recognised. They are taken for the kind of all others, if these are of one
-/// kind.
+/// Handles logs without any recognisable text, such as those of failed jobs: they are of the same kind as all others,
+/// if those agree.
 void Importer::read_unrecognised() {
   std::set<ImportKind> kinds;
   for (const ImportedFiles::File& file : all_.files) kinds.insert(file.kind);
@@ -135,7 +135,7 @@ void Importer::read_unrecognised() {
   }
 }
 
-/// A file without anything of its kind is a failed pair only if its name has hosts like those of other files.
+/// Drops files without recognisable text, unless their names contain hosts that other files also have.
 void Importer::drop_what_only_names_tell() {
   std::set<std::string> shapes;
   for (const ImportedFiles::File& file : all_.files) {
@@ -165,7 +165,7 @@ void Importer::not_understood(const Path& path, const std::string& why) {
   all_.notices.push_back(message);
 }
 
-/// By test and largest message size, the number of logs.
+/// The largest sizes of logs, by test, with the number of logs that end there.
 using SizesOfTests = std::map<std::string, std::map<std::int64_t, std::size_t>>;
 
 std::int64_t commonest_of(const std::map<std::int64_t, std::size_t>& sizes) {
@@ -173,7 +173,7 @@ std::int64_t commonest_of(const std::map<std::int64_t, std::size_t>& sizes) {
       ->first;
 }
 
-/// A log that was cut off after a smaller message than others is not compared with them.
+/// Reports a log whose largest message is smaller than the others'; it is not compared with them.
 void Importer::tell_of_other_sizes() {
   SizesOfTests sizes;
   for (const ImportedFiles::File& file : all_.files) {
@@ -189,7 +189,7 @@ void Importer::tell_of_other_sizes() {
       const std::int64_t usual = commonest_of(known->second);
       if (kind.size_bytes >= usual) continue;
       all_.notices.push_back(fmt::format(
-          "{}: its largest message has {}, those of most others {}: it is compared with none of them", file.name,
+          "{}: its largest message has {}, those of most others {}: it is not compared with them", file.name,
           readable_bytes(static_cast<Bytes>(kind.size_bytes)), readable_bytes(static_cast<Bytes>(usual))));
     }
   }
@@ -221,13 +221,13 @@ std::optional<ImportKind> parse_import_kind(const std::string& text) {
   if (text == "auto") return std::nullopt;
   if (const auto kind = import_kind_named(text)) return kind;
   throw UsageError(
-      fmt::format("--import '{}' is no kind of results; write one of auto, {}", text, import_kind_names()));
+      fmt::format("--import '{}' is not a kind of results; use one of auto, {}", text, import_kind_names()));
 }
 
 double parse_rate_unit(const std::string& text) {
   if (const auto unit = unit_in(text)) return *unit;
   throw UsageError(fmt::format(
-      "--unit '{}' is no unit of a rate; write one such as GB/s, Gb/s or MiB/s, with B for bytes and b for bits",
+      "--unit '{}' is not a unit of bandwidth; use one such as GB/s, Gb/s or MiB/s, with B for bytes and b for bits",
       text));
 }
 

@@ -13,7 +13,7 @@
 namespace fabricbench::cluster {
 namespace {
 
-/// What comparable readings share.
+/// The properties that comparable readings share.
 struct LogStratum {
   std::string test;
   std::int64_t size_bytes = ImportedKind::kNoSize;
@@ -33,8 +33,8 @@ LogStratum stratum_of(const Imported& found, const Reading& reading) {
   return {kind.test, kind.size_bytes, rail(reading.from_rail), rail(reading.to_rail), reading.both_ways};
 }
 
-/// Whether there are several rails. If some readings have a rail, always the same one, and others have none, there is
-/// only one: the GPU of runs with a single GPU.
+/// Whether rails matter. If all named rails have the same name and other readings have none, the name stands for the
+/// only GPU of some runs, not for another rail.
 bool rails_differ(const ImportedFiles& imported) {
   std::set<std::string> names;
   for (const ImportedFiles::File& file : imported.files) {
@@ -46,7 +46,7 @@ bool rails_differ(const ImportedFiles& imported) {
   return names.size() > 2 || names.count("") == 0;
 }
 
-/// For a log without a result, the message size and other properties that other logs have.
+/// For a log without a result: the size that others have reached, and other missing properties.
 class Norm {
  public:
   explicit Norm(const ImportedFiles& imported) {
@@ -78,7 +78,8 @@ class Norm {
   std::map<LogStratum, std::int64_t> counts_;
 };
 
-/// Rounds of readings without an order: the first reading of each pair is in round 0, the second one in round 1.
+/// Numbers the rounds of readings without an order: the first reading of every pair is in round 0, the second in round
+/// 1.
 class Repetitions {
  public:
   std::int32_t next(std::string_view from, std::string_view to, const LogStratum& stratum) {
@@ -119,7 +120,7 @@ void give_records(const ImportedFiles& imported, const RecordTaker& take) {
   const Norm norm(imported);
   const bool has_rails = rails_differ(imported);
   Repetitions repetitions;
-  std::int64_t rounds = 0;  // of files that tell them
+  std::int64_t rounds = 0;  // from files that have them
   for (const ImportedFiles::File& file : imported.files) {
     const Imported& found = file.found;
     std::int32_t last = -1;

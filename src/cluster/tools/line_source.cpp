@@ -19,7 +19,7 @@ bool LineSource::fill() {
             block_.begin());
   end_ -= begin_;
   begin_ = 0;
-  if (end_ + spare_ == block_.size()) block_.resize(2 * end_ + spare_);  // one line fills it all
+  if (end_ + spare_ == block_.size()) block_.resize(2 * end_ + spare_);  // one line fills all of it
   const std::size_t bytes = file_.read(std::span(block_).subspan(end_, block_.size() - spare_ - end_));
   end_ += bytes;
   return bytes > 0;
@@ -36,7 +36,7 @@ bool LineSource::next(Line& line) {
 }
 
 bool LineSource::next_as_it_is(Line& line) {
-  std::size_t searched = 0;  // bytes of this line that hold no end
+  std::size_t searched = 0;  // bytes of this line without a line end
   for (;;) {
     const char* text = block_.data() + begin_;
     const void* found = std::memchr(text + searched, '\n', end_ - begin_ - searched);

@@ -10,18 +10,18 @@
 
 namespace fabricbench::cluster {
 
-/// A line of a file, without its end.
+/// A line of a file, without its line end.
 struct Line {
-  std::string_view text;     ///< holds until the next line is read
-  std::size_t capacity = 0;  ///< bytes that may be read from the beginning of `text` on, whatever they are
+  std::string_view text;     ///< valid until the next line is read
+  std::size_t capacity = 0;  ///< readable bytes from the beginning of `text`, including those after it
   std::int64_t number = 0;   ///< from 1
-  bool complete = true;      ///< false of the last one where the file does not end with the end of a line
+  bool complete = true;      ///< false for a last line without a line end
 };
 
 /// The lines of a file without a byte order mark, read in blocks of a few megabytes. Lines may be longer than a block.
 class LineSource {
  public:
-  /// `spare` bytes behind every line may be read. Throws as InputFile does.
+  /// `spare` bytes after every line are readable. Throws as InputFile does.
   LineSource(const std::string& path, std::size_t spare);
 
   /// The next line. False at the end of the file.
@@ -29,13 +29,13 @@ class LineSource {
 
  private:
   [[nodiscard]] bool next_as_it_is(Line& line);
-  /// Reads more behind what is not yet taken. False at the end of the file.
+  /// Reads more data after the remaining data. Returns false at the end of the file.
   bool fill();
 
   InputFile file_;
   std::size_t spare_;
   std::vector<char> block_;
-  std::size_t begin_ = 0;  // in block_, of what is not yet taken
+  std::size_t begin_ = 0;  // start of the remaining data in block_
   std::size_t end_ = 0;
   std::int64_t number_ = 0;
 };

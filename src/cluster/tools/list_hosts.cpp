@@ -1,4 +1,4 @@
-// Prints the hosts that a list, a host file or the surrounding job names: one a line, or folded.
+// Prints the hosts of a list, a host file or the surrounding job: one per line, or folded.
 
 #include <cstdio>
 #include <string>
@@ -19,14 +19,14 @@ ExitStatus list_hosts(int argc, char** argv) {
   bool fold = false;
   bool slots = false;
   CLI::App app(
-      "Prints the hosts that -H, --hostfile or the surrounding job names, each once, one a line. Without -H and "
-      "--hostfile, it takes the first that is there of $SLURM_JOB_NODELIST, $PBS_NODEFILE, $LSB_DJOB_HOSTFILE, "
-      "$LSB_MCPU_HOSTS and /etc/mpi/hostfile, and says on stderr which.\n"
-      "Exit status: 0 there are hosts, 2 there are none or a list is wrong, 3 a file is not there.",
+      "Prints the hosts of -H, --hostfile or the surrounding job, each once, one per line. Without -H and --hostfile, "
+      "it uses the first existing of $SLURM_JOB_NODELIST, $PBS_NODEFILE, $LSB_DJOB_HOSTFILE, "
+      "$LSB_MCPU_HOSTS and /etc/mpi/hostfile, and names it on stderr.\n"
+      "Exit status: 0 success, 2 no hosts or a wrong list, 3 a file is missing.",
       kName);
   add_host_options(app, options);
-  CLI::Option* folded = app.add_flag("--fold", fold, "in one line: node[01-16,20]");
-  app.add_flag("--slots", slots, "each with its slots, where they are known: node01 slots=8")->excludes(folded);
+  CLI::Option* folded = app.add_flag("--fold", fold, "print one line: node[01-16,20]");
+  app.add_flag("--slots", slots, "add known slots: node01 slots=8")->excludes(folded);
   if (!read_command_line(app, argc, argv)) return ExitStatus::kOk;
 
   const FoundHosts found = find_hosts(options, own_surroundings());

@@ -1,4 +1,4 @@
-// Prints the next round of a sweep from its records; scripts/sweep_pairs.sh runs it round after round.
+// Prints the next pairs of a sweep, from the measurements so far; scripts/sweep_pairs.sh calls it before every round.
 
 #include <algorithm>
 #include <cstdint>
@@ -41,43 +41,40 @@ struct PlanOptions {
 
 bool read_options(int argc, char** argv, PlanOptions& options) {
   CLI::App app(
-      "Prints the next round of a sweep over pairs of hosts: a line that begins with # and says what it is for, "
-      "another "
-      "with about how many rounds are left, this one too, then for each pair its round, how many pairs are to be "
-      "measured at the same time, and both hosts, with tabs between them. "
-      "No pairs: the sweep is over. The same records give the same round, so that a sweep that was broken off goes on "
-      "where it was.\n"
-      "Exit status: 0 well, also where the sweep is over; 2 wrong options or hosts, 3 a file is not there, 7 records "
-      "that "
+      "Prints the next round of a sweep over pairs of hosts: a line with # and the purpose of the round, a line with # "
+      "and the approximate number of rounds left including this one, and a line for each pair with its round, the "
+      "number of pairs to measure at the same time, and both hosts, separated by tabs. No pairs: the sweep is over. "
+      "The same records give the same round, so an interrupted sweep can continue.\n"
+      "Exit status: 0 success, also at the end of the sweep; 2 wrong options or hosts, 3 a file is missing, 7 records "
       "cannot be read.",
       kName);
-  app.add_option("--hosts", options.hosts, "file of the sweep's hosts; - is standard input")->option_text("FILE");
-  app.add_option("--records", options.records, "what has been measured; may be given again, and need not be there yet")
+  app.add_option("--hosts", options.hosts, "read the sweep's hosts from FILE; - is standard input")
+      ->option_text("FILE");
+  app.add_option("--records", options.records, "records so far; may be repeated, and the file may not exist yet")
       ->option_text("FILE")
       ->allow_extra_args(false);
-  app.add_option("--locality", options.locality, "lines HOST LEAF: each host's leaf switch or rack")
+  app.add_option("--locality", options.locality, "read each host's leaf switch or rack from lines HOST LEAF")
       ->option_text("FILE");
-  auto* rounds = app.add_option("--rounds", options.rounds, "rounds for all hosts; with --find at most so many [24]")
-                     ->option_text("K")
-                     ->check(CLI::Range(1, 1 << 20));
-  app.add_flag("--all-pairs", options.all_pairs, "every pair of hosts; the default without --find")->excludes(rounds);
-  auto* find = app.add_flag("--find", options.find,
-                            "go on until everything is decided: more rounds where readings scatter, then whatever is "
-                            "suspicious again");
-  app.add_option("--max-concurrent", options.concurrent, "pairs at the same time, at most; 0: all that can be [0]")
+  auto* rounds =
+      app.add_option("--rounds", options.rounds, "number of rounds for all hosts; with --find the maximum [24]")
+          ->option_text("K")
+          ->check(CLI::Range(1, 1 << 20));
+  app.add_flag("--all-pairs", options.all_pairs, "measure every pair of hosts; the default without --find")
+      ->excludes(rounds);
+  auto* find =
+      app.add_flag("--find", options.find,
+                   "measure until every host is judged: more rounds if readings scatter, then suspicious pairs again");
+  app.add_option("--max-concurrent", options.concurrent, "maximum number of pairs at the same time; 0: no limit [0]")
       ->option_text("M")
       ->check(CLI::Range(0, 1 << 20));
-  app.add_option("--seed", options.seed, "of the order of hosts; the same all through a sweep [1]")
+  app.add_option("--seed", options.seed, "seed of the order of hosts; the same throughout a sweep [1]")
       ->option_text("S")
       ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max()));
-  app.add_option("--tolerance", options.tolerance,
-                 "with --find: what is slower by less than this share is not slow [5%]")
+  app.add_option("--tolerance", options.tolerance, "with --find: smallest deficit that counts as slow [5%]")
       ->option_text("SHARE")
       ->needs(find);
-  app.add_flag(
-      "--list-readings", options.list_readings,
-      "print what has been measured, as pairwise_bw --measured reads it; without --hosts, of all hosts that the "
-      "records name");
+  app.add_flag("--list-readings", options.list_readings,
+               "print the readings so far for pairwise_bw --measured; without --hosts, of all hosts in the records");
   return read_command_line(app, argc, argv);
 }
 
@@ -89,17 +86,17 @@ std::vector<std::string> hosts_of(const PlanOptions& options) {
   HostList hosts;
   hosts.add_file(text_of_file(options.hosts, "--hosts"), "--hosts " + readable_name(options.hosts));
   if (hosts.hosts().empty()) {
-    throw UsageError(fmt::format("--hosts {}: there is no host in it", readable_name(options.hosts)));
+    throw UsageError(fmt::format("--hosts {}: it contains no host", readable_name(options.hosts)));
   }
   return hosts.names();
 }
 
-/// Removes readings of other hosts, which come after the first `hosts`.
+/// Removes the readings of other hosts, whose numbers follow the first `hosts`.
 void keep_hosts(Sweep& sweep, std::size_t hosts) {
   if (sweep.hosts.size() <= hosts) return;
   sweep.hosts.resize(hosts);
   if (!sweep.leaf_of.empty()) sweep.leaf_of.resize(hosts);
-  sweep.reasons.clear();  // nobody here reads them
+  sweep.reasons.clear();  // not used here
   std::erase_if(sweep.readings, [hosts](const Reading& reading) {
     return static_cast<std::size_t>(std::max(reading.from, reading.to)) >= hosts;
   });
@@ -129,7 +126,7 @@ SweepPlan plan_of(const PlanOptions& options, const Sweep& sweep) {
   return plan;
 }
 
-/// For pairwise_bw, which reads no JSON.
+/// For pairwise_bw, which does not read JSON.
 void print_readings(const Sweep& sweep) {
   if (sweep.kinds.size() > 1) {
     throw UsageError(fmt::format("the records are of {} tests, {} and {} among them; a sweep goes on with one only",

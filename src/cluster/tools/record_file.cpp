@@ -17,16 +17,15 @@
 namespace fabricbench::cluster {
 namespace {
 
-/// A host that is down fails with all partners: a few reasons suffice.
+/// A host that is down fails with all others; a few reasons suffice.
 constexpr std::int32_t kMostReasonsOfHost = 8;
 constexpr std::size_t kMostNames = std::numeric_limits<std::int16_t>::max();
 constexpr std::int64_t kMostRounds = std::int64_t{1} << 30;
 constexpr double kGb = 1e9;  // bytes
-constexpr double kMostGbPerSecond = 1e6;
 constexpr const char* kWhatIsRead =
     "give files that 'pairwise_bw --json FILE' or 'scripts/sweep_pairs.sh' have written";
 
-/// The fields of a context line that readings need.
+/// The parts of a context line that readings need.
 struct RankOfReadings {
   std::string host;
 };
@@ -50,7 +49,7 @@ void describe(Form& form, Record& context) {
 
 [[noreturn]] void refuse(const std::string& message) { throw Error(ExitStatus::kNotJudged, message); }
 
-/// The place among those of its host that each endpoint has, as text; nothing where every host has one endpoint.
+/// Each endpoint's number on its host, as text; empty if every host has one endpoint.
 std::vector<std::string> places_within_hosts(const std::vector<std::string>& hosts) {
   std::unordered_map<std::string, int> endpoints;
   std::vector<std::string> places;
@@ -60,7 +59,7 @@ std::vector<std::string> places_within_hosts(const std::vector<std::string>& hos
   return places;
 }
 
-/// Of a number from the file that counts something.
+/// Checks a count from the file.
 std::int32_t count_in(const std::optional<std::int64_t>& number, std::string_view key) {
   if (!number) return 0;
   if (*number < 0 || *number >= kMostRounds) {
@@ -100,7 +99,7 @@ void RecordReader::begin_run(const std::string& name) {
   run_.name = name;
 }
 
-/// A sweep that was killed while it wrote a record, and then went on, has the next record on the same line.
+/// If a sweep was killed while it wrote a record and then continued, the next record is on the same line.
 bool RecordReader::take_end(const Line& line) {
   const std::size_t begin = line.text.rfind(R"({"kind":)");
   if (begin == std::string_view::npos || begin == 0 || !run_.any_line) return false;
@@ -115,7 +114,7 @@ bool RecordReader::take_end(const Line& line) {
 
 void RecordReader::refuse_unless_cut_off(const Line& line, std::string_view problem) {
   const std::string place = fmt::format("{}:{}", run_.name, line.number);
-  if (!run_.any_line) refuse(fmt::format("{}: this is no file of records ({}); {}", place, problem, kWhatIsRead));
+  if (!run_.any_line) refuse(fmt::format("{}: this is not a file of records ({}); {}", place, problem, kWhatIsRead));
   if (line.complete) {
     refuse(
         fmt::format("{0}: this record is broken ({1}); look at it with 'sed -n {2}p {3}', and if a crash or two "
@@ -125,13 +124,13 @@ void RecordReader::refuse_unless_cut_off(const Line& line, std::string_view prob
   notices_.push_back(fmt::format("{}: the last line is cut off, and left out", place));
 }
 
-/// Keys keep their meaning, so that a newer file can be read.
+/// Keys keep their meaning, so newer files can be read.
 void RecordReader::check_version(std::int64_t version) {
-  if (version < 1) throw std::invalid_argument(fmt::format("schema_version {} is none", version));
+  if (version < 1) throw std::invalid_argument(fmt::format("schema_version {} is invalid", version));
   if (version <= kSchemaVersion) return;
-  notices_.push_back(fmt::format(
-      "{}: its schema_version is {}, newer than the {} that is known here; what is new in it is passed over", run_.name,
-      version, kSchemaVersion));
+  notices_.push_back(
+      fmt::format("{}: its schema_version is {}, newer than version {} of this program; unknown parts are ignored",
+                  run_.name, version, kSchemaVersion));
 }
 
 void RecordReader::take_line(std::string_view line, std::size_t capacity) {
@@ -189,7 +188,8 @@ void RecordReader::take(const RecordedReading& record) {
     return;
   }
   if (record.bandwidth.value_or(0) > kMostGbPerSecond * kGb) {
-    throw std::invalid_argument(fmt::format("bandwidth_gb_per_s {:g} is no rate of a link", *record.bandwidth / kGb));
+    throw std::invalid_argument(
+        fmt::format("bandwidth_gb_per_s {:g} is not a link's bandwidth", *record.bandwidth / kGb));
   }
   const Reading reading = reading_of(record);
   const bool is_nothing = has_figure && reading.outcome == Outcome::kFailed;
@@ -251,8 +251,8 @@ std::int16_t RecordReader::kind_of(const RecordedReading& record) {
   return static_cast<std::int16_t>(kinds_.size() - 1);
 }
 
-/// Rounds of a later run are later. A run that continues another one counts on by itself, and may repeat its last
-/// round. A new run begins with an earlier round than the last one.
+/// Later measurements have later rounds. A run that continues an earlier one continues its numbers, and may repeat the
+/// last round; a new run begins with an earlier round than the last.
 std::int32_t RecordReader::round_of(const RecordedReading& record) {
   const std::int32_t round = count_in(record.round, "round");
   if (run_.first_reading_to_come) {
@@ -265,7 +265,7 @@ std::int32_t RecordReader::round_of(const RecordedReading& record) {
   return later;
 }
 
-/// Adds the routes of the next reading. Nothing is kept as long as no record names a device.
+/// For the next reading. Keeps nothing if no record has devices.
 void RecordReader::keep_routes(const RecordedReading& record) {
   const RoutePair routes{devices_.route_of(record.from_end.host, record.from_end),
                          devices_.route_of(record.to_end.host, record.to_end)};
@@ -298,8 +298,9 @@ void RecordReader::read_locality(const std::string& path) {
     const std::size_t leaf = text.find_first_not_of(kBlanks, end);
     const std::size_t last = text.find_last_not_of(kBlanks);
     if (leaf == std::string_view::npos || text.find_first_of(kBlanks, leaf) <= last) {
-      throw UsageError(fmt::format("{}:{}: '{}' is no locality; write a host and its leaf, such as node[01-16] leaf1",
-                                   name, line.number, text.substr(begin, last + 1 - begin)));
+      throw UsageError(
+          fmt::format("{}:{}: '{}' is not a locality; write a host and its leaf, such as node[01-16] leaf1", name,
+                      line.number, text.substr(begin, last + 1 - begin)));
     }
     HostList hosts;
     hosts.add_list(text.substr(begin, end - begin), fmt::format("{}:{}", name, line.number));
@@ -307,7 +308,7 @@ void RecordReader::read_locality(const std::string& path) {
   }
 }
 
-/// Sorts rails, which are in the order of their first readings, so that each has the same number on every host.
+/// Rails come in the arbitrary order of their first reading; sorted, each has the same number on every host.
 void RecordReader::sort_rails() {
   std::vector<std::string> names = rails_.take();
   std::vector<std::int16_t> order(names.size());

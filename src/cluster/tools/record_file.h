@@ -17,46 +17,49 @@
 
 namespace fabricbench::cluster {
 
+/// A record with a higher bandwidth is an error: no link is that fast.
+inline constexpr double kMostGbPerSecond = 1e6;
+
 /// The contents of all files.
 struct Records {
   Sweep sweep;
-  std::vector<std::string> notices;  ///< for people: lines that were left out, and why
+  std::vector<std::string> notices;  ///< for readers: skipped records, and why
 };
 
-/// Merges record files of one or several runs: JSON Lines of pairwise_bw --json or of scripts/sweep_pairs.sh. Later
-/// runs and files get later rounds, unless they count on by themselves. Lines and keys that are not of a sweep are
-/// ignored.
+/// Combines record files, JSON Lines of pairwise_bw --json or scripts/sweep_pairs.sh, of one or several runs. Rounds of
+/// later runs and files continue the numbers of earlier ones, unless the files number them that way already. Ignores
+/// lines and keys that do not belong to a sweep.
 class RecordReader {
  public:
-  /// Adds hosts of the sweep, in this order. Hosts in files come after them.
+  /// `hosts`: hosts known to be part of the sweep, in this order; further hosts of the files follow.
   explicit RecordReader(const std::vector<std::string>& hosts = {});
 
-  /// Reads a file, or standard input, which is `-`. Throws Error: with kMissing where it cannot be read, and with
-  /// kNotJudged where it is no file of records or a line is broken, with the line's number. A last line that was cut
-  /// off, as kill -9 leaves one, is passed over, and noticed.
+  /// Reads a file, or standard input for `-`. Throws Error: kMissing if it cannot be read, and kNotJudged with the
+  /// line's number if it has no records or a broken line. A truncated last line, as after kill -9, is skipped with a
+  /// notice.
   void read(const std::string& path);
 
-  /// Reads a file of lines `HOST LEAF`, with `#` before comments. HOST may be a list such as node[01-16], also of hosts
-  /// that are not in the sweep. Throws Error with kMissing, and UsageError that names the line.
+  /// Reads a file of lines `HOST LEAF`, with comments after `#`. HOST may be a list such as node[01-16], and may
+  /// contain hosts outside the sweep. Throws Error with kMissing, and UsageError with the line.
   void read_locality(const std::string& path);
 
-  /// Begins a run that no file of records holds; its records follow by `take`. `name` is for messages.
+  /// Begins a run whose records follow by `take` instead of from a file. `name` is for messages.
   void begin_run(const std::string& name);
-  /// Takes one reading of the run, or names its hosts. Throws std::invalid_argument that says what is wrong with it.
+  /// Adds one reading of the run, or its hosts. Throws std::invalid_argument with the problem.
   void take(const RecordedReading& record);
   void take(const SweepStart& start);
 
-  /// Returns all that was read. To be called once, at the end.
+  /// Everything read so far. Call it once, at the end.
   [[nodiscard]] Records finish();
 
  private:
-  /// The properties of a run, from its records.
+  /// The description of a run in its file.
   struct Run {
-    std::string name;                  // of the file, in messages
+    std::string name;                  // of the file, for messages
     std::string program;               // from the context line
-    std::vector<std::string> rail_of;  // by endpoint, where hosts have several
-    bool any_line = false;             // could be read
-    bool of_a_sweep = false;           // whether one was
+    std::vector<std::string> rail_of;  // by endpoint, if hosts have several
+    bool any_line = false;             // whether any line was readable
+    bool of_a_sweep = false;           // whether any line was from a sweep
     bool first_reading_to_come = true;
     bool of_new_file = true;
     std::int32_t added_rounds = 0;
@@ -77,7 +80,7 @@ class RecordReader {
   void sort_rails();
   void set_leaves();
 
-  /// A kind's number, by what makes it.
+  /// A kind's number by its properties.
   struct Kind {
     std::string test;
     std::int64_t size = 0;
@@ -90,7 +93,7 @@ class RecordReader {
   NameIndex rails_;
   DeviceIndex devices_;
   std::vector<Kind> kinds_;
-  std::unordered_map<std::string, std::string> leaves_;  // by host, also of hosts that are not in the sweep
+  std::unordered_map<std::string, std::string> leaves_;  // by host, including hosts outside the sweep
   std::vector<std::int32_t> reasons_kept_;               // by host
   std::int32_t last_round_ = -1;
   std::int64_t within_a_host_ = 0;

@@ -43,7 +43,7 @@ std::string records_of(const Sweep& sweep, std::int64_t size_bytes) {
     record.to_end.host = name(sweep.hosts, reading.to);
     record.from_end.rail = name(sweep.rails, reading.from_rail);
     record.to_end.rail = name(sweep.rails, reading.to_rail);
-    record.test = kind.substr(0, kind.find(' '));  // a kind is a test's name and the size
+    record.test = kind.substr(0, kind.find(' '));  // a kind consists of the test's name and the size
     record.size = size_bytes;
     record.status = status_of(reading.outcome);
     record.both_ways = reading.both_ways;

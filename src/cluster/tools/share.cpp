@@ -14,7 +14,7 @@ double parse_share(std::string_view text, std::string_view what) {
     share =
         percent ? parse_number(text.substr(0, text.size() - 1), what, 0, 100) / 100 : parse_number(text, what, 0, 1);
   } catch (const UsageError&) {
-    share = 0;  // refused below, in the words that go with a share
+    share = 0;  // refused below, with the message for shares
   }
   if (!(share > 0 && share < 1)) {
     throw UsageError(fmt::format(

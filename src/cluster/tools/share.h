@@ -4,7 +4,10 @@
 
 namespace fabricbench::cluster {
 
-/// Reads a share between 0 and 1, both left out, written as `5%` or `0.05`. Throws UsageError that names `what`.
+/// The share of a port's rate that `--expect adapters` requires.
+inline constexpr double kShareOfPort = 0.9;
+
+/// Reads a share between 0 and 1 (exclusive), written as `5%` or `0.05`. Throws UsageError with `what`.
 [[nodiscard]] double parse_share(std::string_view text, std::string_view what);
 
 }  // namespace fabricbench::cluster

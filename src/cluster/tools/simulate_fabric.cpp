@@ -1,5 +1,5 @@
-// Sweeps over a simulated fabric: writes the records of a real sweep, or counts over many sweeps how many faults are
-// found, and how many healthy hosts are blamed.
+// Sweeps over a simulated fabric: writes records as a real sweep would, or counts over many sweeps how many faults are
+// found and how many healthy parts are blamed.
 
 #include <algorithm>
 #include <cstdint>
@@ -27,7 +27,7 @@ namespace fabricbench::cluster {
 namespace {
 
 constexpr const char* kName = "simulate_fabric";
-constexpr std::int64_t kSize = 4 << 20;  // of the messages that are not sent
+constexpr std::int64_t kSize = 4 << 20;  // of the simulated messages
 
 struct SimulationOptions {
   FabricPlan fabric;
@@ -54,93 +54,92 @@ void add_fabric_options(CLI::App& app, SimulationOptions& options) {
   const auto number = [&](const char* name, auto& value, const char* text, const char* unit, const auto& range) {
     app.add_option(name, value, text)->option_text(unit)->check(range)->group("Fabric");
   };
-  number("--hosts", fabric.hosts, "how many [16]", "N", CLI::Range(1, 1 << 20));
+  number("--hosts", fabric.hosts, "number of hosts [16]", "N", CLI::Range(1, 1 << 20));
   number("--leaf-size", fabric.leaf_size, "hosts behind each leaf switch; 0: one leaf for all [0]", "N",
          CLI::Range(0, 1 << 20));
-  number("--spines", fabric.spines, "switches above the leaves; a flow takes one of them, by hash [4]", "N",
+  number("--spines", fabric.spines, "switches above the leaves; a hash assigns each flow to one [4]", "N",
          CLI::Range(1, 1024));
-  number("--rails", fabric.rails, "NICs of each host; all are measured at once [1]", "N", CLI::Range(1, 64));
-  number("--rate", options.rate_gb_per_s, "of a healthy NIC in each direction [25]", "GB/s", CLI::Range(1e-6, 1e6));
-  number("--sigma", fabric.sigma, "standard deviation of readings, as a share [0.01]", "SHARE", share);
-  number("--outliers", fabric.outliers, "readings that are slower for no lasting reason [0.01]", "SHARE", share);
-  number("--outlier-size", options.outlier_size, "by how much those are slower [0.2]", "SHARE", share);
-  number("--spread", fabric.spread, "standard deviation of healthy hosts from each other [0]", "SHARE", share);
-  number("--drift", fabric.drift, "how far all rates go up and down, within 30 rounds [0]", "SHARE", share);
-  number("--oversubscription", fabric.oversubscription, "what a leaf's hosts can send over what its ways up carry [1]",
-         "RATIO", CLI::Range(1.0, 1000.0));
-  number("--crossing", fabric.crossing, "rate between leaves over that within one [1]", "RATIO",
+  number("--rails", fabric.rails, "NICs per host, all measured at once [1]", "N", CLI::Range(1, 64));
+  number("--rate", options.rate_gb_per_s, "rate of a healthy NIC in each direction [25]", "GB/s",
+         CLI::Range(1e-6, 1e6));
+  number("--sigma", fabric.sigma, "relative standard deviation of readings [0.01]", "SHARE", share);
+  number("--outliers", fabric.outliers, "share of readings that are slow by chance [0.01]", "SHARE", share);
+  number("--outlier-size", options.outlier_size, "deficit of these readings [0.2]", "SHARE", share);
+  number("--spread", fabric.spread, "relative standard deviation between healthy hosts [0]", "SHARE", share);
+  number("--drift", fabric.drift, "amplitude of a drift of all rates with a period of 30 rounds [0]", "SHARE", share);
+  number("--oversubscription", fabric.oversubscription, "rate of a leaf's hosts relative to its uplinks [1]", "RATIO",
+         CLI::Range(1.0, 1000.0));
+  number("--crossing", fabric.crossing, "rate between leaves relative to that within one [1]", "RATIO",
          CLI::Range(0.01, 100.0));
-  number("--missing", fabric.missing, "measurements that fail for no lasting reason [0]", "SHARE", share);
-  app.add_flag("--collisions", fabric.collisions, "ways up are shared flow by flow, by hash, and not evenly")
-      ->group("Fabric");
-  app.add_flag("--hide-leaves", options.hide_leaves, "do not tell the verdict which host is behind which leaf")
-      ->group("Fabric");
-  app.add_flag("--both-ways", fabric.both_ways, "one figure for both directions together")->group("Fabric");
+  number("--missing", fabric.missing, "share of measurements that fail by chance [0]", "SHARE", share);
+  app.add_flag("--collisions", fabric.collisions, "assign flows to uplinks by hash instead of evenly")->group("Fabric");
+  app.add_flag("--hide-leaves", options.hide_leaves, "do not give the verdict the leaf of each host")->group("Fabric");
+  app.add_flag("--both-ways", fabric.both_ways, "record one figure for the sum of both directions")->group("Fabric");
   auto* faults =
-      app.add_option(
-             "--fault", options.faults,
-             "what is wrong; may be given again. host:3:0.9 (the factor of its rate; with :sends or :receives at "
-             "the end in one direction only), nic:HOST:RAIL:0.8, pair:HOST:HOST:0.7, leaf:LEAF:0.5, "
-             "leaf-pair:LEAF:LEAF:0.5, spine:LEAF:SPINE:0.5, rail:RAIL:0.8, dead:HOST, dead-pair:HOST:HOST, "
-             "flapping:HOST:0.7:0.3 (the last: in which share of its meetings)")
+      app.add_option("--fault", options.faults,
+                     "a fault; may be repeated: host:3:0.9 (factor of its rate; append :sends or :receives for one "
+                     "direction), nic:HOST:RAIL:0.8, pair:HOST:HOST:0.7, leaf:LEAF:0.5, "
+                     "leaf-pair:LEAF:LEAF:0.5, spine:LEAF:SPINE:0.5, rail:RAIL:0.8, dead:HOST, dead-pair:HOST:HOST, "
+                     "flapping:HOST:0.7:0.3 (0.3: share of affected meetings)")
           ->option_text("FAULT")
           ->allow_extra_args(false)
           ->group("Fabric");
-  app.add_flag("--usual-faults", options.usual_faults,
-               "in each sweep, at random: a host at -10 %, a NIC at -20 % in one direction, and a pair at -30 %")
+  app.add_flag(
+         "--usual-faults", options.usual_faults,
+         "plant random faults in each sweep: a host at -10 %, a NIC at -20 % in one direction, and a pair at -30 %")
       ->excludes(faults)
       ->group("Fabric");
 }
 
 void add_sweep_options(CLI::App& app, SimulationOptions& options) {
-  auto* rounds = app.add_option("--rounds", options.rounds, "rounds for all hosts; with --find at most so many [12]")
-                     ->option_text("K")
-                     ->check(CLI::Range(1, 1 << 20))
-                     ->group("Sweep");
-  app.add_flag("--all-pairs", options.all_pairs, "every pair of hosts")->excludes(rounds)->group("Sweep");
-  auto* find = app.add_flag("--find", options.find, "go on until everything is decided, as sweep_pairs.sh --find")
+  auto* rounds =
+      app.add_option("--rounds", options.rounds, "number of rounds for all hosts; with --find the maximum [12]")
+          ->option_text("K")
+          ->check(CLI::Range(1, 1 << 20))
+          ->group("Sweep");
+  app.add_flag("--all-pairs", options.all_pairs, "measure every pair of hosts")->excludes(rounds)->group("Sweep");
+  auto* find = app.add_flag("--find", options.find, "measure until every host is judged, as sweep_pairs.sh --find")
                    ->group("Sweep");
   app.add_flag("--batches", options.batches,
-               "with --find: measure everything that is open before judging again, which of many pairs is much faster")
+               "with --find: measure all open questions before judging again; much faster with many pairs")
       ->needs(find)
       ->group("Sweep");
   app.add_option("--max-extra-rounds", options.extra_rounds,
-                 "with --find, for what is suspicious [24; of all pairs as many as there are hosts]")
+                 "with --find: maximum rounds for suspicious pairs [24; with --all-pairs the number of hosts]")
       ->option_text("K")
       ->check(CLI::Range(0, 1 << 20))
       ->needs(find)
       ->group("Sweep");
-  app.add_option("--max-concurrent", options.concurrent, "pairs at the same time, at most; 0: all that can be [0]")
+  app.add_option("--max-concurrent", options.concurrent, "maximum number of pairs at the same time; 0: no limit [0]")
       ->option_text("M")
       ->check(CLI::Range(0, 1 << 20))
       ->group("Sweep");
-  app.add_option("--tolerance", options.tolerance, "what share a rate may be too low [0.05]")
+  app.add_option("--tolerance", options.tolerance, "smallest deficit that counts as slow [0.05]")
       ->option_text("SHARE")
       ->check(CLI::Range(0.001, 0.9))
       ->group("Sweep");
-  app.add_option("--seed", options.fabric.seed, "of everything that is drawn [0]")->option_text("S")->group("Sweep");
+  app.add_option("--seed", options.fabric.seed, "seed of all random numbers [0]")->option_text("S")->group("Sweep");
 }
 
 bool read_options(int argc, char** argv, SimulationOptions& options) {
   CLI::App app(
-      "Sweeps over pairs of hosts of a simulated fabric and judges what comes out, as find_slow_links does. With "
-      "--runs it "
-      "does so many times over, each time with other numbers, and counts what was found and who was wronged.\n"
-      "Exit status: 0 well, whatever was found; 2 wrong options.",
+      "Sweeps over pairs of hosts of a simulated fabric and judges the readings, as find_slow_links does. With --runs "
+      "it repeats this with other random numbers, and counts faults found and healthy parts blamed.\n"
+      "Exit status: 0 success, whatever was found; 2 wrong options.",
       kName);
   add_fabric_options(app, options);
   add_sweep_options(app, options);
-  auto* records = app.add_option("--records", options.records, "write the readings into FILE, as a real sweep does")
+  auto* records = app.add_option("--records", options.records, "write the readings to FILE, as a real sweep does")
                       ->option_text("FILE");
-  auto* runs = app.add_option("--runs", options.runs, "so many sweeps; print precision and recall over all of them")
+  auto* runs = app.add_option("--runs", options.runs, "number of sweeps; print precision and recall over all of them")
                    ->option_text("N")
                    ->check(CLI::Range(1, 1 << 20))
                    ->excludes(records);
-  app.add_flag("--json", options.json, "print what was counted as one line of JSON")->needs(runs);
+  app.add_flag("--json", options.json, "print the counts as one line of JSON")->needs(runs);
   return read_command_line(app, argc, argv);
 }
 
-/// The faults of --usual-faults; with fewer than four hosts, not all of them.
+/// The faults of --usual-faults; fewer with fewer than four hosts.
 std::vector<Fault> usual_faults(std::int32_t hosts, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   std::vector<std::int32_t> order(static_cast<std::size_t>(hosts));

@@ -15,7 +15,7 @@
 namespace fabricbench::cluster {
 namespace {
 
-/// CLI11 takes whatever follows an option for its value, so `--json --quiet` would write a file named --quiet.
+/// CLI11 takes any following word as an option's value, so `--json --quiet` would write a file named --quiet.
 void refuse_options_as_values(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) {
     if (option->get_expected_max() == 0) continue;  // a flag

@@ -1,4 +1,4 @@
-// The beginning and the end of the programs in this directory.
+// The common beginning and end of the programs in this directory.
 #pragma once
 
 #include <functional>
@@ -10,12 +10,12 @@
 
 namespace fabricbench::cluster {
 
-/// Parses the command line into the variables that `app`'s options are bound to. `app` has its name and description.
-/// Adds --help and --version; returns false if one of them was given and has been printed. Throws UsageError.
+/// Reads the command line into the variables of `app`'s options; `app` has its name and description. Adds --help and
+/// --version, and returns false after printing one of them. Throws UsageError.
 [[nodiscard]] bool read_command_line(CLI::App& app, int argc, char** argv);
 
-/// Runs `work`, and returns its status for `main`. An exception is printed to stderr as one line that begins with the
-/// program's name, and gives the status (see status_of).
+/// Runs `work`, and returns its status as a number for `main`. Prints an exception to stderr as one line that begins
+/// with the program's name, and returns its status (see status_of).
 [[nodiscard]] int run_tool(std::string_view program, const std::function<ExitStatus()>& work);
 
 }  // namespace fabricbench::cluster

@@ -11,7 +11,7 @@
 namespace fabricbench::cluster {
 namespace {
 
-/// The name in a place; none where the place is negative.
+/// The name at an index; empty if the index is negative.
 std::string named_in(const std::vector<std::string>& names, std::int32_t place) {
   return place < 0 ? "" : names.at(static_cast<std::size_t>(place));
 }

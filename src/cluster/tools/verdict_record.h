@@ -1,4 +1,4 @@
-// The verdict as find_slow_links --json writes it: hosts, rails and leaves by name.
+// The verdict in the form of find_slow_links --json: hosts, rails and leaves by name.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace fabricbench::cluster {
 
-/// Hosts as a list, and folded as Slurm writes them.
+/// Hosts as a list, and folded in Slurm's notation.
 struct HostSet {
   std::vector<std::string> hosts;
   std::string folded;
@@ -33,7 +33,7 @@ struct HostKindRecord {
   Direction direction = Direction::kBoth;
 };
 
-/// Every host is in one of them.
+/// Every host is in one of these lists.
 struct ListsRecord {
   HostSet slow;
   HostSet dead;
@@ -98,7 +98,7 @@ struct StratumRecord {
   std::optional<bool> slower_kind;
   std::int64_t readings = 0;
   double centre = 0;  ///< bytes per second
-  double scale = 0;   ///< of it, a standard deviation
+  double scale = 0;   ///< relative standard deviation
 };
 
 struct GroupingRecord {
@@ -141,15 +141,15 @@ struct VerdictRecord {
   std::vector<std::string> notices;
 };
 
-/// `notices`: messages that were printed as well.
+/// `notices` are the other messages for readers.
 [[nodiscard]] VerdictRecord record_of(const Sweep& sweep, const Verdict& verdict, const VerdictSettings& settings,
                                       std::span<const std::string> notices);
 
-/// What goes before the other fields of a set of hosts.
+/// The first fields of every set of hosts.
 template <typename Form, typename Set>
 void describe_hosts(Form& form, Set& set) {
-  form("folded", set.folded, "as Slurm writes them, such as `node[01-03,07]`");
-  form("hosts", set.hosts, "by name");
+  form("folded", set.folded, "in Slurm's notation, such as `node[01-03,07]`");
+  form("hosts", set.hosts, "names of the hosts");
 }
 
 template <typename Form, record::Of<HostSet> Record>
@@ -162,7 +162,7 @@ template <typename Form, record::Of<NamedHosts> Record>
 void describe(Form& form, Record& group) {
   form.part("host_group", "One group of hosts");
   describe_hosts(form, group.set);
-  form("name", group.name, "of a locality its own; else `group 1` and so on");
+  form("name", group.name, "name from the locality; else `group 1` and so on");
 }
 
 template <typename Form, record::Of<HostKindRecord> Record>
@@ -171,18 +171,18 @@ void describe(Form& form, Record& kind) {
   form.part("host_kind", "One of two kinds of hosts");
   describe_hosts(form, kind.set);
   form("name", kind.name, "`faster` or `slower`");
-  form("bandwidth_gb_per_s", null_if_none(gb_per_s(kind.rate)), "the median");
-  form("direction", kind.direction, "in which they differ");
+  form("bandwidth_gb_per_s", null_if_none(gb_per_s(kind.rate)), "median bandwidth");
+  form("direction", kind.direction, "direction in which the kinds differ");
 }
 
 template <typename Form, record::Of<ListsRecord> Record>
 void describe(Form& form, Record& lists) {
-  form.part("host_lists", "Every host is in one; where everything is slower than expected, none is in `fine`");
-  form("slow", lists.slow, "or a NIC of it is");
+  form.part("host_lists", "Every host is in one list; if everything is slower than expected, `fine` is empty");
+  form("slow", lists.slow, "slow hosts, and hosts with a slow NIC");
   form("dead", lists.dead, "");
   form("cut_off", lists.cut_off, "");
   form("unsteady", lists.unsteady, "");
-  form("suspect", lists.suspect, "more readings, or a locality, would tell");
+  form("suspect", lists.suspect, "more readings, or a locality, would decide");
   form("not_judged", lists.not_judged, "too few readings");
   form("fine", lists.fine, "");
 }
@@ -192,100 +192,100 @@ void describe(Form& form, Record& device) {
   using namespace record;
   form.part("device", "A GPU, NIC or switch port");
   form("kind", device.kind, "");
-  form("id", device.id, "GUID, UUID or port; `node07/mlx5_2` where that is not known");
-  form("name", null_if_none(device.name), "on its host");
+  form("id", device.id, "GUID, UUID or port; `node07/mlx5_2` if that is unknown");
+  form("name", null_if_none(device.name), "name on its host");
 }
 
 template <typename Form, record::Of<CommandRecord> Record>
 void describe(Form& form, Record& command) {
-  form.part("next_command", "What to run next");
-  form("command", command.command, "for a shell");
+  form.part("next_command", "A command to run next");
+  form("command", command.command, "command for a shell");
   form("purpose", command.purpose, "");
 }
 
 template <typename Form, record::Of<FindingRecord> Record>
 void describe(Form& form, Record& finding) {
   using namespace record;
-  form.part("slow_link", "Something that is slow or does not work");
+  form.part("slow_link", "Something slow or broken");
   form("blame", finding.blame, "`SLOW HOST` to `CANNOT TELL` above");
-  form("direction", finding.direction, "of a pair, `sends` is from the first of `hosts` to the second");
+  form("direction", finding.direction, "for a pair, `sends` is from the first of `hosts` to the second");
   form("hosts", finding.hosts,
-       "one; the two of a pair; all suspects if undecided; none of leaves and rails; of a `device` those that are slow "
+       "one; the two of a pair; all suspects if undecided; none for leaves and rails; for a `device` the hosts slow "
        "over it");
-  form("rail", null_if_none(finding.rail), "by name; null where the finding is of none");
-  form(
-      "devices", finding.devices,
-      "of a `device` what is to blame, several where they were always used together; else what all readings of the one "
-      "host, or of its rail, went through, as far as it is known");
-  form("leaf", null_if_none(finding.leaf), "by name; null where the finding is of none");
-  form("other_leaf", null_if_none(finding.other_leaf), "by name; null where the finding is of none");
-  form("text", finding.text, "a sentence for people");
+  form("rail", null_if_none(finding.rail), "name of the rail; null: not about a rail");
+  form("devices", finding.devices,
+       "for a `device` the culprit, or several that were always used together; else the known devices that all "
+       "readings of "
+       "the host, or of its rail, used");
+  form("leaf", null_if_none(finding.leaf), "name of the leaf; null: not about a leaf");
+  form("other_leaf", null_if_none(finding.other_leaf), "name of the second leaf; null: not about two leaves");
+  form("text", finding.text, "one sentence for readers");
   form("percent_of_expected", percent(finding.ratio),
-       "the median share of what was expected of each reading; null where there is no figure");
-  form("bandwidth_gb_per_s", null_if_none(gb_per_s(finding.rate)), "that share of the expectation");
+       "median over readings of the bandwidth relative to the expected one; null without a figure");
+  form("bandwidth_gb_per_s", null_if_none(gb_per_s(finding.rate)), "`percent_of_expected` of the expected bandwidth");
   form("expected_gb_per_s", null_if_none(gb_per_s(finding.expected)),
-       "the expectation, the median of what is healthy and comparable");
-  form("readings", natural(finding.readings), "on which it rests; of `transient` hosts, meetings");
-  form("failed_readings", natural(finding.failed), "of them, those without a figure");
-  form("slow_meetings", finding.slow_meetings, "of `transient`: how many were slow or failed");
-  form("slow_rounds", finding.slow_rounds, "of `transient`: in which rounds");
+       "expected bandwidth: the median of healthy, comparable readings");
+  form("readings", natural(finding.readings), "number of readings it is based on; for `transient` hosts, meetings");
+  form("failed_readings", natural(finding.failed), "those without a figure");
+  form("slow_meetings", finding.slow_meetings, "for `transient`: number of slow or failed meetings");
+  form("slow_rounds", finding.slow_rounds, "for `transient`: rounds of these meetings");
   form("partners", natural(finding.partners),
-       "different ones; of `leaf` and `rail` their own hosts, of `transient` those of slow meetings");
+       "number of different peers; for `leaf` and `rail` their own hosts, for `transient` the peers of slow meetings");
   form("slow_partners", finding.slow_partners,
-       "of a `host`, `nic` or `device`: with how many of them it is slow, either way");
+       "for a `host`, `nic` or `device`: number of peers with which it is slow in either direction");
   form("false_alarm_probability", finding.false_alarm,
-       "that chance alone shows anything like it anywhere in such a sweep, all that was looked at counted");
-  form("confirmed", finding.confirmed, "it was slow or failed, and in a later round, alone in the network, again");
-  form("reason", null_if_none(finding.reason), "of failures, as the first record told it");
-  form("to_settle", null_if_none(finding.to_settle), "readings that would decide what is open");
-  form("next_commands", finding.next_commands, "what to run next");
+       "probability that chance alone produces such a finding anywhere in a sweep, corrected for all comparisons made");
+  form("confirmed", finding.confirmed, "slow or failed again in a later round without other traffic");
+  form("reason", null_if_none(finding.reason), "reason of failures, from the first record");
+  form("to_settle", null_if_none(finding.to_settle), "readings that would settle the open question");
+  form("next_commands", finding.next_commands, "commands to run next");
 }
 
 template <typename Form, record::Of<QuestionRecord> Record>
 void describe(Form& form, Record& question) {
   using namespace record;
-  form.part("question", "What further readings would decide");
-  form("host", null_if_none(question.host), "of which host");
-  form("other_host", null_if_none(question.other_host), "with which; null: with any that is fine");
-  form("rail", null_if_none(question.rail), "over which");
-  form("readings", natural(question.readings), "how many more, at least");
-  form("why", question.why, "for people");
+  form.part("question", "An open question that further readings would decide");
+  form("host", null_if_none(question.host), "host to measure");
+  form("other_host", null_if_none(question.other_host), "its peer; null: any healthy host");
+  form("rail", null_if_none(question.rail), "rail to use");
+  form("readings", natural(question.readings), "minimum number of further readings");
+  form("why", question.why, "reason, for readers");
 }
 
 template <typename Form, record::Of<StratumRecord> Record>
 void describe(Form& form, Record& stratum) {
   using namespace record;
-  form.part("stratum", "Readings that are comparable");
+  form.part("stratum", "A set of comparable readings");
   form("measured", null_if_none(stratum.measured), "test and size");
   form("from_rail", null_if_none(stratum.from_rail), "");
   form("to_rail", null_if_none(stratum.to_rail), "");
-  form("both_ways", stratum.both_ways, "a figure is of both directions together");
-  form("same_leaf", stratum.same_leaf, "null where there are no groups");
-  form("distance", stratum.distance, "by how many `groupings` both hosts are apart; null where there are none");
-  form("slower_kind", stratum.slower_kind, "one host or both are of the slower kind; null where there is one kind");
+  form("both_ways", stratum.both_ways, "whether a figure is the sum of both directions");
+  form("same_leaf", stratum.same_leaf, "both hosts behind the same leaf; null without groups");
+  form("distance", stratum.distance, "number of `groupings` that separate the two hosts; null without groupings");
+  form("slower_kind", stratum.slower_kind, "at least one host is of the slower kind; null if there is one kind");
   form("readings", natural(stratum.readings), "");
-  form("centre_gb_per_s", null_if_none(gb_per_s(stratum.centre)), "of a healthy one");
-  form("scale_percent", percent(stratum.scale), "how much healthy ones spread, a standard deviation");
+  form("centre_gb_per_s", null_if_none(gb_per_s(stratum.centre)), "bandwidth of a healthy reading");
+  form("scale_percent", percent(stratum.scale), "relative standard deviation of healthy readings");
 }
 
 template <typename Form, record::Of<GroupingRecord> Record>
 void describe(Form& form, Record& grouping) {
   using namespace record;
   form.part("grouping", "Groups of hosts that are fast among each other");
-  form("given", grouping.is_given, "by a locality");
-  form("across_percent_of_within", percent(grouping.across), "the rate between groups, of that within");
+  form("given", grouping.is_given, "whether a locality gave the groups");
+  form("across_percent_of_within", percent(grouping.across), "bandwidth between groups relative to that within them");
   form("false_alarm_probability", grouping.false_alarm,
-       "how likely hosts without groups would look like this; 0 of a locality");
+       "probability that hosts without groups show such a pattern; 0 for a locality");
   form("groups", grouping.groups, "");
 }
 
 template <typename Form, record::Of<NearPairsRecord> Record>
 void describe(Form& form, Record& near) {
   using namespace record;
-  form.part("near_pairs", "Small groups that show only as some pairs that are faster than the others");
-  form("pairs", natural(near.pairs), "that are faster");
+  form.part("near_pairs", "Small groups that show only as pairs faster than the others");
+  form("pairs", natural(near.pairs), "number of faster pairs");
   form("pairs_measured", natural(near.measured), "");
-  form("faster_by_percent", percent(near.faster_by), "the median");
+  form("faster_by_percent", percent(near.faster_by), "median");
 }
 
 template <typename Form, record::Of<VerdictRecord> Record>
@@ -295,33 +295,34 @@ void describe(Form& form, Record& verdict) {
   form.derived("schema_version", kSchemaVersion, "");
   form.derived("fabricbench_version", kVersion, "what judged");
   form("judged", verdict.judged, "");
-  form("headline", verdict.headline, "for people");
-  form("hosts", natural(verdict.hosts), "of the sweep");
+  form("headline", verdict.headline, "one sentence for readers");
+  form("hosts", natural(verdict.hosts), "number of hosts in the sweep");
   form("readings", natural(verdict.readings), "");
-  form("failed_readings", natural(verdict.failed), "of them, those without a figure");
-  form("outliers_percent", percent(verdict.outliers), "of the readings that nobody is blamed for: slow");
-  form("failing_percent", percent(verdict.failing), "of all readings: failed, and nobody is blamed for them");
+  form("failed_readings", natural(verdict.failed), "those without a figure");
+  form("outliers_percent", percent(verdict.outliers), "share of slow readings among those that no finding explains");
+  form("failing_percent", percent(verdict.failing),
+       "share of failed readings that no finding explains, among all readings");
   form("below_asked_percent", percent(verdict.below_asked),
-       "of all readings: below the `--min-bandwidth` of their runs, as their `status` says");
+       "share of all readings below the `--min-bandwidth` of their runs, by `status`");
   form("alone_over_together", null_if_none(verdict.alone_over_together),
-       "the rate of a pair alone over that of the same pair among many, the median; null: not measured both ways");
+       "median bandwidth of a pair alone relative to the same pair among many; null: not measured both ways");
   form("oversubscribed", verdict.oversubscribed,
-       "whether that, or that of hosts of different groups, is above 1/0.97, and by more than chance");
-  form("tolerance_percent", percent(verdict.tolerance), "as asked for");
-  form("false_alarm_percent", percent(verdict.false_alarm), "as asked for");
+       "whether that ratio, or that of hosts of different groups, is significantly above 1/0.97");
+  form("tolerance_percent", percent(verdict.tolerance), "value of `--tolerance`");
+  form("false_alarm_percent", percent(verdict.false_alarm), "value of `--false-alarm`");
   form("lists", verdict.lists, "");
-  form("findings", verdict.findings, "the largest deficit first");
-  form("questions", verdict.questions, "what further readings would decide");
-  form("strata", verdict.strata, "readings that are comparable");
-  form("groupings", verdict.groupings, "groups of hosts that are fast among each other, the finest first");
-  form("locality_contradicted_by", verdict.contradiction, "groups that the readings show against the locality");
+  form("findings", verdict.findings, "findings, largest deficit first");
+  form("questions", verdict.questions, "open questions that further readings would decide");
+  form("strata", verdict.strata, "sets of comparable readings");
+  form("groupings", verdict.groupings, "groups of hosts that are fast among each other, finest first");
+  form("locality_contradicted_by", verdict.contradiction, "groups in the readings that contradict the locality");
   form("groups_are_open", verdict.groups_are_open,
-       "more rounds for everybody would tell which hosts are near each other");
+       "whether more rounds for all hosts are needed to find groups of near hosts");
   form("near_pairs", verdict.near_pairs, "");
-  form("kinds", verdict.kinds, "two kinds of hosts, where half of them or more are slower with everybody");
-  form("order", verdict.order, "all hosts as they stand in a map, see above");
-  form("notes", verdict.notes, "for people: what to know of the readings before believing the rest");
-  form("notices", verdict.notices, "for people: what was left out, and why");
+  form("kinds", verdict.kinds, "two kinds of hosts, if at least half of the hosts are slower with all others");
+  form("order", verdict.order, "all hosts in the order of the map, see above");
+  form("notes", verdict.notes, "caveats on the readings, for readers");
+  form("notices", verdict.notices, "left-out data with reasons, for readers");
 }
 
 }  // namespace fabricbench::cluster

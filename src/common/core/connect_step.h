@@ -8,7 +8,7 @@
 
 namespace fabricbench {
 
-/// What the side that opens a connection over rdma_cm waits for, in this order.
+/// The steps of the side that opens a connection over rdma_cm, in order.
 enum class ConnectStep { kResolveAddress, kResolveRoute, kConnect, kFirstMessage, kDisconnect };
 
 inline constexpr std::size_t kConnectSteps = 5;

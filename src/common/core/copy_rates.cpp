@@ -6,7 +6,7 @@
 namespace fabricbench {
 namespace {
 
-/// How many copies, and which part of one, a direction has carried after `time`.
+/// The number of copies, with fractions, that a direction completed within `time`.
 double carried_within(std::span<const Seconds> copies, Seconds time) {
   double carried = 0;
   for (const Seconds copy : copies) {

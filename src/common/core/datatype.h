@@ -27,12 +27,12 @@ enum class DataType {
   kF8e5m2
 };
 
-/// Reductions, in the order of `-o all`; kMulSum is a sum of values that each rank multiplies first (NCCL's
-/// PreMulSum), kNone is for operations that only move data.
+/// Reductions, in the order of `-o all`. kMulSum is a sum of values that each rank multiplies first (NCCL's PreMulSum);
+/// kNone is for operations that only move data.
 enum class Reduction { kSum, kProd, kMin, kMax, kAvg, kMulSum, kNone };
 
-/// IEEE 754 binary16 and bfloat16 as they lie in memory. Arithmetic is done in float; rounding is to
-/// nearest even. constexpr, so that a device compiler can use the very same functions.
+/// IEEE 754 binary16 and bfloat16 as stored in memory. Arithmetic is done in float and rounded to nearest even.
+/// constexpr, so that device code can use the same functions.
 struct Half {
   std::uint16_t bits;
 };
@@ -98,12 +98,12 @@ struct F8e5m2 {
   return std::bit_cast<float>(sign | ((magnitude << 20) + (120u << 23)));  // rebias the exponent from 7 to 127
 }
 
-/// A value within the format's finite range as the bits of a format with `mantissa` bits, rounded to nearest even.
+/// Encodes a value within the finite range of a format with `mantissa` bits, rounded to nearest even.
 [[nodiscard]] constexpr std::uint8_t to_eight_bits(float value, int mantissa, int bias) {
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
   const int raw = static_cast<int>(bits >> 23 & 0xffu) - 127;
   const int exponent = raw < 1 - bias ? 1 - bias : raw;
-  float quantum = 1;  // the distance of neighbours
+  float quantum = 1;  // the distance between neighbouring values
   for (int i = exponent - mantissa; i < 0; ++i) quantum /= 2;
   for (int i = exponent - mantissa; i > 0; --i) quantum *= 2;
   const float scaled = (value < 0 ? -value : value) / quantum;
@@ -116,7 +116,7 @@ struct F8e5m2 {
 [[nodiscard]] constexpr F8e4m3 to_f8e4m3(float value) { return {to_eight_bits(value, 3, 7)}; }
 [[nodiscard]] constexpr F8e5m2 to_f8e5m2(float value) { return {to_eight_bits(value, 2, 15)}; }
 
-/// Formats that are computed with in float.
+/// Formats whose arithmetic is done in float.
 template <typename T>
 inline constexpr bool kIsSmallFloat =
     std::is_same_v<T, Half> || std::is_same_v<T, Bfloat16> || std::is_same_v<T, F8e4m3> || std::is_same_v<T, F8e5m2>;
@@ -130,8 +130,8 @@ template <typename T>
   if constexpr (std::is_same_v<T, F8e5m2>) return to_f8e5m2(value);
 }
 
-/// What the suite knows of a type. `largest_exact` is the largest N such that every whole number from 0
-/// to N is represented exactly and is distinct from the poison that receive buffers are filled with.
+/// Properties of a datatype. `largest_exact` is the largest N such that every whole number from 0 to N is represented
+/// exactly and differs from the poison in receive buffers.
 struct DataTypeFacts {
   DataType type;
   std::string_view name;  ///< as nccl-tests spells it
@@ -187,7 +187,7 @@ decltype(auto) with_type(DataType type, Action&& action) {
   return action(std::type_identity<float>{});
 }
 
-/// A whole number of at most `largest_exact` as an element; exact.
+/// A whole number of at most `largest_exact` as an element, without rounding.
 template <typename T>
 [[nodiscard]] constexpr T from_integer(std::uint64_t value) {
   if constexpr (kIsSmallFloat<T>) {
@@ -197,7 +197,7 @@ template <typename T>
   }
 }
 
-/// `value` divided by a number of ranks, as `avg` defines it: integers are cut off, the smaller floating-point
+/// `value` divided by a number of ranks, as `avg` defines it: integers are truncated; the smaller floating-point
 /// formats are divided in float and then rounded.
 template <typename T>
 [[nodiscard]] constexpr T divided(T value, int ranks) {

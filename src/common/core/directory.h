@@ -8,7 +8,7 @@
 
 namespace fabricbench {
 
-/// The names in a directory, sorted; none where it cannot be read.
+/// The names in a directory, sorted; empty if it cannot be read.
 [[nodiscard]] inline std::vector<std::string> names_in(const std::filesystem::path& directory) {
   std::vector<std::string> names;
   std::error_code error;

@@ -19,13 +19,13 @@ class Error : public std::runtime_error {
   ExitStatus status_;
 };
 
-/// The exit status that goes with what was thrown.
+/// The exit status for a thrown exception.
 [[nodiscard]] inline ExitStatus status_of(const std::exception& error) {
   const auto* known = dynamic_cast<const Error*>(&error);
   return known != nullptr ? known->status() : ExitStatus::kFailure;
 }
 
-/// A command line that cannot be carried out; every rank finds the same one, and rank 0 speaks.
+/// A command line that cannot be carried out. Every rank finds the same one, and rank 0 reports it.
 class UsageError : public Error {
  public:
   explicit UsageError(const std::string& message) : Error(ExitStatus::kUsage, message) {}

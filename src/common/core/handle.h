@@ -4,7 +4,7 @@
 
 namespace fabricbench {
 
-/// Deletes a C library's handle by the one function that releases it.
+/// Releases a C library's handle with `Release`.
 template <auto Release>
 struct Releaser {
   template <typename T>
@@ -13,7 +13,7 @@ struct Releaser {
   }
 };
 
-/// The one owner of a C library's pointer handle; move-only and as large as the pointer.
+/// The sole owner of a C library's pointer handle; move-only and the size of the pointer.
 template <typename T, auto Release>
 using Handle = std::unique_ptr<T, Releaser<Release>>;
 

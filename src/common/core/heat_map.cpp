@@ -24,15 +24,15 @@ constexpr double kFastShare = 1.2;
 constexpr double kLeastUsualShare = 0.95;
 
 constexpr std::size_t kLongestName = 28;       // with 64 columns, a line then has 100 characters
-constexpr std::size_t kLeastLinesOfBlock = 3;  // in the mean; or lines between blocks would be what one sees
+constexpr std::size_t kLeastLinesOfBlock = 3;  // on average; smaller blocks would hide the figures behind their frames
 
-/// What the legend says of a character: the shares of what is usual that it stands for. Best first.
+/// A row of the legend: the range of shares of the reference that a character stands for. Best first.
 struct Shade {
   char character;
-  double least;  ///< this too
-  double most;   ///< less than this; 0: no limit
-  int colour;    ///< of the background, one of the 256 that terminals have; 0: none
-  bool light;    ///< whether the character is white there, not black
+  double least;  ///< inclusive
+  double most;   ///< exclusive; 0: no limit
+  int colour;    ///< background, one of a terminal's 256; 0: none
+  bool light;    ///< whether the character is white instead of black
 };
 
 struct Mark {
@@ -43,8 +43,8 @@ struct Mark {
 constexpr std::array<Mark, 4> kMarks = {
     {{kSlowMark, "slow"}, {kDeadMark, "dead"}, {kUnsteadyMark, "slow now and then"}, {kSuspectMark, "suspect"}}};
 
-/// What is well is dark and quiet; the worse a figure is, the more it shows. No two that are next to each other differ
-/// in hue alone, and characters say the same to those who do not see colours.
+/// Good cells are dark and quiet; worse cells stand out more. Neighbouring shades differ in more than hue, and the
+/// characters carry the same information for readers who do not see colours.
 constexpr std::array<Shade, 12> kShades = {{{kFast, kFastShare, 0, 25, true},
                                             {kUsual, kLeastUsualShare, kFastShare, 22, true},
                                             {'9', 0.85, 0.95, 28, true},
@@ -66,13 +66,13 @@ const Shade* shade_of(char character) {
   return found == kShades.end() ? nullptr : found;
 }
 
-/// Switches a terminal to the colours of a character.
+/// The escape sequence for the colours of a character.
 std::string switched_to(const Shade* shade) {
   if (shade == nullptr) return "\x1b[0m";
   return fmt::format("\x1b[38;5;{};48;5;{}m", shade->light ? 231 : 16, shade->colour);
 }
 
-/// In its colours, which are switched only where they change.
+/// The characters in colour, with an escape sequence only where the colour changes.
 std::string painted(std::string_view characters) {
   std::string text;
   const Shade* current = nullptr;
@@ -85,15 +85,15 @@ std::string painted(std::string_view characters) {
   return current == nullptr ? text : text + switched_to(nullptr);
 }
 
-/// What stands where in a map.
+/// The arrangement of a map.
 struct Grid {
-  std::vector<std::size_t> order;      // endpoints, line by line
-  std::vector<const MatrixRow*> rows;  // line by line; null: there is none
-  std::vector<std::size_t> cuts;       // lines before which a block begins or behind which one ends, ascending
-  int level = 0;                       // of the finest blocks that are drawn
+  std::vector<std::size_t> order;      // endpoints in line order
+  std::vector<const MatrixRow*> rows;  // in line order; null: no readings
+  std::vector<std::size_t> cuts;       // lines before which a block begins or after which one ends, ascending
+  int level = 0;                       // level of the finest blocks drawn
 };
 
-/// The finest level of which not every other line would be one between blocks; one above all where there is none.
+/// The finest level whose blocks are large enough to draw; one above all levels if there is none.
 int level_drawn(const HeatLayout& layout, std::size_t lines) {
   for (int level = 0;; ++level) {
     const auto blocks = std::count_if(layout.blocks.begin(), layout.blocks.end(),
@@ -130,7 +130,7 @@ std::string cells_of(const Grid& grid, std::size_t line, double usual) {
   return cells;
 }
 
-/// A character a column, with what parts blocks between them.
+/// One character per column, with separators between blocks.
 std::string parted(std::string_view columns, const Grid& grid, char between) {
   std::string text(columns);
   for (auto cut = grid.cuts.rbegin(); cut != grid.cuts.rend(); ++cut) text.insert(*cut, 1, between);
@@ -156,13 +156,13 @@ std::string mark_of(const HeatMap& map, std::size_t endpoint) {
 
 bool has_marks(const HeatMap& map) { return map.layout.marks.find_first_not_of(kNoMark) != std::string::npos; }
 
-/// Something above every column; nothing where it would be blank.
+/// A line of marks above the columns; empty if all are blank.
 std::string line_above(std::string columns, std::size_t indent) {
   columns.erase(columns.find_last_not_of(' ') + 1);
   return columns.empty() ? "" : fmt::format("#{:{}}{}\n", "", indent, columns);
 }
 
-/// The tens stand above the first column of each ten only, so that the eye finds them.
+/// Column numbers. Only the first column of each ten shows the tens, which is easier to scan.
 std::string column_heads(const HeatMap& map, const Grid& grid, std::size_t indent) {
   std::string tens;
   std::string units;
@@ -176,7 +176,7 @@ std::string column_heads(const HeatMap& map, const Grid& grid, std::size_t inden
          (has_marks(map) ? line_above(parted(marks, grid, ' '), indent) : "");
 }
 
-/// Of the blocks that begin with a line.
+/// The name of the block that begins at a line.
 std::string block_name(const HeatMap& map, const Grid& grid, std::size_t line) {
   const auto begins = std::find_if(map.layout.blocks.begin(), map.layout.blocks.end(), [&](const HeatBlock& block) {
     return block.level == grid.level && block.first == line;
@@ -202,7 +202,7 @@ std::string as_gb_per_s(double share, double usual) {
 
 std::string as_percent(double share) { return fmt::format("{:.0f}", share * 100); }
 
-/// A range of figures as `text` writes one of them.
+/// A range of figures, each formatted by `text`.
 template <typename Text>
 std::string range(const Shade& shade, Text text) {
   if (shade.most <= 0) return fmt::format("{} and more", text(shade.least));

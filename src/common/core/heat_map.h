@@ -1,4 +1,4 @@
-// The matrix of a sweep over pairs as a picture of characters: pure functions.
+// The matrix of a sweep over pairs, drawn with characters: pure functions.
 #pragma once
 
 #include <cstddef>
@@ -11,50 +11,50 @@
 
 namespace fabricbench {
 
-/// What stands beside the name of an endpoint, and above its column.
+/// Marks beside the name of an endpoint and above its column.
 constexpr char kNoMark = ' ';
-constexpr char kSuspectMark = '?';   ///< it or another one is slow
-constexpr char kUnsteadyMark = '~';  ///< slow now and then
+constexpr char kSuspectMark = '?';   ///< this endpoint or another one is slow
+constexpr char kUnsteadyMark = '~';  ///< slow from time to time
 constexpr char kSlowMark = '!';
 constexpr char kDeadMark = 'x';
 
-/// Lines next to each other, of endpoints that belong together.
+/// A range of lines of endpoints that belong together.
 struct HeatBlock {
   std::string name;
   std::size_t first = 0;
   std::size_t last = 0;  ///< one past the last line
-  int level = 0;         ///< 0: the finest; blocks of a higher one hold whole blocks of those below
+  int level = 0;         ///< 0: the finest; a block of a higher level holds whole blocks of the lower ones
 };
 
-/// In which order endpoints stand on both sides of the map, what frames them, and what marks them.
+/// The order, frames and marks of the endpoints, the same on both sides of the map.
 struct HeatLayout {
-  std::vector<std::size_t> order;  ///< endpoints, line by line; empty: as they are numbered
+  std::vector<std::size_t> order;  ///< endpoints in line order; empty: in numerical order
   std::vector<HeatBlock> blocks;
   std::string marks;  ///< by endpoint; empty: none
 };
 
-/// What is drawn: a line an endpoint that receives, a column an endpoint that sends.
+/// The map to draw: a line per receiver, a column per sender.
 struct HeatMap {
-  std::span<const std::string> names;  ///< of the endpoints; at most 100, for column numbers have two digits
+  std::span<const std::string> names;  ///< of the endpoints; at most 100, because column numbers have two digits
   std::span<const MatrixRow> receivers;
-  double usual = 0;     ///< bytes per second, greater than 0: what every figure is held against
-  bool colour = false;  ///< whether cells get the background colours of a terminal
+  double usual = 0;     ///< reference bandwidth in bytes per second, greater than 0
+  bool colour = false;  ///< whether to use a terminal's background colours
   HeatLayout layout = {};
-  std::string_view usual_name = "the median";  ///< for the legend
+  std::string_view usual_name = "the median";  ///< name of the reference, for the legend
 };
 
-/// The character of a figure of so many bytes per second: `.` from 95 % to 120 % of what is usual, `+` above that, `9`
-/// from 85 % on, `8` from 75 % on, and so on to `0` below 5 %; `x` where it failed (0), and a blank where none was
-/// taken (not a number).
+/// The character for a bandwidth in bytes per second: `.` from 95 % to 120 % of the reference, `+` above that, `9` from
+/// 85 %, `8` from 75 %, and so on down to `0` below 5 %; `x` for a failed reading (0), and a blank for no reading (not
+/// a number).
 [[nodiscard]] char heat_of(double bandwidth, double usual);
 
-/// The map's lines, each marked with `#`: the columns' numbers and marks, then a line a receiver with its number, name
-/// and mark. Numbers count lines. Names are shortened in the middle, so that 64 columns fit in a line of 100
-/// characters where there are no blocks. Blocks are parted by lines, and named beside their first line.
+/// The lines of the map, each starting with `#`: the column numbers and marks, then a line per receiver with its
+/// number, name and mark. Numbers count lines. Long names are shortened in the middle, so that 64 columns without
+/// blocks fit in 100 characters. Lines separate the blocks, whose names stand beside their first line.
 [[nodiscard]] std::string heat_map_lines(const HeatMap& map);
 
-/// What every character of the map stands for in GB/s, and how many cells have it, then what the marks that are there
-/// stand for, marked with `#`.
+/// The legend, each line starting with `#`: the range in GB/s and the number of cells of each character, then the
+/// meaning of the marks in use.
 [[nodiscard]] std::string heat_legend_lines(const HeatMap& map);
 
 }  // namespace fabricbench

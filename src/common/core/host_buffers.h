@@ -8,7 +8,7 @@
 
 namespace fabricbench {
 
-/// Blocks of this process's memory, in pages of the usual size.
+/// Buffers in this process's memory, in pages of the usual size.
 class HostBuffers final : public BufferSource {
  public:
   [[nodiscard]] std::string description() const override { return "host memory"; }

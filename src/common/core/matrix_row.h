@@ -4,10 +4,10 @@
 
 namespace fabricbench {
 
-/// One line of a sweep's matrix: what an endpoint received from every endpoint.
+/// One line of a sweep's matrix: what an endpoint received from every other endpoint.
 struct MatrixRow {
   int receiver = 0;
-  /// Bytes per second by sender, of the last reading; 0: it failed; not a number: none was taken.
+  /// Last reading of each sender in bytes per second; 0: it failed; not a number: no reading.
   std::vector<float> bandwidths;
 };
 

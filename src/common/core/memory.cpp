@@ -31,7 +31,7 @@ void HostMemory::copy_from_host(std::span<const std::byte> from, std::byte* into
 
 std::byte* HostMemory::allocate(std::size_t bytes) {
   constexpr std::size_t kPageBytes = 4096;
-  const std::size_t pages = (bytes + kPageBytes - 1) / kPageBytes * kPageBytes;  // of too many bytes, fewer than asked
+  const std::size_t pages = (bytes + kPageBytes - 1) / kPageBytes * kPageBytes;  // smaller than `bytes` on overflow
   auto* memory = pages < bytes ? nullptr : static_cast<std::byte*>(std::aligned_alloc(kPageBytes, pages));
   if (memory == nullptr) {
     throw Error(ExitStatus::kMissing,

@@ -9,7 +9,7 @@
 
 namespace fabricbench {
 
-/// The memory in which a rank's buffers lie, and what fills and checks them there. A method returns when its work
+/// The memory that holds a rank's buffers, with the means to fill and check them there. A method returns when its work
 /// is done. Problems throw Error.
 class Memory {
  public:
@@ -19,10 +19,10 @@ class Memory {
   virtual ~Memory() = default;
 
   virtual void set(std::span<std::byte> buffer, int byte) = 0;
-  /// Writes what `rank`'s data has from `place` on over the whole of `buffer`, which holds whole elements.
+  /// Fills the whole of `buffer`, which holds whole elements, with the pattern of `table` from `place` on.
   virtual void fill(std::span<std::byte> buffer, const PatternTable& table, PatternPlace place) = 0;
-  /// Compares the whole of `buffer` with the pattern from `place` on. A floating-point element passes where it is
-  /// at most `tolerance` representable values away.
+  /// Compares the whole of `buffer` with the pattern from `place` on. A floating-point element passes if it is at most
+  /// `tolerance` representable values away.
   [[nodiscard]] virtual std::optional<Mismatch> check(std::span<const std::byte> buffer, const PatternTable& table,
                                                       PatternPlace place, int tolerance) = 0;
   virtual void copy_to_host(std::span<const std::byte> from, std::byte* into) = 0;
@@ -39,7 +39,7 @@ class HostMemory final : public Memory {
   void copy_to_host(std::span<const std::byte> from, std::byte* into) override;
   void copy_from_host(std::span<const std::byte> from, std::byte* into) override;
 
-  /// Page-aligned. Throws Error (missing) with the size where there is not so much memory.
+  /// Page-aligned. Throws Error (missing) with the size if memory is short.
   [[nodiscard]] static std::byte* allocate(std::size_t bytes);
   static void release(std::byte* block) noexcept;
 };

@@ -9,7 +9,7 @@
 
 namespace fabricbench {
 
-/// An enum with a function `names_of` beside it, which gives the names of its values in their order, from 0 on:
+/// An enum with a function `names_of` beside it that lists the names of its values in order, from 0 on:
 ///   constexpr auto names_of(Verb) { return std::to_array<std::string_view>({"write", "read"}); }
 template <typename Enum>
 concept Named = requires(Enum value) {
@@ -21,7 +21,7 @@ template <Named Enum>
   return names_of(value)[static_cast<std::size_t>(value)];
 }
 
-/// The value of that name; nothing where there is none.
+/// The value with this name; empty if there is none.
 template <Named Enum>
 [[nodiscard]] constexpr std::optional<Enum> named(std::string_view name) {
   const auto names = names_of(Enum{});

@@ -13,12 +13,12 @@
 namespace fabricbench {
 namespace {
 
-constexpr double kFloor = 0.1;            // of the others' median: below this, machines differ anyway
-constexpr double kDeviations = 4;         // standard deviations that are no accident
+constexpr double kFloor = 0.1;            // share of the others' median; machines differ by less than this anyway
+constexpr double kDeviations = 4;         // standard deviations beyond chance
 constexpr double kSigmaOfMad = 1.4826;    // of a normal distribution: standard deviation over median absolute deviation
-constexpr std::size_t kLeastToBlame = 3;  // of two that differ, either may be the outlier
+constexpr std::size_t kLeastToBlame = 3;  // of two that differ, either may be the slow one
 
-/// The rates that a rate is compared with, and that rate.
+/// The contenders of one comparison, including the one that is compared.
 class Peers {
  public:
   void add(const ComparedRate& each) {
@@ -28,7 +28,7 @@ class Peers {
     most_of_slower_ = std::max(each.rate, each.most);
   }
 
-  /// To be called when all have been added.
+  /// Call this after the last one was added.
   void conclude() {
     std::sort(sorted_.begin(), sorted_.end());
     const double centre = median(sorted_);
@@ -64,9 +64,10 @@ class Peers {
   double tolerance_ = kFloor;
 };
 
-using Key = std::pair<std::string, std::string>;  // like whom, and on which host; no host: on all
+using Key = std::pair<std::string, std::string>;  // kind and host; no host: all hosts
 
-/// A host of its own decides where it can blame; else all hosts do, where that is more.
+/// Prefers the comparison within the host if it can blame; else takes the one over all hosts, if that has more
+/// contenders.
 Comparison combined(const Comparison& own_host, Comparison all_hosts, bool several_hosts) {
   if (own_host.status == OutlierStatus::kSlow || !several_hosts) return own_host;
   all_hosts.across_hosts = true;

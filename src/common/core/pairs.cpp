@@ -25,7 +25,7 @@ constexpr std::string_view kManyToOne = "many-to-one";
 constexpr std::string_view kOneToMany = "one-to-many";
 constexpr std::string_view kBetweenWords = " \t\r\v\f,";
 
-/// The words between any of the separators.
+/// Splits `text` at any of the separators; blank words are dropped.
 std::vector<std::string_view> words_of(std::string_view text, std::string_view separators) {
   std::vector<std::string_view> words;
   for (std::size_t begin = text.find_first_not_of(separators); begin != std::string_view::npos;) {
@@ -40,7 +40,7 @@ bool is_number(std::string_view text) {
   return !text.empty() && text.find_first_not_of(kDigits) == std::string_view::npos;
 }
 
-/// Such as `a, b and c`; of many, only the first ones. There is one at least.
+/// Such as `a, b and c`; a long list is shortened. `names` is not empty.
 std::string enumeration(std::vector<std::string> names) {
   if (names.size() > kMostNamed) {
     names.resize(kMostNamed);
@@ -196,7 +196,7 @@ PairChoice choose_loopback(const std::vector<std::string>& hosts) {
   return choice;
 }
 
-/// Such as `a:3,b,c,d`: the first host with a rank for each other one.
+/// The argument of mpirun's -H that gives the first host enough ranks: `a:3,b,c,d`.
 std::string launch_of_star(const std::vector<Host>& groups) {
   std::vector<std::string> slots = {fmt::format("{}:{}", groups.front().name, groups.size() - 1)};
   for (std::size_t host = 1; host < groups.size() && host < kMostNamed; ++host) slots.emplace_back(groups[host].name);
@@ -215,12 +215,12 @@ void check_star(std::string_view rule, const std::vector<Host>& groups) {
   }
   if (ranks.size() >= others) return;
   throw UsageError(fmt::format(
-      "--pairs {}: host {} has {}, and takes a rank for each of the {} other hosts; start {} there, such as "
+      "--pairs {}: host {} has {}, and needs a rank for each of the {} other hosts; start {} there, such as "
       "with mpirun -H {}",
       rule, name, ranks_text(ranks), others, others, launch_of_star(groups)));
 }
 
-/// Each rank of the first host with the first rank of another one.
+/// Pairs each rank of the first host with the first rank of another host.
 PairChoice choose_star(std::string_view rule, const std::vector<std::string>& hosts) {
   const std::vector<Host> groups = group_by_host(hosts);
   check_star(rule, groups);
@@ -235,9 +235,9 @@ PairChoice choose_star(std::string_view rule, const std::vector<std::string>& ho
     choice.pairs.push_back(from_one ? Pair{own, other} : Pair{other, own});
   }
   if (const std::vector<int> others = left_out(choice.pairs, hosts.size()); !others.empty()) {
-    choice.notices.push_back(
-        fmt::format("{} {} left out: of host {} one rank takes part for each other host, and of these the first one",
-                    ranks_text(others), is_or_are(others), one));
+    choice.notices.push_back(fmt::format(
+        "{} {} left out: only one rank of host {} is used for each other host, and only the first rank of those",
+        ranks_text(others), is_or_are(others), one));
   }
   return choice;
 }
@@ -255,8 +255,8 @@ PairChoice choose_shift(std::string_view distance, int ranks) {
   int shift = 0;
   const auto [end, problem] = std::from_chars(distance.data(), distance.data() + distance.size(), shift);
   if (problem != std::errc() || end != distance.data() + distance.size() || shift < 1 || shift >= ranks) {
-    throw UsageError(fmt::format("--pairs {0}{1}: '{1}' is no distance between two of {2} ranks; write {3}", kShift,
-                                 distance, ranks,
+    throw UsageError(fmt::format("--pairs {0}{1}: '{1}' is not a distance within {2} ranks; use {3}", kShift, distance,
+                                 ranks,
                                  ranks == 2 ? "shift:1" : fmt::format("a whole number from 1 to {}", ranks - 1)));
   }
   PairChoice choice;
@@ -271,7 +271,7 @@ PairChoice choose_shift(std::string_view distance, int ranks) {
   return choice;
 }
 
-/// Pairs that the user names one by one. `where` begins each message: what was given, and the line of a file.
+/// Pairs that the user lists one by one. `where` begins each message: the text of the option, or the line of the file.
 class NamedPairs {
  public:
   explicit NamedPairs(const std::vector<std::string>& hosts) : partners_(hosts.size(), kNobody) {
@@ -305,7 +305,7 @@ class NamedPairs {
  private:
   int& partner(int rank) { return partners_[static_cast<std::size_t>(rank)]; }
 
-  /// The rank of a number or host name; `other` is whom it is to be paired with, if that is known.
+  /// The rank for a number or host name. `other` is the rank to pair it with, if that is known.
   int find(std::string_view name, int other, std::string_view where) {
     return is_number(name) ? find_rank(name, where) : find_on_host(name, other, where);
   }
@@ -353,11 +353,13 @@ PairChoice choose_listed(std::string_view list, const std::vector<std::string>& 
     const std::string_view first = item.substr(0, dash);
     const std::string_view second = item.substr(std::min(dash + 1, item.size()));
     if (!is_number(first) || !is_number(second)) {
-      throw UsageError(fmt::format("{} is not a pair of ranks; write such as 0-1, or 0-4,7-1", where));
+      throw UsageError(
+          fmt::format("{} is not a pair of ranks; write one such as 0-1, or a list such as 0-4,7-1", where));
     }
     named.add(first, second, where);
   }
-  if (named.empty()) throw UsageError(fmt::format("--pairs '{}' has no pair; write such as 0-1, or 0-4,7-1", list));
+  if (named.empty())
+    throw UsageError(fmt::format("--pairs '{}' has no pair; write one such as 0-1, or a list such as 0-4,7-1", list));
   return named.choice();
 }
 
@@ -394,8 +396,8 @@ bool is_word(std::string_view rule) {
 PairChoice choose_pairs(std::string_view rule, const std::vector<std::string>& hosts, std::string_view file) {
   const int ranks = static_cast<int>(hosts.size());
   if (ranks < 2) {
-    throw UsageError(
-        fmt::format("a pair takes two ranks, and the job has {}; start two or more, such as with mpirun -np 2", ranks));
+    throw UsageError(fmt::format(
+        "a pair needs two ranks, and the job has {}; start at least two, for instance with mpirun -np 2", ranks));
   }
   if (rule.empty()) return choose_first_ranks(hosts);
   if (rule == "adjacent") return choose_adjacent(ranks);

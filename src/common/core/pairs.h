@@ -6,17 +6,17 @@
 
 namespace fabricbench {
 
-/// Two ranks of the job that exchange messages. The first is the one that sends where only one does.
+/// Two ranks of the job that exchange messages. In one-way traffic the first one sends.
 struct Pair {
   int first = 0;
   int second = 0;
 };
 
-/// Which ranks exchange messages, and what the user should know of the choice.
+/// The pairs, and what the user should know about their choice.
 struct PairChoice {
-  std::vector<Pair> pairs;           ///< no rank is in two of them, but with `all`
-  std::string rule;                  ///< one clause that says who was chosen: `ranks 0 and 4, the first of two hosts`
-  std::vector<std::string> notices;  ///< of ranks that were left out
+  std::vector<Pair> pairs;           ///< disjoint, except with `all`
+  std::string rule;                  ///< one clause that describes the choice: `ranks 0 and 4, the first of two hosts`
+  std::vector<std::string> notices;  ///< about ranks that were left out
 };
 
 /// Reads `--pairs`, for ranks whose hosts are `hosts`, by rank; hosts follow each other as their first ranks do:
@@ -39,8 +39,8 @@ struct PairChoice {
 [[nodiscard]] PairChoice choose_pairs(std::string_view rule, const std::vector<std::string>& hosts,
                                       std::string_view file = "");
 
-/// Whether the rule is the name of a file, which choose_pairs is to be given the text of. What has nothing but digits,
-/// dashes, commas and blanks is a list of pairs, if perhaps a wrong one; a file of such a name is written `./12`.
+/// Whether the rule is a file name, so that choose_pairs needs the file's text. A rule of only digits, dashes, commas
+/// and blanks is a list of pairs, perhaps a wrong one; a file with such a name is written `./12`.
 [[nodiscard]] bool names_a_file(std::string_view rule);
 
 }  // namespace fabricbench

@@ -27,20 +27,20 @@ inline constexpr std::uint64_t kSourceStep = 2459;  // prime
 inline constexpr int kPoisonByte = 0xA5;
 inline constexpr int kGuardByte = 0x5C;
 
-/// What the values are made for: the reduction they must survive and the room the type has.
+/// The pattern's parameters: the reduction, the number of ranks, and the room that the type has.
 struct Shape {
   Reduction reduction;
   std::uint64_t largest;  ///< DataTypeFacts::largest_exact
   std::uint64_t ranks;
 };
 
-/// Which of the kPeriod values stands at an element's position in the message; `shift` is that of the data's source.
+/// The slot (0 to kPeriod - 1) of an element's position in the message; `shift` belongs to the data's source.
 [[nodiscard]] constexpr std::uint64_t slot(std::uint64_t position, std::uint64_t shift = 0) {
   return (position + position / kPeriod * kRotation + shift) % kPeriod;
 }
 
-/// How far the data that `rank` sends is shifted against the sequence that it shares with its family, where data is
-/// only moved: ranks [0, kPeriod) are one family, the next kPeriod ranks another, with other values.
+/// The shift of the data that `rank` sends, where data are only moved. Ranks in [0, kPeriod) form one family and share
+/// one sequence of values; the next kPeriod ranks are another family, with other values.
 [[nodiscard]] constexpr std::uint64_t source_shift(std::uint64_t rank) { return rank * kSourceStep % kPeriod; }
 [[nodiscard]] constexpr std::uint64_t family(std::uint64_t rank) { return rank / kPeriod; }
 
@@ -52,8 +52,8 @@ struct Shape {
   return value ^ value >> 31;
 }
 
-/// A rank's place in an order of the ranks that is another one for each slot; a permutation of
-/// [0, ranks), since the multiplier is a prime above any number of ranks.
+/// A rank's place in a permutation of [0, ranks) that differs from slot to slot. It is a permutation because the
+/// multiplier is a prime above any number of ranks.
 [[nodiscard]] constexpr std::uint64_t place(const Shape& shape, std::uint64_t rank, std::uint64_t slot) {
   constexpr std::uint64_t kMultipliers[] = {104729, 1299709, 15485863, 32452843};
   const std::uint64_t scatter = mix(slot);
@@ -62,7 +62,7 @@ struct Shape {
 
 [[nodiscard]] constexpr std::uint64_t smaller(std::uint64_t a, std::uint64_t b) { return a < b ? a : b; }
 
-/// sum, avg: every rank has the same share of the room and some ranks have one more.
+/// sum, avg: every rank has the same share of the room, and some ranks have one more.
 [[nodiscard]] constexpr std::uint64_t sum_share(const Shape& shape, std::uint64_t slot) {
   const std::uint64_t share = shape.largest / shape.ranks;
   return share > 1 ? mix(slot + 1 * kPeriod) % share : 0;
@@ -71,7 +71,7 @@ struct Shape {
   return 1 + mix(slot + 2 * kPeriod) % smaller(shape.ranks, shape.largest);
 }
 
-/// prod: some ranks have 2, and the one in the first place has an odd factor too.
+/// prod: some ranks have the factor 2, and the rank in the first place has an odd factor too.
 [[nodiscard]] constexpr std::uint64_t prod_factor(std::uint64_t slot) { return 1 + 2 * (mix(slot + 3 * kPeriod) % 2); }
 [[nodiscard]] constexpr std::uint64_t prod_doublings(const Shape& shape, std::uint64_t slot) {
   std::uint64_t room = 0;  // 3 * 2^room still fits
@@ -79,7 +79,7 @@ struct Shape {
   return mix(slot + 4 * kPeriod) % (smaller(shape.ranks, room) + 1);
 }
 
-/// min, max: the ranks' places spread over a range above a base.
+/// min, max: the ranks' values spread over a range above a base.
 [[nodiscard]] constexpr std::uint64_t extreme_range(const Shape& shape) {
   return smaller(shape.ranks, shape.largest / 2);
 }
@@ -107,10 +107,10 @@ struct Shape {
   if (order >= active_pairs(shape)) return 0;
   return (order < pairs_with_odd_one(shape, slot)) == (rank % 2 == 1) ? 1 : 0;
 }
-/// What mulsum multiplies a rank's values by.
+/// The factor by which mulsum multiplies a rank's values.
 [[nodiscard]] constexpr std::uint64_t mulsum_factor(std::uint64_t rank) { return 1 + rank % 2; }
 
-/// What `rank` sends at a slot.
+/// The value that `rank` sends at a slot.
 [[nodiscard]] constexpr std::uint64_t sent(const Shape& shape, std::uint64_t rank, std::uint64_t slot) {
   switch (shape.reduction) {
     case Reduction::kSum:
@@ -128,7 +128,7 @@ struct Shape {
   return 1 + mix(family(rank) * kPeriod + (slot + source_shift(rank)) % kPeriod) % shape.largest;
 }
 
-/// What all ranks' values at a slot reduce to; for avg the sum, before the division.
+/// The reduction of all ranks' values at a slot; for avg the sum, before the division.
 [[nodiscard]] constexpr std::uint64_t reduced(const Shape& shape, std::uint64_t slot) {
   switch (shape.reduction) {
     case Reduction::kProd: return prod_factor(slot) << prod_doublings(shape, slot);

@@ -65,7 +65,7 @@ PatternTable PatternTable::sent(DataType type, Reduction reduction, int rank, in
 }
 
 PatternTable PatternTable::moved(DataType type, std::uint64_t family) {
-  // One rank, since what is moved does not depend on their number, and the family's first, whose shift is 0.
+  // One rank, because the values do not depend on the number of ranks; the family's first rank, whose shift is 0.
   return sent(type, Reduction::kNone, static_cast<int>(family * pattern::kPeriod), 1);
 }
 
@@ -77,7 +77,7 @@ PatternTable PatternTable::reduced(DataType type, Reduction reduction, int ranks
           }};
 }
 
-/// Calls `action(offset, run)` for runs of the pattern that together cover `bytes`.
+/// Calls `action(offset, run)` for consecutive runs of the pattern that cover `bytes`.
 template <typename Action>
 void PatternTable::for_each_run(std::size_t bytes, PatternPlace place, Action action) const {
   for (std::size_t offset = 0; offset < bytes;) {

@@ -20,33 +20,33 @@ struct Mismatch {
   std::string got;
 };
 
-/// Where in the pattern a buffer begins: the position of its first element in the message, and the shift of the
-/// data's source (pattern::source_shift).
+/// The start of a buffer in the pattern: the position of its first element in the message, and the shift of the data's
+/// source (pattern::source_shift).
 struct PatternPlace {
   std::uint64_t position = 0;
   std::uint64_t shift = 0;
 };
 
-/// One period of the pattern as elements in memory, so that filling is copying and checking is comparing.
+/// One period of the pattern as elements in memory, so that filling is a copy and checking a comparison.
 class PatternTable {
  public:
-  /// What `rank` of `ranks` sends for `reduction`, which is not kNone.
+  /// The values that `rank` of `ranks` sends for `reduction`, which is not kNone.
   static PatternTable sent(DataType type, Reduction reduction, int rank, int ranks);
-  /// What the ranks of a family (pattern::family) send where data is only moved, each from its own shift on.
+  /// The values of a family of ranks (pattern::family) where data are only moved; each rank starts at its own shift.
   static PatternTable moved(DataType type, std::uint64_t family);
-  /// What every rank receives from `reduction` over all of `ranks`.
+  /// The result of `reduction` over all of `ranks`.
   static PatternTable reduced(DataType type, Reduction reduction, int ranks);
 
-  /// Writes the pattern's elements from `place` on over the whole of `buffer`, which holds whole elements.
+  /// Fills the whole of `buffer`, which holds whole elements, with the pattern from `place` on.
   void fill(std::span<std::byte> buffer, PatternPlace place) const;
 
-  /// Compares the whole of `buffer` with the pattern from `place` on, bit by bit; where `tolerance` is above 0, a
-  /// floating-point element passes that is at most so many representable values away.
+  /// Compares the whole of `buffer` with the pattern from `place` on, bit by bit. With a `tolerance` above 0, a
+  /// floating-point element may be that many representable values away.
   [[nodiscard]] std::optional<Mismatch> check(std::span<const std::byte> buffer, PatternPlace place,
                                               int tolerance = 0) const;
 
   [[nodiscard]] DataType type() const { return type_; }
-  /// Twice the period, so that every rotation of it is one run: the element of slot s is the s-th.
+  /// Two periods in a row, so that every rotation is contiguous: element s belongs to slot s.
   [[nodiscard]] std::span<const std::byte> two_periods() const { return two_periods_; }
   /// The element at `offset` elements behind `place`.
   [[nodiscard]] std::span<const std::byte> element(PatternPlace place, std::uint64_t offset) const;
@@ -62,11 +62,11 @@ class PatternTable {
   std::vector<std::byte> two_periods_;
 };
 
-/// How many representable values of a floating-point `type` lie between two elements; the largest number where their
+/// The number of representable values between two elements of a floating-point `type`; the largest number if their
 /// signs differ.
 [[nodiscard]] std::uint64_t values_between(DataType type, const std::byte* a, const std::byte* b);
 
-/// An element of `type` as text that shows every bit that matters.
+/// An element of `type` as text without loss.
 [[nodiscard]] std::string element_text(DataType type, const std::byte* element);
 
 }  // namespace fabricbench

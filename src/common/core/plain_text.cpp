@@ -9,14 +9,14 @@ namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
-/// A character and the bytes that it takes; of no UTF-8, one byte.
+/// A character and its bytes; invalid UTF-8 counts as one byte.
 struct Character {
   std::size_t bytes = 1;
   bool is_valid = false;
   std::uint32_t point = 0;
 };
 
-/// How many bytes follow one that begins a character; 4 where none begins with it.
+/// The number of continuation bytes after a first byte; 4 if it is not a valid first byte.
 std::size_t bytes_after(unsigned char first) {
   if (first < 0x80) return 0;
   if (first < 0xC2) return 4;

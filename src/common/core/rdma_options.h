@@ -10,19 +10,19 @@
 
 namespace fabricbench {
 
-/// What an RDMA program does; kNone: it is none.
+/// The operation of an RDMA program; kNone: not an RDMA program.
 enum class Verb { kNone, kWrite, kRead, kSend, kAtomic };
 constexpr auto names_of(Verb) { return std::to_array<std::string_view>({"", "write", "read", "send", "atomic"}); }
 
-/// How two queue pairs are connected, as perftest's -c names it.
+/// The type of connection between two queue pairs, as perftest's -c names it.
 enum class Transport { kRc, kUc, kUd };
 constexpr auto names_of(Transport) { return std::to_array<std::string_view>({"RC", "UC", "UD"}); }
 
-/// How gpudirect_rdma_lat learns that a message has arrived; never two of them in one table.
+/// The event by which gpudirect_rdma_lat learns that a message has arrived. One table has only one of them.
 enum class SeenBy {
-  kCompletion,  ///< cq: the processor polls a completion; the GPU need not see the data yet
-  kFlush,       ///< cq+flush: and then reads the last bytes back through the adapter, which pushes the data out before
-  kReader       ///< gpu: the one that the data is for sees it, a kernel on the GPU or a thread in its place
+  kCompletion,  ///< cq: the processor polls a completion; the GPU may not see the data yet
+  kFlush,       ///< cq+flush: it then also reads the last bytes back through the adapter, which flushes the data
+  kReader       ///< gpu: the consumer itself sees the data, a kernel on the GPU or a thread in its place
 };
 constexpr auto names_of(SeenBy) { return std::to_array<std::string_view>({"cq", "cq+flush", "gpu"}); }
 
@@ -31,47 +31,47 @@ constexpr auto names_of(AtomicKind) { return std::to_array<std::string_view>({"F
 
 /// The settings of programs over RDMA verbs; names and short options are perftest's.
 struct RdmaOptions {
-  std::string device;                   ///< -d: such as mlx5_0; empty: each rank takes the first with an active port
+  std::string device;                   ///< -d: such as mlx5_0; empty: the first one with an active port, on each rank
   std::int64_t port = 0;                ///< -i; 0: the first active one
-  std::optional<std::int64_t> gid;      ///< -x: index in the port's table; nothing: both ends choose together
+  std::optional<std::int64_t> gid;      ///< -x: index in the port's table; empty: chosen by both ends together
   std::int64_t mtu = 0;                 ///< -m: 256 to 4096 bytes; 0: the largest that both ports have
   std::int64_t queue_pairs = 1;         ///< -q
-  std::int64_t depth = 0;               ///< -t: requests under way on a queue pair; 0: see depth_of
+  std::int64_t depth = 0;               ///< -t: requests in flight per queue pair; 0: see depth_of
   std::int64_t receive_depth = 512;     ///< -r
-  std::int64_t post_list = 1;           ///< -l: requests handed over at once
-  std::int64_t moderation = 0;          ///< -Q: one request in so many is signaled; 0: see moderation_of
-  std::optional<std::int64_t> inlined;  ///< -I: messages up to so many bytes are sent inline; nothing: see inline_of
-  std::int64_t outstanding = 0;  ///< -o: reads and atomics under way on a queue pair; 0: as many as both devices do
+  std::int64_t post_list = 1;           ///< -l: requests posted with one call
+  std::int64_t moderation = 0;          ///< -Q: one request in this many is signaled; 0: see moderation_of
+  std::optional<std::int64_t> inlined;  ///< -I: largest message sent inline; empty: see inline_bytes_wanted
+  std::int64_t outstanding = 0;  ///< -o: reads and atomics in flight per queue pair; 0: the most both devices support
   bool both_ways = false;        ///< -b
   Transport transport = Transport::kRc;
-  bool events = false;             ///< -e: sleep until a completion comes
+  bool events = false;             ///< -e: sleep until the next completion
   std::int64_t service_level = 0;  ///< -S
   std::int64_t traffic_class = 0;  ///< --tclass
   AtomicKind atomic = AtomicKind::kFetchAndAdd;
   bool write_with_immediate = false;
-  std::int64_t connections = 100;     ///< of a pair, one after the other, where connecting is measured
+  std::int64_t connections = 100;     ///< per pair, one after the other, when connecting is measured
   std::int64_t messages = 4;          ///< in each direction of such a connection
-  Seconds stall_timeout = 5;          ///< without a completion the job ends after so long
+  Seconds stall_timeout = 5;          ///< time without a completion after which the job ends
   bool by_rdma_cm = false;            ///< -R: queue pairs are connected by rdma_cm
-  bool shared_receives = false;       ///< --use-srq: all queue pairs take their receives from one queue
-  std::string devices;                ///< --devices: which device each rank of a host takes; empty: see `device`
-  bool data_direct = false;           ///< --data-direct: GPU memory is reached over PCI Express in any case
-  SeenBy seen_by = SeenBy::kReader;   ///< of gpudirect_rdma_lat
+  bool shared_receives = false;       ///< --use-srq: all queue pairs share one receive queue
+  std::string devices;                ///< --devices: rule for the device of each rank; empty: see `device`
+  bool data_direct = false;           ///< --data-direct: reach GPU memory over PCI Express in any case
+  SeenBy seen_by = SeenBy::kReader;   ///< gpudirect_rdma_lat only
   bool perftest_table = false;        ///< --format perftest
-  bool gbits = false;                 ///< --report_gbits: of that table
+  bool gbits = false;                 ///< --report_gbits: Gb/s in that table
   double min_bandwidth_gb_per_s = 0;  ///< 0: not required
   Seconds max_latency = 0;            ///< 0: not required
-  double percent_of_rate = 0;         ///< of the port's rate; 0: not required
+  double percent_of_rate = 0;         ///< share of the port's rate; 0: not required
 };
 
-/// Requests under way on a queue pair: as asked for, or perftest's 128 of bandwidth and 1 of latency.
+/// Requests in flight per queue pair: the value of -t, or perftest's 128 for bandwidth and 1 for latency.
 [[nodiscard]] constexpr std::int64_t depth_of(const RdmaOptions& options, bool latency) {
   if (latency) return 1;
   return options.depth > 0 ? options.depth : 128;
 }
 
-/// One request in how many is signaled: as asked for, or perftest's 100 for messages of at most 8 KiB and 1 above; no
-/// more than half of the depth, so that the queue does not run dry before the next completion.
+/// One request in this many is signaled: the value of -Q, or perftest's 100 for messages of at most 8 KiB and 1 above.
+/// At most half of the depth, so that the queue does not run dry before the next completion.
 [[nodiscard]] constexpr std::int64_t moderation_of(const RdmaOptions& options, Bytes size, std::int64_t depth) {
   constexpr Bytes kLargestModerated = 8192;
   const std::int64_t usual = size > kLargestModerated ? 1 : 100;
@@ -80,7 +80,7 @@ struct RdmaOptions {
   return asked < most ? asked : most;
 }
 
-/// The most messages, and bytes in each direction, of a connection that rdma_cm makes.
+/// Limits of a connection over rdma_cm: messages, and bytes in each direction.
 inline constexpr std::int64_t kMostMessages = 1024;
 inline constexpr Bytes kMostConnectionBytes = Bytes{1} << 30;
 

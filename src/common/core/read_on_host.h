@@ -7,8 +7,8 @@
 
 namespace fabricbench {
 
-/// A reader on the processor: reads messages until it is told to end, or none comes for too long. `now_ns()` reads a
-/// clock, and `pause()` lets others run where nothing has come for a while.
+/// A reader on the processor. It reads messages until it is told to end, or until none has come for too long.
+/// `now_ns()` reads a clock; `pause()` yields the processor when no message has come for a while.
 template <typename Clock, typename Pause>
 void read_on_host(const ReaderTask& task, ReaderWords& words, Clock now_ns, Pause pause) {
   constexpr int kSpinsPerLook = 1000;

@@ -1,5 +1,5 @@
-// What a reader does, in plain data and constexpr functions: a thread of the host, the kernel on a GPU and its fake in
-// tests go by the very same ones. A reader is what messages are for: it lies in wait for them where they arrive.
+// The work of a reader, as plain data and constexpr functions. The host thread, the GPU kernel and the kernel's fake in
+// tests all use them. A reader is the consumer of messages: it waits for them where they arrive.
 #pragma once
 
 #include <cstddef>
@@ -7,40 +7,40 @@
 
 namespace fabricbench {
 
-/// Messages carry numbers, each one more than the one before. The number is written behind the message's data into a
-/// flag of 8 bytes, so who sees the number has the data.
+/// Messages are numbered consecutively. The number is written after the message's data into a flag of 8 bytes, so a
+/// reader that sees the number also has the data.
 struct ReaderTask {
-  std::uint64_t* flag = nullptr;           ///< in the memory that messages arrive in
+  std::uint64_t* flag = nullptr;           ///< in the memory where messages arrive
   const std::uint64_t* payload = nullptr;  ///< where their data arrive; aligned to 8 bytes
-  std::uint64_t bytes = 0;                 ///< of a message's data
+  std::uint64_t bytes = 0;                 ///< of data per message
   std::uint64_t first = 1;                 ///< number of the next message
-  std::uint64_t sums[2] = {0, 0};          ///< word_sum of messages with an even and with an odd number
-  std::uint64_t checked_before = 0;        ///< every message with a number below this is checked
-  std::uint64_t check_every = 0;           ///< and later those whose number is a multiple of this; 0: none
-  std::uint64_t limit_ns = 0;              ///< without a message for so long, the reader gives up
+  std::uint64_t sums[2] = {0, 0};          ///< word_sum of messages with even and with odd numbers
+  std::uint64_t checked_before = 0;        ///< messages with a lower number are all checked
+  std::uint64_t check_every = 0;           ///< later ones are checked if their number is a multiple of this; 0: none
+  std::uint64_t limit_ns = 0;              ///< the reader gives up after this time without a message
 };
 
-/// What a reader found out; begins as zeros.
+/// The results of a reader; initially zero.
 struct ReaderFindings {
-  std::uint64_t checked = 0;  ///< messages whose data were looked at
-  std::uint64_t wrong = 0;    ///< of those, with data that are not theirs
+  std::uint64_t checked = 0;  ///< messages whose data were checked
+  std::uint64_t wrong = 0;    ///< number of these with wrong data
   std::uint64_t first_wrong = 0;
   std::uint64_t expected = 0;  ///< sum of that message
   std::uint64_t got = 0;
-  bool gave_up = false;  ///< no message came for as long as the task allows
+  bool gave_up = false;  ///< no message came within the task's limit
 };
 
-/// What the reader and the processor tell each other by, in host memory that both reach. Words that one of them spins
-/// on lie apart, so that a write to one does not take the other's cache line away.
+/// The words in host memory by which reader and processor communicate. Words that either side polls are in separate
+/// cache lines, so that a write to one does not take another away.
 struct ReaderWords {
   alignas(128) std::uint64_t seen = 0;   ///< number of the last message that the reader saw
-  alignas(128) std::uint64_t asked = 0;  ///< a flag that the processor writes, to measure the way there and back
-  alignas(128) std::uint32_t abort = 0;  ///< not 0: the reader is to end
+  alignas(128) std::uint64_t asked = 0;  ///< a flag that the processor writes to measure the round trip
+  alignas(128) std::uint32_t abort = 0;  ///< not 0: the reader must end
   alignas(128) ReaderFindings findings;  ///< written when the reader ends
-  std::uint32_t ended = 0;               ///< and then this
+  std::uint32_t ended = 0;               ///< written last
 };
 
-/// Whether the flag's `number` says that message `next` has come. Numbers before it are of messages seen long ago.
+/// Whether the flag's `number` announces message `next`. Lower numbers belong to earlier messages.
 [[nodiscard]] constexpr bool has_come(std::uint64_t number, std::uint64_t next) {
   return static_cast<std::int64_t>(number - next) >= 0;
 }
@@ -52,15 +52,16 @@ struct ReaderWords {
 
 [[nodiscard]] constexpr std::uint64_t words_of(std::uint64_t bytes) { return (bytes + 7) / 8; }
 
-/// Word `index` of data whose words `load(index)` gives: of the last one, only what belongs to the message. Bytes lie
-/// as on every machine here, the lowest first.
+/// Word `index` of the data, read with `load(index)`; bytes of the last word beyond the message are cleared.
+/// Little-endian, as on every supported machine.
 template <typename Load>
 [[nodiscard]] constexpr std::uint64_t word_of_data(Load load, std::uint64_t index, std::uint64_t bytes) {
   const std::uint64_t left = bytes - 8 * index;
   return left >= 8 ? load(index) : load(index) & ((std::uint64_t{1} << (8 * left)) - 1);
 }
 
-/// The sum, modulo 2^64, of every `step`-th word of `bytes` from the `first` on. The sums of all of them make word_sum.
+/// The sum, modulo 2^64, of every `step`-th word of `bytes` from word `first` on. The sums of all `first` below `step`
+/// add up to word_sum.
 template <typename Load>
 [[nodiscard]] constexpr std::uint64_t part_of_sum(Load load, std::uint64_t bytes, std::uint64_t first,
                                                   std::uint64_t step) {

@@ -7,11 +7,12 @@
 
 namespace fabricbench {
 
-/// The order in which N endpoints meet.
+/// The order in which N endpoints are paired.
 enum class ScheduleKind {
-  kCircle,  ///< every pair once, in rounds of disjoint pairs: N-1 rounds, or N of an odd N, each with one endpoint idle
-  kShift,   ///< every ordered pair once, as mpiGraph has it: in each of N-1 rounds all endpoints send and all receive
-  kRandom,  ///< each round pairs all endpoints at random, of an odd N all but one; pairs may come back
+  kCircle,  ///< every pair once, in rounds of disjoint pairs: N-1 rounds for even N; N rounds for odd N, each with one
+            ///< endpoint idle
+  kShift,   ///< every ordered pair once, as in mpiGraph: in each of N-1 rounds all endpoints send and receive
+  kRandom,  ///< random pairs of all endpoints in each round (one is idle if N is odd); pairs may repeat
 };
 constexpr auto names_of(ScheduleKind) { return std::to_array<std::string_view>({"circle", "shift", "random"}); }
 

@@ -15,15 +15,15 @@
 
 namespace fabricbench {
 
-/// What libraries define differently.
+/// Details that libraries define differently.
 struct Conventions {
   bool broadcast_copies_at_root = true;  ///< out of place, the root's own `recv` is written too
-  /// In place, a rank's reduced block lies at its own place in `send` (NCCL), not at the beginning (MPI).
+  /// In place, a rank's reduced block stays at its own place in `send` (NCCL) instead of moving to the beginning (MPI).
   bool reduce_scatter_stays_in_block = true;
-  int average_tolerance = 0;  ///< representable values that a floating-point avg may be away from the exact one
+  int average_tolerance = 0;  ///< representable values by which a floating-point avg may differ from the exact one
 };
 
-/// A clock that runs where the operations do. Marks stand among the operations of every rank of this process.
+/// A clock that runs where the operations run. Marks are placed among the operations of every rank of this process.
 class DeviceClock {
  public:
   DeviceClock() = default;
@@ -33,25 +33,25 @@ class DeviceClock {
 
   /// Forgets all marks.
   virtual void reset() = 0;
-  /// Sets a mark behind what has been started so far.
+  /// Places a mark after everything started so far.
   virtual void mark() = 0;
-  /// The time from each mark to the next, for each of this process's ranks; after Session::wait.
+  /// The time between consecutive marks, for each of this process's ranks; valid after Session::wait.
   [[nodiscard]] virtual std::vector<std::vector<Seconds>> intervals() = 0;
 
-  /// Holds back, on the device, what is started from now on, until the gate is opened. So a measured operation
-  /// does not contain its own launch.
+  /// Holds back, on the device, everything started from now on, until the gate is opened. This keeps launch overhead
+  /// out of the measured operation.
   virtual void close_gate() = 0;
   virtual void open_gate() = 0;
 };
 
-/// What the library chose for an operation, in its own words.
+/// The library's choice for an operation, in its own words.
 struct LibraryChoice {
   std::string algorithm;
   std::string protocol;
-  int channels = 0;  ///< 0: not known
+  int channels = 0;  ///< 0: unknown
 };
 
-/// This process's ranks of the library being measured: one, or as many as it drives devices.
+/// This process's ranks of the library being measured: one, or one per device that it drives.
 class Session {
  public:
   Session() = default;
@@ -59,81 +59,80 @@ class Session {
   Session& operator=(const Session&) = delete;
   virtual ~Session() = default;
 
-  /// The library's name and version, for people.
+  /// The library's name and version, for messages.
   [[nodiscard]] virtual std::string library() const = 0;
-  /// NCCL's version as it counts them, such as 22809; 0: this is not NCCL.
+  /// NCCL's version as NCCL counts it, such as 22809; 0: not NCCL.
   [[nodiscard]] virtual int nccl_version() const { return 0; }
   [[nodiscard]] virtual Conventions conventions() const { return {}; }
-  /// Of a message; nothing where there is no limit. The same on every process.
+  /// The largest message; empty: no limit. The same on every process.
   [[nodiscard]] virtual std::optional<Bytes> most_bytes() const { return std::nullopt; }
-  /// Why the library, or a device, cannot work with the two together; empty where it can. The same on every process.
+  /// Why the library or a device does not support this combination; empty if it does. The same on every process.
   [[nodiscard]] virtual std::string why_not(DataType /*datatype*/, Reduction /*reduction*/) const { return ""; }
 
   /// The same on every process.
   [[nodiscard]] virtual int local_ranks() const { return 1; }
-  /// CUDA's number of the device of each of this process's ranks; empty where they use none.
+  /// CUDA's number of the device of each of this process's ranks; empty if they use none.
   [[nodiscard]] virtual std::vector<int> devices() const { return {}; }
   [[nodiscard]] virtual Backend& backend(int local_rank) = 0;
   [[nodiscard]] virtual Memory& memory(int local_rank) = 0;
 
-  /// A block on each of this process's ranks, registered with the library where that was asked for. Collective.
-  /// Throws Error (missing) with the size where there is not so much memory.
+  /// Allocates a block for each of this process's ranks, registered with the library if that was asked for. Collective.
+  /// Throws Error (missing) with the size if memory is short.
   [[nodiscard]] virtual std::vector<std::byte*> allocate(std::size_t bytes) = 0;
   virtual void release(const std::vector<std::byte*>& blocks) noexcept = 0;
-  /// Bytes that a rank may take of its device; nothing where buffers lie in the host's memory.
+  /// Bytes of device memory that a rank may allocate; empty if buffers are in host memory.
   [[nodiscard]] virtual std::optional<Bytes> device_memory() const { return std::nullopt; }
 
-  /// What is started between the two is launched together.
+  /// Everything started between the two calls is launched together.
   virtual void begin_group() {}
   virtual void end_group() {}
-  /// Returns when everything started on this process's ranks has completed. Throws Error where it failed, or where
-  /// it takes longer than the time limit.
+  /// Returns once everything started on this process's ranks has completed. Throws Error if it failed or exceeded the
+  /// time limit.
   virtual void wait() = 0;
-  /// The time limit of `wait` from now on, in seconds, for what takes shorter than the run as a whole may.
+  /// Sets the time limit of `wait` in seconds, for work that must take less time than the run as a whole.
   virtual void limit_waits(Seconds /*limit*/) {}
 
-  /// Nothing where the host's clock is the only one.
+  /// Null if the host's clock is the only one.
   [[nodiscard]] virtual DeviceClock* device_clock() { return nullptr; }
 
-  /// Whether what is started can be recorded once and launched as a whole; then the three methods work.
+  /// Whether operations can be recorded once and launched as a whole with the three methods below.
   [[nodiscard]] virtual bool can_record() const { return false; }
   virtual void begin_recording() {}
   virtual void end_recording() {}
   virtual void launch_recording() {}
 
-  /// Takes note of what the library chooses for the operations started from now on, or stops that.
+  /// Starts or stops recording the library's choices for operations.
   virtual void observe_choices(bool /*on*/) {}
-  /// What was chosen last while observed; nothing where the library does not say.
+  /// The last choice recorded; empty if the library does not tell.
   [[nodiscard]] virtual std::optional<LibraryChoice> last_choice() const { return std::nullopt; }
-  /// Why choices cannot be observed; empty where they can.
+  /// Why choices cannot be recorded; empty if they can.
   [[nodiscard]] virtual std::string why_no_choices() const { return "this library does not tell what it chose"; }
 
-  /// TCP segments that this process has sent again so far; nothing where that is not known.
+  /// TCP segments that this process has retransmitted so far; empty: unknown.
   [[nodiscard]] virtual std::optional<std::uint64_t> retransmitted_segments() const { return std::nullopt; }
 
-  /// Bytes per second of the largest message over the same adapters where its buffers lie in the host's memory; 0 where
-  /// that was not measured. The same on both ranks of a pair.
+  /// Bandwidth in bytes per second of the largest message over the same adapters with buffers in host memory; 0: not
+  /// measured. The same on both ranks of a pair.
   [[nodiscard]] virtual double host_memory_rate() const { return 0; }
-  /// What is in the way between this process's memory and its adapter, a sentence each.
+  /// Obstacles between this process's memory and its adapter, a sentence each.
   [[nodiscard]] virtual std::vector<std::string> obstacles() const { return {}; }
-  /// From the processor's write of a word until it sees the answer of what messages are for; nothing where that was not
-  /// measured.
+  /// Time from the processor's write of a word until it sees the reader's answer; empty: not measured.
   [[nodiscard]] virtual std::optional<Seconds> reader_round_trip() const { return std::nullopt; }
-  /// Messages that were to arrive here so far and did not; nothing where the library loses none.
+  /// Messages that should have arrived here so far and did not; empty if the library loses none.
   [[nodiscard]] virtual std::optional<std::uint64_t> lost_messages() const { return std::nullopt; }
 
-  /// What the user should know of this process's part in the run, for the end of the report; empty: nothing.
+  /// A note on this process's part in the run, for the end of the report; empty: none.
   [[nodiscard]] virtual std::string remark() const { return ""; }
-  /// One line on what was allocated for what; empty where it was not asked for.
+  /// One line on allocated memory by purpose; empty if it was not asked for.
   [[nodiscard]] virtual std::string memory_usage() { return ""; }
-  /// Where this process's ranks stand, for the report of a hang: device, the library's last error. May be called
-  /// from another thread while the main thread waits.
+  /// The state of this process's ranks for the report of a hang: device, the library's last error. May be called from
+  /// another thread while the main thread waits.
   [[nodiscard]] virtual std::string state() const { return ""; }
-  /// Gives up what is under way, before the job ends.
+  /// Gives up the operations in flight, before the job ends.
   virtual void abandon() noexcept {}
 };
 
-/// Blocks of one size, one on each of a process's ranks, released with the object.
+/// Equal blocks, one for each of a process's ranks, released with the object.
 class Buffers {
  public:
   Buffers(Session& session, std::size_t bytes) : session_(&session), bytes_(bytes), blocks_(session.allocate(bytes)) {}

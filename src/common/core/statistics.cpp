@@ -23,7 +23,7 @@ std::optional<double> quantile_if_enough(std::span<const double> sorted, double 
   return quantile(sorted, q);
 }
 
-/// How much the epochs' medians rose from the first to the last, relative to their median.
+/// Growth of the epochs' medians from the first to the last, relative to their median.
 double relative_drift(std::span<const Epoch> epochs, std::span<const double> medians, double centre) {
   std::vector<double> began;
   for (const Epoch& epoch : epochs) {
@@ -48,7 +48,8 @@ void describe_ranks(std::span<const Epoch> epochs, Summary& summary) {
   summary.most_preempted_rank = std::max_element(preempted.begin(), preempted.end(), by_count)->first;
 }
 
-/// How far one sample is from the next, on average. The last of an epoch and the first of another are no neighbours.
+/// Mean difference between consecutive samples. The last sample of an epoch and the first of the next are not
+/// consecutive.
 Seconds mean_step(std::span<const Epoch> epochs) {
   Seconds sum = 0;
   std::size_t steps = 0;
@@ -60,7 +61,7 @@ Seconds mean_step(std::span<const Epoch> epochs) {
   return steps == 0 ? 0 : sum / static_cast<double>(steps);
 }
 
-/// In two passes, from the least sample on: exact where all are the same, and not lost in a mean that is far larger.
+/// In two passes, relative to the least sample: exact if all are equal, and without cancellation against a large mean.
 Seconds deviation_of(std::span<const double> sorted) {
   const auto count = static_cast<double>(sorted.size());
   double above = 0;

@@ -10,23 +10,23 @@
 
 namespace fabricbench {
 
-/// The middle value, or the mean of the two in the middle. `values` is not empty; its order is free.
+/// The middle value, or the mean of the two middle values. `values` is not empty and may be in any order.
 [[nodiscard]] double median(std::span<const double> values);
 
-/// The smallest value that at least a share `q` of all values does not exceed (nearest rank).
-/// `sorted` is ascending and not empty; 0 < q <= 1.
+/// The smallest value such that a share `q` of all values is not above it (nearest rank). `sorted` is ascending and not
+/// empty; 0 < q <= 1.
 [[nodiscard]] double quantile(std::span<const double> sorted, double q);
 
-/// How many independent samples a 95 % upper bound of quantile `q` takes: the least n with q^n <= 5 %.
-/// Below it the largest sample says nothing of the quantile (299 for p99, 2995 for p99.9).
+/// The number of independent samples needed for a 95 % upper bound of quantile `q`: the least n with q^n <= 5 %. With
+/// fewer, the largest sample does not bound the quantile (299 for p99, 2995 for p99.9).
 [[nodiscard]] std::int64_t samples_needed(double q);
 
 /// A confidence interval, both ends included.
 struct Interval {
   double low;
   double high;
-  double confidence;  ///< what the ranks really give, at least the level asked for
-  double centre = 0;  ///< the median itself
+  double confidence;  ///< the actual coverage, at least the level asked for
+  double centre = 0;  ///< the median
 
   /// Half the width relative to the median.
   [[nodiscard]] double half_width() const { return centre > 0 ? (high - low) / 2 / centre : 0; }
@@ -45,11 +45,11 @@ struct Interval {
 /// 0 for fewer than two distinct x.
 [[nodiscard]] double theil_sen_slope(std::span<const double> x, std::span<const double> y);
 
-/// The mean product of the signs of neighbouring values around the median, in [-1, 1]: near 0 for
-/// independent samples, near 1 where slow and fast ones come in stretches. 0 for fewer than two values.
+/// The mean product of the signs of neighbouring values around the median, in [-1, 1]: near 0 for independent samples,
+/// near 1 if slow and fast ones cluster. 0 for fewer than two values.
 [[nodiscard]] double sign_autocorrelation(std::span<const double> values);
 
-/// What the samples of one case say. Times in seconds.
+/// The statistics of one case. Times in seconds.
 struct Summary {
   Seconds median = 0;                ///< the median of the epochs' medians
   std::optional<Interval> interval;  ///< of that median, at a nominal 95 %
@@ -60,10 +60,10 @@ struct Summary {
   Seconds min = 0;
   Seconds p5 = 0;
   Seconds p95 = 0;
-  std::optional<Seconds> p99;   ///< only with enough samples
-  std::optional<Seconds> p999;  ///< only with enough samples
+  std::optional<Seconds> p99;   ///< only if there are enough samples
+  std::optional<Seconds> p999;  ///< only if there are enough samples
   Seconds max = 0;
-  Seconds jitter = 0;         ///< mean difference between one sample and the next (RFC 3550, not smoothed)
+  Seconds jitter = 0;         ///< mean difference between consecutive samples (RFC 3550, not smoothed)
   std::int64_t outliers = 0;  ///< far-out samples: counted, never removed
   std::int64_t late = 0;      ///< isolated: samples discarded because a rank started late
   double drift = 0;           ///< trend of the epochs' medians over the run, relative to the median
@@ -71,12 +71,12 @@ struct Summary {
   std::int64_t preemptions = 0;
   int most_preempted_rank = 0;
   int slowest_rank = 0;      ///< the rank that was slowest in most samples
-  double slowest_share = 0;  ///< in what share of the samples it was
+  double slowest_share = 0;  ///< its share of the samples
   Seconds clock_error = 0;   ///< isolated: the largest bound of the common clock's error
-  bool common_start = true;  ///< isolated: every epoch started its samples by the common clock
+  bool common_start = true;  ///< isolated: whether every epoch used the common clock
 };
 
-/// Summarises the epochs of one case; at least one epoch has at least one sample.
+/// Summarises the epochs of one case; at least one epoch must have a sample.
 [[nodiscard]] Summary summarize(std::span<const Epoch> epochs);
 
 }  // namespace fabricbench

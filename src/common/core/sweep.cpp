@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kMostSizes = std::size_t{1} << 20;
 
-/// The size after `size`, or the largest number there is where it would overflow.
+/// The size after `size`, or the largest number on overflow.
 Bytes next_size(const Sweep& sweep, Bytes size, Bytes element_bytes) {
   constexpr Bytes kEnd = std::numeric_limits<Bytes>::max();
   if (sweep.step_factor > 1) {

@@ -108,7 +108,7 @@ Exchange Traffic::exchange(int rank, int ranks, Bytes part_bytes, Bytes element_
                       std::uint64_t{0});
   std::exclusive_scan(exchange.recv_counts.begin(), exchange.recv_counts.end(), exchange.recv_offsets.begin(),
                       std::uint64_t{0});
-  // By distance, every rank has as much as the next.
+  // By distance, all ranks have the same total.
   exchange.busiest = rows_ > 0 ? busiest_ / element_bytes : exchange.send_offsets.back() + exchange.send_counts.back();
   return exchange;
 }

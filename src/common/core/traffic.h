@@ -10,26 +10,27 @@
 
 namespace fabricbench {
 
-/// Who sends how much to whom in alltoallv, as nccl-tests describes it: by distance, or by a matrix.
+/// The amount that each rank sends to each other rank in alltoallv, as nccl-tests describes it: by distance, or by a
+/// matrix.
 class Traffic {
  public:
-  /// By distance. `spread` 0: every rank gets as much; 1: what a rank gets grows with its distance from the sender,
-  /// and it sends itself nothing; between them, a mixture.
+  /// By distance. `spread` 0: every rank gets the same; 1: the amount grows with the distance from the sender, which
+  /// sends nothing to itself; in between: a mixture.
   explicit Traffic(double spread = 1) : spread_(spread) {}
-  /// By a matrix of bytes, separated by white space, row i for what rank i sends, times `scale`. Throws UsageError,
-  /// naming the line, where it is not square or has anything but numbers from 0 on.
+  /// By a matrix of bytes times `scale`. Values are separated by white space; row i lists what rank i sends. Throws
+  /// UsageError with the line if the matrix is not square or has anything but numbers of at least 0.
   Traffic(std::string_view matrix, double scale);
 
-  /// Of a matrix: the ranks it is made for; 0: any number.
+  /// Number of ranks of a matrix; 0: any number.
   [[nodiscard]] std::size_t ranks() const { return rows_; }
-  /// Why it is not for so many ranks; empty where it is.
+  /// Why it does not suit this number of ranks; empty if it does.
   [[nodiscard]] std::string why_not(int ranks) const;
 
-  /// What `from` sends to `to`, in whole elements that make whole 16 bytes. `part_bytes`: what each peer would get if
-  /// all got as much; a matrix does not look at it.
+  /// The amount that `from` sends to `to`, in whole elements that make up whole 16 bytes. `part_bytes`: each peer's
+  /// part if all were equal; a matrix ignores it.
   [[nodiscard]] std::uint64_t elements(int from, int to, int ranks, Bytes part_bytes, Bytes element_bytes) const;
 
-  /// All of it as `rank` sees it.
+  /// The whole exchange as `rank` sees it.
   [[nodiscard]] Exchange exchange(int rank, int ranks, Bytes part_bytes, Bytes element_bytes) const;
 
  private:

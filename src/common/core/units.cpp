@@ -21,8 +21,8 @@ constexpr std::string_view kSizeLetters = "KMGT";
   throw UsageError(fmt::format("'{}' is not a size{}; write a number with K, M, G or T, such as 8M", text, reason));
 }
 
-/// The whole of `text` as a plain decimal number. strtod, because g++ 10's from_chars has no floating point;
-/// the characters are checked first, since strtod also reads blanks, hexadecimal, nan and inf.
+/// Reads the whole of `text` as a plain decimal number. Uses strtod, because g++ 10's from_chars has no floating point;
+/// the characters are checked first, because strtod also reads blanks, hexadecimal, nan and inf.
 bool read_decimal(std::string_view text, double& value) {
   if (text.empty() || text.front() == '+' || text.find_first_not_of("0123456789.eE+-") != std::string_view::npos) {
     return false;
@@ -73,7 +73,7 @@ std::string readable_bytes(Bytes size) {
   constexpr std::array<const char*, 5> kUnits = {"B", "KiB", "MiB", "GiB", "TiB"};
   double value = static_cast<double>(size);
   std::size_t power = 0;
-  while (value >= 1023.95 && power + 1 < kUnits.size()) {  // what would be rounded to 1024.0
+  while (value >= 1023.95 && power + 1 < kUnits.size()) {  // would be rounded to 1024.0
     value /= 1024;
     ++power;
   }

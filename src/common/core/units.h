@@ -9,31 +9,31 @@ namespace fabricbench {
 using Bytes = std::uint64_t;
 using Seconds = double;
 
-/// Reads a size as nccl-tests writes it: a number and at most one letter K, M, G or T of either case,
-/// in powers of 1024: `8`, `32M`, `1.5G`. Throws UsageError for anything else, for a fraction of a byte
-/// and for sizes that do not fit in 63 bits.
+/// Reads a size as nccl-tests writes it: a number and at most one letter K, M, G or T in either case, in powers of
+/// 1024: `8`, `32M`, `1.5G`. Throws UsageError for anything else, for fractions of a byte and for sizes that do not fit
+/// in 63 bits.
 [[nodiscard]] Bytes parse_bytes(std::string_view text);
 
 /// The shortest form that `parse_bytes` reads back exactly: `0`, `12`, `64M`.
 [[nodiscard]] std::string exact_bytes(Bytes size);
 
-/// A size for people, with at most one decimal: `12 B`, `1.5 MiB`.
+/// A size for messages, with at most one decimal: `12 B`, `1.5 MiB`.
 [[nodiscard]] std::string readable_bytes(Bytes size);
 
-/// A duration for people, in the unit that suits it: `850 ns`, `12.3 us`, `4.56 ms`, `7.89 s`.
+/// A duration for messages, in a suitable unit: `850 ns`, `12.3 us`, `4.56 ms`, `7.89 s`.
 [[nodiscard]] std::string readable_seconds(Seconds duration);
 
-/// A number in `width` characters as nccl-tests prints it: as many decimals, up to two, as fit, else an exponent.
+/// A number in `width` characters as nccl-tests prints it: up to two decimals as far as they fit, else an exponent.
 [[nodiscard]] std::string fitted(double value, int width);
 
-/// As `fitted`; what is below 1 has three significant digits where they fit.
+/// As `fitted`, with three significant digits for values below 1 where they fit.
 [[nodiscard]] std::string readable(double value, int width);
 
-/// Reads a whole number within [least, most]. Throws UsageError that names `what` and the limits.
+/// Reads a whole number within [least, most]. Throws UsageError with `what` and the limits.
 [[nodiscard]] std::int64_t parse_integer(std::string_view text, std::string_view what, std::int64_t least,
                                          std::int64_t most);
 
-/// Reads a finite number within [least, most]. Throws UsageError that names `what` and the limits.
+/// Reads a finite number within [least, most]. Throws UsageError with `what` and the limits.
 [[nodiscard]] double parse_number(std::string_view text, std::string_view what, double least, double most);
 
 }  // namespace fabricbench

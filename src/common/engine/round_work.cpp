@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 
-#include "common/core/at_most.h"
 #include "common/core/error.h"
+#include "common/core/shortened_list.h"
 #include "common/engine/conclusion.h"
 #include "common/engine/required_speed.h"
 #include "common/ranks/agreement.h"
@@ -239,7 +239,7 @@ Ending RoundWork::whole_ending(const Context& context) {
   const std::vector<std::string> slow = slow_memory(*totals_, on_gpus);
   notes.insert(notes.end(), slow.begin(), slow.end());
   const std::vector<std::string> later =
-      at_most(std::move(later_notices_), kMostNotices, "notices more of later rounds");
+      shortened(std::move(later_notices_), kMostNotices, "notices more of later rounds");
   notes.insert(notes.end(), later.begin(), later.end());
   return std::move(whole_).whole();
 }

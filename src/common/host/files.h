@@ -12,7 +12,7 @@
 
 namespace fabricbench::host {
 
-// All that stands in a file; nothing where it cannot be opened.
+// The whole text of a file; empty if it cannot be opened.
 [[nodiscard]] std::optional<std::string> read_text(const std::filesystem::path& file);
 
 // Every line of a file without its line end; none where the file cannot be read. Many files below

@@ -10,11 +10,11 @@ namespace fabricbench::host {
 struct HugePages {
   std::uint64_t page_bytes = 0;  // 0: this kernel has none
   std::uint64_t total = 0;       // set aside: vm.nr_hugepages
-  std::uint64_t free = 0;        // of these, neither in use nor promised to somebody
+  std::uint64_t free = 0;        // of these, neither in use nor reserved
 };
 
-// Reads Hugepagesize and HugePages_* of /proc/meminfo; what is not there counts as 0. `root` stands for `/`.
-// Source: Documentation/admin-guide/mm/hugetlbpage.rst.
+// Reads Hugepagesize and HugePages_* of /proc/meminfo; missing values count as 0. `root` stands for `/`. Source:
+// Documentation/admin-guide/mm/hugetlbpage.rst.
 [[nodiscard]] HugePages huge_pages(const std::filesystem::path& root = "/");
 
 }  // namespace fabricbench::host

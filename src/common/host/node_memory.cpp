@@ -22,8 +22,7 @@ namespace {
                            std::generic_category().message(error));
 }
 
-/// Binds memory that has no pages yet. Where a variable such as HWLOC_SYNTHETIC substitutes another machine, hwloc
-/// binds nothing and reports no error, so the kernel is asked what it was told.
+/// Source: mbind(2), which has no wrapper in the C library.
 bool bind_to(std::span<std::byte> bytes, int node) {
   const TopologyHandle machine = load_machine();
   const Bitmap asked = bitmap_of(std::to_string(node));

@@ -12,11 +12,11 @@ namespace fabricbench::host {
 /// process; a GPU that shows its memory as a node is none of them. Throws std::runtime_error. Source: hwloc.
 [[nodiscard]] std::vector<int> memory_nodes();
 
-/// Zeroed memory, every page of it there, on one NUMA node; given back with the object.
+/// Zeroed memory on one NUMA node with all pages present; released with the object.
 class NodeMemory {
  public:
-  /// Without a node: wherever the kernel puts it. Throws std::runtime_error that says why where there is not so much
-  /// memory, or where this process may not have it on that node: a cpuset, or a container that refuses mbind(2).
+  /// Without a node, the kernel chooses. Throws std::runtime_error with the reason if there is not enough memory, or if
+  /// this process is not allowed to use it on that node (a cpuset, or a container that refuses mbind(2)).
   NodeMemory(std::size_t bytes, std::optional<int> node);
   NodeMemory(NodeMemory&& other) noexcept;
   NodeMemory& operator=(NodeMemory&& other) noexcept;

@@ -8,7 +8,7 @@
 
 namespace fabricbench::host {
 
-/// One link: transfers per second and lane, and lanes.
+/// One link: transfers per second and lane, and number of lanes.
 struct PciLink {
   double gigatransfers_per_s = 0;
   int width = 0;
@@ -26,13 +26,13 @@ struct PciLink {
 }
 
 struct PciLinks {
-  std::optional<PciLink> current;    ///< of the device now; GPUs lower the speed while they are idle
-  std::optional<PciLink> most;       ///< what the device can do
-  std::optional<PciLink> narrowest;  ///< the one that carries least now, of all from the device up to the host bridge
+  std::optional<PciLink> current;    ///< of the device now; idle GPUs lower the speed
+  std::optional<PciLink> most;       ///< the maximum of the device
+  std::optional<PciLink> narrowest;  ///< the slowest link now, from the device up to the host bridge
 };
 
-/// `address` is as sysfs writes it, `0000:42:00.0`. What cannot be read, or is not known to the kernel, is left out, as
-/// in many virtual machines; nothing is thrown for it. Source: current_link_speed, current_link_width, max_link_speed
+/// `address` is in sysfs form, `0000:42:00.0`. Values that cannot be read or that the kernel does not know, as in many
+/// virtual machines, are left out without an exception. Source: current_link_speed, current_link_width, max_link_speed
 /// and max_link_width of Documentation/ABI/testing/sysfs-bus-pci of Linux.
 [[nodiscard]] PciLinks pci_links(std::string_view address, const std::filesystem::path& root = "/");
 

@@ -45,7 +45,8 @@ std::vector<Nic> all_nics(const fs::path& root) {
   return nics;
 }
 
-/// Less is nearer: the kind of distance first, then how few of the bridges above the device are not the NIC's too.
+/// Lower is nearer: first the kind of path, then the number of bridges above the device that are not also above the
+/// NIC.
 using RankedDistance = std::pair<PciDistance, std::size_t>;
 
 RankedDistance distance_between(const PciPath& device, std::optional<int> numa_node, const Nic& nic) {

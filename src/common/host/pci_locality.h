@@ -1,5 +1,5 @@
-/// Where a PCI device stands in this host: its NUMA node, the network devices nearest to it, and whether this process
-/// runs beside it. `root` is the directory that stands for `/`.
+/// The location of a PCI device in this host: its NUMA node, the nearest network devices, and whether this process runs
+/// near it. `root` is the directory that stands for `/`.
 #pragma once
 
 #include <filesystem>
@@ -10,31 +10,30 @@
 
 namespace fabricbench::host {
 
-/// How far two PCI devices are from each other, from near to far.
+/// The distance between two PCI devices, from near to far.
 enum class PciDistance {
   kSwitch,      ///< below a common bridge or switch (nvidia-smi topo: PIX, PXB)
   kHostBridge,  ///< below one host bridge (PHB)
   kNumaNode,    ///< on one NUMA node (NODE)
-  kSystem       ///< across NUMA nodes, or not known (SYS)
+  kSystem       ///< across NUMA nodes, or unknown (SYS)
 };
 
 struct PciLocality {
-  std::optional<int> numa_node;                 ///< none where the kernel names none
-  std::vector<std::string> nearest_nics;        ///< `mlx5_0`, `eth0`: all that are equally near, by name; none: no NIC
+  std::optional<int> numa_node;                 ///< empty if the kernel gives none
+  std::vector<std::string> nearest_nics;        ///< `mlx5_0`, `eth0`: all that are equally near, sorted; empty: no NIC
   PciDistance distance = PciDistance::kSystem;  ///< of those NICs
 };
 
-/// `address` is as sysfs writes it, `0000:42:00.0`; in upper case it is found too. An interface whose PCI device is an
-/// RDMA device's as well is not listed beside it. What cannot be read is left out, and nothing is known of a device
-/// that sysfs does not list; nothing is thrown for it.
-/// Source: Documentation/ABI/testing/sysfs-bus-pci of Linux; the path of a device below /sys/devices names the bridges
-/// above it.
+/// `address` is in sysfs form, `0000:42:00.0`; upper case is accepted too. A network interface on the PCI device of an
+/// RDMA device is not listed separately. Unreadable values are left out, and a device that sysfs does not list has no
+/// values; neither is an exception. Source: Documentation/ABI/testing/sysfs-bus-pci of Linux; the path of a device
+/// below /sys/devices names the bridges above it.
 [[nodiscard]] PciLocality pci_locality(std::string_view address, const std::filesystem::path& root = "/");
 
-/// How this process's processing units lie to a NUMA node's.
+/// The relation between this process's processing units and those of a NUMA node.
 enum class NodeBinding {
   kInside,   ///< it runs on the node only
-  kPartly,   ///< it may run on the node and elsewhere, as a process that is not bound
+  kPartly,   ///< it may run on the node and elsewhere, like an unbound process
   kOutside,  ///< it never runs on the node
   kUnknown   ///< the node cannot be read
 };

@@ -20,7 +20,7 @@ std::filesystem::path directory_of(std::string_view address, const std::filesyst
   return root / "sys/bus/pci/devices" / address;
 }
 
-/// Those below the last shared element, and that one where it is no host bridge.
+/// The elements below the last shared one, which is included unless it is a host bridge.
 std::vector<std::string> bridges_between(const PciPath& from, const PciPath& to) {
   const std::size_t shared = shared_length(from, to);
   std::vector<std::string> bridges;
@@ -56,8 +56,8 @@ std::uint32_t word_at(const std::string& bytes, std::size_t offset, std::size_t 
   return word;
 }
 
-/// Whether a bridge's access control services send requests or completions between its devices upwards. The kernel
-/// shows the part of the configuration space that tells to root only.
+/// Whether a bridge's access control services redirect requests or completions between its devices upstream. Only root
+/// can read that part of the configuration space.
 Redirection redirection_of(std::string_view bridge, const std::filesystem::path& root) {
   constexpr std::size_t kExtendedBegin = 0x100;
   constexpr std::size_t kExtendedEnd = 0x1000;
@@ -97,7 +97,7 @@ void add_redirections(const std::vector<std::string>& bridges, const std::filesy
   }
   if (!unknown.empty()) {
     found.push_back(
-        fmt::format("whether ACS of bridge{} {} redirects requests is not known, since only root may read "
+        fmt::format("whether ACS of bridge{} {} redirects requests is unknown, because only root may read "
                     "it (lspci -vvv: ACSCtl)",
                     unknown.size() == 1 ? "" : "s", fmt::join(unknown, ", ")));
   }
@@ -110,7 +110,7 @@ void add_translation(std::string_view address, const std::filesystem::path& root
       fmt::format("the IOMMU translates the addresses of {} ({}); start the kernel with iommu=pt", address, *type));
 }
 
-/// A GPU that idles may have lowered the speed of its link, but not the width.
+/// An idle GPU may lower the speed of its link, but not the width.
 void add_slow_link(std::string_view address, const std::filesystem::path& root, std::vector<std::string>& found) {
   const PciLinks links = pci_links(address, root);
   if (!links.current || !links.most || *links.current == *links.most) return;
@@ -118,8 +118,8 @@ void add_slow_link(std::string_view address, const std::filesystem::path& root, 
   found.push_back(fmt::format("the link of {} runs at {:g} GT/s x{} and can do {:g} GT/s x{}; {}", address,
                               links.current->gigatransfers_per_s, links.current->width, links.most->gigatransfers_per_s,
                               links.most->width,
-                              narrow ? "see whether its slot has so many lanes, and seat it anew"
-                                     : "that may be to save power while it idles, or its slot is slower"));
+                              narrow ? "check that its slot has that many lanes, and reseat it"
+                                     : "it may be saving power while idle, or its slot is slower"));
 }
 
 }  // namespace
@@ -135,12 +135,12 @@ std::vector<std::string> obstacles_between(std::string_view from, std::string_vi
                                            const std::filesystem::path& root) {
   const auto route = pci_route(from, to, root);
   if (!route)
-    return {fmt::format("how {} and {} are connected is not known, since sysfs lists only PCI devices", from, to)};
+    return {fmt::format("how {} and {} are connected is unknown, because sysfs lists only PCI devices", from, to)};
   std::vector<std::string> found;
   if (route->distance != "PIX" && route->distance != "PXB") {
     found.push_back(
         fmt::format("{} and {} are {} apart (nvidia-smi topo -m), so that data goes through the processor; "
-                    "take a device below the same switch (-d)",
+                    "choose a device below the same switch (-d)",
                     from, to, route->distance));
   }
   add_redirections(route->bridges, root, found);

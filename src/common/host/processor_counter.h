@@ -1,15 +1,15 @@
-// The processor's own count of time: a source file for each kind of processor, of which src/CMakeLists.txt takes one.
+// The processor's time counter: a source file for each kind of processor, of which src/CMakeLists.txt chooses one.
 #pragma once
 
 #include <cstdint>
 
 namespace fabricbench::host {
 
-// Whether this kind of processor has a counter that `processor_count` knows how to read.
+// Whether `processor_count` supports this kind of processor.
 [[nodiscard]] bool has_processor_counter();
 
-// What it shows, not before what stands in front of the call has been done; 0 where there is none. Whether it is
-// constant, and the same on all processors, is the kernel's to say.
+// The counter's value, read after all preceding instructions have completed; 0 if unsupported. The kernel knows whether
+// it is constant and the same on all processors.
 [[nodiscard, gnu::hot]] std::uint64_t processor_count();
 
 }  // namespace fabricbench::host

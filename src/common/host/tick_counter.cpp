@@ -7,7 +7,7 @@
 namespace fabricbench::host {
 namespace {
 
-// The kernel gives the counter up where it finds that it is not constant, or not the same on all processors.
+// The kernel stops using the counter if it is not constant, or not the same on all processors.
 bool kernel_trusts_counter(const std::filesystem::path& root) {
   return read_first_line(root / "sys/devices/system/clocksource/clocksource0/current_clocksource") == "tsc";
 }
@@ -17,8 +17,7 @@ bool kernel_trusts_counter(const std::filesystem::path& root) {
 TickCounter::TickCounter(const std::filesystem::path& root)
     : trusted_(has_processor_counter() && kernel_trusts_counter(root)), made_(moment()) {}
 
-// Of several tries the one in which the least time passed between the two counts around the clock: a process may lose
-// its processor there.
+// Takes the try with the shortest time between the two counts around the clock: the process may be preempted there.
 TickCounter::Moment TickCounter::moment() const {
   constexpr int kTries = 8;
   Moment best{0, 0};

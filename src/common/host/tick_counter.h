@@ -9,26 +9,26 @@
 
 namespace fabricbench::host {
 
-// A count of short, equal lengths of time, for what is read after every single message: the processor's time stamp
-// counter where the kernel itself takes the time from it, and which is then constant and the same on all processors;
-// else nanoseconds of the clock. Reading the counter takes about a third of a clock read.
+// A counter of short, equal time steps, to be read after every message: the processor's time stamp counter if the
+// kernel's own clock uses it, because it is then constant and the same on all processors; else nanoseconds of the
+// clock. Reading the counter takes about a third of a clock read.
 class TickCounter {
  public:
   explicit TickCounter(const std::filesystem::path& root = "/");
 
-  // Not before what stands in front of it in the program has been done.
+  // Reads it after all preceding instructions have completed.
   [[nodiscard]] std::uint64_t read() const {
     return trusted_ ? processor_count() : static_cast<std::uint64_t>(now() * 1e9);
   }
-  // Seconds between two counts, by the clock, since this object was made: the longer that is, the more exact.
+  // Seconds per step by the clock, measured since this object was created; longer times are more exact.
   [[nodiscard]] Seconds tick() const;
   // Whether `read` reads the processor's counter.
   [[nodiscard]] bool is_processors() const { return trusted_; }
-  // What one `read` takes.
+  // The duration of one `read`.
   [[nodiscard]] Seconds cost() const;
 
  private:
-  // The same moment by both.
+  // The same moment on both.
   struct Moment {
     std::uint64_t count;
     Seconds time;

@@ -40,8 +40,7 @@ std::uint64_t cache_bytes(hwloc_topology_t machine, hwloc_obj_type_t level) {
   return bytes;
 }
 
-// Virtual machines often show no last level, or one without a size; the next one is then the best
-// that is known.
+// Virtual machines often show no last level, or one without a size; the next level is then the best known value.
 std::uint64_t last_level_cache_bytes(hwloc_topology_t machine) {
   constexpr std::array kOutermostFirst{HWLOC_OBJ_L5CACHE, HWLOC_OBJ_L4CACHE, HWLOC_OBJ_L3CACHE, HWLOC_OBJ_L2CACHE,
                                        HWLOC_OBJ_L1CACHE};
@@ -65,7 +64,7 @@ struct Affinity {
   std::size_t size_bytes;
 };
 
-// The kernel refuses a set smaller than its own with EINVAL and does not say how large that is.
+// The kernel refuses a set smaller than its own with EINVAL and does not tell its size.
 Affinity read_affinity() {
   constexpr std::size_t kLargestCount = std::size_t{1} << 20;
   for (std::size_t count = CPU_SETSIZE; count <= kLargestCount; count *= 2) {

@@ -1,4 +1,4 @@
-// What the operating system did to this process while it measured.
+// The operating system's interference with this process while it measured.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,13 @@ namespace fabricbench::host {
 // std::system_error. Source: ru_nivcsw of RUSAGE_THREAD, getrusage(2).
 [[nodiscard]] std::int64_t involuntary_context_switches();
 
-// The most memory this process has had resident, in bytes; nothing where the system does not say. Not
-// ru_maxrss, which Linux carries over an exec: the launcher that became this process would count.
-// Source: VmHWM of proc_pid_status(5).
+// The process's peak resident memory in bytes; empty if unknown. Not ru_maxrss, which Linux carries over an exec: the
+// launcher that became this process would count. Source: VmHWM of proc_pid_status(5).
 [[nodiscard]] std::optional<std::uint64_t> peak_resident_bytes(const std::filesystem::path& root = "/");
 
-// How long the hypervisor ran something else while this machine had work to do: the sum over its
-// processors since boot, in ticks of 1 / sysconf(_SC_CLK_TCK) seconds. Nothing where /proc/stat
-// does not say; always 0 on bare metal. Source: `steal` in proc_stat(5).
+// The time for which the hypervisor ran something else while this machine had work to do: the sum over its processors
+// since boot, in ticks of 1 / sysconf(_SC_CLK_TCK) seconds. Empty if /proc/stat has none; always 0 on bare metal.
+// Source: `steal` in proc_stat(5).
 [[nodiscard]] std::optional<std::uint64_t> stolen_ticks(const std::filesystem::path& root = "/");
 
 }  // namespace fabricbench::host

@@ -33,7 +33,7 @@ bool is_there(const fs::path& path) {
   return fs::exists(path, error);
 }
 
-// A stream would cost several times as much, and counters are read between measurements.
+// A stream would take several times as long, and counters are read between measurements.
 std::optional<std::uint64_t> read_count(const std::string& file) {
   const int descriptor = open(file.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return std::nullopt;
@@ -52,8 +52,8 @@ std::optional<std::uint64_t> read_bytes(const std::string& file, WireKind kind) 
   return *count * kBytesPerWord;
 }
 
-// An IPoIB interface lies upon a port, provided that the port counts. Source: ARPHRD_INFINIBAND in linux/if_arp.h,
-// `dev_port` (from 0, where ports count from 1) in ABI/testing/sysfs-class-net.
+// The port that an IPoIB interface uses, if the port counts. Source: ARPHRD_INFINIBAND in linux/if_arp.h, `dev_port`
+// (from 0, while ports count from 1) in ABI/testing/sysfs-class-net.
 std::optional<std::string> port_below(const fs::path& root, const fs::path& interface) {
   constexpr int kInfiniBand = 32;
   if (read_integer<int>(interface / "type") != kInfiniBand) return std::nullopt;
@@ -107,7 +107,7 @@ void add_bottom(const std::string& name, const std::vector<Wire>& wires, std::ve
   const auto wire = std::find_if(wires.begin(), wires.end(), [&](const Wire& w) { return w.name == name; });
   if (wire == wires.end() || wire->kind == WireKind::kLoopback) return;
   if (wire->kind != WireKind::kStacked) found.push_back(name);
-  for (const std::string& below : wire->below) add_bottom(below, wires, found);  // the kernel allows no circles
+  for (const std::string& below : wire->below) add_bottom(below, wires, found);  // the kernel allows no cycles
 }
 
 const WireCounter* find(const std::vector<WireCounter>& wires, const std::string& name) {

@@ -1,4 +1,4 @@
-/// How many bytes each network device of this host has sent and received.
+/// The bytes that each network device of this host has sent and received.
 #pragma once
 
 #include <cstdint>
@@ -12,19 +12,19 @@ namespace fabricbench::host {
 enum class WireKind {
   kInterface,  ///< a network interface such as `eth0`
   kRdma,       ///< a port of an RDMA device, such as `mlx5_0:1`
-  kLoopback,   ///< the interface `lo`, whose bytes leave no host
-  kStacked     ///< a bond, VLAN, bridge or IPoIB interface: its bytes are counted again by the wires below it
+  kLoopback,   ///< the interface `lo`, whose bytes never leave the host
+  kStacked     ///< a bond, VLAN, bridge or IPoIB interface, whose bytes the devices below it count again
 };
 
-/// A device that counts bytes. On a RoCE adapter the port and its interface are two wires: the interface's driver
-/// counts what the kernel's network stack moves, the port what bypasses that.
+/// A device that counts bytes. The port and the interface of a RoCE adapter are two wires: the interface's driver
+/// counts the traffic of the kernel's network stack, and the port counts the traffic that bypasses it.
 struct Wire {
   std::string name;  ///< `eth0`, or `mlx5_0:1` for port 1 of mlx5_0
   WireKind kind;
-  std::vector<std::string> below;  ///< of a stacked wire, the names of those that it lies upon; none of the others
+  std::vector<std::string> below;  ///< the names of the devices below a stacked wire; else empty
 };
 
-/// In a reading: bytes since the device was started. In a difference or a total: bytes in that time.
+/// In a reading: bytes since the device was started. In a difference or a total: bytes in that period.
 struct WireCounter {
   std::string name;
   WireKind kind;
@@ -32,20 +32,20 @@ struct WireCounter {
   std::uint64_t rx_bytes;
 };
 
-/// Reads the counters of the devices that the host had when the reader was made. The files are opened anew for each
-/// reading: a few microseconds a device, plus what an adapter's firmware takes to answer.
+/// Reads the counters of the devices that existed when the reader was created. Each reading opens the files again: a
+/// few microseconds per device, plus the response time of the adapter's firmware.
 class WireReader {
  public:
-  /// Looks for the devices. `root` is the directory that stands for `/`.
+  /// Finds the devices. `root` is the directory that stands for `/`.
   explicit WireReader(const std::filesystem::path& root = "/");
 
-  /// All devices, also those whose counters cannot be read: interfaces, then ports, each in the order of their names.
+  /// All devices, including those with unreadable counters: interfaces, then ports, each sorted by name.
   [[nodiscard]] const std::vector<Wire>& wires() const { return wires_; }
 
-  /// The devices whose two counters can be read now, in the order of wires(). A device that went away, that has no
-  /// counters (soft-RoCE) or whose 32-bit counter has come to its end is left out: unknown, and not zero.
-  /// Source: `port_xmit_data` and `port_rcv_data`, in units of 4 bytes, of ABI/stable/sysfs-class-infiniband, and
-  /// `tx_bytes` and `rx_bytes` of ABI/testing/sysfs-class-net-statistics of Linux.
+  /// The devices with two readable counters, in the order of wires(). A device that disappeared, that has no counters
+  /// (soft-RoCE) or whose 32-bit counter is saturated is left out, because its value is unknown, not zero. Source:
+  /// `port_xmit_data` and `port_rcv_data`, in units of 4 bytes, of ABI/stable/sysfs-class-infiniband, and `tx_bytes`
+  /// and `rx_bytes` of ABI/testing/sysfs-class-net-statistics of Linux.
   [[nodiscard]] std::vector<WireCounter> read() const;
 
  private:
@@ -61,19 +61,19 @@ class WireReader {
   std::vector<Files> files_;  // of each wire
 };
 
-/// The wires that count the bytes of `name`: itself, or of a stacked wire those at the bottom of the stack, sorted.
-/// None for a loopback and for a name that is not among `wires`.
+/// The wires that count the bytes of `name`: itself, or the bottom devices of a stacked wire, sorted. Empty for a
+/// loopback and for names that are not among `wires`.
 [[nodiscard]] std::vector<std::string> bottom_wires(const std::string& name, const std::vector<Wire>& wires);
 
-/// What each wire carried between two readings. One that is in only one of them, or that counted backwards because it
-/// was reset in between, is left out: what it carried is not known.
+/// The traffic of each wire between two readings. A wire that is in only one of them, or whose counter was reset in
+/// between, is left out, because its traffic is unknown.
 [[nodiscard]] std::vector<WireCounter> wire_traffic(const std::vector<WireCounter>& before,
                                                     const std::vector<WireCounter>& after);
 
-/// Adds up the traffic of several stretches of time, such as the visits to one case.
+/// Sums the traffic over several periods, such as the visits to one case.
 class WireTotal {
  public:
-  /// A wire that is not known in one stretch is not known in the total from then on.
+  /// A wire that is unknown in one period is unknown in the total from then on.
   void add(const std::vector<WireCounter>& traffic);
   [[nodiscard]] const std::vector<WireCounter>& wires() const { return wires_; }
 
@@ -88,11 +88,11 @@ struct InterfaceAddress {
   std::uint32_t ipv4;     ///< the most significant byte is the first: 10.77.0.1 is 0x0a4d0001
 };
 
-/// The IPv4 addresses of this host's interfaces; none where they cannot be had. Source: getifaddrs(3).
+/// The IPv4 addresses of this host's interfaces; empty if they cannot be read. Source: getifaddrs(3).
 [[nodiscard]] std::vector<InterfaceAddress> interface_addresses();
 
-/// The interfaces with an address in an IPv4 network, as Open MPI writes one: `10.77.0.0/24`, or `10.77/16` for
-/// short. None where `network` is no network.
+/// The interfaces with an address in an IPv4 network in Open MPI's notation: `10.77.0.0/24`, or `10.77/16` for short.
+/// Empty if `network` is malformed.
 [[nodiscard]] std::vector<std::string> interfaces_in(std::string_view network,
                                                      const std::vector<InterfaceAddress>& addresses);
 

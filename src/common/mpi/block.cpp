@@ -5,7 +5,7 @@
 namespace fabricbench::mpi {
 namespace {
 
-constexpr std::size_t kPage = std::size_t{1} << 20;  // elements; as many of these as an int counts are enough
+constexpr std::size_t kPage = std::size_t{1} << 20;  // elements; an int counts enough pages
 
 MPI_Datatype contiguous(std::size_t count, MPI_Datatype of) {
   MPI_Datatype type = MPI_DATATYPE_NULL;

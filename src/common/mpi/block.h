@@ -6,7 +6,7 @@
 
 namespace fabricbench::mpi {
 
-/// An MPI datatype of so many elements one behind the other that a call is given one of it: MPI 3 counts in `int`.
+/// An MPI datatype of many consecutive elements, so that a call's count can be 1: MPI 3 counts in `int`.
 class Block {
  public:
   Block(MPI_Datatype element, std::size_t elements);

@@ -15,13 +15,13 @@ constexpr int kPingPongs = 20;
 constexpr std::size_t kMostHistory = 32;
 constexpr Seconds kLeastSpan = 0.5;
 constexpr Seconds kHistoryStep = kLeastSpan / 8;
-constexpr double kLeastKnown = 3;  // drift over the bound of its error: known to within a third of it
+constexpr double kLeastKnown = 3;  // drift over its error bound: known to within a third
 
 int domain_index(const std::vector<std::uint64_t>& domains, std::uint64_t own) {
   return static_cast<int>(std::find(domains.begin(), domains.end(), own) - domains.begin());
 }
 
-/// The offset at `local` on the line through two readings.
+/// The offset at `local`, on the line through two readings.
 Seconds interpolated(const ClockReading& before, const ClockReading& after, Seconds local) {
   const double share = (local - before.local) / (after.local - before.local);
   return before.offset + share * (after.offset - before.offset);
@@ -64,7 +64,7 @@ void CommonClock::synchronise() {
 ClockReading CommonClock::read_from(int parent) const {
   ClockReading best{0, 0, 1e9};
   for (int i = 0; i < kPingPongs; ++i) {
-    double answer[2] = {0, 0};  // the parent's common time, and the bound of its error
+    double answer[2] = {0, 0};  // the parent's common time, and its error bound
     const Seconds asked = clock_();
     check(MPI_Send(nullptr, 0, MPI_BYTE, parent, 0, leaders_->get()), "MPI_Send");
     check(MPI_Recv(answer, 2, MPI_DOUBLE, parent, 0, leaders_->get(), MPI_STATUS_IGNORE), "MPI_Recv");

@@ -25,7 +25,8 @@ T all_reduce_one(T value, MPI_Datatype type, MPI_Op op, MPI_Comm communicator) {
   return all_reduce_each(std::vector{value}, type, op, communicator).front();
 }
 
-/// Broadcasts a container of bytes whose length only rank 0 knows: as the union of its bytes with nobody's.
+/// Broadcasts a container of bytes whose length only rank 0 knows: as the bitwise union with zeros from all other
+/// ranks.
 template <typename Container>
 Container broadcast_container(Container content, bool is_root, MPI_Comm communicator) {
   const auto length = static_cast<std::int64_t>(is_root ? content.size() : 0);
@@ -36,9 +37,9 @@ Container broadcast_container(Container content, bool is_root, MPI_Comm communic
   return content;
 }
 
-/// A communicator of a group, which is freed; collective over the group. Not by MPI_Comm_dup or MPI_Comm_split: after
-/// those, Open MPI 4.1 looks after non-blocking collectives whenever it waits for messages, 4 % of a ping-pong of 8
-/// bytes (docs/decisions/0012-communicators-of-groups.md).
+/// Creates a communicator from a group, and frees the group; collective over the group. Not MPI_Comm_dup or
+/// MPI_Comm_split: after those, Open MPI 4.1 polls for non-blocking collectives whenever it waits for messages, which
+/// costs 4 % of a ping-pong of 8 bytes (docs/decisions/0012-communicators-of-groups.md).
 MPI_Comm create(MPI_Comm parent, MPI_Group group) {
   constexpr int kTag = 0;
   MPI_Comm created = MPI_COMM_NULL;
@@ -47,8 +48,8 @@ MPI_Comm create(MPI_Comm parent, MPI_Group group) {
   return created;
 }
 
-/// Each pause is an eighth of the wait so far, so that it is noticed soon that all are there, and few wake-ups disturb
-/// whoever works.
+/// Each pause is an eighth of the wait so far: short enough to react soon, and with few wake-ups that disturb working
+/// ranks.
 void wait_asleep(MPI_Request request) {
   constexpr Seconds kFirstPause = 50e-6;
   constexpr Seconds kLongestPause = 10e-3;
@@ -102,7 +103,7 @@ std::optional<Communicator> Communicator::split(std::optional<int> colour, int k
   return Communicator(create(communicator_, part));
 }
 
-/// Who has this colour, in the order of their keys. Collective.
+/// The ranks with this colour, ordered by key. Collective.
 std::vector<int> Communicator::same_colour(std::optional<int> colour, int key) const {
   constexpr int kNone = -1;  // colours are not negative, as in MPI_Comm_split
   const std::array<int, 2> own = {colour.value_or(kNone), key};
@@ -182,7 +183,7 @@ std::vector<Communicator::Located> Communicator::max(std::vector<Located> values
 std::int64_t Communicator::scatter(const std::vector<std::int64_t>& values) const {
   std::int64_t own = 0;
   check(MPI_Scatter(values.data(), 1, MPI_INT64_T, &own, 1, MPI_INT64_T, 0, communicator_), "MPI_Scatter");
-  std::vector<std::int64_t> back(values.size());  // the same way back, for the sake of symmetry alone
+  std::vector<std::int64_t> back(values.size());  // the same amount back, only for symmetry
   check(MPI_Gather(&own, 1, MPI_INT64_T, back.data(), 1, MPI_INT64_T, 0, communicator_), "MPI_Gather");
   return own;
 }
@@ -215,7 +216,7 @@ std::vector<std::string> Communicator::gather(const std::string& text) const {
   check(MPI_Gatherv(text.data(), length, MPI_CHAR, all.data(), lengths.data(), offsets.data(), MPI_CHAR, 0,
                     communicator_),
         "MPI_Gatherv");
-  // The same way back, for the sake of symmetry alone.
+  // The same amount back, only for symmetry.
   std::string back(text.size(), '\0');
   check(MPI_Scatter(lengths.data(), 1, MPI_INT, &length, 1, MPI_INT, 0, communicator_), "MPI_Scatter");
   check(MPI_Scatterv(all.data(), lengths.data(), offsets.data(), MPI_CHAR, back.data(), length, MPI_CHAR, 0,

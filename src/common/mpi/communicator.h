@@ -12,11 +12,11 @@
 
 namespace fabricbench::mpi {
 
-/// A communicator of its own, freed with the object. The methods are collective over it unless they say not, and
-/// send as much in each direction (docs/decisions/0011-symmetric-messages.md).
+/// A communicator, freed with the object. Its methods are collective unless they say otherwise, and send the same
+/// amount in each direction (docs/decisions/0011-symmetric-messages.md).
 class Communicator {
  public:
-  /// Of all processes, beside MPI_COMM_WORLD, so that our messages never meet those of the operations measured.
+  /// All processes, separate from MPI_COMM_WORLD, so that our messages never mix with those of measured operations.
   [[nodiscard]] static Communicator world();
   Communicator(Communicator&& other) noexcept;
   Communicator& operator=(Communicator&& other) noexcept;
@@ -27,17 +27,17 @@ class Communicator {
   [[nodiscard]] bool is_root() const { return rank_ == 0; }
   [[nodiscard]] MPI_Comm get() const { return communicator_; }
 
-  /// The ranks with equal colour, which is not negative, in the order of their ranks here. Ranks without a colour get
-  /// nothing.
+  /// The ranks with the same colour, which is not negative, in the order of their ranks here. Ranks without a colour
+  /// get no communicator.
   [[nodiscard]] std::optional<Communicator> split(std::optional<int> colour) const { return split(colour, rank_); }
-  /// The same in the order of their keys.
+  /// The same, ordered by key.
   [[nodiscard]] std::optional<Communicator> split(std::optional<int> colour, int key) const;
 
   void barrier() const;
-  /// The same where some ranks wait for long, and sleep so that whoever works gets the processors: this one, if
-  /// `sleeps`.
+  /// A barrier with long waits: ranks that wait sleep, which leaves the processors to working ranks. This rank sleeps
+  /// if `sleeps`.
   void barrier_asleep(bool sleeps) const;
-  /// The largest value, for ranks that may have to wait for long: they sleep meanwhile.
+  /// The largest value, for ranks that may have to wait long: they sleep meanwhile.
   [[nodiscard]] std::int64_t max_patiently(std::int64_t value) const;
 
   /// Rank 0's value, on every rank.
@@ -53,21 +53,21 @@ class Communicator {
   [[nodiscard]] std::int64_t min(std::int64_t value) const;
   [[nodiscard]] std::int64_t sum(std::int64_t value) const;
 
-  /// Element by element over all ranks, on every rank. All give as many values.
+  /// Element by element over all ranks, on every rank. All give the same number of values.
   [[nodiscard]] std::vector<double> all_reduce(std::vector<double> values, MPI_Op op) const;
-  /// A value and the number of whoever has it.
+  /// A value and the number of its owner.
   struct Located {
     double value;
     int rank;
   };
-  /// The largest value, element by element, and of equal ones the lowest number, on every rank.
+  /// The largest value with its owner, element by element, on every rank; of equal values the lowest owner.
   [[nodiscard]] std::vector<Located> max(std::vector<Located> values) const;
 
-  /// The value that rank 0 has for this rank; it has one for each.
+  /// Rank 0's value for this rank; rank 0 passes one value per rank.
   [[nodiscard]] std::int64_t scatter(const std::vector<std::int64_t>& values) const;
   /// Every rank's value, by rank, on every rank.
   [[nodiscard]] std::vector<std::uint64_t> all_gather(std::uint64_t value) const;
-  /// Every rank's values, by rank, one behind the other; empty on ranks other than 0. All give as many.
+  /// Every rank's values, concatenated by rank; empty on ranks other than 0. All give the same number of values.
   [[nodiscard]] std::vector<double> gather(const std::vector<double>& values) const;
   /// Every rank's text, by rank; empty on ranks other than 0.
   [[nodiscard]] std::vector<std::string> gather(const std::string& text) const;

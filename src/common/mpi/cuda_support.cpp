@@ -29,7 +29,7 @@ bool says_yes() {
 
 std::string why_not_cuda_aware() {
   if (says_yes()) return "";
-  return fmt::format("{} does not say that it is CUDA-aware; take one built with CUDA, or leave out --memory cuda",
+  return fmt::format("{} does not say that it is CUDA-aware; use one built with CUDA, or leave out --memory cuda",
                      library());
 }
 

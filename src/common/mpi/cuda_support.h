@@ -4,8 +4,8 @@
 
 namespace fabricbench::mpi {
 
-/// Why this process's MPI library cannot be given GPU memory; empty where it says that it can. It is asked at run
-/// time: Open MPI's MPIX_Query_cuda_support, MPICH's MPIX_GPU_query_support.
+/// Why this process's MPI library does not accept GPU memory; empty if it says that it does. Asked at run time: Open
+/// MPI's MPIX_Query_cuda_support, MPICH's MPIX_GPU_query_support.
 [[nodiscard]] std::string why_not_cuda_aware();
 
 }  // namespace fabricbench::mpi

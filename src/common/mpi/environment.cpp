@@ -54,7 +54,7 @@ std::string library() {
   int length = 0;
   check(MPI_Get_library_version(text, &length), "MPI_Get_library_version");
   std::string first_part(text, static_cast<std::size_t>(length));
-  return first_part.substr(0, first_part.find_first_of(",\n"));  // the rest is who built it, and when
+  return first_part.substr(0, first_part.find_first_of(",\n"));  // the rest is builder and date
 }
 
 Launch launch_from_environment() {

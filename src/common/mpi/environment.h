@@ -12,7 +12,7 @@ class Environment {
   Environment(int& argc, char**& argv);
   Environment(const Environment&) = delete;
   Environment& operator=(const Environment&) = delete;
-  /// Finalises. A program that has failed calls `abort` instead and never gets here.
+  /// Calls MPI_Finalize. A program that has failed calls `abort` instead.
   ~Environment();
 };
 
@@ -22,7 +22,7 @@ class Environment {
 /// The MPI library's name and version, in one short line.
 [[nodiscard]] std::string library();
 
-/// How many ranks the launcher's variables speak of, and which one this process is among them.
+/// The number of ranks and this process's rank, from the launcher's variables.
 struct Launch {
   std::string variable;  ///< empty: started without a launcher
   long ranks = 1;
@@ -30,8 +30,8 @@ struct Launch {
 };
 [[nodiscard]] Launch launch_from_environment();
 
-/// Throws Error (missing) where the launcher started several processes but each of them is alone in
-/// its MPI: it was linked to another MPI library than the launcher's. `ranks` is MPI's own number.
+/// Throws Error (missing) if the launcher started several processes but each is alone in its MPI: the program was
+/// linked to another MPI library than the launcher's. `ranks` is MPI's own number.
 void check_launcher(const Launch& launch, int ranks);
 
 }  // namespace fabricbench::mpi

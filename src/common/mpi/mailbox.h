@@ -13,8 +13,8 @@
 
 namespace fabricbench::mpi {
 
-/// Small messages between two ranks, beside those that are measured. Nothing here waits for a rank that may have died:
-/// posting returns at once, and receiving gives up at a time limit.
+/// Small messages between two ranks, separate from measured ones. No call waits for a rank that may have died: posting
+/// returns at once, and receiving has a time limit.
 class Mailbox {
  public:
   struct Message {
@@ -23,18 +23,19 @@ class Mailbox {
   };
   static constexpr int kAnybody = MPI_ANY_SOURCE;
 
-  /// `communicator`, of whose ranks this is one, is to carry nothing else between single ranks, and must outlive this.
+  /// `communicator`, to which this rank belongs, must carry no other messages between single ranks, and must outlive
+  /// this.
   explicit Mailbox(const Communicator& communicator) : communicator_(communicator.get()) {}
   Mailbox(const Mailbox&) = delete;
   Mailbox& operator=(const Mailbox&) = delete;
-  /// What has not arrived by then is left to MPI.
+  /// Leaves undelivered messages to MPI.
   ~Mailbox();
 
-  /// Sends a message. Those of a rank with the same subject arrive in order. `subject`: from 0 to 32767.
+  /// Sends a message. Messages of the same rank and subject arrive in order. `subject`: from 0 to 32767.
   void post(int to, int subject, std::vector<std::byte> bytes);
-  /// The next message of a subject that has arrived; nothing where none has.
+  /// The next message of a subject that has arrived; empty if none has.
   [[nodiscard]] std::optional<Message> look(int from, int subject);
-  /// The same, waiting for it until `deadline`, by core's clock. It polls, and soon sleeps between two looks.
+  /// The same, waiting until `deadline` on core's clock. It polls, and soon sleeps between two polls.
   [[nodiscard]] std::optional<Message> wait(int from, int subject, Seconds deadline);
 
  private:
@@ -48,8 +49,8 @@ class Mailbox {
   std::deque<Posted> posted_;
 };
 
-/// Rests a moment within a loop that polls: not at all in the first millisecond, since what is waited for comes soon
-/// or late, then for as long as a processor that others need is worth.
+/// Pauses within a polling loop: not at all in the first millisecond, because most waits end soon, and then briefly, to
+/// leave the processor to others.
 class Patience {
  public:
   void rest();

@@ -9,10 +9,10 @@
 namespace fabricbench::mpi {
 namespace {
 
-constexpr int kTag = 0;  // of all messages: those between two ranks match in their order
+constexpr int kTag = 0;  // of all messages: messages between two ranks match in order
 
-/// Messages under way for which there is room from the start, so that no window of the usual sizes allocates while it
-/// is timed. A longer one does so once.
+/// Initial capacity for messages in flight, so that windows of the usual sizes allocate nothing while they are timed. A
+/// longer window allocates once.
 constexpr std::size_t kRoom = 1024;
 
 /// The last step of avg: every element divided by the number of ranks.
@@ -23,8 +23,8 @@ void divide(void* buffer, std::size_t count, DataType type, int ranks) {
   });
 }
 
-/// Calls `action(first element, elements)` for parts of at most `most` elements: once for any count that one call can
-/// take, also for 0, so that an empty operation is measured too.
+/// Calls `action(first element, elements)` for parts of at most `most` elements: once if one call can take the count. A
+/// count of 0 also makes one call, so that an empty operation is measured.
 template <typename Action>
 void in_parts(std::size_t count, std::size_t most, Action action) {
   std::size_t done = 0;
@@ -49,8 +49,8 @@ std::array<MPI_Datatype, kDataTypes.size()> all_types() {
 const std::byte* bytes(const void* buffer) { return static_cast<const std::byte*>(buffer); }
 std::byte* bytes(void* buffer) { return static_cast<std::byte*>(buffer); }
 
-/// What went wrong first, where MPI_Waitall says no more than that something did. MPI_ERR_PENDING is of a message that
-/// only did not get on because of it.
+/// The first actual error after MPI_Waitall, which reports only that there is one. MPI_ERR_PENDING marks messages that
+/// were merely held up by it.
 int first_error(int code, const std::vector<MPI_Status>& statuses, std::size_t messages) {
   if (code != MPI_ERR_IN_STATUS) return code;
   const auto end = statuses.begin() + static_cast<std::ptrdiff_t>(messages);
@@ -74,7 +74,7 @@ MpiBackend::MpiBackend(const Communicator& group, std::size_t most_per_call, Cop
   receiving_.reserve(kRoom);
 }
 
-/// The usual case is short and makes no call, since it lies between one short message and the next.
+/// Short and without calls in the usual case, because it lies between consecutive short messages.
 inline MpiBackend::Counted MpiBackend::counted(std::size_t count, DataType datatype) {
   const MPI_Datatype element = types_[static_cast<std::size_t>(datatype)];
   if (count > most_per_call_) [[unlikely]]
@@ -87,7 +87,7 @@ MpiBackend::Counted MpiBackend::one_block(std::size_t count, MPI_Datatype elemen
   return {1, block_->get()};
 }
 
-/// Where a rank's part of `count` elements lies in a buffer that has one for every rank.
+/// The part of `rank` in a buffer with `count` elements for every rank.
 const std::byte* MpiBackend::place_in(const void* buffer, std::size_t count, DataType datatype, int rank) const {
   return bytes(buffer) + static_cast<std::size_t>(rank) * count * facts(datatype).size;
 }
@@ -118,7 +118,7 @@ void MpiBackend::reduce_scatter(const void* send, void* recv, std::size_t count,
                                    communicator_),
           "MPI_Reduce_scatter_block");
   } else {
-    for (int rank = 0; rank < ranks_; ++rank) {  // MPI cannot count the block: each is reduced to its rank by itself
+    for (int rank = 0; rank < ranks_; ++rank) {  // MPI cannot count the block: reduce each part separately
       const std::byte* block = place_in(send, count, datatype, rank);
       reduce_to(block, rank == rank_ ? recv : nullptr, count, datatype, op, rank);
     }
@@ -142,10 +142,10 @@ void MpiBackend::reduce(const void* send, void* recv, std::size_t count, DataTyp
   if (reduction == Reduction::kAvg && rank_ == root) divide(recv, count, datatype, ranks_);
 }
 
-/// The root gives its `send`; its `recv` is another buffer only for those who look there.
+/// The root passes its `send`; its `recv` is filled separately out of place.
 void MpiBackend::broadcast(const void* send, void* recv, std::size_t count, DataType datatype, int root) {
   const Counted all = counted(count, datatype);
-  void* buffer = rank_ == root ? const_cast<void*>(send) : recv;  // MPI_Bcast does not write the root's
+  void* buffer = rank_ == root ? const_cast<void*>(send) : recv;  // MPI_Bcast does not write the root's buffer
   check(MPI_Bcast(buffer, all.count, all.type, root, communicator_), "MPI_Bcast");
 }
 
@@ -166,7 +166,7 @@ void MpiBackend::all_to_all_v(const void* send, void* recv, const Exchange& exch
         "MPI_Alltoallv");
 }
 
-/// MPI cannot count the offsets: a message to and from each peer, in rounds in which everybody has one of each.
+/// MPI cannot count the offsets, so each rank exchanges one message with each peer, in rounds.
 void MpiBackend::all_to_all_v_by_messages(const void* send, void* recv, const Exchange& exchange, DataType datatype) {
   const std::size_t element = facts(datatype).size;
   for (int round = 0; round < ranks_; ++round) {
@@ -218,7 +218,7 @@ void MpiBackend::recv(void* buffer, std::size_t count, DataType datatype, int fr
   check(MPI_Recv(buffer, all.count, all.type, from, kTag, communicator_, MPI_STATUS_IGNORE), "MPI_Recv");
 }
 
-/// The next count may free this one's type: MPI keeps it for the messages that are under way with it.
+/// The next count may free this one's type: MPI keeps it for messages in flight.
 void MpiBackend::start_send(const void* buffer, std::size_t count, DataType datatype, int to) {
   const Counted all = counted(count, datatype);
   MPI_Request request = MPI_REQUEST_NULL;
@@ -248,7 +248,7 @@ bool MpiBackend::finish_receiving() {
   return true;
 }
 
-/// With statuses: without them, MPI would keep what went wrong to itself.
+/// With statuses, because MPI reports individual errors only in them.
 void MpiBackend::complete(std::vector<MPI_Request>& requests) {
   const std::size_t messages = requests.size();
   if (messages == 0) return;
@@ -258,7 +258,7 @@ void MpiBackend::complete(std::vector<MPI_Request>& requests) {
   check(first_error(code, statuses_, messages), "MPI_Waitall");
 }
 
-/// What is not complete by then is forgotten here, and left to MPI.
+/// Drops requests that have not completed by the deadline, and leaves them to MPI.
 bool MpiBackend::complete_by(std::vector<MPI_Request>& requests, Seconds deadline) {
   const std::size_t messages = requests.size();
   if (messages == 0) return true;

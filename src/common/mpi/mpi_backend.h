@@ -12,13 +12,13 @@
 
 namespace fabricbench::mpi {
 
-/// A rank's end of MPI. Every primitive is MPI's blocking call, but messages under way at once, which MPI completes in
-/// `finish` at the latest.
+/// A rank's end of MPI. Every primitive is MPI's blocking call, except for messages in flight at once, which complete
+/// in `finish` at the latest.
 class MpiBackend final : public Backend {
  public:
-  /// `most_per_call`: elements that one MPI call may be given. MPI 3 counts in `int`, so longer
-  /// operations are done in other ways (docs/decisions/0002-large-counts.md); tests lower it. `group` must outlive
-  /// this. `copy_bytes` copies bytes within the memory that the buffers lie in.
+  /// `most_per_call`: maximum number of elements in one MPI call. MPI 3 counts in `int`, so longer operations are split
+  /// or use other types (docs/decisions/0002-large-counts.md); tests lower the limit. `group` must outlive this.
+  /// `copy_bytes` copies bytes within the buffers' memory.
   using Copy = void (*)(const void* from, void* into, std::size_t bytes);
   explicit MpiBackend(const Communicator& group, std::size_t most_per_call = std::size_t{1} << 30,
                       Copy copy_bytes = &copy_on_host);
@@ -45,7 +45,7 @@ class MpiBackend final : public Backend {
   void barrier() override;
 
  private:
-  /// The arguments in which MPI is told of `count` elements; for one call, which may leave a message under way.
+  /// `count` elements as MPI's arguments, for one call, which may leave a message in flight.
   struct Counted {
     int count;
     MPI_Datatype type;
@@ -67,14 +67,14 @@ class MpiBackend final : public Backend {
   Copy copy_;
   ReductionTable reductions_;
   std::array<MPI_Datatype, kDataTypes.size()> types_;  // by DataType
-  std::optional<Block> block_;                         // of the last count that one call could not be given
+  std::optional<Block> block_;                         // for the last count above the limit of one call
   std::vector<int> send_counts_;
   std::vector<int> send_offsets_;
   std::vector<int> recv_counts_;
   std::vector<int> recv_offsets_;
-  std::vector<MPI_Request> sending_;    // of the messages under way
-  std::vector<MPI_Request> receiving_;  // of the messages under way
-  std::vector<MPI_Status> statuses_;    // at least as many as either
+  std::vector<MPI_Request> sending_;    // requests of messages in flight
+  std::vector<MPI_Request> receiving_;  // requests of messages in flight
+  std::vector<MPI_Status> statuses_;    // at least as many as in either
 };
 
 }  // namespace fabricbench::mpi

@@ -6,7 +6,7 @@
 
 namespace fabricbench::mpi {
 
-/// MPI on host memory: one rank a process, and calls that have completed when they return.
+/// MPI on host memory: one rank per process, and calls that have completed when they return.
 class MpiSession final : public Session {
  public:
   /// `group` must outlive this.
@@ -26,7 +26,7 @@ class MpiSession final : public Session {
   HostMemory memory_;
 };
 
-/// Why MPI cannot work with the two together, whatever memory they are in; empty where it can.
+/// Why MPI does not support the combination, in any memory; empty if it does.
 [[nodiscard]] std::string why_not(DataType datatype, Reduction reduction);
 
 /// MPI's definitions where libraries differ.

@@ -6,12 +6,12 @@
 
 namespace fabricbench::mpi {
 
-/// The MPI datatype whose elements are moved for `type`. MPI has no half and no bfloat16: they travel as
-/// 16-bit integers and are reduced by our own operations.
+/// The MPI datatype that carries elements of `type`. MPI has no half and no bfloat16: they are sent as 16-bit integers
+/// and reduced by our own operations.
 [[nodiscard]] MPI_Datatype mpi_datatype(DataType type);
 
-/// The MPI operations for half or bfloat16; MPI's own for all other types. avg is a sum here: the division is
-/// no reduction, and the backend does it at the end.
+/// The MPI operations for half and bfloat16, and MPI's own for all other types. avg is a sum here, because the division
+/// is not a reduction; the backend divides at the end.
 class ReductionTable {
  public:
   ReductionTable();

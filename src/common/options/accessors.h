@@ -18,12 +18,12 @@
 #include "common/core/error.h"
 #include "common/options/option.h"
 
-/// What option specs are made of: kinds of value that several options share.
+/// Parts of option declarations: kinds of value that several options share.
 namespace fabricbench::option_parts {
 
 inline constexpr std::int64_t kMostInt = std::numeric_limits<std::int32_t>::max();
 
-/// Words that an option takes, and what they mean.
+/// The words that an option accepts, with their values.
 template <typename Value, std::size_t N>
 using Choices = std::array<std::pair<std::string_view, Value>, N>;
 
@@ -52,7 +52,7 @@ Enum choose(std::string_view text, std::string_view what) {
   throw UsageError(fmt::format("'{}' is not a {}; choose one of {}", text, what, fmt::join(names_of(Enum{}), ", ")));
 }
 
-/// The part of the options that a member belongs to.
+/// The part of the options with a given member.
 template <typename Part, typename AnyOptions>
 auto& part_of(AnyOptions& options) {
   if constexpr (std::is_same_v<Part, Sweep>) {
@@ -64,7 +64,7 @@ auto& part_of(AnyOptions& options) {
   }
 }
 
-/// The pair of functions that an Option needs.
+/// The two functions of an Option.
 struct Accessors {
   std::function<void(Options&, std::string_view)> set;
   std::function<std::string(const Options&)> get;
@@ -106,7 +106,7 @@ Accessors zero_or_one(bool Part::*member, std::string_view what) {
           [=](const Options& options) { return part_of<Part>(options).*member ? "1" : "0"; }};
 }
 
-/// `kind`: what the text is, such as `a file name`.
+/// `kind`: the kind of text, such as `a file name`.
 template <typename Part>
 Accessors text(std::string Part::*member, std::string_view what, std::string_view kind) {
   return {[=](Options& options, std::string_view given) {
@@ -116,7 +116,7 @@ Accessors text(std::string Part::*member, std::string_view what, std::string_vie
           [=](const Options& options) { return part_of<Part>(options).*member; }};
 }
 
-/// `choices` must live as long as the program.
+/// `choices` must outlive the program.
 template <typename Part, typename Value, std::size_t N>
 Accessors choice(Value Part::*member, std::string_view what, const Choices<Value, N>& choices) {
   return {
@@ -143,7 +143,7 @@ Accessors choice(Enum Part::*member, std::string_view what) {
           std::move(environment)};
 }
 
-/// A size that sets the first and the last.
+/// A size that sets both the smallest and the largest.
 [[nodiscard]] inline Accessors one_size() {
   return {[](Options& options, std::string_view text) {
             options.sweep.min_bytes = options.sweep.max_bytes = parse_bytes(text);
@@ -151,7 +151,7 @@ Accessors choice(Enum Part::*member, std::string_view what) {
           [](const Options& options) { return exact_bytes(options.sweep.max_bytes); }};
 }
 
-/// A whole number, or nothing.
+/// An optional whole number.
 [[nodiscard]] inline Accessors optional_integer(std::optional<std::int64_t> Options::*member, std::string_view what,
                                                 std::int64_t least, std::int64_t most = kMostInt) {
   return {
@@ -159,7 +159,7 @@ Accessors choice(Enum Part::*member, std::string_view what) {
       [=](const Options& options) { return options.*member ? fmt::format("{}", *(options.*member)) : std::string(); }};
 }
 
-/// An enum by its number, as nccl-tests has it.
+/// An enum by its number in nccl-tests.
 template <typename Enum>
 [[nodiscard]] Accessors numbered(Enum Options::*member, std::string_view what, std::int64_t most) {
   return {[=](Options& options, std::string_view text) {

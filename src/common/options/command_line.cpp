@@ -14,7 +14,7 @@
 namespace fabricbench {
 namespace {
 
-/// The app and the texts that it reads the options' values into.
+/// The app, with the texts that it reads the options' values into.
 struct Parser {
   explicit Parser(const Program& of) : program(of) {}
 
@@ -51,14 +51,14 @@ void declare(Parser& parser) {
   throw UsageError(fmt::format("stray argument '{}'; every setting is an option, and --help lists them", leftover));
 }
 
-/// An option's first names as the user may have typed them: `-b,--minbytes`.
+/// An option's first names, as the user may have typed them: `-b,--minbytes`.
 std::string typed_name(const CLI::Option* option) {
   const std::string names = option->get_name(false, true);
   const std::size_t first = names.find(',');
   return names.substr(0, first == std::string::npos ? first : names.find(',', first + 1));
 }
 
-/// CLI11 takes whatever follows an option for its value, so `--json --force` would write a file named --force.
+/// CLI11 takes any following word as an option's value, so `--json --force` would write a file named --force.
 void refuse_options_as_values(const Parser& parser) {
   for (std::size_t i = 0; i < parser.values.size(); ++i) {
     const std::string& value = parser.values[i];
@@ -68,7 +68,7 @@ void refuse_options_as_values(const Parser& parser) {
   }
 }
 
-/// Runs CLI11 over the arguments. True where help was asked for.
+/// Runs CLI11 over the arguments. Returns whether help was asked for.
 bool read(Parser& parser, const std::vector<std::string>& arguments) {
   try {
     std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());  // CLI11 takes them from the back
@@ -122,7 +122,7 @@ std::vector<std::string> arguments_with_environment(const Program& program, int 
     const char* value = std::getenv(spec.environment.c_str());
     if (value != nullptr && *value != '\0') arguments.push_back(fmt::format("{}={}", spec.long_name(), value));
   }
-  // nccl-tests' older form of --split, a mask in hexadecimal digits; it goes before the newer one there too.
+  // nccl-tests' older form of --split, a hexadecimal mask; it comes first here as there.
   const char* mask = program.has_split_mask ? std::getenv("NCCL_TESTS_SPLIT_MASK") : nullptr;
   if (mask != nullptr && *mask != '\0') {
     const std::string digits(mask);

@@ -15,9 +15,9 @@ namespace fabricbench {
 namespace {
 
 constexpr std::size_t kColumns = 100;
-constexpr std::size_t kTextColumn = 32;  // where an option's text begins
+constexpr std::size_t kTextColumn = 32;  // first column of an option's text
 
-/// `text` in lines that end before `columns`.
+/// `text` in lines of at most `columns`.
 std::vector<std::string> wrapped(const std::string& text, std::size_t columns) {
   std::vector<std::string> lines(1);
   std::istringstream words(text);
@@ -28,7 +28,7 @@ std::vector<std::string> wrapped(const std::string& text, std::size_t columns) {
   return lines;
 }
 
-/// CLI11's help in 100 columns, with one long name of each option: others differ from it by dashes alone.
+/// CLI11's help in 100 columns, with one long name per option: other names differ only by dashes.
 class HelpFormatter final : public CLI::Formatter {
  public:
   std::string make_usage(const CLI::App* /*app*/, std::string name) const override {
@@ -59,7 +59,7 @@ class HelpFormatter final : public CLI::Formatter {
   }
 };
 
-/// What it measures, how it is called, three examples.
+/// The program's purpose, its call, and three examples.
 std::string description_of(const Program& program) {
   std::string text;
   for (const std::string& line : wrapped(program.summary, kColumns)) text += line + "\n";
@@ -69,7 +69,7 @@ std::string description_of(const Program& program) {
   return text;
 }
 
-/// Says by one of the options that names may have dashes; empty where none of them has two long names.
+/// Explains dashes in names by one example; empty if no option has two long names.
 std::string footer_of(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) {
     const std::vector<std::string>& names = option->get_lnames();

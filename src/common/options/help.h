@@ -10,10 +10,10 @@ class App;
 
 namespace fabricbench {
 
-/// What --help says of an option: what it does, its default, the variable that sets it too.
+/// The help text of an option: its effect, its default, and its environment variable.
 [[nodiscard]] std::string help_of(const Option& option, const Options& defaults);
 
-/// Gives `app` its --help: what the program measures, three examples, then its options, in 100 columns.
+/// Gives `app` its --help: the program's purpose, three examples, and the options, in 100 columns.
 void write_help(const Program& program, CLI::App& app);
 
 }  // namespace fabricbench

@@ -1,4 +1,4 @@
-// One option of a program, declared once: command line, help, environment, banner and JSON context come from it.
+// One option of a program, declared once: command line, help, environment, banner and JSON context use it.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@
 
 namespace fabricbench {
 
-/// Where an option stands in --help.
+/// The section of an option in --help.
 enum class OptionGroup { kSizes, kData, kMeasuring, kBuffers, kBackend, kGpus, kRdma, kOutput };
 constexpr auto names_of(OptionGroup) {
   return std::to_array<std::string_view>(
@@ -19,29 +19,29 @@ constexpr auto names_of(OptionGroup) {
 
 struct Option {
   OptionGroup group = OptionGroup::kMeasuring;
-  std::string names;                                      ///< as CLI11 wants them: `-b,--minbytes,--min-bytes`
+  std::string names;                                      ///< in CLI11's form: `-b,--minbytes,--min-bytes`
   std::string value_name{};                               ///< empty for a flag
-  std::string help{};                                     ///< with the unit; the default is added from `get`
-  std::function<void(Options&, std::string_view)> set{};  ///< throws UsageError; a flag is given an empty text
+  std::string help{};                                     ///< includes the unit; the default is added from `get`
+  std::function<void(Options&, std::string_view)> set{};  ///< throws UsageError; a flag gets an empty text
   std::function<std::string(const Options&)> get{};       ///< the value as text; empty: not set
-  std::string environment{};                              ///< a variable that sets it too; empty: none
-  bool gpus_only = false;                                 ///< anything but the default takes the nccl backend
+  std::string environment{};                              ///< environment variable that also sets it; empty: none
+  bool gpus_only = false;                                 ///< values other than the default need the nccl backend
 
   /// The first long name with its dashes.
   [[nodiscard]] std::string long_name() const;
-  /// The first name, as it is typed: `-b`.
+  /// The first name, as typed: `-b`.
   [[nodiscard]] std::string first_name() const;
   /// The first long name without its dashes: the key in JSON.
   [[nodiscard]] std::string key() const;
 };
 
-/// Options that go together; a program takes several such sets.
+/// Options that belong together; a program combines several such sets.
 using OptionSet = std::vector<Option>;
 
-/// All of these, in their order.
+/// All options of these sets, in order.
 [[nodiscard]] OptionSet join(std::initializer_list<OptionSet> sets);
 
-/// The same options without their letters, for programs whose letters are another tool's; but for -n, which means the
+/// The same options without their letters, for programs with another tool's letters. -n stays, because it means the
 /// same everywhere.
 [[nodiscard]] OptionSet by_long_names(OptionSet set);
 

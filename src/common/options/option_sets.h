@@ -1,4 +1,4 @@
-// Options that several kinds of programs take.
+// Options shared by several kinds of programs.
 #pragma once
 
 #include "common/options/option.h"
@@ -7,32 +7,32 @@ namespace fabricbench::option_sets {
 
 [[nodiscard]] OptionSet sizes();            ///< -b -e -i -f
 [[nodiscard]] OptionSet data();             ///< -d -o -r
-[[nodiscard]] OptionSet traffic();          ///< of alltoallv
+[[nodiscard]] OptionSet traffic();          ///< alltoallv only
 [[nodiscard]] OptionSet repeats();          ///< -n -w
 [[nodiscard]] OptionSet epochs();           ///< --epochs --time-budget
 [[nodiscard]] OptionSet precision();        ///< --target-precision --order -N
 [[nodiscard]] OptionSet seed();             ///< --seed
 [[nodiscard]] OptionSet timeout();          ///< -T
-[[nodiscard]] OptionSet operation_times();  ///< of operations of all ranks: -m --timing -a -z -C
+[[nodiscard]] OptionSet operation_times();  ///< operations of all ranks: -m --timing -a -z -C
 [[nodiscard]] OptionSet checks();           ///< -c
 [[nodiscard]] OptionSet buffers();          ///< --buffers -u
 [[nodiscard]] OptionSet placement();        ///< --placement
 [[nodiscard]] OptionSet library();          ///< --backend --memory
 [[nodiscard]] OptionSet device();           ///< --device
 [[nodiscard]] OptionSet split();            ///< --split
-[[nodiscard]] OptionSet pairs(std::string_view otherwise = "one rank each of two hosts");  ///< --pairs
-[[nodiscard]] OptionSet concurrent();                                                      ///< --concurrent
-[[nodiscard]] OptionSet window();                                                          ///< --window
-[[nodiscard]] OptionSet sockets();                                                         ///< --streams --interface
-[[nodiscard]] OptionSet sweep();                                                           ///< of rounds of pairs
-[[nodiscard]] OptionSet gpus_of_process();                                                 ///< -g
-[[nodiscard]] OptionSet nccl();                                                            ///< what NCCL alone can do
-[[nodiscard]] OptionSet json();                                                            ///< --json --force
-[[nodiscard]] OptionSet csv();                                                             ///< --csv
-[[nodiscard]] OptionSet nccl_tests_json();                                                 ///< -J
-[[nodiscard]] OptionSet of_rows();                                                         ///< --samples --stats -S
-[[nodiscard]] OptionSet quiet();                                                           ///< --quiet
-[[nodiscard]] OptionSet progress();                                                        ///< --progress
-[[nodiscard]] OptionSet least_bandwidth();                                                 ///< --min-bw, of the average
+[[nodiscard]] OptionSet pairs(std::string_view otherwise = "one rank on each of two hosts");  ///< --pairs
+[[nodiscard]] OptionSet concurrent();                                                         ///< --concurrent
+[[nodiscard]] OptionSet window();                                                             ///< --window
+[[nodiscard]] OptionSet sockets();                                                            ///< --streams --interface
+[[nodiscard]] OptionSet sweep();                                                              ///< sweeps over pairs
+[[nodiscard]] OptionSet gpus_of_process();                                                    ///< -g
+[[nodiscard]] OptionSet nccl();                                                               ///< NCCL only
+[[nodiscard]] OptionSet json();                                                               ///< --json --force
+[[nodiscard]] OptionSet csv();                                                                ///< --csv
+[[nodiscard]] OptionSet nccl_tests_json();                                                    ///< -J
+[[nodiscard]] OptionSet of_rows();                                                            ///< --samples --stats -S
+[[nodiscard]] OptionSet quiet();                                                              ///< --quiet
+[[nodiscard]] OptionSet progress();                                                           ///< --progress
+[[nodiscard]] OptionSet least_bandwidth();  ///< --min-bw, of the average
 
 }  // namespace fabricbench::option_sets

@@ -13,10 +13,10 @@ namespace {
 
 using namespace option_sets;
 
-constexpr Seconds kSweepTimeBudget = 0.2;  // a direction of a pair: thousands of them follow each other
-constexpr Seconds kCopyTimeBudget = 0.2;   // of each copy, of which a host with eight GPUs has some hundred
+constexpr Seconds kSweepTimeBudget = 0.2;  // per direction of a pair, of which there are thousands
+constexpr Seconds kCopyTimeBudget = 0.2;   // per copy, of which a host with eight GPUs has about a hundred
 
-/// A key as it is typed.
+/// A key as typed.
 std::string dashed(std::string key) {
   std::replace(key.begin(), key.end(), '_', '-');
   return "--" + key;
@@ -26,7 +26,7 @@ void check_graphs(const Options& options) {
   if (options.graph_launches == 0) return;
   if (options.per_iteration || options.timing == Timing::kIsolated || options.blocking != Blocking::kNone) {
     throw UsageError(
-        "-G launches many iterations at once, which -I, -z and --timing isolated tell apart; leave out one");
+        "-G launches many iterations at once, and -I, -z and --timing isolated time them separately; leave out one");
   }
   if (options.null_stream) {
     throw UsageError("-G records streams, and CUDA cannot record the null stream that -y 1 asks for; leave out one");
@@ -35,7 +35,8 @@ void check_graphs(const Options& options) {
 
 void check_blocking(const Options& options) {
   if (options.timing == Timing::kIsolated && options.blocking != Blocking::kNone) {
-    throw UsageError("-z is about operations back to back; --timing isolated times each by itself; leave out one");
+    throw UsageError(
+        "-z is for operations back to back, and --timing isolated times each one separately; leave out one");
   }
 }
 
@@ -121,7 +122,7 @@ void check_iterations(const Options& options) {
   for (const GivenOption& option : options.given) {
     const std::string& key = option.key;
     if (key == "epochs" || key == "target_precision" || key == "time_budget" || key == "duration") {
-      throw UsageError(fmt::format("-n asks for exactly {} iterations, and {} for as many as it takes; leave out one",
+      throw UsageError(fmt::format("-n asks for exactly {} iterations, and {} for as many as needed; leave out one",
                                    *options.iterations, dashed(key)));
     }
   }

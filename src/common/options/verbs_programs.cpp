@@ -20,13 +20,13 @@ constexpr Bytes kUsualLatencySize = 2;                  // perftest's
 constexpr Bytes kAtomicSize = 8;
 constexpr Bytes kUsualConnectionSize = 64;
 constexpr Bytes kLargestDatagram = 4096;  // the largest MTU there is
-constexpr Bytes kUsualDatagram = 1024;    // fits in the MTU of a port whose Ethernet has the usual 1500 bytes
+constexpr Bytes kUsualDatagram = 1024;    // fits the MTU of a port on Ethernet with the usual 1500 bytes
 constexpr std::int64_t kLatencyWarmup = 100;
-constexpr std::int64_t kBandwidthWarmup = 1;                      // an iteration is a whole window there
+constexpr std::int64_t kBandwidthWarmup = 1;                      // an iteration is a whole window
 constexpr Sweep kAllSizes{2, Bytes{8} << 20, Bytes{1} << 20, 2};  // perftest's -a
 constexpr std::int64_t kMostQueuePairs = 16384;
 constexpr std::int64_t kMostRequests = 1 << 20;
-constexpr std::int64_t kMostInline = 4096;  // more than any adapter takes
+constexpr std::int64_t kMostInline = 4096;  // above any adapter's limit
 
 constexpr Choices<Transport, 2> kTransportsOfWrite = {{{"RC", Transport::kRc}, {"UC", Transport::kUc}}};
 constexpr Choices<Transport, 2> kTransportsOfRdmaCm = {{{"RC", Transport::kRc}, {"UD", Transport::kUd}}};
@@ -38,13 +38,13 @@ constexpr Choices<MemoryKind, 3> kBufferKinds = {
 constexpr Choices<std::int64_t, 5> kMtus = {
     {{"256", 256}, {"512", 512}, {"1024", 1024}, {"2048", 2048}, {"4096", 4096}}};
 
-/// Of an option that sets what another one shows.
+/// For an option whose value another one shows.
 Accessors shown_by_another(Accessors accessors) {
   accessors.get = [](const Options&) { return std::string(); };
   return accessors;
 }
 
-/// A whole number of which 0 means that nothing was asked for.
+/// A whole number; 0: not given.
 Accessors integer_or_unset(std::int64_t RdmaOptions::*member, std::string_view what, std::int64_t most) {
   Accessors accessors = integer(member, what, 1, most);
   accessors.get = [member](const Options& options) {
@@ -67,7 +67,7 @@ Accessors depth() {
   return accessors;
 }
 
-/// Without a word it is the host's.
+/// Host memory by default.
 Accessors memory_of_buffers() {
   constexpr std::string_view kNumbered = "cuda:";
   return {[=](Options& options, std::string_view text) {
@@ -92,159 +92,149 @@ Accessors most_latency() {
 }
 
 OptionSet ways_to_size() {
-  return {option(kSizes, "-s,--size", "SIZE", "one message size, in place of the first and the last",
-                 shown_by_another(one_size())),
-          option(kSizes, "-a,--all", "", "all powers of two from 2 bytes to 8 MiB, with -c UD to 4 KiB",
+  return {option(kSizes, "-s,--size", "SIZE", "measure a single message size", shown_by_another(one_size())),
+          option(kSizes, "-a,--all", "", "measure all powers of two from 2 bytes to 8 MiB, with -c UD to 4 KiB",
                  shown_by_another({[](Options& options, std::string_view) { options.sweep = kAllSizes; }, {}}))};
 }
 
 OptionSet durations() {
-  return {option(kMeasuring, "-D,--duration", "SECONDS", "the same as --time-budget",
+  return {option(kMeasuring, "-D,--duration", "SECONDS", "same as --time-budget",
                  shown_by_another(number(&Options::time_budget, "-D (duration)", 0.001, 1e6)))};
 }
 
 OptionSet stall_timeout() {
-  return {option(kMeasuring, "--stall-timeout", "SECONDS", "end the job when nothing has completed for so long",
+  return {option(kMeasuring, "--stall-timeout", "SECONDS", "end the job after this time without a completion",
                  number(&RdmaOptions::stall_timeout, "--stall-timeout", 0.001, 1e6))};
 }
 
 OptionSet port() {
-  return {option(kRdma, "-d,--ib-dev", "NAME", "device, such as mlx5_0; without it, the first with an active port",
+  return {option(kRdma, "-d,--ib-dev", "NAME", "RDMA device, such as mlx5_0; default: first with an active port",
                  text(&RdmaOptions::device, "-d (device)", "a device's name")),
-          option(kRdma, "-i,--ib-port", "N", "port of the device; without it, the first active one",
+          option(kRdma, "-i,--ib-port", "N", "port of the device; default: first active one",
                  integer_or_unset(&RdmaOptions::port, "-i (port)", 255)),
-          option(kRdma, "-x,--gid-index", "N", "index in the port's GID table; without it, both ends choose together",
+          option(kRdma, "-x,--gid-index", "N", "index in the port's GID table; default: agreed by both ends",
                  integer_or_none(&RdmaOptions::gid, "-x (GID index)", 65535))};
 }
 
 OptionSet addresses() {
-  return {option(kRdma, "--devices", "RULE",
-                 "device of each rank of a host, so that one run measures several rails: all (one rank for each active "
-                 "device), rail (the same, and both ends of a pair have devices of one name), names such as "
-                 "mlx5_0,mlx5_1 (taken in turn), or auto (the nearest one)",
-                 text(&RdmaOptions::devices, "--devices", "a rule")),
-          option(kRdma, "-m,--mtu", "BYTES",
-                 "path MTU: 256, 512, 1024, 2048 or 4096; without it, the most that both ports have",
-                 choice(&RdmaOptions::mtu, "path MTU", kMtus)),
-          option(kRdma, "-S,--sl", "N", "service level, 0 to 15",
-                 integer(&RdmaOptions::service_level, "-S (service level)", 0, 15)),
-          option(kRdma, "--tclass", "N", "traffic class, 0 to 255",
-                 integer(&RdmaOptions::traffic_class, "--tclass", 0, 255)),
-          option(kRdma, "-R,--rdma_cm,--rdma-cm", "", "connect queue pairs by rdma_cm, in place of over MPI",
-                 flag(&RdmaOptions::by_rdma_cm))};
+  return {
+      option(
+          kRdma, "--devices", "RULE",
+          "device of each rank, to measure several rails in one run: all (one rank per active device), rail (the same, "
+          "with equal names at both ends of a pair), a list such as mlx5_0,mlx5_1 (used in turn), or auto (nearest)",
+          text(&RdmaOptions::devices, "--devices", "a rule")),
+      option(kRdma, "-m,--mtu", "BYTES", "path MTU: 256, 512, 1024, 2048 or 4096; default: the largest of both ports",
+             choice(&RdmaOptions::mtu, "path MTU", kMtus)),
+      option(kRdma, "-S,--sl", "N", "service level, 0 to 15",
+             integer(&RdmaOptions::service_level, "-S (service level)", 0, 15)),
+      option(kRdma, "--tclass", "N", "traffic class, 0 to 255",
+             integer(&RdmaOptions::traffic_class, "--tclass", 0, 255)),
+      option(kRdma, "-R,--rdma_cm,--rdma-cm", "", "connect queue pairs by rdma_cm instead of over MPI",
+             flag(&RdmaOptions::by_rdma_cm))};
 }
 
 OptionSet buffer_memory() {
-  return {option(kBuffers, "--memory", "KIND",
-                 "where the buffers lie: host, hugepages, or cuda: each rank's GPU; cuda:N: CUDA's Nth device of every "
-                 "rank",
-                 memory_of_buffers()),
-          option(kBuffers, "--data-direct", "",
-                 "reach GPU memory by Data Direct of mlx5 devices, over PCI Express past the processor",
-                 flag(&RdmaOptions::data_direct))};
+  return {
+      option(kBuffers, "--memory", "KIND",
+             "memory of the buffers: host, hugepages, cuda (each rank's GPU) or cuda:N (CUDA's device N on every rank)",
+             memory_of_buffers()),
+      option(kBuffers, "--data-direct", "", "access GPU memory by Data Direct of mlx5 devices",
+             flag(&RdmaOptions::data_direct))};
 }
 
 OptionSet queues_of_bandwidth() {
-  return {
-      option(kRdma, "-q,--qp", "N", "queue pairs, which messages take turns on",
-             integer(&RdmaOptions::queue_pairs, "-q (queue pairs)", 1, kMostQueuePairs)),
-      option(kRdma, "-t,--tx-depth", "N", "requests under way on a queue pair", depth()),
-      option(kRdma, "-l,--post_list,--post-list", "N", "requests handed to the device at once",
-             integer(&RdmaOptions::post_list, "-l (post list)", 1, kMostRequests)),
-      option(kRdma, "-Q,--cq-mod", "N",
-             "signal one request in N, in half of -t at most; without it, 100, and 1 above 8 KiB",
-             integer_or_unset(&RdmaOptions::moderation, "-Q (requests a signal)", kMostRequests)),
-      option(kRdma, "-b,--bidirectional", "", "in both directions at the same time", flag(&RdmaOptions::both_ways))};
+  return {option(kRdma, "-q,--qp", "N", "number of queue pairs; messages use them in turn",
+                 integer(&RdmaOptions::queue_pairs, "-q (queue pairs)", 1, kMostQueuePairs)),
+          option(kRdma, "-t,--tx-depth", "N", "requests in flight per queue pair", depth()),
+          option(kRdma, "-l,--post_list,--post-list", "N", "requests posted with one call",
+                 integer(&RdmaOptions::post_list, "-l (post list)", 1, kMostRequests)),
+          option(kRdma, "-Q,--cq-mod", "N", "signal one request in N, at most half of -t; default: 100, above 8 KiB 1",
+                 integer_or_unset(&RdmaOptions::moderation, "-Q (requests a signal)", kMostRequests)),
+          option(kRdma, "-b,--bidirectional", "", "send in both directions at the same time",
+                 flag(&RdmaOptions::both_ways))};
 }
 
-/// Of messages that one side gives and the other takes.
+/// For messages, which one side sends and the other receives.
 OptionSet inline_size() {
-  return {option(kRdma, "-I,--inline_size,--inline-size", "BYTES", "send messages up to this size inline",
+  return {option(kRdma, "-I,--inline_size,--inline-size", "BYTES", "maximum size of inline messages",
                  integer_or_none(&RdmaOptions::inlined, "-I (inline size)", kMostInline))};
 }
 
 OptionSet receives() {
-  return {option(kRdma, "-r,--rx-depth", "N", "receives kept ready on a queue pair",
+  return {option(kRdma, "-r,--rx-depth", "N", "receives posted per queue pair",
                  integer(&RdmaOptions::receive_depth, "-r (rx depth)", 1, kMostRequests)),
-          option(kRdma, "--use-srq", "",
-                 "let all queue pairs take their receives from one queue, of which -r is the "
-                 "depth",
+          option(kRdma, "--use-srq", "", "share one receive queue of depth -r between all queue pairs",
                  flag(&RdmaOptions::shared_receives))};
 }
 
 OptionSet transport_of(Verb verb) {
   if (verb == Verb::kWrite) {
-    return {option(kRdma, "-c,--connection", "TYPE", "of queue pairs: RC or UC",
+    return {option(kRdma, "-c,--connection", "TYPE", "connection type: RC or UC",
                    choice(&RdmaOptions::transport, "connection of writes", kTransportsOfWrite))};
   }
-  return {option(kRdma, "-c,--connection", "TYPE", "of queue pairs: RC, UC or UD",
+  return {option(kRdma, "-c,--connection", "TYPE", "connection type: RC, UC or UD",
                  choice(&RdmaOptions::transport, "connection"))};
 }
 
 OptionSet immediate() {
-  return {option(kRdma, "--write_with_imm,--write-with-imm", "",
-                 "write with immediate data, which completes a receive of the other rank",
+  return {option(kRdma, "--write_with_imm,--write-with-imm", "", "write with immediate data, which consumes a receive",
                  flag(&RdmaOptions::write_with_immediate))};
 }
 
-/// Of operations whose answers come back with data, of which several are under way.
+/// For operations that return data, several of which are in flight.
 OptionSet outstanding() {
-  return {option(kRdma, "-o,--outs", "N",
-                 "operations that a queue pair waits for; without it, as many as both devices can",
+  return {option(kRdma, "-o,--outs", "N", "operations in flight per queue pair; default: the most both devices support",
                  integer_or_unset(&RdmaOptions::outstanding, "-o (outstanding)", 255))};
 }
 
 OptionSet atomic_type() {
-  return {option(kRdma, "-A,--atomic_type,--atomic-type", "TYPE", "CMP_AND_SWAP or FETCH_AND_ADD",
+  return {option(kRdma, "-A,--atomic_type,--atomic-type", "TYPE", "atomic operation: CMP_AND_SWAP or FETCH_AND_ADD",
                  choice(&RdmaOptions::atomic, "type of atomic operation", kAtomicKinds))};
 }
 
 OptionSet events() {
-  return {option(kRdma, "-e,--events", "", "sleep until a completion comes, in place of polling",
+  return {option(kRdma, "-e,--events", "", "sleep until a completion arrives instead of polling",
                  flag(&RdmaOptions::events))};
 }
 
 OptionSet seen_by() {
   return {option(kRdma, "--seen-by", "WHOM",
-                 "when a message counts: gpu, when a kernel there has seen it, or with --memory host a thread in its "
-                 "place; cq, when the processor has polled its completion; cq+flush, when it has also read the last "
-                 "bytes back",
+                 "event at which a message counts: gpu (a kernel has seen it; with --memory host a thread), cq (its "
+                 "completion was polled) or cq+flush (its last bytes were also read back)",
                  choice(&RdmaOptions::seen_by, "way to see a message"))};
 }
 
 OptionSet cpu_frequency() {
-  return {option(kRdma, "-F,--cpu-freq,--CPU-freq", "",
-                 "does nothing, and is there for perftest's command lines: times do not come from cycle counts",
+  return {option(kRdma, "-F,--cpu-freq,--CPU-freq", "", "ignored; accepted for perftest's command lines",
                  shown_by_another({[](Options&, std::string_view) {}, {}}))};
 }
 
 OptionSet tables() {
-  return {option(kOutput, "--format", "TABLE", "table, or perftest: with perftest's columns",
+  return {option(kOutput, "--format", "TABLE", "format of the table: table or perftest",
                  choice(&RdmaOptions::perftest_table, "table", kFormats))};
 }
 
 OptionSet required_bandwidth() {
-  return {option(kOutput, "--report_gbits,--report-gbits", "", "Gb/s in perftest's table, in place of MiB/s",
+  return {option(kOutput, "--report_gbits,--report-gbits", "", "print Gb/s instead of MiB/s in perftest's table",
                  flag(&RdmaOptions::gbits)),
-          option(kOutput, "--min-bw", "GB/S", "exit 6 where a bandwidth is below this; 0: none is too low",
+          option(kOutput, "--min-bw", "GB/S", "exit 6 if a bandwidth is below this; 0: no requirement",
                  number(&RdmaOptions::min_bandwidth_gb_per_s, "--min-bw", 0, 1e9)),
           option(kOutput, "--percent-of-rate", "PERCENT",
-                 "exit 6 where a bandwidth is below this share of the port's rate; 0: none is too low",
+                 "exit 6 if a bandwidth is below this share of the port's rate; 0: no requirement",
                  number(&RdmaOptions::percent_of_rate, "--percent-of-rate", 0, 100))};
 }
 
 OptionSet required_latency() {
-  return {
-      option(kOutput, "--max-lat", "US", "exit 6 where a latency is above this; 0: none is too high", most_latency())};
+  return {option(kOutput, "--max-lat", "US", "exit 6 if a latency is above this; 0: no requirement", most_latency())};
 }
 
 OptionSet connections() {
-  return {option(kMeasuring, "-n,--iters", "N", "connections of each pair, one after the other",
+  return {option(kMeasuring, "-n,--iters", "N", "consecutive connections per pair",
                  integer(&RdmaOptions::connections, "-n (connections)", 1)),
           option(kSizes, "-C,--messages", "N", "messages in each direction of a connection",
                  integer(&RdmaOptions::messages, "-C (messages)", 1, kMostMessages)),
-          option(kSizes, "-s,--size", "SIZE", "size of a message, in bytes or with K, M, G", one_size()),
-          option(kRdma, "-c,--connection", "TYPE", "RC, or UD: of datagrams, whose losses are counted",
+          option(kSizes, "-s,--size", "SIZE", "message size, in bytes or with K, M, G", one_size()),
+          option(kRdma, "-c,--connection", "TYPE", "connection type: RC, or UD (datagrams, counts losses)",
                  choice(&RdmaOptions::transport, "connection over rdma_cm", kTransportsOfRdmaCm))};
 }
 
@@ -286,23 +276,22 @@ void check_queue_depths(const RdmaOptions& rdma, bool latency) {
   }
 }
 
-/// The processor sees nothing of a GPU's memory.
+/// The processor cannot access GPU memory.
 void check_memory(const Options& options, bool by_memory) {
   const RdmaOptions& rdma = options.rdma;
   if (options.memory != MemoryKind::kCuda) {
     if (!rdma.data_direct) return;
-    throw UsageError("--data-direct is about a GPU's memory; add --memory cuda, or leave it out");
+    throw UsageError("--data-direct is for GPU memory; add --memory cuda, or leave it out");
   }
   if (rdma.inlined.value_or(0) > 0) {
-    throw UsageError(
-        fmt::format("-I {}: the processor copies what goes inline, and does not see the memory of --memory cuda; leave "
-                    "one of them out",
-                    *rdma.inlined));
+    throw UsageError(fmt::format(
+        "-I {}: the processor copies inline data, and cannot access the memory of --memory cuda; leave out one",
+        *rdma.inlined));
   }
   if (by_memory && !rdma.write_with_immediate) {
     throw UsageError(
-        "--memory cuda: a write's arrival shows by its last byte only, and the processor does not see a GPU's memory; "
-        "add --write-with-imm, or take rdma_send_lat or gpudirect_rdma_lat");
+        "--memory cuda: a write's arrival shows only in its last byte, and the processor cannot access GPU memory; add "
+        "--write-with-imm, or use rdma_send_lat or gpudirect_rdma_lat");
   }
 }
 
@@ -311,14 +300,14 @@ void check_datagrams(const Options& options) {
   if (options.rdma.transport != Transport::kUd || largest <= kLargestDatagram) return;
   throw UsageError(
       fmt::format("-c UD sends datagrams of {} bytes at most, and sizes go up to {}; give smaller ones with -s or "
-                  "--max-bytes, or take -c RC",
+                  "--max-bytes, or use -c RC",
                   kLargestDatagram, exact_bytes(largest)));
 }
 
 void check_rdma_cm(const Options& options) {
   if (!options.rdma.by_rdma_cm) return;
   if (options.rdma.transport == Transport::kUc) {
-    throw UsageError("-R connects RC and UD queue pairs, and librdmacm makes no others; take -c RC, or leave out -R");
+    throw UsageError("-R connects RC and UD queue pairs, and librdmacm supports no others; use -c RC, or leave out -R");
   }
   if (!options.has_given({"sl"})) return;
   throw UsageError(
@@ -326,14 +315,15 @@ void check_rdma_cm(const Options& options) {
       "of the traffic class); leave out -S, or set --tclass");
 }
 
-/// Of writes.
+/// Checks receives of writes.
 void check_receives(const Options& options) {
   if (options.rdma.write_with_immediate) return;
   if (options.rdma.shared_receives) {
-    throw UsageError("--use-srq is about receives, which a write takes none of; add --write-with-imm, or leave it out");
+    throw UsageError(
+        "--use-srq is for receives, which a plain write does not use; add --write-with-imm, or leave it out");
   }
   if (options.has_given({"rx_depth"})) {
-    throw UsageError("-r is about receives, which a write takes none of; add --write-with-imm, or leave out -r");
+    throw UsageError("-r is for receives, which a plain write does not use; add --write-with-imm, or leave out -r");
   }
 }
 
@@ -342,14 +332,14 @@ void check_the_rest(const Options& options) {
     throw UsageError("-D and --time-budget both say how long a size is measured; leave out one");
   }
   if (options.rdma.gbits && !options.rdma.perftest_table) {
-    throw UsageError("--report_gbits is about perftest's table; add --format perftest, or leave it out");
+    throw UsageError("--report_gbits is for perftest's table; add --format perftest, or leave it out");
   }
   if (!options.rdma.device.empty() && !options.rdma.devices.empty()) {
-    throw UsageError("-d names one device for all ranks, and --devices says which each of them takes; leave out one");
+    throw UsageError("-d names one device for all ranks, and --devices names one for each; leave out one");
   }
 }
 
-/// Keeps sizes that nobody asked for within what datagrams can carry.
+/// Limits default sizes to those of datagrams.
 void complete_datagram_sizes(Options& options) {
   if (options.rdma.transport != Transport::kUd) return;
   if (options.has_given({"size", "maxbytes"})) return;
@@ -362,7 +352,7 @@ void complete_datagram_sizes(Options& options) {
 void check_connections(const Options& options) {
   const Bytes size = options.sweep.max_bytes;
   if (options.rdma.transport == Transport::kUd && size > kLargestDatagram) {
-    throw UsageError(fmt::format("-c UD sends datagrams of {} bytes at most, and -s is {}; lower it, or take -c RC",
+    throw UsageError(fmt::format("-c UD sends datagrams of {} bytes at most, and -s is {}; lower it, or use -c RC",
                                  kLargestDatagram, exact_bytes(size)));
   }
   const auto messages = static_cast<Bytes>(options.rdma.messages);

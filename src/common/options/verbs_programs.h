@@ -1,16 +1,16 @@
-// Programs over RDMA verbs: their options, whose letters are perftest's.
+// Programs over RDMA verbs, with perftest's option letters.
 #pragma once
 
 #include "common/options/program.h"
 
 namespace fabricbench {
 
-/// What a program of messages over verbs measures.
+/// The measurement of a program over verbs.
 struct VerbsTest {
   Verb verb = Verb::kWrite;
   bool latency = false;    ///< one message at a time
-  bool seen_by = false;    ///< when a message counts is a choice (--seen-by), and the program chooses the requests
-  bool by_memory = false;  ///< a message's arrival shows in memory alone, without an end of its own: rdma_write_lat
+  bool seen_by = false;    ///< --seen-by chooses the event at which a message counts, and the program the requests
+  bool by_memory = false;  ///< a message's arrival shows only in memory, without a completion: rdma_write_lat
 };
 
 [[nodiscard]] Program verbs_program(std::string name, std::string summary, const VerbsTest& test);

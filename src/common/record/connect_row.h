@@ -12,35 +12,35 @@
 
 namespace fabricbench {
 
-/// What the connections of a pair took in one step.
+/// The times of a pair's connections in one step.
 struct ConnectTimes {
   ConnectStep step = ConnectStep::kResolveAddress;
-  std::int64_t samples = 0;  ///< 0: the step was never completed, or is not there
+  std::int64_t samples = 0;  ///< 0: the step was never completed, or does not exist
   std::optional<Seconds> min;
   std::optional<Seconds> median;
-  std::optional<Seconds> p99;  ///< only with enough samples
+  std::optional<Seconds> p99;  ///< only if there are enough samples
   std::optional<Seconds> max;
 };
 
-/// What `times` say, which may be none.
+/// The statistics of `times`, which may be empty.
 [[nodiscard]] ConnectTimes summarize(ConnectStep step, std::span<const Seconds> times);
 
-/// The connections of one pair. Data only; sinks give it form.
+/// The connections of one pair. Data only; sinks format it.
 struct ConnectRow {
   int pair = 0;
   std::vector<ConnectTimes> steps;  ///< every ConnectStep, in order
-  std::int64_t connections = 0;     ///< made, used and ended
-  std::int64_t failed = 0;          ///< the last one, or none
+  std::int64_t connections = 0;     ///< established, used and closed
+  std::int64_t failed = 0;          ///< 1 if the last one failed, else 0
   double rate = 0;                  ///< connections per second
-  std::uint64_t messages = 0;       ///< to come on these connections, in both directions
-  std::uint64_t lost = 0;           ///< did not come, of datagrams
-  std::uint64_t wrong = 0;          ///< came with other bytes
-  std::string first_wrong;          ///< which, and where
-  int status = 0;                   ///< exit status of what ended the pair early; 0: nothing did
-  std::string problem;              ///< what that was
+  std::uint64_t messages = 0;       ///< messages expected on these connections, in both directions
+  std::uint64_t lost = 0;           ///< messages that did not arrive; datagrams only
+  std::uint64_t wrong = 0;          ///< messages that arrived with other bytes
+  std::string first_wrong;          ///< the first of these, and where it differs
+  int status = 0;                   ///< exit status of the error that ended the pair early; 0: none
+  std::string problem;              ///< the message of that error
 };
 
-/// One step of a pair's connections, as files have it.
+/// One step of a pair's connections, as written to files.
 struct ConnectionStep {
   ConnectRow row;
   ConnectTimes times;
@@ -62,21 +62,22 @@ void describe(Form& form, Record& step) {
   using namespace record;
   auto& row = step.row;
   auto& times = step.times;
-  form.line("connection_step", "Of connections, in the place of rows: one for each pair and step");
+  form.line("connection_step", "Instead of rows, for connections: one line per pair and step");
   form("pair", natural(row.pair), "its number");
-  form("step", times.step, "what the side that connects waited for");
-  form("samples", natural(times.samples), "how many times were taken, by the first rank");
-  form("time_us_min", us(times.min), "null where there is no sample, as with the following times");
+  form("step", times.step, "the step of the connecting side that was timed");
+  form("samples", natural(times.samples), "number of times, taken by the first rank");
+  form("time_us_min", us(times.min), "null without samples, as are the following times");
   form("time_us_median", us(times.median), "");
   form("time_us_p99", us(times.p99), "null with fewer than 299 samples");
   form("time_us_max", us(times.max), "");
-  form("connections", natural(row.connections), "of the pair, as with all that follows: made, used and ended");
-  form("failed_connections", natural(row.failed), "the one that ended the pair, if any did");
-  form("connections_per_s", row.rate, "over all the time that the pair took");
-  form("messages", natural(row.messages), "to come on these connections, in both directions");
-  form("lost_messages", natural(row.lost), "datagrams that did not come");
-  form("wrong_messages", natural(row.wrong), "that came with other bytes");
-  form("problem", null_if_none(row.problem), "what ended the pair early");
+  form("connections", natural(row.connections),
+       "connections established, used and closed; this and the following keys are about the whole pair");
+  form("failed_connections", natural(row.failed), "1 if a failed connection ended the pair, else 0");
+  form("connections_per_s", row.rate, "over the pair's whole time");
+  form("messages", natural(row.messages), "messages expected on these connections, in both directions");
+  form("lost_messages", natural(row.lost), "datagrams that did not arrive");
+  form("wrong_messages", natural(row.wrong), "messages that arrived with other bytes");
+  form("problem", null_if_none(row.problem), "the error that ended the pair early; null: none");
 }
 
 }  // namespace fabricbench

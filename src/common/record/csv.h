@@ -10,8 +10,7 @@
 
 namespace fabricbench::record {
 
-/// A column: its title, and where its value stands in a record's JSON, as a JSON pointer; the key of that name, if
-/// empty.
+/// A column: its title, and the JSON pointer to its value in a record; by default the key of that name.
 struct CsvColumn {
   std::string_view title;
   std::string_view path = "";
@@ -22,7 +21,7 @@ class CsvTable {
  public:
   explicit CsvTable(std::span<const CsvColumn> columns);
   [[nodiscard]] std::string header() const;
-  /// Numbers have six digits, truth is 1 or 0, and what is null or not there is an empty field.
+  /// Numbers have six digits, booleans are 1 or 0, and missing or null values are empty fields.
   [[nodiscard]] std::string line(const nlohmann::ordered_json& record) const;
 
  private:
@@ -30,7 +29,7 @@ class CsvTable {
   std::vector<nlohmann::ordered_json::json_pointer> paths_;
 };
 
-/// Quoted where its text would otherwise be read as more than one field.
+/// Quoted if the text could otherwise be read as more than one field.
 [[nodiscard]] std::string csv_text(std::string_view text);
 
 }  // namespace fabricbench::record

@@ -1,16 +1,16 @@
-// What a record's fields are, said once: each record has one function `describe`, which names every field to a form.
-// A form makes something of it: JSON, CSV, bytes for another process, a schema, a table for the documentation.
+// The fields of records, declared once: each record has one function `describe`, which passes every field to a form.
+// A form turns them into JSON, CSV, bytes for another process, a schema, or a table for the documentation.
 //
 //   template <typename Form, Of<EpochRecord> Record>
 //   void describe(Form& form, Record& epoch) {
-//     form.line("epoch", "after each epoch");                     // or form.part(...), of what stands within a line
+//     form.line("epoch", "after each epoch");                     // or form.part(...) for a part of a line
 //     form("size_bytes", natural(epoch.size), "of a message");
 //     form("time_us_median", us(epoch.median), "of its samples");
 //     form.derived("gb_per_s", ..., "...");                       // written, never read
-//     form.hidden(epoch.details, epoch.more);                     // go to other processes, and into no file
+//     form.hidden(epoch.details, epoch.more);                     // sent to other processes, never to files
 //   }
 //
-// A field is a reference to a member, as it is or with its unit: memory has seconds, bytes per second and shares, files
+// A field is a reference to a member, with or without a unit: memory has seconds, bytes per second and shares, files
 // have us, GB/s and percent. Members are numbers, text, enums with names, optional ones, vectors, and other records.
 #pragma once
 
@@ -27,11 +27,11 @@
 
 namespace fabricbench::record {
 
-/// `T`, or the same where it is not to be changed.
+/// `T`, or the same as const.
 template <typename T, typename Plain>
 concept Of = std::same_as<std::remove_const_t<T>, Plain>;
 
-/// A number of which files have `value * multiplier / divisor`; or several, or none.
+/// A number written to files as `value * multiplier / divisor`; or several, or an optional one.
 template <typename T>
 struct Scaled {
   T& value;
@@ -53,7 +53,7 @@ template <typename T>
   return {share, 100, 1, "%"};
 }
 
-/// A whole number from 0 on.
+/// A whole number of at least 0.
 template <typename T>
 struct Natural {
   T& value;
@@ -63,7 +63,7 @@ template <typename T>
   return {value};
 }
 
-/// A name that may be written as a whole number: a rail may be called 3.
+/// A name that may also be written as a whole number: a rail may be called 3.
 template <typename Field>
 struct NameOrNumber {
   Field field;
@@ -73,7 +73,7 @@ template <typename Field>
   return {field};
 }
 
-/// The moment as ISO 8601 in UTC.
+/// A moment as ISO 8601 in UTC.
 template <typename T>
 struct Utc {
   T& value;
@@ -83,7 +83,7 @@ template <typename T>
   return {time};
 }
 
-/// Files have null where the value is 0, less or empty: it is not known, or there is none.
+/// Written to files as null if the value is 0, negative or empty: unknown, or none.
 template <typename Field>
 struct NullIfNone {
   Field field;
@@ -97,7 +97,7 @@ template <typename T>
   return {value};
 }
 
-/// Files do not have the key where the value is empty.
+/// Left out of files if the value is empty.
 template <typename Field>
 struct LeftOutIfNone {
   Field field;
@@ -111,7 +111,7 @@ template <typename T>
   return {value};
 }
 
-/// Texts by name, which files have as an object.
+/// Named texts, written to files as an object.
 using Texts = std::vector<std::pair<std::string, std::string>>;
 
 namespace detail {
@@ -126,7 +126,7 @@ inline constexpr bool kIsVector = false;
 template <typename Element>
 inline constexpr bool kIsVector<std::vector<Element>> = true;
 
-/// What forms have in common that take values alone, and pass over names and meanings.
+/// What forms share that take values alone, and have no use for names and meanings.
 class ValueForm {
  public:
   void line(std::string_view /*kind*/, std::string_view /*meaning*/, std::string_view /*name*/ = "") {}
@@ -136,7 +136,7 @@ class ValueForm {
   void derived(std::string_view /*key*/, const Value& /*value*/, std::string_view /*meaning*/) {}
 };
 
-/// Whether `value` is what null_if_none and left_out_if_none call none.
+/// Whether null_if_none and left_out_if_none treat `value` as none.
 template <typename T>
 [[nodiscard]] bool is_none(const T& value) {
   if constexpr (kIs<Scaled, T>) {

@@ -21,7 +21,7 @@ namespace detail {
 template <typename Field>
 [[nodiscard]] Json json_of(const Field& field);
 
-/// A form that makes an object of a record.
+/// A form that makes a JSON object of a record.
 class JsonForm {
  public:
   void line(std::string_view kind, std::string_view /*meaning*/, std::string_view /*name*/ = "") { add("kind", kind); }
@@ -105,7 +105,7 @@ template <typename Record>
   return detail::json_of(record);
 }
 
-/// One line; text that is no UTF-8 (a host's odd name, say) is replaced, never an exception.
+/// One line. Invalid UTF-8 (in a host's name, for instance) is replaced and throws no exception.
 [[nodiscard]] std::string json_line(const Json& json);
 
 }  // namespace fabricbench::record

@@ -17,7 +17,7 @@
 namespace fabricbench::record {
 namespace detail {
 
-/// Writes all that a record has, one value behind the other.
+/// Writes the fields of a record one after the other.
 class Packer : public ValueForm {
  public:
   template <typename Field>
@@ -60,7 +60,7 @@ class Packer : public ValueForm {
   std::string packed_;
 };
 
-/// Reads it back.
+/// Reads what Packer has written.
 class Unpacker : public ValueForm {
  public:
   explicit Unpacker(std::string_view packed) : packed_(packed) {}
@@ -131,7 +131,7 @@ template <typename Record>
   return packer.take();
 }
 
-/// Throws std::invalid_argument where it is not one whole record.
+/// Throws std::invalid_argument unless `packed` is exactly one record.
 template <typename Record>
 [[nodiscard]] Record unpack(std::string_view packed) {
   Record record{};

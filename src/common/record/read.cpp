@@ -15,7 +15,7 @@ std::time_t TakerForm::time_of(std::string_view text) {
   stream.imbue(std::locale::classic());
   std::tm time{};
   stream >> std::get_time(&time, "%Y-%m-%dT%H:%M:%SZ");
-  if (stream.fail()) throw std::invalid_argument(fmt::format("'{}' is no time such as 2026-01-31T12:00:00Z", text));
+  if (stream.fail()) throw std::invalid_argument(fmt::format("'{}' is not a time such as 2026-01-31T12:00:00Z", text));
   return timegm(&time);
 }
 
@@ -32,7 +32,7 @@ std::string_view name_of(Value value) {
 }
 
 void take_object(void* record, simdjson::ondemand::object object, const std::vector<Taker>& takers) {
-  std::size_t expected = 0;  // keys come in the order in which they are written
+  std::size_t expected = 0;  // the key expected next: keys usually come in the order in which they are written
   for (auto field : object) {
     const std::string_view key = field.unescaped_key().value();
     for (std::size_t i = 0; i < takers.size(); ++i) {
@@ -63,7 +63,7 @@ std::string_view LineReader::open(std::string_view line, std::size_t capacity) {
     simdjson::ondemand::value kind;
     const simdjson::error_code problem = object.find_field_unordered("kind").get(kind);
     if (problem == simdjson::NO_SUCH_FIELD) return "";
-    if (problem != simdjson::SUCCESS) throw simdjson::simdjson_error(problem);  // and nothing more can be read of it
+    if (problem != simdjson::SUCCESS) throw simdjson::simdjson_error(problem);  // the rest of the line cannot be read
     return kind.get_string().value();
   } catch (const simdjson::simdjson_error& problem) {
     throw std::invalid_argument(problem.error() == simdjson::INCORRECT_TYPE ? "not a JSON object" : problem.what());
@@ -80,7 +80,7 @@ void LineReader::fill(void* record, const std::vector<detail::Taker>& takers) {
     document_.rewind();
     detail::take_object(record, document_.get_object(), takers);
     if (document_.current_location().error() != simdjson::OUT_OF_BOUNDS) {
-      throw std::invalid_argument("something follows behind the closing brace");
+      throw std::invalid_argument("text follows the closing brace");
     }
   } catch (const simdjson::simdjson_error& problem) {
     throw std::invalid_argument(problem.what());

@@ -24,7 +24,7 @@ using Value = simdjson::ondemand::value;
 template <typename Field>
 void take(Field& field, Value value);
 
-/// What is no name of an enum's values.
+/// A word that names no value of an enum.
 struct NoSuchName : std::invalid_argument {
   using std::invalid_argument::invalid_argument;
 };
@@ -32,10 +32,10 @@ struct NoSuchName : std::invalid_argument {
 /// Such as `'fine' is none of ok, slow and failed`.
 [[nodiscard]] std::string none_of(std::string_view word, std::span<const std::string_view> names);
 
-/// A text as it is, a whole number by its digits; empty where it is null.
+/// A text unchanged, a whole number by its digits; empty for null.
 [[nodiscard]] std::string_view name_of(Value value);
 
-/// How a key's value gets into a record.
+/// The way from a key's value into a record.
 struct Taker {
   std::string_view key;
   std::ptrdiff_t offset = 0;  ///< of the field in the record
@@ -44,7 +44,7 @@ struct Taker {
   void (*take)(void* field, Value value, const Taker& taker) = nullptr;
 };
 
-/// A form that notes where a record's fields are, so that they can be filled in the order in which a file has them.
+/// A form that records the offsets of a record's fields, so that they can be filled in a file's order of keys.
 class TakerForm : public ValueForm {
  public:
   explicit TakerForm(const void* record) : record_(static_cast<const char*>(record)) {}
@@ -112,8 +112,7 @@ class TakerForm : public ValueForm {
   std::vector<Taker> takers_;
 };
 
-/// Fills a record from an object. Keys that it does not know are passed over, and fields whose keys are not there stay
-/// as they are.
+/// Fills a record from an object. Ignores unknown keys; leaves fields without a key unchanged.
 void take_object(void* record, simdjson::ondemand::object object, const std::vector<Taker>& takers);
 
 template <typename Record>
@@ -167,20 +166,19 @@ void take(Field& field, Value value) {
 /// Reads lines of JSON, one after the other.
 class LineReader {
  public:
-  /// Bytes behind a line that it may read.
+  /// Bytes after a line that it may read.
   static constexpr std::size_t kSpare = simdjson::SIMDJSON_PADDING;
 
-  /// Takes up a line, of which so many bytes from its beginning on can be read. Returns its `kind`, empty where it has
-  /// none. The line stays where it is until the next one. Throws std::invalid_argument where it is no JSON object.
+  /// Opens a line, whose buffer has `capacity` readable bytes. Returns its `kind`, or an empty text if it has none. The
+  /// line must stay in place until the next call. Throws std::invalid_argument if it is not a JSON object.
   std::string_view open(std::string_view line, std::size_t capacity);
-  /// The same of a line behind which nothing can be read.
+  /// The same without readable bytes after the line.
   std::string_view open(std::string_view line);
 
-  /// Reads the rest of that line for what is wrong with it. Throws std::invalid_argument.
+  /// Validates the rest of that line. Throws std::invalid_argument.
   void check() { fill(nullptr, {}); }
 
-  /// The record in that line. Texts that are views hold until the next line. Throws std::invalid_argument that names
-  /// the key.
+  /// The record in that line. Text views are valid until the next line. Throws std::invalid_argument with the key.
   template <typename Record>
   [[nodiscard]] Record read() {
     Record record{};

@@ -62,7 +62,7 @@ Type type_of_truth() { return {"true or false", {{"type", "boolean"}}}; }
 Type type_of_texts() { return {"texts by name", {{"type", "object"}, {"additionalProperties", {{"type", "string"}}}}}; }
 Type type_of_time() { return {"time", {{"type", "string"}, {"pattern", R"(^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$)"}}}; }
 Type type_of_names(const std::vector<std::string>& names) {
-  constexpr std::size_t kFew = 7;  // that fit in a table
+  constexpr std::size_t kFew = 7;  // as many as fit in a table
   return {names.size() > kFew ? "name" : fmt::format("`{}`", fmt::join(names, "`, `")), {{"enum", names}}};
 }
 
@@ -104,7 +104,7 @@ void SchemaForm::add(std::string_view key, const Type& type, std::string_view me
 
 namespace {
 
-/// With a line for each key of objects down to a depth.
+/// As JSON text, with one line per key of objects down to `most` levels.
 std::string text_of(const Json& value, std::size_t depth, std::size_t most) {
   if (!value.is_object() || value.empty() || depth == most) return value.dump();
   const std::string indent(2 * depth, ' ');

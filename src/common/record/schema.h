@@ -21,16 +21,16 @@ struct Key {
   std::string meaning;
 };
 
-/// What is known of a type of records.
+/// The description of a type of records.
 struct Description {
   std::string name;
-  std::string kind;  ///< of a line of its own; empty of what stands within others
+  std::string kind;  ///< kind of the line; empty for a part of other records
   std::string meaning;
   std::vector<Key> keys;
   Json schema;
 };
 
-/// Types of records, each once, what others hold behind them.
+/// Types of records without duplicates, each followed by the types it contains.
 using Descriptions = std::vector<Description>;
 
 namespace detail {
@@ -40,10 +40,10 @@ struct Type {
   Json schema;
 
   [[nodiscard]] Type or_null() const;
-  /// What it was before or_null.
+  /// The type before or_null.
   [[nodiscard]] Type without_null() const;
   [[nodiscard]] Type list() const;
-  /// Of what is not there: without 0, without the empty text.
+  /// The type without its values for none: without 0, without the empty text.
   [[nodiscard]] Type without_none() const;
 };
 
@@ -66,9 +66,9 @@ class SchemaForm {
  public:
   explicit SchemaForm(Descriptions& all) : all_(all) {}
 
-  /// `name`: of the type, where several have lines of this kind.
+  /// `name`: the type's name, if several types have lines of this kind.
   void line(std::string_view kind, std::string_view meaning, std::string_view name = "");
-  /// It may have other keys besides, with texts.
+  /// Allows other keys with texts.
   void rest(std::string_view meaning);
   void part(std::string_view name, std::string_view meaning);
   template <typename Field>
@@ -157,7 +157,7 @@ Type described(Descriptions& all) {
 
 }  // namespace detail
 
-/// Adds a type of records, and all that it holds.
+/// Adds a type of records, and all types it contains.
 template <typename Record>
 void add_description(Descriptions& all) {
   (void)detail::described<Record>(all);
@@ -165,10 +165,10 @@ void add_description(Descriptions& all) {
 
 /// The whole schema, as JSON Schema draft 7.
 [[nodiscard]] Json schema_of(const Descriptions& all);
-/// The same as text, with a line a key.
+/// The same as text, with one line per key.
 [[nodiscard]] std::string schema_text(const Descriptions& all);
 
-/// Of a record's keys, a table in Markdown.
+/// A table in Markdown of a record's keys.
 [[nodiscard]] std::string table_of(const Description& record);
 
 }  // namespace fabricbench::record

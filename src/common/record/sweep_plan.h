@@ -1,4 +1,4 @@
-// What a sweep tells that plans its rounds from what it has measured (pairwise_bw --find).
+// Records of a sweep that plans its rounds from earlier readings (pairwise_bw --find).
 #pragma once
 
 #include <cstdint>
@@ -10,38 +10,38 @@
 
 namespace fabricbench {
 
-/// A round that begins.
+/// The start of a round.
 struct SweepRound {
-  std::int64_t round = 0;  ///< PairReading::round of what it will measure
-  std::size_t pairs = 0;   ///< at the same time
-  std::string why;         ///< for people
+  std::int64_t round = 0;  ///< PairReading::round of its readings
+  std::size_t pairs = 0;   ///< measured at the same time
+  std::string why;         ///< reason, for readers
 };
 
-/// Something that is slow or does not work. Endpoints are named as the table has them.
+/// Something slow or broken. Endpoints have their names of the table.
 struct SweepFinding {
   std::string blame;                   ///< such as `host` or `pair`
   std::string direction;               ///< `both`, `sends` or `receives`
-  std::vector<std::string> endpoints;  ///< one, two of a pair, or all suspects
-  double ratio = 0;                    ///< rate over what is expected, the median; 0 where all failed
-  double rate = 0;                     ///< bytes per second, the median; 0 where all failed
+  std::vector<std::string> endpoints;  ///< one, the two of a pair, or all suspects
+  double ratio = 0;                    ///< median of rate over expected rate; 0: all failed
+  double rate = 0;                     ///< bytes per second, the median; 0: all failed
   double expected = 0;                 ///< bytes per second
   std::int64_t readings = 0;
   std::int64_t failed = 0;
-  std::int64_t partners = 0;  ///< different ones
-  std::string text;           ///< a sentence for people
+  std::int64_t partners = 0;  ///< number of different peers
+  std::string text;           ///< one sentence for readers
 };
 
-/// What a whole sweep says.
+/// The verdict on a whole sweep.
 struct SweepVerdict {
   std::string judged;                   ///< `clean`, `slow` or `unknown`
-  std::string why_over;                 ///< for people: why nothing more was measured
-  std::vector<SweepFinding> findings;   ///< the worst first
-  std::vector<std::string> open;        ///< what the readings leave undecided, a line each
-  std::vector<std::string> not_judged;  ///< endpoints of which too little is known
-  HeatLayout layout = {};               ///< of the map, by endpoint; empty where there are too many to draw
+  std::string why_over;                 ///< for readers: why measuring ended
+  std::vector<SweepFinding> findings;   ///< worst first
+  std::vector<std::string> open;        ///< undecided questions, a line each
+  std::vector<std::string> not_judged;  ///< endpoints with too few readings
+  HeatLayout layout = {};               ///< of the map, by endpoint; empty if there are too many to draw
 };
 
-/// Endpoints that did not report of a round, so that the job has to end.
+/// Endpoints that did not report on a round, which ends the job.
 struct SilentEndpoints {
   std::int64_t round = 0;
   std::vector<int> endpoints;
@@ -51,45 +51,46 @@ struct SilentEndpoints {
 template <typename Form, record::Of<SweepRound> Record>
 void describe(Form& form, Record& round) {
   using namespace record;
-  form.line("plan", "Of a sweep with `--find`, before each round");
-  form("round", natural(round.round), "its number, from 0");
-  form("pairs", natural(round.pairs), "at the same time");
-  form("why", round.why, "for people: what it is for");
+  form.line("plan", "In a sweep with `--find`, before each round");
+  form("round", natural(round.round), "number of the round, from 0");
+  form("pairs", natural(round.pairs), "pairs measured at the same time");
+  form("why", round.why, "purpose of the round, for readers");
 }
 
 template <typename Form, record::Of<SweepFinding> Record>
 void describe(Form& form, Record& finding) {
   using namespace record;
-  form.part("finding", "Something that is slow or does not work");
-  form("blame", finding.blame, "what is to blame, as in `slow_links`");
+  form.part("finding", "Something slow or broken");
+  form("blame", finding.blame, "the culprit, as in `slow_links`");
   form("direction", finding.direction,
-       "`both`, `sends` or `receives`; of a pair, `sends` is from the first of `endpoints` to the second");
-  form("endpoints", finding.endpoints, "by name: one, the two of a pair, or all suspects");
+       "`both`, `sends` or `receives`; for a pair, `sends` is from the first of `endpoints` to the second");
+  form("endpoints", finding.endpoints, "names: one, the two of a pair, or all suspects");
   form("percent_of_expected", null_if_none(percent(finding.ratio)),
-       "the median share of what was expected of each reading; null where nothing was measured");
-  form("bandwidth_gb_per_s", null_if_none(gb_per_s(finding.rate)), "that share of the expectation");
-  form("expected_gb_per_s", null_if_none(gb_per_s(finding.expected)), "the expectation, the median");
-  form("readings", natural(finding.readings), "on which it rests");
-  form("failed_readings", natural(finding.failed), "of them, those without a figure");
+       "median over readings of the bandwidth relative to the expected one; null: nothing was measured");
+  form("bandwidth_gb_per_s", null_if_none(gb_per_s(finding.rate)), "`percent_of_expected` of the expected bandwidth");
+  form("expected_gb_per_s", null_if_none(gb_per_s(finding.expected)), "median of the expected bandwidth");
+  form("readings", natural(finding.readings), "number of readings it is based on");
+  form("failed_readings", natural(finding.failed), "those without a figure");
   form("partners", natural(finding.partners), "different ones");
-  form("text", finding.text, "a sentence for people");
+  form("text", finding.text, "one sentence for readers");
 }
 
 template <typename Form, record::Of<SweepVerdict> Record>
 void describe(Form& form, Record& verdict) {
   using namespace record;
-  form.line("verdict", "Of a sweep with `--find`, last but for `end`");
-  form("judged", verdict.judged, "`clean`, `slow` or `unknown`: too little was measured to say that nothing is slow");
-  form("why_over", verdict.why_over, "for people: why no more was measured");
-  form("findings", verdict.findings, "what is slow or does not work, the worst first");
-  form("open", verdict.open, "for people, a line each: what the readings leave undecided");
-  form("not_judged", verdict.not_judged, "endpoints of which too little is known, by name");
+  form.line("verdict", "In a sweep with `--find`, the last line before `end`");
+  form("judged", verdict.judged,
+       "`clean`, `slow` or `unknown`: too few measurements to rule out that something is slow");
+  form("why_over", verdict.why_over, "why measuring ended, for readers");
+  form("findings", verdict.findings, "slow or broken things, worst first");
+  form("open", verdict.open, "undecided questions, a line each, for readers");
+  form("not_judged", verdict.not_judged, "names of endpoints with too few readings");
 }
 
 template <typename Form, record::Of<SilentEndpoints> Record>
 void describe(Form& form, Record& silent) {
   using namespace record;
-  form.line("silent", "Of a sweep that is about to break off, since endpoints did not report of a round in time");
+  form.line("silent", "Before a sweep ends early because endpoints did not report on a round in time");
   form("round", natural(silent.round), "");
   form("endpoints", silent.endpoints, "their numbers");
   form("hosts", silent.hosts, "their hosts");

@@ -14,7 +14,7 @@ const char* kind_of_test(Figure figure) {
   return figure == Figure::kCollective ? "Collective test" : "Point-to-point test";
 }
 
-/// The part of a PCI address that nccl-tests prints: 0000:42:00 of 0000:42:00.0.
+/// The part of a PCI address that nccl-tests prints: 0000:42:00 for 0000:42:00.0.
 std::string pci_text(const GpuFacts& gpu) { return gpu.pci.substr(0, gpu.pci.rfind('.')); }
 
 std::string gpu_line(const RankFacts& rank) {
@@ -27,7 +27,7 @@ std::string gpu_line(const RankFacts& rank) {
                      gpu.nearest_nics.empty() ? "none seen" : fmt::format("{}", fmt::join(gpu.nearest_nics, ", ")));
 }
 
-/// The first and the second part of `a, b`; both are the same where there is one.
+/// The first and second part of `a, b`; the same part twice if there is only one.
 std::pair<std::string_view, std::string_view> halves(std::string_view text) {
   constexpr std::string_view kBetween = ", ";
   const std::size_t comma = text.find(kBetween);

@@ -7,7 +7,7 @@
 
 namespace fabricbench {
 
-/// Prints connections: a row for each pair and step. Everything else stands on `#` lines.
+/// Prints connections: a row for each pair and step, and all other lines marked with `#`.
 class ConnectTableSink final : public Sink {
  public:
   explicit ConnectTableSink(OutputFile output) : output_(std::move(output)) {}

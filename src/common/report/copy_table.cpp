@@ -19,7 +19,7 @@ std::string rate_column(double rate) { return rate > 0 ? fitted(rate / 1e9, kRat
 
 std::string percent_column(double share) { return share > 0 ? fmt::format("{:.0f}", share * 100) : kUnknown; }
 
-/// The bandwidth if the copy took `time`, which both ways stands for both directions.
+/// The bandwidth if the copy took `time`; for both ways, the time is that of both directions.
 std::string rate_at(const CopyRow& row, const std::optional<Interval>& interval, Seconds Interval::*end) {
   if (!interval || (*interval).*end <= 0) return "-";
   return rate_column(row.bandwidth * row.summary.median / (*interval).*end);
@@ -29,7 +29,7 @@ std::string direction_column(const CopyRow& row, std::size_t which) {
   return which < row.directions.size() ? rate_column(row.directions[which]) : "-";
 }
 
-/// What is at the other end: the host's memory on a NUMA node, or the GPU that receives.
+/// The other end: host memory on a NUMA node, or the receiving GPU.
 std::string with(const CopyRow& row) {
   if (row.peer) return fmt::format("GPU {}{}", row.peer->device, row.over_host ? "*" : "");
   return row.memory_node ? fmt::format("node {}", *row.memory_node) : "-";

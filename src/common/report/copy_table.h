@@ -8,7 +8,7 @@
 
 namespace fabricbench {
 
-/// Prints copies: a row for each, GPU by GPU. Everything else stands on `#` lines.
+/// Prints copies: a row for each, GPU by GPU, and all other lines marked with `#`.
 class CopyTableSink final : public Sink {
  public:
   explicit CopyTableSink(OutputFile output) : output_(std::move(output)) {}
@@ -24,7 +24,7 @@ class CopyTableSink final : public Sink {
 
   OutputFile output_;
   Context context_;
-  std::vector<std::string> odd_;  // GPUs that are slower than others, as they are named
+  std::vector<std::string> odd_;  // names of GPUs that are slower than others
   bool compared_ = false;
   bool undecided_ = false;
 };

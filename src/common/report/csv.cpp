@@ -12,7 +12,7 @@ using record::CsvColumn;
 using record::Json;
 using record::to_json;
 
-// Of a measurement, with what it is of as `row` and `placement`.
+// The columns of a measurement, with its row and placement as `row` and `placement`.
 constexpr std::array<CsvColumn, 38> kRowColumns = {{
     {"size_bytes", "/row/size_bytes"},
     {"count", "/row/count"},

@@ -9,8 +9,8 @@
 
 namespace fabricbench {
 
-/// Writes comma-separated values (RFC 4180): a header, then one line a row and placement, a copy or a reading. A figure
-/// that does not exist is an empty field.
+/// Writes comma-separated values (RFC 4180): a header, then one line for each row and placement, copy, or reading. A
+/// missing figure is an empty field.
 class CsvSink final : public Sink {
  public:
   explicit CsvSink(OutputFile output) : output_(std::move(output)) {}

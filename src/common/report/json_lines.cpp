@@ -13,12 +13,12 @@ void write(OutputFile& output, const Record& record) {
   output.write(json_line(to_json(record)));
 }
 
-/// A line a step.
+/// One line per step.
 void write(OutputFile& output, const ConnectRow& row) {
   for (const ConnectTimes& times : row.steps) output.write(json_line(to_json(ConnectionStep{row, times})));
 }
 
-/// The matrix is in its readings.
+/// The readings contain the matrix.
 void write(OutputFile& /*output*/, const MatrixRow& /*row*/) {}
 
 }  // namespace

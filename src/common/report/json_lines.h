@@ -7,8 +7,9 @@
 
 namespace fabricbench {
 
-/// Writes one JSON object a line: context, records and end, each with its `kind`. A line is written whole and flushed,
-/// so the file is valid at any moment. docs/output.md documents every key, and docs/output.schema.json is their schema.
+/// Writes one JSON object per line: context, records and end, each with its `kind`. Each line is written whole and
+/// flushed, so the file is always valid. docs/output.md documents every key, and docs/output.schema.json is their
+/// schema.
 class JsonLinesSink final : public Sink {
  public:
   explicit JsonLinesSink(OutputFile output) : output_(std::move(output)) {}

@@ -9,9 +9,9 @@
 
 namespace fabricbench {
 
-/// Writes the matrix of a sweep over pairs as CSV (RFC 4180): a header with the senders' names, then a line a receiver
-/// with its name and what it received from each, in GB/s. A field is empty where nothing was measured, and 0 where that
-/// failed.
+/// Writes the matrix of a sweep over pairs as CSV (RFC 4180): a header with the senders' names, then a line per
+/// receiver with its name and the bandwidth from each sender in GB/s. A field is empty if nothing was measured, and 0
+/// if the measurement failed.
 class MatrixCsvSink final : public Sink {
  public:
   explicit MatrixCsvSink(OutputFile output) : output_(std::move(output)) {}

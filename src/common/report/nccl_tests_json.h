@@ -7,8 +7,9 @@
 
 namespace fabricbench {
 
-/// Writes the JSON file of nccl-tests' -J, layout version 3, for programs that read that. One document,
-/// written when the run ends. The environment is whitelisted: nccl-tests writes all of it, secrets included.
+/// Writes the JSON file of nccl-tests' -J, layout version 3, for programs that read that layout. The file is one
+/// document, written at the end of the run. The environment is filtered by a whitelist: nccl-tests writes all of it,
+/// including secrets.
 class NcclTestsJsonSink final : public Sink {
  public:
   explicit NcclTestsJsonSink(OutputFile output);

@@ -8,11 +8,11 @@
 
 namespace fabricbench {
 
-/// A file that results go to. Whole pieces are written and flushed at once, so what is there is valid even if
-/// the program is killed; a piece that cannot be written ends the program (the disk is full, say).
+/// An output file for results. Each piece is written and flushed at once, so the file stays valid even if the program
+/// is killed. A failed write, such as on a full disk, ends the program.
 class OutputFile {
  public:
-  /// Makes the file at `path`. Throws UsageError where it exists and `force` is not given, or cannot be made.
+  /// Creates the file at `path`. Throws UsageError if it exists and `force` is not given, or if it cannot be created.
   OutputFile(std::string path, bool force);
   /// Writes to standard output.
   [[nodiscard]] static OutputFile standard_output();

@@ -17,7 +17,7 @@ namespace fabricbench {
 namespace {
 
 constexpr std::size_t kPairsInBanner = 64;
-constexpr std::size_t kMostRows = 32;  // of one size; of more pairs than that only the worst are shown
+constexpr std::size_t kMostRows = 32;  // per size; with more pairs, only the worst are shown
 constexpr std::size_t kWorstRows = 8;
 
 std::string microseconds(const std::optional<Seconds>& time, int width) {
@@ -42,12 +42,12 @@ std::optional<Seconds> high(const Summary& summary) {
   return summary.interval ? std::optional(summary.interval->high) : std::nullopt;
 }
 
-/// Of one direction.
+/// The message rate of one direction.
 std::string messages(const Measurement& measured) {
   return fmt::to_string(measured.summary.samples * measured.operations_per_sample);
 }
 
-/// A column: its two lines of header, its width, and what stands in it.
+/// A column: its two header lines, its width, and its content.
 struct Column {
   const char* title;
   const char* unit;
@@ -71,7 +71,7 @@ Columns latency_columns() {
   };
 }
 
-/// A slow message is a low bandwidth: the interval's ends change places.
+/// A slow message is a low bandwidth, so the interval's ends are swapped.
 Columns bandwidth_columns() {
   return {
       {"messages", "", 9, [](const Row&, const Measurement& m, int) { return messages(m); }},
@@ -107,7 +107,7 @@ std::string retransmitted(const Measurement& measured, std::size_t rank) {
   return rank < segments.size() ? fmt::to_string(segments[rank]) : "-";
 }
 
-/// TCP's segments that were sent again, by both ranks or, where both send messages at once, by each of them.
+/// TCP segments retransmitted by both ranks together, or by each of them if both send messages at once.
 Columns retransmission_columns(Figure figure) {
   if (figure != Figure::kBothWays) {
     return {{"Retr", "", 6, [](const Row&, const Measurement& m, int) { return retransmitted(m); }}};
@@ -116,7 +116,7 @@ Columns retransmission_columns(Figure figure) {
           {"Retr", "<-", 6, [](const Row&, const Measurement& m, int) { return retransmitted(m, 1); }}};
 }
 
-/// What users of perftest know as t_avg and t_stdev.
+/// Known to users of perftest as t_avg and t_stdev.
 Columns spread_columns() {
   return {
       {"mean", "(us)", 9, [](const Row&, const Measurement& m, int w) { return microseconds(m.summary.mean, w); }},
@@ -125,7 +125,7 @@ Columns spread_columns() {
   };
 }
 
-/// What goes in one direction, of what the slowest port used can do.
+/// The share of the slowest port's rate used in one direction.
 Columns rate_share_columns(const Context& context) {
   const auto share = [figure = context.figure, rate = context.wire_rate](const Row&, const Measurement& m, int) {
     return rate > 0 ? fmt::format("{:.1f}", 100 * one_way(figure, m.algbw) / rate) : "-";
@@ -167,7 +167,7 @@ Columns columns_of(const Context& context) {
   return columns;
 }
 
-/// A line of the table; `text` gives each column's.
+/// A line of the table; `text` returns each column's part.
 template <typename Text>
 std::string line(const Columns& columns, Text text) {
   std::string all;
@@ -189,7 +189,7 @@ std::string row_line(const Columns& columns, const Row& row) {
   return line(columns, [&](const Column& column) { return column.text(row, *row.out_of_place, column.width); });
 }
 
-/// How messages go, in the words of perftest's options; what each size or device settles by itself is `auto`.
+/// The settings in the words of perftest's options; `auto` if each size or device has its own.
 std::string rdma_settings(const Context& context) {
   const RdmaOptions& rdma = context.options.rdma;
   const auto text_of = [](std::int64_t value) { return value > 0 ? fmt::to_string(value) : "auto"; };
@@ -250,7 +250,7 @@ const Row& slowest(std::span<const Row> rows, Figure figure) {
   return *std::min_element(rows.begin(), rows.end(), [&](const Row& a, const Row& b) { return slower(a, b, figure); });
 }
 
-/// Those with wrong data, then the slowest, the worst first.
+/// The pairs with wrong data, then the slowest, worst first.
 std::vector<Row> worst(std::vector<Row> rows, Figure figure) {
   const auto is_wrong = [](const Row& row) { return row.out_of_place->wrong.value_or(0) > 0; };
   std::stable_sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {
@@ -260,7 +260,7 @@ std::vector<Row> worst(std::vector<Row> rows, Figure figure) {
   return rows;
 }
 
-/// What the pairs come to at one size. Latencies do not add up, nor does what was carried at different times.
+/// A summary of the pairs at one size. Latencies are not added up, nor are bandwidths from different times.
 std::string summary_line(const Context& context, std::span<const Row> rows) {
   constexpr int kAnyWidth = 16;
   std::vector<double> figures;
@@ -320,7 +320,7 @@ void PairTableSink::add(const Row& row) {
   if (!complete.empty()) print(complete);
 }
 
-/// The rows of one case, of as many pairs as have reported it.
+/// Prints the rows of one case, from all pairs that have reported it.
 void PairTableSink::print(const std::vector<Row>& rows) {
   const Columns columns = columns_of(context_);
   std::string text;
@@ -341,7 +341,7 @@ std::string PairTableSink::slowest_pair_line() const {
                      cases_);
 }
 
-/// Pair by pair, whatever the order in which the rows came.
+/// Ordered by pair, in whatever order the rows arrived.
 std::string PairTableSink::statistics() {
   if (!context_.options.stats) return "";
   std::stable_sort(rows_.begin(), rows_.end(), [](const Row& a, const Row& b) { return a.group < b.group; });

@@ -11,10 +11,10 @@
 
 namespace fabricbench {
 
-/// Writes the table of programs that send messages between two ranks: a row for each size and pair. Every other line
-/// is marked with `#`. Of several pairs, the rows of a size stand together, whatever the order in which they come; a
-/// line below them says what the pairs come to, and a closing line names the pair that was slowest most often.
-/// docs/output.md describes it.
+/// Writes the table of programs that send messages between two ranks: a row for each size and pair, and all other lines
+/// marked with `#`. With several pairs, the rows of one size are grouped in whatever order they arrive, and a line
+/// below them summarises the pairs. A closing line names the pair that was slowest most often. docs/output.md describes
+/// the table.
 class PairTableSink final : public Sink {
  public:
   explicit PairTableSink(OutputFile output) : output_(std::move(output)) {}
@@ -33,8 +33,8 @@ class PairTableSink final : public Sink {
   Context context_;
   PairRows pending_;
   std::map<int, int> times_slowest_;  // by pair
-  int cases_ = 0;                     // that several pairs have reported
-  std::vector<Row> rows_;             // kept only where --stats will print them
+  int cases_ = 0;                     // cases that several pairs have reported
+  std::vector<Row> rows_;             // kept only if --stats will print them
 };
 
 }  // namespace fabricbench

@@ -9,7 +9,7 @@
 namespace fabricbench {
 namespace {
 
-// The texts and formats are those of perftest 6.06 (src/perftest_parameters.h), but for MiB/sec, as later ones say it.
+// The texts and formats of perftest 6.06 (src/perftest_parameters.h), except MiB/sec, which is from later versions.
 constexpr std::string_view kDashedLine =
     "---------------------------------------------------------------------------------------\n";
 constexpr std::string_view kLatencyTitle =
@@ -46,7 +46,7 @@ std::string settings_block(const Context& context) {
   return text + std::string(kDashedLine);
 }
 
-/// What a figure of the median message comes to for a message that takes `time`.
+/// Scales a figure of the median message to a message that takes `time`.
 double rate_at(double of_median, const Summary& summary, Seconds time) {
   return time > 0 ? of_median * summary.median / time : of_median;
 }
@@ -73,7 +73,7 @@ std::string bandwidth_row(const Row& row, const RdmaOptions& options) {
                      operations(measured), peak, average, message_rate);
 }
 
-/// A percentile that too few samples support is the largest of them.
+/// A percentile that needs more samples is the largest sample.
 std::string latency_row(const Row& row) {
   const Measurement& measured = *row.out_of_place;
   const Summary& summary = measured.summary;
@@ -126,7 +126,7 @@ void PerftestTableSink::end(const Ending& ending) {
   for (const std::vector<Row>& rows : pending_.take_rest()) text += rows_text(rows);
   if (!context_.options.quiet) text += kDashedLine;
   for (const std::string& remark : remarks_) text += remark;
-  text += wrong_line(ending).substr(1);  // without its mark
+  text += wrong_line(ending).substr(1);  // without its `#`
   if (!context_.options.quiet) {
     for (const std::string& notice : context_.notices) text += labelled("Notice", notice);
     for (const std::string& note : ending.notes) text += labelled("Note", note);

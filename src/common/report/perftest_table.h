@@ -10,9 +10,10 @@
 
 namespace fabricbench {
 
-/// Prints the table of perftest's ib_write_bw or ib_write_lat, for programs that read it: between dashed lines a title
-/// that begins with ` #bytes`, then a row a size and pair, of nothing but numbers. All else that may hold a size stands
-/// below the rows, since some take the first line with the size that they look for. docs/output.md describes it.
+/// Prints the table of perftest's ib_write_bw or ib_write_lat, for programs that read it: dashed lines around a title
+/// that begins with ` #bytes`, and a row of numbers for each size and pair. Other lines that may contain a size come
+/// below the rows, because some programs take the first line with the size they look for. docs/output.md describes the
+/// table.
 class PerftestTableSink final : public Sink {
  public:
   explicit PerftestTableSink(OutputFile output) : output_(std::move(output)) {}
@@ -28,7 +29,7 @@ class PerftestTableSink final : public Sink {
   OutputFile output_;
   Context context_;
   PairRows pending_;
-  std::vector<std::string> remarks_;  // on rows: those that were skipped or lost messages
+  std::vector<std::string> remarks_;  // on rows that were skipped or lost messages
 };
 
 }  // namespace fabricbench

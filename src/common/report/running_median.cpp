@@ -17,7 +17,7 @@ double RunningMedian::median() const {
   return (value_at((values_ - 1) / 2) + value_at(values_ / 2)) / 2;
 }
 
-/// Of the values in ascending order, from 0; about, where others are near.
+/// The value at a place in ascending order, from 0; approximate if other values are close.
 double RunningMedian::value_at(std::int64_t place) const {
   std::int64_t before = 0;
   for (const auto& [number, bin] : bins_) {

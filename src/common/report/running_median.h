@@ -5,14 +5,14 @@
 
 namespace fabricbench {
 
-/// The median of any number of positive values, in bounded memory. It is exact within 0.1 %, and exact where no other
-/// value is that near.
+/// The median of any number of positive values in bounded memory. Accurate within 0.1 %, and exact if no other value is
+/// that close.
 class RunningMedian {
  public:
   void add(double value);
 
   [[nodiscard]] std::int64_t values() const { return values_; }
-  /// 0 where there are no values.
+  /// 0 if there are no values.
   [[nodiscard]] double median() const;
 
  private:
@@ -23,7 +23,7 @@ class RunningMedian {
 
   [[nodiscard]] double value_at(std::int64_t place) const;
 
-  std::map<int, Bin> bins_;  // by the logarithm: a bin is 0.1 % wide
+  std::map<int, Bin> bins_;  // by logarithm; a bin is 0.1 % wide
   std::int64_t values_ = 0;
 };
 

@@ -15,13 +15,13 @@
 
 namespace fabricbench {
 
-/// One thing that a run reports between its beginning and its end: a reference to it.
+/// A reference to one record that a run reports between its beginning and its end.
 class AnyRecord {
  public:
   template <typename Record>
   AnyRecord(const Record& record) : record_(&record) {}  // NOLINT(google-explicit-constructor): it is the record
 
-  /// The record where it is of that type; else null.
+  /// The record if it is of that type; else null.
   template <typename Record>
   [[nodiscard]] const Record* as() const {
     const auto* found = std::get_if<const Record*>(&record_);
@@ -39,8 +39,8 @@ class AnyRecord {
       record_;
 };
 
-/// Takes what a run reports, in this order: begin, then records as they are known, then end. Lives on rank 0. Every
-/// call leaves the output complete and flushed.
+/// Receives the reports of a run: first begin, then records as they become known, then end. Lives on rank 0. Every call
+/// leaves the output complete and flushed.
 class Sink {
  public:
   Sink() = default;
@@ -51,11 +51,11 @@ class Sink {
   virtual void begin(const Context& context) = 0;
   virtual void record(const AnyRecord& record) = 0;
   virtual void end(const Ending& ending) = 0;
-  /// Instead of `end` where the run broke off. A sink whose last lines say that all went well says nothing.
+  /// Replaces `end` if the run was aborted. A sink whose last lines report success prints nothing.
   virtual void abandon(const Ending& /*ending*/) {}
 };
 
-/// All sinks of a run; none on processes but the one that has the outputs.
+/// All sinks of a run; only the process that owns the outputs has any.
 class Outputs {
  public:
   void add(std::unique_ptr<Sink> sink) { sinks_.push_back(std::move(sink)); }

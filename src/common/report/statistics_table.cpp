@@ -12,7 +12,7 @@ namespace {
 
 std::string microseconds(const std::optional<Seconds>& time) { return time ? fitted(*time * 1e6, 9) : "-"; }
 
-/// `RING/SIMPLE/16`; a dash where the library did not tell.
+/// `RING/SIMPLE/16`; a dash if the library does not tell.
 std::string choice_text(const std::optional<LibraryChoice>& choice) {
   if (!choice) return "-";
   const std::string channels = choice->channels > 0 ? fmt::format("/{}", choice->channels) : "";

@@ -8,8 +8,8 @@
 
 namespace fabricbench {
 
-/// The table of --stats: a line for each row and placement that was run, all marked with `#`. Where there are several
-/// groups, a line above those of each.
+/// The table of --stats: a line for each row and placement that was run, all marked with `#`. With several groups, a
+/// line above each group's part.
 [[nodiscard]] std::string statistics_table(const Context& context, std::span<const Row> rows);
 
 }  // namespace fabricbench

@@ -1,4 +1,4 @@
-// What all outputs of a sweep over pairs say alike.
+// Definitions shared by all outputs of a sweep over pairs.
 #pragma once
 
 #include <cstdint>
@@ -13,38 +13,38 @@
 
 namespace fabricbench {
 
-/// What a reading does not say of itself. Of a program that is no sweep, nothing.
+/// Facts that readings do not contain; empty for a program that is not a sweep.
 struct SweepFacts {
   struct Place {
     int rank = 0;
     std::string host;
-    std::string rail;        ///< which of its host: its GPU or local rank; empty where each host has one
-    std::string gpu{};       ///< its PCI address; empty: it has none
-    std::string gpu_uuid{};  ///< empty: not known
+    std::string rail;   ///< name of the endpoint on its host: its GPU or local rank; empty if the host has one endpoint
+    std::string gpu{};  ///< its PCI address; empty: none
+    std::string gpu_uuid{};  ///< empty: unknown
   };
   std::vector<Place> endpoints;
   std::string test;     ///< the program's name
-  bool checked = true;  ///< whether data is compared with what was sent
+  bool checked = true;  ///< whether received data are compared with sent data
 };
 [[nodiscard]] SweepFacts sweep_facts(const Context& context);
 
-/// Says of a reading who its ends are, whose texts stay with `facts`, and of which test it is.
+/// Adds the ends and the test to a reading; the ends' texts are owned by `facts`.
 void add_facts(PairReading& reading, const SweepFacts& facts);
-/// The same of an endpoint and of the partners with which it was slowest.
+/// Adds the same to an endpoint and to its slowest peers.
 void add_facts(EndpointSummary& summary, const SweepFacts& facts);
 /// The hosts of endpoints.
 [[nodiscard]] std::vector<std::string> hosts_of(const std::vector<int>& endpoints, const SweepFacts& facts);
 
-/// What the sweep is going to do.
+/// The plan of the sweep.
 [[nodiscard]] SweepPlanFacts plan_facts(const Context& context);
 
-/// What is paired; never Level::kAuto.
+/// The unit that is paired; never Level::kAuto.
 [[nodiscard]] Level paired(const Context& context);
 
 /// A name for every endpoint: its host, or `host:r3` with its rank where the host has several.
 [[nodiscard]] std::vector<std::string> endpoint_names(const Context& context);
 
-/// How many pairs a round has at most; with ScheduleKind::kShift, how many flows.
+/// The maximum number of pairs in a round; with ScheduleKind::kShift, of flows.
 [[nodiscard]] std::int64_t most_at_once(const Context& context);
 
 }  // namespace fabricbench

@@ -15,9 +15,9 @@
 namespace fabricbench {
 namespace {
 
-constexpr std::size_t kMostEndpoints = 64;  // that all have a row, and that the map has columns for
+constexpr std::size_t kMostEndpoints = 64;  // with a row each, and columns in the map
 constexpr std::size_t kWorstEndpoints = 32;
-// One endpoint that is down fails with every other one, and must not hide the rest.
+// An endpoint that is down fails with all others, and must not hide other failures.
 constexpr std::int64_t kMostTroubleOfOne = 8;
 constexpr std::int64_t kMostTroubleLines = 200;
 constexpr std::size_t kMostFindings = 16;
@@ -27,12 +27,12 @@ std::string rate_figure(double bandwidth) { return readable(bandwidth / 1e9, kWi
 
 std::string microseconds(Seconds time) { return readable(time * 1e6, kWidth); }
 
-/// Of one direction; `-` where nothing was measured.
+/// The figure of one direction; `-` if nothing was measured.
 std::string figure(const EndpointSummary::Direction& direction, double bandwidth) {
   return direction.readings > 0 ? rate_figure(bandwidth) : "-";
 }
 
-/// With its share of what is `usual`.
+/// The figure with its share of `usual`.
 std::string compared(double bandwidth, double usual) {
   return fmt::format("{} GB/s, {:.0f} % of the median", rate_figure(bandwidth), 100 * bandwidth / usual);
 }
@@ -75,7 +75,7 @@ std::string status_text(ReadingStatus status) {
   return status == ReadingStatus::kNotTried ? "not tried" : std::string(name(status));
 }
 
-/// What an endpoint is sorted by, the worst first: its lower median, 0 where it failed in one direction altogether.
+/// The sort key of an endpoint, worst first: the lower of its medians, 0 if one direction failed altogether.
 double lower_median(const EndpointSummary& summary) {
   double lower = std::numeric_limits<double>::infinity();
   for (const EndpointSummary::Direction& direction : {summary.sent, summary.received}) {
@@ -93,7 +93,7 @@ std::vector<EndpointSummary> worst(std::vector<EndpointSummary> summaries) {
   return summaries;
 }
 
-/// The fields of a row or of a line of the header.
+/// The fields of a row or of a header line.
 struct Fields {
   std::string number, name;
   std::string sent, least_sent, to;
@@ -154,7 +154,7 @@ void SweepTableSink::add(const PairReading& reading) {
   if (!slowest_ || reading.bandwidth < slowest_->bandwidth) slowest_ = reading;
 }
 
-/// A line on a reading that failed, unless there are enough on one of its endpoints.
+/// A line on a failed reading, unless one of its endpoints has enough of them.
 std::string SweepTableSink::trouble_lines(const PairReading& reading) {
   const std::int64_t earlier =
       std::max(trouble_[static_cast<std::size_t>(reading.from)]++, trouble_[static_cast<std::size_t>(reading.to)]++);
@@ -202,7 +202,7 @@ std::string SweepTableSink::table() const {
   return text;
 }
 
-/// The matrix as a picture, or where else it is.
+/// The drawn matrix, or a line that says where to find it.
 std::string SweepTableSink::map() const {
   if (context_.options.quiet) return "";
   if (names_.size() > kMostEndpoints) {
@@ -220,7 +220,7 @@ std::string SweepTableSink::map() const {
 
 std::string SweepTableSink::readings_line() const {
   std::string text = fmt::format("# {:<20} : {} ok, {} failed", "Readings", bandwidths_.values(), failed_);
-  // Each reading that failed counts for two endpoints; who has more of them than anybody else may be the cause.
+  // Each failed reading counts for two endpoints; the endpoint with clearly the most may be the cause.
   const auto most = std::max_element(trouble_.begin(), trouble_.end());
   if (failed_ > 0 && std::count(trouble_.begin(), trouble_.end(), *most) == 1) {
     text += fmt::format(", {} of them with {}", *most, name(static_cast<int>(most - trouble_.begin())));
@@ -228,7 +228,7 @@ std::string SweepTableSink::readings_line() const {
   return text + "\n";
 }
 
-/// Who is to blame, in a line each; the rest is find_slow_links' to say.
+/// The culprits, in a line each; find_slow_links prints the details.
 std::string SweepTableSink::verdict_lines() const {
   if (!verdict_) return "";
   std::string text = fmt::format("# Find: over: {}\n", verdict_->why_over);

@@ -13,12 +13,12 @@
 
 namespace fabricbench {
 
-/// Prints what a sweep over pairs found: a line for every reading that failed, as soon as it did, and at the end a row
-/// an endpoint, the matrix as a picture, and what all readings come to. Every line but the rows is marked with `#`.
-/// docs/output.md describes it. Of N endpoints it keeps O(N).
+/// Prints the results of a sweep over pairs: a line for every failed reading as soon as it fails, and at the end a row
+/// per endpoint, the drawn matrix, and a summary of all readings. Every line but the rows is marked with `#`.
+/// docs/output.md describes it. It keeps O(N) data for N endpoints.
 class SweepTableSink final : public Sink {
  public:
-  /// `colour`: whether the picture gets the colours of a terminal.
+  /// `colour`: whether the map uses a terminal's colours.
   SweepTableSink(OutputFile output, bool colour) : output_(std::move(output)), colour_(colour) {}
 
   void begin(const Context& context) override;
@@ -40,15 +40,15 @@ class SweepTableSink final : public Sink {
   bool colour_;
   Context context_;
   std::vector<std::string> names_;          // of the endpoints
-  std::vector<std::int64_t> trouble_;       // by endpoint: its readings that failed
-  std::int64_t trouble_shown_ = 0;          // lines on them
-  std::int64_t failed_ = 0;                 // readings
-  RunningMedian bandwidths_;                // of the readings that did not
-  RunningMedian latencies_;                 // the same
-  std::optional<PairReading> slowest_;      // of those
+  std::vector<std::int64_t> trouble_;       // by endpoint: number of failed readings
+  std::int64_t trouble_shown_ = 0;          // lines printed for them
+  std::int64_t failed_ = 0;                 // failed readings
+  RunningMedian bandwidths_;                // of successful readings
+  RunningMedian latencies_;                 // of successful readings
+  std::optional<PairReading> slowest_;      // of successful readings
   std::vector<EndpointSummary> summaries_;  // by endpoint
-  std::vector<MatrixRow> receivers_;        // kept only where they can be drawn
-  std::optional<SweepVerdict> verdict_;     // where rounds are planned
+  std::vector<MatrixRow> receivers_;        // kept only if the map can be drawn
+  std::optional<SweepVerdict> verdict_;     // only if rounds are planned
 };
 
 }  // namespace fabricbench

@@ -13,7 +13,7 @@
 namespace fabricbench {
 namespace {
 
-/// The line of settings as nccl-tests words it.
+/// The settings in nccl-tests' form.
 std::string settings_line(const Options& options) {
   const Sweep& sweep = options.sweep;
   const bool factor = sweep.step_factor > 1;
@@ -25,7 +25,7 @@ std::string settings_line(const Options& options) {
       options.aggregated, options.checks, options.graph_launches, options.unalign);
 }
 
-/// How the ranks' times become one.
+/// How the ranks' times are combined.
 const char* aggregate_text(RankAggregate average) {
   constexpr std::array<const char*, 4> kAggregates = {"time of rank 0", "mean over ranks", "minimum over ranks",
                                                       "maximum over ranks"};
@@ -79,7 +79,7 @@ std::string row_start(const Row& row) {
                      name(row.reduction), row.root);
 }
 
-/// What each rank sends and receives, where the row tells.
+/// Each rank's sent and received bytes, if the row has them.
 std::string traffic_lines(const Row& row) {
   std::string text;
   const Seconds time = row.out_of_place ? row.out_of_place->summary.median : 0;

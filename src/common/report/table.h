@@ -9,9 +9,9 @@
 
 namespace fabricbench {
 
-/// Prints the table of nccl-tests 2.19 byte for byte: 13 fields a row, two closing lines with
-/// `Out of bounds values` and `Avg bus bandwidth`. Everything else stands on `#` lines, and none of those
-/// has the words that parsers look for (docs/output.md).
+/// Prints the table of nccl-tests 2.19 byte for byte: 13 fields per row, and two closing lines with `Out of bounds
+/// values` and `Avg bus bandwidth`. All other lines are marked with `#` and avoid the words that parsers look for
+/// (docs/output.md).
 class TableSink final : public Sink {
  public:
   explicit TableSink(OutputFile output) : output_(std::move(output)) {}
@@ -25,12 +25,12 @@ class TableSink final : public Sink {
   OutputFile output_;
   Context context_;
   int group_shown_ = -1;
-  std::vector<Row> rows_;  // kept only where --stats will print them
+  std::vector<Row> rows_;  // kept only if --stats will print them
 };
 
 /// The column `#wrong`.
 [[nodiscard]] std::string wrong_text(const Measurement& measured);
-/// Date and time of the host, as -S prints them.
+/// The host's date and time, as -S prints them.
 [[nodiscard]] std::string timestamp(std::time_t time);
 
 }  // namespace fabricbench

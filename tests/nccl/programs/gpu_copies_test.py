@@ -183,7 +183,7 @@ class Places(CopyTest):  # 4 ranks, 3 s
         stdout, lines = self.copy_well(FAKE_CUDA_DEVICES="2", FAKE_NVML_BROKEN="1",
                                        LD_LIBRARY_PATH=library_path(FAKES / "nvml"))
         self.assertEqual({copy["bound_gb_per_s"] for copy in copies(lines) if copy["copy"] == "peer"}, {None})
-        self.assertIn("What NVLink carries between GPUs is not known: nvml: nvmlInit_v2 did not work", stdout)
+        self.assertIn("What NVLink carries between GPUs is not known: nvml: nvmlInit_v2 failed", stdout)
 
     def test_peers_that_do_not_reach_each_other(self):
         stdout, lines = self.copy_well(FAKE_CUDA_DEVICES="2", FAKE_CUDA_NO_PEERS="1")
@@ -258,7 +258,7 @@ class Endings(CopyTest):  # 2 ranks, 3 s
             self.assertEqual(result.status, TIMEOUT, result.stderr)
             self.assertRegex("\n".join(self.said(result)),
                              r"gpu_copy_bw: rank \d on \S+: 256 KiB \S+ on GPU 1 \(0000:11:00\.0\).*: cuda: device 1 "
-                             rf"has not finished what was started on it {LIMIT_S} s ago")
+                             rf"has not finished its work after {LIMIT_S} s")
         self.at_once(check, [1, 2])
 
     def test_no_gpu(self):

@@ -93,8 +93,8 @@ class FakeGpus(OnFakeGpus, GuestTest):
                 self.assertEqual((bool(told), "0" in told), (True, kept_out), result.stderr)
 
     def test_no_way_to_register(self):
-        self.refused(MISSING, r"rxe0 cannot be given 4 KiB of memory of GPU 0 \(Fake GPU\); by dma-buf: the device's driver "
-                              r"takes none \(EOPNOTSUPP\).*; by nvidia-peermem: its module is not loaded",
+        self.refused(MISSING, r"rxe0 cannot register 4 KiB of memory of GPU 0 \(Fake GPU\); by dma-buf: the device's driver "
+                              r"does not support it \(EOPNOTSUPP\).*; by nvidia-peermem: its module is not loaded",
                      "rdma_read_bw", "--memory", "cuda", "-n", 20)
 
     def test_data_direct(self):

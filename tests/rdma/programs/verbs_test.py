@@ -134,10 +134,10 @@ class OverRdmaCm(GuestTest):
                                         r"GID indices 1 and 1, MTU 1024, connected by rdma_cm\n")
 
     def test_refusals(self):
-        self.refused(USAGE, "-R connects RC and UD queue pairs, and librdmacm makes no others",
+        self.refused(USAGE, "-R connects RC and UD queue pairs, and librdmacm supports no others",
                      "rdma_send_bw", "-R", "-c", "UC")
         self.refused(USAGE, "-S sets a service level, and with -R the path", "rdma_send_bw", "-R", "-S", 1)
-        self.refused(MISSING, r"-x 0: .* no GID of this index that stands for an IP address.* 1: RoCE v2 10\.79\.0\.1$",
+        self.refused(MISSING, r"-x 0: .* no GID of this index for an IP address.* 1: RoCE v2 10\.79\.0\.1$",
                      "rdma_send_bw", "-R", "-x", 0)
 
     def test_peer_that_stops(self):
@@ -164,7 +164,7 @@ class Refusals(GuestTest):
         self.refused(MISSING, "there is no RDMA device 'mlx5_9'.* rxe0$", "rdma_read_lat", "-n", 20, "-d", "mlx5_9")
 
     def test_one_rank(self):
-        self.refused(USAGE, "a pair takes two ranks, and the job has 1", "rdma_send_lat", "-n", 20, ranks=1)
+        self.refused(USAGE, "a pair needs two ranks, and the job has 1", "rdma_send_lat", "-n", 20, ranks=1)
 
 
 class Faults(GuestTest):

@@ -12,11 +12,11 @@
 namespace fabricbench::cuda {
 namespace {
 
-constexpr std::size_t kDevicePage = std::size_t{64} << 10;  // of which other devices are given memory
-constexpr double kShareOfFree = 0.9;                        // the driver needs some for itself
+constexpr std::size_t kDevicePage = std::size_t{64} << 10;  // granularity of memory that other devices can use
+constexpr double kShareOfFree = 0.9;                        // leaves some for the driver
 
-/// The same device, where other devices may be given its memory. It is made current for the process's whole life, so
-/// that the driver's functions know of which device they are asked.
+/// Returns the device if other devices can use its memory. The device stays current for the lifetime of the process, so
+/// that the driver's functions know which device is meant.
 int checked(int device) {
   check(cudaSetDevice(device), "cudaSetDevice");
   if (const std::string why_not = why_no_gpu_direct(device); !why_not.empty()) {
@@ -40,7 +40,7 @@ std::string CudaBuffers::description() const {
 
 std::string CudaBuffers::pci_address() const { return device_facts(stream_.device()).pci_address; }
 
-/// cudaMalloc aligns to less than a page: a page more is taken than the block needs.
+/// cudaMalloc aligns to less than a page, so this allocates one page more than the block.
 std::byte* CudaBuffers::allocate(std::size_t bytes) {
   const std::size_t whole = (bytes / kDevicePage + 2) * kDevicePage;
   if (whole < bytes) throw_no_memory(stream_.device(), bytes);

@@ -12,11 +12,11 @@
 
 namespace fabricbench::cuda {
 
-/// Blocks of a device's memory that other devices may be given. Each begins and ends where the device's pages do.
+/// Blocks of a device's memory that other devices can use. Each begins and ends at a boundary of the device's pages.
 class CudaBuffers final : public BufferSource {
  public:
   /// `sharing`: processes that use the device. No method waits longer than `time_limit` for it. Throws Error (missing)
-  /// where other devices cannot be given its memory.
+  /// if other devices cannot use its memory.
   CudaBuffers(int device, int sharing, Seconds time_limit);
   ~CudaBuffers() override;
 
@@ -35,7 +35,7 @@ class CudaBuffers final : public BufferSource {
   int sharing_;
   Stream stream_;
   CudaMemory memory_;
-  std::map<std::byte*, std::byte*> allocated_;  // a block, and what it is a part of
+  std::map<std::byte*, std::byte*> allocated_;  // each block, and the allocation that contains it
 };
 
 }  // namespace fabricbench::cuda

@@ -7,7 +7,7 @@
 namespace fabricbench::cuda {
 
 void fail(cudaError_t code, const char* call) {
-  cudaGetLastError();  // returns the error that is forgotten by it
+  cudaGetLastError();  // clears the error that it returns
   throw Error(ExitStatus::kFailure,
               fmt::format("cuda: {}: {} ({})", call, cudaGetErrorString(code), cudaGetErrorName(code)));
 }

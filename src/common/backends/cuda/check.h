@@ -4,11 +4,11 @@
 
 namespace fabricbench::cuda {
 
-/// Throws Error (failure) as `cuda: CALL: what it means (cudaErrorName)`, and forgets the error that CUDA keeps for
-/// this thread, so that it is not reported a second time.
+/// Throws Error (failure) as `cuda: CALL: meaning (cudaErrorName)`, and clears the error that CUDA keeps for this
+/// thread, so that it is not reported twice.
 [[noreturn]] void fail(cudaError_t code, const char* call);
 
-/// Throws as `fail` where a call did not succeed. `call` is the function's name.
+/// Throws as `fail` if a call failed. `call` is the function's name.
 inline void check(cudaError_t code, const char* call) {
   if (code != cudaSuccess) [[unlikely]]
     fail(code, call);

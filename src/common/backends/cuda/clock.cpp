@@ -11,7 +11,7 @@
 namespace fabricbench::cuda {
 namespace {
 
-/// The flags are shared with the device, which knows no std::atomic.
+/// The flags are shared with the device, which has no std::atomic.
 std::atomic_ref<std::uint32_t> shared(std::uint32_t& flag) { return std::atomic_ref(flag); }
 
 }  // namespace
@@ -32,7 +32,7 @@ CudaClock::~CudaClock() {
   try {
     wait_for(streams_, kPatience);
   } catch (const Error&) {
-    (void)flags_.release();  // a gate may still read them, and freeing would wait for the device
+    (void)flags_.release();  // a gate may still read them, and freeing them would wait for the device
   }
 }
 

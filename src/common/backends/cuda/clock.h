@@ -12,30 +12,32 @@
 
 namespace fabricbench::cuda {
 
-/// The devices' own clocks, read by events in the streams, and a gate in each stream. From one thread, but open_gate.
-/// Resolution: about half a microsecond (cudaEventElapsedTime). Not between begin and end of a Recording.
+/// The devices' own clocks, read by events in the streams, and a gate in each stream. All calls come from one thread,
+/// except open_gate. Resolution: about half a microsecond (cudaEventElapsedTime). Not allowed between begin and end of
+/// a Recording.
 class CudaClock final : public DeviceClock {
  public:
-  /// Owns none of the streams, which live longer. A gate that nobody opens opens itself after `gate_limit` seconds, so
-  /// that no device hangs in it. Loads the gate's kernel, which could not be done behind a closed one.
+  /// Does not own the streams, which must outlive it. A gate that is not opened opens itself after `gate_limit`
+  /// seconds, so that no device hangs. Loads the gate's kernel, because that is impossible behind a closed gate.
   explicit CudaClock(std::vector<DeviceStream> streams, Seconds gate_limit = 10);
-  /// Opens the gate. Waits for the streams, a second at most.
+  /// Opens the gate. Waits at most a second for the streams.
   ~CudaClock() override;
 
-  /// Makes the events of so many marks now, so that mark() allocates nothing. Throws Error (failure).
+  /// Creates the events for this many marks, so that mark() allocates nothing. Throws Error (failure).
   void reserve(std::size_t marks);
 
   void reset() override { marks_ = 0; }
   void mark() override;
-  /// One list a stream, in the order of the streams, each one shorter than the number of marks. Throws Error (failure)
-  /// where a mark has not been passed yet, and where a gate opened itself since the last call: the intervals then hold
-  /// the launch that they should not.
+  /// One list per stream, in the order of the streams; each is one element shorter than the number of marks. Throws
+  /// Error (failure) if a mark has not been reached yet, or if a gate opened itself since the last call, because the
+  /// intervals then include the launch.
   [[nodiscard]] std::vector<std::vector<Seconds>> intervals() override;
 
-  /// CUDA queues about a thousand launches a stream: more behind a closed gate block the thread that should open it.
-  /// Nor may anything that waits for the device stand there, such as allocating or a kernel's first launch.
+  /// CUDA queues about a thousand launches per stream: with more behind a closed gate, the thread that should open it
+  /// blocks. Calls that wait for the device, such as an allocation or a kernel's first launch, are not allowed there
+  /// either.
   void close_gate() override;
-  /// Opens all gates closed so far. From any thread.
+  /// Opens all gates closed so far; from any thread.
   void open_gate() override;
   /// Whether a gate opened itself since the last call of intervals().
   [[nodiscard]] bool gate_gave_up() const;
@@ -43,11 +45,11 @@ class CudaClock final : public DeviceClock {
  private:
   std::vector<DeviceStream> streams_;
   Seconds gate_limit_;
-  std::vector<std::vector<Event>> events_;  // of each stream
-  std::size_t marks_ = 0;                   // so many of the events are set
+  std::vector<std::vector<Event>> events_;  // by stream
+  std::size_t marks_ = 0;                   // number of events set
   MappedWords<GateFlags> flags_;
-  std::vector<GateFlags*> device_flags_;      // the same, as each stream's device addresses them
-  std::atomic<std::uint32_t> generation_{0};  // of the last gate closed
+  std::vector<GateFlags*> device_flags_;      // the same flags in each stream's device address space
+  std::atomic<std::uint32_t> generation_{0};  // of the last closed gate
   std::uint32_t gave_up_reported_ = 0;
 };
 

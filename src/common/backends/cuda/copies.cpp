@@ -15,11 +15,11 @@ int attribute(cudaDeviceAttr which, int device) {
   return value;
 }
 
-/// 0 where the driver does not know the attribute.
+/// 0 if the driver does not know the attribute.
 double attribute_if_known(cudaDeviceAttr which, int device) {
   int value = 0;
   if (cudaDeviceGetAttribute(&value, which, device) == cudaSuccess) return value;
-  cudaGetLastError();  // the answer is this function's, and not an error for a later call
+  cudaGetLastError();  // clears the error, which this function's result already tells
   return 0;
 }
 
@@ -56,7 +56,7 @@ void start(const CopyFlow& flow, std::size_t bytes, cudaStream_t stream) {
 PinnedRange pin(std::span<std::byte> host_memory) {
   const cudaError_t status = cudaHostRegister(host_memory.data(), host_memory.size(), cudaHostRegisterPortable);
   if (status == cudaErrorMemoryAllocation) {
-    cudaGetLastError();  // the error is reported here
+    cudaGetLastError();  // clears the error, which is reported here
     throw Error(ExitStatus::kMissing,
                 fmt::format("cuda: cannot lock {} of host memory for the devices; raise the limit (ulimit -l) or lower "
                             "-e",

@@ -15,27 +15,27 @@
 
 namespace fabricbench::cuda {
 
-/// Host memory that devices read and write by themselves as long as this lives; it does not own the memory.
+/// Pins host memory for access by devices for this object's lifetime; does not own the memory.
 using PinnedRange = Handle<void, cudaHostUnregister>;
 
-/// Locks pages where they lie. Throws Error (missing) with the size where the system does not let so much be locked.
+/// Pins existing memory. Throws Error (missing) with the size if the system does not allow that much.
 [[nodiscard]] PinnedRange pin(std::span<std::byte> host_memory);
 
-/// Whether the device's copies to and from the host go over PCI Express. A device that shares the host's page tables
-/// is attached by a link of another kind. Throws Error (failure).
+/// Whether copies between the device and the host use PCI Express. A device that shares the host's page tables is
+/// attached by another kind of link. Throws Error (failure).
 [[nodiscard]] bool reaches_host_by_pci(int device);
 
-/// What the device's memory carries in bytes per second, reading or writing; nothing where the driver does not tell.
-/// A transfer on both edges of the clock, as deviceQuery of the CUDA samples computes it.
+/// The memory bandwidth of the device in bytes per second, for reading or writing; empty if the driver does not report
+/// it. Assumes a transfer on both edges of the clock, as deviceQuery of the CUDA samples does.
 [[nodiscard]] std::optional<double> memory_bytes_per_s(int device);
 
-/// Lets two devices reach each other's memory, as far as they can. Whether a copy from the first to the second goes
-/// straight there; else it goes over the host's memory. Throws Error (failure).
+/// Lets two devices access each other's memory as far as possible. Returns whether a copy from the first to the second
+/// is direct; otherwise it passes through host memory. Throws Error (failure).
 [[nodiscard]] bool connect_peers(int from, int into);
 
 inline constexpr int kHostMemory = -1;
 
-/// One direction of a copy. The devices are CUDA's numbers, or kHostMemory, which is pinned.
+/// One direction of a copy. The devices are CUDA's numbers, or kHostMemory for pinned host memory.
 struct CopyFlow {
   std::byte* into = nullptr;
   int into_device = kHostMemory;
@@ -43,23 +43,23 @@ struct CopyFlow {
   int from_device = kHostMemory;
 };
 
-/// How copies are timed.
+/// The settings of timed copies.
 struct CopyRun {
-  std::span<const CopyFlow> flows;  ///< one, or two directions at once; of each, one end at least is the device
+  std::span<const CopyFlow> flows;  ///< one, or two directions at once; at least one end of each is the device
   std::size_t bytes = 0;
   std::int64_t times = 1;
-  bool gated = true;  ///< all are queued before the first begins; not for copies over the host, which may wait for it
-  std::function<void()> under_way{};  ///< called once while they are under way, or right behind them
+  bool gated = true;  ///< queue all copies before the first begins; not for copies through host memory, which may wait
+                      ///< for the host
+  std::function<void()> under_way{};  ///< called once during the copies, or right after them
 };
 
-/// Copies that one device's streams start, one stream for each direction.
+/// Copies started in one device's streams, one stream per direction.
 class TimedCopies {
  public:
-  /// No run waits longer than `limit` seconds, 0 for no limit; then it throws Error (timeout).
+  /// No run waits longer than `limit` seconds, 0 for no limit; after that it throws Error (timeout).
   TimedCopies(int device, Seconds limit);
 
-  /// Copies one behind the other, all directions at once. How long each took: a list a flow, in its order. Throws
-  /// Error.
+  /// Makes consecutive copies in all directions at once. Returns their durations: a list per flow. Throws Error.
   [[nodiscard]] std::vector<std::vector<Seconds>> run(const CopyRun& run);
 
  private:

@@ -14,7 +14,7 @@
 namespace fabricbench::cuda {
 namespace {
 
-/// CUDA writes 13.0 as 13000; 0 where there is no driver.
+/// CUDA writes 13.0 as 13000; 0 if there is no driver.
 int cuda_version_of_driver() {
   int version = 0;
   return cudaDriverGetVersion(&version) == cudaSuccess ? version : 0;
@@ -62,7 +62,7 @@ VisibleDevices visible_devices() {
   const cudaError_t status = cudaGetDeviceCount(&count);
   if (status == cudaSuccess && count > 0) return {count, ""};
   VisibleDevices none{0, why_none(status)};
-  cudaGetLastError();  // the answer is this function's, and not an error for a later call
+  cudaGetLastError();  // clears the error, which this function's result already tells
   return none;
 }
 

@@ -15,14 +15,14 @@ namespace {
 
 using Processes = std::span<const ProcessDevices>;
 
-/// The devices of a set that one group of processes sees, in the order in which they are given away.
+/// A set of devices that a group of processes sees, in the order of assignment.
 struct Pool {
   std::vector<std::string> uuids;
-  std::size_t needed = 0;  // by all of them
+  std::size_t needed = 0;  // by all processes of the group
   std::size_t taken = 0;
 };
 
-/// A host and the devices seen there, whatever their order.
+/// A host and the set of devices seen there, in any order.
 using PoolKey = std::pair<std::uint64_t, std::vector<std::string>>;
 
 PoolKey key_of(const ProcessDevices& process) {
@@ -31,7 +31,7 @@ PoolKey key_of(const ProcessDevices& process) {
   return {process.host, std::move(sorted)};
 }
 
-/// `demand` says who needs how many, as in `--device 0 and 2 for each process need 2`.
+/// `demand` is the requirement, such as `--device 0 and 2 for each process need 2`.
 [[noreturn]] void throw_too_few(const ProcessDevices& process, std::size_t rank, const std::string& demand) {
   const std::size_t seen = process.uuids.size();
   throw Error(
@@ -83,7 +83,7 @@ std::vector<std::vector<int>> take_turns(Processes processes) {
   return chosen;
 }
 
-/// The ranks that drive one device.
+/// The ranks that drive the same device.
 using Sharers = std::vector<std::size_t>;
 
 std::string sharing_notice(Processes processes, const std::vector<std::vector<int>>& chosen) {

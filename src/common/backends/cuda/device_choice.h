@@ -1,4 +1,4 @@
-// Which devices each process drives: pure functions of what every process told all others.
+// The choice of devices for each process: pure functions of data that all processes exchanged.
 #pragma once
 
 #include <cstdint>
@@ -9,28 +9,29 @@
 
 namespace fabricbench::cuda {
 
-/// What a process sees and needs.
+/// The devices that a process sees and needs.
 struct ProcessDevices {
-  std::uint64_t host = 0;          ///< equal on the processes of one host
+  std::uint64_t host = 0;          ///< the same for processes of one host
   std::string host_name;           ///< for messages
-  std::vector<std::string> uuids;  ///< the devices that it sees, in CUDA's order
+  std::vector<std::string> uuids;  ///< the visible devices, in CUDA's order
   int needed = 1;
 };
 
 struct DeviceChoice {
   std::vector<std::vector<int>> devices;  ///< CUDA's device numbers of each process, in the order of the processes
-  std::string notice;                     ///< who shares a device with whom; empty where nobody does
+  std::string notice;                     ///< the processes that share a device; empty if none do
 };
 
-/// Gives every process, in the order of their ranks, as many devices as it needs.
+/// Assigns every process, in the order of ranks, as many devices as it needs.
 ///
-/// Processes of one host that see the same set of devices take turns in their order: the p-th with L devices each
-/// takes the p-th L of them. So where all see all devices, local rank p has its own, and where a launcher shows each
-/// process a set of its own, each begins with its first. Lists with the same devices in another order are one set, and
-/// the order is that of the first process. With `first_device`, every process begins at that one of its own list.
+/// Processes of one host that see the same set of devices share them out in order: with L devices per process, the p-th
+/// process gets the p-th L of them. So if all processes see all devices, each local rank has its own; and if the
+/// launcher shows each process a different set, each begins with its first device. Lists with the same devices in
+/// another order are the same set, in the order of the first process. With `first_device`, every process begins at that
+/// device of its own list.
 ///
-/// Depends on its arguments only, so all processes come to the same choice, or the same error.
-/// Throws Error (missing) naming the host, the number seen and expected; UsageError where `first_device` is negative.
+/// The result depends only on the arguments, so all processes make the same choice or get the same error. Throws Error
+/// (missing) with the host and the existing and required numbers of devices; UsageError if `first_device` is negative.
 [[nodiscard]] DeviceChoice choose_devices(std::span<const ProcessDevices> processes,
                                           std::optional<std::int64_t> first_device);
 

@@ -14,18 +14,18 @@
 namespace fabricbench::cuda {
 namespace {
 
-/// A function of the driver's; none where it is older than that.
+/// A function of the driver; null if the driver is too old.
 template <typename Function>
 Function find_function(const char* name) {
   void* found = nullptr;
   cudaDriverEntryPointQueryResult result = cudaDriverEntryPointSymbolNotFound;
-// CUDA 12.5 has another function for this, and would not have it used any more; older toolkits have this one only.
+// CUDA 12.5 has a replacement and deprecates this function; older toolkits have only this one.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
   const cudaError_t status = cudaGetDriverEntryPoint(name, &found, cudaEnableDefault, &result);
 #pragma GCC diagnostic pop
   if (status != cudaSuccess) {
-    cudaGetLastError();  // the answer is this function's, and not an error for a later call
+    cudaGetLastError();  // clears the error, which this function's result already tells
     return nullptr;
   }
   return result == cudaDriverEntryPointSuccess ? reinterpret_cast<Function>(found) : nullptr;
@@ -48,7 +48,7 @@ void check_driver(CUresult result, const char* call) {
 bool has_attribute(int device, CUdevice_attribute attribute) {
   const auto get = find_or_throw<CUresult (*)(int*, CUdevice_attribute, CUdevice)>("cuDeviceGetAttribute");
   int value = 0;
-  // A driver that does not know the attribute does not have what it stands for. CUdevice is the runtime's number.
+  // A driver that does not know the attribute lacks the feature. CUdevice is the runtime's number.
   return get(&value, attribute, device) == CUDA_SUCCESS && value != 0;
 }
 
@@ -59,7 +59,7 @@ std::uint64_t page_bytes() { return static_cast<std::uint64_t>(sysconf(_SC_PAGES
 std::string why_no_gpu_direct(int device) {
   if (has_attribute(device, CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_SUPPORTED)) return "";
   return fmt::format(
-      "other devices cannot be given GPU {}'s memory (its attribute GPU_DIRECT_RDMA_SUPPORTED is 0); take a data "
+      "other devices cannot use GPU {}'s memory (its attribute GPU_DIRECT_RDMA_SUPPORTED is 0); use a data "
       "centre "
       "or workstation GPU, or --memory host",
       device);
@@ -68,12 +68,12 @@ std::string why_no_gpu_direct(int device) {
 std::string why_no_dma_buf(int device) {
   if (!has_attribute(device, CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED)) {
     return fmt::format(
-        "the driver of GPU {} exports none (its attribute DMA_BUF_SUPPORTED is 0); that takes NVIDIA's open kernel "
+        "the driver of GPU {} exports none (its attribute DMA_BUF_SUPPORTED is 0); it needs NVIDIA's open kernel "
         "modules of version 515 or newer, and Linux 5.12",
         device);
   }
   if (find_function<void (*)()>("cuMemGetHandleForAddressRange") == nullptr) {
-    return "the NVIDIA driver has no cuMemGetHandleForAddressRange; update it to one that knows CUDA 11.7";
+    return "the NVIDIA driver has no cuMemGetHandleForAddressRange; update it to one that supports CUDA 11.7";
   }
   return "";
 }

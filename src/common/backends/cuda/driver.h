@@ -1,5 +1,5 @@
-// What the driver can do that CUDA's runtime has no functions for. They are looked up at run time, so that a program
-// runs with older drivers too.
+// Functions of the driver that CUDA's runtime lacks. They are looked up at run time, so that a program also runs with
+// older drivers.
 #pragma once
 
 #include <cstddef>
@@ -9,18 +9,18 @@
 
 namespace fabricbench::cuda {
 
-/// Why no other device may be given this one's memory, and what to do; empty where they may. Throws Error.
+/// Why other devices cannot use this one's memory, and what to do; empty if they can. Throws Error.
 [[nodiscard]] std::string why_no_gpu_direct(int device);
 
-/// Why a device's memory cannot be exported as a dma-buf, and what to do; empty where it can. Throws Error.
+/// Why a device's memory cannot be exported as a dma-buf, and what to do; empty if it can. Throws Error.
 [[nodiscard]] std::string why_no_dma_buf(int device);
 
-/// Lets copies and fills of a block of cudaMalloc return only when they are done, also where CUDA would not make them:
-/// other devices read it and do not know of streams. Throws Error (missing).
+/// Makes copies and fills of a block of cudaMalloc synchronous where CUDA would not: other devices that read the block
+/// do not know about streams. Throws Error (missing).
 void synchronize_copies(const void* block);
 
-/// `bytes` from `data` on of a block of cudaMalloc, which begins and ends where pages of the host's size do.
-/// `over_pcie` as of BufferSource::export_dma_buf. Throws Error (missing).
+/// Exports `bytes` from `data` on of a block of cudaMalloc; both ends are at boundaries of the host's pages.
+/// `over_pcie` is as for BufferSource::export_dma_buf. Throws Error (missing).
 [[nodiscard]] DmaBuf export_dma_buf(const std::byte* data, std::size_t bytes, bool over_pcie);
 
 }  // namespace fabricbench::cuda

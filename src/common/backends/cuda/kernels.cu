@@ -1,5 +1,5 @@
-// What nvcc compiles, but for the reader (reader_kernel.cu). What is computed is in vector_pattern.h; here is who
-// computes which part of it.
+// The code compiled by nvcc, except for the reader (reader_kernel.cu). The computations are in vector_pattern.h; this
+// file distributes them over threads.
 #include <cstdint>
 
 #include "common/backends/cuda/device_time.cuh"
@@ -8,21 +8,21 @@
 namespace fabricbench::cuda {
 namespace {
 
-constexpr unsigned kThreads = 256;  // of a block
-constexpr unsigned kUnrolled = 4;   // vectors that a thread has under way at once, to keep enough loads in flight
+constexpr unsigned kThreads = 256;  // per block
+constexpr unsigned kUnrolled = 4;   // vectors in flight per thread, to keep enough loads in flight
 constexpr unsigned kTileVectors = kThreads * kUnrolled;
 constexpr std::uint64_t kTileBytes = std::uint64_t{kTileVectors} * kVectorBytes;
-constexpr unsigned kBlocksPerMultiprocessor = 16;  // a few times what runs at once, so that all end together
+constexpr unsigned kBlocksPerMultiprocessor = 16;  // a few times the number that runs at once, so that all end together
 
-/// What both kernels do over: the pattern, and a buffer cut into vectors and the rest.
+/// The common part of both kernels: the pattern, and a buffer divided into vectors and the rest.
 struct Work {
   PatternSource source;
   Split split;
-  Step between_vectors;  // of a thread within a tile
-  Step between_tiles;    // of a block
+  Step between_vectors;  // for a thread within a tile
+  Step between_tiles;    // for a block
 };
 
-// A buffer passes through once, so it is kept out of the way of the table, which is read all the time.
+// A buffer passes through once, so it must not evict the table, which is read all the time.
 __device__ void store_once(Vector16* into, const Vector16& value) {
   __stcs(reinterpret_cast<uint4*>(into), make_uint4(value.words[0], value.words[1], value.words[2], value.words[3]));
 }
@@ -32,7 +32,8 @@ __device__ Vector16 load_once(const Vector16* from) {
   return {{value.x, value.y, value.z, value.w}};
 }
 
-/// Calls `action(first, cursor)` for this thread's vectors: of each tile, those that are kThreads apart from `first`.
+/// Calls `action(first, cursor)` for this thread's vectors: in each tile, those at intervals of kThreads from `first`
+/// on.
 template <typename Action>
 __device__ void for_each_tile(const Work& work, Action action) {
   const std::uint32_t period = period_bytes(work.source.element);
@@ -45,7 +46,7 @@ __device__ void for_each_tile(const Work& work, Action action) {
   }
 }
 
-/// Calls `action(byte)` for every `step`-th byte that lies in no vector.
+/// Calls `action(byte)` for every `step`-th byte outside the vectors.
 template <typename Action>
 __device__ void for_each_loose(const Split& split, std::uint64_t step, Action action) {
   const std::uint64_t thread = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x;
@@ -126,7 +127,7 @@ __global__ void gate_kernel(volatile GateFlags* flags, const std::uint32_t gener
   }
 }
 
-/// How a kernel is to be launched on a buffer, or why it cannot be.
+/// The launch parameters for a buffer, or the reason why it cannot be launched.
 struct Launch {
   cudaError_t error;
   unsigned blocks;
@@ -149,7 +150,7 @@ Launch plan(const void* buffer, std::size_t bytes, const PatternSource& source) 
   return launch;
 }
 
-/// As `kernel<<<blocks, threads, 0, stream>>>(arguments...)`, which leaves its error where another call's may lie.
+/// Like `kernel<<<blocks, threads, 0, stream>>>(arguments...)`, whose error could be confused with another call's.
 template <typename... Parameters>
 cudaError_t start(void (*kernel)(Parameters...), unsigned blocks, unsigned threads, cudaStream_t stream,
                   Parameters... arguments) {

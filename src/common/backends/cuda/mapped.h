@@ -10,11 +10,12 @@
 
 namespace fabricbench::cuda {
 
-/// A `Words` that host and devices share: it lies in the host's memory, locked and mapped into the devices' addresses.
+/// A `Words` shared by host and devices: it lies in host memory that is pinned and mapped into the devices' address
+/// space.
 template <typename Words>
 using MappedWords = Handle<Words, cudaFreeHost>;
 
-/// Starts as `Words{}`. Throws Error as check does.
+/// Initially `Words{}`. Throws Error as check does.
 template <typename Words>
 [[nodiscard]] Words* allocate_mapped() {
   void* block = nullptr;
@@ -22,7 +23,7 @@ template <typename Words>
   return new (block) Words{};
 }
 
-/// Where a device finds them.
+/// Its address on a device.
 template <typename Words>
 [[nodiscard]] Words* mapped_address(int device, Words* words) {
   const DeviceGuard guard(device);

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kLargestElement = 8;
 constexpr std::size_t kTableBytes = 2 * pattern::kPeriod * kLargestElement / 256 * 256 + 256;
-constexpr std::size_t kTables = 16;  // a case needs two, or a few more where it has many sources
+constexpr std::size_t kTables = 16;  // a case needs two, or a few more with many sources
 
 DeviceBlock allocate_on(int device, std::size_t bytes) {
   const DeviceGuard guard(device);
@@ -42,7 +42,7 @@ PatternSource source_of(const PatternTable& table, PatternPlace place) {
 }  // namespace
 
 void throw_no_memory(int device, std::size_t bytes) {
-  cudaGetLastError();  // the error is reported here
+  cudaGetLastError();  // clears the error, which is reported here
   throw Error(ExitStatus::kMissing,
               fmt::format("cannot allocate {} on CUDA device {}, which has {} of its {} free; lower --max-bytes",
                           readable_bytes(bytes), device, readable_bytes(free_memory(device)),
@@ -88,7 +88,7 @@ std::optional<Mismatch> CudaMemory::check(std::span<const std::byte> buffer, con
 void CudaMemory::copy_to_host(std::span<const std::byte> from, std::byte* into) {
   const DeviceGuard guard(stream_.device);
   if (from.empty()) return;
-  wait();  // because copying to memory that is not pinned waits in the library, for as long as it takes
+  wait();  // because copying to memory that is not pinned blocks in the library without a limit
   cuda::check(cudaMemcpyAsync(into, from.data(), from.size(), cudaMemcpyDeviceToHost, stream_.stream),
               "cudaMemcpyAsync");
   wait();
@@ -108,7 +108,7 @@ std::byte* CudaMemory::allocate(std::size_t bytes) {
 
 void CudaMemory::release(std::byte* block) noexcept {
   if (cudaFree(block) != cudaSuccess)
-    cudaGetLastError();  // an earlier failure of the device, reported where it was seen
+    cudaGetLastError();  // clears an earlier failure of the device, which was reported already
 }
 
 CheckResult CudaMemory::compare(std::span<const std::byte> buffer, const PatternTable& table, PatternPlace place,
@@ -129,8 +129,8 @@ CheckResult CudaMemory::compare(std::span<const std::byte> buffer, const Pattern
   return result;
 }
 
-/// The table's place on the device, where it is put unless it is there already: instead of the one that was not used
-/// for longest, once all places are taken.
+/// The table's address on the device. Uploads it if necessary, in place of the least recently used one once all places
+/// are taken.
 const Vector16* CudaMemory::uploaded(const PatternTable& table) {
   const auto elements = table.two_periods();
   const auto period = elements.first(elements.size() / 2);
@@ -141,7 +141,7 @@ const Vector16* CudaMemory::uploaded(const PatternTable& table) {
     if (tables_.size() < kTables) tables_.emplace_back();
     entry = std::min_element(tables_.begin(), tables_.end(),
                              [](const Uploaded& a, const Uploaded& b) { return a.last_used < b.last_used; });
-    entry->period.clear();  // so that it stands for nothing if the copy fails
+    entry->period.clear();  // invalid in case the copy fails
     cuda::check(
         cudaMemcpyAsync(place_of(entry), elements.data(), elements.size(), cudaMemcpyHostToDevice, stream_.stream),
         "cudaMemcpyAsync");

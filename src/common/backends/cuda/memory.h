@@ -17,14 +17,14 @@ namespace fabricbench::cuda {
 using DeviceBlock = Handle<void, cudaFree>;
 using PinnedBlock = Handle<void, cudaFreeHost>;
 
-/// Throws Error (missing) with what was asked for and what the device has free.
+/// Throws Error (missing) with the requested size and the device's free memory.
 [[noreturn]] void throw_no_memory(int device, std::size_t bytes);
 
-/// The memory of one device, filled and checked by kernels on one stream, in order with what was started there before.
+/// The memory of one device, filled and checked by kernels on one stream, in order with work started there before.
 class CudaMemory : public Memory {
  public:
-  /// Does not own the stream, which lives longer. No method waits longer than `limit` seconds for the device, 0 for no
-  /// limit; then it throws Error (timeout). Throws Error (missing) where not even the tables fit (2 MiB).
+  /// Does not own the stream, which must outlive it. No method waits longer than `limit` seconds for the device, 0 for
+  /// no limit; after that it throws Error (timeout). Throws Error (missing) if not even the tables fit (2 MiB).
   explicit CudaMemory(DeviceStream stream, Seconds limit = 300);
 
   void set(std::span<std::byte> buffer, int byte) override;
@@ -34,16 +34,15 @@ class CudaMemory : public Memory {
   void copy_to_host(std::span<const std::byte> from, std::byte* into) override;
   void copy_from_host(std::span<const std::byte> from, std::byte* into) override;
 
-  /// Aligned to at least 256 bytes. Throws Error (missing) with the figures where there is not so much memory. A
-  /// library that wants its buffers allocated by itself overrides both, and calls throw_no_memory.
+  /// Aligned to at least 256 bytes. Throws Error (missing) with the sizes if memory is short. A library that needs its
+  /// own allocation overrides both, and calls throw_no_memory.
   [[nodiscard]] virtual std::byte* allocate(std::size_t bytes);
   virtual void release(std::byte* block) noexcept;
 
   [[nodiscard]] int device() const { return stream_.device; }
 
  private:
-  /// A table on the device. It is found again by its elements and not by its address, which may have become another
-  /// table's since.
+  /// A table on the device. It is identified by its elements, because its address may since belong to another table.
   struct Uploaded {
     std::vector<std::byte> period;
     std::uint64_t last_used = 0;
@@ -59,9 +58,9 @@ class CudaMemory : public Memory {
   Seconds limit_;
   std::vector<Uploaded> tables_;
   std::uint64_t uses_ = 0;
-  DeviceBlock table_memory_;  // as many places as there may be tables
+  DeviceBlock table_memory_;  // places for all tables
   DeviceBlock found_;         // CheckResult, on the device
-  PinnedBlock found_host_;    // and where it is copied to
+  PinnedBlock found_host_;    // the place it is copied to
 };
 
 }  // namespace fabricbench::cuda

@@ -9,7 +9,7 @@
 namespace fabricbench::cuda {
 namespace {
 
-constexpr Seconds kLongestEnd = 10;  // for the kernel to end, which looks every millisecond whether it is to
+constexpr Seconds kLongestEnd = 10;  // for the kernel to end; it checks every millisecond whether it must
 
 }  // namespace
 
@@ -22,7 +22,7 @@ CudaReader::~CudaReader() {
   try {
     (void)end();
   } catch (const Error&) {
-    (void)words_.release();  // the kernel may still write to them, and freeing would wait for the device
+    (void)words_.release();  // the kernel may still write to them, and freeing them would wait for the device
   }
 }
 

@@ -9,11 +9,11 @@
 
 namespace fabricbench::cuda {
 
-/// A kernel that reads on a device, and answers in host memory that the device writes to. While it reads, nothing may
-/// be called that waits for the device as a whole, such as allocating or a kernel's first launch.
+/// A kernel that reads on a device, and answers in host memory that the device can write. While it reads, calls that
+/// wait for the whole device, such as an allocation or a kernel's first launch, are not allowed.
 class CudaReader final : public Reader {
  public:
-  /// Throws Error (failure) where there is no such device.
+  /// Throws Error (failure) if there is no such device.
   explicit CudaReader(int device);
   ~CudaReader() override;
 
@@ -28,7 +28,7 @@ class CudaReader final : public Reader {
 
   Stream stream_;
   MappedWords<ReaderWords> words_;
-  ReaderWords* device_words_;  // the same, as the device addresses them
+  ReaderWords* device_words_;  // the same at its device address
 };
 
 }  // namespace fabricbench::cuda

@@ -1,6 +1,6 @@
-// The reader that waits for messages on the device: one block, whose first thread alone waits and answers; all of it
-// sum up the data of a message that is to be checked. Beside kernels.cu because it takes newer devices: loads that
-// acquire and stores that release across the system came with compute capability 7.0.
+// The reader that waits for messages on the device: one block, of which only the first thread waits and answers; all
+// threads sum up the data of a message that is to be checked. Separate from kernels.cu because it needs newer devices:
+// loads that acquire and stores that release across the system came with compute capability 7.0.
 #include <cstdint>
 
 #include "common/backends/cuda/device_time.cuh"
@@ -10,8 +10,8 @@ namespace fabricbench::cuda {
 namespace {
 
 constexpr unsigned kThreads = 1024;
-// Loads of the flag between two looks at the word by which the host ends the reader: that word is in the host's memory,
-// and a load of it takes longer than a message that comes meanwhile should wait for.
+// Loads of the flag between two loads of the host's word that stops the reader: that word is in host memory, and its
+// load takes longer than a message should wait.
 constexpr unsigned kSpinsPerLook = 1024;
 
 __device__ std::uint64_t acquire(const std::uint64_t* place) {
@@ -24,14 +24,14 @@ __device__ void release(std::uint64_t* place, std::uint64_t value) {
   asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(place), "l"(value) : "memory");
 }
 
-/// What the first thread is at. The number that ends it is one that no message has.
+/// The state of the first thread. No message has the number that ends it.
 struct State {
   std::uint64_t next;
   ReaderFindings findings;
 };
 constexpr std::uint64_t kEnd = ~std::uint64_t{0};
 
-/// Answers messages until one comes that is to be checked, and returns its number, or kEnd.
+/// Answers messages until one must be checked, and returns its number, or kEnd.
 __device__ std::uint64_t next_to_check(const ReaderTask& task, ReaderWords* words, State& state) {
   std::uint64_t since = device_time_ns();
   for (unsigned spins = 1;; ++spins) {
@@ -55,7 +55,7 @@ __device__ std::uint64_t next_to_check(const ReaderTask& task, ReaderWords* word
 __global__ void __launch_bounds__(kThreads) reader_kernel(const ReaderTask task, ReaderWords* words) {
   __shared__ std::uint64_t to_check;
   __shared__ unsigned long long sum;
-  // A device that is not the reader's writes the data, so each load is to go to memory.
+  // Another device writes the data, so each load must go to memory.
   const auto load = [&task](std::uint64_t index) {
     return *const_cast<const volatile std::uint64_t*>(task.payload + index);
   };

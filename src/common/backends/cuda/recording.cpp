@@ -23,7 +23,7 @@ void Recording::drop_open() noexcept {
     cudaStreamEndCapture(streams_[--open_].stream, &graph);
     const Graph owner(graph);
   }
-  cudaGetLastError();  // of a capture that had failed already
+  cudaGetLastError();  // clears the error of a failed capture
 }
 
 void Recording::begin() {
@@ -37,7 +37,7 @@ void Recording::begin() {
 void Recording::end() {
   std::vector<Graph> graphs(streams_.size());
   cudaError_t first_failure = cudaSuccess;
-  while (open_ > 0) {  // all of them, also behind one that failed
+  while (open_ > 0) {  // all of them, including those after a failed one
     --open_;
     cudaGraph_t graph = nullptr;
     const cudaError_t status = cudaStreamEndCapture(streams_[open_].stream, &graph);

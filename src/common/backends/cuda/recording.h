@@ -7,25 +7,26 @@
 
 namespace fabricbench::cuda {
 
-/// What is started on a process's streams, recorded once as CUDA graphs, one for each stream, and launched as a whole.
-/// From one thread. None of the streams is a default stream, which CUDA cannot record.
+/// Operations on a process's streams, recorded once as CUDA graphs, one per stream, and launched as a whole. All calls
+/// come from one thread. None of the streams is a default stream, which CUDA cannot record.
 class Recording {
  public:
-  /// Owns none of the streams, which live longer. `mode` says which calls CUDA refuses while it records: in
-  /// thread-local mode only this thread's, as NCCL needs where other threads drive other devices.
+  /// Does not own the streams, which must outlive it. `mode` determines the calls that CUDA refuses while it records:
+  /// in thread-local mode only this thread's, as NCCL requires if other threads drive other devices.
   explicit Recording(std::vector<DeviceStream> streams, cudaStreamCaptureMode mode = cudaStreamCaptureModeThreadLocal);
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;
   /// Ends a recording that an exception left open.
   ~Recording();
 
-  /// Drops what was recorded before. What is started from now on is not carried out but kept. Throws Error (failure).
+  /// Drops the previous recording. Operations started from now on are recorded instead of executed. Throws Error
+  /// (failure).
   void begin();
-  /// Throws Error (failure) where something was started that cannot be recorded; the streams then work as before.
+  /// Throws Error (failure) if an operation cannot be recorded; the streams then work as before.
   void end();
-  /// Starts everything recorded, in its order, on every stream. Throws Error (failure), also where there is nothing.
+  /// Launches all recorded operations in order on every stream. Throws Error (failure), also if there are none.
   void launch();
-  /// Drops what was recorded, also while it is under way, and ends a recording that is open.
+  /// Drops the recording, even while it executes, and ends an open one.
   void drop() noexcept;
 
  private:
@@ -36,7 +37,7 @@ class Recording {
 
   std::vector<DeviceStream> streams_;
   cudaStreamCaptureMode mode_;
-  std::size_t open_ = 0;  // so many of the streams, from the first, record now
+  std::size_t open_ = 0;  // number of streams, from the first, that record now
   std::vector<Executable> executables_;
 };
 

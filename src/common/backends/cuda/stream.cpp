@@ -12,7 +12,7 @@ DeviceGuard::DeviceGuard(int device) {
 }
 
 DeviceGuard::~DeviceGuard() {
-  if (changed_) cudaSetDevice(previous_);  // it was current before, so this can fail only where the device is lost
+  if (changed_) cudaSetDevice(previous_);  // it was current before, so this fails only if the device is lost
 }
 
 Stream Stream::create(int device) {

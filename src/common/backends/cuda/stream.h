@@ -7,10 +7,10 @@
 
 namespace fabricbench::cuda {
 
-/// Makes a device this thread's current one for as long as it lives.
+/// Makes a device current in this thread for the guard's lifetime.
 class DeviceGuard {
  public:
-  /// Throws Error (failure) where there is no such device.
+  /// Throws Error (failure) if there is no such device.
   explicit DeviceGuard(int device);
   DeviceGuard(const DeviceGuard&) = delete;
   DeviceGuard& operator=(const DeviceGuard&) = delete;
@@ -21,18 +21,18 @@ class DeviceGuard {
   bool changed_ = false;
 };
 
-/// A stream and the device that it belongs to; owns neither. A null stream is the device's default stream.
+/// A stream and its device; owns neither. A null stream is the device's default stream.
 struct DeviceStream {
   int device = 0;
   cudaStream_t stream = nullptr;
 };
 
-/// A stream of a device, destroyed with the object, which returns before its work has completed.
+/// A stream of a device. Destruction does not wait for its work.
 class Stream {
  public:
   /// A stream that does not wait for the default stream. Throws Error (failure).
   [[nodiscard]] static Stream create(int device);
-  /// The device's default stream, which nobody owns. It cannot be recorded.
+  /// The device's default stream, which is not owned. It cannot be recorded.
   [[nodiscard]] static Stream null(int device) { return {device, nullptr}; }
 
   [[nodiscard]] cudaStream_t get() const { return handle_.get(); }
@@ -48,7 +48,7 @@ class Stream {
 
 using Event = Handle<CUevent_st, cudaEventDestroy>;
 
-/// An event that takes the time, on the current device. Throws Error (failure).
+/// An event with a time stamp, on the current device. Throws Error (failure).
 [[nodiscard]] Event create_event();
 
 }  // namespace fabricbench::cuda

@@ -1,5 +1,5 @@
-// The pattern in pieces of 16 bytes, as a thread of the device writes and compares it. Plain constexpr functions: the
-// kernels and the tests compile the very same ones. A buffer is a run of bytes here; "byte" is counted from its begin.
+// The pattern in pieces of 16 bytes, as a device thread writes and compares it. Plain constexpr functions, shared by
+// the kernels and the tests. A buffer is a run of bytes here, and byte positions count from its beginning.
 #pragma once
 
 #include <cstddef>
@@ -9,36 +9,36 @@
 
 namespace fabricbench::cuda {
 
-/// What a thread reads or writes at once; little-endian, as every machine here.
+/// The unit that a thread reads or writes at once; little-endian, as on every supported machine.
 struct alignas(16) Vector16 {
   std::uint32_t words[4];
 };
 
 inline constexpr std::uint32_t kVectorBytes = sizeof(Vector16);
 
-/// Where in the pattern a buffer begins (PatternPlace), and the bytes of an element: 1, 2, 4 or 8.
+/// The start of a buffer in the pattern (PatternPlace), and the size of an element: 1, 2, 4 or 8 bytes.
 struct PatternSource {
   std::uint64_t position;
   std::uint64_t shift;
   std::uint32_t element;
 };
 
-/// What a check found; begins as zeros. The offset is inverted so that the first one is the largest number, and "none"
-/// is zero.
+/// The result of a check; initially zero. The offset is inverted, so that the first wrong element has the largest
+/// number, and zero means none.
 struct CheckResult {
   unsigned long long count;           // the type of the device's atomic operations
-  unsigned long long inverted_first;  ///< ~ of the first wrong element's offset
+  unsigned long long inverted_first;  ///< bitwise complement of the first wrong element's offset
 };
 
 [[nodiscard]] constexpr std::uint32_t period_bytes(std::uint32_t element) {
   return static_cast<std::uint32_t>(pattern::kPeriod) * element;
 }
 
-/// A byte's place in the pattern: pattern::slot in bytes, its two terms apart, so that going on takes additions only.
-/// Both are below period_bytes.
+/// A byte's place in the pattern: pattern::slot in bytes, with its two terms separate, so that advancing takes only
+/// additions. Both are below period_bytes.
 struct Cursor {
   std::uint32_t in_period;  ///< bytes since the last position that is a multiple of kPeriod
-  std::uint32_t rotation;   ///< how far that repetition is rotated
+  std::uint32_t rotation;   ///< rotation of that repetition
 };
 
 [[nodiscard]] constexpr Cursor cursor_at(const PatternSource& source, std::uint64_t byte) {
@@ -51,8 +51,8 @@ struct Cursor {
 /// A distance for `advance`.
 struct Step {
   std::uint32_t in_period;
-  std::uint32_t rotation;          ///< what the whole periods of the distance rotate
-  std::uint32_t crossed_rotation;  ///< the same and one period more
+  std::uint32_t rotation;          ///< rotation by the whole periods of the distance
+  std::uint32_t crossed_rotation;  ///< the same with one period more
 };
 
 /// `bytes` is a multiple of the element.
@@ -64,7 +64,7 @@ struct Step {
           static_cast<std::uint32_t>((periods + 1) * pattern::kRotation % pattern::kPeriod * element)};
 }
 
-/// `value` modulo `period`, where it is below twice that.
+/// `value` modulo `period`, if it is below twice that.
 [[nodiscard]] constexpr std::uint32_t wrapped(std::uint32_t value, std::uint32_t period) {
   return value >= period ? value - period : value;
 }
@@ -80,8 +80,8 @@ struct Step {
   return table[byte / kVectorBytes].words[byte % kVectorBytes / 4] >> (8 * (byte % 4)) & 0xffu;
 }
 
-/// 16 bytes of the table from any byte of its first period on: two aligned vectors, of which first whole words and then
-/// bytes are dropped.
+/// 16 bytes of the table from any byte of its first period on: two aligned vectors, from which first whole words and
+/// then bytes are dropped.
 [[nodiscard]] constexpr Vector16 window(const Vector16* table, std::uint32_t byte) {
   const Vector16 low = table[byte / kVectorBytes];
   const Vector16 high = table[byte / kVectorBytes + 1];
@@ -116,8 +116,8 @@ struct Step {
   return table_byte(table, wrapped(at.in_period + at.rotation, period_bytes(element)));
 }
 
-/// The pattern's 16 bytes from a cursor on. Where a period ends among them, the rest has the next period's rotation:
-/// one vector in 512 (1-byte elements) to 4096 (8-byte elements).
+/// The pattern's 16 bytes from a cursor on. If a period ends among them, the rest has the next period's rotation: one
+/// vector in 512 (1-byte elements) to 4096 (8-byte elements).
 [[nodiscard]] constexpr Vector16 pattern_vector(const Vector16* table, Cursor at, std::uint32_t element) {
   const std::uint32_t period = period_bytes(element);
   const Vector16 value = window(table, wrapped(at.in_period + at.rotation, period));
@@ -131,7 +131,7 @@ struct Step {
           (a.words[3] ^ b.words[3])) == 0;
 }
 
-/// A word chosen at run time. By comparing, because an index would make the device keep vectors in memory.
+/// A word chosen at run time. Uses comparisons, because an index would make the device keep vectors in memory.
 [[nodiscard]] constexpr std::uint32_t word_of(const Vector16& vector, std::uint32_t word) {
   const std::uint32_t of_first_two = word == 0 ? vector.words[0] : vector.words[1];
   const std::uint32_t of_last_two = word == 2 ? vector.words[2] : vector.words[3];
@@ -146,7 +146,7 @@ struct Step {
 }
 
 /// Whether an element passes: equal, or at most `tolerance` representable values away, as fabricbench::values_between
-/// counts them.
+/// counts.
 [[nodiscard]] constexpr bool passes(std::uint64_t expected, std::uint64_t got, std::uint32_t element,
                                     std::uint64_t tolerance) {
   if (expected == got) return true;
@@ -160,7 +160,7 @@ constexpr void add_wrong(std::uint64_t offset, CheckResult& found) {
   if (inverted > found.inverted_first) found.inverted_first = inverted;
 }
 
-/// Takes note of the wrong elements of a vector whose first one is the buffer's `offset`-th.
+/// Counts the wrong elements of a vector whose first element is the buffer's `offset`-th.
 constexpr void count_wrong(const Vector16& expected, const Vector16& got, std::uint64_t offset, std::uint32_t element,
                            std::uint64_t tolerance, CheckResult& found) {
   for (std::uint32_t byte = 0; byte < kVectorBytes; byte += element) {
@@ -171,14 +171,14 @@ constexpr void count_wrong(const Vector16& expected, const Vector16& got, std::u
   }
 }
 
-/// A buffer as aligned vectors and what is left before and behind them.
+/// A buffer divided into aligned vectors and the bytes before and after them.
 struct Split {
   std::uint64_t head;  ///< bytes before the first vector
   std::uint64_t vectors;
-  std::uint64_t tail;  ///< bytes behind the last
+  std::uint64_t tail;  ///< bytes after the last vector
 };
 
-/// `address` is the buffer's. Where elements would lie across two vectors, all of it is head.
+/// `address` is the buffer's. If elements would straddle two vectors, all of it is head.
 [[nodiscard]] constexpr Split split_of(std::uint64_t address, std::uint64_t bytes, std::uint32_t element) {
   const std::uint64_t head = (kVectorBytes - address % kVectorBytes) % kVectorBytes;
   if (address % element != 0 || head >= bytes) return {bytes, 0, 0};

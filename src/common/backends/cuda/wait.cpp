@@ -12,7 +12,7 @@ namespace fabricbench::cuda {
 namespace {
 
 bool is_idle(const DeviceStream& stream) {
-  // A null stream is that of the current device.
+  // A null stream belongs to the current device.
   const DeviceGuard guard(stream.device);
   const cudaError_t status = cudaStreamQuery(stream.stream);
   if (status == cudaErrorNotReady) {
@@ -31,7 +31,7 @@ void wait_for(std::span<const DeviceStream> streams, Seconds limit, const std::f
     while (!is_idle(stream)) {
       if (poll) poll();
       if (limit > 0 && now() - start > limit) {
-        throw Error(ExitStatus::kTimeout, fmt::format("cuda: device {} has not finished what was started on it {} ago",
+        throw Error(ExitStatus::kTimeout, fmt::format("cuda: device {} has not finished its work after {}",
                                                       stream.device, readable_seconds(limit)));
       }
       std::this_thread::yield();

@@ -8,10 +8,9 @@
 
 namespace fabricbench::cuda {
 
-/// Returns when everything started on the streams has completed. In between it calls `poll`, where there is one, which
-/// ends the wait by throwing, and lets other threads run. Allocates nothing.
-/// Throws Error (timeout) naming the device after `limit` seconds, 0 for no limit, and Error (failure) where the
-/// device failed.
+/// Returns when all work started on the streams has completed. In between it calls `poll`, if given, which can end the
+/// wait by throwing, and yields to other threads. Allocates nothing. Throws Error (timeout) with the device after
+/// `limit` seconds, 0 for no limit, and Error (failure) if the device failed.
 void wait_for(std::span<const DeviceStream> streams, Seconds limit, const std::function<void()>& poll = {});
 
 }  // namespace fabricbench::cuda

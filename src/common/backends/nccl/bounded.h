@@ -6,8 +6,8 @@
 
 namespace fabricbench::nccl {
 
-/// Runs `work` on a thread of its own and returns true when it has ended, throwing what it threw. Returns false after
-/// `limit` seconds, 0 for no limit: the thread is then left behind, so `work` must own all that it uses.
+/// Runs `work` on a separate thread. Returns true when it has ended, and rethrows its exception. Returns false after
+/// `limit` seconds, 0 for no limit: the thread then continues, so `work` must own everything it uses.
 [[nodiscard]] bool finish_within(Seconds limit, std::function<void()> work);
 
 }  // namespace fabricbench::nccl

@@ -7,24 +7,24 @@
 
 namespace fabricbench::nccl {
 
-/// NCCL's message on the last problem of this process; empty where there was none. It may have nothing to do with the
-/// last call. From any thread: NCCL does not look at the communicator that its function could be given.
+/// NCCL's message on the last problem of this process; empty if there was none. It may be unrelated to the last call.
+/// From any thread: NCCL ignores the communicator that its function accepts.
 [[nodiscard]] std::string last_error(const Library& library);
 
-/// What a call's result means in NCCL's words: `ncclAllReduce: unhandled cuda error: <last error>`.
+/// The meaning of a call's result in NCCL's words: `ncclAllReduce: unhandled cuda error: <last error>`.
 [[nodiscard]] std::string problem_text(const Library& library, ncclResult_t result, const char* call);
 
 [[noreturn]] void fail(const Library& library, ncclResult_t result, const char* call, std::string_view place);
 
-/// Throws Error with NCCL's own words where a call did not succeed. `call` is the function's name; `place` says which
-/// rank and device it was for, where that is known.
+/// Throws Error with NCCL's message if a call failed. `call` is the function's name; `place` is its rank and device, if
+/// known.
 inline void check(const Library& library, ncclResult_t result, const char* call, std::string_view place = {}) {
   if (result != ncclSuccess) [[unlikely]]
     fail(library, result, call, place);
 }
 
-/// Calls launched together. The destructor closes a group that an exception left open, or every later call on this
-/// thread would be part of it.
+/// Calls launched together. The destructor closes a group that an exception left open; otherwise every later call on
+/// this thread would be part of it.
 class Group {
  public:
   explicit Group(const Library& library) : library_(library) {
@@ -36,7 +36,7 @@ class Group {
     if (open_) library_.functions().group_end();
   }
   void end() { check(library_, close(), "ncclGroupEnd"); }
-  /// The same for callers that look at the result.
+  /// The same for callers that check the result.
   [[nodiscard]] ncclResult_t close() {
     open_ = false;
     return library_.functions().group_end();

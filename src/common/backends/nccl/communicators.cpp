@@ -15,7 +15,7 @@ namespace {
 
 constexpr Seconds kAbortLimit = 10;
 
-/// What a thread needs to make communicators, owned by it.
+/// The data that a thread needs to create communicators; owned by the thread.
 struct Making {
   std::shared_ptr<const Library> library;
   std::shared_ptr<std::vector<ncclComm_t>> handles;
@@ -25,7 +25,7 @@ struct Making {
   void make_one(std::size_t local_rank) {
     const LocalRank& rank = plan.local[local_rank];
     const cuda::DeviceGuard device(rank.device);
-    Config config = plan.config;  // NCCL takes a pointer to one that it may change
+    Config config = plan.config;  // NCCL takes a pointer and may modify it
     check(*library,
           library->functions().init_rank(&(*handles)[local_rank], plan.ranks, id, rank.rank,
                                          reinterpret_cast<ncclConfig_t*>(&config)),

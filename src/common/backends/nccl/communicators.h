@@ -15,16 +15,16 @@ namespace fabricbench::nccl {
 
 /// One of this process's ranks.
 struct LocalRank {
-  int rank;           ///< NCCL's
+  int rank;           ///< NCCL's number
   int device;         ///< CUDA's number
   std::string place;  ///< for messages: `rank 3 on GPU 0 (0000:42:00.0)`
 };
 
 struct CommunicatorPlan {
   std::vector<LocalRank> local;
-  int ranks = 1;  ///< of all processes
+  int ranks = 1;  ///< over all processes
   Config config;
-  bool in_parallel = false;  ///< each on a thread of its own, instead of all in one group
+  bool in_parallel = false;  ///< on a thread each, instead of all in one group
   Seconds time_limit = 0;    ///< 0: none
 };
 
@@ -48,17 +48,17 @@ class Communicators {
   [[nodiscard]] int size() const { return static_cast<int>(plan_.local.size()); }
   [[nodiscard]] const CommunicatorPlan& plan() const { return plan_; }
   [[nodiscard]] const std::shared_ptr<const Library>& library() const { return library_; }
-  /// Throws Error (failure) where they have been aborted.
+  /// Throws Error (failure) if they have been aborted.
   [[nodiscard]] ncclComm_t get(int local_rank) const {
     if (aborted()) [[unlikely]]
       throw_aborted();
     return (*handles_)[static_cast<std::size_t>(local_rank)];
   }
 
-  /// What NCCL's threads ran into, with the rank's place; empty where all is well.
+  /// An error of NCCL's threads, with the rank's place; empty if there is none.
   [[nodiscard]] std::string asynchronous_error() const;
-  /// Ends what is under way on all of them, and them. From any thread, any number of times. Returns after 10 seconds
-  /// even where NCCL does not.
+  /// Aborts all communicators and their operations. From any thread, any number of times. Returns after 10 seconds even
+  /// if NCCL does not.
   void abort() noexcept;
   [[nodiscard]] bool aborted() const { return aborted_.load(std::memory_order_relaxed); }
 
@@ -70,8 +70,8 @@ class Communicators {
 
   std::shared_ptr<const Library> library_;
   CommunicatorPlan plan_;
-  std::shared_ptr<Handles> handles_;  // shared with threads that may be left behind
-  mutable std::mutex querying_;       // an abort does not begin within a query
+  std::shared_ptr<Handles> handles_;  // shared with threads that may outlive this
+  mutable std::mutex querying_;       // prevents an abort during a query
   std::atomic<bool> aborted_ = false;
 };
 

@@ -5,9 +5,9 @@
 
 namespace fabricbench::nccl {
 
-/// ncclConfig_t with the members that NCCL 2.28 has, declared here so that an older nccl.h compiles too. The header
-/// makes that safe in both directions: a library copies no more than the smaller of `size` and its own size, and resets
-/// what `version` is too old to have set (parseCommConfig in NCCL's src/init.cc, the same from 2.18 to 2.30).
+/// ncclConfig_t with the members of NCCL 2.28, declared here so that an older nccl.h compiles too. This is safe in both
+/// directions: a library copies no more than the smaller of `size` and its own size, and resets members newer than
+/// `version` (parseCommConfig in NCCL's src/init.cc, the same from 2.18 to 2.30).
 struct Config {
   static constexpr int kNotSet = INT_MIN;
 

@@ -16,12 +16,12 @@ constexpr int kOldestGpu = 80;
 
 bool is_eight_bit_float(DataType datatype) { return datatype == DataType::kF8e4m3 || datatype == DataType::kF8e5m2; }
 
-/// What multicast memory adds that NCCL's multimem has too (PTX ISA, multimem.ld_reduce).
+/// The types that multicast memory can add and NCCL's multimem supports (PTX ISA, multimem.ld_reduce).
 bool is_for_multimem(DataType datatype) {
   return datatype == DataType::kFloat || datatype == DataType::kHalf || datatype == DataType::kBfloat16;
 }
 
-/// NCCL refuses, with these two, what the machine does not have: memory that all ranks reach, multicast memory.
+/// NCCL returns one of these two if the machine lacks memory shared by all ranks, or multicast memory.
 bool is_refusal(ncclResult_t result) { return result == ncclInvalidUsage || result == ncclInvalidArgument; }
 
 }  // namespace
@@ -33,7 +33,7 @@ struct DeviceCommunicators::Work {
   std::vector<nccl_device::DeviceCommunicator> made;
   int option;  // of -D
 
-  /// In a group, since one rank waits for the next.
+  /// In a group, because the ranks wait for each other.
   void create() {
     Group group(*library);
     for (std::size_t i = 0; i < made.size(); ++i) {

@@ -34,7 +34,7 @@ constexpr std::array<FeatureFacts, 9> kFeatures = {{
 
 constexpr const FeatureFacts& facts_of(Feature feature) { return kFeatures[static_cast<std::size_t>(feature)]; }
 
-/// nullptr where the library does not have the symbol.
+/// nullptr if the library does not have the symbol.
 template <typename Function>
 void find(void* library, const char* symbol, Function& function) {
   function = reinterpret_cast<Function>(dlsym(library, symbol));

@@ -9,7 +9,7 @@
 
 namespace fabricbench::nccl {
 
-/// What a libnccl may lack, in the order of the versions that brought it.
+/// Features that a libnccl may lack, ordered by version.
 enum class Feature {
   kMemory,          ///< ncclMemAlloc
   kRegistration,    ///< ncclCommRegister
@@ -22,8 +22,8 @@ enum class Feature {
   kDeviceApi,       ///< ncclDevCommCreate
 };
 
-/// libnccl's functions. What NCCL 2.18 has is never null; the rest is where Library::has says so. Types that are newer
-/// than 2.18 are spelled as what they are in the binary interface, so that an older nccl.h compiles too.
+/// libnccl's functions. Those of NCCL 2.18 are never null; Library::has tells about the others. Types newer than 2.18
+/// are declared by their binary form, so that an older nccl.h compiles too.
 struct Functions {
   decltype(&ncclGetVersion) get_version;
   decltype(&ncclGetUniqueId) get_unique_id;
@@ -64,17 +64,17 @@ struct Functions {
 /// The version of the nccl.h that this was compiled with.
 [[nodiscard]] int header_version();
 
-/// libnccl, loaded at run time, so that one program also starts on hosts without it. Stays loaded to the end of the
-/// process: NCCL has threads that are not ours to end.
+/// libnccl, loaded at run time, so that one program also starts on hosts without it. It stays loaded to the end of the
+/// process, because NCCL has threads of its own.
 class Library {
  public:
-  /// Throws Error (missing) where there is no such library or it is older than 2.18.
+  /// Throws Error (missing) if there is no such library or if it is older than 2.18.
   explicit Library(const std::string& file = "libnccl.so.2");
 
   [[nodiscard]] const Functions& functions() const { return functions_; }
   [[nodiscard]] int version() const { return version_; }
   [[nodiscard]] bool has(Feature feature) const;
-  /// Why `feature` cannot be used, with the version found and the version needed; empty where it can.
+  /// Why `feature` cannot be used, with the existing and the required version; empty if it can.
   [[nodiscard]] std::string why_not(Feature feature) const;
 
  private:
@@ -86,7 +86,7 @@ class Library {
   };
   std::unique_ptr<void, Closer> handle_;
   Functions functions_{};
-  std::string missing_;  // the first required function that is not there
+  std::string missing_;  // the first required function that is missing
   int version_ = 0;
 };
 

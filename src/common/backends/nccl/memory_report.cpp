@@ -10,7 +10,7 @@
 namespace fabricbench::nccl {
 namespace {
 
-/// How much less `now` is than `before`, device by device; 0 where others gave memory back meanwhile.
+/// The decrease from `before` to `now` per device; 0 if others released memory meanwhile.
 std::vector<Bytes> taken(const std::vector<Bytes>& before, const std::vector<Bytes>& now) {
   std::vector<Bytes> result(before.size(), 0);
   for (std::size_t i = 0; i < before.size(); ++i) result[i] = before[i] > now[i] ? before[i] - now[i] : 0;

@@ -7,21 +7,21 @@
 
 namespace fabricbench::nccl {
 
-/// What a process took of its devices' memory, and for what (-M): differences of what is free, so what others take and
-/// give back meanwhile counts too.
+/// A process's use of its devices' memory, by purpose (-M): differences of free memory, which includes the use by
+/// others.
 class MemoryReport {
  public:
-  /// Asks the devices for nothing, and has nothing to say, where it is not `wanted`. Begins with the initialisation.
+  /// Queries nothing and reports nothing unless `wanted`. Starts before the initialisation.
   MemoryReport(std::vector<int> devices, bool wanted);
 
   void end_initialisation();
-  /// What is free on each device now, for the two methods below.
+  /// The free memory of each device now, for the two methods below.
   [[nodiscard]] std::vector<Bytes> free_now() const;
   void buffers_taken(const std::vector<Bytes>& free_before);
   void buffers_released(const std::vector<Bytes>& free_before);
 
-  /// As nccl-tests writes it: of the process's devices the largest each, buffers at their most. Collective is what was
-  /// taken after the initialisation and is not in buffers.
+  /// In nccl-tests' form: each figure is the largest over the process's devices, with buffers at their maximum.
+  /// Collective is the memory taken after the initialisation, except for buffers.
   [[nodiscard]] std::string text() const;
 
  private:
@@ -32,7 +32,7 @@ class MemoryReport {
   std::vector<Bytes> most_in_buffers_;
 };
 
-/// Three digits and B, KB, MB or GB, which are powers of 1024, as nccl-tests writes it.
+/// Three digits and B, KB, MB or GB in powers of 1024, as in nccl-tests.
 [[nodiscard]] std::string memory_text(Bytes bytes);
 
 }  // namespace fabricbench::nccl

@@ -6,8 +6,8 @@
 namespace fabricbench::nccl {
 namespace {
 
-/// NCCL numbers its types in the order of nccl-tests' `-d all`, as DataType does; the 8-bit ones are not in an nccl.h
-/// older than 2.24.
+/// NCCL numbers its types in the order of nccl-tests' `-d all`, like DataType; an nccl.h older than 2.24 lacks the
+/// 8-bit ones.
 constexpr ncclDataType_t nccl_type(DataType datatype) { return static_cast<ncclDataType_t>(datatype); }
 static_assert(nccl_type(DataType::kUint64) == ncclUint64 && nccl_type(DataType::kHalf) == ncclFloat16 &&
               nccl_type(DataType::kBfloat16) == ncclBfloat16 && static_cast<int>(DataType::kF8e5m2) == 11);
@@ -41,7 +41,7 @@ NcclBackend::NcclBackend(const Communicators& communicators, int local_rank, cud
 
 NcclBackend::~NcclBackend() {
   if (communicators_->aborted()) return;
-  if (window_open_) static_cast<void>(close_window());  // or every later call on this thread would be part of it
+  if (window_open_) static_cast<void>(close_window());  // otherwise every later call on this thread would be part of it
   for (const auto& mulsum : mulsums_) {
     if (mulsum) nccl_.destroy_reduction(*mulsum, communicator());
   }
@@ -145,7 +145,7 @@ void NcclBackend::send_recv(const void* send, void* recv, std::size_t count, Dat
   group.end();
 }
 
-/// An empty message too is one, which NCCL carries to its peer.
+/// NCCL also transfers an empty message to its peer.
 void NcclBackend::send(const void* buffer, std::size_t count, DataType datatype, int to) {
   check_call(nccl_.send(buffer, count, nccl_type(datatype), to, communicator(), stream_), "ncclSend");
 }
@@ -162,12 +162,12 @@ void NcclBackend::start_recv(void* buffer, std::size_t count, DataType datatype,
   start_message([&] { recv(buffer, count, datatype, from); });
 }
 
-/// The stream keeps the order from there on.
+/// From then on the stream keeps the order.
 void NcclBackend::finish() {
   if (window_open_) check_call(close_window(), "ncclGroupEnd");
 }
 
-/// Groups nest: NCCL launches what they hold at the end of the outermost one.
+/// Groups nest: NCCL launches their operations at the end of the outermost one.
 template <typename Message>
 void NcclBackend::start_message(Message message) {
   if (!window_open_) check_call(nccl_.group_start(), "ncclGroupStart");
@@ -175,7 +175,7 @@ void NcclBackend::start_message(Message message) {
   try {
     message();
   } catch (...) {
-    // NCCL carries out nothing of a group in which a call failed. What was aborted it would still look at.
+    // NCCL executes nothing of a group in which a call failed. It would still access aborted communicators.
     if (!communicators_->aborted()) static_cast<void>(close_window());
     throw;
   }
@@ -189,7 +189,7 @@ ncclResult_t NcclBackend::close_window() {
 void NcclBackend::copy(const void* from, void* into, std::size_t bytes) {
   if (from == into || bytes == 0) return;
   std::optional<cuda::DeviceGuard> device;
-  if (stream_ == nullptr) device.emplace(local().device);  // a null stream is the current device's
+  if (stream_ == nullptr) device.emplace(local().device);  // a null stream belongs to the current device
   cuda::check(cudaMemcpyAsync(into, from, bytes, cudaMemcpyDeviceToDevice, stream_), "cudaMemcpyAsync");
 }
 
@@ -220,7 +220,7 @@ void NcclBackend::check_call(ncclResult_t result, const char* call) const {
     fail(*library_, result, call, local().place);
 }
 
-/// Nothing for an empty part of a collective: NCCL would set up a connection to carry it.
+/// Skips an empty part of a collective, because NCCL would set up a connection for it.
 void NcclBackend::send_part(const void* buffer, std::size_t count, DataType datatype, int to) {
   if (count > 0) send(buffer, count, datatype, to);
 }

@@ -12,22 +12,22 @@
 
 namespace fabricbench::nccl {
 
-/// One rank of NCCL on its stream. Where a process has several ranks, its calls stand between begin_group and
-/// end_group of the session. Primitives that this NCCL lacks are groups of ncclSend and ncclRecv, as its own are; an
-/// all_to_all_v is always one. The barrier is an all-reduce of one element, since NCCL has none.
+/// One rank of NCCL on its stream. If a process has several ranks, its calls are made between begin_group and end_group
+/// of the session. Primitives that this NCCL lacks are groups of ncclSend and ncclRecv, as in NCCL itself; all_to_all_v
+/// always is. The barrier is an all-reduce of one element, because NCCL has none.
 ///
-/// A send or recv alone is a group of its own, in the order of the stream. Messages under way at once are one group
-/// from the first start_send or start_recv to `finish`, and so is what else the thread starts between the two; nothing
-/// of it is launched before `finish`, and where that stands in a group of the session, not before that one ends. Within
-/// a group all messages are under way at once: a send and a recv that are to happen one after the other are not in one.
-/// A rank's messages to itself are in a group, since NCCL refuses a lone one.
+/// A single send or recv is a group of its own, in the order of the stream. Messages in flight at once form one group
+/// from the first start_send or start_recv to `finish`, together with everything else that the thread starts in
+/// between. None of it is launched before `finish`, or before the end of the session's group if there is one. All
+/// messages of a group are in flight at once, so a send and a recv that must follow each other are not in one group. A
+/// rank's messages to itself are in a group, because NCCL refuses single ones.
 class NcclBackend final : public Backend {
  public:
-  /// Owns neither communicators nor stream, which live longer.
+  /// Does not own communicators and stream, which must outlive it.
   NcclBackend(const Communicators& communicators, int local_rank, cuda::DeviceStream stream);
   ~NcclBackend() override;
 
-  /// Makes what a mulsum of the datatype needs, so that no operation has to. Later calls do nothing.
+  /// Prepares mulsum for the datatype in advance. Later calls do nothing.
   void prepare_mulsum(DataType datatype);
 
   void all_reduce(const void* send, void* recv, std::size_t count, DataType datatype, Reduction reduction) override;
@@ -68,7 +68,7 @@ class NcclBackend final : public Backend {
   cudaStream_t stream_;
   cuda::DeviceBlock barrier_word_;
   std::array<std::optional<ncclRedOp_t>, kDataTypes.size()> mulsums_;
-  bool window_open_ = false;  // a group of ours waits for `finish`
+  bool window_open_ = false;  // whether our group is open until `finish`
 };
 
 }  // namespace fabricbench::nccl

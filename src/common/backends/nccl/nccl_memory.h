@@ -9,8 +9,8 @@
 
 namespace fabricbench::nccl {
 
-/// A device's memory whose blocks come from ncclMemAlloc where NCCL has it, as NCCL needs for registering and
-/// nccl-tests does always; else from cudaMalloc.
+/// A device's memory with blocks from ncclMemAlloc if NCCL has it, as registration requires and nccl-tests always does;
+/// else from cudaMalloc.
 class NcclMemory final : public cuda::CudaMemory {
  public:
   NcclMemory(std::shared_ptr<const Library> library, cuda::DeviceStream stream, Seconds limit);

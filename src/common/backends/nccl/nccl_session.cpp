@@ -18,14 +18,15 @@
 namespace fabricbench::nccl {
 namespace {
 
-/// Asking NCCL for errors costs little, but it is nothing to do at every turn of a loop that waits for microseconds.
+/// Asking NCCL for errors is cheap, but too slow for every turn of a loop that waits for microseconds.
 constexpr Seconds kErrorCheckInterval = 1e-3;
 constexpr int kOldestForEightBits = 90;
 
-/// Ends all processes where one has a reason to: with the reason there, and with a pointer to it elsewhere.
+/// Ends all processes if one has a reason: with the reason there, and with a reference to it elsewhere.
 void agree(const ProcessGroup& group, const std::string& reason) {
   if (group.min(reason.empty() ? 1 : 0) == 1) return;
-  throw Error(ExitStatus::kMissing, reason.empty() ? "nccl: another process cannot take part; it says why" : reason);
+  throw Error(ExitStatus::kMissing,
+              reason.empty() ? "nccl: another process cannot take part; see its message" : reason);
 }
 
 std::string why_not_here(const Library& library, const Options& options) {
@@ -42,7 +43,7 @@ std::string why_not_here(const Library& library, const Options& options) {
   return "";
 }
 
-/// -D without what it takes; the same options on every process.
+/// Checks the requirements of -D; the same options on every process.
 void check_device_options(const Options& options) {
   if (options.device_implementation == 0 || options.registration == Registration::kSymmetric) return;
   throw UsageError(fmt::format("-D {}: its kernels reach the buffers through symmetric windows; add -R 2",
@@ -68,7 +69,7 @@ int capability_number(const std::string& text) {  // `9.0`
   return std::atoi(text.c_str()) * 10 + std::atoi(text.c_str() + point + 1);
 }
 
-/// Process 0's identifier on every process; the same error on all where it could not be made.
+/// Process 0's identifier on every process; the same error on all if it could not be created.
 ncclUniqueId shared_id(const Library& library, const ProcessGroup& group) {
   ncclUniqueId id{};
   std::string reason;
@@ -90,7 +91,7 @@ CommunicatorPlan plan_of(const Library& library, const ProcessGroup& group, cons
   plan.time_limit = options.timeout;
   plan.config.blocking = 1;
   if (options.cta_policy >= 0) plan.config.cta_policy = static_cast<int>(options.cta_policy);
-  // As nccl-tests sets it, or figures could not be compared with its.
+  // As in nccl-tests, so that figures are comparable.
   if (library.has(Feature::kLinkCentric)) plan.config.nvlink_centric = 1;
   return plan;
 }
@@ -107,7 +108,7 @@ NcclSession::NcclSession(std::shared_ptr<const Library> library, const ProcessGr
   if (ours) {
     why_no_choices_ = "with -D the kernels are not NCCL's";
   } else {
-    why_no_choices_ = choices_wanted ? offer_plugin(*library_) : "nobody asked for it";
+    why_no_choices_ = choices_wanted ? offer_plugin(*library_) : "it was not requested";
   }
 
   use_devices(group);
@@ -231,7 +232,7 @@ void NcclSession::release(const std::vector<std::byte*>& blocks) noexcept {
     registrar_->withdraw(blocks);
     for (std::size_t i = 0; i < blocks.size(); ++i) memories_[i]->release(blocks[i]);
     memory_report_->buffers_released(free_before);
-  } catch (const std::exception& error) {  // of the report only
+  } catch (const std::exception& error) {  // from the report only
     fmt::print(stderr, "{}\n", error.what());
   }
 }
@@ -277,7 +278,7 @@ void NcclSession::abort() noexcept {
   communicators_->abort();
 }
 
-/// The ranks that have not finished are named before the abort, which ends them too.
+/// Names the ranks that have not finished before the abort, which ends them too.
 void NcclSession::give_up(const Error& problem) {
   std::string waiting;
   for (std::size_t i = 0; i < views_.size(); ++i) {

@@ -24,30 +24,31 @@
 
 namespace fabricbench::nccl {
 
-/// The processes that measure together, as one of them sees them, and how they talk before NCCL does.
+/// The processes that measure together, as one of them sees them, with functions to communicate before NCCL is
+/// initialised.
 struct ProcessGroup {
   int process = 0;
   int processes = 1;
-  std::optional<int> process_in_job{};  ///< by which messages name its ranks, where the job has others too
-  std::vector<int> devices;             ///< CUDA's number of each of this process's devices; as many on every process
-  int sharing = 1;                      ///< how many processes use the one of these devices that most use
-  /// Puts process 0's bytes into every process's. Collective, and so is `min`.
+  std::optional<int> process_in_job{};  ///< number for its ranks' names in messages, if the job has other processes too
+  std::vector<int> devices;  ///< CUDA's numbers of this process's devices; every process has the same number of devices
+  int sharing = 1;           ///< the number of processes that use the most shared of these devices
+  /// Copies process 0's bytes to every process. Collective, like `min`.
   std::function<void(std::span<std::byte>)> broadcast;
   /// The smallest of the processes' values, on every process.
   std::function<std::int64_t(std::int64_t)> min;
 };
 
-/// NCCL on this process's devices: rank process * devices + i is its i-th.
+/// NCCL on this process's devices: rank process * devices + i is on its i-th device.
 ///
-/// From one thread, but state(). Where a process has several ranks, operations stand between begin_group and end_group.
-/// An operation's own call returns NCCL's errors at once; what goes wrong later is found by wait().
+/// All calls come from one thread, except state(). If a process has several ranks, operations are started between
+/// begin_group and end_group. A call reports NCCL's immediate errors; wait() finds later ones.
 class NcclSession final : public Session {
  public:
-  /// Collective. `library` is the same version on all processes, or Error (missing) says so. Of `options`: what one
-  /// GPU needs (-G -R -x -y -p -M -D -V), timeout, datatypes and reductions. Choices can be observed only where they
-  /// are wanted, since NCCL is then asked to load a profiler plug-in, and of one session at a time. Throws Error: usage
-  /// where -D is without -R 2, missing with the reason where library or device lack what is asked for, timeout,
-  /// failure; on one process perhaps earlier than on others.
+  /// Collective. `library` has the same version on all processes; otherwise throws Error (missing). Uses from
+  /// `options`: -G -R -x -y -p -M -D -V, timeout, datatypes and reductions. Choices can be observed only if wanted,
+  /// because NCCL must then load a profiler plug-in, and only in one session at a time. Throws Error: usage for -D
+  /// without -R 2, missing with the reason if library or device lack a feature, timeout, failure; perhaps earlier on
+  /// one process than on others.
   NcclSession(std::shared_ptr<const Library> library, const ProcessGroup& group, const Options& options,
               bool choices_wanted = false);
   ~NcclSession() override;
@@ -64,8 +65,8 @@ class NcclSession final : public Session {
 
   [[nodiscard]] std::vector<std::byte*> allocate(std::size_t bytes) override;
   void release(const std::vector<std::byte*>& blocks) noexcept override;
-  /// What is free on the fullest device now, less a sixteenth of its memory (at most 4 GiB) for what NCCL allocates
-  /// when it first connects ranks, for each of the processes that share it.
+  /// The free memory of the fullest device now, less a sixteenth of its memory (at most 4 GiB) for NCCL's allocations
+  /// when it first connects ranks, for each process that shares it.
   [[nodiscard]] std::optional<Bytes> device_memory() const override;
 
   void begin_group() override;
@@ -111,12 +112,13 @@ class NcclSession final : public Session {
   std::optional<MemoryReport> memory_report_;
   std::optional<Communicators> communicators_;
   std::optional<Registrar> registrar_;
-  std::optional<DeviceCommunicators> device_communicators_;  // where -D asks for them
+  std::optional<DeviceCommunicators> device_communicators_;  // only with -D
   std::vector<std::unique_ptr<Backend>> backends_;
-  // Gone before the communicators: to destroy or abort one waits for every CUDA graph that has an operation of it.
+  // Destroyed before the communicators, because destroying or aborting one waits for every CUDA graph with its
+  // operations.
   std::optional<cuda::Recording> recording_;
   Seconds wait_limit_ = options_.timeout;
-  std::function<void()> poll_;  // made once, since wait() allocates nothing
+  std::function<void()> poll_;  // created once, because wait() allocates nothing
   Seconds next_error_check_ = 0;
 };
 

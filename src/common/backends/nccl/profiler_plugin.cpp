@@ -15,7 +15,7 @@ namespace {
 constexpr const char* kVariable = "NCCL_PROFILER_PLUGIN";
 constexpr const char* kInThisProgram = "STATIC_PLUGIN";
 
-/// What the tables' functions share.
+/// State shared by the tables' functions.
 class Observer {
  public:
   void connect(int* mask) {
@@ -50,13 +50,13 @@ class Observer {
   }
 
  private:
-  using Word = std::array<char, 32>;  // no allocation where NCCL, a C library, would have to pass an exception on
+  using Word = std::array<char, 32>;  // allocates nothing: NCCL, a C library, cannot propagate an exception
 
   static void copy(const char* from, Word& into) {
     std::strncpy(into.data(), from, into.size() - 1);
     into.back() = '\0';
   }
-  /// NCCL reads the mask from its own threads, atomically and without an order.
+  /// NCCL reads the mask from its own threads, atomically and without ordering.
   void set_mask() {
     if (mask_ == nullptr) return;
     std::atomic_ref(*mask_).store(on_ ? static_cast<int>(plugin::kCollective) : 0, std::memory_order_relaxed);
@@ -71,8 +71,8 @@ class Observer {
   int channels_ = 0;
 };
 
-/// NCCL finds the tables by their names and calls them without anything of ours in hand, and has one mask for all
-/// communicators; so this is the one place where an object belongs to the process.
+/// NCCL finds the tables by name, calls them without an argument of ours, and has one mask for all communicators; so
+/// this is the only object that belongs to the process.
 Observer& observer() {
   static Observer of_process;
   return of_process;
@@ -94,7 +94,7 @@ int init_v5(void** context, std::uint64_t /*communicator*/, int* mask, const cha
   return init_v2(context, mask);
 }
 
-/// Events get a handle, since NCCL 2.24 and 2.25 leave out the collectives of a group that has none.
+/// Events get a handle, because NCCL 2.24 and 2.25 skip the collectives of a group without one.
 template <typename EventType>
 int start_event(void* /*context*/, void** handle, EventType* event) {
   static char some_event;
@@ -114,7 +114,7 @@ std::string offer_plugin(const Library& library) {
   if (std::string reason = library.why_not(Feature::kChoices); !reason.empty()) return reason;
   const char* given = std::getenv(kVariable);
   if (given != nullptr && std::string_view(given) != kInThisProgram) {
-    return fmt::format("{} is set to {}, and NCCL takes one profiler plug-in only", kVariable, given);
+    return fmt::format("{} is set to {}, and NCCL accepts only one profiler plug-in", kVariable, given);
   }
   setenv(kVariable, kInThisProgram, 1);
   return "";

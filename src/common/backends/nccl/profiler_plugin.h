@@ -16,15 +16,15 @@
 // without calls of ours.
 namespace fabricbench::nccl {
 
-/// Lets NCCL find the tables in this program. To be called before the first communicator is made. Returns why the
-/// choices cannot be observed; empty where they can.
+/// Lets NCCL find the tables in this program. Call it before the first communicator is created. Returns why the choices
+/// cannot be observed; empty if they can.
 [[nodiscard]] std::string offer_plugin(const Library& library);
-/// Whether NCCL has taken the offer: true once there is a communicator.
+/// Whether NCCL uses the plug-in: true once there is a communicator.
 [[nodiscard]] bool plugin_in_use();
 
-/// Takes note of choices from now on, forgetting earlier ones, or stops that.
+/// Starts observing choices and forgets earlier ones, or stops.
 void observe_choices(bool on);
-/// What was chosen last while observed.
+/// The last choice observed.
 [[nodiscard]] std::optional<LibraryChoice> last_choice();
 
 /// The binary interface, from NCCL's src/include/plugin/profiler/profiler_v{2,3,4,5}.h; the offsets are pinned in

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kSymmetric = 1;  // NCCL_WIN_COLL_SYMMETRIC
 
-/// What a thread needs for it, owned by the thread: a window waits for the other processes.
+/// Data of the registering thread, owned by it: a window waits for the other processes.
 struct Work {
   std::shared_ptr<const Library> library;
   Registration kind;
@@ -42,7 +42,7 @@ struct Work {
 
   void withdraw() {
     for_each_rank([this](std::size_t i) {
-      if (handles[i] == nullptr) return;  // NCCL found nothing to do when it was asked to
+      if (handles[i] == nullptr) return;  // NCCL had nothing to do at registration
       const Functions& nccl = library->functions();
       if (kind == Registration::kSymmetric) {
         check(*library, nccl.close_window(communicators[i], handles[i]), "ncclCommWindowDeregister", local[i].place);
@@ -52,7 +52,7 @@ struct Work {
     });
   }
 
-  /// In a group, since a window of one rank waits for that of the next.
+  /// In a group, because the windows of the ranks wait for each other.
   template <typename Action>
   void for_each_rank(Action action) {
     Group group(*library);
@@ -115,7 +115,7 @@ nccl_device::Place Registrar::place_of(int local_rank, const void* address) cons
   const auto begin = reinterpret_cast<std::uintptr_t>(address);
   for (const Enrolled& one : enrolled_) {
     const std::uintptr_t offset =
-        begin - reinterpret_cast<std::uintptr_t>(one.blocks[rank]);  // huge where it is before
+        begin - reinterpret_cast<std::uintptr_t>(one.blocks[rank]);  // huge if it is before the window
     if (offset >= one.bytes) continue;
     if (one.handles[rank] != nullptr) return {one.handles[rank], offset};
     throw Error(ExitStatus::kMissing, "-R 2: NCCL makes no symmetric windows on this machine");

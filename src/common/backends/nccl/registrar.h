@@ -9,19 +9,19 @@
 
 namespace fabricbench::nccl {
 
-/// Makes blocks of memory known to NCCL beforehand (-R).
+/// Registers blocks of memory with NCCL in advance (-R).
 class Registrar {
  public:
-  /// `communicators` lives longer. Throws Error (missing) with the reason where the library cannot do it.
+  /// `communicators` must outlive this. Throws Error (missing) with the reason if the library does not support it.
   Registrar(const Communicators& communicators, Registration kind);
 
-  /// A block on each of this process's ranks. Collective over all processes for symmetric windows.
+  /// Registers a block on each of this process's ranks. Collective over all processes for symmetric windows.
   void enrol(const std::vector<std::byte*>& blocks, std::size_t bytes);
-  /// In the order of all processes too; nothing where the communicators have been aborted.
+  /// Collective too; does nothing after the communicators were aborted.
   void withdraw(const std::vector<std::byte*>& blocks) noexcept;
 
-  /// Where a rank's symmetric windows have `address`. Throws Error: missing where NCCL made no window of its block,
-  /// failure where it lies in none.
+  /// The place of `address` in a rank's symmetric windows. Throws Error: missing if NCCL made no window for its block,
+  /// failure if it lies in none.
   [[nodiscard]] nccl_device::Place place_of(int local_rank, const void* address) const;
 
  private:

@@ -8,11 +8,11 @@
 namespace fabricbench::nccl_device {
 namespace {
 
-constexpr int kSameLayout = 100;  // versions that do not differ when divided by it: 2.28.3 and 2.28.9
+constexpr int kSameLayout = 100;  // versions are compatible if they agree when divided by it: 2.28.3 and 2.28.9
 
 std::string minor_text(int version) { return fmt::format("{}.{}", version / 10000, version / 100 % 100); }
 
-/// With what NCCL 2.29 and newer want to find first in it; a template, since 2.28's has no such members.
+/// With the leading members that NCCL 2.29 and newer expect; a template, because 2.28 has no such members.
 template <typename Requirements>
 Requirements empty_requirements() {
   Requirements requirements{};
@@ -79,11 +79,11 @@ std::string DeviceCommunicator::why_not() const {
   const ncclDevComm& made = state_->communicator;
   if (made.lsaSize != made.nRanks) {
     return fmt::format(
-        "it takes ranks that all reach each other's memory by load and store (NVLink), and here of {} only {} do",
+        "it needs ranks that can all load from and store to each other's memory (NVLink); here only {1} of {0} can",
         made.nRanks, made.lsaSize);
   }
   if (uses_multimem(state_->implementation) && made.lsaMultimem.mcBasePtr == nullptr) {
-    return "it takes multicast memory (an NVLink switch, compute capability 9.0), and here is none";
+    return "it needs multicast memory (an NVLink switch, compute capability 9.0), and there is none here";
   }
   return "";
 }

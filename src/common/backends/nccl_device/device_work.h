@@ -1,26 +1,26 @@
-// What the kernels on NCCL's device interface do, without how they reach memory: who does which piece, and in which
-// order. constexpr functions, so that the kernels and the tests compile the very same ones.
+// The work of the kernels on NCCL's device interface, without the memory accesses: the distribution of pieces over
+// threads, and their order. constexpr functions, shared by the kernels and the tests.
 #pragma once
 
 #include <cstdint>
 
 namespace fabricbench::nccl_device {
 
-/// A thread's pieces: from `first` on, `step` apart.
+/// A thread's pieces: from `first` on, at intervals of `step`.
 struct Share {
   std::uint64_t first;
   std::uint64_t step;
 };
 
-/// A message cut into units that are aligned in both buffers, and the elements before and behind them.
+/// A message divided into units that are aligned in both buffers, and the elements before and after them.
 struct Split {
   std::uint64_t head;   ///< elements
   std::uint64_t units;  ///< of `unit` bytes
   std::uint64_t tail;   ///< elements
 };
 
-/// `send` and `recv`: where the message begins, in bytes from an aligned address; multiples of `element`. All of it is
-/// head where the two are aligned differently, so that no unit is aligned in both.
+/// `send` and `recv`: offset of the message from an aligned address in bytes; multiples of `element`. All of it is head
+/// if the two are aligned differently, so that no unit is aligned in both.
 [[nodiscard]] constexpr Split split_of(std::uint64_t send, std::uint64_t recv, std::uint64_t count,
                                        std::uint32_t element, std::uint32_t unit) {
   if (send % unit != recv % unit) return {count, 0, 0};
@@ -30,8 +30,8 @@ struct Split {
   return {lead, (count - lead) / per_unit, (count - lead) % per_unit};
 }
 
-/// Calls `action.template operator()<N>(first)` so often that the pieces first, first + step ... N of them, are all of
-/// the share's among `count`. N is kAtOnce, and 1 for the rest.
+/// Calls `action.template operator()<N>(first)`, each time for N pieces first, first + step, ..., until all pieces of
+/// the share among `count` are done. N is kAtOnce, and 1 for the rest.
 template <unsigned kAtOnce, typename Action>
 constexpr void for_each_group(std::uint64_t count, Share share, const Action& action) {
   std::uint64_t first = share.first;
@@ -41,32 +41,32 @@ constexpr void for_each_group(std::uint64_t count, Share share, const Action& ac
   for (; first < count; first += share.step) action.template operator()<1>(first);
 }
 
-/// A thread of a kernel: the blocks of all ranks together are one long row of threads.
+/// A thread of a kernel: the blocks of all ranks together form one sequence of threads.
 struct Position {
   std::uint64_t thread;
-  std::uint64_t threads;  ///< of a block
+  std::uint64_t threads;  ///< per block
   std::uint64_t block;
   std::uint64_t blocks;
 };
 
-/// A thread's share of what its rank does by itself; neighbours in a block have neighbouring pieces.
+/// A thread's share of the work that its rank does alone; neighbouring threads of a block have neighbouring pieces.
 [[nodiscard]] constexpr Share share_of_rank(const Position& at) {
   return {at.block * at.threads + at.thread, at.blocks * at.threads};
 }
 
-/// The same of what all ranks do together.
+/// The same for work shared by all ranks.
 [[nodiscard]] constexpr Share share_among_ranks(const Position& at, int rank, int ranks) {
   const auto all = static_cast<std::uint64_t>(ranks);
   const std::uint64_t block = at.block * all + static_cast<std::uint64_t>(rank);
   return {block * at.threads + at.thread, at.blocks * all * at.threads};
 }
 
-/// Peer `turn` of rank `rank`: every rank begins with itself, so that not all ask the same one at the same time.
+/// Peer number `turn` of rank `rank`: every rank begins with itself, which spreads the accesses.
 [[nodiscard]] constexpr int peer_at(int turn, int rank, int ranks) {
   return rank + turn < ranks ? rank + turn : rank + turn - ranks;
 }
 
-/// How values of T are added. A specialisation may add in a wider type and round once.
+/// The addition of values of T. A specialisation may add in a wider type and round once.
 template <typename T>
 struct Summed {
   using Sum = T;
@@ -74,7 +74,7 @@ struct Summed {
   static constexpr T rounded(Sum sum) { return sum; }
 };
 
-/// What a thread loads and stores at once.
+/// The unit that a thread loads and stores at once.
 template <typename T>
 struct alignas(16) Pack {
   static constexpr unsigned kLanes = 16 / sizeof(T);
@@ -96,7 +96,7 @@ struct Summed<Pack<T>> {
   }
 };
 
-/// Adds N pieces of all ranks and puts the sums into all ranks' buffers. Each piece is one thread's alone, which reads
+/// Adds N pieces of all ranks and stores the sums in all ranks' buffers. Each piece belongs to one thread, which reads
 /// it everywhere before it writes it anywhere; so the two buffers may be the same.
 template <unsigned N, typename Peers>
 constexpr void reduce_group(const Peers& peers, std::uint64_t first, std::uint64_t step) {
@@ -114,7 +114,7 @@ constexpr void reduce_group(const Peers& peers, std::uint64_t first, std::uint64
   }
 }
 
-/// Puts N pieces from where `link` loads to where it stores.
+/// Copies N pieces from the source of `link` to its destination.
 template <unsigned N, typename Link>
 constexpr void copy_group(const Link& link, std::uint64_t first, std::uint64_t step) {
   typename Link::Piece values[N] = {};
@@ -133,7 +133,7 @@ struct Reducing {
   }
 };
 
-/// Another.
+/// Another action of for_each_group.
 template <typename Link>
 struct Copying {
   const Link& link;
@@ -154,7 +154,7 @@ constexpr void copy_all(const Link& link, std::uint64_t count, Share share) {
   for_each_group<kAtOnce>(count, share, Copying<Link>{link, share.step});
 }
 
-/// A whole message. `buffers.template peers<Piece>(begin)` are the ranks' buffers from byte `begin` of it on.
+/// Processes a whole message. `buffers.template peers<Piece>(begin)` are the ranks' buffers from byte `begin` of it on.
 template <typename T, typename Unit, unsigned kAtOnce, typename Buffers>
 constexpr void reduce_message(const Buffers& buffers, const Split& split, Share share) {
   const std::uint64_t units_begin = split.head * sizeof(T);
@@ -163,7 +163,7 @@ constexpr void reduce_message(const Buffers& buffers, const Split& split, Share 
   reduce_all<1>(buffers.template peers<T>(units_begin + split.units * sizeof(Unit)), split.tail, share);
 }
 
-/// The same, where `buffers.template link<Piece>(begin)` says where from and where to.
+/// The same, where `buffers.template link<Piece>(begin)` gives source and destination.
 template <typename T, typename Unit, unsigned kAtOnce, typename Buffers>
 constexpr void copy_message(const Buffers& buffers, const Split& split, Share share) {
   const std::uint64_t units_begin = split.head * sizeof(T);

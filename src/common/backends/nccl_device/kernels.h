@@ -1,4 +1,4 @@
-// Starts the kernels. lsa_kernels.cu and multimem_kernels.cu have them; the tests' fakes have others in their place.
+// Launches the kernels of lsa_kernels.cu and multimem_kernels.cu; tests replace them with fakes.
 #pragma once
 
 #include <cstddef>
@@ -11,20 +11,20 @@
 
 namespace fabricbench::nccl_device {
 
-/// The same on all ranks, but the windows: NCCL's handles on the device.
+/// The same on all ranks, except for the windows: NCCL's handles on the device.
 struct Work {
   ncclWindow_t send_window;
   std::uint64_t send_offset;  ///< bytes
   ncclWindow_t recv_window;
   std::uint64_t recv_offset;
-  std::uint64_t count;  ///< elements; of one block for an all-to-all
+  std::uint64_t count;  ///< elements; per block for an all-to-all
 };
 
-/// Whether a thread moves an element at once, or 16 bytes (4 where multimem kernels move elements).
+/// The unit that a thread moves: an element, or 16 bytes (multimem kernels: 4 bytes instead of an element).
 enum class Width { kElement, kVector };
 
-/// A kernel for the current device; `ctas` blocks of it. Its ranks' LSA team is the whole communicator. The version of
-/// the headers is part of the type: where nvcc finds other ones than the C++ compiler, the program does not link.
+/// A kernel for the current device, with `ctas` blocks. Its ranks' LSA team is the whole communicator. The version of
+/// the headers is part of the type: if nvcc and the C++ compiler find different ones, the program does not link.
 template <int kHeaderVersion>
 struct VersionedLaunch {
   const ncclDevComm& communicator;
@@ -38,12 +38,12 @@ using Launch = VersionedLaunch<NCCL_VERSION_CODE>;
 /// The sum over all ranks, by loads and stores.
 [[nodiscard]] cudaError_t launch_lsa_all_reduce(const Launch& launch, const Work& work);
 [[nodiscard]] cudaError_t launch_lsa_all_to_all(const Launch& launch, const Work& work);
-/// By the switch: float, half and bfloat16 (else cudaErrorInvalidValue), of a communicator with lsaMultimem, on compute
-/// capability 9.0 and newer.
+/// By the switch: float, half and bfloat16 (else cudaErrorInvalidValue), for a communicator with lsaMultimem, on
+/// compute capability 9.0 and newer.
 [[nodiscard]] cudaError_t launch_multimem_all_reduce(const Launch& launch, const Work& work);
 
-/// Loads the kernels of a datatype onto the current device. CUDA may otherwise do it at the first launch, and then
-/// waits for kernels that run and may wait for that launch.
+/// Loads the kernels of a datatype onto the current device. Otherwise CUDA may load them at the first launch, and then
+/// wait for running kernels that may wait for that launch.
 [[nodiscard]] cudaError_t load_lsa_kernels(DataType datatype, Width width);
 [[nodiscard]] cudaError_t load_multimem_kernels(DataType datatype, Width width);
 

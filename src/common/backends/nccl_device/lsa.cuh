@@ -1,4 +1,4 @@
-// How the kernels reach memory by loads and stores (NCCL: load/store accessible, LSA), and how they are launched.
+// Memory access by loads and stores (NCCL: load/store accessible, LSA), and the launch of these kernels.
 #pragma once
 
 #include <bit>
@@ -12,8 +12,8 @@
 
 namespace fabricbench::nccl_device {
 
-inline constexpr unsigned kThreads = 512;  // of a block, as in nccl-tests
-inline constexpr unsigned kAtOnce = 4;     // pieces that a thread has under way, to keep enough loads in flight
+inline constexpr unsigned kThreads = 512;  // per block, as in nccl-tests
+inline constexpr unsigned kAtOnce = 4;     // pieces in flight per thread, to keep enough loads in flight
 
 template <>
 struct Summed<__half> {
@@ -34,7 +34,7 @@ __device__ T load_piece(const T* from) {
   return *from;
 }
 template <typename T>
-__device__ Pack<T> load_piece(const Pack<T>* from) {  // one load, whatever T is
+__device__ Pack<T> load_piece(const Pack<T>* from) {  // a single load for every T
   const uint4 raw = *reinterpret_cast<const uint4*>(from);
   return *reinterpret_cast<const Pack<T>*>(&raw);
 }
@@ -48,7 +48,7 @@ __device__ void store_piece(Pack<T>* into, const Pack<T>& value) {
   *reinterpret_cast<uint4*>(into) = *reinterpret_cast<const uint4*>(&value);
 }
 
-/// A stretch of every rank's buffers, `begin` bytes behind the message's.
+/// A range of every rank's buffers, `begin` bytes after the message's start.
 template <typename P>
 class LsaPeers {
  public:
@@ -86,7 +86,7 @@ struct LsaBuffers {
 
 __device__ inline Position here() { return {threadIdx.x, kThreads, blockIdx.x, gridDim.x}; }
 
-/// As `kernel<<<ctas, kThreads, 0, stream>>>(communicator, work)`, which leaves its error where another call's may lie.
+/// Like `kernel<<<ctas, kThreads, 0, stream>>>(communicator, work)`, whose error could be confused with another call's.
 inline cudaError_t start(void (*kernel)(ncclDevComm, Work), const Launch& launch, const Work& work) {
   if (kernel == nullptr) return cudaErrorInvalidValue;
   ncclDevComm communicator = launch.communicator;

@@ -1,10 +1,10 @@
 // All-reduce and all-to-all by loads and stores in all ranks' memory.
 //
-// Both begin with a barrier, since a rank may touch the others' buffers only when their streams have come to this
-// operation, and end with one, since a rank's operation has completed only when all have written their part of its
-// buffer. The barriers of different blocks are independent: block b of a rank waits for block b of the others, and a
-// kernel ends when all of its blocks have passed. Both barriers acquire and release, so that what streams did before,
-// and blocks did between, is seen by everybody behind them.
+// Both begin with a barrier, because a rank may access the others' buffers only when their streams have reached this
+// operation. Both end with one, because a rank's operation has completed only when all ranks have written their part of
+// its buffer. The barriers of different blocks are independent: block b of a rank waits for block b of the others, and
+// a kernel ends when all of its blocks have passed. Both barriers acquire and release, so that everybody after them
+// sees the earlier work of streams and blocks.
 #include "common/backends/nccl_device/lsa.cuh"
 
 namespace fabricbench::nccl_device {
@@ -26,7 +26,7 @@ __global__ void __launch_bounds__(kThreads, 1)
   barrier.sync(ncclCoopCta(), cuda::memory_order_acq_rel);
 }
 
-/// From this rank's memory into a peer's.
+/// From this rank's memory to a peer's.
 template <typename P>
 struct Link {
   using Piece = P;
@@ -78,7 +78,7 @@ Kernel exchanging(Width width) {
   return width == Width::kVector ? all_to_all_kernel<T, Pack<T>> : all_to_all_kernel<T, T>;
 }
 
-/// Signed integers are added as unsigned ones, whose overflow is defined and has the same bits.
+/// Signed integers are added as unsigned ones, whose overflow is defined and gives the same bits.
 Kernel all_reduce_for(DataType datatype, Width width) {
   switch (datatype) {
     case DataType::kInt8:

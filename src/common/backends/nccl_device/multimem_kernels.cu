@@ -1,5 +1,5 @@
-// All-reduce by the switch: a load from a multicast address is a sum over all ranks' memory, a store to one goes to all
-// of them. In a file of its own because the instructions take compute capability 9.0; barriers as in lsa_kernels.cu.
+// All-reduce by the switch: a load from a multicast address is a sum over all ranks' memory, and a store to it reaches
+// all of them. A separate file, because the instructions need compute capability 9.0; barriers as in lsa_kernels.cu.
 #include "common/backends/nccl_device/lsa.cuh"
 
 namespace fabricbench::nccl_device {
@@ -7,7 +7,7 @@ namespace {
 
 using Kernel = void (*)(ncclDevComm, Work);
 
-/// The switch adds pairs of the 16-bit types, in float; it has no store of one of them (PTX ISA, multimem).
+/// The switch adds pairs of the 16-bit types in float; it cannot store a single one (PTX ISA, multimem).
 struct Pair {
   std::uint32_t bits;
 };
@@ -90,7 +90,7 @@ struct SwitchLink {
   __device__ void store(std::uint64_t index, const Piece& value) const { put_everywhere(into + index, value); }
 };
 
-/// What does not fill a unit goes by loads and stores.
+/// The rest that does not fill a unit uses loads and stores.
 template <typename T, typename Unit>
 __global__ void __launch_bounds__(kThreads, 1)
     all_reduce_kernel(const __grid_constant__ ncclDevComm communicator, const __grid_constant__ Work work) {

@@ -13,9 +13,9 @@
 namespace fabricbench::nvml {
 namespace {
 
-constexpr unsigned kMostLinks = 64;  // more than any GPU has; asking for one that is not there is an error, and no more
+constexpr unsigned kMostLinks = 64;  // more than any GPU has; asking for a missing link is harmless
 
-/// NVML writes domains with eight digits and in upper case, `00000000:42:00.0`; sysfs with four where they suffice.
+/// NVML writes domains with eight upper-case digits, `00000000:42:00.0`; sysfs uses four if they suffice.
 std::string address_as_in_sysfs(std::string_view address) {
   while (address.size() > std::string_view("0000:42:00.0").size() && address.front() == '0') address.remove_prefix(1);
   std::string text(address);
@@ -62,7 +62,7 @@ struct Library::Loaded {
            find("nvmlDeviceGetNvLinkRemotePciInfo_v2", remote_pci) && find("nvmlDeviceGetFieldValues", fields);
   }
 
-  /// Of each of a GPU's links that is up, the same.
+  /// The bandwidth of each of a GPU's active links, which is the same for all.
   [[nodiscard]] std::optional<double> bytes_per_s(Device* device) const {
     FieldValue speed{};
     speed.field = kLinkSpeed;
@@ -73,7 +73,7 @@ struct Library::Loaded {
     return speed.value.as_unsigned * 1e6;
   }
 
-  /// Where a link leads; nothing where the driver does not tell.
+  /// The other end of a link; empty if the driver does not report it.
   [[nodiscard]] std::optional<NvLink> describe(Device* device, unsigned link) const {
     int type = -1;
     if (remote_type(device, link, &type) != kSuccess) return std::nullopt;
@@ -91,8 +91,8 @@ struct Library::Loaded {
 Library::Library(const std::string& file) : loaded_(std::make_unique<Loaded>()) {
   loaded_->library.reset(dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL));
   if (!loaded_->library) throw Error(ExitStatus::kMissing, std::string("nvml: ") + dlerror());
-  if (!loaded_->find_all()) throw Error(ExitStatus::kMissing, "nvml: " + file + " is too old to tell of NVLink");
-  if (loaded_->init() != kSuccess) throw Error(ExitStatus::kMissing, "nvml: nvmlInit_v2 did not work");
+  if (!loaded_->find_all()) throw Error(ExitStatus::kMissing, "nvml: " + file + " is too old to report NVLink");
+  if (loaded_->init() != kSuccess) throw Error(ExitStatus::kMissing, "nvml: nvmlInit_v2 failed");
 }
 
 Library::~Library() { loaded_->shutdown(); }

@@ -1,4 +1,4 @@
-// What is used here of NVML's binary interface, spelled out because its header is not part of every CUDA toolkit.
+// The part of NVML's binary interface that is used here, declared because its header is not part of every CUDA toolkit.
 // Source: the NVML API reference, and nvml.h as of CUDA 12. Private to this directory.
 #pragma once
 

@@ -39,7 +39,7 @@ std::vector<verbs::Gid> addressable(const verbs::PortFacts& port, const std::opt
   if (std::any_of(usable.begin(), usable.end(), fits)) return usable;
   throw Error(
       ExitStatus::kMissing,
-      fmt::format("{}port {} of {} has no GID{} that stands for an IP address, which rdma_cm connects to; {} "
+      fmt::format("{}port {} of {} has no GID{} for an IP address, which rdma_cm needs; {} "
                   "It has: {}",
                   asked ? fmt::format("-x {}: ", *asked) : "", port.port, port.device, asked ? " of this index" : "",
                   asked && !usable.empty()

@@ -12,15 +12,15 @@
 
 namespace fabricbench::rdma_cm {
 
-/// The GIDs of a port that rdma_cm takes as addresses: all of InfiniBand; on RoCE those that stand for an address of
-/// the host's network, which are IPv4 ones, and IPv6 ones that reach further than their link. `asked` is -x. Throws
-/// Error (missing) where there is none of them, or where the one asked for is none.
+/// The GIDs of a port that rdma_cm accepts as addresses: all on InfiniBand; on RoCE those for an IP address of the
+/// host, either IPv4 or IPv6 beyond link-local. `asked` is -x. Throws Error (missing) if there is none, or if the one
+/// asked for is not usable.
 [[nodiscard]] std::vector<verbs::Gid> addressable(const verbs::PortFacts& port,
                                                   const std::optional<std::int64_t>& asked);
 
-/// An IPv4, IPv6 or InfiniBand address with a port, 0 where rdma_cm is to choose one. An InfiniBand one (AF_IB) is the
-/// GID itself, in the default partition: no IP over InfiniBand is needed. Its port is the end of a service identifier,
-/// of which `transport` is the beginning. Source: rdma/rdma_cma.h; InfiniBand specification, annex A11.
+/// An IPv4, IPv6 or InfiniBand address with a port, 0 if rdma_cm is to choose one. An InfiniBand address (AF_IB) is the
+/// GID itself, in the default partition: no IP over InfiniBand is needed. Its port is the end of a service identifier
+/// that begins with `transport`. Source: rdma/rdma_cma.h; InfiniBand specification, annex A11.
 class SocketAddress {
  public:
   SocketAddress() = default;

@@ -42,7 +42,7 @@ Identifier Channel::bind(const verbs::Gid& gid, const std::string& device, Trans
 
 PendingEvent Channel::wait(Seconds longest) const {
   pollfd waiting{channel_->fd, POLLIN, 0};
-  constexpr Seconds kMost = 1e6;  // whose milliseconds an int holds
+  constexpr Seconds kMost = 1e6;  // an int holds its milliseconds
   const int ready = ::poll(&waiting, 1, static_cast<int>(std::ceil(std::min(longest, kMost) * 1000)));
   if (ready < 0 && errno == EINTR) return nullptr;
   check(ready >= 0, "poll");

@@ -15,15 +15,16 @@ namespace {
 const char* hint_of(std::string_view call, int error) {
   const bool opens = call == "rdma_create_event_channel";
   if (opens && (error == ENODEV || error == ENOENT)) {
-    return "the kernel's rdma_cm is not there for programs; load its module (modprobe rdma_ucm), and in a container "
+    return "the kernel's rdma_cm is not available to programs; load its module (modprobe rdma_ucm), and in a container "
            "pass "
            "--device=/dev/infiniband/rdma_cm";
   }
   if (opens && (error == EACCES || error == EPERM)) {
-    return "this user may not use rdma_cm; look at the rights of /dev/infiniband/rdma_cm";
+    return "this user may not use rdma_cm; check the permissions of /dev/infiniband/rdma_cm";
   }
   if (error == EADDRNOTAVAIL || error == ENODEV) {
-    return "no RDMA device has this address; is its interface up, and has it still its address (ip addr, rdma link)?";
+    return "no RDMA device has this address; is its interface up, and does it still have its address (ip addr, rdma "
+           "link)?";
   }
   return nullptr;
 }

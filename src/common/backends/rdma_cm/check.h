@@ -5,7 +5,7 @@
 namespace fabricbench::rdma_cm {
 
 /// Why a call of librdmacm failed, and what to do: ENODEV and ENOENT (the kernel's module rdma_ucm), EADDRNOTAVAIL,
-/// EACCES, others as verbs::explain_call has them.
+/// EACCES, others as in verbs::explain_call.
 [[nodiscard]] std::string explain_call(const char* call, int error);
 
 /// Throws Error (missing) with explain_call and errno unless `succeeded`.

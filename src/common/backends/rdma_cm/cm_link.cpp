@@ -15,10 +15,10 @@ namespace fabricbench::rdma_cm {
 namespace {
 
 constexpr std::uint8_t kMostRetries = 7;
-constexpr std::size_t kRouteHeader = sizeof(ibv_grh);  // before the data of a datagram that is received
+constexpr std::size_t kRouteHeader = sizeof(ibv_grh);  // before the data of a received datagram
 constexpr int kConnectionShift = 32;
 
-/// Of a received message, with its header; headers are aligned.
+/// Bytes for a received message with its header; headers are aligned.
 std::size_t slot_bytes(Bytes size) {
   constexpr std::size_t kAlignment = 8;
   return kRouteHeader + (size + kAlignment - 1) / kAlignment * kAlignment;
@@ -32,7 +32,7 @@ rdma_conn_param connection_parameters() {
 }
 
 verbs::MemoryRegion register_memory(ibv_pd* domain, std::vector<std::byte>& memory) {
-  constexpr unsigned kAccess = IBV_ACCESS_LOCAL_WRITE;  // ibv_reg_mr is a macro that mixes enumerations otherwise
+  constexpr unsigned kAccess = IBV_ACCESS_LOCAL_WRITE;  // without this, ibv_reg_mr, a macro, mixes enumerations
   verbs::MemoryRegion region(ibv_reg_mr(domain, memory.data(), memory.size(), kAccess));
   if (!region) throw Error(ExitStatus::kMissing, verbs::explain_registration(errno, memory.size()));
   return region;
@@ -84,7 +84,7 @@ void CmLink::accept() {
   connection_ = std::move(requested_);
   make_queue_pair();
   rdma_conn_param parameters = connection_parameters();
-  parameters.qp_num = connection_->qp->qp_num;  // which datagrams are told by
+  parameters.qp_num = connection_->qp->qp_num;  // identifies the sender of datagrams
   check(rdma_accept(connection_.get(), &parameters) == 0, "rdma_accept");
 }
 
@@ -135,7 +135,7 @@ std::optional<Event> CmLink::next_event(Seconds longest) {
   const PendingEvent event = channel_.wait(longest);
   if (!event) return std::nullopt;
   const bool request = event->event == RDMA_CM_EVENT_CONNECT_REQUEST;
-  if (!request && event->id != connection_.get()) return Event{};  // of a connection that is gone
+  if (!request && event->id != connection_.get()) return Event{};  // of an old connection
   learn_from(*event);
   return Event{kind_of(event->event), event->status};
 }
@@ -180,7 +180,7 @@ Completions CmLink::poll() {
   return completions;
 }
 
-/// Those of connections that are gone are left aside.
+/// Ignores completions of old connections.
 void CmLink::take(const ibv_wc& completion, Completions& completions) {
   if (completion.wr_id >> kConnectionShift != made_) return;
   if (completion.status != IBV_WC_SUCCESS) {
@@ -197,7 +197,7 @@ void CmLink::take(const ibv_wc& completion, Completions& completions) {
       {ntohl(completion.imm_data), {receive_slot(slot) + header, completion.byte_len - header}});
 }
 
-/// A datagram says where it comes from, and that is where answers go.
+/// Learns from a datagram where to send answers.
 void CmLink::learn_sender(const ibv_wc& completion, std::uint32_t slot) {
   ibv_wc copy = completion;
   auto* header = reinterpret_cast<ibv_grh*>(receive_slot(slot));

@@ -15,24 +15,25 @@
 namespace fabricbench::rdma_cm {
 
 struct LinkSettings {
-  std::string device;  ///< that the address is to be of
-  verbs::Gid gid;      ///< one of addressable(): the address to bind to
+  std::string device;  ///< the device that the address must belong to
+  verbs::Gid gid;      ///< from addressable(): the address to bind to
   Transport transport = Transport::kRc;
   std::uint32_t messages = 1;  ///< in each direction
   Bytes size = 0;
-  Seconds limit = 5;  ///< of resolving
+  Seconds limit = 5;  ///< time limit of resolving
 };
 
-/// A link over librdmacm. What connections share (the domain, the completion queue, memory) is made once.
+/// A link over librdmacm. The domain, the completion queue and the memory are created once and shared by all
+/// connections.
 class CmLink final : public Link {
  public:
-  /// Binds to the address, with a port of the system's choice. Throws Error (missing).
+  /// Binds to the address, with a port chosen by the system. Throws Error (missing).
   explicit CmLink(const LinkSettings& settings);
   ~CmLink() override { close(); }
 
-  /// Begins to take requests to connect, for the side that accepts them. Returns the port.
+  /// Starts to accept connection requests, on the accepting side. Returns the port.
   [[nodiscard]] std::uint16_t listen();
-  /// For the side that connects.
+  /// For the connecting side.
   void set_peer(const verbs::Gid& gid, std::uint16_t port);
 
   void resolve_address() override;
@@ -60,7 +61,7 @@ class CmLink final : public Link {
 
   LinkSettings settings_;
   Channel channel_;
-  Identifier anchor_;  // bound as long as this lives: it keeps the device open, and listens
+  Identifier anchor_;  // bound for this object's lifetime: it keeps the device open, and listens
   verbs::ProtectionDomain domain_;
   verbs::CompletionQueue completions_;
   std::vector<std::byte> sending_;
@@ -68,11 +69,11 @@ class CmLink final : public Link {
   verbs::MemoryRegion send_region_;
   verbs::MemoryRegion receive_region_;
   Identifier connection_;
-  Identifier requested_;  // of the last request to connect
+  Identifier requested_;  // of the last connection request
   verbs::AddressHandle address_handle_;
-  std::uint32_t remote_queue_pair_ = 0;  // of datagrams, as is the key
+  std::uint32_t remote_queue_pair_ = 0;  // datagrams only, like the key
   std::uint32_t remote_key_ = RDMA_UDP_QKEY;
-  std::uint32_t made_ = 0;  // connections, to tell their completions apart
+  std::uint32_t made_ = 0;  // connections so far, to distinguish their completions
   SocketAddress peer_;
 };
 

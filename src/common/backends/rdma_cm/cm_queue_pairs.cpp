@@ -29,7 +29,7 @@ void CmQueuePairs::take(const verbs::OwnQueuePairs& own, std::uint16_t port) {
   connected_.mtu = meeting_.agreed.mtu;
 }
 
-/// Where none was asked for, it is as this host's administrator set it for rdma_cm.
+/// Without a value, the host's default for rdma_cm holds.
 void CmQueuePairs::set_traffic_class(rdma_cm_id* identifier) const {
   if (meeting_.traffic_class == 0) return;
   auto traffic_class = static_cast<std::uint8_t>(meeting_.traffic_class);
@@ -50,7 +50,7 @@ void CmQueuePairs::resolve_route() {
 }
 
 rdma_conn_param CmQueuePairs::parameters() const {
-  constexpr std::uint8_t kRetries = 7;  // as many as can be asked for
+  constexpr std::uint8_t kRetries = 7;  // the maximum
   rdma_conn_param parameters{};
   parameters.responder_resources = static_cast<std::uint8_t>(meeting_.agreed.outstanding);
   parameters.initiator_depth = static_cast<std::uint8_t>(meeting_.agreed.outstanding);
@@ -89,13 +89,13 @@ void CmQueuePairs::keep_connection() {
 
 std::optional<Event> CmQueuePairs::next_event(Seconds longest) {
   if (take_request()) return Event{EventKind::kConnectRequest, 0};
-  Identifier turned_away;  // goes after the event is acknowledged: that is what it would wait for
+  Identifier turned_away;  // destroyed after the event is acknowledged, because destruction waits for that
   const PendingEvent event = channel_.wait(longest);
   if (!event) return std::nullopt;
   if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST) {
     turned_away = std::exchange(request_, Identifier(event->id));
     requesting_ = number_in(*event);
-    return Event{};  // the next call looks at it
+    return Event{};  // the next call handles it
   }
   const bool is_last = !connections_.empty() && event->id == connections_.back().get();
   if (event->id != connection_.get() && !is_last) return Event{};
@@ -103,8 +103,9 @@ std::optional<Event> CmQueuePairs::next_event(Seconds longest) {
   return Event{kind_of(event->event), event->status};
 }
 
-/// Whether the peer has asked to be connected to this queue pair. A request that comes while this side still connects,
-/// or before it knows that the connection before stands, is for later, and one of anybody else is turned away.
+/// Whether the peer has asked for a connection to this queue pair. A request that comes while this side still connects,
+/// or before it knows that the previous connection is established, is kept for later. Requests from anybody else are
+/// rejected.
 bool CmQueuePairs::take_request() {
   if (!request_ || connection_ || is_done_) return false;
   connection_ = std::move(request_);
@@ -114,7 +115,7 @@ bool CmQueuePairs::take_request() {
   return false;
 }
 
-/// The queue pair that a request says it comes from: anybody may connect to a port. 0 where it does not say.
+/// The queue pair that a request claims to come from, because anybody may connect to a port. 0 if it does not say.
 std::uint32_t CmQueuePairs::number_in(const rdma_cm_event& request) const {
   const void* const data = datagrams() ? request.param.ud.private_data : request.param.conn.private_data;
   const std::size_t bytes = datagrams() ? request.param.ud.private_data_len : request.param.conn.private_data_len;
@@ -127,7 +128,7 @@ std::uint32_t CmQueuePairs::number_in(const rdma_cm_event& request) const {
 void CmQueuePairs::learn_from(const rdma_cm_event& event) {
   if (!datagrams() || event.event != RDMA_CM_EVENT_ESTABLISHED) return;
   connected_.peer_key = event.param.ud.qkey;
-  if (connected_.to_peer) return;  // one way leads to all queue pairs
+  if (connected_.to_peer) return;  // one path serves all queue pairs
   ibv_ah_attr way = event.param.ud.ah_attr;
   connected_.to_peer.reset(ibv_create_ah(domain_, &way));
   verbs::check(connected_.to_peer != nullptr, "ibv_create_ah");
@@ -154,7 +155,7 @@ void CmQueuePairs::make_ready() {
   ready_[which_] = true;
 }
 
-/// An address may stand for several GIDs, of RoCE v1 and v2, of which the kernel takes one by itself.
+/// An address may stand for several GIDs, of RoCE v1 and v2, and the kernel chooses among them.
 void CmQueuePairs::make_ready_to_receive(ibv_qp* queue_pair) {
   int mask = 0;
   ibv_qp_attr attributes = attributes_for(IBV_QPS_RTR, mask);

@@ -12,18 +12,18 @@
 
 namespace fabricbench::rdma_cm {
 
-/// Queue pairs of a device that was opened without librdmacm, connected by it: it says what they are to be set to, and
-/// they are set here. So an endpoint is the same however it is connected.
+/// Connects queue pairs of a device that was opened without librdmacm: it determines their attributes, which are set
+/// here. So an endpoint does not depend on how it was connected.
 class CmQueuePairs final : public QueuePairHandshake {
  public:
-  /// Binds to the address that the own GID stands for. Throws Error (missing).
+  /// Binds to the address of the own GID. Throws Error (missing).
   explicit CmQueuePairs(const verbs::Meeting& meeting);
 
-  /// Begins to take requests to connect. Returns the port.
+  /// Starts to accept connection requests. Returns the port.
   [[nodiscard]] std::uint16_t listen() { return listen_at(anchor_.get()); }
-  /// What is to be connected, and the port that the other rank listens at.
+  /// The queue pairs to connect, and the port at which the other rank listens.
   void take(const verbs::OwnQueuePairs& own, std::uint16_t port);
-  /// What came of it.
+  /// The result.
   [[nodiscard]] verbs::Connected connected() { return std::move(connected_); }
 
   void begin(int queue_pair) override {
@@ -53,17 +53,17 @@ class CmQueuePairs final : public QueuePairHandshake {
 
   verbs::Meeting meeting_;
   Channel channel_;
-  Identifier anchor_;  // bound, and listens
+  Identifier anchor_;  // bound and listening
   SocketAddress peer_;
   ibv_pd* domain_ = nullptr;
   std::span<const verbs::QueuePair> queue_pairs_;
   std::size_t which_ = 0;
-  bool is_done_ = false;          // this side of it
-  std::uint32_t own_number_ = 0;  // in network order: what a request to connect carries
-  Identifier request_;            // the last one that was not looked at yet
-  std::uint32_t requesting_ = 0;  // the queue pair that it says it comes from
+  bool is_done_ = false;          // on this side
+  std::uint32_t own_number_ = 0;  // in network byte order: sent in a connection request
+  Identifier request_;            // the last one not handled yet
+  std::uint32_t requesting_ = 0;  // the queue pair that it claims to come from
   Identifier connection_;
-  std::vector<Identifier> connections_;  // those that stand: they end with their identifiers
+  std::vector<Identifier> connections_;  // established ones: they end with their identifiers
   std::vector<bool> ready_;
   verbs::Connected connected_;
 };

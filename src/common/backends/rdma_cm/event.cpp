@@ -9,7 +9,7 @@
 namespace fabricbench::rdma_cm {
 namespace {
 
-/// The reasons of a rejection that are met in practice. Source: InfiniBand specification 12.6.7.2.
+/// The reasons of rejections that occur in practice. Source: InfiniBand specification 12.6.7.2.
 const char* words_of_rejection(int reason) {
   switch (reason) {
     case 1: return "no queue pair";
@@ -34,12 +34,12 @@ std::string words_of_status(const Event& event) {
 const char* advice(EventKind kind) {
   switch (kind) {
     case EventKind::kAddressError:
-      return "the address of the other rank is not answered, or this device cannot reach it; are both interfaces up "
+      return "the address of the other rank does not answer, or this device cannot reach it; are both interfaces up "
              "and "
              "in one network (ip neigh, ip route get)?";
     case EventKind::kRouteError:
-      return "no path to the other rank's port was found; on InfiniBand look at the subnet manager (sminfo), on RoCE "
-             "at "
+      return "no path to the other rank's port was found; on InfiniBand check the subnet manager (sminfo), on RoCE "
+             ""
              "the route (ip route get)";
     case EventKind::kConnectError:
       return "the queue pair could not be connected; do both ports have the same MTU and VLAN (ibv_devinfo, ip link)?";
@@ -48,13 +48,13 @@ const char* advice(EventKind kind) {
              "MADs "
              "pass the firewall?";
     case EventKind::kRejected:
-      return "the other rank's host answered and refused; is its address on the device chosen there, and has it queue "
+      return "the other rank's host refused; is its address on the device chosen there, and does it have queue "
              "pairs and memory left (ulimit -l)?";
-    case EventKind::kDisconnected: return "the other rank went away; see what it said";
-    case EventKind::kDeviceRemoved: return "the device was taken away; see the kernel's log (dmesg)";
+    case EventKind::kDisconnected: return "the other rank disconnected; see its messages";
+    case EventKind::kDeviceRemoved: return "the device was removed; see the kernel's log (dmesg)";
     case EventKind::kAddressChange:
-      return "the interface's hardware address changed, as bonds do that fail over; try again";
-    default: return "this is not the answer to what was asked; try again";
+      return "the interface's hardware address changed, as in a bond's failover; try again";
+    default: return "unexpected event; try again";
   }
 }
 
@@ -79,10 +79,10 @@ std::string explain_silence(ConnectStep step, Seconds limit) {
   const char* why = "";
   switch (step) {
     case ConnectStep::kResolveAddress:
-      why = "its address is not answered; is its interface up, and are both in one network (ip neigh, ip route get)?";
+      why = "its address does not answer; is its interface up, and are both in one network (ip neigh, ip route get)?";
       break;
     case ConnectStep::kResolveRoute:
-      why = "no answer about the path; on InfiniBand look at the subnet manager (sminfo), on RoCE at the route";
+      why = "no answer about the path; on InfiniBand check the subnet manager (sminfo), on RoCE the route";
       break;
     case ConnectStep::kConnect:
       why =
@@ -91,11 +91,11 @@ std::string explain_silence(ConnectStep step, Seconds limit) {
       break;
     case ConnectStep::kFirstMessage:
       why =
-          "the connection stands and carries no messages; is there loss on the way, an MTU that a switch does not "
-          "pass, or flow control that holds everything up?";
+          "the connection is established and carries no messages; are packets lost, is the MTU larger than a switch "
+          "allows, or does flow control block everything?";
       break;
     case ConnectStep::kDisconnect:
-      why = "the end of the connection was not answered; is there loss on the way, or did it hang?";
+      why = "the disconnect was not answered; are packets lost, or did the other rank hang?";
       break;
   }
   return fmt::format("nothing came within {}, by --stall-timeout: {}", readable_seconds(limit), why);

@@ -8,14 +8,14 @@
 
 namespace fabricbench::rdma_cm {
 
-/// What rdma_cm says has happened to a connection; kOther is of no consequence to it.
+/// The rdma_cm events of a connection; kOther is irrelevant to it.
 enum class EventKind {
   kAddressResolved,
   kAddressError,
   kRouteResolved,
   kRouteError,
   kConnectRequest,
-  kConnectResponse,  ///< where the queue pair is not rdma_cm's to make ready
+  kConnectResponse,  ///< if the queue pair is not managed by rdma_cm
   kConnectError,
   kUnreachable,
   kRejected,
@@ -31,14 +31,15 @@ struct Event {
   int status = 0;  ///< 0, a negative errno, or the reason of a rejection
 };
 
-/// As rdma_cm names it, such as `RDMA_CM_EVENT_REJECTED`.
+/// The name in rdma_cm, such as `RDMA_CM_EVENT_REJECTED`.
 [[nodiscard]] std::string_view name(EventKind kind);
 
-/// What an event that ends an attempt to connect means, and what to do, in one sentence or two: `RDMA_CM_EVENT_REJECTED
-/// (status 8, no listener there): ...`. Source: man rdma_get_cm_event; InfiniBand specification, table 112 of reasons.
+/// The meaning of an event that ends an attempt to connect, and what to do, in one or two sentences:
+/// `RDMA_CM_EVENT_REJECTED (status 8, no listener there): ...`. Source: man rdma_get_cm_event; InfiniBand
+/// specification, table 112 of reasons.
 [[nodiscard]] std::string explain(const Event& event);
 
-/// What may be wrong where no event came in a step for so long.
+/// Likely causes if no event came in a step within the limit.
 [[nodiscard]] std::string explain_silence(ConnectStep step, Seconds limit);
 
 }  // namespace fabricbench::rdma_cm

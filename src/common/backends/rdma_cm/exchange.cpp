@@ -11,7 +11,7 @@
 namespace fabricbench::rdma_cm {
 namespace {
 
-/// A datagram that has not come for so long after the last one, or after the last one sent, is lost.
+/// A datagram is lost if it has not arrived within this time after the previous one, or after the last one was sent.
 constexpr Seconds kDatagramPatience = 0.25;
 
 }  // namespace
@@ -31,7 +31,7 @@ Exchanged Exchange::run() {
     (void)await_arrivals(1, patience);
     send(1, settings_.messages);
     (void)await_arrivals(settings_.messages, patience);
-  } else if (await_arrivals(1, settings_.limit)) {  // however long the other side took to learn that it may send
+  } else if (await_arrivals(1, settings_.limit)) {  // the other side may need long to learn that it may send
     send(0, settings_.messages);
     (void)await_arrivals(settings_.messages, patience);
   }
@@ -47,7 +47,7 @@ void Exchange::send(std::uint32_t begin, std::uint32_t end) {
   }
 }
 
-/// Whether so many have come. Throws where that takes too long, but for datagrams.
+/// Whether this many have arrived. Throws after the time limit, except for datagrams.
 bool Exchange::await_arrivals(std::uint32_t count, Seconds patience) {
   Seconds last = settings_.clock();
   while (arrived_ < count) {
@@ -55,7 +55,7 @@ bool Exchange::await_arrivals(std::uint32_t count, Seconds patience) {
       last = settings_.clock();
     } else if (settings_.clock() - last > patience) {
       if (settings_.transport == Transport::kUd) return false;
-      throw Error(ExitStatus::kTimeout, fmt::format("{} of {} messages have come; {}", arrived_, settings_.messages,
+      throw Error(ExitStatus::kTimeout, fmt::format("{} of {} messages have arrived; {}", arrived_, settings_.messages,
                                                     explain_silence(ConnectStep::kFirstMessage, patience)));
     } else {
       std::this_thread::yield();
@@ -79,13 +79,13 @@ void Exchange::await_sent() {
 bool Exchange::progress() {
   const Completions completions = link_.poll();
   const bool first = connects_ && arrived_ == 0 && !completions.arrivals.empty();
-  if (first) result_.first = settings_.clock() - began_;  // before it is looked at
+  if (first) result_.first = settings_.clock() - began_;  // before it is checked
   sent_ += completions.sent;
   for (const Arrival& arrival : completions.arrivals) take(arrival);
   return completions.any();
 }
 
-/// A datagram may come twice.
+/// Counts a datagram that arrives twice once.
 void Exchange::take(const Arrival& arrival) {
   std::string wrong;
   if (arrival.number >= settings_.messages) {

@@ -11,32 +11,32 @@
 
 namespace fabricbench::rdma_cm {
 
-/// What one side knows of its connections.
+/// The settings of one side's connections.
 struct SideSettings {
   Transport transport = Transport::kRc;
-  std::uint32_t messages = 1;  ///< in each direction of a connection
+  std::uint32_t messages = 1;  ///< per direction of a connection
   Seconds limit = 5;           ///< of a step
   std::string peer;            ///< such as `rank 1 on node-07 (10.0.0.7)`
   std::function<Seconds()> clock;
 };
 
-/// What came of the messages of one connection.
+/// The results of one connection's messages.
 struct Exchanged {
-  std::optional<Seconds> first;  ///< from sending the first until the first of the other side was there
-  std::uint64_t lost = 0;        ///< of those that were to come
+  std::optional<Seconds> first;  ///< time from sending the first message until the other side's first message arrived
+  std::uint64_t lost = 0;        ///< of those expected
   std::uint64_t wrong = 0;
-  std::string first_wrong;  ///< which, and where
+  std::string first_wrong;  ///< which message, and which byte
 };
 
-/// The messages of one connection. The side that connects sends one, and the rest when one has come back; the other
-/// side sends its own when the first has come: a datagram has to tell it whom to answer.
+/// The messages of one connection. The connecting side sends one, and the rest after one has come back. The other side
+/// sends its messages after the first has arrived, because a datagram has to tell it the address of the sender.
 class Exchange {
  public:
-  /// Does not own what it is given. `connects`: the side that connected.
+  /// Does not own its arguments. `connects`: true on the connecting side.
   Exchange(Link& link, const SideSettings& settings, std::uint64_t connection, bool connects);
 
-  /// Datagrams that do not come are counted. Throws Error (timeout), without the peer's name, where another message
-  /// does not come in time, or one of one's own is not done with.
+  /// Counts datagrams that do not arrive. Throws Error (timeout), without the peer's name, if another message does not
+  /// arrive in time or an own message does not complete.
   [[nodiscard]] Exchanged run();
 
  private:

@@ -10,7 +10,7 @@ struct ReleaseChannel {
   void operator()(rdma_event_channel* channel) const noexcept { rdma_destroy_event_channel(channel); }
 };
 
-/// A queue pair that rdma_create_qp made belongs to its identifier.
+/// A queue pair made by rdma_create_qp belongs to its identifier.
 struct ReleaseIdentifier {
   void operator()(rdma_cm_id* identifier) const noexcept {
     if (identifier->qp != nullptr) rdma_destroy_qp(identifier);
@@ -24,7 +24,7 @@ struct AcknowledgeEvent {
 
 using EventChannel = std::unique_ptr<rdma_event_channel, ReleaseChannel>;
 using Identifier = std::unique_ptr<rdma_cm_id, ReleaseIdentifier>;
-/// To be gone before its identifier is: destroying that waits for it.
+/// Must be released before its identifier, whose destruction waits for it.
 using PendingEvent = std::unique_ptr<rdma_cm_event, AcknowledgeEvent>;
 
 }  // namespace fabricbench::rdma_cm

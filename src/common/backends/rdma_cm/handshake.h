@@ -7,8 +7,8 @@
 
 namespace fabricbench::rdma_cm {
 
-/// One end of connections that follow each other, as far as rdma_cm goes: nothing waits here but next_event. All throw
-/// Error: of calls that fail.
+/// The rdma_cm part of one end of consecutive connections. Only next_event waits. All methods throw Error if a call
+/// fails.
 class Handshake {
  public:
   Handshake() = default;
@@ -16,14 +16,14 @@ class Handshake {
   Handshake& operator=(const Handshake&) = delete;
   virtual ~Handshake() = default;
 
-  // What events answer.
+  // Requests that events answer.
   virtual void resolve_address() = 0;
   virtual void resolve_route() = 0;
   virtual void connect() = 0;
-  /// Answers the last request to connect.
+  /// Accepts the last connection request.
   virtual void accept() = 0;
 
-  /// Waits for the next event, for so long at most.
+  /// Waits for the next event, for at most `longest`.
   [[nodiscard]] virtual std::optional<Event> next_event(Seconds longest) = 0;
 };
 

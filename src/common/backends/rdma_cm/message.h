@@ -7,18 +7,18 @@
 
 #include "common/core/pattern.h"
 
-/// What messages carry: bytes that depend on who sends, on the connection, on the message and on the place in it, and
-/// are all below 0x80, so that the poison of a receive buffer is none of them.
+/// The content of messages: bytes that depend on the sender, the connection, the message and the position. All are
+/// below 0x80, so that none equals the poison of a receive buffer.
 namespace fabricbench::rdma_cm {
 
-/// Which message it is.
+/// The identity of a message.
 struct MessageLabel {
-  int side = 0;  ///< 0: of the side that connects
+  int side = 0;  ///< 0: the connecting side
   std::uint64_t connection = 0;
   std::uint32_t number = 0;
 };
 
-/// The eight bytes of a message that begin at eight times `index`, the first one lowest.
+/// The eight bytes of a message from position 8 * `index` on, the first one lowest.
 [[nodiscard]] constexpr std::uint64_t word_at(const MessageLabel& label, std::size_t index) {
   constexpr std::uint64_t kBelowPoison = 0x7f7f7f7f7f7f7f7f;
   constexpr int kNumberShift = 40;
@@ -38,7 +38,7 @@ inline void fill_message(const MessageLabel& label, std::span<std::byte> data) {
   }
 }
 
-/// Where the first byte stands that is not what was sent.
+/// The position of the first wrong byte.
 [[nodiscard]] inline std::optional<std::size_t> first_wrong_byte(const MessageLabel& label,
                                                                  std::span<const std::byte> data) {
   std::uint64_t word = 0;

@@ -13,7 +13,7 @@ void call(QueuePairHandshake& handshake, const Steps& steps, bool datagrams) {
   steps.attempt(ConnectStep::kConnect, [&] { handshake.establish(); });
 }
 
-/// The side that calls resolves first, with a limit for each of the two steps.
+/// The calling side resolves first, with a time limit for each of the two steps.
 void answer(QueuePairHandshake& handshake, const Steps& steps, bool datagrams, Seconds limit) {
   steps.await(EventKind::kConnectRequest, ConnectStep::kConnect, 3 * limit);
   steps.attempt(ConnectStep::kConnect, [&] { handshake.accept(); });

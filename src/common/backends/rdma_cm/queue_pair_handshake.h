@@ -8,27 +8,27 @@
 
 namespace fabricbench::rdma_cm {
 
-/// A handshake for queue pairs that were made before, one after the other.
+/// A handshake for queue pairs that already exist, one after the other.
 class QueuePairHandshake : public Handshake {
  public:
-  /// The queue pair that what follows is about, from 0.
+  /// Selects the queue pair for the following calls, from 0.
   virtual void begin(int queue_pair) = 0;
-  /// Takes the queue pair to where it sends and receives, and tells the side that accepted. Of datagrams, whose
-  /// connections nobody has to be told of, connect's answer is kEstablished and not kConnectResponse.
+  /// Takes the queue pair to the state in which it sends and receives, and tells the accepting side. For datagrams
+  /// nobody has to be told: connect's answer is kEstablished instead of kConnectResponse.
   virtual void establish() = 0;
 };
 
 struct QueuePairSettings {
   Transport transport = Transport::kRc;
   int queue_pairs = 1;
-  bool first = false;                    ///< this is the side that connects
+  bool first = false;                    ///< whether this is the connecting side
   Seconds limit = 5;                     ///< of a step
   std::function<std::string(int)> peer;  ///< of a queue pair, such as `mlx5_0 port 1 of host node-07, queue pair 0x11`
   std::function<Seconds()> clock;
 };
 
 /// Connects all queue pairs of one side to those of the other; both sides call it. Datagrams are connected in both
-/// directions: the second side connects too, after the first. Throws Error as Steps does.
+/// directions: the second side connects after the first. Throws Error as Steps does.
 void connect_queue_pairs(QueuePairHandshake& handshake, const QueuePairSettings& settings);
 
 }  // namespace fabricbench::rdma_cm

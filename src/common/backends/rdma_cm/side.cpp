@@ -7,7 +7,7 @@
 namespace fabricbench::rdma_cm {
 namespace {
 
-/// Takes a phase on both sides, and says what went wrong on either.
+/// Runs a phase on both sides, and returns the problem of either.
 Problem take_phase(const Agree& agree, const std::function<void()>& phase) {
   Problem own;
   try {
@@ -60,13 +60,13 @@ void ConnectingSide::meet(std::uint64_t connection) {
   exchange(connection, true);
 }
 
-/// Datagrams have nothing to end.
+/// Datagrams need no disconnect.
 void ConnectingSide::part() {
   if (settings().transport == Transport::kUd) return;
   take_step(ConnectStep::kDisconnect, EventKind::kDisconnected, [&] { link().disconnect(); });
 }
 
-/// Of datagrams, this side is never told that the connection stands.
+/// For datagrams, this side is never told that the connection is established.
 void AcceptingSide::meet(std::uint64_t connection) {
   steps().await(EventKind::kConnectRequest, ConnectStep::kConnect);
   steps().attempt(ConnectStep::kConnect, [&] { link().accept(); });

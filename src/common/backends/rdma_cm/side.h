@@ -13,16 +13,16 @@
 
 namespace fabricbench::rdma_cm {
 
-/// What one side has seen of all its connections.
+/// One side's results over all its connections.
 struct Findings {
-  std::array<std::vector<Seconds>, kConnectSteps> times;  ///< by ConnectStep; of the side that connects
-  std::uint64_t lost = 0;                                 ///< messages that did not come
+  std::array<std::vector<Seconds>, kConnectSteps> times;  ///< by ConnectStep; on the connecting side
+  std::uint64_t lost = 0;                                 ///< messages that did not arrive
   std::uint64_t wrong = 0;
   std::string first_wrong;
 };
 
-/// One side of connections that follow each other. A connection has three phases, and the two sides go from one to the
-/// next together. All throw Error: the timeout of a step names the peer, the step and what may be wrong.
+/// One side of consecutive connections. A connection has three phases, which the two sides enter together. All methods
+/// throw Error: the timeout of a step names the peer, the step and likely causes.
 class Side {
  public:
   /// Does not own the link.
@@ -31,9 +31,9 @@ class Side {
   Side& operator=(const Side&) = delete;
   virtual ~Side() = default;
 
-  /// What the side that connects does alone.
+  /// Work that the connecting side does alone.
   virtual void prepare() = 0;
-  /// Connects, and sends and receives the messages.
+  /// Connects, then sends and receives the messages.
   virtual void meet(std::uint64_t connection) = 0;
   virtual void part() = 0;
   void close() noexcept { link_.close(); }
@@ -42,7 +42,7 @@ class Side {
 
  protected:
   void exchange(std::uint64_t connection, bool connects);
-  /// Takes the time of `start` and of waiting for `answer`.
+  /// Measures the time of `start` and of waiting for `answer`.
   void take_step(ConnectStep step, EventKind answer, const std::function<void()>& start);
   [[nodiscard]] Link& link() { return link_; }
   [[nodiscard]] const Steps& steps() const { return steps_; }
@@ -73,13 +73,13 @@ class AcceptingSide final : public Side {
   void part() override;
 };
 
-/// What ended the connections of a pair before all were made.
+/// The problem that ended a pair's connections early.
 struct Problem {
   ExitStatus status = ExitStatus::kOk;
   std::string text;
 };
 
-/// Tells the other side of this one's problem, and learns of its: the same problem, or none, on both.
+/// Exchanges the sides' problems: both get the same problem, or none.
 using Agree = std::function<Problem(const Problem&)>;
 
 struct Series {
@@ -88,7 +88,7 @@ struct Series {
   Problem problem;
 };
 
-/// Makes `count` connections one after the other, unless one fails, which is the last. Both sides call it.
+/// Makes `count` connections one after the other; a failed one is the last. Both sides call it.
 [[nodiscard]] Series make_connections(Side& side, std::int64_t count, const Agree& agree,
                                       const std::function<Seconds()>& clock);
 

@@ -15,19 +15,19 @@ struct StepSettings {
   std::function<Seconds()> clock;
 };
 
-/// Takes the steps of a handshake. All throw Error that names the step, the peer and what may be wrong: timeout where
-/// nothing came in time, or rdma_cm said that nothing will, else that of the call which failed.
+/// Carries out the steps of a handshake. All methods throw Error with the step, the peer and likely causes: timeout if
+/// no event came in time, or if rdma_cm reported that none will, else the status of the call that failed.
 class Steps {
  public:
   /// Does not own the handshake.
   Steps(Handshake& handshake, StepSettings settings) : handshake_(handshake), settings_(std::move(settings)) {}
 
-  /// Waits for an event, for so long.
+  /// Waits for an event, for at most `limit`.
   void await(EventKind wanted, ConnectStep step, Seconds limit) const;
   void await(EventKind wanted, ConnectStep step) const { await(wanted, step, settings_.limit); }
-  /// Does what `act` does, which throws Error without the peer's name.
+  /// Calls `act`, which throws Error without the peer's name.
   void attempt(ConnectStep step, const std::function<void()>& act) const;
-  /// Does `start` and waits for `answer`. Returns how long both took.
+  /// Calls `start` and waits for `answer`. Returns the time of both together.
   Seconds take(ConnectStep step, EventKind answer, const std::function<void()>& start) const;
 
  private:

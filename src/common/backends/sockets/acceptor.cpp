@@ -15,10 +15,10 @@
 namespace fabricbench::sockets {
 namespace {
 
-/// How long a rank that gives up waits for its own thread, at most.
+/// The maximum time for which a rank that gives up waits for its own thread.
 constexpr Seconds kLookUp = 0.02;
 
-/// Errors of a connection that came and went before it was accepted, which are the stranger's (accept(2)).
+/// Errors of a connection that was closed before it was accepted (accept(2)); they are the other side's.
 bool is_of_the_guest(int error) {
   return error == EAGAIN || error == EINTR || error == ECONNABORTED || error == EPROTO || error == EPERM ||
          error == ENETDOWN || error == EHOSTDOWN || error == EHOSTUNREACH || error == ENETUNREACH;
@@ -61,10 +61,10 @@ void Acceptor::run() {
     failure_ = std::current_exception();
   }
   arrivals_.clear();
-  listeners_.clear();  // who comes now finds nobody listening
+  listeners_.clear();  // later connections are refused
 }
 
-/// Waits a moment for whoever comes or speaks.
+/// Waits briefly for connections and greetings.
 void Acceptor::let_in_all() {
   std::vector<pollfd> waited_for;
   for (const Socket& listener : listeners_) waited_for.push_back({listener.get(), POLLIN, 0});
@@ -77,7 +77,7 @@ void Acceptor::let_in_all() {
     const Verdict verdict = happened(listeners_.size() + i) ? listen_to(arrivals_[i]) : Verdict::kWait;
     if (verdict == Verdict::kWait) waiting.push_back(std::move(arrivals_[i]));
   }
-  arrivals_ = std::move(waiting);  // closes those who were turned away
+  arrivals_ = std::move(waiting);  // closes rejected connections
   for (std::size_t i = 0; i < listeners_.size(); ++i) {
     if (happened(i)) accept_from(listeners_[i]);
   }
@@ -111,7 +111,7 @@ bool Acceptor::let_in(Arrival& arrival) {
   if (::send(arrival.socket.get(), answer.data(), answer.size(), MSG_NOSIGNAL) < 0) return false;
   Socket& place = guest->second[hello->stream];
   if (!place.is_open()) --missing_;
-  place = std::move(arrival.socket);  // a later one replaces it: its caller has given the earlier one up
+  place = std::move(arrival.socket);  // a later connection replaces it: its caller has given up the earlier one
   return true;
 }
 

@@ -13,19 +13,19 @@
 
 namespace fabricbench::sockets {
 
-/// Listens at an address, on a port that the kernel chooses. `buffer` is as make_socket takes it.
+/// Listens at an address, on a port chosen by the kernel. `buffer` is as for make_socket.
 [[nodiscard]] Socket listen_at(const Address& address, Bytes buffer);
 
-/// Who is to be let in.
+/// The connections to accept.
 struct GuestList {
   std::uint64_t job = 0;
-  int rank = 0;            ///< of the host, in the sense of a party
-  std::vector<int> ranks;  ///< of the guests
-  int streams = 1;         ///< connections of each
+  int rank = 0;            ///< this rank's own number
+  std::vector<int> ranks;  ///< the connecting ranks
+  int streams = 1;         ///< connections per rank
 };
 
-/// Lets the ranks on the list in and turns everybody else away, on a thread of its own, so that ranks can connect to
-/// others meanwhile. Ends when all are there.
+/// Accepts connections from the listed ranks and rejects all others, on a separate thread, so that this rank can
+/// connect to others meanwhile. Ends when all have connected.
 class Acceptor {
  public:
   Acceptor(std::vector<Socket> listeners, GuestList list);
@@ -33,11 +33,11 @@ class Acceptor {
   Acceptor& operator=(const Acceptor&) = delete;
   ~Acceptor();
 
-  /// The connections of each rank, by stream. Returns when all are there.
+  /// The connections of each rank, by stream. Returns when all have connected.
   [[nodiscard]] std::map<int, std::vector<Socket>> take();
 
  private:
-  /// A connection that has not yet said who it is.
+  /// A connection that has not identified itself yet.
   struct Arrival {
     Socket socket;
     HelloBytes said{};
@@ -58,7 +58,7 @@ class Acceptor {
   std::size_t missing_;
   std::exception_ptr failure_;
   std::atomic<bool> stop_ = false;
-  std::thread thread_;  // the last one, because it uses the others
+  std::thread thread_;  // last, because it uses the others
 };
 
 }  // namespace fabricbench::sockets

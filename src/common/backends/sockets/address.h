@@ -12,7 +12,7 @@ namespace fabricbench::sockets {
 /// An IPv4 or IPv6 address, without a port and without a scope.
 struct Address {
   int family = AF_UNSPEC;
-  std::array<unsigned char, 16> bytes{};  ///< in the network's order; of an IPv4 address the first four, then zeros
+  std::array<unsigned char, 16> bytes{};  ///< in network byte order; IPv4: the first four, then zeros
 
   bool operator==(const Address&) const = default;
 };
@@ -22,7 +22,7 @@ struct Endpoint {
   std::uint16_t port = 0;
 };
 
-/// An endpoint as the kernel's calls take it.
+/// An endpoint in the form of the kernel's calls.
 struct SocketName {
   sockaddr_storage storage{};
   socklen_t size = sizeof(sockaddr_storage);
@@ -31,20 +31,20 @@ struct SocketName {
   [[nodiscard]] const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage); }
 };
 
-/// Nothing where the text is no address such as `10.0.0.1` or `fd00::1`.
+/// Empty unless the text is an address such as `10.0.0.1` or `fd00::1`.
 [[nodiscard]] std::optional<Address> parse_address(const std::string& text);
 [[nodiscard]] std::string to_text(const Address& address);
 
 [[nodiscard]] SocketName socket_name(const Endpoint& endpoint);
-/// `family` AF_UNSPEC where it is neither IPv4 nor IPv6.
+/// `family` is AF_UNSPEC unless the address is IPv4 or IPv6.
 [[nodiscard]] Endpoint endpoint(const sockaddr* name);
-/// Where this end of a socket is.
+/// The endpoint of this side of a socket.
 [[nodiscard]] Endpoint own_endpoint(int descriptor);
 
 [[nodiscard]] bool is_loopback(const Address& address);
 /// An address that is valid on one link only: fe80::/10 and 169.254.0.0/16 (RFC 4291, RFC 3927).
 [[nodiscard]] bool is_link_local(const Address& address);
-/// Whether both have the same bits where `mask` has ones.
+/// Whether both addresses agree in the bits that are set in `mask`.
 [[nodiscard]] bool in_one_network(const Address& a, const Address& b, const Address& mask);
 
 }  // namespace fabricbench::sockets

@@ -10,7 +10,7 @@
 namespace fabricbench::sockets {
 namespace {
 
-/// An exit status on the first line, and the result or the reason on the others.
+/// An exit status on the first line, and the result or the error on the others.
 std::string outcome(ExitStatus status, const std::string& text) {
   return fmt::format("{}\n{}", static_cast<int>(status), text);
 }

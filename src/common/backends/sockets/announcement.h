@@ -12,19 +12,19 @@ namespace fabricbench::sockets {
 /// Gives every rank's text, by rank, on every rank. Collective.
 using Gather = std::function<std::vector<std::string>(const std::string&)>;
 
-/// What a rank tells the others of itself.
+/// A rank's description of itself for the others.
 struct Announcement {
-  std::string host;                 ///< as TcpSettings has it
-  std::string network;              ///< likewise
-  std::uint64_t job = 0;            ///< a number drawn at random; rank 0's tells this job's connections from others
-  std::vector<Endpoint> endpoints;  ///< where it listens
+  std::string host;                 ///< as in TcpSettings
+  std::string network;              ///< as in TcpSettings
+  std::uint64_t job = 0;            ///< a random number; rank 0's identifies this job's connections
+  std::vector<Endpoint> endpoints;  ///< the endpoints at which it listens
 };
 
 [[nodiscard]] std::string to_text(const Announcement& announcement);
 [[nodiscard]] Announcement parse_announcement(const std::string& text);
 
-/// Every rank's result of `make`, by rank, on every rank. Where `make` throws on one rank, every rank throws the Error
-/// of the first such rank, named by its number and `host`.
+/// Gathers every rank's result of `make`, by rank, on every rank. If `make` throws on some ranks, every rank throws the
+/// Error of the first such rank, with its number and `host`.
 [[nodiscard]] std::vector<std::string> exchange(const Gather& gather, const std::string& host,
                                                 const std::function<std::string()>& make);
 

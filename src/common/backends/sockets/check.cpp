@@ -11,7 +11,7 @@
 namespace fabricbench::sockets {
 
 void fail(std::string_view call, std::string_view details) {
-  const std::string reason = std::strerror(errno);  // before anything below changes it
+  const std::string reason = std::strerror(errno);  // before later calls change it
   const std::string about = details.empty() ? "" : fmt::format(" ({})", details);
   throw Error(ExitStatus::kFailure, fmt::format("tcp: {}{}: {}", call, about, reason));
 }

@@ -21,7 +21,7 @@ namespace {
 
 constexpr const char* kNoAnswer = "no answer";
 
-/// A connection, or the reason why there is none.
+/// A connection, or the reason for its failure.
 struct Attempt {
   Socket socket;
   std::string reason;
@@ -32,7 +32,7 @@ bool wait_for(const Socket& socket, short events, Seconds deadline) {
   return poll_until({&waited_for, 1}, deadline);
 }
 
-/// Empty where the socket is connected.
+/// Empty if the socket is connected.
 std::string connect(const Socket& socket, const Endpoint& endpoint, Seconds deadline) {
   const SocketName name = socket_name(endpoint);
   if (::connect(socket.get(), name.get(), name.size) == 0) return "";
@@ -42,10 +42,10 @@ std::string connect(const Socket& socket, const Endpoint& endpoint, Seconds dead
   return error == 0 ? "" : std::strerror(error);
 }
 
-/// Empty where the other end says what it should.
+/// Empty if the other end answers as expected.
 std::string greet(const Socket& socket, const Hello& own, const Hello& expected, Seconds deadline) {
   const HelloBytes said = encode(own);
-  // A new connection's buffer takes these few bytes at once.
+  // A new connection's buffer takes these few bytes without blocking.
   if (::send(socket.get(), said.data(), said.size(), MSG_NOSIGNAL) < 0) return std::strerror(errno);
   HelloBytes answer{};
   std::size_t got = 0;
@@ -85,7 +85,7 @@ Attempt attempt(const Callee& callee, const Endpoint& endpoint, int stream, cons
                                              : fmt::format("tried {}", fmt::join(tried, ", "));
   throw Error(ExitStatus::kMissing,
               fmt::format("cannot connect to {}: {}; a firewall between the hosts or the wrong interface is the likely "
-                          "cause: take --interface NAME of a network that joins the hosts",
+                          "cause: give --interface NAME of a network that connects the hosts",
                           callee.name, attempts));
 }
 
@@ -109,7 +109,7 @@ std::vector<Socket> dial(const Callee& callee, const Dialing& dialing) {
       streams.push_back(std::move(made.socket));
     }
     if (streams.size() == static_cast<std::size_t>(dialing.streams)) return streams;
-    if (!streams.empty()) break;  // the address is the right one, and other streams shall not take another way
+    if (!streams.empty()) break;  // this address works, and all streams must take the same path
   }
   fail_to_reach(callee, tried);
 }

@@ -7,8 +7,8 @@
 namespace fabricbench::sockets {
 namespace {
 
-/// The layout: this text, then the members of Hello as this machine has them. Where the other end has another order of
-/// bytes, neither knows the other's job number, and it counts as a stranger.
+/// The layout: this text, then the members of Hello in this machine's byte order. A machine with another byte order
+/// would not recognise the job number, and counts as a stranger.
 constexpr std::string_view kGreeting = "fabricb1";
 static_assert(kGreeting.size() + sizeof(Hello) == kHelloBytes);
 

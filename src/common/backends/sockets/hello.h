@@ -7,11 +7,11 @@
 
 namespace fabricbench::sockets {
 
-/// What both ends of a connection say first, so that neither takes a stranger for the other.
+/// The first message of both ends of a connection, so that neither mistakes a stranger for the other.
 struct Hello {
   std::uint64_t job = 0;
-  std::uint32_t rank = 0;    ///< who speaks
-  std::uint32_t stream = 0;  ///< which of the connections between the two ranks this is
+  std::uint32_t rank = 0;    ///< the sender
+  std::uint32_t stream = 0;  ///< the number of this connection between the two ranks
 
   bool operator==(const Hello&) const = default;
 };
@@ -20,7 +20,7 @@ constexpr std::size_t kHelloBytes = 24;
 using HelloBytes = std::array<std::byte, kHelloBytes>;
 
 [[nodiscard]] HelloBytes encode(const Hello& hello);
-/// Nothing where the bytes are those of a stranger.
+/// Empty if the bytes are from a stranger.
 [[nodiscard]] std::optional<Hello> decode(const HelloBytes& bytes);
 
 }  // namespace fabricbench::sockets

@@ -49,9 +49,8 @@ std::string state(const Interface& interface) {
   const char* wrong = "has no address that other hosts could connect to";
   if (!interface.linked) wrong = "has no link";
   if (!interface.up) wrong = "is down";
-  throw Error(ExitStatus::kMissing,
-              fmt::format("--interface: '{}' {}; set it up, or take one of those that are there: {}", interface.name,
-                          wrong, listed(known)));
+  throw Error(ExitStatus::kMissing, fmt::format("--interface: '{}' {}; set it up, or choose one of: {}", interface.name,
+                                                wrong, listed(known)));
 }
 
 bool is_on(const Interface& interface) { return interface.up && interface.linked; }
@@ -73,12 +72,12 @@ std::vector<OwnAddress> all_addresses(const std::vector<Interface>& known) {
   }
   if (chosen.empty()) {
     throw Error(ExitStatus::kMissing,
-                fmt::format("no network interface is up and has an address; those that are there: {}", listed(known)));
+                fmt::format("no network interface is up and has an address; existing ones: {}", listed(known)));
   }
   return chosen;
 }
 
-/// The first own address for which `fits` holds, and its interface; a null pointer where there is none.
+/// The first own address for which `fits` holds, with its interface; null if there is none.
 template <typename Predicate>
 std::pair<const Interface*, OwnAddress> find_address(const std::vector<Interface>& known, Predicate fits) {
   for (const Interface& interface : known) {
@@ -96,9 +95,9 @@ std::vector<OwnAddress> address_in_network(const std::string& asked, const std::
         find_address(known, [&](const OwnAddress& one) { return in_one_network(one.address, *address, one.mask); });
   }
   if (interface == nullptr) {
-    throw UsageError(fmt::format(
-        "--interface: '{}' is neither an interface nor in the network of one; take one of those that are there: {}",
-        asked, listed(known)));
+    throw UsageError(
+        fmt::format("--interface: '{}' is neither an interface nor in the network of one; choose one of: {}", asked,
+                    listed(known)));
   }
   if (!is_on(*interface)) refuse(*interface, known);
   return {own};

@@ -25,7 +25,7 @@ std::uint64_t draw_number() {
   return std::uint64_t{source()} << 32 | source();
 }
 
-/// Makes room for so many connections among the files that this process may have open.
+/// Raises the limit on open files if necessary for this many connections.
 void require_descriptors(std::size_t connections) {
   constexpr rlim_t kOthers = 256;  // such as MPI's
   const rlim_t needed = connections + kOthers;
@@ -56,7 +56,7 @@ std::vector<Socket> listen_at_all(const std::vector<OwnAddress>& own, Bytes buff
   }
   if (listeners.empty()) {
     throw Error(ExitStatus::kMissing,
-                fmt::format("cannot listen at any address: {}; take another one with --interface", reasons));
+                fmt::format("cannot listen at any address: {}; choose another one with --interface", reasons));
   }
   return listeners;
 }
@@ -64,7 +64,7 @@ std::vector<Socket> listen_at_all(const std::vector<OwnAddress>& own, Bytes buff
 Meeting::Meeting(int rank, int ranks, const TcpSettings& settings)
     : rank_(rank), ranks_(ranks), settings_(settings), partners_(partners(rank, ranks, settings.pairs)) {
   if (settings.streams < 1 || settings.streams > kMostStreams) {
-    throw UsageError(fmt::format("{} streams cannot be; take 1 to {}", settings.streams, kMostStreams));
+    throw UsageError(fmt::format("{} streams are not possible; use 1 to {}", settings.streams, kMostStreams));
   }
 }
 
@@ -78,7 +78,7 @@ std::vector<Peer> Meeting::connect(const Gather& gather) {
   Acceptor acceptor(std::move(listeners_), std::move(list));
 
   std::vector<Peer> peers(static_cast<std::size_t>(ranks_));
-  // Once every rank has been answered by all that it connects to, nobody waits for anybody.
+  // After this exchange every rank's connections are established, and no rank waits for another.
   (void)exchange(gather, settings_.host, [&] {
     dial_higher(peers);
     return std::string();
@@ -120,8 +120,8 @@ void Meeting::dial_higher(std::vector<Peer>& peers) const {
   }
 }
 
-/// The endpoints of another rank that may be reached from here, those in a network of our own first. Bridges and
-/// virtual machines give many hosts the same address, which leads back to where it is dialled.
+/// The endpoints of another rank that may be reachable from here, those in an own network first. Bridges and virtual
+/// machines give many hosts the same address, which would lead back to this host.
 std::vector<Endpoint> Meeting::reachable(const Announcement& other) const {
   const std::string& network = announcements_[static_cast<std::size_t>(rank_)].network;
   const bool together = !network.empty() && other.network == network;

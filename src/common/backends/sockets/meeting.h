@@ -11,14 +11,14 @@
 
 namespace fabricbench::sockets {
 
-/// Brings the ranks together: every rank listens and tells the others where, then the lower of two ranks connects to
-/// the higher.
+/// Connects the ranks: every rank listens and tells the others its endpoints, then the lower rank of each pair connects
+/// to the higher one.
 class Meeting {
  public:
-  /// Throws UsageError for a number of streams or a pair that cannot be.
+  /// Throws UsageError for an invalid number of streams or an invalid pair.
   Meeting(int rank, int ranks, const TcpSettings& settings);
 
-  /// The ranks and the connections to those that this one exchanges messages with. Collective, as TcpSession says.
+  /// The ranks, with connections to those that this one exchanges messages with. Collective, as for TcpSession.
   [[nodiscard]] std::vector<Peer> connect(const Gather& gather);
 
  private:
@@ -37,17 +37,17 @@ class Meeting {
   std::vector<Announcement> announcements_;  // by rank
 };
 
-/// Whom `rank` exchanges messages with, in order.
+/// The ranks that `rank` exchanges messages with, in ascending order.
 [[nodiscard]] std::vector<int> partners(int rank, int ranks, const std::vector<Pair>& pairs);
 
-/// Listens at all of these addresses but those that the kernel refuses, such as one of IPv6 that it has not yet made
-/// sure of. Throws Error (missing) where it refuses all. `buffer` is as make_socket takes it.
+/// Listens at all of these addresses except those that the kernel refuses, such as an IPv6 address that is still
+/// tentative. Throws Error (missing) if it refuses all. `buffer` is as for make_socket.
 [[nodiscard]] std::vector<Socket> listen_at_all(const std::vector<OwnAddress>& own, Bytes buffer);
 
-/// Puts the endpoints in a network of `own` before the others, and leaves the order as it is otherwise.
+/// Moves the endpoints in a network of `own` to the front; otherwise keeps the order.
 void put_near_first(std::vector<Endpoint>& endpoints, const std::vector<OwnAddress>& own);
 
-/// Where the other end of a connection is.
+/// The address of the other end of a connection.
 [[nodiscard]] Address peer_address(const Socket& socket);
 
 }  // namespace fabricbench::sockets

@@ -8,16 +8,16 @@
 
 namespace fabricbench::sockets {
 
-/// The same on every rank, but for the host, its network and the interface.
+/// The same on every rank, except for the host, its network and the interface.
 struct TcpSettings {
-  std::string host;              ///< this one's name, for messages
-  std::string network;           ///< equal where two ranks share a loopback; empty: not known, and shared with nobody
+  std::string host;              ///< this host's name, for messages
+  std::string network;           ///< the same for ranks that share a loopback; empty: unknown, and not shared
   int streams = 1;               ///< connections between two ranks, 1 to 64
-  std::string interface;         ///< as choose_addresses takes it; empty: whichever reaches the other rank
-  Bytes socket_buffer = 0;       ///< of each direction of a connection; 0: as the kernel sees fit
-  Seconds time_limit_s = 0;      ///< without a byte; 0: none
+  std::string interface;         ///< as for choose_addresses; empty: the one that reaches the other rank
+  Bytes socket_buffer = 0;       ///< per direction of a connection; 0: chosen by the kernel
+  Seconds time_limit_s = 0;      ///< time without a byte; 0: no limit
   Seconds connect_limit_s = 10;  ///< for one connection
-  std::vector<Pair> pairs;       ///< who exchanges messages; empty: every rank with every other
+  std::vector<Pair> pairs;       ///< pairs that exchange messages; empty: all
 };
 
 }  // namespace fabricbench::sockets

@@ -18,7 +18,7 @@
 namespace fabricbench::sockets {
 namespace {
 
-/// Rounded up, because 0 would mean for ever.
+/// Rounded up, because 0 would mean no limit.
 timeval to_timeval(Seconds limit) {
   constexpr double kMicroseconds = 1e6;
   const auto microseconds = static_cast<std::int64_t>(std::ceil(limit * kMicroseconds));

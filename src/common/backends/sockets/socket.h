@@ -10,7 +10,7 @@
 
 namespace fabricbench::sockets {
 
-/// The one owner of a socket's descriptor; move-only and as large as the descriptor.
+/// The sole owner of a socket's descriptor; move-only and the size of the descriptor.
 class Socket {
  public:
   Socket() = default;
@@ -29,22 +29,22 @@ class Socket {
   int descriptor_ = -1;
 };
 
-/// A TCP socket whose calls do not block, with send and receive buffers of so many bytes (0: the kernel's choice). The
-/// kernel wants to know of buffers before it connects or listens, because that settles the window's scale.
+/// A non-blocking TCP socket with send and receive buffers of this size (0: chosen by the kernel). The size must be set
+/// before connecting or listening, because it determines the window scale.
 [[nodiscard]] Socket make_socket(int family, Bytes buffer);
 
-/// What a connection is made ready with for messages: calls that block, for at most `limit` seconds (0: for ever), and
-/// segments that leave at once.
+/// Prepares a connection for messages: blocking calls with a limit of `limit` seconds (0: none), and segments that are
+/// sent at once.
 void make_ready(const Socket& socket, Seconds limit);
 
 void set_option(const Socket& socket, int level, int name, int value, std::string_view what);
 [[nodiscard]] int option(const Socket& socket, int level, int name, std::string_view what);
 
-/// What poll(2) takes for a wait until `deadline` on the clock of now(): rounded up, so that it does not end too early;
-/// 0 where that has passed, and -1, for ever, where `deadline` is 0.
+/// The argument of poll(2) for a wait until `deadline` on the clock of now(): rounded up, so that it does not end
+/// early; 0 for a past deadline, and -1 (no limit) if `deadline` is 0.
 [[nodiscard]] int poll_milliseconds(Seconds deadline);
 
-/// Waits until `deadline` on the clock of now(), 0 for no deadline; whether something happened before.
+/// Waits until `deadline` on the clock of now(), 0 for no deadline. Returns whether an event came before.
 [[nodiscard]] bool poll_until(std::span<pollfd> waited_for, Seconds deadline);
 
 }  // namespace fabricbench::sockets

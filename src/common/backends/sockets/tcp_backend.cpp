@@ -17,7 +17,7 @@ namespace {
 
 std::size_t bytes_of(std::size_t count, DataType datatype) { return count * facts(datatype).size; }
 
-/// The kernel only reads what is sent, so that one kind of Part serves both directions.
+/// The kernel only reads data to be sent, so one kind of Part serves both directions.
 std::byte* without_const(const void* buffer) { return static_cast<std::byte*>(const_cast<void*>(buffer)); }
 
 }  // namespace
@@ -61,8 +61,8 @@ void TcpBackend::start_recv(void* buffer, std::size_t count, DataType datatype, 
         {static_cast<std::byte*>(buffer), bytes_of(count, datatype)});
 }
 
-/// Several ways take turns in calls that do not block. The last one blocks, which takes the fewest calls: one for each
-/// message.
+/// Several ways take turns with non-blocking calls. The last one uses blocking calls, which needs the fewest calls: one
+/// per message.
 void TcpBackend::finish() {
   while (active_.size() > 1) take_turns();
   if (active_.empty()) return;
@@ -70,14 +70,14 @@ void TcpBackend::finish() {
   active_.clear();
 }
 
-/// What is to be sent goes on meanwhile: the other rank may wait for it before it sends.
+/// Keeps sending meanwhile: the other rank may wait for a message before it sends its own.
 bool TcpBackend::finish_receiving() {
   const auto receives = [](const Way* way) { return !way->sends; };
   while (std::any_of(active_.begin(), active_.end(), receives)) take_turns();
   return true;
 }
 
-/// A byte to each of the others and one from each.
+/// Sends a byte to each of the others and receives one from each.
 void TcpBackend::barrier() {
   for (Lanes& between : lanes_) {
     if (between.out.empty()) continue;
@@ -121,15 +121,15 @@ void TcpBackend::queue(Way& way, Part part) {
   way.parts.push_back(part);
 }
 
-/// Every way that may move has a turn; where none moved, waits until one may.
+/// Gives every active way a turn; if none made progress, waits until one can.
 void TcpBackend::take_turns() {
   const bool moved = advance_all();
   std::erase_if(active_, [](const Way* way) { return way->done(); });
   if (!moved) wait_for_any();
 }
 
-/// Returns when everything on the way is through. A call that blocks ends by the socket's own time limit, which counts
-/// from its beginning; so only a call in which nothing moved has timed out.
+/// Returns when all messages of the way are through. A blocking call has the socket's own time limit, counted from its
+/// start, so only a call without any progress has timed out.
 void TcpBackend::drain(Way& way) {
   while (!way.done()) {
     const ssize_t moved = call_kernel(way, way.sends ? 0 : MSG_WAITALL);
@@ -145,8 +145,8 @@ void TcpBackend::drain(Way& way) {
   }
 }
 
-/// One call for the way's first message. Whether a byte moved; where the kernel took or gave less than it was asked
-/// for, it has no more for now.
+/// One call for the way's first message. Returns whether a byte moved. If the kernel moved less than asked, it has no
+/// more for now.
 bool TcpBackend::advance(Way& way) {
   const std::size_t asked = way.parts[way.next].bytes;
   const ssize_t moved = call_kernel(way, MSG_DONTWAIT);
@@ -195,7 +195,7 @@ void TcpBackend::note_moved(Way& way, std::size_t bytes) {
   if (part.bytes == 0) ++way.next;
 }
 
-/// What is still to go the same way between this rank and that one, on all streams.
+/// The bytes still to move in this direction between the two ranks, over all streams.
 std::string TcpBackend::missing(const Way& way) const {
   Bytes bytes = 0;
   for (const Way* other : active_) {
@@ -210,16 +210,15 @@ void TcpBackend::lost(const Way& way, const std::string& reason) const {
   if (abandoned_) {
     throw Error(ExitStatus::kFailure, fmt::format("tcp: gave up with {} between here and {}", missing(way), peer));
   }
-  throw Error(ExitStatus::kFailure, fmt::format("tcp: lost the connection to {} with {}: {}; see what that rank says",
+  throw Error(ExitStatus::kFailure, fmt::format("tcp: lost the connection to {} with {}: {}; see that rank's messages",
                                                 peer, missing(way), reason));
 }
 
 void TcpBackend::time_out(const Way& way) const {
-  throw Error(
-      ExitStatus::kTimeout,
-      fmt::format("tcp: nothing moved between here and {} for {}, with {}; see whether that rank still runs, or "
-                  "give it more time with -T",
-                  peers_[static_cast<std::size_t>(way.rank)].name, readable_seconds(limit_), missing(way)));
+  throw Error(ExitStatus::kTimeout,
+              fmt::format("tcp: nothing moved between here and {} for {}, with {}; check that rank, or "
+                          "give it more time with -T",
+                          peers_[static_cast<std::size_t>(way.rank)].name, readable_seconds(limit_), missing(way)));
 }
 
 }  // namespace fabricbench::sockets

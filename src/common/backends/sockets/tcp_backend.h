@@ -15,19 +15,19 @@
 
 namespace fabricbench::sockets {
 
-/// A rank and the connections to it, all ready for messages (make_ready).
+/// A rank and its connections, all prepared for messages (make_ready).
 struct Peer {
   std::string name;             ///< for messages: `rank 1 on node-b (10.0.0.2)`
-  std::vector<Socket> streams;  ///< none: no messages are exchanged with it
+  std::vector<Socket> streams;  ///< empty: no messages are exchanged with it
 };
 
-/// Messages between two ranks over their TCP connections. A message is one call of the kernel's as long as the kernel
-/// takes it at once, and messages are never joined. Both sides count those of start_send and start_recv, and number m
-/// travels on stream m modulo streams; send, recv and barrier use stream 0. A message without bytes is nothing on a TCP
-/// connection, and completes at once. A barrier is one of the ranks that this one is connected to.
+/// Messages between two ranks over their TCP connections. A message takes one system call if the kernel accepts it at
+/// once, and messages are never merged. Both sides count the messages of start_send and start_recv, and number m uses
+/// stream m modulo streams; send, recv and barrier use stream 0. A message without bytes sends nothing and completes at
+/// once. A barrier covers the ranks that this one is connected to.
 class TcpBackend final : public MessagesOnly {
  public:
-  /// The peers by rank. Calls give up after `limit` seconds in which no byte moved; 0: never.
+  /// The peers by rank. Calls give up after `limit` seconds without a byte moved; 0: never.
   TcpBackend(std::vector<Peer> peers, Seconds limit);
 
   void send(const void* buffer, std::size_t count, DataType datatype, int to) override;
@@ -38,30 +38,30 @@ class TcpBackend final : public MessagesOnly {
   bool finish_receiving() override;
   void barrier() override;
 
-  /// Ends the connections, so that a call that waits for one throws; from any thread.
+  /// Shuts down the connections, so that waiting calls throw; from any thread.
   void abandon() noexcept;
-  /// Over all connections of this rank.
+  /// Totals over all connections of this rank.
   [[nodiscard]] TcpTotals totals() const;
 
  private:
-  /// What is left of a message.
+  /// The rest of a message.
   struct Part {
     std::byte* data;
     std::size_t bytes;
   };
-  /// One direction of one connection, and the messages that are to go through it. They are kept until the last one is
-  /// through, so that no memory is allocated while times are taken.
+  /// One direction of one connection, and its pending messages. Completed ones are kept until the last one is through,
+  /// so that nothing is allocated while times are taken.
   struct Way {
     int descriptor = -1;
     int rank = 0;
     bool sends = false;
-    bool ready = false;  ///< the kernel may have room or data; only finish() uses it
+    bool ready = false;  ///< the kernel may have room or data; used only by finish()
     std::size_t next = 0;
     std::vector<Part> parts;
 
     [[nodiscard]] bool done() const { return next == parts.size(); }
   };
-  /// The ways to a rank and from it, by stream, and the messages started on each side so far.
+  /// The ways to and from a rank, by stream, and the number of messages started on each side so far.
   struct Lanes {
     std::vector<Way> out;
     std::vector<Way> in;
@@ -85,9 +85,9 @@ class TcpBackend final : public MessagesOnly {
   std::vector<Peer> peers_;
   std::vector<Lanes> lanes_;
   Seconds limit_;
-  std::vector<Way*> active_;  // those with messages
+  std::vector<Way*> active_;  // those with pending messages
   std::vector<pollfd> waited_for_;
-  std::byte sent_token_{};  // a barrier's messages
+  std::byte sent_token_{};  // the message of a barrier
   std::byte received_token_{};
   std::atomic<bool> abandoned_ = false;
 };

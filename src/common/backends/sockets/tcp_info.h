@@ -7,7 +7,7 @@
 
 namespace fabricbench::sockets {
 
-/// What the kernel tells of connections, added up since they were opened (TCP_INFO of Linux 4.1 or newer).
+/// The kernel's statistics of connections, summed since they were opened (TCP_INFO of Linux 4.1 or newer).
 struct TcpTotals {
   std::uint64_t retransmitted_segments = 0;
   std::uint64_t sent_bytes = 0;  ///< acknowledged by the other side

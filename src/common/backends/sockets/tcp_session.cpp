@@ -15,15 +15,15 @@
 namespace fabricbench::sockets {
 namespace {
 
-/// Between which addresses, by which interface: those of the first peer, and how many others there are.
+/// The addresses and interface of the first peer's connection, and the number of other peers.
 std::string route(const Socket& first, std::size_t others) {
-  // No addresses: results get published.
+  // No addresses: results are published.
   const Address own = own_endpoint(first.get()).address;
   const std::string more = others == 0 ? "" : fmt::format(" and {} other {}", others, others == 1 ? "rank" : "ranks");
   return fmt::format("by {}{}", interface_of(own, interfaces()), more);
 }
 
-/// The buffers that the kernel gave of those asked for; it reports twice as much, for its own use (socket(7)).
+/// The buffer size that the kernel granted; it reports twice the size, for its own use (socket(7)).
 std::string buffers(const Socket& socket, Bytes asked) {
   if (asked == 0) return "";
   const int given =

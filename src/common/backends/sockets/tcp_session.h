@@ -17,12 +17,12 @@
 
 namespace fabricbench::sockets {
 
-/// TCP on host memory: one rank a process, and calls that have completed when they return.
+/// TCP on host memory: one rank per process, and calls that have completed when they return.
 class TcpSession final : public Session {
  public:
-  /// Connects this rank with the others. Collective: `gather` is called twice on every rank, and where the session does
-  /// not come about, every rank throws the same Error, of the first rank that found one. Two ranks of one host and
-  /// network namespace use the loopback, unless an interface was asked for.
+  /// Connects this rank with the others. Collective: `gather` is called twice on every rank, and on failure every rank
+  /// throws the same Error, that of the first rank that failed. Two ranks of the same host and network namespace use
+  /// the loopback, unless an interface was asked for.
   TcpSession(int rank, int ranks, const Gather& gather, const TcpSettings& settings);
 
   [[nodiscard]] std::string library() const override { return library_; }
@@ -34,11 +34,11 @@ class TcpSession final : public Session {
   [[nodiscard]] std::optional<std::uint64_t> retransmitted_segments() const override {
     return totals().retransmitted_segments;
   }
-  /// Of segments that were sent again.
+  /// A note on retransmitted segments.
   [[nodiscard]] std::string remark() const override;
   void abandon() noexcept override { backend_->abandon(); }
 
-  /// Of all connections of this rank.
+  /// Totals over all connections of this rank.
   [[nodiscard]] TcpTotals totals() const { return backend_->totals(); }
 
  private:

@@ -13,38 +13,38 @@
 
 namespace fabricbench::verbs {
 
-/// What is settled between the two ranks of a pair before their queue pairs are connected.
+/// What the two ranks of a pair have agreed on before their queue pairs are connected.
 struct Meeting {
   Transport transport = Transport::kRc;
   int service_level = 0;
   int traffic_class = 0;
-  Seconds limit = 5;  ///< of each wait for the other rank
+  Seconds limit = 5;  ///< for each wait for the other rank
   Introduction own;
   Introduction peer;
   Agreement agreed;
-  bool first = false;  ///< this is the pair's first rank
+  bool first = false;  ///< whether this is the pair's first rank
 
-  /// The agreed ones.
+  /// The agreed GIDs.
   [[nodiscard]] Gid own_gid() const;
   [[nodiscard]] Gid peer_gid() const;
 };
 
-/// A rank's own queue pairs, as they were made, in the reset state.
+/// A rank's own queue pairs in the reset state.
 struct OwnQueuePairs {
   const OpenDevice& device;
   ibv_pd* domain = nullptr;
   std::span<const QueuePair> all;
 };
 
-/// What came of connecting.
+/// The results of connecting.
 struct Connected {
-  AddressHandle to_peer;       ///< of datagrams
-  std::uint32_t peer_key = 0;  ///< of datagrams
+  AddressHandle to_peer;       ///< datagrams only
+  std::uint32_t peer_key = 0;  ///< datagrams only
   int mtu = 0;                 ///< bytes
 };
 
-/// A way to connect a rank's queue pairs to those of the other rank of its pair, until they send and receive. The ranks
-/// tell each other between the calls how they went.
+/// A method of connecting a rank's queue pairs to those of the other rank of its pair, until they send and receive.
+/// Between the calls the ranks exchange whether they succeeded.
 class Connector {
  public:
   Connector() = default;
@@ -52,16 +52,16 @@ class Connector {
   Connector& operator=(const Connector&) = delete;
   virtual ~Connector() = default;
 
-  /// The GIDs of the own port by which it can connect; `asked` is -x. Throws Error (missing) where there is none.
+  /// The own port's GIDs that this method can connect by; `asked` is -x. Throws Error (missing) if there is none.
   [[nodiscard]] virtual std::vector<Gid> usable_gids(const PortFacts& port,
                                                      const std::optional<std::int64_t>& asked) const = 0;
-  /// Makes ready to be connected to, and says what the other rank has to know for it. Throws Error (missing).
+  /// Gets ready to be connected to, and returns the data that the other rank needs for it. Throws Error (missing).
   [[nodiscard]] virtual std::string invite(const Meeting& meeting) = 0;
-  /// Both ranks call it; `invitation` is the other's. Throws Error that names the peer: missing where this rank alone
-  /// has a problem and nobody waits for it, else failure and timeout.
+  /// Called by both ranks; `invitation` is the other rank's. Throws Error with the peer's name: missing for a problem
+  /// of this rank alone that nobody waits for, else failure or timeout.
   [[nodiscard]] virtual Connected connect(const Meeting& meeting, const OwnQueuePairs& own,
                                           const std::string& invitation) = 0;
-  /// For people, after a comma; empty where there is nothing to say.
+  /// For messages, after a comma; may be empty.
   [[nodiscard]] virtual std::string description() const = 0;
 };
 

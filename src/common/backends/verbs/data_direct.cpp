@@ -42,8 +42,8 @@ DataDirect::DataDirect(ibv_context* device, const std::string& library)
   const int error = sysfs_path(device, path.data(), path.size());
   if (error == 0) return;
   throw Error(ExitStatus::kMissing,
-              fmt::format("--data-direct: {} has no Data Direct ({}); it takes a ConnectX-8 or newer beside a GPU on "
-                          "the same PCI switch, and a kernel that knows of it (6.12); leave --data-direct out",
+              fmt::format("--data-direct: {} has no Data Direct ({}); it needs a ConnectX-8 or newer and a GPU on "
+                          "the same PCI switch, and a kernel that supports it (6.12); leave --data-direct out",
                           ibv_get_device_name(device->device), std::strerror(error)));
 }
 

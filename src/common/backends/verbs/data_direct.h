@@ -10,21 +10,21 @@
 
 namespace fabricbench::verbs {
 
-/// Data Direct of mlx5 devices: a path of their own over PCI Express to a GPU's memory, past the processor. Found in
-/// libmlx5 at run time: rdma-core 54 is the first whose library has it, and most adapters do without.
+/// Data Direct of mlx5 devices: a separate PCI Express path to a GPU's memory that bypasses the processor. Looked up in
+/// libmlx5 at run time: it needs rdma-core 54, and most adapters do not have it.
 class DataDirect {
  public:
-  /// Throws Error (missing) that says what is missing: the library, its functions, or the device's ability.
+  /// Throws Error (missing) that names what is missing: the library, its functions, or the device's capability.
   DataDirect(ibv_context* device, const std::string& library);
 
   struct Request {
     ibv_pd* domain = nullptr;
     DmaBuf exported;
     std::size_t bytes = 0;
-    std::uint64_t address = 0;  ///< by which requests will name the first byte
+    std::uint64_t address = 0;  ///< address of the first byte in requests
     int access = 0;
   };
-  /// None where that fails, with errno, as of ibv_reg_dmabuf_mr.
+  /// Null on failure, with errno as for ibv_reg_dmabuf_mr.
   [[nodiscard]] MemoryRegion register_memory(const Request& request) const;
 
  private:

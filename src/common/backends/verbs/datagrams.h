@@ -6,11 +6,11 @@
 
 namespace fabricbench::verbs {
 
-/// What became of numbered messages of which any may be lost, come twice or overtake others. Numbers count from 0 and
-/// are sent in order, modulo 2^32.
+/// Counts numbered messages of which any may be lost, duplicated or reordered. Numbers start from 0 and are sent in
+/// order, modulo 2^32.
 class Datagrams {
  public:
-  /// Takes note of a message that came.
+  /// Records the arrival of a message.
   void arrive(std::uint32_t number) {
     const auto ahead = static_cast<std::int32_t>(number - next_);
     if (ahead >= 0) {
@@ -27,10 +27,10 @@ class Datagrams {
     ++arrived_;
   }
 
-  [[nodiscard]] std::uint64_t arrived() const { return arrived_; }        ///< each counted once
-  [[nodiscard]] std::uint64_t reordered() const { return reordered_; }    ///< came after one that was sent later
-  [[nodiscard]] std::uint64_t duplicated() const { return duplicated_; }  ///< came again, or too late to tell
-  /// One more than the highest number that came.
+  [[nodiscard]] std::uint64_t arrived() const { return arrived_; }      ///< duplicates count once
+  [[nodiscard]] std::uint64_t reordered() const { return reordered_; }  ///< arrived after a message that was sent later
+  [[nodiscard]] std::uint64_t duplicated() const { return duplicated_; }  ///< arrived again, or too late to tell
+  /// The highest number that arrived, plus one.
   [[nodiscard]] std::uint32_t next() const { return next_; }
 
  private:

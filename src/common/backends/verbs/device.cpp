@@ -20,11 +20,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// An open device with what it says of itself.
+/// An open device and its attributes.
 struct Survey {
   DeviceContext context;
   ibv_device_attr limits{};
-  std::vector<ibv_port_attr> ports;  // of port 1 and on
+  std::vector<ibv_port_attr> ports;  // from port 1 on
   DeviceState state;
 };
 
@@ -74,7 +74,7 @@ bool is_zero(const ibv_gid& gid) {
   return std::all_of(std::begin(gid.raw), std::end(gid.raw), [](std::uint8_t byte) { return byte == 0; });
 }
 
-// One entry after the other, for kernels and drivers that do not give the table away at once.
+// One entry at a time, for kernels and drivers that cannot return the whole table.
 std::vector<Gid> read_gids_singly(const Survey& device, int port) {
   const ibv_port_attr& facts = device.ports.at(static_cast<std::size_t>(port - 1));
   const fs::path types =
@@ -85,7 +85,7 @@ std::vector<Gid> read_gids_singly(const Survey& device, int port) {
     if (ibv_query_gid(device.context.get(), static_cast<std::uint8_t>(port), index, &raw) != 0 || is_zero(raw))
       continue;
     GidType type = GidType::kInfiniBand;
-    if (is_ethernet(facts)) {  // the kernel says `IB/RoCE v1` of both
+    if (is_ethernet(facts)) {  // the kernel reports both versions as `IB/RoCE v1`
       type = first_line(types / std::to_string(index)) == "RoCE v2" ? GidType::kRoceV2 : GidType::kRoceV1;
     }
     gids.push_back(gid_from(index, type, raw));
@@ -94,7 +94,7 @@ std::vector<Gid> read_gids_singly(const Survey& device, int port) {
 }
 
 std::vector<Gid> read_gids(const Survey& device, int port) {
-  std::size_t most = 0;  // the table is that of all ports
+  std::size_t most = 0;  // size of the table over all ports
   for (const ibv_port_attr& one : device.ports) most += static_cast<std::size_t>(std::max(one.gid_tbl_len, 0));
   std::vector<ibv_gid_entry> entries(most);
   const auto count = ibv_query_gid_table(device.context.get(), entries.data(), entries.size(), 0);
@@ -131,7 +131,7 @@ PortFacts facts_of(const Survey& device, int number) {
   return facts;
 }
 
-/// The devices of this host; some of them can be opened as long as this lives.
+/// The devices of this host; those that can be opened stay open while this lives.
 class Devices {
  public:
   Devices() {
@@ -148,8 +148,7 @@ class Devices {
       if (asked == ibv_get_device_name(device)) return {device};
       names += fmt::format("{}{}", names.empty() ? "" : ", ", ibv_get_device_name(device));
     }
-    throw Error(ExitStatus::kMissing,
-                fmt::format("-d: there is no RDMA device '{}'; take one of those that are there: {}", asked, names));
+    throw Error(ExitStatus::kMissing, fmt::format("-d: there is no RDMA device '{}'; choose one of: {}", asked, names));
   }
 
  private:
@@ -157,23 +156,23 @@ class Devices {
   DeviceList list_;
 };
 
-// What to look at where a port does not come up. Source of physical states: InfiniBand specification 14.2.5.6.
+// What to check if a port does not come up. Source of the physical states: InfiniBand specification 14.2.5.6.
 const char* advice(const PortState& port) {
   constexpr int kPolling = 2;
   constexpr int kDisabled = 3;
   if (port.ethernet)
-    return "set its network interface up (rdma link tells its NAME; ip link set dev NAME up), and look at the cable "
+    return "set its network interface up (rdma link tells its NAME; ip link set dev NAME up), and check the cable "
            "and the switch";
   if (port.state == IBV_PORT_INIT || port.state == IBV_PORT_ARMED) {
-    return "the link is up, but no subnet manager has set it up; start one (opensm), or look at the one that runs";
+    return "the link is up, but no subnet manager has configured it; start one (opensm), or check the running one";
   }
   if (port.physical_state == kDisabled) return "it is disabled; enable it (ibportstate)";
-  if (port.physical_state == kPolling) return "no link partner answers; look at the cable and the switch's port";
-  return "look at the cable, at the switch's port and at ibstat";
+  if (port.physical_state == kPolling) return "no link partner answers; check the cable and the switch's port";
+  return "check the cable, the switch's port and ibstat";
 }
 
 constexpr const char* kMakeOne =
-    "load its driver (modprobe mlx5_ib and ib_uverbs), or make a software device of a network interface (modprobe "
+    "load its driver (modprobe mlx5_ib and ib_uverbs), or create a software device on a network interface (modprobe "
     "rdma_rxe; rdma link add rxe0 type rxe netdev NAME)";
 
 }  // namespace
@@ -201,7 +200,7 @@ void check_shared_receives(const PortFacts& port, int receives) {
                             port.device));
   }
   if (receives <= port.most_shared_receives) return;
-  throw UsageError(fmt::format("-r {}: a shared receive queue of {} has {} entries at most; write less", receives,
+  throw UsageError(fmt::format("-r {}: a shared receive queue of {} has at most {} entries; lower it", receives,
                                port.device, port.most_shared_receives));
 }
 
@@ -234,7 +233,7 @@ double port_rate(int active_speed, int active_width, bool ethernet) {
   struct Lane {
     int code;
     double nominal;  // Gbit/s
-    double coding;   // the share that is left of it
+    double coding;   // the fraction left for data
   };
   constexpr double k8b10b = 0.8;
   constexpr double k64b66b = 64.0 / 66;

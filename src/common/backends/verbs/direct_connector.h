@@ -4,7 +4,7 @@
 
 namespace fabricbench::verbs {
 
-/// Connects queue pairs by what the two ranks told each other in their introductions.
+/// Connects queue pairs with the data from the two ranks' introductions.
 class DirectConnector final : public Connector {
  public:
   [[nodiscard]] std::vector<Gid> usable_gids(const PortFacts& port,

@@ -10,15 +10,15 @@
 
 namespace fabricbench::verbs {
 
-/// A stretch of registered memory of this process.
+/// A range of registered memory of this process.
 struct LocalPart {
   std::byte* data = nullptr;
   std::uint32_t bytes = 0;
   std::uint32_t key = 0;  ///< lkey
-  bool on_host = true;    ///< whether the processor can copy it into a request, to be sent inline
+  bool on_host = true;    ///< whether the processor can copy it into a request for inline sending
 };
 
-/// Where in the other side's registered memory an operation works.
+/// The target of an operation in the other side's registered memory.
 struct RemotePart {
   std::uint64_t address = 0;
   std::uint32_t key = 0;  ///< rkey
@@ -28,26 +28,26 @@ struct RemotePart {
 struct Request {
   Verb verb = Verb::kSend;
   LocalPart local;
-  RemotePart remote;                       ///< of write, read and atomic
-  std::optional<std::uint32_t> immediate;  ///< of send, and of write, which then takes a receive on the other side
+  RemotePart remote;                       ///< write, read and atomic only
+  std::optional<std::uint32_t> immediate;  ///< of a send or a write; such a write consumes a receive
   AtomicKind atomic = AtomicKind::kFetchAndAdd;
-  std::uint64_t compare = 0;  ///< the value that a compare-and-swap expects; it writes one more
+  std::uint64_t compare = 0;  ///< the value that a compare-and-swap expects; it writes this value plus 1
   bool is_inline = false;
   bool signaled = true;
-  std::uint64_t number = 0;  ///< the caller's, below 2^48; its completion gives it back
+  std::uint64_t number = 0;  ///< chosen by the caller, below 2^48; returned with the completion
 };
 
-/// What became of a request or a receive.
+/// The completion of a request or a receive.
 struct Completion {
-  bool received = false;                   ///< a receive; else a signaled request
+  bool received = false;                   ///< true: a receive; false: a signaled request
   int queue_pair = 0;                      ///< from 0
-  std::uint64_t number = 0;                ///< of a request
-  std::uint32_t bytes = 0;                 ///< of a receive
-  std::optional<std::uint32_t> immediate;  ///< of a receive
+  std::uint64_t number = 0;                ///< of the request
+  std::uint32_t bytes = 0;                 ///< of the receive
+  std::optional<std::uint32_t> immediate;  ///< of the receive
 };
 
 /// One rank's queue pairs, connected to those of the other rank of its pair. Requests of one queue pair complete in
-/// order. Problems, completions with an error among them, throw Error that names the peer.
+/// order. Problems, including failed completions, throw Error with the peer's name.
 class Endpoint {
  public:
   Endpoint() = default;
@@ -56,22 +56,21 @@ class Endpoint {
   virtual ~Endpoint() = default;
 
   [[nodiscard]] virtual int queue_pairs() const = 0;
-  /// Hands requests over at once, in this order.
+  /// Posts the requests with one call, in this order.
   virtual void post(int queue_pair, std::span<const Request> requests) = 0;
-  /// Where there is one queue pair: hands the request that was posted last, by itself, over once more, under another
-  /// number.
+  /// For a single queue pair: posts the last request again under another number, provided it was posted alone.
   virtual void post_again(std::uint64_t number) = 0;
-  /// Makes room for `count` messages, all in the same place. `queue`: of that queue pair; 0 where they share one.
+  /// Posts `count` receives that all use the same buffer. `queue`: of that queue pair; 0 if they share a queue.
   virtual void post_receives(int queue, const LocalPart& into, int count) = 0;
-  /// What has completed since the last call, of all queue pairs; does not wait. The span lives until the next call.
+  /// The completions of all queue pairs since the last call; does not wait. The span is valid until the next call.
   [[nodiscard]] virtual std::span<const Completion> poll() = 0;
-  /// The same where there is one queue pair and nothing is received, without making more of it than is asked: the
-  /// number of the newest request that has completed; 0: none. Others completed before it. Numbers begin with 1.
+  /// A faster form for a single queue pair without receives: the number of the newest completed request; 0: none.
+  /// Earlier requests have completed too. Numbers begin with 1.
   [[nodiscard]] virtual std::uint64_t completed() = 0;
-  /// Sleeps until something may have completed, for so long at most. Returns early, once, where the caller has to look
-  /// for completions again before it may sleep.
+  /// Sleeps until a completion may have arrived, for at most this long. May return early once; the caller must then
+  /// poll before it sleeps again.
   virtual void sleep(double at_most_s) = 0;
-  /// What is known of the trouble where nothing completes any more: the peer, the port's state, counters that grew.
+  /// Diagnosis if nothing completes any more: the peer, the port's state, counters that grew.
   [[nodiscard]] virtual std::string diagnosis() = 0;
 };
 

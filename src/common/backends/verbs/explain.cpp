@@ -19,7 +19,7 @@ struct StatusText {
   const char* text;
 };
 
-// Causes in the order in which they are met. Source: InfiniBand specification 10.10.3, man ibv_poll_cq.
+// Causes, most frequent first. Source: InfiniBand specification 10.10.3, man ibv_poll_cq.
 constexpr StatusText kStatuses[] = {
     {IBV_WC_SUCCESS, "success"},
     {IBV_WC_LOC_LEN_ERR,
@@ -31,14 +31,14 @@ constexpr StatusText kStatuses[] = {
      "program's mistake, or a limit of the device"},
     {IBV_WC_LOC_EEC_OP_ERR, "local end-to-end context operation error"},
     {IBV_WC_LOC_PROT_ERR,
-     "local protection error: this end's buffer lies outside its memory region; a GPU's memory that was freed or whose "
-     "mapping was taken back looks like this"},
+     "local protection error: this end's buffer lies outside its memory region; GPU memory that was freed or whose "
+     "mapping was revoked also gives this error"},
     {IBV_WC_WR_FLUSH_ERR,
      "flushed: the queue pair was in error before this request began; an earlier completion, perhaps the other end's, "
      "has the cause"},
     {IBV_WC_MW_BIND_ERR, "memory window bind error: the window could not be bound to its region"},
     {IBV_WC_BAD_RESP_ERR,
-     "bad response: the answer was not one to this request; look for a fault in the device's firmware or the path"},
+     "bad response: the answer does not belong to this request; the device's firmware or the path may be faulty"},
     {IBV_WC_LOC_ACCESS_ERR,
      "local access error: what arrived may not be written to this end's buffer, whose region lacks the right"},
     {IBV_WC_REM_INV_REQ_ERR,
@@ -97,7 +97,8 @@ constexpr ErrorName kErrorNames[] = {{EPERM, "EPERM"},
                                      {ETIMEDOUT, "ETIMEDOUT"},
                                      {EHOSTUNREACH, "EHOSTUNREACH"}};
 
-// `Invalid argument (EINVAL)`. The C library's own names of errors (strerrorname_np) are younger than some clusters.
+// `Invalid argument (EINVAL)`. The C library's function for names of errors (strerrorname_np) is newer than some
+// clusters.
 std::string words(int error) {
   for (const ErrorName& known : kErrorNames) {
     if (known.error == error) return fmt::format("{} ({})", std::strerror(error), known.name);
@@ -107,18 +108,18 @@ std::string words(int error) {
 
 struct Hint {
   int error;
-  std::string_view call;  // how it begins; empty: any
+  std::string_view call;  // prefix of the call's name; empty: any
   const char* text;
 };
 
-// The first that fits is taken.
+// The first match counts.
 constexpr Hint kHints[] = {
     {ENOSYS, "", "the kernel has no RDMA support, or its module ib_uverbs is not loaded (modprobe ib_uverbs)"},
     {EPERM, "",
-     "this user may not use the device; look at the rights of /dev/infiniband/uverbs*, and in a container pass "
+     "this user may not use the device; check the permissions of /dev/infiniband/uverbs*, and in a container pass "
      "--device=/dev/infiniband"},
     {EACCES, "",
-     "this user may not use the device; look at the rights of /dev/infiniband/uverbs*, and in a container pass "
+     "this user may not use the device; check the permissions of /dev/infiniband/uverbs*, and in a container pass "
      "--device=/dev/infiniband"},
     {ENOENT, "", "the device's file is missing below /dev/infiniband; in a container pass --device=/dev/infiniband"},
     {EMFILE, "", "this process has too many open files; raise the limit (ulimit -n)"},
@@ -126,22 +127,22 @@ constexpr Hint kHints[] = {
     {EINVAL, "ibv_create_cq", "more than the device can do was asked for; take a smaller -t, -r or -q"},
     {EINVAL, "ibv_modify_qp",
      "the GID (-x), the MTU (-m), the LID or another attribute of the path does not suit this port; is the network "
-     "interface of the GID up, and has it still its address?"},
+     "interface of the GID up, and does it still have its address?"},
     {EINVAL, "ibv_create_ah",
-     "the GID (-x) or the LID of the path does not suit this port; is the network interface of the GID up, and has it "
-     "still its address?"},
+     "the GID (-x) or the LID of the path does not suit this port; is the network interface of the GID up, and does it "
+     "still have its address?"},
     {ENETUNREACH, "",
      "there is no route from the chosen GID to the other end's; let both ends' GIDs be of one subnet (-x), or add a "
      "route (ip route)"},
     {EHOSTUNREACH, "",
-     "the other end's address is not answered; is its interface up, and are both in one VLAN (ip neigh)?"},
+     "the other end's address does not answer; is its interface up, and are both in one VLAN (ip neigh)?"},
     {ETIMEDOUT, "",
      "the other end's address was not resolved in time; is its interface up, and are both in one VLAN (ip neigh)?"},
     {EOPNOTSUPP, "", "this device or its driver cannot do that"},
     {EPROTONOSUPPORT, "", "this device or its driver cannot do that"},
     {ENOSPC, "", "the device has no more of these; take fewer queue pairs (-q), or end other jobs on this host"},
-    {EIO, "", "the device failed or was taken away; see the kernel's log (dmesg)"},
-    {ENODEV, "", "the device failed or was taken away; see the kernel's log (dmesg)"},
+    {EIO, "", "the device failed or was removed; see the kernel's log (dmesg)"},
+    {ENODEV, "", "the device failed or was removed; see the kernel's log (dmesg)"},
     {EAGAIN, "", "the device or the kernel is short of resources; take fewer queue pairs (-q) or a smaller -t"}};
 
 const char* hint_of(std::string_view call, int error) {
@@ -173,7 +174,7 @@ ExitStatus exit_status_of(ibv_wc_status status) {
 
 std::string explain_no_memory(std::uint64_t limit, const char* less) {
   if (limit == RLIM_INFINITY) {
-    return fmt::format("locked memory is not limited here, so the host, the cgroup or the device has no more; {}",
+    return fmt::format("locked memory is not limited here, so the host, the cgroup or the device has none left; {}",
                        less);
   }
   return fmt::format(
@@ -188,8 +189,9 @@ std::string explain_registration(int error, std::size_t bytes) {
   if (error == EINVAL) why = "the device does not take a region of this size or with these rights";
   if (error == EFAULT) {
     why =
-        "this is not memory that the kernel may pin: a GPU's takes the module nvidia-peermem (modprobe nvidia-peermem) "
-        "or dma-buf (the GPU's open kernel modules and Linux 5.12); a host's must be mapped and writable";
+        "this is not memory that the kernel may pin: GPU memory needs the module nvidia-peermem (modprobe "
+        "nvidia-peermem) "
+        "or dma-buf (the GPU's open kernel modules and Linux 5.12); host memory must be mapped and writable";
   }
   return fmt::format("verbs: ibv_reg_mr of {}: {}{}{}", readable_bytes(bytes), words(error), why.empty() ? "" : "; ",
                      why);

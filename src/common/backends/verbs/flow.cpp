@@ -13,7 +13,7 @@
 namespace fabricbench::verbs {
 namespace {
 
-constexpr int kSpins = 1000;           // empty polls before other processes get a chance, and the clock is read
+constexpr int kSpins = 1000;           // empty polls before other processes get a chance and the clock is read
 constexpr int kReplenishedAtOnce = 8;  // an eighth of the receives is posted again at once
 
 }  // namespace
@@ -43,14 +43,14 @@ void Flow::receive_into(const LocalPart& buffer) {
   }
 }
 
-/// Writes only what differs between two requests.
+/// Writes only the fields that differ between two requests.
 inline void Flow::fill(Request& request, std::size_t turn, const LocalPart& local, const RemotePart& remote) {
   Lane& lane = lanes_[turn];
   request.local = local;
   request.remote = remote;
   request.number = lane.posted + lane.pending;
   request.is_inline = local.on_host && local.bytes <= settings_.inline_bytes;
-  if (settings_.verb == Verb::kAtomic) {  // a counter for each queue pair
+  if (settings_.verb == Verb::kAtomic) {  // one counter per queue pair
     request.local.data += turn * sizeof(std::uint64_t);
     request.remote.address += turn * sizeof(std::uint64_t);
     request.compare = lane.counted;
@@ -72,7 +72,7 @@ void Flow::start(const LocalPart& local, const RemotePart& remote) {
   fill(request, turn, local, remote);
 }
 
-/// One message at a time: there is no list to wait for, and each is signaled.
+/// One message at a time: no list to wait for, and each request is signaled.
 void Flow::post_alone(std::size_t turn, const LocalPart& local, const RemotePart& remote) {
   Lane& lane = lanes_[turn];
   if (lane.posted - lane.completed >= depth_) {
@@ -90,8 +90,8 @@ void Flow::flush() {
   }
 }
 
-/// Posts the lane's pending requests, of which there are some, as soon as there is room. Every so manyth is signaled,
-/// and the last one is.
+/// Posts the lane's pending requests (at least one) as soon as there is room. Signals one request in every
+/// `moderation`, and the last one.
 void Flow::hand_over(std::size_t queue_pair, bool last) {
   Lane& lane = lanes_[queue_pair];
   const auto under_way = [&] { return lane.posted - lane.completed + lane.pending; };
@@ -112,7 +112,7 @@ void Flow::hand_over(std::size_t queue_pair, bool last) {
   lane.pending = 0;
 }
 
-/// Sizes change between windows only.
+/// Sizes change only between windows.
 std::uint64_t Flow::signaled_every(Bytes size) {
   if (moderation_ == 0 || size != moderated_size_) {
     moderated_size_ = size;
@@ -142,14 +142,15 @@ void Flow::wait_for_arrivals(std::uint64_t count) {
   }
 }
 
-/// Until so many have come, or, where each answers another, the one of that number or a later one: an answer that comes
-/// after it was given up is none to the next message. What is missing when none has come for a while is lost.
+/// Waits until this many have arrived. Where each message answers another, it waits for this number or a later one: an
+/// answer that arrives after it was given up does not count for the next message. Messages still missing after a quiet
+/// period are lost.
 void Flow::wait_for_datagrams(std::uint64_t count) {
   const auto complete = [&] {
     if (!settings_.latency) return arrived() + written_off_ >= count;
     return static_cast<std::int32_t>(lanes_.front().datagrams.next() - static_cast<std::uint32_t>(count)) >= 0;
   };
-  Seconds since = 0;  // nothing is waited for long yet
+  Seconds since = 0;  // no long wait yet
   for (int empty = 0; !complete();) {
     if (poll()) {
       since = 0;
@@ -181,7 +182,7 @@ void Flow::wait_until(Done done, const char* missing) {
   }
 }
 
-/// The clock is read only where something is waited for long: a read costs as much as a good part of a message.
+/// Reads the clock only in long waits: a read takes a considerable part of a message's time.
 void Flow::look_later(Idle& idle, const char* missing) {
   if (!settings_.options.events && ++idle.polls % kSpins != 0) return;
   if (idle.since == 0) idle.since = now();
@@ -197,7 +198,7 @@ void Flow::check_patience(Seconds since, const char* missing) {
   const Seconds limit = settings_.options.stall_timeout;
   if (limit <= 0 || now() - since < limit) return;
   const char* const hint = settings_.transport == Transport::kUc
-                               ? "; UC does not send again what was lost on the way, so it may be that (-c RC does)"
+                               ? "; UC does not retransmit, so messages may have been lost on the way (-c RC does)"
                                : "";
   throw Error(ExitStatus::kTimeout, fmt::format("verbs: waited {} in vain for {}{}; {}", readable_seconds(limit),
                                                 missing, hint, endpoint_.diagnosis()));

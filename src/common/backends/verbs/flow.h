@@ -11,31 +11,31 @@
 
 namespace fabricbench::verbs {
 
-/// How messages go between two endpoints; the same on both.
+/// The settings of the messages between two endpoints; the same on both.
 struct FlowSettings {
   Verb verb = Verb::kSend;
   Transport transport = Transport::kRc;
   bool latency = false;  ///< one message at a time
   RdmaOptions options{};
-  Bytes inline_bytes = 0;           ///< messages up to this are sent inline
-  std::int64_t receive_depth = 0;   ///< of each queue pair, or of the one that they share; 0: messages take no receives
-  Seconds datagram_patience = 0.1;  ///< a datagram that does not come for so long is lost
+  Bytes inline_bytes = 0;           ///< messages up to this size are sent inline
+  std::int64_t receive_depth = 0;   ///< per queue pair, or of the shared queue; 0: messages need no receives
+  Seconds datagram_patience = 0.1;  ///< a datagram that does not arrive within this time is lost
 };
 
-/// The window of requests on each queue pair, and what is expected of the other side. Messages take turns on the queue
-/// pairs. Nothing is allocated once messages go. Waits end with Error (timeout) where nothing completes for
-/// RdmaOptions::stall_timeout.
+/// Keeps a window of requests on each queue pair, and counts the messages expected from the other side. Messages are
+/// distributed over the queue pairs in turn. Allocates nothing while messages are sent. Throws Error (timeout) if
+/// nothing completes within RdmaOptions::stall_timeout.
 class Flow {
  public:
   Flow(Endpoint& endpoint, const FlowSettings& settings);
 
-  /// Where all messages arrive from now on, and fills the receive queues with it, once.
+  /// Sets the buffer for all messages from now on, and fills the receive queues once.
   void receive_into(const LocalPart& buffer);
 
-  /// Posts a message, after others where a list of them is to be posted at once; waits while the queue is full.
+  /// Posts a message, together with others if a list is to be posted at once; waits while the queue is full.
   void start(const LocalPart& local, const RemotePart& remote);
-  /// Starts the last message once more. False, and nothing is done, where that takes more than its request with another
-  /// number. Making requests over and over would be a good part of what we add to a short message's time.
+  /// Starts the last message again. Returns false, and does nothing, if that needs more than the same request with
+  /// another number. Building a request each time would be a considerable part of our overhead on a short message.
   bool start_again() {
     Lane& lane = lanes_.front();
     if (!repeats_ || lane.posted == 0 || lane.posted - lane.completed >= depth_) return false;
@@ -45,23 +45,23 @@ class Flow {
     endpoint_.post_again(lane.posted);
     return true;
   }
-  /// Posts what is still to be posted.
+  /// Posts all pending requests.
   void flush();
   /// Expects one more message.
   void expect() {
     ++expected_;
     if (expected_ % kPollEvery == 0) poll();
   }
-  /// Waits for the next message that was not waited for yet.
+  /// Waits for the next message that has not been waited for.
   void receive();
-  /// Waits until everything posted has completed and everything expected has arrived, or counts as lost.
+  /// Waits until all posted requests have completed and all expected messages have arrived, or count as lost.
   [[gnu::hot]] void finish();
-  /// Looks for completions once. Whether there were any.
+  /// Polls for completions once; returns whether there were any.
   bool poll();
-  /// Whether everything handed over has completed.
+  /// Whether all posted requests have completed.
   [[nodiscard]] bool is_idle() const { return under_way_ == 0; }
-  /// Throws Error (timeout) that names `missing`, and what the endpoint knows of the trouble, where nothing has
-  /// completed since `since` for longer than the stall timeout.
+  /// Throws Error (timeout) with `missing` and the endpoint's diagnosis if nothing has completed since `since` for
+  /// longer than the stall timeout.
   [[gnu::cold]] void check_patience(Seconds since, const char* missing);
 
   /// Messages started and expected since the last call, by queue pair.
@@ -70,7 +70,7 @@ class Flow {
     std::vector<std::uint64_t> expected;
   };
   [[nodiscard]] Counts take_counts();
-  /// Expected so far and not arrived, of datagrams.
+  /// Datagrams expected so far that have not arrived.
   [[nodiscard]] std::uint64_t lost() const;
   [[nodiscard]] std::uint64_t duplicated() const;
   [[nodiscard]] std::uint64_t reordered() const;
@@ -80,11 +80,11 @@ class Flow {
 
   /// One queue pair's requests, numbered from 1.
   struct Lane {
-    std::vector<Request> list;  ///< as many as are posted at once; what all requests share is filled in already
-    std::size_t pending = 0;    ///< of the list, not handed over yet, so that the last one can be signaled
+    std::vector<Request> list;  ///< as many as are posted at once; common fields are filled in beforehand
+    std::size_t pending = 0;    ///< in the list and not posted yet, so that the last one can be signaled
     std::uint64_t posted = 0;
     std::uint64_t completed = 0;
-    std::uint64_t unsignaled = 0;  ///< handed over since the last signaled one
+    std::uint64_t unsignaled = 0;  ///< posted since the last signaled one
     std::uint64_t counted = 0;     ///< started since the last take_counts
     Datagrams datagrams;
   };
@@ -95,15 +95,15 @@ class Flow {
   void post_alone(std::size_t turn, const LocalPart& local, const RemotePart& remote);
   void hand_over(std::size_t queue_pair, bool last);
   [[nodiscard]] bool poll_requests();
-  [[nodiscard, gnu::noinline]] bool poll_everything();  // apart, which leaves the wait for a request alone short
+  [[nodiscard, gnu::noinline]] bool poll_everything();  // separate, to keep waiting for requests short
   void complete(Lane& lane, std::uint64_t newest);
   void take(const Completion& completion);
   void replenish(std::size_t queue, int at_least);
   [[nodiscard]] std::uint64_t signaled_every(Bytes size);
-  /// How long nothing has completed.
+  /// The time since the last completion.
   struct Idle {
     int polls = 0;
-    Seconds since = 0;  ///< 0: not for long yet
+    Seconds since = 0;  ///< 0: not long yet
   };
   template <typename Done>
   void wait_until(Done done, const char* missing);
@@ -113,21 +113,21 @@ class Flow {
 
   Endpoint& endpoint_;
   FlowSettings settings_;
-  bool numbered_;       // whether a message carries its number, as immediate data
-  bool repeats_;        // whether a message between the same places is the same request, but for its number
+  bool numbered_;       // whether messages carry their numbers as immediate data
+  bool repeats_;        // whether messages between the same places differ only in the request's number
   bool only_requests_;  // one queue pair, and no receives
   std::uint64_t depth_;
   std::vector<Lane> lanes_;
-  std::uint64_t under_way_ = 0;  // requests handed over that have not completed, of all lanes
-  std::vector<int> consumed_;    // receives to be posted again, of each queue of them
+  std::uint64_t under_way_ = 0;  // requests posted and not completed, over all lanes
+  std::vector<int> consumed_;    // receives to be posted again, per receive queue
   Bytes moderated_size_ = 0;
-  std::uint64_t moderation_ = 0;  // of messages of that size; 0: not known yet
+  std::uint64_t moderation_ = 0;  // for messages of that size; 0: unknown yet
   LocalPart buffer_{};
   bool receiving_ = false;
   std::size_t turn_ = 0;
   std::uint64_t expected_ = 0;  // so far
-  std::uint64_t received_ = 0;  // waited for so far
-  std::uint64_t arrived_ = 0;   // so far, but datagrams
+  std::uint64_t received_ = 0;  // messages waited for so far
+  std::uint64_t arrived_ = 0;   // so far, except datagrams
   std::uint64_t written_off_ = 0;
   std::uint64_t counted_expected_ = 0;
 };

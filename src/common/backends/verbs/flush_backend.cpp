@@ -8,7 +8,7 @@
 namespace fabricbench::verbs {
 namespace {
 
-/// One read at a time, which is waited for.
+/// One read at a time, waited for.
 FlowSettings reads_of(FlowSettings settings) {
   settings.verb = Verb::kRead;
   settings.latency = true;
@@ -32,7 +32,7 @@ void FlushBackend::forget_block(const std::byte* data) noexcept {
   known_at_ = nullptr;
 }
 
-/// A message of no bytes is flushed by a read of the buffer's first bytes.
+/// For a message of no bytes, reads the buffer's first bytes.
 void FlushBackend::recv(void* buffer, std::size_t count, DataType datatype, int from) {
   messages_.recv(buffer, count, datatype, from);
   const std::size_t bytes = count * facts(datatype).size;

@@ -11,20 +11,20 @@
 
 namespace fabricbench::verbs {
 
-/// Messages of a VerbsBackend that count when, behind the completion of the receive, the last bytes of the message have
-/// been read back through the device: what the device has written before on its way to memory cannot be overtaken by
-/// that read, so the one that it is for may use it then.
+/// Messages of a VerbsBackend that count once the completion of the receive has been followed by a read of the
+/// message's last bytes through the device. The read cannot overtake the device's earlier writes to memory, so the
+/// consumer of the message may then use it.
 class FlushBackend final : public SeenBackend {
  public:
-  /// What makes a receive buffer known to `loopback`, in the place of the one before, and gives its key there; and what
-  /// makes it unknown before its memory goes.
+  /// The functions that register a receive buffer with `loopback` in place of the previous one, returning its key, and
+  /// that deregister it before its memory is released.
   struct Known {
     std::function<std::uint32_t(std::span<std::byte> recv)> make;
     std::function<void()> forget;
   };
 
-  /// `loopback`: a queue pair of the same device that is connected to itself. `into`: 8 bytes of host memory that it
-  /// knows. All of it lives longer.
+  /// `loopback`: a queue pair of the same device that is connected to itself. `into`: 8 bytes of host memory registered
+  /// with it. Both must outlive this object.
   FlushBackend(VerbsBackend& messages, Endpoint& loopback, const FlowSettings& settings, const LocalPart& into,
                Known known);
 

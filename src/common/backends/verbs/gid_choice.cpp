@@ -32,8 +32,7 @@ bool begins_alike(const Raw& first, const Raw& second, std::size_t bytes) {
   return std::equal(first.begin(), first.begin() + static_cast<std::ptrdiff_t>(bytes), second.begin());
 }
 
-// The length of the prefix is not in the table: these are the usual ones. An InfiniBand subnet's prefix always has 64
-// bits.
+// The table has no prefix lengths, so the usual ones are assumed. An InfiniBand subnet's prefix always has 64 bits.
 bool of_one_subnet(const Gid& first, const Gid& second) {
   return begins_alike(first.raw, second.raw, first.is_ipv4() ? 12 + 3 : 8);
 }
@@ -44,9 +43,9 @@ bool agree(const Gid& first, const Gid& second) {
 
 bool may_be_chosen(const Gid& gid) { return gid.type == GidType::kInfiniBand || !gid.is_link_local(); }
 
-// The smaller, the better.
+// Lower is better.
 auto order_of(const Gid& first, const Gid& second) {
-  const int type = first.type == GidType::kRoceV1 ? 1 : 0;  // an end has either InfiniBand's or the other two
+  const int type = first.type == GidType::kRoceV1 ? 1 : 0;  // an end has either InfiniBand GIDs or RoCE ones
   return std::make_tuple(type, !first.is_ipv4(), !of_one_subnet(first, second), first.index + second.index,
                          first.index);
 }
@@ -109,8 +108,8 @@ GidPair choose_gids(const std::vector<Gid>& first, const std::vector<Gid>& secon
   }
   if (best) return *best;
   throw Error(ExitStatus::kMissing,
-              fmt::format("the two ends' ports have no GIDs of one type and family that reach further than their link; "
-                          "give both network interfaces an IPv4 address (ip addr add), take other ports with -d and "
+              fmt::format("the two ends' ports have no GIDs of the same type and family beyond link-local ones; "
+                          "give both network interfaces an IPv4 address (ip addr add), choose other ports with -d and "
                           "-i, or name an index with -x. The first end has: {}. The second end has: {}",
                           listed(first), listed(second)));
 }
@@ -119,11 +118,10 @@ GidPair check_gids(const std::vector<Gid>& first, const std::vector<Gid>& second
   const Gid& one = gid_at(first, index, "first");
   const Gid& other = gid_at(second, index, "second");
   if (agree(one, other)) return pair_of(one, other);
-  throw Error(
-      ExitStatus::kMissing,
-      fmt::format("-x {}: the two ends' GIDs of this index do not understand each other; name another, or leave "
-                  "-x out, and both ends choose together. The first end has: {}. The second end has: {}",
-                  index, listed(first), listed(second)));
+  throw Error(ExitStatus::kMissing,
+              fmt::format("-x {}: the two ends' GIDs of this index are of different types; name another, or leave "
+                          "-x out, and both ends choose together. The first end has: {}. The second end has: {}",
+                          index, listed(first), listed(second)));
 }
 
 }  // namespace fabricbench::verbs

@@ -9,36 +9,36 @@ namespace fabricbench::verbs {
 
 enum class GidType { kInfiniBand, kRoceV1, kRoceV2 };
 
-/// An entry of a port's GID table that is in use.
+/// A used entry of a port's GID table.
 struct Gid {
   int index = 0;
   GidType type = GidType::kRoceV2;
-  std::array<std::uint8_t, 16> raw{};  ///< in network order, as ibv_gid has it
+  std::array<std::uint8_t, 16> raw{};  ///< in network byte order, as in ibv_gid
 
-  /// ::ffff:a.b.c.d, the form of an IPv4 address.
+  /// Whether it has the form of an IPv4 address, ::ffff:a.b.c.d.
   [[nodiscard]] bool is_ipv4() const;
-  /// fe80::/64, and 169.254.0.0/16.
+  /// Whether it is in fe80::/64 or 169.254.0.0/16.
   [[nodiscard]] bool is_link_local() const;
 };
 
-/// The indices that two ends use, and why these.
+/// The indices that the two ends use, with the reason.
 struct GidPair {
   int first = 0;
   int second = 0;
   std::string description;  ///< such as `RoCE v2, IPv4, one subnet`
 };
 
-/// Chooses the GIDs of the two ends of a connection together: of the same type and family; RoCE v2 goes before RoCE v1,
-/// IPv4 before IPv6, two of one subnet (IPv4: /24, IPv6: /64) before two of different ones, the lowest indices before
-/// others. Link-local GIDs are never chosen, but on InfiniBand, whose GIDs are all of that kind by default.
-/// Throws Error (missing) that lists what each end has where no two agree.
+/// Chooses the GIDs of both ends of a connection together. Both are of the same type and family. RoCE v2 is preferred
+/// over RoCE v1, IPv4 over IPv6, the same subnet (IPv4: /24, IPv6: /64) over different ones, and low indices over high
+/// ones. Link-local GIDs are never chosen, except on InfiniBand, where all GIDs are link-local by default. Throws Error
+/// (missing) that lists both ends' GIDs if no two match.
 [[nodiscard]] GidPair choose_gids(const std::vector<Gid>& first, const std::vector<Gid>& second);
 
-/// The same where -x names the index on both ends. Throws Error (missing) where an end has no such GID, or where the
-/// two are of different types or families.
+/// The same with the index of -x on both ends. Throws Error (missing) if an end has no such GID, or if the two differ
+/// in type or family.
 [[nodiscard]] GidPair check_gids(const std::vector<Gid>& first, const std::vector<Gid>& second, int index);
 
-/// Such as `0: InfiniBand fe80::1`; an IPv4 one is written `3: RoCE v2 10.0.0.1`.
+/// Such as `0: InfiniBand fe80::1`; IPv4 is written `3: RoCE v2 10.0.0.1`.
 [[nodiscard]] std::string describe(const Gid& gid);
 
 }  // namespace fabricbench::verbs

@@ -6,7 +6,7 @@
 
 namespace fabricbench::verbs {
 
-/// Gives a handle of libibverbs back. What it refuses to give up is gone with the process.
+/// Releases a handle of libibverbs. If the library refuses, the handle is released at the end of the process.
 template <auto Release>
 struct Releaser {
   template <typename Handle>

@@ -19,11 +19,10 @@ void HostReader::launch(const ReaderTask& task) {
       read_on_host(task, *words, now_ns, [] { std::this_thread::yield(); });
     });
   } catch (const std::system_error& error) {
-    throw Error(
-        ExitStatus::kMissing,
-        fmt::format("cannot start the thread that reads in the place of a GPU: {}; raise the limit on processes "
-                    "(ulimit -u)",
-                    error.what()));
+    throw Error(ExitStatus::kMissing,
+                fmt::format("cannot start the thread that reads in place of a GPU: {}; raise the limit on processes "
+                            "(ulimit -u)",
+                            error.what()));
   }
 }
 

@@ -8,7 +8,7 @@
 
 namespace fabricbench::verbs {
 
-/// A thread in the place of a GPU.
+/// A host thread in place of a GPU.
 class HostReader final : public Reader {
  public:
   ~HostReader() override;

@@ -42,7 +42,7 @@ int agreed_mtu(const Introduction& first, const Introduction& second, std::int64
   const int most = std::min(first.port.mtu, second.port.mtu);
   if (asked <= most) return asked > 0 ? static_cast<int>(asked) : most;
   const Introduction& smaller = first.port.mtu <= second.port.mtu ? first : second;
-  throw UsageError(fmt::format("-m {}: {} port {} of host {} has an MTU of {}; write -m {} or less, or leave it out",
+  throw UsageError(fmt::format("-m {}: {} port {} of host {} has an MTU of {}; use -m {} or less, or leave it out",
                                asked, smaller.port.device, smaller.port.port, smaller.host, most, most));
 }
 
@@ -82,8 +82,7 @@ Introduction parse_introduction(const std::string& text) {
     words >> number;
     (i < queue_pairs ? made.queue_pairs : made.sequence_numbers).push_back(number);
   }
-  if (!words)
-    throw Error(ExitStatus::kFailure, "verbs: the other rank of the pair introduced itself in words that are not ours");
+  if (!words) throw Error(ExitStatus::kFailure, "verbs: cannot read the introduction of the pair's other rank");
   return made;
 }
 

@@ -9,7 +9,7 @@
 
 namespace fabricbench::verbs {
 
-/// What a rank tells the other rank of its pair, so that each can connect its queue pairs to the other's.
+/// The data that the ranks of a pair exchange, so that each can connect its queue pairs to the other's.
 struct Introduction {
   std::string host;
   PortFacts port;
@@ -17,20 +17,20 @@ struct Introduction {
   std::vector<std::uint32_t> sequence_numbers;  ///< the first packet's (PSN), by queue pair
 };
 
-/// What travels; the GIDs among it. Facts that only concern the own side stay behind.
+/// The transmitted form, including the GIDs. Facts that concern only the own side are left out.
 [[nodiscard]] std::string to_text(const Introduction& introduction);
-/// Throws Error (failure) where the text is none of to_text's.
+/// Throws Error (failure) unless to_text produced the text.
 [[nodiscard]] Introduction parse_introduction(const std::string& text);
 
-/// What both ends use; the same on both.
+/// The settings of both ends; the same on both.
 struct Agreement {
   int mtu = 0;          ///< bytes
-  GidPair gids;         ///< of the pair's first rank and of its second
-  int outstanding = 0;  ///< reads and atomics under way at once
+  GidPair gids;         ///< of the pair's first and second rank
+  int outstanding = 0;  ///< reads and atomics in flight
 };
 
-/// Settles what both ends use. `mtu`, `outstanding` 0, and no `gid`: the best that both have. Throws Error (missing, or
-/// usage where more was asked for than the ports can do) with both ends' facts.
+/// Agrees on the settings of both ends. `mtu` or `outstanding` 0, or no `gid`: the best that both support. Throws Error
+/// with both ends' facts: missing, or usage if more was asked for than the ports support.
 [[nodiscard]] Agreement agree(const Introduction& first, const Introduction& second, std::int64_t mtu,
                               std::int64_t outstanding, const std::optional<std::int64_t>& gid);
 

@@ -13,19 +13,18 @@
 
 namespace fabricbench::verbs {
 
-/// A queue pair that is connected to itself, by which a device reads in the memory of its own host.
+/// A queue pair that is connected to itself, with which a device reads its own host's memory.
 class Loopback {
  public:
-  /// On the port and the GID by which the pair is connected. Throws Error (missing).
+  /// Uses the port and the GID of the pair's connection. Throws Error (missing).
   Loopback(const OpenDevice& device, const Meeting& meeting, bool data_direct);
 
   [[nodiscard]] Endpoint& endpoint() { return endpoint_; }
-  /// Host memory to read into.
+  /// The host memory that reads write to.
   [[nodiscard]] LocalPart into();
-  /// Makes memory of `source` known to it, in the place of what was known before. Returns its rkey. Throws Error
-  /// (missing).
+  /// Registers memory of `source` in place of the previous memory. Returns its rkey. Throws Error (missing).
   [[nodiscard]] std::uint32_t make_known(BufferSource& source, std::span<std::byte> memory);
-  /// What is known is about to be given back.
+  /// Deregisters the memory, which is about to be released.
   void forget() noexcept { known_.reset(); }
 
  private:

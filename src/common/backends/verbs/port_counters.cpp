@@ -14,15 +14,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// How words begin, of the names that drivers choose freely. Marks of congestion (cnp, ecn, xmit_wait) are left out:
-// they grow on a network that is only full, and does as it should.
+// Prefixes of words in counter names, which drivers choose freely. Congestion marks (cnp, ecn, xmit_wait) are left out:
+// they also grow on a network that is merely busy and works correctly.
 constexpr std::array<std::string_view, 18> kTrouble = {"err",  "discard", "drop",     "retr",    "timeout", "out_of_",
                                                        "oos",  "dup",     "nak",      "seq",     "rnr",     "down",
                                                        "over", "invalid", "mismatch", "missing", "trunc",   "restart"};
 
 bool is_upper(char letter) { return letter >= 'A' && letter <= 'Z'; }
 
-// A word begins with the name, after an underscore or with a capital: `ack_deferred` has no word `err`.
+// Words begin at the start of the name, after an underscore or with a capital letter: `ack_deferred` has no word that
+// begins with `err`.
 bool begins_word(std::string_view name, std::size_t place) {
   return place == 0 || name[place - 1] == '_' || is_upper(name[place]);
 }
@@ -38,7 +39,7 @@ bool tells_of_trouble(std::string_view name) {
   return std::any_of(kTrouble.begin(), kTrouble.end(), has);
 }
 
-// A counter that the device does not keep refuses to be read, or says so in words.
+// Reading a counter that the device does not have fails or returns text.
 void read_directory(const fs::path& directory, PortCounters& counters) {
   std::error_code error;
   for (fs::directory_iterator entry(directory, error), end; !error && entry != end; entry.increment(error)) {

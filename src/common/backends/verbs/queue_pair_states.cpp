@@ -8,10 +8,10 @@
 namespace fabricbench::verbs {
 namespace {
 
-// As perftest sets them: 4.096 us x 2^14 until an acknowledgement is missed, and as many retries as can be asked for.
+// As perftest sets them: acknowledgements time out after 4.096 us x 2^14, and retries are at their maximum.
 constexpr std::uint8_t kAcknowledgeTimeout = 14;
 constexpr std::uint8_t kRetries = 7;
-constexpr std::uint8_t kRetriesForEver = 7;    // where the receiver has no room yet; our own time limit ends that
+constexpr std::uint8_t kRetriesForEver = 7;    // if the receiver has no room yet; our own time limit ends the wait
 constexpr std::uint8_t kShortestRnrDelay = 1;  // 10 us
 
 }  // namespace

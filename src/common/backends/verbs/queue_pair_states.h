@@ -4,23 +4,24 @@
 
 #include "common/core/rdma_options.h"
 
-/// What all ways to connect queue pairs do alike.
+/// State changes that all methods of connecting queue pairs share.
 namespace fabricbench::verbs {
 
-/// Throws Error (missing) that names the `state` it was to be taken to.
+/// Throws Error (missing) with the target `state`.
 void modify(ibv_qp* queue_pair, ibv_qp_attr& attributes, int mask, const char* state);
 
-/// `queue_key`: of datagrams.
+/// `queue_key`: datagrams only.
 void make_initial(ibv_qp* queue_pair, Transport transport, int port, int pkey_index, std::uint32_t queue_key);
 
-/// Of a reliable connection: how it waits for the other end, and how many reads and atomics are under way.
+/// Adds the limits of a reliable connection: how long it waits for the other end, and how many reads and atomics are in
+/// flight.
 void set_limits_to_receive(ibv_qp_attr& attributes, int& mask, Transport transport, int outstanding);
 void set_limits_to_send(ibv_qp_attr& attributes, int& mask, Transport transport, int outstanding);
 
-/// Datagrams go anywhere; these states say nothing of where to.
+/// For datagrams, whose destination is not part of these states.
 void make_ready_for_datagrams(ibv_qp* queue_pair, std::uint32_t sequence_number);
 
-/// The largest MTU that is not above `bytes`.
+/// The largest MTU not above `bytes`.
 [[nodiscard]] ibv_mtu mtu_code(int bytes);
 [[nodiscard]] int bytes_of(ibv_mtu code);
 

@@ -14,12 +14,11 @@
 namespace fabricbench::verbs {
 namespace {
 
-constexpr std::uint64_t kCheckEvery = 1021;  // odd, so that both kinds of message are looked at; rare, so that p99 is
-                                             // of messages that nobody looked at
+constexpr std::uint64_t kCheckEvery = 1021;  // odd, so that both kinds of message are checked; rare, so that
 constexpr std::size_t kNumberPlaces = kNumberBytes / sizeof(std::uint64_t);
-constexpr Seconds kReaderPatience = 5;  // what the reader waits longer than the processor, which knows more to say
+constexpr Seconds kReaderPatience = 5;  // the reader's extra wait: the processor's timeout has the better message
 
-/// A message and a list of two requests at a time, of which only the last one has to be signaled.
+/// A message is a list of two requests, of which only the last is signaled.
 FlowSettings flow_of(FlowSettings settings) {
   settings.latency = false;
   settings.options.depth = kReaderDepth;
@@ -32,7 +31,7 @@ FlowSettings flow_of(FlowSettings settings) {
   return settings;
 }
 
-/// Messages of a rehearsal: as many of each kind, and fewer where they take long.
+/// Number of rehearsal messages of each kind; fewer for long messages.
 int rehearsals(std::size_t bytes) {
   constexpr std::size_t kMostBytes = std::size_t{1} << 20;
   const std::size_t pairs = kMostBytes / std::max<std::size_t>(2 * bytes, 1);
@@ -55,7 +54,7 @@ void ReaderBackend::let_reader_go() noexcept {
   try {
     stop_reading();
   } catch (const Error&) {
-    parts_.reader.abandon();  // its device has failed, which was said where it showed
+    parts_.reader.abandon();  // an earlier message has reported the failure of its device
   }
 }
 
@@ -76,7 +75,7 @@ const Block& ReaderBackend::block_of(const std::byte* data) const {
   return *found;
 }
 
-/// What follows, the caller's writes into buffers among it, is not to meet a reader: a GPU's driver may wait for
+/// Stops the reader before the following work, such as the caller's writes into buffers: a GPU's driver may wait for
 /// everything that runs there.
 void ReaderBackend::announce(std::size_t message_bytes) {
   stop_reading();
@@ -105,7 +104,7 @@ void ReaderBackend::prepare(std::span<const std::byte> send, std::span<std::byte
   exchange(rehearsed);
 }
 
-/// What the other rank's messages have. When it returns, both ranks' buffers are ready for messages.
+/// The sums of the other rank's messages. After it returns, both ranks' buffers are ready for messages.
 TwinSums ReaderBackend::sums_of_other(const TwinSums& own) {
   const std::vector<std::string> both = parts_.gather(fmt::format("{} {}", own.original, own.twin));
   std::istringstream words(both.at(static_cast<std::size_t>(1 - parts_.rank)));
@@ -114,8 +113,8 @@ TwinSums ReaderBackend::sums_of_other(const TwinSums& own) {
   return other;
 }
 
-/// Messages there and back. In turn: a rank that sent before it has seen would write over what the other one's reader
-/// is still looking at.
+/// Messages there and back. The ranks take turns: a rank that sends before it has received would overwrite data that
+/// the other rank's reader is still checking.
 void ReaderBackend::exchange(int messages) {
   for (int i = 0; i < messages; ++i) {
     if (parts_.rank != 0) wait_for_reader();
@@ -149,7 +148,7 @@ void ReaderBackend::recv(void* /*buffer*/, std::size_t /*count*/, DataType /*dat
 void ReaderBackend::wait_for_reader() {
   constexpr int kSpinsPerLook = 1000;
   const std::uint64_t number = ++received_;
-  (void)flow_.poll();  // what was sent has completed meanwhile, and there is nothing better to do now
+  (void)flow_.poll();  // sent requests may have completed meanwhile, and nothing else is to be done now
   Seconds since = 0;
   for (int spins = 1; !has_come(parts_.reader.seen(), number); ++spins) {
     if (spins % kSpinsPerLook != 0) continue;
@@ -158,9 +157,9 @@ void ReaderBackend::wait_for_reader() {
   }
 }
 
-/// A reader that has lost its patience while this rank did something else than to wait begins again where it was.
+/// Restarts a reader that timed out while this rank was not waiting for it.
 void ReaderBackend::look(Seconds since) {
-  if (abandoned_) throw Error(ExitStatus::kFailure, "verbs: gave up what was under way");
+  if (abandoned_) throw Error(ExitStatus::kFailure, "verbs: gave up the operations in flight");
   (void)flow_.poll();
   if (parts_.reader.has_stopped()) {
     stop_reading();
@@ -182,7 +181,7 @@ void ReaderBackend::stop_reading() {
   found_.wrong += now_found.wrong;
 }
 
-/// What the harness looks at is its own data.
+/// The harness checks its own kind of message.
 void ReaderBackend::settle() {
   if (is_twin(sent_)) exchange(1);
   flow_.finish();

@@ -17,28 +17,28 @@
 
 namespace fabricbench::verbs {
 
-/// Requests that a ReaderBackend has under way at most; two make a message.
+/// Maximum number of requests in flight of a ReaderBackend; a message takes two.
 inline constexpr int kReaderDepth = 32;
-/// Bytes of registered host memory from which it writes its numbers: a place for each request under way, and as many
-/// more, so that none is written anew while it may be sent again.
+/// Bytes of registered host memory for the message numbers: a place for each request in flight and as many more, so
+/// that none is overwritten while it may be retransmitted.
 inline constexpr std::size_t kNumberBytes = 2 * std::size_t{kReaderDepth} * sizeof(std::uint64_t);
 
-/// Writes between the two ranks of a pair that count when the other rank's reader has seen them. A message is a write
-/// of its data and one of its number behind it, on one reliable queue pair: the number lands last, as the flag that the
-/// reader spins on. (That takes memory registered without relaxed ordering, as everything here is.) A message of 0
-/// bytes is its number alone.
+/// Writes between the two ranks of a pair that count once the other rank's reader has seen them. A message consists of
+/// a write of its data followed by a write of its number, on one reliable queue pair. The number arrives last, in the
+/// flag that the reader polls. (This requires memory registered without relaxed ordering, as all memory here is.) A
+/// message of 0 bytes is its number alone.
 ///
-/// Data that never change would not show where a number has overtaken its message. So messages alternate between what
-/// the harness sends (even numbers) and its complement (odd ones), and the reader compares some with the sum that such
-/// a message has: all of a rehearsal before each visit, and one in 1,021 later.
+/// With constant data a number that overtakes its message would go unnoticed. So messages alternate between the
+/// harness's data (even numbers) and its complement (odd numbers), and the reader compares some with the sum of such a
+/// message: all of a rehearsal before each visit, and one in 1,021 later.
 class ReaderBackend final : public SeenBackend {
  public:
-  /// Gives both ranks' texts, by rank, on both; collective over the pair.
+  /// Gathers both ranks' texts, by rank, on both; collective over the pair.
   using Gather = std::function<std::vector<std::string>(const std::string&)>;
-  /// A block in the memory of messages, which the device knows and the other rank does not.
+  /// Allocates a block in the messages' memory that is registered with the device; the other rank does not learn of it.
   using MakeBlock = std::function<LocalPart(std::size_t bytes)>;
 
-  /// What it works with; all of it lives longer.
+  /// Its components, all of which must outlive it.
   struct Parts {
     Endpoint& endpoint;
     Reader& reader;
@@ -47,9 +47,9 @@ class ReaderBackend final : public SeenBackend {
     Gather gather;
     VerbsBackend::Barrier barrier;
     MakeBlock make_block;
-    Block flag;           ///< 8 bytes in the memory of messages, set to 0
+    Block flag;           ///< 8 bytes in the messages' memory, initially 0
     LocalPart numbers;    ///< kNumberBytes in host memory
-    bool on_host = true;  ///< whether messages lie in memory that the processor sees
+    bool on_host = true;  ///< whether the processor can access the messages' memory
   };
 
   ReaderBackend(Parts parts, const FlowSettings& settings);
@@ -90,12 +90,12 @@ class ReaderBackend final : public SeenBackend {
   std::size_t bytes_ = 0;  // of each message
   const std::byte* send_base_ = nullptr;
   std::uint32_t send_key_ = 0;
-  RemotePart target_;  // where the other rank receives
+  RemotePart target_;  // the other rank's receive buffer
   LocalPart twin_;
   ReaderTask task_;
   ReaderFindings found_;          // since prepare
   std::uint64_t sent_ = 0;        // number of the last message to the other rank
-  std::uint64_t received_ = 0;    // and of the last one waited for
+  std::uint64_t received_ = 0;    // number of the last message waited for
   std::uint64_t visit_from_ = 0;  // number of the first message since prepare
   std::atomic<bool> abandoned_ = false;
 };

@@ -18,7 +18,7 @@
 namespace fabricbench::verbs {
 namespace {
 
-/// The file of an exported block, closed once the device has it.
+/// The file of an exported block, closed once the device has imported it.
 class ExportedFile {
  public:
   explicit ExportedFile(const DmaBuf& exported) : exported_(exported) {}
@@ -31,7 +31,7 @@ class ExportedFile {
   DmaBuf exported_;
 };
 
-/// A block of memory, as the ways below are given it.
+/// A block of memory to register.
 struct BlockToRegister {
   BufferSource& source;
   std::byte* data;
@@ -40,13 +40,13 @@ struct BlockToRegister {
   [[nodiscard]] std::uint64_t address() const { return reinterpret_cast<std::uint64_t>(data); }
 };
 
-/// A region, or why there is none.
+/// A region, or the reason why there is none.
 struct Attempt {
   MemoryRegion region;
   std::string why_not;
 };
 
-/// Without the name of the library, which stands before the whole message.
+/// The message without the library's name, which the whole message begins with.
 std::string part_of_message(const std::string& explained) {
   constexpr std::string_view kLibrary = "verbs: ";
   return explained.starts_with(kLibrary) ? explained.substr(kLibrary.size()) : explained;
@@ -81,11 +81,11 @@ Attempt by_peer_memory(const RegistrationSettings& settings, const BlockToRegist
 
 Registration by_data_direct(const RegistrationSettings& settings, const BlockToRegister& block) {
   if (block.source.on_host()) {
-    throw UsageError("--data-direct is about a GPU's memory; add --memory cuda, or leave it out");
+    throw UsageError("--data-direct is for GPU memory; add --memory cuda, or leave it out");
   }
   const DataDirect data_direct(settings.domain->context, settings.mlx5_library);
   if (const std::string why_not = block.source.why_no_dma_buf(); !why_not.empty()) {
-    throw Error(ExitStatus::kMissing, fmt::format("--data-direct takes a dma-buf, and {}", why_not));
+    throw Error(ExitStatus::kMissing, fmt::format("--data-direct needs a dma-buf, and {}", why_not));
   }
   const ExportedFile file(block.source.export_dma_buf(block.data, block.bytes, true));
   MemoryRegion region =
@@ -121,13 +121,13 @@ Registration register_memory(const RegistrationSettings& settings, BufferSource&
   Attempt peer_memory = by_peer_memory(settings, block);
   if (peer_memory.region) return {std::move(peer_memory.region), Way::kPeerMemory};
   throw Error(ExitStatus::kMissing,
-              fmt::format("verbs: {} cannot be given {} of {}; by dma-buf: {}; by nvidia-peermem: {}; make one of them "
+              fmt::format("verbs: {} cannot register {} of {}; by dma-buf: {}; by nvidia-peermem: {}; make one of them "
                           "work, or measure host memory with --memory host",
                           ibv_get_device_name(settings.domain->context->device), readable_bytes(bytes),
                           source.description(), dma_buf.why_not, peer_memory.why_not));
 }
 
-/// A file that is none is refused as such only by what would have taken a right one. Source: NCCL's and UCX's probes.
+/// An invalid file is refused as such only by a device that would accept a valid one. Source: NCCL's and UCX's probes.
 std::string why_no_dma_buf(const RegistrationSettings& settings) {
   constexpr std::size_t kBytes = 4096;
   constexpr int kNoFile = -1;
@@ -135,8 +135,8 @@ std::string why_no_dma_buf(const RegistrationSettings& settings) {
   if (region || errno == EBADF) return "";
   if (errno == EOPNOTSUPP || errno == EPROTONOSUPPORT) {
     return fmt::format(
-        "the device's driver takes none ({}); it takes Linux 5.12 or newer, and a driver and a "
-        "libibverbs that belong together",
+        "the device's driver does not support it ({}); it needs Linux 5.12 or newer, and a driver and a "
+        "libibverbs of the same release",
         errno == EOPNOTSUPP ? "EOPNOTSUPP" : "EPROTONOSUPPORT");
   }
   return part_of_message(explain_call("ibv_reg_dmabuf_mr", errno));

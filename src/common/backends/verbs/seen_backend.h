@@ -7,13 +7,13 @@
 
 namespace fabricbench::verbs {
 
-/// Messages that count where the one that they are for can see them; in the place of a session's own VerbsBackend.
+/// Messages that count when their consumer can see them; replaces a session's own VerbsBackend.
 class SeenBackend : public MessagesOnly {
  public:
   virtual void add_block(const Block& block) = 0;
-  /// The block is about to be given back, and nothing may touch it any more.
+  /// Stops all use of a block that is about to be released.
   virtual void forget_block(const std::byte* data) noexcept = 0;
-  /// Gives up what is under way, from any thread.
+  /// Gives up the messages in flight; from any thread.
   virtual void abandon() noexcept {}
 };
 

@@ -22,7 +22,7 @@ SeenParts::SeenParts(SeenBy seen_by, std::unique_ptr<Reader> reader, SeenSurroun
 }
 
 SeenParts::~SeenParts() {
-  backend_.reset();  // which ends the reader
+  backend_.reset();  // ends the reader
   reader_.reset();
   for (OwnBlock& block : blocks_) {
     block.region.reset();

@@ -17,7 +17,7 @@
 
 namespace fabricbench::verbs {
 
-/// What a session has and lends; it lives longer.
+/// Parts of a session that this uses; they must outlive it.
 struct SeenSurroundings {
   const OpenDevice& device;
   VerbsEndpoint& endpoint;
@@ -30,21 +30,21 @@ struct SeenSurroundings {
   VerbsBackend::Barrier barrier;
 };
 
-/// What a session needs besides where it matters who has seen a message: the reader, or the queue pair to itself, and
-/// the memory of both.
+/// The additional parts of a session whose messages count when their consumer sees them: the reader, or the queue pair
+/// that is connected to itself, and the memory of both.
 class SeenParts {
  public:
-  /// Measures the reader's round trip, and makes what concerns this rank alone. Throws Error.
+  /// Measures the reader's round trip, and allocates what concerns this rank alone. Throws Error.
   SeenParts(SeenBy seen_by, std::unique_ptr<Reader> reader, SeenSurroundings around);
   ~SeenParts();
   SeenParts(const SeenParts&) = delete;
   SeenParts& operator=(const SeenParts&) = delete;
 
-  /// Whether messages take a flag of 8 bytes, in their own memory.
+  /// Whether messages need a flag of 8 bytes, in their own memory.
   [[nodiscard]] bool takes_flag() const { return seen_by_ == SeenBy::kReader; }
   void use_flag(const Block& flag);
 
-  /// Null where the VerbsBackend is enough.
+  /// Null if the VerbsBackend suffices.
   [[nodiscard]] SeenBackend* backend() { return backend_.get(); }
   [[nodiscard]] std::string reader() const { return reader_->description(); }
   [[nodiscard]] Seconds round_trip() const { return round_trip_; }

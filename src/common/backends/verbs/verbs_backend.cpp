@@ -17,10 +17,10 @@ namespace {
 
 Bytes bytes_of(std::size_t count, DataType datatype) { return count * facts(datatype).size; }
 
-/// As the device sees it: written by somebody else at any time.
+/// Rereads memory that the device writes at any time.
 std::byte read_again(const std::byte* place) {
   const std::byte value = *static_cast<const volatile std::byte*>(place);
-  std::atomic_thread_fence(std::memory_order_acquire);  // what was written before it is there too
+  std::atomic_thread_fence(std::memory_order_acquire);  // earlier writes are visible too
   return value;
 }
 
@@ -41,8 +41,7 @@ VerbsBackend::Buffer VerbsBackend::buffer_at(const std::byte* data) const {
   return found == blocks_.end() ? Buffer{} : Buffer{data, *found};
 }
 
-/// A message between `own`, in the buffer `here`, and the same place of the other rank's buffer, of which this rank has
-/// the counterpart `there`.
+/// Starts a message between `own`, in the buffer `here`, and the same place in the other rank's buffer `there`.
 void VerbsBackend::start_at(const std::byte* own, Bytes bytes, const Buffer& here, const Buffer& there) {
   if (own == last_own_ && bytes == last_bytes_ && flow_.start_again()) return;
   last_own_ = own;
@@ -57,7 +56,7 @@ void VerbsBackend::start_at(const std::byte* own, Bytes bytes, const Buffer& her
               {there.block.remote.address + offset, there.block.remote.key});
 }
 
-/// A request by itself, until it has completed.
+/// Carries out a single request and waits for its completion.
 void VerbsBackend::carry_out(const std::byte* own, Bytes bytes, const Buffer& here, const Buffer& there) {
   start_at(own, bytes, here, there);
   flow_.finish();
@@ -97,8 +96,8 @@ void VerbsBackend::recv(void* buffer, std::size_t count, DataType datatype, int 
   }
 }
 
-/// The other rank's answer shows by its last byte, which therefore must not have its value yet. The value is kept, for
-/// where no answer comes any more.
+/// Overwrites the last byte, by whose change the other rank's answer shows. The value is saved in case no answer
+/// follows.
 void VerbsBackend::forget_last_byte(Bytes bytes) {
   if (bytes == 0) return;
   std::byte* const last = recv_base_ + bytes - 1;
@@ -115,7 +114,7 @@ void VerbsBackend::wait_for_last_byte(Bytes bytes) {
   const std::byte* const last = recv_base_ + bytes - 1;
   Seconds since = 0;
   for (int spins = 1; read_again(last) == std::byte{pattern::kPoisonByte}; ++spins) {
-    // One's own message completes while the answer is on its way, and is not to hold up the next one.
+    // The own message completes while the answer is on its way, and must not delay the next one.
     if (!flow_.is_idle()) (void)flow_.poll();
     if (spins % kSpinsPerLook != 0) continue;
     if (since == 0) since = now();
@@ -135,10 +134,10 @@ void VerbsBackend::prepare(std::span<const std::byte> send, std::span<std::byte>
   if (takes_receives()) {
     flow_.receive_into({recv.data(), static_cast<std::uint32_t>(recv.size()), received_.block.key});
   }
-  barrier_();  // nothing may arrive before the buffers are ready for it
+  barrier_();  // no message may arrive before the buffers are ready
 }
 
-/// The other rank may still be at it.
+/// Waits for the other rank's last messages.
 void VerbsBackend::settle() {
   flow_.finish();
   barrier_();

@@ -14,7 +14,7 @@
 
 namespace fabricbench::verbs {
 
-/// A block of this rank's registered memory, and the other rank's block of the same purpose.
+/// A block of this rank's registered memory, and the other rank's corresponding block.
 struct Block {
   std::byte* data = nullptr;
   std::size_t bytes = 0;
@@ -24,17 +24,17 @@ struct Block {
   [[nodiscard]] bool holds(const std::byte* place) const { return place >= data && place < data + bytes; }
 };
 
-/// What a message outside of every block of this rank's means.
+/// Reports a message that lies outside every block of this rank.
 [[noreturn]] inline void throw_outside() {
   throw Error(ExitStatus::kFailure, "verbs: a message lies outside of registered memory");
 }
 
-/// Messages between the two ranks of a pair by one verb. Of write, send and atomic the sender posts the requests, of
-/// read the receiver; the other side does nothing but, of send and of write with immediate, have receives ready.
-/// Messages go from a place of the sender's send buffer to the same place of the receiver's receive buffer.
+/// Messages between the two ranks of a pair by one verb. For write, send and atomic the sender posts the requests; for
+/// read the receiver does. The other side is passive, except that it posts receives for send and write with immediate.
+/// A message goes from a place in the sender's send buffer to the same place in the receiver's receive buffer.
 class VerbsBackend final : public MessagesOnly {
  public:
-  /// Brings the two ranks together; collective over them.
+  /// Synchronises the two ranks; collective over them.
   using Barrier = std::function<void()>;
 
   VerbsBackend(Endpoint& endpoint, const FlowSettings& settings, Barrier barrier);
@@ -43,8 +43,8 @@ class VerbsBackend final : public MessagesOnly {
   void forget_block(const std::byte* data) noexcept {
     std::erase_if(blocks_, [data](const Block& block) { return block.data == data; });
   }
-  /// Of atomics: the other rank's counters, one for each queue pair, and where the values go that they had. Neither is
-  /// one of the blocks above; both lie in `memory`, which lives longer.
+  /// For atomics: the other rank's counters, one per queue pair, and the place for the old values. Neither is one of
+  /// the blocks above; both lie in `memory`, which must outlive this.
   void set_counters(const Block& counters, const Block& results, Memory& memory);
 
   [[gnu::hot]] void send(const void* buffer, std::size_t count, DataType datatype, int to) override;
@@ -60,7 +60,7 @@ class VerbsBackend final : public MessagesOnly {
   [[nodiscard]] const Flow& flow() const { return flow_; }
 
  private:
-  /// What messages go from or to, and the block that it lies in; none where it is not registered.
+  /// A message's address, and the block that contains it; null if it is not registered.
   struct Buffer {
     const std::byte* base = nullptr;
     Block block;
@@ -82,10 +82,10 @@ class VerbsBackend final : public MessagesOnly {
   Memory* counter_memory_ = nullptr;
   Buffer sent_;
   Buffer received_;
-  const std::byte* last_own_ = nullptr;  // of the message started last; null: none yet between these buffers
+  const std::byte* last_own_ = nullptr;  // of the last message started; null: none yet between these buffers
   Bytes last_bytes_ = 0;
   std::byte* recv_base_ = nullptr;
-  std::byte* last_byte_ = nullptr;  // of the message that is waited for next; its value is set aside
+  std::byte* last_byte_ = nullptr;  // of the next message to wait for; its value is saved
   std::byte set_aside_{};
 };
 

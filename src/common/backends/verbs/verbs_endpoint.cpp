@@ -19,7 +19,7 @@
 namespace fabricbench::verbs {
 namespace {
 
-constexpr int kPartsOfAReceive = 2;  // a datagram's header and the data
+constexpr int kPartsOfAReceive = 2;  // a datagram's header, and the data
 constexpr std::uint64_t kReceive = std::uint64_t{1} << 63;
 constexpr int kQueuePairShift = 48;
 constexpr std::uint64_t kNumberMask = (std::uint64_t{1} << kQueuePairShift) - 1;
@@ -66,7 +66,7 @@ void VerbsEndpoint::make_completion_queue(const EndpointSettings& settings) {
   const int entries = settings.depth * settings.queue_pairs + settings.receive_depth * receive_queues;
   if (device_.port.most_completions > 0 && entries > device_.port.most_completions) {
     throw UsageError(
-        fmt::format("{} completions may be outstanding with so many queue pairs (-q), requests (-t) and "
+        fmt::format("{} completions may be outstanding with these numbers of queue pairs (-q), requests (-t) and "
                     "receives (-r), and {} has room for {}; lower one of them",
                     entries, device_.port.device, device_.port.most_completions));
   }
@@ -83,7 +83,7 @@ void VerbsEndpoint::make_shared_receives(const EndpointSettings& settings) {
   check(shared_receives_ != nullptr, "ibv_create_srq");
 }
 
-/// Where the device refuses so much inline, half of it is asked for, and so on.
+/// If the device refuses the inline size, tries half of it, and so on.
 void VerbsEndpoint::make_queue_pair(const EndpointSettings& settings) {
   Bytes inlined = queue_pairs_.empty() ? settings.inline_bytes : inline_bytes_;
   for (;; inlined /= 2) {
@@ -175,7 +175,7 @@ void VerbsEndpoint::post_again(std::uint64_t number) {
   hand_over(queue_pairs_.front(), list);
 }
 
-/// A datagram has its header in front, for which it takes a part of its own.
+/// Receives a datagram's header in a separate part, before the data.
 void VerbsEndpoint::post_receives(int queue, const LocalPart& into, int count) {
   std::array<ibv_sge, kPartsOfAReceive> parts{};
   int used = 0;
@@ -201,7 +201,7 @@ void VerbsEndpoint::post_receives(int queue, const LocalPart& into, int count) {
                  "ibv_post_recv");
 }
 
-/// A receive of a shared queue belongs to the queue pair whose message took it.
+/// Finds the queue pair whose message consumed a receive of the shared queue.
 int VerbsEndpoint::queue_pair_of(const ibv_wc& completion) const {
   if (!shared_receives_ || (completion.wr_id & kReceive) == 0) return number_in(completion.wr_id);
   const auto found = std::lower_bound(by_number_.begin(), by_number_.end(), std::pair{completion.qp_num, 0});
@@ -210,7 +210,7 @@ int VerbsEndpoint::queue_pair_of(const ibv_wc& completion) const {
               fmt::format("verbs: a receive completed for queue pair {:#x}, which is not ours", completion.qp_num));
 }
 
-/// Leaves what has completed in polled_; the number of them. Throws where one of them failed.
+/// Puts completions into polled_ and returns their number. Throws if one of them failed.
 inline int VerbsEndpoint::poll_queue() {
   const int found = ibv_poll_cq(completions_.get(), polled_at_once_, polled_.data());
   if (found < 0) [[unlikely]]
@@ -247,7 +247,7 @@ std::span<const Completion> VerbsEndpoint::poll() {
   return {taken_.data(), static_cast<std::size_t>(found)};
 }
 
-/// The first call only asks for an event, so that the caller looks once more for what came before that.
+/// The first call only requests an event; the caller must then poll once more for earlier completions.
 void VerbsEndpoint::sleep(double at_most_s) {
   if (!channel_) return;
   if (!awaits_event_) {
@@ -272,14 +272,14 @@ std::string VerbsEndpoint::peer_text(int queue_pair) const {
 
 std::string VerbsEndpoint::diagnosis() {
   const std::string counters = trouble();
-  return fmt::format("the other end is {}; {}{}; see whether that host still runs, and the link to it", peer_text(0),
+  return fmt::format("the other end is {}; {}{}; check that host and the link to it", peer_text(0),
                      own_port_text(device_.port, current_state(device_)),
                      counters.empty() ? "" : fmt::format(", and counted {}", counters));
 }
 
-/// Where the own port is down, that is the reason whatever the completion says: the link has died.
+/// If the own port is down, that is the cause, whatever the completion's status says.
 void VerbsEndpoint::failed(const ibv_wc& completion) const {
-  if (abandoned_) throw Error(ExitStatus::kFailure, "verbs: gave up what was under way");
+  if (abandoned_) throw Error(ExitStatus::kFailure, "verbs: gave up the operations in flight");
   const std::optional<ibv_port_state> state = settled_state(device_);
   const std::string counters = trouble();
   throw Error(

@@ -16,24 +16,24 @@
 
 namespace fabricbench::verbs {
 
-/// How many queue pairs, and of which size.
+/// The number and sizes of queue pairs.
 struct EndpointSettings {
   Transport transport = Transport::kRc;
   int queue_pairs = 1;
   int depth = 1;
-  int receive_depth = 0;         ///< of each queue pair, or of the shared queue
+  int receive_depth = 0;         ///< per queue pair, or of the shared queue
   bool shared_receives = false;  ///< all queue pairs take their receives from one queue
-  Bytes inline_bytes = 0;        ///< wanted; a device that cannot gives less
+  Bytes inline_bytes = 0;        ///< wanted; the device may give less
   bool events = false;
-  bool one_at_a_time = false;  ///< messages: to look for more than one completion takes longer than it saves
-  bool data_direct = false;    ///< of blocks of a GPU's memory
+  bool one_at_a_time = false;  ///< one message at a time: polls for a single completion, which is faster
+  bool data_direct = false;    ///< for blocks of GPU memory
 };
 
-/// An Endpoint of libibverbs, by its classic calls, which every provider has. One completion queue takes everything,
-/// so that the first error is the one that caused the others.
+/// An Endpoint of libibverbs, with its classic calls, which every provider supports. One completion queue serves all
+/// queue pairs, so that the first error is the cause of later ones.
 class VerbsEndpoint final : public Endpoint {
  public:
-  /// Makes the queue pairs on an open device. Throws Error (missing) with the call that failed and why.
+  /// Creates the queue pairs on an open device. Throws Error (missing) with the failed call and the reason.
   VerbsEndpoint(const OpenDevice& device, const EndpointSettings& settings);
   ~VerbsEndpoint() override { abandon(); }
   VerbsEndpoint(const VerbsEndpoint&) = delete;
@@ -42,16 +42,16 @@ class VerbsEndpoint final : public Endpoint {
   [[nodiscard]] Introduction introduction(const std::string& host) const;
   /// Connects to the other rank's queue pairs, as Connector::connect says.
   void connect(Connector& connector, const Meeting& meeting, const std::string& invitation);
-  /// The path's, in bytes, once connected.
+  /// The path MTU in bytes, once connected.
   [[nodiscard]] int mtu() const { return connected_.mtu; }
 
-  /// Registers a block of `source` for local and remote use. Throws Error (missing) that says why it cannot be.
+  /// Registers a block of `source` for local and remote use. Throws Error (missing) with the reason if that fails.
   [[nodiscard]] Registration register_block(BufferSource& source, std::byte* data, std::size_t bytes) const;
-  /// The same of this process's own memory.
+  /// The same for this process's own memory.
   [[nodiscard]] MemoryRegion register_memory(std::byte* data, std::size_t bytes) const;
-  /// Messages up to this can be sent inline.
+  /// The largest message that can be sent inline.
   [[nodiscard]] Bytes inline_bytes() const { return inline_bytes_; }
-  /// Counters of trouble that grew since the queue pairs were made.
+  /// Error counters that grew since the queue pairs were created.
   [[nodiscard]] std::string trouble() const;
 
   [[nodiscard]] int queue_pairs() const override { return static_cast<int>(queue_pairs_.size()); }
@@ -63,13 +63,13 @@ class VerbsEndpoint final : public Endpoint {
   void sleep(double at_most_s) override;
   [[nodiscard]] std::string diagnosis() override;
 
-  /// Ends everything under way; from any thread. A device goes on sending again, otherwise, what nobody acknowledges.
+  /// Ends all operations in flight; from any thread. Otherwise a device keeps retransmitting unacknowledged packets.
   void abandon() noexcept;
 
  private:
   static constexpr int kMostPolled = 16;
 
-  /// What was posted last.
+  /// The last posted requests.
   struct SendList {
     std::vector<ibv_send_wr> requests;
     std::vector<ibv_sge> parts;
@@ -91,13 +91,13 @@ class VerbsEndpoint final : public Endpoint {
   CompletionQueue completions_;
   SharedReceiveQueue shared_receives_;
   std::vector<QueuePair> queue_pairs_;
-  std::vector<std::pair<std::uint32_t, int>> by_number_;  // queue pairs' numbers, and which they are; sorted
+  std::vector<std::pair<std::uint32_t, int>> by_number_;  // queue pairs by number, sorted
   std::vector<std::uint32_t> sequence_numbers_;
   Connected connected_;
   Introduction peer_;
   Bytes inline_bytes_ = 0;
   PortCounters counters_before_;
-  std::array<std::byte, 40> datagram_header_{};  // the GRH before every datagram, which nobody reads
+  std::array<std::byte, 40> datagram_header_{};  // the GRH before every datagram, which is not used
   MemoryRegion header_region_;
   std::vector<SendList> lists_;  // by queue pair
   std::vector<ibv_recv_wr> receives_;

@@ -10,11 +10,11 @@
 namespace fabricbench::verbs {
 namespace {
 
-/// What -t asks for, of a queue that holds no more than the device allows.
+/// The depth from -t or -r, checked against the device's limit.
 int checked_depth(std::int64_t asked, const PortFacts& port, const char* option) {
   if (port.most_requests == 0 || asked <= port.most_requests) return static_cast<int>(asked);
-  throw UsageError(fmt::format("{} {}: a work queue of {} has {} entries at most; write less", option, asked,
-                               port.device, port.most_requests));
+  throw UsageError(fmt::format("{} {}: a work queue of {} has at most {} entries; lower it", option, asked, port.device,
+                               port.most_requests));
 }
 
 void check_atomics(const VerbsSettings& settings, const PortFacts& port) {
@@ -30,7 +30,7 @@ void check_atomics(const VerbsSettings& settings, const PortFacts& port) {
 Bytes inline_bytes_wanted(const VerbsSettings& settings) {
   constexpr Bytes kFlag = 8;
   const bool has_flag = settings.seen_by == SeenBy::kReader;
-  if (!settings.in_host_memory) return has_flag ? kFlag : 0;  // the processor copies what goes inline
+  if (!settings.in_host_memory) return has_flag ? kFlag : 0;  // the processor copies inline data
   if (settings.verb != Verb::kWrite && settings.verb != Verb::kSend) return 0;
   if (settings.options.inlined) return static_cast<Bytes>(*settings.options.inlined);
   constexpr Bytes kWrites = 220;
@@ -86,14 +86,14 @@ FlowSettings VerbsSession::flow_settings() const {
 }
 
 VerbsSession::~VerbsSession() {
-  seen_.reset();  // which reads in blocks
+  seen_.reset();  // it uses the blocks
   for (Registered& made : blocks_) {
     made.region.reset();
     buffers_->release(made.data);
   }
 }
 
-/// A small block now, so that what stands in the way of larger ones shows before anything is measured.
+/// Registers a small block first, so that obstacles for larger ones show before anything is measured.
 void VerbsSession::try_memory() {
   constexpr std::size_t kBytes = 4096;
   const auto release = [this](std::byte* block) { buffers_->release(block); };
@@ -101,7 +101,7 @@ void VerbsSession::try_memory() {
   way_ = endpoint_->register_block(*buffers_, data.get(), kBytes).way;
 }
 
-/// Messages that only write, read or count take no receives.
+/// Writes, reads and atomics need no receives.
 std::int64_t VerbsSession::receive_depth() const {
   const bool takes = settings_.verb == Verb::kSend || settings_.options.write_with_immediate;
   return takes ? settings_.options.receive_depth : 0;
@@ -202,7 +202,7 @@ const VerbsSession::Registered& VerbsSession::register_own(std::size_t bytes) {
   return made;
 }
 
-/// In both ranks' memory at once, since each is to know where the other's lies, or that there is none.
+/// Collective: each rank learns the address of the other's memory, or that it has none.
 Block VerbsSession::register_block(std::size_t bytes) {
   const Registered* own = nullptr;
   std::optional<Error> problem;

@@ -19,32 +19,32 @@
 
 namespace fabricbench::verbs {
 
-/// What a session is opened with; the same on both ranks of a pair, but for the host.
+/// The settings of a session; the same on both ranks of a pair, except for the host.
 struct VerbsSettings {
   std::string host;
   Verb verb = Verb::kSend;
   bool latency = false;
   RdmaOptions options{};
-  std::optional<SeenBy> seen_by{};  ///< when a message counts; nothing: as the verb has it
-  bool in_host_memory = true;       ///< else in memory that the processor does not see
+  std::optional<SeenBy> seen_by{};  ///< when a message counts; empty: by the verb's own rule
+  bool in_host_memory = true;       ///< false: in memory that the processor cannot access
 };
 
-/// Messages up to so many bytes are sent inline: as asked for, or perftest's 220 (write) and 236 (send) of latency and
-/// 0 of bandwidth; reads, atomics and what lies outside of the host's memory are never.
+/// The largest message to send inline: the value of -I, or perftest's 220 (write) and 236 (send) for latency and 0 for
+/// bandwidth. Reads, atomics and messages outside host memory are never inline.
 [[nodiscard]] Bytes inline_bytes_wanted(const VerbsSettings& settings);
 
-/// How many of the bytes that there are messages may take: a reader's take half as much again, what the other half of
-/// them is sent from.
+/// The part of the available bytes that messages may use: with a reader, messages need half as much again, from which
+/// the other kind of message is sent.
 [[nodiscard]] Bytes bytes_for_messages(Bytes available, std::optional<SeenBy> seen_by);
 
-/// RDMA on one kind of memory, one rank a process. Opening goes in four steps, between which the pair's ranks learn of
-/// each other whether all went well.
+/// RDMA on one kind of memory, one rank per process. A session opens in four steps; between them the pair's ranks tell
+/// each other whether they succeeded.
 class VerbsSession final : public Session {
  public:
-  /// Gives both ranks' texts, by rank, on both. Collective over the pair.
+  /// Gathers both ranks' texts, by rank, on both. Collective over the pair.
   using Gather = std::function<std::vector<std::string>(const std::string&)>;
 
-  /// Opens the device, makes the queue pairs, and sees whether the device can be given such memory. Throws Error.
+  /// Opens the device, creates the queue pairs, and tries to register memory of this kind. Throws Error.
   VerbsSession(VerbsSettings settings, std::unique_ptr<BufferSource> buffers, std::unique_ptr<Connector> connector,
                int rank, Gather gather, VerbsBackend::Barrier barrier);
   ~VerbsSession() override;
@@ -52,23 +52,24 @@ class VerbsSession final : public Session {
   VerbsSession& operator=(const VerbsSession&) = delete;
 
   [[nodiscard]] std::string introduction() const;
-  /// Settles what both ends use, and says how to be connected to. `introductions`: both ranks', by rank. Throws Error.
+  /// Agrees on the settings of both ends, and returns the invitation to connect. `introductions`: both ranks', by rank.
+  /// Throws Error.
   [[nodiscard]] std::string agree_with(const std::vector<std::string>& introductions);
-  /// Connects the queue pairs; `invitations` are what agree_with gave on both ranks. Throws Error.
+  /// Connects the queue pairs; `invitations` are the results of agree_with on both ranks. Throws Error.
   void connect(const std::vector<std::string>& invitations);
-  /// Where it matters who has seen a message: takes what reads messages. Throws Error.
+  /// Takes the reader of messages, if messages count when it sees them. Throws Error.
   void see_with(std::unique_ptr<Reader> reader);
-  /// What reads messages, for people; empty where nothing does.
+  /// The reader, for messages; empty if there is none.
   [[nodiscard]] std::string reader() const { return seen_ ? seen_->reader() : ""; }
-  /// Registers what atomics count in, and the flag of a reader. Collective over the pair.
+  /// Registers the atomics' counters and the reader's flag. Collective over the pair.
   void finish_opening();
 
-  /// From which port to which, such as `mlx5_0 port 1 <-> mlx5_0 port 1, RoCE v2, IPv4, GID indices 3 and 3, MTU 4096`.
+  /// The ports of both ends, such as `mlx5_0 port 1 <-> mlx5_0 port 1, RoCE v2, IPv4, GID indices 3 and 3, MTU 4096`.
   [[nodiscard]] std::string route() const;
-  /// Where the buffers lie and how the device was given them, such as `memory of GPU 0 (NVIDIA H200) by dma-buf`.
+  /// The buffers' memory and how it was registered, such as `memory of GPU 0 (NVIDIA H200) by dma-buf`.
   [[nodiscard]] std::string registered() const;
 
-  /// What the largest message reaches in the host's memory, and what is in the way to this session's memory.
+  /// Records the bandwidth of the largest message with host memory, and the obstacles to this session's memory.
   void compare_with(double host_memory_rate, std::vector<std::string> obstacles) {
     host_memory_rate_ = host_memory_rate;
     obstacles_ = std::move(obstacles);
@@ -92,7 +93,7 @@ class VerbsSession final : public Session {
   void abandon() noexcept override;
 
  private:
-  /// A block, and what made it known to the device.
+  /// A block and its registration.
   struct Registered {
     std::byte* data;
     MemoryRegion region;
@@ -113,7 +114,7 @@ class VerbsSession final : public Session {
   VerbsBackend::Barrier barrier_;
   OpenDevice device_;
   std::unique_ptr<VerbsEndpoint> endpoint_;
-  std::unique_ptr<Connector> connector_;  // goes before what it makes its parts of
+  std::unique_ptr<Connector> connector_;  // destroyed before the parts it was created with
   std::unique_ptr<VerbsBackend> backend_;
   std::vector<Introduction> both_;
   Meeting meeting_;
@@ -121,7 +122,7 @@ class VerbsSession final : public Session {
   Way way_ = Way::kHost;
   double host_memory_rate_ = 0;
   std::vector<std::string> obstacles_;
-  std::unique_ptr<SeenParts> seen_;  // goes before what it uses
+  std::unique_ptr<SeenParts> seen_;  // destroyed before the parts it uses
 };
 
 }  // namespace fabricbench::verbs

@@ -33,8 +33,8 @@ inline void set_target(const Request& request, ibv_send_wr& made) {
   }
 }
 
-/// Fills in a work request and its one part, but for what it is called, the request behind it, and where it goes. In
-/// this header, since it is done for every message.
+/// Fills in a work request and its single part, except for its number, the next request and the destination. Inline,
+/// because it runs for every message.
 inline void set_work_request(const Request& request, ibv_sge& part, ibv_send_wr& made) {
   part = {reinterpret_cast<std::uint64_t>(request.local.data), request.local.bytes, request.local.key};
   made.sg_list = &part;

@@ -6,7 +6,7 @@ namespace fabricbench::nccl_device {
 namespace {
 
 constexpr const char* kMissing =
-    "this program was built without NCCL's device interface; build it anew with the headers (nccl_device.h) of NCCL "
+    "this program was built without NCCL's device interface; rebuild it with the headers (nccl_device.h) of NCCL "
     "2.28 or newer";
 
 [[noreturn]] void fail() { throw Error(ExitStatus::kMissing, kMissing); }
