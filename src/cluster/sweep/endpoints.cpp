@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "common/core/error.h"
-#include "common/engine/describe.h"
+#include "common/ranks/placement.h"
 
 namespace fabricbench::sweep {
 namespace {

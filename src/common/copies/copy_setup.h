@@ -8,8 +8,8 @@
 #include "common/backends/gpu/gpu_copies.h"
 #include "common/copies/copy_plan.h"
 #include "common/core/options.h"
-#include "common/engine/describe.h"
 #include "common/mpi/communicator.h"
+#include "common/ranks/placement.h"
 
 namespace fabricbench {
 

@@ -7,8 +7,8 @@
 
 #include "common/core/options.h"
 #include "common/core/session.h"
-#include "common/engine/describe.h"
 #include "common/measure/test.h"
+#include "common/ranks/placement.h"
 #include "common/ranks/team.h"
 
 namespace fabricbench {

@@ -7,10 +7,10 @@
 
 #include "common/core/options.h"
 #include "common/engine/case_list.h"
-#include "common/engine/describe.h"
 #include "common/engine/memory_plan.h"
 #include "common/engine/sessions.h"
 #include "common/measure/test.h"
+#include "common/ranks/placement.h"
 #include "common/ranks/team.h"
 #include "common/report/sink.h"
 

@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "common/core/units.h"
-#include "common/engine/describe.h"
 #include "common/host/wires.h"
 #include "common/nic_counters/wires.h"
+#include "common/ranks/placement.h"
 #include "common/ranks/team.h"
 #include "common/record/row.h"
 

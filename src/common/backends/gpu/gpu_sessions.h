@@ -7,7 +7,7 @@
 #include "common/core/buffer_source.h"
 #include "common/core/options.h"
 #include "common/core/session.h"
-#include "common/engine/describe.h"
+#include "common/ranks/placement.h"
 #include "common/ranks/team.h"
 #include "common/record/context.h"
 

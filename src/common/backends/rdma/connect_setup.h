@@ -6,7 +6,7 @@
 
 #include "common/backends/rdma_cm/link.h"
 #include "common/core/options.h"
-#include "common/engine/describe.h"
+#include "common/ranks/placement.h"
 #include "common/ranks/team.h"
 
 namespace fabricbench {

@@ -11,12 +11,12 @@
 #include "common/backends/rdma/port_choice.h"
 #include "common/backends/verbs/device.h"
 #include "common/core/error.h"
-#include "common/engine/describe.h"
 #include "common/host/network.h"
 #include "common/host/pci_locality.h"
 #include "common/host/topology.h"
 #include "common/ranks/agreement.h"
 #include "common/ranks/exchange.h"
+#include "common/ranks/placement.h"
 
 namespace fabricbench {
 namespace {

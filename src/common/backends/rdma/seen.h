@@ -5,7 +5,6 @@
 
 #include "common/backends/verbs/verbs_session.h"
 #include "common/core/rdma_options.h"
-#include "common/engine/describe.h"
 #include "common/ranks/team.h"
 
 namespace fabricbench {
