@@ -14,6 +14,7 @@
 #include "common/copies/copy_setup.h"
 #include "common/core/error.h"
 #include "common/engine/conclusion.h"
+#include "common/engine/describe.h"
 #include "common/engine/engine.h"
 #include "common/engine/setup.h"
 #include "common/host/identity.h"

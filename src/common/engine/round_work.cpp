@@ -12,6 +12,7 @@
 #include "common/core/error.h"
 #include "common/core/shortened_list.h"
 #include "common/engine/conclusion.h"
+#include "common/engine/describe.h"
 #include "common/engine/required_speed.h"
 #include "common/ranks/agreement.h"
 #include "common/ranks/exchange.h"
