@@ -87,7 +87,7 @@ void run(int endpoints, std::int64_t rounds) {
   std::vector<std::string> names;
   for (const RankFacts& rank : context.ranks) names.push_back(fmt::format("rank {} on {}", rank.rank, rank.host));
   std::int64_t readings = 0;
-  sweep::Ledger ledger(names, options.sweep.max_bytes, [&](PairReading reading) {
+  sweep::Ledger ledger(names, options.sizes.max_bytes, [&](PairReading reading) {
     ++readings;
     add_facts(reading, facts);
     outputs.record(reading);
@@ -96,10 +96,10 @@ void run(int endpoints, std::int64_t rounds) {
   std::mt19937 random(1);
   const Seconds began = now();
   for (std::int64_t number = 0; number < steps.count(); ++number) {
-    report_all(steps.step(number), options.sweep.max_bytes, ledger, random);
+    report_all(steps.step(number), options.sizes.max_bytes, ledger, random);
   }
   const Seconds each = (now() - began) / static_cast<double>(readings);
-  const sweep::OwnReadings own(endpoints);  // one endpoint's row; others send theirs one by one
+  const sweep::EndpointStatistics own(endpoints);  // one endpoint's row; others send theirs one by one
   for (int endpoint = 0; endpoint < endpoints; ++endpoint) outputs.record(own.summary(endpoint));
   for (int endpoint = 0; endpoint < endpoints; ++endpoint) outputs.record(MatrixRow{endpoint, own.received()});
   outputs.end(ledger.ending());

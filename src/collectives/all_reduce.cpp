@@ -15,11 +15,11 @@ class AllReduce final : public Collective {
 
   [[nodiscard]] double bus_factor(int ranks) const override { return bus_factor::all_reduce(ranks); }
 
-  [[nodiscard]] std::optional<InPlace> in_place(const Layout& /*layout*/, const Seat& /*seat*/) const override {
+  [[nodiscard]] std::optional<InPlace> in_place(const Layout& /*layout*/, const Participant& /*self*/) const override {
     return InPlace{};
   }
 
-  [[nodiscard]] std::vector<ExpectedBlock> expected(const Layout& layout, const Seat& /*seat*/) const override {
+  [[nodiscard]] std::vector<ExpectedBlock> expected(const Layout& layout, const Participant& /*self*/) const override {
     return {{.begin = 0, .count = layout.recv_count, .source = ExpectedBlock::kReduced, .position = 0}};
   }
 

@@ -17,8 +17,8 @@ class AllToAll final : public Collective {
 
   [[nodiscard]] double bus_factor(int ranks) const override { return bus_factor::all_but_own(ranks); }
 
-  [[nodiscard]] std::vector<ExpectedBlock> expected(const Layout& layout, const Seat& seat) const override {
-    return part_of_each(layout.count, seat.ranks, static_cast<std::uint64_t>(seat.rank) * layout.count);
+  [[nodiscard]] std::vector<ExpectedBlock> expected(const Layout& layout, const Participant& self) const override {
+    return part_of_each(layout.count, self.ranks, static_cast<std::uint64_t>(self.rank) * layout.count);
   }
 
   void start(Backend& backend, const Operands& operands) const override {

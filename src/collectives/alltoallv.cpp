@@ -26,20 +26,20 @@ class AllToAllV final : public Collective {
     return layout;
   }
 
-  [[nodiscard]] std::vector<ExpectedBlock> expected(const Layout& layout, const Seat& seat) const override {
-    const Exchange own = *exchange(layout, seat);
+  [[nodiscard]] std::vector<ExpectedBlock> expected(const Layout& layout, const Participant& self) const override {
+    const Exchange own = *exchange(layout, self);
     std::vector<ExpectedBlock> blocks;
-    for (Seat from = seat; const std::uint64_t count : own.recv_counts) {
+    for (Participant from = self; const std::uint64_t count : own.recv_counts) {
       from.rank = static_cast<int>(blocks.size());
       const Exchange theirs = *exchange(layout, from);
       blocks.push_back({own.recv_offsets[blocks.size()], count, from.rank,
-                        theirs.send_offsets[static_cast<std::size_t>(seat.rank)]});
+                        theirs.send_offsets[static_cast<std::size_t>(self.rank)]});
     }
     return blocks;
   }
 
-  [[nodiscard]] std::optional<Exchange> exchange(const Layout& layout, const Seat& seat) const override {
-    return traffic_.exchange(seat.rank, seat.ranks, layout.count * seat.element_bytes, seat.element_bytes);
+  [[nodiscard]] std::optional<Exchange> exchange(const Layout& layout, const Participant& self) const override {
+    return traffic_.exchange(self.rank, self.ranks, layout.count * self.element_bytes, self.element_bytes);
   }
 
   void start(Backend& backend, const Operands& operands) const override {

@@ -15,14 +15,14 @@ class Broadcast final : public Collective {
 
   [[nodiscard]] double bus_factor(int /*ranks*/) const override { return bus_factor::kOnce; }
 
-  [[nodiscard]] std::optional<InPlace> in_place(const Layout& /*layout*/, const Seat& /*seat*/) const override {
+  [[nodiscard]] std::optional<InPlace> in_place(const Layout& /*layout*/, const Participant& /*self*/) const override {
     return InPlace{};
   }
 
-  [[nodiscard]] std::vector<ExpectedBlock> expected(const Layout& layout, const Seat& seat) const override {
-    const bool written = seat.in_place || seat.rank != seat.root || seat.conventions.broadcast_copies_at_root;
+  [[nodiscard]] std::vector<ExpectedBlock> expected(const Layout& layout, const Participant& self) const override {
+    const bool written = self.in_place || self.rank != self.root || self.conventions.broadcast_copies_at_root;
     if (!written) return {};
-    return {{.begin = 0, .count = layout.recv_count, .source = seat.root, .position = 0}};
+    return {{.begin = 0, .count = layout.recv_count, .source = self.root, .position = 0}};
   }
 
   void start(Backend& backend, const Operands& operands) const override {

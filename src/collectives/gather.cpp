@@ -16,13 +16,13 @@ class Gather final : public Collective {
 
   [[nodiscard]] double bus_factor(int ranks) const override { return bus_factor::all_but_own(ranks); }
 
-  [[nodiscard]] std::optional<InPlace> in_place(const Layout& layout, const Seat& seat) const override {
-    return InPlace{.send_begin = static_cast<std::uint64_t>(seat.rank) * layout.count};
+  [[nodiscard]] std::optional<InPlace> in_place(const Layout& layout, const Participant& self) const override {
+    return InPlace{.send_begin = static_cast<std::uint64_t>(self.rank) * layout.count};
   }
 
-  [[nodiscard]] std::vector<ExpectedBlock> expected(const Layout& layout, const Seat& seat) const override {
-    if (seat.rank != seat.root) return {};
-    return part_of_each(layout.count, seat.ranks, 0);
+  [[nodiscard]] std::vector<ExpectedBlock> expected(const Layout& layout, const Participant& self) const override {
+    if (self.rank != self.root) return {};
+    return part_of_each(layout.count, self.ranks, 0);
   }
 
   void start(Backend& backend, const Operands& operands) const override {

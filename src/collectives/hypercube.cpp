@@ -24,12 +24,12 @@ class Hypercube final : public Collective {
   [[nodiscard]] double bus_factor(int /*ranks*/) const override { return bus_factor::kOnce; }
   [[nodiscard]] double counted_share(int ranks) const override { return bus_factor::all_but_own(ranks); }
 
-  [[nodiscard]] std::optional<InPlace> in_place(const Layout& layout, const Seat& seat) const override {
-    return InPlace{.send_begin = static_cast<std::uint64_t>(seat.rank) * layout.count};
+  [[nodiscard]] std::optional<InPlace> in_place(const Layout& layout, const Participant& self) const override {
+    return InPlace{.send_begin = static_cast<std::uint64_t>(self.rank) * layout.count};
   }
 
-  [[nodiscard]] std::vector<ExpectedBlock> expected(const Layout& layout, const Seat& seat) const override {
-    return part_of_each(layout.count, seat.ranks, 0);
+  [[nodiscard]] std::vector<ExpectedBlock> expected(const Layout& layout, const Participant& self) const override {
+    return part_of_each(layout.count, self.ranks, 0);
   }
 
   /// First a rank's own part goes to its place; then the parts known are exchanged, twice as many each time.

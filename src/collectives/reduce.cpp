@@ -15,12 +15,12 @@ class Reduce final : public Collective {
 
   [[nodiscard]] double bus_factor(int /*ranks*/) const override { return bus_factor::kOnce; }
 
-  [[nodiscard]] std::optional<InPlace> in_place(const Layout& /*layout*/, const Seat& /*seat*/) const override {
+  [[nodiscard]] std::optional<InPlace> in_place(const Layout& /*layout*/, const Participant& /*self*/) const override {
     return InPlace{};
   }
 
-  [[nodiscard]] std::vector<ExpectedBlock> expected(const Layout& layout, const Seat& seat) const override {
-    if (seat.rank != seat.root) return {};
+  [[nodiscard]] std::vector<ExpectedBlock> expected(const Layout& layout, const Participant& self) const override {
+    if (self.rank != self.root) return {};
     return {{.begin = 0, .count = layout.recv_count, .source = ExpectedBlock::kReduced, .position = 0}};
   }
 

@@ -16,13 +16,13 @@ class ReduceScatter final : public Collective {
 
   [[nodiscard]] double bus_factor(int ranks) const override { return bus_factor::all_but_own(ranks); }
 
-  [[nodiscard]] std::optional<InPlace> in_place(const Layout& layout, const Seat& seat) const override {
-    if (!seat.conventions.reduce_scatter_stays_in_block) return InPlace{};
-    return InPlace{.recv_begin = own_part(layout, seat)};
+  [[nodiscard]] std::optional<InPlace> in_place(const Layout& layout, const Participant& self) const override {
+    if (!self.conventions.reduce_scatter_stays_in_block) return InPlace{};
+    return InPlace{.recv_begin = own_part(layout, self)};
   }
 
-  [[nodiscard]] std::vector<ExpectedBlock> expected(const Layout& layout, const Seat& seat) const override {
-    return {{.begin = 0, .count = layout.count, .source = ExpectedBlock::kReduced, .position = own_part(layout, seat)}};
+  [[nodiscard]] std::vector<ExpectedBlock> expected(const Layout& layout, const Participant& self) const override {
+    return {{.begin = 0, .count = layout.count, .source = ExpectedBlock::kReduced, .position = own_part(layout, self)}};
   }
 
   void start(Backend& backend, const Operands& operands) const override {
@@ -30,8 +30,8 @@ class ReduceScatter final : public Collective {
   }
 
  private:
-  static std::uint64_t own_part(const Layout& layout, const Seat& seat) {
-    return static_cast<std::uint64_t>(seat.rank) * layout.count;
+  static std::uint64_t own_part(const Layout& layout, const Participant& self) {
+    return static_cast<std::uint64_t>(self.rank) * layout.count;
   }
 };
 

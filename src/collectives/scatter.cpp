@@ -16,12 +16,12 @@ class Scatter final : public Collective {
 
   [[nodiscard]] double bus_factor(int ranks) const override { return bus_factor::all_but_own(ranks); }
 
-  [[nodiscard]] std::optional<InPlace> in_place(const Layout& layout, const Seat& seat) const override {
-    return InPlace{.recv_begin = own_part(layout, seat)};
+  [[nodiscard]] std::optional<InPlace> in_place(const Layout& layout, const Participant& self) const override {
+    return InPlace{.recv_begin = own_part(layout, self)};
   }
 
-  [[nodiscard]] std::vector<ExpectedBlock> expected(const Layout& layout, const Seat& seat) const override {
-    return {{.begin = 0, .count = layout.count, .source = seat.root, .position = own_part(layout, seat)}};
+  [[nodiscard]] std::vector<ExpectedBlock> expected(const Layout& layout, const Participant& self) const override {
+    return {{.begin = 0, .count = layout.count, .source = self.root, .position = own_part(layout, self)}};
   }
 
   void start(Backend& backend, const Operands& operands) const override {
@@ -29,8 +29,8 @@ class Scatter final : public Collective {
   }
 
  private:
-  static std::uint64_t own_part(const Layout& layout, const Seat& seat) {
-    return static_cast<std::uint64_t>(seat.rank) * layout.count;
+  static std::uint64_t own_part(const Layout& layout, const Participant& self) {
+    return static_cast<std::uint64_t>(self.rank) * layout.count;
   }
 };
 

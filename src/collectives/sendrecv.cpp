@@ -15,8 +15,8 @@ class SendRecv final : public Collective {
 
   [[nodiscard]] double bus_factor(int /*ranks*/) const override { return bus_factor::kOnce; }
 
-  [[nodiscard]] std::vector<ExpectedBlock> expected(const Layout& layout, const Seat& seat) const override {
-    return {{.begin = 0, .count = layout.count, .source = before(seat.rank, seat.ranks), .position = 0}};
+  [[nodiscard]] std::vector<ExpectedBlock> expected(const Layout& layout, const Participant& self) const override {
+    return {{.begin = 0, .count = layout.count, .source = before(self.rank, self.ranks), .position = 0}};
   }
 
   void start(Backend& backend, const Operands& operands) const override {

@@ -64,11 +64,11 @@ class AllReduce : public Collective {
   [[nodiscard]] Layout layout(Request request, int /*ranks*/) const override {
     return {.send_count = request.elements, .recv_count = request.elements, .count = request.elements};
   }
-  [[nodiscard]] std::optional<InPlace> in_place(const Layout& /*layout*/, const Seat& /*seat*/) const override {
+  [[nodiscard]] std::optional<InPlace> in_place(const Layout& /*layout*/, const Participant& /*self*/) const override {
     return InPlace{};
   }
   [[nodiscard]] double bus_factor(int /*ranks*/) const override { return 1; }
-  [[nodiscard]] std::vector<ExpectedBlock> expected(const Layout& layout, const Seat& /*seat*/) const override {
+  [[nodiscard]] std::vector<ExpectedBlock> expected(const Layout& layout, const Participant& /*self*/) const override {
     return {{.begin = 0, .count = layout.recv_count, .source = ExpectedBlock::kReduced, .position = 0}};
   }
   void start(Backend& backend, const Operands& operands) const override {

@@ -109,7 +109,7 @@ TEST_F(MailboxPatience, LastsUntilTheMailIsThere) {
 }
 
 TEST_F(MailboxPatience, TakesNoPauseInTheFirstMillisecond) {
-  Patience patience;
+  Backoff patience;
   for (int rest = 0; rest < 3; ++rest) patience.rest();  // the third one 0.9 ms after the first
   EXPECT_EQ(clock_.slept(), 0);
   patience.rest();

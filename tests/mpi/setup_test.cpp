@@ -33,7 +33,7 @@ class SessionsOfShortMessages final : public Sessions {
 Setup set_up_for(const mpi::Communicator& world, Bytes least, Bytes most) {
   AllReduce operation;
   Options options;
-  options.sweep = {least, most, 0, 2};
+  options.sizes = {least, most, 0, 2};
   return set_up(world, world.rank(), operation, SessionsOfShortMessages(), options);
 }
 
@@ -49,7 +49,7 @@ TEST(SetUp, KeepsSizesThatTheLibraryCarries) {
   const mpi::Communicator world = mpi::Communicator::world();
   for (const Bytes most : {kMost / 2, kMost}) {
     const auto setup = set_up_for(world, 1024, most);
-    EXPECT_EQ(setup.options.sweep.max_bytes, most);
+    EXPECT_EQ(setup.options.sizes.max_bytes, most);
     EXPECT_EQ(notice(setup, "Lowered"), "");
   }
 }
@@ -57,7 +57,7 @@ TEST(SetUp, KeepsSizesThatTheLibraryCarries) {
 TEST(SetUp, LowersTheLastSizeToTheMostThatTheLibraryCarries) {
   const mpi::Communicator world = mpi::Communicator::world();
   const auto setup = set_up_for(world, kMost, 2 * kMost);
-  EXPECT_EQ(setup.options.sweep.max_bytes, kMost);
+  EXPECT_EQ(setup.options.sizes.max_bytes, kMost);
   EXPECT_EQ(notice(setup, "Lowered"),
             "Lowered: the last message size from 8 KiB to 4 KiB, the most that a message has here");
 }

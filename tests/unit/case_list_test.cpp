@@ -28,10 +28,10 @@ class FakeCollective final : public Collective {
     return {.send_count = part, .recv_count = all, .count = part};
   }
   [[nodiscard]] double bus_factor(int) const override { return 1; }
-  [[nodiscard]] std::optional<InPlace> in_place(const Layout&, const Seat&) const override {
+  [[nodiscard]] std::optional<InPlace> in_place(const Layout&, const Participant&) const override {
     return with_in_place ? std::optional(InPlace{}) : std::nullopt;
   }
-  [[nodiscard]] std::vector<ExpectedBlock> expected(const Layout&, const Seat&) const override { return {}; }
+  [[nodiscard]] std::vector<ExpectedBlock> expected(const Layout&, const Participant&) const override { return {}; }
   void start(Backend&, const Operands&) const override {}
 
   bool shares = true;
@@ -50,7 +50,7 @@ class PoorSession final : private test::IdleBackend, public test::HostSession {
 
 Options options_of(Bytes first, Bytes last, Bytes step) {
   Options options;
-  options.sweep = {first, last, step, 1};
+  options.sizes = {first, last, step, 1};
   return options;
 }
 
@@ -228,7 +228,7 @@ TEST(AdaptOptions, SayWhatWasGivenInVain) {
   adapt_options(barrier, options, notices);
   EXPECT_EQ(notices, (Notices{"Not used: -b, -d, since a fake carries no data",
                               "Not used: -o, since fake reduces nothing", "Not used: -r, since fake has no root"}));
-  EXPECT_EQ(options.sweep.max_bytes, 0U);
+  EXPECT_EQ(options.sizes.max_bytes, 0U);
   EXPECT_EQ(options.datatypes, std::vector{DataType::kFloat}) << "one run of nothing";
   EXPECT_EQ(options.root, 0) << "a root in vain must not be refused later";
 }
@@ -244,7 +244,7 @@ TEST(AdaptOptions, SayNothingOfWhatIsUsedOrWasNotGiven) {
   adapt_options(rooted, options, notices);
   EXPECT_TRUE(notices.empty());
   EXPECT_EQ(options.root, 3);
-  EXPECT_EQ(options.sweep.min_bytes, 8U);
+  EXPECT_EQ(options.sizes.min_bytes, 8U);
   EXPECT_EQ(options.placement, Placement::kBoth);
 }
 

@@ -23,17 +23,17 @@ TEST(CopyOptions, AreThoseThatMeanSomethingToCopies) {
 
 TEST(CopyOptions, BeginWithOneSize) {
   const Options options = parse_command_line(copies(), {}).options;
-  EXPECT_EQ(options.sweep.min_bytes, Bytes{256} << 20);
-  EXPECT_EQ(options.sweep.max_bytes, Bytes{256} << 20);
+  EXPECT_EQ(options.sizes.min_bytes, Bytes{256} << 20);
+  EXPECT_EQ(options.sizes.max_bytes, Bytes{256} << 20);
   EXPECT_EQ(options.checks, 1);
   EXPECT_EQ(options.epochs, 9);
 }
 
 TEST(CopyOptions, TakeASweep) {
   const Options options = parse_command_line(copies(), {"-b", "1M", "-e", "1G", "-f", "4", "--device", "3"}).options;
-  EXPECT_EQ(options.sweep.min_bytes, Bytes{1} << 20);
-  EXPECT_EQ(options.sweep.max_bytes, Bytes{1} << 30);
-  EXPECT_EQ(options.sweep.step_factor, 4U);
+  EXPECT_EQ(options.sizes.min_bytes, Bytes{1} << 20);
+  EXPECT_EQ(options.sizes.max_bytes, Bytes{1} << 30);
+  EXPECT_EQ(options.sizes.step_factor, 4U);
   EXPECT_EQ(options.device, 3);
 }
 

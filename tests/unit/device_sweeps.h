@@ -133,14 +133,14 @@ class DeviceSweepMaker {
   /// All pairs of the job's hosts, round by round on the circle.
   void measure(int job) {
     const std::vector<Place> places = places_of(job);
-    const int seats = nodes_ + nodes_ % 2;
-    for (int round = 0; round < seats - 1; ++round) {
-      for (int i = 0; i < seats / 2; ++i) {
-        const int a = i == 0 ? seats - 1 : (round + i) % (seats - 1);
-        const int b = (round + seats - 1 - i) % (seats - 1);
+    const int participants = nodes_ + nodes_ % 2;
+    for (int round = 0; round < participants - 1; ++round) {
+      for (int i = 0; i < participants / 2; ++i) {
+        const int a = i == 0 ? participants - 1 : (round + i) % (participants - 1);
+        const int b = (round + participants - 1 - i) % (participants - 1);
         if (a >= nodes_ || b >= nodes_) continue;
-        add(places[static_cast<std::size_t>(a)], places[static_cast<std::size_t>(b)], job * seats + round);
-        add(places[static_cast<std::size_t>(b)], places[static_cast<std::size_t>(a)], job * seats + round);
+        add(places[static_cast<std::size_t>(a)], places[static_cast<std::size_t>(b)], job * participants + round);
+        add(places[static_cast<std::size_t>(b)], places[static_cast<std::size_t>(a)], job * participants + round);
       }
     }
   }

@@ -467,7 +467,7 @@ TEST(NcclTestsJson, HasNoRowForASkippedSize) {
 
 TEST(NcclTestsJson, TellsAFactorFromAStepAndCpuTimeFromTime) {
   Context context = example_context();
-  context.options.sweep.step_factor = 2;
+  context.options.sizes.step_factor = 2;
   context.options.report_cpu_time = true;
   const Json json = nccl_tests_document(context, {example_row()}, {});
   EXPECT_EQ(json["config"]["step_factor"], 2);

@@ -39,17 +39,17 @@ class Mover final : public Collective {
     return {request.elements, request.elements, request.elements};
   }
   [[nodiscard]] double bus_factor(int) const override { return 1; }
-  [[nodiscard]] std::optional<InPlace> in_place(const Layout&, const Seat& seat) const override {
-    return InPlace{.send_begin = 10 * static_cast<std::uint64_t>(seat.rank), .recv_begin = 5};
+  [[nodiscard]] std::optional<InPlace> in_place(const Layout&, const Participant& self) const override {
+    return InPlace{.send_begin = 10 * static_cast<std::uint64_t>(self.rank), .recv_begin = 5};
   }
-  [[nodiscard]] std::vector<ExpectedBlock> expected(const Layout& layout, const Seat& seat) const override {
-    seats.push_back(seat);
-    const int next = (seat.rank + 1) % seat.ranks;  // a rank gets what the next one sends
+  [[nodiscard]] std::vector<ExpectedBlock> expected(const Layout& layout, const Participant& self) const override {
+    participants.push_back(self);
+    const int next = (self.rank + 1) % self.ranks;  // a rank gets what the next one sends
     return {{.begin = 0, .count = layout.count - 20, .source = next, .position = 3}};
   }
-  [[nodiscard]] std::optional<Exchange> exchange(const Layout&, const Seat& seat) const override {
+  [[nodiscard]] std::optional<Exchange> exchange(const Layout&, const Participant& self) const override {
     if (!has_exchange) return std::nullopt;
-    return Exchange{{static_cast<std::uint64_t>(seat.rank)}, {0}, {0}, {0}};
+    return Exchange{{static_cast<std::uint64_t>(self.rank)}, {0}, {0}, {0}};
   }
   [[nodiscard]] int stages(int) const override { return stage_count_; }
   void start(Backend& backend, const Operands& operands) const override {
@@ -59,7 +59,7 @@ class Mover final : public Collective {
 
   bool has_exchange = false;
   std::function<void(const Operands&)> started = [](const Operands&) {};
-  mutable std::vector<Seat> seats;
+  mutable std::vector<Participant> participants;
   mutable std::vector<Backend*> backends;
 
  private:
@@ -181,14 +181,14 @@ TEST(LocalRanks, AreToldTheirSeats) {
   Process process(collective, true, 1, 4);
   process.session.own_conventions.average_tolerance = 3;
   (void)process.operation->check(1);
-  ASSERT_EQ(collective.seats.size(), 2U);
+  ASSERT_EQ(collective.participants.size(), 2U);
   for (const int local : {0, 1}) {
-    const Seat& seat = collective.seats[static_cast<std::size_t>(local)];
-    EXPECT_EQ(seat.rank, kFirst + local);
-    EXPECT_EQ(seat.ranks, kRanks);
-    EXPECT_EQ(seat.root, 4);
-    EXPECT_TRUE(seat.in_place);
-    EXPECT_EQ(seat.element_bytes, 4U);
+    const Participant& self = collective.participants[static_cast<std::size_t>(local)];
+    EXPECT_EQ(self.rank, kFirst + local);
+    EXPECT_EQ(self.ranks, kRanks);
+    EXPECT_EQ(self.root, 4);
+    EXPECT_TRUE(self.in_place);
+    EXPECT_EQ(self.element_bytes, 4U);
   }
 }
 
@@ -249,7 +249,7 @@ TEST(Tolerance, IsTheLibrarysAndForAveragesOnly) {
         return {request.elements, request.elements, 0};
       }
       [[nodiscard]] double bus_factor(int) const override { return 1; }
-      [[nodiscard]] std::vector<ExpectedBlock> expected(const Layout& layout, const Seat&) const override {
+      [[nodiscard]] std::vector<ExpectedBlock> expected(const Layout& layout, const Participant&) const override {
         return {{.begin = 0, .count = layout.recv_count}};
       }
       void start(Backend&, const Operands& operands) const override {

@@ -15,7 +15,7 @@ constexpr Bytes kMiB = Bytes{1} << 20;
 
 Options options_from_to(Bytes first, Bytes last) {
   Options options;
-  options.sweep = {first, last, 0, 2};
+  options.sizes = {first, last, 0, 2};
   return options;
 }
 

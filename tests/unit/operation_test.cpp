@@ -66,8 +66,8 @@ class FakeCollective final : public Collective {
     return {request.elements, request.elements, request.elements};
   }
   [[nodiscard]] double bus_factor(int /*ranks*/) const override { return 1; }
-  [[nodiscard]] std::optional<InPlace> in_place(const Layout&, const Seat&) const override { return InPlace{}; }
-  [[nodiscard]] std::vector<ExpectedBlock> expected(const Layout& layout, const Seat& /*seat*/) const override {
+  [[nodiscard]] std::optional<InPlace> in_place(const Layout&, const Participant&) const override { return InPlace{}; }
+  [[nodiscard]] std::vector<ExpectedBlock> expected(const Layout& layout, const Participant& /*self*/) const override {
     if (!blocks_) return {{0, layout.recv_count, ExpectedBlock::kReduced, 0}};
     const std::uint64_t half = layout.recv_count / 2;
     return {{0, half, 2, 0}, {half, layout.recv_count - half, kRank, 5}};

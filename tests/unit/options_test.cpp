@@ -20,10 +20,10 @@ using Values = std::vector<std::pair<std::string, std::string>>;
 
 TEST(Options, HaveTheDefaultsOfNcclTestsWhereTheyShareAnOption) {
   const Options options = parsed("");
-  EXPECT_EQ(options.sweep.min_bytes, Bytes{32} << 20);
-  EXPECT_EQ(options.sweep.max_bytes, Bytes{32} << 20);
-  EXPECT_EQ(options.sweep.step_bytes, Bytes{1} << 20);
-  EXPECT_EQ(options.sweep.step_factor, 1U);
+  EXPECT_EQ(options.sizes.min_bytes, Bytes{32} << 20);
+  EXPECT_EQ(options.sizes.max_bytes, Bytes{32} << 20);
+  EXPECT_EQ(options.sizes.step_bytes, Bytes{1} << 20);
+  EXPECT_EQ(options.sizes.step_factor, 1U);
   EXPECT_EQ(options.datatypes, std::vector{DataType::kFloat});
   EXPECT_EQ(options.reductions, std::vector{Reduction::kSum});
   EXPECT_EQ(options.root, 0);
@@ -35,10 +35,10 @@ TEST(Options, HaveTheDefaultsOfNcclTestsWhereTheyShareAnOption) {
 
 TEST(Options, TakeTheUsualCommandLineOfNcclTests) {
   const Options options = parsed("-b 32M -e 1G -i 1000 -f 2 -g 1");
-  EXPECT_EQ(options.sweep.min_bytes, Bytes{32} << 20);
-  EXPECT_EQ(options.sweep.max_bytes, Bytes{1} << 30);
-  EXPECT_EQ(options.sweep.step_bytes, 1000U);
-  EXPECT_EQ(options.sweep.step_factor, 2U);
+  EXPECT_EQ(options.sizes.min_bytes, Bytes{32} << 20);
+  EXPECT_EQ(options.sizes.max_bytes, Bytes{1} << 30);
+  EXPECT_EQ(options.sizes.step_bytes, 1000U);
+  EXPECT_EQ(options.sizes.step_factor, 2U);
   EXPECT_EQ(options.gpus, 1);
   std::vector<std::string> given;
   for (const GivenOption& option : options.given) given.push_back(option.key);
@@ -54,9 +54,9 @@ TEST(Options, AreTheSameByLetterByLongNameAndWithDashes) {
         "--report-cputime 1 --report-timestamps 1 --unalign 5"}) {
     SCOPED_TRACE(line);
     const Options options = parsed(line);
-    EXPECT_EQ(options.sweep.min_bytes, 8U);
-    EXPECT_EQ(options.sweep.max_bytes, 1024U);
-    EXPECT_EQ(options.sweep.step_factor, 4U);
+    EXPECT_EQ(options.sizes.min_bytes, 8U);
+    EXPECT_EQ(options.sizes.max_bytes, 1024U);
+    EXPECT_EQ(options.sizes.step_factor, 4U);
     EXPECT_EQ(options.warmup, 7);
     EXPECT_EQ(options.aggregated, 2);
     EXPECT_EQ(options.cycles, 3);

@@ -350,7 +350,7 @@ TEST(PairTableOfMany, NamesTheFirst64Pairs) {
 
 TEST(PairTableBanner, SaysWhatIsMeasuredAndBetweenWhom) {
   Context context = pair_context(Figure::kBandwidth, 1);
-  context.options.sweep = {1, 4194304, 1048576, 2};
+  context.options.sizes = {1, 4194304, 1048576, 2};
   context.notices = {"a notice"};
   EXPECT_EQ(header_text(context),
             fmt::format("# fabricbench version {}\n", kVersion) +
@@ -374,7 +374,7 @@ TEST(PairTableBanner, SaysWhatIsMeasuredAndBetweenWhom) {
 
 TEST(PairTableBanner, HasNoWindowWhereThereIsOneMessage) {
   Context context = pair_context(Figure::kLatency, 1);
-  context.options.sweep = {8, 64, 8, 1};
+  context.options.sizes = {8, 64, 8, 1};
   context.options.iterations = 20;
   const auto lines = test::lines_of(header_text(context));
   EXPECT_EQ(lines[2], "# Sizes: 8 to 64 bytes, step: 8(bytes); warmup iters: 3; iters: 20; checks: 1; buffers: same");

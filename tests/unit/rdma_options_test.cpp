@@ -102,14 +102,14 @@ TEST(RdmaOptions, AreOfNoOtherProgram) {
 TEST(RdmaOptions, BeginWithPerftestsSizes) {
   for (const Program& program : {kWriteBw, kReadBw, kSendBw}) {
     const Options options = parsed(program, "");
-    EXPECT_EQ(options.sweep.min_bytes, 65536U);
-    EXPECT_EQ(options.sweep.max_bytes, 65536U);
+    EXPECT_EQ(options.sizes.min_bytes, 65536U);
+    EXPECT_EQ(options.sizes.max_bytes, 65536U);
     EXPECT_EQ(options.warmup, 1);
   }
   for (const Program& program : {kWriteLat, kReadLat, kSendLat}) {
     const Options options = parsed(program, "");
-    EXPECT_EQ(options.sweep.min_bytes, 2U);
-    EXPECT_EQ(options.sweep.max_bytes, 2U);
+    EXPECT_EQ(options.sizes.min_bytes, 2U);
+    EXPECT_EQ(options.sizes.max_bytes, 2U);
     EXPECT_EQ(options.warmup, 100);
   }
   for (const Program& program : {kAtomicBw, kAtomicLat}) {
@@ -120,7 +120,7 @@ TEST(RdmaOptions, BeginWithPerftestsSizes) {
     const Options options = parsed(program, "");
     EXPECT_EQ(options.datatypes, std::vector{DataType::kInt8});
     EXPECT_EQ(options.placement, Placement::kOut);
-    EXPECT_EQ(options.sweep.step_factor, 2U);
+    EXPECT_EQ(options.sizes.step_factor, 2U);
     EXPECT_TRUE(options.given.empty());
   }
 }
@@ -177,8 +177,8 @@ TEST(RdmaOptions, AreTheSameByLetterByPerftestsNameAndWithDashes) {
     EXPECT_EQ(options.rdma.device, "rxe0");
     EXPECT_EQ(options.rdma.gid, 1);
     EXPECT_EQ(options.rdma.mtu, 1024);
-    EXPECT_EQ(options.sweep.min_bytes, 8192U);
-    EXPECT_EQ(options.sweep.max_bytes, 8192U);
+    EXPECT_EQ(options.sizes.min_bytes, 8192U);
+    EXPECT_EQ(options.sizes.max_bytes, 8192U);
     EXPECT_EQ(options.rdma.depth, 64);
     EXPECT_EQ(options.rdma.post_list, 8);
     EXPECT_EQ(options.rdma.inlined, 0);

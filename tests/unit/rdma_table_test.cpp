@@ -116,7 +116,7 @@ TEST(RdmaTable, OfALatencyByRdmaHasMeanAndDeviation) {
 TEST(RdmaTableBanner, OfRdmaHasTheQueuesInThePlaceOfTheWindow) {
   Context context = rdma_context(Figure::kBandwidth);
   context.options.quiet = false;
-  context.options.sweep = {2, 65536, 1048576, 2};
+  context.options.sizes = {2, 65536, 1048576, 2};
   EXPECT_EQ(test::lines_of(header_text(context))[2],
             "# Sizes: 2 to 65536 bytes, step: 2(factor); queue pairs: 1; depth: 128; moderation: auto; inline: auto; "
             "transport: RC; mtu: auto; warmup iters: 3; iters: auto; checks: 1");

@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 
 #include "cluster/sweep/ledger.h"
-#include "cluster/sweep/own_readings.h"
+#include "cluster/sweep/endpoint_statistics.h"
 #include "cluster/sweep/steps.h"
 #include "common/core/exit_status.h"
 
@@ -171,8 +171,8 @@ TEST(Ledger, ThousandEndpoints) {
   EXPECT_EQ(readings, 32 * 512);
 }
 
-TEST(OwnReadings, MediansAndTheLeastPartner) {
-  OwnReadings own(5);
+TEST(EndpointStatistics, MediansAndTheLeastPartner) {
+  EndpointStatistics own(5);
   own.note_sent(1, 4e9);
   own.note_sent(2, 1e9);
   own.note_sent(3, 3e9);
@@ -188,8 +188,8 @@ TEST(OwnReadings, MediansAndTheLeastPartner) {
   EXPECT_EQ(summary.failed, 0);
 }
 
-TEST(OwnReadings, FailedReadingsAreCountedAndNotAveraged) {
-  OwnReadings own(3);
+TEST(EndpointStatistics, FailedReadingsAreCountedAndNotAveraged) {
+  EndpointStatistics own(3);
   own.note_sent(1, 0);
   own.note_sent(2, 2e9);
   own.note_received(1, 0);

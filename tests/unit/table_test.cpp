@@ -291,12 +291,12 @@ TEST(TableBanner, WordsTheSettingsAsNcclTestsDoes) {
     return table.lines()[2];
   };
   Options options;
-  options.sweep = {8, 134217728, 1048576, 2};
+  options.sizes = {8, 134217728, 1048576, 2};
   options.iterations = 20;
   EXPECT_EQ(settings(options),
             "# nThread 1 nGpus 1 minBytes 8 maxBytes 134217728 step: 2(factor) warmup iters: 3 iters: 20 agg iters: 1 "
             "validation: 1 graph: 0 unalign: 0");
-  options.sweep.step_factor = 1;
+  options.sizes.step_factor = 1;
   options.iterations.reset();
   EXPECT_EQ(settings(options),
             "# nThread 1 nGpus 1 minBytes 8 maxBytes 134217728 step: 1048576(bytes) warmup iters: 3 iters: auto agg "

@@ -32,7 +32,7 @@ std::int64_t fitting(Seconds time, Seconds each, std::int64_t least, std::int64_
 
 }  // namespace
 
-std::vector<ExpectedBlock> OneDirection::expected(const Layout& layout, const Seat& /*seat*/) const {
+std::vector<ExpectedBlock> OneDirection::expected(const Layout& layout, const Participant& /*self*/) const {
   if (!flows_.from) return {};
   return {{.begin = 0, .count = layout.count, .source = *flows_.from, .position = 0}};
 }

@@ -37,7 +37,7 @@ class OneDirection final : public Test, private Windows {
   [[nodiscard]] Layout layout(Request request, int /*ranks*/) const override {
     return {.send_count = request.elements, .recv_count = request.elements, .count = request.elements};
   }
-  [[nodiscard]] std::vector<ExpectedBlock> expected(const Layout& layout, const Seat& seat) const override;
+  [[nodiscard]] std::vector<ExpectedBlock> expected(const Layout& layout, const Participant& self) const override;
   void start(Backend& backend, const Operands& operands) const override;
 
  private:

@@ -14,7 +14,7 @@
 #include "cluster/sweep/flow.h"
 #include "cluster/sweep/ledger.h"
 #include "cluster/sweep/mail.h"
-#include "cluster/sweep/own_readings.h"
+#include "cluster/sweep/endpoint_statistics.h"
 #include "cluster/sweep/planned_steps.h"
 #include "cluster/sweep/step_source.h"
 #include "cluster/sweep/steps.h"
@@ -76,7 +76,7 @@ class Sweep {
   std::optional<SweepVerdict> verdict_;
   FlowMeter meter_;
   Ledger ledger_;
-  OwnReadings own_;
+  EndpointStatistics own_;
   Bytes carried_ = 0;               // by all windows of the sweep
   std::optional<Seconds> latency_;  // of the meeting under way, from the step that pings
   ProgressLine progress_;
@@ -244,7 +244,7 @@ void Sweep::collect(int most) {
 }
 
 void Sweep::collect_all(Seconds deadline, const Step& step) {
-  mpi::Patience patience;
+  mpi::Backoff backoff;
   for (collect(endpoints_); !ledger_.is_complete(); collect(endpoints_)) {
     if (now() > deadline + kGrace) {
       const std::vector<int> missing = ledger_.missing_endpoints();
@@ -254,7 +254,7 @@ void Sweep::collect_all(Seconds deadline, const Step& step) {
                               "died or hangs; what was measured until then is in the output",
                               step.round, options_.pair_timeout + kGrace, ledger_.missing()));
     }
-    patience.rest();
+    backoff.rest();
   }
 }
 

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "common/core/error.h"
-#include "common/core/sweep.h"
+#include "common/core/sizes.h"
 #include "common/engine/setup.h"
 #include "common/host/memory.h"
 #include "common/host/node_memory.h"
@@ -102,16 +102,16 @@ void lower_sizes(const mpi::Communicator& world, CopySetup& setup) {
   const bool takes_part = !setup.memory.devices.empty();
   const auto own = takes_part ? static_cast<std::int64_t>(most_bytes(setup)) : std::numeric_limits<std::int64_t>::max();
   const auto most = static_cast<Bytes>(world.min(own));
-  Sweep& sweep = setup.options.sweep;
-  if (sweep.max_bytes <= most) return;
+  SizeRange& sizes = setup.options.sizes;
+  if (sizes.max_bytes <= most) return;
   const Bytes lowered = std::bit_floor(most);
   if (lowered == 0) throw Error(ExitStatus::kMissing, "there is no memory left for copies; free some");
   setup.notices.push_back(
       fmt::format("Reducing maxBytes to {} due to memory limitation: {} can be had for each of the {} buffers of a GPU "
                   "and of a NUMA node",
                   lowered, readable_bytes(most), kBuffers));
-  sweep.max_bytes = lowered;
-  sweep.min_bytes = std::min(sweep.min_bytes, lowered);
+  sizes.max_bytes = lowered;
+  sizes.min_bytes = std::min(sizes.min_bytes, lowered);
 }
 
 /// What each process noticed, on the first one; what all noticed stands once.
@@ -154,8 +154,8 @@ CopySetup set_up_copies(const mpi::Communicator& world, Options options) {
   choose_nodes(setup);
   note_unseen(setup, own);
   lower_sizes(world, setup);
-  const SizeList sizes = list_sizes(setup.options.sweep, 1);
-  setup.memory.size = setup.options.sweep.max_bytes;
+  const SizeList sizes = list_sizes(setup.options.sizes, 1);
+  setup.memory.size = setup.options.sizes.max_bytes;
   setup.memory.limit = setup.options.timeout;
   setup.copies = list_copies(own, seen, setup.memory.nodes, sizes.sizes);
   setup.notices = all_notices(world, setup.notices);

@@ -12,7 +12,7 @@
 #include "common/core/names.h"
 #include "common/core/rdma_options.h"
 #include "common/core/schedule_kind.h"
-#include "common/core/sweep.h"
+#include "common/core/sizes.h"
 #include "common/core/units.h"
 
 namespace fabricbench {
@@ -55,7 +55,7 @@ struct GivenOption {
 
 /// Everything that a command line can set.
 struct Options {
-  Sweep sweep{Bytes{32} << 20, Bytes{32} << 20, Bytes{1} << 20, 1};
+  SizeRange sizes{Bytes{32} << 20, Bytes{32} << 20, Bytes{1} << 20, 1};
   std::vector<DataType> datatypes{DataType::kFloat};
   std::vector<Reduction> reductions{Reduction::kSum};
   int root = 0;  ///< or kAllRoots

@@ -80,7 +80,7 @@ void adapt_options(const Test& test, Options& options, std::vector<std::string>&
   if (!test.traits().moves_data) {
     notice_unused(given_of(options, {"minbytes", "maxbytes", "stepbytes", "stepfactor", "datatype"}),
                   fmt::format("a {} carries no data", name), notices);
-    options.sweep = {0, 0, 0, 1};
+    options.sizes = {0, 0, 0, 1};
     options.datatypes = {DataType::kFloat};
   }
   if (!test.traits().reduces)
@@ -129,7 +129,7 @@ CaseList list_cases(const Test& test, const Sessions& sessions, const Options& o
   CaseList list;
   std::vector<std::uint64_t> last;
   const std::size_t element = facts(which.datatype).size;
-  for (const Bytes size : list_sizes(options.sweep, element).sizes) {
+  for (const Bytes size : list_sizes(options.sizes, element).sizes) {
     const Request request{size / element, element};
     std::string why = size > 0 ? why_empty(test, request, groups) : "";
     if (why.empty()) why = sessions.why_not_size(size);

@@ -83,7 +83,7 @@ int run_job(const Program& program, const Agree& agree, int argc, char** argv) {
   }
   const mpi::Communicator* members = work->members();
   const int status = members == nullptr ? 0 : run_work(*members, program.name, *work, outputs);
-  return members == &world ? status : static_cast<int>(world.max_patiently(status));
+  return members == &world ? status : static_cast<int>(world.max_asleep(status));
 }
 
 }  // namespace

@@ -40,19 +40,19 @@ MemoryPlan plan_memory(const Options& options, Bytes per_rank, Bytes cold_pool) 
   const Bytes buffers = options.placement == Placement::kIn ? 1 : 2;
   const Bytes besides = allocated_bytes(0, options.unalign);
   const Bytes most = per_rank / buffers > besides ? per_rank / buffers - besides : 0;
-  const Sweep& sweep = options.sweep;
-  if (sweep.min_bytes > most) {
+  const SizeRange& sizes = options.sizes;
+  if (sizes.min_bytes > most) {
     throw Error(ExitStatus::kMissing,
                 fmt::format("the smallest message, {}, takes {} a rank in {} buffer{}, and {} a rank can be had; "
                             "lower --min-bytes, run fewer ranks on a host, or free memory",
-                            readable_bytes(sweep.min_bytes),
-                            readable_bytes(std::min(sweep.min_bytes, kMostBytes / buffers - besides) * buffers +
+                            readable_bytes(sizes.min_bytes),
+                            readable_bytes(std::min(sizes.min_bytes, kMostBytes / buffers - besides) * buffers +
                                            besides * buffers),
                             buffers, buffers == 1 ? "" : "s", readable_bytes(per_rank)));
   }
-  MemoryPlan plan{sweep.max_bytes, 0, {}};
+  MemoryPlan plan{sizes.max_bytes, 0, {}};
   if (plan.max_bytes > most) {
-    plan.max_bytes = std::max(most - most % 16, sweep.min_bytes);
+    plan.max_bytes = std::max(most - most % 16, sizes.min_bytes);
     plan.notices.push_back(
         fmt::format("Reducing maxBytes to {} due to memory limitation: {} a rank can be had for {} buffers",
                     plan.max_bytes, readable_bytes(per_rank), buffers));

@@ -39,7 +39,7 @@ void write_if_possible(const std::function<void(const Ending&)>& write, const En
 
 }  // namespace
 
-void LastWords::tell(const Ending& ending) {
+void FailureNotice::tell(const Ending& ending) {
   constexpr int kTimes = 5;
   constexpr Seconds kPause = 0.1;
   for (int time = 0; time < kTimes; ++time) {
@@ -48,7 +48,7 @@ void LastWords::tell(const Ending& ending) {
   }
 }
 
-LastWords::Listener::Listener(LastWords& words, std::function<void(const Ending&)> write)
+FailureNotice::Listener::Listener(FailureNotice& words, std::function<void(const Ending&)> write)
     : thread_([&process_table = words.process_table_, write = std::move(write)](const std::stop_token& stop) {
         constexpr auto kPause = std::chrono::milliseconds(100);
         std::mutex mutex;

@@ -55,10 +55,10 @@ class RelaySink final : public Sink {
 /// Tells the process that has the outputs why another one ends the job. MPI has no way to it then, as it may wait in a
 /// call of MPI itself. It goes by UDP, a few times within half a second; where that does not come through, the outputs
 /// end without the reason.
-class LastWords {
+class FailureNotice {
  public:
   /// Collective; the first process of `world` has the outputs.
-  explicit LastWords(const mpi::Communicator& world) : process_table_(world) {}
+  explicit FailureNotice(const mpi::Communicator& world) : process_table_(world) {}
 
   /// On any process but the first. What is told is cut to 255 bytes.
   void tell(const Ending& ending);
@@ -66,7 +66,7 @@ class LastWords {
   /// On the first process, as long as it exists: what another process tells first is handed to `write`, from a thread.
   class Listener {
    public:
-    Listener(LastWords& words, std::function<void(const Ending&)> write);
+    Listener(FailureNotice& words, std::function<void(const Ending&)> write);
 
    private:
     std::jthread thread_;

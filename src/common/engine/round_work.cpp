@@ -24,7 +24,7 @@ namespace {
 /// What the processes of a round found in its set-up, on all: throws their Error. Those that only wait leave their
 /// processors to the others meanwhile. Collective.
 void throw_of_round(const mpi::Communicator& world, const StepProblem& own) {
-  if (world.max_patiently(static_cast<std::int64_t>(own.status)) == 0) return;
+  if (world.max_asleep(static_cast<std::int64_t>(own.status)) == 0) return;
   std::vector<std::string> texts = world.gather(own.text);
   std::erase(texts, "");
   throw_of_first(world, {static_cast<ExitStatus>(world.max(static_cast<std::int64_t>(own.status))),
@@ -46,7 +46,7 @@ RoundWork::RoundWork(Job& job, Members members, PairPlan plan, Test& test, const
 
 void RoundWork::set_up(Outputs& outputs) {
   outputs_ = &outputs;
-  last_words_.emplace(world());
+  failure_notice_.emplace(world());
   placed_ = place_processes(world());
   placed_.kept_gpus = keep_gpus(world(), job().world.rank(), sessions_, job().options);
   set_up_round(plan_.rounds.front());
@@ -123,9 +123,9 @@ Context RoundWork::describe() {
 
 Ending RoundWork::measure(const Context& context) {
   for (const std::vector<int>& round : plan_.rounds) {
-    std::optional<LastWords::Listener> listener;
+    std::optional<FailureNotice::Listener> listener;
     if (!is_first_) {
-      if (world().is_root()) listener.emplace(*last_words_, [this](const Ending& ending) { break_off(ending); });
+      if (world().is_root()) listener.emplace(*failure_notice_, [this](const Ending& ending) { break_off(ending); });
       set_up_later_round(round);
       open_stage();
     }
@@ -146,7 +146,7 @@ void RoundWork::run_round(const Context& context) {
     measure_round(context);
     stage_.reset();
   }
-  static_cast<void>(world().max_patiently(0));
+  static_cast<void>(world().max_asleep(0));
 }
 
 void RoundWork::measure_round(const Context& context) {
@@ -210,7 +210,7 @@ void RoundWork::break_off(const Ending& ending) {
   }
   Ending told = ending;
   told.reason = fmt::format("rank {} on {}: {}", job().world.rank() * plan_.local_ranks, placed_.host, ending.reason);
-  last_words_->tell(told);
+  failure_notice_->tell(told);
 }
 
 /// On the process that has the outputs.

@@ -48,7 +48,7 @@ class RoundWork final : public Work {
   Test& test_;
   const Sessions& sessions_;
   Placed placed_;
-  std::optional<LastWords> last_words_;
+  std::optional<FailureNotice> failure_notice_;
   Outputs* outputs_ = nullptr;  // of the run
 
   // The round under way:

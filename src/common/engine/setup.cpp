@@ -84,12 +84,12 @@ Traffic agreed_traffic(const mpi::Communicator& world, const Options& options) {
 /// The sizes that all datatypes together leave; throws UsageError where one of them leaves none.
 void check_sizes(const Options& options, std::vector<std::string>& notices) {
   for (const DataType type : options.datatypes) {
-    const SizeList list = list_sizes(options.sweep, facts(type).size);
+    const SizeList list = list_sizes(options.sizes, facts(type).size);
     if (list.sizes.empty()) {
       throw UsageError(
           fmt::format("no size from --min-bytes {} to --max-bytes {} holds an element of {}, which takes {} bytes; "
                       "raise --max-bytes",
-                      exact_bytes(options.sweep.min_bytes), exact_bytes(options.sweep.max_bytes), facts(type).name,
+                      exact_bytes(options.sizes.min_bytes), exact_bytes(options.sizes.max_bytes), facts(type).name,
                       facts(type).size));
     }
     if (list.too_small.empty()) continue;
@@ -107,7 +107,7 @@ std::vector<CaseList> list_all_cases(const Test& test, const Sessions& sessions,
     if (!all.back().cases.empty()) continue;
     throw UsageError(
         fmt::format("no size from --min-bytes {} to --max-bytes {} is enough for {}: {}; raise --max-bytes",
-                    exact_bytes(setup.options.sweep.min_bytes), exact_bytes(setup.options.sweep.max_bytes),
+                    exact_bytes(setup.options.sizes.min_bytes), exact_bytes(setup.options.sizes.max_bytes),
                     test.traits().name, all.back().skipped.front().skipped));
   }
   return all;
@@ -138,7 +138,7 @@ void take_size_of_matrix(const Test& test, Setup& setup) {
     throw UsageError(
         "the traffic matrix leaves nothing to send: what is below 16 bytes counts as 0; raise --matrix-scale");
   }
-  setup.options.sweep = {most, most, 0, 1};
+  setup.options.sizes = {most, most, 0, 1};
   setup.notices.push_back(
       fmt::format("The traffic matrix sets the size: {} at the busiest rank", readable_bytes(most)));
 }
@@ -157,15 +157,15 @@ void note_placement(const Setup& setup, const mpi::Communicator& world, std::vec
 /// No message is larger than the library carries.
 void keep_to_most_bytes(Setup& setup) {
   const std::optional<Bytes> most = setup.backend.session->most_bytes();
-  Sweep& sweep = setup.options.sweep;
-  if (!most || sweep.max_bytes <= *most) return;
-  if (sweep.min_bytes > *most) {
+  SizeRange& sizes = setup.options.sizes;
+  if (!most || sizes.max_bytes <= *most) return;
+  if (sizes.min_bytes > *most) {
     throw UsageError(fmt::format("a message of {} is asked for, and {} carries {} bytes at most; ask for less",
-                                 exact_bytes(sweep.min_bytes), setup.backend.session->library(), *most));
+                                 exact_bytes(sizes.min_bytes), setup.backend.session->library(), *most));
   }
   setup.notices.push_back(fmt::format("Lowered: the last message size from {} to {}, the most that a message has here",
-                                      readable_bytes(sweep.max_bytes), readable_bytes(*most)));
-  sweep.max_bytes = *most;
+                                      readable_bytes(sizes.max_bytes), readable_bytes(*most)));
+  sizes.max_bytes = *most;
 }
 
 void note_session(Setup& setup) {
@@ -222,7 +222,7 @@ Setup set_up(const mpi::Communicator& world, int process, Test& test, const Sess
   const auto agreed_pool = static_cast<Bytes>(world.max(static_cast<std::int64_t>(cold_pool)));
   setup.memory = plan_memory(setup.options, memory_per_rank(world, session), agreed_pool);
   setup.notices.insert(setup.notices.end(), setup.memory.notices.begin(), setup.memory.notices.end());
-  setup.options.sweep.max_bytes = setup.memory.max_bytes;
+  setup.options.sizes.max_bytes = setup.memory.max_bytes;
   check_sizes(setup.options, setup.notices);
   setup.cases = list_all_cases(test, sessions, setup, combinations);
   note_placement(setup, world, setup.notices);

@@ -333,8 +333,8 @@ std::vector<RankTraffic> Bench::traffic_of(const Case& which) const {
   std::vector<RankTraffic> traffic;
   const Bytes element = facts(which.datatype).size;
   for (int rank = 0; rank < workspace_.ranks().all; ++rank) {
-    const Seat seat{.rank = rank, .ranks = workspace_.ranks().all, .element_bytes = element};
-    const auto exchange = test_.exchange(which.layout, seat);
+    const Participant self{.rank = rank, .ranks = workspace_.ranks().all, .element_bytes = element};
+    const auto exchange = test_.exchange(which.layout, self);
     if (!exchange) return {};
     const auto sum = [&](const auto& counts) {
       return element * std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});

@@ -21,9 +21,9 @@ class MessageTest : public Test {
   [[nodiscard]] double bus_factor(int /*ranks*/) const final { return bus_factor::kOnce; }
 
   /// What the other rank sends, where this one receives.
-  [[nodiscard]] std::vector<ExpectedBlock> expected(const Layout& layout, const Seat& seat) const final {
-    if (!receives(seat.rank)) return {};
-    return {{.begin = 0, .count = layout.count, .source = 1 - seat.rank, .position = 0}};
+  [[nodiscard]] std::vector<ExpectedBlock> expected(const Layout& layout, const Participant& self) const final {
+    if (!receives(self.rank)) return {};
+    return {{.begin = 0, .count = layout.count, .source = 1 - self.rank, .position = 0}};
   }
 
  protected:

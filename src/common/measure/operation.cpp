@@ -51,16 +51,16 @@ Operation::Operation(const Test& test, Session& session, Workspace& workspace, c
 
 Operation::LocalRank Operation::make_rank(int local_rank) {
   const Ranks& ranks = workspace_.ranks();
-  const Seat seat{.rank = ranks.first + local_rank,
+  const Participant self{.rank = ranks.first + local_rank,
                   .ranks = ranks.all,
                   .root = case_.root,
                   .in_place = case_.in_place,
                   .element_bytes = element_,
                   .conventions = session_.conventions()};
-  LocalRank rank{&session_.backend(local_rank),      nullptr, workspace_.recv(local_rank).data(), 0, seat,
-                 test_.exchange(case_.layout, seat), {}};
+  LocalRank rank{&session_.backend(local_rank),      nullptr, workspace_.recv(local_rank).data(), 0, self,
+                 test_.exchange(case_.layout, self), {}};
   if (case_.in_place) {
-    const InPlace place = test_.in_place(case_.layout, seat).value_or(InPlace{});
+    const InPlace place = test_.in_place(case_.layout, self).value_or(InPlace{});
     rank.send = rank.recv + place.send_begin * element_;
     rank.recv += place.recv_begin * element_;
     rank.recv_begin = place.recv_begin;
@@ -68,7 +68,7 @@ Operation::LocalRank Operation::make_rank(int local_rank) {
     rank.send = workspace_.send(local_rank).data();
   }
   rank.operands = {
-      rank.send, rank.recv, case_.layout.count, case_.datatype, case_.reduction, case_.root, seat.rank, seat.ranks, 0,
+      rank.send, rank.recv, case_.layout.count, case_.datatype, case_.reduction, case_.root, self.rank, self.ranks, 0,
       nullptr,   nullptr};
   return rank;
 }
@@ -152,11 +152,11 @@ std::optional<Mismatch> Operation::check_blocks(int local_rank, std::size_t offs
   std::optional<Mismatch> found;
   const LocalRank& rank = ranks_[static_cast<std::size_t>(local_rank)];
   const auto message = workspace_.recv(local_rank).subspan(offset + rank.recv_begin * element_);
-  const int tolerance = case_.reduction == Reduction::kAvg ? rank.seat.conventions.average_tolerance : 0;
-  for (const ExpectedBlock& block : test_.expected(case_.layout, rank.seat)) {
+  const int tolerance = case_.reduction == Reduction::kAvg ? rank.self.conventions.average_tolerance : 0;
+  for (const ExpectedBlock& block : test_.expected(case_.layout, rank.self)) {
     const bool reduced = block.source == ExpectedBlock::kReduced;
-    Seat source = rank.seat;
-    source.rank = reduced ? rank.seat.rank : block.source;
+    Participant source = rank.self;
+    source.rank = reduced ? rank.self.rank : block.source;
     const std::uint64_t position = offset / element_ + send_begin_of(source) + block.position;
     const SourceData data = reduced ? SourceData{workspace_.reduced(), 0} : workspace_.moved_from(block.source);
     auto wrong = session_.memory(local_rank)
@@ -168,9 +168,9 @@ std::optional<Mismatch> Operation::check_blocks(int local_rank, std::size_t offs
   return found;
 }
 
-std::uint64_t Operation::send_begin_of(const Seat& seat) const {
+std::uint64_t Operation::send_begin_of(const Participant& self) const {
   if (!case_.in_place) return 0;
-  return test_.in_place(case_.layout, seat).value_or(InPlace{}).send_begin;
+  return test_.in_place(case_.layout, self).value_or(InPlace{}).send_begin;
 }
 
 std::optional<Mismatch> Operation::check_guard(int local_rank, std::int64_t starts) {

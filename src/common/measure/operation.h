@@ -94,7 +94,7 @@ class Operation {
 
   /// Whether a rank has nothing to do but wait for the others, and whether this process's is the one.
   [[nodiscard]] bool has_idle_rank() const { return test_.traits().idle_rank >= 0; }
-  [[nodiscard]] bool is_idle() const { return test_.traits().idle_rank == ranks_.front().seat.rank; }
+  [[nodiscard]] bool is_idle() const { return test_.traits().idle_rank == ranks_.front().self.rank; }
 
  private:
   /// One of this process's ranks.
@@ -103,7 +103,7 @@ class Operation {
     const std::byte* send;
     std::byte* recv;
     std::uint64_t recv_begin;  // elements, of the in-place form
-    Seat seat;
+    Participant self;
     std::optional<Exchange> exchange;
     Operands operands;
   };
@@ -125,7 +125,7 @@ class Operation {
   [[nodiscard]] std::optional<Mismatch> check_rank(int local_rank, std::int64_t starts);
   [[nodiscard]] std::optional<Mismatch> check_blocks(int local_rank, std::size_t offset);
   [[nodiscard]] std::optional<Mismatch> check_guard(int local_rank, std::int64_t starts);
-  [[nodiscard]] std::uint64_t send_begin_of(const Seat& seat) const;
+  [[nodiscard]] std::uint64_t send_begin_of(const Participant& self) const;
 
   const Test& test_;
   Session& session_;

@@ -32,7 +32,7 @@ struct Layout {
 };
 
 /// A rank's place in one operation.
-struct Seat {
+struct Participant {
   int rank = 0;
   int ranks = 1;
   int root = -1;
@@ -129,12 +129,12 @@ class Test {
 
   [[nodiscard]] virtual Layout layout(Request request, int ranks) const = 0;
   /// Nothing where there is no in-place form.
-  [[nodiscard]] virtual std::optional<InPlace> in_place(const Layout& /*layout*/, const Seat& /*seat*/) const {
+  [[nodiscard]] virtual std::optional<InPlace> in_place(const Layout& /*layout*/, const Participant& /*self*/) const {
     return std::nullopt;
   }
   /// What a rank must find in its receive buffer; nothing where it receives nothing.
-  [[nodiscard]] virtual std::vector<ExpectedBlock> expected(const Layout& layout, const Seat& seat) const = 0;
-  [[nodiscard]] virtual std::optional<Exchange> exchange(const Layout& /*layout*/, const Seat& /*seat*/) const {
+  [[nodiscard]] virtual std::vector<ExpectedBlock> expected(const Layout& layout, const Participant& self) const = 0;
+  [[nodiscard]] virtual std::optional<Exchange> exchange(const Layout& /*layout*/, const Participant& /*self*/) const {
     return std::nullopt;
   }
 

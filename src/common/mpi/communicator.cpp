@@ -132,7 +132,7 @@ void Communicator::barrier_asleep(bool sleeps) const {
   }
 }
 
-std::int64_t Communicator::max_patiently(std::int64_t value) const {
+std::int64_t Communicator::max_asleep(std::int64_t value) const {
   std::int64_t most = 0;
   MPI_Request request = MPI_REQUEST_NULL;
   check(MPI_Iallreduce(&value, &most, 1, MPI_INT64_T, MPI_MAX, communicator_, &request), "MPI_Iallreduce");

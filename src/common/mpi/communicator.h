@@ -38,7 +38,7 @@ class Communicator {
   /// if `sleeps`.
   void barrier_asleep(bool sleeps) const;
   /// The largest value, for ranks that may have to wait long: they sleep meanwhile.
-  [[nodiscard]] std::int64_t max_patiently(std::int64_t value) const;
+  [[nodiscard]] std::int64_t max_asleep(std::int64_t value) const;
 
   /// Rank 0's value, on every rank.
   [[nodiscard]] std::string broadcast(std::string text) const;

@@ -40,11 +40,11 @@ std::optional<Mailbox::Message> Mailbox::look(int from, int subject) {
 }
 
 std::optional<Mailbox::Message> Mailbox::wait(int from, int subject, Seconds deadline) {
-  Patience patience;
+  Backoff backoff;
   for (;;) {
     if (auto message = look(from, subject)) return message;
     if (now() > deadline) return std::nullopt;
-    patience.rest();
+    backoff.rest();
   }
 }
 
@@ -57,7 +57,7 @@ void Mailbox::forget_delivered() {
   }
 }
 
-void Patience::rest() {
+void Backoff::rest() {
   constexpr Seconds kEager = 1e-3;
   constexpr Seconds kPause = 100e-6;
   if (!began_) began_ = now();

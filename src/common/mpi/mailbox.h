@@ -51,7 +51,7 @@ class Mailbox {
 
 /// Pauses within a polling loop: not at all in the first millisecond, because most waits end soon, and then briefly, to
 /// leave the processor to others.
-class Patience {
+class Backoff {
  public:
   void rest();
 

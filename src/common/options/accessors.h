@@ -55,8 +55,8 @@ Enum choose(std::string_view text, std::string_view what) {
 /// The part of the options with a given member.
 template <typename Part, typename AnyOptions>
 auto& part_of(AnyOptions& options) {
-  if constexpr (std::is_same_v<Part, Sweep>) {
-    return options.sweep;
+  if constexpr (std::is_same_v<Part, SizeRange>) {
+    return options.sizes;
   } else if constexpr (std::is_same_v<Part, RdmaOptions>) {
     return options.rdma;
   } else {
@@ -146,9 +146,9 @@ Accessors choice(Enum Part::*member, std::string_view what) {
 /// A size that sets both the smallest and the largest.
 [[nodiscard]] inline Accessors one_size() {
   return {[](Options& options, std::string_view text) {
-            options.sweep.min_bytes = options.sweep.max_bytes = parse_bytes(text);
+            options.sizes.min_bytes = options.sizes.max_bytes = parse_bytes(text);
           },
-          [](const Options& options) { return exact_bytes(options.sweep.max_bytes); }};
+          [](const Options& options) { return exact_bytes(options.sizes.max_bytes); }};
 }
 
 /// An optional whole number.

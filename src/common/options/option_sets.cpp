@@ -44,9 +44,9 @@ std::string one_or_all(const std::vector<Value>& values) {
 
 Accessors step_factor() {
   return {[](Options& options, std::string_view text) {
-            options.sweep.step_factor = static_cast<std::uint64_t>(parse_integer(text, "--step-factor", 1, kMostInt));
+            options.sizes.step_factor = static_cast<std::uint64_t>(parse_integer(text, "--step-factor", 1, kMostInt));
           },
-          [](const Options& options) { return fmt::format("{}", options.sweep.step_factor); }};
+          [](const Options& options) { return fmt::format("{}", options.sizes.step_factor); }};
 }
 
 Accessors root() {
@@ -102,11 +102,11 @@ Option for_gpus(std::string names, std::string value_name, std::string help, Acc
 
 OptionSet sizes() {
   return {option(kSizes, "-b,--minbytes,--min-bytes", "SIZE", "first message size, in bytes or with K, M, G, T",
-                 size(&Sweep::min_bytes)),
+                 size(&SizeRange::min_bytes)),
           option(kSizes, "-e,--maxbytes,--max-bytes", "SIZE", "last message size; lowered to what fits in memory",
-                 size(&Sweep::max_bytes)),
+                 size(&SizeRange::max_bytes)),
           option(kSizes, "-i,--stepbytes,--step-bytes", "SIZE", "increment between sizes; only with --stepfactor 1",
-                 size(&Sweep::step_bytes)),
+                 size(&SizeRange::step_bytes)),
           option(kSizes, "-f,--stepfactor,--step-factor", "N", "factor between sizes; 1: use --stepbytes instead",
                  step_factor())};
 }

@@ -53,7 +53,7 @@ void check_planning(const Options& options) {
 }
 
 void check_sweep(const Options& options) {
-  if (options.sweep.max_bytes == 0) throw UsageError("-b 0 carries nothing that could be measured; give 1 or more");
+  if (options.sizes.max_bytes == 0) throw UsageError("-b 0 carries nothing that could be measured; give 1 or more");
   const Seconds least = 2 * options.pair_timeout + 10;  // so that the first endpoint is who ends the job, and says why
   if (options.timeout > 0 && options.timeout < least) {
     throw UsageError(
@@ -74,7 +74,7 @@ void complete_level(Options& options) {
 /// Messages are bytes, and lie in buffers of their own.
 Options defaults_of_messages() {
   Options options;
-  options.sweep = {1, Bytes{4} << 20, Bytes{1} << 20, 2};
+  options.sizes = {1, Bytes{4} << 20, Bytes{1} << 20, 2};
   options.datatypes = {DataType::kInt8};
   options.placement = Placement::kOut;
   return options;
@@ -104,13 +104,13 @@ Program program_of_messages(std::string name, std::string summary, OptionSet opt
 }  // namespace
 
 void check_sizes(const Options& options) {
-  const Sweep& sweep = options.sweep;
-  if (sweep.min_bytes > sweep.max_bytes) {
+  const SizeRange& sizes = options.sizes;
+  if (sizes.min_bytes > sizes.max_bytes) {
     throw UsageError(fmt::format(
         "the first size, --min-bytes {}, is above the last, --max-bytes {}; raise --max-bytes or lower --min-bytes",
-        exact_bytes(sweep.min_bytes), exact_bytes(sweep.max_bytes)));
+        exact_bytes(sizes.min_bytes), exact_bytes(sizes.max_bytes)));
   }
-  if (sweep.step_factor == 1 && sweep.step_bytes == 0 && sweep.min_bytes < sweep.max_bytes) {
+  if (sizes.step_factor == 1 && sizes.step_bytes == 0 && sizes.min_bytes < sizes.max_bytes) {
     throw UsageError(
         "--step-bytes 0 would repeat the first size for ever; give a step such as --step-bytes 1M, or a factor such as "
         "--step-factor 2");
@@ -174,7 +174,7 @@ Program sweep_program(std::string name, std::string summary) {
   program.options = join({sweep(), seed(), timeout(), buffers(), library(), window(), concurrent(), device(), json(),
                           csv(), quiet(), progress()});
   program.defaults = defaults_of_messages();
-  program.defaults.sweep = {Bytes{1} << 20, Bytes{1} << 20, Bytes{1} << 20, 1};
+  program.defaults.sizes = {Bytes{1} << 20, Bytes{1} << 20, Bytes{1} << 20, 1};
   program.defaults.time_budget = kSweepTimeBudget;
   program.completions = {complete_level};
   program.checks = {check_iterations, check_sweep, check_planning};
@@ -189,7 +189,7 @@ Program copy_program(std::string name, std::string summary) {
   program.name = std::move(name);
   program.summary = std::move(summary);
   program.options = join({sizes(), repeats(), epochs(), seed(), timeout(), checks(), device(), json(), csv(), quiet()});
-  program.defaults.sweep = {Bytes{256} << 20, Bytes{256} << 20, Bytes{1} << 20, 2};
+  program.defaults.sizes = {Bytes{256} << 20, Bytes{256} << 20, Bytes{1} << 20, 2};
   program.defaults.datatypes = {DataType::kInt8};
   program.defaults.placement = Placement::kOut;
   program.defaults.warmup = 1;

@@ -23,7 +23,7 @@ constexpr Bytes kLargestDatagram = 4096;  // the largest MTU there is
 constexpr Bytes kUsualDatagram = 1024;    // fits the MTU of a port on Ethernet with the usual 1500 bytes
 constexpr std::int64_t kLatencyWarmup = 100;
 constexpr std::int64_t kBandwidthWarmup = 1;                      // an iteration is a whole window
-constexpr Sweep kAllSizes{2, Bytes{8} << 20, Bytes{1} << 20, 2};  // perftest's -a
+constexpr SizeRange kAllSizes{2, Bytes{8} << 20, Bytes{1} << 20, 2};  // perftest's -a
 constexpr std::int64_t kMostQueuePairs = 16384;
 constexpr std::int64_t kMostRequests = 1 << 20;
 constexpr std::int64_t kMostInline = 4096;  // above any adapter's limit
@@ -94,7 +94,7 @@ Accessors most_latency() {
 OptionSet ways_to_size() {
   return {option(kSizes, "-s,--size", "SIZE", "measure a single message size", shown_by_another(one_size())),
           option(kSizes, "-a,--all", "", "measure all powers of two from 2 bytes to 8 MiB, with -c UD to 4 KiB",
-                 shown_by_another({[](Options& options, std::string_view) { options.sweep = kAllSizes; }, {}}))};
+                 shown_by_another({[](Options& options, std::string_view) { options.sizes = kAllSizes; }, {}}))};
 }
 
 OptionSet durations() {
@@ -296,7 +296,7 @@ void check_memory(const Options& options, bool by_memory) {
 }
 
 void check_datagrams(const Options& options) {
-  const Bytes largest = std::max(options.sweep.min_bytes, options.sweep.max_bytes);
+  const Bytes largest = std::max(options.sizes.min_bytes, options.sizes.max_bytes);
   if (options.rdma.transport != Transport::kUd || largest <= kLargestDatagram) return;
   throw UsageError(
       fmt::format("-c UD sends datagrams of {} bytes at most, and sizes go up to {}; give smaller ones with -s or "
@@ -343,14 +343,14 @@ void check_the_rest(const Options& options) {
 void complete_datagram_sizes(Options& options) {
   if (options.rdma.transport != Transport::kUd) return;
   if (options.has_given({"size", "maxbytes"})) return;
-  Sweep& sweep = options.sweep;
+  SizeRange& sizes = options.sizes;
   const bool chosen = options.has_given({"all", "minbytes"});
-  sweep.max_bytes = std::min(sweep.max_bytes, chosen ? kLargestDatagram : kUsualDatagram);
-  if (!chosen) sweep.min_bytes = std::min(sweep.min_bytes, sweep.max_bytes);
+  sizes.max_bytes = std::min(sizes.max_bytes, chosen ? kLargestDatagram : kUsualDatagram);
+  if (!chosen) sizes.min_bytes = std::min(sizes.min_bytes, sizes.max_bytes);
 }
 
 void check_connections(const Options& options) {
-  const Bytes size = options.sweep.max_bytes;
+  const Bytes size = options.sizes.max_bytes;
   if (options.rdma.transport == Transport::kUd && size > kLargestDatagram) {
     throw UsageError(fmt::format("-c UD sends datagrams of {} bytes at most, and -s is {}; lower it, or use -c RC",
                                  kLargestDatagram, exact_bytes(size)));
@@ -364,7 +364,7 @@ void check_connections(const Options& options) {
 
 Options defaults_of(Bytes size, std::int64_t warmup) {
   Options options;
-  options.sweep = {size, size, Bytes{1} << 20, 2};
+  options.sizes = {size, size, Bytes{1} << 20, 2};
   options.datatypes = {DataType::kInt8};
   options.placement = Placement::kOut;
   options.warmup = warmup;

@@ -33,7 +33,7 @@ std::string connect_settings_line(const Context& context) {
   return fmt::format(
       "# Connections: {} a pair, {}, one after the other; messages: {} of {} bytes each way; time limit of a step: "
       "{}\n",
-      options.rdma.connections, name(options.rdma.transport), options.rdma.messages, options.sweep.max_bytes,
+      options.rdma.connections, name(options.rdma.transport), options.rdma.messages, options.sizes.max_bytes,
       readable_seconds(options.rdma.stall_timeout));
 }
 

@@ -54,10 +54,10 @@ std::string copy_header() {
 }
 
 std::string copy_settings_line(const Options& options) {
-  const Sweep& sweep = options.sweep;
+  const SizeRange& sizes = options.sizes;
   return fmt::format("# Sizes: {} to {} bytes, step: {}({}); warmup iters: {}; iters: {}; checks: {}\n",
-                     sweep.min_bytes, sweep.max_bytes, sweep.step_factor > 1 ? sweep.step_factor : sweep.step_bytes,
-                     sweep.step_factor > 1 ? "factor" : "bytes", options.warmup,
+                     sizes.min_bytes, sizes.max_bytes, sizes.step_factor > 1 ? sizes.step_factor : sizes.step_bytes,
+                     sizes.step_factor > 1 ? "factor" : "bytes", options.warmup,
                      options.iterations ? fmt::to_string(*options.iterations) : "auto", options.checks);
 }
 

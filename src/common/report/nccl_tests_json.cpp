@@ -27,15 +27,15 @@ Json devices_json(const Context& context) {
 
 Json config_json(const Context& context) {
   const Options& options = context.options;
-  const Sweep& sweep = options.sweep;
+  const SizeRange& sizes = options.sizes;
   Json config{{"nthreads", options.threads},
               {"ngpus", options.gpus},
-              {"minimum_bytes", sweep.min_bytes},
-              {"maximum_bytes", sweep.max_bytes}};
-  if (sweep.step_factor > 1) {
-    config["step_factor"] = sweep.step_factor;
+              {"minimum_bytes", sizes.min_bytes},
+              {"maximum_bytes", sizes.max_bytes}};
+  if (sizes.step_factor > 1) {
+    config["step_factor"] = sizes.step_factor;
   } else {
-    config["step_bytes"] = sweep.step_bytes;
+    config["step_bytes"] = sizes.step_bytes;
   }
   config.update(Json{{"warmup_iters", options.warmup},
                      {"iterations", options.iterations.value_or(0)},

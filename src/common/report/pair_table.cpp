@@ -205,14 +205,14 @@ std::string rdma_settings(const Context& context) {
 
 std::string pair_settings_line(const Context& context) {
   const Options& options = context.options;
-  const Sweep& sweep = options.sweep;
-  const bool factor = sweep.step_factor > 1;
+  const SizeRange& sizes = options.sizes;
+  const bool factor = sizes.step_factor > 1;
   const bool rdma = context.backend == "verbs";
   const std::string window =
       context.figure == Figure::kLatency ? "" : fmt::format("; window: {} messages", options.window);
   const std::string buffers = fmt::format("; buffers: {}", name(options.buffers));
   return fmt::format("# Sizes: {} to {} bytes, step: {}({}){}; warmup iters: {}; iters: {}; checks: {}{}\n",
-                     sweep.min_bytes, sweep.max_bytes, factor ? sweep.step_factor : sweep.step_bytes,
+                     sizes.min_bytes, sizes.max_bytes, factor ? sizes.step_factor : sizes.step_bytes,
                      factor ? "factor" : "bytes", rdma ? rdma_settings(context) : window, options.warmup,
                      options.iterations ? fmt::to_string(*options.iterations) : "auto", options.checks,
                      rdma ? "" : buffers);

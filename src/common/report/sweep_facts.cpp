@@ -78,7 +78,7 @@ SweepPlanFacts plan_facts(const Context& context) {
           context.options.schedule,
           context.rounds,
           most_at_once(context),
-          context.options.sweep.max_bytes,
+          context.options.sizes.max_bytes,
           context.options.window};
 }
 

@@ -53,7 +53,7 @@ std::string sweep_line(const Context& context) {
   return fmt::format(
       "# Sweep: {}; schedule: {}; rounds: {}{}; {} at once: {}; size: {} bytes; window: {} messages; seed: {}\n",
       what_is_paired(context), name(options.schedule), at_most, context.rounds, meetings, most_at_once(context),
-      options.sweep.max_bytes, options.window, context.seed);
+      options.sizes.max_bytes, options.window, context.seed);
 }
 
 std::string method_line(const Options& options) {

@@ -15,12 +15,12 @@ namespace {
 
 /// The settings in nccl-tests' form.
 std::string settings_line(const Options& options) {
-  const Sweep& sweep = options.sweep;
-  const bool factor = sweep.step_factor > 1;
+  const SizeRange& sizes = options.sizes;
+  const bool factor = sizes.step_factor > 1;
   return fmt::format(
       "# nThread {} nGpus {} minBytes {} maxBytes {} step: {}({}) warmup iters: {} iters: {} agg iters: {} "
       "validation: {} graph: {} unalign: {}\n",
-      options.threads, options.gpus, sweep.min_bytes, sweep.max_bytes, factor ? sweep.step_factor : sweep.step_bytes,
+      options.threads, options.gpus, sizes.min_bytes, sizes.max_bytes, factor ? sizes.step_factor : sizes.step_bytes,
       factor ? "factor" : "bytes", options.warmup, options.iterations ? fmt::to_string(*options.iterations) : "auto",
       options.aggregated, options.checks, options.graph_launches, options.unalign);
 }

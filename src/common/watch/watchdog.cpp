@@ -64,13 +64,13 @@ std::string Heartbeat::activity() const {
 
 Watchdog::Watchdog(const mpi::Communicator& world, const Heartbeat& heartbeat, Seconds timeout,
                    const std::vector<std::string>& names, std::function<std::string()> state,
-                   std::function<void(const std::string&)> last_words)
+                   std::function<void(const std::string&)> on_timeout)
     : heartbeat_(heartbeat),
       timeout_(timeout),
       rank_(world.rank()),
       names_(known_to_all(world, names)),
       state_(std::move(state)),
-      last_words_(std::move(last_words)),
+      on_timeout_(std::move(on_timeout)),
       process_table_(world) {
   if (timeout_ > 0) thread_ = std::thread([this] { watch(); });
 }
@@ -135,7 +135,7 @@ void Watchdog::end_job(Seconds stuck) {
   fmt::print(stderr, "{}", text);
   std::fflush(stderr);
   try {
-    last_words_(fmt::format("{}; {}", reason, fmt::join(lines, "; ")));
+    on_timeout_(fmt::format("{}; {}", reason, fmt::join(lines, "; ")));
   } catch (const std::exception& problem) {  // a full disk, say: the job ends all the same
     fmt::print(stderr, "fabricbench: {}\n", problem.what());
   }

@@ -51,11 +51,11 @@ class Heartbeat {
 class Watchdog {
  public:
   /// Collective. `names`: of the processes, such as `rank 3 on node-07`, on the first of them. `state` tells more of
-  /// what this process does, from the watchdog's thread. `last_words` is told the reason on the first process before
+  /// what this process does, from the watchdog's thread. `on_timeout` is told the reason on the first process before
   /// the end.
   Watchdog(const mpi::Communicator& world, const Heartbeat& heartbeat, Seconds timeout,
            const std::vector<std::string>& names, std::function<std::string()> state,
-           std::function<void(const std::string&)> last_words);
+           std::function<void(const std::string&)> on_timeout);
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
   ~Watchdog();
@@ -72,7 +72,7 @@ class Watchdog {
   int rank_;
   std::vector<std::string> names_;
   std::function<std::string()> state_;
-  std::function<void(const std::string&)> last_words_;
+  std::function<void(const std::string&)> on_timeout_;
   ProcessTable process_table_;
   pthread_t main_thread_ = pthread_self();
   pid_t main_thread_id_ = gettid();

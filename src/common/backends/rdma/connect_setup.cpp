@@ -44,11 +44,11 @@ Addresses agreed_addresses(Ends ends, const std::optional<std::int64_t>& asked) 
 
 void check_datagram_size(const Options& options, const Ends& ends) {
   const int mtu = std::min(ends.connecting.mtu, ends.accepting.mtu);
-  if (options.rdma.transport != Transport::kUd || options.sweep.max_bytes <= static_cast<Bytes>(mtu)) return;
+  if (options.rdma.transport != Transport::kUd || options.sizes.max_bytes <= static_cast<Bytes>(mtu)) return;
   throw UsageError(
       fmt::format("-c UD sends datagrams of {} bytes at most between {} and {}, and -s is {}; lower -s, "
                   "take -c RC, or raise the MTU of the interfaces",
-                  mtu, ends.connecting.device, ends.accepting.device, exact_bytes(options.sweep.max_bytes)));
+                  mtu, ends.connecting.device, ends.accepting.device, exact_bytes(options.sizes.max_bytes)));
 }
 
 std::string route_of(const Ends& ends, const Addresses& addresses) {
@@ -62,7 +62,7 @@ rdma_cm::LinkSettings link_settings(const Options& options, const verbs::PortFac
           gid,
           options.rdma.transport,
           static_cast<std::uint32_t>(options.rdma.messages),
-          options.sweep.max_bytes,
+          options.sizes.max_bytes,
           options.rdma.stall_timeout};
 }
 

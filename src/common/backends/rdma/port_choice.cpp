@@ -19,12 +19,12 @@ constexpr std::string_view kRail = "rail";
 constexpr std::string_view kAuto = "auto";
 
 /// The ranks of a host that take one device together.
-using Seat = std::vector<int>;
+using Participant = std::vector<int>;
 
-/// A host with its seats in the order of their first ranks.
+/// A host with its participants in the order of their first ranks.
 struct SeatedHost {
   const RankPorts* facts = nullptr;  // as its first rank sees them
-  std::vector<Seat> seats;
+  std::vector<Participant> participants;
   std::size_t ranks = 0;
 };
 
@@ -41,8 +41,8 @@ int companion(const std::vector<RankPorts>& ranks, const std::map<int, std::set<
   return alone && facts_of(ranks, other).host_id == facts_of(ranks, rank).host_id ? other : rank;
 }
 
-/// The hosts in the order of their first ranks; only ranks that are in a pair have a seat.
-std::vector<SeatedHost> seat(const std::vector<RankPorts>& ranks, const std::vector<Pair>& pairs) {
+/// The hosts in the order of their first ranks; only ranks that are in a pair have a self.
+std::vector<SeatedHost> self(const std::vector<RankPorts>& ranks, const std::vector<Pair>& pairs) {
   std::map<int, std::set<int>> partners;
   for (const auto& [first, second] : pairs) {
     partners[first].insert(second);
@@ -56,8 +56,8 @@ std::vector<SeatedHost> seat(const std::vector<RankPorts>& ranks, const std::vec
     if (host == hosts.end()) host = hosts.insert(host, {&facts, {}, 0});
     ++host->ranks;
     const int other = companion(ranks, partners, rank);
-    if (other < rank) continue;  // it has its seat
-    host->seats.push_back(other == rank ? Seat{rank} : Seat{rank, other});
+    if (other < rank) continue;  // it has its self
+    host->participants.push_back(other == rank ? Participant{rank} : Participant{rank, other});
   }
   return hosts;
 }
@@ -66,12 +66,12 @@ std::string listed(const std::vector<std::string>& names) {
   return names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "));
 }
 
-/// Ranks that a host needs for so many seats, where all seats are as its own.
-std::size_t ranks_for(const SeatedHost& host, std::size_t seats) { return host.seats.front().size() * seats; }
+/// Ranks that a host needs for so many participants, where all participants are as its own.
+std::size_t ranks_for(const SeatedHost& host, std::size_t participants) { return host.participants.front().size() * participants; }
 
 [[noreturn]] void refuse_count(std::string_view rule, const SeatedHost& host, const std::vector<std::string>& devices) {
   const std::size_t needed = ranks_for(host, devices.size());
-  const bool in_pairs = host.seats.front().size() > 1;
+  const bool in_pairs = host.participants.front().size() > 1;
   const bool all = rule == kAll || rule == kRail;
   throw UsageError(fmt::format(
       "--devices {}: {} rank{} of host {} {} in pairs, and {} device{} ({}) take {}{}{}; start so many on each host, "
@@ -84,7 +84,7 @@ std::size_t ranks_for(const SeatedHost& host, std::size_t seats) { return host.s
 class Choice {
  public:
   Choice(std::string_view rule, const std::vector<RankPorts>& ranks, const std::vector<Pair>& pairs)
-      : rule_(rule), ranks_(ranks), pairs_(pairs), hosts_(seat(ranks, pairs)) {
+      : rule_(rule), ranks_(ranks), pairs_(pairs), hosts_(self(ranks, pairs)) {
     choice_.ports.resize(ranks.size());
   }
 
@@ -101,8 +101,8 @@ class Choice {
   }
 
  private:
-  void give(const Seat& seat, const ChosenPort& port) {
-    for (const int rank : seat) choice_.ports[static_cast<std::size_t>(rank)] = port;
+  void give(const Participant& self, const ChosenPort& port) {
+    for (const int rank : self) choice_.ports[static_cast<std::size_t>(rank)] = port;
   }
 
   [[nodiscard]] static std::vector<PortSeen> sorted(std::vector<PortSeen> ports) {
@@ -122,12 +122,12 @@ class Choice {
   void take_all() {
     for (const SeatedHost& host : hosts_) {
       const std::vector<PortSeen> ports = active_ports(*host.facts);
-      if (ports.size() != host.seats.size()) {
+      if (ports.size() != host.participants.size()) {
         std::vector<std::string> names(ports.size());
         std::transform(ports.begin(), ports.end(), names.begin(), [](const PortSeen& port) { return port.device; });
         refuse_count(rule_, host, names);
       }
-      for (std::size_t k = 0; k < ports.size(); ++k) give(host.seats[k], {ports[k].device, ports[k].port});
+      for (std::size_t k = 0; k < ports.size(); ++k) give(host.participants[k], {ports[k].device, ports[k].port});
     }
   }
 
@@ -154,9 +154,9 @@ class Choice {
         throw Error(ExitStatus::kMissing, fmt::format("--devices {}: host {} has no RDMA device '{}'; its devices: {}",
                                                       rule_, host.facts->host, name, listed(known)));
       }
-      if (host.seats.size() % listed_names.size() != 0) refuse_count(rule_, host, listed_names);
-      for (std::size_t k = 0; k < host.seats.size(); ++k) {
-        give(host.seats[k], {listed_names[k % listed_names.size()], 0});
+      if (host.participants.size() % listed_names.size() != 0) refuse_count(rule_, host, listed_names);
+      for (std::size_t k = 0; k < host.participants.size(); ++k) {
+        give(host.participants[k], {listed_names[k % listed_names.size()], 0});
       }
     }
   }
@@ -166,15 +166,15 @@ class Choice {
     bool known = false;
     for (const SeatedHost& host : hosts_) {
       std::map<std::string, int> users;
-      for (const Seat& seat : host.seats) {
-        const std::vector<PortSeen> ports = active_ports(facts_of(ranks_, seat.front()));
+      for (const Participant& self : host.participants) {
+        const std::vector<PortSeen> ports = active_ports(facts_of(ranks_, self.front()));
         const PortSeen& nearest = *std::min_element(ports.begin(), ports.end(), [&](const auto& a, const auto& b) {
           return a.distance != b.distance ? a.distance < b.distance : users[a.device] < users[b.device];
         });
         ++users[nearest.device];
         known = known || nearest.distance == PortDistance::kNear;
-        if (nearest.distance != PortDistance::kNear) far.insert(far.end(), seat.begin(), seat.end());
-        give(seat, {nearest.device, nearest.port});
+        if (nearest.distance != PortDistance::kNear) far.insert(far.end(), self.begin(), self.end());
+        give(self, {nearest.device, nearest.port});
       }
     }
     if (!known) {

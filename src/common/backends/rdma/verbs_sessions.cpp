@@ -68,11 +68,11 @@ HostComparison compare_with_host(const Team& team, const Options& options, const
                                  const verbs::VerbsSettings& settings) {
   constexpr Bytes kLeast = Bytes{64} << 10;
   constexpr Bytes kMost = Bytes{8} << 20;
-  if (test.traits().figure == Figure::kLatency || settings.verb == Verb::kAtomic || options.sweep.max_bytes < kLeast)
+  if (test.traits().figure == Figure::kLatency || settings.verb == Verb::kAtomic || options.sizes.max_bytes < kLeast)
     return {};
   try {
     const auto session = open_session(team, settings, std::make_unique<HostBuffers>());
-    const Bytes size = std::min({options.sweep.max_bytes, kMost, session->most_bytes().value_or(kMost)});
+    const Bytes size = std::min({options.sizes.max_bytes, kMost, session->most_bytes().value_or(kMost)});
     const auto buffers =
         everywhere(team.world(), [&] { return std::pair(Buffers(*session, size), Buffers(*session, size)); });
     return {rate_of(*session, test, buffers.first.on(0), buffers.second.on(0), team.group())};

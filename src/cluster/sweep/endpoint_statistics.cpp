@@ -1,4 +1,4 @@
-#include "cluster/sweep/own_readings.h"
+#include "cluster/sweep/endpoint_statistics.h"
 
 #include <cmath>
 #include <limits>
@@ -33,10 +33,10 @@ EndpointSummary::Direction summarized(const std::vector<float>& bandwidths, std:
 
 }  // namespace
 
-OwnReadings::OwnReadings(int endpoints)
+EndpointStatistics::EndpointStatistics(int endpoints)
     : sent_(static_cast<std::size_t>(endpoints), std::numeric_limits<float>::quiet_NaN()), received_(sent_) {}
 
-EndpointSummary OwnReadings::summary(int endpoint) const {
+EndpointSummary EndpointStatistics::summary(int endpoint) const {
   EndpointSummary summary;
   summary.endpoint = endpoint;
   summary.sent = summarized(sent_, summary.failed);

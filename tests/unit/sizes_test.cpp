@@ -1,4 +1,4 @@
-#include "common/core/sweep.h"
+#include "common/core/sizes.h"
 
 #include <gtest/gtest.h>
 
@@ -24,18 +24,18 @@ Sizes by_step(Bytes first, Bytes last, Bytes step, Bytes element) {
   return list_sizes({first, last, step, 1}, element).sizes;
 }
 
-TEST(Sweep, MultipliesFromSizeToSize) {
+TEST(Sizes, MultipliesFromSizeToSize) {
   EXPECT_EQ(by_factor(8, 128, 2, 4), (Sizes{8, 16, 32, 64, 128}));
   EXPECT_EQ(by_factor(8, 127, 2, 4), (Sizes{8, 16, 32, 64}));
   EXPECT_EQ(by_factor(4, 400, 10, 4), (Sizes{4, 40, 400}));
 }
 
-TEST(Sweep, AddsFromSizeToSizeWhereTheFactorIsOne) {
+TEST(Sizes, AddsFromSizeToSizeWhereTheFactorIsOne) {
   EXPECT_EQ(by_step(8, 32, 8, 8), (Sizes{8, 16, 24, 32}));
   EXPECT_EQ(by_step(8, 31, 8, 8), (Sizes{8, 16, 24}));
 }
 
-TEST(Sweep, StartsAtZeroWhereAskedTo) {
+TEST(Sizes, StartsAtZeroWhereAskedTo) {
   EXPECT_EQ(by_step(0, 16, 8, 4), (Sizes{0, 8, 16}));
   EXPECT_EQ(by_factor(0, 16, 2, 4), (Sizes{0, 4, 8, 16}));
   EXPECT_EQ(by_factor(0, 16, 2, 1), (Sizes{0, 1, 2, 4, 8, 16}));
@@ -45,19 +45,19 @@ TEST(Sweep, StartsAtZeroWhereAskedTo) {
   EXPECT_EQ(by_factor(0, 0, 2, 4), (Sizes{0}));
 }
 
-TEST(Sweep, CutsOddSizesToWholeElements) {
+TEST(Sizes, CutsOddSizesToWholeElements) {
   EXPECT_EQ(by_factor(9, 75, 2, 4), (Sizes{8, 16, 36, 72}));
   EXPECT_EQ(by_factor(9, 75, 2, 8), (Sizes{8, 16, 32, 72}));
   EXPECT_EQ(by_step(1001, 1003, 1, 1), (Sizes{1001, 1002, 1003}));
 }
 
-TEST(Sweep, ListsASizeOnceWhereSeveralAreCutToIt) {
+TEST(Sizes, ListsASizeOnceWhereSeveralAreCutToIt) {
   EXPECT_EQ(by_step(8, 20, 1, 4), (Sizes{8, 12, 16, 20}));
   EXPECT_EQ(by_step(8, 20, 1, 8), (Sizes{8, 16}));
   EXPECT_EQ(by_step(8, 20, 3, 8), (Sizes{8, 16}));
 }
 
-TEST(Sweep, NamesSizesThatHoldNoElement) {
+TEST(Sizes, NamesSizesThatHoldNoElement) {
   const SizeList list = list_sizes({1, 16, 0, 2}, 8);
   EXPECT_EQ(list.sizes, (Sizes{8, 16}));
   EXPECT_EQ(list.too_small, (Sizes{1, 2, 4}));
@@ -66,18 +66,18 @@ TEST(Sweep, NamesSizesThatHoldNoElement) {
   EXPECT_EQ(none.too_small, (Sizes{1, 2, 3}));
 }
 
-TEST(Sweep, DoesNotCountZeroAsTooSmall) {
+TEST(Sizes, DoesNotCountZeroAsTooSmall) {
   const SizeList list = list_sizes({0, 4, 2, 1}, 4);
   EXPECT_EQ(list.sizes, (Sizes{0, 4}));
   EXPECT_EQ(list.too_small, (Sizes{2}));
 }
 
-TEST(Sweep, GoesBeyondTwoGibibytes) {
+TEST(Sizes, GoesBeyondTwoGibibytes) {
   EXPECT_EQ(by_factor(kGiB, 16 * kGiB, 2, 4), (Sizes{kGiB, 2 * kGiB, 4 * kGiB, 8 * kGiB, 16 * kGiB}));
   EXPECT_EQ(by_step(2 * kGiB + 4, 6 * kGiB + 4, 2 * kGiB, 4), (Sizes{2 * kGiB + 4, 4 * kGiB + 4, 6 * kGiB + 4}));
 }
 
-TEST(Sweep, EndsWhereTheNextSizeWouldOverflow) {
+TEST(Sizes, EndsWhereTheNextSizeWouldOverflow) {
   constexpr Bytes kLargest = (Bytes{1} << 63) - 1;
   EXPECT_EQ(by_factor(Bytes{1} << 61, kLargest, 2, 8), (Sizes{Bytes{1} << 61, Bytes{1} << 62}));
   EXPECT_EQ(by_factor(Bytes{1} << 62, kLargest, 1000, 8), (Sizes{Bytes{1} << 62}));
@@ -88,15 +88,15 @@ TEST(Sweep, EndsWhereTheNextSizeWouldOverflow) {
   EXPECT_EQ(by_factor(kEnd / 2, kEnd, 3, 1), (Sizes{kEnd / 2, kEnd}));
 }
 
-TEST(Sweep, OfOneSizeNeedsNoStep) {
+TEST(Sizes, OfOneSizeNeedsNoStep) {
   EXPECT_EQ(by_step(64, 64, 0, 4), (Sizes{64}));
   EXPECT_EQ(by_factor(64, 64, 2, 4), (Sizes{64}));
   EXPECT_EQ(by_step(0, 0, 0, 4), (Sizes{0}));
 }
 
-TEST(Sweep, IsEmptyWhereTheFirstSizeIsAboveTheLast) { EXPECT_TRUE(by_step(64, 32, 8, 4).empty()); }
+TEST(Sizes, IsEmptyWhereTheFirstSizeIsAboveTheLast) { EXPECT_TRUE(by_step(64, 32, 8, 4).empty()); }
 
-TEST(Sweep, AllowsAMillionSizesAndRefusesMore) {
+TEST(Sizes, AllowsAMillionSizesAndRefusesMore) {
   constexpr Bytes kMost = Bytes{1} << 20;
   EXPECT_EQ(by_step(1, kMost, 1, 1).size(), kMost);
   EXPECT_THROW((void)by_step(1, kMost + 1, 1, 1), UsageError);

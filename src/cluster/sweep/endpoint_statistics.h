@@ -10,9 +10,9 @@ namespace fabricbench::sweep {
 
 /// What one endpoint has been part of: a figure for each partner and direction. The matrix of a sweep lies spread over
 /// the endpoints, a row and a column on each.
-class OwnReadings {
+class EndpointStatistics {
  public:
-  explicit OwnReadings(int endpoints);
+  explicit EndpointStatistics(int endpoints);
 
   /// Bytes per second; 0: the reading failed.
   void note_sent(int to, double bandwidth) { sent_[static_cast<std::size_t>(to)] = static_cast<float>(bandwidth); }
