@@ -20,7 +20,8 @@ class Nothing final : public Collective {
     return {request.elements, request.elements, request.elements};
   }
   [[nodiscard]] double bus_factor(int /*ranks*/) const override { return 0; }
-  [[nodiscard]] std::vector<ExpectedBlock> expected(const Layout& /*layout*/, const Participant& /*self*/) const override {
+  [[nodiscard]] std::vector<ExpectedBlock> expected(const Layout& /*layout*/,
+                                                    const Participant& /*self*/) const override {
     return {};
   }
   void start(Backend& /*backend*/, const Operands& /*operands*/) const override {}

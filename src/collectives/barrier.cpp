@@ -11,7 +11,8 @@ class Barrier final : public Collective {
 
   [[nodiscard]] Layout layout(Request /*request*/, int /*ranks*/) const override { return {}; }
   [[nodiscard]] double bus_factor(int /*ranks*/) const override { return bus_factor::kOnce; }
-  [[nodiscard]] std::vector<ExpectedBlock> expected(const Layout& /*layout*/, const Participant& /*self*/) const override {
+  [[nodiscard]] std::vector<ExpectedBlock> expected(const Layout& /*layout*/,
+                                                    const Participant& /*self*/) const override {
     return {};
   }
 

@@ -170,7 +170,7 @@ TEST(MpiSession, HasOneRankAndNamesTheLibrary) {
   EXPECT_EQ(session.local_ranks(), 1);
   EXPECT_FALSE(session.library().empty());
   EXPECT_EQ(session.device_clock(), nullptr);
-  EXPECT_FALSE(session.can_record());
+  EXPECT_EQ(session.recorder(), nullptr);
   EXPECT_FALSE(session.device_memory());
 }
 

@@ -16,32 +16,32 @@ TEST_F(NcclChoicesTest, AreSeenOnlyWhileObserved) {
   };
 
   run(*session, all_reduce);
-  EXPECT_FALSE(session->last_choice()) << "not observed yet";
+  EXPECT_FALSE(session->choices()->last()) << "not observed yet";
 
-  session->observe_choices(true);
-  EXPECT_FALSE(session->last_choice()) << "nothing started yet";
+  session->choices()->observe(true);
+  EXPECT_FALSE(session->choices()->last()) << "nothing started yet";
   run(*session, all_reduce);
-  ASSERT_TRUE(session->last_choice());
-  EXPECT_EQ(session->last_choice()->algorithm, "RING");
-  EXPECT_EQ(session->last_choice()->protocol, "SIMPLE");
-  EXPECT_EQ(session->last_choice()->channels, 4);
+  ASSERT_TRUE(session->choices()->last());
+  EXPECT_EQ(session->choices()->last()->algorithm, "RING");
+  EXPECT_EQ(session->choices()->last()->protocol, "SIMPLE");
+  EXPECT_EQ(session->choices()->last()->channels, 4);
 
-  session->observe_choices(false);
-  session->observe_choices(true);
-  EXPECT_FALSE(session->last_choice()) << "an old choice was kept";
-  session->observe_choices(false);
+  session->choices()->observe(false);
+  session->choices()->observe(true);
+  EXPECT_FALSE(session->choices()->last()) << "an old choice was kept";
+  session->choices()->observe(false);
   run(*session, all_reduce);
-  EXPECT_FALSE(session->last_choice());
+  EXPECT_FALSE(session->choices()->last());
 }
 
 TEST_F(NcclChoicesTest, AreSeenInASecondSessionToo) {
   make_session(test_options(), true);
   const auto session = make_session(test_options(), true);
   const Buffers data(*session, 4096);
-  session->observe_choices(true);
+  session->choices()->observe(true);
   run(*session,
       [&](int i, Backend& backend) { backend.all_gather(data.on(i).data(), data.on(i).data(), 1, DataType::kInt8); });
-  EXPECT_TRUE(session->last_choice());
+  EXPECT_TRUE(session->choices()->last());
 }
 
 }  // namespace nccl_choices_test

@@ -135,15 +135,15 @@ TEST_F(NcclDeviceTest, IsRecorded) {
   const auto session = make_session(options_of(2));
   const Buffers data(*session, kCount * sizeof(float));
   const PatternTable table = PatternTable::sent(DataType::kFloat, Reduction::kSum, 0, ranks());
-  session->begin_recording();
+  session->recorder()->begin();
   start(*session, [&](int i, Backend& backend) {
     backend.all_reduce(data.on(i).data(), data.on(i).data(), kCount, DataType::kFloat, Reduction::kSum);
   });
-  session->end_recording();
+  session->recorder()->end();
   for (int i = 0; i < session->local_ranks(); ++i) {
     session->memory(i).fill(data.on(i), PatternTable::sent(DataType::kFloat, Reduction::kSum, rank_of(i), ranks()), {});
   }
-  session->launch_recording();
+  session->recorder()->launch();
   session->wait();
   for (int i = 0; i < session->local_ranks(); ++i) {
     EXPECT_FALSE(

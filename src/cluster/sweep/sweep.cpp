@@ -11,10 +11,10 @@
 
 #include <fmt/format.h>
 
+#include "cluster/sweep/endpoint_statistics.h"
 #include "cluster/sweep/flow.h"
 #include "cluster/sweep/ledger.h"
 #include "cluster/sweep/mail.h"
-#include "cluster/sweep/endpoint_statistics.h"
 #include "cluster/sweep/planned_steps.h"
 #include "cluster/sweep/step_source.h"
 #include "cluster/sweep/steps.h"

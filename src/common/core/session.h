@@ -44,11 +44,51 @@ class DeviceClock {
   virtual void open_gate() = 0;
 };
 
+/// Records operations once and launches them as a whole.
+class Recorder {
+ public:
+  /// Drops the previous recording. Operations started from now on are recorded instead of executed.
+  virtual void begin() = 0;
+  virtual void end() = 0;
+  virtual void launch() = 0;
+
+ protected:
+  ~Recorder() = default;
+};
+
 /// The library's choice for an operation, in its own words.
 struct LibraryChoice {
   std::string algorithm;
   std::string protocol;
   int channels = 0;  ///< 0: unknown
+};
+
+/// Tells the library's choices.
+class ChoiceObserver {
+ public:
+  /// Starts or stops the observation of operations that start from now on.
+  virtual void observe(bool on) = 0;
+  /// The last choice observed; empty: none yet.
+  [[nodiscard]] virtual std::optional<LibraryChoice> last() const = 0;
+
+ protected:
+  ~ChoiceObserver() = default;
+};
+
+/// Counts since a session was opened; empty where the library does not count.
+struct TransportCounters {
+  std::optional<std::uint64_t> retransmitted_segments{};  ///< TCP segments that this process sent again
+  std::optional<std::uint64_t> lost_messages{};           ///< messages that should have arrived here and did not
+};
+
+/// The path between a process's memory and its adapter, as far as it was examined.
+struct MemoryPath {
+  /// Bytes per second of the largest message over the same adapters with buffers in host memory; 0: not measured. The
+  /// same on both ranks of a pair.
+  double host_memory_rate = 0;
+  std::vector<std::string> obstacles{};  ///< a sentence each
+  /// From the processor's write of a word until it sees the reader's answer; empty: not measured.
+  std::optional<Seconds> reader_round_trip{};
 };
 
 /// This process's ranks of the library being measured: one, or one per device that it drives.
@@ -95,31 +135,14 @@ class Session {
   /// Null if the host's clock is the only one.
   [[nodiscard]] virtual DeviceClock* device_clock() { return nullptr; }
 
-  /// Whether operations can be recorded once and launched as a whole with the three methods below.
-  [[nodiscard]] virtual bool can_record() const { return false; }
-  virtual void begin_recording() {}
-  virtual void end_recording() {}
-  virtual void launch_recording() {}
-
-  /// Starts or stops recording the library's choices for operations.
-  virtual void observe_choices(bool /*on*/) {}
-  /// The last choice recorded; empty if the library does not tell.
-  [[nodiscard]] virtual std::optional<LibraryChoice> last_choice() const { return std::nullopt; }
-  /// Why choices cannot be recorded; empty if they can.
+  /// Null if operations cannot be recorded.
+  [[nodiscard]] virtual Recorder* recorder() { return nullptr; }
+  /// Null if the library does not tell its choices.
+  [[nodiscard]] virtual ChoiceObserver* choices() { return nullptr; }
+  /// Why there is no observer of choices; empty if there is one.
   [[nodiscard]] virtual std::string why_no_choices() const { return "this library does not tell what it chose"; }
-
-  /// TCP segments that this process has retransmitted so far; empty: unknown.
-  [[nodiscard]] virtual std::optional<std::uint64_t> retransmitted_segments() const { return std::nullopt; }
-
-  /// Bandwidth in bytes per second of the largest message over the same adapters with buffers in host memory; 0: not
-  /// measured. The same on both ranks of a pair.
-  [[nodiscard]] virtual double host_memory_rate() const { return 0; }
-  /// Obstacles between this process's memory and its adapter, a sentence each.
-  [[nodiscard]] virtual std::vector<std::string> obstacles() const { return {}; }
-  /// Time from the processor's write of a word until it sees the reader's answer; empty: not measured.
-  [[nodiscard]] virtual std::optional<Seconds> reader_round_trip() const { return std::nullopt; }
-  /// Messages that should have arrived here so far and did not; empty if the library loses none.
-  [[nodiscard]] virtual std::optional<std::uint64_t> lost_messages() const { return std::nullopt; }
+  [[nodiscard]] virtual TransportCounters counters() const { return {}; }
+  [[nodiscard]] virtual MemoryPath memory_path() const { return {}; }
 
   /// A note on this process's part in the run, for the end of the report; empty: none.
   [[nodiscard]] virtual std::string remark() const { return ""; }

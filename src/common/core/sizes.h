@@ -20,8 +20,8 @@ struct SizeList {
   std::vector<Bytes> too_small;  ///< sizes above 0 that hold no element; not in `sizes`
 };
 
-/// Lists the sizes of a range. If there is more than one, the step must be above 0 or the factor above 1. With a factor,
-/// one element follows size 0. Throws UsageError above 2^20 sizes, which must be a typing error.
+/// Lists the sizes of a range. If there is more than one, the step must be above 0 or the factor above 1. With a
+/// factor, one element follows size 0. Throws UsageError above 2^20 sizes, which must be a typing error.
 [[nodiscard]] SizeList list_sizes(const SizeRange& sizes, Bytes element_bytes);
 
 }  // namespace fabricbench

@@ -60,9 +60,7 @@ std::string some_of(const std::vector<std::string>& names) {
 /// What a process's session says of its ranks.
 struct OfSession {
   std::vector<GpuFacts> gpus;  // of the first ranks
-  std::optional<Seconds> reader_round_trip{};
-  std::vector<std::string> obstacles{};
-  double host_memory_rate = 0;
+  MemoryPath path{};
 };
 
 /// Of processes with so many ranks each.
@@ -79,9 +77,9 @@ std::vector<RankFacts> describe_all(const Team& team, const Placed& placed, int 
     rank.group = team.group_number();
     rank.group_rank = team.group().rank() * local_ranks + local;
     if (static_cast<std::size_t>(local) < session.gpus.size()) rank.gpu = session.gpus[static_cast<std::size_t>(local)];
-    rank.reader_round_trip = session.reader_round_trip;
-    rank.obstacles = session.obstacles;
-    rank.host_memory_rate = session.host_memory_rate;
+    rank.reader_round_trip = session.path.reader_round_trip;
+    rank.obstacles = session.path.obstacles;
+    rank.host_memory_rate = session.path.host_memory_rate;
   }
   return gather_lists(team.world(), own);
 }
@@ -105,8 +103,7 @@ Context context_of(const mpi::Communicator& world, const Job& job, const Options
 
 std::vector<RankFacts> describe_ranks(const Team& team, const Placed& placed, const Session& session) {
   return describe_all(team, placed, session.local_ranks(),
-                      {gpu::describe_gpus(session.devices()), session.reader_round_trip(), session.obstacles(),
-                       session.host_memory_rate()});
+                      {gpu::describe_gpus(session.devices()), session.memory_path()});
 }
 
 std::vector<RankFacts> describe_processes(const Team& team, const Placed& placed, int local_ranks) {

@@ -44,6 +44,11 @@ Seconds median_of(const std::vector<Epoch>& epochs, std::vector<Seconds> Epoch::
 /// group and not in another, and all groups must have as many rows.
 bool in_one_row(const Case& first, const Case& next) { return !first.in_place && next.in_place; }
 
+void add_increase(std::optional<std::uint64_t>& total, const std::optional<std::uint64_t>& before,
+                  const std::optional<std::uint64_t>& after) {
+  if (before && after) total = total.value_or(0) + *after - *before;
+}
+
 /// nccl-tests' figures of -I, without the first `skip` iterations.
 std::optional<IterationTimes> iteration_times(std::vector<Seconds> samples, std::int64_t skip) {
   if (skip >= static_cast<std::int64_t>(samples.size())) return std::nullopt;
@@ -221,13 +226,11 @@ void Bench::visit(Subject& subject) {
   heartbeat_.enter_case(describe(subject.which));
   if (!subject.visited) observe(subject);
   wires_.begin();
-  const std::optional<std::uint64_t> retransmitted = session_.retransmitted_segments();
-  const std::optional<std::uint64_t> lost = session_.lost_messages();
+  const TransportCounters before = session_.counters();
   Epoch epoch = meter_.measure(subject.operation, subject.plan);
-  if (retransmitted) {
-    subject.retransmitted = subject.retransmitted.value_or(0) + *session_.retransmitted_segments() - *retransmitted;
-  }
-  if (lost) subject.lost = subject.lost.value_or(0) + *session_.lost_messages() - *lost;
+  const TransportCounters after = session_.counters();
+  add_increase(subject.retransmitted, before.retransmitted_segments, after.retransmitted_segments);
+  add_increase(subject.lost, before.lost_messages, after.lost_messages);
   const std::int64_t starts = subject.plan.starts(subject.operation.aggregated());
   wires_.end(subject.wires, subject.which.size * static_cast<Bytes>(starts) / 2);
   subject.plan.common_start = epoch.common_start;
@@ -252,10 +255,12 @@ void Bench::visit(Subject& subject) {
 /// One operation during which the library tells what it chooses; the timed ones go unobserved.
 void Bench::observe(Subject& subject) {
   if (!options_.stats && options_.json_file.empty()) return;
-  session_.observe_choices(true);
+  ChoiceObserver* const choices = session_.choices();
+  if (choices != nullptr) choices->observe(true);
   subject.operation.run_once();
-  session_.observe_choices(false);
-  subject.choice = session_.last_choice();
+  if (choices == nullptr) return;
+  choices->observe(false);
+  subject.choice = choices->last();
 }
 
 void Bench::finish_epoch(Subject& subject) {

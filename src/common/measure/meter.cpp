@@ -92,10 +92,11 @@ void Meter::run(Operation& operation, std::int64_t iterations) {
 
 /// One batch, to be launched as a whole; the first launch, which uploads it, is not timed.
 void Meter::record(Operation& operation, const VisitPlan& plan) {
-  session_.begin_recording();
+  Recorder& recorder = *session_.recorder();
+  recorder.begin();
   for (std::int64_t i = 0; i < plan.iterations; ++i) operation.start_iteration();
-  session_.end_recording();
-  session_.launch_recording();
+  recorder.end();
+  recorder.launch();
   operation.wait();
   heartbeat_.tick();
 }
@@ -160,12 +161,13 @@ Meter::BatchTimes Meter::time_batch(Operation& operation, const VisitPlan& plan)
     const Seconds each = time_each(operation, plan.iterations);
     return {std::vector<Seconds>(static_cast<std::size_t>(session_.local_ranks()), each), each, each};
   }
+  Recorder* const recorder = session_.recorder();
   if (device_ != nullptr) device_->reset();
   team_.world().barrier();
   if (device_ != nullptr) device_->mark();
   const Seconds began = now();
   if (plan.launches > 0) {
-    for (std::int64_t i = 0; i < plan.launches; ++i) session_.launch_recording();
+    for (std::int64_t i = 0; i < plan.launches; ++i) recorder->launch();
   } else {
     for (std::int64_t i = 0; i < plan.iterations; ++i) {
       operation.start_iteration();

@@ -52,11 +52,11 @@ Operation::Operation(const Test& test, Session& session, Workspace& workspace, c
 Operation::LocalRank Operation::make_rank(int local_rank) {
   const Ranks& ranks = workspace_.ranks();
   const Participant self{.rank = ranks.first + local_rank,
-                  .ranks = ranks.all,
-                  .root = case_.root,
-                  .in_place = case_.in_place,
-                  .element_bytes = element_,
-                  .conventions = session_.conventions()};
+                         .ranks = ranks.all,
+                         .root = case_.root,
+                         .in_place = case_.in_place,
+                         .element_bytes = element_,
+                         .conventions = session_.conventions()};
   LocalRank rank{&session_.backend(local_rank),      nullptr, workspace_.recv(local_rank).data(), 0, self,
                  test_.exchange(case_.layout, self), {}};
   if (case_.in_place) {

@@ -22,7 +22,7 @@ constexpr Bytes kUsualConnectionSize = 64;
 constexpr Bytes kLargestDatagram = 4096;  // the largest MTU there is
 constexpr Bytes kUsualDatagram = 1024;    // fits the MTU of a port on Ethernet with the usual 1500 bytes
 constexpr std::int64_t kLatencyWarmup = 100;
-constexpr std::int64_t kBandwidthWarmup = 1;                      // an iteration is a whole window
+constexpr std::int64_t kBandwidthWarmup = 1;                          // an iteration is a whole window
 constexpr SizeRange kAllSizes{2, Bytes{8} << 20, Bytes{1} << 20, 2};  // perftest's -a
 constexpr std::int64_t kMostQueuePairs = 16384;
 constexpr std::int64_t kMostRequests = 1 << 20;

@@ -4,12 +4,13 @@
 
 #include "common/backends/cuda/stream.h"
 #include "common/core/handle.h"
+#include "common/core/session.h"
 
 namespace fabricbench::cuda {
 
 /// Operations on a process's streams, recorded once as CUDA graphs, one per stream, and launched as a whole. All calls
 /// come from one thread. None of the streams is a default stream, which CUDA cannot record.
-class Recording {
+class Recording final : public Recorder {
  public:
   /// Does not own the streams, which must outlive it. `mode` determines the calls that CUDA refuses while it records:
   /// in thread-local mode only this thread's, as NCCL requires if other threads drive other devices.
@@ -21,11 +22,11 @@ class Recording {
 
   /// Drops the previous recording. Operations started from now on are recorded instead of executed. Throws Error
   /// (failure).
-  void begin();
+  void begin() override;
   /// Throws Error (failure) if an operation cannot be recorded; the streams then work as before.
-  void end();
+  void end() override;
   /// Launches all recorded operations in order on every stream. Throws Error (failure), also if there are none.
-  void launch();
+  void launch() override;
   /// Drops the recording, even while it executes, and ends an open one.
   void drop() noexcept;
 

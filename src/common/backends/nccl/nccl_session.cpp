@@ -296,17 +296,6 @@ void NcclSession::give_up(const Error& problem) {
                           message, detail.empty() ? "none" : detail));
 }
 
-void NcclSession::observe_choices(bool on) {
-  if (why_no_choices_.empty()) nccl::observe_choices(on);
-}
-
-std::optional<LibraryChoice> NcclSession::last_choice() const {
-  if (!why_no_choices_.empty()) return std::nullopt;
-  return nccl::last_choice();
-}
-
-std::string NcclSession::why_no_choices() const { return why_no_choices_; }
-
 std::string NcclSession::state() const {
   std::string text;
   for (const LocalRank& local : local_) text += local.place + ", ";

@@ -42,7 +42,7 @@ struct ProcessGroup {
 ///
 /// All calls come from one thread, except state(). If a process has several ranks, operations are started between
 /// begin_group and end_group. A call reports NCCL's immediate errors; wait() finds later ones.
-class NcclSession final : public Session {
+class NcclSession final : public Session, private ChoiceObserver {
  public:
   /// Collective. `library` has the same version on all processes; otherwise throws Error (missing). Uses from
   /// `options`: -G -R -x -y -p -M -D -V, timeout, datatypes and reductions. Choices can be observed only if wanted,
@@ -77,14 +77,9 @@ class NcclSession final : public Session {
 
   [[nodiscard]] DeviceClock* device_clock() override { return &*clock_; }
 
-  [[nodiscard]] bool can_record() const override { return recording_.has_value(); }
-  void begin_recording() override { recording_->begin(); }
-  void end_recording() override { recording_->end(); }
-  void launch_recording() override { recording_->launch(); }
-
-  void observe_choices(bool on) override;
-  [[nodiscard]] std::optional<LibraryChoice> last_choice() const override;
-  [[nodiscard]] std::string why_no_choices() const override;
+  [[nodiscard]] Recorder* recorder() override { return recording_ ? &*recording_ : nullptr; }
+  [[nodiscard]] ChoiceObserver* choices() override { return why_no_choices_.empty() ? this : nullptr; }
+  [[nodiscard]] std::string why_no_choices() const override { return why_no_choices_; }
 
   /// Of this process alone (MemoryReport).
   [[nodiscard]] std::string memory_usage() override { return memory_report_->text(); }
@@ -92,6 +87,8 @@ class NcclSession final : public Session {
   void abandon() noexcept override { abort(); }
 
  private:
+  void observe(bool on) override { observe_choices(on); }
+  [[nodiscard]] std::optional<LibraryChoice> last() const override { return last_choice(); }
   void use_devices(const ProcessGroup& group);
   void make_backends();
   void make_device_backends();

@@ -67,7 +67,9 @@ std::string listed(const std::vector<std::string>& names) {
 }
 
 /// Ranks that a host needs for so many participants, where all participants are as its own.
-std::size_t ranks_for(const SeatedHost& host, std::size_t participants) { return host.participants.front().size() * participants; }
+std::size_t ranks_for(const SeatedHost& host, std::size_t participants) {
+  return host.participants.front().size() * participants;
+}
 
 [[noreturn]] void refuse_count(std::string_view rule, const SeatedHost& host, const std::vector<std::string>& devices) {
   const std::size_t needed = ranks_for(host, devices.size());

@@ -53,7 +53,7 @@ std::vector<std::string> seen_notices(const Team& team, const verbs::VerbsSessio
   constexpr std::size_t kMostRanks = 16;  // in the banner
   const char* const part =
       seen_by == SeenBy::kReader ? "part of every time below, not subtracted" : "no part of the times below";
-  const double round_trip_us = session.reader_round_trip().value_or(0) * 1e6;
+  const double round_trip_us = session.memory_path().reader_round_trip.value_or(0) * 1e6;
   const std::string own = fmt::format("Rank {}: local ping-pong of the processor and the reader, {}: {:.3g} us, {}",
                                       team.process_in_job(), session.reader(), round_trip_us, part);
   std::vector<std::string> notices = {fmt::format("Seen by {}: {}", name(seen_by), meaning_of(seen_by))};

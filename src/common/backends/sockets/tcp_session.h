@@ -31,8 +31,8 @@ class TcpSession final : public Session {
   [[nodiscard]] std::vector<std::byte*> allocate(std::size_t bytes) override;
   void release(const std::vector<std::byte*>& blocks) noexcept override;
   void wait() override {}
-  [[nodiscard]] std::optional<std::uint64_t> retransmitted_segments() const override {
-    return totals().retransmitted_segments;
+  [[nodiscard]] TransportCounters counters() const override {
+    return {.retransmitted_segments = totals().retransmitted_segments};
   }
   /// A note on retransmitted segments.
   [[nodiscard]] std::string remark() const override;

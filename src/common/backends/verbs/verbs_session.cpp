@@ -145,9 +145,8 @@ Backend& VerbsSession::backend(int /*local_rank*/) {
   return *backend_;
 }
 
-std::optional<Seconds> VerbsSession::reader_round_trip() const {
-  if (!seen_) return std::nullopt;
-  return seen_->round_trip();
+MemoryPath VerbsSession::memory_path() const {
+  return {host_memory_rate_, obstacles_, seen_ ? std::optional(seen_->round_trip()) : std::nullopt};
 }
 
 void VerbsSession::abandon() noexcept {
@@ -243,9 +242,9 @@ void VerbsSession::release(const std::vector<std::byte*>& blocks) noexcept {
   }
 }
 
-std::optional<std::uint64_t> VerbsSession::lost_messages() const {
-  if (settings_.options.transport != Transport::kUd) return std::nullopt;
-  return backend_->flow().lost();
+TransportCounters VerbsSession::counters() const {
+  if (settings_.options.transport != Transport::kUd) return {};
+  return {.lost_messages = backend_->flow().lost()};
 }
 
 std::string VerbsSession::remark() const {

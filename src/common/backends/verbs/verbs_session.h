@@ -84,12 +84,10 @@ class VerbsSession final : public Session {
   [[nodiscard]] std::vector<std::byte*> allocate(std::size_t bytes) override;
   void release(const std::vector<std::byte*>& blocks) noexcept override;
   [[gnu::hot]] void wait() override {}
-  [[nodiscard]] double host_memory_rate() const override { return host_memory_rate_; }
-  [[nodiscard]] std::vector<std::string> obstacles() const override { return obstacles_; }
-  [[nodiscard]] std::optional<std::uint64_t> lost_messages() const override;
+  [[nodiscard]] TransportCounters counters() const override;
+  [[nodiscard]] MemoryPath memory_path() const override;
   [[nodiscard]] std::string remark() const override;
   [[nodiscard]] std::string state() const override { return endpoint_->diagnosis(); }
-  [[nodiscard]] std::optional<Seconds> reader_round_trip() const override;
   void abandon() noexcept override;
 
  private:
