@@ -83,20 +83,7 @@ class DeviceSession final : private std::vector<std::unique_ptr<DeviceRank>>, pu
   }
   [[nodiscard]] DeviceClock* device_clock() override { return &clock; }
   void wait() override { log.emplace_back("wait"); }
-  [[nodiscard]] bool can_record() const override { return true; }
-  void begin_recording() override {
-    log.emplace_back("record");
-    recording_ = true;
-    recorded_.clear();
-  }
-  void end_recording() override {
-    log.emplace_back("end");
-    recording_ = false;
-  }
-  void launch_recording() override {
-    log.emplace_back("launch");
-    for (const int local : recorded_) clock.run(local);
-  }
+  [[nodiscard]] Recorder* recorder() override { return &recording_; }
   /// How often the log has `what`.
   [[nodiscard]] std::int64_t count(const std::string& what) const { return std::count(log.begin(), log.end(), what); }
 
@@ -111,12 +98,32 @@ class DeviceSession final : private std::vector<std::unique_ptr<DeviceRank>>, pu
   }
   void start(int local) {
     log.push_back("start " + std::to_string(local));
-    if (recording_) return recorded_.push_back(local);
+    if (recording_.is_open) return recording_.ranks.push_back(local);
     clock.run(local);
   }
 
-  bool recording_ = false;
-  std::vector<int> recorded_;
+  /// Writes down what is asked of it, and the ranks that start meanwhile.
+  struct Recording final : Recorder {
+    explicit Recording(DeviceSession& of) : session(of) {}
+    void begin() override {
+      session.log.emplace_back("record");
+      is_open = true;
+      ranks.clear();
+    }
+    void end() override {
+      session.log.emplace_back("end");
+      is_open = false;
+    }
+    void launch() override {
+      session.log.emplace_back("launch");
+      for (const int local : ranks) session.clock.run(local);
+    }
+
+    DeviceSession& session;
+    bool is_open = false;
+    std::vector<int> ranks{};
+  };
+  Recording recording_{*this};
 };
 
 /// A session and all that a Meter takes. `slowest`: a rank of the group whose operations take kLongOperation; others
