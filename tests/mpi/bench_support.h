@@ -80,9 +80,9 @@ struct Result {
   Outputs outputs;
   if (rig.world.is_root()) outputs.add(std::make_unique<LogSink>(result.log));
   const Placed placed = place_processes(rig.world);
-  WireMeter wires(rig.team, placed, "mpi");
+  NicMeter nics(rig.team, placed, "mpi");
   Totals totals(rig.options);
-  Bench bench(rig.team, rig.options, collective, session, rig.workspace, rig.meter, wires, rig.heartbeat,
+  Bench bench(rig.team, rig.options, collective, session, rig.workspace, rig.meter, nics, rig.heartbeat,
               options.seed.value_or(1), outputs, &totals);
   const Seconds began = now();
   bench.run(cases);

@@ -85,7 +85,7 @@ TEST(JsonLines, OfAWholeRunAreContextEpochsRowsAndEnd) {
   ending.stolen_percent = 1.5;
   ending.memory_usage = "1 GiB";
   ending.precision = "precise";
-  ending.wires = {"Wires: eth0"};
+  ending.nics = {"Wires: eth0"};
   ending.notes = {"a note"};
   file->end(ending);
   const auto lines = parsed_lines(file.text());
@@ -237,7 +237,7 @@ TEST(JsonLines, OfARowHoldWhatTheLibraryChoseAndTheWiresCarried) {
   row.out_of_place->choice = LibraryChoice{"RING", "SIMPLE", 16};
   row.in_place->choice = LibraryChoice{"TREE", "LL", 0};
   row.out_of_place->iteration_times = IterationTimes{1e-6, 2e-6, 4e-6, 25};
-  row.out_of_place->wires = {{"node-01", "mlx5_0:1", 100, 200}};
+  row.out_of_place->nics = {{"node-01", "mlx5_0:1", 100, 200}};
   file->record(row);
   const Json line = parsed_lines(file.text())[0];
   const Json& measured = line["out_of_place"];

@@ -387,7 +387,7 @@ TEST(PairTableBanner, HasNoWindowWhereThereIsOneMessage) {
 TEST(PairTableFooter, HasNotesWiresAndPrecision) {
   Ending ending;
   ending.notes = {"a note"};
-  ending.wires = {"Wires: eth0"};
+  ending.nics = {"Wires: eth0"};
   ending.precision = "Precision: 1 of 1";
   EXPECT_EQ(end_text(pair_context(Figure::kBandwidth, 1), {row_of(8, 1e-6)}, ending),
             "# Out of bounds values : 0 OK\n"

@@ -119,7 +119,7 @@ std::vector<std::pair<std::string, std::string>> as_loopback_reads(const std::st
 Ending talkative_ending() {
   Ending ending;
   ending.notes = {"Rank 1 of host b took longest in 65536 of 65536 samples", "12 samples began late"};
-  ending.wires = {"Wires: host a: mlx5_0:1 100 %, 65536 B sent"};
+  ending.nics = {"Wires: host a: mlx5_0:1 100 %, 65536 B sent"};
   ending.precision = "Precision: 95 % interval within +-2.5 % for 1 of 1 measurements";
   return ending;
 }
@@ -196,7 +196,7 @@ TEST(PerftestTable, StandsBetweenDashedLinesBelowTheSettings) {
   rdma.inlined = 220;
   Ending ending;
   ending.notes = {"a note"};
-  ending.wires = {"Wires: mlx5_0"};
+  ending.nics = {"Wires: mlx5_0"};
   ending.precision = "Precision: 1 of 1";
   EXPECT_EQ(text_of(context, {bandwidth_row(1U << 20U, 1e-3)}, ending),
             std::string(kDashes) +

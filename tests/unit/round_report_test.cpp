@@ -8,7 +8,7 @@
 #include "common/record/packing.h"
 
 using namespace fabricbench;
-using host::WireKind;
+using host::NicKind;
 
 namespace round_report_test {
 
@@ -23,8 +23,8 @@ Row row_of(Bytes size, int pair) {
   return row;
 }
 
-HostWires wires_of(const std::string& host, Bytes sent, Bytes received) {
-  return {host, {{"eth0", WireKind::kInterface, sent, received}}, {}};
+HostNics nics_of(const std::string& host, Bytes sent, Bytes received) {
+  return {host, {{"eth0", NicKind::kInterface, sent, received}}, {}};
 }
 
 RankFacts on_gpu(int rank, int pair) {
@@ -41,7 +41,7 @@ TEST(RoundReport, ComesBackAsItWas) {
   report.notices = {"a", "b"};
   report.remarks = {"Rank 1 of host a received 2 messages twice"};
   report.memory_usage = "10 MiB";
-  report.wires = {{wires_of("a", 1, 2)}, 77};
+  report.nics = {{nics_of("a", 1, 2)}, 77};
   report.on_gpus.push_back(on_gpu(3, 5));
   report.epochs = {{.size = 8, .group = 5, .epoch = 3, .median = 1e-6, .samples = 4}};
   report.rows = {row_of(8, 5), row_of(16, 6)};
@@ -49,9 +49,9 @@ TEST(RoundReport, ComesBackAsItWas) {
   EXPECT_EQ(back.notices, report.notices);
   EXPECT_EQ(back.remarks, report.remarks);
   EXPECT_EQ(back.memory_usage, report.memory_usage);
-  EXPECT_EQ(back.wires.least_bytes, 77U);
-  ASSERT_EQ(back.wires.hosts.size(), 1U);
-  EXPECT_EQ(record::pack(back.wires.hosts[0]), record::pack(report.wires.hosts[0]));
+  EXPECT_EQ(back.nics.least_bytes, 77U);
+  ASSERT_EQ(back.nics.hosts.size(), 1U);
+  EXPECT_EQ(record::pack(back.nics.hosts[0]), record::pack(report.nics.hosts[0]));
   ASSERT_EQ(back.epochs.size(), 1U);
   EXPECT_EQ(back.epochs[0].group, 5);
   EXPECT_EQ(back.epochs[0].epoch, 3);
@@ -91,22 +91,22 @@ TEST(RelaySink, TellsThatTheRunBrokeOff) {
   EXPECT_EQ(reason, "nothing went on");
 }
 
-TEST(WireReport, AddsWhatAHostCarriedInSeveralRounds) {
-  WireReport report{{wires_of("a", 10 * kMiB, 0), wires_of("b", 0, 10 * kMiB)}, 3};
-  report.add({{wires_of("b", kMiB, kMiB), wires_of("c", 2 * kMiB, 5)}, 4});
+TEST(NicReport, AddsWhatAHostCarriedInSeveralRounds) {
+  NicReport report{{nics_of("a", 10 * kMiB, 0), nics_of("b", 0, 10 * kMiB)}, 3};
+  report.add({{nics_of("b", kMiB, kMiB), nics_of("c", 2 * kMiB, 5)}, 4});
   EXPECT_EQ(report.least_bytes, 7U);
   ASSERT_EQ(report.hosts.size(), 3U);
-  EXPECT_EQ(record::pack(report.hosts[0]), record::pack(wires_of("a", 10 * kMiB, 0)));
-  EXPECT_EQ(record::pack(report.hosts[1]), record::pack(wires_of("b", kMiB, 11 * kMiB)));
-  EXPECT_EQ(record::pack(report.hosts[2]), record::pack(wires_of("c", 2 * kMiB, 5)));
+  EXPECT_EQ(record::pack(report.hosts[0]), record::pack(nics_of("a", 10 * kMiB, 0)));
+  EXPECT_EQ(record::pack(report.hosts[1]), record::pack(nics_of("b", kMiB, 11 * kMiB)));
+  EXPECT_EQ(record::pack(report.hosts[2]), record::pack(nics_of("c", 2 * kMiB, 5)));
 }
 
-TEST(WireReport, SaysNothingOfOneHost) {
+TEST(NicReport, SaysNothingOfOneHost) {
   Ending ending;
-  WireReport{{wires_of("a", kMiB, kMiB)}, 0}.add_to(ending);
-  EXPECT_TRUE(ending.wires.empty());
-  WireReport{{wires_of("a", kMiB, kMiB), wires_of("b", kMiB, kMiB)}, 0}.add_to(ending);
-  EXPECT_FALSE(ending.wires.empty());
+  NicReport{{nics_of("a", kMiB, kMiB)}, 0}.add_to(ending);
+  EXPECT_TRUE(ending.nics.empty());
+  NicReport{{nics_of("a", kMiB, kMiB), nics_of("b", kMiB, kMiB)}, 0}.add_to(ending);
+  EXPECT_FALSE(ending.nics.empty());
 }
 
 }  // namespace round_report_test

@@ -72,8 +72,8 @@ Measurement distinct_measurement(Numbers& numbers) {
   measured.first_wrong = numbers.text("first wrong ");
   measured.choice = LibraryChoice{numbers.text("algorithm "), numbers.text("protocol "), numbers.next<int>()};
   measured.iteration_times = IterationTimes{numbers.time(), numbers.time(), numbers.time(), numbers.time()};
-  for (int wire = 0; wire < 2; ++wire) {
-    measured.wires.push_back(
+  for (int nic = 0; nic < 2; ++nic) {
+    measured.nics.push_back(
         {numbers.text("host "), numbers.text("wire "), numbers.next<std::uint64_t>(), numbers.next<std::uint64_t>()});
   }
   measured.lost = numbers.next<std::uint64_t>();
@@ -159,12 +159,12 @@ void expect_same(const std::optional<Measurement>& a, const std::optional<Measur
     EXPECT_EQ(a->iteration_times->p99, b->iteration_times->p99);
     EXPECT_EQ(a->iteration_times->variation_percent, b->iteration_times->variation_percent);
   }
-  ASSERT_EQ(a->wires.size(), b->wires.size());
-  for (std::size_t i = 0; i < a->wires.size(); ++i) {
-    EXPECT_EQ(a->wires[i].host, b->wires[i].host);
-    EXPECT_EQ(a->wires[i].name, b->wires[i].name);
-    EXPECT_EQ(a->wires[i].sent, b->wires[i].sent);
-    EXPECT_EQ(a->wires[i].received, b->wires[i].received);
+  ASSERT_EQ(a->nics.size(), b->nics.size());
+  for (std::size_t i = 0; i < a->nics.size(); ++i) {
+    EXPECT_EQ(a->nics[i].host, b->nics[i].host);
+    EXPECT_EQ(a->nics[i].name, b->nics[i].name);
+    EXPECT_EQ(a->nics[i].sent, b->nics[i].sent);
+    EXPECT_EQ(a->nics[i].received, b->nics[i].received);
   }
   EXPECT_EQ(a->lost, b->lost);
   EXPECT_EQ(a->samples, b->samples);
@@ -211,7 +211,7 @@ TEST(RowPacking, KeepsWhatIsNotThere) {
   measured.lost.reset();
   measured.directions.clear();
   measured.retransmitted.clear();
-  measured.wires.clear();
+  measured.nics.clear();
   measured.samples.clear();
   const std::vector<Row> back = record::unpack<std::vector<Row>>(record::pack(std::vector<Row>{row, Row{}, row}));
   ASSERT_EQ(back.size(), 3U);

@@ -94,7 +94,7 @@ std::vector<PairReading> readings_with_dead(int endpoints, int dead) {
 TEST(SweepTable, OfASlowHostAndASlowDirectionIsThisText) {
   Ending ending;
   ending.notes = {"a note"};
-  ending.wires = {"Wires: eth0"};
+  ending.nics = {"Wires: eth0"};
   ending.precision = "Precision: unknown";
   EXPECT_EQ(text_of(sweep_context(8), readings_with_trouble(8), ending),
             "#\n"

@@ -131,15 +131,15 @@ Sweep::Sweep(Run& run, const Measured& measured)
       progress_(is_first() && (options_.progress || ProgressLine::wanted()), "steps") {}
 
 Ending Sweep::run() {
-  host::WireTotal total;
-  run_.wires.begin();
+  host::NicTotal total;
+  run_.nics.begin();
   if (is_first()) {
     lead();
   } else {
     follow();
   }
   finish();
-  if (!run_.has_abandoned) run_.wires.end(total, carried_ / 2);
+  if (!run_.has_abandoned) run_.nics.end(total, carried_ / 2);
   return is_first() ? conclude() : Ending();
 }
 

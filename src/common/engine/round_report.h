@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "common/core/exit_status.h"
-#include "common/nic_counters/wire_meter.h"
+#include "common/nic_counters/nic_meter.h"
 #include "common/record/row.h"
 #include "common/report/sink.h"
 #include "common/watch/process_table.h"
@@ -20,7 +20,7 @@ struct RoundReport {
   std::vector<std::string> notices;  ///< of its set-up
   std::vector<std::string> remarks;
   std::string memory_usage;
-  WireReport wires;
+  NicReport nics;
   std::vector<RankFacts> on_gpus;   ///< with GPU memory: rank, group, and what its session says of the way to that
   std::vector<EpochRecord> epochs;  ///< these and the rows of all rounds but the first, which has the outputs
   std::vector<Row> rows;
@@ -28,7 +28,7 @@ struct RoundReport {
 
 template <typename Form, record::Of<RoundReport> Message>
 void describe(Form& form, Message& report) {
-  form.hidden(report.notices, report.remarks, report.memory_usage, report.wires, report.on_gpus, report.epochs,
+  form.hidden(report.notices, report.remarks, report.memory_usage, report.nics, report.on_gpus, report.epochs,
               report.rows);
 }
 

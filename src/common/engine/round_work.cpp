@@ -155,7 +155,7 @@ void RoundWork::measure_round(const Context& context) {
     return Ending();
   };
   StageEnding ending = stage_->measure(context, rows_only);
-  report_.wires = std::move(ending.wires);
+  report_.nics = std::move(ending.nics);
   report_.remarks = std::move(ending.remarks);
   report_.memory_usage = std::move(ending.memory_usage);
 }
@@ -220,7 +220,7 @@ void RoundWork::take(const RoundReport& report) {
     outputs_->record(row);
     totals_->add(row, test_.traits().name);
   }
-  whole_.wires.add(report.wires);
+  whole_.nics.add(report.nics);
   on_gpus_.insert(on_gpus_.end(), report.on_gpus.begin(), report.on_gpus.end());
   whole_.remarks.insert(whole_.remarks.end(), report.remarks.begin(), report.remarks.end());
   if (!report.memory_usage.empty()) whole_.memory_usage = report.memory_usage;

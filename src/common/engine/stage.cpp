@@ -48,7 +48,7 @@ void measure_rows(Run& run, Totals* totals) {
   const Options& options = run.setup.options;
   Session& session = *run.setup.backend.session;
   Meter meter(*run.setup.team, session, run.clock, options, run.heartbeat);
-  Bench bench(*run.setup.team, options, run.test, session, run.workspace, meter, run.wires, run.heartbeat,
+  Bench bench(*run.setup.team, options, run.test, session, run.workspace, meter, run.nics, run.heartbeat,
               run.context.seed, run.outputs, totals);
   for (std::int64_t cycle = 0; options.cycles == 0 || cycle < options.cycles; ++cycle) {
     for (const CaseList& list : run.setup.cases) {
@@ -59,7 +59,7 @@ void measure_rows(Run& run, Totals* totals) {
 }
 
 Ending StageEnding::whole() && {
-  wires.add_to(ending);
+  nics.add_to(ending);
   ending.memory_usage = std::move(memory_usage);
   ending.notes.insert(ending.notes.end(), remarks.begin(), remarks.end());
   return std::move(ending);
@@ -102,13 +102,13 @@ StageEnding Stage::measure(const Context& context, const Measure& measure) {
   const Ranks ranks{team.group().rank() * local, local, team.group().size() * local};
   Workspace workspace(session, setup_.memory.pool_bytes, setup_.options.placement != Placement::kIn,
                       setup_.options.unalign, ranks);
-  WireMeter wires(team, setup_.placed, setup_.backend.name, setup_.options.interface);
-  Run run{world_, test_, setup_, outputs_, context, heartbeat_, clock_, workspace, wires};
+  NicMeter nics(team, setup_.placed, setup_.backend.name, setup_.options.interface);
+  Run run{world_, test_, setup_, outputs_, context, heartbeat_, clock_, workspace, nics};
   StageEnding ending;
   ending.ending = measured_or_ended(run, measure);
   if (run.has_abandoned) end_here(ending.ending);
   ending.memory_usage = session.memory_usage();
-  ending.wires = wires.report();
+  ending.nics = nics.report();
   ending.remarks = remarks_of(team, session);
   return ending;
 }

@@ -10,7 +10,7 @@
 #include "common/measure/totals.h"
 #include "common/measure/workspace.h"
 #include "common/mpi/common_clock.h"
-#include "common/nic_counters/wire_meter.h"
+#include "common/nic_counters/nic_meter.h"
 #include "common/record/context.h"
 #include "common/record/row.h"
 #include "common/report/sink.h"
@@ -28,7 +28,7 @@ struct Run {
   Heartbeat& heartbeat;
   mpi::CommonClock& clock;
   Workspace& workspace;
-  WireMeter& wires;
+  NicMeter& nics;
   bool has_abandoned = false;  ///< set where messages were given up, the same on every process
 };
 
@@ -42,7 +42,7 @@ void measure_rows(Run& run, Totals* totals);
 /// What there is to say besides rows, on the first process.
 struct StageEnding {
   Ending ending;                     ///< as the measuring left it
-  WireReport wires;                  ///< what was carried meanwhile
+  NicReport nics;                    ///< what was carried meanwhile
   std::vector<std::string> remarks;  ///< of sessions, a line each
   std::string memory_usage;          ///< of the first process's session
 

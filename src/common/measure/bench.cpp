@@ -78,20 +78,20 @@ struct Bench::Subject {
   std::vector<std::vector<Seconds>> own_times{};  // for each of this process's ranks: medians of its visits
   std::vector<Seconds> receive_times{};           // of this process's rank: medians of its visits
   std::optional<LibraryChoice> choice{};
-  host::WireTotal wires{};
+  host::NicTotal nics{};
   std::optional<std::uint64_t> retransmitted{};  // segments, by this process
   std::optional<std::uint64_t> lost{};           // messages that did not come to this process
 };
 
 Bench::Bench(const Team& team, const Options& options, const Test& test, Session& session, Workspace& workspace,
-             Meter& meter, WireMeter& wires, Heartbeat& heartbeat, std::uint64_t seed, Outputs& outputs, Totals* totals)
+             Meter& meter, NicMeter& nics, Heartbeat& heartbeat, std::uint64_t seed, Outputs& outputs, Totals* totals)
     : team_(team),
       options_(options),
       test_(test),
       session_(session),
       workspace_(workspace),
       meter_(meter),
-      wires_(wires),
+      nics_(nics),
       heartbeat_(heartbeat),
       random_(seed),
       outputs_(outputs),
@@ -225,14 +225,14 @@ void Bench::visit(Subject& subject) {
   const Seconds began = now();
   heartbeat_.enter_case(describe(subject.which));
   if (!subject.visited) observe(subject);
-  wires_.begin();
+  nics_.begin();
   const TransportCounters before = session_.counters();
   Epoch epoch = meter_.measure(subject.operation, subject.plan);
   const TransportCounters after = session_.counters();
   add_increase(subject.retransmitted, before.retransmitted_segments, after.retransmitted_segments);
   add_increase(subject.lost, before.lost_messages, after.lost_messages);
   const std::int64_t starts = subject.plan.starts(subject.operation.aggregated());
-  wires_.end(subject.wires, subject.which.size * static_cast<Bytes>(starts) / 2);
+  nics_.end(subject.nics, subject.which.size * static_cast<Bytes>(starts) / 2);
   subject.plan.common_start = epoch.common_start;
   if (options_.checks > 0) {
     heartbeat_.enter(Phase::kCheck);
@@ -357,7 +357,7 @@ Measurement Bench::conclude(Subject& subject) {
   if (test_.traits().figure == Figure::kBothWays) measured.directions = directions(subject);
   measured.retransmitted = retransmitted_by_rank(subject);
   if (subject.lost) measured.lost = team_.group().sum(static_cast<std::int64_t>(*subject.lost));
-  measured.wires = wires_.by_host(subject.wires);
+  measured.nics = nics_.by_host(subject.nics);
   if (!team_.group().is_root()) return measured;
   const int ranks = workspace_.ranks().all;
   measured.summary = summarize(subject.epochs);

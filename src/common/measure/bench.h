@@ -12,7 +12,7 @@
 #include "common/measure/test.h"
 #include "common/measure/totals.h"
 #include "common/measure/workspace.h"
-#include "common/nic_counters/wire_meter.h"
+#include "common/nic_counters/nic_meter.h"
 #include "common/ranks/team.h"
 #include "common/record/row.h"
 #include "common/report/sink.h"
@@ -31,7 +31,7 @@ class Bench {
  public:
   /// `totals`: on the job's first process, to be added to; null where the sinks pass rows on to another one.
   Bench(const Team& team, const Options& options, const Test& test, Session& session, Workspace& workspace,
-        Meter& meter, WireMeter& wires, Heartbeat& heartbeat, std::uint64_t seed, Outputs& outputs, Totals* totals);
+        Meter& meter, NicMeter& nics, Heartbeat& heartbeat, std::uint64_t seed, Outputs& outputs, Totals* totals);
 
   /// Measures the cases, which are of one datatype, reduction and root: pairs of them, or single ones, make up
   /// rows in the order given. Every group has as many cases. Collective.
@@ -70,7 +70,7 @@ class Bench {
   Session& session_;
   Workspace& workspace_;
   Meter& meter_;
-  WireMeter& wires_;
+  NicMeter& nics_;
   Heartbeat& heartbeat_;
   std::mt19937_64 random_;
   Outputs& outputs_;

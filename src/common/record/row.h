@@ -16,7 +16,7 @@
 namespace fabricbench {
 
 /// Bytes that one network interface or RDMA port of a host carried during a measurement, whoever sent them.
-struct WireBytes {
+struct NicBytes {
   std::string host;
   std::string name;
   std::uint64_t sent = 0;
@@ -54,7 +54,7 @@ struct Measurement {
   std::string first_wrong;                 ///< place, expected value and found value on the lowest such rank
   std::optional<LibraryChoice> choice;
   std::optional<IterationTimes> iteration_times;
-  std::vector<WireBytes> wires;
+  std::vector<NicBytes> nics;
   std::optional<std::uint64_t> lost;         ///< UD messages that did not arrive; empty: none can be lost
   std::vector<std::uint64_t> retransmitted;  ///< TCP segments retransmitted, by rank; empty: not counted
   std::vector<Seconds> samples;              ///< in the order measured
@@ -101,7 +101,7 @@ struct Ending {
   double stolen_percent = 0;            ///< processor time taken by the hypervisor, on the host with the highest share
   std::string memory_usage;             ///< one line on GPU memory; empty: not asked for
   std::string precision;                ///< one line on the precision of the figures
-  std::vector<std::string> wires;       ///< interfaces and ports that carried the traffic, a line each
+  std::vector<std::string> nics;        ///< interfaces and ports that carried the traffic, a line each
   std::vector<std::string> notes;       ///< notes on the figures, a line each
 };
 
@@ -124,14 +124,14 @@ void describe(Form& form, Record& times) {
   form("variation_percent", times.variation_percent, "standard deviation relative to the mean");
 }
 
-template <typename Form, record::Of<WireBytes> Record>
-void describe(Form& form, Record& wire) {
+template <typename Form, record::Of<NicBytes> Record>
+void describe(Form& form, Record& nic) {
   using namespace record;
   form.part("wire_bytes", "Traffic of one interface or RDMA port of a host during the timed visits, from all senders");
-  form("host", wire.host, "host of the interface or port");
-  form("wire", wire.name, "interface, or RDMA device and port; includes the loopback and bonds");
-  form("sent_bytes", natural(wire.sent), "");
-  form("received_bytes", natural(wire.received), "");
+  form("host", nic.host, "host of the interface or port");
+  form("wire", nic.name, "interface, or RDMA device and port; includes the loopback and bonds");
+  form("sent_bytes", natural(nic.sent), "");
+  form("received_bytes", natural(nic.received), "");
 }
 
 template <typename Form, record::Of<RankTraffic> Record>
@@ -188,7 +188,7 @@ void describe(Form& form, Record& measured) {
        "median by the host's clock, if the other times are by the GPU's");
   form("choice", measured.choice, "the library's choice; null: unknown");
   form("iteration_times", measured.iteration_times, "null without `-I 1`");
-  form("wires", measured.wires, "traffic of the network interfaces and RDMA ports of all hosts");
+  form("wires", measured.nics, "traffic of the network interfaces and RDMA ports of all hosts");
   form("clock_error_us", us(summary.clock_error), "isolated timing: largest error bound of the common clock");
   form("common_start", summary.common_start,
        "isolated timing: false if a barrier instead of the clock started some epoch");
@@ -244,7 +244,7 @@ void describe(Form& form, Record& ending) {
   form("stolen_percent", ending.stolen_percent, "CPU steal on the host with the highest share");
   form("memory_usage", ending.memory_usage, "GPU memory used, with `-M 1`; else empty");
   form("precision", ending.precision, "precision of the figures");
-  form("wires", ending.wires, "interfaces and RDMA ports that carried the traffic, a line each");
+  form("wires", ending.nics, "interfaces and RDMA ports that carried the traffic, a line each");
   form("notes", ending.notes, "notes on the figures, a line each");
 }
 

@@ -116,7 +116,7 @@ std::string concluding_lines(const Context& context, const Ending& ending, std::
   if (!quiet) {
     text += "#\n";
     for (const std::string& note : ending.notes) text += fmt::format("# Note: {}\n", note);
-    for (const std::string& line : ending.wires) text += fmt::format("# {}\n", line);
+    for (const std::string& line : ending.nics) text += fmt::format("# {}\n", line);
     text += fmt::format("# {}\n", ending.precision);
   }
   text += statistics;

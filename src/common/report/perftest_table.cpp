@@ -130,7 +130,7 @@ void PerftestTableSink::end(const Ending& ending) {
   if (!context_.options.quiet) {
     for (const std::string& notice : context_.notices) text += labelled("Notice", notice);
     for (const std::string& note : ending.notes) text += labelled("Note", note);
-    for (const std::string& line : ending.wires) text += fmt::format(" {}\n", line);
+    for (const std::string& line : ending.nics) text += fmt::format(" {}\n", line);
     text += fmt::format(" {}\n", ending.precision);
   }
   if (!ending.memory_usage.empty()) text += labelled("GPU memory usage", ending.memory_usage);

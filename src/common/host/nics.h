@@ -9,44 +9,44 @@
 
 namespace fabricbench::host {
 
-enum class WireKind {
+enum class NicKind {
   kInterface,  ///< a network interface such as `eth0`
   kRdma,       ///< a port of an RDMA device, such as `mlx5_0:1`
   kLoopback,   ///< the interface `lo`, whose bytes never leave the host
   kStacked     ///< a bond, VLAN, bridge or IPoIB interface, whose bytes the devices below it count again
 };
 
-/// A device that counts bytes. The port and the interface of a RoCE adapter are two wires: the interface's driver
+/// A device that counts bytes. The port and the interface of a RoCE adapter are two NICs: the interface's driver
 /// counts the traffic of the kernel's network stack, and the port counts the traffic that bypasses it.
-struct Wire {
+struct Nic {
   std::string name;  ///< `eth0`, or `mlx5_0:1` for port 1 of mlx5_0
-  WireKind kind;
-  std::vector<std::string> below;  ///< the names of the devices below a stacked wire; else empty
+  NicKind kind;
+  std::vector<std::string> below;  ///< the names of the devices below a stacked NIC; else empty
 };
 
 /// In a reading: bytes since the device was started. In a difference or a total: bytes in that period.
-struct WireCounter {
+struct NicCounter {
   std::string name;
-  WireKind kind;
+  NicKind kind;
   std::uint64_t tx_bytes;
   std::uint64_t rx_bytes;
 };
 
 /// Reads the counters of the devices that existed when the reader was created. Each reading opens the files again: a
 /// few microseconds per device, plus the response time of the adapter's firmware.
-class WireReader {
+class NicReader {
  public:
   /// Finds the devices. `root` is the directory that stands for `/`.
-  explicit WireReader(const std::filesystem::path& root = "/");
+  explicit NicReader(const std::filesystem::path& root = "/");
 
   /// All devices, including those with unreadable counters: interfaces, then ports, each sorted by name.
-  [[nodiscard]] const std::vector<Wire>& wires() const { return wires_; }
+  [[nodiscard]] const std::vector<Nic>& nics() const { return nics_; }
 
-  /// The devices with two readable counters, in the order of wires(). A device that disappeared, that has no counters
+  /// The devices with two readable counters, in the order of nics(). A device that disappeared, that has no counters
   /// (soft-RoCE) or whose 32-bit counter is saturated is left out, because its value is unknown, not zero. Source:
   /// `port_xmit_data` and `port_rcv_data`, in units of 4 bytes, of ABI/stable/sysfs-class-infiniband, and `tx_bytes`
   /// and `rx_bytes` of ABI/testing/sysfs-class-net-statistics of Linux.
-  [[nodiscard]] std::vector<WireCounter> read() const;
+  [[nodiscard]] std::vector<NicCounter> read() const;
 
  private:
   struct Files {
@@ -57,29 +57,29 @@ class WireReader {
   void find_rdma_ports(const std::filesystem::path& root);
   void find_interfaces(const std::filesystem::path& root);
 
-  std::vector<Wire> wires_;
-  std::vector<Files> files_;  // of each wire
+  std::vector<Nic> nics_;
+  std::vector<Files> files_;  // of each NIC
 };
 
-/// The wires that count the bytes of `name`: itself, or the bottom devices of a stacked wire, sorted. Empty for a
-/// loopback and for names that are not among `wires`.
-[[nodiscard]] std::vector<std::string> bottom_wires(const std::string& name, const std::vector<Wire>& wires);
+/// The NICs that count the bytes of `name`: itself, or the bottom devices of a stacked NIC, sorted. Empty for a
+/// loopback and for names that are not among `nics`.
+[[nodiscard]] std::vector<std::string> bottom_nics(const std::string& name, const std::vector<Nic>& nics);
 
-/// The traffic of each wire between two readings. A wire that is in only one of them, or whose counter was reset in
+/// The traffic of each NIC between two readings. A NIC that is in only one of them, or whose counter was reset in
 /// between, is left out, because its traffic is unknown.
-[[nodiscard]] std::vector<WireCounter> wire_traffic(const std::vector<WireCounter>& before,
-                                                    const std::vector<WireCounter>& after);
+[[nodiscard]] std::vector<NicCounter> nic_traffic(const std::vector<NicCounter>& before,
+                                                  const std::vector<NicCounter>& after);
 
 /// Sums the traffic over several periods, such as the visits to one case.
-class WireTotal {
+class NicTotal {
  public:
-  /// A wire that is unknown in one period is unknown in the total from then on.
-  void add(const std::vector<WireCounter>& traffic);
-  [[nodiscard]] const std::vector<WireCounter>& wires() const { return wires_; }
+  /// A NIC that is unknown in one period is unknown in the total from then on.
+  void add(const std::vector<NicCounter>& traffic);
+  [[nodiscard]] const std::vector<NicCounter>& nics() const { return nics_; }
 
  private:
   bool empty_ = true;
-  std::vector<WireCounter> wires_;
+  std::vector<NicCounter> nics_;
 };
 
 /// One IPv4 address of an interface. For finding interfaces by their network only; not to be published.

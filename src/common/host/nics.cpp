@@ -1,4 +1,4 @@
-#include "common/host/wires.h"
+#include "common/host/nics.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -44,9 +44,9 @@ std::optional<std::uint64_t> read_count(const std::string& file) {
   return parse_integer<std::uint64_t>(without_blanks({text.data(), static_cast<std::size_t>(length)}));
 }
 
-std::optional<std::uint64_t> read_bytes(const std::string& file, WireKind kind) {
+std::optional<std::uint64_t> read_bytes(const std::string& file, NicKind kind) {
   const auto count = read_count(file);
-  if (!count || kind != WireKind::kRdma) return count;
+  if (!count || kind != NicKind::kRdma) return count;
   if (*count == kEndOfShortCounter) return std::nullopt;
   if (*count > std::numeric_limits<std::uint64_t>::max() / kBytesPerWord) return std::nullopt;
   return *count * kBytesPerWord;
@@ -67,7 +67,7 @@ std::optional<std::string> port_below(const fs::path& root, const fs::path& inte
 }
 
 // The kernel links a bond, VLAN or bridge to each interface below it, as `lower_eth0`.
-std::vector<std::string> wires_below(const fs::path& root, const fs::path& interface) {
+std::vector<std::string> nics_below(const fs::path& root, const fs::path& interface) {
   constexpr std::string_view kLink = "lower_";
   std::vector<std::string> below;
   for (const std::string& name : names_in(interface)) {
@@ -103,90 +103,90 @@ std::optional<Network> parse_network(std::string_view text) {
   return Network{address & mask, mask};
 }
 
-void add_bottom(const std::string& name, const std::vector<Wire>& wires, std::vector<std::string>& found) {
-  const auto wire = std::find_if(wires.begin(), wires.end(), [&](const Wire& w) { return w.name == name; });
-  if (wire == wires.end() || wire->kind == WireKind::kLoopback) return;
-  if (wire->kind != WireKind::kStacked) found.push_back(name);
-  for (const std::string& below : wire->below) add_bottom(below, wires, found);  // the kernel allows no cycles
+void add_bottom(const std::string& name, const std::vector<Nic>& nics, std::vector<std::string>& found) {
+  const auto nic = std::find_if(nics.begin(), nics.end(), [&](const Nic& w) { return w.name == name; });
+  if (nic == nics.end() || nic->kind == NicKind::kLoopback) return;
+  if (nic->kind != NicKind::kStacked) found.push_back(name);
+  for (const std::string& below : nic->below) add_bottom(below, nics, found);  // the kernel allows no cycles
 }
 
-const WireCounter* find(const std::vector<WireCounter>& wires, const std::string& name) {
-  const auto found = std::find_if(wires.begin(), wires.end(), [&](const WireCounter& w) { return w.name == name; });
-  return found == wires.end() ? nullptr : &*found;
+const NicCounter* find(const std::vector<NicCounter>& nics, const std::string& name) {
+  const auto found = std::find_if(nics.begin(), nics.end(), [&](const NicCounter& w) { return w.name == name; });
+  return found == nics.end() ? nullptr : &*found;
 }
 
 }  // namespace
 
-WireReader::WireReader(const fs::path& root) {
+NicReader::NicReader(const fs::path& root) {
   find_interfaces(root);
   find_rdma_ports(root);
 }
 
-void WireReader::find_interfaces(const fs::path& root) {
+void NicReader::find_interfaces(const fs::path& root) {
   const fs::path all = root / "sys/class/net";
   for (const std::string& name : names_in(all)) {
     const fs::path statistics = all / name / "statistics";
     if (!is_there(statistics)) continue;  // a file such as bonding_masters
-    std::vector<std::string> below = wires_below(root, all / name);
-    WireKind kind = below.empty() ? WireKind::kInterface : WireKind::kStacked;
-    if (name == "lo") kind = WireKind::kLoopback;
-    wires_.push_back({name, kind, std::move(below)});
+    std::vector<std::string> below = nics_below(root, all / name);
+    NicKind kind = below.empty() ? NicKind::kInterface : NicKind::kStacked;
+    if (name == "lo") kind = NicKind::kLoopback;
+    nics_.push_back({name, kind, std::move(below)});
     files_.push_back({statistics / "tx_bytes", statistics / "rx_bytes"});
   }
 }
 
-void WireReader::find_rdma_ports(const fs::path& root) {
+void NicReader::find_rdma_ports(const fs::path& root) {
   const fs::path all = root / "sys/class/infiniband";
   for (const std::string& device : names_in(all)) {
     for (const std::string& port : names_in(all / device / "ports")) {
       const fs::path counters = all / device / "ports" / port / "counters";
-      wires_.push_back({std::string(device).append(":").append(port), WireKind::kRdma, {}});
+      nics_.push_back({std::string(device).append(":").append(port), NicKind::kRdma, {}});
       files_.push_back({counters / "port_xmit_data", counters / "port_rcv_data"});
     }
   }
 }
 
-std::vector<WireCounter> WireReader::read() const {
-  std::vector<WireCounter> counters;
-  counters.reserve(wires_.size());
-  for (std::size_t i = 0; i < wires_.size(); ++i) {
-    const auto sent = read_bytes(files_[i].sent, wires_[i].kind);
-    const auto received = read_bytes(files_[i].received, wires_[i].kind);
-    if (sent && received) counters.push_back({wires_[i].name, wires_[i].kind, *sent, *received});
+std::vector<NicCounter> NicReader::read() const {
+  std::vector<NicCounter> counters;
+  counters.reserve(nics_.size());
+  for (std::size_t i = 0; i < nics_.size(); ++i) {
+    const auto sent = read_bytes(files_[i].sent, nics_[i].kind);
+    const auto received = read_bytes(files_[i].received, nics_[i].kind);
+    if (sent && received) counters.push_back({nics_[i].name, nics_[i].kind, *sent, *received});
   }
   return counters;
 }
 
-std::vector<std::string> bottom_wires(const std::string& name, const std::vector<Wire>& wires) {
+std::vector<std::string> bottom_nics(const std::string& name, const std::vector<Nic>& nics) {
   std::vector<std::string> found;
-  add_bottom(name, wires, found);
+  add_bottom(name, nics, found);
   std::sort(found.begin(), found.end());
   found.erase(std::unique(found.begin(), found.end()), found.end());
   return found;
 }
 
-std::vector<WireCounter> wire_traffic(const std::vector<WireCounter>& before, const std::vector<WireCounter>& after) {
-  std::vector<WireCounter> traffic;
-  for (const WireCounter& end : after) {
-    const WireCounter* const begin = find(before, end.name);
+std::vector<NicCounter> nic_traffic(const std::vector<NicCounter>& before, const std::vector<NicCounter>& after) {
+  std::vector<NicCounter> traffic;
+  for (const NicCounter& end : after) {
+    const NicCounter* const begin = find(before, end.name);
     if (begin == nullptr || end.tx_bytes < begin->tx_bytes || end.rx_bytes < begin->rx_bytes) continue;
     traffic.push_back({end.name, end.kind, end.tx_bytes - begin->tx_bytes, end.rx_bytes - begin->rx_bytes});
   }
   return traffic;
 }
 
-void WireTotal::add(const std::vector<WireCounter>& traffic) {
+void NicTotal::add(const std::vector<NicCounter>& traffic) {
   if (std::exchange(empty_, false)) {
-    wires_ = traffic;
+    nics_ = traffic;
     return;
   }
-  std::vector<WireCounter> sums;
-  for (const WireCounter& more : traffic) {
-    const WireCounter* const sum = find(wires_, more.name);
+  std::vector<NicCounter> sums;
+  for (const NicCounter& more : traffic) {
+    const NicCounter* const sum = find(nics_, more.name);
     if (sum == nullptr) continue;
     sums.push_back({more.name, more.kind, sum->tx_bytes + more.tx_bytes, sum->rx_bytes + more.rx_bytes});
   }
-  wires_ = std::move(sums);
+  nics_ = std::move(sums);
 }
 
 std::vector<InterfaceAddress> interface_addresses() {

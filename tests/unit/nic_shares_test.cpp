@@ -1,4 +1,4 @@
-#include "common/nic_counters/wires.h"
+#include "common/nic_counters/nic_shares.h"
 #include "common/record/packing.h"
 
 #include <gtest/gtest.h>
@@ -13,9 +13,9 @@
 #include "fake_root.h"
 using namespace fabricbench;
 using fabricbench::test::FakeRoot;
-using host::WireKind;
+using host::NicKind;
 
-namespace wires_test {
+namespace nic_shares_test {
 
 using Names = std::vector<std::string>;
 using Environment = std::vector<std::pair<std::string, std::string>>;
@@ -34,30 +34,26 @@ void write_interface(const FakeRoot& root, const std::string& name, const std::s
   root.write("sys/class/net/" + name + "/statistics/rx_bytes", received + "\n");
 }
 
-/// Each wire as `name kind tx rx`.
-Names described(const std::vector<host::WireCounter>& wires) {
+/// Each NIC as `name kind tx rx`.
+Names described(const std::vector<host::NicCounter>& nics) {
   const Names kinds = {"interface", "rdma", "loopback", "stacked"};
   Names texts;
-  for (const auto& [name, kind, tx, rx] : wires) {
+  for (const auto& [name, kind, tx, rx] : nics) {
     texts.push_back(fmt::format("{} {} {} {}", name, kinds[static_cast<std::size_t>(kind)], tx, rx));
   }
   return texts;
 }
 
-host::WireCounter interface(const std::string& name, Bytes tx, Bytes rx) {
-  return {name, WireKind::kInterface, tx, rx};
-}
+host::NicCounter interface(const std::string& name, Bytes tx, Bytes rx) { return {name, NicKind::kInterface, tx, rx}; }
 
-host::WireCounter port(const std::string& name, Bytes tx, Bytes rx) { return {name, WireKind::kRdma, tx, rx}; }
+host::NicCounter port(const std::string& name, Bytes tx, Bytes rx) { return {name, NicKind::kRdma, tx, rx}; }
 
 /// Two hosts, since a single one is not judged; the other has nothing to complain about.
-Names warnings_of(const HostWires& host) {
-  return wire_warnings({host, {"other", {interface("eth0", kMiB, kMiB)}, {}}});
-}
+Names warnings_of(const HostNics& host) { return nic_warnings({host, {"other", {interface("eth0", kMiB, kMiB)}, {}}}); }
 
-HostWires asking(const std::string& variable, AskedScope scope, const Names& names,
-                 const std::vector<host::WireCounter>& wires) {
-  return {"node-01", wires, {{variable, "VALUE", scope, names}}};
+HostNics asking(const std::string& variable, RequestScope scope, const Names& names,
+                const std::vector<host::NicCounter>& nics) {
+  return {"node-01", nics, {{variable, "VALUE", scope, names}}};
 }
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
@@ -71,7 +67,7 @@ void expect_harmless(const Names& lines) {
   }
 }
 
-TEST(WireReader, ReadsPortsInWordsAndInterfacesInBytes) {
+TEST(NicReader, ReadsPortsInWordsAndInterfacesInBytes) {
   const FakeRoot root;
   write_port(root, "mlx5_0/ports/1", "1000", "2000");
   write_port(root, "mlx5_0/ports/2", "0", "0");
@@ -79,12 +75,12 @@ TEST(WireReader, ReadsPortsInWordsAndInterfacesInBytes) {
   write_interface(root, "eth0", "18446744073709551615", "7");
   write_interface(root, "lo", "5", "5");
   root.write("sys/class/net/bonding_masters", "\n");
-  EXPECT_EQ(described(host::WireReader(root.path()).read()),
+  EXPECT_EQ(described(host::NicReader(root.path()).read()),
             (Names{"eth0 interface 18446744073709551615 7", "lo loopback 5 5", "mlx5_0:1 rdma 4000 8000",
                    "mlx5_0:2 rdma 0 0", "mlx5_1:1 rdma 17179869184 4"}));
 }
 
-TEST(WireReader, LeavesOutWhatCannotBeReadAndStillKnowsItsName) {
+TEST(NicReader, LeavesOutWhatCannotBeReadAndStillKnowsItsName) {
   const FakeRoot root;
   root.make_directory("sys/class/infiniband/rxe0/ports/1");  // soft-RoCE has no counters
   write_port(root, "mlx4_0/ports/1", "4294967295", "1");     // a 32-bit counter at its end
@@ -94,26 +90,26 @@ TEST(WireReader, LeavesOutWhatCannotBeReadAndStillKnowsItsName) {
   write_interface(root, "eth0", "", "1");
   write_interface(root, "eth1", "-1", "1");
   root.make_directory("sys/class/net/eth2/statistics/tx_bytes");
-  const host::WireReader reader(root.path());
+  const host::NicReader reader(root.path());
   EXPECT_TRUE(reader.read().empty());
   Names names;
-  for (const host::Wire& wire : reader.wires()) names.push_back(wire.name);
+  for (const host::Nic& nic : reader.nics()) names.push_back(nic.name);
   EXPECT_EQ(names, (Names{"eth0", "eth1", "eth2", "mlx4_0:1", "mlx5_0:1", "mlx5_1:1", "mlx5_2:1", "rxe0:1"}));
-  EXPECT_TRUE(host::WireReader(root.path() / "nowhere").read().empty());
+  EXPECT_TRUE(host::NicReader(root.path() / "nowhere").read().empty());
 }
 
-TEST(WireReader, ReadsAfreshEachTime) {
+TEST(NicReader, ReadsAfreshEachTime) {
   const FakeRoot root;
   write_interface(root, "eth0", "1", "1");
   write_interface(root, "eth1", "1", "1");
-  const host::WireReader reader(root.path());
+  const host::NicReader reader(root.path());
   const auto before = reader.read();
   write_interface(root, "eth0", "11", "101");
   root.remove("sys/class/net/eth1");
-  EXPECT_EQ(described(host::wire_traffic(before, reader.read())), Names{"eth0 interface 10 100"});
+  EXPECT_EQ(described(host::nic_traffic(before, reader.read())), Names{"eth0 interface 10 100"});
 }
 
-TEST(WireReader, SeesWhichInterfacesLieUponOthers) {
+TEST(NicReader, SeesWhichInterfacesLieUponOthers) {
   const FakeRoot root;
   for (const std::string name : {"bond0", "bond0.7", "eth0", "eth1", "ib0", "ib1"})
     write_interface(root, name, "1", "1");
@@ -126,67 +122,67 @@ TEST(WireReader, SeesWhichInterfacesLieUponOthers) {
     root.make_directory("sys/class/net/" + name + "/device/infiniband/mlx5_0");
   }
   write_port(root, "mlx5_0/ports/1", "1", "1");  // port 2 does not count, so that ib1 has to
-  const host::WireReader reader(root.path());
+  const host::NicReader reader(root.path());
   EXPECT_EQ(described(reader.read()),
             (Names{"bond0 stacked 1 1", "bond0.7 stacked 1 1", "eth0 interface 1 1", "eth1 interface 1 1",
                    "ib0 stacked 1 1", "ib1 interface 1 1", "mlx5_0:1 rdma 4 4"}));
-  EXPECT_EQ(host::bottom_wires("bond0.7", reader.wires()), (Names{"eth0", "eth1"}));
-  EXPECT_EQ(host::bottom_wires("ib0", reader.wires()), Names{"mlx5_0:1"});
-  EXPECT_EQ(host::bottom_wires("eth1", reader.wires()), Names{"eth1"});
-  EXPECT_EQ(host::bottom_wires("eth9", reader.wires()), Names{});
+  EXPECT_EQ(host::bottom_nics("bond0.7", reader.nics()), (Names{"eth0", "eth1"}));
+  EXPECT_EQ(host::bottom_nics("ib0", reader.nics()), Names{"mlx5_0:1"});
+  EXPECT_EQ(host::bottom_nics("eth1", reader.nics()), Names{"eth1"});
+  EXPECT_EQ(host::bottom_nics("eth9", reader.nics()), Names{});
 }
 
-TEST(WireReader, ReadsThisMachine) {
-  const host::WireReader reader;
-  EXPECT_LE(reader.read().size(), reader.wires().size());
+TEST(NicReader, ReadsThisMachine) {
+  const host::NicReader reader;
+  EXPECT_LE(reader.read().size(), reader.nics().size());
   const auto addresses = host::interface_addresses();
   for (const auto& address : addresses) EXPECT_EQ(address.interface.find(':'), std::string::npos);
 }
 
-TEST(WireTraffic, DropsWhatWentBackwardsOrIsInOneReadingOnly) {
-  const std::vector<host::WireCounter> before = {interface("eth0", 10, 20), interface("eth1", 10, 20),
-                                                 interface("eth2", 10, 20), interface("gone", 1, 1)};
-  const std::vector<host::WireCounter> after = {interface("eth0", 10, 25), interface("eth1", 9, 25),
-                                                interface("eth2", 15, 19), interface("new", 1, 1)};
-  EXPECT_EQ(described(host::wire_traffic(before, after)), Names{"eth0 interface 0 5"});
+TEST(NicTraffic, DropsWhatWentBackwardsOrIsInOneReadingOnly) {
+  const std::vector<host::NicCounter> before = {interface("eth0", 10, 20), interface("eth1", 10, 20),
+                                                interface("eth2", 10, 20), interface("gone", 1, 1)};
+  const std::vector<host::NicCounter> after = {interface("eth0", 10, 25), interface("eth1", 9, 25),
+                                               interface("eth2", 15, 19), interface("new", 1, 1)};
+  EXPECT_EQ(described(host::nic_traffic(before, after)), Names{"eth0 interface 0 5"});
 }
 
-TEST(WireTotal, AddsVisitsAndForgetsWhatIsNotKnownInEach) {
-  host::WireTotal total;
-  EXPECT_TRUE(total.wires().empty());
+TEST(NicTotal, AddsVisitsAndForgetsWhatIsNotKnownInEach) {
+  host::NicTotal total;
+  EXPECT_TRUE(total.nics().empty());
   total.add({interface("eth0", 1, 2), port("mlx5_0:1", 3, 4)});
   total.add({interface("eth0", 10, 20), port("mlx5_0:1", 30, 40)});
-  EXPECT_EQ(described(total.wires()), (Names{"eth0 interface 11 22", "mlx5_0:1 rdma 33 44"}));
+  EXPECT_EQ(described(total.nics()), (Names{"eth0 interface 11 22", "mlx5_0:1 rdma 33 44"}));
   total.add({interface("eth0", 100, 200)});
   total.add({interface("eth0", 0, 0), port("mlx5_0:1", 1, 1)});
-  EXPECT_EQ(described(total.wires()), Names{"eth0 interface 111 222"});
+  EXPECT_EQ(described(total.nics()), Names{"eth0 interface 111 222"});
   total.add({});
   total.add({interface("eth0", 1, 1)});
-  EXPECT_TRUE(total.wires().empty());
+  EXPECT_TRUE(total.nics().empty());
 }
 
-TEST(WireShares, AreOfAllBytesThatLeftTheHost) {
-  const HostShares shares = wire_shares({"node-01",
-                                         {interface("eth0", 10, 20),
-                                          port("mlx5_0:1", 30, 40),
-                                          {"lo", WireKind::kLoopback, 1000, 1000},
-                                          {"bond0", WireKind::kStacked, 1000, 1000}},
-                                         {}});
+TEST(NicShares, AreOfAllBytesThatLeftTheHost) {
+  const HostShares shares = nic_shares({"node-01",
+                                        {interface("eth0", 10, 20),
+                                         port("mlx5_0:1", 30, 40),
+                                         {"lo", NicKind::kLoopback, 1000, 1000},
+                                         {"bond0", NicKind::kStacked, 1000, 1000}},
+                                        {}});
   EXPECT_EQ(shares.host, "node-01");
   EXPECT_EQ(shares.tx_bytes, 40U);
   EXPECT_EQ(shares.rx_bytes, 60U);
-  ASSERT_EQ(shares.wires.size(), 2U);
-  EXPECT_EQ(shares.wires[0].name, "mlx5_0:1");
-  EXPECT_DOUBLE_EQ(shares.wires[0].share, 0.7);
-  EXPECT_EQ(shares.wires[1].name, "eth0");
-  EXPECT_DOUBLE_EQ(shares.wires[1].share, 0.3);
+  ASSERT_EQ(shares.nics.size(), 2U);
+  EXPECT_EQ(shares.nics[0].name, "mlx5_0:1");
+  EXPECT_DOUBLE_EQ(shares.nics[0].share, 0.7);
+  EXPECT_EQ(shares.nics[1].name, "eth0");
+  EXPECT_DOUBLE_EQ(shares.nics[1].share, 0.3);
   EXPECT_TRUE(shares.rails.empty());
   EXPECT_EQ(shares.imbalance, 0);
-  EXPECT_EQ(wire_shares({"idle", {interface("eth0", 0, 0)}, {}}).wires.at(0).share, 0);
+  EXPECT_EQ(nic_shares({"idle", {interface("eth0", 0, 0)}, {}}).nics.at(0).share, 0);
 }
 
-TEST(WireShares, RailsArePortsOrElseInterfaces) {
-  const auto rails = [](const std::vector<host::WireCounter>& wires) { return wire_shares({"", wires, {}}).rails; };
+TEST(NicShares, RailsArePortsOrElseInterfaces) {
+  const auto rails = [](const std::vector<host::NicCounter>& nics) { return nic_shares({"", nics, {}}).rails; };
   EXPECT_EQ(rails({interface("eth0", 500, 0), port("mlx5_0:1", 60, 0), port("mlx5_1:1", 50, 0)}),
             (Names{"mlx5_0:1", "mlx5_1:1"}));
   EXPECT_EQ(rails({interface("eth0", 500, 0), interface("eth1", 60, 0), port("mlx5_0:1", 5, 0)}),
@@ -196,20 +192,20 @@ TEST(WireShares, RailsArePortsOrElseInterfaces) {
   EXPECT_EQ(rails({interface("eth0", 0, 0), interface("eth1", 0, 0)}), Names{});
 }
 
-TEST(WireShares, OnlyWiresAskedForAreRails) {
-  const std::vector<host::WireCounter> wires = {interface("eth0", 500, 0), interface("eth1", 490, 0),
-                                                interface("eth2", 20, 0)};
-  EXPECT_EQ(wire_shares({"", wires, {}}).rails.size(), 3U);
-  EXPECT_EQ(wire_shares(asking("X", AskedScope::kSockets, {"eth0", "eth1"}, wires)).rails, (Names{"eth0", "eth1"}));
-  EXPECT_EQ(wire_shares(asking("X", AskedScope::kSockets, {"eth0"}, wires)).rails, Names{});
-  EXPECT_EQ(wire_shares(asking("X", AskedScope::kRdma, {"mlx5_0:1"}, wires)).rails.size(), 3U);
+TEST(NicShares, OnlyWiresAskedForAreRails) {
+  const std::vector<host::NicCounter> nics = {interface("eth0", 500, 0), interface("eth1", 490, 0),
+                                              interface("eth2", 20, 0)};
+  EXPECT_EQ(nic_shares({"", nics, {}}).rails.size(), 3U);
+  EXPECT_EQ(nic_shares(asking("X", RequestScope::kSockets, {"eth0", "eth1"}, nics)).rails, (Names{"eth0", "eth1"}));
+  EXPECT_EQ(nic_shares(asking("X", RequestScope::kSockets, {"eth0"}, nics)).rails, Names{});
+  EXPECT_EQ(nic_shares(asking("X", RequestScope::kRdma, {"mlx5_0:1"}, nics)).rails.size(), 3U);
 }
 
-TEST(WireWarnings, UnequalRails) {
+TEST(NicWarnings, UnequalRails) {
   const auto rails = [](Bytes a, Bytes b) {
-    return HostWires{"node-01", {port("mlx5_0:1", a * 500, a * 500), port("mlx5_1:1", b * 500, b * 500)}, {}};
+    return HostNics{"node-01", {port("mlx5_0:1", a * 500, a * 500), port("mlx5_1:1", b * 500, b * 500)}, {}};
   };
-  EXPECT_NEAR(wire_shares(rails(10245, 9755)).imbalance, 0.049, 1e-12);
+  EXPECT_NEAR(nic_shares(rails(10245, 9755)).imbalance, 0.049, 1e-12);
   EXPECT_EQ(warnings_of(rails(10245, 9755)), Names{});
   EXPECT_EQ(warnings_of(rails(10250, 9750)), Names{});
   const Names warnings = warnings_of(rails(10255, 9745));
@@ -220,16 +216,16 @@ TEST(WireWarnings, UnequalRails) {
       << warnings[0];
   expect_harmless(warnings);
   EXPECT_EQ(warnings_of(rails(100, 50)), Names{}) << "noise";
-  EXPECT_EQ(wire_warnings({rails(10255, 9745)}), Names{}) << "a single host";
-  const auto worst = wire_warnings({rails(10255, 9745), rails(10300, 9700), rails(10250, 9750)});
+  EXPECT_EQ(nic_warnings({rails(10255, 9745)}), Names{}) << "a single host";
+  const auto worst = nic_warnings({rails(10255, 9745), rails(10300, 9700), rails(10250, 9750)});
   ASSERT_EQ(worst.size(), 1U);
   EXPECT_TRUE(has(worst[0], "6.0 % of their mean apart where 5 % is allowed; it is alike for 1 more host."))
       << worst[0];
 }
 
-TEST(WireWarnings, WiresAskedForThatCarriedLittle) {
+TEST(NicWarnings, WiresAskedForThatCarriedLittle) {
   const auto carried = [](Bytes wanted, Bytes other) {
-    return asking("NCCL_IB_HCA", AskedScope::kRdma, {"mlx5_0:1"},
+    return asking("NCCL_IB_HCA", RequestScope::kRdma, {"mlx5_0:1"},
                   {port("mlx5_0:1", wanted * kMiB, 0), interface("eth0", 0, other * kMiB)});
   };
   EXPECT_EQ(warnings_of(carried(90, 10)), Names{});
@@ -238,20 +234,20 @@ TEST(WireWarnings, WiresAskedForThatCarriedLittle) {
       Names{"NCCL_IB_HCA=VALUE asks for mlx5_0:1, which carried 89.0 % of the 100 MiB sent and received by node-01, "
             "where eth0 carried 11.0 %. Check the name and that its link is up; NCCL_DEBUG=INFO shows what NCCL "
             "chose"});
-  const auto both = wire_warnings({carried(50, 50), carried(0, 100), carried(89, 11), carried(100, 0)});
+  const auto both = nic_warnings({carried(50, 50), carried(0, 100), carried(89, 11), carried(100, 0)});
   ASSERT_EQ(both.size(), 1U);
   EXPECT_TRUE(has(both[0], "carried 0.0 % of the 100 MiB")) << both[0];
   EXPECT_TRUE(has(both[0], "; it is alike for 2 more hosts.")) << both[0];
-  EXPECT_EQ(wire_warnings({carried(0, 100)}), Names{}) << "a single host";
-  EXPECT_EQ(wire_warnings({carried(0, 100), carried(0, 100)}, 200 * kMiB), Names{}) << "noise";
+  EXPECT_EQ(nic_warnings({carried(0, 100)}), Names{}) << "a single host";
+  EXPECT_EQ(nic_warnings({carried(0, 100), carried(0, 100)}, 200 * kMiB), Names{}) << "noise";
 }
 
-TEST(WireWarnings, AnInterfaceThatTheRouteDoesNotTake) {
-  const std::vector<host::Wire> wires = {{"eth0", WireKind::kInterface, {}}, {"eth1", WireKind::kInterface, {}}};
-  const auto carried = [&wires](Bytes eth0, Bytes eth1) {
-    return HostWires{"node-01",
-                     {interface("eth0", eth0 * kMiB, 0), interface("eth1", 0, eth1 * kMiB)},
-                     asked_interface("10.77.1.9", "eth1", wires)};
+TEST(NicWarnings, AnInterfaceThatTheRouteDoesNotTake) {
+  const std::vector<host::Nic> nics = {{"eth0", NicKind::kInterface, {}}, {"eth1", NicKind::kInterface, {}}};
+  const auto carried = [&nics](Bytes eth0, Bytes eth1) {
+    return HostNics{"node-01",
+                    {interface("eth0", eth0 * kMiB, 0), interface("eth1", 0, eth1 * kMiB)},
+                    requested_interface("10.77.1.9", "eth1", nics)};
   };
   EXPECT_EQ(warnings_of(carried(5, 95)), Names{});
   EXPECT_EQ(
@@ -261,8 +257,8 @@ TEST(WireWarnings, AnInterfaceThatTheRouteDoesNotTake) {
             "which interface the kernel sends to a host"});
 }
 
-TEST(WireWarnings, WiresAskedForThatAreNotThere) {
-  const HostWires host = asking("UCX_NET_DEVICES", AskedScope::kAny, {}, {interface("eth0", kMiB, kMiB)});
+TEST(NicWarnings, WiresAskedForThatAreNotThere) {
+  const HostNics host = asking("UCX_NET_DEVICES", RequestScope::kAny, {}, {interface("eth0", kMiB, kMiB)});
   const Names warnings = warnings_of(host);
   ASSERT_EQ(warnings.size(), 1U);
   EXPECT_TRUE(has(warnings[0],
@@ -272,9 +268,9 @@ TEST(WireWarnings, WiresAskedForThatAreNotThere) {
   expect_harmless(warnings);
 }
 
-TEST(WireWarnings, SocketsAreJudgedByInterfacesAndOnlyWhereTheseCarried) {
+TEST(NicWarnings, SocketsAreJudgedByInterfacesAndOnlyWhereTheseCarried) {
   const auto sockets = [](Bytes eth0, Bytes eth1, Bytes mlx5) {
-    return asking("NCCL_SOCKET_IFNAME", AskedScope::kSockets, {"eth0"},
+    return asking("NCCL_SOCKET_IFNAME", RequestScope::kSockets, {"eth0"},
                   {interface("eth0", eth0 * kMiB, 0), interface("eth1", eth1 * kMiB, 0),
                    port("mlx5_0:1", mlx5 * kMiB, 0), port("mlx5_1:1", mlx5 * kMiB, 0)});
   };
@@ -283,22 +279,22 @@ TEST(WireWarnings, SocketsAreJudgedByInterfacesAndOnlyWhereTheseCarried) {
   const Names warnings = warnings_of(sockets(10, 90, 0));
   ASSERT_EQ(warnings.size(), 1U);
   EXPECT_TRUE(has(warnings[0], "eth0, which carried 10.0 % of the 100 MiB")) << warnings[0];
-  const HostWires ipoib = asking("NCCL_SOCKET_IFNAME", AskedScope::kSockets, {"mlx5_0:1"},
-                                 {interface("eth0", kMiB, 0), port("mlx5_0:1", 99 * kMiB, 0)});
+  const HostNics ipoib = asking("NCCL_SOCKET_IFNAME", RequestScope::kSockets, {"mlx5_0:1"},
+                                {interface("eth0", kMiB, 0), port("mlx5_0:1", 99 * kMiB, 0)});
   EXPECT_EQ(warnings_of(ipoib), Names{});
 }
 
-TEST(WireWarnings, AnUnknownCounterIsALineAndNoWarning) {
-  const HostWires host = asking("NCCL_IB_HCA", AskedScope::kRdma, {"rxe0:1"}, {interface("eth0", kMiB, kMiB)});
+TEST(NicWarnings, AnUnknownCounterIsALineAndNoWarning) {
+  const HostNics host = asking("NCCL_IB_HCA", RequestScope::kRdma, {"rxe0:1"}, {interface("eth0", kMiB, kMiB)});
   EXPECT_EQ(warnings_of(host), Names{});
-  const Names lines = wire_lines({host, host, host});
+  const Names lines = nic_lines({host, host, host});
   ASSERT_EQ(lines.size(), 4U);
   EXPECT_EQ(lines.back(),
             "Wires: NCCL_IB_HCA asks for rxe0:1, not all of whose counters are known for node-01 and 2 more hosts");
 }
 
-TEST(WireLines, OneForEachOfAFewHosts) {
-  const Names lines = wire_lines(
+TEST(NicLines, OneForEachOfAFewHosts) {
+  const Names lines = nic_lines(
       {{"node-01", {interface("eth0", 1536 * kMiB, 1536 * kMiB), interface("eth1", 12 * kMiB, 12 * kMiB)}, {}},
        {"node-02", {port("mlx5_0:1", 3 * kMiB, kMiB), port("mlx5_1:1", 3 * kMiB, kMiB)}, {}},
        {"node-03", {interface("eth0", 0, 0)}, {}},
@@ -308,61 +304,61 @@ TEST(WireLines, OneForEachOfAFewHosts) {
                    "Wires: node-02: mlx5_0:1 50.0 %, mlx5_1:1 50.0 % of 6 MiB sent, 2 MiB received; 2 rails, 0.0 % "
                    "apart",
                    "Wires: node-03: nothing was carried", "Wires: node-04: no counter can be read"}));
-  EXPECT_EQ(wire_lines({}), Names{});
+  EXPECT_EQ(nic_lines({}), Names{});
 }
 
-TEST(WireLines, FoldHostsWithTheSamePicture) {
-  std::vector<HostWires> hosts;
+TEST(NicLines, FoldHostsWithTheSamePicture) {
+  std::vector<HostNics> hosts;
   for (Bytes i = 0; i < 16384; ++i) {
     hosts.push_back({fmt::format("node-{:05}", i), {interface("eth0", kMiB, kMiB)}, {}});
     for (int rail = 0; rail < 8; ++rail) {
-      hosts.back().wires.push_back(port(fmt::format("mlx5_{}:1", rail), (1000 + i % 2) * kMiB, 1000 * kMiB));
+      hosts.back().nics.push_back(port(fmt::format("mlx5_{}:1", rail), (1000 + i % 2) * kMiB, 1000 * kMiB));
     }
   }
-  Names lines = wire_lines(hosts);
+  Names lines = nic_lines(hosts);
   ASSERT_EQ(lines.size(), 1U);
   EXPECT_TRUE(has(lines[0], "Wires: node-00000 and 16383 more hosts: mlx5_0:1 12.5 %, mlx5_1:1 12.5 %")) << lines[0];
   EXPECT_TRUE(has(lines[0], " of 7.8 GiB sent, 7.8 GiB received; 8 rails, 0.0 % apart")) << lines[0];
   expect_harmless(lines);
-  hosts[7].wires[3].tx_bytes /= 2;  // one slow rail is a picture of its own
-  lines = wire_lines(hosts);
+  hosts[7].nics[3].tx_bytes /= 2;  // one slow rail is a picture of its own
+  lines = nic_lines(hosts);
   ASSERT_EQ(lines.size(), 2U);
   EXPECT_TRUE(has(lines[1], "Wires: node-00007: ")) << lines[1];
 }
 
-TEST(WireLines, StayFewWhateverTheHostsLookLike) {
-  std::vector<HostWires> hosts;
+TEST(NicLines, StayFewWhateverTheHostsLookLike) {
+  std::vector<HostNics> hosts;
   for (int i = 0; i < 16384; ++i) {
-    hosts.push_back(asking("NCCL_IB_HCA", AskedScope::kRdma, {}, {}));
-    for (int wire = 0; wire < 40; ++wire) {
-      hosts.back().wires.push_back(interface(fmt::format("enp{}s{}", i, wire), kMiB, kMiB));
+    hosts.push_back(asking("NCCL_IB_HCA", RequestScope::kRdma, {}, {}));
+    for (int nic = 0; nic < 40; ++nic) {
+      hosts.back().nics.push_back(interface(fmt::format("enp{}s{}", i, nic), kMiB, kMiB));
     }
   }
-  const Names lines = wire_lines(hosts);
+  const Names lines = nic_lines(hosts);
   ASSERT_EQ(lines.size(), 13U);
   EXPECT_EQ(lines.back(), "Wires: and 16372 more hosts");
   EXPECT_TRUE(has(lines[0], " and 24 more of 40 MiB sent")) << lines[0];
   expect_harmless(lines);
-  const Names warnings = wire_warnings(hosts);
+  const Names warnings = nic_warnings(hosts);
   ASSERT_EQ(warnings.size(), 1U);
   EXPECT_TRUE(has(warnings[0], "; it is alike for 16383 more hosts")) << warnings[0];
   expect_harmless(warnings);
 }
 
-TEST(HostWires, ComeBackAsTheyWere) {
-  const std::vector<host::WireCounter> wires = {interface("eth0", 18446744073709551615U, 0),
-                                                port("mlx5_0:1", 1, 2),
-                                                {"lo", WireKind::kLoopback, 3, 4},
-                                                {"bond0", WireKind::kStacked, 5, 6}};
-  const HostWires host{"node \"1\"",
-                       wires,
-                       {{"NCCL_IB_HCA", "^=mlx5_0:1", AskedScope::kRdma, {"mlx5_1:1", "mlx5_2:1"}},
-                        {"UCX_NET_DEVICES", "none", AskedScope::kAny, {}}}};
-  const auto back = record::unpack<HostWires>(record::pack(host));
+TEST(HostNics, ComeBackAsTheyWere) {
+  const std::vector<host::NicCounter> nics = {interface("eth0", 18446744073709551615U, 0),
+                                              port("mlx5_0:1", 1, 2),
+                                              {"lo", NicKind::kLoopback, 3, 4},
+                                              {"bond0", NicKind::kStacked, 5, 6}};
+  const HostNics host{"node \"1\"",
+                      nics,
+                      {{"NCCL_IB_HCA", "^=mlx5_0:1", RequestScope::kRdma, {"mlx5_1:1", "mlx5_2:1"}},
+                       {"UCX_NET_DEVICES", "none", RequestScope::kAny, {}}}};
+  const auto back = record::unpack<HostNics>(record::pack(host));
   EXPECT_EQ(back.host, host.host);
-  EXPECT_EQ(described(back.wires), described(host.wires));
+  EXPECT_EQ(described(back.nics), described(host.nics));
   EXPECT_EQ(back.asked, host.asked);
-  EXPECT_ANY_THROW((void)record::unpack<HostWires>("{}"));
+  EXPECT_ANY_THROW((void)record::unpack<HostNics>("{}"));
 }
 
-}  // namespace wires_test
+}  // namespace nic_shares_test

@@ -1,6 +1,6 @@
-// Which wires variables and options ask for.
+// Which NICs variables and options ask for.
 
-#include "common/nic_counters/asked_wires.h"
+#include "common/nic_counters/requested_nics.h"
 
 #include <gtest/gtest.h>
 
@@ -9,37 +9,37 @@
 #include <vector>
 
 using namespace fabricbench;
-using host::WireKind;
+using host::NicKind;
 
-namespace asked_wires_test {
+namespace requested_nics_test {
 
 using Names = std::vector<std::string>;
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
 /// A host with everything that a variable can name.
-std::vector<host::Wire> many_wires() {
-  return {{"bond0", WireKind::kStacked, {"eth2", "eth3"}},
-          {"docker0", WireKind::kInterface, {}},
-          {"eth0", WireKind::kInterface, {}},
-          {"eth1", WireKind::kInterface, {}},
-          {"eth2", WireKind::kInterface, {}},
-          {"eth3", WireKind::kInterface, {}},
-          {"ib0", WireKind::kStacked, {"mlx5_0:1"}},
-          {"lo", WireKind::kLoopback, {}},
-          {"mlx5_0:1", WireKind::kRdma, {}},
-          {"mlx5_1:1", WireKind::kRdma, {}},
-          {"mlx5_1:2", WireKind::kRdma, {}},
-          {"mlx5_10:1", WireKind::kRdma, {}}};
+std::vector<host::Nic> many_nics() {
+  return {{"bond0", NicKind::kStacked, {"eth2", "eth3"}},
+          {"docker0", NicKind::kInterface, {}},
+          {"eth0", NicKind::kInterface, {}},
+          {"eth1", NicKind::kInterface, {}},
+          {"eth2", NicKind::kInterface, {}},
+          {"eth3", NicKind::kInterface, {}},
+          {"ib0", NicKind::kStacked, {"mlx5_0:1"}},
+          {"lo", NicKind::kLoopback, {}},
+          {"mlx5_0:1", NicKind::kRdma, {}},
+          {"mlx5_1:1", NicKind::kRdma, {}},
+          {"mlx5_1:2", NicKind::kRdma, {}},
+          {"mlx5_10:1", NicKind::kRdma, {}}};
 }
 
 const std::vector<host::InterfaceAddress> kAddresses = {
     {"lo", 0x7f000001}, {"eth0", 0x0a4d0005}, {"eth1", 0x0a4d0105}, {"eth1", 0xc0a80101}, {"bond0", 0x0a4e0001}};
 
-std::vector<AskedWires> asked(const std::string& backend, const Environment& environment) {
-  return asked_wires(backend, environment, many_wires(), kAddresses);
+std::vector<RequestedNics> asked(const std::string& backend, const Environment& environment) {
+  return requested_nics(backend, environment, many_nics(), kAddresses);
 }
 
-/// The wires that one variable asks for; `nothing` where it is no request.
+/// The NICs that one variable asks for; `nothing` where it is no request.
 Names names_asked(const std::string& backend, const std::string& variable, const std::string& value) {
   const auto requests = asked(backend, {{variable, value}});
   if (requests.empty()) return {"nothing"};
@@ -64,7 +64,7 @@ TEST(InterfacesIn, FindsThoseWithAnAddressInANetwork) {
   }
 }
 
-TEST(AskedWires, OfNcclSocketIfname) {
+TEST(RequestedNics, OfNcclSocketIfname) {
   const auto names = [](const char* value) { return names_asked("nccl", "NCCL_SOCKET_IFNAME", value); };
   EXPECT_EQ(names("eth"), (Names{"eth0", "eth1", "eth2", "eth3"}));
   EXPECT_EQ(names("eth0,docker"), (Names{"docker0", "eth0"}));
@@ -82,7 +82,7 @@ TEST(AskedWires, OfNcclSocketIfname) {
   EXPECT_EQ(names(",,eth0,"), Names{"eth0"});
 }
 
-TEST(AskedWires, OfNcclIbHca) {
+TEST(RequestedNics, OfNcclIbHca) {
   const auto names = [](const char* value) { return names_asked("nccl", "NCCL_IB_HCA", value); };
   EXPECT_EQ(names("mlx5"), (Names{"mlx5_0:1", "mlx5_10:1", "mlx5_1:1", "mlx5_1:2"}));
   EXPECT_EQ(names("mlx5_1"), (Names{"mlx5_10:1", "mlx5_1:1", "mlx5_1:2"}));
@@ -97,7 +97,7 @@ TEST(AskedWires, OfNcclIbHca) {
   EXPECT_EQ(names(":1"), Names{});
 }
 
-TEST(AskedWires, OfUcxNetDevices) {
+TEST(RequestedNics, OfUcxNetDevices) {
   const auto names = [](const char* value) { return names_asked("mpi", "UCX_NET_DEVICES", value); };
   EXPECT_EQ(names("mlx5_0:1"), Names{"mlx5_0:1"});
   EXPECT_EQ(names("mlx5_0:1,eth0"), (Names{"eth0", "mlx5_0:1"}));
@@ -108,7 +108,7 @@ TEST(AskedWires, OfUcxNetDevices) {
   EXPECT_EQ(names("bond0"), (Names{"eth2", "eth3"}));
 }
 
-TEST(AskedWires, OfOpenMpi) {
+TEST(RequestedNics, OfOpenMpi) {
   const auto include = [](const char* value) { return names_asked("mpi", "OMPI_MCA_btl_tcp_if_include", value); };
   EXPECT_EQ(include("eth0"), Names{"eth0"});
   EXPECT_EQ(include("eth0,eth1"), (Names{"eth0", "eth1"}));
@@ -125,7 +125,7 @@ TEST(AskedWires, OfOpenMpi) {
   EXPECT_EQ(openib("mlx5_1:2,mlx5_0"), (Names{"mlx5_0:1", "mlx5_1:2"}));
 }
 
-TEST(AskedWires, CountOnlyForTheBackendAndItsTransport) {
+TEST(RequestedNics, CountOnlyForTheBackendAndItsTransport) {
   const Environment all = {{"NCCL_IB_HCA", "mlx5"},
                            {"NCCL_SOCKET_IFNAME", "eth"},
                            {"UCX_NET_DEVICES", "mlx5_0:1"},
@@ -135,7 +135,7 @@ TEST(AskedWires, CountOnlyForTheBackendAndItsTransport) {
     Environment environment = all;
     environment.insert(environment.end(), more.begin(), more.end());
     std::string text;
-    for (const AskedWires& request : asked(backend, environment)) text += request.variable + " ";
+    for (const RequestedNics& request : asked(backend, environment)) text += request.variable + " ";
     return text;
   };
   const std::string hca = "NCCL_IB_HCA ";
@@ -159,17 +159,17 @@ TEST(AskedWires, CountOnlyForTheBackendAndItsTransport) {
   EXPECT_EQ(variables("verbs", {}), "");
 }
 
-TEST(AskedWires, OfTheOptionInterface) {
+TEST(RequestedNics, OfTheOptionInterface) {
   const auto names = [](const std::string& name) {
-    const auto requests = asked_interface("10.77.0.9", name, many_wires());
+    const auto requests = requested_interface("10.77.0.9", name, many_nics());
     return requests.empty() ? Names{"nothing"} : requests.front().names;
   };
   EXPECT_EQ(names("eth0"), Names{"eth0"});
   EXPECT_EQ(names("bond0"), (Names{"eth2", "eth3"}));
   EXPECT_EQ(names("ib0"), Names{"mlx5_0:1"});
   EXPECT_EQ(names("lo"), Names{"nothing"});
-  EXPECT_EQ(asked_interface("10.77.0.9", "eth1", many_wires()),
-            (std::vector<AskedWires>{{"--interface", "10.77.0.9", AskedScope::kSockets, {"eth1"}}}));
+  EXPECT_EQ(requested_interface("10.77.0.9", "eth1", many_nics()),
+            (std::vector<RequestedNics>{{"--interface", "10.77.0.9", RequestScope::kSockets, {"eth1"}}}));
 }
 
-}  // namespace asked_wires_test
+}  // namespace requested_nics_test

@@ -1,4 +1,4 @@
-#include "common/nic_counters/wires.h"
+#include "common/nic_counters/nic_shares.h"
 
 #include <algorithm>
 #include <iterator>
@@ -13,7 +13,7 @@
 namespace fabricbench {
 namespace {
 
-using host::WireKind;
+using host::NicKind;
 
 /// Both ways.
 template <typename Counts>
@@ -21,32 +21,32 @@ Bytes bytes_of(const Counts& counts) {
   return counts.tx_bytes + counts.rx_bytes;
 }
 
-/// Whether the bytes of such a wire left the host, and are counted nowhere else.
-bool counts(WireKind kind) { return kind == WireKind::kInterface || kind == WireKind::kRdma; }
+/// Whether the bytes of such a NIC left the host, and are counted nowhere else.
+bool counts(NicKind kind) { return kind == NicKind::kInterface || kind == NicKind::kRdma; }
 
 double ratio(Bytes part, Bytes whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-/// The wires of `wires` that `wanted` holds for, or all where it holds for none.
+/// The NICs of `nics` that `wanted` holds for, or all where it holds for none.
 template <typename Predicate>
-std::vector<WireShare> preferring(const std::vector<WireShare>& wires, const Predicate& wanted) {
-  std::vector<WireShare> found;
-  std::copy_if(wires.begin(), wires.end(), std::back_inserter(found), wanted);
-  return found.empty() ? wires : found;
+std::vector<NicShare> preferring(const std::vector<NicShare>& nics, const Predicate& wanted) {
+  std::vector<NicShare> found;
+  std::copy_if(nics.begin(), nics.end(), std::back_inserter(found), wanted);
+  return found.empty() ? nics : found;
 }
 
 /// Fills in the rails of shares that are sorted.
-void find_rails(const HostWires& host, HostShares& shares) {
+void find_rails(const HostNics& host, HostShares& shares) {
   std::set<std::string> asked;
-  for (const AskedWires& request : host.asked) asked.insert(request.names.begin(), request.names.end());
-  std::vector<WireShare> rails = shares.wires;
-  std::erase_if(rails, [](const WireShare& wire) { return wire.share < kLeastWireShare; });
-  rails = preferring(rails, [](const WireShare& wire) { return wire.kind == WireKind::kRdma; });
-  rails = preferring(rails, [&](const WireShare& wire) { return asked.count(wire.name) == 1; });
+  for (const RequestedNics& request : host.asked) asked.insert(request.names.begin(), request.names.end());
+  std::vector<NicShare> rails = shares.nics;
+  std::erase_if(rails, [](const NicShare& nic) { return nic.share < kLeastNicShare; });
+  rails = preferring(rails, [](const NicShare& nic) { return nic.kind == NicKind::kRdma; });
+  rails = preferring(rails, [&](const NicShare& nic) { return asked.count(nic.name) == 1; });
   if (rails.size() < 2) return;
   Bytes sum = 0;
-  for (const WireShare& rail : rails) {
+  for (const NicShare& rail : rails) {
     shares.rails.push_back(rail.name);
     sum += bytes_of(rail);
   }
@@ -59,27 +59,27 @@ enum class Verdict { kNotJudged, kCarried, kUnknown, kElsewhere };
 struct Judgement {
   Verdict verdict = Verdict::kNotJudged;
   Bytes judged_bytes = 0;  ///< what the variable could have decided about
-  double share = 0;        ///< of those, what the wires asked for carried
-  std::string other;       ///< the wire that carried most of the rest
+  double share = 0;        ///< of those, what the NICs asked for carried
+  std::string other;       ///< the NIC that carried most of the rest
   double other_share = 0;
 };
 
-/// wire_warnings() says what is judged and what is not.
-Judgement judge(const HostWires& host, const AskedWires& asked, Bytes least_bytes) {
+/// nic_warnings() says what is judged and what is not.
+Judgement judge(const HostNics& host, const RequestedNics& asked, Bytes least_bytes) {
   Judgement judgement;
   Bytes all = 0;
   Bytes carried = 0;
   Bytes most = 0;
-  for (const host::WireCounter& wire : host.wires) {
-    if (!counts(wire.kind)) continue;
-    const bool wanted = contains(asked.names, wire.name);
-    all += bytes_of(wire);
-    if (wanted) carried += bytes_of(wire);
-    if (!wanted && asked.scope == AskedScope::kSockets && wire.kind == WireKind::kRdma) continue;
-    judgement.judged_bytes += bytes_of(wire);
-    if (!wanted && bytes_of(wire) > most) {
-      most = bytes_of(wire);
-      judgement.other = wire.name;
+  for (const host::NicCounter& nic : host.nics) {
+    if (!counts(nic.kind)) continue;
+    const bool wanted = contains(asked.names, nic.name);
+    all += bytes_of(nic);
+    if (wanted) carried += bytes_of(nic);
+    if (!wanted && asked.scope == RequestScope::kSockets && nic.kind == NicKind::kRdma) continue;
+    judgement.judged_bytes += bytes_of(nic);
+    if (!wanted && bytes_of(nic) > most) {
+      most = bytes_of(nic);
+      judgement.other = nic.name;
     }
   }
   const Bytes judged = judgement.judged_bytes;
@@ -87,7 +87,7 @@ Judgement judge(const HostWires& host, const AskedWires& asked, Bytes least_byte
   judgement.other_share = ratio(most, judged);
   if (judged == 0 || judged < least_bytes || judged < all - judged) return judgement;
   const bool all_known = std::all_of(asked.names.begin(), asked.names.end(), [&](const std::string& name) {
-    return std::any_of(host.wires.begin(), host.wires.end(), [&](const auto& wire) { return wire.name == name; });
+    return std::any_of(host.nics.begin(), host.nics.end(), [&](const auto& nic) { return nic.name == name; });
   });
   judgement.verdict = judgement.share >= kLeastCarriedShare ? Verdict::kCarried
                       : all_known                           ? Verdict::kElsewhere
@@ -113,7 +113,7 @@ std::string more_hosts(std::size_t count) { return fmt::format("{} more host{}",
 
 std::string percent(double share) { return fmt::format("{:.1f}", share * 100); }
 
-/// Hosts whose bytes went by the same wires.
+/// Hosts whose bytes went by the same NICs.
 using Group = std::vector<const HostShares*>;
 
 /// The least and the most of something over a group.
@@ -127,16 +127,15 @@ std::string span_over(const Group& group, const Text& text, const Value& value) 
 }
 
 double share_of(const HostShares& shares, const std::string& name) {
-  const auto wire =
-      std::find_if(shares.wires.begin(), shares.wires.end(), [&](const auto& w) { return w.name == name; });
-  return wire == shares.wires.end() ? 0 : wire->share;
+  const auto nic = std::find_if(shares.nics.begin(), shares.nics.end(), [&](const auto& w) { return w.name == name; });
+  return nic == shares.nics.end() ? 0 : nic->share;
 }
 
-/// The wires worth a word, by name.
-Names printed_wires(const HostShares& shares) {
+/// The NICs worth a word, by name.
+Names printed_nics(const HostShares& shares) {
   Names names;
-  for (const WireShare& wire : shares.wires) {
-    if (wire.share >= kLeastWireShare) names.push_back(wire.name);
+  for (const NicShare& nic : shares.nics) {
+    if (nic.share >= kLeastNicShare) names.push_back(nic.name);
   }
   std::sort(names.begin(), names.end());
   return names;
@@ -145,10 +144,10 @@ Names printed_wires(const HostShares& shares) {
 std::string line_of(const Group& group) {
   const HostShares& first = *group.front();
   const std::string who = group.size() == 1 ? first.host : first.host + " and " + more_hosts(group.size() - 1);
-  if (first.wires.empty()) return fmt::format("Wires: {}: no counter can be read", who);
+  if (first.nics.empty()) return fmt::format("Wires: {}: no counter can be read", who);
   if (bytes_of(first) == 0) return fmt::format("Wires: {}: nothing was carried", who);
   Names parts;
-  for (const std::string& name : printed_wires(first)) {
+  for (const std::string& name : printed_nics(first)) {
     const auto share = [&](const HostShares& shares) { return share_of(shares, name); };
     parts.push_back(fmt::format("{} {} %", name, span_over(group, percent, share)));
   }
@@ -168,8 +167,8 @@ std::vector<Group> grouped(const std::vector<HostShares>& hosts) {
   for (const HostShares& host : hosts) {
     const bool moved = bytes_of(host) > 0;
     const std::string picture =
-        fmt::format("{} {} {} {} {}", fmt::join(printed_wires(host), " "), host.rails.size(),
-                    host.imbalance > kMostRailImbalance, moved || host.wires.empty(), apart ? groups.size() : 0);
+        fmt::format("{} {} {} {} {}", fmt::join(printed_nics(host), " "), host.rails.size(),
+                    host.imbalance > kMostRailImbalance, moved || host.nics.empty(), apart ? groups.size() : 0);
     const auto [place, is_new] = places.emplace(picture, groups.size());
     if (is_new) groups.emplace_back();
     groups[place->second].push_back(&host);
@@ -182,18 +181,18 @@ std::vector<Group> grouped(const std::vector<HostShares>& hosts) {
 
 /// The hosts that one variable's verdict is the same for, the worst first.
 struct Finding {
-  const HostWires* host = nullptr;
-  const AskedWires* asked = nullptr;
+  const HostNics* host = nullptr;
+  const RequestedNics* asked = nullptr;
   Judgement judgement;
   std::size_t hosts = 0;
 };
 
-/// One finding for each variable, of the host where the wires asked for carried least.
-std::map<std::string, Finding> find_verdict(const std::vector<HostWires>& hosts, Verdict verdict, Bytes least_bytes) {
+/// One finding for each variable, of the host where the NICs asked for carried least.
+std::map<std::string, Finding> find_verdict(const std::vector<HostNics>& hosts, Verdict verdict, Bytes least_bytes) {
   std::map<std::string, Finding> findings;
   if (hosts.size() < 2) return findings;
-  for (const HostWires& host : hosts) {
-    for (const AskedWires& asked : host.asked) {
+  for (const HostNics& host : hosts) {
+    for (const RequestedNics& asked : host.asked) {
       Judgement judgement = judge(host, asked, least_bytes);
       if (judgement.verdict != verdict) continue;
       Finding& finding = findings[asked.variable];
@@ -227,12 +226,12 @@ std::string asked_warning(const Finding& finding) {
 }
 
 std::string rails_warning(const HostShares& host, std::size_t hosts) {
-  std::vector<const WireShare*> rails;
-  for (const WireShare& wire : host.wires) {
-    if (contains(host.rails, wire.name)) rails.push_back(&wire);
+  std::vector<const NicShare*> rails;
+  for (const NicShare& nic : host.nics) {
+    if (contains(host.rails, nic.name)) rails.push_back(&nic);
   }
-  const WireShare& most = *rails.front();  // the largest share comes first
-  const WireShare& least = *rails.back();
+  const NicShare& most = *rails.front();  // the largest share comes first
+  const NicShare& least = *rails.back();
   std::string text = fmt::format(
       "the {} rails of {} carried unequal loads: {} {} and {} {}, {} % of their mean apart where {:.0f} % is allowed",
       rails.size(), host.host, most.name, readable_bytes(bytes_of(most)), least.name, readable_bytes(bytes_of(least)),
@@ -245,28 +244,28 @@ std::string rails_warning(const HostShares& host, std::size_t hosts) {
 
 }  // namespace
 
-HostShares wire_shares(const HostWires& host) {
+HostShares nic_shares(const HostNics& host) {
   HostShares shares;
   shares.host = host.host;
-  for (const host::WireCounter& wire : host.wires) {
-    if (!counts(wire.kind)) continue;
-    shares.wires.push_back({wire.name, wire.kind, wire.tx_bytes, wire.rx_bytes, 0});
-    shares.tx_bytes += wire.tx_bytes;
-    shares.rx_bytes += wire.rx_bytes;
+  for (const host::NicCounter& nic : host.nics) {
+    if (!counts(nic.kind)) continue;
+    shares.nics.push_back({nic.name, nic.kind, nic.tx_bytes, nic.rx_bytes, 0});
+    shares.tx_bytes += nic.tx_bytes;
+    shares.rx_bytes += nic.rx_bytes;
   }
-  for (WireShare& wire : shares.wires) {
-    wire.share = ratio(bytes_of(wire), bytes_of(shares));
+  for (NicShare& nic : shares.nics) {
+    nic.share = ratio(bytes_of(nic), bytes_of(shares));
   }
-  std::stable_sort(shares.wires.begin(), shares.wires.end(),
-                   [](const WireShare& a, const WireShare& b) { return a.share > b.share; });
+  std::stable_sort(shares.nics.begin(), shares.nics.end(),
+                   [](const NicShare& a, const NicShare& b) { return a.share > b.share; });
   find_rails(host, shares);
   return shares;
 }
 
-std::vector<std::string> wire_lines(const std::vector<HostWires>& hosts) {
+std::vector<std::string> nic_lines(const std::vector<HostNics>& hosts) {
   std::vector<HostShares> shares;
   shares.reserve(hosts.size());
-  for (const HostWires& host : hosts) shares.push_back(wire_shares(host));
+  for (const HostNics& host : hosts) shares.push_back(nic_shares(host));
   std::vector<std::string> lines;
   std::size_t told = 0;
   for (const Group& group : grouped(shares)) {
@@ -283,13 +282,13 @@ std::vector<std::string> wire_lines(const std::vector<HostWires>& hosts) {
   return lines;
 }
 
-std::vector<std::string> wire_warnings(const std::vector<HostWires>& hosts, Bytes least_bytes) {
+std::vector<std::string> nic_warnings(const std::vector<HostNics>& hosts, Bytes least_bytes) {
   std::vector<std::string> warnings;
   if (hosts.size() < 2) return warnings;
   std::size_t unequal = 0;
   HostShares worst;
-  for (const HostWires& host : hosts) {
-    HostShares shares = wire_shares(host);
+  for (const HostNics& host : hosts) {
+    HostShares shares = nic_shares(host);
     if (shares.imbalance <= kMostRailImbalance || bytes_of(shares) < least_bytes) continue;
     ++unequal;
     if (shares.imbalance > worst.imbalance) worst = std::move(shares);

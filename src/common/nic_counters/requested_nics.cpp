@@ -1,4 +1,4 @@
-#include "common/nic_counters/asked_wires.h"
+#include "common/nic_counters/requested_nics.h"
 
 #include <algorithm>
 #include <cctype>
@@ -14,7 +14,7 @@
 namespace fabricbench {
 namespace {
 
-using host::WireKind;
+using host::NicKind;
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
 Names split(std::string_view list) {
@@ -48,15 +48,15 @@ bool selects(std::string_view list, std::string_view component) {
   return exclude != contains(split(list), component);
 }
 
-/// A list and what its entries mean for one wire.
+/// A list and what its entries mean for one NIC.
 struct Filter {
   Names entries;
   bool exclude = false;
-  std::function<bool(const host::Wire&, const std::string& entry)> matches;
+  std::function<bool(const host::Nic&, const std::string& entry)> matches;
 
-  [[nodiscard]] bool allows(const host::Wire& wire) const {
+  [[nodiscard]] bool allows(const host::Nic& nic) const {
     return exclude !=
-           std::any_of(entries.begin(), entries.end(), [&](const auto& entry) { return matches(wire, entry); });
+           std::any_of(entries.begin(), entries.end(), [&](const auto& entry) { return matches(nic, entry); });
   }
 };
 
@@ -71,8 +71,8 @@ Filter nccl_filter(std::string_view value) {
   const bool exclude = take_off('^', value);
   const bool whole = take_off('=', value);
   Filter filter{split(value), exclude, {}};
-  filter.matches = [whole](const host::Wire& wire, const std::string& entry) {
-    const auto [device, port] = split_port(wire.name);
+  filter.matches = [whole](const host::Nic& nic, const std::string& entry) {
+    const auto [device, port] = split_port(nic.name);
     const auto [wanted, wanted_port] = split_port(entry);
     const bool named = whole ? device == wanted : device.starts_with(wanted);
     return !wanted.empty() && named && (wanted_port.empty() || port.empty() || port == wanted_port);
@@ -84,8 +84,8 @@ Filter nccl_filter(std::string_view value) {
 Filter ucx_filter(std::string_view value) {
   const bool exclude = take_off('^', value);
   Filter filter{split(value), exclude, {}};
-  filter.matches = [](const host::Wire& wire, const std::string& entry) {
-    return entry == "all" || fnmatch(entry.c_str(), wire.name.c_str(), 0) == 0;
+  filter.matches = [](const host::Nic& nic, const std::string& entry) {
+    return entry == "all" || fnmatch(entry.c_str(), nic.name.c_str(), 0) == 0;
   };
   return filter;
 }
@@ -93,9 +93,9 @@ Filter ucx_filter(std::string_view value) {
 /// Whole names of interfaces, and networks: what begins with no letter is one, as in Open MPI.
 Filter tcp_filter(std::string_view value, bool exclude, const std::vector<host::InterfaceAddress>& addresses) {
   Filter filter{split(value), exclude, {}};
-  filter.matches = [&addresses](const host::Wire& wire, const std::string& entry) {
-    if (std::isalpha(static_cast<unsigned char>(entry.front())) != 0) return wire.name == entry;
-    return contains(host::interfaces_in(entry, addresses), wire.name);
+  filter.matches = [&addresses](const host::Nic& nic, const std::string& entry) {
+    if (std::isalpha(static_cast<unsigned char>(entry.front())) != 0) return nic.name == entry;
+    return contains(host::interfaces_in(entry, addresses), nic.name);
   };
   return filter;
 }
@@ -103,23 +103,23 @@ Filter tcp_filter(std::string_view value, bool exclude, const std::vector<host::
 /// A host on its way to what is asked of it.
 struct Asking {
   const Environment& environment;
-  const std::vector<host::Wire>& wires;
-  std::vector<AskedWires> asked;
+  const std::vector<host::Nic>& nics;
+  std::vector<RequestedNics> asked;
 };
 
-void ask(Asking& asking, const std::string& variable, AskedScope scope,
+void ask(Asking& asking, const std::string& variable, RequestScope scope,
          const std::function<Filter(std::string_view)>& read) {
   const std::string value = find_variable(asking.environment, variable);
   if (value.empty()) return;
   const Filter filter = read(value);
   std::set<std::string> found;
   bool any = false;
-  for (const host::Wire& wire : asking.wires) {
-    const bool port = wire.kind == WireKind::kRdma;
-    if ((scope == AskedScope::kSockets && port) || (scope == AskedScope::kRdma && !port)) continue;
-    if (!filter.allows(wire)) continue;
+  for (const host::Nic& nic : asking.nics) {
+    const bool port = nic.kind == NicKind::kRdma;
+    if ((scope == RequestScope::kSockets && port) || (scope == RequestScope::kRdma && !port)) continue;
+    if (!filter.allows(nic)) continue;
     any = true;
-    for (const std::string& name : host::bottom_wires(wire.name, asking.wires)) found.insert(name);
+    for (const std::string& name : host::bottom_nics(nic.name, asking.nics)) found.insert(name);
   }
   if (any && found.empty()) return;  // the loopback only
   asking.asked.push_back({variable, value, scope, {found.begin(), found.end()}});
@@ -130,47 +130,47 @@ void ask_nccl(Asking& asking) {
   const std::string disabled = find_variable(asking.environment, "NCCL_IB_DISABLE");
   const bool rdma = disabled.empty() || disabled == "0";
   if (rdma && (net.empty() || strcasecmp(net.c_str(), "IB") == 0)) {
-    ask(asking, "NCCL_IB_HCA", AskedScope::kRdma, nccl_filter);
+    ask(asking, "NCCL_IB_HCA", RequestScope::kRdma, nccl_filter);
   }
   if (net.empty() || strcasecmp(net.c_str(), "Socket") == 0) {
-    ask(asking, "NCCL_SOCKET_IFNAME", AskedScope::kSockets, nccl_filter);
+    ask(asking, "NCCL_SOCKET_IFNAME", RequestScope::kSockets, nccl_filter);
   }
 }
 
 void ask_mpi(Asking& asking, const std::vector<host::InterfaceAddress>& addresses) {
   const std::string pml = find_variable(asking.environment, "OMPI_MCA_pml");
   const std::string btl = find_variable(asking.environment, "OMPI_MCA_btl");
-  if (selects(pml, "ucx")) ask(asking, "UCX_NET_DEVICES", AskedScope::kAny, ucx_filter);
+  if (selects(pml, "ucx")) ask(asking, "UCX_NET_DEVICES", RequestScope::kAny, ucx_filter);
   if (!selects(pml, "ob1")) return;  // no other pml uses btls
   if (selects(btl, "openib")) {
-    ask(asking, "OMPI_MCA_btl_openib_if_include", AskedScope::kRdma,
+    ask(asking, "OMPI_MCA_btl_openib_if_include", RequestScope::kRdma,
         [](std::string_view value) { return nccl_filter("=" + std::string(value)); });
   }
   if (!selects(btl, "tcp")) return;
-  ask(asking, "OMPI_MCA_btl_tcp_if_include", AskedScope::kSockets,
+  ask(asking, "OMPI_MCA_btl_tcp_if_include", RequestScope::kSockets,
       [&](std::string_view value) { return tcp_filter(value, false, addresses); });
-  ask(asking, "OMPI_MCA_btl_tcp_if_exclude", AskedScope::kSockets,
+  ask(asking, "OMPI_MCA_btl_tcp_if_exclude", RequestScope::kSockets,
       [&](std::string_view value) { return tcp_filter(value, true, addresses); });
 }
 
 }  // namespace
 
-std::vector<AskedWires> asked_wires(std::string_view backend, const Environment& environment,
-                                    const std::vector<host::Wire>& wires,
-                                    const std::vector<host::InterfaceAddress>& addresses) {
-  Asking asking{environment, wires, {}};
+std::vector<RequestedNics> requested_nics(std::string_view backend, const Environment& environment,
+                                          const std::vector<host::Nic>& nics,
+                                          const std::vector<host::InterfaceAddress>& addresses) {
+  Asking asking{environment, nics, {}};
   if (backend == "nccl") ask_nccl(asking);
   if (backend == "mpi") ask_mpi(asking, addresses);
   return asking.asked;
 }
 
-std::vector<AskedWires> asked_interface(const std::string& value, const std::string& name,
-                                        const std::vector<host::Wire>& wires) {
+std::vector<RequestedNics> requested_interface(const std::string& value, const std::string& name,
+                                               const std::vector<host::Nic>& nics) {
   const std::string option = "--interface";
   const Environment given = {{option, value}};
-  Asking asking{given, wires, {}};
-  ask(asking, option, AskedScope::kSockets, [&](std::string_view) {
-    return Filter{{name}, false, [](const host::Wire& wire, const std::string& entry) { return wire.name == entry; }};
+  Asking asking{given, nics, {}};
+  ask(asking, option, RequestScope::kSockets, [&](std::string_view) {
+    return Filter{{name}, false, [](const host::Nic& nic, const std::string& entry) { return nic.name == entry; }};
   });
   return asking.asked;
 }
