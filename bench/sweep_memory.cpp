@@ -15,8 +15,8 @@
 
 #include <fmt/format.h>
 
+#include "cluster/sweep/endpoint_statistics.h"
 #include "cluster/sweep/ledger.h"
-#include "cluster/sweep/own_readings.h"
 #include "cluster/sweep/steps.h"
 #include "common/core/clock.h"
 #include "common/engine/setup.h"

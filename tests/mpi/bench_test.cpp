@@ -37,8 +37,8 @@ class WrongSession final : private test::IdleBackend, public test::HostSession {
 class LosingSession final : private test::IdleBackend, public test::HostSession {
  public:
   explicit LosingSession(int rank) : HostSession(*static_cast<Backend*>(this)), rank_(rank) {}
-  [[nodiscard]] std::optional<std::uint64_t> retransmitted_segments() const override {
-    return ++times_asked_ * static_cast<std::uint64_t>(rank_ + 1);
+  [[nodiscard]] TransportCounters counters() const override {
+    return {.retransmitted_segments = ++times_asked_ * static_cast<std::uint64_t>(rank_ + 1)};
   }
 
  private:

@@ -120,14 +120,14 @@ TEST(ConnectOptions, AreRead) {
   const Options usual = parse_command_line(connections(), {}).options;
   EXPECT_EQ(usual.rdma.connections, 100);
   EXPECT_EQ(usual.rdma.messages, 4);
-  EXPECT_EQ(usual.sweep.max_bytes, 64U);
+  EXPECT_EQ(usual.sizes.max_bytes, 64U);
   EXPECT_EQ(usual.rdma.transport, Transport::kRc);
   const Options given =
       parse_command_line(connections(), {"-n", "7", "-C", "2", "-s", "1K", "-c", "UD", "-d", "rxe0", "-x", "1"})
           .options;
   EXPECT_EQ(given.rdma.connections, 7);
   EXPECT_EQ(given.rdma.messages, 2);
-  EXPECT_EQ(given.sweep.max_bytes, 1024U);
+  EXPECT_EQ(given.sizes.max_bytes, 1024U);
   EXPECT_EQ(given.rdma.transport, Transport::kUd);
   EXPECT_EQ(given.rdma.device, "rxe0");
 }

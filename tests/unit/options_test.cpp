@@ -68,7 +68,7 @@ TEST(Options, AreTheSameByLetterByLongNameAndWithDashes) {
 
 TEST(Options, TakeTheLastOfSeveralAndStillRefuseNothingButTheLast) {
   EXPECT_EQ(parsed("-n 5 -n 10 --iters=20").iterations, 20);
-  EXPECT_EQ(parsed("-b 1K -b 8").sweep.min_bytes, 8U);
+  EXPECT_EQ(parsed("-b 1K -b 8").sizes.min_bytes, 8U);
   EXPECT_EQ(parsed("-d half -d int8").datatypes, std::vector{DataType::kInt8});
 }
 

@@ -113,8 +113,8 @@ TEST(RdmaOptions, BeginWithPerftestsSizes) {
     EXPECT_EQ(options.warmup, 100);
   }
   for (const Program& program : {kAtomicBw, kAtomicLat}) {
-    EXPECT_EQ(parsed(program, "").sweep.min_bytes, 8U);
-    EXPECT_EQ(parsed(program, "").sweep.max_bytes, 8U);
+    EXPECT_EQ(parsed(program, "").sizes.min_bytes, 8U);
+    EXPECT_EQ(parsed(program, "").sizes.max_bytes, 8U);
   }
   for (const Program& program : kPrograms) {
     const Options options = parsed(program, "");
@@ -191,24 +191,24 @@ TEST(RdmaOptions, AreTheSameByLetterByPerftestsNameAndWithDashes) {
 }
 
 TEST(RdmaOptions, TakeAllOfPerftestsSizes) {
-  const Sweep sweep = parsed(kWriteBw, "-a").sweep;
-  EXPECT_EQ(sweep.min_bytes, 2U);
-  EXPECT_EQ(sweep.max_bytes, Bytes{8} << 20);
-  EXPECT_EQ(list_sizes(sweep, 1).sizes.size(), 23U);
-  EXPECT_EQ(list_sizes(parsed(kReadLat, "--all").sweep, 1).sizes.size(), 23U);
-  EXPECT_EQ(list_sizes(parsed(kWriteBw, "--min-bytes 8 --max-bytes 1K --step-factor 4").sweep, 1).sizes,
+  const SizeRange sizes = parsed(kWriteBw, "-a").sizes;
+  EXPECT_EQ(sizes.min_bytes, 2U);
+  EXPECT_EQ(sizes.max_bytes, Bytes{8} << 20);
+  EXPECT_EQ(list_sizes(sizes, 1).sizes.size(), 23U);
+  EXPECT_EQ(list_sizes(parsed(kReadLat, "--all").sizes, 1).sizes.size(), 23U);
+  EXPECT_EQ(list_sizes(parsed(kWriteBw, "--min-bytes 8 --max-bytes 1K --step-factor 4").sizes, 1).sizes,
             (std::vector<Bytes>{8, 32, 128, 512}));
 }
 
 TEST(RdmaOptions, KeepSizesThatNobodyAskedForWithinADatagram) {
-  EXPECT_EQ(parsed(kSendBw, "-c UD").sweep.max_bytes, 1024U);
-  EXPECT_EQ(parsed(kSendBw, "-c UD").sweep.min_bytes, 1024U);
-  EXPECT_EQ(parsed(kSendLat, "-c UD").sweep.min_bytes, 2U);
-  EXPECT_EQ(parsed(kSendLat, "-c UD").sweep.max_bytes, 2U);
-  EXPECT_EQ(list_sizes(parsed(kSendBw, "-a -c UD").sweep, 1).sizes.size(), 12U) << "to 4 KiB";
-  EXPECT_EQ(parsed(kSendBw, "-c UD --min-bytes 64").sweep.max_bytes, 4096U);
-  EXPECT_EQ(parsed(kSendBw, "-c UD -s 4K").sweep.max_bytes, 4096U);
-  EXPECT_EQ(parsed(kSendBw, "-c UC").sweep.max_bytes, 65536U);
+  EXPECT_EQ(parsed(kSendBw, "-c UD").sizes.max_bytes, 1024U);
+  EXPECT_EQ(parsed(kSendBw, "-c UD").sizes.min_bytes, 1024U);
+  EXPECT_EQ(parsed(kSendLat, "-c UD").sizes.min_bytes, 2U);
+  EXPECT_EQ(parsed(kSendLat, "-c UD").sizes.max_bytes, 2U);
+  EXPECT_EQ(list_sizes(parsed(kSendBw, "-a -c UD").sizes, 1).sizes.size(), 12U) << "to 4 KiB";
+  EXPECT_EQ(parsed(kSendBw, "-c UD --min-bytes 64").sizes.max_bytes, 4096U);
+  EXPECT_EQ(parsed(kSendBw, "-c UD -s 4K").sizes.max_bytes, 4096U);
+  EXPECT_EQ(parsed(kSendBw, "-c UC").sizes.max_bytes, 65536U);
 }
 
 TEST(RdmaOptions, HaveNoLettersButPerftestsAndN) {

@@ -17,14 +17,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Nic {
+struct PciNic {
   std::string name;
   PciPath path;
   std::optional<int> numa_node;
 };
 
-std::vector<Nic> nics_below(const fs::path& directory) {
-  std::vector<Nic> nics;
+std::vector<PciNic> nics_below(const fs::path& directory) {
+  std::vector<PciNic> nics;
   std::error_code error;
   for (fs::directory_iterator entry(directory, error), end; !error && entry != end; entry.increment(error)) {
     const fs::path device = entry->path() / "device";
@@ -34,14 +34,14 @@ std::vector<Nic> nics_below(const fs::path& directory) {
   return nics;
 }
 
-std::vector<Nic> all_nics(const fs::path& root) {
-  std::vector<Nic> nics = nics_below(root / "sys/class/infiniband");
+std::vector<PciNic> all_nics(const fs::path& root) {
+  std::vector<PciNic> nics = nics_below(root / "sys/class/infiniband");
   std::set<PciPath> with_rdma;
-  for (const Nic& nic : nics) with_rdma.insert(nic.path);
-  for (Nic& interface : nics_below(root / "sys/class/net")) {
+  for (const PciNic& nic : nics) with_rdma.insert(nic.path);
+  for (PciNic& interface : nics_below(root / "sys/class/net")) {
     if (with_rdma.count(interface.path) == 0) nics.push_back(std::move(interface));
   }
-  std::sort(nics.begin(), nics.end(), [](const Nic& a, const Nic& b) { return a.name < b.name; });
+  std::sort(nics.begin(), nics.end(), [](const PciNic& a, const PciNic& b) { return a.name < b.name; });
   return nics;
 }
 
@@ -49,7 +49,7 @@ std::vector<Nic> all_nics(const fs::path& root) {
 /// NIC.
 using RankedDistance = std::pair<PciDistance, std::size_t>;
 
-RankedDistance distance_between(const PciPath& device, std::optional<int> numa_node, const Nic& nic) {
+RankedDistance distance_between(const PciPath& device, std::optional<int> numa_node, const PciNic& nic) {
   const std::size_t shared = shared_length(device, nic.path);
   if (shared > 1) return {PciDistance::kSwitch, device.size() - shared};
   if (shared == 1) return {PciDistance::kHostBridge, 0};
@@ -68,7 +68,7 @@ PciLocality pci_locality(std::string_view address, const fs::path& root) {
   locality.numa_node = numa_node_of(device);
   if (path.empty()) return locality;
   std::optional<RankedDistance> nearest;
-  for (const Nic& nic : all_nics(root)) {
+  for (const PciNic& nic : all_nics(root)) {
     const RankedDistance distance = distance_between(path, locality.numa_node, nic);
     if (nearest && distance > *nearest) continue;
     if (!nearest || distance < *nearest) locality.nearest_nics.clear();

@@ -296,6 +296,10 @@ void NcclSession::give_up(const Error& problem) {
                           message, detail.empty() ? "none" : detail));
 }
 
+void NcclSession::observe(bool on) { observe_choices(on); }
+
+std::optional<LibraryChoice> NcclSession::last() const { return last_choice(); }
+
 std::string NcclSession::state() const {
   std::string text;
   for (const LocalRank& local : local_) text += local.place + ", ";

@@ -87,8 +87,8 @@ class NcclSession final : public Session, private ChoiceObserver {
   void abandon() noexcept override { abort(); }
 
  private:
-  void observe(bool on) override { observe_choices(on); }
-  [[nodiscard]] std::optional<LibraryChoice> last() const override { return last_choice(); }
+  void observe(bool on) override;
+  [[nodiscard]] std::optional<LibraryChoice> last() const override;
   void use_devices(const ProcessGroup& group);
   void make_backends();
   void make_device_backends();
