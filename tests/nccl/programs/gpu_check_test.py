@@ -85,6 +85,6 @@ class NothingToCheck(CheckTest):  # 1 rank, 2 s
         self.assertIn("nvidia-smi lists no GPU here", stderr)
         status, lines, stderr = self.check("--part", "nothing")
         self.assertEqual((status, lines), (USAGE, []))
-        self.assertIn("there is no part 'nothing'; there are programs options ", stderr)
+        self.assertIn("there is no part 'nothing'; use one of programs options ", stderr)
         self.assertEqual(self.check("--no-such-option")[0], USAGE)
         self.assertEqual(self.check("--help")[0], OK)
