@@ -244,7 +244,7 @@ TEST_F(NcclDeviceTest, SaysWhatTheMachineLacks) {
   }
   if (ranks() < 2) return;
   const Set alone("FAKE_NCCL_LSA_SIZE", "1");
-  expect_missing(2, "here of " + std::to_string(ranks()) + " only 1 do");
+  expect_missing(2, "here only 1 of " + std::to_string(ranks()) + " can");
 }
 
 TEST_F(NcclDeviceTest, DoesNotSayWhatNcclChose) {
