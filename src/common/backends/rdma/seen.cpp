@@ -13,8 +13,6 @@
 namespace fabricbench {
 namespace {
 
-constexpr std::size_t kMostReaders = 16;  // in the banner
-
 std::unique_ptr<Reader> reader_for(const verbs::VerbsSession& session) {
   const std::vector<int> devices = session.devices();
   if (devices.empty()) return std::make_unique<verbs::HostReader>();
