@@ -1,14 +1,18 @@
 // gpudirect_rdma_lat: a write into the other rank's memory and one back, each of which counts when the one that it is
 // for has seen it: a kernel that spins on a flag in the GPU's memory. The time is half of the round trip.
 
+#include <string>
+#include <utility>
+
 #include "common/backends/rdma/verbs_program.h"
 
 namespace fabricbench {
 namespace {
 
-class GpuDirectLatency final : public RequestPingPong {
+/// Messages of no bytes are seen too: by their number, or by their completion.
+class GpuDirectLatency final : public PingPong {
  public:
-  using RequestPingPong::RequestPingPong;
+  GpuDirectLatency(std::string name, Verb /*verb*/) : PingPong(std::move(name)) {}
 
   void configure(const Options& options) override {
     traits_.time_means = "half a round trip of messages " + what_counts(options);

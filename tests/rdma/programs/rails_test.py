@@ -101,7 +101,7 @@ class Refusals(RailTest):
                      "rdma_write_bw", "--devices", "rail", "--pairs", "0-3,1-2", *FEW, ranks=4)
 
     def test_two_ways_to_choose(self):
-        self.refused(USAGE, "-d names one device for all ranks, and --devices says which each of them takes",
+        self.refused(USAGE, "-d names one device for all ranks, and --devices names one for each",
                      "rdma_write_bw", "--devices", "all", "-d", "rxe0", *FEW)
 
 
