@@ -7,11 +7,14 @@
 #include <vector>
 
 #include "common/core/names.h"
+#include "common/core/units.h"
+#include "common/record/csv.h"
 #include "common/record/field.h"
 #include "common/record/json.h"
 #include "common/record/packing.h"
 #include "common/record/read.h"
 #include "common/record/schema.h"
+#include "common/record/text_table.h"
 
 namespace record_forms_test {
 
@@ -136,6 +139,28 @@ TEST(RecordForms, PackEverything) {
   EXPECT_EQ(panels[0].secret, 7);
   EXPECT_THROW((void)fabricbench::record::unpack<std::vector<Panel>>(packed.substr(1)), std::invalid_argument);
   EXPECT_THROW((void)fabricbench::record::unpack<std::vector<Panel>>(packed + "x"), std::invalid_argument);
+}
+
+TEST(RecordForms, MakeLinesOfCsv) {
+  using fabricbench::record::CsvColumn;
+  const fabricbench::record::CsvTable table(std::to_array<CsvColumn>(
+      {{"number"}, {"first", "/lamps/0/name"}, {"is_on", "/best/is_on"}, {"third", "/lamps/2"}}));
+  EXPECT_EQ(table.header(), "number,first,is_on,third\n");
+  EXPECT_EQ(table.line(fabricbench::record::to_json(full_panel())), "3,left,1,\n");
+}
+
+TEST(RecordForms, MakeLinesOfATable) {
+  using namespace fabricbench::record;
+  const TextTable table({{"number", "", 8, field("/number")},
+                         {"rate", "(GB/s)", 6, field("/rate_gb_per_s")},
+                         {"rate", "(Gb/s)", 6, scaled(field("/rate_gb_per_s"), 8)},
+                         {"second", "(us)", 6, positive(field("/lamps/1/on_for_us")), "off"},
+                         {"reason", "", 0, field("/reason")}},
+                        fabricbench::fitted);
+  EXPECT_EQ(table.titles(), "# number    rate    rate  second  reason\n");
+  EXPECT_EQ(table.units(), "#         (GB/s)  (Gb/s)    (us)  \n");
+  EXPECT_EQ(table.line(to_json(full_panel())), "       3    2.50   20.00     off  broken\n");
+  EXPECT_EQ(table.line(to_json(Panel{})), "       0       -       -     off  -\n");
 }
 
 TEST(RecordForms, DescribeThemselves) {

@@ -1,31 +1,34 @@
 #include "common/report/connect_table.h"
 
-#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "common/report/banner.h"
-#include "common/report/table.h"
 
 namespace fabricbench {
 namespace {
 
-constexpr int kTimeWidth = 10;
+using record::field;
+using record::TextColumn;
+using record::to_json;
 
-template <typename... Texts>
-std::string line(const Texts&... texts) {
-  return fmt::format("{:>6}  {:>16}  {:>8}  {:>10}  {:>10}  {:>10}  {:>10}  {:>8}  {:>6}  {:>9}  {:>9}  {:>6}  {:>6}\n",
-                     texts...);
-}
-
-std::string header() {
-  std::string titles = line("pair", "step", "samples", "min", "median", "p99", "max", "conns", "failed", "conns/s",
-                            "messages", "lost", "#wrong");
-  std::string units = line("", "", "", "(us)", "(us)", "(us)", "(us)", "", "", "", "", "", "");
-  titles.front() = '#';
-  units.front() = '#';
-  return "#\n" + titles + units;
+std::vector<TextColumn> connection_columns() {
+  return {{"pair", "", 6, field("/pair")},
+          {"step", "", 16, field("/step")},
+          {"samples", "", 8, field("/samples")},
+          {"min", "(us)", 10, field("/time_us_min")},
+          {"median", "(us)", 10, field("/time_us_median")},
+          {"p99", "(us)", 10, field("/time_us_p99")},
+          {"max", "(us)", 10, field("/time_us_max")},
+          {"conns", "", 8, field("/connections")},
+          {"failed", "", 6, field("/failed_connections")},
+          {"conns/s", "", 9, field("/connections_per_s")},
+          {"messages", "", 9, field("/messages")},
+          {"lost", "", 6, field("/lost_messages")},
+          {"#wrong", "", 6, field("/wrong_messages")}};
 }
 
 std::string connect_settings_line(const Context& context) {
@@ -37,15 +40,10 @@ std::string connect_settings_line(const Context& context) {
       readable_seconds(options.rdma.stall_timeout));
 }
 
-std::string time_column(const std::optional<Seconds>& time) { return time ? fitted(*time * 1e6, kTimeWidth) : "-"; }
-
-std::string step_line(const ConnectRow& row, const ConnectTimes& times) {
-  return line(row.pair, name(times.step), times.samples, time_column(times.min), time_column(times.median),
-              time_column(times.p99), time_column(times.max), row.connections, row.failed, fitted(row.rate, 9),
-              row.messages, row.lost, row.wrong);
-}
-
 }  // namespace
+
+ConnectTableSink::ConnectTableSink(OutputFile output)
+    : output_(std::move(output)), table_(connection_columns(), fitted) {}
 
 void ConnectTableSink::begin(const Context& context) {
   context_ = context;
@@ -57,7 +55,7 @@ void ConnectTableSink::begin(const Context& context) {
     text += "# Method: pairs at the same time; times are those of the pair's first rank, which connects\n";
     text += notice_lines(context) + device_lines(context);
   }
-  output_.write(text + header());
+  output_.write(text + "#\n" + table_.titles() + table_.units());
 }
 
 void ConnectTableSink::record(const AnyRecord& record) {
@@ -65,7 +63,7 @@ void ConnectTableSink::record(const AnyRecord& record) {
   if (row == nullptr) return;
   std::string text;
   if (!context_.options.quiet) text += group_line(context_, row->pair);
-  for (const ConnectTimes& times : row->steps) text += step_line(*row, times);
+  for (const ConnectTimes& times : row->steps) text += table_.line(to_json(ConnectionStep{*row, times}));
   output_.write(text);
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 
-#include <utility>
-
+#include "common/record/text_table.h"
 #include "common/report/output_file.h"
 #include "common/report/sink.h"
 
@@ -10,7 +9,7 @@ namespace fabricbench {
 /// Prints connections: a row for each pair and step, and all other lines marked with `#`.
 class ConnectTableSink final : public Sink {
  public:
-  explicit ConnectTableSink(OutputFile output) : output_(std::move(output)) {}
+  explicit ConnectTableSink(OutputFile output);
 
   void begin(const Context& context) override;
   void record(const AnyRecord& record) override;
@@ -18,6 +17,7 @@ class ConnectTableSink final : public Sink {
 
  private:
   OutputFile output_;
+  record::TextTable table_;
   Context context_;
 };
 

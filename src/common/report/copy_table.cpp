@@ -2,31 +2,34 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "common/report/banner.h"
-#include "common/report/table.h"
 
 namespace fabricbench {
 namespace {
 
-constexpr int kRateWidth = 8;
-constexpr const char* kUnknown = "N/A";
+using record::field;
+using record::Json;
+using record::positive;
+using record::Shown;
+using record::TextColumn;
+using record::TextTable;
+using record::to_json;
 
-std::string rate_column(double rate) { return rate > 0 ? fitted(rate / 1e9, kRateWidth) : kUnknown; }
+constexpr std::string_view kUnknown = "N/A";
 
-std::string percent_column(double share) { return share > 0 ? fmt::format("{:.0f}", share * 100) : kUnknown; }
-
-/// The bandwidth if the copy took `time`; for both ways, the time is that of both directions.
-std::string rate_at(const CopyRow& row, const std::optional<Interval>& interval, Seconds Interval::*end) {
-  if (!interval || (*interval).*end <= 0) return "-";
-  return rate_column(row.bandwidth * row.summary.median / (*interval).*end);
-}
-
-std::string direction_column(const CopyRow& row, std::size_t which) {
-  return which < row.directions.size() ? rate_column(row.directions[which]) : "-";
+/// The bandwidth if the copy took the time in the field `time`; for both ways, the time is that of both directions.
+Shown rate_at(std::string_view time) {
+  return [time = positive(field(time))](const Json& row) -> Json {
+    const Json at = time(row);
+    if (at.is_null()) return at;
+    return row.at("bandwidth_gb_per_s").get<double>() * row.at("time_us_median").get<double>() / at.get<double>();
+  };
 }
 
 /// The other end: host memory on a NUMA node, or the receiving GPU.
@@ -35,22 +38,35 @@ std::string with(const CopyRow& row) {
   return row.memory_node ? fmt::format("node {}", *row.memory_node) : "-";
 }
 
-template <typename... Texts>
-std::string copy_line(const Texts&... texts) {
-  return fmt::format(
-      "{:>12}  {:>16}  {:>3}  {:>12}  {:>5}  {:>8}  {:>9}  {:>8}  {:>8}  {:>8}  {:>8}  {:>8}  {:>8}  "
-      "{:>6}  {:>7}  {:>6}\n",
-      texts...);
+std::vector<TextColumn> copy_columns() {
+  return {{"size", "(B)", 12, field("/size_bytes")},
+          {"host", "", 16, field("/host")},
+          {"GPU", "", 3, field("/gpu/device")},
+          {"PCI", "", 12, field("/gpu/pci")},
+          {"copy", "", 5, field("/short_name")},
+          {"with", "", 8, field("/with")},
+          {"time", "(us)", 9, field("/time_us_median")},
+          {"GB/s", "", 8, positive(field("/bandwidth_gb_per_s")), kUnknown},
+          {"low", "(GB/s)", 8, rate_at("/time_us_interval/high_us")},
+          {"high", "(GB/s)", 8, rate_at("/time_us_interval/low_us")},
+          {"->", "(GB/s)", 8, field("/directions_gb_per_s/0")},
+          {"<-", "(GB/s)", 8, field("/directions_gb_per_s/1")},
+          {"bound", "(GB/s)", 8, field("/bound_gb_per_s"), kUnknown},
+          {"%bound", "", 6, field("/of_bound"), kUnknown},
+          {"%others", "", 7, field("/of_others"), kUnknown},
+          {"#wrong", "", 6, field("/wrong_elements"), kUnknown}};
 }
 
-std::string copy_header() {
-  std::string titles = copy_line("size", "host", "GPU", "PCI", "copy", "with", "time", "GB/s", "low", "high", "->",
-                                 "<-", "bound", "%bound", "%others", "#wrong");
-  std::string units =
-      copy_line("(B)", "", "", "", "", "", "(us)", "", "(GB/s)", "(GB/s)", "(GB/s)", "(GB/s)", "(GB/s)", "", "", "");
-  titles.front() = '#';
-  units.front() = '#';
-  return "#\n" + titles + units;
+/// Whole percent; null if unknown.
+Json percent(double share) { return share > 0 ? Json(fmt::format("{:.0f}", share * 100)) : Json(); }
+
+std::string copy_line(const TextTable& table, const CopyRow& row) {
+  Json shown = to_json(row);
+  shown["short_name"] = short_name(row.kind);
+  shown["with"] = with(row);
+  shown["of_bound"] = percent(row.of_bound());
+  shown["of_others"] = percent(row.of_others());
+  return table.line(shown);
 }
 
 std::string copy_settings_line(const Options& options) {
@@ -73,6 +89,8 @@ std::string method_line(const Context& context) {
 
 }  // namespace
 
+CopyTableSink::CopyTableSink(OutputFile output) : output_(std::move(output)), table_(copy_columns(), fitted) {}
+
 void CopyTableSink::begin(const Context& context) {
   context_ = context;
   std::string text;
@@ -81,7 +99,7 @@ void CopyTableSink::begin(const Context& context) {
     text += fmt::format("# Ranks: {}, hosts: {}; {}\n", context.ranks.size(), context.hosts, context.library);
     text += method_line(context) + notice_lines(context);
   }
-  output_.write(text + copy_header());
+  output_.write(text + "#\n" + table_.titles() + table_.units());
 }
 
 void CopyTableSink::record(const AnyRecord& record) {
@@ -91,12 +109,7 @@ void CopyTableSink::record(const AnyRecord& record) {
 void CopyTableSink::add(const CopyRow& row) {
   note_status(row.host, row.gpu, row.comparison.status);
   if (row.peer && row.peer_comparison) note_status(row.host, *row.peer, row.peer_comparison->status);
-  output_.write(copy_line(row.size, row.host, row.gpu.device, row.gpu.pci, short_name(row.kind), with(row),
-                          fitted(row.summary.median * 1e6, 9), rate_column(row.bandwidth),
-                          rate_at(row, row.summary.interval, &Interval::high),
-                          rate_at(row, row.summary.interval, &Interval::low), direction_column(row, 0),
-                          direction_column(row, 1), rate_column(row.bound.bytes_per_s), percent_column(row.of_bound()),
-                          percent_column(row.of_others()), row.wrong ? fmt::to_string(*row.wrong) : kUnknown));
+  output_.write(copy_line(table_, row));
 }
 
 void CopyTableSink::note_status(const std::string& host, const CopyGpu& gpu, OutlierStatus status) {

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "common/record/text_table.h"
 #include "common/report/output_file.h"
 #include "common/report/sink.h"
 
@@ -11,7 +12,7 @@ namespace fabricbench {
 /// Prints copies: a row for each, GPU by GPU, and all other lines marked with `#`.
 class CopyTableSink final : public Sink {
  public:
-  explicit CopyTableSink(OutputFile output) : output_(std::move(output)) {}
+  explicit CopyTableSink(OutputFile output);
 
   void begin(const Context& context) override;
   void record(const AnyRecord& record) override;
@@ -23,6 +24,7 @@ class CopyTableSink final : public Sink {
   [[nodiscard]] std::string odd_line() const;
 
   OutputFile output_;
+  record::TextTable table_;
   Context context_;
   std::vector<std::string> odd_;  // names of GPUs that are slower than others
   bool compared_ = false;

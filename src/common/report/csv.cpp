@@ -4,6 +4,7 @@
 #include <span>
 
 #include "common/record/json.h"
+#include "common/report/placements.h"
 
 namespace fabricbench {
 namespace {
@@ -125,18 +126,8 @@ void CsvSink::record(const AnyRecord& record) {
 }
 
 void CsvSink::add(const Row& row) {
-  const Json whole = to_json(row);
-  Json of_row = whole;
-  of_row.erase("out_of_place");
-  of_row.erase("in_place");
   std::string lines;
-  for (const auto& [key, placement] : {std::pair("out_of_place", "out"), std::pair("in_place", "in")}) {
-    Json measured = whole.at(key);
-    if (measured.is_null()) continue;
-    measured["row"] = of_row;
-    measured["placement"] = placement;
-    lines += table_->line(measured);
-  }
+  for (const Json& measured : placements(row)) lines += table_->line(measured);
   output_.write(lines);
 }
 

@@ -1,7 +1,6 @@
 #include "common/report/pair_table.h"
 
 #include <algorithm>
-#include <functional>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -16,140 +15,112 @@
 namespace fabricbench {
 namespace {
 
+using record::field;
+using record::Json;
+using record::positive;
+using record::scaled;
+using record::Shown;
+using record::TextColumn;
+using record::TextTable;
+using record::to_json;
+
 constexpr std::size_t kPairsInBanner = 64;
 constexpr std::size_t kMostRows = 32;  // per size; with more pairs, only the worst are shown
 constexpr std::size_t kWorstRows = 8;
 
-std::string microseconds(const std::optional<Seconds>& time, int width) {
-  return time ? readable(*time * 1e6, width) : "-";
-}
+/// A field of what was measured.
+Shown measured(std::string_view key) { return field(fmt::format("/out_of_place/{}", key)); }
 
-/// The bandwidth if a message took `time`.
-std::string gb_per_s_at(const Measurement& measured, const std::optional<Seconds>& time, int width) {
-  if (!time || *time <= 0) return "-";
-  return readable(measured.algbw * measured.summary.median / *time / 1e9, width);
-}
-
-std::string direction(const Measurement& measured, std::size_t which, int width) {
-  return which < measured.directions.size() ? readable(measured.directions[which] / 1e9, width) : "-";
-}
-
-std::optional<Seconds> low(const Summary& summary) {
-  return summary.interval ? std::optional(summary.interval->low) : std::nullopt;
-}
-
-std::optional<Seconds> high(const Summary& summary) {
-  return summary.interval ? std::optional(summary.interval->high) : std::nullopt;
-}
-
-/// The message rate of one direction.
-std::string messages(const Measurement& measured) {
-  return fmt::to_string(measured.summary.samples * measured.operations_per_sample);
-}
-
-/// A column: its two header lines, its width, and its content.
-struct Column {
-  const char* title;
-  const char* unit;
-  int width;
-  std::function<std::string(const Row& row, const Measurement& measured, int width)> text;
-};
-
-using Columns = std::vector<Column>;
-
-Columns latency_columns() {
-  return {
-      {"samples", "", 8, [](const Row&, const Measurement& m, int) { return fmt::to_string(m.summary.samples); }},
-      {"median", "(us)", 9, [](const Row&, const Measurement& m, int w) { return microseconds(m.summary.median, w); }},
-      {"low", "(us)", 9, [](const Row&, const Measurement& m, int w) { return microseconds(low(m.summary), w); }},
-      {"high", "(us)", 9, [](const Row&, const Measurement& m, int w) { return microseconds(high(m.summary), w); }},
-      {"min", "(us)", 9, [](const Row&, const Measurement& m, int w) { return microseconds(m.summary.min, w); }},
-      {"p99", "(us)", 9, [](const Row&, const Measurement& m, int w) { return microseconds(m.summary.p99, w); }},
-      {"p99.9", "(us)", 9, [](const Row&, const Measurement& m, int w) { return microseconds(m.summary.p999, w); }},
-      {"max", "(us)", 9, [](const Row&, const Measurement& m, int w) { return microseconds(m.summary.max, w); }},
-      {"jitter", "(us)", 9, [](const Row&, const Measurement& m, int w) { return microseconds(m.summary.jitter, w); }},
+/// The bandwidth if a message took the time in the field `key`.
+Shown bandwidth_at(std::string_view key) {
+  return [bandwidth = measured("algbw_gb_per_s"), median = measured("time_us_median"),
+          time = positive(measured(key))](const Json& row) -> Json {
+    const Json at = time(row);
+    if (at.is_null()) return at;
+    return bandwidth(row).get<double>() * median(row).get<double>() / at.get<double>();
   };
+}
+
+/// The messages of one direction.
+Json messages(const Json& row) {
+  const Json& of_row = row.at("out_of_place");
+  return of_row.at("samples").get<std::int64_t>() * of_row.at("operations_per_sample").get<std::int64_t>();
+}
+
+std::vector<TextColumn> latency_columns() {
+  return {{"samples", "", 8, measured("samples")},
+          {"median", "(us)", 9, measured("time_us_median")},
+          {"low", "(us)", 9, measured("time_us_interval/low_us")},
+          {"high", "(us)", 9, measured("time_us_interval/high_us")},
+          {"min", "(us)", 9, measured("time_us_min")},
+          {"p99", "(us)", 9, measured("time_us_p99")},
+          {"p99.9", "(us)", 9, measured("time_us_p999")},
+          {"max", "(us)", 9, measured("time_us_max")},
+          {"jitter", "(us)", 9, measured("jitter_us")}};
 }
 
 /// A slow message is a low bandwidth, so the interval's ends are swapped.
-Columns bandwidth_columns() {
-  return {
-      {"messages", "", 9, [](const Row&, const Measurement& m, int) { return messages(m); }},
-      {"time", "(us)", 9, [](const Row&, const Measurement& m, int w) { return microseconds(m.summary.median, w); }},
-      {"GB/s", "", 8, [](const Row&, const Measurement& m, int w) { return readable(m.algbw / 1e9, w); }},
-      {"low", "(GB/s)", 8, [](const Row&, const Measurement& m, int w) { return gb_per_s_at(m, high(m.summary), w); }},
-      {"high", "(GB/s)", 8, [](const Row&, const Measurement& m, int w) { return gb_per_s_at(m, low(m.summary), w); }},
-  };
+std::vector<TextColumn> bandwidth_columns() {
+  return {{"messages", "", 9, messages},
+          {"time", "(us)", 9, measured("time_us_median")},
+          {"GB/s", "", 8, measured("algbw_gb_per_s")},
+          {"low", "(GB/s)", 8, bandwidth_at("time_us_interval/high_us")},
+          {"high", "(GB/s)", 8, bandwidth_at("time_us_interval/low_us")}};
 }
 
-Columns direction_columns() {
-  return {
-      {"->", "(GB/s)", 8, [](const Row&, const Measurement& m, int w) { return direction(m, 0, w); }},
-      {"<-", "(GB/s)", 8, [](const Row&, const Measurement& m, int w) { return direction(m, 1, w); }},
-  };
+std::vector<TextColumn> direction_columns() {
+  return {{"->", "(GB/s)", 8, measured("directions_gb_per_s/0")},
+          {"<-", "(GB/s)", 8, measured("directions_gb_per_s/1")}};
 }
 
-Columns rate_columns() {
-  return {
-      {"Gb/s", "", 8, [](const Row&, const Measurement& m, int w) { return readable(m.algbw * 8 / 1e9, w); }},
-      {"Mmsg/s", "", 9, [](const Row&, const Measurement& m, int w) { return readable(m.message_rate / 1e6, w); }},
-  };
-}
-
-std::string retransmitted(const Measurement& measured) {
-  const std::vector<std::uint64_t>& segments = measured.retransmitted;
-  if (segments.empty()) return "-";
-  return fmt::to_string(std::accumulate(segments.begin(), segments.end(), std::uint64_t{0}));
-}
-
-std::string retransmitted(const Measurement& measured, std::size_t rank) {
-  const std::vector<std::uint64_t>& segments = measured.retransmitted;
-  return rank < segments.size() ? fmt::to_string(segments[rank]) : "-";
+std::vector<TextColumn> rate_columns() {
+  return {{"Gb/s", "", 8, scaled(measured("algbw_gb_per_s"), 8)},
+          {"Mmsg/s", "", 9, scaled(measured("message_rate_per_s"), 1e-6)}};
 }
 
 /// TCP segments retransmitted by both ranks together, or by each of them if both send messages at once.
-Columns retransmission_columns(Figure figure) {
-  if (figure != Figure::kBothWays) {
-    return {{"Retr", "", 6, [](const Row&, const Measurement& m, int) { return retransmitted(m); }}};
+std::vector<TextColumn> retransmission_columns(Figure figure) {
+  if (figure == Figure::kBothWays) {
+    return {{"Retr", "->", 6, measured("retransmitted_segments/0")},
+            {"Retr", "<-", 6, measured("retransmitted_segments/1")}};
   }
-  return {{"Retr", "->", 6, [](const Row&, const Measurement& m, int) { return retransmitted(m, 0); }},
-          {"Retr", "<-", 6, [](const Row&, const Measurement& m, int) { return retransmitted(m, 1); }}};
+  const auto both = [segments = measured("retransmitted_segments")](const Json& row) -> Json {
+    const Json counts = segments(row);
+    if (counts.is_null()) return counts;
+    const auto by_rank = counts.get<std::vector<std::uint64_t>>();
+    return std::accumulate(by_rank.begin(), by_rank.end(), std::uint64_t{0});
+  };
+  return {{"Retr", "", 6, both}};
 }
 
 /// Known to users of perftest as t_avg and t_stdev.
-Columns spread_columns() {
-  return {
-      {"mean", "(us)", 9, [](const Row&, const Measurement& m, int w) { return microseconds(m.summary.mean, w); }},
-      {"stdev", "(us)", 9,
-       [](const Row&, const Measurement& m, int w) { return microseconds(m.summary.standard_deviation, w); }},
-  };
+std::vector<TextColumn> spread_columns() {
+  return {{"mean", "(us)", 9, measured("time_us_mean")}, {"stdev", "(us)", 9, measured("time_us_stdev")}};
 }
 
 /// The share of the slowest port's rate used in one direction.
-Columns rate_share_columns(const Context& context) {
-  const auto share = [figure = context.figure, rate = context.wire_rate](const Row&, const Measurement& m, int) {
-    return rate > 0 ? fmt::format("{:.1f}", 100 * one_way(figure, m.algbw) / rate) : "-";
+std::vector<TextColumn> rate_share_columns(const Context& context) {
+  const double rate = context.wire_rate / 1e9;
+  const auto share = [figure = context.figure, rate, bandwidth = measured("algbw_gb_per_s")](const Json& row) -> Json {
+    if (rate <= 0) return nullptr;
+    return fmt::format("{:.1f}", 100 * one_way(figure, bandwidth(row).get<double>()) / rate);
   };
   return {{"%rate", "", 6, share}};
 }
 
-std::string lost_text(const Measurement& measured) { return measured.lost ? fmt::to_string(*measured.lost) : "-"; }
-
-Columns rdma_columns(const Context& context) {
-  Columns columns = context.figure == Figure::kLatency ? spread_columns() : rate_share_columns(context);
-  if (context.options.rdma.transport == Transport::kUd) {
-    columns.push_back({"lost", "", 6, [](const Row&, const Measurement& m, int) { return lost_text(m); }});
-  }
+std::vector<TextColumn> rdma_columns(const Context& context) {
+  std::vector<TextColumn> columns = context.figure == Figure::kLatency ? spread_columns() : rate_share_columns(context);
+  if (context.options.rdma.transport == Transport::kUd) columns.push_back({"lost", "", 6, measured("lost_messages")});
   return columns;
 }
 
-void append(Columns& columns, const Columns& more) { columns.insert(columns.end(), more.begin(), more.end()); }
+void append(std::vector<TextColumn>& columns, const std::vector<TextColumn>& more) {
+  columns.insert(columns.end(), more.begin(), more.end());
+}
 
-Columns columns_of(const Context& context) {
-  Columns columns = {{"size", "(B)", 12, [](const Row& r, const Measurement&, int) { return fmt::to_string(r.size); }}};
-  if (context.groups.size() > 1) {
-    columns.push_back({"pair", "", 5, [](const Row& r, const Measurement&, int) { return fmt::to_string(r.group); }});
-  }
+std::vector<TextColumn> columns_of(const Context& context) {
+  std::vector<TextColumn> columns = {{"size", "(B)", 12, field("/size_bytes")}};
+  if (context.groups.size() > 1) columns.push_back({"pair", "", 5, field("/group")});
   if (context.figure == Figure::kLatency) {
     append(columns, latency_columns());
   } else {
@@ -159,34 +130,15 @@ Columns columns_of(const Context& context) {
   }
   if (context.backend == "tcp") append(columns, retransmission_columns(context.figure));
   if (context.backend == "verbs") append(columns, rdma_columns(context));
-  columns.push_back({"#wrong", "", 6, [](const Row&, const Measurement& m, int) { return wrong_text(m); }});
-  if (context.options.timestamps) {
-    columns.push_back(
-        {"timestamp", "", 19, [](const Row& r, const Measurement&, int) { return timestamp(r.finished); }});
-  }
+  columns.push_back({"#wrong", "", 6, measured("wrong_elements"), "N/A"});
+  if (context.options.timestamps) columns.push_back({"timestamp", "", 19, field("/timestamp")});
   return columns;
 }
 
-/// A line of the table; `text` returns each column's part.
-template <typename Text>
-std::string line(const Columns& columns, Text text) {
-  std::string all;
-  for (const Column& column : columns) {
-    all += fmt::format("{}{:>{}}", all.empty() ? "" : "  ", text(column), column.width);
-  }
-  return all + "\n";
-}
-
-std::string header(const Columns& columns) {
-  std::string titles = line(columns, [](const Column& column) { return column.title; });
-  std::string units = line(columns, [](const Column& column) { return column.unit; });
-  titles.front() = '#';
-  units.front() = '#';
-  return "#\n" + titles + units;
-}
-
-std::string row_line(const Columns& columns, const Row& row) {
-  return line(columns, [&](const Column& column) { return column.text(row, *row.out_of_place, column.width); });
+std::string row_line(const TextTable& table, const Row& row) {
+  Json shown = to_json(row);
+  shown["timestamp"] = timestamp(row.finished);
+  return table.line(shown);
 }
 
 /// The settings in the words of perftest's options; `auto` if each size or device has its own.
@@ -299,7 +251,8 @@ void PairTableSink::begin(const Context& context) {
     text += starting_lines(context) + pair_settings_line(context) + method_lines(context, meaning_of(context));
     text += device_lines(context) + pair_lines(context) + notice_lines(context);
   }
-  output_.write(text + header(columns_of(context)));
+  table_.emplace(columns_of(context), readable);
+  output_.write(text + "#\n" + table_->titles() + table_->units());
 }
 
 void PairTableSink::record(const AnyRecord& record) {
@@ -322,9 +275,8 @@ void PairTableSink::add(const Row& row) {
 
 /// Prints the rows of one case, from all pairs that have reported it.
 void PairTableSink::print(const std::vector<Row>& rows) {
-  const Columns columns = columns_of(context_);
   std::string text;
-  for (const Row& row : rows.size() > kMostRows ? worst(rows, context_.figure) : rows) text += row_line(columns, row);
+  for (const Row& row : rows.size() > kMostRows ? worst(rows, context_.figure) : rows) text += row_line(*table_, row);
   if (context_.groups.size() > 1) {
     text += summary_line(context_, rows);
     ++times_slowest_[slowest(rows, context_.figure).group];

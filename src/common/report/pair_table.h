@@ -1,10 +1,12 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "common/record/text_table.h"
 #include "common/report/output_file.h"
 #include "common/report/pair_rows.h"
 #include "common/report/sink.h"
@@ -31,6 +33,7 @@ class PairTableSink final : public Sink {
 
   OutputFile output_;
   Context context_;
+  std::optional<record::TextTable> table_;  // from the beginning on
   PairRows pending_;
   std::map<int, int> times_slowest_;  // by pair
   int cases_ = 0;                     // cases that several pairs have reported
