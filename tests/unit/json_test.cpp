@@ -28,9 +28,9 @@ std::vector<Json> parsed_lines(const std::string& text) {
   return objects;
 }
 
+/// Keys never go once released; new ones may come.
 void expect_keys(const Json& object, const std::vector<std::string>& keys) {
   for (const std::string& key : keys) EXPECT_TRUE(object.contains(key)) << key;
-  EXPECT_EQ(object.size(), keys.size()) << object;
 }
 
 const std::vector<std::string> kMeasurementKeys = {"time_us_median",
