@@ -161,6 +161,7 @@ Summary summarize(std::span<const Epoch> epochs) {
   summary.interval = median_interval(medians);
   summary.drift = relative_drift(epochs, medians, summary.median);
   summary.jitter = mean_step(epochs);
+  summary.epoch_medians = std::move(medians);
   describe_distribution(std::move(samples), summary);
   describe_ranks(epochs, summary);
   return summary;

@@ -54,6 +54,7 @@ struct Summary {
   Seconds median = 0;                ///< the median of the epochs' medians
   std::optional<Interval> interval;  ///< of that median, at a nominal 95 %
   std::int64_t epochs = 0;
+  std::vector<Seconds> epoch_medians;  ///< of each epoch with samples, in the order measured
   std::int64_t samples = 0;
   Seconds mean = 0;
   Seconds standard_deviation = 0;  ///< of the samples around their mean, over their number

@@ -160,6 +160,7 @@ void describe(Form& form, Record& measured) {
   form("lost_messages", measured.lost, "RDMA with `-c UD`: messages lost during the timed visits");
   form("wrong_elements", measured.wrong, "sum over all ranks; null: unchecked");
   form("epochs", natural(summary.epochs), "");
+  form("epoch_times_us", us(summary.epoch_medians), "median sample of each epoch, in the order measured");
   form("samples", natural(summary.samples), "samples used, over all epochs");
   form("iterations", natural(measured.iterations), "timed iterations in these samples");
   form("operations_per_sample", natural(measured.operations_per_sample), "operations between two clock reads");
