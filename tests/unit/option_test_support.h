@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -65,5 +66,14 @@ inline std::string refusal_of(const std::vector<std::string>& arguments) {
 }
 
 inline std::string refusal(const std::string& line) { return refusal_of(words(line)); }
+
+/// The keys of a program's options but for those of output, which all programs share.
+inline std::set<std::string> own_options(const Program& program) {
+  using namespace option_sets;
+  std::set<std::string> keys;
+  for (const Option& option : program.options) keys.insert(option.key());
+  for (const Option& option : join({json(), csv(), of_rows(), quiet(), progress()})) keys.erase(option.key());
+  return keys;
+}
 
 }  // namespace fabricbench::test
