@@ -116,6 +116,7 @@ struct Options {
   bool traffic_summary = false;  ///< alltoallv: print what each rank sends and receives below every row
 
   std::string json_file;
+  std::string label;  ///< what the user calls this run; only written to its records
   std::string csv_file;
   std::string nccl_tests_json_file;
   bool force = false;

@@ -320,6 +320,8 @@ OptionSet nccl() {
 OptionSet json() {
   return {option(kOutput, "--json", "FILE", "write all records as JSON Lines to FILE",
                  file_name(&Options::json_file, "--json")),
+          option(kOutput, "--label", "TEXT", "name of this run in the records of --json, such as 'after repair'",
+                 text(&Options::label, "--label", "a name")),
           option(kOutput, "--force", "", "overwrite existing output files", flag(&Options::force))};
 }
 
