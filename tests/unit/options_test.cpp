@@ -292,7 +292,7 @@ TEST(OptionValues, GivenBackToTheParserMakeTheSameOptions) {
        {"", "-b 8 -e 1G -f 2 -n 50 -w 0 -m 3 -N 0 -r all -z 3 -a 1 -C 1 -S 1 -u 7 -c 0 -T 0.25",
         "-d all -o all --timing isolated --epochs 100 --target-precision 0.1 --time-budget 0.333 --order interleaved "
         "--seed 9223372036854775807 --buffers rotate --placement out --backend mpi --json x --csv y -J z --min-bw 1.7",
-        "-i 1.5K -b 1000 -e 1001 --force --samples --stats --quiet --progress",
+        "-i 1.5K -b 1000 -e 1001 --label after_repair --force --samples --stats --quiet --progress",
         "--split DIV4 -t 2 -g 3 --device 1 -R 2 -x 0 -p 1 -y 1 -D 1 -V 32 -I 1 -K 2 --memory cuda -G 0 -M 1"}) {
     SCOPED_TRACE(line);
     const Values values = option_values(test::kAllReduce, parsed(line));
@@ -315,6 +315,13 @@ TEST(OptionValues, GivenBackToTheParserMakeTheSameOptions) {
     }
     EXPECT_EQ(option_values(test::kAllReduce, parse_command_line(test::kAllReduce, arguments).options), values);
   }
+}
+
+TEST(OptionValues, HaveTheLabelOfARun) {
+  const Values values =
+      option_values(test::kAllReduce, parse_command_line(test::kAllReduce, {"--label", "new NIC"}).options);
+  EXPECT_NE(std::find(values.begin(), values.end(), std::pair<std::string, std::string>("label", "new NIC")),
+            values.end());
 }
 
 TEST(OptionValues, AreThoseOfTheProgram) {

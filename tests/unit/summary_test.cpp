@@ -33,6 +33,7 @@ TEST(Summary, TakesTheMedianOfTheEpochsMedians) {
   const Summary summary = summarize(epochs);
   EXPECT_EQ(summary.median, 6);
   EXPECT_EQ(summary.epochs, 3);
+  EXPECT_EQ(summary.epoch_medians, (std::vector<Seconds>{2, 6, 10}));
   EXPECT_EQ(summary.samples, 11);
   EXPECT_EQ(summary.min, 1);
   EXPECT_EQ(summary.max, 1000);
