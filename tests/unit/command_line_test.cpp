@@ -129,7 +129,7 @@ TEST(CommandLine, AcceptsWhatOnlyLooksLikeABadCombination) {
 
 TEST(CommandLine, SaysThatAnOptionIsUnknownAndHowToSeeThemAll) {
   EXPECT_EQ(refusal("--no-such-option"), "unknown option '--no-such-option'; --help lists them all");
-  EXPECT_EQ(refusal("stray"), "stray argument 'stray'; every setting is an option, and --help lists them");
+  EXPECT_EQ(refusal("stray"), "stray argument 'stray'; --help says what may be given");
 }
 
 TEST(CommandLine, NamesAnOptionWhoseValueIsMissing) {

@@ -71,8 +71,8 @@ const std::map<std::string, Names> kMayInclude = {
       "common/measure", "common/engine", "cluster", "cluster/attribution", "cluster/planning", "cluster/report"}},
     {"cluster/import", {"common/core", "cluster"}},
     {"cluster/tools",
-     {"common/core", "common/record", "cluster", "cluster/attribution", "cluster/import", "cluster/planning",
-      "cluster/hosts", "cluster/report", "cluster/simulation"}}};
+     {"common/core", "common/options", "common/record", "cluster", "cluster/attribution", "cluster/import",
+      "cluster/planning", "cluster/hosts", "cluster/report", "cluster/simulation"}}};
 
 /// Which directories may include a library's headers. The C++ library is free to all.
 const std::map<std::string, Names> kLibraries = {

@@ -8,7 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include "common/core/error.h"
-#include "common/core/version.h"
+#include "common/options/arguments.h"
 #include "common/options/help.h"
 
 namespace fabricbench {
@@ -22,7 +22,6 @@ struct Parser {
   CLI::App app;
   std::deque<std::string> values;
   std::vector<CLI::Option*> options;
-  bool version = false;
 };
 
 void declare(Parser& parser) {
@@ -39,53 +38,6 @@ void declare(Parser& parser) {
     }
     parser.options.push_back(option);
   }
-  parser.app.set_help_flag("-h,--help", "print this help and exit");
-  parser.app.add_flag("--version", parser.version, "print the version and exit");
-  parser.app.allow_extras();
-}
-
-[[noreturn]] void refuse_leftover(const std::string& leftover) {
-  if (leftover.size() > 1 && leftover.front() == '-') {
-    throw UsageError(fmt::format("unknown option '{}'; --help lists them all", leftover));
-  }
-  throw UsageError(fmt::format("stray argument '{}'; every setting is an option, and --help lists them", leftover));
-}
-
-/// An option's first names, as the user may have typed them: `-b,--minbytes`.
-std::string typed_name(const CLI::Option* option) {
-  const std::string names = option->get_name(false, true);
-  const std::size_t first = names.find(',');
-  return names.substr(0, first == std::string::npos ? first : names.find(',', first + 1));
-}
-
-/// CLI11 takes any following word as an option's value, so `--json --force` would write a file named --force.
-void refuse_options_as_values(const Parser& parser) {
-  for (std::size_t i = 0; i < parser.values.size(); ++i) {
-    const std::string& value = parser.values[i];
-    if (value.size() < 2 || value.front() != '-' || parser.app.get_option_no_throw(value) == nullptr) continue;
-    throw UsageError(fmt::format("{} wants a value, and was given the option '{}'; --help says which",
-                                 typed_name(parser.options[i]), value));
-  }
-}
-
-/// Runs CLI11 over the arguments. Returns whether help was asked for.
-bool read(Parser& parser, const std::vector<std::string>& arguments) {
-  try {
-    std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());  // CLI11 takes them from the back
-    parser.app.parse(reversed);
-  } catch (const CLI::CallForHelp&) {
-    return true;
-  } catch (const CLI::ArgumentMismatch& problem) {
-    const std::string what = problem.what();
-    const CLI::Option* option = parser.app.get_option_no_throw(what.substr(0, what.find(':')));  // `--name: ...`
-    throw UsageError(fmt::format("{}; --help says what each option takes",
-                                 option == nullptr ? what : typed_name(option) + " wants a value, and was given none"));
-  } catch (const CLI::ParseError& problem) {
-    throw UsageError(fmt::format("{}; --help says what each option takes", problem.what()));
-  }
-  refuse_options_as_values(parser);
-  if (const auto leftovers = parser.app.remaining(); !leftovers.empty()) refuse_leftover(leftovers.front());
-  return false;
 }
 
 Options options_from(const Parser& parser) {
@@ -110,8 +62,7 @@ CommandLine parse_command_line(const Program& program, const std::vector<std::st
   Parser parser(program);
   declare(parser);
   write_help(program, parser.app);
-  if (read(parser, arguments)) return {{}, parser.app.help()};
-  if (parser.version) return {{}, fmt::format("{} (fabricbench) {}\n", program.name, kVersion)};
+  if (std::string text = read_arguments(parser.app, arguments); !text.empty()) return {{}, std::move(text)};
   return {options_from(parser), ""};
 }
 

@@ -1,0 +1,142 @@
+#include "common/options/arguments.h"
+
+#include <algorithm>
+#include <memory>
+#include <sstream>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
+
+#include "common/core/error.h"
+#include "common/core/version.h"
+
+namespace fabricbench {
+namespace {
+
+constexpr std::size_t kColumns = 100;
+constexpr std::size_t kTextColumn = 32;  // first column of an option's text
+
+/// `text` in lines of at most `columns`.
+std::vector<std::string> wrapped(const std::string& text, std::size_t columns) {
+  std::vector<std::string> lines(1);
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    if (!lines.back().empty() && lines.back().size() + 1 + word.size() > columns) lines.emplace_back();
+    lines.back() += (lines.back().empty() ? "" : " ") + word;
+  }
+  return lines;
+}
+
+/// Every paragraph of `text` in lines of at most kColumns.
+std::string in_lines(const std::string& text) {
+  std::string all;
+  std::istringstream paragraphs(text);
+  for (std::string paragraph; std::getline(paragraphs, paragraph);) {
+    const std::string indent(std::min(paragraph.find_first_not_of(' '), paragraph.size()), ' ');
+    const std::vector<std::string> lines = wrapped(paragraph, kColumns - indent.size());
+    all += fmt::format("{}{}\n", indent, fmt::join(lines, "\n" + indent));
+  }
+  return all;
+}
+
+/// CLI11's help in 100 columns, with one long name per option: other names differ only by dashes.
+class HelpFormatter final : public CLI::Formatter {
+ public:
+  std::string make_description(const CLI::App* app) const override { return in_lines(app->get_description()); }
+
+  std::string make_usage(const CLI::App* app, std::string name) const override {
+    std::string text = fmt::format("Usage: {} [OPTIONS]", name);
+    for (const CLI::Option* option : app->get_options()) {
+      if (option->get_positional()) text += fmt::format(" [{}...]", option->get_single_name());
+    }
+    return text + "\n\n";
+  }
+
+  std::string make_group(std::string group, bool /*is_positional*/,
+                         std::vector<const CLI::Option*> options) const override {
+    std::string text = group + ":\n";
+    for (const CLI::Option* option : options) text += make_option(option, false);
+    return text;
+  }
+
+  std::string make_option(const CLI::Option* option, bool /*is_positional*/) const override {
+    std::string text = fmt::format("  {}", names_of(*option));
+    if (!option->get_option_text().empty()) text += " " + option->get_option_text();
+    const std::string indent(kTextColumn, ' ');
+    text += text.size() + 2 > kTextColumn ? "\n" + indent : std::string(kTextColumn - text.size(), ' ');
+    const std::vector<std::string> lines = wrapped(option->get_description(), kColumns - kTextColumn);
+    return fmt::format("{}{}\n", text, fmt::join(lines, "\n" + indent));
+  }
+
+ private:
+  static std::string names_of(const CLI::Option& option) {
+    if (option.get_positional()) return option.get_single_name();
+    std::string names;
+    for (const std::string& letter : option.get_snames()) names += fmt::format("-{}, ", letter);
+    return names + "--" + option.get_lnames().front();
+  }
+};
+
+/// An option's first names, as the user may have typed them: `-b,--minbytes`.
+std::string typed_name(const CLI::Option* option) {
+  const std::string names = option->get_name(false, true);
+  const std::size_t first = names.find(',');
+  return names.substr(0, first == std::string::npos ? first : names.find(',', first + 1));
+}
+
+/// CLI11 takes any following word as an option's value, so `--json --force` would write a file named --force.
+void refuse_options_as_values(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->get_expected_max() == 0) continue;  // a flag
+    for (const std::string& value : option->results()) {
+      if (value.size() < 2 || value.front() != '-' || app.get_option_no_throw(value) == nullptr) continue;
+      throw UsageError(
+          fmt::format("{} wants a value, and was given the option '{}'; --help says which", typed_name(option), value));
+    }
+  }
+}
+
+void refuse_leftovers(const CLI::App& app) {
+  const std::vector<std::string> leftovers = app.remaining();
+  if (leftovers.empty()) return;
+  const std::string& first = leftovers.front();
+  if (first.size() > 1 && first.front() == '-') {
+    throw UsageError(fmt::format("unknown option '{}'; --help lists them all", first));
+  }
+  throw UsageError(fmt::format("stray argument '{}'; --help says what may be given", first));
+}
+
+/// CLI11's text begins with the option's name and a colon.
+std::string without_value(const CLI::App& app, const std::string& problem) {
+  const CLI::Option* option = app.get_option_no_throw(problem.substr(0, problem.find(':')));
+  return option == nullptr ? problem : typed_name(option) + " wants a value, and was given none";
+}
+
+}  // namespace
+
+std::string read_arguments(CLI::App& app, std::vector<std::string> arguments) {
+  app.formatter(std::make_shared<HelpFormatter>());
+  app.set_help_flag("-h,--help", "print this help and exit");
+  app.set_version_flag("--version", fmt::format("{} (fabricbench) {}", app.get_name(), kVersion),
+                       "print the version and exit");
+  app.allow_extras();
+  std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
+  try {
+    app.parse(arguments);
+  } catch (const CLI::CallForHelp&) {
+    return app.help();
+  } catch (const CLI::CallForVersion& version) {
+    return fmt::format("{}\n", version.what());
+  } catch (const CLI::ArgumentMismatch& problem) {
+    throw UsageError(fmt::format("{}; --help says what each option takes", without_value(app, problem.what())));
+  } catch (const CLI::ParseError& problem) {
+    throw UsageError(fmt::format("{}; --help says what each option takes", problem.what()));
+  }
+  refuse_options_as_values(app);
+  refuse_leftovers(app);
+  return "";
+}
+
+}  // namespace fabricbench

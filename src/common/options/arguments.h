@@ -1,0 +1,17 @@
+// What every program asks of CLI11: one form of --help, and errors in the program's own words.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace fabricbench {
+
+/// Reads `arguments`, without the program's name, into the variables of `app`'s options; adds --help and --version.
+/// Returns what one of them prints, help in 100 columns, if it was given; else an empty text. Throws UsageError.
+[[nodiscard]] std::string read_arguments(CLI::App& app, std::vector<std::string> arguments);
+
+}  // namespace fabricbench
