@@ -84,21 +84,33 @@ OptionSet options_of_rows() { return join({repeats(), epochs(), precision(), see
 
 OptionSet output_of_rows() { return join({json(), csv(), of_rows(), quiet(), progress()}); }
 
-std::vector<Example> examples_of_messages(const std::string& name) {
-  return {{fmt::format("mpirun -np 2 --map-by node {} -b 8 -e 16M", name), "between two hosts"},
-          {fmt::format("mpirun -np 16 {} --pairs halves", name), "eight pairs at the same time"},
-          {fmt::format("mpirun -np 2 {} -n 1000 --json run.jsonl", name), "1000 iterations a size, with a record"}};
+Options defaults_of_sweeps() {
+  Options options = defaults_of_messages();
+  options.sizes = {Bytes{1} << 20, Bytes{1} << 20, Bytes{1} << 20, 1};
+  options.time_budget = kSweepTimeBudget;
+  return options;
 }
 
-Program program_of_messages(std::string name, std::string summary, OptionSet options) {
-  Program program;
-  program.examples = examples_of_messages(name);
-  program.name = std::move(name);
-  program.summary = std::move(summary);
-  program.options = std::move(options);
-  program.defaults = defaults_of_messages();
-  program.checks = {check_sizes, check_iterations};
-  return program;
+Options defaults_of_copies() {
+  Options options;
+  options.sizes = {Bytes{256} << 20, Bytes{256} << 20, Bytes{1} << 20, 2};
+  options.datatypes = {DataType::kInt8};
+  options.placement = Placement::kOut;
+  options.warmup = 1;
+  options.time_budget = kCopyTimeBudget;
+  return options;
+}
+
+Program program_of_messages(const std::string& name, const std::string& summary, OptionSet options) {
+  return {.name = name,
+          .summary = summary,
+          .examples = {{fmt::format("mpirun -np 2 --map-by node {} -b 8 -e 16M", name), "between two hosts"},
+                       {fmt::format("mpirun -np 16 {} --pairs halves", name), "eight pairs at the same time"},
+                       {fmt::format("mpirun -np 2 {} -n 1000 --json run.jsonl", name),
+                        "1000 iterations a size, with a record"}},
+          .options = std::move(options),
+          .defaults = defaults_of_messages(),
+          .checks = {check_sizes, check_iterations}};
 }
 
 }  // namespace
@@ -131,71 +143,60 @@ void check_iterations(const Options& options) {
   }
 }
 
-Program collective_program(std::string name, std::string summary, const OptionSet& own) {
-  Program program;
-  program.examples = {{fmt::format("mpirun -np 16 {} -b 32M -e 1G -f 2", name), "sizes from 32 MiB to 1 GiB"},
-                      {fmt::format("mpirun -np 2 {} -g 4 -n 20", name), "eight GPUs of two processes, 20 iterations"},
-                      {fmt::format("mpirun -np 16 {} --split 'MOD 8' --json run.jsonl", name),
-                       "two groups at the same time, with a record"}};
-  program.name = std::move(name);
-  program.summary = std::move(summary);
-  program.options =
-      join({sizes(), data(), own, options_of_rows(), operation_times(), buffers(), placement(), library(), split(),
-            gpus_of_process(), device(), nccl(), output_of_rows(), nccl_tests_json(), least_bandwidth()});
-  program.checks = {check_sizes, check_iterations, check_graphs, check_blocking};
-  program.has_split_mask = true;
-  return program;
+Program collective_program(const std::string& name, const std::string& summary, const OptionSet& own) {
+  return {.name = name,
+          .summary = summary,
+          .examples = {{fmt::format("mpirun -np 16 {} -b 32M -e 1G -f 2", name), "sizes from 32 MiB to 1 GiB"},
+                       {fmt::format("mpirun -np 2 {} -g 4 -n 20", name), "eight GPUs of two processes, 20 iterations"},
+                       {fmt::format("mpirun -np 16 {} --split 'MOD 8' --json run.jsonl", name),
+                        "two groups at the same time, with a record"}},
+          .options = join({sizes(), data(), own, options_of_rows(), operation_times(), buffers(), placement(),
+                           library(), split(), gpus_of_process(), device(), nccl(), output_of_rows(), nccl_tests_json(),
+                           least_bandwidth()}),
+          .checks = {check_sizes, check_iterations, check_graphs, check_blocking},
+          .has_split_mask = true};
 }
 
-Program message_program(std::string name, std::string summary, bool windowed, const std::string& pairs) {
+Program message_program(const std::string& name, const std::string& summary, bool windowed, const std::string& pairs) {
   const OptionSet pairing = pairs.empty() ? option_sets::pairs() : option_sets::pairs("");
   Program program =
-      program_of_messages(std::move(name), std::move(summary),
+      program_of_messages(name, summary,
                           join({sizes(), options_of_rows(), windowed ? window() : OptionSet(), buffers(), library(),
                                 pairing, concurrent(), gpus_of_process(), device(), output_of_rows()}));
   program.defaults.pairs = pairs;
   return program;
 }
 
-Program tcp_program(std::string name, std::string summary, bool windowed) {
-  return program_of_messages(std::move(name), std::move(summary),
+Program tcp_program(const std::string& name, const std::string& summary, bool windowed) {
+  return program_of_messages(name, summary,
                              join({sizes(), options_of_rows(), windowed ? window() : OptionSet(), buffers(), pairs(),
                                    concurrent(), sockets(), output_of_rows()}));
 }
 
-Program sweep_program(std::string name, std::string summary) {
-  Program program;
-  program.examples = {{fmt::format("mpirun -np 64 --map-by node {}", name), "every pair of 64 hosts, once"},
-                      {fmt::format("mpirun -np 64 --map-by node {} --find --json run.jsonl", name),
-                       "until it is decided who is slow; find_slow_links reads the record"},
-                      {fmt::format("mpirun -np 8 {} --level gpu", name), "every pair of eight GPUs"}};
-  program.name = std::move(name);
-  program.summary = std::move(summary);
-  program.options = join({sweep(), seed(), timeout(), buffers(), library(), window(), concurrent(), device(), json(),
-                          csv(), quiet(), progress()});
-  program.defaults = defaults_of_messages();
-  program.defaults.sizes = {Bytes{1} << 20, Bytes{1} << 20, Bytes{1} << 20, 1};
-  program.defaults.time_budget = kSweepTimeBudget;
-  program.completions = {complete_level};
-  program.checks = {check_iterations, check_sweep, check_planning};
-  return program;
+Program sweep_program(const std::string& name, const std::string& summary) {
+  return {.name = name,
+          .summary = summary,
+          .examples = {{fmt::format("mpirun -np 64 --map-by node {}", name), "every pair of 64 hosts, once"},
+                       {fmt::format("mpirun -np 64 --map-by node {} --find --json run.jsonl", name),
+                        "until it is decided who is slow; find_slow_links reads the record"},
+                       {fmt::format("mpirun -np 8 {} --level gpu", name), "every pair of eight GPUs"}},
+          .options = join({sweep(), seed(), timeout(), buffers(), library(), window(), concurrent(), device(), json(),
+                           csv(), quiet(), progress()}),
+          .defaults = defaults_of_sweeps(),
+          .completions = {complete_level},
+          .checks = {check_iterations, check_sweep, check_planning}};
 }
 
-Program copy_program(std::string name, std::string summary) {
-  Program program;
-  program.examples = {{name, "all GPUs of this host"},
-                      {fmt::format("mpirun -np 16 --map-by ppr:1:node {} --csv copies.csv", name), "16 hosts"},
-                      {fmt::format("{} --device 0 -b 4K -e 1G -f 4", name), "one GPU, several sizes"}};
-  program.name = std::move(name);
-  program.summary = std::move(summary);
-  program.options = join({sizes(), repeats(), epochs(), seed(), timeout(), checks(), device(), json(), csv(), quiet()});
-  program.defaults.sizes = {Bytes{256} << 20, Bytes{256} << 20, Bytes{1} << 20, 2};
-  program.defaults.datatypes = {DataType::kInt8};
-  program.defaults.placement = Placement::kOut;
-  program.defaults.warmup = 1;
-  program.defaults.time_budget = kCopyTimeBudget;
-  program.checks = {check_sizes, check_iterations};
-  return program;
+Program copy_program(const std::string& name, const std::string& summary) {
+  return {
+      .name = name,
+      .summary = summary,
+      .examples = {{name, "all GPUs of this host"},
+                   {fmt::format("mpirun -np 16 --map-by ppr:1:node {} --csv copies.csv", name), "16 hosts"},
+                   {fmt::format("{} --device 0 -b 4K -e 1G -f 4", name), "one GPU, several sizes"}},
+      .options = join({sizes(), repeats(), epochs(), seed(), timeout(), checks(), device(), json(), csv(), quiet()}),
+      .defaults = defaults_of_copies(),
+      .checks = {check_sizes, check_iterations}};
 }
 
 }  // namespace fabricbench

@@ -33,16 +33,17 @@ void check_sizes(const Options& options);
 void check_iterations(const Options& options);
 
 /// Operations of all ranks, with nccl-tests' options and ours; `own`: options of this program alone.
-[[nodiscard]] Program collective_program(std::string name, std::string summary, const OptionSet& own = {});
+[[nodiscard]] Program collective_program(const std::string& name, const std::string& summary,
+                                         const OptionSet& own = {});
 /// Messages between the two ranks of pairs by MPI or NCCL; `windowed`: many are in flight at once. `pairs`: the default
 /// of --pairs; empty: one rank on each of two hosts.
-[[nodiscard]] Program message_program(std::string name, std::string summary, bool windowed,
+[[nodiscard]] Program message_program(const std::string& name, const std::string& summary, bool windowed,
                                       const std::string& pairs = "");
 /// The same over the program's own TCP connections.
-[[nodiscard]] Program tcp_program(std::string name, std::string summary, bool windowed);
+[[nodiscard]] Program tcp_program(const std::string& name, const std::string& summary, bool windowed);
 /// A sweep over pairs.
-[[nodiscard]] Program sweep_program(std::string name, std::string summary);
+[[nodiscard]] Program sweep_program(const std::string& name, const std::string& summary);
 /// Copies between GPUs and memory within hosts.
-[[nodiscard]] Program copy_program(std::string name, std::string summary);
+[[nodiscard]] Program copy_program(const std::string& name, const std::string& summary);
 
 }  // namespace fabricbench

@@ -387,43 +387,39 @@ std::vector<std::function<void(const Options&)>> checks_of(const VerbsTest& test
 
 }  // namespace
 
-Program verbs_program(std::string name, std::string summary, const VerbsTest& test) {
+Program verbs_program(const std::string& name, const std::string& summary, const VerbsTest& test) {
   using namespace option_sets;
-  Program program;
-  program.examples = {
-      {fmt::format("mpirun -np 2 --map-by node {}", name), "between two hosts, as perftest does"},
-      {fmt::format("mpirun -np 2 --map-by node {} -d mlx5_0 -D 5", name), "over one device, for five seconds"},
-      {fmt::format("mpirun -np 16 --map-by ppr:8:node {} --devices rail --json run.jsonl", name),
-       "eight rails at the same time, with a record"}};
-  program.name = std::move(name);
-  program.summary = std::move(summary);
   const bool atomic = test.verb == Verb::kAtomic;
+  const Bytes usual = test.latency ? kUsualLatencySize : kUsualBandwidthSize;
   const OptionSet measuring =
       join({repeats(), epochs(), precision(), seed(), timeout(), concurrent(), checks(), pairs()});
   const OptionSet output = join({json(), csv(), of_rows(), quiet(), progress()});
-  program.options =
-      join({atomic ? OptionSet() : join({by_long_names(sizes()), ways_to_size()}), by_long_names(measuring),
-            durations(), stall_timeout(), buffer_memory(), port(), addresses(), requests_of(test),
-            by_long_names(output), tables(), test.latency ? required_latency() : required_bandwidth()});
-  const Bytes usual = test.latency ? kUsualLatencySize : kUsualBandwidthSize;
-  program.defaults = defaults_of(atomic ? kAtomicSize : usual, test.latency ? kLatencyWarmup : kBandwidthWarmup);
-  program.completions = {complete_datagram_sizes};
-  program.checks = checks_of(test);
-  return program;
+  return {
+      .name = name,
+      .summary = summary,
+      .examples = {{fmt::format("mpirun -np 2 --map-by node {}", name), "between two hosts, as perftest does"},
+                   {fmt::format("mpirun -np 2 --map-by node {} -d mlx5_0 -D 5", name),
+                    "over one device, for five seconds"},
+                   {fmt::format("mpirun -np 16 --map-by ppr:8:node {} --devices rail --json run.jsonl", name),
+                    "eight rails at the same time, with a record"}},
+      .options = join({atomic ? OptionSet() : join({by_long_names(sizes()), ways_to_size()}), by_long_names(measuring),
+                       durations(), stall_timeout(), buffer_memory(), port(), addresses(), requests_of(test),
+                       by_long_names(output), tables(), test.latency ? required_latency() : required_bandwidth()}),
+      .defaults = defaults_of(atomic ? kAtomicSize : usual, test.latency ? kLatencyWarmup : kBandwidthWarmup),
+      .completions = {complete_datagram_sizes},
+      .checks = checks_of(test)};
 }
 
-Program connection_program(std::string name, std::string summary) {
+Program connection_program(const std::string& name, const std::string& summary) {
   using namespace option_sets;
-  Program program;
-  program.examples = {{fmt::format("mpirun -np 2 --map-by node {}", name), "100 connections between two hosts"},
-                      {fmt::format("mpirun -np 16 --map-by node {} --pairs halves -n 1000", name), "eight pairs"},
-                      {fmt::format("mpirun -np 2 {} -c UD -C 64 --json run.jsonl", name), "datagrams, with a record"}};
-  program.name = std::move(name);
-  program.summary = std::move(summary);
-  program.options = join({connections(), stall_timeout(), port(), pairs(), timeout(), json(), quiet()});
-  program.defaults = defaults_of(kUsualConnectionSize, kBandwidthWarmup);
-  program.checks = {check_connections};
-  return program;
+  return {.name = name,
+          .summary = summary,
+          .examples = {{fmt::format("mpirun -np 2 --map-by node {}", name), "100 connections between two hosts"},
+                       {fmt::format("mpirun -np 16 --map-by node {} --pairs halves -n 1000", name), "eight pairs"},
+                       {fmt::format("mpirun -np 2 {} -c UD -C 64 --json run.jsonl", name), "datagrams, with a record"}},
+          .options = join({connections(), stall_timeout(), port(), pairs(), timeout(), json(), quiet()}),
+          .defaults = defaults_of(kUsualConnectionSize, kBandwidthWarmup),
+          .checks = {check_connections}};
 }
 
 }  // namespace fabricbench

@@ -13,9 +13,9 @@ struct VerbsTest {
   bool by_memory = false;  ///< a message's arrival shows only in memory, without a completion: rdma_write_lat
 };
 
-[[nodiscard]] Program verbs_program(std::string name, std::string summary, const VerbsTest& test);
+[[nodiscard]] Program verbs_program(const std::string& name, const std::string& summary, const VerbsTest& test);
 
 /// Connections over rdma_cm between the ranks of pairs.
-[[nodiscard]] Program connection_program(std::string name, std::string summary);
+[[nodiscard]] Program connection_program(const std::string& name, const std::string& summary);
 
 }  // namespace fabricbench
