@@ -32,7 +32,8 @@ from constants import FAILED, MISSING
 ROOT = Path(__file__).resolve().parents[1]
 WORK = ROOT / "build-mutants"
 TREE, BUILD, RESULTS = WORK / "tree", WORK / "build", WORK / "results.jsonl"
-FOLDERS = [f"src/common/{name}" for name in ("core", "harness", "report", "mpi", "sockets", "verbs")] + ["src/cluster"]
+FOLDERS = [f"src/common/{name}" for name in ("core", "options", "record", "report", "mpi", "watch", "nic_counters", "measure",
+                                            "engine", "copies", "backends/sockets", "backends/verbs")] + ["src/cluster"]
 SUITES = ("unit", "mpi", "nccl", "cli", "cluster", "rdma")  # the fast ones first
 TEST_LIMIT_S = 300
 FLAGS = "-O1 -fmax-errors=1"  # after a missing brace, GCC may run for ever behind the first error
@@ -89,6 +90,8 @@ def candidates(folder):
         from universalmutator import mutator
     except ImportError:
         quit_with(MISSING, "the Python module universalmutator is missing; run 'make mutants', or pip install it")
+    if not (TREE / folder).is_dir():
+        quit_with(FAILED, f"there is no folder {folder}")
     found = []
     for file in sorted((TREE / folder).rglob("*.cpp")) + sorted((TREE / folder).rglob("*.h")):
         lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
