@@ -15,6 +15,7 @@ import signal
 import sys
 
 sys.dont_write_bytecode = True  # the folder may be shared, or not ours
+import records
 from constants import FAILED, OK, TIMEOUT, TOO_SLOW, USAGE, WRONG_DATA
 
 # Worst first: the worst reading decides the job's status.
@@ -71,10 +72,10 @@ def json_lines(text):
         if begin < 0:
             continue
         try:
-            value = json.loads(line[begin:])
+            record = records.read(line[begin:])
         except ValueError:
             continue
-        found.setdefault(value["kind"], []).append(value)
+        found.setdefault(record["kind"], []).append(record)
     return found
 
 

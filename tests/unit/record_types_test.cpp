@@ -13,18 +13,22 @@
 namespace fabricbench::cluster {
 namespace record_types_test {
 
-std::string documentation(const std::string& name) {
-  std::ifstream file(std::string(FABRICBENCH_SOURCE_DIR) + "/../docs/" + name);
+std::string written(const std::string& name) {
+  std::ifstream file(std::string(FABRICBENCH_SOURCE_DIR) + "/../" + name);
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
 TEST(RecordTypes, AreInTheSchemaAsTheyAre) {
-  EXPECT_EQ(documentation("output.schema.json"), record::schema_text(record_types())) << "`make records` writes it";
+  EXPECT_EQ(written("docs/output.schema.json"), record::schema_text(record_types())) << "`make records` writes it";
 }
 
 TEST(RecordTypes, AreOnThePageAsTheyAre) {
-  const std::string page = documentation("output.md");
+  const std::string page = written("docs/output.md");
   EXPECT_EQ(page, with_tables(page, record_types())) << "`make records` writes it";
+}
+
+TEST(RecordTypes, AreThoseOfTheScripts) {
+  EXPECT_EQ(written("scripts/record_types.py"), types_for_python(record_types())) << "`make records` writes it";
 }
 
 TEST(RecordTypes, HaveNamesOfTheirOwn) {

@@ -1,5 +1,5 @@
 // Writes the files that follow from the programs' sources: the schema of records, the tables of a page, and the
-// constants that the scripts share with the programs.
+// constants and types of records that the scripts share with the programs.
 
 #include <cstdio>
 #include <exception>
@@ -26,6 +26,7 @@ int main(int argc, char** argv) {
     const std::string constants = fmt::format("{}/constants", argv[3]);
     std::ofstream(constants + ".sh") << fabricbench::cluster::constants_for_bash();
     std::ofstream(constants + ".py") << fabricbench::cluster::constants_for_python();
+    std::ofstream(fmt::format("{}/record_types.py", argv[3])) << fabricbench::cluster::types_for_python(types);
   } catch (const std::exception& problem) {
     fmt::print(stderr, "describe_records: {}\n", problem.what());
     return 1;

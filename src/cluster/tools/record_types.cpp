@@ -1,10 +1,14 @@
 #include "cluster/tools/record_types.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <stdexcept>
+#include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cluster/tools/verdict_record.h"
 #include "common/record/connect_row.h"
@@ -15,6 +19,35 @@
 #include "common/record/sweep_plan.h"
 
 namespace fabricbench::cluster {
+namespace {
+
+using record::Json;
+
+/// A type as scripts/records.py checks it, from its JSON Schema: such as `(float, None)`, or "host" for that record.
+std::string python_type(const Json& schema) {
+  constexpr std::string_view kDefinitions = "#/definitions/";
+  std::vector<std::string> types;
+  if (schema.contains("$ref")) return fmt::format("\"{}\"", std::string(schema["$ref"]).substr(kDefinitions.size()));
+  if (schema.contains("enum")) return schema["enum"].back().is_null() ? "(str, None)" : "str";
+  if (schema.contains("anyOf")) {
+    for (const Json& each : schema["anyOf"]) types.push_back(python_type(each));
+    return fmt::format("({})", fmt::join(types, ", "));
+  }
+  if (schema["type"].is_array()) {
+    for (const Json& each : schema["type"]) {
+      Json alone = schema;
+      alone["type"] = each;
+      types.push_back(python_type(alone));
+    }
+    return fmt::format("({})", fmt::join(types, ", "));
+  }
+  if (schema["type"] == "array") return fmt::format("[{}]", python_type(schema["items"]));
+  static const std::map<std::string, std::string> kNames = {{"integer", "int"},  {"number", "float"}, {"string", "str"},
+                                                            {"boolean", "bool"}, {"object", "dict"},  {"null", "None"}};
+  return kNames.at(schema["type"]);
+}
+
+}  // namespace
 
 record::Descriptions record_types() {
   record::Descriptions types;
@@ -48,6 +81,26 @@ std::string with_tables(const std::string& page, const record::Descriptions& typ
   }
   if (!left.empty()) throw std::invalid_argument(fmt::format("record '{}' has no place", *left.begin()));
   return made + page.substr(done);
+}
+
+std::string types_for_python(const record::Descriptions& types) {
+  std::string text =
+      "\"\"\"Written by describe_records (`make records`) from the programs' descriptions of records.\"\"\"\n\nTYPES = "
+      "{\n";
+  std::map<std::string, std::vector<std::string>> kinds;
+  for (const record::Description& type : types) {
+    text += fmt::format("    \"{}\": {{\n", type.name);
+    for (const auto& [key, schema] : type.schema["properties"].items()) {
+      if (key != "kind") text += fmt::format("        \"{}\": {},\n", key, python_type(schema));
+    }
+    text += "    },\n";
+    if (!type.kind.empty()) kinds[type.kind].push_back(type.name);
+  }
+  text += "}\n\nKINDS = {\n";
+  for (const auto& [kind, names] : kinds) {
+    text += fmt::format("    \"{}\": (\"{}\",),\n", kind, fmt::join(names, "\", \""));
+  }
+  return text + "}\n";
 }
 
 }  // namespace fabricbench::cluster

@@ -12,4 +12,7 @@ namespace fabricbench::cluster {
 /// place.
 [[nodiscard]] std::string with_tables(const std::string& page, const record::Descriptions& types);
 
+/// scripts/record_types.py: the types of the keys of every record, and the records of each kind of line.
+[[nodiscard]] std::string types_for_python(const record::Descriptions& types);
+
 }  // namespace fabricbench::cluster
