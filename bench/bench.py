@@ -36,12 +36,16 @@ def launch(ranks, command):
     return done.stdout
 
 
+def json_lines(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
 def run(build, name, ranks, *options):
     """Runs NAME_perf and returns the objects of its JSON Lines."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "run.jsonl"
         launch(ranks, [build / f"{name}_perf", "--backend", "mpi", *options, "--quiet", "--json", path])
-        return [json.loads(line) for line in path.read_text().splitlines()]
+        return json_lines(path)
 
 
 def rows(objects):
