@@ -14,7 +14,7 @@ namespace fabricbench {
 namespace {
 
 constexpr Bytes kMostBytes = std::numeric_limits<Bytes>::max();
-constexpr double kUsableShare = 0.9;  // of what is free: MPI and the system need some too
+constexpr double kUsableShare = 0.9;  // share of the free memory; MPI and the system need the rest
 
 Bytes share(const mpi::Communicator& world, std::uint64_t domain, Bytes free) {
   const std::vector<std::uint64_t> domains = world.all_gather(domain);

@@ -13,14 +13,14 @@ std::string named_pair(const Context& context, int pair) {
   return fmt::format("Pair {} ({})", pair, pair_text(context, pair));
 }
 
-/// 0 where it was not measured.
+/// 0 if it was not measured.
 double host_memory_rate(const Context& context, int pair) {
   const auto found = std::find_if(context.ranks.begin(), context.ranks.end(),
                                   [pair](const RankFacts& rank) { return rank.group == pair; });
   return found == context.ranks.end() ? 0 : found->host_memory_rate;
 }
 
-/// What is in the way at either end of a pair.
+/// The obstacles at both ends of a pair.
 std::string suspects_of(const Context& context, int pair) {
   std::string text;
   for (const RankFacts& rank : context.ranks) {
@@ -38,7 +38,7 @@ bool is_required(const RdmaOptions& required) {
   return required.min_bandwidth_gb_per_s > 0 || required.max_latency > 0 || required.percent_of_rate > 0;
 }
 
-/// Why there is nothing to hold against any requirement; empty where there is.
+/// Why there are no figures to judge; empty if there are.
 std::string why_no_figures(const Totals& totals, const Context& context) {
   if (totals.measurements() == 0) return "Nothing was measured, so what is required could not be judged";
   for (int pair = 0; pair < static_cast<int>(context.groups.size()); ++pair) {
@@ -52,7 +52,7 @@ std::string why_no_figures(const Totals& totals, const Context& context) {
   return "";
 }
 
-/// Collects what becomes of one requirement after the other.
+/// Judges one requirement after the other, and collects the findings.
 class Judge {
  public:
   Judge(const Totals& totals, const Context& context)

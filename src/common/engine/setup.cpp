@@ -40,7 +40,7 @@ std::unique_ptr<Sink> table_of(Figure figure, const Options& options) {
   return std::make_unique<PairTableSink>(OutputFile::standard_output());
 }
 
-/// Opens the outputs. Throws UsageError where one cannot be, and then leaves none behind that it made.
+/// Opens the outputs. Throws UsageError if one cannot be opened, and then removes the files that it has created.
 Outputs open_own_outputs(Figure figure, const Options& options) {
   std::vector<std::string> made;
   const auto open = [&](const std::string& path) {
@@ -81,7 +81,7 @@ Traffic agreed_traffic(const mpi::Communicator& world, const Options& options) {
   return {world.broadcast(matrix), options.matrix_scale};
 }
 
-/// The sizes that all datatypes together leave; throws UsageError where one of them leaves none.
+/// Adds a notice for each datatype that rules out some sizes. Throws UsageError if one rules out all.
 void check_sizes(const Options& options, std::vector<std::string>& notices) {
   for (const DataType type : options.datatypes) {
     const SizeList list = list_sizes(options.sizes, facts(type).size);
@@ -98,7 +98,7 @@ void check_sizes(const Options& options, std::vector<std::string>& notices) {
   }
 }
 
-/// Throws UsageError where a combination has no case left.
+/// Throws UsageError if a combination has no case.
 std::vector<CaseList> list_all_cases(const Test& test, const Sessions& sessions, const Setup& setup,
                                      const std::vector<Combination>& combinations) {
   std::vector<CaseList> all;
@@ -126,7 +126,7 @@ void check_ranks(const Test& test, const Options& options, const GroupSizes& gro
   }
 }
 
-/// A traffic matrix says by itself how large the one message is.
+/// A traffic matrix determines the only size.
 void take_size_of_matrix(const Test& test, Setup& setup) {
   if (setup.options.matrix_file.empty()) return;
   Bytes most = 0;
@@ -154,7 +154,7 @@ void note_placement(const Setup& setup, const mpi::Communicator& world, std::vec
   }
 }
 
-/// No message is larger than the library carries.
+/// Limits the sizes to the largest message that the library carries.
 void keep_to_most_bytes(Setup& setup) {
   const std::optional<Bytes> most = setup.backend.session->most_bytes();
   SizeRange& sizes = setup.options.sizes;
@@ -184,7 +184,7 @@ Outputs open_outputs(const mpi::Communicator& world, Figure figure, const Option
   return on_first_process(world, [&] { return open_own_outputs(figure, options); });
 }
 
-/// Ranks have the GPUs of a host in their order, whatever that of the parts.
+/// Ranks take the GPUs of their host in the order of the job, whatever their order in `world`.
 KeptGpus keep_gpus(const mpi::Communicator& world, int process, const Sessions& sessions, const Options& options) {
   const std::optional<mpi::Communicator> in_order = world.split(0, process);
   const Team team(*in_order, "", process);
