@@ -1,4 +1,4 @@
-// barrier_perf: no rank goes on before every rank has come; nothing is carried.
+// barrier_perf: no rank continues before every rank has arrived; no data is carried.
 
 #include "common/engine/program.h"
 

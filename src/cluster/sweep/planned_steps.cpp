@@ -67,7 +67,7 @@ PlannedSteps::PlannedSteps(const Options& options, const std::vector<NamedEndpoi
   planner_.emplace(std::move(plan));
 }
 
-/// Hosts of the earlier jobs keep their places, on which the schedule goes; new ones come after them.
+/// Hosts of the earlier jobs keep their places, which determine the schedule; new hosts come after them.
 void PlannedSteps::name_endpoints(const std::vector<NamedEndpoint>& endpoints, const Measured& measured) {
   std::unordered_map<std::string, std::int32_t> places;
   for (const std::string& host : measured.hosts) {
@@ -93,7 +93,7 @@ void PlannedSteps::name_endpoints(const std::vector<NamedEndpoint>& endpoints, c
                   options_.measured_file, measured.hosts.size(), measured.hosts.front(), endpoints.front().name));
 }
 
-/// Where hosts have several endpoints, what stays within a host is not comparable with what leaves it.
+/// If hosts have several endpoints, bandwidths within a host are not compared with those between hosts.
 void PlannedSteps::group_by_host(const std::vector<NamedEndpoint>& endpoints) {
   const bool alike = std::all_of(endpoints.begin(), endpoints.end(),
                                  [](const NamedEndpoint& endpoint) { return endpoint.name == endpoint.host; });

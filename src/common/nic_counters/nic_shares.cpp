@@ -15,20 +15,20 @@ namespace {
 
 using host::NicKind;
 
-/// Both ways.
+/// Sent and received bytes together.
 template <typename Counts>
 Bytes bytes_of(const Counts& counts) {
   return counts.tx_bytes + counts.rx_bytes;
 }
 
-/// Whether the bytes of such a NIC left the host, and are counted nowhere else.
+/// Whether bytes of such a NIC have left the host and are not counted by another NIC too.
 bool counts(NicKind kind) { return kind == NicKind::kInterface || kind == NicKind::kRdma; }
 
 double ratio(Bytes part, Bytes whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-/// The NICs of `nics` that `wanted` holds for, or all where it holds for none.
+/// The NICs for which `wanted` holds, or all of them if it holds for none.
 template <typename Predicate>
 std::vector<NicShare> preferring(const std::vector<NicShare>& nics, const Predicate& wanted) {
   std::vector<NicShare> found;
@@ -36,7 +36,7 @@ std::vector<NicShare> preferring(const std::vector<NicShare>& nics, const Predic
   return found.empty() ? nics : found;
 }
 
-/// Fills in the rails of shares that are sorted.
+/// Fills in the rails of shares that are already sorted.
 void find_rails(const HostNics& host, HostShares& shares) {
   std::set<std::string> asked;
   for (const RequestedNics& request : host.asked) asked.insert(request.names.begin(), request.names.end());
@@ -58,13 +58,13 @@ enum class Verdict { kNotJudged, kCarried, kUnknown, kElsewhere };
 
 struct Judgement {
   Verdict verdict = Verdict::kNotJudged;
-  Bytes judged_bytes = 0;  ///< what the variable could have decided about
-  double share = 0;        ///< of those, what the NICs asked for carried
-  std::string other;       ///< the NIC that carried most of the rest
+  Bytes judged_bytes = 0;  ///< the bytes over which the variable has control
+  double share = 0;        ///< the requested NICs' share of these
+  std::string other;       ///< the NIC with the most of the other bytes
   double other_share = 0;
 };
 
-/// nic_warnings() says what is judged and what is not.
+/// The comment on nic_warnings() has the rules.
 Judgement judge(const HostNics& host, const RequestedNics& asked, Bytes least_bytes) {
   Judgement judgement;
   Bytes all = 0;
@@ -95,7 +95,7 @@ Judgement judge(const HostNics& host, const RequestedNics& asked, Bytes least_by
   return judgement;
 }
 
-// ---- What is said about it ----
+// ---- Messages ----
 
 constexpr std::size_t kMostWarnings = 12;
 constexpr std::size_t kMostHostsApart = 8;
@@ -113,10 +113,10 @@ std::string more_hosts(std::size_t count) { return fmt::format("{} more host{}",
 
 std::string percent(double share) { return fmt::format("{:.1f}", share * 100); }
 
-/// Hosts whose bytes went by the same NICs.
+/// Hosts that used the same NICs.
 using Group = std::vector<const HostShares*>;
 
-/// The least and the most of something over a group.
+/// The range of a figure over a group.
 template <typename Text, typename Value>
 std::string span_over(const Group& group, const Text& text, const Value& value) {
   const auto [least, most] = std::minmax_element(
@@ -131,7 +131,7 @@ double share_of(const HostShares& shares, const std::string& name) {
   return nic == shares.nics.end() ? 0 : nic->share;
 }
 
-/// The NICs worth a word, by name.
+/// The names of the NICs to print.
 Names printed_nics(const HostShares& shares) {
   Names names;
   for (const NicShare& nic : shares.nics) {
@@ -159,7 +159,7 @@ std::string line_of(const Group& group) {
                      span_over(group, percent, [](const HostShares& s) { return s.imbalance; }));
 }
 
-/// In the order of the first host of each, and on many hosts the largest group first.
+/// Groups in the order of their first hosts; of many hosts, the largest groups first.
 std::vector<Group> grouped(const std::vector<HostShares>& hosts) {
   const bool apart = hosts.size() <= kMostHostsApart;
   std::map<std::string, std::size_t> places;
@@ -179,7 +179,7 @@ std::vector<Group> grouped(const std::vector<HostShares>& hosts) {
   return groups;
 }
 
-/// The hosts that one variable's verdict is the same for, the worst first.
+/// The hosts with the same verdict on one variable, the worst first.
 struct Finding {
   const HostNics* host = nullptr;
   const RequestedNics* asked = nullptr;
@@ -187,7 +187,7 @@ struct Finding {
   std::size_t hosts = 0;
 };
 
-/// One finding for each variable, of the host where the NICs asked for carried least.
+/// One finding per variable, about the host where the requested NICs carried the smallest share.
 std::map<std::string, Finding> find_verdict(const std::vector<HostNics>& hosts, Verdict verdict, Bytes least_bytes) {
   std::map<std::string, Finding> findings;
   if (hosts.size() < 2) return findings;
