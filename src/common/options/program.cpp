@@ -48,7 +48,7 @@ void check_planning(const Options& options) {
                                  options.find ? "--find" : "--measured", name(options.schedule)));
   }
   if (options.has_given({"tolerance"}) && !options.find) {
-    throw UsageError("--tolerance is for what --find judges; add --find, or leave it out");
+    throw UsageError("--tolerance belongs to --find; add --find, or leave it out");
   }
 }
 
