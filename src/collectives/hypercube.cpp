@@ -13,7 +13,7 @@ class Hypercube final : public Collective {
 
   [[nodiscard]] std::string why_not_ranks(int ranks) const override {
     if (std::has_single_bit(static_cast<unsigned>(ranks))) return "";
-    return "a hypercube has a power of two of ranks, such as 2, 4 or 8";
+    return "the number of ranks must be a power of two, such as 2, 4 or 8";
   }
 
   [[nodiscard]] Layout layout(Request request, int ranks) const override {

@@ -28,8 +28,8 @@ class GpuDirectLatency final : public PingPong {
       case SeenBy::kReader: break;
     }
     return options.memory == MemoryKind::kCuda
-               ? "that a kernel saw, which told the processor of it (gpu)"
-               : "that a thread in the GPU's place saw, which told the processor of it (gpu)";
+               ? "that a kernel saw and reported to the processor (gpu)"
+               : "that a thread in place of the GPU saw and reported to the processor (gpu)";
   }
 };
 

@@ -102,9 +102,9 @@ Measured read_measured(const std::string& path) {
   for (std::string line; std::getline(file, line);) {
     ++number;
     if (reader.take(line)) continue;
-    throw UsageError(
-        fmt::format("--measured {}: line {}, '{}', is not as plan_sweep --list-readings writes it; make the file anew",
-                    path, number, line.substr(0, 80)));
+    throw UsageError(fmt::format(
+        "--measured {}: line {}, '{}', is not in the format of plan_sweep --list-readings; write the file again", path,
+        number, line.substr(0, 80)));
   }
   return reader.finish();
 }

@@ -87,10 +87,9 @@ void PlannedSteps::name_endpoints(const std::vector<NamedEndpoint>& endpoints, c
     host_of_.push_back(place->second);
   }
   if (knows_any) return;
-  throw UsageError(
-      fmt::format("--measured {}: it has {} hosts, {} first, and none of this job's, {} first; they have to "
-                  "be named alike",
-                  options_.measured_file, measured.hosts.size(), measured.hosts.front(), endpoints.front().name));
+  throw UsageError(fmt::format(
+      "--measured {}: its {} hosts, {} first, include none of this job's, {} first; use the same host names in both",
+      options_.measured_file, measured.hosts.size(), measured.hosts.front(), endpoints.front().name));
 }
 
 /// If hosts have several endpoints, bandwidths within a host are not compared with those between hosts.

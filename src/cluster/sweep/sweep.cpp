@@ -280,7 +280,7 @@ mpi::Mailbox::Message Sweep::mail_of(int endpoint, int subject) {
   auto mail = mailbox_.wait(endpoint, subject, now() + options_.pair_timeout + kGrace);
   if (mail) return std::move(*mail);
   throw Error(ExitStatus::kTimeout,
-              fmt::format("{} does not tell its part of the result; the readings are in the output",
+              fmt::format("{} has not sent its part of the result; the readings are in the output",
                           names_[static_cast<std::size_t>(endpoint)]));
 }
 

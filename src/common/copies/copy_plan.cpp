@@ -132,7 +132,7 @@ void find_undecided(const CopyRow& row, Lines& lines) {
   const double faster = std::max(row.comparison.own, row.comparison.others);
   const double slower = std::min(row.comparison.own, row.comparison.others);
   const std::string where = row.comparison.across_hosts ? "" : fmt::format(" of host {}", row.host);
-  lines.add(fmt::format("Two GPUs{} differ, and with no third it cannot be told which is odd", where),
+  lines.add(fmt::format("Two GPUs{} differ, and without a third it is unclear which is slow", where),
             fmt::format("{} {}: {:.3g} and {:.3g} GB/s", readable_bytes(row.size), copy_text(row), faster / 1e9,
                         slower / 1e9));
 }
@@ -224,7 +224,7 @@ std::vector<std::string> findings(std::span<const CopyRow> rows) {
     for (std::string& text : lines.take()) all.push_back(std::move(text));
   }
   if (over_host)
-    all.push_back("Copies to a GPU marked * go over the host's memory: the two do not reach each other's memory");
+    all.push_back("Copies to a GPU marked * go through host memory: the two GPUs cannot access each other's memory");
   return all;
 }
 

@@ -79,7 +79,7 @@ void choose_nodes(CopySetup& setup) {
     for (const int node : nodes) (void)host::NodeMemory(kTrial, node);
   } catch (const std::runtime_error& error) {
     setup.notices.push_back(
-        fmt::format("Memory of host {} is wherever the system puts it: {}", setup.placed.host, error.what()));
+        fmt::format("Memory of host {} is not bound to a NUMA node: {}", setup.placed.host, error.what()));
     setup.memory.nodes = {std::nullopt};
     setup.memory.placed = false;
   }
@@ -107,8 +107,8 @@ void lower_sizes(const mpi::Communicator& world, CopySetup& setup) {
   const Bytes lowered = std::bit_floor(most);
   if (lowered == 0) throw Error(ExitStatus::kMissing, "there is no memory left for copies; free some");
   setup.notices.push_back(
-      fmt::format("Reducing maxBytes to {} due to memory limitation: {} can be had for each of the {} buffers of a GPU "
-                  "and of a NUMA node",
+      fmt::format("Reducing maxBytes to {} due to memory limitation: {} is available for each of the {} buffers per "
+                  "GPU and per NUMA node",
                   lowered, readable_bytes(most), kBuffers));
   sizes.max_bytes = lowered;
   sizes.min_bytes = std::min(sizes.min_bytes, lowered);
@@ -129,7 +129,7 @@ void note_unseen(CopySetup& setup, const std::vector<int>& own) {
   if (setup.seen.size() >= on_host) return;
   setup.notices.push_back(fmt::format(
       "Copies between GPUs are left out where no process sees both: host {} has {} GPUs, and a process sees "
-      "{} of them; let one process a host see all",
+      "{} of them; let one process per host see all",
       setup.placed.host, on_host, setup.seen.size()));
 }
 

@@ -49,7 +49,7 @@ void note_groups(const Totals& totals, const Context& context, std::vector<std::
   }
   const int slowest = totals.slowest_group();
   if (fastest <= 0) return;
-  notes.push_back(fmt::format("{} is the slowest, {:.1f} % below the fastest; the figure above is its own",
+  notes.push_back(fmt::format("{} is the slowest, {:.1f} % below the fastest; the average above is that of this group",
                               name_of(slowest), 100 * (1 - totals.average_busbw(slowest) / fastest)));
 }
 

@@ -141,7 +141,7 @@ Members choose_members(const mpi::Communicator& job, const std::string& program,
   const PairPlan plan = plan_for(job, nullptr, options);
   if (plan.rounds.size() == 1) return members_of(job, plan);
   throw UsageError(
-      fmt::format("--pairs {}: {} has all pairs at work at the same time, and a rank in one of them; "
+      fmt::format("--pairs {}: {} measures all pairs at the same time, so a rank can be in only one; "
                   "write hosts, halves or adjacent",
                   options.pairs, program));
 }

@@ -240,7 +240,7 @@ Ending RoundWork::whole_ending(const Context& context) {
   const std::vector<std::string> slow = slow_memory(*totals_, on_gpus);
   notes.insert(notes.end(), slow.begin(), slow.end());
   const std::vector<std::string> later =
-      shortened(std::move(later_notices_), kMostNotices, "notices more of later rounds");
+      shortened(std::move(later_notices_), kMostNotices, "more notices of later rounds");
   notes.insert(notes.end(), later.begin(), later.end());
   return std::move(whole_).whole();
 }

@@ -69,7 +69,7 @@ class LibrarySessions final : public Sessions {
 class TcpSessions final : public Sessions {
  public:
   [[nodiscard]] std::string why_not_size(Bytes size) const override {
-    return size == 0 ? "TCP has no message of no bytes" : "";
+    return size == 0 ? "TCP has no messages of 0 bytes" : "";
   }
   [[nodiscard]] BackendChoice open(const Team& team, const Placed& placed, const Options& options,
                                    const Test& test) const override;

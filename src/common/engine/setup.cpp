@@ -45,7 +45,7 @@ Outputs open_own_outputs(Figure figure, const Options& options) {
   std::vector<std::string> made;
   const auto open = [&](const std::string& path) {
     if (std::find(made.begin(), made.end(), path) != made.end()) {
-      throw UsageError(fmt::format("'{}' is to take two outputs; give each a file of its own", path));
+      throw UsageError(fmt::format("'{}' is given for two outputs; give each its own file", path));
     }
     OutputFile file(path, options.force);
     made.push_back(path);
@@ -136,7 +136,7 @@ void take_size_of_matrix(const Test& test, Setup& setup) {
   }
   if (most == 0) {
     throw UsageError(
-        "the traffic matrix leaves nothing to send: what is below 16 bytes counts as 0; raise --matrix-scale");
+        "the traffic matrix has nothing to send, because values below 16 bytes count as 0; raise --matrix-scale");
   }
   setup.options.sizes = {most, most, 0, 1};
   setup.notices.push_back(
@@ -160,10 +160,11 @@ void keep_to_most_bytes(Setup& setup) {
   SizeRange& sizes = setup.options.sizes;
   if (!most || sizes.max_bytes <= *most) return;
   if (sizes.min_bytes > *most) {
-    throw UsageError(fmt::format("a message of {} is asked for, and {} carries {} bytes at most; ask for less",
-                                 exact_bytes(sizes.min_bytes), setup.backend.session->library(), *most));
+    throw UsageError(
+        fmt::format("a message of {} was asked for, but {} carries at most {} bytes; choose a smaller size",
+                    exact_bytes(sizes.min_bytes), setup.backend.session->library(), *most));
   }
-  setup.notices.push_back(fmt::format("Lowered: the last message size from {} to {}, the most that a message has here",
+  setup.notices.push_back(fmt::format("Lowered: the last message size from {} to {}, the largest possible message",
                                       readable_bytes(sizes.max_bytes), readable_bytes(*most)));
   sizes.max_bytes = *most;
 }

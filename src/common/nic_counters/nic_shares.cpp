@@ -206,9 +206,9 @@ std::map<std::string, Finding> find_verdict(const std::vector<HostNics>& hosts, 
 
 std::string advice(std::string_view variable) {
   if (variable.starts_with("NCCL_")) return "NCCL_DEBUG=INFO shows what NCCL chose";
-  if (variable.starts_with("UCX_")) return "ucx_info -d lists devices; Open MPI reads it only where pml ucx is in use";
+  if (variable.starts_with("UCX_")) return "ucx_info -d lists devices; Open MPI reads it only with pml ucx";
   if (variable.starts_with("--")) return "ip route get ADDRESS shows by which interface the kernel sends to a host";
-  return "Open MPI reads it for that transport alone, and not where pml ucx is in use, which takes UCX_NET_DEVICES";
+  return "Open MPI reads it for that transport only; with pml ucx, set UCX_NET_DEVICES instead";
 }
 
 std::string asked_warning(const Finding& finding) {
@@ -221,7 +221,7 @@ std::string asked_warning(const Finding& finding) {
                                              percent(judgement.share), bytes, host->host);
   text += fmt::format(", where {} carried {} %", judgement.other, percent(judgement.other_share));
   text += asked->names.empty() ? " of the " + bytes : "";
-  text += hosts > 1 ? "; it is alike for " + more_hosts(hosts - 1) : "";
+  text += hosts > 1 ? "; the same holds for " + more_hosts(hosts - 1) : "";
   return fmt::format("{}. Check the name and that its link is up; {}", text, advice(asked->variable));
 }
 
@@ -233,13 +233,13 @@ std::string rails_warning(const HostShares& host, std::size_t hosts) {
   const NicShare& most = *rails.front();  // the largest share comes first
   const NicShare& least = *rails.back();
   std::string text = fmt::format(
-      "the {} rails of {} carried unequal loads: {} {} and {} {}, {} % of their mean apart where {:.0f} % is allowed",
+      "the {} rails of {} carried unequal loads: {} {} and {} {}, {} % of their mean apart; {:.0f} % is allowed",
       rails.size(), host.host, most.name, readable_bytes(bytes_of(most)), least.name, readable_bytes(bytes_of(least)),
       percent(host.imbalance), kMostRailImbalance * 100);
-  if (hosts > 1) text += fmt::format("; it is alike for {}", more_hosts(hosts - 1));
+  if (hosts > 1) text += fmt::format("; the same holds for {}", more_hosts(hosts - 1));
   return text +
-         ". Compare link speed, error counters and the ranks near each; if they are no rails of one job, "
-         "name those that are, in NCCL_IB_HCA, UCX_NET_DEVICES or OMPI_MCA_btl_tcp_if_include";
+         ". Compare link speed, error counters and the ranks near each; if not all of them serve this job, name those "
+         "that do in NCCL_IB_HCA, UCX_NET_DEVICES or OMPI_MCA_btl_tcp_if_include";
 }
 
 }  // namespace
@@ -276,7 +276,7 @@ std::vector<std::string> nic_lines(const std::vector<HostNics>& hosts) {
   if (told < hosts.size()) lines.push_back(fmt::format("Wires: and {}", more_hosts(hosts.size() - told)));
   for (const auto& [variable, finding] : find_verdict(hosts, Verdict::kUnknown, kLeastHostBytes)) {
     const std::string others = finding.hosts > 1 ? " and " + more_hosts(finding.hosts - 1) : "";
-    lines.push_back(fmt::format("Wires: {} asks for {}, not all of whose counters are known for {}{}", variable,
+    lines.push_back(fmt::format("Wires: {} asks for {}; some of these counters are unknown for {}{}", variable,
                                 joined(finding.asked->names), finding.host->host, others));
   }
   return lines;

@@ -181,7 +181,7 @@ std::string pair_lines(const Context& context) {
   std::string text = "#\n";
   const std::size_t shown = std::min(context.groups.size(), kPairsInBanner);
   for (std::size_t pair = 0; pair < shown; ++pair) text += group_line(context, static_cast<int>(pair));
-  if (shown < context.groups.size()) text += fmt::format("# and {} pairs more\n", context.groups.size() - shown);
+  if (shown < context.groups.size()) text += fmt::format("# and {} more pairs\n", context.groups.size() - shown);
   return text;
 }
 

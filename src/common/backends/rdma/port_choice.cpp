@@ -76,7 +76,7 @@ std::size_t ranks_for(const SeatedHost& host, std::size_t participants) {
   const bool in_pairs = host.participants.front().size() > 1;
   const bool all = rule == kAll || rule == kRail;
   throw UsageError(fmt::format(
-      "--devices {}: {} rank{} of host {} {} in pairs, and {} device{} ({}) take {}{}{}; start so many on each host, "
+      "--devices {}: {} rank{} of host {} {} in pairs, and {} device{} ({}) need {}{}{}; start that many on each host, "
       "such as with mpirun --map-by ppr:{}:node{}",
       rule, host.ranks, host.ranks == 1 ? "" : "s", host.facts->host, host.ranks == 1 ? "is" : "are", devices.size(),
       devices.size() == 1 ? "" : "s", listed(devices), needed, in_pairs ? ", two for each" : "",
@@ -181,14 +181,13 @@ class Choice {
     }
     if (!known) {
       choice_.notice =
-          "Devices: no rank is bound to the NUMA node of a device, so those of each host take them in turn";
+          "Devices: no rank is bound to the NUMA node of a device, so the ranks of each host use the devices in turn";
     } else if (far.empty()) {
-      choice_.notice = "Devices: each rank has one of its NUMA node";
+      choice_.notice = "Devices: each rank uses a device of its own NUMA node";
     } else {
       std::sort(far.begin(), far.end());
-      choice_.notice =
-          fmt::format("Devices: each rank has one of its NUMA node, but rank{} {}, for which none is known",
-                      far.size() == 1 ? "" : "s", fmt::join(far, ", "));
+      choice_.notice = fmt::format("Devices: each rank uses a device of its own NUMA node; for rank{} {} none is known",
+                                   far.size() == 1 ? "" : "s", fmt::join(far, ", "));
     }
   }
 

@@ -67,7 +67,7 @@ class RequestPingPong : public PingPong {
 
   [[nodiscard]] std::string why_not_size(Bytes size) const final {
     if (size > 0 || verb_ != Verb::kWrite) return "";
-    return "nobody sees a write of no bytes arrive";
+    return "a write of 0 bytes cannot be seen to arrive";
   }
 
  private:

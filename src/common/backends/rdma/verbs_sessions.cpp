@@ -78,7 +78,7 @@ HostComparison compare_with_host(const Team& team, const Options& options, const
     return {rate_of(*session, test, buffers.first.on(0), buffers.second.on(0), team.group())};
   } catch (const Error& error) {
     if (error.status() != ExitStatus::kMissing && error.status() != ExitStatus::kUsage) throw;
-    return {0, {fmt::format("Host memory was not tried for comparison: {}", error.what())}};
+    return {0, {fmt::format("No comparison with host memory: {}", error.what())}};
   }
 }
 
