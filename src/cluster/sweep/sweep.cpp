@@ -251,7 +251,7 @@ void Sweep::collect_all(Seconds deadline, const Step& step) {
       run_.outputs.record(SilentEndpoints{step.round, missing, hosts_of(missing, facts_)});
       throw Error(ExitStatus::kTimeout,
                   fmt::format("no report of round {} within {} s from {}: the process, its host or its network has "
-                              "died or hangs; what was measured until then is in the output",
+                              "died or hangs; earlier readings are in the output",
                               step.round, options_.pair_timeout + kGrace, ledger_.missing()));
     }
     backoff.rest();

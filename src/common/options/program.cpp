@@ -54,7 +54,7 @@ void check_planning(const Options& options) {
 
 void check_sweep(const Options& options) {
   if (options.sizes.max_bytes == 0) throw UsageError("-b 0 carries nothing that could be measured; give 1 or more");
-  const Seconds least = 2 * options.pair_timeout + 10;  // so that the first endpoint is who ends the job, and says why
+  const Seconds least = 2 * options.pair_timeout + 10;  // the first endpoint must end the job, with the reason
   if (options.timeout > 0 && options.timeout < least) {
     throw UsageError(
         fmt::format("--pair-timeout {}: -T {} would end the job first; lower it, or raise -T to {} or more",
@@ -167,7 +167,7 @@ Program sweep_program(std::string name, std::string summary) {
   Program program;
   program.examples = {{fmt::format("mpirun -np 64 --map-by node {}", name), "every pair of 64 hosts, once"},
                       {fmt::format("mpirun -np 64 --map-by node {} --find --json run.jsonl", name),
-                       "until it is decided who is slow; find_slow_links reads the record"},
+                       "until the slow hosts are known; find_slow_links reads the record"},
                       {fmt::format("mpirun -np 8 {} --level gpu", name), "every pair of eight GPUs"}};
   program.name = std::move(name);
   program.summary = std::move(summary);

@@ -28,7 +28,7 @@ constexpr std::size_t kPairsInBanner = 64;
 constexpr std::size_t kMostRows = 32;  // per size; with more pairs, only the worst are shown
 constexpr std::size_t kWorstRows = 8;
 
-/// A field of what was measured.
+/// A field of the out-of-place measurement.
 Shown measured(std::string_view key) { return field(fmt::format("/out_of_place/{}", key)); }
 
 /// The bandwidth if a message took the time in the field `key`.

@@ -66,7 +66,7 @@ std::string listed(const std::vector<std::string>& names) {
   return names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "));
 }
 
-/// The ranks that a host needs for this many participants, if all are as large as its first one.
+/// The number of ranks that a host needs for this many participants, each with as many ranks as its first one.
 std::size_t ranks_for(const SeatedHost& host, std::size_t participants) {
   return host.participants.front().size() * participants;
 }
