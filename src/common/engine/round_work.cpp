@@ -55,7 +55,8 @@ void RoundWork::set_up(Outputs& outputs) {
   open_stage();
 }
 
-/// All processes throw the same usage error or missing thing; any other error is this process's alone.
+/// If the set-up fails with an Error of kind usage or missing, all processes throw it. Other errors are thrown by this
+/// process alone.
 void RoundWork::set_up_round(const std::vector<int>& round) {
   StepProblem problem;
   round_ = round;

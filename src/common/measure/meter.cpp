@@ -245,7 +245,7 @@ Epoch Meter::each_on_device(Operation& operation, const VisitPlan& plan) {
   return epoch;
 }
 
-/// Reduces the samples over all ranks of the group, and finds the slowest rank of each.
+/// Reduces the samples over all ranks of the group, and finds the slowest rank of each sample.
 void Meter::reduce(const Times& times, Epoch& epoch) const {
   const std::size_t samples = times.front().size();
   std::vector<mpi::Communicator::Located> longest;

@@ -31,7 +31,7 @@ struct Layout {
   std::uint64_t count = 0;
 };
 
-/// A rank's number in one operation, and the number of ranks.
+/// A rank's part in one operation.
 struct Participant {
   int rank = 0;
   int ranks = 1;
@@ -77,7 +77,7 @@ struct Operands {
   ReceiveTime* receiving;    ///< windows in both directions: the time is added here
 };
 
-/// The properties of a test, independent of options and ranks.
+/// The properties of a test that do not depend on the ranks, hosts and library.
 struct TestTraits {
   std::string name;  ///< as in the program's name without `_perf`
   Figure figure = Figure::kCollective;

@@ -39,7 +39,8 @@ class NicMeter {
 
   /// Collective over the job.
   void begin();
-  /// Adds the traffic since `begin` to `total`. `least_bytes`: half of the bytes that the whole job had to move.
+  /// Adds the traffic since `begin` to `total`. `least_bytes`: half of the bytes that the job had to move, for all
+  /// hosts together.
   void end(host::NicTotal& total, Bytes least_bytes);
 
   /// A host's total, by host, on the group's first process. Collective over the group.
