@@ -66,7 +66,8 @@ class Measured(ProgramTest):  # 4 ranks, 1 s
         self.assertIn("pairwise_bw: --measured continues a sweep over hosts", result.stderr)
 
     def test_files_that_cannot_be_used(self):
-        for text, status, message in ((None, MISSING, "it cannot be read"), ("host\n", USAGE, "line 1, 'host', is not as")):
+        for text, status, message in ((None, MISSING, "it cannot be read"),
+                                      ("host\n", USAGE, "line 1, 'host', is not in the format")):
             with self.subTest(text):
                 file = self.directory / "measured"
                 if text:

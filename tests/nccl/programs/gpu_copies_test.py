@@ -189,7 +189,7 @@ class Places(CopyTest):  # 4 ranks, 3 s
         stdout, lines = self.copy_well(FAKE_CUDA_DEVICES="2", FAKE_CUDA_NO_PEERS="1")
         self.assertEqual({copy["over_host"] for copy in copies(lines) if copy["copy"] == "peer"}, {True})
         self.assertIn("GPU 1*", stdout)
-        self.assertIn("# Note: Copies to a GPU marked * go over the host's memory", stdout)
+        self.assertIn("# Note: Copies to a GPU marked * go through host memory", stdout)
 
     def test_little_memory(self):
         stdout, lines = self.copy_well(FAKE_CUDA_DEVICES="1", FAKE_CUDA_MEMORY=str(2**22))
