@@ -16,7 +16,7 @@ class AllToAllV final : public Collective {
   [[nodiscard]] std::string why_not_ranks(int ranks) const override { return traffic_.why_not(ranks); }
 
   [[nodiscard]] Layout layout(Request request, int ranks) const override {
-    const bool all_have_as_much = traffic_.ranks() == 0;  // parts follow from the distance of two ranks
+    const bool all_have_as_much = traffic_.ranks() == 0;  // part sizes depend on the distance between ranks
     Layout layout{.count = all_have_as_much ? part_of(request, ranks) : 0};
     for (int rank = 0; rank < (all_have_as_much ? 1 : ranks); ++rank) {
       const Exchange own = *exchange(layout, {.rank = rank, .ranks = ranks, .element_bytes = request.element_bytes});

@@ -1,4 +1,4 @@
-// barrier_perf: no rank goes on before every rank has come; nothing is carried.
+// barrier_perf: no rank continues before every rank has arrived; no data is carried.
 
 #include "common/engine/program.h"
 
@@ -23,8 +23,7 @@ class Barrier final : public Collective {
 
 int barrier_perf(int argc, char** argv) {
   return run_program(
-      collective_program("barrier_perf",
-                         "Time of a barrier: no rank goes on before every rank has come; nothing is carried."),
+      collective_program("barrier_perf", "Time of a barrier: no rank continues before every rank has arrived."),
       Barrier(), argc, argv);
 }
 

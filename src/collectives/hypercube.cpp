@@ -13,7 +13,7 @@ class Hypercube final : public Collective {
 
   [[nodiscard]] std::string why_not_ranks(int ranks) const override {
     if (std::has_single_bit(static_cast<unsigned>(ranks))) return "";
-    return "a hypercube has a power of two of ranks, such as 2, 4 or 8";
+    return "the number of ranks must be a power of two, such as 2, 4 or 8";
   }
 
   [[nodiscard]] Layout layout(Request request, int ranks) const override {
@@ -32,7 +32,8 @@ class Hypercube final : public Collective {
     return part_of_each(layout.count, self.ranks, 0);
   }
 
-  /// First a rank's own part goes to its place; then the parts known are exchanged, twice as many each time.
+  /// The first stage copies a rank's own part to its place. Each later stage exchanges all known parts, twice as many
+  /// as the stage before.
   [[nodiscard]] int stages(int ranks) const override {
     return static_cast<int>(std::bit_width(static_cast<unsigned>(ranks)));
   }
@@ -42,7 +43,7 @@ class Hypercube final : public Collective {
     const auto place = [&](int rank) { return operands.recv + static_cast<Bytes>(rank) * part; };
     if (operands.stage == 0) return backend.copy(operands.send, place(operands.rank), part);
     const int edge = 1 << (operands.stage - 1);
-    const int known = operands.rank & ~(edge - 1);  // the first of the parts that this rank has
+    const int known = operands.rank & ~(edge - 1);  // the first part that this rank has so far
     const int neighbour = operands.rank ^ edge;
     backend.send_recv(place(known), place(known ^ edge), operands.count * static_cast<std::uint64_t>(edge),
                       operands.datatype, {.to = neighbour, .from = neighbour});

@@ -1,5 +1,5 @@
-// gpudirect_rdma_lat: a write into the other rank's memory and one back, each of which counts when the one that it is
-// for has seen it: a kernel that spins on a flag in the GPU's memory. The time is half of the round trip.
+// gpudirect_rdma_lat: a write into the other rank's memory and one back. A write counts when its reader has seen it: a
+// kernel that polls a flag in GPU memory. The time is half of the round trip.
 
 #include <string>
 #include <utility>
@@ -9,7 +9,7 @@
 namespace fabricbench {
 namespace {
 
-/// Messages of no bytes are seen too: by their number, or by their completion.
+/// Messages of 0 bytes can be seen too, by their number or their completion.
 class GpuDirectLatency final : public PingPong {
  public:
   GpuDirectLatency(std::string name, Verb /*verb*/) : PingPong(std::move(name)) {}
@@ -28,8 +28,8 @@ class GpuDirectLatency final : public PingPong {
       case SeenBy::kReader: break;
     }
     return options.memory == MemoryKind::kCuda
-               ? "that a kernel saw, which told the processor of it (gpu)"
-               : "that a thread in the GPU's place saw, which told the processor of it (gpu)";
+               ? "that a kernel saw and reported to the processor (gpu)"
+               : "that a thread in place of the GPU saw and reported to the processor (gpu)";
   }
 };
 

@@ -106,7 +106,7 @@ class AllToAllV(ProgramTest):  # 4 ranks, 2 s
 
     def test_nothing_left(self):
         """Not a row of 0 bytes."""
-        self.refused_matrix("the traffic matrix leaves nothing to send: what is below 16 bytes counts as 0; raise "
+        self.refused_matrix("the traffic matrix has nothing to send, because values below 16 bytes count as 0; raise "
                             "--matrix-scale", "0 15\n8 0\n", ranks=2)
 
     def test_no_matrix(self):

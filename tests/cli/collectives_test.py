@@ -107,8 +107,8 @@ class Programs(ProgramTest):  # 5 ranks, 7 s
     def test_hypercube_of_no_power_of_two(self):
         for ranks in (3, 5):
             with self.subTest(ranks=ranks):
-                self.refused(USAGE, f"hypercube cannot run on {ranks} ranks: a hypercube has a power of two of ranks, "
-                                    "such as 2, 4 or 8", program=program_of("hypercube"), ranks=ranks)
+                self.refused(USAGE, f"hypercube cannot run on {ranks} ranks: the number of ranks must be a power of "
+                                    "two, such as 2, 4 or 8", program=program_of("hypercube"), ranks=ranks)
 
     def test_in_place_where_there_is_none(self):
         for collective in sorted(OUT_OF_PLACE_ONLY):

@@ -90,8 +90,8 @@ class Refusals(ProgramTest):  # 2 ranks, 1 s
         self.assertEqual(len(self.own_lines(result)), 1)
         self.assertRegex(
             self.own_lines(result)[0],
-            r"the smallest message, 1 TiB, takes 2\.0 TiB a rank in 2 buffers, and [\d.]+ [MG]iB a rank can be had; "
-            r"lower --min-bytes, run fewer ranks on a host, or free memory$")
+            r"the smallest message, 1 TiB, needs 2\.0 TiB per rank for 2 buffers, but only [\d.]+ [MG]iB per rank is "
+            r"available; lower --min-bytes, run fewer ranks on a host, or free memory$")
 
     def test_gpus_where_there_are_none(self):
         for arguments, asked in ((("--backend", "nccl"), "--backend nccl: "),

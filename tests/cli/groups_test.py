@@ -128,7 +128,7 @@ class Reports(ProgramTest):  # 5 ranks, 1 s
         slowest = min(averages, key=averages.get)
         below = 100 * (1 - averages[slowest] / max(averages.values()))
         self.assertRegex(stdout, rf"# Note: Group {slowest} \(ranks \d, \d; hosts \S+\) is the slowest, {below:.1f} % below "
-                                 r"the fastest; the figure above is its own\n")
+                                 r"the fastest; the average above is that of this group\n")
         self.assertAlmostEqual(lines[-1]["average_busbw_gb_per_s"], averages[slowest], 9)
         for group, average in averages.items():
             self.assertIn(f"average busbw {average:.4g} GB/s", "\n".join(
@@ -156,5 +156,5 @@ class Reports(ProgramTest):  # 5 ranks, 1 s
         self.assertEqual([row[8] for row in rows(result.stdout)], ["0", "1", "0", "1"])
 
     def test_a_group_that_cannot(self):
-        self.refused(USAGE, "hypercube cannot run on 3 ranks: a hypercube has a power of two of ranks, such as 2, 4 "
+        self.refused(USAGE, "hypercube cannot run on 3 ranks: the number of ranks must be a power of two, such as 2, 4 "
                             "or 8", "--split", "MOD 2", program=program_of("hypercube"), ranks=5)

@@ -63,10 +63,11 @@ class Measured(ProgramTest):  # 4 ranks, 1 s
         file.write_text("host\ta\n")
         result = self.run_program(*QUICK, "--measured", file, program=PAIRWISE, ranks=4)
         self.assertEqual((result.status, result.stdout), (USAGE, ""))
-        self.assertIn("pairwise_bw: --measured goes on with a sweep over hosts", result.stderr)
+        self.assertIn("pairwise_bw: --measured continues a sweep over hosts", result.stderr)
 
     def test_files_that_cannot_be_used(self):
-        for text, status, message in ((None, MISSING, "it cannot be read"), ("host\n", USAGE, "line 1, 'host', is not as")):
+        for text, status, message in ((None, MISSING, "it cannot be read"),
+                                      ("host\n", USAGE, "line 1, 'host', is not in the format")):
             with self.subTest(text):
                 file = self.directory / "measured"
                 if text:
@@ -89,4 +90,4 @@ class Refusals(ProgramTest):  # 2 ranks, 1 s
                         "--find", "--schedule", schedule)
 
     def test_tolerance_of_nothing(self):
-        self.refuse("--tolerance is for what --find judges; add --find, or leave it out", "--tolerance", 0.1)
+        self.refuse("--tolerance belongs to --find; add --find, or leave it out", "--tolerance", 0.1)

@@ -59,7 +59,7 @@ class Tcp(PairTest):  # 2 ranks, 4 s
     def test_no_message_of_no_bytes(self):
         stdout = self.run_well("-b", 0, "-e", 2, "-f", 2, "-n", 3, program=str(PROGRAMS / "tcp_lat")).stdout
         self.assertIn("# skipped: 0 bytes", stdout)
-        self.assertIn("TCP has no message of no bytes", stdout)
+        self.assertIn("TCP has no messages of 0 bytes", stdout)
 
     def test_interface_that_is_not_there(self):
         result = self.run_program(*FEW, "--interface", "nosuch0", program=str(PROGRAMS / "tcp_bw"))

@@ -112,7 +112,7 @@ test_rails_unlike() {
     make_hosts 2 2
     mpi_options=(--mca btl_tcp_bandwidth_e0 3000 --mca btl_tcp_bandwidth_e1 1000)
     run_networks=$kBothNetworks run_json all_reduce 1 -b 4M -e 4M -n 5 --placement out
-    expect_line "$out" "^# Note: the 2 rails of .* carried unequal loads: e0 [0-9.]+ MiB and e1 [0-9.]+ MiB, [0-9.]+ % of their mean apart where 5 % is allowed; it is alike for 1 more host"
+    expect_line "$out" "^# Note: the 2 rails of .* carried unequal loads: e0 [0-9.]+ MiB and e1 [0-9.]+ MiB, [0-9.]+ % of their mean apart; 5 % is allowed; the same holds for 1 more host"
     check_json '
 most, least = (wire(rows[0], hosts[0], name)["sent_bytes"] for name in ("e0", "e1"))
 assert most > 1.5 * least > 0, (most, least)

@@ -59,7 +59,7 @@ TEST(SetUp, LowersTheLastSizeToTheMostThatTheLibraryCarries) {
   const auto setup = set_up_for(world, kMost, 2 * kMost);
   EXPECT_EQ(setup.options.sizes.max_bytes, kMost);
   EXPECT_EQ(notice(setup, "Lowered"),
-            "Lowered: the last message size from 8 KiB to 4 KiB, the most that a message has here");
+            "Lowered: the last message size from 8 KiB to 4 KiB, the largest possible message");
 }
 
 TEST(SetUp, RefusesSizesThatTheLibraryDoesNotCarry) {
@@ -68,7 +68,8 @@ TEST(SetUp, RefusesSizesThatTheLibraryDoesNotCarry) {
     (void)set_up_for(world, kMost + 16, 2 * kMost);
     ADD_FAILURE() << "no error";
   } catch (const UsageError& error) {
-    EXPECT_STREQ(error.what(), "a message of 4112 is asked for, and fake carries 4096 bytes at most; ask for less");
+    EXPECT_STREQ(error.what(),
+                 "a message of 4112 was asked for, but fake carries at most 4096 bytes; choose a smaller size");
   }
 }
 

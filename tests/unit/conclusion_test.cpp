@@ -146,7 +146,7 @@ TEST(Conclusion, ReportsEachGroupAndTheSlowestByName) {
   EXPECT_TRUE(has_note(ending, "Group 1 (ranks 1, 3; hosts node-a, node-b): average busbw 9 GB/s"));
   EXPECT_TRUE(has_note(ending,
                        "Group 1 (ranks 1, 3; hosts node-a, node-b) is the slowest, 25.0 % below the fastest; "
-                       "the figure above is its own"));
+                       "the average above is that of this group"));
   EXPECT_EQ(ending.average_busbw, 9e9) << "never averaged away";
 }
 

@@ -131,10 +131,9 @@ TEST(Findings, NameAHostThatIsSlowAsAWhole) {
 }
 
 TEST(Findings, SayWhereTwoDiffer) {
-  EXPECT_EQ(
-      said_of({from_host(0, 55), from_host(1, 25)}),
-      (Lines{"Two GPUs of host a differ, and with no third it cannot be told which is odd: 256 MiB from the host: "
-             "55 and 25 GB/s"}));
+  EXPECT_EQ(said_of({from_host(0, 55), from_host(1, 25)}),
+            (Lines{"Two GPUs of host a differ, and without a third it is unclear which is slow: 256 MiB from the host: "
+                   "55 and 25 GB/s"}));
 }
 
 TEST(Findings, DoNotBlameAGpuWhoseIntervalReachesTheOthers) {
@@ -196,7 +195,7 @@ TEST(Findings, SayWhichCopiesGoOverTheHost) {
   rows.front().over_host = true;
   rows.front().bandwidth /= 20;  // not compared with those that go straight
   EXPECT_EQ(said_of(rows),
-            (Lines{"Copies to a GPU marked * go over the host's memory: the two do not reach each other's memory"}));
+            (Lines{"Copies to a GPU marked * go through host memory: the two GPUs cannot access each other's memory"}));
 }
 
 TEST(CompareGpus, ComparesModelsSizesAndKindsByThemselves) {

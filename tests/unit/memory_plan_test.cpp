@@ -54,7 +54,7 @@ TEST(MemoryPlan, LowersTheLastSizeAndSaysSoInTheWordsOfNcclTests) {
   EXPECT_EQ(plan.pool_bytes, plan.max_bytes);
   ASSERT_EQ(plan.notices.size(), 1U);
   EXPECT_EQ(plan.notices.front(), "Reducing maxBytes to " + std::to_string(plan.max_bytes) +
-                                      " due to memory limitation: 20 MiB a rank can be had for 2 buffers");
+                                      " due to memory limitation: 20 MiB per rank is available for 2 buffers");
 }
 
 TEST(MemoryPlan, NeedsOneBufferInPlaceOnly) {

@@ -212,15 +212,14 @@ TEST(NicWarnings, UnequalRails) {
   ASSERT_EQ(warnings.size(), 1U);
   EXPECT_TRUE(has(warnings[0],
                   "the 2 rails of node-01 carried unequal loads: mlx5_0:1 9.8 MiB and mlx5_1:1 9.3 MiB, "
-                  "5.1 % of their mean apart where 5 % is allowed. Compare link speed"))
+                  "5.1 % of their mean apart; 5 % is allowed. Compare link speed"))
       << warnings[0];
   expect_harmless(warnings);
   EXPECT_EQ(warnings_of(rails(100, 50)), Names{}) << "noise";
   EXPECT_EQ(nic_warnings({rails(10255, 9745)}), Names{}) << "a single host";
   const auto worst = nic_warnings({rails(10255, 9745), rails(10300, 9700), rails(10250, 9750)});
   ASSERT_EQ(worst.size(), 1U);
-  EXPECT_TRUE(has(worst[0], "6.0 % of their mean apart where 5 % is allowed; it is alike for 1 more host."))
-      << worst[0];
+  EXPECT_TRUE(has(worst[0], "6.0 % of their mean apart; 5 % is allowed; the same holds for 1 more host.")) << worst[0];
 }
 
 TEST(NicWarnings, WiresAskedForThatCarriedLittle) {
@@ -237,7 +236,7 @@ TEST(NicWarnings, WiresAskedForThatCarriedLittle) {
   const auto both = nic_warnings({carried(50, 50), carried(0, 100), carried(89, 11), carried(100, 0)});
   ASSERT_EQ(both.size(), 1U);
   EXPECT_TRUE(has(both[0], "carried 0.0 % of the 100 MiB")) << both[0];
-  EXPECT_TRUE(has(both[0], "; it is alike for 2 more hosts.")) << both[0];
+  EXPECT_TRUE(has(both[0], "; the same holds for 2 more hosts.")) << both[0];
   EXPECT_EQ(nic_warnings({carried(0, 100)}), Names{}) << "a single host";
   EXPECT_EQ(nic_warnings({carried(0, 100), carried(0, 100)}, 200 * kMiB), Names{}) << "noise";
 }
@@ -290,7 +289,7 @@ TEST(NicWarnings, AnUnknownCounterIsALineAndNoWarning) {
   const Names lines = nic_lines({host, host, host});
   ASSERT_EQ(lines.size(), 4U);
   EXPECT_EQ(lines.back(),
-            "Wires: NCCL_IB_HCA asks for rxe0:1, not all of whose counters are known for node-01 and 2 more hosts");
+            "Wires: NCCL_IB_HCA asks for rxe0:1; some of these counters are unknown for node-01 and 2 more hosts");
 }
 
 TEST(NicLines, OneForEachOfAFewHosts) {
@@ -341,7 +340,7 @@ TEST(NicLines, StayFewWhateverTheHostsLookLike) {
   expect_harmless(lines);
   const Names warnings = nic_warnings(hosts);
   ASSERT_EQ(warnings.size(), 1U);
-  EXPECT_TRUE(has(warnings[0], "; it is alike for 16383 more hosts")) << warnings[0];
+  EXPECT_TRUE(has(warnings[0], "; the same holds for 16383 more hosts")) << warnings[0];
   expect_harmless(warnings);
 }
 

@@ -343,7 +343,7 @@ TEST(PairTableOfMany, ShowsEveryRowOfUpTo32Pairs) {
 
 TEST(PairTableOfMany, NamesTheFirst64Pairs) {
   const std::string text = header_text(pair_context(Figure::kBandwidth, 66));
-  EXPECT_NE(text.find("# Pair 63: rank 63 of host a -> rank 129 of host b\n# and 2 pairs more\n"), std::string::npos)
+  EXPECT_NE(text.find("# Pair 63: rank 63 of host a -> rank 129 of host b\n# and 2 more pairs\n"), std::string::npos)
       << text;
   EXPECT_EQ(header_text(pair_context(Figure::kBandwidth, 64)).find("more"), std::string::npos);
 }

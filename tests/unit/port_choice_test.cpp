@@ -83,8 +83,8 @@ TEST(AllDevices, AreThoseWithAnActivePort) {
 TEST(AllDevices, TakeAsManyRanks) {
   EXPECT_EQ(refusal("all", ranks_of({"a", "b"}, 2)),
             (Refusal{ExitStatus::kUsage,
-                     "--devices all: 2 ranks of host a are in pairs, and 3 devices (mlx5_0, mlx5_2, mlx5_10) take 3; "
-                     "start so many on each host, such as with mpirun --map-by ppr:3:node, or name the devices to "
+                     "--devices all: 2 ranks of host a are in pairs, and 3 devices (mlx5_0, mlx5_2, mlx5_10) need 3; "
+                     "start that many on each host, such as with mpirun --map-by ppr:3:node, or name the devices to "
                      "take"}));
   EXPECT_EQ(refusal("all", ranks_of({"a", "b"}, 2, {"mlx5_0"})).status, ExitStatus::kUsage) << "too many";
   EXPECT_EQ(devices("all", ranks_of({"a", "b"}, 2, {"x"}), "0-2"), (Names{"x", "", "x", ""}))
@@ -97,8 +97,8 @@ TEST(AllDevices, OfPairsWithinAHostGoToBothRanks) {
   EXPECT_EQ(devices("all", ranks_of({"a"}, 4, {"x", "y"}), "halves"), (Names{"x", "y", "x", "y"}));
   EXPECT_EQ(devices("all", ranks_of({"a"}, 3), "all"), (Names{"mlx5_0", "mlx5_2", "mlx5_10"})) << "each meets both";
   EXPECT_EQ(refusal("all", ranks_of({"a"}, 2), "loopback").text,
-            "--devices all: 2 ranks of host a are in pairs, and 3 devices (mlx5_0, mlx5_2, mlx5_10) take 6, two for "
-            "each; start so many on each host, such as with mpirun --map-by ppr:6:node, or name the devices to take");
+            "--devices all: 2 ranks of host a are in pairs, and 3 devices (mlx5_0, mlx5_2, mlx5_10) need 6, two for "
+            "each; start that many on each host, such as with mpirun --map-by ppr:6:node, or name the devices to take");
 }
 
 TEST(ListedDevices, AreTakenInTurn) {
@@ -111,8 +111,8 @@ TEST(ListedDevices, AreTakenInTurn) {
 TEST(ListedDevices, HaveToBeThereAndToComeOut) {
   EXPECT_EQ(refusal("x,z", {rank_of("a", {"x", "z"}), rank_of("b", {"x"}, {"y"})}),
             (Refusal{ExitStatus::kUsage,
-                     "--devices x,z: 1 rank of host a is in pairs, and 2 devices (x, z) take 2 or a multiple of it; "
-                     "start so many on each host, such as with mpirun --map-by ppr:2:node"}));
+                     "--devices x,z: 1 rank of host a is in pairs, and 2 devices (x, z) need 2 or a multiple of it; "
+                     "start that many on each host, such as with mpirun --map-by ppr:2:node"}));
   EXPECT_EQ(refusal("z", {rank_of("a", {"x", "z"}), rank_of("b", {"x"}, {"y"})}),
             (Refusal{ExitStatus::kMissing, "--devices z: host b has no RDMA device 'z'; its devices: x, y"}));
   EXPECT_EQ(refusal("x,y", ranks_of({"a", "b"}, 3, {"x", "y"})).status, ExitStatus::kUsage);
@@ -149,14 +149,14 @@ TEST(NearestDevices, AreThoseOfTheNumaNode) {
   using enum PortDistance;
   const auto ranks = seeing({{kFar, kNear}, {kFar, kNear}, {kNear, kFar}, {kNear, kFar}});
   EXPECT_EQ(devices("auto", ranks, "all"), (Names{"y", "y", "x", "x"}));
-  EXPECT_EQ(choose_ports("auto", ranks, {{0, 2}}).notice, "Devices: each rank has one of its NUMA node");
+  EXPECT_EQ(choose_ports("auto", ranks, {{0, 2}}).notice, "Devices: each rank uses a device of its own NUMA node");
   EXPECT_EQ(devices("auto", seeing({{kFar, kUnknown}, {kUnknown, kNear}, {kFar, kFar}}), "all"), (Names{"y", "y", "x"}))
       << "what is not known goes before what is far";
   EXPECT_EQ(choose_ports("auto", seeing({{kFar, kNear}, {kFar, kFar}}), {{0, 1}}).notice,
-            "Devices: each rank has one of its NUMA node")
+            "Devices: each rank uses a device of its own NUMA node")
       << "both of a pair within a host take the first one's";
   EXPECT_EQ(choose_ports("auto", seeing({{kFar, kNear}, {kFar, kFar}, {kNear, kFar}}), {{0, 1}, {0, 2}, {1, 2}}).notice,
-            "Devices: each rank has one of its NUMA node, but rank 1, for which none is known");
+            "Devices: each rank uses a device of its own NUMA node; for rank 1 none is known");
 }
 
 TEST(NearestDevices, OfSeveralAreSpreadOver) {
@@ -165,8 +165,9 @@ TEST(NearestDevices, OfSeveralAreSpreadOver) {
   EXPECT_EQ(devices("auto", ranks_of({"a", "b"}, 4)),
             (Names{"mlx5_0", "mlx5_2", "mlx5_10", "mlx5_0", "mlx5_0", "mlx5_2", "mlx5_10", "mlx5_0"}))
       << "where nothing is known, in turn";
-  EXPECT_EQ(choose_ports("auto", ranks_of({"a", "b"}, 1), {{0, 1}}).notice,
-            "Devices: no rank is bound to the NUMA node of a device, so those of each host take them in turn");
+  EXPECT_EQ(
+      choose_ports("auto", ranks_of({"a", "b"}, 1), {{0, 1}}).notice,
+      "Devices: no rank is bound to the NUMA node of a device, so the ranks of each host use the devices in turn");
   EXPECT_EQ(refusal("auto", {rank_of("a", {"x"}), rank_of("b", {})}).status, ExitStatus::kMissing);
 }
 

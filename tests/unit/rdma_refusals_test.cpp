@@ -130,8 +130,7 @@ TEST(RdmaRefusals, RefuseWhatTheyCannotMean) {
 
 TEST(RdmaRefusals, RefuseCombinationsThatMakeNoSense) {
   const std::string which_sizes =
-      " says which sizes to measure, as --min-bytes, --max-bytes, --step-bytes and --step-factor do; leave out it or "
-      "these";
+      " sets the sizes, and so do --min-bytes, --max-bytes, --step-bytes and --step-factor; leave out one or the other";
   const struct {
     Program program;
     std::string line;

@@ -128,7 +128,7 @@ TEST(Verdict, TakesRows) {
   context.options.rdma.min_bandwidth_gb_per_s = 10;
   const SpeedVerdict nothing = verdict_on(context, {});
   EXPECT_EQ(nothing.status, ExitStatus::kNotJudged);
-  EXPECT_EQ(nothing.reason, "Nothing was measured, so what is required could not be judged");
+  EXPECT_EQ(nothing.reason, "Nothing was measured, so the requirements could not be judged");
   Row skipped;
   skipped.skipped = "above the MTU";
   EXPECT_EQ(verdict_on(context, {skipped}).status, ExitStatus::kNotJudged);
@@ -140,7 +140,7 @@ TEST(Verdict, TakesRowsOfEveryPair) {
   const SpeedVerdict verdict = verdict_on(context, {row_of(0, 1024, 12)});
   EXPECT_EQ(verdict.status, ExitStatus::kNotJudged);
   EXPECT_EQ(verdict.reason,
-            "Pair 1 (rank 1 of host a -> rank 3 of host b) was not measured, so what is required could not be judged");
+            "Pair 1 (rank 1 of host a -> rank 3 of host b) was not measured, so the requirements could not be judged");
 }
 
 TEST(Verdict, DoesNotTakeAMeasurementWithoutATimeForAFastOne) {
@@ -234,7 +234,7 @@ TEST(SlowMemory, NamesThePairAndItsSuspects) {
 TEST(SlowMemory, SaysWhatElseToLookAt) {
   const std::vector<std::string> lines = slow_memory_of(gpu_context(24), {row_of(0, 1 << 20, 12)});
   ASSERT_EQ(lines.size(), 1U);
-  EXPECT_NE(lines[0].find("suspects: nothing that the hosts show; look at the size of BAR1"), std::string::npos);
+  EXPECT_NE(lines[0].find("suspects: none found at either end; check the size of BAR1"), std::string::npos);
 }
 
 }  // namespace verdict_test

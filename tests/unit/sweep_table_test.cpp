@@ -110,7 +110,7 @@ TEST(SweepTable, OfASlowHostAndASlowDirectionIsThisText) {
             "     6  node-06     12.03      2.25  node-02     12.02     12.00  node-04      2.00        14       0\n"
             "     7  node-07     12.02      6.02  node-05     12.03     12.00  node-00      2.00        14       0\n"
             "#\n"
-            "# Map: a line an endpoint that receives, a column an endpoint that sends, by the numbers above\n"
+            "# Map: a line per receiver, a column per sender, by the numbers above\n"
             "#\n"
             "#             01234567\n"
             "#  0 node-00 |\\.......|\n"
@@ -168,7 +168,8 @@ TEST(SweepTable, DoesNotLetOneDeadHostHideTheRest) {
   ASSERT_EQ(lines.size(), 1U + 8U + 1U + 1U);
   EXPECT_EQ(lines[8], "# timeout: node-00 -> node-08, round 3: nothing came");
   EXPECT_EQ(lines[9],
-            "# node-00 has failed 8 times: what follows of it is counted below, and in the files of --json and --csv");
+            "# node-00 has failed 8 times: further failures of it are counted below, and are in the files of --json "
+            "and --csv");
   EXPECT_EQ(lines[10], "# timeout: node-07 -> node-08, round 3: nothing came");
 }
 
@@ -181,7 +182,7 @@ TEST(SweepTable, StopsNamingFailuresWhereThereAreHundreds) {
   const auto lines = table.lines();
   ASSERT_EQ(lines.size(), 1U + 200U + 1U);
   EXPECT_EQ(lines.back(),
-            "# 200 readings have failed: further ones are counted below, and in the files of --json and --csv");
+            "# 200 readings have failed: further ones are counted below, and are in the files of --json and --csv");
 }
 
 TEST(SweepTable, CountsWhatFailedAndNamesWhoFailedMost) {
@@ -310,7 +311,7 @@ TEST(SweepTableToFind, DrawsTheMapAsTheVerdictHasIt) {
   table->record(verdict);
   table->end({});
   const std::string text = table.text();
-  EXPECT_NE(text.find("# Map: a line an endpoint that receives, a column an endpoint that sends\n#\n"
+  EXPECT_NE(text.find("# Map: a line per receiver, a column per sender\n#\n"
                       "#              012\n"
                       "#                !\n"
                       "#  0 node-01  |\\..|\n"

@@ -231,7 +231,8 @@ TEST_F(OpenDeviceTest, SaysWhatHasBecomeOfThePort) {
   EXPECT_EQ(own_port_text(opened.port, current_state(opened)), "mlx5_0 port 1 of this host is ACTIVE");
   device.ports[0].state = IBV_PORT_DOWN;
   EXPECT_EQ(own_port_text(opened.port, current_state(opened)), "mlx5_0 port 1 of this host is DOWN");
-  EXPECT_EQ(own_port_text(opened.port, std::nullopt), "mlx5_0 port 1 of this host is not to be asked any more");
+  EXPECT_EQ(own_port_text(opened.port, std::nullopt),
+            "mlx5_0 port 1 of this host is in an unknown state, because the device no longer answers");
 }
 
 TEST_F(OpenDeviceTest, GivesAPortAMomentToShowThatItWentDown) {

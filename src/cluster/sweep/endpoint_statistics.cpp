@@ -8,7 +8,7 @@
 namespace fabricbench::sweep {
 namespace {
 
-/// Adds those that failed to `failed`.
+/// Adds the number of failed readings to `failed`.
 EndpointSummary::Direction summarized(const std::vector<float>& bandwidths, std::int64_t& failed) {
   EndpointSummary::Direction direction;
   std::vector<double> figures;

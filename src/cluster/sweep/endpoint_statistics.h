@@ -8,8 +8,8 @@
 
 namespace fabricbench::sweep {
 
-/// What one endpoint has been part of: a figure for each partner and direction. The matrix of a sweep lies spread over
-/// the endpoints, a row and a column on each.
+/// The readings of one endpoint: a bandwidth for each partner and direction. The matrix of a sweep is distributed over
+/// the endpoints, one row and one column on each.
 class EndpointStatistics {
  public:
   explicit EndpointStatistics(int endpoints);

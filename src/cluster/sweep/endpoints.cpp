@@ -35,7 +35,7 @@ Members choose_endpoints(const mpi::Communicator& job, const Options& options) {
   check(placed, level, job.size(), options);
   if (!options.measured_file.empty() && level != Level::kHost && job.size() > placed.hosts) {
     throw UsageError(
-        "--measured goes on with a sweep over hosts, and several ranks of one take part; write --level host");
+        "--measured continues a sweep over hosts, but several ranks of one host take part; write --level host");
   }
   const bool taking_part = level != Level::kHost || placed.local_process == 0;
   Members members;

@@ -6,9 +6,8 @@
 
 namespace fabricbench::sweep {
 
-/// The processes that are paired with each other: the first of each host, or all. Of kAuto, hosts where there are
-/// several. Collective over the job. Throws UsageError, the same on every process: fewer than two, or more GPUs a
-/// process than one.
+/// The processes to pair: the first of each host, or all. kAuto means hosts if there are several. Collective over the
+/// job. Throws UsageError, the same on every process, for fewer than two processes or several GPUs per process.
 [[nodiscard]] Members choose_endpoints(const mpi::Communicator& job, const Options& options);
 
 }  // namespace fabricbench::sweep

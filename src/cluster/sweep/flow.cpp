@@ -14,12 +14,12 @@ namespace fabricbench::sweep {
 namespace {
 
 constexpr std::size_t kPingBytes = 8;
-constexpr std::size_t kPingRoom = 256;  // bytes from one ping's place to that of its answer
+constexpr std::size_t kPingRoom = 256;  // bytes between a ping and its answer in the buffer
 constexpr Seconds kPingTime = 0.01;     // for all pings of a pair
-constexpr double kPingShare = 0.2;      // or of the time for its messages, where that is less
+constexpr double kPingShare = 0.2;      // of the time for the pair's messages, if that is less
 constexpr std::int64_t kLeastPings = 5;
 constexpr std::int64_t kMostPings = 200;
-constexpr std::int64_t kWindows = 9;  // as many as fit into the time; a median needs some
+constexpr std::int64_t kWindows = 9;  // the time is divided among these; a median needs several
 constexpr std::int64_t kLeastWindows = 3;
 constexpr std::int64_t kMostWindows = 1000;
 
@@ -92,7 +92,7 @@ Flows FlowMeter::without_lost(const Flows& flows) const {
   return open;
 }
 
-/// MPI may still write what was given up, so the next messages lie elsewhere.
+/// Uses other buffers for the next messages, because MPI may still write into those of messages that were given up.
 void FlowMeter::give_up(const Flows& flows) {
   if (flows.to) lost_.insert(*flows.to);
   if (flows.from) lost_.insert(*flows.from);
@@ -101,7 +101,7 @@ void FlowMeter::give_up(const Flows& flows) {
   spaces_->push_back(make_space(std::move(fresh)));
 }
 
-/// Sends a note to one endpoint, and takes in what the other sends of the same kind.
+/// Sends a note to one endpoint, and receives the note of the same kind from another one.
 template <typename Note>
 std::optional<Note> FlowMeter::pass_on(std::optional<int> to, std::optional<int> from, int subject, const Note& note,
                                        Seconds deadline) {
@@ -112,9 +112,9 @@ std::optional<Note> FlowMeter::pass_on(std::optional<int> to, std::optional<int>
   return unpacked<Note>(*message);
 }
 
-/// Half of the round trips to whom this endpoint sends. In a ring everybody pings, and answers, in step.
+/// Half of the round trip to the peer that this endpoint sends to. In a ring all endpoints ping and answer in step.
 void FlowMeter::measure_latency(const Flows& flows, Seconds deadline, StepResult& result) {
-  static_cast<void>(ping(flows, deadline));  // sets up what the library needs for this pair
+  static_cast<void>(ping(flows, deadline));  // the first ping sets up the pair's connection
   const Seconds once = ping(flows, deadline);
   const Seconds limit = options_.iterations ? kPingTime : std::min(kPingTime, kPingShare * options_.time_budget);
   const std::int64_t own = flows.to ? fitting(limit, once, kLeastPings, kMostPings) : 0;
@@ -131,7 +131,7 @@ void FlowMeter::measure_latency(const Flows& flows, Seconds deadline, StepResult
   if (flows.to || flows.from) result.latency = told.value_or(latency);
 }
 
-/// There and back; how long it took. What is received lies behind what is sent.
+/// One ping there and back; returns the time. The receive buffer lies behind the send buffer.
 Seconds FlowMeter::ping(const Flows& flows, Seconds deadline) {
   const Seconds began = now();
   send_ping(flows.to, flows.from, deadline);
@@ -152,7 +152,7 @@ void FlowMeter::finish(Seconds deadline) {
   session_.wait();
 }
 
-/// How long so many messages take, which are sent and received once.
+/// The time of one window with these numbers of messages.
 Seconds FlowMeter::time_messages(const Flows& flows, const Plans& plans, Seconds deadline) {
   const OneDirection sending({flows.to, std::nullopt});
   const OneDirection receiving({std::nullopt, flows.from});
@@ -161,8 +161,8 @@ Seconds FlowMeter::time_messages(const Flows& flows, const Plans& plans, Seconds
   return run_window(out, plans.out.messages, in, plans.in.messages, deadline);
 }
 
-/// Plans by what a message takes that this endpoint receives, and makes ready for it. The sender goes by the
-/// receiver's.
+/// Plans windows from the time of a message that this endpoint receives, and prepares its buffers. The sender gets the
+/// receiver's plan.
 FlowMeter::Plans FlowMeter::agree(const Flows& flows, Seconds message, Lane& in, Seconds deadline) {
   Plan plan;
   if (flows.from) {
@@ -172,11 +172,11 @@ FlowMeter::Plans FlowMeter::agree(const Flows& flows, Seconds message, Lane& in,
   return {pass_on(flows.from, flows.to, kPlan, plan, deadline).value_or(Plan()), plan};
 }
 
-/// One message says how many make a window, and a window how many of them there are: where a network lets through more
-/// than its rate for a moment, one message takes next to no time.
+/// The time of one message determines the messages per window, and the time of a window the number of windows. One
+/// message alone is no measure: a network that lets bursts exceed its rate delivers it in almost no time.
 FlowMeter::Plans FlowMeter::plan_windows(const Flows& flows, Lane& in, Seconds deadline) {
   const Plans one{{1, 1}, {1, 1}};
-  static_cast<void>(time_messages(flows, one, deadline));  // sets up what the library needs for such messages
+  static_cast<void>(time_messages(flows, one, deadline));  // the first messages set up the library's connection
   Plans plans = agree(flows, time_messages(flows, one, deadline), in, deadline);
   const Flows windowed{plans.out.messages > 1 ? flows.to : std::nullopt,
                        plans.in.messages > 1 ? flows.from : std::nullopt};

@@ -19,13 +19,13 @@
 
 namespace fabricbench::sweep {
 
-/// Whom an endpoint sends to, and whom it receives from, at the same time.
+/// The peer that an endpoint sends to, and the peer that it receives from at the same time.
 struct Flows {
   std::optional<int> to;
   std::optional<int> from;
 };
 
-/// Messages in one direction, or in none: what set-up has to know of a sweep, and what each half of a step does.
+/// Messages in one direction, or in none: the test for the set-up of a sweep, and for each half of a step.
 class OneDirection final : public Test, private Windows {
  public:
   explicit OneDirection(Flows flows = {}) : Test({.name = "pairwise_bw", .figure = Figure::kSweep}), flows_(flows) {}
@@ -41,54 +41,54 @@ class OneDirection final : public Test, private Windows {
   void start(Backend& backend, const Operands& operands) const override;
 
  private:
-  /// Windows of a flow complete by their deadline, which the one who times them knows.
+  /// FlowMeter completes the windows of a flow, because it knows their deadline.
   void finish(Backend& /*backend*/, const Operands& /*operands*/) const override {}
   void answer(Backend& /*backend*/, const Operands& /*operands*/) const override {}
 
   Flows flows_;
 };
 
-/// What an endpoint found in one step. Of a direction that it only sends in, nothing is known here.
+/// An endpoint's results of one step. It has none for a direction in which it only sends.
 struct StepResult {
   ReadingStatus status = ReadingStatus::kOk;
-  std::vector<Seconds> windows;    ///< of what was received; how long each took
-  std::int64_t messages = 0;       ///< in a window
-  std::optional<Seconds> latency;  ///< to whom it receives from; to whom it sends to where it receives nothing
+  std::vector<Seconds> windows;    ///< durations of the received windows
+  std::int64_t messages = 0;       ///< messages per window
+  std::optional<Seconds> latency;  ///< to the peer that it receives from, or sends to if it receives nothing
   std::uint64_t wrong = 0;
   std::string reason;
 };
 
-/// Measures an endpoint's part of one step: pings where they are asked for, then windows of messages, which the
-/// receiver times. Receivers choose how many messages and windows there are from what the first ones took, and tell the
-/// sender by mail. Nothing waits beyond a step's deadline, but within NCCL, whose own time limit ends the job.
+/// Measures an endpoint's part of one step: pings if they are asked for, then windows of messages, which the receiver
+/// times. Receivers choose the numbers of messages and windows from the times of the first ones, and send them to the
+/// sender by mail. Nothing waits beyond the deadline of a step, except in NCCL, whose own time limit ends the job.
 class FlowMeter {
  public:
-  /// `between` is called between two windows. All must outlive this.
+  /// `between` is called between two windows. All arguments must outlive this.
   FlowMeter(Session& session, Workspace& workspace, mpi::Mailbox& mailbox, const Options& options, const Case& which,
             std::function<void()> between);
   FlowMeter(const FlowMeter&) = delete;
   FlowMeter& operator=(const FlowMeter&) = delete;
-  /// Leaves buffers behind where messages were given up.
+  /// Does not release the buffers of messages that were given up.
   ~FlowMeter();
 
   [[nodiscard]] StepResult measure(const Flows& flows, bool pings, Seconds deadline);
 
-  /// Whether messages had to be given up, which MPI may still carry.
+  /// Whether messages were given up, which MPI may still carry.
   [[nodiscard]] bool has_abandoned() const { return !lost_.empty(); }
 
  private:
-  /// What a receiver asks of its sender.
+  /// The numbers that a receiver sends to its sender.
   struct Plan {
     std::int64_t messages = 0;
     std::int64_t windows = 0;
   };
-  /// No messages where there is no such direction.
+  /// Zero messages for a direction that does not exist.
   struct Plans {
     Plan out;
     Plan in;
   };
-  using Lane = std::optional<Operation>;  // nothing where there is no such direction
-  /// Where messages lie. Those of messages given up are kept, since they may still be written.
+  using Lane = std::optional<Operation>;  // empty for a direction that does not exist
+  /// The buffers of messages. Those of messages that were given up are kept, because MPI may still write into them.
   struct Space {
     Workspace* workspace;
     std::unique_ptr<Workspace> own;

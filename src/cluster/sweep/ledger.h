@@ -13,18 +13,18 @@
 
 namespace fabricbench::sweep {
 
-/// What an endpoint reports of a step: of what it received, if anything. Travels as it lies in memory.
+/// An endpoint's report on a step: the figures of the messages that it received, if any. Sent as its bytes in memory.
 struct Report {
   static constexpr std::size_t kReasonRoom = 200;
   std::int64_t step = 0;
-  int from = -1;  ///< the endpoint whose messages were received; -1: none were to be
+  int from = -1;  ///< the endpoint whose messages were received; -1: none expected
   ReadingStatus status = ReadingStatus::kOk;
   double bandwidth = 0;  ///< bytes per second, as in PairReading
   double least_bandwidth = 0;
   double most_bandwidth = 0;
   std::int64_t windows = 0;
   std::int64_t messages = 0;
-  Seconds latency = -1;  ///< below 0: not known
+  Seconds latency = -1;  ///< below 0: unknown
   std::uint64_t wrong = 0;
   bool has_abandoned = false;  ///< messages of this endpoint may still be under way
   char reason[kReasonRoom] = {};
@@ -32,9 +32,8 @@ struct Report {
 [[nodiscard]] Report report_of(std::int64_t step, const Flows& flows, const StepResult& result, Bytes size,
                                bool has_abandoned);
 
-/// What the first endpoint keeps of a sweep while it goes on: who has reported of the step under way, and counts. It
-/// hands every reading on as soon as it knows of it, and holds none, so that it grows with the endpoints and not with
-/// their pairs.
+/// The first endpoint's account of a running sweep: the endpoints that have reported on the current step, and totals.
+/// It passes every reading on at once and keeps none, so its memory grows with the endpoints, not with their pairs.
 class Ledger {
  public:
   /// `names` of the endpoints, such as `rank 3 on node-07`. `publish` is given every reading.
@@ -44,14 +43,14 @@ class Ledger {
   void note(int endpoint, const Report& report);
 
   [[nodiscard]] bool is_complete() const { return waiting_ == 0; }
-  /// Who has not reported, and whom they were to meet: a line for people.
+  /// The endpoints that have not reported, and their peers, for people.
   [[nodiscard]] std::string missing() const;
   [[nodiscard]] std::vector<int> missing_endpoints() const;
-  /// Whether messages had to be given up anywhere.
+  /// Whether any endpoint gave up messages.
   [[nodiscard]] bool has_abandoned() const { return has_abandoned_; }
-  /// Bytes of all windows that were timed.
+  /// Bytes of all timed windows.
   [[nodiscard]] Bytes carried() const { return carried_; }
-  /// How the sweep ended, by what was read.
+  /// The ending that follows from the readings.
   [[nodiscard]] Ending ending() const;
 
  private:

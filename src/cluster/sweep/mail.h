@@ -13,16 +13,16 @@
 
 namespace fabricbench::sweep {
 
-/// What an endpoint is to do in a step.
+/// An endpoint's orders for a step.
 struct Order {
   std::int64_t step = 0;  ///< below 0: the sweep is over
   std::int64_t round = 0;
-  std::int64_t to = -1;  ///< the endpoint that it sends to; below 0: to none
+  std::int64_t to = -1;  ///< the endpoint to send to; below 0: none
   std::int64_t from = -1;
   std::int64_t pings = 0;  ///< 1: the latency is measured too
 };
 
-/// What mail between endpoints is about.
+/// The subjects of mail between endpoints.
 enum Subject : int { kGo, kReport, kPings, kLatency, kPlan, kOutcome, kSummary, kMatrixRow };
 
 template <typename Note>
@@ -41,7 +41,7 @@ template <typename Note>
   return note;
 }
 
-/// The same of what holds text.
+/// The same for records with text.
 template <typename Record>
 [[nodiscard]] std::vector<std::byte> packed_record(const Record& record) {
   const std::string text = record::pack(record);

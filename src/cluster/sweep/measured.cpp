@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kMostFields = 6;
 
-/// The fields of a line; one more than any line has where there are too many.
+/// The fields of a line. If there are too many, it has one more than any valid line.
 struct MeasuredLine {
   std::array<std::string_view, kMostFields + 1> fields;
   std::size_t count = 0;
@@ -44,7 +44,7 @@ std::optional<Number> number_of(std::string_view text) {
 
 class MeasuredReader {
  public:
-  /// False where it is no line of such a file.
+  /// Returns false if the text is not a line of such a file.
   [[nodiscard]] bool take(std::string_view text) {
     const MeasuredLine line = taken_apart(text);
     if (line.count == 2 && line.fields[0] == "host") {
@@ -102,9 +102,9 @@ Measured read_measured(const std::string& path) {
   for (std::string line; std::getline(file, line);) {
     ++number;
     if (reader.take(line)) continue;
-    throw UsageError(
-        fmt::format("--measured {}: line {}, '{}', is not as plan_sweep --list-readings writes it; make the file anew",
-                    path, number, line.substr(0, 80)));
+    throw UsageError(fmt::format(
+        "--measured {}: line {}, '{}', is not in the format of plan_sweep --list-readings; write the file again", path,
+        number, line.substr(0, 80)));
   }
   return reader.finish();
 }

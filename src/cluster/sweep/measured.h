@@ -1,4 +1,4 @@
-// What earlier jobs have measured of a sweep, for --measured.
+// The readings of a sweep's earlier jobs, for --measured.
 #pragma once
 
 #include <string>
@@ -10,12 +10,12 @@ namespace fabricbench::sweep {
 
 struct Measured {
   std::vector<std::string> hosts;          ///< of the whole sweep, in its order; empty: there was no earlier job
-  std::vector<cluster::Reading> readings;  ///< their hosts are places in `hosts`
+  std::vector<cluster::Reading> readings;  ///< their hosts are indices into `hosts`
 };
 
-/// Reads what plan_sweep --list-readings prints: lines of fields with tabs between them,
-/// `host NAME` and `reading ROUND CONCURRENT FROM TO RATE`, where RATE is bytes per second, `failed` or `not_tried`.
-/// Throws Error with kMissing where the file cannot be read, and UsageError that names a line that is not like that.
+/// Reads the output of plan_sweep --list-readings: lines of fields with tabs between them, `host NAME` and `reading
+/// ROUND CONCURRENT FROM TO RATE`, where RATE is bytes per second, `failed` or `not_tried`. Throws Error (missing) if
+/// the file cannot be read, and UsageError that names the first line in another form.
 [[nodiscard]] Measured read_measured(const std::string& path);
 
 }  // namespace fabricbench::sweep

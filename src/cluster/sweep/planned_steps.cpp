@@ -67,7 +67,7 @@ PlannedSteps::PlannedSteps(const Options& options, const std::vector<NamedEndpoi
   planner_.emplace(std::move(plan));
 }
 
-/// Hosts of the earlier jobs keep their places, on which the schedule goes; new ones come after them.
+/// Hosts of the earlier jobs keep their places, which determine the schedule; new hosts come after them.
 void PlannedSteps::name_endpoints(const std::vector<NamedEndpoint>& endpoints, const Measured& measured) {
   std::unordered_map<std::string, std::int32_t> places;
   for (const std::string& host : measured.hosts) {
@@ -87,13 +87,12 @@ void PlannedSteps::name_endpoints(const std::vector<NamedEndpoint>& endpoints, c
     host_of_.push_back(place->second);
   }
   if (knows_any) return;
-  throw UsageError(
-      fmt::format("--measured {}: it has {} hosts, {} first, and none of this job's, {} first; they have to "
-                  "be named alike",
-                  options_.measured_file, measured.hosts.size(), measured.hosts.front(), endpoints.front().name));
+  throw UsageError(fmt::format(
+      "--measured {}: its {} hosts, {} first, include none of this job's, {} first; use the same host names in both",
+      options_.measured_file, measured.hosts.size(), measured.hosts.front(), endpoints.front().name));
 }
 
-/// Where hosts have several endpoints, what stays within a host is not comparable with what leaves it.
+/// If hosts have several endpoints, bandwidths within a host are not compared with those between hosts.
 void PlannedSteps::group_by_host(const std::vector<NamedEndpoint>& endpoints) {
   const bool alike = std::all_of(endpoints.begin(), endpoints.end(),
                                  [](const NamedEndpoint& endpoint) { return endpoint.name == endpoint.host; });

@@ -16,27 +16,27 @@
 
 namespace fabricbench::sweep {
 
-/// Endpoints whose matrix the table draws.
+/// The largest number of endpoints for which the table draws the matrix.
 constexpr std::size_t kMostDrawn = 64;
 
-/// The plan that the options ask for, of so many endpoints.
+/// The plan from the options, for this many endpoints.
 [[nodiscard]] cluster::SweepPlan sweep_plan_of(const Options& options, int endpoints, std::uint64_t seed);
 
-/// Rounds that a sweep has at most.
+/// The maximum number of rounds of a sweep.
 [[nodiscard]] std::int64_t most_rounds(const Options& options, int endpoints);
 
-/// An endpoint as a sweep that is planned knows it.
+/// An endpoint, with the facts that a planned sweep needs.
 struct NamedEndpoint {
   std::string name;
   std::string host;
 };
 
-/// Steps that are planned round by round from what has been measured: with --find from what that says too. Memory grows
-/// with the readings.
+/// Steps that are planned round by round from the readings so far; with --find the verdict on these counts too. Memory
+/// grows with the readings.
 class PlannedSteps final : public StepSource {
  public:
-  /// `measured`: by earlier jobs; hosts of it that are no endpoints of this one are left out. `tell` is given every
-  /// round before its first step, with --find. Throws UsageError where the earlier jobs had none of these endpoints.
+  /// `measured`: from earlier jobs; hosts that are not endpoints of this job are left out. With --find, `tell` is
+  /// called with every round before its first step. Throws UsageError if the earlier jobs had none of these endpoints.
   PlannedSteps(const Options& options, const std::vector<NamedEndpoint>& endpoints, std::uint64_t seed,
                const Measured& measured, std::function<void(const SweepRound&)> tell);
 
@@ -55,8 +55,8 @@ class PlannedSteps final : public StepSource {
   const Options& options_;
   std::function<void(const SweepRound&)> tell_;
   cluster::Sweep sweep_;
-  std::vector<std::int32_t> host_of_;  // by endpoint: its place in the sweep
-  std::vector<int> endpoint_of_;       // by place in the sweep; -1: of an earlier job only
+  std::vector<std::int32_t> host_of_;  // by endpoint: its index in the sweep
+  std::vector<int> endpoint_of_;       // by index in the sweep; -1: in an earlier job only
   std::optional<cluster::Planner> planner_;
   cluster::PlannedRound round_;
   std::int64_t steps_ = 0;
@@ -64,10 +64,10 @@ class PlannedSteps final : public StepSource {
   std::int64_t taken_over_ = 0;
 };
 
-/// A layout of a sweep's hosts as one of those that are endpoints: by host its endpoint, below 0 of one that is none.
+/// A layout of a sweep's hosts, converted to endpoints. `endpoint_of`: each host's endpoint, below 0 if it has none.
 [[nodiscard]] HeatLayout layout_of_endpoints(const HeatLayout& layout, const std::vector<int>& endpoint_of);
 
-/// What the verdict on a sweep is for people and for files.
+/// The verdict on a sweep, in the form for people and files.
 [[nodiscard]] SweepVerdict reported(const cluster::Verdict& verdict, const cluster::Sweep& sweep,
                                     const std::string& why_over);
 

@@ -9,7 +9,7 @@
 
 namespace fabricbench::sweep {
 
-/// From where the first endpoint takes the steps of a sweep, one by one.
+/// The source from which the first endpoint takes the steps of a sweep, one by one.
 class StepSource {
  public:
   StepSource() = default;
@@ -17,19 +17,19 @@ class StepSource {
   StepSource& operator=(const StepSource&) = delete;
   virtual ~StepSource() = default;
 
-  /// Nothing: the sweep is over.
+  /// The next step; empty: the sweep is over.
   [[nodiscard]] virtual std::optional<Step> next() = 0;
-  /// Is told every reading of the step under way.
+  /// Called with every reading of the current step.
   virtual void note(const PairReading& /*reading*/) {}
-  /// How many steps are left, about, after the one that `next` gave last.
+  /// The approximate number of steps after the last one that `next` returned.
   [[nodiscard]] virtual std::int64_t left() const = 0;
-  /// At the end: what the readings say; nothing where nobody asks.
+  /// The verdict on the readings, at the end; empty if none was asked for.
   [[nodiscard]] virtual std::optional<SweepVerdict> verdict() { return std::nullopt; }
-  /// Readings that were taken over from an earlier job.
+  /// The number of readings from earlier jobs.
   [[nodiscard]] virtual std::int64_t taken_over() const { return 0; }
 };
 
-/// Those of a schedule, whatever they find.
+/// The steps of a schedule, whatever the readings.
 class ScheduledSteps final : public StepSource {
  public:
   explicit ScheduledSteps(const Steps& steps) : steps_(steps) {}

@@ -11,17 +11,16 @@ namespace fabricbench::sweep {
 
 [[nodiscard]] cluster::SchedulePlan plan_of(const Options& options, int endpoints, std::uint64_t seed);
 
-/// What happens at the same time: all meetings of a round in one direction, or of mpiGraph's rounds in the one that
-/// they have.
+/// Flows at the same time: the meetings of a round in one direction. A round of mpiGraph has only one.
 struct Step {
   std::int64_t number = 0;  ///< from 0
   std::int64_t round = 0;
-  bool back = false;   ///< from the second of each meeting to the first
+  bool back = false;   ///< from the second endpoint of each meeting to the first
   bool pings = false;  ///< the latency is measured too
   std::vector<cluster::Meeting> meetings;
 };
 
-/// The steps of a sweep, worked out one by one.
+/// The steps of a sweep, computed one by one.
 class Steps {
  public:
   Steps(const Options& options, int endpoints, std::uint64_t seed);
@@ -34,9 +33,9 @@ class Steps {
   std::int64_t per_round_;
 };
 
-/// What `endpoint` sends and receives in a step; nothing where it is idle.
+/// What `endpoint` sends and receives in a step; empty if it is idle.
 [[nodiscard]] Flows flows_of(const Step& step, int endpoint);
-/// The same of all endpoints, by endpoint.
+/// The same for all endpoints, by endpoint.
 [[nodiscard]] std::vector<Flows> flows_of_all(const Step& step, int endpoints);
 
 }  // namespace fabricbench::sweep

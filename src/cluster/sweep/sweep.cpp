@@ -26,9 +26,9 @@
 namespace fabricbench::sweep {
 namespace {
 
-constexpr Seconds kGrace = 5;         // beyond a pair's time limit, for an endpoint's report
-constexpr Seconds kOutcomeGrace = 1;  // for what the receiver tells the sender
-constexpr int kFewReports = 16;       // taken in between two windows of the first endpoint's own
+constexpr Seconds kGrace = 5;         // for an endpoint's report, beyond the time limit of a pair
+constexpr Seconds kOutcomeGrace = 1;  // for the receiver's message to the sender
+constexpr int kFewReports = 16;       // received between two windows of the first endpoint's own
 constexpr Seconds kForEver = std::numeric_limits<double>::infinity();
 
 /// Such as `rank 3 on node-07`, by endpoint; the first process knows them.
@@ -68,21 +68,21 @@ class Sweep {
   int self_;
   int endpoints_;
   std::vector<std::string> names_;  // by endpoint
-  SweepFacts facts_;                // of the first endpoint
+  SweepFacts facts_;                // on the first endpoint only
   mpi::Communicator communicator_;
   mpi::Mailbox mailbox_;
   Case case_;
-  std::unique_ptr<StepSource> steps_;  // of the first endpoint; nobody else needs to know them
+  std::unique_ptr<StepSource> steps_;  // on the first endpoint only
   std::optional<SweepVerdict> verdict_;
   FlowMeter meter_;
   Ledger ledger_;
   EndpointStatistics own_;
   Bytes carried_ = 0;               // by all windows of the sweep
-  std::optional<Seconds> latency_;  // of the meeting under way, from the step that pings
+  std::optional<Seconds> latency_;  // of the current meeting, from the step with pings
   ProgressLine progress_;
 };
 
-/// What the first endpoint goes by.
+/// The source of steps, for the first endpoint.
 std::unique_ptr<StepSource> open_steps(const Run& run, const Measured& measured) {
   const Options& options = run.setup.options;
   const int endpoints = run.world.size();
@@ -163,7 +163,7 @@ void Sweep::lead() {
   verdict_ = steps_->verdict();
 }
 
-/// Everybody waits for the first endpoint's word, and that it ever comes is the watchdog's to see to.
+/// Waits for the first endpoint's orders and carries them out. If none comes, the watchdog ends the job.
 void Sweep::follow() {
   while (true) {
     const auto order = unpacked<Order>(*mailbox_.wait(0, kGo, kForEver));
@@ -172,7 +172,7 @@ void Sweep::follow() {
   }
 }
 
-/// Tells everybody their parts of a step.
+/// Sends every endpoint its orders for a step.
 void Sweep::order(const Step& step) {
   ledger_.begin(step);
   const std::vector<Flows> flows = flows_of_all(step, endpoints_);
@@ -200,7 +200,7 @@ void Sweep::carry_out(const Order& order, Seconds deadline) {
   tell_outcome(flows, report, deadline);
 }
 
-/// Of what goes wrong in the library, says with whom.
+/// Adds the round and the partner to errors of the library.
 StepResult Sweep::meet(const Flows& flows, const Order& order, Seconds deadline) {
   try {
     return meter_.measure(flows, order.pings != 0, deadline);
@@ -210,7 +210,7 @@ StepResult Sweep::meet(const Flows& flows, const Order& order, Seconds deadline)
   }
 }
 
-/// The receiver knows the figure; the sender keeps it too.
+/// The receiver knows the bandwidth, and tells the sender, which records it too.
 void Sweep::tell_outcome(const Flows& flows, const Report& report, Seconds deadline) {
   const double bandwidth = report.status == ReadingStatus::kOk ? report.bandwidth : 0;
   struct Outcome {
@@ -226,13 +226,13 @@ void Sweep::tell_outcome(const Flows& flows, const Report& report, Seconds deadl
   const Seconds latest = std::max(deadline, now()) + kOutcomeGrace;
   while (const auto mail = mailbox_.wait(*flows.to, kOutcome, latest)) {
     const auto outcome = unpacked<Outcome>(*mail);
-    if (outcome.step != report.step) continue;  // of a step in which it came too late
+    if (outcome.step != report.step) continue;  // late, from an earlier step
     own_.note_sent(*flows.to, outcome.bandwidth);
     return;
   }
 }
 
-/// Takes in reports that have come, but no more than `most`.
+/// Receives at most `most` of the reports that have arrived.
 void Sweep::collect(int most) {
   run_.heartbeat.tick();
   if (!is_first()) return;
@@ -251,14 +251,14 @@ void Sweep::collect_all(Seconds deadline, const Step& step) {
       run_.outputs.record(SilentEndpoints{step.round, missing, hosts_of(missing, facts_)});
       throw Error(ExitStatus::kTimeout,
                   fmt::format("no report of round {} within {} s from {}: the process, its host or its network has "
-                              "died or hangs; what was measured until then is in the output",
+                              "died or hangs; earlier readings are in the output",
                               step.round, options_.pair_timeout + kGrace, ledger_.missing()));
     }
     backoff.rest();
   }
 }
 
-/// All endpoints learn how the sweep went, and the first one what each has read.
+/// Tells all endpoints the ending, and collects their summaries on the first one.
 void Sweep::finish() {
   struct Outcome {
     std::int64_t has_abandoned;
@@ -280,7 +280,7 @@ mpi::Mailbox::Message Sweep::mail_of(int endpoint, int subject) {
   auto mail = mailbox_.wait(endpoint, subject, now() + options_.pair_timeout + kGrace);
   if (mail) return std::move(*mail);
   throw Error(ExitStatus::kTimeout,
-              fmt::format("{} does not tell its part of the result; the readings are in the output",
+              fmt::format("{} has not sent its part of the result; the readings are in the output",
                           names_[static_cast<std::size_t>(endpoint)]));
 }
 
@@ -294,7 +294,7 @@ void Sweep::report_endpoints() {
   }
 }
 
-/// Row by row, each sent when it is asked for: all at once would be the whole matrix.
+/// Requests one row after the other: all rows at once would need memory for the whole matrix.
 void Sweep::report_matrix() {
   if (!is_first()) {
     static_cast<void>(mailbox_.wait(0, kGo, kForEver));
@@ -313,7 +313,7 @@ void Sweep::report_matrix() {
   }
 }
 
-/// By what was read, and where that went well, by what it says.
+/// The ending from the readings; if they are complete, also from the verdict.
 Ending Sweep::conclude() const {
   Ending ending = ledger_.ending();
   if (steps_->taken_over() > 0) {

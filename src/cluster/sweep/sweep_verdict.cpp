@@ -1,4 +1,4 @@
-// The verdict on a sweep as this program's outputs have it; find_slow_links says more.
+// The verdict on a sweep in the form of this program's outputs; find_slow_links prints more.
 
 #include <cstddef>
 #include <string>

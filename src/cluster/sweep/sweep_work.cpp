@@ -17,7 +17,7 @@ namespace {
 
 class SweepWork final : public TestWork {
  public:
-  /// `measured`: what earlier jobs have measured, on the first process.
+  /// `measured`: readings of earlier jobs, on the first process.
   SweepWork(Job& job, Members members, Test& test, const Sessions& sessions, Measured measured)
       : TestWork(job, std::move(members), test, sessions), measured_(std::move(measured)) {}
 

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::int64_t kMostCopiesPerVisit = 100;
 
-/// The sum of the numbers of the processes before this one, and of all.
+/// The sum of `own` over the processes before this one, and over all.
 std::pair<std::size_t, std::size_t> place_among(const mpi::Communicator& host, std::size_t own) {
   const std::vector<std::uint64_t> counts = host.all_gather(own);
   const auto self = counts.begin() + host.rank();
@@ -65,11 +65,11 @@ void CopyBench::run_epoch(std::vector<Subject>& subjects) {
     setup_.host->barrier();
     heartbeat_.tick();
   }
-  // As many steps on every host, by which the watchdog tells who is behind.
+  // Every host takes the same number of steps, which shows the watchdog who is behind.
   for (std::size_t i = all_; i < most_; ++i) heartbeat_.tick();
 }
 
-/// An error says which copy it was.
+/// Adds to an error which copy failed.
 void CopyBench::try_visit(Subject& subject) {
   const std::string label = describe(subject.which);
   heartbeat_.enter_case(label);
@@ -93,7 +93,7 @@ void CopyBench::visit(Subject& subject) {
   if (options_.checks > 0) check(subject);
 }
 
-/// Decides how many copies a visit has, by one that is not counted, and makes the extra ones that are checked.
+/// Decides the number of copies in a visit from one untimed copy, and makes the additional checked copies.
 void CopyBench::plan(Subject& subject) {
   const auto& [copy, size] = subject.which;
   for (std::int64_t i = 0; i < options_.checks; ++i) {
@@ -122,7 +122,7 @@ void CopyBench::check(Subject& subject) {
   }
 }
 
-/// Both ways, a visit is one sample: the time in which as much as one copy has gone each way.
+/// For both ways a visit is one sample: the time in which one copy's bytes have gone each way.
 void CopyBench::add_times(Subject& subject, const std::vector<std::vector<Seconds>>& times) const {
   std::vector<Seconds>& samples = subject.epochs.back().samples;
   if (times.size() == 1) {

@@ -12,16 +12,16 @@
 
 namespace fabricbench {
 
-/// Measures the copies of a host, one after the other, whichever process has them, so that none disturbs another; all
-/// hosts at the same time. An epoch visits every copy once, in random order.
+/// Measures the copies of a host one after the other, across its processes, so that none disturbs another. All hosts
+/// measure at the same time. An epoch visits every copy once, in random order.
 class CopyBench {
  public:
   /// Does not own what it is given.
   CopyBench(const mpi::Communicator& world, const CopySetup& setup, gpu::GpuCopies* copies, Heartbeat& heartbeat,
             std::uint64_t seed);
 
-  /// Measures everything. Collective. Returns the rows of this process's copies. Throws Error, and then one process's
-  /// alone: it says which copy failed.
+  /// Measures everything. Collective. Returns the rows of this process's copies. Throws Error, on one process only,
+  /// that says which copy failed.
   [[nodiscard]] std::vector<CopyRow> run();
 
  private:
@@ -38,12 +38,12 @@ class CopyBench {
 
   const CopySetup& setup_;
   const Options& options_;
-  gpu::GpuCopies* copies_;  // none where this process has no copies of its own
+  gpu::GpuCopies* copies_;  // null if this process has no copies of its own
   Heartbeat& heartbeat_;
   std::mt19937_64 random_;
-  std::size_t first_ = 0;  // of this process's copies among those of its host
+  std::size_t first_ = 0;  // place of this process's first copy among those of its host
   std::size_t all_ = 0;    // the copies of this host
-  std::size_t most_ = 0;   // the copies of the host that has most
+  std::size_t most_ = 0;   // the copies of the host with the most
 };
 
 }  // namespace fabricbench

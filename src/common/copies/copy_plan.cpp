@@ -15,13 +15,13 @@ namespace {
 
 constexpr double kLeastOfBound = 0.6;
 
-/// Whether the host's memory is on the GPU's own node; nothing where that is not known.
+/// Whether the host's memory is on the GPU's own node; empty if unknown.
 std::optional<bool> is_near(const CopyRow& row) {
   if (!row.memory_node || !row.gpu.numa_node) return std::nullopt;
   return *row.memory_node == *row.gpu.numa_node;
 }
 
-/// What a row's GPU is compared in: rows of other GPUs with the same text are its like.
+/// The name of the class in which a row's GPU is compared: rows of other GPUs with the same text are comparable.
 std::string like(const CopyRow& row) {
   const auto near = is_near(row);
   const std::string where = near              ? (*near ? "near" : "far")
@@ -33,13 +33,13 @@ std::string like(const CopyRow& row) {
 
 using NodeMembers = std::vector<CopyRow*>;
 
-/// What a copy's bandwidth may be at most: that of the shortest time of its interval.
+/// The upper end of the interval of a copy's bandwidth, from the lower end of that of its time.
 double most_of(const CopyRow& row) {
   const auto& interval = row.summary.interval;
   return interval && interval->low > 0 ? row.bandwidth * row.summary.median / interval->low : row.bandwidth;
 }
 
-/// Of an even number of copies the faster of the two in the middle.
+/// The median; for an even number of copies, the faster of the two in the middle.
 template <typename Figure>
 double middle_of(const NodeMembers& members, Figure figure) {
   std::vector<double> figures;
@@ -49,7 +49,7 @@ double middle_of(const NodeMembers& members, Figure figure) {
   return figures[figures.size() / 2];
 }
 
-/// Compares the GPUs that `gpu_of` names; `set` is told each row's comparison.
+/// Compares the GPUs that `gpu_of` returns, and calls `set` with each row's comparison.
 template <typename GpuOf, typename Set>
 void compare_by(std::vector<CopyRow>& rows, GpuOf gpu_of, Set set) {
   std::map<std::tuple<std::string, std::string, std::string>, NodeMembers> by_gpu;  // like, host, PCI address
@@ -132,7 +132,7 @@ void find_undecided(const CopyRow& row, Lines& lines) {
   const double faster = std::max(row.comparison.own, row.comparison.others);
   const double slower = std::min(row.comparison.own, row.comparison.others);
   const std::string where = row.comparison.across_hosts ? "" : fmt::format(" of host {}", row.host);
-  lines.add(fmt::format("Two GPUs{} differ, and with no third it cannot be told which is odd", where),
+  lines.add(fmt::format("Two GPUs{} differ, and without a third it is unclear which is slow", where),
             fmt::format("{} {}: {:.3g} and {:.3g} GB/s", readable_bytes(row.size), copy_text(row), faster / 1e9,
                         slower / 1e9));
 }
@@ -164,7 +164,7 @@ std::vector<std::vector<std::size_t>> divide_gpus(const std::vector<std::vector<
       of_gpu.emplace_back(process, place);
     }
   }
-  // Those that fewest processes see go first: who sees more can do without them.
+  // GPUs that the fewest processes see are assigned first: a process that sees more GPUs can take others.
   std::stable_sort(order.begin(), order.end(),
                    [&](const std::string& a, const std::string& b) { return viewers[a].size() < viewers[b].size(); });
   std::vector<std::vector<std::size_t>> own(seen.size());
@@ -224,7 +224,7 @@ std::vector<std::string> findings(std::span<const CopyRow> rows) {
     for (std::string& text : lines.take()) all.push_back(std::move(text));
   }
   if (over_host)
-    all.push_back("Copies to a GPU marked * go over the host's memory: the two do not reach each other's memory");
+    all.push_back("Copies to a GPU marked * go through host memory: the two GPUs cannot access each other's memory");
   return all;
 }
 

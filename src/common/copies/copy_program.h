@@ -4,7 +4,7 @@
 
 namespace fabricbench {
 
-/// The whole of the program that copies between GPUs and memory within hosts. Starts and ends MPI; does not throw.
+/// Runs a program that copies between GPUs and memory within hosts. Starts and ends MPI; does not throw.
 [[nodiscard]] int run_copies(const Program& program, int argc, char** argv);
 
 }  // namespace fabricbench

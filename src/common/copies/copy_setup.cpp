@@ -19,9 +19,9 @@
 namespace fabricbench {
 namespace {
 
-constexpr double kUsableShareOfGpu = 0.9;   // of what is free on a GPU
-constexpr double kUsableShareOfHost = 0.5;  // pinned memory is taken from all others for good
-constexpr Bytes kBuffers = 2;               // on each GPU, and of the host on each NUMA node
+constexpr double kUsableShareOfGpu = 0.9;   // share of the free memory of a GPU
+constexpr double kUsableShareOfHost = 0.5;  // pinned memory is lost to all other processes
+constexpr Bytes kBuffers = 2;               // per GPU, and per NUMA node of the host
 
 std::string why_not_here(const Options& options) {
   std::string reason = gpu::why_no_copies();
@@ -32,7 +32,7 @@ std::string why_not_here(const Options& options) {
                      count == 1 ? "" : "s");
 }
 
-/// Throws Error (missing) on every process where one of them can copy nothing.
+/// Throws Error (missing) on every process if one of them has no copy to make.
 void check_gpus(const mpi::Communicator& world, const CopySetup& setup) {
   const std::string own = why_not_here(setup.options);
   const auto all = world.gather(own.empty() ? "" : fmt::format("host {}: {}", setup.placed.host, own));
@@ -41,7 +41,7 @@ void check_gpus(const mpi::Communicator& world, const CopySetup& setup) {
   if (!reason.empty()) throw Error(ExitStatus::kMissing, reason);
 }
 
-/// The processes of one host: their colour is the first of them.
+/// The processes of one host. Their colour is the rank of the first one.
 std::optional<mpi::Communicator> processes_of_host(const mpi::Communicator& world, std::uint64_t host) {
   const std::vector<std::uint64_t> hosts = world.all_gather(host);
   return world.split(static_cast<int>(std::find(hosts.begin(), hosts.end(), host) - hosts.begin()));
@@ -66,8 +66,8 @@ std::vector<int> own_devices(const mpi::Communicator& host, const std::vector<gp
   return own;
 }
 
-/// Sets the NUMA nodes of the host's memory: all of them, one that needs no asking for, or an unknown one where memory
-/// cannot be placed.
+/// Chooses the NUMA nodes of the host's memory: all nodes, the only node without binding memory to it, or an unknown
+/// one if memory cannot be bound.
 void choose_nodes(CopySetup& setup) {
   constexpr std::size_t kTrial = 4096;
   const std::vector<int> nodes = host::memory_nodes();
@@ -79,13 +79,13 @@ void choose_nodes(CopySetup& setup) {
     for (const int node : nodes) (void)host::NodeMemory(kTrial, node);
   } catch (const std::runtime_error& error) {
     setup.notices.push_back(
-        fmt::format("Memory of host {} is wherever the system puts it: {}", setup.placed.host, error.what()));
+        fmt::format("Memory of host {} is not bound to a NUMA node: {}", setup.placed.host, error.what()));
     setup.memory.nodes = {std::nullopt};
     setup.memory.placed = false;
   }
 }
 
-/// How large a copy may be on this process.
+/// The largest possible copy of this process.
 Bytes most_bytes(const CopySetup& setup) {
   const auto processes = static_cast<double>(setup.placed.local_processes);
   const host::FreeMemory free = host::free_memory();
@@ -107,14 +107,14 @@ void lower_sizes(const mpi::Communicator& world, CopySetup& setup) {
   const Bytes lowered = std::bit_floor(most);
   if (lowered == 0) throw Error(ExitStatus::kMissing, "there is no memory left for copies; free some");
   setup.notices.push_back(
-      fmt::format("Reducing maxBytes to {} due to memory limitation: {} can be had for each of the {} buffers of a GPU "
-                  "and of a NUMA node",
+      fmt::format("Reducing maxBytes to {} due to memory limitation: {} is available for each of the {} buffers per "
+                  "GPU and per NUMA node",
                   lowered, readable_bytes(most), kBuffers));
   sizes.max_bytes = lowered;
   sizes.min_bytes = std::min(sizes.min_bytes, lowered);
 }
 
-/// What each process noticed, on the first one; what all noticed stands once.
+/// The notices of all processes, on the first one; a notice of all processes appears once.
 std::vector<std::string> all_notices(const mpi::Communicator& world, const std::vector<std::string>& own) {
   std::vector<std::string> all;
   for (std::string& notice : gather_lists(world, own)) {
@@ -129,7 +129,7 @@ void note_unseen(CopySetup& setup, const std::vector<int>& own) {
   if (setup.seen.size() >= on_host) return;
   setup.notices.push_back(fmt::format(
       "Copies between GPUs are left out where no process sees both: host {} has {} GPUs, and a process sees "
-      "{} of them; let one process a host see all",
+      "{} of them; let one process per host see all",
       setup.placed.host, on_host, setup.seen.size()));
 }
 

@@ -13,12 +13,12 @@
 
 namespace fabricbench {
 
-/// What is settled before copies are measured.
+/// The settings of a run before copies are measured.
 struct CopySetup {
   Options options;
   Placed placed;
   std::optional<mpi::Communicator> host;  ///< the processes of this host
-  std::vector<gpu::SeenGpu> seen;         ///< all GPUs that this process sees, or the one of --device
+  std::vector<gpu::SeenGpu> seen;         ///< all GPUs that this process sees, or only that of --device
   std::vector<SizedCopy> copies;          ///< this process's own
   gpu::CopyMemory memory;
   std::vector<std::string> notices;
@@ -26,7 +26,7 @@ struct CopySetup {
   [[nodiscard]] const CopyGpu& gpu(int device) const;
 };
 
-/// Collective. Throws Error, the same on every process: missing, where one of them has no GPU; usage.
+/// Collective. Throws Error, the same on every process: usage, or missing if one of them has no GPU.
 [[nodiscard]] CopySetup set_up_copies(const mpi::Communicator& world, Options options);
 
 }  // namespace fabricbench

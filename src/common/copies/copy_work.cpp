@@ -24,8 +24,7 @@
 namespace fabricbench {
 namespace {
 
-/// Leaves the buffers to the system unless the run got to its end: giving back what a copy that hangs works on would
-/// wait for it.
+/// Releases the buffers only if the run was completed: releasing the buffers of a copy that hangs would hang too.
 class CopyBuffers {
  public:
   explicit CopyBuffers(const CopySetup& setup) {
@@ -40,7 +39,7 @@ class CopyBuffers {
   [[nodiscard]] gpu::GpuCopies* get() const { return copies_.get(); }
 
  private:
-  std::unique_ptr<gpu::GpuCopies> copies_;  // none where this process has nothing to copy
+  std::unique_ptr<gpu::GpuCopies> copies_;  // null if this process has nothing to copy
 };
 
 /// Every process's rows on the first one, GPU by GPU in the order of the hosts.
@@ -57,7 +56,7 @@ std::vector<CopyRow> all_rows(const mpi::Communicator& world, const std::vector<
   return all;
 }
 
-/// What the links were like, of every process, on the first one.
+/// The notes on the links of all processes, on the first one.
 std::vector<std::string> link_notes(const mpi::Communicator& world, const CopySetup& setup,
                                     const gpu::GpuCopies* copies) {
   std::vector<std::string> own;
@@ -93,7 +92,7 @@ Ending conclude_copies(const std::vector<CopyRow>& rows, const Options& options)
   return ending;
 }
 
-/// How precise the figures are.
+/// The precision of the figures, in one line.
 std::string precision_line(const std::vector<CopyRow>& rows, const Options& options) {
   if (options.iterations) return "Precision unknown: -n measures one epoch";
   double widest = 0;
@@ -109,8 +108,8 @@ class CopyWork final : public Work {
  public:
   explicit CopyWork(Job& job) : Work(job, {.are_all = true}) {}
 
-  /// A driver may hang as soon as it is asked for GPUs, so the watchdog comes first. Who waits for a copy knows which,
-  /// and speaks before it.
+  /// The watchdog starts first, because a driver may hang when it is asked for GPUs. Its limit is longer than that of
+  /// the copies: a process that waits for a copy knows which copy it is, and reports it before the watchdog does.
   void set_up(Outputs& outputs) override {
     outputs_ = &outputs;
     const Seconds timeout = job().options.timeout;

@@ -9,7 +9,7 @@
 
 namespace fabricbench {
 
-/// The first `most` lines, followed by a count of the rest: `and 3 ranks more`, where `what` is `ranks more`.
+/// The first `most` lines, followed by a count of the rest: `and 3 more ranks`, where `what` is `more ranks`.
 [[nodiscard]] inline std::vector<std::string> shortened(std::vector<std::string> lines, std::size_t most,
                                                         std::string_view what) {
   if (lines.size() <= most) return lines;

@@ -11,7 +11,7 @@
 namespace fabricbench {
 namespace {
 
-/// Those of `keys` that were given, as the user typed them.
+/// The options among `keys` that the user gave, as typed.
 std::string given_of(const Options& options, std::initializer_list<std::string_view> keys) {
   std::vector<std::string> names;
   for (const GivenOption& given : options.given) {
@@ -36,7 +36,7 @@ std::vector<int> roots_of(const Test& test, const Options& options, int ranks) {
   return roots;
 }
 
-/// Operations of a window; a stream's is enlarged when their time is known.
+/// Operations of one window. A stream's window is enlarged later, when the time of an operation is known.
 std::int64_t first_window(const Test& test, const Options& options) {
   if (!test.windows()->are_stream()) return options.window;
   if (options.iterations) return *options.iterations;
@@ -47,14 +47,14 @@ bool is_empty(const Layout& layout) { return layout.send_count == 0 && layout.re
 
 std::uint64_t largest(const Layout& layout) { return std::max(layout.send_count, layout.recv_count); }
 
-/// The elements that are left of a request in each group.
+/// The elements of a request after rounding, by group.
 std::vector<std::uint64_t> rounded_in_each(const Test& test, Request request, const GroupSizes& groups) {
   std::vector<std::uint64_t> counts;
   for (const int ranks : groups.ranks) counts.push_back(largest(test.layout(request, ranks)));
   return counts;
 }
 
-/// Why a size leaves nothing for the ranks of some group; empty where it leaves something for all.
+/// Why a size has no element left for the ranks of some group; empty if every group has some.
 std::string why_empty(const Test& test, Request request, const GroupSizes& groups) {
   for (const int ranks : groups.ranks) {
     if (!is_empty(test.layout(request, ranks))) continue;
@@ -90,9 +90,9 @@ void adapt_options(const Test& test, Options& options, std::vector<std::string>&
     options.root = 0;
   }
   if (is_of_pairs(test.traits().figure)) {
-    options.split = options.gpus > 1 ? "DIV 1" : "DIV 2";  // the members' order is that of the pairs
+    options.split = options.gpus > 1 ? "DIV 1" : "DIV 2";  // members are ordered pair by pair
     if (test.windows() != nullptr) options.aggregated = first_window(test, options);
-    // A latency and a window with its answer are the first rank's to time, as in every tool for them.
+    // The first rank times latencies and one-way windows, as in OSU and perftest.
     if (test.traits().figure != Figure::kBothWays) options.average = RankAggregate::kRank0;
   }
   if (test.in_place({}, {})) return;
@@ -146,7 +146,7 @@ CaseList list_cases(const Test& test, const Sessions& sessions, const Options& o
       continue;
     }
     std::vector<std::uint64_t> rounded = rounded_in_each(test, request, groups);
-    if (rounded == last) continue;  // sizes that round to the same in every group are one
+    if (rounded == last) continue;  // in every group the same elements as the size before
     last = std::move(rounded);
     const Layout layout = test.layout(request, groups.ranks[static_cast<std::size_t>(groups.own)]);
     const Bytes bytes = largest(layout) * element;

@@ -13,14 +13,14 @@
 
 namespace fabricbench {
 
-/// One run of the sizes.
+/// A datatype, a reduction and a root, which are measured at all sizes.
 struct Combination {
   DataType datatype = DataType::kFloat;
   Reduction reduction = Reduction::kNone;
   int root = -1;
 };
 
-/// How many ranks each group has, and which group is this process's.
+/// The number of ranks in each group, and the number of this process's group.
 struct GroupSizes {
   std::vector<int> ranks;
   int own = 0;
@@ -29,23 +29,23 @@ struct GroupSizes {
 };
 [[nodiscard]] GroupSizes group_sizes(const Team& team, int local_ranks);
 
-/// What a run measures of one combination. Every group has as many cases.
+/// The cases of one combination. Every group has the same number of cases.
 struct CaseList {
   std::vector<Case> cases;
-  std::vector<Row> skipped;  ///< sizes of which nothing is left for some group, and why
+  std::vector<Row> skipped;  ///< sizes that leave no element for some group, with the reason
 };
 
-/// Changes the options to what the collective can use: no sizes where it carries no data, one placement where it has
-/// no other. Adds a notice for what was given in vain. Throws UsageError where nothing is left.
+/// Adapts the options to the test: no sizes if it carries no data, one placement if it has no in-place form. Adds a
+/// notice for each option that has no effect. Throws UsageError if nothing is left to measure.
 void adapt_options(const Test& test, Options& options, std::vector<std::string>& notices);
 
-/// The datatypes, reductions and roots to run, in nccl-tests' order. Adds a notice for what `all` leaves out. Throws
-/// Error (missing) where the session cannot do what was asked for.
+/// The datatypes, reductions and roots to run, in nccl-tests' order. Adds a notice for each combination that the
+/// session does not support. Throws Error (missing) if it supports none.
 [[nodiscard]] std::vector<Combination> list_combinations(const Test& test, const Options& options,
                                                          const Session& session, int ranks,
                                                          std::vector<std::string>& notices);
 
-/// `sessions` may carry some sizes and others not.
+/// `sessions` decides which sizes it can carry.
 [[nodiscard]] CaseList list_cases(const Test& test, const Sessions& sessions, const Options& options,
                                   const GroupSizes& groups, const Combination& which);
 

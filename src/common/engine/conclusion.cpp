@@ -19,7 +19,7 @@
 namespace fabricbench {
 namespace {
 
-/// Names the rank that took longest most often, by its host. With one rank there is nothing to say.
+/// Names the rank that was slowest most often, and its host. Adds nothing for a single rank.
 void note_slowest_rank(const Totals& totals, const Context& context, int group, std::vector<std::string>& notes) {
   const Totals::Slowest slowest = totals.slowest_rank(group);
   std::int64_t ranks = 0;
@@ -36,7 +36,7 @@ void note_slowest_rank(const Totals& totals, const Context& context, int group, 
       found->rank, found->host, slowest.share * 100, 100.0 / static_cast<double>(ranks), slowest.excess * 100));
 }
 
-/// Each group by itself, and the slowest by name.
+/// Adds a note on each group, and one on the slowest group.
 void note_groups(const Totals& totals, const Context& context, std::vector<std::string>& notes) {
   const auto name_of = [&](int group) {
     const GroupFacts& facts = context.groups[static_cast<std::size_t>(group)];
@@ -49,7 +49,7 @@ void note_groups(const Totals& totals, const Context& context, std::vector<std::
   }
   const int slowest = totals.slowest_group();
   if (fastest <= 0) return;
-  notes.push_back(fmt::format("{} is the slowest, {:.1f} % below the fastest; the figure above is its own",
+  notes.push_back(fmt::format("{} is the slowest, {:.1f} % below the fastest; the average above is that of this group",
                               name_of(slowest), 100 * (1 - totals.average_busbw(slowest) / fastest)));
 }
 
@@ -62,7 +62,7 @@ std::vector<std::string> notes_of(const Totals& totals, const Context& context) 
                     "came late to most starts, or the clock was not exact enough",
                     totals.started_by_barrier(), totals.measurements()));
   }
-  if (context.figure != Figure::kCollective) return notes;  // their table tells of the pairs
+  if (context.figure != Figure::kCollective) return notes;  // the table of pairs has these figures
   const int groups = static_cast<int>(context.groups.size());
   if (groups > 1) note_groups(totals, context, notes);
   for (int group = 0; group < groups; ++group) note_slowest_rank(totals, context, group, notes);

@@ -14,21 +14,21 @@
 
 namespace fabricbench {
 
-/// How the run ended, by what its rows add up to.
+/// The ending of a complete run, derived from its totals.
 [[nodiscard]] Ending conclude(const Totals& totals, const Context& context);
 
-/// Tells every sink that the run broke off.
+/// Tells every sink that the run ended early.
 void abandon(const Outputs& outputs, ExitStatus status, const std::string& reason);
 void abandon(const Outputs& outputs, const std::exception& error);
 
-/// How a run ended that an error broke off.
+/// The ending of a run that an error ended.
 [[nodiscard]] Ending broken_off_by(const std::exception& error);
 
-/// What the system did from this object's beginning on.
+/// The use of the system since this object was created: CPU steal, and peak memory.
 class SystemUsage {
  public:
   SystemUsage();
-  /// Fills in `ending` on every process; collective.
+  /// Fills in `ending` on every process. Collective.
   void add_to(Ending& ending, const mpi::Communicator& world) const;
 
  private:

@@ -34,7 +34,7 @@ HostFacts describe_host(const std::string& name) {
           host::network_devices()};
 }
 
-/// Ascending numbers, neighbours folded: `0-3, 8`.
+/// Ascending numbers as ranges: `0-3, 8`.
 std::string folded(const std::vector<int>& numbers) {
   std::string text;
   for (std::size_t begin = 0; begin < numbers.size();) {
@@ -47,7 +47,7 @@ std::string folded(const std::vector<int>& numbers) {
   return text;
 }
 
-/// The first few names, and how many more there are.
+/// The first few names, and the number of the others.
 std::string some_of(const std::vector<std::string>& names) {
   constexpr std::size_t kMost = 8;
   const auto shown = std::vector<std::string>(
@@ -57,13 +57,13 @@ std::string some_of(const std::vector<std::string>& names) {
   return text;
 }
 
-/// What a process's session says of its ranks.
+/// What describe_all needs from a process's session.
 struct OfSession {
-  std::vector<GpuFacts> gpus;  // of the first ranks
+  std::vector<GpuFacts> gpus;  // of this process's first ranks; others have none
   MemoryPath path{};
 };
 
-/// Of processes with so many ranks each.
+/// The ranks of all processes, of which each has `local_ranks`.
 std::vector<RankFacts> describe_all(const Team& team, const Placed& placed, int local_ranks, const OfSession& session) {
   std::vector<RankFacts> own(static_cast<std::size_t>(local_ranks));
   for (int local = 0; local < local_ranks; ++local) {

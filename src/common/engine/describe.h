@@ -15,7 +15,7 @@ namespace fabricbench {
 
 struct Job;
 
-/// What every run tells of itself, whatever it measures: command line, options, hosts, environment, the moment of this
+/// The part of the context that all programs have: command line, options, hosts, environment, and the time of this
 /// call. Collective over `world`, the processes that take part.
 [[nodiscard]] Context context_of(const mpi::Communicator& world, const Job& job, const Options& options,
                                  const Placed& placed);
@@ -23,12 +23,12 @@ struct Job;
 /// Every rank of the job, in order. Collective; empty on processes other than the job's first.
 [[nodiscard]] std::vector<RankFacts> describe_ranks(const Team& team, const Placed& placed, const Session& session);
 
-/// The same of processes that have no session: each is so many ranks, with the GPUs that it keeps.
+/// The same for processes without a session: each has `local_ranks` ranks, and the GPUs that `placed` keeps for it.
 [[nodiscard]] std::vector<RankFacts> describe_processes(const Team& team, const Placed& placed, int local_ranks = 1);
 
-/// The groups' ranks and hosts, by group, of what `describe_ranks` found.
+/// The ranks and hosts of each group, by group, from the result of `describe_ranks`.
 [[nodiscard]] std::vector<GroupFacts> describe_groups(const std::vector<RankFacts>& ranks);
-/// The same where each group is a pair: both ranks and both hosts, the first one first.
+/// The same for groups that are pairs: the first rank and its host come first.
 [[nodiscard]] std::vector<GroupFacts> describe_pairs(const std::vector<RankFacts>& ranks);
 
 /// Each host's kernel, processor, NUMA nodes and network devices, as its first process sees them. Collective;

@@ -14,23 +14,24 @@
 namespace fabricbench {
 namespace {
 
-/// The exit status of an error that every process of `world` has found; the first one speaks. An error of another kind
-/// is thrown again.
+/// Reports an error that every process of `world` has found: the first one prints it. Returns the exit status. Rethrows
+/// errors of other kinds.
 int refuse(const mpi::Communicator& world, const std::string& program, const Error& error) {
   if (error.status() != ExitStatus::kUsage && error.status() != ExitStatus::kMissing) throw error;
-  // Processes that are each alone in their MPI are all rank 0 there; the launcher knows the first of them.
+  // If MPI did not connect the processes, each is rank 0 of its own MPI job; the launcher's variables then show the
+  // first.
   const bool first = world.size() > 1 || mpi::launch_from_environment().rank == 0;
   if (world.is_root() && first) say(program, error.what());
   return static_cast<int>(error.status());
 }
 
-/// What the first process's command line asks for, on every process, so that no two can disagree about an option.
+/// The options on the first process's command line, on every process, so that no two processes can have different ones.
 CommandLine agreed_command_line(const mpi::Communicator& world, const Program& program, int argc, char** argv) {
   mpi::check_launcher(mpi::launch_from_environment(), world.size());
   return parse_command_line(program, broadcast_from_first(world, arguments_with_environment(program, argc, argv)));
 }
 
-/// Tells the outputs, and on standard error where something is wrong, how it ended. Returns the exit status.
+/// Reports the ending to the outputs, and a problem on standard error too. Returns the exit status.
 int report_end(const mpi::Communicator& world, const std::string& program, const Outputs& outputs,
                const Ending& ending) {
   outputs.end(ending);
@@ -38,7 +39,7 @@ int report_end(const mpi::Communicator& world, const std::string& program, const
   return static_cast<int>(world.broadcast(std::int64_t{ending.exit_status}));
 }
 
-/// On the processes that take part.
+/// Runs on the processes that take part, and on no others.
 int run_work(const mpi::Communicator& world, const std::string& program, Work& work, Outputs& outputs) {
   try {
     work.set_up(outputs);

@@ -1,5 +1,5 @@
-// From argv to exit status: what every program does, step by step. What differs between collectives, pairs, sweeps,
-// copies and connections is a Work.
+// From argv to exit status: the steps that all programs share. A Work has the steps that differ between collectives,
+// pairs, sweeps, copies and connections.
 #pragma once
 
 #include <functional>
@@ -19,14 +19,14 @@
 
 namespace fabricbench {
 
-/// An error of `measure` that every process that takes part has found and throws.
+/// An error of `measure` that every participating process has found and throws.
 class AgreedError : public Error {
  public:
   using Error::Error;
 };
 
-/// What a program measures, on a process of the job. The engine calls `set_up`, `describe` and `measure` one after the
-/// other, on the processes that take part.
+/// The measurement of a program, on one process of the job. The engine calls `set_up`, `describe` and `measure` in this
+/// order, on the processes that take part.
 class Work {
  public:
   Work(Job& job, Members members) : job_(job), members_(std::move(members)) {}
@@ -34,16 +34,16 @@ class Work {
   Work& operator=(const Work&) = delete;
   virtual ~Work() = default;
 
-  /// The processes that take part; null on one that does not.
+  /// The communicator of the processes that take part; null on a process that does not.
   [[nodiscard]] const mpi::Communicator* members() const { return members_.among(job_.world); }
 
-  /// Settles everything that can be refused, and opens the outputs, on the first process. Collective over the members;
-  /// throws Error (usage, missing), the same on every one. `outputs` live longer than this.
+  /// Refuses everything that cannot be measured, and opens the outputs on the first process. Collective over the
+  /// members; throws Error (usage, missing), the same on every one. `outputs` outlives this object.
   virtual void set_up(Outputs& outputs) = 0;
-  /// What is known before anything is measured; whole on the first process. Collective.
+  /// The facts known before the first measurement; complete on the first process only. Collective.
   [[nodiscard]] virtual Context describe() = 0;
-  /// Hands what is measured to the outputs. Returns how that ended, on the first process. Collective. What it throws
-  /// may be one process's alone, unless it is an AgreedError.
+  /// Measures, and passes the records to the outputs. Returns the ending on the first process. Collective. An error may
+  /// be this process's alone, unless it is an AgreedError.
   [[nodiscard]] virtual Ending measure(const Context& context) = 0;
 
  protected:
@@ -56,11 +56,11 @@ class Work {
   Members members_;
 };
 
-/// Chooses the work of a job and the processes that take part. Collective over the job; throws Error (usage, missing),
+/// Chooses the work of a job, and the processes that take part. Collective over the job; throws Error (usage, missing),
 /// the same on every process.
 using Agree = std::function<std::unique_ptr<Work>(Job&)>;
 
-/// The whole of a program: starts and ends MPI, and does not throw. Returns the exit status (ExitStatus).
+/// Runs a whole program: starts and ends MPI, and does not throw. Returns the exit status (ExitStatus).
 [[nodiscard]] int run(const Program& program, const Agree& agree, int argc, char** argv);
 
 }  // namespace fabricbench

@@ -10,7 +10,7 @@
 
 namespace fabricbench {
 
-/// What all processes of a launch have agreed on before anything is set up.
+/// The facts on which all processes of a launch agree before set-up.
 struct Job {
   const mpi::Communicator& world;
   const Program& program;
@@ -18,10 +18,10 @@ struct Job {
   std::vector<std::string> command_line;  ///< this process's, with the program's name
 };
 
-/// Ends the whole job for this process's error, naming the process.
+/// Ends the whole job because of this process's error. The message names the process.
 [[noreturn]] void end_job(const std::string& program, const std::exception& error);
 
-/// The seed that was asked for, or one that is drawn, the same on every process of `world`. Collective.
+/// The seed from the options, or a random one; the same on every process of `world`. Collective.
 [[nodiscard]] std::uint64_t agreed_seed(const mpi::Communicator& world, const Options& options);
 
 /// A line on standard error: `all_reduce_perf: what`.

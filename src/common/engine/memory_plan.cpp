@@ -14,7 +14,7 @@ namespace fabricbench {
 namespace {
 
 constexpr Bytes kMostBytes = std::numeric_limits<Bytes>::max();
-constexpr double kUsableShare = 0.9;  // of what is free: MPI and the system need some too
+constexpr double kUsableShare = 0.9;  // share of the free memory; MPI and the system need the rest
 
 Bytes share(const mpi::Communicator& world, std::uint64_t domain, Bytes free) {
   const std::vector<std::uint64_t> domains = world.all_gather(domain);
@@ -42,26 +42,27 @@ MemoryPlan plan_memory(const Options& options, Bytes per_rank, Bytes cold_pool) 
   const Bytes most = per_rank / buffers > besides ? per_rank / buffers - besides : 0;
   const SizeRange& sizes = options.sizes;
   if (sizes.min_bytes > most) {
-    throw Error(ExitStatus::kMissing,
-                fmt::format("the smallest message, {}, takes {} a rank in {} buffer{}, and {} a rank can be had; "
-                            "lower --min-bytes, run fewer ranks on a host, or free memory",
-                            readable_bytes(sizes.min_bytes),
-                            readable_bytes(std::min(sizes.min_bytes, kMostBytes / buffers - besides) * buffers +
-                                           besides * buffers),
-                            buffers, buffers == 1 ? "" : "s", readable_bytes(per_rank)));
+    throw Error(
+        ExitStatus::kMissing,
+        fmt::format(
+            "the smallest message, {}, needs {} per rank for {} buffer{}, but only {} per rank is available; "
+            "lower --min-bytes, run fewer ranks on a host, or free memory",
+            readable_bytes(sizes.min_bytes),
+            readable_bytes(std::min(sizes.min_bytes, kMostBytes / buffers - besides) * buffers + besides * buffers),
+            buffers, buffers == 1 ? "" : "s", readable_bytes(per_rank)));
   }
   MemoryPlan plan{sizes.max_bytes, 0, {}};
   if (plan.max_bytes > most) {
     plan.max_bytes = std::max(most - most % 16, sizes.min_bytes);
     plan.notices.push_back(
-        fmt::format("Reducing maxBytes to {} due to memory limitation: {} a rank can be had for {} buffers",
+        fmt::format("Reducing maxBytes to {} due to memory limitation: {} per rank is available for {} buffers",
                     plan.max_bytes, readable_bytes(per_rank), buffers));
   }
   plan.pool_bytes = plan.max_bytes;
   if (options.buffers == BufferPolicy::kCold && cold_pool > plan.pool_bytes) {
     plan.pool_bytes = std::min(cold_pool, most);
     if (plan.pool_bytes < cold_pool) {
-      plan.notices.push_back(fmt::format("Buffers rotate through {} only, not {}: no more memory can be had",
+      plan.notices.push_back(fmt::format("Buffers rotate through {} instead of {}: no more memory is available",
                                          readable_bytes(plan.pool_bytes), readable_bytes(cold_pool)));
     }
   }

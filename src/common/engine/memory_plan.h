@@ -11,19 +11,19 @@
 
 namespace fabricbench {
 
-/// How large the buffers may be.
+/// The size of the buffers.
 struct MemoryPlan {
-  Bytes max_bytes = 0;               ///< the largest message: -e, or less where that does not fit
-  Bytes pool_bytes = 0;              ///< each buffer
-  std::vector<std::string> notices;  ///< what was lowered
+  Bytes max_bytes = 0;               ///< the largest message: -e, or less if that does not fit
+  Bytes pool_bytes = 0;              ///< size of each buffer
+  std::vector<std::string> notices;  ///< the values that were lowered
 };
 
-/// Memory that every rank may take, the least over all: of its device, or what is free on its host, within its control
-/// group too, divided among the ranks that share it. Collective.
+/// The memory that each rank may use: the minimum over all ranks. A rank has the free memory of its device, or its
+/// share of the host's free memory, which the ranks on that host divide and a control group may limit. Collective.
 [[nodiscard]] Bytes memory_per_rank(const mpi::Communicator& world, const Session& session);
 
-/// Fits the sweep into `per_rank` bytes. `cold_pool`: what --buffers cold wants to rotate through.
-/// Throws Error (missing), with the figures, where even the smallest message does not fit.
+/// Fits the sizes into `per_rank` bytes. `cold_pool`: the bytes that --buffers cold rotates through. Throws Error
+/// (missing), with the figures, if even the smallest message does not fit.
 [[nodiscard]] MemoryPlan plan_memory(const Options& options, Bytes per_rank, Bytes cold_pool);
 
 }  // namespace fabricbench

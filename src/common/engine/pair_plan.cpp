@@ -25,7 +25,7 @@ std::string read_pairs(const std::string& path) {
                   path));
 }
 
-/// What is a rank of an operation: a process, or one of the two GPUs that it drives.
+/// The number of ranks of a process: 1, or 2 if the process drives both GPUs of its pair.
 int ranks_of_process(const Options& options) {
   if (options.gpus <= 2) return static_cast<int>(options.gpus);
   throw UsageError(
@@ -34,7 +34,7 @@ int ranks_of_process(const Options& options) {
                   options.gpus));
 }
 
-/// A process takes part in one pair: with one of its ranks, or with both.
+/// Checks -g 2: each pair must consist of the two ranks of one process.
 void check_pairs(const std::vector<Pair>& pairs, int local_ranks) {
   if (local_ranks == 1) return;
   for (const auto& [first, second] : pairs) {
@@ -61,7 +61,7 @@ std::string rule_of(const Sessions* sessions, const Options& options, const std:
   return sessions == nullptr ? "" : std::string(sessions->default_pairs(options, one_host));
 }
 
-/// What the first process knows and chose, for all others.
+/// The first process's choice, for all other processes.
 struct ChosenPairs {
   std::vector<Pair> pairs;
   std::vector<std::string> hosts;  // by process
@@ -81,7 +81,7 @@ std::string rounds_line(const std::vector<std::vector<int>>& rounds) {
                      most == 1 ? "" : "s");
 }
 
-/// The processes of these pairs, each once, in their order.
+/// The processes of these pairs without duplicates, in the order of the pairs.
 std::vector<int> processes_of(const PairPlan& plan, const std::vector<int>& numbers) {
   std::vector<int> processes;
   std::set<int> known;
@@ -94,14 +94,14 @@ std::vector<int> processes_of(const PairPlan& plan, const std::vector<int>& numb
   return processes;
 }
 
-/// Those of `among` that `processes` lists, in that order.
+/// The processes of `among` that `processes` lists, in the order of that list.
 std::optional<mpi::Communicator> take(const mpi::Communicator& among, int process, const std::vector<int>& processes) {
   const auto place = std::find(processes.begin(), processes.end(), process);
   return among.split(place == processes.end() ? std::nullopt : std::optional(0),
                      static_cast<int>(place - processes.begin()));
 }
 
-/// `sessions`: may have a default rule; null: there is none.
+/// `sessions`: may supply the default rule; may be null.
 PairPlan plan_for(const mpi::Communicator& job, const Sessions* sessions, const Options& options) {
   PairPlan plan;
   plan.local_ranks = ranks_of_process(options);
@@ -141,7 +141,7 @@ Members choose_members(const mpi::Communicator& job, const std::string& program,
   const PairPlan plan = plan_for(job, nullptr, options);
   if (plan.rounds.size() == 1) return members_of(job, plan);
   throw UsageError(
-      fmt::format("--pairs {}: {} has all pairs at work at the same time, and a rank in one of them; "
+      fmt::format("--pairs {}: {} measures all pairs at the same time, so a rank can be in only one; "
                   "write hosts, halves or adjacent",
                   options.pairs, program));
 }

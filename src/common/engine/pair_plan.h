@@ -11,45 +11,45 @@
 
 namespace fabricbench {
 
-/// Those of the job's processes that take part in what is measured.
+/// The processes of the job that take part in the measurement.
 struct Members {
   bool are_all = false;
-  /// Of pairs, processes 2k and 2k+1 are the first and the second, or process k has both, with -g 2. Nothing where all
-  /// take part, and on a process that takes none.
+  /// With pairs, processes 2k and 2k+1 are the two ranks of pair k; with -g 2, process k has both. Empty if all
+  /// processes take part, and on a process that does not.
   std::optional<mpi::Communicator> communicator{};
   std::vector<std::string> notices{};
 
-  /// Those of `world`; null on a process that takes no part.
+  /// The communicator of the members, a part of `world` or all of it; null on a process that takes no part.
   [[nodiscard]] const mpi::Communicator* among(const mpi::Communicator& world) const {
     if (are_all) return &world;
     return communicator ? &*communicator : nullptr;
   }
 };
 
-/// Who exchanges messages with whom, and when; the same on every process.
+/// The pairs that exchange messages, and the rounds in which they do; the same on every process.
 struct PairPlan {
-  std::vector<Pair> pairs;               ///< of ranks; their places are their numbers
-  std::vector<std::vector<int>> rounds;  ///< pairs that are measured at the same time, see rounds_of
-  int local_ranks = 1;                   ///< of a process
+  std::vector<Pair> pairs;               ///< pairs of ranks; a pair's number is its index
+  std::vector<std::vector<int>> rounds;  ///< numbers of the pairs that are measured at the same time, see rounds_of
+  int local_ranks = 1;                   ///< ranks per process
   std::vector<std::string> hosts;        ///< by process
   std::vector<std::string> notices;
 };
 
-/// Reads --pairs, for ranks that are numbered as everywhere: process by process, and GPU by GPU of each. Collective
-/// over the job. Throws UsageError, the same on every process: where choose_pairs does, and with -g where not every
-/// pair is the two GPUs of one process.
+/// Evaluates --pairs. Ranks are numbered process by process, and within a process GPU by GPU. Collective over the job.
+/// Throws UsageError, the same on every process: as choose_pairs does, and with -g if some pair is not the two GPUs of
+/// one process.
 [[nodiscard]] PairPlan plan_pairs(const mpi::Communicator& job, const Sessions& sessions, const Options& options);
 
-/// The processes of a round's pairs, pair by pair; `among` are some of the job's, with all of these, and `process` is
-/// this one's number in the job. Collective over `among`.
+/// The processes of a round's pairs, pair by pair. `among` must contain all of them; `process` is this process's number
+/// in the job. Collective over `among`.
 [[nodiscard]] std::optional<mpi::Communicator> members_of_round(const mpi::Communicator& among, int process,
                                                                 const PairPlan& plan, const std::vector<int>& round);
 
-/// The processes of all rounds, each where it first comes. Collective over the job.
+/// The processes of all rounds, in the order of their first appearance. Collective over the job.
 [[nodiscard]] Members members_of(const mpi::Communicator& job, const PairPlan& plan);
 
-/// The members of a program that measures all pairs at the same time; throws UsageError too where that cannot be.
-/// `program` is its name.
+/// The members of a program that measures all pairs at the same time. Throws UsageError too if a rank is in several
+/// pairs. `program` is its name.
 [[nodiscard]] Members choose_members(const mpi::Communicator& job, const std::string& program, const Options& options);
 
 }  // namespace fabricbench

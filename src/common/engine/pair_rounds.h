@@ -7,10 +7,10 @@
 
 namespace fabricbench {
 
-/// Which pairs are measured at the same time: the numbers of those of each round, ascending. No rank is in two pairs of
-/// a round, the first round begins with pair 0, and a round has at most `concurrent` of them (0: as many as there are).
-/// Every pair is in one round. Pairs of which no two have a rank in common keep their order; others have to be all that
-/// `ranks` ranks can form.
+/// Divides pairs into rounds of pairs that are measured at the same time. Returns the numbers of each round's pairs,
+/// ascending. No two pairs of a round have a rank in common, and a round has at most `concurrent` pairs (0: no limit).
+/// The first round begins with pair 0. Every pair is in one round. `pairs` must either have no rank in common, and then
+/// keep their order, or be all pairs that `ranks` ranks can form.
 [[nodiscard]] std::vector<std::vector<int>> rounds_of(const std::vector<Pair>& pairs, int ranks,
                                                       std::int64_t concurrent);
 

@@ -8,11 +8,11 @@
 
 namespace fabricbench {
 
-/// The whole of a program that measures one test, on all ranks or on pairs of them: from the command line to the exit
-/// status (ExitStatus). Starts and ends MPI; does not throw.
+/// Runs a program that measures one test, on all ranks or on pairs: from the command line to the exit status
+/// (ExitStatus). Starts and ends MPI; does not throw.
 [[nodiscard]] int run_program(const Program& program, Test&& test, Sessions&& sessions, int argc, char** argv);
 
-/// The same on NCCL or MPI.
+/// The same with NCCL or MPI.
 [[nodiscard]] int run_program(const Program& program, Test&& test, int argc, char** argv);
 
 }  // namespace fabricbench

@@ -13,14 +13,14 @@ std::string named_pair(const Context& context, int pair) {
   return fmt::format("Pair {} ({})", pair, pair_text(context, pair));
 }
 
-/// 0 where it was not measured.
+/// 0 if it was not measured.
 double host_memory_rate(const Context& context, int pair) {
   const auto found = std::find_if(context.ranks.begin(), context.ranks.end(),
                                   [pair](const RankFacts& rank) { return rank.group == pair; });
   return found == context.ranks.end() ? 0 : found->host_memory_rate;
 }
 
-/// What is in the way at either end of a pair.
+/// The obstacles at both ends of a pair.
 std::string suspects_of(const Context& context, int pair) {
   std::string text;
   for (const RankFacts& rank : context.ranks) {
@@ -30,29 +30,29 @@ std::string suspects_of(const Context& context, int pair) {
     }
   }
   if (!text.empty()) return text;
-  return "nothing that the hosts show; look at the size of BAR1 (nvidia-smi -q), at relaxed ordering (the BIOS, and "
-         "PCI_WR_ORDERING of the adapter), and at the way that the memory was registered";
+  return "none found at either end; check the size of BAR1 (nvidia-smi -q), relaxed ordering (the BIOS, and "
+         "PCI_WR_ORDERING of the adapter), and how the memory was registered";
 }
 
 bool is_required(const RdmaOptions& required) {
   return required.min_bandwidth_gb_per_s > 0 || required.max_latency > 0 || required.percent_of_rate > 0;
 }
 
-/// Why there is nothing to hold against any requirement; empty where there is.
+/// Why there are no figures to judge; empty if there are.
 std::string why_no_figures(const Totals& totals, const Context& context) {
-  if (totals.measurements() == 0) return "Nothing was measured, so what is required could not be judged";
+  if (totals.measurements() == 0) return "Nothing was measured, so the requirements could not be judged";
   for (int pair = 0; pair < static_cast<int>(context.groups.size()); ++pair) {
     if (totals.measurements(pair) > 0) continue;
-    return fmt::format("{} was not measured, so what is required could not be judged", named_pair(context, pair));
+    return fmt::format("{} was not measured, so the requirements could not be judged", named_pair(context, pair));
   }
   if (const auto& row = totals.without_figure()) {
-    return fmt::format("{} has no figure at {} bytes, so what is required could not be judged",
+    return fmt::format("{} has no figure at {} bytes, so the requirements could not be judged",
                        named_pair(context, row->group), row->size);
   }
   return "";
 }
 
-/// Collects what becomes of one requirement after the other.
+/// Judges one requirement after the other, and collects the findings.
 class Judge {
  public:
   Judge(const Totals& totals, const Context& context)
@@ -61,7 +61,7 @@ class Judge {
   void judge_bandwidth() {
     if (required_.min_bandwidth_gb_per_s <= 0) return;
     if (context_.figure == Figure::kLatency) {
-      not_judged_.emplace_back("--min-bw is for programs that end in _bw; ask this one for --max-lat");
+      not_judged_.emplace_back("--min-bw is for programs that end in _bw; use --max-lat with this one");
       return;
     }
     const auto& row = totals_.least_bandwidth();
@@ -73,7 +73,7 @@ class Judge {
   void judge_latency() {
     if (required_.max_latency <= 0) return;
     if (context_.figure != Figure::kLatency) {
-      not_judged_.emplace_back("--max-lat is for programs that end in _lat; ask this one for --min-bw");
+      not_judged_.emplace_back("--max-lat is for programs that end in _lat; use --min-bw with this one");
       return;
     }
     const auto& row = totals_.largest_latency();
@@ -85,7 +85,7 @@ class Judge {
   void judge_share_of_rate() {
     if (required_.percent_of_rate <= 0) return;
     if (context_.figure == Figure::kLatency) {
-      not_judged_.emplace_back("--percent-of-rate is for programs that end in _bw; ask this one for --max-lat");
+      not_judged_.emplace_back("--percent-of-rate is for programs that end in _bw; use --max-lat with this one");
       return;
     }
     if (context_.wire_rate <= 0) {

@@ -15,7 +15,7 @@
 namespace fabricbench {
 namespace {
 
-/// What came in by the roll call from any process but the first, which is this one.
+/// The ending that a process other than the first one, which is this process, has reported; empty if none has.
 std::optional<Ending> told_to(ProcessTable& process_table) {
   process_table.report({});
   for (const auto& [process, told] : process_table.reports()) {
@@ -28,7 +28,7 @@ std::optional<Ending> told_to(ProcessTable& process_table) {
   return std::nullopt;
 }
 
-/// An output that cannot be written does not keep the job from ending.
+/// Writes to the outputs. A failure to write must not keep the job from ending.
 void write_if_possible(const std::function<void(const Ending&)>& write, const Ending& ending) {
   try {
     write(ending);

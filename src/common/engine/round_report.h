@@ -15,14 +15,14 @@
 
 namespace fabricbench {
 
-/// What a round of pairs has to say, on its first process, for the one that has the outputs.
+/// The results of a round of pairs, which its first process sends to the process that has the outputs.
 struct RoundReport {
-  std::vector<std::string> notices;  ///< of its set-up
+  std::vector<std::string> notices;  ///< of the round's set-up
   std::vector<std::string> remarks;
   std::string memory_usage;
   NicReport nics;
-  std::vector<RankFacts> on_gpus;   ///< with GPU memory: rank, group, and what its session says of the way to that
-  std::vector<EpochRecord> epochs;  ///< these and the rows of all rounds but the first, which has the outputs
+  std::vector<RankFacts> on_gpus;   ///< RDMA with GPU memory: rank, group, and the session's facts about its path
+  std::vector<EpochRecord> epochs;  ///< empty in the first round, as are the rows: they go to the outputs directly
   std::vector<Row> rows;
 };
 
@@ -32,11 +32,11 @@ void describe(Form& form, Message& report) {
               report.rows);
 }
 
-/// Takes the place of the outputs in all rounds but the first, and keeps what is reported until they can have it. What
-/// is skipped was reported by the first round, and is the same in all.
+/// Replaces the outputs in all rounds but the first, and keeps the records until the process that has the outputs can
+/// take them. Drops skipped rows, because the first round has reported the same ones.
 class RelaySink final : public Sink {
  public:
-  /// `break_off` is told how the run ended, where it broke off.
+  /// `break_off` is called with the ending if the run ends early.
   RelaySink(RoundReport& report, std::function<void(const Ending&)> break_off)
       : report_(report), break_off_(std::move(break_off)) {}
   void begin(const Context& /*context*/) override {}
@@ -52,18 +52,18 @@ class RelaySink final : public Sink {
   std::function<void(const Ending&)> break_off_;
 };
 
-/// Tells the process that has the outputs why another one ends the job. MPI has no way to it then, as it may wait in a
-/// call of MPI itself. It goes by UDP, a few times within half a second; where that does not come through, the outputs
-/// end without the reason.
+/// Tells the process that has the outputs why another process ends the job. MPI cannot carry this notice, because the
+/// receiver may be waiting in a call of MPI. It is sent by UDP a few times within half a second; if it does not arrive,
+/// the outputs end without the reason.
 class FailureNotice {
  public:
   /// Collective; the first process of `world` has the outputs.
   explicit FailureNotice(const mpi::Communicator& world) : process_table_(world) {}
 
-  /// On any process but the first. What is told is cut to 255 bytes.
+  /// Called on any process but the first. The reason is cut to 255 bytes.
   void tell(const Ending& ending);
 
-  /// On the first process, as long as it exists: what another process tells first is handed to `write`, from a thread.
+  /// For the first process: while this object exists, its thread passes the first notice that arrives to `write`.
   class Listener {
    public:
     Listener(FailureNotice& words, std::function<void(const Ending&)> write);

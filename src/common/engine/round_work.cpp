@@ -21,8 +21,8 @@
 namespace fabricbench {
 namespace {
 
-/// What the processes of a round found in its set-up, on all: throws their Error. Those that only wait leave their
-/// processors to the others meanwhile. Collective.
+/// Throws on all processes the Error that the processes of the round found in its set-up. Processes outside the round
+/// wait asleep, which leaves their processors to the others. Collective.
 void throw_of_round(const mpi::Communicator& world, const StepProblem& own) {
   if (world.max_asleep(static_cast<std::int64_t>(own.status)) == 0) return;
   std::vector<std::string> texts = world.gather(own.text);
@@ -55,7 +55,8 @@ void RoundWork::set_up(Outputs& outputs) {
   open_stage();
 }
 
-/// What goes wrong in it is everybody's, unless it is neither usage nor something missing.
+/// If the set-up fails with an Error of kind usage or missing, all processes throw it. Other errors are thrown by this
+/// process alone.
 void RoundWork::set_up_round(const std::vector<int>& round) {
   StepProblem problem;
   round_ = round;
@@ -87,7 +88,7 @@ void RoundWork::set_up_later_round(const std::vector<int>& round) {
   }
 }
 
-/// Rows of the first round go to the outputs at once, those of later rounds to the process that has them.
+/// Rows of the first round go to the outputs at once, those of later rounds to the process that has the outputs.
 void RoundWork::open_stage() {
   report_ = RoundReport();
   relay_ = Outputs();
@@ -99,10 +100,10 @@ void RoundWork::open_stage() {
   stage_ = std::make_unique<Stage>(*processes_, job().program.name, test_, *setup_, has_outputs() ? *outputs_ : relay_);
 }
 
-/// Of the first round's session, and of all pairs.
+/// The context of the first round's session, with all pairs.
 Context RoundWork::describe() {
   Context context;
-  context.program = job().program.name;  // the one thing that who joins in a later round needs
+  context.program = job().program.name;  // all that processes need that join in a later round
   if (processes_) context = describe_run(*processes_, job(), test_, sessions_, *setup_);
   const Team team(world(), "", job().world.rank());
   context.hosts = placed_.hosts;
@@ -160,21 +161,21 @@ void RoundWork::measure_round(const Context& context) {
   report_.memory_usage = std::move(ending.memory_usage);
 }
 
-/// A rank is in several pairs, and in each its session says something else.
+/// Called in every round: a rank in several pairs has another session in each.
 std::vector<RankFacts> RoundWork::describe_on_gpus() const {
   std::vector<RankFacts> ranks = describe_ranks(*setup_->team, setup_->placed, *setup_->backend.session);
   for (RankFacts& facts : ranks) facts.group = round_[static_cast<std::size_t>(facts.group)];
   return ranks;
 }
 
-/// `ports`: of the processes in their order. Of a rank that is in several pairs, the first one counts as its own.
+/// `ports`: by process. A rank in several pairs keeps the port that it has in the first of them.
 void RoundWork::describe_all_pairs(const std::vector<std::string>& ports, Context& context) const {
   std::vector<RankFacts>& ranks = context.ranks;
   std::map<int, std::string> port_of;
   for (std::size_t place = 0; place < ranks.size(); ++place) {
     port_of[ranks[place].rank] = ports[place / static_cast<std::size_t>(plan_.local_ranks)];
   }
-  std::map<int, std::pair<int, int>> first_place;  // by rank: its first pair, and its place in that
+  std::map<int, std::pair<int, int>> first_place;  // by rank: its first pair, and its place in that pair
   std::vector<GroupFacts>& groups = context.groups;
   for (const auto& [first, second] : plan_.pairs) {
     const auto number = static_cast<int>(groups.size());
@@ -200,8 +201,8 @@ const std::string& RoundWork::host_of(int rank) const {
   return plan_.hosts[static_cast<std::size_t>(rank / plan_.local_ranks)];
 }
 
-/// Sees to it that the outputs say why the run ends here. On the process that has them, which in later rounds nothing
-/// else writes meanwhile, a listener may be the one that calls, or the watchdog.
+/// Makes the outputs end with the reason. On the process that has the outputs, the listener's or the watchdog's thread
+/// may call this. No other thread writes to the outputs during later rounds.
 void RoundWork::break_off(const Ending& ending) {
   if (world().is_root()) {
     const std::lock_guard lock(breaking_off_);
@@ -213,7 +214,7 @@ void RoundWork::break_off(const Ending& ending) {
   failure_notice_->tell(told);
 }
 
-/// On the process that has the outputs.
+/// Takes over a round's report, on the process that has the outputs.
 void RoundWork::take(const RoundReport& report) {
   for (const EpochRecord& record : report.epochs) outputs_->record(record);
   for (const Row& row : report.rows) {
@@ -235,12 +236,12 @@ Ending RoundWork::whole_ending(const Context& context) {
   constexpr std::size_t kMostNotices = 16;
   whole_.ending = conclude(*totals_, context);
   std::vector<std::string>& notes = whole_.ending.notes;
-  Context on_gpus = context;  // `conclude` does not know of sessions that were opened after the context was
+  Context on_gpus = context;  // `conclude` needs sessions that were opened after the context was made
   on_gpus.ranks = on_gpus_;
   const std::vector<std::string> slow = slow_memory(*totals_, on_gpus);
   notes.insert(notes.end(), slow.begin(), slow.end());
   const std::vector<std::string> later =
-      shortened(std::move(later_notices_), kMostNotices, "notices more of later rounds");
+      shortened(std::move(later_notices_), kMostNotices, "more notices of later rounds");
   notes.insert(notes.end(), later.begin(), later.end());
   return std::move(whole_).whole();
 }

@@ -15,11 +15,11 @@
 
 namespace fabricbench {
 
-/// Throws UsageError where the options cannot be had in rounds.
+/// Throws UsageError if the options cannot be used in rounds.
 void check_rounds(const PairPlan& plan, const Options& options);
 
-/// Pairs in rounds, one after the other, each with a set-up of its own; rows of all rounds make one report. The first
-/// process has the outputs, and is the first of the first round.
+/// Measures pairs in rounds, one after the other, each with its own set-up; the rows of all rounds make one report. The
+/// first process of the job has the outputs, and is the first process of the first round.
 class RoundWork final : public Work {
  public:
   /// `test` and `sessions` must outlive it.
@@ -51,10 +51,10 @@ class RoundWork final : public Work {
   std::optional<FailureNotice> failure_notice_;
   Outputs* outputs_ = nullptr;  // of the run
 
-  // The round under way:
+  // The current round:
   std::vector<int> round_;  // its pairs
   bool is_first_ = true;
-  std::optional<mpi::Communicator> processes_;  // nothing on one that is in none of its pairs
+  std::optional<mpi::Communicator> processes_;  // empty on a process that is in none of its pairs
   RoundReport report_;
   Outputs relay_;
   std::optional<Setup> setup_;

@@ -14,7 +14,7 @@
 namespace fabricbench {
 namespace {
 
-/// MPI has one rank a process, and neither graphs nor streams. `reason`: why it is MPI that is measured.
+/// MPI has one rank per process, and neither graphs nor streams. `reason`: why MPI is measured.
 void refuse_gpu_options(const Options& options, const std::string& reason) {
   for (const GivenOption& given : options.given) {
     if (!given.is_for_gpus) continue;

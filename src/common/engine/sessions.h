@@ -15,7 +15,7 @@ namespace fabricbench {
 
 struct PairPlan;
 
-/// The library to measure, and why it is this one.
+/// The library to measure, and the reason for the choice.
 struct BackendChoice {
   std::unique_ptr<Session> session;
   std::string name;
@@ -23,13 +23,13 @@ struct BackendChoice {
   std::vector<std::string> notices{};
 };
 
-/// The port that this process's messages go through.
+/// The port that carries this process's messages.
 struct LocalPort {
-  std::string name;  ///< such as `mlx5_0 port 1`; empty: not known
-  double rate = 0;   ///< bytes per second of one direction; 0: not known
+  std::string name;  ///< such as `mlx5_0 port 1`; empty: unknown
+  double rate = 0;   ///< bytes per second of one direction; 0: unknown
 };
 
-/// What data go over: it opens the sessions of a run.
+/// Opens the sessions of a run.
 class Sessions {
  public:
   Sessions() = default;
@@ -37,27 +37,27 @@ class Sessions {
   Sessions& operator=(const Sessions&) = delete;
   virtual ~Sessions() = default;
 
-  /// What --pairs is where it is not given; empty: one rank each of two hosts.
+  /// The default of --pairs; empty: one rank on each of two hosts.
   [[nodiscard]] virtual std::string_view default_pairs(const Options& /*options*/, bool /*one_host*/) const {
     return "";
   }
-  /// Settles what each process uses of its host, before any pair is set up. Collective over the job, of which not all
-  /// processes need be in a pair. Throws Error, the same on every process.
+  /// Chooses the devices of each process before any pair is set up. Collective over the job, including processes that
+  /// are in no pair. Throws Error, the same on every process.
   virtual void settle(const mpi::Communicator& /*job*/, const PairPlan& /*plan*/, const Options& /*options*/) {}
-  /// After `settle`; nothing where no port is chosen.
+  /// The port that `settle` chose; without a name if it chose none.
   [[nodiscard]] virtual LocalPort local_port() const { return {}; }
-  /// Why it carries no message of this size; empty where it does.
+  /// Why messages of this size cannot be carried; empty if they can.
   [[nodiscard]] virtual std::string why_not_size(Bytes /*size*/) const { return ""; }
-  /// Whether it may be NCCL, which the options and the hosts decide.
+  /// Whether NCCL is possible, depending on the options and the hosts.
   [[nodiscard]] virtual bool may_be_nccl(const Options& /*options*/) const { return false; }
 
   /// Opens the session of this process's ranks for `test`. Collective over the team, which must outlive the session.
-  /// Throws Error, the same on every process: missing, where what is asked for is not there; usage.
+  /// Throws Error, the same on every process: usage, or missing if something that was asked for does not exist.
   [[nodiscard]] virtual BackendChoice open(const Team& team, const Placed& placed, const Options& options,
                                            const Test& test) const = 0;
 };
 
-/// NCCL or MPI: the one asked for, or NCCL where every rank has a GPU, and else MPI.
+/// NCCL or MPI, as --backend says; else NCCL if every rank has a GPU; else MPI.
 class LibrarySessions final : public Sessions {
  public:
   [[nodiscard]] bool may_be_nccl(const Options& options) const override;
@@ -69,7 +69,7 @@ class LibrarySessions final : public Sessions {
 class TcpSessions final : public Sessions {
  public:
   [[nodiscard]] std::string why_not_size(Bytes size) const override {
-    return size == 0 ? "TCP has no message of no bytes" : "";
+    return size == 0 ? "TCP has no messages of 0 bytes" : "";
   }
   [[nodiscard]] BackendChoice open(const Team& team, const Placed& placed, const Options& options,
                                    const Test& test) const override;

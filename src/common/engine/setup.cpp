@@ -40,12 +40,12 @@ std::unique_ptr<Sink> table_of(Figure figure, const Options& options) {
   return std::make_unique<PairTableSink>(OutputFile::standard_output());
 }
 
-/// Opens the outputs. Throws UsageError where one cannot be, and then leaves none behind that it made.
+/// Opens the outputs. Throws UsageError if one cannot be opened, and then removes the files that it has created.
 Outputs open_own_outputs(Figure figure, const Options& options) {
   std::vector<std::string> made;
   const auto open = [&](const std::string& path) {
     if (std::find(made.begin(), made.end(), path) != made.end()) {
-      throw UsageError(fmt::format("'{}' is to take two outputs; give each a file of its own", path));
+      throw UsageError(fmt::format("'{}' is given for two outputs; give each its own file", path));
     }
     OutputFile file(path, options.force);
     made.push_back(path);
@@ -81,7 +81,7 @@ Traffic agreed_traffic(const mpi::Communicator& world, const Options& options) {
   return {world.broadcast(matrix), options.matrix_scale};
 }
 
-/// The sizes that all datatypes together leave; throws UsageError where one of them leaves none.
+/// Adds a notice for each datatype that rules out some sizes. Throws UsageError if one rules out all.
 void check_sizes(const Options& options, std::vector<std::string>& notices) {
   for (const DataType type : options.datatypes) {
     const SizeList list = list_sizes(options.sizes, facts(type).size);
@@ -98,7 +98,7 @@ void check_sizes(const Options& options, std::vector<std::string>& notices) {
   }
 }
 
-/// Throws UsageError where a combination has no case left.
+/// Throws UsageError if a combination has no case.
 std::vector<CaseList> list_all_cases(const Test& test, const Sessions& sessions, const Setup& setup,
                                      const std::vector<Combination>& combinations) {
   std::vector<CaseList> all;
@@ -126,7 +126,7 @@ void check_ranks(const Test& test, const Options& options, const GroupSizes& gro
   }
 }
 
-/// A traffic matrix says by itself how large the one message is.
+/// A traffic matrix determines the only size.
 void take_size_of_matrix(const Test& test, Setup& setup) {
   if (setup.options.matrix_file.empty()) return;
   Bytes most = 0;
@@ -136,7 +136,7 @@ void take_size_of_matrix(const Test& test, Setup& setup) {
   }
   if (most == 0) {
     throw UsageError(
-        "the traffic matrix leaves nothing to send: what is below 16 bytes counts as 0; raise --matrix-scale");
+        "the traffic matrix has nothing to send, because values below 16 bytes count as 0; raise --matrix-scale");
   }
   setup.options.sizes = {most, most, 0, 1};
   setup.notices.push_back(
@@ -154,16 +154,17 @@ void note_placement(const Setup& setup, const mpi::Communicator& world, std::vec
   }
 }
 
-/// No message is larger than the library carries.
+/// Limits the sizes to the largest message that the library carries.
 void keep_to_most_bytes(Setup& setup) {
   const std::optional<Bytes> most = setup.backend.session->most_bytes();
   SizeRange& sizes = setup.options.sizes;
   if (!most || sizes.max_bytes <= *most) return;
   if (sizes.min_bytes > *most) {
-    throw UsageError(fmt::format("a message of {} is asked for, and {} carries {} bytes at most; ask for less",
-                                 exact_bytes(sizes.min_bytes), setup.backend.session->library(), *most));
+    throw UsageError(
+        fmt::format("a message of {} was asked for, but {} carries at most {} bytes; choose a smaller size",
+                    exact_bytes(sizes.min_bytes), setup.backend.session->library(), *most));
   }
-  setup.notices.push_back(fmt::format("Lowered: the last message size from {} to {}, the most that a message has here",
+  setup.notices.push_back(fmt::format("Lowered: the last message size from {} to {}, the largest possible message",
                                       readable_bytes(sizes.max_bytes), readable_bytes(*most)));
   sizes.max_bytes = *most;
 }
@@ -184,7 +185,7 @@ Outputs open_outputs(const mpi::Communicator& world, Figure figure, const Option
   return on_first_process(world, [&] { return open_own_outputs(figure, options); });
 }
 
-/// Ranks have the GPUs of a host in their order, whatever that of the parts.
+/// Ranks take the GPUs of their host in the order of the job, whatever their order in `world`.
 KeptGpus keep_gpus(const mpi::Communicator& world, int process, const Sessions& sessions, const Options& options) {
   const std::optional<mpi::Communicator> in_order = world.split(0, process);
   const Team team(*in_order, "", process);

@@ -16,7 +16,7 @@
 
 namespace fabricbench {
 
-/// What is settled before anything is measured. Every process arrives at the same, or at the same Error.
+/// The settings of a run before anything is measured. Every process gets the same ones, or the same Error.
 struct Setup {
   Options options;
   std::unique_ptr<Team> team;
@@ -28,22 +28,22 @@ struct Setup {
   std::vector<std::string> notices;
 };
 
-/// The table and the files asked for, on the first process. Collective. Throws UsageError where a file cannot be made.
+/// The table and the requested files, on the first process. Collective. Throws UsageError if a file cannot be created.
 [[nodiscard]] Outputs open_outputs(const mpi::Communicator& world, Figure figure, const Options& options);
 
-/// What the set-up of one round of pairs is given of the whole run.
+/// The facts about the whole run that the set-up of one round of pairs needs.
 struct RoundOfRun {
-  std::vector<int> pairs{};        ///< their numbers in reports
+  std::vector<int> pairs{};        ///< the numbers of the round's pairs in reports
   std::optional<KeptGpus> gpus{};  ///< see Placed
 };
 
-/// The GPUs that this process keeps where rounds are set up one after the other. Collective over `world`, the processes
-/// of all rounds. Throws Error.
+/// The GPUs that this process keeps for all rounds, which are set up one after the other. Collective over `world`, the
+/// processes of all rounds. Throws Error.
 [[nodiscard]] KeptGpus keep_gpus(const mpi::Communicator& world, int process, const Sessions& sessions,
                                  const Options& options);
 
-/// Everything but the outputs. Collective over `world`, which must outlive the result. `process`: this one's number in
-/// the job. Throws Error, the same on every process.
+/// Sets up everything but the outputs. Collective over `world`, which must outlive the result. `process`: this
+/// process's number in the job. Throws Error, the same on every process.
 [[nodiscard]] Setup set_up(const mpi::Communicator& world, int process, Test& test, const Sessions& sessions,
                            Options options, const RoundOfRun& round = {});
 

@@ -15,7 +15,7 @@
 namespace fabricbench {
 namespace {
 
-/// Which ports the two processes of each pair use, where they are known.
+/// Adds the ports of the two processes of each pair, if they are known.
 void describe_ports(const mpi::Communicator& world, const LocalPort& own, Context& context) {
   const std::vector<std::string> names = world.gather(own.name);
   context.wire_rate = -world.max(-own.rate);
@@ -24,13 +24,13 @@ void describe_ports(const mpi::Communicator& world, const LocalPort& own, Contex
   }
 }
 
-/// Every process as the watchdog's report names it: by its first rank. On the first one.
+/// The name of every process in the watchdog's report: its first rank and its host. On the first process.
 std::vector<std::string> process_names(const Team& team, const Setup& setup) {
   const int first_rank = team.process_in_job() * setup.backend.session->local_ranks();
   return team.world().gather(fmt::format("rank {} on {}", first_rank, setup.placed.host));
 }
 
-/// What each process's session has to remark on, by its first rank.
+/// The remarks of all sessions, each with the first rank of its process.
 std::vector<std::string> remarks_of(const Team& team, const Session& session) {
   const std::string remark = session.remark();
   const std::string own = remark.empty()
@@ -113,8 +113,8 @@ StageEnding Stage::measure(const Context& context, const Measure& measure) {
   return ending;
 }
 
-/// Where an operation fails, what is under way is given up and the job ends here: to give back what a device still uses
-/// may take a minute, and the reason is not to wait for that.
+/// If an operation fails, gives up the operations in flight and ends the job here. Releasing memory that a device still
+/// uses may take a minute, and the message must not wait for that.
 Ending Stage::measured_or_ended(Run& run, const Measure& measure) {
   try {
     return measure(run);
@@ -125,8 +125,8 @@ Ending Stage::measured_or_ended(Run& run, const Measure& measure) {
   }
 }
 
-/// Ends a run in which messages were given up: MPI may still be busy with them, and would neither bring all processes
-/// together nor finalize.
+/// Ends a run in which messages were given up: MPI may still be busy with them, and could then neither synchronise nor
+/// finalize.
 void Stage::end_here(const Ending& ending) {
   constexpr Seconds kLongEnough = 30;  // for the first process to report
   if (!world_.is_root()) sleep_for(kLongEnough);

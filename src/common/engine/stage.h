@@ -18,7 +18,7 @@
 
 namespace fabricbench {
 
-/// What measures has this to work with: everything is set up, and the outputs have begun.
+/// A run that is ready to measure: everything is set up, and the outputs have begun.
 struct Run {
   const mpi::Communicator& world;  ///< the processes that take part
   const Test& test;
@@ -29,34 +29,32 @@ struct Run {
   mpi::CommonClock& clock;
   Workspace& workspace;
   NicMeter& nics;
-  bool has_abandoned = false;  ///< set where messages were given up, the same on every process
+  bool has_abandoned = false;  ///< set if messages were given up; the same on every process
 };
 
-/// Measures, on every process that takes part, and says how it ended.
+/// Measures, on every process that takes part, and returns the ending.
 using Measure = std::function<Ending(Run&)>;
 
-/// Measures the cases of a run, and hands their rows to its outputs and to `totals`, on the first process; null: to the
-/// outputs alone.
+/// Measures the cases of a run. On the first process the rows go to the outputs, and to `totals` unless it is null.
 void measure_rows(Run& run, Totals* totals);
 
-/// What there is to say besides rows, on the first process.
+/// The facts for the end of a run besides its rows, on the first process.
 struct StageEnding {
-  Ending ending;                     ///< as the measuring left it
-  NicReport nics;                    ///< what was carried meanwhile
+  Ending ending;                     ///< the result of Measure
+  NicReport nics;                    ///< what the NICs carried meanwhile
   std::vector<std::string> remarks;  ///< of sessions, a line each
   std::string memory_usage;          ///< of the first process's session
 
-  /// All of it in the ending.
+  /// The ending with all other members added.
   [[nodiscard]] Ending whole() &&;
 };
 
-/// What is known of a run of `setup` before it begins: on the first process of `world`. Collective. Without the seed,
-/// the clock's error, and what is the program's to say of pairs.
+/// The context of a run of `setup` before it begins, on the first process of `world`. Collective. The caller adds the
+/// seed, the clock's error, and the program's facts about pairs.
 [[nodiscard]] Context describe_run(const mpi::Communicator& world, const Job& job, const Test& test,
                                    const Sessions& sessions, const Setup& setup);
 
-/// A test that is set up: the watchdog is on, and the clock that all processes share runs. All that it is given must
-/// outlive it.
+/// A test that is set up: the watchdog is on, and the common clock runs. All arguments must outlive it.
 class Stage {
  public:
   /// Collective over `world`. `program` is its name.
@@ -64,10 +62,10 @@ class Stage {
   Stage(const Stage&) = delete;
   Stage& operator=(const Stage&) = delete;
 
-  /// The largest of any process.
+  /// The maximum over all processes.
   [[nodiscard]] Seconds clock_error() const { return clock_error_; }
-  /// Measures what is set up; the outputs have begun. Collective. Where an operation fails on a process, that one names
-  /// itself and ends the job.
+  /// Measures; the outputs must have begun. Collective. If an operation fails on a process, that process prints its
+  /// error and ends the job.
   [[nodiscard]] StageEnding measure(const Context& context, const Measure& measure);
 
  private:

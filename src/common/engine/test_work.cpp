@@ -9,7 +9,7 @@
 namespace fabricbench {
 namespace {
 
-/// All cases of a test, at the same time in all groups or pairs.
+/// Measures all cases of a test, in all groups or pairs at the same time.
 class RowsWork final : public TestWork {
  public:
   using TestWork::TestWork;

@@ -22,7 +22,7 @@ class TestWork : public Work {
   [[nodiscard]] const Setup& setup() const { return setup_; }
 
  private:
-  /// What `measure` comes to, with everything at hand.
+  /// The part of `measure` that differs: it has everything set up, and returns the ending.
   [[nodiscard]] virtual Ending visit(Run& run) = 0;
 
   Test& test_;
@@ -31,7 +31,7 @@ class TestWork : public Work {
   std::unique_ptr<Stage> stage_;
 };
 
-/// Chooses the ranks that take part in a test, and the pairs of them: measured at the same time or in rounds.
+/// Chooses the ranks that take part in a test, and whether its pairs are measured at the same time or in rounds.
 /// Collective over the job. Throws Error, the same on every process. `test` and `sessions` must outlive the result.
 [[nodiscard]] std::unique_ptr<Work> agree_on_test(Job& job, Test& test, Sessions& sessions);
 

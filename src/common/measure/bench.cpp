@@ -19,12 +19,12 @@ namespace {
 constexpr std::int64_t kBatchesPerVisit = 5;
 constexpr std::int64_t kMostIterationsPerVisit = 5000;
 constexpr std::int64_t kMostSamplesPerVisit = 1000;
-constexpr double kMostClockShare = 0.01;  // of a sample: short messages share one
+constexpr double kMostClockShare = 0.01;  // of a sample; shorter operations are timed in batches
 constexpr std::int64_t kEpochsAdded = 3;
-constexpr double kFirstShare = 0.5;      // of the time budget, for the epochs that are measured in any case
+constexpr double kFirstShare = 0.5;      // of the time budget, for the minimum number of epochs
 constexpr Seconds kLeastWindow = 10e-3;  // of a stream
 constexpr double kMostEnlarged = 4096;
-constexpr double kLeastEpoch = 0.3;  // of the time budget: how long an epoch lasts at least
+constexpr double kLeastEpoch = 0.3;  // of the time budget: the minimum duration of an epoch
 
 std::vector<Seconds> all_samples(const std::vector<Epoch>& epochs) {
   std::vector<Seconds> samples;
@@ -32,7 +32,7 @@ std::vector<Seconds> all_samples(const std::vector<Epoch>& epochs) {
   return samples;
 }
 
-/// The median over the epochs of what each one's visits had as median.
+/// The median over epochs of each epoch's median.
 Seconds median_of(const std::vector<Epoch>& epochs, std::vector<Seconds> Epoch::*times) {
   std::vector<Seconds> medians;
   medians.reserve(epochs.size());
@@ -40,8 +40,8 @@ Seconds median_of(const std::vector<Epoch>& epochs, std::vector<Seconds> Epoch::
   return median(medians);
 }
 
-/// Whether the next case belongs to the row that `first` begins. Not told by sizes: two may round to the same in one
-/// group and not in another, and all groups must have as many rows.
+/// Whether `next` belongs to the row that `first` begins. Sizes cannot decide this: two sizes may round to the same one
+/// in some groups only, and all groups must have the same number of rows.
 bool in_one_row(const Case& first, const Case& next) { return !first.in_place && next.in_place; }
 
 void add_increase(std::optional<std::uint64_t>& total, const std::optional<std::uint64_t>& before,
@@ -49,7 +49,7 @@ void add_increase(std::optional<std::uint64_t>& total, const std::optional<std::
   if (before && after) total = total.value_or(0) + *after - *before;
 }
 
-/// nccl-tests' figures of -I, without the first `skip` iterations.
+/// nccl-tests' figures for -I, without the first `skip` iterations.
 std::optional<IterationTimes> iteration_times(std::vector<Seconds> samples, std::int64_t skip) {
   if (skip >= static_cast<std::int64_t>(samples.size())) return std::nullopt;
   samples.erase(samples.begin(), samples.begin() + skip);
@@ -80,7 +80,7 @@ struct Bench::Subject {
   std::optional<LibraryChoice> choice{};
   host::NicTotal nics{};
   std::optional<std::uint64_t> retransmitted{};  // segments, by this process
-  std::optional<std::uint64_t> lost{};           // messages that did not come to this process
+  std::optional<std::uint64_t> lost{};           // messages that did not arrive at this process
 };
 
 Bench::Bench(const Team& team, const Options& options, const Test& test, Session& session, Workspace& workspace,
@@ -118,7 +118,7 @@ bool Bench::is_stream() const { return test_.windows() != nullptr && test_.windo
 
 void Bench::skip(const Row& row) { outputs_.record(row); }
 
-/// One size after the other, each row as soon as it is known.
+/// Measures one size after the other, and reports each row at once.
 void Bench::measure_in_order(std::vector<Subject>& subjects) {
   for (std::size_t first = 0; first < subjects.size();) {
     std::size_t end = first + 1;
@@ -140,7 +140,8 @@ void Bench::measure_in_order(std::vector<Subject>& subjects) {
   }
 }
 
-/// Epochs that visit all subjects, each in another random order, until every one is precise or out of time.
+/// Measures epochs until every subject is precise enough or has used up its time. Each epoch visits all subjects in a
+/// new random order.
 void Bench::measure_interleaved(std::vector<Subject>& subjects) {
   for (Subject& subject : subjects) plan(subject);
   const Seconds began = now();
@@ -158,7 +159,7 @@ void Bench::measure_interleaved(std::vector<Subject>& subjects) {
   }
 }
 
-/// Visits the active subjects in random order, again and again until the epoch has lasted long enough.
+/// Visits the active subjects in random order, repeatedly until the epoch has lasted long enough.
 void Bench::measure_epoch(std::vector<Subject>& subjects, const std::vector<std::uint8_t>& active) {
   const Seconds began = now();
   std::vector<std::size_t> order(subjects.size());
@@ -176,14 +177,14 @@ void Bench::measure_epoch(std::vector<Subject>& subjects, const std::vector<std:
 
 Seconds Bench::least_epoch() const { return options_.time_budget * kLeastEpoch; }
 
-/// Decides how many operations a visit to the subject has; every rank finds the same.
+/// Decides the number of operations in a visit; the same on every rank.
 void Bench::plan(Subject& subject) {
   VisitPlan& plan = subject.plan;
   heartbeat_.enter_case(describe(subject.which));
   plan.warmup = options_.warmup;
   plan.launches = options_.graph_launches;
   plan.gapless = test_.traits().figure != Figure::kCollective;
-  if (options_.iterations && is_stream()) return;  // they are one window
+  if (options_.iterations && is_stream()) return;  // the iterations of -n are one window
   if (options_.iterations) {
     const bool batch = options_.timing == Timing::kPipelined && !plan.gapless;
     plan.samples = batch ? 1 : *options_.iterations;
@@ -212,8 +213,8 @@ void Bench::plan(Subject& subject) {
   }
 }
 
-/// A stream runs dry at the end of a window, which is to last so long that this does not count. Returns how long it
-/// takes, of the time that the first one took.
+/// Enlarges a stream's window. A stream runs dry at the end of a window, so a window must be long enough to make that
+/// negligible. `first`: the time of the first window. Returns the expected time of the enlarged one.
 Seconds Bench::enlarge_window(Subject& subject, Seconds first) {
   const std::int64_t before = subject.operation.aggregated();
   const double times = std::clamp(kLeastWindow / std::max(first, 1e-9), 1.0, kMostEnlarged);
@@ -236,7 +237,7 @@ void Bench::visit(Subject& subject) {
   subject.plan.common_start = epoch.common_start;
   if (options_.checks > 0) {
     heartbeat_.enter(Phase::kCheck);
-    const std::int64_t again = subject.plan.launches > 0 ? 1 : 0;  // what was recorded ran more than once
+    const std::int64_t again = subject.plan.launches > 0 ? 1 : 0;  // a recorded batch has run once more, untimed
     const bool defined = subject.operation.last_result_is_defined(starts + again);
     if (defined) check_result(subject, starts);
     check_alone(subject, subject.visited ? (defined ? 0 : 1) : options_.checks);
@@ -252,7 +253,7 @@ void Bench::visit(Subject& subject) {
   subject.spent += now() - began;
 }
 
-/// One operation during which the library tells what it chooses; the timed ones go unobserved.
+/// Runs one operation during which the library reports its choice of algorithm. Timed operations are not observed.
 void Bench::observe(Subject& subject) {
   if (!options_.stats && options_.json_file.empty()) return;
   ChoiceObserver* const choices = session_.choices();
@@ -288,7 +289,7 @@ void Bench::check_result(Subject& subject, std::int64_t starts) {
   if (wrong && (!subject.wrong || wrong->elements > subject.wrong->elements)) subject.wrong = wrong;
 }
 
-/// So many operations by themselves, each checked.
+/// Runs this many operations one at a time, and checks each.
 void Bench::check_alone(Subject& subject, std::int64_t operations) {
   for (std::int64_t i = 0; i < operations; ++i) {
     const std::int64_t starts = subject.operation.run_once();
@@ -298,14 +299,15 @@ void Bench::check_alone(Subject& subject, std::int64_t operations) {
 }
 
 bool Bench::wants_more(const Subject& subject, std::size_t subjects) const {
-  // Few subjects have to fill long epochs, and may spend more than their budget on that: as many epochs again.
+  // With few subjects, each must fill a large part of a long epoch. For that it may exceed its time budget, up to the
+  // time of twice the minimum number of epochs.
   const Seconds filling = 2 * least_epoch() * static_cast<double>(options_.epochs) / static_cast<double>(subjects);
   if (subject.spent >= std::max(options_.time_budget, filling)) return false;
   const auto interval = median_interval(subject.medians);
   return !interval || interval->half_width() * 100 > options_.target_precision_percent;
 }
 
-/// Every group's rows, by group, to the outputs of the job's first process.
+/// Passes the rows of all groups, in the order of the groups, to the outputs of the job's first process.
 void Bench::report_rows(std::vector<Subject>& subjects) {
   heartbeat_.enter(Phase::kReport);
   std::vector<Row> rows;
@@ -333,7 +335,7 @@ void Bench::report_rows(std::vector<Subject>& subjects) {
   }
 }
 
-/// What each rank of the group sends and receives; nothing where all do the same.
+/// The bytes that each rank of the group sends and receives; empty if they are the same for all.
 std::vector<RankTraffic> Bench::traffic_of(const Case& which) const {
   std::vector<RankTraffic> traffic;
   const Bytes element = facts(which.datatype).size;
@@ -349,7 +351,7 @@ std::vector<RankTraffic> Bench::traffic_of(const Case& which) const {
   return traffic;
 }
 
-/// What was measured of a subject; collective, and filled in on the first process of each group.
+/// The results of a subject. Collective; complete on the first process of each group.
 Measurement Bench::conclude(Subject& subject) {
   Measurement measured;
   add_wrong(subject, measured);
@@ -388,8 +390,8 @@ std::vector<Seconds> Bench::times_of_all_ranks(const Subject& subject) const {
   return team_.group().gather(own);
 }
 
-/// Both directions of a pair: from its first rank, which the second receives, and back. On the pair's first process;
-/// empty where the library does not tell when a rank has received.
+/// The bandwidths of a pair's two directions, first to second rank and back. On the pair's first process; empty if the
+/// library does not tell when a rank has received a message.
 std::vector<double> Bench::directions(const Subject& subject) const {
   const std::vector<Seconds> own(1, subject.receive_times.empty() ? 0 : median(subject.receive_times));
   const std::vector<Seconds> times = team_.group().gather(own);
@@ -401,7 +403,7 @@ std::vector<double> Bench::directions(const Subject& subject) const {
   return rates;
 }
 
-/// By rank, on the group's first process; empty where the library does not count them.
+/// By rank, on the group's first process; empty if the library does not count them.
 std::vector<std::uint64_t> Bench::retransmitted_by_rank(const Subject& subject) const {
   if (!subject.retransmitted) return {};
   const std::vector<double> own(1, static_cast<double>(*subject.retransmitted));
@@ -409,7 +411,7 @@ std::vector<std::uint64_t> Bench::retransmitted_by_rank(const Subject& subject) 
   return {all.begin(), all.end()};
 }
 
-/// How much was wrong over the group, and what the lowest rank saw of it.
+/// Adds the number of wrong elements in the group, and the first one on the lowest rank that has any.
 void Bench::add_wrong(const Subject& subject, Measurement& measured) const {
   const auto& wrong = subject.wrong;
   const mpi::Communicator& group = team_.group();

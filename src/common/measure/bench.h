@@ -21,26 +21,27 @@
 
 namespace fabricbench {
 
-/// Runs a list of cases: estimates them, visits them epoch by epoch, checks every result, and hands the rows
-/// to the outputs. All processes run the same code; the first of each group keeps its samples, and they decide together
-/// what is done next.
+/// Measures a list of cases: estimates their times, visits them epoch by epoch, checks every result, and passes the
+/// rows to the outputs. All processes run the same code. The first process of each group keeps its samples, and all
+/// processes decide together on the next step.
 ///
-/// An epoch visits every case, in random order, and starts again until it has lasted long enough: machines drift over
-/// tenths of a second, and epochs that follow each other faster would agree without being right.
+/// An epoch visits every case in random order, and starts again until it has lasted long enough: the speed of machines
+/// drifts over tenths of a second, so epochs in quick succession would agree with each other and still be wrong.
 class Bench {
  public:
-  /// `totals`: on the job's first process, to be added to; null where the sinks pass rows on to another one.
+  /// `totals`: on the job's first process, which adds every row to it; null if the sinks pass the rows to another
+  /// process.
   Bench(const Team& team, const Options& options, const Test& test, Session& session, Workspace& workspace,
         Meter& meter, NicMeter& nics, Heartbeat& heartbeat, std::uint64_t seed, Outputs& outputs, Totals* totals);
 
-  /// Measures the cases, which are of one datatype, reduction and root: pairs of them, or single ones, make up
-  /// rows in the order given. Every group has as many cases. Collective.
+  /// Measures cases of one datatype, reduction and root. Consecutive cases form rows: one case, or an out-of-place and
+  /// an in-place one. Every group has the same number of cases. Collective.
   void run(const std::vector<Case>& cases);
   /// Reports a row that is not measured.
   void skip(const Row& row);
 
  private:
-  struct Subject;  // a case, how it is measured, and what was measured of it
+  struct Subject;  // a case, its plan and its results
 
   void measure_in_order(std::vector<Subject>& subjects);
   void measure_interleaved(std::vector<Subject>& subjects);

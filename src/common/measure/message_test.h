@@ -20,7 +20,7 @@ class MessageTest : public Test {
   }
   [[nodiscard]] double bus_factor(int /*ranks*/) const final { return bus_factor::kOnce; }
 
-  /// What the other rank sends, where this one receives.
+  /// The other rank's data, if this rank receives.
   [[nodiscard]] std::vector<ExpectedBlock> expected(const Layout& layout, const Participant& self) const final {
     if (!receives(self.rank)) return {};
     return {{.begin = 0, .count = layout.count, .source = 1 - self.rank, .position = 0}};
@@ -36,7 +36,7 @@ class PingPong : public MessageTest {
   explicit PingPong(std::string name)
       : MessageTest({.name = std::move(name), .figure = Figure::kLatency, .messages_in_turn = 2}) {}
 
-  /// There and back: one process may have both ranks.
+  /// Two stages, there and back, because one process may have both ranks.
   [[nodiscard]] int stages(int /*ranks*/) const final { return 2; }
 
   void start(Backend& backend, const Operands& operands) const final {
@@ -99,7 +99,7 @@ class BothWays final : public MessageTest, private Windows {
     backend.finish();
   }
 
-  /// Windows begin together: a rank that began before the other would count the other's delay as its own direction's.
+  /// Ranks begin their windows together: an early rank would count the other's delay as time of its own direction.
   void answer(Backend& backend, const Operands& /*operands*/) const override { backend.barrier(); }
 };
 

@@ -51,7 +51,7 @@ Epoch Meter::measure(Operation& operation, const VisitPlan& plan) {
   const std::int64_t switches_before = host::involuntary_context_switches();
   const Seconds began = now();
   Epoch epoch = measure_once(operation, plan);
-  if (plan.common_start && !epoch.common_start) {  // the clock was no use: the whole visit again, started by a barrier
+  if (plan.common_start && !epoch.common_start) {  // the clock was unusable: repeats the whole visit with barriers
     VisitPlan again = plan;
     again.common_start = false;
     epoch = measure_once(operation, again);
@@ -90,7 +90,7 @@ void Meter::run(Operation& operation, std::int64_t iterations) {
   operation.wait();
 }
 
-/// One batch, to be launched as a whole; the first launch, which uploads it, is not timed.
+/// Records one batch, which is later launched as a whole. The first launch, which uploads it, is not timed.
 void Meter::record(Operation& operation, const VisitPlan& plan) {
   Recorder& recorder = *session_.recorder();
   recorder.begin();
@@ -119,8 +119,8 @@ Epoch Meter::pipelined(Operation& operation, const VisitPlan& plan) {
   return epoch;
 }
 
-/// Samples without a gap: nothing but one reading of a counter lies between two of them, since ranks that exchange
-/// messages with each other keep in step by themselves.
+/// Takes samples without gaps: only one read of a counter lies between two of them. No barrier is needed, because ranks
+/// that exchange messages stay in step.
 Epoch Meter::gapless(Operation& operation, const VisitPlan& plan) {
   const double count = static_cast<double>(plan.iterations) * operation.operations_per_iteration();
   std::vector<std::uint64_t> ends(static_cast<std::size_t>(plan.samples) + 1);
@@ -148,7 +148,7 @@ Epoch Meter::gapless(Operation& operation, const VisitPlan& plan) {
   return epoch;
 }
 
-/// A rank that only waits does so asleep: the processor that it would poll on may be the one that serves its device.
+/// An idle rank waits asleep: if it polled, it might occupy the processor that serves its device.
 void Meter::await_others(const Operation& operation) const {
   if (operation.has_idle_rank()) team_.group().barrier_asleep(operation.is_idle());
 }
@@ -186,8 +186,8 @@ Meter::BatchTimes Meter::time_batch(Operation& operation, const VisitPlan& plan)
   return batch;
 }
 
-/// Adds, for each rank of this process, how long one of `operations` took: by the device's clock between its
-/// last two marks, or where there is none by the host's.
+/// Adds, for each rank of this process, the duration of one of `operations`: by the device's clock between its last two
+/// marks, or without such a clock by the host's.
 void Meter::add_durations(Seconds on_host, double operations, Times& times) const {
   if (device_ == nullptr) {
     for (std::vector<Seconds>& of_rank : times) of_rank.push_back(on_host / operations);
@@ -199,7 +199,7 @@ void Meter::add_durations(Seconds on_host, double operations, Times& times) cons
   }
 }
 
-/// -z: every iteration is waited for; then a barrier may follow, inside the time or outside it.
+/// -z: waits for every iteration; a barrier may follow, inside or outside the timed part.
 Seconds Meter::time_each(Operation& operation, std::int64_t iterations) {
   const bool timed_barrier = options_.blocking == Blocking::kBarrierTimed;
   const bool untimed_barrier = options_.blocking == Blocking::kBarrierUntimed;
@@ -217,7 +217,7 @@ Seconds Meter::time_each(Operation& operation, std::int64_t iterations) {
   return total / (static_cast<double>(iterations) * operation.operations_per_iteration());
 }
 
-/// -I: back to back, with a mark of the device's clock between iterations; each is a sample.
+/// -I: runs iterations back to back, with a mark of the device's clock between them. Each iteration is a sample.
 Epoch Meter::each_on_device(Operation& operation, const VisitPlan& plan) {
   Times times(static_cast<std::size_t>(session_.local_ranks()));
   device_->reset();
@@ -245,7 +245,7 @@ Epoch Meter::each_on_device(Operation& operation, const VisitPlan& plan) {
   return epoch;
 }
 
-/// Fills in the samples over all ranks of the group, and who was slowest.
+/// Reduces the samples over all ranks of the group, and finds the slowest rank of each sample.
 void Meter::reduce(const Times& times, Epoch& epoch) const {
   const std::size_t samples = times.front().size();
   std::vector<mpi::Communicator::Located> longest;
@@ -305,8 +305,8 @@ Epoch Meter::isolated(Operation& operation, const VisitPlan& plan) {
   return epoch;
 }
 
-/// One iteration that all processes start at an agreed moment of the common clock, or after a barrier. A device is
-/// given it beforehand, behind a gate, so that its launch is not measured.
+/// Runs one iteration, which all processes start at an agreed time of the common clock, or after a barrier. A device
+/// gets its work beforehand, behind a gate, so that launching is not timed.
 Meter::Start Meter::start_together(Operation& operation, const VisitPlan& plan, Times& times) {
   if (device_ != nullptr) {
     device_->reset();
@@ -315,7 +315,7 @@ Meter::Start Meter::start_together(Operation& operation, const VisitPlan& plan, 
     operation.start_iteration();
     device_->mark();
   }
-  team_.world().barrier();  // without it the first process runs ahead, and half of the agreed moments have passed
+  team_.world().barrier();  // otherwise the first process runs ahead, and others learn of half of the starts too late
   Start start{0, 0, false};
   if (plan.common_start) {
     start.due = agreed_start();
@@ -333,16 +333,16 @@ Meter::Start Meter::start_together(Operation& operation, const VisitPlan& plan, 
     operation.start_iteration();
   }
   operation.wait();
-  // Of a common start, keep_timely divides, since the wait for it counts too.
+  // With a common start, keep_timely divides the time, after it has subtracted the wait for the start.
   add_durations(now() - start.began, plan.common_start ? 1 : operation.operations_per_iteration(), times);
   return start;
 }
 
-/// A moment of the common clock that all processes should reach in time; collective.
+/// A start on the common clock that all processes should reach in time. Collective.
 Seconds Meter::agreed_start() { return team_.world().broadcast(clock_.to_common(now()) + slack_); }
 
-/// Reduces the iterations that every rank of the group began in time. False, on every process of the job, where the
-/// common clock is no use: most starts were late, or its error is too large a part of what was measured.
+/// Reduces the iterations that every rank of the group started in time. Returns false, on every process of the job, if
+/// the common clock is unusable: most starts were late, or its error is too large for the measured times.
 bool Meter::keep_timely(const std::vector<Start>& starts, Times times, Epoch& epoch) {
   std::vector<double> late;
   for (std::size_t i = 0; i < starts.size(); ++i) {
@@ -371,7 +371,7 @@ bool Meter::keep_timely(const std::vector<Start>& starts, Times times, Epoch& ep
   return team_.world().min(std::int64_t{useful}) != 0;
 }
 
-/// Finds a slack that is long enough before anything is measured, by starts of nothing.
+/// Finds a sufficient slack from starts without an operation, before anything is measured.
 void Meter::choose_slack() {
   constexpr int kRounds = 8;
   constexpr int kStarts = 8;

@@ -14,26 +14,26 @@
 
 namespace fabricbench {
 
-/// What one visit to a case does; the same on every process.
+/// The plan of one visit to a case; the same on every process.
 struct VisitPlan {
   std::int64_t warmup = 0;
   std::int64_t samples = 1;     ///< pipelined: batches; isolated: iterations
   std::int64_t iterations = 1;  ///< in a sample
   bool common_start = true;     ///< isolated: start by the common clock, not by a barrier
-  std::int64_t launches = 0;    ///< of each batch, which is recorded once a visit; 0: not recorded
-  bool gapless = false;         ///< pipelined: a sample begins where the one before it ended
+  std::int64_t launches = 0;    ///< launches of each batch, which is recorded once per visit; 0: not recorded
+  bool gapless = false;         ///< pipelined: a sample begins where the previous one ends
 
-  /// Operations that the visit starts in all, of `aggregated` in an iteration.
+  /// The number of operations that the visit starts, with `aggregated` of them per iteration.
   [[nodiscard]] std::int64_t starts(std::int64_t aggregated) const {
     const std::int64_t batches = launches > 0 ? 1 : samples;
     return (warmup + batches * iterations) * aggregated;
   }
 };
 
-/// What one clock read costs: the median of many.
+/// The duration of one clock read: the median of many.
 [[nodiscard]] Seconds timer_cost();
 
-/// The clocks around the operations: the timed loops, and the reduction of what they measured over the ranks.
+/// The timed loops with their clock reads, and the reduction of the times over the ranks.
 class Meter {
  public:
   Meter(const Team& team, Session& session, mpi::CommonClock& clock, const Options& options, Heartbeat& heartbeat);
@@ -42,14 +42,14 @@ class Meter {
   /// `own_times` on every process.
   [[nodiscard]] Epoch measure(Operation& operation, const VisitPlan& plan);
 
-  /// About how long an operation takes, agreed among all processes: the longest one's mean over a
-  /// few milliseconds of untimed iterations.
+  /// The approximate time of an operation, agreed among all processes: each takes the mean over a few milliseconds of
+  /// untimed iterations, and the maximum counts.
   [[nodiscard]] Seconds estimate(Operation& operation, std::int64_t warmup);
 
-  /// What lies between two samples without a gap, on the rank where it takes longest.
+  /// The time between the end of a gapless sample and the start of the next, the maximum over ranks.
   [[nodiscard]] Seconds lap_cost() const { return lap_cost_; }
 
-  /// What an isolated iteration costs besides the operation, about.
+  /// The approximate overhead of an isolated iteration.
   [[nodiscard]] Seconds start_cost() const;
 
  private:
@@ -73,8 +73,8 @@ class Meter {
   void run(Operation& operation, std::int64_t iterations);
   void record(Operation& operation, const VisitPlan& plan);
   [[nodiscard]] Epoch pipelined(Operation& operation, const VisitPlan& plan);
-  /// What every message passes through, here and in the backend for RDMA, is marked hot, which puts it side by side in
-  /// the program: with it on a dozen pages a request took about a hundredth longer.
+  /// The functions that every message passes through, here and in the verbs backend, are marked hot, so that the linker
+  /// places them side by side. Spread over a dozen pages, they made a request about 1 % slower.
   [[nodiscard, gnu::hot]] Epoch gapless(Operation& operation, const VisitPlan& plan);
   [[nodiscard]] Epoch isolated(Operation& operation, const VisitPlan& plan);
   [[nodiscard]] Epoch each_on_device(Operation& operation, const VisitPlan& plan);
@@ -99,8 +99,8 @@ class Meter {
   int first_rank_;  // of this process, in its group
   host::TickCounter laps_;
   Seconds lap_cost_;
-  Seconds slack_;     // the job's first process: from agreeing on a start to that start
-  Seconds punctual_;  // an operation that begins so long after the agreed start still began in time
+  Seconds slack_;     // on the job's first process: time from the agreement on a start to that start
+  Seconds punctual_;  // tolerance: an operation that begins this long after the agreed start is not late
 };
 
 }  // namespace fabricbench

@@ -15,7 +15,7 @@ std::size_t last_offset(BufferPolicy policy, std::size_t stride, Bytes pool_byte
   return (pool_bytes / stride - 1) * stride;
 }
 
-/// What two checks found together.
+/// The findings of two checks combined.
 std::optional<Mismatch> joined(std::optional<Mismatch> first, const std::optional<Mismatch>& second) {
   if (!first) return second;
   if (second) first->count += second->count;
@@ -91,7 +91,7 @@ void Operation::prepare(std::int64_t starts) {
   }
 }
 
-/// Every stage on all ranks of this process before the next, each launched as a whole.
+/// Starts a stage on all ranks of this process as one group, then the next stage.
 void Operation::start_on_all() {
   for (int stage = 0; stage < stages_; ++stage) {
     session_.begin_group();
@@ -113,7 +113,7 @@ std::int64_t Operation::run_once() {
   return starts;
 }
 
-/// Stages cannot be launched together with those that need them.
+/// Operations of several stages are not grouped: a stage must not be launched together with one that needs its data.
 void Operation::start_aggregated() {
   if (is_windowed()) receiving_->began = now();
   if (stages_ == 1) session_.begin_group();
@@ -122,7 +122,7 @@ void Operation::start_aggregated() {
   if (is_windowed()) finish_window();
 }
 
-/// What follows a window is not to be launched together with it.
+/// The answer to a window must not be launched together with the window.
 void Operation::finish_window() {
   for (const LocalRank& rank : ranks_) windows_->finish(*rank.backend, rank.operands);
   session_.begin_group();
@@ -189,13 +189,14 @@ std::optional<Mismatch> Operation::check_guard(int local_rank, std::int64_t star
   return found;
 }
 
-/// The place of the buffers of the `start`-th operation, from 0.
+/// The offset of the buffers of operation number `start`, counted from 0.
 std::size_t Operation::offset_of(std::int64_t start) const {
   if (last_offset_ == 0) return 0;
   return static_cast<std::size_t>(start) % (last_offset_ / stride_ + 1) * stride_;
 }
 
-/// Directly behind what the last of `starts` operations receives; behind all that they touch where others lie there.
+/// The end of the data that the last of `starts` operations receives, or of all data that they touch if some lie behind
+/// it.
 std::size_t Operation::guard_begin(std::int64_t starts) const {
   const std::size_t used = used_bytes(starts);
   const bool last_is_outermost = offset_of(starts - 1) + stride_ == used;
@@ -203,7 +204,7 @@ std::size_t Operation::guard_begin(std::int64_t starts) const {
   return offset_of(starts - 1) + case_.layout.recv_count * element_;
 }
 
-/// Bytes from the beginning of the pool that `starts` operations touch.
+/// The number of bytes, from the beginning of the pool, that `starts` operations touch.
 std::size_t Operation::used_bytes(std::int64_t starts) const {
   if (stride_ == 0) return 0;
   return std::min(static_cast<std::size_t>(starts - 1) * stride_, last_offset_) + stride_;

@@ -29,10 +29,10 @@ struct Case {
 /// Such as `64 KiB float sum, in place`.
 [[nodiscard]] std::string describe(const Case& which);
 
-/// Wrong elements on one or several of a process's ranks; `first` is of the lowest of them.
+/// Wrong elements on one or more of a process's ranks; `first` is from the lowest of these.
 struct WrongData {
   int rank = 0;
-  int ranks = 0;  ///< with any
+  int ranks = 0;  ///< with wrong elements
   std::uint64_t elements = 0;
   Mismatch first;
 };
@@ -44,8 +44,8 @@ class Operation {
   Operation(const Test& test, Session& session, Workspace& workspace, const Case& which, BufferPolicy policy,
             std::int64_t aggregated = 1);
 
-  /// Makes the buffers ready for `starts` operations: input in place, receive buffer poisoned where the last
-  /// of them will write, guard zone behind.
+  /// Prepares the buffers for `starts` operations: fills in the input, poisons the receive buffer of the last
+  /// operation, and sets the guard zone behind it.
   void prepare(std::int64_t starts);
 
   /// Starts the next operation on all ranks of this process.
@@ -66,33 +66,34 @@ class Operation {
     }
   }
   void wait() { session_.wait(); }
-  /// One operation by itself on fresh data, or one window where only windows complete. Returns how many it started.
+  /// Runs one operation by itself on fresh data, or one window if only windows complete. Returns the number of
+  /// operations.
   std::int64_t run_once();
 
   [[nodiscard]] std::int64_t aggregated() const { return aggregated_; }
-  /// From now on an iteration starts so many operations together.
+  /// Sets the number of operations that an iteration starts together.
   void aggregate(std::int64_t operations) { aggregated_ = operations; }
-  /// What the time of an iteration is divided by.
+  /// The divisor for the time of an iteration.
   [[nodiscard]] double operations_per_iteration() const {
     return static_cast<double>(aggregated_ * test_.traits().messages_in_turn);
   }
 
   /// Whether only windows complete.
   [[nodiscard]] bool is_windowed() const { return windows_ != nullptr; }
-  /// How long windows took until this process's rank had received everything, since the last call.
+  /// The total time in which windows have received everything on this process's rank, since the last call.
   [[nodiscard]] Seconds take_receive_time() { return std::exchange(receiving_->total, 0); }
 
-  /// Whether the last of several results is defined: a reduction in place works on the first one's result.
+  /// Whether the last of `starts` results is known: each in-place reduction works on the result of the previous one.
   [[nodiscard]] bool last_result_is_defined(std::int64_t starts) const {
     return !case_.in_place || case_.reduction == Reduction::kNone || starts == 1;
   }
 
-  /// Compares the last of `starts` results with what it must be, and looks whether the guard zone is whole.
+  /// Compares the last of `starts` results with the expected data, and checks the guard zone.
   [[nodiscard]] std::optional<WrongData> check(std::int64_t starts);
 
   [[nodiscard]] const Case& which() const { return case_; }
 
-  /// Whether a rank has nothing to do but wait for the others, and whether this process's is the one.
+  /// Whether one rank only waits for the others, and whether it is this process's.
   [[nodiscard]] bool has_idle_rank() const { return test_.traits().idle_rank >= 0; }
   [[nodiscard]] bool is_idle() const { return test_.traits().idle_rank == ranks_.front().self.rank; }
 
@@ -102,7 +103,7 @@ class Operation {
     Backend* backend;
     const std::byte* send;
     std::byte* recv;
-    std::uint64_t recv_begin;  // elements, of the in-place form
+    std::uint64_t recv_begin;  // in elements, for the in-place form
     Participant self;
     std::optional<Exchange> exchange;
     Operands operands;
@@ -133,10 +134,11 @@ class Operation {
   Case case_;
   std::int64_t aggregated_;
   std::size_t element_;
-  std::size_t stride_;       // bytes from one start's buffers to the next one's
-  std::size_t last_offset_;  // of the last place before the first one comes again
+  std::size_t stride_;       // bytes between the buffers of consecutive operations
+  std::size_t last_offset_;  // the highest offset; after it the rotation starts again
   std::size_t offset_ = 0;
-  std::unique_ptr<ReceiveTime> receiving_ = std::make_unique<ReceiveTime>();  // does not move: operands point there
+  std::unique_ptr<ReceiveTime> receiving_ =
+      std::make_unique<ReceiveTime>();  // its address is fixed, because operands point to it
   int stages_;
   const Windows* windows_;  // of the test
   std::vector<LocalRank> ranks_;

@@ -9,7 +9,7 @@
 namespace fabricbench {
 namespace {
 
-constexpr int kMessages = 16;  // of a window
+constexpr int kMessages = 16;  // per window
 constexpr Seconds kBudget = 0.2;
 constexpr double kFewestWindows = 5;
 constexpr double kMostWindows = 1000;

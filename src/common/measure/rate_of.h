@@ -10,9 +10,10 @@
 
 namespace fabricbench {
 
-/// What windows of messages from `send` to `recv`, blocks of the session of one size, reach, in bytes per second as a
-/// row's algbw counts them: the median of the windows of 0.2 s, five at least, after an untimed one. For comparison
-/// only: it has no interval. Of a test with windows. Collective over the pair; the same on both ranks.
+/// The bandwidth of windows of messages from `send` to `recv`, in bytes per second as in a row's algbw: the median over
+/// 0.2 s and at least five windows, after an untimed one. `send` and `recv` are blocks of the session of the same size.
+/// It has no interval, and serves for comparison only. The test must have windows. Collective over the pair; the same
+/// on both ranks.
 [[nodiscard]] double rate_of(Session& session, const Test& test, std::span<const std::byte> send,
                              std::span<std::byte> recv, const mpi::Communicator& pair);
 

@@ -17,21 +17,21 @@
 
 namespace fabricbench {
 
-/// What a message size asks for: so many elements, each so large.
+/// A message size as a number of elements, and the size of an element.
 struct Request {
   std::uint64_t elements = 0;
   Bytes element_bytes = 1;
 };
 
-/// How many elements a rank sends and receives for one message size; the most of any rank where they differ.
-/// `count` is what the table's count column shows: the elements given to the operation.
+/// The elements that a rank sends and receives for one message size; the maximum over ranks if they differ. `count` is
+/// the table's count column: the elements given to the operation.
 struct Layout {
   std::uint64_t send_count = 0;
   std::uint64_t recv_count = 0;
   std::uint64_t count = 0;
 };
 
-/// A rank's place in one operation.
+/// A rank's part in one operation.
 struct Participant {
   int rank = 0;
   int ranks = 1;
@@ -41,28 +41,28 @@ struct Participant {
   Conventions conventions{};
 };
 
-/// Where a rank's data lie in the one buffer of an in-place operation, in elements.
+/// The places of a rank's data in the one buffer of an in-place operation, in elements.
 struct InPlace {
   std::uint64_t send_begin = 0;
   std::uint64_t recv_begin = 0;
 };
 
-/// A stretch of the receive buffer and what must stand there afterwards, in elements.
+/// A part of the receive buffer with its expected contents, in elements.
 struct ExpectedBlock {
   static constexpr int kReduced = -1;
   std::uint64_t begin = 0;
   std::uint64_t count = 0;
-  int source = kReduced;       ///< the rank whose data it is, or kReduced
-  std::uint64_t position = 0;  ///< where in what the source sends it begins
+  int source = kReduced;       ///< the rank that sends these data, or kReduced
+  std::uint64_t position = 0;  ///< offset in the source's data
 };
 
-/// How long a rank's windows took until all that it receives had arrived.
+/// The time in which a rank's windows have received all their data.
 struct ReceiveTime {
-  Seconds began = 0;  ///< of the window under way
+  Seconds began = 0;  ///< start of the current window
   Seconds total = 0;
 };
 
-/// One operation's arguments, as the timed loop hands them on.
+/// The arguments of one operation, as the timed loop passes them.
 struct Operands {
   const std::byte* send;
   std::byte* recv;
@@ -74,10 +74,10 @@ struct Operands {
   int ranks;
   int stage;                 ///< from 0; see Test::stages
   const Exchange* exchange;  ///< null where the collective has none
-  ReceiveTime* receiving;    ///< of windows in both directions, to be added to
+  ReceiveTime* receiving;    ///< windows in both directions: the time is added here
 };
 
-/// What is fixed about a test, whatever it runs on.
+/// The properties of a test that do not depend on the ranks, hosts and library.
 struct TestTraits {
   std::string name;  ///< as in the program's name without `_perf`
   Figure figure = Figure::kCollective;
@@ -88,27 +88,27 @@ struct TestTraits {
   bool moves_data = true;
 
   // Of messages between the two ranks of a pair:
-  int messages_in_turn = 1;          ///< in one start, each waiting for the one before; times are of one of them
-  int idle_rank = -1;                ///< has nothing to do while the other one's device works on its memory; -1: none
-  bool times_what_it_sends = false;  ///< of two directions, a rank's time is of the one it sends in
-  std::string time_means{};          ///< what the time of a row is, where the figure alone does not say it
+  int messages_in_turn = 1;  ///< messages per start, each waiting for the previous one; times are per message
+  int idle_rank = -1;  ///< rank that has nothing to do while the other rank's device accesses its memory; -1: none
+  bool times_what_it_sends = false;  ///< both directions: a rank's time is that of the direction in which it sends
+  std::string time_means{};          ///< meaning of a row's time, if the figure does not define it
 };
 
-/// Messages of which many are under way at once: the operations of an iteration are a window.
+/// Many messages in flight at once: the operations of an iteration form a window.
 class Windows {
  public:
-  /// Completes a window, on all ranks of a process before `answer` starts on any of them what follows a window.
+  /// Completes a window. All ranks of a process do this before `answer` starts on any of them.
   virtual void finish(Backend& backend, const Operands& operands) const = 0;
   virtual void answer(Backend& backend, const Operands& operands) const = 0;
-  /// Whether operations of a window follow each other without an end, so that windows may have any number of them.
+  /// Whether windows follow each other without a break, so that a window may have any number of operations.
   [[nodiscard]] virtual bool are_stream() const { return false; }
 
  protected:
   ~Windows() = default;
 };
 
-/// What is measured: how it lays out data, what must stand where afterwards, how its bandwidths follow from its time,
-/// and which primitive of a backend it starts.
+/// A measurement: the layout of its data, the expected results, the bandwidths that follow from its time, and the
+/// primitive of a backend that it starts.
 class Test {
  public:
   explicit Test(TestTraits traits) : traits_(std::move(traits)) {}
@@ -118,35 +118,36 @@ class Test {
 
   [[nodiscard]] const TestTraits& traits() const { return traits_; }
 
-  /// Takes what options say. Called once, before everything else but `traits`.
+  /// Takes the options. Called once, before everything else but `traits`.
   virtual void configure(const Options& /*options*/) {}
-  /// Takes who sends how much to whom, where sizes alone do not say it. Called once, before data are laid out.
+  /// Takes the bytes that each rank sends to each other, if sizes do not determine them. Called once, before data are
+  /// laid out.
   virtual void use(const Traffic& /*traffic*/) {}
-  /// Why so many ranks cannot do it; empty where they can.
+  /// Why this number of ranks is not possible; empty if it is.
   [[nodiscard]] virtual std::string why_not_ranks(int /*ranks*/) const { return ""; }
-  /// Why a message of this size cannot be measured; empty where it can.
+  /// Why a message of this size cannot be measured; empty if it can.
   [[nodiscard]] virtual std::string why_not_size(Bytes /*size*/) const { return ""; }
 
   [[nodiscard]] virtual Layout layout(Request request, int ranks) const = 0;
-  /// Nothing where there is no in-place form.
+  /// Empty if there is no in-place form.
   [[nodiscard]] virtual std::optional<InPlace> in_place(const Layout& /*layout*/, const Participant& /*self*/) const {
     return std::nullopt;
   }
-  /// What a rank must find in its receive buffer; nothing where it receives nothing.
+  /// The expected contents of a rank's receive buffer; empty if it receives nothing.
   [[nodiscard]] virtual std::vector<ExpectedBlock> expected(const Layout& layout, const Participant& self) const = 0;
   [[nodiscard]] virtual std::optional<Exchange> exchange(const Layout& /*layout*/, const Participant& /*self*/) const {
     return std::nullopt;
   }
 
   [[nodiscard]] virtual double bus_factor(int ranks) const = 0;
-  /// Which part of the message size counts for the algorithm bandwidth.
+  /// The part of the message size that counts for the algorithm bandwidth.
   [[nodiscard]] virtual double counted_share(int /*ranks*/) const { return 1; }
 
-  /// An operation may be several steps, each of which needs the one before to have been started on all ranks of a
-  /// process; `start` is called for one after the other.
+  /// The number of steps of an operation. A step may start once the previous one has been started on all ranks of a
+  /// process; `start` is called for each step.
   [[nodiscard]] virtual int stages(int /*ranks*/) const { return 1; }
   virtual void start(Backend& backend, const Operands& operands) const = 0;
-  /// Null where each operation completes by itself.
+  /// Null if each operation completes by itself.
   [[nodiscard]] virtual const Windows* windows() const { return nullptr; }
 
  protected:
@@ -159,14 +160,15 @@ class Collective : public Test {
   using Test::Test;
 };
 
-/// The part of a message that one of `ranks` gets: whole elements, and whole 16 bytes, as nccl-tests rounds it.
+/// The part of a message for one of `ranks`: whole elements, and whole 16 bytes, rounded as in nccl-tests.
 [[nodiscard]] constexpr std::uint64_t part_of(const Request& request, int ranks) {
   const std::uint64_t alignment = 16 / request.element_bytes;
   const std::uint64_t part = request.elements / static_cast<std::uint64_t>(ranks);
   return part - part % alignment;
 }
 
-/// What every rank's part makes, one behind the other by rank; `position` of each in what its source sends.
+/// The blocks of a buffer that holds every rank's part, in order of rank. `position`: the offset of each part in its
+/// source's data.
 [[nodiscard]] std::vector<ExpectedBlock> part_of_each(std::uint64_t part, int ranks, std::uint64_t position);
 
 }  // namespace fabricbench

@@ -16,7 +16,7 @@ std::string label_of(const Row& row, bool in_place) {
   return describe(Case{row.size, {}, row.datatype, row.reduction, row.root, in_place});
 }
 
-/// Adds how much each rank's time lies above the median rank's, relative.
+/// Adds the relative excess of each rank's time over the median rank's.
 void add_excess(const std::vector<Seconds>& rank_times, std::vector<double>& excess) {
   if (rank_times.empty()) return;
   const Seconds middle = median(rank_times);
@@ -62,7 +62,7 @@ void Totals::add(const Row& row, const Measurement& measured, const std::string&
   ++with_interval_;
   const double half_width = summary.interval->half_width();
   if (half_width * 100 <= options_.target_precision_percent) ++precise_;
-  if (widest_case_.empty() || half_width > widest_ + 1e-9) {  // not by rounding alone
+  if (widest_case_.empty() || half_width > widest_ + 1e-9) {  // more than a rounding error
     widest_ = half_width;
     widest_case_ = label;
   }
@@ -98,7 +98,7 @@ int Totals::slowest_group() const {
   for (const auto& [group, sums] : groups_) {
     const double average = average_busbw(group);
     const double lowest = average_busbw(slowest);
-    if (average > 0 && (lowest == 0 || average < lowest)) slowest = group;  // one rank alone has 0 by definition
+    if (average > 0 && (lowest == 0 || average < lowest)) slowest = group;  // a single rank has 0 by definition
   }
   return slowest;
 }

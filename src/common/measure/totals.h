@@ -12,7 +12,7 @@
 
 namespace fabricbench {
 
-/// What the rows of a run add up to, for the closing lines. Filled in on the job's first process.
+/// The totals of a run's rows, for the closing lines. Complete on the job's first process.
 class Totals {
  public:
   explicit Totals(const Options& options) : options_(options) {}
@@ -20,19 +20,20 @@ class Totals {
   void add(const Row& row, const std::string& test);
 
   [[nodiscard]] std::uint64_t wrong_checks() const { return wrong_checks_; }
-  /// What was found wrong, a line each; the first of many.
+  /// The first findings of wrong data, a line each.
   [[nodiscard]] const std::vector<std::string>& wrong_data() const { return wrong_data_; }
   [[nodiscard]] std::int64_t measurements() const { return measurements_; }
   [[nodiscard]] std::int64_t late() const { return late_; }
   /// Isolated: measurements that could not start by the common clock.
   [[nodiscard]] std::int64_t started_by_barrier() const { return started_by_barrier_; }
-  /// The plain mean of a group's bus bandwidths, bytes per second; 0 where there are none.
+  /// The mean of a group's bus bandwidths in bytes per second; 0 if there are none.
   [[nodiscard]] double average_busbw(int group) const;
-  /// The group whose average is lowest; not one of a single rank, whose is 0 by definition, where there are others.
+  /// The group with the lowest average. Groups of a single rank, whose average is 0 by definition, count only if there
+  /// are no others.
   [[nodiscard]] int slowest_group() const;
 
-  /// A rank of a group, in what share of that group's samples it took longest, and by how much its own times lie
-  /// above those of the group's median rank: the mean over the measurements, relative.
+  /// The rank of a group that was slowest most often: its share of the group's samples, and the excess of its times
+  /// over those of the group's median rank, relative, as the mean over the measurements.
   struct Slowest {
     int rank = 0;
     double share = 0;
@@ -40,7 +41,7 @@ class Totals {
   };
   [[nodiscard]] Slowest slowest_rank(int group) const;
 
-  /// What one measurement says of messages between two ranks.
+  /// The figures of one measurement of messages between two ranks.
   struct Figures {
     int group = 0;
     Bytes size = 0;
@@ -48,15 +49,15 @@ class Totals {
     Seconds median = 0;  // of a message
   };
   [[nodiscard]] std::int64_t measurements(int group) const;
-  /// Of a group's largest message; nothing where it has none.
+  /// The figures of a group's largest message; empty if it has none.
   [[nodiscard]] std::optional<Figures> largest_message(int group) const;
-  /// The least bandwidth and the largest median, each the first where several are alike; nothing where there is none.
+  /// The lowest bandwidth and the largest median, each the first of equal ones; empty if there is none.
   [[nodiscard]] const std::optional<Figures>& least_bandwidth() const { return least_bandwidth_; }
   [[nodiscard]] const std::optional<Figures>& largest_latency() const { return largest_latency_; }
-  /// The first measurement in which no time was taken, such as one whose messages were all lost.
+  /// The first measurement without a time, for example because all its messages were lost.
   [[nodiscard]] const std::optional<Figures>& without_figure() const { return without_figure_; }
 
-  /// One line on how precise the figures are.
+  /// One line on the precision of the figures.
   [[nodiscard]] std::string precision_line() const;
 
  private:

@@ -15,14 +15,14 @@ namespace fabricbench {
 
 inline constexpr Bytes kGuardBytes = 4096;
 
-/// The ranks of an operation, and which of them this process is.
+/// The ranks of this process, in the numbering of the operation.
 struct Ranks {
-  int first = 0;  ///< this process's
-  int local = 1;  ///< as many, one behind the other
+  int first = 0;  ///< the first of this process's ranks
+  int local = 1;  ///< their number; they are consecutive
   int all = 1;
 };
 
-/// What a rank sends, as data to fill or to check a buffer with.
+/// The data that a rank sends, for filling or checking a buffer.
 struct SourceData {
   const PatternTable& table;
   std::uint64_t shift;
@@ -30,24 +30,24 @@ struct SourceData {
   [[nodiscard]] PatternPlace at(std::uint64_t position) const { return {position, shift}; }
 };
 
-/// The buffers of a run on each of this process's ranks, and the data that belongs in them: a pool to send from, a
-/// pool to receive into, each with a guard zone behind it, and the tables of the datatype and reduction in use.
+/// The buffers of this process's ranks and their contents: per rank a pool to send from and a pool to receive into,
+/// each with a guard zone behind it, and the tables of the current datatype and reduction.
 class Workspace {
  public:
-  /// `pool_bytes`: the largest message, or more where the policy rotates through more. Collective.
+  /// `pool_bytes`: the largest message, or more if the buffers rotate through more. Collective.
   Workspace(Session& session, Bytes pool_bytes, bool separate_buffers, std::int64_t unalign, Ranks ranks);
 
-  /// Makes the tables, and fills the send pools; the pattern's positions are those in the pool, so every
-  /// stretch of it is data that can be sent and whose reduction is known.
+  /// Makes the tables and fills the send pools. The pattern depends on the position in the pool, so any part of the
+  /// pool can be sent, and the reduction of any part is known.
   void use(DataType datatype, Reduction reduction);
 
   [[nodiscard]] std::span<std::byte> send(int local_rank) const { return shifted(*send_, local_rank); }
   [[nodiscard]] std::span<std::byte> recv(int local_rank) const { return shifted(recv_, local_rank); }
   [[nodiscard]] Bytes pool_bytes() const { return pool_bytes_; }
   [[nodiscard]] const Ranks& ranks() const { return ranks_; }
-  /// Of one of this process's ranks.
+  /// The data that one of this process's ranks sends.
   [[nodiscard]] SourceData sent(int local_rank);
-  /// Of any rank, where data is only moved; valid until the next call.
+  /// The data that any rank sends, for operations that only move data; valid until the next call.
   [[nodiscard]] SourceData moved_from(int rank);
   [[nodiscard]] const PatternTable& reduced() const { return *reduced_; }
 
@@ -68,7 +68,7 @@ class Workspace {
   std::uint64_t other_family_number_ = 0;
 };
 
-/// Bytes that a rank allocates for a pool: the pool, room for the shift of -u, and the guard zone.
+/// The bytes that a rank allocates for a pool: the pool itself, room for the shift of -u, and the guard zone.
 [[nodiscard]] Bytes allocated_bytes(Bytes pool_bytes, std::int64_t unalign);
 
 }  // namespace fabricbench

@@ -9,7 +9,7 @@
 namespace fabricbench {
 namespace {
 
-/// The interface that --interface means on this host, where connections by it have been made.
+/// The name of the interface that --interface selects on this host. Connections over it exist, so the choice succeeds.
 std::string interface_meant(const std::string& asked) {
   const std::vector<sockets::Interface> known = sockets::interfaces();
   return sockets::interface_of(sockets::choose_addresses(asked, known).front().address, known);
@@ -30,7 +30,7 @@ NicMeter::NicMeter(const Team& team, const Placed& placed, const std::string& ba
 
 void NicMeter::begin() {
   if (reads_) before_ = reader_.read();
-  team_.world().barrier();  // or another host's bytes could come before this one has read
+  team_.world().barrier();  // no other host may send before this one has read its counters
 }
 
 void NicMeter::end(host::NicTotal& total, Bytes least_bytes) {

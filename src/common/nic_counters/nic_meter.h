@@ -12,15 +12,15 @@
 
 namespace fabricbench {
 
-/// What the NICs of all hosts carried.
+/// The traffic of the NICs of all hosts.
 struct NicReport {
   std::vector<HostNics> hosts;  ///< on the first process; empty on others
-  Bytes least_bytes = 0;        ///< half of what had to be moved
+  Bytes least_bytes = 0;        ///< half of the bytes that had to be moved
 
-  /// Adds what was carried later; a host of both has the sum.
+  /// Adds later traffic. A host in both reports gets the sum.
   void add(const NicReport& later);
-  /// Adds to a run's ending which NICs carried it, and warnings. Nothing where there is one host: its ranks meet in
-  /// memory.
+  /// Adds to a run's ending a line for each host's NICs, and warnings. Adds nothing for a single host, whose ranks
+  /// exchange data through memory.
   void add_to(Ending& ending) const;
 };
 
@@ -29,24 +29,24 @@ void describe(Form& form, Message& report) {
   form.hidden(report.hosts, report.least_bytes);
 }
 
-/// Reads the byte counters of every host around what is measured. One process of each group reads on each host; they
-/// count all bytes, so groups that share a host see each other's.
+/// Reads the byte counters of every host before and after a measurement. One process of each group reads them on each
+/// host. They count all bytes, so groups on the same host count each other's too.
 class NicMeter {
  public:
-  /// Collective over the group. `backend`: whose variables say which NICs were asked for; `interface`: that of TCP, as
-  /// --interface has it.
+  /// Collective over the group. `backend`: determines which variables are read for the requested NICs; `interface`: the
+  /// value of --interface, for TCP.
   NicMeter(const Team& team, const Placed& placed, const std::string& backend, const std::string& interface = "");
 
   /// Collective over the job.
   void begin();
-  /// Adds what has been carried since `begin` to `total`. `least_bytes`: half of what the job had to move, to be
-  /// shared by its hosts.
+  /// Adds the traffic since `begin` to `total`. `least_bytes`: half of the bytes that the job had to move, for all
+  /// hosts together.
   void end(host::NicTotal& total, Bytes least_bytes);
 
-  /// A total by host, on the group's first process; collective over the group.
+  /// A host's total, by host, on the group's first process. Collective over the group.
   [[nodiscard]] std::vector<NicBytes> by_host(const host::NicTotal& total) const;
 
-  /// All that was carried so far; collective over the job.
+  /// All traffic so far. Collective over the job.
   [[nodiscard]] NicReport report() const;
 
  private:

@@ -15,20 +15,20 @@ namespace {
 
 using host::NicKind;
 
-/// Both ways.
+/// Sent and received bytes together.
 template <typename Counts>
 Bytes bytes_of(const Counts& counts) {
   return counts.tx_bytes + counts.rx_bytes;
 }
 
-/// Whether the bytes of such a NIC left the host, and are counted nowhere else.
+/// Whether bytes of such a NIC have left the host and are not counted by another NIC too.
 bool counts(NicKind kind) { return kind == NicKind::kInterface || kind == NicKind::kRdma; }
 
 double ratio(Bytes part, Bytes whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-/// The NICs of `nics` that `wanted` holds for, or all where it holds for none.
+/// The NICs for which `wanted` holds, or all of them if it holds for none.
 template <typename Predicate>
 std::vector<NicShare> preferring(const std::vector<NicShare>& nics, const Predicate& wanted) {
   std::vector<NicShare> found;
@@ -36,7 +36,7 @@ std::vector<NicShare> preferring(const std::vector<NicShare>& nics, const Predic
   return found.empty() ? nics : found;
 }
 
-/// Fills in the rails of shares that are sorted.
+/// Fills in the rails of shares that are already sorted.
 void find_rails(const HostNics& host, HostShares& shares) {
   std::set<std::string> asked;
   for (const RequestedNics& request : host.asked) asked.insert(request.names.begin(), request.names.end());
@@ -58,13 +58,13 @@ enum class Verdict { kNotJudged, kCarried, kUnknown, kElsewhere };
 
 struct Judgement {
   Verdict verdict = Verdict::kNotJudged;
-  Bytes judged_bytes = 0;  ///< what the variable could have decided about
-  double share = 0;        ///< of those, what the NICs asked for carried
-  std::string other;       ///< the NIC that carried most of the rest
+  Bytes judged_bytes = 0;  ///< the bytes over which the variable has control
+  double share = 0;        ///< the requested NICs' share of these
+  std::string other;       ///< the NIC with the most of the other bytes
   double other_share = 0;
 };
 
-/// nic_warnings() says what is judged and what is not.
+/// The comment on nic_warnings() has the rules.
 Judgement judge(const HostNics& host, const RequestedNics& asked, Bytes least_bytes) {
   Judgement judgement;
   Bytes all = 0;
@@ -95,7 +95,7 @@ Judgement judge(const HostNics& host, const RequestedNics& asked, Bytes least_by
   return judgement;
 }
 
-// ---- What is said about it ----
+// ---- Messages ----
 
 constexpr std::size_t kMostWarnings = 12;
 constexpr std::size_t kMostHostsApart = 8;
@@ -113,10 +113,10 @@ std::string more_hosts(std::size_t count) { return fmt::format("{} more host{}",
 
 std::string percent(double share) { return fmt::format("{:.1f}", share * 100); }
 
-/// Hosts whose bytes went by the same NICs.
+/// Hosts that used the same NICs.
 using Group = std::vector<const HostShares*>;
 
-/// The least and the most of something over a group.
+/// The range of a figure over a group.
 template <typename Text, typename Value>
 std::string span_over(const Group& group, const Text& text, const Value& value) {
   const auto [least, most] = std::minmax_element(
@@ -131,7 +131,7 @@ double share_of(const HostShares& shares, const std::string& name) {
   return nic == shares.nics.end() ? 0 : nic->share;
 }
 
-/// The NICs worth a word, by name.
+/// The names of the NICs to print.
 Names printed_nics(const HostShares& shares) {
   Names names;
   for (const NicShare& nic : shares.nics) {
@@ -159,7 +159,7 @@ std::string line_of(const Group& group) {
                      span_over(group, percent, [](const HostShares& s) { return s.imbalance; }));
 }
 
-/// In the order of the first host of each, and on many hosts the largest group first.
+/// Groups in the order of their first hosts; of many hosts, the largest groups first.
 std::vector<Group> grouped(const std::vector<HostShares>& hosts) {
   const bool apart = hosts.size() <= kMostHostsApart;
   std::map<std::string, std::size_t> places;
@@ -179,7 +179,7 @@ std::vector<Group> grouped(const std::vector<HostShares>& hosts) {
   return groups;
 }
 
-/// The hosts that one variable's verdict is the same for, the worst first.
+/// The hosts with the same verdict on one variable, the worst first.
 struct Finding {
   const HostNics* host = nullptr;
   const RequestedNics* asked = nullptr;
@@ -187,7 +187,7 @@ struct Finding {
   std::size_t hosts = 0;
 };
 
-/// One finding for each variable, of the host where the NICs asked for carried least.
+/// One finding per variable, about the host where the requested NICs carried the smallest share.
 std::map<std::string, Finding> find_verdict(const std::vector<HostNics>& hosts, Verdict verdict, Bytes least_bytes) {
   std::map<std::string, Finding> findings;
   if (hosts.size() < 2) return findings;
@@ -206,9 +206,9 @@ std::map<std::string, Finding> find_verdict(const std::vector<HostNics>& hosts, 
 
 std::string advice(std::string_view variable) {
   if (variable.starts_with("NCCL_")) return "NCCL_DEBUG=INFO shows what NCCL chose";
-  if (variable.starts_with("UCX_")) return "ucx_info -d lists devices; Open MPI reads it only where pml ucx is in use";
+  if (variable.starts_with("UCX_")) return "ucx_info -d lists devices; Open MPI reads it only with pml ucx";
   if (variable.starts_with("--")) return "ip route get ADDRESS shows by which interface the kernel sends to a host";
-  return "Open MPI reads it for that transport alone, and not where pml ucx is in use, which takes UCX_NET_DEVICES";
+  return "Open MPI reads it for that transport only; with pml ucx, set UCX_NET_DEVICES instead";
 }
 
 std::string asked_warning(const Finding& finding) {
@@ -221,7 +221,7 @@ std::string asked_warning(const Finding& finding) {
                                              percent(judgement.share), bytes, host->host);
   text += fmt::format(", where {} carried {} %", judgement.other, percent(judgement.other_share));
   text += asked->names.empty() ? " of the " + bytes : "";
-  text += hosts > 1 ? "; it is alike for " + more_hosts(hosts - 1) : "";
+  text += hosts > 1 ? "; the same holds for " + more_hosts(hosts - 1) : "";
   return fmt::format("{}. Check the name and that its link is up; {}", text, advice(asked->variable));
 }
 
@@ -233,13 +233,13 @@ std::string rails_warning(const HostShares& host, std::size_t hosts) {
   const NicShare& most = *rails.front();  // the largest share comes first
   const NicShare& least = *rails.back();
   std::string text = fmt::format(
-      "the {} rails of {} carried unequal loads: {} {} and {} {}, {} % of their mean apart where {:.0f} % is allowed",
+      "the {} rails of {} carried unequal loads: {} {} and {} {}, {} % of their mean apart; {:.0f} % is allowed",
       rails.size(), host.host, most.name, readable_bytes(bytes_of(most)), least.name, readable_bytes(bytes_of(least)),
       percent(host.imbalance), kMostRailImbalance * 100);
-  if (hosts > 1) text += fmt::format("; it is alike for {}", more_hosts(hosts - 1));
+  if (hosts > 1) text += fmt::format("; the same holds for {}", more_hosts(hosts - 1));
   return text +
-         ". Compare link speed, error counters and the ranks near each; if they are no rails of one job, "
-         "name those that are, in NCCL_IB_HCA, UCX_NET_DEVICES or OMPI_MCA_btl_tcp_if_include";
+         ". Compare link speed, error counters and the ranks near each; if not all of them serve this job, name those "
+         "that do in NCCL_IB_HCA, UCX_NET_DEVICES or OMPI_MCA_btl_tcp_if_include";
 }
 
 }  // namespace
@@ -276,7 +276,7 @@ std::vector<std::string> nic_lines(const std::vector<HostNics>& hosts) {
   if (told < hosts.size()) lines.push_back(fmt::format("Wires: and {}", more_hosts(hosts.size() - told)));
   for (const auto& [variable, finding] : find_verdict(hosts, Verdict::kUnknown, kLeastHostBytes)) {
     const std::string others = finding.hosts > 1 ? " and " + more_hosts(finding.hosts - 1) : "";
-    lines.push_back(fmt::format("Wires: {} asks for {}, not all of whose counters are known for {}{}", variable,
+    lines.push_back(fmt::format("Wires: {} asks for {}; some of these counters are unknown for {}{}", variable,
                                 joined(finding.asked->names), finding.host->host, others));
   }
   return lines;

@@ -22,10 +22,10 @@ void describe(Form& form, Message& counter) {
 
 }  // namespace host
 
-/// What one host knows of its NICs.
+/// The facts about one host's NICs.
 struct HostNics {
   std::string host;
-  std::vector<host::NicCounter> nics;  ///< traffic of one case: a difference or a total of readings
+  std::vector<host::NicCounter> nics;  ///< traffic of one case: a difference between readings, or a total of several
   std::vector<RequestedNics> asked;
 };
 
@@ -34,13 +34,13 @@ void describe(Form& form, Message& host) {
   form.hidden(host.host, host.nics, host.asked);
 }
 
-/// One NIC's part of what a host sent and received.
+/// One NIC's share of a host's traffic.
 struct NicShare {
   std::string name;
   host::NicKind kind;
   Bytes tx_bytes;
   Bytes rx_bytes;
-  double share;  ///< of the bytes of all NICs of the host, both ways; 0 where there are none
+  double share;  ///< of the bytes of all NICs of the host, in both directions; 0 if there are none
 };
 
 struct HostShares {
@@ -48,31 +48,31 @@ struct HostShares {
   Bytes tx_bytes = 0;
   Bytes rx_bytes = 0;
   std::vector<NicShare> nics;      ///< all but loopback and stacked ones, the largest share first
-  std::vector<std::string> rails;  ///< NICs that should carry alike; empty where there are not two
+  std::vector<std::string> rails;  ///< NICs that should carry equal loads; empty if there are fewer than two
   double imbalance = 0;            ///< (most - least) / mean of the bytes of the rails; 0 without rails
 };
 
-/// Rails are the RDMA ports, or where none of those carried 1 % the interfaces, that carried 1 % of the host's bytes
-/// or more. Where variables ask for any of these, only those are rails: another may serve the management or
-/// the storage.
+/// Rails are the RDMA ports that carried at least 1 % of the host's bytes, or the interfaces that did if no RDMA port
+/// did. If variables request some of these, only those are rails: the others may serve management or storage.
 [[nodiscard]] HostShares nic_shares(const HostNics& host);
 
-inline constexpr double kLeastNicShare = 0.01;       ///< below, a NIC is no rail and is not printed
-inline constexpr double kMostRailImbalance = 0.05;   ///< above, there is a warning
-inline constexpr double kLeastCarriedShare = 0.90;   ///< below, what was asked for did not carry the data
-inline constexpr Bytes kLeastHostBytes = 1u << 20U;  ///< below, there is nothing but the noise of a living host
+inline constexpr double kLeastNicShare = 0.01;       ///< a NIC below this is no rail and is not printed
+inline constexpr double kMostRailImbalance = 0.05;   ///< a warning above this
+inline constexpr double kLeastCarriedShare = 0.90;   ///< a requested NIC below this did not carry the data
+inline constexpr Bytes kLeastHostBytes = 1u << 20U;  ///< a host below this has only background traffic
 
-/// Lines for people, each beginning with `Wires: `: one a host, or on more than 8 hosts one for all with the same
-/// picture, at most 12 and one that counts the rest. No line holds a word that parsers of the table look for.
+/// Lines for people, each beginning with `Wires: `: one per host, or on more than 8 hosts one for all that used the
+/// same NICs; at most 12, and one with the number of the others. No line contains a word that parsers of the table look
+/// for.
 [[nodiscard]] std::vector<std::string> nic_lines(const std::vector<HostNics>& hosts);
 
-/// At most one warning about rails and one for each variable; each names the worst host and counts the others.
-/// None for a single host, whose ranks meet in memory, and none about hosts that moved less than `least_bytes`
-/// both ways: the caller knows what a case had to move.
+/// At most one warning about rails and one per variable; each names the worst host and the number of the others. No
+/// warning for a single host, whose ranks exchange data through memory, and none about hosts that moved less than
+/// `least_bytes` in both directions together, which the caller computes.
 ///
-/// A variable about sockets is judged by the interfaces' bytes alone, and only where they are most of the host's:
-/// NCCL uses NCCL_SOCKET_IFNAME to get ranks acquainted even where RDMA carries the data, and UCX does not read Open
-/// MPI's btl_tcp variables. Where counters of a NIC asked for are not known, there is no warning but a line above.
+/// A variable about sockets is judged by the interfaces' bytes alone, and only if these are most of the host's bytes:
+/// NCCL uses NCCL_SOCKET_IFNAME to connect ranks even if RDMA carries the data, and UCX does not read Open MPI's
+/// btl_tcp variables. If a requested NIC has unknown counters, one of the lines above says so, and there is no warning.
 [[nodiscard]] std::vector<std::string> nic_warnings(const std::vector<HostNics>& hosts,
                                                     Bytes least_bytes = kLeastHostBytes);
 

@@ -34,21 +34,21 @@ std::string find_variable(const Environment& environment, std::string_view name)
   return {};
 }
 
-/// Whether a list begins with the sign, which is then taken off.
+/// Removes the sign from the beginning of a list. Returns whether it was there.
 bool take_off(char sign, std::string_view& list) {
   const bool found = list.starts_with(sign);
   if (found) list.remove_prefix(1);
   return found;
 }
 
-/// Whether an MCA list such as `ob1`, `self,tcp` or `^ucx` leaves a component in; an unset one leaves in all.
+/// Whether an MCA list such as `ob1`, `self,tcp` or `^ucx` selects a component. An unset list selects all.
 bool selects(std::string_view list, std::string_view component) {
   if (list.empty()) return true;
   const bool exclude = take_off('^', list);
   return exclude != contains(split(list), component);
 }
 
-/// A list and what its entries mean for one NIC.
+/// A list, and the meaning of its entries for one NIC.
 struct Filter {
   Names entries;
   bool exclude = false;
@@ -66,7 +66,7 @@ std::pair<std::string_view, std::string_view> split_port(std::string_view name) 
   return {name.substr(0, colon), name.substr(std::min(colon + 1, name.size()))};
 }
 
-/// Prefixes, or whole names after `=`; all others after `^`. Both signs stand once, before the whole list.
+/// Prefixes, or whole names after `=`; after `^`, all NICs but these. Each sign stands once, before the whole list.
 Filter nccl_filter(std::string_view value) {
   const bool exclude = take_off('^', value);
   const bool whole = take_off('=', value);
@@ -80,7 +80,7 @@ Filter nccl_filter(std::string_view value) {
   return filter;
 }
 
-/// Names with wildcards; all others after `^`. A device of UCX has its port in its name.
+/// Names with wildcards; after `^`, all NICs but these. A device of UCX has its port in its name.
 Filter ucx_filter(std::string_view value) {
   const bool exclude = take_off('^', value);
   Filter filter{split(value), exclude, {}};
@@ -90,7 +90,7 @@ Filter ucx_filter(std::string_view value) {
   return filter;
 }
 
-/// Whole names of interfaces, and networks: what begins with no letter is one, as in Open MPI.
+/// Whole names of interfaces, and networks. As in Open MPI, an entry that does not begin with a letter is a network.
 Filter tcp_filter(std::string_view value, bool exclude, const std::vector<host::InterfaceAddress>& addresses) {
   Filter filter{split(value), exclude, {}};
   filter.matches = [&addresses](const host::Nic& nic, const std::string& entry) {
@@ -100,7 +100,7 @@ Filter tcp_filter(std::string_view value, bool exclude, const std::vector<host::
   return filter;
 }
 
-/// A host on its way to what is asked of it.
+/// A host, and the requests that have been found for it so far.
 struct Asking {
   const Environment& environment;
   const std::vector<host::Nic>& nics;

@@ -125,8 +125,7 @@ OptionSet data() {
 }
 
 OptionSet traffic() {
-  return {option(kData, "--spread", "SHARE",
-                 "imbalance: 0 sends every rank the same amount, 1 more to distant ranks; in between: a mixture",
+  return {option(kData, "--spread", "SHARE", "imbalance: 0 equal parts, 1 larger parts to distant ranks",
                  number(&Options::spread, "--spread", 0, 1), "NCCL_TESTS_ALLTOALLV_SPREAD"),
           option(kData, "--matrix", "FILE", "read the bytes from each rank (row) to each rank (column)",
                  file_name(&Options::matrix_file, "--matrix"), "NCCL_TESTS_ALLTOALLV_MATRIX_FILE"),
@@ -137,7 +136,7 @@ OptionSet traffic() {
 }
 
 OptionSet repeats() {
-  return {option(kMeasuring, "-n,--iters", "N", "run exactly N iterations per size, sizes in order, no intervals",
+  return {option(kMeasuring, "-n,--iters", "N", "run exactly N iterations per size, in order, no intervals",
                  optional_integer(&Options::iterations, "-n (iterations)", 1)),
           option(kMeasuring, "-w,--warmup_iters,--warmup-iters", "N", "untimed iterations before each epoch",
                  integer(&Options::warmup, "--warmup-iters", 0))};
@@ -152,12 +151,11 @@ OptionSet epochs() {
 
 OptionSet precision() {
   return {
-      option(kMeasuring, "-N,--run_cycles,--run-cycles", "N", "number of runs over all sizes; 0: run until stopped",
+      option(kMeasuring, "-N,--run_cycles,--run-cycles", "N", "number of runs over all sizes; 0: until stopped",
              integer(&Options::cycles, "--run-cycles", 0)),
       option(kMeasuring, "--target-precision", "PERCENT", "add epochs until half the interval's width is below this",
              number(&Options::target_precision_percent, "--target-precision", 0.001, 100)),
-      option(kMeasuring, "--order", "ORDER", "order of sizes: interleaved (random in each epoch) or sequential",
-             order())};
+      option(kMeasuring, "--order", "ORDER", "order of sizes: interleaved (random) or sequential", order())};
 }
 
 OptionSet seed() {
@@ -172,16 +170,15 @@ OptionSet timeout() {
 OptionSet operation_times() {
   return {option(kMeasuring, "-m,--agg_iters,--agg-iters", "N", "operations per iteration, started together",
                  integer(&Options::aggregated, "-m (operations in an iteration)", 1)),
-          option(kMeasuring, "--timing", "MODE",
-                 "pipelined: operations back to back; isolated: one at a time, with a common start",
+          option(kMeasuring, "--timing", "MODE", "pipelined: back to back; isolated: one by one, common start",
                  choice(&Options::timing, "timing mode")),
           option(kMeasuring, "-a,--average", "N", "time over ranks: 0 rank 0's, 1 mean, 2 minimum, 3 maximum",
                  numbered(&Options::average, "-a (average)", 3)),
           option(kMeasuring, "-z,--blocking", "N",
-                 "after each operation: 0 nothing, 1 wait and barrier (timed), 2 wait, 3 wait and barrier (not timed)",
+                 "after each operation: 0 nothing, 1 wait and timed barrier, 2 wait, 3 wait and untimed barrier",
                  numbered(&Options::blocking, "-z (blocking)", 3)),
           option(kMeasuring, "-C,--report_cputime,--report-cputime", "0|1",
-                 "report the time to start operations instead of completing them",
+                 "report the time to start operations, not to complete them",
                  zero_or_one(&Options::report_cpu_time, "-C (report cputime)"))};
 }
 
@@ -192,8 +189,8 @@ OptionSet checks() {
 
 OptionSet buffers() {
   return {option(kBuffers, "--buffers", "POLICY",
-                 "buffers of consecutive operations: same; rotate (through the largest buffer); cold (through twice "
-                 "the last-level cache)",
+                 "buffers of each operation: same, rotate (through the largest buffer) or cold (through twice the "
+                 "last-level cache)",
                  choice(&Options::buffers, "buffer policy")),
           option(kBuffers, "-u,--unalign", "N", "shift the buffers by N elements",
                  integer(&Options::unalign, "-u (unalign)", 0, 1 << 20))};
@@ -217,22 +214,19 @@ OptionSet device() {
 }
 
 OptionSet split() {
-  return {
-      option(kBackend, "--split", "RULE",
-             "divide processes into concurrent groups by their number: AND, OR, MOD or DIV and a number, such as MOD 2",
-             {[](Options& options, std::string_view text) { options.split = parse_split(text).text(); },
-              [](const Options& options) { return options.split; }},
-             "NCCL_TESTS_SPLIT")};
+  return {option(kBackend, "--split", "RULE", "split processes into groups by number: AND, OR, MOD or DIV N",
+                 {[](Options& options, std::string_view text) { options.split = parse_split(text).text(); },
+                  [](const Options& options) { return options.split; }},
+                 "NCCL_TESTS_SPLIT")};
 }
 
 OptionSet pairs(std::string_view otherwise) {
-  return {option(
-      kBackend, "--pairs", "RULE",
-      "pairs of ranks: adjacent, halves, hosts, loopback (within each host), many-to-one or one-to-many (between the "
-      "first host and all others), all (every pair, in rounds), shift:K (r with r + K in blocks of 2K), a list such as "
-      "0-4,1-5, or a file" +
-          (otherwise.empty() ? "" : fmt::format("; default: {}", otherwise)),
-      text(&Options::pairs, "--pairs", "a rule"))};
+  return {option(kBackend, "--pairs", "RULE",
+                 "pairs of ranks: adjacent, halves, hosts, loopback (within each host), many-to-one or one-to-many "
+                 "(with the first "
+                 "host), all (in rounds), shift:K (r with r + K in blocks of 2K), a list such as 0-4,1-5, or a file" +
+                     (otherwise.empty() ? "" : fmt::format("; default: {}", otherwise)),
+                 text(&Options::pairs, "--pairs", "a rule"))};
 }
 
 OptionSet concurrent() {
@@ -246,43 +240,39 @@ OptionSet window() {
 }
 
 OptionSet sockets() {
-  return {
-      option(kBackend, "--streams", "N", "TCP connections per pair of ranks",
-             integer(&Options::streams, "--streams", 1, 64)),
-      option(kBackend, "--interface", "NAME", "network interface, by name, by address, or by an address in its network",
-             text(&Options::interface, "--interface", "a name"))};
+  return {option(kBackend, "--streams", "N", "TCP connections per pair of ranks",
+                 integer(&Options::streams, "--streams", 1, 64)),
+          option(kBackend, "--interface", "NAME", "network interface: name, address, or address in its network",
+                 text(&Options::interface, "--interface", "a name"))};
 }
 
 OptionSet sweep() {
-  return {option(kSizes, "-b,--bytes,--size", "SIZE", "message size, in bytes or with K, M, G, T", one_size()),
-          option(kMeasuring, "-n,--iters", "N", "measure exactly N windows in each direction of a pair",
-                 optional_integer(&Options::iterations, "-n (iterations)", 1)),
-          option(kMeasuring, "--time-budget", "SECONDS", "approximate seconds per direction of a pair",
-                 number(&Options::time_budget, "--time-budget", 0.001, 1e6)),
-          option(kBuffers, "-c,--check", "N", "0: do not check received data", integer(&Options::checks, "--check", 0)),
-          option(kMeasuring, "--schedule", "ORDER",
-                 "circle: every pair once, in rounds of disjoint pairs; shift: every rank sends to one peer and "
-                 "receives from another, as in mpiGraph; random: random pairs in each round",
-                 choice(&Options::schedule, "schedule")),
-          option(kMeasuring, "--level", "WHAT",
-                 "unit to pair: host (its first rank), rank or gpu; auto: host, or rank if there is one host",
-                 choice(&Options::level, "level")),
-          option(kMeasuring, "--rounds", "N", "maximum number of rounds; 0: all, with --find 24 for all hosts",
-                 integer(&Options::rounds, "--rounds", 0)),
-          option(kMeasuring, "--find", "",
-                 "measure until the slow hosts are known: a few rounds for all, more if readings scatter, then "
-                 "suspicious pairs again; exit 6 if something is slow, 7 if it cannot be judged",
-                 flag(&Options::find)),
-          option(kMeasuring, "--tolerance", "SHARE",
-                 "with --find: smallest deficit that counts as slow, such as 5% or 0.05", tolerance()),
-          option(kMeasuring, "--measured", "FILE",
-                 "continue an interrupted sweep: skip the readings in FILE, printed by plan_sweep --list-readings; "
-                 "ignore hosts outside this job",
-                 file_name(&Options::measured_file, "--measured")),
-          option(kMeasuring, "--pair-timeout", "SECONDS", "time limit of one direction of a pair",
-                 number(&Options::pair_timeout, "--pair-timeout", 0.01, 1e5)),
-          option(kOutput, "--matrix-csv", "FILE", "write the matrix in GB/s: a line per receiver, a column per sender",
-                 file_name(&Options::matrix_csv_file, "--matrix-csv"))};
+  return {
+      option(kSizes, "-b,--bytes,--size", "SIZE", "message size, in bytes or with K, M, G, T", one_size()),
+      option(kMeasuring, "-n,--iters", "N", "measure exactly N windows in each direction of a pair",
+             optional_integer(&Options::iterations, "-n (iterations)", 1)),
+      option(kMeasuring, "--time-budget", "SECONDS", "approximate seconds per direction of a pair",
+             number(&Options::time_budget, "--time-budget", 0.001, 1e6)),
+      option(kBuffers, "-c,--check", "N", "0: do not check received data", integer(&Options::checks, "--check", 0)),
+      option(
+          kMeasuring, "--schedule", "ORDER",
+          "rounds: circle (disjoint pairs, each pair once), random (disjoint pairs) or shift (rings, as in mpiGraph)",
+          choice(&Options::schedule, "schedule")),
+      option(kMeasuring, "--level", "WHAT", "unit to pair: host, rank or gpu; auto: rank on a single host",
+             choice(&Options::level, "level")),
+      option(kMeasuring, "--rounds", "N", "maximum number of rounds; 0: all, or with --find 24",
+             integer(&Options::rounds, "--rounds", 0)),
+      option(kMeasuring, "--find", "",
+             "measure until the slow hosts are known; exit 6 if any, 7 if it cannot be judged", flag(&Options::find)),
+      option(kMeasuring, "--tolerance", "SHARE", "with --find: deficit that counts as slow, such as 5% or 0.05",
+             tolerance()),
+      option(kMeasuring, "--measured", "FILE",
+             "continue a sweep: skip the readings in FILE, from plan_sweep --list-readings",
+             file_name(&Options::measured_file, "--measured")),
+      option(kMeasuring, "--pair-timeout", "SECONDS", "time limit of one direction of a pair",
+             number(&Options::pair_timeout, "--pair-timeout", 0.01, 1e5)),
+      option(kOutput, "--matrix-csv", "FILE", "write the matrix: GB/s by receiver (line) and sender (column)",
+             file_name(&Options::matrix_csv_file, "--matrix-csv"))};
 }
 
 OptionSet gpus_of_process() {
@@ -291,7 +281,7 @@ OptionSet gpus_of_process() {
 
 OptionSet nccl() {
   return {
-      for_gpus("-t,--nthreads", "N", "threads per process; one thread drives all their GPUs by group calls",
+      for_gpus("-t,--nthreads", "N", "threads per process; one thread drives all their GPUs",
                integer(&Options::threads, "-t (threads)", 1, 1024)),
       option(kGpus, "-M,--memory_report,--memory-report", "0|1", "report GPU memory usage at the end",
              zero_or_one(&Options::memory_report, "-M (memory report)")),
@@ -307,7 +297,7 @@ OptionSet nccl() {
       for_gpus("-y,--stream_null,--stream-null", "0|1", "1: use the null stream",
                zero_or_one(&Options::null_stream, "-y (null stream)")),
       for_gpus("-D,--device_implementation,--device-implementation", "N",
-               "use kernels on NCCL's device interface; 0: NCCL's own kernels",
+               "use NCCL's device interface; 0: NCCL's own kernels",
                integer(&Options::device_implementation, "-D (device implementation)", 0, 4)),
       for_gpus("-V,--device_cta_count,--device-cta-count", "N", "number of CTAs of the kernels of -D",
                integer(&Options::device_ctas, "-V (CTAs)", 1, 128)),
@@ -320,7 +310,7 @@ OptionSet nccl() {
 OptionSet json() {
   return {option(kOutput, "--json", "FILE", "write all records as JSON Lines to FILE",
                  file_name(&Options::json_file, "--json")),
-          option(kOutput, "--label", "TEXT", "name of this run in the records of --json, such as 'after repair'",
+          option(kOutput, "--label", "TEXT", "name of this run in --json, such as 'after repair'",
                  text(&Options::label, "--label", "a name")),
           option(kOutput, "--force", "", "overwrite existing output files", flag(&Options::force))};
 }

@@ -48,13 +48,13 @@ void check_planning(const Options& options) {
                                  options.find ? "--find" : "--measured", name(options.schedule)));
   }
   if (options.has_given({"tolerance"}) && !options.find) {
-    throw UsageError("--tolerance is for what --find judges; add --find, or leave it out");
+    throw UsageError("--tolerance belongs to --find; add --find, or leave it out");
   }
 }
 
 void check_sweep(const Options& options) {
   if (options.sizes.max_bytes == 0) throw UsageError("-b 0 carries nothing that could be measured; give 1 or more");
-  const Seconds least = 2 * options.pair_timeout + 10;  // so that the first endpoint is who ends the job, and says why
+  const Seconds least = 2 * options.pair_timeout + 10;  // the first endpoint must end the job, with the reason
   if (options.timeout > 0 && options.timeout < least) {
     throw UsageError(
         fmt::format("--pair-timeout {}: -T {} would end the job first; lower it, or raise -T to {} or more",
@@ -178,7 +178,7 @@ Program sweep_program(const std::string& name, const std::string& summary) {
           .summary = summary,
           .examples = {{fmt::format("mpirun -np 64 --map-by node {}", name), "every pair of 64 hosts, once"},
                        {fmt::format("mpirun -np 64 --map-by node {} --find --json run.jsonl", name),
-                        "until it is decided who is slow; find_slow_links reads the record"},
+                        "until the slow hosts are known; find_slow_links reads the record"},
                        {fmt::format("mpirun -np 8 {} --level gpu", name), "every pair of eight GPUs"}},
           .options = join({sweep(), seed(), timeout(), buffers(), library(), window(), concurrent(), device(), json(),
                            csv(), quiet(), progress()}),

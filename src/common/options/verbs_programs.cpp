@@ -93,7 +93,7 @@ Accessors most_latency() {
 
 OptionSet ways_to_size() {
   return {option(kSizes, "-s,--size", "SIZE", "measure a single message size", shown_by_another(one_size())),
-          option(kSizes, "-a,--all", "", "measure all powers of two from 2 bytes to 8 MiB, with -c UD to 4 KiB",
+          option(kSizes, "-a,--all", "", "measure powers of two, 2 B to 8 MiB; with -c UD to 4 KiB",
                  shown_by_another({[](Options& options, std::string_view) { options.sizes = kAllSizes; }, {}}))};
 }
 
@@ -108,7 +108,7 @@ OptionSet stall_timeout() {
 }
 
 OptionSet port() {
-  return {option(kRdma, "-d,--ib-dev", "NAME", "RDMA device, such as mlx5_0; default: first with an active port",
+  return {option(kRdma, "-d,--ib-dev", "NAME", "RDMA device such as mlx5_0; default: first with active port",
                  text(&RdmaOptions::device, "-d (device)", "a device's name")),
           option(kRdma, "-i,--ib-port", "N", "port of the device; default: first active one",
                  integer_or_unset(&RdmaOptions::port, "-i (port)", 255)),
@@ -117,29 +117,25 @@ OptionSet port() {
 }
 
 OptionSet addresses() {
-  return {
-      option(
-          kRdma, "--devices", "RULE",
-          "device of each rank, to measure several rails in one run: all (one rank per active device), rail (the same, "
-          "with equal names at both ends of a pair), a list such as mlx5_0,mlx5_1 (used in turn), or auto (nearest)",
-          text(&RdmaOptions::devices, "--devices", "a rule")),
-      option(kRdma, "-m,--mtu", "BYTES", "path MTU: 256, 512, 1024, 2048 or 4096; default: the largest of both ports",
-             choice(&RdmaOptions::mtu, "path MTU", kMtus)),
-      option(kRdma, "-S,--sl", "N", "service level, 0 to 15",
-             integer(&RdmaOptions::service_level, "-S (service level)", 0, 15)),
-      option(kRdma, "--tclass", "N", "traffic class, 0 to 255",
-             integer(&RdmaOptions::traffic_class, "--tclass", 0, 255)),
-      option(kRdma, "-R,--rdma_cm,--rdma-cm", "", "connect queue pairs by rdma_cm instead of over MPI",
-             flag(&RdmaOptions::by_rdma_cm))};
+  return {option(kRdma, "--devices", "RULE",
+                 "device of each rank: auto (nearest), all (one rank per active device), rail (all, with equal names "
+                 "at both ends of a pair), or a list used in turn, such as mlx5_0,mlx5_1",
+                 text(&RdmaOptions::devices, "--devices", "a rule")),
+          option(kRdma, "-m,--mtu", "BYTES", "path MTU, 256 to 4096; default: the largest of both ports",
+                 choice(&RdmaOptions::mtu, "path MTU", kMtus)),
+          option(kRdma, "-S,--sl", "N", "service level, 0 to 15",
+                 integer(&RdmaOptions::service_level, "-S (service level)", 0, 15)),
+          option(kRdma, "--tclass", "N", "traffic class, 0 to 255",
+                 integer(&RdmaOptions::traffic_class, "--tclass", 0, 255)),
+          option(kRdma, "-R,--rdma_cm,--rdma-cm", "", "connect queue pairs by rdma_cm instead of over MPI",
+                 flag(&RdmaOptions::by_rdma_cm))};
 }
 
 OptionSet buffer_memory() {
-  return {
-      option(kBuffers, "--memory", "KIND",
-             "memory of the buffers: host, hugepages, cuda (each rank's GPU) or cuda:N (CUDA's device N on every rank)",
-             memory_of_buffers()),
-      option(kBuffers, "--data-direct", "", "access GPU memory by Data Direct of mlx5 devices",
-             flag(&RdmaOptions::data_direct))};
+  return {option(kBuffers, "--memory", "KIND", "memory of the buffers: host, hugepages, cuda, or cuda:N (GPU N)",
+                 memory_of_buffers()),
+          option(kBuffers, "--data-direct", "", "access GPU memory by Data Direct of mlx5 devices",
+                 flag(&RdmaOptions::data_direct))};
 }
 
 OptionSet queues_of_bandwidth() {
@@ -183,7 +179,7 @@ OptionSet immediate() {
 
 /// For operations that return data, several of which are in flight.
 OptionSet outstanding() {
-  return {option(kRdma, "-o,--outs", "N", "operations in flight per queue pair; default: the most both devices support",
+  return {option(kRdma, "-o,--outs", "N", "operations in flight per queue pair; default: devices' limit",
                  integer_or_unset(&RdmaOptions::outstanding, "-o (outstanding)", 255))};
 }
 
@@ -199,8 +195,8 @@ OptionSet events() {
 
 OptionSet seen_by() {
   return {option(kRdma, "--seen-by", "WHOM",
-                 "event at which a message counts: gpu (a kernel has seen it; with --memory host a thread), cq (its "
-                 "completion was polled) or cq+flush (its last bytes were also read back)",
+                 "when a message counts: gpu (a kernel has seen it; with --memory host a thread), cq (completion "
+                 "polled) or cq+flush (last bytes read back too)",
                  choice(&RdmaOptions::seen_by, "way to see a message"))};
 }
 
@@ -215,13 +211,13 @@ OptionSet tables() {
 }
 
 OptionSet required_bandwidth() {
-  return {option(kOutput, "--report_gbits,--report-gbits", "", "print Gb/s instead of MiB/s in perftest's table",
-                 flag(&RdmaOptions::gbits)),
-          option(kOutput, "--min-bw", "GB/S", "exit 6 if a bandwidth is below this; 0: no requirement",
-                 number(&RdmaOptions::min_bandwidth_gb_per_s, "--min-bw", 0, 1e9)),
-          option(kOutput, "--percent-of-rate", "PERCENT",
-                 "exit 6 if a bandwidth is below this share of the port's rate; 0: no requirement",
-                 number(&RdmaOptions::percent_of_rate, "--percent-of-rate", 0, 100))};
+  return {
+      option(kOutput, "--report_gbits,--report-gbits", "", "print Gb/s instead of MiB/s in perftest's table",
+             flag(&RdmaOptions::gbits)),
+      option(kOutput, "--min-bw", "GB/S", "exit 6 if a bandwidth is below this; 0: no requirement",
+             number(&RdmaOptions::min_bandwidth_gb_per_s, "--min-bw", 0, 1e9)),
+      option(kOutput, "--percent-of-rate", "PERCENT", "exit 6 if a bandwidth is below this share of the port's rate",
+             number(&RdmaOptions::percent_of_rate, "--percent-of-rate", 0, 100))};
 }
 
 OptionSet required_latency() {
@@ -258,8 +254,8 @@ void check_ways_to_size(const Options& options) {
   if (!one && !all) return;
   if (!options.has_given({"minbytes", "maxbytes", "stepbytes", "stepfactor"})) return;
   throw UsageError(
-      fmt::format("{} says which sizes to measure, as --min-bytes, --max-bytes, --step-bytes and --step-factor do; "
-                  "leave out it or these",
+      fmt::format("{} sets the sizes, and so do --min-bytes, --max-bytes, --step-bytes and --step-factor; leave out "
+                  "one or the other",
                   one ? "-s" : "-a"));
 }
 

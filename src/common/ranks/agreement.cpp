@@ -9,8 +9,8 @@
 namespace fabricbench {
 namespace {
 
-/// The first of the processes' problems, with its rank and host unless all have the same; empty on processes other
-/// than the job's first, which are given nothing.
+/// The first problem of a process, with its rank and host unless all processes have the same one. Empty on processes
+/// other than the job's first, which get no problems.
 std::string first_problem(const std::vector<std::string>& problems, const std::vector<std::string>& hosts) {
   const auto first = std::find_if(problems.begin(), problems.end(), [](const auto& text) { return !text.empty(); });
   if (first == problems.end()) return "";

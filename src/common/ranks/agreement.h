@@ -1,4 +1,4 @@
-// One process's error becomes everybody's: steps that all processes take, or only the first of them.
+// Steps of all processes, or of the first one alone, whose errors are thrown on every process.
 #pragma once
 
 #include <optional>
@@ -11,21 +11,21 @@
 
 namespace fabricbench {
 
-/// What went wrong in a step on this process; kOk: nothing.
+/// The problem of a step on this process; kOk: none.
 struct StepProblem {
   ExitStatus status = ExitStatus::kOk;
   std::string text;
 };
 
-/// Throws, on every process, the Error of the worst status and of the first process that had one, with its rank and
-/// host unless all had the same. Collective.
+/// Throws the same Error on every process: the worst status, and the text of the first process that has a problem with
+/// it, with rank and host unless all have the same problem. Collective.
 void throw_everywhere(const mpi::Communicator& processes, const StepProblem& own);
 
 /// Throws the first process's problem on every process. Collective.
 void throw_of_first(const mpi::Communicator& processes, const StepProblem& own);
 
-/// Takes a step on every process. Where something is wrong or missing on one, all throw the error of the first such.
-/// Collective; `action` itself must not be.
+/// Takes a step on every process. If it throws an Error (usage, missing) on some, all throw one of these, as
+/// throw_everywhere chooses it. Collective; `action` itself must not be.
 template <typename Action>
 [[nodiscard]] auto everywhere(const mpi::Communicator& processes, Action action) -> decltype(action()) {
   std::optional<decltype(action())> result;
@@ -40,7 +40,7 @@ template <typename Action>
   return std::move(*result);
 }
 
-/// Takes a step that only the first process can, such as opening files. Where it fails there, all throw its error.
+/// Takes a step on the first process only, such as opening files. If it throws there, all processes throw its error.
 /// Collective. Other processes get a default value.
 template <typename Action>
 [[nodiscard]] auto on_first_process(const mpi::Communicator& processes, Action action) -> decltype(action()) {

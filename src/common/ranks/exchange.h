@@ -1,4 +1,4 @@
-// Typed data between the processes of a job, whatever it is made of (record/packing.h). Collective, all of it.
+// Typed data between the processes of a job, of any type that record/packing.h can pack. All functions are collective.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace fabricbench {
 
-/// What each process gives, by process, on the first one; nothing on others.
+/// Every process's value, by process, on the first one; empty on the others.
 template <typename T>
 [[nodiscard]] std::vector<T> gather_all(const mpi::Communicator& processes, const T& own) {
   std::vector<T> all;
@@ -18,7 +18,7 @@ template <typename T>
   return all;
 }
 
-/// The same of lists, as one list.
+/// The same for lists, joined into one list.
 template <typename T>
 [[nodiscard]] std::vector<T> gather_lists(const mpi::Communicator& processes, const std::vector<T>& own) {
   std::vector<T> all;
@@ -28,7 +28,7 @@ template <typename T>
   return all;
 }
 
-/// What the first process gives, on every process.
+/// The first process's value, on every process.
 template <typename T>
 [[nodiscard]] T broadcast_from_first(const mpi::Communicator& processes, const T& own) {
   return record::unpack<T>(processes.broadcast(processes.is_root() ? record::pack(own) : std::string()));

@@ -63,7 +63,7 @@ void describe(Form& form, Record& step) {
   auto& row = step.row;
   auto& times = step.times;
   form.line("connection_step", "Instead of rows, for connections: one line per pair and step");
-  form("pair", natural(row.pair), "its number");
+  form("pair", natural(row.pair), "number of the pair");
   form("step", times.step, "the step of the connecting side that was timed");
   form("samples", natural(times.samples), "number of times, taken by the first rank");
   form("time_us_min", us(times.min), "null without samples, as are the following times");

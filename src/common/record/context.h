@@ -139,7 +139,7 @@ void describe(Form& form, Record& node) {
   using namespace record;
   form.part("numa_node", "One NUMA node of a host");
   form("index", natural(node.index), "the operating system's number");
-  form("memory_bytes", natural(node.memory_bytes), "in all");
+  form("memory_bytes", natural(node.memory_bytes), "total memory");
   form("processing_units", node.processing_units, "a list such as 0-15");
 }
 
@@ -237,7 +237,7 @@ void describe(Form& form, Record& context) {
   using namespace record;
   form.line("context", "The first line, before the first measurement");
   form.derived("schema_version", kSchemaVersion, "readers refuse unknown versions");
-  form("program", context.program, "what ran");
+  form("program", context.program, "name of the program");
   form("figure", context.figure, "subject of the rows");
   form.derived("fabricbench_version", kVersion, "");
   form.derived("compiler", __VERSION__, "compiler that built the program");

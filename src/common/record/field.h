@@ -126,7 +126,7 @@ inline constexpr bool kIsVector = false;
 template <typename Element>
 inline constexpr bool kIsVector<std::vector<Element>> = true;
 
-/// What forms share that take values alone, and have no use for names and meanings.
+/// The base of forms that take values only, without names and meanings.
 class ValueForm {
  public:
   void line(std::string_view /*kind*/, std::string_view /*meaning*/, std::string_view /*name*/ = "") {}

@@ -1,5 +1,6 @@
-// Records as bytes, for a process of the same program on a like machine: the one way in which typed data goes from rank
-// to rank. What is a message only, and goes into no file, describes itself by `form.hidden(...)` alone.
+// Records as bytes for another process of the same program on a machine of the same kind: the only way in which typed
+// data goes from rank to rank. A type that is only a message, and goes into no file, describes itself by
+// `form.hidden(...)` alone.
 #pragma once
 
 #include <cstdint>

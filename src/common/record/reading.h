@@ -162,7 +162,7 @@ void describe(Form& form, Record& reading) {
        "median over the windows; null without a figure");
   form("bandwidth_gb_per_s_min", null_if_none(gb_per_s(reading.least_bandwidth)), "in the slowest window");
   form("bandwidth_gb_per_s_max", null_if_none(gb_per_s(reading.most_bandwidth)), "in the fastest window");
-  form("windows", natural(reading.windows), "that count");
+  form("windows", natural(reading.windows), "number of timed windows");
   form("messages_per_window", natural(reading.messages), "");
   form("latency_us", us(reading.latency),
        "half a round trip of 8 bytes, median; the same in both directions of a pair; null: unknown");
@@ -228,7 +228,7 @@ template <typename Form, record::Of<EndpointSummary> Record>
 void describe(Form& form, Record& summary) {
   using namespace record;
   form.line("endpoint", "At the end of a complete sweep, one line per endpoint");
-  form("endpoint", natural(summary.endpoint), "its number");
+  form("endpoint", natural(summary.endpoint), "number of the endpoint");
   form("rank", natural(summary.rank), "");
   form("host", summary.host, "");
   form("sent", summary.sent, "");

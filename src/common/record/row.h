@@ -226,7 +226,7 @@ void describe(Form& form, Record& epoch) {
   form("in_place", epoch.in_place, "");
   form("epoch", natural(epoch.epoch), "number of the epoch, from 0");
   form("time_us_median", us(epoch.median), "median of its samples");
-  form("samples", natural(epoch.samples), "that count");
+  form("samples", natural(epoch.samples), "number of samples used");
   form("late_starts", natural(epoch.late), "isolated timing: samples discarded because a rank started late");
 }
 

@@ -1,4 +1,4 @@
-// What records look like, for docs/output.schema.json and the tables of docs/output.md.
+// The description of records, for docs/output.schema.json and the tables of docs/output.md.
 #pragma once
 
 #include <string>

@@ -71,7 +71,7 @@ void describe(Form& form, Record& finding) {
   form("expected_gb_per_s", null_if_none(gb_per_s(finding.expected)), "median of the expected bandwidth");
   form("readings", natural(finding.readings), "number of readings it is based on");
   form("failed_readings", natural(finding.failed), "those without a figure");
-  form("partners", natural(finding.partners), "different ones");
+  form("partners", natural(finding.partners), "number of different partners");
   form("text", finding.text, "one sentence for readers");
 }
 

@@ -10,7 +10,7 @@
 
 namespace fabricbench::record {
 
-/// What a column shows of a record that to_json has made: a number, a text, or null for nothing.
+/// The value of a column for a record from to_json: a number, a text, or null for nothing.
 using Shown = std::function<Json(const Json& record)>;
 
 /// The field at a JSON pointer such as `/time_us_interval/low_us`; null if the record has none.
@@ -32,7 +32,7 @@ struct TextColumn {
 /// Lines of the same columns, right-aligned, with two spaces between them.
 class TextTable {
  public:
-  /// Writes a number into so many characters, as `readable` and `fitted` do.
+  /// Formats a number in `width` characters, as `readable` and `fitted` do.
   using NumberText = std::string (*)(double value, int width);
 
   TextTable(std::vector<TextColumn> columns, NumberText number) : columns_(std::move(columns)), number_(number) {}

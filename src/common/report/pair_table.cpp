@@ -28,7 +28,7 @@ constexpr std::size_t kPairsInBanner = 64;
 constexpr std::size_t kMostRows = 32;  // per size; with more pairs, only the worst are shown
 constexpr std::size_t kWorstRows = 8;
 
-/// A field of what was measured.
+/// A field of the out-of-place measurement.
 Shown measured(std::string_view key) { return field(fmt::format("/out_of_place/{}", key)); }
 
 /// The bandwidth if a message took the time in the field `key`.
@@ -181,7 +181,7 @@ std::string pair_lines(const Context& context) {
   std::string text = "#\n";
   const std::size_t shown = std::min(context.groups.size(), kPairsInBanner);
   for (std::size_t pair = 0; pair < shown; ++pair) text += group_line(context, static_cast<int>(pair));
-  if (shown < context.groups.size()) text += fmt::format("# and {} pairs more\n", context.groups.size() - shown);
+  if (shown < context.groups.size()) text += fmt::format("# and {} more pairs\n", context.groups.size() - shown);
   return text;
 }
 

@@ -7,8 +7,8 @@
 
 namespace fabricbench {
 
-/// What was measured of a row, placement by placement: the fields of the measurement, those of the row as `row`, and
-/// `out` or `in` as `placement`.
+/// The measurements of a row, one per placement: the fields of the measurement, those of the row as `row`, and `out` or
+/// `in` as `placement`.
 [[nodiscard]] std::vector<record::Json> placements(const Row& row);
 
 }  // namespace fabricbench

@@ -35,7 +35,7 @@ Json chosen(const Json& measured) {
                      channels.is_null() ? "" : fmt::format("/{}", channels.get<int>()));
 }
 
-/// With so many decimals.
+/// The field with this number of decimals.
 Shown rounded(std::string_view key, int decimals) {
   return [key = std::string(key), decimals](const Json& measured) {
     return fmt::format("{:.{}f}", measured.at(key).get<double>(), decimals);
@@ -52,7 +52,7 @@ Json slowest_rank(const Json& measured) {
                      100 * measured.at("slowest_rank_share").get<double>(), measured.at("host").get<std::string>());
 }
 
-/// The columns of what was measured in one placement, with its row as `row`.
+/// The columns of one placement's measurement, with its row as `row`.
 std::vector<TextColumn> statistics_columns() {
   return {{"size", "", 14, field("/row/size_bytes")},
           {"type", "", 9, field("/row/datatype")},

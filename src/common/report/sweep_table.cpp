@@ -165,13 +165,13 @@ std::string SweepTableSink::trouble_lines(const PairReading& reading) {
   for (const int endpoint : {reading.from, reading.to}) {
     if (trouble_[static_cast<std::size_t>(endpoint)] < kMostTroubleOfOne) continue;
     text += fmt::format(
-        "# {} has failed {} times: what follows of it is counted below, and in the files of --json and "
+        "# {} has failed {} times: further failures of it are counted below, and are in the files of --json and "
         "--csv\n",
         name(endpoint), kMostTroubleOfOne);
   }
   if (trouble_shown_ == kMostTroubleLines) {
     text += fmt::format(
-        "# {} readings have failed: further ones are counted below, and in the files of --json and "
+        "# {} readings have failed: further ones are counted below, and are in the files of --json and "
         "--csv\n",
         failed_);
   }
@@ -214,8 +214,8 @@ std::string SweepTableSink::map() const {
   if (receivers_.empty()) return "#\n";
   const HeatMap heat = {names_, receivers_, bandwidths_.median(), colour_, verdict_ ? verdict_->layout : HeatLayout{}};
   const char* numbers = heat.layout.order.empty() ? ", by the numbers above" : "";
-  return fmt::format("#\n# Map: a line an endpoint that receives, a column an endpoint that sends{}\n#\n{}#\n{}#\n",
-                     numbers, heat_map_lines(heat), heat_legend_lines(heat));
+  return fmt::format("#\n# Map: a line per receiver, a column per sender{}\n#\n{}#\n{}#\n", numbers,
+                     heat_map_lines(heat), heat_legend_lines(heat));
 }
 
 std::string SweepTableSink::readings_line() const {

@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t kMostAddresses = 16;
 constexpr std::size_t kActivityBytes = 256;
 
-/// The IPv4 addresses of this host's interfaces, loopback included: ranks of the same host come that way.
+/// The IPv4 addresses of this host's interfaces, including the loopback, by which ranks of the same host send.
 std::vector<sockaddr_in> local_addresses(in_port_t port) {
   ifaddrs* list = nullptr;
   if (getifaddrs(&list) != 0) return {};
@@ -61,7 +61,7 @@ ProcessTable::~ProcessTable() {
   if (socket_ >= 0) close(socket_);
 }
 
-/// On rank 0: the job's number, then the addresses.
+/// Opens the socket, and returns the job's number followed by the addresses. Runs on rank 0.
 std::vector<std::uint8_t> ProcessTable::open_and_list_addresses() {
   std::random_device random;
   job_ = (std::uint64_t{random()} << 32) | random();
@@ -88,7 +88,7 @@ void ProcessTable::report(const ProcessReport& report) {
   Datagram datagram{job_, report.steps, report.stuck_s, report.busy, rank_, {}};
   report.activity.copy(datagram.activity.data(), kActivityBytes - 1);
   for (const sockaddr_in& address : addresses_) {
-    // A report that gets lost is sent again soon; there is nobody to tell of an error here.
+    // A lost report is sent again soon, and there is nobody to report an error to.
     (void)sendto(socket_, &datagram, sizeof datagram, 0, generic(address), sizeof address);
   }
 }

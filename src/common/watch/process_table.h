@@ -13,7 +13,7 @@
 
 namespace fabricbench {
 
-/// What a rank that makes no progress tells of itself.
+/// The report of a rank that makes no progress.
 struct ProcessReport {
   std::uint64_t steps = 0;
   Seconds stuck_s = 0;
@@ -22,18 +22,18 @@ struct ProcessReport {
       1;  ///< share of the time since the last progress that its main thread had a processor or waited for one
 };
 
-/// Carries reports to rank 0 by UDP, beside MPI: each is one datagram to every address of rank 0's host, sent
-/// again and again, so none needs an answer. A job whose hosts cannot reach each other by UDP still ends;
-/// its ranks then count as silent.
+/// Carries reports to rank 0 by UDP, independently of MPI. Each report is one datagram to every address of rank 0's
+/// host, and is repeated, so it needs no answer. A job whose hosts cannot reach each other by UDP still ends; its ranks
+/// then count as silent.
 class ProcessTable {
  public:
-  /// Collective: rank 0 opens a socket and tells everybody its addresses.
+  /// Collective: rank 0 opens a socket and tells all ranks its addresses.
   explicit ProcessTable(const mpi::Communicator& world);
   ProcessTable(const ProcessTable&) = delete;
   ProcessTable& operator=(const ProcessTable&) = delete;
   ~ProcessTable();
 
-  /// Sends this rank's report. On rank 0 it is taken down, together with all that have come in.
+  /// Sends this rank's report. On rank 0: records it, together with all reports that have arrived.
   void report(const ProcessReport& report);
 
   /// On rank 0: the last report of each rank that sent one.
@@ -46,7 +46,7 @@ class ProcessTable {
 
   int rank_;
   int socket_ = -1;
-  std::uint64_t job_ = 0;  // a random number, so that another job's stray datagrams are not ours
+  std::uint64_t job_ = 0;  // random, so that another job's datagrams are ignored
   std::vector<sockaddr_in> addresses_;
   std::map<int, ProcessReport> reports_;
 };

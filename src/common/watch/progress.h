@@ -7,17 +7,17 @@
 
 namespace fabricbench {
 
-/// One line on stderr that says how far the run is; written over and over, and cleared before other output.
+/// One line on stderr with the progress of the run. It is overwritten in place, and cleared before other output.
 class ProgressLine {
  public:
-  /// `what`: is counted.
+  /// `what`: the unit of progress.
   explicit ProgressLine(bool shown, std::string_view what = "epochs") : shown_(shown), what_(what) {}
 
-  /// Whether somebody watches: stderr is a terminal, or that of the launcher that passes ours on is.
+  /// Whether somebody watches: stderr is a terminal, or the launcher that forwards it has one.
   [[nodiscard]] static bool wanted();
 
   [[nodiscard]] bool shown() const { return shown_; }
-  /// At most a few times a second, whatever the number of calls.
+  /// Prints at most a few times per second, however often it is called.
   void show(std::int64_t done, std::int64_t planned, Seconds left);
   void clear();
 

@@ -6,14 +6,14 @@
 
 namespace fabricbench {
 
-/// Decides what a watchdog does about a process that makes no progress. Reads no clock: times are given.
+/// Decides what a watchdog does about a process that makes no progress. Reads no clock: its caller passes the times.
 class StallDetector {
  public:
-  /// The process at one moment.
+  /// The state of the process at one time.
   struct Sight {
     std::uint64_t steps = 0;
     Seconds time = 0;   ///< on any clock that goes forward
-    Seconds awake = 0;  ///< for so long its main thread has had a processor or waited for one
+    Seconds awake = 0;  ///< total time for which its main thread has had a processor or waited for one
   };
 
   enum class Action {
@@ -28,11 +28,11 @@ class StallDetector {
     double busy = 0;      ///< share of that time that the main thread was awake
   };
 
-  /// `timeout`: without progress for so long, rank 0 ends the job; above 0.
+  /// `timeout`: rank 0 ends the job after this time without progress; above 0.
   StallDetector(int rank, Seconds timeout, const Sight& first)
       : timeout_(timeout), patience_(patience(rank, timeout)), last_(first) {}
 
-  /// How often to look.
+  /// The time between two looks.
   [[nodiscard]] Seconds interval() const;
   [[nodiscard]] Stall look(const Sight& sight);
 
@@ -41,7 +41,7 @@ class StallDetector {
 
   Seconds timeout_;
   Seconds patience_;
-  Sight last_;  // when it was last seen to have made progress
+  Sight last_;  // the process when it last made progress
 };
 
 }  // namespace fabricbench

@@ -17,11 +17,11 @@
 namespace fabricbench {
 namespace {
 
-// Not the clock of the measurements: tests replace that one, and a watchdog must keep real time.
+// Not the clock of the measurements, which tests replace: a watchdog needs the real time.
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr std::size_t kMostLines = 16;
-constexpr double kAsleep = 0.02;  // MPI polls while it waits: a rank that asks for no processor time is not in MPI
+constexpr double kAsleep = 0.02;  // MPI polls while it waits, so a rank that uses less processor time is not in MPI
 
 const char* words_for(Phase phase) {
   switch (phase) {
@@ -37,7 +37,7 @@ const char* words_for(Phase phase) {
   return "starting up";
 }
 
-/// What the first process knows, on every process.
+/// The first process's names, on every process.
 std::vector<std::string> known_to_all(const mpi::Communicator& world, const std::vector<std::string>& names) {
   std::istringstream lines(world.broadcast(fmt::format("{}", fmt::join(names, "\n"))));
   std::vector<std::string> all;
@@ -85,8 +85,8 @@ Watchdog::~Watchdog() {
   thread_.join();
 }
 
-/// How long the main thread had a processor or waited for one: on a crowded machine a rank that polls may get next to
-/// none. Without schedstat (proc(5)) only the first; 0 where the system does not say.
+/// The time for which the main thread has had a processor or waited for one: on a crowded machine, a rank that polls
+/// may get almost none. Without schedstat (proc(5)) waiting does not count. 0 if unknown.
 Seconds Watchdog::time_awake() const {
   std::uint64_t running_ns = 0;
   std::uint64_t runnable_ns = 0;
@@ -136,7 +136,7 @@ void Watchdog::end_job(Seconds stuck) {
   std::fflush(stderr);
   try {
     on_timeout_(fmt::format("{}; {}", reason, fmt::join(lines, "; ")));
-  } catch (const std::exception& problem) {  // a full disk, say: the job ends all the same
+  } catch (const std::exception& problem) {  // such as a full disk: the job ends all the same
     fmt::print(stderr, "fabricbench: {}\n", problem.what());
   }
   std::_Exit(static_cast<int>(ExitStatus::kTimeout));

@@ -22,15 +22,15 @@ namespace fabricbench {
 
 enum class Phase { kStartUp, kEstimate, kPrepare, kWarmUp, kMeasure, kReduce, kCheck, kReport };
 
-/// What this rank is doing, written by the main thread and read by the watchdog. All ranks take the same
-/// steps, so the number of steps tells who is behind.
+/// The current activity of this rank, written by the main thread and read by the watchdog. All ranks take the same
+/// steps, so the number of steps shows who is behind.
 class Heartbeat {
  public:
   void enter(Phase phase) {
     phase_.store(phase, std::memory_order_relaxed);
     tick();
   }
-  /// Names what is being measured; not for timed loops.
+  /// Sets the name of the case that is measured; not for timed loops.
   void enter_case(const std::string& label);
   void tick() { steps_.store(steps_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
 
@@ -45,14 +45,14 @@ class Heartbeat {
   std::string label_;
 };
 
-/// Ends the job when a rank has made no progress for `timeout` seconds, and says which ranks the others were
-/// waiting for. A thread on every rank watches that rank's heartbeat; when half the time has passed it reports
-/// to rank 0 by the roll call, beside MPI, which may itself be what hangs. Exit status 4. StallDetector decides.
+/// Ends the job with exit status 4 if a rank makes no progress for `timeout` seconds, and says which ranks the others
+/// were waiting for. A thread on every rank watches that rank's heartbeat. After half of the time it reports to rank 0
+/// through the process table, because MPI may itself be what hangs. StallDetector makes the decisions.
 class Watchdog {
  public:
-  /// Collective. `names`: of the processes, such as `rank 3 on node-07`, on the first of them. `state` tells more of
-  /// what this process does, from the watchdog's thread. `on_timeout` is told the reason on the first process before
-  /// the end.
+  /// Collective. `names`: of the processes, such as `rank 3 on node-07`, on the first process. `state` returns more
+  /// details of this process's activity, and is called from the watchdog's thread. `on_timeout` is called with the
+  /// reason, on the first process, before the job ends.
   Watchdog(const mpi::Communicator& world, const Heartbeat& heartbeat, Seconds timeout,
            const std::vector<std::string>& names, std::function<std::string()> state,
            std::function<void(const std::string&)> on_timeout);
@@ -82,8 +82,8 @@ class Watchdog {
   std::thread thread_;
 };
 
-/// The verdict of a roll call, a line for each thing to know. `reports`: by process, those that answered.
-/// `names`: of all processes.
+/// The findings from the process table, a line each. `reports`: of the processes that answered, by process. `names`: of
+/// all processes.
 [[nodiscard]] std::vector<std::string> who_is_missing(const std::map<int, ProcessReport>& reports,
                                                       const std::vector<std::string>& names);
 

@@ -138,11 +138,11 @@ class Memory(GpuTest):  # 2 ranks, 6 s
                 stdout, lines = self.run_gpus("-b", "1M", "-e", "64M", "-f", 2, "-n", 1, *options,
                                               FAKE_CUDA_MEMORY=str(20 * MIB))
                 self.assertEqual(max(int(row[0]) for row in rows(stdout)), most)
-                self.assertRegex(stdout, r"#\n# Reducing maxBytes to \d+ due to memory limitation: [\d.]+ MiB a rank "
-                                         r"can be had for 2 buffers\n")
+                self.assertRegex(stdout, r"#\n# Reducing maxBytes to \d+ due to memory limitation: [\d.]+ MiB per "
+                                         r"rank is available for 2 buffers\n")
                 self.assertLess(int(lines[0]["options"]["maxbytes"]), 2 * most)
 
     def test_first_size_does_not_fit(self):
-        self.refused_gpus(MISSING, r"the smallest message, 16 MiB, takes 32\.0 MiB a rank in 2 buffers, and [\d.]+ MiB "
-                                   "a rank can be had; lower --min-bytes, .*", "-b", "16M", "-e", "64M", "-n", 1,
-                          FAKE_CUDA_MEMORY=str(20 * MIB))
+        self.refused_gpus(MISSING, r"the smallest message, 16 MiB, needs 32\.0 MiB per rank for 2 buffers, but only "
+                                   r"[\d.]+ MiB per rank is available; lower --min-bytes, .*", "-b", "16M", "-e", "64M",
+                          "-n", 1, FAKE_CUDA_MEMORY=str(20 * MIB))

@@ -113,8 +113,8 @@ class OddGpus(CopyTest):  # 2 ranks, 6 s
     def test_two_that_differ(self):
         stdout, lines = self.copy_well(FAKE_CUDA_DEVICES="2", FAKE_CUDA_COPY_MB_PER_S=f"{SPEED},1:20")
         self.assertIn("cannot tell", odd(stdout))
-        self.assertRegex(stdout, r"# Note: Two GPUs of host \S+ differ, and with no third it cannot be told which is "
-                                 r"odd: ")
+        self.assertRegex(stdout, r"# Note: Two GPUs of host \S+ differ, and without a third it is unclear "
+                                 r"which is slow: ")
         self.assertIn("undecided", {copy["standing"] for copy in copies(lines)})
 
     @in_a_few_tries
@@ -189,7 +189,7 @@ class Places(CopyTest):  # 4 ranks, 3 s
         stdout, lines = self.copy_well(FAKE_CUDA_DEVICES="2", FAKE_CUDA_NO_PEERS="1")
         self.assertEqual({copy["over_host"] for copy in copies(lines) if copy["copy"] == "peer"}, {True})
         self.assertIn("GPU 1*", stdout)
-        self.assertIn("# Note: Copies to a GPU marked * go over the host's memory", stdout)
+        self.assertIn("# Note: Copies to a GPU marked * go through host memory", stdout)
 
     def test_little_memory(self):
         stdout, lines = self.copy_well(FAKE_CUDA_DEVICES="1", FAKE_CUDA_MEMORY=str(2**22))

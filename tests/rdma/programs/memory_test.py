@@ -41,7 +41,7 @@ class HugePages(GuestTest):
         set_huge_pages(8)
         result = self.run_job("rdma_write_bw", "--memory", "hugepages", "-s", "8M", "-n", 5)
         self.assertEqual(result.status, MISSING, result.stdout)
-        self.assertRegex(result.stderr, "the smallest message, 8 MiB, takes .* and 8 MiB a rank can be had")
+        self.assertRegex(result.stderr, "the smallest message, 8 MiB, needs .* but only 8 MiB per rank is available")
 
     def test_none(self):
         self.refused(MISSING, r"--memory hugepages: 0 of 0 huge pages of 2 MiB are free on this host, and 2 ranks there "

@@ -83,7 +83,7 @@ class Rails(RailTest):
 class Refusals(RailTest):
 
     def test_number_of_ranks(self):
-        self.refused(USAGE, r"--devices all: 1 rank of host host1 is in pairs, and 2 devices \(rxe0, rxe1\) take 2; "
+        self.refused(USAGE, r"--devices all: 1 rank of host host1 is in pairs, and 2 devices \(rxe0, rxe1\) need 2; "
                             r".* --map-by ppr:2:node", "rdma_write_bw", "--devices", "all", *FEW)
 
     def test_unknown_device(self):

@@ -8,7 +8,7 @@
 namespace fabricbench {
 namespace {
 
-// Looking now and then costs less than being woken for every agreement, of which there are thousands a second.
+// Polling costs less than a wake-up for every agreement, of which there are thousands per second.
 constexpr auto kInterval = std::chrono::milliseconds(50);
 
 }  // namespace

@@ -11,13 +11,13 @@
 
 namespace fabricbench {
 
-/// A time limit on the clock of now(), and what to say where it passes.
+/// A time limit on the clock of now(), and the message for when it has passed.
 class AgreementLimit {
  public:
-  /// From now on; takes the place of the one before.
+  /// Sets the limit from now on; replaces the previous one.
   void arm(Seconds limit, std::string text);
   void disarm() { deadline_.reset(); }
-  /// What to say, once for each limit that has passed.
+  /// The message of a limit that has passed; returned once per limit.
   [[nodiscard]] std::optional<std::string> take_passed();
 
  private:
@@ -25,11 +25,11 @@ class AgreementLimit {
   std::string text_;
 };
 
-/// A time limit for going on together with another process, which may hang or be gone, in calls of MPI that would wait
-/// for ever.
+/// A time limit for MPI calls that wait for another process. If that process hangs or is gone, such a call never
+/// returns.
 class AgreementWatch {
  public:
-  /// `end` is called from a thread of its own when a limit has passed, with what arm was given; it ends the job.
+  /// `end` is called from a separate thread when a limit has passed, with the arguments of arm; it must end the job.
   explicit AgreementWatch(std::function<void(const std::string&)> end);
   AgreementWatch(const AgreementWatch&) = delete;
   AgreementWatch& operator=(const AgreementWatch&) = delete;

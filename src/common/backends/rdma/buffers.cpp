@@ -14,8 +14,8 @@
 namespace fabricbench {
 namespace {
 
-/// mlx5 puts small messages that arrive into the completion, from which its library copies them to the buffer by the
-/// processor: in a GPU's memory it would crash. Source: MLX5_SCATTER_TO_CQE in man mlx5dv; perftest #283.
+/// mlx5 puts small arriving messages into the completion, and its library copies them into the buffer with the
+/// processor. That would crash with GPU memory. Source: MLX5_SCATTER_TO_CQE in man mlx5dv; perftest #283.
 void keep_small_messages_out_of_completions() { setenv("MLX5_SCATTER_TO_CQE", "0", 1); }
 
 }  // namespace

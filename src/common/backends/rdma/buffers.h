@@ -11,11 +11,11 @@
 
 namespace fabricbench {
 
-/// The memory that --memory asks for. Before any device of RDMA is opened: a driver is told what it may not do with a
-/// GPU's memory. Throws Error (missing), the same on every process; collective.
+/// The memory that --memory asks for. Call this before an RDMA device is opened, because it tells the driver not to
+/// access GPU memory by the processor. Throws Error (missing), the same on every process; collective.
 [[nodiscard]] gpu::OpenedBuffers open_buffers(const Team& team, const Placed& placed, const Options& options);
 
-/// Where the ranks' buffers lie and how their devices were given them, the same text on every process. Collective.
+/// The location of the ranks' buffers and the method of their registration, the same text on every process. Collective.
 [[nodiscard]] std::string registration_notice(const mpi::Communicator& world, const verbs::VerbsSession& session);
 
 }  // namespace fabricbench

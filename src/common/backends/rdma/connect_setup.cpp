@@ -17,13 +17,13 @@
 namespace fabricbench {
 namespace {
 
-/// Both ends of a pair, the one that connects first.
+/// Both ends of a pair, the connecting one first.
 struct Ends {
   verbs::PortFacts connecting;
   verbs::PortFacts accepting;
 };
 
-/// What both ends bind to.
+/// The addresses to which both ends bind.
 struct Addresses {
   verbs::Gid connecting;
   verbs::Gid accepting;
@@ -66,7 +66,7 @@ rdma_cm::LinkSettings link_settings(const Options& options, const verbs::PortFac
           options.rdma.stall_timeout};
 }
 
-/// Tells the side that connects which port the other one listens at, and who the other side is.
+/// Tells the connecting side the port of the other side, and both sides the name of the other one.
 void meet(ConnectSetup& setup, rdma_cm::CmLink& link, const Addresses& addresses, std::uint16_t listening) {
   const mpi::Communicator& group = setup.team->group();
   const std::string own = fmt::format("rank {} on {}", setup.team->process_in_job(), setup.placed.host);

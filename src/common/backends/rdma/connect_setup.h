@@ -11,7 +11,7 @@
 
 namespace fabricbench {
 
-/// What is settled before connections are made. The first process of a pair connects, and the second accepts.
+/// The settings before connections are made. The first process of a pair connects, and the second accepts.
 struct ConnectSetup {
   Options options;
   std::unique_ptr<Team> team;  ///< each group is a pair
@@ -23,9 +23,9 @@ struct ConnectSetup {
   [[nodiscard]] bool connects() const { return team->group().is_root(); }
 };
 
-/// Opens the device of each process, agrees on the addresses of each pair, and lets the second process of it listen.
-/// Collective over `world`, which must outlive the result. `process`: this one's number in the job. Throws Error, the
-/// same on every process: missing, usage.
+/// Opens the device of each process, agrees on the addresses of each pair, and starts listening on the second process
+/// of each pair. Collective over `world`, which must outlive the result. `process`: this process's number in the job.
+/// Throws Error (missing, usage), the same on every process.
 [[nodiscard]] ConnectSetup set_up_connections(const mpi::Communicator& world, int process, Options options,
                                               const std::vector<std::string>& notices);
 

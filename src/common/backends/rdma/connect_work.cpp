@@ -26,7 +26,7 @@
 namespace fabricbench {
 namespace {
 
-/// The problem of the side that connects goes first: the other one may only have waited for it.
+/// Prefers the problem of the connecting side, because the other side may only have waited for it.
 rdma_cm::Problem agree_in_pair(const mpi::Communicator& group, const rdma_cm::Problem& own) {
   const std::vector<std::string> texts = all_gather(group, fmt::format("{}{}", static_cast<int>(own.status), own.text));
   for (const std::string& text : texts) {
@@ -36,7 +36,7 @@ rdma_cm::Problem agree_in_pair(const mpi::Communicator& group, const rdma_cm::Pr
   return {};
 }
 
-/// What this side knows of its pair; times are those of the side that connects.
+/// This side's results for its pair. The times are those of the connecting side.
 ConnectRow row_of(const ConnectSetup& setup, const rdma_cm::Series& series, const rdma_cm::Findings& findings) {
   ConnectRow row;
   row.pair = setup.team->group_number();
@@ -55,7 +55,7 @@ ConnectRow row_of(const ConnectSetup& setup, const rdma_cm::Series& series, cons
   return row;
 }
 
-/// A row a pair, on the first process: the second process of a pair adds what it found in messages.
+/// A row per pair, on the first process. The second process of a pair adds its findings about messages.
 std::vector<ConnectRow> all_rows(const mpi::Communicator& world, const ConnectRow& own) {
   std::vector<ConnectRow> rows;
   for (ConnectRow& row : gather_all(world, own)) {
@@ -71,7 +71,8 @@ std::vector<ConnectRow> all_rows(const mpi::Communicator& world, const ConnectRo
   return rows;
 }
 
-/// On the first process. A pair that did not get on comes before data that is wrong: it was not all checked.
+/// On the first process. A pair that ended early takes precedence over wrong data, because its data was not all
+/// checked.
 Ending conclude_connections(const std::vector<ConnectRow>& rows) {
   Ending ending;
   ending.reason = "every connection was made, used and ended, and every message that came was right";
@@ -100,8 +101,8 @@ Ending conclude_connections(const std::vector<ConnectRow>& rows) {
   return ending;
 }
 
-/// What to say where the other process does not come to an agreement, and how long it may take: with a problem of one's
-/// own, as long as the other one may wait for this one in two steps; else for all steps of a phase.
+/// Sets the time limit of an agreement with the other process. After a problem on this side, the other process may wait
+/// for this one in two more steps; otherwise it may take all steps of a phase.
 void arm(AgreementWatch& watch, const ConnectSetup& setup, const rdma_cm::Problem& own) {
   const Seconds limit = setup.options.rdma.stall_timeout;
   const bool fine = own.status == ExitStatus::kOk;
@@ -111,8 +112,8 @@ void arm(AgreementWatch& watch, const ConnectSetup& setup, const rdma_cm::Proble
   watch.arm(patience, fine ? silence : fmt::format("{}; and {}", own.text, silence));
 }
 
-/// Connections between the two ranks of each pair, at the same time in all pairs. Every step has a time limit of its
-/// own, and who waits in it knows which it is; the watchdog is for what hangs elsewhere, in set-up or in MPI.
+/// Connections between the two ranks of each pair, at the same time in all pairs. Every step has its own time limit,
+/// and its error names the step; the watchdog covers everything else, such as set-up and MPI.
 class ConnectWork final : public Work {
  public:
   using Work::Work;
@@ -150,7 +151,7 @@ class ConnectWork final : public Work {
   }
 
  private:
-  /// This side's part of its pair's connections.
+  /// Makes this side's part of its pair's connections.
   [[nodiscard]] ConnectRow make_connections() {
     const RdmaOptions& rdma = setup_.options.rdma;
     const rdma_cm::SideSettings settings{rdma.transport, static_cast<std::uint32_t>(rdma.messages), rdma.stall_timeout,
@@ -173,7 +174,7 @@ class ConnectWork final : public Work {
     return row_of(setup_, series, side->findings());
   }
 
-  /// Where the other process of the pair does not answer any more, and MPI would wait for it.
+  /// Ends the job if the other process of the pair no longer answers: an MPI call would wait for it for ever.
   [[noreturn]] void end_without_peer(const std::string& text) {
     say(job().program.name, fmt::format("rank {} on {}: {}", job().world.rank(), setup_.placed.host, text));
     abandon(*outputs_, ExitStatus::kTimeout, text);

@@ -4,7 +4,7 @@
 
 namespace fabricbench {
 
-/// The whole of the program that makes connections over rdma_cm. Starts and ends MPI; does not throw.
+/// Runs a program that makes connections over rdma_cm. Starts and ends MPI; does not throw.
 [[nodiscard]] int run_connections(const Program& program, int argc, char** argv);
 
 }  // namespace fabricbench

@@ -15,11 +15,11 @@ GpuWay gpu_way(const Team& team, const std::string& gpu, const std::string& devi
   const auto route = host::pci_route(gpu, adapter);
   GpuWay found;
   found.obstacles = host::obstacles_between(gpu, adapter);
-  const std::string own = fmt::format(
-      "Rank {}: GPU {} and {} ({}) are {} apart; {}", team.process_in_job(), gpu, device,
-      adapter.empty() ? "no PCI device" : adapter, route ? route->distance : "an unknown way",
-      found.obstacles.empty() ? "nothing seen in the way" : fmt::format("{}", fmt::join(found.obstacles, "; ")));
-  found.notices = shortened(all_gather(team.world(), own), kMostRanks, "ranks more, in the JSON file (obstacles)");
+  const std::string own =
+      fmt::format("Rank {}: GPU {} and {} ({}) are {} apart; {}", team.process_in_job(), gpu, device,
+                  adapter.empty() ? "no PCI device" : adapter, route ? route->distance : "an unknown distance",
+                  found.obstacles.empty() ? "no obstacle found" : fmt::format("{}", fmt::join(found.obstacles, "; ")));
+  found.notices = shortened(all_gather(team.world(), own), kMostRanks, "more ranks, in the JSON file (obstacles)");
   return found;
 }
 

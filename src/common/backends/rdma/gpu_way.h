@@ -7,7 +7,7 @@
 
 namespace fabricbench {
 
-/// The way between the GPU that a rank's buffers lie on and its RDMA device.
+/// The path between the GPU with a rank's buffers and its RDMA device.
 struct GpuWay {
   std::vector<std::string> obstacles;  ///< of this process, a sentence each
   std::vector<std::string> notices;    ///< a line for each rank, the same on every process

@@ -15,7 +15,7 @@
 namespace fabricbench {
 namespace {
 
-constexpr std::uint64_t kBuffers = 2;  // of a rank: one that it sends from, one that it receives into
+constexpr std::uint64_t kBuffers = 2;  // per rank: one to send from, one to receive into
 
 /// Such as `1 of 4 huge pages of 2 MiB are free, and ...; reserve some more as root, ...`.
 Error too_few(const host::HugePages& pages, std::uint64_t wanted, const std::string& what_for) {
@@ -26,8 +26,8 @@ Error too_few(const host::HugePages& pages, std::uint64_t wanted, const std::str
                            pages.free, pages.total, readable_bytes(pages.page_bytes), what_for, pages.total + more));
 }
 
-/// Takes the pages now, since a kernel that has none left for this control group would end the process later.
-/// 0, or the error's number.
+/// Allocates the pages now: otherwise the kernel would kill the process later if its control group has none left.
+/// Returns 0 or the error number.
 int populate(void* block, std::size_t bytes) {
   constexpr int kPopulateWrite = 23;  // MADV_POPULATE_WRITE, of Linux 5.14
   if (madvise(block, bytes, kPopulateWrite) == 0 || errno == EINVAL) return 0;

@@ -14,8 +14,8 @@ namespace fabricbench {
 /// Blocks of this host's huge pages.
 class HugePageBuffers final : public BufferSource {
  public:
-  /// `processes` of this host take huge pages at the same time. Throws Error (missing), with what the host has and how
-  /// more can be had, where there are too few for two buffers each. `root` stands for / in tests.
+  /// `processes` of this host take huge pages at the same time. Throws Error (missing) if there are too few for two
+  /// buffers per process, with the number that the host has and how to get more. `root` replaces / in tests.
   explicit HugePageBuffers(int processes, std::filesystem::path root = "/");
   ~HugePageBuffers() override;
 
@@ -23,7 +23,7 @@ class HugePageBuffers final : public BufferSource {
   [[nodiscard]] Memory& memory() override { return memory_; }
   [[nodiscard]] std::byte* allocate(std::size_t bytes) override;
   void release(std::byte* block) noexcept override;
-  /// This process's share of what is free, in whole pages for each of two buffers.
+  /// This process's share of the free pages, as whole pages for each of two buffers.
   [[nodiscard]] std::optional<Bytes> available() const override;
 
  private:
@@ -32,7 +32,7 @@ class HugePageBuffers final : public BufferSource {
   int processes_;
   std::filesystem::path root_;
   host::HugePages pages_;
-  std::map<std::byte*, std::size_t> blocks_;  // their bytes, in whole pages
+  std::map<std::byte*, std::size_t> blocks_;  // their sizes in bytes, in whole pages
   HostMemory memory_;
 };
 

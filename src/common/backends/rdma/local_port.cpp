@@ -50,7 +50,7 @@ RankPorts look_around(const Placed& placed, int asked_port) {
   return found;
 }
 
-/// What --devices gives this process.
+/// The port that --devices gives this process.
 ChosenPort chosen_port(const mpi::Communicator& job, const PairPlan& plan, const Placed& placed, bool takes_part,
                        const RdmaOptions& rdma, std::vector<std::string>& notices) {
   const RankPorts own =

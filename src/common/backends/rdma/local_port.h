@@ -9,7 +9,7 @@
 
 namespace fabricbench {
 
-/// The device and port that this process uses, as --devices, -d and -i say.
+/// The device and port of this process, as chosen by --devices, -d and -i.
 struct SettledPort {
   std::string device;  ///< empty: this process is in no pair
   int port = 0;
@@ -17,7 +17,7 @@ struct SettledPort {
   std::vector<std::string> notices;
 };
 
-/// Collective over the job. Throws Error, the same on every process: where choose_ports and verbs::open_device do.
+/// Collective over the job. Throws the errors of choose_ports and verbs::open_device, the same on every process.
 [[nodiscard]] SettledPort settle_port(const mpi::Communicator& job, const PairPlan& plan, const Options& options);
 
 }  // namespace fabricbench

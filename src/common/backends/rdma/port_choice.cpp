@@ -18,12 +18,12 @@ constexpr std::string_view kAll = "all";
 constexpr std::string_view kRail = "rail";
 constexpr std::string_view kAuto = "auto";
 
-/// The ranks of a host that take one device together.
+/// The ranks of a host that share one device.
 using Participant = std::vector<int>;
 
 /// A host with its participants in the order of their first ranks.
 struct SeatedHost {
-  const RankPorts* facts = nullptr;  // as its first rank sees them
+  const RankPorts* facts = nullptr;  // the host as its first rank sees it
   std::vector<Participant> participants;
   std::size_t ranks = 0;
 };
@@ -32,8 +32,8 @@ const RankPorts& facts_of(const std::vector<RankPorts>& ranks, int rank) {
   return ranks[static_cast<std::size_t>(rank)];
 }
 
-/// The rank of the same host that takes the same device: the only one that it is paired with, if that has no other
-/// either; else itself.
+/// The rank on the same host that shares a device with `rank`: its only partner, if that one has no other partner; else
+/// `rank` itself.
 int companion(const std::vector<RankPorts>& ranks, const std::map<int, std::set<int>>& partners, int rank) {
   const std::set<int>& own = partners.at(rank);
   const int other = *own.begin();
@@ -41,7 +41,7 @@ int companion(const std::vector<RankPorts>& ranks, const std::map<int, std::set<
   return alone && facts_of(ranks, other).host_id == facts_of(ranks, rank).host_id ? other : rank;
 }
 
-/// The hosts in the order of their first ranks; only ranks that are in a pair have a self.
+/// The hosts in the order of their first ranks; ranks outside all pairs are left out.
 std::vector<SeatedHost> self(const std::vector<RankPorts>& ranks, const std::vector<Pair>& pairs) {
   std::map<int, std::set<int>> partners;
   for (const auto& [first, second] : pairs) {
@@ -56,7 +56,7 @@ std::vector<SeatedHost> self(const std::vector<RankPorts>& ranks, const std::vec
     if (host == hosts.end()) host = hosts.insert(host, {&facts, {}, 0});
     ++host->ranks;
     const int other = companion(ranks, partners, rank);
-    if (other < rank) continue;  // it has its self
+    if (other < rank) continue;  // `other` has already added both
     host->participants.push_back(other == rank ? Participant{rank} : Participant{rank, other});
   }
   return hosts;
@@ -66,7 +66,7 @@ std::string listed(const std::vector<std::string>& names) {
   return names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "));
 }
 
-/// Ranks that a host needs for so many participants, where all participants are as its own.
+/// The number of ranks that a host needs for this many participants, each with as many ranks as its first one.
 std::size_t ranks_for(const SeatedHost& host, std::size_t participants) {
   return host.participants.front().size() * participants;
 }
@@ -76,7 +76,7 @@ std::size_t ranks_for(const SeatedHost& host, std::size_t participants) {
   const bool in_pairs = host.participants.front().size() > 1;
   const bool all = rule == kAll || rule == kRail;
   throw UsageError(fmt::format(
-      "--devices {}: {} rank{} of host {} {} in pairs, and {} device{} ({}) take {}{}{}; start so many on each host, "
+      "--devices {}: {} rank{} of host {} {} in pairs, and {} device{} ({}) need {}{}{}; start that many on each host, "
       "such as with mpirun --map-by ppr:{}:node{}",
       rule, host.ranks, host.ranks == 1 ? "" : "s", host.facts->host, host.ranks == 1 ? "is" : "are", devices.size(),
       devices.size() == 1 ? "" : "s", listed(devices), needed, in_pairs ? ", two for each" : "",
@@ -113,7 +113,7 @@ class Choice {
     return ports;
   }
 
-  /// The active ports as a rank sees them, by name. Throws where there is none.
+  /// The active ports that a rank sees, by name. Throws if there are none.
   [[nodiscard]] std::vector<PortSeen> active_ports(const RankPorts& facts) const {
     if (!facts.active.empty()) return sorted(facts.active);
     throw Error(ExitStatus::kMissing,
@@ -181,14 +181,13 @@ class Choice {
     }
     if (!known) {
       choice_.notice =
-          "Devices: no rank is bound to the NUMA node of a device, so those of each host take them in turn";
+          "Devices: no rank is bound to the NUMA node of a device, so the ranks of each host use the devices in turn";
     } else if (far.empty()) {
-      choice_.notice = "Devices: each rank has one of its NUMA node";
+      choice_.notice = "Devices: each rank uses a device of its own NUMA node";
     } else {
       std::sort(far.begin(), far.end());
-      choice_.notice =
-          fmt::format("Devices: each rank has one of its NUMA node, but rank{} {}, for which none is known",
-                      far.size() == 1 ? "" : "s", fmt::join(far, ", "));
+      choice_.notice = fmt::format("Devices: each rank uses a device of its own NUMA node; for rank{} {} none is known",
+                                   far.size() == 1 ? "" : "s", fmt::join(far, ", "));
     }
   }
 
@@ -215,7 +214,7 @@ class Choice {
 
 bool is_digit(char character) { return std::isdigit(static_cast<unsigned char>(character)) != 0; }
 
-/// The digits that `text` begins with, without leading zeros; they are taken from it.
+/// Removes the leading digits from `text`, and returns them without leading zeros.
 std::string_view take_number(std::string_view& text) {
   std::size_t end = 0;
   while (end < text.size() && is_digit(text[end])) ++end;

@@ -1,4 +1,4 @@
-// Which RDMA device each rank uses, as --devices says it: pure functions of what every rank told all others.
+// The RDMA device of each rank, as --devices chooses it: pure functions of facts that every rank knows.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@
 
 namespace fabricbench {
 
-/// How far a port is from where a rank runs, from near to far.
+/// The distance between a port and the NUMA nodes where a rank runs.
 enum class PortDistance {
   kNear,     ///< the rank runs on the port's NUMA node only
-  kUnknown,  ///< the rank is not bound to one node, or the port's is not known
+  kUnknown,  ///< the rank is not bound to one node, or the port's node is unknown
   kFar       ///< the rank never runs on the port's node
 };
 
-/// A port that is active, as one rank sees it.
+/// An active port, as one rank sees it.
 struct PortSeen {
   std::string device;
   int port = 1;
@@ -30,12 +30,12 @@ void describe(Form& form, Message& port) {
   form.hidden(port.device, port.port, port.distance);
 }
 
-/// What a rank knows of its host.
+/// A rank's facts about its host.
 struct RankPorts {
-  std::uint64_t host_id = 0;  ///< equal on the ranks of one host, and on no others
+  std::uint64_t host_id = 0;  ///< the same on the ranks of one host, and on no others
   std::string host;
-  std::vector<std::string> devices;  ///< all
-  std::vector<PortSeen> active;      ///< one of each device that has any
+  std::vector<std::string> devices;  ///< all devices
+  std::vector<PortSeen> active;      ///< one port of each device that has an active port
 };
 
 template <typename Form, record::Of<RankPorts> Message>
@@ -46,7 +46,7 @@ void describe(Form& form, Message& ports) {
 /// The port that a rank uses.
 struct ChosenPort {
   std::string device;  ///< empty: the rank is in no pair
-  int port = 0;        ///< 0: any of the device that is active
+  int port = 0;        ///< 0: any active port of the device
 };
 
 struct PortChoice {
@@ -54,20 +54,20 @@ struct PortChoice {
   std::string notice;
 };
 
-/// Gives each rank that is in a pair a device. `rule` is that of --devices:
-/// - names with commas between: the k-th rank of each host takes the k-th, and where there are n times as many ranks,
-///   they go round;
-/// - `all`: the devices of the host that are active, by name, of which there have to be as many as ranks;
-/// - `rail`: the same, and both ranks of a pair have to come to devices of one name;
-/// - `auto`: the nearest one, and of several the one that fewest ranks have so far.
+/// Chooses a device for each rank that is in a pair. `rule` is the value of --devices:
+/// - names separated by commas: the k-th rank of each host takes the k-th device; with n times as many ranks, each
+///   device is taken n times, in turn;
+/// - `all`: the active devices of each host by name; a host must have as many ranks as active devices;
+/// - `rail`: the same, and both ranks of a pair must get devices of the same name;
+/// - `auto`: the nearest device; of several, the one with the fewest ranks so far.
 /// The two ranks of a pair within one host count as one and take the same device, unless one of them is in other pairs
-/// too. Depends on its arguments only, so all ranks come to the same choice, or the same error.
-/// Throws Error (missing): a device that a host does not have, or none that is active; UsageError: a number of ranks
-/// that does not fit, an empty list, a rail between devices of two names.
+/// too. The result depends on the arguments only, so all ranks get the same choice or the same error.
+/// Throws Error (missing) if a host lacks the device or has no active one, and UsageError for an unsuitable number of
+/// ranks, an empty list, or a rail between devices of different names.
 [[nodiscard]] PortChoice choose_ports(std::string_view rule, const std::vector<RankPorts>& ranks,
                                       const std::vector<Pair>& pairs);
 
-/// Whether `first` comes before `second` where numbers count as such: mlx5_2 before mlx5_10.
+/// Whether `first` comes before `second` if digits are compared as numbers: mlx5_2 before mlx5_10.
 [[nodiscard]] bool naturally_before(std::string_view first, std::string_view second);
 
 }  // namespace fabricbench

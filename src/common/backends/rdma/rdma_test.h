@@ -8,8 +8,8 @@
 
 namespace fabricbench {
 
-/// The first rank of a pair keeps as many requests under way as its queues hold, and waits for the last of a window
-/// only. Reads are of the second rank's memory.
+/// The first rank of a pair keeps its queues full of requests, and waits only for the last request of a window. Reads
+/// are from the second rank's memory.
 class RequestStream final : public MessageTest, private Windows {
  public:
   RequestStream(std::string name, Verb verb)
@@ -46,7 +46,7 @@ class RequestStream final : public MessageTest, private Windows {
     operands.receiving->total += now() - operands.receiving->began;
   }
 
-  /// Windows of both directions begin together.
+  /// Ranks begin their windows together in both directions.
   void answer(Backend& backend, const Operands& /*operands*/) const override {
     if (both_ways_) backend.barrier();
   }
@@ -60,21 +60,21 @@ class RequestStream final : public MessageTest, private Windows {
   bool both_ways_ = false;
 };
 
-/// A message there and one back, which each rank sees in its own memory.
+/// A message there and one back, whose arrival each rank sees in its own memory.
 class RequestPingPong : public PingPong {
  public:
   RequestPingPong(std::string name, Verb verb) : PingPong(std::move(name)), verb_(verb) {}
 
   [[nodiscard]] std::string why_not_size(Bytes size) const final {
     if (size > 0 || verb_ != Verb::kWrite) return "";
-    return "nobody sees a write of no bytes arrive";
+    return "a write of 0 bytes cannot be seen to arrive";
   }
 
  private:
   Verb verb_;
 };
 
-/// One request of the first rank at a time, until it has completed.
+/// One request of the first rank at a time; the next follows when it has completed.
 class RequestAlone final : public MessageTest {
  public:
   RequestAlone(std::string name, Verb verb)

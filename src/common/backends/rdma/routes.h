@@ -8,12 +8,12 @@
 
 namespace fabricbench {
 
-/// Notices of the way that each pair's messages take, the same on every process; `own` is this process's pair's. Pairs
-/// that agree share a line, and no more than a screenful are named: `RDMA: mlx5_0 port 1 to mlx5_0 port 1, ...`, where
-/// `what` is `RDMA`. Collective.
+/// Notices on the route of each pair's messages, the same on every process. `own`: the route of this process's pair.
+/// Pairs with the same route share a line, and at most a screenful is listed: `RDMA: mlx5_0 port 1 to mlx5_0 port 1,
+/// ...`, where `what` is `RDMA`. Collective.
 [[nodiscard]] std::vector<std::string> route_notices(const Team& team, std::string_view what, const std::string& own);
 
-/// The same of all pairs' routes. `numbers`: of the pairs, where these are not their places.
+/// The same for the routes of all pairs. `numbers`: the pairs' numbers, if they differ from their indices.
 [[nodiscard]] std::vector<std::string> route_notices(std::string_view what, const std::vector<std::string>& routes,
                                                      const std::vector<std::string>& numbers = {});
 

@@ -22,14 +22,14 @@ std::unique_ptr<Reader> reader_for(const verbs::VerbsSession& session) {
 const char* meaning_of(SeenBy seen_by) {
   switch (seen_by) {
     case SeenBy::kCompletion:
-      return "a message counts when the processor has polled its completion; whether the GPU could see it then is not "
-             "looked at";
+      return "a message counts when the processor has polled its completion; whether the GPU can see it then is not "
+             "checked";
     case SeenBy::kFlush:
       return "a message counts when the processor has polled its completion and read its last bytes back through the "
              "adapter, after which a GPU could see it";
     case SeenBy::kReader: break;
   }
-  return "a message counts when the reader, which it is for, has seen it and the processor has the reader's word";
+  return "a message counts when its reader has seen it and has told the processor";
 }
 
 }  // namespace
@@ -56,7 +56,7 @@ std::vector<std::string> seen_notices(const Team& team, const verbs::VerbsSessio
                                       team.process_in_job(), session.reader(), round_trip_us, part);
   std::vector<std::string> notices = {fmt::format("Seen by {}: {}", name(seen_by), meaning_of(seen_by))};
   for (std::string& line :
-       shortened(all_gather(team.world(), own), kMostRanks, "ranks more, in the JSON file (reader_round_trip_us)")) {
+       shortened(all_gather(team.world(), own), kMostRanks, "more ranks, in the JSON file (reader_round_trip_us)")) {
     notices.push_back(std::move(line));
   }
   return notices;

@@ -9,8 +9,7 @@
 
 namespace fabricbench {
 
-/// The whole of a program that measures requests over RDMA verbs; `MessageTest` is the way in which they follow each
-/// other.
+/// Runs a program that measures requests over RDMA verbs. `MessageTest` determines the order of requests.
 template <typename MessageTest>
 [[nodiscard]] int run_verbs_program(const std::string& name, const std::string& summary, const VerbsTest& what,
                                     int argc, char** argv) {

@@ -28,7 +28,7 @@ std::unique_ptr<verbs::Connector> connector_for(const RdmaOptions& options) {
   return std::make_unique<verbs::DirectConnector>();
 }
 
-/// Opens a session on `buffers`, in steps between which all processes learn whether all went well.
+/// Opens a session on `buffers` in steps. After each step all processes learn whether it succeeded everywhere.
 std::unique_ptr<verbs::VerbsSession> open_session(const Team& team, const verbs::VerbsSettings& settings,
                                                   std::unique_ptr<BufferSource> buffers,
                                                   std::optional<SeenBy> seen_by = std::nullopt) {
@@ -54,16 +54,16 @@ std::unique_ptr<verbs::VerbsSession> open_session(const Team& team, const verbs:
   return session;
 }
 
-/// What one process's pair reaches in host memory, and what the user should know of that.
+/// The bandwidth of one process's pair with host memory, and notices about it.
 struct HostComparison {
   double rate = 0;  // bytes per second; 0: not measured
   std::vector<std::string> notices{};
 };
 
-/// What messages reach where all else is the same but their buffers lie in the host's memory. They are the largest that
-/// are asked for, 8 MiB at most: larger ones are no faster, and would take memory that nobody has planned. Of small
-/// ones nothing can be learned about bandwidth. Where it cannot be done, the same on every process, the run goes on
-/// without.
+/// Measures the bandwidth with buffers in host memory and otherwise the same settings. Its messages have the largest
+/// size asked for, but at most 8 MiB: larger ones are no faster, and no memory is planned for them. Small sizes are
+/// left out, because they say nothing about bandwidth. If the measurement is not possible, which is the same on every
+/// process, the run goes on without it.
 HostComparison compare_with_host(const Team& team, const Options& options, const Test& test,
                                  const verbs::VerbsSettings& settings) {
   constexpr Bytes kLeast = Bytes{64} << 10;
@@ -78,7 +78,7 @@ HostComparison compare_with_host(const Team& team, const Options& options, const
     return {rate_of(*session, test, buffers.first.on(0), buffers.second.on(0), team.group())};
   } catch (const Error& error) {
     if (error.status() != ExitStatus::kMissing && error.status() != ExitStatus::kUsage) throw;
-    return {0, {fmt::format("Host memory was not tried for comparison: {}", error.what())}};
+    return {0, {fmt::format("No comparison with host memory: {}", error.what())}};
   }
 }
 

@@ -11,13 +11,13 @@ namespace fabricbench {
 /// Queue pairs between the two ranks of each pair.
 class VerbsSessions final : public Sessions {
  public:
-  /// `takes_seen_by`: when a message counts is what --seen-by says.
+  /// `takes_seen_by`: --seen-by decides when a message counts.
   explicit VerbsSessions(Verb verb, bool takes_seen_by = false) : verb_(verb), takes_seen_by_(takes_seen_by) {}
 
   [[nodiscard]] std::string_view default_pairs(const Options& options, bool one_host) const override;
   void settle(const mpi::Communicator& job, const PairPlan& plan, const Options& options) override;
   [[nodiscard]] LocalPort local_port() const override { return port_.facts; }
-  /// Of bandwidths in GPU memory, `test` is tried in the host's memory too, for comparison.
+  /// For bandwidths with GPU memory, `test` also runs with host memory, for comparison.
   [[nodiscard]] BackendChoice open(const Team& team, const Placed& placed, const Options& options,
                                    const Test& test) const override;
 

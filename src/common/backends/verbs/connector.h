@@ -57,8 +57,8 @@ class Connector {
                                                      const std::optional<std::int64_t>& asked) const = 0;
   /// Gets ready to be connected to, and returns the data that the other rank needs for it. Throws Error (missing).
   [[nodiscard]] virtual std::string invite(const Meeting& meeting) = 0;
-  /// Called by both ranks; `invitation` is the other rank's. Throws Error with the peer's name: missing for a problem
-  /// of this rank alone that nobody waits for, else failure or timeout.
+  /// Called by both ranks; `invitation` is the other rank's. Throws Error with the peer's name: missing if the problem
+  /// is this rank's alone and does not make the other one wait, else failure or timeout.
   [[nodiscard]] virtual Connected connect(const Meeting& meeting, const OwnQueuePairs& own,
                                           const std::string& invitation) = 0;
   /// For messages, after a comma; may be empty.

@@ -226,7 +226,7 @@ std::optional<ibv_port_state> settled_state(const OpenDevice& device) {
 
 std::string own_port_text(const PortFacts& port, std::optional<ibv_port_state> state) {
   return fmt::format("{} port {} of this host is {}", port.device, port.port,
-                     state ? name(*state) : "not to be asked any more");
+                     state ? name(*state) : "in an unknown state, because the device no longer answers");
 }
 
 double port_rate(int active_speed, int active_width, bool ethernet) {
