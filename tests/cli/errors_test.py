@@ -15,8 +15,8 @@ GPUS = ("is for NCCL on GPUs, and this would measure MPI, because --backend mpi 
 REFUSED = [
     (USAGE, "--no-such-option", "unknown option '--no-such-option'; --help lists them all"),
     (USAGE, "-Q 1", "unknown option '-Q'; --help lists them all"),
-    (USAGE, "8M", "stray argument '8M'; every setting is an option, and --help lists them"),
-    (USAGE, "-n 5 stray", "stray argument 'stray'; every setting is an option, and --help lists them"),
+    (USAGE, "8M", "stray argument '8M'; --help says what may be given"),
+    (USAGE, "-n 5 stray", "stray argument 'stray'; --help says what may be given"),
     (USAGE, "-b abc", "'abc' is not a size; write a number with K, M, G or T, such as 8M"),
     (USAGE, "-b 8x", "'8x' is not a size; write a number with K, M, G or T, such as 8M"),
     (USAGE, "-e 8MB", "'8MB' is not a size; write a number with K, M, G or T, such as 8M"),
