@@ -85,7 +85,7 @@ struct Result {
   Bench bench(rig.team, rig.options, collective, session, rig.workspace, rig.meter, nics, rig.heartbeat,
               options.seed.value_or(1), outputs, &totals);
   const Seconds began = now();
-  bench.run(cases);
+  bench.measure_cases(cases);
   result.took = now() - began;
   result.wrong_checks = totals.wrong_checks();
   result.wrong_data = totals.wrong_data();

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string>
 
-#include "common/backends/nccl/config.h"
+#include "common/backends/nccl/communicators.h"
 #include "common/backends/nccl/library.h"
 #include "common/backends/nccl/memory_report.h"
 #include "common/backends/nccl/profiler_plugin.h"

@@ -68,18 +68,18 @@ class CudaCopies : public testing::Test {
 TEST_F(CudaCopies, CarryTheData) {
   host_.assign(kBytes, std::byte{7});
   const std::vector flows = {into_device(1)};
-  (void)TimedCopies(1, 10).run({.flows = flows, .bytes = kBytes});
+  (void)TimedCopies(1, 10).time_copies({.flows = flows, .bytes = kBytes});
   EXPECT_EQ(last_of(1), std::byte{7});
   set(1, std::byte{8});
   const std::vector back = {from_device(1)};
-  (void)TimedCopies(1, 10).run({.flows = back, .bytes = kBytes});
+  (void)TimedCopies(1, 10).time_copies({.flows = back, .bytes = kBytes});
   EXPECT_EQ(host_.back(), std::byte{8});
 }
 
 TEST_F(CudaCopies, TakeAsLongAsTheyTake) {
   setenv("FAKE_CUDA_COPY_MB_PER_S", "500", 1);
   const std::vector flows = {into_device(0)};
-  const auto times = TimedCopies(0, 10).run({.flows = flows, .bytes = kBytes, .times = 3});
+  const auto times = TimedCopies(0, 10).time_copies({.flows = flows, .bytes = kBytes, .times = 3});
   ASSERT_EQ(times.size(), 1U);
   ASSERT_EQ(times.front().size(), 3U);
   for (const Seconds time : times.front()) EXPECT_NEAR(time, kOne, kExact * kOne);
@@ -90,7 +90,7 @@ TEST_F(CudaCopies, GoBothWaysAtOnce) {
   std::vector<std::byte> other(kBytes);
   const PinnedRange pinned = pin(other);
   const std::vector<CopyFlow> flows = {into_device(0), {other.data(), kHostMemory, block(0), 0}};
-  const auto times = TimedCopies(0, 10).run({.flows = flows, .bytes = kBytes, .times = 2});
+  const auto times = TimedCopies(0, 10).time_copies({.flows = flows, .bytes = kBytes, .times = 2});
   ASSERT_EQ(times.size(), 2U);
   for (const Seconds time : times[0]) EXPECT_NEAR(time, kOne, kExact * kOne);
   for (const Seconds time : times[1]) EXPECT_NEAR(time, 5 * kOne, 5 * kExact * kOne);
@@ -102,7 +102,7 @@ TEST_F(CudaCopies, GoFromDeviceToDevice) {
   EXPECT_TRUE(connect_peers(0, 1));
   EXPECT_TRUE(connect_peers(0, 1));  // also where they are connected already
   const std::vector flows = {to_peer()};
-  (void)TimedCopies(0, 10).run({.flows = flows, .bytes = kBytes});
+  (void)TimedCopies(0, 10).time_copies({.flows = flows, .bytes = kBytes});
   EXPECT_EQ(last_of(1), std::byte{3});
 }
 
@@ -111,7 +111,7 @@ TEST_F(CudaCopies, GoOverTheHostWherePeersCannotReachEachOther) {
   EXPECT_FALSE(connect_peers(0, 1));
   set(0, std::byte{5});
   const std::vector flows = {to_peer()};
-  (void)TimedCopies(0, 10).run({.flows = flows, .bytes = kBytes, .gated = false});
+  (void)TimedCopies(0, 10).time_copies({.flows = flows, .bytes = kBytes, .gated = false});
   EXPECT_EQ(last_of(1), std::byte{5});
 }
 
@@ -120,7 +120,7 @@ TEST_F(CudaCopies, AreWatchedOnce) {
     setenv("FAKE_CUDA_COPY_MB_PER_S", speed, 1);
     int calls = 0;
     const std::vector flows = {into_device(0)};
-    (void)TimedCopies(0, 10).run({.flows = flows, .bytes = kBytes, .times = 2, .under_way = [&] { ++calls; }});
+    (void)TimedCopies(0, 10).time_copies({.flows = flows, .bytes = kBytes, .times = 2, .under_way = [&] { ++calls; }});
     EXPECT_EQ(calls, 1) << speed;
   }
 }
@@ -132,7 +132,7 @@ TEST_F(CudaCopies, EndAtTheLimit) {
     if (fake_cuda_hanging_copies() > 0) clock_.advance(1);
   });
   try {
-    (void)TimedCopies(0, 5).run({.flows = flows, .bytes = kBytes});
+    (void)TimedCopies(0, 5).time_copies({.flows = flows, .bytes = kBytes});
     FAIL() << "a copy that hangs was not noticed";
   } catch (const Error& error) {
     EXPECT_EQ(error.status(), ExitStatus::kTimeout);

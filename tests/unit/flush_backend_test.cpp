@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "common/core/error.h"
-#include "fake_endpoint.h"
+#include "fake_connection.h"
 #include "scripted_clock.h"
 
 using namespace fabricbench;
@@ -25,8 +25,8 @@ constexpr std::uint32_t kKey = 31;
 class Flush : public testing::Test {
  protected:
   Flush() {
-    FakeEndpoint::connect(endpoint_, endpoint_);
-    FakeEndpoint::connect(loopback_, loopback_);
+    FakeConnection::connect(connection_, connection_);
+    FakeConnection::connect(loopback_, loopback_);
     const std::uint64_t at = reinterpret_cast<std::uint64_t>(received_.data());
     messages_.add_block({sent_.data(), kBytes, 1, {}});
     messages_.add_block({received_.data(), kBytes, 2, {at, 12}});
@@ -52,14 +52,14 @@ class Flush : public testing::Test {
     return reinterpret_cast<std::uint64_t>(received_.data() + byte);
   }
 
-  FakeEndpoint endpoint_;
-  FakeEndpoint loopback_;
+  FakeConnection connection_;
+  FakeConnection loopback_;
   std::vector<std::byte> sent_ = std::vector<std::byte>(kBytes);
   std::vector<std::byte> received_ = std::vector<std::byte>(kBytes);
   std::vector<std::byte> into_ = std::vector<std::byte>(8);
   int made_ = 0;
   int forgotten_ = 0;
-  VerbsBackend messages_{endpoint_, settings(), [] {}};
+  VerbsBackend messages_{connection_, settings(), [] {}};
   FlushBackend backend_{messages_,
                         loopback_,
                         settings(),
@@ -77,7 +77,7 @@ TEST_F(Flush, ReadsTheLastBytesOfEachMessage) {
   EXPECT_EQ(into_.back(), sent_.back());
   ping_pong(kBytes);
   EXPECT_EQ(loopback_.posts.size(), 2U);
-  EXPECT_EQ(endpoint_.posts.size(), 2U);
+  EXPECT_EQ(connection_.posts.size(), 2U);
 }
 
 TEST_F(Flush, ReadsNoMoreThanTheMessageHas) {

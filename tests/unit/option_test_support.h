@@ -9,7 +9,6 @@
 
 #include "common/core/error.h"
 #include "common/options/command_line.h"
-#include "common/options/help.h"
 #include "common/options/option_sets.h"
 #include "common/options/program.h"
 #include "common/options/verbs_programs.h"

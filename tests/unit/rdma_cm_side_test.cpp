@@ -53,7 +53,7 @@ TEST(RdmaCmSide, ConnectsStepByStepAndTakesTheirTimes) {
   EXPECT_NEAR(series.took, 3.75, 0.1);
   EXPECT_EQ(link.calls, (std::vector<std::string>{"resolve_address", "resolve_route", "connect", "send 0", "send 1",
                                                   "send 2", "disconnect", "close"}));
-  const Findings& findings = side.findings();
+  const SideResults& findings = side.findings();
   const std::vector<Seconds> expected = {0.25, 0.5, 1, FakeLink::kPoll, 2};
   for (std::size_t step = 0; step < kConnectSteps; ++step) {
     ASSERT_EQ(findings.times[step].size(), 1U) << step;
@@ -135,7 +135,7 @@ TEST(RdmaCmExchange, CountsDatagramsThatAreLost) {
   FakeLink link(kBytes);
   link.coming = {{2}, {2}};
   const SideSettings settings = settings_for(link, Transport::kUd);
-  const Exchanged exchanged = Exchange(link, settings, 0, true).run();
+  const Exchanged exchanged = Exchange(link, settings, 0, true).exchange_messages();
   EXPECT_EQ(exchanged.lost, 2U) << "one came twice";
   EXPECT_EQ(exchanged.wrong, 0U);
   EXPECT_TRUE(exchanged.first.has_value());
@@ -146,7 +146,7 @@ TEST(RdmaCmExchange, DoesNotHangWhereAllDatagramsAreLost) {
   for (const bool connects : {true, false}) {
     FakeLink link(kBytes);
     const SideSettings settings = settings_for(link, Transport::kUd);
-    const Exchanged exchanged = Exchange(link, settings, 0, connects).run();
+    const Exchanged exchanged = Exchange(link, settings, 0, connects).exchange_messages();
     EXPECT_EQ(exchanged.lost, 3U);
     EXPECT_FALSE(exchanged.first.has_value());
     EXPECT_LT(link.time, 6);
@@ -157,7 +157,7 @@ TEST(RdmaCmExchange, EndsWhereAConnectionLosesMessages) {
   FakeLink link(kBytes);
   link.coming = {{0}, {1}};
   const SideSettings settings = settings_for(link);
-  const Problem problem = problem_of([&] { (void)Exchange(link, settings, 0, true).run(); });
+  const Problem problem = problem_of([&] { (void)Exchange(link, settings, 0, true).exchange_messages(); });
   EXPECT_EQ(problem.status, ExitStatus::kTimeout);
   EXPECT_EQ(problem.text.find("2 of 3 messages have arrived; nothing came within 5 s"), 0U) << problem.text;
 }
@@ -167,7 +167,7 @@ TEST(RdmaCmExchange, EndsWhereAMessageIsNotAcknowledged) {
   let_all_come(link);
   link.not_acknowledged = 1;
   const SideSettings settings = settings_for(link);
-  const Problem problem = problem_of([&] { (void)Exchange(link, settings, 0, true).run(); });
+  const Problem problem = problem_of([&] { (void)Exchange(link, settings, 0, true).exchange_messages(); });
   EXPECT_EQ(problem.text.find("2 of 3 messages were acknowledged"), 0U) << problem.text;
 }
 
@@ -175,21 +175,21 @@ TEST(RdmaCmExchange, FindsWrongBytesAndMessagesOfAnotherConnection) {
   FakeLink link(kBytes);
   link.coming = {{0}, {1, true}, {2}};
   const SideSettings settings = settings_for(link);
-  const Exchanged spoiled = Exchange(link, settings, 0, true).run();
+  const Exchanged spoiled = Exchange(link, settings, 0, true).exchange_messages();
   EXPECT_EQ(spoiled.wrong, 1U);
   EXPECT_EQ(spoiled.first_wrong.find("message 1 of connection 0, byte 19: expected 0x"), 0U) << spoiled.first_wrong;
 
   FakeLink stale(kBytes);
   let_all_come(stale);
   const SideSettings others = settings_for(stale);
-  EXPECT_EQ(Exchange(stale, others, 1, true).run().wrong, 3U);
+  EXPECT_EQ(Exchange(stale, others, 1, true).exchange_messages().wrong, 3U);
 }
 
 TEST(RdmaCmExchange, DoesNotTrustTheNumberOfAMessage) {
   FakeLink link(kBytes);
   link.coming = {{7}, {0}, {1}, {2}};
   const SideSettings settings = settings_for(link);
-  EXPECT_EQ(Exchange(link, settings, 0, true).run().wrong, 1U);
+  EXPECT_EQ(Exchange(link, settings, 0, true).exchange_messages().wrong, 1U);
 }
 
 TEST(RdmaCmMessage, NeverLooksLikePoison) {

@@ -19,7 +19,7 @@
 #include "common/core/clock.h"
 #include "common/core/error.h"
 #include "common/core/read_on_host.h"
-#include "fake_endpoint.h"
+#include "fake_connection.h"
 #include "scripted_clock.h"
 
 using namespace fabricbench;
@@ -36,7 +36,7 @@ constexpr Seconds kLimit = 4;
 std::uint64_t address(const std::byte* data) { return reinterpret_cast<std::uint64_t>(data); }
 
 /// Has given up when it is first asked to read, as one that had nothing to see for too long.
-class ImpatientReader final : public Reader {
+class ImpatientReader final : public MessageReader {
  public:
   ~ImpatientReader() override { (void)end(); }
   [[nodiscard]] std::string description() const override { return "an impatient thread"; }
@@ -66,13 +66,13 @@ class ImpatientReader final : public Reader {
 class ReaderPair : public testing::Test {
  protected:
   ReaderPair() {
-    FakeEndpoint::connect(endpoint_, endpoint_);
+    FakeConnection::connect(connection_, connection_);
     settings_.options.stall_timeout = kLimit;
     for (std::size_t i = 0; i < kBytes; ++i) sent_[i] = std::byte(i % 100);
   }
 
-  ReaderBackend::Parts parts(Reader& reader) {
-    return {.endpoint = endpoint_,
+  ReaderBackend::Parts parts(MessageReader& reader) {
+    return {.connection = connection_,
             .reader = reader,
             .memory = memory_,
             .rank = rank_,
@@ -92,7 +92,7 @@ class ReaderPair : public testing::Test {
             .on_host = on_host_};
   }
 
-  void open(Reader& reader) {
+  void open(MessageReader& reader) {
     backend_ = std::make_unique<ReaderBackend>(parts(reader), settings_);
     backend_->add_block({sent_, kBytes, 1, {0, 11}});
     backend_->add_block({received_, kBytes, 2, {address(received_), 12}});
@@ -120,7 +120,7 @@ class ReaderPair : public testing::Test {
   [[nodiscard]] bool has_received_the_data() const { return std::equal(received_, received_ + kBytes, sent_); }
 
   ScriptedClock clock_;  // stands still, however long the reader's thread waits for a processor
-  FakeEndpoint endpoint_;
+  FakeConnection connection_;
   HostMemory memory_;
   HostReader reader_;
   FlowSettings settings_;
@@ -140,8 +140,8 @@ TEST_F(ReaderPair, WritesTheDataAndBehindThemTheNumber) {
   open(reader_);
   prepare();
   ping_pong();
-  ASSERT_EQ(endpoint_.posts.size(), kRehearsed + 1);
-  for (const FakeEndpoint::Post& post : endpoint_.posts) {
+  ASSERT_EQ(connection_.posts.size(), kRehearsed + 1);
+  for (const FakeConnection::Post& post : connection_.posts) {
     ASSERT_EQ(post.requests.size(), 2U);
     EXPECT_EQ(post.requests[0].remote.key, 12U);
     EXPECT_EQ(post.requests[0].local.bytes, kBytes);
@@ -155,13 +155,13 @@ TEST_F(ReaderPair, WritesTheDataAndBehindThemTheNumber) {
 TEST_F(ReaderPair, RehearsesBeforeEachVisitAndLooksAtEachOfThoseMessages) {
   open(reader_);
   prepare();
-  EXPECT_EQ(endpoint_.posts.size(), kRehearsed);
+  EXPECT_EQ(connection_.posts.size(), kRehearsed);
   EXPECT_EQ(gathered_, 1);
   backend_->settle();
   EXPECT_EQ(barriers_, 1);
   EXPECT_FALSE(backend_->own_mismatch());
   prepare();
-  EXPECT_EQ(endpoint_.posts.size(), 2 * kRehearsed);
+  EXPECT_EQ(connection_.posts.size(), 2 * kRehearsed);
 }
 
 TEST_F(ReaderPair, SendsAsTheSecondRankOnlyWhatAnswersAMessageThatWasSeen) {
@@ -171,7 +171,7 @@ TEST_F(ReaderPair, SendsAsTheSecondRankOnlyWhatAnswersAMessageThatWasSeen) {
     if (++looks == 3) std::thread([this] { backend_->abandon(); }).join();
   });
   EXPECT_THROW(prepare(), Error);
-  EXPECT_TRUE(endpoint_.posts.empty());
+  EXPECT_TRUE(connection_.posts.empty());
 }
 
 TEST_F(ReaderPair, AlternatesAndLeavesTheHarnesssDataBehind) {
@@ -182,17 +182,17 @@ TEST_F(ReaderPair, AlternatesAndLeavesTheHarnesssDataBehind) {
   for (std::size_t i = 0; i < kBytes; ++i) ASSERT_EQ(received_[i], ~sent_[i]) << i;
   backend_->settle();
   EXPECT_TRUE(has_received_the_data());
-  EXPECT_EQ(endpoint_.posts.size(), kRehearsed + 2);
+  EXPECT_EQ(connection_.posts.size(), kRehearsed + 2);
   prepare();
   ping_pong();
   ping_pong();
   backend_->settle();
   EXPECT_TRUE(has_received_the_data());
-  EXPECT_EQ(endpoint_.posts.size(), kRehearsed + 2 + kRehearsed + 2);
+  EXPECT_EQ(connection_.posts.size(), kRehearsed + 2 + kRehearsed + 2);
 }
 
 TEST_F(ReaderPair, FindsANumberThatOvertookItsMessage) {
-  endpoint_.is_overtaken = [](std::size_t post, std::size_t place) { return post == 2 && place == 0; };
+  connection_.is_overtaken = [](std::size_t post, std::size_t place) { return post == 2 && place == 0; };
   open(reader_);
   prepare();
   backend_->settle();
@@ -209,7 +209,7 @@ TEST_F(ReaderPair, FindsANumberThatOvertookItsMessage) {
 }
 
 TEST_F(ReaderPair, LooksAtSomeMessagesLater) {
-  endpoint_.is_overtaken = [](std::size_t post, std::size_t place) { return post == 1020 && place == 0; };  // 1021st
+  connection_.is_overtaken = [](std::size_t post, std::size_t place) { return post == 1020 && place == 0; };  // 1021st
   open(reader_);
   prepare();
   for (int i = 0; i < 1100; ++i) ping_pong();
@@ -220,19 +220,19 @@ TEST_F(ReaderPair, LooksAtSomeMessagesLater) {
 }
 
 TEST_F(ReaderPair, NeverHasMoreUnderWayThanItsQueueHolds) {
-  endpoint_.polled_at_once = 1;
+  connection_.polled_at_once = 1;
   open(reader_);
   prepare();
   for (int i = 0; i < 200; ++i) ping_pong();
   backend_->finish();
-  EXPECT_LE(endpoint_.most_under_way, kReaderDepth);
+  EXPECT_LE(connection_.most_under_way, kReaderDepth);
 }
 
 TEST_F(ReaderPair, KeepsANumberUntilItCannotBeSentAgain) {
-  endpoint_.polled_at_once = 0;  // nothing completes
+  connection_.polled_at_once = 0;  // nothing completes
   open(reader_);
   when_waiting([this] {
-    const bool only_room_is_missing = endpoint_.posts.size() == kReaderDepth && reader_.seen() == kReaderDepth;
+    const bool only_room_is_missing = connection_.posts.size() == kReaderDepth && reader_.seen() == kReaderDepth;
     if (only_room_is_missing) clock_.advance(kLimit);
   });
   EXPECT_THROW(
@@ -241,10 +241,10 @@ TEST_F(ReaderPair, KeepsANumberUntilItCannotBeSentAgain) {
         for (;;) ping_pong(0);
       },
       Error);
-  ASSERT_EQ(endpoint_.posts.size(), static_cast<std::size_t>(kReaderDepth));
-  for (std::size_t i = 0; i < endpoint_.posts.size(); ++i) {
+  ASSERT_EQ(connection_.posts.size(), static_cast<std::size_t>(kReaderDepth));
+  for (std::size_t i = 0; i < connection_.posts.size(); ++i) {
     std::uint64_t number = 0;
-    std::memcpy(&number, endpoint_.posts[i].requests[0].local.data, sizeof number);
+    std::memcpy(&number, connection_.posts[i].requests[0].local.data, sizeof number);
     EXPECT_EQ(number, i + 1);
   }
 }
@@ -255,7 +255,7 @@ TEST_F(ReaderPair, SendsNoBytesAsANumberAlone) {
   ping_pong(0);
   backend_->settle();
   EXPECT_FALSE(backend_->own_mismatch());
-  for (const FakeEndpoint::Post& post : endpoint_.posts) {
+  for (const FakeConnection::Post& post : connection_.posts) {
     ASSERT_EQ(post.requests.size(), 1U);
     EXPECT_EQ(post.requests[0].remote.key, kFlagKey);
   }
@@ -265,13 +265,13 @@ TEST_F(ReaderPair, SendsNothingInlineFromMemoryThatTheProcessorDoesNotSee) {
   settings_.inline_bytes = 300;
   open(reader_);
   prepare();
-  EXPECT_TRUE(endpoint_.posts.back().requests[0].is_inline);
-  EXPECT_TRUE(endpoint_.posts.back().requests[1].is_inline);
+  EXPECT_TRUE(connection_.posts.back().requests[0].is_inline);
+  EXPECT_TRUE(connection_.posts.back().requests[1].is_inline);
   on_host_ = false;
   open(reader_);
   prepare();
-  EXPECT_FALSE(endpoint_.posts.back().requests[0].is_inline);
-  EXPECT_TRUE(endpoint_.posts.back().requests[1].is_inline);  // the number comes from the host
+  EXPECT_FALSE(connection_.posts.back().requests[0].is_inline);
+  EXPECT_TRUE(connection_.posts.back().requests[1].is_inline);  // the number comes from the host
 }
 
 TEST_F(ReaderPair, GivesUpOnAMessageThatDoesNotCome) {

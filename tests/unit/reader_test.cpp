@@ -1,6 +1,6 @@
 // What reads messages in the place of a GPU, and what it has in common with the kernel.
 
-#include "common/core/reader.h"
+#include "common/core/message_reader.h"
 
 #include <gtest/gtest.h>
 
@@ -241,7 +241,7 @@ TEST(HostReader, AnswersTheProcessor) {
 }
 
 /// A reader that nothing reads for.
-class Absent final : public Reader {
+class Absent final : public MessageReader {
  public:
   [[nodiscard]] std::string description() const override { return "nobody"; }
 
@@ -254,7 +254,7 @@ class Absent final : public Reader {
   mutable ReaderWords words_;
 };
 
-TEST(Reader, ThatDoesNotAnswerIsGivenUp) {
+TEST(MessageReader, ThatDoesNotAnswerIsGivenUp) {
   const ScriptedClock clock(1000, 1);
   Absent reader;
   try {
@@ -267,7 +267,7 @@ TEST(Reader, ThatDoesNotAnswerIsGivenUp) {
   EXPECT_EQ(clock.readings(), 7);  // 1 to begin with, those 1 to 5 s later, and the one behind the limit
 }
 
-TEST(Reader, ThatDoesNotEndIsWaitedForAMoment) {
+TEST(MessageReader, ThatDoesNotEndIsWaitedForAMoment) {
   const ScriptedClock clock;
   Absent reader;
   reader.abandon();
@@ -278,7 +278,7 @@ TEST(Reader, ThatDoesNotEndIsWaitedForAMoment) {
 }
 
 /// Answers at once, and lets the clock show how long that took.
-class Echo final : public Reader {
+class Echo final : public MessageReader {
  public:
   explicit Echo(ScriptedClock& clock) : clock_(clock) {}
   [[nodiscard]] std::string description() const override { return "an echo"; }
@@ -300,7 +300,7 @@ class Echo final : public Reader {
   mutable ReaderWords words_{};
 };
 
-TEST(Reader, RoundTripIsTheMedianOfThoseAfterTheFirstSixteen) {
+TEST(MessageReader, RoundTripIsTheMedianOfThoseAfterTheFirstSixteen) {
   ScriptedClock clock;
   Echo reader(clock);
   const std::vector<Seconds> timed = {9, 1, 5, 3, 7};

@@ -53,13 +53,13 @@ namespace tcp_meeting_test {
 /// The endpoint of the loopback in what a rank tells the others.
 const std::regex kLoopbackEndpoint(R"(127\.0\.0\.1 (\d+))");
 
-Endpoint loopback_endpoint(const std::string& text) {
+SocketAddress loopback_endpoint(const std::string& text) {
   std::smatch match;
   if (!std::regex_search(text, match, kLoopbackEndpoint)) throw std::runtime_error("no loopback in: " + text);
   return {*parse_address("127.0.0.1"), static_cast<std::uint16_t>(std::stoi(match[1]))};
 }
 
-Socket stranger(const Endpoint& endpoint) {
+Socket stranger(const SocketAddress& endpoint) {
   Socket socket = make_socket(AF_INET, 0);
   const SocketName name = socket_name(endpoint);
   (void)::connect(socket.get(), name.get(), name.size);
@@ -78,7 +78,7 @@ bool is_turned_away(const Socket& socket) {
 TEST(TcpSession, TurnsStrangersAway) {
   std::vector<Socket> strangers;
   const auto intrude = [&](Texts& texts) {
-    const Endpoint endpoint = loopback_endpoint(texts[1]);
+    const SocketAddress endpoint = loopback_endpoint(texts[1]);
     const HelloBytes other_job = encode({.job = 1, .rank = 0, .stream = 0});
     const std::string rubbish = "GET / HTTP/1.1\r\nHost: somebody else\r\n\r\n";
     for (int i = 0; i < 4; ++i) strangers.push_back(stranger(endpoint));
@@ -108,7 +108,7 @@ class BlackHole {
     }
   }
 
-  [[nodiscard]] Endpoint endpoint() const { return own_endpoint(listener_.get()); }
+  [[nodiscard]] SocketAddress endpoint() const { return own_endpoint(listener_.get()); }
 
  private:
   /// Of a socket that listens, the kernel says here how many connections wait to be accepted, and the most that may
@@ -158,7 +158,7 @@ TEST(Dial, GoesOnToTheNextAddressWhenItsShareHasPassed) {
   const BlackHole hole;
   std::vector<Socket> listeners;
   listeners.push_back(listen_at(*parse_address("127.0.0.1"), 0));
-  const Endpoint good = own_endpoint(listeners[0].get());
+  const SocketAddress good = own_endpoint(listeners[0].get());
   Acceptor acceptor(std::move(listeners), {.job = 5, .rank = 1, .ranks = {0}, .streams = 2});
   const Dialing dialing{.job = 5, .rank = 0, .streams = 2, .sources = {}, .buffer = 0, .limit_s = 2e5};
   ScriptedClock clock;
@@ -173,7 +173,7 @@ TEST(Dial, GoesOnToTheNextAddressWhenItsShareHasPassed) {
 TEST(Dial, DoesNotTakeAnotherRankForTheOneMeant) {
   std::vector<Socket> listeners;
   listeners.push_back(listen_at(*parse_address("127.0.0.1"), 0));
-  const Endpoint endpoint = own_endpoint(listeners[0].get());
+  const SocketAddress endpoint = own_endpoint(listeners[0].get());
   Acceptor acceptor(std::move(listeners), {.job = 5, .rank = 2, .ranks = {0}, .streams = 2});
   const Dialing dialing{.job = 5, .rank = 0, .streams = 2, .sources = {}, .buffer = 0, .limit_s = kGenerous};
   const Outcome outcome = outcome_of([&] { (void)dial({1, "rank 1", {endpoint}}, dialing); });
@@ -266,11 +266,11 @@ TEST(Acceptor, TurnsAllAwayWhereItCannotAccept) {
 TEST(PutNearFirst, TriesTheNetworksOfOurOwnBeforeOthers) {
   const auto address = [](const char* text) { return *parse_address(text); };
   const std::vector<OwnAddress> own{{address("10.1.0.1"), address("255.255.0.0")}};
-  std::vector<Endpoint> endpoints{
+  std::vector<SocketAddress> endpoints{
       {address("10.2.0.7"), 1}, {address("10.1.9.7"), 2}, {address("10.3.0.7"), 3}, {address("10.1.0.7"), 4}};
   put_near_first(endpoints, own);
   std::vector<std::uint16_t> ports;
-  for (const Endpoint& endpoint : endpoints) ports.push_back(endpoint.port);
+  for (const SocketAddress& endpoint : endpoints) ports.push_back(endpoint.port);
   EXPECT_EQ(ports, (std::vector<std::uint16_t>{2, 4, 1, 3}));
 }
 

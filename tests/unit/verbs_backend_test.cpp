@@ -14,7 +14,7 @@
 #include "common/core/error.h"
 #include "common/core/memory.h"
 #include "common/core/pattern.h"
-#include "fake_endpoint.h"
+#include "fake_connection.h"
 #include "scripted_clock.h"
 
 using namespace fabricbench;
@@ -51,12 +51,12 @@ class AskedMemory final : public Memory {
   HostMemory host_;
 };
 
-/// One rank: its endpoint, its buffers and its counters.
+/// One rank: its connection, its buffers and its counters.
 struct Rank {
   Rank(const FlowSettings& settings, int queue_pairs)
-      : endpoint(queue_pairs), backend(endpoint, settings, [this] { ++barriers; }) {}
+      : connection(queue_pairs), backend(connection, settings, [this] { ++barriers; }) {}
 
-  FakeEndpoint endpoint;
+  FakeConnection connection;
   int barriers = 0;
   std::vector<std::byte> sent = std::vector<std::byte>(kBytes);
   std::vector<std::byte> received = std::vector<std::byte>(kBytes);
@@ -78,7 +78,7 @@ class BackendPair : public testing::Test {
   void open(const FlowSettings& settings, int queue_pairs = 1) {
     first_ = std::make_unique<Rank>(settings, queue_pairs);
     second_ = std::make_unique<Rank>(settings, queue_pairs);
-    FakeEndpoint::connect(first_->endpoint, second_->endpoint);
+    FakeConnection::connect(first_->connection, second_->connection);
     make_known(*first_, *second_);
     make_known(*second_, *first_);
     for (std::size_t i = 0; i < kBytes; ++i) {
@@ -127,8 +127,8 @@ TEST_F(BackendPair, WritesIntoTheOthersReceiveBuffer) {
   open(settings_of(Verb::kWrite));
   stream(10);
   EXPECT_EQ(second_->received, first_->sent);
-  EXPECT_TRUE(second_->endpoint.posts.empty());
-  EXPECT_EQ(first_->endpoint.posts.front().requests.front().remote.key, 12U);
+  EXPECT_TRUE(second_->connection.posts.empty());
+  EXPECT_EQ(first_->connection.posts.front().requests.front().remote.key, 12U);
 }
 
 TEST_F(BackendPair, SendsIntoTheOthersReceiveBuffer) {
@@ -145,7 +145,7 @@ TEST_F(BackendPair, ReadsFromTheOthersSendBuffer) {
   }
   first_->backend.finish();
   EXPECT_EQ(first_->received, second_->sent);
-  EXPECT_TRUE(second_->endpoint.posts.empty());
+  EXPECT_TRUE(second_->connection.posts.empty());
 }
 
 TEST_F(BackendPair, GoesToEachPlaceHoweverOftenInARow) {
@@ -254,8 +254,8 @@ TEST_F(BackendPair, SendsShortMessagesInline) {
     first_->backend.start_send(first_->sent.data(), bytes, DataType::kInt8, 1);
     first_->backend.finish();
   }
-  EXPECT_TRUE(first_->endpoint.posts[0].requests[0].is_inline);
-  EXPECT_FALSE(first_->endpoint.posts[1].requests[0].is_inline);
+  EXPECT_TRUE(first_->connection.posts[0].requests[0].is_inline);
+  EXPECT_FALSE(first_->connection.posts[1].requests[0].is_inline);
 }
 
 TEST_F(BackendPair, FindsTheBlocksAgainForEveryVisit) {
@@ -265,7 +265,7 @@ TEST_F(BackendPair, FindsTheBlocksAgainForEveryVisit) {
   first_->backend.prepare(more, first_->received);
   first_->backend.start_send(more.data(), kBytes, DataType::kInt8, 1);
   first_->backend.finish();
-  EXPECT_EQ(first_->endpoint.posts.back().requests.front().local.key, 5U);
+  EXPECT_EQ(first_->connection.posts.back().requests.front().local.key, 5U);
   EXPECT_EQ(second_->received, more);
   EXPECT_THROW(first_->backend.start_send(first_->sent.data(), kBytes, DataType::kInt8, 1), Error);  // of the last one
 }
@@ -276,9 +276,9 @@ TEST_F(BackendPair, TakesItsCompletionsWhileItWaitsForTheAnswer) {
   open(settings);
   first_->backend.send(first_->sent.data(), kBytes, DataType::kInt8, 1);
   EXPECT_FALSE(first_->backend.flow().is_idle());
-  first_->endpoint.before_poll = [this] { second_->backend.send(second_->sent.data(), kBytes, DataType::kInt8, 0); };
+  first_->connection.before_poll = [this] { second_->backend.send(second_->sent.data(), kBytes, DataType::kInt8, 0); };
   first_->backend.recv(first_->received.data(), kBytes, DataType::kInt8, 1);
-  EXPECT_EQ(first_->endpoint.polls, 1);
+  EXPECT_EQ(first_->connection.polls, 1);
   EXPECT_TRUE(first_->backend.flow().is_idle());
 }
 
@@ -290,7 +290,7 @@ TEST_F(BackendPair, ForgetsBlocksThatAreGivenBack) {
   first_->backend.prepare(first_->sent, first_->received);
   first_->backend.start_send(first_->sent.data(), kBytes, DataType::kInt8, 1);
   first_->backend.finish();
-  EXPECT_EQ(first_->endpoint.posts.back().requests.front().local.key, 7U);
+  EXPECT_EQ(first_->connection.posts.back().requests.front().local.key, 7U);
 }
 
 TEST(BytesForMessages, LeaveAThirdToWhatAReaderIsSent) {

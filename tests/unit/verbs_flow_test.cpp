@@ -10,7 +10,7 @@
 #include "common/backends/verbs/datagrams.h"
 #include "common/backends/verbs/flow.h"
 #include "common/core/error.h"
-#include "fake_endpoint.h"
+#include "fake_connection.h"
 #include "scripted_clock.h"
 
 using namespace fabricbench;
@@ -48,10 +48,10 @@ void start(Flow& flow, int messages) {
   for (int i = 0; i < messages; ++i) flow.start({nullptr, 64, 1}, {0, 2});
 }
 
-std::vector<int> signaled_of(const FakeEndpoint& endpoint) {
+std::vector<int> signaled_of(const FakeConnection& connection) {
   std::vector<int> signaled;
   int number = 0;
-  for (const auto& post : endpoint.posts) {
+  for (const auto& post : connection.posts) {
     for (const Request& request : post.requests) {
       ++number;
       if (request.signaled) signaled.push_back(number);
@@ -62,67 +62,67 @@ std::vector<int> signaled_of(const FakeEndpoint& endpoint) {
 
 TEST(FlowWindow, NeverHasMoreRequestsUnderWayThanItsDepth) {
   for (const std::int64_t depth : {1, 2, 7, 128}) {
-    FakeEndpoint endpoint;
-    Flow flow(endpoint, writes(depth));
+    FakeConnection connection;
+    Flow flow(connection, writes(depth));
     start(flow, 500);
     flow.finish();
-    EXPECT_EQ(endpoint.most_under_way, depth);
-    EXPECT_EQ(endpoint.posts.size(), 500U);
+    EXPECT_EQ(connection.most_under_way, depth);
+    EXPECT_EQ(connection.posts.size(), 500U);
   }
 }
 
 TEST(FlowWindow, IsKeptFullWhereCompletionsComeOneByOne) {
-  FakeEndpoint endpoint;
-  endpoint.polled_at_once = 1;
-  Flow flow(endpoint, writes(16));
+  FakeConnection connection;
+  connection.polled_at_once = 1;
+  Flow flow(connection, writes(16));
   start(flow, 100);
   // One is held back, and the others wait for one completion each once the window is full.
-  EXPECT_EQ(endpoint.polls, 99 - 16);
+  EXPECT_EQ(connection.polls, 99 - 16);
   flow.finish();
 }
 
 TEST(FlowWindow, HoldsBackTheLastRequestUntilItIsFinished) {
-  FakeEndpoint endpoint;
-  Flow flow(endpoint, writes(16));
+  FakeConnection connection;
+  Flow flow(connection, writes(16));
   start(flow, 3);
-  EXPECT_EQ(endpoint.posts.size(), 2U);
+  EXPECT_EQ(connection.posts.size(), 2U);
   flow.flush();
-  EXPECT_EQ(endpoint.posts.size(), 3U);
+  EXPECT_EQ(connection.posts.size(), 3U);
 }
 
 TEST(FlowModeration, SignalsEverySoManythAndTheLast) {
-  FakeEndpoint endpoint;
-  Flow flow(endpoint, writes(16, 4));
+  FakeConnection connection;
+  Flow flow(connection, writes(16, 4));
   start(flow, 10);
   flow.finish();
-  EXPECT_EQ(signaled_of(endpoint), (std::vector<int>{4, 8, 10}));
+  EXPECT_EQ(signaled_of(connection), (std::vector<int>{4, 8, 10}));
   start(flow, 4);  // counted from the last one
   flow.finish();
-  EXPECT_EQ(signaled_of(endpoint), (std::vector<int>{4, 8, 10, 14}));
+  EXPECT_EQ(signaled_of(connection), (std::vector<int>{4, 8, 10, 14}));
 }
 
 TEST(FlowModeration, IsAtMostHalfOfTheDepthSoThatTheQueueDoesNotRunDry) {
-  FakeEndpoint endpoint;
-  Flow flow(endpoint, writes(8, 100));
+  FakeConnection connection;
+  Flow flow(connection, writes(8, 100));
   start(flow, 40);
   flow.finish();
-  EXPECT_EQ(signaled_of(endpoint).front(), 4);
-  EXPECT_LE(endpoint.most_under_way, 8);
+  EXPECT_EQ(signaled_of(connection).front(), 4);
+  EXPECT_LE(connection.most_under_way, 8);
 }
 
 TEST(FlowModeration, IsThatOfTheSizeWhicheverCameBefore) {
-  FakeEndpoint endpoint;
-  Flow flow(endpoint, writes(8, 0));
+  FakeConnection connection;
+  Flow flow(connection, writes(8, 0));
   const auto begin = [&](std::uint32_t bytes, int messages) {
     for (int i = 0; i < messages; ++i) flow.start({nullptr, bytes, 1}, {0, 2});
     flow.finish();
   };
   begin(8192, 5);  // half of the depth, and the last
-  EXPECT_EQ(signaled_of(endpoint), (std::vector<int>{4, 5}));
+  EXPECT_EQ(signaled_of(connection), (std::vector<int>{4, 5}));
   begin(8193, 3);
-  EXPECT_EQ(signaled_of(endpoint), (std::vector<int>{4, 5, 6, 7, 8}));
+  EXPECT_EQ(signaled_of(connection), (std::vector<int>{4, 5, 6, 7, 8}));
   begin(8192, 5);
-  EXPECT_EQ(signaled_of(endpoint), (std::vector<int>{4, 5, 6, 7, 8, 12, 13}));
+  EXPECT_EQ(signaled_of(connection), (std::vector<int>{4, 5, 6, 7, 8, 12, 13}));
 }
 
 TEST(FlowModeration, IsPerftestsWhereNobodyAsked) {
@@ -133,32 +133,32 @@ TEST(FlowModeration, IsPerftestsWhereNobodyAsked) {
 }
 
 TEST(FlowPostList, HandsRequestsOverTogether) {
-  FakeEndpoint endpoint;
+  FakeConnection connection;
   FlowSettings settings = writes(16);
   settings.options.post_list = 4;
-  Flow flow(endpoint, settings);
+  Flow flow(connection, settings);
   start(flow, 10);
   flow.finish();
   std::vector<std::size_t> sizes;
-  for (const auto& post : endpoint.posts) sizes.push_back(post.requests.size());
+  for (const auto& post : connection.posts) sizes.push_back(post.requests.size());
   EXPECT_EQ(sizes, (std::vector<std::size_t>{4, 4, 2}));
 }
 
 TEST(FlowQueuePairs, TakeTurns) {
-  FakeEndpoint endpoint(3);
-  Flow flow(endpoint, writes(4));
+  FakeConnection connection(3);
+  Flow flow(connection, writes(4));
   start(flow, 8);
   flow.finish();
   std::vector<int> counts(3);
-  for (const auto& post : endpoint.posts) counts[static_cast<std::size_t>(post.queue_pair)] += 1;
+  for (const auto& post : connection.posts) counts[static_cast<std::size_t>(post.queue_pair)] += 1;
   EXPECT_EQ(counts, (std::vector<int>{3, 3, 2}));
   EXPECT_EQ(flow.take_counts().started, (std::vector<std::uint64_t>{3, 3, 2}));
   EXPECT_EQ(flow.take_counts().started, (std::vector<std::uint64_t>{0, 0, 0}));
 }
 
 TEST(FlowQueuePairs, ExpectAsTheOtherSideStarts) {
-  FakeEndpoint endpoint(3);
-  Flow flow(endpoint, writes(4));
+  FakeConnection connection(3);
+  Flow flow(connection, writes(4));
   for (int i = 0; i < 4; ++i) flow.expect();
   EXPECT_EQ(flow.take_counts().expected, (std::vector<std::uint64_t>{2, 1, 1}));
   for (int i = 0; i < 4; ++i) flow.expect();  // goes on with the second
@@ -173,8 +173,8 @@ FlowSettings one_at_a_time(Verb verb) {
 }
 
 TEST(FlowAgain, IsTheSameRequestUnderTheNextNumber) {
-  FakeEndpoint endpoint;
-  Flow flow(endpoint, one_at_a_time(Verb::kRead));
+  FakeConnection connection;
+  Flow flow(connection, one_at_a_time(Verb::kRead));
   EXPECT_FALSE(flow.start_again()) << "there is none yet";
   start(flow, 1);
   EXPECT_FALSE(flow.start_again()) << "the queue is full";
@@ -184,9 +184,9 @@ TEST(FlowAgain, IsTheSameRequestUnderTheNextNumber) {
     EXPECT_FALSE(flow.is_idle());
   }
   flow.finish();
-  ASSERT_EQ(endpoint.posts.size(), 3U);
+  ASSERT_EQ(connection.posts.size(), 3U);
   for (std::size_t i = 0; i < 3; ++i) {
-    const Request& request = endpoint.posts[i].requests.front();
+    const Request& request = connection.posts[i].requests.front();
     EXPECT_EQ(request.number, i + 1);
     EXPECT_EQ(request.local.bytes, 64U);
     EXPECT_EQ(request.remote.key, 2U);
@@ -203,12 +203,12 @@ TEST(FlowAgain, IsLeftToACommonStartWhereMoreChangesThanTheNumber) {
   FlowSettings immediate = one_at_a_time(Verb::kWrite);
   immediate.options.write_with_immediate = true;
   for (const FlowSettings& settings : {swaps, numbered, immediate, writes(8)}) {
-    FakeEndpoint endpoint;
-    Flow flow(endpoint, settings);
+    FakeConnection connection;
+    Flow flow(connection, settings);
     flow.start({nullptr, 64, 1}, {0, 2});
     EXPECT_FALSE(flow.start_again());
   }
-  FakeEndpoint two(2);
+  FakeConnection two(2);
   Flow flow(two, one_at_a_time(Verb::kRead));
   flow.start({nullptr, 64, 1}, {0, 2});
   EXPECT_FALSE(flow.start_again());
@@ -216,9 +216,9 @@ TEST(FlowAgain, IsLeftToACommonStartWhereMoreChangesThanTheNumber) {
 
 TEST(FlowStall, EndsTheJobWhereNothingCompletesAnyMore) {
   const ScriptedClock clock(1000, 1);
-  FakeEndpoint endpoint;
-  endpoint.polled_at_once = 0;
-  Flow flow(endpoint, writes(4));
+  FakeConnection connection;
+  connection.polled_at_once = 0;
+  Flow flow(connection, writes(4));
   start(flow, 2);
   try {
     flow.finish();
@@ -232,29 +232,29 @@ TEST(FlowStall, EndsTheJobWhereNothingCompletesAnyMore) {
   }
   // The first reading begins the wait, and each look takes another one: 1 to 5 s later.
   EXPECT_EQ(clock.readings(), 6);
-  EXPECT_EQ(endpoint.polls, 5 * kPollsPerLook);
+  EXPECT_EQ(connection.polls, 5 * kPollsPerLook);
 }
 
 TEST(FlowStall, IsNotLookedForWhereThereIsNoLimit) {
   const ScriptedClock clock(1000, 1000);
-  FakeEndpoint endpoint;
-  endpoint.polled_at_once = 0;
-  endpoint.before_poll = [&] { endpoint.polled_at_once = endpoint.polls < 10 * kPollsPerLook ? 0 : 1; };
+  FakeConnection connection;
+  connection.polled_at_once = 0;
+  connection.before_poll = [&] { connection.polled_at_once = connection.polls < 10 * kPollsPerLook ? 0 : 1; };
   FlowSettings settings = writes(4);
   settings.options.stall_timeout = 0;
-  Flow flow(endpoint, settings);
+  Flow flow(connection, settings);
   start(flow, 1);
   flow.finish();
-  EXPECT_GE(endpoint.polls, 10 * kPollsPerLook);
+  EXPECT_GE(connection.polls, 10 * kPollsPerLook);
 }
 
 TEST(FlowStall, OfUcSaysThatMessagesMayHaveBeenLost) {
   for (const Transport transport : {Transport::kRc, Transport::kUc}) {
     const ScriptedClock clock(1000, kLimit);
-    FakeEndpoint endpoint;
+    FakeConnection connection;
     FlowSettings settings = sends(16);
     settings.transport = transport;
-    Flow flow(endpoint, settings);
+    Flow flow(connection, settings);
     flow.receive_into({});
     try {
       flow.receive();
@@ -268,42 +268,42 @@ TEST(FlowStall, OfUcSaysThatMessagesMayHaveBeenLost) {
 }
 
 TEST(FlowStall, IsNoneWhereEverySoOftenSomethingCompletes) {
-  FakeEndpoint endpoint;
-  endpoint.polled_at_once = 0;
-  endpoint.before_poll = [&] { endpoint.polled_at_once = endpoint.polls % (5 * kPollsPerLook) == 0 ? 1 : 0; };
+  FakeConnection connection;
+  connection.polled_at_once = 0;
+  connection.before_poll = [&] { connection.polled_at_once = connection.polls % (5 * kPollsPerLook) == 0 ? 1 : 0; };
   const ScriptedClock clock(1000, 1);         // so that each completion takes 4 of the 5 s
   for (const std::int64_t depth : {1, 20}) {  // in a wait for each, and in one wait for all
-    Flow flow(endpoint, writes(depth));
+    Flow flow(connection, writes(depth));
     start(flow, 20);
     flow.finish();
   }
-  EXPECT_EQ(endpoint.posts.size(), 40U);
+  EXPECT_EQ(connection.posts.size(), 40U);
   EXPECT_GT(clock.shows(), 1000 + 20 * kLimit);
 }
 
 TEST(FlowEvents, AreSleptForWhereNothingHasCompleted) {
-  FakeEndpoint endpoint;
-  endpoint.polled_at_once = 0;
-  endpoint.before_poll = [&] { endpoint.polled_at_once = endpoint.polls % 3 == 0 ? 1 : 0; };
+  FakeConnection connection;
+  connection.polled_at_once = 0;
+  connection.before_poll = [&] { connection.polled_at_once = connection.polls % 3 == 0 ? 1 : 0; };
   const ScriptedClock clock;
   FlowSettings settings = writes(1);
   settings.options.events = true;
-  Flow flow(endpoint, settings);
+  Flow flow(connection, settings);
   start(flow, 10);
   flow.finish();
-  EXPECT_GT(endpoint.sleeps, 10);
+  EXPECT_GT(connection.sleeps, 10);
 }
 
 TEST(FlowEvents, AreWaitedForNoLongerThanAnythingElse) {
   const ScriptedClock clock(1000, 1);
-  FakeEndpoint endpoint;
-  endpoint.polled_at_once = 0;
+  FakeConnection connection;
+  connection.polled_at_once = 0;
   FlowSettings settings = writes(1);
   settings.options.events = true;
-  Flow flow(endpoint, settings);
+  Flow flow(connection, settings);
   start(flow, 1);
   EXPECT_THROW(flow.finish(), Error);
-  EXPECT_EQ(endpoint.sleeps, 5);
+  EXPECT_EQ(connection.sleeps, 5);
 }
 
 /// Two ends of messages.
@@ -313,14 +313,14 @@ struct Ends {
         receiver_end(queue_pairs, settings.options.shared_receives),
         sender(sender_end, settings),
         receiver(receiver_end, settings) {
-    FakeEndpoint::connect(sender_end, receiver_end);
+    FakeConnection::connect(sender_end, receiver_end);
     receiver.receive_into({buffer.data(), static_cast<std::uint32_t>(buffer.size()), 1});
   }
 
   std::vector<std::byte> message = std::vector<std::byte>(64, std::byte{7});
   std::vector<std::byte> buffer = std::vector<std::byte>(64);
-  FakeEndpoint sender_end;
-  FakeEndpoint receiver_end;
+  FakeConnection sender_end;
+  FakeConnection receiver_end;
   Flow sender;
   Flow receiver;
 

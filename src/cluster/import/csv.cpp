@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "cluster/import/csv_line.h"
 #include "cluster/import/pair_name.h"
 #include "cluster/import/readers.h"
 #include "cluster/import/text.h"
@@ -15,6 +14,36 @@
 
 namespace fabricbench::cluster {
 namespace {
+
+/// The separator of a line's fields: comma, semicolon or tab, whichever is most frequent.
+char csv_separator(std::string_view line) {
+  char most = ',';
+  for (const char separator : {';', '\t'}) {
+    if (std::count(line.begin(), line.end(), separator) > std::count(line.begin(), line.end(), most)) most = separator;
+  }
+  return most;
+}
+
+/// The fields of a line. One may stand in quotation marks, which are doubled within.
+std::vector<std::string> csv_fields(std::string_view line, char separator) {
+  std::vector<std::string> fields(1);
+  bool quoted = false;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const char letter = line[i];
+    const bool doubled = quoted && letter == '"' && i + 1 < line.size() && line[i + 1] == '"';
+    if (doubled) {
+      fields.back() += '"';
+      ++i;
+    } else if (letter == '"') {
+      quoted = !quoted;
+    } else if (letter == separator && !quoted) {
+      fields.emplace_back();
+    } else {
+      fields.back() += letter;
+    }
+  }
+  return fields;
+}
 
 constexpr std::int64_t kMostRounds = std::int64_t{1} << 30;
 

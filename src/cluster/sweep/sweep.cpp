@@ -42,9 +42,9 @@ std::vector<std::string> agreed_names(const Run& run) {
   return names;
 }
 
-class Sweep {
+class SweepRun {
  public:
-  Sweep(Run& run, const Measured& measured);
+  SweepRun(Run& run, const Measured& measured);
   Ending run();
 
  private:
@@ -108,7 +108,7 @@ Flows flows_of(const Order& order) {
   return {endpoint(order.to), endpoint(order.from)};
 }
 
-Sweep::Sweep(Run& run, const Measured& measured)
+SweepRun::SweepRun(Run& run, const Measured& measured)
     : run_(run),
       options_(run.setup.options),
       self_(run.world.rank()),
@@ -130,7 +130,7 @@ Sweep::Sweep(Run& run, const Measured& measured)
       own_(endpoints_),
       progress_(is_first() && (options_.progress || ProgressLine::wanted()), "steps") {}
 
-Ending Sweep::run() {
+Ending SweepRun::run() {
   host::NicTotal total;
   run_.nics.begin();
   if (is_first()) {
@@ -143,7 +143,7 @@ Ending Sweep::run() {
   return is_first() ? conclude() : Ending();
 }
 
-void Sweep::lead() {
+void SweepRun::lead() {
   const Seconds began = now();
   std::int64_t done = 0;
   while (true) {
@@ -164,7 +164,7 @@ void Sweep::lead() {
 }
 
 /// Waits for the first endpoint's orders and carries them out. If none comes, the watchdog ends the job.
-void Sweep::follow() {
+void SweepRun::follow() {
   while (true) {
     const auto order = unpacked<Order>(*mailbox_.wait(0, kGo, kForEver));
     if (order.step < 0) return;
@@ -173,7 +173,7 @@ void Sweep::follow() {
 }
 
 /// Sends every endpoint its orders for a step.
-void Sweep::order(const Step& step) {
+void SweepRun::order(const Step& step) {
   ledger_.begin(step);
   const std::vector<Flows> flows = flows_of_all(step, endpoints_);
   for (int endpoint = 1; endpoint < endpoints_; ++endpoint) {
@@ -181,7 +181,7 @@ void Sweep::order(const Step& step) {
   }
 }
 
-void Sweep::carry_out(const Order& order, Seconds deadline) {
+void SweepRun::carry_out(const Order& order, Seconds deadline) {
   run_.heartbeat.enter_case(fmt::format("round {} of the sweep", order.round));
   run_.heartbeat.enter(Phase::kMeasure);
   const Flows flows = flows_of(order);
@@ -201,7 +201,7 @@ void Sweep::carry_out(const Order& order, Seconds deadline) {
 }
 
 /// Adds the round and the partner to errors of the library.
-StepResult Sweep::meet(const Flows& flows, const Order& order, Seconds deadline) {
+StepResult SweepRun::meet(const Flows& flows, const Order& order, Seconds deadline) {
   try {
     return meter_.measure(flows, order.pings != 0, deadline);
   } catch (const Error& error) {
@@ -211,7 +211,7 @@ StepResult Sweep::meet(const Flows& flows, const Order& order, Seconds deadline)
 }
 
 /// The receiver knows the bandwidth, and tells the sender, which records it too.
-void Sweep::tell_outcome(const Flows& flows, const Report& report, Seconds deadline) {
+void SweepRun::tell_outcome(const Flows& flows, const Report& report, Seconds deadline) {
   const double bandwidth = report.status == ReadingStatus::kOk ? report.bandwidth : 0;
   struct Outcome {
     std::int64_t step;
@@ -233,7 +233,7 @@ void Sweep::tell_outcome(const Flows& flows, const Report& report, Seconds deadl
 }
 
 /// Receives at most `most` of the reports that have arrived.
-void Sweep::collect(int most) {
+void SweepRun::collect(int most) {
   run_.heartbeat.tick();
   if (!is_first()) return;
   for (int i = 0; i < most; ++i) {
@@ -243,7 +243,7 @@ void Sweep::collect(int most) {
   }
 }
 
-void Sweep::collect_all(Seconds deadline, const Step& step) {
+void SweepRun::collect_all(Seconds deadline, const Step& step) {
   mpi::Backoff backoff;
   for (collect(endpoints_); !ledger_.is_complete(); collect(endpoints_)) {
     if (now() > deadline + kGrace) {
@@ -259,7 +259,7 @@ void Sweep::collect_all(Seconds deadline, const Step& step) {
 }
 
 /// Tells all endpoints the ending, and collects their summaries on the first one.
-void Sweep::finish() {
+void SweepRun::finish() {
   struct Outcome {
     std::int64_t has_abandoned;
     Bytes carried;
@@ -276,7 +276,7 @@ void Sweep::finish() {
   if (static_cast<std::size_t>(endpoints_) <= kMostDrawn || !options_.matrix_csv_file.empty()) report_matrix();
 }
 
-mpi::Mailbox::Message Sweep::mail_of(int endpoint, int subject) {
+mpi::Mailbox::Message SweepRun::mail_of(int endpoint, int subject) {
   auto mail = mailbox_.wait(endpoint, subject, now() + options_.pair_timeout + kGrace);
   if (mail) return std::move(*mail);
   throw Error(ExitStatus::kTimeout,
@@ -284,7 +284,7 @@ mpi::Mailbox::Message Sweep::mail_of(int endpoint, int subject) {
                           names_[static_cast<std::size_t>(endpoint)]));
 }
 
-void Sweep::report_endpoints() {
+void SweepRun::report_endpoints() {
   const EndpointSummary own = own_.summary(self_);
   if (!is_first()) return mailbox_.post(0, kSummary, packed_record(own));
   for (int endpoint = 0; endpoint < endpoints_; ++endpoint) {
@@ -295,7 +295,7 @@ void Sweep::report_endpoints() {
 }
 
 /// Requests one row after the other: all rows at once would need memory for the whole matrix.
-void Sweep::report_matrix() {
+void SweepRun::report_matrix() {
   if (!is_first()) {
     static_cast<void>(mailbox_.wait(0, kGo, kForEver));
     std::vector<std::byte> bytes(own_.received().size() * sizeof(float));
@@ -314,7 +314,7 @@ void Sweep::report_matrix() {
 }
 
 /// The ending from the readings; if they are complete, also from the verdict.
-Ending Sweep::conclude() const {
+Ending SweepRun::conclude() const {
   Ending ending = ledger_.ending();
   if (steps_->taken_over() > 0) {
     ending.notes.push_back(fmt::format("{} readings of {} were taken over; the table does not count them",
@@ -337,6 +337,6 @@ Ending Sweep::conclude() const {
 
 }  // namespace
 
-Ending measure(Run& run, const Measured& measured) { return Sweep(run, measured).run(); }
+Ending measure_pairs(Run& run, const Measured& measured) { return SweepRun(run, measured).run(); }
 
 }  // namespace fabricbench::sweep

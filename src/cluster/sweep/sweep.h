@@ -10,6 +10,6 @@ namespace fabricbench::sweep {
 /// step by mail, and receives every endpoint's report on it. There is no MPI collective until the end, so a pair whose
 /// messages do not arrive does not stop the others. An endpoint that does not report in time ends the job: throws Error
 /// (timeout) with its name. `measured` is used on the first endpoint only.
-[[nodiscard]] Ending measure(Run& run, const Measured& measured);
+[[nodiscard]] Ending measure_pairs(Run& run, const Measured& measured);
 
 }  // namespace fabricbench::sweep

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "common/copies/copy_rates.h"
 #include "common/core/clock.h"
-#include "common/core/copy_rates.h"
 #include "common/core/error.h"
 #include "common/core/shuffle.h"
 
@@ -43,7 +43,7 @@ CopyBench::CopyBench(const mpi::Communicator& world, const CopySetup& setup, gpu
   most_ = static_cast<std::size_t>(world.max(static_cast<std::int64_t>(all_)));
 }
 
-std::vector<CopyRow> CopyBench::run() {
+std::vector<CopyRow> CopyBench::measure_copies() {
   std::vector<Subject> subjects;
   subjects.reserve(setup_.copies.size());
   for (const SizedCopy& which : setup_.copies) subjects.push_back({which});
@@ -85,11 +85,11 @@ void CopyBench::visit(Subject& subject) {
   const auto& [copy, size] = subject.which;
   if (subject.samples == 0) plan(subject);
   copies_->prepare(copy, size);
-  if (options_.warmup > 0) (void)copies_->run(copy, size, options_.warmup);
+  if (options_.warmup > 0) (void)copies_->time_copies(copy, size, options_.warmup);
   Epoch epoch;
   epoch.began = now();
   subject.epochs.push_back(std::move(epoch));
-  add_times(subject, copies_->run(copy, size, subject.samples));
+  add_times(subject, copies_->time_copies(copy, size, subject.samples));
   if (options_.checks > 0) check(subject);
 }
 
@@ -98,7 +98,7 @@ void CopyBench::plan(Subject& subject) {
   const auto& [copy, size] = subject.which;
   for (std::int64_t i = 0; i < options_.checks; ++i) {
     copies_->prepare(copy, size);
-    (void)copies_->run(copy, size, 1);
+    (void)copies_->time_copies(copy, size, 1);
     check(subject);
   }
   if (options_.iterations) {
@@ -106,7 +106,7 @@ void CopyBench::plan(Subject& subject) {
     return;
   }
   copies_->prepare(copy, size);
-  const auto times = copies_->run(copy, size, 1);
+  const auto times = copies_->time_copies(copy, size, 1);
   const Seconds each = std::max_element(times.begin(), times.end())->front();
   const Seconds share = options_.time_budget / static_cast<double>(options_.epochs);
   const double fitting = std::min(share / std::max(each, 1e-9), static_cast<double>(kMostCopiesPerVisit));

@@ -22,7 +22,7 @@ class CopyBench {
 
   /// Measures everything. Collective. Returns the rows of this process's copies. Throws Error, on one process only,
   /// that says which copy failed.
-  [[nodiscard]] std::vector<CopyRow> run();
+  [[nodiscard]] std::vector<CopyRow> measure_copies();
 
  private:
   struct Subject;

@@ -140,7 +140,7 @@ class CopyWork final : public Work {
     const CopyBuffers buffers(setup_);
     heartbeat_.enter(Phase::kMeasure);
     CopyBench bench(world(), setup_, buffers.get(), heartbeat_, context.seed);
-    std::vector<CopyRow> rows = all_rows(world(), bench.run());
+    std::vector<CopyRow> rows = all_rows(world(), bench.measure_copies());
     heartbeat_.enter(Phase::kReport);
     compare_gpus(rows);
     Ending ending = conclude_copies(rows, setup_.options);

@@ -53,7 +53,7 @@ void measure_rows(Run& run, Totals* totals) {
   for (std::int64_t cycle = 0; options.cycles == 0 || cycle < options.cycles; ++cycle) {
     for (const CaseList& list : run.setup.cases) {
       for (const Row& row : list.skipped) bench.skip(row);
-      bench.run(list.cases);
+      bench.measure_cases(list.cases);
     }
   }
 }

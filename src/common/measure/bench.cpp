@@ -98,7 +98,7 @@ Bench::Bench(const Team& team, const Options& options, const Test& test, Session
       progress_(team.world().is_root() && (options.progress || ProgressLine::wanted())),
       totals_(totals) {}
 
-void Bench::run(const std::vector<Case>& cases) {
+void Bench::measure_cases(const std::vector<Case>& cases) {
   workspace_.use(cases.front().datatype, cases.front().reduction);
   std::vector<Subject> subjects;
   subjects.reserve(cases.size());

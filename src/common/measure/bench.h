@@ -36,7 +36,7 @@ class Bench {
 
   /// Measures cases of one datatype, reduction and root. Consecutive cases form rows: one case, or an out-of-place and
   /// an in-place one. Every group has the same number of cases. Collective.
-  void run(const std::vector<Case>& cases);
+  void measure_cases(const std::vector<Case>& cases);
   /// Reports a row that is not measured.
   void skip(const Row& row);
 

@@ -73,7 +73,7 @@ Epoch Meter::measure_once(Operation& operation, const VisitPlan& plan) {
   heartbeat_.enter(Phase::kPrepare);
   operation.prepare(plan.starts(operation.aggregated()));
   heartbeat_.enter(Phase::kWarmUp);
-  run(operation, plan.warmup);
+  repeat(operation, plan.warmup);
   if (plan.launches > 0) record(operation, plan);
   heartbeat_.enter(Phase::kMeasure);
   if (options_.timing == Timing::kIsolated) return isolated(operation, plan);
@@ -82,7 +82,7 @@ Epoch Meter::measure_once(Operation& operation, const VisitPlan& plan) {
 }
 
 /// Operations without a clock: warm-up and estimates.
-void Meter::run(Operation& operation, std::int64_t iterations) {
+void Meter::repeat(Operation& operation, std::int64_t iterations) {
   for (std::int64_t i = 0; i < iterations; ++i) {
     operation.start_iteration();
     heartbeat_.tick();
@@ -400,11 +400,11 @@ Seconds Meter::estimate(Operation& operation, std::int64_t warmup) {
   heartbeat_.enter(Phase::kEstimate);
   const std::int64_t most = warmup + 2 * kMostEstimateIterations;
   operation.prepare(most * operation.aggregated());
-  run(operation, std::max<std::int64_t>(warmup, 1));
+  repeat(operation, std::max<std::int64_t>(warmup, 1));
   for (std::int64_t iterations = 1;; iterations *= 4) {
     team_.world().barrier();
     const Seconds began = now();
-    run(operation, iterations);
+    repeat(operation, iterations);
     const Seconds elapsed = team_.world().max(now() - began);
     heartbeat_.tick();
     if (elapsed >= kEstimateTime || iterations >= kMostEstimateIterations) {

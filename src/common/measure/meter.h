@@ -70,7 +70,7 @@ class Meter {
   };
 
   [[nodiscard]] Epoch measure_once(Operation& operation, const VisitPlan& plan);
-  void run(Operation& operation, std::int64_t iterations);
+  void repeat(Operation& operation, std::int64_t iterations);
   void record(Operation& operation, const VisitPlan& plan);
   [[nodiscard]] Epoch pipelined(Operation& operation, const VisitPlan& plan);
   /// The functions that every message passes through, here and in the verbs backend, are marked hot, so that the linker

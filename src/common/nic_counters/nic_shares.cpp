@@ -54,10 +54,10 @@ void find_rails(const HostNics& host, HostShares& shares) {
   shares.imbalance = static_cast<double>(bytes_of(rails.front()) - bytes_of(rails.back())) / mean;
 }
 
-enum class Verdict { kNotJudged, kCarried, kUnknown, kElsewhere };
+enum class Outcome { kNotJudged, kCarried, kUnknown, kElsewhere };
 
 struct Judgement {
-  Verdict verdict = Verdict::kNotJudged;
+  Outcome outcome = Outcome::kNotJudged;
   Bytes judged_bytes = 0;  ///< the bytes over which the variable has control
   double share = 0;        ///< the requested NICs' share of these
   std::string other;       ///< the NIC with the most of the other bytes
@@ -89,9 +89,9 @@ Judgement judge(const HostNics& host, const RequestedNics& asked, Bytes least_by
   const bool all_known = std::all_of(asked.names.begin(), asked.names.end(), [&](const std::string& name) {
     return std::any_of(host.nics.begin(), host.nics.end(), [&](const auto& nic) { return nic.name == name; });
   });
-  judgement.verdict = judgement.share >= kLeastCarriedShare ? Verdict::kCarried
-                      : all_known                           ? Verdict::kElsewhere
-                                                            : Verdict::kUnknown;
+  judgement.outcome = judgement.share >= kLeastCarriedShare ? Outcome::kCarried
+                      : all_known                           ? Outcome::kElsewhere
+                                                            : Outcome::kUnknown;
   return judgement;
 }
 
@@ -179,29 +179,31 @@ std::vector<Group> grouped(const std::vector<HostShares>& hosts) {
   return groups;
 }
 
-/// The hosts with the same verdict on one variable, the worst first.
-struct Finding {
+/// The hosts with the same outcome on one variable, the worst first.
+struct Deviation {
   const HostNics* host = nullptr;
   const RequestedNics* asked = nullptr;
   Judgement judgement;
   std::size_t hosts = 0;
 };
 
-/// One finding per variable, about the host where the requested NICs carried the smallest share.
-std::map<std::string, Finding> find_verdict(const std::vector<HostNics>& hosts, Verdict verdict, Bytes least_bytes) {
-  std::map<std::string, Finding> findings;
-  if (hosts.size() < 2) return findings;
+/// One deviation per variable, about the host where the requested NICs carried the smallest share.
+std::map<std::string, Deviation> find_deviations(const std::vector<HostNics>& hosts, Outcome outcome,
+                                                 Bytes least_bytes) {
+  std::map<std::string, Deviation> deviations;
+  if (hosts.size() < 2) return deviations;
   for (const HostNics& host : hosts) {
     for (const RequestedNics& asked : host.asked) {
       Judgement judgement = judge(host, asked, least_bytes);
-      if (judgement.verdict != verdict) continue;
-      Finding& finding = findings[asked.variable];
-      const std::size_t count = finding.hosts + 1;
-      if (count == 1 || judgement.share < finding.judgement.share) finding = {&host, &asked, std::move(judgement), 0};
-      finding.hosts = count;
+      if (judgement.outcome != outcome) continue;
+      Deviation& deviation = deviations[asked.variable];
+      const std::size_t count = deviation.hosts + 1;
+      if (count == 1 || judgement.share < deviation.judgement.share)
+        deviation = {&host, &asked, std::move(judgement), 0};
+      deviation.hosts = count;
     }
   }
-  return findings;
+  return deviations;
 }
 
 std::string advice(std::string_view variable) {
@@ -211,8 +213,8 @@ std::string advice(std::string_view variable) {
   return "Open MPI reads it for that transport only; with pml ucx, set UCX_NET_DEVICES instead";
 }
 
-std::string asked_warning(const Finding& finding) {
-  const auto& [host, asked, judgement, hosts] = finding;
+std::string asked_warning(const Deviation& deviation) {
+  const auto& [host, asked, judgement, hosts] = deviation;
   const std::string bytes = readable_bytes(judgement.judged_bytes) + " sent and received";
   const std::string value = asked->value.substr(0, kMostValueLength);
   std::string text = fmt::format("{}={}{} ", asked->variable, value, value == asked->value ? "" : "...");
@@ -274,10 +276,10 @@ std::vector<std::string> nic_lines(const std::vector<HostNics>& hosts) {
     told += group.size();
   }
   if (told < hosts.size()) lines.push_back(fmt::format("Wires: and {}", more_hosts(hosts.size() - told)));
-  for (const auto& [variable, finding] : find_verdict(hosts, Verdict::kUnknown, kLeastHostBytes)) {
-    const std::string others = finding.hosts > 1 ? " and " + more_hosts(finding.hosts - 1) : "";
+  for (const auto& [variable, deviation] : find_deviations(hosts, Outcome::kUnknown, kLeastHostBytes)) {
+    const std::string others = deviation.hosts > 1 ? " and " + more_hosts(deviation.hosts - 1) : "";
     lines.push_back(fmt::format("Wires: {} asks for {}; some of these counters are unknown for {}{}", variable,
-                                joined(finding.asked->names), finding.host->host, others));
+                                joined(deviation.asked->names), deviation.host->host, others));
   }
   return lines;
 }
@@ -294,8 +296,8 @@ std::vector<std::string> nic_warnings(const std::vector<HostNics>& hosts, Bytes 
     if (shares.imbalance > worst.imbalance) worst = std::move(shares);
   }
   if (unequal > 0) warnings.push_back(rails_warning(worst, unequal));
-  for (const auto& [variable, finding] : find_verdict(hosts, Verdict::kElsewhere, least_bytes)) {
-    warnings.push_back(asked_warning(finding));
+  for (const auto& [variable, deviation] : find_deviations(hosts, Outcome::kElsewhere, least_bytes)) {
+    warnings.push_back(asked_warning(deviation));
   }
   return warnings;
 }

@@ -3,16 +3,46 @@
 #include <algorithm>
 #include <cstdlib>
 #include <deque>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "common/core/error.h"
+#include "common/core/version.h"
 #include "common/options/arguments.h"
-#include "common/options/help.h"
 
 namespace fabricbench {
 namespace {
+
+/// The program's purpose, its call, and three examples.
+std::string description_of(const Program& program) {
+  std::string text = program.summary + "\n";
+  text += fmt::format("Part of fabricbench {}. Start it with mpirun or srun:\n", kVersion);
+  for (const Example& example : program.examples)
+    text += fmt::format("  {}\n      {}\n", example.command, example.what);
+  return text;
+}
+
+/// Explains dashes in names by one example; empty if no option has two long names.
+std::string footer_of(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options()) {
+    const std::vector<std::string>& names = option->get_lnames();
+    if (names.size() > 1) return fmt::format("Names may have dashes between words: --{} is --{}.", names[1], names[0]);
+  }
+  return "";
+}
+
+/// Gives `app` its --help: the program's purpose, three examples, and the options, in 100 columns.
+void write_help(const Program& program, CLI::App& app) {
+  app.name(program.name);
+  app.description(description_of(program));
+  app.footer(footer_of(app));
+}
 
 /// The app, with the texts that it reads the options' values into.
 struct Parser {
@@ -57,6 +87,14 @@ Options options_from(const Parser& parser) {
 }
 
 }  // namespace
+
+std::string help_of(const Option& option, const Options& defaults) {
+  const std::string otherwise = option.get(defaults);
+  std::string text = option.help;
+  if (!option.value_name.empty() && !otherwise.empty()) text += fmt::format(" [{}]", otherwise);
+  if (!option.environment.empty()) text += fmt::format(" (also by {})", option.environment);
+  return text;
+}
 
 CommandLine parse_command_line(const Program& program, const std::vector<std::string>& arguments) {
   Parser parser(program);

@@ -23,4 +23,7 @@ struct CommandLine {
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> option_values(const Program& program,
                                                                              const Options& options);
 
+/// The help text of an option: its effect, its default, and its environment variable.
+[[nodiscard]] std::string help_of(const Option& option, const Options& defaults);
+
 }  // namespace fabricbench

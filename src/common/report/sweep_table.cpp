@@ -48,11 +48,11 @@ std::string what_is_paired(const Context& context) {
 
 std::string sweep_line(const Context& context) {
   const Options& options = context.options;
-  const char* at_most = options.find ? "at most " : "";
+  const char* bound = options.find ? "at most " : "";
   const char* meetings = options.schedule == ScheduleKind::kShift ? "flows" : "pairs";
   return fmt::format(
       "# Sweep: {}; schedule: {}; rounds: {}{}; {} at once: {}; size: {} bytes; window: {} messages; seed: {}\n",
-      what_is_paired(context), name(options.schedule), at_most, context.rounds, meetings, most_at_once(context),
+      what_is_paired(context), name(options.schedule), bound, context.rounds, meetings, most_at_once(context),
       options.sizes.max_bytes, options.window, context.seed);
 }
 

@@ -90,7 +90,7 @@ TimedCopies::TimedCopies(int device, Seconds limit)
       streams_{Stream::create(device), Stream::create(device)},
       clock_({streams_[0].view(), streams_[1].view()}) {}
 
-std::vector<std::vector<Seconds>> TimedCopies::run(const CopyRun& run) {
+std::vector<std::vector<Seconds>> TimedCopies::time_copies(const CopyRun& run) {
   const DeviceGuard guard(device_);
   clock_.reserve(static_cast<std::size_t>(run.times) + 1);
   clock_.reset();

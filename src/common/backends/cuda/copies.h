@@ -60,7 +60,7 @@ class TimedCopies {
   TimedCopies(int device, Seconds limit);
 
   /// Makes consecutive copies in all directions at once. Returns their durations: a list per flow. Throws Error.
-  [[nodiscard]] std::vector<std::vector<Seconds>> run(const CopyRun& run);
+  [[nodiscard]] std::vector<std::vector<Seconds>> time_copies(const CopyRun& run);
 
  private:
   int device_;

@@ -5,13 +5,13 @@
 #include "common/backends/cuda/kernels.h"
 #include "common/backends/cuda/mapped.h"
 #include "common/backends/cuda/stream.h"
-#include "common/core/reader.h"
+#include "common/core/message_reader.h"
 
 namespace fabricbench::cuda {
 
 /// A kernel that reads on a device, and answers in host memory that the device can write. While it reads, calls that
 /// wait for the whole device, such as an allocation or a kernel's first launch, are not allowed.
-class CudaReader final : public Reader {
+class CudaReader final : public MessageReader {
  public:
   /// Throws Error (failure) if there is no such device.
   explicit CudaReader(int device);

@@ -25,9 +25,9 @@ constexpr std::int64_t kMostQueued = 200;  // CUDA queues about a thousand launc
 using NodeIndex = std::optional<int>;
 
 /// A GPU, its two buffers and what is known of its links.
-class Side {
+class GpuBuffers {
  public:
-  Side(int device, Bytes size, Seconds limit)
+  GpuBuffers(int device, Bytes size, Seconds limit)
       : facts_(cuda::device_facts(device)),
         stream_(cuda::Stream::create(device)),
         memory_(stream_.view(), limit),
@@ -109,7 +109,8 @@ class CudaCopies final : public GpuCopies {
   explicit CudaCopies(const CopyMemory& memory);
 
   void prepare(const Copy& copy, Bytes size) override;
-  [[nodiscard]] std::vector<std::vector<Seconds>> run(const Copy& copy, Bytes size, std::int64_t times) override;
+  [[nodiscard]] std::vector<std::vector<Seconds>> time_copies(const Copy& copy, Bytes size,
+                                                              std::int64_t times) override;
   [[nodiscard]] std::optional<Mismatch> check(const Copy& copy, Bytes size) override;
   [[nodiscard]] bool over_host(const Copy& copy) const override;
   [[nodiscard]] std::optional<CopyBound> bound(const Copy& copy) const override;
@@ -118,11 +119,13 @@ class CudaCopies final : public GpuCopies {
  private:
   void connect_all(const std::vector<int>& devices);
   void read_nvlinks();
-  [[nodiscard]] Side& receiver(const Copy& copy) const { return *sides_.at(copy.peer < 0 ? copy.device : copy.peer); }
+  [[nodiscard]] GpuBuffers& receiver(const Copy& copy) const {
+    return *sides_.at(copy.peer < 0 ? copy.device : copy.peer);
+  }
   [[nodiscard]] std::vector<cuda::CopyFlow> flows(const Copy& copy) const;
   [[nodiscard]] std::optional<CopyBound> bound_of_peers(const Copy& copy) const;
 
-  std::map<int, std::unique_ptr<Side>> sides_;  // by CUDA's number
+  std::map<int, std::unique_ptr<GpuBuffers>> sides_;  // by CUDA's number
   std::map<NodeIndex, std::unique_ptr<HostBlocks>> blocks_;
   std::map<std::pair<int, int>, bool> straight_;  // whether a copy from the first to the second goes straight there
   std::map<int, std::optional<std::vector<nvml::NvLink>>> nvlinks_;
@@ -133,7 +136,7 @@ class CudaCopies final : public GpuCopies {
 
 CudaCopies::CudaCopies(const CopyMemory& memory) {
   for (const int device : memory.devices) {
-    sides_.emplace(device, std::make_unique<Side>(device, memory.size, memory.limit));
+    sides_.emplace(device, std::make_unique<GpuBuffers>(device, memory.size, memory.limit));
   }
   for (const NodeIndex node : memory.nodes) {
     const auto blocks = blocks_.emplace(node, allocate_blocks(memory.size, memory.placed ? node : std::nullopt)).first;
@@ -163,19 +166,19 @@ void CudaCopies::read_nvlinks() {
 /// What a GPU sends differs from one time to the next, so that what an earlier copy left does not pass for a copy.
 void CudaCopies::prepare(const Copy& copy, Bytes size) {
   ++prepared_;
-  Side& own = *sides_.at(copy.device);
+  GpuBuffers& own = *sides_.at(copy.device);
   if (copy.kind != CopyKind::kHostToDevice) {
     own.memory().fill({own.source(), size}, table_, {0, pattern::source_shift(prepared_)});
   }
   if (copy.kind != CopyKind::kDeviceToHost) {
-    Side& target = receiver(copy);
+    GpuBuffers& target = receiver(copy);
     target.memory().set({target.target(), size}, pattern::kPoisonByte);
   }
 }
 
 std::vector<cuda::CopyFlow> CudaCopies::flows(const Copy& copy) const {
-  const Side& own = *sides_.at(copy.device);
-  const Side& target = receiver(copy);
+  const GpuBuffers& own = *sides_.at(copy.device);
+  const GpuBuffers& target = receiver(copy);
   if (!uses_host(copy.kind)) return {{target.target(), target.device(), own.source(), own.device()}};
   const HostBlocks& host = *blocks_.at(copy.memory_node);
   std::vector<cuda::CopyFlow> all;
@@ -188,7 +191,7 @@ std::vector<cuda::CopyFlow> CudaCopies::flows(const Copy& copy) const {
   return all;
 }
 
-std::vector<std::vector<Seconds>> CudaCopies::run(const Copy& copy, Bytes size, std::int64_t times) {
+std::vector<std::vector<Seconds>> CudaCopies::time_copies(const Copy& copy, Bytes size, std::int64_t times) {
   const std::vector<cuda::CopyFlow> directions = flows(copy);
   const auto read_links = [&] {
     sides_.at(copy.device)->read_links();
@@ -197,7 +200,7 @@ std::vector<std::vector<Seconds>> CudaCopies::run(const Copy& copy, Bytes size, 
   std::vector<std::vector<Seconds>> all(directions.size());
   for (std::int64_t done = 0; done < times; done += kMostQueued) {
     const cuda::CopyRun run{directions, size, std::min(kMostQueued, times - done), !over_host(copy), read_links};
-    const auto part = sides_.at(copy.device)->timed().run(run);
+    const auto part = sides_.at(copy.device)->timed().time_copies(run);
     for (std::size_t i = 0; i < all.size(); ++i) all[i].insert(all[i].end(), part[i].begin(), part[i].end());
   }
   return all;
@@ -207,7 +210,7 @@ std::optional<Mismatch> CudaCopies::check(const Copy& copy, Bytes size) {
   const PatternPlace sent{0, pattern::source_shift(prepared_)};
   std::optional<Mismatch> wrong;
   if (copy.kind != CopyKind::kDeviceToHost) {
-    Side& target = receiver(copy);
+    GpuBuffers& target = receiver(copy);
     const PatternPlace place = begins_on_host(copy.kind) ? PatternPlace{} : sent;
     wrong = target.memory().check({target.target(), size}, table_, place, 0);
   }

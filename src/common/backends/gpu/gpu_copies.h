@@ -61,7 +61,8 @@ class GpuCopies {
   /// Fills what the copy reads with the pattern, and what it writes with something else.
   virtual void prepare(const Copy& copy, Bytes size) = 0;
   /// Copies so often, one behind the other. How long each took, by the GPU's clock: a list for each direction.
-  [[nodiscard]] virtual std::vector<std::vector<Seconds>> run(const Copy& copy, Bytes size, std::int64_t times) = 0;
+  [[nodiscard]] virtual std::vector<std::vector<Seconds>> time_copies(const Copy& copy, Bytes size,
+                                                                      std::int64_t times) = 0;
   /// Compares what was written since `prepare` with the pattern.
   [[nodiscard]] virtual std::optional<Mismatch> check(const Copy& copy, Bytes size) = 0;
 

@@ -4,6 +4,6 @@
 
 namespace fabricbench::gpu {
 
-std::unique_ptr<Reader> open_reader(int device) { return std::make_unique<cuda::CudaReader>(device); }
+std::unique_ptr<MessageReader> open_reader(int device) { return std::make_unique<cuda::CudaReader>(device); }
 
 }  // namespace fabricbench::gpu

@@ -37,7 +37,7 @@ rdma_cm::Problem agree_in_pair(const mpi::Communicator& group, const rdma_cm::Pr
 }
 
 /// This side's results for its pair. The times are those of the connecting side.
-ConnectRow row_of(const ConnectSetup& setup, const rdma_cm::Series& series, const rdma_cm::Findings& findings) {
+ConnectRow row_of(const ConnectSetup& setup, const rdma_cm::Series& series, const rdma_cm::SideResults& findings) {
   ConnectRow row;
   row.pair = setup.team->group_number();
   for (std::size_t step = 0; step < kConnectSteps; ++step) {

@@ -7,21 +7,96 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "common/backends/gpu/gpu_readers.h"
 #include "common/backends/rdma/buffers.h"
-#include "common/backends/rdma/gpu_way.h"
 #include "common/backends/rdma/routes.h"
-#include "common/backends/rdma/seen.h"
 #include "common/backends/rdma_cm/cm_connector.h"
 #include "common/backends/verbs/direct_connector.h"
+#include "common/backends/verbs/host_reader.h"
 #include "common/backends/verbs/verbs_session.h"
 #include "common/core/error.h"
 #include "common/core/host_buffers.h"
+#include "common/core/shortened_list.h"
+#include "common/host/pci_route.h"
 #include "common/measure/rate_of.h"
 #include "common/ranks/agreement.h"
 
 namespace fabricbench {
 namespace {
+
+std::unique_ptr<MessageReader> reader_for(const verbs::VerbsSession& session) {
+  const std::vector<int> devices = session.devices();
+  if (devices.empty()) return std::make_unique<verbs::HostReader>();
+  return gpu::open_reader(devices.front());
+}
+
+const char* meaning_of(SeenBy seen_by) {
+  switch (seen_by) {
+    case SeenBy::kCompletion:
+      return "a message counts when the processor has polled its completion; whether the GPU can see it then is not "
+             "checked";
+    case SeenBy::kFlush:
+      return "a message counts when the processor has polled its completion and read its last bytes back through the "
+             "adapter, after which a GPU could see it";
+    case SeenBy::kReader: break;
+  }
+  return "a message counts when its reader has seen it and has told the processor";
+}
+
+/// The settings of a session in which messages count as `seen_by` says.
+verbs::VerbsSettings settings_for(verbs::VerbsSettings settings, SeenBy seen_by) {
+  settings.seen_by = seen_by;
+  settings.options.write_with_immediate = seen_by != SeenBy::kReader;
+  return settings;
+}
+
+/// Gives a connected session a reader for its memory: a kernel on its GPU, or a thread. Throws Error, the same on every
+/// process; collective.
+void open_reader(const Team& team, verbs::VerbsSession& session) {
+  (void)everywhere(team.world(), [&] {
+    session.see_with(reader_for(session));
+    return true;
+  });
+}
+
+/// Notices on when messages count, a line each, the same on every process. Collective.
+std::vector<std::string> visibility_notices(const Team& team, const verbs::VerbsSession& session, SeenBy seen_by) {
+  constexpr std::size_t kMostRanks = 16;  // in the banner
+  const char* const part =
+      seen_by == SeenBy::kReader ? "part of every time below, not subtracted" : "no part of the times below";
+  const double round_trip_us = session.memory_path().reader_round_trip.value_or(0) * 1e6;
+  const std::string own = fmt::format("Rank {}: local ping-pong of the processor and the reader, {}: {:.3g} us, {}",
+                                      team.process_in_job(), session.reader(), round_trip_us, part);
+  std::vector<std::string> notices = {fmt::format("Seen by {}: {}", name(seen_by), meaning_of(seen_by))};
+  for (std::string& line :
+       shortened(all_gather(team.world(), own), kMostRanks, "more ranks, in the JSON file (reader_round_trip_us)")) {
+    notices.push_back(std::move(line));
+  }
+  return notices;
+}
+
+/// The path between the GPU with a rank's buffers and its RDMA device.
+struct GpuWay {
+  std::vector<std::string> obstacles;  ///< of this process, a sentence each
+  std::vector<std::string> notices;    ///< a line for each rank, the same on every process
+};
+
+/// `gpu` is a PCI address such as 0000:42:00.0, `device` an RDMA device such as mlx5_0. Collective.
+GpuWay gpu_way(const Team& team, const std::string& gpu, const std::string& device) {
+  constexpr std::size_t kMostRanks = 16;  // in the banner
+  const std::string adapter = host::pci_address_of_rdma_device(device);
+  const auto route = host::pci_route(gpu, adapter);
+  GpuWay found;
+  found.obstacles = host::obstacles_between(gpu, adapter);
+  const std::string own =
+      fmt::format("Rank {}: GPU {} and {} ({}) are {} apart; {}", team.process_in_job(), gpu, device,
+                  adapter.empty() ? "no PCI device" : adapter, route ? route->distance : "an unknown distance",
+                  found.obstacles.empty() ? "no obstacle found" : fmt::format("{}", fmt::join(found.obstacles, "; ")));
+  found.notices = shortened(all_gather(team.world(), own), kMostRanks, "more ranks, in the JSON file (obstacles)");
+  return found;
+}
 
 std::unique_ptr<verbs::Connector> connector_for(const RdmaOptions& options) {
   if (options.by_rdma_cm) return std::make_unique<rdma_cm::CmConnector>();
@@ -104,7 +179,7 @@ BackendChoice VerbsSessions::open(const Team& team, const Placed& placed, const 
   verbs::VerbsSettings settings{placed.host, verb_, latency, options.rdma};
   settings.options.device = port_.device;
   settings.options.port = port_.port;
-  if (seen_by) settings = settings_to_see(std::move(settings), *seen_by);
+  if (seen_by) settings = settings_for(std::move(settings), *seen_by);
   auto buffers = open_buffers(team, placed, options);
   const bool on_gpu = !buffers.source->on_host();
   std::vector<std::string> notices = port_.notices;
@@ -119,7 +194,7 @@ BackendChoice VerbsSessions::open(const Team& team, const Placed& placed, const 
   notices.push_back(registration_notice(team.world(), *session));
   append(notices, std::move(way.notices));
   append(notices, std::move(host.notices));
-  if (seen_by) append(notices, seen_notices(team, *session, *seen_by));
+  if (seen_by) append(notices, visibility_notices(team, *session, *seen_by));
   return {std::move(session), "verbs", "this program measures it", std::move(notices)};
 }
 

@@ -13,7 +13,7 @@
 namespace fabricbench::rdma_cm {
 
 /// Connects queue pairs of a device that was opened without librdmacm: it determines their attributes, which are set
-/// here. So an endpoint does not depend on how it was connected.
+/// here. So an connection does not depend on how it was connected.
 class CmQueuePairs final : public QueuePairHandshake {
  public:
   /// Binds to the address of the own GID. Throws Error (missing).

@@ -19,7 +19,7 @@ constexpr Seconds kDatagramPatience = 0.25;
 Exchange::Exchange(Link& link, const SideSettings& settings, std::uint64_t connection, bool connects)
     : link_(link), settings_(settings), connection_(connection), connects_(connects), seen_(settings.messages) {}
 
-Exchanged Exchange::run() {
+Exchanged Exchange::exchange_messages() {
   const bool datagrams = settings_.transport == Transport::kUd;
   const Seconds patience = datagrams ? std::min(kDatagramPatience, settings_.limit) : settings_.limit;
   for (std::uint32_t number = 0; number < settings_.messages; ++number) {

@@ -37,7 +37,7 @@ class Exchange {
 
   /// Counts datagrams that do not arrive. Throws Error (timeout), without the peer's name, if another message does not
   /// arrive in time or an own message does not complete.
-  [[nodiscard]] Exchanged run();
+  [[nodiscard]] Exchanged exchange_messages();
 
  private:
   void send(std::uint32_t begin, std::uint32_t end);

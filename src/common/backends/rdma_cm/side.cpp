@@ -36,7 +36,7 @@ Side::Side(Link& link, SideSettings settings)
 
 void Side::exchange(std::uint64_t connection, bool connects) {
   steps_.attempt(ConnectStep::kFirstMessage, [&] {
-    const Exchanged exchanged = Exchange(link_, settings_, connection, connects).run();
+    const Exchanged exchanged = Exchange(link_, settings_, connection, connects).exchange_messages();
     if (exchanged.first) add_time(ConnectStep::kFirstMessage, *exchanged.first);
     findings_.lost += exchanged.lost;
     if (findings_.wrong == 0) findings_.first_wrong = exchanged.first_wrong;

@@ -14,7 +14,7 @@
 namespace fabricbench::rdma_cm {
 
 /// One side's results over all its connections.
-struct Findings {
+struct SideResults {
   std::array<std::vector<Seconds>, kConnectSteps> times;  ///< by ConnectStep; on the connecting side
   std::uint64_t lost = 0;                                 ///< messages that did not arrive
   std::uint64_t wrong = 0;
@@ -38,7 +38,7 @@ class Side {
   virtual void part() = 0;
   void close() noexcept { link_.close(); }
 
-  [[nodiscard]] const Findings& findings() const { return findings_; }
+  [[nodiscard]] const SideResults& findings() const { return findings_; }
 
  protected:
   void exchange(std::uint64_t connection, bool connects);
@@ -54,7 +54,7 @@ class Side {
   Link& link_;
   SideSettings settings_;
   Steps steps_;
-  Findings findings_;
+  SideResults findings_;
 };
 
 class ConnectingSide final : public Side {

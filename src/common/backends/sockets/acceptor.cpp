@@ -40,7 +40,7 @@ Acceptor::Acceptor(std::vector<Socket> listeners, GuestList list)
       list_(std::move(list)),
       missing_(list_.ranks.size() * static_cast<std::size_t>(list_.streams)) {
   for (const int rank : list_.ranks) guests_[rank].resize(static_cast<std::size_t>(list_.streams));
-  thread_ = std::thread([this] { run(); });
+  thread_ = std::thread([this] { accept_all(); });
 }
 
 Acceptor::~Acceptor() {
@@ -54,7 +54,7 @@ std::map<int, std::vector<Socket>> Acceptor::take() {
   return std::move(guests_);
 }
 
-void Acceptor::run() {
+void Acceptor::accept_all() {
   try {
     while (missing_ > 0 && !stop_) let_in_all();
   } catch (...) {
@@ -74,8 +74,8 @@ void Acceptor::let_in_all() {
 
   std::vector<Arrival> waiting;
   for (std::size_t i = 0; i < arrivals_.size(); ++i) {
-    const Verdict verdict = happened(listeners_.size() + i) ? listen_to(arrivals_[i]) : Verdict::kWait;
-    if (verdict == Verdict::kWait) waiting.push_back(std::move(arrivals_[i]));
+    const Decision verdict = happened(listeners_.size() + i) ? listen_to(arrivals_[i]) : Decision::kWait;
+    if (verdict == Decision::kWait) waiting.push_back(std::move(arrivals_[i]));
   }
   arrivals_ = std::move(waiting);  // closes rejected connections
   for (std::size_t i = 0; i < listeners_.size(); ++i) {
@@ -92,14 +92,14 @@ void Acceptor::accept_from(const Socket& listener) {
   }
 }
 
-Acceptor::Verdict Acceptor::listen_to(Arrival& arrival) {
+Acceptor::Decision Acceptor::listen_to(Arrival& arrival) {
   const ssize_t bytes =
       ::recv(arrival.socket.get(), arrival.said.data() + arrival.bytes, arrival.said.size() - arrival.bytes, 0);
-  if (bytes < 0 && (errno == EAGAIN || errno == EINTR)) return Verdict::kWait;
-  if (bytes <= 0) return Verdict::kTurnAway;
+  if (bytes < 0 && (errno == EAGAIN || errno == EINTR)) return Decision::kWait;
+  if (bytes <= 0) return Decision::kTurnAway;
   arrival.bytes += static_cast<std::size_t>(bytes);
-  if (arrival.bytes < arrival.said.size()) return Verdict::kWait;
-  return let_in(arrival) ? Verdict::kLetIn : Verdict::kTurnAway;
+  if (arrival.bytes < arrival.said.size()) return Decision::kWait;
+  return let_in(arrival) ? Decision::kLetIn : Decision::kTurnAway;
 }
 
 bool Acceptor::let_in(Arrival& arrival) {

@@ -43,12 +43,12 @@ class Acceptor {
     HelloBytes said{};
     std::size_t bytes = 0;
   };
-  enum class Verdict { kWait, kLetIn, kTurnAway };
+  enum class Decision { kWait, kLetIn, kTurnAway };
 
-  void run();
+  void accept_all();
   void let_in_all();
   void accept_from(const Socket& listener);
-  Verdict listen_to(Arrival& arrival);
+  Decision listen_to(Arrival& arrival);
   bool let_in(Arrival& arrival);
 
   std::vector<Socket> listeners_;

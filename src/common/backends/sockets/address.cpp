@@ -25,7 +25,7 @@ std::string to_text(const Address& address) {
   return written == nullptr ? "?" : written;
 }
 
-SocketName socket_name(const Endpoint& endpoint) {
+SocketName socket_name(const SocketAddress& endpoint) {
   SocketName name;
   if (endpoint.address.family == AF_INET) {
     sockaddr_in ipv4{};
@@ -45,8 +45,8 @@ SocketName socket_name(const Endpoint& endpoint) {
   return name;
 }
 
-Endpoint endpoint(const sockaddr* name) {
-  Endpoint found;
+SocketAddress endpoint(const sockaddr* name) {
+  SocketAddress found;
   if (name->sa_family == AF_INET) {
     sockaddr_in ipv4{};
     std::memcpy(&ipv4, name, sizeof ipv4);
@@ -64,7 +64,7 @@ Endpoint endpoint(const sockaddr* name) {
   return found;
 }
 
-Endpoint own_endpoint(int descriptor) {
+SocketAddress own_endpoint(int descriptor) {
   SocketName name;
   check(::getsockname(descriptor, name.get(), &name.size), "getsockname");
   return endpoint(name.get());

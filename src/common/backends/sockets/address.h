@@ -17,7 +17,7 @@ struct Address {
   bool operator==(const Address&) const = default;
 };
 
-struct Endpoint {
+struct SocketAddress {
   Address address;
   std::uint16_t port = 0;
 };
@@ -35,11 +35,11 @@ struct SocketName {
 [[nodiscard]] std::optional<Address> parse_address(const std::string& text);
 [[nodiscard]] std::string to_text(const Address& address);
 
-[[nodiscard]] SocketName socket_name(const Endpoint& endpoint);
+[[nodiscard]] SocketName socket_name(const SocketAddress& endpoint);
 /// `family` is AF_UNSPEC unless the address is IPv4 or IPv6.
-[[nodiscard]] Endpoint endpoint(const sockaddr* name);
+[[nodiscard]] SocketAddress endpoint(const sockaddr* name);
 /// The endpoint of this side of a socket.
-[[nodiscard]] Endpoint own_endpoint(int descriptor);
+[[nodiscard]] SocketAddress own_endpoint(int descriptor);
 
 [[nodiscard]] bool is_loopback(const Address& address);
 /// An address that is valid on one link only: fe80::/10 and 169.254.0.0/16 (RFC 4291, RFC 3927).

@@ -35,7 +35,7 @@ std::string outcome_of(const std::string& host, const std::function<std::string(
 
 std::string to_text(const Announcement& announcement) {
   std::string text = fmt::format("{}\n{}\n{}\n", announcement.host, announcement.network, announcement.job);
-  for (const Endpoint& endpoint : announcement.endpoints) {
+  for (const SocketAddress& endpoint : announcement.endpoints) {
     text += fmt::format("{} {}\n", to_text(endpoint.address), endpoint.port);
   }
   return text;

@@ -14,10 +14,10 @@ using Gather = std::function<std::vector<std::string>(const std::string&)>;
 
 /// A rank's description of itself for the others.
 struct Announcement {
-  std::string host;                 ///< as in TcpSettings
-  std::string network;              ///< as in TcpSettings
-  std::uint64_t job = 0;            ///< a random number; rank 0's identifies this job's connections
-  std::vector<Endpoint> endpoints;  ///< the endpoints at which it listens
+  std::string host;                      ///< as in TcpSettings
+  std::string network;                   ///< as in TcpSettings
+  std::uint64_t job = 0;                 ///< a random number; rank 0's identifies this job's connections
+  std::vector<SocketAddress> endpoints;  ///< the endpoints at which it listens
 };
 
 [[nodiscard]] std::string to_text(const Announcement& announcement);

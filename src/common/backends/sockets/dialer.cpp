@@ -33,7 +33,7 @@ bool wait_for(const Socket& socket, short events, Seconds deadline) {
 }
 
 /// Empty if the socket is connected.
-std::string connect(const Socket& socket, const Endpoint& endpoint, Seconds deadline) {
+std::string connect(const Socket& socket, const SocketAddress& endpoint, Seconds deadline) {
   const SocketName name = socket_name(endpoint);
   if (::connect(socket.get(), name.get(), name.size) == 0) return "";
   if (errno != EINPROGRESS) return std::strerror(errno);
@@ -68,7 +68,8 @@ void bind_source(const Socket& socket, int family, const std::vector<Address>& s
   check(::bind(socket.get(), name.get(), name.size), "bind", address);
 }
 
-Attempt attempt(const Callee& callee, const Endpoint& endpoint, int stream, const Dialing& dialing, Seconds deadline) {
+Attempt attempt(const Callee& callee, const SocketAddress& endpoint, int stream, const Dialing& dialing,
+                Seconds deadline) {
   Attempt result{make_socket(endpoint.address.family, dialing.buffer), ""};
   bind_source(result.socket, endpoint.address.family, dialing.sources);
   result.reason = connect(result.socket, endpoint, deadline);
@@ -99,7 +100,7 @@ std::vector<Socket> dial(const Callee& callee, const Dialing& dialing) {
   std::vector<Socket> streams;
   std::vector<std::string> tried;
   const Seconds share = dialing.share(callee.endpoints.size());
-  for (const Endpoint& endpoint : callee.endpoints) {
+  for (const SocketAddress& endpoint : callee.endpoints) {
     while (streams.size() < static_cast<std::size_t>(dialing.streams)) {
       Attempt made = attempt(callee, endpoint, static_cast<int>(streams.size()), dialing, now() + share);
       if (!made.reason.empty()) {

@@ -27,8 +27,8 @@ struct Dialing {
 /// The rank to connect to.
 struct Callee {
   int rank = 0;
-  std::string name;                 ///< for messages: `rank 1 on node-b`
-  std::vector<Endpoint> endpoints;  ///< alternatives, the likeliest first
+  std::string name;                      ///< for messages: `rank 1 on node-b`
+  std::vector<SocketAddress> endpoints;  ///< alternatives, the likeliest first
 };
 
 /// Connects to one rank, whose Acceptor takes the connections. Returns them by stream; all go to the first endpoint

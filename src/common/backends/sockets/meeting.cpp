@@ -122,17 +122,17 @@ void Meeting::dial_higher(std::vector<Peer>& peers) const {
 
 /// The endpoints of another rank that may be reachable from here, those in an own network first. Bridges and virtual
 /// machines give many hosts the same address, which would lead back to this host.
-std::vector<Endpoint> Meeting::reachable(const Announcement& other) const {
+std::vector<SocketAddress> Meeting::reachable(const Announcement& other) const {
   const std::string& network = announcements_[static_cast<std::size_t>(rank_)].network;
   const bool together = !network.empty() && other.network == network;
-  const auto is_local = [](const Endpoint& endpoint) { return is_loopback(endpoint.address); };
-  std::vector<Endpoint> chosen;
+  const auto is_local = [](const SocketAddress& endpoint) { return is_loopback(endpoint.address); };
+  std::vector<SocketAddress> chosen;
   if (together && settings_.interface.empty()) {
     std::copy_if(other.endpoints.begin(), other.endpoints.end(), std::back_inserter(chosen), is_local);
     if (!chosen.empty()) return chosen;
   }
   std::copy_if(other.endpoints.begin(), other.endpoints.end(), std::back_inserter(chosen),
-               [&](const Endpoint& one) { return together || !(is_local(one) || owns(one.address)); });
+               [&](const SocketAddress& one) { return together || !(is_local(one) || owns(one.address)); });
   put_near_first(chosen, own_);
   return chosen;
 }
@@ -141,8 +141,8 @@ bool Meeting::owns(const Address& address) const {
   return std::any_of(own_.begin(), own_.end(), [&](const OwnAddress& own) { return own.address == address; });
 }
 
-void put_near_first(std::vector<Endpoint>& endpoints, const std::vector<OwnAddress>& own) {
-  std::stable_partition(endpoints.begin(), endpoints.end(), [&own](const Endpoint& endpoint) {
+void put_near_first(std::vector<SocketAddress>& endpoints, const std::vector<OwnAddress>& own) {
+  std::stable_partition(endpoints.begin(), endpoints.end(), [&own](const SocketAddress& endpoint) {
     return std::any_of(own.begin(), own.end(), [&endpoint](const OwnAddress& one) {
       return in_one_network(one.address, endpoint.address, one.mask);
     });

@@ -24,7 +24,7 @@ class Meeting {
  private:
   [[nodiscard]] std::string announce();
   void dial_higher(std::vector<Peer>& peers) const;
-  [[nodiscard]] std::vector<Endpoint> reachable(const Announcement& other) const;
+  [[nodiscard]] std::vector<SocketAddress> reachable(const Announcement& other) const;
   [[nodiscard]] bool owns(const Address& address) const;
   [[nodiscard]] std::string name_of(std::size_t rank) const;
 
@@ -45,7 +45,7 @@ class Meeting {
 [[nodiscard]] std::vector<Socket> listen_at_all(const std::vector<OwnAddress>& own, Bytes buffer);
 
 /// Moves the endpoints in a network of `own` to the front; otherwise keeps the order.
-void put_near_first(std::vector<Endpoint>& endpoints, const std::vector<OwnAddress>& own);
+void put_near_first(std::vector<SocketAddress>& endpoints, const std::vector<OwnAddress>& own);
 
 /// The address of the other end of a connection.
 [[nodiscard]] Address peer_address(const Socket& socket);

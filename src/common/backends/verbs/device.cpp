@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// An open device and its attributes.
-struct Survey {
+struct DeviceQuery {
   DeviceContext context;
   ibv_device_attr limits{};
   std::vector<ibv_port_attr> ports;  // from port 1 on
@@ -37,8 +37,8 @@ std::string first_line(const fs::path& file) {
 
 bool is_ethernet(const ibv_port_attr& port) { return port.link_layer == IBV_LINK_LAYER_ETHERNET; }
 
-Survey survey(ibv_device* device) {
-  Survey found;
+DeviceQuery query(ibv_device* device) {
+  DeviceQuery found;
   found.state.name = ibv_get_device_name(device);
   if (device->transport_type == IBV_TRANSPORT_IWARP) {
     found.state.refusal = "is an iWARP device, whose queue pairs only rdma_cm connects; take an InfiniBand or RoCE one";
@@ -75,7 +75,7 @@ bool is_zero(const ibv_gid& gid) {
 }
 
 // One entry at a time, for kernels and drivers that cannot return the whole table.
-std::vector<Gid> read_gids_singly(const Survey& device, int port) {
+std::vector<Gid> read_gids_singly(const DeviceQuery& device, int port) {
   const ibv_port_attr& facts = device.ports.at(static_cast<std::size_t>(port - 1));
   const fs::path types =
       fs::path(device.context->device->ibdev_path) / "ports" / std::to_string(port) / "gid_attrs/types";
@@ -93,7 +93,7 @@ std::vector<Gid> read_gids_singly(const Survey& device, int port) {
   return gids;
 }
 
-std::vector<Gid> read_gids(const Survey& device, int port) {
+std::vector<Gid> read_gids(const DeviceQuery& device, int port) {
   std::size_t most = 0;  // size of the table over all ports
   for (const ibv_port_attr& one : device.ports) most += static_cast<std::size_t>(std::max(one.gid_tbl_len, 0));
   std::vector<ibv_gid_entry> entries(most);
@@ -108,7 +108,7 @@ std::vector<Gid> read_gids(const Survey& device, int port) {
   return gids;
 }
 
-PortFacts facts_of(const Survey& device, int number) {
+PortFacts facts_of(const DeviceQuery& device, int number) {
   const ibv_port_attr& port = device.ports.at(static_cast<std::size_t>(number - 1));
   const fs::path sysfs = fs::path(device.context->device->ibdev_path) / "ports" / std::to_string(number);
   PortFacts facts;
@@ -181,7 +181,7 @@ OpenDevice open_device(const std::string& device, int port) {
   const Devices devices;
   std::vector<DeviceState> seen;
   for (ibv_device* candidate : device.empty() ? devices.all() : devices.named(device)) {
-    Survey found = survey(candidate);
+    DeviceQuery found = query(candidate);
     const int number = active_port(found.state, port);
     if (number > 0) {
       PortFacts facts = facts_of(found, number);
@@ -257,7 +257,7 @@ int speed_code(int active_speed, std::string_view sysfs_rate) {
 std::vector<DeviceState> device_states() {
   const Devices devices;
   std::vector<DeviceState> states;
-  for (ibv_device* device : devices.all()) states.push_back(survey(device).state);
+  for (ibv_device* device : devices.all()) states.push_back(query(device).state);
   return states;
 }
 

@@ -18,15 +18,15 @@ constexpr int kReplenishedAtOnce = 8;  // an eighth of the receives is posted ag
 
 }  // namespace
 
-Flow::Flow(Endpoint& endpoint, const FlowSettings& settings)
-    : endpoint_(endpoint),
+Flow::Flow(Connection& connection, const FlowSettings& settings)
+    : connection_(connection),
       settings_(settings),
       numbered_(settings.verb == Verb::kSend ? may_lose() : settings.options.write_with_immediate),
-      repeats_(settings.latency && endpoint.queue_pairs() == 1 && !numbered_ &&
+      repeats_(settings.latency && connection.queue_pairs() == 1 && !numbered_ &&
                (settings.verb != Verb::kAtomic || settings.options.atomic == AtomicKind::kFetchAndAdd)),
-      only_requests_(endpoint.queue_pairs() == 1 && settings.receive_depth == 0),
+      only_requests_(connection.queue_pairs() == 1 && settings.receive_depth == 0),
       depth_(static_cast<std::uint64_t>(depth_of(settings.options, settings.latency))),
-      lanes_(static_cast<std::size_t>(endpoint.queue_pairs())),
+      lanes_(static_cast<std::size_t>(connection.queue_pairs())),
       consumed_(settings.options.shared_receives ? 1 : lanes_.size()) {
   Request shared;
   shared.verb = settings.verb;
@@ -39,7 +39,7 @@ void Flow::receive_into(const LocalPart& buffer) {
   buffer_ = buffer;
   receiving_ = true;
   for (std::size_t queue = 0; queue < consumed_.size(); ++queue) {
-    endpoint_.post_receives(static_cast<int>(queue), buffer_, static_cast<int>(settings_.receive_depth));
+    connection_.post_receives(static_cast<int>(queue), buffer_, static_cast<int>(settings_.receive_depth));
   }
 }
 
@@ -81,7 +81,7 @@ void Flow::post_alone(std::size_t turn, const LocalPart& local, const RemotePart
   ++lane.posted;
   ++under_way_;
   fill(lane.list.front(), turn, local, remote);
-  endpoint_.post(static_cast<int>(turn), {lane.list.data(), 1});
+  connection_.post(static_cast<int>(turn), {lane.list.data(), 1});
 }
 
 void Flow::flush() {
@@ -106,7 +106,7 @@ void Flow::hand_over(std::size_t queue_pair, bool last) {
     requests.back().signaled = true;
     lane.unsignaled = 0;
   }
-  endpoint_.post(static_cast<int>(queue_pair), requests);
+  connection_.post(static_cast<int>(queue_pair), requests);
   lane.posted += lane.pending;
   under_way_ += lane.pending;
   lane.pending = 0;
@@ -187,7 +187,7 @@ void Flow::look_later(Idle& idle, const char* missing) {
   if (!settings_.options.events && ++idle.polls % kSpins != 0) return;
   if (idle.since == 0) idle.since = now();
   if (settings_.options.events) {
-    endpoint_.sleep(settings_.options.stall_timeout);
+    connection_.sleep(settings_.options.stall_timeout);
   } else {
     std::this_thread::yield();
   }
@@ -201,7 +201,7 @@ void Flow::check_patience(Seconds since, const char* missing) {
                                ? "; UC does not retransmit, so messages may have been lost on the way (-c RC does)"
                                : "";
   throw Error(ExitStatus::kTimeout, fmt::format("verbs: waited {} in vain for {}{}; {}", readable_seconds(limit),
-                                                missing, hint, endpoint_.diagnosis()));
+                                                missing, hint, connection_.diagnosis()));
 }
 
 bool Flow::poll() { return only_requests_ ? poll_requests() : poll_everything(); }
@@ -213,14 +213,14 @@ inline void Flow::complete(Lane& lane, std::uint64_t newest) {
 }
 
 inline bool Flow::poll_requests() {
-  const std::uint64_t newest = endpoint_.completed();
+  const std::uint64_t newest = connection_.completed();
   if (newest == 0) return false;
   complete(lanes_.front(), newest);
   return true;
 }
 
 bool Flow::poll_everything() {
-  const std::span<const Completion> completions = endpoint_.poll();
+  const std::span<const Completion> completions = connection_.poll();
   for (const Completion& completion : completions) take(completion);
   return !completions.empty();
 }
@@ -243,7 +243,7 @@ void Flow::take(const Completion& completion) {
 
 void Flow::replenish(std::size_t queue, int at_least) {
   if (consumed_[queue] < at_least) return;
-  endpoint_.post_receives(static_cast<int>(queue), buffer_, consumed_[queue]);
+  connection_.post_receives(static_cast<int>(queue), buffer_, consumed_[queue]);
   consumed_[queue] = 0;
 }
 

@@ -4,14 +4,14 @@
 #include <string>
 #include <vector>
 
+#include "common/backends/verbs/connection.h"
 #include "common/backends/verbs/datagrams.h"
-#include "common/backends/verbs/endpoint.h"
 #include "common/core/rdma_options.h"
 #include "common/core/units.h"
 
 namespace fabricbench::verbs {
 
-/// The settings of the messages between two endpoints; the same on both.
+/// The settings of the messages between two connections; the same on both.
 struct FlowSettings {
   Verb verb = Verb::kSend;
   Transport transport = Transport::kRc;
@@ -27,7 +27,7 @@ struct FlowSettings {
 /// nothing completes within RdmaOptions::stall_timeout.
 class Flow {
  public:
-  Flow(Endpoint& endpoint, const FlowSettings& settings);
+  Flow(Connection& connection, const FlowSettings& settings);
 
   /// Sets the buffer for all messages from now on, and fills the receive queues once.
   void receive_into(const LocalPart& buffer);
@@ -42,7 +42,7 @@ class Flow {
     ++lane.posted;
     ++lane.counted;
     ++under_way_;
-    endpoint_.post_again(lane.posted);
+    connection_.post_again(lane.posted);
     return true;
   }
   /// Posts all pending requests.
@@ -60,7 +60,7 @@ class Flow {
   bool poll();
   /// Whether all posted requests have completed.
   [[nodiscard]] bool is_idle() const { return under_way_ == 0; }
-  /// Throws Error (timeout) with `missing` and the endpoint's diagnosis if nothing has completed since `since` for
+  /// Throws Error (timeout) with `missing` and the connection's diagnosis if nothing has completed since `since` for
   /// longer than the stall timeout.
   [[gnu::cold]] void check_patience(Seconds since, const char* missing);
 
@@ -111,7 +111,7 @@ class Flow {
   void wait_for_arrivals(std::uint64_t count);
   void wait_for_datagrams(std::uint64_t count);
 
-  Endpoint& endpoint_;
+  Connection& connection_;
   FlowSettings settings_;
   bool numbered_;       // whether messages carry their numbers as immediate data
   bool repeats_;        // whether messages between the same places differ only in the request's number

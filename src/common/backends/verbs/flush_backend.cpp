@@ -22,7 +22,7 @@ FlowSettings reads_of(FlowSettings settings) {
 
 }  // namespace
 
-FlushBackend::FlushBackend(VerbsBackend& messages, Endpoint& loopback, const FlowSettings& settings,
+FlushBackend::FlushBackend(VerbsBackend& messages, Connection& loopback, const FlowSettings& settings,
                            const LocalPart& into, Known known)
     : messages_(messages), flow_(loopback, reads_of(settings)), into_(into), known_(std::move(known)) {}
 

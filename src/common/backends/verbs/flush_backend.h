@@ -7,14 +7,14 @@
 #include <span>
 
 #include "common/backends/verbs/flow.h"
-#include "common/backends/verbs/seen_backend.h"
+#include "common/backends/verbs/visibility_backend.h"
 
 namespace fabricbench::verbs {
 
 /// Messages of a VerbsBackend that count once the completion of the receive has been followed by a read of the
 /// message's last bytes through the device. The read cannot overtake the device's earlier writes to memory, so the
 /// consumer of the message may then use it.
-class FlushBackend final : public SeenBackend {
+class FlushBackend final : public VisibilityBackend {
  public:
   /// The functions that register a receive buffer with `loopback` in place of the previous one, returning its key, and
   /// that deregister it before its memory is released.
@@ -25,7 +25,7 @@ class FlushBackend final : public SeenBackend {
 
   /// `loopback`: a queue pair of the same device that is connected to itself. `into`: 8 bytes of host memory registered
   /// with it. Both must outlive this object.
-  FlushBackend(VerbsBackend& messages, Endpoint& loopback, const FlowSettings& settings, const LocalPart& into,
+  FlushBackend(VerbsBackend& messages, Connection& loopback, const FlowSettings& settings, const LocalPart& into,
                Known known);
 
   void add_block(const Block& /*block*/) override {}  // the VerbsBackend has them

@@ -4,12 +4,12 @@
 #include <string>
 #include <thread>
 
-#include "common/core/reader.h"
+#include "common/core/message_reader.h"
 
 namespace fabricbench::verbs {
 
 /// A host thread in place of a GPU.
-class HostReader final : public Reader {
+class HostReader final : public MessageReader {
  public:
   ~HostReader() override;
 

@@ -5,23 +5,23 @@
 namespace fabricbench::verbs {
 
 Loopback::Loopback(const OpenDevice& device, const Meeting& meeting, bool data_direct)
-    : endpoint_(device, EndpointSettings{.data_direct = data_direct}),
+    : connection_(device, ConnectionSettings{.data_direct = data_direct}),
       read_(std::make_unique<std::array<std::byte, 8>>()),
-      read_region_(endpoint_.register_memory(read_->data(), read_->size())) {
+      read_region_(connection_.register_memory(read_->data(), read_->size())) {
   Meeting own = meeting;
   own.transport = Transport::kRc;
-  own.own = endpoint_.introduction(meeting.own.host);
+  own.own = connection_.introduction(meeting.own.host);
   own.peer = own.own;
   const int gid = meeting.own_gid().index;
   own.agreed.gids = {gid, gid, meeting.agreed.gids.description};
   DirectConnector connector;
-  endpoint_.connect(connector, own, connector.invite(own));
+  connection_.connect(connector, own, connector.invite(own));
 }
 
 LocalPart Loopback::into() { return {read_->data(), static_cast<std::uint32_t>(read_->size()), read_region_->lkey}; }
 
 std::uint32_t Loopback::make_known(BufferSource& source, std::span<std::byte> memory) {
-  known_ = endpoint_.register_block(source, memory.data(), memory.size()).region;
+  known_ = connection_.register_block(source, memory.data(), memory.size()).region;
   return known_->rkey;
 }
 

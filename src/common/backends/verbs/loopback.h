@@ -8,7 +8,7 @@
 #include <string>
 
 #include "common/backends/verbs/connector.h"
-#include "common/backends/verbs/verbs_endpoint.h"
+#include "common/backends/verbs/verbs_connection.h"
 #include "common/core/buffer_source.h"
 
 namespace fabricbench::verbs {
@@ -19,7 +19,7 @@ class Loopback {
   /// Uses the port and the GID of the pair's connection. Throws Error (missing).
   Loopback(const OpenDevice& device, const Meeting& meeting, bool data_direct);
 
-  [[nodiscard]] Endpoint& endpoint() { return endpoint_; }
+  [[nodiscard]] Connection& connection() { return connection_; }
   /// The host memory that reads write to.
   [[nodiscard]] LocalPart into();
   /// Registers memory of `source` in place of the previous memory. Returns its rkey. Throws Error (missing).
@@ -28,7 +28,7 @@ class Loopback {
   void forget() noexcept { known_.reset(); }
 
  private:
-  VerbsEndpoint endpoint_;
+  VerbsConnection connection_;
   std::unique_ptr<std::array<std::byte, 8>> read_;
   MemoryRegion read_region_;
   MemoryRegion known_;

@@ -43,7 +43,7 @@ bool is_twin(std::uint64_t number) { return number % 2 != 0; }
 }  // namespace
 
 ReaderBackend::ReaderBackend(Parts parts, const FlowSettings& settings)
-    : parts_(std::move(parts)), settings_(flow_of(settings)), flow_(parts_.endpoint, settings_) {
+    : parts_(std::move(parts)), settings_(flow_of(settings)), flow_(parts_.connection, settings_) {
   task_.flag = reinterpret_cast<std::uint64_t*>(parts_.flag.data);
   task_.limit_ns = static_cast<std::uint64_t>((settings.options.stall_timeout + kReaderPatience) * 1e9);
 }

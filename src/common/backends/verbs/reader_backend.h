@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "common/backends/verbs/flow.h"
-#include "common/backends/verbs/seen_backend.h"
+#include "common/backends/verbs/visibility_backend.h"
 #include "common/core/memory.h"
-#include "common/core/reader.h"
+#include "common/core/message_reader.h"
 
 namespace fabricbench::verbs {
 
@@ -31,7 +31,7 @@ inline constexpr std::size_t kNumberBytes = 2 * std::size_t{kReaderDepth} * size
 /// With constant data a number that overtakes its message would go unnoticed. So messages alternate between the
 /// harness's data (even numbers) and its complement (odd numbers), and the reader compares some with the sum of such a
 /// message: all of a rehearsal before each visit, and one in 1,021 later.
-class ReaderBackend final : public SeenBackend {
+class ReaderBackend final : public VisibilityBackend {
  public:
   /// Gathers both ranks' texts, by rank, on both; collective over the pair.
   using Gather = std::function<std::vector<std::string>(const std::string&)>;
@@ -40,8 +40,8 @@ class ReaderBackend final : public SeenBackend {
 
   /// Its components, all of which must outlive it.
   struct Parts {
-    Endpoint& endpoint;
-    Reader& reader;
+    Connection& connection;
+    MessageReader& reader;
     Memory& memory;  ///< of messages and of the flag
     int rank = 0;
     Gather gather;

@@ -26,8 +26,8 @@ std::byte read_again(const std::byte* place) {
 
 }  // namespace
 
-VerbsBackend::VerbsBackend(Endpoint& endpoint, const FlowSettings& settings, Barrier barrier)
-    : settings_(settings), flow_(endpoint, settings), barrier_(std::move(barrier)) {}
+VerbsBackend::VerbsBackend(Connection& connection, const FlowSettings& settings, Barrier barrier)
+    : settings_(settings), flow_(connection, settings), barrier_(std::move(barrier)) {}
 
 void VerbsBackend::set_counters(const Block& counters, const Block& results, Memory& memory) {
   counters_ = counters;

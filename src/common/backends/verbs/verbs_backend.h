@@ -37,7 +37,7 @@ class VerbsBackend final : public MessagesOnly {
   /// Synchronises the two ranks; collective over them.
   using Barrier = std::function<void()>;
 
-  VerbsBackend(Endpoint& endpoint, const FlowSettings& settings, Barrier barrier);
+  VerbsBackend(Connection& connection, const FlowSettings& settings, Barrier barrier);
 
   void add_block(const Block& block) { blocks_.push_back(block); }
   void forget_block(const std::byte* data) noexcept {

@@ -56,20 +56,20 @@ VerbsSession::VerbsSession(VerbsSettings settings, std::unique_ptr<BufferSource>
   settings_.in_host_memory = buffers_->on_host();
   const RdmaOptions& options = settings_.options;
   device_.port.gids = connector_->usable_gids(device_.port, options.gid);
-  endpoint_ = std::make_unique<VerbsEndpoint>(
+  connection_ = std::make_unique<VerbsConnection>(
       device_,
-      EndpointSettings{.transport = options.transport,
-                       .queue_pairs = static_cast<int>(options.queue_pairs),
-                       .depth = depth(),
-                       .receive_depth = options.shared_receives ? static_cast<int>(receive_depth())
-                                                                : checked_depth(receive_depth(), device_.port, "-r"),
-                       .shared_receives = options.shared_receives,
-                       .inline_bytes = inline_bytes_wanted(settings_),
-                       .events = options.events,
-                       .one_at_a_time = settings_.latency,
-                       .data_direct = options.data_direct});
+      ConnectionSettings{.transport = options.transport,
+                         .queue_pairs = static_cast<int>(options.queue_pairs),
+                         .depth = depth(),
+                         .receive_depth = options.shared_receives ? static_cast<int>(receive_depth())
+                                                                  : checked_depth(receive_depth(), device_.port, "-r"),
+                         .shared_receives = options.shared_receives,
+                         .inline_bytes = inline_bytes_wanted(settings_),
+                         .events = options.events,
+                         .one_at_a_time = settings_.latency,
+                         .data_direct = options.data_direct});
   try_memory();
-  backend_ = std::make_unique<VerbsBackend>(*endpoint_, flow_settings(), barrier_);
+  backend_ = std::make_unique<VerbsBackend>(*connection_, flow_settings(), barrier_);
 }
 
 int VerbsSession::depth() const {
@@ -80,7 +80,7 @@ int VerbsSession::depth() const {
 FlowSettings VerbsSession::flow_settings() const {
   FlowSettings flow{.verb = settings_.verb, .transport = settings_.options.transport, .latency = settings_.latency};
   flow.options = settings_.options;
-  flow.inline_bytes = std::min(inline_bytes_wanted(settings_), endpoint_->inline_bytes());
+  flow.inline_bytes = std::min(inline_bytes_wanted(settings_), connection_->inline_bytes());
   flow.receive_depth = receive_depth();
   return flow;
 }
@@ -98,7 +98,7 @@ void VerbsSession::try_memory() {
   constexpr std::size_t kBytes = 4096;
   const auto release = [this](std::byte* block) { buffers_->release(block); };
   const std::unique_ptr<std::byte, decltype(release)> data(buffers_->allocate(kBytes), release);
-  way_ = endpoint_->register_block(*buffers_, data.get(), kBytes).way;
+  way_ = connection_->register_block(*buffers_, data.get(), kBytes).way;
 }
 
 /// Writes, reads and atomics need no receives.
@@ -107,7 +107,7 @@ std::int64_t VerbsSession::receive_depth() const {
   return takes ? settings_.options.receive_depth : 0;
 }
 
-std::string VerbsSession::introduction() const { return to_text(endpoint_->introduction(settings_.host)); }
+std::string VerbsSession::introduction() const { return to_text(connection_->introduction(settings_.host)); }
 
 std::string VerbsSession::agree_with(const std::vector<std::string>& introductions) {
   for (const std::string& text : introductions) both_.push_back(parse_introduction(text));
@@ -124,24 +124,24 @@ std::string VerbsSession::agree_with(const std::vector<std::string>& introductio
 }
 
 void VerbsSession::connect(const std::vector<std::string>& invitations) {
-  endpoint_->connect(*connector_, meeting_, invitations.at(static_cast<std::size_t>(1 - rank_)));
+  connection_->connect(*connector_, meeting_, invitations.at(static_cast<std::size_t>(1 - rank_)));
 }
 
-void VerbsSession::see_with(std::unique_ptr<Reader> reader) {
-  seen_ = std::make_unique<SeenParts>(*settings_.seen_by, std::move(reader),
-                                      SeenSurroundings{.device = device_,
-                                                       .endpoint = *endpoint_,
-                                                       .messages = *backend_,
-                                                       .buffers = *buffers_,
-                                                       .meeting = meeting_,
-                                                       .flow = flow_settings(),
-                                                       .rank = rank_,
-                                                       .gather = gather_,
-                                                       .barrier = barrier_});
+void VerbsSession::see_with(std::unique_ptr<MessageReader> reader) {
+  seen_ = std::make_unique<VisibilityParts>(*settings_.seen_by, std::move(reader),
+                                            VisibilitySurroundings{.device = device_,
+                                                                   .connection = *connection_,
+                                                                   .messages = *backend_,
+                                                                   .buffers = *buffers_,
+                                                                   .meeting = meeting_,
+                                                                   .flow = flow_settings(),
+                                                                   .rank = rank_,
+                                                                   .gather = gather_,
+                                                                   .barrier = barrier_});
 }
 
 Backend& VerbsSession::backend(int /*local_rank*/) {
-  if (SeenBackend* const seen = seen_backend(); seen != nullptr) return *seen;
+  if (VisibilityBackend* const seen = seen_backend(); seen != nullptr) return *seen;
   return *backend_;
 }
 
@@ -150,8 +150,8 @@ MemoryPath VerbsSession::memory_path() const {
 }
 
 void VerbsSession::abandon() noexcept {
-  endpoint_->abandon();
-  if (SeenBackend* const seen = seen_backend(); seen != nullptr) seen->abandon();
+  connection_->abandon();
+  if (VisibilityBackend* const seen = seen_backend(); seen != nullptr) seen->abandon();
 }
 
 void VerbsSession::finish_opening() {
@@ -167,7 +167,7 @@ std::string VerbsSession::route() const {
   const GidPair& gids = meeting_.agreed.gids;
   const std::string how = connector_->description();
   return fmt::format("{} to {}, {}, GID indices {} and {}, MTU {}{}{}", end(both_.at(0)), end(both_.at(1)),
-                     gids.description, gids.first, gids.second, endpoint_->mtu(), how.empty() ? "" : ", ", how);
+                     gids.description, gids.first, gids.second, connection_->mtu(), how.empty() ? "" : ", ", how);
 }
 
 std::string VerbsSession::registered() const {
@@ -181,7 +181,7 @@ std::optional<Bytes> VerbsSession::device_memory() const {
 }
 
 std::optional<Bytes> VerbsSession::most_bytes() const {
-  if (settings_.options.transport == Transport::kUd) return static_cast<Bytes>(endpoint_->mtu());
+  if (settings_.options.transport == Transport::kUd) return static_cast<Bytes>(connection_->mtu());
   return device_.port.largest_message;
 }
 
@@ -197,7 +197,7 @@ const VerbsSession::Registered& VerbsSession::register_own(std::size_t bytes) {
   std::byte* const data = buffers_->allocate(bytes);
   blocks_.push_back({data, {}});
   Registered& made = blocks_.back();
-  made.region = endpoint_->register_block(*buffers_, data, bytes).region;
+  made.region = connection_->register_block(*buffers_, data, bytes).region;
   return made;
 }
 
@@ -229,13 +229,13 @@ Block VerbsSession::register_block(std::size_t bytes) {
 std::vector<std::byte*> VerbsSession::allocate(std::size_t bytes) {
   const Block block = register_block(bytes);
   backend_->add_block(block);
-  if (SeenBackend* const seen = seen_backend(); seen != nullptr) seen->add_block(block);
+  if (VisibilityBackend* const seen = seen_backend(); seen != nullptr) seen->add_block(block);
   return {block.data};
 }
 
 void VerbsSession::release(const std::vector<std::byte*>& blocks) noexcept {
   for (std::byte* block : blocks) {
-    if (SeenBackend* const seen = seen_backend(); seen != nullptr) seen->forget_block(block);
+    if (VisibilityBackend* const seen = seen_backend(); seen != nullptr) seen->forget_block(block);
     backend_->forget_block(block);
     std::erase_if(blocks_, [block](const Registered& made) { return made.data == block; });
     buffers_->release(block);
@@ -249,7 +249,7 @@ TransportCounters VerbsSession::counters() const {
 
 std::string VerbsSession::remark() const {
   const Flow& flow = backend_->flow();
-  const std::string trouble = endpoint_->trouble();
+  const std::string trouble = connection_->trouble();
   std::string text;
   if (flow.duplicated() > 0) text += fmt::format("received {} messages twice", flow.duplicated());
   if (flow.reordered() > 0) {

@@ -10,9 +10,9 @@
 
 #include "common/backends/verbs/connector.h"
 #include "common/backends/verbs/device.h"
-#include "common/backends/verbs/seen_parts.h"
 #include "common/backends/verbs/verbs_backend.h"
-#include "common/backends/verbs/verbs_endpoint.h"
+#include "common/backends/verbs/verbs_connection.h"
+#include "common/backends/verbs/visibility_parts.h"
 #include "common/core/buffer_source.h"
 #include "common/core/memory.h"
 #include "common/core/session.h"
@@ -58,7 +58,7 @@ class VerbsSession final : public Session {
   /// Connects the queue pairs; `invitations` are the results of agree_with on both ranks. Throws Error.
   void connect(const std::vector<std::string>& invitations);
   /// Takes the reader of messages, if messages count when it sees them. Throws Error.
-  void see_with(std::unique_ptr<Reader> reader);
+  void see_with(std::unique_ptr<MessageReader> reader);
   /// The reader, for messages; empty if there is none.
   [[nodiscard]] std::string reader() const { return seen_ ? seen_->reader() : ""; }
   /// Registers the atomics' counters and the reader's flag. Collective over the pair.
@@ -87,7 +87,7 @@ class VerbsSession final : public Session {
   [[nodiscard]] TransportCounters counters() const override;
   [[nodiscard]] MemoryPath memory_path() const override;
   [[nodiscard]] std::string remark() const override;
-  [[nodiscard]] std::string state() const override { return endpoint_->diagnosis(); }
+  [[nodiscard]] std::string state() const override { return connection_->diagnosis(); }
   void abandon() noexcept override;
 
  private:
@@ -99,7 +99,7 @@ class VerbsSession final : public Session {
 
   [[nodiscard]] int depth() const;
   [[nodiscard]] FlowSettings flow_settings() const;
-  [[nodiscard]] SeenBackend* seen_backend() const { return seen_ ? seen_->backend() : nullptr; }
+  [[nodiscard]] VisibilityBackend* seen_backend() const { return seen_ ? seen_->backend() : nullptr; }
   [[nodiscard]] std::int64_t receive_depth() const;
   [[nodiscard]] const Registered& register_own(std::size_t bytes);
   [[nodiscard]] Block register_block(std::size_t bytes);
@@ -111,7 +111,7 @@ class VerbsSession final : public Session {
   Gather gather_;
   VerbsBackend::Barrier barrier_;
   OpenDevice device_;
-  std::unique_ptr<VerbsEndpoint> endpoint_;
+  std::unique_ptr<VerbsConnection> connection_;
   std::unique_ptr<Connector> connector_;  // destroyed before the parts it was created with
   std::unique_ptr<VerbsBackend> backend_;
   std::vector<Introduction> both_;
@@ -120,7 +120,7 @@ class VerbsSession final : public Session {
   Way way_ = Way::kHost;
   double host_memory_rate_ = 0;
   std::vector<std::string> obstacles_;
-  std::unique_ptr<SeenParts> seen_;  // destroyed before the parts it uses
+  std::unique_ptr<VisibilityParts> seen_;  // destroyed before the parts it uses
 };
 
 }  // namespace fabricbench::verbs

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "common/backends/verbs/endpoint.h"
+#include "common/backends/verbs/connection.h"
 
 namespace fabricbench::verbs {
 

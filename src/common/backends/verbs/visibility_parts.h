@@ -10,17 +10,17 @@
 #include "common/backends/verbs/flush_backend.h"
 #include "common/backends/verbs/loopback.h"
 #include "common/backends/verbs/reader_backend.h"
-#include "common/backends/verbs/seen_backend.h"
-#include "common/backends/verbs/verbs_endpoint.h"
+#include "common/backends/verbs/verbs_connection.h"
+#include "common/backends/verbs/visibility_backend.h"
 #include "common/core/buffer_source.h"
-#include "common/core/reader.h"
+#include "common/core/message_reader.h"
 
 namespace fabricbench::verbs {
 
 /// Parts of a session that this uses; they must outlive it.
-struct SeenSurroundings {
+struct VisibilitySurroundings {
   const OpenDevice& device;
-  VerbsEndpoint& endpoint;
+  VerbsConnection& connection;
   VerbsBackend& messages;
   BufferSource& buffers;
   const Meeting& meeting;
@@ -32,20 +32,20 @@ struct SeenSurroundings {
 
 /// The additional parts of a session whose messages count when their consumer sees them: the reader, or the queue pair
 /// that is connected to itself, and the memory of both.
-class SeenParts {
+class VisibilityParts {
  public:
   /// Measures the reader's round trip, and allocates what concerns this rank alone. Throws Error.
-  SeenParts(SeenBy seen_by, std::unique_ptr<Reader> reader, SeenSurroundings around);
-  ~SeenParts();
-  SeenParts(const SeenParts&) = delete;
-  SeenParts& operator=(const SeenParts&) = delete;
+  VisibilityParts(SeenBy seen_by, std::unique_ptr<MessageReader> reader, VisibilitySurroundings around);
+  ~VisibilityParts();
+  VisibilityParts(const VisibilityParts&) = delete;
+  VisibilityParts& operator=(const VisibilityParts&) = delete;
 
   /// Whether messages need a flag of 8 bytes, in their own memory.
   [[nodiscard]] bool takes_flag() const { return seen_by_ == SeenBy::kReader; }
   void use_flag(const Block& flag);
 
   /// Null if the VerbsBackend suffices.
-  [[nodiscard]] SeenBackend* backend() { return backend_.get(); }
+  [[nodiscard]] VisibilityBackend* backend() { return backend_.get(); }
   [[nodiscard]] std::string reader() const { return reader_->description(); }
   [[nodiscard]] Seconds round_trip() const { return round_trip_; }
 
@@ -59,14 +59,14 @@ class SeenParts {
   [[nodiscard]] LocalPart make_block(std::size_t bytes);
 
   SeenBy seen_by_;
-  SeenSurroundings around_;
-  std::unique_ptr<Reader> reader_;
+  VisibilitySurroundings around_;
+  std::unique_ptr<MessageReader> reader_;
   Seconds round_trip_ = 0;
   std::vector<OwnBlock> blocks_;
   std::unique_ptr<std::array<std::byte, kNumberBytes>> numbers_;
   MemoryRegion numbers_region_;
   std::unique_ptr<Loopback> loopback_;
-  std::unique_ptr<SeenBackend> backend_;
+  std::unique_ptr<VisibilityBackend> backend_;
 };
 
 }  // namespace fabricbench::verbs

@@ -1,4 +1,4 @@
-#include "common/core/reader.h"
+#include "common/core/message_reader.h"
 
 #include <algorithm>
 #include <atomic>
@@ -19,7 +19,7 @@ constexpr std::size_t kChunk = std::size_t{1} << 20;  // a multiple of a word
 
 }  // namespace
 
-void Reader::begin(const ReaderTask& task) {
+void MessageReader::begin(const ReaderTask& task) {
   if (reads_) (void)end();
   ReaderWords& shared = words();
   shared.findings = {};
@@ -30,15 +30,15 @@ void Reader::begin(const ReaderTask& task) {
   reads_ = true;
 }
 
-std::uint64_t Reader::seen() const { return std::atomic_ref(words().seen).load(std::memory_order_acquire); }
+std::uint64_t MessageReader::seen() const { return std::atomic_ref(words().seen).load(std::memory_order_acquire); }
 
-bool Reader::has_stopped() {
+bool MessageReader::has_stopped() {
   if (!reads_ || std::atomic_ref(words().ended).load(std::memory_order_acquire) != 0) return true;
   look_after();
   return false;
 }
 
-ReaderFindings Reader::end() {
+ReaderFindings MessageReader::end() {
   if (!reads_) return {};
   std::atomic_ref(words().abort).store(1, std::memory_order_release);
   join();
@@ -46,7 +46,7 @@ ReaderFindings Reader::end() {
   return words().findings;
 }
 
-void Reader::abandon() noexcept {
+void MessageReader::abandon() noexcept {
   constexpr Seconds kMoment = 1e-3;
   constexpr int kMoments = 1000;
   if (!reads_) return;
@@ -56,7 +56,7 @@ void Reader::abandon() noexcept {
   }
 }
 
-Seconds Reader::round_trip(int times, Seconds limit) {
+Seconds MessageReader::round_trip(int times, Seconds limit) {
   constexpr int kSpinsPerLook = 1000;
   constexpr int kUntimed = 16;
   std::atomic_ref asked_word(words().asked);

@@ -1,4 +1,4 @@
-#include "common/core/copy_rates.h"
+#include "common/copies/copy_rates.h"
 
 #include <algorithm>
 #include <numeric>

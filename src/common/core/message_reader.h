@@ -15,12 +15,12 @@ namespace fabricbench {
 /// The consumer of messages: a kernel on a GPU, or a host thread in its place. It waits for messages where they arrive
 /// and reports each one to the processor. It reads from `begin` to `end`. All calls come from one thread, except
 /// `abandon`. A reader is destroyed before the memory that it watches.
-class Reader {
+class MessageReader {
  public:
-  Reader() = default;
-  Reader(const Reader&) = delete;
-  Reader& operator=(const Reader&) = delete;
-  virtual ~Reader() = default;
+  MessageReader() = default;
+  MessageReader(const MessageReader&) = delete;
+  MessageReader& operator=(const MessageReader&) = delete;
+  virtual ~MessageReader() = default;
 
   /// For messages, such as `a kernel of GPU 0`.
   [[nodiscard]] virtual std::string description() const = 0;

@@ -1,4 +1,4 @@
-#include "common/backends/verbs/verbs_endpoint.h"
+#include "common/backends/verbs/verbs_connection.h"
 
 #include <endian.h>
 #include <poll.h>
@@ -37,7 +37,7 @@ ibv_qp_type type_of(Transport transport) {
 
 }  // namespace
 
-VerbsEndpoint::VerbsEndpoint(const OpenDevice& device, const EndpointSettings& settings)
+VerbsConnection::VerbsConnection(const OpenDevice& device, const ConnectionSettings& settings)
     : device_(device), settings_(settings), polled_at_once_(settings.one_at_a_time ? 1 : kMostPolled) {
   domain_.reset(ibv_alloc_pd(device.context.get()));
   check(domain_ != nullptr, "ibv_alloc_pd");
@@ -57,7 +57,7 @@ VerbsEndpoint::VerbsEndpoint(const OpenDevice& device, const EndpointSettings& s
   counters_before_ = read_counters(device.port.device, device.port.port);
 }
 
-void VerbsEndpoint::make_completion_queue(const EndpointSettings& settings) {
+void VerbsConnection::make_completion_queue(const ConnectionSettings& settings) {
   if (settings.events) {
     channel_.reset(ibv_create_comp_channel(device_.context.get()));
     check(channel_ != nullptr, "ibv_create_comp_channel");
@@ -74,7 +74,7 @@ void VerbsEndpoint::make_completion_queue(const EndpointSettings& settings) {
   check(completions_ != nullptr, "ibv_create_cq");
 }
 
-void VerbsEndpoint::make_shared_receives(const EndpointSettings& settings) {
+void VerbsConnection::make_shared_receives(const ConnectionSettings& settings) {
   check_shared_receives(device_.port, settings.receive_depth);
   ibv_srq_init_attr attributes{};
   attributes.attr.max_wr = static_cast<std::uint32_t>(settings.receive_depth);
@@ -84,7 +84,7 @@ void VerbsEndpoint::make_shared_receives(const EndpointSettings& settings) {
 }
 
 /// If the device refuses the inline size, tries half of it, and so on.
-void VerbsEndpoint::make_queue_pair(const EndpointSettings& settings) {
+void VerbsConnection::make_queue_pair(const ConnectionSettings& settings) {
   Bytes inlined = queue_pairs_.empty() ? settings.inline_bytes : inline_bytes_;
   for (;; inlined /= 2) {
     ibv_qp_init_attr attributes{};
@@ -111,18 +111,18 @@ void VerbsEndpoint::make_queue_pair(const EndpointSettings& settings) {
   }
 }
 
-Introduction VerbsEndpoint::introduction(const std::string& host) const {
+Introduction VerbsConnection::introduction(const std::string& host) const {
   Introduction own{host, device_.port, {}, sequence_numbers_};
   for (const QueuePair& queue_pair : queue_pairs_) own.queue_pairs.push_back(queue_pair->qp_num);
   return own;
 }
 
-void VerbsEndpoint::connect(Connector& connector, const Meeting& meeting, const std::string& invitation) {
+void VerbsConnection::connect(Connector& connector, const Meeting& meeting, const std::string& invitation) {
   peer_ = meeting.peer;
   connected_ = connector.connect(meeting, {device_, domain_.get(), queue_pairs_}, invitation);
 }
 
-Registration VerbsEndpoint::register_block(BufferSource& source, std::byte* data, std::size_t bytes) const {
+Registration VerbsConnection::register_block(BufferSource& source, std::byte* data, std::size_t bytes) const {
   int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
   if (!device_.port.atomics) access &= ~IBV_ACCESS_REMOTE_ATOMIC;
   RegistrationSettings how;
@@ -132,21 +132,21 @@ Registration VerbsEndpoint::register_block(BufferSource& source, std::byte* data
   return verbs::register_memory(how, source, data, bytes);
 }
 
-MemoryRegion VerbsEndpoint::register_memory(std::byte* data, std::size_t bytes) const {
+MemoryRegion VerbsConnection::register_memory(std::byte* data, std::size_t bytes) const {
   HostBuffers own;
   return register_block(own, data, bytes).region;
 }
 
-std::string VerbsEndpoint::trouble() const {
+std::string VerbsConnection::trouble() const {
   return grown(counters_before_, read_counters(device_.port.device, device_.port.port));
 }
 
-inline void VerbsEndpoint::hand_over(const QueuePair& queue_pair, SendList& list) {
+inline void VerbsConnection::hand_over(const QueuePair& queue_pair, SendList& list) {
   ibv_send_wr* refused = nullptr;
   check_returned(ibv_post_send(queue_pair.get(), list.requests.data(), &refused), "ibv_post_send");
 }
 
-void VerbsEndpoint::post(int queue_pair, std::span<const Request> requests) {
+void VerbsConnection::post(int queue_pair, std::span<const Request> requests) {
   SendList& list = lists_[static_cast<std::size_t>(queue_pair)];
   if (list.requests.size() < requests.size()) {
     list.requests.resize(requests.size());
@@ -169,14 +169,14 @@ void VerbsEndpoint::post(int queue_pair, std::span<const Request> requests) {
   hand_over(queue_pairs_[static_cast<std::size_t>(queue_pair)], list);
 }
 
-void VerbsEndpoint::post_again(std::uint64_t number) {
+void VerbsConnection::post_again(std::uint64_t number) {
   SendList& list = lists_.front();
   list.requests.front().wr_id = identifier(0, number);
   hand_over(queue_pairs_.front(), list);
 }
 
 /// Receives a datagram's header in a separate part, before the data.
-void VerbsEndpoint::post_receives(int queue, const LocalPart& into, int count) {
+void VerbsConnection::post_receives(int queue, const LocalPart& into, int count) {
   std::array<ibv_sge, kPartsOfAReceive> parts{};
   int used = 0;
   if (settings_.transport == Transport::kUd) {
@@ -202,7 +202,7 @@ void VerbsEndpoint::post_receives(int queue, const LocalPart& into, int count) {
 }
 
 /// Finds the queue pair whose message consumed a receive of the shared queue.
-int VerbsEndpoint::queue_pair_of(const ibv_wc& completion) const {
+int VerbsConnection::queue_pair_of(const ibv_wc& completion) const {
   if (!shared_receives_ || (completion.wr_id & kReceive) == 0) return number_in(completion.wr_id);
   const auto found = std::lower_bound(by_number_.begin(), by_number_.end(), std::pair{completion.qp_num, 0});
   if (found != by_number_.end() && found->first == completion.qp_num) return found->second;
@@ -211,7 +211,7 @@ int VerbsEndpoint::queue_pair_of(const ibv_wc& completion) const {
 }
 
 /// Puts completions into polled_ and returns their number. Throws if one of them failed.
-inline int VerbsEndpoint::poll_queue() {
+inline int VerbsConnection::poll_queue() {
   const int found = ibv_poll_cq(completions_.get(), polled_at_once_, polled_.data());
   if (found < 0) [[unlikely]]
     fail("ibv_poll_cq", errno);
@@ -223,12 +223,12 @@ inline int VerbsEndpoint::poll_queue() {
   return found;
 }
 
-std::uint64_t VerbsEndpoint::completed() {
+std::uint64_t VerbsConnection::completed() {
   const int found = poll_queue();
   return found == 0 ? 0 : polled_[static_cast<std::size_t>(found - 1)].wr_id & kNumberMask;
 }
 
-std::span<const Completion> VerbsEndpoint::poll() {
+std::span<const Completion> VerbsConnection::poll() {
   const int found = poll_queue();
   for (int i = 0; i < found; ++i) {
     const ibv_wc& completion = polled_[static_cast<std::size_t>(i)];
@@ -248,7 +248,7 @@ std::span<const Completion> VerbsEndpoint::poll() {
 }
 
 /// The first call only requests an event; the caller must then poll once more for earlier completions.
-void VerbsEndpoint::sleep(double at_most_s) {
+void VerbsConnection::sleep(double at_most_s) {
   if (!channel_) return;
   if (!awaits_event_) {
     check_returned(ibv_req_notify_cq(completions_.get(), 0), "ibv_req_notify_cq");
@@ -264,13 +264,13 @@ void VerbsEndpoint::sleep(double at_most_s) {
   awaits_event_ = false;
 }
 
-std::string VerbsEndpoint::peer_text(int queue_pair) const {
+std::string VerbsConnection::peer_text(int queue_pair) const {
   const auto which = static_cast<std::size_t>(queue_pair);
   const std::uint32_t number = which < peer_.queue_pairs.size() ? peer_.queue_pairs[which] : 0;
   return fmt::format("{} port {} of host {}, queue pair {:#x}", peer_.port.device, peer_.port.port, peer_.host, number);
 }
 
-std::string VerbsEndpoint::diagnosis() {
+std::string VerbsConnection::diagnosis() {
   const std::string counters = trouble();
   return fmt::format("the other end is {}; {}{}; check that host and the link to it", peer_text(0),
                      own_port_text(device_.port, current_state(device_)),
@@ -278,7 +278,7 @@ std::string VerbsEndpoint::diagnosis() {
 }
 
 /// If the own port is down, that is the cause, whatever the completion's status says.
-void VerbsEndpoint::failed(const ibv_wc& completion) const {
+void VerbsConnection::failed(const ibv_wc& completion) const {
   if (abandoned_) throw Error(ExitStatus::kFailure, "verbs: gave up the operations in flight");
   const std::optional<ibv_port_state> state = settled_state(device_);
   const std::string counters = trouble();
@@ -290,7 +290,7 @@ void VerbsEndpoint::failed(const ibv_wc& completion) const {
                   counters.empty() ? "" : fmt::format(", and counted {}", counters)));
 }
 
-void VerbsEndpoint::abandon() noexcept {
+void VerbsConnection::abandon() noexcept {
   abandoned_ = true;
   for (const QueuePair& queue_pair : queue_pairs_) {
     ibv_qp_attr attributes{};

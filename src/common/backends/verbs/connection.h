@@ -48,12 +48,12 @@ struct Completion {
 
 /// One rank's queue pairs, connected to those of the other rank of its pair. Requests of one queue pair complete in
 /// order. Problems, including failed completions, throw Error with the peer's name.
-class Endpoint {
+class Connection {
  public:
-  Endpoint() = default;
-  Endpoint(const Endpoint&) = delete;
-  Endpoint& operator=(const Endpoint&) = delete;
-  virtual ~Endpoint() = default;
+  Connection() = default;
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+  virtual ~Connection() = default;
 
   [[nodiscard]] virtual int queue_pairs() const = 0;
   /// Posts the requests with one call, in this order.

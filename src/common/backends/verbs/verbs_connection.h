@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "common/backends/verbs/connection.h"
 #include "common/backends/verbs/connector.h"
 #include "common/backends/verbs/device.h"
-#include "common/backends/verbs/endpoint.h"
 #include "common/backends/verbs/handles.h"
 #include "common/backends/verbs/introduction.h"
 #include "common/backends/verbs/port_counters.h"
@@ -17,7 +17,7 @@
 namespace fabricbench::verbs {
 
 /// The number and sizes of queue pairs.
-struct EndpointSettings {
+struct ConnectionSettings {
   Transport transport = Transport::kRc;
   int queue_pairs = 1;
   int depth = 1;
@@ -29,15 +29,15 @@ struct EndpointSettings {
   bool data_direct = false;    ///< for blocks of GPU memory
 };
 
-/// An Endpoint of libibverbs, with its classic calls, which every provider supports. One completion queue serves all
+/// An Connection of libibverbs, with its classic calls, which every provider supports. One completion queue serves all
 /// queue pairs, so that the first error is the cause of later ones.
-class VerbsEndpoint final : public Endpoint {
+class VerbsConnection final : public Connection {
  public:
   /// Creates the queue pairs on an open device. Throws Error (missing) with the failed call and the reason.
-  VerbsEndpoint(const OpenDevice& device, const EndpointSettings& settings);
-  ~VerbsEndpoint() override { abandon(); }
-  VerbsEndpoint(const VerbsEndpoint&) = delete;
-  VerbsEndpoint& operator=(const VerbsEndpoint&) = delete;
+  VerbsConnection(const OpenDevice& device, const ConnectionSettings& settings);
+  ~VerbsConnection() override { abandon(); }
+  VerbsConnection(const VerbsConnection&) = delete;
+  VerbsConnection& operator=(const VerbsConnection&) = delete;
 
   [[nodiscard]] Introduction introduction(const std::string& host) const;
   /// Connects to the other rank's queue pairs, as Connector::connect says.
@@ -77,15 +77,15 @@ class VerbsEndpoint final : public Endpoint {
 
   void hand_over(const QueuePair& queue_pair, SendList& list);
   [[nodiscard]] int poll_queue();
-  void make_completion_queue(const EndpointSettings& settings);
-  void make_queue_pair(const EndpointSettings& settings);
-  void make_shared_receives(const EndpointSettings& settings);
+  void make_completion_queue(const ConnectionSettings& settings);
+  void make_queue_pair(const ConnectionSettings& settings);
+  void make_shared_receives(const ConnectionSettings& settings);
   [[nodiscard]] int queue_pair_of(const ibv_wc& completion) const;
   [[noreturn]] void failed(const ibv_wc& completion) const;
   [[nodiscard]] std::string peer_text(int queue_pair) const;
 
   const OpenDevice& device_;
-  EndpointSettings settings_;
+  ConnectionSettings settings_;
   ProtectionDomain domain_;
   CompletionChannel channel_;
   CompletionQueue completions_;

@@ -12,18 +12,18 @@
 #include <utility>
 #include <vector>
 
-#include "common/backends/verbs/endpoint.h"
+#include "common/backends/verbs/connection.h"
 
 namespace fabricbench::test {
 
-/// Queue pairs in this process: what is posted happens at once, at the endpoint that they are connected to, and its
+/// Queue pairs in this process: what is posted happens at once, at the connection that they are connected to, and its
 /// completions wait until they are polled for.
-class FakeEndpoint final : public verbs::Endpoint {
+class FakeConnection final : public verbs::Connection {
  public:
-  explicit FakeEndpoint(int queue_pairs = 1, bool shared_receives = false)
+  explicit FakeConnection(int queue_pairs = 1, bool shared_receives = false)
       : pairs_(static_cast<std::size_t>(queue_pairs)), shared_receives_(shared_receives) {}
 
-  static void connect(FakeEndpoint& one, FakeEndpoint& other) {
+  static void connect(FakeConnection& one, FakeConnection& other) {
     one.peer_ = &other;
     other.peer_ = &one;
   }
@@ -164,7 +164,7 @@ class FakeEndpoint final : public verbs::Endpoint {
 
   std::vector<Pair> pairs_;
   bool shared_receives_;
-  FakeEndpoint* peer_ = nullptr;
+  FakeConnection* peer_ = nullptr;
   std::deque<verbs::Completion> completions_;
   std::vector<verbs::Completion> polled_;
   std::vector<verbs::Request> late_;
