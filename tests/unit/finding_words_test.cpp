@@ -162,8 +162,8 @@ TEST(FindingWords, SayNoMoreThanIsKnown) {
   finding.fine_elsewhere = false;
   EXPECT_EQ(
       sentence(sweep, verdict, finding),
-      "the uplinks of leaf east are slow, out of and into it: at least 3 of its 4 hosts (node[01-04]) are slow with "
-      "those of other leaves");
+      "the uplinks of leaf east are slow, in both directions: at least 3 of its 4 hosts (node[01-04]) are slow with "
+      "hosts of other leaves");
   finding = finding_of(Blame::kDead, {0});
   finding.working_partners = 2;
   finding.has_worked = true;

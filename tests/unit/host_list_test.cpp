@@ -126,7 +126,7 @@ TEST(HostList, SaysWhatIsWrongWithAList) {
        "-H: 'node[a-c]': 'a-c' in the brackets is not a range of numbers; write one such as 01-16, 20 or 0-6/2"},
       {"node[1-9/0]", "-H: 'node[1-9/0]': '1-9/0' in the brackets has a step of 0; write 1 or more"},
       {"node[1-08]",
-       "-H: 'node[1-08]': '1-08' in the brackets has ends of different width; write both with as many "
+       "-H: 'node[1-08]': '1-08' in the brackets has ends of different width; write both with the same number of "
        "digits, such as 01-16"},
       {"node[0-1000000]", "-H: 'node[0-1000000]': that would be more than 1000000 hosts; check the ranges"},
       {"r[1-2000]n[1-2000]x[1-2000]",

@@ -110,7 +110,7 @@ TEST(SweepTable, OfASlowHostAndASlowDirectionIsThisText) {
             "     6  node-06     12.03      2.25  node-02     12.02     12.00  node-04      2.00        14       0\n"
             "     7  node-07     12.02      6.02  node-05     12.03     12.00  node-00      2.00        14       0\n"
             "#\n"
-            "# Map: a line an endpoint that receives, a column an endpoint that sends, by the numbers above\n"
+            "# Map: a line for each receiving endpoint, a column for each sending endpoint, by the numbers above\n"
             "#\n"
             "#             01234567\n"
             "#  0 node-00 |\\.......|\n"
@@ -310,7 +310,7 @@ TEST(SweepTableToFind, DrawsTheMapAsTheVerdictHasIt) {
   table->record(verdict);
   table->end({});
   const std::string text = table.text();
-  EXPECT_NE(text.find("# Map: a line an endpoint that receives, a column an endpoint that sends\n#\n"
+  EXPECT_NE(text.find("# Map: a line for each receiving endpoint, a column for each sending endpoint\n#\n"
                       "#              012\n"
                       "#                !\n"
                       "#  0 node-01  |\\..|\n"
@@ -343,7 +343,7 @@ TEST(SweepTableOfMany, ShowsTheEndpointsWithTheLowestMedians) {
   EXPECT_NE(text.find("#\n# The 32 of 70 endpoints with the lowest medians; --json has all\n"), std::string::npos);
   EXPECT_EQ(
       line_that_begins(text, "# Map"),
-      "# Map: not drawn of more than 64 endpoints; --matrix-csv writes the matrix, --json and --csv every reading");
+      "# Map: not drawn for more than 64 endpoints; --matrix-csv writes the matrix, --json and --csv every reading");
 }
 
 TEST(SweepTableOfMany, ShowsUpTo64AllAndInOrder) {

@@ -207,15 +207,16 @@ std::string SweepTableSink::map() const {
   if (context_.options.quiet) return "";
   if (names_.size() > kMostEndpoints) {
     return fmt::format(
-        "#\n# Map: not drawn of more than {} endpoints; --matrix-csv writes the matrix, --json and "
+        "#\n# Map: not drawn for more than {} endpoints; --matrix-csv writes the matrix, --json and "
         "--csv every reading\n#\n",
         kMostEndpoints);
   }
   if (receivers_.empty()) return "#\n";
   const HeatMap heat = {names_, receivers_, bandwidths_.median(), colour_, verdict_ ? verdict_->layout : HeatLayout{}};
   const char* numbers = heat.layout.order.empty() ? ", by the numbers above" : "";
-  return fmt::format("#\n# Map: a line an endpoint that receives, a column an endpoint that sends{}\n#\n{}#\n{}#\n",
-                     numbers, heat_map_lines(heat), heat_legend_lines(heat));
+  return fmt::format(
+      "#\n# Map: a line for each receiving endpoint, a column for each sending endpoint{}\n#\n{}#\n{}#\n", numbers,
+      heat_map_lines(heat), heat_legend_lines(heat));
 }
 
 std::string SweepTableSink::readings_line() const {
