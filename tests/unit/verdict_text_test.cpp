@@ -32,7 +32,7 @@ TEST(VerdictText, OfACleanSweepIsShort) {
 TEST(VerdictText, SaysWhatToDo) {
   Verdict verdict = verdict_of({finding_of(Blame::kHost, {6}, Direction::kSends)});
   verdict.findings[0].confirmed = true;
-  verdict.follow_ups = {{1, 2, 0, 3, "12 % below the bandwidth of both with others"}};
+  verdict.follow_ups = {{1, 2, 0, 3, "12 % slower than both hosts are with others"}};
   verdict.outliers = 0.0123;
   verdict.alone.ratio = 1.01;
   verdict.alone.compared = 6;
@@ -63,7 +63,7 @@ TEST(VerdictText, SaysWhatToDo) {
       "other.\n"
       "\n"
       "Open questions, which more readings would decide:\n"
-      "    node02 with node03: 3 more; 12 % below the bandwidth of both with others\n");
+      "    node02 with node03: 3 more readings; 12 % slower than both hosts are with others\n");
 }
 
 TEST(VerdictText, SaysWhetherPairsDisturbEachOther) {

@@ -159,7 +159,7 @@ class WholeReport : public ReadReport {
 
   void check_questions() {
     static const std::regex kQuestion("^    " + kHostPattern + " with (?:" + kHostPattern +
-                                      "|any healthy host): (\\d+) more; (.*)$");
+                                      "|any healthy host): (\\d+) more readings?; (.*)$");
     static const std::regex kPartners("^slow with (\\d+) of (\\d+) partners?( when it sends| when it receives)?,.*");
     static const std::regex kReadings("^slow in (\\d+) of (\\d+) readings,.*");
     static const std::regex kFailed("^failed (once|(\\d+) times)$");

@@ -78,10 +78,9 @@ FollowUp follow_up_on(const Model& model, const PairEffect& pair) {
   const double missing = -100 * std::expm1(pair.median);
   return {model.ids.host(pair.sender), model.ids.host(pair.receiver),
           static_cast<std::int16_t>(model.ids.rail(pair.sender)), static_cast<std::int32_t>(wanted),
-          pair.readings == 1
-              ? fmt::format("{:.0f} % below the bandwidth of both with others", missing)
-              : fmt::format("slow in {} of {} readings, {:.0f} % below the bandwidth of both with others", pair.slow,
-                            pair.readings, missing)};
+          pair.readings == 1 ? fmt::format("{:.0f} % slower than both hosts are with others", missing)
+                             : fmt::format("slow in {} of {} readings, {:.0f} % slower than both hosts are with others",
+                                           pair.slow, pair.readings, missing)};
 }
 
 /// The worse one of the open directions; nullptr: none is open.

@@ -365,8 +365,8 @@ std::string follow_ups_text(const Sweep& sweep, const Verdict& verdict) {
   for (std::size_t i = 0; i < shown; ++i) {
     const FollowUp& follow_up = verdict.follow_ups[i];
     const std::string partner = follow_up.other < 0 ? "any healthy host" : host_name(sweep, follow_up.other);
-    text += fmt::format("    {} with {}: {} more; {}\n", host_name(sweep, follow_up.host), partner, follow_up.readings,
-                        printable(follow_up.why));
+    text += fmt::format("    {} with {}: {}; {}\n", host_name(sweep, follow_up.host), partner,
+                        counted(follow_up.readings, "more reading"), printable(follow_up.why));
   }
   if (verdict.follow_ups.size() > shown)
     text += fmt::format("    and {} more; --json has all\n", verdict.follow_ups.size() - shown);
