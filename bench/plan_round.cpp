@@ -2,7 +2,7 @@
 //
 // usage: plan_round HOSTS [ROUNDS]
 //
-// Plans ROUNDS rounds for everybody (12), each from all readings of those before, and prints the slowest and the median
+// Plans ROUNDS rounds for all hosts (12), each from all readings of those before, and prints the slowest and the median
 // time of a round in ms, and once more with --find, as long as no verdict is asked for.
 
 #include <algorithm>

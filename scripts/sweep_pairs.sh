@@ -134,7 +134,7 @@ begin_records() {
     [[ ! -s $records ]] || die "$kUsage" "'$records' exists; continue it with --resume, or name another file"
     "$list_hosts" "${host_options[@]}" >"$work/hosts"
     [[ $(wc -l <"$work/hosts") -ge 2 ]] ||
-        die "$kUsage" "a sweep needs at least two hosts, and there is $(tr '\n' ' ' <"$work/hosts")"
+        die "$kUsage" "a sweep needs at least two hosts; given: $(tr '\n' ' ' <"$work/hosts")"
     seed=${seed:-$((RANDOM * 32768 + RANDOM))}
     [[ $dry_run == no ]] || records=$work/records
     settings=(--set "plan=${plan[*]}" --set "seed=$seed" --set "rails=$(IFS=, && echo "${rails[*]}")")

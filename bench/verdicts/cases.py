@@ -187,7 +187,7 @@ def k_half(rng, n, expect=False):
     make_fabric(w, rng.choice(["flat", "flat", "rail_only"]))
     k = rng.randint((n + 1) // 2, n - 2)
     fast_pairs = (n - k) * (n - k - 1) // 2
-    if 28 * fast_pairs < 5 * (n - 1):   # in 28 rounds for everybody hardly any pair would be fast
+    if 28 * fast_pairs < 5 * (n - 1):   # in 28 rounds for all hosts hardly any pair would be fast
         if n > 128:
             return None
         w.planner = ["--all-pairs"]
@@ -318,7 +318,7 @@ def incomplete_locality(rng, n):
             left_out.add(h)
     w.locality = {w.hosts[h]: f"leaf{group[h]:02d}" for h in range(n) if h not in left_out}
     w.fabric = f"leaves {sizes} across {across:.2f}, {len(left_out)} hosts without a leaf"
-    w.give_locality, w.exits, w.note_wanted = True, {0}, ("left out of --locality",)
+    w.give_locality, w.exits, w.note_wanted = True, {0}, ("--locality lacks these hosts",)
     return w
 
 
@@ -406,7 +406,7 @@ def lone_host(rng, n):
     w.add_level(w.cut(sizes + [1]), across)
     w.fabric = f"groups {sizes} and a host alone across {across:.2f}"
     w.finish()
-    w.exits, w.note_wanted = {7}, ("alone in a leaf",)
+    w.exits, w.note_wanted = {7}, ("alone in its leaf",)
     return w
 
 

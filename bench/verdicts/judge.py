@@ -274,7 +274,7 @@ def judge(w, v, res):
                     w.exits = {0, 6, 7}
                 continue
         may_be_alone = t.get("ambiguous") and t["hosts"][0] in v["lists"]["suspect"]["hosts"] and any(
-            "alone in a leaf" in note and t["hosts"][0] in note for note in v["notes"])
+            "alone in its leaf" in note and t["hosts"][0] in note for note in v["notes"])
         if may_be_alone:
             w.exits = w.exits | {7}
         if ok or may_be_alone:

@@ -44,15 +44,15 @@ def draw_legend(root, x, y, panels, axis, findings):
     all_sides = [side for _, _, sides in panels for side in sides]
     words = ["Bar: the median of a host's readings. Box: the middle half of them."]
     if any(len(side.figures) > MOST_DOTS for side in all_sides):
-        words.append("Thin line: from 5 to 95 % of them. Dot: the lowest.")
+        words.append("Thin line: from the 5th to the 95th percentile. Dot: the lowest reading.")
     if any(0 < len(side.figures) <= MOST_DOTS for side in all_sides):
-        words.append(f"Of up to {MOST_DOTS} readings, the thin line is from the lowest to the highest.")
+        words.append(f"With up to {MOST_DOTS} readings, the thin line is from the lowest to the highest.")
     if any(dotted(side, axis) for side in all_sides):
-        words.append("Dots: its readings, from left to right as they were taken.")
+        words.append("Dots: its readings in order of time, from left to right.")
     if any(side.failed for side in all_sides):
-        words.append("In the lowest lane: some of its readings failed; a thick cross: most.")
+        words.append("Cross in the lowest lane: some of its readings failed; thick cross: most.")
     if any(blamed_positions(findings, direction) for _, directions, _ in panels for direction in directions):
-        words.append("Red: a host to blame.")
+        words.append("Red: a blamed host.")
     text(group, x, y - 8, "Each host", size=12, font_weight="bold")
     for number, line_of_words in enumerate(words):
         text(group, x, y + 12 + 16 * number, line_of_words, css="faint")

@@ -110,7 +110,7 @@ def read_records(paths):
             raise cannot_read(path, error) from error
         if reader.without_figure:
             records.notices.append(
-                f"{path}: readings left out because they are well but have no bandwidth: {reader.without_figure}"
+                f"{path}: readings left out because they succeeded but have no bandwidth: {reader.without_figure}"
             )
     return records
 
@@ -136,7 +136,7 @@ class Reader:
         except (ValueError, RecursionError) as error:
             if line.endswith(b"\n"):
                 raise BadInput(f"{place}: not a line of JSON ({error}); correct it, or take the line out") from error
-            self.records_.notices.append(f"{place}: the last line is cut off, and left out")
+            self.records_.notices.append(f"{place}: the last line is cut off and left out")
             return
         if not isinstance(record, dict):
             raise BadInput(f"{place}: not a JSON object; is this a file of records?")

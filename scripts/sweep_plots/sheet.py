@@ -147,28 +147,28 @@ def legend_marks(cells, axis, findings, marks):
                 heat_map.draw_mark(group, x + 8, y + 11, mark)
             )
     if axis.leaves:
-        yield "what hosts of one group do among each other", lambda group, x, y: (
+        yield "readings within a group of hosts", lambda group, x, y: (
             rectangle(group, x, y, 14, 14, css="halo", stroke_width=4),
             rectangle(group, x, y, 14, 14, css="block", stroke_width=2),
         )
     if marks.paths:
-        yield "a path that is suspect", lambda group, x, y: (
+        yield "a suspect path", lambda group, x, y: (
             rectangle(group, x, y, 14, 14, css="mark", stroke_width=1.5, stroke_dasharray="3 2")
         )
     if any(finding.blame in OF_HOSTS for finding in findings):
-        yield "a host to blame: its row receives, its column sends", lambda group, x, y: (
+        yield "a blamed host: its row receives, its column sends", lambda group, x, y: (
             rectangle(group, x, y + 3, 16, 8, css="mark", stroke_width=2)
         )
     if any(finding.blame in OF_PAIRS for finding in findings):
-        yield "a pair to blame", lambda group, x, y: element(
+        yield "a blamed pair", lambda group, x, y: element(
             group, "circle", cx=x + 8, cy=y + 7, r=6.5, css="mark", stroke_width=2
         )
     if any(finding.blame not in OF_HOSTS + OF_PAIRS for finding in findings):
-        yield "what else is to blame; dashed where it is not sure", lambda group, x, y: (
+        yield "another blamed part; dashed if uncertain", lambda group, x, y: (
             rectangle(group, x, y, 16, 14, css="mark", stroke_width=2, stroke_dasharray="6 4")
         )
     if any(cell.failed for cell in cells):
-        words = "a reading in it failed" if block else "a reading failed; no figure at all where it is grey"
+        words = "a reading in the block failed" if block else "a reading failed; grey: there is no figure at all"
         yield words, lambda group, x, y: (
             rectangle(group, x, y, 14, 14, css="failed"),
             cross(group, x + 7, y + 7, 4, stroke_width=1.6),

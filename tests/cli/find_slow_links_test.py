@@ -21,7 +21,7 @@ class Verdicts(FindingTest):  # 1 rank, 1 s
     def test_slow_host(self):
         stdout, stderr = self.run_tool(SLOW, self.write(sweep(with_slow_host)))
         self.assertTrue(stdout.startswith("1 host is slow; 15 of 16 hosts are fine.\n"), stdout)
-        self.assertIn("SLOW HOST    node07 is slow with everybody, sending and receiving\n", stdout)
+        self.assertIn("SLOW HOST    node07 is slow with all partners, sending and receiving\n", stdout)
         self.assertIn("\nSlow: node07\nFine: node[01-06,08-16]\n", stdout)
         self.assertIn("scripts/sweep_pairs.sh -H 'node[01-03,07]' --all-pairs --max-concurrent 1 --test tcp_bibw", stdout)
         self.assertIn("ssh node07 ip -s -s link  #", stdout)
@@ -158,12 +158,12 @@ class Devices(FindingTest):  # 1 rank, 1 s
                          [("device", [{"kind": "gpu", "id": "GPU-05", "name": "0000:17:00.0"}], "both")])
         self.assertEqual(verdict["lists"]["fine"]["folded"], "node[01-16]")
         self.assertEqual(self.run_tool(SLOW, "--quiet", *files)[0], "Fine: node[01-16]\nSlow GPU: GPU-05\n")
-        self.assertIn("GPU 0000:17:00.0, GPU-05 is slow, sending and receiving, on all 4 hosts that had it "
+        self.assertIn("GPU 0000:17:00.0, GPU-05 is slow, sending and receiving, on all 4 hosts that used it "
                       "(node[03,06,13,16]); 4 of them fast without it", self.run_tool(SLOW, *files)[0])
 
     def test_host_with_its_nic_beside(self):
         stdout, _ = self.run_tool(SLOW, *self.jobs(slow_host=6))
-        self.assertIn("node07 (NIC mlx5_0, 0x0006) is slow with everybody, sending and receiving", stdout)
+        self.assertIn("node07 (NIC mlx5_0, 0x0006) is slow with all partners, sending and receiving", stdout)
 
     def test_nothing_slow(self):
         self.run_tool(CLEAN, *self.jobs())
@@ -172,9 +172,9 @@ class Devices(FindingTest):  # 1 rank, 1 s
         healthy_jobs = self.jobs()
         self.run_tool(CLEAN, "--expect", "adapters", *healthy_jobs)
         stdout, _ = self.run_tool(SLOW, "--expect", "adapters:99%", "--tolerance", "1%", *healthy_jobs)
-        self.assertIn("what is usual where pairs are fastest is below what was expected (--expect)", stdout)
+        self.assertIn("the usual bandwidth is below the expected one (--expect), even where pairs are fastest", stdout)
         _, stderr = self.run_tool(NOT_JUDGED, "--expect", "adapters", self.write(sweep()))
-        self.assertIn("no record tells what a port carries", stderr)
+        self.assertIn("no record has the rate of a port", stderr)
         for wrong in ("adapters:0", "adapters:", "fast", "-1"):
             self.run_tool(USAGE, "--expect", wrong, *healthy_jobs)
         _, stderr = self.run_tool(USAGE, "--expect", "fast", *healthy_jobs)
@@ -223,7 +223,7 @@ class Refusals(FindingTest):  # 1 rank, 1 s
 
     def test_usage(self):
         file = self.write(sweep())
-        self.refused(USAGE, "no file of records is named; --help says which may be")
+        self.refused(USAGE, "no file of records is given; --help says which files it reads")
         self.refused(USAGE, "unknown option '--fast'; --help lists them all", file, "--fast")
         self.refused(USAGE, "--tolerance '5' is not a share of more than nothing and less than all; write one such as 5% "
                             "or 0.05", file, "--tolerance", "5")
@@ -233,7 +233,7 @@ class Refusals(FindingTest):  # 1 rank, 1 s
         self.refused(USAGE, "--json wants a value, and was given the option '--quiet'; --help says which", file, "--json",
                      "--quiet")
         for option in ("--quiet", "--map"):
-            self.refused(USAGE, "--json - writes to standard output, and nothing else goes there; leave out --quiet and "
+            self.refused(USAGE, "--json - writes only the JSON to standard output; leave out --quiet and "
                                 "--map", file, "--json", "-", option)
         self.refused(USAGE, "--map excludes --quiet; --help says what each option takes", file, "--map", "--quiet")
 
@@ -266,7 +266,8 @@ class Refusals(FindingTest):  # 1 rank, 1 s
         file.write_text(text[:-20])
         stdout, stderr = self.run_tool(SLOW, "--quiet", file)
         self.assertEqual(stdout, "Slow: node07\nFine: node[01-06,08-16]\n")
-        self.assertEqual(stderr, f"find_slow_links: {file}:{text.count(chr(10))}: the last line is cut off, and left out\n")
+        line = text.count(chr(10))
+        self.assertEqual(stderr, f"find_slow_links: {file}:{line}: the last line is cut off and left out\n")
 
     def test_help_and_version(self):
         for option, text in (("--help", "Exit status: 0 nothing is slow"), ("--version", "find_slow_links (fabricbench) ")):

@@ -91,19 +91,19 @@ class Notices(ImportTest):  # 1 rank, 1 s
         folder = self.folder(files)
         _, stderr = self.run_tool(CLEAN, "--import", "osu", folder)
         self.assertEqual(stderr.splitlines(), [
-            f"find_slow_links: {folder}/a_b.csv: not understood: it is of csv",
+            f"find_slow_links: {folder}/a_b.csv: not understood: its format is csv",
             f"find_slow_links: {folder}/core.log: not understood: it is not a text file",
-            f"find_slow_links: {folder}/log: not understood: its name does not tell the pair; name it HOSTA_HOSTB.log or "
-            "HOSTA-to-HOSTB.log (osu)",
-            f"find_slow_links: {folder}/about_this.txt: not understood: nothing of osu is in it, and its name has no hosts such "
-            "as others have",
+            f"find_slow_links: {folder}/log: not understood: its name does not contain the pair; name it HOSTA_HOSTB.log "
+            "or HOSTA-to-HOSTB.log (osu)",
+            f"find_slow_links: {folder}/about_this.txt: not understood: it has no result of osu, and its file name has "
+            "no hosts like those of the other files",
             "find_slow_links: 30 figures of smaller messages left out: the largest size of each run counts"])
 
     def test_lines_are_named(self):
         file = self.directory / "pairs.csv"
         file.write_text(csv_text(healthy) + "gpu-node-1,gpu-node-2\n")
         stdout, stderr = self.run_tool(CLEAN, "--import", "csv", file, "--json", "-")
-        notice = f"{file}:32: it has 2 fields and not 4, and is left out"
+        notice = f"{file}:32: the line has 2 fields instead of 4, and is left out"
         self.assertEqual(stderr, f"find_slow_links: {notice}\n")
         self.assertEqual(json.loads(stdout)["notices"], [notice])
 
@@ -113,7 +113,7 @@ class Notices(ImportTest):  # 1 rank, 1 s
         files[name] = files[name][:files[name].index("4194304")]
         folder = self.folder(files)
         _, stderr = self.run_tool(NOT_JUDGED, "--import", "osu", folder)
-        self.assertIn(f"{folder}/{name}: its largest message has 1 B, those of most others 4 MiB: "
+        self.assertIn(f"{folder}/{name}: its largest message has 1 B, most others have 4 MiB: "
                       "it is not compared with them\n", stderr)
 
     def test_notices_do_not_go_on_and_on(self):
@@ -127,7 +127,7 @@ class Notices(ImportTest):  # 1 rank, 1 s
         file = self.directory / "gpu-node-1_gpu-node-2.log"
         file.write_text(nccl_log(0, 1, healthy))
         _, stderr = self.run_tool(NOT_JUDGED, file)
-        self.assertTrue(stderr.endswith("; it is of nccl-tests, which --import nccl-tests reads\n"), stderr)
+        self.assertTrue(stderr.endswith("; its format is nccl-tests, which --import nccl-tests reads\n"), stderr)
 
 
 class Refusals(ImportTest):  # 1 rank, 1 s
@@ -143,15 +143,15 @@ class Refusals(ImportTest):  # 1 rank, 1 s
         file.write_text(csv_text(healthy))
         self.refused(USAGE, "--import 'excel' is not a kind of results; use one of auto, nccl-tests, osu, perftest, iperf3, "
                             "mpigraph, hp2p, clusterkit, csv", "--import", "excel", file)
-        self.refused(USAGE, f"{file}: it is of csv, not of osu; give --import csv", "--import", "osu", file)
+        self.refused(USAGE, f"{file}: its format is csv, not osu; give --import csv", "--import", "osu", file)
         self.refused(USAGE, "--unit 'gb/s' is not a unit of bandwidth", "--import", "csv", "--unit", "gb/s", file)
         self.refused(USAGE, "--unit requires --import", "--unit", "GB/s", file)
         self.refused(USAGE, "--convert requires --import", "--convert", "x", file)
-        self.refused(USAGE, "no file of records is named", "--import", "csv")
+        self.refused(USAGE, "no file of records is given", "--import", "csv")
 
     def test_files(self):
         self.refused(MISSING, "cannot open '/nowhere'", "--import", "osu", "/nowhere")
-        self.refused(NOT_JUDGED, "nothing was understood of any file; there is no file", "--import", "osu", self.folder({}))
+        self.refused(NOT_JUDGED, "no file was understood; there is no file", "--import", "osu", self.folder({}))
         records = self.write([{"kind": "sweep", "hosts": ["a", "b"]}])
         self.refused(NOT_JUDGED, "it is a file of records, which is read without --import", "--import", "osu", records)
         for name, text in (("empty.log", ""), ("junk_file.log", "hello\n"), ("binary_file.log", "\0\1\2")):
@@ -208,7 +208,8 @@ class Plot(Plotting, ImportTest):  # 1 rank, 2 s
     def test_refuses_as_find_slow_links_does(self):
         file, page = self.directory / "pairs.csv", self.directory / "sweep.html"
         file.write_text(csv_text(healthy))
-        for status, words, arguments in ((USAGE, "it is of csv, not of osu; give --import csv", ("--import", "osu", file)),
+        for status, words, arguments in ((USAGE, "its format is csv, not osu; give --import csv",
+                                          ("--import", "osu", file)),
                                          (MISSING, "cannot open '/nowhere'", ("--import", "osu", "/nowhere"))):
             said = self.run_plot(*arguments, "--html", page, "--programs", PROGRAMS, status=status).stderr
             self.assertIn(words, said)

@@ -53,7 +53,8 @@ class Listing(unittest.TestCase):  # 1 rank, 1 s
     def test_exclude(self):
         self.assertEqual(self.run_tool(OK, "-H", "node[1-4]", "--exclude", "node[2-3]"), (["node1", "node4"], []))
         self.assertEqual(self.run_tool(OK, "-H", "node[1-4]", "--exclude", "node[4-5],x"),
-                         (["node1", "node2", "node3"], ["list_hosts: --exclude names what -H does not have: node5,x"]))
+                         (["node1", "node2", "node3"],
+                          ["list_hosts: --exclude names hosts that -H does not have: node5,x"]))
         self.refused(USAGE, "--exclude 'a' removes every host of -H; keep some", "-H", "a", "--exclude", "a")
 
     def test_surrounding_job(self):

@@ -44,7 +44,7 @@ class Find(Sweeping):  # 5 ranks, 3 s
     def test_rounds_and_tolerance(self):
         _, lines, _ = self.find("--rounds", 1, "--tolerance", "90%", ranks=4)
         plans = [line["why"] for line in lines if line["kind"] == "plan"]
-        self.assertEqual(plans[0], "round 1 of 1 for everybody")
+        self.assertEqual(plans[0], "round 1 of 1 for all hosts")
         self.assertNotIn("round 2 of", " ".join(plans))
         self.assertEqual(lines[0]["sweep"]["rounds"], 1)
 

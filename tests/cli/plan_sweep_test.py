@@ -34,7 +34,7 @@ class Sweeps(Planning):  # 1 rank, 1 s
         self.record(whole, whole.pairs[:3])
         rest = self.next_round()
         self.assertEqual((rest.number, rest.pairs), (whole.number, whole.pairs[3:]))
-        self.assertIn("what is missing of round 1 of 7", rest.why)
+        self.assertIn("the rest of round 1 of 7", rest.why)
         self.record(rest)
         self.assertEqual(self.next_round().number, 1)
 
@@ -58,7 +58,7 @@ class Sweeps(Planning):  # 1 rank, 1 s
         rounds = self.sweep("--find", rate=lambda sender, receiver: 5 if receiver == "h9" else 10)
         self.assertEqual([len(each.pairs) for each in rounds[:3]], [8, 8, 8])
         self.assertLess(len(rounds), 33)
-        self.assertIn("all that is slow has been found", rounds[-1].why)
+        self.assertIn("everything slow has been found", rounds[-1].why)
 
     def test_find_where_all_is_well(self):
         self.write_hosts(16)
@@ -79,7 +79,7 @@ class Sweeps(Planning):  # 1 rank, 1 s
         stdout = self.plan("--hosts", "-", stdin="node[01-04]\n").stdout
         self.assertEqual(len(stdout.splitlines()), 4)
         self.assertEqual(self.plan("--hosts", "-", stdin="alone\n").stdout,
-                         "# fewer than two hosts are left to be measured\n")
+                         "# fewer than two hosts are left to measure\n")
 
     def test_other_hosts_of_the_records(self):
         self.write_hosts(4)
@@ -105,7 +105,7 @@ class Readings(Planning):  # 1 rank, 1 s
         self.record(planned)
         self.record(planned, program="send_recv_bw")
         result = self.plan("--records", self.records, "--list-readings", status=USAGE)
-        self.assertIn("a sweep goes on with one only", result.stderr)
+        self.assertIn("a sweep can continue with one test only", result.stderr)
 
 
 class Refusals(Planning):  # 1 rank, 1 s

@@ -103,7 +103,7 @@ class Frames(Plotting):  # 1 rank, 1 s
             ],
         )
         self.assertEqual(drawing.words("leaves"), ["group 1", "group 1", "group 2", "group 2"])
-        self.assertIn("what hosts of one group do among each other", drawing.words("legend"))
+        self.assertIn("readings within a group of hosts", drawing.words("legend"))
 
     def test_around_wider_groups_and_kinds(self):
         for more in (
@@ -186,7 +186,7 @@ class Marks(Plotting):  # 1 rank, 1 s
             self.assertAlmostEqual(float(outline.get("x")), cell.x - 1)
             self.assertAlmostEqual(float(outline.get("y")), cell.y - 1)
             self.assertIsNotNone(outline.get("stroke-dasharray"))
-        self.assertIn("a path that is suspect", drawing.words("legend"))
+        self.assertIn("a suspect path", drawing.words("legend"))
 
     def test_more_suspect_paths_than_can_be_seen_are_not(self):
         names = [f"n{number}" for number in range(16)]

@@ -406,7 +406,7 @@ class Refusals(Plotting):  # 1 rank, 1 s
         records = self.write("records.jsonl", [*all_pairs(FOUR), '{"kind":"reading","from_ho'])
         page, verdict = self.directory / "sweep.html", self.write("verdict.json", [NO_FINDINGS])
         said = self.run_plot(records, "--html", page, "--verdict", verdict).stderr
-        self.assertRegex(said, r"^plot_sweep.py: \S*records.jsonl:13: the last line is cut off, and left out\n$")
+        self.assertRegex(said, r"^plot_sweep.py: \S*records.jsonl:13: the last line is cut off and left out\n$")
         self.assertIn("12 readings", page.read_text())
 
     def test_values(self):
@@ -438,7 +438,7 @@ class Refusals(Plotting):  # 1 rank, 1 s
             self.directory / "sweep.html",
         )
         said = self.run_plot(file, "--html", page, "--verdict", self.write("verdict.json", [NO_FINDINGS])).stderr
-        self.assertIn("readings left out because they are well but have no bandwidth: 1", said)
+        self.assertIn("readings left out because they succeeded but have no bandwidth: 1", said)
         self.assertIn("1 readings, none failed", page.read_text())
 
     def test_files(self):

@@ -68,7 +68,7 @@ class SimulateFabric(unittest.TestCase):  # 1 rank, 1 s
             self.assertEqual((counted["hosts_wronged"], counted["pairs_wronged"]), (0, 0), more)
 
     def test_wrong_options(self):
-        for message, arguments in (("'hosts' is none of dead", ("--fault", "hosts:1:0.9")),
+        for message, arguments in (("'hosts' is not one of dead", ("--fault", "hosts:1:0.9")),
                                    ("it does not have", ("--fault", "host:16:0.9")),
                                    ("--hosts", ("--hosts", 0)),
                                    ("--find", ("--batches",)),

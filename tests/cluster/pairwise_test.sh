@@ -164,7 +164,7 @@ if not eval(sys.argv[2]): sys.exit(AGAIN)
 EOT
 }
 
-# Of eight hosts, the one that receives less is named; rounds for everybody are few.
+# Of eight hosts, the one that receives less is named; rounds for all hosts are few.
 test_find_slow() {
     make_equal_hosts 8
     shape_host "${hosts[5]}" "$kSlow"

@@ -19,7 +19,7 @@ readonly kRate_gb_per_s=0.005
 readonly kSlow=8mbit
 # Of what is expected: what is slow here is far slower, and what a busy machine holds up is not.
 readonly kTolerance=50%
-# Few rounds for everybody: by default there are so many that hosts that are slow now and then are seen.
+# Few rounds for all hosts: by default there are so many that hosts that are slow now and then are seen.
 readonly kFind=(--find --rounds 5)
 # Of up to 16 hosts, each pair once: without a number, --find measures all pairs again, for twice as long.
 readonly kFindInAllPairs=(--find --rounds 15)
@@ -125,7 +125,7 @@ print("told: groups", told, "across", across, "% of within, after", verdict["rea
 if len(told) != 1 or sorted(told[0]) != sorted(arguments[1:]) or not 10 < across[0] < 40:
     sys.exit(AGAIN)
 text = open(arguments[0]).read()
-assert f"{len(told[0])} groups, and between them {across[0]} % of the rate within" in text, across
+assert f"{len(told[0])} groups, and between them {across[0]} % of the bandwidth within" in text, across
 for group in groupings[0]["groups"]:
     assert f" {group['name']}: {group['folded']}\n" in text, group
 EOT

@@ -272,7 +272,7 @@ TEST(Devices, AHostThatIsSlowByItselfHadThemAndDoesNotSpeakAgainstThem) {
   EXPECT_EQ(finding.hosts, Hosts(made.hosts_of_device.begin() + 1, made.hosts_of_device.end()));
   EXPECT_EQ(finding.hosts_met, static_cast<std::int64_t>(made.hosts_of_device.size()));
   const std::string all = std::to_string(finding.hosts_met);
-  EXPECT_NE(sentence(made.sweep, verdict, finding).find(" of " + all + " hosts that had it ("), std::string::npos);
+  EXPECT_NE(sentence(made.sweep, verdict, finding).find(" of " + all + " hosts that used it ("), std::string::npos);
 }
 
 /// What is printed of a GPU that is called so.

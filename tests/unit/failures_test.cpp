@@ -59,7 +59,7 @@ TEST(Failures, AHostThatWorksInOneDirectionAlone) {
       EXPECT_EQ(finding.partners, 7);
       EXPECT_EQ(finding.failed, 7);
       const std::string sentence =
-          std::string("nothing can be measured of what ") + (rails == 1 ? "" : "rail rail1 of ") + "node04 ";
+          std::string("nothing can be measured when ") + (rails == 1 ? "" : "rail rail1 of ") + "node04 ";
       EXPECT_NE(verdict_text(sweep, verdict, {}, {}).find(sentence + (sends ? "sends" : "receives")), std::string::npos)
           << verdict_text(sweep, verdict, {}, {});
     }

@@ -50,19 +50,20 @@ std::string said(Blame blame, std::vector<std::int32_t> hosts, Direction directi
 }
 
 TEST(FindingWords, NameWhatIsSlow) {
-  EXPECT_EQ(said(Blame::kHost, {0}, kBoth), "node01 is slow with everybody, sending and receiving");
-  EXPECT_EQ(said(Blame::kHost, {0}, kSends), "node01 sends slowly to everybody, and receives as fast as others");
-  EXPECT_EQ(said(Blame::kHost, {0}, kReceives), "node01 receives slowly from everybody, and sends as fast as others");
+  EXPECT_EQ(said(Blame::kHost, {0}, kBoth), "node01 is slow with all partners, sending and receiving");
+  EXPECT_EQ(said(Blame::kHost, {0}, kSends), "node01 sends slowly to all partners, and receives as fast as others");
+  EXPECT_EQ(said(Blame::kHost, {0}, kReceives),
+            "node01 receives slowly from all partners, and sends as fast as others");
   EXPECT_EQ(said(Blame::kNic, {0}, kBoth, 1),
-            "rail mlx5_1 of node01 is slow with everybody, sending and receiving; other rails of the host are fine");
+            "rail mlx5_1 of node01 is slow with all partners, sending and receiving; other rails of the host are fine");
   EXPECT_EQ(
       said(Blame::kNic, {0}, kSends, 1),
-      "rail mlx5_1 of node01 sends slowly to everybody, and receives as fast as others; other rails of the host are "
+      "rail mlx5_1 of node01 sends slowly to all partners, and receives as fast as others; other rails of the host are "
       "fine");
-  EXPECT_EQ(
-      said(Blame::kNic, {0}, kReceives, 1),
-      "rail mlx5_1 of node01 receives slowly from everybody, and sends as fast as others; other rails of the host are "
-      "fine");
+  EXPECT_EQ(said(Blame::kNic, {0}, kReceives, 1),
+            "rail mlx5_1 of node01 receives slowly from all partners, and sends as fast as others; other rails of the "
+            "host are "
+            "fine");
   EXPECT_EQ(said(Blame::kPair, {0, 1}, kBoth),
             "the path between node01 and node02 is slow, both ways; both hosts are fine with others");
   EXPECT_EQ(
@@ -72,7 +73,7 @@ TEST(FindingWords, NameWhatIsSlow) {
             "the path from node02 to node01 is slow; the way back is fine; both hosts are fine with others");
   EXPECT_EQ(
       said(Blame::kLeaf, {}, kBoth),
-      "the uplinks of leaf east are slow, out of and into it: its hosts (node[01-04]) are slow with those of other "
+      "the uplinks of leaf east are slow, in both directions: its hosts (node[01-04]) are slow with hosts of other "
       "leaves, and fine with each other");
   EXPECT_EQ(said(Blame::kLeafPair, {}, kSends),
             "the path from leaf east to leaf west is slow; both are fine with other leaves");
@@ -85,7 +86,7 @@ TEST(FindingWords, NameWhatIsSlow) {
 
 TEST(FindingWords, NameWhatIsUnsteadyOrDeadOrUndecided) {
   EXPECT_EQ(said(Blame::kTransient, {3}, kBoth),
-            "node04 is slow now and then, whoever its partner is: in 3 of 14 meetings (21 %), in rounds 2, 5-7");
+            "node04 is slow now and then, with any partner: in 3 of 14 meetings (21 %), in rounds 2, 5-7");
   EXPECT_EQ(
       said(Blame::kTransient, {3, 4}, kBoth),
       "the path between node04 and node05 is slow now and then, in 3 of 14 readings; both hosts are fine with others");
@@ -93,17 +94,18 @@ TEST(FindingWords, NameWhatIsUnsteadyOrDeadOrUndecided) {
             "nothing can be measured with node04, though its partners work with others");
   EXPECT_EQ(said(Blame::kDeadPair, {3, 4}, kBoth),
             "nothing can be measured between node04 and node05, though both work with others");
-  EXPECT_EQ(
-      said(Blame::kUndecided, {3, 4}, kBoth),
-      "it is slow between node04 and node05, and the readings cannot tell which of the two or the path is to blame");
-  EXPECT_EQ(
-      said(Blame::kUndecided, {0, 1, 2}, kBoth),
-      "it is slow between node01, node02 and node03, and the readings cannot tell which of them or the path is to "
-      "blame");
+  EXPECT_EQ(said(Blame::kUndecided, {3, 4}, kBoth),
+            "bandwidth is low between node04 and node05, and the readings cannot tell whether one of the hosts or the "
+            "path is to blame");
+  EXPECT_EQ(said(Blame::kUndecided, {0, 1, 2}, kBoth),
+            "bandwidth is low between node01, node02 and node03, and the readings cannot tell whether one of the hosts "
+            "or a path is to "
+            "blame");
   EXPECT_EQ(said(Blame::kUndecided, {3}, kBoth),
-            "it is slow with node04, and the readings cannot tell whether it or those that it met are to blame");
+            "bandwidth is low with node04, and the readings cannot tell whether the host or its partners are to blame");
   EXPECT_EQ(sentence(with_rails_and_leaves(), {}, failing(finding_of(Blame::kUndecided, {3, 4}))),
-            "nothing could be measured between node04 and node05, and the readings cannot tell which of the two or the "
+            "nothing could be measured between node04 and node05, and the readings cannot tell whether one of the "
+            "hosts or the "
             "path is to blame");
 }
 
@@ -111,18 +113,19 @@ TEST(FindingWords, SayWithWhomAHostIsSlow) {
   const Sweep sweep = with_rails_and_leaves();
   Finding finding = finding_of(Blame::kHost, {0});
   finding.receives.slow = 5;
-  EXPECT_EQ(sentence(sweep, {}, finding), "node01 sends slowly to everybody, and receives slowly from 5 of 7 partners");
+  EXPECT_EQ(sentence(sweep, {}, finding),
+            "node01 sends slowly to all partners, and receives slowly from 5 of 7 partners");
   finding.sends = finding.receives = {7, 3, 3};
   EXPECT_EQ(sentence(sweep, {}, finding),
-            "node01 is slow with all 3 partners with which it would show, of 7, sending and receiving");
+            "node01 is slow with all 3 partners that would show the fault, of 7, sending and receiving");
   finding.both_ways = true;
   finding.sends = {7, 7, 7};
-  EXPECT_EQ(sentence(sweep, {}, finding), "node01 is slow with everybody, both directions taken together");
+  EXPECT_EQ(sentence(sweep, {}, finding), "node01 is slow with all partners, both directions taken together");
   finding.both_ways = false;
   finding.direction = Direction::kSends;
   finding.other_way_fine = false;
   finding.kinds = {0};
-  EXPECT_EQ(sentence(sweep, {}, finding), "node01 sends slowly to everybody, in rdma_write_bw 1 MiB");
+  EXPECT_EQ(sentence(sweep, {}, finding), "node01 sends slowly to all partners, in rdma_write_bw 1 MiB");
 }
 
 TEST(FindingWords, SayNoMoreThanIsKnown) {
@@ -159,8 +162,8 @@ TEST(FindingWords, SayNoMoreThanIsKnown) {
   finding.fine_elsewhere = false;
   EXPECT_EQ(
       sentence(sweep, verdict, finding),
-      "the uplinks of leaf east are slow, out of and into it: at least 3 of its 4 hosts (node[01-04]) are slow with "
-      "those of other leaves");
+      "the uplinks of leaf east are slow, in both directions: at least 3 of its 4 hosts (node[01-04]) are slow with "
+      "hosts of other leaves");
   finding = finding_of(Blame::kDead, {0});
   finding.working_partners = 2;
   finding.has_worked = true;
@@ -177,7 +180,7 @@ TEST(FindingWords, OfGroupsThatWereFound) {
   Finding finding = finding_of(Blame::kLeaf, {});
   finding.leaf = 0;
   EXPECT_EQ(sentence(example_sweep(), verdict, finding),
-            "the uplinks of group 1 are slow, out of and into it: its hosts (node[01-02]) are slow with those of other "
+            "the uplinks of group 1 are slow, in both directions: its hosts (node[01-02]) are slow with hosts of other "
             "groups, and fine with each other");
   EXPECT_NE(verdict_lines(example_sweep(),
                           [&] {
@@ -201,7 +204,7 @@ TEST(FindingWords, SayHowBadAndOnWhatItRests) {
   finding.slow = 2;
   finding.slow_rounds = {3, 9};
   EXPECT_EQ(sentence(example_sweep(), verdict_of({}), failing(finding)),
-            "node01 fails now and then, whoever its partner is: in 2 of 14 meetings (14 %), in rounds 3, 9");
+            "node01 fails now and then, with any partner: in 2 of 14 meetings (14 %), in rounds 3, 9");
   finding.slow = 0;
   finding.blame = Blame::kHost;
   finding.readings = finding.partners = 1;
@@ -285,13 +288,12 @@ TEST(FindingAdvice, SaysWhatWouldSettleIt) {
   const Sweep sweep = example_sweep();
   Verdict verdict = verdict_of({finding_of(Blame::kUndecided, {0, 1}), finding_of(Blame::kHost, {2})});
   EXPECT_EQ(open_follow_up(sweep, verdict, verdict.findings[0]),
-            "readings of each of them with hosts that are fine, and with each other again");
+            "readings of each of these hosts with healthy hosts, and with each other again");
   EXPECT_EQ(open_follow_up(sweep, verdict, verdict.findings[1]), "");
   verdict.follow_ups = {{0, 7, 0, 2, "of another pair"}, {1, -1, 0, 2, "slow with node01"}, {2, -1, 0, 1, "alone"}};
   EXPECT_EQ(open_follow_up(sweep, verdict, verdict.findings[0]),
-            "2 more readings of node02 with others that are fine (slow with node01)");
-  EXPECT_EQ(open_follow_up(sweep, verdict, verdict.findings[1]),
-            "1 more reading of node03 with others that are fine (alone)");
+            "2 more readings of node02 with healthy hosts (slow with node01)");
+  EXPECT_EQ(open_follow_up(sweep, verdict, verdict.findings[1]), "1 more reading of node03 with healthy hosts (alone)");
 }
 
 }  // namespace finding_words_test

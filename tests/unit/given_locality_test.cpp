@@ -147,7 +147,7 @@ TEST(GivenLocality, HostsThatItLeavesOutAreOfTheLeafThatIsNearestToThem) {
   EXPECT_TRUE(found.misplaced.empty());
   const Verdict verdict = judge(sweep);
   EXPECT_EQ(verdict.judged, Judged::kClean);
-  EXPECT_NE(verdict.notes.at(0).find("left out of --locality"), std::string::npos) << verdict.notes.at(0);
+  EXPECT_NE(verdict.notes.at(0).find("--locality lacks these hosts"), std::string::npos) << verdict.notes.at(0);
 }
 
 /// Leaves are given, pods are not, and the network is slower by up to 17 % at times.

@@ -121,12 +121,12 @@ TEST(HostList, SaysWhatIsWrongWithAList) {
       {"node1-2]", "-H: 'node1-2]': there is a ']' without a '[' before it"},
       {"node[1-[2]]", "-H: 'node[1-[2]]': there is a '[' within brackets; close the first one with ']'"},
       {"node[3-1]", "-H: 'node[3-1]': '3-1' in the brackets runs backwards; write the smaller number first"},
-      {"node[]", "-H: 'node[]': '' in the brackets is no range of numbers; write one such as 01-16, 20 or 0-6/2"},
+      {"node[]", "-H: 'node[]': '' in the brackets is not a range of numbers; write one such as 01-16, 20 or 0-6/2"},
       {"node[a-c]",
-       "-H: 'node[a-c]': 'a-c' in the brackets is no range of numbers; write one such as 01-16, 20 or 0-6/2"},
+       "-H: 'node[a-c]': 'a-c' in the brackets is not a range of numbers; write one such as 01-16, 20 or 0-6/2"},
       {"node[1-9/0]", "-H: 'node[1-9/0]': '1-9/0' in the brackets has a step of 0; write 1 or more"},
       {"node[1-08]",
-       "-H: 'node[1-08]': '1-08' in the brackets has ends of different width; write both with as many "
+       "-H: 'node[1-08]': '1-08' in the brackets has ends of different width; write both with the same number of "
        "digits, such as 01-16"},
       {"node[0-1000000]", "-H: 'node[0-1000000]': that would be more than 1000000 hosts; check the ranges"},
       {"r[1-2000]n[1-2000]x[1-2000]",
@@ -134,8 +134,8 @@ TEST(HostList, SaysWhatIsWrongWithAList) {
       {"n[0-999999999999999999]",
        "-H: 'n[0-999999999999999999]': that would be more than 1000000 hosts; check the "
        "ranges"},
-      {"a:0", "-H: 'a:0': '0' is no number of slots; write one from 1 to 1000000, such as node01:8"},
-      {"a:x", "-H: 'a:x': 'x' is no number of slots; write one from 1 to 1000000, such as node01:8"},
+      {"a:0", "-H: 'a:0': '0' is not a number of slots; write one from 1 to 1000000, such as node01:8"},
+      {"a:x", "-H: 'a:x': 'x' is not a number of slots; write one from 1 to 1000000, such as node01:8"},
       {"a;reboot",
        "-H: 'a;reboot': ';' cannot be in a host's name; hosts are written as node01, node[01-16], "
        "alice@node01, 10.0.0.1 or fe80::1"},
@@ -161,8 +161,9 @@ TEST(HostList, NamesTheLineOfAFile) {
             "hosts.txt:1: '0=a': after host 'rank' only settings may follow, such as slots=8")
       << "a rank file of Open MPI";
   EXPECT_EQ(message("a b\n"), "hosts.txt:1: 'b': after host 'a' only settings may follow, such as slots=8");
-  EXPECT_EQ(message("a slots=many\n"),
-            "hosts.txt:1: 'slots=many': 'many' is no number of slots; write one from 1 to 1000000, such as node01:8");
+  EXPECT_EQ(
+      message("a slots=many\n"),
+      "hosts.txt:1: 'slots=many': 'many' is not a number of slots; write one from 1 to 1000000, such as node01:8");
 }
 
 TEST(HostList, TakesNoMoreThanAMillionHostsInAll) {

@@ -152,7 +152,7 @@ class HostSentences : public WholeReport {
     static const std::regex kHosts(kHostPattern);
     const std::string sentence = block_->sentence;
     const About about{.rail = rail(match[1])};
-    if (sentence.starts_with("it is slow")) return;
+    if (sentence.starts_with("bandwidth is low")) return;
     std::vector<std::int32_t> hosts;
     for (std::sregex_iterator it(sentence.begin(), sentence.end(), kHosts); it != std::sregex_iterator(); ++it) {
       hosts.push_back(host((*it)[1]));
@@ -212,7 +212,7 @@ class HostSentences : public WholeReport {
     const auto met = static_cast<std::int64_t>(partners.met.size());
     const auto slow = static_cast<std::int64_t>(partners.may_be_slow.size());
     const auto fine = static_cast<std::int64_t>(partners.may_be_fine.size());
-    if (whom == "everybody") {
+    if (whom == "all partners") {
       expect(slow == met && met > 0, fmt::format("slow with {} of {}", slow, met));
     } else if (whom.find("would show") != std::string::npos) {
       const std::int64_t shown = said.size() == 3 ? said[1] : said.at(0);

@@ -61,9 +61,9 @@ TEST(OneLine, IsPrintableAndShort) {
 
 TEST(Failure, IsToldByTheFirstLineThatTellsOne) {
   EXPECT_EQ(why_it_failed("starting\nCouldn't connect to n2:18515\nUnable to open\n"), "Couldn't connect to n2:18515");
-  EXPECT_EQ(why_it_failed("a\nb\n\n"), "the log ends without a result, behind 'b'");
+  EXPECT_EQ(why_it_failed("a\nb\n\n"), "the log ends without a result, after 'b'");
   EXPECT_EQ(why_it_failed(" \n"), "the log is empty");
-  EXPECT_EQ(why_it_failed("# columns  error\n"), "the log ends without a result, behind '# columns  error'");
+  EXPECT_EQ(why_it_failed("# columns  error\n"), "the log ends without a result, after '# columns  error'");
 }
 
 TEST(Failure, BehindAResultIsAnEndOfTheProgramOnly) {

@@ -190,7 +190,7 @@ TEST(ShareMatrix, LeavesOutWhatHasNoFigureAtAll) {
   verdict.strata[0].readings = 12;
   EXPECT_NEAR(share_matrix(sweep, verdict).at(0, 1), 1, 0.02);
   const std::string map = sweep_map(sweep, verdict, false);
-  EXPECT_NE(map.find("\n# Not in it: send_recv_bw 4 MiB, rail mlx5_1: 12 readings, and none has a figure\n#\n"),
+  EXPECT_NE(map.find("\n# Not in the map: send_recv_bw 4 MiB, rail mlx5_1: 12 readings, and none has a figure\n#\n"),
             std::string::npos)
       << map;
   EXPECT_EQ(map.find("no figure, or wrong"), std::string::npos) << map;
@@ -224,7 +224,7 @@ TEST(SweepMap, IsThisTextOfTwoHallsAndASlowHost) {
   verdict.groupings[0].groups = {group_of("hall 1", {0, 2, 3, 5, 6, 7, 8, 10, 11}), group_of("hall 2", {1, 4, 9})};
   const std::string map = sweep_map(sweep, verdict, false);
   EXPECT_EQ(map.substr(0, map.find("#\n#      GB/s")),
-            "# Map: a line a host that receives, a column a host that sends\n"
+            "# Map: a line for each receiving host, a column for each sending host\n"
             "#\n"
             "#                     1\n"
             "#          012345678 901\n"

@@ -48,8 +48,7 @@ TEST(MpiGraph, HasWhatWasSentWhereNobodyToldMore) {
   EXPECT_EQ(told(found), (Texts{"b > a mpiGraph 16384 = 1.04858", "c > a mpiGraph 16384 = 2.09715",
                                 "a > b mpiGraph 16384 = 0.00104858", "a > c mpiGraph 16384 = 0.00209715",
                                 "b > c mpiGraph 16384 = 0.0041943", "c > b mpiGraph 16384 = 0.00629146"}));
-  EXPECT_EQ(noted(found),
-            (Texts{"0: the line END mpiGraph is not there: the run was broken off, or the file is cut off"}));
+  EXPECT_EQ(noted(found), (Texts{"0: the line END mpiGraph is missing: the run was aborted, or the file is cut off"}));
 }
 
 TEST(MpiGraph, NamesRanksOfOneHost) {
@@ -59,10 +58,10 @@ TEST(MpiGraph, NamesRanksOfOneHost) {
 
 TEST(MpiGraph, TellsWhatIsBroken) {
   EXPECT_EQ(noted(mpigraph("Send\ta:0\tb:1\t\na:0 to\t0\t\nb:7 to\t1\t0\t\nb:1 to\tx\t0\t\nEND mpiGraph\n")),
-            (Texts{"3: 'b:7' is no rank of the table, and the row is left out", "2: the row has 1 figures for 2 ranks",
-                   "4: 'x' is no figure, and is left out"}));
+            (Texts{"3: 'b:7' is not a rank of the table; the row is left out", "2: the row has 1 figures for 2 ranks",
+                   "4: 'x' is not a figure, and is left out"}));
   EXPECT_EQ(noted(mpigraph("Send\ta:0\tb c:1\t\n")),
-            (Texts{"1: 'b c:1' is no host and rank, and the table is left out"}));
+            (Texts{"1: 'b c:1' is not a host and a rank; the table is left out"}));
   EXPECT_EQ(told(mpigraph("Send\ta:0\tb:1\t\na:0 to\t0\t0.000\t\n")),
             (Texts{"a > b mpiGraph -1 = failed: the figure is 0"}));
 }
@@ -85,13 +84,13 @@ TEST(Hp2p, HasTheMeanOfWhatBothPartnersSaw) {
 
 TEST(Hp2p, TellsWhatIsBroken) {
   EXPECT_EQ(noted(hp2p("0.0\t1.0\n")),
-            (Texts{"0: it has no hostlist and bandwidth as hp2p's HTML page has them, or is cut off"}));
+            (Texts{"0: it lacks the lists hostlist and bandwidth of hp2p's HTML page, or is cut off"}));
   std::string text = kHp2p;
   text.replace(text.find("500.00"), 6, "oops");
-  EXPECT_EQ(noted(hp2p(text)), (Texts{"12: the matrix of bandwidths is not one of 3 by 3 figures"}));
+  EXPECT_EQ(noted(hp2p(text)), (Texts{"12: the matrix of bandwidths does not have 3 by 3 figures"}));
   text = kHp2p;
   text.replace(text.find("\"a\""), 3, "\"<b>\"");
-  EXPECT_EQ(noted(hp2p(text)), (Texts{"6: '<b>' is no host"}));
+  EXPECT_EQ(noted(hp2p(text)), (Texts{"6: '<b>' is not a host"}));
 }
 
 Imported clusterkit(const std::string& text, double unit = 0) {
@@ -109,11 +108,11 @@ TEST(ClusterKit, HasATableOfBothDirectionsOrOfEach) {
   EXPECT_EQ(told(clusterkit("Rank: 0 1\n 0 (a): 0.0 1000.0\n 1 (b): 2000.0 0.0\n")),
             (Texts{"a > b clusterkit -1 = 1", "b > a clusterkit -1 = 2"}));
   EXPECT_EQ(noted(clusterkit("Rank: 0 1\n 0 (a): 0.0 1000.0\n 1 (b): 2000.0\n")),
-            (Texts{"3: the row is not one of 2 figures, so that the table is left out"}));
+            (Texts{"3: the row does not have 2 figures; the table is left out"}));
   // Wide columns run into each other.
   EXPECT_EQ(told(clusterkit("Rank: 0 1\n 0 (a): 0.0112000.0\n 1 (b): 112000.00.0\n")),
             (Texts{"a > b clusterkit -1 = 112 both"}));
-  EXPECT_EQ(noted(clusterkit("Rank: 0 1\n 0 (a b): 0.0 1000.0\n")), (Texts{"2: 'a b' is no host"}));
+  EXPECT_EQ(noted(clusterkit("Rank: 0 1\n 0 (a b): 0.0 1000.0\n")), (Texts{"2: 'a b' is not a host"}));
 }
 
 TEST(ClusterKit, IsReadAsJsonWhereThatIsClear) {
@@ -167,10 +166,11 @@ TEST(Csv, HasFailedPairs) {
 TEST(Csv, TellsWhatIsBroken) {
   const Imported found =
       csv("from,to,GB/s,round\na,b,1\na b,c,1,0\na,b,fast,0\na,b,1e20,0\na,b,1,x\na,b,1,-1\na,b,2,0\n");
-  EXPECT_EQ(noted(found),
-            (Texts{"2: it has 3 fields and not 4, and is left out", "3: 'a b' is no host, and the line is left out",
-                   "4: 'fast' is no figure, and the line is left out", "5: 1e+20 GB/s is not a link's bandwidth",
-                   "6: 'x' is no round, and the line is left out", "7: '-1' is no round, and the line is left out"}));
+  EXPECT_EQ(
+      noted(found),
+      (Texts{"2: the line has 3 fields instead of 4, and is left out", "3: 'a b' is not a host; the line is left out",
+             "4: 'fast' is not a figure; the line is left out", "5: 1e+20 GB/s is not a link's bandwidth",
+             "6: 'x' is not a round; the line is left out", "7: '-1' is not a round; the line is left out"}));
   EXPECT_EQ(told(found), (Texts{"a > b csv -1 = 2"}));
   EXPECT_EQ(noted(csv("host,GB/s\na,1\n")),
             (Texts{"1: 'host,GB/s' does not name columns from, to and a figure, such as from,to,GB/s"}));

@@ -117,7 +117,7 @@ TEST(NcclTests, FailWithoutTheClosingLines) {
             (Texts{"n1 gpu0 > n2 gpu3 sendrecv_perf -1 = failed: n2: Test timeout (60s) common.cu:100 both"}));
   const Texts with_rows = told(nccl(begun + kRows));
   ASSERT_EQ(with_rows.size(), 1U);
-  EXPECT_NE(with_rows[0].find("failed: the log ends without a result, behind '2097152 "), std::string::npos)
+  EXPECT_NE(with_rows[0].find("failed: the log ends without a result, after '2097152 "), std::string::npos)
       << with_rows[0];
   EXPECT_EQ(told(nccl(nccl_log("  8  2  float  sum  -1  1.0  9.0  5.0  3  1.0  9.0  7.0  0\n"))),
             (Texts{"n1 gpu0 > n2 gpu3 sendrecv_perf 8 = failed: 3 wrong elements both"}));
@@ -134,19 +134,19 @@ TEST(NcclTests, AreAPairByNameWhereNothingElseTells) {
 TEST(NcclTests, OfOtherNumbersOfHostsAreNoPair) {
   std::string text = nccl_log();
   text.replace(text.find(" n2 "), 4, " n1 ");
-  EXPECT_EQ(noted(nccl(text)), (Texts{"0: it ran on 1 host, and is no result of a pair"}));
+  EXPECT_EQ(noted(nccl(text)), (Texts{"0: it ran on 1 host, not on a pair of hosts"}));
   text = nccl_log();
   text.insert(text.find("#  Rank"), rank_line(2, "n3", 0));
-  EXPECT_EQ(noted(nccl(text)), (Texts{"0: it ran on 3 hosts, and is no result of a pair"}));
+  EXPECT_EQ(noted(nccl(text)), (Texts{"0: it ran on 3 hosts, not on a pair of hosts"}));
 }
 
 TEST(NcclTests, TellWhatIsBroken) {
   EXPECT_EQ(noted(nccl(nccl_log(kRows + "  4194304  1048576  float  sum\n"))),
-            (Texts{"14: a row of the table is not whole, and left out"}));
+            (Texts{"14: a row of the table is incomplete, and is left out"}));
   EXPECT_EQ(noted(nccl(nccl_log(kRows + "  8  2  float  sum  -1  N/A  N/A  N/A  N/A  N/A  N/A  N/A  N/A\n"))),
             (Texts{"14: a row of the table has no bandwidth, and is left out"}));
   EXPECT_EQ(noted(nccl(kOpening + "#  Rank 0 on (none) device 0\n" + nccl_log())).front(),
-            "6: '#  Rank 0 on (none) device 0' does not tell a rank's host and device");
+            "6: '#  Rank 0 on (none) device 0' does not have a rank's host and device");
 }
 
 const std::string kOsu =
@@ -180,7 +180,7 @@ TEST(Osu, FailWithoutARowOrWhereTheyBreakOff) {
 
 TEST(Osu, RefuseWhatIsNotClear) {
   EXPECT_EQ(noted(osu(kOsu, "log.txt")),
-            (Texts{"0: its name does not tell the pair; name it HOSTA_HOSTB.log or HOSTA-to-HOSTB.log"}));
+            (Texts{"0: its name does not contain the pair; name it HOSTA_HOSTB.log or HOSTA-to-HOSTB.log"}));
   EXPECT_EQ(noted(osu("# OSU MPI Latency Test v7.4\n# Size  Latency (us)\n8  1.5\n")),
             (Texts{"1: '# OSU MPI Latency Test v7.4' is neither osu_bw nor osu_bibw"}));
   EXPECT_EQ(told(osu("# OSU MPI Multiple Bandwidth / Message Rate Test v7.4\n# Size MB/s Messages/s\n8 1000 1\n")),
@@ -286,7 +286,7 @@ TEST(Iperf3, IsReadAsJson) {
       (Texts{"n1 > n2 iperf3_udp -1 = 0.75"}));
   const Imported sent = iperf3(start + R"("end":{"sum_sent":{"bits_per_second":8e9}}})");
   EXPECT_EQ(told(sent), (Texts{"n1 > n2 iperf3 -1 = 1"}));
-  EXPECT_EQ(noted(sent), (Texts{"1: what the receiver got is not told, and what was sent taken for it"}));
+  EXPECT_EQ(noted(sent), (Texts{"1: the log has no figure of the receiver, so the figure of the sender counts"}));
 }
 
 TEST(Iperf3, FailsWithItsReason) {

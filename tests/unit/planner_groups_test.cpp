@@ -1,4 +1,4 @@
-// What is measured next to tell groups of hosts, and what a host reaches within its own.
+// What is measured next to find groups of hosts, and what a host reaches within its own.
 
 #include <gtest/gtest.h>
 
@@ -93,7 +93,7 @@ TEST(GroupRounds, AHostThatMayBeOfAnotherLeafMeetsItOnceAllHaveMetTheirOwn) {
   EXPECT_TRUE(judge(sweep).open_groups.empty());
 }
 
-/// Rounds that measure hosts within their groups are full of others, and are for everybody too.
+/// Rounds that measure hosts within their groups are full of others, and are for all hosts too.
 TEST(GroupRounds, SuspectsHaveAsManyRoundsAsThereWereForEverybody) {
   const auto judge = [](const Sweep&) {
     Verdict verdict = clean_verdict();
@@ -109,7 +109,7 @@ TEST(GroupRounds, SuspectsHaveAsManyRoundsAsThereWereForEverybody) {
   bool is_found = false;
   for (int rounds = 29; rounds < 60; ++rounds) {
     is_found =
-        is_found || why.find(fmt::format("after {0} rounds for everybody and {0} more", rounds)) != std::string::npos;
+        is_found || why.find(fmt::format("after {0} rounds for all hosts and {0} more", rounds)) != std::string::npos;
   }
   EXPECT_TRUE(is_found) << why;
 }
@@ -226,7 +226,7 @@ TEST(GroupRounds, TellManyOpenGroupsOnceRoundsForEverybodyAreOver) {
   std::vector<std::size_t> between;
   const std::vector<PlannedRound> rounds = run(Planner(plan), {64}, sweep, judge);
   for (std::size_t i = 0; i < rounds.size(); ++i) {
-    if (rounds[i].why.find("that may be near each other, to tell groups") != std::string::npos) between.push_back(i);
+    if (rounds[i].why.find("that may be near each other, to find groups") != std::string::npos) between.push_back(i);
   }
   ASSERT_FALSE(between.empty());
   EXPECT_GE(between.front(), 12U);
@@ -246,7 +246,7 @@ TEST(GroupRounds, AreNeverOfAFewPairsAlone) {
   Sweep sweep = sweep_of(64);
   int between = 0;
   for (const PlannedRound& round : run(Planner(plan_to_find(64)), {64}, sweep, judge)) {
-    if (round.why.find("that may be near each other, to tell groups") == std::string::npos) continue;
+    if (round.why.find("that may be near each other, to find groups") == std::string::npos) continue;
     ++between;
     EXPECT_FALSE(is_lightly_loaded(static_cast<std::int64_t>(round.meetings.size()), 32)) << round.meetings.size();
   }

@@ -35,9 +35,11 @@ TEST(Interference, MeasuresFewerAtOnceWherePairsSlowEachOther) {
       EXPECT_LE(round.meetings.size(), most) << round.why;
     }
     EXPECT_EQ(most, 8U);
-    EXPECT_NE(rounds.back().why.find(fmt::format(
-                  "the fabric is oversubscribed (a pair alone had 2.00 times its rate), so at most {}", carried)),
-              std::string::npos)
+    EXPECT_NE(
+        rounds.back().why.find(fmt::format(
+            "the fabric is oversubscribed (a pair alone had 2.00 times its bandwidth among others), so at most {}",
+            carried)),
+        std::string::npos)
         << rounds.back().why;
   }
 }

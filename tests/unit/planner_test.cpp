@@ -59,7 +59,7 @@ TEST(Planner, AFewRoundsGiveEverybodyAsManyPartners) {
   Sweep sweep = sweep_of(16);
   const auto rounds = run(Planner(plan_of(16, 3)), {16}, sweep);
   EXPECT_EQ(rounds.size(), 4U);
-  EXPECT_EQ(rounds[1].why, "round 2 of 3 for everybody");
+  EXPECT_EQ(rounds[1].why, "round 2 of 3 for all hosts");
   EXPECT_EQ(meetings_of(rounds).size(), 24U);
 }
 

@@ -22,7 +22,7 @@ using Way = About::Way;
 
 inline const std::string kHostPattern = "(h\\d\\d)";
 inline const std::string kWhom =
-    "(everybody|\\d+ of \\d+ partners?|(?:all \\d+ partners|the 1 partner) with which it would show, of \\d+)";
+    "(all partners|\\d+ of \\d+ partners?|(?:all \\d+ partners|the 1 partner) that would show the fault, of \\d+)";
 inline const std::string kKinds = "(?:, in (k\\d(?: and k\\d)*))?";
 inline const std::string kOver = "(?: over rail (r\\d)(?: of h\\d\\d and rail (r\\d) of h\\d\\d)?)?";
 
@@ -53,7 +53,7 @@ class ReadReport {
   void read() {
     std::istringstream stream(text_);
     static const std::regex kTag("^([A-Z]+(?: [A-Z]+)?) +(.*)$");
-    static const std::regex kLine("^    (how bad|reason|rests on|how sure|to settle|and so|next|)  +(.*)$");
+    static const std::regex kLine("^    (how bad|reason|rests on|how sure|to settle|also|next|)  +(.*)$");
     bool within = false;
     for (std::string line; std::getline(stream, line);) {
       Match match;

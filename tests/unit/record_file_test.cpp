@@ -149,7 +149,7 @@ TEST_F(RecordFile, TellsStatusesApart) {
   }
   EXPECT_EQ(message_of(failed_line("a", "b", "ok", "")), "");
   EXPECT_EQ(read({failed_line("a", "b", "ok", "")}).notices,
-            Texts{"readings left out because they are well but have no bandwidth: 1"});
+            Texts{"readings left out because they succeeded but have no bandwidth: 1"});
 }
 
 TEST_F(RecordFile, KindsAreTestsAndSizes) {
@@ -184,11 +184,11 @@ TEST_F(RecordFile, WorksOutRailsFromWhereTheEndpointsAre) {
             reading_line("a", "b", 0, R"("from":1,"to":2,"from_rail":7,"to_rail":8)")});
   EXPECT_EQ(rails(records.sweep), (Texts{"0>1", "0>1", "7>8"})) << "what a reading says goes before that";
   EXPECT_EQ(records.notices,
-            Texts{"readings left out because both endpoints are on one host, which says nothing of the network: 1"});
+            Texts{"readings left out because both endpoints are on one host, which does not measure the network: 1"});
   EXPECT_EQ(
       message_of(context + reading_line("a", "b", 0, R"("from":0,"to":4)")),
       "2.jsonl:2: this record is broken (there is no endpoint 4 in the context line, which has 4); look at it with "
-      "'sed -n 2p 2.jsonl', and if a crash or two writers at once have spoilt it, take it out with 'sed -i 2d "
+      "'sed -n 2p 2.jsonl'; if a crash or two writers at once have spoilt it, remove it with 'sed -i 2d "
       "2.jsonl'");
 }
 
@@ -242,7 +242,7 @@ TEST_F(RecordFile, PassesOverALastLineThatIsCutOff) {
     const Records records = read({whole.substr(0, whole.size() - cut)});
     EXPECT_EQ(records.sweep.readings.size(), 1U) << cut;
     ASSERT_EQ(records.notices.size(), 1U) << cut;
-    EXPECT_TRUE(records.notices[0].ends_with(".jsonl:2: the last line is cut off, and left out")) << records.notices[0];
+    EXPECT_TRUE(records.notices[0].ends_with(".jsonl:2: the last line is cut off and left out")) << records.notices[0];
   }
   EXPECT_EQ(read({whole.substr(0, whole.size() - 1)}).sweep.readings.size(), 2U)
       << "only the end of the line is missing";
@@ -256,7 +256,7 @@ TEST_F(RecordFile, FindsTheRecordBehindOneThatIsCutOff) {
     const Records records = read({reading_line("a", "b", 0) + cut.substr(0, bytes) + next + next});
     EXPECT_EQ(ways(records.sweep), (Texts{"0>1", "1>0", "1>0"})) << bytes;
     ASSERT_EQ(records.notices.size(), 1U);
-    EXPECT_TRUE(records.notices[0].ends_with(".jsonl:2: a record is cut off by the next one, and left out"));
+    EXPECT_TRUE(records.notices[0].ends_with(".jsonl:2: a record is cut off by the next one and left out"));
   }
 }
 
@@ -264,21 +264,21 @@ TEST_F(RecordFile, SaysWhatIsWrongAndWhere) {
   const std::string good = reading_line("a", "b", 0);
   const auto broken = [&](const std::string& problem, int file) {
     return fmt::format(
-        "{1}.jsonl:2: this record is broken ({0}); look at it with 'sed -n 2p {1}.jsonl', and if a crash or "
-        "two writers at once have spoilt it, take it out with 'sed -i 2d {1}.jsonl'",
+        "{1}.jsonl:2: this record is broken ({0}); look at it with 'sed -n 2p {1}.jsonl'; if a crash or "
+        "two writers at once have spoilt it, remove it with 'sed -i 2d {1}.jsonl'",
         problem, file);
   };
   const auto second = [&](const std::string& line) { return message_of(good + line + "\n" + good); };
   EXPECT_EQ(second(R"({"kind":"reading","to_host":"b","status":"ok"})"),
-            broken("a reading wants from_host and to_host", 1));
-  EXPECT_EQ(second(R"({"kind":"reading","from_host":"a","to_host":"b"})"), broken("a reading wants a status", 2));
+            broken("a reading needs from_host and to_host", 1));
+  EXPECT_EQ(second(R"({"kind":"reading","from_host":"a","to_host":"b"})"), broken("a reading needs a status", 2));
   EXPECT_EQ(second(R"({"kind":"reading","from_host":"a","to_host":"b","status":"fine"})"),
             broken("status 'fine' is none of ok, slow, failed, timeout, wrong and not_tried", 3));
   EXPECT_EQ(second(R"({"kind":"reading","from_host":7,"to_host":"b","status":"ok"})"),
             broken("key 'from_host' has a value of the wrong type", 4));
   EXPECT_EQ(second(R"({"kind":"reading","from_host":"a","to_host":"b","status":"failed","round":-1})"),
             broken("round -1 is not from 0 to 1073741823", 5));
-  EXPECT_EQ(second(R"({"kind":"locality","host":"a"})"), broken("a locality line wants a host and a leaf", 6));
+  EXPECT_EQ(second(R"({"kind":"locality","host":"a"})"), broken("a locality line needs a host and a leaf", 6));
   EXPECT_EQ(second(R"({"kind":"other"} {"a":1})"), broken("text follows the closing brace", 7));
   EXPECT_EQ(second("[1, 2]"), broken("not a JSON object", 8));
   EXPECT_TRUE(second(R"({"kind":"reading","from_host":"a)").starts_with("9.jsonl:2: this record is broken ("));
@@ -350,7 +350,7 @@ TEST_F(RecordFile, KnowsLeaves) {
   EXPECT_EQ(records.sweep.hosts, (Texts{"n5", "n3", "n1", "n4", "n2"})) << "without those of the locality file only";
   EXPECT_EQ(records.sweep.leaves, (Texts{"leaf2", "leaf1"}));
   EXPECT_EQ(records.sweep.leaf_of, (std::vector<std::int32_t>{Sweep::kNoLeaf, 0, 1, 0, 1}));
-  EXPECT_EQ(records.notices, Texts{"no leaf is known of n5"});
+  EXPECT_EQ(records.notices, Texts{"hosts without a known leaf: n5"});
 }
 
 TEST_F(RecordFile, RefusesWhatIsNoLocality) {

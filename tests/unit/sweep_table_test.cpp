@@ -283,15 +283,15 @@ TEST(SweepTableToFind, SaysWhatEachRoundIsForAsItBegins) {
   context.options.find = true;
   Table table;
   table->begin(context);
-  table->record(SweepRound{0, 2, "round 1 of 3 for everybody"});
-  EXPECT_EQ(table.lines().back(), "# Find: round 0: round 1 of 3 for everybody");
+  table->record(SweepRound{0, 2, "round 1 of 3 for all hosts"});
+  EXPECT_EQ(table.lines().back(), "# Find: round 0: round 1 of 3 for all hosts");
   EXPECT_NE(table.text().find("rounds: at most 3; pairs at once"), std::string::npos);
 }
 
 TEST(SweepTableToFind, EndsWithWhatWasFound) {
   Table table;
   table->begin(quiet_context(4));
-  table->record(SweepRound{0, 2, "round 1 of 3 for everybody"});
+  table->record(SweepRound{0, 2, "round 1 of 3 for all hosts"});
   table->record(verdict_with(2));
   table->end({});
   const std::string text = table.text();
@@ -344,7 +344,7 @@ TEST(SweepTableOfMany, ShowsTheEndpointsWithTheLowestMedians) {
   EXPECT_NE(text.find("#\n# The 32 of 70 endpoints with the lowest medians; --json has all\n"), std::string::npos);
   EXPECT_EQ(
       line_that_begins(text, "# Map"),
-      "# Map: not drawn of more than 64 endpoints; --matrix-csv writes the matrix, --json and --csv every reading");
+      "# Map: not drawn for more than 64 endpoints; --matrix-csv writes the matrix, --json and --csv every reading");
 }
 
 TEST(SweepTableOfMany, ShowsUpTo64AllAndInOrder) {

@@ -109,7 +109,7 @@ class Truth : public HostSentences {
                     "other rails) of the host (?:are|is) fine)?$"),
          &Truth::check_unit},
         {std::regex("^" + kHostPattern +
-                    " (?:(is slow|fails) now and then, whoever its partner is|is slow or fails again and again): in "
+                    " (?:(is slow|fails) now and then, with any partner|is slow or fails again and again): in "
                     "(\\d+) of (\\d+) "
                     "meetings \\((\\d+) %\\), "
                     "in rounds? ([0-9, -]+)( and later)?$"),
@@ -119,16 +119,17 @@ class Truth : public HostSentences {
              "( any more)?(?:, though (?:(its partners work with others)|(\\d+) of its (\\d+) partners? works? with "
              "others|(other rails of the host work)|(\\d+) of (\\d+) other rails of the host works?))?$"),
          &Truth::check_dead},
-        {std::regex("^nothing can be measured of what (?:rail (r\\d) of )?" + kHostPattern +
+        {std::regex("^nothing can be measured when (?:rail (r\\d) of )?" + kHostPattern +
                     " (sends|receives)(?:, though (?:its partners|(\\d+) of its (\\d+) partners?) works? with others, "
                     "and the other direction works)?$"),
          &Truth::check_silent_way},
         {std::regex("^(h.*) work with each other, and nothing can be measured between them and the others$"),
          &Truth::check_cut_off},
         {std::regex(
-             "^(?:nothing could be measured|it is slow) (?:with|between) (?:h\\d\\d(?:, | and )?)+(?: any more)?" +
+             "^(?:nothing could be measured|bandwidth is low) (?:with|between) (?:h\\d\\d(?:, | and )?)+(?: any "
+             "more)?" +
              kOver +
-             ", and the readings cannot tell (?:whether it or those that it met are|which of them or the path is) to "
+             ", and the readings cannot tell whether (?:the host or its partners are|one of the hosts or a path is) to "
              "blame$"),
          &Truth::check_silent},
     };
@@ -148,13 +149,13 @@ class Truth : public HostSentences {
         {std::regex("^nothing can be measured (between|from) " + kHostPattern + " (?:and|to) " + kHostPattern + kOver +
                     ", though (the way back works, and )?both work with others$"),
          &Truth::check_dead_pair},
-        {std::regex("^(nothing could be measured|it is slow) (between|from) " + kHostPattern + " (?:and|to) " +
+        {std::regex("^(nothing could be measured|bandwidth is low) (between|from) " + kHostPattern + " (?:and|to) " +
                     kHostPattern + kOver + kKinds +
-                    ", and the readings cannot tell which of the two or the path is to blame$"),
+                    ", and the readings cannot tell whether one of the hosts or the path is to blame$"),
          &Truth::check_undecided_pair},
-        {std::regex("^the uplinks of (leaf L\\d|group \\d+) are slow, (out of|into|out of and into) it: (?:its|at "
+        {std::regex("^the uplinks of (leaf L\\d|group \\d+) are slow, (outbound|inbound|in both directions): (?:its|at "
                     "least (\\d+) "
-                    "of its (\\d+)) hosts \\((.*)\\) are slow with those of other (leaves|groups)(, and fine with each "
+                    "of its (\\d+)) hosts \\((.*)\\) are slow with hosts of other (leaves|groups)(, and fine with each "
                     "other)?(; or they stand apart, as in another hall)?$"),
          &Truth::check_leaf},
         {std::regex(
@@ -269,7 +270,7 @@ class Truth : public HostSentences {
     std::size_t slow = 0;
     std::vector<double> within;
     for (const std::int32_t each : hosts) {
-      const Way way = match[2] == "out of" ? Way::kSends : match[2] == "into" ? Way::kReceives : Way::kEither;
+      const Way way = match[2] == "outbound" ? Way::kSends : match[2] == "inbound" ? Way::kReceives : Way::kEither;
       std::vector<double> outside;
       for (const Recount::Seen& one : recount_.seen({.host = each, .way = way})) {
         if (one.failed()) continue;

@@ -109,7 +109,8 @@ TEST(VerdictGroups, AHostThatIsFarFromAllMayBeAloneInItsLeaf) {
   EXPECT_EQ(verdict.judged, Judged::kUnknown);
   ASSERT_EQ(verdict.notes.size(), 1U);
   EXPECT_NE(
-      verdict.notes[0].find("no faster with any host than hosts of different groups are: node12; alone in a leaf"),
+      verdict.notes[0].find(
+          "hosts as slow with all others as hosts of different groups are with each other: node12; each is alone"),
       std::string::npos)
       << verdict.notes[0];
   EXPECT_EQ(host_lists(sweep, verdict).suspect, std::vector<std::string>{"node12"});

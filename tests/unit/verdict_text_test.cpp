@@ -24,7 +24,7 @@ TEST(VerdictText, OfACleanSweepIsShort) {
             "\n"
             "Fine: node[01-08]\n"
             "\n"
-            "Measured: 56 readings in 7 rounds; slow is what is more than 5 % below what is expected\n"
+            "Measured: 56 readings in 7 rounds; slow means more than 5 % below the expected bandwidth\n"
             "                          readings  usual GB/s   spread\n"
             "    rdma_write_bw 1 MiB         56       12.00    1.1 %\n");
 }
@@ -32,7 +32,7 @@ TEST(VerdictText, OfACleanSweepIsShort) {
 TEST(VerdictText, SaysWhatToDo) {
   Verdict verdict = verdict_of({finding_of(Blame::kHost, {6}, Direction::kSends)});
   verdict.findings[0].confirmed = true;
-  verdict.follow_ups = {{1, 2, 0, 3, "12 % below what both do with others"}};
+  verdict.follow_ups = {{1, 2, 0, 3, "12 % slower than both hosts are with others"}};
   verdict.outliers = 0.0123;
   verdict.alone.ratio = 1.01;
   verdict.alone.compared = 6;
@@ -40,12 +40,12 @@ TEST(VerdictText, SaysWhatToDo) {
       text_of(example_sweep(), verdict),
       "1 host is slow, 1 path is suspect; 7 of 8 hosts are fine.\n"
       "\n"
-      "SLOW HOST    node07 sends slowly to everybody, and receives as fast as others\n"
+      "SLOW HOST    node07 sends slowly to all partners, and receives as fast as others\n"
       "    how bad     6.00 GB/s where 12.00 are expected: 50 % of it\n"
       "    rests on    14 readings with 7 partners\n"
       "    how sure    fewer than 1 of 10,000 sweeps of healthy hosts look like this; seen again when measured alone\n"
       "    next        scripts/sweep_pairs.sh -H 'node[01-03,07]' --all-pairs --max-concurrent 1 --test rdma_write_bw  "
-      "# again, one pair at a time, with others that are fine\n"
+      "# again, one pair at a time, with healthy hosts\n"
       "                ssh node07 ibstat  # state and rate of its InfiniBand or RoCE ports\n"
       "                ibqueryerrors --report-port --ca | grep -F -w -A 8 node07  # error counters of its InfiniBand "
       "ports\n"
@@ -53,16 +53,17 @@ TEST(VerdictText, SaysWhatToDo) {
       "Slow: node07\n"
       "Fine: node[01-06,08]\n"
       "\n"
-      "Measured: 56 readings in 7 rounds; slow is what is more than 5 % below what is expected\n"
+      "Measured: 56 readings in 7 rounds; slow means more than 5 % below the expected bandwidth\n"
       "                          readings  usual GB/s   spread\n"
       "    rdma_write_bw 1 MiB         56       12.00    1.1 %\n"
-      "    Of the readings that nobody is blamed for, 1.2 % are slow.\n"
-      "    Alone a pair reaches 1.01 times what it does among many, the median of 6 directions: pairs do not disturb "
+      "    Of the readings outside all findings, 1.2 % are slow.\n"
+      "    A pair alone reaches 1.01 times its bandwidth among many pairs, the median of 6 directions: pairs do not "
+      "disturb "
       "each "
       "other.\n"
       "\n"
-      "Open, and decided by more readings:\n"
-      "    node02 with node03: 3 more; 12 % below what both do with others\n");
+      "Open questions, which more readings would decide:\n"
+      "    node02 with node03: 3 more readings; 12 % slower than both hosts are with others\n");
 }
 
 TEST(VerdictText, SaysWhetherPairsDisturbEachOther) {
@@ -70,18 +71,17 @@ TEST(VerdictText, SaysWhetherPairsDisturbEachOther) {
   verdict.alone.ratio = 1.25;
   EXPECT_TRUE(is_oversubscribed(verdict));
   verdict.alone.compared = 1;
-  EXPECT_NE(
-      text_of(example_sweep(), verdict)
-          .find(
-              "    Alone a pair reaches 1.25 times what it does among many, the median of 1 direction: the fabric is\n"
-              "    oversubscribed, or the pairs disturb each other. Measure fewer at once: "
-              "scripts/sweep_pairs.sh --max-concurrent N.\n"),
-      std::string::npos);
+  EXPECT_NE(text_of(example_sweep(), verdict)
+                .find("    A pair alone reaches 1.25 times its bandwidth among many pairs, the median of 1 direction: "
+                      "the fabric is\n"
+                      "    oversubscribed, or the pairs disturb each other. Measure fewer pairs at once: "
+                      "scripts/sweep_pairs.sh --max-concurrent N.\n"),
+            std::string::npos);
   verdict.alone.ratio = 0.65;
   const std::string slower = text_of(example_sweep(), verdict);
   EXPECT_NE(
-      slower.find("Alone a pair reaches 0.65 times what it does among many, the median of 1 direction: what slows "
-                  "it there is not the other pairs.\n"),
+      slower.find("A pair alone reaches 0.65 times its bandwidth among many pairs, the median of 1 direction: it is "
+                  "slower alone, so other pairs are not the cause.\n"),
       std::string::npos);
   EXPECT_EQ(slower.find("disturb"), std::string::npos);
   verdict.alone.ratio = 1.03;
@@ -90,7 +90,7 @@ TEST(VerdictText, SaysWhetherPairsDisturbEachOther) {
   EXPECT_TRUE(is_oversubscribed(verdict));
   verdict.alone.error = 0.02;
   EXPECT_FALSE(is_oversubscribed(verdict));
-  EXPECT_NE(text_of(example_sweep(), verdict).find("the median of 1 direction: which may be chance.\n"),
+  EXPECT_NE(text_of(example_sweep(), verdict).find("the median of 1 direction: this may be chance.\n"),
             std::string::npos);
   verdict.alone.ratio = 1.2;
   EXPECT_TRUE(is_oversubscribed(verdict));
@@ -128,7 +128,7 @@ TEST(VerdictText, HasColoursOnlyWhereAskedFor) {
   EXPECT_EQ(text_of(example_sweep(), slow).find('\x1b'), std::string::npos);
   const Texts lines = lines_of(text_of(example_sweep(), slow, {true, false}));
   EXPECT_EQ(lines[0], "\x1b[1;31m1 host is slow; 7 of 8 hosts are fine.\x1b[0m");
-  EXPECT_EQ(lines[2], "\x1b[1;31mSLOW HOST  \x1b[0m  node07 is slow with everybody, sending and receiving");
+  EXPECT_EQ(lines[2], "\x1b[1;31mSLOW HOST  \x1b[0m  node07 is slow with all partners, sending and receiving");
   EXPECT_TRUE(text_of(example_sweep(), verdict_of({}), {true, false}).starts_with("\x1b[1;32mNothing is slow"));
 }
 
@@ -180,12 +180,11 @@ TEST(VerdictHeadline, SaysWhenItCannotJudge) {
   Verdict verdict = verdict_of({});
   verdict.judged = Judged::kUnknown;
   verdict.not_judged = {0, 1, 2, 3, 4, 5, 6};
-  EXPECT_EQ(headline(example_sweep(), verdict),
-            "Too little was measured to judge by; 1 of 8 hosts is fine, 7 not judged");
+  EXPECT_EQ(headline(example_sweep(), verdict), "Too little was measured to judge; 1 of 8 hosts is fine, 7 not judged");
   Sweep one;
   one.hosts = {"a"};
   verdict.not_judged = {0};
-  EXPECT_EQ(headline(one, verdict), "Too little was measured to judge by; 0 of 1 host are fine, 1 not judged");
+  EXPECT_EQ(headline(one, verdict), "Too little was measured to judge; 0 of 1 host are fine, 1 not judged");
 }
 
 TEST(VerdictHeadline, SaysWhyItCannotJudge) {
@@ -205,8 +204,9 @@ TEST(VerdictHeadline, SaysWhyItCannotJudge) {
             "Many readings are slow, and nothing explains them; all 8 hosts are fine");
   verdict.many_slow_pairs = false;
   verdict.lasting_change = 0.5;
-  EXPECT_EQ(headline(example_sweep(), verdict),
-            "What is usual changes with time, by too much to say which time was as it should be; all 8 hosts are fine");
+  EXPECT_EQ(
+      headline(example_sweep(), verdict),
+      "The usual bandwidth changed too much during the sweep to tell which level is healthy; all 8 hosts are fine");
   verdict.lasting_change = 0;
   verdict.groups_are_open = true;
   EXPECT_EQ(headline(example_sweep(), verdict),
@@ -273,14 +273,14 @@ TEST(VerdictText, TellsOfGroups) {
   Verdict verdict = verdict_of({});
   verdict.groupings = {east_and_west()};
   verdict.groupings[0].across = 0.25;
-  EXPECT_NE(
-      text_of(with_rails_and_leaves(), verdict).find("\nBetween leaves a pair reaches 25 % of the rate within one.\n"),
-      std::string::npos);
+  EXPECT_NE(text_of(with_rails_and_leaves(), verdict)
+                .find("\nBetween leaves, a pair reaches 25 % of the bandwidth within a leaf.\n"),
+            std::string::npos);
   verdict.groupings[0].is_given = false;
   verdict.groupings[0].false_alarm = 1e-5;
   EXPECT_NE(
       text_of(example_sweep(), verdict)
-          .find("\nGroups of hosts that the readings show: 2 groups, and between them 25 % of the rate within; fewer "
+          .find("\nGroups of hosts in the readings: 2 groups, and between them 25 % of the bandwidth within; fewer "
                 "than 1 of 100,000 sweeps of healthy hosts look like this\n    east: node[01-04]\n    west: "
                 "node[05-08]\n"),
       std::string::npos);
@@ -292,8 +292,8 @@ TEST(VerdictText, TellsOfKindsOfHosts) {
   verdict.kinds = Kinds{{0, 1, 2}, {3, 4, 5, 6, 7}, 50e9, 25e9};
   const std::string text = text_of(example_sweep(), verdict);
   EXPECT_TRUE(text.starts_with("There are two kinds of hosts, 5 hosts are suspect; 3 of 8 hosts are fine.\n")) << text;
-  EXPECT_NE(text.find("\nTwo kinds of hosts: node[01-03] (3) at 50.00 GB/s, node[04-08] (5) at 25.00 GB/s. Which of "
-                      "them is as it should be is yours to say, or give --expect RATE.\n"),
+  EXPECT_NE(text.find("\nTwo kinds of hosts: node[01-03] (3) at 50.00 GB/s, node[04-08] (5) at 25.00 GB/s. The "
+                      "readings cannot show which kind is healthy: decide yourself, or give --expect RATE.\n"),
             std::string::npos)
       << text;
   EXPECT_NE(text.find("Suspect: node[04-08]\n"), std::string::npos);
@@ -301,7 +301,7 @@ TEST(VerdictText, TellsOfKindsOfHosts) {
   verdict.kinds->both_suffice = true;
   const std::string settled = text_of(example_sweep(), verdict);
   EXPECT_TRUE(settled.starts_with("Nothing is slow; all 8 hosts are fine.\n")) << settled;
-  EXPECT_NE(settled.find("Both reach what was expected."), std::string::npos);
+  EXPECT_NE(settled.find("Both reach the expected bandwidth."), std::string::npos);
 }
 
 TEST(SweepMap, HoldsReadingsAgainstWhatIsUsual) {
@@ -343,7 +343,7 @@ TEST(SweepMap, HoldsReadingsAgainstWhatIsUsual) {
   for (const Reading& each : sweep.readings) verdict.stratum_of.push_back(each.kind == 1 ? 2 : each.from_rail);
   const Texts lines = lines_of(sweep_map(sweep, verdict, false));
   ASSERT_GE(lines.size(), 6U);
-  EXPECT_EQ(lines[0], "# Map: a line a host that receives, a column a host that sends");
+  EXPECT_EQ(lines[0], "# Map: a line for each receiving host, a column for each sending host");
   EXPECT_EQ(lines[2], "#         012");
   EXPECT_EQ(lines[3], "#  0 m   |\\ 3|");
   EXPECT_EQ(lines[4], "#  1 n9  | \\.|");
@@ -354,7 +354,7 @@ TEST(SweepMap, SaysWhyThereIsNone) {
   Sweep sweep;
   for (int host = 0; host < 65; ++host) sweep.hosts.push_back(fmt::format("n{}", host));
   EXPECT_EQ(sweep_map(sweep, verdict_of({}), false),
-            "# Map: not drawn of more than 64 hosts; scripts/plot_sweep.py draws them\n");
+            "# Map: not drawn for more than 64 hosts; scripts/plot_sweep.py draws them\n");
   EXPECT_EQ(sweep_map(example_sweep(), Verdict(), false), "# Map: there is no figure to draw\n");
 }
 

@@ -117,12 +117,12 @@ class WholeReport : public ReadReport {
                                              failed > 0 ? fmt::format(", {} of them without a figure", failed) : "");
     expect(text_.find("\n" + expected) != std::string::npos, "should be " + expected);
     Match match;
-    static const std::regex kOutliers("\n    Of the readings that nobody is blamed for, ([0-9.e+-]+) % are slow");
+    static const std::regex kOutliers("\n    Of the readings outside all findings, ([0-9.e+-]+) % are slow");
     if (std::regex_search(text_, match, kOutliers)) {
       // All bad ones may be among these, which are as many as there are at most.
       expect(std::stod(match[1]) <= 100 && bad > 0, "so many readings are not slow: " + match[1].str());
     }
-    static const std::regex kAlone("Alone a pair reaches ([0-9.]+) times .* of (\\d+) directions?: (.*)");
+    static const std::regex kAlone("A pair alone reaches ([0-9.]+) times .* of (\\d+) directions?: (.*)");
     if (!std::regex_search(text_, match, kAlone)) return;
     const double ratio = std::stod(match[1]);
     const bool apart = match[3].str().find("pairs do not disturb") != std::string::npos;
@@ -148,7 +148,7 @@ class WholeReport : public ReadReport {
       expect(share >= last, "stands below what is less bad");
       double alike = share;
       for (const auto& [label, text] : block.lines) {
-        if (label != "and so" || text.find("more like these") != std::string::npos) continue;
+        if (label != "also" || text.find("more like these") != std::string::npos) continue;
         expect(share_in(text) >= alike, "more of it, less bad first");
         alike = share_in(text);
       }
@@ -159,7 +159,7 @@ class WholeReport : public ReadReport {
 
   void check_questions() {
     static const std::regex kQuestion("^    " + kHostPattern + " with (?:" + kHostPattern +
-                                      "|any that is fine): (\\d+) more; (.*)$");
+                                      "|any healthy host): (\\d+) more readings?; (.*)$");
     static const std::regex kPartners("^slow with (\\d+) of (\\d+) partners?( when it sends| when it receives)?,.*");
     static const std::regex kReadings("^slow in (\\d+) of (\\d+) readings,.*");
     static const std::regex kFailed("^failed (once|(\\d+) times)$");

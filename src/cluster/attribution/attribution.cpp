@@ -61,7 +61,7 @@ void note_noise(const Model& model, Verdict& verdict) {
     if (stratum.scale <= kMuchNoise) continue;
     const auto kind = static_cast<std::size_t>(stratum.kind);
     std::string note = fmt::format(
-        "readings{} differ by {:.0f} % (standard deviation): little can be seen in so much noise; are there "
+        "readings{} scatter by {:.0f} % (standard deviation), and this noise hides small deficits; are there "
         "two kinds of pairs, or is the network busy?",
         kind < model.sweep->kinds.size() ? " of " + model.sweep->kinds[kind] : "", 100 * stratum.scale);
     const bool is_known = std::find(verdict.notes.begin(), verdict.notes.end(), note) != verdict.notes.end();
@@ -74,7 +74,7 @@ void note_drops(const Model& model, Verdict& verdict) {
   const auto lowest = std::min_element(model.drops.begin(), model.drops.end(),
                                        [](const auto& a, const auto& b) { return a.second < b.second; });
   verdict.notes.push_back(fmt::format(
-      "in {} {} everything was slower, by up to {:.0f} %, and nobody is blamed for it: was the network busy?",
+      "in {} {} everything was slower, by up to {:.0f} %; no host or path is blamed for it: was the network busy?",
       model.drops.size(), model.drops.size() == 1 ? "round" : "rounds", -100 * std::expm1(lowest->second)));
 }
 
@@ -89,10 +89,10 @@ void note_drift(const Model& model, Verdict& verdict) {
   const double change = -std::expm1(*lowest - *highest);
   if (change <= model.settings.tolerance / 2) return;
   verdict.changes_with_time = change;
-  verdict.notes.push_back(
-      fmt::format("what is usual changes with time, by up to {:.0f} %: a reading is held against what was usual at its "
-                  "time",
-                  100 * change));
+  verdict.notes.push_back(fmt::format(
+      "the usual bandwidth changed during the sweep, by up to {:.0f} %: each reading is compared with the usual "
+      "bandwidth at its time",
+      100 * change));
 }
 
 void note_apart(const Model& model, const UnitEffects& units, Verdict& verdict) {
@@ -104,17 +104,17 @@ void note_apart(const Model& model, const UnitEffects& units, Verdict& verdict) 
     if (!blamed) names += (names.empty() ? "" : ", ") + model.sweep->hosts[static_cast<std::size_t>(host)];
   }
   if (names.empty()) return;
-  verdict.notes.push_back(
-      fmt::format("slow with the others and fine with each other, so none of them is blamed: {}; name the leaf or rack "
-                  "of each host",
-                  names));
+  verdict.notes.push_back(fmt::format(
+      "these hosts are slow with the others but fine with each other, so none of them is blamed: {}; give the "
+      "leaf or rack of each host (--locality)",
+      names));
 }
 
 void note_unexplained(Verdict& verdict) {
   if (verdict.outliers <= kMostUnexplained) return;
   verdict.notes.push_back(fmt::format(
-      "of the readings that nobody is blamed for, {:.0f} % are slow, and no host, pair or group explains them: more "
-      "rounds, or names of leaves or racks, may tell",
+      "of the readings outside all findings, {:.0f} % are slow, and no host, pair or group explains them: more "
+      "rounds, or the leaf or rack of each host (--locality), may show the cause",
       100 * verdict.outliers));
 }
 
@@ -123,7 +123,7 @@ void keep_exceptions(const Sweep& sweep, std::vector<FlappingHost>& flapping, Ve
   const auto sure = std::count_if(flapping.begin(), flapping.end(), [](const FlappingHost& host) { return host.sure; });
   if (2 * sure <= static_cast<std::ptrdiff_t>(sweep.hosts.size())) return;
   verdict.notes.push_back(
-      fmt::format("{} of {} hosts are slow now and then, so that none of them is blamed: is the network busy at times?",
+      fmt::format("{} of {} hosts are slow now and then, so none of them is blamed: is the network busy at times?",
                   sure, sweep.hosts.size()));
   flapping.clear();
 }
@@ -140,19 +140,20 @@ double share_failing(const Sweep& sweep, const std::vector<std::int32_t>& unexpl
 
 void note_failing(Verdict& verdict) {
   if (verdict.failing <= kMostFailing) return;
-  verdict.notes.push_back(fmt::format(
-      "{:.0f} % of the readings failed, and no host or pair explains them; the records say why each of them failed",
-      100 * verdict.failing));
+  verdict.notes.push_back(
+      fmt::format("{:.0f} % of the readings failed, and no host or pair explains the failures; the records have the "
+                  "reason for each failure",
+                  100 * verdict.failing));
 }
 
 /// Notes readings below the minimum that their runs demanded. It is no limit here.
 void note_below_asked(const Sweep& sweep, Verdict& verdict) {
   if (sweep.below_asked == 0) return;
   verdict.below_asked = static_cast<double>(sweep.below_asked) / static_cast<double>(verdict.readings);
-  verdict.notes.push_back(
-      fmt::format("{} of {} readings are below the least bandwidth that their runs were asked for (status slow in the "
-                  "records); here a reading is held against others, or against --expect RATE",
-                  sweep.below_asked, verdict.readings));
+  verdict.notes.push_back(fmt::format(
+      "{} of {} readings are below the --min-bandwidth of their runs (status slow in the records); this report "
+      "compares readings with each other, or with --expect RATE",
+      sweep.below_asked, verdict.readings));
 }
 
 /// Whether no group has half of the hosts or more, so that hosts without a group are no exceptions.
@@ -270,8 +271,8 @@ void compare_alone(const Model& model, Verdict& verdict) {
   }
   verdict.some_are_faster = !verdict.groups_are_open;
   verdict.notes.push_back(
-      "some pairs are much faster than others that are as far apart by --locality, and nothing explains it: is the "
-      "list right, or are the others slow? --expect RATE tells");
+      "some pairs are much faster than other pairs at the same distance by --locality, and nothing explains the "
+      "difference: is the list wrong, or are the other pairs slow? --expect RATE decides");
 }
 
 /// Adds findings on failures that last.

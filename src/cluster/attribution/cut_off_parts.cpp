@@ -134,7 +134,7 @@ class DeadMeetings {
   bool ask(std::int32_t a, std::int32_t b, Verdict& verdict) {
     const auto [host, other] = std::minmax(a, b);
     if (host == other || !met_.insert({host, other}).second) return false;
-    FollowUp follow_up{host, other, 0, 1, "they fail with the others: do they work with each other?", true};
+    FollowUp follow_up{host, other, 0, 1, "both fail with the others: do they work with each other?", true};
     follow_up.of_dead = true;
     verdict.follow_ups.push_back(std::move(follow_up));
     return true;

@@ -279,9 +279,9 @@ void add_failed_pair(const Sweep& sweep, const Failures& failures, const FailedP
   for (const auto& [host, other, works] :
        {std::tuple{first_host, second_host, first_works}, std::tuple{second_host, first_host, second_works}}) {
     if (works) continue;
-    verdict.follow_ups.push_back(
-        {host, -1, rail, 2,
-         fmt::format("failed with {}, and has worked with nobody", sweep.hosts[static_cast<std::size_t>(other)])});
+    verdict.follow_ups.push_back({host, -1, rail, 2,
+                                  fmt::format("failed with {}, and has not worked with any host",
+                                              sweep.hosts[static_cast<std::size_t>(other)])});
   }
 }
 
@@ -316,7 +316,7 @@ void add_silent_group(const Sweep& sweep, const Failures& failures, const std::s
   finding.confirmed = false;  // one of them failed again, and perhaps another one than before
   verdict.findings.push_back(finding);
   for (const std::int32_t host : hosts) {
-    verdict.follow_ups.push_back({host, -1, 0, 2, "failed, and so did all that were tried with it"});
+    verdict.follow_ups.push_back({host, -1, 0, 2, "failed with every partner, and no partner has worked"});
   }
 }
 

@@ -221,7 +221,7 @@ void add_unless_doubted(const Model& model, Finding finding, Verdict& verdict) {
   if (finding.false_alarm >= model.settings.false_alarm) {
     finding.blame = Blame::kUndecided;
     verdict.follow_ups.push_back({finding.hosts.front(), -1, static_cast<std::int16_t>(std::max(finding.rail, 0)), 2,
-                                  "slow, but median polish over all readings sees less than half of it"});
+                                  "slow, but median polish over all readings shows less than half of the deficit"});
   }
   verdict.findings.push_back(std::move(finding));
 }
@@ -368,7 +368,7 @@ void report_units(const Model& model, const UnitEffects& units, Verdict& verdict
   }
   for (const std::int32_t host : doubted) {
     verdict.notes.push_back(
-        fmt::format("{}: median polish over all readings sees less than half of what it is blamed for",
+        fmt::format("{}: median polish over all readings shows less than half of the deficit it is blamed for",
                     model.sweep->hosts[static_cast<std::size_t>(host)]));
   }
   for (const auto& [host, rails] : slow) add_unit_findings(model, host, rails, verdict);

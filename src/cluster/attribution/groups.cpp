@@ -76,7 +76,7 @@ void follow_up_unplaced(const Model& model, Verdict& verdict) {
   }
   for (std::size_t host = 0; host < unplaced.size(); ++host) {
     if (unplaced[host] == 0) continue;
-    verdict.follow_ups.push_back({static_cast<std::int32_t>(host), -1, 0, 2, "slow with all that it met so far"});
+    verdict.follow_ups.push_back({static_cast<std::int32_t>(host), -1, 0, 2, "slow with all hosts it has met so far"});
   }
 }
 
@@ -99,14 +99,13 @@ Way way_between(const Model& model, const Nearness& level, std::int32_t from, st
   return {rates.empty() ? 0 : static_cast<double>(median_of(rates)), readings};
 }
 
-/// Such as `node03 with those of leaf2, node07 with those of leaf1 and 3 more`.
+/// Such as `node03 in leaf2, node07 in leaf1 and 3 more`.
 std::string text_of(const Sweep& sweep, const std::vector<Misplaced>& placed) {
   constexpr std::size_t kMostNamed = 8;
   std::string text;
   for (std::size_t i = 0; i < std::min(placed.size(), kMostNamed); ++i) {
-    text +=
-        fmt::format("{}{} with those of {}", i == 0 ? "" : ", ", sweep.hosts[static_cast<std::size_t>(placed[i].host)],
-                    sweep.leaves[static_cast<std::size_t>(placed[i].leaf)]);
+    text += fmt::format("{}{} in {}", i == 0 ? "" : ", ", sweep.hosts[static_cast<std::size_t>(placed[i].host)],
+                        sweep.leaves[static_cast<std::size_t>(placed[i].leaf)]);
   }
   return placed.size() > kMostNamed ? fmt::format("{} and {} more", text, placed.size() - kMostNamed) : text;
 }
@@ -115,14 +114,14 @@ void note_misplaced(const Model& model, Verdict& verdict) {
   const Structure& structure = model.structure;
   if (!structure.misplaced.empty()) {
     verdict.notes.push_back(fmt::format(
-        "the readings contradict --locality: as fast as hosts of one leaf are, and taken for one of it: {}; is "
-        "the list out of date?",
+        "the readings contradict --locality: by their bandwidth these hosts belong to other leaves, and are counted "
+        "there: {}; is the list out of date?",
         text_of(*model.sweep, structure.misplaced)));
   }
   if (!structure.left_out.empty()) {
-    verdict.notes.push_back(
-        fmt::format("left out of --locality, as fast as hosts of one leaf are, and taken for one of it: {}",
-                    text_of(*model.sweep, structure.left_out)));
+    verdict.notes.push_back(fmt::format(
+        "--locality lacks these hosts; by their bandwidth they belong to these leaves, and are counted there: {}",
+        text_of(*model.sweep, structure.left_out)));
   }
 }
 
@@ -159,8 +158,9 @@ void report_small_group(const Model& model, Verdict& verdict) {
   if (!sends || !receives) return;  // slow in one direction only: no second hall, and blamed as other faults are
   verdict.may_stand_apart = groups[static_cast<std::size_t>(small)].hosts;
   verdict.notes.push_back(fmt::format(
-      "{} reaches the other hosts at {:.0f} % of the rate within: it stands apart, as in another hall, or its uplinks "
-      "are slow, and no third group tells which; --locality FILE, with the leaf or hall of each host, settles it",
+      "{} reaches the other hosts at {:.0f} % of the bandwidth within them: either it is farther away, such as in "
+      "another hall, or its uplinks are slow, and there is no third group to compare with; --locality FILE with the "
+      "leaf or hall of each host settles it",
       groups[static_cast<std::size_t>(small)].name, 100 * std::min(out.rate, in.rate) / within.rate));
 }
 

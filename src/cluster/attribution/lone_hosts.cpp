@@ -312,8 +312,8 @@ void report_hosts_of_another_leaf(const Model& model, UnitEffects& units, Verdic
   if (!open.groups.empty()) verdict.open_groups.push_back(std::move(open));
   set_apart(model, hosts, units, verdict);
   verdict.notes.push_back(fmt::format(
-      "as slow with their leaf as hosts of different leaves are: {}; slow by as much, or in the wrong leaf of "
-      "--locality: is the list up to date?",
+      "hosts as slow with their own leaf as hosts of different leaves are with each other: {}; each is slow by that "
+      "much, or in the wrong leaf of --locality: is the list up to date?",
       fmt::join(names_of(*model.sweep, hosts), ", ")));
 }
 
@@ -336,8 +336,8 @@ void report_lone_hosts(const Model& model, UnitEffects& units, Verdict& verdict)
   if (any_of_a_group || !unmet.groups.empty()) verdict.groups_are_open = true;
   if (!unmet.groups.empty()) verdict.open_groups.push_back(std::move(unmet));
   verdict.notes.push_back(fmt::format(
-      "no faster with any host than hosts of different groups are: {}; alone in a leaf, or slow by as much; --locality "
-      "FILE, with the leaf or hall of each host, settles it",
+      "hosts as slow with all others as hosts of different groups are with each other: {}; each is alone in its leaf, "
+      "or slow by that much; --locality FILE with the leaf or hall of each host settles it",
       fmt::join(names_of(*model.sweep, lone), ", ")));
 }
 

@@ -84,7 +84,7 @@ struct HostsNearLimit {
   [[nodiscard]] double percent() const { return -100 * std::expm1(least); }
 };
 
-/// Adds a follow-up: more rounds for everybody, which make the medians of all such hosts more precise.
+/// Adds a follow-up: more rounds for all hosts, which make the medians of all such hosts more precise.
 void ask(const Model& model, std::int32_t effect, Verdict& verdict) {
   const std::int32_t host = model.ids.host(effect);
   const bool known = std::any_of(verdict.follow_ups.begin(), verdict.follow_ups.end(), [&](const FollowUp& follow_up) {
@@ -93,7 +93,7 @@ void ask(const Model& model, std::int32_t effect, Verdict& verdict) {
   if (known) return;
   const double percent = -100 * std::expm1(model.near_limit[static_cast<std::size_t>(effect)]);
   verdict.follow_ups.push_back({host, -1, static_cast<std::int16_t>(model.ids.rail(effect)), 1,
-                                fmt::format("{:.1f} % below others, about the tolerance", percent), false, true});
+                                fmt::format("{:.1f} % below others, close to the tolerance", percent), false, true});
 }
 
 /// Sets Model::near_limit. Returns whether any effect is near the limit.
@@ -137,15 +137,14 @@ void report_near_limit(const Model& model, Verdict& verdict) {
     if (status == LimitStatus::kUndecided) ask(model, effect, verdict);
   }
   if (!undecided.hosts.empty()) {
-    verdict.notes.push_back(
-        fmt::format("slower than others by up to {:.1f} %, which may be within the tolerance or beyond it: {}; more "
-                    "rounds, or another --tolerance, decide it",
-                    undecided.percent(), undecided.text()));
+    verdict.notes.push_back(fmt::format(
+        "hosts slower than others by up to {:.1f} %, either within the tolerance or beyond it: {}; more rounds "
+        "or another --tolerance would decide",
+        undecided.percent(), undecided.text()));
   }
   if (!within.hosts.empty()) {
     verdict.notes.push_back(fmt::format(
-        "slower than others by up to {:.1f} %, which is within the tolerance: {}; a lower --tolerance would "
-        "name them",
+        "hosts slower than others by up to {:.1f} %, within the tolerance: {}; a lower --tolerance would blame them",
         within.percent(), within.text()));
   }
 }

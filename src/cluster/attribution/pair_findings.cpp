@@ -78,8 +78,8 @@ FollowUp follow_up_on(const Model& model, const PairEffect& pair) {
   const double missing = -100 * std::expm1(pair.median);
   return {model.ids.host(pair.sender), model.ids.host(pair.receiver),
           static_cast<std::int16_t>(model.ids.rail(pair.sender)), static_cast<std::int32_t>(wanted),
-          pair.readings == 1 ? fmt::format("{:.0f} % below what both do with others", missing)
-                             : fmt::format("slow in {} of {} readings, {:.0f} % below what both do with others",
+          pair.readings == 1 ? fmt::format("{:.0f} % slower than both hosts are with others", missing)
+                             : fmt::format("slow in {} of {} readings, {:.0f} % slower than both hosts are with others",
                                            pair.slow, pair.readings, missing)};
 }
 
@@ -167,8 +167,8 @@ void report_pairs(const Model& model, const PairEffects& pairs, const UnitEffect
   verdict.many_slow_pairs = pairs.too_many;
   if (pairs.too_many) {
     verdict.notes.push_back(
-        "so many pairs are slow that they are no exception: two kinds of pairs, perhaps of one rack and of two; name "
-        "the leaf or rack of each host, and pairs are judged by their own kind");
+        "too many pairs are slow to be exceptions: there may be two kinds of pairs, such as within a rack and between "
+        "racks; give the leaf or rack of each host (--locality) to compare each pair with its own kind");
     return;
   }
   std::vector<std::pair<double, FollowUp>> follow_ups;

@@ -172,9 +172,9 @@ std::vector<FlappingHost> take_unsteady(const Model& model, UnitEffects& units, 
     if (steadiness.comes_and_goes() || steadiness.lasts()) continue;
     const auto wanted = std::min(static_cast<std::size_t>(kEnoughRepeated), steadiness.met_once.size());
     for (std::size_t i = 0; i < wanted; ++i) {
-      verdict.follow_ups.push_back({host, steadiness.met_once[i],
-                                    static_cast<std::int16_t>(model.ids.rail(found.effect)), 1,
-                                    "slow with some partners and not with others: with which, or when?", true});
+      verdict.follow_ups.push_back(
+          {host, steadiness.met_once[i], static_cast<std::int16_t>(model.ids.rail(found.effect)), 1,
+           "slow with some partners and not with others: does it depend on the partner or on the time?", true});
     }
   }
   std::vector<FlappingHost> hosts;

@@ -59,13 +59,13 @@ Range range_in(std::string_view text, const Item& item) {
   const std::string_view last = dash == std::string_view::npos ? first : both.substr(dash + 1);
   const std::string_view step = slash == std::string_view::npos ? "1" : text.substr(slash + 1);
   if (!is_number(first) || !is_number(last) || !is_number(step)) {
-    refuse("is no range of numbers; write one such as 01-16, 20 or 0-6/2");
+    refuse("is not a range of numbers; write one such as 01-16, 20 or 0-6/2");
   }
   const Range range = {number_in(first), number_in(last), number_in(step), first.size()};
   if (range.step == 0) refuse("has a step of 0; write 1 or more");
   if (range.last < range.first) refuse("runs backwards; write the smaller number first");
   if (last.front() == '0' && last.size() != first.size()) {
-    refuse("has ends of different width; write both with as many digits, such as 01-16");
+    refuse("has ends of different width; write both with the same number of digits, such as 01-16");
   }
   return range;
 }
@@ -153,7 +153,8 @@ void check_characters(std::string_view name, const Item& item) {
 std::optional<std::int64_t> slots_in(std::string_view text, const Item& item) {
   if (text == "*") return std::nullopt;  // Open MPI 5: as many as it has
   if (!is_number(text) || number_in(text) < 1 || number_in(text) > kMostSlots) {
-    item.refuse(fmt::format("'{}' is no number of slots; write one from 1 to {}, such as node01:8", text, kMostSlots));
+    item.refuse(
+        fmt::format("'{}' is not a number of slots; write one from 1 to {}, such as node01:8", text, kMostSlots));
   }
   return number_in(text);
 }

@@ -83,7 +83,7 @@ Imported read_clusterkit_table(const ImportSource& source) {
     const auto [host, figures] = in_table ? host_and_figures(line) : std::pair<std::string, std::string_view>();
     if (host.empty()) continue;
     if (!is_host_name(host)) {
-      found.note(lines.number(), fmt::format("'{}' is no host", one_line(host)));
+      found.note(lines.number(), fmt::format("'{}' is not a host", one_line(host)));
       return found;
     }
     matrix.hosts.push_back(host);
@@ -98,7 +98,7 @@ Imported read_clusterkit_table(const ImportSource& source) {
     const bool whole = std::all_of(row.begin(), row.end(), [](const auto& figure) { return figure.has_value(); });
     if (row.size() == matrix.hosts.size() && whole) continue;
     found.note(matrix.lines[i],
-               fmt::format("the row is not one of {} figures, so that the table is left out", matrix.hosts.size()));
+               fmt::format("the row does not have {} figures; the table is left out", matrix.hosts.size()));
     return found;
   }
   add_matrix(found, matrix, source.unit > 0 ? source.unit : kMegabyte);
@@ -135,8 +135,7 @@ double clusterkit_unit_of(const ImportSource& source, const std::vector<std::pai
     if ((!key.ends_with("/unit") && !key.ends_with("/units")) || !value->is_string()) continue;
     if (const auto unit = unit_in(value->get<std::string>())) return *unit;
   }
-  throw UsageError(
-      fmt::format("{}: no unit of the bandwidths is named; give --unit, such as --unit MB/s", source.path));
+  throw UsageError(fmt::format("{}: it names no unit of bandwidth; give --unit, such as --unit MB/s", source.path));
 }
 
 Imported read_clusterkit_json(const ImportSource& source) {

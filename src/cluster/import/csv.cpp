@@ -156,7 +156,7 @@ std::string CsvReader::field(const std::vector<std::string>& fields, const std::
 
 void CsvReader::take(const std::vector<std::string>& fields) {
   if (fields.size() != fields_) {
-    found_.note(line_, fmt::format("it has {} and not {}, and is left out",
+    found_.note(line_, fmt::format("the line has {} instead of {}, and is left out",
                                    fields.size() == 1 ? "1 field" : fmt::format("{} fields", fields.size()), fields_));
     return;
   }
@@ -164,14 +164,14 @@ void CsvReader::take(const std::vector<std::string>& fields) {
   const std::string to = field(fields, columns_->to);
   for (const std::string& host : {from, to}) {
     if (is_host_name(host)) continue;
-    found_.note(line_, fmt::format("'{}' is no host, and the line is left out", one_line(host)));
+    found_.note(line_, fmt::format("'{}' is not a host; the line is left out", one_line(host)));
     return;
   }
   const std::string test = field(fields, columns_->test);
   const std::string round = field(fields, columns_->round);
   const auto number = integer_in(round);
   if (!round.empty() && (!number || *number < 0 || *number >= kMostRounds)) {
-    found_.note(line_, fmt::format("'{}' is no round, and the line is left out", one_line(round)));
+    found_.note(line_, fmt::format("'{}' is not a round; the line is left out", one_line(round)));
     return;
   }
   const auto size = integer_in(field(fields, columns_->size));
@@ -190,7 +190,7 @@ void CsvReader::add_figure(const Reading& reading, const std::string& value, con
   } else if (is_among(value, {"", "-", "nan", "null", "none", "failed", "n/a", "timeout"})) {
     found_.add_failed(reading, reason.empty() ? "there is no figure" : one_line(reason));
   } else {
-    found_.note(line_, fmt::format("'{}' is no figure, and the line is left out", one_line(value)));
+    found_.note(line_, fmt::format("'{}' is not a figure; the line is left out", one_line(value)));
   }
 }
 

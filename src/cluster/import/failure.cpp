@@ -51,7 +51,7 @@ std::string why_it_failed(std::string_view log) {
     if (!trimmed(lines.line()).empty()) last = lines.line();
   }
   if (last.empty()) return "the log is empty";
-  return fmt::format("the log ends without a result, behind '{}'", one_line(last));
+  return fmt::format("the log ends without a result, after '{}'", one_line(last));
 }
 
 }  // namespace fabricbench::cluster

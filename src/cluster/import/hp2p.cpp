@@ -90,12 +90,12 @@ Imported read_hp2p(const ImportSource& source) {
   const std::string_view bandwidth = script_value_of(source.text, "bandwidth");
   const std::int64_t line = line_of_part(source.text, bandwidth);
   if (hosts.empty() || bandwidth.empty()) {
-    found.note(0, "it has no hostlist and bandwidth as hp2p's HTML page has them, or is cut off");
+    found.note(0, "it lacks the lists hostlist and bandwidth of hp2p's HTML page, or is cut off");
     return found;
   }
   if (const auto bad = std::find_if_not(hosts.begin(), hosts.end(), is_host_name); bad != hosts.end()) {
     found.note(line_of_part(source.text, script_value_of(source.text, "hostlist")),
-               fmt::format("'{}' is no host", one_line(*bad)));
+               fmt::format("'{}' is not a host", one_line(*bad)));
     return found;
   }
   std::vector<std::vector<double>> matrix;
@@ -107,7 +107,7 @@ Imported read_hp2p(const ImportSource& source) {
     return row.size() == hosts.size() && std::all_of(row.begin(), row.end(), [](double figure) { return figure >= 0; });
   };
   if (matrix.size() != hosts.size() || !std::all_of(matrix.begin(), matrix.end(), is_whole)) {
-    found.note(line, fmt::format("the matrix of bandwidths is not one of {0} by {0} figures", hosts.size()));
+    found.note(line, fmt::format("the matrix of bandwidths does not have {0} by {0} figures", hosts.size()));
     return found;
   }
   const Endpoints ranks(hosts);

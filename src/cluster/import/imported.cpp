@@ -17,7 +17,7 @@ constexpr std::size_t kMostNames = 10'000;
 void check_number(std::size_t number, std::string_view what) {
   if (number <= kMostNames) return;
   throw Error(ExitStatus::kNotJudged,
-              fmt::format("there are more than {} different {}; is a column of something else?", kMostNames, what));
+              fmt::format("there are more than {} different {}; is a column about something else?", kMostNames, what));
 }
 
 }  // namespace

@@ -138,7 +138,7 @@ Imported read_iperf3(const ImportSource& source) {
   Imported found;
   const auto pair = pair_in_name(source.path);
   if (!pair) {
-    found.note(0, fmt::format("its name does not tell the pair; {}", kHowToName));
+    found.note(0, fmt::format("its name does not contain the pair; {}", kHowToName));
     return found;
   }
   const bool is_json = trimmed(source.text).starts_with('{');
@@ -148,7 +148,7 @@ Imported read_iperf3(const ImportSource& source) {
   const ImportedKind kind{log.udp ? "iperf3_udp" : log.of_iperf3 || cut_off ? "iperf3" : "", ImportedKind::kNoSize};
   const auto add = [&](const PairName& way, const Iperf3Figure& figure) {
     if (!figure.of_receiver)
-      found.note(figure.line, "what the receiver got is not told, and what was sent taken for it");
+      found.note(figure.line, "the log has no figure of the receiver, so the figure of the sender counts");
     found.add(found.between(way.from, way.to, kind), figure.rate, figure.line);
   };
   if (!log.error.empty() || (!log.from_client && !log.from_server)) {

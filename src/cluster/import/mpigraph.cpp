@@ -54,7 +54,7 @@ class MpiGraphReader {
     for (TextLines lines(text); lines.next();) take(lines);
     if (tables_.empty()) return std::move(found_);
     add_figures();
-    if (!ended_) found_.note(0, "the line END mpiGraph is not there: the run was broken off, or the file is cut off");
+    if (!ended_) found_.note(0, "the line END mpiGraph is missing: the run was aborted, or the file is cut off");
     return std::move(found_);
   }
 
@@ -89,7 +89,7 @@ void MpiGraphReader::begin_table(std::int64_t line, const std::vector<std::strin
     if (cells[i].empty()) continue;
     table.hosts.push_back(host_of_title(cells[i]));
     if (table.hosts.back().empty()) {
-      found_.note(line, fmt::format("'{}' is no host and rank, and the table is left out", one_line(cells[i])));
+      found_.note(line, fmt::format("'{}' is not a host and a rank; the table is left out", one_line(cells[i])));
       return;
     }
   }
@@ -101,7 +101,7 @@ void MpiGraphReader::take_row(std::int64_t line, const std::vector<std::string_v
   const std::string_view title = cells[0].substr(0, cells[0].rfind(' '));
   const auto rank = integer_in(title.substr(title.rfind(':') + 1));
   if (!rank || *rank < 0 || static_cast<std::size_t>(*rank) >= table.hosts.size()) {
-    found_.note(line, fmt::format("'{}' is no rank of the table, and the row is left out", one_line(title)));
+    found_.note(line, fmt::format("'{}' is not a rank of the table; the row is left out", one_line(title)));
     return;
   }
   table.rows.push_back({static_cast<std::size_t>(*rank), {cells.begin() + 1, cells.end()}, line});
@@ -133,7 +133,7 @@ void MpiGraphReader::add_row(const MpiGraphTable& table, const Endpoints& ranks,
     if (from == to || known[from * ranks.size() + to] != 0) continue;
     const auto figure = number_in(row.cells[other]);
     if (!figure) {
-      found_.note(row.line, fmt::format("'{}' is no figure, and is left out", one_line(row.cells[other])));
+      found_.note(row.line, fmt::format("'{}' is not a figure, and is left out", one_line(row.cells[other])));
       continue;
     }
     known[from * ranks.size() + to] = 1;

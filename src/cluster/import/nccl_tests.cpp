@@ -128,7 +128,7 @@ void NcclTestsReader::take_rank(std::string_view line) {
   const auto on = std::find(words.begin(), words.end(), "on");
   const auto device = std::find(words.begin(), words.end(), "device");
   if (words.end() - on < 2 || words.end() - device < 2 || !is_host_name(on[1])) {
-    found_.note(line_, fmt::format("'{}' does not tell a rank's host and device", one_line(line)));
+    found_.note(line_, fmt::format("'{}' does not have a rank's host and device", one_line(line)));
     return;
   }
   const std::string_view pci = words.end() - device > 2 ? pci_address_in(device[2]) : std::string_view();
@@ -144,7 +144,7 @@ void NcclTestsReader::take_row(const std::vector<std::string_view>& words) {
   const auto place = static_cast<std::size_t>(column - (one_less ? 1 : 0));
   const std::size_t in_place = place + 4;
   if (words.size() < kFewestFields || words.size() + 1 < columns.size() || place + 1 >= words.size()) {
-    found_.note(line_, "a row of the table is not whole, and left out");
+    found_.note(line_, "a row of the table is incomplete, and is left out");
     return;
   }
   NcclRow row{*integer_in(words.front()), line_, number_in(words[place]), ""};
@@ -178,13 +178,12 @@ std::optional<Reading> NcclTestsReader::reading_of_run() {
     return found_.between(pair->from, pair->to, kind);
   }
   if (hosts.empty()) {
-    found_.note(
-        0, fmt::format("no line tells on which hosts it ran, and its name does not tell the pair; {}", kHowToName));
+    found_.note(0, fmt::format("no line names its hosts, and its name does not contain the pair; {}", kHowToName));
     return std::nullopt;
   }
   if (hosts.size() != 2) {
-    found_.note(0, fmt::format("it ran on {} {}, and is no result of a pair", hosts.size(),
-                               hosts.size() == 1 ? "host" : "hosts"));
+    found_.note(
+        0, fmt::format("it ran on {} {}, not on a pair of hosts", hosts.size(), hosts.size() == 1 ? "host" : "hosts"));
     return std::nullopt;
   }
   Reading reading = found_.between(hosts[0], hosts[1], kind);

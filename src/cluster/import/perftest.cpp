@@ -28,7 +28,7 @@ double perftest_unit_of(const ImportSource& source, const TextLines& lines) {
   const std::string_view line = lines.line();
   if (has(line, "average[MB/sec]") || has(line, "average[MiB/sec]")) return kMebibyte;  // it calls them MB too
   if (has(line, "average[Gb/sec]")) return kGigabit;
-  throw UsageError(fmt::format("{}:{}: '{}' names no unit that is known; run it with --report_gbits", source.path,
+  throw UsageError(fmt::format("{}:{}: '{}' names no known unit; run it with --report_gbits", source.path,
                                lines.number(), one_line(line)));
 }
 
@@ -53,8 +53,7 @@ class PerftestReader {
       log_.backwards = log_.test == "ib_read_bw";
       other_test_ = log_.test.empty();
       if (other_test_) {
-        found_.note(lines.number(),
-                    fmt::format("'{}' is none of ib_write_bw, ib_read_bw and ib_send_bw", one_line(line)));
+        found_.note(lines.number(), fmt::format("'{}' is not ib_write_bw, ib_read_bw or ib_send_bw", one_line(line)));
       }
     } else if (line.starts_with("#bytes") && lines.is_whole() && !other_test_) {
       unit_ = perftest_unit_of(source_, lines);

@@ -12,7 +12,7 @@ namespace fabricbench::cluster {
 void add_pair_log(Imported& found, const ImportSource& source, const PairLog& log) {
   auto pair = pair_in_name(source.path);
   if (!pair) {
-    found.note(0, fmt::format("its name does not tell the pair; {}", kHowToName));
+    found.note(0, fmt::format("its name does not contain the pair; {}", kHowToName));
     return;
   }
   if (log.backwards) std::swap(pair->from, pair->to);

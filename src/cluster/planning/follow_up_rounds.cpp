@@ -173,7 +173,7 @@ PlannedRound round_for_hosts(const Sweep& sweep, const SweepProgress& progress, 
     included.push_back(&follow_up);
   }
   if (included.empty()) return round;
-  const char* partner = all_new ? "with a partner that it has not met" : "with the partner it has met least";
+  const char* partner = all_new ? "with a new partner" : "with the partner it has met least";
   round.why = included.size() == 1 ? fmt::format("again, {}: {}", partner, text_of_follow_ups(sweep, included))
                                    : fmt::format("{} hosts again, each {}: {}", included.size(), partner,
                                                  text_of_follow_ups(sweep, included));

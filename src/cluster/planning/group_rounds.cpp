@@ -123,7 +123,7 @@ std::optional<PlannedRound> round_between_groups(const Sweep& sweep, const Sweep
     }
   }
   if (round.meetings.empty()) return std::nullopt;
-  round.why = fmt::format("{} {} of hosts that may be near each other, to tell groups", round.meetings.size(),
+  round.why = fmt::format("{} {} of hosts that may be near each other, to find groups", round.meetings.size(),
                           round.meetings.size() == 1 ? "pair" : "pairs");
   return round;
 }
@@ -143,7 +143,7 @@ std::optional<PlannedRound> round_within_groups(const Sweep& sweep, const SweepP
       pair_within(members, met, wanted, static_cast<std::size_t>(at_once), round.meetings);
     }
     if (round.meetings.empty()) continue;
-    round.why = fmt::format("{} {} of hosts of one group, since what they reach there does not show across groups",
+    round.why = fmt::format("{} {} within groups, because the path between groups hides the bandwidth of hosts",
                             round.meetings.size(), round.meetings.size() == 1 ? "pair" : "pairs");
     return round;
   }

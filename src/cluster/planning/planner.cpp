@@ -29,7 +29,7 @@ namespace {
 constexpr double kMissed = 1e-3;            // the share of slow hosts that may go unnoticed
 constexpr std::size_t kMostHostsNamed = 4;  // in a line for people
 constexpr std::int64_t kMostRoundsBetween =
-    8;  // rounds between groups that may be one, if rounds for everybody are an alternative
+    8;  // rounds between groups that may be one, if rounds for all hosts are an alternative
 constexpr std::int64_t kHostsToRepeat = 4;  // with fewer hosts, readings cannot tell which one is slow now and then
 
 /// The upper quantile of the standard normal distribution, by bisection.
@@ -140,8 +140,10 @@ std::string not_judged_text(const Sweep& sweep, const SweepProgress& progress, c
 
 std::string interference_text(const Interference& interference) {
   if (!interference.oversubscribed) return "";
-  return fmt::format("; the fabric is oversubscribed (a pair alone had {:.2f} times its rate), so at most {} at once",
-                     interference.alone_over_together, interference.at_once);
+  return fmt::format(
+      "; the fabric is oversubscribed (a pair alone had {:.2f} times its bandwidth among others), so at most {} at "
+      "once",
+      interference.alone_over_together, interference.at_once);
 }
 
 }  // namespace
@@ -167,7 +169,7 @@ struct Planner::Outlook {
   bool is_due = false;  // the next round of the schedule is due, whatever the verdict
 
   [[nodiscard]] std::int64_t whole_round() const { return next.place / schedule.parts(); }
-  /// The number of rounds for everybody, including those in which pairs met again. If the schedule is split, whole
+  /// The number of rounds for all hosts, including those in which pairs met again. If the schedule is split, whole
   /// rounds are counted, and none is repeated.
   [[nodiscard]] std::int64_t everybody() const {
     return schedule.parts() > 1 ? progress.whole_done : progress.last + 1 - progress.extra;
@@ -186,7 +188,7 @@ std::int64_t Planner::most_rounds_for_groups() const {
   return std::max(most_rounds(), std::min<std::int64_t>(plan_.most_rounds_for_groups, schedule_.whole_rounds()));
 }
 
-/// The extra rounds left. As many as rounds for everybody are allowed: with more pairs, more of them are slow once by
+/// The extra rounds left. As many as rounds for all hosts are allowed: with more pairs, more of them are slow once by
 /// chance.
 std::int64_t Planner::extra_rounds_left(const Outlook& outlook) const {
   // If all pairs were measured, rounds in which they met again served for suspects as well.
@@ -194,7 +196,7 @@ std::int64_t Planner::extra_rounds_left(const Outlook& outlook) const {
   return std::max<std::int64_t>(plan_.most_extra_rounds, for_all) - outlook.progress.extra;
 }
 
-/// The rounds for everybody before the first verdict.
+/// The rounds for all hosts before the first verdict.
 std::int64_t Planner::rounds_before_judging() const {
   return plan_.find ? std::min<std::int64_t>(plan_.least_rounds, most_rounds()) : most_rounds();
 }
@@ -239,7 +241,7 @@ PlannedRound Planner::next(const Sweep& sweep, const Judge& judge) const {
     if (plan_.find) {
       if (auto dead = round_of_dead(sweep, judge(), outlook)) return *dead;
     }
-    return over(outlook, "fewer than two hosts are left to be measured" + left_out_text(sweep, outlook.progress));
+    return over(outlook, "fewer than two hosts are left to measure" + left_out_text(sweep, outlook.progress));
   }
   if (outlook.is_due) {
     PlannedRound round = of_schedule(sweep, outlook, rounds_before_judging(), "");
@@ -250,7 +252,7 @@ PlannedRound Planner::next(const Sweep& sweep, const Judge& judge) const {
     return again(sweep, outlook, plan_.least_meetings, "");
   }
   if (!plan_.find)
-    return over(outlook, fmt::format("all is measured that was planned{}", left_out_text(sweep, outlook.progress)));
+    return over(outlook, fmt::format("everything planned has been measured{}", left_out_text(sweep, outlook.progress)));
   const Verdict verdict = judge();
   PlannedRound round = next_to_find(sweep, verdict, outlook);
   if (!round.meetings.empty()) round.rounds_left = left_after_judging(outlook, verdict);
@@ -268,7 +270,7 @@ PlannedRound Planner::next_to_find(const Sweep& sweep, const Verdict& verdict, c
   const bool everybody_tells = any_left && verdict.groups_are_open && !outlook.interference.oversubscribed &&
                                outlook.whole_round() < most_rounds_for_groups();
   if (may_tell_groups && verdict.groups_are_open) {
-    // With very many open groups, rounds for everybody show more, as long as there are any.
+    // With very many open groups, rounds for all hosts show more, as long as there are any.
     const std::int64_t most = everybody_tells ? std::min(kMostRoundsBetween, extra_left) : extra_left;
     if (auto between = round_between_groups(sweep, outlook.progress, verdict, at_once, most)) {
       return among_ordinary_pairs(sweep, outlook, std::move(*between));
@@ -276,15 +278,15 @@ PlannedRound Planner::next_to_find(const Sweep& sweep, const Verdict& verdict, c
   }
   if (everybody_tells) {
     return of_schedule(sweep, outlook, most_rounds_for_groups(),
-                       ", since some pairs are much faster than others, and more pairs tell why");
+                       ", because some pairs are much faster than others, and more pairs may show why");
   }
   const bool has_next = any_left && outlook.whole_round() < most_rounds();
   if (has_next && outlook.whole_round() < rounds_wanted(verdict)) {
     return of_schedule(sweep, outlook, most_rounds(),
-                       fmt::format(", since readings scatter by {:.1f} %", 100 * main_scale(verdict)));
+                       fmt::format(", because readings scatter by {:.1f} %", 100 * main_scale(verdict)));
   }
   if (const std::string hosts = not_judged_text(sweep, outlook.progress, verdict); has_next && !hosts.empty()) {
-    return of_schedule(sweep, outlook, most_rounds(), fmt::format(", since too little is known of {}", hosts));
+    return of_schedule(sweep, outlook, most_rounds(), fmt::format(", because too little is known of {}", hosts));
   }
   if (may_tell_groups) {
     if (std::optional<PlannedRound> near = round_for_near_pairs(sweep, verdict, outlook)) return *near;
@@ -299,7 +301,7 @@ PlannedRound Planner::next_to_find(const Sweep& sweep, const Verdict& verdict, c
       std::cmp_greater_equal(follow_up_round.meetings.size(), kPairsOfFullLoad) && may_repeat(outlook);
   if (among_many || tells_of_its_time)
     follow_up_round = among_ordinary_pairs(sweep, outlook, std::move(follow_up_round));
-  if (among_many) follow_up_round.why += "; among others, since what is usual changes with time";
+  if (among_many) follow_up_round.why += "; among other pairs, because the usual bandwidth changes with time";
   if (follow_up_round.meetings.size() > 1) follow_up_round.why += interference_text(outlook.interference);
   return follow_up_round;
 }
@@ -325,7 +327,7 @@ std::optional<PlannedRound> Planner::round_to_compare(const Sweep& sweep, const 
   PlannedRound round;
   round.number = outlook.progress.last + 1;
   round.meetings.push_back(*pair);
-  round.why = fmt::format("{} and {} alone, which are fine, to see whether pairs slow each other{}",
+  round.why = fmt::format("the healthy hosts {} and {} alone, to see whether pairs slow each other{}",
                           sweep.hosts[static_cast<std::size_t>(pair->first)],
                           sweep.hosts[static_cast<std::size_t>(pair->second)], interference_text(outlook.interference));
   return round;
@@ -360,8 +362,8 @@ PlannedRound Planner::of_schedule(const Sweep& sweep, const Outlook& outlook, st
   const std::string of = fmt::format("{} of {}", whole + 1, std::max(most, whole + 1));
   const int hosts = plan_.schedule.endpoints;
   const bool all_pairs = rounds_before_judging() == hosts - (hosts % 2 == 0 ? 1 : 0);
-  round.why = fmt::format("{}{} for {}{}{}{}{}", outlook.next.is_completed ? "what is missing of round " : "round ", of,
-                          all_pairs ? "all pairs" : "everybody", part, why, left_out_text(sweep, outlook.progress),
+  round.why = fmt::format("{}{} for {}{}{}{}{}", outlook.next.is_completed ? "the rest of round " : "round ", of,
+                          all_pairs ? "all pairs" : "all hosts", part, why, left_out_text(sweep, outlook.progress),
                           interference_text(outlook.interference));
   return round;
 }
@@ -414,7 +416,7 @@ PlannedRound Planner::among_ordinary_pairs(const Sweep& sweep, const Outlook& ou
   return among_others(sweep, outlook, std::move(round), std::min(wanted, outlook.interference.at_once));
 }
 
-/// Repeats a round for everybody, out of `most` meetings of each host.
+/// Repeats a round for all hosts, out of `most` meetings of each host.
 PlannedRound Planner::again(const Sweep& sweep, const Outlook& outlook, std::int64_t most,
                             const std::string& why) const {
   const SweepProgress& progress = outlook.progress;
@@ -427,7 +429,7 @@ PlannedRound Planner::again(const Sweep& sweep, const Outlook& outlook, std::int
   return round;
 }
 
-/// A round for everybody, if a host may be slow now and then: it serves for all such hosts, and shows the usual rate
+/// A round for all hosts, if a host may be slow now and then: it serves for all such hosts, and shows the usual rate
 /// too.
 std::optional<PlannedRound> Planner::round_for_everybody(const Sweep& sweep, const Verdict& verdict,
                                                          const Outlook& outlook) const {
@@ -452,23 +454,23 @@ PlannedRound Planner::over(const Outlook& outlook, std::string why) {
 std::string Planner::why_over(const Sweep& sweep, const Outlook& outlook, const Verdict& verdict) const {
   std::vector<const FollowUp*> open;
   for (const FollowUp& follow_up : verdict.follow_ups) open.push_back(&follow_up);
-  std::string so_far = fmt::format("{} rounds for everybody", outlook.everybody());
+  std::string so_far = fmt::format("{} rounds for all hosts", outlook.everybody());
   if (outlook.progress.extra > 0) so_far += fmt::format(" and {} more", outlook.progress.extra);
   const std::string rest = left_out_text(sweep, outlook.progress) + interference_text(outlook.interference);
   if (!open.empty()) {
     const bool spent = extra_rounds_left(outlook) <= 0;
     return fmt::format(
-        "{} after {}: {}{}",
-        spent ? "as many rounds as are allowed leave something open" : "no further reading would settle what is open",
-        so_far, text_of_follow_ups(sweep, open), rest);
+        "after {}, {}: {}{}", so_far,
+        spent ? "the maximum, these questions are open" : "no further reading would settle these questions",
+        text_of_follow_ups(sweep, open), rest);
   }
   switch (verdict.judged) {
-    case Judged::kClean: return fmt::format("after {} nothing is slow, and nothing is open{}", so_far, rest);
+    case Judged::kClean: return fmt::format("after {}, nothing is slow and no question is open{}", so_far, rest);
     case Judged::kSlow:
-      return fmt::format("after {} all that is slow has been found, and nothing is open{}", so_far, rest);
+      return fmt::format("after {}, everything slow has been found and no question is open{}", so_far, rest);
     case Judged::kUnknown: break;
   }
-  return fmt::format("after {} nothing more can be measured that would decide anything{}", so_far, rest);
+  return fmt::format("after {}, no further measurement would decide anything{}", so_far, rest);
 }
 
 std::int64_t Planner::left_before_judging(const Outlook& outlook) const {

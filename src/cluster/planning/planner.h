@@ -15,17 +15,17 @@ namespace fabricbench::cluster {
 
 /// The plan of a sweep.
 struct SweepPlan {
-  SchedulePlan schedule;  ///< kCircle; its `rounds` are rounds for everybody, 0: all pairs; ignored if `find`
+  SchedulePlan schedule;  ///< kCircle; its `rounds` are rounds for all hosts, 0: all pairs; ignored if `find`
   bool find = false;      ///< go on until everything is decided
-  int least_rounds = 28;  ///< of --find: minimum number of rounds for everybody
-  int most_rounds = 28;   ///< of --find: maximum number of rounds for everybody
+  int least_rounds = 28;  ///< of --find: minimum number of rounds for all hosts
+  int most_rounds = 28;   ///< of --find: maximum number of rounds for all hosts
   /// Of --find: minimum number of meetings of each host; with fewer pairs, all pairs are measured again. With 28
   /// meetings, 1 of 500 hosts that are slow in a fifth of their meetings is never slow.
   int least_meetings = 28;
   int most_meetings = 72;  ///< maximum number of meetings of each host, while a host may be slow now and then
-  /// Of --find: maximum number of rounds for everybody, if some pairs are much faster than others.
+  /// Of --find: maximum number of rounds for all hosts, if some pairs are much faster than others.
   int most_rounds_for_groups = 128;
-  /// Of --find: maximum number of rounds for suspects, or as many as for everybody if these are more.
+  /// Of --find: maximum number of rounds for suspects, or as many as for all hosts if these are more.
   int most_extra_rounds = 24;
   /// A host with which nothing works is left out after failures with so many different partners that work; see
   /// SweepProgress::left_out.
@@ -40,7 +40,7 @@ struct SweepPlan {
   static constexpr int kAllPairs = 1 << 30;
 };
 
-/// Limits the rounds for everybody; 0: no change, SweepPlan::kAllPairs: all pairs. With `find`, the minimum number of
+/// Limits the rounds for all hosts; 0: no change, SweepPlan::kAllPairs: all pairs. With `find`, the minimum number of
 /// rounds is limited too, and is all pairs if these are demanded.
 void limit_rounds(SweepPlan& plan, int rounds);
 
@@ -60,7 +60,7 @@ using Judge = std::function<Verdict()>;
 /// Plans round after round. The next round is a function of the plan and the readings, so a sweep that was broken off
 /// can be continued, and measures nothing twice.
 ///
-/// Rounds for everybody follow the circle schedule. Hosts that are idle in such a round, because their partner is left
+/// Rounds for all hosts follow the circle schedule. Hosts that are idle in such a round, because their partner is left
 /// out or the number of hosts is odd, are paired with each other if they have not met. A round that was broken off has
 /// fewer pairs than Reading::concurrent says; it is completed under its own number.
 class Planner {

@@ -24,7 +24,7 @@ struct SweepProgress {
   /// after some rounds, less and less often, since it may fail now and then.
   std::vector<std::uint8_t> left_out;
   std::int64_t whole_done = 0;  ///< number of whole rounds of the schedule, from the first on, that are done
-  /// Of `find`: the number of extra rounds, which are no rounds for everybody. In a round for everybody half of the
+  /// Of `find`: the number of extra rounds, which are no rounds for all hosts. In a round for all hosts half of the
   /// pairs or more are new, or most hosts are measured again (up to SweepPlan::most_meetings).
   std::int64_t extra = 0;
   std::int64_t met = 0;  ///< median number of rounds in which a host that takes part was measured

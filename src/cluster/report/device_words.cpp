@@ -51,8 +51,8 @@ std::string hosts_of_device(const Sweep& sweep, const Finding& finding, std::str
   const auto slow = static_cast<std::int64_t>(finding.hosts.size());
   if (slow == 1 && finding.hosts_met == 1) return fmt::format("{}, which is fast without {}", names, it);
   std::string text = slow == finding.hosts_met
-                         ? fmt::format("all {} hosts that had {} ({})", slow, it, names)
-                         : fmt::format("{} of {} hosts that had {} ({})", slow, finding.hosts_met, it, names);
+                         ? fmt::format("all {} hosts that used {} ({})", slow, it, names)
+                         : fmt::format("{} of {} hosts that used {} ({})", slow, finding.hosts_met, it, names);
   if (finding.fine_without > 0) text += fmt::format("; {} of them fast without {}", finding.fine_without, it);
   return text;
 }

@@ -102,7 +102,7 @@ std::vector<NextCommand> sweep_again(const Sweep& sweep, const Finding& finding,
   if (hosts.size() < 2) return {};
   return {{fmt::format("scripts/sweep_pairs.sh -H {} --all-pairs --max-concurrent 1{}{}", shell_word(fold_hosts(hosts)),
                        test_option(sweep), device_option("--rails ", device_of(sweep, finding))),
-           fine.empty() ? "again, one pair at a time" : "again, one pair at a time, with others that are fine"}};
+           fine.empty() ? "again, one pair at a time" : "again, one pair at a time, with healthy hosts"}};
 }
 
 NextCommand check_pair(const Sweep& sweep, const std::string& host, const std::string& other, const std::string& device,
@@ -138,7 +138,7 @@ void add_host_checks(std::vector<NextCommand>& commands, const Sweep& sweep, con
 void add_switch_checks(std::vector<NextCommand>& commands, const Sweep& sweep) {
   if (transport_of(sweep) == Transport::kTcp) return;
   commands.push_back(
-      {"iblinkinfo --switches-only", "InfiniBand: links between switches that are down, or narrow or slow"});
+      {"iblinkinfo --switches-only", "InfiniBand: links between switches that are down, narrow or slow"});
   commands.push_back({"ibqueryerrors --switch", "InfiniBand: error counters of the switches' ports"});
 }
 
@@ -165,7 +165,7 @@ void add_device_checks(std::vector<NextCommand>& commands, const Sweep& sweep, c
       case DeviceKind::kGpu:
         if (name.empty()) break;
         commands.push_back({fmt::format("ssh {} nvidia-smi -q -i {}", shell_word(host), remote_word(name)),
-                            "PCIe link, errors and clocks of this GPU, where the host still has it"});
+                            "PCIe link, errors and clocks of this GPU, if the host still has it"});
         break;
       case DeviceKind::kNic: add_host_checks(commands, sweep, host, name); break;
       case DeviceKind::kSwitchPort: add_switch_checks(commands, sweep); break;
@@ -182,13 +182,13 @@ std::string open_follow_up(const Sweep& sweep, const Verdict& verdict, const Fin
       return std::find(finding.hosts.begin(), finding.hosts.end(), host) != finding.hosts.end();
     };
     if (!names(follow_up.host) || (follow_up.other >= 0 && !names(follow_up.other))) continue;
-    const std::string partner = follow_up.other < 0 ? "others that are fine" : host_name(sweep, follow_up.other);
+    const std::string partner = follow_up.other < 0 ? "healthy hosts" : host_name(sweep, follow_up.other);
     return fmt::format("{} of {} with {} ({})", counted(follow_up.readings, "more reading"),
                        host_name(sweep, follow_up.host), partner, printable(follow_up.why));
   }
   if (finding.blame != Blame::kUndecided) return "";
-  return finding.hosts.size() == 1 ? "readings of it with hosts that are fine"
-                                   : "readings of each of them with hosts that are fine, and with each other again";
+  return finding.hosts.size() == 1 ? "readings of this host with healthy hosts"
+                                   : "readings of each of these hosts with healthy hosts, and with each other again";
 }
 
 std::vector<NextCommand> next_commands(const Sweep& sweep, const Finding& finding,
@@ -217,7 +217,7 @@ std::vector<NextCommand> next_commands(const Sweep& sweep, const Finding& findin
       const std::string host = host_of(sweep, finding.hosts.at(0));
       commands.push_back({fmt::format("ssh {} uptime", shell_word(host)), "whether it answers at all"});
       if (!fine.empty()) {
-        commands.push_back(check_pair(sweep, host, fine.front(), "", "again, with a host that is fine"));
+        commands.push_back(check_pair(sweep, host, fine.front(), "", "again, with a healthy host"));
       }
       break;
     }
@@ -226,7 +226,7 @@ std::vector<NextCommand> next_commands(const Sweep& sweep, const Finding& findin
       commands.push_back(pair_again(sweep, finding));
       commands.push_back(
           {fmt::format("ssh {} ping -c 3 {}", shell_word(host_of(sweep, finding.hosts.at(0))), remote_word(other)),
-           "whether one reaches the other at all"});
+           "whether one host reaches the other at all"});
       break;
     }
   }

@@ -45,15 +45,15 @@ std::string in_kinds(const Sweep& sweep, const Finding& finding) {
   return names.empty() ? "" : fmt::format(", in {}", fmt::join(names, " and "));
 }
 
-/// The partners with which a host is slow: `everybody`, `11 of 15 partners`, or `all 7 partners with which it would
-/// show, of 15`.
+/// The partners with which a host is slow: `all partners`, `11 of 15 partners`, or `all 7 partners that would show the
+/// fault, of 15`.
 std::string whom(const PartnerCount& partners) {
   if (partners.slow < partners.shown) {
     return fmt::format("{} of {}", partners.slow, counted(partners.shown, "partner"));
   }
-  if (partners.shown >= partners.met) return "everybody";
+  if (partners.shown >= partners.met) return "all partners";
   const std::string all = partners.shown == 1 ? "the 1 partner" : fmt::format("all {} partners", partners.shown);
-  return fmt::format("{} with which it would show, of {}", all, partners.met);
+  return fmt::format("{} that would show the fault, of {}", all, partners.met);
 }
 
 /// The predicate of a slow host or rail, by direction.
@@ -86,11 +86,11 @@ std::string other_rails(const Finding& finding, std::string_view are, std::strin
                      finding.fine_rails == 1 ? is : are);
 }
 
-/// `nothing can be measured with ...`; `with` a host or `over` a rail, perhaps in one direction only.
+/// `nothing can be measured with ...`: `with` a host, `over` a rail, or `when` it sends or receives.
 std::string nothing_of(const Finding& finding, std::string_view with, const std::string& unit) {
   switch (finding.direction) {
-    case Direction::kSends: return fmt::format("nothing can be measured of what {} sends", unit);
-    case Direction::kReceives: return fmt::format("nothing can be measured of what {} receives", unit);
+    case Direction::kSends: return fmt::format("nothing can be measured when {} sends", unit);
+    case Direction::kReceives: return fmt::format("nothing can be measured when {} receives", unit);
     case Direction::kBoth: break;
   }
   return fmt::format("nothing can be measured {} {}{}", with, unit, finding.has_worked ? " any more" : "");
@@ -147,10 +147,10 @@ std::string slow_hosts_of_leaf(const Sweep& sweep, const Verdict& verdict, const
 }
 
 std::string of_leaf(const Sweep& sweep, const Verdict& verdict, const Finding& finding) {
-  const char* way = finding.direction == Direction::kSends      ? "out of"
-                    : finding.direction == Direction::kReceives ? "into"
-                                                                : "out of and into";
-  return fmt::format("the uplinks of {} are slow, {} it: {} are slow with those of other {}{}",
+  const char* way = finding.direction == Direction::kSends      ? "outbound"
+                    : finding.direction == Direction::kReceives ? "inbound"
+                                                                : "in both directions";
+  return fmt::format("the uplinks of {} are slow, {}: {} are slow with hosts of other {}{}",
                      group_name(verdict, finding.leaf), way, slow_hosts_of_leaf(sweep, verdict, finding),
                      groups_word(verdict), finding.fine_elsewhere ? ", and fine with each other" : "");
 }
@@ -198,7 +198,7 @@ std::string of_transient(const Sweep& sweep, const Finding& finding) {
                        in_kinds(sweep, finding), fine_hosts(sweep, finding));
   }
   const char* what = has_no_figure(finding) ? "fails" : "is slow";
-  const std::string_view when = "now and then, whoever its partner is";
+  const std::string_view when = "now and then, with any partner";
   const bool always = finding.slow == finding.readings;
   return fmt::format(
       "{} {}: in {} of {} meetings ({:.0f} %), in {} {}", host_of(sweep, finding, 0),
@@ -238,18 +238,18 @@ std::string all_hosts(const Sweep& sweep, const Finding& finding) {
 }
 
 std::string of_undecided(const Sweep& sweep, const Finding& finding) {
-  const char* what = has_no_figure(finding) ? "nothing could be measured" : "it is slow";
+  const char* what = has_no_figure(finding) ? "nothing could be measured" : "bandwidth is low";
   if (finding.hosts.size() == 1) {
-    return fmt::format("{} with {}{}{}, and the readings cannot tell whether it or those that it met are to blame",
+    return fmt::format("{} with {}{}{}, and the readings cannot tell whether the host or its partners are to blame",
                        what, host_of(sweep, finding, 0),
                        has_no_figure(finding) && finding.has_worked ? " any more" : "", over_rail(sweep, finding));
   }
   if (finding.hosts.size() == 2) {
-    return fmt::format("{} {}{}, and the readings cannot tell which of the two or the path is to blame", what,
+    return fmt::format("{} {}{}, and the readings cannot tell whether one of the hosts or the path is to blame", what,
                        way_of(sweep, finding), in_kinds(sweep, finding));
   }
-  return fmt::format("{} between {}{}, and the readings cannot tell which of them or the path is to blame", what,
-                     all_hosts(sweep, finding), over_rail(sweep, finding));
+  return fmt::format("{} between {}{}, and the readings cannot tell whether one of the hosts or a path is to blame",
+                     what, all_hosts(sweep, finding), over_rail(sweep, finding));
 }
 
 /// `1,000,000`.
@@ -288,7 +288,7 @@ std::string sentence(const Sweep& sweep, const Verdict& verdict, const Finding& 
     case Blame::kLeafPair: return of_leaf_pair(verdict, finding);
     case Blame::kRail: return of_rail(sweep, finding);
     case Blame::kDevice: return of_devices(sweep, finding);
-    case Blame::kAll: return "what is usual where pairs are fastest is below what was expected (--expect)";
+    case Blame::kAll: return "the usual bandwidth is below the expected one (--expect), even where pairs are fastest";
     case Blame::kTransient: return of_transient(sweep, finding);
     case Blame::kDead: return of_dead(sweep, finding);
     case Blame::kDeadPair: return of_dead_pair(sweep, finding);
@@ -334,7 +334,7 @@ std::string chance_in_words(double chance) {
 }
 
 std::string certainty(const Finding& finding) {
-  if (finding.blame == Blame::kAll) return "it is held against --expect, and not against chance";
+  if (finding.blame == Blame::kAll) return "it is compared with --expect, so no probability applies";
   const std::string text = chance_in_words(finding.false_alarm);
   return finding.confirmed ? text + "; seen again when measured alone" : text;
 }

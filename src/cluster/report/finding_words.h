@@ -17,7 +17,7 @@ namespace fabricbench::cluster {
 /// A rate of so many bytes per second in GB/s, with three digits or more: `12.10`.
 [[nodiscard]] std::string gb_per_s(double rate);
 
-/// What is to blame, in one sentence: `node07 is slow with everybody, both ways`.
+/// What is to blame, in one sentence: `node07 is slow with all partners, both ways`.
 [[nodiscard]] std::string sentence(const Sweep& sweep, const Verdict& verdict, const Finding& finding);
 
 /// The place of an undecided finding: `between node01 and node02`.

@@ -30,14 +30,14 @@ std::vector<MatrixRow> rows_of(const ShareMatrix& matrix) {
 
 std::string sweep_map(const Sweep& sweep, const Verdict& verdict, bool colour) {
   if (sweep.hosts.size() > kMostDrawnHosts) {
-    return fmt::format("# Map: not drawn of more than {} hosts; scripts/plot_sweep.py draws them\n", kMostDrawnHosts);
+    return fmt::format("# Map: not drawn for more than {} hosts; scripts/plot_sweep.py draws them\n", kMostDrawnHosts);
   }
   const ShareMatrix matrix = share_matrix(sweep, verdict);
   if (matrix.usual <= 0) return "# Map: there is no figure to draw\n";
   const std::vector<MatrixRow> rows = rows_of(matrix);
   const HeatMap map = {sweep.hosts, rows, matrix.usual, colour, map_layout(sweep, verdict), "usual"};
-  std::string text = "# Map: a line a host that receives, a column a host that sends\n";
-  for (const std::string& line : matrix.left_out) text += fmt::format("# Not in it: {}\n", line);
+  std::string text = "# Map: a line for each receiving host, a column for each sending host\n";
+  for (const std::string& line : matrix.left_out) text += fmt::format("# Not in the map: {}\n", line);
   return text + "#\n" + heat_map_lines(map) + "#\n" + heat_legend_lines(map);
 }
 

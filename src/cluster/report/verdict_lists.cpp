@@ -147,16 +147,16 @@ std::string why_unknown(const Sweep& sweep, const Verdict& verdict) {
     return "Many readings are slow, and nothing explains them";
   }
   if (verdict.failing > kMostFailing) return "Many readings failed, and nothing explains them";
-  if (verdict.below_asked > kMostBelowAsked) return "Many readings are below what their runs were asked for";
+  if (verdict.below_asked > kMostBelowAsked) return "Many readings are below the --min-bandwidth of their runs";
   if (verdict.lasting_change > kMostLastingChange)
-    return "What is usual changes with time, by too much to say which time was as it should be";
+    return "The usual bandwidth changed too much during the sweep to tell which level is healthy";
   if ((verdict.groups_are_open && !verdict.near_pairs) || verdict.some_are_faster)
     return "Some pairs are much faster than others, and the readings do not tell why";
   const std::size_t missing = verdict.not_judged.size();
   const bool scatters = missing > 0 && std::any_of(verdict.strata.begin(), verdict.strata.end(),
                                                    [](const Stratum& each) { return each.scale > kMuchNoise; });
-  if (scatters) return "Readings differ too much to judge by";
-  if (missing == 0 || 2 * missing > sweep.hosts.size()) return "Too little was measured to judge by";
+  if (scatters) return "Readings scatter too much to judge";
+  if (missing == 0 || 2 * missing > sweep.hosts.size()) return "Too little was measured to judge";
   return fmt::format("Too little was measured of {}", counted(static_cast<std::int64_t>(missing), "host"));
 }
 

@@ -87,7 +87,7 @@ std::string alike_text(const Sweep& sweep, std::span<const Finding* const> alike
   std::string text;
   for (std::size_t i = 0; i < shown; ++i) {
     const Finding& finding = *alike[i];
-    text += line(i == 0 ? "and so" : "", fmt::format("{}: {}", way_text(sweep, finding), extent(finding)));
+    text += line(i == 0 ? "also" : "", fmt::format("{}: {}", way_text(sweep, finding), extent(finding)));
   }
   if (const std::size_t more = alike.size() - shown; more > 0) {
     text += line("", fmt::format("and {} more like these; --json has all", more));
@@ -260,7 +260,7 @@ constexpr std::size_t kMostGroups = 12;
 
 std::string groups_text(const Sweep& sweep, const Grouping& grouping, std::string_view title) {
   std::string text =
-      fmt::format("\n{}: {}, and between them {:.0f} % of the rate within", title,
+      fmt::format("\n{}: {}, and between them {:.0f} % of the bandwidth within", title,
                   counted(static_cast<std::int64_t>(grouping.groups.size()), "group"), 100 * grouping.across);
   text += fmt::format("; {}\n", chance_in_words(grouping.false_alarm));
   const std::size_t shown = std::min(grouping.groups.size(), kMostGroups);
@@ -275,14 +275,14 @@ std::string groups_text(const Sweep& sweep, const Grouping& grouping, std::strin
 /// Groups of a locality are not listed; only the rate between its leaves is reported.
 std::string given_text(const Grouping& grouping) {
   if (grouping.across > kWorthSaying) return "";
-  return fmt::format("\nBetween leaves a pair reaches {:.0f} % of the rate within one.\n", 100 * grouping.across);
+  return fmt::format("\nBetween leaves, a pair reaches {:.0f} % of the bandwidth within a leaf.\n",
+                     100 * grouping.across);
 }
 
 std::string structure_text(const Sweep& sweep, const Verdict& verdict) {
   std::string text;
   for (const Grouping& grouping : verdict.groupings) {
-    text += grouping.is_given ? given_text(grouping)
-                              : groups_text(sweep, grouping, "Groups of hosts that the readings show");
+    text += grouping.is_given ? given_text(grouping) : groups_text(sweep, grouping, "Groups of hosts in the readings");
   }
   if (verdict.contradiction) {
     text += groups_text(sweep, *verdict.contradiction, "The readings contradict --locality; they show other groups");
@@ -290,19 +290,20 @@ std::string structure_text(const Sweep& sweep, const Verdict& verdict) {
   if (verdict.near_pairs) {
     const NearPairs& near = *verdict.near_pairs;
     text += fmt::format(
-        "\nSmall groups of hosts are near each other: {} of {} are faster than the others, by {:.0f} %, and their "
-        "hosts are as fast as all in other pairs. Which hosts share a group takes more pairs (--all-pairs), or "
-        "--locality with the leaf or rack of each host.\n",
+        "\nThere are small groups of near hosts: {} of {} are faster than the others, by {:.0f} %, and in other pairs "
+        "their hosts are as fast as all others. To find out which hosts share a group, measure more pairs "
+        "(--all-pairs), or give the leaf or rack of each host (--locality).\n",
         near.pairs, counted(near.of, "pair"), 100 * near.faster_by);
   } else if (verdict.groups_are_open && verdict.judged == Judged::kClean) {
     text +=
-        "\nToo little was measured to say of all hosts which are near each other; more rounds tell, or --locality "
-        "with the leaf or rack of each host.\n";
+        "\nToo little was measured to find all groups of near hosts; measure more rounds, or give the leaf or rack of "
+        "each host (--locality).\n";
   } else if (verdict.groups_are_open) {
     text +=
-        "\nSome pairs are much faster than the others, but too little was measured to say which hosts are near each "
-        "other, or whether all the others are slow; measure more rounds, name the leaf or rack of each host by "
-        "--locality, or give --expect RATE.\n";
+        "\nSome pairs are much faster than the others, but too little was measured to tell whether their hosts are "
+        "near "
+        "each other or all other pairs are slow; measure more rounds, give the leaf or rack of each host "
+        "(--locality), or give --expect RATE.\n";
   }
   if (!verdict.kinds) return text;
   const Kinds& kinds = *verdict.kinds;
@@ -312,26 +313,28 @@ std::string structure_text(const Sweep& sweep, const Verdict& verdict) {
   text += fmt::format("\nTwo kinds of hosts{}: {} ({}) at {} GB/s, {} ({}) at {} GB/s. ", way,
                       hosts_text(sweep, kinds.fast), kinds.fast.size(), gb_per_s(kinds.fast_rate),
                       hosts_text(sweep, kinds.slow), kinds.slow.size(), gb_per_s(kinds.slow_rate));
-  return text + (kinds.both_suffice ? "Both reach what was expected.\n"
-                                    : "Which of them is as it should be is yours to say, or give --expect RATE.\n");
+  return text + (kinds.both_suffice
+                     ? "Both reach the expected bandwidth.\n"
+                     : "The readings cannot show which kind is healthy: decide yourself, or give --expect RATE.\n");
 }
 
 std::string disturbance_text(const Verdict& verdict) {
   if (verdict.alone.ratio <= 0) return "";
   const bool between = is_oversubscribed_between_groups_only(verdict);
   const AloneOverTogether& alone = between ? verdict.alone_between : verdict.alone;
-  const std::string text =
-      fmt::format("    Alone a pair reaches {:.2f} times what it does among many, the median of {}{}: ", alone.ratio,
-                  counted(alone.compared, "direction"), between ? " between groups" : "");
+  const std::string text = fmt::format(
+      "    A pair alone reaches {:.2f} times its bandwidth among many pairs, the median of {}{}: ", alone.ratio,
+      counted(alone.compared, "direction"), between ? " between groups" : "");
   if (is_oversubscribed(verdict)) {
     return text +
-           "the fabric is\n    oversubscribed, or the pairs disturb each other. Measure fewer at once: "
+           "the fabric is\n    oversubscribed, or the pairs disturb each other. Measure fewer pairs at once: "
            "scripts/sweep_pairs.sh --max-concurrent N.\n";
   }
   if (verdict.alone.ratio > kMostAloneOverTogether) {
-    return text + (verdict.changes_with_time > 0 ? "which may be chance, or the time.\n" : "which may be chance.\n");
+    return text +
+           (verdict.changes_with_time > 0 ? "this may be chance, or a change with time.\n" : "this may be chance.\n");
   }
-  if (verdict.alone.ratio < kAsFastAlone) return text + "what slows it there is not the other pairs.\n";
+  if (verdict.alone.ratio < kAsFastAlone) return text + "it is slower alone, so other pairs are not the cause.\n";
   return text + "pairs do not disturb each other.\n";
 }
 
@@ -347,23 +350,23 @@ std::string measured_text(const Sweep& sweep, const Verdict& verdict, const Verd
   std::string text =
       fmt::format("\nMeasured: {} in {}", counted(verdict.readings, "reading"), counted(rounds_of(sweep), "round"));
   if (verdict.failed > 0) text += fmt::format(", {} of them without a figure", verdict.failed);
-  text += fmt::format("; slow is what is more than {:g} % below what is expected\n", 100 * settings.tolerance);
+  text += fmt::format("; slow means more than {:g} % below the expected bandwidth\n", 100 * settings.tolerance);
   text += strata_text(sweep, verdict);
   if (verdict.outliers > 0) {
-    text += fmt::format("    Of the readings that nobody is blamed for, {:.2g} % are slow.\n", 100 * verdict.outliers);
+    text += fmt::format("    Of the readings outside all findings, {:.2g} % are slow.\n", 100 * verdict.outliers);
   }
   return text + disturbance_text(verdict);
 }
 
 std::string follow_ups_text(const Sweep& sweep, const Verdict& verdict) {
   if (verdict.follow_ups.empty()) return "";
-  std::string text = "\nOpen, and decided by more readings:\n";
+  std::string text = "\nOpen questions, which more readings would decide:\n";
   const std::size_t shown = std::min(verdict.follow_ups.size(), kMostFollowUps);
   for (std::size_t i = 0; i < shown; ++i) {
     const FollowUp& follow_up = verdict.follow_ups[i];
-    const std::string partner = follow_up.other < 0 ? "any that is fine" : host_name(sweep, follow_up.other);
-    text += fmt::format("    {} with {}: {} more; {}\n", host_name(sweep, follow_up.host), partner, follow_up.readings,
-                        printable(follow_up.why));
+    const std::string partner = follow_up.other < 0 ? "any healthy host" : host_name(sweep, follow_up.other);
+    text += fmt::format("    {} with {}: {}; {}\n", host_name(sweep, follow_up.host), partner,
+                        counted(follow_up.readings, "more reading"), printable(follow_up.why));
   }
   if (verdict.follow_ups.size() > shown)
     text += fmt::format("    and {} more; --json has all\n", verdict.follow_ups.size() - shown);

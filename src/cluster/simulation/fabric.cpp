@@ -128,7 +128,7 @@ Fault parse_fault(std::string_view text) {
   const auto known = fault_syntax().find(parts.front());
   if (known == fault_syntax().end()) {
     throw std::invalid_argument(fmt::format(
-        "fault '{}': '{}' is none of dead, dead-pair, flapping, host, leaf, leaf-pair, nic, pair, rail, spine", text,
+        "fault '{}': '{}' is not one of dead, dead-pair, flapping, host, leaf, leaf-pair, nic, pair, rail, spine", text,
         parts.front()));
   }
   const FaultSyntax& syntax = known->second;
@@ -141,9 +141,8 @@ Fault parse_fault(std::string_view text) {
   }
   const int wanted = 1 + syntax.places + (syntax.factor ? 1 : 0) + (syntax.share ? 1 : 0);
   if (static_cast<int>(parts.size()) != wanted) {
-    throw std::invalid_argument(
-        fmt::format("fault '{}': {} takes {} numbers, after it and between colons; such as host:3:0.9", text,
-                    parts.front(), wanted - 1));
+    throw std::invalid_argument(fmt::format("fault '{}': {} takes {} numbers, each after a colon, such as host:3:0.9",
+                                            text, parts.front(), wanted - 1));
   }
   fault.place = number_in<std::int32_t>(text, parts[1]);
   if (syntax.places == 2) fault.other = number_in<std::int32_t>(text, parts[2]);
@@ -154,12 +153,13 @@ Fault parse_fault(std::string_view text) {
 }
 
 Fabric::Fabric(FabricPlan plan) : plan_(std::move(plan)) {
-  check(plan_.hosts >= 1 && plan_.rails >= 1 && plan_.spines >= 1, "takes 1 host, rail and spine or more");
-  check(plan_.leaf_size >= 0 && plan_.sigma >= 0 && plan_.spread >= 0, "leaf size, sigma and spread are not negative");
-  check(plan_.rate > 0 && plan_.outlier_factor > 0 && plan_.crossing > 0, "rates and factors are above 0");
-  check(plan_.oversubscription >= 1, "oversubscription is 1 or more");
+  check(plan_.hosts >= 1 && plan_.rails >= 1 && plan_.spines >= 1, "at least 1 host, 1 rail and 1 spine are needed");
+  check(plan_.leaf_size >= 0 && plan_.sigma >= 0 && plan_.spread >= 0,
+        "leaf size, sigma and spread must not be negative");
+  check(plan_.rate > 0 && plan_.outlier_factor > 0 && plan_.crossing > 0, "rates and factors must be above 0");
+  check(plan_.oversubscription >= 1, "oversubscription must be at least 1");
   for (const double share : {plan_.outliers, plan_.missing, plan_.drift}) {
-    check(share >= 0 && share < 1, "shares are from 0 up to less than 1");
+    check(share >= 0 && share < 1, "shares must be at least 0 and below 1");
   }
   check_faults();
   by_host_.resize(static_cast<std::size_t>(plan_.hosts));

@@ -91,7 +91,7 @@ class Fabric {
     std::int32_t rail = 0;
     std::int32_t spine = 0;
   };
-  /// How many flows share each leaf's ways up and down in a round.
+  /// How many flows share each leaf's uplinks and downlinks in a round.
   struct Load {
     std::vector<std::int32_t> up;  ///< by leaf and spine, or by leaf where flows are shared evenly
     std::vector<std::int32_t> down;

@@ -54,7 +54,7 @@ void declare(CLI::App& app, Asked& asked) {
                                        "read results of another tool from each FILE or folder: auto, " +
                                            import_kind_names() + "; name logs by their pair, such as node01_node02.log")
                             ->option_text("KIND");
-  app.add_option("--unit", asked.unit, "unit of csv or clusterkit files that name none: GB/s, Gb/s, MiB/s...")
+  app.add_option("--unit", asked.unit, "unit of csv or clusterkit files without a unit: GB/s, Gb/s, MiB/s...")
       ->option_text("UNIT")
       ->needs(import);
   app.add_option("--convert", asked.convert,
@@ -64,13 +64,14 @@ void declare(CLI::App& app, Asked& asked) {
   app.add_option("--locality", asked.locality, "read each host's leaf switch or rack from lines HOST LEAF")
       ->option_text("FILE");
   app.add_option("--tolerance", asked.tolerance, "smallest deficit that counts as slow [5%]")->option_text("SHARE");
-  app.add_option("--expect", asked.expected,
-                 "required one-way bandwidth between near hosts, such as 24; adapters: 90% of the rate of the pair's "
-                 "slower port, if the records have it; adapters:95%: another share. The tolerance is allowed below it. "
-                 "Decides which of two kinds of hosts is slow; a minority of slower hosts is slow even above it")
+  app.add_option(
+         "--expect", asked.expected,
+         "required one-way bandwidth between near hosts, such as 24; adapters: 90% of the rate of the pair's "
+         "slower port, if the records have it; adapters:95%: another share. Hosts may miss it by the tolerance. "
+         "It decides which of two kinds of hosts is slow; a minority of slower hosts is slow even above it")
       ->option_text("GB/s|adapters");
   app.add_option("--false-alarm", asked.false_alarm,
-                 "maximum probability that a sweep of healthy hosts blames any [1%]")
+                 "maximum probability that a sweep of healthy hosts blames one of them [1%]")
       ->option_text("SHARE");
   app.add_option("--json", asked.json, "write the whole verdict as JSON to FILE (- is standard output)")
       ->option_text("FILE");
@@ -189,9 +190,9 @@ ExitStatus find_slow_links(int argc, char** argv) {
   declare(app, asked);
   if (!read_command_line(app, argc, argv)) return ExitStatus::kOk;
   if (asked.json == "-" && (asked.quiet || asked.map)) {
-    throw UsageError("--json - writes to standard output, and nothing else goes there; leave out --quiet and --map");
+    throw UsageError("--json - writes only the JSON to standard output; leave out --quiet and --map");
   }
-  if (asked.files.empty()) throw UsageError("no file of records is named; --help says which may be");
+  if (asked.files.empty()) throw UsageError("no file of records is given; --help says which files it reads");
   if (!asked.convert.empty()) return convert(asked);
   VerdictSettings settings;
   settings.tolerance = parse_share(asked.tolerance, "--tolerance");
@@ -201,7 +202,7 @@ ExitStatus find_slow_links(int argc, char** argv) {
   const Records records = read_all(asked);
   if (settings.expected_of_port > 0 && !knows_ports(records.sweep)) {
     throw Error(ExitStatus::kNotJudged,
-                "--expect adapters: no record tells what a port carries (from_port_gb_per_s); name the rate in GB/s");
+                "--expect adapters: no record has the rate of a port (from_port_gb_per_s); give the rate in GB/s");
   }
   const Verdict verdict = judge(records.sweep, settings);
   if (!asked.json.empty()) {

@@ -70,7 +70,7 @@ void take_out(FoundHosts& found, const std::string& exclude) {
   excluded.add_list(exclude, "--exclude");
   const std::vector<std::string> unknown = found.hosts.exclude(excluded);
   if (!unknown.empty()) {
-    found.notice = fmt::format("--exclude names what {} does not have: {}", found.source, fold_hosts(unknown));
+    found.notice = fmt::format("--exclude names hosts that {} does not have: {}", found.source, fold_hosts(unknown));
   }
   if (found.hosts.hosts().empty()) {
     throw UsageError(fmt::format("--exclude '{}' removes every host of {}; keep some", exclude, found.source));

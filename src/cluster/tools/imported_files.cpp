@@ -95,13 +95,13 @@ void Importer::read(const Path& path) {
   if (!request_.kind && !recognised) return unrecognised_.push_back(path);
   if (request_.kind && recognised && *recognised != *request_.kind) {
     if (!path.of_folder) refuse_kind(path, *recognised, *request_.kind);
-    return not_understood(path, fmt::format("it is of {}", name_of(*recognised)));
+    return not_understood(path, fmt::format("its format is {}", name_of(*recognised)));
   }
   read_as(request_.kind.value_or(recognised.value_or(ImportKind::kCsv)), path, text);
 }
 
 void Importer::refuse_kind(const Path& path, ImportKind recognised, ImportKind asked) {
-  throw UsageError(fmt::format("{}: it is of {}, not of {}; give --import {}", readable_name(path.name),
+  throw UsageError(fmt::format("{}: its format is {}, not {}; give --import {}", readable_name(path.name),
                                name_of(recognised), name_of(asked), name_of(recognised)));
 }
 
@@ -109,7 +109,7 @@ void Importer::read_as(ImportKind kind, const Path& path, std::string_view text)
   const std::string name = readable_name(path.name);
   Imported found = import_results(kind, {name, text, request_.unit});
   if (found.readings.empty()) {
-    const std::string why = found.notes.empty() ? "no result is in it" : found.notes.front().text;
+    const std::string why = found.notes.empty() ? "it has no result" : found.notes.front().text;
     return not_understood(path, fmt::format("{} ({})", why, name_of(kind)));
   }
   for (const ImportNote& note : found.notes) {
@@ -129,7 +129,7 @@ void Importer::read_unrecognised() {
     if (kinds.size() == 1) {
       read_as(*kinds.begin(), path, text_of_file(path.name, ""));
     } else {
-      not_understood(path, fmt::format("it is not clear what has written it; say so by --import with one of {}",
+      not_understood(path, fmt::format("the tool that wrote it is not clear; name the tool by --import with one of {}",
                                        import_kind_names()));
     }
   }
@@ -151,8 +151,9 @@ void Importer::drop_what_only_names_tell() {
       continue;
     }
     const Path path = paths_[i];
-    const std::string why = fmt::format("nothing of {} is in it, and its name has no hosts such as others have",
-                                        name_of(all_.files[i].kind));
+    const std::string why =
+        fmt::format("it has no result of {}, and its file name has no hosts like those of the other files",
+                    name_of(all_.files[i].kind));
     all_.files.erase(all_.files.begin() + static_cast<std::ptrdiff_t>(i));
     paths_.erase(paths_.begin() + static_cast<std::ptrdiff_t>(i));
     not_understood(path, why);
@@ -188,9 +189,9 @@ void Importer::tell_of_other_sizes() {
       if (known == sizes.end() || may_differ) continue;
       const std::int64_t usual = commonest_of(known->second);
       if (kind.size_bytes >= usual) continue;
-      all_.notices.push_back(fmt::format(
-          "{}: its largest message has {}, those of most others {}: it is not compared with them", file.name,
-          readable_bytes(static_cast<Bytes>(kind.size_bytes)), readable_bytes(static_cast<Bytes>(usual))));
+      all_.notices.push_back(
+          fmt::format("{}: its largest message has {}, most others have {}: it is not compared with them", file.name,
+                      readable_bytes(static_cast<Bytes>(kind.size_bytes)), readable_bytes(static_cast<Bytes>(usual))));
     }
   }
 }
@@ -212,7 +213,7 @@ void Importer::finish_notices() {
 
 void Importer::refuse_all() const {
   const std::string first = all_.notices.empty() ? "there is no file" : all_.notices.front();
-  throw Error(ExitStatus::kNotJudged, fmt::format("nothing was understood of any file; {}", first));
+  throw Error(ExitStatus::kNotJudged, fmt::format("no file was understood; {}", first));
 }
 
 }  // namespace
@@ -239,7 +240,7 @@ std::string import_hint(const std::string& path) {
   std::error_code problem;
   if (!fs::is_regular_file(path, problem) || fs::file_size(path, problem) > kMostToHint) return "";
   const auto kind = recognise(text_of_file(path, ""));
-  return kind ? fmt::format("; it is of {0}, which --import {0} reads", name_of(*kind)) : "";
+  return kind ? fmt::format("; its format is {0}, which --import {0} reads", name_of(*kind)) : "";
 }
 
 }  // namespace fabricbench::cluster

@@ -129,8 +129,9 @@ SweepPlan plan_of(const PlanOptions& options, const Sweep& sweep) {
 /// For pairwise_bw, which does not read JSON.
 void print_readings(const Sweep& sweep) {
   if (sweep.kinds.size() > 1) {
-    throw UsageError(fmt::format("the records are of {} tests, {} and {} among them; a sweep goes on with one only",
-                                 sweep.kinds.size(), sweep.kinds[0], sweep.kinds[1]));
+    throw UsageError(
+        fmt::format("the records have {} tests, among them {} and {}; a sweep can continue with one test only",
+                    sweep.kinds.size(), sweep.kinds[0], sweep.kinds[1]));
   }
   std::string text;
   for (const std::string& host : sweep.hosts) text += fmt::format("host\t{}\n", host);

@@ -108,7 +108,7 @@ bool RecordReader::take_end(const Line& line) {
   } catch (const std::invalid_argument&) {
     return false;
   }
-  notices_.push_back(fmt::format("{}:{}: a record is cut off by the next one, and left out", run_.name, line.number));
+  notices_.push_back(fmt::format("{}:{}: a record is cut off by the next one and left out", run_.name, line.number));
   return true;
 }
 
@@ -117,11 +117,11 @@ void RecordReader::refuse_unless_cut_off(const Line& line, std::string_view prob
   if (!run_.any_line) refuse(fmt::format("{}: this is not a file of records ({}); {}", place, problem, kWhatIsRead));
   if (line.complete) {
     refuse(
-        fmt::format("{0}: this record is broken ({1}); look at it with 'sed -n {2}p {3}', and if a crash or two "
-                    "writers at once have spoilt it, take it out with 'sed -i {2}d {3}'",
+        fmt::format("{0}: this record is broken ({1}); look at it with 'sed -n {2}p {3}'; if a crash or two writers at "
+                    "once have spoilt it, remove it with 'sed -i {2}d {3}'",
                     place, problem, line.number, run_.name));
   }
-  notices_.push_back(fmt::format("{}: the last line is cut off, and left out", place));
+  notices_.push_back(fmt::format("{}: the last line is cut off and left out", place));
 }
 
 /// Keys keep their meaning, so newer files can be read.
@@ -156,7 +156,7 @@ void RecordReader::take(const SweepStart& start) {
 void RecordReader::take_locality(const HostLocality& locality) {
   run_.of_a_sweep = true;
   if (locality.host.empty() || locality.leaf.empty()) {
-    throw std::invalid_argument("a locality line wants a host and a leaf");
+    throw std::invalid_argument("a locality line needs a host and a leaf");
   }
   leaves_.insert_or_assign(std::string(locality.host), locality.leaf);
 }
@@ -175,9 +175,9 @@ void RecordReader::take_context() {
 void RecordReader::take(const RecordedReading& record) {
   run_.of_a_sweep = true;
   if (record.from_end.host.empty() || record.to_end.host.empty()) {
-    throw std::invalid_argument("a reading wants from_host and to_host");
+    throw std::invalid_argument("a reading needs from_host and to_host");
   }
-  if (!record.status) throw std::invalid_argument("a reading wants a status");
+  if (!record.status) throw std::invalid_argument("a reading needs a status");
   if (record.from_end.host == record.to_end.host) {
     ++within_a_host_;
     return;
@@ -338,18 +338,18 @@ void RecordReader::set_leaves() {
     if (known == leaves_.end()) without.push_back(host);
   }
   sweep_.leaves = leaves.take();
-  if (!without.empty()) notices_.push_back(fmt::format("no leaf is known of {}", fold_hosts(without)));
+  if (!without.empty()) notices_.push_back(fmt::format("hosts without a known leaf: {}", fold_hosts(without)));
 }
 
 Records RecordReader::finish() {
   if (within_a_host_ > 0) {
     notices_.push_back(
-        fmt::format("readings left out because both endpoints are on one host, which says nothing of the network: {}",
+        fmt::format("readings left out because both endpoints are on one host, which does not measure the network: {}",
                     within_a_host_));
   }
   if (without_figure_ > 0) {
     notices_.push_back(
-        fmt::format("readings left out because they are well but have no bandwidth: {}", without_figure_));
+        fmt::format("readings left out because they succeeded but have no bandwidth: {}", without_figure_));
   }
   sort_rails();
   sweep_.hosts = hosts_.take();

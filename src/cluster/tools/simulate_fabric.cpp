@@ -73,8 +73,8 @@ void add_fabric_options(CLI::App& app, SimulationOptions& options) {
          CLI::Range(0.01, 100.0));
   number("--missing", fabric.missing, "share of measurements that fail by chance [0]", "SHARE", share);
   app.add_flag("--collisions", fabric.collisions, "assign flows to uplinks by hash instead of evenly")->group("Fabric");
-  app.add_flag("--hide-leaves", options.hide_leaves, "do not give the verdict the leaf of each host")->group("Fabric");
-  app.add_flag("--both-ways", fabric.both_ways, "record one figure for the sum of both directions")->group("Fabric");
+  app.add_flag("--hide-leaves", options.hide_leaves, "hide the leaf of each host from the verdict")->group("Fabric");
+  app.add_flag("--both-ways", fabric.both_ways, "record the sum of both directions as one figure")->group("Fabric");
   auto* faults =
       app.add_option("--fault", options.faults,
                      "a fault; may be repeated: host:3:0.9 (factor of its rate; append :sends or :receives for one "
@@ -124,14 +124,15 @@ void add_sweep_options(CLI::App& app, SimulationOptions& options) {
 bool read_options(int argc, char** argv, SimulationOptions& options) {
   CLI::App app(
       "Sweeps over pairs of hosts of a simulated fabric and judges the readings, as find_slow_links does. With --runs "
-      "it repeats this with other random numbers, and counts faults found and healthy parts blamed.\n"
+      "it repeats this with other random numbers, and counts faults found and false alarms (healthy parts blamed).\n"
       "Exit status: 0 success, whatever was found; 2 wrong options.",
       kName);
   add_fabric_options(app, options);
   add_sweep_options(app, options);
   auto* records = app.add_option("--records", options.records, "write the readings to FILE, as a real sweep does")
                       ->option_text("FILE");
-  auto* runs = app.add_option("--runs", options.runs, "number of sweeps; print precision and recall over all of them")
+  auto* runs = app.add_option("--runs", options.runs,
+                              "number of sweeps; print recall, precision and false alarms over all of them")
                    ->option_text("N")
                    ->check(CLI::Range(1, 1 << 20))
                    ->excludes(records);
@@ -219,11 +220,11 @@ void print_score(const Score& score) {
         planted > 0 ? fmt::format("{:.4f}", static_cast<double>(named) / static_cast<double>(planted)) : "-";
     const std::string precision =
         blamed > 0 ? fmt::format("{:.4f}", static_cast<double>(named) / static_cast<double>(blamed)) : "-";
-    fmt::print("{:<22} {:>8} {:>8} {:>8} {:>10} {:>8} {:>16.4f}\n", what, planted, named, recall, wronged, precision,
+    fmt::print("{:<22} {:>8} {:>8} {:>8} {:>13} {:>9} {:>19.4f}\n", what, planted, named, recall, wronged, precision,
                static_cast<double>(wronged) / sweeps);
   };
-  fmt::print("{:<22} {:>8} {:>8} {:>8} {:>10} {:>8} {:>16}\n", "", "faults", "named", "recall", "wronged", "precision",
-             "wronged a sweep");
+  fmt::print("{:<22} {:>8} {:>8} {:>8} {:>13} {:>9} {:>19}\n", "", "faults", "named", "recall", "false alarms",
+             "precision", "false alarms/sweep");
   line("hosts and NICs", score.slow_hosts_named, score.slow_hosts, score.hosts_wronged);
   line("pairs", score.slow_pairs_named, score.slow_pairs, score.pairs_wronged);
   line("leaves and rails", score.blocks_named, score.blocks, score.blocks_wronged);

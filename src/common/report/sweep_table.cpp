@@ -207,7 +207,7 @@ std::string SweepTableSink::map() const {
   if (context_.options.quiet) return "";
   if (names_.size() > kMostEndpoints) {
     return fmt::format(
-        "#\n# Map: not drawn of more than {} endpoints; --matrix-csv writes the matrix, --json and "
+        "#\n# Map: not drawn for more than {} endpoints; --matrix-csv writes the matrix, --json and "
         "--csv every reading\n#\n",
         kMostEndpoints);
   }
