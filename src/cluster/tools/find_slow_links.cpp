@@ -184,8 +184,16 @@ ExitStatus status_for(Judged judged) {
 ExitStatus find_slow_links(int argc, char** argv) {
   Asked asked;
   CLI::App app(
-      "Reports the slow host, NIC, path or switch, its deficit, the evidence, the certainty and the next step.\nExit "
-      "status: 0 nothing is slow, 2 usage, 3 a file is missing, 6 something is slow, 7 could not be judged.",
+      "Names the slow host, NIC, path or switch, with its deficit, evidence, certainty and next step.\n"
+      "  find_slow_links run.jsonl\n"
+      "      judges the sweep that pairwise_bw --json run.jsonl recorded\n"
+      "  find_slow_links --locality leaves.txt --map results/sweep/records.jsonl\n"
+      "      knows each host's leaf switch, and draws the matrix\n"
+      "  find_slow_links --import osu logs/\n"
+      "      judges the logs of osu_bw in a folder\n"
+      "Exit status: 0 nothing is slow, 2 wrong options, 3 a file is missing, 6 something is slow, 7 could "
+      "not "
+      "be judged.",
       kName);
   declare(app, asked);
   if (!read_command_line(app, argc, argv)) return ExitStatus::kOk;

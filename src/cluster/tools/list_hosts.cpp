@@ -19,8 +19,15 @@ ExitStatus list_hosts(int argc, char** argv) {
   bool fold = false;
   bool slots = false;
   CLI::App app(
-      "Prints the hosts of -H, --hostfile or the surrounding job, each once, one per line. Without -H and --hostfile, "
-      "it uses the first existing of $SLURM_JOB_NODELIST, $PBS_NODEFILE, $LSB_DJOB_HOSTFILE, "
+      "Prints the hosts of a list, a host file or the surrounding job, one per line.\n"
+      "  list_hosts -H node[01-16] --exclude node07\n"
+      "      fifteen hosts\n"
+      "  list_hosts --hostfile hosts.txt --fold\n"
+      "      one line, such as node[01-16,20]\n"
+      "  list_hosts --slots\n"
+      "      the hosts of the job of Slurm, PBS, LSF or Kubernetes, with their slots\n"
+      "Without -H and --hostfile, it uses the first existing of $SLURM_JOB_NODELIST, $PBS_NODEFILE, "
+      "$LSB_DJOB_HOSTFILE, "
       "$LSB_MCPU_HOSTS and /etc/mpi/hostfile, and names it on stderr.\n"
       "Exit status: 0 success, 2 no hosts or a wrong list, 3 a file is missing.",
       kName);

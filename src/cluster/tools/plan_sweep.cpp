@@ -41,10 +41,18 @@ struct PlanOptions {
 
 bool read_options(int argc, char** argv, PlanOptions& options) {
   CLI::App app(
-      "Prints the next round of a sweep over pairs of hosts: a line with # and the purpose of the round, a line with # "
-      "and the approximate number of rounds left including this one, and a line for each pair with its round, the "
-      "number of pairs to measure at the same time, and both hosts, separated by tabs. No pairs: the sweep is over. "
-      "The same records give the same round, so an interrupted sweep can continue.\n"
+      "Prints the next round of a sweep over pairs of hosts, planned from the readings so far.\n"
+      "  plan_sweep --hosts hosts.txt --records records.jsonl --find\n"
+      "      measures until every host is judged\n"
+      "  plan_sweep --hosts hosts.txt --records records.jsonl --all-pairs\n"
+      "      measures every pair once\n"
+      "  plan_sweep --records records.jsonl --list-readings\n"
+      "      prints the readings, for pairwise_bw --measured\n"
+      "A round is a line with # and its purpose, a line with # and the approximate number of rounds left including "
+      "this "
+      "one, and a line for each pair with its round, the number of pairs to measure at the same time, and both hosts, "
+      "separated by tabs. No pairs: the sweep is over. The same records give the same round, so an interrupted sweep "
+      "can continue.\n"
       "Exit status: 0 success, also at the end of the sweep; 2 wrong options or hosts, 3 a file is missing, 7 records "
       "cannot be read.",
       kName);

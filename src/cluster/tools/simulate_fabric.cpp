@@ -123,8 +123,13 @@ void add_sweep_options(CLI::App& app, SimulationOptions& options) {
 
 bool read_options(int argc, char** argv, SimulationOptions& options) {
   CLI::App app(
-      "Sweeps over pairs of hosts of a simulated fabric and judges the readings, as find_slow_links does. With --runs "
-      "it repeats this with other random numbers, and counts faults found and false alarms (healthy parts blamed).\n"
+      "Sweeps over pairs of hosts of a simulated fabric, and judges the readings as find_slow_links does.\n"
+      "  simulate_fabric --hosts 64 --fault host:3:0.8\n"
+      "      one host has 80 % of its rate\n"
+      "  simulate_fabric --hosts 64 --leaf-size 16 --usual-faults --find --runs 100\n"
+      "      counts faults found and false alarms (healthy parts blamed) in 100 sweeps\n"
+      "  simulate_fabric --hosts 16 --fault dead:5 --records records.jsonl\n"
+      "      writes records for find_slow_links\n"
       "Exit status: 0 success, whatever was found; 2 wrong options.",
       kName);
   add_fabric_options(app, options);
