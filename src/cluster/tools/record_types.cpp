@@ -42,9 +42,10 @@ std::string python_type(const Json& schema) {
     return fmt::format("({})", fmt::join(types, ", "));
   }
   if (schema["type"] == "array") return fmt::format("[{}]", python_type(schema["items"]));
-  static const std::map<std::string, std::string> kNames = {{"integer", "int"},  {"number", "float"}, {"string", "str"},
-                                                            {"boolean", "bool"}, {"object", "dict"},  {"null", "None"}};
-  return kNames.at(schema["type"]);
+  static const std::map<std::string, std::string> python_names = {{"integer", "int"}, {"number", "float"},
+                                                                  {"string", "str"},  {"boolean", "bool"},
+                                                                  {"object", "dict"}, {"null", "None"}};
+  return python_names.at(schema["type"]);
 }
 
 }  // namespace
