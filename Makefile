@@ -31,7 +31,8 @@ install: all
 	cmake --install build --prefix $(PREFIX)
 
 # Rewrites docs/output.schema.json, the tables of docs/output.md and scripts/constants.{sh,py} from the programs' sources.
-records: all
+records:
+	cmake --preset release
 	cmake --build --preset release --target records
 
 format:

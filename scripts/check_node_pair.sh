@@ -78,7 +78,7 @@ read_options() {
             -h | --help) usage && exit 0 ;;
             --test | --gpus | --size | --rail | --min-bandwidth | --timeout | --programs | --launcher | --agent | \
                 --mpi-options | --records | --logs | --round | --concurrent)
-                (($# > 1)) || die "$kUsage" "$1 wants a value; run '$0 --help'"
+                (($# > 1)) || die "$kUsage" "$1 needs a value; run '$0 --help'"
                 set_option "$1" "$2" && shift ;;
             -*) unknown_option "$1" ;;
             *) hosts+=("$1") ;;

@@ -15,7 +15,7 @@ from sweep_plots.axis import knows_leaves, make_axis
 from sweep_plots.findings import find_findings, read_findings
 from sweep_plots.importing import files_of_records
 from sweep_plots.localities import read_leaves
-from sweep_plots.records import BadInput, printable, read_records
+from sweep_plots.readings import BadInput, printable, read_records
 
 SYSTEM_PYTHON = "/usr/bin/python3"  # packages install Python modules for this one
 EPILOG = """\

@@ -1,12 +1,13 @@
 """Reads records of the programs: lines of JSON, each with its kind."""
 
 import json
+import math
 
 from record_types import KINDS, TYPES
 
 
 class Record(dict):
-    """The values of a record by key; None for a key of its type that the line has not."""
+    """The values of a record, or of a part of one, by key; None for a key of its type that the line has not."""
 
     def __init__(self, name, values):
         super().__init__(values)
@@ -18,34 +19,61 @@ class Record(dict):
         raise KeyError(key)
 
 
-def is_a(value, expected):
-    """Whether a value is of a type of record_types.py, at any depth."""
-    if isinstance(expected, tuple):
-        return any(is_a(value, one) for one in expected)
-    if isinstance(expected, list):
-        return isinstance(value, list) and all(is_a(one, expected[0]) for one in value)
-    if isinstance(expected, str):
-        return isinstance(value, dict) and problem_with(value, expected) is None
-    if expected is None or isinstance(value, bool):
-        return value is expected or expected is bool
-    return isinstance(value, (int, float) if expected is float else expected)
-
-
-def problem_with(record, name):
-    """Why a record is none of that name; None where it is one."""
+def record_of(name, values):
+    """The Record of that name. Raises ValueError with the first key whose value is of another type."""
+    if not isinstance(values, dict):
+        raise ValueError("not an object")
+    record = Record(name, values)
     for key, expected in TYPES[name].items():
-        if key in record and not is_a(record[key], expected):
-            return "'{}' cannot be {}".format(key, json.dumps(record[key])[:80])
-    return None
+        if key in values:
+            try:
+                record[key] = typed(values[key], expected)
+            except ValueError:
+                raise ValueError("'{}' cannot be {}".format(key, json.dumps(values[key])[:80])) from None
+    return record
+
+
+def typed(value, expected):
+    """The value as a type of record_types.py, at any depth. Raises ValueError."""
+    if isinstance(expected, tuple):  # one of these
+        for one in expected:
+            try:
+                return typed(value, one)
+            except ValueError:
+                continue
+    elif isinstance(expected, list) and isinstance(value, list):
+        return [typed(one, expected[0]) for one in value]
+    elif isinstance(expected, str):
+        return record_of(expected, value)
+    elif expected is None or isinstance(value, bool):
+        if value is expected or expected is bool:
+            return value
+    elif not isinstance(expected, list) and isinstance(value, (int, float) if expected is float else expected):
+        return value
+    raise ValueError("of another type")
+
+
+def finite(number):
+    """The value of a number's text. Raises ValueError for NaN and Infinity, which are not JSON, and for 1e999."""
+    value = float(number)
+    if not math.isfinite(value):
+        raise ValueError("{} is not a number".format(number))
+    return value
 
 
 def read(line):
     """The Record in a line; it keeps keys of later versions. Raises ValueError: not JSON, no kind, a value of another type."""
-    values = json.loads(line)
-    names = KINDS.get(values.get("kind")) if isinstance(values, dict) else None
-    if names is None:
+    try:
+        values = json.loads(line, parse_float=finite, parse_constant=finite)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    kind = values.get("kind") if isinstance(values, dict) else None
+    if not isinstance(kind, str) or kind not in KINDS:
         raise ValueError("not a record: {:.80}".format(line.strip()))
-    problems = [problem_with(values, name) for name in names]
-    if None not in problems:
-        raise ValueError("{}: {}".format(values["kind"], problems[0]))
-    return Record(names[problems.index(None)], values)
+    problems = []
+    for name in KINDS[kind]:
+        try:
+            return record_of(name, values)
+        except ValueError as problem:
+            problems.append(problem)
+    raise ValueError("{}: {}".format(kind, problems[0]))

@@ -93,7 +93,7 @@ read_options() {
             -H | --hostfile | --exclude | --locality | --rounds | --max-concurrent | --seed | --rails | --programs | \
                 --records | --logs | --tolerance | --expect | --timeout | --size | --test | --launcher | --agent | --mpi-options | \
                 --gpus | --min-bandwidth)
-                (($# > 1)) || die "$kUsage" "$1 wants a value; run '$0 --help'"
+                (($# > 1)) || die "$kUsage" "$1 needs a value; run '$0 --help'"
                 set_option "$1" "$2" && shift ;;
             *) unknown_option "$1" ;;
         esac

@@ -5,7 +5,7 @@ import statistics
 from dataclasses import dataclass, field
 from itertools import groupby
 
-from sweep_plots.records import FAILED
+from sweep_plots.readings import FAILED
 
 MOST_TOLD = 6  # readings of a pair listed in its cell's text
 

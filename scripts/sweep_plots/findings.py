@@ -9,7 +9,7 @@ from pathlib import Path
 
 from constants import MISSING, NOT_JUDGED, OK, TOO_SLOW
 from sweep_plots.cells import figure_text
-from sweep_plots.records import BadInput, cannot_read, printable
+from sweep_plots.readings import BadInput, cannot_read, printable
 
 PROGRAM = "find_slow_links"
 JUDGED = (OK, TOO_SLOW, NOT_JUDGED)  # exit statuses with a verdict

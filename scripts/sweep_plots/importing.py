@@ -7,7 +7,7 @@ from pathlib import Path
 
 from constants import MISSING, NOT_JUDGED, USAGE
 from sweep_plots.findings import PROGRAM, path_of_program
-from sweep_plots.records import BadInput, printable
+from sweep_plots.readings import BadInput, printable
 
 
 

@@ -2,7 +2,7 @@
 
 import re
 
-from sweep_plots.records import BadInput, cannot_read, printable
+from sweep_plots.readings import BadInput, cannot_read, printable
 
 MOST_HOSTS = 1_000_000  # more is an error
 

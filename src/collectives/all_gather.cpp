@@ -25,7 +25,7 @@ class AllGather final : public Collective {
   }
 
   void start(Backend& backend, const Operands& operands) const override {
-    backend.all_gather(operands.send, operands.recv, operands.count, operands.datatype);
+    collectives(backend).all_gather(operands.send, operands.recv, operands.count, operands.datatype);
   }
 };
 

@@ -24,7 +24,8 @@ class AllReduce final : public Collective {
   }
 
   void start(Backend& backend, const Operands& operands) const override {
-    backend.all_reduce(operands.send, operands.recv, operands.count, operands.datatype, operands.reduction);
+    collectives(backend).all_reduce(operands.send, operands.recv, operands.count, operands.datatype,
+                                    operands.reduction);
   }
 };
 

@@ -22,7 +22,7 @@ class AllToAll final : public Collective {
   }
 
   void start(Backend& backend, const Operands& operands) const override {
-    backend.all_to_all(operands.send, operands.recv, operands.count, operands.datatype);
+    collectives(backend).all_to_all(operands.send, operands.recv, operands.count, operands.datatype);
   }
 };
 

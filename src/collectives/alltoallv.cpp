@@ -43,7 +43,7 @@ class AllToAllV final : public Collective {
   }
 
   void start(Backend& backend, const Operands& operands) const override {
-    backend.all_to_all_v(operands.send, operands.recv, *operands.exchange, operands.datatype);
+    collectives(backend).all_to_all_v(operands.send, operands.recv, *operands.exchange, operands.datatype);
   }
 
  private:

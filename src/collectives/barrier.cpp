@@ -22,9 +22,12 @@ class Barrier final : public Collective {
 }  // namespace
 
 int barrier_perf(int argc, char** argv) {
-  return run_program(
-      collective_program("barrier_perf", "Time of a barrier: no rank continues before every rank has arrived."),
-      Barrier(), argc, argv);
+  Program program =
+      collective_program("barrier_perf", "Time of a barrier: no rank continues before every rank has arrived.");
+  program.examples = {{"mpirun -np 16 barrier_perf", "16 ranks"},
+                      {"mpirun -np 16 barrier_perf --timing isolated", "one barrier at a time, with a common start"},
+                      {"mpirun -np 16 barrier_perf --split 'DIV 8' --json run.jsonl", "two groups, with a record"}};
+  return run_program(program, Barrier(), argc, argv);
 }
 
 }  // namespace fabricbench

@@ -26,7 +26,7 @@ class Broadcast final : public Collective {
   }
 
   void start(Backend& backend, const Operands& operands) const override {
-    backend.broadcast(operands.send, operands.recv, operands.count, operands.datatype, operands.root);
+    collectives(backend).broadcast(operands.send, operands.recv, operands.count, operands.datatype, operands.root);
   }
 };
 

@@ -26,7 +26,7 @@ class Gather final : public Collective {
   }
 
   void start(Backend& backend, const Operands& operands) const override {
-    backend.gather(operands.send, operands.recv, operands.count, operands.datatype, operands.root);
+    collectives(backend).gather(operands.send, operands.recv, operands.count, operands.datatype, operands.root);
   }
 };
 

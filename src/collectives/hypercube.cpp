@@ -41,12 +41,12 @@ class Hypercube final : public Collective {
   void start(Backend& backend, const Operands& operands) const override {
     const Bytes part = operands.count * facts(operands.datatype).size;
     const auto place = [&](int rank) { return operands.recv + static_cast<Bytes>(rank) * part; };
-    if (operands.stage == 0) return backend.copy(operands.send, place(operands.rank), part);
+    if (operands.stage == 0) return collectives(backend).copy(operands.send, place(operands.rank), part);
     const int edge = 1 << (operands.stage - 1);
     const int known = operands.rank & ~(edge - 1);  // the first part that this rank has so far
     const int neighbour = operands.rank ^ edge;
-    backend.send_recv(place(known), place(known ^ edge), operands.count * static_cast<std::uint64_t>(edge),
-                      operands.datatype, {.to = neighbour, .from = neighbour});
+    collectives(backend).send_recv(place(known), place(known ^ edge), operands.count * static_cast<std::uint64_t>(edge),
+                                   operands.datatype, {.to = neighbour, .from = neighbour});
   }
 };
 

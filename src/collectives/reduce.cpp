@@ -25,7 +25,8 @@ class Reduce final : public Collective {
   }
 
   void start(Backend& backend, const Operands& operands) const override {
-    backend.reduce(operands.send, operands.recv, operands.count, operands.datatype, operands.reduction, operands.root);
+    collectives(backend).reduce(operands.send, operands.recv, operands.count, operands.datatype, operands.reduction,
+                                operands.root);
   }
 };
 

@@ -26,7 +26,8 @@ class ReduceScatter final : public Collective {
   }
 
   void start(Backend& backend, const Operands& operands) const override {
-    backend.reduce_scatter(operands.send, operands.recv, operands.count, operands.datatype, operands.reduction);
+    collectives(backend).reduce_scatter(operands.send, operands.recv, operands.count, operands.datatype,
+                                        operands.reduction);
   }
 
  private:

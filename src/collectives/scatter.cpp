@@ -25,7 +25,7 @@ class Scatter final : public Collective {
   }
 
   void start(Backend& backend, const Operands& operands) const override {
-    backend.scatter(operands.send, operands.recv, operands.count, operands.datatype, operands.root);
+    collectives(backend).scatter(operands.send, operands.recv, operands.count, operands.datatype, operands.root);
   }
 
  private:

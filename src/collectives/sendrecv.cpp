@@ -21,7 +21,7 @@ class SendRecv final : public Collective {
 
   void start(Backend& backend, const Operands& operands) const override {
     const Partners partners{.to = (operands.rank + 1) % operands.ranks, .from = before(operands.rank, operands.ranks)};
-    backend.send_recv(operands.send, operands.recv, operands.count, operands.datatype, partners);
+    collectives(backend).send_recv(operands.send, operands.recv, operands.count, operands.datatype, partners);
   }
 
  private:

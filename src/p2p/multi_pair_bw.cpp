@@ -1,11 +1,11 @@
-// multi_pair_bw: windows of messages from one half of the ranks to the other, all pairs at once.
+// multi_pair_bw: windows of messages between the two ranks of each pair, all pairs at once.
 
 #include "common/engine/program.h"
 
 namespace fabricbench {
 
 int multi_pair_bw(int argc, char** argv) {
-  const std::string summary = "Bandwidth of messages from one half of the ranks to the other, all pairs at once.";
+  const std::string summary = "Bandwidth of messages between the two ranks of each pair, all pairs at once.";
   return run_program(message_program("multi_pair_bw", summary, true, "adjacent"), OneWay("multi_pair_bw"), argc, argv);
 }
 

@@ -37,7 +37,8 @@ class GpuDirectLatency final : public PingPong {
 
 int gpudirect_rdma_lat(int argc, char** argv) {
   return run_verbs_program<GpuDirectLatency>(
-      "gpudirect_rdma_lat", "Latency of a write into GPU memory of another rank, until the GPU has seen it.",
+      "gpudirect_rdma_lat",
+      "Latency of a write into memory of another rank until its GPU, or a thread in its place, has seen it.",
       {.verb = Verb::kWrite, .latency = true, .seen_by = true}, argc, argv);
 }
 

@@ -170,13 +170,13 @@ class Roots(ProgramTest):  # 3 ranks, 1 s
     def test_every_root_of_the_smallest_group(self):
         """Ranks 0 and 2 are one group, rank 1 the other: both have a rank 0 only."""
         self.assertEqual(self.roots_of("broadcast", "-r", "all", "--split", "MOD 2", ranks=3), [0] * 4)
-        self.refused(USAGE, "-r 1 is no rank: there is 1 rank in the smallest group, and the first is 0",
+        self.refused(USAGE, "-r 1 is not a rank: there is 1 rank in the smallest group, and the first is 0",
                      "-r", 1, "--split", "MOD 2", program=program_of("broadcast"), ranks=3)
 
     def test_no_such_root(self):
         for collective in sorted(ROOTED):
             with self.subTest(collective):
-                self.refused(USAGE, "-r 2 is no rank: there are 2 ranks, and the first is 0", "-r", 2,
+                self.refused(USAGE, "-r 2 is not a rank: there are 2 ranks, and the first is 0", "-r", 2,
                              program=program_of(collective))
 
 

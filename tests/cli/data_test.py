@@ -77,6 +77,14 @@ class InVain(ProgramTest):  # 2 ranks, 1 s
         self.assertEqual(self.notices("barrier", "-b", 8, "-e", 64, "-f", 2, "-d", "double"),
                          ["Not used: -b, -e, -f, -d, since a barrier carries no data"])
 
+    def test_options_without_a_use_are_not_in_the_help(self):
+        for collective in COLLECTIVES:
+            text = self.run_well("--help", program=program_of(collective)).stdout
+            with self.subTest(collective):
+                self.assertEqual("--op " in text, collective in REDUCING)
+                self.assertEqual("--root " in text, collective in ROOTED)
+                self.assertEqual("--minbytes " in text and "--datatype " in text, collective != "barrier")
+
     def test_nothing_is_said_without_cause(self):
         for collective in ("all_reduce", "reduce", "barrier", "alltoall"):
             with self.subTest(collective):

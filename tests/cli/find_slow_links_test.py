@@ -230,7 +230,7 @@ class Refusals(FindingTest):  # 1 rank, 1 s
         for share in ("0", "0%", "100%", "-1%", "x", "%", "nan", "1e400"):
             stdout, stderr = self.run_tool(USAGE, file, f"--false-alarm={share}")
             self.assertIn("is not a share of more than nothing", stderr + stdout)
-        self.refused(USAGE, "--json wants a value, and was given the option '--quiet'; --help says which", file, "--json",
+        self.refused(USAGE, "--json needs a value, and was given the option '--quiet'; --help says which", file, "--json",
                      "--quiet")
         for option in ("--quiet", "--map"):
             self.refused(USAGE, "--json - writes only the JSON to standard output; leave out --quiet and "

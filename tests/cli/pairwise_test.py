@@ -158,7 +158,7 @@ class Refusals(ProgramTest):  # 2 ranks, 1 s
         self.refuse(USAGE, "-b 0 carries nothing that could be measured; give 1 or more", "-b", 0)
 
     def test_time_limits_that_contradict(self):
-        self.refuse(USAGE, "--pair-timeout 10: -T 15 would end the job first; lower it, or raise -T to 30 or more", "-T", 15)
+        self.refuse(USAGE, "--pair-timeout 10: -T 15 would end the job first; lower --pair-timeout, or raise -T to 30 or more", "-T", 15)
 
     def test_options_of_other_programs(self):
         for option in ("-e", "-f", "--epochs", "--pairs", "-o"):

@@ -27,6 +27,7 @@ class Programs(ProgramTest):  # 2 ranks, 2 s
         self.assertEqual(set(found), {"context", "epoch", "row", "end"})
         self.assertEqual(found["context"]["options"]["label"], "a b")
         measured = found["row"]["out_of_place"]
+        self.assertIsNone(measured["samples_us"])  # a key of a part that this line has not
         self.assertEqual(len(measured["epoch_times_us"]), measured["epochs"])
 
     def test_sweeps_are_read(self):
@@ -59,6 +60,7 @@ class Lines(unittest.TestCase):  # 0 ranks, 1 s
 
     def test_what_is_no_record_is_refused(self):
         self.refused("not a record: ", kind="nobody")
-        for line in ("", "[1]", "7", '{"kind":"row"', "{}"):
-            with self.subTest(line), self.assertRaises(ValueError):
+        deep = '{"kind":"row","later":' + "[" * 100000 + "]" * 100000 + "}"
+        for line in ("", "[1]", "7", '{"kind":"row"', "{}", '{"kind":[1]}', '{"kind":"row","count":NaN}', deep):
+            with self.subTest(line[:30]), self.assertRaises(ValueError):
                 records.read(line)

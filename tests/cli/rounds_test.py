@@ -121,7 +121,7 @@ class RoundsRefused(PairTest):  # 2 ranks, 1 s
     def test_many_to_one_on_one_host(self):
         for rule in ("many-to-one", "one-to-many"):
             with self.subTest(rule):
-                self.assertIn(f"--pairs {rule}: the many are hosts, and all 3 ranks are on host ",
+                self.assertIn(f"--pairs {rule} needs two hosts or more, and all 3 ranks are on host ",
                               self.said("send_recv_bw", "--pairs", rule, ranks=3))
 
     def test_file_that_is_there(self):

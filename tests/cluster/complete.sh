@@ -69,7 +69,7 @@ main() {
     while (($# > 0)); do
         case $1 in
             --hosts | --only | --way | --logs)
-                (($# > 1)) || usage_error "$1 wants a value"
+                (($# > 1)) || usage_error "$1 needs a value"
                 case $1 in
                     --hosts) hosts=$2 ;;
                     --only) cases+=("$2") ;;

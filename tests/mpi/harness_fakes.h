@@ -72,7 +72,8 @@ class AllReduce : public Collective {
     return {{.begin = 0, .count = layout.recv_count, .source = ExpectedBlock::kReduced, .position = 0}};
   }
   void start(Backend& backend, const Operands& operands) const override {
-    backend.all_reduce(operands.send, operands.recv, operands.count, operands.datatype, operands.reduction);
+    collectives(backend).all_reduce(operands.send, operands.recv, operands.count, operands.datatype,
+                                    operands.reduction);
   }
 };
 

@@ -129,10 +129,10 @@ TEST(MpiReductions, ByCallsOfAThousandElements) { expect_all_right(1000, {999, 1
 TEST(MpiReductions, OfNothingTouchNothing) {
   const Communicator world = Communicator::world();
   MpiBackend backend(world);
-  backend.all_reduce(nullptr, nullptr, 0, DataType::kFloat, Reduction::kSum);
+  collectives(backend).all_reduce(nullptr, nullptr, 0, DataType::kFloat, Reduction::kSum);
   std::byte untouched = kPoison;
   std::byte unread = kPoison;
-  backend.all_reduce(&unread, &untouched, 0, DataType::kDouble, Reduction::kAvg);
+  collectives(backend).all_reduce(&unread, &untouched, 0, DataType::kDouble, Reduction::kAvg);
   EXPECT_EQ(untouched, kPoison);
 }
 
@@ -144,7 +144,7 @@ TEST(MpiReductions, OfAWrongContributionAreFoundToBeWrong) {
   PatternTable::sent(DataType::kFloat, Reduction::kSum, world.rank(), world.size())
       .fill(std::as_writable_bytes(std::span(values)), {});
   if (world.rank() == world.size() - 1) values[42] += 1;
-  backend.all_reduce(values.data(), values.data(), values.size(), DataType::kFloat, Reduction::kSum);
+  collectives(backend).all_reduce(values.data(), values.data(), values.size(), DataType::kFloat, Reduction::kSum);
   const auto wrong = PatternTable::reduced(DataType::kFloat, Reduction::kSum, world.size())
                          .check(std::as_bytes(std::span(values)), {});
   ASSERT_TRUE(wrong.has_value());

@@ -238,7 +238,7 @@ TEST(MpiAllToAllV, OfRanksWithUnlikeAmountsIsCarriedInTheSameWayByAll) {
   exchange.busiest = last + 21;
   std::vector<std::int32_t> send(last + 21, world.rank());
   std::vector<std::int32_t> recv(last + 21, -1);
-  backend.all_to_all_v(send.data(), recv.data(), exchange, DataType::kInt32);
+  collectives(backend).all_to_all_v(send.data(), recv.data(), exchange, DataType::kInt32);
   for (std::size_t peer = 0; peer <= last; ++peer) EXPECT_EQ(recv[peer], static_cast<std::int32_t>(peer));
   EXPECT_EQ(recv.back(), rank == last ? world.rank() : -1);
 }
@@ -247,10 +247,10 @@ TEST(MpiCopy, CopiesWithinThisRanksMemory) {
   const Communicator world = Communicator::world();
   MpiBackend backend(world);
   std::vector<int> values{1, 2, 3, 4};
-  backend.copy(values.data(), values.data() + 2, 2 * sizeof(int));
+  collectives(backend).copy(values.data(), values.data() + 2, 2 * sizeof(int));
   EXPECT_EQ(values, (std::vector<int>{1, 2, 1, 2}));
-  backend.copy(values.data(), values.data(), 4 * sizeof(int));
-  backend.copy(nullptr, nullptr, 0);
+  collectives(backend).copy(values.data(), values.data(), 4 * sizeof(int));
+  collectives(backend).copy(nullptr, nullptr, 0);
   EXPECT_EQ(values, (std::vector<int>{1, 2, 1, 2}));
 }
 
@@ -260,7 +260,7 @@ TEST(MpiCopy, IsDoneByWhatTheMemoryTakes) {
                      [](const void*, void* into, std::size_t bytes) { std::memset(into, 0x77, bytes); });
   const int from = 7;
   int into = 0;
-  backend.copy(&from, &into, sizeof into);
+  collectives(backend).copy(&from, &into, sizeof into);
   EXPECT_EQ(into, 0x77777777);
 }
 

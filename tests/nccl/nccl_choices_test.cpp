@@ -11,7 +11,7 @@ TEST_F(NcclChoicesTest, AreSeenOnlyWhileObserved) {
   const auto session = make_session(test_options(), true);
   ASSERT_EQ(session->why_no_choices(), "");
   const Buffers data(*session, 4096);
-  const auto all_reduce = [&](int i, Backend& backend) {
+  const auto all_reduce = [&](int i, CollectiveBackend& backend) {
     backend.all_reduce(data.on(i).data(), data.on(i).data(), 1024, DataType::kFloat, Reduction::kSum);
   };
 
@@ -39,8 +39,9 @@ TEST_F(NcclChoicesTest, AreSeenInASecondSessionToo) {
   const auto session = make_session(test_options(), true);
   const Buffers data(*session, 4096);
   session->choices()->observe(true);
-  run(*session,
-      [&](int i, Backend& backend) { backend.all_gather(data.on(i).data(), data.on(i).data(), 1, DataType::kInt8); });
+  run(*session, [&](int i, CollectiveBackend& backend) {
+    backend.all_gather(data.on(i).data(), data.on(i).data(), 1, DataType::kInt8);
+  });
   EXPECT_TRUE(session->choices()->last());
 }
 

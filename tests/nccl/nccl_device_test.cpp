@@ -49,9 +49,9 @@ class NcclDeviceTest : public NcclTest {
     return Error(ExitStatus::kOk, "no error");
   }
 
-  static Error error_of(Session& session, const std::function<void(Backend&)>& operation) {
+  static Error error_of(Session& session, const std::function<void(CollectiveBackend&)>& operation) {
     try {
-      run(session, [&](int, Backend& backend) { operation(backend); });
+      run(session, [&](int, CollectiveBackend& backend) { operation(backend); });
     } catch (const Error& error) {
       return error;
     }
@@ -69,7 +69,7 @@ class NcclDeviceTest : public NcclTest {
       session.memory(i).fill(message(in_place ? recv : send, i),
                              PatternTable::sent(type, Reduction::kSum, rank_of(i), ranks()), {});
     }
-    run(session, [&](int i, Backend& backend) {
+    run(session, [&](int i, CollectiveBackend& backend) {
       backend.all_reduce(message(in_place ? recv : send, i).data(), message(recv, i).data(), count, type,
                          Reduction::kSum);
     });
@@ -108,7 +108,7 @@ TEST_F(NcclDeviceTest, AllToAllCarriesBlocks) {
       session->memory(i).fill(send.on(i), table, {0, shift});
       session->memory(i).set(recv.on(i), pattern::kPoisonByte);
     }
-    run(*session, [&](int i, Backend& backend) {
+    run(*session, [&](int i, CollectiveBackend& backend) {
       backend.all_to_all(send.on(i).data(), recv.on(i).data(), kCount, DataType::kFloat);
     });
     for (int i = 0; i < session->local_ranks(); ++i) {
@@ -136,7 +136,7 @@ TEST_F(NcclDeviceTest, IsRecorded) {
   const Buffers data(*session, kCount * sizeof(float));
   const PatternTable table = PatternTable::sent(DataType::kFloat, Reduction::kSum, 0, ranks());
   session->recorder()->begin();
-  start(*session, [&](int i, Backend& backend) {
+  start(*session, [&](int i, CollectiveBackend& backend) {
     backend.all_reduce(data.on(i).data(), data.on(i).data(), kCount, DataType::kFloat, Reduction::kSum);
   });
   session->recorder()->end();
@@ -186,22 +186,24 @@ TEST_F(NcclDeviceTest, RefusesOtherOperationsOnAllRanks) {
   const auto session = make_session(options_of(1));
   const Buffers data(*session, 1024);
   void* buffer = data.on(0).data();
-  for (const auto& operation : std::vector<std::function<void(Backend&)>>{
-           [&](Backend& backend) { backend.all_gather(buffer, buffer, 1, DataType::kFloat); },
-           [&](Backend& backend) { backend.reduce(buffer, buffer, 1, DataType::kFloat, Reduction::kSum, 0); },
-           [&](Backend& backend) {
+  for (const auto& operation : std::vector<std::function<void(CollectiveBackend&)>>{
+           [&](CollectiveBackend& backend) { backend.all_gather(buffer, buffer, 1, DataType::kFloat); },
+           [&](CollectiveBackend& backend) { backend.reduce(buffer, buffer, 1, DataType::kFloat, Reduction::kSum, 0); },
+           [&](CollectiveBackend& backend) {
              backend.send_recv(buffer, buffer, 1, DataType::kFloat, {0, 0});
            },
-           [&](Backend& backend) { backend.send(buffer, 1, DataType::kFloat, 0); },
-           [&](Backend& backend) { backend.recv(buffer, 1, DataType::kFloat, 0); },
-           [&](Backend& backend) { backend.start_send(buffer, 1, DataType::kFloat, 0); },
-           [&](Backend& backend) { backend.start_recv(buffer, 1, DataType::kFloat, 0); },
-           [&](Backend& backend) { backend.finish(); },
-           [&](Backend& backend) { backend.all_reduce(buffer, buffer, 1, DataType::kFloat, Reduction::kMax); },
-           [&](Backend& backend) { backend.barrier(); }}) {
+           [&](CollectiveBackend& backend) { backend.send(buffer, 1, DataType::kFloat, 0); },
+           [&](CollectiveBackend& backend) { backend.recv(buffer, 1, DataType::kFloat, 0); },
+           [&](CollectiveBackend& backend) { backend.start_send(buffer, 1, DataType::kFloat, 0); },
+           [&](CollectiveBackend& backend) { backend.start_recv(buffer, 1, DataType::kFloat, 0); },
+           [&](CollectiveBackend& backend) { backend.finish(); },
+           [&](CollectiveBackend& backend) {
+             backend.all_reduce(buffer, buffer, 1, DataType::kFloat, Reduction::kMax);
+           },
+           [&](CollectiveBackend& backend) { backend.barrier(); }}) {
     EXPECT_EQ(error_of(*session, operation).status(), ExitStatus::kMissing);
   }
-  const Error error = error_of(*session, [](Backend& backend) { backend.barrier(); });
+  const Error error = error_of(*session, [](CollectiveBackend& backend) { backend.barrier(); });
   EXPECT_STREQ(
       error.what(),
       "-D 1: there are kernels for all_reduce and alltoall, none for barrier; leave out -D to measure NCCL's own");
@@ -211,7 +213,8 @@ TEST_F(NcclDeviceTest, HasNoAllToAllOverTheNetwork) {
   const auto session = make_session(options_of(3));
   const Buffers data(*session, 1024);
   void* buffer = data.on(0).data();
-  const Error error = error_of(*session, [&](Backend& all) { all.all_to_all(buffer, buffer, 1, DataType::kFloat); });
+  const Error error =
+      error_of(*session, [&](CollectiveBackend& all) { all.all_to_all(buffer, buffer, 1, DataType::kFloat); });
   EXPECT_EQ(error.status(), ExitStatus::kMissing);
   EXPECT_NE(std::string(error.what()).find("GIN"), std::string::npos) << error.what();
 }
@@ -220,8 +223,9 @@ TEST_F(NcclDeviceTest, NeverTouchesABufferOfNoWindow) {
   const auto session = make_session(options_of(1));
   const Buffers data(*session, 1024);
   std::byte* outside = data.on(0).data() + (std::size_t{1} << 30);
-  const Error error = error_of(
-      *session, [&](Backend& backend) { backend.all_reduce(outside, outside, 1, DataType::kFloat, Reduction::kSum); });
+  const Error error = error_of(*session, [&](CollectiveBackend& backend) {
+    backend.all_reduce(outside, outside, 1, DataType::kFloat, Reduction::kSum);
+  });
   EXPECT_EQ(error.status(), ExitStatus::kFailure);
   EXPECT_NE(std::string(error.what()).find("no symmetric window"), std::string::npos) << error.what();
 }

@@ -38,7 +38,7 @@ class NcclFaultsTest : public NcclTest {
     const auto session = make_session();
     const Buffers data(*session, kCount * sizeof(float));
     const auto all_reduce = [&] {
-      run(*session, [&](int i, Backend& backend) {
+      run(*session, [&](int i, CollectiveBackend& backend) {
         backend.all_reduce(data.on(i).data(), data.on(i).data(), kCount, DataType::kFloat, Reduction::kSum);
       });
     };
@@ -101,7 +101,7 @@ TEST_F(NcclFaultsTest, AWrongElementIsThere) {
   for (int i = 0; i < session->local_ranks(); ++i) {
     session->memory(i).fill(data.on(i), PatternTable::sent(DataType::kFloat, Reduction::kSum, rank_of(i), ranks()), {});
   }
-  run(*session, [&](int i, Backend& backend) {
+  run(*session, [&](int i, CollectiveBackend& backend) {
     backend.all_reduce(data.on(i).data(), data.on(i).data(), kCount, DataType::kFloat, Reduction::kSum);
   });
   for (int i = 0; i < session->local_ranks(); ++i) {

@@ -66,7 +66,7 @@ template <typename Operation>
 void start(Session& session, Operation operation) {
   session.begin_group();
   try {
-    for (int i = 0; i < session.local_ranks(); ++i) operation(i, session.backend(i));
+    for (int i = 0; i < session.local_ranks(); ++i) operation(i, collectives(session.backend(i)));
   } catch (...) {
     try {  // or this thread's next session would be part of the group
       session.end_group();

@@ -73,7 +73,7 @@ class NcclMessagesTest : public NcclTest {
     poison(made.recv);
     return made;
   }
-  void start_window(const Window& window, int i, Backend& backend) const {
+  void start_window(const Window& window, int i, CollectiveBackend& backend) const {
     const int partner = partner_of(rank_of(i));
     for (const Message& message : messages()) {
       const std::size_t offset = message.first * kElement;
@@ -110,7 +110,7 @@ TEST_F(NcclMessagesTest, GoBackAndForthInTheOrderOfTheStream) {
     poison(back);
     for (int round = 0; round < 3; ++round) {
       for (const bool from_first : {true, false}) {
-        const auto exchange = [&](int i, Backend& backend) {
+        const auto exchange = [&](int i, CollectiveBackend& backend) {
           const int rank = rank_of(i);
           const bool sends = is_first(rank) == from_first;
           const Buffers& sent = is_first(rank) ? there : back;
@@ -118,7 +118,7 @@ TEST_F(NcclMessagesTest, GoBackAndForthInTheOrderOfTheStream) {
           if (!sends) backend.recv(back.on(i).data(), count, kType, partner_of(rank));
         };
         if (session_->local_ranks() == 1) {
-          exchange(0, session_->backend(0));  // each call a group of its own
+          exchange(0, collectives(session_->backend(0)));  // each call a group of its own
         } else {
           start(*session_, exchange);
         }
@@ -132,7 +132,7 @@ TEST_F(NcclMessagesTest, GoBackAndForthInTheOrderOfTheStream) {
 TEST_F(NcclMessagesTest, OfAWindowAreLaunchedTogether) {
   for (const bool both_ways : {false, true}) {
     const Window made = make_window(both_ways);
-    for (int i = 0; i < session_->local_ranks(); ++i) start_window(made, i, session_->backend(i));
+    for (int i = 0; i < session_->local_ranks(); ++i) start_window(made, i, collectives(session_->backend(i)));
     finish_all();
     session_->wait();
     expect_received(made);
@@ -142,7 +142,7 @@ TEST_F(NcclMessagesTest, OfAWindowAreLaunchedTogether) {
 TEST_F(NcclMessagesTest, OfAWindowMayBeginAndFinishWithinAGroup) {
   for (const bool both_ways : {false, true}) {
     const Window made = make_window(both_ways);
-    run(*session_, [&](int i, Backend& backend) {
+    run(*session_, [&](int i, CollectiveBackend& backend) {
       start_window(made, i, backend);
       backend.finish();
     });
@@ -154,7 +154,7 @@ TEST_F(NcclMessagesTest, OfAWindowMayBeginAndFinishWithinAGroup) {
 TEST_F(NcclMessagesTest, OfAWindowMayFinishBehindTheGroupThatTheyBeganIn) {
   for (const bool both_ways : {false, true}) {
     const Window made = make_window(both_ways);
-    start(*session_, [&](int i, Backend& backend) { start_window(made, i, backend); });
+    start(*session_, [&](int i, CollectiveBackend& backend) { start_window(made, i, backend); });
     finish_all();
     session_->wait();
     expect_received(made);
@@ -165,12 +165,12 @@ TEST_F(NcclMessagesTest, OfAWindowMayFinishBehindTheGroupThatTheyBeganIn) {
 TEST_F(NcclMessagesTest, OfALaterWindowFollowThoseBefore) {
   const Window first = make_window(true);
   Window second = make_window(true);
-  start(*session_, [&](int i, Backend& backend) { start_window(first, i, backend); });
+  start(*session_, [&](int i, CollectiveBackend& backend) { start_window(first, i, backend); });
   finish_all();
   for (int i = 0; i < session_->local_ranks(); ++i) {
-    session_->backend(i).copy(first.recv.on(i).data(), second.send.on(i).data(), second.send.on(i).size());
+    collectives(session_->backend(i)).copy(first.recv.on(i).data(), second.send.on(i).data(), second.send.on(i).size());
   }
-  start(*session_, [&](int i, Backend& backend) { start_window(second, i, backend); });
+  start(*session_, [&](int i, CollectiveBackend& backend) { start_window(second, i, backend); });
   finish_all();
   session_->wait();
   expect_received(first);
@@ -180,7 +180,7 @@ TEST_F(NcclMessagesTest, OfALaterWindowFollowThoseBefore) {
 TEST_F(NcclMessagesTest, OfNoneAreNothingToFinish) {
   finish_all();
   const Window made = make_window(true);
-  start(*session_, [&](int i, Backend& backend) { start_window(made, i, backend); });
+  start(*session_, [&](int i, CollectiveBackend& backend) { start_window(made, i, backend); });
   finish_all();
   finish_all();
   session_->wait();
@@ -190,7 +190,7 @@ TEST_F(NcclMessagesTest, OfNoneAreNothingToFinish) {
 /// What is started later is not part of the group that a failed call leaves.
 TEST_F(NcclMessagesTest, ThatCannotStartLeaveNoGroupOpen) {
   const Buffers data(*session_, kElement);
-  Backend& backend = session_->backend(0);
+  CollectiveBackend& backend = collectives(session_->backend(0));
   try {
     backend.start_send(data.on(0).data(), 1, kType, partner_of(rank_of(0)));
     backend.start_recv(data.on(0).data(), 1, kType, ranks());
@@ -202,7 +202,7 @@ TEST_F(NcclMessagesTest, ThatCannotStartLeaveNoGroupOpen) {
   }
   backend.finish();
   const Window made = make_window(true);
-  run(*session_, [&](int i, Backend& all) {
+  run(*session_, [&](int i, CollectiveBackend& all) {
     start_window(made, i, all);
     all.finish();
   });
@@ -212,13 +212,13 @@ TEST_F(NcclMessagesTest, ThatCannotStartLeaveNoGroupOpen) {
 /// The fake fails a rank's first call, so it is seen whether there was one.
 TEST_F(NcclMessagesTest, ThatAreEmptyAreSentToo) {
   setenv("FAKE_NCCL_FAULT", ("call_error:" + std::to_string(rank_of(0)) + ":0").c_str(), 1);
-  for (const auto& message : std::vector<std::function<void(Backend&, int)>>{
-           [](Backend&backend, int peer) { backend.send(nullptr, 0, kType, peer); },
-           [](Backend&backend, int peer) { backend.recv(nullptr, 0, kType, peer); },
-           [](Backend&backend, int peer) { backend.start_send(nullptr, 0, kType, peer); },
-           [](Backend&backend, int peer) { backend.start_recv(nullptr, 0, kType, peer); }}) {
+  for (const auto& message : std::vector<std::function<void(CollectiveBackend&, int)>>{
+           [](CollectiveBackend&backend, int peer) { backend.send(nullptr, 0, kType, peer); },
+           [](CollectiveBackend&backend, int peer) { backend.recv(nullptr, 0, kType, peer); },
+           [](CollectiveBackend&backend, int peer) { backend.start_send(nullptr, 0, kType, peer); },
+           [](CollectiveBackend&backend, int peer) { backend.start_recv(nullptr, 0, kType, peer); }}) {
     session_ = make_session();
-    EXPECT_THROW(message(session_->backend(0), partner_of(rank_of(0))), Error);
+    EXPECT_THROW(message(collectives(session_->backend(0)), partner_of(rank_of(0))), Error);
   }
 }
 

@@ -89,7 +89,7 @@ TEST_F(NcclOperationsTest, AllReduceReducesEveryDatatype) {
     const Buffers send = poisoned(kCount, type);
     const Buffers recv = poisoned(kCount, type);
     fill_sent(send, type, reduction);
-    run(*session_, [&](int i, Backend& backend) {
+    run(*session_, [&](int i, CollectiveBackend& backend) {
       backend.all_reduce(send.on(i).data(), recv.on(i).data(), kCount, type, reduction);
     });
     for (int i = 0; i < session_->local_ranks(); ++i) expect_reduced(recv.on(i), i, type, reduction);
@@ -100,7 +100,7 @@ TEST_F(NcclOperationsTest, AllReduceWorksInPlaceAndOnMoreThanAChunk) {
   constexpr std::size_t kMany = 300007;
   const Buffers data = poisoned(kMany, DataType::kFloat);
   fill_sent(data, DataType::kFloat, Reduction::kSum);
-  run(*session_, [&](int i, Backend& backend) {
+  run(*session_, [&](int i, CollectiveBackend& backend) {
     backend.all_reduce(data.on(i).data(), data.on(i).data(), kMany, DataType::kFloat, Reduction::kSum);
   });
   for (int i = 0; i < session_->local_ranks(); ++i) expect_reduced(data.on(i), i, DataType::kFloat, Reduction::kSum);
@@ -112,7 +112,7 @@ TEST_F(NcclOperationsTest, ReduceReachesEveryRoot) {
     const Buffers send = poisoned(kCount, type);
     const Buffers recv = poisoned(kCount, type);
     fill_sent(send, type, reduction);
-    run(*session_, [&](int i, Backend& backend) {
+    run(*session_, [&](int i, CollectiveBackend& backend) {
       backend.reduce(send.on(i).data(), recv.on(i).data(), kCount, type, reduction, root);
     });
     for (int i = 0; i < session_->local_ranks(); ++i) {
@@ -126,7 +126,7 @@ TEST_F(NcclOperationsTest, ReduceScatterLeavesARanksBlockInItsPlace) {
   for_all_reductions([&](DataType type, Reduction reduction) {
     const Buffers send = poisoned(kCount * blocks, type);
     fill_sent(send, type, reduction);
-    run(*session_, [&](int i, Backend& backend) {
+    run(*session_, [&](int i, CollectiveBackend& backend) {
       const std::size_t own = static_cast<std::size_t>(rank_of(i)) * kCount;
       backend.reduce_scatter(send.on(i).data(), part(send, i, type, own, kCount).data(), kCount, type, reduction);
     });
@@ -143,8 +143,9 @@ TEST_F(NcclOperationsTest, AllGatherOrdersTheBlocksByRank) {
     const Buffers send = poisoned(kCount, type);
     const Buffers recv = poisoned(kCount * blocks, type);
     fill_moved(send, type, 0, kCount);
-    run(*session_,
-        [&](int i, Backend& backend) { backend.all_gather(send.on(i).data(), recv.on(i).data(), kCount, type); });
+    run(*session_, [&](int i, CollectiveBackend& backend) {
+      backend.all_gather(send.on(i).data(), recv.on(i).data(), kCount, type);
+    });
     for (int i = 0; i < session_->local_ranks(); ++i) {
       for (std::size_t source = 0; source < blocks; ++source) {
         expect_moved(recv, i, type, source * kCount, kCount, static_cast<int>(source));
@@ -159,7 +160,7 @@ TEST_F(NcclOperationsTest, BroadcastReachesAllFromEveryRoot) {
       const Buffers send = poisoned(kCount, type);
       const Buffers recv = poisoned(kCount, type);
       fill_moved(send, type, 0, kCount);
-      run(*session_, [&](int i, Backend& backend) {
+      run(*session_, [&](int i, CollectiveBackend& backend) {
         backend.broadcast(send.on(i).data(), recv.on(i).data(), kCount, type, root);
       });
       for (int i = 0; i < session_->local_ranks(); ++i) expect_moved(recv, i, type, 0, kCount, root);
@@ -173,8 +174,9 @@ TEST_F(NcclOperationsTest, AllToAllExchangesBlocks) {
     const Buffers send = poisoned(kCount * blocks, type);
     const Buffers recv = poisoned(kCount * blocks, type);
     fill_moved(send, type, 0, kCount * blocks);
-    run(*session_,
-        [&](int i, Backend& backend) { backend.all_to_all(send.on(i).data(), recv.on(i).data(), kCount, type); });
+    run(*session_, [&](int i, CollectiveBackend& backend) {
+      backend.all_to_all(send.on(i).data(), recv.on(i).data(), kCount, type);
+    });
     for (int i = 0; i < session_->local_ranks(); ++i) {
       for (std::size_t source = 0; source < blocks; ++source) {
         expect_moved(recv, i, type, source * kCount, kCount, static_cast<int>(source),
@@ -207,7 +209,7 @@ TEST_F(NcclOperationsTest, AllToAllVExchangesUnequalParts) {
   const Buffers send = poisoned(room, DataType::kInt32);
   const Buffers recv = poisoned(room, DataType::kInt32);
   fill_moved(send, DataType::kInt32, 0, room);
-  run(*session_, [&](int i, Backend& backend) {
+  run(*session_, [&](int i, CollectiveBackend& backend) {
     backend.all_to_all_v(send.on(i).data(), recv.on(i).data(), uneven_exchange(rank_of(i), ranks()), DataType::kInt32);
   });
   for (int i = 0; i < session_->local_ranks(); ++i) {
@@ -226,7 +228,7 @@ TEST_F(NcclOperationsTest, GatherCollectsAtEveryRoot) {
     const Buffers send = poisoned(kCount, DataType::kHalf);
     const Buffers recv = poisoned(kCount * blocks, DataType::kHalf);
     fill_moved(send, DataType::kHalf, 0, kCount);
-    run(*session_, [&](int i, Backend& backend) {
+    run(*session_, [&](int i, CollectiveBackend& backend) {
       backend.gather(send.on(i).data(), recv.on(i).data(), kCount, DataType::kHalf, root);
     });
     for (int i = 0; i < session_->local_ranks(); ++i) {
@@ -243,7 +245,7 @@ TEST_F(NcclOperationsTest, ScatterDealsOutFromEveryRoot) {
     const Buffers send = poisoned(kCount * blocks, DataType::kDouble);
     const Buffers recv = poisoned(kCount, DataType::kDouble);
     fill_moved(send, DataType::kDouble, 0, kCount * blocks);
-    run(*session_, [&](int i, Backend& backend) {
+    run(*session_, [&](int i, CollectiveBackend& backend) {
       backend.scatter(send.on(i).data(), recv.on(i).data(), kCount, DataType::kDouble, root);
     });
     for (int i = 0; i < session_->local_ranks(); ++i) {
@@ -257,7 +259,7 @@ TEST_F(NcclOperationsTest, SendRecvGoesRoundTheRing) {
   const Buffers send = poisoned(kMany, DataType::kUint64);
   const Buffers recv = poisoned(kMany, DataType::kUint64);
   fill_moved(send, DataType::kUint64, 0, kMany);
-  run(*session_, [&](int i, Backend& backend) {
+  run(*session_, [&](int i, CollectiveBackend& backend) {
     const Partners partners{(rank_of(i) + 1) % ranks(), (rank_of(i) + ranks() - 1) % ranks()};
     backend.send_recv(send.on(i).data(), recv.on(i).data(), kMany, DataType::kUint64, partners);
   });
@@ -272,11 +274,11 @@ TEST_F(NcclOperationsTest, CopyAndBarrierStandInOrderWithOperations) {
   const Buffers recv = poisoned(kCount, DataType::kInt8);
   fill_moved(send, DataType::kInt8, 0, kCount);
   for (int i = 0; i < session_->local_ranks(); ++i) {
-    session_->backend(i).copy(send.on(i).data(), copied.on(i).data(), kCount);
-    session_->backend(i).copy(send.on(i).data(), send.on(i).data(), kCount);
+    collectives(session_->backend(i)).copy(send.on(i).data(), copied.on(i).data(), kCount);
+    collectives(session_->backend(i)).copy(send.on(i).data(), send.on(i).data(), kCount);
   }
-  start(*session_, [](int, Backend& backend) { backend.barrier(); });
-  run(*session_, [&](int i, Backend& backend) {
+  start(*session_, [](int, CollectiveBackend& backend) { backend.barrier(); });
+  run(*session_, [&](int i, CollectiveBackend& backend) {
     backend.broadcast(copied.on(i).data(), recv.on(i).data(), kCount, DataType::kInt8, 0);
   });
   for (int i = 0; i < session_->local_ranks(); ++i) expect_moved(recv, i, DataType::kInt8, 0, kCount, 0);
@@ -287,7 +289,7 @@ TEST_F(NcclOperationsTest, OneGroupTakesManyOperations) {
   const Buffers second = poisoned(kCount, DataType::kInt64);
   fill_sent(first, DataType::kInt64, Reduction::kSum);
   fill_sent(second, DataType::kInt64, Reduction::kSum);
-  run(*session_, [&](int i, Backend& backend) {
+  run(*session_, [&](int i, CollectiveBackend& backend) {
     for (const Buffers* data : {&first, &second}) {
       backend.all_reduce(data->on(i).data(), data->on(i).data(), kCount, DataType::kInt64, Reduction::kSum);
     }
@@ -301,7 +303,7 @@ TEST_F(NcclOperationsTest, OneGroupTakesManyOperations) {
 TEST_F(NcclOperationsTest, EmptyOperationsDoNothing) {
   const Buffers data = poisoned(kCount, DataType::kFloat);
   fill_moved(data, DataType::kFloat, 0, kCount);
-  run(*session_, [&](int i, Backend& backend) {
+  run(*session_, [&](int i, CollectiveBackend& backend) {
     backend.all_reduce(data.on(i).data(), data.on(i).data(), 0, DataType::kFloat, Reduction::kSum);
     backend.all_to_all(data.on(i).data(), data.on(i).data(), 0, DataType::kFloat);
   });

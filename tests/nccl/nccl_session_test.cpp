@@ -30,7 +30,7 @@ int registered() {
 }
 
 void all_reduce(Session& session, const Buffers& data) {
-  start(session, [&](int i, Backend& backend) {
+  start(session, [&](int i, CollectiveBackend& backend) {
     backend.all_reduce(data.on(i).data(), data.on(i).data(), kCount, DataType::kFloat, Reduction::kSum);
   });
 }

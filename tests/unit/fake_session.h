@@ -14,7 +14,7 @@
 namespace fabricbench::test {
 
 /// Every primitive does nothing.
-class IdleBackend : public Backend {
+class IdleBackend : public CollectiveBackend {
  public:
   void all_reduce(const void*, void*, std::size_t, DataType, Reduction) override {}
   void all_gather(const void*, void*, std::size_t, DataType) override {}

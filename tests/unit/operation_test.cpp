@@ -73,7 +73,8 @@ class FakeCollective final : public Collective {
     return {{0, half, 2, 0}, {half, layout.recv_count - half, kRank, 5}};
   }
   void start(Backend& backend, const Operands& operands) const override {
-    backend.all_reduce(operands.send, operands.recv, operands.count, operands.datatype, operands.reduction);
+    collectives(backend).all_reduce(operands.send, operands.recv, operands.count, operands.datatype,
+                                    operands.reduction);
   }
 
  private:

@@ -236,9 +236,10 @@ TEST(ManyToOne, HaveTheFirstRanksOfOtherHostsMeetTheFirstHost) {
 }
 
 TEST(ManyToOne, TakeARankOfTheFirstHostForEachOther) {
-  EXPECT_EQ(refusal("many-to-one", one_host(4)),
-            "--pairs many-to-one: the many are hosts, and all 4 ranks are on host a; start some on others, or write "
-            "--pairs adjacent or all");
+  EXPECT_EQ(
+      refusal("many-to-one", one_host(4)),
+      "--pairs many-to-one needs two hosts or more, and all 4 ranks are on host a; start some on others, or write "
+      "--pairs adjacent or all");
   EXPECT_EQ(refusal("one-to-many", {"a", "b", "c", "d"}),
             "--pairs one-to-many: host a has rank 0, and needs a rank for each of the 3 other hosts; start 3 there, "
             "such as with mpirun -H a:3,b,c,d");

@@ -13,8 +13,8 @@ namespace rdma_refusals_test {
 
 TEST(RdmaRefusals, NameOptionsInMessagesAsTheProgramKnowsThem) {
   EXPECT_EQ(refusal(kWriteBw, "--min-bytes"),
-            "--minbytes,--min-bytes wants a value, and was given none; --help says what each option takes");
-  EXPECT_EQ(refusal(kWriteBw, "-d -b"), "-d,--ib-dev wants a value, and was given the option '-b'; --help says which");
+            "--minbytes,--min-bytes needs a value; --help says what each option takes");
+  EXPECT_EQ(refusal(kWriteBw, "-d -b"), "-d,--ib-dev needs a value, and was given the option '-b'; --help says which");
   EXPECT_EQ(refusal(kWriteBw, "--timeout -1"), "-1 is too small; --timeout is at least 0");
   EXPECT_EQ(refusal(kWriteBw, "--min-bytes 1M"),
             "the first size, --min-bytes 1M, is above the last, --max-bytes 64K; raise --max-bytes or lower "

@@ -139,7 +139,9 @@ TEST(ParseInteger, RefusesAndNamesTheOptionAndItsLimits) {
   };
   EXPECT_EQ(refused("0"), "0 is too small; -n (iterations) is at least 1");
   EXPECT_EQ(refused("11"), "11 is too large; -n (iterations) is at most 10");
-  for (const std::string text : {"", "abc", "1x", "1.5", "0x1", " 1", "1 ", "1e3", "99999999999999999999"}) {
+  EXPECT_EQ(refused("99999999999999999999"), "99999999999999999999 is too large; -n (iterations) is at most 10");
+  EXPECT_EQ(refused("-99999999999999999999"), "-99999999999999999999 is too small; -n (iterations) is at least 1");
+  for (const std::string text : {"", "abc", "1x", "1.5", "0x1", " 1", "1 ", "1e3", "99999999999999999999x"}) {
     const std::string message = refused(text);
     EXPECT_NE(message.find("'" + text + "'"), std::string::npos) << message;
     EXPECT_NE(message.find("-n (iterations)"), std::string::npos) << message;

@@ -279,7 +279,7 @@ PairEffect judge_flow(const Model& model, const Flow& flow, std::int64_t tests) 
   return pair;
 }
 
-/// Whether a fine pair of other hosts shows that the two parts of a flow's hosts are near each other.
+/// Whether a healthy pair of other hosts shows that the two parts of a flow's hosts are near each other.
 bool others_are_near(const Model& model, const std::vector<std::int32_t>& part_of, const Flow& flow) {
   const std::int32_t from = model.ids.host(flow.first);
   const std::int32_t to = model.ids.host(flow.second);

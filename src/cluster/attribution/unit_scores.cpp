@@ -31,7 +31,7 @@ void keep_what_a_cap_shows(std::vector<PartnerLevel>& levels, double slow) {
   levels = std::move(kept);
 }
 
-/// The level of the entries, all with one unit, that `counts` takes.
+/// The level of the entries that `counts` accepts; all entries are of one unit.
 template <typename Counts>
 PartnerLevel level_over(const Model& model, std::span<const Entry> entries, const Counts& counts) {
   PartnerLevel level;

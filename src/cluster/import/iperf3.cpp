@@ -41,7 +41,7 @@ void keep_better(std::optional<Iperf3Figure>& kept, const Iperf3Figure& figure) 
   if (!kept || worth(figure) >= worth(*kept)) kept = figure;
 }
 
-/// Bytes per second of 1 of `Gbits/sec`, or of `MBytes/sec`, of which iperf3 counts 2^20 bytes.
+/// Bytes per second in one unit such as `Gbits/sec` or `MBytes/sec`; iperf3's MByte has 2^20 bytes.
 std::optional<double> iperf3_unit_of(std::string_view unit) {
   if (!unit.ends_with("Bytes/sec") || unit.size() < 10) return unit_in(unit);
   return unit_in(fmt::format("{}i{}", unit.front(), unit.substr(1)));

@@ -28,7 +28,7 @@ struct MpiGraphTable {
   std::vector<Row> rows;
 };
 
-/// Of `node01:0`, the rank goes without saying; empty where it is no such title.
+/// The host in a title such as `node01:0`, whose number is the rank; empty if it is no such title.
 std::string host_of_title(std::string_view title) {
   const std::size_t colon = title.rfind(':');
   const std::string_view host = title.substr(0, colon);

@@ -71,7 +71,7 @@ std::optional<PairName> pair_of(std::string_view from, std::string_view to) {
   return PairName{std::string(from), std::string(to)};
 }
 
-/// Of a text with several separators: its halves where they are alike.
+/// Splits a text with several separators in the middle, if both halves are names of hosts.
 std::optional<PairName> halves_of(std::string_view text, std::size_t parts, char separator) {
   if (parts % 2 != 0) return std::nullopt;
   std::size_t at = 0;

@@ -19,7 +19,7 @@ struct Neighbour {
   double weight = 0;
 };
 
-/// The ties of each node, each tie at both of its nodes.
+/// Ties by node; each tie is listed at both of its ends.
 class Graph {
  public:
   Graph(std::span<const Tie> ties, std::int32_t nodes) : offset_(static_cast<std::size_t>(nodes) + 1, 0) {

@@ -191,8 +191,8 @@ std::ptrdiff_t number_of_several(const Nearness& fine, const Nearness& coarse) {
                        [](const std::vector<std::int32_t>& parts) { return sorted_unique(parts).size() > 1; });
 }
 
-/// Removes levels that are no nearness: levels with one part, and levels that only separate one finer part from the
-/// others, as slow uplinks do.
+/// Removes levels that do not reflect distance: levels with one part, and levels that only separate one finer part from
+/// the others, as slow uplinks do.
 void keep_nearness(std::vector<Nearness>& levels) {
   std::erase_if(levels, [](const Nearness& level) { return level.parts < 2; });
   for (std::size_t i = levels.size(); i-- > 1;) {

@@ -53,7 +53,7 @@ struct StepResult {
   ReadingStatus status = ReadingStatus::kOk;
   std::vector<Seconds> windows;    ///< durations of the received windows
   std::int64_t messages = 0;       ///< messages per window
-  std::optional<Seconds> latency;  ///< to the peer that it receives from, or sends to if it receives nothing
+  std::optional<Seconds> latency;  ///< to its source, or to its destination if it has no source
   std::uint64_t wrong = 0;
   std::string reason;
 };

@@ -62,8 +62,8 @@ class SweepWork final : public TestWork {
   SweepWork(Job& job, Members members, Test& test, const Sessions& sessions, Measured measured)
       : TestWork(job, std::move(members), test, sessions), measured_(std::move(measured)) {}
 
-  [[nodiscard]] Context describe() override {
-    Context context = TestWork::describe();
+  [[nodiscard]] Context make_context() override {
+    Context context = TestWork::make_context();
     context.rounds = most_rounds(setup().options, world().size());
     context.sweep = plan_facts(context);
     return context;

@@ -38,7 +38,7 @@ struct Asked {
   std::string convert;
   std::string locality;
   std::string json;
-  std::string tolerance = "5%";
+  std::string tolerance = share_text(VerdictSettings().tolerance);
   std::string false_alarm = "1%";
   std::string expected;
   bool quiet = false;
@@ -63,7 +63,9 @@ void declare(CLI::App& app, Asked& asked) {
       ->needs(import);
   app.add_option("--locality", asked.locality, "read each host's leaf switch or rack from lines HOST LEAF")
       ->option_text("FILE");
-  app.add_option("--tolerance", asked.tolerance, "smallest deficit that counts as slow [5%]")->option_text("SHARE");
+  app.add_option("--tolerance", asked.tolerance,
+                 fmt::format("smallest deficit that counts as slow [{}]", asked.tolerance))
+      ->option_text("SHARE");
   app.add_option(
          "--expect", asked.expected,
          "required one-way bandwidth between near hosts, such as 24; adapters: 90% of the rate of the pair's "

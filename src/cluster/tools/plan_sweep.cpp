@@ -35,7 +35,7 @@ struct PlanOptions {
   bool find = false;
   int concurrent = 0;
   std::uint64_t seed = 1;
-  std::string tolerance = "5%";
+  std::string tolerance = share_text(VerdictSettings().tolerance);
   bool list_readings = false;
 };
 
@@ -78,7 +78,8 @@ bool read_options(int argc, char** argv, PlanOptions& options) {
   app.add_option("--seed", options.seed, "seed of the order of hosts; the same throughout a sweep [1]")
       ->option_text("S")
       ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max()));
-  app.add_option("--tolerance", options.tolerance, "with --find: smallest deficit that counts as slow [5%]")
+  app.add_option("--tolerance", options.tolerance,
+                 fmt::format("with --find: smallest deficit that counts as slow [{}]", options.tolerance))
       ->option_text("SHARE")
       ->needs(find);
   app.add_flag("--list-readings", options.list_readings,

@@ -188,8 +188,9 @@ void RecordReader::take(const RecordedReading& record) {
     return;
   }
   if (record.bandwidth.value_or(0) > kMostGbPerSecond * kGb) {
-    throw std::invalid_argument(
-        fmt::format("bandwidth_gb_per_s {:g} is not a link's bandwidth", *record.bandwidth / kGb));
+    const double given = *record.bandwidth / kGb;
+    throw std::invalid_argument(fmt::format("bandwidth_gb_per_s {} is not a link's bandwidth",
+                                            std::isinf(given) ? "above 1e+299" : fmt::format("{:g}", given)));
   }
   const Reading reading = reading_of(record);
   const bool is_nothing = has_figure && reading.outcome == Outcome::kFailed;

@@ -23,4 +23,6 @@ double parse_share(std::string_view text, std::string_view what) {
   return share;
 }
 
+std::string share_text(double share) { return fmt::format("{:g}%", 100 * share); }
+
 }  // namespace fabricbench::cluster

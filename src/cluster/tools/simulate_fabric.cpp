@@ -114,7 +114,8 @@ void add_sweep_options(CLI::App& app, SimulationOptions& options) {
       ->option_text("M")
       ->check(CLI::Range(0, 1 << 20))
       ->group("Sweep");
-  app.add_option("--tolerance", options.tolerance, "smallest deficit that counts as slow [0.05]")
+  app.add_option("--tolerance", options.tolerance,
+                 fmt::format("smallest deficit that counts as slow [{}]", options.tolerance))
       ->option_text("SHARE")
       ->check(CLI::Range(0.001, 0.9))
       ->group("Sweep");

@@ -58,7 +58,7 @@ std::vector<int> own_devices(const mpi::Communicator& host, const std::vector<gp
   std::vector<std::string> uuids;
   uuids.reserve(seen.size());
   for (const gpu::SeenGpu& gpu : seen) uuids.push_back(gpu.uuid);
-  const auto lists = broadcast_from_first(host, gather_all(host, uuids));
+  const auto lists = broadcast_from_first(host, gather_on_first(host, uuids));
   const std::vector<std::size_t> places = divide_gpus(lists)[static_cast<std::size_t>(host.rank())];
   std::vector<int> own;
   own.reserve(places.size());
@@ -117,7 +117,7 @@ void lower_sizes(const mpi::Communicator& world, CopySetup& setup) {
 /// The notices of all processes, on the first one; a notice of all processes appears once.
 std::vector<std::string> all_notices(const mpi::Communicator& world, const std::vector<std::string>& own) {
   std::vector<std::string> all;
-  for (std::string& notice : gather_lists(world, own)) {
+  for (std::string& notice : gather_lists_on_first(world, own)) {
     if (std::find(all.begin(), all.end(), notice) == all.end()) all.push_back(std::move(notice));
   }
   return all;

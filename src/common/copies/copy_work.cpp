@@ -44,7 +44,7 @@ class CopyBuffers {
 
 /// Every process's rows on the first one, GPU by GPU in the order of the hosts.
 std::vector<CopyRow> all_rows(const mpi::Communicator& world, const std::vector<CopyRow>& own) {
-  std::vector<CopyRow> all = gather_lists(world, own);
+  std::vector<CopyRow> all = gather_lists_on_first(world, own);
   std::vector<std::string> hosts;
   for (const CopyRow& row : all) {
     if (std::find(hosts.begin(), hosts.end(), row.host) == hosts.end()) hosts.push_back(row.host);
@@ -64,7 +64,7 @@ std::vector<std::string> link_notes(const mpi::Communicator& world, const CopySe
     for (const std::string& note : copies->notes()) own.push_back(fmt::format("Host {}: {}", setup.placed.host, note));
   }
   std::vector<std::string> notes;
-  for (std::string& note : gather_lists(world, own)) {
+  for (std::string& note : gather_lists_on_first(world, own)) {
     if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(std::move(note));
   }
   return notes;
@@ -122,7 +122,7 @@ class CopyWork final : public Work {
     heartbeat_.tick();
   }
 
-  [[nodiscard]] Context describe() override {
+  [[nodiscard]] Context make_context() override {
     const Team team(world(), "");
     Context context = context_of(world(), job(), setup_.options, setup_.placed);
     context.figure = Figure::kCopies;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -28,38 +29,15 @@ struct Partners {
   int from;
 };
 
-/// One rank's end of the library being measured: a method for each primitive. A method starts the operation and may
-/// return before it has completed; Session::wait returns once it has. Counts are elements and may exceed 2^31. Where
-/// `send` and `recv` are parts of one buffer, Collective::in_place says which. Problems throw Error.
+/// One rank's end of the library being measured: a method for each primitive, here of messages. A method starts the
+/// operation and may return before it has completed; Session::wait returns once it has. Counts are elements and may
+/// exceed 2^31. Where `send` and `recv` are parts of one buffer, Test::in_place says which. Problems throw Error.
 class Backend {
  public:
   Backend() = default;
   Backend(const Backend&) = delete;
   Backend& operator=(const Backend&) = delete;
   virtual ~Backend() = default;
-
-  /// Reduces `count` elements of every rank's `send` into every rank's `recv`.
-  virtual void all_reduce(const void* send, void* recv, std::size_t count, DataType datatype, Reduction reduction) = 0;
-  /// Concatenates every rank's `count` elements, in rank order, in every rank's `recv`.
-  virtual void all_gather(const void* send, void* recv, std::size_t count, DataType datatype) = 0;
-  /// Reduces blocks of `count` elements, one for each rank, and leaves each rank's own block in its `recv`.
-  virtual void reduce_scatter(const void* send, void* recv, std::size_t count, DataType datatype,
-                              Reduction reduction) = 0;
-  /// Copies the root's `send` to every rank's `recv`.
-  virtual void broadcast(const void* send, void* recv, std::size_t count, DataType datatype, int root) = 0;
-  /// Reduces every rank's `send` into the root's `recv`.
-  virtual void reduce(const void* send, void* recv, std::size_t count, DataType datatype, Reduction reduction,
-                      int root) = 0;
-  /// Copies block j of rank i's `send` to block i of rank j's `recv`; a block has `count` elements.
-  virtual void all_to_all(const void* send, void* recv, std::size_t count, DataType datatype) = 0;
-  /// The same with the parts that `exchange` lists.
-  virtual void all_to_all_v(const void* send, void* recv, const Exchange& exchange, DataType datatype) = 0;
-  /// Concatenates every rank's `count` elements, in rank order, in the root's `recv`.
-  virtual void gather(const void* send, void* recv, std::size_t count, DataType datatype, int root) = 0;
-  /// Copies block i of the root's `send` to rank i's `recv`.
-  virtual void scatter(const void* send, void* recv, std::size_t count, DataType datatype, int root) = 0;
-  /// Sends to one rank and receives from another (or the same one) at the same time, `count` elements each way.
-  virtual void send_recv(const void* send, void* recv, std::size_t count, DataType datatype, Partners partners) = 0;
 
   /// Sends a message to a rank, or receives the next one from it. Messages keep the order in which they were started.
   virtual void send(const void* buffer, std::size_t count, DataType datatype, int to) = 0;
@@ -90,26 +68,45 @@ class Backend {
   /// An error in results that operations leave outside the buffers, since `prepare`. Valid after `settle`.
   [[nodiscard]] virtual std::optional<Mismatch> own_mismatch() { return std::nullopt; }
 
-  /// Copies within this rank's memory, in order with the operations.
-  virtual void copy(const void* from, void* into, std::size_t bytes) = 0;
   /// Completes on no rank before every rank has started it.
   virtual void barrier() = 0;
 };
 
-/// A library that carries messages between two ranks and has no collectives: each of them throws Error (missing).
-class MessagesOnly : public Backend {
+/// The same of a library that has collectives.
+class CollectiveBackend : public Backend {
  public:
-  void all_reduce(const void* send, void* recv, std::size_t count, DataType datatype, Reduction reduction) final;
-  void all_gather(const void* send, void* recv, std::size_t count, DataType datatype) final;
-  void reduce_scatter(const void* send, void* recv, std::size_t count, DataType datatype, Reduction reduction) final;
-  void broadcast(const void* send, void* recv, std::size_t count, DataType datatype, int root) final;
-  void reduce(const void* send, void* recv, std::size_t count, DataType datatype, Reduction reduction, int root) final;
-  void all_to_all(const void* send, void* recv, std::size_t count, DataType datatype) final;
-  void all_to_all_v(const void* send, void* recv, const Exchange& exchange, DataType datatype) final;
-  void gather(const void* send, void* recv, std::size_t count, DataType datatype, int root) final;
-  void scatter(const void* send, void* recv, std::size_t count, DataType datatype, int root) final;
-  void send_recv(const void* send, void* recv, std::size_t count, DataType datatype, Partners partners) final;
-  void copy(const void* from, void* into, std::size_t bytes) final;
+  /// Reduces `count` elements of every rank's `send` into every rank's `recv`.
+  virtual void all_reduce(const void* send, void* recv, std::size_t count, DataType datatype, Reduction reduction) = 0;
+  /// Concatenates every rank's `count` elements, in rank order, in every rank's `recv`.
+  virtual void all_gather(const void* send, void* recv, std::size_t count, DataType datatype) = 0;
+  /// Reduces blocks of `count` elements, one for each rank, and leaves each rank's own block in its `recv`.
+  virtual void reduce_scatter(const void* send, void* recv, std::size_t count, DataType datatype,
+                              Reduction reduction) = 0;
+  /// Copies the root's `send` to every rank's `recv`.
+  virtual void broadcast(const void* send, void* recv, std::size_t count, DataType datatype, int root) = 0;
+  /// Reduces every rank's `send` into the root's `recv`.
+  virtual void reduce(const void* send, void* recv, std::size_t count, DataType datatype, Reduction reduction,
+                      int root) = 0;
+  /// Copies block j of rank i's `send` to block i of rank j's `recv`; a block has `count` elements.
+  virtual void all_to_all(const void* send, void* recv, std::size_t count, DataType datatype) = 0;
+  /// The same with the parts that `exchange` lists.
+  virtual void all_to_all_v(const void* send, void* recv, const Exchange& exchange, DataType datatype) = 0;
+  /// Concatenates every rank's `count` elements, in rank order, in the root's `recv`.
+  virtual void gather(const void* send, void* recv, std::size_t count, DataType datatype, int root) = 0;
+  /// Copies block i of the root's `send` to rank i's `recv`.
+  virtual void scatter(const void* send, void* recv, std::size_t count, DataType datatype, int root) = 0;
+  /// Sends to one rank and receives from another (or the same one) at the same time, `count` elements each way.
+  virtual void send_recv(const void* send, void* recv, std::size_t count, DataType datatype, Partners partners) = 0;
+
+  /// Copies within this rank's memory, in order with the operations.
+  virtual void copy(const void* from, void* into, std::size_t bytes) = 0;
 };
+
+/// `backend` of a library that has collectives; a cast for the time between two clock reads, so it is checked by an
+/// assertion alone.
+[[nodiscard]] inline CollectiveBackend& collectives(Backend& backend) {
+  assert(dynamic_cast<CollectiveBackend*>(&backend) != nullptr);
+  return static_cast<CollectiveBackend&>(backend);
+}
 
 }  // namespace fabricbench

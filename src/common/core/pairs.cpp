@@ -208,10 +208,10 @@ void check_star(std::string_view rule, const std::vector<Host>& groups) {
   const auto& [name, ranks] = groups.front();
   const std::size_t others = groups.size() - 1;
   if (others == 0) {
-    throw UsageError(
-        fmt::format("--pairs {}: the many are hosts, and all {} ranks are on host {}; start some on "
-                    "others, or write --pairs adjacent or all",
-                    rule, ranks.size(), name));
+    throw UsageError(fmt::format(
+        "--pairs {} needs two hosts or more, and all {} ranks are on host {}; start some on others, or write --pairs "
+        "adjacent or all",
+        rule, ranks.size(), name));
   }
   if (ranks.size() >= others) return;
   throw UsageError(fmt::format(

@@ -105,11 +105,14 @@ std::string readable(double value, int width) {
 }
 
 std::int64_t parse_integer(std::string_view text, std::string_view what, std::int64_t least, std::int64_t most) {
+  constexpr std::int64_t kLowest = std::numeric_limits<std::int64_t>::min();
+  constexpr std::int64_t kHighest = std::numeric_limits<std::int64_t>::max();
   std::int64_t value = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (problem != std::errc() || end != text.data() + text.size()) {
+  if (end != text.data() + text.size() || problem == std::errc::invalid_argument) {
     throw UsageError(fmt::format("'{}' is not a whole number; {} is a number such as {}", text, what, least));
   }
+  if (problem == std::errc::result_out_of_range) value = text.starts_with('-') ? kLowest : kHighest;
   if (value < least) throw UsageError(fmt::format("{} is too small; {} is at least {}", text, what, least));
   if (value > most) throw UsageError(fmt::format("{} is too large; {} is at most {}", text, what, most));
   return value;

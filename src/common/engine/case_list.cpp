@@ -12,16 +12,12 @@ namespace fabricbench {
 namespace {
 
 /// The options among `keys` that the user gave, as typed.
-std::string given_of(const Options& options, std::initializer_list<std::string_view> keys) {
+std::string given_of(const Options& options, const std::vector<std::string_view>& keys) {
   std::vector<std::string> names;
   for (const GivenOption& given : options.given) {
     if (std::find(keys.begin(), keys.end(), given.key) != keys.end()) names.push_back(given.name);
   }
   return fmt::format("{}", fmt::join(names, ", "));
-}
-
-void notice_unused(const std::string& given, const std::string& why, std::vector<std::string>& notices) {
-  if (!given.empty()) notices.push_back(fmt::format("Not used: {}, since {}", given, why));
 }
 
 std::vector<Reduction> reductions_of(const Test& test, const Options& options) {
@@ -75,20 +71,28 @@ GroupSizes group_sizes(const Team& team, int local_ranks) {
   return sizes;
 }
 
+std::vector<UnusedOptions> unused_options(const TestTraits& traits) {
+  std::vector<UnusedOptions> unused;
+  if (!traits.moves_data) {
+    unused.push_back({{"minbytes", "maxbytes", "stepbytes", "stepfactor", "datatype"},
+                      fmt::format("a {} carries no data", traits.name)});
+  }
+  if (!traits.reduces) unused.push_back({{"op"}, fmt::format("{} reduces nothing", traits.name)});
+  if (!traits.has_root) unused.push_back({{"root"}, fmt::format("{} has no root", traits.name)});
+  return unused;
+}
+
 void adapt_options(const Test& test, Options& options, std::vector<std::string>& notices) {
   const std::string& name = test.traits().name;
+  for (const UnusedOptions& unused : unused_options(test.traits())) {
+    const std::string given = given_of(options, unused.keys);
+    if (!given.empty()) notices.push_back(fmt::format("Not used: {}, since {}", given, unused.why));
+  }
   if (!test.traits().moves_data) {
-    notice_unused(given_of(options, {"minbytes", "maxbytes", "stepbytes", "stepfactor", "datatype"}),
-                  fmt::format("a {} carries no data", name), notices);
     options.sizes = {0, 0, 0, 1};
     options.datatypes = {DataType::kFloat};
   }
-  if (!test.traits().reduces)
-    notice_unused(given_of(options, {"op"}), fmt::format("{} reduces nothing", name), notices);
-  if (!test.traits().has_root) {
-    notice_unused(given_of(options, {"root"}), fmt::format("{} has no root", name), notices);
-    options.root = 0;
-  }
+  if (!test.traits().has_root) options.root = 0;
   if (is_of_pairs(test.traits().figure)) {
     options.split = options.gpus > 1 ? "DIV 1" : "DIV 2";  // members are ordered pair by pair
     if (test.windows() != nullptr) options.aggregated = first_window(test, options);

@@ -35,6 +35,13 @@ struct CaseList {
   std::vector<Row> skipped;  ///< sizes that leave no element for some group, with the reason
 };
 
+/// Options that nccl-tests has for every collective and one of them has no use for.
+struct UnusedOptions {
+  std::vector<std::string_view> keys;
+  std::string why;
+};
+[[nodiscard]] std::vector<UnusedOptions> unused_options(const TestTraits& traits);
+
 /// Adapts the options to the test: no sizes if it carries no data, one placement if it has no in-place form. Adds a
 /// notice for each option that has no effect. Throws UsageError if nothing is left to measure.
 void adapt_options(const Test& test, Options& options, std::vector<std::string>& notices);

@@ -128,7 +128,7 @@ void SystemUsage::add_to(Ending& ending, const mpi::Communicator& world) const {
   const auto ticks_per_s = static_cast<double>(sysconf(_SC_CLK_TCK));
   const double stolen_s = static_cast<double>(host::stolen_ticks().value_or(0) - stolen_) / ticks_per_s;
   const std::pair own{100 * stolen_s / ((now() - began_) * processors), host::host_name()};
-  const std::vector<std::pair<double, std::string>> all = gather_all(world, own);
+  const std::vector<std::pair<double, std::string>> all = gather_on_first(world, own);
   const auto most = std::max_element(all.begin(), all.end());
   if (most != all.end()) ending.stolen_percent = most->first;
   const auto peak = static_cast<std::int64_t>(host::peak_resident_bytes().value_or(0));

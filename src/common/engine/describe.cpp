@@ -81,7 +81,7 @@ std::vector<RankFacts> describe_all(const Team& team, const Placed& placed, int 
     rank.obstacles = session.path.obstacles;
     rank.host_memory_rate = session.path.host_memory_rate;
   }
-  return gather_lists(team.world(), own);
+  return gather_lists_on_first(team.world(), own);
 }
 
 }  // namespace
@@ -142,7 +142,7 @@ std::vector<GroupFacts> describe_pairs(const std::vector<RankFacts>& ranks) {
 std::vector<HostFacts> describe_hosts(const mpi::Communicator& world, const Placed& placed) {
   std::vector<HostFacts> own;
   if (placed.local_process == 0) own.push_back(describe_host(placed.host));
-  return gather_lists(world, own);
+  return gather_lists_on_first(world, own);
 }
 
 }  // namespace fabricbench

@@ -48,7 +48,7 @@ int run_work(const mpi::Communicator& world, const std::string& program, Work& w
   }
   try {
     const SystemUsage usage;
-    const Context context = work.describe();
+    const Context context = work.make_context();
     outputs.begin(context);
     Ending ending = work.measure(context);
     usage.add_to(ending, world);

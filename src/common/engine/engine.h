@@ -25,8 +25,8 @@ class AgreedError : public Error {
   using Error::Error;
 };
 
-/// The measurement of a program, on one process of the job. The engine calls `set_up`, `describe` and `measure` in this
-/// order, on the processes that take part.
+/// The measurement of a program, on one process of the job. The engine calls `set_up`, `make_context` and `measure` in
+/// this order, on the processes that take part.
 class Work {
  public:
   Work(Job& job, Members members) : job_(job), members_(std::move(members)) {}
@@ -41,7 +41,7 @@ class Work {
   /// members; throws Error (usage, missing), the same on every one. `outputs` outlives this object.
   virtual void set_up(Outputs& outputs) = 0;
   /// The facts known before the first measurement; complete on the first process only. Collective.
-  [[nodiscard]] virtual Context describe() = 0;
+  [[nodiscard]] virtual Context make_context() = 0;
   /// Measures, and passes the records to the outputs. Returns the ending on the first process. Collective. An error may
   /// be this process's alone, unless it is an AgreedError.
   [[nodiscard]] virtual Ending measure(const Context& context) = 0;

@@ -1,14 +1,31 @@
 #include "common/engine/program.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "common/engine/case_list.h"
 #include "common/engine/test_work.h"
 
 namespace fabricbench {
 
+namespace {
+
+/// The program accepts options that its test has no use for, as nccl-tests' programs do, and --help leaves them out.
+Program with_used_options_listed(Program program, const TestTraits& traits) {
+  for (const UnusedOptions& unused : unused_options(traits)) {
+    for (Option& option : program.options) {
+      if (std::find(unused.keys.begin(), unused.keys.end(), option.key()) != unused.keys.end()) option.listed = false;
+    }
+  }
+  return program;
+}
+
+}  // namespace
+
 int run_program(const Program& program, Test&& test, Sessions&& sessions, int argc, char** argv) {
   return run(
-      program, [&](Job& job) { return agree_on_test(job, test, sessions); }, argc, argv);
+      with_used_options_listed(program, test.traits()), [&](Job& job) { return agree_on_test(job, test, sessions); },
+      argc, argv);
 }
 
 int run_program(const Program& program, Test&& test, int argc, char** argv) {

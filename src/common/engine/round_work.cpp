@@ -101,7 +101,7 @@ void RoundWork::open_stage() {
 }
 
 /// The context of the first round's session, with all pairs.
-Context RoundWork::describe() {
+Context RoundWork::make_context() {
   Context context;
   context.program = job().program.name;  // all that processes need that join in a later round
   if (processes_) context = describe_run(*processes_, job(), test_, sessions_, *setup_);
@@ -134,7 +134,7 @@ Ending RoundWork::measure(const Context& context) {
     listener.reset();
     std::vector<RoundReport> own;
     if (processes_ && processes_->is_root()) own.push_back(std::move(report_));
-    for (const RoundReport& each : gather_lists(world(), own)) take(each);
+    for (const RoundReport& each : gather_lists_on_first(world(), own)) take(each);
     setup_.reset();
     is_first_ = false;
   }

@@ -27,7 +27,7 @@ class RoundWork final : public Work {
 
   /// Of the first round.
   void set_up(Outputs& outputs) override;
-  [[nodiscard]] Context describe() override;
+  [[nodiscard]] Context make_context() override;
   [[nodiscard]] Ending measure(const Context& context) override;
 
  private:

@@ -122,7 +122,7 @@ void check_ranks(const Test& test, const Options& options, const GroupSizes& gro
   }
   if (test.traits().has_root && options.root >= groups.smallest()) {
     const std::string ranks = groups.smallest() == 1 ? "is 1 rank" : fmt::format("are {} ranks", groups.smallest());
-    throw UsageError(fmt::format("-r {} is no rank: there {}{}, and the first is 0", options.root, ranks, where));
+    throw UsageError(fmt::format("-r {} is not a rank: there {}{}, and the first is 0", options.root, ranks, where));
   }
 }
 

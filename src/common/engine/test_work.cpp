@@ -44,7 +44,7 @@ void TestWork::set_up(Outputs& outputs) {
   stage_ = std::make_unique<Stage>(world(), job().program.name, test_, setup_, outputs);
 }
 
-Context TestWork::describe() {
+Context TestWork::make_context() {
   Context context = describe_run(world(), job(), test_, sessions_, setup_);
   context.seed = agreed_seed(world(), setup_.options);
   context.clock_error = stage_->clock_error();

@@ -15,7 +15,7 @@ class TestWork : public Work {
       : Work(job, std::move(members)), test_(test), sessions_(sessions) {}
 
   void set_up(Outputs& outputs) final;
-  [[nodiscard]] Context describe() override;
+  [[nodiscard]] Context make_context() override;
   [[nodiscard]] Ending measure(const Context& context) final;
 
  protected:

@@ -14,7 +14,7 @@ namespace fabricbench::mpi {
 
 /// A rank's end of MPI. Every primitive is MPI's blocking call, except for messages in flight at once, which complete
 /// in `finish` at the latest.
-class MpiBackend final : public Backend {
+class MpiBackend final : public CollectiveBackend {
  public:
   /// `most_per_call`: maximum number of elements in one MPI call. MPI 3 counts in `int`, so longer operations are split
   /// or use other types (docs/decisions/0002-large-counts.md); tests lower the limit. `group` must outlive this.

@@ -45,7 +45,7 @@ std::vector<NicBytes> NicMeter::by_host(const host::NicTotal& total) const {
   std::vector<NicBytes> list;
   std::vector<HostNics> own;
   if (reads_) own.push_back({placed_.host, total.nics(), {}});
-  for (const HostNics& nics : gather_lists(team_.group(), own)) {
+  for (const HostNics& nics : gather_lists_on_first(team_.group(), own)) {
     for (const host::NicCounter& nic : nics.nics) {
       list.push_back({nics.host, nic.name, nic.tx_bytes, nic.rx_bytes});
     }
@@ -56,7 +56,7 @@ std::vector<NicBytes> NicMeter::by_host(const host::NicTotal& total) const {
 NicReport NicMeter::report() const {
   std::vector<HostNics> own;
   if (placed_.local_process == 0) own.push_back({placed_.host, all_.nics(), asked_});
-  return {gather_lists(team_.world(), own), least_bytes_};
+  return {gather_lists_on_first(team_.world(), own), least_bytes_};
 }
 
 void NicReport::add(const NicReport& later) {

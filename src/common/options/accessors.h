@@ -23,6 +23,12 @@ namespace fabricbench::option_parts {
 
 inline constexpr std::int64_t kMostInt = std::numeric_limits<std::int32_t>::max();
 
+/// `a backend`, `an order`.
+inline std::string with_article(std::string_view noun) {
+  constexpr std::string_view kVowels = "aeiou";
+  return fmt::format("{} {}", kVowels.find(noun.front()) == std::string_view::npos ? "a" : "an", noun);
+}
+
 /// The words that an option accepts, with their values.
 template <typename Value, std::size_t N>
 using Choices = std::array<std::pair<std::string_view, Value>, N>;
@@ -34,7 +40,7 @@ Value choose(std::string_view text, std::string_view what, const Choices<Value, 
     if (word == text) return value;
     known.push_back(word);
   }
-  throw UsageError(fmt::format("'{}' is not a {}; choose one of {}", text, what, fmt::join(known, ", ")));
+  throw UsageError(fmt::format("'{}' is not {}; choose one of {}", text, with_article(what), fmt::join(known, ", ")));
 }
 
 template <typename Value, std::size_t N>
@@ -49,7 +55,8 @@ std::string_view word_for(Value value, const Choices<Value, N>& choices) {
 template <Named Enum>
 Enum choose(std::string_view text, std::string_view what) {
   if (const auto value = named<Enum>(text)) return *value;
-  throw UsageError(fmt::format("'{}' is not a {}; choose one of {}", text, what, fmt::join(names_of(Enum{}), ", ")));
+  throw UsageError(
+      fmt::format("'{}' is not {}; choose one of {}", text, with_article(what), fmt::join(names_of(Enum{}), ", ")));
 }
 
 /// The part of the options with a given member.
@@ -110,7 +117,7 @@ Accessors zero_or_one(bool Part::*member, std::string_view what) {
 template <typename Part>
 Accessors text(std::string Part::*member, std::string_view what, std::string_view kind) {
   return {[=](Options& options, std::string_view given) {
-            if (given.empty()) throw UsageError(fmt::format("{} wants {}, and was given none", what, kind));
+            if (given.empty()) throw UsageError(fmt::format("{} needs {}", what, kind));
             part_of<Part>(options).*member = given;
           },
           [=](const Options& options) { return part_of<Part>(options).*member; }};

@@ -93,7 +93,7 @@ void refuse_options_as_values(const CLI::App& app) {
     for (const std::string& value : option->results()) {
       if (value.size() < 2 || value.front() != '-' || app.get_option_no_throw(value) == nullptr) continue;
       throw UsageError(
-          fmt::format("{} wants a value, and was given the option '{}'; --help says which", typed_name(option), value));
+          fmt::format("{} needs a value, and was given the option '{}'; --help says which", typed_name(option), value));
     }
   }
 }
@@ -108,10 +108,13 @@ void refuse_leftovers(const CLI::App& app) {
   throw UsageError(fmt::format("stray argument '{}'; --help says what may be given", first));
 }
 
-/// CLI11's text begins with the option's name and a colon.
+/// CLI11's text begins with the option's name, and has a colon where a value is missing.
 std::string without_value(const CLI::App& app, const std::string& problem) {
+  if (problem.find("flag override") != std::string::npos) {
+    return fmt::format("--{} takes no value", problem.substr(0, problem.find(' ')));
+  }
   const CLI::Option* option = app.get_option_no_throw(problem.substr(0, problem.find(':')));
-  return option == nullptr ? problem : typed_name(option) + " wants a value, and was given none";
+  return option == nullptr ? problem : typed_name(option) + " needs a value";
 }
 
 }  // namespace

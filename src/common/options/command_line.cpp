@@ -28,11 +28,18 @@ std::string description_of(const Program& program) {
   return text;
 }
 
+/// A name without its dashes and underscores.
+std::string without_dashes(std::string name) {
+  std::erase_if(name, [](char letter) { return letter == '-' || letter == '_'; });
+  return name;
+}
+
 /// Explains dashes in names by one example; empty if no option has two long names.
 std::string footer_of(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) {
     const std::vector<std::string>& names = option->get_lnames();
-    if (names.size() > 1) return fmt::format("Names may have dashes between words: --{} is --{}.", names[1], names[0]);
+    if (names.size() > 1 && without_dashes(names[1]) == without_dashes(names[0]))
+      return fmt::format("Names may have dashes between words: --{} is --{}.", names[1], names[0]);
   }
   return "";
 }
@@ -60,7 +67,7 @@ void declare(Parser& parser) {
     const std::string help = help_of(spec, parser.program.defaults);
     CLI::Option* option = spec.value_name.empty() ? parser.app.add_flag(spec.names, help)
                                                   : parser.app.add_option(spec.names, value, help);
-    option->group(std::string(name(spec.group)))->take_last();
+    option->group(spec.listed ? std::string(name(spec.group)) : "")->take_last();
     if (spec.value_name.empty()) {
       option->disable_flag_override();  // no --quiet=false: a flag has no value
     } else {

@@ -26,6 +26,7 @@ struct Option {
   std::function<std::string(const Options&)> get{};       ///< the value as text; empty: not set
   std::string environment{};                              ///< environment variable that also sets it; empty: none
   bool gpus_only = false;                                 ///< values other than the default need the nccl backend
+  bool listed = true;                                     ///< in --help
 
   /// The first long name with its dashes.
   [[nodiscard]] std::string long_name() const;

@@ -142,10 +142,10 @@ OptionSet repeats() {
                  integer(&Options::warmup, "--warmup-iters", 0))};
 }
 
-OptionSet epochs() {
+OptionSet epochs(std::string_view budgeted) {
   return {option(kMeasuring, "--epochs", "N", "minimum measurement rounds (epochs) per size; 6 for intervals",
                  integer(&Options::epochs, "--epochs", 1, 1000)),
-          option(kMeasuring, "--time-budget", "SECONDS", "approximate seconds per size and placement",
+          option(kMeasuring, "--time-budget", "SECONDS", fmt::format("approximate seconds per {}", budgeted),
                  number(&Options::time_budget, "--time-budget", 0.001, 1e6))};
 }
 
@@ -205,11 +205,11 @@ OptionSet library() {
   return {option(kBackend, "--backend", "NAME", "library to measure: auto, mpi or nccl (GPUs)",
                  {[](Options& options, std::string_view text) { options.backend = choose(text, "backend", kBackends); },
                   [](const Options& options) { return options.backend; }}),
-          option(kBackend, "--memory", "KIND", "memory of the buffers: auto, host or cuda; 1: same as -M 1", memory())};
+          option(kBackend, "--memory", "KIND", "memory of the buffers: auto, host or cuda", memory())};
 }
 
-OptionSet device() {
-  return {option(kGpus, "--device", "N", "CUDA's number of each process's first GPU",
+OptionSet device(std::string_view what) {
+  return {option(kGpus, "--device", "N", fmt::format("CUDA's number of {}", what),
                  optional_integer(&Options::device, "--device", 0, 1023), "NCCL_TESTS_DEVICE")};
 }
 
@@ -283,7 +283,8 @@ OptionSet nccl() {
   return {
       for_gpus("-t,--nthreads", "N", "threads per process; one thread drives all their GPUs",
                integer(&Options::threads, "-t (threads)", 1, 1024)),
-      option(kGpus, "-M,--memory_report,--memory-report", "0|1", "report GPU memory usage at the end",
+      option(kGpus, "-M,--memory_report,--memory-report", "0|1",
+             "report GPU memory usage at the end; also by --memory 1",
              zero_or_one(&Options::memory_report, "-M (memory report)")),
       for_gpus("-G,--cudagraph", "N", "record the iterations as a CUDA graph, launched N times",
                integer(&Options::graph_launches, "-G (graph launches)", 0)),

@@ -5,11 +5,12 @@
 
 namespace fabricbench::option_sets {
 
-[[nodiscard]] OptionSet sizes();            ///< -b -e -i -f
-[[nodiscard]] OptionSet data();             ///< -d -o -r
-[[nodiscard]] OptionSet traffic();          ///< alltoallv only
-[[nodiscard]] OptionSet repeats();          ///< -n -w
-[[nodiscard]] OptionSet epochs();           ///< --epochs --time-budget
+[[nodiscard]] OptionSet sizes();    ///< -b -e -i -f
+[[nodiscard]] OptionSet data();     ///< -d -o -r
+[[nodiscard]] OptionSet traffic();  ///< alltoallv only
+[[nodiscard]] OptionSet repeats();  ///< -n -w
+/// --epochs --time-budget; `budgeted`: what a time budget is for.
+[[nodiscard]] OptionSet epochs(std::string_view budgeted);
 [[nodiscard]] OptionSet precision();        ///< --target-precision --order -N
 [[nodiscard]] OptionSet seed();             ///< --seed
 [[nodiscard]] OptionSet timeout();          ///< -T
@@ -18,8 +19,9 @@ namespace fabricbench::option_sets {
 [[nodiscard]] OptionSet buffers();          ///< --buffers -u
 [[nodiscard]] OptionSet placement();        ///< --placement
 [[nodiscard]] OptionSet library();          ///< --backend --memory
-[[nodiscard]] OptionSet device();           ///< --device
-[[nodiscard]] OptionSet split();            ///< --split
+/// --device; `what`: whose number it is.
+[[nodiscard]] OptionSet device(std::string_view what = "each process's first GPU");
+[[nodiscard]] OptionSet split();                                                              ///< --split
 [[nodiscard]] OptionSet pairs(std::string_view otherwise = "one rank on each of two hosts");  ///< --pairs
 [[nodiscard]] OptionSet concurrent();                                                         ///< --concurrent
 [[nodiscard]] OptionSet window();                                                             ///< --window

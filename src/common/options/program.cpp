@@ -57,7 +57,7 @@ void check_sweep(const Options& options) {
   const Seconds least = 2 * options.pair_timeout + 10;  // the first endpoint must end the job, with the reason
   if (options.timeout > 0 && options.timeout < least) {
     throw UsageError(
-        fmt::format("--pair-timeout {}: -T {} would end the job first; lower it, or raise -T to {} or more",
+        fmt::format("--pair-timeout {}: -T {} would end the job first; lower --pair-timeout, or raise -T to {} or more",
                     options.pair_timeout, options.timeout, least));
   }
   if (options.level == Level::kGpu && options.backend == "mpi" && options.memory != MemoryKind::kCuda) {
@@ -80,7 +80,9 @@ Options defaults_of_messages() {
   return options;
 }
 
-OptionSet options_of_rows() { return join({repeats(), epochs(), precision(), seed(), timeout(), checks()}); }
+OptionSet options_of_rows(std::string_view budgeted = "size") {
+  return join({repeats(), epochs(budgeted), precision(), seed(), timeout(), checks()});
+}
 
 OptionSet output_of_rows() { return join({json(), csv(), of_rows(), quiet(), progress()}); }
 
@@ -148,11 +150,11 @@ Program collective_program(const std::string& name, const std::string& summary, 
           .summary = summary,
           .examples = {{fmt::format("mpirun -np 16 {} -b 32M -e 1G -f 2", name), "sizes from 32 MiB to 1 GiB"},
                        {fmt::format("mpirun -np 2 {} -g 4 -n 20", name), "eight GPUs of two processes, 20 iterations"},
-                       {fmt::format("mpirun -np 16 {} --split 'MOD 8' --json run.jsonl", name),
+                       {fmt::format("mpirun -np 16 {} --split 'DIV 8' --json run.jsonl", name),
                         "two groups at the same time, with a record"}},
-          .options = join({sizes(), data(), own, options_of_rows(), operation_times(), buffers(), placement(),
-                           library(), split(), gpus_of_process(), device(), nccl(), output_of_rows(), nccl_tests_json(),
-                           least_bandwidth()}),
+          .options = join({sizes(), data(), own, options_of_rows("size and placement"), operation_times(), buffers(),
+                           placement(), library(), split(), gpus_of_process(), device(), nccl(), output_of_rows(),
+                           nccl_tests_json(), least_bandwidth()}),
           .checks = {check_sizes, check_iterations, check_graphs, check_blocking},
           .has_split_mask = true};
 }
@@ -188,15 +190,15 @@ Program sweep_program(const std::string& name, const std::string& summary) {
 }
 
 Program copy_program(const std::string& name, const std::string& summary) {
-  return {
-      .name = name,
-      .summary = summary,
-      .examples = {{name, "all GPUs of this host"},
-                   {fmt::format("mpirun -np 16 --map-by ppr:1:node {} --csv copies.csv", name), "16 hosts"},
-                   {fmt::format("{} --device 0 -b 4K -e 1G -f 4", name), "one GPU, several sizes"}},
-      .options = join({sizes(), repeats(), epochs(), seed(), timeout(), checks(), device(), json(), csv(), quiet()}),
-      .defaults = defaults_of_copies(),
-      .checks = {check_sizes, check_iterations}};
+  return {.name = name,
+          .summary = summary,
+          .examples = {{name, "all GPUs of this host"},
+                       {fmt::format("mpirun -np 16 --map-by ppr:1:node {} --csv copies.csv", name), "16 hosts"},
+                       {fmt::format("{} --device 0 -b 4K -e 1G -f 4", name), "one GPU, several sizes"}},
+          .options = join({sizes(), repeats(), epochs("copy"), seed(), timeout(), checks(),
+                           device("the only GPU to measure; default: all"), json(), csv(), quiet()}),
+          .defaults = defaults_of_copies(),
+          .checks = {check_sizes, check_iterations}};
 }
 
 }  // namespace fabricbench

@@ -91,9 +91,10 @@ Accessors most_latency() {
           [](const Options& options) { return fmt::format("{:.12g}", options.rdma.max_latency * kMicroseconds); }};
 }
 
-OptionSet ways_to_size() {
+OptionSet ways_to_size(bool datagrams) {
   return {option(kSizes, "-s,--size", "SIZE", "measure a single message size", shown_by_another(one_size())),
-          option(kSizes, "-a,--all", "", "measure powers of two, 2 B to 8 MiB; with -c UD to 4 KiB",
+          option(kSizes, "-a,--all", "",
+                 fmt::format("measure powers of two, 2 B to 8 MiB{}", datagrams ? "; with -c UD to 4 KiB" : ""),
                  shown_by_another({[](Options& options, std::string_view) { options.sizes = kAllSizes; }, {}}))};
 }
 
@@ -388,19 +389,20 @@ Program verbs_program(const std::string& name, const std::string& summary, const
   const bool atomic = test.verb == Verb::kAtomic;
   const Bytes usual = test.latency ? kUsualLatencySize : kUsualBandwidthSize;
   const OptionSet measuring =
-      join({repeats(), epochs(), precision(), seed(), timeout(), concurrent(), checks(), pairs()});
+      join({repeats(), epochs("size"), precision(), seed(), timeout(), concurrent(), checks(), pairs()});
   const OptionSet output = join({json(), csv(), of_rows(), quiet(), progress()});
   return {
       .name = name,
       .summary = summary,
-      .examples = {{fmt::format("mpirun -np 2 --map-by node {}", name), "between two hosts, as perftest does"},
+      .examples = {{fmt::format("mpirun -np 2 --map-by node {}", name), "between two hosts"},
                    {fmt::format("mpirun -np 2 --map-by node {} -d mlx5_0 -D 5", name),
                     "over one device, for five seconds"},
                    {fmt::format("mpirun -np 16 --map-by ppr:8:node {} --devices rail --json run.jsonl", name),
                     "eight rails at the same time, with a record"}},
-      .options = join({atomic ? OptionSet() : join({by_long_names(sizes()), ways_to_size()}), by_long_names(measuring),
-                       durations(), stall_timeout(), buffer_memory(), port(), addresses(), requests_of(test),
-                       by_long_names(output), tables(), test.latency ? required_latency() : required_bandwidth()}),
+      .options = join({atomic ? OptionSet() : join({by_long_names(sizes()), ways_to_size(test.verb == Verb::kSend)}),
+                       by_long_names(measuring), durations(), stall_timeout(), buffer_memory(), port(), addresses(),
+                       requests_of(test), by_long_names(output), tables(),
+                       test.latency ? required_latency() : required_bandwidth()}),
       .defaults = defaults_of(atomic ? kAtomicSize : usual, test.latency ? kLatencyWarmup : kBandwidthWarmup),
       .completions = {complete_datagram_sizes},
       .checks = checks_of(test)};

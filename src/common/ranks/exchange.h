@@ -12,7 +12,7 @@ namespace fabricbench {
 
 /// Every process's value, by process, on the first one; empty on the others.
 template <typename T>
-[[nodiscard]] std::vector<T> gather_all(const mpi::Communicator& processes, const T& own) {
+[[nodiscard]] std::vector<T> gather_on_first(const mpi::Communicator& processes, const T& own) {
   std::vector<T> all;
   for (const std::string& packed : processes.gather(record::pack(own))) all.push_back(record::unpack<T>(packed));
   return all;
@@ -20,9 +20,9 @@ template <typename T>
 
 /// The same for lists, joined into one list.
 template <typename T>
-[[nodiscard]] std::vector<T> gather_lists(const mpi::Communicator& processes, const std::vector<T>& own) {
+[[nodiscard]] std::vector<T> gather_lists_on_first(const mpi::Communicator& processes, const std::vector<T>& own) {
   std::vector<T> all;
-  for (std::vector<T>& list : gather_all(processes, own)) {
+  for (std::vector<T>& list : gather_on_first(processes, own)) {
     for (T& each : list) all.push_back(std::move(each));
   }
   return all;

@@ -64,7 +64,9 @@ std::string_view LineReader::open(std::string_view line, std::size_t capacity) {
     const simdjson::error_code problem = object.find_field_unordered("kind").get(kind);
     if (problem == simdjson::NO_SUCH_FIELD) return "";
     if (problem != simdjson::SUCCESS) throw simdjson::simdjson_error(problem);  // the rest of the line cannot be read
-    return kind.get_string().value();
+    std::string_view name;
+    if (kind.get_string().get(name) == simdjson::INCORRECT_TYPE) return "";
+    return name;
   } catch (const simdjson::simdjson_error& problem) {
     throw std::invalid_argument(problem.error() == simdjson::INCORRECT_TYPE ? "not a JSON object" : problem.what());
   }

@@ -40,10 +40,10 @@ struct Type {
   Json schema;
 
   [[nodiscard]] Type or_null() const;
-  /// The type before or_null.
+  /// Undoes or_null.
   [[nodiscard]] Type without_null() const;
   [[nodiscard]] Type list() const;
-  /// The type without its values for none: without 0, without the empty text.
+  /// The type without 0 and without the empty text, which stand for none.
   [[nodiscard]] Type without_none() const;
 };
 

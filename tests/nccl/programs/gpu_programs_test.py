@@ -103,7 +103,7 @@ class Layouts(GpuTest):  # 4 ranks, 3 s
                 self.assertEqual([row[4] for row in self.fields(stdout, 13)], ["0", "1", "2", "3"])
 
     def test_root_that_is_no_rank(self):
-        self.refused_gpus(USAGE, r"-r 4 is no rank: there are 4 ranks, and the first is 0", *ONE, "-r", 4, "-g", 2,
+        self.refused_gpus(USAGE, r"-r 4 is not a rank: there are 4 ranks, and the first is 0", *ONE, "-r", 4, "-g", 2,
                           program=program_of("broadcast"))
 
     def test_groups(self):

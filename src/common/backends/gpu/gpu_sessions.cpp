@@ -45,7 +45,7 @@ std::vector<int> devices_to_choose_from(const Placed& placed) {
 std::vector<cuda::ProcessDevices> devices_of_all(const mpi::Communicator& world, const Placed& placed, int needed) {
   cuda::ProcessDevices own{placed.host_id, placed.host, {}, needed};
   for (const int device : devices_to_choose_from(placed)) own.uuids.push_back(cuda::device_facts(device).uuid);
-  return broadcast_from_first(world, gather_all(world, own));
+  return broadcast_from_first(world, gather_on_first(world, own));
 }
 
 /// The devices that this process drives.

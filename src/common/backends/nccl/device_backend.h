@@ -13,7 +13,7 @@ namespace fabricbench::nccl {
 /// One rank whose operations are our kernels on NCCL's device interface (-D): the sum of an all_reduce, and all_to_all.
 /// Buffers lie in symmetric windows, at the same place on all ranks. Every other operation throws Error (missing) when
 /// called, on all ranks.
-class DeviceBackend final : public Backend {
+class DeviceBackend final : public CollectiveBackend {
  public:
   /// Does not own its arguments, which must outlive it.
   DeviceBackend(const DeviceCommunicators& communicators, const Registrar& registrar, int local_rank,

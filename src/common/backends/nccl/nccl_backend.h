@@ -21,7 +21,7 @@ namespace fabricbench::nccl {
 /// between. None of it is launched before `finish`, or before the end of the session's group if there is one. All
 /// messages of a group are in flight at once, so a send and a recv that must follow each other are not in one group. A
 /// rank's messages to itself are in a group, because NCCL refuses single ones.
-class NcclBackend final : public Backend {
+class NcclBackend final : public CollectiveBackend {
  public:
   /// Does not own communicators and stream, which must outlive it.
   NcclBackend(const Communicators& communicators, int local_rank, cuda::DeviceStream stream);

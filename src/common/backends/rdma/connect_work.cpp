@@ -58,7 +58,7 @@ ConnectRow row_of(const ConnectSetup& setup, const rdma_cm::Series& series, cons
 /// A row per pair, on the first process. The second process of a pair adds its findings about messages.
 std::vector<ConnectRow> all_rows(const mpi::Communicator& world, const ConnectRow& own) {
   std::vector<ConnectRow> rows;
-  for (ConnectRow& row : gather_all(world, own)) {
+  for (ConnectRow& row : gather_on_first(world, own)) {
     const auto same = std::find_if(rows.begin(), rows.end(), [&](const auto& other) { return other.pair == row.pair; });
     if (same == rows.end()) {
       rows.push_back(std::move(row));
@@ -129,7 +129,7 @@ class ConnectWork final : public Work {
     outputs = open_outputs(world(), Figure::kConnections, setup_.options);
   }
 
-  [[nodiscard]] Context describe() override {
+  [[nodiscard]] Context make_context() override {
     Context context = context_of(world(), job(), setup_.options, setup_.placed);
     context.figure = Figure::kConnections;
     context.backend = "verbs";

@@ -55,7 +55,7 @@ ChosenPort chosen_port(const mpi::Communicator& job, const PairPlan& plan, const
                        const RdmaOptions& rdma, std::vector<std::string>& notices) {
   const RankPorts own =
       everywhere(job, [&] { return takes_part ? look_around(placed, static_cast<int>(rdma.port)) : RankPorts(); });
-  const auto ranks = broadcast_from_first(job, gather_all(job, own));
+  const auto ranks = broadcast_from_first(job, gather_on_first(job, own));
   const PortChoice choice = choose_ports(rdma.devices, ranks, plan.pairs);
   if (!choice.notice.empty()) notices.push_back(choice.notice);
   return choice.ports[static_cast<std::size_t>(job.rank())];

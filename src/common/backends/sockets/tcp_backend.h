@@ -25,7 +25,7 @@ struct Peer {
 /// once, and messages are never merged. Both sides count the messages of start_send and start_recv, and number m uses
 /// stream m modulo streams; send, recv and barrier use stream 0. A message without bytes sends nothing and completes at
 /// once. A barrier covers the ranks that this one is connected to.
-class TcpBackend final : public MessagesOnly {
+class TcpBackend final : public Backend {
  public:
   /// The peers by rank. Calls give up after `limit` seconds without a byte moved; 0: never.
   TcpBackend(std::vector<Peer> peers, Seconds limit);

@@ -32,7 +32,7 @@ struct Block {
 /// Messages between the two ranks of a pair by one verb. For write, send and atomic the sender posts the requests; for
 /// read the receiver does. The other side is passive, except that it posts receives for send and write with immediate.
 /// A message goes from a place in the sender's send buffer to the same place in the receiver's receive buffer.
-class VerbsBackend final : public MessagesOnly {
+class VerbsBackend final : public Backend {
  public:
   /// Synchronises the two ranks; collective over them.
   using Barrier = std::function<void()>;

@@ -8,7 +8,7 @@
 namespace fabricbench::verbs {
 
 /// Messages that count when their consumer can see them; replaces a session's own VerbsBackend.
-class VisibilityBackend : public MessagesOnly {
+class VisibilityBackend : public Backend {
  public:
   virtual void add_block(const Block& block) = 0;
   /// Stops all use of a block that is about to be released.
