@@ -81,6 +81,11 @@ class FlowMeter {
   struct Plan {
     std::int64_t messages = 0;
     std::int64_t windows = 0;
+
+    template <typename Form, record::Of<Plan> Record>
+    friend void describe(Form& form, Record& plan) {
+      form.hidden(plan.messages, plan.windows);
+    }
   };
   /// Zero messages for a direction that does not exist.
   struct Plans {

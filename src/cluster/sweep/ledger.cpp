@@ -22,11 +22,11 @@ Report report_of(std::int64_t step, const Flows& flows, const StepResult& result
   report.step = step;
   report.has_abandoned = has_abandoned;
   if (!flows.from) return report;
-  report.from = *flows.from;
+  report.from = flows.from;
   report.status = result.status;
   report.windows = static_cast<std::int64_t>(result.windows.size());
   report.messages = result.messages;
-  report.latency = result.latency.value_or(-1);
+  report.latency = result.latency;
   report.wrong = result.wrong;
   if (!result.windows.empty()) {
     const double bytes = static_cast<double>(size) * static_cast<double>(result.messages);
@@ -34,7 +34,7 @@ Report report_of(std::int64_t step, const Flows& flows, const StepResult& result
     report.least_bandwidth = bytes / *std::max_element(result.windows.begin(), result.windows.end());
     report.most_bandwidth = bytes / *std::min_element(result.windows.begin(), result.windows.end());
   }
-  fmt::format_to_n(static_cast<char*>(report.reason), Report::kReasonRoom - 1, "{}", result.reason);
+  report.reason = result.reason;
   return report;
 }
 
@@ -52,14 +52,14 @@ void Ledger::note(int endpoint, const Report& report) {
   if (reported == 0) --waiting_;
   reported = 1;
   has_abandoned_ = has_abandoned_ || report.has_abandoned;
-  if (report.from < 0) return;
+  if (!report.from) return;
   ++readings_;
   carried_ += size_ * static_cast<Bytes>(report.messages * report.windows);
   if (report.status == ReadingStatus::kTimeout || report.status == ReadingStatus::kNotTried) ++timed_out_;
   if (report.status == ReadingStatus::kWrong) ++wrong_;
   publish_({.round = step_.round,
             .concurrent = static_cast<int>(step_.meetings.size()),
-            .from = report.from,
+            .from = *report.from,
             .to = endpoint,
             .from_end = {},
             .to_end = {},
@@ -71,9 +71,9 @@ void Ledger::note(int endpoint, const Report& report) {
             .most_bandwidth = report.most_bandwidth,
             .windows = report.windows,
             .messages = report.messages,
-            .latency = report.latency < 0 ? std::nullopt : std::optional(report.latency),
+            .latency = report.latency,
             .wrong = report.wrong,
-            .reason = static_cast<const char*>(report.reason)});
+            .reason = report.reason});
 }
 
 std::string Ledger::missing() const {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,22 +14,28 @@
 
 namespace fabricbench::sweep {
 
-/// An endpoint's report on a step: the figures of the messages that it received, if any. Sent as its bytes in memory.
+/// An endpoint's report on a step: the figures of the messages that it received, if any.
 struct Report {
-  static constexpr std::size_t kReasonRoom = 200;
   std::int64_t step = 0;
-  int from = -1;  ///< the endpoint whose messages were received; -1: none expected
+  std::optional<int> from;  ///< the endpoint whose messages were received; empty: none expected
   ReadingStatus status = ReadingStatus::kOk;
   double bandwidth = 0;  ///< bytes per second, as in PairReading
   double least_bandwidth = 0;
   double most_bandwidth = 0;
   std::int64_t windows = 0;
   std::int64_t messages = 0;
-  Seconds latency = -1;  ///< below 0: unknown
+  std::optional<Seconds> latency;
   std::uint64_t wrong = 0;
   bool has_abandoned = false;  ///< messages of this endpoint may still be under way
-  char reason[kReasonRoom] = {};
+  std::string reason;
 };
+
+template <typename Form, record::Of<Report> Record>
+void describe(Form& form, Record& report) {
+  form.hidden(report.step, report.from, report.status, report.bandwidth, report.least_bandwidth, report.most_bandwidth,
+              report.windows, report.messages, report.latency, report.wrong, report.has_abandoned, report.reason);
+}
+
 [[nodiscard]] Report report_of(std::int64_t step, const Flows& flows, const StepResult& result, Bytes size,
                                bool has_abandoned);
 

@@ -5,9 +5,9 @@
 #include <cstring>
 #include <optional>
 #include <string>
-#include <type_traits>
 #include <vector>
 
+#include "common/core/units.h"
 #include "common/mpi/mailbox.h"
 #include "common/record/packing.h"
 
@@ -17,42 +17,53 @@ namespace fabricbench::sweep {
 struct Order {
   std::int64_t step = 0;  ///< below 0: the sweep is over
   std::int64_t round = 0;
-  std::int64_t to = -1;  ///< the endpoint to send to; below 0: none
-  std::int64_t from = -1;
-  std::int64_t pings = 0;  ///< 1: the latency is measured too
+  std::optional<int> to;    ///< the endpoint to send to
+  std::optional<int> from;  ///< the endpoint to receive from
+  bool pings = false;       ///< whether the latency is measured too
 };
+
+template <typename Form, record::Of<Order> Record>
+void describe(Form& form, Record& order) {
+  form.hidden(order.step, order.round, order.to, order.from, order.pings);
+}
+
+/// What the receiver of a step's messages tells their sender.
+struct StepOutcome {
+  std::int64_t step = 0;
+  double bandwidth = 0;  ///< bytes per second; 0: not measured
+};
+
+template <typename Form, record::Of<StepOutcome> Record>
+void describe(Form& form, Record& outcome) {
+  form.hidden(outcome.step, outcome.bandwidth);
+}
+
+/// What the first endpoint tells all others at the end.
+struct SweepOutcome {
+  bool has_abandoned = false;  ///< messages may still be under way
+  Bytes carried = 0;           ///< bytes of all timed windows
+};
+
+template <typename Form, record::Of<SweepOutcome> Record>
+void describe(Form& form, Record& outcome) {
+  form.hidden(outcome.has_abandoned, outcome.carried);
+}
 
 /// The subjects of mail between endpoints.
 enum Subject : int { kGo, kReport, kPings, kLatency, kPlan, kOutcome, kSummary, kMatrixRow };
 
+/// A number, a list of numbers or a record as mail.
 template <typename Note>
 [[nodiscard]] std::vector<std::byte> packed(const Note& note) {
-  static_assert(std::is_trivially_copyable_v<Note>);
-  std::vector<std::byte> bytes(sizeof(Note));
-  std::memcpy(bytes.data(), &note, sizeof(Note));
-  return bytes;
-}
-
-template <typename Note>
-[[nodiscard]] Note unpacked(const mpi::Mailbox::Message& message) {
-  static_assert(std::is_trivially_copyable_v<Note>);
-  Note note;
-  std::memcpy(&note, message.bytes.data(), sizeof(Note));
-  return note;
-}
-
-/// The same for records with text.
-template <typename Record>
-[[nodiscard]] std::vector<std::byte> packed_record(const Record& record) {
-  const std::string text = record::pack(record);
+  const std::string text = record::pack(note);
   std::vector<std::byte> bytes(text.size());
   std::memcpy(bytes.data(), text.data(), text.size());
   return bytes;
 }
 
-template <typename Record>
-[[nodiscard]] Record unpacked_record(const mpi::Mailbox::Message& message) {
-  return record::unpack<Record>({reinterpret_cast<const char*>(message.bytes.data()), message.bytes.size()});
+template <typename Note>
+[[nodiscard]] Note unpacked(const mpi::Mailbox::Message& message) {
+  return record::unpack<Note>({reinterpret_cast<const char*>(message.bytes.data()), message.bytes.size()});
 }
 
 }  // namespace fabricbench::sweep

@@ -98,14 +98,7 @@ std::unique_ptr<StepSource> open_steps(const Run& run, const Measured& measured)
 }
 
 Order order_of(const Step& step, const Flows& flows) {
-  return {step.number, step.round, flows.to.value_or(-1), flows.from.value_or(-1), step.pings ? 1 : 0};
-}
-
-Flows flows_of(const Order& order) {
-  const auto endpoint = [](std::int64_t number) {
-    return number < 0 ? std::nullopt : std::optional(static_cast<int>(number));
-  };
-  return {endpoint(order.to), endpoint(order.from)};
+  return {step.number, step.round, flows.to, flows.from, step.pings};
 }
 
 SweepRun::SweepRun(Run& run, const Measured& measured)
@@ -159,7 +152,8 @@ void SweepRun::lead() {
     progress_.show(done, done + steps_->left(), (now() - began) / static_cast<double>(done) * left);
   }
   progress_.clear();
-  for (int endpoint = 1; endpoint < endpoints_; ++endpoint) mailbox_.post(endpoint, kGo, packed(Order{-1}));
+  for (int endpoint = 1; endpoint < endpoints_; ++endpoint)
+    mailbox_.post(endpoint, kGo, packed(Order{-1, 0, {}, {}, false}));
   verdict_ = steps_->verdict();
 }
 
@@ -184,13 +178,12 @@ void SweepRun::order(const Step& step) {
 void SweepRun::carry_out(const Order& order, Seconds deadline) {
   run_.heartbeat.enter_case(fmt::format("round {} of the sweep", order.round));
   run_.heartbeat.enter(Phase::kMeasure);
-  const Flows flows = flows_of(order);
-  const bool pings = order.pings != 0;
+  const Flows flows{order.to, order.from};
   StepResult result;
   if (flows.to || flows.from) result = meet(flows, order, deadline);
-  if (pings) latency_ = result.latency;
+  if (order.pings) latency_ = result.latency;
   result.latency = latency_;
-  if (pings && latency_) own_.note_latency(*latency_);
+  if (order.pings && latency_) own_.note_latency(*latency_);
   const Report report = report_of(order.step, flows, result, case_.size, meter_.has_abandoned());
   if (is_first()) {
     ledger_.note(self_, report);
@@ -203,7 +196,7 @@ void SweepRun::carry_out(const Order& order, Seconds deadline) {
 /// Adds the round and the partner to errors of the library.
 StepResult SweepRun::meet(const Flows& flows, const Order& order, Seconds deadline) {
   try {
-    return meter_.measure(flows, order.pings != 0, deadline);
+    return meter_.measure(flows, order.pings, deadline);
   } catch (const Error& error) {
     const auto partner = static_cast<std::size_t>(flows.to.value_or(flows.from.value_or(0)));
     throw Error(error.status(), fmt::format("round {}, with {}: {}", order.round, names_[partner], error.what()));
@@ -213,19 +206,15 @@ StepResult SweepRun::meet(const Flows& flows, const Order& order, Seconds deadli
 /// The receiver knows the bandwidth, and tells the sender, which records it too.
 void SweepRun::tell_outcome(const Flows& flows, const Report& report, Seconds deadline) {
   const double bandwidth = report.status == ReadingStatus::kOk ? report.bandwidth : 0;
-  struct Outcome {
-    std::int64_t step;
-    double bandwidth;
-  };
   if (flows.from) {
     own_.note_received(*flows.from, bandwidth);
-    mailbox_.post(*flows.from, kOutcome, packed(Outcome{report.step, bandwidth}));
+    mailbox_.post(*flows.from, kOutcome, packed(StepOutcome{report.step, bandwidth}));
   }
   if (!flows.to) return;
   own_.note_sent(*flows.to, 0);
   const Seconds latest = std::max(deadline, now()) + kOutcomeGrace;
   while (const auto mail = mailbox_.wait(*flows.to, kOutcome, latest)) {
-    const auto outcome = unpacked<Outcome>(*mail);
+    const auto outcome = unpacked<StepOutcome>(*mail);
     if (outcome.step != report.step) continue;  // late, from an earlier step
     own_.note_sent(*flows.to, outcome.bandwidth);
     return;
@@ -260,17 +249,13 @@ void SweepRun::collect_all(Seconds deadline, const Step& step) {
 
 /// Tells all endpoints the ending, and collects their summaries on the first one.
 void SweepRun::finish() {
-  struct Outcome {
-    std::int64_t has_abandoned;
-    Bytes carried;
-  };
-  Outcome outcome{ledger_.has_abandoned() ? 1 : 0, ledger_.carried()};
+  SweepOutcome outcome{ledger_.has_abandoned(), ledger_.carried()};
   if (is_first()) {
     for (int endpoint = 1; endpoint < endpoints_; ++endpoint) mailbox_.post(endpoint, kGo, packed(outcome));
   } else {
-    outcome = unpacked<Outcome>(*mailbox_.wait(0, kGo, kForEver));
+    outcome = unpacked<SweepOutcome>(*mailbox_.wait(0, kGo, kForEver));
   }
-  run_.has_abandoned = outcome.has_abandoned != 0;
+  run_.has_abandoned = outcome.has_abandoned;
   carried_ = outcome.carried;
   report_endpoints();
   if (static_cast<std::size_t>(endpoints_) <= kMostDrawn || !options_.matrix_csv_file.empty()) report_matrix();
@@ -286,9 +271,9 @@ mpi::Mailbox::Message SweepRun::mail_of(int endpoint, int subject) {
 
 void SweepRun::report_endpoints() {
   const EndpointSummary own = own_.summary(self_);
-  if (!is_first()) return mailbox_.post(0, kSummary, packed_record(own));
+  if (!is_first()) return mailbox_.post(0, kSummary, packed(own));
   for (int endpoint = 0; endpoint < endpoints_; ++endpoint) {
-    EndpointSummary summary = endpoint == self_ ? own : unpacked_record<EndpointSummary>(mail_of(endpoint, kSummary));
+    EndpointSummary summary = endpoint == self_ ? own : unpacked<EndpointSummary>(mail_of(endpoint, kSummary));
     add_facts(summary, facts_);
     run_.outputs.record(summary);
   }
@@ -298,16 +283,13 @@ void SweepRun::report_endpoints() {
 void SweepRun::report_matrix() {
   if (!is_first()) {
     static_cast<void>(mailbox_.wait(0, kGo, kForEver));
-    std::vector<std::byte> bytes(own_.received().size() * sizeof(float));
-    std::memcpy(bytes.data(), own_.received().data(), bytes.size());
-    return mailbox_.post(0, kMatrixRow, std::move(bytes));
+    return mailbox_.post(0, kMatrixRow, packed(own_.received()));
   }
   for (int endpoint = 0; endpoint < endpoints_; ++endpoint) {
     MatrixRow row{endpoint, own_.received()};
     if (endpoint != self_) {
       mailbox_.post(endpoint, kGo, packed(std::int64_t{0}));
-      const mpi::Mailbox::Message mail = mail_of(endpoint, kMatrixRow);
-      std::memcpy(row.bandwidths.data(), mail.bytes.data(), mail.bytes.size());
+      row.bandwidths = unpacked<std::vector<float>>(mail_of(endpoint, kMatrixRow));
     }
     run_.outputs.record(row);
   }

@@ -179,19 +179,19 @@ template <typename Form, record::Of<ListsRecord> Record>
 void describe(Form& form, Record& lists) {
   form.part("host_lists", "Every host is in one list; if everything is slower than expected, `fine` is empty");
   form("slow", lists.slow, "slow hosts, and hosts with a slow NIC");
-  form("dead", lists.dead, "");
-  form("cut_off", lists.cut_off, "");
-  form("unsteady", lists.unsteady, "");
+  form("dead", lists.dead, "hosts that failed with all partners");
+  form("cut_off", lists.cut_off, "hosts that work only with each other");
+  form("unsteady", lists.unsteady, "hosts that are slow or fail now and then");
   form("suspect", lists.suspect, "more readings, or a locality, would decide");
   form("not_judged", lists.not_judged, "too few readings");
-  form("fine", lists.fine, "");
+  form("fine", lists.fine, "hosts without a fault");
 }
 
 template <typename Form, record::Of<DeviceRecord> Record>
 void describe(Form& form, Record& device) {
   using namespace record;
   form.part("device", "A GPU, NIC or switch port");
-  form("kind", device.kind, "");
+  form("kind", device.kind, "kind of device");
   form("id", device.id, "GUID, UUID or port; `node07/mlx5_2` if that is unknown");
   form("name", null_if_none(device.name), "name on its host");
 }
@@ -200,7 +200,7 @@ template <typename Form, record::Of<CommandRecord> Record>
 void describe(Form& form, Record& command) {
   form.part("next_command", "A command to run next");
   form("command", command.command, "command for a shell");
-  form("purpose", command.purpose, "");
+  form("purpose", command.purpose, "what the command is for");
 }
 
 template <typename Form, record::Of<FindingRecord> Record>
@@ -257,13 +257,13 @@ void describe(Form& form, Record& stratum) {
   using namespace record;
   form.part("stratum", "A set of comparable readings");
   form("measured", null_if_none(stratum.measured), "test and size");
-  form("from_rail", null_if_none(stratum.from_rail), "");
-  form("to_rail", null_if_none(stratum.to_rail), "");
+  form("from_rail", null_if_none(stratum.from_rail), "rail of the senders, null: any");
+  form("to_rail", null_if_none(stratum.to_rail), "rail of the receivers, null: any");
   form("both_ways", stratum.both_ways, "whether a figure is the sum of both directions");
   form("same_leaf", stratum.same_leaf, "both hosts behind the same leaf; null without groups");
   form("distance", stratum.distance, "number of `groupings` that separate the two hosts; null without groupings");
   form("slower_kind", stratum.slower_kind, "at least one host is of the slower kind; null if there is one kind");
-  form("readings", natural(stratum.readings), "");
+  form("readings", natural(stratum.readings), "number of readings");
   form("centre_gb_per_s", null_if_none(gb_per_s(stratum.centre)), "bandwidth of a healthy reading");
   form("scale_percent", percent(stratum.scale), "relative standard deviation of healthy readings");
 }
@@ -276,7 +276,7 @@ void describe(Form& form, Record& grouping) {
   form("across_percent_of_within", percent(grouping.across), "bandwidth between groups relative to that within them");
   form("false_alarm_probability", grouping.false_alarm,
        "probability that hosts without groups show such a pattern; 0 for a locality");
-  form("groups", grouping.groups, "");
+  form("groups", grouping.groups, "the groups of hosts");
 }
 
 template <typename Form, record::Of<NearPairsRecord> Record>
@@ -284,7 +284,7 @@ void describe(Form& form, Record& near) {
   using namespace record;
   form.part("near_pairs", "Small groups that show only as pairs faster than the others");
   form("pairs", natural(near.pairs), "number of faster pairs");
-  form("pairs_measured", natural(near.measured), "");
+  form("pairs_measured", natural(near.measured), "number of pairs measured");
   form("faster_by_percent", percent(near.faster_by), "median");
 }
 
@@ -292,12 +292,12 @@ template <typename Form, record::Of<VerdictRecord> Record>
 void describe(Form& form, Record& verdict) {
   using namespace record;
   form.line("slow_links", "All that find_slow_links writes with `--json`");
-  form.derived("schema_version", kSchemaVersion, "");
+  form.derived("schema_version", kSchemaVersion, "version of the keys");
   form.derived("fabricbench_version", kVersion, "what judged");
-  form("judged", verdict.judged, "");
+  form("judged", verdict.judged, "the verdict in a word");
   form("headline", verdict.headline, "one sentence for readers");
   form("hosts", natural(verdict.hosts), "number of hosts in the sweep");
-  form("readings", natural(verdict.readings), "");
+  form("readings", natural(verdict.readings), "number of readings that were judged");
   form("failed_readings", natural(verdict.failed), "those without a figure");
   form("outliers_percent", percent(verdict.outliers), "share of slow readings among those that no finding explains");
   form("failing_percent", percent(verdict.failing),
@@ -310,7 +310,7 @@ void describe(Form& form, Record& verdict) {
        "whether that ratio, or that of hosts of different groups, is significantly above 1/0.97");
   form("tolerance_percent", percent(verdict.tolerance), "value of `--tolerance`");
   form("false_alarm_percent", percent(verdict.false_alarm), "value of `--false-alarm`");
-  form("lists", verdict.lists, "");
+  form("lists", verdict.lists, "all hosts and paths by state");
   form("findings", verdict.findings, "findings, largest deficit first");
   form("questions", verdict.questions, "open questions that further readings would decide");
   form("strata", verdict.strata, "sets of comparable readings");
@@ -318,7 +318,7 @@ void describe(Form& form, Record& verdict) {
   form("locality_contradicted_by", verdict.contradiction, "groups in the readings that contradict the locality");
   form("groups_are_open", verdict.groups_are_open,
        "whether more rounds for all hosts are needed to find groups of near hosts");
-  form("near_pairs", verdict.near_pairs, "");
+  form("near_pairs", verdict.near_pairs, "pairs whose hosts are near each other");
   form("kinds", verdict.kinds, "two kinds of hosts, if at least half of the hosts are slower with all others");
   form("order", verdict.order, "all hosts in the order of the map, see above");
   form("notes", verdict.notes, "caveats on the readings, for readers");

@@ -67,9 +67,9 @@ void describe(Form& form, Record& step) {
   form("step", times.step, "the step of the connecting side that was timed");
   form("samples", natural(times.samples), "number of times, taken by the first rank");
   form("time_us_min", us(times.min), "null without samples, as are the following times");
-  form("time_us_median", us(times.median), "");
+  form("time_us_median", us(times.median), "median of these times");
   form("time_us_p99", us(times.p99), "null with fewer than 299 samples");
-  form("time_us_max", us(times.max), "");
+  form("time_us_max", us(times.max), "longest of these times");
   form("connections", natural(row.connections),
        "connections established, used and closed; this and the following keys are about the whole pair");
   form("failed_connections", natural(row.failed), "1 if a failed connection ended the pair, else 0");

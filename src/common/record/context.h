@@ -161,15 +161,15 @@ template <typename Form, record::Of<HostFacts> Record>
 void describe(Form& form, Record& host) {
   using namespace record;
   form.part("host", "One host, as its first rank sees it");
-  form("name", host.name, "");
+  form("name", host.name, "name of the host");
   form("kernel", host.kernel, "its release");
   form("processor", host.processor, "its model");
   form("sockets", natural(host.sockets), "0 if a virtual machine hides them");
   form("cores", natural(host.cores), "0 if a virtual machine hides them");
   form("processing_units", natural(host.processing_units), "hardware threads");
   form("last_level_cache_bytes", natural(host.last_level_cache_bytes), "sum over all last-level caches; 0: unknown");
-  form("numa_nodes", host.numa_nodes, "");
-  form("network_devices", host.network_devices, "");
+  form("numa_nodes", host.numa_nodes, "its NUMA nodes");
+  form("network_devices", host.network_devices, "its network interfaces and RDMA ports");
 }
 
 template <typename Form, record::Of<GpuFacts> Record>
@@ -177,7 +177,7 @@ void describe(Form& form, Record& gpu) {
   using namespace record;
   form.part("gpu", "The GPU that a rank uses");
   form("device", natural(gpu.device), "CUDA's number in the process");
-  form("model", gpu.model, "");
+  form("model", gpu.model, "name of the GPU model");
   form("pci", gpu.pci, "PCI address, such as 0000:42:00.0");
   form("driver", gpu.driver, "its version");
   form("numa_node", gpu.numa_node, "null: unknown");
@@ -191,8 +191,8 @@ template <typename Form, record::Of<RankFacts> Record>
 void describe(Form& form, Record& rank) {
   using namespace record;
   form.part("rank", "One rank of the job");
-  form("rank", natural(rank.rank), "");
-  form("host", rank.host, "");
+  form("rank", natural(rank.rank), "number of the rank in the job");
+  form("host", rank.host, "host of the rank");
   form("local_rank", natural(rank.local_rank), "rank among those of its host");
   form("pid", natural(rank.pid), "process ID");
   form("binding", rank.binding, "processing units that it may run on, such as 0-15");
@@ -224,7 +224,7 @@ void describe(Form& form, Record& sweep) {
   form.part("sweep", "The plan of a sweep over pairs");
   form("endpoints", natural(sweep.endpoints), "number of endpoints; `rank_map` lists them in order");
   form("level", sweep.level, "unit that is paired");
-  form("schedule", sweep.schedule, "");
+  form("schedule", sweep.schedule, "order of the pairs");
   form("rounds", natural(sweep.rounds),
        "number of rounds; with `--find`, the maximum number of rounds over all endpoints");
   form("concurrent", natural(sweep.concurrent), "maximum number of pairs at the same time; with `shift`, of flows");
@@ -239,9 +239,9 @@ void describe(Form& form, Record& context) {
   form.derived("schema_version", kSchemaVersion, "readers refuse unknown versions");
   form("program", context.program, "name of the program");
   form("figure", context.figure, "subject of the rows");
-  form.derived("fabricbench_version", kVersion, "");
+  form.derived("fabricbench_version", kVersion, "version of the program");
   form.derived("compiler", __VERSION__, "compiler that built the program");
-  form("started_utc", utc(context.started), "");
+  form("started_utc", utc(context.started), "when the program started");
   form("command_line", context.command_line, "the first rank's arguments");
   form("options", context.option_values,
        "every option that has a value, as text; the key is its first long name with `_` for `-`");
@@ -254,7 +254,7 @@ void describe(Form& form, Record& context) {
   form("hosts", context.host_facts, "each host");
   form("rank_map", context.ranks, "each rank");
   form("groups", context.groups, "the groups of `--split`, one group of all ranks, or the pairs");
-  form("timing", context.options.timing, "");
+  form("timing", context.options.timing, "how operations were timed");
   form("time_means", null_if_none(context.time_means),
        "meaning of a row's time where `figure` does not define it, as in `# Method`");
   form("wire_rate_gb_per_s", null_if_none(gb_per_s(context.wire_rate)),

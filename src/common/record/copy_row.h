@@ -71,7 +71,7 @@ void describe(Form& form, Record& gpu) {
   form.part("copy_gpu", "One GPU of a host");
   form("device", natural(gpu.device), "CUDA's number in the measuring process");
   form("pci", gpu.pci, "its address");
-  form("model", gpu.model, "");
+  form("model", gpu.model, "name of the GPU model");
   form("numa_node", gpu.numa_node, "null: unknown");
 }
 
@@ -80,19 +80,19 @@ void describe(Form& form, Record& row) {
   using namespace record;
   auto& summary = row.summary;
   form.line("copy", "Instead of rows, for copies within hosts");
-  form("host", row.host, "");
+  form("host", row.host, "host of the GPU");
   form("gpu", row.gpu, "GPU that copies; between GPUs, the sender");
-  form("copy", row.kind, "");
+  form("copy", row.kind, "direction of the copy");
   form("memory_node", row.memory_node, "NUMA node of the host's memory; null: any node, or no host memory involved");
   form("peer", row.peer, "receiving GPU of a copy between GPUs; else null");
   form("over_host", row.over_host, "whether a copy between GPUs passes through host memory");
   form("size_bytes", natural(row.size), "size of a copy");
   form("time_us_median", us(summary.median), "time of a copy, median over epochs; for both ways, a sample is a visit");
   form("time_us_interval", summary.interval, "interval of that median; null with fewer than 6 epochs");
-  form("time_us_min", us(summary.min), "");
-  form("time_us_max", us(summary.max), "");
-  form("epochs", natural(summary.epochs), "");
-  form("samples", natural(summary.samples), "");
+  form("time_us_min", us(summary.min), "shortest sample");
+  form("time_us_max", us(summary.max), "longest sample");
+  form("epochs", natural(summary.epochs), "number of epochs with samples");
+  form("samples", natural(summary.samples), "samples over all epochs");
   form("bandwidth_gb_per_s", gb_per_s(row.bandwidth), "bandwidth; for both ways, the sum of the directions");
   form("directions_gb_per_s", null_if_none(gb_per_s(row.directions)), "both ways: bandwidth to the GPU and back");
   form("bound_gb_per_s", null_if_none(gb_per_s(row.bound.bytes_per_s)), "upper bound of the bandwidth; null: unknown");

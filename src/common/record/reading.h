@@ -126,12 +126,12 @@ void describe_devices(Form& form, End& from, End& to) {
   form("from_gpu_uuid", left_out_if_none(from.gpu_uuid), "unique identifier of that GPU");
   form("from_switch_port", left_out_if_none(from.switch_port), "switch port at the other end of that NIC's cable");
   form("from_port_gb_per_s", left_out_if_none(gb_per_s(from.port_rate)), "rate of the sender's port");
-  form("to_nic", left_out_if_none(to.nic), "the same for the receiver, as are the following");
-  form("to_nic_guid", left_out_if_none(to.nic_guid), "");
-  form("to_gpu", left_out_if_none(to.gpu), "");
-  form("to_gpu_uuid", left_out_if_none(to.gpu_uuid), "");
-  form("to_switch_port", left_out_if_none(to.switch_port), "");
-  form("to_port_gb_per_s", left_out_if_none(gb_per_s(to.port_rate)), "");
+  form("to_nic", left_out_if_none(to.nic), "the receiver's NIC, by its host's name for it");
+  form("to_nic_guid", left_out_if_none(to.nic_guid), "GUID of the receiver's NIC");
+  form("to_gpu", left_out_if_none(to.gpu), "PCI address of the receiver's GPU");
+  form("to_gpu_uuid", left_out_if_none(to.gpu_uuid), "UUID of the receiver's GPU");
+  form("to_switch_port", left_out_if_none(to.switch_port), "switch port of the receiver's NIC");
+  form("to_port_gb_per_s", left_out_if_none(gb_per_s(to.port_rate)), "rate of the receiver's port");
 }
 
 template <typename Form, record::Of<PairReading> Record>
@@ -144,13 +144,13 @@ void describe(Form& form, Record& reading) {
   form("to", natural(reading.to), "number of the receiving endpoint");
   form("from_rank", natural(reading.from_end.rank),
        "the sender's rank; ranks and hosts are repeated so that a line stands alone");
-  form("to_rank", natural(reading.to_end.rank), "");
-  form("from_host", reading.from_end.host, "");
-  form("to_host", reading.to_end.host, "");
+  form("to_rank", natural(reading.to_end.rank), "rank of the receiving endpoint");
+  form("from_host", reading.from_end.host, "host of the sender");
+  form("to_host", reading.to_end.host, "host of the receiver");
   form("from_rail", null_if_none(reading.from_end.rail),
        "name of the endpoint on its host: `gpu0` by CUDA's number, `rank0` by the rank on that host; null if no "
        "host has several");
-  form("to_rail", null_if_none(reading.to_end.rail), "");
+  form("to_rail", null_if_none(reading.to_end.rail), "rail of the receiver, null: unknown");
   describe_devices(form, reading.from_end, reading.to_end);
   form("test", reading.test, "the program's name");
   form.derived("both_ways", false, "always false: the figure is for one direction");
@@ -163,7 +163,7 @@ void describe(Form& form, Record& reading) {
   form("bandwidth_gb_per_s_min", null_if_none(gb_per_s(reading.least_bandwidth)), "in the slowest window");
   form("bandwidth_gb_per_s_max", null_if_none(gb_per_s(reading.most_bandwidth)), "in the fastest window");
   form("windows", natural(reading.windows), "number of timed windows");
-  form("messages_per_window", natural(reading.messages), "");
+  form("messages_per_window", natural(reading.messages), "messages in each window");
   form("latency_us", us(reading.latency),
        "half a round trip of 8 bytes, median; the same in both directions of a pair; null: unknown");
   form("wrong_elements", reading.wrong, "null: unchecked");
@@ -177,17 +177,17 @@ void describe(Form& form, Record& reading) {
             "pair_reading");
   form("round", reading.round, "from 0");
   form("concurrent", reading.concurrent, "pairs measured at the same time, including this one; 0: unknown");
-  form("from", left_out_if_none(reading.from), "");
-  form("to", left_out_if_none(reading.to), "");
-  form("from_host", reading.from_end.host, "");
-  form("to_host", reading.to_end.host, "");
+  form("from", left_out_if_none(reading.from), "number of the sending endpoint, if it has one");
+  form("to", left_out_if_none(reading.to), "number of the receiving endpoint, if it has one");
+  form("from_host", reading.from_end.host, "host of the sender");
+  form("to_host", reading.to_end.host, "host of the receiver");
   form("from_rail", name_or_number(null_if_none(reading.from_end.rail)),
        "the NIC or GPU, if several are measured separately");
-  form("to_rail", name_or_number(null_if_none(reading.to_end.rail)), "");
+  form("to_rail", name_or_number(null_if_none(reading.to_end.rail)), "rail of the receiver, null: unknown");
   describe_devices(form, reading.from_end, reading.to_end);
   form("test", reading.test, "name of the program");
   form("size_bytes", reading.size, "message size");
-  form("status", reading.status, "");
+  form("status", reading.status, "outcome of the measurement");
   form("both_ways", reading.both_ways, "whether the figure is the sum of both directions");
   form("bandwidth_gb_per_s", gb_per_s(reading.bandwidth), "null without a figure");
   form("latency_us", us(reading.latency), "null: not measured");
@@ -201,14 +201,14 @@ template <typename Form, record::Of<SweepStart> Record>
 void describe(Form& form, Record& start) {
   form.line("sweep", "The first line of sweep_pairs.sh", "sweep_start");
   form("hosts", start.hosts, "all hosts of the sweep, including those that never answer");
-  form("began_utc", record::left_out_if_none(start.began), "");
+  form("began_utc", record::left_out_if_none(start.began), "when the sweep began");
   form.rest("the settings of the sweep");
 }
 
 template <typename Form, record::Of<HostLocality> Record>
 void describe(Form& form, Record& locality) {
   form.line("locality", "The location of a host, one line per host");
-  form("host", locality.host, "");
+  form("host", locality.host, "name of the host");
   form("leaf", locality.leaf, "its leaf switch");
 }
 
@@ -217,11 +217,11 @@ void describe(Form& form, Record& direction) {
   using namespace record;
   form.part("endpoint_direction", "The readings of an endpoint in one direction, over all peers");
   form("readings", natural(direction.readings), "number of readings with a figure");
-  form("bandwidth_gb_per_s_median", null_if_none(gb_per_s(direction.median)), "");
-  form("bandwidth_gb_per_s_min", null_if_none(gb_per_s(direction.least)), "");
+  form("bandwidth_gb_per_s_median", null_if_none(gb_per_s(direction.median)), "median over all peers");
+  form("bandwidth_gb_per_s_min", null_if_none(gb_per_s(direction.least)), "lowest reading");
   form("min_endpoint", direction.least_partner, "the peer of the lowest reading");
-  form("min_rank", direction.least_partner_rank, "");
-  form("min_host", direction.least_partner_host, "");
+  form("min_rank", direction.least_partner_rank, "rank of that peer");
+  form("min_host", direction.least_partner_host, "host of that peer");
 }
 
 template <typename Form, record::Of<EndpointSummary> Record>
@@ -229,10 +229,10 @@ void describe(Form& form, Record& summary) {
   using namespace record;
   form.line("endpoint", "At the end of a complete sweep, one line per endpoint");
   form("endpoint", natural(summary.endpoint), "number of the endpoint");
-  form("rank", natural(summary.rank), "");
-  form("host", summary.host, "");
-  form("sent", summary.sent, "");
-  form("received", summary.received, "");
+  form("rank", natural(summary.rank), "rank of the endpoint");
+  form("host", summary.host, "host of the endpoint");
+  form("sent", summary.sent, "its readings as sender");
+  form("received", summary.received, "its readings as receiver");
   form("latency_us", us(summary.latency), "median over all peers");
   form("failed_readings", natural(summary.failed), "readings without a figure or with wrong data, in both directions");
 }

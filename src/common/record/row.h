@@ -130,16 +130,16 @@ void describe(Form& form, Record& nic) {
   form.part("wire_bytes", "Traffic of one interface or RDMA port of a host during the timed visits, from all senders");
   form("host", nic.host, "host of the interface or port");
   form("wire", nic.name, "interface, or RDMA device and port; includes the loopback and bonds");
-  form("sent_bytes", natural(nic.sent), "");
-  form("received_bytes", natural(nic.received), "");
+  form("sent_bytes", natural(nic.sent), "bytes that it sent");
+  form("received_bytes", natural(nic.received), "bytes that it received");
 }
 
 template <typename Form, record::Of<RankTraffic> Record>
 void describe(Form& form, Record& traffic) {
   using namespace record;
   form.part("rank_traffic", "Traffic of one rank in one operation");
-  form("sent_bytes", natural(traffic.sent), "");
-  form("received_bytes", natural(traffic.received), "");
+  form("sent_bytes", natural(traffic.sent), "bytes that the rank sends");
+  form("received_bytes", natural(traffic.received), "bytes that the rank receives");
 }
 
 template <typename Form, record::Of<Measurement> Record>
@@ -159,19 +159,19 @@ void describe(Form& form, Record& measured) {
        "TCP: segments retransmitted during the timed visits, by the first and by the second rank of the pair");
   form("lost_messages", measured.lost, "RDMA with `-c UD`: messages lost during the timed visits");
   form("wrong_elements", measured.wrong, "sum over all ranks; null: unchecked");
-  form("epochs", natural(summary.epochs), "");
+  form("epochs", natural(summary.epochs), "number of epochs with samples");
   form("epoch_times_us", us(summary.epoch_medians), "median sample of each epoch, in the order measured");
   form("samples", natural(summary.samples), "samples used, over all epochs");
   form("iterations", natural(measured.iterations), "timed iterations in these samples");
   form("operations_per_sample", natural(measured.operations_per_sample), "operations between two clock reads");
   form("time_us_mean", us(summary.mean), "mean over all samples, as for the following times");
   form("time_us_stdev", us(summary.standard_deviation), "population standard deviation");
-  form("time_us_min", us(summary.min), "");
+  form("time_us_min", us(summary.min), "shortest sample");
   form("time_us_p5", us(summary.p5), "5th percentile");
   form("time_us_p95", us(summary.p95), "95th percentile");
   form("time_us_p99", us(summary.p99), "99th percentile; null with fewer than 299 samples");
   form("time_us_p999", us(summary.p999), "99.9th percentile; null with fewer than 2,995 samples");
-  form("time_us_max", us(summary.max), "");
+  form("time_us_max", us(summary.max), "longest sample");
   form("jitter_us", us(summary.jitter), "mean difference between consecutive samples of an epoch");
   form("cpu_time_us_median", us(measured.cpu_time), "time until the operations were started, median over epochs");
   form("outliers", natural(summary.outliers),
@@ -203,13 +203,13 @@ void describe(Form& form, Record& row) {
   form.line("row", "One line per row of the table");
   form("size_bytes", natural(row.size), "size of the larger of a rank's two buffers, or of a message");
   form("count", natural(row.count), "elements given to the operation");
-  form("datatype", row.datatype, "");
+  form("datatype", row.datatype, "datatype of the elements");
   form("reduction", row.reduction, "`none` for operations that only move data");
   form("root", row.root, "rank within the group; -1 without a root");
   form("group", natural(row.group), "index in the context's `groups`");
   form("traffic", row.traffic, "traffic by rank, with alltoallv's `--traffic-summary 1`; else empty");
   form("skipped", null_if_none(row.skipped), "why nothing was measured; null: it was measured");
-  form("finished_utc", utc(row.finished), "");
+  form("finished_utc", utc(row.finished), "when the row was complete");
   form("out_of_place", row.out_of_place, "null: not run");
   form("in_place", row.in_place, "null: not run, or not possible");
 }
@@ -219,11 +219,11 @@ void describe(Form& form, Record& epoch) {
   using namespace record;
   form.line("epoch", "After each epoch of each size and placement");
   form("size_bytes", natural(epoch.size), "see `row`, as for the following keys");
-  form("datatype", epoch.datatype, "");
-  form("reduction", epoch.reduction, "");
-  form("root", epoch.root, "");
-  form("group", natural(epoch.group), "");
-  form("in_place", epoch.in_place, "");
+  form("datatype", epoch.datatype, "datatype of the elements");
+  form("reduction", epoch.reduction, "reduction, or `none`");
+  form("root", epoch.root, "root, or -1");
+  form("group", natural(epoch.group), "index in the context's `groups`");
+  form("in_place", epoch.in_place, "whether it was measured in place");
   form("epoch", natural(epoch.epoch), "number of the epoch, from 0");
   form("time_us_median", us(epoch.median), "median of its samples");
   form("samples", natural(epoch.samples), "number of samples used");

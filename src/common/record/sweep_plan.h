@@ -91,7 +91,7 @@ template <typename Form, record::Of<SilentEndpoints> Record>
 void describe(Form& form, Record& silent) {
   using namespace record;
   form.line("silent", "Before a sweep ends early because endpoints did not report on a round in time");
-  form("round", natural(silent.round), "");
+  form("round", natural(silent.round), "round in which they were silent");
   form("endpoints", silent.endpoints, "their numbers");
   form("hosts", silent.hosts, "their hosts");
 }
