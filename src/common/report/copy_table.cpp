@@ -27,7 +27,7 @@ constexpr std::string_view kUnknown = "N/A";
 Shown rate_at(std::string_view time) {
   return [time = positive(field(time))](const Json& row) -> Json {
     const Json at = time(row);
-    if (at.is_null()) return at;
+    if (at.is_null()) return nullptr;
     return row.at("bandwidth_gb_per_s").get<double>() * row.at("time_us_median").get<double>() / at.get<double>();
   };
 }

@@ -36,7 +36,7 @@ Shown bandwidth_at(std::string_view key) {
   return [bandwidth = measured("algbw_gb_per_s"), median = measured("time_us_median"),
           time = positive(measured(key))](const Json& row) -> Json {
     const Json at = time(row);
-    if (at.is_null()) return at;
+    if (at.is_null()) return nullptr;
     return bandwidth(row).get<double>() * median(row).get<double>() / at.get<double>();
   };
 }
@@ -86,7 +86,7 @@ std::vector<TextColumn> retransmission_columns(Figure figure) {
   }
   const auto both = [segments = measured("retransmitted_segments")](const Json& row) -> Json {
     const Json counts = segments(row);
-    if (counts.is_null()) return counts;
+    if (counts.is_null()) return nullptr;
     const auto by_rank = counts.get<std::vector<std::uint64_t>>();
     return std::accumulate(by_rank.begin(), by_rank.end(), std::uint64_t{0});
   };
