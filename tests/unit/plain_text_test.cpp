@@ -11,7 +11,8 @@ namespace plain_text_test {
 const std::string kReplaced = "\xEF\xBF\xBD";
 
 TEST(Printable, LeavesTextAsItIs) {
-  for (const char* text : {"", "node01", "a b~", "m\u00fcller", "\u6f22\u5b57", "\U0001F600", "\u00a0", "\uFFFD"}) {
+  for (const char* text :
+       {"", "node01", "a b~", "m\u00fcller", "\u6f22\u5b57", "\U0001F600", "\u00a0", "\uFFFD", "\U0010FFFF"}) {
     EXPECT_EQ(printable(text), text);
   }
 }

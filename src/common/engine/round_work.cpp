@@ -151,11 +151,13 @@ void RoundWork::run_round(const Context& context) {
 }
 
 void RoundWork::measure_round(const Context& context) {
-  const auto rows_only = [this](Run& run) {
+  Run& run = stage_->begin(context);
+  try {
     measure_rows(run, has_outputs() ? &*totals_ : nullptr);
-    return Ending();
-  };
-  StageEnding ending = stage_->measure(context, rows_only);
+  } catch (const std::exception& error) {
+    stage_->fail(error);
+  }
+  StageEnding ending = stage_->finish({});
   report_.nics = std::move(ending.nics);
   report_.remarks = std::move(ending.remarks);
   report_.memory_usage = std::move(ending.memory_usage);

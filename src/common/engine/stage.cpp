@@ -95,34 +95,33 @@ Stage::Stage(const mpi::Communicator& world, const std::string& program, const T
       clock_(world, host::clock_domain(), now),
       clock_error_(world.max(clock_.error())) {}
 
-StageEnding Stage::measure(const Context& context, const Measure& measure) {
+Run& Stage::begin(const Context& context) {
   const Team& team = *setup_.team;
   Session& session = *setup_.backend.session;
   const int local = session.local_ranks();
   const Ranks ranks{team.group().rank() * local, local, team.group().size() * local};
-  Workspace workspace(session, setup_.memory.pool_bytes, setup_.options.placement != Placement::kIn,
-                      setup_.options.unalign, ranks);
-  NicMeter nics(team, setup_.placed, setup_.backend.name, setup_.options.interface);
-  Run run{world_, test_, setup_, outputs_, context, heartbeat_, clock_, workspace, nics};
-  StageEnding ending;
-  ending.ending = measured_or_ended(run, measure);
-  if (run.has_abandoned) end_here(ending.ending);
-  ending.memory_usage = session.memory_usage();
-  ending.nics = nics.report();
-  ending.remarks = remarks_of(team, session);
-  return ending;
+  workspace_.emplace(session, setup_.memory.pool_bytes, setup_.options.placement != Placement::kIn,
+                     setup_.options.unalign, ranks);
+  nics_.emplace(team, setup_.placed, setup_.backend.name, setup_.options.interface);
+  return run_.emplace(Run{world_, test_, setup_, outputs_, context, heartbeat_, clock_, *workspace_, *nics_});
 }
 
-/// If an operation fails, gives up the operations in flight and ends the job here. Releasing memory that a device still
-/// uses may take a minute, and the message must not wait for that.
-Ending Stage::measured_or_ended(Run& run, const Measure& measure) {
-  try {
-    return measure(run);
-  } catch (const std::exception& error) {
-    setup_.backend.session->abandon();
-    abandon(outputs_, error);
-    end_job(program_, error);
-  }
+/// Gives up the operations in flight first. Releasing memory that a device still uses may take a minute, and the
+/// message must not wait for that.
+void Stage::fail(const std::exception& error) {
+  setup_.backend.session->abandon();
+  abandon(outputs_, error);
+  end_job(program_, error);
+}
+
+StageEnding Stage::finish(Ending ending) {
+  if (run_->has_abandoned) end_here(ending);
+  Session& session = *setup_.backend.session;
+  StageEnding whole{std::move(ending), nics_->report(), remarks_of(*setup_.team, session), session.memory_usage()};
+  run_.reset();
+  nics_.reset();
+  workspace_.reset();
+  return whole;
 }
 
 /// Ends a run in which messages were given up: MPI may still be busy with them, and could then neither synchronise nor

@@ -1,6 +1,7 @@
 #pragma once
 
-#include <functional>
+#include <exception>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,15 +33,12 @@ struct Run {
   bool has_abandoned = false;  ///< set if messages were given up; the same on every process
 };
 
-/// Measures, on every process that takes part, and returns the ending.
-using Measure = std::function<Ending(Run&)>;
-
 /// Measures the cases of a run. On the first process the rows go to the outputs, and to `totals` unless it is null.
 void measure_rows(Run& run, Totals* totals);
 
 /// The facts for the end of a run besides its rows, on the first process.
 struct StageEnding {
-  Ending ending;                     ///< the result of Measure
+  Ending ending;                     ///< that follows from the rows
   NicReport nics;                    ///< what the NICs carried meanwhile
   std::vector<std::string> remarks;  ///< of sessions, a line each
   std::string memory_usage;          ///< of the first process's session
@@ -64,12 +62,14 @@ class Stage {
 
   /// The maximum over all processes.
   [[nodiscard]] Seconds clock_error() const { return clock_error_; }
-  /// Measures; the outputs must have begun. Collective. If an operation fails on a process, that process prints its
-  /// error and ends the job.
-  [[nodiscard]] StageEnding measure(const Context& context, const Measure& measure);
+  /// Makes the buffers, once the outputs have begun with `context`, which must outlive the run. Collective.
+  [[nodiscard]] Run& begin(const Context& context);
+  /// An operation has failed on this process, which prints the error and ends the job.
+  [[noreturn]] void fail(const std::exception& error);
+  /// Ends the run and releases the buffers. Collective.
+  [[nodiscard]] StageEnding finish(Ending ending);
 
  private:
-  [[nodiscard]] Ending measured_or_ended(Run& run, const Measure& measure);
   [[noreturn]] void end_here(const Ending& ending);
 
   const mpi::Communicator& world_;
@@ -81,6 +81,9 @@ class Stage {
   Watchdog watchdog_;
   mpi::CommonClock clock_;
   Seconds clock_error_;
+  std::optional<Workspace> workspace_;  // this and the following: between `begin` and `finish`
+  std::optional<NicMeter> nics_;
+  std::optional<Run> run_;
 };
 
 }  // namespace fabricbench

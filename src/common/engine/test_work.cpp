@@ -1,5 +1,6 @@
 #include "common/engine/test_work.h"
 
+#include <exception>
 #include <utility>
 
 #include "common/engine/conclusion.h"
@@ -52,9 +53,16 @@ Context TestWork::make_context() {
 }
 
 Ending TestWork::measure(const Context& context) {
-  StageEnding ending = stage_->measure(context, [this](Run& run) { return visit(run); });
+  Run& run = stage_->begin(context);
+  Ending ending;
+  try {
+    ending = visit(run);
+  } catch (const std::exception& error) {
+    stage_->fail(error);
+  }
+  StageEnding with_facts = stage_->finish(std::move(ending));
   stage_.reset();
-  return std::move(ending).whole();
+  return std::move(with_facts).whole();
 }
 
 }  // namespace fabricbench

@@ -129,12 +129,4 @@ std::vector<std::string> arguments_with_environment(const Program& program, int 
   return arguments;
 }
 
-std::vector<std::pair<std::string, std::string>> option_values(const Program& program, const Options& options) {
-  std::vector<std::pair<std::string, std::string>> values;
-  for (const Option& spec : program.options) {
-    if (std::string value = spec.get(options); !value.empty()) values.emplace_back(spec.key(), std::move(value));
-  }
-  return values;
-}
-
 }  // namespace fabricbench

@@ -19,10 +19,6 @@ struct CommandLine {
 /// The arguments of rank 0, after options from the environment.
 [[nodiscard]] std::vector<std::string> arguments_with_environment(const Program& program, int argc, char** argv);
 
-/// The key and value of every option of the program, in the order of declaration; options without a value are left out.
-[[nodiscard]] std::vector<std::pair<std::string, std::string>> option_values(const Program& program,
-                                                                             const Options& options);
-
 /// The help text of an option: its effect, its default, and its environment variable.
 [[nodiscard]] std::string help_of(const Option& option, const Options& defaults);
 

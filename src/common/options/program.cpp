@@ -117,6 +117,14 @@ Program program_of_messages(const std::string& name, const std::string& summary,
 
 }  // namespace
 
+std::vector<std::pair<std::string, std::string>> option_values(const Program& program, const Options& options) {
+  std::vector<std::pair<std::string, std::string>> values;
+  for (const Option& spec : program.options) {
+    if (std::string value = spec.get(options); !value.empty()) values.emplace_back(spec.key(), std::move(value));
+  }
+  return values;
+}
+
 void check_sizes(const Options& options) {
   const SizeRange& sizes = options.sizes;
   if (sizes.min_bytes > sizes.max_bytes) {

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/options/option.h"
@@ -27,6 +28,10 @@ struct Program {
   std::vector<std::function<void(const Options&)>> checks{};
   bool has_split_mask = false;  ///< accept NCCL_TESTS_SPLIT_MASK, nccl-tests' older form of --split
 };
+
+/// The key and value of every option of the program, in the order of declaration; options without a value are left out.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> option_values(const Program& program,
+                                                                             const Options& options);
 
 /// Checks shared by several kinds of programs.
 void check_sizes(const Options& options);
