@@ -19,18 +19,19 @@ import json
 import sys
 
 sys.dont_write_bytecode = True  # the folder may be shared, or not ours
-import records
 from record_pair import append, json_lines, read_text, short_name
 
 
 def lines_of(path):
-    """The records of a file. Skips other lines: a truncated last line, or another program's output."""
+    """The values of a file's lines. Skips invalid JSON: a truncated last line, or another program's output."""
     with open(path, encoding="utf-8", errors="replace") as file:
         for line in file:
             try:
-                yield records.read(line)
+                value = json.loads(line)
             except ValueError:
                 continue
+            if isinstance(value, dict):
+                yield value
 
 
 def names_in(path):
