@@ -194,8 +194,7 @@ ExitStatus find_slow_links(int argc, char** argv) {
       "  find_slow_links --import osu logs/\n"
       "      judges the logs of osu_bw in a folder\n"
       "Exit status: 0 nothing is slow, 2 wrong options, 3 a file is missing, 6 something is slow, 7 could "
-      "not "
-      "be judged.",
+      "not be judged.",
       kName);
   declare(app, asked);
   if (!read_command_line(app, argc, argv)) return ExitStatus::kOk;
