@@ -1,5 +1,10 @@
 """Written by describe_records (`make records`) from the programs' descriptions of records."""
 
+
+class Name:
+    """The type of a name that may also be a whole number."""
+
+
 TYPES = {
     "numa_node": {
         "index": int,
@@ -339,8 +344,8 @@ TYPES = {
         "to": int,
         "from_host": str,
         "to_host": str,
-        "from_rail": (str, None),
-        "to_rail": (str, None),
+        "from_rail": Name,
+        "to_rail": Name,
         "from_nic": str,
         "from_nic_guid": str,
         "from_gpu": str,

@@ -3,7 +3,7 @@
 import json
 import math
 
-from record_types import KINDS, TYPES
+from record_types import KINDS, TYPES, Name
 
 
 class Record(dict):
@@ -25,7 +25,7 @@ def record_of(name, values):
         raise ValueError("not an object")
     record = Record(name, values)
     for key, expected in TYPES[name].items():
-        if key in values:
+        if values.get(key) is not None:  # null for any key: unknown
             try:
                 record[key] = typed(values[key], expected)
             except ValueError:
@@ -45,6 +45,9 @@ def typed(value, expected):
         return [typed(one, expected[0]) for one in value]
     elif isinstance(expected, str):
         return record_of(expected, value)
+    elif expected is Name:
+        if isinstance(value, (str, int)) and not isinstance(value, bool):
+            return str(value)
     elif expected is None or isinstance(value, bool):
         if value is expected or expected is bool:
             return value

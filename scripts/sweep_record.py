@@ -14,24 +14,22 @@
 
 import argparse
 import collections
+import contextlib
 import datetime
 import json
 import sys
 
 sys.dont_write_bytecode = True  # the folder may be shared, or not ours
+import records
 from record_pair import append, json_lines, read_text, short_name
 
 
 def lines_of(path):
-    """The values of a file's lines. Skips invalid JSON: a truncated last line, or another program's output."""
+    """The records in a file. Skips other lines: a truncated last line, or another program's output."""
     with open(path, encoding="utf-8", errors="replace") as file:
         for line in file:
-            try:
-                value = json.loads(line)
-            except ValueError:
-                continue
-            if isinstance(value, dict):
-                yield value
+            with contextlib.suppress(ValueError):
+                yield records.read(line)
 
 
 def names_in(path):

@@ -86,13 +86,16 @@ std::string with_tables(const std::string& page, const record::Descriptions& typ
 
 std::string types_for_python(const record::Descriptions& types) {
   std::string text =
-      "\"\"\"Written by describe_records (`make records`) from the programs' descriptions of records.\"\"\"\n\nTYPES = "
-      "{\n";
+      "\"\"\"Written by describe_records (`make records`) from the programs' descriptions of records.\"\"\"\n\n\n"
+      "class Name:\n    \"\"\"The type of a name that may also be a whole number.\"\"\"\n\n\n"
+      "TYPES = {\n";
   std::map<std::string, std::vector<std::string>> kinds;
   for (const record::Description& type : types) {
     text += fmt::format("    \"{}\": {{\n", type.name);
-    for (const auto& [key, schema] : type.schema["properties"].items()) {
-      if (key != "kind") text += fmt::format("        \"{}\": {},\n", key, python_type(schema));
+    for (const record::Key& each : type.keys) {
+      if (!type.schema["properties"].contains(each.key)) continue;
+      const std::string python = each.name_or_number ? "Name" : python_type(type.schema["properties"][each.key]);
+      text += fmt::format("        \"{}\": {},\n", each.key, python);
     }
     text += "    },\n";
     if (!type.kind.empty()) kinds[type.kind].push_back(type.name);
