@@ -36,24 +36,4 @@ float upper_median_of_parts(std::vector<OfPart>& values) {
   return upper_median(medians);
 }
 
-double binomial_tail(std::int64_t trials, double hit, std::int64_t least) {
-  if (least <= 0 || hit >= 1) return 1;
-  if (least > trials || hit <= 0) return 0;
-  const auto n = static_cast<double>(trials);
-  const auto k = static_cast<double>(least);
-  double term = std::exp(std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1) + k * std::log(hit) +
-                         (n - k) * std::log1p(-hit));
-  double sum = 0;
-  for (std::int64_t hits = least; hits <= trials; ++hits) {
-    sum += term;
-    const double ratio = static_cast<double>(trials - hits) / static_cast<double>(hits + 1) * hit / (1 - hit);
-    // Terms rise up to the mean and fall behind it: only there may the rest be left out.
-    if (ratio < 1 && term < 1e-12 * sum) break;
-    term *= ratio;
-  }
-  // So far below the mean that the first term is no number: the tail is nearly everything.
-  if (sum == 0 && k < n * hit) return 1;
-  return std::min(sum, 1.0);
-}
-
 }  // namespace fabricbench::cluster

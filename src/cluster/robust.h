@@ -1,4 +1,4 @@
-// Robust statistics on plain arrays, and the two tails that the judgement needs.
+// Robust statistics on plain arrays.
 #pragma once
 
 #include <algorithm>
@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <vector>
+
+#include "common/core/distributions.h"
 
 namespace fabricbench::cluster {
 
@@ -60,11 +62,5 @@ struct OfPart {
 /// The upper median of the parts' medians, so that one large slow part does not decide what is usual. If all values are
 /// of one part, their upper median. `values` is not empty and is put out of order.
 [[nodiscard]] float upper_median_of_parts(std::vector<OfPart>& values);
-
-/// The chance of a standard normal value of at most `z`.
-[[nodiscard]] inline double normal_below(double z) { return std::erfc(-z / std::sqrt(2.0)) / 2; }
-
-/// The chance of `least` or more hits in `trials` independent ones of chance `hit` each.
-[[nodiscard]] double binomial_tail(std::int64_t trials, double hit, std::int64_t least);
 
 }  // namespace fabricbench::cluster
