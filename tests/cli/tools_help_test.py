@@ -5,11 +5,12 @@ import unittest
 
 from launch import PROGRAMS
 
-TOOLS = ("find_slow_links", "list_hosts", "plan_sweep", "simulate_fabric")
+TOOLS = ("fabricbench compare", "find_slow_links", "list_hosts", "plan_sweep", "simulate_fabric")
 
 
 def said(tool, option):
-    return subprocess.run([PROGRAMS / tool, option], check=True, capture_output=True, text=True, timeout=60).stdout
+    program, *command = tool.split()
+    return subprocess.run([PROGRAMS / program, *command, option], check=True, capture_output=True, text=True, timeout=60).stdout
 
 
 class Help(unittest.TestCase):  # 1 rank, 1 s

@@ -50,6 +50,25 @@ TEST(NetworkDevices, InterfacesWithoutTheLoopback) {
   EXPECT_EQ(devices[0].numa_node, 1);
 }
 
+TEST(NetworkDevices, MtuDriverAndFirmware) {
+  const FakeRoot root;
+  write_interface(root, "eth0", "25000");
+  root.write("sys/class/net/eth0/mtu", "9000\n");
+  root.link("sys/class/net/eth0/device/driver", "../../bus/pci/drivers/ice");
+  write_port(root, "mlx5_0", "1", "400 Gb/sec (4X NDR)");
+  root.write("sys/class/infiniband/mlx5_0/fw_ver", "28.39.3004\n");
+  root.link("sys/class/infiniband/mlx5_0/device/driver", "../../bus/pci/drivers/mlx5_core");
+  root.write("sys/module/mlx5_core/version", "24.10-1.1.4\n");
+  const auto devices = network_devices(root.path());
+  ASSERT_EQ(devices.size(), 2U);
+  EXPECT_EQ(devices[0].mtu, 9000);
+  EXPECT_EQ(devices[0].driver, "ice") << "a driver of the kernel has no version";
+  EXPECT_EQ(devices[0].firmware, "");
+  EXPECT_EQ(devices[1].mtu, std::nullopt);
+  EXPECT_EQ(devices[1].driver, "mlx5_core 24.10-1.1.4");
+  EXPECT_EQ(devices[1].firmware, "28.39.3004");
+}
+
 TEST(NetworkDevices, UnknownPropertiesAreLeftOut) {
   const FakeRoot root;
   for (const std::string speed : {"-1", "0", "4294967295", "fast", ""}) {

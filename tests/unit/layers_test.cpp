@@ -49,7 +49,7 @@ const std::map<std::string, Names> kMayInclude = {
     {"common/engine",
      {"common/core", "common/host", "common/options", "common/record", "common/report", "common/mpi", "common/ranks",
       "common/watch", "common/nic_counters", "common/measure", "common/backends/gpu", "common/backends/sockets",
-      "cluster"}},
+      "cluster", "cluster/baseline"}},
     {"common/copies",
      {"common/core", "common/host", "common/options", "common/record", "common/mpi", "common/ranks", "common/watch",
       "common/engine", "common/backends/gpu"}},
@@ -70,9 +70,11 @@ const std::map<std::string, Names> kMayInclude = {
      {"common/core", "common/options", "common/record", "common/report", "common/mpi", "common/ranks", "common/watch",
       "common/measure", "common/engine", "cluster", "cluster/attribution", "cluster/planning", "cluster/report"}},
     {"cluster/import", {"common/core", "cluster"}},
+    {"cluster/baseline", {"common/core", "common/host", "common/record", "common/report", "cluster/hosts"}},
     {"cluster/tools",
-     {"common/core", "common/options", "common/record", "cluster", "cluster/attribution", "cluster/import",
-      "cluster/planning", "cluster/hosts", "cluster/report", "cluster/simulation"}}};
+     {"common/core", "common/options", "common/record", "common/report", "cluster", "cluster/attribution",
+      "cluster/baseline", "cluster/import", "cluster/planning", "cluster/hosts", "cluster/report",
+      "cluster/simulation"}}};
 
 /// Which directories may include a library's headers. The C++ library is free to all.
 const std::map<std::string, Names> kLibraries = {
@@ -100,6 +102,7 @@ const std::map<std::string, Names> kLibraries = {
       "common/backends/verbs",
       "cluster",
       "cluster/attribution",
+      "cluster/baseline",
       "cluster/planning",
       "cluster/hosts",
       "cluster/import",

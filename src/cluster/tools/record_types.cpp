@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "cluster/tools/verdict_record.h"
+#include "common/record/baseline.h"
 #include "common/record/connect_row.h"
 #include "common/record/context.h"
 #include "common/record/copy_row.h"
@@ -54,7 +55,9 @@ record::Descriptions record_types() {
   record::Descriptions types;
   const auto add = [&types]<typename... Records>() { (record::add_description<Records>(types), ...); };
   add.operator()<Context, EpochRecord, Row, PairReading, SweepRound, SilentEndpoints, EndpointSummary, SweepVerdict,
-                 CopyRow, ConnectionStep, Ending, SweepStart, HostLocality, RecordedReading, VerdictRecord>();
+                 CopyRow, ConnectionStep, Ending, SweepStart, HostLocality, RecordedReading, VerdictRecord,
+                 baseline::RowComparison, baseline::BaselineComparison, baseline::FileStart, baseline::LaunchStart,
+                 baseline::RowTimes>();
   return types;
 }
 

@@ -116,7 +116,11 @@ struct Options {
   bool traffic_summary = false;  ///< alltoallv: print what each rank sends and receives below every row
 
   std::string json_file;
-  std::string label;  ///< what the user calls this run; only written to its records
+  std::string record_file;             ///< baseline that this run is added to; empty: none
+  std::string baseline_file;           ///< baseline that this run is compared with; empty: none
+  std::vector<std::string> allowed;    ///< keys of its identity that may differ
+  double wanted_slowdown_percent = 5;  ///< that the comparison has to be able to see
+  std::string label;                   ///< what the user calls this run; only written to its records
   std::string csv_file;
   std::string nccl_tests_json_file;
   bool force = false;
@@ -131,6 +135,10 @@ struct Options {
 
   std::vector<GivenOption> given;  ///< options set by the command line or the environment
 
+  /// Whether an output has more than the table: each host, and the choices of the library.
+  [[nodiscard]] bool keeps_records() const {
+    return !json_file.empty() || !record_file.empty() || !baseline_file.empty();
+  }
   /// Whether any of these options was given; `keys` are keys of options.
   [[nodiscard]] bool has_given(std::initializer_list<std::string_view> keys) const {
     return std::any_of(given.begin(), given.end(), [&](const GivenOption& option) {

@@ -31,7 +31,8 @@ HostFacts describe_host(const std::string& name) {
           topology.processing_units,
           topology.last_level_cache_bytes,
           topology.nodes,
-          host::network_devices()};
+          host::network_devices(),
+          host::switches_above()};
 }
 
 /// Ascending numbers as ranges: `0-3, 8`.
@@ -94,7 +95,7 @@ Context context_of(const mpi::Communicator& world, const Job& job, const Options
   context.option_values = option_values(job.program, options);
   context.launcher = mpi::launch_from_environment().variable;
   context.hosts = placed.hosts;
-  if (!options.json_file.empty()) context.host_facts = describe_hosts(world, placed);
+  if (options.keeps_records()) context.host_facts = describe_hosts(world, placed);
   context.environment = host::communication_variables();
   context.timer_cost = timer_cost();
   context.started = std::time(nullptr);

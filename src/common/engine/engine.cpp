@@ -1,5 +1,7 @@
 #include "common/engine/engine.h"
 
+#include <algorithm>
+#include <array>
 #include <exception>
 #include <string>
 #include <vector>
@@ -17,7 +19,8 @@ namespace {
 /// Reports an error that every process of `world` has found: the first one prints it. Returns the exit status. Rethrows
 /// errors of other kinds.
 int refuse(const mpi::Communicator& world, const std::string& program, const Error& error) {
-  if (error.status() != ExitStatus::kUsage && error.status() != ExitStatus::kMissing) throw error;
+  constexpr std::array kOfSetUp = {ExitStatus::kUsage, ExitStatus::kMissing, ExitStatus::kNotJudged};
+  if (std::find(kOfSetUp.begin(), kOfSetUp.end(), error.status()) == kOfSetUp.end()) throw error;
   // If MPI did not connect the processes, each is rank 0 of its own MPI job; the launcher's variables then show the
   // first.
   const bool first = world.size() > 1 || mpi::launch_from_environment().rank == 0;
@@ -32,8 +35,8 @@ CommandLine agreed_command_line(const mpi::Communicator& world, const Program& p
 }
 
 /// Reports the ending to the outputs, and a problem on standard error too. Returns the exit status.
-int report_end(const mpi::Communicator& world, const std::string& program, const Outputs& outputs,
-               const Ending& ending) {
+int report_end(const mpi::Communicator& world, const std::string& program, const Outputs& outputs, Ending ending) {
+  outputs.conclude(ending);
   outputs.end(ending);
   if (world.is_root() && ending.exit_status != 0) say(program, ending.reason);
   return static_cast<int>(world.broadcast(std::int64_t{ending.exit_status}));
@@ -52,7 +55,7 @@ int run_work(const mpi::Communicator& world, const std::string& program, Work& w
     outputs.begin(context);
     Ending ending = work.measure(context);
     usage.add_to(ending, world);
-    return report_end(world, program, outputs, ending);
+    return report_end(world, program, outputs, std::move(ending));
   } catch (const AgreedError& error) {
     abandon(outputs, error);
     return refuse(world, program, error);

@@ -112,7 +112,7 @@ Context RoundWork::make_context() {
   const LocalPort own = sessions_.local_port();
   const std::vector<std::string> ports = world().gather(own.name);
   context.wire_rate = -world().max(-own.rate);
-  if (!job().options.json_file.empty()) context.host_facts = describe_hosts(world(), placed_);
+  if (job().options.keeps_records()) context.host_facts = describe_hosts(world(), placed_);
   context.seed = agreed_seed(world(), job().options);
   if (!world().is_root()) return context;
   context.clock_error = stage_->clock_error();

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "cluster/baseline/baseline_sink.h"
 #include "common/backends/gpu/gpu_sessions.h"
 #include "common/core/error.h"
 #include "common/host/files.h"
@@ -40,7 +41,7 @@ std::unique_ptr<Sink> table_of(Figure figure, const Options& options) {
   return std::make_unique<PairTableSink>(OutputFile::standard_output());
 }
 
-/// Opens the outputs. Throws UsageError if one cannot be opened, and then removes the files that it has created.
+/// Opens the outputs. Throws Error if one cannot be opened, and then removes the files that it has created.
 Outputs open_own_outputs(Figure figure, const Options& options) {
   std::vector<std::string> made;
   const auto open = [&](const std::string& path) {
@@ -59,11 +60,14 @@ Outputs open_own_outputs(Figure figure, const Options& options) {
     if (const std::string& path = options.nccl_tests_json_file; !path.empty()) {
       outputs.add(std::make_unique<NcclTestsJsonSink>(open(path)));
     }
+    if (!options.record_file.empty() || !options.baseline_file.empty()) {
+      outputs.add(std::make_unique<baseline::BaselineSink>(options));
+    }
     if (const std::string& path = options.matrix_csv_file; !path.empty()) {
       outputs.add(std::make_unique<MatrixCsvSink>(open(path)));
     }
     return outputs;
-  } catch (const UsageError&) {
+  } catch (const Error&) {
     if (!options.force) std::for_each(made.begin(), made.end(), [](const auto& path) { std::remove(path.c_str()); });
     throw;
   }
@@ -173,7 +177,7 @@ void note_session(Setup& setup) {
   const std::vector<std::string>& notices = setup.backend.notices;
   setup.notices.insert(setup.notices.end(), notices.begin(), notices.end());
   const std::string why_not = setup.backend.session->why_no_choices();
-  const bool wanted = setup.options.stats || (!setup.options.json_file.empty() && setup.backend.name == "nccl");
+  const bool wanted = setup.options.stats || (setup.options.keeps_records() && setup.backend.name == "nccl");
   if (wanted && !why_not.empty()) {
     setup.notices.push_back(fmt::format("Algorithm, protocol and channels are not known: {}", why_not));
   }

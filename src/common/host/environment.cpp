@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <string_view>
 
 #include <unistd.h>
@@ -38,6 +39,13 @@ std::vector<std::pair<std::string, std::string>> communication_variables() {
   }
   std::sort(variables.begin(), variables.end());
   return variables;
+}
+
+std::string switches_above() {
+  const char* const address = std::getenv("SLURM_TOPOLOGY_ADDR");
+  const std::string_view path(address == nullptr ? "" : address);
+  const std::size_t host = path.rfind('.');
+  return host == std::string_view::npos ? std::string() : std::string(path.substr(0, host));
 }
 
 }  // namespace fabricbench::host

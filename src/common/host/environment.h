@@ -10,4 +10,8 @@ namespace fabricbench::host {
 /// secrets.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> communication_variables();
 
+/// The switches above this host, from the top down, separated by dots; empty if the scheduler does not say.
+/// Source: SLURM_TOPOLOGY_ADDR in srun(1), which ends with the host itself.
+[[nodiscard]] std::string switches_above();
+
 }  // namespace fabricbench::host

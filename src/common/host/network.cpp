@@ -75,13 +75,26 @@ std::optional<std::string> device_guid(const fs::path& device) {
   return "0x" + digits;
 }
 
+// The name and version of the driver of what `device` links to. Drivers that come with the kernel have no version.
+std::string driver_of(const fs::path& root, const fs::path& device) {
+  std::error_code error;
+  const std::string name = fs::read_symlink(device / "driver", error).filename().string();
+  if (error) return {};
+  const auto version = read_first_line(root / "sys/module" / name / "version");
+  return version ? name + " " + *version : name;
+}
+
 std::vector<NetworkDevice> interfaces(const fs::path& root) {
   std::vector<NetworkDevice> found;
   for (const fs::path& interface : subdirectories(root / "sys/class/net")) {
     if (interface.filename() == "lo") continue;
-    found.push_back({interface.filename().string(), interface_kind(interface),
-                     read_first_line(interface / "operstate").value_or("unknown"), interface_speed(interface),
-                     numa_node_of(interface / "device")});
+    found.push_back({.name = interface.filename().string(),
+                     .kind = interface_kind(interface),
+                     .state = read_first_line(interface / "operstate").value_or("unknown"),
+                     .speed_mbit_per_s = interface_speed(interface),
+                     .numa_node = numa_node_of(interface / "device"),
+                     .mtu = read_integer<int>(interface / "mtu"),
+                     .driver = driver_of(root, interface / "device")});
   }
   return found;
 }
@@ -90,8 +103,14 @@ std::vector<NetworkDevice> rdma_ports(const fs::path& root) {
   std::vector<NetworkDevice> found;
   for (const fs::path& device : subdirectories(root / "sys/class/infiniband")) {
     for (const fs::path& port : subdirectories(device / "ports")) {
-      found.push_back({device.filename().string() + ":" + port.filename().string(), port_kind(port), port_state(port),
-                       port_speed(port), numa_node_of(device / "device"), device_guid(device)});
+      found.push_back({.name = device.filename().string() + ":" + port.filename().string(),
+                       .kind = port_kind(port),
+                       .state = port_state(port),
+                       .speed_mbit_per_s = port_speed(port),
+                       .numa_node = numa_node_of(device / "device"),
+                       .guid = device_guid(device),
+                       .driver = driver_of(root, device / "device"),
+                       .firmware = read_first_line(device / "fw_ver").value_or("")});
     }
   }
   return found;

@@ -17,6 +17,9 @@ struct NetworkDevice {
   std::optional<std::int64_t> speed_mbit_per_s;  // none where there is no link or it has no speed
   std::optional<int> numa_node{};                // none where the kernel names none
   std::optional<std::string> guid{};             // of a port's RDMA device, which no other has: `0x0c42a10300f1d2e6`
+  std::optional<int> mtu{};                      // of an interface, in bytes
+  std::string driver{};    // and its version where the kernel has one, such as `mlx5_core 24.10-1.1.4`; empty: unknown
+  std::string firmware{};  // version of an RDMA device's; empty: unknown
 };
 
 // Every network interface but the loopback, and every port of every RDMA device, sorted by name;

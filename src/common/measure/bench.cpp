@@ -255,7 +255,7 @@ void Bench::visit(Subject& subject) {
 
 /// Runs one operation during which the library reports its choice of algorithm. Timed operations are not observed.
 void Bench::observe(Subject& subject) {
-  if (!options_.stats && options_.json_file.empty()) return;
+  if (!options_.stats && !options_.keeps_records()) return;
   ChoiceObserver* const choices = session_.choices();
   if (choices != nullptr) choices->observe(true);
   subject.operation.run_once();

@@ -1,5 +1,6 @@
 #include "common/options/option_sets.h"
 
+#include <algorithm>
 #include <limits>
 
 #include <fmt/format.h>
@@ -78,6 +79,21 @@ Accessors tolerance() {
             options.tolerance = parse_number(text, "--tolerance", 0.001 * scale, 0.9 * scale) / scale;
           },
           [](const Options& options) { return fmt::format("{}", options.tolerance); }};
+}
+
+Accessors allowed() {
+  return {[](Options& options, std::string_view text) {
+            options.allowed.clear();
+            for (std::size_t at = 0; at <= text.size();) {
+              const std::size_t end = std::min(text.find(',', at), text.size());
+              if (end == at) {
+                throw UsageError(fmt::format("--allow '{}' has an empty key; give keys such as hosts,library", text));
+              }
+              options.allowed.emplace_back(text.substr(at, end - at));
+              at = end + 1;
+            }
+          },
+          [](const Options& options) { return fmt::format("{}", fmt::join(options.allowed, ",")); }};
 }
 
 /// nccl-tests' -M 0|1 and our choice of memory have the same long name, and different values.
@@ -313,7 +329,16 @@ OptionSet json() {
                  file_name(&Options::json_file, "--json")),
           option(kOutput, "--label", "TEXT", "name of this run in --json, such as 'after repair'",
                  text(&Options::label, "--label", "a name")),
-          option(kOutput, "--force", "", "overwrite existing output files", flag(&Options::force))};
+          option(kOutput, "--force", "", "overwrite existing output files", flag(&Options::force)),
+          option(kOutput, "--record", "FILE", "add this run to the baseline in FILE",
+                 file_name(&Options::record_file, "--record")),
+          option(kOutput, "--baseline", "FILE",
+                 "compare with the baseline in FILE; exit 6 if a row is slower, 7 if it cannot be judged",
+                 file_name(&Options::baseline_file, "--baseline")),
+          option(kOutput, "--allow", "KEYS", "compare although these differ from the baseline, such as hosts,library",
+                 allowed()),
+          option(kOutput, "--detect", "PERCENT", "slowdown that --baseline must be able to see",
+                 number(&Options::wanted_slowdown_percent, "--detect", 0.1, 1000))};
 }
 
 OptionSet csv() {

@@ -64,6 +64,7 @@ struct HostFacts {
   std::uint64_t last_level_cache_bytes = 0;
   std::vector<host::NumaNode> numa_nodes;
   std::vector<host::NetworkDevice> network_devices;
+  std::string switches{};  ///< above the host, from the top down, as the scheduler names them; empty: unknown
 };
 
 /// The plan of a sweep over pairs.
@@ -153,6 +154,9 @@ void describe(Form& form, Record& device) {
   form("speed_mbit_per_s", device.speed_mbit_per_s, "null without a link or a known speed");
   form("numa_node", device.numa_node, "null: unknown");
   form("guid", device.guid, "GUID of the port's RDMA device; no other addresses are written");
+  form("mtu_bytes", device.mtu, "MTU of an interface; null: unknown");
+  form("driver", null_if_none(device.driver), "name of its driver, with the version if it has one; null: unknown");
+  form("firmware", null_if_none(device.firmware), "firmware of the port's RDMA device; null: unknown");
 }
 
 }  // namespace host
@@ -170,6 +174,8 @@ void describe(Form& form, Record& host) {
   form("last_level_cache_bytes", natural(host.last_level_cache_bytes), "sum over all last-level caches; 0: unknown");
   form("numa_nodes", host.numa_nodes, "its NUMA nodes");
   form("network_devices", host.network_devices, "its network interfaces and RDMA ports");
+  form("switches", null_if_none(host.switches),
+       "switches above it, from the top down, as Slurm's topology names them; null: unknown");
 }
 
 template <typename Form, record::Of<GpuFacts> Record>

@@ -103,6 +103,7 @@ struct Ending {
   std::string precision;                ///< one line on the precision of the figures
   std::vector<std::string> nics;        ///< interfaces and ports that carried the traffic, a line each
   std::vector<std::string> notes;       ///< notes on the figures, a line each
+  std::vector<std::string> baseline;    ///< the run beside a baseline, a line each; its records are in files
 };
 
 template <typename Form, record::Of<LibraryChoice> Record>

@@ -133,6 +133,7 @@ void PerftestTableSink::end(const Ending& ending) {
     for (const std::string& line : ending.nics) text += fmt::format(" {}\n", line);
     text += fmt::format(" {}\n", ending.precision);
   }
+  for (const std::string& line : ending.baseline) text += fmt::format(" {}\n", line);
   if (!ending.memory_usage.empty()) text += labelled("GPU memory usage", ending.memory_usage);
   output_.write(text);
 }

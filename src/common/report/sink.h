@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/core/matrix_row.h"
+#include "common/record/baseline.h"
 #include "common/record/connect_row.h"
 #include "common/record/context.h"
 #include "common/record/copy_row.h"
@@ -35,9 +36,12 @@ class AnyRecord {
 
  private:
   std::variant<const EpochRecord*, const Row*, const PairReading*, const EndpointSummary*, const MatrixRow*,
-               const SweepRound*, const SweepVerdict*, const SilentEndpoints*, const CopyRow*, const ConnectRow*>
+               const SweepRound*, const SweepVerdict*, const SilentEndpoints*, const CopyRow*, const ConnectRow*,
+               const baseline::RowComparison*, const baseline::BaselineComparison*>
       record_;
 };
+
+class Outputs;
 
 /// Receives the reports of a run: first begin, then records as they become known, then end. Lives on rank 0. Every call
 /// leaves the output complete and flushed.
@@ -50,6 +54,8 @@ class Sink {
 
   virtual void begin(const Context& context) = 0;
   virtual void record(const AnyRecord& record) = 0;
+  /// Before `end`: a sink that judges the run may change its ending, and report records of its own to all sinks.
+  virtual void conclude(Ending& /*ending*/, const Outputs& /*outputs*/) {}
   virtual void end(const Ending& ending) = 0;
   /// Replaces `end` if the run was aborted. A sink whose last lines report success prints nothing.
   virtual void abandon(const Ending& /*ending*/) {}
@@ -65,6 +71,9 @@ class Outputs {
   }
   void record(const AnyRecord& record) const {
     for (const auto& sink : sinks_) sink->record(record);
+  }
+  void conclude(Ending& ending) const {
+    for (const auto& sink : sinks_) sink->conclude(ending, *this);
   }
   void end(const Ending& ending) const {
     for (const auto& sink : sinks_) sink->end(ending);

@@ -151,7 +151,7 @@ Opened open_nccl(const Team& team, const Placed& placed, const Options& options)
   Options bounded = options;
   // Where a rank does not come, the watchdog names it; it must have the time to speak before all others give up too.
   if (options.timeout > 0) bounded.timeout = 1.1 * options.timeout + 1;
-  const bool choices_wanted = options.stats || !options.json_file.empty();
+  const bool choices_wanted = options.stats || options.keeps_records();
   return {std::make_unique<nccl::NcclSession>(std::make_shared<const nccl::Library>(), group, bounded, choices_wanted),
           own.notices};
 }

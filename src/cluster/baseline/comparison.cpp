@@ -1,0 +1,342 @@
+#include "cluster/baseline/comparison.h"
+
+#include <algorithm>
+#include <ctime>
+#include <map>
+#include <set>
+#include <utility>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "cluster/baseline/identity.h"
+#include "common/core/error.h"
+#include "common/core/exit_status.h"
+#include "common/core/statistics.h"
+
+namespace fabricbench::baseline {
+namespace {
+
+using Texts = std::map<std::string, std::string>;
+
+Texts map_of(const record::Texts& texts) { return {texts.begin(), texts.end()}; }
+
+/// Options that only one of the two has are of another version of fabricbench, whose default does the same; what
+/// carried too few bytes is not known.
+bool may_lack(const std::string& key) { return key.starts_with("option ") || key == kCarriedBy || key == kInterfaces; }
+
+std::vector<Difference> differences(const record::Texts& before, const record::Texts& now) {
+  const Texts old = map_of(before);
+  const Texts young = map_of(now);
+  std::set<std::string> keys;
+  for (const auto& [key, value] : old) keys.insert(key);
+  for (const auto& [key, value] : young) keys.insert(key);
+  std::vector<Difference> found;
+  for (const std::string& key : keys) {
+    const auto in_old = old.find(key);
+    const auto in_young = young.find(key);
+    const bool one_lacks_it = in_old == old.end() || in_young == young.end();
+    if (one_lacks_it ? may_lack(key) : in_old->second == in_young->second) continue;
+    found.push_back({key, in_old == old.end() ? "" : in_old->second, in_young == young.end() ? "" : in_young->second});
+  }
+  return found;
+}
+
+bool contains(const std::vector<std::string>& keys, const std::string& key) {
+  return std::find(keys.begin(), keys.end(), key) != keys.end();
+}
+
+/// The differences that keep two launches from being compared.
+std::vector<Difference> obstacles(const std::vector<Difference>& all, const std::vector<std::string>& allowed) {
+  std::vector<Difference> found;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(found),
+               [&](const Difference& each) { return !contains(allowed, each.key); });
+  return found;
+}
+
+/// The launches of a baseline that a run may be compared with.
+struct Selection {
+  std::vector<const Launch*> launches;
+  std::vector<Difference> obstacles;  // of the most similar launch, if there are no launches
+  std::vector<Difference> allowed;
+};
+
+/// A launch of another program, or with other message sizes, has nothing to do with the run.
+Selection select(std::span<const Launch> recorded, const Launch& fresh, const std::vector<std::string>& allowed) {
+  Selection selection;
+  bool any = false;
+  for (const Launch& launch : recorded) {
+    const std::vector<Difference> all = differences(launch.start.identity, fresh.start.identity);
+    const std::vector<Difference> left = obstacles(all, allowed);
+    if (!any || left.size() < selection.obstacles.size()) {
+      selection.obstacles = left;
+      selection.launches.clear();
+      selection.allowed.clear();
+    }
+    any = true;
+    if (!left.empty()) continue;
+    selection.launches.push_back(&launch);
+    for (const Difference& each : all) {
+      const bool known = std::any_of(selection.allowed.begin(), selection.allowed.end(),
+                                     [&](const Difference& other) { return other.key == each.key; });
+      if (!known) selection.allowed.push_back(each);
+    }
+  }
+  return selection;
+}
+
+void check_allowed(std::span<const Launch> recorded, std::span<const Launch> fresh,
+                   const std::vector<std::string>& allowed) {
+  std::set<std::string> known;
+  for (const std::span<const Launch> launches : {recorded, fresh}) {
+    for (const Launch& launch : launches) {
+      for (const auto& [key, value] : launch.start.identity) known.insert(key);
+    }
+  }
+  for (const std::string& key : allowed) {
+    if (known.contains(key)) continue;
+    throw UsageError(
+        fmt::format("--allow '{}': no launch has such a key; choose from {}", key, fmt::join(known, ", ")));
+  }
+}
+
+void check_alike(std::span<const Launch> fresh) {
+  for (const Launch& launch : fresh.subspan(1)) {
+    const std::vector<Difference> found = differences(fresh.front().start.identity, launch.start.identity);
+    if (found.empty()) continue;
+    throw UsageError(
+        fmt::format("the launches to be judged differ from each other: {} is '{}' in the first and '{}' "
+                    "in another; give launches of one set-up",
+                    found.front().key, found.front().before, found.front().now));
+  }
+}
+
+/// Numbers for texts in the order of their first use.
+class Numbers {
+ public:
+  int of(const std::string& text) {
+    return numbers_.try_emplace(text, static_cast<int>(numbers_.size())).first->second;
+  }
+
+ private:
+  std::map<std::string, int> numbers_;
+};
+
+/// The occasions of launches, in their order.
+std::vector<Occasion> occasions_of(const std::vector<const Launch*>& launches) {
+  Numbers days;
+  Numbers allocations;
+  std::vector<Occasion> occasions;
+  for (const Launch* launch : launches) {
+    const std::string day = fmt::format("{:%F}", fmt::gmtime(launch->start.began));
+    occasions.push_back({allocations.of(day + " " + launch->start.allocation), days.of(day)});
+  }
+  return occasions;
+}
+
+/// The rows of some launches by key.
+class RowTable {
+ public:
+  explicit RowTable(std::span<const Launch* const> launches) {
+    for (std::size_t launch = 0; launch < launches.size(); ++launch) {
+      for (const RowTimes& row : launches[launch]->rows) rows_[row.key].emplace_back(launch, &row);
+    }
+  }
+  using Found = std::vector<std::pair<std::size_t, const RowTimes*>>;
+  /// The rows of that key, each with the number of its launch.
+  [[nodiscard]] const Found& of(const RowKey& key) const {
+    static const Found none;
+    const auto found = rows_.find(key);
+    return found == rows_.end() ? none : found->second;
+  }
+  [[nodiscard]] const std::map<RowKey, Found>& all() const { return rows_; }
+
+ private:
+  std::map<RowKey, Found> rows_;
+};
+
+double bandwidth_of(const RowTimes& row) { return static_cast<double>(row.key.size) / row.time; }
+
+/// By series: half of the highest bandwidth in any launch of the baseline.
+std::map<RowKey, double> half_bandwidths(const RowTable& recorded) {
+  std::map<RowKey, double> half;
+  for (const auto& [key, rows] : recorded.all()) {
+    for (const auto& [launch, row] : rows) {
+      double& most = half[key.without_size()];
+      most = std::max(most, bandwidth_of(*row) / 2);
+    }
+  }
+  return half;
+}
+
+void note_algorithm(const RowTable::Found& before, const RowTimes& now, RowComparison& row) {
+  if (now.algorithm.empty()) return;
+  for (const auto& [launch, each] : before) {
+    if (each->algorithm.empty() || each->algorithm == now.algorithm) return;
+  }
+  row.algorithm_before = before.front().second->algorithm;
+  row.algorithm = now.algorithm;
+}
+
+/// Rows of a series follow each other in the order of their sizes.
+std::vector<RowKey> keys_in_order(const RowTable& recorded, const RowTable& fresh, const Launch& first,
+                                  std::size_t launches) {
+  std::vector<RowKey> keys;
+  for (const auto& [key, rows] : fresh.all()) {
+    if (rows.size() == launches && !recorded.of(key).empty()) keys.push_back(key);
+  }
+  std::map<RowKey, std::size_t> place;  // of series, by their first row in the run
+  for (const RowTimes& row : first.rows) place.try_emplace(row.key.without_size(), place.size());
+  std::sort(keys.begin(), keys.end(), [&](const RowKey& a, const RowKey& b) {
+    return std::pair(place[a.without_size()], a.size) < std::pair(place[b.without_size()], b.size);
+  });
+  return keys;
+}
+
+/// Judges the rows of one gate.
+void judge_gate(Gate gate, const std::vector<RowHistory>& histories, const JudgementSettings& settings,
+                std::vector<RowComparison>& rows) {
+  std::vector<std::size_t> chosen;
+  std::vector<RowHistory> of_gate;
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    if (rows[row].gate != gate) continue;
+    chosen.push_back(row);
+    of_gate.push_back(histories[row]);
+  }
+  JudgementSettings half = settings;
+  half.false_alarm /= 2;
+  const std::vector<Judgement> judgements = judge(of_gate, half);
+  for (std::size_t i = 0; i < chosen.size(); ++i) rows[chosen[i]].judgement = judgements[i];
+}
+
+void compare_rows(const std::vector<const Launch*>& launches, std::span<const Launch> fresh,
+                  const JudgementSettings& settings, BaselineComparison& comparison) {
+  std::vector<const Launch*> young;
+  for (const Launch& launch : fresh) young.push_back(&launch);
+  const RowTable before(launches);
+  const RowTable now(young);
+  const std::vector<Occasion> occasions = occasions_of(launches);
+  const std::map<RowKey, double> half = half_bandwidths(before);
+  std::map<RowKey, std::size_t> series;
+  std::vector<RowHistory> histories;
+  for (const RowKey& key : keys_in_order(before, now, fresh.front(), fresh.size())) {
+    RowHistory history;
+    history.series = series.try_emplace(key.without_size(), series.size()).first->second;
+    std::vector<double> bandwidths;
+    for (const auto& [launch, row] : before.of(key)) {
+      history.recorded.push_back({row->time, occasions[launch]});
+      bandwidths.push_back(bandwidth_of(*row));
+    }
+    for (const auto& [launch, row] : now.of(key)) history.fresh.push_back(row->time);
+    RowComparison row;
+    row.key = key;
+    row.gate = key.size == 0 || median(bandwidths) < half.at(key.without_size()) ? Gate::kLatency : Gate::kBandwidth;
+    row.launches = static_cast<std::int64_t>(history.recorded.size());
+    row.time = median(history.fresh);
+    note_algorithm(before.of(key), *now.of(key).front().second, row);
+    histories.push_back(std::move(history));
+    comparison.rows.push_back(std::move(row));
+  }
+  for (const auto& [key, rows] : before.all()) {
+    if (now.of(key).size() < fresh.size()) comparison.missing.push_back(key);
+  }
+  for (const auto& [key, rows] : now.all()) {
+    if (before.of(key).empty()) comparison.added.push_back(key);
+  }
+  judge_gate(Gate::kLatency, histories, settings, comparison.rows);
+  judge_gate(Gate::kBandwidth, histories, settings, comparison.rows);
+}
+
+std::size_t count(const BaselineComparison& comparison, RowVerdict verdict) {
+  return static_cast<std::size_t>(std::count_if(comparison.rows.begin(), comparison.rows.end(),
+                                                [&](const auto& row) { return row.judgement.verdict == verdict; }));
+}
+
+std::string of_rows(std::size_t some, std::size_t all) {
+  return fmt::format("{} of {} row{}", some, all, all == 1 ? "" : "s");
+}
+
+void conclude(BaselineComparison& comparison) {
+  const std::size_t rows = comparison.rows.size();
+  const std::size_t slower = count(comparison, RowVerdict::kSlower);
+  const std::size_t undecided = count(comparison, RowVerdict::kUndecided);
+  const std::size_t faster = count(comparison, RowVerdict::kFaster);
+  if (slower > 0) {
+    const auto worst = std::max_element(
+        comparison.rows.begin(), comparison.rows.end(), [](const RowComparison& a, const RowComparison& b) {
+          const auto ratio = [](const RowComparison& row) {
+            return row.judgement.verdict == RowVerdict::kSlower ? row.judgement.ratio : 0;
+          };
+          return ratio(a) < ratio(b);
+        });
+    comparison.exit_status = static_cast<int>(ExitStatus::kTooSlow);
+    comparison.headline = fmt::format("{} slower than the baseline, the worst takes {:.3g} times as long",
+                                      of_rows(slower, rows), worst->judgement.ratio);
+  } else if (!comparison.missing.empty()) {
+    comparison.headline = fmt::format("{} of the baseline have no figure in this run",
+                                      of_rows(comparison.missing.size(), comparison.missing.size() + rows));
+  } else if (std::cmp_less(comparison.launches, kFewestLaunches)) {
+    comparison.headline =
+        fmt::format("{} comparable launch{} in the baseline say too little of its noise; record at least {}",
+                    comparison.launches, comparison.launches == 1 ? "" : "es", kFewestLaunches);
+  } else if (rows == 0) {
+    comparison.headline = "no row of this run is in the baseline";
+  } else if (undecided > 0) {
+    comparison.headline = fmt::format(
+        "{} undecided: their noise could hide the slowdown that has to be seen; judge more "
+        "launches, or record more",
+        of_rows(undecided, rows));
+  } else {
+    comparison.exit_status = 0;
+    comparison.headline = faster > 0
+                              ? fmt::format("no row is slower than the baseline, and {} faster", of_rows(faster, rows))
+                              : fmt::format("all {} rows are as fast as in the baseline", rows);
+  }
+}
+
+void refuse(BaselineComparison& comparison) {
+  const std::vector<Difference>& found = comparison.differences;
+  if (found.size() == 1 && found.front().key == kCarriedBy) {
+    comparison.exit_status = static_cast<int>(ExitStatus::kTooSlow);
+    comparison.headline = fmt::format("the data went another way than in the baseline: over {} instead of {}",
+                                      found.front().now, found.front().before);
+    return;
+  }
+  std::vector<std::string> keys;
+  for (const Difference& each : found) keys.push_back(each.key);
+  comparison.headline = fmt::format("no launch of the baseline is comparable; these differ: {}", fmt::join(keys, ", "));
+}
+
+}  // namespace
+
+BaselineComparison compare(std::span<const Launch> recorded, std::span<const Launch> fresh,
+                           const ComparisonSettings& settings) {
+  check_allowed(recorded, fresh, settings.allowed);
+  check_alike(fresh);
+  BaselineComparison comparison;
+  comparison.exit_status = static_cast<int>(ExitStatus::kNotJudged);
+  comparison.fresh = static_cast<std::int64_t>(fresh.size());
+  if (recorded.empty()) {
+    comparison.headline = "the baseline has no launch";
+    return comparison;
+  }
+  const Selection selection = select(recorded, fresh.front(), settings.allowed);
+  comparison.launches = static_cast<std::int64_t>(selection.launches.size());
+  comparison.differences = selection.obstacles;
+  comparison.allowed = selection.allowed;
+  if (selection.launches.empty()) {
+    refuse(comparison);
+    return comparison;
+  }
+  comparison.circumstances =
+      differences(selection.launches.back()->start.circumstances, fresh.front().start.circumstances);
+  std::set<int> days;
+  for (const Occasion& occasion : occasions_of(selection.launches)) days.insert(occasion.day);
+  comparison.days_known = days.size() > 1;
+  compare_rows(selection.launches, fresh, settings.judgement, comparison);
+  conclude(comparison);
+  return comparison;
+}
+
+}  // namespace fabricbench::baseline

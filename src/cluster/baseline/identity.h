@@ -1,0 +1,43 @@
+// What has to be equal where the figures of two launches are compared, and what may differ.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/record/context.h"
+
+namespace fabricbench::baseline {
+
+/// The key of what carried the data, which is compared before any figure is.
+inline constexpr std::string_view kCarriedBy = "carried_by";
+/// The key of the interfaces among these.
+inline constexpr std::string_view kInterfaces = "interfaces";
+
+/// Bytes that network devices moved during a launch, by host and device.
+using DeviceBytes = std::map<std::string, std::map<std::string, double>>;
+
+/// The network devices that carried the data: those that moved at least 5 % of what the busiest one of their host did.
+/// `payload` is the sum of all messages. None of them if they moved less than a tenth of that, so that processes
+/// exchanged data within hosts. Nothing if no device was counted, or if the messages are too few bytes to stand out
+/// from what devices move anyway.
+using Carriers = std::set<std::string>;
+[[nodiscard]] std::optional<Carriers> carriers_of(const DeviceBytes& bytes, double payload);
+
+/// By key: the program and its options, backend and library, ranks and hosts and their places in the fabric, GPUs,
+/// network devices with rates, drivers, firmware and MTU, and the environment. A value that is not known is left out.
+[[nodiscard]] record::Texts identity_of(const Context& context, const DeviceBytes& bytes, double payload);
+
+/// By key: versions of fabricbench and of kernels, the launcher.
+[[nodiscard]] record::Texts circumstances_of(const Context& context);
+
+/// The job of the scheduler; empty: none.
+[[nodiscard]] std::string allocation_of(const Context& context);
+
+/// Options that say how long is measured or where results go, not what is measured.
+[[nodiscard]] bool is_no_part_of_identity(std::string_view option_key);
+
+}  // namespace fabricbench::baseline

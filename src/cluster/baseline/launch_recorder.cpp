@@ -1,0 +1,125 @@
+#include "cluster/baseline/launch_recorder.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "cluster/baseline/identity.h"
+#include "common/core/statistics.h"
+
+namespace fabricbench::baseline {
+namespace {
+
+std::string algorithm_of(const std::optional<LibraryChoice>& choice) {
+  return choice ? fmt::format("{} {}", choice->algorithm, choice->protocol) : std::string();
+}
+
+std::string end_of(const ReadingEnd& end) {
+  return end.rail.empty() ? std::string(end.host) : fmt::format("{} {}", end.host, end.rail);
+}
+
+}  // namespace
+
+void LaunchRecorder::begin(const Context& context) {
+  has_begun_ = true;
+  context_ = context;
+  subjects_.clear();
+  for (const GroupFacts& group : context.groups) {
+    subjects_.push_back(context.groups.size() > 1 ? fmt::format("ranks {} ({})", group.ranks, group.hosts) : "");
+  }
+}
+
+void LaunchRecorder::take(const Row& row) {
+  const bool has_placements = !is_of_pairs(context_.figure);
+  take(row, row.out_of_place, has_placements ? "out_of_place" : "");
+  take(row, row.in_place, "in_place");
+}
+
+void LaunchRecorder::take(const Row& row, const std::optional<Measurement>& measured, const char* placement) {
+  if (!measured || !(measured->summary.median > 0)) return;
+  RowTimes times;
+  const auto group = static_cast<std::size_t>(row.group);
+  if (group < subjects_.size()) times.key.subject = subjects_[group];
+  times.key.datatype = name(row.datatype);
+  if (row.reduction != Reduction::kNone) times.key.reduction = name(row.reduction);
+  times.key.root = row.root;
+  times.key.placement = placement;
+  times.key.size = row.size;
+  times.time = measured->summary.median;
+  times.epochs = measured->summary.epoch_medians;
+  times.busbw = measured->busbw;
+  times.algorithm = algorithm_of(measured->choice);
+  payload_ += static_cast<double>(row.size) * static_cast<double>(measured->iterations);
+  for (const NicBytes& nic : measured->nics) {
+    bytes_[nic.host][nic.name] += static_cast<double>(nic.sent) + static_cast<double>(nic.received);
+  }
+  add(std::move(times));
+}
+
+void LaunchRecorder::take(const PairReading& reading) {
+  if (!(reading.bandwidth > 0)) return;
+  RowTimes times;
+  times.key.subject = fmt::format("{} to {}", end_of(reading.from_end), end_of(reading.to_end));
+  times.key.size = reading.size;
+  times.time = static_cast<double>(reading.size) / reading.bandwidth;
+  times.busbw = reading.bandwidth;
+  times.epochs = {times.time};
+  add(std::move(times));
+}
+
+void LaunchRecorder::take(const CopyRow& row) {
+  if (!(row.summary.median > 0)) return;
+  RowTimes times;
+  times.key.subject = fmt::format("{} GPU {}", row.host, row.gpu.pci);
+  if (row.peer) times.key.subject += " to GPU " + row.peer->pci;
+  times.key.test = name(row.kind);
+  if (row.memory_node) times.key.test += fmt::format(" NUMA node {}", *row.memory_node);
+  if (row.over_host) times.key.test += " over host memory";
+  times.key.size = row.size;
+  times.time = row.summary.median;
+  times.epochs = row.summary.epoch_medians;
+  times.busbw = row.bandwidth;
+  add(std::move(times));
+}
+
+void LaunchRecorder::take(int pair, const ConnectTimes& step) {
+  if (!step.median || !(*step.median > 0)) return;
+  RowTimes times;
+  const auto group = static_cast<std::size_t>(pair);
+  times.key.subject = group < context_.groups.size()
+                          ? fmt::format("ranks {} ({})", context_.groups[group].ranks, context_.groups[group].hosts)
+                          : fmt::format("pair {}", pair);
+  times.key.test = name(step.step);
+  times.time = *step.median;
+  add(std::move(times));
+}
+
+void LaunchRecorder::add(RowTimes row) {
+  const auto [known, is_new] = place_of_.try_emplace(row.key, rows_.size());
+  if (is_new) {
+    rows_.push_back(std::move(row));
+    return;
+  }
+  RowTimes& first = rows_[known->second];
+  first.epochs.insert(first.epochs.end(), row.epochs.begin(), row.epochs.end());
+  if (first.epochs.empty()) return;
+  const double before = first.time;
+  first.time = median(first.epochs);
+  first.busbw *= before / first.time;
+}
+
+Launch LaunchRecorder::finish() const {
+  Launch launch;
+  launch.start.began = context_.started;
+  launch.start.allocation = allocation_of(context_);
+  for (const auto& [key, value] : context_.option_values) {
+    if (key == "label") launch.start.label = value;
+  }
+  launch.start.identity = identity_of(context_, bytes_, payload_);
+  launch.start.circumstances = circumstances_of(context_);
+  launch.rows = rows_;
+  launch.start.rows = static_cast<std::int64_t>(rows_.size());
+  return launch;
+}
+
+}  // namespace fabricbench::baseline

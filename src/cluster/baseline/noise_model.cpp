@@ -1,0 +1,179 @@
+#include "cluster/baseline/noise_model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <optional>
+
+#include "common/core/distributions.h"
+#include "common/core/statistics.h"
+
+namespace fabricbench::baseline {
+namespace {
+
+/// sqrt(pi / 2): the standard deviation of normal values over their mean absolute deviation.
+constexpr double kDeviationsPerMeanAbsolute = 1.2533;
+constexpr std::size_t kNeighbours = 3;         // on each side
+constexpr double kLeastOfNeighbours = 0.5;     // of their median
+constexpr std::size_t kFewestJudgedAlone = 3;  // fresh launches whose own spread counts
+
+/// Values in groups.
+using Groups = std::map<int, std::vector<double>>;
+
+/// The values' deviations from the medians of their groups.
+struct Deviations {
+  std::vector<double> values;
+  std::size_t groups = 0;
+
+  void add(std::span<const double> group) {
+    const double centre = median(group);
+    for (const double value : group) values.push_back(value - centre);
+    ++groups;
+  }
+  /// Empty if no group has two values.
+  [[nodiscard]] std::optional<double> scale() const {
+    if (values.size() <= groups) return std::nullopt;
+    double sum = 0;
+    for (const double value : values) sum += std::abs(value);
+    return kDeviationsPerMeanAbsolute * sum / static_cast<double>(values.size() - groups);
+  }
+};
+
+Deviations deviations_of(const Groups& groups) {
+  Deviations all;
+  for (const auto& [number, values] : groups) all.add(values);
+  return all;
+}
+
+std::vector<double> medians_of(const Groups& groups) {
+  std::vector<double> medians;
+  for (const auto& [number, values] : groups) medians.push_back(median(values));
+  return medians;
+}
+
+double mean_size(const Groups& groups) {
+  std::size_t values = 0;
+  for (const auto& [number, group] : groups) values += group.size();
+  return static_cast<double>(values) / static_cast<double>(groups.size());
+}
+
+/// The standard deviation of what groups have in common, from one of their medians of `values` values each.
+double without_lower(double of_medians, double lower, double values) {
+  return std::sqrt(std::max(0.0, of_medians * of_medians - lower * lower * kMedianOverMeanVariance / values));
+}
+
+/// The launches' times, as they are grouped.
+struct Grouped {
+  Groups by_allocation;  ///< empty if allocations tell nothing that days do not
+  Groups by_day;         ///< of launches; of allocations' medians if there are any
+};
+
+Grouped group(const RowHistory& row) {
+  Grouped grouped;
+  std::map<int, int> day_of;
+  for (const LaunchTime& launch : row.recorded) {
+    grouped.by_allocation[launch.occasion.allocation].push_back(std::log(launch.time));
+    day_of[launch.occasion.allocation] = launch.occasion.day;
+  }
+  std::map<int, int> allocations;
+  for (const auto& [allocation, day] : day_of) ++allocations[day];
+  const bool any_day_has_several =
+      std::any_of(allocations.begin(), allocations.end(), [](const auto& each) { return each.second > 1; });
+  if (any_day_has_several && grouped.by_allocation.size() < row.recorded.size()) {
+    for (const auto& [allocation, times] : grouped.by_allocation) {
+      grouped.by_day[day_of[allocation]].push_back(median(times));
+    }
+    return grouped;
+  }
+  grouped.by_allocation.clear();
+  for (const LaunchTime& launch : row.recorded) grouped.by_day[launch.occasion.day].push_back(std::log(launch.time));
+  return grouped;
+}
+
+/// The deviations of launches from those of their own occasion.
+Deviations launches_of(const Grouped& grouped) {
+  return deviations_of(grouped.by_allocation.empty() ? grouped.by_day : grouped.by_allocation);
+}
+
+Spread spread_of(const RowHistory& row, const Grouped& grouped) {
+  Spread spread;
+  const std::vector<double> days = medians_of(grouped.by_day);
+  spread.centre = median(days);
+  spread.of_launches = row.recorded.size();
+  spread.of_allocations = grouped.by_allocation.size();
+  spread.of_days = grouped.by_day.size();
+  spread.days_known = spread.of_days > 1;
+
+  Deviations all;
+  all.add(days);
+  Deviations launches = launches_of(grouped);
+  const bool one_launch_a_day = !launches.scale();
+  if (one_launch_a_day) launches = all;
+  if (row.fresh.size() >= kFewestJudgedAlone) {
+    std::vector<double> fresh;
+    for (const Seconds time : row.fresh) fresh.push_back(std::log(time));
+    launches.add(fresh);
+  }
+  spread.launches = launches.scale().value_or(0);
+  if (!grouped.by_allocation.empty()) {
+    spread.allocations = without_lower(deviations_of(grouped.by_day).scale().value_or(0), spread.launches,
+                                       mean_size(grouped.by_allocation));
+  }
+  if (one_launch_a_day || !spread.days_known) {
+    spread.days = spread.launches;
+  } else {
+    const double lower = grouped.by_allocation.empty() ? spread.launches : spread.allocations;
+    spread.days = without_lower(all.scale().value_or(0), lower, mean_size(grouped.by_day));
+  }
+  return spread;
+}
+
+/// Raises each row's value where those of its neighbours in the series say that it is small by chance.
+void raise_to_neighbours(std::span<const RowHistory> rows, std::vector<Spread>& spreads, double Spread::*which,
+                         double least_share) {
+  std::vector<double> raised;
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    std::vector<double> near;
+    for (std::size_t i = row - std::min(row, kNeighbours); i < std::min(rows.size(), row + kNeighbours + 1); ++i) {
+      if (rows[i].series == rows[row].series) near.push_back(spreads[i].*which);
+    }
+    raised.push_back(std::max(spreads[row].*which, least_share * median(near)));
+  }
+  for (std::size_t row = 0; row < rows.size(); ++row) spreads[row].*which = raised[row];
+}
+
+double quantile_of(const std::vector<double>& descending, double tail, double degrees) {
+  const double usual = student_quantile(tail, degrees);
+  const auto above = static_cast<std::size_t>(tail * static_cast<double>(descending.size()));
+  return above < descending.size() ? std::max(usual, descending[above]) : usual;
+}
+
+}  // namespace
+
+NoiseModel::NoiseModel(std::span<const RowHistory> rows) {
+  std::vector<Grouped> grouped;
+  for (const RowHistory& row : rows) {
+    grouped.push_back(group(row));
+    spreads_.push_back(spread_of(row, grouped.back()));
+  }
+  raise_to_neighbours(rows, spreads_, &Spread::launches, kLeastOfNeighbours);
+  raise_to_neighbours(rows, spreads_, &Spread::allocations, 1);
+  raise_to_neighbours(rows, spreads_, &Spread::days, 1);
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    const Deviations launches = launches_of(grouped[row]);
+    if (!launches.scale() || spreads_[row].launches <= 0) continue;
+    // Values are nearer to the median of their own group than to the true one.
+    const auto values = static_cast<double>(launches.values.size());
+    const double widened = std::sqrt(values / (values - static_cast<double>(launches.groups)));
+    for (const double value : launches.values) slow_.push_back(value / spreads_[row].launches * widened);
+  }
+  for (const double value : slow_) fast_.push_back(-value);
+  std::sort(slow_.begin(), slow_.end(), std::greater<>());
+  std::sort(fast_.begin(), fast_.end(), std::greater<>());
+}
+
+double NoiseModel::launch_quantile(double tail, double degrees) const { return quantile_of(slow_, tail, degrees); }
+double NoiseModel::fast_launch_quantile(double tail, double degrees) const { return quantile_of(fast_, tail, degrees); }
+
+}  // namespace fabricbench::baseline

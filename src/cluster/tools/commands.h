@@ -1,0 +1,14 @@
+// The commands of `fabricbench`: each reads files and prints what it finds.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/core/exit_status.h"
+
+namespace fabricbench::cluster {
+
+/// Compares runs with baselines, or with other runs. `arguments` are those after the command's name.
+[[nodiscard]] ExitStatus compare_files(const std::vector<std::string>& arguments);
+
+}  // namespace fabricbench::cluster

@@ -1,0 +1,137 @@
+#include "cluster/tools/launch_files.h"
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "cluster/baseline/file.h"
+#include "cluster/baseline/launch_recorder.h"
+#include "cluster/tools/input_file.h"
+#include "cluster/tools/line_source.h"
+#include "common/core/error.h"
+#include "common/core/version.h"
+#include "common/record/read.h"
+
+namespace fabricbench::cluster {
+namespace {
+
+using baseline::Launch;
+using baseline::LaunchRecorder;
+
+/// The first keys of a context, which say whether the rest can be read.
+struct ContextVersion {
+  std::int64_t schema_version = 0;
+};
+
+template <typename Form, record::Of<ContextVersion> Record>
+void describe(Form& form, Record& context) {
+  form("schema_version", context.schema_version, "");
+}
+
+/// Exit statuses of runs whose figures are right: they were compared with something, or are slower than required.
+bool has_figures(int exit_status) {
+  return exit_status == static_cast<int>(ExitStatus::kOk) || exit_status == static_cast<int>(ExitStatus::kTooSlow) ||
+         exit_status == static_cast<int>(ExitStatus::kNotJudged);
+}
+
+/// Takes the lines that a program wrote with --json, of one run or of several.
+class RunReader {
+ public:
+  explicit RunReader(std::string name) : name_(std::move(name)) {}
+
+  void take(const Line& line) {
+    number_ = line.number;
+    try {
+      take_kind(std::string(lines_.open(line.text, line.capacity)));
+    } catch (const std::invalid_argument& problem) {
+      fail(fmt::format("this is no record ({})", problem.what()));
+    }
+  }
+
+  [[nodiscard]] std::vector<Launch> finish() {
+    if (recorder_) fail("the run has no `end` line: it was killed, or is still running");
+    if (launches_.empty()) fail("the file has no run");
+    return std::move(launches_);
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& problem) const {
+    throw Error(ExitStatus::kNotJudged,
+                fmt::format("{}:{}: {}; give a baseline, or a file that a program has written with --json", name_,
+                            number_, problem));
+  }
+
+  void take_kind(const std::string& kind) {
+    if (kind == "context") {
+      begin();
+    } else if (!recorder_) {
+      fail(fmt::format("a line of kind '{}' stands before any context", kind));
+    } else if (kind == "row") {
+      recorder_->take(lines_.read<Row>());
+    } else if (kind == "reading") {
+      recorder_->take(lines_.read<PairReading>());
+    } else if (kind == "copy") {
+      recorder_->take(lines_.read<CopyRow>());
+    } else if (kind == "connection_step") {
+      const auto step = lines_.read<ConnectionStep>();
+      recorder_->take(step.row.pair, step.times);
+    } else if (kind == "end") {
+      end(lines_.read<Ending>());
+    } else {
+      lines_.check();
+    }
+  }
+
+  void begin() {
+    if (recorder_) fail("a run begins before the one above has ended");
+    const auto version = lines_.read<ContextVersion>().schema_version;
+    if (version < 1) fail("the context has no schema_version");
+    if (version > kSchemaVersion) {
+      fail(fmt::format("schema_version is {}, and this program reads up to {}", version, kSchemaVersion));
+    }
+    recorder_.emplace();
+    recorder_->begin(lines_.read<Context>());
+  }
+
+  void end(const Ending& ending) {
+    if (!has_figures(ending.exit_status)) {
+      fail(fmt::format("the run failed with exit status {}: {}", ending.exit_status, ending.reason));
+    }
+    launches_.push_back(recorder_->finish());
+    recorder_.reset();
+  }
+
+  std::string name_;
+  std::int64_t number_ = 0;
+  record::LineReader lines_;
+  std::optional<LaunchRecorder> recorder_;
+  std::vector<Launch> launches_;
+};
+
+}  // namespace
+
+std::vector<Launch> launches_in(const std::string& path) {
+  LineSource lines(path, record::LineReader::kSpare);
+  RunReader runs(readable_name(path));
+  std::optional<std::string> of_baseline;
+  Line line;
+  while (lines.next(line)) {
+    if (line.number == 1 && baseline::is_first_line(line.text)) of_baseline.emplace();
+    if (!of_baseline) {
+      runs.take(line);
+      continue;
+    }
+    of_baseline->append(line.text);
+    if (line.complete) of_baseline->push_back('\n');
+  }
+  if (!of_baseline) return runs.finish();
+  std::vector<Launch> launches = baseline::read_launches(*of_baseline, readable_name(path));
+  if (launches.empty()) throw Error(ExitStatus::kNotJudged, fmt::format("{}: it has no launch", readable_name(path)));
+  return launches;
+}
+
+}  // namespace fabricbench::cluster

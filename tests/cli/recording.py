@@ -1,0 +1,51 @@
+"""Baselines for tests."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import jsonschema
+
+from launch import PROGRAMS, ProgramTest, Result, text_of
+
+DOCS = Path(__file__).parents[2] / "docs"
+SCHEMA = json.loads((DOCS / "output.schema.json").read_text())
+SIZES = ("-b", 1024, "-e", 4096, "-f", 4, "--time-budget", 0.01)
+
+
+def lines_of(file):
+    return [json.loads(line) for line in file.read_text().splitlines()]
+
+
+def validate(lines):
+    for line in lines:
+        jsonschema.Draft7Validator(SCHEMA["definitions"][line["kind"]] |
+                                   {"definitions": SCHEMA["definitions"]}).validate(line)
+
+
+class BaselineTest(ProgramTest):
+
+    def setUp(self):
+        super().setUp()
+        self.baseline = self.directory / "site.jsonl"
+
+    def record(self, *arguments):
+        return self.run_well(*SIZES, "--record", self.baseline, *arguments)
+
+    def against_baseline(self, *arguments):
+        return self.run_program(*SIZES, "--baseline", self.baseline, *arguments)
+
+    def make_baseline(self, factor, launches=9):
+        """A baseline of equal launches, whose times are `factor` of what this host takes: no noise can matter."""
+        self.record()
+        start, launch, *rows = lines_of(self.baseline)
+        for row in rows:
+            row["time_us_median"] *= factor
+        text = [json.dumps({**start, "launches": launches})]
+        text += [json.dumps(line) for line in [launch, *rows]] * launches
+        self.baseline.write_text("\n".join(text) + "\n")
+
+    def fabricbench(self, *arguments):
+        ended = subprocess.run([PROGRAMS / "fabricbench", *map(str, arguments)], capture_output=True, timeout=60,
+                               check=False)
+        return Result(ended.returncode, text_of(ended.stdout), text_of(ended.stderr))

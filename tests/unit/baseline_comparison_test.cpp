@@ -1,0 +1,205 @@
+#include "cluster/baseline/comparison.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "baseline_test_support.h"
+#include "cluster/baseline/comparison_text.h"
+#include "common/core/error.h"
+#include "common/core/exit_status.h"
+
+namespace fabricbench::baseline {
+namespace {
+
+using test::launch_with;
+using test::launches_with;
+
+constexpr int kOk = static_cast<int>(ExitStatus::kOk);
+constexpr int kTooSlow = static_cast<int>(ExitStatus::kTooSlow);
+constexpr int kNotJudged = static_cast<int>(ExitStatus::kNotJudged);
+
+/// Times of 8, 16, ... 1 MiB: 2 us and 1 GB/s.
+std::vector<Seconds> usual_times(double factor = 1) {
+  std::vector<Seconds> times;
+  for (double size = 8; size <= 1 << 20; size *= 2) times.push_back(factor * (2e-6 + size / 1e9));
+  return times;
+}
+
+void set(Launch& launch, const std::string& key, const std::string& value) {
+  auto& identity = launch.start.identity;
+  std::erase_if(identity, [&](const auto& each) { return each.first == key; });
+  if (!value.empty()) identity.emplace_back(key, value);
+}
+
+BaselineComparison compare_one(const std::vector<Launch>& recorded, const Launch& fresh,
+                               const std::vector<std::string>& allowed = {}) {
+  return compare(recorded, std::vector{fresh}, {.judgement = {}, .allowed = allowed});
+}
+
+TEST(BaselineComparison, AnEqualRunPasses) {
+  const auto recorded = launches_with(usual_times(), 9, 3, 0.001);
+  const auto fresh = launches_with(usual_times(), 3, 1, 0.001, 2);
+  const BaselineComparison found = compare(recorded, fresh, {});
+  EXPECT_EQ(found.exit_status, kOk) << found.headline;
+  EXPECT_EQ(found.headline, "all 18 rows are as fast as in the baseline");
+  EXPECT_EQ(found.launches, 9);
+  EXPECT_EQ(found.fresh, 3);
+  EXPECT_TRUE(found.days_known);
+}
+
+TEST(BaselineComparison, ASlowRunFails) {
+  const auto recorded = launches_with(usual_times(), 9, 3, 0.001);
+  const auto fresh = launches_with(usual_times(1.1), 3, 1, 0.001, 2);
+  const BaselineComparison found = compare(recorded, fresh, {});
+  EXPECT_EQ(found.exit_status, kTooSlow);
+  EXPECT_EQ(found.headline, "18 of 18 rows slower than the baseline, the worst takes 1.1 times as long");
+}
+
+TEST(BaselineComparison, SmallAndLargeMessagesHaveGatesOfTheirOwn) {
+  const auto recorded = launches_with(usual_times(), 9, 3, 0.001);
+  const BaselineComparison found = compare_one(recorded, recorded.front());
+  ASSERT_EQ(found.rows.size(), 18U);
+  for (const RowComparison& row : found.rows) {
+    EXPECT_EQ(row.gate, row.key.size < 2048 ? Gate::kLatency : Gate::kBandwidth) << row.key.size;
+  }
+}
+
+TEST(BaselineComparison, OtherSystemsAreNotCompared) {
+  const auto recorded = launches_with(usual_times(), 9, 3, 0.001);
+  Launch fresh = launch_with(usual_times());
+  set(fresh, "hosts", "node[01-03]");
+  set(fresh, "library", "NCCL 2.28");
+  const BaselineComparison refused = compare_one(recorded, fresh);
+  EXPECT_EQ(refused.exit_status, kNotJudged);
+  EXPECT_EQ(refused.headline, "no launch of the baseline is comparable; these differ: hosts, library");
+  EXPECT_TRUE(refused.rows.empty());
+  EXPECT_EQ(compare_one(recorded, fresh, {"hosts"}).exit_status, kNotJudged);
+  const BaselineComparison allowed = compare_one(recorded, fresh, {"hosts", "library"});
+  EXPECT_EQ(allowed.exit_status, kOk) << allowed.headline;
+  ASSERT_EQ(allowed.allowed.size(), 2U);
+  EXPECT_EQ(allowed.allowed[0].key, "hosts");
+  EXPECT_EQ(allowed.allowed[0].before, "node[01-04]");
+  EXPECT_EQ(allowed.allowed[0].now, "node[01-03]");
+}
+
+TEST(BaselineComparison, OnlyComparableLaunchesCount) {
+  auto recorded = launches_with(usual_times(), 9, 3, 0.001);
+  for (int i = 0; i < 9; ++i) {
+    Launch other = launch_with(usual_times(5));
+    set(other, "program", "all_gather_perf");
+    recorded.push_back(other);
+  }
+  const BaselineComparison found = compare_one(recorded, launch_with(usual_times()));
+  EXPECT_EQ(found.launches, 9);
+  EXPECT_EQ(found.exit_status, kOk) << found.headline;
+}
+
+TEST(BaselineComparison, AnotherWayOfTheDataFailsWhateverTheTimes) {
+  const auto recorded = launches_with(usual_times(), 9, 3, 0.001);
+  Launch fresh = launch_with(usual_times());
+  set(fresh, "carried_by", "eth1");
+  const BaselineComparison found = compare_one(recorded, fresh);
+  EXPECT_EQ(found.exit_status, kTooSlow);
+  EXPECT_EQ(found.headline, "the data went another way than in the baseline: over eth1 instead of eth0");
+  EXPECT_EQ(compare_one(recorded, fresh, {"carried_by"}).exit_status, kOk);
+  set(fresh, "carried_by", "");
+  EXPECT_EQ(compare_one(recorded, fresh).exit_status, kOk) << "too few bytes to tell";
+}
+
+TEST(BaselineComparison, OptionsOfAnotherVersionMayBeMissing) {
+  auto recorded = launches_with(usual_times(), 9, 3, 0.001);
+  Launch fresh = launch_with(usual_times());
+  set(fresh, "option of_later_versions", "1");
+  EXPECT_EQ(compare_one(recorded, fresh).exit_status, kOk);
+  for (Launch& launch : recorded) set(launch, "option of_later_versions", "2");
+  EXPECT_EQ(compare_one(recorded, fresh).exit_status, kNotJudged);
+}
+
+TEST(BaselineComparison, MissingRowsDoNotPass) {
+  const auto recorded = launches_with(usual_times(), 9, 3, 0.001);
+  Launch fresh = launch_with(usual_times());
+  fresh.rows.pop_back();
+  fresh.rows.push_back(fresh.rows.front());
+  fresh.rows.back().key.size = 3;
+  const BaselineComparison found = compare_one(recorded, fresh);
+  EXPECT_EQ(found.exit_status, kNotJudged);
+  EXPECT_EQ(found.headline, "1 of 18 rows of the baseline have no figure in this run");
+  ASSERT_EQ(found.missing.size(), 1U);
+  EXPECT_EQ(found.missing[0].size, Bytes{1} << 20U);
+  ASSERT_EQ(found.added.size(), 1U);
+  EXPECT_EQ(found.added[0].size, 3U);
+}
+
+TEST(BaselineComparison, ARowThatOneOfTheLaunchesLacksIsMissing) {
+  const auto recorded = launches_with(usual_times(), 9, 3, 0.001);
+  auto fresh = launches_with(usual_times(), 3, 1, 0.001, 2);
+  fresh[1].rows.pop_back();
+  EXPECT_EQ(compare(recorded, fresh, {}).missing.size(), 1U);
+}
+
+TEST(BaselineComparison, FewLaunchesAreNotJudged) {
+  const auto recorded = launches_with(usual_times(), 4, 1, 0.001);
+  const BaselineComparison found = compare_one(recorded, launch_with(usual_times()));
+  EXPECT_EQ(found.exit_status, kNotJudged);
+  EXPECT_EQ(found.headline, "4 comparable launches in the baseline say too little of its noise; record at least 5");
+  EXPECT_EQ(compare_one({}, launch_with(usual_times())).exit_status, kNotJudged);
+}
+
+TEST(BaselineComparison, NoiseIsNotAPass) {
+  const auto recorded = launches_with(usual_times(), 9, 3, 0.1);
+  const BaselineComparison found = compare_one(recorded, launch_with(usual_times()));
+  EXPECT_EQ(found.exit_status, kNotJudged);
+  EXPECT_NE(found.headline.find("18 of 18 rows undecided"), std::string::npos);
+}
+
+TEST(BaselineComparison, LaunchesOfOneRunMustBeAlike) {
+  const auto recorded = launches_with(usual_times(), 9, 3, 0.001);
+  auto fresh = launches_with(usual_times(), 2, 1, 0.001);
+  set(fresh[1], "hosts", "node05");
+  EXPECT_THROW(static_cast<void>(compare(recorded, fresh, {})), UsageError);
+}
+
+TEST(BaselineComparison, AllowedKeysMustExist) {
+  const auto recorded = launches_with(usual_times(), 9, 3, 0.001);
+  try {
+    static_cast<void>(compare_one(recorded, launch_with(usual_times()), {"host"}));
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_STREQ(error.what(), "--allow 'host': no launch has such a key; choose from carried_by, hosts, program");
+  }
+}
+
+TEST(BaselineComparison, AnotherAlgorithmIsTold) {
+  auto recorded = launches_with(usual_times(), 9, 3, 0.001);
+  for (Launch& launch : recorded) launch.rows[0].algorithm = "RING LL";
+  Launch fresh = launch_with(usual_times());
+  fresh.rows[0].algorithm = "TREE LL";
+  const BaselineComparison found = compare_one(recorded, fresh);
+  EXPECT_EQ(found.rows[0].algorithm_before, "RING LL");
+  EXPECT_EQ(found.rows[0].algorithm, "TREE LL");
+  recorded[4].rows[0].algorithm = "TREE LL";
+  EXPECT_EQ(compare_one(recorded, fresh).rows[0].algorithm, "") << "it was chosen before";
+}
+
+TEST(BaselineComparison, ReadersSeeRowsAndTheHeadline) {
+  const auto recorded = launches_with({1e-6, 2e-6}, 9, 1, 0.0001);
+  Launch fresh = launch_with({1e-6, 3e-6});
+  fresh.start.circumstances = {{"kernel", "6.2"}};
+  const std::vector<std::string> lines = lines_of(compare_one(recorded, fresh), "site.jsonl");
+  EXPECT_EQ(lines.front(), "Baseline site.jsonl: 9 comparable launches, 1 judged");
+  EXPECT_EQ(lines.back(),
+            "Baseline site.jsonl: 1 of 2 rows slower than the baseline, the worst takes 1.5 times as long");
+  const auto has = [&](std::string_view words) {
+    return std::any_of(lines.begin(), lines.end(),
+                       [&](const std::string& line) { return line.find(words) != std::string::npos; });
+  };
+  EXPECT_TRUE(has("slower"));
+  EXPECT_TRUE(has("All launches of the baseline are of one day"));
+  EXPECT_TRUE(has("Also changed: kernel was nothing, is '6.2'"));
+  EXPECT_TRUE(std::none_of(lines.begin(), lines.end(),
+                           [](const std::string& line) { return line.ends_with(' ') || line.ends_with('\n'); }));
+}
+
+}  // namespace
+}  // namespace fabricbench::baseline

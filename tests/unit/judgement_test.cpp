@@ -1,0 +1,140 @@
+#include "cluster/baseline/judgement.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <random>
+
+namespace fabricbench::baseline {
+namespace {
+
+constexpr std::size_t kRows = 20;
+
+struct Plan {
+  int launches = 9;
+  int fresh = 3;
+  double spread = 0.003;
+  double slower_by = 0;
+};
+
+/// Rows of one run; `noise` draws a deviation in standard deviations.
+std::vector<RowHistory> rows_of(const Plan& plan, const std::function<double()>& noise) {
+  std::vector<RowHistory> rows(kRows);
+  for (RowHistory& row : rows) {
+    for (int i = 0; i < plan.launches; ++i) row.recorded.push_back({std::exp(plan.spread * noise()), {}});
+    for (int i = 0; i < plan.fresh; ++i) row.fresh.push_back((1 + plan.slower_by) * std::exp(plan.spread * noise()));
+  }
+  return rows;
+}
+
+std::size_t count(const std::vector<Judgement>& judgements, RowVerdict verdict) {
+  return static_cast<std::size_t>(std::count_if(judgements.begin(), judgements.end(),
+                                                [&](const Judgement& each) { return each.verdict == verdict; }));
+}
+
+TEST(Judgement, APlantedSlowdownIsFoundWhereItCouldBe) {
+  std::mt19937_64 generator(1);
+  std::normal_distribution<double> normal;
+  const std::vector<Judgement> found = judge(rows_of({.slower_by = 0.05}, [&] { return normal(generator); }), {});
+  for (const Judgement& row : found) {
+    ASSERT_TRUE(row.least_slowdown);
+    EXPECT_TRUE(*row.least_slowdown > 0.05 || row.verdict == RowVerdict::kSlower);
+    EXPECT_NEAR(row.ratio, 1.05, 0.015);
+    EXPECT_LT(*row.low, 1.05);
+    EXPECT_GT(*row.high, 1.05);
+  }
+  EXPECT_GT(count(found, RowVerdict::kSlower), kRows / 2);
+}
+
+TEST(Judgement, AnUnchangedSystemIsTheSame) {
+  std::mt19937_64 generator(2);
+  std::normal_distribution<double> normal;
+  const std::vector<Judgement> found = judge(rows_of({}, [&] { return normal(generator); }), {});
+  EXPECT_EQ(count(found, RowVerdict::kSlower), 0U);
+  EXPECT_EQ(count(found, RowVerdict::kFaster), 0U);
+  EXPECT_GT(count(found, RowVerdict::kSame), kRows / 2);
+}
+
+TEST(Judgement, ASpeedUpIsFaster) {
+  std::mt19937_64 generator(3);
+  std::normal_distribution<double> normal;
+  const std::vector<Judgement> found = judge(rows_of({.slower_by = -0.06}, [&] { return normal(generator); }), {});
+  EXPECT_GT(count(found, RowVerdict::kFaster), kRows / 2);
+  EXPECT_EQ(count(found, RowVerdict::kSlower), 0U);
+}
+
+TEST(Judgement, WhatTheNoiseCouldHideIsUndecided) {
+  std::mt19937_64 generator(4);
+  std::normal_distribution<double> normal;
+  const auto rows = rows_of({.spread = 0.03}, [&] { return normal(generator); });
+  for (const Judgement& row : judge(rows, {})) {
+    EXPECT_EQ(row.verdict, RowVerdict::kUndecided);
+    EXPECT_GT(*row.least_slowdown, 0.05);
+  }
+  EXPECT_EQ(count(judge(rows, {.wanted = 0.5}), RowVerdict::kSame), kRows);
+}
+
+TEST(Judgement, FewLaunchesDecideNothing) {
+  std::vector<RowHistory> rows(1);
+  for (std::size_t i = 0; i + 1 < kFewestLaunches; ++i) rows[0].recorded.push_back({1, {}});
+  rows[0].fresh = {3, 3, 3};
+  const Judgement few = judge(rows, {}).front();
+  EXPECT_EQ(few.verdict, RowVerdict::kUndecided);
+  EXPECT_DOUBLE_EQ(few.ratio, 3);
+  EXPECT_FALSE(few.low);
+  EXPECT_FALSE(few.least_slowdown);
+  rows[0].recorded.push_back({1, {}});
+  EXPECT_EQ(judge(rows, {}).front().verdict, RowVerdict::kSlower);
+}
+
+TEST(Judgement, SlowdownsThatAreIgnoredAreNoFinding) {
+  std::vector<RowHistory> rows(1);
+  for (int i = 0; i < 9; ++i) rows[0].recorded.push_back({1, {}});
+  rows[0].fresh = {1.009};
+  EXPECT_EQ(judge(rows, {}).front().verdict, RowVerdict::kSame) << "however steady the launches are";
+  rows[0].fresh = {1.011};
+  EXPECT_EQ(judge(rows, {}).front().verdict, RowVerdict::kSlower);
+}
+
+TEST(Judgement, OneUnluckyLaunchOfThreeDoesNotMatter) {
+  std::mt19937_64 generator(5);
+  std::normal_distribution<double> normal;
+  std::vector<RowHistory> rows = rows_of({}, [&] { return normal(generator); });
+  for (RowHistory& row : rows) row.fresh[1] *= 1.5;
+  EXPECT_EQ(count(judge(rows, {}), RowVerdict::kSlower), 0U);
+  for (RowHistory& row : rows) row.fresh[2] *= 1.5;
+  EXPECT_EQ(count(judge(rows, {}), RowVerdict::kSlower), kRows);
+}
+
+/// With launches that fall into a slow mode now and then. The promise is 5 % of runs; of 60 runs, 9 and more would be
+/// chance once in a thousand.
+TEST(Judgement, FalseAlarmsAreRareWhereLaunchesHaveModes) {
+  std::mt19937_64 generator(6);
+  std::normal_distribution<double> normal;
+  std::bernoulli_distribution in_slow_mode(0.1);
+  int alarms = 0;
+  for (int run = 0; run < 60; ++run) {
+    const auto rows = rows_of({}, [&] { return normal(generator) + (in_slow_mode(generator) ? 8 : 0); });
+    if (count(judge(rows, {}), RowVerdict::kSlower) > 0) ++alarms;
+  }
+  EXPECT_LT(alarms, 9);
+}
+
+TEST(Judgement, TheNextLaunchIsInTheUsualRange) {
+  std::mt19937_64 generator(7);
+  std::normal_distribution<double> normal;
+  std::size_t inside = 0;
+  std::size_t all = 0;
+  for (int run = 0; run < 20; ++run) {
+    const auto rows = rows_of({.fresh = 1}, [&] { return normal(generator); });
+    const std::vector<Judgement> found = judge(rows, {});
+    for (std::size_t row = 0; row < kRows; ++row, ++all) {
+      if (rows[row].fresh[0] >= *found[row].usual_low && rows[row].fresh[0] <= *found[row].usual_high) ++inside;
+    }
+  }
+  EXPECT_GT(inside, all * 9 / 10);
+}
+
+}  // namespace
+}  // namespace fabricbench::baseline
