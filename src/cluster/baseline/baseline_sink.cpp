@@ -56,6 +56,7 @@ void BaselineSink::conclude(Ending& ending, const Outputs& outputs) {
 bool BaselineSink::compare(const Launch& launch, Ending& ending, const Outputs& outputs) const {
   const BaselineComparison comparison = baseline::compare(recorded_, std::array{launch}, settings_);
   for (const RowComparison& row : comparison.rows) outputs.record(row);
+  for (const HistoryChange& change : comparison.changes) outputs.record(change);
   outputs.record(comparison);
   ending.baseline = lines_of(comparison, baseline_file_);
   if (comparison.exit_status == 0) return true;

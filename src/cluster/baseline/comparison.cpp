@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "cluster/baseline/history.h"
 #include "cluster/baseline/identity.h"
 #include "common/core/error.h"
 #include "common/core/exit_status.h"
@@ -253,15 +254,25 @@ std::size_t count(const BaselineComparison& comparison, RowVerdict verdict) {
                                                 [&](const auto& row) { return row.judgement.verdict == verdict; }));
 }
 
+/// By how much times have grown over all changes: of all rows together, or of the row with the largest growth.
+double largest_slide(const std::vector<HistoryChange>& changes) {
+  double most = total_ratio(changes, nullptr) - 1;
+  for (const HistoryChange& change : changes) {
+    if (change.key) most = std::max(most, total_ratio(changes, &*change.key) - 1);
+  }
+  return most;
+}
+
 std::string of_rows(std::size_t some, std::size_t all) {
   return fmt::format("{} of {} row{}", some, all, all == 1 ? "" : "s");
 }
 
-void conclude(BaselineComparison& comparison) {
+void conclude(BaselineComparison& comparison, double ignored) {
   const std::size_t rows = comparison.rows.size();
   const std::size_t slower = count(comparison, RowVerdict::kSlower);
   const std::size_t undecided = count(comparison, RowVerdict::kUndecided);
   const std::size_t faster = count(comparison, RowVerdict::kFaster);
+  const double slid = largest_slide(comparison.changes);
   if (slower > 0) {
     const auto worst = std::max_element(
         comparison.rows.begin(), comparison.rows.end(), [](const RowComparison& a, const RowComparison& b) {
@@ -273,6 +284,11 @@ void conclude(BaselineComparison& comparison) {
     comparison.exit_status = static_cast<int>(ExitStatus::kTooSlow);
     comparison.headline = fmt::format("{} slower than the baseline, the worst takes {:.3g} times as long",
                                       of_rows(slower, rows), worst->judgement.ratio);
+  } else if (slid > ignored) {
+    comparison.exit_status = static_cast<int>(ExitStatus::kTooSlow);
+    comparison.headline = fmt::format(
+        "no row is slower than the whole baseline, but since its first launches times have grown to {:.3g} times as much",
+        1 + slid);
   } else if (!comparison.missing.empty()) {
     comparison.headline = fmt::format("{} of the baseline have no figure in this run",
                                       of_rows(comparison.missing.size(), comparison.missing.size() + rows));
@@ -335,7 +351,10 @@ BaselineComparison compare(std::span<const Launch> recorded, std::span<const Lau
   for (const Occasion& occasion : occasions_of(selection.launches)) days.insert(occasion.day);
   comparison.days_known = days.size() > 1;
   compare_rows(selection.launches, fresh, settings.judgement, comparison);
-  conclude(comparison);
+  std::vector<RowKey> keys;
+  const std::vector<HistoryPoint> points = history_points(selection.launches, fresh, keys);
+  comparison.changes = history_changes(points, keys, settings.judgement.false_alarm);
+  conclude(comparison, settings.judgement.ignored);
   return comparison;
 }
 

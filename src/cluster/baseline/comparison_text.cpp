@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -117,6 +118,13 @@ std::vector<std::string> lines_of(const BaselineComparison& comparison, const st
   }
   if (comparison.launches > 0 && !comparison.days_known) {
     lines.emplace_back("All launches of the baseline are of one day: days are taken to differ as much as launches do");
+  }
+  for (const HistoryChange& change : comparison.changes) {
+    lines.push_back(fmt::format("Since {:%F %R} UTC: {} takes {:.3f} times as long as before",
+                                fmt::gmtime(change.since),
+                                change.key ? readable_bytes(change.key->size) + " " + words_of(*change.key)
+                                           : std::string("the median row"),
+                                change.ratio));
   }
   add_keys("Missing", comparison.missing, lines);
   add_keys("Not in the baseline", comparison.added, lines);

@@ -61,6 +61,7 @@ std::vector<std::vector<Launch>> by_program(std::vector<Launch> launches) {
 
 void write(OutputFile& file, const BaselineComparison& comparison) {
   for (const baseline::RowComparison& row : comparison.rows) file.write(record::json_line(record::to_json(row)));
+  for (const baseline::HistoryChange& each : comparison.changes) file.write(record::json_line(record::to_json(each)));
   file.write(record::json_line(record::to_json(comparison)));
 }
 

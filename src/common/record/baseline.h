@@ -107,6 +107,14 @@ struct RowComparison {
   std::string algorithm;
 };
 
+/// A lasting change in the history of a baseline.
+struct HistoryChange {
+  std::optional<RowKey> key;  ///< of the row; empty: all rows together
+  std::time_t since = 0;      ///< the first launch of the new level
+  double ratio = 1;           ///< of times: after over before
+  double false_alarm = 1;     ///< probability that chance shows such a change
+};
+
 /// A key whose values differ between launches.
 struct Difference {
   std::string key;
@@ -125,6 +133,7 @@ struct BaselineComparison {
   std::vector<Difference> allowed;        ///< compared in spite of these
   std::vector<Difference> circumstances;  ///< for readers
   std::vector<RowComparison> rows;        ///< each series in the order of sizes; lines of their own in files
+  std::vector<HistoryChange> changes;     ///< since the first launch; lines of their own in files
   std::vector<RowKey> missing;            ///< rows of the baseline that the run lacks
   std::vector<RowKey> added;              ///< rows of the run that the baseline lacks
 };
@@ -212,6 +221,16 @@ void describe(Form& form, Record& row) {
   form("algorithm", null_if_none(row.algorithm), "those that it chooses now; else null");
 }
 
+template <typename Form, record::Of<HistoryChange> Record>
+void describe(Form& form, Record& change) {
+  using namespace record;
+  form.line("history_change", "With `--baseline`, a lasting change since the first launch of the baseline");
+  form("row", change.key, "null: all rows together");
+  form("since_utc", utc(change.since), "the first launch, or day, of the new level");
+  form("ratio", change.ratio, "times from there on relative to those before");
+  form("false_alarm_probability", change.false_alarm, "probability that chance alone shows such a change");
+}
+
 template <typename Form, record::Of<BaselineComparison> Record>
 void describe(Form& form, Record& comparison) {
   using namespace record;
@@ -226,7 +245,7 @@ void describe(Form& form, Record& comparison) {
   form("circumstances", comparison.circumstances, "other differences, for readers");
   form("missing", comparison.missing, "rows of the baseline that the run lacks");
   form("added", comparison.added, "rows of the run that the baseline lacks");
-  form.hidden(comparison.rows);
+  form.hidden(comparison.rows, comparison.changes);
 }
 
 }  // namespace fabricbench::baseline

@@ -37,7 +37,7 @@ class AnyRecord {
  private:
   std::variant<const EpochRecord*, const Row*, const PairReading*, const EndpointSummary*, const MatrixRow*,
                const SweepRound*, const SweepVerdict*, const SilentEndpoints*, const CopyRow*, const ConnectRow*,
-               const baseline::RowComparison*, const baseline::BaselineComparison*>
+               const baseline::RowComparison*, const baseline::HistoryChange*, const baseline::BaselineComparison*>
       record_;
 };
 
