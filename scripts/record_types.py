@@ -512,11 +512,6 @@ TYPES = {
         "algorithm_before": (str, None),
         "algorithm": (str, None),
     },
-    "difference": {
-        "key": str,
-        "before": (str, None),
-        "now": (str, None),
-    },
     "row_key": {
         "subject": (str, None),
         "test": (str, None),
@@ -525,6 +520,17 @@ TYPES = {
         "root": int,
         "placement": (str, None),
         "size_bytes": int,
+    },
+    "history_change": {
+        "row": ("row_key", None),
+        "since_utc": str,
+        "ratio": float,
+        "false_alarm_probability": float,
+    },
+    "difference": {
+        "key": str,
+        "before": (str, None),
+        "now": (str, None),
     },
     "baseline_comparison": {
         "exit_status": int,
@@ -574,6 +580,7 @@ KINDS = {
     "end": ("end",),
     "endpoint": ("endpoint",),
     "epoch": ("epoch",),
+    "history_change": ("history_change",),
     "launch": ("launch",),
     "locality": ("locality",),
     "plan": ("plan",),

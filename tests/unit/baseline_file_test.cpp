@@ -113,6 +113,7 @@ TEST(BaselineFile, WritersAtTheSameTimeLoseNothing) {
   constexpr int kWriters = 4;
   constexpr int kLaunches = 8;
   std::vector<std::thread> writers;
+  writers.reserve(kWriters);
   for (int i = 0; i < kWriters; ++i) {
     writers.emplace_back([&] {
       for (int launch = 0; launch < kLaunches; ++launch) add_launch(path, launch_with({1e-6}));

@@ -110,6 +110,7 @@ TEST(BaselineHistory, ASteadyHistoryHasNoChanges) {
 TEST(BaselineHistory, PointsAreDaysIfThereAreSeveral) {
   const auto launches = launches_with({1e-6, 2e-6}, 12, 4, 0.001);
   std::vector<const Launch*> recorded;
+  recorded.reserve(launches.size());
   for (const Launch& launch : launches) recorded.push_back(&launch);
   std::vector<RowKey> keys;
   const auto points = history_points(recorded, std::vector{launch_with({1e-6}, test::kFirstDay)}, keys);

@@ -68,6 +68,7 @@ TEST(NoiseModel, DaysThatAreNotKnownDifferAsLaunchesDo) {
 
 TEST(NoiseModel, ARowIsNotFarSteadierThanItsNeighbours) {
   std::vector<RowHistory> rows;
+  rows.reserve(7);
   for (int i = 0; i < 7; ++i) rows.push_back(row_with(1, 1, 9, 0, 0, 0.02, static_cast<std::uint64_t>(i)));
   for (LaunchTime& launch : rows[3].recorded) launch.time = 1;
   EXPECT_GT(NoiseModel(rows).of(3).launches, 0.005);

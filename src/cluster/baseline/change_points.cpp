@@ -27,16 +27,15 @@ double chance_of_medians(std::span<const double> before, std::span<const double>
   const auto m = static_cast<double>(after.size());
   const double low = median(before);
   const double high = median(after);
-  const double scale =
-      kOfMedians * (absolute_deviations(before, low) + absolute_deviations(after, high)) / (n + m - 2);
+  const double scale = kOfMedians * (absolute_deviations(before, low) + absolute_deviations(after, high)) / (n + m - 2);
   const double error = kOfMedians * scale * std::sqrt(1 / n + 1 / m);
   const double difference = std::abs(high - low);
   if (error <= 0) return difference > 0 ? 0 : 1;
   return 2 * student_tail(difference / error, n + m - 2);
 }
 
-/// The probability that `few` of `all` ranks, from 0 and drawn at random, have a sum of at most `sum`: the number of such
-/// draws, rank by rank, over that of all draws.
+/// The probability that `few` of `all` ranks, from 0 and drawn at random, have a sum of at most `sum`: the number of
+/// such draws, rank by rank, over that of all draws.
 double rank_sum_tail(std::size_t all, std::size_t few, std::size_t sum) {
   std::vector<std::vector<double>> draws(few + 1, std::vector<double>(sum + 1, 0));  // by ranks drawn, and their sum
   draws[0][0] = 1;

@@ -287,7 +287,8 @@ void conclude(BaselineComparison& comparison, double ignored) {
   } else if (slid > ignored) {
     comparison.exit_status = static_cast<int>(ExitStatus::kTooSlow);
     comparison.headline = fmt::format(
-        "no row is slower than the whole baseline, but since its first launches times have grown to {:.3g} times as much",
+        "no row is slower than the whole baseline, but since its first launches times have grown to {:.3g} times as "
+        "much",
         1 + slid);
   } else if (!comparison.missing.empty()) {
     comparison.headline = fmt::format("{} of the baseline have no figure in this run",
@@ -320,6 +321,7 @@ void refuse(BaselineComparison& comparison) {
     return;
   }
   std::vector<std::string> keys;
+  keys.reserve(found.size());
   for (const Difference& each : found) keys.push_back(each.key);
   comparison.headline = fmt::format("no launch of the baseline is comparable; these differ: {}", fmt::join(keys, ", "));
 }

@@ -16,7 +16,6 @@ namespace {
 using record::field;
 using record::Json;
 using record::Shown;
-using record::TextColumn;
 using record::TextTable;
 using record::to_json;
 
@@ -120,11 +119,10 @@ std::vector<std::string> lines_of(const BaselineComparison& comparison, const st
     lines.emplace_back("All launches of the baseline are of one day: days are taken to differ as much as launches do");
   }
   for (const HistoryChange& change : comparison.changes) {
-    lines.push_back(fmt::format("Since {:%F %R} UTC: {} takes {:.3f} times as long as before",
-                                fmt::gmtime(change.since),
-                                change.key ? readable_bytes(change.key->size) + " " + words_of(*change.key)
-                                           : std::string("the median row"),
-                                change.ratio));
+    lines.push_back(fmt::format(
+        "Since {:%F %R} UTC: {} takes {:.3f} times as long as before", fmt::gmtime(change.since),
+        change.key ? readable_bytes(change.key->size) + " " + words_of(*change.key) : std::string("the median row"),
+        change.ratio));
   }
   add_keys("Missing", comparison.missing, lines);
   add_keys("Not in the baseline", comparison.added, lines);

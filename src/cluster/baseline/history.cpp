@@ -33,6 +33,7 @@ std::vector<double> series_of_all(std::span<const HistoryPoint> points, std::siz
     for (std::size_t i = 0; i < series.size(); ++i) deviations[i].push_back(series[i] - usual);
   }
   std::vector<double> all;
+  all.reserve(deviations.size());
   for (const std::vector<double>& each : deviations) all.push_back(median(each));
   return all;
 }

@@ -16,8 +16,8 @@ struct HistoryPoint {
 };
 
 /// The lasting changes of all rows together (the median over rows of each point), and of single rows. `keys`: of the
-/// rows. `false_alarm`: the probability that a steady history shows any; most of it is for all rows together, which show
-/// a change after 10 points, where a single row takes about 20.
+/// rows. `false_alarm`: the probability that a steady history shows any; most of it is for all rows together, which
+/// show a change after 10 points, where a single row takes about 20.
 [[nodiscard]] std::vector<HistoryChange> history_changes(std::span<const HistoryPoint> points,
                                                          std::span<const RowKey> keys, double false_alarm);
 

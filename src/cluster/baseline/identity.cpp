@@ -52,6 +52,7 @@ std::string counted(const std::vector<std::string>& values) {
   std::map<std::string, int> counts;
   for (const std::string& value : values) ++counts[value];
   std::vector<std::string> words;
+  words.reserve(counts.size());
   for (const auto& [value, count] : counts) words.push_back(count > 1 ? fmt::format("{} x {}", count, value) : value);
   return fmt::format("{}", fmt::join(words, ", "));
 }
@@ -80,6 +81,7 @@ RanksOfHosts ranks_of_hosts(const Context& context) {
 void add_ranks(record::Texts& identity, const Context& context) {
   const RanksOfHosts found = ranks_of_hosts(context);
   std::vector<std::string> per_host;
+  per_host.reserve(found.ranks.size());
   for (const auto& [host, ranks] : found.ranks) per_host.push_back(fmt::format("{} ranks", ranks));
   add(identity, "ranks", fmt::format("{}", context.ranks.size()));
   add(identity, "hosts", cluster::fold_hosts(found.hosts));
@@ -90,6 +92,7 @@ void add_ranks(record::Texts& identity, const Context& context) {
       : in_order                 ? "host by host"
                                  : fmt::format("host by host: {}", fmt::join(found.hosts, ",")));
   std::vector<std::string> bindings;
+  bindings.reserve(context.ranks.size());
   for (const RankFacts& rank : context.ranks) bindings.push_back(fmt::format("processors {}", rank.binding));
   add(identity, "binding", counted(bindings));
 }
@@ -100,6 +103,7 @@ void add_places(record::Texts& identity, const Context& context) {
   for (const HostFacts& host : context.host_facts) below[host.switches].push_back(host.name);
   if (below.empty() || below.begin()->first.empty()) return;
   std::vector<std::string> words;
+  words.reserve(below.size());
   for (const auto& [switches, hosts] : below)
     words.push_back(fmt::format("{}: {}", switches, cluster::fold_hosts(hosts)));
   add(identity, "switches", fmt::format("{}", fmt::join(words, "; ")));

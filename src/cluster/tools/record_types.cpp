@@ -56,8 +56,8 @@ record::Descriptions record_types() {
   const auto add = [&types]<typename... Records>() { (record::add_description<Records>(types), ...); };
   add.operator()<Context, EpochRecord, Row, PairReading, SweepRound, SilentEndpoints, EndpointSummary, SweepVerdict,
                  CopyRow, ConnectionStep, Ending, SweepStart, HostLocality, RecordedReading, VerdictRecord,
-                 baseline::RowComparison, baseline::HistoryChange, baseline::BaselineComparison, baseline::FileStart, baseline::LaunchStart,
-                 baseline::RowTimes>();
+                 baseline::RowComparison, baseline::HistoryChange, baseline::BaselineComparison, baseline::FileStart,
+                 baseline::LaunchStart, baseline::RowTimes>();
   return types;
 }
 

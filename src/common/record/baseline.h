@@ -33,7 +33,7 @@ struct RowKey {
   std::string placement;  ///< `out_of_place` or `in_place`; empty: none
   Bytes size = 0;
 
-  auto operator<=>(const RowKey&) const = default;
+  auto operator<=>(const RowKey&) const = default;  // NOLINT(modernize-use-nullptr): it takes <=> for a pointer
   /// The same test at all sizes.
   [[nodiscard]] RowKey without_size() const {
     RowKey key = *this;
