@@ -1,7 +1,9 @@
 """--record, --baseline, and `fabricbench compare`."""
 
+import subprocess
 import threading
 
+from launch import PROGRAMS
 from recording import SIZES, BaselineTest, lines_of, validate
 
 
@@ -69,7 +71,7 @@ class Baseline(BaselineTest):  # 2 ranks, 8 s
         self.make_baseline(0.01, launches=4)
         result = self.against_baseline()
         self.assertEqual(result.status, 7)
-        self.assertIn("4 comparable launches in the baseline say too little of its noise", result.stderr)
+        self.assertIn("the baseline has 4 comparable launches, too few to know its noise", result.stderr)
 
     def test_another_set_up_is_refused_unless_it_is_allowed(self):
         self.make_baseline(100)
@@ -80,6 +82,10 @@ class Baseline(BaselineTest):  # 2 ranks, 8 s
         allowed = self.against_baseline("--unalign", 1, "--allow", "option unalign")
         self.assertEqual(allowed.status, 0, allowed.stderr)
         self.assertIn("# Allowed: option unalign was '0', is '1'\n", allowed.stdout)
+
+    def test_options_of_the_comparison_need_a_baseline(self):
+        self.refused(2, "--allow and --detect are for the comparison with a baseline; give its file with --baseline",
+                     *SIZES, "--detect", 3)
 
     def test_rows_that_are_missing_do_not_pass(self):
         self.make_baseline(100)
@@ -119,11 +125,30 @@ class Compare(BaselineTest):  # 2 ranks, 6 s
         self.assertEqual(lines[-1]["judged_launches"], 3)
 
     def test_runs_beside_runs(self):
+        old, run = self.run_into("old.jsonl"), self.run_into("run.jsonl")
+        result = self.fabricbench("compare", "--old", old, "--old", old, run)
+        self.assertEqual((result.status, result.stderr), (7, ""))
+        self.assertIn("the baseline has 1 comparable launch, too few to know its noise", result.stdout)
+        self.assertIn("the baseline has no launch besides the run's own", self.fabricbench("compare", run, run).stdout)
+
+    def test_inputs_are_not_overwritten(self):
+        self.make_baseline(100)
+        before = self.baseline.read_text()
         run = self.run_into("run.jsonl")
-        result = self.fabricbench("compare", *["--old", run] * 5, run)
-        self.assertEqual((result.status, result.stderr), (0, ""))
-        self.assertIn("all 4 rows are as fast as in the baseline\n", result.stdout)
-        self.assertEqual(self.fabricbench("compare", run, run).status, 7)
+        result = self.fabricbench("compare", self.baseline, run, "--json", self.baseline, "--force")
+        self.assertEqual((result.status, result.stdout), (2, ""))
+        result = self.run_program(*SIZES, "--record", self.baseline, "--json", self.baseline, "--force")
+        self.assertEqual((result.status, result.stdout), (2, ""))
+        self.assertIn("is a baseline, which an output would overwrite", result.stderr)
+        self.assertEqual(self.baseline.read_text(), before)
+
+    def test_a_lost_table_is_a_failure(self):
+        self.make_baseline(100)
+        run = self.run_into("run.jsonl")
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            status = subprocess.run([PROGRAMS / "fabricbench", "compare", self.baseline, run], stdout=full,
+                                    stderr=subprocess.DEVNULL, check=False, timeout=60).returncode
+        self.assertEqual(status, 1)
 
     def test_runs_that_failed_or_never_ended_are_refused(self):
         self.make_baseline(100)
@@ -148,7 +173,9 @@ class Compare(BaselineTest):  # 2 ranks, 6 s
                 (2, "--allow 'host': no launch has such a key; choose from",
                  ("compare", self.baseline, self.baseline, "--allow", "host")),
                 (3, "cannot open '/nowhere': No such file or directory", ("compare", self.baseline, "/nowhere")),
-                (7, f"{self.directory}/empty:0: the file has no run", ("compare", self.baseline, self.directory / "empty"))):
+                (2, "'nan' is not a number; --detect is", ("compare", self.baseline, "x", "--detect", "nan")),
+                (3, f"'{self.directory}' is no regular file", ("compare", self.baseline, self.directory)),
+                (7, f"{self.directory}/empty: the file has no run", ("compare", self.baseline, self.directory / "empty"))):
             (self.directory / "empty").touch()
             result = self.fabricbench(*arguments)
             self.assertEqual(result.status, status, result.stderr)

@@ -42,7 +42,9 @@ class BaselineTest(ProgramTest):
         for row in rows:
             row["time_us_median"] *= factor
         text = [json.dumps({**start, "launches": launches})]
-        text += [json.dumps(line) for line in [launch, *rows]] * launches
+        for number in range(launches):
+            began = launch["began_utc"][:-3] + f"{number:02}Z"
+            text += [json.dumps(line) for line in [{**launch, "began_utc": began, "label": f"copy {number}"}, *rows]]
         self.baseline.write_text("\n".join(text) + "\n")
 
     def fabricbench(self, *arguments):

@@ -155,6 +155,25 @@ TEST(BaselineFile, FilesThatCannotBeReadOrWritten) {
     EXPECT_EQ(error.status(), ExitStatus::kMissing);
   }
   EXPECT_THROW(check_writable(folder.path() / "no folder" / "site.jsonl"), UsageError);
+  EXPECT_THROW(check_writable(folder.path()), UsageError) << "a folder";
+  EXPECT_THROW(check_writable("/dev/full"), UsageError) << "no end";
+  EXPECT_THROW(static_cast<void>(read_baseline("/dev/full")), Error);
+  folder.link("lost.jsonl", "none.jsonl");
+  EXPECT_THROW(check_writable(folder.path() / "lost.jsonl"), UsageError);
+  EXPECT_TRUE(std::filesystem::is_symlink(folder.path() / "lost.jsonl"));
+}
+
+TEST(BaselineFile, ALinkInPlaceOfTheNextFileIsNotFollowed) {
+  const FakeRoot folder;
+  folder.write("victim", "mine");
+  folder.link("site.jsonl.new", "victim");
+  add_launch(folder.path() / "site.jsonl", launch_with({1e-6}));
+  EXPECT_EQ(text_in(folder.path() / "victim"), "mine");
+  EXPECT_FALSE(std::filesystem::is_symlink(folder.path() / "site.jsonl"));
+}
+
+TEST(BaselineFile, AByteOrderMarkIsSkipped) {
+  EXPECT_EQ(read_launches("\xEF\xBB\xBF" + text_of({whole_launch()}), "site.jsonl").size(), 1U);
 }
 
 }  // namespace

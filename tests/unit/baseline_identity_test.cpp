@@ -128,6 +128,13 @@ TEST(BaselineIdentity, InterfacesCountIfTheyCarriedData) {
   EXPECT_EQ(value(identity, "interfaces"), "2 x ethernet up 25000 Mbit/s MTU 9000, ice");
 }
 
+TEST(BaselineIdentity, OnOneHostDevicesCarryOnlyWhatOthersSend) {
+  Context one_host = context();
+  for (RankFacts& rank : one_host.ranks) rank.host = "node01";
+  EXPECT_EQ(value(launch_of(one_host, {row(1 << 20, "eth0")}).start.identity, "carried_by"), "(none)");
+  EXPECT_EQ(value(launch_of(context(), {row(1 << 20, "lo")}).start.identity, "carried_by"), "(none)");
+}
+
 TEST(BaselineIdentity, RanksAcrossHostsAreAnotherOrder) {
   Context other = context();
   std::swap(other.ranks[1], other.ranks[2]);
@@ -141,7 +148,8 @@ TEST(BaselineCarriers, AreTheDevicesThatMovedTheMost) {
   constexpr double kPayload = 1e9;
   const DeviceBytes two_rails = {{"a", {{"mlx5_0:1", 1e9}, {"mlx5_1:1", 9e8}, {"eth0", 1e6}}}};
   EXPECT_EQ(carriers_of(two_rails, kPayload), Carriers({"mlx5_0:1", "mlx5_1:1"}));
-  EXPECT_EQ(carriers_of({{"a", {{"eth0", 1e6}}}}, kPayload), Carriers()) << "within the host, through memory";
+  EXPECT_EQ(carriers_of({{"a", {{"mlx5_0:1", 1e9}, {"eth0", 1e8}}}}, kPayload), Carriers({"mlx5_0:1"}))
+      << "storage uses the interface";
   EXPECT_EQ(carriers_of({{"a", {{"eth0", 1e6}}}}, 1e6), std::nullopt) << "too few bytes to tell";
   EXPECT_EQ(carriers_of({}, kPayload), std::nullopt) << "nothing counted";
 }

@@ -87,14 +87,13 @@ TEST(NoiseModel, OneOutlierDoesNotDecideTheSpread) {
 
 TEST(NoiseModel, QuantilesFollowLaunchesThatWereFarOut) {
   std::vector<RowHistory> rows;
-  for (int i = 0; i < 20; ++i) {
-    rows.push_back(row_with(1, 1, 20, 0, 0, 0.01, static_cast<std::uint64_t>(i)));
-    rows.back().series = static_cast<std::size_t>(i);
-  }
-  const double usual = NoiseModel(rows).launch_quantile(0.02, 3);
-  for (RowHistory& row : rows) row.recorded[0].time *= 1.2;  // one in twenty is slow
-  EXPECT_GT(NoiseModel(rows).launch_quantile(0.02, 3), 1.5 * usual);
-  EXPECT_LT(NoiseModel(rows).fast_launch_quantile(0.02, 3), 1.2 * usual);
+  for (int i = 0; i < 20; ++i) rows.push_back(row_with(1, 1, 20, 0, 0, 0.01, static_cast<std::uint64_t>(i)));
+  const double usual = NoiseModel(rows).launch_limit(5, 0.02, 3, true);
+  EXPECT_LT(usual, 0.07);
+  for (std::size_t row = 2; row < 9; ++row) rows[row].recorded[0].time *= 1.2;  // one in twenty is slow
+  EXPECT_GT(NoiseModel(rows).launch_limit(5, 0.02, 3, true), 0.15);
+  EXPECT_LT(NoiseModel(rows).launch_limit(5, 0.02, 3, false), 0.1);
+  EXPECT_LT(NoiseModel(rows).launch_limit(15, 0.02, 3, true), 2 * usual) << "far from these sizes";
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <ctime>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -23,9 +24,8 @@ using Texts = std::map<std::string, std::string>;
 
 Texts map_of(const record::Texts& texts) { return {texts.begin(), texts.end()}; }
 
-/// Options that only one of the two has are of another version of fabricbench, whose default does the same; what
-/// carried too few bytes is not known.
-bool may_lack(const std::string& key) { return key.starts_with("option ") || key == kCarriedBy || key == kInterfaces; }
+/// Options that only one of the two has are of another version of fabricbench, whose default does the same.
+bool may_lack(const std::string& key) { return key.starts_with("option "); }
 
 std::vector<Difference> differences(const record::Texts& before, const record::Texts& now) {
   const Texts old = map_of(before);
@@ -44,15 +44,18 @@ std::vector<Difference> differences(const record::Texts& before, const record::T
   return found;
 }
 
-bool contains(const std::vector<std::string>& keys, const std::string& key) {
-  return std::find(keys.begin(), keys.end(), key) != keys.end();
+/// Whether `allowed` has a key. Options and variables go without `option ` and `variable ` too.
+bool is_allowed(const std::vector<std::string>& allowed, const std::string& key) {
+  return std::any_of(allowed.begin(), allowed.end(), [&](const std::string& each) {
+    return key == each || key == "option " + each || key == "variable " + each;
+  });
 }
 
 /// The differences that keep two launches from being compared.
 std::vector<Difference> obstacles(const std::vector<Difference>& all, const std::vector<std::string>& allowed) {
   std::vector<Difference> found;
   std::copy_if(all.begin(), all.end(), std::back_inserter(found),
-               [&](const Difference& each) { return !contains(allowed, each.key); });
+               [&](const Difference& each) { return !is_allowed(allowed, each.key); });
   return found;
 }
 
@@ -63,28 +66,51 @@ struct Selection {
   std::vector<Difference> allowed;
 };
 
-/// A launch of another program, or with other message sizes, has nothing to do with the run.
+bool knows(const std::vector<Difference>& differences, const Difference& one) {
+  return std::any_of(differences.begin(), differences.end(),
+                     [&](const Difference& other) { return other.key == one.key && other.before == one.before; });
+}
+
+/// The launches with the fewest differences that are not allowed; if these have none, those with the fewest of all, so
+/// that what differs is only compared where there is nothing better.
 Selection select(std::span<const Launch> recorded, const Launch& fresh, const std::vector<std::string>& allowed) {
   Selection selection;
-  bool any = false;
+  std::optional<std::pair<std::size_t, std::size_t>> fewest;  // obstacles, and allowed differences
   for (const Launch& launch : recorded) {
     const std::vector<Difference> all = differences(launch.start.identity, fresh.start.identity);
     const std::vector<Difference> left = obstacles(all, allowed);
-    if (!any || left.size() < selection.obstacles.size()) {
+    const std::pair found(left.size(), all.size());
+    if (!fewest || found < *fewest) {
+      selection = {};
       selection.obstacles = left;
-      selection.launches.clear();
-      selection.allowed.clear();
+      fewest = found;
     }
-    any = true;
-    if (!left.empty()) continue;
+    if (found > *fewest || !left.empty()) continue;
     selection.launches.push_back(&launch);
     for (const Difference& each : all) {
-      const bool known = std::any_of(selection.allowed.begin(), selection.allowed.end(),
-                                     [&](const Difference& other) { return other.key == each.key; });
-      if (!known) selection.allowed.push_back(each);
+      if (!knows(selection.allowed, each)) selection.allowed.push_back(each);
     }
   }
   return selection;
+}
+
+/// Launches without those that are there twice, or that are among `others`: the same file given twice, or a run that
+/// was recorded in the baseline that it is held against.
+std::vector<Launch> each_once(std::span<const Launch> launches, std::span<const Launch> others) {
+  const auto is_same = [](const Launch& a, const Launch& b) {
+    return a.start.began == b.start.began && a.start.identity == b.start.identity && a.rows.size() == b.rows.size() &&
+           std::equal(a.rows.begin(), a.rows.end(), b.rows.begin(), [](const RowTimes& one, const RowTimes& other) {
+             return one.key == other.key && one.time == other.time;
+           });
+  };
+  std::vector<Launch> once;
+  for (const Launch& launch : launches) {
+    const auto is_there = [&](const Launch& other) { return is_same(launch, other); };
+    if (std::none_of(once.begin(), once.end(), is_there) && std::none_of(others.begin(), others.end(), is_there)) {
+      once.push_back(launch);
+    }
+  }
+  return once;
 }
 
 void check_allowed(std::span<const Launch> recorded, std::span<const Launch> fresh,
@@ -96,21 +122,22 @@ void check_allowed(std::span<const Launch> recorded, std::span<const Launch> fre
     }
   }
   for (const std::string& key : allowed) {
-    if (known.contains(key)) continue;
+    if (key == "program") throw UsageError("--allow program: figures of different programs have nothing in common");
+    if (known.contains(key) || known.contains("option " + key) || known.contains("variable " + key)) continue;
     throw UsageError(
         fmt::format("--allow '{}': no launch has such a key; choose from {}", key, fmt::join(known, ", ")));
   }
 }
 
-void check_alike(std::span<const Launch> fresh) {
+/// How the launches of a run differ from its first one.
+std::vector<Difference> differences_within(std::span<const Launch> fresh) {
+  std::vector<Difference> found;
   for (const Launch& launch : fresh.subspan(1)) {
-    const std::vector<Difference> found = differences(fresh.front().start.identity, launch.start.identity);
-    if (found.empty()) continue;
-    throw UsageError(
-        fmt::format("the launches to be judged differ from each other: {} is '{}' in the first and '{}' "
-                    "in another; give launches of one set-up",
-                    found.front().key, found.front().before, found.front().now));
+    for (const Difference& each : differences(fresh.front().start.identity, launch.start.identity)) {
+      if (!knows(found, each)) found.push_back(each);
+    }
   }
+  return found;
 }
 
 /// Numbers for texts in the order of their first use.
@@ -157,16 +184,20 @@ class RowTable {
   std::map<RowKey, Found> rows_;
 };
 
-double bandwidth_of(const RowTimes& row) { return static_cast<double>(row.key.size) / row.time; }
+/// The median over launches.
+double usual_bandwidth(const RowTable::Found& rows) {
+  std::vector<double> bandwidths;
+  bandwidths.reserve(rows.size());
+  for (const auto& [launch, row] : rows) bandwidths.push_back(static_cast<double>(row->key.size) / row->time);
+  return median(bandwidths);
+}
 
-/// By series: half of the highest bandwidth in any launch of the baseline.
+/// By series: half of the highest bandwidth, which is that of a size's median over the launches.
 std::map<RowKey, double> half_bandwidths(const RowTable& recorded) {
   std::map<RowKey, double> half;
   for (const auto& [key, rows] : recorded.all()) {
-    for (const auto& [launch, row] : rows) {
-      double& most = half[key.without_size()];
-      most = std::max(most, bandwidth_of(*row) / 2);
-    }
+    double& most = half[key.without_size()];
+    most = std::max(most, usual_bandwidth(rows) / 2);
   }
   return half;
 }
@@ -224,15 +255,12 @@ void compare_rows(const std::vector<const Launch*>& launches, std::span<const La
   for (const RowKey& key : keys_in_order(before, now, fresh.front(), fresh.size())) {
     RowHistory history;
     history.series = series.try_emplace(key.without_size(), series.size()).first->second;
-    std::vector<double> bandwidths;
-    for (const auto& [launch, row] : before.of(key)) {
-      history.recorded.push_back({row->time, occasions[launch]});
-      bandwidths.push_back(bandwidth_of(*row));
-    }
+    for (const auto& [launch, row] : before.of(key)) history.recorded.push_back({row->time, occasions[launch]});
     for (const auto& [launch, row] : now.of(key)) history.fresh.push_back(row->time);
     RowComparison row;
     row.key = key;
-    row.gate = key.size == 0 || median(bandwidths) < half.at(key.without_size()) ? Gate::kLatency : Gate::kBandwidth;
+    row.gate = key.size == 0 || usual_bandwidth(before.of(key)) < half.at(key.without_size()) ? Gate::kLatency
+                                                                                              : Gate::kBandwidth;
     row.launches = static_cast<std::int64_t>(history.recorded.size());
     row.time = median(history.fresh);
     note_algorithm(before.of(key), *now.of(key).front().second, row);
@@ -240,7 +268,8 @@ void compare_rows(const std::vector<const Launch*>& launches, std::span<const La
     comparison.rows.push_back(std::move(row));
   }
   for (const auto& [key, rows] : before.all()) {
-    if (now.of(key).size() < fresh.size()) comparison.missing.push_back(key);
+    const bool is_usual = 2 * rows.size() > launches.size();  // not of a launch with other sizes
+    if (is_usual && now.of(key).size() < fresh.size()) comparison.missing.push_back(key);
   }
   for (const auto& [key, rows] : now.all()) {
     if (before.of(key).empty()) comparison.added.push_back(key);
@@ -295,7 +324,7 @@ void conclude(BaselineComparison& comparison, double ignored) {
                                       of_rows(comparison.missing.size(), comparison.missing.size() + rows));
   } else if (std::cmp_less(comparison.launches, kFewestLaunches)) {
     comparison.headline =
-        fmt::format("{} comparable launch{} in the baseline say too little of its noise; record at least {}",
+        fmt::format("the baseline has {} comparable launch{}, too few to know its noise; record at least {}",
                     comparison.launches, comparison.launches == 1 ? "" : "es", kFewestLaunches);
   } else if (rows == 0) {
     comparison.headline = "no row of this run is in the baseline";
@@ -314,10 +343,15 @@ void conclude(BaselineComparison& comparison, double ignored) {
 
 void refuse(BaselineComparison& comparison) {
   const std::vector<Difference>& found = comparison.differences;
-  if (found.size() == 1 && found.front().key == kCarriedBy) {
+  const bool is_of_ways = std::all_of(found.begin(), found.end(), [](const Difference& each) {
+    return each.key == kCarriedBy || each.key == kInterfaces;
+  });
+  const auto way =
+      std::find_if(found.begin(), found.end(), [](const Difference& each) { return each.key == kCarriedBy; });
+  if (is_of_ways && way != found.end() && !way->before.empty() && !way->now.empty()) {
     comparison.exit_status = static_cast<int>(ExitStatus::kTooSlow);
-    comparison.headline = fmt::format("the data went another way than in the baseline: over {} instead of {}",
-                                      found.front().now, found.front().before);
+    comparison.headline =
+        fmt::format("the data went another way than in the baseline: over {} instead of {}", way->now, way->before);
     return;
   }
   std::vector<std::string> keys;
@@ -331,15 +365,21 @@ void refuse(BaselineComparison& comparison) {
 BaselineComparison compare(std::span<const Launch> recorded, std::span<const Launch> fresh,
                            const ComparisonSettings& settings) {
   check_allowed(recorded, fresh, settings.allowed);
-  check_alike(fresh);
+  const std::vector<Launch> run = each_once(fresh, {});
+  const std::vector<Launch> baseline = each_once(recorded, run);
   BaselineComparison comparison;
   comparison.exit_status = static_cast<int>(ExitStatus::kNotJudged);
-  comparison.fresh = static_cast<std::int64_t>(fresh.size());
-  if (recorded.empty()) {
-    comparison.headline = "the baseline has no launch";
+  comparison.fresh = static_cast<std::int64_t>(run.size());
+  if (baseline.empty()) {
+    comparison.headline = "the baseline has no launch besides the run's own";
     return comparison;
   }
-  const Selection selection = select(recorded, fresh.front(), settings.allowed);
+  if (comparison.differences = differences_within(run); !comparison.differences.empty()) {
+    refuse(comparison);
+    comparison.headline = "the launches of the run differ: " + comparison.headline;
+    return comparison;
+  }
+  const Selection selection = select(baseline, run.front(), settings.allowed);
   comparison.launches = static_cast<std::int64_t>(selection.launches.size());
   comparison.differences = selection.obstacles;
   comparison.allowed = selection.allowed;
@@ -348,13 +388,13 @@ BaselineComparison compare(std::span<const Launch> recorded, std::span<const Lau
     return comparison;
   }
   comparison.circumstances =
-      differences(selection.launches.back()->start.circumstances, fresh.front().start.circumstances);
+      differences(selection.launches.back()->start.circumstances, run.front().start.circumstances);
   std::set<int> days;
   for (const Occasion& occasion : occasions_of(selection.launches)) days.insert(occasion.day);
   comparison.days_known = days.size() > 1;
-  compare_rows(selection.launches, fresh, settings.judgement, comparison);
+  compare_rows(selection.launches, run, settings.judgement, comparison);
   std::vector<RowKey> keys;
-  const std::vector<HistoryPoint> points = history_points(selection.launches, fresh, keys);
+  const std::vector<HistoryPoint> points = history_points(selection.launches, run, keys);
   comparison.changes = history_changes(points, keys, settings.judgement.false_alarm);
   conclude(comparison, settings.judgement.ignored);
   return comparison;

@@ -15,8 +15,8 @@ struct ComparisonSettings {
   std::vector<std::string> allowed;  ///< keys that may differ
 };
 
-/// `fresh`: launches of one run, at least one. Throws UsageError if they differ from each other, or if `allowed` has a
-/// key that no launch has.
+/// `fresh`: launches of one run, at least one. A launch that is given twice counts once. Throws UsageError if `allowed`
+/// has a key that no launch has.
 [[nodiscard]] BaselineComparison compare(std::span<const Launch> recorded, std::span<const Launch> fresh,
                                          const ComparisonSettings& settings);
 

@@ -20,12 +20,19 @@ using record::TextTable;
 using record::to_json;
 
 constexpr std::size_t kMostNamed = 8;
+constexpr double kMostPercent = 1000;
+constexpr int kRatioWidth = 6;
 
-/// A ratio of times with three decimals.
+/// With three decimals, as far as that says something.
+std::string ratio_text(double ratio) {
+  return ratio >= 0.01 && ratio < 10 ? fmt::format("{:.3f}", ratio) : fmt::format("{:.2g}", ratio);
+}
+
+/// A ratio of times.
 Shown ratio(std::string_view path) {
   return [path](const Json& row) -> Json {
     const Json& value = row.at(path);
-    return value.is_null() ? Json() : Json(fmt::format("{:.3f}", value.get<double>()));
+    return value.is_null() ? Json() : Json(ratio_text(value.get<double>()));
   };
 }
 
@@ -33,7 +40,9 @@ Shown ratio(std::string_view path) {
 Shown least_slowdown() {
   return [](const Json& row) -> Json {
     const Json& value = row.at("least_slowdown_percent");
-    return value.is_null() ? Json() : Json(fmt::format("{:.1f} %", value.get<double>()));
+    if (value.is_null()) return nullptr;
+    const double percent = value.get<double>();
+    return percent > kMostPercent ? "> 1000 %" : fmt::format("{:.1f} %", percent);
   };
 }
 
@@ -45,9 +54,9 @@ TextTable row_table() {
            {"from", "(us)", 9, field("/usual_us_low")},
            {"to", "(us)", 9, field("/usual_us_high")},
            {"now", "(us)", 9, field("/time_us_median")},
-           {"ratio", "", 6, ratio("ratio")},
-           {"low", "", 6, ratio("ratio_low")},
-           {"high", "", 6, ratio("ratio_high")},
+           {"ratio", "", kRatioWidth, ratio("ratio")},
+           {"low", "", kRatioWidth, ratio("ratio_low")},
+           {"high", "", kRatioWidth, ratio("ratio_high")},
            {"smallest", "slowdown", 9, least_slowdown()},
            {"verdict", "", 9, field("/verdict")}},
           readable};

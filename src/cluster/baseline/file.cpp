@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <thread>
@@ -41,7 +42,7 @@ class Reader {
 
   [[nodiscard]] std::vector<Launch> read() {
     const auto start = next<FileStart>("baseline");
-    if (start.version < 1) fail("baseline_version is missing");
+    if (start.version < 1) fail("baseline_version is missing, or 0");
     if (start.version > kBaselineVersion) {
       throw Error(ExitStatus::kNotJudged,
                   fmt::format("{}: it is a baseline of version {}, and this program reads versions up to {}; use the "
@@ -62,6 +63,7 @@ class Reader {
   [[nodiscard]] Launch next_launch() {
     Launch launch;
     launch.start = next<LaunchStart>("launch");
+    if (launch.start.began <= 0) fail("began_utc is missing");
     std::set<RowKey> keys;
     for (std::int64_t row = 0; row < launch.start.rows; ++row) {
       launch.rows.push_back(next<RowTimes>("row_times"));
@@ -94,6 +96,10 @@ class Reader {
 };
 
 [[noreturn]] void refuse_to_write(const std::string& path, int error) {
+  if (error == ENOSPC || error == EDQUOT || error == EIO) {
+    throw Error(ExitStatus::kFailure,
+                fmt::format("cannot write '{}': {}; nothing was changed", path, std::strerror(error)));
+  }
   throw UsageError(
       fmt::format("cannot write '{}': {}; give a file in a folder that you may write to", path, std::strerror(error)));
 }
@@ -102,7 +108,7 @@ class Reader {
 class Lock {
  public:
   /// Waits for at most 30 s. Throws UsageError if the lock cannot be had.
-  explicit Lock(const std::string& path) : path_(path + ".lock") {
+  explicit Lock(const std::string& target) : target_(target), path_(target + ".lock") {
     constexpr auto kLimit = std::chrono::seconds(30);
     constexpr auto kPause = std::chrono::milliseconds(20);
     const auto give_up = std::chrono::steady_clock::now() + kLimit;
@@ -124,11 +130,11 @@ class Lock {
   /// False if another program has the lock, or has just removed it.
   bool take() {
     file_ = open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (file_ < 0) refuse_to_write(path_, errno);
+    if (file_ < 0) refuse_to_write(target_, errno);
     if (flock(file_, LOCK_EX | LOCK_NB) == 0 && is_there()) return true;
     const int error = errno;
     close(file_);
-    if (error != EWOULDBLOCK && error != EINTR && error != ENOENT) refuse_to_write(path_, error);
+    if (error != EWOULDBLOCK && error != EINTR && error != ENOENT) refuse_to_write(target_, error);
     return false;
   }
   /// Whether the file that was opened is the one that has the name now.
@@ -139,6 +145,7 @@ class Lock {
     return fstat(file_, &own) == 0 && stat(path_.c_str(), &named) == 0 && own.st_ino == named.st_ino;
   }
 
+  std::string target_;
   std::string path_;
   int file_ = -1;
 };
@@ -146,10 +153,16 @@ class Lock {
 /// Writes a file as a whole, or not at all. It keeps its permissions.
 void replace(const std::string& path, const std::string& text) {
   const std::string next = path + ".new";  // one writer at a time has the lock
-  const int file = open(next.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  unlink(next.c_str());                    // of one that was killed
+  const int file = open(next.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (file < 0) refuse_to_write(path, errno);
   struct stat before {};
-  int error = stat(path.c_str(), &before) == 0 && fchmod(file, before.st_mode & 07777U) != 0 ? errno : 0;
+  int error = 0;
+  if (stat(path.c_str(), &before) == 0) {
+    const bool owned = fchown(file, before.st_uid, before.st_gid) == 0 || fchown(file, -1U, before.st_gid) == 0;
+    static_cast<void>(owned);  // who may not give files away keeps them
+    if (fchmod(file, before.st_mode & 07777U) != 0) error = errno;
+  }
   std::string_view left = text;
   while (!left.empty() && error == 0) {
     const ssize_t written = write(file, left.data(), left.size());
@@ -164,11 +177,20 @@ void replace(const std::string& path, const std::string& text) {
   refuse_to_write(path, error);
 }
 
-/// The file itself, where the path is a symbolic link.
+/// The file itself, where the path is a symbolic link. Throws UsageError if it cannot be a baseline, or is
+/// write-protected.
 std::string target_of(const std::string& path) {
   std::error_code error;
   const fs::path target = fs::canonical(path, error);
-  return error ? path : target.string();
+  if (error) {
+    if (fs::is_symlink(path, error)) {
+      throw UsageError(fmt::format("'{}' is a link that leads nowhere; remove it, or give another file", path));
+    }
+    return path;
+  }
+  if (!fs::is_regular_file(target, error)) refuse_to_write(path, fs::is_directory(target, error) ? EISDIR : EINVAL);
+  if (access(target.c_str(), W_OK) != 0) refuse_to_write(path, errno);
+  return target.string();
 }
 
 std::vector<Launch> read_if_there(const std::string& path) {
@@ -186,10 +208,15 @@ bool is_first_line(std::string_view line) {
   }
 }
 
-std::vector<Launch> read_launches(std::string_view text, const std::string& name) { return Reader(text, name).read(); }
+std::vector<Launch> read_launches(std::string_view text, const std::string& name) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  return Reader(text, name).read();
+}
 
 std::vector<Launch> read_baseline(const std::string& path) {
-  const auto text = host::read_text(path);
+  std::error_code error;
+  const auto text = fs::is_regular_file(path, error) ? host::read_text(path) : std::nullopt;
   if (!text) {
     throw Error(ExitStatus::kMissing,
                 fmt::format("cannot read the baseline '{}'; check the path, or record one with --record", path));

@@ -157,21 +157,17 @@ std::string distinct(const Context& context, Field HostFacts::*field) {
 }  // namespace
 
 std::optional<Carriers> carriers_of(const DeviceBytes& bytes, double payload) {
-  constexpr double kLeastShare = 0.05;
-  constexpr double kLeastOfPayload = 0.1;
+  constexpr double kLeastShare = 0.2;
   constexpr double kLeastPayload = 1 << 24;
   Carriers carriers;
-  double all = 0;
   for (const auto& [host, devices] : bytes) {
     double most = 0;
     for (const auto& [name, moved] : devices) most = std::max(most, moved);
     for (const auto& [name, moved] : devices) {
-      all += moved;
       if (moved > 0 && moved >= kLeastShare * most) carriers.insert(name);
     }
   }
-  if (bytes.empty() || payload < kLeastPayload) return std::nullopt;
-  if (all < kLeastOfPayload * payload) carriers.clear();
+  if (carriers.empty() || payload < kLeastPayload) return std::nullopt;
   return carriers;
 }
 
@@ -181,11 +177,9 @@ record::Texts identity_of(const Context& context, const DeviceBytes& bytes, doub
   add(identity, "timing", std::string(name(context.options.timing)));
   add(identity, "backend", context.backend);
   add(identity, "library", context.library);
-  const std::optional<Carriers> carriers = carriers_of(bytes, payload);
-  if (carriers) {
-    add(identity, std::string(kCarriedBy),
-        carriers->empty() ? "memory" : fmt::format("{}", fmt::join(*carriers, ", ")));
-  }
+  const bool within_a_host = ranks_of_hosts(context).hosts.size() < 2;  // through memory, beside what others send
+  const std::optional<Carriers> carriers = within_a_host ? std::nullopt : carriers_of(bytes, payload);
+  if (carriers) add(identity, std::string(kCarriedBy), fmt::format("{}", fmt::join(*carriers, ", ")));
   add_ranks(identity, context);
   add_places(identity, context);
   add(identity, "processors", distinct(context, &HostFacts::processor));

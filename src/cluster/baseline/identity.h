@@ -20,10 +20,9 @@ inline constexpr std::string_view kInterfaces = "interfaces";
 /// Bytes that network devices moved during a launch, by host and device.
 using DeviceBytes = std::map<std::string, std::map<std::string, double>>;
 
-/// The network devices that carried the data: those that moved at least 5 % of what the busiest one of their host did.
-/// `payload` is the sum of all messages. None of them if they moved less than a tenth of that, so that processes
-/// exchanged data within hosts. Nothing if no device was counted, or if the messages are too few bytes to stand out
-/// from what devices move anyway.
+/// The network devices that carried the data between hosts: those that moved at least a fifth of what the busiest one
+/// of their host did, so that other traffic does not count. `payload` is the sum of all messages. Nothing if no device
+/// was counted, or if the messages are too few bytes to stand out from what devices move anyway.
 using Carriers = std::set<std::string>;
 [[nodiscard]] std::optional<Carriers> carriers_of(const DeviceBytes& bytes, double payload);
 

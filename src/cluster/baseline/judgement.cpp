@@ -24,8 +24,8 @@ double normal_quantile(double tail) { return student_quantile(tail, 1e6); }
 /// How far the fresh launches of one row may be from its centre.
 class NoiseOfRow {
  public:
-  NoiseOfRow(const NoiseModel& noise, const Spread& spread, std::size_t fresh)
-      : noise_(noise), spread_(spread), fresh_(static_cast<std::int64_t>(fresh)) {}
+  NoiseOfRow(const NoiseModel& noise, std::size_t row, std::size_t fresh)
+      : noise_(noise), row_(row), spread_(noise.of(row)), fresh_(static_cast<std::int64_t>(fresh)) {}
 
   /// What the majority of an unchanged system's launches exceeds with the probability `tail`; `slower` or falls below.
   [[nodiscard]] double limit(double tail, bool slower) const {
@@ -49,11 +49,7 @@ class NoiseOfRow {
 
   /// Launches of one occasion share what is its own; limits of both add up as standard deviations do.
   [[nodiscard]] double of_launches_and_occasions(double tail_of_launch, double tail, bool slower) const {
-    const auto launches = static_cast<double>(spread_.of_launches);
-    const double quantile = slower ? noise_.launch_quantile(tail_of_launch, degrees())
-                                   : noise_.fast_launch_quantile(tail_of_launch, degrees());
-    const double of_launches = quantile * spread_.launches * std::sqrt(1 + kMedianOverMeanVariance / launches);
-    return std::hypot(of_launches, of_occasions(tail));
+    return std::hypot(noise_.launch_limit(row_, tail_of_launch, degrees(), slower), of_occasions(tail));
   }
   [[nodiscard]] double of_occasions(double tail) const {
     if (!spread_.days_known) return occasions() * normal_quantile(tail);
@@ -62,18 +58,20 @@ class NoiseOfRow {
   }
 
   const NoiseModel& noise_;
+  std::size_t row_;
   const Spread& spread_;
   std::int64_t fresh_;
 };
 
-Judgement judge_row(const NoiseModel& noise, const Spread& spread, std::vector<double> fresh, double false_alarm,
+Judgement judge_row(const NoiseModel& noise, std::size_t number, std::vector<double> fresh, double false_alarm,
                     const JudgementSettings& settings) {
+  const Spread& spread = noise.of(number);
   Judgement judgement;
   judgement.ratio = std::exp(median(fresh) - spread.centre);
   judgement.usual = std::exp(spread.centre);
   if (spread.of_launches < kFewestLaunches) return judgement;
 
-  const NoiseOfRow row(noise, spread, fresh.size());
+  const NoiseOfRow row(noise, number, fresh.size());
   judgement.low = judgement.ratio * std::exp(-row.limit(kOutsideInterval, true));
   judgement.high = judgement.ratio * std::exp(row.limit(kOutsideInterval, false));
   judgement.usual_low = judgement.usual * std::exp(-row.limit_of_one(kOutsideInterval, false));
@@ -103,7 +101,7 @@ std::vector<Judgement> judge(std::span<const RowHistory> rows, const JudgementSe
   for (std::size_t i = 0; i < rows.size(); ++i) {
     std::vector<double> fresh;
     for (const Seconds time : rows[i].fresh) fresh.push_back(std::log(time));
-    judgements.push_back(judge_row(noise, noise.of(i), std::move(fresh), false_alarm, settings));
+    judgements.push_back(judge_row(noise, i, std::move(fresh), false_alarm, settings));
   }
   return judgements;
 }

@@ -51,6 +51,7 @@ void LaunchRecorder::take(const Row& row, const std::optional<Measurement>& meas
   times.algorithm = algorithm_of(measured->choice);
   payload_ += static_cast<double>(row.size) * static_cast<double>(measured->iterations);
   for (const NicBytes& nic : measured->nics) {
+    if (nic.name == "lo") continue;  // it leads to no other host
     bytes_[nic.host][nic.name] += static_cast<double>(nic.sent) + static_cast<double>(nic.received);
   }
   add(std::move(times));

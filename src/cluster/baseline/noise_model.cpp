@@ -129,51 +129,65 @@ Spread spread_of(const RowHistory& row, const Grouped& grouped) {
   return spread;
 }
 
-/// Raises each row's value where those of its neighbours in the series say that it is small by chance.
+/// Calls `action` with each row's neighbours in its series, and with itself.
+template <typename Action>
+void for_each_near(std::span<const RowHistory> rows, std::size_t row, const Action& action) {
+  for (std::size_t i = row - std::min(row, kNeighbours); i < std::min(rows.size(), row + kNeighbours + 1); ++i) {
+    if (rows[i].series == rows[row].series) action(i);
+  }
+}
+
+/// Raises each row's value where those of its neighbours say that it is small by chance.
 void raise_to_neighbours(std::span<const RowHistory> rows, std::vector<Spread>& spreads, double Spread::*which,
                          double least_share) {
   std::vector<double> raised;
   for (std::size_t row = 0; row < rows.size(); ++row) {
     std::vector<double> near;
-    for (std::size_t i = row - std::min(row, kNeighbours); i < std::min(rows.size(), row + kNeighbours + 1); ++i) {
-      if (rows[i].series == rows[row].series) near.push_back(spreads[i].*which);
-    }
+    for_each_near(rows, row, [&](std::size_t i) { near.push_back(spreads[i].*which); });
     raised.push_back(std::max(spreads[row].*which, least_share * median(near)));
   }
   for (std::size_t row = 0; row < rows.size(); ++row) spreads[row].*which = raised[row];
 }
 
-double quantile_of(const std::vector<double>& descending, double tail, double degrees) {
-  const double usual = student_quantile(tail, degrees);
-  const auto above = static_cast<std::size_t>(tail * static_cast<double>(descending.size()));
-  return above < descending.size() ? std::max(usual, descending[above]) : usual;
+/// What a new launch may deviate by, as far as those of a row show: they are nearer to the median of their own occasion
+/// than to the true one.
+std::vector<double> widened(const Deviations& launches) {
+  if (!launches.scale()) return {};
+  const auto values = static_cast<double>(launches.values.size());
+  const double factor = std::sqrt(values / (values - static_cast<double>(launches.groups)));
+  std::vector<double> wide = launches.values;
+  for (double& value : wide) value *= factor;
+  return wide;
 }
 
 }  // namespace
 
 NoiseModel::NoiseModel(std::span<const RowHistory> rows) {
-  std::vector<Grouped> grouped;
+  std::vector<std::vector<double>> own;
   for (const RowHistory& row : rows) {
-    grouped.push_back(group(row));
-    spreads_.push_back(spread_of(row, grouped.back()));
+    const Grouped grouped = group(row);
+    spreads_.push_back(spread_of(row, grouped));
+    own.push_back(widened(launches_of(grouped)));
   }
   raise_to_neighbours(rows, spreads_, &Spread::launches, kLeastOfNeighbours);
   raise_to_neighbours(rows, spreads_, &Spread::allocations, 1);
   raise_to_neighbours(rows, spreads_, &Spread::days, 1);
+  deviations_.resize(rows.size());
   for (std::size_t row = 0; row < rows.size(); ++row) {
-    const Deviations launches = launches_of(grouped[row]);
-    if (!launches.scale() || spreads_[row].launches <= 0) continue;
-    // Values are nearer to the median of their own group than to the true one.
-    const auto values = static_cast<double>(launches.values.size());
-    const double widened = std::sqrt(values / (values - static_cast<double>(launches.groups)));
-    for (const double value : launches.values) slow_.push_back(value / spreads_[row].launches * widened);
+    std::vector<double>& all = deviations_[row];
+    for_each_near(rows, row, [&](std::size_t i) { all.insert(all.end(), own[i].begin(), own[i].end()); });
+    std::sort(all.begin(), all.end(), std::greater<>());
   }
-  for (const double value : slow_) fast_.push_back(-value);
-  std::sort(slow_.begin(), slow_.end(), std::greater<>());
-  std::sort(fast_.begin(), fast_.end(), std::greater<>());
 }
 
-double NoiseModel::launch_quantile(double tail, double degrees) const { return quantile_of(slow_, tail, degrees); }
-double NoiseModel::fast_launch_quantile(double tail, double degrees) const { return quantile_of(fast_, tail, degrees); }
+double NoiseModel::launch_limit(std::size_t row, double tail, double degrees, bool slower) const {
+  const Spread& spread = spreads_[row];
+  const double usual = student_quantile(tail, degrees) * spread.launches *
+                       std::sqrt(1 + kMedianOverMeanVariance / static_cast<double>(spread.of_launches));
+  const std::vector<double>& seen = deviations_[row];
+  const auto above = static_cast<std::size_t>(tail * static_cast<double>(seen.size()));
+  if (above >= seen.size()) return usual;
+  return std::max(usual, slower ? seen[above] : -seen[seen.size() - 1 - above]);
+}
 
 }  // namespace fabricbench::baseline

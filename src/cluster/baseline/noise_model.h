@@ -54,16 +54,14 @@ class NoiseModel {
 
   [[nodiscard]] const Spread& of(std::size_t row) const { return spreads_[row]; }
 
-  /// The number of launches' standard deviations that a launch exceeds with the probability `tail`: the larger one of
-  /// that of Student's distribution with `degrees`, which has heavy tails, and that of all recorded launches.
-  [[nodiscard]] double launch_quantile(double tail, double degrees) const;
-  /// The same for launches that fall below.
-  [[nodiscard]] double fast_launch_quantile(double tail, double degrees) const;
+  /// The deviation that a launch of the row exceeds with the probability `tail`, or falls below if not `slower`: the
+  /// larger one of that of Student's distribution with `degrees`, which has heavy tails, and that of the recorded
+  /// launches of the row and of neighbouring sizes, which may have slow modes.
+  [[nodiscard]] double launch_limit(std::size_t row, double tail, double degrees, bool slower) const;
 
  private:
   std::vector<Spread> spreads_;
-  std::vector<double> slow_;  // the recorded launches' deviations in standard deviations, the slowest first
-  std::vector<double> fast_;  // the same with their signs turned, the fastest first
+  std::vector<std::vector<double>> deviations_;  // by row: of its launches and its neighbours', the slowest first
 };
 
 }  // namespace fabricbench::baseline

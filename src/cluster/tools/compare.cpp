@@ -13,6 +13,7 @@
 #include "cluster/tools/launch_files.h"
 #include "common/core/error.h"
 #include "common/core/plain_text.h"
+#include "common/core/units.h"
 #include "common/options/arguments.h"
 #include "common/record/json.h"
 #include "common/report/output_file.h"
@@ -28,7 +29,7 @@ struct CompareOptions {
   std::vector<std::string> files;
   std::vector<std::string> old_files;
   std::vector<std::string> allowed;
-  double wanted_percent = 5;
+  std::string wanted = "5";
   std::string json_file;
   bool force = false;
 };
@@ -95,8 +96,7 @@ ExitStatus compare_files(const std::vector<std::string>& arguments) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->option_text("KEYS");
-  app.add_option("--detect", options.wanted_percent, "slowdown that the comparison must be able to see, in percent (5)")
-      ->check(CLI::Range(0.1, 1000.0))
+  app.add_option("--detect", options.wanted, "slowdown that the comparison must be able to see, in percent (5)")
       ->option_text("PERCENT");
   app.add_option("--json", options.json_file, "write the comparison as JSON Lines to FILE")->option_text("FILE");
   app.add_flag("--force", options.force, "overwrite an existing file");
@@ -112,10 +112,19 @@ ExitStatus compare_files(const std::vector<std::string>& arguments) {
     options.old_files.push_back(options.files.front());
     options.files.erase(options.files.begin());
   }
+  for (const auto* inputs : {&options.files, &options.old_files}) {
+    for (const std::string& input : *inputs) {
+      if (!same_file(options.json_file, input)) continue;
+      throw UsageError(fmt::format("--json '{}' would overwrite a file that is compared; give another", input));
+    }
+  }
   const std::vector<Launch> recorded = launches_in_all(options.old_files);
   ComparisonSettings settings;
-  settings.judgement.wanted = options.wanted_percent / 100;
-  settings.allowed = options.allowed;
+  settings.judgement.wanted = parse_number(options.wanted, "--detect", 0.1, 1000) / 100;
+  for (std::string key : options.allowed) {
+    key.erase(0, key.find_first_not_of(' '));
+    settings.allowed.push_back(std::move(key));
+  }
   std::optional<OutputFile> json;
   if (!options.json_file.empty()) json.emplace(options.json_file, options.force);
   int status = 0;

@@ -1,9 +1,11 @@
 #include "cluster/tools/launch_files.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
 #include <optional>
 #include <stdexcept>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -61,8 +63,8 @@ class RunReader {
  private:
   [[noreturn]] void fail(const std::string& problem) const {
     throw Error(ExitStatus::kNotJudged,
-                fmt::format("{}:{}: {}; give a baseline, or a file that a program has written with --json", name_,
-                            number_, problem));
+                fmt::format("{}{}: {}; give a baseline, or a file that a program has written with --json", name_,
+                            number_ > 0 ? fmt::format(":{}", number_) : "", problem));
   }
 
   void take_kind(const std::string& kind) {
@@ -115,6 +117,10 @@ class RunReader {
 }  // namespace
 
 std::vector<Launch> launches_in(const std::string& path) {
+  std::error_code error;
+  if (path != "-" && std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error)) {
+    throw Error(ExitStatus::kMissing, fmt::format("'{}' is no regular file; give one, or - for standard input", path));
+  }
   LineSource lines(path, record::LineReader::kSpare);
   RunReader runs(readable_name(path));
   std::optional<std::string> of_baseline;

@@ -1,7 +1,9 @@
 #include "cluster/tools/tool.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <string>
 #include <vector>
@@ -22,7 +24,11 @@ bool read_command_line(CLI::App& app, int argc, char** argv) {
 
 int run_tool(std::string_view program, const std::function<ExitStatus()>& work) {
   try {
-    return static_cast<int>(work());
+    const ExitStatus status = work();
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+      throw Error(ExitStatus::kFailure, fmt::format("cannot write to standard output: {}", std::strerror(errno)));
+    }
+    return static_cast<int>(status);
   } catch (const std::exception& error) {
     fmt::print(stderr, "{}: {}\n", program, printable(error.what()));
     return static_cast<int>(fabricbench::status_of(error));

@@ -48,6 +48,10 @@ Outputs open_own_outputs(Figure figure, const Options& options) {
     if (std::find(made.begin(), made.end(), path) != made.end()) {
       throw UsageError(fmt::format("'{}' is given for two outputs; give each its own file", path));
     }
+    for (const std::string& kept : {options.record_file, options.baseline_file}) {
+      if (!same_file(path, kept)) continue;
+      throw UsageError(fmt::format("'{}' is a baseline, which an output would overwrite; give another file", path));
+    }
     OutputFile file(path, options.force);
     made.push_back(path);
     return file;

@@ -90,6 +90,9 @@ Options options_from(const Parser& parser) {
   }
   for (const auto& complete : program.completions) complete(options);
   for (const auto& check : program.checks) check(options);
+  if (options.baseline_file.empty() && options.has_given({"allow", "detect"})) {
+    throw UsageError("--allow and --detect are for the comparison with a baseline; give its file with --baseline");
+  }
   return options;
 }
 

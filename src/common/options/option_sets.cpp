@@ -86,6 +86,7 @@ Accessors allowed() {
             options.allowed.clear();
             for (std::size_t at = 0; at <= text.size();) {
               const std::size_t end = std::min(text.find(',', at), text.size());
+              while (at < end && text[at] == ' ') ++at;
               if (end == at) {
                 throw UsageError(fmt::format("--allow '{}' has an empty key; give keys such as hosts,library", text));
               }

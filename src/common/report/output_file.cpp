@@ -2,6 +2,8 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -9,6 +11,12 @@
 #include "common/core/error.h"
 
 namespace fabricbench {
+
+bool same_file(const std::string& path, const std::string& other) {
+  if (path.empty() || other.empty()) return false;
+  std::error_code error;
+  return std::filesystem::weakly_canonical(path, error) == std::filesystem::weakly_canonical(other, error);
+}
 
 OutputFile::OutputFile(std::string path, bool force) : path_(std::move(path)) {
   owned_.reset(std::fopen(path_.c_str(), force ? "w" : "wx"));

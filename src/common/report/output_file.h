@@ -8,6 +8,9 @@
 
 namespace fabricbench {
 
+/// Whether two paths lead to one file, which need not exist.
+[[nodiscard]] bool same_file(const std::string& path, const std::string& other);
+
 /// An output file for results. Each piece is written and flushed at once, so the file stays valid even if the program
 /// is killed. A failed write, such as on a full disk, ends the program.
 class OutputFile {
