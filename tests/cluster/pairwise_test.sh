@@ -226,7 +226,7 @@ have_readings() { (($(finished_pairs) >= $1)); }
 start_and_interrupt() {
     local before
     make_equal_hosts 8
-    start 1 "${options[@]}" --pair-timeout 3 --time-budget 0.5
+    start 1 "${options[@]}" --pair-timeout 6 --time-budget 0.5
     wait_while_job_runs have_readings 8
     before=$(finished_pairs)
     "$@"
