@@ -90,7 +90,9 @@ Options options_from(const Parser& parser) {
   }
   for (const auto& complete : program.completions) complete(options);
   for (const auto& check : program.checks) check(options);
-  if (options.baseline_file.empty() && options.has_given({"allow", "detect"})) {
+  const bool compares =
+      !options.allowed.empty() || options.wanted_slowdown_percent != Options().wanted_slowdown_percent;
+  if (options.baseline_file.empty() && compares) {
     throw UsageError("--allow and --detect are for the comparison with a baseline; give its file with --baseline");
   }
   return options;
