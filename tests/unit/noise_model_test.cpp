@@ -87,6 +87,7 @@ TEST(NoiseModel, OneOutlierDoesNotDecideTheSpread) {
 
 TEST(NoiseModel, QuantilesFollowLaunchesThatWereFarOut) {
   std::vector<RowHistory> rows;
+  rows.reserve(20);
   for (int i = 0; i < 20; ++i) rows.push_back(row_with(1, 1, 20, 0, 0, 0.01, static_cast<std::uint64_t>(i)));
   const double usual = NoiseModel(rows).launch_limit(5, 0.02, 3, true);
   EXPECT_LT(usual, 0.07);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -72,9 +73,26 @@ int worse(int status, int other) {
   return std::min(status, other);
 }
 
-}  // namespace
+/// Splits the files into old and new ones. Throws UsageError if there is no new one, or an output is among them.
+void sort_files(CompareOptions& options) {
+  if (options.old_files.empty()) {
+    if (options.files.size() < 2) {
+      throw UsageError(
+          fmt::format("'{}' is the baseline, and there is no run; give its file as well", options.files[0]));
+    }
+    options.old_files.push_back(options.files.front());
+    options.files.erase(options.files.begin());
+  }
+  for (const auto* inputs : {&options.files, &options.old_files}) {
+    for (const std::string& input : *inputs) {
+      if (!same_file(options.json_file, input)) continue;
+      throw UsageError(fmt::format("--json '{}' would overwrite a file that is compared; give another", input));
+    }
+  }
+}
 
-ExitStatus compare_files(const std::vector<std::string>& arguments) {
+/// Nothing if --help or --version was given, and is printed.
+std::optional<CompareOptions> read_options(const std::vector<std::string>& arguments) {
   CompareOptions options;
   CLI::App app(
       "Compares runs with baselines or with other runs, row by row: same, faster, slower or undecided.\n"
@@ -102,22 +120,18 @@ ExitStatus compare_files(const std::vector<std::string>& arguments) {
   app.add_flag("--force", options.force, "overwrite an existing file");
   if (const std::string text = read_arguments(app, arguments); !text.empty()) {
     fmt::print("{}", text);
-    return ExitStatus::kOk;
+    return std::nullopt;
   }
-  if (options.old_files.empty()) {
-    if (options.files.size() < 2) {
-      throw UsageError(
-          fmt::format("'{}' is the baseline, and there is no run; give its file as well", options.files[0]));
-    }
-    options.old_files.push_back(options.files.front());
-    options.files.erase(options.files.begin());
-  }
-  for (const auto* inputs : {&options.files, &options.old_files}) {
-    for (const std::string& input : *inputs) {
-      if (!same_file(options.json_file, input)) continue;
-      throw UsageError(fmt::format("--json '{}' would overwrite a file that is compared; give another", input));
-    }
-  }
+  sort_files(options);
+  return options;
+}
+
+}  // namespace
+
+ExitStatus compare_files(const std::vector<std::string>& arguments) {
+  const std::optional<CompareOptions> given = read_options(arguments);
+  if (!given) return ExitStatus::kOk;
+  const CompareOptions& options = *given;
   const std::vector<Launch> recorded = launches_in_all(options.old_files);
   ComparisonSettings settings;
   settings.judgement.wanted = parse_number(options.wanted, "--detect", 0.1, 1000) / 100;
