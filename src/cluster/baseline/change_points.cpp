@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "cluster/baseline/noise_model.h"
 #include "common/core/distributions.h"
 #include "common/core/statistics.h"
 
@@ -11,9 +12,6 @@ namespace fabricbench::baseline {
 namespace {
 
 constexpr std::size_t kShortest = 3;
-/// sqrt(pi / 2): the standard deviation of normal values over their mean absolute deviation, and the standard error of
-/// a median over that of a mean.
-constexpr double kOfMedians = 1.2533;
 
 double absolute_deviations(std::span<const double> values, double centre) {
   double sum = 0;
@@ -27,8 +25,9 @@ double chance_of_medians(std::span<const double> before, std::span<const double>
   const auto m = static_cast<double>(after.size());
   const double low = median(before);
   const double high = median(after);
-  const double scale = kOfMedians * (absolute_deviations(before, low) + absolute_deviations(after, high)) / (n + m - 2);
-  const double error = kOfMedians * scale * std::sqrt(1 / n + 1 / m);
+  const double scale =
+      kDeviationsPerMeanAbsolute * (absolute_deviations(before, low) + absolute_deviations(after, high)) / (n + m - 2);
+  const double error = kDeviationsPerMeanAbsolute * scale * std::sqrt(1 / n + 1 / m);
   const double difference = std::abs(high - low);
   if (error <= 0) return difference > 0 ? 0 : 1;
   return 2 * student_tail(difference / error, n + m - 2);

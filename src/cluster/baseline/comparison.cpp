@@ -7,7 +7,6 @@
 #include <set>
 #include <utility>
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -157,7 +156,7 @@ std::vector<Occasion> occasions_of(const std::vector<const Launch*>& launches) {
   Numbers allocations;
   std::vector<Occasion> occasions;
   for (const Launch* launch : launches) {
-    const std::string day = fmt::format("{:%F}", fmt::gmtime(launch->start.began));
+    const std::string day = day_of(*launch);
     occasions.push_back({allocations.of(day + " " + launch->start.allocation), days.of(day)});
   }
   return occasions;

@@ -19,6 +19,7 @@
 #include <fmt/format.h>
 
 #include "common/core/error.h"
+#include "common/core/plain_text.h"
 #include "common/host/files.h"
 #include "common/record/json.h"
 #include "common/record/read.h"
@@ -209,9 +210,7 @@ bool is_first_line(std::string_view line) {
 }
 
 std::vector<Launch> read_launches(std::string_view text, const std::string& name) {
-  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
-  return Reader(text, name).read();
+  return Reader(without_byte_order_mark(text), name).read();
 }
 
 std::vector<Launch> read_baseline(const std::string& path) {

@@ -71,6 +71,8 @@ std::vector<RowKey> keys_of_all(const std::vector<const Launch*>& launches) {
 
 }  // namespace
 
+std::string day_of(const Launch& launch) { return fmt::format("{:%F}", fmt::gmtime(launch.start.began)); }
+
 std::vector<HistoryPoint> history_points(std::span<const Launch* const> launches, std::span<const Launch> fresh,
                                          std::vector<RowKey>& keys) {
   std::vector<const Launch*> all(launches.begin(), launches.end());
@@ -79,7 +81,7 @@ std::vector<HistoryPoint> history_points(std::span<const Launch* const> launches
                    [](const Launch* a, const Launch* b) { return a->start.began < b->start.began; });
   keys = keys_of_all(all);
   std::map<std::string, std::vector<const Launch*>> by_day;
-  for (const Launch* launch : all) by_day[fmt::format("{:%F}", fmt::gmtime(launch->start.began))].push_back(launch);
+  for (const Launch* launch : all) by_day[day_of(*launch)].push_back(launch);
   std::vector<HistoryPoint> points;
   if (by_day.size() > 1) {
     for (const auto& [day, of_day] : by_day) points.push_back(point_of(of_day, keys));

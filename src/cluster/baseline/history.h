@@ -3,11 +3,15 @@
 
 #include <ctime>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "common/record/baseline.h"
 
 namespace fabricbench::baseline {
+
+/// The day of a launch, in UTC: `2026-11-26`.
+[[nodiscard]] std::string day_of(const Launch& launch);
 
 /// One launch, or one day: where the times of its rows are.
 struct HistoryPoint {

@@ -21,7 +21,6 @@ std::string end_of(const ReadingEnd& end) {
 }  // namespace
 
 void LaunchRecorder::begin(const Context& context) {
-  has_begun_ = true;
   context_ = context;
   subjects_.clear();
   for (const GroupFacts& group : context.groups) {

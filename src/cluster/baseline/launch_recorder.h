@@ -24,8 +24,6 @@ class LaunchRecorder {
   void take(const CopyRow& row);
   void take(int pair, const ConnectTimes& step);
 
-  /// Whether `begin` was called.
-  [[nodiscard]] bool has_begun() const { return has_begun_; }
   /// The launch. Several times of one row, as in a sweep that measures pairs twice, become one row with their median.
   [[nodiscard]] Launch finish() const;
 
@@ -33,7 +31,6 @@ class LaunchRecorder {
   void take(const Row& row, const std::optional<Measurement>& measured, const char* placement);
   void add(RowTimes row);
 
-  bool has_begun_ = false;
   Context context_;
   std::vector<std::string> subjects_;  // of rows, by group; empty texts if there is one
   std::vector<RowTimes> rows_;

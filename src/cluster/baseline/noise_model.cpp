@@ -12,8 +12,6 @@
 namespace fabricbench::baseline {
 namespace {
 
-/// sqrt(pi / 2): the standard deviation of normal values over their mean absolute deviation.
-constexpr double kDeviationsPerMeanAbsolute = 1.2533;
 constexpr std::size_t kNeighbours = 3;         // on each side
 constexpr double kLeastOfNeighbours = 0.5;     // of their median
 constexpr std::size_t kFewestJudgedAlone = 3;  // fresh launches whose own spread counts

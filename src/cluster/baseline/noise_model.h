@@ -9,6 +9,9 @@
 
 namespace fabricbench::baseline {
 
+/// sqrt(pi / 2): the standard deviation of normal values over their mean absolute deviation, and the standard error of
+/// the median of many over that of their mean.
+inline constexpr double kDeviationsPerMeanAbsolute = 1.2533;
 /// pi / 2: the variance of the median of many normal values over that of their mean.
 inline constexpr double kMedianOverMeanVariance = 1.5708;
 

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "common/core/error.h"
+#include "common/core/plain_text.h"
 
 namespace fabricbench::cluster {
 namespace {
@@ -18,11 +19,6 @@ constexpr std::size_t kMostText = std::size_t{256}
 constexpr std::size_t kBlock = std::size_t{1} << 20;
 
 }  // namespace
-
-std::string_view without_byte_order_mark(std::string_view text) {
-  constexpr std::string_view kMark = "\xEF\xBB\xBF";
-  return text.starts_with(kMark) ? text.substr(kMark.size()) : text;
-}
 
 std::string readable_name(const std::string& path) { return path == "-" ? "standard input" : path; }
 

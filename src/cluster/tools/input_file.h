@@ -31,9 +31,6 @@ class InputFile {
 /// `standard input` for `-`, else the path.
 [[nodiscard]] std::string readable_name(const std::string& path);
 
-/// `text` without a byte order mark of UTF-8.
-[[nodiscard]] std::string_view without_byte_order_mark(std::string_view text);
-
 /// The contents of a file without a byte order mark. Throws Error with kMissing if it cannot be read, and UsageError if
 /// it is too large for a list of hosts.
 [[nodiscard]] std::string text_of_file(const std::string& path, std::string_view what);

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <span>
 
+#include "common/core/plain_text.h"
+
 namespace fabricbench::cluster {
 namespace {
 

@@ -69,6 +69,11 @@ std::string printable(std::string_view text) {
   return clean;
 }
 
+std::string_view without_byte_order_mark(std::string_view text) {
+  constexpr std::string_view kMark = "\xEF\xBB\xBF";
+  return text.starts_with(kMark) ? text.substr(kMark.size()) : text;
+}
+
 std::string shell_word(std::string_view text) {
   if (!text.empty() && std::all_of(text.begin(), text.end(), is_safe_in_a_shell)) return std::string(text);
   std::string word = "'";

@@ -10,6 +10,9 @@ namespace fabricbench {
 /// (U+200B to U+200F, U+2028 to U+202E, U+2060 to U+206F, U+FEFF), and invalid UTF-8.
 [[nodiscard]] std::string printable(std::string_view text);
 
+/// `text` without a byte order mark of UTF-8.
+[[nodiscard]] std::string_view without_byte_order_mark(std::string_view text);
+
 /// One word of a POSIX shell, in single quotes unless it consists of letters, digits and `_./:@%+=-`. A word that
 /// begins with `-` is still an option to the program that receives it.
 [[nodiscard]] std::string shell_word(std::string_view text);
