@@ -5,6 +5,8 @@
 #include <cmath>
 #include <random>
 
+#include "common/core/distributions.h"
+
 namespace fabricbench::baseline {
 namespace {
 
@@ -89,12 +91,13 @@ TEST(NoiseModel, QuantilesFollowLaunchesThatWereFarOut) {
   std::vector<RowHistory> rows;
   rows.reserve(20);
   for (int i = 0; i < 20; ++i) rows.push_back(row_with(1, 1, 20, 0, 0, 0.01, static_cast<std::uint64_t>(i)));
-  const double usual = NoiseModel(rows).launch_limit(5, 0.02, 3, true);
+  const double quantile = student_quantile(0.02, 3);
+  const double usual = NoiseModel(rows).launch_limit(5, 0.02, quantile, true);
   EXPECT_LT(usual, 0.07);
   for (std::size_t row = 2; row < 9; ++row) rows[row].recorded[0].time *= 1.2;  // one in twenty is slow
-  EXPECT_GT(NoiseModel(rows).launch_limit(5, 0.02, 3, true), 0.15);
-  EXPECT_LT(NoiseModel(rows).launch_limit(5, 0.02, 3, false), 0.1);
-  EXPECT_LT(NoiseModel(rows).launch_limit(15, 0.02, 3, true), 2 * usual) << "far from these sizes";
+  EXPECT_GT(NoiseModel(rows).launch_limit(5, 0.02, quantile, true), 0.15);
+  EXPECT_LT(NoiseModel(rows).launch_limit(5, 0.02, quantile, false), 0.1);
+  EXPECT_LT(NoiseModel(rows).launch_limit(15, 0.02, quantile, true), 2 * usual) << "far from these sizes";
 }
 
 }  // namespace

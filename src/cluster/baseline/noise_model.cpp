@@ -6,7 +6,6 @@
 #include <map>
 #include <optional>
 
-#include "common/core/distributions.h"
 #include "common/core/statistics.h"
 
 namespace fabricbench::baseline {
@@ -178,10 +177,10 @@ NoiseModel::NoiseModel(std::span<const RowHistory> rows) {
   }
 }
 
-double NoiseModel::launch_limit(std::size_t row, double tail, double degrees, bool slower) const {
+double NoiseModel::launch_limit(std::size_t row, double tail, double quantile, bool slower) const {
   const Spread& spread = spreads_[row];
-  const double usual = student_quantile(tail, degrees) * spread.launches *
-                       std::sqrt(1 + kMedianOverMeanVariance / static_cast<double>(spread.of_launches));
+  const double usual =
+      quantile * spread.launches * std::sqrt(1 + kMedianOverMeanVariance / static_cast<double>(spread.of_launches));
   const std::vector<double>& seen = deviations_[row];
   const auto above = static_cast<std::size_t>(tail * static_cast<double>(seen.size()));
   if (above >= seen.size()) return usual;

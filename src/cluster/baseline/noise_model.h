@@ -58,9 +58,9 @@ class NoiseModel {
   [[nodiscard]] const Spread& of(std::size_t row) const { return spreads_[row]; }
 
   /// The deviation that a launch of the row exceeds with the probability `tail`, or falls below if not `slower`: the
-  /// larger one of that of Student's distribution with `degrees`, which has heavy tails, and that of the recorded
-  /// launches of the row and of neighbouring sizes, which may have slow modes.
-  [[nodiscard]] double launch_limit(std::size_t row, double tail, double degrees, bool slower) const;
+  /// larger one of `quantile` standard deviations, which says so by a distribution with heavy tails, and that of the
+  /// recorded launches of the row and of neighbouring sizes, which may have slow modes.
+  [[nodiscard]] double launch_limit(std::size_t row, double tail, double quantile, bool slower) const;
 
  private:
   std::vector<Spread> spreads_;
