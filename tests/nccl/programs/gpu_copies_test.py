@@ -237,7 +237,7 @@ class Hosts(CopyTest):  # 3 ranks, 2 s
         self.assertEqual(slow, {("host1", True)})
 
 
-class Endings(CopyTest):  # 2 ranks, 3 s
+class Endings(CopyTest):  # 2 ranks, 7 s
 
     def test_wrong_data(self):
         file = self.directory / "run.json"
@@ -260,6 +260,12 @@ class Endings(CopyTest):  # 2 ranks, 3 s
                              r"gpu_copy_bw: rank \d on \S+: 256 KiB \S+ on GPU 1 \(0000:11:00\.0\).*: cuda: device 1 "
                              rf"has not finished its work after {LIMIT_S} s")
         self.at_once(check, [1, 2])
+
+    def test_no_time_limit(self):
+        """The watchdog, whose limit follows from that of the copies, has none either."""
+        with self.assertRaisesRegex(AssertionError, "still running after 4 s"):
+            self.launch_program(*QUICK, "-T", 0, ranks=1, program=PROGRAM, timeout=4, FAKE_CUDA_DEVICES="2",
+                                FAKE_CUDA_COPY_FAULT="hang:1", FAKE_CUDA_COPY_MB_PER_S=SPEED)
 
     def test_no_gpu(self):
         for changes, reason in (({"FAKE_CUDA_DEVICES": "0"}, r"the NVIDIA driver shows this process no device; .*"),
