@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# Verdicts beside a baseline on real links: runs that are as fast as it, and runs over a link that is 5 % slower.
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+# shellcheck source=tests/cluster/hosts.sh
+source "$root/tests/cluster/hosts.sh"
+
+usage() {
+    cat <<'EOF'
+usage: bench/baselines/replay.sh PROGRAMS [PAIRS [LAUNCHES]]
+
+Makes four hosts of network namespaces whose links have 200 Mbit/s, records LAUNCHES launches of all_reduce_perf (default: 9),
+and then PAIRS times (default: 50) an equal run and one with a link of 190 Mbit/s, each with --baseline. PROGRAMS is the
+folder of the programs. Needs root.
+
+Prints how many rows and runs were called slower though nothing was, and how many of the slow rows were found of those that
+could have shown 5 %. Exit status: 0, 6 where a share misses its promise (2 % of rows, 5 % of runs, 95 %), 77 without the
+means to make hosts.
+EOF
+}
+
+readonly kUsual=200mbit
+readonly kSlower=190mbit
+
+# launch OPTION...: one launch on all hosts. Its status may be 6 or 7, which is what is counted.
+launch() {
+    local status=0
+    (run_on_hosts 1 "$program" -b 256K -e 1M -f 2 --placement out --time-budget 1 "$@" >"$work/out" 2>"$work/err") || status=$?
+    case $status in
+        0 | 6 | 7) ;;
+        *) cat "$work/out" "$work/err" >&2 && exit 1 ;;
+    esac
+}
+
+# run_with RATE NAME
+run_with() {
+    shape_host "${hosts[0]}" "$1"
+    launch --baseline "$work/baseline.jsonl" --json "$work/$2.jsonl" --force
+}
+
+count() {
+    python3 - "$work" "$pairs" <<'EOF'
+import json, sys
+from math import comb
+
+work, pairs = sys.argv[1], int(sys.argv[2])
+
+
+def rows_of(kind, number):
+    with open(f"{work}/{kind}{number}.jsonl", encoding="utf-8") as lines:
+        return [line for line in map(json.loads, lines) if line["kind"] == "row_comparison"]
+
+
+def beyond(misses, trials, share):
+    """The probability of so many misses or more, if each has that share."""
+    return sum(comb(trials, k) * share**k * (1 - share)**(trials - k) for k in range(misses, trials + 1))
+
+
+equal = [rows_of("equal", number) for number in range(pairs)]
+slower = [row for number in range(pairs) for row in rows_of("slower", number)]
+flat = [row for rows in equal for row in rows]
+able = [row for row in slower if row["least_slowdown_percent"] is not None and row["least_slowdown_percent"] <= 5]
+false_rows = sum(row["verdict"] == "slower" for row in flat)
+false_runs = sum(any(row["verdict"] == "slower" for row in rows) for rows in equal)
+missed = sum(row["verdict"] != "slower" for row in able)
+inside = sum(row["usual_us_low"] <= row["time_us_median"] <= row["usual_us_high"] for row in flat)
+ratios = sorted(row["ratio"] for row in slower)
+print(f"equal runs: {false_rows} of {len(flat)} rows and {false_runs} of {pairs} runs called slower; "
+      f"{inside} of {len(flat)} rows inside the baseline's interval")
+print(f"runs over the slower link: rows take {ratios[len(ratios) // 2]:.3f} times as long; {len(able)} of {len(slower)} rows "
+      f"could show 5 %, and {len(able) - missed} of these were found")
+chance = 0.01  # a promise is missed where so many misses have less than this probability
+missed_promise = (beyond(false_rows, len(flat), 0.02) < chance or beyond(false_runs, pairs, 0.05) < chance or
+                  beyond(missed, len(able), 0.05) < chance or not able)
+sys.exit(6 if missed_promise else 0)
+EOF
+}
+
+case ${1:-} in
+    '' | -h | --help) usage && exit $((${#1} == 0 ? 2 : 0)) ;;
+esac
+program=$1/all_reduce_perf pairs=${2:-50} launches=${3:-9}
+work=$(mktemp -d)
+trap 'remove_hosts; rm -rf "$work"' EXIT
+make_hosts 4
+for host in "${hosts[@]}"; do shape_host "$host" "$kUsual"; done
+for ((number = 0; number < launches; ++number)); do launch --record "$work/baseline.jsonl"; done
+for ((number = 0; number < pairs; ++number)); do
+    run_with "$kUsual" "equal$number"
+    run_with "$kSlower" "slower$number"
+done
+count
