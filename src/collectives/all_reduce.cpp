@@ -14,6 +14,9 @@ class AllReduce final : public Collective {
   }
 
   [[nodiscard]] double bus_factor(int ranks) const override { return bus_factor::all_reduce(ranks); }
+  [[nodiscard]] HostTraffic host_traffic(const RanksOnHosts& group) const override {
+    return host_traffic::all_reduce(group);
+  }
 
   [[nodiscard]] std::optional<InPlace> in_place(const Layout& /*layout*/, const Participant& /*self*/) const override {
     return InPlace{};

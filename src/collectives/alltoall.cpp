@@ -16,6 +16,9 @@ class AllToAll final : public Collective {
   }
 
   [[nodiscard]] double bus_factor(int ranks) const override { return bus_factor::all_but_own(ranks); }
+  [[nodiscard]] HostTraffic host_traffic(const RanksOnHosts& group) const override {
+    return host_traffic::each_to_each(group);
+  }
 
   [[nodiscard]] std::vector<ExpectedBlock> expected(const Layout& layout, const Participant& self) const override {
     return part_of_each(layout.count, self.ranks, static_cast<std::uint64_t>(self.rank) * layout.count);

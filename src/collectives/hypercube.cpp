@@ -12,8 +12,7 @@ class Hypercube final : public Collective {
   Hypercube() : Collective({.name = "hypercube"}) {}
 
   [[nodiscard]] std::string why_not_ranks(int ranks) const override {
-    if (std::has_single_bit(static_cast<unsigned>(ranks))) return "";
-    return "the number of ranks must be a power of two, such as 2, 4 or 8";
+    return std::has_single_bit(unsigned(ranks)) ? "" : "the number of ranks must be a power of two, such as 2, 4 or 8";
   }
 
   [[nodiscard]] Layout layout(Request request, int ranks) const override {
@@ -22,6 +21,9 @@ class Hypercube final : public Collective {
   }
 
   [[nodiscard]] double bus_factor(int /*ranks*/) const override { return bus_factor::kOnce; }
+  [[nodiscard]] HostTraffic host_traffic(const RanksOnHosts& group) const override {
+    return host_traffic::each_to_each(group);
+  }
   [[nodiscard]] double counted_share(int ranks) const override { return bus_factor::all_but_own(ranks); }
 
   [[nodiscard]] std::optional<InPlace> in_place(const Layout& layout, const Participant& self) const override {
@@ -32,8 +34,7 @@ class Hypercube final : public Collective {
     return part_of_each(layout.count, self.ranks, 0);
   }
 
-  /// The first stage copies a rank's own part to its place. Each later stage exchanges all known parts, twice as many
-  /// as the stage before.
+  /// The first stage copies a rank's own part to its place; each later one exchanges all known parts, twice as many.
   [[nodiscard]] int stages(int ranks) const override {
     return static_cast<int>(std::bit_width(static_cast<unsigned>(ranks)));
   }
@@ -44,9 +45,8 @@ class Hypercube final : public Collective {
     if (operands.stage == 0) return collectives(backend).copy(operands.send, place(operands.rank), part);
     const int edge = 1 << (operands.stage - 1);
     const int known = operands.rank & ~(edge - 1);  // the first part that this rank has so far
-    const int neighbour = operands.rank ^ edge;
     collectives(backend).send_recv(place(known), place(known ^ edge), operands.count * static_cast<std::uint64_t>(edge),
-                                   operands.datatype, {.to = neighbour, .from = neighbour});
+                                   operands.datatype, {operands.rank ^ edge, operands.rank ^ edge});
   }
 };
 

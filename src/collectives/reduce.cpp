@@ -14,6 +14,7 @@ class Reduce final : public Collective {
   }
 
   [[nodiscard]] double bus_factor(int /*ranks*/) const override { return bus_factor::kOnce; }
+  [[nodiscard]] HostTraffic host_traffic(const RanksOnHosts& /*group*/) const override { return host_traffic::kOnce; }
 
   [[nodiscard]] std::optional<InPlace> in_place(const Layout& /*layout*/, const Participant& /*self*/) const override {
     return InPlace{};

@@ -15,6 +15,9 @@ class ReduceScatter final : public Collective {
   }
 
   [[nodiscard]] double bus_factor(int ranks) const override { return bus_factor::all_but_own(ranks); }
+  [[nodiscard]] HostTraffic host_traffic(const RanksOnHosts& group) const override {
+    return host_traffic::all_parts(group);
+  }
 
   [[nodiscard]] std::optional<InPlace> in_place(const Layout& layout, const Participant& self) const override {
     if (!self.conventions.reduce_scatter_stays_in_block) return InPlace{};

@@ -14,6 +14,9 @@ class SendRecv final : public Collective {
   }
 
   [[nodiscard]] double bus_factor(int /*ranks*/) const override { return bus_factor::kOnce; }
+  [[nodiscard]] HostTraffic host_traffic(const RanksOnHosts& /*group*/) const override {
+    return host_traffic::kAtLeastOnce;
+  }
 
   [[nodiscard]] std::vector<ExpectedBlock> expected(const Layout& layout, const Participant& self) const override {
     return {{.begin = 0, .count = layout.count, .source = before(self.rank, self.ranks), .position = 0}};

@@ -8,7 +8,9 @@ set -euo pipefail
 # shellcheck source=tests/cluster/cases.sh
 source "$(dirname "${BASH_SOURCE[0]}")/cases.sh"
 
-readonly kTimeout=4  # ExitStatus::kTimeout
+readonly kTimeout=4   # ExitStatus::kTimeout
+readonly kTooSlow=6   # ExitStatus::kTooSlow
+readonly kNotJudged=7 # ExitStatus::kNotJudged
 readonly kKilled=137 # mpirun's, of a rank that SIGKILL ended
 
 program=$1
@@ -114,6 +116,23 @@ test_slow_link() {
     ((bytes >= 3 << 20)) || fail "$bytes bytes went through the slow link, and 3 messages of 1 MiB have to"
     ((busbw <= 1300)) || fail "$busbw KB/s over a link of 1250"
     ((busbw >= 400)) || try_again "$busbw KB/s over a link of 1250"
+}
+
+# Virtual devices have no rate of their own, so it is given: of a link of 20 Mbit/s, TCP reaches 95 %, and no more.
+test_expected() {
+    shape_host "${hosts[1]}" 20mbit
+    start 1 -b 4M -e 4M -n 6 -w 1 --placement out --expect 80
+    wait_for_job
+    [[ $job_status -eq $kNotJudged ]] || fail "exit status $job_status, not $kNotJudged, although no rate is known"
+    expect_line "$err" 'the rate of e0 on [^ ]* is unknown; give it with --line-rate'
+    start 1 -b 4M -e 4M -n 6 -w 1 --placement out --expect 80 --line-rate 0.04
+    wait_for_job
+    [[ $job_status -eq $kTooSlow ]] || fail "exit status $job_status, not $kTooSlow, at half of the rate"
+    expect_line "$err" 'of the 0\.004[0-9]* GB/s that its links allow; --expect requires 80 %'
+    start 1 -b 4M -e 4M -n 6 -w 1 --placement out --expect 60 --line-rate 0.02
+    wait_for_job
+    [[ $job_status -eq 0 ]] || try_again "exit status $job_status at the rate of the link"
+    expect_line "$out" '^# Links: 1 x 0\.02 Gbit/s \(e0\), 94\.1 % of it payload'
 }
 
 make_directory

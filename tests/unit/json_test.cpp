@@ -221,7 +221,8 @@ TEST(JsonLines, OfTheContextDescribeEveryRanksGpuAndGroup) {
                                               {"numa_node", 1},
                                               {"process_on_node", "no"},
                                               {"nearest_nics", {"mlx5_0", "mlx5_1"}},
-                                              {"uuid", "GPU-1"}}));
+                                              {"uuid", "GPU-1"},
+                                              {"nvlink_gb_per_s", nullptr}}));
   EXPECT_TRUE(line["rank_map"][0]["gpu"]["numa_node"].is_null());
   EXPECT_TRUE(line["rank_map"][0]["gpu"]["uuid"].is_null());
   EXPECT_EQ(line["groups"][1], (Json{{"ranks", "1"}, {"hosts", "node-02"}, {"ports", nullptr}, {"round", 0}}));

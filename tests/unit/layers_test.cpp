@@ -49,7 +49,7 @@ const std::map<std::string, Names> kMayInclude = {
     {"common/engine",
      {"common/core", "common/host", "common/options", "common/record", "common/report", "common/mpi", "common/ranks",
       "common/watch", "common/nic_counters", "common/measure", "common/backends/gpu", "common/backends/sockets",
-      "cluster", "cluster/baseline"}},
+      "cluster", "cluster/baseline", "cluster/expected"}},
     {"common/copies",
      {"common/core", "common/host", "common/options", "common/record", "common/mpi", "common/ranks", "common/watch",
       "common/engine", "common/backends/gpu"}},
@@ -71,10 +71,11 @@ const std::map<std::string, Names> kMayInclude = {
       "common/measure", "common/engine", "cluster", "cluster/attribution", "cluster/planning", "cluster/report"}},
     {"cluster/import", {"common/core", "cluster"}},
     {"cluster/baseline", {"common/core", "common/host", "common/record", "common/report", "cluster/hosts"}},
+    {"cluster/expected", {"common/core", "common/host", "common/record", "common/report", "cluster/baseline"}},
     {"cluster/tools",
-     {"common/core", "common/options", "common/record", "common/report", "cluster", "cluster/attribution",
-      "cluster/baseline", "cluster/import", "cluster/planning", "cluster/hosts", "cluster/report",
-      "cluster/simulation"}}};
+     {"common/core", "common/host", "common/options", "common/record", "common/report", "cluster",
+      "cluster/attribution", "cluster/baseline", "cluster/import", "cluster/planning", "cluster/hosts",
+      "cluster/report", "cluster/simulation"}}};
 
 /// Which directories may include a library's headers. The C++ library is free to all.
 const std::map<std::string, Names> kLibraries = {
@@ -103,6 +104,7 @@ const std::map<std::string, Names> kLibraries = {
       "cluster",
       "cluster/attribution",
       "cluster/baseline",
+      "cluster/expected",
       "cluster/planning",
       "cluster/hosts",
       "cluster/import",

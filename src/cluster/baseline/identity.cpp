@@ -13,7 +13,7 @@
 namespace fabricbench::baseline {
 namespace {
 
-constexpr std::array<std::string_view, 50> kNotIdentity = {
+constexpr std::array<std::string_view, 54> kNotIdentity = {
     // rows have these
     "minbytes", "maxbytes", "stepbytes", "stepfactor", "bytes", "size", "all", "datatype", "op", "root", "placement",
     // how long, how precisely, how often
@@ -23,7 +23,8 @@ constexpr std::array<std::string_view, 50> kNotIdentity = {
     "json", "label", "csv", "output_file", "matrix_csv", "force", "samples", "stats", "report_timestamps", "quiet",
     "progress", "format", "report_gbits", "memory_report", "traffic_summary",
     // judgements
-    "min_bw", "max_lat", "percent_of_rate", "record", "baseline", "allow", "detect"};
+    "min_bw", "max_lat", "percent_of_rate", "expect", "line_rate", "preset", "strict", "record", "baseline", "allow",
+    "detect"};
 
 /// Variables that tell of the job, or of the installation, and not of how messages go.
 constexpr std::array<std::string_view, 10> kOfJobs = {"SLURM_",
@@ -156,17 +157,21 @@ std::string distinct(const Context& context, Field HostFacts::*field) {
 
 }  // namespace
 
-std::optional<Carriers> carriers_of(const DeviceBytes& bytes, double payload) {
+Carriers carriers_on(const std::map<std::string, double>& devices) {
   constexpr double kLeastShare = 0.2;
+  double most = 0;
+  for (const auto& [name, moved] : devices) most = std::max(most, moved);
+  Carriers carriers;
+  for (const auto& [name, moved] : devices) {
+    if (moved > 0 && moved >= kLeastShare * most) carriers.insert(name);
+  }
+  return carriers;
+}
+
+std::optional<Carriers> carriers_of(const DeviceBytes& bytes, double payload) {
   constexpr double kLeastPayload = 1 << 24;
   Carriers carriers;
-  for (const auto& [host, devices] : bytes) {
-    double most = 0;
-    for (const auto& [name, moved] : devices) most = std::max(most, moved);
-    for (const auto& [name, moved] : devices) {
-      if (moved > 0 && moved >= kLeastShare * most) carriers.insert(name);
-    }
-  }
+  for (const auto& [host, devices] : bytes) carriers.merge(carriers_on(devices));
   if (carriers.empty() || payload < kLeastPayload) return std::nullopt;
   return carriers;
 }

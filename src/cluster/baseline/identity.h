@@ -20,10 +20,14 @@ inline constexpr std::string_view kInterfaces = "interfaces";
 /// Bytes that network devices moved during a launch, by host and device.
 using DeviceBytes = std::map<std::string, std::map<std::string, double>>;
 
-/// The network devices that carried the data between hosts: those that moved at least a fifth of what the busiest one
-/// of their host did, so that other traffic does not count. `payload` is the sum of all messages. Nothing if no device
-/// was counted, or if the messages are too few bytes to stand out from what devices move anyway.
 using Carriers = std::set<std::string>;
+
+/// The devices of one host that carried the data: those that moved at least a fifth of what the busiest one did, so
+/// that other traffic does not count.
+[[nodiscard]] Carriers carriers_on(const std::map<std::string, double>& devices);
+
+/// The network devices that carried the data between hosts, of all hosts. `payload` is the sum of all messages. Nothing
+/// if no device was counted, or if the messages are too few bytes to stand out from what devices move anyway.
 [[nodiscard]] std::optional<Carriers> carriers_of(const DeviceBytes& bytes, double payload);
 
 /// By key: the program and its options, backend and library, ranks and hosts and their places in the fabric, GPUs,

@@ -20,12 +20,18 @@ std::string end_of(const ReadingEnd& end) {
 
 }  // namespace
 
-void LaunchRecorder::begin(const Context& context) {
-  context_ = context;
-  subjects_.clear();
-  for (const GroupFacts& group : context.groups) {
-    subjects_.push_back(context.groups.size() > 1 ? fmt::format("ranks {} ({})", group.ranks, group.hosts) : "");
+RowKey key_of(const Row& row, const Context& context, const char* placement) {
+  RowKey key;
+  const auto group = static_cast<std::size_t>(row.group);
+  if (context.groups.size() > 1 && group < context.groups.size()) {
+    key.subject = fmt::format("ranks {} ({})", context.groups[group].ranks, context.groups[group].hosts);
   }
+  key.datatype = name(row.datatype);
+  if (row.reduction != Reduction::kNone) key.reduction = name(row.reduction);
+  key.root = row.root;
+  key.placement = placement;
+  key.size = row.size;
+  return key;
 }
 
 void LaunchRecorder::take(const Row& row) {
@@ -37,13 +43,7 @@ void LaunchRecorder::take(const Row& row) {
 void LaunchRecorder::take(const Row& row, const std::optional<Measurement>& measured, const char* placement) {
   if (!measured || !(measured->summary.median > 0)) return;
   RowTimes times;
-  const auto group = static_cast<std::size_t>(row.group);
-  if (group < subjects_.size()) times.key.subject = subjects_[group];
-  times.key.datatype = name(row.datatype);
-  if (row.reduction != Reduction::kNone) times.key.reduction = name(row.reduction);
-  times.key.root = row.root;
-  times.key.placement = placement;
-  times.key.size = row.size;
+  times.key = key_of(row, context_, placement);
   times.time = measured->summary.median;
   times.epochs = measured->summary.epoch_medians;
   times.busbw = measured->busbw;

@@ -15,10 +15,13 @@
 
 namespace fabricbench::baseline {
 
+/// The key of one placement of a row. The subject is left out if there is one group.
+[[nodiscard]] RowKey key_of(const Row& row, const Context& context, const char* placement);
+
 /// Takes the records of one run, in their order.
 class LaunchRecorder {
  public:
-  void begin(const Context& context);
+  void begin(const Context& context) { context_ = context; }
   void take(const Row& row);
   void take(const PairReading& reading);
   void take(const CopyRow& row);
@@ -32,7 +35,6 @@ class LaunchRecorder {
   void add(RowTimes row);
 
   Context context_;
-  std::vector<std::string> subjects_;  // of rows, by group; empty texts if there is one
   std::vector<RowTimes> rows_;
   std::map<RowKey, std::size_t> place_of_;                      // in rows_
   std::map<std::string, std::map<std::string, double>> bytes_;  // by host and network device

@@ -11,4 +11,7 @@ namespace fabricbench::cluster {
 /// Compares runs with baselines, or with other runs. `arguments` are those after the command's name.
 [[nodiscard]] ExitStatus compare_files(const std::vector<std::string>& arguments);
 
+/// Draws a page of results: becomes scripts/report.py with these arguments. Throws Error (kMissing) if there is none.
+[[nodiscard]] ExitStatus report_files(const std::vector<std::string>& arguments);
+
 }  // namespace fabricbench::cluster

@@ -27,6 +27,7 @@ struct Command {
 
 constexpr std::array kCommands = {
     Command{"compare", "compare runs with baselines or with other runs", compare_files},
+    Command{"report", "draw a page of results, for a browser", report_files},
 };
 
 std::string help() {

@@ -1,6 +1,9 @@
 #include "cluster/tools/launch_files.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <ctime>
 #include <filesystem>
 #include <iterator>
 #include <optional>
@@ -13,6 +16,7 @@
 #include "cluster/baseline/file.h"
 #include "cluster/baseline/launch_recorder.h"
 #include "cluster/tools/input_file.h"
+#include "cluster/tools/launch_logs.h"
 #include "cluster/tools/line_source.h"
 #include "common/core/error.h"
 #include "common/core/version.h"
@@ -114,6 +118,31 @@ class RunReader {
   std::vector<Launch> launches_;
 };
 
+/// What a file holds.
+enum class Form { kRuns, kBaseline, kLog };
+
+constexpr std::size_t kLargestLog = std::size_t{64} << 20;
+
+/// By the first line. Records are lines of JSON, and logs are not.
+Form form_of(std::string_view line) {
+  if (baseline::is_first_line(line)) return Form::kBaseline;
+  return line.starts_with('{') ? Form::kRuns : Form::kLog;
+}
+
+[[noreturn]] void refuse_log(const std::string& path) {
+  throw Error(ExitStatus::kNotJudged,
+              fmt::format("{}: it is neither a baseline, nor what a program has written with --json, nor a log of "
+                          "nccl-tests, OSU or perftest; give one of these",
+                          readable_name(path)));
+}
+
+std::vector<Launch> launches_of_log(const std::string& text, const std::string& path) {
+  if (!is_launch_log(text)) refuse_log(path);
+  struct stat facts {};
+  const bool known = path != "-" && ::stat(path.c_str(), &facts) == 0;
+  return launches_in_log(text, readable_name(path), known ? facts.st_mtime : std::time(nullptr));
+}
+
 }  // namespace
 
 std::vector<Launch> launches_in(const std::string& path) {
@@ -123,19 +152,22 @@ std::vector<Launch> launches_in(const std::string& path) {
   }
   LineSource lines(path, record::LineReader::kSpare);
   RunReader runs(readable_name(path));
-  std::optional<std::string> of_baseline;
+  Form form = Form::kRuns;
+  std::string whole;
   Line line;
   while (lines.next(line)) {
-    if (line.number == 1 && baseline::is_first_line(line.text)) of_baseline.emplace();
-    if (!of_baseline) {
+    if (line.number == 1) form = form_of(line.text);
+    if (form == Form::kRuns) {
       runs.take(line);
       continue;
     }
-    of_baseline->append(line.text);
-    if (line.complete) of_baseline->push_back('\n');
+    if (whole.size() > kLargestLog && form == Form::kLog) refuse_log(path);
+    whole.append(line.text);
+    if (line.complete) whole.push_back('\n');
   }
-  if (!of_baseline) return runs.finish();
-  std::vector<Launch> launches = baseline::read_launches(*of_baseline, readable_name(path));
+  if (form == Form::kRuns) return runs.finish();
+  if (form == Form::kLog) return launches_of_log(whole, path);
+  std::vector<Launch> launches = baseline::read_launches(whole, readable_name(path));
   if (launches.empty()) throw Error(ExitStatus::kNotJudged, fmt::format("{}: it has no launch", readable_name(path)));
   return launches;
 }

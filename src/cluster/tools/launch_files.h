@@ -1,4 +1,4 @@
-// Launches from files: baselines, and what programs write with --json.
+// Launches from files: baselines, what programs write with --json, and logs of other tools.
 #pragma once
 
 #include <string>

@@ -10,11 +10,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "cluster/tools/acceptance_record.h"
 #include "cluster/tools/verdict_record.h"
 #include "common/record/baseline.h"
 #include "common/record/connect_row.h"
 #include "common/record/context.h"
 #include "common/record/copy_row.h"
+#include "common/record/expected.h"
 #include "common/record/reading.h"
 #include "common/record/row.h"
 #include "common/record/sweep_plan.h"
@@ -57,7 +59,9 @@ record::Descriptions record_types() {
   add.operator()<Context, EpochRecord, Row, PairReading, SweepRound, SilentEndpoints, EndpointSummary, SweepVerdict,
                  CopyRow, ConnectionStep, Ending, SweepStart, HostLocality, RecordedReading, VerdictRecord,
                  baseline::RowComparison, baseline::HistoryChange, baseline::BaselineComparison, baseline::FileStart,
-                 baseline::LaunchStart, baseline::RowTimes>();
+                 baseline::LaunchStart, baseline::RowTimes, expected::RowExpectation, expected::Expectation,
+                 expected::PresetStart, expected::PresetFigure, expected::PresetComparison, acceptance::AcceptanceStart,
+                 acceptance::AcceptanceStep, acceptance::HostReason, acceptance::AcceptanceVerdict>();
   return types;
 }
 

@@ -120,6 +120,10 @@ struct Options {
   std::string baseline_file;           ///< baseline that this run is compared with; empty: none
   std::vector<std::string> allowed;    ///< keys of its identity that may differ
   double wanted_slowdown_percent = 5;  ///< that the comparison has to be able to see
+  double expected_percent = 0;         ///< of what the links allow, which the largest figures have to reach; 0: none
+  double line_rate_gbit_per_s = 0;     ///< of each NIC; 0: as the system reports it
+  std::string preset;                  ///< name or file of published figures to compare with; empty: none
+  bool strict = false;                 ///< whether they are required
   std::string label;                   ///< what the user calls this run; only written to its records
   std::string csv_file;
   std::string nccl_tests_json_file;
@@ -137,7 +141,8 @@ struct Options {
 
   /// Whether an output has more than the table: each host, and the choices of the library.
   [[nodiscard]] bool keeps_records() const {
-    return !json_file.empty() || !record_file.empty() || !baseline_file.empty();
+    return !json_file.empty() || !record_file.empty() || !baseline_file.empty() || expected_percent > 0 ||
+           !preset.empty();
   }
   /// Whether any of these options was given; `keys` are keys of options.
   [[nodiscard]] bool has_given(std::initializer_list<std::string_view> keys) const {

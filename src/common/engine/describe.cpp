@@ -87,6 +87,10 @@ std::vector<RankFacts> describe_all(const Team& team, const Placed& placed, int 
 
 }  // namespace
 
+std::vector<std::string> distinct_hosts(const std::string& first, const std::string& second) {
+  return first == second ? std::vector{first} : std::vector{first, second};
+}
+
 Context context_of(const mpi::Communicator& world, const Job& job, const Options& options, const Placed& placed) {
   Context context;
   context.program = job.program.name;
@@ -126,6 +130,7 @@ std::vector<GroupFacts> describe_groups(const std::vector<RankFacts>& ranks) {
   std::vector<GroupFacts> groups;
   for (std::size_t group = 0; group < numbers.size(); ++group) {
     groups.push_back({folded(numbers[group]), some_of(hosts[group])});
+    groups.back().host_names = std::move(hosts[group]);
   }
   return groups;
 }
@@ -136,6 +141,7 @@ std::vector<GroupFacts> describe_pairs(const std::vector<RankFacts>& ranks) {
     const RankFacts& second = ranks[first + 1];
     pairs.push_back(
         {fmt::format("{}, {}", ranks[first].rank, second.rank), fmt::format("{}, {}", ranks[first].host, second.host)});
+    pairs.back().host_names = distinct_hosts(ranks[first].host, second.host);
   }
   return pairs;
 }

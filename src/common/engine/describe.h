@@ -31,6 +31,9 @@ struct Job;
 /// The same for groups that are pairs: the first rank and its host come first.
 [[nodiscard]] std::vector<GroupFacts> describe_pairs(const std::vector<RankFacts>& ranks);
 
+/// A list of one host, or of two.
+[[nodiscard]] std::vector<std::string> distinct_hosts(const std::string& first, const std::string& second);
+
 /// Each host's kernel, processor, NUMA nodes and network devices, as its first process sees them. Collective;
 /// empty on processes other than the job's first.
 [[nodiscard]] std::vector<HostFacts> describe_hosts(const mpi::Communicator& world, const Placed& placed);

@@ -13,6 +13,7 @@
 #include "common/core/shortened_list.h"
 #include "common/engine/conclusion.h"
 #include "common/engine/describe.h"
+#include "common/engine/group_traffic.h"
 #include "common/engine/required_speed.h"
 #include "common/ranks/agreement.h"
 #include "common/ranks/exchange.h"
@@ -185,6 +186,7 @@ void RoundWork::describe_all_pairs(const std::vector<std::string>& ports, Contex
     first_place.emplace(second, std::pair(number, 1));
     groups.push_back({fmt::format("{}, {}", first, second), fmt::format("{}, {}", host_of(first), host_of(second)),
                       port_of[first].empty() ? "" : fmt::format("{}, {}", port_of[first], port_of[second])});
+    groups.back().host_names = distinct_hosts(host_of(first), host_of(second));
   }
   for (std::size_t round = 0; round < plan_.rounds.size(); ++round) {
     for (const int number : plan_.rounds[round]) {
@@ -197,6 +199,7 @@ void RoundWork::describe_all_pairs(const std::vector<std::string>& ports, Contex
     facts.local_rank = local_ranks[facts.host]++;
     std::tie(facts.group, facts.group_rank) = first_place.at(facts.rank);
   }
+  describe_traffic(test_, context);
 }
 
 const std::string& RoundWork::host_of(int rank) const {

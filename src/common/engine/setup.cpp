@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "cluster/baseline/baseline_sink.h"
+#include "cluster/expected/expectation_sink.h"
 #include "common/backends/gpu/gpu_sessions.h"
 #include "common/core/error.h"
 #include "common/host/files.h"
@@ -66,6 +67,9 @@ Outputs open_own_outputs(Figure figure, const Options& options) {
     }
     if (!options.record_file.empty() || !options.baseline_file.empty()) {
       outputs.add(std::make_unique<baseline::BaselineSink>(options));
+    }
+    if (figure == Figure::kCollective || is_of_pairs(figure)) {
+      outputs.add(std::make_unique<expected::ExpectationSink>(options));
     }
     if (const std::string& path = options.matrix_csv_file; !path.empty()) {
       outputs.add(std::make_unique<MatrixCsvSink>(open(path)));

@@ -8,6 +8,7 @@
 #include "common/core/clock.h"
 #include "common/engine/conclusion.h"
 #include "common/engine/describe.h"
+#include "common/engine/group_traffic.h"
 #include "common/host/identity.h"
 #include "common/measure/bench.h"
 #include "common/mpi/environment.h"
@@ -75,6 +76,7 @@ Context describe_run(const mpi::Communicator& world, const Job& job, const Test&
   context.nccl_version = setup.backend.session->nccl_version();
   context.ranks = describe_ranks(*setup.team, setup.placed, *setup.backend.session);
   context.groups = is_of_pairs(context.figure) ? describe_pairs(context.ranks) : describe_groups(context.ranks);
+  describe_traffic(test, context);
   describe_ports(world, sessions.local_port(), context);
   context.notices = setup.notices;
   context.time_means = test.traits().time_means;

@@ -19,6 +19,7 @@ class MessageTest : public Test {
     return {.send_count = request.elements, .recv_count = request.elements, .count = request.elements};
   }
   [[nodiscard]] double bus_factor(int /*ranks*/) const final { return bus_factor::kOnce; }
+  [[nodiscard]] HostTraffic host_traffic(const RanksOnHosts& /*group*/) const final { return host_traffic::kOnce; }
 
   /// The other rank's data, if this rank receives.
   [[nodiscard]] std::vector<ExpectedBlock> expected(const Layout& layout, const Participant& self) const final {

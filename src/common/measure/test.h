@@ -140,6 +140,8 @@ class Test {
   }
 
   [[nodiscard]] virtual double bus_factor(int ranks) const = 0;
+  /// What the links between hosts have to carry. Unknown by default.
+  [[nodiscard]] virtual HostTraffic host_traffic(const RanksOnHosts& /*group*/) const { return {}; }
   /// The part of the message size that counts for the algorithm bandwidth.
   [[nodiscard]] virtual double counted_share(int /*ranks*/) const { return 1; }
 

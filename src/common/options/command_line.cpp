@@ -95,6 +95,12 @@ Options options_from(const Parser& parser) {
   if (options.baseline_file.empty() && compares) {
     throw UsageError("--allow and --detect are for the comparison with a baseline; give its file with --baseline");
   }
+  if (options.strict && options.preset.empty()) {
+    throw UsageError("--strict is for published figures; name them with --preset");
+  }
+  if (options.line_rate_gbit_per_s > 0 && options.expected_percent <= 0) {
+    throw UsageError("--line-rate is for --expect; give the share that is required, such as --expect 80");
+  }
   return options;
 }
 

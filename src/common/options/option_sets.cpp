@@ -342,6 +342,21 @@ OptionSet json() {
                  number(&Options::wanted_slowdown_percent, "--detect", 0.1, 1000))};
 }
 
+OptionSet expectation() {
+  return {option(kOutput, "--expect", "PERCENT",
+                 "require this share of what NICs and links allow; exit 6 below, 7 if it is unknown",
+                 number(&Options::expected_percent, "--expect", 0, 100)),
+          option(kOutput, "--line-rate", "GBIT/S", "rate of each NIC for --expect; 0: as the system reports it",
+                 number(&Options::line_rate_gbit_per_s, "--line-rate", 0, 1e6))};
+}
+
+OptionSet preset() {
+  return {option(kOutput, "--preset", "NAME", "compare with the published figures of a preset, or of a file",
+                 text(&Options::preset, "--preset", "a name")),
+          option(kOutput, "--strict", "", "exit 6 if a figure of --preset is not reached, 7 if it was not measured",
+                 flag(&Options::strict))};
+}
+
 OptionSet csv() {
   return {option(kOutput, "--csv", "FILE", "write CSV to FILE, one line per result",
                  file_name(&Options::csv_file, "--csv"))};

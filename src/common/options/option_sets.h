@@ -30,6 +30,8 @@ namespace fabricbench::option_sets {
 [[nodiscard]] OptionSet gpus_of_process();                                                    ///< -g
 [[nodiscard]] OptionSet nccl();                                                               ///< NCCL only
 [[nodiscard]] OptionSet json();                                                               ///< --json --force
+[[nodiscard]] OptionSet expectation();                                                        ///< --expect --line-rate
+[[nodiscard]] OptionSet preset();                                                             ///< --preset --strict
 [[nodiscard]] OptionSet csv();                                                                ///< --csv
 [[nodiscard]] OptionSet nccl_tests_json();                                                    ///< -J
 [[nodiscard]] OptionSet of_rows();                                                            ///< --samples --stats -S

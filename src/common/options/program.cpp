@@ -162,17 +162,17 @@ Program collective_program(const std::string& name, const std::string& summary, 
                         "two groups at the same time, with a record"}},
           .options = join({sizes(), data(), own, options_of_rows("size and placement"), operation_times(), buffers(),
                            placement(), library(), split(), gpus_of_process(), device(), nccl(), output_of_rows(),
-                           nccl_tests_json(), least_bandwidth()}),
+                           nccl_tests_json(), least_bandwidth(), expectation(), preset()}),
           .checks = {check_sizes, check_iterations, check_graphs, check_blocking},
           .has_split_mask = true};
 }
 
 Program message_program(const std::string& name, const std::string& summary, bool windowed, const std::string& pairs) {
   const OptionSet pairing = pairs.empty() ? option_sets::pairs() : option_sets::pairs("");
-  Program program =
-      program_of_messages(name, summary,
-                          join({sizes(), options_of_rows(), windowed ? window() : OptionSet(), buffers(), library(),
-                                pairing, concurrent(), gpus_of_process(), device(), output_of_rows()}));
+  Program program = program_of_messages(
+      name, summary,
+      join({sizes(), options_of_rows(), windowed ? window() : OptionSet(), buffers(), library(), pairing, concurrent(),
+            gpus_of_process(), device(), output_of_rows(), expectation(), preset()}));
   program.defaults.pairs = pairs;
   return program;
 }
@@ -180,7 +180,7 @@ Program message_program(const std::string& name, const std::string& summary, boo
 Program tcp_program(const std::string& name, const std::string& summary, bool windowed) {
   return program_of_messages(name, summary,
                              join({sizes(), options_of_rows(), windowed ? window() : OptionSet(), buffers(), pairs(),
-                                   concurrent(), sockets(), output_of_rows()}));
+                                   concurrent(), sockets(), output_of_rows(), expectation(), preset()}));
 }
 
 Program sweep_program(const std::string& name, const std::string& summary) {

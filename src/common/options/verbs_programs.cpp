@@ -390,7 +390,7 @@ Program verbs_program(const std::string& name, const std::string& summary, const
   const Bytes usual = test.latency ? kUsualLatencySize : kUsualBandwidthSize;
   const OptionSet measuring =
       join({repeats(), epochs("size"), precision(), seed(), timeout(), concurrent(), checks(), pairs()});
-  const OptionSet output = join({json(), csv(), of_rows(), quiet(), progress()});
+  const OptionSet output = join({json(), csv(), of_rows(), quiet(), progress(), preset()});
   return {
       .name = name,
       .summary = summary,

@@ -26,7 +26,8 @@ struct GpuFacts {
   std::optional<int> numa_node;
   std::string process_on_node;  ///< whether the rank's process runs on that node: yes, partly, no or unknown
   std::vector<std::string> nearest_nics;
-  std::string uuid{};  ///< unique, such as `GPU-5a0e3f7c-...`; empty: unknown
+  std::string uuid{};      ///< unique, such as `GPU-5a0e3f7c-...`; empty: unknown
+  double nvlink_rate = 0;  ///< of all its NVLinks together, in bytes per second in one direction; 0: none, or unknown
 };
 
 /// One rank of the job.
@@ -47,10 +48,13 @@ struct RankFacts {
 
 /// One of several groups.
 struct GroupFacts {
-  std::string ranks;    ///< such as `0-3, 8`; of a pair, the first and the second: `8, 0`
-  std::string hosts;    ///< their hosts in the same form
-  std::string ports{};  ///< the ports of a pair: `mlx5_0 port 1, mlx5_1 port 1`; empty: unknown
-  int round = 0;        ///< the round in which a pair is measured, from 0
+  std::string ranks;                      ///< such as `0-3, 8`; of a pair, the first and the second: `8, 0`
+  std::string hosts;                      ///< their hosts in the same form
+  std::string ports{};                    ///< the ports of a pair: `mlx5_0 port 1, mlx5_1 port 1`; empty: unknown
+  int round = 0;                          ///< the round in which a pair is measured, from 0
+  std::vector<std::string> host_names{};  ///< each once
+  double usual_busbw = 0;  ///< bus bandwidth to be expected, relative to the rate of the links; 0: unknown
+  double most_busbw = 0;   ///< and the most that is possible. Links: NICs of a host; of one host, NVLinks of a GPU
 };
 
 /// One host as its first rank sees it; gathered only for JSON.
@@ -191,6 +195,8 @@ void describe(Form& form, Record& gpu) {
        "whether the process runs on that node: `yes`, `partly` (it may also run elsewhere), `no` or `unknown`");
   form("nearest_nics", gpu.nearest_nics, "names of the nearest NICs");
   form("uuid", null_if_none(gpu.uuid), "unique identifier; null: unknown");
+  form("nvlink_gb_per_s", null_if_none(gb_per_s(gpu.nvlink_rate)),
+       "rate of all its NVLinks together in one direction; null: none, or unknown");
 }
 
 template <typename Form, record::Of<RankFacts> Record>
@@ -222,6 +228,7 @@ void describe(Form& form, Record& group) {
   form("ports", null_if_none(group.ports),
        "RDMA pairs: device and port of each end, such as mlx5_0 port 1, mlx5_2 port 1");
   form("round", natural(group.round), "round in which the pair is measured, from 0");
+  form.hidden(group.host_names, group.usual_busbw, group.most_busbw);
 }
 
 template <typename Form, record::Of<SweepPlanFacts> Record>

@@ -13,6 +13,7 @@
 #include "common/backends/gpu/mpi_on_cuda.h"
 #include "common/backends/nccl/library.h"
 #include "common/backends/nccl/nccl_session.h"
+#include "common/backends/nvml/nvlinks.h"
 #include "common/core/error.h"
 #include "common/host/pci_locality.h"
 #include "common/host/topology.h"
@@ -126,6 +127,21 @@ GpuFacts describe_gpu(int device) {
           facts.uuid};
 }
 
+/// Leaves them unknown if the driver's library does not tell.
+void add_nvlink_rates(std::vector<GpuFacts>& gpus) {
+  if (gpus.empty()) return;
+  try {
+    const nvml::Library library;
+    for (GpuFacts& gpu : gpus) {
+      const auto links = library.links(gpu.pci);
+      if (!links) continue;
+      for (const nvml::NvLink& link : *links) gpu.nvlink_rate += link.bytes_per_s;
+    }
+  } catch (const Error&) {
+    return;
+  }
+}
+
 }  // namespace
 
 std::string why_no_nccl(const Team& team, const Placed& placed, const Options& /*options*/) {
@@ -186,6 +202,7 @@ std::vector<GpuFacts> describe_gpus(const std::vector<int>& devices) {
   std::vector<GpuFacts> gpus;
   gpus.reserve(devices.size());
   for (const int device : devices) gpus.push_back(describe_gpu(device));
+  add_nvlink_rates(gpus);
   return gpus;
 }
 

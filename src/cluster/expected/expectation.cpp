@@ -1,0 +1,193 @@
+#include "cluster/expected/expectation.h"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "cluster/baseline/comparison_text.h"
+#include "cluster/expected/link_rate.h"
+#include "common/core/exit_status.h"
+#include "common/record/json.h"
+#include "common/record/text_table.h"
+
+namespace fabricbench::expected {
+namespace {
+
+/// Clocks and counters are not exact.
+constexpr double kAboveLimit = 1.02;
+/// Bytes that NICs moved, relative to what the messages need at least, from which on NICs carried them. Below, they
+/// went another way: through NVLinks between hosts, or through memory.
+constexpr double kLeastMoved = 0.5;
+
+const GroupFacts* group_of(const Context& context, const MeasuredRow& row) {
+  const auto group = static_cast<std::size_t>(row.group);
+  return group < context.groups.size() ? &context.groups[group] : nullptr;
+}
+
+bool is_between_hosts(const GroupFacts& group) { return group.host_names.size() > 1; }
+
+/// Whether the NICs of the busiest host moved what the messages between hosts need.
+bool nics_carried(const Context& context, const std::vector<MeasuredRow>& rows, const baseline::DeviceBytes& bytes) {
+  double needed = 0;
+  for (const MeasuredRow& row : rows) {
+    const GroupFacts* group = group_of(context, row);
+    if (group == nullptr || !is_between_hosts(*group) || group->most_busbw <= 0) continue;
+    needed += row.busbw * row.time * row.operations / group->most_busbw;
+  }
+  double most = 0;
+  for (const auto& [host, devices] : bytes) {
+    double moved = 0;
+    for (const auto& [name, count] : devices) moved += count;
+    most = std::max(most, moved);
+  }
+  return most >= kLeastMoved * needed;
+}
+
+/// The rate of the links of rows: NICs between hosts, NVLinks on one host.
+struct Links {
+  LinkRate nics;
+  LinkRate nvlinks;
+
+  [[nodiscard]] const LinkRate& of(const GroupFacts& group) const { return is_between_hosts(group) ? nics : nvlinks; }
+};
+
+Links links_of(const Context& context, const std::vector<MeasuredRow>& rows, const baseline::DeviceBytes& bytes,
+               double line_rate) {
+  Links links{nic_rate(context, bytes, line_rate), nvlink_rate(context)};
+  if (links.nics.line > 0 && !nics_carried(context, rows, bytes)) {
+    links.nics = {.words = "most of the data between hosts did not go over NICs whose bytes are counted"};
+  }
+  return links;
+}
+
+RowExpectation beside_links(const MeasuredRow& row, const GroupFacts& group, const LinkRate& rate) {
+  RowExpectation expected{.key = row.key,
+                          .busbw = row.busbw,
+                          .expected = group.usual_busbw * rate.payload,
+                          .limit = group.most_busbw * rate.line};
+  if (expected.expected > 0 || expected.limit > 0) expected.verdict = Reach::kNotRequired;
+  if (expected.limit > 0 && row.busbw > kAboveLimit * expected.limit) expected.verdict = Reach::kAboveLimit;
+  return expected;
+}
+
+/// Judges the row with the highest bandwidth of each series.
+void judge_best_rows(std::vector<RowExpectation>& rows, double required) {
+  std::map<baseline::RowKey, RowExpectation*> best;
+  for (RowExpectation& row : rows) {
+    RowExpectation*& known = best.try_emplace(row.key.without_size(), &row).first->second;
+    if (row.busbw > known->busbw) known = &row;
+  }
+  for (const auto& [series, row] : best) {
+    if (row->verdict == Reach::kAboveLimit) continue;
+    row->verdict = row->expected <= 0 ? Reach::kUnknown : row->share() >= required ? Reach::kReached : Reach::kBelow;
+  }
+}
+
+const RowExpectation* first_with(const std::vector<RowExpectation>& rows, Reach verdict) {
+  const auto found =
+      std::find_if(rows.begin(), rows.end(), [&](const RowExpectation& row) { return row.verdict == verdict; });
+  return found == rows.end() ? nullptr : &*found;
+}
+
+std::string named(const RowExpectation& row) {
+  return fmt::format("{} {}", readable_bytes(row.key.size), words_of(row.key));
+}
+
+void conclude(Expectation& expectation) {
+  const auto end = [&](ExitStatus status, std::string headline) {
+    expectation.exit_status = static_cast<int>(status);
+    expectation.headline = std::move(headline);
+  };
+  const auto& rows = expectation.rows;
+  if (rows.empty()) return end(ExitStatus::kNotJudged, "--expect: no row has a figure");
+  if (const RowExpectation* row = first_with(rows, Reach::kBelow)) {
+    return end(ExitStatus::kTooSlow,
+               fmt::format("{} has {:.4g} GB/s, {:.0f} % of the {:.4g} GB/s that its links allow; --expect requires "
+                           "{:.4g} %",
+                           named(*row), row->busbw / 1e9, 100 * row->share(), row->expected / 1e9,
+                           100 * expectation.required));
+  }
+  if (const RowExpectation* row = first_with(rows, Reach::kAboveLimit)) {
+    return end(ExitStatus::kNotJudged,
+               fmt::format("{} is faster than its links: {:.4g} GB/s, and {:.4g} GB/s are possible", named(*row),
+                           row->busbw / 1e9, row->limit / 1e9));
+  }
+  if (first_with(rows, Reach::kUnknown) != nullptr) {
+    return end(ExitStatus::kNotJudged, expectation.payload > 0
+                                           ? "--expect: how this operation uses its links is unknown; use --min-bw"
+                                           : fmt::format("--expect: {}", expectation.links));
+  }
+  double least = 1e300;
+  for (const RowExpectation& row : rows) {
+    if (row.verdict == Reach::kReached) least = std::min(least, row.share());
+  }
+  end(ExitStatus::kOk, fmt::format("the largest figures reach {:.0f} % of what the links allow, or more; {:.4g} % are "
+                                   "required",
+                                   100 * least, 100 * expectation.required));
+}
+
+record::TextTable row_table() {
+  using record::field;
+  return {{{"size", "(B)", 12, field("/size_bytes")},
+           {"row", "", 24, field("/row")},
+           {"busbw", "(GB/s)", 9, field("/busbw_gb_per_s")},
+           {"expected", "(GB/s)", 9, field("/expected_gb_per_s")},
+           {"limit", "(GB/s)", 9, field("/limit_gb_per_s")},
+           {"reached", "(%)", 9, field("/share_percent")},
+           {"verdict", "", 12, field("/verdict")}},
+          readable};
+}
+
+}  // namespace
+
+Expectation expect(const Context& context, const std::vector<MeasuredRow>& rows, const baseline::DeviceBytes& bytes,
+                   const ExpectationSettings& settings) {
+  const Links links = links_of(context, rows, bytes, settings.line_rate);
+  Expectation expectation{.required = settings.required};
+  for (const MeasuredRow& row : rows) {
+    const GroupFacts* group = group_of(context, row);
+    if (group == nullptr || row.key.size == 0) continue;
+    const LinkRate& rate = links.of(*group);
+    expectation.links = rate.words;
+    expectation.payload = rate.payload;
+    expectation.rows.push_back(beside_links(row, *group, rate));
+  }
+  if (settings.required > 0) {
+    judge_best_rows(expectation.rows, settings.required);
+    conclude(expectation);
+  }
+  return expectation;
+}
+
+std::vector<std::string> lines_of(const Expectation& expectation) {
+  if (expectation.required <= 0) return {};
+  std::vector<std::string> lines;
+  if (expectation.payload > 0) {
+    lines.push_back(fmt::format("Links: {}", expectation.links));
+    const record::TextTable table = row_table();
+    lines.push_back(table.titles());
+    lines.push_back(table.units());
+    for (const RowExpectation& row : expectation.rows) {
+      record::Json json = record::to_json(row);
+      json["row"] = words_of(row.key);
+      lines.push_back(table.line(json));
+    }
+  }
+  for (std::string& line : lines) line.erase(line.find_last_not_of(" \n") + 1);
+  lines.push_back(fmt::format("Expected: {}", expectation.headline));
+  return lines;
+}
+
+std::vector<std::string> warnings_of(const Expectation& expectation) {
+  const RowExpectation* row = first_with(expectation.rows, Reach::kAboveLimit);
+  if (row == nullptr) return {};
+  const auto rows = std::count_if(expectation.rows.begin(), expectation.rows.end(),
+                                  [](const RowExpectation& each) { return each.verdict == Reach::kAboveLimit; });
+  return {
+      fmt::format("Faster than the links: {} row{}, such as {} with {:.4g} GB/s where {:.4g} GB/s are possible over "
+                  "{}; a rate or a counter is wrong, or the data went another way",
+                  rows, rows == 1 ? "" : "s", named(*row), row->busbw / 1e9, row->limit / 1e9, expectation.links)};
+}
+
+}  // namespace fabricbench::expected

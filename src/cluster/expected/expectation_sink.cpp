@@ -1,0 +1,76 @@
+#include "cluster/expected/expectation_sink.h"
+
+#include <utility>
+
+#include "cluster/baseline/launch_recorder.h"
+#include "common/core/exit_status.h"
+#include "common/host/installed_files.h"
+
+namespace fabricbench::expected {
+namespace {
+
+constexpr double kBytesPerGigabit = 1e9 / 8;
+
+void fail(Ending& ending, int status, const std::string& reason) {
+  if (ending.exit_status != 0 || status == 0) return;
+  ending.exit_status = status;
+  ending.reason = reason;
+}
+
+void append(std::vector<std::string>& lines, std::vector<std::string> more) {
+  for (std::string& line : more) lines.push_back(std::move(line));
+}
+
+}  // namespace
+
+ExpectationSink::ExpectationSink(const Options& options)
+    : settings_{options.expected_percent / 100, options.line_rate_gbit_per_s * kBytesPerGigabit},
+      strict_(options.strict) {
+  if (!options.preset.empty())
+    preset_ = read_preset(find_preset(options.preset, host::installed_folders("results/presets")));
+}
+
+void ExpectationSink::record(const AnyRecord& record) {
+  const Row* row = record.as<Row>();
+  if (row == nullptr) return;
+  take(*row, row->out_of_place, is_of_pairs(context_.figure) ? "" : "out_of_place");
+  take(*row, row->in_place, "in_place");
+}
+
+void ExpectationSink::take(const Row& row, const std::optional<Measurement>& measured, const char* placement) {
+  if (!measured || !(measured->summary.median > 0)) return;
+  rows_.push_back({.key = baseline::key_of(row, context_, placement),
+                   .group = row.group,
+                   .busbw = measured->busbw,
+                   .time = measured->summary.median,
+                   .operations = static_cast<double>(measured->iterations)});
+  for (const NicBytes& nic : measured->nics) {
+    if (nic.name == "lo") continue;  // it leads to no other host
+    bytes_[nic.host][nic.name] += static_cast<double>(nic.sent) + static_cast<double>(nic.received);
+  }
+}
+
+void ExpectationSink::conclude(Ending& ending, const Outputs& outputs) {
+  hold_against_links(ending, outputs);
+  if (preset_) hold_against_preset(ending, outputs);
+}
+
+void ExpectationSink::hold_against_links(Ending& ending, const Outputs& outputs) const {
+  const Expectation expectation = expect(context_, rows_, bytes_, settings_);
+  append(ending.notes, warnings_of(expectation));
+  if (settings_.required <= 0 && expectation.payload <= 0) return;
+  for (const RowExpectation& row : expectation.rows) outputs.record(row);
+  outputs.record(expectation);
+  append(ending.baseline, lines_of(expectation));
+  fail(ending, expectation.exit_status, expectation.headline);
+}
+
+void ExpectationSink::hold_against_preset(Ending& ending, const Outputs& outputs) const {
+  const std::vector<PresetComparison> figures = compare(*preset_, context_, rows_);
+  for (const PresetComparison& figure : figures) outputs.record(figure);
+  PresetOutcome outcome = outcome_of(*preset_, context_, figures);
+  append(ending.baseline, std::move(outcome.lines));
+  if (strict_) fail(ending, outcome.exit_status, outcome.headline);
+}
+
+}  // namespace fabricbench::expected

@@ -1,0 +1,20 @@
+// A row of a run, as expectations and presets take it.
+#pragma once
+
+#include <vector>
+
+#include "common/record/context.h"
+#include "common/record/expected.h"
+#include "common/record/row.h"
+
+namespace fabricbench::expected {
+
+struct MeasuredRow {
+  baseline::RowKey key{};
+  int group = 0;
+  double busbw = 0;       ///< bytes per second
+  Seconds time = 0;       ///< median
+  double operations = 0;  ///< timed ones, for which bytes were counted
+};
+
+}  // namespace fabricbench::expected

@@ -1,0 +1,328 @@
+#include "cluster/tools/launch_logs.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "cluster/hosts/host_folding.h"
+#include "cluster/import/failure.h"
+#include "cluster/import/import.h"
+#include "cluster/import/rate_units.h"
+#include "cluster/import/text.h"
+#include "common/core/error.h"
+
+namespace fabricbench::cluster {
+namespace {
+
+using baseline::Launch;
+using baseline::RowTimes;
+using Words = std::vector<std::string_view>;
+
+constexpr double kMicrosecond = 1e-6;
+
+/// A log, and the place in it.
+class Log {
+ public:
+  Log(std::string_view text, std::string name) : text_(text), name_(std::move(name)), lines_(text) {}
+
+  [[nodiscard]] bool next() { return lines_.next(); }
+  [[nodiscard]] std::string_view line() const { return trimmed(without_label(lines_.line())); }
+  [[nodiscard]] std::size_t begin() const { return lines_.begin(); }
+  [[nodiscard]] std::size_t end() const { return lines_.end(); }
+  [[nodiscard]] std::string_view text() const { return text_; }
+
+  [[noreturn]] void fail(const std::string& problem) const {
+    throw Error(ExitStatus::kNotJudged, fmt::format("{}:{}: {}; give the log of a run that ended well", name_,
+                                                    std::max<std::int64_t>(lines_.number(), 1), problem));
+  }
+
+ private:
+  std::string_view text_;
+  std::string name_;
+  TextLines lines_;
+};
+
+void add(Launch& launch, std::string key, std::string value) {
+  if (!value.empty()) launch.start.identity.emplace_back(std::move(key), std::move(value));
+}
+
+/// What follows `title` and a colon.
+std::optional<std::string_view> value_of(std::string_view line, std::string_view title) {
+  if (!line.starts_with(title)) return std::nullopt;
+  std::string_view rest = trimmed(line.substr(title.size()));
+  if (!rest.starts_with(':')) return std::nullopt;
+  return trimmed(rest.substr(1));
+}
+
+Launch finished(Launch launch, std::time_t written) {
+  launch.start.began = written;
+  launch.start.rows = static_cast<std::int64_t>(launch.rows.size());
+  return launch;
+}
+
+/// The output of one program of nccl-tests.
+struct NcclTestsRun {
+  std::string tool = "nccl-tests";
+  std::string test{};
+  std::vector<std::string> hosts{};  // of each rank
+  std::map<std::string, int> gpus{};
+  std::vector<std::string> columns{};
+  bool has_ended = false;
+  std::size_t begin = 0;  // in the log
+  Launch launch{};
+
+  [[nodiscard]] bool has_begun() const { return !hosts.empty() || !launch.rows.empty() || has_ended; }
+};
+
+/// A row is a line of numbers below a line of titles, which say what is where.
+class NcclTestsLog {
+ public:
+  NcclTestsLog(Log& log, std::time_t written) : log_(log), written_(written) {}
+
+  [[nodiscard]] std::vector<Launch> read() {
+    while (log_.next()) take(log_.line());
+    finish(log_.text().size());
+    if (launches_.empty()) log_.fail("there is no table of results");
+    return std::move(launches_);
+  }
+
+ private:
+  void take(std::string_view line) {
+    if (line.starts_with("# nccl-tests version") || line.starts_with("# rccl-tests version")) {
+      finish(log_.begin());
+      take_version(words_of(line.substr(1)));
+    } else if (line.starts_with("# nThread ")) {
+      if (run_.has_begun()) finish(log_.begin());
+      take_settings(words_of(line));
+    } else if (const auto test = value_of(line, "# Collective test starting")) {
+      run_.test = *test;
+    } else if (line.starts_with('#')) {
+      take_comment(line);
+    } else {
+      take_row(words_of(line));
+    }
+  }
+
+  void take_version(const Words& words) {
+    run_.tool = words.front();
+    for (const std::string_view word : words) {
+      if (const auto at = word.find("ccl-library="); at != std::string_view::npos) {
+        add(run_.launch, "library", std::string("NCCL ").append(word.substr(word.find('=') + 1)));
+      }
+    }
+  }
+
+  /// `# nThread 1 nGpus 8 minBytes 8 ...`. How often and how long is not compared.
+  void take_settings(const Words& words) {
+    for (std::size_t i = 1; i + 1 < words.size(); ++i) {
+      if (words[i] == "nThread" || words[i] == "nGpus") {
+        add(run_.launch, std::string(words[i]), std::string(words[i + 1]));
+      }
+    }
+  }
+
+  void take_comment(std::string_view line) {
+    const Words words = words_of(line.substr(1));
+    const auto on = std::find(words.begin(), words.end(), "on");
+    const auto device = std::find(words.begin(), words.end(), "device");
+    if (has(line, " Rank ") && words.end() - on > 1 && words.end() - device > 2) {
+      run_.hosts.emplace_back(on[1]);
+      ++run_.gpus[fmt::format("{}", fmt::join(device + 3, words.end(), " "))];
+    } else if (has(line, " size ") && has(line, " busbw")) {
+      run_.columns.assign(words.begin(), words.end());
+    } else if (has(line, "Out of bounds values")) {
+      run_.has_ended = true;
+      if (!has(line, " OK")) log_.fail(fmt::format("'{}'", one_line(line)));
+    } else if (has(line, "Avg bus bandwidth")) {
+      run_.has_ended = true;
+    }
+  }
+
+  /// Size, count, type, and then, counted from the end since reduction and root may be missing, four columns for each
+  /// placement.
+  void take_row(const Words& words) {
+    if (run_.columns.empty() || run_.has_ended || words.empty() || !integer_in(words.front())) return;
+    const auto first = std::find(run_.columns.begin(), run_.columns.end(), "time") - run_.columns.begin();
+    const std::size_t behind = run_.columns.size() - static_cast<std::size_t>(first);
+    if (behind < kOfPlacement || words.size() < behind + 3) log_.fail("the row is not complete");
+    const std::size_t values = words.size() - behind;
+    RowTimes row;
+    row.key.size = static_cast<Bytes>(*integer_in(words[0]));
+    row.key.datatype = words[2];
+    if (values > 3 && words[3] != "none") row.key.reduction = words[3];
+    if (values > 4) row.key.root = integer_in(words[4]).value_or(-1);
+    const std::span<const std::string_view> figures = std::span(words).subspan(values);
+    take_placement(row, "out_of_place", figures);
+    if (behind >= 2 * kOfPlacement) take_placement(row, "in_place", figures.subspan(kOfPlacement));
+  }
+
+  /// Time, algbw, busbw, #wrong.
+  void take_placement(RowTimes row, const char* placement, std::span<const std::string_view> figures) {
+    const auto time = number_in(figures[0]);
+    const auto busbw = number_in(figures[2]);
+    if (const auto wrong = number_in(figures[3]); wrong && *wrong > 0) {
+      log_.fail(fmt::format("{} wrong elements", figures[3]));
+    }
+    if (!time || !(*time > 0) || !busbw) return;  // N/A: this placement was not run
+    row.key.placement = placement;
+    row.time = *time * kMicrosecond;
+    row.busbw = *busbw * kGigabyte;
+    run_.launch.rows.push_back(std::move(row));
+  }
+
+  void finish(std::size_t end) {
+    if (run_.has_begun()) {
+      if (!run_.has_ended || run_.launch.rows.empty()) {
+        log_.fail(
+            fmt::format("the run has no end: {}", why_it_failed(log_.text().substr(run_.begin, end - run_.begin))));
+      }
+      add_identity();
+      launches_.push_back(finished(std::move(run_.launch), written_));
+    }
+    run_ = {.tool = run_.tool, .begin = end};
+  }
+
+  void add_identity() {
+    Launch& launch = run_.launch;
+    add(launch, "program", fmt::format("{} {}", run_.tool, run_.test.empty() ? "log" : run_.test));
+    if (run_.hosts.empty()) return;
+    add(launch, "ranks", fmt::format("{}", run_.hosts.size()));
+    const std::set<std::string> hosts(run_.hosts.begin(), run_.hosts.end());
+    add(launch, "hosts", fold_hosts(std::vector(hosts.begin(), hosts.end())));
+    std::vector<std::string> models;
+    for (const auto& [model, count] : run_.gpus) models.push_back(fmt::format("{} x {}", count, model));
+    add(launch, "gpus", fmt::format("{}", fmt::join(models, ", ")));
+  }
+
+  static constexpr std::size_t kOfPlacement = 4;  // columns
+
+  Log& log_;
+  std::time_t written_;
+  NcclTestsRun run_;
+  std::vector<Launch> launches_;
+};
+
+/// A table of sizes and figures.
+class SizeTable {
+ public:
+  /// A row with its time, or else with its rate in bytes per second.
+  void add_row(std::string_view size, double figure, bool is_rate) {
+    RowTimes row;
+    row.key.size = static_cast<Bytes>(integer_in(size).value_or(0));
+    row.time = is_rate ? static_cast<double>(row.key.size) / figure : figure;
+    if (is_rate) row.busbw = figure;
+    launch_.rows.push_back(std::move(row));
+  }
+  void set_behind_rows(std::size_t place) { behind_rows_ = place; }
+  [[nodiscard]] Launch& launch() { return launch_; }
+
+  [[nodiscard]] std::vector<Launch> finish(const Log& log, std::time_t written) {
+    if (launch_.rows.empty()) log.fail(fmt::format("there is no row of results: {}", why_it_failed(log.text())));
+    if (const std::string end = how_it_broke_off(log.text().substr(behind_rows_)); !end.empty()) log.fail(end);
+    return {finished(std::move(launch_), written)};
+  }
+
+ private:
+  Launch launch_;
+  std::size_t behind_rows_ = 0;  // in the log
+};
+
+/// `# OSU MPI Bandwidth Test v7.4`, `# Size      Bandwidth (MB/s)`, and rows; or `Latency (us)`, `Avg Latency(us)`.
+std::vector<Launch> read_osu_log(Log& log, std::time_t written) {
+  SizeTable table;
+  bool in_table = false;
+  bool is_rate = false;
+  while (log.next()) {
+    const std::string_view line = log.line();
+    const Words words = words_of(line);
+    if (line.starts_with("# OSU ")) {
+      if (!table.launch().start.identity.empty()) log.fail("a second program begins; give a log of one");
+      add(table.launch(), "program", one_line(line.substr(2)));
+    } else if (line.starts_with("# Datatype")) {
+      add(table.launch(), "datatype", one_line(words.back()));
+    } else if (line.starts_with("# Size")) {
+      is_rate = has(line, "(MB/s)");
+      if (!is_rate && !has(line, "(us)")) log.fail(fmt::format("'{}' names neither (MB/s) nor (us)", one_line(line)));
+      in_table = true;
+    } else if (in_table && words.size() > 1 && integer_in(words[0])) {
+      const auto figure = number_in(words[1]);
+      if (!figure || !(*figure > 0)) log.fail("the row has no figure");
+      if (words.back() == "Fail") log.fail("the data was wrong");
+      table.add_row(words[0], *figure * (is_rate ? kMegabyte : kMicrosecond), is_rate);
+      table.set_behind_rows(log.end());
+    }
+  }
+  return table.finish(log, written);
+}
+
+/// The column of figures, and what one of them is worth.
+struct PerftestColumn {
+  std::size_t column = 0;
+  double worth = 0;
+  bool is_rate = false;
+};
+
+/// Of `#bytes #iterations BW peak[MB/sec] BW average[MB/sec] MsgRate[Mpps]`, or of latencies, whose typical one is the
+/// median.
+PerftestColumn perftest_column(const Log& log, std::string_view line) {
+  if (has(line, "average[Gb/sec]")) return {3, kGigabit, true};
+  if (has(line, "average[MB/sec]") || has(line, "average[MiB/sec]"))
+    return {3, kMebibyte, true};  // it calls them MB too
+  if (has(line, "t_typical[usec]")) return {4, kMicrosecond, false};
+  log.fail(fmt::format("'{}' names no figure that is known", one_line(line)));
+}
+
+std::vector<Launch> read_perftest_log(Log& log, std::time_t written) {
+  static const std::map<std::string_view, std::string_view> kSettings = {
+      {"Device", "device"}, {"Transport type", "transport"}, {"Connection type", "connection"},
+      {"Mtu", "mtu"},       {"Link type", "link"},           {"Number of qps", "qps"}};
+  SizeTable table;
+  std::optional<PerftestColumn> column;
+  while (log.next()) {
+    const std::string_view line = log.line();
+    const Words words = words_of(line);
+    if (line.ends_with(" BW Test") || line.ends_with("Latency Test")) {
+      if (!table.launch().start.identity.empty()) log.fail("a second program begins; give a log of one");
+      add(table.launch(), "program", fmt::format("perftest {}", one_line(line)));
+    } else if (line.starts_with("#bytes")) {
+      column = perftest_column(log, line);
+    } else if (column && words.size() > 1 && integer_in(words[0]) && integer_in(words[1])) {
+      const auto figure = words.size() > column->column ? number_in(words[column->column]) : std::nullopt;
+      if (!figure || !(*figure > 0)) log.fail("the row has no figure");
+      table.add_row(words[0], *figure * column->worth, column->is_rate);
+      table.set_behind_rows(log.end());
+    } else {
+      for (const auto& [title, key] : kSettings) {
+        const std::size_t at = line.find(title);
+        const auto value = at == std::string_view::npos ? std::nullopt : value_of(line.substr(at), title);
+        if (value && !value->empty()) add(table.launch(), std::string(key), std::string(words_of(*value).front()));
+      }
+    }
+  }
+  return table.finish(log, written);
+}
+
+}  // namespace
+
+bool is_launch_log(std::string_view text) {
+  const auto kind = recognise(text);
+  return kind == ImportKind::kNcclTests || kind == ImportKind::kOsu || kind == ImportKind::kPerftest;
+}
+
+std::vector<Launch> launches_in_log(std::string_view text, const std::string& name, std::time_t written) {
+  Log log(text, name);
+  switch (recognise(text).value_or(ImportKind::kCsv)) {
+    case ImportKind::kNcclTests: return NcclTestsLog(log, written).read();
+    case ImportKind::kOsu: return read_osu_log(log, written);
+    case ImportKind::kPerftest: return read_perftest_log(log, written);
+    default: log.fail("it is no log of nccl-tests, OSU or perftest");
+  }
+}
+
+}  // namespace fabricbench::cluster

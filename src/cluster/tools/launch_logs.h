@@ -1,0 +1,23 @@
+// Launches from the logs of other tools, to compare runs of these with each other.
+#pragma once
+
+#include <ctime>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/record/baseline.h"
+
+namespace fabricbench::cluster {
+
+/// Whether a text that is none of ours could be a log of nccl-tests, OSU or perftest.
+[[nodiscard]] bool is_launch_log(std::string_view text);
+
+/// The launches in a log of nccl-tests or rccl-tests (as many as it has runs), of a program of the OSU
+/// micro-benchmarks, or of perftest. Their identity is what the log tells: program, version, ranks, hosts, GPUs,
+/// devices. `written`: when the file was, which stands for the beginning of the launches. Throws Error (kNotJudged)
+/// with the line if a run failed, has wrong data, or did not end.
+[[nodiscard]] std::vector<baseline::Launch> launches_in_log(std::string_view text, const std::string& name,
+                                                            std::time_t written);
+
+}  // namespace fabricbench::cluster

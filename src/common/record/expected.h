@@ -1,0 +1,156 @@
+// The records of a run beside what its hardware allows, and beside published figures.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/core/names.h"
+#include "common/core/units.h"
+#include "common/record/baseline.h"
+#include "common/record/field.h"
+
+namespace fabricbench::expected {
+
+/// A row beside what its links allow.
+enum class Reach {
+  kReached,      ///< the best row of its series has the required share
+  kBelow,        ///< the best row of its series has not
+  kAboveLimit,   ///< faster than the links: a figure, a rate or a counter is wrong
+  kNotRequired,  ///< nothing is required, or another size of the series is faster
+  kUnknown       ///< the rate of the links is unknown
+};
+constexpr auto names_of(Reach) {
+  return std::to_array<std::string_view>({"reached", "below", "above_limit", "not_required", "unknown"});
+}
+
+struct RowExpectation {
+  baseline::RowKey key;
+  double busbw = 0;     ///< bytes per second, as the two below
+  double expected = 0;  ///< 0: unknown
+  double limit = 0;     ///< the most that is possible; 0: unknown
+  Reach verdict = Reach::kUnknown;
+
+  /// 0: unknown.
+  [[nodiscard]] double share() const { return expected > 0 ? busbw / expected : 0; }
+};
+
+/// A run beside what its links allow.
+struct Expectation {
+  int exit_status = 0;
+  std::string headline{};              ///< one sentence
+  double required = 0;                 ///< share; 0: none
+  std::string links{};                 ///< the links and their rate, or why it is unknown
+  double payload = 0;                  ///< bytes per second in one direction, without headers; 0: unknown
+  std::vector<RowExpectation> rows{};  ///< lines of their own in files
+};
+
+/// Version of the files of presets; a later one is refused.
+inline constexpr std::int64_t kPresetVersion = 1;
+
+/// The first line of a file of published figures.
+struct PresetStart {
+  std::int64_t version = 0;
+  std::string name;
+  std::string description;
+};
+
+/// What others measured on a kind of system.
+struct PresetFigure {
+  std::string program;
+  std::string gpu;         ///< part of the model's name; empty: any, or none
+  std::int64_t hosts = 0;  ///< 0: any number
+  std::int64_t ranks = 0;  ///< 0: any number
+  Bytes from = 0;          ///< smallest size
+  Bytes to = 0;            ///< largest size; 0: none
+  double usual = 0;        ///< bus bandwidth in bytes per second; 0: see most_time
+  double least = 0;        ///< bus bandwidth below which something is wrong; 0: see most_time
+  Seconds most_time = 0;   ///< time above which something is wrong; 0: none
+  std::string source;
+};
+
+enum class PresetVerdict { kReached, kBelow, kNotMeasured };
+constexpr auto names_of(PresetVerdict) { return std::to_array<std::string_view>({"reached", "below", "not_measured"}); }
+
+/// A run beside a published figure.
+struct PresetComparison {
+  std::string preset;
+  PresetFigure figure;
+  PresetVerdict verdict = PresetVerdict::kNotMeasured;
+  Bytes size = 0;    ///< of the best row; 0: none
+  double busbw = 0;  ///< of that row, in bytes per second
+  Seconds time = 0;  ///< of that row
+};
+
+template <typename Form, record::Of<RowExpectation> Record>
+void describe(Form& form, Record& row) {
+  using namespace record;
+  form.line("row_expectation", "A row beside what its links allow, if their rate is known or `--expect` is given");
+  baseline::describe_key(form, row.key);
+  form("verdict", row.verdict, "with `--expect`, the row with the highest bandwidth of all sizes is judged");
+  form("busbw_gb_per_s", gb_per_s(row.busbw), "bus bandwidth of the row");
+  form("expected_gb_per_s", null_if_none(gb_per_s(row.expected)),
+       "bus bandwidth that the best common algorithm reaches at the rate of the links; null: unknown");
+  form("limit_gb_per_s", null_if_none(gb_per_s(row.limit)), "the most that any algorithm could reach; null: unknown");
+  form.derived("share_percent", row.expected > 0 ? std::optional(100 * row.share()) : std::nullopt,
+               "bus bandwidth relative to the expected one; null: unknown");
+}
+
+template <typename Form, record::Of<Expectation> Record>
+void describe(Form& form, Record& expectation) {
+  using namespace record;
+  form.line("expectation", "The outcome of all rows beside what the links allow");
+  form("exit_status", natural(expectation.exit_status), "0 reached or not required, 6 below, 7 cannot be judged");
+  form("headline", expectation.headline, "one sentence for readers");
+  form("required_percent", percent(expectation.required), "value of `--expect`; 0: none");
+  form("links", expectation.links, "the links and their rate, or why it is unknown");
+  form("payload_gb_per_s", null_if_none(gb_per_s(expectation.payload)),
+       "rate of the links in one direction without headers, of the host with the slowest; null: unknown");
+  form.hidden(expectation.rows);
+}
+
+template <typename Form, record::Of<PresetStart> Record>
+void describe(Form& form, Record& preset) {
+  using namespace record;
+  form.line("preset", "The first line of a file of published figures");
+  form("preset_version", natural(preset.version), "readers refuse later versions");
+  form("name", preset.name, "name of the preset");
+  form("description", preset.description, "the systems that it is for");
+}
+
+/// The keys of a figure.
+template <typename Form, typename Figure>
+void describe_figure(Form& form, Figure& figure) {
+  using namespace record;
+  form("program", figure.program, "the program");
+  form("gpu", null_if_none(figure.gpu), "part of the name of the GPU model; null: any, or none");
+  form("hosts", natural(figure.hosts), "number of hosts; 0: any");
+  form("ranks", natural(figure.ranks), "number of ranks; 0: any");
+  form("from_bytes", natural(figure.from), "smallest size");
+  form("to_bytes", natural(figure.to), "largest size; 0: none");
+  form("usual_gb_per_s", null_if_none(gb_per_s(figure.usual)), "published bus bandwidth; null: none");
+  form("least_gb_per_s", null_if_none(gb_per_s(figure.least)), "bus bandwidth below which something is wrong");
+  form("most_us", null_if_none(us(figure.most_time)), "time above which something is wrong; null: none");
+  form("source", figure.source, "who published it");
+}
+
+template <typename Form, record::Of<PresetFigure> Record>
+void describe(Form& form, Record& figure) {
+  form.line("preset_figure", "In a file of published figures, one figure");
+  describe_figure(form, figure);
+}
+
+template <typename Form, record::Of<PresetComparison> Record>
+void describe(Form& form, Record& comparison) {
+  using namespace record;
+  form.line("preset_comparison", "With `--preset`, a published figure beside the run");
+  form("preset", comparison.preset, "name of the preset");
+  form("verdict", comparison.verdict, "`not_measured`: no row has such a size");
+  form("size_bytes", natural(comparison.size), "size of the best row; 0: none");
+  form("busbw_gb_per_s", null_if_none(gb_per_s(comparison.busbw)), "bus bandwidth of that row; null: none");
+  form("time_us_median", null_if_none(us(comparison.time)), "time of that row; null: none");
+  describe_figure(form, comparison.figure);
+}
+
+}  // namespace fabricbench::expected

@@ -1,0 +1,153 @@
+#include "cluster/tools/launch_logs.h"
+
+#include <gtest/gtest.h>
+
+#include "common/core/error.h"
+
+namespace fabricbench::cluster {
+namespace {
+
+constexpr std::time_t kWritten = 1'760'000'000;
+
+const std::string kNcclTests =
+    "# nccl-tests version 2.17.6 nccl-headers=22807 nccl-library=22807\n"
+    "# Collective test starting: all_reduce_perf\n"
+    "# nThread 1 nGpus 1 minBytes 1024 maxBytes 2048 step: 2(factor) warmup iters: 5 iters: 20\n#\n# Using devices\n"
+    "#  Rank  0 Group  0 Pid   4001 on node01 device  0 [0000:1b:00] NVIDIA H100\n"
+    "#  Rank  1 Group  0 Pid   4002 on node02 device  0 [0000:1b:00] NVIDIA H100\n#\n"
+    "#       size         count      type   redop    root     time   algbw   busbw  #wrong     time   algbw   busbw  "
+    "#wrong\n"
+    "#        (B)    (elements)                               (us)  (GB/s)  (GB/s)             (us)  (GB/s)  (GB/s)\n"
+    "        1024           256     float     sum      -1    12.50    0.08    0.08       0    13.50    0.08    0.08    "
+    "   0\n"
+    "        2048           512     float     sum      -1    14.50    0.14    0.28       0    15.50    0.13    0.26    "
+    "   0\n"
+    "# Out of bounds values : 0 OK\n# Avg bus bandwidth    : 0.175\n#\n";
+
+std::string identity_value(const baseline::Launch& launch, std::string_view key) {
+  for (const auto& [name, text] : launch.start.identity) {
+    if (name == key) return text;
+  }
+  return "(none)";
+}
+
+std::vector<baseline::Launch> read_log(const std::string& text) { return launches_in_log(text, "run.log", kWritten); }
+
+std::string refused_log(const std::string& text) {
+  try {
+    static_cast<void>(read_log(text));
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), ExitStatus::kNotJudged);
+    return error.what();
+  }
+  return "(read)";
+}
+
+std::string without(std::string text, const std::string& part) {
+  const std::size_t at = text.find(part);
+  EXPECT_NE(at, std::string::npos) << part;
+  return text.erase(at, part.size());
+}
+
+TEST(NcclTestsLog, IsALaunch) {
+  const auto launches = read_log(kNcclTests);
+  ASSERT_EQ(launches.size(), 1U);
+  const baseline::Launch& launch = launches[0];
+  EXPECT_EQ(identity_value(launch, "program"), "nccl-tests all_reduce_perf");
+  EXPECT_EQ(identity_value(launch, "library"), "NCCL 22807");
+  EXPECT_EQ(identity_value(launch, "ranks"), "2");
+  EXPECT_EQ(identity_value(launch, "hosts"), "node[01-02]");
+  EXPECT_EQ(identity_value(launch, "gpus"), "2 x NVIDIA H100");
+  EXPECT_EQ(launch.start.began, kWritten);
+  ASSERT_EQ(launch.rows.size(), 4U);
+  EXPECT_EQ(launch.start.rows, 4);
+  EXPECT_EQ(launch.rows[2].key.size, 2048U);
+  EXPECT_EQ(launch.rows[2].key.placement, "out_of_place");
+  EXPECT_EQ(launch.rows[2].key.reduction, "sum");
+  EXPECT_DOUBLE_EQ(launch.rows[2].time, 14.5e-6);
+  EXPECT_DOUBLE_EQ(launch.rows[2].busbw, 0.28e9);
+  EXPECT_EQ(launch.rows[3].key.placement, "in_place");
+  EXPECT_DOUBLE_EQ(launch.rows[3].time, 15.5e-6);
+}
+
+TEST(NcclTestsLog, MayHaveSeveralRunsAndLabels) {
+  EXPECT_EQ(read_log(kNcclTests + kNcclTests).size(), 2U);
+  std::string labelled;
+  for (std::size_t at = 0; at < kNcclTests.size();) {
+    const std::size_t end = kNcclTests.find('\n', at) + 1;
+    labelled += "[1,0]<stdout>:" + kNcclTests.substr(at, end - at);
+    at = end;
+  }
+  EXPECT_EQ(read_log(labelled)[0].rows.size(), 4U);
+}
+
+TEST(NcclTestsLog, ThatDidNotEndWellIsRefused) {
+  const std::string end = "# Out of bounds values : 0 OK\n# Avg bus bandwidth    : 0.175\n#\n";
+  EXPECT_NE(refused_log(without(kNcclTests, end) + "node02: Test NCCL failure common.cu:958 'unhandled system error'\n")
+                .find("the run has no end: "),
+            std::string::npos);
+  EXPECT_NE(refused_log(without(kNcclTests, end) + kNcclTests).find("the run has no end"), std::string::npos);
+  std::string wrong = kNcclTests;
+  wrong.replace(wrong.find("0.08       0    13"), 12, "0.08       4");
+  EXPECT_NE(refused_log(wrong).find("run.log:11: 4 wrong elements"), std::string::npos) << refused_log(wrong);
+  std::string failed = kNcclTests;
+  failed.replace(failed.find("0 OK"), 4, "2 FAILED");
+  EXPECT_NE(refused_log(failed).find("FAILED"), std::string::npos);
+}
+
+TEST(OsuLog, OfRatesIsALaunch) {
+  const auto launches = read_log(
+      "# OSU MPI Bandwidth Test v7.4\n# Datatype: MPI_CHAR.\n# Size      Bandwidth (MB/s)\n"
+      "1     3.50\n4194304       12000.00\n");
+  ASSERT_EQ(launches.size(), 1U);
+  EXPECT_EQ(identity_value(launches[0], "program"), "OSU MPI Bandwidth Test v7.4");
+  EXPECT_EQ(launches[0].rows[1].key.size, 4194304U);
+  EXPECT_DOUBLE_EQ(launches[0].rows[1].time, 4194304 / 12e9);
+  EXPECT_DOUBLE_EQ(launches[0].rows[1].busbw, 12e9);
+}
+
+TEST(OsuLog, OfTimesIsALaunch) {
+  const auto launches = read_log(
+      "# OSU MPI Allreduce Latency Test v7.4\n# Datatype: MPI_INT.\n# Size  Avg Latency(us)\n"
+      "8     3.50\n16     3.75\n");
+  EXPECT_DOUBLE_EQ(launches[0].rows[1].time, 3.75e-6);
+  EXPECT_EQ(launches[0].rows[1].busbw, 0);
+}
+
+TEST(OsuLog, ThatDidNotEndWellIsRefused) {
+  const std::string title = "# OSU MPI Bandwidth Test v7.4\n# Size      Bandwidth (MB/s)\n";
+  EXPECT_NE(refused_log(title).find("there is no row of results"), std::string::npos);
+  EXPECT_NE(refused_log(title + "1     3.50     Fail\n").find("run.log:3: the data was wrong"), std::string::npos);
+  EXPECT_NE(refused_log("# OSU MPI Bandwidth Test v7.4\n# Size      Bandwidth (GB/s)\n1 2\n").find("names neither"),
+            std::string::npos);
+}
+
+TEST(PerftestLog, OfRatesIsALaunch) {
+  const auto launches = read_log(
+      "----\n                    RDMA_Write BW Test\n Dual-port       : OFF\t\tDevice         : mlx5_0\n"
+      " Number of qps   : 1\t\tTransport type : IB\n Mtu             : 4096[B]\n Link type       : IB\n----\n"
+      " #bytes     #iterations    BW peak[Gb/sec]    BW average[Gb/sec]   MsgRate[Mpps]\n"
+      " 65536      5000             392.10             391.20     0.746\n----\n");
+  ASSERT_EQ(launches.size(), 1U);
+  EXPECT_EQ(identity_value(launches[0], "program"), "perftest RDMA_Write BW Test");
+  EXPECT_EQ(identity_value(launches[0], "device"), "mlx5_0");
+  EXPECT_EQ(identity_value(launches[0], "mtu"), "4096[B]");
+  EXPECT_DOUBLE_EQ(launches[0].rows[0].busbw, 391.2e9 / 8);
+}
+
+TEST(PerftestLog, OfTimesTakesTheTypicalOne) {
+  const auto launches = read_log(
+      "                    RDMA_Write Latency Test\n Device : mlx5_0\n"
+      " #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]\n"
+      " 2       1000          1.80           9.12         1.90                1.95\n");
+  EXPECT_DOUBLE_EQ(launches[0].rows[0].time, 1.9e-6);
+}
+
+TEST(LaunchLogs, AreOfThreeTools) {
+  EXPECT_TRUE(is_launch_log(kNcclTests));
+  EXPECT_FALSE(is_launch_log("from,to,bandwidth (Gb/s)\n"));
+  EXPECT_FALSE(is_launch_log("hello\n"));
+}
+
+}  // namespace
+}  // namespace fabricbench::cluster
