@@ -167,7 +167,9 @@ TEST(Expectation, IsUnknownWhereTheDataWentAnotherWay) {
   const std::vector<MeasuredRow> rows = {row_of(1 << 24, 10)};
   const Expectation unknown = expect(two_hosts(), rows, moved_by("eth0", 1e6), {0.8, 0});
   EXPECT_EQ(unknown.exit_status, 7);
-  EXPECT_EQ(unknown.headline, "--expect: most of the data between hosts did not go over NICs whose bytes are counted");
+  EXPECT_EQ(
+      unknown.headline,
+      "what the links allow is unknown: most of the data between hosts did not go over NICs whose bytes are counted");
 }
 
 TEST(Expectation, IsUnknownWhereTheTestDoesNotTellItsTraffic) {

@@ -100,7 +100,7 @@ void conclude(Expectation& expectation) {
     expectation.headline = std::move(headline);
   };
   const auto& rows = expectation.rows;
-  if (rows.empty()) return end(ExitStatus::kNotJudged, "--expect: no row has a figure");
+  if (rows.empty()) return end(ExitStatus::kNotJudged, "no row has a figure that --expect could judge");
   if (const RowExpectation* row = first_with(rows, Reach::kBelow)) {
     return end(ExitStatus::kTooSlow,
                fmt::format("{} has {:.4g} GB/s, {:.0f} % of the {:.4g} GB/s that its links allow; --expect requires "
@@ -114,9 +114,10 @@ void conclude(Expectation& expectation) {
                            row->busbw / 1e9, row->limit / 1e9));
   }
   if (first_with(rows, Reach::kUnknown) != nullptr) {
-    return end(ExitStatus::kNotJudged, expectation.payload > 0
-                                           ? "--expect: how this operation uses its links is unknown; use --min-bw"
-                                           : fmt::format("--expect: {}", expectation.links));
+    const std::string why = expectation.payload > 0
+                                ? "how much of the data crosses them depends on the parts; use --min-bw"
+                                : expectation.links;
+    return end(ExitStatus::kNotJudged, fmt::format("what the links allow is unknown: {}", why));
   }
   double least = 1e300;
   for (const RowExpectation& row : rows) {

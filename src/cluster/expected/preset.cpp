@@ -181,7 +181,7 @@ PresetOutcome outcome_of(const Preset& preset, const Context& context, const std
              fmt::format("preset {} has no figure for {} with {} rank{} on {} host{} and these GPUs",
                          printable(preset.start.name), context.program, context.ranks.size(),
                          context.ranks.size() == 1 ? "" : "s", context.hosts, context.hosts == 1 ? "" : "s"));
-    outcome.lines.push_back(fmt::format("Preset: {}", outcome.headline));
+    outcome.lines.push_back("P" + outcome.headline.substr(1));
   } else if (below > 0) {
     conclude(ExitStatus::kTooSlow, fmt::format("{} of {} published figures of preset {} are not reached", below,
                                                figures.size(), printable(preset.start.name)));
