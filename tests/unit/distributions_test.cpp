@@ -6,6 +6,13 @@ namespace fabricbench {
 namespace {
 
 // Values from the tables of NIST/SEMATECH, e-Handbook of Statistical Methods, 1.3.6.7.2.
+TEST(NormalQuantile, IsTheInverseOfTheTail) {
+  EXPECT_NEAR(normal_quantile(0.5), 0, 1e-12);
+  EXPECT_NEAR(normal_quantile(0.025), 1.959963985, 1e-8);
+  EXPECT_NEAR(normal_quantile(0.975), -1.959963985, 1e-8);
+  EXPECT_NEAR(normal_quantile(1e-9), 5.997807015, 1e-8);
+}
+
 TEST(Distributions, StudentsQuantilesAreThoseOfTables) {
   EXPECT_NEAR(student_quantile(0.025, 1), 12.706, 5e-4);
   EXPECT_NEAR(student_quantile(0.05, 2), 2.920, 5e-4);

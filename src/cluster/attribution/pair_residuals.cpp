@@ -10,6 +10,7 @@
 #include "cluster/attribution/unsteady_paths.h"
 #include "cluster/robust.h"
 #include "cluster/sorted_unique.h"
+#include "common/core/distributions.h"
 
 namespace fabricbench::cluster {
 namespace {
@@ -41,13 +42,7 @@ std::int64_t count_flows(const Model& model) {
 /// The bound below which a residual is suspicious: in a healthy sweep no reading is expected below it.
 double suspicion(double scale, std::int64_t flows, const VerdictSettings& settings) {
   const double chance = settings.false_alarm / (kFamilies * static_cast<double>(std::max<std::int64_t>(flows, 1)));
-  double low = 0;
-  double high = 40;
-  for (int step = 0; step < 60; ++step) {
-    const double middle = (low + high) / 2;
-    (normal_below(-middle) > chance ? low : high) = middle;
-  }
-  return -high * scale;
+  return -normal_quantile(chance) * scale;
 }
 
 using Flow = std::pair<std::int32_t, std::int32_t>;  // sender and receiver, or the lower and the higher of kEither

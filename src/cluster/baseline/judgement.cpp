@@ -27,7 +27,9 @@ class Quantiles {
   [[nodiscard]] double student(double tail, double degrees) {
     return remembered({tail, degrees, 0}, [&] { return student_quantile(tail, degrees); });
   }
-  [[nodiscard]] double normal(double tail) { return student(tail, 1e6); }
+  [[nodiscard]] double normal(double tail) {
+    return remembered({tail, 0, 0}, [&] { return normal_quantile(tail); });
+  }
   /// See binomial_hit; `trials` and `least` are small.
   [[nodiscard]] double hit(std::int64_t trials, std::int64_t least, double tail) {
     return remembered({tail, -static_cast<double>(trials), static_cast<double>(least)},

@@ -14,6 +14,7 @@
 #include "cluster/planning/idle_hosts.h"
 #include "cluster/planning/interference.h"
 #include "cluster/planning/sweep_progress.h"
+#include "common/core/distributions.h"
 
 namespace fabricbench::cluster {
 
@@ -32,23 +33,12 @@ constexpr std::int64_t kMostRoundsBetween =
     8;  // rounds between groups that may be one, if rounds for all hosts are an alternative
 constexpr std::int64_t kHostsToRepeat = 4;  // with fewer hosts, readings cannot tell which one is slow now and then
 
-/// The upper quantile of the standard normal distribution, by bisection.
-double upper_quantile(double probability) {
-  double low = -10;
-  double high = 10;
-  for (int i = 0; i < 60; ++i) {
-    const double middle = (low + high) / 2;
-    (std::erfc(middle / std::sqrt(2.0)) / 2 > probability ? low : high) = middle;
-  }
-  return (low + high) / 2;
-}
-
 /// The number of readings of a host that its median needs: no healthy host is blamed by chance, and no slow one missed.
 /// The median of k readings scatters by sqrt(pi / 2 / k) times as much as one reading. Bonferroni's correction covers
 /// all directions of all hosts.
 std::int64_t readings_for_medians(double scale, const SweepPlan& plan) {
   const double directions = 2 * std::max(1.0, static_cast<double>(plan.schedule.endpoints));
-  const double distance = upper_quantile(plan.false_alarm / directions) + upper_quantile(kMissed);
+  const double distance = normal_quantile(plan.false_alarm / directions) + normal_quantile(kMissed);
   constexpr double kHalfPi = 1.5707963267948966;
   const double wanted = kHalfPi * std::pow(distance * scale / plan.tolerance, 2);
   return static_cast<std::int64_t>(std::ceil(std::min(wanted, 1e6)));

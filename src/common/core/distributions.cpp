@@ -51,6 +51,11 @@ double incomplete_beta(double x, double a, double b) {
 
 }  // namespace
 
+double normal_quantile(double tail) {
+  constexpr double kBeyondAllTails = 40;  // below the smallest double
+  return zero_of([&](double z) { return normal_below(-z) - tail; }, -kBeyondAllTails, kBeyondAllTails);
+}
+
 double binomial_tail(std::int64_t trials, double hit, std::int64_t least) {
   if (least <= 0 || hit >= 1) return 1;
   if (least > trials || hit <= 0) return 0;

@@ -9,6 +9,9 @@ namespace fabricbench {
 /// The probability of a standard normal value of at most `z`.
 [[nodiscard]] inline double normal_below(double z) { return std::erfc(-z / std::sqrt(2.0)) / 2; }
 
+/// The value that a standard normal one exceeds with the probability `tail`, 0 < tail < 1.
+[[nodiscard]] double normal_quantile(double tail);
+
 /// The probability of `least` or more hits in `trials` independent ones of probability `hit` each.
 [[nodiscard]] double binomial_tail(std::int64_t trials, double hit, std::int64_t least);
 
