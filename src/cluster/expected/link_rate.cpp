@@ -32,6 +32,12 @@ const host::NetworkDevice* find_device(const HostFacts& host, const std::string&
   return found == host.network_devices.end() ? nullptr : &*found;
 }
 
+const HostFacts* find_host(const Context& context, const std::string& name) {
+  const auto found = std::find_if(context.host_facts.begin(), context.host_facts.end(),
+                                  [&](const HostFacts& host) { return host.name == name; });
+  return found == context.host_facts.end() ? nullptr : &*found;
+}
+
 /// RDMA ports that carry data as `one` does: of its kind and speed, with a link.
 std::vector<const host::NetworkDevice*> ports_like(const host::NetworkDevice& one, const HostFacts& host) {
   std::vector<const host::NetworkDevice*> alike;
@@ -111,9 +117,8 @@ bool has_real_speed(const host::NetworkDevice& device) {
 LinkRate nic_rate(const Context& context, const baseline::DeviceBytes& bytes, double line_rate) {
   LinkRate slowest{.words = "no bytes were counted at any NIC"};
   for (const auto& [name, devices] : bytes) {
-    const auto host = std::find_if(context.host_facts.begin(), context.host_facts.end(),
-                                   [&](const HostFacts& facts) { return facts.name == name; });
-    if (host == context.host_facts.end()) return {.words = fmt::format("the NICs of {} are unknown", name)};
+    const HostFacts* host = find_host(context, name);
+    if (host == nullptr) return {.words = fmt::format("the NICs of {} are unknown", name)};
     LinkRate rate = RateOfHost(context, *host, line_rate).of(baseline::carriers_on(devices));
     if (rate.line <= 0) return rate;
     if (slowest.line <= 0 || rate.payload < slowest.payload) slowest = std::move(rate);
