@@ -137,7 +137,7 @@ fs::path find_preset(const std::string& preset, const std::vector<fs::path>& fol
   if (fs::is_regular_file(preset, error)) return preset;
   std::set<std::string> names;
   for (const fs::path& folder : folders) {
-    const fs::path file = folder / (preset + std::string(kEnding));
+    fs::path file = folder / (preset + std::string(kEnding));
     if (preset.find('/') == std::string::npos && fs::is_regular_file(file, error)) return file;
     for (const auto& entry : fs::directory_iterator(folder, error)) {
       if (entry.path().extension() == kEnding) names.insert(entry.path().stem());
