@@ -279,7 +279,7 @@ PerftestColumn perftest_column(const Log& log, std::string_view line) {
 }
 
 std::vector<Launch> read_perftest_log(Log& log, std::time_t written) {
-  static const std::map<std::string_view, std::string_view> kSettings = {
+  static const std::map<std::string_view, std::string_view> settings = {
       {"Device", "device"}, {"Transport type", "transport"}, {"Connection type", "connection"},
       {"Mtu", "mtu"},       {"Link type", "link"},           {"Number of qps", "qps"}};
   SizeTable table;
@@ -298,7 +298,7 @@ std::vector<Launch> read_perftest_log(Log& log, std::time_t written) {
       table.add_row(words[0], *figure * column->worth, column->is_rate);
       table.set_behind_rows(log.end());
     } else {
-      for (const auto& [title, key] : kSettings) {
+      for (const auto& [title, key] : settings) {
         const std::size_t at = line.find(title);
         const auto value = at == std::string_view::npos ? std::nullopt : value_of(line.substr(at), title);
         if (value && !value->empty()) add(table.launch(), std::string(key), std::string(words_of(*value).front()));
