@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""Makes a report of results: one page that opens without a network, with the verdict, plots, tables and findings."""
+
+import argparse
+import datetime
+import importlib.util
+import os
+import sys
+from pathlib import Path
+
+sys.dont_write_bytecode = True  # do not write caches beside the script
+
+from constants import FAILED, MISSING
+from report_page.judging import judge
+from report_page.results import BadInput, read_results
+from report_page.words import counted, printable
+
+SYSTEM_PYTHON = "/usr/bin/python3"  # packages install Python modules for this one
+MODULES = ("jinja2", "plotly")
+MOST_SAID = 20  # problems on stderr; the report has all
+EPILOG = """\
+RESULTS are files that programs wrote with --json or --record, files of scripts/sweep_pairs.sh and find_slow_links
+--json, or folders, of which all *.jsonl are read, such as the folder of an acceptance run. Damaged lines and runs without
+an end are reported, and never pass. Readings of pairs without a verdict are judged by find_slow_links.
+
+Exit status: 0 written, whatever the verdict, 1 the report cannot be written, 2 the command line is wrong or no file has a
+record, 3 a file or a Python module is missing.
+"""
+
+
+def parse_arguments(arguments):
+    parser = argparse.ArgumentParser(
+        prog=os.environ.get("FABRICBENCH_COMMAND", "report.py"),
+        description=__doc__,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("results", metavar="RESULTS", nargs="+")
+    parser.add_argument("-o", "--output", metavar="FILE", type=Path, required=True, help="write the report to FILE")
+    parser.add_argument("--title", metavar="TEXT", help="title of the report (default: fabricbench report)")
+    parser.add_argument("--force", action="store_true", help="overwrite an existing report")
+    parser.add_argument("--locality", metavar="FILE", help="read each host's leaf switch or rack from lines 'HOST LEAF'")
+    parser.add_argument(
+        "--programs",
+        metavar="DIR",
+        help="folder of find_slow_links (default: the build beside the scripts, else the PATH)",
+    )
+    return parser.parse_args(arguments)
+
+
+def require_modules():
+    """Restarts under the system's Python if only that one has the modules."""
+    missing = [name for name in MODULES if importlib.util.find_spec(name) is None]
+    if not missing:
+        return
+    if sys.executable != SYSTEM_PYTHON and os.access(SYSTEM_PYTHON, os.X_OK):
+        os.execv(SYSTEM_PYTHON, [SYSTEM_PYTHON, __file__, *sys.argv[1:]])
+    packages = " ".join(f"python3-{name}" for name in missing)
+    raise BadInput(f"{sys.executable} has no module {' and no module '.join(missing)}; install {packages}, "
+                   "or run scripts/install_deps.sh --with-tests", MISSING)  # fmt: skip
+
+
+def refuse_output(given):
+    output = given.output
+    if output.is_dir():
+        raise BadInput(f"'{output}' is a folder; give the name of a file")
+    if output.exists() and output.resolve() in {Path(path).resolve() for path in given.results}:
+        raise BadInput(f"'{output}' is one of the results, which the report would overwrite; give another name")
+    if output.exists() and not given.force:
+        raise BadInput(f"'{output}' exists; give another name, or --force to overwrite it")
+
+
+def say(words):
+    print(f"report.py: {printable(words)}", file=sys.stderr)
+
+
+def say_problems(results):
+    problems = results.problems()
+    for name, line, words in problems[:MOST_SAID]:
+        say(f"{name}:{line}: {words}" if line else f"{name}: {words}")
+    if len(problems) > MOST_SAID:
+        say(f"and {counted(len(problems) - MOST_SAID, 'more problem')}; the report lists them")
+
+
+def write_whole(path, text):
+    """Replaces the file at once, so that nobody sees half of it."""
+    part = path.with_name(f".{path.name}.part{os.getpid()}")
+    try:
+        part.write_text(text, encoding="utf-8")
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def subtitle_of(given):
+    now = datetime.datetime.now(datetime.timezone.utc)
+    return f"{', '.join(printable(path) for path in given.results)}; made {now:%Y-%m-%d %H:%M} UTC"
+
+
+def make_report(given):
+    from report_page.page import make_page  # after require_modules()
+
+    results = read_results(given.results)
+    why_not = judge(results, given)
+    say_problems(results)
+    if why_not:
+        say(f"pairs are not judged: {why_not}")
+    title = printable(given.title or "fabricbench report")
+    write_whole(given.output, make_page(results, title, subtitle_of(given), why_not))
+
+
+def main():
+    given = parse_arguments(sys.argv[1:])
+    try:
+        refuse_output(given)
+        require_modules()
+        make_report(given)
+    except BadInput as error:
+        say(str(error))
+        sys.exit(error.status)
+    except OSError as error:
+        say(f"{error.filename}: {error.strerror}")
+        sys.exit(FAILED)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,115 @@
+"""Parts of figures for plotly.js (https://plotly.com/javascript/). A `tone` stands for a colour, which the page chooses for
+light, dark and print (scripts/templates/report.js)."""
+
+import html
+import math
+
+from report_page.words import printable, size_text
+
+TONES = 7
+SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "triangle-down")
+DASHES = ("solid", "dot", "longdash", "dashdot")
+MOST_SHOWN = 8  # series that are drawn at once; the reader adds others by the legend
+
+
+def plain(text):
+    """plotly.js takes some markup in names; this shows it as text."""
+    return html.escape(printable(text), quote=False)
+
+
+def line(name, x, y, tone, place=0, dash="solid", texts=None, shown=True, band=None):
+    """A line with marks, and its interval as (low, high) behind it."""
+    group = f"{name}/{place}"
+    traces = []
+    if band is not None:
+        traces += band_of(group, x, *band, tone, shown)
+    trace = {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "name": plain(name),
+        "legendgroup": group,
+        "x": x,
+        "y": y,
+        "tone": tone,
+        "line": {"dash": dash, "width": 2},
+        "marker": {"symbol": SYMBOLS[place % len(SYMBOLS)], "size": 8},
+        "visible": True if shown else "legendonly",
+        "hovertemplate": "%{text}<extra></extra>",
+        "text": [plain(text) for text in texts or [""] * len(x)],
+    }
+    return traces + [trace]
+
+
+def band_of(group, x, low, high, tone, shown=True):
+    known = [(at, bottom, top) for at, bottom, top in zip(x, low, high) if bottom and top]
+    if len(known) < 1:
+        return []
+    across = [at for at, _, _ in known] + [at for at, _, _ in reversed(known)]
+    around = [top for _, _, top in known] + [bottom for _, bottom, _ in reversed(known)]
+    return [
+        {
+            "type": "scatter",
+            "mode": "lines",
+            "x": across,
+            "y": around,
+            "fill": "toself",
+            "tone": tone,
+            "band": True,
+            "line": {"width": 0},
+            "hoverinfo": "skip",
+            "showlegend": False,
+            "legendgroup": group,
+            "visible": True if shown else "legendonly",
+        }
+    ]
+
+
+def reference(name, x, y, dash="dash", group=None, shown=True):
+    """What figures are held against: a bound or a baseline, in grey."""
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": plain(name),
+        "legendgroup": group or name,
+        "x": x,
+        "y": y,
+        "tone": "reference",
+        "line": {"dash": dash, "width": 2},
+        "visible": True if shown else "legendonly",
+        "hovertemplate": f"{plain(name)}: %{{y:.4g}}<extra></extra>",
+    }
+
+
+def over_sizes(data, sizes, y_title):
+    return {"data": data, "layout": {"xaxis": size_axis(sizes), "yaxis": log_axis(y_title, values_of(data, "y"))}}
+
+
+def values_of(data, axis):
+    return [value for trace in data for value in trace[axis] if value]
+
+
+def log_axis(title, values):
+    """A log axis with ticks at 1, 2 and 5 of each power of ten, or with less if it spans many."""
+    values = [value for value in values if value > 0] or [1]
+    first, last = math.floor(math.log10(min(values))) - 1, math.ceil(math.log10(max(values))) + 1
+    decades = last - first - 2
+    steps = (1, 2, 5) if decades <= 3 else (1,)
+    ticks = [step * 10.0**power for power in range(first, last + 1, 1 + decades // 9) for step in steps]
+    return {"title": {"text": title}, "type": "log", "tickvals": ticks, "ticktext": [f"{tick:,.10g}" for tick in ticks]}
+
+
+def size_axis(sizes):
+    """A log axis with ticks at sizes that were measured."""
+    sizes = sorted(size for size in set(sizes) if size > 0)
+    every = max(1, -(-len(sizes) // 12))
+    ticks = sizes[::every]
+    return {
+        "title": {"text": "message size"},
+        "type": "log",
+        "tickvals": ticks,
+        "ticktext": [size_text(size) if size_text(size).count("") < 10 else f"{size / 2**20:.4g} MiB" for size in ticks],
+    }
+
+
+def shown(place):
+    return place < MOST_SHOWN

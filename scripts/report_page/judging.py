@@ -1,0 +1,140 @@
+"""What find_slow_links says of the readings: from the results, or by running it."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from constants import MISSING, NOT_JUDGED, OK, TOO_SLOW
+from report_page.reading import read_file
+from report_page.results import BadInput
+from report_page.words import number_text, printable
+
+PROGRAM = "find_slow_links"
+JUDGED = (OK, TOO_SLOW, NOT_JUDGED)  # exit statuses with a verdict
+TIME_LIMIT_S = 300
+OF_HOSTS = ("host", "nic", "transient", "dead", "cut_off")
+OF_PAIRS = ("pair", "dead_pair")
+NOT_SURE = ("undecided", "transient")
+
+
+@dataclass
+class Finding:
+    number: int  # on the map, from 1
+    blame: str  # as in Blame of src/cluster/verdict.h
+    direction: str  # both, sends or receives
+    hosts: list  # names
+    rail: str | None
+    leaves: list  # names, one or two
+    text: str
+    record: object
+
+    def concerns(self, kind):
+        """Whether it appears on the map of that kind of readings."""
+        rails = {kind.from_rail, kind.to_rail} - {""}
+        return self.rail is None or not rails or self.rail in rails
+
+
+@dataclass
+class Judgement:
+    """What is marked on the maps, and why nothing is."""
+
+    note: str = ""
+    findings: list = field(default_factory=list)
+    order: list = field(default_factory=list)  # names of hosts, similar ones together; empty: unknown
+    groups: list = field(default_factory=list)  # (name, names of hosts): the finest groups
+    suspects: list = field(default_factory=list)  # (name, name): paths
+    commands: list = field(default_factory=list)  # (command, purpose)
+
+
+def judge(results, given):
+    """Adds the verdict to the results where they have none. Returns why that was not possible, or an empty text."""
+    if results.verdicts() or not any(readings.has_figures() for readings in results.sweep.kinds.values()):
+        return ""
+    program = path_of_program(given.programs)
+    if program is None:
+        return f"there is no {PROGRAM} in build/ or on the PATH"
+    with tempfile.TemporaryDirectory(prefix="fabricbench-report-") as folder:
+        out = Path(folder) / "verdict.jsonl"
+        files = [file.path for file in results.files if file.kinds["reading"]]
+        locality = ["--locality", given.locality] if given.locality else []
+        try:
+            done = subprocess.run([program, "--json", out, "--quiet", *locality, *files], capture_output=True,
+                                  timeout=TIME_LIMIT_S, stdin=subprocess.DEVNULL, check=False)  # fmt: skip
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return printable(error)
+        if done.returncode not in JUDGED or not out.exists():
+            said = done.stderr.decode(errors="replace").strip().splitlines()[-1:] or ["it said nothing"]
+            return f"{PROGRAM} ended with status {done.returncode}: {printable(said[0])}"
+        file = read_file(out, f"{PROGRAM} on these readings")
+        results.files.append(file)
+        return "" if file.verdicts else f"{PROGRAM} wrote no verdict"
+
+
+def path_of_program(programs):
+    """The program in --programs, in the build beside the scripts, beside an installed report, or on the PATH."""
+    if programs:
+        path = Path(programs) / PROGRAM
+        if not os.access(path, os.X_OK):
+            raise BadInput(f"--programs {programs}: there is no {PROGRAM} in it; build it (make)", MISSING)
+        return path
+    built = Path(__file__).resolve().parents[2] / "build" / PROGRAM
+    return built if os.access(built, os.X_OK) else shutil.which(PROGRAM)
+
+
+def judgement_of(results, hosts, why_not):
+    """The verdict that knows most of these hosts; else that of a run with --find."""
+    verdicts = [verdict for _, verdict in results.verdicts()]
+    if verdicts:
+        best = max(verdicts, key=lambda verdict: len(hosts & set(names_of(verdict["order"] or []))))
+        return of_slow_links(best)
+    for run in results.runs():
+        if run.verdict:
+            return Judgement(printable(run.verdict["why_over"]),
+                             [of_run(number, one) for number, one in enumerate(run.verdict["findings"] or [], 1)])  # fmt: skip
+    return Judgement(f"Nothing is marked: {why_not or 'there is no verdict'}.")
+
+
+def names_of(hosts):
+    return [printable(host) for host in hosts]
+
+
+def of_slow_links(verdict):
+    groupings = verdict["groupings"] or []
+    return Judgement(
+        printable(verdict["headline"]),
+        [finding_of(number, one) for number, one in enumerate(verdict["findings"] or [], 1)],
+        names_of(verdict["order"] or []),
+        [(printable(group["name"]), names_of(group["hosts"])) for group in (groupings[0]["groups"] if groupings else [])],
+        suspects_of(verdict["questions"] or []),
+    )
+
+
+def suspects_of(questions):
+    pairs = {tuple(sorted(names_of((one["host"], one["other_host"])))) for one in questions
+             if one["host"] is not None and one["other_host"] is not None}  # fmt: skip
+    return sorted(pairs)
+
+
+def finding_of(number, one):
+    leaves = [printable(leaf) for leaf in (one["leaf"], one["other_leaf"]) if leaf is not None]
+    rail = None if one["rail"] is None else printable(one["rail"])
+    return Finding(number, one["blame"], one["direction"] or "both", names_of(one["hosts"] or []), rail, leaves,
+                   text_of(one), one)  # fmt: skip
+
+
+def of_run(number, one):
+    return Finding(number, one["blame"], one["direction"] or "both", names_of(one["endpoints"] or []), None, [],
+                   text_of(one), one)  # fmt: skip
+
+
+def text_of(one):
+    """The culprit and its deficit."""
+    words = printable(one["text"])
+    if one["bandwidth_gb_per_s"] and one["expected_gb_per_s"]:
+        rate, expected = number_text(one["bandwidth_gb_per_s"], 3), number_text(one["expected_gb_per_s"], 3)
+        words += f": {rate} GB/s where {expected} are expected"
+    reason = one.get("reason")
+    return f"{words}: {printable(reason)}" if reason else words

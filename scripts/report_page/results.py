@@ -1,0 +1,85 @@
+"""All results of a report: files and folders, in one place."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from constants import MISSING, USAGE
+from report_page.reading import read_file
+from report_page.sweep import Sweep
+from report_page.words import counted, printable
+
+
+class BadInput(Exception):
+    """Nothing can be shown; the text says why."""
+
+    def __init__(self, message, status=USAGE):
+        super().__init__(message)
+        self.status = status
+
+
+@dataclass
+class Results:
+    files: list
+    unreadable: list = field(default_factory=list)  # (name, reason)
+    sweep: Sweep = field(default_factory=Sweep)  # the readings of all files
+
+    def runs(self):
+        return [run for file in self.files for run in file.runs]
+
+    def comparisons(self):
+        return [comparison for file in self.files for comparison in file.comparisons]
+
+    def baselines(self):
+        return [baseline for file in self.files for baseline in file.baselines]
+
+    def verdicts(self):
+        return [(file, verdict) for file in self.files for verdict in file.verdicts]
+
+    def acceptance(self, kind):
+        return [record for file in self.files for record in file.acceptance if record["kind"] == kind]
+
+    def problems(self):
+        """(name of the file, number of the line or 0, words)."""
+        listed = [(name, 0, reason) for name, reason in self.unreadable]
+        return listed + [(file.name, *problem) for file in self.files for problem in file.problems]
+
+
+def read_results(paths):
+    """Raises BadInput if there is nothing to show."""
+    results = Results([])
+    for path, name in files_of(paths, results):
+        try:
+            results.files.append(read_file(path, name))
+        except OSError as error:
+            results.unreadable.append((name, error.strerror or str(error)))
+    for file in results.files:
+        results.sweep.add(file.sweep)
+    refuse_nothing(paths, results)
+    return results
+
+
+def files_of(paths, results):
+    """(path, name) of all files, each once: a folder stands for all *.jsonl in it."""
+    listed = {}
+    for given in map(Path, paths):
+        if given.is_dir():
+            found = sorted(path for path in given.rglob("*.jsonl") if path.is_file())
+            if not found:
+                results.unreadable.append((printable(given), "a folder without any *.jsonl"))
+            listed.update({path.resolve(): (path, printable(path.relative_to(given))) for path in found})
+        else:
+            listed.setdefault(given.resolve(), (given, printable(given)))
+    return list(listed.values())
+
+
+def refuse_nothing(paths, results):
+    if any(sum(file.kinds.values()) for file in results.files):
+        return
+    where = ", ".join(printable(path) for path in paths)
+    if not results.files:
+        raise BadInput(f"nothing to read in {where}: {results.unreadable[0][1]}; give files of records or folders "
+                       "with *.jsonl", MISSING)  # fmt: skip
+    name, number, words = results.problems()[0]
+    place = f"{name}:{number}" if number else name
+    raise BadInput(f"no record in {where} ({counted(len(results.files), 'file')} read); {place}: {words}; "
+                   "give what programs wrote with --json or --record")  # fmt: skip

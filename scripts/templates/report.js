@@ -1,0 +1,296 @@
+"use strict";
+// Draws the plots with plotly.js as they come into view, and makes tables sortable and filterable.
+
+const CONFIG = { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"] };
+const MANY_LINES = 256; // of a map, which is then drawn as a picture
+const SHORT_TABLE = 40; // rows; longer tables stay folded on paper
+const PAPER_WIDTH = 680; // px
+let printing = false;
+
+document.documentElement.classList.add("scripted");
+
+async function inflate(base64) {
+  const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate")));
+}
+
+let library = null;
+function loadLibrary() {
+  library ??= (async () => {
+    const script = document.createElement("script");
+    script.textContent = await (await inflate(document.getElementById("library").textContent)).text();
+    document.head.append(script);
+  })();
+  return library;
+}
+
+function theme() {
+  const style = getComputedStyle(document.documentElement);
+  const value = (name) => style.getPropertyValue(`--${name}`).trim();
+  const colours = {};
+  for (const name of ["paper", "ink", "faint", "grid", "blank", "failed", "tag", "reference"]) colours[name] = value(name);
+  colours.tones = value("tones").split(/\s+/);
+  colours.shade = Number(value("shade"));
+  return colours;
+}
+
+function colourOf(tone, colours) {
+  return typeof tone === "number" ? colours.tones[tone % colours.tones.length] : colours[tone];
+}
+
+function withAlpha(colour, alpha) {
+  const part = (at) => parseInt(colour.slice(at, at + 2), 16);
+  return `rgba(${part(1)}, ${part(3)}, ${part(5)}, ${alpha})`;
+}
+
+// A trace in the colours of the page. The figure itself stays as it is, for the next theme.
+function dressed(trace, colours) {
+  const { tone, band, pattern, ...made } = trace;
+  if (tone === undefined) return made;
+  const colour = colourOf(tone, colours);
+  if (trace.type === "heatmap") return { ...made, colorscale: [[0, colour], [1, colour]] };
+  made.marker = { ...made.marker, color: colour };
+  if (made.marker.line) made.marker.line = { ...made.marker.line, color: colour };
+  made.line = { ...made.line, color: colour };
+  if (band) made.fillcolor = withAlpha(colour, colours.shade);
+  if (trace.type === "box") made.fillcolor = withAlpha(colour, pattern ? 0.1 : 0.45);
+  if (trace.type === "bar") {
+    delete made.line;
+    made.marker.pattern = { shape: ["", "/", "x", "."][(pattern ?? 0) % 4], solidity: 0.4 };
+  }
+  if (made.error_y) made.error_y = { ...made.error_y, color: colour };
+  return made;
+}
+
+const LOOKS_OF_SHAPES = {
+  finding: (colours) => ({ color: colours.tag }),
+  group: (colours) => ({ color: colours.ink }),
+  change: (colours) => ({ color: colours.tones[5] }),
+  "usual line": (colours) => ({ color: colours.reference }),
+};
+
+function dressedShape(shape, colours) {
+  const { look, ...made } = shape;
+  if (look === "usual") return { ...made, fillcolor: withAlpha(colours.reference, colours.shade) };
+  return { ...made, line: { ...made.line, ...(LOOKS_OF_SHAPES[look]?.(colours) ?? {}) } };
+}
+
+function dressedNote(note, colours) {
+  const { look, ink, ...made } = note;
+  made.font = { color: colours.ink, size: 12 };
+  if (look === "tag") Object.assign(made, { bgcolor: colours.tag, borderpad: 1, font: { color: colours.paper, size: 12 } });
+  if (look === "change") made.font = { color: colours.tones[5], size: 12 };
+  if (ink) made.font = { color: ink === "on dark" ? "#ffffff" : "#1b1b1b", size: 12 };
+  if (made.showarrow) made.arrowcolor = colours.ink;
+  return made;
+}
+
+function layoutOf(figure, canvas, colours) {
+  const axis = (given) => ({
+    automargin: true, gridcolor: colours.grid, linecolor: colours.faint, zerolinecolor: colours.faint, zeroline: false, ticks: "outside",
+    tickcolor: colours.faint, ...given,
+  });
+  const layout = figure.layout;
+  const isMap = canvas.classList.contains("map");
+  const narrow = (printing ? PAPER_WIDTH : canvas.clientWidth) < 760;
+  const names = figure.data.filter((trace) => trace.type === "scatter" && trace.showlegend !== false || trace.type === "bar");
+  const below = narrow || names.length <= 6;
+  return {
+    ...layout,
+    xaxis: { ...axis(layout.xaxis), ...(isMap ? { gridcolor: "transparent" } : {}) },
+    yaxis: { ...axis(layout.yaxis), ...(isMap ? { gridcolor: "transparent" } : {}) },
+    shapes: (layout.shapes ?? []).map((shape) => dressedShape(shape, colours)),
+    annotations: (layout.annotations ?? []).map((note) => dressedNote(note, colours)),
+    font: { color: colours.ink, family: "Arial, Liberation Sans, Helvetica, sans-serif", size: 12 },
+    paper_bgcolor: colours.paper,
+    plot_bgcolor: isMap ? colours.blank : colours.paper,
+    hoverlabel: { bgcolor: colours.ink, font: { color: colours.paper }, align: "left", namelength: -1 },
+    hovermode: "closest",
+    dragmode: narrow ? false : "zoom",
+    legend: below ? { orientation: "h", x: 0, y: 1.02, yanchor: "bottom" } : { x: 1.01, y: 1 },
+    margin: { l: 50, r: 20, t: 30, b: 40, pad: 2 },
+    width: printing ? PAPER_WIDTH : undefined,
+    autosize: !printing,
+  };
+}
+
+// The rows of a map, from packed cells or from a list of pairs.
+async function rowsOf(trace) {
+  const size = trace.x.length;
+  const rows = Array.from({ length: size }, () => new Array(size).fill(null));
+  if (trace.sparse) {
+    for (const [sender, receiver] of trace.sparse) rows[receiver][sender] = 1;
+    return rows;
+  }
+  const buffer = await (await inflate(trace.cells.data)).arrayBuffer();
+  const codes = trace.cells.bytes === 1 ? new Uint8Array(buffer) : new Uint16Array(buffer);
+  for (let row = 0; row < size; ++row) {
+    for (let column = 0; column < size; ++column) {
+      const code = codes[row * size + column];
+      if (code) rows[row][column] = (code - 1) * trace.cells.step;
+    }
+  }
+  return rows;
+}
+
+async function prepare(figure) {
+  for (const trace of figure.data) {
+    if (!trace.cells && !trace.sparse) continue;
+    trace.z = await rowsOf(trace);
+    delete trace.cells;
+    delete trace.sparse;
+    if (trace.x.length > MANY_LINES) trace.zsmooth = "fast";
+  }
+  return figure;
+}
+
+const figures = new Map(); // by <figure>: its views as far as they were shown
+function figureOf(element) {
+  const view = Number(element.querySelector("select")?.value ?? 0);
+  const known = figures.get(element) ?? figures.set(element, new Map()).get(element);
+  if (!known.has(view)) {
+    const script = element.querySelectorAll('script[type="application/json"]')[view];
+    known.set(view, prepare(JSON.parse(script.textContent)));
+  }
+  return known.get(view);
+}
+
+async function draw(element) {
+  try {
+    await loadLibrary();
+    element.figure = await figureOf(element);
+    paint(element);
+  } catch (problem) {
+    const canvas = element.querySelector(".canvas");
+    canvas.className = "canvas failure";
+    canvas.style.height = "auto";
+    canvas.textContent = `This browser cannot draw the plot (${problem.message}); the table below has its figures.`;
+  }
+}
+
+function paint(element) {
+  const canvas = element.querySelector(".canvas");
+  const colours = theme();
+  const data = element.figure.data.map((trace) => dressed(trace, colours));
+  Plotly.react(canvas, data, layoutOf(element.figure, canvas, colours), CONFIG);
+  if (canvas.classList.contains("map")) offerNames(element);
+  element.dataset.drawn = "yes";
+}
+
+function plain(text) {
+  return text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&");
+}
+
+function offerNames(element) {
+  element.names = element.figure.data[0].x.map(plain);
+  element.rows = element.figure.data[0].z;
+  const list = element.querySelector("datalist");
+  if (!list.childElementCount) {
+    list.append(...element.names.map((name) => Object.assign(document.createElement("option"), { value: name })));
+  }
+  lookUp(element);
+}
+
+function lookUp(element) {
+  const [sender, receiver] = ["sender", "receiver"].map((end) => element.querySelector(`.${end}`).value.trim());
+  const output = element.querySelector(".lookup output");
+  if (!element.names || !sender || !receiver) {
+    output.textContent = "";
+    return;
+  }
+  const [column, row] = [sender, receiver].map((name) => element.names.indexOf(name));
+  const unknown = column < 0 ? sender : row < 0 ? receiver : null;
+  const rate = unknown === null ? element.rows[row][column] : null;
+  if (unknown !== null) output.textContent = `there is no ${unknown}`;
+  else output.textContent = `${sender} to ${receiver}: ${rate === null ? "no figure" : `${Number(rate.toPrecision(4))} GB/s`}`;
+}
+
+const plots = [...document.querySelectorAll("figure.plot")];
+const watcher = new IntersectionObserver(
+  (entries) => {
+    for (const entry of entries) if (entry.isIntersecting) begin(entry.target);
+  },
+  { rootMargin: "400px" },
+);
+for (const plot of plots) {
+  watcher.observe(plot);
+  plot.querySelector("select")?.addEventListener("change", () => draw(plot));
+  plot.querySelector(".lookup")?.addEventListener("input", () => lookUp(plot));
+}
+
+function begin(plot) {
+  watcher.unobserve(plot);
+  plot.begun ??= draw(plot);
+  return plot.begun;
+}
+
+// What is out of sight is drawn when the browser has nothing else to do, so that all of it can be printed.
+const whenIdle = window.requestIdleCallback ?? ((work) => setTimeout(work, 200));
+function drawNext(waiting) {
+  const [next, ...rest] = waiting;
+  if (next) whenIdle(() => begin(next).then(() => drawNext(rest)));
+}
+addEventListener("load", () => drawNext(plots));
+
+function redraw() {
+  for (const plot of plots) if (plot.figure) paint(plot);
+}
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+
+// On paper: plots in print's colours and width, and short tables unfolded.
+let unfolded = [];
+addEventListener("beforeprint", () => {
+  printing = true;
+  unfolded = [...document.querySelectorAll("details.table:not([open])")].filter(
+    (details) => details.querySelectorAll("tbody tr").length <= SHORT_TABLE,
+  );
+  for (const details of unfolded) details.open = true;
+  redraw();
+});
+addEventListener("afterprint", () => {
+  printing = false;
+  for (const details of unfolded) details.open = false;
+  redraw();
+});
+
+function sortBy(table, column, ascending) {
+  const body = table.tBodies[0];
+  const isNumber = table.tHead.rows[0].cells[column].classList.contains("number");
+  const keyOf = (row) => {
+    const cell = row.cells[column];
+    return isNumber ? Number(cell.dataset.sort ?? NaN) : cell.textContent.trim();
+  };
+  const rows = [...body.rows].map((row) => ({ row, key: keyOf(row) }));
+  const way = ascending ? 1 : -1;
+  rows.sort((one, other) => {
+    if (!isNumber) return way * one.key.localeCompare(other.key, "en", { numeric: true });
+    if (Number.isNaN(one.key) || Number.isNaN(other.key)) return Number.isNaN(one.key) - Number.isNaN(other.key);
+    return way * (one.key - other.key);
+  });
+  body.append(...rows.map(({ row }) => row));
+}
+
+for (const heading of document.querySelectorAll("th button")) {
+  heading.addEventListener("click", () => {
+    const cell = heading.parentElement;
+    const ascending = cell.ariaSort !== "ascending";
+    for (const other of cell.parentElement.cells) other.ariaSort = "none";
+    cell.ariaSort = ascending ? "ascending" : "descending";
+    sortBy(cell.closest("table"), cell.cellIndex, ascending);
+  });
+}
+
+function filter(input) {
+  const table = document.getElementById(input.getAttribute("aria-controls"));
+  const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+  let shown = 0;
+  for (const row of table.tBodies[0].rows) {
+    const text = row.textContent.toLowerCase();
+    row.hidden = !words.every((word) => text.includes(word));
+    shown += !row.hidden;
+  }
+  const total = table.tBodies[0].rows.length;
+  input.closest(".filter").querySelector("output").textContent = words.length ? `${shown} of ${total} rows` : "";
+}
+
+for (const input of document.querySelectorAll(".filter input")) input.addEventListener("input", () => filter(input));
