@@ -98,7 +98,7 @@ def rate_figure(series, names, usual, title, bound):
         data += figure.line(name, x, [point.rate for point in points], place % figure.TONES, place,
                             dash_of(one), texts, drawn, (ends[::2], ends[1::2]))  # fmt: skip
         data += baseline_lines(one, name, usual, points, True, drawn)
-        data += bound_lines(name, points, drawn)
+        data += [one for one in bound_lines(points) if one not in data]  # rows may share it
     if bound:
         data.append(figure.reference("rate of the port", [min(sizes), max(sizes)], [bound, bound], "dashdot"))
     return figure.over_sizes(data, sizes, title)
@@ -156,14 +156,14 @@ def baseline_lines(one, name, usual, points, as_rate, drawn):
     return band + [figure.reference(group, x, figures("usual_us"), "dash", group, drawn)]
 
 
-def bound_lines(name, points, drawn):
+def bound_lines(points):
     bounded = [point for point in points if point.bound]
     if not bounded:
         return []
     x, y = [point.size for point in bounded], [point.bound for point in bounded]
     if len(x) == 1:
         x, y = [x[0] / 1.5, x[0] * 1.5], y * 2
-    return [figure.reference(f"bound of {name}", x, y, "dashdot", None, drawn)]
+    return [figure.reference("bound", x, y, "dashdot")]
 
 
 def note_on(series):

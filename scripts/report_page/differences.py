@@ -27,7 +27,7 @@ def section(results):
         if comparison.outcome:
             words.append(f"{comparison.file.name}: {printable(comparison.outcome['headline'])}")
         if comparison.rows:
-            blocks += [Plot(f"rows of {comparison.file.name} beside the baseline: {counts_of(comparison)}",
+            blocks += [Plot(f"Rows of {comparison.file.name} beside the baseline: {counts_of(comparison)}",
                             [("ratios", ratio_figure(comparison))]), row_table(comparison)]  # fmt: skip
         blocks += configuration_tables(comparison)
     return Section("changes", "What changed since the baseline", words, blocks, HOW_TO_READ) if words or blocks else None

@@ -31,11 +31,11 @@ def section(results):
         names = [full_name(one, series, runs) for one in series]
         order = sorted(range(len(series)), key=lambda place: -spread_of(series[place]))
         chosen = sorted(order[:MOST_VIEWS])
-        blocks.append(Plot("distributions of the times of each size", [(names[place], box_figure(series[place]))
+        blocks.append(Plot("Distributions of the times of each size", [(names[place], box_figure(series[place]))
                                                                        for place in chosen], "rows", note_on(series)))
         sampled = [place for place in chosen if has_samples(series[place])]
         if sampled:
-            blocks.append(Plot("share of samples that took at most a given time",
+            blocks.append(Plot("Share of samples that took at most a given time",
                                [(names[place], sample_figure(series[place])) for place in sampled], "rows"))
         blocks.append(table_of(series, names))
     blocks += blocks_of_steps(runs)
@@ -156,5 +156,5 @@ def blocks_of_steps(runs):
         "xaxis": {"type": "category", "categoryorder": "array", "categoryarray": [step.replace("_", " ") for step in STEPS]},
         "yaxis": figure.log_axis("time (us)", figure.values_of(data, "y")),
     }
-    return [Plot("times of the steps of connections", [("steps", {"data": data, "layout": layout})]),
+    return [Plot("Times of the steps of connections", [("steps", {"data": data, "layout": layout})]),
             Table("Steps of connections, times in us", columns, rows)]  # fmt: skip

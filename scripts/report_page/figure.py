@@ -89,13 +89,26 @@ def values_of(data, axis):
 
 
 def log_axis(title, values):
-    """A log axis with ticks at 1, 2 and 5 of each power of ten, or with less if it spans many."""
+    """A log axis with ticks at round numbers: at 1, 2 and 5 of each power of ten, with less if it spans many, and with
+    more if it spans less than one."""
     values = [value for value in values if value > 0] or [1]
-    first, last = math.floor(math.log10(min(values))) - 1, math.ceil(math.log10(max(values))) + 1
-    decades = last - first - 2
-    steps = (1, 2, 5) if decades <= 3 else (1,)
-    ticks = [step * 10.0**power for power in range(first, last + 1, 1 + decades // 9) for step in steps]
+    ticks = ticks_within(min(values), max(values)) if max(values) < 10 * min(values) else ticks_of_powers(values)
     return {"title": {"text": title}, "type": "log", "tickvals": ticks, "ticktext": [f"{tick:,.10g}" for tick in ticks]}
+
+
+def ticks_of_powers(values):
+    first, last = math.floor(math.log10(min(values))) - 1, math.ceil(math.log10(max(values))) + 1
+    powers = last - first - 2
+    steps = (1, 2, 5) if powers <= 3 else (1,)
+    return [step * 10.0**power for power in range(first, last + 1, 1 + powers // 9) for step in steps]
+
+
+def ticks_within(low, high):
+    """Multiples of a round step, from a bit below to a bit above."""
+    rough = max(high - low, 0.02 * high) / 6
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= rough)
+    return [place * step for place in range(max(1, math.floor(low / step) - 2), math.ceil(high / step) + 3)]
 
 
 def size_axis(sizes):

@@ -92,7 +92,7 @@ def blocks_of(history):
     views += [(row_name(key, keys) + (" (changed)" if key in changed else ""), figure_of_row(history, key, changes))
               for key in chosen]  # fmt: skip
     note = f"{MOST_VIEWS} of {len(keys):,} rows can be chosen; the table has all." if len(keys) > MOST_VIEWS else ""
-    label = f"history of {history.name}: {counted(len(history.launches), 'launch', 'launches')}"
+    label = f"History of {history.name}: {counted(len(history.launches), 'launch', 'launches')}"
     return [Plot(label, views, "row", note), table_of(history, keys), *configuration_of(history)]
 
 

@@ -32,7 +32,7 @@ def section(results):
         f"At most {MOST_HOSTS} hosts are drawn, those with the most unequal devices; the table has all."
     )  # fmt: skip
     tallest = max(len(view["layout"]["yaxis"]["categoryarray"]) for _, view in views)
-    blocks = [Plot("share of each network device in the bytes of its host", views, "run", note, 150 + 24 * tallest),
+    blocks = [Plot("Share of each network device in the bytes of its host", views, "run", note, 150 + 24 * tallest),
               Table("Bytes of each device", ["run", "host", "device", Number("sent"), Number("received"), Number("share"),
                                              Number("beside an equal share")], rows)]  # fmt: skip
     if words:

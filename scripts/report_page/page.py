@@ -29,7 +29,7 @@ def make_page(results, title, subtitle, why_not_judged):
         title=title,
         subtitle=subtitle,
         sections=sections_of(results, why_not_judged),
-        library=packed(library().encode(), 9),
+        library=packed(library().encode()),
     )
 
 

@@ -17,9 +17,15 @@ MOST_WITH_FIGURES = 12  # hosts of a map whose cells have their figures in them
 MOST_BOXES = 96  # hosts
 MOST_TAGS = 40  # findings on a map
 MOST_SUSPECTS = 100
+MANY_LINES = 300  # of a map that may have more lines than pixels
+MANY_LINES_NOTE = (
+    "Where cells are smaller than a pixel, each has the colour of the slowest pair around it; zooming in shows every pair, and "
+    "hovering always tells the pair's own figure."
+)
 HOW_TO_READ = (
     "A row is a receiver, a column a sender; dark is slow. A slow sender is a dark column, a slow receiver a dark row, a slow "
-    "switch a dark block, and a slow path a single dark cell. Grey cells with a cross failed, blank ones were not measured. "
+    "switch a dark block, and a slow path a single dark cell. Grey cells with a cross failed, grey ones with a dash were "
+    "not tried, blank ones were not measured. "
     "Numbered outlines are the findings of the list, dashed if they are uncertain or suspect. Dragging zooms in, a double "
     "click zooms out; the fields below look up a pair."
 )
@@ -56,7 +62,7 @@ def section(results, why_not):
         blocks.append(Table("Failed pairs", ["sender", "receiver", "measured", "outcome", "reason"], failed[:MOST_FAILURES],
                             left_out=len(failed) - len(failed[:MOST_FAILURES])))  # fmt: skip
     if boxes:
-        blocks.append(Plot("bandwidth of each host as sender and as receiver", boxes, "test, size and rail"))
+        blocks.append(Plot("Bandwidth of each host as sender and as receiver", boxes, "test, size and rail"))
         blocks.append(Table("Hosts as senders and receivers, GB/s", HOST_COLUMNS, hosts))
     return Section("pairs", "Map of pairs, with findings", words, blocks, HOW_TO_READ)
 
@@ -88,13 +94,13 @@ def pairs_with_figures(sweep, drawn):
 
 
 def map_label(axis, judgement):
-    return (f"map of the bandwidth between {counted(len(axis.hosts), 'endpoint')}: a row for each receiver, a column for "
+    return (f"Map of the bandwidth between {counted(len(axis.hosts), 'endpoint')}: a row for each receiver, a column for "
             f"each sender, {counted(len(judgement.findings), 'finding')} outlined")  # fmt: skip
 
 
 def block_note(axis):
     if axis.per_line == 1:
-        return ""
+        return MANY_LINES_NOTE if axis.lines > MANY_LINES else ""
     return f"A cell stands for {axis.per_line} x {axis.per_line} hosts, and shows their slowest pair."
 
 
@@ -106,7 +112,7 @@ def map_figure(grid, axis, kind, judgement, many):
     data = [{
         "type": "heatmap", "x": labels, "y": labels, "cells": packed_rates(small.rates, many), "zmin": low, "zmax": high,
         "colorscale": "Viridis", "colorbar": {"title": {"text": "GB/s", "side": "right"}, "thickness": 14},
-        "hovertemplate": f"%{{x}} to %{{y}}: %{{z:.4g}} GB/s<extra></extra>",
+        "hovertemplate": "%{x} to %{y}: %{customdata:.4g} GB/s<extra></extra>",
     }]  # fmt: skip
     data += failure_traces(small, labels)
     layout = {
@@ -144,7 +150,7 @@ def failure_traces(grid, labels):
             pairs = [grid.pair(cell) for cell in marked]
             traces.append({
                 "type": "scatter", "mode": "markers", "name": words, "x": [labels[sender] for sender, _ in pairs],
-                "y": [labels[receiver] for _, receiver in pairs], "tone": "ink", "showlegend": True,
+                "y": [labels[receiver] for _, receiver in pairs], "tone": "ink",
                 "marker": {"symbol": f"{symbol}-open" if symbol == "line-ew" else symbol, "size": 7, "line": {"width": 1}},
                 "text": [figure.plain(f"{words}: {of_cell[cell][0]}") for cell in marked],
                 "hovertemplate": "%{x} to %{y}: %{text}<extra></extra>",
@@ -170,22 +176,33 @@ def frames_of_groups(axis):
             for name, first, last in axis.runs if name != NO_GROUP]  # fmt: skip
 
 
-def rectangle(x0, x1, y0, y1, look, dash="solid"):
-    """In lines from 0, from edge to edge."""
-    return {"type": "rect", "x0": x0 - 0.5, "x1": x1 - 0.5, "y0": y0 - 0.5, "y1": y1 - 0.5, "look": look,
-            "line": {"dash": dash, "width": 2}}  # fmt: skip
+def rectangle(x0, x1, y0, y1, look, dash="solid", away=0.0):
+    """In lines from 0, from edge to edge, and that far away."""
+    return {"type": "rect", "x0": x0 - 0.5 - away, "x1": x1 - 0.5 + away, "y0": y0 - 0.5 - away, "y1": y1 - 0.5 + away,
+            "look": look, "line": {"dash": dash, "width": 2}}  # fmt: skip
 
 
 def mark_findings(layout, axis, findings):
     for finding in findings[:MOST_TAGS]:
-        for x0, x1, y0, y1 in outlines_of(finding, axis):
+        for outline in outlines_of(finding, axis):
             dash = "dash" if finding.blame in NOT_SURE else "solid"
-            layout["shapes"].append(rectangle(x0, x1, y0, y1, "finding", dash))
-            layout["annotations"].append({"x": x1 - 0.5 if x1 - x0 > 1 and y1 - y0 <= 1 else (x0 + x1) / 2 - 0.5,
-                                          "y": y1 - 0.5 if y1 - y0 > 1 else (y0 + y1) / 2 - 0.5,
-                                          "text": str(finding.number), "look": "tag", "showarrow": False,
-                                          "xanchor": "left" if x1 - x0 > 1 and y1 - y0 <= 1 else "center",
-                                          "yanchor": "top" if y1 - y0 > 1 else "middle"})  # fmt: skip
+            layout["shapes"].append(rectangle(*outline, "finding", dash, away(axis)))
+            layout["annotations"].append({"text": str(finding.number), "look": "tag", "showarrow": False,
+                                          **place_of_tag(*outline)})  # fmt: skip
+
+
+def away(axis):
+    """In lines: thin lines stay visible between their outline."""
+    return axis.lines / 200 if axis.lines > 64 else 0.0
+
+
+def place_of_tag(x0, x1, y0, y1):
+    """Right of a row, below a column, and in the corner of anything else."""
+    if x1 - x0 == y1 - y0:
+        return {"x": x0 - 0.5, "y": y0 - 0.5, "xanchor": "left", "yanchor": "top"}
+    if x1 - x0 < y1 - y0:
+        return {"x": (x0 + x1 - 1) / 2, "y": y1 - 0.5, "xanchor": "center", "yanchor": "top"}
+    return {"x": x1 - 0.5, "y": (y0 + y1 - 1) / 2, "xanchor": "left", "yanchor": "middle"}
 
 
 def outlines_of(finding, axis):
@@ -223,7 +240,7 @@ def mark_suspects(layout, axis, suspects):
             for second in axis.places_of(other):
                 for x, y in ((first, second), (second, first)):
                     x, y = x // axis.per_line, y // axis.per_line
-                    layout["shapes"].append(rectangle(x, x + 1, y, y + 1, "finding", "dot"))
+                    layout["shapes"].append(rectangle(x, x + 1, y, y + 1, "finding", "dot", away(axis)))
 
 
 HOST_COLUMNS = ["host", "group", "measured", Number("sends, median"), Number("sends, lowest"), "lowest to",

@@ -177,8 +177,11 @@ def take_readings(part, waiting):
         values = None  # some line is damaged
     if values is None or len(values) != len(waiting):
         values = [value_of(part, number, line) for number, line in waiting]
-    for (number, _), value in zip(waiting, values):
-        take_reading(part, number, value)
+    if part.sweep.take_all(values):
+        part.readings += len(values)
+    else:
+        for (number, _), value in zip(waiting, values):
+            take_reading(part, number, value)
     waiting.clear()
 
 

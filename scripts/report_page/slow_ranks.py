@@ -43,7 +43,7 @@ def section(results):
     if views:
         rows.sort(key=lambda row: -(row[3].sort or 0))
         note = f"The first {MOST_VIEWS} of {len(views):,} groups are drawn; the table has all."
-        blocks = [Plot("time of each rank relative to the median rank", views[:MOST_VIEWS], "run and group",
+        blocks = [Plot("Time of each rank relative to the median rank", views[:MOST_VIEWS], "run and group",
                        note if len(views) > MOST_VIEWS else "", 340),
                   Table("Ranks, the slowest first", ["run", Number("rank"), "host", Number("over the median rank"),
                                                      Number("slowest in rows"), Number("of rows"),

@@ -2,6 +2,7 @@
 
 import array
 import math
+import operator
 from collections import Counter
 from dataclasses import dataclass, field
 
@@ -9,6 +10,8 @@ from constants import MOST_GB_PER_SECOND, READING_STATUSES
 from report_page.words import printable, size_text
 
 FIGURE, FAILED, NOT_TRIED = "figure", "failed", "not tried"
+OF_KIND = ("test", "size_bytes", "from_rail", "to_rail", "both_ways")
+USUAL = operator.itemgetter("status", "bandwidth_gb_per_s", "from_host", "to_host", *OF_KIND)
 OUTCOMES = {**dict.fromkeys(READING_STATUSES, FAILED), "ok": FIGURE, "slow": FIGURE, "not_tried": NOT_TRIED}
 
 
@@ -85,6 +88,27 @@ class Sweep:
         self.program = printable(context.get("program") or self.program)
         self.rails = rails_of(context.get("rank_map") or [])
 
+    def take_all(self, records):
+        """Many readings with figures, the same as take() of each. Returns False, and has taken none, if a key is missing or
+        some reading has no figure: take() is for these."""
+        try:
+            rows = list(map(USUAL, records))
+        except (KeyError, TypeError):
+            return False
+        if self.rails or not all(map(is_usual, rows)):
+            return False
+        place, last, readings = self.places.get, None, None
+        for status, rate, sender, receiver, *kind in rows:
+            if kind != last:
+                last, readings = kind, self.readings_of_(*kind)
+                add_rate, add_sender = readings.rates.append, readings.senders.append
+                add_receiver = readings.receivers.append
+            add_rate(rate)
+            one, other = place(sender), place(receiver)
+            add_sender(self.place(sender) if one is None else one)
+            add_receiver(self.place(receiver) if other is None else other)
+        return True
+
     def take(self, record):
         """A reading. Raises LookupError, TypeError or ValueError if a value is missing or no such value."""
         outcome = OUTCOMES.get(record["status"])
@@ -97,7 +121,7 @@ class Sweep:
         sender, receiver = self.endpoint_(record, "from"), self.endpoint_(record, "to")
         if sender == receiver:
             raise ValueError(f"'{printable(record['from_host'])}' is both from_host and to_host")
-        readings = self.readings_of_(record)
+        readings = self.readings_of_(*(record.get(key) for key in OF_KIND))
         if rate is None:
             readings.why[len(readings)] = (outcome, printable(record.get("reason") or record["status"]))
             rate = math.nan
@@ -107,9 +131,8 @@ class Sweep:
         readings.senders.append(sender)
         readings.receivers.append(receiver)
 
-    def readings_of_(self, record):
-        key = (record.get("test"), record.get("size_bytes"), record.get("from_rail"), record.get("to_rail"),
-               record.get("both_ways"), self.program)  # fmt: skip
+    def readings_of_(self, *key):
+        key = (*key, self.program)
         readings = self.known_.get(key)
         if readings is None:
             readings = self.known_[key] = self.kinds.setdefault(kind_of(*key), Readings())
@@ -117,8 +140,6 @@ class Sweep:
 
     def endpoint_(self, record, side):
         host = record[f"{side}_host"]
-        if not self.rails and host in self.places:
-            return self.places[host]
         if not isinstance(host, str) or not host:
             raise TypeError(f"{side}_host is not a name")
         host = printable(host)
@@ -138,6 +159,21 @@ class Sweep:
             self.names.append(name)
             self.ends.append(end)
         return self.places[name]
+
+
+def is_usual(row):
+    status, rate, sender, receiver, *_ = row
+    return (
+        status in ("ok", "slow")
+        and type(rate) is float
+        and 0 <= rate <= MOST_GB_PER_SECOND
+        and type(sender) is type(receiver) is str
+        and sender != receiver
+        and sender.isprintable()
+        and receiver.isprintable()
+        and sender != ""
+        and receiver != ""
+    )
 
 
 def kind_of(test, size, from_rail, to_rail, both_ways, program):

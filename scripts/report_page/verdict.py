@@ -51,7 +51,7 @@ def parts_of(results):
         parts.append(Part("acceptance run", "unknown", "it was broken off before its verdict"))
     parts += [part_of_step(step) for step in results.acceptance("acceptance_step")]
     runs = results.runs()
-    parts += [part_of_run(run, runs) for run in runs]
+    parts += [part_of_run(run, runs, results) for run in runs]
     parts += [part_of_comparison(comparison) for comparison in results.comparisons()]
     for file, verdict in results.verdicts():
         state = OF_JUDGEMENT.get(verdict["judged"], "unknown")
@@ -68,7 +68,7 @@ def part_of_step(step):
     return Part(f"step {printable(step.get('name'))}", state, printable(step.get("reason") or step.get("outcome") or ""))
 
 
-def part_of_run(run, runs):
+def part_of_run(run, runs, results):
     name = f"{printable(run.context['program'])}, {run_name(run, runs)}"
     if run.end is None:
         return Part(name, "unknown", "no end: the run was killed or is still running")
@@ -76,9 +76,18 @@ def part_of_run(run, runs):
     state = OF_STATUS.get(status, "failed")
     if status == OK and (run.end["wrong_checks"] or run.end["fast_enough"] is False):
         state = "failed"
-    if state == "measured" and run.end["fast_enough"]:
+    if state == "measured" and (run.end["fast_enough"] or is_judged(run, results)):
         state = "accepted"
     return Part(name, state, f"exit status {status}: {printable(run.end['reason'] or 'no reason given')}")
+
+
+def is_judged(run, results):
+    """Whether something else in the results says how good its figures are: then that decides."""
+    if results.acceptance("acceptance_verdict") or run.verdict:
+        return True
+    if run.context["figure"] == "sweep":
+        return bool(results.verdicts())
+    return any(comparison.run in (run, None) for comparison in results.comparisons())
 
 
 def part_of_comparison(comparison):
@@ -102,12 +111,9 @@ def parts_without_verdict(results, runs):
 
 
 def state_of(parts):
-    """The worst of all. A run with status 0 is accepted if something was held against it, elsewhere in the results."""
+    """The worst of all."""
     states = {part.state for part in parts}
-    if not states:
-        return "unknown"
-    worst = next(state for state in STATES if state in states)
-    return "accepted" if worst == "measured" and "accepted" in states else worst
+    return next((state for state in STATES if state in states), "unknown")
 
 
 def headline_of(results, parts, state):

@@ -1,8 +1,7 @@
 "use strict";
 // Draws the plots with plotly.js as they come into view, and makes tables sortable and filterable.
 
-const CONFIG = { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"] };
-const MANY_LINES = 256; // of a map, which is then drawn as a picture
+const NARROW = 760; // px; less has no buttons and no room for figures in cells
 const SHORT_TABLE = 40; // rows; longer tables stay folded on paper
 const PAPER_WIDTH = 680; // px
 let printing = false;
@@ -45,7 +44,7 @@ function withAlpha(colour, alpha) {
 
 // A trace in the colours of the page. The figure itself stays as it is, for the next theme.
 function dressed(trace, colours) {
-  const { tone, band, pattern, ...made } = trace;
+  const { tone, band, pattern, rates, ...made } = trace;
   if (tone === undefined) return made;
   const colour = colourOf(tone, colours);
   if (trace.type === "heatmap") return { ...made, colorscale: [[0, colour], [1, colour]] };
@@ -92,22 +91,24 @@ function layoutOf(figure, canvas, colours) {
   });
   const layout = figure.layout;
   const isMap = canvas.classList.contains("map");
-  const narrow = (printing ? PAPER_WIDTH : canvas.clientWidth) < 760;
-  const names = figure.data.filter((trace) => trace.type === "scatter" && trace.showlegend !== false || trace.type === "bar");
+  const narrow = (printing ? PAPER_WIDTH : canvas.clientWidth) < NARROW;
+  const names = figure.data.filter((trace) => trace.showlegend !== false && trace.type !== "heatmap");
   const below = narrow || names.length <= 6;
+  const notes = (layout.annotations ?? []).filter((note) => !(note.ink && innerWidth < NARROW));
   return {
     ...layout,
     xaxis: { ...axis(layout.xaxis), ...(isMap ? { gridcolor: "transparent" } : {}) },
     yaxis: { ...axis(layout.yaxis), ...(isMap ? { gridcolor: "transparent" } : {}) },
     shapes: (layout.shapes ?? []).map((shape) => dressedShape(shape, colours)),
-    annotations: (layout.annotations ?? []).map((note) => dressedNote(note, colours)),
+    annotations: notes.map((note) => dressedNote(note, colours)),
     font: { color: colours.ink, family: "Arial, Liberation Sans, Helvetica, sans-serif", size: 12 },
     paper_bgcolor: colours.paper,
     plot_bgcolor: isMap ? colours.blank : colours.paper,
     hoverlabel: { bgcolor: colours.ink, font: { color: colours.paper }, align: "left", namelength: -1 },
+    showlegend: !isMap && names.length > 0,
     hovermode: "closest",
     dragmode: narrow ? false : "zoom",
-    legend: below ? { orientation: "h", x: 0, y: 1.02, yanchor: "bottom" } : { x: 1.01, y: 1 },
+    legend: { traceorder: "normal", ...(below ? { orientation: "h", x: 0, y: 1.02, yanchor: "bottom" } : { x: 1.01, y: 1 }) },
     margin: { l: 50, r: 20, t: 30, b: 40, pad: 2 },
     width: printing ? PAPER_WIDTH : undefined,
     autosize: !printing,
@@ -117,7 +118,7 @@ function layoutOf(figure, canvas, colours) {
 // The rows of a map, from packed cells or from a list of pairs.
 async function rowsOf(trace) {
   const size = trace.x.length;
-  const rows = Array.from({ length: size }, () => new Array(size).fill(null));
+  const rows = Array.from({ length: size }, () => new Array(size).fill(NaN)); // plotly.js looks up hover texts only in plain arrays
   if (trace.sparse) {
     for (const [sender, receiver] of trace.sparse) rows[receiver][sender] = 1;
     return rows;
@@ -133,13 +134,42 @@ async function rowsOf(trace) {
   return rows;
 }
 
+// With more lines than pixels some would not be drawn: each cell then has the lowest figure of its block of k x k cells.
+function lowestOfBlocks(rows, k) {
+  if (k === 1) return rows;
+  const size = rows.length;
+  const lowest = rows.map(() => new Array(size));
+  for (let top = 0; top < size; top += k) {
+    for (let left = 0; left < size; left += k) {
+      let least = NaN;
+      const bottom = Math.min(top + k, size);
+      const right = Math.min(left + k, size);
+      for (let row = top; row < bottom; ++row) {
+        for (let column = left; column < right; ++column) if (!(least <= rows[row][column])) least = rows[row][column];
+      }
+      for (let row = top; row < bottom; ++row) lowest[row].fill(least, left, right);
+    }
+  }
+  return lowest;
+}
+
+function adaptToZoom(element) {
+  const canvas = element.querySelector(".canvas");
+  const [{ x, rates }] = element.figure.data;
+  const [from, to] = canvas._fullLayout.xaxis.range;
+  const k = Math.ceil(Math.min(x.length, to - from) / canvas._fullLayout.xaxis._length);
+  if (k === (element.blockSize ?? 1)) return;
+  element.blockSize = k;
+  Plotly.restyle(canvas, { z: [lowestOfBlocks(rates, k)] }, [0]);
+}
+
 async function prepare(figure) {
   for (const trace of figure.data) {
     if (!trace.cells && !trace.sparse) continue;
     trace.z = await rowsOf(trace);
+    if (trace.cells) trace.rates = trace.customdata = trace.z;
     delete trace.cells;
     delete trace.sparse;
-    if (trace.x.length > MANY_LINES) trace.zsmooth = "fast";
   }
   return figure;
 }
@@ -172,9 +202,22 @@ function paint(element) {
   const canvas = element.querySelector(".canvas");
   const colours = theme();
   const data = element.figure.data.map((trace) => dressed(trace, colours));
-  Plotly.react(canvas, data, layoutOf(element.figure, canvas, colours), CONFIG);
-  if (canvas.classList.contains("map")) offerNames(element);
+  Plotly.react(canvas, data, layoutOf(element.figure, canvas, colours), {
+    responsive: true,
+    displaylogo: false,
+    displayModeBar: innerWidth >= NARROW,
+    modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"],
+  });
+  if (canvas.classList.contains("map")) paintMap(element, canvas);
   element.dataset.drawn = "yes";
+}
+
+function paintMap(element, canvas) {
+  element.blockSize = 1;
+  adaptToZoom(element);
+  canvas.removeAllListeners("plotly_relayout");
+  canvas.on("plotly_relayout", () => adaptToZoom(element));
+  offerNames(element);
 }
 
 function plain(text) {
@@ -183,7 +226,7 @@ function plain(text) {
 
 function offerNames(element) {
   element.names = element.figure.data[0].x.map(plain);
-  element.rows = element.figure.data[0].z;
+  element.rows = element.figure.data[0].rates;
   const list = element.querySelector("datalist");
   if (!list.childElementCount) {
     list.append(...element.names.map((name) => Object.assign(document.createElement("option"), { value: name })));
@@ -202,7 +245,7 @@ function lookUp(element) {
   const unknown = column < 0 ? sender : row < 0 ? receiver : null;
   const rate = unknown === null ? element.rows[row][column] : null;
   if (unknown !== null) output.textContent = `there is no ${unknown}`;
-  else output.textContent = `${sender} to ${receiver}: ${rate === null ? "no figure" : `${Number(rate.toPrecision(4))} GB/s`}`;
+  else output.textContent = `${sender} to ${receiver}: ${Number.isNaN(rate) ? "no figure" : `${Number(rate.toPrecision(4))} GB/s`}`;
 }
 
 const plots = [...document.querySelectorAll("figure.plot")];
