@@ -11,6 +11,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True  # do not write caches beside the script
 
 from constants import FAILED, MISSING
+from report_page.importing import files_of_records
 from report_page.judging import judge
 from report_page.results import BadInput, read_results
 from report_page.words import counted, printable
@@ -20,8 +21,9 @@ MODULES = ("jinja2", "plotly")
 MOST_SAID = 20  # problems on stderr; the report has all
 EPILOG = """\
 RESULTS are files that programs wrote with --json or --record, files of scripts/sweep_pairs.sh and find_slow_links
---json, or folders, of which all *.jsonl are read, such as the folder of an acceptance run. Damaged lines and runs without
-an end are reported, and never pass. Readings of pairs without a verdict are judged by find_slow_links.
+--json, or folders, of which all *.jsonl are read, such as the folder of an acceptance run. With --import they are logs,
+matrices or folders of other tools, as for find_slow_links --import (docs/slow-links.md). Damaged lines and runs without an
+end are reported, and never pass. Readings of pairs without a verdict are judged by find_slow_links.
 
 Exit status: 0 written, whatever the verdict, 1 the report cannot be written, 2 the command line is wrong or no file has a
 record, 3 a file or a Python module is missing.
@@ -38,6 +40,10 @@ def parse_arguments(arguments):
     parser.add_argument("results", metavar="RESULTS", nargs="+")
     parser.add_argument("-o", "--output", metavar="FILE", type=Path, required=True, help="write the report to FILE")
     parser.add_argument("--title", metavar="TEXT", help="title of the report (default: fabricbench report)")
+    parser.add_argument(
+        "--import", dest="kind", metavar="KIND", help="read results of another tool: nccl-tests, osu, csv, auto..."
+    )
+    parser.add_argument("--unit", metavar="UNIT", help="unit of files that name none, such as GB/s or Gb/s")
     parser.add_argument("--force", action="store_true", help="overwrite an existing report")
     parser.add_argument("--locality", metavar="FILE", help="read each host's leaf switch or rack from lines 'HOST LEAF'")
     parser.add_argument(
@@ -45,7 +51,10 @@ def parse_arguments(arguments):
         metavar="DIR",
         help="folder of find_slow_links (default: the build beside the scripts, else the PATH)",
     )
-    return parser.parse_args(arguments)
+    given = parser.parse_args(arguments)
+    if given.unit is not None and given.kind is None:
+        parser.error("--unit is for --import; give --import KIND too")
+    return given
 
 
 def require_modules():
@@ -100,8 +109,11 @@ def subtitle_of(given):
 def make_report(given):
     from report_page.page import make_page  # after require_modules()
 
-    results = read_results(given.results)
-    why_not = judge(results, given)
+    with files_of_records(given.results, given.kind, given.unit, given.programs) as (files, notices):
+        results = read_results(files)
+        why_not = judge(results, given)
+    for notice in notices:
+        say(notice)
     say_problems(results)
     if why_not:
         say(f"pairs are not judged: {why_not}")

@@ -6,9 +6,9 @@ import tempfile
 from pathlib import Path
 
 from constants import MISSING, NOT_JUDGED, USAGE
-from sweep_plots.findings import PROGRAM, path_of_program
-from sweep_plots.readings import BadInput, printable
-
+from report_page.judging import PROGRAM, path_of_program
+from report_page.results import BadInput
+from report_page.words import printable
 
 
 @contextlib.contextmanager
