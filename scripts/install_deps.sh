@@ -7,14 +7,15 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 usage() {
     cat <<'EOT'
-usage: scripts/install_deps.sh [--with-tests] [--dry-run]
+usage: scripts/install_deps.sh [--with-reports] [--with-tests] [--dry-run]
 
 Installs missing packages with apt-get (Debian, Ubuntu) or dnf (Fedora, RHEL and relatives).
 It needs root or sudo, unless nothing is missing.
 
-  --with-tests   also install packages for the tests and linters
-  --dry-run      print the commands and change nothing
-  --help         print this text
+  --with-reports  also install packages for reports (fabricbench report)
+  --with-tests    also install packages for reports, the tests and linters
+  --dry-run       print the commands and change nothing
+  --help          print this text
 
 Exit status: 0 nothing is missing now, 1 the package manager failed, 2 usage, 3 something is missing
 and cannot be installed.
@@ -50,8 +51,11 @@ test    header   gtest/gtest.h       libgtest-dev         gtest-devel
 test    header   gmock/gmock.h       libgmock-dev         gmock-devel
 test    command  python3             python3              python3
 test    module   jsonschema          python3-jsonschema   python3-jsonschema
-test    module   jinja2,cairosvg     python3-jinja2       python3-jinja2
-test    module   cairosvg,jinja2     python3-cairosvg     python3-cairosvg
+report  module   jinja2,plotly       python3-jinja2       python3-jinja2
+report  module   plotly,jinja2       python3-plotly       python3-plotly
+test    module   selenium            python3-selenium     python3-selenium
+test    command  chromedriver        chromium-driver      chromedriver
+test    command  chromium            chromium             chromium
 test    library  libasan.so          build-essential      libasan
 test    library  libubsan.so         build-essential      libubsan
 test    command  find                findutils            findutils
@@ -78,7 +82,7 @@ is_there() {
     esac >/dev/null 2>&1
 }
 
-# Sets missing_names and missing_packages; PURPOSES is a word list: "build" or "build test".
+# Sets missing_names and missing_packages; PURPOSES is a word list: "build", perhaps with "report" and "test".
 find_missing() {
     local purposes=$1 manager=$2 purpose kind name apt dnf package
     missing_names=() missing_packages=()
@@ -87,6 +91,8 @@ find_missing() {
         package=$apt
         [[ $manager != dnf ]] || package=$dnf
         [[ $package != - ]] || continue
+        # Ubuntu has Chromium only as a snap; without it the tests in a browser are skipped.
+        ! { [[ $package == chromium* ]] && grep -qs '^ID=ubuntu' /etc/os-release; } || continue
         is_there "$kind" "$name" && continue
         missing_names+=("$name")
         [[ " ${missing_packages[*]} " == *" $package "* ]] || missing_packages+=("$package")
@@ -194,7 +200,8 @@ main() {
     dry_run=no
     for option in "$@"; do
         case $option in
-            --with-tests) purposes="build test" ;;
+            --with-reports) purposes+=" report" ;;
+            --with-tests) purposes+=" report test" ;;
             --dry-run) dry_run=yes ;;
             -h | --help) usage && exit 0 ;;
             *) unknown_option "$option" ;;

@@ -66,7 +66,7 @@ def require_modules():
         os.execv(SYSTEM_PYTHON, [SYSTEM_PYTHON, __file__, *sys.argv[1:]])
     packages = " ".join(f"python3-{name}" for name in missing)
     raise BadInput(f"{sys.executable} has no module {' and no module '.join(missing)}; install {packages}, "
-                   "or run scripts/install_deps.sh --with-tests", MISSING)  # fmt: skip
+                   "or run scripts/install_deps.sh --with-reports", MISSING)  # fmt: skip
 
 
 def refuse_output(given):

@@ -298,7 +298,7 @@ main() {
         sweep_rounds
     fi
     "$find_slow_links" "${tolerance[@]}" "${expected[@]}" "$records" || status=$?
-    warn "draw it with: $scripts/plot_sweep.py --html ${records%.jsonl}.html $records"
+    warn "draw it with: $scripts/report.py $records -o ${records%.jsonl}.html"
     exit "$status"
 }
 

@@ -112,7 +112,7 @@ def map_figure(grid, axis, kind, judgement, many):
     data = [{
         "type": "heatmap", "x": labels, "y": labels, "cells": packed_rates(small.rates, many), "zmin": low, "zmax": high,
         "colorscale": "Viridis", "colorbar": {"title": {"text": "GB/s", "side": "right"}, "thickness": 14},
-        "hovertemplate": "%{x} to %{y}: %{customdata:.4g} GB/s<extra></extra>",
+        "hovertemplate": "%{x} to %{y}: %{customdata:.4g} GB/s<extra></extra>", "hoverongaps": False,
     }]  # fmt: skip
     data += failure_traces(small, labels)
     layout = {
@@ -143,7 +143,7 @@ def failure_traces(grid, labels):
     traces = []
     if missing:
         traces.append({"type": "heatmap", "x": labels, "y": labels, "sparse": [list(grid.pair(cell)) for cell in missing],
-                       "tone": "failed", "showscale": False, "hovertemplate": "%{x} to %{y}: no figure<extra></extra>"})
+                       "tone": "failed", "showscale": False, "hoverongaps": False, "hovertemplate": "%{x} to %{y}: no figure<extra></extra>"})  # fmt: skip
     for words, of_cell, symbol in (("failed", grid.failed, "x"), ("not tried", grid.not_tried, "line-ew")):
         marked = sorted(of_cell)[:MOST_CROSSES]
         if marked:

@@ -1,11 +1,11 @@
-"""find_slow_links and plot_sweep.py on results of other tools."""
+"""find_slow_links and report.py on results of other tools."""
 
 import json
 
 from finding import CLEAN, MISSING, NOT_JUDGED, SLOW, USAGE
 from launch import PROGRAMS
 from other_tools import HOSTS, SETS, SLOW_HOST, ImportTest, csv_text, healthy, nccl_log, osu_log, with_slow_host
-from plotting import Plotting
+from reporting import Page, Reporting
 
 
 class Kinds(ImportTest):  # 1 rank, 5 s
@@ -196,23 +196,21 @@ class Mixtures(ImportTest):  # 1 rank, 1 s
         self.assertEqual([record.get("from_host") for record in self.records("osu_bw", file)], [None, "n1"])
 
 
-class Plot(Plotting, ImportTest):  # 1 rank, 2 s
+class Report(Reporting, ImportTest):  # 1 rank, 2 s
 
-    def test_draws_what_is_imported(self):
-        folder, page = self.folder(SETS["nccl-tests"][0](with_slow_host)), self.directory / "sweep.html"
-        said = self.run_plot("--import", "nccl-tests", folder, "--html", page, "--programs", PROGRAMS).stderr
+    def test_shows_what_is_imported(self):
+        folder = self.folder(SETS["nccl-tests"][0](with_slow_host))
+        said = self.run_report("--import", "nccl-tests", folder, "--programs", PROGRAMS)
         self.assertIn("15 figures of smaller messages left out", said)
-        self.assertIn("6 hosts, 15 readings, none failed", page.read_text())
-        self.assertIn('class="mark"', page.read_text())
+        page = Page(self.page.read_text())
+        self.assertIn("15 readings, none failed", page.texts["pairs"])
+        self.assertEqual(page.rows("Findings, by their numbers on the map")[0][2], HOSTS[SLOW_HOST])
 
     def test_refuses_as_find_slow_links_does(self):
-        file, page = self.directory / "pairs.csv", self.directory / "sweep.html"
+        file = self.directory / "pairs.csv"
         file.write_text(csv_text(healthy))
         for status, words, arguments in ((USAGE, "its format is csv, not osu; give --import csv",
                                           ("--import", "osu", file)),
                                          (MISSING, "cannot open '/nowhere'", ("--import", "osu", "/nowhere"))):
-            said = self.run_plot(*arguments, "--html", page, "--programs", PROGRAMS, status=status).stderr
-            self.assertIn(words, said)
-            self.assertFalse(page.exists())
-        said = self.run_plot("--unit", "GB/s", file, "--html", page, status=USAGE).stderr
-        self.assertIn("--unit is for --import", said)
+            self.assertIn(words, self.refuse(*arguments, "--programs", PROGRAMS, status=status))
+        self.assertIn("--unit is for --import", self.run_report("--unit", "GB/s", file, status=USAGE))

@@ -354,7 +354,7 @@ TEST(SweepMap, SaysWhyThereIsNone) {
   Sweep sweep;
   for (int host = 0; host < 65; ++host) sweep.hosts.push_back(fmt::format("n{}", host));
   EXPECT_EQ(sweep_map(sweep, verdict_of({}), false),
-            "# Map: not drawn for more than 64 hosts; scripts/plot_sweep.py draws them\n");
+            "# Map: not drawn for more than 64 hosts; fabricbench report draws them\n");
   EXPECT_EQ(sweep_map(example_sweep(), Verdict(), false), "# Map: there is no figure to draw\n");
 }
 

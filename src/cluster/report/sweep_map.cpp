@@ -30,7 +30,7 @@ std::vector<MatrixRow> rows_of(const ShareMatrix& matrix) {
 
 std::string sweep_map(const Sweep& sweep, const Verdict& verdict, bool colour) {
   if (sweep.hosts.size() > kMostDrawnHosts) {
-    return fmt::format("# Map: not drawn for more than {} hosts; scripts/plot_sweep.py draws them\n", kMostDrawnHosts);
+    return fmt::format("# Map: not drawn for more than {} hosts; fabricbench report draws them\n", kMostDrawnHosts);
   }
   const ShareMatrix matrix = share_matrix(sweep, verdict);
   if (matrix.usual <= 0) return "# Map: there is no figure to draw\n";
