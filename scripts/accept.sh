@@ -1,0 +1,516 @@
+#!/usr/bin/env bash
+# Accepts or drains hosts: measures each host alone, pairs of hosts, and collectives over 2, 4, ... all hosts.
+set -euo pipefail
+
+# shellcheck source=scripts/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source=scripts/launch.sh
+source "$(dirname "${BASH_SOURCE[0]}")/launch.sh"
+
+scripts=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+readonly scripts
+
+readonly kManyHosts=16    # with more, pairs are measured in one job
+readonly kAtOnce=32       # hosts measured alone at the same time
+readonly kLonger=10       # a collective may take that many times as long as a job on one or two hosts
+readonly kHostLimit_s=60
+readonly kCollectEvery=64 # hosts, before their results are written
+
+usage() {
+    cat <<EOT
+usage: scripts/accept.sh [OPTION]...
+       scripts/accept.sh --resume FOLDER [OPTION]...
+       scripts/accept.sh --recheck HOSTS FOLDER [OPTION]...
+
+Says which hosts may work: measures each host alone, then pairs of hosts, then collectives over 2, 4, ... all hosts. Hosts
+with a finding are left out of what follows. See docs/accept.md.
+  scripts/accept.sh -H node[01-64] --baseline results/site.jsonl
+      every host, every stage, compared with what a healthy system does
+  scripts/accept.sh -H node[01-64] --time 20m
+      what can be measured in 20 minutes; says what was not
+  scripts/accept.sh --recheck node07 results/accept-20260101-120000
+      after a repair: only what can clear node07
+
+Hosts (default: those of the surrounding Slurm, PBS, LSF or Kubernetes MPI job):
+  -H LIST             use these hosts, such as node[01-16,20],login1
+  --hostfile FILE     read hosts from FILE, in the format of an MPI launcher or scheduler; - is standard input
+  --exclude LIST      leave these hosts out
+  --locality FILE     read each host's leaf switch or rack from lines HOST LEAF
+
+What figures are compared with (default: hosts with each other):
+  --baseline FILE     launches recorded with --record; slower is status 6
+  --preset NAME       published figures of such a system; --strict makes them binding
+  --expect            what the network adapters and the topology allow
+  --record FILE       add the run to the baseline in FILE instead of judging its collectives
+  --allow KEYS        compare although these differ: keys of baselines (hosts, library...), of hosts (mtu, nics, state,
+                      speed, driver, firmware, processor, cores, memory, gpus, gpu_driver), carried_by, groups
+  --tolerance X       smallest deficit that counts as slow where hosts are compared (default: $kTolerance)
+
+What to measure:
+  --programs-to-run LIST
+                      collectives (default: all_reduce_perf); the first also runs on each host alone
+  -b SIZE, -e SIZE, -f N
+                      first and last size, and factor (default: 1K, 64M, 16; with GPUs 1M, 1G, 32)
+  --ranks N           ranks of each host (default: its GPUs as listed by nvidia-smi here, else 1)
+  --collective-options WORDS
+                      more options of the collectives, such as '-n 20'
+  --test NAME, --size SIZE, --rails LIST, --rounds K, --max-concurrent M, --resident
+                      for the pairs, see scripts/sweep_pairs.sh (default: --resident with more than $kManyHosts hosts)
+  --pair-options WORDS
+                      more options of the pairs' benchmark
+  --at-once N         hosts measured alone at the same time (default: $kAtOnce)
+  --time TIME         time for everything, such as 20m: a quarter for hosts alone, 7/10 until pairs have to end
+  --timeout SECONDS   time limit of a job on one or two hosts (default: $kHostLimit_s); collectives have $kLonger times as long
+  --keep-going        go on after a finding that no host explains, and measure pairs with hosts that have findings, too
+
+How: --launcher, --agent, --mpi-options, --programs, see scripts/check_node_pair.sh
+
+Results:
+  --output FOLDER     new folder of all results (default: results/accept-DATE)
+  --resume FOLDER     continue the run of FOLDER, with its options
+  --recheck HOSTS FOLDER
+                      measure these hosts again after a repair, as in the run of FOLDER; its other results stay
+  --prometheus FILE   write metrics for node_exporter's textfile collector
+  --nagios            print one line, and exit with 0 OK, 1 warning, 2 critical, 3 unknown
+  --dry-run           print the commands of the first steps instead of running them
+  --help              print this text
+
+Exit status: 0 all hosts are accepted, 1 failed, 2 usage, 3 something needed is missing, 6 something is slow or failed,
+7 something could not be judged or was not measured, 130 interrupted (everything measured so far is in FOLDER).
+EOT
+}
+
+# seconds_of OPTION TIME: prints the seconds of a time such as 90, 90s, 20m or 8h.
+seconds_of() {
+    local number=${2%[smh]}
+    [[ $number =~ ^[0-9]{1,6}$ && $((10#$number)) -gt 0 ]] ||
+        die "$kUsage" "$1 '$2' is not a time; give one such as 90s, 20m or 8h"
+    case $2 in
+        *h) echo $((10#$number * 3600)) ;;
+        *m) echo $((10#$number * 60)) ;;
+        *) echo $((10#$number)) ;;
+    esac
+}
+
+# set_option NAME VALUE
+set_option() {
+    case $1 in
+        -H | --hostfile | --exclude) host_options+=("$1" "$2") ;;
+        --locality) locality=$2 ;;
+        --baseline) baseline=$2 ;;
+        --preset) preset=$2 ;;
+        --record) record=$2 ;;
+        --allow) allow=$2 ;;
+        --tolerance) tolerance=$2 ;;
+        --programs-to-run) collectives=$2 ;;
+        -b | -e | -f) sizes[$1]=$2 ;;
+        --ranks) whole_number "$1" "$2" 1 && ranks=$2 ;;
+        --collective-options) read -ra collective_options <<<"$2" ;;
+        --pair-options) read -ra pair_options <<<"$2" ;;
+        --test | --size | --rails) sweep_options+=("$1" "$2") ;;
+        --rounds | --max-concurrent) whole_number "$1" "$2" 1 && sweep_options+=("$1" "$2") ;;
+        --at-once) whole_number "$1" "$2" 1 && at_once=$2 ;;
+        --time) time_s=$(seconds_of "$1" "$2") ;;
+        --timeout) whole_number "$1" "$2" 1 && limit_s=$2 ;;
+        --launcher) launcher=$2 ;;
+        --agent) agent=$2 ;;
+        --mpi-options) read -ra mpi_options <<<"$2" ;;
+        --programs) programs_folder=$2 ;;
+        --output) output=$2 ;;
+        --prometheus) prometheus=$2 ;;
+    esac
+}
+
+# Sets words to the options that belong to the run, and variables by those of this call.
+read_call_options() {
+    while (($# > 0)); do
+        case $1 in
+            --resume)
+                (($# > 1)) || die "$kUsage" "--resume needs the folder of a run"
+                folder=$2 resume=yes && shift ;;
+            --recheck)
+                (($# > 2)) || die "$kUsage" "--recheck needs hosts and the folder of a run: --recheck node07 results/accept-DATE"
+                recheck_list=$2 folder=$3 resume=yes && shift 2 ;;
+            --dry-run) dry_run=yes ;;
+            --nagios) nagios=yes ;;
+            *) words+=("$1") ;;
+        esac
+        shift
+    done
+}
+
+read_options() {
+    while (($# > 0)); do
+        case $1 in
+            --expect) expect=yes ;;
+            --strict) strict=yes ;;
+            --keep-going) keep_going=yes ;;
+            --resident) sweep_options+=("$1") ;;
+            -h | --help) usage && told=yes && exit 0 ;;
+            -H | --hostfile | --exclude | --locality | --baseline | --preset | --record | --allow | --tolerance | \
+                --programs-to-run | -b | -e | -f | --ranks | --collective-options | --pair-options | --test | --size | \
+                --rails | --rounds | --max-concurrent | --at-once | --time | --timeout | --launcher | --agent | \
+                --mpi-options | --programs | --output | --prometheus)
+                (($# > 1)) || die "$kUsage" "$1 needs a value; run '$0 --help'"
+                set_option "$1" "$2" && shift ;;
+            *) unknown_option "$1" ;;
+        esac
+        shift
+    done
+}
+
+# Sets held_against, and refuses options that exclude each other.
+choose_reference() {
+    local given=()
+    held_against="each other"
+    if [[ -n $baseline ]]; then given+=(--baseline) && held_against="baseline $baseline"; fi
+    if [[ -n $preset ]]; then given+=(--preset) && held_against="preset $preset"; fi
+    if [[ $expect == yes ]]; then given+=(--expect) && held_against="expectation"; fi
+    if [[ -n $record ]]; then given+=(--record) && record=$(realpath -m "$record"); fi
+    ((${#given[@]} < 2)) || die "$kUsage" "${given[0]} and ${given[1]} exclude each other; give one of them"
+    [[ $strict == no || -n $preset ]] || die "$kUsage" "--strict belongs to --preset, which is not given"
+}
+
+check_options() {
+    choose_reference
+    [[ -z $baseline || -r $baseline ]] || die "$kMissing" "--baseline '$baseline' cannot be read; record one with --record"
+    [[ -z $locality || -r $locality ]] || die "$kMissing" "--locality '$locality' cannot be read"
+    [[ $tolerance =~ ^(0?\.[0-9]+|[0-9]{1,2}(\.[0-9]+)?%)$ ]] ||
+        die "$kUsage" "--tolerance '$tolerance' is not a share, such as 5% or 0.05"
+    [[ $collectives =~ ^[a-z_]+(,[a-z_]+)*$ ]] || die "$kUsage" \
+        "--programs-to-run '$collectives' is not a list of collectives, such as all_reduce_perf,alltoall_perf"
+    IFS=, read -ra programs <<<"$collectives"
+}
+
+require_tools() {
+    local tool
+    for tool in python3 timeout; do
+        command -v "$tool" >/dev/null || die "$kMissing" "there is no '$tool' on the PATH; install it"
+    done
+    check_launcher
+    list_hosts=$(find_program list_hosts)
+    find_slow_links=$(find_program find_slow_links)
+    fabricbench=$(find_program fabricbench)
+    for tool in "${programs[@]}"; do
+        find_program "$tool" >/dev/null
+    done
+}
+
+# Sets gpus, ranks and sizes where they are not given. The other hosts are assumed to have as many GPUs as this one.
+choose_sizes() {
+    gpus=0
+    if command -v nvidia-smi >/dev/null; then gpus=$(nvidia-smi --list-gpus 2>/dev/null | grep -c '^GPU ' || true); fi
+    ranks=${ranks:-$((gpus > 0 ? gpus : 1))}
+    if ((gpus > 0)); then
+        sizes=([-b]="${sizes[-b]-1M}" [-e]="${sizes[-e]-1G}" [-f]="${sizes[-f]-32}")
+    else
+        sizes=([-b]="${sizes[-b]-1K}" [-e]="${sizes[-e]-64M}" [-f]="${sizes[-f]-16}")
+    fi
+}
+
+# ask COMMAND OPTION...: calls acceptance.py with the settings of the run.
+ask() {
+    local command=$1 settings=(--programs "$collectives" --tolerance "$tolerance" --work "$work" --list-hosts "$list_hosts"
+        --fabricbench "$fabricbench" --find-slow-links "$find_slow_links")
+    shift
+    [[ -z $allow ]] || settings+=(--allow "$allow")
+    [[ $keep_going == no ]] || settings+=(--keep-going)
+    [[ -z $baseline ]] || settings+=(--baseline "$baseline")
+    [[ $expect == no ]] || settings+=(--expect-of-pairs adapters)
+    [[ -z $prometheus ]] || settings+=(--prometheus "$prometheus")
+    [[ -z $recheck_list ]] || settings+=(--recheck "$(paste -sd, "$work/recheck")")
+    ((time_s == 0)) || settings+=(--time "$time_s" --left "$((time_s - (SECONDS - began)))")
+    "$scripts/acceptance.py" "$command" "$folder" "${settings[@]}" "$@"
+}
+
+# Makes the folder of a new run, or reads the hosts of the one to continue.
+begin_run() {
+    if [[ $resume == yes ]]; then
+        "$scripts/acceptance.py" hosts "$folder" >"$work/hosts" || exit $?
+        [[ -z $recheck_list ]] || read_recheck
+        return
+    fi
+    "$list_hosts" "${host_options[@]}" >"$work/hosts"
+    [[ $(wc -l <"$work/hosts") -ge 2 ]] ||
+        die "$kUsage" "an acceptance run needs at least two hosts; given: $(tr '\n' ' ' <"$work/hosts")"
+    [[ $dry_run == no ]] || output=$work/results
+    folder=${output:-results/accept-$(date +%Y%m%d-%H%M%S)}
+    [[ ! -e $folder ]] || die "$kUsage" "'$folder' exists; continue it with --resume, or name another one with --output"
+    mkdir -p "$folder"
+    printf '%s\0' scripts/accept.sh "${words[@]}" >"$work/words"
+    "$scripts/acceptance.py" begin "$folder" --hosts "$work/hosts" --held-against "$held_against" --words "$work/words" \
+        --version "$("$fabricbench" --version | sed 's/.* //')"
+}
+
+read_recheck() {
+    local unknown
+    "$list_hosts" -H "$recheck_list" >"$work/recheck"
+    unknown=$(grep -vxF -f "$work/hosts" "$work/recheck" | paste -sd' ' || true)
+    [[ -z $unknown ]] || die "$kUsage" "--recheck: $unknown is not among the hosts of $folder"
+}
+
+# write_job NAME RECORDS PROGRAM LIMIT CUT HOST...: describes a job in a folder of its own, and sets job_folder to it.
+write_job() {
+    local key
+    job_number=$((job_number + 1))
+    printf -v job_folder '%s/jobs/%06d' "$work" "$job_number"
+    mkdir -p "$job_folder"
+    for key in name records program limit cut; do
+        printf '%s\n' "$1" >"$job_folder/$key"
+        shift
+    done
+    printf '%s\n' "$@" >"$job_folder/hosts"
+}
+
+# choose_command PROGRAM RANKS SECONDS HOST...: sets command, with RANKS on each host.
+choose_command() {
+    local program=$1 count=$2 seconds=$3 launch=() grace_s=0 options=()
+    shift 3
+    choose_launch "$count" "$seconds" "$@"
+    # Rank 0's host may share no files with this one, so its JSON comes over standard output.
+    options=(-b "${sizes[-b]}" -e "${sizes[-e]}" -f "${sizes[-f]}" -T $((seconds * 2 / 3 + 1)))
+    if (($# == 1)); then
+        if ((gpus > 0 && count > gpus)); then options+=(--backend mpi); fi
+    else
+        [[ -z $preset ]] || options+=(--preset "$preset")
+        [[ $strict == no ]] || options+=(--strict)
+        [[ $expect == no ]] || options+=(--expect)
+    fi
+    [[ -z $record ]] || options+=(--record "$record")
+    command=(timeout -k "$kKillAfter_s" $((seconds + grace_s)) "${launch[@]}" "${mpi_options[@]}"
+        "$(find_program "$program")" "${options[@]}" --quiet --json /dev/stdout --force "${collective_options[@]}")
+}
+
+# run_job RANKS FOLDER: runs the job described there. To be called with &, so that all of it is in a subshell.
+run_job() {
+    local count=$1 work=$2 hosts command=() launched='' from status=0
+    mapfile -t hosts <"$work/hosts"
+    # On a signal, the launcher ends the ranks before this ends.
+    trap '[[ -z $launched ]] || { kill -TERM "$launched" 2>/dev/null; wait "$launched"; }; exit 143' TERM
+    trap '' INT HUP
+    choose_command "$(<"$work/program")" "$count" "$(<"$work/limit")" "${hosts[@]}"
+    quoted "${command[@]}" >"$work/command"
+    from=$EPOCHREALTIME
+    "${command[@]}" </dev/null >"$work/out" 2>"$work/err" &
+    launched=$!
+    { wait "$launched" || status=$?; } 2>/dev/null # without bash's message about a killed mpirun
+    launched=''
+    echo "$status" >"$work/status"
+    awk -v from="$from" -v to="$EPOCHREALTIME" 'BEGIN { printf "%.1f\n", to - from }' >"$work/seconds"
+    touch "$work/ended"
+}
+
+# Waits for any of the running jobs, and keeps the others in the list.
+wait_for_one() {
+    local process left=()
+    wait -n "${running[@]}" || true
+    for process in "${running[@]}"; do
+        if kill -0 "$process" 2>/dev/null; then left+=("$process"); fi
+    done
+    running=("${left[@]}")
+}
+
+wait_for_all() {
+    while ((${#running[@]} > 0)); do wait_for_one; done
+}
+
+# limit_of SECONDS: sets limit and cut: whether --time leaves less than that.
+limit_of() {
+    limit=$1 cut=no
+    if ((time_s > 0 && deadline - SECONDS < limit)); then
+        limit=$((deadline > SECONDS ? deadline - SECONDS : 1)) cut=yes
+    fi
+}
+
+# Reads steps, mode and deadline, like the functions below.
+measure_hosts() {
+    local step name records host at_most=$at_once job_folder='' limit cut
+    [[ $mode == together ]] || at_most=1
+    warn "hosts alone: ${#steps[@]}"
+    for step in "${steps[@]}"; do
+        IFS=$'\t' read -r name records _ host <<<"$step"
+        if ((time_s > 0 && SECONDS >= deadline)); then break; fi
+        while ((${#running[@]} >= at_most)); do wait_for_one; done
+        limit_of "$limit_s"
+        write_job "$name" "$records" "${programs[0]}" "$limit" "$cut" "$host"
+        run_job $((ranks > 1 ? ranks : 2)) "$job_folder" &
+        running+=("$!")
+        if ((job_number % kCollectEvery == 0)); then ask collect || exit $?; fi
+    done
+    wait_for_all
+    ask collect || exit $?
+}
+
+measure_collective() {
+    local name records program rest hosts job_folder='' limit cut
+    IFS=$'\t' read -r name records program rest <<<"${steps[0]}"
+    IFS=$'\t' read -ra hosts <<<"$rest"
+    limit_of $((limit_s * kLonger))
+    warn "$program over ${#hosts[@]} hosts"
+    write_job "$name" "$records" "$program" "$limit" "$cut" "${hosts[@]}"
+    run_job "$ranks" "$job_folder" &
+    running=("$!")
+    wait_for_all
+    ask collect || exit $?
+}
+
+# sweep_command FILE: sets command.
+sweep_command() {
+    command=("$scripts/sweep_pairs.sh" --records "$1" --logs "$folder/logs" --timeout "$limit_s" --tolerance "$tolerance"
+        --launcher "$launcher" "${sweep_options[@]}")
+    if [[ -s $1 ]]; then
+        command+=(--resume)
+    else
+        command+=(--hostfile "$work/pair_hosts" --find ${locality:+--locality "$locality"})
+    fi
+    [[ -z $agent ]] || command+=(--agent "$agent")
+    [[ -z $programs_folder ]] || command+=(--programs "$programs_folder")
+    ((${#mpi_options[@]} == 0)) || command+=(--mpi-options "${mpi_options[*]}")
+    if ! is_one_of --resident "${sweep_options[@]}" && ! is_one_of --test "${sweep_options[@]}" && ((gpus == 0)) &&
+        (($(wc -l <"$work/pair_hosts") > kManyHosts)); then
+        command+=(--resident)
+    fi
+    ((${#pair_options[@]} == 0)) || command+=(-- "${pair_options[@]}")
+}
+
+measure_pairs() {
+    local name records hosts command=() status=0 from=$SECONDS cut=() follower
+    IFS=$'\t' read -r name records _ hosts <<<"${steps[0]}"
+    tr '\t' '\n' <<<"$hosts" >"$work/pair_hosts"
+    warn "pairs of $(wc -l <"$work/pair_hosts") hosts"
+    sweep_command "$folder/$records"
+    quoted "${command[@]}" >"$work/sweep_command"
+    "${command[@]}" </dev/null >"$work/sweep_out" 2>"$work/sweep_err" &
+    running=("$!")
+    tail -n +1 -f --pid="${running[0]}" "$work/sweep_err" >&2 &
+    follower=$!
+    if ((time_s > 0)); then end_at_deadline "${running[0]}" & fi
+    { wait "${running[0]}" || status=$?; } 2>/dev/null
+    running=()
+    wait "$follower" || true
+    if ((status == 130)); then cut=(--cut); fi # on a signal to this script, break_off ends it
+    [[ $status -ne $kUsage ]] || die "$kUsage" "the sweep refused its options; see its message above"
+    ask sweep --name "$name" --records "$records" --status "$status" --seconds $((SECONDS - from)) "${cut[@]}" \
+        --complaint "$(tail -n 1 "$work/sweep_err" | cut -c 1-300)" --command "$(<"$work/sweep_command")" || exit $?
+}
+
+# end_at_deadline PROCESS: ends the sweep when its share of --time is over.
+end_at_deadline() {
+    while ((SECONDS < deadline)); do
+        kill -0 "$1" 2>/dev/null || return 0
+        sleep 1
+    done
+    kill -TERM "$1" 2>/dev/null || true
+}
+
+# The commands of the first step of each stage.
+print_commands() {
+    local host command=() program hosts
+    mapfile -t hosts <"$work/hosts"
+    for host in "${hosts[@]}"; do
+        choose_command "${programs[0]}" $((ranks > 1 ? ranks : 2)) "$limit_s" "$host"
+        quoted "${command[@]}"
+    done
+    cp "$work/hosts" "$work/pair_hosts"
+    sweep_command "$folder/pairs.jsonl"
+    quoted "${command[@]}"
+    for program in "${programs[@]}"; do
+        choose_command "$program" "$ranks" $((limit_s * kLonger)) "${hosts[@]:0:2}"
+        quoted "${command[@]}"
+    done
+}
+
+# Asks for the next steps and runs them, until there are none.
+measure() {
+    local stage mode seconds deadline steps
+    while true; do
+        ask next >"$work/next" || exit $?
+        [[ -s $work/next ]] || return 0
+        { IFS=$'\t' read -r stage mode seconds && mapfile -t steps; } <"$work/next"
+        deadline=$((SECONDS + ${seconds:-0}))
+        case $stage in
+            hosts) measure_hosts ;;
+            pairs) measure_pairs ;;
+            collectives) measure_collective ;;
+        esac
+    done
+}
+
+# finish [--interrupted]: writes the verdict and all outputs, and ends.
+finish() {
+    local status=0
+    [[ $nagios == no ]] || set -- "$@" --nagios
+    ask verdict --seconds $((SECONDS - began)) "$@" || status=$?
+    told=yes
+    if [[ -x $scripts/report.py ]]; then
+        "$scripts/report.py" "$folder" -o "$folder/report.html" --force >/dev/null ||
+            warn "report.html could not be drawn; everything else is in $folder"
+    fi
+    warn "results are in $folder"
+    exit "$status"
+}
+
+# On a signal: ends running jobs, and keeps and judges what is measured.
+break_off() {
+    local process
+    trap '' INT TERM HUP
+    for process in "${running[@]}"; do
+        kill -TERM "$process" 2>/dev/null || true
+    done
+    for process in "${running[@]}"; do
+        wait "$process" || true
+    done
+    ask collect || true
+    warn "interrupted; continue with: $(quoted "$0" --resume "$folder")"
+    finish --interrupted
+}
+
+# With --nagios, every end has its line.
+end_call() {
+    local status=$?
+    rm -rf "$work"
+    if [[ $nagios == yes && $told == no ]]; then
+        echo "ACCEPTANCE UNKNOWN - accept.sh ended with status $status; its message is on standard error"
+        exit 3
+    fi
+}
+
+main() {
+    local host_options=() sweep_options=() pair_options=() collective_options=() mpi_options=() words=() stored=()
+    local locality='' baseline='' preset='' record='' allow='' tolerance=$kTolerance collectives=all_reduce_perf programs=()
+    local ranks='' gpus=0 at_once=$kAtOnce time_s=0 limit_s=$kHostLimit_s launcher=mpirun agent='' output='' prometheus=''
+    local expect=no strict=no keep_going=no resume=no dry_run=no recheck_list='' held_against=''
+    local list_hosts find_slow_links fabricbench running=() job_number=0 began=$SECONDS
+    local -A sizes=()
+    read_call_options "$@"
+    work=$(mktemp -d "${TMPDIR:-/tmp}/fabricbench-accept.XXXXXX")
+    trap end_call EXIT
+    mkdir "$work/jobs"
+    if [[ $resume == yes ]]; then
+        "$scripts/acceptance.py" words "$folder" >"$work/stored" ||
+            die "$kUsage" "'$folder' is not the folder of an acceptance run"
+        mapfile -d '' -t stored <"$work/stored"
+    fi
+    read_options "${stored[@]}" "${words[@]}"
+    check_options
+    use_mpi
+    require_tools
+    choose_sizes
+    begin_run
+    if [[ $dry_run == yes ]]; then
+        print_commands
+        told=yes
+        return
+    fi
+    trap break_off INT TERM HUP
+    warn "$(wc -l <"$work/hosts") hosts, results in $folder"
+    measure
+    finish
+}
+
+# Read when this ends, whoever ends it.
+nagios=no
+told=no
+folder=
+
+main "$@"

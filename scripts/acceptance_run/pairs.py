@@ -1,0 +1,101 @@
+"""What the verdict of find_slow_links on the pairs means for an acceptance run."""
+
+import collections
+import contextlib
+
+from acceptance_run.folder import read_records
+
+ON_A_HOST = ("host", "nic", "dead", "transient", "cut_off", "device")
+BLAMED = ("slow", "dead", "cut_off", "unsteady")
+WAYS = {"both": "slow", "sends": "slow to send", "receives": "slow to receive"}
+
+
+class PairsVerdict:
+    """Hosts to drain and undecided hosts with reasons; findings that no host explains; what the readings left open."""
+
+    def __init__(self, line, tolerance, allow=()):
+        self.drained, self.undecided, self.findings, self.open = {}, {}, [], []
+        lists = {name: names["hosts"] for name, names in (line["lists"] or {}).items() if names and name in (
+            "slow", "dead", "cut_off", "unsteady", "suspect", "not_judged", "fine")}
+        about = collections.defaultdict(list)
+        for finding in line["findings"] or []:
+            for host in finding["hosts"]:
+                about[host].append(finding)
+        for name in BLAMED:
+            for host in lists.get(name, []):
+                self.drained[host] = reason_of(host, name, about[host])
+        self.fine = set(lists.get("fine", []))
+        for finding in line["findings"] or []:
+            if finding["blame"] not in ON_A_HOST + ("undecided",):
+                self.findings.append((finding["hosts"], with_rates(finding, finding["text"])))
+        self.add_undecided(lists, line, about)
+        if "groups" not in allow:
+            self.open += open_groups(line, tolerance)
+        for kind in [line["kinds"]] if line["kinds"] else []:
+            self.open.append("there are two kinds of hosts, {}: which of them is as it should be, readings alone cannot tell".format(
+                " and ".join("{} with {}".format(one["folded"], rate(one["bandwidth_gb_per_s"])) for one in kind)))
+        if line["judged"] == "unknown" and not self.undecided and not self.open:
+            self.open.append(line["headline"])
+
+    def add_undecided(self, lists, line, about):
+        questions = {}
+        for question in line["questions"] or []:
+            for host in (question["host"], question["other_host"]):
+                if host:
+                    questions.setdefault(host, question["why"])
+        for name, words in (("suspect", "suspect"), ("not_judged", "too few readings")):
+            for host in lists.get(name, []):
+                texts = [one["text"] for one in about[host] if one["blame"] == "undecided"]
+                more = texts[0] if texts else questions.get(host)
+                self.undecided.setdefault(host, "pairs: {}{}".format(words, ": " + more if more else ""))
+
+
+def rate(value):
+    return "unknown" if value is None else "{:.3g} GB/s".format(value)
+
+
+def with_rates(finding, text):
+    if finding["bandwidth_gb_per_s"] is None or finding["expected_gb_per_s"] is None:
+        return text
+    return "{}: {:.3g} of {:.3g} GB/s".format(text, finding["bandwidth_gb_per_s"], finding["expected_gb_per_s"])
+
+
+def reason_of(host, listed, findings):
+    own = [finding for finding in findings if finding["blame"] in ON_A_HOST]
+    if not own:
+        return listed.replace("_", " ")
+    finding = own[0]
+    blame = finding["blame"]
+    if blame == "dead":
+        short = "dead"
+    elif blame == "transient":
+        short = "unsteady"
+    elif blame == "cut_off":
+        short = "cut off"
+    else:
+        short = WAYS.get(finding["direction"], "slow")
+        if blame == "nic" and finding["rail"]:
+            short = "{} over {}".format(short, finding["rail"])
+    return "{} ({}{})".format(with_rates(finding, short), finding["text"],
+                              "; " + finding["reason"] if finding["reason"] else "")
+
+
+def open_groups(line, tolerance):
+    """Groups of hosts with slower paths between them: only the site knows whether these are meant."""
+    found = []
+    for grouping in line["groupings"] or []:
+        if grouping["across_percent_of_within"] < 100 * (1 - tolerance) and len(grouping["groups"]) > 1:
+            found.append("{} groups of hosts have {:.0f} % of the bandwidth between them that they have within ({}): {}".format(
+                len(grouping["groups"]), grouping["across_percent_of_within"],
+                "; ".join(group["folded"] for group in grouping["groups"][:4]) +
+                ("; ..." if len(grouping["groups"]) > 4 else ""),
+                "if they are meant to, say --allow groups" if grouping["given"] else
+                "--locality tells leaves from slow uplinks, and --allow groups accepts them"))
+    return found
+
+
+def read_verdict(path):
+    """The line of find_slow_links in a file; None without one."""
+    with contextlib.suppress(IndexError):
+        return read_records(path).get("slow_links", [])[0]
+    return None
