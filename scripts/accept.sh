@@ -188,6 +188,7 @@ require_tools() {
         command -v "$tool" >/dev/null || die "$kMissing" "there is no '$tool' on the PATH; install it"
     done
     check_launcher
+    if [[ $launcher == mpirun ]]; then mpirun_kind=$(kind_of_mpirun); fi
     list_hosts=$(find_program list_hosts)
     find_slow_links=$(find_program find_slow_links)
     fabricbench=$(find_program fabricbench)
@@ -380,6 +381,7 @@ measure_pairs() {
     warn "pairs of $(wc -l <"$work/pair_hosts") hosts"
     sweep_command "$folder/$records"
     quoted "${command[@]}" >"$work/sweep_command"
+    : >"$work/sweep_err"
     "${command[@]}" </dev/null >"$work/sweep_out" 2>"$work/sweep_err" &
     running=("$!")
     tail -n +1 -f --pid="${running[0]}" "$work/sweep_err" >&2 &

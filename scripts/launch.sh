@@ -39,6 +39,8 @@ forwarded_variables() {
     compgen -e | grep -E "$kForwarded" | grep -Ev "$kNotForwarded" || true
 }
 
+mpirun_kind= # what kind_of_mpirun prints, for scripts that start many jobs
+
 # Prints open_mpi, hydra (MPICH, Intel MPI, MVAPICH) or other.
 kind_of_mpirun() {
     local version
@@ -107,7 +109,7 @@ choose_launch() {
 choose_mpirun() {
     local name
     grace_s=0
-    case $(kind_of_mpirun) in
+    case ${mpirun_kind:-$(kind_of_mpirun)} in
         open_mpi)
             host_lines "%s slots=$ranks" 1 "$@" >"$work/hostfile"
             # Launchers that share Open MPI's directory of each user interfere with each other's clean-up.

@@ -155,6 +155,12 @@ judge_end() {
     return 1
 }
 
+# Adds the readings of the last job to the records, and prints silent hosts.
+keep_readings() {
+    printf '%s\n' "${living[@]}" >"$work/living"
+    "$scripts/sweep_record.py" part "$records" --hosts "$work/living" --from "$work/out" --rail "$rail"
+}
+
 sweep_rail() {
     local living unexplained=0 status
     local -A strikes=()
@@ -164,8 +170,7 @@ sweep_rail() {
         ask_plan_after "$work/of_rail" --list-readings >"$work/measured" # readings that pairwise_bw skips
         warn "${rail:+$rail: }one job over ${#living[@]} hosts"
         run_resident "${living[@]}"
-        printf '%s\n' "${living[@]}" >"$work/living"
-        "$scripts/sweep_record.py" part "$records" --hosts "$work/living" --from "$work/out" --rail "$rail" >"$work/silent"
+        keep_readings >"$work/silent"
         if judge_end; then return; fi
     done
     warn "fewer than two hosts are left"

@@ -265,6 +265,7 @@ break_off() {
         kill -TERM "$job" 2>/dev/null || true
         kill -TERM "$job" 2>/dev/null || true
         wait "$job" || true
+        if [[ $resident == yes && -s $work/out ]]; then keep_readings >/dev/null || true; fi
     fi
     warn "interrupted; all readings are in $records. Judge them with: $find_slow_links $records"
     warn "continue with: $(quoted "$0" "${resume_words[@]}" "${arguments[@]}")"
@@ -292,6 +293,7 @@ main() {
     warn "$(wc -l <"$work/hosts") hosts, seed $seed, records in $records"
     if [[ $resident == yes ]]; then
         sweep_resident
+        rm -f "$work/out" # its readings are in the records
         # The job knew only one rail; questions left open by all readings together are measured pair by pair.
         if is_one_of --find "${plan[@]}" && command -v parallel >/dev/null; then sweep_rounds; fi
     else

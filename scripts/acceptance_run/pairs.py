@@ -27,9 +27,9 @@ class PairsVerdict:
         self.fine = set(lists.get("fine", []))
         for finding in line["findings"] or []:
             if finding["blame"] not in ON_A_HOST + ("undecided",):
-                self.findings.append((finding["hosts"], with_rates(finding, finding["text"])))
+                self.findings.append((finding["hosts"], finding["text"].partition(":")[0], with_rates(finding, finding["text"])))
         self.add_undecided(lists, line, about)
-        if "groups" not in allow:
+        if "groups" not in allow and not self.findings:  # which explain the groups
             self.open += open_groups(line, tolerance)
         for kind in [line["kinds"]] if line["kinds"] else []:
             self.open.append("there are two kinds of hosts, {}: which of them is as it should be, readings alone cannot tell".format(
@@ -48,6 +48,10 @@ class PairsVerdict:
                 texts = [one["text"] for one in about[host] if one["blame"] == "undecided"]
                 more = texts[0] if texts else questions.get(host)
                 self.undecided.setdefault(host, "pairs: {}{}".format(words, ": " + more if more else ""))
+        for question in line["questions"] or []:  # about a path between two hosts that are fine
+            ends = [host for host in (question["host"], question["other_host"]) if host]
+            if len(ends) == 2 and not set(ends) & set(self.undecided):
+                self.open.append("{} and {}: {}".format(ends[0], ends[1], question["why"]))
 
 
 def rate(value):

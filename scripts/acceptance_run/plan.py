@@ -54,9 +54,9 @@ class Plan:
         return Job("hosts/" + host, "hosts/{}{}{}".format(self.files[host], attempt, folder.AGAIN if again else ".jsonl"),
                    [host], None)
 
-    def measured_again(self, host):
+    def measured_again(self, host, done):
         step = self.host_step(host)
-        return bool(step["records"]) and step["records"].endswith(folder.AGAIN)
+        return "{} again".format(step["name"]) in done or (step["records"] or "").endswith(folder.AGAIN)
 
     # Pairs
 
@@ -86,12 +86,12 @@ class Plan:
         return found
 
     def findings(self):
-        """[(step, text)] of all that is slow between hosts, without paths of which both ends were repaired since."""
+        """[(step, hosts, short text, text)] of what is slow between hosts, without paths of which both ends were repaired."""
         found = []
         for step, verdict in self.sweeps():
-            found = [(one, hosts, text) for one, hosts, text in found if not hosts or not set(hosts) <= set(repaired_in(step))]
-            found += [(step, hosts, text) for hosts, text in (verdict.findings if verdict else [])]
-        return [(step, text) for step, _, text in found]
+            found = [one for one in found if not one[1] or not set(one[1]) <= set(repaired_in(step))]
+            found += [(step, *finding) for finding in (verdict.findings if verdict else [])]
+        return found
 
     def verdict_of(self, step):
         if step["name"] not in self.verdicts:
@@ -149,7 +149,7 @@ class Plan:
     def unexplained(self):
         """Names of steps with a finding that no host explains; measuring more would only repeat it."""
         found = [step["name"] for step, verdict in self.sweeps() if verdict is None and step["outcome"] == BROKEN]
-        found += [step["name"] for step, _ in self.findings()]
+        found += [finding[0]["name"] for finding in self.findings()]
         return found + [step["name"] for step in self.state.of_stage("collectives") if step["outcome"] in (SLOW, BROKEN)]
 
     def why_stopped(self):
@@ -205,7 +205,7 @@ def next_hosts(plan, passed, done):
             return Next(passed=[(job, no_time(plan.settings)) for job in jobs])
         return Next("hosts", jobs, limit_s=limit)
     judge_hosts(plan)
-    return repeat_hosts(plan, passed, limit)
+    return repeat_hosts(plan, passed, done, limit)
 
 
 def attempt_of(plan, host):
@@ -217,11 +217,11 @@ def attempt_of(plan, host):
     return "@{}".format(number)
 
 
-def repeat_hosts(plan, passed, limit):
+def repeat_hosts(plan, passed, done, limit):
     """A host that failed or was slow is measured again, a slow one without others beside it: one launch may be unlucky."""
     def is_suspect(host):
         step = plan.host_step(host)
-        if step is None or step["name"] in passed or plan.measured_again(host):
+        if step is None or step["name"] in passed or plan.measured_again(host, done):
             return False
         return step["outcome"] in (SLOW, UNKNOWN) or not plan.is_alive(host)
 

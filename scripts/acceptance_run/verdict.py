@@ -17,7 +17,8 @@ class Verdict:
         self.plan, self.state, self.compared = plan, plan.state, compared
         self.drain = collections.OrderedDict()
         self.undecided = collections.OrderedDict()
-        self.findings = [text for _, text in plan.findings()]
+        self.findings = [text for _, _, _, text in plan.findings()]
+        self.in_short = [text for _, _, text, _ in plan.findings()]
         self.open = list(compared.split)
         self.unmeasured = []
         self.notes, self.warnings = [], []
@@ -29,8 +30,11 @@ class Verdict:
         for step, verdict in plan.sweeps():
             if verdict:
                 self.open += verdict.open
-            elif step["outcome"] in (BROKEN, UNKNOWN):
-                (self.findings if step["outcome"] == BROKEN else self.open).append("pairs: {}".format(step["reason"]))
+            elif step["outcome"] == BROKEN:
+                self.findings.append("pairs: {}".format(step["reason"]))
+                self.in_short.append(self.findings[-1])
+            elif step["outcome"] == UNKNOWN:
+                self.open.append("pairs: {}".format(step["reason"]))
         self.list_unmeasured()
         self.add_notes()
         self.admit = [host for host in self.state.hosts if host not in self.drain and host not in self.undecided]
@@ -76,6 +80,7 @@ class Verdict:
             words = "{} over {} hosts: {}".format(program_of(step), len(step["hosts"]), step["reason"] or step["outcome"])
             if step["outcome"] in (SLOW, BROKEN):
                 self.findings.append(words)
+                self.in_short.append(words)
                 for host in step["hosts"]:
                     if host not in well[program_of(step)]:
                         self.suspects.setdefault(host, "{} over {} hosts {}, and never succeeded with it".format(
@@ -115,7 +120,7 @@ class Verdict:
                  for host, reason in self.drain.items()]
         if named:
             parts.append(enumerated(named))
-        parts += [short(text) for text in self.findings[:MOST_NAMED]]
+        parts += [one_line(text) for text in self.in_short[:MOST_NAMED]]
         if self.undecided:
             parts.append("{} undecided ({})".format(len(self.undecided), enumerated(
                 list(self.undecided) if len(set(self.undecided.values())) > 1 else [next(iter(self.undecided.values()))])))

@@ -56,7 +56,7 @@ make_accepted_hosts() {
     make_equal_hosts "$@"
     acceptance=$directory/acceptance
     run_options=(--programs "$programs" --agent "$hosts_directory/agent" --at-once 2 --timeout 24 --tolerance "$kTolerance"
-        -b 64K -e 64K --collective-options '-n 5 -w 1' --size 64K --rounds 5 --max-concurrent 4 --pair-options '--window 4 -n 7'
+        -b 64K -e 64K --collective-options '-n 20 -w 1' --size 64K --rounds 5 --resident --pair-options '--window 4 -n 15'
         --mpi-options '--oversubscribe --bind-to none --mca pml ob1 --mca btl self,vader,tcp')
 }
 

@@ -1,0 +1,274 @@
+"""scripts/accept.sh: what is measured in which order, verdicts, what goes on after an end, and the outputs."""
+
+import re
+import signal
+import time
+import unittest
+import xml.etree.ElementTree
+
+from accepting import AcceptTest
+
+NODES = [f"node{number}" for number in range(1, 7)]
+METRIC = re.compile(r'[a-z_]+(\{[a-z]+="(\\.|[^"\\])*"(,[a-z]+="(\\.|[^"\\])*")*\})? -?[0-9.]+')
+
+
+class Stages(AcceptTest):  # 2 ranks, 40 s
+
+    def test_healthy_hosts_are_admitted(self):
+        status, out, err = self.accept()
+        self.assertEqual(status, 0, out + err)
+        self.assertEqual(out.splitlines()[0], "6 of 6 hosts accepted")
+        self.assertIn("Admit: node[1-6]\n", out)
+        self.assertIn("their speed was compared with nothing", out)
+        first = self.lines()[0]
+        self.assertEqual((first["kind"], first["hosts"], first["held_against"]), ("acceptance", NODES, "each other"))
+        self.assertEqual(self.verdict()["admit"], NODES)
+        self.assertEqual(self.outcomes(), dict.fromkeys(
+            [f"hosts/{host}" for host in NODES] + ["pairs"] + [f"collectives/all_reduce_perf-{n}" for n in (2, 4, 6)],
+            "accepted"))
+        for step in self.lines("acceptance_step"):
+            self.assertTrue((self.results / step["records"]).exists(), step)
+        self.assertTrue((self.results / "context.jsonl").read_text().startswith('{"kind":"context"'))
+        self.assertEqual((self.results / "summary.txt").read_text(), out)
+        self.assertEqual((self.results / "admit.txt").read_text().split(), NODES)
+
+    def test_cheap_stages_come_first_and_each_size_with_each_program(self):
+        self.assertEqual(self.accept("--programs-to-run", "all_reduce_perf,alltoall_perf")[0], 0)
+        stages = [len(hosts) if program != "pairwise_bw" else "pairs" for program, hosts in self.ran()]
+        self.assertEqual(stages, [1] * 6 + ["pairs"] + [2, 2, 4, 4, 6, 6])
+        self.assertEqual([program for program, _ in self.ran()[-2:]], ["all_reduce_perf", "alltoall_perf"])
+
+    def test_a_dead_host_is_drained_and_the_others_are_judged(self):
+        self.plant("dead", "node3")
+        status, out, err = self.accept()
+        self.assertEqual(status, 6, out + err)
+        self.assertEqual(list(self.drained()), ["node3"])
+        self.assertIn("Connection refused", self.drained()["node3"])
+        self.assertEqual(out.splitlines()[0].partition(":")[0], "5 of 6 hosts accepted; node3 dead")
+        tried = [(program, hosts) for program, hosts in self.ran() if "node3" in hosts]
+        self.assertEqual(tried, [("all_reduce_perf", ["node3"])] * 2)  # alone, twice, and with no other host
+        self.assertEqual(self.outcomes()["collectives/all_reduce_perf-5"], "accepted")
+        self.assertIn("Connection refused", (self.results / "logs" / "hosts-node3.log").read_text())
+
+    def test_a_host_slow_alone_is_measured_again_and_drained(self):
+        self.plant("slow_alone", "node4")
+        status, out, err = self.accept()
+        self.assertEqual(status, 6, out + err)
+        self.assertRegex(self.drained().get("node4", ""), r"^[45]\.\d* of (10|9\.\d+) GB/s alone at 1M, the median of 6 hosts$")
+        self.assertEqual(sum(hosts == ["node4"] for _, hosts in self.ran()), 2)
+        self.assertEqual(sum(len(hosts) == 1 for _, hosts in self.ran()), 7)
+
+    def test_a_changed_mtu_is_drained_unless_it_is_allowed(self):
+        self.plant("mtu", "1400")
+        status, out, _ = self.accept()
+        self.assertEqual((status, self.drained()), (6, {"node2": "e0 has an MTU of 1400, 5 others 9000"}))
+        self.assertEqual(out.splitlines()[0], "5 of 6 hosts accepted; node2: e0 has an MTU of 1400, 5 others 9000")
+        self.results = self.folder / "allowed"
+        status, out, _ = self.accept("--allow", "mtu")
+        self.assertEqual((status, self.drained()), (0, {}))
+        self.assertIn("Note: node2: e0 has an MTU of 1400, 5 others 9000\n", out)
+
+    def test_a_host_that_is_slow_in_pairs_is_drained_with_the_words_of_the_finding(self):
+        self.plant("slow_pairs", "node5")
+        status, out, err = self.accept()
+        self.assertEqual(status, 6, out + err)
+        self.assertEqual(list(self.drained()), ["node5"])
+        self.assertRegex(self.drained()["node5"], r"^slow: 6\S* of 12\S* GB/s \(node5 is slow with all partners")
+        self.assertEqual(out.splitlines()[0], "5 of 6 hosts accepted; node5 slow")
+        self.assertFalse(any("node5" in hosts for program, hosts in self.ran() if program != "pairwise_bw" and len(hosts) > 1))
+
+    def test_another_interface_is_found_without_a_baseline(self):
+        (self.folder / "fallback").touch()
+        status, out, err = self.accept()
+        self.assertEqual(status, 6, out + err)
+        self.assertEqual(self.drained(), {"node3": "its data went over e1, that of 5 others over e0"})
+
+    def test_a_slow_collective_ends_the_run_unless_it_keeps_going(self):
+        self.plant("slow_collectives", "4")
+        status, out, err = self.accept()
+        self.assertEqual(status, 6, out + err)
+        self.assertEqual(self.drained(), {})
+        self.assertEqual(list(self.undecided()), ["node3", "node4"])  # it was fast with the first two
+        self.assertEqual(self.outcomes()["collectives/all_reduce_perf-6"], "not_measured")
+        self.assertIn("all_reduce_perf over 4 hosts: ", out)
+        self.results = self.folder / "going"
+        status, out, err = self.accept("--keep-going")
+        self.assertEqual((status, self.undecided()), (6, {}))
+        self.assertEqual(self.outcomes()["collectives/all_reduce_perf-6"], "accepted")
+
+    def test_wrong_data_fails(self):
+        (self.folder / "wrong_data").touch()
+        self.assertEqual(self.accept()[0], 6)
+        self.assertEqual(self.outcomes()["collectives/all_reduce_perf-2"], "failed")
+
+    def test_refused_options_end_the_run(self):
+        (self.folder / "refuse_options").touch()
+        status, out, err = self.accept()
+        self.assertEqual((status, out), (2, ""), err)
+        self.assertIn("'-b' is given twice", err)
+
+    def test_a_baseline_without_these_launches_cannot_judge(self):
+        baseline = self.folder / "site.jsonl"
+        baseline.write_text('{"kind":"baseline","baseline_version":1,"launches":0}\n')
+        status, out, err = self.accept("--baseline", baseline)
+        self.assertEqual(status, 7, out + err)
+        self.assertEqual(self.lines()[0]["held_against"], f"baseline {baseline}")
+        self.assertEqual(self.outcomes()["collectives/all_reduce_perf-2"], "not_judged")
+        self.assertEqual(self.outcomes()["hosts/node1"], "accepted")  # beside the other hosts
+
+
+class Continuing(AcceptTest):  # 2 ranks, 40 s
+
+    def interrupt(self, *arguments):
+        """Breaks a run off while something is measured."""
+        (self.folder / "slow_motion").touch()
+        process = self.start(*self.options(), *arguments)
+        while not (self.folder / "begun").exists():
+            self.assertIsNone(process.poll())
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=600)
+        (self.folder / "slow_motion").unlink()
+        return process.returncode, out, err
+
+    def test_an_interrupted_run_says_what_there_is_and_goes_on(self):
+        status, out, err = self.interrupt()
+        self.assertEqual(status, 130, out + err)
+        self.assertIn("continue with: ", err)
+        self.assertEqual(self.verdict()["exit_status"], 130)
+        self.assertEqual(self.verdict()["admit"], [])
+        self.assertEqual(len(self.undecided()), 6)
+        self.assertEqual([path.name for path in self.folder.glob("fabricbench-*")], [])
+        status, out, err = self.call("--resume", self.results)
+        self.assertEqual(status, 0, out + err)
+        self.assertEqual(self.verdict()["admit"], NODES)
+
+    def test_what_is_measured_is_not_measured_again(self):
+        self.assertEqual(self.accept()[0], 0)
+        text = (self.results / "acceptance.jsonl").read_text().splitlines()
+        kept = [line for line in text if '"name":"hosts/' in line or '"kind":"acceptance",' in line]
+        # As if the script had been killed while it wrote the first line behind the hosts.
+        (self.results / "acceptance.jsonl").write_text("\n".join(kept) + '\n{"kind":"acceptance_st')
+        (self.folder / "ran").unlink()
+        status, out, err = self.call("--resume", self.results)
+        self.assertEqual(status, 0, out + err)
+        self.assertEqual([len(hosts) for program, hosts in self.ran() if program != "pairwise_bw"], [2, 4, 6])
+        self.assertEqual(self.verdict()["admit"], NODES)
+
+    def test_a_repaired_host_is_cleared_by_what_it_takes(self):
+        self.plant("dead", "node3")
+        self.assertEqual(self.accept()[0], 6)
+        self.remove("dead")
+        (self.folder / "ran").unlink()
+        status, out, err = self.call("--recheck", "node3", self.results)
+        self.assertEqual(status, 0, out + err)
+        self.assertEqual((self.verdict()["admit"], self.drained()), (NODES, {}))
+        self.assertEqual([hosts for _, hosts in self.ran() if len(hosts) == 1], [["node3"]])
+        self.assertEqual([hosts for program, hosts in self.ran() if program != "pairwise_bw"], [["node3"], NODES])
+        self.assertIn("pairs/node3", self.outcomes())
+
+    def test_a_host_that_is_not_repaired_stays_drained(self):
+        self.plant("mtu", "1400")
+        self.assertEqual(self.accept()[0], 6)
+        self.assertEqual(self.call("--recheck", "node2", self.results)[0], 6)
+        self.assertEqual(list(self.drained()), ["node2"])
+
+    def test_time_decides_what_is_measured(self):
+        status, out, err = self.accept("--time", "1")
+        self.assertEqual(status, 7, out + err)
+        self.assertEqual(self.verdict()["admit"], [])
+        self.assertEqual(set(self.outcomes().values()) - {"accepted"}, {"not_measured"})
+        self.assertIn("Not measured: ", out)
+        status, out, err = self.call("--resume", self.results, "--time", "10m")
+        self.assertEqual(status, 0, out + err)
+        self.assertEqual(self.verdict()["admit"], NODES)
+
+    def test_damaged_folders_are_refused(self):
+        for text, status in ((None, 2), ("", 2), ('{"kind":"sweep"}\n', 2), ('{"kind":"acceptance"}\n', 2), ("nonsense\n" * 2, 2),
+                             ("[" * 100000 + "\n\n", 2)):
+            with self.subTest(text and text[:40]):
+                self.results.mkdir(exist_ok=True)
+                if text is not None:
+                    (self.results / "acceptance.jsonl").write_text(text)
+                found, out, err = self.call("--resume", self.results)
+                self.assertEqual((found, out), (status, ""), err)
+                self.assertIn("is not the folder of an acceptance run", err)
+                self.assertNotIn("Traceback", err)
+
+
+class Outputs(AcceptTest):  # 2 ranks, 25 s
+
+    def test_files_of_a_run_with_a_finding(self):
+        self.plant("mtu", "1400")
+        metrics = self.folder / "acceptance.prom"
+        self.assertEqual(self.accept("--prometheus", metrics)[0], 6)
+        suites = xml.etree.ElementTree.parse(self.results / "junit.xml").getroot()
+        by_name = {suite.get("name"): suite for suite in suites}
+        self.assertEqual(list(by_name), [f"acceptance.{name}" for name in ("hosts", "pairs", "collectives", "verdict", "run")])
+        for suite in suites:
+            self.assertEqual(int(suite.get("tests")), len(suite.findall("testcase")))
+            self.assertEqual(int(suite.get("failures")), len(suite.findall("testcase/failure")))
+            self.assertEqual(int(suite.get("errors")), len(suite.findall("testcase/error")))
+        failed = {case.get("name"): case.find("failure").get("message") for case in by_name["acceptance.verdict"]
+                  if case.find("failure") is not None}
+        self.assertEqual(failed, {"node2": "e0 has an MTU of 1400, 5 others 9000"})
+        lines = metrics.read_text().splitlines()
+        for line in lines:
+            self.assertTrue(line.startswith(("# HELP fabricbench_acceptance_", "# TYPE fabricbench_acceptance_")) or
+                            METRIC.fullmatch(line), line)
+        self.assertIn('fabricbench_acceptance_host_status{host="node2"} 6', lines)
+        self.assertIn('fabricbench_acceptance_hosts{verdict="admitted"} 5', lines)
+        self.assertIn("fabricbench_acceptance_exit_status 6", lines)
+        self.assertEqual([path.name for path in self.folder.glob("acceptance.prom*")], ["acceptance.prom"])
+
+    def test_nagios(self):
+        status, out, err = self.accept("--nagios")
+        self.assertEqual(status, 0, err)
+        self.assertRegex(out, r"^ACCEPTANCE OK - 6 of 6 hosts accepted \| admitted=6;;;0;6 drained=0;;;0;6 undecided=0;;;0;6 time=\d+s\n$")
+        self.plant("mtu", "1400")
+        self.results = self.folder / "critical"
+        status, out, err = self.accept("--nagios")
+        self.assertEqual((status, out.count("\n")), (2, 1), err)
+        self.assertTrue(out.startswith("ACCEPTANCE CRITICAL - 5 of 6 hosts accepted; node2: "), out)
+        self.results = self.folder / "warning"
+        self.assertEqual(self.accept("--nagios", "--allow", "mtu")[0], 1)
+        status, out, err = self.accept("--nagios", "--allow", "mtu")  # its folder exists
+        self.assertEqual((status, out), (3, "ACCEPTANCE UNKNOWN - accept.sh ended with status 2; its message is on standard error\n"))
+        self.results = self.folder / "unknown"
+        self.assertEqual(self.accept("--nagios", "--time", "1")[0], 3)
+
+    def test_dry_run(self):
+        status, out, err = self.accept("--dry-run")
+        self.assertEqual(status, 0, err)
+        self.assertEqual(len(out.splitlines()), 8)  # six hosts, the sweep, the first collective
+        self.assertEqual(self.ran(), [])
+        self.assertFalse(self.results.exists())
+
+    def test_wrong_command_lines_have_one_clear_message(self):
+        for words, arguments, status in (
+                ("an acceptance run needs at least two hosts; given: node1", (), 2),
+                ("'--nonsense' is not an option of accept.sh", ("--nonsense",), 2),
+                ("--time 'soon' is not a time; give one such as 90s, 20m or 8h", ("--time", "soon"), 2),
+                ("--tolerance '2' is not a share, such as 5% or 0.05", ("--tolerance", "2"), 2),
+                ("--baseline and --expect exclude each other", ("--baseline", "x", "--expect"), 2),
+                ("--baseline 'x' cannot be read", ("--baseline", "x"), 3),
+                ("--strict belongs to --preset", ("--strict",), 2),
+                ("--programs-to-run 'a b' is not a list of collectives", ("--programs-to-run", "a b"), 2),
+                ("there is no program nothing_perf", ("--programs-to-run", "nothing_perf"), 3),
+                ("--ranks '0' is not a whole number of 1 or more", ("--ranks", "0"), 2),
+                ("--recheck needs hosts and the folder of a run", ("--recheck", "node1"), 2)):
+            with self.subTest(words):
+                found, out, err = self.accept(*arguments, hosts="node[1-6]" if arguments else "node1")
+                self.assertEqual((found, out), (status, ""), err)
+                self.assertIn(words, err)
+                self.assertFalse(self.results.exists())
+
+    def test_a_host_of_another_run_cannot_be_rechecked(self):
+        self.assertEqual(self.accept()[0], 0)
+        status, out, err = self.call("--recheck", "node9", self.results)
+        self.assertEqual((status, out), (2, ""))
+        self.assertIn("node9 is not among the hosts", err)
+
+
+if __name__ == "__main__":
+    unittest.main()
