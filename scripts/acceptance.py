@@ -5,8 +5,9 @@
                                           writes the first line; FILE has the words of the command, each ended by a NUL
     acceptance.py words FOLDER            prints the options of the command, each ended by a NUL
     acceptance.py hosts FOLDER            prints the hosts, one per line
-    acceptance.py next FOLDER --work DIR  prints the next steps: STAGE MODE LIMIT, then NAME RECORDS PROGRAM HOST... each
     acceptance.py collect FOLDER --work DIR   judges jobs that have ended, and adds their lines
+    acceptance.py next FOLDER --work DIR  does that, and prints the next steps: STAGE MODE LIMIT, then NAME RECORDS PROGRAM
+                                          HOST... each
     acceptance.py sweep FOLDER --work DIR     judges the sweep that has ended, and adds its line
     acceptance.py verdict FOLDER          writes verdict, summary.txt, junit.xml; prints the summary or the line of Nagios
 
@@ -99,6 +100,9 @@ def lines_in(work, name):
 
 
 def next_steps(options):
+    status = collect(options)
+    if status != OK:
+        return status
     plan = plan_of(options)
     while True:
         batch = next_batch(plan, lines_in(options.work, "passed"), lines_in(options.work, "done"))
@@ -297,6 +301,8 @@ def main():
     options = read_command_line()
     try:
         return COMMANDS[options.work_to_do](options)
+    except KeyboardInterrupt:  # accept.sh has it, too
+        return INTERRUPTED
     except (OSError, ValueError) as problem:
         say(record_pair.clean(str(problem)))
         return FAILED

@@ -204,6 +204,8 @@ def next_hosts(plan, passed, done):
         if limit is not None and limit < 1:
             return Next(passed=[(job, no_time(plan.settings)) for job in jobs])
         return Next("hosts", jobs, limit_s=limit)
+    if plan.pairs_name() in passed | done or not plan.settings.recheck and plan.state.step("pairs"):
+        return None  # they are judged
     judge_hosts(plan)
     return repeat_hosts(plan, passed, done, limit)
 
