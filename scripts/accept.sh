@@ -39,7 +39,7 @@ Hosts (default: those of the surrounding Slurm, PBS, LSF or Kubernetes MPI job):
 What figures are compared with (default: hosts with each other):
   --baseline FILE     launches recorded with --record; slower is status 6
   --preset NAME       published figures of such a system; --strict makes them binding
-  --expect            what the network adapters and the topology allow
+  --expect PERCENT    this share of what network adapters and NVLinks allow
   --record FILE       add the run to the baseline in FILE instead of judging its collectives
   --allow KEYS        compare although these differ: keys of baselines (hosts, library...), of hosts (mtu, nics, state,
                       speed, driver, firmware, processor, cores, memory, gpus, gpu_driver), carried_by, groups
@@ -98,6 +98,7 @@ set_option() {
         --locality) locality=$2 ;;
         --baseline) baseline=$2 ;;
         --preset) preset=$2 ;;
+        --expect) expect=$2 ;;
         --record) record=$2 ;;
         --allow) allow=$2 ;;
         --tolerance) tolerance=$2 ;;
@@ -141,12 +142,11 @@ read_call_options() {
 read_options() {
     while (($# > 0)); do
         case $1 in
-            --expect) expect=yes ;;
             --strict) strict=yes ;;
             --keep-going) keep_going=yes ;;
             --resident) sweep_options+=("$1") ;;
             -h | --help) usage && told=yes && exit 0 ;;
-            -H | --hostfile | --exclude | --locality | --baseline | --preset | --record | --allow | --tolerance | \
+            -H | --hostfile | --exclude | --locality | --baseline | --preset | --expect | --record | --allow | --tolerance | \
                 --programs-to-run | -b | -e | -f | --ranks | --collective-options | --pair-options | --test | --size | \
                 --rails | --rounds | --max-concurrent | --at-once | --time | --timeout | --launcher | --agent | \
                 --mpi-options | --programs | --output | --prometheus)
@@ -164,9 +164,11 @@ choose_reference() {
     held_against="each other"
     if [[ -n $baseline ]]; then given+=(--baseline) && held_against="baseline $baseline"; fi
     if [[ -n $preset ]]; then given+=(--preset) && held_against="preset $preset"; fi
-    if [[ $expect == yes ]]; then given+=(--expect) && held_against="expectation"; fi
+    if [[ -n $expect ]]; then given+=(--expect) && held_against="expectation"; fi
     if [[ -n $record ]]; then given+=(--record) && record=$(realpath -m "$record"); fi
     ((${#given[@]} < 2)) || die "$kUsage" "${given[0]} and ${given[1]} exclude each other; give one of them"
+    [[ -z $expect || ( $expect =~ ^[0-9]{1,2}(\.[0-9]+)?$ && $expect != 0 ) ]] ||
+        die "$kUsage" "--expect '$expect' is not a share in percent; give one such as 80"
     [[ $strict == no || -n $preset ]] || die "$kUsage" "--strict belongs to --preset, which is not given"
 }
 
@@ -217,7 +219,7 @@ ask() {
     [[ -z $allow ]] || settings+=(--allow "$allow")
     [[ $keep_going == no ]] || settings+=(--keep-going)
     [[ -z $baseline ]] || settings+=(--baseline "$baseline")
-    [[ $expect == no ]] || settings+=(--expect-of-pairs adapters)
+    [[ -z $expect ]] || settings+=(--expect-of-pairs "adapters:$expect%")
     [[ -z $prometheus ]] || settings+=(--prometheus "$prometheus")
     [[ -z $recheck_list ]] || settings+=(--recheck "$(paste -sd, "$work/recheck")")
     ((time_s == 0)) || settings+=(--time "$time_s" --left "$((time_s - (SECONDS - began)))")
@@ -309,7 +311,7 @@ main() {
     local host_options=() sweep_options=() pair_options=() collective_options=() mpi_options=() words=() stored=()
     local locality='' baseline='' preset='' record='' allow='' tolerance=$kTolerance collectives=all_reduce_perf programs=()
     local ranks='' gpus=0 at_once=$kAtOnce time_s=0 limit_s=$kHostLimit_s launcher=mpirun agent='' output='' prometheus=''
-    local expect=no strict=no keep_going=no resume=no dry_run=no recheck_list='' held_against=''
+    local expect='' strict=no keep_going=no resume=no dry_run=no recheck_list='' held_against=''
     local list_hosts find_slow_links fabricbench running=() job_number=0 began=$SECONDS
     local -A sizes=()
     read_call_options "$@"

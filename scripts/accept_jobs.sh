@@ -31,7 +31,7 @@ choose_command() {
     else
         [[ -z $preset ]] || options+=(--preset "$preset")
         [[ $strict == no ]] || options+=(--strict)
-        [[ $expect == no ]] || options+=(--expect)
+        [[ -z $expect ]] || options+=(--expect "$expect")
     fi
     [[ -z $record ]] || options+=(--record "$record")
     command=(timeout -k "$kKillAfter_s" $((seconds + grace_s)) "${launch[@]}" "${mpi_options[@]}"

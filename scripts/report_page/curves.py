@@ -5,6 +5,11 @@ from report_page.blocks import Cell, Plot, Section, Table, Number, number, perce
 from report_page.rows import key_of, name_of, run_name, series_of
 from report_page.words import counted, number_text, printable, size_text
 
+VERDICTS_OF_PRESETS = {
+    "reached": Cell("reached", None, "good"),
+    "below": Cell("below", None, "bad"),
+    "not_measured": Cell("not measured", None, "unsure"),
+}
 FIGURES = {
     "collective": ("bus bandwidth (GB/s)", "time of one operation (us)"),
     "latency": ("bandwidth (GB/s)", "latency (us)"),
@@ -57,7 +62,31 @@ def blocks_of(program, figure_name, runs, usual):
     program = printable(program)
     label = f"{program}: {counted(len(series), 'series', 'series')} against message size"
     blocks = [Plot(label, views, "figure", note_on(series))] if views else []
-    return blocks + [table_of(program, series, names, usual, bound)] + skipped_table(program, runs)
+    return (blocks + [table_of(program, series, names, usual, bound)] + expected_table(program, runs)
+            + published_table(program, runs) + skipped_table(program, runs))  # fmt: skip
+
+
+def expected_table(program, runs):
+    rows = [
+        [printable(run.file.name), printable(run.expectation["links"]), number(run.expectation["payload_gb_per_s"]),
+         number(run.expectation["required_percent"] or None), printable(run.expectation["headline"] or "nothing is required")]
+        for run in runs
+        if run.expectation
+    ]  # fmt: skip
+    columns = ["run", "links", Number("payload (GB/s)"), Number("required (%)"), "outcome"]
+    return [Table(f"{program}: what the links allow", columns, rows)] if rows else []
+
+
+def published_table(program, runs):
+    rows = [
+        [printable(one["preset"]), size(one["from_bytes"]), number(one["usual_gb_per_s"]), number(one["least_gb_per_s"]),
+         number(one["busbw_gb_per_s"]), VERDICTS_OF_PRESETS[one["verdict"]], printable(one["source"])]
+        for run in runs
+        for one in run.published
+    ]  # fmt: skip
+    columns = ["preset", Number("from size"), Number("usual (GB/s)"), Number("least (GB/s)"), Number("run (GB/s)"), "verdict",
+               "source"]  # fmt: skip
+    return [Table(f"{program}: published figures", columns, rows, is_open=True)] if rows else []
 
 
 def worst_first(series, usual):

@@ -18,7 +18,7 @@ CONTEXT = b'"context"'
 AT_ONCE = 4096  # readings that are parsed together
 PART_BYTES = 32 << 20  # larger files are read in parts, on all processors
 OF_ACCEPTANCE = ("acceptance", "acceptance_step", "acceptance_verdict")
-IGNORED = ("plan", "locality")
+IGNORED = ("plan", "locality", "preset", "preset_figure")
 
 
 @dataclass
@@ -33,6 +33,9 @@ class Run:
     steps: list = field(default_factory=list)  # of connections
     endpoints: list = field(default_factory=list)
     silent: list = field(default_factory=list)
+    expected: list = field(default_factory=list)  # rows beside what their links allow
+    expectation: object = None  # the outcome of these
+    published: list = field(default_factory=list)  # figures of a preset beside the run
     verdict: object = None  # of pairwise_bw --find
     readings: int = 0
     end: object = None
@@ -278,6 +281,10 @@ def take_outcome(file, record):
     comparison_of(file).outcome = record
 
 
+def take_expectation(file, record):
+    run_of(file, "expectation").expectation = record
+
+
 def adder(list_name, kind):
     return lambda file, record: getattr(run_of(file, kind), list_name).append(record)
 
@@ -293,6 +300,9 @@ TAKE = {
     "reading": take_reading_line,
     "verdict": take_verdict,
     "end": take_end,
+    "row_expectation": adder("expected", "row_expectation"),
+    "expectation": take_expectation,
+    "preset_comparison": adder("published", "preset_comparison"),
     "row_comparison": lambda file, record: comparison_of(file).rows.append(record),
     "history_change": lambda file, record: comparison_of(file).changes.append(record),
     "baseline_comparison": take_outcome,

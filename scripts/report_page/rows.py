@@ -63,8 +63,11 @@ def series_of(run):
     for copy in run.copies:
         add(found, run, key_of_copy(copy), point_of_copy(copy))
     add_unfinished(found, run)
+    limits = {(key_of(row), row["size_bytes"]): row["limit_gb_per_s"] for row in run.expected}
     for series in found.values():
         series.points.sort(key=lambda point: point.size)
+        for point in series.points:
+            point.bound = point.bound or limits.get((series.key, point.size))
     return list(found.values())
 
 

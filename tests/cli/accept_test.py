@@ -250,7 +250,7 @@ class Outputs(AcceptTest):  # 2 ranks, 25 s
                 ("'--nonsense' is not an option of accept.sh", ("--nonsense",), 2),
                 ("--time 'soon' is not a time; give one such as 90s, 20m or 8h", ("--time", "soon"), 2),
                 ("--tolerance '2' is not a share, such as 5% or 0.05", ("--tolerance", "2"), 2),
-                ("--baseline and --expect exclude each other", ("--baseline", "x", "--expect"), 2),
+                ("--baseline and --expect exclude each other", ("--baseline", "x", "--expect", 80), 2),
                 ("--baseline 'x' cannot be read", ("--baseline", "x"), 3),
                 ("--strict belongs to --preset", ("--strict",), 2),
                 ("--programs-to-run 'a b' is not a list of collectives", ("--programs-to-run", "a b"), 2),
