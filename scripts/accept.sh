@@ -59,7 +59,7 @@ What to measure:
                       more options of the pairs' benchmark
   --at-once N         hosts measured alone at the same time (default: $kAtOnce)
   --time TIME         time for everything, such as 20m: a quarter for hosts alone, 7/10 until pairs have to end
-  --timeout SECONDS   time limit of a job on one or two hosts (default: $kHostLimit_s); collectives have $kLonger times as long
+  --timeout SECONDS   time limit of a job on one or two hosts (default: $kHostLimit_s); $kLonger times as long for collectives
   --keep-going        go on after a finding that no host explains, and measure pairs with hosts that have findings, too
 
 How: --launcher, --agent, --mpi-options, --programs, see scripts/check_node_pair.sh
@@ -129,7 +129,7 @@ read_call_options() {
                 (($# > 1)) || die "$kUsage" "--resume needs the folder of a run"
                 folder=$2 resume=yes && shift ;;
             --recheck)
-                (($# > 2)) || die "$kUsage" "--recheck needs hosts and the folder of a run: --recheck node07 results/accept-DATE"
+                (($# > 2)) || die "$kUsage" "--recheck needs hosts and the folder of a run, such as node07 results/accept-DATE"
                 recheck_list=$2 folder=$3 resume=yes && shift 2 ;;
             --dry-run) dry_run=yes ;;
             --nagios) nagios=yes ;;
@@ -176,7 +176,8 @@ check_options() {
     choose_reference
     [[ -z $baseline || -r $baseline ]] || die "$kMissing" "--baseline '$baseline' cannot be read; record one with --record"
     [[ -z $locality || -r $locality ]] || die "$kMissing" "--locality '$locality' cannot be read"
-    [[ -z $prometheus || -d $(dirname "$prometheus") ]] || die "$kMissing" "--prometheus '$prometheus': there is no such folder"
+    [[ -z $prometheus || -d $(dirname "$prometheus") ]] ||
+        die "$kMissing" "--prometheus '$prometheus': there is no such folder"
     [[ $tolerance =~ ^(0?\.[0-9]+|[0-9]{1,2}(\.[0-9]+)?%)$ ]] ||
         die "$kUsage" "--tolerance '$tolerance' is not a share, such as 5% or 0.05"
     [[ $collectives =~ ^[a-z_]+(,[a-z_]+)*$ ]] || die "$kUsage" \

@@ -198,7 +198,8 @@ def collect(options):
             return USAGE
         step = step_of(options, state, job)
         state.add(step)
-        record_pair.append(os.path.join(options.work, "done"), [job.name + (" again" if job.records.endswith(folder.AGAIN) else "")])
+        again = " again" if job.records.endswith(folder.AGAIN) else ""
+        record_pair.append(os.path.join(options.work, "done"), [job.name + again])
         shutil.rmtree(path, ignore_errors=True)
         if step["outcome"] != ACCEPTED or step["stage"] != "hosts":
             say("{}: {} in {:.0f} s{}".format(step["name"], outputs.WORDS[step["outcome"]], step["seconds"],
@@ -238,13 +239,15 @@ def sweep(options):
 
 def judge_sweep(found, status, said):
     if found is None:
-        return (BROKEN if status not in (OK, NOT_JUDGED) else UNKNOWN), said or "the sweep ended with status {}".format(status)
+        outcome = UNKNOWN if status in (OK, NOT_JUDGED) else BROKEN
+        return outcome, said or "the sweep ended with status {}".format(status)
     reasons = ["{} {}".format(host, reason.partition(" (")[0]) for host, reason in found.drained.items()]
     reasons += [text for _, _, text in found.findings]
     if reasons:
         return folder.SLOW, "; ".join(reasons[:4])
     if found.open or found.undecided or status == NOT_JUDGED:
-        return UNKNOWN, "; ".join(found.open[:2] + ["{}: {}".format(*item) for item in list(found.undecided.items())[:2]]) or said
+        undecided = ["{}: {}".format(*item) for item in list(found.undecided.items())[:2]]
+        return UNKNOWN, "; ".join(found.open[:2] + undecided) or said
     return folder.outcome_of_status(status), None
 
 

@@ -33,7 +33,8 @@ class State:
             elif kind == "acceptance_verdict":
                 self.verdict = line
         if self.start is None:
-            raise ValueError("{}: no line of kind `acceptance`, so accept.sh did not write it".format(os.path.join(path, STATE)))
+            raise ValueError("{}: no line of kind `acceptance`, so accept.sh did not write it".format(
+                os.path.join(path, STATE)))
 
     @property
     def hosts(self):

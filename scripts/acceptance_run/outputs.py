@@ -1,5 +1,6 @@
 """The files of a verdict: summary.txt, junit.xml, a textfile for Prometheus, the line of a Nagios plugin."""
 
+import collections
 import os
 import re
 import subprocess
@@ -7,10 +8,11 @@ import xml.etree.ElementTree as xml
 
 from acceptance_run import folder
 from acceptance_run.folder import ACCEPTED, BROKEN, SLOW, UNKNOWN, UNMEASURED
-from acceptance_run.verdict import one_line
+from acceptance_run.verdict import enumerated, one_line
 from constants import NOT_JUDGED, OK, TOO_SLOW
 
 NAGIOS = {"OK": 0, "WARNING": 1, "CRITICAL": 2, "UNKNOWN": 3}
+MOST_IN_A_LINE = 8
 STAGES = (("hosts", "hosts alone"), ("pairs", "pairs"), ("collectives", "collectives"))
 WORDS = {ACCEPTED: "accepted", SLOW: "slow", BROKEN: "failed", UNKNOWN: "not judged", UNMEASURED: "not measured"}
 NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -21,8 +23,8 @@ def folded(hosts, list_hosts):
     if not hosts:
         return ""
     try:
-        ended = subprocess.run([list_hosts, "--fold", "--hostfile", "-"], input="\n".join(hosts) + "\n", timeout=60, check=True,
-                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, universal_newlines=True)
+        ended = subprocess.run([list_hosts, "--fold", "--hostfile", "-"], input="\n".join(hosts) + "\n", timeout=60,
+                               check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, universal_newlines=True)
         return ended.stdout.strip()
     except (OSError, subprocess.SubprocessError):
         return ",".join(hosts)
@@ -50,8 +52,7 @@ def grouped(reasons):
     hosts_of = {}
     for host, reason in reasons.items():
         hosts_of.setdefault(one_line(reason), []).append(host)
-    return ["  {}: {}".format(", ".join(hosts[:8]) + (" and {} more".format(len(hosts) - 8) if len(hosts) > 8 else ""), reason)
-            for reason, hosts in hosts_of.items()]
+    return ["  {}: {}".format(enumerated(hosts, MOST_IN_A_LINE), reason) for reason, hosts in hosts_of.items()]
 
 
 def stage_in_words(verdict, stage):
@@ -101,12 +102,14 @@ def prometheus(verdict, seconds, finished_s):
     lines = []
     names = {"admitted": verdict.admit, "drained": verdict.drain, "undecided": verdict.undecided}
     add_metric(lines, "exit_status", "0 accepted, 6 slow or failed, 7 could not be judged", [({}, verdict.exit_status)])
-    add_metric(lines, "hosts", "number of hosts by verdict", [({"verdict": name}, len(hosts)) for name, hosts in names.items()])
+    add_metric(lines, "hosts", "number of hosts by verdict",
+               [({"verdict": name}, len(hosts)) for name, hosts in names.items()])
     add_metric(lines, "host_status", "0 admitted, 6 drained, 7 undecided",
                [({"host": host}, status) for status, hosts in ((OK, verdict.admit), (TOO_SLOW, verdict.drain),
                                                                (NOT_JUDGED, verdict.undecided)) for host in hosts])
+    counts = collections.Counter((step["stage"], step["outcome"]) for step in verdict.state.steps.values())
     add_metric(lines, "steps", "number of steps by stage and outcome",
-               [({"stage": stage, "outcome": outcome}, sum(step["outcome"] == outcome for step in verdict.state.of_stage(stage)))
+               [({"stage": stage, "outcome": outcome}, counts[stage, outcome])
                 for stage, _ in STAGES for outcome in folder.OUTCOMES])
     add_metric(lines, "findings", "number of findings that no host explains", [({}, len(verdict.findings))])
     add_metric(lines, "duration_seconds", "duration of the run", [({}, "{:.1f}".format(seconds))])

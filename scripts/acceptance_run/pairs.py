@@ -7,6 +7,7 @@ from acceptance_run.folder import read_records
 
 ON_A_HOST = ("host", "nic", "dead", "transient", "cut_off", "device")
 BLAMED = ("slow", "dead", "cut_off", "unsteady")
+MOST_GROUPS = 4  # named in a sentence
 WAYS = {"both": "slow", "sends": "slow to send", "receives": "slow to receive"}
 
 
@@ -27,13 +28,14 @@ class PairsVerdict:
         self.fine = set(lists.get("fine", []))
         for finding in line["findings"] or []:
             if finding["blame"] not in ON_A_HOST + ("undecided",):
-                self.findings.append((finding["hosts"], finding["text"].partition(":")[0], with_rates(finding, finding["text"])))
+                text = finding["text"]
+                self.findings.append((finding["hosts"], text.partition(":")[0], with_rates(finding, text)))
         self.add_undecided(lists, line, about)
         if "groups" not in allow and not self.findings:  # which explain the groups
             self.open += open_groups(line, tolerance)
-        for kind in [line["kinds"]] if line["kinds"] else []:
-            self.open.append("there are two kinds of hosts, {}: which of them is as it should be, readings alone cannot tell".format(
-                " and ".join("{} with {}".format(one["folded"], rate(one["bandwidth_gb_per_s"])) for one in kind)))
+        if line["kinds"]:
+            self.open.append("there are two kinds of hosts, {}: readings alone cannot tell which is as it should be".format(
+                " and ".join("{} with {}".format(one["folded"], rate(one["bandwidth_gb_per_s"])) for one in line["kinds"])))
         if line["judged"] == "unknown" and not self.undecided and not self.open:
             self.open.append(line["headline"])
 
@@ -89,11 +91,10 @@ def open_groups(line, tolerance):
     found = []
     for grouping in line["groupings"] or []:
         if grouping["across_percent_of_within"] < 100 * (1 - tolerance) and len(grouping["groups"]) > 1:
-            found.append("{} groups of hosts have {:.0f} % of the bandwidth between them that they have within ({}): {}".format(
-                len(grouping["groups"]), grouping["across_percent_of_within"],
-                "; ".join(group["folded"] for group in grouping["groups"][:4]) +
-                ("; ..." if len(grouping["groups"]) > 4 else ""),
-                "if they are meant to, say --allow groups" if grouping["given"] else
+            names = [group["folded"] for group in grouping["groups"]]
+            found.append("{} groups of hosts ({}{}) have {:.0f} % of the bandwidth between them that they have within; {}".format(
+                len(names), "; ".join(names[:MOST_GROUPS]), "; ..." if len(names) > MOST_GROUPS else "",
+                grouping["across_percent_of_within"], "if they are meant to, say --allow groups" if grouping["given"] else
                 "--locality tells leaves from slow uplinks, and --allow groups accepts them"))
     return found
 

@@ -97,7 +97,7 @@ class Plan:
         if step["name"] not in self.verdicts:
             path = step["records"] and os.path.join(self.state.path, step["records"].replace(".jsonl", "-verdict.jsonl"))
             line = pairs.read_verdict(path) if path else None
-            self.verdicts[step["name"]] = pairs.PairsVerdict(line, self.settings.tolerance, self.settings.allow) if line else None
+            self.verdicts[step["name"]] = line and pairs.PairsVerdict(line, self.settings.tolerance, self.settings.allow)
         return self.verdicts[step["name"]]
 
     def sweeps(self):
@@ -232,8 +232,8 @@ def repeat_hosts(plan, passed, done, limit):
         return None
     dead = [host for host in suspects if not plan.is_alive(host)]
     together = bool(dead) or len(suspects) > MOST_ALONE
-    return Next("hosts", [plan.host_job(host, True, attempt_part(plan.host_step(host)["records"])) for host in dead or suspects],
-                together=together, limit_s=limit)
+    jobs = [plan.host_job(host, True, attempt_part(plan.host_step(host)["records"])) for host in dead or suspects]
+    return Next("hosts", jobs, together=together, limit_s=limit)
 
 
 def attempt_part(records):

@@ -45,7 +45,7 @@ class Verdict:
         plan = self.plan
         alone, (step, verdict) = plan.host_step(host), plan.pairs_of(host)
         if alone and alone["outcome"] in (SLOW, BROKEN):
-            self.drain[host] = alone["reason"] or "failed alone" if plan.is_alive(host) else "dead: {}".format(alone["reason"])
+            self.drain[host] = "{}{}".format("" if plan.is_alive(host) else "dead: ", alone["reason"] or "failed alone")
         elif verdict and host in verdict.drained:
             self.drain[host] = verdict.drained[host]
         elif host in odd_carriers:
@@ -149,9 +149,9 @@ def short(reason):
     return one_line(head if head and tail[:1].isdigit() else text)
 
 
-def enumerated(words):
-    more = len(words) - MOST_NAMED
-    return ", ".join(words[:MOST_NAMED]) + (" and {} more".format(more) if more > 0 else "")
+def enumerated(words, most=MOST_NAMED):
+    more = len(words) - most
+    return ", ".join(words[:most]) + (" and {} more".format(more) if more > 0 else "")
 
 
 def counted(number, noun):

@@ -65,7 +65,8 @@ wires = [] if len(hosts) == 1 else [
          received_bytes=1 << 26) for host in hosts]
 tell(kind="row", size_bytes=1 << 20, count=1 << 18, datatype="float", reduction="sum", root=-1, group=0, traffic=[],
      skipped=None, finished_utc="2026-01-01T00:00:00Z", in_place=None, out_of_place=dict(
-         time_us_median=time_us, time_us_p5=time_us, time_us_interval=dict(low_us=99.0, high_us=101.0, confidence=0.95, half_width_percent=0.5),
+         time_us_median=time_us, time_us_p5=time_us,
+         time_us_interval=dict(low_us=99.0, high_us=101.0, confidence=0.95, half_width_percent=0.5),
          algbw_gb_per_s=1e3 / time_us, busbw_gb_per_s=1e3 / time_us, wrong_elements=0, wires=wires))
 status = 6 if slow and len(hosts) > 1 else 5 if len(hosts) > 1 and (folder / "wrong_data").exists() else 0
 reason = {0: "", 5: "wrong data in rank 1", 6: "the average busbw is below --min-bw"}[status]

@@ -40,6 +40,9 @@ if "--level" in sys.argv:  # all pairs in one job, which does not dare to judge 
                     "from_rank": sender, "to_rank": receiver,
                     "from_host": hosts[sender], "to_host": hosts[receiver], "status": "ok", "bandwidth_gb_per_s": 12.0,
                     "size_bytes": 1 << 20})
+        if (folder / "stuck").exists():
+            (folder / "begun").touch()
+            time.sleep(30)
     tell(kind="end")
     sys.exit(7)
 for sender, receiver in ((0, 1), (1, 0)):
@@ -157,6 +160,21 @@ class SweepScript(unittest.TestCase):  # 2 ranks, 9 s
         (self.folder / "slow_motion").unlink()
         self.assertIn(self.sweep("--resume", "--rounds", "1")[0], (0, 7))
         self.assertEqual(len(self.lines("reading")), 4)
+
+    def test_one_job_that_is_broken_off_leaves_its_readings(self):
+        (self.folder / "stuck").touch()
+        process = self.start("-H", "node[11-14]", "--resident", "--all-pairs")
+        while not (self.folder / "begun").exists():
+            self.assertIsNone(process.poll())
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        err = process.communicate(timeout=600)[1]
+        self.assertEqual(process.returncode, 130, err)
+        self.assertEqual([(line["from_host"], line["to_host"]) for line in self.lines("reading")],
+                         [("node11", "node12"), ("node12", "node11")])
+        (self.folder / "stuck").unlink()
+        status, out, err = self.sweep("--resume", "--resident")
+        self.assertEqual(status, 0, out + err)
 
     def test_dry_run(self):
         status, out, err = self.sweep("-H", "node[11-14]", "--dry-run", "--timeout", "7")
