@@ -12,8 +12,8 @@ sys.dont_write_bytecode = True  # do not write caches beside the script
 
 from constants import FAILED, MISSING
 from report_page.importing import files_of_records
-from report_page.judging import judge
-from report_page.results import BadInput, read_results
+from report_page.judging import begin, judge
+from report_page.results import BadInput, paths_of, read_results
 from report_page.words import counted, printable
 
 SYSTEM_PYTHON = "/usr/bin/python3"  # packages install Python modules for this one
@@ -110,8 +110,9 @@ def make_report(given):
     from report_page.page import make_page  # after require_modules()
 
     with files_of_records(given.results, given.kind, given.unit, given.programs) as (files, notices):
-        results = read_results(files)
-        why_not = judge(results, given)
+        with begin(paths_of(files), given) as begun:
+            results = read_results(files)
+            why_not = judge(results, given, begun)
     for notice in notices:
         say(notice)
     say_problems(results)

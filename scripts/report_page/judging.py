@@ -1,5 +1,6 @@
 """What find_slow_links says of the readings: from the results, or by running it."""
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -8,13 +9,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from constants import MISSING, NOT_JUDGED, OK, TOO_SLOW
-from report_page.reading import read_file
+from report_page.reading import PART_BYTES, read_file
 from report_page.results import BadInput
 from report_page.words import number_text, printable
 
 PROGRAM = "find_slow_links"
 JUDGED = (OK, TOO_SLOW, NOT_JUDGED)  # exit statuses with a verdict
 TIME_LIMIT_S = 300
+OF_SWEEPS = (b'"sweep"', b'"reading"', b'"pairwise_bw"')
+OF_VERDICTS = b'"slow_links"'
 OF_HOSTS = ("host", "nic", "transient", "dead", "cut_off")
 OF_PAIRS = ("pair", "dead_pair")
 NOT_SURE = ("undecided", "transient")
@@ -49,28 +52,73 @@ class Judgement:
     commands: list = field(default_factory=list)  # (command, purpose)
 
 
-def judge(results, given):
+class Judge:
+    """Runs find_slow_links on files, while others read them. A context manager that leaves nothing behind."""
+
+    def __init__(self, program, files, locality):
+        self.files = files
+        self.folder_ = tempfile.TemporaryDirectory(prefix="fabricbench-report-")
+        self.out_ = Path(self.folder_.name) / "verdict.jsonl"
+        options = ["--locality", locality] if locality else []
+        self.process_ = subprocess.Popen([program, "--json", self.out_, "--quiet", *options, *files], stdout=subprocess.DEVNULL,
+                                         stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)  # fmt: skip
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process_.kill()
+        self.process_.communicate()
+        self.folder_.cleanup()
+
+    def verdict(self):
+        """The file with the verdict, or why there is none."""
+        try:
+            _, said = self.process_.communicate(timeout=TIME_LIMIT_S)
+        except subprocess.TimeoutExpired as error:
+            return None, printable(error)
+        if self.process_.returncode not in JUDGED or not self.out_.exists():
+            last = said.decode(errors="replace").strip().splitlines()[-1:] or ["it said nothing"]
+            return None, f"{PROGRAM} ended with status {self.process_.returncode}: {printable(last[0])}"
+        file = read_file(self.out_, f"{PROGRAM} on these readings")
+        return (file, "") if file.verdicts else (None, f"{PROGRAM} wrote no verdict")
+
+
+def begin(paths, given):
+    """A judge of the files that begin like those of a sweep, if they are large and none begins like a verdict."""
+    firsts = {path: first_bytes(path) for path in paths}
+    files = [path for path, first in firsts.items() if any(word in first for word in OF_SWEEPS)]
+    program = path_of_program(given.programs)
+    if program is None or any(OF_VERDICTS in first for first in firsts.values()):
+        return contextlib.nullcontext()
+    if sum(os.path.getsize(path) for path in files) < PART_BYTES:
+        return contextlib.nullcontext()
+    return Judge(program, files, given.locality)
+
+
+def first_bytes(path):
+    try:
+        with open(path, "rb") as file:
+            return file.read(200)
+    except OSError:
+        return b""
+
+
+def judge(results, given, begun):
     """Adds the verdict to the results where they have none. Returns why that was not possible, or an empty text."""
     if results.verdicts() or not any(readings.has_figures() for readings in results.sweep.kinds.values()):
         return ""
-    program = path_of_program(given.programs)
-    if program is None:
-        return f"there is no {PROGRAM} in build/ or on the PATH"
-    with tempfile.TemporaryDirectory(prefix="fabricbench-report-") as folder:
-        out = Path(folder) / "verdict.jsonl"
-        files = [file.path for file in results.files if file.kinds["reading"]]
-        locality = ["--locality", given.locality] if given.locality else []
-        try:
-            done = subprocess.run([program, "--json", out, "--quiet", *locality, *files], capture_output=True,
-                                  timeout=TIME_LIMIT_S, stdin=subprocess.DEVNULL, check=False)  # fmt: skip
-        except (OSError, subprocess.TimeoutExpired) as error:
-            return printable(error)
-        if done.returncode not in JUDGED or not out.exists():
-            said = done.stderr.decode(errors="replace").strip().splitlines()[-1:] or ["it said nothing"]
-            return f"{PROGRAM} ended with status {done.returncode}: {printable(said[0])}"
-        file = read_file(out, f"{PROGRAM} on these readings")
-        results.files.append(file)
-        return "" if file.verdicts else f"{PROGRAM} wrote no verdict"
+    files = [file.path for file in results.files if file.kinds["reading"]]
+    if begun is not None and list(map(str, begun.files)) == files:
+        file, why_not = begun.verdict()
+    else:
+        program = path_of_program(given.programs)
+        if program is None:
+            return f"there is no {PROGRAM} in build/ or on the PATH"
+        with Judge(program, files, given.locality) as late:
+            file, why_not = late.verdict()
+    results.files += [file] if file else []
+    return why_not
 
 
 def path_of_program(programs):

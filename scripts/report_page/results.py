@@ -58,6 +58,10 @@ def read_results(paths):
     return results
 
 
+def paths_of(given):
+    return [path for path, _ in files_of(given, Results([])) if path.is_file()]
+
+
 def files_of(paths, results):
     """(path, name) of all files, each once: a folder stands for all *.jsonl in it."""
     listed = {}

@@ -412,9 +412,11 @@ class Pairs(Reporting):  # 1 rank, 1 s
     def test_without_a_verdict_find_slow_links_judges(self):
         hosts = [f"node{number}" for number in range(1, 9)]
         lines = all_pairs(hosts, {("node3", other): 6.0 for other in hosts}) * 2
-        page = self.report_on(lines, arguments=("--programs", PROGRAMS))
-        self.assertEqual(state_of(page), "Slow")
-        self.assertEqual(page.rows("Findings, by their numbers on the map")[0][1:4], ["host", "node3", "sends"])
+        for part_bytes in (1 << 30, 1):  # after reading, and beside it
+            with mock.patch("report_page.judging.PART_BYTES", part_bytes):
+                page = self.report_on(lines, arguments=("--programs", PROGRAMS))
+            self.assertEqual(state_of(page), "Slow")
+            self.assertEqual(page.rows("Findings, by their numbers on the map")[0][1:4], ["host", "node3", "sends"])
 
     def test_readings_that_nobody_judged_do_not_pass(self):
         file = self.write("sweep.jsonl", all_pairs(FOUR))
