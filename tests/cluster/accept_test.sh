@@ -121,7 +121,7 @@ test_slow_uplink() {
     done >"$directory/locality"
     mapfile -t behind < <(seq $((number - each + 1)) "$number")
     put_behind_uplink "$kSlow" "${behind[@]}"
-    accept_hosts --locality "$directory/locality"
+    accept_hosts --locality "$directory/locality" --pair-options '--window 4 -n 5' # many pairs are slow
     expect_drained 6
     expect_line "$out" "leaf4"
     expect_line "$out" "^Not measured: collectives/all_reduce_perf-2"
