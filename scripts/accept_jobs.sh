@@ -81,9 +81,10 @@ limit_of() {
 
 # Reads steps, mode and deadline, like the functions below.
 measure_hosts() {
-    local step name records host at_most=$at_once job_folder='' limit cut
+    local step name records host at_most=$at_once job_folder='' limit cut again=''
     [[ $mode == together ]] || at_most=1
-    warn "hosts alone: ${#steps[@]}"
+    [[ ${steps[0]} != *-again.jsonl$'\t'* ]] || again=', again'
+    warn "measuring hosts alone$again: ${#steps[@]}"
     for step in "${steps[@]}"; do
         IFS=$'\t' read -r name records _ host <<<"$step"
         if ((time_s > 0 && SECONDS >= deadline)); then break; fi
@@ -102,7 +103,7 @@ measure_collective() {
     IFS=$'\t' read -r name records program rest <<<"${steps[0]}"
     IFS=$'\t' read -ra hosts <<<"$rest"
     limit_of $((limit_s * kLonger))
-    warn "$program over ${#hosts[@]} hosts"
+    warn "measuring $program over ${#hosts[@]} hosts"
     write_job "$name" "$records" "$program" "$limit" "$cut" "${hosts[@]}"
     run_job "$ranks" "$job_folder" &
     running=("$!")
@@ -131,7 +132,7 @@ measure_pairs() {
     local name records hosts command=() status=0 from=$SECONDS cut=() follower
     IFS=$'\t' read -r name records _ hosts <<<"${steps[0]}"
     tr '\t' '\n' <<<"$hosts" >"$work/pair_hosts"
-    warn "pairs of $(wc -l <"$work/pair_hosts") hosts"
+    warn "measuring pairs of $(wc -l <"$work/pair_hosts") hosts"
     sweep_command "$folder/$records"
     quoted "${command[@]}" >"$work/sweep_command"
     : >"$work/sweep_err"

@@ -60,8 +60,7 @@ def stage_in_words(verdict, stage):
     if not steps:
         return "not measured"
     counts = [(outcome, sum(step["outcome"] == outcome for step in steps)) for outcome in folder.OUTCOMES]
-    return ", ".join("{} {}".format(number, WORDS[outcome]) for outcome, number in counts if number) + \
-        " in {:.0f} s".format(sum(step["seconds"] for step in steps))
+    return ", ".join("{} {}".format(number, WORDS[outcome]) for outcome, number in counts if number)
 
 
 def junit(verdict, seconds):

@@ -55,8 +55,8 @@ wait_for_acceptance() {
 make_accepted_hosts() {
     make_equal_hosts "$@"
     acceptance=$directory/acceptance
-    run_options=(--programs "$programs" --agent "$hosts_directory/agent" --at-once 2 --timeout 24 --tolerance "$kTolerance"
-        -b 64K -e 64K --collective-options '-n 20 -w 1' --size 64K --rounds 5 --resident --pair-options '--window 4 -n 15'
+    run_options=(--programs "$programs" --agent "$hosts_directory/agent" --at-once 2 --timeout 60 --tolerance "$kTolerance"
+        -b 64K -e 64K --collective-options '-n 20 -w 1' --size 64K --rounds 5 --resident --pair-options '--window 4 -n 7'
         --mpi-options '--oversubscribe --bind-to none --mca pml ob1 --mca btl self,vader,tcp')
 }
 
@@ -107,7 +107,7 @@ test_slow_nic() {
 test_dead_host() {
     make_accepted_hosts "$number"
     unplug 4
-    accept_hosts --timeout 10
+    accept_hosts
     expect_drained 6 4
     expect_line "$out" "; ${hosts[3]} dead"
 }
