@@ -67,13 +67,18 @@ def files_of(paths, results):
     listed = {}
     for given in map(Path, paths):
         if given.is_dir():
-            found = sorted(path for path in given.rglob("*.jsonl") if path.is_file())
+            found = sorted(path for path in given.rglob("*.jsonl") if path.is_file() and not is_context_alone(path))
             if not found:
                 results.unreadable.append((printable(given), "a folder without any *.jsonl"))
             listed.update({path.resolve(): (path, printable(path.relative_to(given))) for path in found})
         else:
             listed.setdefault(given.resolve(), (given, printable(given)))
     return list(listed.values())
+
+
+def is_context_alone(path):
+    """The context of an acceptance run, which every run in its folder has as well."""
+    return path.name == "context.jsonl" and (path.parent / "acceptance.jsonl").exists()
 
 
 def refuse_nothing(paths, results):

@@ -230,6 +230,7 @@ def acceptance_run(folder, exit_status=6):
              "drain": [{"host": "node03", "reason": "slow to send: 7.1 of 12.0 GB/s"}],
              "undecided": [{"host": "node08", "reason": "not measured"}], "seconds": 812.0},
         ],
+        "context.jsonl": [context(hosts)],  # no run, and so without an end
         "pairs.jsonl": [{"kind": "sweep", "hosts": hosts, "began_utc": utc()}, *all_pairs(hosts, rates, reason="a reason")],
         "pairs-verdict.jsonl": [slow_links(
             finding("host", ["node03"], direction="sends", text="node03 sends slowly", percent_of_expected=59.0),
