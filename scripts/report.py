@@ -22,11 +22,11 @@ MOST_SAID = 20  # problems on stderr; the report has all
 EPILOG = """\
 RESULTS are files that programs wrote with --json or --record, files of scripts/sweep_pairs.sh and find_slow_links
 --json, or folders, of which all *.jsonl are read, such as the folder of an acceptance run. With --import they are logs,
-matrices or folders of other tools, as for find_slow_links --import (docs/slow-links.md). Damaged lines and runs without an
-end are reported, and never pass. Readings of pairs without a verdict are judged by find_slow_links.
+matrices or folders of other tools, as for find_slow_links --import (docs/slow-links.md). Damaged lines and runs without
+an end are reported, and never pass. Readings of pairs without a verdict are judged by find_slow_links.
 
-Exit status: 0 written, whatever the verdict, 1 the report cannot be written, 2 the command line is wrong or no file has a
-record, 3 a file or a Python module is missing.
+Exit status: 0 written, whatever the verdict, 1 the report cannot be written, 2 the command line is wrong or no file has
+a record, 3 a file or a Python module is missing.
 """
 
 
@@ -45,7 +45,9 @@ def parse_arguments(arguments):
     )
     parser.add_argument("--unit", metavar="UNIT", help="unit of files that name none, such as GB/s or Gb/s")
     parser.add_argument("--force", action="store_true", help="overwrite an existing report")
-    parser.add_argument("--locality", metavar="FILE", help="read each host's leaf switch or rack from lines 'HOST LEAF'")
+    parser.add_argument(
+        "--locality", metavar="FILE", help="read each host's leaf switch or rack from lines 'HOST LEAF'"
+    )
     parser.add_argument(
         "--programs",
         metavar="DIR",
@@ -65,8 +67,11 @@ def require_modules():
     if sys.executable != SYSTEM_PYTHON and os.access(SYSTEM_PYTHON, os.X_OK):
         os.execv(SYSTEM_PYTHON, [SYSTEM_PYTHON, __file__, *sys.argv[1:]])
     packages = " ".join(f"python3-{name}" for name in missing)
-    raise BadInput(f"{sys.executable} has no module {' and no module '.join(missing)}; install {packages}, "
-                   "or run scripts/install_deps.sh --with-reports", MISSING)  # fmt: skip
+    raise BadInput(
+        f"{sys.executable} has no module {' and no module '.join(missing)}; install {packages}, "
+        "or run scripts/install_deps.sh --with-reports",
+        MISSING,
+    )
 
 
 def refuse_output(given):

@@ -24,8 +24,9 @@ class Table:
 
     def __post_init__(self):
         self.left_out += max(0, len(self.rows) - MOST_ROWS)
-        self.rows = [[cell if isinstance(cell, Cell) else Cell(printable(cell)) for cell in row]
-                     for row in self.rows[:MOST_ROWS]]  # fmt: skip
+        self.rows = [
+            [cell if isinstance(cell, Cell) else Cell(printable(cell)) for cell in row] for row in self.rows[:MOST_ROWS]
+        ]
 
 
 class Number(str):

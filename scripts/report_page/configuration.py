@@ -16,16 +16,36 @@ def section(results):
 
 
 def run_table(runs):
-    columns = ["file", "program", "began", Number("exit status"), "backend", "library", Number("ranks"), Number("hosts"),
-               "version", "command"]  # fmt: skip
+    columns = [
+        "file",
+        "program",
+        "began",
+        Number("exit status"),
+        "backend",
+        "library",
+        Number("ranks"),
+        Number("hosts"),
+        "version",
+        "command",
+    ]
     rows = []
     for run in runs:
         context = run.context
         status = Cell("no end", None, "bad") if run.end is None else whole(run.end["exit_status"])
-        rows.append([run.file.name, context["program"], text_or_unknown(context["started_utc"]), status,
-                     text_or_unknown(context["backend"]), text_or_unknown(context["library"]), whole(context["ranks"]),
-                     whole(len(context["hosts"] or [])), text_or_unknown(context["fabricbench_version"]),
-                     shlex.join(map(printable, context["command_line"] or []))])  # fmt: skip
+        rows.append(
+            [
+                run.file.name,
+                context["program"],
+                text_or_unknown(context["started_utc"]),
+                status,
+                text_or_unknown(context["backend"]),
+                text_or_unknown(context["library"]),
+                whole(context["ranks"]),
+                whole(len(context["hosts"] or [])),
+                text_or_unknown(context["fabricbench_version"]),
+                shlex.join(map(printable, context["command_line"] or [])),
+            ]
+        )
     return Table("Runs", columns, rows)
 
 
@@ -36,14 +56,35 @@ def host_tables(runs):
             hosts.setdefault(host["name"], host)
     rows, devices = [], []
     for name, host in hosts.items():
-        rows.append([name, text_or_unknown(host["kernel"]), text_or_unknown(host["processor"]), whole(host["processing_units"]),
-                     whole(len(host["numa_nodes"] or [])), text_or_unknown(host["switches"])])  # fmt: skip
+        rows.append(
+            [
+                name,
+                text_or_unknown(host["kernel"]),
+                text_or_unknown(host["processor"]),
+                whole(host["processing_units"]),
+                whole(len(host["numa_nodes"] or [])),
+                text_or_unknown(host["switches"]),
+            ]
+        )
         for device in host["network_devices"] or []:
             speed = device["speed_mbit_per_s"]
-            devices.append([name, device["name"], text_or_unknown(device["kind"]), text_or_unknown(device["state"]),
-                            whole(speed), whole(device["mtu_bytes"]), text_or_unknown(device["driver"]),
-                            text_or_unknown(device["firmware"])])  # fmt: skip
-    tables = [Table("Hosts", ["host", "kernel", "processor", Number("hardware threads"), Number("NUMA nodes"), "switches"], rows)]
+            devices.append(
+                [
+                    name,
+                    device["name"],
+                    text_or_unknown(device["kind"]),
+                    text_or_unknown(device["state"]),
+                    whole(speed),
+                    whole(device["mtu_bytes"]),
+                    text_or_unknown(device["driver"]),
+                    text_or_unknown(device["firmware"]),
+                ]
+            )
+    tables = [
+        Table(
+            "Hosts", ["host", "kernel", "processor", Number("hardware threads"), Number("NUMA nodes"), "switches"], rows
+        )
+    ]
     if devices:
         columns = ["host", "device", "kind", "state", Number("Mbit/s"), Number("MTU"), "driver", "firmware"]
         tables.append(Table("Network devices", columns, devices))
@@ -51,8 +92,18 @@ def host_tables(runs):
 
 
 def file_table(results):
-    rows = [[file.name, contents_of(file), Cell(counted(len(file.problems), "problem") if file.problems else "none", None,
-                                                "bad" if file.problems else "")] for file in results.files]  # fmt: skip
+    rows = [
+        [
+            file.name,
+            contents_of(file),
+            Cell(
+                counted(len(file.problems), "problem") if file.problems else "none",
+                None,
+                "bad" if file.problems else "",
+            ),
+        ]
+        for file in results.files
+    ]
     rows += [[name, "cannot be read", Cell(reason, None, "bad")] for name, reason in results.unreadable]
     return Table("Files", ["file", "lines by kind", "problems"], rows)
 

@@ -19,9 +19,9 @@ FIGURES = {
 }
 VERDICT_MARK = {"slower": "bad", "undecided": "unsure", "same": "good", "faster": "good"}
 HOW_TO_READ = (
-    "Both axes are logarithmic. The band around a line is the 95 % interval of the median. Grey, dashed: the baseline's "
-    "usual figure; its band is where the next launch is expected with 95 %. Grey, dash-dotted: the bound of the port, the "
-    "link or the memory. A click on a name in the legend hides or shows its line."
+    "Both axes are logarithmic. The band around a line is the 95 % interval of the median. Grey, dashed: the "
+    "baseline's usual figure; its band is where the next launch is expected with 95 %. Grey, dash-dotted: the bound "
+    "of the port, the link or the memory. A click on a name in the legend hides or shows its line."
 )
 
 
@@ -95,8 +95,12 @@ def worst_first(series, usual):
     def key(one):
         compared = usual.get((id(one.run), one.key), {}).values()
         last = one.points[-1]
-        return (-max((row["ratio"] for row in compared if row["verdict"] == "slower"), default=0),
-                -last.size, last.rate or 0.0, -last.time_us)  # fmt: skip
+        return (
+            -max((row["ratio"] for row in compared if row["verdict"] == "slower"), default=0),
+            -last.size,
+            last.rate or 0.0,
+            -last.time_us,
+        )
 
     return sorted(series, key=key) if len(series) > figure.MOST_SHOWN else series
 
@@ -120,12 +124,24 @@ def rate_figure(series, names, usual, title, bound):
             continue
         x = [point.size for point in points]
         sizes += x
-        ends = [(point.time_us and end and point.rate * point.time_us / end) for point in points
-                for end in (point.high_us, point.low_us)]  # fmt: skip
+        ends = [
+            (point.time_us and end and point.rate * point.time_us / end)
+            for point in points
+            for end in (point.high_us, point.low_us)
+        ]
         texts = [rate_text(name, point, low, high) for point, low, high in zip(points, ends[::2], ends[1::2])]
         drawn = figure.shown(place)
-        data += figure.line(name, x, [point.rate for point in points], place % figure.TONES, place,
-                            dash_of(one), texts, drawn, (ends[::2], ends[1::2]))  # fmt: skip
+        data += figure.line(
+            name,
+            x,
+            [point.rate for point in points],
+            place % figure.TONES,
+            place,
+            dash_of(one),
+            texts,
+            drawn,
+            (ends[::2], ends[1::2]),
+        )
         data += baseline_lines(one, name, usual, points, True, drawn)
         data += [one for one in bound_lines(points) if one not in data]  # rows may share it
     if bound:
@@ -143,8 +159,17 @@ def time_figure(series, names, usual, title):
         sizes += x
         drawn = figure.shown(place)
         band = [point.low_us for point in points], [point.high_us for point in points]
-        data += figure.line(name, x, [point.time_us for point in points], place % figure.TONES, place, dash_of(one),
-                            [time_text(name, point) for point in points], drawn, band)  # fmt: skip
+        data += figure.line(
+            name,
+            x,
+            [point.time_us for point in points],
+            place % figure.TONES,
+            place,
+            dash_of(one),
+            [time_text(name, point) for point in points],
+            drawn,
+            band,
+        )
         data += baseline_lines(one, name, usual, points, False, drawn)
     return figure.over_sizes(data, sizes, title)
 
@@ -159,9 +184,7 @@ def rate_text(name, point, low, high):
 
 
 def time_text(name, point):
-    interval = (
-        f", 95 % interval {number_text(point.low_us)} to {number_text(point.high_us)}" if point.low_us else ""
-    )
+    interval = f", 95 % interval {number_text(point.low_us)} to {number_text(point.high_us)}" if point.low_us else ""
     unfinished = "" if point.finished else ", broken off"
     return f"{name}, {size_text(point.size)}: {number_text(point.time_us)} us{interval}{unfinished}"
 
@@ -198,7 +221,9 @@ def bound_lines(points):
 def note_on(series):
     notes = []
     if len(series) > figure.MOST_SHOWN:
-        notes.append(f"The first {figure.MOST_SHOWN} of {len(series)} series are drawn, the slowest ones; the legend has all.")
+        notes.append(
+            f"The first {figure.MOST_SHOWN} of {len(series)} series are drawn, the slowest ones; the legend has all."
+        )
     if any(not point.finished for one in series for point in one.points):
         notes.append("Sizes that were broken off have the median of the epochs so far, and no bandwidth.")
     return " ".join(notes)
@@ -217,8 +242,14 @@ def table_of(program, series, names, usual, bound):
 
 
 def row_of(one, name, point, columns, usual, bound):
-    row = [name, size(point.size), number(point.time_us), number(point.low_us), number(point.high_us),
-           number(point.rate)]  # fmt: skip
+    row = [
+        name,
+        size(point.size),
+        number(point.time_us),
+        number(point.low_us),
+        number(point.high_us),
+        number(point.rate),
+    ]
     limit = point.bound or bound
     if "% of bound" in columns:
         row.append(percent(100 * point.rate / limit if limit and point.rate else None))
@@ -234,8 +265,11 @@ def verdict_cells(compared):
     if compared is None:
         return [number(None), number(None), Cell("not in the baseline", None, "unsure")]
     verdict = compared["verdict"]
-    return [number(compared["usual_us"]), number(compared["ratio"]),
-            Cell(printable(verdict), None, VERDICT_MARK.get(verdict, "unsure"))]  # fmt: skip
+    return [
+        number(compared["usual_us"]),
+        number(compared["ratio"]),
+        Cell(printable(verdict), None, VERDICT_MARK.get(verdict, "unsure")),
+    ]
 
 
 def skipped_table(program, runs):
@@ -245,4 +279,8 @@ def skipped_table(program, runs):
         for row in run.rows
         if row["skipped"]
     ]
-    return [Table(f"{program}: sizes that were not measured", ["run", Number("size"), "type", "reason"], rows)] if rows else []
+    return (
+        [Table(f"{program}: sizes that were not measured", ["run", Number("size"), "type", "reason"], rows)]
+        if rows
+        else []
+    )

@@ -18,8 +18,8 @@ MOST_STEPS_OF_CURVE = 400
 HOW_TO_READ = (
     "Boxes: the medians of the epochs, from the first to the third quartile with the median; dots: each epoch. Open "
     "marks: minimum, percentiles and maximum over all samples. A box high above the others' pattern is an unsteady "
-    "size; marks far above the box are rare, long operations. With samples (--samples), a second drawing has the share of "
-    "samples that took at most a given time: a step is a mode, a long tail at the upper right is jitter."
+    "size; marks far above the box are rare, long operations. With samples (--samples), a second drawing has the "
+    "share of samples that took at most a given time: a step is a mode, a long tail at the upper right is jitter."
 )
 
 
@@ -31,12 +31,23 @@ def section(results):
         names = [full_name(one, series, runs) for one in series]
         order = sorted(range(len(series)), key=lambda place: -spread_of(series[place]))
         chosen = sorted(order[:MOST_VIEWS])
-        blocks.append(Plot("Distributions of the times of each size", [(names[place], box_figure(series[place]))
-                                                                       for place in chosen], "rows", note_on(series)))
+        blocks.append(
+            Plot(
+                "Distributions of the times of each size",
+                [(names[place], box_figure(series[place])) for place in chosen],
+                "rows",
+                note_on(series),
+            )
+        )
         sampled = [place for place in chosen if has_samples(series[place])]
         if sampled:
-            blocks.append(Plot("Share of samples that took at most a given time",
-                               [(names[place], sample_figure(series[place])) for place in sampled], "rows"))
+            blocks.append(
+                Plot(
+                    "Share of samples that took at most a given time",
+                    [(names[place], sample_figure(series[place])) for place in sampled],
+                    "rows",
+                )
+            )
         blocks.append(table_of(series, names))
     blocks += blocks_of_steps(runs)
     return Section("distributions", "Distributions", [], blocks, HOW_TO_READ) if blocks else None
@@ -57,8 +68,9 @@ def note_on(series):
 
 def spread_of(one):
     """The widest scatter of its samples, relative to the median."""
-    ratios = [(point.measured["time_us_p95"] or 0) / point.time_us for point in one.points
-              if point.measured and point.time_us]  # fmt: skip
+    ratios = [
+        (point.measured["time_us_p95"] or 0) / point.time_us for point in one.points if point.measured and point.time_us
+    ]
     return max(ratios, default=0)
 
 
@@ -72,24 +84,49 @@ def box_figure(one):
     data = []
     for point, label in zip(points, labels):
         epochs = point.measured["epoch_times_us"] or [point.time_us]
-        data.append({
-            "type": "box", "x": [label] * len(epochs), "y": epochs, "name": label, "tone": 0, "boxpoints": "all",
-            "jitter": 0.5, "pointpos": 0, "marker": {"size": 3}, "showlegend": False, "hoverinfo": "y",
-            "line": {"width": 1.5},
-        })  # fmt: skip
+        data.append(
+            {
+                "type": "box",
+                "x": [label] * len(epochs),
+                "y": epochs,
+                "name": label,
+                "tone": 0,
+                "boxpoints": "all",
+                "jitter": 0.5,
+                "pointpos": 0,
+                "marker": {"size": 3},
+                "showlegend": False,
+                "hoverinfo": "y",
+                "line": {"width": 1.5},
+            }
+        )
     for place, (key, words, symbol) in enumerate(MARKS):
         known = [(label, point.measured[key]) for label, point in zip(labels, points) if point.measured[key]]
         if known:
-            data.append({
-                "type": "scatter", "mode": "markers", "name": words, "x": [x for x, _ in known],
-                "y": [y for _, y in known], "tone": 1 + place // 3 * 3 % figure.TONES,
-                "marker": {"symbol": symbol, "size": 9, "line": {"width": 2}},
-                "hovertemplate": f"%{{x}}, {words}: %{{y:.4g}} us<extra></extra>",
-            })  # fmt: skip
-    return {"data": data, "layout": {
-        "xaxis": {"type": "category", "title": {"text": "message size"}, "categoryorder": "array", "categoryarray": labels},
-        "yaxis": figure.log_axis("time (us)", figure.values_of(data, "y")),
-    }}  # fmt: skip
+            data.append(
+                {
+                    "type": "scatter",
+                    "mode": "markers",
+                    "name": words,
+                    "x": [x for x, _ in known],
+                    "y": [y for _, y in known],
+                    "tone": 1 + place // 3 * 3 % figure.TONES,
+                    "marker": {"symbol": symbol, "size": 9, "line": {"width": 2}},
+                    "hovertemplate": f"%{{x}}, {words}: %{{y:.4g}} us<extra></extra>",
+                }
+            )
+    return {
+        "data": data,
+        "layout": {
+            "xaxis": {
+                "type": "category",
+                "title": {"text": "message size"},
+                "categoryorder": "array",
+                "categoryarray": labels,
+            },
+            "yaxis": figure.log_axis("time (us)", figure.values_of(data, "y")),
+        },
+    }
 
 
 def sample_figure(one):
@@ -99,31 +136,64 @@ def sample_figure(one):
         samples = sorted(point.measured["samples_us"])
         steps = min(len(samples), MOST_STEPS_OF_CURVE)
         places = sorted({round(step * (len(samples) - 1) / max(1, steps - 1)) for step in range(steps)})
-        trace = figure.line(size_text(point.size), [samples[at] for at in places],
-                            [100 * (at + 1) / len(samples) for at in places], place % figure.TONES, place,
-                            figure.DASHES[place // figure.TONES % len(figure.DASHES)],
-                            [f"{size_text(point.size)}: {100 * (at + 1) / len(samples):.4g} % of {len(samples):,} samples "
-                             f"took at most {number_text(samples[at])} us" for at in places], True)[0]  # fmt: skip
+        trace = figure.line(
+            size_text(point.size),
+            [samples[at] for at in places],
+            [100 * (at + 1) / len(samples) for at in places],
+            place % figure.TONES,
+            place,
+            figure.DASHES[place // figure.TONES % len(figure.DASHES)],
+            [
+                f"{size_text(point.size)}: {100 * (at + 1) / len(samples):.4g} % of {len(samples):,} samples "
+                f"took at most {number_text(samples[at])} us"
+                for at in places
+            ],
+            True,
+        )[0]
         trace["mode"] = "lines"
         data.append({**trace, "line": {**trace["line"], "shape": "hv"}})
-    return {"data": data, "layout": {
-        "xaxis": figure.log_axis("time (us)", figure.values_of(data, "x")),
-        "yaxis": {"title": {"text": "share of samples (%)"}, "range": [0, 101]},
-    }}  # fmt: skip
+    return {
+        "data": data,
+        "layout": {
+            "xaxis": figure.log_axis("time (us)", figure.values_of(data, "x")),
+            "yaxis": {"title": {"text": "share of samples (%)"}, "range": [0, 101]},
+        },
+    }
 
 
 def table_of(series, names):
-    columns = ["rows", Number("size"), Number("epochs"), Number("samples"), Number("median (us)"), Number("min"),
-               Number("5 %"), Number("95 %"), Number("99 %"), Number("99.9 %"), Number("max"), Number("outliers"),
-               Number("drift")]  # fmt: skip
+    columns = [
+        "rows",
+        Number("size"),
+        Number("epochs"),
+        Number("samples"),
+        Number("median (us)"),
+        Number("min"),
+        Number("5 %"),
+        Number("95 %"),
+        Number("99 %"),
+        Number("99.9 %"),
+        Number("max"),
+        Number("outliers"),
+        Number("drift"),
+    ]
     rows = []
     for one, name in zip(series, names):
         for point in one.points:
             if (record := point.measured) is None:
                 continue
-            rows.append([name, size(point.size), whole(record["epochs"]), whole(record["samples"]),
-                         number(point.time_us), *(number(record[key]) for key, _, _ in MARKS),
-                         whole(record["outliers"]), percent(record["drift_percent"])])  # fmt: skip
+            rows.append(
+                [
+                    name,
+                    size(point.size),
+                    whole(record["epochs"]),
+                    whole(record["samples"]),
+                    number(point.time_us),
+                    *(number(record[key]) for key, _, _ in MARKS),
+                    whole(record["outliers"]),
+                    percent(record["drift_percent"]),
+                ]
+            )
     return Table("Epochs and percentiles of all rows, times in us", columns, rows)
 
 
@@ -138,23 +208,56 @@ def blocks_of_steps(runs):
     rows, data = [], []
     for place, (key, words) in enumerate(TIMES):
         known = [step for run in runs for step in run.steps if step[key]]
-        data.append({
-            "type": "scatter", "mode": "markers", "name": words, "x": [step["step"].replace("_", " ") for step in known],
-            "y": [step[key] for step in known], "tone": place, "marker": {"symbol": figure.SYMBOLS[place], "size": 9},
-            "text": [f"pair {step['pair']}, {figure.plain(step['step'])}" for step in known],
-            "hovertemplate": f"%{{text}}, {words}: %{{y:.4g}} us<extra></extra>",
-        })  # fmt: skip
+        data.append(
+            {
+                "type": "scatter",
+                "mode": "markers",
+                "name": words,
+                "x": [step["step"].replace("_", " ") for step in known],
+                "y": [step[key] for step in known],
+                "tone": place,
+                "marker": {"symbol": figure.SYMBOLS[place], "size": 9},
+                "text": [f"pair {step['pair']}, {figure.plain(step['step'])}" for step in known],
+                "hovertemplate": f"%{{text}}, {words}: %{{y:.4g}} us<extra></extra>",
+            }
+        )
     for run in runs:
         for step in run.steps:
-            rows.append([run_name(run, runs), whole(step["pair"]), printable(step["step"]).replace("_", " "),
-                         whole(step["samples"]), *(number(step[key]) for key, _ in TIMES), whole(step["connections"]),
-                         whole(step["failed_connections"]), whole(step["lost_messages"]), whole(step["wrong_messages"]),
-                         printable(step["problem"] or "")])  # fmt: skip
-    columns = ["run", Number("pair"), "step", Number("samples"), *(Number(words) for _, words in TIMES),
-               Number("connections"), Number("failed"), Number("lost"), Number("#wrong"), "problem"]  # fmt: skip
+            rows.append(
+                [
+                    run_name(run, runs),
+                    whole(step["pair"]),
+                    printable(step["step"]).replace("_", " "),
+                    whole(step["samples"]),
+                    *(number(step[key]) for key, _ in TIMES),
+                    whole(step["connections"]),
+                    whole(step["failed_connections"]),
+                    whole(step["lost_messages"]),
+                    whole(step["wrong_messages"]),
+                    printable(step["problem"] or ""),
+                ]
+            )
+    columns = [
+        "run",
+        Number("pair"),
+        "step",
+        Number("samples"),
+        *(Number(words) for _, words in TIMES),
+        Number("connections"),
+        Number("failed"),
+        Number("lost"),
+        Number("#wrong"),
+        "problem",
+    ]
     layout = {
-        "xaxis": {"type": "category", "categoryorder": "array", "categoryarray": [step.replace("_", " ") for step in STEPS]},
+        "xaxis": {
+            "type": "category",
+            "categoryorder": "array",
+            "categoryarray": [step.replace("_", " ") for step in STEPS],
+        },
         "yaxis": figure.log_axis("time (us)", figure.values_of(data, "y")),
     }
-    return [Plot("Times of the steps of connections", [("steps", {"data": data, "layout": layout})]),
-            Table("Steps of connections, times in us", columns, rows)]  # fmt: skip
+    return [
+        Plot("Times of the steps of connections", [("steps", {"data": data, "layout": layout})]),
+        Table("Steps of connections, times in us", columns, rows),
+    ]

@@ -1,5 +1,5 @@
-"""Parts of figures for plotly.js (https://plotly.com/javascript/). A `tone` stands for a colour, which the page chooses for
-light, dark and print (scripts/templates/report.js)."""
+"""Parts of figures for plotly.js (https://plotly.com/javascript/). A `tone` stands for a colour, which the page chooses
+for light, dark and print (scripts/templates/report.js)."""
 
 import html
 import math
@@ -120,7 +120,9 @@ def size_axis(sizes):
         "title": {"text": "message size"},
         "type": "log",
         "tickvals": ticks,
-        "ticktext": [size_text(size) if size_text(size).count("") < 10 else f"{size / 2**20:.4g} MiB" for size in ticks],
+        "ticktext": [
+            size_text(size) if size_text(size).count("") < 10 else f"{size / 2**20:.4g} MiB" for size in ticks
+        ],
     }
 
 

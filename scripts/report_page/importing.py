@@ -28,7 +28,9 @@ def files_of_records(paths, kind, unit, programs):
 def convert(paths, kind, unit, programs, records):
     program = path_of_program(programs)
     if program is None:
-        raise BadInput(f"--import takes {PROGRAM}, which is neither in build/ nor on the PATH; build it (make)", MISSING)
+        raise BadInput(
+            f"--import takes {PROGRAM}, which is neither in build/ nor on the PATH; build it (make)", MISSING
+        )
     command = [program, "--import", kind, *(["--unit", unit] if unit else []), "--convert", records, *paths]
     done = subprocess.run(command, stderr=subprocess.PIPE, check=False)
     said = [printable(line.removeprefix(f"{PROGRAM}: ")) for line in done.stderr.decode(errors="replace").splitlines()]

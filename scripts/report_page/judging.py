@@ -60,8 +60,12 @@ class Judge:
         self.folder_ = tempfile.TemporaryDirectory(prefix="fabricbench-report-")
         self.out_ = Path(self.folder_.name) / "verdict.jsonl"
         options = ["--locality", locality] if locality else []
-        self.process_ = subprocess.Popen([program, "--json", self.out_, "--quiet", *options, *files], stdout=subprocess.DEVNULL,
-                                         stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)  # fmt: skip
+        self.process_ = subprocess.Popen(
+            [program, "--json", self.out_, "--quiet", *options, *files],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            stdin=subprocess.DEVNULL,
+        )
 
     def __enter__(self):
         return self
@@ -140,8 +144,10 @@ def judgement_of(results, hosts, why_not):
         return of_slow_links(best)
     for run in results.runs():
         if run.verdict:
-            return Judgement(printable(run.verdict["why_over"]),
-                             [of_run(number, one) for number, one in enumerate(run.verdict["findings"] or [], 1)])  # fmt: skip
+            return Judgement(
+                printable(run.verdict["why_over"]),
+                [of_run(number, one) for number, one in enumerate(run.verdict["findings"] or [], 1)],
+            )
     return Judgement(f"Nothing is marked: {why_not or 'there is no verdict'}.")
 
 
@@ -155,27 +161,35 @@ def of_slow_links(verdict):
         printable(verdict["headline"]),
         [finding_of(number, one) for number, one in enumerate(verdict["findings"] or [], 1)],
         names_of(verdict["order"] or []),
-        [(printable(group["name"]), names_of(group["hosts"])) for group in (groupings[0]["groups"] if groupings else [])],
+        [
+            (printable(group["name"]), names_of(group["hosts"]))
+            for group in (groupings[0]["groups"] if groupings else [])
+        ],
         suspects_of(verdict["questions"] or []),
     )
 
 
 def suspects_of(questions):
-    pairs = {tuple(sorted(names_of((one["host"], one["other_host"])))) for one in questions
-             if one["host"] is not None and one["other_host"] is not None}  # fmt: skip
+    pairs = {
+        tuple(sorted(names_of((one["host"], one["other_host"]))))
+        for one in questions
+        if one["host"] is not None and one["other_host"] is not None
+    }
     return sorted(pairs)
 
 
 def finding_of(number, one):
     leaves = [printable(leaf) for leaf in (one["leaf"], one["other_leaf"]) if leaf is not None]
     rail = None if one["rail"] is None else printable(one["rail"])
-    return Finding(number, one["blame"], one["direction"] or "both", names_of(one["hosts"] or []), rail, leaves,
-                   text_of(one), one)  # fmt: skip
+    return Finding(
+        number, one["blame"], one["direction"] or "both", names_of(one["hosts"] or []), rail, leaves, text_of(one), one
+    )
 
 
 def of_run(number, one):
-    return Finding(number, one["blame"], one["direction"] or "both", names_of(one["endpoints"] or []), None, [],
-                   text_of(one), one)  # fmt: skip
+    return Finding(
+        number, one["blame"], one["direction"] or "both", names_of(one["endpoints"] or []), None, [], text_of(one), one
+    )
 
 
 def text_of(one):

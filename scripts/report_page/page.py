@@ -3,8 +3,17 @@
 import json
 from pathlib import Path
 
-from report_page import (configuration, curves, differences, distributions, history, nic_shares, pair_map, slow_ranks,
-                         verdict)  # fmt: skip
+from report_page import (
+    configuration,
+    curves,
+    differences,
+    distributions,
+    history,
+    nic_shares,
+    pair_map,
+    slow_ranks,
+    verdict,
+)
 from report_page.blocks import Plot, Table, Words
 from report_page.packing import packed
 
@@ -22,8 +31,11 @@ def make_page(results, title, subtitle, why_not_judged):
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.tests |= {"plot": lambda block: isinstance(block, Plot), "table": lambda block: isinstance(block, Table),
-                          "words": lambda block: isinstance(block, Words)}  # fmt: skip
+    environment.tests |= {
+        "plot": lambda block: isinstance(block, Plot),
+        "table": lambda block: isinstance(block, Table),
+        "words": lambda block: isinstance(block, Words),
+    }
     environment.filters["json"] = json_in_page
     return environment.get_template("report.html.jinja").render(
         title=title,

@@ -35,15 +35,20 @@ class Axis:
 
     def places_of(self, host, rail=None):
         """The positions of a host's endpoints; it may also be the name of one endpoint."""
-        return [at for at, (name, of_rail) in enumerate(self.ends)
-                if (name == host or self.hosts[at] == host) and (rail is None or of_rail in (None, rail))]  # fmt: skip
+        return [
+            at
+            for at, (name, of_rail) in enumerate(self.ends)
+            if (name == host or self.hosts[at] == host) and (rail is None or of_rail in (None, rail))
+        ]
 
 
 def make_axis(sweep, judgement):
     """In the order of the verdict, else by name; hosts unknown to the verdict come last."""
     ranks = {host: rank for rank, host in enumerate(judgement.order)}
-    places = sorted(range(len(sweep.names)), key=lambda place: (
-        ranks.get(sweep.ends[place][0], len(ranks)), natural(sweep.names[place])))  # fmt: skip
+    places = sorted(
+        range(len(sweep.names)),
+        key=lambda place: (ranks.get(sweep.ends[place][0], len(ranks)), natural(sweep.names[place])),
+    )
     position = [0] * len(places)
     for where, place in enumerate(places):
         position[place] = where

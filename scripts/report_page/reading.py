@@ -322,18 +322,26 @@ def finish(file, size):
     for run in file.runs:
         run.readings = len(file.sweep) if len(file.runs) == 1 else 0
         if run.end is None:
-            file.problems.append((0, f"the run of {printable(run.context['program'])} has no end: it was killed or is "
-                                     "still running"))
+            file.problems.append(
+                (0, f"the run of {printable(run.context['program'])} has no end: it was killed or is " "still running")
+            )
     for baseline in file.baselines:
         if baseline.said != len(baseline.launches):
             said, there = counted(baseline.said or 0, "launch", "launches"), len(baseline.launches)
             file.problems.append((0, f"the baseline should have {said} and has {there}"))
         for launch, rows in baseline.launches:
             if launch["rows"] != len(rows):
-                file.problems.append((0, f"the launch of {printable(launch['began_utc'])} should have {launch['rows']} rows "
-                                         f"and has {len(rows)}"))
+                file.problems.append(
+                    (
+                        0,
+                        f"the launch of {printable(launch['began_utc'])} should have {launch['rows']} rows "
+                        f"and has {len(rows)}",
+                    )
+                )
     for comparison in file.comparisons:
         if comparison.outcome is None:
             file.problems.append((0, "rows beside a baseline without the outcome: the comparison did not end"))
     if file.sweep.without_figure:
-        file.problems.append((0, f"{counted(file.sweep.without_figure, 'reading')} left out: succeeded without a bandwidth"))
+        file.problems.append(
+            (0, f"{counted(file.sweep.without_figure, 'reading')} left out: succeeded without a bandwidth")
+        )

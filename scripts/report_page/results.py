@@ -86,9 +86,13 @@ def refuse_nothing(paths, results):
         return
     where = ", ".join(printable(path) for path in paths)
     if not results.files:
-        raise BadInput(f"nothing to read in {where}: {results.unreadable[0][1]}; give files of records or folders "
-                       "with *.jsonl", MISSING)  # fmt: skip
+        raise BadInput(
+            f"nothing to read in {where}: {results.unreadable[0][1]}; give files of records or folders " "with *.jsonl",
+            MISSING,
+        )
     name, number, words = results.problems()[0]
     place = f"{name}:{number}" if number else name
-    raise BadInput(f"no record in {where} ({counted(len(results.files), 'file')} read); {place}: {words}; "
-                   "give what programs wrote with --json or --record")  # fmt: skip
+    raise BadInput(
+        f"no record in {where} ({counted(len(results.files), 'file')} read); {place}: {words}; "
+        "give what programs wrote with --json or --record"
+    )

@@ -12,8 +12,8 @@ MOST_VIEWS = 40
 MOST_NOTES = 20
 HOW_TO_READ = (
     "Each mark is a rank: its own median time relative to the median rank's, the median over the rows. Ranks of a "
-    "collective wait for each other, so a small excess that is always the same rank's is already a sign. The table says "
-    "in how many rows a rank was the slowest most often."
+    "collective wait for each other, so a small excess that is always the same rank's is already a sign. The table "
+    "says in how many rows a rank was the slowest most often."
 )
 
 
@@ -36,18 +36,37 @@ def section(results):
             views.append((name, rank_figure(run, group, standings)))
             rows += rows_of(name, run, group, standings)
     for run in results.runs():
-        notes += [f"{run_name(run, results.runs())}: {printable(note)}" for note in (run.end and run.end["notes"]) or []]
+        notes += [
+            f"{run_name(run, results.runs())}: {printable(note)}" for note in (run.end and run.end["notes"]) or []
+        ]
     if not views and not notes:
         return None
     blocks = []
     if views:
         rows.sort(key=lambda row: -(row[3].sort or 0))
         note = f"The first {MOST_VIEWS} of {len(views):,} groups are drawn; the table has all."
-        blocks = [Plot("Time of each rank relative to the median rank", views[:MOST_VIEWS], "run and group",
-                       note if len(views) > MOST_VIEWS else "", 340),
-                  Table("Ranks, the slowest first", ["run", Number("rank"), "host", Number("over the median rank"),
-                                                     Number("slowest in rows"), Number("of rows"),
-                                                     Number("share of samples")], rows)]  # fmt: skip
+        blocks = [
+            Plot(
+                "Time of each rank relative to the median rank",
+                views[:MOST_VIEWS],
+                "run and group",
+                note if len(views) > MOST_VIEWS else "",
+                340,
+            ),
+            Table(
+                "Ranks, the slowest first",
+                [
+                    "run",
+                    Number("rank"),
+                    "host",
+                    Number("over the median rank"),
+                    Number("slowest in rows"),
+                    Number("of rows"),
+                    Number("share of samples"),
+                ],
+                rows,
+            ),
+        ]
     if notes:
         blocks.append(Words("Notes of the programs", notes[:MOST_NOTES]))
     return Section("ranks", "Slow ranks", [], blocks, HOW_TO_READ)
@@ -94,23 +113,43 @@ def rank_figure(run, group, standings):
     ranks = sorted(standings)
     excess = [statistics.median(standings[rank].excess) for rank in ranks]
     texts = [
-        f"rank {rank} on {figure.plain(host_of(run, group, rank))}: {number_text(over, 3)} % over the median rank, slowest "
-        f"in {standings[rank].slowest_in} of {standings[rank].rows} rows"
+        f"rank {rank} on {figure.plain(host_of(run, group, rank))}: {number_text(over, 3)} % over the median rank, "
+        f"slowest in {standings[rank].slowest_in} of {standings[rank].rows} rows"
         for rank, over in zip(ranks, excess)
     ]
     worst = max(range(len(ranks)), key=lambda place: excess[place])
-    marks = {"symbol": ["diamond" if place == worst else "circle" for place in range(len(ranks))],
-             "size": [13 if place == worst else 8 for place in range(len(ranks))]}  # fmt: skip
-    data = [{"type": "scatter", "mode": "markers", "x": ranks, "y": excess, "text": texts, "marker": marks, "tone": 0,
-             "name": "ranks", "showlegend": False, "hovertemplate": "%{text}<extra></extra>"}]  # fmt: skip
+    marks = {
+        "symbol": ["diamond" if place == worst else "circle" for place in range(len(ranks))],
+        "size": [13 if place == worst else 8 for place in range(len(ranks))],
+    }
+    data = [
+        {
+            "type": "scatter",
+            "mode": "markers",
+            "x": ranks,
+            "y": excess,
+            "text": texts,
+            "marker": marks,
+            "tone": 0,
+            "name": "ranks",
+            "showlegend": False,
+            "hovertemplate": "%{text}<extra></extra>",
+        }
+    ]
     layout = {
         "xaxis": {"title": {"text": "rank"}, **({"dtick": 1} if len(ranks) <= 32 else {})},
         "yaxis": {"title": {"text": "time over the median rank (%)"}, "zeroline": True},
-        "annotations": [{
-            "x": ranks[worst], "y": excess[worst], "text": figure.plain(f"rank {ranks[worst]}, {host_of(run, group, ranks[worst])}"),
-            "showarrow": True, "ax": 0, "ay": -28,
-        }],
-    }  # fmt: skip
+        "annotations": [
+            {
+                "x": ranks[worst],
+                "y": excess[worst],
+                "text": figure.plain(f"rank {ranks[worst]}, {host_of(run, group, ranks[worst])}"),
+                "showarrow": True,
+                "ax": 0,
+                "ay": -28,
+            }
+        ],
+    }
     return {"data": data, "layout": layout}
 
 
@@ -119,6 +158,15 @@ def rows_of(name, run, group, standings):
     for rank, standing in standings.items():
         over = statistics.median(standing.excess)
         share = 100 * statistics.fmean(standing.shares) if standing.shares else None
-        rows.append([name, whole(rank), host_of(run, group, rank), Cell(percent_text(over), over),
-                     whole(standing.slowest_in), whole(standing.rows), percent(share)])  # fmt: skip
+        rows.append(
+            [
+                name,
+                whole(rank),
+                host_of(run, group, rank),
+                Cell(percent_text(over), over),
+                whole(standing.slowest_in),
+                whole(standing.rows),
+                percent(share),
+            ]
+        )
     return rows

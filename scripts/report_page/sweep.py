@@ -89,8 +89,8 @@ class Sweep:
         self.rails = rails_of(context.get("rank_map") or [])
 
     def take_all(self, records):
-        """Many readings with figures, the same as take() of each. Returns False, and has taken none, if a key is missing or
-        some reading has no figure: take() is for these."""
+        """Takes many readings with figures, as take() does. Returns False, and has taken none, if some reading lacks a key
+        or a figure: these are for take()."""
         try:
             rows = list(map(USUAL, records))
         except (KeyError, TypeError):

@@ -14,10 +14,24 @@ STATES = {  # worst first: (word, mark)
     "measured": ("Measured, held against nothing", "unsure"),
     "accepted": ("Accepted", "good"),
 }
-OF_STATUS = {OK: "measured", TOO_SLOW: "slow", NOT_JUDGED: "unknown", FAILED: "failed", USAGE: "failed",
-             MISSING: "failed", TIMEOUT: "failed", WRONG_DATA: "failed"}  # fmt: skip
+OF_STATUS = {
+    OK: "measured",
+    TOO_SLOW: "slow",
+    NOT_JUDGED: "unknown",
+    FAILED: "failed",
+    USAGE: "failed",
+    MISSING: "failed",
+    TIMEOUT: "failed",
+    WRONG_DATA: "failed",
+}
 OF_JUDGEMENT = {"clean": "accepted", "slow": "slow", "unknown": "unknown"}
-OF_OUTCOME = {"accepted": "accepted", "slow": "slow", "failed": "failed", "not_judged": "unknown", "not_measured": "unknown"}
+OF_OUTCOME = {
+    "accepted": "accepted",
+    "slow": "slow",
+    "failed": "failed",
+    "not_judged": "unknown",
+    "not_measured": "unknown",
+}
 OF_COMPARISON = {OK: "accepted", TOO_SLOW: "slow", NOT_JUDGED: "unknown"}
 MOST_PROBLEMS = 200
 
@@ -58,14 +72,19 @@ def parts_of(results):
         parts.append(Part(f"pairs of hosts, {file.name}", state, printable(verdict["headline"])))
     parts += parts_without_verdict(results, runs)
     parts += [Part(name, "unknown", f"cannot be read: {reason}") for name, reason in results.unreadable]
-    parts += [Part(file.name, "unknown", f"damaged: {counted(len(file.problems), 'problem')}, see below")
-              for file in results.files if file.problems]  # fmt: skip
+    parts += [
+        Part(file.name, "unknown", f"damaged: {counted(len(file.problems), 'problem')}, see below")
+        for file in results.files
+        if file.problems
+    ]
     return parts
 
 
 def part_of_step(step):
     state = OF_OUTCOME.get(step.get("outcome"), "unknown")
-    return Part(f"step {printable(step.get('name'))}", state, printable(step.get("reason") or step.get("outcome") or ""))
+    return Part(
+        f"step {printable(step.get('name'))}", state, printable(step.get("reason") or step.get("outcome") or "")
+    )
 
 
 def part_of_run(run, runs, results):
@@ -96,20 +115,29 @@ def part_of_comparison(comparison):
     name = f"beside the baseline, {comparison.file.name}"
     if comparison.outcome is None:
         return Part(name, "unknown", "the comparison did not end")
-    return Part(name, OF_COMPARISON.get(comparison.outcome["exit_status"], "failed"),
-                printable(comparison.outcome["headline"]))  # fmt: skip
+    return Part(
+        name, OF_COMPARISON.get(comparison.outcome["exit_status"], "failed"), printable(comparison.outcome["headline"])
+    )
 
 
 def parts_without_verdict(results, runs):
     if len(results.sweep) and not results.verdicts() and not any(run.verdict for run in runs):
-        return [Part("pairs of hosts", "unknown", f"{counted(len(results.sweep), 'reading')}, not judged: "
-                     "find_slow_links did not run")]  # fmt: skip
+        return [
+            Part(
+                "pairs of hosts",
+                "unknown",
+                f"{counted(len(results.sweep), 'reading')}, not judged: " "find_slow_links did not run",
+            )
+        ]
     return [
-        Part(f"pairs of hosts, {run.file.name}", OF_JUDGEMENT.get(run.verdict["judged"], "unknown"),
-             printable(run.verdict["why_over"]))
+        Part(
+            f"pairs of hosts, {run.file.name}",
+            OF_JUDGEMENT.get(run.verdict["judged"], "unknown"),
+            printable(run.verdict["why_over"]),
+        )
         for run in runs
         if run.verdict
-    ]  # fmt: skip
+    ]
 
 
 def state_of(parts):
@@ -133,8 +161,10 @@ def headline_of(results, parts, state):
 
 def table_of(parts):
     order = list(STATES)
-    rows = [[part.name, Cell(*word_of(part.state)), part.reason]
-            for part in sorted(parts, key=lambda part: order.index(part.state))]  # fmt: skip
+    rows = [
+        [part.name, Cell(*word_of(part.state)), part.reason]
+        for part in sorted(parts, key=lambda part: order.index(part.state))
+    ]
     return Table("What was judged", ["part", "outcome", "reason"], rows, is_open=True)
 
 
@@ -147,28 +177,51 @@ def blocks_of_acceptance(results):
     blocks = []
     for record in results.acceptance("acceptance"):
         against = printable(record.get("held_against") or "unknown")
-        blocks.append(Words("Acceptance run", [f"Held against: {against}.", f"Began: {printable(record.get('began_utc'))}.",
-                                               f"Command: {printable(record.get('command'))}"]))  # fmt: skip
+        blocks.append(
+            Words(
+                "Acceptance run",
+                [
+                    f"Held against: {against}.",
+                    f"Began: {printable(record.get('began_utc'))}.",
+                    f"Command: {printable(record.get('command'))}",
+                ],
+            )
+        )
     for record in results.acceptance("acceptance_verdict"):
-        rows = [[printable(one["host"]), Cell("drain", None, "bad"), printable(one["reason"])]
-                for one in record.get("drain") or []]  # fmt: skip
-        rows += [[printable(one["host"]), Cell("undecided", None, "unsure"), printable(one["reason"])]
-                 for one in record.get("undecided") or []]  # fmt: skip
+        rows = [
+            [printable(one["host"]), Cell("drain", None, "bad"), printable(one["reason"])]
+            for one in record.get("drain") or []
+        ]
+        rows += [
+            [printable(one["host"]), Cell("undecided", None, "unsure"), printable(one["reason"])]
+            for one in record.get("undecided") or []
+        ]
         rows += [[printable(host), Cell("admit", None, "good"), ""] for host in record.get("admit") or []]
-        blocks.append(Table("Hosts to drain, to look at and to admit", ["host", "what to do", "reason"], rows, is_open=True))
+        blocks.append(
+            Table("Hosts to drain, to look at and to admit", ["host", "what to do", "reason"], rows, is_open=True)
+        )
     steps = results.acceptance("acceptance_step")
     if steps:
-        blocks.append(Table("Steps of the acceptance run",
-                            ["step", "outcome", Number("exit status"), Number("seconds"), "reason", "command"],
-                            [row_of_step(step) for step in steps]))  # fmt: skip
+        blocks.append(
+            Table(
+                "Steps of the acceptance run",
+                ["step", "outcome", Number("exit status"), Number("seconds"), "reason", "command"],
+                [row_of_step(step) for step in steps],
+            )
+        )
     return blocks
 
 
 def row_of_step(step):
     state = OF_OUTCOME.get(step.get("outcome"), "unknown")
-    return [printable(step.get("name")), Cell(printable(step.get("outcome")).replace("_", " "), None, STATES[state][1]),
-            whole(step.get("exit_status")), number(step.get("seconds")), printable(step.get("reason") or ""),
-            printable(step.get("command") or "")]  # fmt: skip
+    return [
+        printable(step.get("name")),
+        Cell(printable(step.get("outcome")).replace("_", " "), None, STATES[state][1]),
+        whole(step.get("exit_status")),
+        number(step.get("seconds")),
+        printable(step.get("reason") or ""),
+        printable(step.get("command") or ""),
+    ]
 
 
 def problems_of(results):
@@ -176,5 +229,12 @@ def problems_of(results):
     if not problems:
         return []
     rows = [[name, whole(line or None), words] for name, line, words in problems[:MOST_PROBLEMS]]
-    return [Table("Damaged or missing parts, which count as not judged", ["file", Number("line"), "what is wrong"], rows,
-                  is_open=True, left_out=max(0, len(problems) - MOST_PROBLEMS))]  # fmt: skip
+    return [
+        Table(
+            "Damaged or missing parts, which count as not judged",
+            ["file", Number("line"), "what is wrong"],
+            rows,
+            is_open=True,
+            left_out=max(0, len(problems) - MOST_PROBLEMS),
+        )
+    ]

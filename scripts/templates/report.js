@@ -1,6 +1,7 @@
 "use strict";
 // Draws the plots with plotly.js as they come into view, and makes tables sortable and filterable.
 
+const AROUND_MAP = 190; // px, of names and scale
 const NARROW = 760; // px; less has no buttons and no room for figures in cells
 const SHORT_TABLE = 40; // rows; longer tables stay folded on paper
 const PAPER_WIDTH = 680; // px
@@ -158,7 +159,7 @@ function adaptToZoom(element) {
   const [{ x, rates }] = element.figure.data;
   const [from, to] = canvas._fullLayout.xaxis.range;
   const k = Math.ceil(Math.min(x.length, to - from) / canvas._fullLayout.xaxis._length);
-  if (k === (element.blockSize ?? 1)) return;
+  if (k === element.blockSize) return;
   element.blockSize = k;
   Plotly.restyle(canvas, { z: [lowestOfBlocks(rates, k)] }, [0]);
 }
@@ -201,19 +202,23 @@ async function draw(element) {
 function paint(element) {
   const canvas = element.querySelector(".canvas");
   const colours = theme();
+  const isMap = canvas.classList.contains("map");
   const data = element.figure.data.map((trace) => dressed(trace, colours));
+  if (isMap) {
+    element.blockSize ??= Math.ceil(data[0].x.length / (canvas.clientWidth - AROUND_MAP));
+    data[0].z = lowestOfBlocks(element.figure.data[0].rates, element.blockSize);
+  }
   Plotly.react(canvas, data, layoutOf(element.figure, canvas, colours), {
     responsive: true,
     displaylogo: false,
     displayModeBar: innerWidth >= NARROW,
     modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"],
   });
-  if (canvas.classList.contains("map")) paintMap(element, canvas);
+  if (isMap) followMap(element, canvas);
   element.dataset.drawn = "yes";
 }
 
-function paintMap(element, canvas) {
-  element.blockSize = 1;
+function followMap(element, canvas) {
   adaptToZoom(element);
   canvas.removeAllListeners("plotly_relayout");
   canvas.on("plotly_relayout", () => adaptToZoom(element));

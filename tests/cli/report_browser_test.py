@@ -6,7 +6,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from launch import wait_until
+from launch import TIMEOUT_S, wait_until
 from reporting import NASTY, Reporting, acceptance_run, all_pairs, context, end, finding, rows, slow_links
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
@@ -48,6 +48,7 @@ class Browser(Reporting):  # 1 rank, 20 s
         cls.folder = Path(folder.name)
         cls.driver = start_browser()
         cls.addClassCleanup(cls.driver.quit)
+        cls.driver.set_script_timeout(TIMEOUT_S)
         cls.driver.execute_cdp_cmd("Network.enable", {})
         cls.driver.execute_cdp_cmd("Network.emulateNetworkConditions", {"offline": True, "latency": 0, "downloadThroughput": 0,
                                                                         "uploadThroughput": 0})  # fmt: skip
