@@ -89,8 +89,7 @@ class Sweep:
         self.rails = rails_of(context.get("rank_map") or [])
 
     def take_all(self, records):
-        """Takes many readings with figures, as take() does. Returns False, and has taken none, if some reading lacks a key
-        or a figure: these are for take()."""
+        """Takes readings as take() does. Returns False, and has taken none, if one of them lacks a key or a figure."""
         try:
             rows = list(map(USUAL, records))
         except (KeyError, TypeError):
