@@ -205,7 +205,7 @@ function paint(element) {
   const isMap = canvas.classList.contains("map");
   const data = element.figure.data.map((trace) => dressed(trace, colours));
   if (isMap) {
-    element.blockSize ??= Math.ceil(data[0].x.length / (canvas.clientWidth - AROUND_MAP));
+    element.blockSize ??= Math.ceil(data[0].x.length / Math.max(100, canvas.clientWidth - AROUND_MAP));
     data[0].z = lowestOfBlocks(element.figure.data[0].rates, element.blockSize);
   }
   Plotly.react(canvas, data, layoutOf(element.figure, canvas, colours), {
