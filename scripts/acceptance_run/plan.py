@@ -138,11 +138,15 @@ class Plan:
     def collectives_left(self):
         jobs = self.collectives()
         if self.settings.recheck:
-            jobs = [job for job in jobs if len(job.hosts) == len(self.fit_hosts())]
-            done = {job.name for job in jobs if self.is_measured(job) and set(self.settings.recheck) <= set(self.state.step(
-                job.name)["hosts"]) and self.state.step(job.name)["outcome"] == ACCEPTED}
-            return [job for job in jobs if job.name not in done]
+            return [job for job in jobs if len(job.hosts) == len(jobs[-1].hosts) and self.can_clear(job)]
         return [job for job in jobs if not self.is_measured(job)]
+
+    def can_clear(self, job):
+        """Whether a repaired host takes part that has not taken part in it well."""
+        repaired = set(self.settings.recheck) & set(job.hosts)
+        step = self.state.step(job.name)
+        well = step is not None and step["outcome"] == ACCEPTED and repaired <= set(step["hosts"])
+        return bool(repaired) and not well
 
     # What stops a run
 
@@ -171,7 +175,8 @@ def next_batch(plan, passed, done):
         hosts = plan.in_pairs()
         step = plan.state.step(plan.pairs_name())
         if len(hosts) < 2:
-            return Next(passed=[(Job(plan.pairs_name(), None, hosts or plan.scope, None), "fewer than two hosts are left")])
+            reason = "no repaired host is fit for it" if settings.recheck else "fewer than two hosts are left"
+            return Next(passed=[(Job(plan.pairs_name(), None, hosts or plan.scope, None), reason)])
         if settings.recheck or step is None or (step["reason"] or "").startswith(CUT):
             limit = time_for(settings, "pairs")
             job = Job(plan.pairs_name(), plan.next_pairs_file(), hosts, None)

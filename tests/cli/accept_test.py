@@ -171,8 +171,10 @@ class Continuing(AcceptTest):  # 2 ranks, 40 s
     def test_a_host_that_is_not_repaired_stays_drained(self):
         self.plant("mtu", "1400")
         self.assertEqual(self.accept()[0], 6)
+        (self.folder / "ran").unlink()
         self.assertEqual(self.call("--recheck", "node2", self.results)[0], 6)
         self.assertEqual(list(self.drained()), ["node2"])
+        self.assertEqual(self.ran(), [("all_reduce_perf", ["node2"])])  # it cannot be cleared any more
 
     def test_time_decides_what_is_measured(self):
         status, out, err = self.accept("--time", "1")
