@@ -86,6 +86,7 @@ class RateOfHost {
       names[line].push_back(name);
     }
     std::vector<std::string> words;
+    words.reserve(names.size());
     for (const auto& [line, devices] : names) {
       words.push_back(
           fmt::format("{} x {:.4g} Gbit/s ({})", devices.size(), line * kBitsPerByte / 1e9, fmt::join(devices, ", ")));
