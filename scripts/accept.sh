@@ -53,6 +53,8 @@ What to measure:
   --ranks N           ranks of each host (default: its GPUs as listed by nvidia-smi here, else 1)
   --collective-options WORDS
                       more options of the collectives, such as '-n 20'
+  --alone-options WORDS
+                      the same for hosts alone (default: those of --collective-options)
   --test NAME, --size SIZE, --rails LIST, --rounds K, --max-concurrent M, --resident
                       for the pairs, see scripts/sweep_pairs.sh (default: --resident with more than $kManyHosts hosts)
   --pair-options WORDS
@@ -106,6 +108,7 @@ set_option() {
         -b | -e | -f) sizes[$1]=$2 ;;
         --ranks) whole_number "$1" "$2" 1 && ranks=$2 ;;
         --collective-options) read -ra collective_options <<<"$2" ;;
+        --alone-options) read -ra alone_options <<<"$2" ;;
         --pair-options) read -ra pair_options <<<"$2" ;;
         --test | --size | --rails) sweep_options+=("$1" "$2") ;;
         --rounds | --max-concurrent) whole_number "$1" "$2" 1 && sweep_options+=("$1" "$2") ;;
@@ -146,9 +149,10 @@ read_options() {
             --keep-going) keep_going=yes ;;
             --resident) sweep_options+=("$1") ;;
             -h | --help) usage && told=yes && exit 0 ;;
-            -H | --hostfile | --exclude | --locality | --baseline | --preset | --expect | --record | --allow | --tolerance | \
-                --programs-to-run | -b | -e | -f | --ranks | --collective-options | --pair-options | --test | --size | \
-                --rails | --rounds | --max-concurrent | --at-once | --time | --timeout | --launcher | --agent | \
+            -H | --hostfile | --exclude | --locality | --baseline | --preset | --expect | --record | --allow | \
+                --tolerance | --programs-to-run | -b | -e | -f | --ranks | --collective-options | --alone-options | \
+                --pair-options | --test | --size | --rails | --rounds | --max-concurrent | --at-once | --time | \
+                --timeout | --launcher | --agent | \
                 --mpi-options | --programs | --output | --prometheus)
                 (($# > 1)) || die "$kUsage" "$1 needs a value; run '$0 --help'"
                 set_option "$1" "$2" && shift ;;
@@ -309,7 +313,8 @@ end_call() {
 }
 
 main() {
-    local host_options=() sweep_options=() pair_options=() collective_options=() mpi_options=() words=() stored=()
+    local host_options=() sweep_options=() pair_options=() collective_options=() alone_options=() mpi_options=()
+    local words=() stored=()
     local locality='' baseline='' preset='' record='' allow='' tolerance=$kTolerance collectives=all_reduce_perf programs=()
     local ranks='' gpus=0 at_once=$kAtOnce time_s=0 limit_s=$kHostLimit_s launcher=mpirun agent='' output='' prometheus=''
     local expect='' strict=no keep_going=no resume=no dry_run=no recheck_list='' held_against=''
@@ -329,6 +334,7 @@ main() {
     use_mpi
     require_tools
     choose_sizes
+    ((${#alone_options[@]} > 0)) || alone_options=("${collective_options[@]}")
     begin_run
     if [[ $dry_run == yes ]]; then
         print_commands

@@ -28,14 +28,16 @@ choose_command() {
     options=(-b "${sizes[-b]}" -e "${sizes[-e]}" -f "${sizes[-f]}" -T $((seconds * 2 / 3 + 1)))
     if (($# == 1)); then
         if ((gpus > 0 && count > gpus)); then options+=(--backend mpi); fi
+        options+=("${alone_options[@]}")
     else
+        options+=("${collective_options[@]}")
         [[ -z $preset ]] || options+=(--preset "$preset")
         [[ $strict == no ]] || options+=(--strict)
         [[ -z $expect ]] || options+=(--expect "$expect")
     fi
     [[ -z $record ]] || options+=(--record "$record")
     command=(timeout -k "$kKillAfter_s" $((seconds + grace_s)) "${launch[@]}" "${mpi_options[@]}"
-        "$(find_program "$program")" "${options[@]}" --quiet --json /dev/stdout --force "${collective_options[@]}")
+        "$(find_program "$program")" "${options[@]}" --quiet --json /dev/stdout --force)
 }
 
 # run_job RANKS FOLDER: runs the job described there. To be called with &, so that all of it is in a subshell.

@@ -56,7 +56,8 @@ make_accepted_hosts() {
     make_equal_hosts "$@"
     acceptance=$directory/acceptance
     run_options=(--programs "$programs" --agent "$hosts_directory/agent" --at-once 2 --timeout 60 --tolerance "$kTolerance"
-        -b 64K -e 64K --collective-options '-n 20 -w 1' --size 64K --rounds 5 --resident --pair-options '--window 4 -n 7'
+        -b 64K -e 64K --collective-options '-n 20 -w 1' --alone-options '-n 300 -w 1'
+        --size 64K --rounds 5 --resident --pair-options '--window 4 -n 7'
         --mpi-options '--oversubscribe --bind-to none --mca pml ob1 --mca btl self,vader,tcp')
 }
 
