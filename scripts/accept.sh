@@ -152,8 +152,7 @@ read_options() {
             -H | --hostfile | --exclude | --locality | --baseline | --preset | --expect | --record | --allow | \
                 --tolerance | --programs-to-run | -b | -e | -f | --ranks | --collective-options | --alone-options | \
                 --pair-options | --test | --size | --rails | --rounds | --max-concurrent | --at-once | --time | \
-                --timeout | --launcher | --agent | \
-                --mpi-options | --programs | --output | --prometheus)
+                --timeout | --launcher | --agent | --mpi-options | --programs | --output | --prometheus)
                 (($# > 1)) || die "$kUsage" "$1 needs a value; run '$0 --help'"
                 set_option "$1" "$2" && shift ;;
             *) unknown_option "$1" ;;
