@@ -97,6 +97,13 @@ TEST(Judgement, SlowdownsThatAreIgnoredAreNoFinding) {
   EXPECT_EQ(judge(rows, {}).front().verdict, RowVerdict::kSlower);
 }
 
+TEST(Judgement, TwoLaunchesThatDisagreeAreNoPass) {
+  std::vector<RowHistory> rows(1);
+  for (int i = 0; i < 9; ++i) rows[0].recorded.push_back({1, {}});
+  rows[0].fresh = {1, 3};
+  EXPECT_EQ(judge(rows, {}).front().verdict, RowVerdict::kUndecided);
+}
+
 TEST(Judgement, OneUnluckyLaunchOfThreeDoesNotMatter) {
   std::mt19937_64 generator(5);
   std::normal_distribution<double> normal;

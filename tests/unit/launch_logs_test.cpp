@@ -95,6 +95,30 @@ TEST(NcclTestsLog, ThatDidNotEndWellIsRefused) {
   EXPECT_NE(refused_log(failed).find("FAILED"), std::string::npos);
 }
 
+TEST(NcclTestsLog, OfARunThatFailedAtItsEndIsRefused) {
+  EXPECT_NE(
+      refused_log(kNcclTests + "srun: error: gpu01: task 3: Exited with exit code 3\n").find("Exited with exit code"),
+      std::string::npos);
+  EXPECT_NE(refused_log(kNcclTests + "gpu01: Test NCCL failure common.cu:958\n").find("NCCL failure"),
+            std::string::npos);
+  std::string slow = kNcclTests;
+  slow.replace(slow.find("0.175"), 5, "0.175 FAILED");
+  EXPECT_NE(refused_log(slow).find("FAILED"), std::string::npos);
+}
+
+TEST(NcclTestsLog, WithEachSizeTwiceHasTheMedian) {
+  std::string cycles = kNcclTests;
+  const std::string row =
+      "        1024           256     float     sum      -1    14.50    0.07    0.07       0    13.50    "
+      "0.08    0.08       0\n";
+  cycles.insert(cycles.find("# Out of bounds"), row);
+  const auto launches = read_log(cycles);
+  ASSERT_EQ(launches[0].rows.size(), 4U);
+  EXPECT_EQ(launches[0].start.rows, 4);
+  EXPECT_DOUBLE_EQ(launches[0].rows[0].time, 13.5e-6);
+  EXPECT_EQ(launches[0].rows[0].epochs.size(), 2U);
+}
+
 TEST(OsuLog, OfRatesIsALaunch) {
   const auto launches = read_log(
       "# OSU MPI Bandwidth Test v7.4\n# Datatype: MPI_CHAR.\n# Size      Bandwidth (MB/s)\n"
@@ -139,8 +163,18 @@ TEST(PerftestLog, OfTimesTakesTheTypicalOne) {
   const auto launches = read_log(
       "                    RDMA_Write Latency Test\n Device : mlx5_0\n"
       " #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]\n"
-      " 2       1000          1.80           9.12         1.90                1.95\n");
+      " 2       1000          1.80           9.12         1.90                1.95\n----\n");
   EXPECT_DOUBLE_EQ(launches[0].rows[0].time, 1.9e-6);
+}
+
+TEST(LaunchLogs, ThatWereCutOffAreRefused) {
+  const std::string osu = "# OSU MPI Bandwidth Test v7.4\n# Size      Bandwidth (MB/s)\n1     3.50\n2     7.0";
+  EXPECT_NE(refused_log(osu).find("run.log:4: the file ends within this line"), std::string::npos);
+  const std::string perftest =
+      "                    RDMA_Write Latency Test\n"
+      " #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]\n"
+      " 2       1000          1.80           9.12         1.90                1.95\n";
+  EXPECT_NE(refused_log(perftest).find("the closing line of dashes is missing"), std::string::npos);
 }
 
 TEST(LaunchLogs, AreOfThreeTools) {

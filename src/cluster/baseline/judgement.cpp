@@ -117,8 +117,8 @@ Judgement judge_row(const NoiseModel& noise, Quantiles& quantiles, std::size_t n
     judgement.verdict = RowVerdict::kSlower;
   } else if (spread.centre - fresh[most - 1] > ignored + row.limit(false_alarm, false)) {
     judgement.verdict = RowVerdict::kFaster;
-  } else if (judgement.least_slowdown <= settings.wanted) {
-    judgement.verdict = RowVerdict::kSame;
+  } else if (judgement.least_slowdown <= settings.wanted && judgement.low <= 1 + settings.wanted) {
+    judgement.verdict = RowVerdict::kSame;  // and not if half of the launches are far slower
   }
   return judgement;
 }

@@ -13,10 +13,10 @@ using Words = std::vector<std::string_view>;
 
 /// In lower case: messages of launchers and perftest about lost processes.
 const Words& words_of_an_end() {
-  static const Words words = {
-      "segmentation fault", "exited on signal",      "killed",          "aborted",
-      "cancelled",          "completion with error", "failed status",   "time limit",
-      "timed out",          "test failure",          "bad termination", "exited with exit code"};
+  static const Words words = {"segmentation fault", "exited on signal",      "killed",          "aborted",
+                              "cancelled",          "completion with error", "failed status",   "time limit",
+                              "timed out",          "test failure",          "bad termination", "exited with exit code",
+                              "nccl failure",       "error occurred in",     "mpi_err_",        "non-zero"};
   return words;
 }
 

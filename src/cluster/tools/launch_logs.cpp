@@ -16,6 +16,7 @@
 #include "cluster/import/rate_units.h"
 #include "cluster/import/text.h"
 #include "common/core/error.h"
+#include "common/core/statistics.h"
 
 namespace fabricbench::cluster {
 namespace {
@@ -35,6 +36,10 @@ class Log {
   [[nodiscard]] std::string_view line() const { return trimmed(without_label(lines_.line())); }
   [[nodiscard]] std::size_t begin() const { return lines_.begin(); }
   [[nodiscard]] std::size_t end() const { return lines_.end(); }
+  /// Refuses a line of figures that nothing ends: the file was cut off in it.
+  void check_whole() const {
+    if (!lines_.is_whole()) fail("the file ends within this line");
+  }
   [[nodiscard]] std::string_view text() const { return text_; }
 
   [[noreturn]] void fail(const std::string& problem) const {
@@ -60,7 +65,26 @@ std::optional<std::string_view> value_of(std::string_view line, std::string_view
   return trimmed(rest.substr(1));
 }
 
+/// Rows that were printed several times, as with `-N`, become one with their median.
+void merge_rows(Launch& launch) {
+  std::map<baseline::RowKey, std::size_t> place_of;
+  std::vector<RowTimes> rows;
+  for (RowTimes& row : launch.rows) {
+    const auto [known, is_new] = place_of.try_emplace(row.key, rows.size());
+    if (is_new) rows.push_back(row);
+    rows[known->second].epochs.push_back(row.time);
+  }
+  for (RowTimes& row : rows) {
+    const Seconds first = row.time;
+    row.time = median(row.epochs);
+    row.busbw *= first / row.time;
+    if (row.epochs.size() == 1) row.epochs.clear();
+  }
+  launch.rows = std::move(rows);
+}
+
 Launch finished(Launch launch, std::time_t written) {
+  merge_rows(launch);
   launch.start.began = written;
   launch.start.rows = static_cast<std::int64_t>(launch.rows.size());
   return launch;
@@ -74,7 +98,8 @@ struct NcclTestsRun {
   std::map<std::string, int> gpus{};
   std::vector<std::string> columns{};
   bool has_ended = false;
-  std::size_t begin = 0;  // in the log
+  std::size_t begin = 0;        // in the log
+  std::size_t behind_rows = 0;  // in the log
   Launch launch{};
 
   [[nodiscard]] bool has_begun() const { return !hosts.empty() || !launch.rows.empty() || has_ended; }
@@ -141,6 +166,7 @@ class NcclTestsLog {
       if (!has(line, " OK")) log_.fail(fmt::format("'{}'", one_line(line)));
     } else if (has(line, "Avg bus bandwidth")) {
       run_.has_ended = true;
+      if (has(line, "FAILED")) log_.fail(fmt::format("'{}'", one_line(line)));
     }
   }
 
@@ -148,6 +174,7 @@ class NcclTestsLog {
   /// placement.
   void take_row(const Words& words) {
     if (run_.columns.empty() || run_.has_ended || words.empty() || !integer_in(words.front())) return;
+    run_.behind_rows = log_.end();
     const auto first = std::find(run_.columns.begin(), run_.columns.end(), "time") - run_.columns.begin();
     const std::size_t behind = run_.columns.size() - static_cast<std::size_t>(first);
     if (behind < kOfPlacement || words.size() < behind + 3) log_.fail("the row is not complete");
@@ -181,6 +208,10 @@ class NcclTestsLog {
       if (!run_.has_ended || run_.launch.rows.empty()) {
         log_.fail(
             fmt::format("the run has no end: {}", why_it_failed(log_.text().substr(run_.begin, end - run_.begin))));
+      }
+      if (const std::string broken = how_it_broke_off(log_.text().substr(run_.behind_rows, end - run_.behind_rows));
+          !broken.empty()) {
+        log_.fail(broken);
       }
       add_identity();
       launches_.push_back(finished(std::move(run_.launch), written_));
@@ -254,6 +285,7 @@ std::vector<Launch> read_osu_log(Log& log, std::time_t written) {
       const auto figure = number_in(words[1]);
       if (!figure || !(*figure > 0)) log.fail("the row has no figure");
       if (words.back() == "Fail") log.fail("the data was wrong");
+      log.check_whole();
       table.add_row(words[0], *figure * (is_rate ? kMegabyte : kMicrosecond), is_rate);
       table.set_behind_rows(log.end());
     }
@@ -284,6 +316,7 @@ std::vector<Launch> read_perftest_log(Log& log, std::time_t written) {
       {"Mtu", "mtu"},       {"Link type", "link"},           {"Number of qps", "qps"}};
   SizeTable table;
   std::optional<PerftestColumn> column;
+  bool has_ended = false;
   while (log.next()) {
     const std::string_view line = log.line();
     const Words words = words_of(line);
@@ -295,8 +328,12 @@ std::vector<Launch> read_perftest_log(Log& log, std::time_t written) {
     } else if (column && words.size() > 1 && integer_in(words[0]) && integer_in(words[1])) {
       const auto figure = words.size() > column->column ? number_in(words[column->column]) : std::nullopt;
       if (!figure || !(*figure > 0)) log.fail("the row has no figure");
+      log.check_whole();
       table.add_row(words[0], *figure * column->worth, column->is_rate);
       table.set_behind_rows(log.end());
+      has_ended = false;
+    } else if (line.starts_with("---")) {
+      has_ended = true;
     } else {
       for (const auto& [title, key] : settings) {
         const std::size_t at = line.find(title);
@@ -305,6 +342,7 @@ std::vector<Launch> read_perftest_log(Log& log, std::time_t written) {
       }
     }
   }
+  if (!table.launch().rows.empty() && !has_ended) log.fail("the closing line of dashes is missing");
   return table.finish(log, written);
 }
 
