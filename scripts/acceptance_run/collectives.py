@@ -18,14 +18,31 @@ def outcome_of(status, limit, program, out, err):
     lines = record_pair.json_lines(out)
     end = lines["end"][-1] if lines.get("end") else None
     if status == OK:
-        return (ACCEPTED, None) if end else (BROKEN, "{} ended with status 0 and without a record".format(program))
+        return figures_of(program, lines) if end else (
+            BROKEN, "{} ended with status 0 and without a line of kind `end`".format(program))
     said = record_pair.first_complaint(program, (err, out))
     reason = said or record_pair.clean(end["reason"] if end and end["reason"] else "")
     if status in (TOO_SLOW, NOT_JUDGED, WRONG_DATA, TIMEOUT) and reason:
         return (folder.outcome_of_status(status), reason)
     if status == record_pair.MPIRUN_TIMED_OUT or status in record_pair.TIMEOUT_TIMED_OUT:
-        return BROKEN, "no result within {} s{}".format(limit, ": " + reason if reason.startswith(program) else "")
+        return BROKEN, "no result within {} s (--timeout){}".format(limit, ": " + reason if reason.startswith(program) else "")
     return folder.outcome_of_status(status), reason or "{} ended with status {}".format(program, status)
+
+
+def figures_of(program, lines):
+    """(outcome, reason) of a run that says that it ended well: what its rows say."""
+    measured = 0
+    for row in lines.get("row", []):
+        if row["skipped"]:
+            continue
+        figures = [row[place] for place in ("out_of_place", "in_place") if row[place]]
+        wrong = max((figure["wrong_elements"] or 0 for figure in figures), default=0)
+        if wrong:
+            return BROKEN, "{} delivered {} wrong elements at {} bytes".format(program, wrong, row["size_bytes"])
+        if not figures or any(figure["time_us_median"] is None for figure in figures):
+            return UNKNOWN, "{} has no time at {} bytes".format(program, row["size_bytes"])
+        measured += 1
+    return (ACCEPTED, None) if measured else (UNKNOWN, "{} measured nothing: it has no row".format(program))
 
 
 def wrong_hosts(lines, hosts):

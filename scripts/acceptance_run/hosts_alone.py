@@ -93,7 +93,7 @@ def largest_time(lines):
     for row in lines.get("row", []):
         for place in ("out_of_place", "in_place"):
             figure = row[place]
-            if figure and figure["time_us_median"] > 0:
+            if figure and (figure["time_us_median"] or 0) > 0 and figure["busbw_gb_per_s"] is not None:
                 found.append((row["size_bytes"], -(figure["time_us_p5"] or figure["time_us_median"]), figure))
     if not found:
         return None

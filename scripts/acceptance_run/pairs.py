@@ -45,10 +45,11 @@ class PairsVerdict:
             for host in (question["host"], question["other_host"]):
                 if host:
                     questions.setdefault(host, question["why"])
-        for name, words in (("suspect", "suspect"), ("not_judged", "too few readings")):
+        for name, words in (("suspect", "suspect"), ("not_judged", "not judged")):
             for host in lists.get(name, []):
                 texts = [one["text"] for one in about[host] if one["blame"] == "undecided"]
                 more = texts[0] if texts else questions.get(host)
+                more = more or (line["headline"] if name == "not_judged" else None)
                 self.undecided.setdefault(host, "pairs: {}{}".format(words, ": " + more if more else ""))
         for question in line["questions"] or []:  # about a path between two hosts that are fine
             ends = [host for host in (question["host"], question["other_host"]) if host]

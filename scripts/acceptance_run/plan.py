@@ -46,6 +46,11 @@ class Plan:
         step = self.host_step(host)
         return step is not None and not (step["outcome"] == BROKEN and step["exit_status"] != 0)
 
+    def began_on(self, host):
+        """Whether a program said anything there."""
+        step = self.host_step(host)
+        return bool(step and step["records"] and folder.read_records(os.path.join(self.state.path, step["records"])))
+
     def passed_alone(self, host):
         step = self.host_step(host)
         return step is not None and step["outcome"] == ACCEPTED

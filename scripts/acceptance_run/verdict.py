@@ -7,7 +7,7 @@ from acceptance_run.folder import ACCEPTED, BROKEN, SLOW, UNKNOWN
 from constants import NOT_JUDGED, OK, TOO_SLOW
 
 MOST_NAMED = 3
-STATES = ("slow", "dead", "unsteady", "cut off")  # words that follow a host's name
+STATES = ("slow", "dead", "failed", "unsteady", "cut off")  # words that follow a host's name
 
 
 class Verdict:
@@ -45,7 +45,8 @@ class Verdict:
         plan = self.plan
         alone, (step, verdict) = plan.host_step(host), plan.pairs_of(host)
         if alone and alone["outcome"] in (SLOW, BROKEN):
-            self.drain[host] = "{}{}".format("" if plan.is_alive(host) else "dead: ", alone["reason"] or "failed alone")
+            short = "" if plan.is_alive(host) else "failed alone: " if plan.began_on(host) else "dead: "
+            self.drain[host] = short + (alone["reason"] or "failed alone")
         elif verdict and host in verdict.drained:
             self.drain[host] = verdict.drained[host]
         elif host in odd_carriers:

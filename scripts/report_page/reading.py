@@ -18,6 +18,7 @@ CONTEXT = b'"context"'
 AT_ONCE = 4096  # readings that are parsed together
 PART_BYTES = 32 << 20  # larger files are read in parts, on all processors
 OF_ACCEPTANCE = ("acceptance", "acceptance_step", "acceptance_verdict")
+SCHEMA_VERSION = 1  # that of src/common/core/version.h.in
 IGNORED = ("plan", "locality", "preset", "preset_figure")
 
 
@@ -246,6 +247,9 @@ def comparison_of(file):
 
 
 def take_context(file, record):
+    if (record["schema_version"] or 0) > SCHEMA_VERSION:
+        raise ValueError(f"schema_version is {record['schema_version']}, and this report reads up to {SCHEMA_VERSION}; use a "
+                         "later fabricbench")
     file.runs.append(Run(file, record))
 
 
@@ -321,6 +325,9 @@ def finish(file, size):
         file.problems.append((0, "the file is empty"))
     for run in file.runs:
         run.readings = len(file.sweep) if len(file.runs) == 1 else 0
+        for row in run.rows:
+            if any(row[place] and row[place]["time_us_median"] is None for place in ("out_of_place", "in_place")):
+                file.problems.append((0, f"a row of {row['size_bytes']} bytes has no time, and is left out"))
         if run.end is None:
             file.problems.append(
                 (0, f"the run of {printable(run.context['program'])} has no end: it was killed or is " "still running")

@@ -93,11 +93,18 @@ def part_of_run(run, runs, results):
         return Part(name, "unknown", "no end: the run was killed or is still running")
     status = run.end["exit_status"]
     state = OF_STATUS.get(status, "failed")
-    if status == OK and (run.end["wrong_checks"] or run.end["fast_enough"] is False):
-        state = "failed"
+    if status == OK and (run.end["wrong_checks"] or run.end["fast_enough"] is False or has_wrong_data(run)):
+        return Part(name, "failed", "the data were wrong, or too slow, although the exit status is 0")
+    if status == OK and not any((run.rows, run.copies, run.steps, run.readings, run.endpoints, run.verdict)):
+        return Part(name, "unknown", "exit status 0, and nothing was measured")
     if state == "measured" and (run.end["fast_enough"] or is_judged(run, results)):
         state = "accepted"
     return Part(name, state, f"exit status {status}: {printable(run.end['reason'] or 'no reason given')}")
+
+
+def has_wrong_data(run):
+    figures = [row[place] for row in run.rows for place in ("out_of_place", "in_place") if row[place]]
+    return any(one["wrong_elements"] for one in figures + run.copies)
 
 
 def is_judged(run, results):

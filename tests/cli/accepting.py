@@ -14,7 +14,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "scripts" / "accept.sh"
 PROGRAMS = pathlib.Path(os.environ["FABRICBENCH_PROGRAMS"])
 # Notes what it ran in the file `ran`. Files of faults: `dead`, `slow_alone`, `slow_pairs` (hosts, one per line), `mtu` (of
-# node2), `fallback` (of node3), `slow_collectives` (numbers of hosts), `refuse_options`, `slow_motion`, `wrong_data`.
+# node2), `fallback` (of node3), `slow_collectives` (numbers of hosts), `refuse_options`, `slow_motion`, `wrong_data`; of hosts alone
+# `no_time`, `wrong_elements`, `broken_off`.
 LAUNCHER = """#!/usr/bin/env python3
 import json, os, pathlib, sys, time
 folder = pathlib.Path(__file__).parent
@@ -27,6 +28,8 @@ with open(folder / "ran", "a") as file:
     file.write(program + " " + " ".join(hosts) + "\\n")
 def fault(name):
     return (folder / name).read_text().split() if (folder / name).exists() else []
+def alone(name):
+    return len(hosts) == 1 and hosts[0] in fault(name)
 if (folder / "slow_motion").exists():
     (folder / "begun").touch()
     time.sleep(60)
@@ -65,9 +68,11 @@ wires = [] if len(hosts) == 1 else [
          received_bytes=1 << 26) for host in hosts]
 tell(kind="row", size_bytes=1 << 20, count=1 << 18, datatype="float", reduction="sum", root=-1, group=0, traffic=[],
      skipped=None, finished_utc="2026-01-01T00:00:00Z", in_place=None, out_of_place=dict(
-         time_us_median=time_us, time_us_p5=time_us,
+         time_us_median=None if alone("no_time") else time_us, time_us_p5=time_us,
          time_us_interval=dict(low_us=99.0, high_us=101.0, confidence=0.95, half_width_percent=0.5),
-         algbw_gb_per_s=1e3 / time_us, busbw_gb_per_s=1e3 / time_us, wrong_elements=0, wires=wires))
+         algbw_gb_per_s=1e3 / time_us, busbw_gb_per_s=1e3 / time_us, wrong_elements=3 if alone("wrong_elements") else 0, wires=wires))
+if alone("broken_off"):
+    sys.exit(9)
 status = 6 if slow and len(hosts) > 1 else 5 if len(hosts) > 1 and (folder / "wrong_data").exists() else 0
 reason = {0: "", 5: "wrong data in rank 1", 6: "the average busbw is below --min-bw"}[status]
 tell(kind="end", exit_status=status, reason=reason)

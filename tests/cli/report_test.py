@@ -93,6 +93,16 @@ class Verdict(Reporting):  # 1 rank, 1 s
         self.assertIn("it was broken off before its verdict", self.page.read_text())
 
 
+    def test_a_good_end_alone_is_no_pass(self):
+        later = {**context(), "schema_version": 99}
+        for lines, state in (([context(), end()], NOT_JUDGED),
+                             ([context(), row(8, {**measurement(3.0, 8), "wrong_elements": 7}), end()], "Failed"),
+                             ([context(), *rows(), row(8, {**measurement(3.0, 8), "time_us_median": None}), end()], NOT_JUDGED),
+                             ([context(), *rows(), end(), later], NOT_JUDGED)):
+            self.run_report(self.write("run.jsonl", lines), "--force")
+            self.assertEqual(state_of(Page(self.page.read_text())), state)
+
+
 class Damage(Reporting):  # 1 rank, 1 s
     """Nothing that is missing passes, and all else is shown."""
 
