@@ -40,9 +40,9 @@ def figures_of(program, lines):
         if wrong:
             return BROKEN, "{} delivered {} wrong elements at {} bytes".format(program, wrong, row["size_bytes"])
         if not figures or any(figure["time_us_median"] is None for figure in figures):
-            return UNKNOWN, "{} has no time at {} bytes".format(program, row["size_bytes"])
+            return BROKEN, "{} has no time at {} bytes".format(program, row["size_bytes"])
         measured += 1
-    return (ACCEPTED, None) if measured else (UNKNOWN, "{} measured nothing: it has no row".format(program))
+    return (ACCEPTED, None) if measured else (BROKEN, "{} measured nothing: it has no row".format(program))
 
 
 def wrong_hosts(lines, hosts):

@@ -56,10 +56,10 @@ class Stages(AcceptTest):  # 2 ranks, 40 s
         self.plant("broken_off", "node6")
         status, out, err = self.accept()
         self.assertEqual((status, err.count("Traceback")), (6, 0), out + err)
-        self.assertEqual(self.drained()["node5"], "failed alone: all_reduce_perf delivered 3 wrong elements at 1048576 bytes")
-        self.assertTrue(self.drained()["node6"].startswith("failed alone: "), self.drained())
-        self.assertEqual(sorted(self.drained()), ["node5", "node6"])
-        self.assertIn("node4: all_reduce_perf has no time at 1048576 bytes", out)
+        self.assertEqual(self.drained(), {
+            "node4": "failed alone: all_reduce_perf has no time at 1048576 bytes",
+            "node5": "failed alone: all_reduce_perf delivered 3 wrong elements at 1048576 bytes",
+            "node6": "failed alone: all_reduce_perf ended with status 9"})
 
     def test_a_host_slow_alone_is_measured_again_and_drained(self):
         self.plant("slow_alone", "node4")
