@@ -113,7 +113,7 @@ set_option() {
         --test | --size | --rails) sweep_options+=("$1" "$2") ;;
         --rounds | --max-concurrent) whole_number "$1" "$2" 1 && sweep_options+=("$1" "$2") ;;
         --at-once) whole_number "$1" "$2" 1 && at_once=$2 ;;
-        --time) time_s=$(seconds_of "$1" "$2") ;;
+        --time) time_s=$(seconds_of "$1" "$2") || exit $? ;;
         --timeout) whole_number "$1" "$2" 1 && limit_s=$2 ;;
         --launcher) launcher=$2 ;;
         --agent) agent=$2 ;;
@@ -239,7 +239,7 @@ begin_run() {
     fi
     "$list_hosts" "${host_options[@]}" >"$work/hosts"
     [[ $(wc -l <"$work/hosts") -ge 2 ]] ||
-        die "$kUsage" "an acceptance run needs at least two hosts; given: $(tr '\n' ' ' <"$work/hosts")"
+        die "$kUsage" "an acceptance run needs at least two hosts, each named once; given: $(paste -sd' ' "$work/hosts")"
     [[ $dry_run == no ]] || output=$work/results
     folder=${output:-results/accept-$(date +%Y%m%d-%H%M%S)}
     [[ ! -e $folder ]] || die "$kUsage" "'$folder' exists; continue it with --resume, or name another one with --output"
@@ -324,6 +324,8 @@ main() {
     trap end_call EXIT
     mkdir "$work/jobs"
     if [[ $resume == yes ]]; then
+        [[ -e $folder/acceptance.jsonl ]] ||
+            die "$kUsage" "'$folder' has no acceptance run; give the folder of one, such as results/accept-DATE"
         "$scripts/acceptance.py" words "$folder" >"$work/stored" ||
             die "$kUsage" "'$folder' is not the folder of an acceptance run"
         mapfile -d '' -t stored <"$work/stored"

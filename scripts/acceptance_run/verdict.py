@@ -3,7 +3,7 @@
 import collections
 
 from acceptance_run import collectives
-from acceptance_run.folder import ACCEPTED, BROKEN, SLOW, UNKNOWN
+from acceptance_run.folder import ACCEPTED, BROKEN, CUT, SLOW, UNKNOWN
 from constants import NOT_JUDGED, OK, TOO_SLOW
 
 MOST_NAMED = 3
@@ -61,6 +61,8 @@ class Verdict:
             self.undecided[host] = "pairs: {}".format(step["reason"] or "no verdict")
         elif host not in verdict.fine:
             self.undecided[host] = verdict.undecided.get(host, "not measured with other hosts")
+            if step["reason"] and CUT in step["reason"]:
+                self.undecided[host] += "; the pairs were {}".format(CUT)
         elif host in self.suspects:
             self.undecided[host] = self.suspects[host]
 
@@ -98,6 +100,8 @@ class Verdict:
         for job in self.plan.collectives():
             if not self.plan.is_measured(job):
                 self.unmeasured.append(self.why_not(job.name, job.name))
+        if not self.plan.collectives():
+            self.unmeasured.append("collectives: fewer than two hosts have passed the pairs")
 
     def add_notes(self):
         """Differences that are only told, which are warnings, and what was compared with nothing."""
@@ -105,6 +109,8 @@ class Verdict:
             self.warnings += ["{}: {}".format(host, text) for text in words if text]
         self.warnings += self.compared.noted_split
         self.notes += self.warnings
+        if self.state.start["held_against"] == "each other" and len(self.state.hosts) == 2:
+            self.notes.append("two hosts cannot tell which of them is as it should be; --expect or more hosts can")
         if self.state.start["held_against"] == "each other" and any(
                 step["outcome"] == ACCEPTED for step in self.state.of_stage("collectives")):
             self.notes.append("collectives ran correctly, and their speed was compared with nothing; "
