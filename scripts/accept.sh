@@ -40,6 +40,7 @@ What figures are compared with (default: hosts with each other):
   --baseline FILE     launches recorded with --record; slower is status 6
   --preset NAME       published figures of such a system; --strict makes them binding
   --expect PERCENT    this share of what network adapters and NVLinks allow
+  --line-rate GBIT/S  rate of a host's network for --expect, where the system does not know it
   --record FILE       add the run to the baseline in FILE instead of judging its collectives
   --allow KEYS        compare although these differ: keys of baselines (hosts, library...), of hosts (mtu, nics, state,
                       speed, driver, firmware, processor, cores, memory, gpus, gpu_driver), carried_by, groups
@@ -101,6 +102,7 @@ set_option() {
         --baseline) baseline=$2 ;;
         --preset) preset=$2 ;;
         --expect) expect=$2 ;;
+        --line-rate) line_rate=$2 ;;
         --record) record=$2 ;;
         --allow) allow=$2 ;;
         --tolerance) tolerance=$2 ;;
@@ -149,8 +151,8 @@ read_options() {
             --keep-going) keep_going=yes ;;
             --resident) sweep_options+=("$1") ;;
             -h | --help) usage && told=yes && exit 0 ;;
-            -H | --hostfile | --exclude | --locality | --baseline | --preset | --expect | --record | --allow | \
-                --tolerance | --programs-to-run | -b | -e | -f | --ranks | --collective-options | --alone-options | \
+            -H | --hostfile | --exclude | --locality | --baseline | --preset | --expect | --line-rate | \
+                --record | --allow | --tolerance | --programs-to-run | -b | -e | -f | --ranks | --collective-options | --alone-options | \
                 --pair-options | --test | --size | --rails | --rounds | --max-concurrent | --at-once | --time | \
                 --timeout | --launcher | --agent | --mpi-options | --programs | --output | --prometheus)
                 (($# > 1)) || die "$kUsage" "$1 needs a value; run '$0 --help'"
@@ -172,6 +174,10 @@ choose_reference() {
     ((${#given[@]} < 2)) || die "$kUsage" "${given[0]} and ${given[1]} exclude each other; give one of them"
     [[ -z $expect || ( $expect =~ ^[0-9]{1,2}(\.[0-9]+)?$ && $expect != 0 ) ]] ||
         die "$kUsage" "--expect '$expect' is not a share in percent; give one such as 80"
+    [[ -z $line_rate || $line_rate =~ ^[0-9]+(\.[0-9]+)?$ ]] ||
+        die "$kUsage" "--line-rate '$line_rate' is not a rate in Gbit/s; give one such as 100"
+    [[ -z $line_rate || -n $expect ]] ||
+        die "$kUsage" "--line-rate is for --expect; give the share that is required, such as --expect 80"
     [[ $strict == no || -n $preset ]] || die "$kUsage" "--strict belongs to --preset, which is not given"
 }
 
@@ -215,6 +221,15 @@ choose_sizes() {
     fi
 }
 
+# What find_slow_links expects of a pair: a share of the ports' rate, or GB/s where that is given.
+expected_of_pairs() {
+    if [[ -z $line_rate ]]; then
+        echo "adapters:$expect%"
+    else
+        awk -v rate="$line_rate" -v percent="$expect" 'BEGIN { printf "%.6g\n", rate / 8 * percent / 100 }'
+    fi
+}
+
 # ask QUESTION OPTION...: calls acceptance.py with the settings of the run.
 ask() {
     local question=$1 settings=(--programs "$collectives" --tolerance "$tolerance" --work "$work"
@@ -223,7 +238,7 @@ ask() {
     [[ -z $allow ]] || settings+=(--allow "$allow")
     [[ $keep_going == no ]] || settings+=(--keep-going)
     [[ -z $baseline ]] || settings+=(--baseline "$baseline")
-    [[ -z $expect ]] || settings+=(--expect-of-pairs "adapters:$expect%")
+    [[ -z $expect ]] || settings+=(--expect-of-pairs "$(expected_of_pairs)")
     [[ -z $prometheus ]] || settings+=(--prometheus "$prometheus")
     [[ -z $recheck_list ]] || settings+=(--recheck "$(paste -sd, "$work/recheck")")
     ((time_s == 0)) || settings+=(--time "$time_s" --left "$((time_s - (SECONDS - began)))")
@@ -316,7 +331,7 @@ main() {
     local words=() stored=()
     local locality='' baseline='' preset='' record='' allow='' tolerance=$kTolerance collectives=all_reduce_perf programs=()
     local ranks='' gpus=0 at_once=$kAtOnce time_s=0 limit_s=$kHostLimit_s launcher=mpirun agent='' output='' prometheus=''
-    local expect='' strict=no keep_going=no resume=no dry_run=no recheck_list='' held_against=''
+    local expect='' line_rate='' strict=no keep_going=no resume=no dry_run=no recheck_list='' held_against=''
     local list_hosts find_slow_links fabricbench running=() job_number=0 began=$SECONDS
     local -A sizes=()
     read_call_options "$@"

@@ -33,7 +33,7 @@ choose_command() {
         options+=("${collective_options[@]}")
         [[ -z $preset ]] || options+=(--preset "$preset")
         [[ $strict == no ]] || options+=(--strict)
-        [[ -z $expect ]] || options+=(--expect "$expect")
+        [[ -z $expect ]] || options+=(--expect "$expect" ${line_rate:+--line-rate "$line_rate"})
     fi
     [[ -z $record ]] || options+=(--record "$record")
     command=(timeout -k "$kKillAfter_s" $((seconds + grace_s)) "${launch[@]}" "${mpi_options[@]}"

@@ -38,6 +38,15 @@ class Stages(AcceptTest):  # 2 ranks, 40 s
         self.assertEqual(stages, [1] * 6 + ["pairs"] + [2, 2, 4, 4, 6, 6])
         self.assertEqual([program for program, _ in self.ran()[-2:]], ["all_reduce_perf", "alltoall_perf"])
 
+    def test_what_links_allow_is_asked_of_collectives_and_pairs(self):
+        self.assertEqual(self.accept("--expect", 80, "--line-rate", 100)[0], 0)
+        commands = {step["name"]: step["command"] for step in self.lines("acceptance_step")}
+        self.assertIn(" --expect 80 --line-rate 100 ", commands["collectives/all_reduce_perf-6"])
+        self.assertNotIn("--line-rate", commands["hosts/node1"])
+        self.results = self.folder / "faster"
+        status, out, _ = self.accept("--expect", 80, "--line-rate", 200)  # 20 GB/s, and pairs have 12
+        self.assertEqual(status, 6, out)
+
     def test_a_dead_host_is_drained_and_the_others_are_judged(self):
         self.plant("dead", "node3")
         status, out, err = self.accept()
@@ -270,6 +279,7 @@ class Outputs(AcceptTest):  # 2 ranks, 25 s
                 ("--baseline and --expect exclude each other", ("--baseline", "x", "--expect", 80), 2),
                 ("--baseline 'x' cannot be read", ("--baseline", "x"), 3),
                 ("--strict belongs to --preset", ("--strict",), 2),
+                ("--line-rate is for --expect", ("--line-rate", "100"), 2),
                 ("--programs-to-run 'a b' is not a list of collectives", ("--programs-to-run", "a b"), 2),
                 ("there is no program nothing_perf", ("--programs-to-run", "nothing_perf"), 3),
                 ("--ranks '0' is not a whole number of 1 or more", ("--ranks", "0"), 2),
