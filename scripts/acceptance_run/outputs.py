@@ -59,6 +59,8 @@ def stage_in_words(verdict, stage):
     steps = verdict.state.of_stage(stage)
     if not steps:
         return "not measured"
+    if stage == "pairs" and len(steps) > 1:  # after a repair, with other hosts
+        return "{}, in the last of {} sweeps".format(WORDS[steps[-1]["outcome"]], len(steps))
     counts = [(outcome, sum(step["outcome"] == outcome for step in steps)) for outcome in folder.OUTCOMES]
     return ", ".join("{} {}".format(number, WORDS[outcome]) for outcome, number in counts if number)
 
