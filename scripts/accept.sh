@@ -340,7 +340,7 @@ main() {
     mkdir "$work/jobs"
     if [[ $resume == yes ]]; then
         [[ -e $folder/acceptance.jsonl ]] ||
-            die "$kUsage" "'$folder' has no acceptance run; give the folder of one, such as results/accept-DATE"
+            die "$kUsage" "'$folder' is not the folder of an acceptance run; give one such as results/accept-DATE"
         "$scripts/acceptance.py" words "$folder" >"$work/stored" ||
             die "$kUsage" "'$folder' is not the folder of an acceptance run"
         mapfile -d '' -t stored <"$work/stored"

@@ -78,6 +78,8 @@ def refuse_output(given):
     output = given.output
     if output.is_dir():
         raise BadInput(f"'{output}' is a folder; give the name of a file")
+    if not output.parent.is_dir():
+        raise BadInput(f"there is no folder '{output.parent}'; make it, or give another name", MISSING)
     if output.exists() and output.resolve() in {Path(path).resolve() for path in given.results}:
         raise BadInput(f"'{output}' is one of the results, which the report would overwrite; give another name")
     if output.exists() and not given.force:
@@ -85,7 +87,7 @@ def refuse_output(given):
 
 
 def say(words):
-    print(f"report.py: {printable(words)}", file=sys.stderr)
+    print(f"{os.environ.get('FABRICBENCH_COMMAND', 'report.py')}: {printable(words)}", file=sys.stderr)
 
 
 def say_problems(results):

@@ -274,7 +274,7 @@ class Outputs(AcceptTest):  # 2 ranks, 25 s
                 ("an acceptance run needs at least two hosts, each named once; given: node1", (), 2),
                 ("'--nonsense' is not an option of accept.sh", ("--nonsense",), 2),
                 ("--time 'soon' is not a time; give one such as 90s, 20m or 8h", ("--time", "soon"), 2),
-                ("'/nowhere' has no acceptance run; give the folder of one", ("--resume", "/nowhere"), 2),
+                ("'/nowhere' is not the folder of an acceptance run; give one such as", ("--resume", "/nowhere"), 2),
                 ("--tolerance '2' is not a share, such as 5% or 0.05", ("--tolerance", "2"), 2),
                 ("--baseline and --expect exclude each other", ("--baseline", "x", "--expect", 80), 2),
                 ("--baseline 'x' cannot be read", ("--baseline", "x"), 3),

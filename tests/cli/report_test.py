@@ -8,7 +8,7 @@ from array import array
 from unittest import mock
 
 from launch import PROGRAMS
-from reporting import (FAILED, HEADLINE, KIB, MIB, MISSING, NASTY, OK, USAGE, Page, Reporting, acceptance_run, all_pairs,
+from reporting import (HEADLINE, KIB, MIB, MISSING, NASTY, OK, USAGE, Page, Reporting, acceptance_run, all_pairs,
                        baseline, baseline_comparison, connection_step, context, copy, end, finding, history_change,
                        measurement, question, reading, report, row, row_comparison, row_key, rows, run, slow_links, utc,
                        wires)  # fmt: skip
@@ -544,7 +544,7 @@ class Refusals(Reporting):  # 1 rank, 1 s
         self.page = self.directory
         self.assertIn("is a folder; give the name of a file", self.run_report(file, status=USAGE))
         self.page = self.directory / "none" / "report.html"
-        self.assertIn("No such file or directory", self.run_report(file, status=FAILED))
+        self.assertIn("there is no folder '", self.run_report(file, status=MISSING))
 
     def test_missing_modules(self):
         with mock.patch.object(report.importlib.util, "find_spec", return_value=None), mock.patch.object(
