@@ -134,7 +134,7 @@ void SystemUsage::add_to(Ending& ending, const mpi::Communicator& world) const {
   const auto peak = static_cast<std::int64_t>(host::peak_resident_bytes().value_or(0));
   ending.peak_memory_bytes = static_cast<std::uint64_t>(world.max(peak));
   if (ending.stolen_percent < 1) return;
-  ending.notes.push_back(fmt::format("CPU steal on {}: {:.1f} %", most->second, ending.stolen_percent));
+  ending.notes.push_back(fmt::format("CPU steal on {} was {:.1f} %", most->second, ending.stolen_percent));
 }
 
 }  // namespace fabricbench
