@@ -82,18 +82,6 @@ Exit status: 0 all hosts are accepted, 1 failed, 2 usage, 3 something needed is 
 EOT
 }
 
-# seconds_of OPTION TIME: prints the seconds of a time such as 90, 90s, 20m or 8h.
-seconds_of() {
-    local number=${2%[smh]}
-    [[ $number =~ ^[0-9]{1,6}$ && $((10#$number)) -gt 0 ]] ||
-        die "$kUsage" "$1 '$2' is not a time; give one such as 90s, 20m or 8h"
-    case $2 in
-        *h) echo $((10#$number * 3600)) ;;
-        *m) echo $((10#$number * 60)) ;;
-        *) echo $((10#$number)) ;;
-    esac
-}
-
 # set_option NAME VALUE
 set_option() {
     case $1 in
@@ -115,7 +103,10 @@ set_option() {
         --test | --size | --rails) sweep_options+=("$1" "$2") ;;
         --rounds | --max-concurrent) whole_number "$1" "$2" 1 && sweep_options+=("$1" "$2") ;;
         --at-once) whole_number "$1" "$2" 1 && at_once=$2 ;;
-        --time) time_s=$(seconds_of "$1" "$2") || exit $? ;;
+        --time)
+            time_s=$(seconds_of "$1" "$2") || exit $?
+            ((time_s > 0)) || die "$kUsage" "--time '$2' is not a time; give one such as 90s, 20m or 8h"
+            ;;
         --timeout) whole_number "$1" "$2" 1 && limit_s=$2 ;;
         --launcher) launcher=$2 ;;
         --agent) agent=$2 ;;

@@ -30,7 +30,7 @@ from acceptance_run import collectives, folder, outputs
 from acceptance_run.folder import ACCEPTED, BROKEN, CUT, UNKNOWN, UNMEASURED
 from acceptance_run.plan import Plan, Settings, judge_hosts, next_batch
 from acceptance_run.verdict import Verdict
-from constants import FAILED, NOT_JUDGED, OK, TOO_SLOW, USAGE
+from constants import FAILED, NOT_JUDGED, OK, SCHEMA_VERSION, TOO_SLOW, USAGE
 
 JOB_FILES = ("status", "seconds", "limit", "cut", "name", "records", "program", "command")
 INTERRUPTED = 130
@@ -74,7 +74,7 @@ def begin(options):
     os.makedirs(os.path.join(options.folder, "collectives"), exist_ok=True)
     started = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
     record_pair.append(os.path.join(options.folder, folder.STATE), [folder.dump({
-        "kind": "acceptance", "schema_version": 1, "fabricbench_version": options.version, "began_utc": started,
+        "kind": "acceptance", "schema_version": SCHEMA_VERSION, "fabricbench_version": options.version, "began_utc": started,
         "hosts": names_in(options.hosts), "held_against": options.held_against,
         "command": " ".join(shlex.quote(word) for word in record_pair.read_text(options.words).split("\0")[:-1])})])
     return OK

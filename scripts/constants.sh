@@ -9,6 +9,7 @@ readonly kTimeout=4
 readonly kWrongData=5
 readonly kTooSlow=6
 readonly kNotJudged=7
+readonly kSchemaVersion=1
 readonly kTolerance=0.05
 readonly kPercentOfPort=90
 readonly kMostGbPerSecond=1000000

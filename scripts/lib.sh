@@ -26,6 +26,17 @@ unknown_option() {
     die "$kUsage" "'$1' is not an option of ${0##*/}; run '$0 --help' for the list"
 }
 
+# seconds_of OPTION TIME: prints the seconds of a time such as 90, 90s, 20m or 8h.
+seconds_of() {
+    local number=${2%[smh]}
+    [[ $number =~ ^[0-9]{1,6}$ ]] || die "$kUsage" "$1 '$2' is not a time; give one such as 90s, 20m or 8h"
+    case $2 in
+        *h) echo $((10#$number * 3600)) ;;
+        *m) echo $((10#$number * 60)) ;;
+        *) echo $((10#$number)) ;;
+    esac
+}
+
 is_root() { [[ $(id -u) -eq 0 ]]; }
 
 # Prints the words quoted for a shell.

@@ -34,17 +34,6 @@ limit_s=3600
 keep_going=false
 baseline=
 
-# Prints the seconds of a time such as 90, 90s, 20m or 8h.
-seconds_of() { # OPTION TIME
-    local number=${2%[smh]}
-    [[ $number =~ ^[0-9]{1,6}$ ]] || die "$kUsage" "$1 '$2' is not a time; give one such as 90s, 20m or 8h"
-    case $2 in
-        *h) echo $((10#$number * 3600)) ;;
-        *m) echo $((10#$number * 60)) ;;
-        *) echo $((10#$number)) ;;
-    esac
-}
-
 parse() {
     while (($# > 0)); do
         case $1 in

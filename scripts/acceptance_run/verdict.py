@@ -97,10 +97,11 @@ class Verdict:
                 self.unmeasured.append(self.why_not("hosts/" + host, "hosts/" + host))
         if not self.plan.sweeps():
             self.unmeasured.append(self.why_not("pairs", "pairs"))
-        for job in self.plan.collectives():
+        jobs = self.plan.collectives()
+        for job in jobs:
             if not self.plan.is_measured(job):
                 self.unmeasured.append(self.why_not(job.name, job.name))
-        if not self.plan.collectives():
+        if not jobs:
             self.unmeasured.append("collectives: fewer than two hosts have passed the pairs")
 
     def add_notes(self):

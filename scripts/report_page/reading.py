@@ -9,6 +9,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 import records
+from constants import SCHEMA_VERSION
 from record_types import KINDS
 from report_page.sweep import Sweep
 from report_page.words import counted, printable
@@ -18,7 +19,6 @@ CONTEXT = b'"context"'
 AT_ONCE = 4096  # readings that are parsed together
 PART_BYTES = 32 << 20  # larger files are read in parts, on all processors
 OF_ACCEPTANCE = ("acceptance", "acceptance_step", "acceptance_verdict")
-SCHEMA_VERSION = 1  # that of src/common/core/version.h.in
 IGNORED = ("plan", "locality", "preset", "preset_figure")
 
 

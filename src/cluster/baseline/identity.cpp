@@ -157,6 +157,13 @@ std::string distinct(const Context& context, Field HostFacts::*field) {
 
 }  // namespace
 
+void count_bytes(const std::vector<NicBytes>& nics, DeviceBytes& bytes) {
+  for (const NicBytes& nic : nics) {
+    if (nic.name == "lo") continue;
+    bytes[nic.host][nic.name] += static_cast<double>(nic.sent) + static_cast<double>(nic.received);
+  }
+}
+
 Carriers carriers_on(const std::map<std::string, double>& devices) {
   constexpr double kLeastShare = 0.2;
   double most = 0;

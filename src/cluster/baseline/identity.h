@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/record/context.h"
+#include "common/record/row.h"
 
 namespace fabricbench::baseline {
 
@@ -19,6 +20,9 @@ inline constexpr std::string_view kInterfaces = "interfaces";
 
 /// Bytes that network devices moved during a launch, by host and device.
 using DeviceBytes = std::map<std::string, std::map<std::string, double>>;
+
+/// Adds what devices moved during a measurement, but for the loopback, which leads to no other host.
+void count_bytes(const std::vector<NicBytes>& nics, DeviceBytes& bytes);
 
 using Carriers = std::set<std::string>;
 

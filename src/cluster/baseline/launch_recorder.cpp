@@ -1,10 +1,10 @@
 #include "cluster/baseline/launch_recorder.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
-#include "cluster/baseline/identity.h"
 #include "common/core/statistics.h"
 
 namespace fabricbench::baseline {
@@ -35,25 +35,17 @@ RowKey key_of(const Row& row, const Context& context, const char* placement) {
 }
 
 void LaunchRecorder::take(const Row& row) {
-  const bool has_placements = !is_of_pairs(context_.figure);
-  take(row, row.out_of_place, has_placements ? "out_of_place" : "");
-  take(row, row.in_place, "in_place");
-}
-
-void LaunchRecorder::take(const Row& row, const std::optional<Measurement>& measured, const char* placement) {
-  if (!measured || !(measured->summary.median > 0)) return;
-  RowTimes times;
-  times.key = key_of(row, context_, placement);
-  times.time = measured->summary.median;
-  times.epochs = measured->summary.epoch_medians;
-  times.busbw = measured->busbw;
-  times.algorithm = algorithm_of(measured->choice);
-  payload_ += static_cast<double>(row.size) * static_cast<double>(measured->iterations);
-  for (const NicBytes& nic : measured->nics) {
-    if (nic.name == "lo") continue;  // it leads to no other host
-    bytes_[nic.host][nic.name] += static_cast<double>(nic.sent) + static_cast<double>(nic.received);
-  }
-  add(std::move(times));
+  for_each_measurement(row, context_, [&](RowKey key, const Measurement& measured) {
+    RowTimes times;
+    times.key = std::move(key);
+    times.time = measured.summary.median;
+    times.epochs = measured.summary.epoch_medians;
+    times.busbw = measured.busbw;
+    times.algorithm = algorithm_of(measured.choice);
+    payload_ += static_cast<double>(row.size) * static_cast<double>(measured.iterations);
+    count_bytes(measured.nics, bytes_);
+    add(std::move(times));
+  });
 }
 
 void LaunchRecorder::take(const PairReading& reading) {

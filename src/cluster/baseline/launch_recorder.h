@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cluster/baseline/identity.h"
 #include "common/record/baseline.h"
 #include "common/record/connect_row.h"
 #include "common/record/context.h"
@@ -17,6 +18,16 @@ namespace fabricbench::baseline {
 
 /// The key of one placement of a row. The subject is left out if there is one group.
 [[nodiscard]] RowKey key_of(const Row& row, const Context& context, const char* placement);
+
+/// Calls `action` with the key and the figures of each placement of a row that has a time.
+template <typename Action>
+void for_each_measurement(const Row& row, const Context& context, const Action& action) {
+  const auto call = [&](const std::optional<Measurement>& measured, const char* placement) {
+    if (measured && measured->summary.median > 0) action(key_of(row, context, placement), *measured);
+  };
+  call(row.out_of_place, is_of_pairs(context.figure) ? "" : "out_of_place");
+  call(row.in_place, "in_place");
+}
 
 /// Takes the records of one run, in their order.
 class LaunchRecorder {
@@ -31,14 +42,13 @@ class LaunchRecorder {
   [[nodiscard]] Launch finish() const;
 
  private:
-  void take(const Row& row, const std::optional<Measurement>& measured, const char* placement);
   void add(RowTimes row);
 
   Context context_;
   std::vector<RowTimes> rows_;
-  std::map<RowKey, std::size_t> place_of_;                      // in rows_
-  std::map<std::string, std::map<std::string, double>> bytes_;  // by host and network device
-  double payload_ = 0;                                          // bytes of all messages, without a collective's factor
+  std::map<RowKey, std::size_t> place_of_;  // in rows_
+  DeviceBytes bytes_;
+  double payload_ = 0;  // bytes of all messages, without a collective's factor
 };
 
 }  // namespace fabricbench::baseline

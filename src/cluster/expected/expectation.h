@@ -5,6 +5,7 @@
 
 #include "cluster/baseline/identity.h"
 #include "cluster/expected/measured_row.h"
+#include "common/record/expected.h"
 
 namespace fabricbench::expected {
 

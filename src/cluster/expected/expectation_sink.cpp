@@ -33,21 +33,14 @@ ExpectationSink::ExpectationSink(const Options& options)
 void ExpectationSink::record(const AnyRecord& record) {
   const Row* row = record.as<Row>();
   if (row == nullptr) return;
-  take(*row, row->out_of_place, is_of_pairs(context_.figure) ? "" : "out_of_place");
-  take(*row, row->in_place, "in_place");
-}
-
-void ExpectationSink::take(const Row& row, const std::optional<Measurement>& measured, const char* placement) {
-  if (!measured || !(measured->summary.median > 0)) return;
-  rows_.push_back({.key = baseline::key_of(row, context_, placement),
-                   .group = row.group,
-                   .busbw = measured->busbw,
-                   .time = measured->summary.median,
-                   .operations = static_cast<double>(measured->iterations)});
-  for (const NicBytes& nic : measured->nics) {
-    if (nic.name == "lo") continue;  // it leads to no other host
-    bytes_[nic.host][nic.name] += static_cast<double>(nic.sent) + static_cast<double>(nic.received);
-  }
+  baseline::for_each_measurement(*row, context_, [&](baseline::RowKey key, const Measurement& measured) {
+    rows_.push_back({.key = std::move(key),
+                     .group = row->group,
+                     .busbw = measured.busbw,
+                     .time = measured.summary.median,
+                     .operations = static_cast<double>(measured.iterations)});
+    baseline::count_bytes(measured.nics, bytes_);
+  });
 }
 
 void ExpectationSink::conclude(Ending& ending, const Outputs& outputs) {

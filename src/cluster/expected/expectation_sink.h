@@ -24,7 +24,6 @@ class ExpectationSink final : public Sink {
   void end(const Ending& /*ending*/) override {}
 
  private:
-  void take(const Row& row, const std::optional<Measurement>& measured, const char* placement);
   void hold_against_links(Ending& ending, const Outputs& outputs) const;
   void hold_against_preset(Ending& ending, const Outputs& outputs) const;
 

@@ -1,11 +1,8 @@
 // A row of a run, as expectations and presets take it.
 #pragma once
 
-#include <vector>
-
-#include "common/record/context.h"
-#include "common/record/expected.h"
-#include "common/record/row.h"
+#include "common/core/units.h"
+#include "common/record/baseline.h"
 
 namespace fabricbench::expected {
 

@@ -29,7 +29,7 @@ class PresetReader {
     while (!text.empty()) {
       ++number_;
       const std::size_t end = std::min(text.find('\n'), text.size());
-      take(std::string(text.substr(0, end)));
+      take(text.substr(0, end));
       text.remove_prefix(std::min(end + 1, text.size()));
     }
     if (preset_.start.version < 1) fail("there is no line of kind `preset`");
@@ -43,11 +43,9 @@ class PresetReader {
                 fmt::format("{}:{}: {}; docs/acceptance.md has the format of presets", name_, number_, problem));
   }
 
-  void take(std::string line) {
-    const std::size_t length = line.size();
-    line.reserve(length + record::LineReader::kSpare);
+  void take(std::string_view line) {
     try {
-      const std::string_view kind = lines_.open(line, line.capacity());
+      const std::string_view kind = lines_.open(line);
       if (kind == "preset") {
         preset_.start = lines_.read<PresetStart>();
       } else if (kind == "preset_figure") {

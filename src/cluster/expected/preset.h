@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "cluster/expected/measured_row.h"
+#include "common/record/context.h"
+#include "common/record/expected.h"
 
 namespace fabricbench::expected {
 

@@ -242,15 +242,16 @@ class NcclTestsLog {
 /// A table of sizes and figures.
 class SizeTable {
  public:
-  /// A row with its time, or else with its rate in bytes per second.
-  void add_row(std::string_view size, double figure, bool is_rate) {
+  /// The row in this line of the log, with its time, or else with its rate in bytes per second.
+  void add_row(const Log& log, std::string_view size, double figure, bool is_rate) {
+    log.check_whole();
     RowTimes row;
     row.key.size = static_cast<Bytes>(integer_in(size).value_or(0));
     row.time = is_rate ? static_cast<double>(row.key.size) / figure : figure;
     if (is_rate) row.busbw = figure;
     launch_.rows.push_back(std::move(row));
+    behind_rows_ = log.end();
   }
-  void set_behind_rows(std::size_t place) { behind_rows_ = place; }
   [[nodiscard]] Launch& launch() { return launch_; }
 
   [[nodiscard]] std::vector<Launch> finish(const Log& log, std::time_t written) {
@@ -285,9 +286,7 @@ std::vector<Launch> read_osu_log(Log& log, std::time_t written) {
       const auto figure = number_in(words[1]);
       if (!figure || !(*figure > 0)) log.fail("the row has no figure");
       if (words.back() == "Fail") log.fail("the data was wrong");
-      log.check_whole();
-      table.add_row(words[0], *figure * (is_rate ? kMegabyte : kMicrosecond), is_rate);
-      table.set_behind_rows(log.end());
+      table.add_row(log, words[0], *figure * (is_rate ? kMegabyte : kMicrosecond), is_rate);
     }
   }
   return table.finish(log, written);
@@ -328,9 +327,7 @@ std::vector<Launch> read_perftest_log(Log& log, std::time_t written) {
     } else if (column && words.size() > 1 && integer_in(words[0]) && integer_in(words[1])) {
       const auto figure = words.size() > column->column ? number_in(words[column->column]) : std::nullopt;
       if (!figure || !(*figure > 0)) log.fail("the row has no figure");
-      log.check_whole();
-      table.add_row(words[0], *figure * column->worth, column->is_rate);
-      table.set_behind_rows(log.end());
+      table.add_row(log, words[0], *figure * column->worth, column->is_rate);
       has_ended = false;
     } else if (line.starts_with("---")) {
       has_ended = true;

@@ -10,6 +10,7 @@
 #include "cluster/tools/share.h"
 #include "cluster/verdict.h"
 #include "common/core/exit_status.h"
+#include "common/core/version.h"
 #include "common/record/reading.h"
 
 namespace fabricbench::cluster {
@@ -37,6 +38,7 @@ std::vector<Constant> constants() {
                                exit_status("kWrongData", "WRONG_DATA", ExitStatus::kWrongData),
                                exit_status("kTooSlow", "TOO_SLOW", ExitStatus::kTooSlow),
                                exit_status("kNotJudged", "NOT_JUDGED", ExitStatus::kNotJudged),
+                               {"kSchemaVersion", "SCHEMA_VERSION", {fmt::format("{}", kSchemaVersion)}},
                                {"kTolerance", "TOLERANCE", {fmt::format("{}", VerdictSettings().tolerance)}},
                                {"kPercentOfPort", "PERCENT_OF_PORT", {fmt::format("{:g}", 100 * kShareOfPort)}},
                                {"kMostGbPerSecond", "MOST_GB_PER_SECOND", {fmt::format("{:.0f}", kMostGbPerSecond)}}};
