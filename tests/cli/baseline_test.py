@@ -160,6 +160,10 @@ class Compare(BaselineTest):  # 2 ranks, 6 s
         self.assertIn("the run has no `end` line", result.stderr)
         run.write_text("".join(lines).replace('"exit_status":0', '"exit_status":5'))
         self.assertIn("the run failed with exit status 5", self.fabricbench("compare", self.baseline, run).stderr)
+        run.write_text("".join(lines).replace('"wrong_elements":0', '"wrong_elements":3'))
+        result = self.fabricbench("compare", self.baseline, run)
+        self.assertEqual((result.status, result.stdout), (7, ""))
+        self.assertIn("has wrong elements, whatever exit status the run says", result.stderr)
         run.write_text("".join(lines).replace('"schema_version":1', '"schema_version":99'))
         self.assertIn("schema_version is 99", self.fabricbench("compare", self.baseline, run).stderr)
 

@@ -79,6 +79,9 @@ TEST(BaselineFile, DamageIsNamedWithItsLine) {
   EXPECT_NE(message_of(replaced(text, "\"time_us_median\":2.0", "\"time_us_median\":-2"))
                 .find("site.jsonl:4: time_us_median"),
             std::string::npos);
+  EXPECT_NE(message_of(replaced(text, "\"time_us_median\":2.0", "\"time_us_median\":2.1"))
+                .find("site.jsonl:4: time_us_median is 2.1, and the median of its epochs is 2;"),
+            std::string::npos);
   EXPECT_NE(message_of(replaced(text, "\"size_bytes\":8", "\"size_bytes\":\"8\""))
                 .find("site.jsonl:3: this is no row_times line"),
             std::string::npos);

@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -20,6 +21,7 @@
 
 #include "common/core/error.h"
 #include "common/core/plain_text.h"
+#include "common/core/statistics.h"
 #include "common/host/files.h"
 #include "common/record/json.h"
 #include "common/record/read.h"
@@ -35,6 +37,8 @@ using record::to_json;
   throw Error(ExitStatus::kNotJudged,
               fmt::format("{}:{}: {}; take the file from where it was kept, or record a new one", name, line, problem));
 }
+
+constexpr double kRounding = 0.001;  // of times in files
 
 /// Reads lines of one kind after another.
 class Reader {
@@ -68,10 +72,20 @@ class Reader {
     std::set<RowKey> keys;
     for (std::int64_t row = 0; row < launch.start.rows; ++row) {
       launch.rows.push_back(next<RowTimes>("row_times"));
-      if (!(launch.rows.back().time > 0)) fail("time_us_median is not above 0");
+      check(launch.rows.back());
       if (!keys.insert(launch.rows.back().key).second) fail("this launch has had this row before");
     }
     return launch;
+  }
+
+  void check(const RowTimes& row) const {
+    if (!(row.time > 0)) fail("time_us_median is not above 0");
+    if (row.epochs.empty()) return;
+    const double of_epochs = median(row.epochs);
+    if (!(std::abs(of_epochs / row.time - 1) < kRounding)) {
+      fail(fmt::format("time_us_median is {:.6g}, and the median of its epochs is {:.6g}", row.time * 1e6,
+                       of_epochs * 1e6));
+    }
   }
 
   template <typename Record>

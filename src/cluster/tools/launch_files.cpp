@@ -44,6 +44,13 @@ bool has_figures(int exit_status) {
          exit_status == static_cast<int>(ExitStatus::kNotJudged);
 }
 
+bool has_wrong_data(const Row& row) {
+  const auto is_wrong = [](const std::optional<Measurement>& each) { return each && each->wrong.value_or(0) > 0; };
+  return is_wrong(row.out_of_place) || is_wrong(row.in_place);
+}
+bool has_wrong_data(const PairReading& reading) { return reading.wrong.value_or(0) > 0; }
+bool has_wrong_data(const CopyRow& row) { return row.wrong.value_or(0) > 0; }
+
 /// Takes the lines that a program wrote with --json, of one run or of several.
 class RunReader {
  public:
@@ -77,11 +84,11 @@ class RunReader {
     } else if (!recorder_) {
       fail(fmt::format("a line of kind '{}' stands before any context", kind));
     } else if (kind == "row") {
-      recorder_->take(lines_.read<Row>());
+      take_figures(lines_.read<Row>());
     } else if (kind == "reading") {
-      recorder_->take(lines_.read<PairReading>());
+      take_figures(lines_.read<PairReading>());
     } else if (kind == "copy") {
-      recorder_->take(lines_.read<CopyRow>());
+      take_figures(lines_.read<CopyRow>());
     } else if (kind == "connection_step") {
       const auto step = lines_.read<ConnectionStep>();
       recorder_->take(step.row.pair, step.times);
@@ -90,6 +97,12 @@ class RunReader {
     } else {
       lines_.check();
     }
+  }
+
+  template <typename Record>
+  void take_figures(const Record& record) {
+    if (wrong_data_ == 0 && has_wrong_data(record)) wrong_data_ = number_;
+    recorder_->take(record);
   }
 
   void begin() {
@@ -107,12 +120,15 @@ class RunReader {
     if (!has_figures(ending.exit_status)) {
       fail(fmt::format("the run failed with exit status {}: {}", ending.exit_status, ending.reason));
     }
+    if (wrong_data_ > 0)
+      fail(fmt::format("line {} has wrong elements, whatever exit status the run says", wrong_data_));
     launches_.push_back(recorder_->finish());
     recorder_.reset();
   }
 
   std::string name_;
   std::int64_t number_ = 0;
+  std::int64_t wrong_data_ = 0;  // first line with wrong elements; 0: none
   record::LineReader lines_;
   std::optional<LaunchRecorder> recorder_;
   std::vector<Launch> launches_;
