@@ -68,7 +68,7 @@ class Preset(BaselineTest):  # 2 ranks, 4 s
 
     def test_figures_of_other_systems_are_not_compared(self):
         preset = self.preset(1e-6, hosts=2)
-        words = "preset laptop has no figure for all_reduce_perf with 2 ranks on 1 host and these GPUs"
+        words = "preset laptop has no figure for all_reduce_perf with 2 ranks on 1 host without GPUs"
         self.assertIn(f"# P{words[1:]}\n", self.run_well(*SIZES, "--preset", preset).stdout)
         result = self.run_program(*SIZES, "--preset", preset, "--strict")
         self.assertEqual(result.status, 7)

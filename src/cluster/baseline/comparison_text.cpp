@@ -77,7 +77,7 @@ void add_keys(std::string_view title, const std::vector<RowKey>& keys, std::vect
   if (keys.empty()) return;
   std::vector<std::string> words;
   for (std::size_t i = 0; i < std::min(keys.size(), kMostNamed); ++i) {
-    words.push_back(fmt::format("{} {}", readable_bytes(keys[i].size), words_of(keys[i])));
+    words.push_back(size_and_words_of(keys[i]));
   }
   const std::string more =
       keys.size() > kMostNamed ? fmt::format(" and {} more", keys.size() - kMostNamed) : std::string();
@@ -112,6 +112,11 @@ std::string words_of(const RowKey& key) {
   return fmt::format("{}", fmt::join(words, " "));
 }
 
+std::string size_and_words_of(const RowKey& key) {
+  const std::string words = words_of(key);
+  return words.empty() ? readable_bytes(key.size) : fmt::format("{} {}", readable_bytes(key.size), words);
+}
+
 std::vector<std::string> lines_of(const BaselineComparison& comparison, const std::string& name) {
   std::vector<std::string> lines;
   if (comparison.launches > 0) {
@@ -121,17 +126,16 @@ std::vector<std::string> lines_of(const BaselineComparison& comparison, const st
   add_rows(comparison, lines);
   for (const RowComparison& row : comparison.rows) {
     if (row.algorithm.empty()) continue;
-    lines.push_back(fmt::format("Another algorithm: {} {} takes {}, took {}", readable_bytes(row.key.size),
-                                words_of(row.key), row.algorithm, row.algorithm_before));
+    lines.push_back(fmt::format("Another algorithm: {} takes {}, took {}", size_and_words_of(row.key), row.algorithm,
+                                row.algorithm_before));
   }
   if (comparison.launches > 0 && !comparison.days_known) {
     lines.emplace_back("All launches of the baseline are of one day: days are taken to differ as much as launches do");
   }
   for (const HistoryChange& change : comparison.changes) {
-    lines.push_back(fmt::format(
-        "Since {:%F %R} UTC: {} takes {:.3f} times as long as before", fmt::gmtime(change.since),
-        change.key ? readable_bytes(change.key->size) + " " + words_of(*change.key) : std::string("the median row"),
-        change.ratio));
+    lines.push_back(
+        fmt::format("Since {:%F %R} UTC: {} takes {:.3f} times as long as before", fmt::gmtime(change.since),
+                    change.key ? size_and_words_of(*change.key) : std::string("the median row"), change.ratio));
   }
   add_keys("Missing", comparison.missing, lines);
   add_keys("Not in the baseline", comparison.added, lines);

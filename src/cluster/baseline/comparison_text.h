@@ -12,7 +12,9 @@ namespace fabricbench::baseline {
 /// `name`: of the baseline.
 [[nodiscard]] std::vector<std::string> lines_of(const BaselineComparison& comparison, const std::string& name);
 
-/// Such as `8 B float sum out-of-place`.
+/// Such as `float sum out`.
 [[nodiscard]] std::string words_of(const RowKey& key);
+/// Such as `8 B float sum out`.
+[[nodiscard]] std::string size_and_words_of(const RowKey& key);
 
 }  // namespace fabricbench::baseline

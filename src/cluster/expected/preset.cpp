@@ -40,7 +40,7 @@ class PresetReader {
  private:
   [[noreturn]] void fail(const std::string& problem) const {
     throw Error(ExitStatus::kNotJudged,
-                fmt::format("{}:{}: {}; docs/acceptance.md has the format of presets", name_, number_, problem));
+                fmt::format("{}:{}: {}; docs/output.md has the format of presets", name_, number_, problem));
   }
 
   void take(std::string_view line) {
@@ -101,6 +101,13 @@ PresetComparison beside(const PresetFigure& figure, const std::string& preset, c
   const bool reached = by_time ? comparison.time <= figure.most_time : comparison.busbw >= figure.least;
   comparison.verdict = reached ? PresetVerdict::kReached : PresetVerdict::kBelow;
   return comparison;
+}
+
+/// Of which model the GPUs are, for a message.
+std::string gpus_of(const Context& context) {
+  const auto& ranks = context.ranks;
+  const auto with_gpu = std::find_if(ranks.begin(), ranks.end(), [](const RankFacts& rank) { return rank.gpu; });
+  return with_gpu == ranks.end() ? "without GPUs" : fmt::format("and {}", with_gpu->gpu->model);
 }
 
 std::string sizes_of(const PresetFigure& figure) {
@@ -176,9 +183,9 @@ PresetOutcome outcome_of(const Preset& preset, const Context& context, const std
   const auto unknown = count(PresetVerdict::kNotMeasured);
   if (figures.empty()) {
     conclude(ExitStatus::kNotJudged,
-             fmt::format("preset {} has no figure for {} with {} rank{} on {} host{} and these GPUs",
-                         printable(preset.start.name), context.program, context.ranks.size(),
-                         context.ranks.size() == 1 ? "" : "s", context.hosts, context.hosts == 1 ? "" : "s"));
+             fmt::format("preset {} has no figure for {} with {} rank{} on {} host{} {}", printable(preset.start.name),
+                         context.program, context.ranks.size(), context.ranks.size() == 1 ? "" : "s", context.hosts,
+                         context.hosts == 1 ? "" : "s", gpus_of(context)));
     outcome.lines.push_back("P" + outcome.headline.substr(1));
   } else if (below > 0) {
     conclude(ExitStatus::kTooSlow, fmt::format("{} of {} published figures of preset {} are not reached", below,

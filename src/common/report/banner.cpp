@@ -119,7 +119,10 @@ std::string concluding_lines(const Context& context, const Ending& ending, std::
     for (const std::string& line : ending.nics) text += fmt::format("# {}\n", line);
     text += fmt::format("# {}\n", ending.precision);
   }
-  for (const std::string& line : ending.baseline) text += fmt::format("# {}\n", line);
+  for (const std::string& line : ending.baseline) {
+    const bool of_titles = line.starts_with('#');
+    text += fmt::format("#{}{}\n", of_titles ? "  " : " ", std::string_view(line).substr(of_titles ? 1 : 0));
+  }
   text += statistics;
   if (!quiet) text += fmt::format("#\n# {} concluded: {}\n", kind_of_test(context.figure), context.program);
   if (!ending.memory_usage.empty()) text += fmt::format("# {:<20} : {}\n", "GPU memory usage", ending.memory_usage);
