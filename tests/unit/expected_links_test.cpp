@@ -1,6 +1,8 @@
 #include "cluster/expected/expectation.h"
 #include "cluster/expected/link_rate.h"
+#include "cluster/expected/path.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "common/core/exit_status.h"
@@ -190,6 +192,98 @@ TEST(Expectation, OnOneHostIsOfNvlinks) {
   }
   EXPECT_EQ(expect_of(context, {row_of(1 << 24, 400)}, 0.8).exit_status, 0);
   EXPECT_EQ(expect_of(context, {row_of(1 << 24, 300)}, 0.8).exit_status, 6);
+}
+
+/// Hosts below these switches, with InfiniBand ports of 400 Gbit/s that carry the data.
+Context hosts_below(const std::vector<std::string>& switches) {
+  Context context = two_hosts();
+  context.host_facts.clear();
+  context.groups[0].host_names.clear();
+  for (std::size_t i = 0; i < switches.size(); ++i) {
+    HostFacts host;
+    host.name = fmt::format("node{:02}", i + 1);
+    host.switches = switches[i];
+    host.network_devices = {device_of("mlx5_0:1", "infiniband", 400'000, "mlx5_core")};
+    context.groups[0].host_names.push_back(host.name);
+    context.host_facts.push_back(std::move(host));
+  }
+  context.options.timing = Timing::kIsolated;
+  return context;
+}
+
+int switches_of(const std::vector<std::string>& switches) {
+  const Context context = hosts_below(switches);
+  return Paths(context).most_switches(context.groups[0]);
+}
+
+TEST(MostSwitches, AreThoseOfTheLongestPath) {
+  EXPECT_EQ(switches_of({"leaf1", "leaf1"}), 1);
+  EXPECT_EQ(switches_of({"spine.leaf1", "spine.leaf1"}), 1);
+  EXPECT_EQ(switches_of({"spine.leaf1", "spine.leaf1", "spine.leaf2"}), 3);
+  EXPECT_EQ(switches_of({"core.spine1.leaf1", "core.spine1.leaf2"}), 3);
+  EXPECT_EQ(switches_of({"core.spine1.leaf1", "core.spine2.leaf1"}),
+            5);                                                 // a leaf's name says nothing without its spine
+  EXPECT_EQ(switches_of({"spine1.leaf1", "spine2.leaf2"}), 4);  // with a cable between the spines at best
+}
+
+TEST(MostSwitches, AreUnknownIfTheSchedulerTellsNone) {
+  EXPECT_EQ(switches_of({"", ""}), 0);
+  EXPECT_EQ(switches_of({"leaf1", ""}), 0);
+}
+
+TEST(TimeOnTheWay, IsThatOfMessagesWhichWaitForEachOther) {
+  constexpr Latency kLatency{.ends = 0.6e-6, .of_switch = 0.13e-6};
+  const auto time_of = [&](const Context& context) {
+    return Paths(context).time_on_the_way(context.groups[0], kLatency);
+  };
+  EXPECT_NEAR(time_of(hosts_below({"s.a", "s.b"})), 0.6e-6 + 3 * 0.13e-6, 1e-12);
+  EXPECT_NEAR(time_of(hosts_below({"", ""})), 0.6e-6 + 0.13e-6, 1e-12);  // one switch at least
+  EXPECT_NEAR(time_of(hosts_below({"s.a", "s.a", "s.b", "s.b", "s.b"})), 3 * 0.6e-6 + (2 + 3) * 0.13e-6, 1e-12);
+}
+
+TEST(TimeOnTheWay, IsUnknownWhereOperationsOverlap) {
+  Context context = hosts_below({"s.a", "s.b"});
+  context.options.timing = Timing::kPipelined;
+  constexpr Latency kLatency{.ends = 0.6e-6, .of_switch = 0.13e-6};
+  EXPECT_EQ(Paths(context).time_on_the_way(context.groups[0], kLatency), 0);
+  context.figure = Figure::kLatency;  // one message at a time, however it is timed
+  EXPECT_GT(Paths(context).time_on_the_way(context.groups[0], kLatency), 0);
+  context.figure = Figure::kBandwidth;
+  EXPECT_EQ(Paths(context).time_on_the_way(context.groups[0], kLatency), 0);
+}
+
+TEST(LatencyOfDevice, IsThatOfRdmaPorts) {
+  EXPECT_DOUBLE_EQ(latency_of(device_of("mlx5_0:1", "infiniband", 1000, "mlx5_core")).of_switch, 130e-9);
+  EXPECT_DOUBLE_EQ(latency_of(device_of("mlx5_0:1", "ethernet", 1000, "mlx5_core")).of_switch, 300e-9);
+  EXPECT_EQ(latency_of(device_of("eth0", "ethernet", 1000, "ice")).ends, 0);
+}
+
+TEST(Expectation, OfSmallMessagesHasTheTimeOnTheWay) {
+  const Context context = hosts_below({"s.a", "s.b"});
+  constexpr Bytes kSmall = 8;
+  constexpr double kTwoMicroseconds = kSmall / 2e-6 / kGiga;
+  const std::vector<MeasuredRow> rows = {row_of(kSmall, kTwoMicroseconds), row_of(1 << 26, 45)};
+  const Expectation expectation = expect(context, rows, bytes_for(rows, "mlx5_0:1"), {0.8, 0});
+  ASSERT_EQ(expectation.exit_status, 0) << expectation.headline;
+  EXPECT_NEAR(expectation.rows[0].share(), 0.99 / 2, 0.001);  // 0.6 us and three switches, of 2 us
+  EXPECT_NEAR(expectation.rows[1].share(), 45 / (50 * 4096.0 / 4122), 0.001);
+}
+
+TEST(Expectation, OfGroupsOnOneHostAndAcrossHostsNamesAllLinks) {
+  Context context = two_hosts();
+  context.groups.push_back(context.groups[0]);
+  context.groups[0].host_names = {"node01"};
+  std::vector<MeasuredRow> rows = {row_of(1 << 24, 10), row_of(1 << 24, 11)};
+  rows[1].group = 1;
+  rows[1].key.subject = "ranks 2-3";
+  const Expectation unknown = expect_of(context, rows, 0.8);
+  EXPECT_EQ(unknown.exit_status, 7);
+  EXPECT_EQ(unknown.headline.find("what the links allow is unknown: all ranks are on one host"), 0U)
+      << unknown.headline;
+  EXPECT_NE(unknown.links.find("one host, and the rate of what connects them there is unknown; 1 x 100 Gbit/s (eth0)"),
+            std::string::npos)
+      << unknown.links;
+  EXPECT_EQ(unknown.rows[1].verdict, Reach::kReached);
 }
 
 TEST(Expectation, WithoutRowsCannotBeJudged) { EXPECT_EQ(expect_of(two_hosts(), {}, 0.8).exit_status, 7); }

@@ -7,6 +7,7 @@
 
 #include "cluster/baseline/comparison_text.h"
 #include "cluster/expected/link_rate.h"
+#include "cluster/expected/path.h"
 #include "common/core/exit_status.h"
 #include "common/record/json.h"
 #include "common/record/text_table.h"
@@ -61,14 +62,27 @@ Links links_of(const Context& context, const std::vector<MeasuredRow>& rows, con
   return links;
 }
 
-RowExpectation beside_links(const MeasuredRow& row, const GroupFacts& group, const LinkRate& rate) {
-  RowExpectation expected{.key = row.key,
-                          .busbw = row.busbw,
-                          .expected = group.usual_busbw * rate.payload,
-                          .limit = group.most_busbw * rate.line};
+/// `way`: the time of the short messages that one operation waits for.
+RowExpectation beside_links(const MeasuredRow& row, const GroupFacts& group, const LinkRate& rate, Seconds way) {
+  RowExpectation expected{.key = row.key, .busbw = row.busbw, .limit = group.most_busbw * rate.line, .way = way};
+  const double bytes = row.busbw * row.time;
+  const double usual = group.usual_busbw * rate.payload;
+  if (usual > 0 && bytes > 0) expected.expected = bytes / (bytes / usual + way);
   if (expected.expected > 0 || expected.limit > 0) expected.verdict = Reach::kNotRequired;
   if (expected.limit > 0 && row.busbw > kAboveLimit * expected.limit) expected.verdict = Reach::kAboveLimit;
   return expected;
+}
+
+/// Returns why the rate of some links is unknown; empty: it is known.
+std::string describe_links(const std::map<bool, const LinkRate*>& used, Expectation& expectation) {
+  std::string unknown;
+  for (const auto& [between_hosts, rate] : used) {
+    expectation.links += (expectation.links.empty() ? "" : "; ") + rate->words;
+    if (rate->payload <= 0) unknown = rate->words;
+    const bool is_slowest = expectation.payload <= 0 || rate->payload < expectation.payload;
+    if (rate->payload > 0 && is_slowest) expectation.payload = rate->payload;
+  }
+  return unknown;
 }
 
 /// Judges the row with the highest bandwidth of each series.
@@ -90,11 +104,10 @@ const RowExpectation* first_with(const std::vector<RowExpectation>& rows, Reach 
   return found == rows.end() ? nullptr : &*found;
 }
 
-std::string named(const RowExpectation& row) {
-  return fmt::format("{} {}", readable_bytes(row.key.size), words_of(row.key));
-}
+std::string named(const RowExpectation& row) { return size_and_words_of(row.key); }
 
-void conclude(Expectation& expectation) {
+/// `unknown`: why the rate of the links of some rows is unknown; empty: it is known.
+void conclude(Expectation& expectation, const std::string& unknown) {
   const auto end = [&](ExitStatus status, std::string headline) {
     expectation.exit_status = static_cast<int>(status);
     expectation.headline = std::move(headline);
@@ -114,10 +127,10 @@ void conclude(Expectation& expectation) {
                            row->busbw / 1e9, row->limit / 1e9));
   }
   if (first_with(rows, Reach::kUnknown) != nullptr) {
-    const std::string why = expectation.payload > 0
-                                ? "how much of the data crosses them depends on the parts; use --min-bw"
-                                : expectation.links;
-    return end(ExitStatus::kNotJudged, fmt::format("what the links allow is unknown: {}", why));
+    return end(ExitStatus::kNotJudged,
+               fmt::format(
+                   "what the links allow is unknown: {}",
+                   unknown.empty() ? "how much of the data crosses them depends on the parts; use --min-bw" : unknown));
   }
   double least = 1e300;
   for (const RowExpectation& row : rows) {
@@ -133,6 +146,7 @@ record::TextTable row_table() {
   return {{{"size", "(B)", 12, field("/size_bytes")},
            {"row", "", 24, field("/row")},
            {"busbw", "(GB/s)", 9, field("/busbw_gb_per_s")},
+           {"way", "(us)", 7, field("/way_us")},
            {"expected", "(GB/s)", 9, field("/expected_gb_per_s")},
            {"limit", "(GB/s)", 9, field("/limit_gb_per_s")},
            {"reached", "(%)", 9, field("/share_percent")},
@@ -146,17 +160,19 @@ Expectation expect(const Context& context, const std::vector<MeasuredRow>& rows,
                    const ExpectationSettings& settings) {
   const Links links = links_of(context, rows, bytes, settings.line_rate);
   Expectation expectation{.required = settings.required};
+  const Paths paths(context);
+  std::map<bool, const LinkRate*> used;  // by whether they are between hosts
   for (const MeasuredRow& row : rows) {
     const GroupFacts* group = group_of(context, row);
     if (group == nullptr || row.key.size == 0) continue;
     const LinkRate& rate = links.of(*group);
-    expectation.links = rate.words;
-    expectation.payload = rate.payload;
-    expectation.rows.push_back(beside_links(row, *group, rate));
+    used.emplace(is_between_hosts(*group), &rate);
+    expectation.rows.push_back(beside_links(row, *group, rate, paths.time_on_the_way(*group, rate.latency)));
   }
+  const std::string unknown = describe_links(used, expectation);
   if (settings.required > 0) {
     judge_best_rows(expectation.rows, settings.required);
-    conclude(expectation);
+    conclude(expectation, unknown);
   }
   return expectation;
 }
@@ -164,7 +180,7 @@ Expectation expect(const Context& context, const std::vector<MeasuredRow>& rows,
 std::vector<std::string> lines_of(const Expectation& expectation) {
   if (expectation.required <= 0) return {};
   std::vector<std::string> lines;
-  if (expectation.payload > 0) {
+  if (expectation.payload > 0) {  // of some links at least
     lines.push_back(fmt::format("Links: {}", expectation.links));
     const record::TextTable table = row_table();
     lines.push_back(table.titles());

@@ -20,6 +20,10 @@ constexpr double kRdmaPacket = 4096;
 constexpr double kInfiniBand = 26;  // LRH, BTH, ICRC, VCRC
 constexpr double kRoce = 82;        // Ethernet, IPv4, UDP, BTH, ICRC
 
+constexpr Seconds kRdmaEnds = 0.6e-6;
+constexpr Seconds kInfiniBandSwitch = 130e-9;
+constexpr Seconds kEthernetSwitch = 300e-9;
+
 /// Network devices of virtual machines, whose speed is only a name; other virtual devices have no driver.
 constexpr std::array<std::string_view, 5> kVirtualDrivers = {"virtio_net", "vmxnet3", "xen_netfront", "hv_netvsc",
                                                              "vif"};
@@ -83,6 +87,7 @@ class RateOfHost {
                               : static_cast<double>(device->speed_mbit_per_s.value_or(0)) * kMegabit / kBitsPerByte;
       rate.line += line;
       rate.payload += line * payload_share(*device);
+      rate.latency = latency_of(*device);
       names[line].push_back(name);
     }
     std::vector<std::string> words;
@@ -107,6 +112,11 @@ double payload_share(const host::NetworkDevice& device) {
   if (is_rdma_port(device)) return kRdmaPacket / (kRdmaPacket + (device.kind == "infiniband" ? kInfiniBand : kRoce));
   const double mtu = device.mtu.value_or(kUsualMtu);
   return std::max(0.0, mtu - kTcpHeaders) / (mtu + kEthernet);
+}
+
+Latency latency_of(const host::NetworkDevice& device) {
+  if (!is_rdma_port(device)) return {};
+  return {kRdmaEnds, device.kind == "infiniband" ? kInfiniBandSwitch : kEthernetSwitch};
 }
 
 bool has_real_speed(const host::NetworkDevice& device) {

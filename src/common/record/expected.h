@@ -30,6 +30,7 @@ struct RowExpectation {
   double busbw = 0;     ///< bytes per second, as the two below
   double expected = 0;  ///< 0: unknown
   double limit = 0;     ///< the most that is possible; 0: unknown
+  Seconds way = 0;      ///< that short messages need, one after the other; 0: unknown, or not waited for
   Reach verdict = Reach::kUnknown;
 
   /// 0: unknown.
@@ -91,7 +92,11 @@ void describe(Form& form, Record& row) {
   form("verdict", row.verdict, "with `--expect`, the row with the highest bandwidth of all sizes is judged");
   form("busbw_gb_per_s", gb_per_s(row.busbw), "bus bandwidth of the row");
   form("expected_gb_per_s", null_if_none(gb_per_s(row.expected)),
-       "bus bandwidth that the best common algorithm reaches at the rate of the links; null: unknown");
+       "bus bandwidth that the best common algorithm reaches at the rate of the links and with the latency of the way; "
+       "null: unknown");
+  form("way_us", null_if_none(us(row.way)),
+       "time of the short messages that an operation waits for, through adapters and switches; null: unknown, or "
+       "several operations were under way at the same time");
   form("limit_gb_per_s", null_if_none(gb_per_s(row.limit)), "the most that any algorithm could reach; null: unknown");
   form.derived("share_percent", row.expected > 0 ? std::optional(100 * row.share()) : std::nullopt,
                "bus bandwidth relative to the expected one; null: unknown");
