@@ -89,7 +89,8 @@ print(f"runs over the slower link: rows take {ratios[len(ratios) // 2]:.3f} time
       f"could show 5 %, and {len(able) - missed} of these were found")
 chance = 0.01  # a promise is missed where so many misses have less than this probability
 missed_promise = (beyond(false_rows, len(flat), 0.02) < chance or beyond(false_runs, pairs, 0.05) < chance or
-                  beyond(missed, len(able), 0.05) < chance or beyond(inside.count(False), len(inside), 0.1) < chance or not able)
+                  beyond(missed, len(able), 0.05) < chance or beyond(inside.count(False), len(inside), 0.1) < chance or
+                  not able)
 sys.exit(6 if missed_promise else 0)
 EOF
 }
