@@ -189,6 +189,7 @@ TEST(CudaMemory, ReportsAFailedKernel) {
 
 TEST(CudaMemory, OfASecondDeviceLiesThere) {
   setenv("FAKE_CUDA_DEVICES", "2", 1);
+  make_current(0);
   {
     const Stream stream = Stream::create(1);
     CudaMemory memory(stream.view(), 60);

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "common/backends/cuda/recording.h"
@@ -11,10 +12,12 @@
 #include "common/backends/cuda/wait.h"
 #include "common/core/error.h"
 #include "fake_cuda.h"
+#include "scoped_variable.h"
 #include "scripted_clock.h"
 
 using namespace fabricbench;
 using namespace fabricbench::cuda;
+using fabricbench::test::ScopedVariable;
 
 namespace cuda_streams_test {
 
@@ -108,6 +111,7 @@ TEST(Wait, ReportsADeviceThatFailed) {
 
 TEST(Wait, KnowsTheDefaultStreamOfEachDevice) {
   setenv("FAKE_CUDA_DEVICES", "2", 1);
+  make_current(0);
   const Stream other = Stream::null(1);
   std::atomic<bool> go = false;
   std::atomic<bool> done = false;
@@ -133,6 +137,37 @@ TEST(DeviceGuard, RefusesADeviceThatIsNotThere) {
   int current = -1;
   EXPECT_EQ(cudaGetDevice(&current), cudaSuccess);
   EXPECT_EQ(current, 0);
+}
+
+int current_device() {
+  int device = -1;
+  EXPECT_EQ(cudaGetDevice(&device), cudaSuccess);
+  return device;
+}
+
+TEST(DeviceGuard, StaysOnItsDeviceInAThreadThatHasChosenNone) {
+  const ScopedVariable devices("FAKE_CUDA_DEVICES", "4");
+  const int contexts = fake_cuda_contexts();
+  std::thread([&] {
+    { const DeviceGuard guard(3); }
+    EXPECT_EQ(current_device(), 3) << "CUDA makes a context where a thread goes back to device 0";
+    {
+      const DeviceGuard inner(3);
+      const DeviceGuard other(2);
+      EXPECT_EQ(current_device(), 2);
+    }
+    EXPECT_EQ(current_device(), 3);
+  }).join();
+  EXPECT_LE(fake_cuda_contexts(), contexts + 2);
+}
+
+TEST(DeviceGuard, GoesBackToTheDeviceThatTheThreadHasChosen) {
+  const ScopedVariable devices("FAKE_CUDA_DEVICES", "4");
+  std::thread([] {
+    make_current(1);
+    { const DeviceGuard guard(2); }
+    EXPECT_EQ(current_device(), 1);
+  }).join();
 }
 
 TEST(Recording, CarriesNothingOutUntilItIsLaunched) {

@@ -1,10 +1,18 @@
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <map>
+#include <mutex>
+#include <string>
 #include <string_view>
 
+#include "fake_cuda.h"
 #include "state.h"
 
 namespace fake_cuda {
@@ -44,6 +52,27 @@ cudaError_t reachable(int device) {
   return device >= 0 && device < device_count() ? cudaSuccess : cudaErrorInvalidDevice;
 }
 
+/// This process's contexts by the host's numbers of their devices, and files that keep other processes away. Never
+/// destroyed: streams may outlive main.
+struct Contexts {
+  std::mutex mutex;
+  std::map<int, int> files;
+};
+
+Contexts& contexts() {
+  static auto* all = new Contexts;
+  return *all;
+}
+
+/// Opens what stands for the right to use a device; -1 if another process has it.
+int take_device(const char* folder, int device) {
+  const std::string path = std::string(folder) + "/gpu" + std::to_string(device);
+  const int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (file < 0 || flock(file, LOCK_EX | LOCK_NB) == 0) return file;
+  close(file);
+  return -1;
+}
+
 constexpr int kMultiprocessors = 4;
 constexpr int kMemoryClock_khz = 1'000'000;
 constexpr int kMemoryBits = 4096;  // 1024 GB/s
@@ -76,6 +105,18 @@ int device_count() { return static_cast<int>(visible().size()); }
 std::size_t memory_of_a_device() { return number(environment("FAKE_CUDA_MEMORY", "4294967296")); }
 int current_device() { return chosen_device; }
 
+cudaError_t make_context(int device) {
+  if (const cudaError_t status = reachable(device); status != cudaSuccess) return report(status);
+  const int on_host = number_on_host(device);
+  const std::lock_guard lock(contexts().mutex);
+  if (contexts().files.contains(on_host)) return cudaSuccess;
+  const char* folder = std::getenv("FAKE_CUDA_EXCLUSIVE");
+  const int file = folder == nullptr ? 0 : take_device(folder, on_host);
+  if (file < 0) return report(cudaErrorDevicesUnavailable);
+  contexts().files[on_host] = file;
+  return cudaSuccess;
+}
+
 }  // namespace fake_cuda
 
 using namespace fake_cuda;
@@ -90,9 +131,14 @@ cudaError_t cudaGetDeviceCount(int* count) {
 }
 
 cudaError_t cudaSetDevice(int device) {
-  const cudaError_t status = reachable(device);
+  const cudaError_t status = make_context(device);  // since CUDA 12
   if (status == cudaSuccess) chosen_device = device;
-  return report(status);
+  return status;
+}
+
+int fake_cuda_contexts() {
+  const std::lock_guard lock(contexts().mutex);
+  return static_cast<int>(contexts().files.size());
 }
 
 cudaError_t cudaGetDevice(int* device) {
@@ -139,7 +185,7 @@ cudaError_t cudaRuntimeGetVersion(int* version) {
 }
 
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
-  if (const cudaError_t status = reachable(chosen_device); status != cudaSuccess) return report(status);
+  if (const cudaError_t status = make_context(chosen_device); status != cudaSuccess) return status;
   *total = memory_of_a_device();
   *free = *total - std::min(*total, allocated_on(chosen_device));
   return cudaSuccess;

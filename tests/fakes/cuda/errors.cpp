@@ -20,6 +20,8 @@ constexpr std::array kErrors = {
     ErrorText{cudaErrorInsufficientDriver, "cudaErrorInsufficientDriver",
               "CUDA driver version is insufficient for CUDA runtime version"},
     ErrorText{cudaErrorNoDevice, "cudaErrorNoDevice", "no CUDA-capable device is detected"},
+    ErrorText{cudaErrorDevicesUnavailable, "cudaErrorDevicesUnavailable",
+              "CUDA-capable device(s) is/are busy or unavailable"},
     ErrorText{cudaErrorInvalidDevice, "cudaErrorInvalidDevice", "invalid device ordinal"},
     ErrorText{cudaErrorInvalidResourceHandle, "cudaErrorInvalidResourceHandle", "invalid resource handle"},
     ErrorText{cudaErrorIllegalState, "cudaErrorIllegalState", "the operation cannot be performed in the present state"},

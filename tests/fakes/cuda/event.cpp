@@ -13,7 +13,7 @@ using namespace fake_cuda;
 extern "C" {
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned /*flags*/) {
-  if (no_driver()) return report(cudaErrorInsufficientDriver);
+  if (const cudaError_t status = make_context(current_device()); status != cudaSuccess) return status;
   *event = new CUevent_st;
   return cudaSuccess;
 }

@@ -13,6 +13,9 @@
 //                          excepted, which are not the data measured; `hang:3`: they never end
 //   FAKE_CUDA_NO_GPU_DIRECT  any value: other devices may not be given a device's memory
 //   FAKE_CUDA_NO_DMA_BUF   any value: the driver exports no memory; FAKE_CUDA_EXPORT_FAILS: it says so when it is asked
+//   FAKE_CUDA_EXCLUSIVE    a folder: each device has contexts of one process only, as in EXCLUSIVE_PROCESS mode, which
+//   files
+//                          there stand for
 //   FAKE_CUDA_WITHOUT      a function that the driver does not have
 #pragma once
 
@@ -48,6 +51,9 @@ int fake_cuda_hanging_copies();
 /// Ends copies that hang, those under way and all later ones, and returns when they have copied after all. (A variable
 /// must not change while a stream may read it.)
 void fake_cuda_end_hanging_copies();
+
+/// Devices on which this process has a context.
+int fake_cuda_contexts();
 
 /// Bytes allocated by cudaMalloc and not freed, over all devices.
 std::size_t fake_cuda_allocated();

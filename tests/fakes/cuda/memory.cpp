@@ -83,6 +83,7 @@ cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {
   *pointer = nullptr;
   int device = 0;
   if (const cudaError_t status = cudaGetDevice(&device); status != cudaSuccess) return status;
+  if (const cudaError_t status = make_context(device); status != cudaSuccess) return status;
   if (bytes == 0) return cudaSuccess;
   if (bytes > memory_of_a_device() || allocated_on(device) > memory_of_a_device() - bytes) {
     return report(cudaErrorMemoryAllocation);
@@ -105,7 +106,7 @@ cudaError_t cudaFree(void* pointer) {
 }
 
 cudaError_t cudaHostAlloc(void** pointer, std::size_t bytes, unsigned /*flags*/) {
-  if (no_driver()) return report(cudaErrorInsufficientDriver);
+  if (const cudaError_t status = make_context(current_device()); status != cudaSuccess) return status;
   *pointer = host_block(bytes);
   if (*pointer == nullptr) return report(cudaErrorMemoryAllocation);
   const std::lock_guard lock(blocks().mutex);
@@ -143,7 +144,7 @@ cudaError_t cudaMemcpyPeerAsync(void* into, int into_device, const void* from, i
 }
 
 cudaError_t cudaHostRegister(void* pointer, std::size_t bytes, unsigned /*flags*/) {
-  if (no_driver()) return report(cudaErrorInsufficientDriver);
+  if (const cudaError_t status = make_context(current_device()); status != cudaSuccess) return status;
   if (pointer == nullptr || bytes == 0) return report(cudaErrorInvalidValue);
   if (bytes > std::size_t{1} << 40) return report(cudaErrorMemoryAllocation);
   const std::lock_guard lock(blocks().mutex);

@@ -74,6 +74,8 @@ bool no_driver();
 int device_count();
 std::size_t memory_of_a_device();
 int current_device();
+/// Makes this process's context on a device, if it has none there; what takes memory or work on a device does.
+cudaError_t make_context(int device);
 
 /// Whether the block is cudaMalloc's and holds so many bytes from `address` on.
 bool is_device_memory(const void* address, std::size_t bytes);

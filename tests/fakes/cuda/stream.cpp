@@ -97,6 +97,7 @@ int fake_cuda_device_of(cudaStream_t stream) { return resolve(stream)->device; }
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned /*flags*/) {
   int device = 0;
   if (const cudaError_t status = cudaGetDevice(&device); status != cudaSuccess) return status;
+  if (const cudaError_t status = make_context(device); status != cudaSuccess) return status;
   *stream = new_stream(device);
   return cudaSuccess;
 }

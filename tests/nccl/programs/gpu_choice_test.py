@@ -1,7 +1,8 @@
 """Which backend, which library and which GPUs a job takes, and how it ends where they are not there."""
 
 from launch import MPIEXEC, Job, environment, program_of, rows
-from on_gpus import (CUDA_AWARE_PROGRAM, MISSING, ONE, OLD_LIBRARY, USAGE, GpuTest, buses, device_lines, library_path)
+from on_gpus import (CUDA_AWARE_PROGRAM, FAILURE, MISSING, ONE, OLD_LIBRARY, USAGE, GpuTest, buses, device_lines,
+                     library_path)
 
 MIB = 2**20
 
@@ -55,6 +56,21 @@ class Devices(GpuTest):  # 4 ranks, 4 s
              (f"1 CUDA device, but {together} need 2", 2),
              (f"8 CUDA devices, but {for_each} need 9", 1, "--device", 7, "-g", 2)])
         self.refused_gpus(MISSING, r".*sees 1 CUDA device, but .* need 2; .*", *ONE, CUDA_VISIBLE_DEVICES="4")
+
+    def test_of_one_process_each(self):
+        """In EXCLUSIVE_PROCESS mode, a context of another process on a GPU is an error."""
+        modes = ((), ("-g", 2), ("-G", 2), ("-R", 2, "-D", 1), ("--timing", "isolated"), ("-p", 1))
+        for number, options in enumerate(modes):
+            with self.subTest(options):
+                folder = self.directory / f"gpus{number}"
+                folder.mkdir()
+                result = self.run_ranks("true", *ONE, *options, ranks=3, FAKE_CUDA_EXCLUSIVE=str(folder))
+                self.assertEqual((result.status, result.stderr), (0, ""))
+                self.assertEqual(len(list(folder.iterdir())), 6 if "-g" in options else 3)
+        result = self.run_ranks("true", *ONE, "--device", 0, FAKE_CUDA_EXCLUSIVE=str(self.directory / "gpus0"))
+        self.assertEqual(result.status, FAILURE)
+        self.assertIn("(cudaErrorDevicesUnavailable); another process uses it, or has it for itself (nvidia-smi -q -d "
+                      "COMPUTE shows the mode)", result.stderr)
 
     def test_none_on_one_rank(self):
         hide = "if [ $OMPI_COMM_WORLD_RANK = 1 ]; then export CUDA_VISIBLE_DEVICES=; fi"

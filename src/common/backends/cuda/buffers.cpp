@@ -18,7 +18,7 @@ constexpr double kShareOfFree = 0.9;                        // leaves some for t
 /// Returns the device if other devices can use its memory. The device stays current for the lifetime of the process, so
 /// that the driver's functions know which device is meant.
 int checked(int device) {
-  check(cudaSetDevice(device), "cudaSetDevice");
+  make_current(device);
   if (const std::string why_not = why_no_gpu_direct(device); !why_not.empty()) {
     throw Error(ExitStatus::kMissing, fmt::format("--memory cuda: {}", why_not));
   }

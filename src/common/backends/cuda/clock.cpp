@@ -20,7 +20,7 @@ CudaClock::CudaClock(std::vector<DeviceStream> streams, Seconds gate_limit)
     : streams_(std::move(streams)),
       gate_limit_(gate_limit),
       events_(streams_.size()),
-      flags_(allocate_mapped<GateFlags>()) {
+      flags_(allocate_mapped<GateFlags>(streams_.front().device)) {
   for (const DeviceStream& stream : streams_) device_flags_.push_back(mapped_address(stream.device, flags_.get()));
   close_gate();
   open_gate();

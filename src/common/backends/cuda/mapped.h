@@ -15,9 +15,10 @@ namespace fabricbench::cuda {
 template <typename Words>
 using MappedWords = Handle<Words, cudaFreeHost>;
 
-/// Initially `Words{}`. Throws Error as check does.
+/// Initially `Words{}`, allocated through the context of one device; all devices reach it. Throws Error as check does.
 template <typename Words>
-[[nodiscard]] Words* allocate_mapped() {
+[[nodiscard]] Words* allocate_mapped(int device) {
+  const DeviceGuard guard(device);
   void* block = nullptr;
   check(cudaHostAlloc(&block, sizeof(Words), cudaHostAllocMapped | cudaHostAllocPortable), "cudaHostAlloc");
   return new (block) Words{};

@@ -29,7 +29,8 @@ DeviceBlock allocate_on(int device, std::size_t bytes) {
   return DeviceBlock(block);
 }
 
-PinnedBlock allocate_pinned(std::size_t bytes) {
+PinnedBlock allocate_pinned(int device, std::size_t bytes) {
+  const DeviceGuard guard(device);
   void* block = nullptr;
   check(cudaHostAlloc(&block, bytes, cudaHostAllocPortable), "cudaHostAlloc");
   return PinnedBlock(block);
@@ -54,7 +55,7 @@ CudaMemory::CudaMemory(DeviceStream stream, Seconds limit)
       limit_(limit),
       table_memory_(allocate_on(stream.device, kTables * kTableBytes)),
       found_(allocate_on(stream.device, sizeof(CheckResult))),
-      found_host_(allocate_pinned(sizeof(CheckResult))) {}
+      found_host_(allocate_pinned(stream.device, sizeof(CheckResult))) {}
 
 void CudaMemory::set(std::span<std::byte> buffer, int byte) {
   const DeviceGuard guard(stream_.device);

@@ -15,7 +15,7 @@ constexpr Seconds kLongestEnd = 10;  // for the kernel to end; it checks every m
 
 CudaReader::CudaReader(int device)
     : stream_(Stream::create(device)),
-      words_(allocate_mapped<ReaderWords>()),
+      words_(allocate_mapped<ReaderWords>(device)),
       device_words_(mapped_address(device, words_.get())) {}
 
 CudaReader::~CudaReader() {

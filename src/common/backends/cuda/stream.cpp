@@ -3,16 +3,35 @@
 #include "common/backends/cuda/check.h"
 
 namespace fabricbench::cuda {
+namespace {
 
-DeviceGuard::DeviceGuard(int device) {
-  check(cudaGetDevice(&previous_), "cudaGetDevice");
-  if (previous_ == device) return;
+thread_local bool has_chosen = false;  // a device for this thread
+
+/// The device that this thread has chosen; -1: none.
+int chosen_device() {
+  int current = -1;
+  if (!has_chosen || cudaGetDevice(&current) == cudaSuccess) return current;
+  cudaGetLastError();  // clears the error; whoever uses a lost device next reports it
+  return -1;
+}
+
+}  // namespace
+
+void make_current(int device) {
   check(cudaSetDevice(device), "cudaSetDevice");
-  changed_ = true;
+  has_chosen = true;
+}
+
+DeviceGuard::DeviceGuard(int device) : previous_(chosen_device()) {
+  if (previous_ == device) {
+    previous_ = -1;  // nothing to go back to
+  } else {
+    make_current(device);
+  }
 }
 
 DeviceGuard::~DeviceGuard() {
-  if (changed_) cudaSetDevice(previous_);  // it was current before, so this fails only if the device is lost
+  if (previous_ >= 0) cudaSetDevice(previous_);  // it was current before, so this fails only if the device is lost
 }
 
 Stream Stream::create(int device) {

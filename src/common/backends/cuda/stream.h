@@ -7,7 +7,12 @@
 
 namespace fabricbench::cuda {
 
-/// Makes a device current in this thread for the guard's lifetime.
+/// Makes a device current in this thread, until another one is. Throws Error (failure) if there is no such device.
+void make_current(int device);
+
+/// Makes a device current in this thread for the guard's lifetime. Afterwards the device is current that this thread
+/// has chosen before. If it has chosen none, the guard's device stays: CUDA would give it device 0, and since version
+/// 12 going back there creates a context on it, which takes some hundred MiB of a device that may be another process's.
 class DeviceGuard {
  public:
   /// Throws Error (failure) if there is no such device.
@@ -17,8 +22,7 @@ class DeviceGuard {
   ~DeviceGuard();
 
  private:
-  int previous_ = 0;
-  bool changed_ = false;
+  int previous_;  // -1: none
 };
 
 /// A stream and its device; owns neither. A null stream is the device's default stream.

@@ -21,7 +21,7 @@ void copy_on_device(const void* from, void* into, std::size_t bytes) {
 }
 
 int made_current(int device) {
-  cuda::check(cudaSetDevice(device), "cudaSetDevice");  // for the process's whole life: MPI uses the current device
+  cuda::make_current(device);  // for the process's whole life: MPI uses the current device
   return device;
 }
 
