@@ -172,6 +172,19 @@ TEST_F(InOrder, ExactIterationsAreOneEpoch) {
   }
 }
 
+TEST_F(InOrder, TheFirstOperationIsUntimedEvenWithoutWarmUp) {
+  Options options = quick();
+  options.iterations = 20;
+  options.checks = 0;
+  for (const std::int64_t warmup : {0, 3}) {
+    options.warmup = warmup;
+    const RecordedResult result = run(options);
+    EXPECT_EQ(result.starts.size(),
+              2 * kSizes.size() * static_cast<std::size_t>(20 + std::max<std::int64_t>(warmup, 1)));
+    for (const Row& row : result.log.rows) EXPECT_EQ(row.out_of_place->iterations, 20);
+  }
+}
+
 std::pair<std::int64_t, std::int64_t> fewest_and_most_epochs(const std::vector<Row>& rows) {
   std::vector<std::int64_t> epochs;
   for (const Row& row : rows) {

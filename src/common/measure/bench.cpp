@@ -184,6 +184,8 @@ void Bench::plan(Subject& subject) {
   plan.warmup = options_.warmup;
   plan.launches = options_.graph_launches;
   plan.gapless = test_.traits().figure != Figure::kCollective;
+  // Libraries connect ranks in their first operation.
+  if (options_.iterations && plan.warmup == 0) meter_.run_untimed(subject.operation);
   if (options_.iterations && is_stream()) return;  // the iterations of -n are one window
   if (options_.iterations) {
     const bool batch = options_.timing == Timing::kPipelined && !plan.gapless;

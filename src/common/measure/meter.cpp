@@ -81,6 +81,12 @@ Epoch Meter::measure_once(Operation& operation, const VisitPlan& plan) {
   return options_.per_iteration && plan.launches == 0 ? each_on_device(operation, plan) : pipelined(operation, plan);
 }
 
+void Meter::run_untimed(Operation& operation) {
+  heartbeat_.enter(Phase::kWarmUp);
+  operation.prepare(operation.aggregated());
+  repeat(operation, 1);
+}
+
 /// Operations without a clock: warm-up and estimates.
 void Meter::repeat(Operation& operation, std::int64_t iterations) {
   for (std::int64_t i = 0; i < iterations; ++i) {

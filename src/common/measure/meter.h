@@ -42,6 +42,9 @@ class Meter {
   /// `own_times` on every process.
   [[nodiscard]] Epoch measure(Operation& operation, const VisitPlan& plan);
 
+  /// One iteration without a clock.
+  void run_untimed(Operation& operation);
+
   /// The approximate time of an operation, agreed among all processes: each takes the mean over a few milliseconds of
   /// untimed iterations, and the maximum counts.
   [[nodiscard]] Seconds estimate(Operation& operation, std::int64_t warmup);
