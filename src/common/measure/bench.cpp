@@ -209,7 +209,8 @@ void Bench::plan(Subject& subject) {
   } else if (options_.timing == Timing::kIsolated) {
     plan.samples = std::clamp<std::int64_t>(fitting - plan.warmup, 1, kMostSamplesPerVisit);
   } else {
-    const std::int64_t iterations = std::clamp<std::int64_t>(fitting - plan.warmup, 1, kMostIterationsPerVisit);
+    const std::int64_t timed = (fitting - plan.warmup) / std::max<std::int64_t>(plan.launches, 1);
+    const std::int64_t iterations = std::clamp<std::int64_t>(timed, 1, kMostIterationsPerVisit);
     plan.samples = std::min(iterations, kBatchesPerVisit);
     plan.iterations = iterations / plan.samples;
   }

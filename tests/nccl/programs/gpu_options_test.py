@@ -32,6 +32,14 @@ class Options(GpuTest):  # 2 ranks, 3 s
             self.assertGreaterEqual(measured["epochs"], 2)
             self.assertEqual(measured["operations_per_sample"] % 2, 0)
 
+    def test_graphs_within_the_time_budget(self):
+        """However often a graph is launched, about as many operations fit into the same time."""
+        most = {}
+        for launches in (1, 1024):
+            _, lines = self.run_gpus("-b", 1024, "-e", 1024, "--epochs", 2, "--time-budget", 0.5, "-G", launches)
+            most[launches] = max(measured["operations_per_sample"] for measured in measurements(lines))
+        self.assertLess(most[1024], 100 * most[1])
+
     def test_graphs_of_every_kind_of_call(self):
         for collective in ("alltoall", "barrier", "gather", "hypercube", "reduce_scatter", "sendrecv"):
             with self.subTest(collective):
