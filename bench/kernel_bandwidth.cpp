@@ -56,7 +56,7 @@ class Measured {
     };
     const auto fill_once = [&] { return launch_fill(from_, kBytes, elements, source, stream_.get()); };
     const auto check_once = [&] {
-      return launch_check(from_, kBytes, elements, source, 0, static_cast<CheckResult*>(result_), stream_.get());
+      return launch_check(from_, kBytes, elements, source, static_cast<CheckResult*>(result_), stream_.get());
     };
     std::vector<double> copies;
     std::vector<double> fills;

@@ -74,11 +74,11 @@ TEST_F(Kernels, FindEveryWrongElement) {
     const PatternTable table = PatternTable::moved(type.type, 0);
     const auto part = block.bytes().subspan(type.size, 30000 * type.size);
     memory_.fill(part, table, {});
-    EXPECT_EQ(memory_.check(part, table, {}, 0), std::nullopt) << type.name;
+    EXPECT_EQ(memory_.check(part, table, {}), std::nullopt) << type.name;
     for (const std::uint64_t wrong : {0, 1, 8191, 29999}) {
       memory_.fill(part, table, {});
       memory_.set(part.subspan(wrong * type.size, type.size), pattern::kPoisonByte);
-      const auto found = memory_.check(part, table, {}, 0);
+      const auto found = memory_.check(part, table, {});
       ASSERT_TRUE(found) << type.name << " at " << wrong;
       EXPECT_EQ(found->count, 1u);
       EXPECT_EQ(found->first_offset, wrong);
@@ -86,26 +86,14 @@ TEST_F(Kernels, FindEveryWrongElement) {
   }
 }
 
-TEST_F(Kernels, GrantToleranceToFloatingPointOnly) {
-  const Block block(memory_, 4096);
-  const PatternTable table = PatternTable::moved(DataType::kFloat, 0);
-  const auto part = block.bytes().first(1024 * sizeof(float));
-  memory_.fill(part, table, {1, 0});
-  const auto exact = memory_.check(part, table, {1, 0}, 2);
-  const auto elsewhere = memory_.check(part, table, {2, 0}, 2);
-  EXPECT_EQ(exact, std::nullopt);
-  ASSERT_TRUE(elsewhere);
-  EXPECT_GT(elsewhere->count, 1000u);
-}
-
 TEST_F(Kernels, CountBeyondFourGibibytesLarge) {
   const std::size_t bytes = (std::size_t{4} << 30) + 4096;
   const Block block(memory_, bytes);
   const PatternTable table = PatternTable::moved(DataType::kInt8, 0);
   memory_.fill(block.bytes(), table, {});
-  EXPECT_EQ(memory_.check(block.bytes(), table, {}, 0), std::nullopt);
+  EXPECT_EQ(memory_.check(block.bytes(), table, {}), std::nullopt);
   memory_.set(block.bytes().last(1), pattern::kPoisonByte);
-  const auto found = memory_.check(block.bytes(), table, {}, 0);
+  const auto found = memory_.check(block.bytes(), table, {});
   ASSERT_TRUE(found);
   EXPECT_EQ(found->first_offset, bytes - 1);
 }

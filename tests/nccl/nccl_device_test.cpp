@@ -75,7 +75,7 @@ class NcclDeviceTest : public NcclTest {
     });
     for (int i = 0; i < session.local_ranks(); ++i) {
       const auto wrong =
-          session.memory(i).check(message(recv, i), PatternTable::reduced(type, Reduction::kSum, ranks()), {}, 0);
+          session.memory(i).check(message(recv, i), PatternTable::reduced(type, Reduction::kSum, ranks()), {});
       EXPECT_FALSE(wrong) << facts(type).name << ": " << wrong->count << " wrong of " << count;
     }
   }
@@ -115,7 +115,7 @@ TEST_F(NcclDeviceTest, AllToAllCarriesBlocks) {
       for (std::size_t source = 0; source < blocks; ++source) {
         const auto block = recv.on(i).subspan(source * kCount * sizeof(float), kCount * sizeof(float));
         const PatternPlace place{static_cast<std::size_t>(rank_of(i)) * kCount, pattern::source_shift(source)};
-        EXPECT_FALSE(session->memory(i).check(block, table, place, 0)) << "block " << source << " on " << rank_of(i);
+        EXPECT_FALSE(session->memory(i).check(block, table, place)) << "block " << source << " on " << rank_of(i);
       }
     }
   }
@@ -147,7 +147,7 @@ TEST_F(NcclDeviceTest, IsRecorded) {
   session->wait();
   for (int i = 0; i < session->local_ranks(); ++i) {
     EXPECT_FALSE(
-        session->memory(i).check(data.on(i), PatternTable::reduced(DataType::kFloat, Reduction::kSum, ranks()), {}, 0));
+        session->memory(i).check(data.on(i), PatternTable::reduced(DataType::kFloat, Reduction::kSum, ranks()), {}));
   }
 }
 

@@ -106,7 +106,7 @@ TEST_F(NcclFaultsTest, AWrongElementIsThere) {
   });
   for (int i = 0; i < session->local_ranks(); ++i) {
     const auto wrong =
-        session->memory(i).check(data.on(i), PatternTable::reduced(DataType::kFloat, Reduction::kSum, ranks()), {}, 0);
+        session->memory(i).check(data.on(i), PatternTable::reduced(DataType::kFloat, Reduction::kSum, ranks()), {});
     EXPECT_EQ(wrong.has_value(), rank_of(i) == last_rank());
     if (!wrong) continue;
     EXPECT_EQ(wrong->count, 1U);

@@ -55,7 +55,7 @@ class NcclMessagesTest : public NcclTest {
     for (int i = 0; i < session_->local_ranks(); ++i) session_->memory(i).set(buffers.on(i), pattern::kPoisonByte);
   }
   void expect(const Buffers& buffers, int local_rank, int source) {
-    const auto wrong = session_->memory(local_rank).check(buffers.on(local_rank), table_, place(source), 0);
+    const auto wrong = session_->memory(local_rank).check(buffers.on(local_rank), table_, place(source));
     EXPECT_FALSE(wrong) << wrong->count << " wrong of rank " << source << ", first at " << wrong->first_offset << ": "
                         << wrong->expected << ", got " << wrong->got;
   }

@@ -51,7 +51,7 @@ class NcclOperationsTest : public NcclTest {
                     int source, std::size_t position = 0) {
     const auto wrong = session_->memory(local_rank)
                            .check(part(buffers, local_rank, type, first, elements), PatternTable::moved(type, 0),
-                                  moved_from(source, position), 0);
+                                  moved_from(source, position));
     EXPECT_FALSE(wrong) << facts(type).name << ": " << wrong->count << " wrong of source " << source << ", first at "
                         << wrong->first_offset << ": " << wrong->expected << ", got " << wrong->got;
   }
@@ -63,9 +63,8 @@ class NcclOperationsTest : public NcclTest {
   }
   void expect_reduced(std::span<const std::byte> bytes, int local_rank, DataType type, Reduction reduction,
                       std::size_t position = 0) {
-    const int tolerance = reduction == Reduction::kAvg ? session_->conventions().average_tolerance : 0;
-    const auto wrong = session_->memory(local_rank)
-                           .check(bytes, PatternTable::reduced(type, reduction, ranks()), {position, 0}, tolerance);
+    const PatternTable table = PatternTable::reduced(type, reduction, ranks(), session_->conventions().average);
+    const auto wrong = session_->memory(local_rank).check(bytes, table, {position, 0});
     EXPECT_FALSE(wrong) << facts(type).name << " " << name(reduction) << ": " << wrong->count << " wrong, first at "
                         << wrong->first_offset << ": " << wrong->expected << ", got " << wrong->got;
   }

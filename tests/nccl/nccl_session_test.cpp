@@ -54,7 +54,7 @@ TEST_F(NcclSessionTest, TellsWhatItIs) {
   const auto session = make_session();
   EXPECT_EQ(session->library(), "NCCL 2.28.9, headers " + version_text(header_version()));
   EXPECT_EQ(session->local_ranks(), gpus_per_process());
-  EXPECT_EQ(session->conventions().average_tolerance, 2);
+  EXPECT_EQ(session->conventions().average, Average::kMultipliesEachValue);
   EXPECT_TRUE(session->conventions().broadcast_copies_at_root);
   EXPECT_TRUE(session->conventions().reduce_scatter_stays_in_block);
   const std::string own = "rank " + std::to_string(rank_of(0)) + " on GPU ";

@@ -73,7 +73,7 @@ TEST_F(CudaMemoryTest, FillsAsTheHostDoes) {
           table.fill(expected, place);
           ASSERT_EQ(host(there), expected) << type.name << " " << place.position << " " << elements;
           ASSERT_TRUE(untouched_around(there));
-          ASSERT_FALSE(memory_.check(there, table, place, 0));
+          ASSERT_FALSE(memory_.check(there, table, place));
         }
       }
     }
@@ -91,16 +91,13 @@ TEST_F(CudaMemoryTest, FindsWhatTheHostFinds) {
         Bytes bytes = host(there);
         bytes[wrong * type.size] ^= std::byte{1};
         write(there, bytes);
-        for (const int tolerance : {0, 1}) {
-          const auto expected = table.check(bytes, {77, 3}, tolerance);
-          const auto found = memory_.check(there, table, {77, 3}, tolerance);
-          ASSERT_EQ(found.has_value(), expected.has_value()) << type.name << " " << wrong;
-          if (!found) continue;
-          EXPECT_EQ(found->count, expected->count) << type.name;
-          EXPECT_EQ(found->first_offset, expected->first_offset) << type.name;
-          EXPECT_EQ(found->expected, expected->expected) << type.name;
-          EXPECT_EQ(found->got, expected->got) << type.name;
-        }
+        const auto expected = table.check(bytes, {77, 3});
+        const auto found = memory_.check(there, table, {77, 3});
+        ASSERT_TRUE(found && expected) << type.name << " " << wrong;
+        EXPECT_EQ(found->count, expected->count) << type.name;
+        EXPECT_EQ(found->first_offset, expected->first_offset) << type.name;
+        EXPECT_EQ(found->expected, expected->expected) << type.name;
+        EXPECT_EQ(found->got, expected->got) << type.name;
       }
     }
   }
@@ -110,7 +107,7 @@ TEST_F(CudaMemoryTest, SetsAndChecksThatEverythingIsWrong) {
   const auto there = buffer(1000);
   memory_.set(there, pattern::kPoisonByte);
   EXPECT_EQ(host(there), Bytes(1000, std::byte{pattern::kPoisonByte}));
-  const auto found = memory_.check(there, PatternTable::moved(DataType::kInt32, 0), {}, 0);
+  const auto found = memory_.check(there, PatternTable::moved(DataType::kInt32, 0), {});
   ASSERT_TRUE(found);
   EXPECT_EQ(found->count, 250U);
   EXPECT_EQ(found->first_offset, 0U);
@@ -120,7 +117,7 @@ TEST_F(CudaMemoryTest, TakesEmptyBuffers) {
   const PatternTable table = PatternTable::moved(DataType::kFloat, 0);
   memory_.set({}, 1);
   memory_.fill({}, table, {});
-  EXPECT_FALSE(memory_.check({}, table, {}, 0));
+  EXPECT_FALSE(memory_.check({}, table, {}));
   memory_.copy_to_host({}, nullptr);
 }
 
@@ -144,7 +141,7 @@ TEST_F(CudaMemoryTest, KeepsTablesOfEqualBytesApartBySize) {
   for (int round = 0; round < 2; ++round) {
     for (const PatternTable* table : {&one, &eight}) {
       memory_.fill(there, *table, {});
-      EXPECT_FALSE(memory_.check(there, *table, {}, 0));
+      EXPECT_FALSE(memory_.check(there, *table, {}));
     }
   }
 }

@@ -179,7 +179,6 @@ TEST(LocalRanks, InPlaceSendAndReceiveWhereTheCollectiveSays) {
 TEST(LocalRanks, AreToldTheirSeats) {
   Mover collective;
   Process process(collective, true, 1, 4);
-  process.session.own_conventions.average_tolerance = 3;
   (void)process.operation->check(1);
   ASSERT_EQ(collective.participants.size(), 2U);
   for (const int local : {0, 1}) {
@@ -238,40 +237,6 @@ TEST(Aggregates, OfOneStageAreOneGroup) {
   ASSERT_EQ(calls.size(), 6U);
   for (const auto& [stage, rank, begun, ended] : calls) EXPECT_EQ(begun, ended + 2) << "one group around them all";
   EXPECT_EQ(process.session.groups_begun, process.session.groups_ended);
-}
-
-TEST(Tolerance, IsTheLibrarysAndForAveragesOnly) {
-  for (const Reduction reduction : {Reduction::kAvg, Reduction::kSum}) {
-    class Reducer final : public Collective {
-     public:
-      explicit Reducer(Reduction which) : Collective({.name = "reducer", .reduces = true}), which_(which) {}
-      [[nodiscard]] Layout layout(Request request, int) const override {
-        return {request.elements, request.elements, 0};
-      }
-      [[nodiscard]] double bus_factor(int) const override { return 1; }
-      [[nodiscard]] std::vector<ExpectedBlock> expected(const Layout& layout, const Participant&) const override {
-        return {{.begin = 0, .count = layout.recv_count}};
-      }
-      void start(Backend&, const Operands& operands) const override {
-        const std::size_t bytes = kCount * 4;
-        PatternTable::reduced(DataType::kFloat, which_, kRanks).fill({operands.recv, bytes}, {});
-        operands.recv[40] ^= std::byte{1};
-      }
-
-     private:
-      Reduction which_;
-    } reducer(reduction);
-    test::IdleBackend backend;
-    test::HostSession session(backend);
-    session.own_conventions.average_tolerance = 1;
-    Workspace workspace(session, kCount * 4, true, 0, {.first = 0, .local = 1, .all = kRanks});
-    workspace.use(DataType::kFloat, reduction);
-    const Case which{kCount * 4, reducer.layout({kCount, 4}, kRanks), DataType::kFloat, reduction, -1, false};
-    Operation operation(reducer, session, workspace, which, BufferPolicy::kSame);
-    operation.prepare(1);
-    operation.start();
-    EXPECT_EQ(operation.check(1).has_value(), reduction == Reduction::kSum) << name(reduction);
-  }
 }
 
 }  // namespace local_ranks_test

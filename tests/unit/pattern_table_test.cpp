@@ -64,7 +64,7 @@ TEST(PatternTable, HoldsTheElementsOfThePattern) {
 
 TEST(PatternTable, OfAnAverageHoldsTheSumDividedByTheRanks) {
   const PatternTable table = PatternTable::reduced(DataType::kFloat, Reduction::kAvg, 3);
-  const pattern::Shape shape{Reduction::kAvg, facts(DataType::kFloat).largest_exact, 3};
+  const pattern::Shape shape = pattern::shape_of(DataType::kFloat, Reduction::kAvg, 3);
   const Buffer bytes = filled(table, 4, kPeriod);
   for (std::uint64_t slot = 0; slot < kPeriod; ++slot) {
     float value = 0;
@@ -231,79 +231,6 @@ TEST(PatternTable, HoldsItsElementsTwiceInTheOrderOfSlots) {
   ASSERT_EQ(twice.size(), 2 * kPeriod * 8);
   EXPECT_EQ(std::memcmp(twice.data(), twice.data() + kPeriod * 8, kPeriod * 8), 0);
   EXPECT_EQ(table.element({7, 3}, 2).data(), twice.data() + 12 * 8);
-}
-
-/// `buffer` with its `offset`-th element moved by so many representable values.
-template <typename Bits>
-Buffer moved_by(Buffer buffer, std::uint64_t offset, int values) {
-  Bits bits;
-  std::memcpy(&bits, buffer.data() + offset * sizeof bits, sizeof bits);
-  bits = static_cast<Bits>(bits + static_cast<Bits>(values));
-  std::memcpy(buffer.data() + offset * sizeof bits, &bits, sizeof bits);
-  return buffer;
-}
-
-TEST(Tolerance, PassesFloatingPointThatIsSoFarAwayAndNoFarther) {
-  const PatternTable table = PatternTable::reduced(DataType::kHalf, Reduction::kAvg, 3);
-  const Buffer right = filled(table, 2, 3 * kPeriod);
-  for (const int tolerance : {0, 1, 2}) {
-    for (const int away : {-3, -2, -1, 1, 2, 3}) {
-      const auto wrong = table.check(moved_by<std::uint16_t>(right, kPeriod + 5, away), {}, tolerance);
-      ASSERT_EQ(wrong.has_value(), std::abs(away) > tolerance) << away << " of " << tolerance;
-      if (!wrong) continue;
-      EXPECT_EQ(wrong->count, 1U);
-      EXPECT_EQ(wrong->first_offset, kPeriod + 5);
-    }
-  }
-}
-
-TEST(Tolerance, CountsOnlyWhatItDoesNotPass) {
-  const PatternTable table = PatternTable::reduced(DataType::kFloat, Reduction::kAvg, 7);
-  Buffer buffer = filled(table, 4, kPeriod);
-  buffer = moved_by<std::uint32_t>(std::move(buffer), 10, 1);
-  buffer = moved_by<std::uint32_t>(std::move(buffer), 20, 9);
-  buffer = moved_by<std::uint32_t>(std::move(buffer), 30, 2);
-  EXPECT_EQ(table.check(buffer, {}, 1)->count, 2U);
-  EXPECT_EQ(table.check(buffer, {}, 1)->first_offset, 20U);
-  EXPECT_FALSE(table.check(buffer, {}, 9));
-}
-
-TEST(Tolerance, IsNotForIntegers) {
-  const PatternTable table = PatternTable::reduced(DataType::kInt32, Reduction::kAvg, 3);
-  EXPECT_TRUE(table.check(moved_by<std::uint32_t>(filled(table, 4, 100), 3, 1), {}, 5));
-}
-
-TEST(Tolerance, DoesNotPassThePoison) {
-  for_each_type([](const DataTypeFacts& type) {
-    const PatternTable table = PatternTable::reduced(type.type, Reduction::kAvg, 5);
-    Buffer buffer = filled(table, type.size, 100);
-    std::memset(buffer.data() + 50 * type.size, pattern::kPoisonByte, type.size);
-    EXPECT_EQ(table.check(buffer, {}, 100)->first_offset, 50U);
-  });
-}
-
-template <typename T>
-std::uint64_t between(DataType type, T a, T b) {
-  return values_between(type, reinterpret_cast<const std::byte*>(&a), reinterpret_cast<const std::byte*>(&b));
-}
-
-TEST(ValuesBetween, CountsRepresentableValues) {
-  EXPECT_EQ(between(DataType::kFloat, 1.0F, 1.0F), 0U);
-  EXPECT_EQ(between(DataType::kFloat, 1.0F, 1.0F + 0x1p-23F), 1U);
-  EXPECT_EQ(between(DataType::kFloat, 1.0F + 0x1p-23F, 1.0F), 1U) << "in either order";
-  EXPECT_EQ(between(DataType::kFloat, 2.0F, 1.0F), std::uint64_t{1} << 23);
-  EXPECT_EQ(between(DataType::kFloat, -1.0F, -1.0F - 0x1p-22F), 2U);
-  EXPECT_EQ(between(DataType::kDouble, 1.0, 1.0 + 0x1p-50), 4U);
-  EXPECT_EQ(between(DataType::kHalf, to_half(1), to_half(2)), 1024U);
-  EXPECT_EQ(between(DataType::kBfloat16, to_bfloat16(1), to_bfloat16(2)), 128U);
-  EXPECT_EQ(between(DataType::kF8e4m3, to_f8e4m3(1), to_f8e4m3(2)), 8U);
-  EXPECT_EQ(between(DataType::kF8e5m2, to_f8e5m2(1), to_f8e5m2(2)), 4U);
-}
-
-TEST(ValuesBetween, IsEndlessAcrossZero) {
-  EXPECT_EQ(between(DataType::kFloat, -1.0F, 1.0F), ~std::uint64_t{0});
-  EXPECT_EQ(between(DataType::kDouble, 0.0, -0.0), ~std::uint64_t{0});
-  EXPECT_EQ(between(DataType::kF8e5m2, to_f8e5m2(-1), to_f8e5m2(1)), ~std::uint64_t{0});
 }
 
 TEST(ElementText, ShowsWhatTheElementIs) {

@@ -89,7 +89,7 @@ struct Combination {
   Reduction reduction;
   std::uint64_t ranks;
 
-  [[nodiscard]] Shape shape() const { return {reduction, type.largest_exact, ranks}; }
+  [[nodiscard]] Shape shape() const { return pattern::shape_of(type.type, reduction, ranks); }
   [[nodiscard]] std::string text() const {
     return std::string(type.name) + " " + std::string(name(reduction)) + " " + std::to_string(ranks);
   }
@@ -223,7 +223,7 @@ TEST(Pattern, OfOneRankDiffersFromThatOfAnother) {
                                     Reduction::kAvg, Reduction::kMulSum, Reduction::kNone}) {
     for (const DataTypeFacts& type : kDataTypes) {
       for (const std::uint64_t ranks : {2U, 3U, 4U, 8U, 16U}) {
-        const Shape shape{reduction, type.largest_exact, ranks};
+        const Shape shape = pattern::shape_of(type.type, reduction, ranks);
         for (std::uint64_t a = 0; a < ranks; ++a) {
           for (std::uint64_t b = a + 1; b < ranks; ++b) {
             int different = 0;

@@ -36,7 +36,7 @@ class AskedMemory final : public Memory {
   }
   void fill(std::span<std::byte> /*buffer*/, const PatternTable& /*table*/, PatternPlace /*place*/) override {}
   [[nodiscard]] std::optional<Mismatch> check(std::span<const std::byte> /*buffer*/, const PatternTable& /*table*/,
-                                              PatternPlace /*place*/, int /*tolerance*/) override {
+                                              PatternPlace /*place*/) override {
     return std::nullopt;
   }
   void copy_to_host(std::span<const std::byte> from, std::byte* into) override {

@@ -212,4 +212,29 @@ template <typename T>
   }
 }
 
+/// `value` times the rounded 1/ranks, as NCCL multiplies each rank's floating-point value of an `avg` before the sum.
+/// Source: hostToDevRedOp in NCCL's src/enqueue.cc, which computes the factor in float for formats up to float; the
+/// smaller formats are multiplied in float and then rounded, which is what their own arithmetic gives.
+template <typename T>
+[[nodiscard]] constexpr T multiplied_by_share(T value, int ranks) {
+  if constexpr (kIsSmallFloat<T>) {
+    const T share = small_float<T>(static_cast<float>(1.0 / ranks));
+    return small_float<T>(to_float(value) * to_float(share));
+  } else {
+    return value * static_cast<T>(1.0 / ranks);
+  }
+}
+
+/// How a library computes an `avg` of floating-point values. Of integers, all divide the sum.
+enum class Average { kDividesSum, kMultipliesEachValue };
+
+/// The `avg` of values of which at most one is not 0, from their sum.
+template <typename T>
+[[nodiscard]] constexpr T average(T sum, int ranks, Average how) {
+  if constexpr (!std::is_integral_v<T>) {
+    if (how == Average::kMultipliesEachValue) return multiplied_by_share(sum, ranks);
+  }
+  return divided(sum, ranks);
+}
+
 }  // namespace fabricbench

@@ -17,8 +17,8 @@ void HostMemory::fill(std::span<std::byte> buffer, const PatternTable& table, Pa
 }
 
 std::optional<Mismatch> HostMemory::check(std::span<const std::byte> buffer, const PatternTable& table,
-                                          PatternPlace place, int tolerance) {
-  return table.check(buffer, place, tolerance);
+                                          PatternPlace place) {
+  return table.check(buffer, place);
 }
 
 void HostMemory::copy_to_host(std::span<const std::byte> from, std::byte* into) {

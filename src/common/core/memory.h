@@ -21,10 +21,9 @@ class Memory {
   virtual void set(std::span<std::byte> buffer, int byte) = 0;
   /// Fills the whole of `buffer`, which holds whole elements, with the pattern of `table` from `place` on.
   virtual void fill(std::span<std::byte> buffer, const PatternTable& table, PatternPlace place) = 0;
-  /// Compares the whole of `buffer` with the pattern from `place` on. A floating-point element passes if it is at most
-  /// `tolerance` representable values away.
+  /// Compares the whole of `buffer` with the pattern from `place` on, bit by bit.
   [[nodiscard]] virtual std::optional<Mismatch> check(std::span<const std::byte> buffer, const PatternTable& table,
-                                                      PatternPlace place, int tolerance) = 0;
+                                                      PatternPlace place) = 0;
   virtual void copy_to_host(std::span<const std::byte> from, std::byte* into) = 0;
   virtual void copy_from_host(std::span<const std::byte> from, std::byte* into) = 0;
 };
@@ -35,7 +34,7 @@ class HostMemory final : public Memory {
   void set(std::span<std::byte> buffer, int byte) override;
   void fill(std::span<std::byte> buffer, const PatternTable& table, PatternPlace place) override;
   [[nodiscard]] std::optional<Mismatch> check(std::span<const std::byte> buffer, const PatternTable& table,
-                                              PatternPlace place, int tolerance) override;
+                                              PatternPlace place) override;
   void copy_to_host(std::span<const std::byte> from, std::byte* into) override;
   void copy_from_host(std::span<const std::byte> from, std::byte* into) override;
 

@@ -9,7 +9,9 @@
 // in which the library reduced it, at a cost that does not depend on the number of ranks:
 //
 // - every value and every partial reduction is a whole number that the type represents exactly, so
-//   no order of evaluation rounds, overflows or saturates;
+//   no order of evaluation rounds, overflows or saturates; of an avg of floating-point values, which libraries may
+//   scale before they add them, one rank's value counts at each position and the others are 0, so only the scaling
+//   rounds;
 // - what all ranks together make of a position is a closed formula, not a loop over ranks;
 // - where data is only moved, a rank's values are the same sequence begun elsewhere, so one table serves all ranks;
 // - values depend on the rank and on the position. They repeat after a prime number of elements, and each
@@ -32,7 +34,12 @@ struct Shape {
   Reduction reduction;
   std::uint64_t largest;  ///< DataTypeFacts::largest_exact
   std::uint64_t ranks;
+  bool alone = false;  ///< one rank's value counts at each slot, and the others are 0
 };
+
+[[nodiscard]] constexpr Shape shape_of(DataType type, Reduction reduction, std::uint64_t ranks) {
+  return {reduction, facts(type).largest_exact, ranks, reduction == Reduction::kAvg && facts(type).floating};
+}
 
 /// The slot (0 to kPeriod - 1) of an element's position in the message; `shift` belongs to the data's source.
 [[nodiscard]] constexpr std::uint64_t slot(std::uint64_t position, std::uint64_t shift = 0) {
@@ -62,7 +69,12 @@ struct Shape {
 
 [[nodiscard]] constexpr std::uint64_t smaller(std::uint64_t a, std::uint64_t b) { return a < b ? a : b; }
 
-/// sum, avg: every rank has the same share of the room, and some ranks have one more.
+/// avg of floating-point values: that of the rank in the first place.
+[[nodiscard]] constexpr std::uint64_t lone_value(const Shape& shape, std::uint64_t slot) {
+  return 1 + mix(slot + 8 * kPeriod) % shape.largest;
+}
+
+/// sum, avg of whole numbers: every rank has the same share of the room, and some ranks have one more.
 [[nodiscard]] constexpr std::uint64_t sum_share(const Shape& shape, std::uint64_t slot) {
   const std::uint64_t share = shape.largest / shape.ranks;
   return share > 1 ? mix(slot + 1 * kPeriod) % share : 0;
@@ -112,6 +124,7 @@ struct Shape {
 
 /// The value that `rank` sends at a slot.
 [[nodiscard]] constexpr std::uint64_t sent(const Shape& shape, std::uint64_t rank, std::uint64_t slot) {
+  if (shape.alone) return place(shape, rank, slot) == 0 ? lone_value(shape, slot) : 0;
   switch (shape.reduction) {
     case Reduction::kSum:
     case Reduction::kAvg: return sum_share(shape, slot) + (place(shape, rank, slot) < sum_extras(shape, slot) ? 1 : 0);
@@ -130,6 +143,7 @@ struct Shape {
 
 /// The reduction of all ranks' values at a slot; for avg the sum, before the division.
 [[nodiscard]] constexpr std::uint64_t reduced(const Shape& shape, std::uint64_t slot) {
+  if (shape.alone) return lone_value(shape, slot);
   switch (shape.reduction) {
     case Reduction::kProd: return prod_factor(slot) << prod_doublings(shape, slot);
     case Reduction::kMin: return extreme_base(shape, slot);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
 
 #include <fmt/format.h>
 
@@ -10,35 +9,18 @@ namespace fabricbench {
 namespace {
 
 pattern::Shape shape_of(DataType type, Reduction reduction, int ranks) {
-  return {reduction, facts(type).largest_exact, static_cast<std::uint64_t>(ranks)};
+  return pattern::shape_of(type, reduction, static_cast<std::uint64_t>(ranks));
 }
 
-/// The bits of an element of up to 8 bytes as a number.
-std::uint64_t bits_of(const std::byte* element, std::size_t size) {
-  std::uint64_t bits = 0;
-  std::memcpy(&bits, element, size);  // little-endian, as every machine here
-  return bits;
-}
-
-struct Tolerance {
-  DataType type;
-  int values;
-
-  [[nodiscard]] bool accepts(const std::byte* expected, const std::byte* got) const {
-    return values_between(type, expected, got) <= static_cast<std::uint64_t>(values);
-  }
-};
-
-void count_differences(std::span<const std::byte> expected, const std::byte* got, std::size_t offset,
-                       const Tolerance& tolerance, Mismatch& found) {
-  const std::size_t element = facts(tolerance.type).size;
+void count_differences(DataType type, std::span<const std::byte> expected, const std::byte* got, std::size_t offset,
+                       Mismatch& found) {
+  const std::size_t element = facts(type).size;
   for (std::size_t byte = 0; byte < expected.size(); byte += element) {
     if (std::memcmp(expected.data() + byte, got + byte, element) == 0) continue;
-    if (tolerance.accepts(expected.data() + byte, got + byte)) continue;
     if (found.count++ == 0) {
       found.first_offset = (offset + byte) / element;
-      found.expected = element_text(tolerance.type, expected.data() + byte);
-      found.got = element_text(tolerance.type, got + byte);
+      found.expected = element_text(type, expected.data() + byte);
+      found.got = element_text(type, got + byte);
     }
   }
 }
@@ -69,11 +51,11 @@ PatternTable PatternTable::moved(DataType type, std::uint64_t family) {
   return sent(type, Reduction::kNone, static_cast<int>(family * pattern::kPeriod), 1);
 }
 
-PatternTable PatternTable::reduced(DataType type, Reduction reduction, int ranks) {
+PatternTable PatternTable::reduced(DataType type, Reduction reduction, int ranks, Average how) {
   const pattern::Shape shape = shape_of(type, reduction, ranks);
   return {type, [=]<typename T>(std::type_identity<T>, std::uint64_t slot) {
             const T value = from_integer<T>(pattern::reduced(shape, slot));
-            return reduction == Reduction::kAvg ? divided(value, ranks) : value;
+            return reduction == Reduction::kAvg ? average(value, ranks, how) : value;
           }};
 }
 
@@ -96,13 +78,11 @@ void PatternTable::fill(std::span<std::byte> buffer, PatternPlace place) const {
   });
 }
 
-std::optional<Mismatch> PatternTable::check(std::span<const std::byte> buffer, PatternPlace place,
-                                            int tolerance) const {
+std::optional<Mismatch> PatternTable::check(std::span<const std::byte> buffer, PatternPlace place) const {
   Mismatch found;
-  const Tolerance accepted{type_, facts(type_).floating ? tolerance : 0};
   for_each_run(buffer.size(), place, [&](std::size_t offset, std::span<const std::byte> run) {
     if (std::memcmp(buffer.data() + offset, run.data(), run.size()) != 0) {
-      count_differences(run, buffer.data() + offset, offset, accepted, found);
+      count_differences(type_, run, buffer.data() + offset, offset, found);
     }
   });
   if (found.count == 0) return std::nullopt;
@@ -111,16 +91,6 @@ std::optional<Mismatch> PatternTable::check(std::span<const std::byte> buffer, P
 
 std::span<const std::byte> PatternTable::element(PatternPlace place, std::uint64_t offset) const {
   return two_periods().subspan(pattern::slot(place.position + offset, place.shift) * element_, element_);
-}
-
-std::uint64_t values_between(DataType type, const std::byte* a, const std::byte* b) {
-  constexpr std::uint64_t kFar = std::numeric_limits<std::uint64_t>::max();
-  const std::size_t size = facts(type).size;
-  const std::uint64_t first = bits_of(a, size);
-  const std::uint64_t second = bits_of(b, size);
-  const std::uint64_t sign = std::uint64_t{1} << (8 * size - 1);
-  if ((first & sign) != (second & sign)) return kFar;
-  return first > second ? first - second : second - first;
 }
 
 std::string element_text(DataType type, const std::byte* element) {

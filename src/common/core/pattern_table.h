@@ -34,16 +34,14 @@ class PatternTable {
   static PatternTable sent(DataType type, Reduction reduction, int rank, int ranks);
   /// The values of a family of ranks (pattern::family) where data are only moved; each rank starts at its own shift.
   static PatternTable moved(DataType type, std::uint64_t family);
-  /// The result of `reduction` over all of `ranks`.
-  static PatternTable reduced(DataType type, Reduction reduction, int ranks);
+  /// The result of `reduction` over all of `ranks`; `how` a library computes an avg decides how that is rounded.
+  static PatternTable reduced(DataType type, Reduction reduction, int ranks, Average how = Average::kDividesSum);
 
   /// Fills the whole of `buffer`, which holds whole elements, with the pattern from `place` on.
   void fill(std::span<std::byte> buffer, PatternPlace place) const;
 
-  /// Compares the whole of `buffer` with the pattern from `place` on, bit by bit. With a `tolerance` above 0, a
-  /// floating-point element may be that many representable values away.
-  [[nodiscard]] std::optional<Mismatch> check(std::span<const std::byte> buffer, PatternPlace place,
-                                              int tolerance = 0) const;
+  /// Compares the whole of `buffer` with the pattern from `place` on, bit by bit.
+  [[nodiscard]] std::optional<Mismatch> check(std::span<const std::byte> buffer, PatternPlace place) const;
 
   [[nodiscard]] DataType type() const { return type_; }
   /// Two periods in a row, so that every rotation is contiguous: element s belongs to slot s.
@@ -61,10 +59,6 @@ class PatternTable {
   std::size_t element_;  // bytes of one element
   std::vector<std::byte> two_periods_;
 };
-
-/// The number of representable values between two elements of a floating-point `type`; the largest number if their
-/// signs differ.
-[[nodiscard]] std::uint64_t values_between(DataType type, const std::byte* a, const std::byte* b);
 
 /// An element of `type` as text without loss.
 [[nodiscard]] std::string element_text(DataType type, const std::byte* element);

@@ -20,7 +20,7 @@ struct Conventions {
   bool broadcast_copies_at_root = true;  ///< out of place, the root's own `recv` is written too
   /// In place, a rank's reduced block stays at its own place in `send` (NCCL) instead of moving to the beginning (MPI).
   bool reduce_scatter_stays_in_block = true;
-  int average_tolerance = 0;  ///< representable values by which a floating-point avg may differ from the exact one
+  Average average = Average::kDividesSum;
 };
 
 /// A clock that runs where the operations run. Marks are placed among the operations of every rank of this process.

@@ -152,16 +152,15 @@ std::optional<Mismatch> Operation::check_blocks(int local_rank, std::size_t offs
   std::optional<Mismatch> found;
   const LocalRank& rank = ranks_[static_cast<std::size_t>(local_rank)];
   const auto message = workspace_.recv(local_rank).subspan(offset + rank.recv_begin * element_);
-  const int tolerance = case_.reduction == Reduction::kAvg ? rank.self.conventions.average_tolerance : 0;
   for (const ExpectedBlock& block : test_.expected(case_.layout, rank.self)) {
     const bool reduced = block.source == ExpectedBlock::kReduced;
     Participant source = rank.self;
     source.rank = reduced ? rank.self.rank : block.source;
     const std::uint64_t position = offset / element_ + send_begin_of(source) + block.position;
     const SourceData data = reduced ? SourceData{workspace_.reduced(), 0} : workspace_.moved_from(block.source);
-    auto wrong = session_.memory(local_rank)
-                     .check(message.subspan(block.begin * element_, block.count * element_), data.table,
-                            data.at(position), tolerance);
+    auto wrong =
+        session_.memory(local_rank)
+            .check(message.subspan(block.begin * element_, block.count * element_), data.table, data.at(position));
     if (wrong) wrong->first_offset += block.begin;
     found = joined(std::move(found), wrong);
   }

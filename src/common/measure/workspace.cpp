@@ -28,7 +28,9 @@ void Workspace::use(DataType datatype, Reduction reduction) {
   sent_.clear();
   other_family_.reset();
   reduced_.reset();
-  if (!moves_) reduced_.emplace(PatternTable::reduced(datatype, reduction, ranks_.all));
+  if (!moves_) {
+    reduced_.emplace(PatternTable::reduced(datatype, reduction, ranks_.all, session_.conventions().average));
+  }
   if (moves_) sent_.push_back(PatternTable::moved(datatype, family_of(ranks_.first)));
   for (int local = 0; local < ranks_.local && !moves_; ++local) {
     sent_.push_back(PatternTable::sent(datatype, reduction, ranks_.first + local, ranks_.all));

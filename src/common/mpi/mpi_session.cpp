@@ -19,7 +19,7 @@ void MpiSession::release(const std::vector<std::byte*>& blocks) noexcept {
 }
 
 Conventions conventions() {
-  return {.broadcast_copies_at_root = false, .reduce_scatter_stays_in_block = false, .average_tolerance = 0};
+  return {.broadcast_copies_at_root = false, .reduce_scatter_stays_in_block = false, .average = Average::kDividesSum};
 }
 
 std::string why_not(DataType datatype, Reduction reduction) {

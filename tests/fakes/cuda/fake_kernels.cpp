@@ -44,8 +44,7 @@ void fill(unsigned char* buffer, const Split& split, const Vector16* table, cons
   });
 }
 
-CheckResult check(const unsigned char* buffer, const Split& split, const Vector16* table, const PatternSource& source,
-                  std::uint64_t tolerance) {
+CheckResult check(const unsigned char* buffer, const Split& split, const Vector16* table, const PatternSource& source) {
   const std::uint32_t element = source.element;
   CheckResult found{};
   for_each_vector(split, source, [&](std::uint64_t index, Cursor cursor) {
@@ -53,13 +52,13 @@ CheckResult check(const unsigned char* buffer, const Split& split, const Vector1
     Vector16 got;
     std::memcpy(&got, buffer + byte, kVectorBytes);
     const Vector16 expected = pattern_vector(table, cursor, element);
-    if (!equal(expected, got)) count_wrong(expected, got, byte / element, element, tolerance, found);
+    if (!equal(expected, got)) count_wrong(expected, got, byte / element, element, found);
   });
   for_each_loose(split, element, [&](std::uint64_t byte) {
     const Vector16 expected = pattern_vector(table, cursor_at(source, byte), element);
     std::uint64_t got = 0;
     std::memcpy(&got, buffer + byte, element);
-    if (!passes(element_bits(expected, 0, element), got, element, tolerance)) add_wrong(byte / element, found);
+    if (element_bits(expected, 0, element) != got) add_wrong(byte / element, found);
   });
   return found;
 }
@@ -85,13 +84,13 @@ cudaError_t launch_fill(void* buffer, std::size_t bytes, const Vector16* table, 
 }
 
 cudaError_t launch_check(const void* buffer, std::size_t bytes, const Vector16* table, PatternSource source,
-                         std::uint64_t tolerance, CheckResult* result, cudaStream_t stream) {
+                         CheckResult* result, cudaStream_t stream) {
   return fake_cuda::enqueue(stream, [=] {
     if (!usable(buffer, bytes, table, source) || !fake_cuda::is_device_memory(result, sizeof *result)) {
       return cudaErrorIllegalAddress;
     }
-    const CheckResult found = check(static_cast<const unsigned char*>(buffer), split_of_buffer(buffer, bytes, source),
-                                    table, source, tolerance);
+    const CheckResult found =
+        check(static_cast<const unsigned char*>(buffer), split_of_buffer(buffer, bytes, source), table, source);
     result->count += found.count;
     if (found.inverted_first > result->inverted_first) result->inverted_first = found.inverted_first;
     return cudaSuccess;

@@ -37,16 +37,6 @@ T multiplied(T value, T factor) {
   }
 }
 
-/// A floating-point value's share of an average. NCCL multiplies before it adds, so the sum is not exact.
-template <typename T>
-T share_of_average(T value, int ranks) {
-  if constexpr (kIsSmallFloat<T>) {
-    return small_float<T>(to_float(value) * (1.0F / static_cast<float>(ranks)));
-  } else {
-    return static_cast<T>(value * (T{1} / static_cast<T>(ranks)));
-  }
-}
-
 template <typename T>
 T combined(T a, T b, ncclRedOp_t reduction) {
   if constexpr (kIsSmallFloat<T>) {
@@ -74,7 +64,11 @@ void publish(const Rank& rank, const Operation& operation, const std::byte* from
     T scalar{};
     if (operation.mulsum) std::memcpy(&scalar, &operation.mulsum->scalar_bits, sizeof scalar);
     for (std::size_t i = 0; i < bytes / sizeof(T); ++i) {
-      values[i] = operation.mulsum ? multiplied(values[i], scalar) : share_of_average(values[i], rank.ranks);
+      if (operation.mulsum) {
+        values[i] = multiplied(values[i], scalar);
+      } else if constexpr (kFloating<T>) {
+        values[i] = fabricbench::multiplied_by_share(values[i], rank.ranks);
+      }
     }
   });
 }

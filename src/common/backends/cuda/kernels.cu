@@ -84,7 +84,7 @@ __device__ std::uint64_t loose_bits(const unsigned char* from, std::uint32_t ele
 
 __global__ void __launch_bounds__(kThreads)
     check_kernel(const unsigned char* __restrict__ buffer, const Vector16* __restrict__ table, const Work work,
-                 const std::uint64_t tolerance, CheckResult* result) {
+                 CheckResult* result) {
   const std::uint32_t element = work.source.element;
   const std::uint32_t period = period_bytes(element);
   const auto* vectors = reinterpret_cast<const Vector16*>(buffer + work.split.head);
@@ -101,7 +101,7 @@ __global__ void __launch_bounds__(kThreads)
       const std::uint64_t index = first + i * kThreads;
       const Vector16 expected = pattern_vector(table, cursor, element);
       if (index < work.split.vectors && !equal(expected, got[i])) {
-        count_wrong(expected, got[i], (work.split.head + index * kVectorBytes) / element, element, tolerance, found);
+        count_wrong(expected, got[i], (work.split.head + index * kVectorBytes) / element, element, found);
       }
       cursor = advanced(cursor, work.between_vectors, period);
     }
@@ -109,7 +109,7 @@ __global__ void __launch_bounds__(kThreads)
   for_each_loose(work.split, element, [&](std::uint64_t byte) {
     const std::uint64_t expected =
         element_bits(pattern_vector(table, cursor_at(work.source, byte), element), 0, element);
-    if (!passes(expected, loose_bits(buffer + byte, element), element, tolerance)) add_wrong(byte / element, found);
+    if (expected != loose_bits(buffer + byte, element)) add_wrong(byte / element, found);
   });
   if (found.count == 0) return;
   atomicAdd(&result->count, found.count);
@@ -168,11 +168,11 @@ cudaError_t launch_fill(void* buffer, std::size_t bytes, const Vector16* table, 
 }
 
 cudaError_t launch_check(const void* buffer, std::size_t bytes, const Vector16* table, PatternSource source,
-                         std::uint64_t tolerance, CheckResult* result, cudaStream_t stream) {
+                         CheckResult* result, cudaStream_t stream) {
   const Launch launch = plan(buffer, bytes, source);
   if (launch.error != cudaSuccess) return launch.error;
   return start(check_kernel, launch.blocks, kThreads, stream, static_cast<const unsigned char*>(buffer), table,
-               launch.work, tolerance, result);
+               launch.work, result);
 }
 
 cudaError_t launch_gate(GateFlags* flags, std::uint32_t generation, std::uint64_t limit_ns, cudaStream_t stream) {

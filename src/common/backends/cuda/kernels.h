@@ -18,10 +18,8 @@ namespace fabricbench::cuda {
                                       cudaStream_t stream);
 
 /// Adds the elements of `buffer` that differ from the pattern to `result`, which is on the device and initially zero.
-/// Elements may be at most `tolerance` representable values away; 0 for types that are not floating-point.
 [[nodiscard]] cudaError_t launch_check(const void* buffer, std::size_t bytes, const Vector16* table,
-                                       PatternSource source, std::uint64_t tolerance, CheckResult* result,
-                                       cudaStream_t stream);
+                                       PatternSource source, CheckResult* result, cudaStream_t stream);
 
 /// Host memory that the device reads and writes: the last gate opened by the host, and the last that opened itself.
 /// Gates count from 1, and opening a gate opens all earlier ones.

@@ -74,9 +74,9 @@ void CudaMemory::fill(std::span<std::byte> buffer, const PatternTable& table, Pa
 }
 
 std::optional<Mismatch> CudaMemory::check(std::span<const std::byte> buffer, const PatternTable& table,
-                                          PatternPlace place, int tolerance) {
+                                          PatternPlace place) {
   if (buffer.empty()) return std::nullopt;
-  const CheckResult found = compare(buffer, table, place, tolerance);
+  const CheckResult found = compare(buffer, table, place);
   if (found.count == 0) return std::nullopt;
   const std::uint64_t first = ~found.inverted_first;
   const std::size_t size = facts(table.type()).size;
@@ -112,15 +112,12 @@ void CudaMemory::release(std::byte* block) noexcept {
     cudaGetLastError();  // clears an earlier failure of the device, which was reported already
 }
 
-CheckResult CudaMemory::compare(std::span<const std::byte> buffer, const PatternTable& table, PatternPlace place,
-                                int tolerance) {
+CheckResult CudaMemory::compare(std::span<const std::byte> buffer, const PatternTable& table, PatternPlace place) {
   const DeviceGuard guard(stream_.device);
   const Vector16* elements = uploaded(table);
-  const int accepted = facts(table.type()).floating ? std::max(tolerance, 0) : 0;
   auto* found = static_cast<CheckResult*>(found_.get());
   cuda::check(cudaMemsetAsync(found, 0, sizeof *found, stream_.stream), "cudaMemsetAsync");
-  cuda::check(launch_check(buffer.data(), buffer.size(), elements, source_of(table, place),
-                           static_cast<std::uint64_t>(accepted), found, stream_.stream),
+  cuda::check(launch_check(buffer.data(), buffer.size(), elements, source_of(table, place), found, stream_.stream),
               "launch_check");
   cuda::check(cudaMemcpyAsync(found_host_.get(), found, sizeof *found, cudaMemcpyDeviceToHost, stream_.stream),
               "cudaMemcpyAsync");

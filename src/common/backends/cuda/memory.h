@@ -30,7 +30,7 @@ class CudaMemory : public Memory {
   void set(std::span<std::byte> buffer, int byte) override;
   void fill(std::span<std::byte> buffer, const PatternTable& table, PatternPlace place) override;
   [[nodiscard]] std::optional<Mismatch> check(std::span<const std::byte> buffer, const PatternTable& table,
-                                              PatternPlace place, int tolerance) override;
+                                              PatternPlace place) override;
   void copy_to_host(std::span<const std::byte> from, std::byte* into) override;
   void copy_from_host(std::span<const std::byte> from, std::byte* into) override;
 
@@ -50,8 +50,7 @@ class CudaMemory : public Memory {
 
   [[nodiscard]] const Vector16* uploaded(const PatternTable& table);
   [[nodiscard]] Vector16* place_of(std::vector<Uploaded>::iterator entry);
-  [[nodiscard]] CheckResult compare(std::span<const std::byte> buffer, const PatternTable& table, PatternPlace place,
-                                    int tolerance);
+  [[nodiscard]] CheckResult compare(std::span<const std::byte> buffer, const PatternTable& table, PatternPlace place);
   void wait() const;
 
   DeviceStream stream_;

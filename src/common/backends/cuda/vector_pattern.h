@@ -145,15 +145,6 @@ struct Step {
   return element == 4 ? bits : bits & ((1u << (8 * element)) - 1);
 }
 
-/// Whether an element passes: equal, or at most `tolerance` representable values away, as fabricbench::values_between
-/// counts.
-[[nodiscard]] constexpr bool passes(std::uint64_t expected, std::uint64_t got, std::uint32_t element,
-                                    std::uint64_t tolerance) {
-  if (expected == got) return true;
-  if (((expected ^ got) >> (8 * element - 1)) != 0) return false;  // signs differ
-  return (expected > got ? expected - got : got - expected) <= tolerance;
-}
-
 constexpr void add_wrong(std::uint64_t offset, CheckResult& found) {
   const unsigned long long inverted = ~static_cast<unsigned long long>(offset);
   ++found.count;
@@ -162,10 +153,9 @@ constexpr void add_wrong(std::uint64_t offset, CheckResult& found) {
 
 /// Counts the wrong elements of a vector whose first element is the buffer's `offset`-th.
 constexpr void count_wrong(const Vector16& expected, const Vector16& got, std::uint64_t offset, std::uint32_t element,
-                           std::uint64_t tolerance, CheckResult& found) {
+                           CheckResult& found) {
   for (std::uint32_t byte = 0; byte < kVectorBytes; byte += element) {
-    const std::uint64_t there = element_bits(got, byte, element);
-    if (!passes(element_bits(expected, byte, element), there, element, tolerance)) {
+    if (element_bits(expected, byte, element) != element_bits(got, byte, element)) {
       add_wrong(offset + byte / element, found);
     }
   }

@@ -212,7 +212,7 @@ std::optional<Mismatch> CudaCopies::check(const Copy& copy, Bytes size) {
   if (copy.kind != CopyKind::kDeviceToHost) {
     GpuBuffers& target = receiver(copy);
     const PatternPlace place = begins_on_host(copy.kind) ? PatternPlace{} : sent;
-    wrong = target.memory().check({target.target(), size}, table_, place, 0);
+    wrong = target.memory().check({target.target(), size}, table_, place);
   }
   if (!ends_on_host(copy.kind)) return wrong;
   const auto on_host = table_.check(blocks_.at(copy.memory_node)->target.bytes().first(size), sent);

@@ -184,9 +184,9 @@ std::string NcclSession::library() const {
 }
 
 Conventions NcclSession::conventions() const {
-  // NCCL multiplies each rank's floating-point value by 1/ranks before it adds them, so an avg is not exact; the
-  // tolerance is nccl-tests'.
-  return {.broadcast_copies_at_root = true, .reduce_scatter_stays_in_block = true, .average_tolerance = 2};
+  return {.broadcast_copies_at_root = true,
+          .reduce_scatter_stays_in_block = true,
+          .average = Average::kMultipliesEachValue};
 }
 
 std::string NcclSession::why_not(DataType datatype, Reduction reduction) const {
