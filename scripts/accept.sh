@@ -278,18 +278,32 @@ measure() {
     done
 }
 
-# finish [--interrupted]: writes the verdict and all outputs, and ends.
+# finish [--interrupted]: writes the verdict and all outputs, and ends. A signal from now on changes no verdict; it only
+# ends the drawing.
 finish() {
     local status=0
+    trap '' INT TERM HUP
     [[ $nagios == no ]] || set -- "$@" --nagios
     ask verdict --seconds $((SECONDS - began)) "$@" || status=$?
     told=yes
-    if [[ -x $scripts/report.py ]]; then
-        "$scripts/report.py" "$folder" -o "$folder/report.html" --force >/dev/null ||
-            warn "report.html could not be drawn; everything else is in $folder"
-    fi
+    [[ ! -x $scripts/report.py ]] || draw_report
     warn "results are in $folder"
     exit "$status"
+}
+
+draw_report() {
+    local drawing='' stopped=no ended=0
+    trap 'stopped=yes; [[ -z $drawing ]] || kill -TERM "$drawing" 2>/dev/null || true' INT TERM HUP
+    "$scripts/report.py" "$folder" -o "$folder/report.html" --force </dev/null >/dev/null &
+    drawing=$!
+    [[ $stopped == no ]] || kill -TERM "$drawing" 2>/dev/null || true
+    wait "$drawing" 2>/dev/null || ended=$?
+    trap '' INT TERM HUP
+    if [[ $stopped == yes ]]; then
+        wait "$drawing" 2>/dev/null || true # the signal ended the first wait
+        rm -f "$folder"/.report.html.part*
+    fi
+    ((ended == 0)) || warn "report.html could not be drawn; everything else is in $folder"
 }
 
 # On a signal: ends running jobs, and keeps and judges what is measured.

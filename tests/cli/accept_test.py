@@ -1,14 +1,27 @@
 """scripts/accept.sh: what is measured in which order, verdicts, what goes on after an end, and the outputs."""
 
+import json
 import re
+import shutil
 import signal
 import time
 import unittest
 import xml.etree.ElementTree
 
-from accepting import AcceptTest
+from accepting import SCRIPTS, AcceptTest
 
 NODES = [f"node{number}" for number in range(1, 7)]
+# Of a baseline: launches of a program on one host, in which no data was carried by a network.
+LAUNCH = {"kind": "launch", "began_utc": "2026-01-01T00:00:00Z", "allocation": None, "label": None,
+          "identity": {"program": "all_reduce_perf", "hosts": "node1"}, "circumstances": {"kernel": "6.1"}, "rows": 0}
+# In the place of report.py: says that it draws, and draws until the test has seen that.
+DRAWING = """#!/usr/bin/env python3
+import pathlib, sys, time
+folder = pathlib.Path(sys.argv[1]).parent
+(folder / "drawing").touch()
+while not (folder / "seen").exists():
+    time.sleep(0.05)
+"""
 METRIC = re.compile(r'[a-z_]+(\{[a-z]+="(\\.|[^"\\])*"(,[a-z]+="(\\.|[^"\\])*")*\})? -?[0-9.]+')
 
 
@@ -163,6 +176,20 @@ class Continuing(AcceptTest):  # 2 ranks, 40 s
         status, out, err = self.call("--resume", self.results)
         self.assertEqual(status, 0, out + err)
         self.assertEqual(self.verdict()["admit"], NODES)
+
+    def test_a_signal_while_the_report_is_drawn_only_ends_the_drawing(self):
+        scripts = self.folder / "scripts"
+        shutil.copytree(SCRIPTS, scripts)
+        (scripts / "report.py").write_text(DRAWING)
+        process = self.start(*self.options(), scripts=scripts)
+        while not (self.folder / "drawing").exists():
+            self.assertIsNone(process.poll())
+            time.sleep(0.05)
+        process.send_signal(signal.SIGTERM)
+        (self.folder / "seen").touch()
+        out, err = process.communicate(timeout=600)
+        self.assertEqual((process.returncode, out.count("6 of 6 hosts accepted")), (0, 1), out + err)
+        self.assertEqual((len(self.lines("acceptance_verdict")), self.verdict()["exit_status"]), (1, 0))
 
     def test_what_is_measured_is_not_measured_again(self):
         self.assertEqual(self.accept()[0], 0)

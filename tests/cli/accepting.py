@@ -99,11 +99,17 @@ class AcceptTest(unittest.TestCase):
     def remove(self, name):
         (self.folder / name).unlink()
 
-    def start(self, *arguments):
+    def write_baseline(self, *launches, **changes):
+        path = self.folder / "site.jsonl"
+        first = {"kind": "baseline", "baseline_version": 1, "launches": len(launches), **changes}
+        path.write_text("".join(json.dumps(line) + "\n" for line in (first, *launches)))
+        return path
+
+    def start(self, *arguments, scripts=SCRIPTS):
         environment = {**os.environ, "PATH": f"{self.folder}:{os.environ['PATH']}", "TMPDIR": str(self.folder),
                        "PROGRAMS": str(PROGRAMS)}
         environment.pop("SLURM_JOB_NODELIST", None)
-        return subprocess.Popen([str(SCRIPT), *map(str, arguments)], env=environment, stdout=subprocess.PIPE,
+        return subprocess.Popen([str(scripts / "accept.sh"), *map(str, arguments)], env=environment, stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
 
     def call(self, *arguments):
