@@ -8,12 +8,21 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 source "$(dirname "${BASH_SOURCE[0]}")/launch.sh"
 # shellcheck source=scripts/accept_jobs.sh
 source "$(dirname "${BASH_SOURCE[0]}")/accept_jobs.sh"
+# shellcheck source=scripts/accept_checks.sh
+source "$(dirname "${BASH_SOURCE[0]}")/accept_checks.sh"
 
 scripts=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 readonly scripts
 
 readonly kAtOnce=32 # hosts measured alone at the same time
 readonly kHostLimit_s=60
+
+# Prints the words with commas between them.
+in_a_list() {
+    local list
+    printf -v list ', %s' "$@"
+    echo "${list#, }"
+}
 
 usage() {
     cat <<EOT
@@ -42,8 +51,8 @@ What figures are compared with (default: hosts with each other):
   --expect PERCENT    this share of what network adapters and NVLinks allow
   --line-rate GBIT/S  rate of a host's network for --expect, where the system does not know it
   --record FILE       add the run to the baseline in FILE instead of judging its collectives
-  --allow KEYS        compare although these differ: keys of baselines (hosts, library...), of hosts (mtu, nics, state,
-                      speed, driver, firmware, processor, cores, memory, gpus, gpu_driver), carried_by, groups
+  --allow KEYS        compare although these differ: keys of baselines (hosts, library...), $(in_a_list "${kRunKeys[@]}"), and of hosts
+                      $(in_a_list "${kHostKeys[@]}")
   --tolerance X       smallest deficit that counts as slow where hosts are compared (default: $kTolerance)
 
 What to measure:
@@ -200,8 +209,9 @@ require_tools() {
     done
 }
 
-# Sets gpus, ranks and sizes where they are not given. The other hosts are assumed to have as many GPUs as this one.
+# Sets sizes_given, and gpus, ranks and sizes where they are not given. The other hosts are assumed to have as many GPUs as this one.
 choose_sizes() {
+    sizes_given=${#sizes[@]}
     gpus=0
     if command -v nvidia-smi >/dev/null; then gpus=$(nvidia-smi --list-gpus 2>/dev/null | grep -c '^GPU ' || true); fi
     ranks=${ranks:-$((gpus > 0 ? gpus : 1))}
@@ -337,7 +347,7 @@ main() {
     local locality='' baseline='' preset='' record='' allow='' tolerance=$kTolerance collectives=all_reduce_perf programs=()
     local ranks='' gpus=0 at_once=$kAtOnce time_s=0 limit_s=$kHostLimit_s launcher=mpirun agent='' output='' prometheus=''
     local expect='' line_rate='' strict=no keep_going=no resume=no dry_run=no recheck_list='' held_against=''
-    local list_hosts find_slow_links fabricbench running=() job_number=0 began=$SECONDS
+    local list_hosts find_slow_links fabricbench running=() job_number=0 began=$SECONDS sizes_given=0
     local -A sizes=()
     read_call_options "$@"
     work=$(mktemp -d "${TMPDIR:-/tmp}/fabricbench-accept.XXXXXX")
@@ -356,6 +366,7 @@ main() {
     require_tools
     choose_sizes
     ((${#alone_options[@]} > 0)) || alone_options=("${collective_options[@]}")
+    check_values
     begin_run
     if [[ $dry_run == yes ]]; then
         print_commands

@@ -57,7 +57,7 @@ def share_of(text):
 
 
 def listed(text):
-    return [word for word in text.split(",") if word]
+    return [word.strip() for word in text.split(",") if word.strip()]
 
 
 def settings_of(options):
@@ -137,14 +137,19 @@ def comparer(options, all_hosts, job):
     if not is_beginning(job.hosts, all_hosts):
         allowed.append("hosts")  # some are left out, so these are others than those of the baseline
 
+    def call(run, result, keys):
+        command = [options.fabricbench, "compare", options.baseline, run, "--json", result, "--force"]
+        return subprocess.run(command + (["--allow", ",".join(keys)] if keys else []), timeout=300, check=False,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              universal_newlines=True)
+
     def compare(kept):
         run, result = os.path.join(job.folder, "run.jsonl"), os.path.join(job.folder, "comparison.jsonl")
         folder.replace(run, "\n".join(kept) + "\n")
-        command = [options.fabricbench, "compare", options.baseline, run, "--json", result, "--force"]
         try:
-            ended = subprocess.run(command + (["--allow", ",".join(allowed)] if allowed else []), timeout=300, check=False,
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                   universal_newlines=True)
+            ended = call(run, result, allowed)
+            if ended.returncode == USAGE:  # some keys are of hosts, or of other launches
+                ended = call(run, result, [key for key in allowed if call(run, result, [key]).returncode != USAGE])
         except (OSError, subprocess.SubprocessError) as problem:
             return [], "cannot be compared with the baseline: {}".format(record_pair.clean(str(problem)))
         extra = names_in(result) if os.path.exists(result) else []

@@ -142,13 +142,20 @@ class Stages(AcceptTest):  # 2 ranks, 40 s
         self.assertIn("'-b' is given twice", err)
 
     def test_a_baseline_without_these_launches_cannot_judge(self):
-        baseline = self.folder / "site.jsonl"
-        baseline.write_text('{"kind":"baseline","baseline_version":1,"launches":0}\n')
+        baseline = self.write_baseline(dict(LAUNCH, identity={"program": "all_reduce_perf", "hosts": "login1"}))
         status, out, err = self.accept("--baseline", baseline)
         self.assertEqual(status, 7, out + err)
         self.assertEqual(self.lines()[0]["held_against"], f"baseline {baseline}")
         self.assertEqual(self.outcomes()["collectives/all_reduce_perf-2"], "not_judged")
         self.assertEqual(self.outcomes()["hosts/node1"], "accepted")  # beside the other hosts
+
+    def test_keys_of_hosts_do_not_keep_a_baseline_from_being_compared(self):
+        baseline = self.write_baseline(LAUNCH)
+        status, out, err = self.accept("--baseline", baseline, "--allow", "mtu,carried_by,hosts")
+        self.assertEqual(status, 7, out + err)
+        step = [step for step in self.lines("acceptance_step") if step["name"] == "collectives/all_reduce_perf-2"][-1]
+        self.assertEqual(step["outcome"], "not_judged")
+        self.assertTrue(step["reason"].startswith("no launch of the baseline is comparable; these differ: "), step)
 
 
 class Continuing(AcceptTest):  # 2 ranks, 40 s
@@ -316,6 +323,62 @@ class Outputs(AcceptTest):  # 2 ranks, 25 s
                 self.assertEqual((found, out), (status, ""), err)
                 self.assertIn(words, err)
                 self.assertFalse(self.results.exists())
+
+    def refused(self, words, status, *arguments):
+        """Nothing was begun, and that was said."""
+        with self.subTest(words):
+            found, out, err = self.accept(*arguments)
+            self.assertEqual((found, out), (status, ""), err)
+            self.assertEqual(err.count("\n"), 1, err)
+            self.assertTrue(err.startswith("accept.sh: "), err)
+            self.assertIn(words, err)
+            self.assertFalse(self.results.exists())
+            self.assertEqual(self.ran(), [])
+
+    def test_wrong_sizes_are_refused_before_anything_is_measured(self):
+        self.refused("'1X' is not a size", 2, "-b", "1X")
+        self.refused("'big' is not a size", 2, "-e", "big")
+        self.refused("--step-factor is at least 1", 2, "-f", 0)
+        self.refused("the first size, --min-bytes 1M, is above the last, --max-bytes 1K", 2, "-b", "1M", "-e", "1K")
+
+    def test_a_preset_that_cannot_be_read_is_refused_before_anything_is_measured(self):
+        preset = self.folder / "system.jsonl"
+        self.refused("there is no preset 'nosuch', and no such file", 3, "--preset", "nosuch")
+        lines = [{"kind": "preset", "preset_version": 1, "name": "system", "description": "made up"},
+                 {"kind": "preset_figure"}]
+        preset.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        self.refused(f"{preset}:2: ", 7, "--preset", preset)
+        preset.write_text(json.dumps(dict(lines[0], preset_version=1000)) + "\n")
+        self.refused("preset_version is 1000", 7, "--preset", preset)
+
+    def test_a_baseline_that_cannot_be_read_is_refused_before_anything_is_measured(self):
+        baseline = self.write_baseline(LAUNCH)
+        whole = baseline.read_text()
+        for option in ("--baseline", "--record"):
+            baseline.write_text(whole[:-20])
+            self.refused(f"{baseline}:2: the file is cut off", 7, option, baseline)
+            self.write_baseline(LAUNCH, launches=2)
+            self.refused("the first line says 2 launches, and there are 1", 7, option, baseline)
+            self.write_baseline()
+            self.refused(f"{baseline}: it has no launch", 7, option, baseline)
+            self.write_baseline(LAUNCH, baseline_version=1000)
+            self.refused("it is a baseline of version 1000", 7, option, baseline)
+        self.refused("", 3, "--baseline", self.folder)
+
+    def test_keys_that_nothing_has_are_refused_before_anything_is_measured(self):
+        baseline = self.write_baseline(LAUNCH)
+        self.refused("--allow 'foo' is not a key of hosts; use some of mtu nics ", 2, "--allow", "mtu,foo")
+        self.refused("--allow 'foo': no launch has such a key; choose from hosts, program", 2,
+                     "--allow", "hosts,foo", "--baseline", baseline)
+        self.refused("--allow program: ", 2, "--allow", "program", "--baseline", baseline)
+
+    def test_the_help_lists_every_key_of_hosts(self):
+        listed = re.split(r"[\s,]+", self.call("--help")[1])
+        self.assertEqual(self.accept("--dry-run", "--allow", "mtu, carried_by,PATH,variable PATH")[0], 0)
+        for key in ("mtu", "nics", "state", "speed", "driver", "firmware", "processor", "cores", "memory", "gpus", "gpu_driver",
+                    "carried_by", "groups"):
+            self.assertIn(key, listed)
+            self.assertEqual(self.accept("--dry-run", "--allow", key)[0], 0, key)
 
     def test_a_host_of_another_run_cannot_be_rechecked(self):
         self.assertEqual(self.accept()[0], 0)

@@ -11,7 +11,7 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-SCRIPT = ROOT / "scripts" / "accept.sh"
+SCRIPTS = ROOT / "scripts"
 PROGRAMS = pathlib.Path(os.environ["FABRICBENCH_PROGRAMS"])
 # Notes what it ran in the file `ran`. Files of faults: `dead`, `slow_alone`, `slow_pairs` (hosts, one per line), `mtu` (of
 # node2), `fallback` (of node3), `slow_collectives` (numbers of hosts), `refuse_options`, `slow_motion`, `wrong_data`; of hosts alone
