@@ -172,9 +172,9 @@ choose_reference() {
     if [[ -n $expect ]]; then given+=(--expect) && held_against="expectation"; fi
     if [[ -n $record ]]; then given+=(--record) && record=$(realpath -m "$record"); fi
     ((${#given[@]} < 2)) || die "$kUsage" "${given[0]} and ${given[1]} exclude each other; give one of them"
-    [[ -z $expect || ( $expect =~ ^[0-9]{1,2}(\.[0-9]+)?$ && $expect != 0 ) ]] ||
+    [[ -z $expect || ( $expect =~ ^[0-9]{1,2}(\.[0-9]+)?$ && $expect =~ [1-9] ) ]] ||
         die "$kUsage" "--expect '$expect' is not a share in percent; give one such as 80"
-    [[ -z $line_rate || $line_rate =~ ^[0-9]+(\.[0-9]+)?$ ]] ||
+    [[ -z $line_rate || ( $line_rate =~ ^[0-9]+(\.[0-9]+)?$ && $line_rate =~ [1-9] ) ]] ||
         die "$kUsage" "--line-rate '$line_rate' is not a rate in Gbit/s; give one such as 100"
     [[ -z $line_rate || -n $expect ]] ||
         die "$kUsage" "--line-rate is for --expect; give the share that is required, such as --expect 80"

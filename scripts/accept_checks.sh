@@ -12,6 +12,7 @@ check_values() {
     check_allowed
     check_sizes
     check_preset
+    check_pairs
 }
 
 # compare_with_itself FILE [OPTION]...: sets status and said, which is empty unless fabricbench complains.
@@ -61,12 +62,19 @@ ask_collective() {
     said=$(sed -n "s/^${programs[0]}: //p" "$work/said" | head -n 1)
 }
 
-# The program reads all options, and ends before it measures, because the file for its records exists.
 check_sizes() {
+    local place
+    ((sizes_given == 0)) || check_reading -b "${sizes[-b]}" -e "${sizes[-e]}" -f "${sizes[-f]}"
+    for ((place = 0; place < ${#sweep_options[@]}; ++place)); do
+        [[ ${sweep_options[place]} != --size ]] || check_reading -b "${sweep_options[place + 1]}" -e "${sweep_options[place + 1]}"
+    done
+}
+
+# check_reading OPTION...: the program reads all options, and ends before it measures, because the file for its records exists.
+check_reading() {
     local status said complaint output=$work/exists
-    ((sizes_given > 0)) || return 0
     touch "$output"
-    ask_collective -b "${sizes[-b]}" -e "${sizes[-e]}" -f "${sizes[-f]}" -d uint8 --json "$output"
+    ask_collective "$@" -d uint8 --json "$output"
     [[ $status -eq $kUsage && -n $said && $said != *"$output"* ]] || return 0
     complaint=$said
     ask_collective -d uint8 --json "$output"
@@ -82,4 +90,13 @@ check_preset() {
     complaint=$said refused=$status
     ask_collective "${smallest[@]}"
     [[ $status -ne $kOk ]] || die "$refused" "$complaint"
+}
+
+# The script that measures pairs checks its options in a dry run too, whichever hosts these are.
+check_pairs() {
+    local command=() status=0
+    printf '%s\n' host1 host2 >"$work/pair_hosts"
+    sweep_command "$work/no_records"
+    timeout "$kCheckLimit_s" "${command[0]}" --dry-run "${command[@]:1}" </dev/null >/dev/null 2>"$work/said" || status=$?
+    ! is_one_of "$status" "$kUsage" "$kMissing" || die "$status" "$(sed -n '$s/^[a-z_]*\.sh: //p' "$work/said")"
 }

@@ -314,6 +314,8 @@ class Outputs(AcceptTest):  # 2 ranks, 25 s
                 ("--baseline 'x' cannot be read", ("--baseline", "x"), 3),
                 ("--strict belongs to --preset", ("--strict",), 2),
                 ("--line-rate is for --expect", ("--line-rate", "100"), 2),
+                ("--line-rate '0' is not a rate in Gbit/s", ("--expect", "80", "--line-rate", "0"), 2),
+                ("--expect '0.0' is not a share in percent", ("--expect", "0.0"), 2),
                 ("--programs-to-run 'a b' is not a list of collectives", ("--programs-to-run", "a b"), 2),
                 ("there is no program nothing_perf", ("--programs-to-run", "nothing_perf"), 3),
                 ("--ranks '0' is not a whole number of 1 or more", ("--ranks", "0"), 2),
@@ -340,6 +342,10 @@ class Outputs(AcceptTest):  # 2 ranks, 25 s
         self.refused("'big' is not a size", 2, "-e", "big")
         self.refused("--step-factor is at least 1", 2, "-f", 0)
         self.refused("the first size, --min-bytes 1M, is above the last, --max-bytes 1K", 2, "-b", "1M", "-e", "1K")
+
+    def test_wrong_options_of_pairs_are_refused_before_anything_is_measured(self):
+        self.refused("'1X' is not a size", 2, "--size", "1X")
+        self.refused("--resident runs pairwise_bw; leave --test tcp_bw out", 2, "--test", "tcp_bw")
 
     def test_a_preset_that_cannot_be_read_is_refused_before_anything_is_measured(self):
         preset = self.folder / "system.jsonl"
