@@ -113,7 +113,9 @@ test_dead_host() {
     expect_line "$out" "; ${hosts[3]} dead"
 }
 
-# The hosts behind the uplink are fine, so none is drained, and the run does not pass.
+# The hosts behind the uplink are fine, so none is drained, and the run does not pass. Paths over the uplink have a fifth of
+# the rate. What a busy machine holds up for once is faster than that; at 50 %, it would leave hosts undecided, since many
+# slow pairs take all of the rounds for measuring again.
 test_slow_uplink() {
     local each=$((number / 4)) place behind=()
     make_accepted_hosts "$number"
@@ -122,7 +124,8 @@ test_slow_uplink() {
     done >"$directory/locality"
     mapfile -t behind < <(seq $((number - each + 1)) "$number")
     put_behind_uplink "$kSlow" "${behind[@]}"
-    accept_hosts --locality "$directory/locality" --pair-options '--window 4 -n 5' # many pairs are slow
+    # Many pairs are slow, so each takes few windows.
+    accept_hosts --locality "$directory/locality" --pair-options '--window 4 -n 5' --tolerance 70%
     expect_drained 6
     expect_line "$out" "leaf4"
     expect_line "$out" "^Not measured: collectives/all_reduce_perf-2"
@@ -170,28 +173,24 @@ assert set(steps) == {f"hosts/{host}", f"pairs/{host}", f"collectives/all_reduce
 EOT
 }
 
-# A baseline, and then the same hosts over their other network: the figures are as good, and what carried them is not.
+# A baseline, and then the same hosts over their other network: the figures are as good, and what carried them is not. One
+# launch is enough to know that.
 test_other_devices() {
     make_accepted_hosts "$number" 2
-    local launch
-    for launch in 1 2 3 4 5; do
-        echo "launch $launch"
-        rm -rf "$acceptance"
-        accept_hosts -b 1M -e 1M --collective-options '-n 12 -w 1' --record "$directory/baseline.jsonl" --keep-going
-    done
+    accept_hosts -b 1M -e 1M --collective-options '-n 12 -w 1' --record "$directory/baseline.jsonl" --keep-going
     rm -rf "$acceptance"
     networks=$kSubnet.1.0/24
     accept_hosts -b 1M -e 1M --collective-options '-n 12 -w 1' --baseline "$directory/baseline.jsonl" \
         --allow 'variable OMPI_MCA_btl_tcp_if_include'
     [[ $job_status -eq 6 ]] || fail "exit status $job_status, though other devices carried the data"
-    expect_line "$out" 'e1'
+    expect_line "$out" 'the data went another way than in the baseline: over e1 instead of e0'
 }
 
 test_broken_off() {
     make_accepted_hosts "$number"
     start_acceptance "${run_options[@]}" -H "$(list_of_hosts)" --output "$acceptance"
     wait_while_job_runs grep -q '"kind":"reading"' "$acceptance/pairs.jsonl"
-    kill -TERM "$(pgrep -f -P "$job" accept.sh || echo "$job")"
+    kill -TERM "$job" # as Ctrl-C, which what a script starts in the background never sees
     wait_for_job
     [[ $job_status -eq 130 ]] || fail "exit status $job_status of a run that was broken off"
     expect_line "$out" 'not measured'
