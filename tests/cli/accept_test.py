@@ -4,11 +4,15 @@ import json
 import re
 import shutil
 import signal
+import sys
 import time
 import unittest
 import xml.etree.ElementTree
 
 from accepting import SCRIPTS, AcceptTest
+
+sys.path.append(str(SCRIPTS))
+from acceptance_run.hosts_alone import NOTED_ONLY, facts_of
 
 NODES = [f"node{number}" for number in range(1, 7)]
 # Of a baseline: launches of a program on one host, in which no data was carried by a network.
@@ -303,28 +307,14 @@ class Outputs(AcceptTest):  # 2 ranks, 25 s
         self.assertEqual(self.ran(), [])
         self.assertFalse(self.results.exists())
 
-    def test_wrong_command_lines_have_one_clear_message(self):
-        for words, arguments, status in (
-                ("an acceptance run needs at least two hosts, each named once; given: node1", (), 2),
-                ("'--nonsense' is not an option of accept.sh", ("--nonsense",), 2),
-                ("--time 'soon' is not a time; give one such as 90s, 20m or 8h", ("--time", "soon"), 2),
-                ("'/nowhere' is not the folder of an acceptance run; give one such as", ("--resume", "/nowhere"), 2),
-                ("--tolerance '2' is not a share, such as 5% or 0.05", ("--tolerance", "2"), 2),
-                ("--baseline and --expect exclude each other", ("--baseline", "x", "--expect", 80), 2),
-                ("--baseline 'x' cannot be read", ("--baseline", "x"), 3),
-                ("--strict belongs to --preset", ("--strict",), 2),
-                ("--line-rate is for --expect", ("--line-rate", "100"), 2),
-                ("--line-rate '0' is not a rate in Gbit/s", ("--expect", "80", "--line-rate", "0"), 2),
-                ("--expect '0.0' is not a share in percent", ("--expect", "0.0"), 2),
-                ("--programs-to-run 'a b' is not a list of collectives", ("--programs-to-run", "a b"), 2),
-                ("there is no program nothing_perf", ("--programs-to-run", "nothing_perf"), 3),
-                ("--ranks '0' is not a whole number of 1 or more", ("--ranks", "0"), 2),
-                ("--recheck needs hosts and the folder of a run", ("--recheck", "node1"), 2)):
-            with self.subTest(words):
-                found, out, err = self.accept(*arguments, hosts="node[1-6]" if arguments else "node1")
-                self.assertEqual((found, out), (status, ""), err)
-                self.assertIn(words, err)
-                self.assertFalse(self.results.exists())
+    def test_a_host_of_another_run_cannot_be_rechecked(self):
+        self.assertEqual(self.accept()[0], 0)
+        status, out, err = self.call("--recheck", "node9", self.results)
+        self.assertEqual((status, out), (2, ""))
+        self.assertIn("node9 is not among the hosts", err)
+
+
+class WrongOptions(AcceptTest):  # 2 ranks, 40 s
 
     def refused(self, words, status, *arguments):
         """Nothing was begun, and that was said."""
@@ -380,17 +370,35 @@ class Outputs(AcceptTest):  # 2 ranks, 25 s
 
     def test_the_help_lists_every_key_of_hosts(self):
         listed = re.split(r"[\s,]+", self.call("--help")[1])
-        self.assertEqual(self.accept("--dry-run", "--allow", "mtu, carried_by,PATH,variable PATH")[0], 0)
-        for key in ("mtu", "nics", "state", "speed", "driver", "firmware", "processor", "cores", "memory", "gpus", "gpu_driver",
-                    "carried_by", "groups"):
-            self.assertIn(key, listed)
-            self.assertEqual(self.accept("--dry-run", "--allow", key)[0], 0, key)
+        device = {"name": "e0", "state": "up", "speed_mbit_per_s": 1, "mtu_bytes": 1500, "driver": "d", "firmware": "f"}
+        host = {"kernel": "6.1", "processor": "fast", "processing_units": 1, "numa_nodes": [], "network_devices": [device]}
+        facts = facts_of({"hosts": [host], "rank_map": [{"gpu": {"model": "H100", "driver": "580"}}]})
+        keys = {key for key, _ in facts} - set(NOTED_ONLY) | {"carried_by", "groups"}
+        self.assertGreaterEqual(set(listed), keys)
+        self.assertEqual(self.accept("--dry-run", "--allow", ", ".join(keys) + ",PATH,variable PATH")[0], 0)
 
-    def test_a_host_of_another_run_cannot_be_rechecked(self):
-        self.assertEqual(self.accept()[0], 0)
-        status, out, err = self.call("--recheck", "node9", self.results)
-        self.assertEqual((status, out), (2, ""))
-        self.assertIn("node9 is not among the hosts", err)
+    def test_wrong_command_lines_have_one_clear_message(self):
+        for words, arguments, status in (
+                ("an acceptance run needs at least two hosts, each named once; given: node1", (), 2),
+                ("'--nonsense' is not an option of accept.sh", ("--nonsense",), 2),
+                ("--time 'soon' is not a time; give one such as 90s, 20m or 8h", ("--time", "soon"), 2),
+                ("'/nowhere' is not the folder of an acceptance run; give one such as", ("--resume", "/nowhere"), 2),
+                ("--tolerance '2' is not a share, such as 5% or 0.05", ("--tolerance", "2"), 2),
+                ("--baseline and --expect exclude each other", ("--baseline", "x", "--expect", 80), 2),
+                ("--baseline 'x' cannot be read", ("--baseline", "x"), 3),
+                ("--strict belongs to --preset", ("--strict",), 2),
+                ("--line-rate is for --expect", ("--line-rate", "100"), 2),
+                ("--line-rate '0' is not a rate in Gbit/s", ("--expect", "80", "--line-rate", "0"), 2),
+                ("--expect '0.0' is not a share in percent", ("--expect", "0.0"), 2),
+                ("--programs-to-run 'a b' is not a list of collectives", ("--programs-to-run", "a b"), 2),
+                ("there is no program nothing_perf", ("--programs-to-run", "nothing_perf"), 3),
+                ("--ranks '0' is not a whole number of 1 or more", ("--ranks", "0"), 2),
+                ("--recheck needs hosts and the folder of a run", ("--recheck", "node1"), 2)):
+            with self.subTest(words):
+                found, out, err = self.accept(*arguments, hosts="node[1-6]" if arguments else "node1")
+                self.assertEqual((found, out), (status, ""), err)
+                self.assertIn(words, err)
+                self.assertFalse(self.results.exists())
 
 
 if __name__ == "__main__":
