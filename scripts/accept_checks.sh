@@ -65,12 +65,14 @@ ask_collective() {
 check_sizes() {
     local place
     ((sizes_given == 0)) || check_reading -b "${sizes[-b]}" -e "${sizes[-e]}" -f "${sizes[-f]}"
-    for ((place = 0; place < ${#sweep_options[@]}; ++place)); do
-        [[ ${sweep_options[place]} != --size ]] || check_reading -b "${sweep_options[place + 1]}" -e "${sweep_options[place + 1]}"
+    for ((place = 1; place < ${#sweep_options[@]}; ++place)); do
+        [[ ${sweep_options[place - 1]} != --size ]] ||
+            check_reading -b "${sweep_options[place]}" -e "${sweep_options[place]}"
     done
 }
 
-# check_reading OPTION...: the program reads all options, and ends before it measures, because the file for its records exists.
+# check_reading OPTION...: the program reads all options, and ends before it measures, because the file for its records
+# exists.
 check_reading() {
     local status said complaint output=$work/exists
     touch "$output"
