@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import records
 from constants import SCHEMA_VERSION
 from record_types import KINDS
+from report_page import alike_lines
 from report_page.sweep import Sweep
 from report_page.words import counted, printable
 
@@ -150,13 +151,14 @@ def read_part(path, begin, end, context=None):
         lines = io.BytesIO(file.read(end - begin))
     for number, line in enumerate(lines, 1):
         if line.startswith(READINGS):
-            waiting.append((number, line))
+            waiting.append(line)
             if len(waiting) == AT_ONCE:
-                take_readings(part, waiting)
-        elif line.strip():
-            take_readings(part, waiting)
+                take_readings(part, waiting, number + 1)
+            continue
+        take_readings(part, waiting, number)
+        if line.strip():
             take_other(part, number, line)
-    take_readings(part, waiting)
+    take_readings(part, waiting, number + 1)
     part.lines = number
     return part
 
@@ -174,32 +176,25 @@ def begin_run(sweep, line):
         pass  # take_line() says what is wrong with it
 
 
-def take_readings(part, waiting):
-    try:
-        values = json.loads(b"[" + b",".join(line for _, line in waiting) + b"]", parse_constant=records.finite)
-    except (ValueError, RecursionError):
-        values = None  # some line is damaged
-    if values is None or len(values) != len(waiting):
-        values = [value_of(part, number, line) for number, line in waiting]
-    if part.sweep.take_all(values):
-        part.readings += len(values)
-    else:
-        for (number, _), value in zip(waiting, values):
-            take_reading(part, number, value)
+def take_readings(part, waiting, after):
+    """Takes lines that follow each other, up to the one with that number."""
+    if not waiting:
+        return
+    alike, others = ({}, range(len(waiting))) if part.sweep.rails else alike_lines.cut(waiting)
+    for kind, rows in alike.items():
+        part.sweep.take_rows(kind, rows)
+        part.readings += len(rows)
+    for place in others:
+        take_reading(part, after - len(waiting) + place, waiting[place])
     waiting.clear()
 
 
-def value_of(part, number, line):
+def take_reading(part, number, line):
     try:
-        return json.loads(line, parse_constant=records.finite)
+        value = json.loads(line, parse_constant=records.finite)
     except (ValueError, RecursionError) as error:
         cut_off = "" if line.endswith(b"\n") else "; the line is cut off"
         part.problems.append((number, f"not a line of JSON ({printable(error)}){cut_off}"))
-        return None
-
-
-def take_reading(part, number, value):
-    if value is None:
         return
     try:
         part.sweep.take(value)

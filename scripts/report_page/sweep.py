@@ -2,7 +2,6 @@
 
 import array
 import math
-import operator
 from collections import Counter
 from dataclasses import dataclass, field
 
@@ -11,7 +10,6 @@ from report_page.words import printable, size_text
 
 FIGURE, FAILED, NOT_TRIED = "figure", "failed", "not tried"
 OF_KIND = ("test", "size_bytes", "from_rail", "to_rail", "both_ways")
-USUAL = operator.itemgetter("status", "bandwidth_gb_per_s", "from_host", "to_host", *OF_KIND)
 OUTCOMES = {**dict.fromkeys(READING_STATUSES, FAILED), "ok": FIGURE, "slow": FIGURE, "not_tried": NOT_TRIED}
 
 
@@ -88,25 +86,14 @@ class Sweep:
         self.program = printable(context.get("program") or self.program)
         self.rails = rails_of(context.get("rank_map") or [])
 
-    def take_all(self, records):
-        """Takes readings as take() does. Returns False, and has taken none, if one of them lacks a key or a figure."""
-        try:
-            rows = list(map(USUAL, records))
-        except (KeyError, TypeError):
-            return False
-        if self.rails or not all(map(is_usual, rows)):
-            return False
-        place, last, readings = self.places.get, None, None
-        for status, rate, sender, receiver, *kind in rows:
-            if kind != last:
-                last, readings = kind, self.readings_of_(*kind)
-                add_rate, add_sender = readings.rates.append, readings.senders.append
-                add_receiver = readings.receivers.append
-            add_rate(rate)
-            one, other = place(sender), place(receiver)
-            add_sender(self.place(sender) if one is None else one)
-            add_receiver(self.place(receiver) if other is None else other)
-        return True
+    def take_rows(self, kind, rows):
+        """Readings of a kind that alike_lines.cut() has found."""
+        senders, receivers, rates, *_ = zip(*rows)
+        places = {name: self.place(name.decode()) for name in {*senders, *receivers}}
+        readings = self.readings_of_(*kind)
+        readings.senders.extend(map(places.__getitem__, senders))
+        readings.receivers.extend(map(places.__getitem__, receivers))
+        readings.rates.extend(map(float, rates))
 
     def take(self, record):
         """A reading. Raises LookupError, TypeError or ValueError if a value is missing or no such value."""
@@ -158,21 +145,6 @@ class Sweep:
             self.names.append(name)
             self.ends.append(end)
         return self.places[name]
-
-
-def is_usual(row):
-    status, rate, sender, receiver, *_ = row
-    return (
-        status in ("ok", "slow")
-        and type(rate) is float
-        and 0 <= rate <= MOST_GB_PER_SECOND
-        and type(sender) is type(receiver) is str
-        and sender != receiver
-        and sender.isprintable()
-        and receiver.isprintable()
-        and sender != ""
-        and receiver != ""
-    )
 
 
 def kind_of(test, size, from_rail, to_rail, both_ways, program):
