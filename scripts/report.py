@@ -18,6 +18,7 @@ from report_page.words import counted, printable
 
 SYSTEM_PYTHON = "/usr/bin/python3"  # packages install Python modules for this one
 MODULES = ("jinja2", "plotly")
+STDOUT = "-"
 MOST_SAID = 20  # problems on stderr; the report has all
 EPILOG = """\
 RESULTS are files that programs wrote with --json or --record, files of scripts/sweep_pairs.sh and find_slow_links
@@ -38,7 +39,9 @@ def parse_arguments(arguments):
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("results", metavar="RESULTS", nargs="+")
-    parser.add_argument("-o", "--output", metavar="FILE", type=Path, required=True, help="write the report to FILE")
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", required=True, help="write the report to FILE; - is standard output"
+    )
     parser.add_argument("--title", metavar="TEXT", help="title of the report (default: fabricbench report)")
     parser.add_argument(
         "--import", dest="kind", metavar="KIND", help="read results of another tool: nccl-tests, osu, csv, auto..."
@@ -75,7 +78,9 @@ def require_modules():
 
 
 def refuse_output(given):
-    output = given.output
+    if given.output == STDOUT:
+        return
+    output = Path(given.output)
     if output.is_dir():
         raise BadInput(f"'{output}' is a folder; give the name of a file")
     if not output.parent.is_dir():
@@ -98,6 +103,14 @@ def say_problems(results):
         say(f"and {counted(len(problems) - MOST_SAID, 'more problem')}; the report lists them")
 
 
+def write(output, text):
+    if output == STDOUT:
+        sys.stdout.buffer.write(text.encode())
+        sys.stdout.buffer.flush()
+    else:
+        write_whole(Path(output), text)
+
+
 def write_whole(path, text):
     """Replaces the file at once, so that nobody sees half of it."""
     part = path.with_name(f".{path.name}.part{os.getpid()}")
@@ -106,6 +119,11 @@ def write_whole(path, text):
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
+
+
+def leave_stdout():
+    """Keeps Python from writing the rest of a page that nobody takes when it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def subtitle_of(given):
@@ -126,7 +144,7 @@ def make_report(given):
     if why_not:
         say(f"pairs are not judged: {why_not}")
     title = printable(given.title or "fabricbench report")
-    write_whole(given.output, make_page(results, title, subtitle_of(given), why_not))
+    write(given.output, make_page(results, title, subtitle_of(given), why_not))
 
 
 def main():
@@ -139,7 +157,9 @@ def main():
         say(str(error))
         sys.exit(error.status)
     except OSError as error:
-        say(f"{error.filename}: {error.strerror}")
+        say(f"{error.filename or 'standard output'}: {error.strerror}")
+        if given.output == STDOUT:
+            leave_stdout()
         sys.exit(FAILED)
 
 

@@ -1,6 +1,7 @@
 """Lines of readings that look alike, as most of a sweep do. Their figures are cut out, which takes half the time of parsing
 them as JSON. Lines that differ in anything but names and figures are left to the parser."""
 
+import array
 import json
 import operator
 import re
@@ -26,7 +27,7 @@ MEMBERS = {
 def cut(lines):
     """The readings in lines that look like the first one, and the places of all other lines.
 
-    The readings are {kind: [(sender, receiver, rate, ...)]}, as bytes, with the values of OF_KIND as kind.
+    The readings are {values of OF_KIND: (senders, receivers, rates)}, with names as bytes.
     """
     pattern = pattern_like(lines[0])
     if pattern is None:
@@ -34,19 +35,24 @@ def cut(lines):
     given = [key for key in OF_KIND if key in pattern.groupindex]
     values = operator.methodcaller("group", *FIGURES, *given)
     matches = list(map(pattern.fullmatch, lines))
-    readings = {}
+    rows = {}
     for row in map(values, filter(None, matches)):
-        readings.setdefault(row[len(FIGURES) :], []).append(row)
+        rows.setdefault(row[len(FIGURES) :], []).append(row)
+    readings = {kind_of(given, kind): columns_of(of_kind) for kind, of_kind in rows.items()}
     if not all(map(are_pairs, readings.values())):
         return {}, range(len(lines))
-    others = [place for place, match in enumerate(matches) if match is None]
-    return {kind_of(given, kind): rows for kind, rows in readings.items()}, others
+    return readings, [place for place, match in enumerate(matches) if match is None]
 
 
-def are_pairs(rows):
-    """Whether all have two hosts and a rate that can be."""
+def columns_of(rows):
     senders, receivers, rates, *_ = zip(*rows)
-    return not any(map(operator.eq, senders, receivers)) and max(map(float, rates)) <= MOST_GB_PER_SECOND
+    return senders, receivers, array.array("d", map(float, rates))
+
+
+def are_pairs(columns):
+    """Whether all have two hosts and a rate that can be."""
+    senders, receivers, rates = columns
+    return not any(map(operator.eq, senders, receivers)) and max(rates) <= MOST_GB_PER_SECOND
 
 
 def pattern_like(line):

@@ -32,7 +32,7 @@ def convert(paths, kind, unit, programs, records):
             f"--import takes {PROGRAM}, which is neither in build/ nor on the PATH; build it (make)", MISSING
         )
     command = [program, "--import", kind, *(["--unit", unit] if unit else []), "--convert", records, *paths]
-    done = subprocess.run(command, stderr=subprocess.PIPE, check=False)
+    done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
     said = [printable(line.removeprefix(f"{PROGRAM}: ")) for line in done.stderr.decode(errors="replace").splitlines()]
     if done.returncode != 0:
         status = USAGE if done.returncode == NOT_JUDGED else done.returncode

@@ -6,9 +6,11 @@ import sys
 import zlib
 
 MANY_CELLS = 1_200_000  # with more on a page, a cell is one byte instead of two
+FAST = 1  # level of zlib; for figures with noise, others are hardly smaller
 
 
 def packed(contents, level=6):
+    """`level` is that of zlib."""
     return base64.b64encode(zlib.compress(contents, level)).decode()
 
 
@@ -19,4 +21,4 @@ def packed_rates(rates, many):
     cells = array.array("B" if many else "H", [round(rate / step) + 1 if rate == rate else 0 for rate in rates])
     if sys.byteorder == "big":
         cells.byteswap()
-    return {"data": packed(cells.tobytes()), "step": step, "bytes": width}
+    return {"data": packed(cells.tobytes(), FAST), "step": step, "bytes": width}

@@ -3,6 +3,7 @@
 import array
 import heapq
 import math
+import operator
 import statistics
 from dataclasses import dataclass, field
 
@@ -96,26 +97,31 @@ class Grid:
 
 
 def make_grid(readings, axis, both_ways):
-    size, position = len(axis.hosts), axis.position
+    size = len(axis.hosts)
     grid = Grid(size, array.array("d", [math.nan]) * (size * size))
-    rates, several = grid.rates, grid.several
-    senders = [position[place] for place in readings.senders]
-    receivers = [position[place] * size for place in readings.receivers]
-    for at, (sender, receiver, rate) in enumerate(zip(senders, receivers, readings.rates)):
-        cells = (receiver + sender, sender * size + receiver // size) if both_ways else (receiver + sender,)
-        for cell in cells:
-            if rate != rate:
-                outcome, reason = readings.why[at]
-                (grid.failed if outcome == FAILED else grid.not_tried).setdefault(cell, []).append(reason)
-            elif cell in several:
-                several[cell].append(rate)
-            elif rates[cell] == rates[cell]:
-                several[cell] = [rates[cell], rate]
-            else:
-                rates[cell] = rate
-    for cell, figures in several.items():
-        rates[cell] = statistics.median(figures)
+    fill(grid, readings, cells_of(readings.senders, readings.receivers, axis))
+    if both_ways:
+        fill(grid, readings, cells_of(readings.receivers, readings.senders, axis))
+    for cell, figures in grid.several.items():
+        grid.rates[cell] = statistics.median(figures)
     return grid
+
+
+def cells_of(senders, receivers, axis):
+    rows = [place * len(axis.hosts) for place in axis.position]
+    return map(operator.add, map(axis.position.__getitem__, senders), map(rows.__getitem__, receivers))
+
+
+def fill(grid, readings, cells):
+    rates, several = grid.rates, grid.several
+    for at, (cell, rate) in enumerate(zip(cells, readings.rates)):
+        if rate != rate:
+            outcome, reason = readings.why[at]
+            (grid.failed if outcome == FAILED else grid.not_tried).setdefault(cell, []).append(reason)
+        elif rates[cell] != rates[cell]:
+            rates[cell] = rate
+        else:
+            several.setdefault(cell, [rates[cell]]).append(rate)
 
 
 def joined(grid, per_line):

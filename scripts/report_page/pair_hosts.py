@@ -118,8 +118,8 @@ def lowest_peers(grid):
     for at in range(grid.size):
         column, row = grid.rates[at :: grid.size], grid.rates[at * grid.size : (at + 1) * grid.size]
         for lowest, rates in ((to, column), (source, row)):
-            known = [(rate, peer) for peer, rate in enumerate(rates) if rate == rate]
-            lowest[at] = min(known)[1] if known else None
+            known = [rate for rate in rates if rate == rate]
+            lowest[at] = rates.index(min(known)) if known else None
     return to, source
 
 

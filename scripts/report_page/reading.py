@@ -181,9 +181,9 @@ def take_readings(part, waiting, after):
     if not waiting:
         return
     alike, others = ({}, range(len(waiting))) if part.sweep.rails else alike_lines.cut(waiting)
-    for kind, rows in alike.items():
-        part.sweep.take_rows(kind, rows)
-        part.readings += len(rows)
+    for kind, columns in alike.items():
+        part.sweep.take_columns(kind, *columns)
+        part.readings += len(columns[0])
     for place in others:
         take_reading(part, after - len(waiting) + place, waiting[place])
     waiting.clear()

@@ -52,8 +52,12 @@ def read_results(paths):
             results.files.append(read_file(path, name))
         except OSError as error:
             results.unreadable.append((name, error.strerror or str(error)))
-    for file in results.files:
-        results.sweep.add(file.sweep)
+    with_readings = [file.sweep for file in results.files if len(file.sweep)]
+    if len(with_readings) == 1:
+        results.sweep = with_readings[0]
+    else:
+        for sweep in with_readings:
+            results.sweep.add(sweep)
     refuse_nothing(paths, results)
     return results
 

@@ -53,8 +53,8 @@ class Readings:
     def add(self, others, places):
         """Adds the readings of another sweep, whose place p is places[p] here."""
         self.why |= {len(self) + place: reason for place, reason in others.why.items()}
-        self.senders.extend([places[sender] for sender in others.senders])
-        self.receivers.extend([places[receiver] for receiver in others.receivers])
+        self.senders.extend(map(places.__getitem__, others.senders))
+        self.receivers.extend(map(places.__getitem__, others.receivers))
         self.rates.extend(others.rates)
 
 
@@ -86,14 +86,13 @@ class Sweep:
         self.program = printable(context.get("program") or self.program)
         self.rails = rails_of(context.get("rank_map") or [])
 
-    def take_rows(self, kind, rows):
+    def take_columns(self, kind, senders, receivers, rates):
         """Readings of a kind that alike_lines.cut() has found."""
-        senders, receivers, rates, *_ = zip(*rows)
         places = {name: self.place(name.decode()) for name in {*senders, *receivers}}
         readings = self.readings_of_(*kind)
         readings.senders.extend(map(places.__getitem__, senders))
         readings.receivers.extend(map(places.__getitem__, receivers))
-        readings.rates.extend(map(float, rates))
+        readings.rates.extend(rates)
 
     def take(self, record):
         """A reading. Raises LookupError, TypeError or ValueError if a value is missing or no such value."""

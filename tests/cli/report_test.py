@@ -8,7 +8,7 @@ from array import array
 from unittest import mock
 
 from launch import PROGRAMS
-from reporting import (HEADLINE, KIB, MIB, MISSING, NASTY, OK, USAGE, Page, Reporting, acceptance_run, all_pairs,
+from reporting import (FAILED, HEADLINE, KIB, MIB, MISSING, NASTY, OK, USAGE, Page, Reporting, acceptance_run, all_pairs,
                        baseline, baseline_comparison, connection_step, context, copy, end, finding, history_change,
                        measurement, question, reading, report, row, row_comparison, row_key, rows, run, slow_links, utc,
                        wires)  # fmt: skip
@@ -565,6 +565,28 @@ class Launched(Reporting):  # 1 rank, 1 s
         result = self.launch_report(self.write("run.jsonl", run()), "-o", self.page)
         self.assertEqual((result.returncode, result.stdout, result.stderr), (0, "", ""))
         self.assertEqual(state_of(Page(self.page.read_text())), "Measured, held against nothing")
+
+    def test_writes_to_stdout(self):
+        sweep = self.write("sweep.jsonl", all_pairs(FOUR))
+        result = self.launch_report(sweep, "-o", "-", "--programs", PROGRAMS)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertTrue(result.stdout.startswith("<!DOCTYPE html>") and result.stdout.endswith("</html>"))
+        self.assertEqual(len(cells_of(Page(result.stdout).figure("Map"))), 12)
+        self.assertEqual([path.name for path in self.directory.iterdir()], ["sweep.jsonl"])
+        table = self.write("rates.csv", ["from,to,GB/s\n", *(f"{one},{other},12\n" for one in FOUR for other in FOUR if one != other)])
+        result = self.launch_report("--import", "csv", table, "-o", "-", "--programs", PROGRAMS)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertTrue(result.stdout.startswith("<!DOCTYPE html>") and result.stdout.endswith("</html>"))
+
+    def test_a_full_stdout_is_a_failure(self):
+        file = self.write("run.jsonl", run())
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            result = self.launch_report(file, "-o", "-", stdout=full)
+        self.assertEqual((result.returncode, result.stderr), (FAILED, "report.py: standard output: No space left on device\n"))
+
+    def test_a_file_named_as_stdout(self):
+        self.launch_report(self.write("run.jsonl", run()), "-o", f"{self.directory}/-")
+        self.assertIn("</html>", (self.directory / "-").read_text())
 
     def test_refuses(self):
         result = self.launch_report(self.directory / "none.jsonl", "-o", self.page)

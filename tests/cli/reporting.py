@@ -351,10 +351,10 @@ class Reporting(unittest.TestCase):
         self.assertEqual(out.getvalue(), "")
         return err.getvalue()
 
-    def launch_report(self, *arguments):
+    def launch_report(self, *arguments, stdout=subprocess.PIPE):
         """Runs it as a user does."""
-        return subprocess.run([sys.executable, REPORT, *map(str, arguments)], capture_output=True, text=True, check=False,
-                              stdin=subprocess.DEVNULL, env=os.environ)  # fmt: skip
+        return subprocess.run([sys.executable, REPORT, *map(str, arguments)], stdout=stdout, stderr=subprocess.PIPE, text=True,
+                              check=False, stdin=subprocess.DEVNULL, env=os.environ)  # fmt: skip
 
     def report_on(self, *contents, arguments=()):
         """The report on files with these lines, and nothing said on stderr."""
