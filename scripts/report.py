@@ -11,6 +11,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True  # do not write caches beside the script
 
 from constants import FAILED, MISSING
+from report_page.comparing import compare
 from report_page.importing import files_of_records
 from report_page.judging import begin, judge
 from report_page.results import BadInput, paths_of, read_results
@@ -24,7 +25,8 @@ EPILOG = """\
 RESULTS are files that programs wrote with --json or --record, files of scripts/sweep_pairs.sh and find_slow_links
 --json, or folders, of which all *.jsonl are read, such as the folder of an acceptance run. With --import they are logs,
 matrices or folders of other tools, as for find_slow_links --import (docs/slow-links.md). Damaged lines and runs without
-an end are reported, and never pass. Readings of pairs without a verdict are judged by find_slow_links.
+an end are reported, and never pass. Readings of pairs without a verdict are judged by find_slow_links, and runs that are
+beside a baseline by fabricbench compare.
 
 Exit status: 0 written, whatever the verdict, 1 the report cannot be written, 2 the command line is wrong or no file has
 a record, 3 a file or a Python module is missing.
@@ -54,7 +56,7 @@ def parse_arguments(arguments):
     parser.add_argument(
         "--programs",
         metavar="DIR",
-        help="folder of find_slow_links (default: the build beside the scripts, else the PATH)",
+        help="folder of fabricbench and find_slow_links (default: the build beside the scripts, else the PATH)",
     )
     given = parser.parse_args(arguments)
     if given.unit is not None and given.kind is None:
@@ -137,10 +139,13 @@ def make_report(given):
     with files_of_records(given.results, given.kind, given.unit, given.programs) as (files, notices):
         with begin(paths_of(files), given) as begun:
             results = read_results(files)
+            results.why_not_compared = compare(results, given)
             why_not = judge(results, given, begun)
     for notice in notices:
         say(notice)
     say_problems(results)
+    if results.why_not_compared:
+        say(f"runs are not compared: {results.why_not_compared}")
     if why_not:
         say(f"pairs are not judged: {why_not}")
     title = printable(given.title or "fabricbench report")

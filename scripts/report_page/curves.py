@@ -40,9 +40,11 @@ def baselines_of(results, runs):
     """(run or None, key) -> {size: comparison of that row}. A file of fabricbench compare belongs to the only run."""
     usual = {}
     for comparison in results.comparisons():
-        run = comparison.run or (runs[0] if len(results.runs()) == 1 else None)
+        of_key = {}
         for row in comparison.rows:
-            usual.setdefault((id(run), key_of(row)), {})[row["size_bytes"]] = row
+            of_key.setdefault(key_of(row), {})[row["size_bytes"]] = row
+        for run in comparison.runs or (runs[:1] if len(results.runs()) == 1 else []):
+            usual |= {(id(run), key): rows for key, rows in of_key.items()}
     return usual
 
 
@@ -118,6 +120,7 @@ def port_rates(runs):
 
 def rate_figure(series, names, usual, title, bound):
     data, sizes = [], []
+    with_baseline = draw_baseline_of(series, usual)
     for place, (one, name) in enumerate(zip(series, names)):
         points = [point for point in one.points if point.rate and point.size > 0]
         if not points:
@@ -142,7 +145,8 @@ def rate_figure(series, names, usual, title, bound):
             drawn,
             (ends[::2], ends[1::2]),
         )
-        data += baseline_lines(one, name, usual, points, True, drawn)
+        if id(one) in with_baseline:
+            data += baseline_lines(one, name, usual, points, True, drawn)
         data += [one for one in bound_lines(points) if one not in data]  # rows may share it
     if bound:
         data.append(figure.reference("rate of the port", [min(sizes), max(sizes)], [bound, bound], "dashdot"))
@@ -151,6 +155,7 @@ def rate_figure(series, names, usual, title, bound):
 
 def time_figure(series, names, usual, title):
     data, sizes = [], []
+    with_baseline = draw_baseline_of(series, usual)
     for place, (one, name) in enumerate(zip(series, names)):
         points = [point for point in one.points if point.size > 0]
         if not points:
@@ -170,8 +175,17 @@ def time_figure(series, names, usual, title):
             drawn,
             band,
         )
-        data += baseline_lines(one, name, usual, points, False, drawn)
+        if id(one) in with_baseline:
+            data += baseline_lines(one, name, usual, points, False, drawn)
     return figure.over_sizes(data, sizes, title)
+
+
+def draw_baseline_of(series, usual):
+    """The ids of the series with which a baseline is drawn: the first ones, because launches of one run share it."""
+    first = {}
+    for one in series:
+        first.setdefault(id(usual.get((id(one.run), one.key))), id(one))
+    return set(first.values())
 
 
 def dash_of(one):

@@ -25,11 +25,11 @@ def section(results):
     blocks, words = [], []
     for comparison in results.comparisons():
         if comparison.outcome:
-            words.append(f"{comparison.file.name}: {printable(comparison.outcome['headline'])}")
+            words.append(f"{comparison.name}: {printable(comparison.outcome['headline'])}")
         if comparison.rows:
             blocks += [
                 Plot(
-                    f"Rows of {comparison.file.name} beside the baseline: {counts_of(comparison)}",
+                    f"Rows of {comparison.name} beside the baseline: {counts_of(comparison)}",
                     [("ratios", ratio_figure(comparison))],
                 ),
                 row_table(comparison),
@@ -114,7 +114,7 @@ def row_table(comparison):
     order = list(LOOKS)
     rows = sorted(comparison.rows, key=lambda row: (order.index(row["verdict"]), -row["ratio"]))
     return Table(
-        f"{comparison.file.name}: rows beside the baseline",
+        f"{comparison.name}: rows beside the baseline",
         columns,
         [
             [
@@ -163,7 +163,7 @@ def configuration_tables(comparison):
     tables = (
         [
             Table(
-                f"{comparison.file.name}: configuration beside the baseline's",
+                f"{comparison.name}: configuration beside the baseline's",
                 ["what it means", "key", "baseline", "now"],
                 rows,
                 is_open=True,
@@ -178,5 +178,5 @@ def configuration_tables(comparison):
         for one in outcome[key] or []
     ]
     if rows:
-        tables.append(Table(f"{comparison.file.name}: rows on one side only", ["what", "row", Number("size")], rows))
+        tables.append(Table(f"{comparison.name}: rows on one side only", ["what", "row", Number("size")], rows))
     return tables

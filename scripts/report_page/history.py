@@ -209,7 +209,7 @@ def dots(name, x, y, texts, tone):
 
 
 def run_mark(comparison, y, words):
-    name = figure.plain(comparison.file.name)
+    name = figure.plain(comparison.run.file.name)
     return {
         "type": "scatter",
         "mode": "markers",
@@ -331,7 +331,7 @@ def changes_of(results):
             over = 100 * (change["ratio"] - 1)
             rows.append(
                 [
-                    comparison.file.name,
+                    comparison.name,
                     name,
                     printable(change["since_utc"]),
                     Cell(f"{over:+.1f} %", over, "bad" if over > 1 else ""),

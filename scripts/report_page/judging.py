@@ -125,15 +125,15 @@ def judge(results, given, begun):
     return why_not
 
 
-def path_of_program(programs):
-    """The program in --programs, in the build beside the scripts, beside an installed report, or on the PATH."""
+def path_of_program(programs, name=PROGRAM):
+    """The program of that name in --programs, in the build beside the scripts, beside an installed report, or on the PATH."""
     if programs:
-        path = Path(programs) / PROGRAM
+        path = Path(programs) / name
         if not os.access(path, os.X_OK):
-            raise BadInput(f"--programs {programs}: there is no {PROGRAM} in it; build it (make)", MISSING)
+            raise BadInput(f"--programs {programs}: there is no {name} in it; build it (make)", MISSING)
         return path
-    built = Path(__file__).resolve().parents[2] / "build" / PROGRAM
-    return built if os.access(built, os.X_OK) else shutil.which(PROGRAM)
+    built = Path(__file__).resolve().parents[2] / "build" / name
+    return built if os.access(built, os.X_OK) else shutil.which(name)
 
 
 def judgement_of(results, hosts, why_not):

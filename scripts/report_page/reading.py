@@ -48,10 +48,16 @@ class Comparison:
     """Rows beside a baseline, from a run or from fabricbench compare."""
 
     file: "File"
-    run: Run | None
+    run: Run | None  # the first of those that were compared; None: unknown
+    runs: list = field(default_factory=list)
     rows: list = field(default_factory=list)
     changes: list = field(default_factory=list)
     outcome: object = None
+    called: str = ""  # for readers, if it is not the name of the file
+
+    @property
+    def name(self):
+        return self.called or self.file.name
 
 
 @dataclass
@@ -237,7 +243,7 @@ def comparison_of(file):
     """That of the last run, or the one of a file of fabricbench compare."""
     run = file.runs[-1] if file.runs else None
     if not file.comparisons or file.comparisons[-1].run is not run or file.comparisons[-1].outcome is not None:
-        file.comparisons.append(Comparison(file, run))
+        file.comparisons.append(Comparison(file, run, [run] if run else []))
     return file.comparisons[-1]
 
 

@@ -22,6 +22,7 @@ class Results:
     files: list
     unreadable: list = field(default_factory=list)  # (name, reason)
     sweep: Sweep = field(default_factory=Sweep)  # the readings of all files
+    why_not_compared: str = ""  # runs with the baselines that are here
 
     def runs(self):
         return [run for file in self.files for run in file.runs]

@@ -64,9 +64,11 @@ def parts_of(results):
     if results.acceptance("acceptance") and not results.acceptance("acceptance_verdict"):
         parts.append(Part("acceptance run", "unknown", "it was broken off before its verdict"))
     parts += [part_of_step(step) for step in results.acceptance("acceptance_step")]
+    parts += [part_of_comparison(comparison) for comparison in results.comparisons()]
+    if results.why_not_compared:
+        parts.append(Part("beside the baseline", "unknown", f"not compared: {results.why_not_compared}"))
     runs = results.runs()
     parts += [part_of_run(run, runs, results) for run in runs]
-    parts += [part_of_comparison(comparison) for comparison in results.comparisons()]
     for file, verdict in results.verdicts():
         state = OF_JUDGEMENT.get(verdict["judged"], "unknown")
         parts.append(Part(f"pairs of hosts, {file.name}", state, printable(verdict["headline"])))
@@ -115,11 +117,12 @@ def is_judged(run, results):
         return True
     if run.context["figure"] == "sweep":
         return bool(results.verdicts())
-    return any(comparison.run in (run, None) for comparison in results.comparisons())
+    comparisons = results.comparisons()
+    return any(one.run is None or any(other is run for other in one.runs) for one in comparisons)
 
 
 def part_of_comparison(comparison):
-    name = f"beside the baseline, {comparison.file.name}"
+    name = comparison.called or f"beside the baseline, {comparison.name}"
     if comparison.outcome is None:
         return Part(name, "unknown", "the comparison did not end")
     return Part(

@@ -184,6 +184,97 @@ class Damage(Reporting):  # 1 rank, 1 s
         self.assertEqual(len(page.rows("Damaged or missing parts, which count as not judged")), 200)
 
 
+IDENTITY = {"backend": "mpi", "binding": "2 x processors 0", "hosts": "node[1-2]", "library": "an MPI",
+            "order_of_ranks": "host by host", "processors": "a processor", "ranks": "2", "ranks_per_host": "2 x 1 ranks",
+            "rdma_ports": "4 x infiniband up 400000 Mbit/s, mlx5_core, firmware 28.39.1002",
+            "switches": "spine1 leaf1: node[1-2]", "timing": "pipelined"}  # fmt: skip
+
+
+class Compared(Reporting):  # 1 rank, 1 s
+    """Runs that are given with a baseline."""
+
+    def compare(self, *runs, launches=9, said=""):
+        files = [self.write("site.jsonl", baseline(launches, noise=0.0001, **IDENTITY))]
+        files += [self.write(f"today{number}.jsonl", lines) for number, lines in enumerate(runs, 1)]
+        words = self.run_report(*files, "--force", "--programs", PROGRAMS)
+        (self.assertIn if said else self.assertEqual)(said, words)
+        return Page(self.page.read_text())
+
+    def today(self, factor=1.0, day=40, **changes):
+        return run(*rows(latency_us=2 * factor, gb_per_s=20 / factor), started_utc=utc(day), **changes)
+
+    def judged(self, page):
+        return [(cells[0].rpartition("/")[2], cells[1].split(" ", 1)[1]) for cells in page.rows("What was judged")]
+
+    def test_slower(self):
+        page = self.compare(self.today(1.25))
+        self.assertEqual(state_of(page), "Slow")
+        self.assertRegex(page.texts["verdict"], r"all_reduce_perf beside \S+site.jsonl: 3 of 3 rows slower than the baseline")
+        self.assertEqual({cells[-2] for cells in page.rows("all_reduce_perf: all rows")}, {"✗ slower"})
+        self.assertIn("baseline of out of place", {trace.get("name") for trace in page.figure("all_reduce_perf")["data"]})
+
+    def test_same(self):
+        page = self.compare(self.today())
+        self.assertEqual(state_of(page), "Accepted")
+        self.assertEqual(self.judged(page), [("site.jsonl", "Accepted"), ("today1.jsonl", "Accepted")])
+        self.assertRegex(page.texts["verdict"], r"Accepted\s+all_reduce_perf beside \S+: all 3 rows are as fast as in the baseline")
+
+    def test_several_launches(self):
+        page = self.compare(self.today(1.25), self.today(1.25, 41), self.today(1.25, 42))
+        self.assertEqual(state_of(page), "Slow")
+        self.assertIn("baseline_comparison", "".join(cells[1] for cells in page.rows("Files")))
+        self.assertEqual({cells[-2] for cells in page.rows("all_reduce_perf: all rows")}, {"✗ slower"})
+        names = [trace["name"] for trace in page.figure("all_reduce_perf: 3 series")["data"] if "name" in trace]
+        self.assertEqual(sum(name.startswith("baseline of") for name in names), 1)
+        page = self.compare(self.today(), self.today(1.0, 41), self.today(1.0, 42))
+        self.assertEqual(state_of(page), "Accepted")
+        self.assertEqual([state for _, state in self.judged(page)], ["Accepted"] * 4)
+
+    def test_programs_are_compared_apart(self):
+        page = self.compare(self.today(1.25), self.today(program="broadcast_perf"))
+        self.assertEqual(state_of(page), "Slow")
+        self.assertEqual([state for name, state in self.judged(page) if name == "site.jsonl"], ["Slow", NOT_JUDGED])
+        self.assertEqual({cells[-2] for cells in page.rows("all_reduce_perf: all rows")}, {"✗ slower"})
+        self.assertNotIn("✗ slower", {cells[-2] for cells in page.rows("broadcast_perf: all rows")})
+
+    def test_another_configuration_is_not_judged(self):
+        page = self.compare(self.today(backend="nccl"))
+        self.assertEqual(state_of(page), NOT_JUDGED)
+        self.assertIn("no launch of the baseline is comparable; these differ: backend", page.texts["verdict"])
+        self.assertEqual(page.rows("all_reduce_perf beside " + str(self.directory / "site.jsonl") +
+                                   ": configuration beside the baseline's")[0][1:], ["backend", "mpi", "nccl"])  # fmt: skip
+
+    def test_refused(self):
+        lines = self.today()
+        lines[0] = {**lines[0], "schema_version": 0}
+        page = self.compare(lines, said="runs are not compared: fabricbench compare refuses: ")
+        self.assertEqual(state_of(page), NOT_JUDGED)
+        self.assertRegex(page.texts["verdict"], r"not compared: fabricbench compare refuses: \S+today1.jsonl:1: the context has no schema_version")
+
+    def test_a_baseline_of_few_launches_is_not_judged(self):
+        page = self.compare(self.today(), launches=4)
+        self.assertEqual(state_of(page), NOT_JUDGED)
+        self.assertIn("the baseline has 4 comparable launches, too few to know its noise", page.texts["verdict"])
+
+    def test_without_the_program(self):
+        with mock.patch("report_page.comparing.path_of_program", return_value=None):
+            page = self.compare(self.today(), said="runs are not compared: there is no fabricbench in build/ or on the PATH")
+        self.assertEqual(state_of(page), NOT_JUDGED)
+
+    def test_a_failed_run_is_judged_by_its_end(self):
+        page = self.compare(self.today(), self.today(status=5))
+        self.assertEqual(state_of(page), "Failed")
+        self.assertIn(("site.jsonl", "Accepted"), self.judged(page))
+
+    def test_runs_that_were_compared_are_not_compared_again(self):
+        own = [context(started_utc=utc(40)), *rows(), row_comparison(), baseline_comparison(6), end(6)]
+        with mock.patch("report_page.comparing.run_compare", side_effect=AssertionError("it was called")):
+            self.assertEqual(state_of(self.compare(own)), "Slow")
+            self.assertEqual(state_of(self.compare(self.today(), [row_comparison(), baseline_comparison(6)])), "Slow")
+            sweep = [context(FOUR, program="pairwise_bw", figure="sweep"), *all_pairs(FOUR), slow_links(), end()]
+            self.assertEqual(state_of(self.compare(sweep)), "Accepted")
+
+
 class Curves(Reporting):  # 1 rank, 1 s
 
     def traces(self, figure):
@@ -220,6 +311,18 @@ class Curves(Reporting):  # 1 rank, 1 s
         self.assertEqual(self.traces(page.figure("rdma_write_bw"))["rate of the port"]["y"], [50.0, 50.0])
         self.assertEqual(self.traces(page.figure("gpu_copy_bw"))["bound"]["y"], [63.0, 63.0])
         self.assertEqual(page.rows("gpu_copy_bw: all rows")[0][-2], "79.4 %")
+
+    def test_limits_of_links_are_drawn_in(self):
+        """Rows of expectations may have the time on the way, which is not a figure of the curves."""
+        for way in ({}, {"way_us": None}, {"way_us": 1.5}):
+            expected = [{"kind": "row_expectation", **{key: value for key, value in row_key(size).items()}, "verdict": "reached",
+                         "busbw_gb_per_s": 11.0, "expected_gb_per_s": 11.8, "limit_gb_per_s": 12.5, "share_percent": 93.0, **way}
+                        for size in (8, KIB, MIB)]  # fmt: skip
+            outcome = {"kind": "expectation", "exit_status": 0, "headline": "reached", "required_percent": 80.0, "links": "1 x 100 Gbit/s",
+                       "payload_gb_per_s": 11.8}  # fmt: skip
+            page = self.report_on([context(), *rows(), *expected, outcome, end()])
+            self.assertEqual(self.traces(page.figure("all_reduce_perf"))["bound"]["y"], [12.5] * 3)
+            self.assertEqual(page.rows("all_reduce_perf: what the links allow")[0][-1], "reached")
 
     def test_latency_comes_first_where_it_is_the_subject(self):
         page = self.report_on(run(program="send_recv_lat", figure="latency"))

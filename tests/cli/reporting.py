@@ -130,7 +130,7 @@ def history_change(size=None, ratio=1.08, days=20):
             "false_alarm_probability": 0.001}  # fmt: skip
 
 
-def baseline(launches=12, sizes=(8, KIB, MIB), slower_from=None, **identity):
+def baseline(launches=12, sizes=(8, KIB, MIB), slower_from=None, noise=0.004, **identity):
     """A launch every second day; from some day on 8 % slower."""
     lines = [{"kind": "baseline", "baseline_version": 1, "launches": launches}]
     for number in range(launches):
@@ -138,7 +138,7 @@ def baseline(launches=12, sizes=(8, KIB, MIB), slower_from=None, **identity):
                       "identity": {"program": "all_reduce_perf", **identity},
                       "circumstances": {"kernel": "6.1.0" if number < 8 else "6.1.1"}, "rows": len(sizes)})  # fmt: skip
         for size in sizes:
-            factor = (1 + 0.004 * math.sin(7 * number)) * (1.08 if slower_from is not None and number >= slower_from else 1)
+            factor = (1 + noise * math.sin(7 * number)) * (1.08 if slower_from is not None and number >= slower_from else 1)
             time_us = factor * (2.0 + size / 20000)
             lines.append({"kind": "row_times", **row_key(size), "time_us_median": time_us,
                           "epoch_times_us": [0.99 * time_us, time_us, 1.02 * time_us], "busbw_gb_per_s": size / time_us / 1000,
