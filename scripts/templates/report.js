@@ -5,6 +5,11 @@ const AROUND_MAP = 190; // px, of names and scale
 const NARROW = 760; // px; less has no buttons and no room for figures in cells
 const SHORT_TABLE = 40; // rows; longer tables stay folded on paper
 const PAPER_WIDTH = 680; // px
+const LEGEND_LINE = 19; // px
+const LEGEND_MARK = 50; // px, of the line beside a name
+const LETTER = 6.4; // px, on average
+const LEGEND_SHARE = 0.38; // of the width, beside the plot
+const MOST_FOR_LEGEND = 600; // px; a longer one scrolls
 let printing = false;
 
 document.documentElement.classList.add("scripted");
@@ -85,7 +90,26 @@ function dressedNote(note, colours) {
   return made;
 }
 
-function layoutOf(figure, canvas, colours) {
+// Where the names are, how long they may be, and how much height they take that the plot should not lose.
+function legendOf(figure, width) {
+  const names = figure.data.filter((trace) => trace.showlegend !== false && trace.type !== "heatmap").map((trace) => plain(trace.name ?? ""));
+  const below = width < NARROW || names.length <= 6;
+  const letters = Math.floor((width * (below ? 1 : LEGEND_SHARE) - LEGEND_MARK) / LETTER);
+  const longest = Math.min(letters, Math.max(0, ...names.map((name) => name.length)));
+  const inLine = Math.max(1, Math.floor(width / (longest * LETTER + LEGEND_MARK)));
+  const lines = below ? Math.ceil(names.length / inLine) : 0;
+  return { names, below, letters, extra: Math.min(MOST_FOR_LEGEND, Math.max(0, lines - 2) * LEGEND_LINE) };
+}
+
+// Both ends of a name tell it from others.
+function shortened(name, letters) {
+  const text = plain(name);
+  if (text.length <= letters) return name;
+  const half = Math.max(4, Math.floor((letters - 1) / 2));
+  return `${text.slice(0, half)}\u2026${text.slice(-half)}`.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+}
+
+function layoutOf(figure, canvas, colours, legend, height) {
   const axis = (given) => ({
     automargin: true, gridcolor: colours.grid, linecolor: colours.faint, zerolinecolor: colours.faint, zeroline: false, ticks: "outside",
     tickcolor: colours.faint, ...given,
@@ -93,8 +117,6 @@ function layoutOf(figure, canvas, colours) {
   const layout = figure.layout;
   const isMap = canvas.classList.contains("map");
   const narrow = (printing ? PAPER_WIDTH : canvas.clientWidth) < NARROW;
-  const names = figure.data.filter((trace) => trace.showlegend !== false && trace.type !== "heatmap");
-  const below = narrow || names.length <= 6;
   const notes = (layout.annotations ?? []).filter((note) => !(note.ink && innerWidth < NARROW));
   return {
     ...layout,
@@ -106,12 +128,13 @@ function layoutOf(figure, canvas, colours) {
     paper_bgcolor: colours.paper,
     plot_bgcolor: isMap ? colours.blank : colours.paper,
     hoverlabel: { bgcolor: colours.ink, font: { color: colours.paper }, align: "left", namelength: -1 },
-    showlegend: !isMap && names.length > 0,
+    showlegend: !isMap && legend.names.length > 0,
     hovermode: "closest",
     dragmode: narrow ? false : "zoom",
-    legend: { traceorder: "normal", ...(below ? { orientation: "h", x: 0, y: 1.02, yanchor: "bottom" } : { x: 1.01, y: 1 }) },
-    margin: { l: 50, r: 20, t: 30, b: 40, pad: 2 },
+    legend: { traceorder: "normal", ...(legend.below ? { orientation: "h", x: 0, y: 1.02, yanchor: "bottom" } : { x: 1.01, y: 1 }) },
+    margin: { l: 50, r: 20, t: 16, b: 40, pad: 2 },
     width: printing ? PAPER_WIDTH : undefined,
+    height,
     autosize: !printing,
   };
 }
@@ -204,11 +227,16 @@ function paint(element) {
   const colours = theme();
   const isMap = canvas.classList.contains("map");
   const data = element.figure.data.map((trace) => dressed(trace, colours));
+  const legend = legendOf(element.figure, printing ? PAPER_WIDTH : canvas.clientWidth);
+  for (const trace of data) if (trace.name) trace.name = shortened(trace.name, legend.letters);
+  element.usualHeight ??= canvas.clientHeight;
+  const height = element.usualHeight + (isMap ? 0 : legend.extra);
+  canvas.style.height = `${height}px`;
   if (isMap) {
     element.blockSize ??= Math.ceil(data[0].x.length / Math.max(100, canvas.clientWidth - AROUND_MAP));
     data[0].z = lowestOfBlocks(element.figure.data[0].rates, element.blockSize);
   }
-  Plotly.react(canvas, data, layoutOf(element.figure, canvas, colours), {
+  Plotly.react(canvas, data, layoutOf(element.figure, canvas, colours, legend, height), {
     responsive: true,
     displaylogo: false,
     displayModeBar: innerWidth >= NARROW,

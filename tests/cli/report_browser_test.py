@@ -194,6 +194,46 @@ class Browser(Reporting):  # 1 rank, 20 s
         self.open_acceptance()
         self.assertLessEqual(self.script("return document.documentElement.scrollWidth"), 390)
 
+    def many_series(self, count):
+        """Groups whose names are long and differ only in the middle."""
+        groups = [{"ranks": f"{number}, {number + 1}", "ports": None, "round": 0, "hosts": ", ".join(
+            f"gpu-node-rack{of_pair:02}-chassis3.cluster.example.org" for of_pair in (number, number + 1))} for number in range(count)]
+        lines = [{**line, "group": number} for number in range(count) for line in rows(gb_per_s=20 - number / 4)]
+        return self.write("many.jsonl", [context(groups=groups, program="multi_pair_bw", figure="bandwidth"), *lines, end()])
+
+    def box(self, css):
+        """(left, top, right, bottom) within the canvas of the curves; None: there is no such element."""
+        return self.script("""const element = document.querySelector(`#curves .canvas ${arguments[0]}`);
+            if (!element) return null; const box = element.getBoundingClientRect();
+            const canvas = document.querySelector("#curves .canvas").getBoundingClientRect();
+            return [box.left - canvas.left, box.top - canvas.top, box.right - canvas.left, box.bottom - canvas.top]""", css)  # fmt: skip
+
+    def test_buttons_and_names_have_places_of_their_own(self):
+        self.addCleanup(self.driver.execute_cdp_cmd, "Emulation.clearDeviceMetricsOverride", {})
+        for width in (1200, 390):
+            self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
+                                        {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width == 390})  # fmt: skip
+            for count in (4, 14):
+                with self.subTest(width=width, series=count):
+                    self.open(self.many_series(count), "--force")
+                    self.check_places(has_buttons=width == 1200)
+
+    def check_places(self, has_buttons):
+        bar, legend = self.box(".modebar"), self.box(".legend")
+        self.assertEqual(bar is not None, has_buttons)
+        if has_buttons:
+            above = self.script("""const [choice, canvas] = ["choice", "canvas"].map(
+                (name) => document.querySelector(`#curves .${name}`).getBoundingClientRect()); return choice.bottom - canvas.top""")
+            self.assertGreaterEqual(bar[1], above)
+            self.assertLessEqual(bar[3], min(0, legend[1]))
+        width, plot = self.script("""const canvas = document.querySelector("#curves .canvas"), {l, t, w, h} = canvas._fullLayout._size;
+            return [canvas.clientWidth, [l, t, l + w, t + h]]""")
+        self.assertGreaterEqual(legend[0], 0)
+        self.assertLessEqual(legend[2], width + 1)
+        self.assertTrue(legend[3] <= plot[1] or legend[0] >= plot[2], f"names at {legend}, plot at {plot}")
+        self.assertGreater(plot[2] - plot[0], 200)
+        self.assertGreater(plot[3] - plot[1], 200)
+
     def test_print_has_all_plots(self):
         self.open_acceptance()
         self.script("""window.widths = []; addEventListener("beforeprint", () => {
