@@ -1,6 +1,8 @@
 """scripts/report.py: what stands in a report, what is never shown as a pass, and what is refused."""
 
 import base64
+import itertools
+import json
 import re
 import sys
 import zlib
@@ -12,6 +14,9 @@ from reporting import (FAILED, HEADLINE, KIB, MIB, MISSING, NASTY, OK, USAGE, Pa
                        baseline, baseline_comparison, connection_step, context, copy, end, finding, history_change,
                        measurement, question, reading, report, row, row_comparison, row_key, rows, run, slow_links, utc,
                        wires)  # fmt: skip
+
+from report_page import alike_lines
+from report_page.reading import read_file
 
 FOUR = ["node1", "node2", "node3", "node4"]
 NOT_JUDGED = "Not judged"
@@ -607,6 +612,43 @@ class Huge(Reporting):  # 1 rank, 4 s
         self.assertIn(f":{lines.index('damaged' + chr(10)) + 1}: ", said[0])
         self.assertEqual(cells[0], cells[1])
         self.assertIn(("node1:r0", "node1:r1"), cells[0])
+
+    def test_lines_that_look_alike_are_read_as_all_others(self):
+        """Figures that are cut out of lines are those of the parser, and what does not look like the first line is parsed."""
+        alike = [reading(one, other, 10 + place / 8, size_bytes=size, from_rail=rail, to_rail=rail)
+                 for place, (one, other) in enumerate(itertools.permutations(FOUR, 2)) for size in (KIB, MIB) for rail in (None, "mlx5_0")]
+        unlike = [reading("node1", "node2", None, reason="refused"), reading("node2", "caf\u00e9", 3.5), reading("node3", 'a"b', 4.5),
+                  reading("node4", "node1", 5, finished_utc=utc()), reading("node4", "node2", 6.25e-7),
+                  {**reading("node4", "node3"), "from_rail": 3, "to_rail": 3, "status": "slow"}]  # fmt: skip
+        damaged = [reading("node1", "node1"), reading("node1", "node2", 2e6), reading("node1", "node2", -1.0),
+                   reading("node1", "node2", status="odd"), '{"kind": "reading", "round": 00}\n', '{"kind": "reading", "round": 0\n']
+        for lines in (alike, alike + unlike, unlike + alike, alike[:20] + damaged + alike[20:] + unlike, damaged + alike):
+            for spaced in (True, False):
+                texts = [line if isinstance(line, str) else json.dumps(line, separators=None if spaced else (",", ":")) + "\n"
+                         for line in lines]  # fmt: skip
+                path = self.write("sweep.jsonl", texts)
+                cut = read_file(path, "sweep")
+                with mock.patch("report_page.alike_lines.cut", lambda lines: ({}, range(len(lines)))):
+                    parsed = read_file(path, "sweep")
+                self.assertEqual(self.readings_of(cut), self.readings_of(parsed))
+                self.assertEqual((cut.problems, cut.kinds), (parsed.problems, parsed.kinds))
+        texts = [(json.dumps(line) + "\n").encode() for line in alike + unlike]
+        found, others = alike_lines.cut(texts)
+        self.assertEqual((len(found), sum(len(rates) for _, _, rates in found.values())), (5, len(alike) + 1))
+        self.assertEqual(list(others), list(range(len(alike), len(alike) + 5)))
+
+    def readings_of(self, file):
+        names = file.sweep.names
+        return {kind: sorted((names[sender], names[receiver], str(rate)) for sender, receiver, rate in
+                             zip(of_kind.senders, of_kind.receivers, of_kind.rates)) for kind, of_kind in file.sweep.kinds.items()}
+
+    def test_runs_in_a_file_keep_their_readings_apart(self):
+        plain = [{key: value for key, value in line.items() if key != "test"} for line in all_pairs(FOUR)]
+        lines = [context(FOUR, program="one_bw", figure="sweep"), *plain, end(), context(FOUR, program="other_bw", figure="sweep"),
+                 *plain[:6], end(), slow_links()]  # fmt: skip
+        page = self.report_on(lines)
+        self.assertIn("one_bw, 4 MiB: 12 readings", page.texts["pairs"])
+        self.assertIn("other_bw, 4 MiB: 6 readings", page.texts["pairs"])
 
     def test_many_rows(self):
         lines = [row(8 * (number + 1), measurement(2.0 + number, 8 * (number + 1))) for number in range(3000)]
