@@ -3,6 +3,7 @@
 
 import argparse
 import datetime
+import gc
 import importlib.util
 import os
 import sys
@@ -169,4 +170,5 @@ def main():
 
 
 if __name__ == "__main__":
+    gc.disable()  # it would go through millions of readings, none of which is garbage before the end
     main()
