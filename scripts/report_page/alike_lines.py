@@ -1,5 +1,5 @@
-"""Lines of readings that look alike, as most of a sweep do. Their figures are cut out, which takes half the time of parsing
-them as JSON. Lines that differ in anything but names and figures are left to the parser."""
+"""Lines of readings that look alike, as most of a sweep do. Their figures are cut out, which takes less time than
+parsing them as JSON. Lines that differ in anything but names and figures are left to the parser."""
 
 import array
 import json

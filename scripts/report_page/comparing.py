@@ -11,7 +11,7 @@ from report_page.words import printable
 
 PROGRAM = "fabricbench"
 COMPARED = (OK, TOO_SLOW, NOT_JUDGED)  # exit statuses with an outcome
-WITH_FIGURES = COMPARED  # exit statuses of runs whose figures are right
+WITH_FIGURES = (OK, TOO_SLOW, NOT_JUDGED)  # exit statuses of runs whose figures are right
 
 
 def compare(results, given):
@@ -73,8 +73,8 @@ def run_compare(program, baselines, files, out):
     made = read_file(out, f"{PROGRAM} compare on these runs") if out.exists() else None
     if done.returncode in COMPARED and made is not None and made.comparisons:
         return made, ""
-    why = printable(said[0]).removeprefix(f"{PROGRAM}: ") if said else f"it said nothing, and ended with status {done.returncode}"
-    return None, f"{PROGRAM} compare refuses: {why}"
+    why = said[0].removeprefix(f"{PROGRAM}: ") if said else f"it ended with status {done.returncode}"
+    return None, f"{PROGRAM} compare refuses: {printable(why)}"
 
 
 def assign_runs(comparisons, files, baselines):

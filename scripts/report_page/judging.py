@@ -126,7 +126,7 @@ def judge(results, given, begun):
 
 
 def path_of_program(programs, name=PROGRAM):
-    """The program of that name in --programs, in the build beside the scripts, beside an installed report, or on the PATH."""
+    """The program in --programs, in the build beside the scripts, beside an installed report, or on the PATH."""
     if programs:
         path = Path(programs) / name
         if not os.access(path, os.X_OK):
