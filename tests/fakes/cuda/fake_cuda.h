@@ -13,6 +13,7 @@
 //                          excepted, which are not the data measured; `hang:3`: they never end
 //   FAKE_CUDA_NO_GPU_DIRECT  any value: other devices may not be given a device's memory
 //   FAKE_CUDA_NO_DMA_BUF   any value: the driver exports no memory; FAKE_CUDA_EXPORT_FAILS: it says so when it is asked
+//   CUDA_LAUNCH_BLOCKING   1: whatever is put into a stream is done before the call returns
 //   FAKE_CUDA_EXCLUSIVE    a folder: each device has contexts of one process only, as in EXCLUSIVE_PROCESS mode, which
 //   files
 //                          there stand for

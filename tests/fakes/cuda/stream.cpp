@@ -54,25 +54,27 @@ bool breaks_capture(CUstream_st* stream) {
 
 }  // namespace
 
-cudaError_t enqueue(cudaStream_t handle, Task task) {
-  CUstream_st* stream = resolve(handle);
-  if (stream->capturing) {
-    stream->captured.push_back(std::move(task));
-    return cudaSuccess;
-  }
-  const std::lock_guard lock(stream->queue->mutex);
-  if (stream->queue->failure != cudaSuccess) return report(stream->queue->failure);
-  stream->queue->tasks.push_back(not_before_its_launch(std::move(task)));
-  stream->queue->changed.notify_all();
-  return cudaSuccess;
-}
-
 cudaError_t drain(cudaStream_t handle) {
   CUstream_st* stream = resolve(handle);
   if (breaks_capture(stream)) return report(cudaErrorStreamCaptureUnsupported);
   std::unique_lock lock(stream->queue->mutex);
   stream->queue->changed.wait(lock, [&] { return is_idle(*stream->queue); });
   return report(stream->queue->failure);
+}
+
+cudaError_t enqueue(cudaStream_t handle, Task task) {
+  CUstream_st* stream = resolve(handle);
+  if (stream->capturing) {
+    stream->captured.push_back(std::move(task));
+    return cudaSuccess;
+  }
+  {
+    const std::lock_guard lock(stream->queue->mutex);
+    if (stream->queue->failure != cudaSuccess) return report(stream->queue->failure);
+    stream->queue->tasks.push_back(not_before_its_launch(std::move(task)));
+    stream->queue->changed.notify_all();
+  }
+  return environment("CUDA_LAUNCH_BLOCKING", "0") == "1" ? drain(handle) : cudaSuccess;
 }
 
 }  // namespace fake_cuda

@@ -81,6 +81,15 @@ class Options(GpuTest):  # 2 ranks, 3 s
                 self.assertEqual(lines[0]["timing"], "isolated")
                 self.assertEqual(operations(lines), {3 if "-m" in options else 1})
 
+    def test_launches_that_wait_for_their_end(self):
+        for options in ((), ("-G", 2), ("-m", 3)):
+            self.run_gpus(*FEW, *options, CUDA_LAUNCH_BLOCKING="1")
+        reason = ("--timing isolated: with CUDA_LAUNCH_BLOCKING each launch waits for its operation, .*; unset it, or leave "
+                  "out --timing isolated")
+        self.refused_gpus(MISSING, reason, *FEW, "--timing", "isolated", CUDA_LAUNCH_BLOCKING="1")
+        reason = "nccl: with CUDA_LAUNCH_BLOCKING .*, or start 2 processes with one GPU each"
+        self.refused_gpus(MISSING, reason, *FEW, "-g", 2, CUDA_LAUNCH_BLOCKING="1", ranks=1)
+
     def test_buffers(self):
         for policy in ("rotate", "cold"):
             with self.subTest(policy):

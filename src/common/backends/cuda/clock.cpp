@@ -22,8 +22,9 @@ CudaClock::CudaClock(std::vector<DeviceStream> streams, Seconds gate_limit)
       events_(streams_.size()),
       flags_(allocate_mapped<GateFlags>(streams_.front().device)) {
   for (const DeviceStream& stream : streams_) device_flags_.push_back(mapped_address(stream.device, flags_.get()));
-  close_gate();
+  const std::uint32_t first = ++generation_;
   open_gate();
+  launch_gates(first);
 }
 
 CudaClock::~CudaClock() {
@@ -72,8 +73,9 @@ std::vector<std::vector<Seconds>> CudaClock::intervals() {
   return all;
 }
 
-void CudaClock::close_gate() {
-  const std::uint32_t generation = ++generation_;
+void CudaClock::close_gate() { launch_gates(++generation_); }
+
+void CudaClock::launch_gates(std::uint32_t generation) {
   const auto limit_ns = static_cast<std::uint64_t>(gate_limit_ * 1e9);
   for (std::size_t i = 0; i < streams_.size(); ++i) {
     const DeviceGuard guard(streams_[i].device);

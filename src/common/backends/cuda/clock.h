@@ -18,7 +18,9 @@ namespace fabricbench::cuda {
 class CudaClock final : public DeviceClock {
  public:
   /// Does not own the streams, which must outlive it. A gate that is not opened opens itself after `gate_limit`
-  /// seconds, so that no device hangs. Loads the gate's kernel, because that is impossible behind a closed gate.
+  /// seconds, so that no device hangs. Loads the gate's kernel, because that is impossible behind a closed gate; the
+  /// gates for that are opened before they are launched, because a launch may wait for its kernel (launches_block,
+  /// debuggers).
   explicit CudaClock(std::vector<DeviceStream> streams, Seconds gate_limit = 10);
   /// Opens the gate. Waits at most a second for the streams.
   ~CudaClock() override;
@@ -43,6 +45,8 @@ class CudaClock final : public DeviceClock {
   [[nodiscard]] bool gate_gave_up() const;
 
  private:
+  void launch_gates(std::uint32_t generation);
+
   std::vector<DeviceStream> streams_;
   Seconds gate_limit_;
   std::vector<std::vector<Event>> events_;  // by stream

@@ -94,7 +94,7 @@ std::vector<std::vector<Seconds>> TimedCopies::time_copies(const CopyRun& run) {
   const DeviceGuard guard(device_);
   clock_.reserve(static_cast<std::size_t>(run.times) + 1);
   clock_.reset();
-  if (run.gated) clock_.close_gate();
+  if (run.gated && !launches_block()) clock_.close_gate();
   clock_.mark();
   for (std::int64_t i = 0; i < run.times; ++i) {
     for (std::size_t flow = 0; flow < run.flows.size(); ++flow) {

@@ -1,5 +1,8 @@
 #include "common/backends/cuda/stream.h"
 
+#include <cstdlib>
+#include <string_view>
+
 #include "common/backends/cuda/check.h"
 
 namespace fabricbench::cuda {
@@ -32,6 +35,11 @@ DeviceGuard::DeviceGuard(int device) : previous_(chosen_device()) {
 
 DeviceGuard::~DeviceGuard() {
   if (previous_ >= 0) cudaSetDevice(previous_);  // it was current before, so this fails only if the device is lost
+}
+
+bool launches_block() {
+  const char* const value = std::getenv("CUDA_LAUNCH_BLOCKING");
+  return value != nullptr && std::string_view(value) != "" && std::string_view(value) != "0";
 }
 
 Stream Stream::create(int device) {

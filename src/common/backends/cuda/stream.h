@@ -25,6 +25,10 @@ class DeviceGuard {
   int previous_;  // -1: none
 };
 
+/// Whether every launch waits for the end of its work: with CUDA_LAUNCH_BLOCKING set to anything but 0. Work that is
+/// launched before a gate is opened would then wait for the gate.
+[[nodiscard]] bool launches_block();
+
 /// A stream and its device; owns neither. A null stream is the device's default stream.
 struct DeviceStream {
   int device = 0;

@@ -29,6 +29,21 @@ void agree(const ProcessGroup& group, const std::string& reason) {
               reason.empty() ? "nccl: another process cannot take part; see its message" : reason);
 }
 
+/// With CUDA_LAUNCH_BLOCKING, a launch waits for work that would have to be launched or released after it.
+std::string why_not_with_blocking_launches(std::size_t devices, const Options& options) {
+  if (options.timing == Timing::kIsolated) {
+    return "--timing isolated: with CUDA_LAUNCH_BLOCKING each launch waits for its operation, so none can be held back "
+           "until all are launched; unset it, or leave out --timing isolated";
+  }
+  if (devices > 1) {
+    return fmt::format(
+        "nccl: with CUDA_LAUNCH_BLOCKING the launch on one GPU waits for the others, which this process launches after "
+        "it; unset it, or start {} processes with one GPU each",
+        devices);
+  }
+  return "";
+}
+
 std::string why_not_here(const Library& library, const Options& options) {
   if (options.cta_policy >= 0 && !library.has(Feature::kCtaPolicy))
     return "-x: " + library.why_not(Feature::kCtaPolicy);
@@ -103,6 +118,7 @@ NcclSession::NcclSession(std::shared_ptr<const Library> library, const ProcessGr
     : library_(std::move(library)), options_(options), sharing_(std::max(group.sharing, 1)) {
   check_versions(group, library_->version());
   agree(group, why_not_here(*library_, options_));
+  agree(group, cuda::launches_block() ? why_not_with_blocking_launches(group.devices.size(), options_) : "");
   check_device_options(options_);
   const bool ours = options_.device_implementation > 0;
   if (ours) {
