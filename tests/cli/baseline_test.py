@@ -1,5 +1,6 @@
 """--record, --baseline, and `fabricbench compare`."""
 
+import json
 import subprocess
 import threading
 
@@ -105,6 +106,16 @@ class Baseline(BaselineTest):  # 2 ranks, 8 s
         self.assertIn("the file is cut off", result.stderr)
 
 
+def with_other_medians(line):
+    """The line of a row with half its medians, and the same epochs."""
+    record = json.loads(line)
+    if record["kind"] != "row":
+        return line
+    for place in ("out_of_place", "in_place"):
+        record[place]["time_us_median"] /= 2
+    return json.dumps(record) + "\n"
+
+
 class Compare(BaselineTest):  # 2 ranks, 6 s
 
     def run_into(self, name):
@@ -164,6 +175,16 @@ class Compare(BaselineTest):  # 2 ranks, 6 s
         result = self.fabricbench("compare", self.baseline, run)
         self.assertEqual((result.status, result.stdout), (7, ""))
         self.assertIn("has wrong elements, whatever exit status the run says", result.stderr)
+        end = lines[-1]
+        for old, new, message in (('"wrong_checks":0', '"wrong_checks":4', "4 checks found wrong elements"),
+                                  ('"exit_status":0,', "", "(key 'exit_status' is missing)"),
+                                  ('"exit_status":0', '"exit_status":null', "(key 'exit_status' has no value)")):
+            run.write_text("".join(lines[:-1]) + end.replace(old, new))
+            result = self.fabricbench("compare", self.baseline, run)
+            self.assertEqual((result.status, result.stdout), (7, ""))
+            self.assertIn(message, result.stderr)
+        run.write_text("".join(with_other_medians(line) for line in lines))
+        self.assertIn(", and the median of its epochs is ", self.fabricbench("compare", self.baseline, run).stderr)
         run.write_text("".join(lines).replace('"schema_version":1', '"schema_version":99'))
         self.assertIn("schema_version is 99", self.fabricbench("compare", self.baseline, run).stderr)
 

@@ -160,7 +160,7 @@ TEST(BaselineComparison, LaunchesOfOneRunMustBeAlike) {
   set(fresh[1], "hosts", "node05");
   const BaselineComparison of_hosts = compare(recorded, fresh, {});
   EXPECT_EQ(of_hosts.exit_status, kNotJudged);
-  EXPECT_TRUE(of_hosts.headline.starts_with("the launches of the run differ: ")) << of_hosts.headline;
+  EXPECT_TRUE(of_hosts.headline.starts_with("the launches of the run are not alike: ")) << of_hosts.headline;
   fresh[1] = fresh[0];
   fresh[1].start.began += 1;
   set(fresh[1], "carried_by", "eth1");

@@ -85,6 +85,21 @@ TEST(BaselineFile, DamageIsNamedWithItsLine) {
   EXPECT_NE(message_of(replaced(text, "\"size_bytes\":8", "\"size_bytes\":\"8\""))
                 .find("site.jsonl:3: this is no row_times line"),
             std::string::npos);
+  const auto expect_refused = [&](const std::string& from, const std::string& to, const std::string& why) {
+    const std::string message = message_of(replaced(text, from, to));
+    EXPECT_NE(message.find(why), std::string::npos) << message;
+  };
+  expect_refused("\"size_bytes\":8,", "", "site.jsonl:3: this is no row_times line (key 'size_bytes' is missing)");
+  expect_refused("\"size_bytes\":8,", "\"size_bytes\":null,", "(key 'size_bytes' has no value)");
+  expect_refused("\"size_bytes\":8,", "\"size_bytes\":8,\"size_bytes\":9,", "(key 'size_bytes' is there twice)");
+  expect_refused("\"epoch_times_us\":[2.0", "\"epoch_times_us\":[-2.0",
+                 "site.jsonl:4: epoch_times_us has a time that is not");
+  expect_refused("\"busbw_gb_per_s\":3.0", "\"busbw_gb_per_s\":-3.0", "site.jsonl:4: busbw_gb_per_s is no rate");
+  expect_refused("\"placement\":null", "\"placement\":\"sideways\"", "placement 'sideways' is none of");
+  expect_refused("\"began_utc\":\"2025-06-15", "\"began_utc\":\"2025-06-31", "is not a time such as");
+  Launch nobody = launch_with({1e-6});
+  nobody.start.identity.clear();
+  EXPECT_NE(message_of(text_of({nobody})).find("site.jsonl:2: identity is empty"), std::string::npos);
   Launch twice = launch_with({1e-6});
   twice.rows.push_back(twice.rows[0]);
   EXPECT_NE(message_of(text_of({twice})).find("site.jsonl:4: this launch has had this row before"), std::string::npos);

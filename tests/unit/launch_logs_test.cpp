@@ -175,6 +175,8 @@ TEST(LaunchLogs, ThatWereCutOffAreRefused) {
       " #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]\n"
       " 2       1000          1.80           9.12         1.90                1.95\n";
   EXPECT_NE(refused_log(perftest).find("the closing line of dashes is missing"), std::string::npos);
+  EXPECT_NE(refused_log("--------\n" + perftest + "-----").find("the closing line of dashes is missing"),
+            std::string::npos);
 }
 
 TEST(LaunchLogs, AreOfThreeTools) {

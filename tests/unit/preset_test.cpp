@@ -73,14 +73,19 @@ TEST_F(PresetFile, HasFigures) {
 }
 
 TEST_F(PresetFile, IsRefusedWithItsLine) {
-  EXPECT_NE(refused("").find("no line of kind `preset`"), std::string::npos);
+  EXPECT_NE(refused("").find("pair.jsonl: there is no line of kind `preset`"), std::string::npos);
   EXPECT_NE(refused(kStart + "\n").find("no line of kind `preset_figure`"), std::string::npos);
   EXPECT_NE(refused(kFigure + "\n").find("pair.jsonl:1: the first line has to be of kind `preset`"), std::string::npos);
   EXPECT_NE(refused(kStart + "\nno JSON\n").find("pair.jsonl:2: this is no line of a preset"), std::string::npos);
   EXPECT_NE(refused(R"({"kind":"preset","preset_version":9,"name":"x","description":""})").find("preset_version is 9"),
             std::string::npos);
-  EXPECT_NE(refused(kStart + "\n" + R"({"kind":"preset_figure","program":"x","source":""})" + "\n")
-                .find("neither least_gb_per_s nor most_us"),
+  const auto refused_figure = [&](const std::string& figure) {
+    return refused(kStart + "\n" + R"({"kind":"preset_figure","program":"x",)" + figure + "}\n");
+  };
+  EXPECT_NE(refused_figure(R"("source":"y")").find("neither least_gb_per_s nor most_us is above 0"), std::string::npos);
+  EXPECT_NE(refused_figure(R"("source":"","most_us":5)").find("the figure names no source"), std::string::npos);
+  EXPECT_NE(refused_figure(R"("source":"y","least_gb_per_s":5,"usual_gb_per_s":4)")
+                .find("usual_gb_per_s is below least_gb_per_s"),
             std::string::npos);
   EXPECT_NE(refused(kStart + "\n" + R"({"kind":"row"})" + "\n").find("kind 'row' does not belong here"),
             std::string::npos);
@@ -139,7 +144,9 @@ TEST_F(PresetFile, MayLimitTimes) {
   const Context context = preset_context("");
   EXPECT_EQ(compare(preset, context, {preset_row(8, 0, 4e-6), preset_row(2, 0, 3e-6)})[0].size, 2U);
   EXPECT_EQ(compare(preset, context, {preset_row(8, 0, 4e-6)})[0].verdict, PresetVerdict::kReached);
-  EXPECT_EQ(compare(preset, context, {preset_row(8, 0, 6e-6)})[0].verdict, PresetVerdict::kBelow);
+  const auto slow = compare(preset, context, {preset_row(8, 0, 6e-6)});
+  EXPECT_EQ(slow[0].verdict, PresetVerdict::kBelow);
+  EXPECT_NE(outcome_of(preset, context, slow).lines[0].find("SLOWER than what is published"), std::string::npos);
 }
 
 TEST(Presets, ThatComeWithTheSuiteCanBeRead) {

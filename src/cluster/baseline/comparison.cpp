@@ -375,7 +375,7 @@ BaselineComparison compare(std::span<const Launch> recorded, std::span<const Lau
   }
   if (comparison.differences = differences_within(run); !comparison.differences.empty()) {
     refuse(comparison);
-    comparison.headline = "the launches of the run differ: " + comparison.headline;
+    comparison.headline = "the launches of the run are not alike: " + comparison.headline;
     return comparison;
   }
   const Selection selection = select(baseline, run.front(), settings.allowed);

@@ -7,7 +7,6 @@
 
 #include <cerrno>
 #include <chrono>
-#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -19,9 +18,9 @@
 
 #include <fmt/format.h>
 
+#include "cluster/baseline/launch_recorder.h"
 #include "common/core/error.h"
 #include "common/core/plain_text.h"
-#include "common/core/statistics.h"
 #include "common/host/files.h"
 #include "common/record/json.h"
 #include "common/record/read.h"
@@ -37,8 +36,6 @@ using record::to_json;
   throw Error(ExitStatus::kNotJudged,
               fmt::format("{}:{}: {}; take the file from where it was kept, or record a new one", name, line, problem));
 }
-
-constexpr double kRounding = 0.001;  // of times in files
 
 /// Reads lines of one kind after another.
 class Reader {
@@ -68,7 +65,7 @@ class Reader {
   [[nodiscard]] Launch next_launch() {
     Launch launch;
     launch.start = next<LaunchStart>("launch");
-    if (launch.start.began <= 0) fail("began_utc is missing");
+    if (launch.start.identity.empty()) fail("identity is empty");
     std::set<RowKey> keys;
     for (std::int64_t row = 0; row < launch.start.rows; ++row) {
       launch.rows.push_back(next<RowTimes>("row_times"));
@@ -79,12 +76,11 @@ class Reader {
   }
 
   void check(const RowTimes& row) const {
-    if (!(row.time > 0)) fail("time_us_median is not above 0");
-    if (row.epochs.empty()) return;
-    const double of_epochs = median(row.epochs);
-    if (!(std::abs(of_epochs / row.time - 1) < kRounding)) {
-      fail(fmt::format("time_us_median is {:.6g}, and the median of its epochs is {:.6g}", row.time * 1e6,
-                       of_epochs * 1e6));
+    const std::string problem = contradiction_in(row);
+    if (!problem.empty()) fail(problem);
+    const std::string& placement = row.key.placement;
+    if (!placement.empty() && placement != "out_of_place" && placement != "in_place") {
+      fail(fmt::format("placement '{}' is none of out_of_place and in_place", placement));
     }
   }
 
@@ -98,7 +94,7 @@ class Reader {
     try {
       const std::string found(reader_.open(line));
       if (found != kind) fail(fmt::format("a line of kind '{}' stands where a {} line should", found, kind));
-      return reader_.read<Record>();
+      return reader_.read_whole<Record>();
     } catch (const std::invalid_argument& problem) {
       fail(fmt::format("this is no {} line ({})", kind, problem.what()));
     }
@@ -204,7 +200,9 @@ std::string target_of(const std::string& path) {
     return path;
   }
   if (!fs::is_regular_file(target, error)) refuse_to_write(path, fs::is_directory(target, error) ? EISDIR : EINVAL);
-  if (access(target.c_str(), W_OK) != 0) refuse_to_write(path, errno);
+  constexpr auto kAnyWrite = fs::perms::owner_write | fs::perms::group_write | fs::perms::others_write;
+  const bool is_protected = (fs::status(target, error).permissions() & kAnyWrite) == fs::perms::none;  // also from root
+  if (is_protected || access(target.c_str(), W_OK) != 0) refuse_to_write(path, is_protected ? EACCES : errno);
   return target.string();
 }
 

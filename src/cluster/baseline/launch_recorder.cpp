@@ -1,6 +1,7 @@
 #include "cluster/baseline/launch_recorder.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
@@ -9,6 +10,8 @@
 
 namespace fabricbench::baseline {
 namespace {
+
+constexpr double kRounding = 0.001;  // of times in files
 
 std::string algorithm_of(const std::optional<LibraryChoice>& choice) {
   return choice ? fmt::format("{} {}", choice->algorithm, choice->protocol) : std::string();
@@ -32,6 +35,19 @@ RowKey key_of(const Row& row, const Context& context, const char* placement) {
   key.placement = placement;
   key.size = row.size;
   return key;
+}
+
+std::string contradiction_in(const RowTimes& row) {
+  if (!(row.time > 0)) return "time_us_median is not above 0";
+  const auto is_no_time = [](Seconds time) { return !(time > 0) || !std::isfinite(time); };
+  if (std::any_of(row.epochs.begin(), row.epochs.end(), is_no_time))
+    return "epoch_times_us has a time that is not above 0";
+  if (!(row.busbw >= 0) || !std::isfinite(row.busbw)) return "busbw_gb_per_s is no rate";
+  if (row.epochs.empty()) return "";
+  const double of_epochs = median(row.epochs);
+  if (std::abs(of_epochs / row.time - 1) < kRounding) return "";
+  return fmt::format("time_us_median is {:.6g}, and the median of its epochs is {:.6g}", row.time * 1e6,
+                     of_epochs * 1e6);
 }
 
 void LaunchRecorder::take(const Row& row) {

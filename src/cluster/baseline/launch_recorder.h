@@ -29,6 +29,9 @@ void for_each_measurement(const Row& row, const Context& context, const Action& 
   call(row.in_place, "in_place");
 }
 
+/// Why these cannot be the times of a row, such as a median that is not that of the epochs; empty: they can.
+[[nodiscard]] std::string contradiction_in(const RowTimes& row);
+
 /// Takes the records of one run, in their order.
 class LaunchRecorder {
  public:

@@ -39,8 +39,8 @@ class PresetReader {
 
  private:
   [[noreturn]] void fail(const std::string& problem) const {
-    throw Error(ExitStatus::kNotJudged,
-                fmt::format("{}:{}: {}; docs/output.md has the format of presets", name_, number_, problem));
+    throw Error(ExitStatus::kNotJudged, fmt::format("{}{}: {}; docs/output.md has the format of presets", name_,
+                                                    number_ > 0 ? fmt::format(":{}", number_) : "", problem));
   }
 
   void take(std::string_view line) {
@@ -67,7 +67,9 @@ class PresetReader {
     if (preset_.figures.empty()) return;
     const PresetFigure& figure = preset_.figures.back();
     if (figure.program.empty()) fail("the figure names no program");
-    if (!(figure.least > 0) && !(figure.most_time > 0)) fail("the figure has neither least_gb_per_s nor most_us");
+    if (figure.source.empty()) fail("the figure names no source");
+    if (!(figure.least > 0) && !(figure.most_time > 0)) fail("neither least_gb_per_s nor most_us is above 0");
+    if (figure.usual > 0 && figure.usual < figure.least) fail("usual_gb_per_s is below least_gb_per_s");
     if (figure.to > 0 && figure.to < figure.from) fail("to_bytes is below from_bytes");
   }
 
@@ -130,9 +132,9 @@ std::string line_of(const PresetComparison& comparison) {
   }
   const std::string had =
       figure.most_time > 0 ? readable_seconds(comparison.time) : fmt::format("{:.4g} GB/s", comparison.busbw / 1e9);
+  const char* const missed = figure.most_time > 0 ? "SLOWER than what is published" : "BELOW what is published";
   return fmt::format("Preset {}: {} at {}, {}; {}", comparison.preset, had, readable_bytes(comparison.size),
-                     comparison.verdict == PresetVerdict::kReached ? "as published" : "BELOW what is published",
-                     published);
+                     comparison.verdict == PresetVerdict::kReached ? "as published" : missed, published);
 }
 
 }  // namespace

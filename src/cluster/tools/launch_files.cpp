@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include "cluster/baseline/comparison_text.h"
 #include "cluster/baseline/file.h"
 #include "cluster/baseline/launch_recorder.h"
 #include "cluster/tools/input_file.h"
@@ -36,6 +37,16 @@ struct ContextVersion {
 template <typename Form, record::Of<ContextVersion> Record>
 void describe(Form& form, Record& context) {
   form("schema_version", context.schema_version, "");
+}
+
+/// What the last line of a run has to say.
+struct EndStatus {
+  std::int64_t exit_status = 0;
+};
+
+template <typename Form, record::Of<EndStatus> Record>
+void describe(Form& form, Record& end) {
+  form("exit_status", end.exit_status, "");
 }
 
 /// Exit statuses of runs whose figures are right: they were compared with something, or are slower than required.
@@ -93,6 +104,7 @@ class RunReader {
       const auto step = lines_.read<ConnectionStep>();
       recorder_->take(step.row.pair, step.times);
     } else if (kind == "end") {
+      static_cast<void>(lines_.read_whole<EndStatus>());
       end(lines_.read<Ending>());
     } else {
       lines_.check();
@@ -120,9 +132,14 @@ class RunReader {
     if (!has_figures(ending.exit_status)) {
       fail(fmt::format("the run failed with exit status {}: {}", ending.exit_status, ending.reason));
     }
+    if (ending.wrong_checks > 0) fail(fmt::format("{} checks found wrong elements", ending.wrong_checks));
     if (wrong_data_ > 0)
       fail(fmt::format("line {} has wrong elements, whatever exit status the run says", wrong_data_));
     launches_.push_back(recorder_->finish());
+    for (const baseline::RowTimes& row : launches_.back().rows) {
+      const std::string problem = contradiction_in(row);
+      if (!problem.empty()) fail(fmt::format("{}: {}", baseline::size_and_words_of(row.key), problem));
+    }
     recorder_.reset();
   }
 

@@ -315,6 +315,7 @@ std::vector<Launch> read_perftest_log(Log& log, std::time_t written) {
       {"Mtu", "mtu"},       {"Link type", "link"},           {"Number of qps", "qps"}};
   SizeTable table;
   std::optional<PerftestColumn> column;
+  std::size_t longest = 0;  // of the lines of dashes, which are alike
   bool has_ended = false;
   while (log.next()) {
     const std::string_view line = log.line();
@@ -330,7 +331,8 @@ std::vector<Launch> read_perftest_log(Log& log, std::time_t written) {
       table.add_row(log, words[0], *figure * column->worth, column->is_rate);
       has_ended = false;
     } else if (line.starts_with("---")) {
-      has_ended = true;
+      has_ended = line.size() >= longest;
+      longest = std::max(longest, line.size());
     } else {
       for (const auto& [title, key] : settings) {
         const std::size_t at = line.find(title);

@@ -15,8 +15,12 @@ std::time_t TakerForm::time_of(std::string_view text) {
   stream.imbue(std::locale::classic());
   std::tm time{};
   stream >> std::get_time(&time, "%Y-%m-%dT%H:%M:%SZ");
-  if (stream.fail()) throw std::invalid_argument(fmt::format("'{}' is not a time such as 2026-01-31T12:00:00Z", text));
-  return timegm(&time);
+  const int day = time.tm_mday;
+  const std::time_t seconds = timegm(&time);
+  if (stream.fail() || time.tm_mday != day) {  // 30 February is 1 or 2 March
+    throw std::invalid_argument(fmt::format("'{}' is not a time such as 2026-01-31T12:00:00Z", text));
+  }
+  return seconds;
 }
 
 std::string none_of(std::string_view word, std::span<const std::string_view> names) {
@@ -31,7 +35,8 @@ std::string_view name_of(Value value) {
   return token.substr(0, token.find_last_of("0123456789") + 1);
 }
 
-void take_object(void* record, simdjson::ondemand::object object, const std::vector<Taker>& takers) {
+void take_object(void* record, simdjson::ondemand::object object, const std::vector<Taker>& takers, Keys keys) {
+  std::vector<bool> found(keys == Keys::kAll ? takers.size() : 0);
   std::size_t expected = 0;  // the key expected next: keys usually come in the order in which they are written
   for (auto field : object) {
     const std::string_view key = field.unescaped_key().value();
@@ -39,8 +44,14 @@ void take_object(void* record, simdjson::ondemand::object object, const std::vec
       const std::size_t place = (expected + i) % takers.size();
       const Taker& taker = takers[place];
       if (taker.key != key) continue;
+      if (keys == Keys::kAll && found[place]) throw std::invalid_argument(fmt::format("key '{}' is there twice", key));
+      if (keys == Keys::kAll) found[place] = true;
       try {
-        taker.take(static_cast<char*>(record) + taker.offset, field.value(), taker);
+        Value value = field.value();
+        if (keys == Keys::kAll && !taker.may_be_null && value.is_null()) {
+          throw std::invalid_argument(fmt::format("key '{}' has no value", taker.key));
+        }
+        taker.take(static_cast<char*>(record) + taker.offset, value, taker);
       } catch (const simdjson::simdjson_error& problem) {
         throw std::invalid_argument(problem.error() == simdjson::INCORRECT_TYPE
                                         ? fmt::format("key '{}' has a value of the wrong type", taker.key)
@@ -50,6 +61,11 @@ void take_object(void* record, simdjson::ondemand::object object, const std::vec
       }
       expected = place + 1;
       break;
+    }
+  }
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    if (!found[i] && !takers[i].may_be_missing) {
+      throw std::invalid_argument(fmt::format("key '{}' is missing", takers[i].key));
     }
   }
 }
@@ -77,10 +93,10 @@ std::string_view LineReader::open(std::string_view line) {
   return open({copy_.data(), copy_.size()}, copy_.size() + kSpare);
 }
 
-void LineReader::fill(void* record, const std::vector<detail::Taker>& takers) {
+void LineReader::fill(void* record, const std::vector<detail::Taker>& takers, detail::Keys keys) {
   try {
     document_.rewind();
-    detail::take_object(record, document_.get_object(), takers);
+    detail::take_object(record, document_.get_object(), takers, keys);
     if (document_.current_location().error() != simdjson::OUT_OF_BOUNDS) {
       throw std::invalid_argument("text follows the closing brace");
     }

@@ -42,7 +42,12 @@ struct Taker {
   double multiplier = 1;      ///< see Scaled
   double divisor = 1;
   void (*take)(void* field, Value value, const Taker& taker) = nullptr;
+  bool may_be_null = false;
+  bool may_be_missing = false;
 };
+
+/// Whether a record may lack keys, as one of an earlier version does.
+enum class Keys { kSome, kAll };
 
 /// A form that records the offsets of a record's fields, so that they can be filled in a file's order of keys.
 class TakerForm : public ValueForm {
@@ -64,6 +69,8 @@ class TakerForm : public ValueForm {
     using Plain = std::remove_const_t<Field>;
     if constexpr (kIs<NullIfNone, Plain> || kIs<LeftOutIfNone, Plain>) {
       add(key, field.field);
+      takers_.back().may_be_null = true;
+      takers_.back().may_be_missing = kIs<LeftOutIfNone, Plain>;
     } else if constexpr (kIs<Scaled, Plain>) {
       add_scaled(key, field);
     } else if constexpr (kIs<NameOrNumber, Plain>) {
@@ -112,8 +119,10 @@ class TakerForm : public ValueForm {
   std::vector<Taker> takers_;
 };
 
-/// Fills a record from an object. Ignores unknown keys; leaves fields without a key unchanged.
-void take_object(void* record, simdjson::ondemand::object object, const std::vector<Taker>& takers);
+/// Fills a record from an object. Ignores unknown keys; leaves fields without a key unchanged. With Keys::kAll, throws
+/// std::invalid_argument if a key is missing, is there twice, or is null though it has to have a value.
+void take_object(void* record, simdjson::ondemand::object object, const std::vector<Taker>& takers,
+                 Keys keys = Keys::kSome);
 
 template <typename Record>
 [[nodiscard]] const std::vector<Taker>& takers_of() {
@@ -176,18 +185,25 @@ class LineReader {
   std::string_view open(std::string_view line);
 
   /// Validates the rest of that line. Throws std::invalid_argument.
-  void check() { fill(nullptr, {}); }
+  void check() { fill(nullptr, {}, detail::Keys::kSome); }
 
   /// The record in that line. Text views are valid until the next line. Throws std::invalid_argument with the key.
   template <typename Record>
   [[nodiscard]] Record read() {
     Record record{};
-    fill(&record, detail::takers_of<Record>());
+    fill(&record, detail::takers_of<Record>(), detail::Keys::kSome);
+    return record;
+  }
+  /// The same, and no key may be missing.
+  template <typename Record>
+  [[nodiscard]] Record read_whole() {
+    Record record{};
+    fill(&record, detail::takers_of<Record>(), detail::Keys::kAll);
     return record;
   }
 
  private:
-  void fill(void* record, const std::vector<detail::Taker>& takers);
+  void fill(void* record, const std::vector<detail::Taker>& takers, detail::Keys keys);
   simdjson::ondemand::parser parser_;
   simdjson::ondemand::document document_;
   simdjson::padded_string copy_;
