@@ -581,7 +581,7 @@ TYPES = {
         "verdict": str,
         "busbw_gb_per_s": float,
         "expected_gb_per_s": (float, None),
-        "way_us": (float, None),
+        "path_latency_us": (float, None),
         "limit_gb_per_s": (float, None),
         "share_percent": (float, None),
     },

@@ -318,10 +318,10 @@ class Curves(Reporting):  # 1 rank, 1 s
         self.assertEqual(page.rows("gpu_copy_bw: all rows")[0][-2], "79.4 %")
 
     def test_limits_of_links_are_drawn_in(self):
-        """Rows of expectations may have the time on the way, which is not a figure of the curves."""
-        for way in ({}, {"way_us": None}, {"way_us": 1.5}):
+        """Rows of expectations may have the path latency, which is not a figure of the curves."""
+        for path in ({}, {"path_latency_us": None}, {"path_latency_us": 1.5}):
             expected = [{"kind": "row_expectation", **{key: value for key, value in row_key(size).items()}, "verdict": "reached",
-                         "busbw_gb_per_s": 11.0, "expected_gb_per_s": 11.8, "limit_gb_per_s": 12.5, "share_percent": 93.0, **way}
+                         "busbw_gb_per_s": 11.0, "expected_gb_per_s": 11.8, "limit_gb_per_s": 12.5, "share_percent": 93.0, **path}
                         for size in (8, KIB, MIB)]  # fmt: skip
             outcome = {"kind": "expectation", "exit_status": 0, "headline": "reached", "required_percent": 80.0, "links": "1 x 100 Gbit/s",
                        "payload_gb_per_s": 11.8}  # fmt: skip

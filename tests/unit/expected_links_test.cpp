@@ -231,25 +231,23 @@ TEST(MostSwitches, AreUnknownIfTheSchedulerTellsNone) {
   EXPECT_EQ(switches_of({"leaf1", ""}), 0);
 }
 
-TEST(TimeOnTheWay, IsThatOfMessagesWhichWaitForEachOther) {
+TEST(PathLatency, IsThatOfMessagesWhichWaitForEachOther) {
   constexpr Latency kLatency{.ends = 0.6e-6, .of_switch = 0.13e-6};
-  const auto time_of = [&](const Context& context) {
-    return Paths(context).time_on_the_way(context.groups[0], kLatency);
-  };
+  const auto time_of = [&](const Context& context) { return Paths(context).path_latency(context.groups[0], kLatency); };
   EXPECT_NEAR(time_of(hosts_below({"s.a", "s.b"})), 0.6e-6 + 3 * 0.13e-6, 1e-12);
   EXPECT_NEAR(time_of(hosts_below({"", ""})), 0.6e-6 + 0.13e-6, 1e-12);  // one switch at least
   EXPECT_NEAR(time_of(hosts_below({"s.a", "s.a", "s.b", "s.b", "s.b"})), 3 * 0.6e-6 + (2 + 3) * 0.13e-6, 1e-12);
 }
 
-TEST(TimeOnTheWay, IsUnknownWhereOperationsOverlap) {
+TEST(PathLatency, IsUnknownWhereOperationsOverlap) {
   Context context = hosts_below({"s.a", "s.b"});
   context.options.timing = Timing::kPipelined;
   constexpr Latency kLatency{.ends = 0.6e-6, .of_switch = 0.13e-6};
-  EXPECT_EQ(Paths(context).time_on_the_way(context.groups[0], kLatency), 0);
+  EXPECT_EQ(Paths(context).path_latency(context.groups[0], kLatency), 0);
   context.figure = Figure::kLatency;  // one message at a time, however it is timed
-  EXPECT_GT(Paths(context).time_on_the_way(context.groups[0], kLatency), 0);
+  EXPECT_GT(Paths(context).path_latency(context.groups[0], kLatency), 0);
   context.figure = Figure::kBandwidth;
-  EXPECT_EQ(Paths(context).time_on_the_way(context.groups[0], kLatency), 0);
+  EXPECT_EQ(Paths(context).path_latency(context.groups[0], kLatency), 0);
 }
 
 TEST(LatencyOfDevice, IsThatOfRdmaPorts) {
@@ -258,7 +256,7 @@ TEST(LatencyOfDevice, IsThatOfRdmaPorts) {
   EXPECT_EQ(latency_of(device_of("eth0", "ethernet", 1000, "ice")).ends, 0);
 }
 
-TEST(Expectation, OfSmallMessagesHasTheTimeOnTheWay) {
+TEST(Expectation, OfSmallMessagesHasThePathLatency) {
   const Context context = hosts_below({"s.a", "s.b"});
   constexpr Bytes kSmall = 8;
   constexpr double kTwoMicroseconds = kSmall / 2e-6 / kGiga;

@@ -62,12 +62,13 @@ Links links_of(const Context& context, const std::vector<MeasuredRow>& rows, con
   return links;
 }
 
-/// `way`: the time of the short messages that one operation waits for.
-RowExpectation beside_links(const MeasuredRow& row, const GroupFacts& group, const LinkRate& rate, Seconds way) {
-  RowExpectation expected{.key = row.key, .busbw = row.busbw, .limit = group.most_busbw * rate.line, .way = way};
+RowExpectation beside_links(const MeasuredRow& row, const GroupFacts& group, const LinkRate& rate,
+                            Seconds path_latency) {
+  RowExpectation expected{
+      .key = row.key, .busbw = row.busbw, .limit = group.most_busbw * rate.line, .path_latency = path_latency};
   const double bytes = row.busbw * row.time;
   const double usual = group.usual_busbw * rate.payload;
-  if (usual > 0 && bytes > 0) expected.expected = bytes / (bytes / usual + way);
+  if (usual > 0 && bytes > 0) expected.expected = bytes / (bytes / usual + path_latency);
   if (expected.expected > 0 || expected.limit > 0) expected.verdict = Reach::kNotRequired;
   if (expected.limit > 0 && row.busbw > kAboveLimit * expected.limit) expected.verdict = Reach::kAboveLimit;
   return expected;
@@ -146,7 +147,7 @@ record::TextTable row_table() {
   return {{{"size", "(B)", 12, field("/size_bytes")},
            {"row", "", 24, field("/row")},
            {"busbw", "(GB/s)", 9, field("/busbw_gb_per_s")},
-           {"way", "(us)", 7, field("/way_us")},
+           {"path", "(us)", 7, field("/path_latency_us")},
            {"expected", "(GB/s)", 9, field("/expected_gb_per_s")},
            {"limit", "(GB/s)", 9, field("/limit_gb_per_s")},
            {"reached", "(%)", 9, field("/share_percent")},
@@ -167,7 +168,7 @@ Expectation expect(const Context& context, const std::vector<MeasuredRow>& rows,
     if (group == nullptr || row.key.size == 0) continue;
     const LinkRate& rate = links.of(*group);
     used.emplace(is_between_hosts(*group), &rate);
-    expectation.rows.push_back(beside_links(row, *group, rate, paths.time_on_the_way(*group, rate.latency)));
+    expectation.rows.push_back(beside_links(row, *group, rate, paths.path_latency(*group, rate.latency)));
   }
   const std::string unknown = describe_links(used, expectation);
   if (settings.required > 0) {

@@ -49,7 +49,7 @@ int Paths::most_switches(const GroupFacts& group) const {
   return static_cast<int>(2 * below + (common.empty() ? 0 : 1));
 }
 
-Seconds Paths::time_on_the_way(const GroupFacts& group, const Latency& latency) const {
+Seconds Paths::path_latency(const GroupFacts& group, const Latency& latency) const {
   const auto hosts = static_cast<std::uint64_t>(group.host_names.size());
   if (latency.ends <= 0 || hosts < 2 || !was_alone(context_)) return 0;
   const auto messages = static_cast<int>(std::bit_width(hosts - 1));

@@ -1,4 +1,4 @@
-// The ways of messages between the hosts of a job.
+// The paths between the hosts of a job.
 #pragma once
 
 #include <map>
@@ -9,6 +9,7 @@
 
 namespace fabricbench::expected {
 
+/// How far messages go between the hosts of a job.
 class Paths {
  public:
   /// `context` is kept by reference.
@@ -21,7 +22,7 @@ class Paths {
   /// delays them: log2(h) of them between h hosts, of which one takes the longest path and the others pass one switch.
   /// Where the switches are unknown, one is counted. 0: unknown, or several operations were under way at the same time.
   /// Source: Chan et al., Collective communication: theory, practice, and experience (2007), for their number.
-  [[nodiscard]] Seconds time_on_the_way(const GroupFacts& group, const Latency& latency) const;
+  [[nodiscard]] Seconds path_latency(const GroupFacts& group, const Latency& latency) const;
 
  private:
   const Context& context_;

@@ -27,10 +27,10 @@ constexpr auto names_of(Reach) {
 
 struct RowExpectation {
   baseline::RowKey key;
-  double busbw = 0;     ///< bytes per second, as the two below
-  double expected = 0;  ///< 0: unknown
-  double limit = 0;     ///< the most that is possible; 0: unknown
-  Seconds way = 0;      ///< that short messages need, one after the other; 0: unknown, or not waited for
+  double busbw = 0;          ///< bytes per second, as the two below
+  double expected = 0;       ///< 0: unknown
+  double limit = 0;          ///< the most that is possible; 0: unknown
+  Seconds path_latency = 0;  ///< of the short messages that one operation waits for; 0: unknown, or it waits for none
   Reach verdict = Reach::kUnknown;
 
   /// 0: unknown.
@@ -92,9 +92,9 @@ void describe(Form& form, Record& row) {
   form("verdict", row.verdict, "with `--expect`, the row with the highest bandwidth of all sizes is judged");
   form("busbw_gb_per_s", gb_per_s(row.busbw), "bus bandwidth of the row");
   form("expected_gb_per_s", null_if_none(gb_per_s(row.expected)),
-       "bus bandwidth that the best common algorithm reaches at the rate of the links and with the latency of the way; "
+       "bus bandwidth that the best common algorithm reaches at the rate of the links and with the path latency; "
        "null: unknown");
-  form("way_us", null_if_none(us(row.way)),
+  form("path_latency_us", null_if_none(us(row.path_latency)),
        "time of the short messages that an operation waits for, through adapters and switches; null: unknown, or "
        "several operations were under way at the same time");
   form("limit_gb_per_s", null_if_none(gb_per_s(row.limit)), "the most that any algorithm could reach; null: unknown");
