@@ -155,7 +155,7 @@ read_options() {
                 --record | --allow | --tolerance | --programs-to-run | -b | -e | -f | --ranks | --collective-options | --alone-options | \
                 --pair-options | --test | --size | --rails | --rounds | --max-concurrent | --at-once | --time | \
                 --timeout | --launcher | --agent | --mpi-options | --programs | --output | --prometheus)
-                (($# > 1)) || die "$kUsage" "$1 needs a value; run '$0 --help'"
+                [[ -n ${2-} || ( $# -gt 1 && $1 == *-options ) ]] || die "$kUsage" "$1 needs a value; run '$0 --help'"
                 set_option "$1" "$2" && shift ;;
             *) unknown_option "$1" ;;
         esac
@@ -187,9 +187,11 @@ check_options() {
     [[ -z $locality || -r $locality ]] || die "$kMissing" "--locality '$locality' cannot be read"
     [[ -z $prometheus || -d $(dirname "$prometheus") ]] ||
         die "$kMissing" "--prometheus '$prometheus': there is no such folder"
+    [[ -z $record || -d $(dirname "$record") ]] ||
+        die "$kMissing" "--record '$record': there is no such folder; make it on the host of each job's first rank"
     [[ $tolerance =~ ^(0?\.[0-9]+|[0-9]{1,2}(\.[0-9]+)?%)$ ]] ||
         die "$kUsage" "--tolerance '$tolerance' is not a share, such as 5% or 0.05"
-    [[ $collectives =~ ^[a-z_]+(,[a-z_]+)*$ ]] || die "$kUsage" \
+    [[ $collectives =~ ^[a-z_]+_perf(,[a-z_]+_perf)*$ ]] || die "$kUsage" \
         "--programs-to-run '$collectives' is not a list of collectives, such as all_reduce_perf,alltoall_perf"
     IFS=, read -ra programs <<<"$collectives"
 }
@@ -327,6 +329,7 @@ break_off() {
         wait "$process" || true
     done
     ask collect || true
+    judge_broken_off_pairs
     warn "interrupted; continue with: $(quoted "$0" --resume "$folder")"
     finish --interrupted
 }
@@ -347,7 +350,7 @@ main() {
     local locality='' baseline='' preset='' record='' allow='' tolerance=$kTolerance collectives=all_reduce_perf programs=()
     local ranks='' gpus=0 at_once=$kAtOnce time_s=0 limit_s=$kHostLimit_s launcher=mpirun agent='' output='' prometheus=''
     local expect='' line_rate='' strict=no keep_going=no resume=no dry_run=no recheck_list='' held_against=''
-    local list_hosts find_slow_links fabricbench running=() job_number=0 began=$SECONDS sizes_given=0
+    local list_hosts find_slow_links fabricbench running=() sweep=() job_number=0 began=$SECONDS sizes_given=0
     local -A sizes=()
     read_call_options "$@"
     work=$(mktemp -d "${TMPDIR:-/tmp}/fabricbench-accept.XXXXXX")

@@ -131,13 +131,14 @@ sweep_command() {
 }
 
 measure_pairs() {
-    local name records hosts command=() status=0 from=$SECONDS cut=() follower
+    local name records hosts command=() status=0 cut=() follower
     IFS=$'\t' read -r name records _ hosts <<<"${steps[0]}"
     tr '\t' '\n' <<<"$hosts" >"$work/pair_hosts"
     warn "measuring pairs of $(wc -l <"$work/pair_hosts") hosts"
     sweep_command "$folder/$records"
     quoted "${command[@]}" >"$work/sweep_command"
     : >"$work/sweep_err"
+    sweep=("$name" "$records" "$SECONDS")
     "${command[@]}" </dev/null >"$work/sweep_out" 2>"$work/sweep_err" &
     running=("$!")
     tail -n +1 -f --pid="${running[0]}" "$work/sweep_err" >&2 &
@@ -148,8 +149,21 @@ measure_pairs() {
     wait "$follower" || true
     if ((status == 130)); then cut=(--cut); fi # on a signal to this script, break_off ends it
     if ((status == kUsage || status == kMissing)); then die "$status" "pairs cannot be measured; see the message above"; fi
-    ask sweep --name "$name" --records "$records" --status "$status" --seconds $((SECONDS - from)) "${cut[@]}" \
-        --complaint "$(tail -n 1 "$work/sweep_err" | cut -c 1-300)" --command "$(<"$work/sweep_command")" || exit $?
+    judge_pairs "$status" "${cut[@]}" || exit $?
+    sweep=()
+}
+
+# judge_pairs STATUS [OPTION]...: judges the readings of the sweep that is under way, or has just ended.
+judge_pairs() {
+    local status=$1
+    shift
+    ask sweep --name "${sweep[0]}" --records "${sweep[1]}" --status "$status" --seconds $((SECONDS - sweep[2])) "$@" \
+        --complaint "$(tail -n 1 "$work/sweep_err" | cut -c 1-300)" --command "$(<"$work/sweep_command")"
+}
+
+# Pairs that were measured before a signal are judged, too.
+judge_broken_off_pairs() {
+    if ((${#sweep[@]} > 0)); then judge_pairs 130 --interrupted || true; fi
 }
 
 # end_at_deadline PROCESS: ends the sweep when its share of --time is over.

@@ -27,7 +27,7 @@ import time
 sys.dont_write_bytecode = True  # the folder may be shared, or not ours
 import record_pair
 from acceptance_run import collectives, folder, outputs
-from acceptance_run.folder import ACCEPTED, BROKEN, CUT, UNKNOWN, UNMEASURED
+from acceptance_run.folder import ACCEPTED, BROKEN, BROKEN_OFF, CUT, UNKNOWN, UNMEASURED
 from acceptance_run.plan import Plan, Settings, judge_hosts, next_batch
 from acceptance_run.verdict import Verdict
 from constants import FAILED, NOT_JUDGED, OK, SCHEMA_VERSION, TOO_SLOW, USAGE
@@ -213,7 +213,8 @@ def collect(options):
 
 
 def sweep(options):
-    """Judges the readings of a sweep. It may have been ended early, by --time."""
+    """Judges the readings of a sweep. It may have been ended early, by --time or by a signal."""
+    ended_early = BROKEN_OFF if options.interrupted else CUT if options.cut else None
     state = folder.State(options.folder)
     records = os.path.join(options.folder, options.records)
     verdict = records[:-len(".jsonl")] + "-verdict.jsonl"
@@ -223,7 +224,7 @@ def sweep(options):
             ["--expect", options.expect_of_pairs] if options.expect_of_pairs else []) + ["--json", verdict, records],
             check=False, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
         said = record_pair.clean(ended.stderr)
-        if not (options.cut or status in (OK, TOO_SLOW, NOT_JUDGED)):
+        if not (ended_early or status in (OK, TOO_SLOW, NOT_JUDGED)):
             said = options.complaint or said
         else:
             status = ended.returncode
@@ -232,10 +233,12 @@ def sweep(options):
     step = folder.make_step(options.name, "pairs", step_hosts, folder.outcome_of_status(status), None, options.records,
                             options.command, status, options.seconds)
     found = plan.verdict_of(step) if status in (OK, TOO_SLOW, NOT_JUDGED) else None
+    if options.interrupted and found is None:  # before the first reading
+        return OK
     outcome, reason = judge_sweep(found, status, said)
-    if options.cut:
+    if ended_early:
         outcome = UNKNOWN if outcome == ACCEPTED and found is None else outcome
-        reason = "{}{}".format(CUT, "; " + reason if reason else "")
+        reason = "{}{}".format(ended_early, "; " + reason if reason else "")
     state.add(dict(step, outcome=outcome, reason=reason))
     record_pair.append(os.path.join(options.work, "done"), [options.name])
     say("{}: {} in {:.0f} s{}".format(options.name, outputs.WORDS[outcome], options.seconds, ": " + reason if reason else ""))

@@ -60,9 +60,9 @@ def kept_lines(out):
     """The lines of a program's JSON to keep, in order, as text: without epochs, of which rows have the medians."""
     found = []
     for line in out.splitlines():
-        begin = line.find('{"kind":')
-        if begin >= 0 and any(line.startswith('{"kind":"' + kind + '"', begin) for kind in KEPT):
-            found.append(line[begin:])
+        record = folder.RECORD.search(line)
+        if record and record.group(1) in KEPT:
+            found.append(line[record.start():])
     return found
 
 

@@ -11,7 +11,8 @@ from constants import NOT_JUDGED, OK, TOO_SLOW
 STATE = "acceptance.jsonl"
 ACCEPTED, SLOW, BROKEN, UNKNOWN, UNMEASURED = "accepted", "slow", "failed", "not_judged", "not_measured"
 OUTCOMES = (ACCEPTED, SLOW, BROKEN, UNKNOWN, UNMEASURED)
-CUT = "ended by --time"
+CUT, BROKEN_OFF = "ended by --time", "interrupted"
+RECORD = re.compile(r'\{\s*"kind"\s*:\s*"(\w+)"')
 AGAIN = "-again.jsonl"  # ends the file of a second measurement
 
 
@@ -89,6 +90,12 @@ def lines_of(path):
             raise ValueError("{}, line {}: not a record of an acceptance run: {:.60}".format(path, number, text.strip()))
         found.append(value)
     return found
+
+
+def kind_of(line):
+    """The kind of a record in a line of text; None if it is no record."""
+    found = RECORD.match(line)
+    return found and found.group(1)
 
 
 def repair(path):

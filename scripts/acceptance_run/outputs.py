@@ -156,7 +156,7 @@ def context_line(state):
     if best is not None:
         try:
             with open(os.path.join(state.path, best["records"]), encoding="utf-8", errors="replace") as file:
-                return next((line for line in file if line.startswith('{"kind":"context"')), "")
+                return next((line for line in file if folder.kind_of(line) == "context"), "")
         except OSError:
             pass
     return ""

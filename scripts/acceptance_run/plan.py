@@ -5,7 +5,7 @@ import math
 import os
 
 from acceptance_run import collectives, folder, hosts_alone, pairs
-from acceptance_run.folder import ACCEPTED, BROKEN, CUT, SLOW, UNKNOWN
+from acceptance_run.folder import ACCEPTED, BROKEN, BROKEN_OFF, CUT, SLOW, UNKNOWN
 
 MOST_ALONE = 16         # hosts that are measured again one by one; more are measured together
 FEWEST_PEERS = 6        # hosts beside which repaired ones are measured
@@ -182,7 +182,7 @@ def next_batch(plan, passed, done):
         if len(hosts) < 2:
             reason = "no repaired host is fit for it" if settings.recheck else "fewer than two hosts are left"
             return Next(passed=[(Job(plan.pairs_name(), None, hosts or plan.scope, None), reason)])
-        if settings.recheck or step is None or (step["reason"] or "").startswith(CUT):
+        if settings.recheck or step is None or (step["reason"] or "").startswith((CUT, BROKEN_OFF)):
             limit = time_for(settings, "pairs")
             job = Job(plan.pairs_name(), plan.next_pairs_file(), hosts, None)
             if limit is not None and limit < 1:

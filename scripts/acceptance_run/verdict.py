@@ -3,7 +3,7 @@
 import collections
 
 from acceptance_run import collectives
-from acceptance_run.folder import ACCEPTED, BROKEN, CUT, SLOW, UNKNOWN
+from acceptance_run.folder import ACCEPTED, BROKEN, BROKEN_OFF, CUT, SLOW, UNKNOWN
 from constants import NOT_JUDGED, OK, TOO_SLOW
 
 MOST_NAMED = 3
@@ -61,8 +61,9 @@ class Verdict:
             self.undecided[host] = "pairs: {}".format(step["reason"] or "no verdict")
         elif host not in verdict.fine:
             self.undecided[host] = verdict.undecided.get(host, "not measured with other hosts")
-            if step["reason"] and CUT in step["reason"]:
-                self.undecided[host] += "; the pairs were {}".format(CUT)
+            for ended_early in (CUT, BROKEN_OFF):
+                if (step["reason"] or "").startswith(ended_early):
+                    self.undecided[host] += "; the pairs were {}".format(ended_early)
         elif host in self.suspects:
             self.undecided[host] = self.suspects[host]
 

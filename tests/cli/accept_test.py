@@ -31,6 +31,13 @@ METRIC = re.compile(r'[a-z_]+(\{[a-z]+="(\\.|[^"\\])*"(,[a-z]+="(\\.|[^"\\])*")*
 
 class Stages(AcceptTest):  # 2 ranks, 40 s
 
+    def test_records_may_have_blanks(self):
+        (self.folder / "blanks").touch()
+        self.plant("slow_alone", "node2")
+        self.assertEqual(self.accept()[0], 6)
+        self.assertEqual(list(self.drained()), ["node2"])
+        self.assertEqual(json.loads((self.results / "context.jsonl").read_text())["kind"], "context")
+
     def test_healthy_hosts_are_admitted(self):
         status, out, err = self.accept()
         self.assertEqual(status, 0, out + err)
@@ -164,16 +171,16 @@ class Stages(AcceptTest):  # 2 ranks, 40 s
 
 class Continuing(AcceptTest):  # 2 ranks, 40 s
 
-    def interrupt(self, *arguments):
+    def interrupt(self, *arguments, during="slow_motion"):
         """Breaks a run off while something is measured."""
-        (self.folder / "slow_motion").touch()
+        (self.folder / during).touch()
         process = self.start(*self.options(), *arguments)
         while not (self.folder / "begun").exists():
             self.assertIsNone(process.poll())
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=600)
-        (self.folder / "slow_motion").unlink()
+        (self.folder / during).unlink()
         return process.returncode, out, err
 
     def test_an_interrupted_run_says_what_there_is_and_goes_on(self):
@@ -187,6 +194,16 @@ class Continuing(AcceptTest):  # 2 ranks, 40 s
         status, out, err = self.call("--resume", self.results)
         self.assertEqual(status, 0, out + err)
         self.assertEqual(self.verdict()["admit"], NODES)
+
+    def test_pairs_that_were_measured_before_a_signal_are_judged(self):
+        self.plant("slow_pairs", "node4")
+        status, out, err = self.interrupt(during="endless_pairs")
+        self.assertEqual(status, 130, out + err)
+        self.assertEqual(list(self.drained()), ["node4"])
+        self.assertTrue(self.lines("acceptance_step")[-1]["reason"].startswith("interrupted; node4 slow"), out)
+        status, out, err = self.call("--resume", self.results)
+        self.assertEqual(status, 6, out + err)
+        self.assertEqual((list(self.drained()), len(self.verdict()["admit"])), (["node4"], 5))
 
     def test_a_signal_while_the_report_is_drawn_only_ends_the_drawing(self):
         scripts = self.folder / "scripts"
@@ -332,6 +349,11 @@ class WrongOptions(AcceptTest):  # 2 ranks, 40 s
         self.refused("'big' is not a size", 2, "-e", "big")
         self.refused("--step-factor is at least 1", 2, "-f", 0)
         self.refused("the first size, --min-bytes 1M, is above the last, --max-bytes 1K", 2, "-b", "1M", "-e", "1K")
+
+    def test_what_is_missing_is_refused_before_anything_is_measured(self):
+        self.refused("--preset needs a value", 2, "--preset", "")
+        self.refused("--record '/nowhere/site.jsonl': there is no such folder", 3, "--record", "/nowhere/site.jsonl")
+        self.refused("'send_recv_lat' is not a list of collectives", 2, "--programs-to-run", "send_recv_lat")
 
     def test_wrong_options_of_pairs_are_refused_before_anything_is_measured(self):
         self.refused("'1X' is not a size", 2, "--size", "1X")

@@ -14,7 +14,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCRIPTS = ROOT / "scripts"
 PROGRAMS = pathlib.Path(os.environ["FABRICBENCH_PROGRAMS"])
 # Notes what it ran in the file `ran`. Files of faults: `dead`, `slow_alone`, `slow_pairs` (hosts, one per line), `mtu` (of
-# node2), `fallback` (of node3), `slow_collectives` (numbers of hosts), `refuse_options`, `slow_motion`, `wrong_data`; of hosts alone
+# node2), `fallback` (of node3), `slow_collectives` (numbers of hosts), `refuse_options`, `slow_motion`, `endless_pairs`, `blanks` (in JSON),
+# `wrong_data`; of hosts alone
 # `no_time`, `wrong_elements`, `broken_off`.
 LAUNCHER = """#!/usr/bin/env python3
 import json, os, pathlib, sys, time
@@ -39,7 +40,7 @@ if (folder / "refuse_options").exists():
     print(program + ": '-b' is given twice", file=sys.stderr)
     sys.exit(2)
 def tell(**values):
-    print(json.dumps(values, separators=(",", ":")), flush=True)
+    print(json.dumps(values, separators=(", ", ": ") if (folder / "blanks").exists() else (",", ":")), flush=True)
 def device(name, mtu):
     return dict(name=name, kind="ethernet", state="up", speed_mbit_per_s=100000, numa_node=0, guid=None, mtu_bytes=mtu,
                 driver="mlx5_core", firmware="28.39")
@@ -59,6 +60,9 @@ if program == "pairwise_bw":  # all pairs in one job, three times
             tell(**{"kind": "reading", "round": number, "concurrent": 1, "from": sender, "to": receiver, "from_rank": sender,
                     "to_rank": receiver, "from_host": hosts[sender], "to_host": hosts[receiver], "status": "ok",
                     "bandwidth_gb_per_s": rate, "latency_us": 2.0, "reason": None, "size_bytes": 1 << 20})
+    if (folder / "endless_pairs").exists():
+        (folder / "begun").touch()
+        time.sleep(60)
     tell(kind="end", exit_status=7, reason="")
     sys.exit(7)  # it leaves the verdict to find_slow_links
 slow = hosts[0] in fault("slow_alone") if len(hosts) == 1 else str(len(hosts)) in fault("slow_collectives")
