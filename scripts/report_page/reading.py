@@ -15,6 +15,7 @@ from report_page import alike_lines
 from report_page.sweep import Sweep
 from report_page.words import counted, printable
 
+PLACES = ("out_of_place", "in_place")
 READINGS = (b'{"kind":"reading"', b'{"kind": "reading"')
 CONTEXT = b'"context"'
 AT_ONCE = 4096  # readings that are parsed together
@@ -199,8 +200,7 @@ def take_reading(part, number, line):
     try:
         value = json.loads(line, parse_constant=records.finite)
     except (ValueError, RecursionError) as error:
-        cut_off = "" if line.endswith(b"\n") else "; the line is cut off"
-        part.problems.append((number, f"not a line of JSON ({printable(error)}){cut_off}"))
+        part.problems.append((number, what_is_wrong_with(line, error)))
         return
     try:
         part.sweep.take(value)
@@ -221,9 +221,17 @@ def take_line(file, number, line):
             take(file, record)
         elif kind not in IGNORED:
             file.problems.append((number, f"a line of the unknown kind '{printable(kind)}'"))
-    except (ValueError, LookupError, TypeError, OverflowError) as problem:
-        cut_off = "" if line.endswith(b"\n") else "; the line is cut off"
-        file.problems.append((number, f"{printable(problem)}{cut_off}"))
+    except (ValueError, LookupError, TypeError, OverflowError, RecursionError) as problem:
+        file.problems.append((number, what_is_wrong_with(line, problem)))
+
+
+def what_is_wrong_with(line, problem):
+    words = printable(problem)
+    if isinstance(problem, json.JSONDecodeError):
+        words = f"no JSON from character {problem.colno} on"
+    elif isinstance(problem, RecursionError):
+        words = "no JSON: too many brackets within each other"
+    return words if line.endswith(b"\n") else f"{words}; the line is cut off"
 
 
 def record_in(line):
@@ -259,6 +267,8 @@ def take_reading_line(file, record):
 
 
 def take_end(file, record):
+    if record["exit_status"] is None:
+        raise ValueError("the end of the run has no exit status")
     run_of(file, "end").end = record
 
 
@@ -327,7 +337,10 @@ def finish(file, size):
     for run in file.runs:
         run.readings = len(file.sweep) if len(file.runs) == 1 else 0
         for row in run.rows:
-            if any(row[place] and row[place]["time_us_median"] is None for place in ("out_of_place", "in_place")):
+            untimed = [row[place] for place in PLACES if row[place] and not (row[place]["time_us_median"] or 0) > 0]
+            for measured in untimed:
+                measured["time_us_median"] = None  # also a time below 0
+            if untimed:
                 file.problems.append((0, f"a row of {row['size_bytes']} bytes has no time, and is left out"))
         if run.end is None:
             file.problems.append(

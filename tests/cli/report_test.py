@@ -134,7 +134,7 @@ class Damage(Reporting):  # 1 rank, 1 s
     def test_damaged_lines(self):
         lines = run(status=OK)
         for damage, words in (
-            ("not json\n", "results0.jsonl:3: Expecting value"),
+            ("not json\n", "results0.jsonl:3: no JSON from character 1 on"),
             ('{"kind":"row"', "results0.jsonl:3: "),
             ('{"kind":"row","size_bytes":"many"}\n', "row: 'size_bytes' cannot be"),
             ('{"kind":"epoch","time_us_median":NaN}\n', "is not a number"),
@@ -145,6 +145,16 @@ class Damage(Reporting):  # 1 rank, 1 s
                 said, page = self.report_on_damaged([*lines[:2], damage, *lines[2:]])
                 self.assertIn(words, said)
                 self.assertIn("all_reduce_perf: all rows", page.tables)
+                self.assertIn("Damaged or missing parts, which count as not judged", page.tables)
+
+    def test_figures_that_cannot_be(self):
+        for old, new, words in (('"time_us_median": 2.0004', '"time_us_median": -5', "bytes has no time, and is left out"),
+                                ('"exit_status": 0', '"exit_status": null', "the end of the run has no exit status")):
+            with self.subTest(new):
+                lines = [json.dumps(line).replace(old, new) + "\n" for line in run(status=OK)]
+                self.assertTrue(any(new in line for line in lines), lines[1])
+                said, page = self.report_on_damaged(lines)
+                self.assertIn(words, said)
                 self.assertIn("Damaged or missing parts, which count as not judged", page.tables)
 
     def test_damaged_readings(self):
@@ -681,7 +691,7 @@ class Refusals(Reporting):  # 1 rank, 1 s
         self.assertIn("a folder without any *.jsonl", self.refuse(self.directory / "folder", status=MISSING))
         self.assertIn("the file is empty", self.refuse(self.write("empty.jsonl", [])))
         said = self.refuse(self.write("text.jsonl", ["size,time\n"]))
-        self.assertIn("text.jsonl:1: Expecting value", said)
+        self.assertIn("text.jsonl:1: no JSON from character 1 on", said)
         self.assertIn("give what programs wrote with --json or --record", said)
 
     def test_outputs_that_cannot_be_written(self):
