@@ -211,7 +211,8 @@ require_tools() {
     done
 }
 
-# Sets sizes_given, and gpus, ranks and sizes where they are not given. The other hosts are assumed to have as many GPUs as this one.
+# Sets sizes_given, and gpus, ranks and sizes where they are not given. The other hosts are assumed to have as many GPUs as
+# this one.
 choose_sizes() {
     sizes_given=${#sizes[@]}
     gpus=0

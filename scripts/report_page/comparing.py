@@ -5,12 +5,11 @@ import tempfile
 from pathlib import Path
 
 from constants import NOT_JUDGED, OK, TOO_SLOW
-from report_page.judging import TIME_LIMIT_S, path_of_program
+from report_page.judging import JUDGED, TIME_LIMIT_S, path_of_program
 from report_page.reading import read_file
 from report_page.words import printable
 
 PROGRAM = "fabricbench"
-COMPARED = (OK, TOO_SLOW, NOT_JUDGED)  # exit statuses with an outcome
 WITH_FIGURES = (OK, TOO_SLOW, NOT_JUDGED)  # exit statuses of runs whose figures are right
 
 
@@ -71,7 +70,7 @@ def run_compare(program, baselines, files, out):
         return None, printable(error)
     said = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
     made = read_file(out, f"{PROGRAM} compare on these runs") if out.exists() else None
-    if done.returncode in COMPARED and made is not None and made.comparisons:
+    if done.returncode in JUDGED and made is not None and made.comparisons:
         return made, ""
     why = said[0].removeprefix(f"{PROGRAM}: ") if said else f"it ended with status {done.returncode}"
     return None, f"{PROGRAM} compare refuses: {printable(why)}"

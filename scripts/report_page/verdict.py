@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from constants import FAILED, MISSING, NOT_JUDGED, OK, TIMEOUT, TOO_SLOW, USAGE, WRONG_DATA
 from report_page.blocks import Cell, Section, Table, Number, Words, number, whole
+from report_page.reading import PLACES
 from report_page.rows import run_name
 from report_page.words import counted, printable
 
@@ -105,7 +106,7 @@ def part_of_run(run, runs, results):
 
 
 def has_wrong_data(run):
-    figures = [row[place] for row in run.rows for place in ("out_of_place", "in_place") if row[place]]
+    figures = [row[place] for row in run.rows for place in PLACES if row[place]]
     return any(one["wrong_elements"] for one in figures + run.copies)
 
 

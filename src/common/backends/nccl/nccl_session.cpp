@@ -44,13 +44,16 @@ std::string why_not_with_blocking_launches(std::size_t devices, const Options& o
   return "";
 }
 
-std::string why_not_here(const Library& library, const Options& options) {
+std::string why_not_here(const Library& library, std::size_t devices, const Options& options) {
   if (options.cta_policy >= 0 && !library.has(Feature::kCtaPolicy))
     return "-x: " + library.why_not(Feature::kCtaPolicy);
   if (options.device_implementation > 0) {
     if (const std::string reason = why_no_device_implementation(library); !reason.empty()) return "-D: " + reason;
   }
   if (options.graph_launches > 0 && options.null_stream) return "-G: CUDA cannot record the null stream; leave out -y";
+  if (cuda::launches_block()) {
+    if (std::string reason = why_not_with_blocking_launches(devices, options); !reason.empty()) return reason;
+  }
   const char* blocking = std::getenv("NCCL_COMM_BLOCKING");
   if (blocking != nullptr && std::string_view(blocking) == "0") {
     return "nccl: NCCL_COMM_BLOCKING=0 makes NCCL start a thread at every operation; unset it";
@@ -117,8 +120,7 @@ NcclSession::NcclSession(std::shared_ptr<const Library> library, const ProcessGr
                          bool choices_wanted)
     : library_(std::move(library)), options_(options), sharing_(std::max(group.sharing, 1)) {
   check_versions(group, library_->version());
-  agree(group, why_not_here(*library_, options_));
-  agree(group, cuda::launches_block() ? why_not_with_blocking_launches(group.devices.size(), options_) : "");
+  agree(group, why_not_here(*library_, group.devices.size(), options_));
   check_device_options(options_);
   const bool ours = options_.device_implementation > 0;
   if (ours) {
