@@ -27,6 +27,7 @@ class FakeDeviceClock final : public DeviceClock {
  public:
   FakeDeviceClock(Script script, Calls& log) : script_(std::move(script)), log_(log) {}
 
+  void reserve(std::size_t wanted) override { log_.push_back("reserve " + std::to_string(wanted)); }
   void reset() override {
     log_.emplace_back("reset");
     marks = 0;
@@ -290,6 +291,7 @@ TEST_F(PerIteration, EveryIterationIsASample) {
   DeviceRig rig(options, [](int local, int operation) { return kShortOperation * (1 + operation) * (1 + local); });
   const Epoch epoch = rig.measure({.warmup = 1, .samples = 3, .iterations = 4});
   EXPECT_EQ(rig.session.clock.marks, 1 + 3 * 4) << "one between each two iterations, and two at the ends";
+  EXPECT_EQ(rig.session.count("reserve 13"), 1) << "before the first of them";
   EXPECT_EQ(rig.session.count("wait"), 2) << "after the warm-up and at the end";
   ASSERT_EQ(epoch.host_times.size(), 1u);
   EXPECT_NEAR(epoch.host_times.front(), 2 * kReading / (3 * 4 * 2), kRounding);
@@ -300,6 +302,19 @@ TEST_F(PerIteration, EveryIterationIsASample) {
     EXPECT_NEAR(epoch.samples[i], 2 * kShortOperation * mean_of_two, 1e-9) << "iteration " << i;
     EXPECT_EQ(epoch.slowest_ranks[i], 1) << "of equal ones the lowest rank";
   }
+}
+
+/// The host's clock reads the same step at each call, so that the time of a batch is known.
+TEST_F(PerIteration, LikeNcclTestsTheHostsClockCounts) {
+  Options options = options_for(Timing::kPipelined);
+  options.like = Like::kNcclTests;
+  DeviceRig rig(options, [](int, int) { return kShortOperation; });
+  const Epoch epoch = rig.measure({.warmup = 1, .samples = 1, .iterations = 4});
+  EXPECT_EQ(rig.session.count("mark"), 0) << "the device is not asked";
+  EXPECT_TRUE(epoch.host_times.empty());
+  if (!rig.rig.world.is_root()) return;
+  ASSERT_EQ(epoch.samples.size(), 1u);
+  EXPECT_NEAR(epoch.samples.front(), 2 * kReading / 4, kRounding);
 }
 
 TEST_F(DeviceGroups, HaveTheirOwnSamplesAndNumberTheirRanksFromZero) {

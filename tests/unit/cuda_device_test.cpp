@@ -37,6 +37,12 @@ TEST(VisibleDevices, AreNoneWhereAllAreHidden) {
   EXPECT_NE(visible_devices().why_none.find("CUDA_VISIBLE_DEVICES"), std::string::npos);
 }
 
+TEST(OrderOfRdmaWrites, IsAsked) {
+  EXPECT_TRUE(keeps_order_of_rdma_writes(0));
+  const ScopedVariable without("FAKE_CUDA_NO_RDMA_ORDER", "1");
+  EXPECT_FALSE(keeps_order_of_rdma_writes(0));
+}
+
 TEST(DeviceFacts, AreReadInTheFormsThatOtherToolsUse) {
   const ScopedVariable devices("FAKE_CUDA_DEVICES", "12");
   const ScopedVariable shown("CUDA_VISIBLE_DEVICES", "2,11");

@@ -92,6 +92,16 @@ TEST(DeviceChoice, NamesWhoHasTooFew) {
             "with --device 0");
 }
 
+TEST(DeviceChoice, SaysHowProcessesMayShareADevice) {
+  try {
+    (void)choose_devices(std::vector{process(1, {"a"}), process(1, {"a"})}, std::nullopt, "--device 0 and a variable");
+    FAIL() << "two processes on one device, unasked";
+  } catch (const Error& error) {
+    EXPECT_TRUE(std::string(error.what()).ends_with("or let all use the same with --device 0 and a variable"))
+        << error.what();
+  }
+}
+
 TEST(DeviceChoice, NamesWhoHasNone) {
   const std::string message = message_of({process(1, {"a"}), process(2, {})}, std::nullopt);
   EXPECT_EQ(message.find("cuda: process 1 on node-2 sees 0 CUDA devices, but"), 0U) << message;

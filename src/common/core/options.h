@@ -19,6 +19,9 @@ namespace fabricbench {
 
 enum class Timing { kPipelined, kIsolated };
 constexpr auto names_of(Timing) { return std::to_array<std::string_view>({"pipelined", "isolated"}); }
+/// The tool whose way of measuring is followed.
+enum class Like { kFabricbench, kNcclTests };
+constexpr auto names_of(Like) { return std::to_array<std::string_view>({"fabricbench", "nccl-tests"}); }
 enum class Order { kInterleaved, kSequential };
 constexpr auto names_of(Order) { return std::to_array<std::string_view>({"interleaved", "sequential"}); }
 enum class BufferPolicy { kSame, kRotate, kCold };
@@ -65,6 +68,7 @@ struct Options {
   std::int64_t warmup = 3;
   std::int64_t cycles = 1;  ///< 0: endless
   Timing timing = Timing::kPipelined;
+  Like like = Like::kFabricbench;
   std::int64_t epochs = 9;
   double target_precision_percent = 2.5;
   Seconds time_budget = 1;

@@ -31,6 +31,8 @@ class DeviceClock {
   DeviceClock& operator=(const DeviceClock&) = delete;
   virtual ~DeviceClock() = default;
 
+  /// Makes room for this many marks, so that placing them takes no more time than it must.
+  virtual void reserve(std::size_t marks) = 0;
   /// Forgets all marks.
   virtual void reset() = 0;
   /// Places a mark after everything started so far.

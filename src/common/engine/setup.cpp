@@ -1,7 +1,5 @@
 #include "common/engine/setup.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdio>
 
@@ -11,6 +9,7 @@
 #include "cluster/expected/expectation_sink.h"
 #include "common/backends/gpu/gpu_sessions.h"
 #include "common/core/error.h"
+#include "common/engine/placement_notices.h"
 #include "common/host/files.h"
 #include "common/host/topology.h"
 #include "common/mpi/environment.h"
@@ -155,17 +154,6 @@ void take_size_of_matrix(const Test& test, Setup& setup) {
       fmt::format("The traffic matrix sets the size: {} at the busiest rank", readable_bytes(most)));
 }
 
-void note_placement(const Setup& setup, const mpi::Communicator& world, std::vector<std::string>& notices) {
-  if (setup.groups.smallest() == 1) {
-    notices.push_back("One rank: nothing crosses a network, and busbw is 0 by definition");
-  }
-  const std::int64_t missing = world.max(setup.placed.local_processes - std::int64_t{sysconf(_SC_NPROCESSORS_ONLN)});
-  if (missing > 0) {
-    notices.push_back(fmt::format("A host has {} more rank{} than processors: times include waiting for a processor",
-                                  missing, missing == 1 ? "" : "s"));
-  }
-}
-
 /// Limits the sizes to the largest message that the library carries.
 void keep_to_most_bytes(Setup& setup) {
   const std::optional<Bytes> most = setup.backend.session->most_bytes();
@@ -181,9 +169,12 @@ void keep_to_most_bytes(Setup& setup) {
   sizes.max_bytes = *most;
 }
 
+void add(std::vector<std::string>& notices, const std::vector<std::string>& more) {
+  notices.insert(notices.end(), more.begin(), more.end());
+}
+
 void note_session(Setup& setup) {
-  const std::vector<std::string>& notices = setup.backend.notices;
-  setup.notices.insert(setup.notices.end(), notices.begin(), notices.end());
+  add(setup.notices, setup.backend.notices);
   const std::string why_not = setup.backend.session->why_no_choices();
   const bool wanted = setup.options.stats || (setup.options.keeps_records() && setup.backend.name == "nccl");
   if (wanted && !why_not.empty()) {
@@ -234,11 +225,13 @@ Setup set_up(const mpi::Communicator& world, int process, Test& test, const Sess
   const Bytes cold_pool = cold ? 2 * host::topology().last_level_cache_bytes : 0;
   const auto agreed_pool = static_cast<Bytes>(world.max(static_cast<std::int64_t>(cold_pool)));
   setup.memory = plan_memory(setup.options, memory_per_rank(world, session), agreed_pool);
-  setup.notices.insert(setup.notices.end(), setup.memory.notices.begin(), setup.memory.notices.end());
+  add(setup.notices, setup.memory.notices);
   setup.options.sizes.max_bytes = setup.memory.max_bytes;
   check_sizes(setup.options, setup.notices);
   setup.cases = list_all_cases(test, sessions, setup, combinations);
-  note_placement(setup, world, setup.notices);
+  add(setup.notices, placement_notices(world, {.ranks = setup.groups.smallest(),
+                                               .processes_here = setup.placed.local_processes,
+                                               .on_nccl = setup.backend.name == "nccl"}));
   return setup;
 }
 

@@ -102,4 +102,9 @@ std::string current_binding() {
   return list_of(units.get());
 }
 
+int allowed_processing_units() {
+  const Affinity affinity = read_affinity();
+  return CPU_COUNT_S(affinity.size_bytes, affinity.set.get());
+}
+
 }  // namespace fabricbench::host

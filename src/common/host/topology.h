@@ -32,4 +32,7 @@ struct Topology {
 // system's numbers such as `0-3,8`. Throws std::system_error. Source: sched_getaffinity(2).
 [[nodiscard]] std::string current_binding();
 
+// The number of those processing units. Throws std::system_error.
+[[nodiscard]] int allowed_processing_units();
+
 }  // namespace fabricbench::host

@@ -184,8 +184,9 @@ void Bench::plan(Subject& subject) {
   plan.warmup = options_.warmup;
   plan.launches = options_.graph_launches;
   plan.gapless = test_.traits().figure != Figure::kCollective;
-  // Libraries connect ranks in their first operation.
-  if (options_.iterations && plan.warmup == 0) meter_.run_untimed(subject.operation);
+  // Libraries connect ranks in their first operation. nccl-tests has one more, with or without warm-up.
+  const bool one_more = plan.warmup == 0 || options_.like == Like::kNcclTests;
+  if (options_.iterations && one_more) meter_.run_untimed(subject.operation);
   if (options_.iterations && is_stream()) return;  // the iterations of -n are one window
   if (options_.iterations) {
     const bool batch = options_.timing == Timing::kPipelined && !plan.gapless;

@@ -189,6 +189,10 @@ OptionSet operation_times() {
                  integer(&Options::aggregated, "-m (operations in an iteration)", 1)),
           option(kMeasuring, "--timing", "MODE", "pipelined: back to back; isolated: one by one, common start",
                  choice(&Options::timing, "timing mode")),
+          option(kMeasuring, "--like", "TOOL",
+                 "measure as fabricbench does, or as nccl-tests: 20 iterations by the host's clock, 1 warm-up, mean "
+                 "over ranks, rotating buffers",
+                 choice(&Options::like, "tool")),
           option(kMeasuring, "-a,--average", "N", "time over ranks: 0 rank 0's, 1 mean, 2 minimum, 3 maximum",
                  numbered(&Options::average, "-a (average)", 3)),
           option(kMeasuring, "-z,--blocking", "N",

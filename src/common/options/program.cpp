@@ -139,13 +139,27 @@ void check_sizes(const Options& options) {
   }
 }
 
+/// The defaults of nccl-tests 2.19; what the user gives counts more.
+void take_conventions(Options& options) {
+  if (options.like != Like::kNcclTests) return;
+  if (options.timing == Timing::kIsolated) {
+    throw UsageError(
+        "--like nccl-tests times operations back to back, and --timing isolated one by one; leave out one");
+  }
+  if (!options.iterations) options.iterations = 20;
+  if (!options.has_given({"warmup_iters"})) options.warmup = 1;
+  if (!options.has_given({"average"})) options.average = RankAggregate::kMean;
+  if (!options.has_given({"buffers"})) options.buffers = BufferPolicy::kRotate;
+}
+
 void check_iterations(const Options& options) {
   if (!options.iterations) return;
   for (const GivenOption& option : options.given) {
     const std::string& key = option.key;
     if (key == "epochs" || key == "target_precision" || key == "time_budget" || key == "duration") {
-      throw UsageError(fmt::format("-n asks for exactly {} iterations, and {} for as many as needed; leave out one",
-                                   *options.iterations, dashed(key)));
+      throw UsageError(fmt::format("{} asks for exactly {} iterations, and {} for as many as needed; leave out one",
+                                   options.has_given({"iters"}) ? "-n" : "--like nccl-tests", *options.iterations,
+                                   dashed(key)));
     }
   }
   if (options.order == Order::kInterleaved) {
@@ -163,6 +177,7 @@ Program collective_program(const std::string& name, const std::string& summary, 
           .options = join({sizes(), data(), own, options_of_rows("size and placement"), operation_times(), buffers(),
                            placement(), library(), split(), gpus_of_process(), device(), nccl(), output_of_rows(),
                            nccl_tests_json(), least_bandwidth(), expectation(), preset()}),
+          .completions = {take_conventions},
           .checks = {check_sizes, check_iterations, check_graphs, check_blocking},
           .has_split_mask = true};
 }

@@ -56,6 +56,13 @@ std::string header(const Options& options) {
          fmt::format(" {:>{}}\n", options.timestamps ? "%Y-%m-%d %H:%M:%S" : "", width);
 }
 
+/// What a time of the table means.
+std::string conventions_text(const Options& options) {
+  const std::string over_ranks = aggregate_text(options.average);
+  if (options.like != Like::kNcclTests) return over_ranks;
+  return fmt::format("{}; measured as by nccl-tests: the host's clock, its final wait included", over_ranks);
+}
+
 std::string iteration_columns(const std::optional<Measurement>& measured) {
   constexpr const char* kColumns = "  {:>7}  {:>7}  {:>7}  {:>7}";
   if (!measured || !measured->iteration_times) return fmt::format(fmt::runtime(kColumns), "N/A", "N/A", "N/A", "N/A");
@@ -100,7 +107,7 @@ void TableSink::begin(const Context& context) {
   std::string text;
   if (!options.quiet) {
     text += starting_lines(context) + settings_line(options);
-    text += method_lines(context, aggregate_text(options.average)) + device_lines(context) + notice_lines(context);
+    text += method_lines(context, conventions_text(options)) + device_lines(context) + notice_lines(context);
   }
   output_.write(text + header(options));
 }

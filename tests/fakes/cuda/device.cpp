@@ -162,6 +162,10 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
     case cudaDevAttrMemoryClockRate: *value = kMemoryClock_khz; break;
     case cudaDevAttrGlobalMemoryBusWidth: *value = kMemoryBits; break;
     case cudaDevAttrPageableMemoryAccessUsesHostPageTables: *value = 0; break;
+    case cudaDevAttrGPUDirectRDMAWritesOrdering:  // an H100 answers "owner"
+      *value = std::getenv("FAKE_CUDA_NO_RDMA_ORDER") == nullptr ? cudaGPUDirectRDMAWritesOrderingOwner
+                                                                 : cudaGPUDirectRDMAWritesOrderingNone;
+      break;
     default: return report(cudaErrorInvalidValue);
   }
   return cudaSuccess;

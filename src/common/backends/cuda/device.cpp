@@ -87,6 +87,12 @@ Bytes free_memory(int device) {
   return free;
 }
 
+bool keeps_order_of_rdma_writes(int device) {
+  int order = cudaGPUDirectRDMAWritesOrderingNone;
+  check(cudaDeviceGetAttribute(&order, cudaDevAttrGPUDirectRDMAWritesOrdering, device), "cudaDeviceGetAttribute");
+  return order >= cudaGPUDirectRDMAWritesOrderingOwner;
+}
+
 // `NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.54.03  Tue Jun ...`, and with the open modules `NVRM version:
 // NVIDIA UNIX Open Kernel Module for x86_64  580.65.06  Release Build  (...)`.
 std::string kernel_driver_version(const std::string& text) {

@@ -35,6 +35,11 @@ struct DeviceFacts {
 /// hundred MiB of its memory. Throws Error (failure).
 [[nodiscard]] Bytes free_memory(int device);
 
+/// Whether a kernel on the device that sees a flag written by a network adapter (GPUDirect RDMA) also sees what the
+/// adapter has written before it. Throws Error (failure) if there is no such device. Source:
+/// cudaDevAttrGPUDirectRDMAWritesOrdering.
+[[nodiscard]] bool keeps_order_of_rdma_writes(int device);
+
 /// The version, such as `580.65.06`, in the text of /proc/driver/nvidia/version; empty if it has none.
 [[nodiscard]] std::string kernel_driver_version(const std::string& text);
 

@@ -32,24 +32,26 @@ PoolKey key_of(const ProcessDevices& process) {
 }
 
 /// `demand` is the requirement, such as `--device 0 and 2 for each process need 2`.
-[[noreturn]] void throw_too_few(const ProcessDevices& process, std::size_t rank, const std::string& demand) {
+[[noreturn]] void throw_too_few(const ProcessDevices& process, std::size_t rank, const std::string& demand,
+                                std::string_view shared_by) {
   const std::size_t seen = process.uuids.size();
   throw Error(
       ExitStatus::kMissing,
       fmt::format("cuda: process {} on {} sees {} CUDA device{}, but {}; start fewer processes on a host, lower "
-                  "-g, show them more devices in CUDA_VISIBLE_DEVICES, or let all use the same with --device 0",
-                  rank, process.host_name, seen, seen == 1 ? "" : "s", demand));
+                  "-g, show them more devices in CUDA_VISIBLE_DEVICES, or let all use the same with {}",
+                  rank, process.host_name, seen, seen == 1 ? "" : "s", demand, shared_by));
 }
 
 std::size_t needed(const ProcessDevices& process) { return static_cast<std::size_t>(std::max(process.needed, 0)); }
 
-std::vector<std::vector<int>> take_from(Processes processes, std::int64_t first) {
+std::vector<std::vector<int>> take_from(Processes processes, std::int64_t first, std::string_view shared_by) {
   std::vector<std::vector<int>> chosen(processes.size());
   for (std::size_t rank = 0; rank < processes.size(); ++rank) {
     const auto end = static_cast<std::size_t>(first) + needed(processes[rank]);
     if (end > processes[rank].uuids.size()) {
       throw_too_few(processes[rank], rank,
-                    fmt::format("--device {} and {} for each process need {}", first, needed(processes[rank]), end));
+                    fmt::format("--device {} and {} for each process need {}", first, needed(processes[rank]), end),
+                    shared_by);
     }
     for (auto device = static_cast<std::size_t>(first); device < end; ++device) {
       chosen[rank].push_back(static_cast<int>(device));
@@ -62,7 +64,7 @@ int index_in(const std::vector<std::string>& uuids, const std::string& uuid) {
   return static_cast<int>(std::find(uuids.begin(), uuids.end(), uuid) - uuids.begin());
 }
 
-std::vector<std::vector<int>> take_turns(Processes processes) {
+std::vector<std::vector<int>> take_turns(Processes processes, std::string_view shared_by) {
   std::map<PoolKey, Pool> pools;
   for (const ProcessDevices& process : processes) {
     Pool& pool = pools[key_of(process)];
@@ -74,7 +76,7 @@ std::vector<std::vector<int>> take_turns(Processes processes) {
     const ProcessDevices& process = processes[rank];
     Pool& pool = pools[key_of(process)];
     if (pool.taken + needed(process) > pool.uuids.size()) {
-      throw_too_few(process, rank, fmt::format("the processes that see the same need {}", pool.needed));
+      throw_too_few(process, rank, fmt::format("the processes that see the same need {}", pool.needed), shared_by);
     }
     for (std::size_t i = 0; i < needed(process); ++i) {
       chosen[rank].push_back(index_in(process.uuids, pool.uuids[pool.taken++]));
@@ -108,12 +110,13 @@ std::string sharing_notice(Processes processes, const std::vector<std::vector<in
 
 }  // namespace
 
-DeviceChoice choose_devices(Processes processes, std::optional<std::int64_t> first_device) {
+DeviceChoice choose_devices(Processes processes, std::optional<std::int64_t> first_device,
+                            std::string_view shared_by) {
   if (first_device && *first_device < 0) {
     throw UsageError(fmt::format("--device {} is not a device's number; count from 0", *first_device));
   }
   DeviceChoice choice;
-  choice.devices = first_device ? take_from(processes, *first_device) : take_turns(processes);
+  choice.devices = first_device ? take_from(processes, *first_device, shared_by) : take_turns(processes, shared_by);
   choice.notice = sharing_notice(processes, choice.devices);
   return choice;
 }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace fabricbench::cuda {
@@ -30,9 +31,12 @@ struct DeviceChoice {
 /// another order are the same set, in the order of the first process. With `first_device`, every process begins at that
 /// device of its own list.
 ///
+/// `shared_by`: what several processes must set to use one device, for the advice of an error.
+///
 /// The result depends only on the arguments, so all processes make the same choice or get the same error. Throws Error
 /// (missing) with the host and the existing and required numbers of devices; UsageError if `first_device` is negative.
 [[nodiscard]] DeviceChoice choose_devices(std::span<const ProcessDevices> processes,
-                                          std::optional<std::int64_t> first_device);
+                                          std::optional<std::int64_t> first_device,
+                                          std::string_view shared_by = "--device 0");
 
 }  // namespace fabricbench::cuda

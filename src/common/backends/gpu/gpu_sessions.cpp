@@ -75,7 +75,11 @@ OwnDevices own_of(const std::vector<cuda::ProcessDevices>& processes, const cuda
 OwnDevices choose_own(const Team& team, const Placed& placed, int needed, const Options& options) {
   const auto processes = devices_of_all(team.world(), placed, needed);
   const std::optional<std::int64_t> first = placed.kept_gpus ? 0 : options.device;
-  OwnDevices own = own_of(processes, cuda::choose_devices(processes, first), team.world().rank());
+  // NCCL refuses a second rank on a GPU, or since 2.30 wants to be asked for it.
+  const bool for_nccl = options.memory != MemoryKind::kCuda;
+  const std::string_view shared_by =
+      for_nccl ? "--device 0 and NCCL_MULTI_RANK_GPU_ENABLE=1 (NCCL 2.30 and newer)" : "--device 0";
+  OwnDevices own = own_of(processes, cuda::choose_devices(processes, first, shared_by), team.world().rank());
   const std::vector<int> numbers = devices_to_choose_from(placed);
   for (int& device : own.devices) device = numbers[static_cast<std::size_t>(device)];
   return own;
