@@ -202,7 +202,9 @@ TEST(RdmaOptions, HaveNoLettersButPerftestsAndN) {
       EXPECT_EQ(letters.count(letter), 0U) << program.name << letter;
     }
   }
-  EXPECT_EQ(refusal(kWriteBw, "-w 5"), "unknown option '-w'; --help lists them all");
+  EXPECT_EQ(refusal(kWriteBw, "-w 5"),
+            "-w of perftest: the least bandwidth is in GB/s here: --min-bw, or a share of the port's rate: "
+            "--percent-of-rate");
   EXPECT_EQ(parsed(kWriteBw, "--warmup-iters 5 --timeout 7 --check 0 -n 5").warmup, 5);
   EXPECT_EQ(parsed(kWriteBw, "-n 5").iterations, 5);
 }

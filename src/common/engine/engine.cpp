@@ -77,6 +77,9 @@ int run_job(const Program& program, const Agree& agree, int argc, char** argv) {
     if (world.is_root()) OutputFile::standard_output().write(line.text);
     return 0;
   }
+  for (const std::string& notice : line.notices) {
+    if (world.is_root()) say(program.name, notice);
+  }
   Job job{world, program, std::move(line.options), {argv, argv + argc}};
   Outputs outputs;
   std::unique_ptr<Work> work;

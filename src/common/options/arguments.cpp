@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
 #include <sstream>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -98,12 +100,46 @@ void refuse_options_as_values(const CLI::App& app) {
   }
 }
 
+/// Letters to change, add or take away to make `to` of `from`.
+std::size_t edit_distance(std::string_view from, std::string_view to) {
+  std::vector<std::size_t> row(to.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i + 1);
+    for (std::size_t j = 0; j < to.size(); ++j) {
+      const std::size_t changed = diagonal + (from[i] == to[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({changed, row[j] + 1, row[j + 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+/// `the nearest is --minbytes; `: up to three long names like `given`, nearest first; or empty.
+std::string nearest_options(const CLI::App& app, std::string_view given) {
+  constexpr std::size_t kMost = 3;
+  if (!given.starts_with("--")) return "";
+  given = given.substr(2, given.find('=') - 2);
+  const std::size_t limit = std::max<std::size_t>(1, given.size() / 3);
+  std::vector<std::pair<std::size_t, std::string>> near;
+  for (const CLI::Option* option : app.get_options()) {
+    std::pair<std::size_t, std::string> best{limit + 1, ""};
+    for (const std::string& name : option->get_lnames()) best = std::min(best, {edit_distance(given, name), name});
+    if (best.first <= limit && !option->get_group().empty()) near.emplace_back(best.first, "--" + best.second);
+  }
+  std::sort(near.begin(), near.end());
+  near.resize(std::min(near.size(), kMost));
+  std::string names;
+  for (const auto& [distance, name] : near) names += (names.empty() ? "" : ", ") + name;
+  return near.empty() ? "" : fmt::format("the nearest {} {}; ", near.size() == 1 ? "is" : "are", names);
+}
+
 void refuse_leftovers(const CLI::App& app) {
   const std::vector<std::string> leftovers = app.remaining();
   if (leftovers.empty()) return;
   const std::string& first = leftovers.front();
   if (first.size() > 1 && first.front() == '-') {
-    throw UsageError(fmt::format("unknown option '{}'; --help lists them all", first));
+    throw UsageError(fmt::format("unknown option '{}'; {}--help lists them all", first, nearest_options(app, first)));
   }
   throw UsageError(fmt::format("stray argument '{}'; --help says what may be given", first));
 }

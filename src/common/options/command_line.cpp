@@ -15,6 +15,7 @@
 #include "common/core/error.h"
 #include "common/core/version.h"
 #include "common/options/arguments.h"
+#include "common/options/other_tools.h"
 
 namespace fabricbench {
 namespace {
@@ -77,13 +78,22 @@ void declare(Parser& parser) {
   }
 }
 
+/// Sets an option. Where its value is refused, the message also says what another tool means by its name.
+void set(const Program& program, const Option& option, std::string_view value, Options& options) {
+  try {
+    option.set(options, value);
+  } catch (const UsageError& error) {
+    throw UsageError(error.what() + other_meaning(program, option));
+  }
+}
+
 Options options_from(const Parser& parser) {
   const Program& program = parser.program;
   Options options = program.defaults;
   for (std::size_t i = 0; i < program.options.size(); ++i) {
     if (parser.options[i]->count() == 0) continue;
     const Option& option = program.options[i];
-    option.set(options, parser.values[i]);
+    set(program, option, parser.values[i], options);
     std::string value = option.get(options);
     const bool is_for_gpus = option.gpus_only && value != option.get(Options());
     options.given.push_back({option.key(), option.first_name(), std::move(value), is_for_gpus});
@@ -118,8 +128,9 @@ CommandLine parse_command_line(const Program& program, const std::vector<std::st
   Parser parser(program);
   declare(parser);
   write_help(program, parser.app);
-  if (std::string text = read_arguments(parser.app, arguments); !text.empty()) return {{}, std::move(text)};
-  return {options_from(parser), ""};
+  OwnWords own = in_own_words(program, arguments);
+  if (std::string text = read_arguments(parser.app, own.arguments); !text.empty()) return {{}, std::move(text), {}};
+  return {options_from(parser), "", std::move(own.notices)};
 }
 
 std::vector<std::string> arguments_with_environment(const Program& program, int argc, char** argv) {

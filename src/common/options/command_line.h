@@ -10,7 +10,8 @@ namespace fabricbench {
 /// The result of reading a command line: options for a run, or a text to print instead.
 struct CommandLine {
   Options options;
-  std::string text;  ///< for --help or --version; empty: run
+  std::string text;                  ///< for --help or --version; empty: run
+  std::vector<std::string> notices;  ///< how options of other tools were read
 };
 
 /// Reads the arguments after the program's name. Throws UsageError.

@@ -213,7 +213,7 @@ OptionSet tables() {
 
 OptionSet required_bandwidth() {
   return {
-      option(kOutput, "--report_gbits,--report-gbits", "", "print Gb/s instead of MiB/s in perftest's table",
+      option(kOutput, "--report_gbits,--report-gbits", "", "print perftest's table, with Gb/s instead of MiB/s",
              flag(&RdmaOptions::gbits)),
       option(kOutput, "--min-bw", "GB/S", "exit 6 if a bandwidth is below this; 0: no requirement",
              number(&RdmaOptions::min_bandwidth_gb_per_s, "--min-bw", 0, 1e9)),
@@ -336,6 +336,11 @@ void check_the_rest(const Options& options) {
   }
 }
 
+/// --report_gbits asks for perftest's table, unless another one was chosen.
+void complete_table(Options& options) {
+  if (options.rdma.gbits && !options.has_given({"format"})) options.rdma.perftest_table = true;
+}
+
 /// Limits default sizes to those of datagrams.
 void complete_datagram_sizes(Options& options) {
   if (options.rdma.transport != Transport::kUd) return;
@@ -404,7 +409,7 @@ Program verbs_program(const std::string& name, const std::string& summary, const
                        requests_of(test), by_long_names(output), tables(),
                        test.latency ? required_latency() : required_bandwidth()}),
       .defaults = defaults_of(atomic ? kAtomicSize : usual, test.latency ? kLatencyWarmup : kBandwidthWarmup),
-      .completions = {complete_datagram_sizes},
+      .completions = {complete_datagram_sizes, complete_table},
       .checks = checks_of(test)};
 }
 

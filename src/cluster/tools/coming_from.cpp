@@ -1,0 +1,55 @@
+#include "cluster/tools/coming_from.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "common/options/other_tools.h"
+
+namespace fabricbench::cluster {
+namespace {
+
+std::string what_happens(const OtherOption& option) {
+  switch (option.reading) {
+    case Reading::kSame: return "the same";
+    case Reading::kMapped: return fmt::format("`{}`", option.ours);
+    case Reading::kDropped: return fmt::format("left out: {}", option.ours);
+    case Reading::kRefused: return fmt::format("refused: {}", option.ours);
+  }
+  return "";
+}
+
+std::string table_of(const OtherTool& tool) {
+  std::string text = fmt::format("| {} | here |\n|---|---|\n", tool.name);
+  for (const OtherOption& option : tool.options) {
+    std::string names;
+    for (const std::string_view name : names_in(option.names)) {
+      names += fmt::format("{}`{}`", names.empty() ? "" : ", ", name);
+    }
+    std::string value(option.value_name);
+    for (std::size_t at = 0; (at = value.find('|', at)) != std::string::npos; at += 2) value.insert(at, 1, '\\');
+    text += fmt::format("| {}{}{} | {} |\n", names, value.empty() ? "" : " ", value, what_happens(option));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string with_option_tables(const std::string& page) {
+  constexpr std::string_view kEnd = "<!-- end of options -->";
+  std::string made = page;
+  for (const OtherTool& tool : other_tools()) {
+    const std::string begin = fmt::format("<!-- options: {} -->\n", tool.name);
+    const std::size_t at = made.find(begin);
+    const std::size_t end = made.find(kEnd, at);
+    if (at == std::string::npos || end == std::string::npos) {
+      throw std::invalid_argument(fmt::format("the options of {} have no place", tool.name));
+    }
+    made.replace(at + begin.size(), end - at - begin.size(), "\n" + table_of(tool) + "\n");
+  }
+  return made;
+}
+
+}  // namespace fabricbench::cluster

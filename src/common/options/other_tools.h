@@ -1,0 +1,60 @@
+// What other tools' options are here: command lines, messages and docs/coming-from.md use it.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/options/program.h"
+
+namespace fabricbench {
+
+/// What happens to an option of another tool.
+enum class Reading {
+  kSame,     ///< has the same name and meaning here
+  kMapped,   ///< is replaced by ours, with a notice
+  kDropped,  ///< is left out with a notice, because it changes nothing here
+  kRefused,  ///< ends the program, with the reason
+};
+
+/// Options of another tool that are treated alike.
+struct OtherOption {
+  Reading reading = Reading::kSame;
+  std::string_view names;       ///< `-x,--gid-index`; of several options with one reason: all of them
+  std::string_view value_name;  ///< empty for flags
+  /// Mapped: our options, in which VALUE, or MIN and MAX of `[MIN:]MAX`, stand for what was given. Dropped and refused:
+  /// the reason, and our way of saying it.
+  std::string_view ours;
+};
+
+struct OtherTool {
+  std::string_view name;
+  std::string_view programs;  ///< our programs that read its options, in words
+  bool has_server = false;    ///< the tool is given the name of a server
+  bool (*is_for)(std::string_view program) = nullptr;
+  std::span<const OtherOption> options;
+};
+
+[[nodiscard]] std::span<const OtherTool> other_tools();
+
+/// Each name of `-x,--gid-index`.
+[[nodiscard]] std::vector<std::string_view> names_in(std::string_view names);
+
+/// True if `program` has an option of this name with its dashes.
+[[nodiscard]] bool has_option(const Program& program, std::string_view name);
+
+/// A command line in the program's own options.
+struct OwnWords {
+  std::vector<std::string> arguments;
+  std::vector<std::string> notices;  ///< one for each option of another tool
+};
+
+/// Replaces options of the tools that `program` stands for; its own options go first. Throws UsageError where one is
+/// refused, where another tool's option is of other programs, and where a server is named.
+[[nodiscard]] OwnWords in_own_words(const Program& program, const std::vector<std::string>& arguments);
+
+/// For an option of `program` whose value was refused: `; OSU's -m is --maxbytes here`, or empty.
+[[nodiscard]] std::string other_meaning(const Program& program, const Option& option);
+
+}  // namespace fabricbench

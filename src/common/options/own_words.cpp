@@ -1,0 +1,214 @@
+// Reads command lines of other tools.
+
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "common/core/error.h"
+#include "common/options/other_tools.h"
+
+namespace fabricbench {
+namespace {
+
+/// `--size=8`, `-s8`: name and value of one argument; `-s` alone has no value.
+struct Argument {
+  std::string_view name;
+  std::optional<std::string_view> value;
+};
+
+Argument split(std::string_view text) {
+  if (!text.starts_with("--")) {
+    return text.size() > 2 ? Argument{text.substr(0, 2), text.substr(2)} : Argument{text, std::nullopt};
+  }
+  const std::size_t equals = text.find('=');
+  if (equals == std::string_view::npos) return {text, std::nullopt};
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+/// The program's own option of this name.
+const Option* own_option(const Program& program, std::string_view name) {
+  for (const Option& option : program.options) {
+    const auto names = names_in(option.names);
+    if (std::find(names.begin(), names.end(), name) != names.end()) return &option;
+  }
+  return nullptr;
+}
+
+/// True if the argument after `text`, an option of the program, is its value; of letters together, the last one's.
+bool takes_next(const Program& program, std::string_view text) {
+  if (text.starts_with("--")) {
+    const Option* option = text.find('=') == std::string_view::npos ? own_option(program, text) : nullptr;
+    return option != nullptr && !option->value_name.empty();
+  }
+  for (std::size_t i = 1; i < text.size(); ++i) {
+    const Option* option = own_option(program, fmt::format("-{}", text[i]));
+    if (option != nullptr && !option->value_name.empty()) return i + 1 == text.size();
+  }
+  return false;
+}
+
+/// An option of another tool, and the tool.
+struct Found {
+  const OtherTool* tool = nullptr;
+  const OtherOption* option = nullptr;
+};
+
+/// The option of this name in the tools that `wanted` accepts.
+template <typename Wanted>
+Found find(std::string_view name, const Wanted& wanted) {
+  for (const OtherTool& tool : other_tools()) {
+    if (!wanted(tool)) continue;
+    for (const OtherOption& option : tool.options) {
+      const auto names = names_in(option.names);
+      if (std::find(names.begin(), names.end(), name) != names.end()) return {&tool, &option};
+    }
+  }
+  return {};
+}
+
+/// True if the tool's option of this name is the same here.
+bool is_same(const OtherTool& tool, std::string_view name) {
+  const Found found = find(name, [&](const OtherTool& other) { return &other == &tool; });
+  return found.option != nullptr && found.option->reading == Reading::kSame;
+}
+
+/// The first of our options in `ours` that the program lacks; empty: none.
+std::string_view missing_option(const Program& program, std::string_view ours) {
+  for (std::size_t at = ours.find("--"); at != std::string_view::npos; at = ours.find("--", at)) {
+    const std::string_view name = ours.substr(at, ours.find(' ', at) - at);
+    if (!has_option(program, name)) return name;
+    at += name.size();
+  }
+  return {};
+}
+
+void replace(std::string& text, std::string_view from, std::string_view to) {
+  if (const std::size_t at = text.find(from); at != std::string::npos) text.replace(at, from.size(), to);
+}
+
+/// The arguments that `ours` stands for. An end of `[MIN:]MAX` that was not given is left out, with its option.
+std::vector<std::string> filled(std::string_view ours, std::string_view value) {
+  const std::size_t colon = value.find(':');
+  const std::string_view least = colon == std::string_view::npos ? "" : value.substr(0, colon);
+  const std::string_view most = colon == std::string_view::npos ? value : value.substr(colon + 1);
+  std::vector<std::string> arguments;
+  for (std::size_t at = 0; at < ours.size();) {
+    const std::size_t end = std::min(ours.find(' ', at), ours.size());
+    std::string word(ours.substr(at, end - at));
+    at = end + 1;
+    const bool bound = word == "MIN" || word == "MAX";
+    if (bound) word = word == "MIN" ? least : most;
+    replace(word, "VALUE", value);
+    if (bound && word.empty()) {
+      arguments.pop_back();
+    } else {
+      arguments.push_back(word);
+    }
+  }
+  return arguments;
+}
+
+/// Adds what an option of another tool is here.
+void add(const Program& program, const Found& found, std::string_view typed, std::string_view value, OwnWords& own) {
+  const auto& [tool, option] = found;
+  const std::string whose = fmt::format("{} of {}", typed, tool->name);
+  if (option->reading == Reading::kRefused) throw UsageError(fmt::format("{}: {}", whose, option->ours));
+  if (option->reading == Reading::kDropped) {
+    own.notices.push_back(fmt::format("{} is left out: {}", whose, option->ours));
+    return;
+  }
+  if (const std::string_view missing = missing_option(program, option->ours); !missing.empty()) {
+    throw UsageError(fmt::format("{} is {} here, which {} does not have; leave it out", whose, missing, program.name));
+  }
+  const std::vector<std::string> words = filled(option->ours, value);
+  std::string line;
+  for (const std::string& word : words) line += " " + word;
+  own.notices.push_back(fmt::format("{} is read as{}", whose, line));
+  own.arguments.insert(own.arguments.end(), words.begin(), words.end());
+}
+
+[[noreturn]] void refuse_server(const Program& program, std::string_view word) {
+  throw UsageError(
+      fmt::format("stray argument '{}'; one command starts both ends, and neither is a server: mpirun -np 2 --host "
+                  "A,{} {}",
+                  word, word, program.name));
+}
+
+/// Refuses an option that only programs for another tool have.
+void refuse_option_elsewhere(const Program& program, std::string_view name) {
+  if (!name.starts_with("--")) return;  // letters mean something in every tool
+  const Found found = find(name, [](const OtherTool&) { return true; });
+  if (found.tool == nullptr) return;
+  throw UsageError(fmt::format("unknown option '{}'; {} has it, for which there are {} here; --help lists those of {}",
+                               name, found.tool->name, found.tool->programs, program.name));
+}
+
+}  // namespace
+
+std::vector<std::string_view> names_in(std::string_view names) {
+  std::vector<std::string_view> all;
+  for (std::size_t at = 0; at < names.size();) {
+    const std::size_t end = std::min(names.find(',', at), names.size());
+    all.push_back(names.substr(at, end - at));
+    at = end + 1;
+  }
+  return all;
+}
+
+bool has_option(const Program& program, std::string_view name) {
+  return name == "-h" || name == "--help" || name == "--version" || own_option(program, name) != nullptr;
+}
+
+OwnWords in_own_words(const Program& program, const std::vector<std::string>& arguments) {
+  const auto serves = [&](const OtherTool& tool) { return tool.is_for(program.name); };
+  const auto& tools = other_tools();
+  const bool has_server =
+      std::any_of(tools.begin(), tools.end(), [&](const OtherTool& tool) { return serves(tool) && tool.has_server; });
+  OwnWords own;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& text = arguments[i];
+    const bool is_option = text.size() > 1 && text.front() == '-';
+    if (!is_option && has_server) refuse_server(program, text);
+    const Argument argument = split(text);
+    const bool last = i + 1 == arguments.size();
+    if (!is_option || has_option(program, argument.name)) {
+      own.arguments.push_back(text);
+      if (is_option && !last && takes_next(program, text)) own.arguments.push_back(arguments[++i]);
+      continue;
+    }
+    const Found found = find(argument.name, serves);
+    if (found.option == nullptr || found.option->reading == Reading::kSame) {
+      if (found.option == nullptr) refuse_option_elsewhere(program, argument.name);
+      own.arguments.insert(own.arguments.end(), arguments.begin() + static_cast<std::ptrdiff_t>(i), arguments.end());
+      return own;  // an unknown option, which the parser refuses
+    }
+    const bool needs_value = !found.option->value_name.empty() && !argument.value;
+    if (needs_value && last && found.option->reading != Reading::kRefused) {
+      throw UsageError(fmt::format("{} of {} needs a value", argument.name, found.tool->name));
+    }
+    const std::string value(needs_value && !last ? arguments[++i] : std::string(argument.value.value_or("")));
+    add(program, found, argument.name, value, own);
+  }
+  return own;
+}
+
+std::string other_meaning(const Program& program, const Option& option) {
+  std::string text;
+  for (const std::string_view name : names_in(option.names)) {
+    const bool usual = find(name, [&](const OtherTool& tool) {
+                         return tool.is_for(program.name) && is_same(tool, name);
+                       }).option != nullptr;
+    const auto [tool, other] = find(
+        name, [&](const OtherTool& candidate) { return candidate.is_for(program.name) && !is_same(candidate, name); });
+    if (other == nullptr) continue;
+    const bool mapped = other->reading == Reading::kMapped && missing_option(program, other->ours).empty();
+    if (mapped) text += fmt::format("; {} of {} is {} here", name, tool->name, other->ours);
+    // The reason of a refusal helps only where no tool means what the program does.
+    if (other->reading == Reading::kRefused && !usual)
+      text += fmt::format("; {} of {}: {}", name, tool->name, other->ours);
+  }
+  return text;
+}
+
+}  // namespace fabricbench

@@ -1,0 +1,231 @@
+// Every option of other tools, as the programs read it.
+
+#include "common/options/other_tools.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "rdma_option_support.h"
+
+using namespace fabricbench;
+using namespace fabricbench::test;
+
+namespace other_tools_test {
+
+const Program kReduce = collective_program("reduce_perf", "Bandwidth of reduce.");
+
+std::vector<Program> programs_of(const OtherTool& tool) {
+  std::vector<Program> programs;
+  for (const Program& program : {kAllReduce, kReduce, kSendRecvBw, kSendRecvLat, kTcpBw}) {
+    if (tool.is_for(program.name)) programs.push_back(program);
+  }
+  for (const Program& program : kPrograms) {
+    if (tool.is_for(program.name)) programs.push_back(program);
+  }
+  return programs;
+}
+
+/// A value that an option of another tool may have.
+std::string sample_of(const OtherOption& option) {
+  static const std::map<std::string_view, std::string> kSamples = {
+      {"SIZE", "32M"},         {"N", "1"},           {"0|1", "0"},     {"0|1|2", "0"},
+      {"OP", "min"},           {"RANK", "0"},        {"SECONDS", "2"}, {"FILE", "file"},
+      {"NAME", "name"},        {"BYTES", "256"},     {"TEXT", "text"}, {"PORT", "5"},
+      {"ADDRESS", "10.0.0.1"}, {"[MIN:]MAX", "2:16"}};
+  if (option.names.starts_with("-d,--datatype")) return "half";
+  if (option.names.starts_with("-A")) return "CMP_AND_SWAP";
+  if (option.names.starts_with("-c,--connection")) return "UC";
+  if (option.value_name == "KIND") return "host";
+  const auto found = kSamples.find(option.value_name);
+  return found == kSamples.end() ? "1" : found->second;
+}
+
+/// What must come with an option of another tool in this program.
+std::vector<std::string> companions_of(const Program& program, std::string_view name) {
+  const bool received = name == "-r" || name == "--rx-depth" || name == "--use-srq" || name.starts_with("--use_cuda");
+  std::vector<std::string> more;
+  if (name == "--use_data_direct") more = {"--memory", "cuda"};
+  if (program.name.starts_with("rdma_write") && (received || !more.empty())) more.emplace_back("--write_with_imm");
+  return more;
+}
+
+std::vector<std::string> line_of(const Program& program, const OtherOption& option, std::string_view name) {
+  std::vector<std::string> line{std::string(name)};
+  if (!option.value_name.empty()) line.push_back(sample_of(option));
+  const std::vector<std::string> more = companions_of(program, name);
+  line.insert(line.end(), more.begin(), more.end());
+  return line;
+}
+
+/// The message of the UsageError, or empty.
+std::string message_of(const Program& program, const std::vector<std::string>& line) {
+  try {
+    (void)parse_command_line(program, line);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(OtherTools, AreEachReadByPrograms) {
+  for (const OtherTool& tool : other_tools()) EXPECT_FALSE(programs_of(tool).empty()) << tool.name;
+}
+
+TEST(OtherTools, NameEveryOptionOnce) {
+  for (const OtherTool& tool : other_tools()) {
+    std::set<std::string_view> seen;
+    for (const OtherOption& option : tool.options) {
+      for (const auto name : names_in(option.names)) EXPECT_TRUE(seen.insert(name).second) << tool.name << " " << name;
+    }
+  }
+}
+
+TEST(OtherTools, AreTheSameWhereTheTableSaysSo) {
+  for (const OtherTool& tool : other_tools()) {
+    for (const OtherOption& option : tool.options) {
+      if (option.reading != Reading::kSame) continue;
+      int readers = 0;
+      for (const Program& program : programs_of(tool)) {
+        const std::vector<std::string_view> names = names_in(option.names);
+        const bool any = std::any_of(names.begin(), names.end(), [&](auto name) { return has_option(program, name); });
+        if (!any) continue;
+        ++readers;
+        for (const std::string_view name : names) {
+          const std::vector<std::string> line = line_of(program, option, name);
+          EXPECT_EQ(message_of(program, line), "") << tool.name << " " << name << " of " << program.name;
+          EXPECT_TRUE(in_own_words(program, line).notices.empty()) << name;
+        }
+      }
+      EXPECT_GT(readers, 0) << tool.name << " " << option.names;
+    }
+  }
+}
+
+TEST(OtherTools, AgreeOnLettersAndLongNames) {
+  for (const OtherTool& tool : other_tools()) {
+    for (const OtherOption& option : tool.options) {
+      if (option.reading != Reading::kSame || option.names == "-h,--help") continue;
+      for (const Program& program : programs_of(tool)) {
+        for (const Option& own : program.options) {
+          const auto owned = names_in(own.names);
+          const auto names = names_in(option.names);
+          const auto has = [&](auto name) { return std::find(owned.begin(), owned.end(), name) != owned.end(); };
+          if (!std::any_of(names.begin(), names.end(), has)) continue;
+          EXPECT_TRUE(std::all_of(names.begin(), names.end(), has)) << program.name << ": " << option.names;
+          EXPECT_EQ(own.value_name.empty(), option.value_name.empty()) << program.name << ": " << option.names;
+        }
+      }
+    }
+  }
+}
+
+TEST(OtherTools, AreReadAsOursOrRefusedWithTheReason) {
+  for (const OtherTool& tool : other_tools()) {
+    for (const OtherOption& option : tool.options) {
+      if (option.reading == Reading::kSame) continue;
+      for (const auto name : names_in(option.names)) {
+        int readers = 0;
+        for (const Program& program : programs_of(tool)) {
+          if (has_option(program, name)) {  // its own, in another meaning or the same one
+            ++readers;
+            continue;
+          }
+          const std::string message = message_of(program, line_of(program, option, name));
+          if (option.reading == Reading::kRefused) {
+            EXPECT_NE(message.find(option.ours), std::string::npos) << tool.name << " " << name << ": " << message;
+            ++readers;
+          } else if (message.empty()) {
+            if (option.ours != "--version") {
+              EXPECT_EQ(in_own_words(program, line_of(program, option, name)).notices.size(), 1U) << name;
+            }
+            ++readers;
+          } else {
+            EXPECT_NE(message.find("does not have"), std::string::npos) << program.name << " " << name << message;
+          }
+        }
+        EXPECT_GT(readers, 0) << tool.name << " " << name;
+      }
+    }
+  }
+}
+
+TEST(OtherTools, AreAnsweredWithOptionsThatExist) {
+  const std::set<std::string> launcher = {"--host", "--bind-to"};
+  for (const OtherTool& tool : other_tools()) {
+    std::vector<Program> programs = programs_of(tool);
+    programs.push_back(kSeenLat);
+    for (const OtherOption& option : tool.options) {
+      for (std::size_t at = option.ours.find("--"); at != std::string_view::npos; at = option.ours.find("--", at)) {
+        const std::size_t end = std::min(option.ours.find_first_of(" ,:;", at), option.ours.size());
+        const std::string name(option.ours.substr(at, end - at));
+        at = end;
+        const bool known = std::any_of(programs.begin(), programs.end(),
+                                       [&](const Program& program) { return has_option(program, name); });
+        EXPECT_TRUE(known || launcher.contains(name) || name == "--json") << tool.name << " " << option.names << name;
+      }
+    }
+  }
+}
+
+TEST(OtherTools, GiveTheirValuesToOurOptions) {
+  const Options sizes = parsed(kSendRecvBw, "-m 4:64 -x 100 -W 8 --iterations=20");
+  EXPECT_EQ(sizes.sizes.min_bytes, 4U);
+  EXPECT_EQ(sizes.sizes.max_bytes, 64U);
+  EXPECT_EQ(sizes.warmup, 100);
+  EXPECT_EQ(sizes.iterations, 20);
+  EXPECT_EQ(parsed(kSendRecvBw, "-m 64").sizes.max_bytes, 64U);
+  EXPECT_EQ(parsed(kSendRecvBw, "--message-size=2:").sizes.min_bytes, 2U);
+  EXPECT_EQ(parsed(kTcpBw, "-P 4 -t 10").streams, 4);
+  EXPECT_EQ(parsed(kTcpBw, "-P4 -t 10").time_budget, 10);
+  const Options rdma = parsed(kWriteBw, "-aFD 10 --use_hugepages --report_gbits -p 18516");
+  EXPECT_EQ(rdma.time_budget, 10);
+  EXPECT_EQ(rdma.memory, MemoryKind::kHugePages);
+  EXPECT_TRUE(rdma.rdma.gbits && rdma.rdma.perftest_table);
+  EXPECT_EQ(parsed(kWriteBw, "--use_cuda=3").device, 3);
+}
+
+TEST(OtherTools, AreNoticedOnce) {
+  const auto notices = in_own_words(kWriteBw, words("--use_cuda=3 -N")).notices;
+  EXPECT_EQ(notices, (std::vector<std::string>{"--use_cuda of perftest is read as --memory cuda:3",
+                                               "-N of perftest is left out: there is no peak to leave out"}));
+}
+
+TEST(OtherTools, NameNoServer) {
+  EXPECT_EQ(
+      refusal(kWriteBw, "-D 10 node1"),
+      "stray argument 'node1'; one command starts both ends, and neither is a server: mpirun -np 2 --host A,node1 "
+      "rdma_write_bw");
+  EXPECT_NE(refusal(kTcpBw, "node1").find("--host A,node1 tcp_bw"), std::string::npos);
+}
+
+TEST(OtherTools, ExplainRefusedValuesOfOtherMeaning) {
+  EXPECT_NE(refusal(kAllReduce, "-m 1:1048576").find("; -m of OSU is --minbytes MIN --maxbytes MAX here"),
+            std::string::npos);
+  EXPECT_NE(refusal(kAllReduce, "-x 100").find("; -x of OSU is --warmup_iters VALUE here"), std::string::npos);
+  EXPECT_NE(refusal(kTcpBw, "-c node1").find("; -c of iperf3: mpirun starts both ends"), std::string::npos);
+  EXPECT_EQ(refusal(kAllReduce, "-b abc").find("OSU"), std::string::npos) << "-b is nccl-tests'";
+}
+
+TEST(OtherTools, AreNamedWhereOnlyOtherProgramsReadThem) {
+  EXPECT_EQ(refusal(kAllReduce, "--use_hugepages"),
+            "unknown option '--use_hugepages'; perftest has it, for which there are rdma_* here; --help lists those of "
+            "all_reduce_perf");
+}
+
+TEST(OtherTools, NeedTheirValues) { EXPECT_EQ(refusal(kTcpBw, "-P"), "-P of iperf3 needs a value"); }
+
+TEST(OtherTools, LeaveMisspeltOptionsToTheNearestOnes) {
+  EXPECT_EQ(refusal(kAllReduce, "--minbyte 8"),
+            "unknown option '--minbyte'; the nearest is --minbytes; --help lists them all");
+  EXPECT_EQ(refusal(kWriteBw, "--device 0"),
+            "unknown option '--device'; the nearest is --devices; --help lists them all");
+  const std::string several = refusal(kAllReduce, "--stepbyte 8");
+  EXPECT_NE(several.find("--stepbytes"), std::string::npos) << several;
+}
+
+}  // namespace other_tools_test
