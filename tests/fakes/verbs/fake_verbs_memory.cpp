@@ -7,7 +7,8 @@
 extern "C" {
 
 // In parentheses, as verbs.h has macros of some of these names, which choose between the first two.
-ibv_mr*(ibv_reg_mr)(ibv_pd* /*domain*/, void* /*data*/, std::size_t /*bytes*/, int /*access*/) {
+ibv_mr*(ibv_reg_mr)(ibv_pd* /*domain*/, void* /*data*/, std::size_t /*bytes*/, int access) {
+  fabricbench::test::fake_verbs_memory().accesses.push_back(access);
   ++fabricbench::test::fake_verbs_memory().pages_registered;
   return fabricbench::test::fake_region(fabricbench::test::fake_verbs_memory().pages_error);
 }

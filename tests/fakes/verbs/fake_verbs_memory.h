@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace fabricbench::test {
 
@@ -17,6 +18,8 @@ struct FakeVerbsMemory {
   int regions = 0;              // made and not given back
   int pages_registered = 0;     // calls of ibv_reg_mr
   int dma_bufs_registered = 0;  // calls with a file
+
+  std::vector<int> accesses;  // of each call of ibv_reg_mr
 
   struct DmaBufCall {
     std::uint64_t offset;

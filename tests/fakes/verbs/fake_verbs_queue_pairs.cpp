@@ -1,0 +1,170 @@
+#include "fake_verbs_queue_pairs.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace fabricbench::test {
+namespace {
+
+FakeQueuePair& queue_pair(std::uint32_t number) { return fake_verbs_queues().queue_pairs.at(number - 1); }
+
+void complete(const FakeQueuePair& own, ibv_cq* queue, std::uint64_t id, ibv_wc_status status, std::uint32_t bytes) {
+  ibv_wc made{};
+  made.wr_id = id;
+  made.status = status;
+  made.qp_num = own.handle.qp_num;
+  made.byte_len = bytes;
+  fake_verbs_queues().completions.push_back({queue, made});
+}
+
+void deliver(const FakeQueuePair& own, const FakeQueuePair::Message& message) {
+  auto* const data = reinterpret_cast<const void*>(message.part.addr);
+  if (message.request.opcode == IBV_WR_RDMA_WRITE) {
+    std::memcpy(reinterpret_cast<void*>(message.request.wr.rdma.remote_addr), data, message.part.length);
+    return;
+  }
+  FakeQueuePair& peer = queue_pair(own.peer);
+  if (peer.receives.empty()) return;  // lost, as a datagram without a receive is
+  if (message.part.length > 0) {
+    std::memcpy(reinterpret_cast<void*>(peer.receive_parts.front().addr), data, message.part.length);
+  }
+  complete(peer, peer.handle.recv_cq, peer.receives.front().wr_id, IBV_WC_SUCCESS, message.part.length);
+  peer.receives.pop_front();
+  peer.receive_parts.pop_front();
+}
+
+/// After an error everything else is flushed, as the specification of InfiniBand wants.
+void carry_out(FakeQueuePair& own) {
+  const FakeQueuePair::Message message = own.waiting.front();
+  own.waiting.pop_front();
+  const std::uint64_t number = own.carried_out++;
+  const bool flushed = own.handle.state == IBV_QPS_ERR;
+  const ibv_wc_status status = flushed ? IBV_WC_WR_FLUSH_ERR : own.ends_with(number);
+  if (status != IBV_WC_SUCCESS) {
+    own.handle.state = IBV_QPS_ERR;
+  } else if (own.is_overtaken(number)) {
+    own.overtaken.push_back(message);
+  } else {
+    if (!own.is_lost(number)) deliver(own, message);
+    for (const FakeQueuePair::Message& late : own.overtaken) deliver(own, late);
+    own.overtaken.clear();
+  }
+  if (status == IBV_WC_SUCCESS && (message.request.send_flags & IBV_SEND_SIGNALED) == 0) return;
+  complete(own, own.handle.send_cq, message.request.wr_id, status, 0);
+}
+
+/// An idle queue pair saves nothing up.
+void advance(FakeQueuePair& own) {
+  own.allowance = own.waiting.empty() ? 0 : own.allowance + own.messages_per_poll;
+  while (own.allowance >= 1 && !own.waiting.empty() && own.waiting.front().not_before <= fake_verbs_queues().polls) {
+    own.allowance -= 1;
+    carry_out(own);
+  }
+}
+
+int post_send(ibv_qp* handle, ibv_send_wr* first, ibv_send_wr** refused) {
+  FakeQueuePair& own = queue_pair(handle->qp_num);
+  for (ibv_send_wr* next = first; next != nullptr; next = next->next) {
+    if (handle->state != IBV_QPS_RTS && handle->state != IBV_QPS_ERR) {
+      *refused = next;
+      return EINVAL;
+    }
+    const ibv_sge part = next->num_sge > 0 ? next->sg_list[0] : ibv_sge{};
+    own.waiting.push_back({*next, part, fake_verbs_queues().polls + 1 + own.delay});
+    ++own.posted;
+  }
+  return 0;
+}
+
+int post_recv(ibv_qp* handle, ibv_recv_wr* first, ibv_recv_wr** /*refused*/) {
+  FakeQueuePair& own = queue_pair(handle->qp_num);
+  for (ibv_recv_wr* next = first; next != nullptr; next = next->next) {
+    own.receives.push_back(*next);
+    own.receive_parts.push_back(next->num_sge > 0 ? next->sg_list[next->num_sge - 1] : ibv_sge{});
+  }
+  return 0;
+}
+
+int poll_cq(ibv_cq* queue, int most, ibv_wc* taken) {
+  FakeVerbsQueues& all = fake_verbs_queues();
+  ++all.polls;
+  for (FakeQueuePair& one : all.queue_pairs) {
+    if (one.handle.send_cq == queue) advance(one);
+  }
+  int count = 0;
+  for (auto next = all.completions.begin(); next != all.completions.end() && count < most;) {
+    if (next->queue != queue) {
+      ++next;
+      continue;
+    }
+    taken[count++] = next->completion;
+    next = all.completions.erase(next);
+  }
+  return count;
+}
+
+}  // namespace
+
+FakeVerbsQueues& fake_verbs_queues() {
+  static FakeVerbsQueues queues;
+  return queues;
+}
+
+void add_data_path(ibv_context& context) {
+  context.ops.post_send = post_send;
+  context.ops.post_recv = post_recv;
+  context.ops.poll_cq = poll_cq;
+}
+
+}  // namespace fabricbench::test
+
+extern "C" {
+
+ibv_pd*(ibv_alloc_pd)(ibv_context* context) { return new ibv_pd{context, 0}; }
+
+int(ibv_dealloc_pd)(ibv_pd* domain) {
+  delete domain;
+  return 0;
+}
+
+ibv_cq*(ibv_create_cq)(ibv_context* context, int entries, void* /*own*/, ibv_comp_channel* /*channel*/,
+                       int /*vector*/) {
+  auto* const made = new ibv_cq{};
+  made->context = context;
+  made->cqe = entries;
+  return made;
+}
+
+int(ibv_destroy_cq)(ibv_cq* queue) {
+  delete queue;
+  return 0;
+}
+
+ibv_qp*(ibv_create_qp)(ibv_pd* domain, ibv_qp_init_attr* attributes) {
+  auto& all = fabricbench::test::fake_verbs_queues().queue_pairs;
+  auto& made = all.emplace_back();
+  made.handle.context = domain->context;
+  made.handle.pd = domain;
+  made.handle.send_cq = attributes->send_cq;
+  made.handle.recv_cq = attributes->recv_cq;
+  made.handle.qp_type = attributes->qp_type;
+  made.handle.qp_num = static_cast<std::uint32_t>(all.size());
+  return &made.handle;
+}
+
+int(ibv_modify_qp)(ibv_qp* handle, ibv_qp_attr* attributes, int mask) {
+  auto& own = fabricbench::test::fake_verbs_queues().queue_pairs.at(handle->qp_num - 1);
+  own.changes.push_back({*attributes, mask});
+  if ((mask & IBV_QP_STATE) != 0) handle->state = attributes->qp_state;
+  if ((mask & IBV_QP_DEST_QPN) != 0) own.peer = attributes->dest_qp_num;
+  return 0;
+}
+
+/// Its record stays for the test.
+int(ibv_destroy_qp)(ibv_qp* handle) {
+  handle->send_cq = nullptr;
+  return 0;
+}
+
+}  // extern "C"

@@ -1,0 +1,131 @@
+// Queue pairs of the fake libibverbs, as a connection drives them.
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "common/backends/verbs/direct_connector.h"
+#include "common/backends/verbs/flow.h"
+#include "common/backends/verbs/verbs_connection.h"
+#include "common/core/error.h"
+#include "fake_verbs_devices.h"
+#include "fake_verbs_memory.h"
+#include "fake_verbs_queue_pairs.h"
+#include "scripted_clock.h"
+
+namespace fabricbench::verbs {
+namespace verbs_connection_test {
+
+using test::fake_verbs;
+using test::fake_verbs_queues;
+using test::FakeQueuePair;
+
+/// A device whose queue pair is connected to itself.
+class VerbsConnectionTest : public testing::Test {
+ protected:
+  VerbsConnectionTest() {
+    fake_verbs() = {};
+    test::fake_verbs_memory() = {};
+    fake_verbs_queues() = {};
+    test::FakeVerbsDevice& fake = fake_verbs().add("fake0");
+    ibv_port_attr port{};
+    port.state = IBV_PORT_ACTIVE;
+    fake.ports = {port};
+    test::add_data_path(fake.context);
+    device_.context.reset(&fake.context);
+    device_.port.device = "fake0";
+    device_.port.mtu = 4096;
+    connection_ = std::make_unique<VerbsConnection>(device_, ConnectionSettings{.depth = 128, .receive_depth = 16});
+    Meeting meeting;
+    meeting.own = meeting.peer = connection_->introduction("here");
+    meeting.agreed.mtu = 4096;
+    DirectConnector connector;
+    connection_->connect(connector, meeting, "");
+  }
+
+  static FakeQueuePair& fake() { return fake_verbs_queues().queue_pairs.front(); }
+
+  /// Writes so many messages; returns the polls from then on.
+  std::uint64_t polls_of(int messages) {
+    FlowSettings settings{.verb = Verb::kWrite};
+    Flow flow(*connection_, settings);
+    for (int i = 0; i < messages; ++i) flow.start(from(), {reinterpret_cast<std::uint64_t>(into_.data()), 2});
+    flow.finish();
+    return fake_verbs_queues().polls;
+  }
+
+  LocalPart from() { return {from_.data(), static_cast<std::uint32_t>(from_.size()), 1, true}; }
+
+  /// The bytes that arrive if messages with the values 1, 2, ... are sent.
+  std::vector<int> arrive(int messages) {
+    std::vector<int> came;
+    std::vector<std::byte> values;
+    for (int i = 1; i <= messages; ++i) values.push_back(static_cast<std::byte>(i));
+    connection_->post_receives(0, {into_.data(), 1, 1, true}, messages);
+    for (std::byte& value : values) {
+      Request request;
+      request.local = {&value, 1, 1, true};
+      request.signaled = false;
+      connection_->post(0, {&request, 1});
+    }
+    fake().messages_per_poll = 1;
+    for (int poll = 0; poll < 3 * messages; ++poll) {
+      if (!connection_->poll().empty()) came.push_back(static_cast<int>(into_[0]));
+    }
+    return came;
+  }
+
+  OpenDevice device_;
+  std::unique_ptr<VerbsConnection> connection_;
+  std::array<std::byte, 8> from_{std::byte{7}};
+  std::array<std::byte, 8> into_{};
+};
+
+TEST_F(VerbsConnectionTest, GoesThroughTheStatesOfAQueuePair) {
+  std::vector<ibv_qp_state> states;
+  for (const FakeQueuePair::Change& change : fake().changes) states.push_back(change.attributes.qp_state);
+  EXPECT_EQ(states, (std::vector<ibv_qp_state>{IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS}));
+  EXPECT_EQ(fake().changes.at(1).attributes.path_mtu, IBV_MTU_4096);
+  EXPECT_NE(fake().changes.at(2).mask & IBV_QP_RETRY_CNT, 0);
+}
+
+TEST_F(VerbsConnectionTest, WritesAsFastAsItsQueuePair) {
+  fake().messages_per_poll = 0.1;
+  EXPECT_GE(polls_of(10), 99U);
+  EXPECT_EQ(fake().carried_out, 10U);
+  EXPECT_EQ(into_, from_);
+}
+
+TEST_F(VerbsConnectionTest, WaitsForADelayedMessage) {
+  fake().delay = 50;
+  EXPECT_EQ(polls_of(1), 51U);
+}
+
+TEST_F(VerbsConnectionTest, MissesWhatIsLost) {
+  fake().is_lost = [](std::uint64_t number) { return number == 1; };
+  EXPECT_EQ(arrive(3), (std::vector<int>{1, 3}));
+}
+
+TEST_F(VerbsConnectionTest, SeesThatAMessageWasOvertaken) {
+  fake().is_overtaken = [](std::uint64_t number) { return number == 1; };
+  EXPECT_EQ(arrive(3), (std::vector<int>{1, 2})) << "the third comes with the second, and before it";
+}
+
+TEST_F(VerbsConnectionTest, RegistersMemoryWithoutAtomicsWhereTheDeviceHasNone) {
+  constexpr int kAccess = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
+  EXPECT_EQ(test::fake_verbs_memory().accesses, std::vector<int>{kAccess}) << "that for the header of datagrams";
+}
+
+TEST_F(VerbsConnectionTest, ReportsTheErrorOfARequest) {
+  const test::ScriptedClock clock;  // its port is looked at for a while
+  fake().ends_with = [](std::uint64_t number) { return number == 3 ? IBV_WC_RETRY_EXC_ERR : IBV_WC_SUCCESS; };
+  EXPECT_THROW((void)polls_of(5), Error);
+  EXPECT_EQ(fake().carried_out, 5U) << "those behind it are flushed";
+}
+
+}  // namespace verbs_connection_test
+}  // namespace fabricbench::verbs
