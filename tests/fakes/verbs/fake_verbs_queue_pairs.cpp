@@ -9,6 +9,9 @@ namespace {
 
 FakeQueuePair& queue_pair(std::uint32_t number) { return fake_verbs_queues().queue_pairs.at(number - 1); }
 
+// verbs has addresses as numbers.
+void* place(std::uint64_t address) { return reinterpret_cast<void*>(address); }  // NOLINT(performance-no-int-to-ptr)
+
 void complete(const FakeQueuePair& own, ibv_cq* queue, std::uint64_t id, ibv_wc_status status, std::uint32_t bytes) {
   ibv_wc made{};
   made.wr_id = id;
@@ -19,15 +22,15 @@ void complete(const FakeQueuePair& own, ibv_cq* queue, std::uint64_t id, ibv_wc_
 }
 
 void deliver(const FakeQueuePair& own, const FakeQueuePair::Message& message) {
-  auto* const data = reinterpret_cast<const void*>(message.part.addr);
+  const void* const data = place(message.part.addr);
   if (message.request.opcode == IBV_WR_RDMA_WRITE) {
-    std::memcpy(reinterpret_cast<void*>(message.request.wr.rdma.remote_addr), data, message.part.length);
+    std::memcpy(place(message.request.wr.rdma.remote_addr), data, message.part.length);
     return;
   }
   FakeQueuePair& peer = queue_pair(own.peer);
   if (peer.receives.empty()) return;  // lost, as a datagram without a receive is
   if (message.part.length > 0) {
-    std::memcpy(reinterpret_cast<void*>(peer.receive_parts.front().addr), data, message.part.length);
+    std::memcpy(place(peer.receive_parts.front().addr), data, message.part.length);
   }
   complete(peer, peer.handle.recv_cq, peer.receives.front().wr_id, IBV_WC_SUCCESS, message.part.length);
   peer.receives.pop_front();
