@@ -100,10 +100,10 @@ check_options() {
     local options budget
     for options in "--timing isolated" "-G 10" "-R 1" "-R 2" "-x 1" "-m 8" "-z 1" "-z 2" "-z 3" "-u 1" "-u 7" "-y 1" \
         "-p 1" "-I 1 -K 3" "-M 1" "-D 1 -R 2" "-D 2 -R 2" "-D 3 -R 2" "-D 4 -R 2" "-D 2 -R 2 -V 128 -u 1" \
-        "--buffers rotate" "-w 0 -n 50"; do
+        "--buffers rotate" "-w 0 -n 50" "--like nccl-tests"; do
         read -ra words <<<"$options"
         budget=("${kBudget[@]}")
-        if [[ $options == *-n* ]]; then budget=(); fi
+        if [[ $options == *"-n "* || $options == --like* ]]; then budget=(); fi
         passes "all_reduce $options" "$gpus" "$programs/all_reduce_perf" "${kSizes[@]}" "${budget[@]}" "${words[@]}"
     done
     for options in "-D 1 -R 2" "-D 2 -R 2"; do
@@ -158,6 +158,12 @@ check_endings() {
     ends_with "$kMissing" "sees $gpus CUDA device.* need $more" "too few GPUs" "$more" \
         env CUDA_VISIBLE_DEVICES="$visible" \
         "$programs/all_reduce_perf" -b 8 -e 8
+    ends_with "$kMissing" "CUDA_LAUNCH_BLOCKING" "isolated timing where launches block" 1 \
+        env CUDA_LAUNCH_BLOCKING=1 "$programs/all_reduce_perf" -b 8 -e 8 --timing isolated
+    ends_with 0 "Backend: nccl" "launches that block" "$gpus" \
+        env CUDA_LAUNCH_BLOCKING=1 "$programs/all_reduce_perf" -b 1M -e 1M -n 20
+    ends_with 1 "Duplicate GPU detected.*NCCL wants a GPU for each rank" "two ranks on one GPU, not asked for" 2 \
+        "$programs/all_reduce_perf" --device 0 -b 8 -e 8 -n 5
     ends_with 0 "Backend: mpi" "no GPU visible" 2 env CUDA_VISIBLE_DEVICES= "$programs/all_reduce_perf" -b 8 -e 8 -n 5
     ends_with "$kMissing" "backend nccl" "nccl without a GPU" 1 \
         env CUDA_VISIBLE_DEVICES= "$programs/all_reduce_perf" --backend nccl

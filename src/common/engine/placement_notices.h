@@ -19,8 +19,8 @@ struct PlacementOfProcess {
                                                          const PlacementOfProcess& process);
 
 /// Whether a process may use so few of its host's processors that NCCL's threads hinder each other: below four (its own
-/// thread, and two or three of NCCL), though its share of the host has more. Open MPI binds the ranks of a job of two to
-/// a core each.
+/// thread, and two or three of NCCL), though its share of the host has more. Open MPI binds the ranks of a job of two
+/// to a core each.
 [[nodiscard]] bool is_bound_too_narrowly(int allowed, int on_host, int processes_here);
 
 }  // namespace fabricbench

@@ -110,8 +110,7 @@ std::string sharing_notice(Processes processes, const std::vector<std::vector<in
 
 }  // namespace
 
-DeviceChoice choose_devices(Processes processes, std::optional<std::int64_t> first_device,
-                            std::string_view shared_by) {
+DeviceChoice choose_devices(Processes processes, std::optional<std::int64_t> first_device, std::string_view shared_by) {
   if (first_device && *first_device < 0) {
     throw UsageError(fmt::format("--device {} is not a device's number; count from 0", *first_device));
   }
