@@ -58,7 +58,7 @@ std::string header(const Options& options) {
 
 /// What a time of the table means.
 std::string conventions_text(const Options& options) {
-  const std::string over_ranks = aggregate_text(options.average);
+  std::string over_ranks = aggregate_text(options.average);
   if (options.like != Like::kNcclTests) return over_ranks;
   return fmt::format("{}; measured as by nccl-tests: the host's clock, its final wait included", over_ranks);
 }
