@@ -36,7 +36,7 @@ std::vector<std::string> placement_notices(const mpi::Communicator& world, const
   if (!process.on_nccl) return notices;
   if (const int fewest = narrowest(world, on_host, process.processes_here); fewest > 0) {
     notices.push_back(fmt::format(
-        "A process may use only {} processor{} of its host, which its thread and NCCL's share: times can be "
+        "A process may use only {} processor{} of its host, where its thread and NCCL's take turns: times can be "
         "several times as long; start with mpirun --bind-to numa (or --bind-to none), or srun "
         "--cpu-bind=none",
         fewest, fewest == 1 ? "" : "s"));
