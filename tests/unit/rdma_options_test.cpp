@@ -26,9 +26,23 @@ Keys operator+(Keys keys, const Keys& others) {
 const Keys kShared = {"iters",       "warmup_iters", "run_cycles", "epochs", "seed",  "target_precision",
                       "time_budget", "order",        "timeout",    "check",  "pairs", "preset",
                       "strict"};
-const Keys kOfAllVerbs = {"concurrent", "devices", "duration", "stall_timeout", "ib_dev", "ib_port",
-                          "gid_index",  "mtu",     "sl",       "tclass",        "events", "cpu_freq",
-                          "format",     "rdma_cm", "memory",   "data_direct"};
+const Keys kOfAllVerbs = {"concurrent",
+                          "devices",
+                          "duration",
+                          "stall_timeout",
+                          "ib_dev",
+                          "ib_port",
+                          "gid_index",
+                          "mtu",
+                          "sl",
+                          "tclass",
+                          "events",
+                          "cpu_freq",
+                          "format",
+                          "rdma_cm",
+                          "memory",
+                          "data_direct",
+                          "disable_pcie_relaxed"};
 const Keys kOfSizes = {"minbytes", "maxbytes", "stepbytes", "stepfactor", "size", "all"};
 const Keys kOfBandwidth = {"qp",     "tx_depth",        "post_list",   "cq_mod", "bidirectional",
                            "min_bw", "percent_of_rate", "report_gbits"};

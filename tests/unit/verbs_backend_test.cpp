@@ -312,6 +312,29 @@ TEST(InlineBytes, ArePerftestsUnlessAskedForAndNeverOutsideOfTheHostsMemory) {
   EXPECT_EQ(inline_bytes_wanted(settings), 0U);
 }
 
+TEST(PcieOrder, IsRelaxedUnlessSomebodyPollsMemory) {
+  const auto relaxed = [](Verb verb, bool latency) {
+    VerbsSettings settings;
+    settings.verb = verb;
+    settings.latency = latency;
+    return relaxes_pcie_order(settings);
+  };
+  EXPECT_TRUE(relaxed(Verb::kWrite, false));
+  EXPECT_TRUE(relaxed(Verb::kSend, true)) << "its completion is polled";
+  EXPECT_FALSE(relaxed(Verb::kWrite, true)) << "its last byte is polled";
+  VerbsSettings settings;
+  settings.verb = Verb::kWrite;
+  settings.latency = true;
+  settings.options.write_with_immediate = true;
+  EXPECT_TRUE(relaxes_pcie_order(settings));
+  settings.seen_by = SeenBy::kReader;
+  EXPECT_FALSE(relaxes_pcie_order(settings)) << "a reader polls its flag";
+  settings.seen_by = SeenBy::kFlush;
+  EXPECT_TRUE(relaxes_pcie_order(settings));
+  settings.options.strict_pcie_order = true;
+  EXPECT_FALSE(relaxes_pcie_order(settings));
+}
+
 TEST_F(BackendPair, RefusesMemoryThatIsNotRegistered) {
   open(settings_of(Verb::kWrite));
   std::byte elsewhere{};

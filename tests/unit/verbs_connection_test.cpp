@@ -39,7 +39,7 @@ class VerbsConnectionTest : public testing::Test {
     device_.context.reset(&fake.context);
     device_.port.device = "fake0";
     device_.port.mtu = 4096;
-    connection_ = std::make_unique<VerbsConnection>(device_, ConnectionSettings{.depth = 128, .receive_depth = 16});
+    connection_ = std::make_unique<VerbsConnection>(device_, settings_);
     Meeting meeting;
     meeting.own = meeting.peer = connection_->introduction("here");
     meeting.agreed.mtu = 4096;
@@ -79,6 +79,7 @@ class VerbsConnectionTest : public testing::Test {
     return came;
   }
 
+  ConnectionSettings settings_{.depth = 128, .receive_depth = 16};
   OpenDevice device_;
   std::unique_ptr<VerbsConnection> connection_;
   std::array<std::byte, 8> from_{std::byte{7}};
@@ -118,6 +119,14 @@ TEST_F(VerbsConnectionTest, SeesThatAMessageWasOvertaken) {
 TEST_F(VerbsConnectionTest, RegistersMemoryWithoutAtomicsWhereTheDeviceHasNone) {
   constexpr int kAccess = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
   EXPECT_EQ(test::fake_verbs_memory().accesses, std::vector<int>{kAccess}) << "that for the header of datagrams";
+}
+
+TEST_F(VerbsConnectionTest, RegistersMemoryWithRelaxedOrderWhereAsked) {
+  settings_.relaxed_order = true;
+  const VerbsConnection relaxed(device_, settings_);
+  ASSERT_EQ(test::fake_verbs_memory().accesses.size(), 2U);
+  EXPECT_EQ(test::fake_verbs_memory().accesses.front() & IBV_ACCESS_RELAXED_ORDERING, 0);
+  EXPECT_NE(test::fake_verbs_memory().accesses.back() & IBV_ACCESS_RELAXED_ORDERING, 0);
 }
 
 TEST_F(VerbsConnectionTest, ReportsTheErrorOfARequest) {

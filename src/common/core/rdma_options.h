@@ -55,6 +55,7 @@ struct RdmaOptions {
   bool by_rdma_cm = false;            ///< -R: queue pairs are connected by rdma_cm
   bool shared_receives = false;       ///< --use-srq: all queue pairs share one receive queue
   std::string devices;                ///< --devices: rule for the device of each rank; empty: see `device`
+  bool strict_pcie_order = false;     ///< --disable_pcie_relaxed: no relaxed ordering of writes to the buffers
   bool data_direct = false;           ///< --data-direct: reach GPU memory over PCI Express in any case
   SeenBy seen_by = SeenBy::kReader;   ///< gpudirect_rdma_lat only
   bool perftest_table = false;        ///< --format perftest

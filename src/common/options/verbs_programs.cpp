@@ -135,6 +135,9 @@ OptionSet addresses() {
 OptionSet buffer_memory() {
   return {option(kBuffers, "--memory", "KIND", "memory of the buffers: host, hugepages, cuda, or cuda:N (GPU N)",
                  memory_of_buffers()),
+          option(kBuffers, "--disable_pcie_relaxed,--disable-pcie-relaxed", "",
+                 "register the buffers without relaxed PCIe ordering, as always where a byte is polled",
+                 flag(&RdmaOptions::strict_pcie_order)),
           option(kBuffers, "--data-direct", "", "access GPU memory by Data Direct of mlx5 devices",
                  flag(&RdmaOptions::data_direct))};
 }

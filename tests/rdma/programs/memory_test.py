@@ -30,7 +30,8 @@ class HugePages(GuestTest):
 
     def test_what_the_banner_says(self):
         set_huge_pages(32)
-        for memory, words in (("hugepages", "host memory in huge pages of 2 MiB"), ("host", "host memory")):
+        for memory, words in (("hugepages", "host memory in huge pages of 2 MiB, relaxed PCIe ordering"),
+                              ("host", "host memory, relaxed PCIe ordering")):
             with self.subTest(memory):
                 result = self.run_job("rdma_write_bw", "--memory", memory, "-n", 20)
                 self.assertEqual((result.status, result.stderr), (OK, ""), result.stdout)
@@ -72,7 +73,7 @@ class FakeGpus(OnFakeGpus, GuestTest):
 
     def test_what_the_banner_says(self):
         self.load_peer_memory()
-        of_each = [f"memory of GPU {gpu} (Fake GPU) by nvidia-peermem" for gpu in range(2)]
+        of_each = [f"memory of GPU {gpu} (Fake GPU) by nvidia-peermem, relaxed PCIe ordering" for gpu in range(2)]
         for memory, words in (("cuda", "; ".join(of_each)), ("cuda:1", of_each[1])):
             with self.subTest(memory):
                 result = self.run_job("rdma_read_bw", "--memory", memory, "-n", 20)

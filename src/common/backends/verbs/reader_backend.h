@@ -25,7 +25,8 @@ inline constexpr std::size_t kNumberBytes = 2 * std::size_t{kReaderDepth} * size
 
 /// Writes between the two ranks of a pair that count once the other rank's reader has seen them. A message consists of
 /// a write of its data followed by a write of its number, on one reliable queue pair. The number arrives last, in the
-/// flag that the reader polls. (This requires memory registered without relaxed ordering, as all memory here is.) A
+/// flag that the reader polls. (This requires memory
+/// registered without relaxed ordering; see relaxes_pcie_order.) A
 /// message of 0 bytes is its number alone.
 ///
 /// With constant data a number that overtakes its message would go unnoticed. So messages alternate between the

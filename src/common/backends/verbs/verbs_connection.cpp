@@ -127,7 +127,7 @@ Registration VerbsConnection::register_block(BufferSource& source, std::byte* da
   if (!device_.port.atomics) access &= ~IBV_ACCESS_REMOTE_ATOMIC;
   RegistrationSettings how;
   how.domain = domain_.get();
-  how.access = access;
+  how.access = settings_.relaxed_order ? access | IBV_ACCESS_RELAXED_ORDERING : access;
   how.data_direct = !source.on_host() && settings_.data_direct;
   return verbs::register_memory(how, source, data, bytes);
 }

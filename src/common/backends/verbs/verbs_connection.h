@@ -27,6 +27,8 @@ struct ConnectionSettings {
   bool events = false;
   bool one_at_a_time = false;  ///< one message at a time: polls for a single completion, which is faster
   bool data_direct = false;    ///< for blocks of GPU memory
+  /// Registered blocks may be written to out of order (IBV_ACCESS_RELAXED_ORDERING), where device and kernel can.
+  bool relaxed_order = false;
 };
 
 /// An Connection of libibverbs, with its classic calls, which every provider supports. One completion queue serves all

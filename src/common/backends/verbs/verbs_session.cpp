@@ -39,6 +39,12 @@ Bytes inline_bytes_wanted(const VerbsSettings& settings) {
   return settings.verb == Verb::kWrite ? kWrites : kSends;
 }
 
+bool relaxes_pcie_order(const VerbsSettings& settings) {
+  const RdmaOptions& options = settings.options;
+  const bool polls_last_byte = settings.verb == Verb::kWrite && settings.latency && !options.write_with_immediate;
+  return !options.strict_pcie_order && !polls_last_byte && settings.seen_by != SeenBy::kReader;
+}
+
 Bytes bytes_for_messages(Bytes available, std::optional<SeenBy> seen_by) {
   return seen_by == SeenBy::kReader ? available / 3 * 2 : available;
 }
@@ -67,7 +73,8 @@ VerbsSession::VerbsSession(VerbsSettings settings, std::unique_ptr<BufferSource>
                          .inline_bytes = inline_bytes_wanted(settings_),
                          .events = options.events,
                          .one_at_a_time = settings_.latency,
-                         .data_direct = options.data_direct});
+                         .data_direct = options.data_direct,
+                         .relaxed_order = relaxes_pcie_order(settings_)});
   try_memory();
   backend_ = std::make_unique<VerbsBackend>(*connection_, flow_settings(), barrier_);
 }
@@ -172,7 +179,8 @@ std::string VerbsSession::route() const {
 
 std::string VerbsSession::registered() const {
   const std::string way = name(way_);
-  return buffers_->description() + (way.empty() ? "" : " by " + way);
+  return fmt::format("{}{}, {} PCIe ordering", buffers_->description(), way.empty() ? "" : " by " + way,
+                     relaxes_pcie_order(settings_) ? "relaxed" : "strict");
 }
 
 std::optional<Bytes> VerbsSession::device_memory() const {

@@ -33,6 +33,11 @@ struct VerbsSettings {
 /// bandwidth. Reads, atomics and messages outside host memory are never inline.
 [[nodiscard]] Bytes inline_bytes_wanted(const VerbsSettings& settings);
 
+/// Whether PCIe may reorder the writes of a message (relaxed ordering). Without it some processors let an adapter write
+/// at a third of its rate. Not where someone polls memory for a last byte or a flag, which would then come too early;
+/// completions are written in order. Source: perftest's setup of memory regions; UCX pull requests 8062 and 10955.
+[[nodiscard]] bool relaxes_pcie_order(const VerbsSettings& settings);
+
 /// The part of the available bytes that messages may use: with a reader, messages need half as much again, from which
 /// the other kind of message is sent.
 [[nodiscard]] Bytes bytes_for_messages(Bytes available, std::optional<SeenBy> seen_by);
