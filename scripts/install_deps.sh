@@ -60,6 +60,7 @@ test    library  libasan.so          build-essential      libasan
 test    library  libubsan.so         build-essential      libubsan
 test    command  find                findutils            findutils
 test    command  parallel            parallel             parallel
+test    command  valgrind            valgrind             valgrind
 test    command  ip                  iproute2             iproute
 test    command  qemu-system-x86_64  qemu-system-x86      -
 test    static   busybox             busybox-static       -

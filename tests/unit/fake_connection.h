@@ -35,6 +35,8 @@ class FakeConnection final : public verbs::Connection {
   /// Whether a request, by its place in `posts` and in its list, is overtaken by those behind it: it is carried out
   /// when something is posted again.
   std::function<bool(std::size_t, std::size_t)> is_overtaken = [](std::size_t, std::size_t) { return false; };
+  /// Whether requests of a queue pair complete now.
+  std::function<bool(int)> completes = [](int) { return true; };
   /// Called before each poll.
   std::function<void()> before_poll = [] {};
 
@@ -71,10 +73,16 @@ class FakeConnection final : public verbs::Connection {
     }
   }
 
-  void post_again(std::uint64_t number) override {
-    verbs::Request request = posts.back().requests.front();
-    request.number = number;
-    post(0, {&request, 1});
+  void make_ready(int queue_pair, const verbs::Request& each, int count) override {
+    pair(queue_pair).ready.assign(static_cast<std::size_t>(count), each);
+  }
+
+  void post_ready(int queue_pair, int count, std::uint64_t number, bool signaled) override {
+    std::vector<verbs::Request> requests(pair(queue_pair).ready.end() - count, pair(queue_pair).ready.end());
+    for (verbs::Request& request : requests) request.signaled = false;
+    requests.back().number = number;
+    requests.back().signaled = signaled;
+    post(queue_pair, requests);
   }
 
   void post_receives(int queue, const verbs::LocalPart& into, int count) override {
@@ -88,11 +96,14 @@ class FakeConnection final : public verbs::Connection {
     ++polls;
     before_poll();
     polled_.clear();
-    while (!completions_.empty() && polled_.size() < polled_at_once) {
-      const verbs::Completion& next = completions_.front();
-      if (!next.received) pair(next.queue_pair).seen_completed = next.number;
-      polled_.push_back(next);
-      completions_.pop_front();
+    for (auto next = completions_.begin(); next != completions_.end() && polled_.size() < polled_at_once;) {
+      if (!completes(next->queue_pair)) {
+        ++next;
+        continue;
+      }
+      if (!next->received) pair(next->queue_pair).seen_completed = next->number;
+      polled_.push_back(*next);
+      next = completions_.erase(next);
     }
     return polled_;
   }
@@ -108,6 +119,7 @@ class FakeConnection final : public verbs::Connection {
  private:
   struct Pair {
     verbs::LocalPart into{};
+    std::vector<verbs::Request> ready{};
     int receives = 0;
     std::uint64_t posted = 0;
     std::uint64_t seen_completed = 0;

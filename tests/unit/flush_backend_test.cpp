@@ -59,7 +59,7 @@ class Flush : public testing::Test {
   std::vector<std::byte> into_ = std::vector<std::byte>(8);
   int made_ = 0;
   int forgotten_ = 0;
-  VerbsBackend messages_{connection_, settings(), [] {}};
+  VerbsBackend messages_{connection_, settings(), [] {}, {}};
   FlushBackend backend_{messages_,
                         loopback_,
                         settings(),

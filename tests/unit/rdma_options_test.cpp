@@ -41,8 +41,12 @@ const Keys kOfAllVerbs = {"concurrent",
                           "format",
                           "rdma_cm",
                           "memory",
+                          "flow_label",
+                          "retry_count",
                           "data_direct",
-                          "disable_pcie_relaxed"};
+                          "disable_pcie_relaxed",
+                          "pkey_index",
+                          "qp_timeout"};
 const Keys kOfSizes = {"minbytes", "maxbytes", "stepbytes", "stepfactor", "size", "all"};
 const Keys kOfBandwidth = {"qp",     "tx_depth",        "post_list",   "cq_mod", "bidirectional",
                            "min_bw", "percent_of_rate", "report_gbits"};
@@ -80,6 +84,14 @@ TEST(RdmaOptions, SayWhoSeesAMessage) {
             "'gpus' is not a way to see a message; choose one of cq, cq+flush, gpu");
   EXPECT_EQ(refusal(kWriteLat, "--seen-by cq"), "unknown option '--seen-by'; --help lists them all");
   EXPECT_NO_THROW((void)parsed(kSeenLat, "--memory cuda"));
+}
+
+TEST(RdmaOptions, TakeAFlowLabelForEachQueuePair) {
+  EXPECT_TRUE(parsed(kWriteBw, "").rdma.flow_labels.empty());
+  EXPECT_EQ(parsed(kWriteBw, "--flow_label 1,0,1048575").rdma.flow_labels, (std::vector<std::int64_t>{1, 0, 1048575}));
+  for (const char* wrong : {"1,,2", "1048576", "one", "1,"}) {
+    EXPECT_NE(refusal(kWriteBw, "--flow-label " + std::string(wrong)), "") << wrong;
+  }
 }
 
 TEST(RdmaOptions, AreOfNoOtherProgram) {
@@ -209,10 +221,10 @@ TEST(RdmaOptions, HaveNoLettersButPerftestsAndN) {
     for (const Option& option : program.options) {
       if (option.names[1] != '-') letters.insert(option.names.substr(1, 1));
     }
-    for (const std::string letter : {"n", "d", "i", "x", "m", "S", "D", "e", "F", "R"}) {
+    for (const std::string letter : {"n", "d", "i", "x", "m", "S", "D", "e", "F", "R", "u"}) {
       EXPECT_EQ(letters.count(letter), 1U) << program.name << letter;
     }
-    for (const std::string letter : {"w", "N", "T", "f", "g", "u", "J", "G", "C", "M"}) {
+    for (const std::string letter : {"w", "N", "T", "f", "g", "J", "G", "C", "M"}) {
       EXPECT_EQ(letters.count(letter), 0U) << program.name << letter;
     }
   }

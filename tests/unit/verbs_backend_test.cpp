@@ -2,11 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <barrier>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "common/backends/verbs/verbs_backend.h"
@@ -51,10 +55,28 @@ class AskedMemory final : public Memory {
   HostMemory host_;
 };
 
+/// Gives each of two ranks, which are threads, the other's text.
+class Exchange {
+ public:
+  VerbsBackend::Exchange of(std::size_t rank) {
+    return [this, rank](const std::string& own) {
+      texts_.at(rank) = own;
+      both_.arrive_and_wait();
+      return texts_.at(1 - rank);
+    };
+  }
+
+ private:
+  std::array<std::string, 2> texts_;
+  std::barrier<> both_{2};
+};
+
 /// One rank: its connection, its buffers and its counters.
 struct Rank {
-  Rank(const FlowSettings& settings, int queue_pairs)
-      : connection(queue_pairs), backend(connection, settings, [this] { ++barriers; }) {}
+  Rank(const FlowSettings& settings, int queue_pairs, VerbsBackend::Exchange exchange)
+      : connection(queue_pairs),
+        backend(
+            connection, settings, [this] { ++barriers; }, std::move(exchange)) {}
 
   FakeConnection connection;
   int barriers = 0;
@@ -76,8 +98,8 @@ class BackendPair : public testing::Test {
   }
 
   void open(const FlowSettings& settings, int queue_pairs = 1) {
-    first_ = std::make_unique<Rank>(settings, queue_pairs);
-    second_ = std::make_unique<Rank>(settings, queue_pairs);
+    first_ = std::make_unique<Rank>(settings, queue_pairs, exchange_.of(0));
+    second_ = std::make_unique<Rank>(settings, queue_pairs, exchange_.of(1));
     FakeConnection::connect(first_->connection, second_->connection);
     make_known(*first_, *second_);
     make_known(*second_, *first_);
@@ -97,8 +119,9 @@ class BackendPair : public testing::Test {
   }
 
   void settle() {
+    std::thread second([this] { second_->backend.settle(); });
     first_->backend.settle();
-    second_->backend.settle();
+    second.join();
   }
 
   /// A window from the first rank to the second.
@@ -111,6 +134,7 @@ class BackendPair : public testing::Test {
     second_->backend.finish();
   }
 
+  Exchange exchange_;
   std::unique_ptr<Rank> first_;
   std::unique_ptr<Rank> second_;
 
@@ -181,6 +205,7 @@ TEST_F(BackendPair, CountsAtomicsExactlyOnEveryQueuePair) {
 TEST_F(BackendPair, AsksTheMemoryForCounters) {
   open(settings_of(Verb::kAtomic), 3);
   EXPECT_EQ(second_->memory.asked, 1);  // to clear them
+  settle();
   (void)second_->backend.own_mismatch();
   EXPECT_EQ(second_->memory.asked, 2);
 }
@@ -188,6 +213,7 @@ TEST_F(BackendPair, AsksTheMemoryForCounters) {
 TEST_F(BackendPair, NamesACounterThatIsWrong) {
   open(settings_of(Verb::kAtomic), 3);
   stream(10);
+  settle();
   second_->counters[8] = std::byte{1};  // of the second queue pair, which had 3
   const auto wrong = second_->backend.own_mismatch();
   ASSERT_TRUE(wrong);
@@ -310,6 +336,30 @@ TEST(InlineBytes, ArePerftestsUnlessAskedForAndNeverOutsideOfTheHostsMemory) {
   settings.in_host_memory = true;
   settings.verb = Verb::kRead;
   EXPECT_EQ(inline_bytes_wanted(settings), 0U);
+}
+
+TEST(UnequalQueuePairs, AreNamedByTheirSharesOnceTheyCanBeCompared) {
+  EXPECT_EQ(unequal_queue_pairs({5000}), "");
+  EXPECT_EQ(unequal_queue_pairs({1000, 800, 900}), "");
+  EXPECT_EQ(unequal_queue_pairs({900, 90}), "") << "too few";
+  EXPECT_EQ(
+      unequal_queue_pairs({9000, 1000, 0}).find("used queue pairs that carried 90.0, 10.0, 0.0 % of its messages"), 0U);
+}
+
+TEST(UnusualRoute, SaysWhatIsNotTheDefault) {
+  Meeting meeting;
+  EXPECT_EQ(unusual_route(meeting), "");
+  meeting.own.port.ethernet = true;
+  meeting.agreed.has_global_route = true;
+  EXPECT_EQ(unusual_route(meeting), "") << "as always on RoCE";
+  meeting.own.port.ethernet = false;
+  meeting.agreed.partitions = {1, 2, 0x8012};
+  meeting.service_level = 3;
+  meeting.traffic_class = 106;
+  meeting.flow_labels = {1, 2};
+  EXPECT_EQ(unusual_route(meeting),
+            ", partition 0x8012 (indices 1 and 2), global route header, service level 3, "
+            "traffic class 106, flow labels 1 2");
 }
 
 TEST(PcieOrder, IsRelaxedUnlessSomebodyPollsMemory) {

@@ -39,15 +39,21 @@ class VerbsConnectionTest : public testing::Test {
     device_.context.reset(&fake.context);
     device_.port.device = "fake0";
     device_.port.mtu = 4096;
-    connection_ = std::make_unique<VerbsConnection>(device_, settings_);
-    Meeting meeting;
-    meeting.own = meeting.peer = connection_->introduction("here");
-    meeting.agreed.mtu = 4096;
-    DirectConnector connector;
-    connection_->connect(connector, meeting, "");
+    connection_ = connect();
   }
 
   static FakeQueuePair& fake() { return fake_verbs_queues().queue_pairs.front(); }
+
+  /// Queue pairs that are each connected to itself.
+  std::unique_ptr<VerbsConnection> connect() {
+    auto made = std::make_unique<VerbsConnection>(device_, settings_);
+    Meeting meeting;
+    meeting.own = meeting.peer = made->introduction("here");
+    meeting.agreed.mtu = 4096;
+    DirectConnector connector;
+    made->connect(connector, meeting, "");
+    return made;
+  }
 
   /// Writes so many messages; returns the polls from then on.
   std::uint64_t polls_of(int messages) {
@@ -94,11 +100,72 @@ TEST_F(VerbsConnectionTest, GoesThroughTheStatesOfAQueuePair) {
   EXPECT_NE(fake().changes.at(2).mask & IBV_QP_RETRY_CNT, 0);
 }
 
+TEST_F(VerbsConnectionTest, IsConnectedAsWasAgreed) {
+  fake_verbs_queues() = {};
+  settings_.queue_pairs = 3;
+  VerbsConnection connection(device_, settings_);
+  Meeting meeting;
+  meeting.own = meeting.peer = connection.introduction("here");
+  meeting.agreed.mtu = 1024;
+  meeting.agreed.partitions = {2, 5, 0x8012};
+  meeting.agreed.has_global_route = true;
+  meeting.traffic_class = 106;
+  meeting.flow_labels = {7, 8};
+  meeting.retransmission = {20, 3};
+  DirectConnector connector;
+  connection.connect(connector, meeting, "");
+  std::vector<std::uint32_t> labels;
+  for (const FakeQueuePair& one : fake_verbs_queues().queue_pairs) {
+    EXPECT_EQ(one.changes.at(0).attributes.pkey_index, 5) << "the second rank's";
+    const ibv_ah_attr& way = one.changes.at(1).attributes.ah_attr;
+    EXPECT_EQ(way.is_global, 1);
+    EXPECT_EQ(way.grh.traffic_class, 106);
+    labels.push_back(way.grh.flow_label);
+    EXPECT_EQ(one.changes.at(2).attributes.timeout, 20);
+    EXPECT_EQ(one.changes.at(2).attributes.retry_cnt, 3);
+  }
+  EXPECT_EQ(labels, (std::vector<std::uint32_t>{7, 8, 7}));
+}
+
 TEST_F(VerbsConnectionTest, WritesAsFastAsItsQueuePair) {
   fake().messages_per_poll = 0.1;
   EXPECT_GE(polls_of(10), 99U);
   EXPECT_EQ(fake().carried_out, 10U);
   EXPECT_EQ(into_, from_);
+}
+
+/// Eight queue pairs, of which one has a tenth of the others' rate: together 7.1 messages a poll.
+TEST_F(VerbsConnectionTest, CarriesTheSumOfItsQueuePairsWhereOneIsSlow) {
+  constexpr std::uint64_t kMessages = 5000;
+  for (const std::int64_t at_once : {1, 32}) {
+    fake_verbs_queues() = {};
+    settings_.queue_pairs = 8;
+    const std::unique_ptr<VerbsConnection> eight = connect();
+    for (FakeQueuePair& one : fake_verbs_queues().queue_pairs) one.messages_per_poll = 1;
+    fake_verbs_queues().queue_pairs[3].messages_per_poll = 0.1;
+    FlowSettings settings{.verb = Verb::kWrite};
+    settings.options.post_list = at_once;
+    Flow flow(*eight, settings);
+    ASSERT_TRUE(flow.make_ready(from(), {reinterpret_cast<std::uint64_t>(into_.data()), 2}));
+    std::vector<double> rates;
+    for (int window = 0; window < 8; ++window) {
+      const std::uint64_t before = fake_verbs_queues().polls;
+      flow.start_ready(kMessages);
+      flow.finish();
+      rates.push_back(static_cast<double>(kMessages) / static_cast<double>(fake_verbs_queues().polls - before));
+    }
+    EXPECT_GE(rates.back(), 0.95 * 7.1) << testing::PrintToString(rates);
+    EXPECT_LE(rates.back(), 7.1);
+    fake_verbs_queues().queue_pairs[3].messages_per_poll = 1;  // and comes back
+    for (int window = 0; window < 20; ++window) {
+      flow.start_ready(kMessages);
+      flow.finish();
+    }
+    const std::uint64_t before = fake_verbs_queues().polls;
+    flow.start_ready(kMessages);
+    flow.finish();
+    EXPECT_GE(static_cast<double>(kMessages) / static_cast<double>(fake_verbs_queues().polls - before), 0.95 * 8);
+  }
 }
 
 TEST_F(VerbsConnectionTest, WaitsForADelayedMessage) {

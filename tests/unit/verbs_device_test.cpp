@@ -162,6 +162,27 @@ TEST_F(OpenDeviceTest, TellsTheFactsOfAnInfiniBandPort) {
   EXPECT_EQ(described(facts.gids), (Texts{"0: InfiniBand ::7"}));
 }
 
+TEST_F(OpenDeviceTest, KnowsWhichPortsNeedAGlobalRoute) {
+  const auto needs = [&](std::uint8_t link_layer, std::uint8_t flags) {
+    verbs_ = FakeVerbs();
+    ibv_port_attr port = port_in(IBV_PORT_ACTIVE);
+    port.link_layer = link_layer;
+    port.flags = flags;
+    add("mlx5_0", {port});
+    return open_device("", 0).port.needs_global_route;
+  };
+  EXPECT_FALSE(needs(IBV_LINK_LAYER_INFINIBAND, 0));
+  EXPECT_TRUE(needs(IBV_LINK_LAYER_INFINIBAND, IBV_QPF_GRH_REQUIRED));
+  EXPECT_TRUE(needs(IBV_LINK_LAYER_UNSPECIFIED, 0)) << "EFA";
+}
+
+TEST_F(OpenDeviceTest, ReadsThePartitionsOfItsPort) {
+  ibv_port_attr port = port_in(IBV_PORT_ACTIVE);
+  port.pkey_tbl_len = 5;
+  add("mlx5_0", {port}).partitions = {0x7fff, 0, 0x8012, 0, 0};
+  EXPECT_EQ(open_device("", 0).port.partitions, (PartitionTable{0x7fff, 0, 0x8012}));
+}
+
 TEST_F(OpenDeviceTest, TellsTheFactsOfARocePort) {
   ibv_port_attr port = port_in(IBV_PORT_ACTIVE, IBV_LINK_LAYER_ETHERNET);
   port.active_mtu = IBV_MTU_1024;

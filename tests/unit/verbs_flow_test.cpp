@@ -76,8 +76,7 @@ TEST(FlowWindow, IsKeptFullWhereCompletionsComeOneByOne) {
   connection.polled_at_once = 1;
   Flow flow(connection, writes(16));
   start(flow, 100);
-  // One is held back, and the others wait for one completion each once the window is full.
-  EXPECT_EQ(connection.polls, 99 - 16);
+  EXPECT_EQ(connection.polls, 100 - 16) << "one for each message once the window is full";
   flow.finish();
 }
 
@@ -152,17 +151,21 @@ TEST(FlowQueuePairs, TakeTurns) {
   std::vector<int> counts(3);
   for (const auto& post : connection.posts) counts[static_cast<std::size_t>(post.queue_pair)] += 1;
   EXPECT_EQ(counts, (std::vector<int>{3, 3, 2}));
-  EXPECT_EQ(flow.take_counts().started, (std::vector<std::uint64_t>{3, 3, 2}));
-  EXPECT_EQ(flow.take_counts().started, (std::vector<std::uint64_t>{0, 0, 0}));
+  EXPECT_EQ(flow.take_started(), (std::vector<std::uint64_t>{3, 3, 2}));
+  EXPECT_EQ(flow.take_started(), (std::vector<std::uint64_t>{0, 0, 0}));
 }
 
-TEST(FlowQueuePairs, ExpectAsTheOtherSideStarts) {
+TEST(FlowQueuePairs, ArePassedOverWhileTheyHaveNoRoom) {
   FakeConnection connection(3);
+  connection.completes = [](int queue_pair) { return queue_pair != 1; };
   Flow flow(connection, writes(4));
-  for (int i = 0; i < 4; ++i) flow.expect();
-  EXPECT_EQ(flow.take_counts().expected, (std::vector<std::uint64_t>{2, 1, 1}));
-  for (int i = 0; i < 4; ++i) flow.expect();  // goes on with the second
-  EXPECT_EQ(flow.take_counts().expected, (std::vector<std::uint64_t>{1, 2, 1}));
+  start(flow, 100);
+  EXPECT_EQ(flow.completed().at(1), 0U);
+  connection.completes = [](int) { return true; };
+  flow.finish();
+  const std::vector<std::uint64_t> completed = flow.completed();
+  EXPECT_EQ(completed.at(1), 4U) << "its depth";
+  EXPECT_EQ(completed.at(0) + completed.at(2), 96U);
 }
 
 FlowSettings one_at_a_time(Verb verb) {
@@ -172,18 +175,16 @@ FlowSettings one_at_a_time(Verb verb) {
   return settings;
 }
 
-TEST(FlowAgain, IsTheSameRequestUnderTheNextNumber) {
+TEST(FlowReady, IsTheSameRequestUnderTheNextNumber) {
   FakeConnection connection;
   Flow flow(connection, one_at_a_time(Verb::kRead));
-  EXPECT_FALSE(flow.start_again()) << "there is none yet";
-  start(flow, 1);
-  EXPECT_FALSE(flow.start_again()) << "the queue is full";
-  for (int i = 0; i < 2; ++i) {
-    flow.finish();
-    EXPECT_TRUE(flow.start_again());
+  ASSERT_TRUE(flow.make_ready({nullptr, 64, 1}, {0, 2}));
+  EXPECT_TRUE(connection.posts.empty());
+  for (int i = 0; i < 3; ++i) {
+    flow.start_ready(1);
     EXPECT_FALSE(flow.is_idle());
+    flow.finish();
   }
-  flow.finish();
   ASSERT_EQ(connection.posts.size(), 3U);
   for (std::size_t i = 0; i < 3; ++i) {
     const Request& request = connection.posts[i].requests.front();
@@ -192,26 +193,67 @@ TEST(FlowAgain, IsTheSameRequestUnderTheNextNumber) {
     EXPECT_EQ(request.remote.key, 2U);
     EXPECT_TRUE(request.signaled);
   }
-  EXPECT_EQ(flow.take_counts().started, (std::vector<std::uint64_t>{3}));
+  EXPECT_EQ(flow.take_started(), (std::vector<std::uint64_t>{3}));
 }
 
-TEST(FlowAgain, IsLeftToACommonStartWhereMoreChangesThanTheNumber) {
+TEST(FlowReady, WaitsForRoom) {
+  FakeConnection connection;
+  Flow flow(connection, one_at_a_time(Verb::kRead));
+  ASSERT_TRUE(flow.make_ready({nullptr, 64, 1}, {0, 2}));
+  flow.start_ready(5);
+  EXPECT_EQ(connection.posts.size(), 5U);
+  EXPECT_EQ(connection.most_under_way, 1);
+}
+
+TEST(FlowReady, IsSignaledLikeAnyRequest) {
+  for (const std::int64_t at_once : {1, 3, 8}) {
+    std::vector<std::vector<int>> signaled;
+    for (const bool ready : {false, true}) {
+      FakeConnection connection;
+      FlowSettings settings = writes(16, 4);
+      settings.options.post_list = at_once;
+      Flow flow(connection, settings);
+      if (ready) {
+        ASSERT_TRUE(flow.make_ready({nullptr, 64, 1}, {0, 2}));
+        flow.start_ready(100);
+      } else {
+        start(flow, 100);
+      }
+      flow.finish();
+      EXPECT_LE(connection.most_under_way, 16);
+      signaled.push_back(signaled_of(connection));
+    }
+    EXPECT_EQ(signaled.at(0), signaled.at(1));
+    EXPECT_EQ(signaled.at(1).back(), 100);
+  }
+}
+
+TEST(FlowReady, GivesWayToARequestOfAnotherPlace) {
+  FakeConnection connection;
+  Flow flow(connection, writes(16));
+  ASSERT_TRUE(flow.make_ready({nullptr, 64, 1}, {0, 2}));
+  flow.start_ready(3);
+  flow.start({nullptr, 8, 1}, {0, 2});
+  ASSERT_TRUE(flow.make_ready({nullptr, 32, 1}, {0, 2}));
+  flow.start_ready(2);
+  flow.finish();
+  std::vector<std::uint32_t> sizes;
+  for (const auto& post : connection.posts) sizes.push_back(post.requests.front().local.bytes);
+  EXPECT_EQ(sizes, (std::vector<std::uint32_t>{64, 64, 64, 8, 32, 32}));
+}
+
+TEST(FlowReady, IsRefusedWhereMoreChangesThanTheNumber) {
   FlowSettings swaps = one_at_a_time(Verb::kAtomic);
   swaps.options.atomic = AtomicKind::kCompareAndSwap;
   FlowSettings numbered = one_at_a_time(Verb::kSend);
   numbered.transport = Transport::kUd;
   FlowSettings immediate = one_at_a_time(Verb::kWrite);
   immediate.options.write_with_immediate = true;
-  for (const FlowSettings& settings : {swaps, numbered, immediate, writes(8)}) {
+  for (const FlowSettings& settings : {swaps, numbered, immediate}) {
     FakeConnection connection;
     Flow flow(connection, settings);
-    flow.start({nullptr, 64, 1}, {0, 2});
-    EXPECT_FALSE(flow.start_again());
+    EXPECT_FALSE(flow.make_ready({nullptr, 64, 1}, {0, 2}));
   }
-  FakeConnection two(2);
-  Flow flow(two, one_at_a_time(Verb::kRead));
-  flow.start({nullptr, 64, 1}, {0, 2});
-  EXPECT_FALSE(flow.start_again());
 }
 
 TEST(FlowStall, EndsTheJobWhereNothingCompletesAnyMore) {
@@ -359,7 +401,6 @@ TEST(FlowReceives, OfOneQueueForAllAreAsManyHoweverManyQueuePairsTakeThem) {
   EXPECT_EQ(ends.receiver_end.most_receives(), 16);
   EXPECT_GT(ends.receiver_end.receives_left(), 13);
   for (const int queue : {1, 2, 3}) EXPECT_EQ(ends.receiver_end.receives_left(queue), 0);
-  EXPECT_EQ(ends.receiver.take_counts().expected, (std::vector<std::uint64_t>{51, 50, 50, 50}));
   EXPECT_EQ(ends.buffer, ends.message);
 }
 

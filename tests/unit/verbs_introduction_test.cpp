@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "common/backends/verbs/introduction.h"
 #include "common/core/error.h"
@@ -33,7 +34,7 @@ Introduction introduction(const std::string& host, std::uint8_t last) {
 
 std::string refusal(const Introduction& first, const Introduction& second, std::int64_t mtu, std::int64_t outstanding) {
   try {
-    (void)agree(first, second, mtu, outstanding, std::nullopt);
+    (void)agree(first, second, {.mtu = mtu, .outstanding = outstanding});
   } catch (const Error& error) {
     return error.what();
   }
@@ -41,7 +42,9 @@ std::string refusal(const Introduction& first, const Introduction& second, std::
 }
 
 TEST(Introductions, ArriveAsTheyWere) {
-  const Introduction sent = introduction("node-1", 9);
+  Introduction sent = introduction("node-1", 9);
+  sent.port.needs_global_route = true;
+  sent.port.partitions = {0xffff, 0, 0x8012};
   const Introduction came = parse_introduction(to_text(sent));
   EXPECT_EQ(came.host, "node-1");
   EXPECT_EQ(came.port.device, "mlx5_2");
@@ -52,6 +55,8 @@ TEST(Introductions, ArriveAsTheyWere) {
   ASSERT_EQ(came.port.gids.size(), 1U);
   EXPECT_EQ(came.port.gids[0].index, 3);
   EXPECT_EQ(came.port.gids[0].raw, sent.port.gids[0].raw);
+  EXPECT_TRUE(came.port.needs_global_route);
+  EXPECT_EQ(came.port.partitions, sent.port.partitions);
   EXPECT_EQ(came.queue_pairs, sent.queue_pairs);
   EXPECT_EQ(came.sequence_numbers, sent.sequence_numbers);
 }
@@ -66,7 +71,7 @@ TEST(Agreements, TakeTheBestThatBothHave) {
   second.port.mtu = 1024;
   second.port.most_outstanding = 8;
   second.port.gids.front().index = 5;
-  const Agreement agreed = agree(introduction("node-1", 1), second, 0, 0, std::nullopt);
+  const Agreement agreed = agree(introduction("node-1", 1), second, {});
   EXPECT_EQ(agreed.mtu, 1024);
   EXPECT_EQ(agreed.outstanding, 8);
   EXPECT_EQ(agreed.gids.first, 3);
@@ -74,7 +79,8 @@ TEST(Agreements, TakeTheBestThatBothHave) {
 }
 
 TEST(Agreements, TakeWhatWasAskedForWhereBothCan) {
-  const Agreement agreed = agree(introduction("node-1", 1), introduction("node-2", 2), 512, 1, 3);
+  const Agreement agreed =
+      agree(introduction("node-1", 1), introduction("node-2", 2), {.mtu = 512, .outstanding = 1, .gid = 3});
   EXPECT_EQ(agreed.mtu, 512);
   EXPECT_EQ(agreed.outstanding, 1);
 }
@@ -94,6 +100,73 @@ TEST(Agreements, RefuseTwoKindsOfNetwork) {
   const std::string why = refusal(introduction("node-1", 1), second, 0, 0);
   EXPECT_NE(why.find("InfiniBand"), std::string::npos) << why;
   EXPECT_NE(why.find("-d"), std::string::npos) << why;
+}
+
+Introduction of_infiniband(const std::string& host, std::uint8_t subnet, PartitionTable partitions = {0xffff}) {
+  Introduction made = introduction(host, 1);
+  made.port.ethernet = false;
+  made.port.gids = {{0, GidType::kInfiniBand, {0xfe, 0x80, 0, 0, 0, 0, 0, subnet, 1}}};
+  made.port.partitions = std::move(partitions);
+  return made;
+}
+
+std::string refusal_of(const Introduction& first, const Introduction& second, const Wishes& wishes) {
+  try {
+    (void)agree(first, second, wishes);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), ExitStatus::kMissing);
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Agreements, HaveAGlobalRouteWhereAPortOrAnOptionNeedsIt) {
+  const Introduction first = of_infiniband("node-1", 0);
+  Introduction second = of_infiniband("node-2", 0);
+  EXPECT_FALSE(agree(first, second, {}).has_global_route);
+  EXPECT_TRUE(agree(first, second, {.gid = 0}).has_global_route) << "-x means nothing without";
+  EXPECT_TRUE(agree(first, second, {.global_route = true}).has_global_route);
+  second.port.needs_global_route = true;
+  EXPECT_TRUE(agree(first, second, {}).has_global_route);
+  EXPECT_TRUE(agree(introduction("node-1", 1), introduction("node-2", 2), {}).has_global_route) << "RoCE";
+}
+
+TEST(Agreements, RefuseAnotherSubnetWithoutRdmaCm) {
+  const Introduction first = of_infiniband("node-1", 0);
+  const Introduction second = of_infiniband("node-2", 7);
+  const std::string why = refusal_of(first, second, {});
+  EXPECT_NE(why.find("host node-2 (0: InfiniBand fe80:0:0:7:100::) are in different InfiniBand subnets"),
+            std::string::npos)
+      << why;
+  EXPECT_NE(why.find("-R"), std::string::npos);
+  EXPECT_NO_THROW((void)agree(first, second, {.by_rdma_cm = true}));
+}
+
+TEST(Agreements, TakeTheDefaultPartitionOrTheFirstCommonOne) {
+  const auto of = [](PartitionTable first, PartitionTable second) {
+    return agree(of_infiniband("node-1", 0, std::move(first)), of_infiniband("node-2", 0, std::move(second)), {})
+        .partitions;
+  };
+  EXPECT_EQ(of({0x8012, 0xffff}, {0x7fff}).key, 0xffff);
+  EXPECT_EQ(of({0x8012, 0xffff}, {0x7fff}).first, 1);
+  const PartitionPair common = of({0x7fff, 0x8012}, {0x7fff, 0, 0x0012});
+  EXPECT_EQ(common.key, 0x8012) << "limited members of the default one do not hear each other";
+  EXPECT_EQ(common.first, 1);
+  EXPECT_EQ(common.second, 2);
+  EXPECT_EQ(of({}, {0x8012}).first, 0) << "a device that tells no keys";
+}
+
+TEST(Agreements, RefuseEndsThatDoNotHearEachOther) {
+  const Introduction first = of_infiniband("node-1", 0, {0x7fff, 0x8012});
+  const Introduction second = of_infiniband("node-2", 0, {0x7fff, 0x8013});
+  const std::string why = refusal_of(first, second, {});
+  EXPECT_NE(why.find("have no partition in common with at least one full member (partition keys by index: 0: 0x7fff, "
+                     "1: 0x8012; 0: 0x7fff, 1: 0x8013)"),
+            std::string::npos)
+      << why;
+  const std::string asked = refusal_of(first, second, {.partition = 1});
+  EXPECT_NE(asked.find("--pkey-index 1: "), std::string::npos) << asked;
+  EXPECT_EQ(agree(first, of_infiniband("node-2", 0, {0, 0x0012}), {.partition = 1}).partitions.second, 1);
 }
 
 }  // namespace verbs_introduction_test

@@ -45,6 +45,13 @@ class Backend {
   /// The same with several messages in flight at once. `buffer` is in use until `finish`.
   virtual void start_send(const void* buffer, std::size_t count, DataType datatype, int to) = 0;
   virtual void start_recv(void* buffer, std::size_t count, DataType datatype, int from) = 0;
+  /// The same for several equal messages.
+  virtual void start_sends(const void* buffer, std::size_t count, DataType datatype, int to, std::int64_t messages) {
+    for (std::int64_t i = 0; i < messages; ++i) start_send(buffer, count, datatype, to);
+  }
+  virtual void start_recvs(void* buffer, std::size_t count, DataType datatype, int from, std::int64_t messages) {
+    for (std::int64_t i = 0; i < messages; ++i) start_recv(buffer, count, datatype, from);
+  }
   /// Waits until all messages in flight have arrived, before anything started later.
   virtual void finish() = 0;
   /// The same with a deadline on core's clock. Returns false if messages are still in flight then; they stay so, and

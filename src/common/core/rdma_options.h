@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/core/names.h"
 #include "common/core/units.h"
@@ -44,9 +45,13 @@ struct RdmaOptions {
   std::int64_t outstanding = 0;  ///< -o: reads and atomics in flight per queue pair; 0: the most both devices support
   bool both_ways = false;        ///< -b
   Transport transport = Transport::kRc;
-  bool events = false;             ///< -e: sleep until the next completion
-  std::int64_t service_level = 0;  ///< -S
-  std::int64_t traffic_class = 0;  ///< --tclass
+  bool events = false;                    ///< -e: sleep until the next completion
+  std::int64_t service_level = 0;         ///< -S
+  std::int64_t traffic_class = 0;         ///< --tclass
+  std::optional<std::int64_t> partition;  ///< --pkey-index; empty: a common one is looked for
+  std::vector<std::int64_t> flow_labels;  ///< --flow-label, of the queue pairs in turn; empty: the network's choice
+  std::int64_t acknowledge_timeout = 14;  ///< -u: 4.096 us x 2^this until a packet is sent again
+  std::int64_t retries = 7;               ///< --retry-count
   AtomicKind atomic = AtomicKind::kFetchAndAdd;
   bool write_with_immediate = false;
   std::int64_t connections = 100;     ///< per pair, one after the other, when connecting is measured

@@ -117,7 +117,11 @@ std::int64_t Operation::run_once() {
 void Operation::start_aggregated() {
   if (is_windowed()) receiving_->began = now();
   if (stages_ == 1) session_.begin_group();
-  for (std::int64_t i = 0; i < aggregated_; ++i) start();
+  if (are_alike()) {
+    start_many_on(ranks_.front());
+  } else {
+    for (std::int64_t i = 0; i < aggregated_; ++i) start();
+  }
   if (stages_ == 1) session_.end_group();
   if (is_windowed()) finish_window();
 }

@@ -115,6 +115,14 @@ class Operation {
     rank.operands.stage = stage;
     test_.start(*rank.backend, rank.operands);
   }
+  /// Whether nothing differs between the operations that an iteration starts.
+  [[nodiscard]] bool are_alike() const { return stages_ == 1 && ranks_.size() == 1 && last_offset_ == 0; }
+  void start_many_on(LocalRank& rank) {
+    rank.operands.send = rank.send;
+    rank.operands.recv = rank.recv;
+    rank.operands.stage = 0;
+    test_.start_many(*rank.backend, rank.operands, aggregated_);
+  }
   [[nodiscard]] std::size_t next_offset() const { return offset_ == last_offset_ ? 0 : offset_ + stride_; }
   void start_on_all();
   void start_aggregated();

@@ -149,6 +149,10 @@ class Test {
   /// process; `start` is called for each step.
   [[nodiscard]] virtual int stages(int /*ranks*/) const { return 1; }
   virtual void start(Backend& backend, const Operands& operands) const = 0;
+  /// Starts several operations of one step that use the same buffers, as in a window.
+  virtual void start_many(Backend& backend, const Operands& operands, std::int64_t operations) const {
+    for (std::int64_t i = 0; i < operations; ++i) start(backend, operands);
+  }
   /// Null if each operation completes by itself.
   [[nodiscard]] virtual const Windows* windows() const { return nullptr; }
 

@@ -83,6 +83,20 @@ Accessors memory_of_buffers() {
           }};
 }
 
+/// Whole numbers of 20 bits after commas.
+Accessors flow_labels() {
+  constexpr std::int64_t kLargest = (1 << 20) - 1;
+  return {[=](Options& options, std::string_view text) {
+            options.rdma.flow_labels.clear();
+            for (std::size_t at = 0; at <= text.size();) {
+              const std::size_t end = std::min(text.find(',', at), text.size());
+              options.rdma.flow_labels.push_back(parse_integer(text.substr(at, end - at), "--flow-label", 0, kLargest));
+              at = end + 1;
+            }
+          },
+          [](const Options& options) { return fmt::format("{}", fmt::join(options.rdma.flow_labels, ",")); }};
+}
+
 Accessors most_latency() {
   constexpr double kMicroseconds = 1e6;  // in a second
   return {[](Options& options, std::string_view text) {
@@ -128,6 +142,16 @@ OptionSet addresses() {
                  integer(&RdmaOptions::service_level, "-S (service level)", 0, 15)),
           option(kRdma, "--tclass", "N", "traffic class, 0 to 255",
                  integer(&RdmaOptions::traffic_class, "--tclass", 0, 255)),
+          option(kRdma, "--flow_label,--flow-label", "LABELS",
+                 "flow labels of the queue pairs in turn, such as 1,2,3; switches choose paths by them (ECMP)",
+                 flow_labels()),
+          option(kRdma, "--pkey_index,--pkey-index", "N",
+                 "index in the port's partition table; default: that of a partition of both ends",
+                 integer_or_none(&RdmaOptions::partition, "--pkey-index", 65535)),
+          option(kRdma, "-u,--qp-timeout", "N", "send again after 4.096 us x 2^N without an acknowledgement; 0: never",
+                 integer(&RdmaOptions::acknowledge_timeout, "-u (timeout)", 0, 31)),
+          option(kRdma, "--retry_count,--retry-count", "N", "send again so many times, 0 to 7",
+                 integer(&RdmaOptions::retries, "--retry-count", 0, 7)),
           option(kRdma, "-R,--rdma_cm,--rdma-cm", "", "connect queue pairs by rdma_cm instead of over MPI",
                  flag(&RdmaOptions::by_rdma_cm))};
 }

@@ -2,6 +2,8 @@
 
 #include "fake_verbs_devices.h"
 
+#include <endian.h>
+
 extern "C" {
 
 // In parentheses, as verbs.h has macros of some of these names.
@@ -47,6 +49,13 @@ int(ibv_query_device)(ibv_context* context, ibv_device_attr* limits) {
 int(ibv_query_port)(ibv_context* context, std::uint8_t port, _compat_ibv_port_attr* attributes) {
   *reinterpret_cast<ibv_port_attr*>(attributes) =
       fabricbench::test::fake_verbs().of(context).ports.at(static_cast<std::size_t>(port - 1));
+  return 0;
+}
+
+int(ibv_query_pkey)(ibv_context* context, std::uint8_t /*port*/, int index, __be16* key) {
+  const auto& keys = fabricbench::test::fake_verbs().of(context).partitions;
+  if (static_cast<std::size_t>(index) >= keys.size()) return -1;
+  *key = htobe16(keys[static_cast<std::size_t>(index)]);
   return 0;
 }
 

@@ -23,7 +23,8 @@ struct FakeVerbsDevice {
   ibv_context context{};
   ibv_device_attr limits{};
   std::vector<ibv_port_attr> ports;
-  std::vector<ibv_gid_entry> gids;  // zero ones are listed too, as some drivers do
+  std::vector<ibv_gid_entry> gids;                   // zero ones are listed too, as some drivers do
+  std::vector<std::uint16_t> partitions = {0xffff};  // keys, of every port
   int open_error = 0;
   int query_error = 0;
   int table_error = 0;  // of ibv_query_gid_table

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <utility>
 
@@ -29,13 +30,16 @@ class RequestStream final : public MessageTest, private Windows {
 
   void start(Backend& backend, const Operands& operands) const override {
     const int other = 1 - operands.rank;
-    const bool reads = verb_ == Verb::kRead;
-    if (both_ways_ || (operands.rank == 0) == reads) {
-      backend.start_recv(operands.recv, operands.count, operands.datatype, other);
-    }
-    if (both_ways_ || (operands.rank == 0) != reads) {
-      backend.start_send(operands.send, operands.count, operands.datatype, other);
-    }
+    if (takes(operands)) backend.start_recv(operands.recv, operands.count, operands.datatype, other);
+    if (gives(operands)) backend.start_send(operands.send, operands.count, operands.datatype, other);
+  }
+
+  /// In both directions received messages are looked for among those that are sent.
+  void start_many(Backend& backend, const Operands& operands, std::int64_t operations) const override {
+    const int other = 1 - operands.rank;
+    if (both_ways_) return MessageTest::start_many(backend, operands, operations);
+    if (takes(operands)) backend.start_recvs(operands.recv, operands.count, operands.datatype, other, operations);
+    if (gives(operands)) backend.start_sends(operands.send, operands.count, operands.datatype, other, operations);
   }
 
  private:
@@ -54,6 +58,13 @@ class RequestStream final : public MessageTest, private Windows {
   [[nodiscard]] bool receives(int rank) const override {
     if (verb_ == Verb::kAtomic) return false;
     return both_ways_ || (rank == 0) == (verb_ == Verb::kRead);
+  }
+
+  [[nodiscard]] bool takes(const Operands& operands) const {
+    return both_ways_ || (operands.rank == 0) == (verb_ == Verb::kRead);
+  }
+  [[nodiscard]] bool gives(const Operands& operands) const {
+    return both_ways_ || (operands.rank == 0) != (verb_ == Verb::kRead);
   }
 
   Verb verb_;

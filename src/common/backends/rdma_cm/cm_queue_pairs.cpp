@@ -167,6 +167,7 @@ void CmQueuePairs::make_ready_to_receive(ibv_qp* queue_pair) {
                     "the RoCE mode of the port for rdma_cm (default_roce_mode below /sys/kernel/config/rdma_cm)",
                     attributes.ah_attr.grh.sgid_index, agreed));
   }
+  attributes.ah_attr.grh.flow_label = meeting_.flow_label(which_);
   attributes.path_mtu = std::min(attributes.path_mtu, verbs::mtu_code(meeting_.agreed.mtu));
   connected_.mtu = verbs::bytes_of(attributes.path_mtu);
   verbs::set_limits_to_receive(attributes, mask, meeting_.transport, meeting_.agreed.outstanding);
@@ -176,7 +177,7 @@ void CmQueuePairs::make_ready_to_receive(ibv_qp* queue_pair) {
 void CmQueuePairs::make_ready_to_send(ibv_qp* queue_pair) {
   int mask = 0;
   ibv_qp_attr attributes = attributes_for(IBV_QPS_RTS, mask);
-  verbs::set_limits_to_send(attributes, mask, meeting_.transport, meeting_.agreed.outstanding);
+  verbs::set_limits_to_send(attributes, mask, meeting_.transport, meeting_.agreed.outstanding, meeting_.retransmission);
   verbs::modify(queue_pair, attributes, mask, "RTS");
 }
 

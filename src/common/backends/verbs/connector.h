@@ -9,6 +9,7 @@
 #include "common/backends/verbs/device.h"
 #include "common/backends/verbs/handles.h"
 #include "common/backends/verbs/introduction.h"
+#include "common/backends/verbs/queue_pair_states.h"
 #include "common/core/rdma_options.h"
 
 namespace fabricbench::verbs {
@@ -18,6 +19,8 @@ struct Meeting {
   Transport transport = Transport::kRc;
   int service_level = 0;
   int traffic_class = 0;
+  std::vector<std::uint32_t> flow_labels;  ///< of the queue pairs in turn; empty: the network's choice
+  Retransmission retransmission;
   Seconds limit = 5;  ///< for each wait for the other rank
   Introduction own;
   Introduction peer;
@@ -27,6 +30,12 @@ struct Meeting {
   /// The agreed GIDs.
   [[nodiscard]] Gid own_gid() const;
   [[nodiscard]] Gid peer_gid() const;
+  /// The index of the agreed partition in the own port's table.
+  [[nodiscard]] int partition_index() const { return first ? agreed.partitions.first : agreed.partitions.second; }
+  /// Of a queue pair; 0: the network's choice.
+  [[nodiscard]] std::uint32_t flow_label(std::size_t queue_pair) const {
+    return flow_labels.empty() ? 0 : flow_labels[queue_pair % flow_labels.size()];
+  }
 };
 
 /// A rank's own queue pairs in the reset state.

@@ -1,5 +1,7 @@
 #include "common/backends/verbs/device.h"
 
+#include <endian.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
@@ -108,6 +110,17 @@ std::vector<Gid> read_gids(const DeviceQuery& device, int port) {
   return gids;
 }
 
+PartitionTable read_partitions(ibv_context* device, int port, int entries) {
+  PartitionTable keys;
+  for (int index = 0; index < entries; ++index) {
+    __be16 key = 0;
+    if (ibv_query_pkey(device, static_cast<std::uint8_t>(port), index, &key) != 0) break;
+    keys.push_back(be16toh(key));
+  }
+  while (!keys.empty() && keys.back() == 0) keys.pop_back();
+  return keys;
+}
+
 PortFacts facts_of(const DeviceQuery& device, int number) {
   const ibv_port_attr& port = device.ports.at(static_cast<std::size_t>(number - 1));
   const fs::path sysfs = fs::path(device.context->device->ibdev_path) / "ports" / std::to_string(number);
@@ -127,6 +140,8 @@ PortFacts facts_of(const DeviceQuery& device, int number) {
   facts.most_completions = device.limits.max_cqe;
   facts.most_shared_queues = device.limits.max_srq;
   facts.most_shared_receives = device.limits.max_srq_wr;
+  facts.needs_global_route = port.link_layer == IBV_LINK_LAYER_UNSPECIFIED || (port.flags & IBV_QPF_GRH_REQUIRED) != 0;
+  facts.partitions = read_partitions(device.context.get(), number, port.pkey_tbl_len);
   facts.gids = read_gids(device, number);
   return facts;
 }

@@ -9,6 +9,7 @@
 
 #include "common/backends/verbs/gid_choice.h"
 #include "common/backends/verbs/handles.h"
+#include "common/backends/verbs/partitions.h"
 #include "common/core/units.h"
 
 namespace fabricbench::verbs {
@@ -30,6 +31,10 @@ struct PortFacts {
   int most_completions = 0;      ///< size limit of a completion queue (max_cqe)
   int most_shared_queues = 0;    ///< number limit of shared receive queues (max_srq); 0: not supported
   int most_shared_receives = 0;  ///< size limit of a shared receive queue (max_srq_wr)
+  /// Whether packets need a global route header (GRH) even within a subnet, as the port itself says, or because it is
+  /// of neither network (EFA).
+  bool needs_global_route = false;
+  PartitionTable partitions;  ///< empty: not told
   std::vector<Gid> gids;
 };
 

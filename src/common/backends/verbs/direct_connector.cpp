@@ -18,16 +18,17 @@ Gid gid_of(const PortFacts& port, int index) {
   return found == port.gids.end() ? Gid{} : *found;
 }
 
-ibv_ah_attr path_to_peer(const Meeting& meeting) {
+ibv_ah_attr path_to_peer(const Meeting& meeting, std::size_t queue_pair) {
   ibv_ah_attr to{};
   to.port_num = static_cast<std::uint8_t>(meeting.own.port.port);
   to.sl = static_cast<std::uint8_t>(meeting.service_level);
   to.dlid = static_cast<std::uint16_t>(meeting.peer.port.lid);
-  if (meeting.own.port.ethernet) {
+  if (meeting.agreed.has_global_route) {
     const Gid peer = meeting.peer_gid();
     to.is_global = 1;
     to.grh.sgid_index = static_cast<std::uint8_t>(meeting.own_gid().index);
     to.grh.hop_limit = kHopLimit;
+    to.grh.flow_label = meeting.flow_label(queue_pair);
     to.grh.traffic_class = static_cast<std::uint8_t>(meeting.traffic_class);
     std::copy(peer.raw.begin(), peer.raw.end(), to.grh.dgid.raw);
   }
@@ -40,7 +41,7 @@ void connect_one(ibv_qp* queue_pair, std::size_t which, const Meeting& meeting) 
   to_receive.path_mtu = mtu_code(meeting.agreed.mtu);
   to_receive.dest_qp_num = meeting.peer.queue_pairs.at(which);
   to_receive.rq_psn = meeting.peer.sequence_numbers.at(which);
-  to_receive.ah_attr = path_to_peer(meeting);
+  to_receive.ah_attr = path_to_peer(meeting, which);
   int mask = IBV_QP_STATE | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_AV;
   set_limits_to_receive(to_receive, mask, meeting.transport, meeting.agreed.outstanding);
   modify(queue_pair, to_receive, mask, "RTR");
@@ -48,7 +49,7 @@ void connect_one(ibv_qp* queue_pair, std::size_t which, const Meeting& meeting) 
   to_send.qp_state = IBV_QPS_RTS;
   to_send.sq_psn = meeting.own.sequence_numbers.at(which);
   mask = IBV_QP_STATE | IBV_QP_SQ_PSN;
-  set_limits_to_send(to_send, mask, meeting.transport, meeting.agreed.outstanding);
+  set_limits_to_send(to_send, mask, meeting.transport, meeting.agreed.outstanding, meeting.retransmission);
   modify(queue_pair, to_send, mask, "RTS");
 }
 
@@ -66,7 +67,7 @@ Connected DirectConnector::connect(const Meeting& meeting, const OwnQueuePairs& 
   const bool datagrams = meeting.transport == Transport::kUd;
   for (std::size_t i = 0; i < own.all.size(); ++i) {
     ibv_qp* const queue_pair = own.all[i].get();
-    make_initial(queue_pair, meeting.transport, meeting.own.port.port, 0, kDatagramKey);
+    make_initial(queue_pair, meeting.transport, meeting.own.port.port, meeting.partition_index(), kDatagramKey);
     if (datagrams) {
       make_ready_for_datagrams(queue_pair, meeting.own.sequence_numbers.at(i));
     } else {
@@ -74,7 +75,7 @@ Connected DirectConnector::connect(const Meeting& meeting, const OwnQueuePairs& 
     }
   }
   if (datagrams) {
-    ibv_ah_attr to = path_to_peer(meeting);
+    ibv_ah_attr to = path_to_peer(meeting, 0);
     connected.to_peer.reset(ibv_create_ah(own.domain, &to));
     check(connected.to_peer != nullptr, "ibv_create_ah");
   }

@@ -13,8 +13,10 @@
 namespace fabricbench::verbs {
 namespace {
 
-constexpr int kSpins = 1000;           // empty polls before other processes get a chance and the clock is read
-constexpr int kReplenishedAtOnce = 8;  // an eighth of the receives is posted again at once
+constexpr int kSpins = 1000;                    // empty polls before other processes get a chance and the clock is read
+constexpr int kReplenishedAtOnce = 8;           // an eighth of the receives is posted again at once
+constexpr std::uint64_t kEnoughToCompare = 16;  // requests of the fastest queue pair
+constexpr double kRoomToGrow = 1.25;            // so that one that was slow for a while comes back
 
 }  // namespace
 
@@ -22,16 +24,20 @@ Flow::Flow(Connection& connection, const FlowSettings& settings)
     : connection_(connection),
       settings_(settings),
       numbered_(settings.verb == Verb::kSend ? may_lose() : settings.options.write_with_immediate),
-      repeats_(settings.latency && connection.queue_pairs() == 1 && !numbered_ &&
-               (settings.verb != Verb::kAtomic || settings.options.atomic == AtomicKind::kFetchAndAdd)),
+      repeats_(!numbered_ && (settings.verb != Verb::kAtomic || settings.options.atomic == AtomicKind::kFetchAndAdd)),
       only_requests_(connection.queue_pairs() == 1 && settings.receive_depth == 0),
       depth_(static_cast<std::uint64_t>(depth_of(settings.options, settings.latency))),
       lanes_(static_cast<std::size_t>(connection.queue_pairs())),
+      last_turn_(lanes_.size() - 1),
       consumed_(settings.options.shared_receives ? 1 : lanes_.size()) {
   Request shared;
   shared.verb = settings.verb;
   shared.atomic = settings.options.atomic;
-  for (Lane& lane : lanes_) lane.list.assign(static_cast<std::size_t>(settings.options.post_list), shared);
+  const std::int64_t at_once = settings.latency ? 1 : settings.options.post_list;
+  for (Lane& lane : lanes_) {
+    lane.list.assign(static_cast<std::size_t>(at_once), shared);
+    limit_to(lane, depth_);
+  }
 }
 
 void Flow::receive_into(const LocalPart& buffer) {
@@ -48,40 +54,95 @@ inline void Flow::fill(Request& request, std::size_t turn, const LocalPart& loca
   Lane& lane = lanes_[turn];
   request.local = local;
   request.remote = remote;
-  request.number = lane.posted + lane.pending;
+  request.number = lane.started();
   request.is_inline = local.on_host && local.bytes <= settings_.inline_bytes;
   if (settings_.verb == Verb::kAtomic) {  // one counter per queue pair
     request.local.data += turn * sizeof(std::uint64_t);
     request.remote.address += turn * sizeof(std::uint64_t);
-    request.compare = lane.counted;
+    request.compare = lane.started() - 1 - lane.taken;
   }
-  ++lane.counted;
   if (numbered_) request.immediate = static_cast<std::uint32_t>(request.number - 1);
 }
 
-void Flow::start(const LocalPart& local, const RemotePart& remote) {
-  const std::size_t turn = turn_;
-  turn_ = turn + 1 == lanes_.size() ? 0 : turn + 1;
-  Lane& lane = lanes_[turn];
-  if (settings_.latency) {
-    post_alone(turn, local, remote);
+/// Posts the lane's pending requests (at least one). Only the last one is signaled: if it ends what was asked for, if
+/// `every` have not been, or if none follows before something completes.
+inline void Flow::hand_over(std::size_t queue_pair, bool last) {
+  Lane& lane = lanes_[queue_pair];
+  const std::uint64_t count = std::exchange(lane.pending, 0);
+  lane.posted += count;
+  under_way_ += count;
+  lane.unsignaled += count;
+  const bool signaled = last || lane.unsignaled >= lane.every || lane.room() == 0;
+  if (signaled) lane.unsignaled = 0;
+  if (is_ready_) {
+    connection_.post_ready(static_cast<int>(queue_pair), static_cast<int>(count), lane.posted, signaled);
     return;
   }
-  if (lane.pending == lane.list.size()) hand_over(turn, false);
-  Request& request = lane.list[lane.pending++];
-  fill(request, turn, local, remote);
+  const std::span<Request> requests = std::span(lane.list).first(count);
+  for (Request& request : requests) request.signaled = false;
+  requests.back().signaled = signaled;
+  connection_.post(static_cast<int>(queue_pair), requests);
 }
 
-/// One message at a time: no list to wait for, and each request is signaled.
-void Flow::post_alone(std::size_t turn, const LocalPart& local, const RemotePart& remote) {
-  Lane& lane = lanes_[turn];
-  if (lane.posted - lane.completed >= depth_) {
-    wait_until([&] { return lane.posted - lane.completed < depth_; }, "requests to complete");
+/// How many messages the queue pair whose turn it is takes now. Posts a full list, which could not complete otherwise.
+inline std::uint64_t Flow::taken_in_turn() {
+  const Lane& lane = lanes_[turn_];
+  if (lane.pending >= lane.at_once) hand_over(turn_, false);
+  return std::min(lane.at_once - lane.pending, lane.room());
+}
+
+void Flow::start(const LocalPart& local, const RemotePart& remote) {
+  if (is_ready_) {
+    flush();
+    is_ready_ = alone_ = false;
   }
-  ++lane.posted;
-  ++under_way_;
-  fill(lane.list.front(), turn, local, remote);
-  connection_.post(static_cast<int>(turn), {lane.list.data(), 1});
+  use_size(local.bytes);
+  if (taken_in_turn() == 0) find_room();
+  const std::size_t turn = std::exchange(turn_, following(turn_));
+  Lane& lane = lanes_[turn];
+  Request& request = lane.list[lane.pending++];
+  fill(request, turn, local, remote);
+  if (settings_.latency) hand_over(turn, true);  // there is no list to wait for
+}
+
+bool Flow::make_ready(const LocalPart& local, const RemotePart& remote) {
+  if (!repeats_) return false;
+  flush();
+  use_size(local.bytes);
+  for (std::size_t i = 0; i < lanes_.size(); ++i) {
+    Request& each = lanes_[i].list.front();
+    fill(each, i, local, remote);
+    connection_.make_ready(static_cast<int>(i), each, static_cast<int>(lanes_[i].list.size()));
+  }
+  is_ready_ = true;
+  alone_ = settings_.latency && lanes_.size() == 1;
+  return true;
+}
+
+void Flow::start_ready_in_turn(std::uint64_t messages) {
+  while (messages > 0) {
+    const std::uint64_t taken = std::min(messages, taken_in_turn());
+    if (taken == 0) {
+      find_room();
+      continue;
+    }
+    lanes_[turn_].pending += taken;
+    messages -= taken;
+    if (settings_.latency) hand_over(turn_, true);
+    turn_ = following(turn_);
+  }
+}
+
+/// Gives the turn to the next queue pair that takes a message. Waits while there is none.
+void Flow::find_room() {
+  const auto find = [this] {
+    for (std::size_t tried = 0; tried < lanes_.size(); ++tried) {
+      if (taken_in_turn() > 0) return true;
+      turn_ = following(turn_);
+    }
+    return false;
+  };
+  if (!find()) wait_until(find, "requests to complete");
 }
 
 void Flow::flush() {
@@ -90,35 +151,36 @@ void Flow::flush() {
   }
 }
 
-/// Posts the lane's pending requests (at least one) as soon as there is room. Signals one request in every
-/// `moderation`, and the last one.
-void Flow::hand_over(std::size_t queue_pair, bool last) {
-  Lane& lane = lanes_[queue_pair];
-  const auto under_way = [&] { return lane.posted - lane.completed + lane.pending; };
-  if (under_way() > depth_) wait_until([&] { return under_way() <= depth_; }, "requests to complete");
-  const std::span<Request> requests = std::span(lane.list).first(lane.pending);
-  const std::uint64_t every = signaled_every(requests.front().local.bytes);
-  for (Request& request : requests) {
-    request.signaled = ++lane.unsignaled >= every;
-    if (request.signaled) lane.unsignaled = 0;
-  }
-  if (last) {
-    requests.back().signaled = true;
-    lane.unsignaled = 0;
-  }
-  connection_.post(static_cast<int>(queue_pair), requests);
-  lane.posted += lane.pending;
-  under_way_ += lane.pending;
-  lane.pending = 0;
+/// Sizes change only between windows.
+void Flow::use_size(Bytes size) {
+  if (size == size_) return;
+  size_ = size;
+  moderation_ = static_cast<std::uint64_t>(moderation_of(settings_.options, size, static_cast<std::int64_t>(depth_)));
+  for (Lane& lane : lanes_) limit_to(lane, lane.limit);
 }
 
-/// Sizes change only between windows.
-std::uint64_t Flow::signaled_every(Bytes size) {
-  if (moderation_ == 0 || size != moderated_size_) {
-    moderated_size_ = size;
-    moderation_ = static_cast<std::uint64_t>(moderation_of(settings_.options, size, static_cast<std::int64_t>(depth_)));
+/// A window has room for a list behind requests that are not signaled yet.
+void Flow::limit_to(Lane& lane, std::uint64_t requests) const {
+  lane.limit = requests;
+  lane.at_once = std::min<std::uint64_t>(lane.list.size(), requests);
+  lane.every = std::min(moderation_, std::max<std::uint64_t>(1, requests / 2));
+}
+
+/// Called when the first queue pair has nothing left to do: the others have carried out, in the same time, what their
+/// rates allowed. From then on a slow one gets no more requests at a time than it carries out while the fastest empties
+/// a full queue; all would wait for the rest at the end of each window. Requests that may have completed without a
+/// signal count as completed.
+void Flow::learn_from_window() {
+  std::uint64_t most = 0;
+  for (const Lane& lane : lanes_) most = std::max(most, lane.completed - lane.before_window);
+  if (most < kEnoughToCompare) return;
+  for (Lane& lane : lanes_) {
+    const std::uint64_t completed = std::min(lane.posted, lane.completed + lane.every - 1);
+    const double share = static_cast<double>(completed - lane.before_window) / static_cast<double>(most);
+    const bool keeps_up = completed == lane.posted && lane.limit == depth_;
+    const double wanted = keeps_up ? 1 : std::min(1.0, kRoomToGrow * share);
+    limit_to(lane, std::max<std::uint64_t>(1, static_cast<std::uint64_t>(static_cast<double>(depth_) * wanted)));
   }
-  return moderation_;
 }
 
 void Flow::receive() {
@@ -129,7 +191,13 @@ void Flow::receive() {
 
 void Flow::finish() {
   if (!settings_.latency) flush();
+  if (lanes_.size() > 1 && !is_idle()) {
+    const auto has_ended = [](const Lane& lane) { return lane.completed == lane.posted; };
+    wait_until([&] { return std::any_of(lanes_.begin(), lanes_.end(), has_ended); }, "requests to complete");
+    learn_from_window();
+  }
   wait_until([&] { return is_idle(); }, "requests to complete");
+  for (Lane& lane : lanes_) lane.before_window = lane.completed;
   received_ = expected_;
   if (receiving_) wait_for_arrivals(expected_);
 }
@@ -247,15 +315,15 @@ void Flow::replenish(std::size_t queue, int at_least) {
   consumed_[queue] = 0;
 }
 
-Flow::Counts Flow::take_counts() {
-  Counts counts;
-  const std::uint64_t lanes = lanes_.size();
-  for (std::uint64_t i = 0; i < lanes; ++i) {
-    counts.started.push_back(std::exchange(lanes_[i].counted, 0));
-    const auto share = [&](std::uint64_t messages) { return (messages + lanes - 1 - i) / lanes; };
-    counts.expected.push_back(share(expected_) - share(counted_expected_));
-  }
-  counted_expected_ = expected_;
+std::vector<std::uint64_t> Flow::take_started() {
+  std::vector<std::uint64_t> counts;
+  for (Lane& lane : lanes_) counts.push_back(lane.started() - std::exchange(lane.taken, lane.started()));
+  return counts;
+}
+
+std::vector<std::uint64_t> Flow::completed() const {
+  std::vector<std::uint64_t> counts;
+  for (const Lane& lane : lanes_) counts.push_back(lane.completed);
   return counts;
 }
 

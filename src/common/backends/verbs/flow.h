@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,9 +24,10 @@ struct FlowSettings {
   Seconds datagram_patience = 0.1;  ///< a datagram that does not arrive within this time is lost
 };
 
-/// Keeps a window of requests on each queue pair, and counts the messages expected from the other side. Messages are
-/// distributed over the queue pairs in turn. Allocates nothing while messages are sent. Throws Error (timeout) if
-/// nothing completes within RdmaOptions::stall_timeout.
+/// Keeps a window of requests on each queue pair, and counts the messages expected from the other side. Queue pairs
+/// take turns, but one without room is passed over, so that a slow one holds up no other: two of them often share a
+/// link of a bond or a path through the fabric (ECMP). Allocates nothing while messages are sent. Throws Error
+/// (timeout) if nothing completes within RdmaOptions::stall_timeout.
 class Flow {
  public:
   Flow(Connection& connection, const FlowSettings& settings);
@@ -32,18 +35,16 @@ class Flow {
   /// Sets the buffer for all messages from now on, and fills the receive queues once.
   void receive_into(const LocalPart& buffer);
 
-  /// Posts a message, together with others if a list is to be posted at once; waits while the queue is full.
+  /// Posts a message, together with others if a list is to be posted at once; waits while every queue is full.
   void start(const LocalPart& local, const RemotePart& remote);
-  /// Starts the last message again. Returns false, and does nothing, if that needs more than the same request with
-  /// another number. Building a request each time would be a considerable part of our overhead on a short message.
-  bool start_again() {
+  /// Gets requests for messages between these places ready, for start_ready. Returns false if each request differs:
+  /// by a number that the message carries, or by the value that a swap expects.
+  bool make_ready(const LocalPart& local, const RemotePart& remote);
+  /// Starts messages between the places of the last make_ready.
+  void start_ready(std::uint64_t messages) {
     Lane& lane = lanes_.front();
-    if (!repeats_ || lane.posted == 0 || lane.posted - lane.completed >= depth_) return false;
-    ++lane.posted;
-    ++lane.counted;
-    ++under_way_;
-    connection_.post_again(lane.posted);
-    return true;
+    if (!alone_ || messages != 1 || lane.room() == 0) return start_ready_in_turn(messages);
+    post_alone(lane);
   }
   /// Posts all pending requests.
   void flush();
@@ -64,12 +65,10 @@ class Flow {
   /// longer than the stall timeout.
   [[gnu::cold]] void check_patience(Seconds since, const char* missing);
 
-  /// Messages started and expected since the last call, by queue pair.
-  struct Counts {
-    std::vector<std::uint64_t> started;
-    std::vector<std::uint64_t> expected;
-  };
-  [[nodiscard]] Counts take_counts();
+  /// Messages started since the last call, by queue pair.
+  [[nodiscard]] std::vector<std::uint64_t> take_started();
+  /// Requests completed so far, by queue pair.
+  [[nodiscard]] std::vector<std::uint64_t> completed() const;
   /// Datagrams expected so far that have not arrived.
   [[nodiscard]] std::uint64_t lost() const;
   [[nodiscard]] std::uint64_t duplicated() const;
@@ -81,25 +80,42 @@ class Flow {
   /// One queue pair's requests, numbered from 1.
   struct Lane {
     std::vector<Request> list;  ///< as many as are posted at once; common fields are filled in beforehand
-    std::size_t pending = 0;    ///< in the list and not posted yet, so that the last one can be signaled
+    std::uint64_t limit = 1;    ///< requests in its window; the depth, or less if it is slow
+    std::uint64_t at_once = 1;  ///< requests posted with one call
+    std::uint64_t every = 1;    ///< one request in so many is signaled
+    std::uint64_t pending = 0;  ///< in the list and not posted yet, so that the last one can be signaled
     std::uint64_t posted = 0;
     std::uint64_t completed = 0;
-    std::uint64_t unsignaled = 0;  ///< posted since the last signaled one
-    std::uint64_t counted = 0;     ///< started since the last take_counts
+    std::uint64_t unsignaled = 0;     ///< posted since the last signaled one
+    std::uint64_t taken = 0;          ///< started before the last take_started
+    std::uint64_t before_window = 0;  ///< completed before the window that finish ends
     Datagrams datagrams;
+
+    [[nodiscard]] std::uint64_t started() const { return posted + pending; }
+    [[nodiscard]] std::uint64_t room() const { return limit - std::min(limit, started() - completed); }
   };
 
   [[nodiscard]] bool may_lose() const { return settings_.transport == Transport::kUd; }
   [[nodiscard]] std::uint64_t arrived() const;
+  void post_alone(Lane& lane) {
+    ++lane.posted;
+    ++under_way_;
+    connection_.post_ready(0, 1, lane.posted, true);
+  }
+  void start_ready_in_turn(std::uint64_t messages);
+  [[nodiscard]] std::size_t following(std::size_t turn) const { return turn == last_turn_ ? 0 : turn + 1; }
+  [[nodiscard]] std::uint64_t taken_in_turn();
+  [[gnu::noinline]] void find_room();
   void fill(Request& request, std::size_t turn, const LocalPart& local, const RemotePart& remote);
-  void post_alone(std::size_t turn, const LocalPart& local, const RemotePart& remote);
-  void hand_over(std::size_t queue_pair, bool last);
+  [[gnu::always_inline]] void hand_over(std::size_t queue_pair, bool last);
+  void use_size(Bytes size);
+  void limit_to(Lane& lane, std::uint64_t requests) const;
+  void learn_from_window();
   [[nodiscard]] bool poll_requests();
   [[nodiscard, gnu::noinline]] bool poll_everything();  // separate, to keep waiting for requests short
   void complete(Lane& lane, std::uint64_t newest);
   void take(const Completion& completion);
   void replenish(std::size_t queue, int at_least);
-  [[nodiscard]] std::uint64_t signaled_every(Bytes size);
   /// The time since the last completion.
   struct Idle {
     int polls = 0;
@@ -113,15 +129,18 @@ class Flow {
 
   Connection& connection_;
   FlowSettings settings_;
-  bool numbered_;       // whether messages carry their numbers as immediate data
-  bool repeats_;        // whether messages between the same places differ only in the request's number
-  bool only_requests_;  // one queue pair, and no receives
+  bool numbered_;          // whether messages carry their numbers as immediate data
+  bool repeats_;           // whether messages between the same places differ only in the request's number
+  bool only_requests_;     // one queue pair, and no receives
+  bool is_ready_ = false;  // whether what is pending are ready requests
+  bool alone_ = false;     // whether each ready request is posted by itself
   std::uint64_t depth_;
   std::vector<Lane> lanes_;
-  std::uint64_t under_way_ = 0;  // requests posted and not completed, over all lanes
-  std::vector<int> consumed_;    // receives to be posted again, per receive queue
-  Bytes moderated_size_ = 0;
-  std::uint64_t moderation_ = 0;  // for messages of that size; 0: unknown yet
+  std::size_t last_turn_;
+  std::uint64_t under_way_ = 0;   // requests posted and not completed, over all lanes
+  std::vector<int> consumed_;     // receives to be posted again, per receive queue
+  std::optional<Bytes> size_;     // of the last message
+  std::uint64_t moderation_ = 1;  // for messages of that size
   LocalPart buffer_{};
   bool receiving_ = false;
   std::size_t turn_ = 0;
@@ -129,7 +148,6 @@ class Flow {
   std::uint64_t received_ = 0;  // messages waited for so far
   std::uint64_t arrived_ = 0;   // so far, except datagrams
   std::uint64_t written_off_ = 0;
-  std::uint64_t counted_expected_ = 0;
 };
 
 }  // namespace fabricbench::verbs

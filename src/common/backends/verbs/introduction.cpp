@@ -53,14 +53,54 @@ int agreed_outstanding(const Introduction& first, const Introduction& second, st
                                asked, first.port.device, first.host, second.port.device, second.host, most));
 }
 
+PartitionPair agreed_partition(const Introduction& first, const Introduction& second,
+                               const std::optional<std::int64_t>& index) {
+  const auto found = choose_partition(first.port.partitions, second.port.partitions, index);
+  if (found) return *found;
+  throw Error(
+      ExitStatus::kMissing,
+      fmt::format("verbs: {}{} port {} of host {} and {} port {} of host {} have no partition in common with at "
+                  "least one full member{} (partition keys by index: {}; {}); {}",
+                  index ? fmt::format("--pkey-index {}: ", *index) : "", first.port.device, first.port.port, first.host,
+                  second.port.device, second.port.port, second.host, index ? " at this index" : "",
+                  describe(first.port.partitions), describe(second.port.partitions),
+                  index ? "give the index of one that they have, or leave it out"
+                        : "make them members of one in the subnet manager's configuration (partitions.conf)"));
+}
+
+constexpr std::size_t kPrefix = 8;  // bytes of a GID that name the subnet
+
+bool are_in_one_subnet(const Gid& first, const Gid& second) {
+  return std::equal(first.raw.begin(), first.raw.begin() + kPrefix, second.raw.begin());
+}
+
+const Gid& gid_with(const PortFacts& port, int index) {
+  return *std::find_if(port.gids.begin(), port.gids.end(), [index](const Gid& gid) { return gid.index == index; });
+}
+
+/// The LID of the router to another subnet is in a path record, which rdma_cm asks for.
+void check_subnets(const Introduction& first, const Introduction& second, const GidPair& gids) {
+  const Gid& one = gid_with(first.port, gids.first);
+  const Gid& other = gid_with(second.port, gids.second);
+  if (are_in_one_subnet(one, other)) return;
+  throw Error(
+      ExitStatus::kMissing,
+      fmt::format("verbs: {} port {} of host {} ({}) and {} port {} of host {} ({}) are in different InfiniBand "
+                  "subnets; connect them by rdma_cm, which finds the router (-R)",
+                  first.port.device, first.port.port, first.host, describe(one), second.port.device, second.port.port,
+                  second.host, describe(other)));
+}
+
 }  // namespace
 
 std::string to_text(const Introduction& introduction) {
   const PortFacts& port = introduction.port;
   std::ostringstream text;
   text << introduction.host << ' ' << port.device << ' ' << port.port << ' ' << port.ethernet << ' ' << port.lid << ' '
-       << port.mtu << ' ' << port.most_outstanding << ' ' << port.gids.size();
+       << port.mtu << ' ' << port.most_outstanding << ' ' << port.needs_global_route << ' ' << port.gids.size();
   for (const Gid& gid : port.gids) write_gid(text, gid);
+  text << ' ' << port.partitions.size();
+  for (const std::uint16_t key : port.partitions) text << ' ' << key;
   text << ' ' << introduction.queue_pairs.size();
   for (const std::uint32_t number : introduction.queue_pairs) text << ' ' << number;
   for (const std::uint32_t number : introduction.sequence_numbers) text << ' ' << number;
@@ -71,11 +111,14 @@ Introduction parse_introduction(const std::string& text) {
   Introduction made;
   std::istringstream words(text);
   std::size_t gids = 0;
+  std::size_t partitions = 0;
   std::size_t queue_pairs = 0;
   PortFacts& port = made.port;
   words >> made.host >> port.device >> port.port >> port.ethernet >> port.lid >> port.mtu >> port.most_outstanding >>
-      gids;
+      port.needs_global_route >> gids;
   for (std::size_t i = 0; words && i < gids; ++i) port.gids.push_back(read_gid(words));
+  words >> partitions;
+  for (std::size_t i = 0; words && i < partitions; ++i) words >> port.partitions.emplace_back();
   words >> queue_pairs;
   for (std::size_t i = 0; words && i < 2 * queue_pairs; ++i) {
     std::uint32_t number = 0;
@@ -86,14 +129,17 @@ Introduction parse_introduction(const std::string& text) {
   return made;
 }
 
-Agreement agree(const Introduction& first, const Introduction& second, std::int64_t mtu, std::int64_t outstanding,
-                const std::optional<std::int64_t>& gid) {
+Agreement agree(const Introduction& first, const Introduction& second, const Wishes& wishes) {
   check_alike(first, second);
   Agreement agreed;
-  agreed.mtu = agreed_mtu(first, second, mtu);
-  agreed.outstanding = agreed_outstanding(first, second, outstanding);
-  agreed.gids = gid ? check_gids(first.port.gids, second.port.gids, static_cast<int>(*gid))
-                    : choose_gids(first.port.gids, second.port.gids);
+  agreed.mtu = agreed_mtu(first, second, wishes.mtu);
+  agreed.outstanding = agreed_outstanding(first, second, wishes.outstanding);
+  agreed.gids = wishes.gid ? check_gids(first.port.gids, second.port.gids, static_cast<int>(*wishes.gid))
+                           : choose_gids(first.port.gids, second.port.gids);
+  agreed.partitions = agreed_partition(first, second, wishes.partition);
+  if (!first.port.ethernet && !wishes.by_rdma_cm) check_subnets(first, second, agreed.gids);
+  agreed.has_global_route = first.port.ethernet || first.port.needs_global_route || second.port.needs_global_route ||
+                            wishes.gid || wishes.global_route;
   return agreed;
 }
 

@@ -27,11 +27,24 @@ struct Agreement {
   int mtu = 0;          ///< bytes
   GidPair gids;         ///< of the pair's first and second rank
   int outstanding = 0;  ///< reads and atomics in flight
+  PartitionPair partitions;
+  /// Whether packets have a global route header: on RoCE always, on InfiniBand where a port or an option needs it.
+  bool has_global_route = false;
 };
 
-/// Agrees on the settings of both ends. `mtu` or `outstanding` 0, or no `gid`: the best that both support. Throws Error
-/// with both ends' facts: missing, or usage if more was asked for than the ports support.
-[[nodiscard]] Agreement agree(const Introduction& first, const Introduction& second, std::int64_t mtu,
-                              std::int64_t outstanding, const std::optional<std::int64_t>& gid);
+/// What the user asked for; by default the best that both ends support.
+struct Wishes {
+  std::int64_t mtu = 0;  ///< bytes; 0: not given
+  std::int64_t outstanding = 0;
+  std::optional<std::int64_t> gid{};
+  std::optional<std::int64_t> partition{};  ///< its index
+  bool global_route = false;                ///< for what only a global route header carries, such as a traffic class
+  bool by_rdma_cm = false;                  ///< rdma_cm finds a path by itself, also into another subnet
+};
+
+/// Agrees on the settings of both ends. Throws Error with both ends' facts: missing, or usage if more was asked for
+/// than the ports support. What cannot work is refused here instead of timing out later: no common partition, and
+/// different subnets of InfiniBand without rdma_cm.
+[[nodiscard]] Agreement agree(const Introduction& first, const Introduction& second, const Wishes& wishes);
 
 }  // namespace fabricbench::verbs

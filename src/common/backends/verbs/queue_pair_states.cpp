@@ -8,9 +8,6 @@
 namespace fabricbench::verbs {
 namespace {
 
-// As perftest sets them: acknowledgements time out after 4.096 us x 2^14, and retries are at their maximum.
-constexpr std::uint8_t kAcknowledgeTimeout = 14;
-constexpr std::uint8_t kRetries = 7;
 constexpr std::uint8_t kRetriesForEver = 7;    // if the receiver has no room yet; our own time limit ends the wait
 constexpr std::uint8_t kShortestRnrDelay = 1;  // 10 us
 
@@ -42,10 +39,11 @@ void set_limits_to_receive(ibv_qp_attr& attributes, int& mask, Transport transpo
   mask |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
 }
 
-void set_limits_to_send(ibv_qp_attr& attributes, int& mask, Transport transport, int outstanding) {
+void set_limits_to_send(ibv_qp_attr& attributes, int& mask, Transport transport, int outstanding,
+                        const Retransmission& retransmission) {
   if (transport != Transport::kRc) return;
-  attributes.timeout = kAcknowledgeTimeout;
-  attributes.retry_cnt = kRetries;
+  attributes.timeout = static_cast<std::uint8_t>(retransmission.timeout);
+  attributes.retry_cnt = static_cast<std::uint8_t>(retransmission.retries);
   attributes.rnr_retry = kRetriesForEver;
   attributes.max_rd_atomic = static_cast<std::uint8_t>(outstanding);
   mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;

@@ -7,6 +7,12 @@
 /// State changes that all methods of connecting queue pairs share.
 namespace fabricbench::verbs {
 
+/// When a reliable connection sends again, and how often; the defaults are perftest's.
+struct Retransmission {
+  int timeout = 14;  ///< an acknowledgement is waited for 4.096 us x 2^this; 0: for ever
+  int retries = 7;   ///< at most 7
+};
+
 /// Throws Error (missing) with the target `state`.
 void modify(ibv_qp* queue_pair, ibv_qp_attr& attributes, int mask, const char* state);
 
@@ -16,7 +22,8 @@ void make_initial(ibv_qp* queue_pair, Transport transport, int port, int pkey_in
 /// Adds the limits of a reliable connection: how long it waits for the other end, and how many reads and atomics are in
 /// flight.
 void set_limits_to_receive(ibv_qp_attr& attributes, int& mask, Transport transport, int outstanding);
-void set_limits_to_send(ibv_qp_attr& attributes, int& mask, Transport transport, int outstanding);
+void set_limits_to_send(ibv_qp_attr& attributes, int& mask, Transport transport, int outstanding,
+                        const Retransmission& retransmission);
 
 /// For datagrams, whose destination is not part of these states.
 void make_ready_for_datagrams(ibv_qp* queue_pair, std::uint32_t sequence_number);

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <iterator>
+#include <sstream>
 #include <thread>
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "common/core/clock.h"
 #include "common/core/error.h"
@@ -17,6 +20,11 @@ namespace {
 
 Bytes bytes_of(std::size_t count, DataType datatype) { return count * facts(datatype).size; }
 
+std::vector<std::uint64_t> numbers_in(const std::string& text) {
+  std::istringstream words(text);
+  return {std::istream_iterator<std::uint64_t>(words), {}};
+}
+
 /// Rereads memory that the device writes at any time.
 std::byte read_again(const std::byte* place) {
   const std::byte value = *static_cast<const volatile std::byte*>(place);
@@ -26,8 +34,8 @@ std::byte read_again(const std::byte* place) {
 
 }  // namespace
 
-VerbsBackend::VerbsBackend(Connection& connection, const FlowSettings& settings, Barrier barrier)
-    : settings_(settings), flow_(connection, settings), barrier_(std::move(barrier)) {}
+VerbsBackend::VerbsBackend(Connection& connection, const FlowSettings& settings, Barrier barrier, Exchange exchange)
+    : settings_(settings), flow_(connection, settings), barrier_(std::move(barrier)), exchange_(std::move(exchange)) {}
 
 void VerbsBackend::set_counters(const Block& counters, const Block& results, Memory& memory) {
   counters_ = counters;
@@ -41,19 +49,25 @@ VerbsBackend::Buffer VerbsBackend::buffer_at(const std::byte* data) const {
   return found == blocks_.end() ? Buffer{} : Buffer{data, *found};
 }
 
-/// Starts a message between `own`, in the buffer `here`, and the same place in the other rank's buffer `there`.
-void VerbsBackend::start_at(const std::byte* own, Bytes bytes, const Buffer& here, const Buffer& there) {
-  if (own == last_own_ && bytes == last_bytes_ && flow_.start_again()) return;
-  last_own_ = own;
+/// Starts messages between `own`, in the buffer `here`, and the same place in the other rank's buffer `there`.
+void VerbsBackend::start_at_new_place(const std::byte* own, Bytes bytes, const Buffer& here, const Buffer& there,
+                                      std::uint64_t messages) {
+  const auto [local, remote] = ends_of(own, bytes, here, there);
+  last_own_ = flow_.make_ready(local, remote) ? own : nullptr;
   last_bytes_ = bytes;
+  if (last_own_ != nullptr) return flow_.start_ready(messages);
+  for (std::uint64_t i = 0; i < messages; ++i) flow_.start(local, remote);
+}
+
+std::pair<LocalPart, RemotePart> VerbsBackend::ends_of(const std::byte* own, Bytes bytes, const Buffer& here,
+                                                       const Buffer& there) const {
   if (settings_.verb == Verb::kAtomic) {
-    flow_.start({results_.data, sizeof(std::uint64_t), results_.key}, counters_.remote);
-    return;
+    return {{results_.data, sizeof(std::uint64_t), results_.key}, counters_.remote};
   }
   if (!here.block.holds(own) || there.base == nullptr) throw_outside();
   const auto offset = static_cast<std::uint64_t>(own - here.base + (there.base - there.block.data));
-  flow_.start({const_cast<std::byte*>(own), static_cast<std::uint32_t>(bytes), here.block.key},
-              {there.block.remote.address + offset, there.block.remote.key});
+  return {{const_cast<std::byte*>(own), static_cast<std::uint32_t>(bytes), here.block.key},
+          {there.block.remote.address + offset, there.block.remote.key}};
 }
 
 /// Carries out a single request and waits for its completion.
@@ -67,11 +81,24 @@ void VerbsBackend::start_send(const void* buffer, std::size_t count, DataType da
   start_at(static_cast<const std::byte*>(buffer), bytes_of(count, datatype), sent_, received_);
 }
 
-void VerbsBackend::start_recv(void* buffer, std::size_t count, DataType datatype, int /*from*/) {
+void VerbsBackend::start_sends(const void* buffer, std::size_t count, DataType datatype, int /*to*/,
+                               std::int64_t messages) {
+  if (settings_.verb == Verb::kRead) return;
+  start_at(static_cast<const std::byte*>(buffer), bytes_of(count, datatype), sent_, received_,
+           static_cast<std::uint64_t>(messages));
+}
+
+void VerbsBackend::start_recv(void* buffer, std::size_t count, DataType datatype, int from) {
+  start_recvs(buffer, count, datatype, from, 1);
+}
+
+void VerbsBackend::start_recvs(void* buffer, std::size_t count, DataType datatype, int /*from*/,
+                               std::int64_t messages) {
   if (settings_.verb == Verb::kRead) {
-    start_at(static_cast<const std::byte*>(buffer), bytes_of(count, datatype), received_, sent_);
-  } else if (takes_receives() || settings_.verb == Verb::kAtomic) {
-    flow_.expect();
+    start_at(static_cast<const std::byte*>(buffer), bytes_of(count, datatype), received_, sent_,
+             static_cast<std::uint64_t>(messages));
+  } else if (takes_receives()) {
+    for (std::int64_t i = 0; i < messages; ++i) flow_.expect();
   }
 }
 
@@ -130,7 +157,7 @@ void VerbsBackend::prepare(std::span<const std::byte> send, std::span<std::byte>
   last_own_ = nullptr;
   last_byte_ = nullptr;
   if (counter_memory_ != nullptr) counter_memory_->set({counters_.data, counters_.bytes}, 0);
-  (void)flow_.take_counts();
+  (void)flow_.take_started();
   if (takes_receives()) {
     flow_.receive_into({recv.data(), static_cast<std::uint32_t>(recv.size()), received_.block.key});
   }
@@ -140,23 +167,26 @@ void VerbsBackend::prepare(std::span<const std::byte> send, std::span<std::byte>
 /// Waits for the other rank's last messages.
 void VerbsBackend::settle() {
   flow_.finish();
-  barrier_();
+  if (settings_.verb == Verb::kAtomic) {
+    added_here_ = numbers_in(exchange_(fmt::format("{}", fmt::join(flow_.take_started(), " "))));
+  } else {
+    barrier_();
+  }
   if (last_byte_ != nullptr && read_again(last_byte_) == std::byte{pattern::kPoisonByte}) *last_byte_ = set_aside_;
   last_byte_ = nullptr;
 }
 
 std::optional<Mismatch> VerbsBackend::own_mismatch() {
   if (settings_.verb != Verb::kAtomic) return std::nullopt;
-  const std::vector<std::uint64_t> expected = flow_.take_counts().expected;
   std::vector<std::uint64_t> counts(counters_.bytes / sizeof(std::uint64_t));
   counter_memory_->copy_to_host({counters_.data, counters_.bytes}, reinterpret_cast<std::byte*>(counts.data()));
   std::optional<Mismatch> found;
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    if (counts[i] == expected[i]) continue;
+  for (std::size_t i = 0; i < added_here_.size(); ++i) {
+    if (counts[i] == added_here_[i]) continue;
     if (!found) {
       found.emplace();
       found->first_offset = i;
-      found->expected = fmt::format("a counter of {}", expected[i]);
+      found->expected = fmt::format("a counter of {}", added_here_[i]);
       found->got = fmt::format("{}", counts[i]);
     }
     ++found->count;

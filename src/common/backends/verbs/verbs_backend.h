@@ -4,6 +4,8 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "common/backends/verbs/flow.h"
@@ -36,8 +38,10 @@ class VerbsBackend final : public Backend {
  public:
   /// Synchronises the two ranks; collective over them.
   using Barrier = std::function<void()>;
+  /// Gives the other rank's text for this rank's; collective over the two.
+  using Exchange = std::function<std::string(const std::string&)>;
 
-  VerbsBackend(Connection& connection, const FlowSettings& settings, Barrier barrier);
+  VerbsBackend(Connection& connection, const FlowSettings& settings, Barrier barrier, Exchange exchange);
 
   void add_block(const Block& block) { blocks_.push_back(block); }
   void forget_block(const std::byte* data) noexcept {
@@ -50,7 +54,10 @@ class VerbsBackend final : public Backend {
   [[gnu::hot]] void send(const void* buffer, std::size_t count, DataType datatype, int to) override;
   [[gnu::hot]] void recv(void* buffer, std::size_t count, DataType datatype, int from) override;
   void start_send(const void* buffer, std::size_t count, DataType datatype, int to) override;
+  [[gnu::hot]] void start_sends(const void* buffer, std::size_t count, DataType datatype, int to,
+                                std::int64_t messages) override;
   void start_recv(void* buffer, std::size_t count, DataType datatype, int from) override;
+  void start_recvs(void* buffer, std::size_t count, DataType datatype, int from, std::int64_t messages) override;
   void finish() override { flow_.finish(); }
   void barrier() override { barrier_(); }
   void prepare(std::span<const std::byte> send, std::span<std::byte> recv) override;
@@ -68,7 +75,15 @@ class VerbsBackend final : public Backend {
 
   [[nodiscard]] Buffer buffer_at(const std::byte* data) const;
   [[nodiscard]] bool takes_receives() const { return settings_.receive_depth > 0; }
-  [[gnu::hot]] void start_at(const std::byte* own, Bytes bytes, const Buffer& here, const Buffer& there);
+  [[gnu::hot]] void start_at(const std::byte* own, Bytes bytes, const Buffer& here, const Buffer& there,
+                             std::uint64_t messages = 1) {
+    if (own != last_own_ || bytes != last_bytes_) return start_at_new_place(own, bytes, here, there, messages);
+    flow_.start_ready(messages);
+  }
+  [[nodiscard]] std::pair<LocalPart, RemotePart> ends_of(const std::byte* own, Bytes bytes, const Buffer& here,
+                                                         const Buffer& there) const;
+  void start_at_new_place(const std::byte* own, Bytes bytes, const Buffer& here, const Buffer& there,
+                          std::uint64_t messages);
   [[gnu::hot]] void carry_out(const std::byte* own, Bytes bytes, const Buffer& here, const Buffer& there);
   void forget_last_byte(Bytes bytes);
   void wait_for_last_byte(Bytes bytes);
@@ -76,13 +91,15 @@ class VerbsBackend final : public Backend {
   FlowSettings settings_;
   Flow flow_;
   Barrier barrier_;
+  Exchange exchange_;
+  std::vector<std::uint64_t> added_here_;  // to each counter, by the other rank, before `settle`
   std::vector<Block> blocks_;
   Block counters_;
   Block results_;
   Memory* counter_memory_ = nullptr;
   Buffer sent_;
   Buffer received_;
-  const std::byte* last_own_ = nullptr;  // of the last message started; null: none yet between these buffers
+  const std::byte* last_own_ = nullptr;  // the place of the ready requests; null: there are none
   Bytes last_bytes_ = 0;
   std::byte* recv_base_ = nullptr;
   std::byte* last_byte_ = nullptr;  // of the next message to wait for; its value is saved

@@ -46,7 +46,7 @@ VerbsConnection::VerbsConnection(const OpenDevice& device, const ConnectionSetti
   std::minstd_rand random(std::random_device{}());
   for (int i = 0; i < settings.queue_pairs; ++i) {
     make_queue_pair(settings);
-    lists_.emplace_back();
+    ready_.emplace_back();
     sequence_numbers_.push_back(static_cast<std::uint32_t>(random()) & 0xffffff);
   }
   for (std::size_t i = 0; i < queue_pairs_.size(); ++i) {
@@ -141,17 +141,35 @@ std::string VerbsConnection::trouble() const {
   return grown(counters_before_, read_counters(device_.port.device, device_.port.port));
 }
 
-inline void VerbsConnection::hand_over(const QueuePair& queue_pair, SendList& list) {
+inline void VerbsConnection::hand_over(int queue_pair, ibv_send_wr& first) {
   ibv_send_wr* refused = nullptr;
-  check_returned(ibv_post_send(queue_pair.get(), list.requests.data(), &refused), "ibv_post_send");
+  check_returned(ibv_post_send(queue_pairs_[static_cast<std::size_t>(queue_pair)].get(), &first, &refused),
+                 "ibv_post_send");
 }
 
 void VerbsConnection::post(int queue_pair, std::span<const Request> requests) {
-  SendList& list = lists_[static_cast<std::size_t>(queue_pair)];
-  if (list.requests.size() < requests.size()) {
-    list.requests.resize(requests.size());
-    list.parts.resize(requests.size());
-  }
+  fill(posted_, queue_pair, requests);
+  hand_over(queue_pair, posted_.requests.front());
+}
+
+void VerbsConnection::make_ready(int queue_pair, const Request& each, int count) {
+  std::vector<Request> requests(static_cast<std::size_t>(count), each);
+  for (Request& request : requests) request.signaled = false;
+  fill(ready_[static_cast<std::size_t>(queue_pair)], queue_pair, requests);
+}
+
+/// The last ones of the list, so that only the very last one changes.
+void VerbsConnection::post_ready(int queue_pair, int count, std::uint64_t number, bool signaled) {
+  std::vector<ibv_send_wr>& requests = ready_[static_cast<std::size_t>(queue_pair)].requests;
+  ibv_send_wr& last = requests.back();
+  last.wr_id = identifier(queue_pair, number);
+  last.send_flags = signaled ? last.send_flags | IBV_SEND_SIGNALED : last.send_flags & ~unsigned{IBV_SEND_SIGNALED};
+  hand_over(queue_pair, *(requests.end() - count));
+}
+
+void VerbsConnection::fill(SendList& list, int queue_pair, std::span<const Request> requests) {
+  list.requests.resize(requests.size());
+  list.parts.resize(requests.size());
   for (std::size_t i = 0; i < requests.size(); ++i) {
     const Request& request = requests[i];
     ibv_send_wr& made = list.requests[i];
@@ -166,13 +184,6 @@ void VerbsConnection::post(int queue_pair, std::span<const Request> requests) {
       set_target(request, made);
     }
   }
-  hand_over(queue_pairs_[static_cast<std::size_t>(queue_pair)], list);
-}
-
-void VerbsConnection::post_again(std::uint64_t number) {
-  SendList& list = lists_.front();
-  list.requests.front().wr_id = identifier(0, number);
-  hand_over(queue_pairs_.front(), list);
 }
 
 /// Receives a datagram's header in a separate part, before the data.

@@ -58,7 +58,8 @@ class VerbsConnection final : public Connection {
 
   [[nodiscard]] int queue_pairs() const override { return static_cast<int>(queue_pairs_.size()); }
   void post(int queue_pair, std::span<const Request> requests) override;
-  [[gnu::hot]] void post_again(std::uint64_t number) override;
+  void make_ready(int queue_pair, const Request& each, int count) override;
+  [[gnu::hot]] void post_ready(int queue_pair, int count, std::uint64_t number, bool signaled) override;
   void post_receives(int queue, const LocalPart& into, int count) override;
   [[nodiscard]] std::span<const Completion> poll() override;
   [[nodiscard, gnu::hot]] std::uint64_t completed() override;
@@ -71,13 +72,14 @@ class VerbsConnection final : public Connection {
  private:
   static constexpr int kMostPolled = 16;
 
-  /// The last posted requests.
+  /// Requests that are posted together.
   struct SendList {
-    std::vector<ibv_send_wr> requests;
+    std::vector<ibv_send_wr> requests;  // each points to the next one
     std::vector<ibv_sge> parts;
   };
 
-  void hand_over(const QueuePair& queue_pair, SendList& list);
+  void fill(SendList& list, int queue_pair, std::span<const Request> requests);
+  void hand_over(int queue_pair, ibv_send_wr& first);
   [[nodiscard]] int poll_queue();
   void make_completion_queue(const ConnectionSettings& settings);
   void make_queue_pair(const ConnectionSettings& settings);
@@ -101,7 +103,8 @@ class VerbsConnection final : public Connection {
   PortCounters counters_before_;
   std::array<std::byte, 40> datagram_header_{};  // the GRH before every datagram, which is not used
   MemoryRegion header_region_;
-  std::vector<SendList> lists_;  // by queue pair
+  SendList posted_;              // the last requests that were not ready
+  std::vector<SendList> ready_;  // by queue pair
   std::vector<ibv_recv_wr> receives_;
   int polled_at_once_;
   std::array<ibv_wc, kMostPolled> polled_{};

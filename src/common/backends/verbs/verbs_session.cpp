@@ -1,9 +1,11 @@
 #include "common/backends/verbs/verbs_session.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "common/core/error.h"
 
@@ -27,6 +29,19 @@ void check_atomics(const VerbsSettings& settings, const PortFacts& port) {
 
 }  // namespace
 
+std::string unusual_route(const Meeting& meeting) {
+  std::string text;
+  const PartitionPair& partitions = meeting.agreed.partitions;
+  if ((partitions.key | kFullMember) != kDefaultPartition || partitions.first != 0 || partitions.second != 0) {
+    text += fmt::format(", partition {:#06x} (indices {} and {})", partitions.key, partitions.first, partitions.second);
+  }
+  if (meeting.agreed.has_global_route && !meeting.own.port.ethernet) text += ", global route header";
+  if (meeting.service_level > 0) text += fmt::format(", service level {}", meeting.service_level);
+  if (meeting.traffic_class > 0) text += fmt::format(", traffic class {}", meeting.traffic_class);
+  if (!meeting.flow_labels.empty()) text += fmt::format(", flow labels {}", fmt::join(meeting.flow_labels, " "));
+  return text;
+}
+
 Bytes inline_bytes_wanted(const VerbsSettings& settings) {
   constexpr Bytes kFlag = 8;
   const bool has_flag = settings.seen_by == SeenBy::kReader;
@@ -43,6 +58,22 @@ bool relaxes_pcie_order(const VerbsSettings& settings) {
   const RdmaOptions& options = settings.options;
   const bool polls_last_byte = settings.verb == Verb::kWrite && settings.latency && !options.write_with_immediate;
   return !options.strict_pcie_order && !polls_last_byte && settings.seen_by != SeenBy::kReader;
+}
+
+std::string unequal_queue_pairs(const std::vector<std::uint64_t>& completed) {
+  constexpr std::uint64_t kEnough = 1000;  // of the fastest
+  constexpr double kEqual = 0.8;
+  const auto [least, most] = std::minmax_element(completed.begin(), completed.end());
+  if (least == most || *most < kEnough || static_cast<double>(*least) >= kEqual * static_cast<double>(*most)) return "";
+  const auto all = static_cast<double>(std::accumulate(completed.begin(), completed.end(), std::uint64_t{0}));
+  std::vector<std::string> shares;
+  for (const std::uint64_t of_one : completed) {
+    shares.push_back(fmt::format("{:.1f}", 100 * static_cast<double>(of_one) / all));
+  }
+  return fmt::format(
+      "used queue pairs that carried {} % of its messages: those that carried fewer are slower, as where two "
+      "share one link of a bond or one path through the fabric",
+      fmt::join(shares, ", "));
 }
 
 Bytes bytes_for_messages(Bytes available, std::optional<SeenBy> seen_by) {
@@ -76,7 +107,8 @@ VerbsSession::VerbsSession(VerbsSettings settings, std::unique_ptr<BufferSource>
                          .data_direct = options.data_direct,
                          .relaxed_order = relaxes_pcie_order(settings_)});
   try_memory();
-  backend_ = std::make_unique<VerbsBackend>(*connection_, flow_settings(), barrier_);
+  const auto exchange = [this](const std::string& own) { return gather_(own).at(static_cast<std::size_t>(1 - rank_)); };
+  backend_ = std::make_unique<VerbsBackend>(*connection_, flow_settings(), barrier_, exchange);
 }
 
 int VerbsSession::depth() const {
@@ -125,7 +157,17 @@ std::string VerbsSession::agree_with(const std::vector<std::string>& introductio
   meeting_.limit = options.stall_timeout;
   meeting_.own = both_.at(static_cast<std::size_t>(rank_));
   meeting_.peer = both_.at(static_cast<std::size_t>(1 - rank_));
-  meeting_.agreed = agree(both_[0], both_[1], options.mtu, options.outstanding, options.gid);
+  for (const std::int64_t label : options.flow_labels) {
+    meeting_.flow_labels.push_back(static_cast<std::uint32_t>(label));
+  }
+  meeting_.retransmission = {static_cast<int>(options.acknowledge_timeout), static_cast<int>(options.retries)};
+  meeting_.agreed = agree(both_[0], both_[1],
+                          {.mtu = options.mtu,
+                           .outstanding = options.outstanding,
+                           .gid = options.gid,
+                           .partition = options.partition,
+                           .global_route = options.traffic_class > 0 || !options.flow_labels.empty(),
+                           .by_rdma_cm = options.by_rdma_cm});
   meeting_.first = rank_ == 0;
   return connector_->invite(meeting_);
 }
@@ -173,8 +215,9 @@ std::string VerbsSession::route() const {
   const auto end = [](const Introduction& of) { return fmt::format("{} port {}", of.port.device, of.port.port); };
   const GidPair& gids = meeting_.agreed.gids;
   const std::string how = connector_->description();
-  return fmt::format("{} to {}, {}, GID indices {} and {}, MTU {}{}{}", end(both_.at(0)), end(both_.at(1)),
-                     gids.description, gids.first, gids.second, connection_->mtu(), how.empty() ? "" : ", ", how);
+  return fmt::format("{} to {}, {}, GID indices {} and {}, MTU {}{}{}{}", end(both_.at(0)), end(both_.at(1)),
+                     gids.description, gids.first, gids.second, connection_->mtu(), unusual_route(meeting_),
+                     how.empty() ? "" : ", ", how);
 }
 
 std::string VerbsSession::registered() const {
@@ -266,6 +309,8 @@ std::string VerbsSession::remark() const {
   if (!trouble.empty())
     text += fmt::format("{}counted at {} port {}: {}", text.empty() ? "" : ", ", device_.port.device, device_.port.port,
                         trouble);
+  const std::string unequal = unequal_queue_pairs(flow.completed());
+  if (!unequal.empty()) text += (text.empty() ? "" : ", ") + unequal;
   return text;
 }
 

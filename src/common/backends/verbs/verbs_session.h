@@ -33,10 +33,18 @@ struct VerbsSettings {
 /// bandwidth. Reads, atomics and messages outside host memory are never inline.
 [[nodiscard]] Bytes inline_bytes_wanted(const VerbsSettings& settings);
 
+/// The parts of a route that are not as usual, each after a comma: partition, global route header, classes, flow
+/// labels.
+[[nodiscard]] std::string unusual_route(const Meeting& meeting);
+
 /// Whether PCIe may reorder the writes of a message (relaxed ordering). Without it some processors let an adapter write
 /// at a third of its rate. Not where someone polls memory for a last byte or a flag, which would then come too early;
 /// completions are written in order. Source: perftest's setup of memory regions; UCX pull requests 8062 and 10955.
 [[nodiscard]] bool relaxes_pcie_order(const VerbsSettings& settings);
+
+/// What queue pairs that carried unequal numbers of requests carried of all; empty if they carried about as many each,
+/// or too few to tell.
+[[nodiscard]] std::string unequal_queue_pairs(const std::vector<std::uint64_t>& completed);
 
 /// The part of the available bytes that messages may use: with a reader, messages need half as much again, from which
 /// the other kind of message is sent.
