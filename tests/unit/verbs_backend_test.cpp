@@ -82,8 +82,8 @@ struct Rank {
   int barriers = 0;
   std::vector<std::byte> sent = std::vector<std::byte>(kBytes);
   std::vector<std::byte> received = std::vector<std::byte>(kBytes);
-  std::vector<std::byte> counters = std::vector<std::byte>(32);
-  std::vector<std::byte> results = std::vector<std::byte>(32);
+  std::vector<std::byte> counters = std::vector<std::byte>(4 * kCounterStride);
+  std::vector<std::byte> results = std::vector<std::byte>(4 * kCounterStride);
   AskedMemory memory;
   VerbsBackend backend;
 };
@@ -214,7 +214,7 @@ TEST_F(BackendPair, NamesACounterThatIsWrong) {
   open(settings_of(Verb::kAtomic), 3);
   stream(10);
   settle();
-  second_->counters[8] = std::byte{1};  // of the second queue pair, which had 3
+  second_->counters[kCounterStride] = std::byte{1};  // of the second queue pair, which had 3
   const auto wrong = second_->backend.own_mismatch();
   ASSERT_TRUE(wrong);
   EXPECT_EQ(wrong->count, 1U);

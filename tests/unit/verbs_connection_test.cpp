@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "common/backends/verbs/direct_connector.h"
@@ -125,6 +127,31 @@ TEST_F(VerbsConnectionTest, IsConnectedAsWasAgreed) {
     EXPECT_EQ(one.changes.at(2).attributes.retry_cnt, 3);
   }
   EXPECT_EQ(labels, (std::vector<std::uint32_t>{7, 8, 7}));
+}
+
+TEST_F(VerbsConnectionTest, TakesTheLargestInlineSizeThatTheDeviceGrants) {
+  for (const std::uint32_t most : {0, 1, 32, 96, 101, 219, 220, 1024}) {
+    fake_verbs_queues() = {};
+    fake_verbs_queues().most_inline = most;
+    settings_.inline_bytes = 220;
+    EXPECT_EQ(VerbsConnection(device_, settings_).inline_bytes(), std::min<Bytes>(most, 220));
+  }
+}
+
+TEST_F(VerbsConnectionTest, AllowsNoAtomicsWhereTheDeviceHasNone) {
+  EXPECT_EQ(fake().changes.at(0).attributes.qp_access_flags & IBV_ACCESS_REMOTE_ATOMIC, 0);
+  device_.port.atomics = true;
+  fake_verbs_queues() = {};
+  const auto with_atomics = connect();
+  EXPECT_NE(fake().changes.at(0).attributes.qp_access_flags & IBV_ACCESS_REMOTE_ATOMIC, 0);
+}
+
+TEST_F(VerbsConnectionTest, TellsWhetherItKeepsTheOrderOfAWriteWhereTheDriverKnows) {
+  EXPECT_EQ(connection_->keeps_order(), std::nullopt);
+  device_.port.tells_order = true;
+  EXPECT_EQ(connection_->keeps_order(), true);
+  fake().keeps_order = false;
+  EXPECT_EQ(connection_->keeps_order(), false);
 }
 
 TEST_F(VerbsConnectionTest, WritesAsFastAsItsQueuePair) {

@@ -4,10 +4,19 @@
 
 #include <fcntl.h>
 
+#include <mutex>
+
+namespace {
+
+std::mutex g_one_at_a_time;  // the ranks of a test may be threads
+
+}  // namespace
+
 extern "C" {
 
 // In parentheses, as verbs.h has macros of some of these names, which choose between the first two.
 ibv_mr*(ibv_reg_mr)(ibv_pd* /*domain*/, void* /*data*/, std::size_t /*bytes*/, int access) {
+  const std::lock_guard lock(g_one_at_a_time);
   fabricbench::test::fake_verbs_memory().accesses.push_back(access);
   ++fabricbench::test::fake_verbs_memory().pages_registered;
   return fabricbench::test::fake_region(fabricbench::test::fake_verbs_memory().pages_error);
@@ -27,6 +36,7 @@ ibv_mr*(ibv_reg_dmabuf_mr)(ibv_pd* /*domain*/, std::uint64_t offset, std::size_t
 }
 
 int(ibv_dereg_mr)(ibv_mr* /*region*/) {
+  const std::lock_guard lock(g_one_at_a_time);
   --fabricbench::test::fake_verbs_memory().regions;
   return 0;
 }

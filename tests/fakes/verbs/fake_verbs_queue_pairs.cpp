@@ -12,27 +12,36 @@ FakeQueuePair& queue_pair(std::uint32_t number) { return fake_verbs_queues().que
 // verbs has addresses as numbers.
 void* place(std::uint64_t address) { return reinterpret_cast<void*>(address); }  // NOLINT(performance-no-int-to-ptr)
 
-void complete(const FakeQueuePair& own, ibv_cq* queue, std::uint64_t id, ibv_wc_status status, std::uint32_t bytes) {
+void complete(ibv_cq* queue, const ibv_wc& completion) {
+  fake_verbs_queues().completions.push_back({queue, completion});
+}
+
+ibv_wc completion_of(const FakeQueuePair& own, std::uint64_t id, ibv_wc_status status) {
   ibv_wc made{};
   made.wr_id = id;
   made.status = status;
   made.qp_num = own.handle.qp_num;
-  made.byte_len = bytes;
-  fake_verbs_queues().completions.push_back({queue, made});
+  return made;
 }
 
 void deliver(const FakeQueuePair& own, const FakeQueuePair::Message& message) {
   const void* const data = place(message.part.addr);
-  if (message.request.opcode == IBV_WR_RDMA_WRITE) {
-    std::memcpy(place(message.request.wr.rdma.remote_addr), data, message.part.length);
-    return;
-  }
+  const ibv_wr_opcode operation = message.request.opcode;
+  const bool writes = operation == IBV_WR_RDMA_WRITE || operation == IBV_WR_RDMA_WRITE_WITH_IMM;
+  if (writes) std::memcpy(place(message.request.wr.rdma.remote_addr), data, message.part.length);
+  if (operation == IBV_WR_RDMA_WRITE) return;
   FakeQueuePair& peer = queue_pair(own.peer);
   if (peer.receives.empty()) return;  // lost, as a datagram without a receive is
-  if (message.part.length > 0) {
+  if (!writes && message.part.length > 0) {
     std::memcpy(place(peer.receive_parts.front().addr), data, message.part.length);
   }
-  complete(peer, peer.handle.recv_cq, peer.receives.front().wr_id, IBV_WC_SUCCESS, message.part.length);
+  ibv_wc came = completion_of(peer, peer.receives.front().wr_id, IBV_WC_SUCCESS);
+  came.byte_len = message.part.length;
+  if (operation == IBV_WR_RDMA_WRITE_WITH_IMM || operation == IBV_WR_SEND_WITH_IMM) {
+    came.wc_flags = IBV_WC_WITH_IMM;
+    came.imm_data = message.request.imm_data;
+  }
+  complete(peer.handle.recv_cq, came);
   peer.receives.pop_front();
   peer.receive_parts.pop_front();
 }
@@ -54,7 +63,7 @@ void carry_out(FakeQueuePair& own) {
     own.overtaken.clear();
   }
   if (status == IBV_WC_SUCCESS && (message.request.send_flags & IBV_SEND_SIGNALED) == 0) return;
-  complete(own, own.handle.send_cq, message.request.wr_id, status, 0);
+  complete(own.handle.send_cq, completion_of(own, message.request.wr_id, status));
 }
 
 /// An idle queue pair saves nothing up.
@@ -145,6 +154,8 @@ int(ibv_destroy_cq)(ibv_cq* queue) {
 }
 
 ibv_qp*(ibv_create_qp)(ibv_pd* domain, ibv_qp_init_attr* attributes) {
+  errno = EINVAL;
+  if (attributes->cap.max_inline_data > fabricbench::test::fake_verbs_queues().most_inline) return nullptr;
   auto& all = fabricbench::test::fake_verbs_queues().queue_pairs;
   auto& made = all.emplace_back();
   made.handle.context = domain->context;
@@ -154,6 +165,10 @@ ibv_qp*(ibv_create_qp)(ibv_pd* domain, ibv_qp_init_attr* attributes) {
   made.handle.qp_type = attributes->qp_type;
   made.handle.qp_num = static_cast<std::uint32_t>(all.size());
   return &made.handle;
+}
+
+int(ibv_query_qp_data_in_order)(ibv_qp* handle, ibv_wr_opcode /*operation*/, std::uint32_t /*flags*/) {
+  return fabricbench::test::fake_verbs_queues().queue_pairs.at(handle->qp_num - 1).keeps_order ? 1 : 0;
 }
 
 int(ibv_modify_qp)(ibv_qp* handle, ibv_qp_attr* attributes, int mask) {

@@ -19,6 +19,7 @@ struct FakeQueuePair {
   std::function<bool(std::uint64_t)> is_lost = [](std::uint64_t) { return false; };       // by number from 0
   std::function<bool(std::uint64_t)> is_overtaken = [](std::uint64_t) { return false; };  // by the message behind it
   std::function<ibv_wc_status(std::uint64_t)> ends_with = [](std::uint64_t) { return IBV_WC_SUCCESS; };
+  bool keeps_order = true;  // of the bytes of a write
 
   // What was asked of it.
   struct Change {
@@ -44,6 +45,7 @@ struct FakeQueuePair {
 };
 
 struct FakeVerbsQueues {
+  std::uint32_t most_inline = 1024;       // bytes; a queue pair for more is refused
   std::deque<FakeQueuePair> queue_pairs;  // numbered from 1, in the order of their creation
   struct Arrived {
     ibv_cq* queue;

@@ -145,7 +145,11 @@ void CmQueuePairs::make_ready() {
   if (ready_[which_]) return;
   int mask = 0;
   const ibv_qp_attr initial = attributes_for(IBV_QPS_INIT, mask);
-  verbs::make_initial(queue_pair(), meeting_.transport, initial.port_num, initial.pkey_index, initial.qkey);
+  verbs::make_initial(queue_pair(), {.transport = meeting_.transport,
+                                     .port = initial.port_num,
+                                     .partition = initial.pkey_index,
+                                     .queue_key = initial.qkey,
+                                     .atomics = meeting_.own.port.atomics});
   if (datagrams()) {
     verbs::make_ready_for_datagrams(queue_pair(), meeting_.own.sequence_numbers.at(which_));
   } else {

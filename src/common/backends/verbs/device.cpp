@@ -121,6 +121,17 @@ PartitionTable read_partitions(ibv_context* device, int port, int entries) {
   return keys;
 }
 
+#if defined(__x86_64__)
+constexpr bool kIsX86 = true;
+#else
+constexpr bool kIsX86 = false;
+#endif
+
+std::string driver_of(const fs::path& device) {
+  std::error_code error;
+  return fs::read_symlink(device / "device/driver", error).filename();
+}
+
 PortFacts facts_of(const DeviceQuery& device, int number) {
   const ibv_port_attr& port = device.ports.at(static_cast<std::size_t>(number - 1));
   const fs::path sysfs = fs::path(device.context->device->ibdev_path) / "ports" / std::to_string(number);
@@ -142,6 +153,7 @@ PortFacts facts_of(const DeviceQuery& device, int number) {
   facts.most_shared_receives = device.limits.max_srq_wr;
   facts.needs_global_route = port.link_layer == IBV_LINK_LAYER_UNSPECIFIED || (port.flags & IBV_QPF_GRH_REQUIRED) != 0;
   facts.partitions = read_partitions(device.context.get(), number, port.pkey_tbl_len);
+  facts.tells_order = kIsX86 && driver_of(device.context->device->ibdev_path) == "mlx5_core";
   facts.gids = read_gids(device, number);
   return facts;
 }

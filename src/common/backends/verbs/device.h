@@ -35,6 +35,9 @@ struct PortFacts {
   /// of neither network (EFA).
   bool needs_global_route = false;
   PartitionTable partitions;  ///< empty: not told
+  /// Whether the driver answers truly if it keeps the order of data (see VerbsConnection::keeps_order): mlx5 on x86.
+  /// The others answer no without knowing.
+  bool tells_order = false;
   std::vector<Gid> gids;
 };
 

@@ -67,7 +67,11 @@ Connected DirectConnector::connect(const Meeting& meeting, const OwnQueuePairs& 
   const bool datagrams = meeting.transport == Transport::kUd;
   for (std::size_t i = 0; i < own.all.size(); ++i) {
     ibv_qp* const queue_pair = own.all[i].get();
-    make_initial(queue_pair, meeting.transport, meeting.own.port.port, meeting.partition_index(), kDatagramKey);
+    make_initial(queue_pair, {.transport = meeting.transport,
+                              .port = meeting.own.port.port,
+                              .partition = meeting.partition_index(),
+                              .queue_key = kDatagramKey,
+                              .atomics = own.device.port.atomics});
     if (datagrams) {
       make_ready_for_datagrams(queue_pair, meeting.own.sequence_numbers.at(i));
     } else {

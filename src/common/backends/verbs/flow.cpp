@@ -57,8 +57,8 @@ inline void Flow::fill(Request& request, std::size_t turn, const LocalPart& loca
   request.number = lane.started();
   request.is_inline = local.on_host && local.bytes <= settings_.inline_bytes;
   if (settings_.verb == Verb::kAtomic) {  // one counter per queue pair
-    request.local.data += turn * sizeof(std::uint64_t);
-    request.remote.address += turn * sizeof(std::uint64_t);
+    request.local.data += turn * kCounterStride;
+    request.remote.address += turn * kCounterStride;
     request.compare = lane.started() - 1 - lane.taken;
   }
   if (numbered_) request.immediate = static_cast<std::uint32_t>(request.number - 1);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -23,6 +24,10 @@ struct FlowSettings {
   std::int64_t receive_depth = 0;   ///< per queue pair, or of the shared queue; 0: messages need no receives
   Seconds datagram_patience = 0.1;  ///< a datagram that does not arrive within this time is lost
 };
+
+/// The distance in bytes of the counters that atomics of different queue pairs add to: each has a cache line of its
+/// own, because those of one line are carried out one after the other.
+inline constexpr std::size_t kCounterStride = 64;
 
 /// Keeps a window of requests on each queue pair, and counts the messages expected from the other side. Queue pairs
 /// take turns, but one without room is passed over, so that a slow one holds up no other: two of them often share a

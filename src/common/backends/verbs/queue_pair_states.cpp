@@ -18,17 +18,18 @@ void modify(ibv_qp* queue_pair, ibv_qp_attr& attributes, int mask, const char* s
   if (error != 0) check_returned(error, (std::string("ibv_modify_qp to ") + state).c_str());
 }
 
-void make_initial(ibv_qp* queue_pair, Transport transport, int port, int pkey_index, std::uint32_t queue_key) {
+void make_initial(ibv_qp* queue_pair, const InitialState& wanted) {
   ibv_qp_attr attributes{};
   attributes.qp_state = IBV_QPS_INIT;
-  attributes.pkey_index = static_cast<std::uint16_t>(pkey_index);
-  attributes.port_num = static_cast<std::uint8_t>(port);
-  attributes.qkey = queue_key;
+  attributes.pkey_index = static_cast<std::uint16_t>(wanted.partition);
+  attributes.port_num = static_cast<std::uint8_t>(wanted.port);
+  attributes.qkey = wanted.queue_key;
   attributes.qp_access_flags = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
-  if (transport == Transport::kRc) {
-    attributes.qp_access_flags |= IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
+  if (wanted.transport == Transport::kRc) {
+    attributes.qp_access_flags |= IBV_ACCESS_REMOTE_READ;
+    if (wanted.atomics) attributes.qp_access_flags |= IBV_ACCESS_REMOTE_ATOMIC;
   }
-  const int own = transport == Transport::kUd ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS;
+  const int own = wanted.transport == Transport::kUd ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS;
   modify(queue_pair, attributes, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | own, "INIT");
 }
 

@@ -16,8 +16,15 @@ struct Retransmission {
 /// Throws Error (missing) with the target `state`.
 void modify(ibv_qp* queue_pair, ibv_qp_attr& attributes, int mask, const char* state);
 
-/// `queue_key`: datagrams only.
-void make_initial(ibv_qp* queue_pair, Transport transport, int port, int pkey_index, std::uint32_t queue_key);
+/// The properties of a queue pair that it gets first.
+struct InitialState {
+  Transport transport = Transport::kRc;
+  int port = 1;
+  int partition = 0;            ///< index of the key
+  std::uint32_t queue_key = 0;  ///< datagrams only
+  bool atomics = true;          ///< the device has them; one without refuses to allow them
+};
+void make_initial(ibv_qp* queue_pair, const InitialState& wanted);
 
 /// Adds the limits of a reliable connection: how long it waits for the other end, and how many reads and atomics are in
 /// flight.

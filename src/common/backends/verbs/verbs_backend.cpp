@@ -178,16 +178,22 @@ void VerbsBackend::settle() {
 
 std::optional<Mismatch> VerbsBackend::own_mismatch() {
   if (settings_.verb != Verb::kAtomic) return std::nullopt;
-  std::vector<std::uint64_t> counts(counters_.bytes / sizeof(std::uint64_t));
-  counter_memory_->copy_to_host({counters_.data, counters_.bytes}, reinterpret_cast<std::byte*>(counts.data()));
+  std::vector<std::byte> memory(counters_.bytes);
+  counter_memory_->copy_to_host({counters_.data, counters_.bytes}, memory.data());
+  const auto count_of = [&memory](std::size_t queue_pair) {
+    std::uint64_t count = 0;
+    std::memcpy(&count, memory.data() + queue_pair * kCounterStride, sizeof count);
+    return count;
+  };
   std::optional<Mismatch> found;
   for (std::size_t i = 0; i < added_here_.size(); ++i) {
-    if (counts[i] == added_here_[i]) continue;
+    const std::uint64_t count = count_of(i);
+    if (count == added_here_[i]) continue;
     if (!found) {
       found.emplace();
       found->first_offset = i;
       found->expected = fmt::format("a counter of {}", added_here_[i]);
-      found->got = fmt::format("{}", counts[i]);
+      found->got = fmt::format("{}", count);
     }
     ++found->count;
   }

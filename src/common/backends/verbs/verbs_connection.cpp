@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <numeric>
 #include <random>
 #include <utility>
 
@@ -83,32 +84,56 @@ void VerbsConnection::make_shared_receives(const ConnectionSettings& settings) {
   check(shared_receives_ != nullptr, "ibv_create_srq");
 }
 
-/// If the device refuses the inline size, tries half of it, and so on.
 void VerbsConnection::make_queue_pair(const ConnectionSettings& settings) {
-  Bytes inlined = queue_pairs_.empty() ? settings.inline_bytes : inline_bytes_;
-  for (;; inlined /= 2) {
-    ibv_qp_init_attr attributes{};
-    attributes.send_cq = completions_.get();
-    attributes.recv_cq = completions_.get();
-    attributes.qp_type = type_of(settings.transport);
-    attributes.cap.max_send_wr = static_cast<std::uint32_t>(settings.depth);
-    attributes.srq = shared_receives_.get();
-    attributes.cap.max_recv_wr = shared_receives_ ? 0 : static_cast<std::uint32_t>(std::max(settings.receive_depth, 1));
-    attributes.cap.max_send_sge = 1;
-    attributes.cap.max_recv_sge = shared_receives_ ? 0 : kPartsOfAReceive;
-    attributes.cap.max_inline_data = static_cast<std::uint32_t>(inlined);
-    QueuePair made(ibv_create_qp(domain_.get(), &attributes));
-    if (made) {
-      queue_pairs_.push_back(std::move(made));
-      inline_bytes_ = inlined;
-      return;
-    }
-    if (inlined > 0 && errno != ENOSYS) continue;
-    if (!shared_receives_) fail("ibv_create_qp", errno);
-    throw Error(ExitStatus::kMissing,
-                fmt::format("{}; not every device has {} queue pairs that share their receives: leave out --use-srq",
-                            explain_call("ibv_create_qp", errno), fabricbench::name(settings.transport)));
+  QueuePair made = queue_pairs_.empty() ? find_queue_pair(settings) : try_queue_pair(settings, inline_bytes_);
+  if (made) {
+    queue_pairs_.push_back(std::move(made));
+    return;
   }
+  if (!shared_receives_) fail("ibv_create_qp", errno);
+  throw Error(ExitStatus::kMissing,
+              fmt::format("{}; not every device has {} queue pairs that share their receives: leave out --use-srq",
+                          explain_call("ibv_create_qp", errno), fabricbench::name(settings.transport)));
+}
+
+QueuePair VerbsConnection::try_queue_pair(const ConnectionSettings& settings, Bytes inlined) const {
+  ibv_qp_init_attr attributes{};
+  attributes.send_cq = completions_.get();
+  attributes.recv_cq = completions_.get();
+  attributes.qp_type = type_of(settings.transport);
+  attributes.cap.max_send_wr = static_cast<std::uint32_t>(settings.depth);
+  attributes.srq = shared_receives_.get();
+  attributes.cap.max_recv_wr = shared_receives_ ? 0 : static_cast<std::uint32_t>(std::max(settings.receive_depth, 1));
+  attributes.cap.max_send_sge = 1;
+  attributes.cap.max_recv_sge = shared_receives_ ? 0 : kPartsOfAReceive;
+  attributes.cap.max_inline_data = static_cast<std::uint32_t>(inlined);
+  return QueuePair(ibv_create_qp(domain_.get(), &attributes));
+}
+
+/// With the inline size that is wanted, or the largest below that the device grants: there are limits such as 96 and
+/// 101.
+QueuePair VerbsConnection::find_queue_pair(const ConnectionSettings& settings) {
+  inline_bytes_ = settings.inline_bytes;
+  QueuePair best = try_queue_pair(settings, inline_bytes_);
+  if (best || inline_bytes_ == 0 || errno == ENOSYS) return best;
+  best = try_queue_pair(settings, 0);
+  if (!best) return best;
+  Bytes refused = std::exchange(inline_bytes_, 0);
+  while (refused - inline_bytes_ > 1) {
+    const Bytes middle = std::midpoint(inline_bytes_, refused);
+    if (QueuePair made = try_queue_pair(settings, middle); made) {
+      best = std::move(made);
+      inline_bytes_ = middle;
+    } else {
+      refused = middle;
+    }
+  }
+  return best;
+}
+
+std::optional<bool> VerbsConnection::keeps_order() const {
+  if (!device_.port.tells_order) return std::nullopt;
+  return ibv_query_qp_data_in_order(queue_pairs_.front().get(), IBV_WR_RDMA_WRITE, 0) == 1;
 }
 
 Introduction VerbsConnection::introduction(const std::string& host) const {

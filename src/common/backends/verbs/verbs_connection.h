@@ -3,6 +3,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -51,6 +52,9 @@ class VerbsConnection final : public Connection {
   [[nodiscard]] Registration register_block(BufferSource& source, std::byte* data, std::size_t bytes) const;
   /// The same for this process's own memory.
   [[nodiscard]] MemoryRegion register_memory(std::byte* data, std::size_t bytes) const;
+  /// Whether the bytes of a write into this end's memory arrive in their order, once connected; adaptive routing does
+  /// not keep it. Empty: the device does not tell. Source: ibv_query_qp_data_in_order.
+  [[nodiscard]] std::optional<bool> keeps_order() const;
   /// The largest message that can be sent inline.
   [[nodiscard]] Bytes inline_bytes() const { return inline_bytes_; }
   /// Error counters that grew since the queue pairs were created.
@@ -83,6 +87,8 @@ class VerbsConnection final : public Connection {
   [[nodiscard]] int poll_queue();
   void make_completion_queue(const ConnectionSettings& settings);
   void make_queue_pair(const ConnectionSettings& settings);
+  [[nodiscard]] QueuePair try_queue_pair(const ConnectionSettings& settings, Bytes inlined) const;
+  [[nodiscard]] QueuePair find_queue_pair(const ConnectionSettings& settings);
   void make_shared_receives(const ConnectionSettings& settings);
   [[nodiscard]] int queue_pair_of(const ibv_wc& completion) const;
   [[noreturn]] void failed(const ibv_wc& completion) const;

@@ -12,6 +12,8 @@
 namespace fabricbench::verbs {
 namespace {
 
+constexpr int kMostReceives = 1 << 15;  // where the device does not say
+
 /// The depth from -t or -r, checked against the device's limit.
 int checked_depth(std::int64_t asked, const PortFacts& port, const char* option) {
   if (port.most_requests == 0 || asked <= port.most_requests) return static_cast<int>(asked);
@@ -55,9 +57,12 @@ Bytes inline_bytes_wanted(const VerbsSettings& settings) {
 }
 
 bool relaxes_pcie_order(const VerbsSettings& settings) {
-  const RdmaOptions& options = settings.options;
-  const bool polls_last_byte = settings.verb == Verb::kWrite && settings.latency && !options.write_with_immediate;
-  return !options.strict_pcie_order && !polls_last_byte && settings.seen_by != SeenBy::kReader;
+  return !settings.options.strict_pcie_order && !polls_last_byte(settings) && settings.seen_by != SeenBy::kReader;
+}
+
+bool polls_last_byte(const VerbsSettings& settings) {
+  return settings.verb == Verb::kWrite && settings.latency && !settings.options.write_with_immediate &&
+         !settings.seen_by;
 }
 
 std::string unequal_queue_pairs(const std::vector<std::uint64_t>& completed) {
@@ -91,24 +96,26 @@ VerbsSession::VerbsSession(VerbsSettings settings, std::unique_ptr<BufferSource>
       connector_(std::move(connector)) {
   check_atomics(settings_, device_.port);
   settings_.in_host_memory = buffers_->on_host();
+  relaxed_order_ = relaxes_pcie_order(settings_);
   const RdmaOptions& options = settings_.options;
   device_.port.gids = connector_->usable_gids(device_.port, options.gid);
   connection_ = std::make_unique<VerbsConnection>(
-      device_,
-      ConnectionSettings{.transport = options.transport,
-                         .queue_pairs = static_cast<int>(options.queue_pairs),
-                         .depth = depth(),
-                         .receive_depth = options.shared_receives ? static_cast<int>(receive_depth())
-                                                                  : checked_depth(receive_depth(), device_.port, "-r"),
-                         .shared_receives = options.shared_receives,
-                         .inline_bytes = inline_bytes_wanted(settings_),
-                         .events = options.events,
-                         .one_at_a_time = settings_.latency,
-                         .data_direct = options.data_direct,
-                         .relaxed_order = relaxes_pcie_order(settings_)});
+      device_, ConnectionSettings{.transport = options.transport,
+                                  .queue_pairs = static_cast<int>(options.queue_pairs),
+                                  .depth = depth(),
+                                  .receive_depth = room_for_receives(),
+                                  .shared_receives = options.shared_receives,
+                                  .inline_bytes = inline_bytes_wanted(settings_),
+                                  .events = options.events,
+                                  .one_at_a_time = settings_.latency,
+                                  .data_direct = options.data_direct,
+                                  .relaxed_order = relaxed_order_});
   try_memory();
-  const auto exchange = [this](const std::string& own) { return gather_(own).at(static_cast<std::size_t>(1 - rank_)); };
-  backend_ = std::make_unique<VerbsBackend>(*connection_, flow_settings(), barrier_, exchange);
+  backend_ = std::make_unique<VerbsBackend>(*connection_, flow_settings(), barrier_, exchange());
+}
+
+VerbsBackend::Exchange VerbsSession::exchange() const {
+  return [this](const std::string& own) { return gather_(own).at(static_cast<std::size_t>(1 - rank_)); };
 }
 
 int VerbsSession::depth() const {
@@ -138,6 +145,15 @@ void VerbsSession::try_memory() {
   const auto release = [this](std::byte* block) { buffers_->release(block); };
   const std::unique_ptr<std::byte, decltype(release)> data(buffers_->allocate(kBytes), release);
   way_ = connection_->register_block(*buffers_, data.get(), kBytes).way;
+}
+
+/// Where a last byte is polled, also for the case that it turns out to prove nothing.
+int VerbsSession::room_for_receives() const {
+  const PortFacts& port = device_.port;
+  if (settings_.options.shared_receives) return static_cast<int>(receive_depth());
+  if (!polls_last_byte(settings_)) return checked_depth(receive_depth(), port, "-r");
+  const int most = port.most_requests > 0 ? port.most_requests : kMostReceives;
+  return static_cast<int>(std::min<std::int64_t>(settings_.options.receive_depth, most));
 }
 
 /// Writes, reads and atomics need no receives.
@@ -203,10 +219,33 @@ void VerbsSession::abandon() noexcept {
   if (VisibilityBackend* const seen = seen_backend(); seen != nullptr) seen->abandon();
 }
 
+/// Without the order of a write's bytes its last one proves nothing, and a number may overtake the data before it. The
+/// completion of a write with immediate data proves that all of it is there.
+void VerbsSession::settle_arrivals() {
+  const bool by_flag = settings_.seen_by == SeenBy::kReader;
+  if (!by_flag && !polls_last_byte(settings_)) return;
+  const bool kept = connection_->keeps_order().value_or(true);
+  const std::vector<std::string> both = gather_(kept ? "kept" : "");
+  const auto loser = std::find(both.begin(), both.end(), "");
+  if (loser == both.end()) return;
+  if (by_flag) {
+    const Introduction& end = both_.at(static_cast<std::size_t>(loser - both.begin()));
+    throw Error(ExitStatus::kMissing,
+                fmt::format("--seen-by gpu: {} port {} of host {} does not keep the order of data, as with adaptive "
+                            "routing, so a number could be seen before the message in front of it; use --seen-by "
+                            "cq+flush, or turn adaptive routing off for this service level",
+                            end.port.device, end.port.port, end.host));
+  }
+  settings_.options.write_with_immediate = true;
+  arrives_by_immediate_ = true;
+  backend_ = std::make_unique<VerbsBackend>(*connection_, flow_settings(), barrier_, exchange());
+}
+
 void VerbsSession::finish_opening() {
+  settle_arrivals();
   if (seen_ && seen_->takes_flag()) seen_->use_flag(register_block(sizeof(std::uint64_t)));
   if (settings_.verb != Verb::kAtomic) return;
-  const std::size_t bytes = static_cast<std::size_t>(settings_.options.queue_pairs) * sizeof(std::uint64_t);
+  const std::size_t bytes = static_cast<std::size_t>(settings_.options.queue_pairs) * kCounterStride;
   const Block counters = register_block(bytes);
   backend_->set_counters(counters, register_block(bytes), buffers_->memory());
 }
@@ -217,13 +256,20 @@ std::string VerbsSession::route() const {
   const std::string how = connector_->description();
   return fmt::format("{} to {}, {}, GID indices {} and {}, MTU {}{}{}{}", end(both_.at(0)), end(both_.at(1)),
                      gids.description, gids.first, gids.second, connection_->mtu(), unusual_route(meeting_),
-                     how.empty() ? "" : ", ", how);
+                     how.empty() ? "" : ", ", how) +
+         (arrives_by_immediate_ ? ", writes with immediate data because the adapter does not keep the order of a "
+                                  "write's bytes"
+                                : "");
 }
 
 std::string VerbsSession::registered() const {
   const std::string way = name(way_);
-  return fmt::format("{}{}, {} PCIe ordering", buffers_->description(), way.empty() ? "" : " by " + way,
-                     relaxes_pcie_order(settings_) ? "relaxed" : "strict");
+  const Bytes wanted = inline_bytes_wanted(settings_);
+  const Bytes granted = connection_->inline_bytes();
+  const std::string less =
+      granted < wanted ? fmt::format(", inline up to {} B ({} B is more than the device takes)", granted, wanted) : "";
+  return fmt::format("{}{}, {} PCIe ordering{}", buffers_->description(), way.empty() ? "" : " by " + way,
+                     relaxed_order_ ? "relaxed" : "strict", less);
 }
 
 std::optional<Bytes> VerbsSession::device_memory() const {

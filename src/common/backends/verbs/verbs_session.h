@@ -42,6 +42,9 @@ struct VerbsSettings {
 /// completions are written in order. Source: perftest's setup of memory regions; UCX pull requests 8062 and 10955.
 [[nodiscard]] bool relaxes_pcie_order(const VerbsSettings& settings);
 
+/// Whether this end sees a message by its last byte.
+[[nodiscard]] bool polls_last_byte(const VerbsSettings& settings);
+
 /// What queue pairs that carried unequal numbers of requests carried of all; empty if they carried about as many each,
 /// or too few to tell.
 [[nodiscard]] std::string unequal_queue_pairs(const std::vector<std::uint64_t>& completed);
@@ -74,7 +77,9 @@ class VerbsSession final : public Session {
   void see_with(std::unique_ptr<MessageReader> reader);
   /// The reader, for messages; empty if there is none.
   [[nodiscard]] std::string reader() const { return seen_ ? seen_->reader() : ""; }
-  /// Registers the atomics' counters and the reader's flag. Collective over the pair.
+  /// Registers the atomics' counters and the reader's flag. Where an adapter does not keep the order of data, writes
+  /// whose last byte would be polled carry immediate data instead. Collective over the pair. Throws Error (missing) if
+  /// a reader could not trust its flag.
   void finish_opening();
 
   /// The ports of both ends, such as `mlx5_0 port 1 <-> mlx5_0 port 1, RoCE v2, IPv4, GID indices 3 and 3, MTU 4096`.
@@ -112,6 +117,9 @@ class VerbsSession final : public Session {
 
   [[nodiscard]] int depth() const;
   [[nodiscard]] FlowSettings flow_settings() const;
+  [[nodiscard]] VerbsBackend::Exchange exchange() const;
+  [[nodiscard]] int room_for_receives() const;
+  void settle_arrivals();
   [[nodiscard]] VisibilityBackend* seen_backend() const { return seen_ ? seen_->backend() : nullptr; }
   [[nodiscard]] std::int64_t receive_depth() const;
   [[nodiscard]] const Registered& register_own(std::size_t bytes);
@@ -131,6 +139,8 @@ class VerbsSession final : public Session {
   Meeting meeting_;
   std::vector<Registered> blocks_;
   Way way_ = Way::kHost;
+  bool relaxed_order_ = false;         // of the buffers' registration
+  bool arrives_by_immediate_ = false;  // although nobody asked for it
   double host_memory_rate_ = 0;
   std::vector<std::string> obstacles_;
   std::unique_ptr<VisibilityParts> seen_;  // destroyed before the parts it uses
