@@ -33,12 +33,13 @@ class WrongSession final : private test::IdleBackend, public test::HostSession {
   bool is_last_;
 };
 
-/// Every time it is asked, its rank has sent rank + 1 segments more again.
+/// Every time it is asked, its rank has sent rank + 1 segments more again, and missed as many messages.
 class LosingSession final : private test::IdleBackend, public test::HostSession {
  public:
   explicit LosingSession(int rank) : HostSession(*static_cast<Backend*>(this)), rank_(rank) {}
   [[nodiscard]] TransportCounters counters() const override {
-    return {.retransmitted_segments = ++times_asked_ * static_cast<std::uint64_t>(rank_ + 1)};
+    const std::uint64_t count = ++times_asked_ * static_cast<std::uint64_t>(rank_ + 1);
+    return {.retransmitted_segments = count, .lost_messages = count};
   }
 
  private:
@@ -304,6 +305,28 @@ TEST_F(Losses, CountsWhatWasSentAgainDuringEachVisit) {
       EXPECT_EQ(row.in_place->retransmitted, expected);
     }
   }
+}
+
+/// An all-reduce that counts as a stream of messages.
+class Stream final : public AllReduce {
+ public:
+  Stream() { traits_.figure = Figure::kBandwidth; }
+};
+
+TEST_F(Losses, AreNoPartOfAStreamsBandwidth) {
+  const mpi::Communicator world = mpi::Communicator::world();
+  Options options = one_start_a_visit(1);
+  options.iterations = 1000;
+  options.checks = 0;
+  LosingSession session(world.rank());
+  const Stream stream;
+  const Result result = run(options, session, stream, cases_of({16}));
+  if (!world.is_root()) return;
+  const double lost = world.size() * (world.size() + 1) / 2.0;
+  const double sent = 1000 * stream.counted_share(world.size());
+  const Measurement& measured = *result.log.rows.at(0).out_of_place;
+  const double posted = 16 * stream.counted_share(world.size()) / measured.summary.median;
+  EXPECT_NEAR(measured.algbw / posted, 1 - lost / sent, 1e-9);
 }
 
 TEST_F(Losses, DoesNotCountWhatTheLibraryDoesNotTell) {

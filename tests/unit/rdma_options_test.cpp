@@ -48,8 +48,8 @@ const Keys kOfAllVerbs = {"concurrent",
                           "pkey_index",
                           "qp_timeout"};
 const Keys kOfSizes = {"minbytes", "maxbytes", "stepbytes", "stepfactor", "size", "all"};
-const Keys kOfBandwidth = {"qp",     "tx_depth",        "post_list",   "cq_mod", "bidirectional",
-                           "min_bw", "percent_of_rate", "report_gbits"};
+const Keys kOfBandwidth = {"qp",     "tx_depth",        "post_list",    "cq_mod",     "bidirectional",
+                           "min_bw", "percent_of_rate", "report_gbits", "rate_limit", "burst_size"};
 const Keys kOfLatency = {"max_lat"};
 const Keys kOfMessages = {"connection", "rx_depth", "inline_size", "use_srq"};
 
@@ -92,6 +92,16 @@ TEST(RdmaOptions, TakeAFlowLabelForEachQueuePair) {
   for (const char* wrong : {"1,,2", "1048576", "one", "1,"}) {
     EXPECT_NE(refusal(kWriteBw, "--flow-label " + std::string(wrong)), "") << wrong;
   }
+}
+
+TEST(RdmaOptions, LeaveThePartitionToRdmaCm) {
+  EXPECT_EQ(parsed(kWriteBw, "--pkey_index 3").rdma.partition, 3);
+  EXPECT_EQ(refusal(kWriteBw, "--pkey_index 3 -R").find("--pkey-index chooses a partition"), 0U);
+}
+
+TEST(RdmaOptions, LimitARateInGigabits) {
+  EXPECT_DOUBLE_EQ(parsed(kWriteBw, "--rate_limit 8").rdma.rate_limit, 1e9);
+  EXPECT_EQ(parsed(kWriteBw, "--burst_size 4 --rate-limit 8").rdma.burst, 4);
 }
 
 TEST(RdmaOptions, AreOfNoOtherProgram) {

@@ -256,6 +256,52 @@ TEST(FlowReady, IsRefusedWhereMoreChangesThanTheNumber) {
   }
 }
 
+/// When messages of 64 bytes started under a limit of 64,000 bytes per second: one each millisecond.
+std::vector<double> starts_at_pace(FlowSettings settings, bool ready, int messages) {
+  const ScriptedClock clock(1000, 1e-5);
+  FakeConnection connection;
+  settings.options.rate_limit = 64e3;
+  Flow flow(connection, settings);
+  std::vector<double> starts;
+  std::size_t seen = 0;
+  connection.before_poll = [&] {
+    for (; seen < connection.posts.size(); ++seen) starts.push_back(clock.shows() - 1000);
+  };
+  if (ready) {
+    EXPECT_TRUE(flow.make_ready({nullptr, 64, 1}, {0, 2}));
+    flow.start_ready(static_cast<std::uint64_t>(messages));
+  } else {
+    start(flow, messages);
+  }
+  flow.finish();
+  return starts;
+}
+
+TEST(FlowPace, IsTheRateThatIsAllowed) {
+  for (const bool ready : {false, true}) {
+    const std::vector<double> starts = starts_at_pace(writes(16), ready, 20);
+    ASSERT_EQ(starts.size(), 20U);
+    for (std::size_t i = 0; i < starts.size(); ++i) EXPECT_NEAR(starts[i], static_cast<double>(i) * 1e-3, 1e-4);
+  }
+}
+
+TEST(FlowPace, IsThatOfWholeBursts) {
+  FlowSettings settings = writes(16);
+  settings.options.burst = 5;
+  const std::vector<double> starts = starts_at_pace(settings, true, 20);
+  ASSERT_EQ(starts.size(), 20U);
+  for (std::size_t i = 0; i < starts.size(); ++i) EXPECT_NEAR(starts[i], static_cast<double>(i / 5) * 5e-3, 1e-4);
+}
+
+TEST(Pace, DoesNotMakeUpForMoreThanABurst) {
+  Pace pace(100, 1);  // messages of 10 bytes: ten a second
+  EXPECT_EQ(pace.take(5, 10, 50), 1U);
+  EXPECT_EQ(pace.take(5, 10, 50.05), 0U);
+  EXPECT_EQ(pace.take(5, 10, 60), 1U) << "100 late";
+  EXPECT_EQ(pace.take(5, 10, 60), 1U) << "one is made up for";
+  EXPECT_EQ(pace.take(5, 10, 60), 0U);
+}
+
 TEST(FlowStall, EndsTheJobWhereNothingCompletesAnyMore) {
   const ScriptedClock clock(1000, 1);
   FakeConnection connection;

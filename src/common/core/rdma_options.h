@@ -51,7 +51,9 @@ struct RdmaOptions {
   std::optional<std::int64_t> partition;  ///< --pkey-index; empty: a common one is looked for
   std::vector<std::int64_t> flow_labels;  ///< --flow-label, of the queue pairs in turn; empty: the network's choice
   std::int64_t acknowledge_timeout = 14;  ///< -u: 4.096 us x 2^this until a packet is sent again
-  std::int64_t retries = 7;               ///< --retry-count
+  double rate_limit = 0;     ///< --rate-limit: bytes per second that a rank sends or reads at most; 0: no limit
+  std::int64_t burst = 0;    ///< --burst-size: messages that start at once under it; 0: as many as -l posts
+  std::int64_t retries = 7;  ///< --retry-count
   AtomicKind atomic = AtomicKind::kFetchAndAdd;
   bool write_with_immediate = false;
   std::int64_t connections = 100;     ///< per pair, one after the other, when connecting is measured

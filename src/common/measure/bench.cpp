@@ -81,6 +81,7 @@ struct Bench::Subject {
   host::NicTotal nics{};
   std::optional<std::uint64_t> retransmitted{};  // segments, by this process
   std::optional<std::uint64_t> lost{};           // messages that did not arrive at this process
+  std::int64_t started{};                        // operations, of all visits
 };
 
 Bench::Bench(const Team& team, const Options& options, const Test& test, Session& session, Workspace& workspace,
@@ -237,6 +238,7 @@ void Bench::visit(Subject& subject) {
   add_increase(subject.retransmitted, before.retransmitted_segments, after.retransmitted_segments);
   add_increase(subject.lost, before.lost_messages, after.lost_messages);
   const std::int64_t starts = subject.plan.starts(subject.operation.aggregated());
+  subject.started += starts;
   nics_.end(subject.nics, subject.which.size * static_cast<Bytes>(starts) / 2);
   subject.plan.common_start = epoch.common_start;
   if (options_.checks > 0) {
@@ -373,9 +375,10 @@ Measurement Bench::conclude(Subject& subject) {
   if (!subject.epochs.front().host_times.empty()) {
     measured.host_time = median_of(subject.epochs, &Epoch::host_times);
   }
-  measured.algbw = algorithm_bandwidth(counted, time);
+  measured.algbw = algorithm_bandwidth(counted, time) * arrived_share(subject, measured);
   measured.busbw = measured.algbw * test_.bus_factor(ranks);
-  if (test_.traits().figure != Figure::kCollective) measured.message_rate = test_.counted_share(ranks) / time;
+  if (test_.traits().figure != Figure::kCollective)
+    measured.message_rate = arrived_share(subject, measured) * test_.counted_share(ranks) / time;
   const std::int64_t launches = std::max<std::int64_t>(subject.plan.launches, 1);
   measured.operations_per_sample = subject.plan.iterations * subject.operation.aggregated() * launches;
   measured.iterations = measured.summary.samples * subject.plan.iterations * launches;
@@ -385,6 +388,15 @@ Measurement Bench::conclude(Subject& subject) {
   if (options_.samples) measured.samples = samples;
   subject.epochs.clear();
   return measured;
+}
+
+/// The part of a stream's messages that arrived: what is lost was carried by nobody. The sender is done with a datagram
+/// as soon as it has left.
+double Bench::arrived_share(const Subject& subject, const Measurement& measured) const {
+  const Figure figure = test_.traits().figure;
+  if (!measured.lost || (figure != Figure::kBandwidth && figure != Figure::kBothWays)) return 1;
+  const double sent = static_cast<double>(subject.started) * test_.counted_share(workspace_.ranks().all);
+  return std::max(0.0, 1 - static_cast<double>(*measured.lost) / std::max(sent, 1.0));
 }
 
 /// Each rank's own median, by rank, on the group's first process.

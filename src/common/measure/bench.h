@@ -62,6 +62,7 @@ class Bench {
   void add_wrong(const Subject& subject, Measurement& measured) const;
   [[nodiscard]] std::vector<double> directions(const Subject& subject) const;
   [[nodiscard]] std::vector<std::uint64_t> retransmitted_by_rank(const Subject& subject) const;
+  [[nodiscard]] double arrived_share(const Subject& subject, const Measurement& measured) const;
   [[nodiscard]] std::vector<Seconds> times_of_all_ranks(const Subject& subject) const;
   void show_progress(const std::vector<Subject>& subjects, std::int64_t epochs_planned, Seconds began);
 

@@ -49,7 +49,7 @@ constexpr std::string_view kOtherAccelerators =
     "GPU memory is CUDA's here: --memory cuda, or --memory cuda:N for GPU N";
 constexpr std::string_view kPinning = "processes are bound by the launcher: mpirun --bind-to";
 constexpr std::string_view kEncryption = "encryption and signatures by the adapter are not measured here";
-constexpr std::string_view kRateLimit = "there is no rate limiter here; --tx-depth bounds the requests in flight";
+constexpr std::string_view kRateLimit = "--rate-limit is in Gb/s here, and kept by the program itself";
 constexpr std::string_view kOneMemory = "buffers are registered in one way here; --memory chooses their memory";
 constexpr std::string_view kHow =
     "how requests are posted and completions polled cannot be chosen here, except by "
@@ -126,7 +126,9 @@ constexpr OtherOption kPerftest[] = {
     {kRefused, "--aes_block_size,--kek_path,--credentials_path,--data_enc_keys_number,--data_enc_key_app_path", "VALUE",
      kEncryption},
     {kRefused, "--bind_source_ip", "ADDRESS", "the device is chosen by --ib-dev, and its address by --gid-index"},
-    {kRefused, "--burst_size,--rate_limit,--rate_limit_type,--rate_units,--typical_pkt_size", "VALUE", kRateLimit},
+    {kSame, "--burst_size", "N", ""},
+    {kSame, "--rate_limit", "GBITS", ""},
+    {kRefused, "--rate_limit_type,--rate_units,--typical_pkt_size", "VALUE", kRateLimit},
     {kRefused, "--congest_type", "TYPE", "congestion control cannot be chosen here"},
     {kRefused, "--cpu_util", "", "the use of processors is not measured here"},
     {kRefused, "--cqe_poll,--recv_post_list", "N", kHow},

@@ -97,6 +97,16 @@ Accessors flow_labels() {
           [](const Options& options) { return fmt::format("{}", fmt::join(options.rdma.flow_labels, ",")); }};
 }
 
+Accessors rate_limit() {
+  constexpr double kGigabit = 1e9 / 8;  // in bytes
+  return {[](Options& options, std::string_view text) {
+            options.rdma.rate_limit = parse_number(text, "--rate-limit", 0.001, 1e6) * kGigabit;
+          },
+          [](const Options& options) {
+            return options.rdma.rate_limit == 0 ? "" : fmt::format("{:.12g}", options.rdma.rate_limit / kGigabit);
+          }};
+}
+
 Accessors most_latency() {
   constexpr double kMicroseconds = 1e6;  // in a second
   return {[](Options& options, std::string_view text) {
@@ -167,15 +177,20 @@ OptionSet buffer_memory() {
 }
 
 OptionSet queues_of_bandwidth() {
-  return {option(kRdma, "-q,--qp", "N", "number of queue pairs; messages use them in turn",
-                 integer(&RdmaOptions::queue_pairs, "-q (queue pairs)", 1, kMostQueuePairs)),
-          option(kRdma, "-t,--tx-depth", "N", "requests in flight per queue pair", depth()),
-          option(kRdma, "-l,--post_list,--post-list", "N", "requests posted with one call",
-                 integer(&RdmaOptions::post_list, "-l (post list)", 1, kMostRequests)),
-          option(kRdma, "-Q,--cq-mod", "N", "signal one request in N, at most half of -t; default: 100, above 8 KiB 1",
-                 integer_or_unset(&RdmaOptions::moderation, "-Q (requests a signal)", kMostRequests)),
-          option(kRdma, "-b,--bidirectional", "", "send in both directions at the same time",
-                 flag(&RdmaOptions::both_ways))};
+  return {
+      option(kRdma, "-q,--qp", "N", "number of queue pairs; messages use them in turn",
+             integer(&RdmaOptions::queue_pairs, "-q (queue pairs)", 1, kMostQueuePairs)),
+      option(kRdma, "-t,--tx-depth", "N", "requests in flight per queue pair", depth()),
+      option(kRdma, "-l,--post_list,--post-list", "N", "requests posted with one call",
+             integer(&RdmaOptions::post_list, "-l (post list)", 1, kMostRequests)),
+      option(kRdma, "-Q,--cq-mod", "N", "signal one request in N, at most half of -t; default: 100, above 8 KiB 1",
+             integer_or_unset(&RdmaOptions::moderation, "-Q (requests a signal)", kMostRequests)),
+      option(kRdma, "--rate_limit,--rate-limit", "GBITS", "start messages at no more than this rate, in Gb/s",
+             rate_limit()),
+      option(kRdma, "--burst_size,--burst-size", "N", "messages that start together under --rate-limit; default: -l",
+             integer_or_unset(&RdmaOptions::burst, "--burst-size", kMostRequests)),
+      option(kRdma, "-b,--bidirectional", "", "send in both directions at the same time",
+             flag(&RdmaOptions::both_ways))};
 }
 
 /// For messages, which one side sends and the other receives.
@@ -332,6 +347,11 @@ void check_rdma_cm(const Options& options) {
   if (!options.rdma.by_rdma_cm) return;
   if (options.rdma.transport == Transport::kUc) {
     throw UsageError("-R connects RC and UD queue pairs, and librdmacm supports no others; use -c RC, or leave out -R");
+  }
+  if (options.rdma.partition) {
+    throw UsageError(
+        "--pkey-index chooses a partition, and with -R that is the one of the address that rdma_cm connects to; leave "
+        "out --pkey-index, or -R");
   }
   if (!options.has_given({"sl"})) return;
   throw UsageError(

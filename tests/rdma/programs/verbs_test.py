@@ -131,7 +131,7 @@ class OverRdmaCm(GuestTest):
         result = self.run_job("rdma_read_bw", "-R", "-s", 64, "-n", 20, "-m", 1024, "-x", 1, "--tclass", 104)
         self.assertEqual((result.status, result.stderr), (OK, ""), result.stdout)
         self.assertRegex(result.stdout, r"# .*RDMA: rxe0 port 1 to rxe0 port 1, RoCE v2, IPv4, one subnet, "
-                                        r"GID indices 1 and 1, MTU 1024, connected by rdma_cm\n")
+                                        r"GID indices 1 and 1, MTU 1024, traffic class 104, connected by rdma_cm\n")
 
     def test_refusals(self):
         self.refused(USAGE, "-R connects RC and UD queue pairs, and librdmacm supports no others",

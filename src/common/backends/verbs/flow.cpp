@@ -34,6 +34,10 @@ Flow::Flow(Connection& connection, const FlowSettings& settings)
   shared.verb = settings.verb;
   shared.atomic = settings.options.atomic;
   const std::int64_t at_once = settings.latency ? 1 : settings.options.post_list;
+  if (settings.options.rate_limit > 0) {
+    const std::int64_t burst = settings.options.burst > 0 ? settings.options.burst : at_once;
+    pace_.emplace(settings.options.rate_limit, static_cast<std::uint64_t>(burst));
+  }
   for (Lane& lane : lanes_) {
     lane.list.assign(static_cast<std::size_t>(at_once), shared);
     limit_to(lane, depth_);
@@ -98,6 +102,7 @@ void Flow::start(const LocalPart& local, const RemotePart& remote) {
   }
   use_size(local.bytes);
   if (taken_in_turn() == 0) find_room();
+  if (pace_) (void)taken_at_pace(1);
   const std::size_t turn = std::exchange(turn_, following(turn_));
   Lane& lane = lanes_[turn];
   Request& request = lane.list[lane.pending++];
@@ -121,16 +126,29 @@ bool Flow::make_ready(const LocalPart& local, const RemotePart& remote) {
 
 void Flow::start_ready_in_turn(std::uint64_t messages) {
   while (messages > 0) {
-    const std::uint64_t taken = std::min(messages, taken_in_turn());
+    std::uint64_t taken = std::min(messages, taken_in_turn());
     if (taken == 0) {
       find_room();
       continue;
     }
+    if (pace_) taken = taken_at_pace(taken);
     lanes_[turn_].pending += taken;
     messages -= taken;
     if (settings_.latency) hand_over(turn_, true);
     turn_ = following(turn_);
   }
+}
+
+/// How many of `messages` (at least one) may start without exceeding the rate; waits until one may. What is pending
+/// must not wait with it.
+std::uint64_t Flow::taken_at_pace(std::uint64_t messages) {
+  std::uint64_t taken = pace_->take(messages, *size_, now());
+  if (taken == 0) flush();
+  while (taken == 0) {
+    (void)poll();
+    taken = pace_->take(messages, *size_, now());
+  }
+  return taken;
 }
 
 /// Gives the turn to the next queue pair that takes a message. Waits while there is none.

@@ -9,6 +9,7 @@
 
 #include "common/backends/verbs/connection.h"
 #include "common/backends/verbs/datagrams.h"
+#include "common/backends/verbs/pace.h"
 #include "common/core/rdma_options.h"
 #include "common/core/units.h"
 
@@ -111,6 +112,7 @@ class Flow {
   [[nodiscard]] std::size_t following(std::size_t turn) const { return turn == last_turn_ ? 0 : turn + 1; }
   [[nodiscard]] std::uint64_t taken_in_turn();
   [[gnu::noinline]] void find_room();
+  [[nodiscard, gnu::noinline]] std::uint64_t taken_at_pace(std::uint64_t messages);
   void fill(Request& request, std::size_t turn, const LocalPart& local, const RemotePart& remote);
   [[gnu::always_inline]] void hand_over(std::size_t queue_pair, bool last);
   void use_size(Bytes size);
@@ -142,6 +144,7 @@ class Flow {
   std::uint64_t depth_;
   std::vector<Lane> lanes_;
   std::size_t last_turn_;
+  std::optional<Pace> pace_;      // if the rate is limited
   std::uint64_t under_way_ = 0;   // requests posted and not completed, over all lanes
   std::vector<int> consumed_;     // receives to be posted again, per receive queue
   std::optional<Bytes> size_;     // of the last message

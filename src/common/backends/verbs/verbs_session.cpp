@@ -172,6 +172,7 @@ std::string VerbsSession::agree_with(const std::vector<std::string>& introductio
   meeting_.traffic_class = static_cast<int>(options.traffic_class);
   meeting_.limit = options.stall_timeout;
   meeting_.own = both_.at(static_cast<std::size_t>(rank_));
+  meeting_.own.port = device_.port;  // with what the other end need not know
   meeting_.peer = both_.at(static_cast<std::size_t>(1 - rank_));
   for (const std::int64_t label : options.flow_labels) {
     meeting_.flow_labels.push_back(static_cast<std::uint32_t>(label));
