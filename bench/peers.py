@@ -22,7 +22,7 @@ from typing import Callable, List, Optional
 
 from peers_launch import (PEERS, QPERF_DEPTH, QPERF_RDMA_SECONDS, SECONDS_PER_BUDGET, STREAM_MESSAGE, WINDOW,
                           LaunchError, Settings, imb, iperf3_gb_per_s, mpi_graph_gb_per_s, osu, ours, ours_on_hosts,
-                          perftest, qperf_rdma, qperf_us, rdma_ours, why_no_qperf_rdma)
+                          perftest, placements, qperf_rdma, qperf_us, rdma_ours, why_no_qperf_rdma)
 
 SPREAD_LAUNCHES = 20
 QUIET_WAIT_S = 60  # in a comparison
@@ -206,17 +206,20 @@ def rate_programs(settings, size):
                 ("IMB-MPI1", Program("IMB Uniband", lambda: imb(settings, "Uniband", size, count)[1] / 1e6))])]
 
 
-def tcp_bandwidth_programs(settings, streams):
+def tcp_bandwidth_programs(settings, processors, streams):
     def mine():
-        return ours_on_hosts(settings, "tcp_bw", STREAM_MESSAGE, "--streams", streams)["algbw_gb_per_s"]
+        return ours_on_hosts(settings, processors, "tcp_bw", STREAM_MESSAGE, "--streams", streams)["algbw_gb_per_s"]
 
     return [Program("tcp_bw", mine)] + those_found(settings, [
-        ("iperf3", Program("iperf3", lambda: iperf3_gb_per_s(settings, streams)))])
+        ("iperf3", Program("iperf3", lambda: iperf3_gb_per_s(settings, processors, streams)))])
 
 
-def tcp_latency_programs(settings, size):
-    return [Program("tcp_lat", lambda: ours_on_hosts(settings, "tcp_lat", size)["time_us_median"])] + those_found(
-        settings, [("qperf", Program("qperf", lambda: qperf_us(settings, size)))])
+def tcp_latency_programs(settings, processors, size):
+    def mine():
+        return ours_on_hosts(settings, processors, "tcp_lat", size)["time_us_median"]
+
+    return [Program("tcp_lat", mine)] + those_found(settings, [
+        ("qperf", Program("qperf", lambda: qperf_us(settings, processors, size)))])
 
 
 def rdma_bandwidth_programs(settings, verb, size, messages):
@@ -302,9 +305,11 @@ def have_hosts(settings, name):
 def tcp_bandwidth(settings, tally):
     if not have_hosts(settings, "tcp_bandwidth"):
         return
-    for streams in (1, 4):
-        subject = Subject(f"TCP between two hosts, 128 KiB, streams: {streams}", "GB/s", BANDWIDTH)
-        compare(settings, tally, subject, lambda streams=streams: tcp_bandwidth_programs(settings, streams))
+    for placement, processors in placements().items():
+        for streams in (1, 4):
+            subject = Subject(f"TCP between two hosts, 128 KiB, streams: {streams}, {placement}", "GB/s", BANDWIDTH)
+            compare(settings, tally, subject, lambda processors=processors, streams=streams: tcp_bandwidth_programs(
+                settings, processors, streams))
 
 
 RDMA_MESSAGES = 1000
@@ -362,8 +367,9 @@ def rdma_latency(settings, tally):
 def tcp_latency(settings, tally):
     if not have_hosts(settings, "tcp_latency"):
         return
-    subject = Subject("TCP latency of 8 B between two hosts, half a round trip", "us", LATENCY)
-    compare(settings, tally, subject, lambda: tcp_latency_programs(settings, 8))
+    for placement, processors in placements().items():
+        subject = Subject(f"TCP latency of 8 B between two hosts, half a round trip, {placement}", "us", LATENCY)
+        compare(settings, tally, subject, lambda processors=processors: tcp_latency_programs(settings, processors, 8))
 
 
 def be_noisy(parent):

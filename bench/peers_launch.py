@@ -3,6 +3,7 @@
 import contextlib
 import json
 import math
+import os
 import re
 import subprocess
 import tempfile
@@ -68,6 +69,25 @@ def end(process):
         process.kill()
 
 
+def placements():
+    """Processors of the two ends, by what the placement is called: a figure depends on it more than on the program."""
+    first, *others = sorted(os.sched_getaffinity(0))
+    found = {"both ends on one processor": (first, first)}
+    if others:
+        found["each end on a processor of its own"] = (first, others[0])
+    return found
+
+
+def pinned(processor, command):
+    return ["taskset", "--cpu-list", str(processor), *command]
+
+
+def pinned_ranks(processors, command):
+    """For mpirun: a rank runs on the processor of its number."""
+    script = 'processors=({}); exec taskset --cpu-list "${{processors[OMPI_COMM_WORLD_RANK]}}" "$@"'
+    return ["bash", "-c", script.format(" ".join(map(str, processors))), "pinned", *command]
+
+
 def in_host(settings, number):
     return ["ip", "netns", "exec", settings.hosts[number]]
 
@@ -107,9 +127,9 @@ def ours(settings, name, size, **options):
     return our_row([*TWO_RANKS, settings.build / name, "--pairs", "adjacent"], size, settings.seconds, **options)
 
 
-def ours_on_hosts(settings, name, size, *options):
-    """Over TCP between two hosts."""
-    return our_row([settings.launcher, 1, settings.build / name, *options], size, TCP_SECONDS)
+def ours_on_hosts(settings, processors, name, size, *options):
+    """Over TCP between two hosts, whose processors are all the same ones."""
+    return our_row([settings.launcher, 1, *pinned_ranks(processors, [settings.build / name, *options])], size, TCP_SECONDS)
 
 
 def row_beginning_with(text, size):
@@ -151,15 +171,15 @@ def mpi_graph_gb_per_s(settings, size, iterations):
     return sum(max(map(float, row.split())) for row in rows) * 2**20 / 1e9
 
 
-def iperf3_gb_per_s(settings, streams):
+def iperf3_gb_per_s(settings, processors, streams):
     """What the server received, after a second that does not count."""
-    program = settings.found["iperf3"]
-    with server([*in_host(settings, 1), program, "--server", "--one-off", "--forceflush", "--bind",
+    client, of_server = [pinned(processor, [settings.found["iperf3"]]) for processor in processors]
+    with server([*in_host(settings, 1), *of_server, "--server", "--one-off", "--forceflush", "--bind",
                  SERVER_ADDRESS]) as process:
         for line in process.stdout:
             if "listening" in line:
                 break
-        text = execute([*in_host(settings, 0), program, "--client", SERVER_ADDRESS, "--parallel", streams, "--length",
+        text = execute([*in_host(settings, 0), *client, "--client", SERVER_ADDRESS, "--parallel", streams, "--length",
                         STREAM_MESSAGE, "--omit", 1, "--time", TCP_SECONDS, "--json"])
     return json.loads(text)["end"]["sum_received"]["bits_per_second"] / 8e9
 
@@ -172,11 +192,11 @@ def figure_of_qperf(text):
     return float(matches[-1])
 
 
-def qperf_us(settings, size):
+def qperf_us(settings, processors, size):
     """The client waits for its server, and ends it."""
-    program = settings.found["qperf"]
-    with server([*in_host(settings, 1), program]):
-        return figure_of_qperf(execute([*in_host(settings, 0), program, SERVER_ADDRESS, "--time", TCP_SECONDS,
+    client, of_server = [pinned(processor, [settings.found["qperf"]]) for processor in processors]
+    with server([*in_host(settings, 1), *of_server]):
+        return figure_of_qperf(execute([*in_host(settings, 0), *client, SERVER_ADDRESS, "--time", TCP_SECONDS,
                                         "--msg_size", size, "--precision", 5, "--unify_units", "tcp_lat",
                                         "quit"])) / 1e3
 

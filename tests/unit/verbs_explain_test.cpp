@@ -35,7 +35,7 @@ TEST(ExplainStatus, NamesLikelyCauses) {
       explain_status(IBV_WC_RETRY_EXC_ERR),
       "retry exceeded: no acknowledgement came; the link or the other end is down, the GID (-x) is wrong, the path "
       "MTU (-m) is larger than what switches let through, a firewall drops UDP port 4791 (RoCE), or packets are "
-      "lost for lack of flow control (PFC)");
+      "lost for lack of flow control (PFC); a path that is gone for moments takes a longer timeout (-u 20)");
   EXPECT_EQ(explain_status(IBV_WC_REM_ACCESS_ERR),
             "remote access error: the other end's memory region does not allow this; its process has ended, the key or "
             "address is wrong or no longer valid, or an atomic's address is not a multiple of 8");

@@ -55,8 +55,7 @@ constexpr StatusText kStatuses[] = {
     {IBV_WC_RETRY_EXC_ERR,
      "retry exceeded: no acknowledgement came; the link or the other end is down, the GID (-x) is wrong, the path MTU "
      "(-m) is larger than what switches let through, a firewall drops UDP port 4791 (RoCE), or packets are lost for "
-     "lack "
-     "of flow control (PFC)"},
+     "lack of flow control (PFC); a path that is gone for moments takes a longer timeout (-u 20)"},
     {IBV_WC_RNR_RETRY_EXC_ERR,
      "receiver-not-ready retry exceeded: the other end had no receive posted for too long; its process is stuck or too "
      "slow, so give it more receives (-r)"},

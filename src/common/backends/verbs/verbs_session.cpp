@@ -72,6 +72,7 @@ std::string unequal_queue_pairs(const std::vector<std::uint64_t>& completed) {
   if (least == most || *most < kEnough || static_cast<double>(*least) >= kEqual * static_cast<double>(*most)) return "";
   const auto all = static_cast<double>(std::accumulate(completed.begin(), completed.end(), std::uint64_t{0}));
   std::vector<std::string> shares;
+  shares.reserve(completed.size());
   for (const std::uint64_t of_one : completed) {
     shares.push_back(fmt::format("{:.1f}", 100 * static_cast<double>(of_one) / all));
   }
