@@ -149,6 +149,7 @@ TYPES = {
         "retransmitted_segments": ([int], None),
         "lost_messages": (int, None),
         "wrong_elements": (int, None),
+        "checked_bits_share": (float, None),
         "epochs": int,
         "epoch_times_us": [float],
         "samples": int,

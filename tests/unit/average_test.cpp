@@ -20,7 +20,7 @@ using namespace fabricbench;
 
 namespace average_test {
 
-constexpr int kRanks[] = {1, 2, 3, 6, 7, 12, 40, 72, 255, 1024};
+constexpr int kRanks[] = {1, 2, 3, 6, 7, 12, 40, 72, 255, 1024, 8192};
 constexpr DataType kFloatingTypes[] = {DataType::kHalf,     DataType::kFloat,  DataType::kDouble,
                                        DataType::kBfloat16, DataType::kF8e4m3, DataType::kF8e5m2};
 
@@ -95,12 +95,13 @@ std::vector<std::uint64_t> slots(int ranks) {
 
 template <typename T>
 void expect_all_orders_agree(DataType type, int ranks) {
-  const pattern::Shape shape = pattern::shape_of(type, Reduction::kAvg, static_cast<std::uint64_t>(ranks));
+  const pattern::Shape shape{type, Reduction::kAvg, static_cast<std::uint64_t>(ranks)};
   const PatternTable table = PatternTable::reduced(type, Reduction::kAvg, ranks, Average::kMultipliesEachValue);
   for (const std::uint64_t slot : slots(ranks)) {
     Operands<T> operands{{}, rounded<T>(static_cast<Wide<T>>(1.0 / ranks))};
     for (int rank = 0; rank < ranks; ++rank) {
-      operands.values.push_back(from_integer<T>(pattern::sent(shape, static_cast<std::uint64_t>(rank), slot)));
+      const std::uint64_t code = pattern::sent(shape, static_cast<std::uint64_t>(rank), slot);
+      operands.values.push_back(element_of_code<T>(code));
     }
     const auto expect = [&](T got, const char* order) {
       const auto expected = table.element({slot, 0}, 0);
@@ -130,7 +131,7 @@ TEST(Average, IsTheSameInEveryOrder) {
 }
 
 TEST(Average, HasAValueOfEachRankSomewhere) {
-  const pattern::Shape shape = pattern::shape_of(DataType::kHalf, Reduction::kAvg, 1024);
+  const pattern::Shape shape{DataType::kHalf, Reduction::kAvg, 1024};
   std::vector<int> counted(1024, 0);
   for (std::uint64_t slot = 0; slot < pattern::kPeriod; ++slot) {
     for (std::uint64_t rank = 0; rank < 1024; ++rank) {

@@ -139,6 +139,24 @@ TEST(Conclusion, HasNothingToSayOfTheSlowestOfOneRankOrOfNoMeasurement) {
   EXPECT_TRUE(ending_of(one_group(2), {}).notes.empty());
 }
 
+TEST(Conclusion, NamesTheDatatypeAndReductionWhoseDataExerciseTheFewestBits) {
+  Row large = row_of(0, 10);
+  large.out_of_place->checked_bits_share = 1;
+  Row small = large;
+  small.out_of_place->checked_bits_share = 0.25;  // of a buffer of few elements; the large one counts
+  EXPECT_TRUE(has_note(ending_of(one_group(2), {small, large}),
+                       "The checked data have both values, 0 and 1, in 32 of 32 bits of an element (float sum)"));
+  Row other = large;
+  other.datatype = DataType::kUint8;
+  other.reduction = Reduction::kProd;
+  other.out_of_place->checked_bits_share = 0.875;
+  EXPECT_TRUE(
+      has_note(ending_of(one_group(2), {small, large, other}),
+               "The checked data have both values, 0 and 1, in 7 of 8 bits of an element (uint8 prod, the least "
+               "of 2 kinds)"));
+  EXPECT_EQ(all_notes(ending_of(one_group(2), {row_of(0, 1)})).find("checked data"), std::string::npos);
+}
+
 TEST(Conclusion, ReportsEachGroupAndTheSlowestByName) {
   const Ending ending = ending_of(two_groups(), {row_of(0, 10), row_of(0, 14), row_of(1, 9)});
   EXPECT_TRUE(has_note(ending, "Group 0 (ranks 0, 2; hosts node-a, node-b): average busbw 12 GB/s"))

@@ -235,7 +235,7 @@ TEST(LargestExact, IsExactAndSoIsEverythingBelow) {
     with_type(type.type, [&]<typename T>(std::type_identity<T>) {
       const std::uint64_t largest = type.largest_exact;
       for (std::uint64_t n = 0; n <= 70000 && n <= largest; ++n) ASSERT_EQ(whole(from_integer<T>(n)), n) << type.name;
-      for (std::uint64_t n = largest; n > 0 && n + 70000 > largest; --n) {
+      for (std::uint64_t n = largest; n > 0 && largest - n < 70000; --n) {
         ASSERT_EQ(whole(from_integer<T>(n)), n) << type.name;
       }
     });
@@ -249,20 +249,6 @@ TEST(LargestExact, IsTheLargestOfTheFloatingPointTypes) {
   EXPECT_NE(whole(from_integer<F8e5m2>(facts(DataType::kF8e5m2).largest_exact + 1)), 9U);
   EXPECT_NE(whole(from_integer<float>(facts(DataType::kFloat).largest_exact + 1)), (1U << 24) + 1);
   EXPECT_NE(whole(from_integer<double>(facts(DataType::kDouble).largest_exact + 1)), (std::uint64_t{1} << 53) + 1);
-}
-
-TEST(LargestExact, IsBelowThePoison) {
-  for (const DataTypeFacts& type : kDataTypes) {
-    with_type(type.type, [&]<typename T>(std::type_identity<T>) {
-      T poison;
-      std::memset(&poison, pattern::kPoisonByte, sizeof poison);
-      if constexpr (kIsSmallFloat<T>) {
-        EXPECT_LT(to_float(poison), 0) << type.name;
-      } else {
-        EXPECT_TRUE(poison < T{} || static_cast<std::uint64_t>(poison) > type.largest_exact) << type.name;
-      }
-    });
-  }
 }
 
 TEST(Divided, CutsIntegersOff) {

@@ -51,7 +51,7 @@ std::vector<std::uint64_t> lengths() {
 
 /// The elements from every slot of a family on, as many as the smallest block has: 16 bytes.
 std::vector<std::vector<std::uint64_t>> smallest_blocks(const DataTypeFacts& type, std::uint64_t family) {
-  const pattern::Shape shape{Reduction::kNone, type.largest_exact, 1};
+  const pattern::Shape shape{type.type, Reduction::kNone, 1};
   std::vector<std::uint64_t> values;
   for (std::uint64_t slot = 0; slot < kPeriod; ++slot) values.push_back(pattern::sent(shape, family * kPeriod, slot));
   std::vector<std::vector<std::uint64_t>> blocks;

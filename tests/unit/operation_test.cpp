@@ -149,6 +149,14 @@ TEST(Operation, MayBeRepeated) {
   for (int round = 0; round < 5; ++round) EXPECT_FALSE(in_place.run()) << "input must be made anew";
 }
 
+TEST(Operation, ExpectsBitsOfBothValues) {
+  EXPECT_EQ(share_of_both(Bench().operation->expected_bits().flags()), 1);
+  EXPECT_EQ(share_of_both(Bench(false, BufferPolicy::kSame, DataType::kFloat, 1).operation->expected_bits().flags()),
+            0);
+  Bench blocks(false, BufferPolicy::kSame, DataType::kInt64, Bench::kElements, 0, true);
+  EXPECT_EQ(share_of_both(blocks.operation->expected_bits().flags()), 1);
+}
+
 TEST(Operation, GoesThroughTheBuffersThatThePolicyNames) {
   const auto places = [](BufferPolicy policy, std::int64_t starts) {
     Bench bench(false, policy);
@@ -260,9 +268,10 @@ TEST(Operation, WithOneWrongElementIsFoundAndNamed) {
     EXPECT_EQ(wrong->count, 1U);
     EXPECT_EQ(wrong->first_offset, 123U) << "counted from the message, not from the pool";
     EXPECT_EQ(wrong->got, "-77");
-    const pattern::Shape shape{Reduction::kSum, facts(DataType::kInt32).largest_exact, kRanks};
+    const pattern::Shape shape{DataType::kInt32, Reduction::kSum, kRanks};
     const std::uint64_t position = 123 + (policy == BufferPolicy::kRotate ? 3 * Bench::kElements : 0);
-    EXPECT_EQ(wrong->expected, std::to_string(pattern::reduced(shape, pattern::slot(position))));
+    EXPECT_EQ(wrong->expected,
+              std::to_string(static_cast<std::int32_t>(pattern::reduced(shape, pattern::slot(position)))));
   }
 }
 

@@ -43,7 +43,7 @@ Buffer filled(const PatternTable& table, std::size_t element, std::uint64_t elem
 
 TEST(PatternTable, HoldsTheElementsOfThePattern) {
   for_each_type([](const DataTypeFacts& type) {
-    const pattern::Shape shape{Reduction::kSum, type.largest_exact, 5};
+    const pattern::Shape shape{type.type, Reduction::kSum, 5};
     const PatternTable sent = PatternTable::sent(type.type, Reduction::kSum, 3, 5);
     const PatternTable reduced = PatternTable::reduced(type.type, Reduction::kSum, 5);
     for (const std::uint64_t position : kPositions) {
@@ -52,8 +52,8 @@ TEST(PatternTable, HoldsTheElementsOfThePattern) {
       with_type(type.type, [&]<typename T>(std::type_identity<T>) {
         for (std::uint64_t i = 0; i < 2 * kPeriod; ++i) {
           const std::uint64_t slot = pattern::slot(position + i);
-          const T own = from_integer<T>(pattern::sent(shape, 3, slot));
-          const T all = from_integer<T>(pattern::reduced(shape, slot));
+          const T own = element_of_code<T>(pattern::sent(shape, 3, slot));
+          const T all = element_of_code<T>(pattern::reduced(shape, slot));
           ASSERT_EQ(std::memcmp(sent_bytes.data() + i * sizeof(T), &own, sizeof(T)), 0) << position + i;
           ASSERT_EQ(std::memcmp(reduced_bytes.data() + i * sizeof(T), &all, sizeof(T)), 0) << position + i;
         }
@@ -64,12 +64,12 @@ TEST(PatternTable, HoldsTheElementsOfThePattern) {
 
 TEST(PatternTable, OfAnAverageHoldsTheSumDividedByTheRanks) {
   const PatternTable table = PatternTable::reduced(DataType::kFloat, Reduction::kAvg, 3);
-  const pattern::Shape shape = pattern::shape_of(DataType::kFloat, Reduction::kAvg, 3);
+  const pattern::Shape shape{DataType::kFloat, Reduction::kAvg, 3};
   const Buffer bytes = filled(table, 4, kPeriod);
   for (std::uint64_t slot = 0; slot < kPeriod; ++slot) {
     float value = 0;
     std::memcpy(&value, bytes.data() + slot * 4, 4);
-    ASSERT_EQ(value, static_cast<float>(pattern::reduced(shape, slot)) / 3.0F);
+    ASSERT_EQ(value, element_of_code<float>(pattern::reduced(shape, slot)) / 3.0F);
   }
 }
 
@@ -141,6 +141,26 @@ TEST(PatternTable, FindsOneChangedBitAndNamesIt) {
   });
 }
 
+TEST(PatternTable, FindsAnyBitThatIsFlippedInAnyElement) {
+  for_each_type([](const DataTypeFacts& type) {
+    for (const Reduction reduction : kReductions) {
+      for (const int ranks : {2, 8192}) {
+        const PatternTable table = reduction == Reduction::kNone ? PatternTable::moved(type.type, 0)
+                                                                 : PatternTable::reduced(type.type, reduction, ranks);
+        Buffer buffer = filled(table, type.size, 300);
+        for (std::size_t bit = 0; bit < 8 * buffer.size(); ++bit) {
+          buffer[bit / 8] ^= std::byte{1} << bit % 8;
+          const auto found = table.check(buffer, {});
+          ASSERT_TRUE(found) << name(reduction) << " bit " << bit;
+          ASSERT_EQ(found->count, 1U);
+          ASSERT_EQ(found->first_offset, bit / 8 / type.size);
+          buffer[bit / 8] ^= std::byte{1} << bit % 8;
+        }
+      }
+    }
+  });
+}
+
 TEST(PatternTable, CountsAllWrongElementsAndNamesTheFirst) {
   const PatternTable table = PatternTable::reduced(DataType::kInt32, Reduction::kSum, 3);
   Buffer buffer = filled(table, 4, 4 * kPeriod);
@@ -172,7 +192,7 @@ TEST(PatternTable, NoElementOfAnyTableEqualsThePoison) {
     std::memset(poison.data(), pattern::kPoisonByte, poison.size());
     for (const Reduction reduction : kReductions) {
       const Buffer buffer = filled(reduction == Reduction::kNone ? PatternTable::moved(type.type, 1)
-                                                                 : PatternTable::sent(type.type, reduction, 2, 7),
+                                                                 : PatternTable::reduced(type.type, reduction, 7),
                                    type.size, kPeriod);
       for (std::size_t i = 0; i < buffer.size(); i += type.size) {
         ASSERT_NE(std::memcmp(buffer.data() + i, poison.data(), type.size), 0) << name(reduction);
@@ -206,7 +226,7 @@ TEST(PatternTable, ChecksAgainstThePositionItIsGiven) {
 
 TEST(PatternTable, OfMovedDataServesEveryRankOfItsFamily) {
   for_each_type([](const DataTypeFacts& type) {
-    const pattern::Shape shape{Reduction::kNone, type.largest_exact, 1};
+    const pattern::Shape shape{type.type, Reduction::kNone, 1};
     for (const std::uint64_t rank : {std::uint64_t{0}, std::uint64_t{1}, kPeriod - 1, kPeriod, std::uint64_t{16383}}) {
       const PatternTable table = PatternTable::moved(type.type, pattern::family(rank));
       const PatternPlace place{500, pattern::source_shift(rank)};
@@ -216,7 +236,7 @@ TEST(PatternTable, OfMovedDataServesEveryRankOfItsFamily) {
       EXPECT_TRUE(table.check(buffer, {500, place.shift + 1}));
       with_type(type.type, [&]<typename T>(std::type_identity<T>) {
         for (std::uint64_t i = 0; i < 2 * kPeriod; ++i) {
-          const T value = from_integer<T>(pattern::sent(shape, rank, pattern::slot(500 + i)));
+          const T value = element_of_code<T>(pattern::sent(shape, rank, pattern::slot(500 + i)));
           ASSERT_EQ(std::memcmp(buffer.data() + i * sizeof(T), &value, sizeof(T)), 0) << rank << " " << i;
           ASSERT_EQ(std::memcmp(table.element(place, i).data(), &value, sizeof(T)), 0) << rank << " " << i;
         }

@@ -131,28 +131,31 @@ template <typename T>
 }
 
 /// Properties of a datatype. `largest_exact` is the largest N such that every whole number from 0 to N is represented
-/// exactly and differs from the poison in receive buffers.
+/// exactly.
 struct DataTypeFacts {
   DataType type;
   std::string_view name;  ///< as nccl-tests spells it
   std::size_t size;       ///< bytes of one element
   std::uint64_t largest_exact;
-  bool floating;
+  bool has_sign;
+  int mantissa_bits = 0;  ///< stored ones; 0 for whole numbers, as the next
+  int exponent_bits = 0;
+  bool floating = false;
 };
 
 inline constexpr std::array<DataTypeFacts, 12> kDataTypes = {{
-    {DataType::kInt8, "int8", 1, (1u << 7) - 1, false},
-    {DataType::kUint8, "uint8", 1, (1u << 7) - 1, false},
-    {DataType::kInt32, "int32", 4, (1u << 31) - 1, false},
-    {DataType::kUint32, "uint32", 4, (1u << 31) - 1, false},
-    {DataType::kInt64, "int64", 8, std::uint64_t{1} << 62, false},
-    {DataType::kUint64, "uint64", 8, std::uint64_t{1} << 62, false},
-    {DataType::kHalf, "half", 2, 1u << 11, true},
-    {DataType::kFloat, "float", 4, 1u << 24, true},
-    {DataType::kDouble, "double", 8, std::uint64_t{1} << 53, true},
-    {DataType::kBfloat16, "bfloat16", 2, 1u << 8, true},
-    {DataType::kF8e4m3, "f8e4m3", 1, 1u << 4, true},
-    {DataType::kF8e5m2, "f8e5m2", 1, 1u << 3, true},
+    {DataType::kInt8, "int8", 1, (1u << 7) - 1, true},
+    {DataType::kUint8, "uint8", 1, (1u << 8) - 1, false},
+    {DataType::kInt32, "int32", 4, (1u << 31) - 1, true},
+    {DataType::kUint32, "uint32", 4, ~std::uint32_t{0}, false},
+    {DataType::kInt64, "int64", 8, ~std::uint64_t{0} >> 1, true},
+    {DataType::kUint64, "uint64", 8, ~std::uint64_t{0}, false},
+    {DataType::kHalf, "half", 2, 1u << 11, true, 10, 5, true},
+    {DataType::kFloat, "float", 4, 1u << 24, true, 23, 8, true},
+    {DataType::kDouble, "double", 8, std::uint64_t{1} << 53, true, 52, 11, true},
+    {DataType::kBfloat16, "bfloat16", 2, 1u << 8, true, 7, 8, true},
+    {DataType::kF8e4m3, "f8e4m3", 1, 1u << 4, true, 3, 4, true},
+    {DataType::kF8e5m2, "f8e5m2", 1, 1u << 3, true, 2, 5, true},
 }};
 
 constexpr auto names_of(Reduction) {
@@ -169,7 +172,7 @@ constexpr auto names_of(DataType) {
 
 /// Calls `action(std::type_identity<T>{})` with the C++ type of `type`.
 template <typename Action>
-decltype(auto) with_type(DataType type, Action&& action) {
+constexpr decltype(auto) with_type(DataType type, Action&& action) {
   switch (type) {
     case DataType::kInt8: return action(std::type_identity<std::int8_t>{});
     case DataType::kUint8: return action(std::type_identity<std::uint8_t>{});

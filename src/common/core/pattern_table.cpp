@@ -9,7 +9,7 @@ namespace fabricbench {
 namespace {
 
 pattern::Shape shape_of(DataType type, Reduction reduction, int ranks) {
-  return pattern::shape_of(type, reduction, static_cast<std::uint64_t>(ranks));
+  return {type, reduction, static_cast<std::uint64_t>(ranks)};
 }
 
 void count_differences(DataType type, std::span<const std::byte> expected, const std::byte* got, std::size_t offset,
@@ -42,7 +42,7 @@ PatternTable::PatternTable(DataType type, Value value)
 PatternTable PatternTable::sent(DataType type, Reduction reduction, int rank, int ranks) {
   const pattern::Shape shape = shape_of(type, reduction, ranks);
   return {type, [=]<typename T>(std::type_identity<T>, std::uint64_t slot) {
-            return from_integer<T>(pattern::sent(shape, static_cast<std::uint64_t>(rank), slot));
+            return element_of_code<T>(pattern::sent(shape, static_cast<std::uint64_t>(rank), slot));
           }};
 }
 
@@ -54,7 +54,7 @@ PatternTable PatternTable::moved(DataType type, std::uint64_t family) {
 PatternTable PatternTable::reduced(DataType type, Reduction reduction, int ranks, Average how) {
   const pattern::Shape shape = shape_of(type, reduction, ranks);
   return {type, [=]<typename T>(std::type_identity<T>, std::uint64_t slot) {
-            const T value = from_integer<T>(pattern::reduced(shape, slot));
+            const T value = element_of_code<T>(pattern::reduced(shape, slot));
             return reduction == Reduction::kAvg ? average(value, ranks, how) : value;
           }};
 }

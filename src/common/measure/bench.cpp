@@ -361,6 +361,7 @@ std::vector<RankTraffic> Bench::traffic_of(const Case& which) const {
 Measurement Bench::conclude(Subject& subject) {
   Measurement measured;
   add_wrong(subject, measured);
+  add_checked_bits(subject, measured);
   measured.rank_times = times_of_all_ranks(subject);
   if (test_.traits().figure == Figure::kBothWays) measured.directions = directions(subject);
   measured.retransmitted = retransmitted_by_rank(subject);
@@ -435,14 +436,27 @@ void Bench::add_wrong(const Subject& subject, Measurement& measured) const {
   if (options_.checks > 0 && test_.traits().moves_data) measured.wrong = elements;
   if (elements == 0) return;
   measured.wrong_ranks = static_cast<std::uint64_t>(group.sum(std::int64_t{wrong ? wrong->ranks : 0}));
-  const Ranks& ranks = workspace_.ranks();
-  const auto in_job = [&](int rank) { return team_.process_in_job() * ranks.local + rank - ranks.first; };
-  const std::string own = wrong ? fmt::format("rank {}: first at element {}: expected {}, got {}", in_job(wrong->rank),
-                                              wrong->first.first_offset, wrong->first.expected, wrong->first.got)
-                                : "";
-  const std::vector<std::string> finds = group.gather(own);
-  const auto first = std::find_if(finds.begin(), finds.end(), [](const std::string& find) { return !find.empty(); });
-  if (first != finds.end()) measured.first_wrong = *first;
+  measured.first_wrong =
+      first_of_group(wrong ? fmt::format("rank {}: first at element {}: expected {}, got {}", rank_in_job(wrong->rank),
+                                         wrong->first.first_offset, wrong->first.expected, wrong->first.got)
+                           : "");
+}
+
+void Bench::add_checked_bits(const Subject& subject, Measurement& measured) const {
+  if (options_.checks == 0 || !test_.traits().moves_data || subject.which.size == 0) return;
+  measured.checked_bits_share = share_of_both(team_.group().max(subject.operation.expected_bits().flags()));
+}
+
+/// The finding of the group's lowest process that has one, on its first process.
+std::string Bench::first_of_group(const std::string& finding) const {
+  for (const std::string& found : team_.group().gather(finding)) {
+    if (!found.empty()) return found;
+  }
+  return "";
+}
+
+int Bench::rank_in_job(int rank) const {
+  return team_.process_in_job() * workspace_.ranks().local + rank - workspace_.ranks().first;
 }
 
 void Bench::show_progress(const std::vector<Subject>& subjects, std::int64_t epochs_planned, Seconds began) {

@@ -60,6 +60,9 @@ class Bench {
   [[nodiscard]] std::vector<RankTraffic> traffic_of(const Case& which) const;
   [[nodiscard]] Measurement conclude(Subject& subject);
   void add_wrong(const Subject& subject, Measurement& measured) const;
+  void add_checked_bits(const Subject& subject, Measurement& measured) const;
+  [[nodiscard]] std::string first_of_group(const std::string& finding) const;
+  [[nodiscard]] int rank_in_job(int rank) const;
   [[nodiscard]] std::vector<double> directions(const Subject& subject) const;
   [[nodiscard]] std::vector<std::uint64_t> retransmitted_by_rank(const Subject& subject) const;
   [[nodiscard]] double arrived_share(const Subject& subject, const Measurement& measured) const;

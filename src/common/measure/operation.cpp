@@ -157,11 +157,7 @@ std::optional<Mismatch> Operation::check_blocks(int local_rank, std::size_t offs
   const LocalRank& rank = ranks_[static_cast<std::size_t>(local_rank)];
   const auto message = workspace_.recv(local_rank).subspan(offset + rank.recv_begin * element_);
   for (const ExpectedBlock& block : test_.expected(case_.layout, rank.self)) {
-    const bool reduced = block.source == ExpectedBlock::kReduced;
-    Participant source = rank.self;
-    source.rank = reduced ? rank.self.rank : block.source;
-    const std::uint64_t position = offset / element_ + send_begin_of(source) + block.position;
-    const SourceData data = reduced ? SourceData{workspace_.reduced(), 0} : workspace_.moved_from(block.source);
+    const auto [data, position] = expected_in(block, rank, offset);
     auto wrong =
         session_.memory(local_rank)
             .check(message.subspan(block.begin * element_, block.count * element_), data.table, data.at(position));
@@ -169,6 +165,30 @@ std::optional<Mismatch> Operation::check_blocks(int local_rank, std::size_t offs
     found = joined(std::move(found), wrong);
   }
   return found;
+}
+
+Operation::Expected Operation::expected_in(const ExpectedBlock& block, const LocalRank& rank,
+                                           std::size_t offset) const {
+  const bool reduced = block.source == ExpectedBlock::kReduced;
+  Participant source = rank.self;
+  source.rank = reduced ? rank.self.rank : block.source;
+  const std::uint64_t position = offset / element_ + send_begin_of(source) + block.position;
+  return {reduced ? SourceData{workspace_.reduced(), 0} : workspace_.moved_from(block.source), position};
+}
+
+SeenBits Operation::expected_bits() const {
+  SeenBits seen(case_.datatype);
+  for (const LocalRank& rank : ranks_) {
+    std::uint64_t left = pattern::kPeriod;
+    for (const ExpectedBlock& block : test_.expected(case_.layout, rank.self)) {
+      const std::uint64_t elements = std::min(left, block.count);
+      if (elements == 0) continue;
+      const auto [data, position] = expected_in(block, rank, 0);
+      seen.add(data.table, data.at(position), elements);
+      left -= elements;
+    }
+  }
+  return seen;
 }
 
 std::uint64_t Operation::send_begin_of(const Participant& self) const {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/core/options.h"
+#include "common/core/seen_bits.h"
 #include "common/core/session.h"
 #include "common/core/units.h"
 #include "common/measure/test.h"
@@ -91,6 +92,10 @@ class Operation {
   /// Compares the last of `starts` results with the expected data, and checks the guard zone.
   [[nodiscard]] std::optional<WrongData> check(std::int64_t starts);
 
+  /// The values of each bit among the elements that `check` expects on this process's ranks, of which one period per
+  /// rank is looked at.
+  [[nodiscard]] SeenBits expected_bits() const;
+
   [[nodiscard]] const Case& which() const { return case_; }
 
   /// Whether one rank only waits for the others, and whether it is this process's.
@@ -124,6 +129,13 @@ class Operation {
     test_.start_many(*rank.backend, rank.operands, aggregated_);
   }
   [[nodiscard]] std::size_t next_offset() const { return offset_ == last_offset_ ? 0 : offset_ + stride_; }
+  /// The expected content of a block, whose message begins at `offset` bytes of the pool.
+  struct Expected {
+    SourceData data;
+    std::uint64_t position;
+  };
+
+  [[nodiscard]] Expected expected_in(const ExpectedBlock& block, const LocalRank& rank, std::size_t offset) const;
   void start_on_all();
   void start_aggregated();
   void finish_window();

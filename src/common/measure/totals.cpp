@@ -33,6 +33,7 @@ void Totals::add(const Row& row, const std::string& test) {
     if (!measured) continue;
     const std::string label = label_of(row, in_place);
     add(row, *measured, label);
+    note_data(row, *measured);
     if (measured->wrong.value_or(0) == 0) continue;
     wrong_checks_ += measured->wrong_ranks;
     const std::string line = fmt::format("wrong data in {} {}: {} elements over {} ranks; {}", test, label,
@@ -66,6 +67,25 @@ void Totals::add(const Row& row, const Measurement& measured, const std::string&
     widest_ = half_width;
     widest_case_ = label;
   }
+}
+
+void Totals::note_data(const Row& row, const Measurement& measured) {
+  if (!measured.checked_bits_share) return;
+  double& share = checked_bits_[{row.datatype, row.reduction}];
+  share = std::max(share, *measured.checked_bits_share);
+}
+
+std::string Totals::checked_bits_line() const {
+  if (checked_bits_.empty()) return "";
+  const auto& [data, share] = *std::min_element(checked_bits_.begin(), checked_bits_.end(),
+                                                [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto& [datatype, reduction] = data;
+  const auto bits = static_cast<double>(8 * facts(datatype).size);
+  const std::string which = fmt::format("{} {}", facts(datatype).name, name(reduction));
+  const std::string among =
+      checked_bits_.size() == 1 ? which : fmt::format("{}, the least of {} kinds", which, checked_bits_.size());
+  return fmt::format("The checked data have both values, 0 and 1, in {:.0f} of {:.0f} bits of an element ({})",
+                     share * bits, bits, among);
 }
 
 void Totals::note_extremes(const Figures& figures) {

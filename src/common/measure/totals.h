@@ -22,6 +22,8 @@ class Totals {
   [[nodiscard]] std::uint64_t wrong_checks() const { return wrong_checks_; }
   /// The first findings of wrong data, a line each.
   [[nodiscard]] const std::vector<std::string>& wrong_data() const { return wrong_data_; }
+  /// One line on the bits that the checked data exercise; empty if nothing was checked.
+  [[nodiscard]] std::string checked_bits_line() const;
   [[nodiscard]] std::int64_t measurements() const { return measurements_; }
   [[nodiscard]] std::int64_t late() const { return late_; }
   /// Isolated: measurements that could not start by the common clock.
@@ -71,11 +73,13 @@ class Totals {
   };
   void add(const Row& row, const Measurement& measured, const std::string& label);
   void note_extremes(const Figures& figures);
+  void note_data(const Row& row, const Measurement& measured);
 
   const Options& options_;
   std::map<int, OfGroup> groups_;
   std::uint64_t wrong_checks_ = 0;
   std::vector<std::string> wrong_data_;
+  std::map<std::pair<DataType, Reduction>, double> checked_bits_;  // share, of the buffers that exercise most
   std::int64_t measurements_ = 0;
   std::int64_t with_interval_ = 0;
   std::int64_t precise_ = 0;  // measurements whose interval is as narrow as asked for

@@ -52,6 +52,8 @@ struct Measurement {
   std::optional<std::uint64_t> wrong;      ///< wrong elements over all ranks; empty: unchecked
   std::uint64_t wrong_ranks = 0;           ///< ranks with wrong elements
   std::string first_wrong;                 ///< place, expected value and found value on the lowest such rank
+  /// Bits of an element that are 0 in some and 1 in other expected elements, as a share; empty: unchecked.
+  std::optional<double> checked_bits_share;
   std::optional<LibraryChoice> choice;
   std::optional<IterationTimes> iteration_times;
   std::vector<NicBytes> nics;
@@ -160,6 +162,8 @@ void describe(Form& form, Record& measured) {
        "TCP: segments retransmitted during the timed visits, by the first and by the second rank of the pair");
   form("lost_messages", measured.lost, "RDMA with `-c UD`: messages lost during the timed visits");
   form("wrong_elements", measured.wrong, "sum over all ranks; null: unchecked");
+  form("checked_bits_share", measured.checked_bits_share,
+       "share of an element's bits that are 0 in some and 1 in others of the expected elements; null: unchecked");
   form("epochs", natural(summary.epochs), "number of epochs with samples");
   form("epoch_times_us", us(summary.epoch_medians), "median sample of each epoch, in the order measured");
   form("samples", natural(summary.samples), "samples used, over all epochs");
