@@ -150,6 +150,7 @@ TYPES = {
         "lost_messages": (int, None),
         "wrong_elements": (int, None),
         "checked_bits_share": (float, None),
+        "repeatable": (bool, None),
         "epochs": int,
         "epoch_times_us": [float],
         "samples": int,

@@ -157,6 +157,20 @@ TEST(Conclusion, NamesTheDatatypeAndReductionWhoseDataExerciseTheFewestBits) {
   EXPECT_EQ(all_notes(ending_of(one_group(2), {row_of(0, 1)})).find("checked data"), std::string::npos);
 }
 
+TEST(Conclusion, ReportsWhatIsNotRepeatableAndStaysGood) {
+  Row row = row_of(0, 10);
+  row.out_of_place->repeatable = true;
+  EXPECT_TRUE(has_note(ending_of(one_group(2), {row, row}), "Repeatable: the same bits twice in all 2 cases"));
+  Row other = row;
+  other.out_of_place->repeatable = false;
+  other.out_of_place->unrepeated = "2 ranks; rank 0: first among elements 0 to 255";
+  const Ending ending = ending_of(one_group(2), {row, other});
+  EXPECT_EQ(ending.exit_status, 0);
+  EXPECT_TRUE(has_note(ending, "Not repeatable: the same input gave other bits in 1 of 2 cases")) << all_notes(ending);
+  EXPECT_NE(all_notes(ending).find("other bits on 2 ranks; rank 0: first among elements 0 to 255"), std::string::npos);
+  EXPECT_EQ(all_notes(ending_of(one_group(2), {row_of(0, 1)})).find("epeatable"), std::string::npos);
+}
+
 TEST(Conclusion, ReportsEachGroupAndTheSlowestByName) {
   const Ending ending = ending_of(two_groups(), {row_of(0, 10), row_of(0, 14), row_of(1, 9)});
   EXPECT_TRUE(has_note(ending, "Group 0 (ranks 0, 2; hosts node-a, node-b): average busbw 12 GB/s"))

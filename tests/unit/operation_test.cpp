@@ -32,6 +32,10 @@ class FakeBackend final : public test::IdleBackend {
     ++starts;
     places.insert(recv);
     if (no_op) return;
+    if (reply) {
+      reply(static_cast<const std::byte*>(send), static_cast<std::byte*>(recv), count * facts(datatype).size);
+      return;
+    }
     // Each input element says by its place in the pool which one it is; so find the place by comparing.
     const std::size_t element = facts(datatype).size;
     const auto* input = static_cast<const std::byte*>(send);
@@ -50,6 +54,7 @@ class FakeBackend final : public test::IdleBackend {
 
   bool no_op = false;
   std::function<void(std::byte*, std::size_t)> spoil;  ///< does to the result what a broken library would
+  std::function<void(const std::byte*, std::byte*, std::size_t)> reply;  ///< takes the place of the operation
   int starts = 0;
   int garbage_in = 0;  ///< operations whose input was no stretch of the pattern
   std::set<void*> places;
@@ -147,6 +152,32 @@ TEST(Operation, MayBeRepeated) {
   for (int round = 0; round < 5; ++round) EXPECT_FALSE(bench.run(round + 1));
   Bench in_place(true);
   for (int round = 0; round < 5; ++round) EXPECT_FALSE(in_place.run()) << "input must be made anew";
+}
+
+TEST(Operation, ThatGivesOtherBitsTheSecondTimeIsNotRepeatable) {
+  for (const bool in_place : {false, true}) {
+    constexpr std::uint64_t kInTwoParts = 10000;
+    Bench bench(in_place, BufferPolicy::kSame, DataType::kDouble, kInTwoParts);
+    std::vector<std::vector<std::byte>> inputs;
+    bool differ = false;
+    bench.backend.reply = [&](const std::byte* send, std::byte* recv, std::size_t bytes) {
+      inputs.emplace_back(send, send + bytes);
+      std::memmove(recv, send, bytes);
+      if (differ && inputs.size() % 2 == 0) recv[bytes - 1] ^= std::byte{1};
+    };
+    EXPECT_FALSE(bench.operation->repeat());
+    ASSERT_EQ(inputs.size(), 2U);
+    EXPECT_EQ(inputs[0], inputs[1]);
+    differ = true;
+    const auto found = bench.operation->repeat();
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->rank, kRank);
+    EXPECT_EQ(found->ranks, 1);
+    EXPECT_EQ(found->first_offset, (64U << 10) / sizeof(double));
+    EXPECT_EQ(found->elements, kInTwoParts - found->first_offset);
+    bench.backend.reply = nullptr;
+    EXPECT_FALSE(bench.run()) << "the pattern is sent again";
+  }
 }
 
 TEST(Operation, ExpectsBitsOfBothValues) {

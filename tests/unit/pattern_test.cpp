@@ -333,6 +333,28 @@ TEST(Pattern, OfOneRankDiffersFromThatOfAnother) {
   }
 }
 
+/// Added in another order, the values of --repeatable give other bits; the pattern's own would not.
+TEST(RoundingCode, ShowsTheOrderOfAdditions) {
+  for (const DataTypeFacts& type : kDataTypes) {
+    if (!type.floating) continue;
+    with_type(type.type, [&]<typename T>(std::type_identity<T>) {
+      for (const Reduction reduction : {Reduction::kSum, Reduction::kProd}) {
+        int different = 0;
+        for (std::uint64_t slot = 0; slot < 1000; ++slot) {
+          std::vector<T> values;
+          for (std::uint64_t rank = 0; rank < 8; ++rank) {
+            const std::uint64_t code = pattern::rounding_code(type, reduction, rank, slot);
+            ASSERT_FALSE(is_nan(type, code));
+            values.push_back(element_of_code<T>(code));
+          }
+          different += code_of(by_ring(reduction, values)) != code_of(by_tree(reduction, values)) ? 1 : 0;
+        }
+        EXPECT_GT(different, 200) << type.name << " " << name(reduction);
+      }
+    });
+  }
+}
+
 TEST(Pattern, ResultDiffersFromWhatAnyOneRankSends) {
   for_each_combination(100, [](const Combination& which) {
     if (which.ranks == 1) return;

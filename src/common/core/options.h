@@ -83,6 +83,7 @@ struct Options {
   Placement placement = Placement::kBoth;
   std::int64_t unalign = 0;  ///< elements
   std::int64_t checks = 1;
+  bool repeatable = false;  ///< whether each reduction is run twice on the same input
 
   std::string backend = "auto";
   MemoryKind memory = MemoryKind::kAuto;

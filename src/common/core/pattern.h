@@ -253,6 +253,18 @@ struct Shape {
   return code == poison_code(type.type) ? code ^ 1 : code;
 }
 
+/// Floating point, to see whether an operation is repeatable: full mantissas and all signs, so that the order of
+/// additions shows. Products stay near 1, because a factor is as often below 1 as above.
+[[nodiscard]] constexpr std::uint64_t rounding_code(const DataTypeFacts& type, Reduction reduction, std::uint64_t rank,
+                                                    std::uint64_t slot) {
+  const std::uint64_t random = mix(mix(rank) + slot);
+  const std::uint64_t mantissa = random & (least_normal_code(type) - 1);
+  const int exponent =
+      reduction == Reduction::kProd ? -static_cast<int>(random >> 60 & 1) : static_cast<int>(random >> 60 & 7) - 4;
+  const auto biased = static_cast<std::uint64_t>(exponent - least_exponent(type) + 1);
+  return (random >> 63 != 0 ? sign_bit(type) : 0) | biased << type.mantissa_bits | mantissa;
+}
+
 /// The code of the value that `rank` sends at a slot.
 [[nodiscard]] constexpr std::uint64_t sent(const Shape& shape, std::uint64_t rank, std::uint64_t slot) {
   const auto code = [&](Number number) { return code_of(shape.type, number); };

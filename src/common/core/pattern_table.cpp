@@ -59,6 +59,14 @@ PatternTable PatternTable::reduced(DataType type, Reduction reduction, int ranks
           }};
 }
 
+PatternTable PatternTable::rounding(DataType type, Reduction reduction, int rank, int ranks) {
+  if (!facts(type).floating) return sent(type, reduction, rank, ranks);
+  return {type, [=]<typename T>(std::type_identity<T>, std::uint64_t slot) {
+            return element_of_code<T>(
+                pattern::rounding_code(facts(type), reduction, static_cast<std::uint64_t>(rank), slot));
+          }};
+}
+
 /// Calls `action(offset, run)` for consecutive runs of the pattern that cover `bytes`.
 template <typename Action>
 void PatternTable::for_each_run(std::size_t bytes, PatternPlace place, Action action) const {

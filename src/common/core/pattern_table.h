@@ -37,6 +37,9 @@ class PatternTable {
   /// The result of `reduction` over all of `ranks`; `how` a library computes an avg decides how that is rounded.
   static PatternTable reduced(DataType type, Reduction reduction, int ranks, Average how = Average::kDividesSum);
 
+  /// Values that `rank` of `ranks` sends, whose floating-point sums and products round, differently in each order.
+  static PatternTable rounding(DataType type, Reduction reduction, int rank, int ranks);
+
   /// Fills the whole of `buffer`, which holds whole elements, with the pattern from `place` on.
   void fill(std::span<std::byte> buffer, PatternPlace place) const;
 

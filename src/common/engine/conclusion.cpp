@@ -64,6 +64,7 @@ std::vector<std::string> notes_of(const Totals& totals, const Context& context) 
   }
   if (context.figure != Figure::kCollective) return notes;  // the table of pairs has these figures
   if (std::string line = totals.checked_bits_line(); !line.empty()) notes.push_back(std::move(line));
+  for (std::string& line : totals.repeatability()) notes.push_back(std::move(line));
   const int groups = static_cast<int>(context.groups.size());
   if (groups > 1) note_groups(totals, context, notes);
   for (int group = 0; group < groups; ++group) note_slowest_rank(totals, context, group, notes);

@@ -74,7 +74,8 @@ struct Bench::Subject {
   std::vector<Epoch> epochs{};    // a group's first process
   std::vector<double> medians{};  // a group's first process: of the epochs
   Seconds spent = 0;
-  std::optional<WrongData> wrong{};               // the worst of the checks on this process's ranks
+  std::optional<WrongData> wrong{};  // the worst of the checks on this process's ranks
+  std::optional<Unrepeated> unrepeated{};
   std::vector<std::vector<Seconds>> own_times{};  // for each of this process's ranks: medians of its visits
   std::vector<Seconds> receive_times{};           // of this process's rank: medians of its visits
   std::optional<LibraryChoice> choice{};
@@ -248,6 +249,7 @@ void Bench::visit(Subject& subject) {
     if (defined) check_result(subject, starts);
     check_alone(subject, subject.visited ? (defined ? 0 : 1) : options_.checks);
   }
+  if (!subject.visited && is_repeated(subject.which)) subject.unrepeated = subject.operation.repeat();
   subject.visited = true;
   subject.own_times.resize(epoch.own_times.size());
   for (std::size_t rank = 0; rank < epoch.own_times.size(); ++rank) {
@@ -302,6 +304,11 @@ void Bench::check_alone(Subject& subject, std::int64_t operations) {
     heartbeat_.tick();
     check_result(subject, starts);
   }
+}
+
+/// Whether a case is run twice on the same input, to compare the bits.
+bool Bench::is_repeated(const Case& which) const {
+  return options_.repeatable && which.reduction != Reduction::kNone && which.size > 0;
 }
 
 bool Bench::wants_more(const Subject& subject, std::size_t subjects) const {
@@ -362,6 +369,7 @@ Measurement Bench::conclude(Subject& subject) {
   Measurement measured;
   add_wrong(subject, measured);
   add_checked_bits(subject, measured);
+  add_repeatable(subject, measured);
   measured.rank_times = times_of_all_ranks(subject);
   if (test_.traits().figure == Figure::kBothWays) measured.directions = directions(subject);
   measured.retransmitted = retransmitted_by_rank(subject);
@@ -445,6 +453,19 @@ void Bench::add_wrong(const Subject& subject, Measurement& measured) const {
 void Bench::add_checked_bits(const Subject& subject, Measurement& measured) const {
   if (options_.checks == 0 || !test_.traits().moves_data || subject.which.size == 0) return;
   measured.checked_bits_share = share_of_both(team_.group().max(subject.operation.expected_bits().flags()));
+}
+
+void Bench::add_repeatable(const Subject& subject, Measurement& measured) const {
+  if (!is_repeated(subject.which)) return;
+  const auto& differs = subject.unrepeated;
+  const std::int64_t ranks = team_.group().sum(std::int64_t{differs ? differs->ranks : 0});
+  measured.repeatable = ranks == 0;
+  if (ranks == 0) return;
+  const std::string first =
+      first_of_group(differs ? fmt::format("rank {}: first among elements {} to {}", rank_in_job(differs->rank),
+                                           differs->first_offset, differs->first_offset + differs->elements - 1)
+                             : "");
+  measured.unrepeated = fmt::format("{} ranks; {}", ranks, first);
 }
 
 /// The finding of the group's lowest process that has one, on its first process.

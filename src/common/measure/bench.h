@@ -54,6 +54,7 @@ class Bench {
   void finish_epoch(Subject& subject);
   void check_result(Subject& subject, std::int64_t starts);
   void check_alone(Subject& subject, std::int64_t operations);
+  [[nodiscard]] bool is_repeated(const Case& which) const;
   [[nodiscard]] bool wants_more(const Subject& subject, std::size_t subjects) const;
   [[nodiscard]] Seconds least_epoch() const;
   void report_rows(std::vector<Subject>& subjects);
@@ -61,6 +62,7 @@ class Bench {
   [[nodiscard]] Measurement conclude(Subject& subject);
   void add_wrong(const Subject& subject, Measurement& measured) const;
   void add_checked_bits(const Subject& subject, Measurement& measured) const;
+  void add_repeatable(const Subject& subject, Measurement& measured) const;
   [[nodiscard]] std::string first_of_group(const std::string& finding) const;
   [[nodiscard]] int rank_in_job(int rank) const;
   [[nodiscard]] std::vector<double> directions(const Subject& subject) const;

@@ -38,6 +38,15 @@ struct WrongData {
   Mismatch first;
 };
 
+/// Results of the same input that had other bits the second time, on one or more of a process's ranks; `rank` is the
+/// lowest of these.
+struct Unrepeated {
+  int rank = 0;
+  int ranks = 0;
+  std::uint64_t first_offset = 0;  ///< of the first block with a difference, in elements of its receive buffer
+  std::uint64_t elements = 0;      ///< in that block
+};
+
 /// A case bound to the buffers of this process's ranks: prepares them, starts the operation, checks the result.
 class Operation {
  public:
@@ -96,6 +105,10 @@ class Operation {
   /// rank is looked at.
   [[nodiscard]] SeenBits expected_bits() const;
 
+  /// Runs a reduction twice on the same input, which rounds differently in each order of additions, and compares the
+  /// results. Collective.
+  [[nodiscard]] std::optional<Unrepeated> repeat();
+
   [[nodiscard]] const Case& which() const { return case_; }
 
   /// Whether one rank only waits for the others, and whether it is this process's.
@@ -134,8 +147,14 @@ class Operation {
     SourceData data;
     std::uint64_t position;
   };
+  /// Hashes of consecutive parts of what a rank receives.
+  using Fingerprint = std::vector<std::uint64_t>;
 
   [[nodiscard]] Expected expected_in(const ExpectedBlock& block, const LocalRank& rank, std::size_t offset) const;
+  [[nodiscard]] std::vector<Fingerprint> run_on_rounding_input();
+  void fill_input(int local_rank, const SourceData& data);
+  [[nodiscard]] Fingerprint fingerprint(int local_rank);
+  [[nodiscard]] Unrepeated difference(int local_rank, const Fingerprint& first, const Fingerprint& second) const;
   void start_on_all();
   void start_aggregated();
   void finish_window();

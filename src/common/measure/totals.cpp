@@ -11,6 +11,7 @@ namespace fabricbench {
 namespace {
 
 constexpr std::size_t kMostWrongLines = 20;
+constexpr std::size_t kMostUnrepeatedLines = 20;
 
 std::string label_of(const Row& row, bool in_place) {
   return describe(Case{row.size, {}, row.datatype, row.reduction, row.root, in_place});
@@ -33,7 +34,7 @@ void Totals::add(const Row& row, const std::string& test) {
     if (!measured) continue;
     const std::string label = label_of(row, in_place);
     add(row, *measured, label);
-    note_data(row, *measured);
+    note_data(row, *measured, fmt::format("{} {}", test, label));
     if (measured->wrong.value_or(0) == 0) continue;
     wrong_checks_ += measured->wrong_ranks;
     const std::string line = fmt::format("wrong data in {} {}: {} elements over {} ranks; {}", test, label,
@@ -69,10 +70,14 @@ void Totals::add(const Row& row, const Measurement& measured, const std::string&
   }
 }
 
-void Totals::note_data(const Row& row, const Measurement& measured) {
-  if (!measured.checked_bits_share) return;
-  double& share = checked_bits_[{row.datatype, row.reduction}];
-  share = std::max(share, *measured.checked_bits_share);
+void Totals::note_data(const Row& row, const Measurement& measured, const std::string& what) {
+  if (measured.checked_bits_share) {
+    double& share = checked_bits_[{row.datatype, row.reduction}];
+    share = std::max(share, *measured.checked_bits_share);
+  }
+  if (!measured.repeatable) return;
+  ++repeated_;
+  if (!*measured.repeatable) unrepeated_.push_back(fmt::format("{}: other bits on {}", what, measured.unrepeated));
 }
 
 std::string Totals::checked_bits_line() const {
@@ -86,6 +91,16 @@ std::string Totals::checked_bits_line() const {
       checked_bits_.size() == 1 ? which : fmt::format("{}, the least of {} kinds", which, checked_bits_.size());
   return fmt::format("The checked data have both values, 0 and 1, in {:.0f} of {:.0f} bits of an element ({})",
                      share * bits, bits, among);
+}
+
+std::vector<std::string> Totals::repeatability() const {
+  if (repeated_ == 0) return {};
+  if (unrepeated_.empty()) return {fmt::format("Repeatable: the same bits twice in all {} cases", repeated_)};
+  const std::size_t shown = std::min(unrepeated_.size(), kMostUnrepeatedLines);
+  std::vector<std::string> lines{
+      fmt::format("Not repeatable: the same input gave other bits in {} of {} cases", unrepeated_.size(), repeated_)};
+  lines.insert(lines.end(), unrepeated_.begin(), unrepeated_.begin() + static_cast<std::ptrdiff_t>(shown));
+  return lines;
 }
 
 void Totals::note_extremes(const Figures& figures) {

@@ -24,6 +24,8 @@ class Totals {
   [[nodiscard]] const std::vector<std::string>& wrong_data() const { return wrong_data_; }
   /// One line on the bits that the checked data exercise; empty if nothing was checked.
   [[nodiscard]] std::string checked_bits_line() const;
+  /// With --repeatable: the operations that gave other bits the second time, a line each, or else that none did.
+  [[nodiscard]] std::vector<std::string> repeatability() const;
   [[nodiscard]] std::int64_t measurements() const { return measurements_; }
   [[nodiscard]] std::int64_t late() const { return late_; }
   /// Isolated: measurements that could not start by the common clock.
@@ -73,13 +75,15 @@ class Totals {
   };
   void add(const Row& row, const Measurement& measured, const std::string& label);
   void note_extremes(const Figures& figures);
-  void note_data(const Row& row, const Measurement& measured);
+  void note_data(const Row& row, const Measurement& measured, const std::string& what);
 
   const Options& options_;
   std::map<int, OfGroup> groups_;
   std::uint64_t wrong_checks_ = 0;
   std::vector<std::string> wrong_data_;
   std::map<std::pair<DataType, Reduction>, double> checked_bits_;  // share, of the buffers that exercise most
+  std::int64_t repeated_ = 0;
+  std::vector<std::string> unrepeated_;
   std::int64_t measurements_ = 0;
   std::int64_t with_interval_ = 0;
   std::int64_t precise_ = 0;  // measurements whose interval is as narrow as asked for

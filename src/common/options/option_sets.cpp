@@ -208,6 +208,11 @@ OptionSet checks() {
                  integer(&Options::checks, "--check", 0))};
 }
 
+OptionSet repeatability() {
+  return {option(kBuffers, "--repeatable", "", "run each reduction twice on the same input and compare the bits",
+                 flag(&Options::repeatable))};
+}
+
 OptionSet buffers() {
   return {option(kBuffers, "--buffers", "POLICY",
                  "buffers of each operation: same, rotate (through the largest buffer) or cold (through twice the "

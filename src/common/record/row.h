@@ -54,6 +54,8 @@ struct Measurement {
   std::string first_wrong;                 ///< place, expected value and found value on the lowest such rank
   /// Bits of an element that are 0 in some and 1 in other expected elements, as a share; empty: unchecked.
   std::optional<double> checked_bits_share;
+  std::optional<bool> repeatable;  ///< whether the same input gave the same bits twice; empty: not tried
+  std::string unrepeated;          ///< if not: where, on the lowest rank
   std::optional<LibraryChoice> choice;
   std::optional<IterationTimes> iteration_times;
   std::vector<NicBytes> nics;
@@ -164,6 +166,8 @@ void describe(Form& form, Record& measured) {
   form("wrong_elements", measured.wrong, "sum over all ranks; null: unchecked");
   form("checked_bits_share", measured.checked_bits_share,
        "share of an element's bits that are 0 in some and 1 in others of the expected elements; null: unchecked");
+  form("repeatable", measured.repeatable,
+       "with `--repeatable`: whether the same input gave the same bits twice; null: not tried");
   form("epochs", natural(summary.epochs), "number of epochs with samples");
   form("epoch_times_us", us(summary.epoch_medians), "median sample of each epoch, in the order measured");
   form("samples", natural(summary.samples), "samples used, over all epochs");
@@ -199,7 +203,7 @@ void describe(Form& form, Record& measured) {
   form("common_start", summary.common_start,
        "isolated timing: false if a barrier instead of the clock started some epoch");
   form("samples_us", left_out_if_none(us(measured.samples)), "with `--samples`: every sample, in the order measured");
-  form.hidden(measured.wrong_ranks, measured.first_wrong);
+  form.hidden(measured.wrong_ranks, measured.first_wrong, measured.unrepeated);
 }
 
 template <typename Form, record::Of<Row> Record>

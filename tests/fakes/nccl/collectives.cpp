@@ -78,10 +78,11 @@ void reduce_into(const Rank& rank, const Operation& operation, std::byte* into, 
   fabricbench::with_type(data_type(operation.type), [&]<typename T>(std::type_identity<T>) {
     for (std::size_t at = 0; at < bytes; at += sizeof(T)) {
       T result{};
-      for (int source = 0; source < rank.ranks; ++source) {
+      for (int i = 0; i < rank.ranks; ++i) {
+        const int source = rank.reversed ? rank.ranks - 1 - i : i;
         T value;
         std::memcpy(&value, rank.shared->slots[static_cast<std::size_t>(source)].data() + offset + at, sizeof value);
-        result = source == 0 ? value : combined(result, value, operation.reduction);
+        result = i == 0 ? value : combined(result, value, operation.reduction);
       }
       if (operation.reduction == ncclAvg && !kFloating<T>) result = fabricbench::divided(result, rank.ranks);
       std::memcpy(into + at, &result, sizeof result);

@@ -4,6 +4,7 @@
 //   hang:RANK:K          operation K never completes
 //   wrong:RANK:K         operation K leaves one wrong element on RANK
 //   wrong_from:RANK:K    operation K and all that follow leave one wrong element on RANK
+//   reordered            every second operation reduces the ranks' values in the opposite order
 //   call_error:RANK:K    the call of operation K fails
 //   init_error:RANK      making RANK's communicator fails
 //   init_hang:RANK       making RANK's communicator never ends, so nobody's does

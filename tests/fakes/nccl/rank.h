@@ -38,6 +38,7 @@ struct Rank {
   Barrier host_barrier;
   std::int64_t calls = 0;       ///< of operations
   std::int64_t operations = 0;  ///< begun; on the stream's thread
+  bool reversed = false;        ///< the current operation reduces from the last rank to the first
   std::atomic<bool> aborted = false;
   std::atomic<int> running = 0;
   std::atomic<int> recorded = 0;  ///< groups of operations in CUDA graphs that are alive

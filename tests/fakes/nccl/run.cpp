@@ -40,6 +40,7 @@ void run_all(Rank& rank, const std::vector<Operation>& operations) {
       continue;
     }
     const std::int64_t number = rank.operations++;
+    rank.reversed = rank.fault.kind == "reordered" && number % 2 == 1;
     if (fails(rank, number) || !run_collective(rank, operation)) return;
     spoil(rank, operation, number);
   }

@@ -45,6 +45,24 @@ class Options(GpuTest):  # 2 ranks, 3 s
             with self.subTest(collective):
                 self.run_gpus(*ONE, "-G", 2, program=program_of(collective))
 
+    def test_repeatable(self):
+        for options in ((), ("-g", 2), ("-G", 2), ("-m", 2)):
+            with self.subTest(options):
+                stdout, lines = self.run_gpus(*FEW, "--repeatable", *options)
+                self.assertEqual({measured["repeatable"] for measured in measurements(lines)}, {True})
+                self.assertIn("# Note: Repeatable: the same bits twice in all 4 cases\n", stdout)
+
+    def test_not_repeatable(self):
+        """With the ranks' values added in the opposite order the second time, which the checked data do not show."""
+        for collective in ("all_reduce", "reduce", "reduce_scatter"):
+            with self.subTest(collective):
+                stdout, lines = self.run_gpus(*FEW, "--repeatable", FAKE_NCCL_FAULT="reordered", ranks=3,
+                                              program=program_of(collective))
+                self.assertEqual({measured["repeatable"] for measured in measurements(lines)}, {False})
+                self.assertIn("# Note: Not repeatable: the same input gave other bits in 4 of 4 cases\n", stdout)
+        _, lines = self.run_gpus(*FEW, "--repeatable", "-d", "int32", FAKE_NCCL_FAULT="reordered", ranks=3)
+        self.assertEqual({measured["repeatable"] for measured in measurements(lines)}, {True})
+
     def test_what_graphs_exclude(self):
         several = "-G launches many iterations at once, .*; leave out one"
         null = "-G records streams, and CUDA cannot record the null stream that -y 1 asks for; leave out one"
