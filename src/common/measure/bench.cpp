@@ -247,6 +247,7 @@ void Bench::visit(Subject& subject) {
     const std::int64_t again = subject.plan.launches > 0 ? 1 : 0;  // a recorded batch has run once more, untimed
     const bool defined = subject.operation.last_result_is_defined(starts + again);
     if (defined) check_result(subject, starts);
+    if (subject.plan.launches > 0) check_replay(subject);
     check_alone(subject, subject.visited ? (defined ? 0 : 1) : options_.checks);
   }
   if (!subject.visited && is_repeated(subject.which)) subject.unrepeated = subject.operation.repeat();
@@ -297,10 +298,24 @@ void Bench::check_result(Subject& subject, std::int64_t starts) {
   if (wrong && (!subject.wrong || wrong->elements > subject.wrong->elements)) subject.wrong = wrong;
 }
 
-/// Runs this many operations one at a time, and checks each.
+/// Launches the recorded batch once more on poison, and checks its last result. The timed launches alone would not show
+/// a batch that writes nothing: the warm-up has left good results.
+void Bench::check_replay(Subject& subject) {
+  const std::int64_t aggregated = subject.operation.aggregated();
+  if (!subject.operation.last_result_is_defined(subject.plan.iterations * aggregated)) return;
+  meter_.replay(subject.operation, subject.plan);
+  check_result(subject, subject.plan.starts(aggregated));
+}
+
+/// Runs this many operations one at a time, and checks each: recorded ones where the timed ones are.
 void Bench::check_alone(Subject& subject, std::int64_t operations) {
   for (std::int64_t i = 0; i < operations; ++i) {
-    const std::int64_t starts = subject.operation.run_once();
+    std::int64_t starts = 1;
+    if (subject.plan.launches > 0) {
+      meter_.run_recorded(subject.operation);
+    } else {
+      starts = subject.operation.run_once();
+    }
     heartbeat_.tick();
     check_result(subject, starts);
   }

@@ -53,6 +53,7 @@ class Bench {
   void observe(Subject& subject);
   void finish_epoch(Subject& subject);
   void check_result(Subject& subject, std::int64_t starts);
+  void check_replay(Subject& subject);
   void check_alone(Subject& subject, std::int64_t operations);
   [[nodiscard]] bool is_repeated(const Case& which) const;
   [[nodiscard]] bool wants_more(const Subject& subject, std::size_t subjects) const;

@@ -110,6 +110,24 @@ void Meter::record(Operation& operation, const VisitPlan& plan) {
   heartbeat_.tick();
 }
 
+void Meter::replay(Operation& operation, const VisitPlan& plan) {
+  operation.prepare(plan.starts(operation.aggregated()));
+  session_.recorder()->launch();
+  operation.wait();
+  heartbeat_.tick();
+}
+
+void Meter::run_recorded(Operation& operation) {
+  Recorder& recorder = *session_.recorder();
+  operation.prepare(1);
+  recorder.begin();
+  operation.start();
+  recorder.end();
+  recorder.launch();
+  operation.wait();
+  heartbeat_.tick();
+}
+
 Epoch Meter::pipelined(Operation& operation, const VisitPlan& plan) {
   Times times(static_cast<std::size_t>(session_.local_ranks()));
   std::vector<Seconds> cpu_times;

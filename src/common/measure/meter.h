@@ -42,6 +42,11 @@ class Meter {
   /// `own_times` on every process.
   [[nodiscard]] Epoch measure(Operation& operation, const VisitPlan& plan);
 
+  /// Launches the batch that `measure` has recorded once more, on buffers prepared anew.
+  void replay(Operation& operation, const VisitPlan& plan);
+  /// Records one operation and launches it on fresh data.
+  void run_recorded(Operation& operation);
+
   /// One iteration without a clock.
   void run_untimed(Operation& operation);
 

@@ -4,6 +4,7 @@
 //   hang:RANK:K          operation K never completes
 //   wrong:RANK:K         operation K leaves one wrong element on RANK
 //   wrong_from:RANK:K    operation K and all that follow leave one wrong element on RANK
+//   wrong_in_graph:RANK  operations in CUDA graphs leave one wrong element on RANK, and no others
 //   reordered            every second operation reduces the ranks' values in the opposite order
 //   call_error:RANK:K    the call of operation K fails
 //   init_error:RANK      making RANK's communicator fails

@@ -47,8 +47,9 @@ ncclResult_t launch(const Batch& batch) {
   cudaGetDevice(&before);
   cudaSetDevice(batch.rank->device);  // whose default stream a null handle means
   const cudaError_t result = fake_cuda_enqueue(
-      batch.stream,
-      [rank = batch.rank, operations = batch.operations, recorded = recorded_group(batch)] { run(*rank, operations); });
+      batch.stream, [rank = batch.rank, operations = batch.operations, recorded = recorded_group(batch)] {
+        run(*rank, operations, recorded != nullptr);
+      });
   cudaSetDevice(before);
   return result == cudaSuccess ? ncclSuccess : ncclUnhandledCudaError;
 }

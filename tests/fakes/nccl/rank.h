@@ -70,7 +70,7 @@ struct Operation {
 };
 
 /// What one rank put into one group, in order. Runs on the stream's thread; returns early after an abort.
-void run(Rank& rank, const std::vector<Operation>& operations);
+void run(Rank& rank, const std::vector<Operation>& operations, bool in_graph);
 
 /// The parts of run: one collective, and all messages of a group at once. False after an abort.
 [[nodiscard]] bool run_collective(Rank& rank, const Operation& operation);

@@ -24,15 +24,17 @@ bool fails(Rank& rank, std::int64_t operation) {
   return true;
 }
 
-void spoil(const Rank& rank, const Operation& operation, std::int64_t number) {
-  const bool hit = rank.fault.hits("wrong", rank.rank, number) || rank.fault.hits_from("wrong_from", rank.rank, number);
+void spoil(const Rank& rank, const Operation& operation, std::int64_t number, bool in_graph) {
+  const bool hit = rank.fault.hits("wrong", rank.rank, number) ||
+                   rank.fault.hits_from("wrong_from", rank.rank, number) ||
+                   (in_graph && rank.fault.hits("wrong_in_graph", rank.rank));
   if (!hit || operation.recv == nullptr || operation.count == 0) return;
   operation.recv[operation.count / 2 * element_bytes(operation.type)] ^= std::byte{1};
 }
 
 bool is_message(const Operation& operation) { return operation.kind == Kind::kSend || operation.kind == Kind::kRecv; }
 
-void run_all(Rank& rank, const std::vector<Operation>& operations) {
+void run_all(Rank& rank, const std::vector<Operation>& operations, bool in_graph) {
   std::vector<Operation> messages;
   for (const Operation& operation : operations) {
     if (is_message(operation)) {
@@ -42,21 +44,21 @@ void run_all(Rank& rank, const std::vector<Operation>& operations) {
     const std::int64_t number = rank.operations++;
     rank.reversed = rank.fault.kind == "reordered" && number % 2 == 1;
     if (fails(rank, number) || !run_collective(rank, operation)) return;
-    spoil(rank, operation, number);
+    spoil(rank, operation, number, in_graph);
   }
   if (messages.empty()) return;
   const std::int64_t number = rank.operations++;
   if (fails(rank, number) || !run_messages(rank, messages)) return;
   const auto received = std::find_if(messages.begin(), messages.end(),
                                      [](const Operation& message) { return message.kind == Kind::kRecv; });
-  if (received != messages.end()) spoil(rank, *received, number);
+  if (received != messages.end()) spoil(rank, *received, number, in_graph);
 }
 
 }  // namespace
 
-void run(Rank& rank, const std::vector<Operation>& operations) {
+void run(Rank& rank, const std::vector<Operation>& operations, bool in_graph) {
   ++rank.running;  // before the look at `aborted`: an abort waits for what runs
-  if (!rank.aborted) run_all(rank, operations);
+  if (!rank.aborted) run_all(rank, operations, in_graph);
   --rank.running;
 }
 

@@ -7,7 +7,7 @@ import json
 import re
 import signal
 
-from launch import ROOTED, Job, command, environment, in_a_few_tries, kill, program_of, rows
+from launch import OUT_OF_PLACE_ONLY, ROOTED, Job, command, environment, in_a_few_tries, kill, program_of, rows
 from on_gpus import FAILURE, MISSING, ONE, TIMEOUT, WRONG_DATA, GpuTest
 
 MANY = ("-b", 1024, "-e", 1024, "-n", 20)
@@ -145,6 +145,19 @@ class WrongData(GpuTest):  # 3 ranks, 2 s
 
     def test_graph(self):
         self.assertRegex(self.ends(WRONG_DATA, "wrong_from:1:0", *ONE, "-G", 2), "; rank 1: first at element 128: ")
+
+    def test_only_in_graphs(self):
+        """In place too, where the timed results are not defined, and in every collective."""
+        def check(collective):
+            rank = 0 if collective in {"gather", "reduce"} else 1
+            result = self.run_program(*ONE, "-G", 2, FAKE_NCCL_FAULT=f"wrong_in_graph:{rank}",
+                                      program=program_of(collective))
+            self.assertEqual(result.status, WRONG_DATA, result.stdout + result.stderr)
+            row = rows(result.stdout)[0]
+            self.assertEqual((row[8], row[12]), ("1", "N/A" if collective in OUT_OF_PLACE_ONLY else "1"), collective)
+        self.at_once(check, ["all_gather", "all_reduce", "alltoall", "broadcast", "gather", "reduce", "reduce_scatter",
+                             "scatter", "sendrecv"])
+        self.run_gpus(*ONE, FAKE_NCCL_FAULT="wrong_in_graph:1")
 
     def test_rank_of_the_job_with_groups(self):
         """Both groups have a rank 1."""
