@@ -93,6 +93,7 @@ TYPES = {
         "timing": str,
         "time_means": (str, None),
         "wire_rate_gb_per_s": (float, None),
+        "left_out_pairs": int,
         "seed": int,
         "timer_cost_us": float,
         "clock_error_us": float,

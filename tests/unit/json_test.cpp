@@ -194,12 +194,15 @@ TEST(JsonLines, OfTheContextTellWhatPortsCanDoAndWhatATimeIs) {
   silent->begin(context);
   EXPECT_TRUE(parsed_lines(silent.text())[0]["wire_rate_gb_per_s"].is_null());
   EXPECT_TRUE(parsed_lines(silent.text())[0]["time_means"].is_null());
+  EXPECT_FALSE(parsed_lines(silent.text())[0].contains("left_out_pairs"));
   context.wire_rate = 50e9;
+  context.left_out_pairs = 2;
   context.time_means = "from posting to completion";
   Written<JsonLinesSink> file;
   file->begin(context);
   EXPECT_EQ(parsed_lines(file.text())[0]["wire_rate_gb_per_s"], 50.0);
   EXPECT_EQ(parsed_lines(file.text())[0]["time_means"], "from posting to completion");
+  EXPECT_EQ(parsed_lines(file.text())[0]["left_out_pairs"], 2);
 }
 
 TEST(JsonLines, OfTheContextDescribeEveryRanksGpuAndGroup) {

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "common/engine/pair_plan.h"
+
 using namespace fabricbench;
 
 namespace rounds_test {
@@ -57,6 +59,20 @@ TEST(Rounds, OfEveryTwoRanksAreAsFewAsThereCanBe) {
   EXPECT_EQ(rounds_of(pairs_of("all", 6), 6, 0).size(), 5U);
   EXPECT_EQ(rounds_of(pairs_of("all", 7), 7, 0).size(), 7U);
   EXPECT_EQ(rounds_of(pairs_of("all", 4), 4, 1).size(), 6U);
+}
+
+TEST(PlanWithoutPairs, KeepsTheOrderAndTheRoundsOfTheOthers) {
+  PairPlan plan;
+  plan.pairs = {{0, 1}, {2, 3}, {4, 5}, {6, 7}};
+  plan.rounds = {{0, 1}, {2}, {3}};
+  plan.hosts = {"a"};
+  const PairPlan fewer = without_pairs(plan, {0, 2});
+  ASSERT_EQ(fewer.pairs.size(), 2U);
+  EXPECT_EQ(fewer.pairs[0].first, 2);
+  EXPECT_EQ(fewer.pairs[1].first, 6);
+  EXPECT_EQ(fewer.rounds, (Rounds{{0}, {1}})) << "a round without pairs is none";
+  EXPECT_EQ(fewer.hosts, plan.hosts);
+  EXPECT_EQ(without_pairs(plan, {}).rounds, plan.rounds);
 }
 
 }  // namespace rounds_test

@@ -18,8 +18,9 @@ using Names = std::vector<std::string>;
 const Names kRails = {"mlx5_10", "mlx5_2", "mlx5_0"};  // as a kernel may list them
 
 RankPorts rank_of(const std::string& host, const Names& active, const Names& inactive = {}) {
-  RankPorts rank{std::hash<std::string>{}(host), host, active, {}};
+  RankPorts rank{std::hash<std::string>{}(host), host, active, {}, {}};
   rank.devices.insert(rank.devices.end(), inactive.begin(), inactive.end());
+  for (const std::string& device : inactive) rank.unusable.push_back({host, device, "port 1 is DOWN"});
   for (const std::string& device : active) rank.active.push_back({device, 1, PortDistance::kUnknown});
   return rank;
 }
@@ -43,6 +44,15 @@ Names devices(const std::string& rule, const std::vector<RankPorts>& ranks, cons
     names.push_back(port.device);
   }
   return names;
+}
+
+/// Such as `a mlx5_0: port 1 is DOWN`.
+Names left_out(const std::string& rule, const std::vector<RankPorts>& ranks, const std::string& pairs = "hosts") {
+  Names texts;
+  for (const LeftOutDevice& each : choose_ports(rule, ranks, choose_pairs(pairs, hosts_of(ranks)).pairs).left_out) {
+    texts.push_back(each.host + " " + each.device + ": " + each.reason);
+  }
+  return texts;
 }
 
 struct Refusal {
@@ -75,9 +85,51 @@ TEST(AllDevices, GoByTheNumbersInTheirNames) {
 TEST(AllDevices, AreThoseWithAnActivePort) {
   const std::vector<RankPorts> ranks = {rank_of("a", {"mlx5_1"}, {"mlx5_0"}), rank_of("b", {"mlx5_0"})};
   EXPECT_EQ(devices("all", ranks), (Names{"mlx5_1", "mlx5_0"}));
-  EXPECT_EQ(refusal("all", {rank_of("a", {"mlx5_0"}), rank_of("b", {}, {"mlx5_0", "mlx5_1"})}),
-            (Refusal{ExitStatus::kMissing,
-                     "--devices all: host b has no RDMA device with an active port; its devices: mlx5_0, mlx5_1"}));
+  EXPECT_EQ(left_out("all", ranks), (Names{"a mlx5_0: port 1 is DOWN"}));
+}
+
+TEST(AllDevices, OfAHostWithFewerActiveOnesKeepTheirRails) {
+  std::vector<RankPorts> ranks = ranks_of({"a", "b", "c", "d"}, 3, {"mlx5_0", "mlx5_1", "mlx5_2"});
+  for (std::size_t rank = 3; rank < 6; ++rank) ranks[rank] = rank_of("b", {"mlx5_0", "mlx5_2"}, {"mlx5_1", "mlx5_9"});
+  const PortChoice choice = choose_ports("rail", ranks, choose_pairs("hosts", hosts_of(ranks)).pairs);
+  EXPECT_EQ(choice.ports[3].device, "mlx5_0");
+  EXPECT_EQ(choice.ports[4].device, "mlx5_1") << "what other hosts use, and not mlx5_9";
+  EXPECT_EQ(choice.ports[4].port, 0) << "it is not active";
+  EXPECT_EQ(choice.ports[5].device, "mlx5_2");
+  EXPECT_EQ(left_out("rail", ranks), (Names{"b mlx5_1: port 1 is DOWN", "b mlx5_9: port 1 is DOWN"}));
+  EXPECT_EQ(
+      refusal("all", {rank_of("a", {"x"}, {"y"}), rank_of("a", {"x"}, {"y"}), rank_of("a", {"x"}, {"y"}),
+                      rank_of("b", {"x"}), rank_of("b", {"x"}), rank_of("b", {"x"})})
+          .text,
+      "--devices all: 3 ranks of host a are in pairs, and 1 device (x) need 1; start that many on each host, such "
+      "as with mpirun --map-by ppr:1:node, or name the devices to take");
+}
+
+TEST(AllDevices, OfAHostWithoutAnActiveOneCannotBeOpened) {
+  for (const char* const rule : {"all", "rail", "auto"}) {
+    const std::vector<RankPorts> ranks = {rank_of("a", {"mlx5_1"}), rank_of("b", {}, {"mlx5_0", "mlx5_1"}),
+                                          rank_of("c", {"mlx5_1"}), rank_of("d", {})};
+    EXPECT_EQ(devices(rule, ranks), (Names{"mlx5_1", "mlx5_0", "mlx5_1", ""})) << rule;
+  }
+}
+
+TEST(AllDevices, AreOfOneKindWhereThereAreMoreThanRanks) {
+  std::vector<RankPorts> ranks = ranks_of({"a", "b"}, 2, {"mlx5_0", "mlx5_1", "mlx5_2", "mlx5_3"});
+  for (RankPorts& rank : ranks) {
+    for (PortSeen& port : rank.active) port.kind = "InfiniBand, 400 Gb/s";
+    rank.active[0].kind = "Ethernet, 200 Gb/s";
+    rank.active[2].virtual_function = true;
+  }
+  EXPECT_EQ(devices("all", ranks), (Names{"mlx5_1", "mlx5_3", "mlx5_1", "mlx5_3"}));
+  const std::string storage =
+      " mlx5_0: it is Ethernet, 200 Gb/s, unlike most devices (InfiniBand, 400 Gb/s), and there are more devices than "
+      "ranks";
+  const std::string function = " mlx5_2: it is a virtual function, and there are more devices than ranks";
+  EXPECT_EQ(left_out("all", ranks), (Names{"a" + storage, "a" + function, "b" + storage, "b" + function}));
+  ranks[0].active[3].kind = "Ethernet, 100 Gb/s";
+  EXPECT_EQ(refusal("all", ranks).status, ExitStatus::kUsage) << "which two of a?";
+  for (RankPorts& rank : ranks) rank.active.resize(2);
+  EXPECT_EQ(devices("all", ranks), (Names{"mlx5_0", "mlx5_1", "mlx5_0", "mlx5_1"})) << "as many as ranks";
 }
 
 TEST(AllDevices, TakeAsManyRanks) {
@@ -108,13 +160,15 @@ TEST(ListedDevices, AreTakenInTurn) {
   EXPECT_EQ(devices("x,y", ranks_of({"a"}, 4, {"x", "y"}), "loopback"), (Names{"x", "x", "y", "y"}));
 }
 
-TEST(ListedDevices, HaveToBeThereAndToComeOut) {
+TEST(ListedDevices, HaveToComeOut) {
   EXPECT_EQ(refusal("x,z", {rank_of("a", {"x", "z"}), rank_of("b", {"x"}, {"y"})}),
             (Refusal{ExitStatus::kUsage,
                      "--devices x,z: 1 rank of host a is in pairs, and 2 devices (x, z) need 2 or a multiple of it; "
                      "start that many on each host, such as with mpirun --map-by ppr:2:node"}));
-  EXPECT_EQ(refusal("z", {rank_of("a", {"x", "z"}), rank_of("b", {"x"}, {"y"})}),
-            (Refusal{ExitStatus::kMissing, "--devices z: host b has no RDMA device 'z'; its devices: x, y"}));
+  EXPECT_EQ(devices("z", {rank_of("a", {"x", "z"}), rank_of("b", {"x"}, {"y"})}), (Names{"z", "z"}))
+      << "b's cannot be opened";
+  EXPECT_EQ(refusal("x,q", {rank_of("a", {"x", "z"}), rank_of("b", {"x"}, {"y"})}),
+            (Refusal{ExitStatus::kMissing, "--devices x,q: no host has an RDMA device 'q'; those of a: x, z"}));
   EXPECT_EQ(refusal("x,y", ranks_of({"a", "b"}, 3, {"x", "y"})).status, ExitStatus::kUsage);
   for (const char* const list : {"", "x,", ",x", "x,,y"}) {
     EXPECT_EQ(refusal(list, ranks_of({"a", "b"}, 1, {"x"})).text,
@@ -168,7 +222,7 @@ TEST(NearestDevices, OfSeveralAreSpreadOver) {
   EXPECT_EQ(
       choose_ports("auto", ranks_of({"a", "b"}, 1), {{0, 1}}).notice,
       "Devices: no rank is bound to the NUMA node of a device, so the ranks of each host use the devices in turn");
-  EXPECT_EQ(refusal("auto", {rank_of("a", {"x"}), rank_of("b", {})}).status, ExitStatus::kMissing);
+  EXPECT_EQ(left_out("auto", {rank_of("a", {"x"}), rank_of("b", {"x"}, {"y"})}), (Names{"b y: port 1 is DOWN"}));
 }
 
 TEST(NaturalOrder, CountsNumbersAsSuch) {

@@ -110,6 +110,23 @@ TEST(Verdict, HoldsEachDirectionAgainstThePortsRate) {
   EXPECT_EQ(verdict_on(context, {row_of(0, 1024, 90)}).status, ExitStatus::kOk);
 }
 
+TEST(Verdict, IsNotOnAllPairsWhereSomeWereLeftOut) {
+  Context context = context_of(Figure::kBandwidth);
+  context.left_out_pairs = 1;
+  Ending ending = ending_of(context, {row_of(0, 1024, 12), row_of(1, 1024, 12)});
+  EXPECT_EQ(ending.exit_status, static_cast<int>(ExitStatus::kMissing));
+  EXPECT_EQ(ending.reason, "1 of 3 pairs was left out for want of a usable device; the others were measured");
+  context.options.rdma.min_bandwidth_gb_per_s = 10;
+  ending = ending_of(context, {row_of(0, 1024, 12), row_of(1, 1024, 12)});
+  EXPECT_EQ(ending.exit_status, static_cast<int>(ExitStatus::kNotJudged));
+  EXPECT_FALSE(ending.fast_enough.has_value());
+  EXPECT_EQ(ending.reason,
+            "1 of 3 pairs was left out for want of a usable device, so the requirements could not be judged on all "
+            "pairs");
+  ending = ending_of(context, {row_of(0, 1024, 12), row_of(1, 1024, 9)});
+  EXPECT_EQ(ending.exit_status, static_cast<int>(ExitStatus::kTooSlow)) << "what was measured counts";
+}
+
 TEST(Verdict, IsNoneWhereThePortsRateIsNotKnown) {
   Context context = context_of(Figure::kBandwidth, 1);
   context.options.rdma.percent_of_rate = 90;

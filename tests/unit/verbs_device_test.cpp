@@ -110,7 +110,7 @@ TEST_F(OpenDeviceTest, PassesByWhatCannotBeUsed) {
 TEST_F(OpenDeviceTest, NamesTheDevicesThatThereAre) {
   add("mlx5_0", {port_in(IBV_PORT_ACTIVE)});
   add("rxe0", {port_in(IBV_PORT_ACTIVE)});
-  EXPECT_EQ(error("mlx5_9", 0), "-d: there is no RDMA device 'mlx5_9'; choose one of: mlx5_0, rxe0");
+  EXPECT_EQ(error("mlx5_9", 0), "there is no RDMA device 'mlx5_9'; choose one of: mlx5_0, rxe0");
 }
 
 TEST_F(OpenDeviceTest, SaysWhichPortsAreNotActive) {
@@ -129,9 +129,55 @@ TEST_F(OpenDeviceTest, SaysWhyThereIsNoDevice) {
 }
 
 TEST_F(OpenDeviceTest, SaysWhatFailed) {
+  FakeVerbsDevice& device = add("mlx5_0", {port_in(IBV_PORT_ACTIVE)});
+  device.query_error = EIO;
+  EXPECT_EQ(error("", 0).find("no RDMA port to use is ACTIVE: mlx5_0 does not answer: verbs: ibv_query_device: "
+                              "Input/output error (EIO); "),
+            0U)
+      << error("", 0);
+  EXPECT_EQ(device.opened, 0);
+  device.query_error = 0;
+  device.port_error = ETIMEDOUT;
+  EXPECT_EQ(error("mlx5_0", 1)
+                .find("-i 1: no RDMA port to use is ACTIVE: mlx5_0 does not answer: verbs: "
+                      "ibv_query_port: Connection timed out (ETIMEDOUT); "),
+            0U)
+      << error("mlx5_0", 1);
+  EXPECT_EQ(device.opened, 0);
+}
+
+TEST_F(OpenDeviceTest, PassesByDevicesThatFailAndNamesThem) {
   add("mlx5_0", {port_in(IBV_PORT_ACTIVE)}).query_error = EIO;
-  EXPECT_EQ(error("", 0).find("verbs: ibv_query_device: Input/output error (EIO); "), 0U) << error("", 0);
+  add("mlx5_1", {port_in(IBV_PORT_DOWN), port_in(IBV_PORT_INIT)});
+  add("mlx5_2", {port_in(IBV_PORT_ACTIVE)});
+  add("mlx5_3", {port_in(IBV_PORT_DOWN)});
+  const OpenDevice found = open_device("", 0);
+  EXPECT_EQ(found.port.device, "mlx5_2");
+  ASSERT_EQ(found.passed_by.size(), 2U);
+  EXPECT_EQ(found.passed_by[0].name, "mlx5_0");
+  EXPECT_EQ(found.passed_by[0].reason.find("does not answer: verbs: ibv_query_device: "), 0U);
+  EXPECT_EQ(found.passed_by[1].name, "mlx5_1");
+  EXPECT_EQ(found.passed_by[1].reason, "port 1 is DOWN, port 2 is INIT");
   EXPECT_EQ(verbs_.devices[0].opened, 0);
+}
+
+TEST_F(OpenDeviceTest, ListsDevicesThatFailToo) {
+  add("mlx5_0", {port_in(IBV_PORT_ACTIVE)}).port_error = EIO;
+  ibv_port_attr port = port_in(IBV_PORT_ACTIVE);
+  port.active_speed = 32;
+  port.active_width = 2;
+  add("mlx5_1", {port});
+  add("mlx5_2", {port});
+  root_.make_directory("mlx5_2/device/physfn");
+  const std::vector<DeviceState> states = device_states();
+  ASSERT_EQ(states.size(), 3U);
+  EXPECT_EQ(active_port(states[0], 0), 0);
+  EXPECT_EQ(why_unusable(states[0], 0).find("does not answer: "), 0U);
+  EXPECT_EQ(active_port(states[1], 0), 1);
+  EXPECT_DOUBLE_EQ(states[1].ports[0].rate, 12.5e9);
+  EXPECT_FALSE(states[1].virtual_function);
+  EXPECT_TRUE(states[2].virtual_function);
+  EXPECT_EQ(why_unusable(states[1], 2), "it has 1 port(s)");
 }
 
 TEST_F(OpenDeviceTest, TellsTheFactsOfAnInfiniBandPort) {

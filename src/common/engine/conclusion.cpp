@@ -85,6 +85,10 @@ Ending conclude(const Totals& totals, const Context& context) {
   ExitStatus status = ExitStatus::kOk;
   ending.reason = "every size was measured and every check passed";
   if (options.checks == 0) ending.reason = "every size was measured; nothing was checked, as --check 0 asks";
+  if (context.left_out_pairs > 0) {
+    status = ExitStatus::kMissing;
+    ending.reason = fmt::format("{}; the others were measured", left_out_text(context));
+  }
   if (ending.fast_enough == false) {
     status = ExitStatus::kTooSlow;
     ending.reason = fmt::format("the average busbw, {:.4g} GB/s, is below 0.9 times the {:.4g} GB/s required",

@@ -122,6 +122,23 @@ PairPlan plan_for(const mpi::Communicator& job, const Sessions* sessions, const 
 
 }  // namespace
 
+PairPlan without_pairs(PairPlan plan, const std::set<int>& numbers) {
+  std::vector<Pair> kept;
+  std::vector<int> new_numbers(plan.pairs.size(), -1);
+  for (std::size_t old = 0; old < plan.pairs.size(); ++old) {
+    if (numbers.count(static_cast<int>(old)) > 0) continue;
+    new_numbers[old] = static_cast<int>(kept.size());
+    kept.push_back(plan.pairs[old]);
+  }
+  plan.pairs = std::move(kept);
+  for (std::vector<int>& round : plan.rounds) {
+    std::erase_if(round, [&](int number) { return numbers.count(number) > 0; });
+    for (int& number : round) number = new_numbers[static_cast<std::size_t>(number)];
+  }
+  std::erase_if(plan.rounds, [](const std::vector<int>& round) { return round.empty(); });
+  return plan;
+}
+
 PairPlan plan_pairs(const mpi::Communicator& job, const Sessions& sessions, const Options& options) {
   return plan_for(job, &sessions, options);
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,9 @@ struct PairPlan {
   std::vector<std::string> hosts;        ///< by process
   std::vector<std::string> notices;
 };
+
+/// The plan without the pairs of these numbers. The others keep their order and their rounds, and are numbered anew.
+[[nodiscard]] PairPlan without_pairs(PairPlan plan, const std::set<int>& numbers);
 
 /// Evaluates --pairs. Ranks are numbered process by process, and within a process GPU by GPU. Collective over the job.
 /// Throws UsageError, the same on every process: as choose_pairs does, and with -g if some pair is not the two GPUs of

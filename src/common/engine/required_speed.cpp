@@ -41,6 +41,8 @@ bool is_required(const RdmaOptions& required) {
 /// Why there are no figures to judge; empty if there are.
 std::string why_no_figures(const Totals& totals, const Context& context) {
   if (totals.measurements() == 0) return "Nothing was measured, so the requirements could not be judged";
+  if (context.left_out_pairs > 0)
+    return fmt::format("{}, so the requirements could not be judged on all pairs", left_out_text(context));
   for (int pair = 0; pair < static_cast<int>(context.groups.size()); ++pair) {
     if (totals.measurements(pair) > 0) continue;
     return fmt::format("{} was not measured, so the requirements could not be judged", named_pair(context, pair));
@@ -130,6 +132,12 @@ class Judge {
 };
 
 }  // namespace
+
+std::string left_out_text(const Context& context) {
+  const std::int64_t all = context.left_out_pairs + std::ssize(context.groups);
+  return fmt::format("{} of {} pairs {} left out for want of a usable device", context.left_out_pairs, all,
+                     context.left_out_pairs == 1 ? "was" : "were");
+}
 
 std::vector<std::string> slow_memory(const Totals& totals, const Context& context) {
   constexpr double kUsualShare = 0.8;

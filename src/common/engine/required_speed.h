@@ -19,6 +19,9 @@ struct SpeedVerdict {
   std::optional<bool> fast_enough;      ///< empty if nothing was required, or it could not be judged
 };
 
+/// Such as `1 of 8 pairs was left out for want of a usable device`, for a context with such pairs.
+[[nodiscard]] std::string left_out_text(const Context& context);
+
 /// The pairs with GPU memory whose bandwidth is below 0.8 of that with host memory over the same adapters, with the
 /// likely causes; a line each. Source of the 0.8: operators take such a share as a sign of a wrong topology.
 [[nodiscard]] std::vector<std::string> slow_memory(const Totals& totals, const Context& context);

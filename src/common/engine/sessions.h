@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -25,8 +26,9 @@ struct BackendChoice {
 
 /// The port that carries this process's messages.
 struct LocalPort {
-  std::string name;  ///< such as `mlx5_0 port 1`; empty: unknown
-  double rate = 0;   ///< bytes per second of one direction; 0: unknown
+  std::string name;           ///< such as `mlx5_0 port 1`; empty: unknown
+  double rate = 0;            ///< bytes per second of one direction; 0: unknown
+  std::string rate_source{};  ///< the kernel's text on it, such as `400 Gb/sec (4X NDR)`; empty: unknown
 };
 
 /// Opens the sessions of a run.
@@ -41,9 +43,12 @@ class Sessions {
   [[nodiscard]] virtual std::string_view default_pairs(const Options& /*options*/, bool /*one_host*/) const {
     return "";
   }
-  /// Chooses the devices of each process before any pair is set up. Collective over the job, including processes that
-  /// are in no pair. Throws Error, the same on every process.
-  virtual void settle(const mpi::Communicator& /*job*/, const PairPlan& /*plan*/, const Options& /*options*/) {}
+  /// Chooses the devices of each process before any pair is set up, and takes pairs without a usable one out of the
+  /// plan, with a notice. Collective over the job, including processes that are in no pair. Throws Error, the same on
+  /// every process, also if no pair is left.
+  virtual void settle(const mpi::Communicator& /*job*/, PairPlan& /*plan*/, const Options& /*options*/) {}
+  /// The number of pairs that `settle` took out; the same on every process.
+  [[nodiscard]] virtual std::int64_t left_out_pairs() const { return 0; }
   /// The port that `settle` chose; without a name if it chose none.
   [[nodiscard]] virtual LocalPort local_port() const { return {}; }
   /// Why messages of this size cannot be carried; empty if they can.

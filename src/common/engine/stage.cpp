@@ -78,6 +78,7 @@ Context describe_run(const mpi::Communicator& world, const Job& job, const Test&
   context.groups = is_of_pairs(context.figure) ? describe_pairs(context.ranks) : describe_groups(context.ranks);
   describe_traffic(test, context);
   describe_ports(world, sessions.local_port(), context);
+  context.left_out_pairs = sessions.left_out_pairs();
   context.notices = setup.notices;
   context.time_means = test.traits().time_means;
   return context;

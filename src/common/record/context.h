@@ -125,8 +125,9 @@ struct Context {
   std::vector<HostFacts> host_facts;
   std::vector<GroupFacts> groups;                                ///< one, or those of --split
   std::vector<std::pair<std::string, std::string>> environment;  ///< whitelisted variables
-  double wire_rate = 0;    ///< one-way rate in bytes per second of the slowest port used; 0: unknown
-  std::string time_means;  ///< meaning of a row's time, where `figure` does not define it
+  double wire_rate = 0;             ///< one-way rate in bytes per second of the slowest port used; 0: unknown
+  std::int64_t left_out_pairs = 0;  ///< pairs without a usable device at one end; `notices` has the reasons
+  std::string time_means;           ///< meaning of a row's time, where `figure` does not define it
   std::uint64_t seed = 0;
   std::int64_t rounds = 0;  ///< number of rounds of a sweep
   Seconds timer_cost = 0;   ///< duration of one clock read
@@ -272,6 +273,8 @@ void describe(Form& form, Record& context) {
        "meaning of a row's time where `figure` does not define it, as in `# Method`");
   form("wire_rate_gb_per_s", null_if_none(gb_per_s(context.wire_rate)),
        "RDMA programs: one-way rate of the slowest port used; null: unknown");
+  form("left_out_pairs", left_out_if_none(context.left_out_pairs),
+       "RDMA programs: number of pairs that were left out for want of a usable device; absent: none");
   form("seed", context.seed, "seed of the random order");
   form("timer_cost_us", us(context.timer_cost), "duration of one clock read");
   form("clock_error_us", us(context.clock_error),

@@ -47,9 +47,9 @@ int(ibv_query_device)(ibv_context* context, ibv_device_attr* limits) {
 
 // verbs.h hands its struct over as one of an older kind that it does not define.
 int(ibv_query_port)(ibv_context* context, std::uint8_t port, _compat_ibv_port_attr* attributes) {
-  *reinterpret_cast<ibv_port_attr*>(attributes) =
-      fabricbench::test::fake_verbs().of(context).ports.at(static_cast<std::size_t>(port - 1));
-  return 0;
+  auto& one = fabricbench::test::fake_verbs().of(context);
+  *reinterpret_cast<ibv_port_attr*>(attributes) = one.ports.at(static_cast<std::size_t>(port - 1));
+  return one.port_error;
 }
 
 int(ibv_query_pkey)(ibv_context* context, std::uint8_t /*port*/, int index, __be16* key) {

@@ -27,6 +27,7 @@ struct FakeVerbsDevice {
   std::vector<std::uint16_t> partitions = {0xffff};  // keys, of every port
   int open_error = 0;
   int query_error = 0;
+  int port_error = 0;   // of ibv_query_port, as where the firmware no longer answers
   int table_error = 0;  // of ibv_query_gid_table
   int opened = 0;       // less closed
 };

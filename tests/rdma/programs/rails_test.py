@@ -80,6 +80,31 @@ class Rails(RailTest):
         self.assertIn("# Out of bounds values : 0 OK\n", stdout)
 
 
+class SickDevices(RailTest):
+    """Pairs with a device that cannot be used are left out, and the others are measured."""
+
+    def test_device_that_one_host_lacks(self):
+        shell("rdma link delete rxe1", "host2")
+        self.addCleanup(shell, "rdma link add rxe1 type rxe netdev c0", "host2")
+        file = self.directory / "run.json"
+        result = self.run_job("rdma_write_bw", "--devices", "rxe0,rxe1", *FEW, "--json", file, ranks=4)
+        self.assertEqual(result.status, MISSING, result.stderr)
+        self.assertIn("1 of 2 pairs was left out for want of a usable device; the others were measured", result.stderr)
+        self.assertIn("# Left out: the pair of ranks 1 and 3, because of rank 3 on host host2: there is no RDMA device "
+                      "'rxe1'; choose one of: rxe0\n", result.stdout)
+        lines = [json.loads(line) for line in file.read_text().splitlines()]
+        validate(lines)
+        self.assertEqual(lines[0]["left_out_pairs"], 1)
+        self.assertEqual([group["ports"] for group in lines[0]["groups"]], RAILS[:1])
+        self.assertEqual([line["group"] for line in lines if line["kind"] == "row"], [0])
+
+    def test_no_pair_is_left(self):
+        shell("rdma link delete rxe1", "host2")
+        self.addCleanup(shell, "rdma link add rxe1 type rxe netdev c0", "host2")
+        self.refused(MISSING, "rank 1 on host2: there is no RDMA device 'rxe1'; choose one of: rxe0$",
+                     "rdma_write_bw", "-d", "rxe1", *FEW)
+
+
 class Refusals(RailTest):
 
     def test_number_of_ranks(self):
@@ -87,14 +112,8 @@ class Refusals(RailTest):
                             r".* --map-by ppr:2:node", "rdma_write_bw", "--devices", "all", *FEW)
 
     def test_unknown_device(self):
-        self.refused(MISSING, "--devices rxe0,mlx5_3: host host1 has no RDMA device 'mlx5_3'; its devices: rxe0, rxe1$",
+        self.refused(MISSING, "--devices rxe0,mlx5_3: no host has an RDMA device 'mlx5_3'; those of host1: rxe0, rxe1$",
                      "rdma_write_bw", "--devices", "rxe0,mlx5_3", *FEW, ranks=4)
-
-    def test_device_that_one_host_lacks(self):
-        shell("rdma link delete rxe1", "host2")
-        self.addCleanup(shell, "rdma link add rxe1 type rxe netdev c0", "host2")
-        self.refused(MISSING, "host host2 has no RDMA device 'rxe1'; its devices: rxe0$",
-                     "rdma_write_bw", "--devices", "rxe0,rxe1", *FEW, ranks=4)
 
     def test_rail_between_two_names(self):
         self.refused(USAGE, "--devices rail: pair 0 would be between rxe0 of rank 0, host host1, and rxe1 of rank 3",

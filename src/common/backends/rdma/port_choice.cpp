@@ -107,30 +107,112 @@ class Choice {
     for (const int rank : self) choice_.ports[static_cast<std::size_t>(rank)] = port;
   }
 
+  /// Whichever device a rank of this host opens, it learns why there is none.
+  [[nodiscard]] static ChosenPort any_device(const RankPorts& facts) {
+    return {facts.devices.empty() ? std::string() : facts.devices.front(), 0};
+  }
+
+  void leave_out_unusable(const RankPorts& facts) {
+    choice_.left_out.insert(choice_.left_out.end(), facts.unusable.begin(), facts.unusable.end());
+  }
+
   [[nodiscard]] static std::vector<PortSeen> sorted(std::vector<PortSeen> ports) {
     std::sort(ports.begin(), ports.end(),
               [](const PortSeen& a, const PortSeen& b) { return naturally_before(a.device, b.device); });
     return ports;
   }
 
-  /// The active ports that a rank sees, by name. Throws if there are none.
-  [[nodiscard]] std::vector<PortSeen> active_ports(const RankPorts& facts) const {
-    if (!facts.active.empty()) return sorted(facts.active);
-    throw Error(ExitStatus::kMissing,
-                fmt::format("--devices {}: host {} has no RDMA device with an active port; its devices: {}", rule_,
-                            facts.host, listed(facts.devices)));
+  /// The ports without virtual functions, and, if these are still more than `wanted`, without those of another kind
+  /// than most of the job. Empty if that does not leave `wanted`.
+  [[nodiscard]] std::vector<PortSeen> usual_ports(std::vector<PortSeen> ports, std::size_t wanted) const {
+    std::erase_if(ports, [](const PortSeen& port) { return port.virtual_function; });
+    if (ports.size() > wanted) {
+      const std::string kind = commonest_kind();
+      std::erase_if(ports, [&](const PortSeen& port) { return port.kind != kind; });
+    }
+    return ports.size() == wanted ? ports : std::vector<PortSeen>();
+  }
+
+  /// The kind of most active ports of the job.
+  [[nodiscard]] std::string commonest_kind() const {
+    std::map<std::string, std::size_t> counts;
+    for (const SeatedHost& host : hosts_) {
+      for (const PortSeen& port : host.facts->active) counts[port.kind] += port.virtual_function ? 0 : 1;
+    }
+    return std::max_element(counts.begin(), counts.end(),
+                            [](const auto& a, const auto& b) { return a.second < b.second; })
+        ->first;
+  }
+
+  void leave_out_unusual(const RankPorts& facts, const std::vector<PortSeen>& kept) {
+    for (const PortSeen& port : sorted(facts.active)) {
+      if (std::any_of(kept.begin(), kept.end(), [&](const auto& each) { return each.device == port.device; })) continue;
+      choice_.left_out.push_back({facts.host, port.device,
+                                  port.virtual_function
+                                      ? "it is a virtual function, and there are more devices than ranks"
+                                      : fmt::format("it is {}, unlike most devices ({}), and there are more devices "
+                                                    "than ranks",
+                                                    port.kind, kept.front().kind)});
+    }
+  }
+
+  /// Gives the participants of a host these devices, one each.
+  void give_all(const SeatedHost& host, const std::vector<ChosenPort>& ports) {
+    for (std::size_t k = 0; k < ports.size(); ++k) give(host.participants[k], ports[k]);
+  }
+
+  /// Whether the host has an active device for each participant, perhaps after leaving out unusual ones; gives them.
+  [[nodiscard]] bool take_active(const SeatedHost& host) {
+    const std::size_t wanted = host.participants.size();
+    std::vector<PortSeen> ports = sorted(host.facts->active);
+    if (ports.size() > wanted) ports = usual_ports(std::move(ports), wanted);
+    if (ports.size() != wanted) return false;
+    leave_out_unusual(*host.facts, ports);
+    std::vector<ChosenPort> chosen;
+    for (const PortSeen& port : ports) chosen.push_back({port.device, port.port});
+    give_all(host, chosen);
+    return true;
+  }
+
+  /// Gives the participants of a host with too few active devices the inactive ones too. `wanted` are the devices of
+  /// other hosts.
+  void take_inactive(const SeatedHost& host, const std::set<std::string>& wanted) {
+    const std::size_t participants = host.participants.size();
+    if (host.facts->active.empty()) {
+      give_all(host, std::vector<ChosenPort>(participants, any_device(*host.facts)));
+      return;
+    }
+    std::vector<PortSeen> all = host.facts->active;
+    std::vector<PortSeen> like_others = all;
+    for (const LeftOutDevice& unusable : host.facts->unusable) {
+      all.push_back({unusable.device, 0});
+      if (wanted.count(unusable.device) > 0) like_others.push_back(all.back());
+    }
+    const std::vector<PortSeen> ports = sorted(like_others.size() == participants ? like_others : all);
+    if (ports.size() != participants) {
+      std::vector<std::string> names;
+      for (const PortSeen& port : sorted(host.facts->active)) names.push_back(port.device);
+      refuse_count(rule_, host, names);
+    }
+    std::vector<ChosenPort> chosen;
+    for (const PortSeen& port : ports) chosen.push_back({port.device, port.port});
+    give_all(host, chosen);
   }
 
   void take_all() {
+    std::set<std::string> taken;
+    std::vector<const SeatedHost*> rest;
     for (const SeatedHost& host : hosts_) {
-      const std::vector<PortSeen> ports = active_ports(*host.facts);
-      if (ports.size() != host.participants.size()) {
-        std::vector<std::string> names(ports.size());
-        std::transform(ports.begin(), ports.end(), names.begin(), [](const PortSeen& port) { return port.device; });
-        refuse_count(rule_, host, names);
+      leave_out_unusable(*host.facts);
+      if (!take_active(host)) {
+        rest.push_back(&host);
+        continue;
       }
-      for (std::size_t k = 0; k < ports.size(); ++k) give(host.participants[k], {ports[k].device, ports[k].port});
+      for (const Participant& self : host.participants) {
+        taken.insert(choice_.ports[static_cast<std::size_t>(self.front())].device);
+      }
     }
+    for (const SeatedHost* host : rest) take_inactive(*host, taken);
   }
 
   [[nodiscard]] std::vector<std::string> names() const {
@@ -147,15 +229,24 @@ class Choice {
     return names;
   }
 
+  /// A name that no host has is a mistake; one that a host lacks is this host's trouble.
+  void check_listed(const std::vector<std::string>& listed_names) const {
+    for (const std::string& name : listed_names) {
+      const bool known = std::any_of(hosts_.begin(), hosts_.end(), [&](const SeatedHost& host) {
+        const std::vector<std::string>& devices = host.facts->devices;
+        return std::find(devices.begin(), devices.end(), name) != devices.end();
+      });
+      if (known) continue;
+      const RankPorts& first = *hosts_.front().facts;
+      throw Error(ExitStatus::kMissing, fmt::format("--devices {}: no host has an RDMA device '{}'; those of {}: {}",
+                                                    rule_, name, first.host, listed(first.devices)));
+    }
+  }
+
   void take_listed() {
     const std::vector<std::string> listed_names = names();
+    check_listed(listed_names);
     for (const SeatedHost& host : hosts_) {
-      for (const std::string& name : listed_names) {
-        const std::vector<std::string>& known = host.facts->devices;
-        if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-        throw Error(ExitStatus::kMissing, fmt::format("--devices {}: host {} has no RDMA device '{}'; its devices: {}",
-                                                      rule_, host.facts->host, name, listed(known)));
-      }
       if (host.participants.size() % listed_names.size() != 0) refuse_count(rule_, host, listed_names);
       for (std::size_t k = 0; k < host.participants.size(); ++k) {
         give(host.participants[k], {listed_names[k % listed_names.size()], 0});
@@ -167,9 +258,14 @@ class Choice {
     std::vector<int> far;
     bool known = false;
     for (const SeatedHost& host : hosts_) {
+      leave_out_unusable(*host.facts);
       std::map<std::string, int> users;
       for (const Participant& self : host.participants) {
-        const std::vector<PortSeen> ports = active_ports(facts_of(ranks_, self.front()));
+        const std::vector<PortSeen> ports = sorted(facts_of(ranks_, self.front()).active);
+        if (ports.empty()) {
+          give(self, any_device(facts_of(ranks_, self.front())));
+          continue;
+        }
         const PortSeen& nearest = *std::min_element(ports.begin(), ports.end(), [&](const auto& a, const auto& b) {
           return a.distance != b.distance ? a.distance < b.distance : users[a.device] < users[b.device];
         });
@@ -191,12 +287,13 @@ class Choice {
     }
   }
 
+  /// Pairs with an inactive device cannot be measured anyway.
   void check_rails() const {
     for (std::size_t number = 0; number < pairs_.size(); ++number) {
       const auto [first, second] = pairs_[number];
-      const std::string& one = choice_.ports[static_cast<std::size_t>(first)].device;
-      const std::string& other = choice_.ports[static_cast<std::size_t>(second)].device;
-      if (one == other) continue;
+      const auto& [one, port] = choice_.ports[static_cast<std::size_t>(first)];
+      const auto& [other, other_port] = choice_.ports[static_cast<std::size_t>(second)];
+      if (one == other || port == 0 || other_port == 0) continue;
       throw UsageError(
           fmt::format("--devices rail: pair {} would be between {} of rank {}, host {}, and {} of rank {}, host {}; "
                       "pair the k-th ranks of hosts whose devices have the same names, such as with --pairs hosts, or "

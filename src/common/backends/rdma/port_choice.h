@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/backends/rdma/left_out.h"
 #include "common/core/pairs.h"
 #include "common/record/field.h"
 
@@ -23,47 +24,55 @@ struct PortSeen {
   std::string device;
   int port = 1;
   PortDistance distance = PortDistance::kUnknown;
+  std::string kind{};             ///< such as `InfiniBand, 400 Gb/s`
+  bool virtual_function = false;  ///< of an adapter that this host has too
 };
 
 template <typename Form, record::Of<PortSeen> Message>
 void describe(Form& form, Message& port) {
-  form.hidden(port.device, port.port, port.distance);
+  form.hidden(port.device, port.port, port.distance, port.kind, port.virtual_function);
 }
 
 /// A rank's facts about its host.
 struct RankPorts {
   std::uint64_t host_id = 0;  ///< the same on the ranks of one host, and on no others
   std::string host;
-  std::vector<std::string> devices;  ///< all devices
-  std::vector<PortSeen> active;      ///< one port of each device that has an active port
+  std::vector<std::string> devices;       ///< all devices
+  std::vector<PortSeen> active;           ///< one port of each device that has an active port
+  std::vector<LeftOutDevice> unusable{};  ///< the other devices
 };
 
 template <typename Form, record::Of<RankPorts> Message>
 void describe(Form& form, Message& ports) {
-  form.hidden(ports.host_id, ports.host, ports.devices, ports.active);
+  form.hidden(ports.host_id, ports.host, ports.devices, ports.active, ports.unusable);
 }
 
 /// The port that a rank uses.
 struct ChosenPort {
-  std::string device;  ///< empty: the rank is in no pair
+  std::string device;  ///< empty: the rank is in no pair, or its host has no device
   int port = 0;        ///< 0: any active port of the device
 };
 
 struct PortChoice {
-  std::vector<ChosenPort> ports;  ///< by rank
-  std::string notice;
+  std::vector<ChosenPort> ports;        ///< by rank
+  std::string notice;                   ///< empty: nothing to say
+  std::vector<LeftOutDevice> left_out;  ///< what the rule could have chosen, and did not
 };
 
 /// Chooses a device for each rank that is in a pair. `rule` is the value of --devices:
 /// - names separated by commas: the k-th rank of each host takes the k-th device; with n times as many ranks, each
 ///   device is taken n times, in turn;
-/// - `all`: the active devices of each host by name; a host must have as many ranks as active devices;
+/// - `all`: the active devices of each host by name; a host must have as many ranks as active devices. If it has more
+///   devices than ranks, virtual functions and devices of another kind than most of the job are left out (storage
+///   NICs). If it has fewer, some ranks get devices that are not active, preferably those that other hosts use, so that
+///   ranks keep their rails;
 /// - `rail`: the same, and both ranks of a pair must get devices of the same name;
 /// - `auto`: the nearest device; of several, the one with the fewest ranks so far.
 /// The two ranks of a pair within one host count as one and take the same device, unless one of them is in other pairs
-/// too. The result depends on the arguments only, so all ranks get the same choice or the same error.
-/// Throws Error (missing) if a host lacks the device or has no active one, and UsageError for an unsuitable number of
-/// ranks, an empty list, or a rail between devices of different names.
+/// too. A rank may get a device that its host does not have, or that is not active; it cannot be opened then. The
+/// result depends on the arguments only, so all ranks get the same choice or the same error.
+/// Throws UsageError for an unsuitable number of ranks, an empty list, or a rail between devices of different names,
+/// and Error (missing) for a name that no host has.
 [[nodiscard]] PortChoice choose_ports(std::string_view rule, const std::vector<RankPorts>& ranks,
                                       const std::vector<Pair>& pairs);
 

@@ -168,7 +168,7 @@ std::string_view VerbsSessions::default_pairs(const Options& options, bool one_h
   return one_host ? "loopback" : "hosts";
 }
 
-void VerbsSessions::settle(const mpi::Communicator& job, const PairPlan& plan, const Options& options) {
+void VerbsSessions::settle(const mpi::Communicator& job, PairPlan& plan, const Options& options) {
   port_ = settle_port(job, plan, options);
 }
 

@@ -15,7 +15,8 @@ class VerbsSessions final : public Sessions {
   explicit VerbsSessions(Verb verb, bool takes_seen_by = false) : verb_(verb), takes_seen_by_(takes_seen_by) {}
 
   [[nodiscard]] std::string_view default_pairs(const Options& options, bool one_host) const override;
-  void settle(const mpi::Communicator& job, const PairPlan& plan, const Options& options) override;
+  void settle(const mpi::Communicator& job, PairPlan& plan, const Options& options) override;
+  [[nodiscard]] std::int64_t left_out_pairs() const override { return port_.left_out_pairs; }
   [[nodiscard]] LocalPort local_port() const override { return port_.facts; }
   /// For bandwidths with GPU memory, `test` also runs with host memory, for comparison.
   [[nodiscard]] BackendChoice open(const Team& team, const Placed& placed, const Options& options,

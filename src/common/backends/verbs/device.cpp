@@ -39,6 +39,26 @@ std::string first_line(const fs::path& file) {
 
 bool is_ethernet(const ibv_port_attr& port) { return port.link_layer == IBV_LINK_LAYER_ETHERNET; }
 
+double rate_of(const ibv_port_attr& port, const fs::path& sysfs) {
+  return port_rate(speed_code(port.active_speed, first_line(sysfs / "rate")), port.active_width, is_ethernet(port));
+}
+
+fs::path sysfs_of(const ibv_device& device, int port) {
+  return fs::path(device.ibdev_path) / "ports" / std::to_string(port);
+}
+
+void read_attributes(DeviceQuery& found) {
+  check_returned(ibv_query_device(found.context.get(), &found.limits), "ibv_query_device");
+  for (int number = 1; number <= found.limits.phys_port_cnt; ++number) {
+    ibv_port_attr port{};
+    check_returned(ibv_query_port(found.context.get(), static_cast<std::uint8_t>(number), &port), "ibv_query_port");
+    found.ports.push_back(port);
+    found.state.ports.push_back({number, port.state, port.phys_state, is_ethernet(port),
+                                 rate_of(port, sysfs_of(*found.context->device, number))});
+  }
+}
+
+/// A device that fails is refused: the others of its host, and those of other hosts, may still be good.
 DeviceQuery query(ibv_device* device) {
   DeviceQuery found;
   found.state.name = ibv_get_device_name(device);
@@ -46,17 +66,19 @@ DeviceQuery query(ibv_device* device) {
     found.state.refusal = "is an iWARP device, whose queue pairs only rdma_cm connects; take an InfiniBand or RoCE one";
     return found;
   }
+  // Source: Documentation/ABI/testing/sysfs-bus-pci of Linux.
+  found.state.virtual_function = fs::exists(fs::path(device->ibdev_path) / "device/physfn");
   found.context.reset(ibv_open_device(device));
   if (!found.context) {
     found.state.refusal = fmt::format("cannot be opened: {}", explain_call("ibv_open_device", errno));
     return found;
   }
-  check_returned(ibv_query_device(found.context.get(), &found.limits), "ibv_query_device");
-  for (int number = 1; number <= found.limits.phys_port_cnt; ++number) {
-    ibv_port_attr port{};
-    check_returned(ibv_query_port(found.context.get(), static_cast<std::uint8_t>(number), &port), "ibv_query_port");
-    found.ports.push_back(port);
-    found.state.ports.push_back({number, port.state, port.phys_state, is_ethernet(port)});
+  try {
+    read_attributes(found);
+  } catch (const Error& error) {
+    found.state.refusal = fmt::format("does not answer: {}", error.what());
+    found.state.ports.clear();
+    found.context.reset();
   }
   return found;
 }
@@ -79,8 +101,7 @@ bool is_zero(const ibv_gid& gid) {
 // One entry at a time, for kernels and drivers that cannot return the whole table.
 std::vector<Gid> read_gids_singly(const DeviceQuery& device, int port) {
   const ibv_port_attr& facts = device.ports.at(static_cast<std::size_t>(port - 1));
-  const fs::path types =
-      fs::path(device.context->device->ibdev_path) / "ports" / std::to_string(port) / "gid_attrs/types";
+  const fs::path types = sysfs_of(*device.context->device, port) / "gid_attrs/types";
   std::vector<Gid> gids;
   for (int index = 0; index < facts.gid_tbl_len; ++index) {
     ibv_gid raw{};
@@ -134,7 +155,6 @@ std::string driver_of(const fs::path& device) {
 
 PortFacts facts_of(const DeviceQuery& device, int number) {
   const ibv_port_attr& port = device.ports.at(static_cast<std::size_t>(number - 1));
-  const fs::path sysfs = fs::path(device.context->device->ibdev_path) / "ports" / std::to_string(number);
   PortFacts facts;
   facts.device = device.state.name;
   facts.port = number;
@@ -144,7 +164,7 @@ PortFacts facts_of(const DeviceQuery& device, int number) {
   facts.lid = port.lid;
   facts.mtu = 128 << port.active_mtu;  // Source: enum ibv_mtu, where 1 is 256
   facts.largest_message = port.max_msg_sz;
-  facts.rate = port_rate(speed_code(port.active_speed, first_line(sysfs / "rate")), port.active_width, facts.ethernet);
+  facts.rate = rate_of(port, sysfs_of(*device.context->device, number));
   facts.most_outstanding = std::min(device.limits.max_qp_rd_atom, device.limits.max_qp_init_rd_atom);
   facts.atomics = device.limits.atomic_cap != IBV_ATOMIC_NONE;
   facts.most_requests = device.limits.max_qp_wr;
@@ -175,7 +195,7 @@ class Devices {
       if (asked == ibv_get_device_name(device)) return {device};
       names += fmt::format("{}{}", names.empty() ? "" : ", ", ibv_get_device_name(device));
     }
-    throw Error(ExitStatus::kMissing, fmt::format("-d: there is no RDMA device '{}'; choose one of: {}", asked, names));
+    throw Error(ExitStatus::kMissing, fmt::format("there is no RDMA device '{}'; choose one of: {}", asked, names));
   }
 
  private:
@@ -212,7 +232,9 @@ OpenDevice open_device(const std::string& device, int port) {
     const int number = active_port(found.state, port);
     if (number > 0) {
       PortFacts facts = facts_of(found, number);
-      return {std::move(found.context), std::move(facts)};
+      std::vector<UnusableDevice> passed_by;
+      for (const DeviceState& each : seen) passed_by.push_back({each.name, why_unusable(each, port)});
+      return {std::move(found.context), std::move(facts), std::move(passed_by)};
     }
     seen.push_back(std::move(found.state));
   }
@@ -294,6 +316,17 @@ int active_port(const DeviceState& device, int asked) {
     if (wanted && port.state == IBV_PORT_ACTIVE) return port.number;
   }
   return 0;
+}
+
+std::string why_unusable(const DeviceState& device, int asked) {
+  if (!device.refusal.empty()) return device.refusal;
+  std::vector<std::string> states;
+  for (const PortState& port : device.ports) {
+    if (asked == 0 || port.number == asked)
+      states.push_back(fmt::format("port {} is {}", port.number, name(port.state)));
+  }
+  if (states.empty()) return fmt::format("it has {} port(s)", device.ports.size());
+  return fmt::format("{}", fmt::join(states, ", "));
 }
 
 std::string why_none_active(const std::vector<DeviceState>& devices, int asked) {

@@ -41,16 +41,24 @@ struct PortFacts {
   std::vector<Gid> gids;
 };
 
+/// A device that cannot be used, and why: `port 1 is DOWN`.
+struct UnusableDevice {
+  std::string name;
+  std::string reason;
+};
+
 /// An open device, and the chosen port.
 struct OpenDevice {
   DeviceContext context;
   PortFacts port;
+  std::vector<UnusableDevice> passed_by{};  ///< devices before it that could not be used
 };
 
-/// Opens `device`; an empty name means the first device with an active port, and `port` 0 its first active port. Throws
-/// Error (missing) if the kernel has no RDMA support, there is no device, no device of that name (the message lists the
-/// existing ones), no such port, a port that is not ACTIVE (with its state and what to check), or an iWARP device,
-/// whose queue pairs can only be connected by rdma_cm.
+/// Opens `device`; an empty name means the first device with an active port, and `port` 0 its first active port.
+/// Devices that fail are passed by. Throws Error (missing) if the kernel has no RDMA support, there is no device, no
+/// device of that name (the message lists the existing ones), no such port, a port that is not ACTIVE (with its state
+/// and what to check), a device that does not answer, or an iWARP device, whose queue pairs can only be connected by
+/// rdma_cm.
 [[nodiscard]] OpenDevice open_device(const std::string& device, int port);
 
 /// Throws Error (missing, usage) if the device has no shared receive queues, or none of this size.
@@ -83,20 +91,25 @@ struct PortState {
   ibv_port_state state = IBV_PORT_DOWN;
   int physical_state = 0;  ///< as in ibv_port_attr
   bool ethernet = false;
+  double rate = 0;  ///< see port_rate
 };
 
 /// A device and its ports, or the reason why it cannot be used.
 struct DeviceState {
   std::string name;
   std::vector<PortState> ports;
-  std::string refusal;  ///< empty if it can be used
+  std::string refusal;            ///< empty if it can be used
+  bool virtual_function = false;  ///< of an adapter that this host has too (SR-IOV)
 };
 
-/// All devices in the kernel's order. Throws Error (missing) if there is none.
+/// All devices in the kernel's order, including those that fail. Throws Error (missing) if there is none.
 [[nodiscard]] std::vector<DeviceState> device_states();
 
 /// The first active port of the device, or the one asked for (0: any) if it is active; 0 if there is none.
 [[nodiscard]] int active_port(const DeviceState& device, int asked);
+
+/// Why active_port found no port in this device: `port 1 is DOWN`.
+[[nodiscard]] std::string why_unusable(const DeviceState& device, int asked);
 
 /// Why active_port found no port in any of these devices, and what to do.
 [[nodiscard]] std::string why_none_active(const std::vector<DeviceState>& devices, int asked);
