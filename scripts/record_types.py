@@ -63,6 +63,7 @@ TYPES = {
         "hosts": str,
         "ports": (str, None),
         "round": int,
+        "wire_rate_gb_per_s": float,
     },
     "sweep": {
         "endpoints": int,

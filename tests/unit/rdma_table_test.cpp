@@ -56,8 +56,8 @@ Context rdma_context(Figure figure, Transport transport = Transport::kRc) {
   context.figure = figure;
   context.options.quiet = true;
   context.groups = {{"0, 1", "a, b"}};
+  context.groups[0].wire_rate = 12.5e9;
   context.backend = "verbs";
-  context.wire_rate = 12.5e9;
   context.options.rdma.transport = transport;
   return context;
 }
@@ -80,9 +80,21 @@ TEST(RdmaTable, OfRdmaBothWaysHasTheShareOfOneDirection) {
 
 TEST(RdmaTable, OfRdmaHasADashWhereThePortsRateIsNotKnown) {
   Context context = rdma_context(Figure::kBandwidth);
-  context.wire_rate = 0;
+  context.groups[0].wire_rate = 0;
   const std::string text = rows_text(context, {row_of(4194304, 400e-6)});
   EXPECT_EQ(text.substr(text.size() - 24), "0.00250       -       0\n") << text;
+}
+
+TEST(RdmaTable, OfRdmaHasADashFromWhereARowIsFasterThanThePort) {
+  Context context = rdma_context(Figure::kBandwidth);
+  const std::vector<Row> rows = {row_of(4194304, 400e-6), row_of(4194304, 200e-6), row_of(4194304, 400e-6)};
+  context.groups[0].wire_rate = 4194304 / 200e-6 / 1.049;
+  EXPECT_NE(rows_text(context, rows).find(" 104.9 "), std::string::npos) << "clocks are not exact";
+  context.groups[0].wire_rate = 4194304 / 200e-6 / 1.051;
+  const std::string text = rows_text(context, rows);
+  EXPECT_EQ(text.find("105"), std::string::npos) << text;
+  EXPECT_EQ(text.substr(text.size() - 24), "0.00250       -       0\n") << "a rate that was wrong stays wrong";
+  EXPECT_NE(text.find("0.00250    52.5       0\n"), std::string::npos) << "as far as was known then";
 }
 
 TEST(RdmaTable, OfDatagramsCountsWhatWasLost) {

@@ -97,13 +97,13 @@ TEST(Verdict, JudgesTheMedianOfEveryLatency) {
 
 TEST(Verdict, HoldsEachDirectionAgainstThePortsRate) {
   Context context = context_of(Figure::kBandwidth, 1);
-  context.wire_rate = 50 * kGb;
+  for (GroupFacts& pair : context.groups) pair.wire_rate = 50 * kGb;
   context.options.rdma.percent_of_rate = 90;
   EXPECT_EQ(verdict_on(context, {row_of(0, 1024, 45)}).status, ExitStatus::kOk);
   const SpeedVerdict slow = verdict_on(context, {row_of(0, 1024, 44)});
   EXPECT_EQ(slow.status, ExitStatus::kTooSlow);
   EXPECT_EQ(slow.reason,
-            "Pair 0 (rank 0 of host a -> rank 1 of host b) had 88 % of the 50 GB/s of the slowest port at 1024 bytes, "
+            "Pair 0 (rank 0 of host a -> rank 1 of host b) had 88 % of the 50 GB/s of its slower port at 1024 bytes, "
             "the worst of all rows; --percent-of-rate requires 90 %");
   context.figure = Figure::kBothWays;
   EXPECT_EQ(verdict_on(context, {row_of(0, 1024, 88)}).status, ExitStatus::kTooSlow) << "44 in each direction";
@@ -125,6 +125,49 @@ TEST(Verdict, IsNotOnAllPairsWhereSomeWereLeftOut) {
             "pairs");
   ending = ending_of(context, {row_of(0, 1024, 12), row_of(1, 1024, 9)});
   EXPECT_EQ(ending.exit_status, static_cast<int>(ExitStatus::kTooSlow)) << "what was measured counts";
+}
+
+TEST(Verdict, IsNoneWhereAPairIsFasterThanItsPort) {
+  Context context = context_of(Figure::kBandwidth);
+  context.groups[0].wire_rate = 50 * kGb;
+  context.groups[1].wire_rate = 5 * kGb;
+  context.groups[1].wire_rate_source = "mlx5_1 port 1 of host b (its driver reports '40 Gb/sec (4X QDR)')";
+  EXPECT_TRUE(ending_of(context, {row_of(0, 1024, 49), row_of(1, 1024, 5.25)}).notes.empty()) << "clocks are not exact";
+  const std::vector<Row> rows = {row_of(0, 1024, 49), row_of(1, 1024, 4), row_of(1, 4096, 48)};
+  Ending ending = ending_of(context, rows);
+  EXPECT_EQ(ending.exit_status, static_cast<int>(ExitStatus::kOk)) << "nothing was required";
+  ASSERT_EQ(ending.notes.size(), 1U);
+  EXPECT_EQ(
+      ending.notes[0],
+      "Pair 1 (rank 1 of host a -> rank 3 of host b) had 48 GB/s in one direction at 4096 bytes, which is more than "
+      "the 5 GB/s of mlx5_1 port 1 of host b (its driver reports '40 Gb/sec (4X QDR)'): its rate is wrong (drivers "
+      "report 4X QDR for modes that they do not know, and bonds differ), or the data did not cross the port; %rate "
+      "is unknown");
+  context.options.rdma.percent_of_rate = 90;
+  ending = ending_of(context, rows);
+  EXPECT_EQ(ending.exit_status, static_cast<int>(ExitStatus::kNotJudged));
+  EXPECT_EQ(
+      ending.reason,
+      "--percent-of-rate could not be judged: the rate of the ports of Pair 1 (rank 1 of host a -> rank 3 of host "
+      "b) is not known; give --min-bw instead");
+  ending = ending_of(context, {row_of(0, 1024, 40), row_of(1, 4096, 48)});
+  EXPECT_EQ(ending.exit_status, static_cast<int>(ExitStatus::kTooSlow)) << "the other pair is judged";
+  context.figure = Figure::kBothWays;
+  context.groups[1].wire_rate = 24 * kGb;
+  EXPECT_TRUE(wrong_rates(Totals(context.options), context).empty());
+  EXPECT_EQ(verdict_on(context, {row_of(0, 1024, 98), row_of(1, 4096, 48)}).status, ExitStatus::kOk)
+      << "24 in each direction";
+}
+
+TEST(Verdict, HoldsEachPairAgainstItsOwnPorts) {
+  Context context = context_of(Figure::kBandwidth);
+  context.groups[0].wire_rate = 50 * kGb;
+  context.groups[1].wire_rate = 25 * kGb;
+  context.options.rdma.percent_of_rate = 90;
+  EXPECT_EQ(verdict_on(context, {row_of(0, 1024, 45), row_of(1, 1024, 23)}).status, ExitStatus::kOk);
+  EXPECT_NE(verdict_on(context, {row_of(0, 1024, 40), row_of(1, 1024, 23)}).reason.find("had 80 % of the 50 GB/s"),
+            std::string::npos)
+      << "the worst share is not that of the least bandwidth";
 }
 
 TEST(Verdict, IsNoneWhereThePortsRateIsNotKnown) {
@@ -194,7 +237,7 @@ TEST(Verdict, GoesBehindWrongData) {
 
 TEST(Verdict, HasNoWordThatParsersLookFor) {
   Context context = context_of(Figure::kBandwidth, 1);
-  context.wire_rate = 50 * kGb;
+  for (GroupFacts& pair : context.groups) pair.wire_rate = 50 * kGb;
   context.options.rdma.min_bandwidth_gb_per_s = 10;
   context.options.rdma.percent_of_rate = 90;
   context.options.rdma.max_latency = 1e-6;

@@ -97,8 +97,8 @@ Ending conclude(const Totals& totals, const Context& context) {
   const SpeedVerdict verdict = verdict_of(totals, context);
   if (verdict.fast_enough) ending.fast_enough = verdict.fast_enough;
   ending.notes.insert(ending.notes.end(), verdict.findings.begin(), verdict.findings.end());
-  const std::vector<std::string> slow = slow_memory(totals, context);
-  ending.notes.insert(ending.notes.end(), slow.begin(), slow.end());
+  for (const auto& lines : {wrong_rates(totals, context), slow_memory(totals, context)})
+    ending.notes.insert(ending.notes.end(), lines.begin(), lines.end());
   if (verdict.status != ExitStatus::kOk) {
     status = verdict.status;
     ending.reason = verdict.reason;

@@ -9,6 +9,7 @@
 
 #include "common/backends/gpu/gpu_sessions.h"
 #include "common/engine/job.h"
+#include "common/engine/sessions.h"
 #include "common/host/environment.h"
 #include "common/host/identity.h"
 #include "common/host/network.h"
@@ -144,6 +145,14 @@ std::vector<GroupFacts> describe_pairs(const std::vector<RankFacts>& ranks) {
     pairs.back().host_names = distinct_hosts(ranks[first].host, second.host);
   }
   return pairs;
+}
+
+void describe_ports(const LocalPort& first, const LocalPort& second, GroupFacts& pair) {
+  if (first.name.empty()) return;
+  pair.ports = fmt::format("{}, {}", first.name, second.name);
+  const LocalPort& slower = second.rate < first.rate ? second : first;
+  pair.wire_rate = slower.rate;
+  pair.wire_rate_source = slower.rate_source;
 }
 
 std::vector<HostFacts> describe_hosts(const mpi::Communicator& world, const Placed& placed) {

@@ -14,6 +14,7 @@
 namespace fabricbench {
 
 struct Job;
+struct LocalPort;
 
 /// The part of the context that all programs have: command line, options, hosts, environment, and the time of this
 /// call. Collective over `world`, the processes that take part.
@@ -30,6 +31,9 @@ struct Job;
 [[nodiscard]] std::vector<GroupFacts> describe_groups(const std::vector<RankFacts>& ranks);
 /// The same for groups that are pairs: the first rank and its host come first.
 [[nodiscard]] std::vector<GroupFacts> describe_pairs(const std::vector<RankFacts>& ranks);
+
+/// Adds the names of a pair's ports and the rate of the slower one, as far as they are known.
+void describe_ports(const LocalPort& first, const LocalPort& second, GroupFacts& pair);
 
 /// A list of one host, or of two.
 [[nodiscard]] std::vector<std::string> distinct_hosts(const std::string& first, const std::string& second);

@@ -1,9 +1,13 @@
 #include "common/engine/required_speed.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "common/core/shortened_list.h"
 #include "common/report/banner.h"
 
 namespace fabricbench {
@@ -32,6 +36,12 @@ std::string suspects_of(const Context& context, int pair) {
   if (!text.empty()) return text;
   return "none found at either end; check the size of BAR1 (nvidia-smi -q), relaxed ordering (the BIOS, and "
          "PCI_WR_ORDERING of the adapter), and how the memory was registered";
+}
+
+/// Whether the pair was faster than its slower port can be.
+bool has_wrong_rate(const Totals& totals, const Context& context, int pair) {
+  const auto most = totals.most_bandwidth(pair);
+  return most && share_of_rate(context, pair, most->algbw).value_or(0) > kMostOfRate;
 }
 
 bool is_required(const RdmaOptions& required) {
@@ -90,16 +100,24 @@ class Judge {
       not_judged_.emplace_back("--percent-of-rate is for programs that end in _bw; use --max-lat with this one");
       return;
     }
-    if (context_.wire_rate <= 0) {
-      not_judged_.emplace_back(
-          "--percent-of-rate could not be judged: the rate of the ports is not known; give --min-bw instead");
-      return;
+    std::optional<Totals::Figures> worst;
+    std::optional<int> with_unknown_rate;
+    double least = 0;
+    for (int pair = 0; pair < static_cast<int>(context_.groups.size()); ++pair) {
+      const auto row = totals_.least_bandwidth(pair);
+      if (!row) continue;
+      const auto share = share_of_rate(context_, pair, row->algbw);
+      if (!share || has_wrong_rate(totals_, context_, pair)) {
+        if (!with_unknown_rate) with_unknown_rate = pair;
+      } else if (!worst || *share < least) {
+        worst = row;
+        least = *share;
+      }
     }
-    const auto& row = totals_.least_bandwidth();
-    if (!row) return;
-    const double percent = 100 * one_way(context_.figure, row->algbw) / context_.wire_rate;
-    if (percent >= required_.percent_of_rate) return;
-    too_slow(*row, fmt::format("{:.4g} % of the {:.4g} GB/s of the slowest port", percent, context_.wire_rate / 1e9),
+    if (with_unknown_rate) rate_is_unknown(*with_unknown_rate);
+    if (!worst || 100 * least >= required_.percent_of_rate) return;
+    const double rate = context_.groups[static_cast<std::size_t>(worst->group)].wire_rate;
+    too_slow(*worst, fmt::format("{:.4g} % of the {:.4g} GB/s of its slower port", 100 * least, rate / 1e9),
              fmt::format("--percent-of-rate requires {:.4g} %", required_.percent_of_rate));
   }
 
@@ -119,6 +137,12 @@ class Judge {
   }
 
  private:
+  void rate_is_unknown(int pair) {
+    not_judged_.push_back(fmt::format(
+        "--percent-of-rate could not be judged: the rate of the ports of {} is not known; give --min-bw instead",
+        named_pair(context_, pair)));
+  }
+
   void too_slow(const Totals::Figures& row, const std::string& had, const std::string& required) {
     too_slow_.push_back(fmt::format("{} had {} at {} bytes, the worst of all rows; {}", named_pair(context_, row.group),
                                     had, row.size, required));
@@ -153,6 +177,24 @@ std::vector<std::string> slow_memory(const Totals& totals, const Context& contex
         suspects_of(context, pair)));
   }
   return lines;
+}
+
+std::vector<std::string> wrong_rates(const Totals& totals, const Context& context) {
+  constexpr std::size_t kMostLines = 16;
+  std::vector<std::string> lines;
+  if (context.figure == Figure::kLatency) return lines;
+  for (int pair = 0; pair < static_cast<int>(context.groups.size()); ++pair) {
+    if (!has_wrong_rate(totals, context, pair)) continue;
+    const GroupFacts& facts = context.groups[static_cast<std::size_t>(pair)];
+    const auto most = totals.most_bandwidth(pair);
+    lines.push_back(fmt::format(
+        "{} had {:.4g} GB/s in one direction at {} bytes, which is more than the {:.4g} GB/s of {}: its rate is wrong "
+        "(drivers report 4X QDR for modes that they do not know, and bonds differ), or the data did not cross the "
+        "port; %rate is unknown",
+        named_pair(context, pair), one_way(context.figure, most->algbw) / 1e9, most->size, facts.wire_rate / 1e9,
+        facts.wire_rate_source));
+  }
+  return shortened(std::move(lines), kMostLines, "more pairs faster than the rate of their ports");
 }
 
 SpeedVerdict verdict_of(const Totals& totals, const Context& context) {

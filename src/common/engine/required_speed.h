@@ -26,6 +26,9 @@ struct SpeedVerdict {
 /// likely causes; a line each. Source of the 0.8: operators take such a share as a sign of a wrong topology.
 [[nodiscard]] std::vector<std::string> slow_memory(const Totals& totals, const Context& context);
 
+/// The pairs that were faster than kMostOfRate of their slower port's rate, with the source of the rate; a line each.
+[[nodiscard]] std::vector<std::string> wrong_rates(const Totals& totals, const Context& context);
+
 [[nodiscard]] SpeedVerdict verdict_of(const Totals& totals, const Context& context);
 
 }  // namespace fabricbench

@@ -111,7 +111,7 @@ Context RoundWork::make_context() {
   context.ranks = describe_processes(team, placed_, plan_.local_ranks);
   context.groups.clear();
   const LocalPort own = sessions_.local_port();
-  const std::vector<std::string> ports = world().gather(own.name);
+  const std::vector<LocalPort> ports = gather_on_first(world(), own);
   context.wire_rate = -world().max(-own.rate);
   if (job().options.keeps_records()) context.host_facts = describe_hosts(world(), placed_);
   context.seed = agreed_seed(world(), job().options);
@@ -172,9 +172,9 @@ std::vector<RankFacts> RoundWork::describe_on_gpus() const {
 }
 
 /// `ports`: by process. A rank in several pairs keeps the port that it has in the first of them.
-void RoundWork::describe_all_pairs(const std::vector<std::string>& ports, Context& context) const {
+void RoundWork::describe_all_pairs(const std::vector<LocalPort>& ports, Context& context) const {
   std::vector<RankFacts>& ranks = context.ranks;
-  std::map<int, std::string> port_of;
+  std::map<int, LocalPort> port_of;
   for (std::size_t place = 0; place < ranks.size(); ++place) {
     port_of[ranks[place].rank] = ports[place / static_cast<std::size_t>(plan_.local_ranks)];
   }
@@ -184,8 +184,8 @@ void RoundWork::describe_all_pairs(const std::vector<std::string>& ports, Contex
     const auto number = static_cast<int>(groups.size());
     first_place.emplace(first, std::pair(number, 0));
     first_place.emplace(second, std::pair(number, 1));
-    groups.push_back({fmt::format("{}, {}", first, second), fmt::format("{}, {}", host_of(first), host_of(second)),
-                      port_of[first].empty() ? "" : fmt::format("{}, {}", port_of[first], port_of[second])});
+    groups.push_back({fmt::format("{}, {}", first, second), fmt::format("{}, {}", host_of(first), host_of(second))});
+    describe_ports(port_of[first], port_of[second], groups.back());
     groups.back().host_names = distinct_hosts(host_of(first), host_of(second));
   }
   for (std::size_t round = 0; round < plan_.rounds.size(); ++round) {

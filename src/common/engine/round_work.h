@@ -36,7 +36,7 @@ class RoundWork final : public Work {
   void open_stage();
   void run_round(const Context& context);
   void measure_round(const Context& context);
-  void describe_all_pairs(const std::vector<std::string>& ports, Context& context) const;
+  void describe_all_pairs(const std::vector<LocalPort>& ports, Context& context) const;
   [[nodiscard]] std::vector<RankFacts> describe_on_gpus() const;
   [[nodiscard]] const std::string& host_of(int rank) const;
   [[nodiscard]] bool has_outputs() const { return is_first_ && world().is_root(); }

@@ -11,6 +11,7 @@
 #include "common/measure/test.h"
 #include "common/ranks/placement.h"
 #include "common/ranks/team.h"
+#include "common/record/field.h"
 
 namespace fabricbench {
 
@@ -28,8 +29,13 @@ struct BackendChoice {
 struct LocalPort {
   std::string name;           ///< such as `mlx5_0 port 1`; empty: unknown
   double rate = 0;            ///< bytes per second of one direction; 0: unknown
-  std::string rate_source{};  ///< the kernel's text on it, such as `400 Gb/sec (4X NDR)`; empty: unknown
+  std::string rate_source{};  ///< `mlx5_0 port 1 of host a (its driver reports '400 Gb/sec (4X NDR)')`
 };
+
+template <typename Form, record::Of<LocalPort> Message>
+void describe(Form& form, Message& port) {
+  form.hidden(port.name, port.rate, port.rate_source);
+}
 
 /// Opens the sessions of a run.
 class Sessions {

@@ -12,16 +12,17 @@
 #include "common/host/identity.h"
 #include "common/measure/bench.h"
 #include "common/mpi/environment.h"
+#include "common/ranks/exchange.h"
 
 namespace fabricbench {
 namespace {
 
 /// Adds the ports of the two processes of each pair, if they are known.
-void describe_ports(const mpi::Communicator& world, const LocalPort& own, Context& context) {
-  const std::vector<std::string> names = world.gather(own.name);
+void describe_all_ports(const mpi::Communicator& world, const LocalPort& own, Context& context) {
+  const std::vector<LocalPort> ports = gather_on_first(world, own);
   context.wire_rate = -world.max(-own.rate);
-  for (std::size_t first = 0; first + 1 < names.size() && !names[first].empty(); first += 2) {
-    context.groups[first / 2].ports = fmt::format("{}, {}", names[first], names[first + 1]);
+  for (std::size_t first = 0; first + 1 < ports.size() && !ports[first].name.empty(); first += 2) {
+    describe_ports(ports[first], ports[first + 1], context.groups[first / 2]);
   }
 }
 
@@ -77,7 +78,7 @@ Context describe_run(const mpi::Communicator& world, const Job& job, const Test&
   context.ranks = describe_ranks(*setup.team, setup.placed, *setup.backend.session);
   context.groups = is_of_pairs(context.figure) ? describe_pairs(context.ranks) : describe_groups(context.ranks);
   describe_traffic(test, context);
-  describe_ports(world, sessions.local_port(), context);
+  describe_all_ports(world, sessions.local_port(), context);
   context.left_out_pairs = sessions.left_out_pairs();
   context.notices = setup.notices;
   context.time_means = test.traits().time_means;

@@ -108,6 +108,9 @@ void Totals::note_extremes(const Figures& figures) {
     if (!without_figure_) without_figure_ = figures;
     return;
   }
+  OfGroup& group = groups_[figures.group];
+  if (!group.least_bandwidth || figures.algbw < group.least_bandwidth->algbw) group.least_bandwidth = figures;
+  if (!group.most_bandwidth || figures.algbw > group.most_bandwidth->algbw) group.most_bandwidth = figures;
   if (!least_bandwidth_ || figures.algbw < least_bandwidth_->algbw) least_bandwidth_ = figures;
   if (!largest_latency_ || figures.median > largest_latency_->median) largest_latency_ = figures;
 }
@@ -120,6 +123,16 @@ std::int64_t Totals::measurements(int group) const {
 std::optional<Totals::Figures> Totals::largest_message(int group) const {
   const auto found = groups_.find(group);
   return found == groups_.end() ? std::nullopt : std::optional(found->second.largest);
+}
+
+std::optional<Totals::Figures> Totals::least_bandwidth(int group) const {
+  const auto found = groups_.find(group);
+  return found == groups_.end() ? std::nullopt : found->second.least_bandwidth;
+}
+
+std::optional<Totals::Figures> Totals::most_bandwidth(int group) const {
+  const auto found = groups_.find(group);
+  return found == groups_.end() ? std::nullopt : found->second.most_bandwidth;
 }
 
 double Totals::average_busbw(int group) const {

@@ -55,6 +55,9 @@ class Totals {
   [[nodiscard]] std::int64_t measurements(int group) const;
   /// The figures of a group's largest message; empty if it has none.
   [[nodiscard]] std::optional<Figures> largest_message(int group) const;
+  /// A group's lowest and highest bandwidth; empty if it has none.
+  [[nodiscard]] std::optional<Figures> least_bandwidth(int group) const;
+  [[nodiscard]] std::optional<Figures> most_bandwidth(int group) const;
   /// The lowest bandwidth and the largest median, each the first of equal ones; empty if there is none.
   [[nodiscard]] const std::optional<Figures>& least_bandwidth() const { return least_bandwidth_; }
   [[nodiscard]] const std::optional<Figures>& largest_latency() const { return largest_latency_; }
@@ -72,6 +75,8 @@ class Totals {
     std::map<int, double> slowest;  // by rank: samples in which it took longest
     std::vector<double> excess;     // by rank: sum over measurements
     Figures largest{};              // of the largest message
+    std::optional<Figures> least_bandwidth{};
+    std::optional<Figures> most_bandwidth{};
   };
   void add(const Row& row, const Measurement& measured, const std::string& label);
   void note_extremes(const Figures& figures);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <ctime>
 #include <optional>
@@ -55,6 +56,8 @@ struct GroupFacts {
   std::vector<std::string> host_names{};  ///< each once
   double usual_busbw = 0;  ///< bus bandwidth to be expected, relative to the rate of the links; 0: unknown
   double most_busbw = 0;   ///< and the most that is possible. Links: NICs of a host; of one host, NVLinks of a GPU
+  double wire_rate = 0;    ///< one-way rate in bytes per second of a pair's slower port; 0: unknown
+  std::string wire_rate_source{};  ///< that port, its host, and the kernel's text on its rate; empty: unknown
 };
 
 /// One host as its first rank sees it; gathered only for JSON.
@@ -108,6 +111,9 @@ constexpr auto names_of(Figure) {
   return figure == Figure::kBothWays ? algbw / 2 : algbw;
 }
 
+/// The share of its slower port's rate from which on a pair shows that the rate is wrong: no clock is that inexact.
+inline constexpr double kMostOfRate = 1.05;
+
 /// Everything known before the first measurement.
 struct Context {
   std::string program;  ///< such as all_reduce_perf
@@ -137,6 +143,13 @@ struct Context {
   std::time_t started = 0;
   std::optional<SweepPlanFacts> sweep;  ///< only for a sweep over pairs
 };
+
+/// The bandwidth of one direction of a pair relative to the rate of its slower port, from a row's algbw; empty if the
+/// rate is unknown. Above kMostOfRate, the rate is wrong.
+[[nodiscard]] inline std::optional<double> share_of_rate(const Context& context, int pair, double algbw) {
+  const double rate = context.groups[static_cast<std::size_t>(pair)].wire_rate;
+  return rate > 0 ? std::optional(one_way(context.figure, algbw) / rate) : std::nullopt;
+}
 
 namespace host {
 
@@ -229,7 +242,9 @@ void describe(Form& form, Record& group) {
   form("ports", null_if_none(group.ports),
        "RDMA pairs: device and port of each end, such as mlx5_0 port 1, mlx5_2 port 1");
   form("round", natural(group.round), "round in which the pair is measured, from 0");
-  form.hidden(group.host_names, group.usual_busbw, group.most_busbw);
+  form("wire_rate_gb_per_s", left_out_if_none(gb_per_s(group.wire_rate)),
+       "RDMA pairs: one-way rate of the slower of its ports; absent: unknown");
+  form.hidden(group.host_names, group.usual_busbw, group.most_busbw, group.wire_rate_source);
 }
 
 template <typename Form, record::Of<SweepPlanFacts> Record>

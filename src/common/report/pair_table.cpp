@@ -98,18 +98,9 @@ std::vector<TextColumn> spread_columns() {
   return {{"mean", "(us)", 9, measured("time_us_mean")}, {"stdev", "(us)", 9, measured("time_us_stdev")}};
 }
 
-/// The share of the slowest port's rate used in one direction.
-std::vector<TextColumn> rate_share_columns(const Context& context) {
-  const double rate = context.wire_rate / 1e9;
-  const auto share = [figure = context.figure, rate, bandwidth = measured("algbw_gb_per_s")](const Json& row) -> Json {
-    if (rate <= 0) return nullptr;
-    return fmt::format("{:.1f}", 100 * one_way(figure, bandwidth(row).get<double>()) / rate);
-  };
-  return {{"%rate", "", 6, share}};
-}
-
 std::vector<TextColumn> rdma_columns(const Context& context) {
-  std::vector<TextColumn> columns = context.figure == Figure::kLatency ? spread_columns() : rate_share_columns(context);
+  std::vector<TextColumn> columns = {{"%rate", "", 6, field("/share_of_rate")}};
+  if (context.figure == Figure::kLatency) columns = spread_columns();
   if (context.options.rdma.transport == Transport::kUd) columns.push_back({"lost", "", 6, measured("lost_messages")});
   return columns;
 }
@@ -133,12 +124,6 @@ std::vector<TextColumn> columns_of(const Context& context) {
   columns.push_back({"#wrong", "", 6, measured("wrong_elements"), "N/A"});
   if (context.options.timestamps) columns.push_back({"timestamp", "", 19, field("/timestamp")});
   return columns;
-}
-
-std::string row_line(const TextTable& table, const Row& row) {
-  Json shown = to_json(row);
-  shown["timestamp"] = timestamp(row.finished);
-  return table.line(shown);
 }
 
 /// The settings in the words of perftest's options; `auto` if each size or device has its own.
@@ -273,10 +258,26 @@ void PairTableSink::add(const Row& row) {
   if (!complete.empty()) print(complete);
 }
 
+/// The share of its ports' rate that a pair used in one direction, in percent; null from the row on that shows that the
+/// rate is wrong.
+Json PairTableSink::share_of_port_rate(const Row& row) {
+  const auto share = share_of_rate(context_, row.group, row.out_of_place->algbw);
+  if (share.value_or(0) > kMostOfRate) with_wrong_rate_.insert(row.group);
+  if (!share || with_wrong_rate_.count(row.group) > 0) return nullptr;
+  return fmt::format("{:.1f}", 100 * *share);
+}
+
+std::string PairTableSink::row_line(const Row& row) {
+  Json shown = to_json(row);
+  shown["timestamp"] = timestamp(row.finished);
+  shown["share_of_rate"] = share_of_port_rate(row);
+  return table_->line(shown);
+}
+
 /// Prints the rows of one case, from all pairs that have reported it.
 void PairTableSink::print(const std::vector<Row>& rows) {
   std::string text;
-  for (const Row& row : rows.size() > kMostRows ? worst(rows, context_.figure) : rows) text += row_line(*table_, row);
+  for (const Row& row : rows.size() > kMostRows ? worst(rows, context_.figure) : rows) text += row_line(row);
   if (context_.groups.size() > 1) {
     text += summary_line(context_, rows);
     ++times_slowest_[slowest(rows, context_.figure).group];

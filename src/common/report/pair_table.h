@@ -2,10 +2,12 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "common/record/json.h"
 #include "common/record/text_table.h"
 #include "common/report/output_file.h"
 #include "common/report/pair_rows.h"
@@ -28,6 +30,8 @@ class PairTableSink final : public Sink {
  private:
   void add(const Row& row);
   void print(const std::vector<Row>& rows);
+  [[nodiscard]] record::Json share_of_port_rate(const Row& row);
+  [[nodiscard]] std::string row_line(const Row& row);
   [[nodiscard]] std::string slowest_pair_line() const;
   [[nodiscard]] std::string statistics();
 
@@ -36,6 +40,7 @@ class PairTableSink final : public Sink {
   std::optional<record::TextTable> table_;  // from the beginning on
   PairRows pending_;
   std::map<int, int> times_slowest_;  // by pair
+  std::set<int> with_wrong_rate_;     // pairs that were faster than their ports' rate
   int cases_ = 0;                     // cases that several pairs have reported
   std::vector<Row> rows_;             // kept only if --stats will print them
 };

@@ -124,7 +124,8 @@ std::set<int> pairs_with_problems(const PairPlan& plan, const std::vector<std::s
 void leave_out_pairs(const mpi::Communicator& job, PairPlan& plan, const StepProblem& own, SettledPort& settled) {
   constexpr std::size_t kMostLines = 16;  // in the banner
   std::vector<std::string> lines;
-  const std::set<int> numbers = pairs_with_problems(plan, all_gather(job, own.text), lines);
+  const std::set<int> numbers =
+      pairs_with_problems(plan, broadcast_from_first(job, gather_on_first(job, own.text)), lines);
   if (numbers.size() == plan.pairs.size()) throw_everywhere(job, own);
   settled.left_out_pairs = static_cast<std::int64_t>(numbers.size());
   plan = without_pairs(std::move(plan), numbers);
@@ -148,10 +149,15 @@ SettledPort settle_port(const mpi::Communicator& job, PairPlan& plan, const Opti
   const auto passed_by = broadcast_from_first(job, gather_lists_on_first(job, attempt.passed_by));
   for (std::string& line : left_out_notices(passed_by)) settled.notices.push_back(std::move(line));
   leave_out_pairs(job, plan, attempt.problem, settled);
-  if (!attempt.port) return settled;
+  if (!attempt.port || !is_in_a_pair(plan, job.rank())) {
+    settled.device.clear();
+    return settled;
+  }
   settled.device = attempt.port->device;
   settled.port = attempt.port->port;
-  settled.facts = {fmt::format("{} port {}", settled.device, settled.port), attempt.port->rate};
+  const std::string name = fmt::format("{} port {}", settled.device, settled.port);
+  settled.facts = {name, attempt.port->rate,
+                   fmt::format("{} of host {} (its driver reports '{}')", name, placed.host, attempt.port->rate_text)};
   return settled;
 }
 

@@ -164,7 +164,9 @@ PortFacts facts_of(const DeviceQuery& device, int number) {
   facts.lid = port.lid;
   facts.mtu = 128 << port.active_mtu;  // Source: enum ibv_mtu, where 1 is 256
   facts.largest_message = port.max_msg_sz;
-  facts.rate = rate_of(port, sysfs_of(*device.context->device, number));
+  const fs::path sysfs = sysfs_of(*device.context->device, number);
+  facts.rate = rate_of(port, sysfs);
+  facts.rate_text = first_line(sysfs / "rate");
   facts.most_outstanding = std::min(device.limits.max_qp_rd_atom, device.limits.max_qp_init_rd_atom);
   facts.atomics = device.limits.atomic_cap != IBV_ATOMIC_NONE;
   facts.most_requests = device.limits.max_qp_wr;

@@ -25,6 +25,7 @@ struct PortFacts {
   int mtu = 0;  ///< active MTU in bytes
   Bytes largest_message = 0;
   double rate = 0;           ///< one-way rate in bytes per second, see port_rate; 0: unknown
+  std::string rate_text{};   ///< the kernel's text on it, such as `400 Gb/sec (4X NDR)`; empty: none
   int most_outstanding = 0;  ///< reads and atomics in flight, as requester and as responder
   bool atomics = false;
   int most_requests = 0;         ///< size limit of a work queue (max_qp_wr)
