@@ -38,19 +38,36 @@ TEST(ReadCounters, ReadsBothKindsOfThePort) {
 }
 
 TEST(ReadCounters, KeepsThoseOfTroubleInAnyDriversWords) {
-  // Source: mlx5 (counters.c), rxe (rxe_hw_counters.c), bnxt_re (hw_counters.c) and irdma (verbs.c) of the kernel.
+  // Source: mlx5 (counters.c), rxe (rxe_hw_counters.c), bnxt_re (hw_counters.c), irdma (verbs.c) and efa (efa_verbs.c)
+  // of the kernel.
   const FakeRoot sys;
-  const char* const troubles[] = {"symbol_error",        "link_error_recovery",
-                                  "link_downed",         "port_rcv_errors",
-                                  "port_xmit_discards",  "excessive_buffer_overrun_errors",
-                                  "VL15_dropped",        "duplicate_request",
-                                  "implied_nak_seq_err", "local_ack_timeout_err",
-                                  "out_of_buffer",       "rnr_nak_retry_err",
-                                  "roce_adp_retrans",    "roce_slow_restart",
-                                  "send_rnr_err",        "out_of_seq_request",
-                                  "to_retransmits",      "oos_drop_count",
-                                  "res_length_mismatch", "req_remote_invalid_request",
-                                  "tcpRetransSegs",      "ip4InTruncPkts"};
+  const char* const troubles[] = {"symbol_error",
+                                  "link_error_recovery",
+                                  "link_downed",
+                                  "port_rcv_errors",
+                                  "port_xmit_discards",
+                                  "excessive_buffer_overrun_errors",
+                                  "VL15_dropped",
+                                  "duplicate_request",
+                                  "implied_nak_seq_err",
+                                  "local_ack_timeout_err",
+                                  "out_of_buffer",
+                                  "rnr_nak_retry_err",
+                                  "roce_adp_retrans",
+                                  "roce_slow_restart",
+                                  "send_rnr_err",
+                                  "out_of_seq_request",
+                                  "to_retransmits",
+                                  "oos_drop_count",
+                                  "res_length_mismatch",
+                                  "req_remote_invalid_request",
+                                  "tcpRetransSegs",
+                                  "ip4InTruncPkts",
+                                  "rx_drops",
+                                  "retrans_timeout_events",
+                                  "retrans_pkts",
+                                  "unresponsive_remote_events",
+                                  "impaired_remote_conn_events"};
   for (const char* const trouble : troubles) write_counter(sys, std::string("hw_counters/") + trouble, "1");
   const char* const others[] = {"port_xmit_data",
                                 "port_rcv_packets",

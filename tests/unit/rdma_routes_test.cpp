@@ -35,4 +35,12 @@ TEST(RouteNotices, StopAtAScreenful) {
   EXPECT_EQ(notices[16], "RDMA of 4 more pairs: not listed");
 }
 
+TEST(KindsNotice, HasEachTextOnce) {
+  EXPECT_EQ(kinds_notice("Counters", Texts{}), "");
+  EXPECT_EQ(kinds_notice("Counters", Texts{"", ""}), "");
+  EXPECT_EQ(kinds_notice("Counters", Texts{"a", "", "b", "a"}), "Counters: a; b");
+  EXPECT_EQ(kinds_notice("Counters", Texts{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"}),
+            "Counters: a; b; c; d; e; f; g; h; and 2 more");
+}
+
 }  // namespace rdma_routes_test

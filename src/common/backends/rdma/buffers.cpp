@@ -1,13 +1,10 @@
 #include "common/backends/rdma/buffers.h"
 
-#include <algorithm>
 #include <cstdlib>
 #include <memory>
-#include <utility>
-
-#include <fmt/format.h>
 
 #include "common/backends/rdma/huge_page_buffers.h"
+#include "common/backends/rdma/routes.h"
 #include "common/core/host_buffers.h"
 #include "common/ranks/agreement.h"
 
@@ -30,16 +27,7 @@ gpu::OpenedBuffers open_buffers(const Team& team, const Placed& placed, const Op
 }
 
 std::string registration_notice(const mpi::Communicator& world, const verbs::VerbsSession& session) {
-  constexpr std::size_t kMostKinds = 8;  // in one line: as many as a host has GPUs
-  std::vector<std::string> kinds;
-  for (const std::string& own : all_gather(world, session.registered())) {
-    if (std::find(kinds.begin(), kinds.end(), own) == kinds.end()) kinds.push_back(own);
-  }
-  const std::size_t shown = std::min(kinds.size(), kMostKinds);
-  std::string text = fmt::format("Registered: {}", kinds.front());
-  for (std::size_t i = 1; i < shown; ++i) text += "; " + kinds[i];
-  if (shown < kinds.size()) text += fmt::format("; and {} more", kinds.size() - shown);
-  return text;
+  return kinds_notice(world, "Registered", session.registered());
 }
 
 }  // namespace fabricbench

@@ -34,4 +34,22 @@ std::vector<std::string> route_notices(const Team& team, std::string_view what, 
   return route_notices(what, routes, numbers);
 }
 
+std::string kinds_notice(std::string_view what, const std::vector<std::string>& texts) {
+  constexpr std::size_t kMostKinds = 8;  // in one line: as many as a host has GPUs
+  std::vector<std::string> kinds;
+  for (const std::string& text : texts) {
+    if (!text.empty() && std::find(kinds.begin(), kinds.end(), text) == kinds.end()) kinds.push_back(text);
+  }
+  if (kinds.empty()) return "";
+  const std::size_t shown = std::min(kinds.size(), kMostKinds);
+  std::string line = fmt::format("{}: {}", what, kinds.front());
+  for (std::size_t i = 1; i < shown; ++i) line += "; " + kinds[i];
+  if (shown < kinds.size()) line += fmt::format("; and {} more", kinds.size() - shown);
+  return line;
+}
+
+std::string kinds_notice(const mpi::Communicator& world, std::string_view what, const std::string& own) {
+  return kinds_notice(what, all_gather(world, own));
+}
+
 }  // namespace fabricbench

@@ -17,4 +17,11 @@ namespace fabricbench {
 [[nodiscard]] std::vector<std::string> route_notices(std::string_view what, const std::vector<std::string>& routes,
                                                      const std::vector<std::string>& numbers = {});
 
+/// A line with the different texts of all processes, the same on every one: `Registered: host memory; memory of GPU 0`,
+/// where `what` is `Registered`. Empty texts do not count; empty if there are no others. Collective.
+[[nodiscard]] std::string kinds_notice(const mpi::Communicator& world, std::string_view what, const std::string& own);
+
+/// The same for the texts of all processes.
+[[nodiscard]] std::string kinds_notice(std::string_view what, const std::vector<std::string>& texts);
+
 }  // namespace fabricbench

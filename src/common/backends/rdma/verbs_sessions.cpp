@@ -192,6 +192,8 @@ BackendChoice VerbsSessions::open(const Team& team, const Placed& placed, const 
   session->compare_with(host.rate, std::move(way.obstacles));
   append(notices, route_notices(team, "RDMA", session->route()));
   notices.push_back(registration_notice(team.world(), *session));
+  if (std::string text = kinds_notice(team.world(), "Counters", session->uncounted()); !text.empty())
+    notices.push_back(std::move(text));
   append(notices, std::move(way.notices));
   append(notices, std::move(host.notices));
   if (seen_by) append(notices, visibility_notices(team, *session, *seen_by));

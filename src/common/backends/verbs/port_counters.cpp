@@ -16,9 +16,9 @@ namespace fs = std::filesystem;
 
 // Prefixes of words in counter names, which drivers choose freely. Congestion marks (cnp, ecn, xmit_wait) are left out:
 // they also grow on a network that is merely busy and works correctly.
-constexpr std::array<std::string_view, 18> kTrouble = {"err",  "discard", "drop",     "retr",    "timeout", "out_of_",
-                                                       "oos",  "dup",     "nak",      "seq",     "rnr",     "down",
-                                                       "over", "invalid", "mismatch", "missing", "trunc",   "restart"};
+constexpr std::array<std::string_view, 20> kTrouble = {
+    "err", "discard", "drop", "retr",    "timeout",  "out_of_", "oos",   "dup",     "nak",    "seq",
+    "rnr", "down",    "over", "invalid", "mismatch", "missing", "trunc", "restart", "unresp", "impair"};
 
 bool is_upper(char letter) { return letter >= 'A' && letter <= 'Z'; }
 
@@ -60,13 +60,21 @@ PortCounters read_counters(const std::string& device, int port, const fs::path& 
   return counters;
 }
 
-std::string grown(const PortCounters& before, const PortCounters& after) {
-  std::string text;
+PortCounters growth_of(const PortCounters& before, const PortCounters& after) {
+  PortCounters grown;
   for (const auto& [name, value] : after) {
     const auto earlier = before.find(name);
     if (earlier == before.end()) continue;
     const std::uint64_t growth = value < earlier->second ? value : value - earlier->second;
-    if (growth > 0) text += fmt::format("{}{} +{}", text.empty() ? "" : ", ", name, growth);
+    if (growth > 0) grown.emplace(name, growth);
+  }
+  return grown;
+}
+
+std::string grown(const PortCounters& before, const PortCounters& after) {
+  std::string text;
+  for (const auto& [name, growth] : growth_of(before, after)) {
+    text += fmt::format("{}{} +{}", text.empty() ? "" : ", ", name, growth);
   }
   return text;
 }

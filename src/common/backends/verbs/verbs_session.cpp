@@ -94,6 +94,7 @@ VerbsSession::VerbsSession(VerbsSettings settings, std::unique_ptr<BufferSource>
       gather_(std::move(gather)),
       barrier_(std::move(barrier)),
       device_(open_device(settings_.options.device, static_cast<int>(settings_.options.port))),
+      counted_before_(read_port(device_.port.device, device_.port.port)),
       connector_(std::move(connector)) {
   check_atomics(settings_, device_.port);
   settings_.in_host_memory = buffers_->on_host();
@@ -348,15 +349,15 @@ TransportCounters VerbsSession::counters() const {
 
 std::string VerbsSession::remark() const {
   const Flow& flow = backend_->flow();
-  const std::string trouble = connection_->trouble();
+  const std::string counted = growth_text(counted_before_, read_port(device_.port.device, device_.port.port));
   std::string text;
   if (flow.duplicated() > 0) text += fmt::format("received {} messages twice", flow.duplicated());
   if (flow.reordered() > 0) {
     text += fmt::format("{}received {} messages after later ones", text.empty() ? "" : ", ", flow.reordered());
   }
-  if (!trouble.empty())
+  if (!counted.empty())
     text += fmt::format("{}counted at {} port {}: {}", text.empty() ? "" : ", ", device_.port.device, device_.port.port,
-                        trouble);
+                        counted);
   const std::string unequal = unequal_queue_pairs(flow.completed());
   if (!unequal.empty()) text += (text.empty() ? "" : ", ") + unequal;
   return text;

@@ -10,6 +10,7 @@
 
 #include "common/backends/verbs/connector.h"
 #include "common/backends/verbs/device.h"
+#include "common/backends/verbs/port_meter.h"
 #include "common/backends/verbs/verbs_backend.h"
 #include "common/backends/verbs/verbs_connection.h"
 #include "common/backends/verbs/visibility_parts.h"
@@ -87,6 +88,9 @@ class VerbsSession final : public Session {
   /// The buffers' memory and how it was registered, such as `memory of GPU 0 (NVIDIA H200) by dma-buf`.
   [[nodiscard]] std::string registered() const;
 
+  /// What this end's port does not count, see unknown_text.
+  [[nodiscard]] std::string uncounted() const { return unknown_text(counted_before_); }
+
   /// Records the bandwidth of the largest message with host memory, and the obstacles to this session's memory.
   void compare_with(double host_memory_rate, std::vector<std::string> obstacles) {
     host_memory_rate_ = host_memory_rate;
@@ -132,6 +136,7 @@ class VerbsSession final : public Session {
   Gather gather_;
   VerbsBackend::Barrier barrier_;
   OpenDevice device_;
+  PortReading counted_before_;
   std::unique_ptr<VerbsConnection> connection_;
   std::unique_ptr<Connector> connector_;  // destroyed before the parts it was created with
   std::unique_ptr<VerbsBackend> backend_;

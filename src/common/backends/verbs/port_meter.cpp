@@ -1,0 +1,202 @@
+#include "common/backends/verbs/port_meter.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstddef>
+#include <cstdint>
+#include <fstream>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "common/core/directory.h"
+
+namespace fabricbench::verbs {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A counter by its driver's name; `#` stands for the number of a priority.
+struct KnownCounter {
+  std::string_view name;
+  std::string_view meaning;
+};
+
+// Files below counters/ and hw_counters/ of a port.
+constexpr KnownCounter kCongestion[] = {
+    // InfiniBand: PortXmitWait, in ticks. Source: InfiniBand specification 16.1.4.
+    {"port_xmit_wait", "ticks with data to send and no credit"},
+    // mlx5. Source: drivers/infiniband/hw/mlx5/counters.c of Linux.
+    {"np_cnp_sent", "CNPs sent"},
+    {"np_ecn_marked_roce_packets", "packets received with an ECN mark"},
+    {"rp_cnp_handled", "CNPs handled"},
+    {"rp_cnp_ignored", "CNPs ignored"},
+    // bnxt_re. Source: drivers/infiniband/hw/bnxt_re/hw_counters.c of Linux.
+    {"tx_cnp_pkts", "CNPs sent"},
+    {"rx_cnp_pkts", "CNPs received"},
+    {"rx_ecn_marked_pkts", "packets received with an ECN mark"},
+    // irdma. Source: drivers/infiniband/hw/irdma/verbs.c of Linux.
+    {"cnpSent", "CNPs sent"},
+    {"cnpHandled", "CNPs handled"},
+    {"cnpIgnored", "CNPs ignored"},
+    {"RxECNMrkd", "packets received with an ECN mark"},
+    // hns. Source: drivers/infiniband/hw/hns/hns_roce_main.c of Linux.
+    {"tx_cnp_pkt", "CNPs sent"},
+    {"rx_cnp_pkt", "CNPs received"},
+};
+
+// Statistics of a port's interface (ethtool -S).
+constexpr KnownCounter kPauses[] = {
+    // mlx5. Source: drivers/net/ethernet/mellanox/mlx5/core/en_stats.c of Linux.
+    {"rx_prio#_pause", "pause frames received"},
+    {"tx_prio#_pause", "pause frames sent"},
+    {"rx_prio#_discards", "packets dropped"},
+    // bnxt_en. Source: drivers/net/ethernet/broadcom/bnxt/bnxt_ethtool.c of Linux.
+    {"rx_pfc_ena_frames_pri#", "pause frames received"},
+    {"tx_pfc_ena_frames_pri#", "pause frames sent"},
+    // ice. Source: drivers/net/ethernet/intel/ice/ice_ethtool.c of Linux.
+    {"rx_priority_#_xoff.nic", "pause frames received"},
+    {"tx_priority_#_xoff.nic", "pause frames sent"},
+    // hns3. Source: drivers/net/ethernet/hisilicon/hns3/hns3pf/hclge_main.c of Linux.
+    {"mac_rx_pfc_pri#_pkt_num", "pause frames received"},
+    {"mac_tx_pfc_pri#_pkt_num", "pause frames sent"},
+};
+
+bool is_digit(char character) { return std::isdigit(static_cast<unsigned char>(character)) != 0; }
+
+bool matches(std::string_view pattern, std::string_view name) {
+  return pattern.size() == name.size() && std::equal(pattern.begin(), pattern.end(), name.begin(),
+                                                     [](char a, char b) { return a == '#' ? is_digit(b) : a == b; });
+}
+
+/// Null if the table has no such counter.
+template <std::size_t N>
+const KnownCounter* find_known(const KnownCounter (&table)[N], std::string_view name) {
+  const auto* const found = std::find_if(std::begin(table), std::end(table),
+                                         [&](const KnownCounter& each) { return matches(each.name, name); });
+  return found == std::end(table) ? nullptr : found;
+}
+
+/// Such as `CNPs sent` and `pause frames received on priority 3`.
+std::string meaning_of(std::string_view name) {
+  if (const KnownCounter* const found = find_known(kCongestion, name)) return std::string(found->meaning);
+  const KnownCounter* const found = find_known(kPauses, name);
+  const std::size_t priority = found->name.find('#');
+  return fmt::format("{} on priority {}", found->meaning, name[priority]);
+}
+
+std::optional<std::uint64_t> read_number(const fs::path& file) {
+  std::uint64_t value = 0;
+  return std::ifstream(file) >> value ? std::optional(value) : std::nullopt;
+}
+
+std::string read_word(const fs::path& file) {
+  std::string word;
+  std::ifstream(file) >> word;
+  return word;
+}
+
+/// The interfaces below these: of a bond or VLAN those that carry its packets, which have the counters.
+std::vector<std::string> bottom_interfaces(const std::string& interface, const fs::path& sys) {
+  constexpr std::string_view kLower = "lower_";
+  std::vector<std::string> found;
+  for (const std::string& name : names_in(sys / "class/net" / interface)) {
+    if (!name.starts_with(kLower)) continue;
+    for (std::string& below : bottom_interfaces(name.substr(kLower.size()), sys)) found.push_back(std::move(below));
+  }
+  return found.empty() ? std::vector<std::string>{interface} : found;
+}
+
+/// The interfaces whose packets the port carries; empty without any, as on InfiniBand. Source:
+/// Documentation/ABI/stable/sysfs-class-infiniband of Linux.
+std::vector<std::string> interfaces_of(const fs::path& port, const fs::path& sys) {
+  std::vector<std::string> found;
+  for (const std::string& index : names_in(port / "gid_attrs/ndevs")) {
+    const std::string interface = read_word(port / "gid_attrs/ndevs" / index);
+    if (interface.empty()) continue;
+    for (std::string& each : bottom_interfaces(interface, sys)) {
+      if (std::find(found.begin(), found.end(), each) == found.end()) found.push_back(std::move(each));
+    }
+  }
+  return found;
+}
+
+PortCounters read_congestion(const fs::path& port) {
+  PortCounters counters;
+  for (const char* const folder : {"counters", "hw_counters"}) {
+    for (const std::string& name : names_in(port / folder)) {
+      if (find_known(kCongestion, name) == nullptr) continue;
+      if (const auto value = read_number(port / folder / name)) counters.emplace(name, *value);
+    }
+  }
+  return counters;
+}
+
+PortCounters read_pauses(const std::vector<std::string>& interfaces, const InterfaceStatistics& statistics) {
+  PortCounters counters;
+  for (const std::string& interface : interfaces) {
+    for (const auto& [name, value] : statistics(interface)) {
+      if (find_known(kPauses, name) != nullptr) counters[name] += value;
+    }
+  }
+  return counters;
+}
+
+/// Whether the driver fills counters/. A driver that does not leaves the bytes of both directions at 0 for ever.
+bool fills_counters(const fs::path& port) {
+  return read_number(port / "counters/port_xmit_data").value_or(1) > 0 ||
+         read_number(port / "counters/port_rcv_data").value_or(1) > 0;
+}
+
+/// `CNPs sent +3 (np_cnp_sent)` for each counter that grew.
+std::vector<std::string> grown_texts(const PortCounters& before, const PortCounters& after) {
+  std::vector<std::string> texts;
+  for (const auto& [name, growth] : growth_of(before, after)) {
+    texts.push_back(fmt::format("{} +{} ({})", meaning_of(name), growth, name));
+  }
+  return texts;
+}
+
+}  // namespace
+
+PortReading read_port(const std::string& device, int port, const InterfaceStatistics& statistics, const fs::path& sys) {
+  const fs::path folder = sys / "class/infiniband" / device;
+  const fs::path of_port = folder / "ports" / std::to_string(port);
+  PortReading reading;
+  std::error_code error;
+  reading.driver = fs::read_symlink(folder / "device/driver", error).filename().string();
+  reading.ethernet = read_word(of_port / "link_layer") == "Ethernet";
+  reading.errors = read_counters(device, port, sys);
+  reading.congestion = read_congestion(of_port);
+  reading.is_counted = fs::exists(of_port / "hw_counters") || fills_counters(of_port);
+  if (reading.ethernet) reading.pauses = read_pauses(interfaces_of(of_port, sys), statistics);
+  return reading;
+}
+
+std::string growth_text(const PortReading& before, const PortReading& after) {
+  std::vector<std::string> clauses;
+  if (std::string errors = grown(before.errors, after.errors); !errors.empty()) clauses.push_back(std::move(errors));
+  std::vector<std::string> congestion = grown_texts(before.congestion, after.congestion);
+  for (std::string& text : grown_texts(before.pauses, after.pauses)) congestion.push_back(std::move(text));
+  if (!congestion.empty()) clauses.push_back(fmt::format("congestion: {}", fmt::join(congestion, ", ")));
+  return fmt::format("{}", fmt::join(clauses, "; "));
+}
+
+std::string unknown_text(const PortReading& reading) {
+  std::vector<std::string_view> unknown;
+  if (reading.errors.empty() || !reading.is_counted) unknown.push_back("errors and retransmissions");
+  if (reading.congestion.empty() || !reading.is_counted)
+    unknown.push_back(reading.ethernet ? "ECN marks and CNPs" : "waiting for credits");
+  if (reading.ethernet && reading.pauses.empty()) unknown.push_back("pause frames");
+  if (unknown.empty()) return "";
+  return fmt::format("{} counts no {}: {} unknown, not 0",
+                     reading.driver.empty() ? "its driver" : fmt::format("driver {}", reading.driver),
+                     fmt::join(unknown, ", no "), unknown.size() == 1 ? "this is" : "these are");
+}
+
+}  // namespace fabricbench::verbs

@@ -1,0 +1,35 @@
+// What a port counts while a session uses it: errors, retransmissions, drops, congestion and pauses.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "common/backends/verbs/ethtool_statistics.h"
+#include "common/backends/verbs/port_counters.h"
+
+namespace fabricbench::verbs {
+
+/// One reading of a port. A counter that the driver does not have is absent, which is not 0.
+struct PortReading {
+  std::string driver;       ///< such as mlx5_core; empty: unknown
+  bool ethernet = false;    ///< its link layer
+  bool is_counted = true;   ///< false: the kernel has files for counters, and the driver never fills them
+  PortCounters errors;      ///< see read_counters
+  PortCounters congestion;  ///< ECN marks, CNPs, waiting for credits
+  PortCounters pauses;      ///< pause frames (PFC) and drops of each priority, of the port's interfaces
+};
+
+/// The names of counters differ by driver; port_meter.cpp has a table of them. `sys` replaces /sys in tests.
+[[nodiscard]] PortReading read_port(const std::string& device, int port,
+                                    const InterfaceStatistics& statistics = ethtool_statistics,
+                                    const std::filesystem::path& sys = "/sys");
+
+/// The growth between two readings, as a clause: `out_of_sequence +7; congestion: CNPs sent +3 (np_cnp_sent)`; empty if
+/// nothing grew.
+[[nodiscard]] std::string growth_text(const PortReading& before, const PortReading& after);
+
+/// What the port's driver does not count, as a clause: `driver efa counts no ECN marks or CNPs and no pause frames, so
+/// these are unknown`; empty if it counts all that its link layer has.
+[[nodiscard]] std::string unknown_text(const PortReading& reading);
+
+}  // namespace fabricbench::verbs
