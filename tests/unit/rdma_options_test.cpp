@@ -26,27 +26,12 @@ Keys operator+(Keys keys, const Keys& others) {
 const Keys kShared = {"iters",       "warmup_iters", "run_cycles", "epochs", "seed",  "target_precision",
                       "time_budget", "order",        "timeout",    "check",  "pairs", "preset",
                       "strict"};
-const Keys kOfAllVerbs = {"concurrent",
-                          "devices",
-                          "duration",
-                          "stall_timeout",
-                          "ib_dev",
-                          "ib_port",
-                          "gid_index",
-                          "mtu",
-                          "sl",
-                          "tclass",
-                          "events",
-                          "cpu_freq",
-                          "format",
-                          "rdma_cm",
-                          "memory",
-                          "flow_label",
-                          "retry_count",
-                          "data_direct",
-                          "disable_pcie_relaxed",
-                          "pkey_index",
-                          "qp_timeout"};
+const Keys kOfAllVerbs = {"concurrent",  "devices",     "duration",  "stall_timeout",
+                          "ib_dev",      "ib_port",     "gid_index", "mtu",
+                          "sl",          "tclass",      "events",    "cpu_freq",
+                          "format",      "rdma_cm",     "memory",    "flow_label",
+                          "retry_count", "data_direct", "numa",      "disable_pcie_relaxed",
+                          "pkey_index",  "qp_timeout"};
 const Keys kOfSizes = {"minbytes", "maxbytes", "stepbytes", "stepfactor", "size", "all"};
 const Keys kOfBandwidth = {"qp",     "tx_depth",        "post_list",    "cq_mod",     "bidirectional",
                            "min_bw", "percent_of_rate", "report_gbits", "rate_limit", "burst_size"};
@@ -102,6 +87,18 @@ TEST(RdmaOptions, LeaveThePartitionToRdmaCm) {
 TEST(RdmaOptions, LimitARateInGigabits) {
   EXPECT_DOUBLE_EQ(parsed(kWriteBw, "--rate_limit 8").rdma.rate_limit, 1e9);
   EXPECT_EQ(parsed(kWriteBw, "--burst_size 4 --rate-limit 8").rdma.burst, 4);
+}
+
+TEST(RdmaOptions, ChooseTheNumaNode) {
+  const auto numa = [](const std::string& line) { return parsed(kWriteBw, line).rdma; };
+  EXPECT_TRUE(numa("").near_adapter);
+  EXPECT_EQ(numa("").numa_node, -1);
+  EXPECT_FALSE(numa("--numa off").near_adapter);
+  EXPECT_EQ(numa("--numa 3").numa_node, 3);
+  EXPECT_TRUE(numa("--numa 3 --numa auto").near_adapter);
+  EXPECT_EQ(numa("--numa 3 --numa auto").numa_node, -1) << "the last one counts";
+  EXPECT_NE(refusal(kWriteBw, "--numa near").find("--numa (auto, off or a node)"), std::string::npos);
+  EXPECT_NE(refusal(kWriteBw, "--numa -1").find("--numa"), std::string::npos);
 }
 
 TEST(RdmaOptions, AreOfNoOtherProgram) {

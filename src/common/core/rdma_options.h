@@ -63,6 +63,8 @@ struct RdmaOptions {
   bool shared_receives = false;       ///< --use-srq: all queue pairs share one receive queue
   std::string devices;                ///< --devices: rule for the device of each rank; empty: see `device`
   bool strict_pcie_order = false;     ///< --disable_pcie_relaxed: no relaxed ordering of writes to the buffers
+  bool near_adapter = true;           ///< --numa auto: threads and host buffers on the NUMA node of the adapter
+  std::int64_t numa_node = -1;        ///< --numa N: on this node instead; -1: none was given
   bool data_direct = false;           ///< --data-direct: reach GPU memory over PCI Express in any case
   SeenBy seen_by = SeenBy::kReader;   ///< gpudirect_rdma_lat only
   bool perftest_table = false;        ///< --format perftest

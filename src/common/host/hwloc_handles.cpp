@@ -1,6 +1,8 @@
 #include "common/host/hwloc_handles.h"
 
 #include <cerrno>
+#include <cstdlib>
+#include <memory>
 #include <new>
 #include <stdexcept>
 #include <string>
@@ -27,6 +29,16 @@ Bitmap bitmap_of(std::string_view list) {
   if (!bitmap) throw std::bad_alloc();
   if (hwloc_bitmap_list_sscanf(bitmap.get(), std::string(list).c_str()) != 0) hwloc_bitmap_zero(bitmap.get());
   return bitmap;
+}
+
+std::string list_of(hwloc_const_bitmap_t bitmap) {
+  struct Free {
+    void operator()(char* text) const { std::free(text); }
+  };
+  char* list = nullptr;
+  check_hwloc(hwloc_bitmap_list_asprintf(&list, bitmap), "hwloc_bitmap_list_asprintf");
+  const std::unique_ptr<char, Free> owner(list);
+  return list;
 }
 
 }  // namespace fabricbench::host

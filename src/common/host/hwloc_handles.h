@@ -4,6 +4,7 @@
 #include <hwloc.h>
 
 #include <memory>
+#include <string>
 #include <string_view>
 
 namespace fabricbench::host {
@@ -24,5 +25,8 @@ void check_hwloc(int status, std::string_view call);
 
 // The numbers of a list such as `0-3,8`; none where it is no such list. Throws std::bad_alloc.
 [[nodiscard]] Bitmap bitmap_of(std::string_view list);
+
+// Such a list of the numbers of a bitmap. Throws std::runtime_error.
+[[nodiscard]] std::string list_of(hwloc_const_bitmap_t bitmap);
 
 }  // namespace fabricbench::host

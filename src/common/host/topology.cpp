@@ -5,7 +5,6 @@
 
 #include <array>
 #include <cerrno>
-#include <cstdlib>
 #include <memory>
 #include <new>
 #include <system_error>
@@ -18,18 +17,9 @@ namespace {
 
 struct Deleter {
   void operator()(cpu_set_t* set) const { CPU_FREE(set); }
-  void operator()(char* text) const { std::free(text); }
 };
 
 using CpuSet = std::unique_ptr<cpu_set_t, Deleter>;
-using Text = std::unique_ptr<char, Deleter>;
-
-std::string list_of(hwloc_const_bitmap_t bitmap) {
-  char* list = nullptr;
-  check_hwloc(hwloc_bitmap_list_asprintf(&list, bitmap), "hwloc_bitmap_list_asprintf");
-  const Text owner(list);
-  return list;
-}
 
 std::uint64_t cache_bytes(hwloc_topology_t machine, hwloc_obj_type_t level) {
   std::uint64_t bytes = 0;

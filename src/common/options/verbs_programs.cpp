@@ -115,6 +115,23 @@ Accessors most_latency() {
           [](const Options& options) { return fmt::format("{:.12g}", options.rdma.max_latency * kMicroseconds); }};
 }
 
+/// Where threads and host buffers are.
+Accessors numa_node() {
+  constexpr std::int64_t kMostNodes = 1023;
+  return {[=](Options& options, std::string_view text) {
+            RdmaOptions& rdma = options.rdma;
+            rdma.near_adapter = text == "auto";
+            rdma.numa_node = -1;
+            if (text == "auto" || text == "off") return;
+            rdma.numa_node = parse_integer(text, "--numa (auto, off or a node)", 0, kMostNodes);
+          },
+          [](const Options& options) {
+            const RdmaOptions& rdma = options.rdma;
+            if (rdma.numa_node >= 0) return fmt::format("{}", rdma.numa_node);
+            return std::string(rdma.near_adapter ? "auto" : "off");
+          }};
+}
+
 OptionSet ways_to_size(bool datagrams) {
   return {option(kSizes, "-s,--size", "SIZE", "measure a single message size", shown_by_another(one_size())),
           option(kSizes, "-a,--all", "",
@@ -172,6 +189,8 @@ OptionSet buffer_memory() {
           option(kBuffers, "--disable_pcie_relaxed,--disable-pcie-relaxed", "",
                  "register the buffers without relaxed PCIe ordering, as always where a byte is polled",
                  flag(&RdmaOptions::strict_pcie_order)),
+          option(kBuffers, "--numa", "WHERE",
+                 "NUMA node of threads and host buffers: auto (the adapter's), off (as started), or N", numa_node()),
           option(kBuffers, "--data-direct", "", "access GPU memory by Data Direct of mlx5 devices",
                  flag(&RdmaOptions::data_direct))};
 }

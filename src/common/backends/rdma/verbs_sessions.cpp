@@ -19,6 +19,7 @@
 #include "common/core/error.h"
 #include "common/core/host_buffers.h"
 #include "common/core/shortened_list.h"
+#include "common/host/identity.h"
 #include "common/host/pci_route.h"
 #include "common/measure/rate_of.h"
 #include "common/ranks/agreement.h"
@@ -170,6 +171,7 @@ std::string_view VerbsSessions::default_pairs(const Options& options, bool one_h
 
 void VerbsSessions::settle(const mpi::Communicator& job, PairPlan& plan, const Options& options) {
   port_ = settle_port(job, plan, options);
+  place_ = settle_near(job, host::host_name(), port_.device, options.rdma);
 }
 
 BackendChoice VerbsSessions::open(const Team& team, const Placed& placed, const Options& options,
@@ -183,6 +185,7 @@ BackendChoice VerbsSessions::open(const Team& team, const Placed& placed, const 
   auto buffers = open_buffers(team, placed, options);
   const bool on_gpu = !buffers.source->on_host();
   std::vector<std::string> notices = port_.notices;
+  append(notices, place_.notices);
   append(notices, std::move(buffers.notices));
   GpuWay way;
   if (on_gpu) way = gpu_way(team, buffers.source->pci_address(), port_.device);

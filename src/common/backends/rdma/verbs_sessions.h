@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "common/backends/rdma/adapter_place.h"
 #include "common/backends/rdma/local_port.h"
 #include "common/core/rdma_options.h"
 #include "common/engine/sessions.h"
@@ -26,6 +27,7 @@ class VerbsSessions final : public Sessions {
   Verb verb_;
   bool takes_seen_by_;
   SettledPort port_;
+  Settlement place_;
 };
 
 }  // namespace fabricbench
