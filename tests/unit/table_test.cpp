@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "common/report/banner.h"
 #include "report_test_support.h"
 
 using namespace fabricbench;
@@ -280,6 +281,16 @@ TEST(Table, WithEverythingInItHasTheWordsOfParsersOnlyWhereTheyBelong) {
         "# Precision: 2 of 2 within 2.5 %\n", "# Collective test concluded: all_reduce_perf\n#\n\n"}) {
     EXPECT_NE(table.text().find(part), std::string::npos) << part;
   }
+}
+
+TEST(TableFooter, HasABoundedNumberOfNotes) {
+  Ending ending;
+  ending.notes.assign(256, "a note");
+  EXPECT_EQ(printed_notes(ending), ending.notes);
+  ending.notes.insert(ending.notes.end(), 3, "a note too many");
+  const std::vector<std::string> printed = printed_notes(ending);
+  ASSERT_EQ(printed.size(), 257U);
+  EXPECT_EQ(printed.back(), "and 3 more notes, in the JSON file");
 }
 
 TEST(TableBanner, WordsTheSettingsAsNcclTestsDoes) {

@@ -1,8 +1,11 @@
 #include "common/report/banner.h"
 
+#include <cstddef>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "common/core/shortened_list.h"
 #include "common/core/version.h"
 
 namespace fabricbench {
@@ -115,7 +118,7 @@ std::string concluding_lines(const Context& context, const Ending& ending, std::
   std::string text;
   if (!quiet) {
     text += "#\n";
-    for (const std::string& note : ending.notes) text += fmt::format("# Note: {}\n", note);
+    for (const std::string& note : printed_notes(ending)) text += fmt::format("# Note: {}\n", note);
     for (const std::string& line : ending.nics) text += fmt::format("# {}\n", line);
     text += fmt::format("# {}\n", ending.precision);
   }
@@ -128,6 +131,11 @@ std::string concluding_lines(const Context& context, const Ending& ending, std::
   if (!ending.memory_usage.empty()) text += fmt::format("# {:<20} : {}\n", "GPU memory usage", ending.memory_usage);
   if (!quiet) text += "#\n\n";
   return text;
+}
+
+std::vector<std::string> printed_notes(const Ending& ending) {
+  constexpr std::size_t kMost = 256;
+  return shortened(ending.notes, kMost, "more notes, in the JSON file");
 }
 
 }  // namespace fabricbench

@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/record/context.h"
 #include "common/record/row.h"
@@ -29,5 +30,8 @@ namespace fabricbench {
 [[nodiscard]] std::string wrong_line(const Ending& ending);
 /// Everything after the closing lines; `statistics` is the table of --stats.
 [[nodiscard]] std::string concluding_lines(const Context& context, const Ending& ending, std::string_view statistics);
+
+/// The notes that tables print: the first ones, and how many more are in the JSON file. Every rank may have one.
+[[nodiscard]] std::vector<std::string> printed_notes(const Ending& ending);
 
 }  // namespace fabricbench

@@ -129,7 +129,7 @@ void PerftestTableSink::end(const Ending& ending) {
   text += wrong_line(ending).substr(1);  // without its `#`
   if (!context_.options.quiet) {
     for (const std::string& notice : context_.notices) text += labelled("Notice", notice);
-    for (const std::string& note : ending.notes) text += labelled("Note", note);
+    for (const std::string& note : printed_notes(ending)) text += labelled("Note", note);
     for (const std::string& line : ending.nics) text += fmt::format(" {}\n", line);
     text += fmt::format(" {}\n", ending.precision);
   }
