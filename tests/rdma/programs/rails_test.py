@@ -101,7 +101,7 @@ class SickDevices(RailTest):
     def test_no_pair_is_left(self):
         shell("rdma link delete rxe1", "host2")
         self.addCleanup(shell, "rdma link add rxe1 type rxe netdev c0", "host2")
-        self.refused(MISSING, "rank 1 on host2: there is no RDMA device 'rxe1'; choose one of: rxe0$",
+        self.refused(MISSING, "rank 1, host host2: there is no RDMA device 'rxe1'; choose one of: rxe0$",
                      "rdma_write_bw", "-d", "rxe1", *FEW)
 
 
