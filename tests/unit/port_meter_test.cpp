@@ -109,7 +109,7 @@ TEST_F(PortMeterTest, TellsWhatADriverDoesNotCount) {
   sys_.link("class/infiniband/mlx5_0/device", (sys_.path() / "devices/efa0").string());
   EXPECT_EQ(
       unknown_text(read()),
-      "its driver counts no errors and retransmissions, no ECN marks and CNPs, no pause frames: these are unknown, "
+      "the driver counts no errors and retransmissions, no ECN marks and CNPs, no pause frames: these are unknown, "
       "not 0");
   sys_.link("devices/efa0/driver", (sys_.path() / "drivers/efa").string());
   port("hw_counters/retrans_timeout_events", "0");
@@ -127,7 +127,7 @@ TEST_F(PortMeterTest, TakesCountersThatNeverMoveForUnknown) {
     port(std::string("counters/") + name, "0");
   }
   EXPECT_EQ(unknown_text(read()),
-            "its driver counts no errors and retransmissions, no waiting for credits: these are unknown, not 0");
+            "the driver counts no errors and retransmissions, no waiting for credits: these are unknown, not 0");
   port("counters/port_rcv_data", "72");
   EXPECT_EQ(unknown_text(read()), "");
 }

@@ -195,7 +195,7 @@ std::string unknown_text(const PortReading& reading) {
   if (reading.ethernet && reading.pauses.empty()) unknown.push_back("pause frames");
   if (unknown.empty()) return "";
   return fmt::format("{} counts no {}: {} unknown, not 0",
-                     reading.driver.empty() ? "its driver" : fmt::format("driver {}", reading.driver),
+                     reading.driver.empty() ? "the driver" : fmt::format("driver {}", reading.driver),
                      fmt::join(unknown, ", no "), unknown.size() == 1 ? "this is" : "these are");
 }
 
