@@ -3,13 +3,17 @@
 #include <array>
 #include <chrono>
 #include <climits>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include <cuda_runtime_api.h>
+#include <unistd.h>
 
 #include "group.h"
 #include "profiler.h"
@@ -25,7 +29,7 @@ ncclResult_t refuse(const std::string& reason) { return failed(ncclInvalidArgume
 
 /// The members that the library knows, from a configuration that may be larger or smaller than its own.
 ncclResult_t check_config(const ncclConfig_t* given) {
-  alignas(ncclConfig_t) std::array<std::byte, sizeof(ncclConfig_t)> known{};
+  alignas(ncclConfig_t) std::array<std::byte, kMostConfigBytes> known{};
   const ncclConfig_t initial = NCCL_CONFIG_INITIALIZER;
   std::memcpy(known.data(), &initial, sizeof initial);
   std::memcpy(known.data(), given, std::min(given->size, kConfigBytes));
@@ -45,10 +49,45 @@ Address address_in(const ncclUniqueId& id) {
   return address;
 }
 
+bool given(const char* variable) {
+  const char* value = std::getenv(variable);
+  return value != nullptr && std::strcmp(value, "1") == 0;
+}
+
+/// Ranks on one host as NCCL sees it: those with the same NCCL_HOSTID, or without one (getHostHash in its src/misc).
+std::uint64_t host_number() {
+  const char* given_id = std::getenv("NCCL_HOSTID");
+  if (given_id != nullptr) return std::hash<std::string_view>{}(given_id);
+  std::array<char, 256> name{};
+  gethostname(name.data(), name.size() - 1);
+  return std::hash<std::string_view>{}(name.data());
+}
+
+unsigned bus_of(int device) {
+  std::array<char, 32> text{};
+  unsigned bus = 0;
+  if (cudaDeviceGetPCIBusId(text.data(), text.size(), device) == cudaSuccess) std::sscanf(text.data(), "%*x:%x", &bus);
+  return bus;
+}
+
+/// As initTransportsRank in NCCL's src/init.cc, on every rank.
+ncclResult_t check_gpus(const Rank& rank) {
+  if (kSharesGpus && given("NCCL_MULTI_RANK_GPU_ENABLE")) return ncclSuccess;
+  const auto& gpus = rank.shared->gpus;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(rank.ranks); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (gpus[i].host != gpus[j].host || gpus[i].bus != gpus[j].bus) continue;
+      return failed(ncclInvalidUsage, shared_gpu_text(static_cast<int>(j), static_cast<int>(i), gpus[i].bus));
+    }
+  }
+  return ncclSuccess;
+}
+
 /// Waits until all ranks have joined. Then nobody needs the file any more.
 ncclResult_t finish_joining(const std::shared_ptr<Rank>& rank) {
   if (!wait_until([&] { return rank->shared->joined >= rank->ranks; }, rank->aborted)) return ncclInternalError;
   if (rank->rank == 0) close_file(rank->address);
+  if (const ncclResult_t problem = check_gpus(*rank); problem != ncclSuccess) return problem;
   open_profiler(*rank);
   return ncclSuccess;
 }
@@ -56,11 +95,6 @@ ncclResult_t finish_joining(const std::shared_ptr<Rank>& rank) {
 /// As NCCL does, which keeps what a graph uses; its kernel for one rank alone uses nothing.
 void wait_for_graphs(const Rank& rank) {
   while (rank.ranks > 1 && rank.recorded > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-}
-
-bool given(const char* variable) {
-  const char* value = std::getenv(variable);
-  return value != nullptr && std::strcmp(value, "1") == 0;
 }
 
 ncclResult_t join(ncclComm_t* communicator, int ranks, const ncclUniqueId& id, int number) {
@@ -77,6 +111,7 @@ ncclResult_t join(ncclComm_t* communicator, int ranks, const ncclUniqueId& id, i
   rank->ranks = ranks;
   rank->null = given("FAKE_NCCL_NULL");
   if (cudaGetDevice(&rank->device) != cudaSuccess) return ncclUnhandledCudaError;
+  rank->shared->gpus[static_cast<std::size_t>(number)] = {host_number(), bus_of(rank->device)};
   *communicator = new ncclComm{rank};
   ++rank->shared->joined;
   return finish_with_group([rank] { return finish_joining(rank); });

@@ -25,8 +25,15 @@ struct Pipe {
   std::array<std::byte, kPipeBytes> data;
 };
 
+/// What tells one GPU from another.
+struct Gpu {
+  std::uint64_t host;
+  unsigned bus;
+};
+
 /// What the mapped memory holds; begins as zeros.
 struct Layout {
+  std::array<Gpu, kMostRanks> gpus;  // of each rank that has joined
   std::atomic<int> joined;
   std::atomic<std::uint64_t> device_arrivals;  // at barriers within operations
   std::atomic<std::uint64_t> host_arrivals;    // at barriers of calls that wait for other processes

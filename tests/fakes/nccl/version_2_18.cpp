@@ -5,6 +5,7 @@ namespace fake_nccl {
 const int kVersion = 21806;
 const int kTypes = 10;
 const std::size_t kConfigBytes = 48;
+const bool kSharesGpus = false;
 
 const int* cta_policy_of(const void* /*config*/) { return nullptr; }
 

@@ -6,7 +6,7 @@ import re
 import jsonschema
 
 from launch import COLLECTIVES, program_of, rows
-from on_gpus import CUDA_AWARE_PROGRAM, ONE, OLD_LIBRARY, ROOT, GpuTest, device_lines, measurements
+from on_gpus import CUDA_AWARE_PROGRAM, ONE, OLD_LIBRARY, ROOT, SHARED_GPU, GpuTest, device_lines, measurements
 
 SCHEMA = json.loads((ROOT / "docs" / "output.schema.json").read_text())
 MODES = {
@@ -20,6 +20,8 @@ MODES = {
     "statistics": ("--stats",),
     "MPI": ("--backend", "mpi"),
 }
+
+SETTINGS = {"shared": SHARED_GPU}
 
 GPU_LINE = (r"^#    Rank (\d+): driver CUDA \d+\.\d+; NUMA node (?:unknown|\d+, process there: (?:yes|no|partly)); "
             r"nearest NICs: \S.*$")
@@ -77,7 +79,7 @@ class Schema(GpuTest):  # 2 ranks, 1 s
                 self.fail(f"{line['kind']}: {problem.message}"[:1000])
 
     def test_modes(self):
-        self.at_once(lambda mode: self.check(mode, *MODES[mode]), list(MODES))
+        self.at_once(lambda mode: self.check(mode, *MODES[mode], **SETTINGS.get(mode, {})), list(MODES))
         self.check("old", **OLD_LIBRARY)
         self.check("aware", "--backend", "mpi", "--memory", "cuda", program=CUDA_AWARE_PROGRAM)
 

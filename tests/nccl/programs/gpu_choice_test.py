@@ -1,8 +1,10 @@
 """Which backend, which library and which GPUs a job takes, and how it ends where they are not there."""
 
+import re
+
 from launch import MPIEXEC, Job, environment, program_of, rows
-from on_gpus import (CUDA_AWARE_PROGRAM, FAILURE, MISSING, ONE, OLD_LIBRARY, USAGE, GpuTest, buses, device_lines,
-                     library_path)
+from on_gpus import (CUDA_AWARE_PROGRAM, FAILURE, MISSING, NEWEST_LIBRARY, ONE, OLD_LIBRARY, SHARED_GPU, USAGE, GpuTest,
+                     buses, device_lines, library_path)
 
 MIB = 2**20
 
@@ -17,21 +19,44 @@ class Devices(GpuTest):  # 4 ranks, 4 s
             return job.finish()
 
     def test_given_by_number(self):
-        stdout, _ = self.run_gpus(*ONE, "--device", 3)
+        stdout, _ = self.run_gpus(*ONE, "--device", 3, **SHARED_GPU)
         self.assertEqual(buses(stdout), [3, 3])
         stdout, _ = self.run_gpus(*ONE, "--device", 3, "-g", 2, ranks=1)
         self.assertEqual(buses(stdout), [3, 4])
         self.assertNotIn("share", stdout)
 
     def test_given_as_nccl_tests_are(self):
-        self.assertEqual(buses(self.run_gpus(*ONE, NCCL_TESTS_DEVICE="2")[0]), [2, 2])
-        self.assertEqual(buses(self.run_gpus(*ONE, "--device", 1, NCCL_TESTS_DEVICE="2")[0]), [1, 1])
+        settings = {"NCCL_TESTS_DEVICE": "2", **SHARED_GPU}
+        self.assertEqual(buses(self.run_gpus(*ONE, **settings)[0]), [2, 2])
+        self.assertEqual(buses(self.run_gpus(*ONE, "--device", 1, **settings)[0]), [1, 1])
 
     def test_shared(self):
-        stdout, lines = self.run_gpus(*ONE, "--device", 0, ranks=3)
+        stdout, lines = self.run_gpus(*ONE, "--device", 0, ranks=3, **SHARED_GPU)
         notice = lines[0]["notices"][0]
         self.assertRegex(notice, r"^Processes share 1 CUDA device, such as processes 0 and 1 and 2 of host \S+: ")
         self.assertIn(f"#\n# {notice}\n", stdout)
+
+    def test_shared_where_nccl_refuses(self):
+        advice = ("; NCCL wants a GPU for each rank: start at most as many ranks on a host as it has GPUs and leave out "
+                  "--device")
+        duplicate = ("Duplicate GPU detected : rank 0 and rank 1 both on CUDA device 10000" + advice +
+                     ", or set NCCL_MULTI_RANK_GPU_ENABLE=1 (NCCL 2.30 and newer)")
+        multiple = ("Multiple Ranks are using the same GPU/Partition. Set NCCL_MULTI_RANK_GPU_ENABLE=1 to enable this "
+                    "configuration" + advice)
+
+        def check(case):
+            words, settings = case
+            result = self.run_program(*ONE, "--device", 0, **settings)
+            self.assertEqual((result.status, result.stdout), (FAILURE, ""), result.stderr)
+            self.assertRegex(result.stderr, rf"rank \d on \S+: nccl: .*: invalid usage: {re.escape(words)}\n")
+        self.at_once(check, [(duplicate, {}), (duplicate, {"NCCL_MULTI_RANK_GPU_ENABLE": "1"}),
+                             (duplicate, {"NCCL_HOSTID": "host"}), (duplicate, OLD_LIBRARY), (multiple, NEWEST_LIBRARY)])
+
+    def test_shared_by_ranks_on_hosts_of_their_own(self):
+        """As NCCL sees it."""
+        result = self.run_ranks("export NCCL_HOSTID=h$OMPI_COMM_WORLD_RANK", *ONE, "--device", 0)
+        self.assertEqual((result.status, result.stderr), (0, ""))
+        self.assertIn("# Processes share 1 CUDA device", result.stdout)
 
     def test_one_visible_to_each(self):
         """Every rank calls its own GPU number 0."""
@@ -152,7 +177,7 @@ class Memory(GpuTest):  # 2 ranks, 6 s
         for options, most in (((), 8 * MIB), (("--device", 0), 4 * MIB)):  # alone on a GPU, and two sharing it
             with self.subTest(options):
                 stdout, lines = self.run_gpus("-b", "1M", "-e", "64M", "-f", 2, "-n", 1, *options,
-                                              FAKE_CUDA_MEMORY=str(20 * MIB))
+                                              FAKE_CUDA_MEMORY=str(20 * MIB), **SHARED_GPU)
                 self.assertEqual(max(int(row[0]) for row in rows(stdout)), most)
                 self.assertRegex(stdout, r"#\n# Reducing maxBytes to \d+ due to memory limitation: [\d.]+ MiB per "
                                          r"rank is available for 2 buffers\n")

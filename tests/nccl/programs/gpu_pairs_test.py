@@ -4,7 +4,7 @@ import itertools
 
 from gpu_pair_program import FEW, FEW_SIZES, PAIR_TESTS, GpuPairTest
 from launch import rows
-from on_gpus import MISSING, OLD_LIBRARY, USAGE, buses
+from on_gpus import MISSING, OLD_LIBRARY, SHARED_GPU, USAGE, buses
 
 WINDOWED = ("send_recv_bw", "send_recv_bibw", "multi_pair_bw")
 
@@ -125,7 +125,7 @@ class Chosen(GpuPairTest):  # 5 ranks, 3 s
         self.assertIn("# Slowest pair         : ", stdout)
 
     def test_on_one_gpu(self):
-        stdout, _, _ = self.measure_gpus("send_recv_bw", *FEW, "--device", 2)
+        stdout, _, _ = self.measure_gpus("send_recv_bw", *FEW, "--device", 2, **SHARED_GPU)
         self.assertEqual(buses(stdout), [2, 2])
 
     def test_only_those_that_take_part_need_a_gpu(self):

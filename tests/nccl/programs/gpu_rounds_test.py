@@ -6,7 +6,7 @@ import re
 
 from gpu_pair_program import PAIR_TESTS, GpuPairTest
 from launch import PROGRAMS, in_a_few_tries
-from on_gpus import FAILURE, MISSING, TIMEOUT, WRONG_DATA, buses
+from on_gpus import FAILURE, MISSING, SHARED_GPU, TIMEOUT, WRONG_DATA, buses
 
 FEW = ("-b", 64, "-e", 4096, "-f", 64, "-n", 10)
 SIZES = (64, 4096)
@@ -51,7 +51,8 @@ class InRounds(GpuPairTest):  # 5 ranks, 6 s
         self.assertIn("# rank 4 is in no pair and idle\n", stdout)
 
     def test_on_one_gpu(self):
-        _, context, found = self.measure_gpus("send_recv_lat", *FEW, "--pairs", "all", "--device", 2, ranks=3)
+        _, context, found = self.measure_gpus("send_recv_lat", *FEW, "--pairs", "all", "--device", 2, ranks=3,
+                                              **SHARED_GPU)
         self.check(context, found, [2, 2, 2])
 
     def test_two_of_a_process(self):

@@ -11,6 +11,7 @@
 #include "common/backends/cuda/device.h"
 #include "common/backends/cuda/device_choice.h"
 #include "common/backends/gpu/mpi_on_cuda.h"
+#include "common/backends/nccl/check.h"
 #include "common/backends/nccl/library.h"
 #include "common/backends/nccl/nccl_session.h"
 #include "common/backends/nvml/nvlinks.h"
@@ -77,8 +78,7 @@ OwnDevices choose_own(const Team& team, const Placed& placed, int needed, const 
   const std::optional<std::int64_t> first = placed.kept_gpus ? 0 : options.device;
   // NCCL refuses a second rank on a GPU, or since 2.30 wants to be asked for it.
   const bool for_nccl = options.memory != MemoryKind::kCuda;
-  const std::string_view shared_by =
-      for_nccl ? "--device 0 and NCCL_MULTI_RANK_GPU_ENABLE=1 (NCCL 2.30 and newer)" : "--device 0";
+  const std::string shared_by = for_nccl ? fmt::format("--device 0 and {}", nccl::kSharedGpuSetting) : "--device 0";
   OwnDevices own = own_of(processes, cuda::choose_devices(processes, first, shared_by), team.world().rank());
   const std::vector<int> numbers = devices_to_choose_from(placed);
   for (int& device : own.devices) device = numbers[static_cast<std::size_t>(device)];

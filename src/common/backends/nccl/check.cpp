@@ -8,10 +8,13 @@ namespace fabricbench::nccl {
 namespace {
 
 /// What to do about a problem; empty if NCCL's own words say all that is known.
-const char* advice_on(std::string_view detail) {
-  if (detail.find("Duplicate GPU detected") == std::string_view::npos) return "";
-  return "; NCCL wants a GPU for each rank: start at most as many ranks on a host as it has GPUs and leave out "
-         "--device, or set NCCL_MULTI_RANK_GPU_ENABLE=1 (NCCL 2.30 and newer)";
+std::string advice_on(std::string_view detail) {
+  const auto has = [detail](std::string_view words) { return detail.find(words) != std::string_view::npos; };
+  const bool names_setting = has("are using the same GPU");  // since 2.30
+  if (!has("Duplicate GPU detected") && !names_setting) return "";
+  return fmt::format(
+      "; NCCL wants a GPU for each rank: start at most as many ranks on a host as it has GPUs and leave out --device{}",
+      names_setting ? "" : fmt::format(", or set {}", kSharedGpuSetting));
 }
 
 }  // namespace
@@ -19,7 +22,7 @@ const char* advice_on(std::string_view detail) {
 std::string last_error(const Library& library) {
   const char* text = library.functions().last_error(nullptr);
   std::string line = text != nullptr ? text : "";
-  while (!line.empty() && line.back() == '\n') line.pop_back();
+  while (!line.empty() && (line.back() == '\n' || line.back() == '.')) line.pop_back();
   return line;
 }
 

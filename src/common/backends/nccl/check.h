@@ -7,6 +7,9 @@
 
 namespace fabricbench::nccl {
 
+/// What lets ranks share a GPU.
+inline constexpr std::string_view kSharedGpuSetting = "NCCL_MULTI_RANK_GPU_ENABLE=1 (NCCL 2.30 and newer)";
+
 /// NCCL's message on the last problem of this process; empty if there was none. It may be unrelated to the last call.
 /// From any thread: NCCL ignores the communicator that its function accepts.
 [[nodiscard]] std::string last_error(const Library& library);
