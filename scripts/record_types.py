@@ -181,6 +181,7 @@ TYPES = {
         "choice": ("choice", None),
         "iteration_times": ("iteration_times", None),
         "wires": ["wire_bytes"],
+        "clock_resolution_us": float,
         "clock_error_us": float,
         "common_start": bool,
         "samples_us": [float],

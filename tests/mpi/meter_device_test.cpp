@@ -46,6 +46,7 @@ class FakeDeviceClock final : public DeviceClock {
     for (const OfRank& rank : ranks_) all.push_back(rank.intervals);
     return all;
   }
+  [[nodiscard]] Seconds resolution() const override { return step; }
   void close_gate() override { log_.emplace_back("close"); }
   void open_gate() override { log_.emplace_back("open"); }
 
@@ -55,6 +56,7 @@ class FakeDeviceClock final : public DeviceClock {
   }
 
   int marks = 0;
+  Seconds step = 0;
 
  private:
   struct OfRank {
@@ -197,6 +199,20 @@ TEST_F(DeviceTimes, GivesEachLocalRankItsOwnTimes) {
     const auto& own = epoch.own_times[static_cast<std::size_t>(local)];
     ASSERT_EQ(own.size(), 1u);
     EXPECT_NEAR(own.front(), rig.time_of_rank(local, 1), 1e-9);
+  }
+}
+
+TEST_F(DeviceTimes, TellTheStepOfTheClockPerOperation) {
+  const struct {
+    Timing timing;
+    std::int64_t iterations;
+    double operations;
+  } cases[] = {{Timing::kPipelined, 3, 3}, {Timing::kIsolated, 1, 1}};
+  for (const auto& [timing, iterations, operations] : cases) {
+    DeviceRig rig(options_for(timing));
+    rig.session.clock.step = 6e-9 * (1 + rig.rig.team.group().rank());
+    const Epoch epoch = rig.measure({.warmup = 0, .samples = 2, .iterations = iterations});
+    EXPECT_NEAR(epoch.resolution, 6e-9 * rig.rig.team.group().size() / operations, 1e-15) << "the coarsest of all";
   }
 }
 

@@ -193,6 +193,18 @@ TEST(Conclusion, OfOneGroupSpeaksOfNoGroups) {
   EXPECT_EQ(all_notes(ending_of(one_group(2), {row_of(0, 10)})).find("Group"), std::string::npos);
 }
 
+TEST(Conclusion, TellsOfTimesBelowTheStepOfTheClock) {
+  Row row = row_of(0, 1);
+  row.out_of_place->summary.median = 0;
+  row.out_of_place->summary.resolution = 0.5e-6;
+  const Ending ending = ending_of(one_group(2), {row, row_of(0, 1)});
+  EXPECT_TRUE(
+      has_note(ending,
+               "1 of 2 measurements took less than a step of the GPU's clock, 500 ns: their times and bandwidths "
+               "say no more than that"))
+      << all_notes(ending);
+}
+
 TEST(Conclusion, TellsOfLateSamplesAndStartsByBarrier) {
   Row row = row_of(0, 1);
   row.out_of_place->summary.late = 7;

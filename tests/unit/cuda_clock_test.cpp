@@ -55,6 +55,21 @@ TEST_F(CudaClockTest, GivesTheTimeBetweenMarksOfEachStream) {
   EXPECT_EQ(intervals, (std::vector<std::vector<Seconds>>{{2, 0}, {4, 0}}));
 }
 
+TEST_F(CudaClockTest, LearnsItsStepFromItsIntervals) {
+  constexpr Seconds kStep = 32e-9;
+  CudaClock clock({first_.view()});
+  EXPECT_DOUBLE_EQ(clock.resolution(), 0.5e-6) << "as CUDA says";
+  for (const int steps : {200, 200, 203, 201, 202}) {
+    clock.reset();
+    clock.mark();
+    work(first_, steps * kStep);
+    clock.mark();
+    wait();
+    (void)clock.intervals();
+  }
+  EXPECT_NEAR(clock.resolution(), kStep, kStep / 10);
+}
+
 TEST_F(CudaClockTest, BeginsAgainAfterReset) {
   CudaClock clock({first_.view()});
   EXPECT_EQ(clock.intervals().at(0).size(), 0U);

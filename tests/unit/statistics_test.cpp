@@ -90,6 +90,17 @@ TEST(MedianInterval, HasAHalfWidthRelativeToItsCentre) {
   EXPECT_EQ((Interval{0, 0, 0.96, 0}.half_width()), 0);
 }
 
+TEST(MedianInterval, AllowsForTheStepsOfTheClock) {
+  const Interval equal = widened({10, 10, 0.96, 10}, 0.5);
+  EXPECT_DOUBLE_EQ(equal.low, 9.5);
+  EXPECT_DOUBLE_EQ(equal.high, 10.5);
+  EXPECT_DOUBLE_EQ(equal.half_width(), 0.05) << "equal readings are not exact ones";
+  const Interval nothing = widened({0, 0, 0.96, 0}, 0.5);
+  EXPECT_EQ(nothing.low, 0) << "no time is less";
+  EXPECT_DOUBLE_EQ(nothing.high, 0.5);
+  EXPECT_DOUBLE_EQ(nothing.half_width(), 1) << "all of it is unknown";
+}
+
 TEST(Quantile, IsTheNearestRank) {
   const struct {
     std::size_t n;

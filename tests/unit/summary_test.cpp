@@ -49,6 +49,16 @@ TEST(Summary, HasAnIntervalOfTheEpochsMediansFromSixEpochsOn) {
   EXPECT_EQ(summary.interval->high, 8);
 }
 
+TEST(Summary, AllowsForTheLastKnownResolutionOfTheClock) {
+  std::vector<Epoch> epochs = series({4, 4, 4, 4, 4, 4, 4, 4, 4});
+  EXPECT_EQ(summarize(epochs).interval->half_width(), 0);
+  for (std::size_t i = 0; i < epochs.size(); ++i) epochs[i].resolution = i == 8 ? 0.5 : 1;
+  const Summary summary = summarize(epochs);
+  EXPECT_EQ(summary.resolution, 0.5);
+  EXPECT_EQ(summary.interval->low, 3.5);
+  EXPECT_EQ(summary.interval->high, 4.5);
+}
+
 TEST(Summary, OfOneEpochHasNoIntervalHoweverManySamples) {
   std::vector<Seconds> samples(1000);
   std::iota(samples.begin(), samples.end(), 1.0);

@@ -69,6 +69,18 @@ TEST(Totals, KeepTheLeastBandwidthAndTheLargestLatency) {
   EXPECT_EQ(totals.measurements(5), 0);
 }
 
+TEST(Totals, CountMeasurementsBelowTheStepOfTheClock) {
+  const Options options;
+  Totals totals(options);
+  for (const Seconds resolution : {0.0, 1e-3, 2e-3, 3e-3}) {
+    Row row = row_of(0, {1});
+    row.out_of_place->summary.resolution = resolution;
+    totals.add(row, "all_reduce");
+  }
+  EXPECT_EQ(totals.below_resolution(), 2) << "a time of one step is one";
+  EXPECT_EQ(totals.coarsest_resolution(), 3e-3);
+}
+
 TEST(Totals, AverageTheMeasurementsOfEachGroupByItself) {
   const Options options;
   Totals totals(options);

@@ -21,6 +21,7 @@ void Epoch::add(const Epoch& visit) {
   late += visit.late;
   preemptions += visit.preemptions;
   clock_error = std::max(clock_error, visit.clock_error);
+  resolution = visit.resolution;
   common_start = common_start && visit.common_start;
 }
 

@@ -22,7 +22,8 @@ struct Epoch {
   int most_preempted_rank = 0;                  ///< that rank
   Seconds clock_error = 0;                      ///< isolated: error bound of the common clock
   bool common_start = true;                     ///< isolated: false where the common clock could not be used
-  Seconds began = 0;                            ///< rank 0's clock
+  Seconds resolution = 0;  ///< step of a device's clock, per operation; 0: of the host's clock, which is fine enough
+  Seconds began = 0;       ///< rank 0's clock
 
   /// Adds the measurements of a later visit of the same epoch.
   void add(const Epoch& visit);

@@ -39,6 +39,8 @@ class DeviceClock {
   virtual void mark() = 0;
   /// The time between consecutive marks, for each of this process's ranks; valid after Session::wait.
   [[nodiscard]] virtual std::vector<std::vector<Seconds>> intervals() = 0;
+  /// The clock's step: intervals that differ by less look the same, and a shorter one may be 0.
+  [[nodiscard]] virtual Seconds resolution() const = 0;
 
   /// Holds back, on the device, everything started from now on, until the gate is opened. This keeps launch overhead
   /// out of the measured operation.

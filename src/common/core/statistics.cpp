@@ -117,6 +117,13 @@ std::optional<Interval> median_interval(std::span<const double> values) {
                   1 - 2 * below, median(sorted)};
 }
 
+Interval widened(Interval interval, Seconds resolution) {
+  interval.low = std::max(0.0, interval.low - resolution);
+  interval.high += resolution;
+  if (!(interval.centre > 0)) interval.centre = (interval.low + interval.high) / 2;
+  return interval;
+}
+
 std::int64_t far_out_values(std::span<const double> sorted) {
   const double first = quantile(sorted, 0.25);
   const double third = quantile(sorted, 0.75);
@@ -158,7 +165,9 @@ Summary summarize(std::span<const Epoch> epochs) {
   }
   summary.epochs = static_cast<std::int64_t>(medians.size());
   summary.median = median(medians);
+  summary.resolution = epochs.back().resolution;
   summary.interval = median_interval(medians);
+  if (summary.interval && summary.resolution > 0) summary.interval = widened(*summary.interval, summary.resolution);
   summary.drift = relative_drift(epochs, medians, summary.median);
   summary.jitter = mean_step(epochs);
   summary.epoch_medians = std::move(medians);

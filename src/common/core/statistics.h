@@ -32,6 +32,10 @@ struct Interval {
   [[nodiscard]] double half_width() const { return centre > 0 ? (high - low) / 2 / centre : 0; }
 };
 
+/// The interval of times that a clock has read in steps of `resolution`: they may be that much shorter or longer, so
+/// equal ones do not make it narrower. A median of 0 becomes the middle of the interval.
+[[nodiscard]] Interval widened(Interval interval, Seconds resolution);
+
 /// The distribution-free interval of the median from order statistics: [x_(l), x_(n+1-l)] with the largest
 /// l whose coverage, 1 - 2 P(Binomial(n, 1/2) < l), is at least 95 % (David and Nagaraja, Order Statistics, 7.1).
 /// The values must be independent: epoch medians are nearly so, consecutive iterations are not.
@@ -73,6 +77,7 @@ struct Summary {
   int most_preempted_rank = 0;
   int slowest_rank = 0;      ///< the rank that was slowest in most samples
   double slowest_share = 0;  ///< its share of the samples
+  Seconds resolution = 0;    ///< of the device's clock, per operation; `interval` allows for it
   Seconds clock_error = 0;   ///< isolated: the largest bound of the common clock's error
   bool common_start = true;  ///< isolated: whether every epoch used the common clock
 };

@@ -62,6 +62,12 @@ std::vector<std::string> notes_of(const Totals& totals, const Context& context) 
                     "came late to most starts, or the clock was not exact enough",
                     totals.started_by_barrier(), totals.measurements()));
   }
+  if (totals.below_resolution() > 0) {
+    notes.push_back(fmt::format(
+        "{} of {} measurements took less than a step of the GPU's clock, {}: their times and bandwidths say "
+        "no more than that",
+        totals.below_resolution(), totals.measurements(), readable_seconds(totals.coarsest_resolution())));
+  }
   if (context.figure != Figure::kCollective) return notes;  // the table of pairs has these figures
   if (std::string line = totals.checked_bits_line(); !line.empty()) notes.push_back(std::move(line));
   for (std::string& line : totals.repeatability()) notes.push_back(std::move(line));

@@ -332,7 +332,8 @@ bool Bench::wants_more(const Subject& subject, std::size_t subjects) const {
   const Seconds filling = 2 * least_epoch() * static_cast<double>(options_.epochs) / static_cast<double>(subjects);
   if (subject.spent >= std::max(options_.time_budget, filling)) return false;
   const auto interval = median_interval(subject.medians);
-  return !interval || interval->half_width() * 100 > options_.target_precision_percent;
+  if (!interval) return true;
+  return widened(*interval, subject.epochs.back().resolution).half_width() * 100 > options_.target_precision_percent;
 }
 
 /// Passes the rows of all groups, in the order of the groups, to the outputs of the job's first process.
@@ -401,8 +402,9 @@ Measurement Bench::conclude(Subject& subject) {
   }
   measured.algbw = algorithm_bandwidth(counted, time) * arrived_share(subject, measured);
   measured.busbw = measured.algbw * test_.bus_factor(ranks);
-  if (test_.traits().figure != Figure::kCollective)
-    measured.message_rate = arrived_share(subject, measured) * test_.counted_share(ranks) / time;
+  if (test_.traits().figure != Figure::kCollective) {
+    measured.message_rate = arrived_share(subject, measured) * algorithm_bandwidth(test_.counted_share(ranks), time);
+  }
   const std::int64_t launches = std::max<std::int64_t>(subject.plan.launches, 1);
   measured.operations_per_sample = subject.plan.iterations * subject.operation.aggregated() * launches;
   measured.iterations = measured.summary.samples * subject.plan.iterations * launches;

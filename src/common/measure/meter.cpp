@@ -60,6 +60,9 @@ Epoch Meter::measure(Operation& operation, const VisitPlan& plan) {
     epoch = measure_once(operation, again);
   }
   epoch.began = began;
+  if (device_ != nullptr) {
+    epoch.resolution = team_.group().max(device_->resolution()) / operations_per_sample(operation, plan);
+  }
   heartbeat_.enter(Phase::kReduce);
   const auto switches = static_cast<double>(host::involuntary_context_switches() - switches_before);
   const std::vector<double> total = team_.group().all_reduce({switches}, MPI_SUM);
@@ -72,6 +75,17 @@ Epoch Meter::measure(Operation& operation, const VisitPlan& plan) {
   return epoch;
 }
 
+double Meter::operations_per_sample(const Operation& operation, const VisitPlan& plan) const {
+  const bool single = options_.timing == Timing::kIsolated || times_each_on_device(plan);
+  const std::int64_t iterations = single ? 1 : plan.iterations * std::max<std::int64_t>(plan.launches, 1);
+  return static_cast<double>(iterations) * operation.operations_per_iteration();
+}
+
+bool Meter::times_each_on_device(const VisitPlan& plan) const {
+  if (plan.gapless) return device_ != nullptr;
+  return options_.per_iteration && plan.launches == 0;
+}
+
 Epoch Meter::measure_once(Operation& operation, const VisitPlan& plan) {
   heartbeat_.enter(Phase::kPrepare);
   operation.prepare(plan.starts(operation.aggregated()));
@@ -80,8 +94,8 @@ Epoch Meter::measure_once(Operation& operation, const VisitPlan& plan) {
   if (plan.launches > 0) record(operation, plan);
   heartbeat_.enter(Phase::kMeasure);
   if (options_.timing == Timing::kIsolated) return isolated(operation, plan);
-  if (plan.gapless) return device_ != nullptr ? each_on_device(operation, plan) : gapless(operation, plan);
-  return options_.per_iteration && plan.launches == 0 ? each_on_device(operation, plan) : pipelined(operation, plan);
+  if (times_each_on_device(plan)) return each_on_device(operation, plan);
+  return plan.gapless ? gapless(operation, plan) : pipelined(operation, plan);
 }
 
 void Meter::run_untimed(Operation& operation) {

@@ -77,6 +77,9 @@ class Meter {
     Seconds on_host;
   };
 
+  /// The operations between two readings of the clock.
+  [[nodiscard]] double operations_per_sample(const Operation& operation, const VisitPlan& plan) const;
+  [[nodiscard]] bool times_each_on_device(const VisitPlan& plan) const;
   [[nodiscard]] Epoch measure_once(Operation& operation, const VisitPlan& plan);
   void repeat(Operation& operation, std::int64_t iterations);
   void record(Operation& operation, const VisitPlan& plan);

@@ -54,6 +54,10 @@ void Totals::add(const Row& row, const Measurement& measured, const std::string&
   add_excess(measured.rank_times, group.excess);
   late_ += summary.late;
   started_by_barrier_ += summary.common_start ? 0 : 1;
+  if (summary.median < summary.resolution) {
+    ++below_resolution_;
+    coarsest_resolution_ = std::max(coarsest_resolution_, summary.resolution);
+  }
   fewest_epochs_ = measurements_ == 0 ? summary.epochs : std::min(fewest_epochs_, summary.epochs);
   most_epochs_ = std::max(most_epochs_, summary.epochs);
   ++measurements_;

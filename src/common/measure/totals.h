@@ -30,6 +30,9 @@ class Totals {
   [[nodiscard]] std::int64_t late() const { return late_; }
   /// Isolated: measurements that could not start by the common clock.
   [[nodiscard]] std::int64_t started_by_barrier() const { return started_by_barrier_; }
+  /// Measurements whose time is below the resolution of the device's clock, and the coarsest resolution of those.
+  [[nodiscard]] std::int64_t below_resolution() const { return below_resolution_; }
+  [[nodiscard]] Seconds coarsest_resolution() const { return coarsest_resolution_; }
   /// The mean of a group's bus bandwidths in bytes per second; 0 if there are none.
   [[nodiscard]] double average_busbw(int group) const;
   /// The group with the lowest average. Groups of a single rank, whose average is 0 by definition, count only if there
@@ -90,6 +93,8 @@ class Totals {
   std::int64_t repeated_ = 0;
   std::vector<std::string> unrepeated_;
   std::int64_t measurements_ = 0;
+  std::int64_t below_resolution_ = 0;
+  Seconds coarsest_resolution_ = 0;
   std::int64_t with_interval_ = 0;
   std::int64_t precise_ = 0;  // measurements whose interval is as narrow as asked for
   double widest_ = 0;         // the widest interval's half-width, relative

@@ -199,6 +199,9 @@ void describe(Form& form, Record& measured) {
   form("choice", measured.choice, "the library's choice; null: unknown");
   form("iteration_times", measured.iteration_times, "null without `-I 1`");
   form("wires", measured.nics, "traffic of the network interfaces and RDMA ports of all hosts");
+  form("clock_resolution_us", left_out_if_none(us(summary.resolution)),
+       "step of the GPU's clock, per operation: times that differ by less look the same; missing if the host's clock "
+       "took the times");
   form("clock_error_us", us(summary.clock_error), "isolated timing: largest error bound of the common clock");
   form("common_start", summary.common_start,
        "isolated timing: false if a barrier instead of the clock started some epoch");

@@ -1,5 +1,7 @@
 #include "common/backends/cuda/clock.h"
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
@@ -68,9 +70,18 @@ std::vector<std::vector<Seconds>> CudaClock::intervals() {
       check(cudaEventElapsedTime(&milliseconds, events_[i][mark - 1].get(), events_[i][mark].get()),
             "cudaEventElapsedTime");
       all[i].push_back(static_cast<Seconds>(milliseconds) * 1e-3);
+      learn_resolution(all[i].back());
     }
   }
   return all;
+}
+
+/// Intervals are multiples of the clock's step, so their differences are too.
+void CudaClock::learn_resolution(Seconds interval) {
+  constexpr Seconds kLeast = 1e-9;  // below it there are rounding errors only
+  const Seconds difference = std::abs(interval - last_interval_);
+  if (difference >= kLeast) resolution_ = std::min(resolution_, difference);
+  last_interval_ = interval;
 }
 
 void CudaClock::close_gate() { launch_gates(++generation_); }

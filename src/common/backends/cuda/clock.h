@@ -34,6 +34,9 @@ class CudaClock final : public DeviceClock {
   /// intervals then include the launch.
   [[nodiscard]] std::vector<std::vector<Seconds>> intervals() override;
 
+  /// The smallest difference between two intervals so far; at first CUDA's figure.
+  [[nodiscard]] Seconds resolution() const override { return resolution_; }
+
   /// CUDA queues about a thousand launches per stream: with more behind a closed gate, the thread that should open it
   /// blocks. Calls that wait for the device, such as an allocation or a kernel's first launch, are not allowed there
   /// either.
@@ -45,6 +48,7 @@ class CudaClock final : public DeviceClock {
 
  private:
   void launch_gates(std::uint32_t generation);
+  void learn_resolution(Seconds interval);
 
   std::vector<DeviceStream> streams_;
   Seconds gate_limit_;
@@ -54,6 +58,8 @@ class CudaClock final : public DeviceClock {
   std::vector<GateFlags*> device_flags_;      // the same flags in each stream's device address space
   std::atomic<std::uint32_t> generation_{0};  // of the last closed gate
   std::uint32_t gave_up_reported_ = 0;
+  Seconds resolution_ = 0.5e-6;  // cudaEventElapsedTime
+  Seconds last_interval_ = 0;
 };
 
 }  // namespace fabricbench::cuda
