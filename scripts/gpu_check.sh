@@ -106,9 +106,15 @@ check_options() {
         if [[ $options == *"-n "* || $options == --like* ]]; then budget=(); fi
         passes "all_reduce $options" "$gpus" "$programs/all_reduce_perf" "${kSizes[@]}" "${budget[@]}" "${words[@]}"
     done
-    for options in "-D 1 -R 2" "-D 2 -R 2"; do
+    for options in "-D 1 -R 2" "-D 2 -R 2" "-D 3 -R 2" "-D 4 -R 2"; do
         read -ra words <<<"$options"
         passes "alltoall $options" "$gpus" "$programs/alltoall_perf" "${kSmall[@]}" "${words[@]}"
+    done
+    local name
+    for name in send_recv_lat send_recv_bw send_recv_bibw; do
+        if [[ $gpus -gt 1 && -x $programs/$name ]]; then
+            passes "$name --one-sided 1" 2 "$programs/$name" --backend nccl "${kSmall[@]}" --one-sided 1
+        fi
     done
     local status
     status=$(job "$gpus" "$programs/all_reduce_perf" "${kSmall[@]}" --stats)

@@ -7,7 +7,7 @@ namespace {
 
 class SendRecv final : public Collective {
  public:
-  SendRecv() : Collective({.name = "sendrecv"}) {}
+  SendRecv() : Collective({.name = "sendrecv", .most_peers = 2}) {}
 
   [[nodiscard]] Layout layout(Request request, int /*ranks*/) const override {
     return {.send_count = request.elements, .recv_count = request.elements, .count = request.elements};

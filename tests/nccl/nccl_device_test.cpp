@@ -40,9 +40,16 @@ class NcclDeviceTest : public NcclTest {
     return options;
   }
 
-  Error error_of(const Options& options) {
+  /// A session that measures all_to_all.
+  std::unique_ptr<NcclSession> make_all_to_all(int implementation) {
+    ProcessGroup group = group_of(world_);
+    group.all_to_all = true;
+    return std::make_unique<NcclSession>(load_library(), group, options_of(implementation));
+  }
+
+  Error error_of(const Options& options, bool all_to_all = false) {
     try {
-      make_session(options);
+      all_to_all ? make_all_to_all(static_cast<int>(options.device_implementation)) : make_session(options);
     } catch (const Error& error) {
       return error;
     }
@@ -97,8 +104,8 @@ TEST_F(NcclDeviceTest, AllReduceSumsInSymmetricWindows) {
 }
 
 TEST_F(NcclDeviceTest, AllToAllCarriesBlocks) {
-  for (const int implementation : {1, 2}) {
-    const auto session = make_session(options_of(implementation));
+  for (const int implementation : {1, 2, 3, 4}) {
+    const auto session = make_all_to_all(implementation);
     const auto blocks = static_cast<std::size_t>(ranks());
     const Buffers send(*session, blocks * kCount * sizeof(float));
     const Buffers recv(*session, blocks * kCount * sizeof(float));
@@ -209,14 +216,33 @@ TEST_F(NcclDeviceTest, RefusesOtherOperationsOnAllRanks) {
       "-D 1: there are kernels for all_reduce and alltoall, none for barrier; leave out -D to measure NCCL's own");
 }
 
-TEST_F(NcclDeviceTest, HasNoAllToAllOverTheNetwork) {
-  const auto session = make_session(options_of(3));
-  const Buffers data(*session, 1024);
+TEST_F(NcclDeviceTest, DrivesAdaptersForAllToAllOnly) {
+  const auto multimem = make_session(options_of(3));
+  const Buffers data(*multimem, 1024);
   void* buffer = data.on(0).data();
-  const Error error =
-      error_of(*session, [&](CollectiveBackend& all) { all.all_to_all(buffer, buffer, 1, DataType::kFloat); });
+  Error error =
+      error_of(*multimem, [&](CollectiveBackend& all) { all.all_to_all(buffer, buffer, 1, DataType::kFloat); });
   EXPECT_EQ(error.status(), ExitStatus::kMissing);
-  EXPECT_NE(std::string(error.what()).find("GIN"), std::string::npos) << error.what();
+  EXPECT_NE(std::string(error.what()).find("none for alltoall by multimem"), std::string::npos) << error.what();
+}
+
+TEST_F(NcclDeviceTest, ReachesRanksBeyondLoadsByAdapters) {
+  const Set alone("FAKE_NCCL_LSA_SIZE", "1");
+  for (const int implementation : {3, 4}) EXPECT_NO_THROW(make_all_to_all(implementation));
+}
+
+TEST_F(NcclDeviceTest, SaysThatNoAdapterCanBeDriven) {
+  const Set none("FAKE_NCCL_NO_GIN", "1");
+  for (const int implementation : {3, 4}) {
+    const Error error = error_of(options_of(implementation), true);
+    EXPECT_EQ(error.status(), ExitStatus::kMissing);
+    const std::string text = error.what();
+    EXPECT_EQ(text.rfind("-D " + std::to_string(implementation) + ": nccl: rank ", 0), 0U) << text;
+    EXPECT_NE(text.find("No GIN-capable devices found; NCCL cannot do it on this machine, leave out -D"),
+              std::string::npos)
+        << text;
+  }
+  EXPECT_NO_THROW(make_all_to_all(2));
 }
 
 TEST_F(NcclDeviceTest, NeverTouchesABufferOfNoWindow) {

@@ -37,6 +37,15 @@ TEST(NcclLibrary, FindsWhatALibraryHas) {
   }
 }
 
+TEST(NcclLibrary, KnowsWhatCameAfterItsHeaders) {
+  const Library newer(fake("2.30"));
+  EXPECT_TRUE(newer.has(Feature::kOneSided) && newer.has(Feature::kMostPeers));
+  const Library library(fake("2.28"));
+  EXPECT_FALSE(library.has(Feature::kMostPeers));
+  EXPECT_EQ(library.why_not(Feature::kOneSided),
+            "NCCL 2.28.9 does not have ncclPutSignal and ncclWaitSignal; NCCL 2.29.0 and newer do");
+}
+
 TEST(NcclLibrary, SaysWhatALibraryLacks) {
   const Library library(fake("2.18"));
   EXPECT_EQ(library.version(), 21806);
@@ -47,12 +56,33 @@ TEST(NcclLibrary, SaysWhatALibraryLacks) {
 }
 
 TEST(NcclLibrary, HasKernelsForOneMinorVersionOnly) {
+  using nccl_device::Implementation;
   const int minor = header_version() / 100 * 100;
-  if (nccl_device::why_not(header_version()).empty()) {
-    EXPECT_EQ(nccl_device::why_not(minor), "") << "another patch version";
+  const auto why_not = [](int version) { return nccl_device::why_not(version, Implementation::kLsa); };
+  if (why_not(header_version()).empty()) {
+    EXPECT_EQ(why_not(minor), "") << "another patch version";
   }
-  for (const int other : {21805, 22707, minor + 100}) {
-    EXPECT_FALSE(nccl_device::why_not(other).empty()) << other;
+  for (const int other : {21805, 22707, minor + 100}) EXPECT_FALSE(why_not(other).empty()) << other;
+}
+
+TEST(NcclLibrary, HasKernelsForAdaptersSinceTheirPatchVersion) {
+  using nccl_device::Implementation;
+  if (header_version() / 100 != 228 || !nccl_device::why_not(22809, Implementation::kLsa).empty()) return;
+  for (const Implementation implementation : {Implementation::kGin, Implementation::kGinAndLsa}) {
+    EXPECT_EQ(nccl_device::why_not(22807, implementation), "");
+    EXPECT_NE(nccl_device::why_not(22803, implementation).find("(GIN) came with NCCL 2.28.7"), std::string::npos);
+  }
+  EXPECT_EQ(nccl_device::why_not(22803, Implementation::kLsaVectors), "");
+}
+
+TEST(NcclLibrary, TakesTheNumbersOfNcclTests) {
+  using nccl_device::implementation_of;
+  for (const bool all_to_all : {false, true}) {
+    for (int option = 1; option <= 4; ++option) {
+      EXPECT_EQ(option_of(implementation_of(option, all_to_all)), option);
+      EXPECT_EQ(uses_gin(implementation_of(option, all_to_all)), all_to_all && option > 2);
+      EXPECT_EQ(uses_multimem(implementation_of(option, all_to_all)), !all_to_all && option > 2);
+    }
   }
 }
 
@@ -79,7 +109,7 @@ TEST(NcclLibrary, RefusesALibraryThatIsNotNccl) {
   }
 }
 
-/// As ncclConfig_t of NCCL 2.28 has them, and 2.18 its first 48 bytes.
+/// As ncclConfig_t of NCCL 2.30 has them, and 2.18 its first 48 bytes.
 TEST(NcclLibrary, LaysTheConfigurationOutAsNcclDoes) {
   static_assert(offsetof(Config, size) == 0 && offsetof(Config, magic) == 8 && offsetof(Config, version) == 12);
   static_assert(offsetof(Config, blocking) == 16 && offsetof(Config, cga_cluster_size) == 20);
@@ -89,7 +119,18 @@ TEST(NcclLibrary, LaysTheConfigurationOutAsNcclDoes) {
   static_assert(offsetof(Config, collnet_enable) == 56 && offsetof(Config, cta_policy) == 60);
   static_assert(offsetof(Config, shrink_share) == 64 && offsetof(Config, nvls_ctas) == 68);
   static_assert(offsetof(Config, channels_per_net_peer) == 72 && offsetof(Config, nvlink_centric) == 76);
-  static_assert(sizeof(Config) == 80);
+  static_assert(offsetof(Config, graph_usage_mode) == 80 && offsetof(Config, rma_contexts) == 84);
+  static_assert(offsetof(Config, max_p2p_peers) == 88 && sizeof(Config) == 96);
+}
+
+/// As ncclCommProperties_t of NCCL 2.29.7 and ncclWaitSignalDesc_t of 2.29 have them.
+TEST(NcclLibrary, LaysOneSidedOperationsOutAsNcclDoes) {
+  static_assert(offsetof(Properties, rank) == 16 && offsetof(Properties, device_api) == 32);
+  static_assert(offsetof(Properties, multimem) == 33 && offsetof(Properties, gin_type) == 36);
+  static_assert(offsetof(Properties, lsa_teams) == 40 && offsetof(Properties, host_rma) == 44);
+  static_assert(offsetof(Properties, railed_gin_type) == 48 && sizeof(Properties) == 56);
+  static_assert(offsetof(AwaitedSignals, peer) == 4 && offsetof(AwaitedSignals, index) == 8);
+  static_assert(sizeof(AwaitedSignals) == 16);
 }
 
 /// Begin of the union of events, from NCCL's profiler_v2.h to profiler_v5.h.

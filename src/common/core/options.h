@@ -106,6 +106,7 @@ struct Options {
   std::optional<std::int64_t> device;  ///< CUDA's number of every process's first device
   std::int64_t graph_launches = 0;     ///< -G; 0: no graph
   Registration registration = Registration::kNone;
+  bool one_sided = false;        ///< messages by NCCL's puts into the peer's memory, with signals
   std::int64_t cta_policy = -1;  ///< NCCL's number; -1: the library's choice
   bool parallel_init = false;
   bool null_stream = false;

@@ -29,8 +29,11 @@ void refuse_gpu_options(const Options& options, const std::string& reason) {
   }
 }
 
-BackendChoice on_nccl(const Team& team, const Placed& placed, const Options& options, std::string reason) {
-  auto opened = everywhere(team.world(), [&] { return gpu::open_nccl(team, placed, options); });
+BackendChoice on_nccl(const Team& team, const Placed& placed, const Options& options, const Test& test,
+                      std::string reason) {
+  const TestTraits& traits = test.traits();
+  const gpu::Purpose purpose{.all_to_all = traits.name == "alltoall", .most_peers = traits.most_peers};
+  auto opened = everywhere(team.world(), [&] { return gpu::open_nccl(team, placed, options, purpose); });
   return {std::move(opened.session), "nccl", std::move(reason), std::move(opened.notices)};
 }
 
@@ -66,7 +69,7 @@ bool LibrarySessions::may_be_nccl(const Options& options) const {
 }
 
 BackendChoice LibrarySessions::open(const Team& team, const Placed& placed, const Options& options,
-                                    const Test& /*test*/) const {
+                                    const Test& test) const {
   if (options.backend == "nccl" && options.memory == MemoryKind::kHost) {
     throw UsageError("NCCL works on GPU memory only; leave out --memory host, or take --backend mpi");
   }
@@ -74,7 +77,7 @@ BackendChoice LibrarySessions::open(const Team& team, const Placed& placed, cons
   if (options.memory == MemoryKind::kHost) return on_mpi(team, placed, options, "--memory host asks for it");
   const std::string why_not = gpu::why_no_nccl(team, placed, options);
   if (why_not.empty()) {
-    return on_nccl(team, placed, options,
+    return on_nccl(team, placed, options, test,
                    options.backend == "nccl" ? "--backend nccl asks for it" : "every rank has a GPU");
   }
   if (options.backend == "nccl") throw Error(ExitStatus::kMissing, fmt::format("--backend nccl: {}", why_not));

@@ -86,6 +86,7 @@ struct TestTraits {
   bool reduces = false;
   bool has_root = false;
   bool moves_data = true;
+  int most_peers = 0;  ///< other ranks to which a rank sends or from which it receives, if they are few; 0: not known
 
   // Of messages between the two ranks of a pair:
   int messages_in_turn = 1;  ///< messages per start, each waiting for the previous one; times are per message

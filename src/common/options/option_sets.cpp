@@ -305,6 +305,11 @@ OptionSet gpus_of_process() {
   return {for_gpus("-g,--ngpus", "N", "GPUs per thread", integer(&Options::gpus, "-g (GPUs)", 1, 1024))};
 }
 
+OptionSet one_sided() {
+  return {for_gpus("--one-sided", "0|1", "1: the sender writes into the receiver's memory (ncclPutSignal)",
+                   zero_or_one(&Options::one_sided, "--one-sided"))};
+}
+
 OptionSet nccl() {
   return {
       for_gpus("-t,--nthreads", "N", "threads per process; one thread drives all their GPUs",

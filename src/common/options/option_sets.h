@@ -28,6 +28,7 @@ namespace fabricbench::option_sets {
 [[nodiscard]] OptionSet window();                                                             ///< --window
 [[nodiscard]] OptionSet sockets();                                                            ///< --streams --interface
 [[nodiscard]] OptionSet sweep();                                                              ///< sweeps over pairs
+[[nodiscard]] OptionSet one_sided();                                                          ///< puts of NCCL
 [[nodiscard]] OptionSet gpus_of_process();                                                    ///< -g
 [[nodiscard]] OptionSet nccl();                                                               ///< NCCL only
 [[nodiscard]] OptionSet json();                                                               ///< --json --force

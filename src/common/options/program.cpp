@@ -187,7 +187,7 @@ Program message_program(const std::string& name, const std::string& summary, boo
   Program program = program_of_messages(
       name, summary,
       join({sizes(), options_of_rows(), windowed ? window() : OptionSet(), buffers(), library(), pairing, concurrent(),
-            gpus_of_process(), device(), output_of_rows(), expectation(), preset()}));
+            gpus_of_process(), device(), one_sided(), output_of_rows(), expectation(), preset()}));
   program.defaults.pairs = pairs;
   return program;
 }

@@ -122,7 +122,9 @@ class Consumer {
       case Kind::kAllGather: take_all(chunk_, chunk_.begin); return;
       case Kind::kAllToAll: take_all(own_, in_block()); return;
       case Kind::kSend:
-      case Kind::kRecv: return;
+      case Kind::kRecv:
+      case Kind::kPut:
+      case Kind::kWait: return;
     }
   }
 

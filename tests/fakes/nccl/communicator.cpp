@@ -27,13 +27,19 @@ std::array<char, 256> last_error{};
 
 ncclResult_t refuse(const std::string& reason) { return failed(ncclInvalidArgument, reason); }
 
-/// The members that the library knows, from a configuration that may be larger or smaller than its own.
-ncclResult_t check_config(const ncclConfig_t* given) {
-  alignas(ncclConfig_t) std::array<std::byte, kMostConfigBytes> known{};
-  const ncclConfig_t initial = NCCL_CONFIG_INITIALIZER;
-  std::memcpy(known.data(), &initial, sizeof initial);
-  std::memcpy(known.data(), given, std::min(given->size, kConfigBytes));
-  const auto* config = reinterpret_cast<const ncclConfig_t*>(known.data());
+/// The members that the library knows, of a configuration that may be larger or smaller than its own.
+struct KnownConfig {
+  alignas(ncclConfig_t) std::array<std::byte, kMostConfigBytes> bytes{};
+
+  explicit KnownConfig(const ncclConfig_t* given) {
+    const ncclConfig_t initial = NCCL_CONFIG_INITIALIZER;
+    std::memcpy(bytes.data(), &initial, sizeof initial);
+    std::memcpy(bytes.data(), given, std::min(given->size, kConfigBytes));
+  }
+  [[nodiscard]] const ncclConfig_t* get() const { return reinterpret_cast<const ncclConfig_t*>(bytes.data()); }
+};
+
+ncclResult_t check_config(const ncclConfig_t* config) {
   if (config->magic != 0xcafebeef) return refuse("ncclConfig_t argument not initialized via NCCL_CONFIG_INITIALIZER");
   if (config->blocking != INT_MIN && config->blocking != 1) return refuse("the fake has blocking communicators only");
   const int* policy = config->version >= 22700 ? cta_policy_of(config) : nullptr;
@@ -41,6 +47,12 @@ ncclResult_t check_config(const ncclConfig_t* given) {
     return refuse("Invalid config policy attribute value " + std::to_string(*policy));
   }
   return ncclSuccess;
+}
+
+/// maxP2pPeers, or all ranks.
+int most_peers(const ncclConfig_t* config, int ranks) {
+  const int* given = config->version >= 23000 ? most_peers_of(config) : nullptr;
+  return given == nullptr || *given == INT_MIN ? ranks : std::min(*given, ranks);
 }
 
 Address address_in(const ncclUniqueId& id) {
@@ -83,11 +95,23 @@ ncclResult_t check_gpus(const Rank& rank) {
   return ncclSuccess;
 }
 
+/// As ncclTopoComputeP2pChannels in NCCL's src/graph/paths.cc.
+void tell_peers(const Rank& rank) {
+  const char* debug = std::getenv("NCCL_DEBUG");
+  if (!kSharesGpus || debug == nullptr || std::string_view(debug) != "INFO") return;
+  const auto elsewhere = [&](const Gpu& gpu) { return gpu.host != rank.shared->gpus.front().host; };
+  const auto& gpus = rank.shared->gpus;
+  if (std::none_of(gpus.begin(), gpus.begin() + rank.ranks, elsewhere)) return;
+  std::printf("NCCL INFO Tuning P2P operations with maxP2pPeers = %d\n", rank.most_peers);
+  std::fflush(stdout);
+}
+
 /// Waits until all ranks have joined. Then nobody needs the file any more.
 ncclResult_t finish_joining(const std::shared_ptr<Rank>& rank) {
   if (!wait_until([&] { return rank->shared->joined >= rank->ranks; }, rank->aborted)) return ncclInternalError;
   if (rank->rank == 0) close_file(rank->address);
   if (const ncclResult_t problem = check_gpus(*rank); problem != ncclSuccess) return problem;
+  tell_peers(*rank);
   open_profiler(*rank);
   return ncclSuccess;
 }
@@ -97,7 +121,7 @@ void wait_for_graphs(const Rank& rank) {
   while (rank.ranks > 1 && rank.recorded > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
-ncclResult_t join(ncclComm_t* communicator, int ranks, const ncclUniqueId& id, int number) {
+ncclResult_t join(ncclComm_t* communicator, int ranks, const ncclUniqueId& id, int number, const ncclConfig_t* config) {
   const auto rank = std::make_shared<Rank>();
   rank->fault = fault_of_environment();
   if (rank->fault.hits("init_error", number)) return failed(ncclSystemError, "no network, as the test asked for");
@@ -109,6 +133,7 @@ ncclResult_t join(ncclComm_t* communicator, int ranks, const ncclUniqueId& id, i
   if (rank->shared == nullptr) return refuse("the identifier is of no fake communicator");
   rank->rank = number;
   rank->ranks = ranks;
+  rank->most_peers = most_peers(config, ranks);
   rank->null = given("FAKE_NCCL_NULL");
   if (cudaGetDevice(&rank->device) != cudaSuccess) return ncclUnhandledCudaError;
   rank->shared->gpus[static_cast<std::size_t>(number)] = {host_number(), bus_of(rank->device)};
@@ -147,8 +172,9 @@ ncclResult_t ncclCommInitRankConfig(ncclComm_t* communicator, int ranks, ncclUni
   if (ranks < 1 || ranks > fake_nccl::kMostRanks || rank < 0 || rank >= ranks) {
     return fake_nccl::refuse("no such rank");
   }
-  if (const ncclResult_t problem = fake_nccl::check_config(config); problem != ncclSuccess) return problem;
-  return fake_nccl::join(communicator, ranks, id, rank);
+  const fake_nccl::KnownConfig known(config);
+  if (const ncclResult_t problem = fake_nccl::check_config(known.get()); problem != ncclSuccess) return problem;
+  return fake_nccl::join(communicator, ranks, id, rank, known.get());
 }
 
 ncclResult_t ncclCommDestroy(ncclComm_t communicator) {

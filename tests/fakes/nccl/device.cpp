@@ -3,8 +3,11 @@
 //   FAKE_NCCL_LSA_SIZE=N      ranks reach each other's memory in groups of N only
 //   FAKE_NCCL_NO_SYMMETRIC=1  none does, which NCCL refuses
 //   FAKE_NCCL_NO_MULTIMEM=1   there is no multicast memory, which NCCL refuses too
+//   FAKE_NCCL_NO_GIN=1        no adapter can be driven by GPUs, which NCCL refuses as an internal error
+//                             (ncclGinConnectOnce in its src/gin/gin_host.cc)
 #include "device.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 
@@ -37,13 +40,20 @@ ncclResult_t ncclDevCommCreate(ncclComm_t communicator, ncclDevCommRequirements_
   if (requirements->lsaMultimem && number_of("FAKE_NCCL_NO_MULTIMEM", 0) == 1) {
     return fake_nccl::failed(ncclInvalidArgument, "Multicast support requested for team but none available on system.");
   }
+  const bool gin = requirements->ginSignalCount > 0 || requirements->ginForceEnable;
+  if (gin && number_of("FAKE_NCCL_NO_GIN", 0) == 1) {
+    return fake_nccl::failed(ncclInternalError, "No GIN-capable devices found.");
+  }
   *made = {};
   made->rank = rank->rank;
   made->nRanks = rank->ranks;
   made->lsaSize = number_of("FAKE_NCCL_LSA_SIZE", rank->ranks);
   made->lsaRank = rank->rank % made->lsaSize;
   made->lsaMultimem.mcBasePtr = requirements->lsaMultimem ? rank.get() : nullptr;
-  auto* own = new DeviceCommunicator{communicator, requirements->lsaBarrierCount, &ncclAllReduce, &ncclAlltoAll};
+  made->ginContextCount = gin ? 1 : 0;
+  auto* own = new DeviceCommunicator{communicator, requirements->lsaBarrierCount,
+                                     std::min(requirements->barrierCount, requirements->ginSignalCount), &ncclAllReduce,
+                                     &ncclAlltoAll};
   made->windowTable = reinterpret_cast<ncclDevCommWindowTable*>(own);
   ++fake_nccl_device_communicators();
   rank->host_barrier.arrive(rank->shared->host_arrivals, rank->ranks);

@@ -11,7 +11,8 @@ namespace fake_nccl {
 
 struct DeviceCommunicator {
   ncclComm_t communicator;
-  int ctas;  ///< that were asked for
+  int ctas;      ///< barriers of the LSA team that were asked for
+  int gin_ctas;  ///< barriers and signals through the network
   decltype(&ncclAllReduce) all_reduce;
   decltype(&ncclAllGather) all_to_all;
 };

@@ -31,6 +31,12 @@ cudaError_t all_reduce(const Launch& launch, const Work& work) {
                                    own->communicator, launch.stream));
 }
 
+cudaError_t all_to_all(const DeviceCommunicator& own, const Launch& launch, const Work& work) {
+  return status_of(own.all_to_all(address(work.send_window, work.send_offset),
+                                  address(work.recv_window, work.recv_offset), work.count, type_of(launch),
+                                  own.communicator, launch.stream));
+}
+
 }  // namespace
 
 cudaError_t launch_lsa_all_reduce(const Launch& launch, const Work& work) { return all_reduce(launch, work); }
@@ -42,12 +48,19 @@ cudaError_t launch_multimem_all_reduce(const Launch& launch, const Work& work) {
 cudaError_t launch_lsa_all_to_all(const Launch& launch, const Work& work) {
   const DeviceCommunicator* own = usable(launch);
   if (own == nullptr) return cudaErrorInvalidValue;
-  return status_of(own->all_to_all(address(work.send_window, work.send_offset),
-                                   address(work.recv_window, work.recv_offset), work.count, type_of(launch),
-                                   own->communicator, launch.stream));
+  return all_to_all(*own, launch, work);
+}
+
+cudaError_t launch_gin_all_to_all(const Launch& launch, const Work& work, GinReach /*reach*/) {
+  const auto* own = reinterpret_cast<const DeviceCommunicator*>(launch.communicator.windowTable);
+  if (static_cast<int>(launch.ctas) != own->gin_ctas || launch.communicator.ginContextCount == 0) {
+    return cudaErrorInvalidValue;
+  }
+  return all_to_all(*own, launch, work);
 }
 
 cudaError_t load_lsa_kernels(DataType /*datatype*/, Width /*width*/) { return cudaSuccess; }
 cudaError_t load_multimem_kernels(DataType /*datatype*/, Width /*width*/) { return cudaSuccess; }
+cudaError_t load_gin_kernels(DataType /*datatype*/, GinReach /*reach*/) { return cudaSuccess; }
 
 }  // namespace fabricbench::nccl_device

@@ -102,7 +102,7 @@ void tell_profiler(const Rank& rank, const std::vector<Operation>& operations) {
   if (table == nullptr || (std::atomic_ref(mask).load(std::memory_order_relaxed) & kCollectiveEvent) == 0) return;
   start(rank, kGroupEvent);
   for (const Operation& operation : operations) {
-    if (operation.kind != Kind::kSend && operation.kind != Kind::kRecv) start(rank, kCollectiveEvent);
+    if (operation.kind < Kind::kSend) start(rank, kCollectiveEvent);
   }
 }
 

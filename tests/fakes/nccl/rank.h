@@ -1,6 +1,7 @@
 // One rank of a fake communicator, and the work that its stream carries out.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -22,18 +23,35 @@ struct MulSum {
   bool alive;
 };
 
+/// A symmetric window; its number is the same on all ranks.
+struct Window {
+  std::byte* block;
+  std::size_t bytes;
+};
+
+/// What comes from a peer by one-sided operations.
+struct Incoming {
+  std::array<std::uint64_t, 3> header{};  ///< window, offset and bytes of the put that is coming in
+  std::uint64_t left = 0;                 ///< of its bytes
+  bool begun = false;
+  std::uint64_t signals = 0;  ///< that have come and were not waited for
+  std::byte* last = nullptr;  ///< the first byte of the last put
+};
+
 struct Rank {
   std::shared_ptr<Layout> shared;
   Address address{};
   int rank = 0;
   int ranks = 1;
   int device = 0;
-  int cta_policy = 0;
-  bool null = false;  ///< operations do nothing, at once (FAKE_NCCL_NULL=1)
+  int most_peers = 1;  ///< ncclConfig_t::maxP2pPeers, or all ranks
+  bool null = false;   ///< operations do nothing, at once (FAKE_NCCL_NULL=1)
   Fault fault;
   std::vector<MulSum> mulsums;
   void* profiler_context = nullptr;
 
+  std::vector<Window> windows;  ///< in the order of registration
+  std::array<Incoming, kMostRanks> incoming;
   Barrier device_barrier;
   Barrier host_barrier;
   std::int64_t calls = 0;       ///< of operations
@@ -55,7 +73,9 @@ enum class Kind {
   kGather,
   kScatter,
   kSend,
-  kRecv
+  kRecv,
+  kPut,  ///< `count` bytes, and a signal
+  kWait  ///< for `count` signals
 };
 
 struct Operation {
@@ -67,6 +87,8 @@ struct Operation {
   ncclRedOp_t reduction;
   int root;                      ///< or the peer
   std::optional<MulSum> mulsum;  ///< as it was when the operation was started
+  std::uint64_t window = 0;      ///< of a put: its number, and the place in it
+  std::uint64_t offset = 0;
 };
 
 /// What one rank put into one group, in order. Runs on the stream's thread; returns early after an abort.
@@ -75,6 +97,8 @@ void run(Rank& rank, const std::vector<Operation>& operations, bool in_graph);
 /// The parts of run: one collective, and all messages of a group at once. False after an abort.
 [[nodiscard]] bool run_collective(Rank& rank, const Operation& operation);
 [[nodiscard]] bool run_messages(Rank& rank, const std::vector<Operation>& messages);
+/// A put, or a wait for signals.
+[[nodiscard]] bool run_one_sided(Rank& rank, const Operation& operation);
 
 /// Kept for ncclGetLastError, which is one for the whole process.
 void set_last_error(const std::string& text);

@@ -34,6 +34,17 @@ void spoil(const Rank& rank, const Operation& operation, std::int64_t number, bo
 
 bool is_message(const Operation& operation) { return operation.kind == Kind::kSend || operation.kind == Kind::kRecv; }
 
+bool is_one_sided(const Operation& operation) { return operation.kind == Kind::kPut || operation.kind == Kind::kWait; }
+
+/// A wait counts as what came last.
+void spoil_put(const Rank& rank, const Operation& wait, std::int64_t number, bool in_graph) {
+  Operation came = wait;
+  came.recv = rank.incoming[static_cast<std::size_t>(wait.root)].last;
+  came.count = 1;
+  came.type = ncclInt8;
+  spoil(rank, came, number, in_graph);
+}
+
 void run_all(Rank& rank, const std::vector<Operation>& operations, bool in_graph) {
   std::vector<Operation> messages;
   for (const Operation& operation : operations) {
@@ -42,6 +53,11 @@ void run_all(Rank& rank, const std::vector<Operation>& operations, bool in_graph
       continue;
     }
     const std::int64_t number = rank.operations++;
+    if (is_one_sided(operation)) {
+      if (fails(rank, number) || !run_one_sided(rank, operation)) return;
+      if (operation.kind == Kind::kWait) spoil_put(rank, operation, number, in_graph);
+      continue;
+    }
     rank.reversed = rank.fault.kind == "reordered" && number % 2 == 1;
     if (fails(rank, number) || !run_collective(rank, operation)) return;
     spoil(rank, operation, number, in_graph);

@@ -39,6 +39,7 @@ struct Layout {
   std::atomic<std::uint64_t> host_arrivals;    // at barriers of calls that wait for other processes
   std::array<std::array<std::byte, kSlotBytes>, kMostRanks> slots;
   std::array<std::array<Pipe, kMostRanks>, kMostRanks> pipes;  // [from][to]
+  std::array<std::array<Pipe, kMostRanks>, kMostRanks> puts;   // the same of one-sided operations
 };
 
 /// Where others find the memory; part of an ncclUniqueId.

@@ -1,4 +1,4 @@
-// What differs between the fake libraries: version_2_18.cpp, version_2_28.cpp and version_2_30.cpp.
+// What differs between the fake libraries: version_2_18.cpp and its neighbours.
 #pragma once
 
 #include <cstddef>
@@ -17,6 +17,9 @@ inline constexpr std::size_t kMostConfigBytes = 128;
 
 /// As NCCL does it: INT_MIN is unset. Null where the library's ncclConfig_t has no such member.
 [[nodiscard]] const int* cta_policy_of(const void* config);
+
+/// ncclConfig_t::maxP2pPeers, in the same way.
+[[nodiscard]] const int* most_peers_of(const void* config);
 
 /// NCCL's words about two ranks on one GPU.
 [[nodiscard]] std::string shared_gpu_text(int rank, int other, unsigned bus);

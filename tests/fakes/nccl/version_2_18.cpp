@@ -9,4 +9,6 @@ const bool kSharesGpus = false;
 
 const int* cta_policy_of(const void* /*config*/) { return nullptr; }
 
+const int* most_peers_of(const void* /*config*/) { return nullptr; }
+
 }  // namespace fake_nccl

@@ -3,7 +3,7 @@
 import re
 
 from launch import MPIEXEC, Job, environment, program_of, rows
-from on_gpus import (CUDA_AWARE_PROGRAM, FAILURE, MISSING, NEWEST_LIBRARY, ONE, OLD_LIBRARY, SHARED_GPU, USAGE, GpuTest,
+from on_gpus import (CUDA_AWARE_PROGRAM, FAILURE, LIBRARY_WITHOUT_WINDOWS, MISSING, NEWEST_LIBRARY, ONE, OLD_LIBRARY, SHARED_GPU, USAGE, GpuTest,
                      buses, device_lines, library_path)
 
 MIB = 2**20
@@ -11,9 +11,9 @@ MIB = 2**20
 
 class Devices(GpuTest):  # 4 ranks, 4 s
 
-    def run_ranks(self, shell, *arguments, ranks=2, **changes):
+    def run_ranks(self, shell, *arguments, ranks=2, collective="all_reduce", **changes):
         """Starts the ranks by a shell each, which says what is different on it."""
-        launch = [MPIEXEC, "-np", str(ranks), "bash", "-c", f'{shell}; exec "$@"', "-", program_of("all_reduce"),
+        launch = [MPIEXEC, "-np", str(ranks), "bash", "-c", f'{shell}; exec "$@"', "-", program_of(collective),
                   *map(str, arguments)]
         with Job(launch, env=environment(**changes)) as job:
             return job.finish()
@@ -57,6 +57,14 @@ class Devices(GpuTest):  # 4 ranks, 4 s
         result = self.run_ranks("export NCCL_HOSTID=h$OMPI_COMM_WORLD_RANK", *ONE, "--device", 0)
         self.assertEqual((result.status, result.stderr), (0, ""))
         self.assertIn("# Processes share 1 CUDA device", result.stdout)
+
+    def test_peers_of_a_ring(self):
+        """NCCL is told that sendrecv has few, as by nccl-tests."""
+        for collective, peers in (("sendrecv", 2), ("all_reduce", 3)):
+            result = self.run_ranks("export NCCL_HOSTID=h$OMPI_COMM_WORLD_RANK", *ONE, ranks=3, collective=collective,
+                                    NCCL_DEBUG="INFO", **NEWEST_LIBRARY)
+            self.assertEqual((result.status, result.stderr), (0, ""))
+            self.assertEqual(set(re.findall(r"maxP2pPeers = (\d+)", result.stdout)), {str(peers)})
 
     def test_one_visible_to_each(self):
         """Every rank calls its own GPU number 0."""
@@ -163,6 +171,15 @@ class Backends(GpuTest):  # 2 ranks, 2 s
             **OLD_LIBRARY),
             [(".*-R 1: ", "2.19.0", "-R", 1), (".*-R 2: ", "2.27.0", "-R", 2), (".*-x: ", "2.27.0", "-x", 1),
              ("", "2.24.0", "-d", "f8e4m3")])
+
+    def test_library_without_windows(self):
+        """-R 1 takes the place of -R 2, as in nccl-tests."""
+        stdout, lines = self.run_gpus(*ONE, "-R", 2, **LIBRARY_WITHOUT_WINDOWS)
+        notice = ("-R 2: NCCL 2.19.3 does not have symmetric windows (ncclCommWindowRegister); NCCL 2.27.0 and newer do; "
+                  "-R 1 takes its place")
+        self.assertIn(notice, lines[0]["notices"])
+        self.assertIn(f"# {notice}\n", stdout)
+        self.assertNotIn("takes its place", self.run_gpus(*ONE, "-R", 1, **LIBRARY_WITHOUT_WINDOWS)[0])
 
     def test_old_library_in_every_kind_of_call(self):
         """It has no all-to-all, gather and scatter of its own."""

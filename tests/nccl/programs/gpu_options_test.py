@@ -76,6 +76,16 @@ class Options(GpuTest):  # 2 ranks, 3 s
             with self.subTest(options):
                 self.run_gpus(*ONE, *options)
 
+    def test_device_implementations_of_alltoall(self):
+        for number in (1, 2, 3, 4):
+            with self.subTest(number):
+                stdout, _ = self.run_gpus(*FEW, "-R", 2, "-D", number, program=program_of("alltoall"))
+                self.assertIn(f"kernels of fabricbench through its device API (-D {number}, 16 CTAs)", stdout)
+        reason = (r"-D 3: nccl: rank \d on GPU \d \(\S+\): ncclDevCommCreate: internal error: No GIN-capable devices found; "
+                  "NCCL cannot do it on this machine, leave out -D")
+        self.refused_gpus(MISSING, f".*{reason}", *FEW, "-R", 2, "-D", 3, program=program_of("alltoall"),
+                          FAKE_NCCL_NO_GIN="1")
+
     def test_aggregated(self):
         stdout, lines = self.run_gpus(*FEW, "-m", 5)
         self.assertIn(" agg iters: 5 ", stdout)

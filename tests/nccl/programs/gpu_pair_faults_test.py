@@ -9,7 +9,7 @@ import signal
 
 from gpu_pair_program import ONE, PAIR_TESTS, GpuPairTest
 from launch import PROGRAMS, Job, command, environment, in_a_few_tries, kill
-from on_gpus import FAILURE, TIMEOUT, WRONG_DATA
+from on_gpus import FAILURE, NEWEST_LIBRARY, TIMEOUT, WRONG_DATA
 
 LIMIT_S = 2
 MANY = ("-b", 4096, "-e", 4096, "-n", 20)
@@ -29,6 +29,16 @@ class WrongData(GpuPairTest):  # 4 ranks, 2 s
         self.at_once(check, [(name, rank, options) for name in PAIR_TESTS for rank in receivers[name]
                              for options in ((), ("--window", 3)) if name != "send_recv_lat" or not options])
 
+    def test_of_puts(self):
+        receivers = {"send_recv_lat": (0, 1), "send_recv_bw": (1,), "send_recv_bibw": (0, 1), "multi_pair_bw": (1,)}
+
+        def check(case):
+            name, rank = case
+            said = self.said(WRONG_DATA, name, *ONE, "--one-sided", 1, FAKE_NCCL_FAULT=f"wrong_from:{rank}:0",
+                             **NEWEST_LIBRARY)
+            self.assertRegex(said, rf"1 elements over 1 ranks; rank {rank}: first at element 0: expected \S+, got \S+")
+        self.at_once(check, [(name, rank) for name in PAIR_TESTS for rank in receivers[name]])
+
     def test_of_the_answer_is_none(self):
         """The byte that answers a window is not looked at: the first rank of a pair receives nothing else."""
         self.measure_gpus("send_recv_bw", *ONE, FAKE_NCCL_FAULT="wrong_from:0:0")
@@ -47,6 +57,14 @@ class Errors(GpuPairTest):  # 4 ranks, 1 s
             said = self.said(FAILURE, name, *MANY, FAKE_NCCL_FAULT="async_error:1:20")
             self.assertRegex(said, rf"{name}: rank 1 on \S+: nccl: rank 1 on GPU 1 .*: a link of rank 1 broke")
         self.at_once(check, PAIR_TESTS)
+
+    def test_of_puts(self):
+        def check(case):
+            name, call, fault = case
+            said = self.said(FAILURE, name, *MANY, "--one-sided", 1, FAKE_NCCL_FAULT=f"{fault}:1:6", **NEWEST_LIBRARY)
+            self.assertRegex(said, rf"{name}: rank 1 on \S+: nccl: rank 1 on GPU 1 .*: {call}.*, as the test asked for")
+        self.at_once(check, [("send_recv_bibw", "ncclPutSignal: unhandled system error: ", "call_error"),
+                             ("send_recv_bw", ".*a link of rank 1 broke", "async_error")])
 
     def test_rank_of_the_job(self):
         said = self.said(FAILURE, "send_recv_bw", *MANY, "--pairs", "1-3", ranks=4, FAKE_NCCL_FAULT="async_error:1:20")

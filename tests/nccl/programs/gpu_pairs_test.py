@@ -4,8 +4,9 @@ import itertools
 
 from gpu_pair_program import FEW, FEW_SIZES, PAIR_TESTS, GpuPairTest
 from launch import rows
-from on_gpus import MISSING, OLD_LIBRARY, SHARED_GPU, USAGE, buses
+from on_gpus import MISSING, NEWEST_LIBRARY, OLD_LIBRARY, SHARED_GPU, USAGE, buses
 
+ONE_SIDED = ("--one-sided", 1)
 WINDOWED = ("send_recv_bw", "send_recv_bibw", "multi_pair_bw")
 
 
@@ -66,6 +67,24 @@ class Measured(GpuPairTest):  # 2 ranks, 5 s
                 self.assertAlmostEqual(measured["algbw_gb_per_s"], messages * 4096 / seconds / 1e9, 6)
                 self.assertAlmostEqual(measured["message_rate_per_s"] * seconds, messages, 6)
                 self.assertEqual(len(measured["rank_times_us"]), 2)
+
+    def test_one_sided(self):
+        for name in PAIR_TESTS:
+            for options in ((), ("--buffers", "rotate"), ("-u", 3)):
+                with self.subTest(f"{name} {options}"):
+                    stdout, context, found = self.measure_gpus(name, *FEW, *ONE_SIDED, *options, **NEWEST_LIBRARY)
+                    self.assertEqual([row["size_bytes"] for row in found], FEW_SIZES)
+                    self.assertRegex(stdout, r"; NCCL 2\.30\.7, headers \S+, one-sided \(ncclPutSignal\)\n")
+                    self.assertEqual(context["options"]["one_sided"], "1")
+
+    def test_one_sided_with_more_than_fits_on_the_way(self):
+        for name in PAIR_TESTS:
+            with self.subTest(name):
+                self.measure_gpus(name, "-b", "1M", "-e", "1M", "-n", 4, *ONE_SIDED, **NEWEST_LIBRARY)
+                self.measure_gpus(name, "-b", "1M", "-e", "1M", "-n", 4, *ONE_SIDED, "-g", 2, ranks=1, **NEWEST_LIBRARY)
+
+    def test_one_sided_in_rounds(self):
+        self.measure_gpus("send_recv_lat", *FEW, *ONE_SIDED, "--pairs", "all", ranks=3, **NEWEST_LIBRARY)
 
     def test_no_direction_by_itself(self):
         """NCCL tells when a window is over, not when one half of it is: neither direction gets a figure."""
@@ -134,6 +153,27 @@ class Chosen(GpuPairTest):  # 5 ranks, 3 s
     def test_too_few_gpus(self):
         self.refused_pairs(MISSING, r".*sees 1 CUDA device, but .* need 2; .*", "send_recv_bw", *FEW,
                            FAKE_CUDA_DEVICES="1")
+
+
+class OneSidedRefused(GpuPairTest):  # 2 ranks, 2 s
+
+    def test_by_the_library(self):
+        self.refused_pairs(MISSING, r"--one-sided: NCCL 2\.28\.9 does not have ncclPutSignal and ncclWaitSignal; NCCL "
+                                    r"2\.29\.0 and newer do", "send_recv_bw", *FEW, *ONE_SIDED)
+
+    def test_by_the_machine(self):
+        self.refused_pairs(MISSING, r"--one-sided: NCCL cannot write into the other ranks' memory here: .*",
+                           "send_recv_bw", *FEW, *ONE_SIDED, **NEWEST_LIBRARY, FAKE_NCCL_NO_HOST_RMA="1")
+
+    def test_by_the_machine_at_the_first_message(self):
+        said = self.said(MISSING, "send_recv_bw", *FEW, *ONE_SIDED, **NEWEST_LIBRARY, FAKE_NCCL_NO_HOST_RMA="1",
+                         FAKE_NCCL_SILENT="1")
+        self.assertRegex(said, r"--one-sided: nccl: rank \d on GPU \d .*: nccl\w+: invalid argument: One sided RMA: host "
+                               "RMA is not supported in this communicator; leave it out to measure ncclSend and ncclRecv")
+
+    def test_by_mpi(self):
+        self.refused_pairs(MISSING, "--one-sided 1 is for NCCL on GPUs, .*", "send_recv_bw", *FEW, *ONE_SIDED,
+                           "--backend", "mpi")
 
 
 class ByMpi(GpuPairTest):  # 3 ranks, 1 s

@@ -20,6 +20,7 @@ ORIGINAL_PATH = os.environ.get("LD_LIBRARY_PATH")
 NEW_LIBRARY = {"LD_LIBRARY_PATH": library_path(FAKES / "nccl-2.28")}
 NEWEST_LIBRARY = {"LD_LIBRARY_PATH": library_path(FAKES / "nccl-2.30")}
 SHARED_GPU = {**NEWEST_LIBRARY, "NCCL_MULTI_RANK_GPU_ENABLE": "1"}
+LIBRARY_WITHOUT_WINDOWS = {"LD_LIBRARY_PATH": library_path(FAKES / "nccl-2.19")}
 OLD_LIBRARY = {"LD_LIBRARY_PATH": library_path(FAKES / "nccl-2.18")}
 CUDA_AWARE_PROGRAM = program_of("all_reduce").replace("_perf", "_perf_cuda_aware")
 

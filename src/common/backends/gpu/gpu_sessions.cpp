@@ -146,15 +146,7 @@ void add_nvlink_rates(std::vector<GpuFacts>& gpus) {
   }
 }
 
-}  // namespace
-
-std::string why_no_nccl(const Team& team, const Placed& placed, const Options& /*options*/) {
-  if (placed.kept_gpus) return placed.kept_gpus->why_no_nccl;
-  return first_said(team, placed, why_not_here());
-}
-
-Opened open_nccl(const Team& team, const Placed& placed, const Options& options) {
-  const OwnDevices own = choose_own(team, placed, devices_of_process(options), options);
+nccl::ProcessGroup process_group(const Team& team, const OwnDevices& own) {
   const mpi::Communicator& communicator = team.group();
   nccl::ProcessGroup group;
   group.process = communicator.rank();
@@ -168,12 +160,31 @@ Opened open_nccl(const Team& team, const Placed& placed, const Options& options)
     std::copy(agreed.begin(), agreed.end(), reinterpret_cast<std::uint8_t*>(bytes.data()));
   };
   group.min = [&communicator](std::int64_t value) { return communicator.min(value); };
-  Options bounded = options;
+  return group;
+}
+
+}  // namespace
+
+std::string why_no_nccl(const Team& team, const Placed& placed, const Options& /*options*/) {
+  if (placed.kept_gpus) return placed.kept_gpus->why_no_nccl;
+  return first_said(team, placed, why_not_here());
+}
+
+Opened open_nccl(const Team& team, const Placed& placed, const Options& options, const Purpose& purpose) {
+  OwnDevices own = choose_own(team, placed, devices_of_process(options), options);
+  auto library = std::make_shared<const nccl::Library>();
+  nccl::ProcessGroup group = process_group(team, own);
+  group.all_to_all = purpose.all_to_all;
+  group.most_peers = purpose.most_peers;
+  Options possible = options;
   // Where a rank does not come, the watchdog names it; it must have the time to speak before all others give up too.
-  if (options.timeout > 0) bounded.timeout = 1.1 * options.timeout + 1;
+  if (options.timeout > 0) possible.timeout = 1.1 * options.timeout + 1;
+  possible.registration = nccl::possible_registration(*library, options.registration);
+  if (possible.registration != options.registration) {
+    own.notices.push_back(fmt::format("-R 2: {}; -R 1 takes its place", library->why_not(nccl::Feature::kWindows)));
+  }
   const bool choices_wanted = options.stats || options.keeps_records();
-  return {std::make_unique<nccl::NcclSession>(std::make_shared<const nccl::Library>(), group, bounded, choices_wanted),
-          own.notices};
+  return {std::make_unique<nccl::NcclSession>(std::move(library), group, possible, choices_wanted), own.notices};
 }
 
 Opened open_mpi_on_cuda(const Team& team, const Placed& placed, const Options& options) {

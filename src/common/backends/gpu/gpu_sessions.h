@@ -25,8 +25,14 @@ struct Opened {
   std::vector<std::string> notices;
 };
 
+/// What a session should know of the operation that is measured.
+struct Purpose {
+  bool all_to_all = false;
+  int most_peers = 0;  ///< other ranks with which a rank exchanges messages; 0: not known
+};
+
 /// NCCL on GPUs. Collective. Throws Error.
-[[nodiscard]] Opened open_nccl(const Team& team, const Placed& placed, const Options& options);
+[[nodiscard]] Opened open_nccl(const Team& team, const Placed& placed, const Options& options, const Purpose& purpose);
 
 /// MPI on GPU memory, where the MPI library says that it can. Collective. Throws Error (missing) where it cannot.
 [[nodiscard]] Opened open_mpi_on_cuda(const Team& team, const Placed& placed, const Options& options);

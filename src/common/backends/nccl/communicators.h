@@ -14,7 +14,7 @@
 
 namespace fabricbench::nccl {
 
-/// ncclConfig_t with the members of NCCL 2.28, declared here so that an older nccl.h compiles too. This is safe in both
+/// ncclConfig_t with the members of NCCL 2.30, declared here so that an older nccl.h compiles too. This is safe in both
 /// directions: a library copies no more than the smaller of `size` and its own size, and resets members newer than
 /// `version` (parseCommConfig in NCCL's src/init.cc, the same from 2.18 to 2.30).
 struct Config {
@@ -22,7 +22,7 @@ struct Config {
 
   std::size_t size = sizeof(Config);
   unsigned int magic = 0xcafebeef;
-  unsigned int version = 22800;
+  unsigned int version = 23000;
 
   int blocking = kNotSet;
   int cga_cluster_size = kNotSet;
@@ -38,6 +38,9 @@ struct Config {
   int nvls_ctas = kNotSet;
   int channels_per_net_peer = kNotSet;  // since 2.28
   int nvlink_centric = kNotSet;
+  int graph_usage_mode = kNotSet;  // since 2.29
+  int rma_contexts = kNotSet;
+  int max_p2p_peers = kNotSet;  // since 2.30
 };
 
 /// One of this process's ranks.

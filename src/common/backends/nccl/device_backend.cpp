@@ -27,12 +27,7 @@ void DeviceBackend::all_reduce(const void* send, void* recv, std::size_t count, 
 }
 
 void DeviceBackend::all_to_all(const void* send, void* recv, std::size_t count, DataType datatype) {
-  if (uses_multimem(implementation_)) {
-    throw Error(ExitStatus::kMissing,
-                fmt::format("-D {}: the kernels for alltoall are -D 1 and -D 2, by load and store; there is none over "
-                            "the network (GIN), which is nccl-tests' {}",
-                            static_cast<int>(implementation_), static_cast<int>(implementation_)));
-  }
+  if (uses_multimem(implementation_)) throw_no_kernel("alltoall by multimem");
   const cuda::DeviceGuard device(stream_.device);
   cuda::check(communicator_->all_to_all(registrar_->place_of(local_rank_, send),
                                         registrar_->place_of(local_rank_, recv), count, datatype, stream_.stream),
@@ -107,7 +102,7 @@ void DeviceBackend::barrier() { throw_no_kernel("barrier"); }
 void DeviceBackend::throw_no_kernel(std::string_view operation) const {
   throw Error(ExitStatus::kMissing, fmt::format("-D {}: there are kernels for all_reduce and alltoall, none for {}; "
                                                 "leave out -D to measure NCCL's own",
-                                                static_cast<int>(implementation_), operation));
+                                                option_of(implementation_), operation));
 }
 
 }  // namespace fabricbench::nccl

@@ -24,6 +24,9 @@ bool is_for_multimem(DataType datatype) {
 /// NCCL returns one of these two if the machine lacks memory shared by all ranks, or multicast memory.
 bool is_refusal(ncclResult_t result) { return result == ncclInvalidUsage || result == ncclInvalidArgument; }
 
+/// NCCL has an internal error where no adapter can be driven by GPUs (ncclGinConnectOnce in its src/gin/gin_host.cc).
+bool names_gin(std::string_view text) { return text.find("GIN") != std::string_view::npos; }
+
 }  // namespace
 
 struct DeviceCommunicators::Work {
@@ -31,7 +34,7 @@ struct DeviceCommunicators::Work {
   std::vector<LocalRank> local;
   std::vector<ncclComm_t> communicators;
   std::vector<nccl_device::DeviceCommunicator> made;
-  int option;  // of -D
+  nccl_device::Implementation implementation;
 
   /// In a group, because the ranks wait for each other.
   void create() {
@@ -54,15 +57,17 @@ struct DeviceCommunicators::Work {
 
   void check_created(ncclResult_t result, const std::string& place) const {
     if (result == ncclSuccess) return;
-    throw Error(is_refusal(result) ? ExitStatus::kMissing : ExitStatus::kFailure,
-                fmt::format("-D {}: nccl: {}: {}{}", option, place, problem_text(*library, result, "ncclDevCommCreate"),
-                            is_refusal(result) ? "; NCCL cannot do it on this machine, leave out -D" : ""));
+    const bool refused = is_refusal(result) || (result == ncclInternalError && names_gin(last_error(*library)));
+    throw Error(refused ? ExitStatus::kMissing : ExitStatus::kFailure,
+                fmt::format("-D {}: nccl: {}: {}{}", option_of(implementation), place,
+                            problem_text(*library, result, "ncclDevCommCreate"),
+                            refused ? "; NCCL cannot do it on this machine, leave out -D" : ""));
   }
 };
 
-std::string why_no_device_implementation(const Library& library) {
+std::string why_no_device_implementation(const Library& library, nccl_device::Implementation implementation) {
   if (std::string reason = library.why_not(Feature::kDeviceApi); !reason.empty()) return reason;
-  return nccl_device::why_not(library.version());
+  return nccl_device::why_not(library.version(), implementation);
 }
 
 std::string why_no_device_implementation(int compute_capability) {
@@ -73,7 +78,7 @@ std::string why_no_device_implementation(int compute_capability) {
 
 std::string why_no_kernel(nccl_device::Implementation implementation, DataType datatype, Reduction reduction) {
   if (reduction == Reduction::kNone) return "";
-  const int option = static_cast<int>(implementation);
+  const int option = option_of(implementation);
   if (reduction != Reduction::kSum) return fmt::format("-D {} reduces by sum only, not by {}", option, name(reduction));
   if (uses_multimem(implementation) && !is_for_multimem(datatype)) {
     return fmt::format("-D {} adds float, half and bfloat16, not {}", option, facts(datatype).name);
@@ -86,8 +91,7 @@ DeviceCommunicators::DeviceCommunicators(const Communicators& communicators, con
     : communicators_(&communicators), implementation_(plan.implementation) {
   const CommunicatorPlan& ranks = communicators.plan();
   const Functions& nccl = communicators.library()->functions();
-  work_ =
-      std::make_shared<Work>(Work{communicators.library(), ranks.local, {}, {}, static_cast<int>(plan.implementation)});
+  work_ = std::make_shared<Work>(Work{communicators.library(), ranks.local, {}, {}, plan.implementation});
   for (int i = 0; i < communicators.size(); ++i) {
     work_->communicators.push_back(communicators.get(i));
     work_->made.emplace_back(nccl_device::Functions{nccl.create_device_communicator, nccl.destroy_device_communicator},
@@ -118,7 +122,7 @@ const nccl_device::DeviceCommunicator& DeviceCommunicators::get(int local_rank) 
 void DeviceCommunicators::check_usable() const {
   for (const nccl_device::DeviceCommunicator& made : work_->made) {
     if (const std::string reason = made.why_not(); !reason.empty()) {
-      throw Error(ExitStatus::kMissing, fmt::format("-D {}: {}", work_->option, reason));
+      throw Error(ExitStatus::kMissing, fmt::format("-D {}: {}", option_of(implementation_), reason));
     }
   }
 }

@@ -18,7 +18,8 @@ struct DevicePlan {
 };
 
 /// Why the kernels of -D cannot run with this library; empty if they can.
-[[nodiscard]] std::string why_no_device_implementation(const Library& library);
+[[nodiscard]] std::string why_no_device_implementation(const Library& library,
+                                                       nccl_device::Implementation implementation);
 /// The same for a GPU's compute capability, 90 for 9.0.
 [[nodiscard]] std::string why_no_device_implementation(int compute_capability);
 /// Why there is no kernel for the combination; empty if there is one, and for operations that only move data

@@ -20,7 +20,7 @@ struct FeatureFacts {
 };
 
 /// From NCCL's nccl.h and src/include/plugin/profiler of each release.
-constexpr std::array<FeatureFacts, 9> kFeatures = {{
+constexpr std::array<FeatureFacts, 11> kFeatures = {{
     {Feature::kMemory, 21900, "ncclMemAlloc"},
     {Feature::kRegistration, 21900, "buffer registration (ncclCommRegister)"},
     {Feature::kChoices, 22400, "a profiler interface that names the algorithm"},
@@ -30,6 +30,8 @@ constexpr std::array<FeatureFacts, 9> kFeatures = {{
     {Feature::kNativeAllToAll, 22800, "ncclAlltoAll, ncclGather and ncclScatter"},
     {Feature::kLinkCentric, 22800, "NVLink-centric scheduling"},
     {Feature::kDeviceApi, 22800, "a device API (ncclDevCommCreate)"},
+    {Feature::kOneSided, 22900, "ncclPutSignal and ncclWaitSignal"},
+    {Feature::kMostPeers, 23000, "a limit of peers (maxP2pPeers)"},
 }};
 
 constexpr const FeatureFacts& facts_of(Feature feature) { return kFeatures[static_cast<std::size_t>(feature)]; }
@@ -112,6 +114,10 @@ void Library::load_optional() {
   find(handle_.get(), "ncclScatter", functions_.scatter);
   find(handle_.get(), "ncclDevCommCreate", functions_.create_device_communicator);
   find(handle_.get(), "ncclDevCommDestroy", functions_.destroy_device_communicator);
+  find(handle_.get(), "ncclPutSignal", functions_.put_signal);
+  find(handle_.get(), "ncclSignal", functions_.signal);
+  find(handle_.get(), "ncclWaitSignal", functions_.wait_signal);
+  find(handle_.get(), "ncclCommQueryProperties", functions_.query_properties);
 }
 
 bool Library::has(Feature feature) const {
@@ -123,10 +129,13 @@ bool Library::has(Feature feature) const {
       return functions_.all_to_all != nullptr && functions_.gather != nullptr && functions_.scatter != nullptr;
     case Feature::kDeviceApi:
       return functions_.create_device_communicator != nullptr && functions_.destroy_device_communicator != nullptr;
+    case Feature::kOneSided:
+      return functions_.put_signal != nullptr && functions_.signal != nullptr && functions_.wait_signal != nullptr;
     case Feature::kChoices:
     case Feature::kEightBitFloats:
     case Feature::kCtaPolicy:
-    case Feature::kLinkCentric: break;
+    case Feature::kLinkCentric:
+    case Feature::kMostPeers: break;
   }
   return version_ >= facts_of(feature).since;
 }

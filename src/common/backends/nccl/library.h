@@ -20,6 +20,34 @@ enum class Feature {
   kNativeAllToAll,  ///< ncclAlltoAll, ncclGather, ncclScatter
   kLinkCentric,     ///< ncclConfig_t::nvlinkCentricSched
   kDeviceApi,       ///< ncclDevCommCreate
+  kOneSided,        ///< ncclPutSignal, ncclWaitSignal
+  kMostPeers,       ///< ncclConfig_t::maxP2pPeers
+};
+
+/// ncclWaitSignalDesc_t of NCCL 2.29.
+struct AwaitedSignals {
+  int count;
+  int peer;
+  int index = 0;  // the only one so far, like the context
+  int context = 0;
+};
+
+/// ncclCommProperties_t of NCCL 2.29.7 and newer.
+struct Properties {
+  std::size_t size = sizeof(Properties);
+  unsigned int magic = 0xcafebeef;
+  unsigned int version = 22907;
+
+  int rank = 0;
+  int ranks = 0;
+  int cuda_device = 0;
+  int nvml_device = 0;
+  bool device_api = false;
+  bool multimem = false;
+  int gin_type = 0;
+  int lsa_teams = 0;
+  bool host_rma = false;
+  int railed_gin_type = 0;
 };
 
 /// libnccl's functions. Those of NCCL 2.18 are never null; Library::has tells about the others. Types newer than 2.18
@@ -57,6 +85,13 @@ struct Functions {
   ncclResult_t (*create_device_communicator)(ncclComm_t communicator, const void* requirements,
                                              void* device_communicator);
   ncclResult_t (*destroy_device_communicator)(ncclComm_t communicator, const void* device_communicator);
+  ncclResult_t (*put_signal)(const void* from, std::size_t count, ncclDataType_t type, int peer, void* window,
+                             std::size_t offset, int index, int context, unsigned flags, ncclComm_t communicator,
+                             cudaStream_t stream);
+  ncclResult_t (*signal)(int peer, int index, int context, unsigned flags, ncclComm_t communicator,
+                         cudaStream_t stream);
+  ncclResult_t (*wait_signal)(int peers, AwaitedSignals* awaited, ncclComm_t communicator, cudaStream_t stream);
+  ncclResult_t (*query_properties)(ncclComm_t communicator, Properties* properties);
 };
 
 /// 22809 as `2.28.9`; the coding is the same since NCCL 2.9.

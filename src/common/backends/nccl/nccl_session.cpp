@@ -12,6 +12,7 @@
 #include "common/backends/cuda/wait.h"
 #include "common/backends/nccl/device_backend.h"
 #include "common/backends/nccl/profiler_plugin.h"
+#include "common/backends/nccl/put_backend.h"
 #include "common/core/clock.h"
 #include "common/core/error.h"
 
@@ -44,15 +45,28 @@ std::string why_not_with_blocking_launches(std::size_t devices, const Options& o
   return "";
 }
 
-std::string why_not_here(const Library& library, std::size_t devices, const Options& options) {
+nccl_device::Implementation implementation_of(const ProcessGroup& group, const Options& options) {
+  return nccl_device::implementation_of(static_cast<int>(options.device_implementation), group.all_to_all);
+}
+
+std::string why_not_here(const Library& library, const ProcessGroup& group, const Options& options) {
   if (options.cta_policy >= 0 && !library.has(Feature::kCtaPolicy))
     return "-x: " + library.why_not(Feature::kCtaPolicy);
   if (options.device_implementation > 0) {
-    if (const std::string reason = why_no_device_implementation(library); !reason.empty()) return "-D: " + reason;
+    const auto implementation = implementation_of(group, options);
+    if (const std::string reason = why_no_device_implementation(library, implementation); !reason.empty()) {
+      return "-D: " + reason;
+    }
+  }
+  if (options.one_sided) {
+    if (const std::string reason = library.why_not(Feature::kOneSided); !reason.empty()) {
+      return fmt::format("--one-sided: {}", reason);
+    }
   }
   if (options.graph_launches > 0 && options.null_stream) return "-G: CUDA cannot record the null stream; leave out -y";
   if (cuda::launches_block()) {
-    if (std::string reason = why_not_with_blocking_launches(devices, options); !reason.empty()) return reason;
+    if (std::string reason = why_not_with_blocking_launches(group.devices.size(), options); !reason.empty())
+      return reason;
   }
   const char* blocking = std::getenv("NCCL_COMM_BLOCKING");
   if (blocking != nullptr && std::string_view(blocking) == "0") {
@@ -66,10 +80,6 @@ void check_device_options(const Options& options) {
   if (options.device_implementation == 0 || options.registration == Registration::kSymmetric) return;
   throw UsageError(fmt::format("-D {}: its kernels reach the buffers through symmetric windows; add -R 2",
                                options.device_implementation));
-}
-
-nccl_device::Implementation implementation_of(const Options& options) {
-  return static_cast<nccl_device::Implementation>(options.device_implementation);
 }
 
 void check_versions(const ProcessGroup& group, int version) {
@@ -111,6 +121,7 @@ CommunicatorPlan plan_of(const Library& library, const ProcessGroup& group, cons
   if (options.cta_policy >= 0) plan.config.cta_policy = static_cast<int>(options.cta_policy);
   // As in nccl-tests, so that figures are comparable.
   if (library.has(Feature::kLinkCentric)) plan.config.nvlink_centric = 1;
+  if (group.most_peers > 0 && library.has(Feature::kMostPeers)) plan.config.max_p2p_peers = group.most_peers;
   return plan;
 }
 
@@ -120,7 +131,7 @@ NcclSession::NcclSession(std::shared_ptr<const Library> library, const ProcessGr
                          bool choices_wanted)
     : library_(std::move(library)), options_(options), sharing_(std::max(group.sharing, 1)) {
   check_versions(group, library_->version());
-  agree(group, why_not_here(*library_, group.devices.size(), options_));
+  agree(group, why_not_here(*library_, group, options_));
   check_device_options(options_);
   const bool ours = options_.device_implementation > 0;
   if (ours) {
@@ -132,9 +143,12 @@ NcclSession::NcclSession(std::shared_ptr<const Library> library, const ProcessGr
   use_devices(group);
   memory_report_.emplace(group.devices, options_.memory_report);
   communicators_.emplace(library_, shared_id(*library_, group), plan_of(*library_, group, options_, local_));
+  if (options_.one_sided) options_.registration = Registration::kSymmetric;
   registrar_.emplace(*communicators_, options_.registration);
   if (ours) {
-    make_device_backends();
+    make_device_backends(implementation_of(group, options_));
+  } else if (options_.one_sided) {
+    make_put_backends(group);
   } else {
     make_backends();
   }
@@ -180,22 +194,30 @@ void NcclSession::make_backends() {
   }
 }
 
-void NcclSession::make_device_backends() {
+void NcclSession::make_device_backends(nccl_device::Implementation implementation) {
   if (const std::string reason = why_no_device_implementation(compute_capability_); !reason.empty()) {
     throw Error(ExitStatus::kMissing, "-D: " + reason);
   }
-  device_communicators_.emplace(
-      *communicators_,
-      DevicePlan{implementation_of(options_), static_cast<int>(options_.device_ctas), options_.datatypes});
+  device_communicators_.emplace(*communicators_,
+                                DevicePlan{implementation, static_cast<int>(options_.device_ctas), options_.datatypes});
   for (std::size_t i = 0; i < views_.size(); ++i) {
     backends_.push_back(
         std::make_unique<DeviceBackend>(*device_communicators_, *registrar_, static_cast<int>(i), views_[i]));
   }
 }
 
+void NcclSession::make_put_backends(const ProcessGroup& group) {
+  const std::string reason = why_not_one_sided(*communicators_);
+  agree(group, reason.empty() ? "" : fmt::format("--one-sided: {}", reason));
+  for (std::size_t i = 0; i < views_.size(); ++i) {
+    backends_.push_back(std::make_unique<PutBackend>(*communicators_, *registrar_, static_cast<int>(i), views_[i]));
+  }
+}
+
 std::string NcclSession::library() const {
   std::string text =
       fmt::format("NCCL {}, headers {}", version_text(library_->version()), version_text(header_version()));
+  if (options_.one_sided) return fmt::format("{}, one-sided (ncclPutSignal)", text);
   if (!device_communicators_) return text;
   return fmt::format("{}, kernels of fabricbench through its device API (-D {}, {} CTAs)", text,
                      options_.device_implementation, options_.device_ctas);

@@ -31,6 +31,8 @@ struct ProcessGroup {
   int processes = 1;
   std::optional<int> process_in_job{};  ///< number for its ranks' names in messages, if the job has other processes too
   std::vector<int> devices;  ///< CUDA's numbers of this process's devices; every process has the same number of devices
+  bool all_to_all = false;   ///< whether that is measured, for which -D 3 and 4 mean network adapters
+  int most_peers = 0;        ///< other ranks with which a rank exchanges messages; 0: not known
   int sharing = 1;           ///< the number of processes that use the most shared of these devices
   /// Copies process 0's bytes to every process. Collective, like `min`.
   std::function<void(std::span<std::byte>)> broadcast;
@@ -91,7 +93,8 @@ class NcclSession final : public Session, private ChoiceObserver {
   [[nodiscard]] std::optional<LibraryChoice> last() const override;
   void use_devices(const ProcessGroup& group);
   void make_backends();
-  void make_device_backends();
+  void make_device_backends(nccl_device::Implementation implementation);
+  void make_put_backends(const ProcessGroup& group);
   void check_errors();
   void abort() noexcept;
   [[noreturn]] void give_up(const Error& problem);

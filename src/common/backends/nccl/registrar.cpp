@@ -75,6 +75,11 @@ std::shared_ptr<Work> work_for(const Communicators& communicators, Registration 
 
 }  // namespace
 
+Registration possible_registration(const Library& library, Registration wanted) {
+  const bool local_only = !library.has(Feature::kWindows) && library.has(Feature::kRegistration);
+  return wanted == Registration::kSymmetric && local_only ? Registration::kLocal : wanted;
+}
+
 Registrar::Registrar(const Communicators& communicators, Registration kind)
     : communicators_(&communicators), kind_(kind) {
   if (kind == Registration::kNone) return;
@@ -118,7 +123,8 @@ nccl_device::Place Registrar::place_of(int local_rank, const void* address) cons
         begin - reinterpret_cast<std::uintptr_t>(one.blocks[rank]);  // huge if it is before the window
     if (offset >= one.bytes) continue;
     if (one.handles[rank] != nullptr) return {one.handles[rank], offset};
-    throw Error(ExitStatus::kMissing, "-R 2: NCCL makes no symmetric windows on this machine");
+    throw Error(ExitStatus::kMissing,
+                "nccl: NCCL makes no symmetric windows on this machine, which -D and --one-sided take");
   }
   throw Error(ExitStatus::kFailure,
               fmt::format("nccl: {}: a buffer lies in no symmetric window", communicators_->plan().local[rank].place));

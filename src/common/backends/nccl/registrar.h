@@ -9,6 +9,10 @@
 
 namespace fabricbench::nccl {
 
+/// The registration that takes the place of `wanted`: local registration where the library has no symmetric windows
+/// yet, as in nccl-tests.
+[[nodiscard]] Registration possible_registration(const Library& library, Registration wanted);
+
 /// Registers blocks of memory with NCCL in advance (-R).
 class Registrar {
  public:

@@ -8,6 +8,7 @@
 namespace fabricbench::nccl_device {
 namespace {
 
+constexpr int kOldestWithGin = 22807;
 constexpr int kSameLayout = 100;  // versions are compatible if they agree when divided by it: 2.28.3 and 2.28.9
 
 std::string minor_text(int version) { return fmt::format("{}.{}", version / 10000, version / 100 % 100); }
@@ -24,6 +25,19 @@ Requirements empty_requirements() {
   return requirements;
 }
 
+/// Barriers and signals of the network, a set for each block, and connections between all ranks. NCCL 2.29.7 replaced
+/// the flag for the latter by a kind, of which 1 is NCCL_GIN_CONNECTION_FULL.
+template <typename Requirements>
+void require_gin(Requirements& requirements, int ctas) {
+  requirements.barrierCount = ctas;
+  requirements.ginSignalCount = ctas;
+  if constexpr (requires { requirements.ginConnectionType; }) {
+    requirements.ginConnectionType = static_cast<decltype(requirements.ginConnectionType)>(1);
+  } else {
+    requirements.ginForceEnable = true;
+  }
+}
+
 }  // namespace
 
 struct DeviceCommunicator::State {
@@ -33,12 +47,14 @@ struct DeviceCommunicator::State {
   ncclDevComm communicator{};
 
   [[nodiscard]] Width width() const {
-    const bool vectors =
-        implementation == Implementation::kLsaVectors || implementation == Implementation::kMultimemVectors;
-    return vectors ? Width::kVector : Width::kElement;
+    const bool elements = implementation == Implementation::kLsa || implementation == Implementation::kMultimem;
+    return elements ? Width::kElement : Width::kVector;
   }
   [[nodiscard]] Launch launch(DataType datatype, cudaStream_t stream) const {
     return {communicator, datatype, width(), static_cast<unsigned>(ctas), stream};
+  }
+  [[nodiscard]] GinReach reach() const {
+    return implementation == Implementation::kGin ? GinReach::kAllRanks : GinReach::kBeyondLoads;
   }
 };
 
@@ -51,8 +67,11 @@ Work work_of(Place send, Place recv, std::uint64_t count) {
 
 }  // namespace
 
-std::string why_not(int library_version) {
-  if (library_version / kSameLayout == NCCL_VERSION_CODE / kSameLayout) return "";
+std::string why_not(int library_version, Implementation implementation) {
+  if (library_version / kSameLayout == NCCL_VERSION_CODE / kSameLayout) {
+    if (!uses_gin(implementation) || library_version >= kOldestWithGin) return "";
+    return "the device API's access to network adapters (GIN) came with NCCL 2.28.7, and the library is older";
+  }
   return fmt::format(
       "its kernels were compiled with the device API of NCCL {0}, and the library is NCCL {1}; set LD_LIBRARY_PATH to "
       "the folder of an NCCL {0}, or build with the headers of {1}",
@@ -68,6 +87,7 @@ ncclResult_t DeviceCommunicator::create(ncclComm_t communicator) {
   auto requirements = empty_requirements<ncclDevCommRequirements>();
   requirements.lsaBarrierCount = state_->ctas;
   requirements.lsaMultimem = uses_multimem(state_->implementation);
+  if (uses_gin(state_->implementation)) require_gin(requirements, state_->ctas);
   return state_->functions.create(communicator, &requirements, &state_->communicator);
 }
 
@@ -77,6 +97,10 @@ ncclResult_t DeviceCommunicator::destroy(ncclComm_t communicator) {
 
 std::string DeviceCommunicator::why_not() const {
   const ncclDevComm& made = state_->communicator;
+  if (uses_gin(state_->implementation)) {
+    if (made.ginContextCount > 0) return "";
+    return "it needs network adapters that a GPU can drive (GIN), and NCCL has none here";
+  }
   if (made.lsaSize != made.nRanks) {
     return fmt::format(
         "it needs ranks that can all load from and store to each other's memory (NVLink); here only {1} of {0} can",
@@ -90,12 +114,14 @@ std::string DeviceCommunicator::why_not() const {
 
 cudaError_t DeviceCommunicator::load(DataType datatype) const {
   const Width width = state_->width();
+  if (uses_gin(state_->implementation)) return load_gin_kernels(datatype, state_->reach());
   return uses_multimem(state_->implementation) ? load_multimem_kernels(datatype, width)
                                                : load_lsa_kernels(datatype, width);
 }
 
 cudaError_t DeviceCommunicator::all_reduce(Place send, Place recv, std::uint64_t count, DataType datatype,
                                            cudaStream_t stream) const {
+  if (uses_gin(state_->implementation)) return cudaErrorNotSupported;
   const Launch launch = state_->launch(datatype, stream);
   const Work work = work_of(send, recv, count);
   return uses_multimem(state_->implementation) ? launch_multimem_all_reduce(launch, work)
@@ -105,7 +131,10 @@ cudaError_t DeviceCommunicator::all_reduce(Place send, Place recv, std::uint64_t
 cudaError_t DeviceCommunicator::all_to_all(Place send, Place recv, std::uint64_t count, DataType datatype,
                                            cudaStream_t stream) const {
   if (uses_multimem(state_->implementation)) return cudaErrorNotSupported;
-  return launch_lsa_all_to_all(state_->launch(datatype, stream), work_of(send, recv, count));
+  const Launch launch = state_->launch(datatype, stream);
+  const Work work = work_of(send, recv, count);
+  return uses_gin(state_->implementation) ? launch_gin_all_to_all(launch, work, state_->reach())
+                                          : launch_lsa_all_to_all(launch, work);
 }
 
 }  // namespace fabricbench::nccl_device

@@ -1,4 +1,4 @@
-// Launches the kernels of lsa_kernels.cu and multimem_kernels.cu; tests replace them with fakes.
+// Launches the kernels of lsa_kernels.cu, multimem_kernels.cu and gin_kernels.cu; tests replace them with fakes.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,11 @@ struct Work {
 /// The unit that a thread moves: an element, or 16 bytes (multimem kernels: 4 bytes instead of an element).
 enum class Width { kElement, kVector };
 
-/// A kernel for the current device, with `ctas` blocks. Its ranks' LSA team is the whole communicator. The version of
+/// The ranks whose blocks of an all-to-all go through network adapters; the others' are stored.
+enum class GinReach { kAllRanks, kBeyondLoads };
+
+/// A kernel for the current device, with `ctas` blocks. Without network adapters, its ranks' LSA team is the whole
+/// communicator. The version of
 /// the headers is part of the type: if nvcc and the C++ compiler find different ones, the program does not link.
 template <int kHeaderVersion>
 struct VersionedLaunch {
@@ -42,9 +46,13 @@ using Launch = VersionedLaunch<NCCL_VERSION_CODE>;
 /// compute capability 9.0 and newer.
 [[nodiscard]] cudaError_t launch_multimem_all_reduce(const Launch& launch, const Work& work);
 
+/// Through network adapters (GIN), for a communicator with a barrier and a GIN signal for each block.
+[[nodiscard]] cudaError_t launch_gin_all_to_all(const Launch& launch, const Work& work, GinReach reach);
+
 /// Loads the kernels of a datatype onto the current device. Otherwise CUDA may load them at the first launch, and then
 /// wait for running kernels that may wait for that launch.
 [[nodiscard]] cudaError_t load_lsa_kernels(DataType datatype, Width width);
 [[nodiscard]] cudaError_t load_multimem_kernels(DataType datatype, Width width);
+[[nodiscard]] cudaError_t load_gin_kernels(DataType datatype, GinReach reach);
 
 }  // namespace fabricbench::nccl_device

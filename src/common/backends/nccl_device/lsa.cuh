@@ -84,7 +84,45 @@ struct LsaBuffers {
   }
 };
 
+/// From this rank's memory to a peer's.
+template <typename P>
+struct Link {
+  using Piece = P;
+  const Piece* from;
+  Piece* into;
+
+  __device__ Piece load(std::uint64_t index) const { return load_piece(from + index); }
+  __device__ void store(std::uint64_t index, const Piece& value) const { store_piece(into + index, value); }
+};
+
+/// One block of an all-to-all.
+struct Block {
+  const char* from;
+  char* into;
+  template <typename Piece>
+  __device__ Link<Piece> link(std::uint64_t begin) const {
+    return {reinterpret_cast<const Piece*>(from + begin), reinterpret_cast<Piece*>(into + begin)};
+  }
+};
+
 __device__ inline Position here() { return {threadIdx.x, kThreads, blockIdx.x, gridDim.x}; }
+
+/// Stores this rank's blocks of an all-to-all in the memory of all ranks of its LSA team, which are consecutive.
+template <typename T, typename Unit>
+__device__ void store_blocks(const ncclDevComm& communicator, const Work& work) {
+  const Share share = share_of_rank(here());
+  const std::uint64_t block_bytes = work.count * sizeof(T);
+  const int rank = communicator.lsaRank;
+  const int first = communicator.rank - rank;
+  const std::uint64_t into = work.recv_offset + static_cast<std::uint64_t>(communicator.rank) * block_bytes;
+  for (int turn = 0; turn < communicator.lsaSize; ++turn) {
+    const int peer = peer_at(turn, rank, communicator.lsaSize);
+    const std::uint64_t from = work.send_offset + static_cast<std::uint64_t>(first + peer) * block_bytes;
+    const Block block{static_cast<const char*>(ncclGetLsaPointer(work.send_window, from, rank)),
+                      static_cast<char*>(ncclGetLsaPointer(work.recv_window, into, peer))};
+    copy_message<T, Unit, kAtOnce>(block, split_of(from, into, work.count, sizeof(T), sizeof(Unit)), share);
+  }
+}
 
 /// Like `kernel<<<ctas, kThreads, 0, stream>>>(communicator, work)`, whose error could be confused with another call's.
 inline cudaError_t start(void (*kernel)(ncclDevComm, Work), const Launch& launch, const Work& work) {

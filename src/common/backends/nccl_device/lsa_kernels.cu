@@ -26,44 +26,13 @@ __global__ void __launch_bounds__(kThreads, 1)
   barrier.sync(ncclCoopCta(), cuda::memory_order_acq_rel);
 }
 
-/// From this rank's memory to a peer's.
-template <typename P>
-struct Link {
-  using Piece = P;
-  const Piece* from;
-  Piece* into;
-
-  __device__ Piece load(std::uint64_t index) const { return load_piece(from + index); }
-  __device__ void store(std::uint64_t index, const Piece& value) const { store_piece(into + index, value); }
-};
-
-/// One block of an all-to-all.
-struct Block {
-  const char* from;
-  char* into;
-  template <typename Piece>
-  __device__ Link<Piece> link(std::uint64_t begin) const {
-    return {reinterpret_cast<const Piece*>(from + begin), reinterpret_cast<Piece*>(into + begin)};
-  }
-};
-
 template <typename T, typename Unit>
 __global__ void __launch_bounds__(kThreads, 1)
     all_to_all_kernel(const __grid_constant__ ncclDevComm communicator, const __grid_constant__ Work work) {
   Barrier barrier(ncclCoopCta(), communicator, ncclTeamTagLsa(), blockIdx.x);
   barrier.sync(ncclCoopCta(), cuda::memory_order_acq_rel);
 
-  const Share share = share_of_rank(here());
-  const std::uint64_t block_bytes = work.count * sizeof(T);
-  const int rank = communicator.rank;
-  for (int turn = 0; turn < communicator.nRanks; ++turn) {
-    const int peer = peer_at(turn, rank, communicator.nRanks);
-    const std::uint64_t from = work.send_offset + static_cast<std::uint64_t>(peer) * block_bytes;
-    const std::uint64_t into = work.recv_offset + static_cast<std::uint64_t>(rank) * block_bytes;
-    const Block block{static_cast<const char*>(ncclGetLsaPointer(work.send_window, from, rank)),
-                      static_cast<char*>(ncclGetLsaPointer(work.recv_window, into, peer))};
-    copy_message<T, Unit, kAtOnce>(block, split_of(from, into, work.count, sizeof(T), sizeof(Unit)), share);
-  }
+  store_blocks<T, Unit>(communicator, work);
 
   barrier.sync(ncclCoopCta(), cuda::memory_order_acq_rel);
 }

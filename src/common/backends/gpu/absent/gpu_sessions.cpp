@@ -19,7 +19,8 @@ std::string why_no_nccl(const Team& /*team*/, const Placed& /*placed*/, const Op
   return options.backend == "nccl" ? kWhyNoSessions : "this program was built without CUDA and NCCL";
 }
 
-Opened open_nccl(const Team& /*team*/, const Placed& /*placed*/, const Options& /*options*/) {
+Opened open_nccl(const Team& /*team*/, const Placed& /*placed*/, const Options& /*options*/,
+                 const Purpose& /*purpose*/) {
   throw Error(ExitStatus::kMissing, kWhyNoSessions);
 }
 

@@ -6,8 +6,8 @@ namespace fabricbench::nccl_device {
 namespace {
 
 constexpr const char* kMissing =
-    "this program was built without NCCL's device interface; rebuild it with the headers (nccl_device.h) of NCCL "
-    "2.28 or newer";
+    "this program was built without NCCL's device interface; rebuild it with the headers (nccl_device/gin.h) of "
+    "NCCL 2.28.7 or newer";
 
 [[noreturn]] void fail() { throw Error(ExitStatus::kMissing, kMissing); }
 
@@ -15,7 +15,7 @@ constexpr const char* kMissing =
 
 struct DeviceCommunicator::State {};
 
-std::string why_not(int /*library_version*/) { return kMissing; }
+std::string why_not(int /*library_version*/, Implementation /*implementation*/) { return kMissing; }
 
 DeviceCommunicator::DeviceCommunicator(Functions /*functions*/, Implementation /*implementation*/, int /*ctas*/) {
   fail();
