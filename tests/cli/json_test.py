@@ -142,7 +142,7 @@ class Json(ProgramTest):  # 3 ranks, 8 s
         lines = self.lines("-b", 4096, "-e", 4096, "-n", 5, "--placement", "out", variables=fault("half", rank=1))
         self.assertEqual([measured["wrong_elements"] for _, measured in self.measurements(lines)], [1])
         self.assertEqual((lines[-1]["exit_status"], lines[-1]["wrong_checks"]), (5, 1))
-        self.assertRegex(" ".join(lines[-1]["notes"]), r"rank 1: first at element \d+: expected \d+, got [\d.]+")
+        self.assertRegex(" ".join(lines[-1]["notes"]), r"rank 1: first at element \d+: expected \S+, got \S+")
 
     def test_nothing_of_the_environment_gets_out(self):
         files = [self.directory / name for name in ("a.json", "b.csv", "c.json")]

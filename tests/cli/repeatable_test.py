@@ -38,9 +38,9 @@ class Repeatable(ProgramTest):  # 3 ranks, 2 s
         self.assertEqual(lines[-1]["exit_status"], 0)
 
     def test_one_rank_with_other_bits(self):
-        """Of the many calls on one rank, a half is added to one element of the second of the two."""
+        """The fifth operation on rank 1 is the second of the two."""
         stdout, _ = self.run_json("-b", "4K", "-e", "4K", "-n", 1, "-w", 0, "-c", 0, "--placement", "out", "--repeatable",
-                                  variables=fault("half", rank=1, after=3))
+                                  variables=fault("half", rank=1, after=4))
         self.assertIn("float sum, out of place: other bits on 1 ranks; rank 1: first among elements 0 to 1023\n", stdout)
 
     def test_not_asked_for(self):

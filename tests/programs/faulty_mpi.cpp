@@ -1,6 +1,7 @@
 // Found before MPI's own, makes MPI's collectives and MPI_Sendrecv faulty in one chosen way. What the harness
 // itself sends is left alone: only calls with at least FAULTY_MPI_LEAST_COUNT elements are touched, of MPI_Allreduce
-// none with text (MPI_BYTE) or located times (MPI_DOUBLE_INT), and of others only those with floats.
+// none with text (MPI_BYTE), flags (MPI_UINT8_T) or located times (MPI_DOUBLE_INT), and of others only those with
+// floats.
 //
 //   FAULTY_MPI_MODE         half       0.5 is added to one float
 //                           swap       two blocks of the result change places
@@ -55,11 +56,11 @@ bool applies(int count) {
   return ++calls_that_applied > setting("FAULTY_MPI_AFTER", 0);
 }
 
-/// From the middle on, the first element that still has room for halves: large floats would round them away.
+/// From the middle on, the first element whose sum with a half is exact: large floats would round it away.
 void add_half(float* values, int count) {
   for (int i = count / 2; i < count; ++i) {
     const float more = values[i] + 0.5F;
-    if (more - values[i] != 0.5F) continue;
+    if (more - values[i] != 0.5F || more - 0.5F != values[i]) continue;
     values[i] = more;
     return;
   }
@@ -151,7 +152,7 @@ extern "C" int MPI_Allreduce(const void* send, void* recv, int count, MPI_Dataty
   if (mode_is("reorder") && type == MPI_FLOAT && op == MPI_SUM && applies(count)) {
     return add_in_order(send, recv, count, comm, calls_that_applied % 2 == 1);
   }
-  const bool harness = type == MPI_BYTE || type == MPI_DOUBLE_INT;
+  const bool harness = type == MPI_BYTE || type == MPI_DOUBLE_INT || type == MPI_UINT8_T;
   return faulty({recv, harness ? 0 : count, type, kAnyBlocks},
                 [&] { return PMPI_Allreduce(send, recv, count, type, op, comm); });
 }

@@ -141,6 +141,7 @@ TEST(Conclusion, HasNothingToSayOfTheSlowestOfOneRankOrOfNoMeasurement) {
 
 TEST(Conclusion, NamesTheDatatypeAndReductionWhoseDataExerciseTheFewestBits) {
   Row large = row_of(0, 10);
+  large.reduction = Reduction::kSum;
   large.out_of_place->checked_bits_share = 1;
   Row small = large;
   small.out_of_place->checked_bits_share = 0.25;  // of a buffer of few elements; the large one counts

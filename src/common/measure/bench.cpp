@@ -341,7 +341,8 @@ void Bench::report_rows(std::vector<Subject>& subjects) {
   heartbeat_.enter(Phase::kReport);
   std::vector<Row> rows;
   for (std::size_t i = 0; i < subjects.size();) {
-    const Case& first = subjects[i].which;
+    const Subject& leading = subjects[i];
+    const Case& first = leading.which;
     Row row;
     row.size = first.size;
     row.count = first.layout.count;
@@ -353,7 +354,7 @@ void Bench::report_rows(std::vector<Subject>& subjects) {
       (subjects[i].which.in_place ? row.in_place : row.out_of_place) = conclude(subjects[i]);
     } while (++i < subjects.size() && in_one_row(first, subjects[i].which));
     row.finished = std::time(nullptr);
-    if (options_.traffic_summary) row.traffic = traffic_of(first);
+    if (options_.traffic_summary) row.traffic = leading.operation.traffic();
     rows.push_back(std::move(row));
   }
   for (const std::string& packed : team_.from_each_group(team_.group().is_root() ? record::pack(rows) : "")) {
@@ -362,22 +363,6 @@ void Bench::report_rows(std::vector<Subject>& subjects) {
       if (totals_ != nullptr) totals_->add(row, std::string(test_.traits().name));
     }
   }
-}
-
-/// The bytes that each rank of the group sends and receives; empty if they are the same for all.
-std::vector<RankTraffic> Bench::traffic_of(const Case& which) const {
-  std::vector<RankTraffic> traffic;
-  const Bytes element = facts(which.datatype).size;
-  for (int rank = 0; rank < workspace_.ranks().all; ++rank) {
-    const Participant self{.rank = rank, .ranks = workspace_.ranks().all, .element_bytes = element};
-    const auto exchange = test_.exchange(which.layout, self);
-    if (!exchange) return {};
-    const auto sum = [&](const auto& counts) {
-      return element * std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
-    };
-    traffic.push_back({sum(exchange->send_counts), sum(exchange->recv_counts)});
-  }
-  return traffic;
 }
 
 /// The results of a subject. Collective; complete on the first process of each group.

@@ -59,7 +59,6 @@ class Bench {
   [[nodiscard]] bool wants_more(const Subject& subject, std::size_t subjects) const;
   [[nodiscard]] Seconds least_epoch() const;
   void report_rows(std::vector<Subject>& subjects);
-  [[nodiscard]] std::vector<RankTraffic> traffic_of(const Case& which) const;
   [[nodiscard]] Measurement conclude(Subject& subject);
   void add_wrong(const Subject& subject, Measurement& measured) const;
   void add_checked_bits(const Subject& subject, Measurement& measured) const;

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 #include <fmt/format.h>
 
 #include "common/core/clock.h"
+#include "common/record/row.h"
 
 namespace fabricbench {
 namespace {
@@ -99,6 +101,20 @@ void Operation::start_on_all() {
     session_.end_group();
   }
   offset_ = next_offset();
+}
+
+std::vector<RankTraffic> Operation::traffic() const {
+  std::vector<RankTraffic> traffic;
+  for (int rank = 0; rank < workspace_.ranks().all; ++rank) {
+    const Participant self{.rank = rank, .ranks = workspace_.ranks().all, .element_bytes = element_};
+    const auto exchange = test_.exchange(case_.layout, self);
+    if (!exchange) return {};
+    const auto sum = [this](const auto& counts) {
+      return element_ * std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+    };
+    traffic.push_back({sum(exchange->send_counts), sum(exchange->recv_counts)});
+  }
+  return traffic;
 }
 
 std::int64_t Operation::run_once() {

@@ -17,6 +17,8 @@
 
 namespace fabricbench {
 
+struct RankTraffic;
+
 /// One thing to measure: a size, a datatype, a reduction, a root and a placement.
 struct Case {
   Bytes size = 0;  ///< bytes of the larger of the two buffers
@@ -110,6 +112,8 @@ class Operation {
   [[nodiscard]] std::optional<Unrepeated> repeat();
 
   [[nodiscard]] const Case& which() const { return case_; }
+  /// The bytes that each rank sends and receives, by rank; empty if they are the same for all.
+  [[nodiscard]] std::vector<RankTraffic> traffic() const;
 
   /// Whether one rank only waits for the others, and whether it is this process's.
   [[nodiscard]] bool has_idle_rank() const { return test_.traits().idle_rank >= 0; }

@@ -245,7 +245,7 @@ class Endings(CopyTest):  # 2 ranks, 7 s
         self.assertEqual(result.status, WRONG_DATA, result.stdout)
         self.assertRegex(self.said(result)[0],
                          r"gpu_copy_bw: 5 copies delivered wrong data; Wrong data in 256 KiB H->D of GPU 1 "
-                         r"\(0000:11:00\.0\) of host \S+: 1 bytes; first at byte 262143: expected \d+, got \d+")
+                         r"\(0000:11:00\.0\) of host \S+: 1 bytes; first at byte 262143: expected -?\d+, got -?\d+")
         lines = [json.loads(line) for line in file.read_text().splitlines()]
         wrong = {(copy["gpu"]["device"], copy["copy"]): copy["wrong_elements"] for copy in copies(lines)}
         self.assertEqual({count for (device, _), count in wrong.items() if device == 0}, {0})

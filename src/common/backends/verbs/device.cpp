@@ -1,6 +1,7 @@
 #include "common/backends/verbs/device.h"
 
 #include <endian.h>
+#include <sys/utsname.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -142,11 +143,10 @@ PartitionTable read_partitions(ibv_context* device, int port, int entries) {
   return keys;
 }
 
-#if defined(__x86_64__)
-constexpr bool kIsX86 = true;
-#else
-constexpr bool kIsX86 = false;
-#endif
+bool is_x86() {
+  utsname system{};
+  return uname(&system) == 0 && std::string_view(system.machine) == "x86_64";
+}
 
 std::string driver_of(const fs::path& device) {
   std::error_code error;
@@ -175,7 +175,7 @@ PortFacts facts_of(const DeviceQuery& device, int number) {
   facts.most_shared_receives = device.limits.max_srq_wr;
   facts.needs_global_route = port.link_layer == IBV_LINK_LAYER_UNSPECIFIED || (port.flags & IBV_QPF_GRH_REQUIRED) != 0;
   facts.partitions = read_partitions(device.context.get(), number, port.pkey_tbl_len);
-  facts.tells_order = kIsX86 && driver_of(device.context->device->ibdev_path) == "mlx5_core";
+  facts.tells_order = is_x86() && driver_of(device.context->device->ibdev_path) == "mlx5_core";
   facts.gids = read_gids(device, number);
   return facts;
 }
