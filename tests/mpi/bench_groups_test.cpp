@@ -164,7 +164,7 @@ class WrongAtTheEnd final : private test::IdleBackend, public test::HostSession 
         is_wrong_(is_wrong && group.rank() == group.size() - 1) {}
   void all_reduce(const void* send, void* recv, std::size_t count, DataType type, Reduction reduction) override {
     backend_.all_reduce(send, recv, count, type, reduction);
-    if (is_wrong_ && send != recv) static_cast<float*>(recv)[5] += 1;
+    if (is_wrong_ && send != recv) static_cast<std::byte*>(recv)[5 * sizeof(float)] ^= std::byte{1};
   }
 
  private:

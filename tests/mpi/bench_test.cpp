@@ -25,7 +25,7 @@ class WrongSession final : private test::IdleBackend, public test::HostSession {
       : HostSession(*static_cast<Backend*>(this)), backend_(group), is_last_(group.rank() == group.size() - 1) {}
   void all_reduce(const void* send, void* recv, std::size_t count, DataType type, Reduction reduction) override {
     backend_.all_reduce(send, recv, count, type, reduction);
-    if (is_last_ && send != recv) static_cast<float*>(recv)[3] += 1;
+    if (is_last_ && send != recv) static_cast<std::byte*>(recv)[3 * sizeof(float)] ^= std::byte{1};
   }
 
  private:
