@@ -48,6 +48,7 @@ struct RowKey {
 
 std::vector<RowKey> keys_of(const std::vector<Row>& rows) {
   std::vector<RowKey> keys;
+  keys.reserve(rows.size());
   for (const Row& row : rows) keys.push_back({row.group, row.size});
   return keys;
 }
@@ -76,7 +77,7 @@ TEST_F(Groups, RowsOfAllGroupsArriveByGroup) {
     EXPECT_EQ(row.in_place->wrong, 0u);
     EXPECT_EQ(row.in_place->summary.epochs, 9);
   }
-  EXPECT_EQ(result.log.epochs.size(), 9 * 2 * expected.size()) << "every epoch of every group";
+  EXPECT_EQ(result.log.epochs.size(), std::size_t{18} * expected.size()) << "every epoch of every group";
 }
 
 TEST_F(Groups, RowsInOrderComeSizeBySizeFromAllGroups) {

@@ -118,7 +118,7 @@ TEST_F(Interleaved, ReportsEveryEpochOfEverySubject) {
   const Result result = run(quick());
   const Log& log = result.log;
   if (log.epochs.empty()) return;  // not rank 0
-  ASSERT_EQ(log.epochs.size(), 9 * 2 * kSizes.size());
+  ASSERT_EQ(log.epochs.size(), std::size_t{18} * kSizes.size());
   for (std::size_t i = 0; i < log.epochs.size(); ++i) {
     EXPECT_EQ(log.epochs[i].epoch, static_cast<std::int64_t>(i / (2 * kSizes.size()))) << "one epoch after the other";
     EXPECT_GT(log.epochs[i].median, 0);
@@ -296,6 +296,7 @@ TEST_F(Losses, CountsWhatWasSentAgainDuringEachVisit) {
     const Result result = run(options, session, AllReduce(), cases_of({16, 32}));
     if (!world.is_root()) continue;
     std::vector<std::uint64_t> expected;
+    expected.reserve(static_cast<std::size_t>(world.size()));
     for (int rank = 0; rank < world.size(); ++rank) {
       expected.push_back(static_cast<std::uint64_t>((rank + 1) * (options.iterations ? 1 : 9)));
     }

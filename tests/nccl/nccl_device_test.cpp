@@ -17,8 +17,8 @@ constexpr std::size_t kCount = 1003;
 /// Device communicators of this process.
 int device_communicators() {
   static const auto library = dlopen("libnccl.so.2", RTLD_NOW | RTLD_NOLOAD);
-  const auto count = reinterpret_cast<int& (*)()>(dlsym(library, "fake_nccl_device_communicators"));
-  return count();
+  const auto count = reinterpret_cast<int* (*)()>(dlsym(library, "fake_nccl_device_communicators"));
+  return *count();
 }
 
 /// A variable of the fake's as long as it lives.

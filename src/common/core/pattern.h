@@ -98,7 +98,7 @@ struct Shape {
   if (!type.floating) return 0;
   const int least = least_exponent(type);
   const int most = largest_exponent(type) - (type.mantissa_bits + 1) - doublings;
-  return least + static_cast<int>(drawn(slot, 9, static_cast<std::uint64_t>(most - least + 1)));
+  return least + static_cast<int>(drawn(slot, 9, static_cast<std::uint64_t>(std::int64_t{most} - least + 1)));
 }
 
 /// avg of floating-point values: one rank's value counts at each slot, and the others are 0.
@@ -124,7 +124,8 @@ struct Shape {
   const int least = least_exponent(type) + halvings + 1;
   const int most = largest_exponent(type) - (type.mantissa_bits + 1);
   if (halvings > -least_exponent(type) || least > most) return {magnitude, 0};
-  const int power = least + static_cast<int>(drawn(slot, 9, static_cast<std::uint64_t>(most - least + 1)));
+  const int power =
+      least + static_cast<int>(drawn(slot, 9, static_cast<std::uint64_t>(std::int64_t{most} - least + 1)));
   const Number negative{negated(magnitude), power};
   return drawn(slot, 10, 2) == 0 || averages_to_poison(shape, negative) ? Number{magnitude, power} : negative;
 }
@@ -261,7 +262,7 @@ struct Shape {
   const std::uint64_t mantissa = random & (least_normal_code(type) - 1);
   const int exponent =
       reduction == Reduction::kProd ? -static_cast<int>(random >> 60 & 1) : static_cast<int>(random >> 60 & 7) - 4;
-  const auto biased = static_cast<std::uint64_t>(exponent - least_exponent(type) + 1);
+  const auto biased = static_cast<std::uint64_t>(std::int64_t{exponent} - least_exponent(type) + 1);
   return (random >> 63 != 0 ? sign_bit(type) : 0) | biased << type.mantissa_bits | mantissa;
 }
 

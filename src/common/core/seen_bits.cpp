@@ -5,7 +5,7 @@
 
 namespace fabricbench {
 
-SeenBits::SeenBits(DataType type) : flags_(2 * 8 * facts(type).size) {}
+SeenBits::SeenBits(DataType type) : flags_(std::size_t{2} * 8 * facts(type).size) {}
 
 void SeenBits::add(const PatternTable& table, PatternPlace place, std::uint64_t elements) {
   std::uint64_t zeros = 0;

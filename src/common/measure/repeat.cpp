@@ -60,6 +60,7 @@ std::vector<Operation::Fingerprint> Operation::run_on_rounding_input() {
   wait();
   for (const LocalRank& rank : ranks_) rank.backend->settle();
   std::vector<Fingerprint> results;
+  results.reserve(static_cast<std::size_t>(ranks.local));
   for (int local = 0; local < ranks.local; ++local) results.push_back(fingerprint(local));
   return results;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -89,6 +90,22 @@ Accessors integer(std::int64_t Part::*member, std::string_view what, std::int64_
             part_of<Part>(options).*member = parse_integer(text, what, least, most);
           },
           [=](const Options& options) { return fmt::format("{}", part_of<Part>(options).*member); }};
+}
+
+/// Whole numbers with commas between them.
+template <typename Part>
+Accessors integers(std::vector<std::int64_t> Part::*member, std::string_view what, std::int64_t least,
+                   std::int64_t most) {
+  return {[=](Options& options, std::string_view text) {
+            std::vector<std::int64_t>& all = part_of<Part>(options).*member;
+            all.clear();
+            for (std::size_t at = 0; at <= text.size();) {
+              const std::size_t end = std::min(text.find(',', at), text.size());
+              all.push_back(parse_integer(text.substr(at, end - at), what, least, most));
+              at = end + 1;
+            }
+          },
+          [=](const Options& options) { return fmt::format("{}", fmt::join(part_of<Part>(options).*member, ",")); }};
 }
 
 template <typename Part>

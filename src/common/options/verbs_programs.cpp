@@ -26,6 +26,7 @@ constexpr std::int64_t kBandwidthWarmup = 1;                          // an iter
 constexpr SizeRange kAllSizes{2, Bytes{8} << 20, Bytes{1} << 20, 2};  // perftest's -a
 constexpr std::int64_t kMostQueuePairs = 16384;
 constexpr std::int64_t kMostRequests = 1 << 20;
+constexpr std::int64_t kLargestFlowLabel = (1 << 20) - 1;
 constexpr std::int64_t kMostInline = 4096;  // above any adapter's limit
 
 constexpr Choices<Transport, 2> kTransportsOfWrite = {{{"RC", Transport::kRc}, {"UC", Transport::kUc}}};
@@ -81,20 +82,6 @@ Accessors memory_of_buffers() {
             return fmt::format("{}{}", word_for(kind, kBufferKinds),
                                options.device ? fmt::format(":{}", *options.device) : "");
           }};
-}
-
-/// Whole numbers of 20 bits after commas.
-Accessors flow_labels() {
-  constexpr std::int64_t kLargest = (1 << 20) - 1;
-  return {[=](Options& options, std::string_view text) {
-            options.rdma.flow_labels.clear();
-            for (std::size_t at = 0; at <= text.size();) {
-              const std::size_t end = std::min(text.find(',', at), text.size());
-              options.rdma.flow_labels.push_back(parse_integer(text.substr(at, end - at), "--flow-label", 0, kLargest));
-              at = end + 1;
-            }
-          },
-          [](const Options& options) { return fmt::format("{}", fmt::join(options.rdma.flow_labels, ",")); }};
 }
 
 Accessors rate_limit() {
@@ -171,7 +158,7 @@ OptionSet addresses() {
                  integer(&RdmaOptions::traffic_class, "--tclass", 0, 255)),
           option(kRdma, "--flow_label,--flow-label", "LABELS",
                  "flow labels of the queue pairs in turn, such as 1,2,3; switches choose paths by them (ECMP)",
-                 flow_labels()),
+                 integers(&RdmaOptions::flow_labels, "--flow-label", 0, kLargestFlowLabel)),
           option(kRdma, "--pkey_index,--pkey-index", "N",
                  "index in the port's partition table; default: that of a partition of both ends",
                  integer_or_none(&RdmaOptions::partition, "--pkey-index", 65535)),
@@ -353,7 +340,18 @@ void check_memory(const Options& options, bool by_memory) {
   }
 }
 
+void check_retries(const Options& options) {
+  const RdmaOptions usual;
+  const bool chosen =
+      options.rdma.acknowledge_timeout != usual.acknowledge_timeout || options.rdma.retries != usual.retries;
+  if (!chosen || options.rdma.transport == Transport::kRc) return;
+  throw UsageError("-u and --retry-count are for what is sent again, which only RC does; leave them out, or use -c RC");
+}
+
 void check_datagrams(const Options& options) {
+  if (options.rdma.transport == Transport::kUd && options.rdma.flow_labels.size() > 1) {
+    throw UsageError("--flow-label: datagrams of all queue pairs take one path; give one label, or use -c RC");
+  }
   const Bytes largest = std::max(options.sizes.min_bytes, options.sizes.max_bytes);
   if (options.rdma.transport != Transport::kUd || largest <= kLargestDatagram) return;
   throw UsageError(
@@ -371,6 +369,10 @@ void check_rdma_cm(const Options& options) {
     throw UsageError(
         "--pkey-index chooses a partition, and with -R that is the one of the address that rdma_cm connects to; leave "
         "out --pkey-index, or -R");
+  }
+  if (!options.rdma.flow_labels.empty()) {
+    throw UsageError(
+        "--flow-label names labels, and with -R the path has that of rdma_cm; leave out --flow-label, or -R");
   }
   if (!options.has_given({"sl"})) return;
   throw UsageError(
@@ -445,6 +447,7 @@ std::vector<std::function<void(const Options&)>> checks_of(const VerbsTest& test
       [latency = test.latency](const Options& options) { check_queue_depths(options.rdma, latency); },
       [by_memory = test.by_memory](const Options& options) { check_memory(options, by_memory); },
       check_datagrams,
+      check_retries,
       check_rdma_cm,
       check_the_rest,
       check_sizes,

@@ -21,7 +21,6 @@ using record::positive;
 using record::scaled;
 using record::Shown;
 using record::TextColumn;
-using record::TextTable;
 using record::to_json;
 
 constexpr std::size_t kPairsInBanner = 64;

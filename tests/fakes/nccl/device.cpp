@@ -26,9 +26,9 @@ int number_of(const char* variable, int otherwise) {
 }  // namespace
 
 /// Device communicators that there are now; for tests.
-extern "C" int& fake_nccl_device_communicators() {
+extern "C" int* fake_nccl_device_communicators() {
   static int count = 0;
-  return count;
+  return &count;
 }
 
 ncclResult_t ncclDevCommCreate(ncclComm_t communicator, ncclDevCommRequirements_t const* requirements,
@@ -55,7 +55,7 @@ ncclResult_t ncclDevCommCreate(ncclComm_t communicator, ncclDevCommRequirements_
                                      std::min(requirements->barrierCount, requirements->ginSignalCount), &ncclAllReduce,
                                      &ncclAlltoAll};
   made->windowTable = reinterpret_cast<ncclDevCommWindowTable*>(own);
-  ++fake_nccl_device_communicators();
+  ++*fake_nccl_device_communicators();
   rank->host_barrier.arrive(rank->shared->host_arrivals, rank->ranks);
   return fake_nccl::finish_with_group([rank] {
     return rank->host_barrier.wait(rank->shared->host_arrivals, rank->aborted) ? ncclSuccess : ncclInternalError;
@@ -64,6 +64,6 @@ ncclResult_t ncclDevCommCreate(ncclComm_t communicator, ncclDevCommRequirements_
 
 ncclResult_t ncclDevCommDestroy(ncclComm_t /*communicator*/, ncclDevComm_t const* made) {
   delete reinterpret_cast<DeviceCommunicator*>(made->windowTable);
-  --fake_nccl_device_communicators();
+  --*fake_nccl_device_communicators();
   return ncclSuccess;
 }

@@ -66,8 +66,9 @@ void start(const Rank& rank, int type) {
   std::memcpy(event, &wide_type, offsets.type_bytes);
   if (type == kCollectiveEvent) {
     event[offsets.channels] = std::byte{kChannels};
-    std::memcpy(event + offsets.algorithm, &algorithm, sizeof algorithm);
-    std::memcpy(event + offsets.protocol, &protocol, sizeof protocol);
+    std::memcpy(event + offsets.algorithm, &algorithm,
+                sizeof algorithm);  // NOLINT(bugprone-sizeof-expression): the pointer itself
+    std::memcpy(event + offsets.protocol, &protocol, sizeof protocol);  // NOLINT(bugprone-sizeof-expression)
   }
   void* handle = nullptr;
   table->start_event(rank.profiler_context, &handle, event);

@@ -14,7 +14,6 @@ namespace {
 
 using fake_nccl::Kind;
 using fake_nccl::Operation;
-using fake_nccl::Rank;
 
 struct Awaited {
   int count;
@@ -67,6 +66,7 @@ Operation one_sided(Kind kind, const void* from, std::size_t count, int peer) {
 
 }  // namespace
 
+// NOLINTBEGIN(readability-identifier-naming): the names are NCCL's, whose older headers lack them.
 extern "C" {
 
 ncclResult_t ncclPutSignal(const void* from, size_t count, ncclDataType_t type, int peer, void* window, size_t offset,
@@ -115,3 +115,4 @@ ncclResult_t ncclCommQueryProperties(ncclComm_t communicator, Properties* proper
   return ncclSuccess;
 }
 }
+// NOLINTEND(readability-identifier-naming)

@@ -209,8 +209,10 @@ void NcclSession::make_device_backends(nccl_device::Implementation implementatio
 void NcclSession::make_put_backends(const ProcessGroup& group) {
   const std::string reason = why_not_one_sided(*communicators_);
   agree(group, reason.empty() ? "" : fmt::format("--one-sided: {}", reason));
+  const auto meet = [min = group.min] { (void)min(0); };
   for (std::size_t i = 0; i < views_.size(); ++i) {
-    backends_.push_back(std::make_unique<PutBackend>(*communicators_, *registrar_, static_cast<int>(i), views_[i]));
+    backends_.push_back(
+        std::make_unique<PutBackend>(*communicators_, *registrar_, static_cast<int>(i), views_[i], meet));
   }
 }
 

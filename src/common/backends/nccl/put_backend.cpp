@@ -30,13 +30,14 @@ std::string why_not_one_sided(const Communicators& communicators) {
 }
 
 PutBackend::PutBackend(const Communicators& communicators, const Registrar& registrar, int local_rank,
-                       cuda::DeviceStream stream)
+                       cuda::DeviceStream stream, std::function<void()> meet)
     : communicators_(&communicators),
       library_(communicators.library().get()),
       registrar_(&registrar),
       local_rank_(local_rank),
       stream_(stream.stream),
-      plain_(communicators, local_rank, stream) {}
+      plain_(communicators, local_rank, stream),
+      meet_(std::move(meet)) {}
 
 /// An open group would take in every later call on this thread.
 PutBackend::~PutBackend() {
@@ -46,6 +47,7 @@ PutBackend::~PutBackend() {
 void PutBackend::prepare(std::span<const std::byte> send, std::span<std::byte> recv) {
   send_ = send;
   recv_ = registrar_->place_of(local_rank_, recv.data());
+  meet_();
 }
 
 void PutBackend::send(const void* buffer, std::size_t count, DataType datatype, int to) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <string>
 
@@ -21,8 +22,10 @@ namespace fabricbench::nccl {
 /// puts of one group, and one wait for all their signals; an empty message is a signal alone.
 class PutBackend final : public Backend {
  public:
-  /// Does not own its arguments, which must outlive it.
-  PutBackend(const Communicators& communicators, const Registrar& registrar, int local_rank, cuda::DeviceStream stream);
+  /// Does not own its arguments, which must outlive it. `meet` returns once every process has called it: a message may
+  /// come without the receiver's doing, and must not come before its buffers are ready.
+  PutBackend(const Communicators& communicators, const Registrar& registrar, int local_rank, cuda::DeviceStream stream,
+             std::function<void()> meet);
   ~PutBackend() override;
 
   void prepare(std::span<const std::byte> send, std::span<std::byte> recv) override;
@@ -44,6 +47,7 @@ class PutBackend final : public Backend {
   int local_rank_;
   cudaStream_t stream_;
   NcclBackend plain_;
+  std::function<void()> meet_;
   std::span<const std::byte> send_;
   nccl_device::Place recv_{};
   AwaitedSignals awaited_{.count = 0, .peer = 0};  // of the window; a rank has one peer

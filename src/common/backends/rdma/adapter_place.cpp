@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <exception>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -84,11 +85,12 @@ std::vector<std::string> place_lines(const std::vector<std::string>& texts) {
 /// The lines of all texts, each once.
 std::vector<std::string> distinct_lines(const std::vector<std::string>& texts) {
   std::vector<std::string> lines;
+  std::set<std::string> known;
   for (const std::string& text : texts) {
     for (std::size_t begin = 0; begin < text.size();) {
       const std::size_t end = std::min(text.find('\n', begin), text.size());
       std::string line = text.substr(begin, end - begin);
-      if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(std::move(line));
+      if (known.insert(line).second) lines.push_back(std::move(line));
       begin = end + 1;
     }
   }

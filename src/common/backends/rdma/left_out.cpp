@@ -35,6 +35,7 @@ std::vector<std::string> left_out_notices(const std::vector<LeftOutDevice>& devi
     if (std::find(hosts.begin(), hosts.end(), each.host) == hosts.end()) hosts.push_back(each.host);
   }
   std::vector<std::string> lines;
+  lines.reserve(kinds.size());
   for (auto& [kind, hosts] : kinds) {
     lines.push_back(
         fmt::format("Left out: {} of {}, because {}", kind.first, hosts_text(std::move(hosts)), kind.second));

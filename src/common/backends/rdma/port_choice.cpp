@@ -28,6 +28,13 @@ struct SeatedHost {
   std::size_t ranks = 0;
 };
 
+std::vector<ChosenPort> chosen_of(const std::vector<PortSeen>& ports) {
+  std::vector<ChosenPort> chosen;
+  chosen.reserve(ports.size());
+  for (const PortSeen& port : ports) chosen.push_back({port.device, port.port});
+  return chosen;
+}
+
 const RankPorts& facts_of(const std::vector<RankPorts>& ranks, int rank) {
   return ranks[static_cast<std::size_t>(rank)];
 }
@@ -124,10 +131,11 @@ class Choice {
 
   /// The ports without virtual functions, and, if these are still more than `wanted`, without those of another kind
   /// than most of the job. Empty if that does not leave `wanted`.
-  [[nodiscard]] std::vector<PortSeen> usual_ports(std::vector<PortSeen> ports, std::size_t wanted) const {
+  [[nodiscard]] std::vector<PortSeen> usual_ports(std::vector<PortSeen> ports, std::size_t wanted) {
     std::erase_if(ports, [](const PortSeen& port) { return port.virtual_function; });
     if (ports.size() > wanted) {
-      const std::string kind = commonest_kind();
+      if (commonest_kind_.empty()) commonest_kind_ = commonest_kind();
+      const std::string& kind = commonest_kind_;
       std::erase_if(ports, [&](const PortSeen& port) { return port.kind != kind; });
     }
     return ports.size() == wanted ? ports : std::vector<PortSeen>();
@@ -168,9 +176,7 @@ class Choice {
     if (ports.size() > wanted) ports = usual_ports(std::move(ports), wanted);
     if (ports.size() != wanted) return false;
     leave_out_unusual(*host.facts, ports);
-    std::vector<ChosenPort> chosen;
-    for (const PortSeen& port : ports) chosen.push_back({port.device, port.port});
-    give_all(host, chosen);
+    give_all(host, chosen_of(ports));
     return true;
   }
 
@@ -194,9 +200,7 @@ class Choice {
       for (const PortSeen& port : sorted(host.facts->active)) names.push_back(port.device);
       refuse_count(rule_, host, names);
     }
-    std::vector<ChosenPort> chosen;
-    for (const PortSeen& port : ports) chosen.push_back({port.device, port.port});
-    give_all(host, chosen);
+    give_all(host, chosen_of(ports));
   }
 
   void take_all() {
@@ -306,6 +310,7 @@ class Choice {
   const std::vector<RankPorts>& ranks_;
   const std::vector<Pair>& pairs_;
   std::vector<SeatedHost> hosts_;
+  std::string commonest_kind_;  // empty: not looked for yet
   PortChoice choice_;
 };
 

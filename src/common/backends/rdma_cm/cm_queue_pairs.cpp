@@ -171,7 +171,6 @@ void CmQueuePairs::make_ready_to_receive(ibv_qp* queue_pair) {
                     "the RoCE mode of the port for rdma_cm (default_roce_mode below /sys/kernel/config/rdma_cm)",
                     attributes.ah_attr.grh.sgid_index, agreed));
   }
-  if (!meeting_.flow_labels.empty()) attributes.ah_attr.grh.flow_label = meeting_.flow_label(which_);
   attributes.path_mtu = std::min(attributes.path_mtu, verbs::mtu_code(meeting_.agreed.mtu));
   connected_.mtu = verbs::bytes_of(attributes.path_mtu);
   verbs::set_limits_to_receive(attributes, mask, meeting_.transport, meeting_.agreed.outstanding);

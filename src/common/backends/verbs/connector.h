@@ -21,7 +21,8 @@ struct Meeting {
   int traffic_class = 0;
   std::vector<std::uint32_t> flow_labels;  ///< of the queue pairs in turn; empty: the network's choice
   Retransmission retransmission;
-  Seconds limit = 5;  ///< for each wait for the other rank
+  bool by_rdma_cm = false;  ///< rdma_cm chooses partition and route
+  Seconds limit = 5;        ///< for each wait for the other rank
   Introduction own;
   Introduction peer;
   Agreement agreed;

@@ -235,6 +235,7 @@ OpenDevice open_device(const std::string& device, int port) {
     if (number > 0) {
       PortFacts facts = facts_of(found, number);
       std::vector<UnusableDevice> passed_by;
+      passed_by.reserve(seen.size());
       for (const DeviceState& each : seen) passed_by.push_back({each.name, why_unusable(each, port)});
       return {std::move(found.context), std::move(facts), std::move(passed_by)};
     }

@@ -193,6 +193,7 @@ void Flow::learn_from_window() {
   for (const Lane& lane : lanes_) most = std::max(most, lane.completed - lane.before_window);
   if (most < kEnoughToCompare) return;
   for (Lane& lane : lanes_) {
+    if (lane.posted == lane.before_window) continue;  // it had nothing to do
     const std::uint64_t completed = std::min(lane.posted, lane.completed + lane.every - 1);
     const double share = static_cast<double>(completed - lane.before_window) / static_cast<double>(most);
     const bool keeps_up = completed == lane.posted && lane.limit == depth_;
@@ -210,7 +211,9 @@ void Flow::receive() {
 void Flow::finish() {
   if (!settings_.latency) flush();
   if (lanes_.size() > 1 && !is_idle()) {
-    const auto has_ended = [](const Lane& lane) { return lane.completed == lane.posted; };
+    const auto has_ended = [](const Lane& lane) {
+      return lane.completed == lane.posted && lane.posted > lane.before_window;
+    };
     wait_until([&] { return std::any_of(lanes_.begin(), lanes_.end(), has_ended); }, "requests to complete");
     learn_from_window();
   }

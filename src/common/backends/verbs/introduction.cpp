@@ -136,7 +136,7 @@ Agreement agree(const Introduction& first, const Introduction& second, const Wis
   agreed.outstanding = agreed_outstanding(first, second, wishes.outstanding);
   agreed.gids = wishes.gid ? check_gids(first.port.gids, second.port.gids, static_cast<int>(*wishes.gid))
                            : choose_gids(first.port.gids, second.port.gids);
-  agreed.partitions = agreed_partition(first, second, wishes.partition);
+  if (!wishes.by_rdma_cm) agreed.partitions = agreed_partition(first, second, wishes.partition);
   if (!first.port.ethernet && !wishes.by_rdma_cm) check_subnets(first, second, agreed.gids);
   agreed.has_global_route = first.port.ethernet || first.port.needs_global_route || second.port.needs_global_route ||
                             wishes.gid || wishes.global_route;

@@ -33,6 +33,8 @@ void check_atomics(const VerbsSettings& settings, const PortFacts& port) {
 
 std::string unusual_route(const Meeting& meeting) {
   std::string text;
+  if (meeting.by_rdma_cm)
+    return meeting.traffic_class > 0 ? fmt::format(", traffic class {}", meeting.traffic_class) : "";
   const PartitionPair& partitions = meeting.agreed.partitions;
   if ((partitions.key | kFullMember) != kDefaultPartition || partitions.first != 0 || partitions.second != 0) {
     text += fmt::format(", partition {:#06x} (indices {} and {})", partitions.key, partitions.first, partitions.second);
@@ -188,6 +190,7 @@ std::string VerbsSession::agree_with(const std::vector<std::string>& introductio
                            .global_route = options.traffic_class > 0 || !options.flow_labels.empty(),
                            .by_rdma_cm = options.by_rdma_cm});
   meeting_.first = rank_ == 0;
+  meeting_.by_rdma_cm = options.by_rdma_cm;
   return connector_->invite(meeting_);
 }
 
@@ -233,14 +236,14 @@ void VerbsSession::settle_arrivals() {
   if (loser == both.end()) return;
   if (by_flag) {
     const Introduction& end = both_.at(static_cast<std::size_t>(loser - both.begin()));
-    throw Error(ExitStatus::kMissing,
-                fmt::format("--seen-by gpu: {} port {} of host {} does not keep the order of data, as with adaptive "
-                            "routing, so a number could be seen before the message in front of it; use --seen-by "
-                            "cq+flush, or turn adaptive routing off for this service level",
-                            end.port.device, end.port.port, end.host));
+    arrival_ = fmt::format(
+        ", but {} of host {} does not promise to keep the order of data, as with adaptive routing: a "
+        "number may be seen before its message (--seen-by cq+flush is safe)",
+        end.port.device, end.host);
+    return;
   }
   settings_.options.write_with_immediate = true;
-  arrives_by_immediate_ = true;
+  arrival_ = ", writes with immediate data because the adapter does not promise to keep the order of a write's bytes";
   backend_ = std::make_unique<VerbsBackend>(*connection_, flow_settings(), barrier_, exchange());
 }
 
@@ -260,9 +263,7 @@ std::string VerbsSession::route() const {
   return fmt::format("{} to {}, {}, GID indices {} and {}, MTU {}{}{}{}", end(both_.at(0)), end(both_.at(1)),
                      gids.description, gids.first, gids.second, connection_->mtu(), unusual_route(meeting_),
                      how.empty() ? "" : ", ", how) +
-         (arrives_by_immediate_ ? ", writes with immediate data because the adapter does not keep the order of a "
-                                  "write's bytes"
-                                : "");
+         arrival_;
 }
 
 std::string VerbsSession::registered() const {

@@ -78,9 +78,9 @@ class VerbsSession final : public Session {
   void see_with(std::unique_ptr<MessageReader> reader);
   /// The reader, for messages; empty if there is none.
   [[nodiscard]] std::string reader() const { return seen_ ? seen_->reader() : ""; }
-  /// Registers the atomics' counters and the reader's flag. Where an adapter does not keep the order of data, writes
-  /// whose last byte would be polled carry immediate data instead. Collective over the pair. Throws Error (missing) if
-  /// a reader could not trust its flag.
+  /// Registers the atomics' counters and the reader's flag. Where an adapter does not promise to keep the order of
+  /// data, writes whose last byte would be polled carry immediate data instead, and the route warns of a reader's flag.
+  /// Collective over the pair.
   void finish_opening();
 
   /// The ports of both ends, such as `mlx5_0 port 1 <-> mlx5_0 port 1, RoCE v2, IPv4, GID indices 3 and 3, MTU 4096`.
@@ -144,8 +144,8 @@ class VerbsSession final : public Session {
   Meeting meeting_;
   std::vector<Registered> blocks_;
   Way way_ = Way::kHost;
-  bool relaxed_order_ = false;         // of the buffers' registration
-  bool arrives_by_immediate_ = false;  // although nobody asked for it
+  bool relaxed_order_ = false;  // of the buffers' registration
+  std::string arrival_;         // how a message's arrival is known, if not as usual; after a comma
   double host_memory_rate_ = 0;
   std::vector<std::string> obstacles_;
   std::unique_ptr<VisibilityParts> seen_;  // destroyed before the parts it uses
