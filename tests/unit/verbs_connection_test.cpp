@@ -44,6 +44,12 @@ class VerbsConnectionTest : public testing::Test {
     connection_ = connect();
   }
 
+  /// Begins without a queue pair; those that there were must not outlive their records.
+  void forget() {
+    connection_.reset();
+    fake_verbs_queues() = {};
+  }
+
   static FakeQueuePair& fake() { return fake_verbs_queues().queue_pairs.front(); }
 
   /// Queue pairs that are each connected to itself.
@@ -103,7 +109,7 @@ TEST_F(VerbsConnectionTest, GoesThroughTheStatesOfAQueuePair) {
 }
 
 TEST_F(VerbsConnectionTest, IsConnectedAsWasAgreed) {
-  fake_verbs_queues() = {};
+  forget();
   settings_.queue_pairs = 3;
   VerbsConnection connection(device_, settings_);
   Meeting meeting;
@@ -131,7 +137,7 @@ TEST_F(VerbsConnectionTest, IsConnectedAsWasAgreed) {
 
 TEST_F(VerbsConnectionTest, TakesTheLargestInlineSizeThatTheDeviceGrants) {
   for (const std::uint32_t most : {0, 1, 32, 96, 101, 219, 220, 1024}) {
-    fake_verbs_queues() = {};
+    forget();
     fake_verbs_queues().most_inline = most;
     settings_.inline_bytes = 220;
     EXPECT_EQ(VerbsConnection(device_, settings_).inline_bytes(), std::min<Bytes>(most, 220));
@@ -141,7 +147,7 @@ TEST_F(VerbsConnectionTest, TakesTheLargestInlineSizeThatTheDeviceGrants) {
 TEST_F(VerbsConnectionTest, AllowsNoAtomicsWhereTheDeviceHasNone) {
   EXPECT_EQ(fake().changes.at(0).attributes.qp_access_flags & IBV_ACCESS_REMOTE_ATOMIC, 0);
   device_.port.atomics = true;
-  fake_verbs_queues() = {};
+  forget();
   const auto with_atomics = connect();
   EXPECT_NE(fake().changes.at(0).attributes.qp_access_flags & IBV_ACCESS_REMOTE_ATOMIC, 0);
 }
@@ -165,7 +171,7 @@ TEST_F(VerbsConnectionTest, WritesAsFastAsItsQueuePair) {
 TEST_F(VerbsConnectionTest, CarriesTheSumOfItsQueuePairsWhereOneIsSlow) {
   constexpr std::uint64_t kMessages = 5000;
   for (const std::int64_t at_once : {1, 32}) {
-    fake_verbs_queues() = {};
+    forget();
     settings_.queue_pairs = 8;
     const std::unique_ptr<VerbsConnection> eight = connect();
     for (FakeQueuePair& one : fake_verbs_queues().queue_pairs) one.messages_per_poll = 1;
