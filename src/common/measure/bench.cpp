@@ -385,10 +385,11 @@ Measurement Bench::conclude(Subject& subject) {
   if (!subject.epochs.front().host_times.empty()) {
     measured.host_time = median_of(subject.epochs, &Epoch::host_times);
   }
-  measured.algbw = algorithm_bandwidth(counted, time) * arrived_share(subject, measured);
+  const double arrived = arrived_share(subject, measured);
+  measured.algbw = algorithm_bandwidth(counted, time) * arrived;
   measured.busbw = measured.algbw * test_.bus_factor(ranks);
   if (test_.traits().figure != Figure::kCollective) {
-    measured.message_rate = arrived_share(subject, measured) * algorithm_bandwidth(test_.counted_share(ranks), time);
+    measured.message_rate = arrived * algorithm_bandwidth(test_.counted_share(ranks), time);
   }
   const std::int64_t launches = std::max<std::int64_t>(subject.plan.launches, 1);
   measured.operations_per_sample = subject.plan.iterations * subject.operation.aggregated() * launches;

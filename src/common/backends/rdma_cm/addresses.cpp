@@ -18,8 +18,6 @@
 namespace fabricbench::rdma_cm {
 namespace {
 
-constexpr std::uint16_t kDefaultPartition = 0xffff;
-
 bool stands_for_address(const verbs::Gid& gid) {
   return gid.type == verbs::GidType::kInfiniBand || gid.is_ipv4() || !gid.is_link_local();
 }
@@ -53,7 +51,7 @@ SocketAddress::SocketAddress(const verbs::Gid& gid, std::uint16_t port, Transpor
   if (gid.type == verbs::GidType::kInfiniBand) {
     sockaddr_ib address{};
     address.sib_family = AF_IB;
-    address.sib_pkey = htobe16(kDefaultPartition);
+    address.sib_pkey = htobe16(verbs::kDefaultPartition);
     std::memcpy(&address.sib_addr, gid.raw.data(), sizeof address.sib_addr);
     address.sib_sid = htobe64((transport == Transport::kUd ? RDMA_IB_IP_PS_UDP : RDMA_IB_IP_PS_TCP) | port);
     address.sib_sid_mask = htobe64(RDMA_IB_IP_PS_MASK | (port == 0 ? 0 : RDMA_IB_IP_PORT_MASK));

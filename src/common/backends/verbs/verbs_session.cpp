@@ -33,13 +33,12 @@ void check_atomics(const VerbsSettings& settings, const PortFacts& port) {
 
 std::string unusual_route(const Meeting& meeting) {
   std::string text;
-  if (meeting.by_rdma_cm)
-    return meeting.traffic_class > 0 ? fmt::format(", traffic class {}", meeting.traffic_class) : "";
-  const PartitionPair& partitions = meeting.agreed.partitions;
-  if ((partitions.key | kFullMember) != kDefaultPartition || partitions.first != 0 || partitions.second != 0) {
-    text += fmt::format(", partition {:#06x} (indices {} and {})", partitions.key, partitions.first, partitions.second);
+  const auto& [first, second, key] = meeting.agreed.partitions;
+  if ((key | kFullMember) != kDefaultPartition || first != 0 || second != 0) {
+    text += fmt::format(", partition {:#06x} (indices {} and {})", key, first, second);
   }
-  if (meeting.agreed.has_global_route && !meeting.own.port.ethernet) text += ", global route header";
+  const bool has_global_route = meeting.agreed.has_global_route && !meeting.by_rdma_cm;
+  if (has_global_route && !meeting.own.port.ethernet) text += ", global route header";
   if (meeting.service_level > 0) text += fmt::format(", service level {}", meeting.service_level);
   if (meeting.traffic_class > 0) text += fmt::format(", traffic class {}", meeting.traffic_class);
   if (!meeting.flow_labels.empty()) text += fmt::format(", flow labels {}", fmt::join(meeting.flow_labels, " "));
@@ -351,17 +350,15 @@ TransportCounters VerbsSession::counters() const {
 std::string VerbsSession::remark() const {
   const Flow& flow = backend_->flow();
   const std::string counted = growth_text(counted_before_, read_port(device_.port.device, device_.port.port));
-  std::string text;
-  if (flow.duplicated() > 0) text += fmt::format("received {} messages twice", flow.duplicated());
-  if (flow.reordered() > 0) {
-    text += fmt::format("{}received {} messages after later ones", text.empty() ? "" : ", ", flow.reordered());
-  }
-  if (!counted.empty())
-    text += fmt::format("{}counted at {} port {}: {}", text.empty() ? "" : ", ", device_.port.device, device_.port.port,
-                        counted);
   const std::string unequal = unequal_queue_pairs(flow.completed());
-  if (!unequal.empty()) text += (text.empty() ? "" : ", ") + unequal;
-  return text;
+  std::vector<std::string> clauses;
+  if (flow.duplicated() > 0) clauses.push_back(fmt::format("received {} messages twice", flow.duplicated()));
+  if (flow.reordered() > 0) clauses.push_back(fmt::format("received {} messages after later ones", flow.reordered()));
+  if (!counted.empty()) {
+    clauses.push_back(fmt::format("counted at {} port {}: {}", device_.port.device, device_.port.port, counted));
+  }
+  if (!unequal.empty()) clauses.push_back(unequal);
+  return fmt::format("{}", fmt::join(clauses, ", "));
 }
 
 }  // namespace fabricbench::verbs
