@@ -126,10 +126,30 @@ TEST(AllDevices, AreOfOneKindWhereThereAreMoreThanRanks) {
       "ranks";
   const std::string function = " mlx5_2: it is a virtual function, and there are more devices than ranks";
   EXPECT_EQ(left_out("all", ranks), (Names{"a" + storage, "a" + function, "b" + storage, "b" + function}));
-  ranks[0].active[3].kind = "Ethernet, 100 Gb/s";
-  EXPECT_EQ(refusal("all", ranks).status, ExitStatus::kUsage) << "which two of a?";
+  ranks[0].active[3].kind = "InfiniBand, 200 Gb/s";
+  EXPECT_EQ(devices("all", ranks), (Names{"mlx5_1", "mlx5_3", "mlx5_1", "mlx5_3"})) << "slow, but a rail of b";
   for (RankPorts& rank : ranks) rank.active.resize(2);
   EXPECT_EQ(devices("all", ranks), (Names{"mlx5_0", "mlx5_1", "mlx5_0", "mlx5_1"})) << "as many as ranks";
+}
+
+TEST(AllDevices, OfAHostWithADeadRailAreNotItsStorage) {
+  for (const int storage : {1, 2}) {
+    std::vector<RankPorts> ranks = ranks_of({"a", "b", "c", "d"}, 3, {"mlx5_0", "mlx5_1", "mlx5_2"});
+    for (std::size_t rank = 3; rank < 6; ++rank) ranks[rank] = rank_of("b", {"mlx5_0", "mlx5_2"}, {"mlx5_1"});
+    for (RankPorts& rank : ranks) {
+      for (PortSeen& port : rank.active) port.kind = "InfiniBand, 400 Gb/s";
+      for (int i = 0; i < storage; ++i) {
+        rank.active.push_back({"mlx5_" + std::to_string(3 + i), 1, PortDistance::kUnknown, "Ethernet, 100 Gb/s"});
+      }
+    }
+    for (const char* const rule : {"all", "rail"}) {
+      const PortChoice choice = choose_ports(rule, ranks, choose_pairs("hosts", hosts_of(ranks)).pairs);
+      for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+        EXPECT_EQ(choice.ports[rank].device, "mlx5_" + std::to_string(rank % 3)) << rule << rank;
+        EXPECT_EQ(choice.ports[rank].port, rank == 4 ? 0 : 1) << rule << rank;
+      }
+    }
+  }
 }
 
 TEST(AllDevices, TakeAsManyRanks) {

@@ -70,6 +70,26 @@ TEST_F(PortMeterTest, ReadsPausesOfTheInterfacesBelowThePort) {
   EXPECT_EQ(read().pauses.size(), 3U) << "of other drivers";
 }
 
+TEST_F(PortMeterTest, KnowsPauseFramesOfAllPrioritiesTogether) {
+  port("gid_attrs/ndevs/0", "eth0");
+  sys_.make_directory("class/net/eth0");
+  port("hw_counters/np_cnp_sent", "0");
+  port("hw_counters/out_of_sequence", "0");
+  interfaces_["eth0"] = {{"rx_prio0_discards", 0}};
+  EXPECT_NE(unknown_text(read()).find("pause frames"), std::string::npos) << "what is dropped is no pause";
+  interfaces_["eth0"] = {{"rx_prio0_discards", 0}, {"rx_global_pause", 0}};
+  const PortReading none = read();
+  EXPECT_EQ(unknown_text(none), "");
+  interfaces_["eth0"]["rx_global_pause"] = 7;
+  EXPECT_EQ(growth_text(none, read()), "congestion: pause frames received +7 (rx_global_pause)");
+}
+
+TEST_F(PortMeterTest, DoesNotTakeCreditsForMarks) {
+  port("counters/port_xmit_wait", "7");
+  port("hw_counters/out_of_sequence", "0");
+  EXPECT_NE(unknown_text(read()).find("ECN marks and CNPs"), std::string::npos);
+}
+
 TEST_F(PortMeterTest, AddsUpTheInterfacesOfABond) {
   port("gid_attrs/ndevs/0", "bond0");
   sys_.make_directory("class/net/bond0/lower_eth0");

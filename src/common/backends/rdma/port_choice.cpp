@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <map>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -27,13 +28,6 @@ struct SeatedHost {
   std::vector<Participant> participants;
   std::size_t ranks = 0;
 };
-
-std::vector<ChosenPort> chosen_of(const std::vector<PortSeen>& ports) {
-  std::vector<ChosenPort> chosen;
-  chosen.reserve(ports.size());
-  for (const PortSeen& port : ports) chosen.push_back({port.device, port.port});
-  return chosen;
-}
 
 const RankPorts& facts_of(const std::vector<RankPorts>& ranks, int rank) {
   return ranks[static_cast<std::size_t>(rank)];
@@ -115,7 +109,7 @@ class Choice {
   }
 
   /// Whichever device a rank of this host opens, it learns why there is none.
-  [[nodiscard]] static ChosenPort any_device(const RankPorts& facts) {
+  [[nodiscard]] static PortSeen any_device(const RankPorts& facts) {
     return {facts.devices.empty() ? std::string() : facts.devices.front(), 0};
   }
 
@@ -129,15 +123,17 @@ class Choice {
     return ports;
   }
 
-  /// The ports without virtual functions, and, if these are still more than `wanted`, without those of another kind
-  /// than most of the job. Empty if that does not leave `wanted`.
+  /// Whether a port is like most active ones of the job, so that it is hardly a storage NIC.
+  [[nodiscard]] bool is_usual(const PortSeen& port) {
+    if (commonest_kind_.empty()) commonest_kind_ = commonest_kind();
+    return !port.virtual_function && port.kind == commonest_kind_;
+  }
+
+  /// The ports without virtual functions, and, if these are still more than `wanted`, without unusual ones. Empty if
+  /// that does not leave `wanted`.
   [[nodiscard]] std::vector<PortSeen> usual_ports(std::vector<PortSeen> ports, std::size_t wanted) {
     std::erase_if(ports, [](const PortSeen& port) { return port.virtual_function; });
-    if (ports.size() > wanted) {
-      if (commonest_kind_.empty()) commonest_kind_ = commonest_kind();
-      const std::string& kind = commonest_kind_;
-      std::erase_if(ports, [&](const PortSeen& port) { return port.kind != kind; });
-    }
+    if (ports.size() > wanted) std::erase_if(ports, [&](const PortSeen& port) { return !is_usual(port); });
     return ports.size() == wanted ? ports : std::vector<PortSeen>();
   }
 
@@ -160,47 +156,53 @@ class Choice {
                                       ? "it is a virtual function, and there are more devices than ranks"
                                       : fmt::format("it is {}, unlike most devices ({}), and there are more devices "
                                                     "than ranks",
-                                                    port.kind, kept.front().kind)});
+                                                    port.kind, commonest_kind_)});
     }
   }
 
-  /// Gives the participants of a host these devices, one each.
-  void give_all(const SeatedHost& host, const std::vector<ChosenPort>& ports) {
-    for (std::size_t k = 0; k < ports.size(); ++k) give(host.participants[k], ports[k]);
+  /// Gives the participants of a host these devices, one each, and leaves out its other active ones.
+  void give_all(const SeatedHost& host, const std::vector<PortSeen>& ports) {
+    leave_out_unusual(*host.facts, ports);
+    for (std::size_t k = 0; k < ports.size(); ++k) give(host.participants[k], {ports[k].device, ports[k].port});
   }
 
   /// Whether the host has an active device for each participant, perhaps after leaving out unusual ones; gives them.
+  /// Not where an unusual one may stand in for one that is not active.
   [[nodiscard]] bool take_active(const SeatedHost& host) {
     const std::size_t wanted = host.participants.size();
     std::vector<PortSeen> ports = sorted(host.facts->active);
     if (ports.size() > wanted) ports = usual_ports(std::move(ports), wanted);
     if (ports.size() != wanted) return false;
-    leave_out_unusual(*host.facts, ports);
-    give_all(host, chosen_of(ports));
+    const bool all_usual = std::all_of(ports.begin(), ports.end(), [&](const auto& port) { return is_usual(port); });
+    if (!all_usual && !host.facts->unusable.empty()) return false;
+    give_all(host, ports);
     return true;
   }
 
-  /// Gives the participants of a host with too few active devices the inactive ones too. `wanted` are the devices of
-  /// other hosts.
-  void take_inactive(const SeatedHost& host, const std::set<std::string>& wanted) {
+  /// Gives the participants of another host the devices that other hosts use (`wanted`), active or not: a rail that is
+  /// down, or slow, stays a rail. If these do not come out, its usual and inactive ones, or all that are active.
+  void take_like_others(const SeatedHost& host, const std::set<std::string>& wanted) {
     const std::size_t participants = host.participants.size();
-    if (host.facts->active.empty()) {
-      give_all(host, std::vector<ChosenPort>(participants, any_device(*host.facts)));
+    const std::vector<PortSeen>& active = host.facts->active;
+    if (active.empty()) {
+      give_all(host, std::vector<PortSeen>(participants, any_device(*host.facts)));
       return;
     }
-    std::vector<PortSeen> all = host.facts->active;
-    std::vector<PortSeen> like_others = all;
+    std::vector<PortSeen> usual;
+    for (const PortSeen& port : active) {
+      if (is_usual(port) || wanted.count(port.device) > 0) usual.push_back(port);
+    }
+    std::vector<PortSeen> like_others = usual;
     for (const LeftOutDevice& unusable : host.facts->unusable) {
-      all.push_back({unusable.device, 0});
-      if (wanted.count(unusable.device) > 0) like_others.push_back(all.back());
+      usual.push_back({unusable.device, 0});
+      if (wanted.count(unusable.device) > 0) like_others.push_back(usual.back());
     }
-    const std::vector<PortSeen> ports = sorted(like_others.size() == participants ? like_others : all);
-    if (ports.size() != participants) {
-      std::vector<std::string> names;
-      for (const PortSeen& port : sorted(host.facts->active)) names.push_back(port.device);
-      refuse_count(rule_, host, names);
+    for (const std::vector<PortSeen>* ports : {&std::as_const(like_others), &std::as_const(usual), &active}) {
+      if (ports->size() == participants) return give_all(host, sorted(*ports));
     }
-    give_all(host, chosen_of(ports));
+    std::vector<std::string> names;
+    for (const PortSeen& port : sorted(active)) names.push_back(port.device);
+    refuse_count(rule_, host, names);
   }
 
   void take_all() {
@@ -216,7 +218,7 @@ class Choice {
         taken.insert(choice_.ports[static_cast<std::size_t>(self.front())].device);
       }
     }
-    for (const SeatedHost* host : rest) take_inactive(*host, taken);
+    for (const SeatedHost* host : rest) take_like_others(*host, taken);
   }
 
   [[nodiscard]] std::vector<std::string> names() const {
@@ -267,7 +269,7 @@ class Choice {
       for (const Participant& self : host.participants) {
         const std::vector<PortSeen> ports = sorted(facts_of(ranks_, self.front()).active);
         if (ports.empty()) {
-          give(self, any_device(facts_of(ranks_, self.front())));
+          give(self, {any_device(facts_of(ranks_, self.front())).device, 0});
           continue;
         }
         const PortSeen& nearest = *std::min_element(ports.begin(), ports.end(), [&](const auto& a, const auto& b) {

@@ -27,10 +27,12 @@ struct KnownCounter {
   std::string_view meaning;
 };
 
+constexpr std::string_view kCreditWait = "port_xmit_wait";
+
 // Files below counters/ and hw_counters/ of a port.
 constexpr KnownCounter kCongestion[] = {
     // InfiniBand: PortXmitWait, in ticks. Source: InfiniBand specification 16.1.4.
-    {"port_xmit_wait", "ticks with data to send and no credit"},
+    {kCreditWait, "ticks with data to send and no credit"},
     // mlx5. Source: drivers/infiniband/hw/mlx5/counters.c of Linux.
     {"np_cnp_sent", "CNPs sent"},
     {"np_ecn_marked_roce_packets", "packets received with an ECN mark"},
@@ -56,6 +58,8 @@ constexpr KnownCounter kPauses[] = {
     {"rx_prio#_pause", "pause frames received"},
     {"tx_prio#_pause", "pause frames sent"},
     {"rx_prio#_discards", "packets dropped"},
+    {"rx_global_pause", "pause frames received"},
+    {"tx_global_pause", "pause frames sent"},
     // bnxt_en. Source: drivers/net/ethernet/broadcom/bnxt/bnxt_ethtool.c of Linux.
     {"rx_pfc_ena_frames_pri#", "pause frames received"},
     {"tx_pfc_ena_frames_pri#", "pause frames sent"},
@@ -82,11 +86,12 @@ const KnownCounter* find_known(const KnownCounter (&table)[N], std::string_view 
   return found == std::end(table) ? nullptr : found;
 }
 
-/// Such as `CNPs sent` and `pause frames received on priority 3`.
+/// Such as `CNPs sent`, `pause frames received on priority 3` and, of all priorities together, `pause frames received`.
 std::string meaning_of(std::string_view name) {
   if (const KnownCounter* const found = find_known(kCongestion, name)) return std::string(found->meaning);
   const KnownCounter* const found = find_known(kPauses, name);
   const std::size_t priority = found->name.find('#');
+  if (priority == std::string_view::npos) return std::string(found->meaning);
   return fmt::format("{} on priority {}", found->meaning, name[priority]);
 }
 
@@ -188,11 +193,16 @@ std::string growth_text(const PortReading& before, const PortReading& after) {
 }
 
 std::string unknown_text(const PortReading& reading) {
+  const auto counts = [](const PortCounters& counters, auto wanted) {
+    return std::any_of(counters.begin(), counters.end(), [&](const auto& each) { return wanted(each.first); });
+  };
+  const bool marks = counts(reading.congestion, [](const std::string& name) { return name != kCreditWait; });
+  const bool frames = counts(reading.pauses, [](const std::string& name) { return !name.ends_with("_discards"); });
   std::vector<std::string_view> unknown;
   if (reading.errors.empty() || !reading.is_counted) unknown.push_back("errors and retransmissions");
-  if (reading.congestion.empty() || !reading.is_counted)
+  if ((reading.ethernet ? !marks : reading.congestion.empty()) || !reading.is_counted)
     unknown.push_back(reading.ethernet ? "ECN marks and CNPs" : "waiting for credits");
-  if (reading.ethernet && reading.pauses.empty()) unknown.push_back("pause frames");
+  if (reading.ethernet && !frames) unknown.push_back("pause frames");
   if (unknown.empty()) return "";
   return fmt::format("{} counts no {}: {} unknown, not 0",
                      reading.driver.empty() ? "the driver" : fmt::format("driver {}", reading.driver),
