@@ -338,6 +338,7 @@ TYPES = {
         "memory_usage": str,
         "precision": str,
         "wires": [str],
+        "processors": [str],
         "notes": [str],
     },
     "sweep_start": {

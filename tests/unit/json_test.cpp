@@ -86,6 +86,7 @@ TEST(JsonLines, OfAWholeRunAreContextEpochsRowsAndEnd) {
   ending.memory_usage = "1 GiB";
   ending.precision = "precise";
   ending.nics = {"Wires: eth0"};
+  ending.processors = {"Processors: host a: rank 0 on 3 (NUMA node 0)"};
   ending.notes = {"a note"};
   file->end(ending);
   const auto lines = parsed_lines(file.text());
@@ -116,6 +117,7 @@ TEST(JsonLines, OfAWholeRunAreContextEpochsRowsAndEnd) {
                             {"memory_usage", "1 GiB"},
                             {"precision", "precise"},
                             {"wires", {"Wires: eth0"}},
+                            {"processors", {"Processors: host a: rank 0 on 3 (NUMA node 0)"}},
                             {"notes", {"a note"}}}));
 }
 

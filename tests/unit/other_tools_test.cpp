@@ -49,6 +49,7 @@ std::string sample_of(const OtherOption& option) {
 std::vector<std::string> companions_of(const Program& program, std::string_view name) {
   const bool received = name == "-r" || name == "--rx-depth" || name == "--use-srq" || name.starts_with("--use_cuda");
   std::vector<std::string> more;
+  if (name == "--burst_size") more = {"--rate_limit", "8"};
   if (name == "--use_data_direct") more = {"--memory", "cuda"};
   if (program.name.starts_with("rdma_write") && (received || !more.empty())) more.emplace_back("--write_with_imm");
   return more;

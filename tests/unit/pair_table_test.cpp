@@ -384,16 +384,25 @@ TEST(PairTableBanner, HasNoWindowWhereThereIsOneMessage) {
             "# Method: 20 iterations a size, sizes in order; time of a window each way over its messages");
 }
 
-TEST(PairTableFooter, HasNotesWiresAndPrecision) {
+TEST(PairTableFooter, HasTheProcessorsOfSixteenHosts) {
+  Ending ending;
+  ending.processors = std::vector<std::string>(18, "Processors: host a");
+  const std::string text = end_text(pair_context(Figure::kBandwidth, 1), {row_of(8, 1e-6)}, ending);
+  EXPECT_NE(text.find("# Processors: host a\n# and 2 more hosts, in the JSON file\n"), std::string::npos) << text;
+}
+
+TEST(PairTableFooter, HasNotesWiresProcessorsAndPrecision) {
   Ending ending;
   ending.notes = {"a note"};
   ending.nics = {"Wires: eth0"};
+  ending.processors = {"Processors: host a: rank 0 on 3 (NUMA node 0)"};
   ending.precision = "Precision: 1 of 1";
   EXPECT_EQ(end_text(pair_context(Figure::kBandwidth, 1), {row_of(8, 1e-6)}, ending),
             "# Out of bounds values : 0 OK\n"
             "#\n"
             "# Note: a note\n"
             "# Wires: eth0\n"
+            "# Processors: host a: rank 0 on 3 (NUMA node 0)\n"
             "# Precision: 1 of 1\n"
             "#\n"
             "# Point-to-point test concluded: send_recv\n"

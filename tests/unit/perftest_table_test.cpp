@@ -197,6 +197,7 @@ TEST(PerftestTable, StandsBetweenDashedLinesBelowTheSettings) {
   Ending ending;
   ending.notes = {"a note"};
   ending.nics = {"Wires: mlx5_0"};
+  ending.processors = {"Processors: host a: rank 0 on 3 (NUMA node 0)"};
   ending.precision = "Precision: 1 of 1";
   EXPECT_EQ(text_of(context, {bandwidth_row(1U << 20U, 1e-3)}, ending),
             std::string(kDashes) +
@@ -217,6 +218,7 @@ TEST(PerftestTable, StandsBetweenDashedLinesBelowTheSettings) {
                 " Notice          : a notice\n"
                 " Note            : a note\n"
                 " Wires: mlx5_0\n"
+                " Processors: host a: rank 0 on 3 (NUMA node 0)\n"
                 " Precision: 1 of 1\n");
 }
 

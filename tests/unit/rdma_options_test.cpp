@@ -87,6 +87,8 @@ TEST(RdmaOptions, LeaveThePartitionToRdmaCm) {
 TEST(RdmaOptions, LimitARateInGigabits) {
   EXPECT_DOUBLE_EQ(parsed(kWriteBw, "--rate_limit 8").rdma.rate_limit, 1e9);
   EXPECT_EQ(parsed(kWriteBw, "--burst_size 4 --rate-limit 8").rdma.burst, 4);
+  EXPECT_EQ(refusal(kWriteBw, "--burst_size 4"),
+            "--burst-size is the messages that start together under --rate-limit; add it, or leave it out");
 }
 
 TEST(RdmaOptions, ChooseTheNumaNode) {

@@ -181,6 +181,7 @@ void SweepRun::carry_out(const Order& order, Seconds deadline) {
   const Flows flows{order.to, order.from};
   StepResult result;
   if (flows.to || flows.from) result = meet(flows, order, deadline);
+  run_.processors.note();
   if (order.pings) latency_ = result.latency;
   result.latency = latency_;
   if (order.pings && latency_) own_.note_latency(*latency_);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "common/backends/gpu/gpu_sessions.h"
+#include "common/core/folded.h"
 #include "common/engine/job.h"
 #include "common/engine/sessions.h"
 #include "common/host/environment.h"
@@ -34,19 +35,6 @@ HostFacts describe_host(const std::string& name) {
           topology.nodes,
           host::network_devices(),
           host::switches_above()};
-}
-
-/// Ascending numbers as ranges: `0-3, 8`.
-std::string folded(const std::vector<int>& numbers) {
-  std::string text;
-  for (std::size_t begin = 0; begin < numbers.size();) {
-    std::size_t end = begin;
-    while (end + 1 < numbers.size() && numbers[end + 1] == numbers[end] + 1) ++end;
-    if (!text.empty()) text += ", ";
-    text += end == begin ? fmt::format("{}", numbers[begin]) : fmt::format("{}-{}", numbers[begin], numbers[end]);
-    begin = end + 1;
-  }
-  return text;
 }
 
 /// The first few names, and the number of the others.

@@ -9,6 +9,7 @@
 
 #include "common/core/exit_status.h"
 #include "common/nic_counters/nic_meter.h"
+#include "common/processors/processor_report.h"
 #include "common/record/row.h"
 #include "common/report/sink.h"
 #include "common/watch/process_table.h"
@@ -21,6 +22,7 @@ struct RoundReport {
   std::vector<std::string> remarks;
   std::string memory_usage;
   NicReport nics;
+  ProcessorReport processors;
   std::vector<RankFacts> on_gpus;   ///< RDMA with GPU memory: rank, group, and the session's facts about its path
   std::vector<EpochRecord> epochs;  ///< empty in the first round, as are the rows: they go to the outputs directly
   std::vector<Row> rows;
@@ -28,8 +30,8 @@ struct RoundReport {
 
 template <typename Form, record::Of<RoundReport> Message>
 void describe(Form& form, Message& report) {
-  form.hidden(report.notices, report.remarks, report.memory_usage, report.nics, report.on_gpus, report.epochs,
-              report.rows);
+  form.hidden(report.notices, report.remarks, report.memory_usage, report.nics, report.processors, report.on_gpus,
+              report.epochs, report.rows);
 }
 
 /// Replaces the outputs in all rounds but the first, and keeps the records until the process that has the outputs can

@@ -160,6 +160,7 @@ void RoundWork::measure_round(const Context& context) {
   }
   StageEnding ending = stage_->finish({});
   report_.nics = std::move(ending.nics);
+  report_.processors = std::move(ending.processors);
   report_.remarks = std::move(ending.remarks);
   report_.memory_usage = std::move(ending.memory_usage);
 }
@@ -227,6 +228,7 @@ void RoundWork::take(const RoundReport& report) {
     totals_->add(row, test_.traits().name);
   }
   whole_.nics.add(report.nics);
+  whole_.processors.add(report.processors);
   on_gpus_.insert(on_gpus_.end(), report.on_gpus.begin(), report.on_gpus.end());
   whole_.remarks.insert(whole_.remarks.end(), report.remarks.begin(), report.remarks.end());
   if (!report.memory_usage.empty()) whole_.memory_usage = report.memory_usage;

@@ -58,10 +58,12 @@ void measure_rows(Run& run, Totals* totals) {
       bench.measure_cases(list.cases);
     }
   }
+  for (const host::Processor& processor : meter.processors()) run.processors.note(processor);
 }
 
 Ending StageEnding::whole() && {
   nics.add_to(ending);
+  processors.add_to(ending);
   ending.memory_usage = std::move(memory_usage);
   ending.notes.insert(ending.notes.end(), remarks.begin(), remarks.end());
   return std::move(ending);
@@ -107,7 +109,9 @@ Run& Stage::begin(const Context& context) {
   workspace_.emplace(session, setup_.memory.pool_bytes, setup_.options.placement != Placement::kIn,
                      setup_.options.unalign, ranks);
   nics_.emplace(team, setup_.placed, setup_.backend.name, setup_.options.interface);
-  return run_.emplace(Run{world_, test_, setup_, outputs_, context, heartbeat_, clock_, *workspace_, *nics_});
+  processors_.emplace(team, setup_.placed, local, test_.traits().figure != Figure::kCollective);
+  return run_.emplace(
+      Run{world_, test_, setup_, outputs_, context, heartbeat_, clock_, *workspace_, *nics_, *processors_});
 }
 
 /// Gives up the operations in flight first. Releasing memory that a device still uses may take a minute, and the
@@ -121,8 +125,10 @@ void Stage::fail(const std::exception& error) {
 StageEnding Stage::finish(Ending ending) {
   if (run_->has_abandoned) end_here(ending);
   Session& session = *setup_.backend.session;
-  StageEnding whole{std::move(ending), nics_->report(), remarks_of(*setup_.team, session), session.memory_usage()};
+  StageEnding whole{std::move(ending), nics_->report(), processors_->report(), remarks_of(*setup_.team, session),
+                    session.memory_usage()};
   run_.reset();
+  processors_.reset();
   nics_.reset();
   workspace_.reset();
   return whole;

@@ -12,6 +12,7 @@
 #include "common/measure/workspace.h"
 #include "common/mpi/common_clock.h"
 #include "common/nic_counters/nic_meter.h"
+#include "common/processors/processor_meter.h"
 #include "common/record/context.h"
 #include "common/record/row.h"
 #include "common/report/sink.h"
@@ -30,6 +31,7 @@ struct Run {
   mpi::CommonClock& clock;
   Workspace& workspace;
   NicMeter& nics;
+  ProcessorMeter& processors;
   bool has_abandoned = false;  ///< set if messages were given up; the same on every process
 };
 
@@ -40,6 +42,7 @@ void measure_rows(Run& run, Totals* totals);
 struct StageEnding {
   Ending ending;                     ///< that follows from the rows
   NicReport nics;                    ///< what the NICs carried meanwhile
+  ProcessorReport processors;        ///< where the ranks ran meanwhile
   std::vector<std::string> remarks;  ///< of sessions, a line each
   std::string memory_usage;          ///< of the first process's session
 
@@ -83,6 +86,7 @@ class Stage {
   Seconds clock_error_;
   std::optional<Workspace> workspace_;  // this and the following: between `begin` and `finish`
   std::optional<NicMeter> nics_;
+  std::optional<ProcessorMeter> processors_;
   std::optional<Run> run_;
 };
 

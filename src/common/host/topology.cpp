@@ -81,6 +81,13 @@ Topology topology() {
           std::move(nodes)};
 }
 
+Processor current_processor() {
+  unsigned number = 0;
+  unsigned numa_node = 0;
+  (void)getcpu(&number, &numa_node);  // fails only for pointers that are none
+  return {static_cast<int>(number), static_cast<int>(numa_node)};
+}
+
 // hwloc_get_cpubind() would need a loaded topology, milliseconds for one system call.
 std::string current_binding() {
   const Affinity affinity = read_affinity();

@@ -28,6 +28,15 @@ struct Topology {
 // Throws std::runtime_error where hwloc cannot read the machine.
 [[nodiscard]] Topology topology();
 
+// Where the calling thread runs, by the operating system's numbers.
+struct Processor {
+  int number = 0;  // of the processing unit
+  int numa_node = 0;
+};
+
+// Changes at any time unless the thread is bound. Takes nanoseconds. Source: getcpu(2).
+[[nodiscard]] Processor current_processor();
+
 // The processing units that this process's main thread may run on, as a list of the operating
 // system's numbers such as `0-3,8`. Throws std::system_error. Source: sched_getaffinity(2).
 [[nodiscard]] std::string current_binding();

@@ -176,6 +176,7 @@ Epoch Meter::gapless(Operation& operation, const VisitPlan& plan) {
     if (!received.empty()) received[sample - 1] = operation.take_receive_time();
     heartbeat_.tick();
   }
+  processors_.push_back(host::current_processor());  // before a wait for others moves it
   await_others(operation);
   const Seconds tick = laps_.tick() / count;
   Times times(1);

@@ -7,6 +7,7 @@
 #include "common/core/samples.h"
 #include "common/core/session.h"
 #include "common/host/tick_counter.h"
+#include "common/host/topology.h"
 #include "common/measure/operation.h"
 #include "common/mpi/common_clock.h"
 #include "common/ranks/team.h"
@@ -56,6 +57,9 @@ class Meter {
 
   /// The time between the end of a gapless sample and the start of the next, the maximum over ranks.
   [[nodiscard]] Seconds lap_cost() const { return lap_cost_; }
+
+  /// Where this process ran at the end of each gapless visit so far.
+  [[nodiscard]] const std::vector<host::Processor>& processors() const { return processors_; }
 
   /// The approximate overhead of an isolated iteration.
   [[nodiscard]] Seconds start_cost() const;
@@ -110,7 +114,8 @@ class Meter {
   int first_rank_;  // of this process, in its group
   host::TickCounter laps_;
   Seconds lap_cost_;
-  Seconds slack_;     // on the job's first process: time from the agreement on a start to that start
+  Seconds slack_;  // on the job's first process: time from the agreement on a start to that start
+  std::vector<host::Processor> processors_;
   Seconds punctual_;  // tolerance: an operation that begins this long after the agreed start is not late
 };
 

@@ -396,6 +396,9 @@ void check_the_rest(const Options& options) {
   if (options.has_given({"duration"}) && options.has_given({"time_budget"})) {
     throw UsageError("-D and --time-budget both say how long a size is measured; leave out one");
   }
+  if (options.rdma.burst > 0 && options.rdma.rate_limit == 0) {
+    throw UsageError("--burst-size is the messages that start together under --rate-limit; add it, or leave it out");
+  }
   if (options.rdma.gbits && !options.rdma.perftest_table) {
     throw UsageError("--report_gbits is for perftest's table; add --format perftest, or leave it out");
   }

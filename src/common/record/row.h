@@ -106,6 +106,7 @@ struct Ending {
   std::string memory_usage;             ///< one line on GPU memory; empty: not asked for
   std::string precision;                ///< one line on the precision of the figures
   std::vector<std::string> nics;        ///< interfaces and ports that carried the traffic, a line each
+  std::vector<std::string> processors;  ///< where the ranks of each host ran, a line each
   std::vector<std::string> notes;       ///< notes on the figures, a line each
   std::vector<std::string> baseline;    ///< the run beside a baseline, a line each; its records are in files
 };
@@ -258,6 +259,7 @@ void describe(Form& form, Record& ending) {
   form("memory_usage", ending.memory_usage, "GPU memory used, with `-M 1`; else empty");
   form("precision", ending.precision, "precision of the figures");
   form("wires", ending.nics, "interfaces and RDMA ports that carried the traffic, a line each");
+  form("processors", ending.processors, "processors and NUMA nodes on which the ranks of each host ran, a line each");
   form("notes", ending.notes, "notes on the figures, a line each");
 }
 

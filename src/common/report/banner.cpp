@@ -120,6 +120,7 @@ std::string concluding_lines(const Context& context, const Ending& ending, std::
     text += "#\n";
     for (const std::string& note : printed_notes(ending)) text += fmt::format("# Note: {}\n", note);
     for (const std::string& line : ending.nics) text += fmt::format("# {}\n", line);
+    for (const std::string& line : printed_processors(ending)) text += fmt::format("# {}\n", line);
     text += fmt::format("# {}\n", ending.precision);
   }
   for (const std::string& line : ending.baseline) {
@@ -131,6 +132,11 @@ std::string concluding_lines(const Context& context, const Ending& ending, std::
   if (!ending.memory_usage.empty()) text += fmt::format("# {:<20} : {}\n", "GPU memory usage", ending.memory_usage);
   if (!quiet) text += "#\n\n";
   return text;
+}
+
+std::vector<std::string> printed_processors(const Ending& ending) {
+  constexpr std::size_t kMost = 16;
+  return shortened(ending.processors, kMost, "more hosts, in the JSON file");
 }
 
 std::vector<std::string> printed_notes(const Ending& ending) {

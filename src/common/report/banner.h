@@ -33,5 +33,7 @@ namespace fabricbench {
 
 /// The notes that tables print: the first ones, and how many more are in the JSON file. Every rank may have one.
 [[nodiscard]] std::vector<std::string> printed_notes(const Ending& ending);
+/// The lines on where ranks ran; of a large job the first ones, and a count of the rest.
+[[nodiscard]] std::vector<std::string> printed_processors(const Ending& ending);
 
 }  // namespace fabricbench

@@ -131,6 +131,7 @@ void PerftestTableSink::end(const Ending& ending) {
     for (const std::string& notice : context_.notices) text += labelled("Notice", notice);
     for (const std::string& note : printed_notes(ending)) text += labelled("Note", note);
     for (const std::string& line : ending.nics) text += fmt::format(" {}\n", line);
+    for (const std::string& line : printed_processors(ending)) text += fmt::format(" {}\n", line);
     text += fmt::format(" {}\n", ending.precision);
   }
   for (const std::string& line : ending.baseline) text += fmt::format(" {}\n", line);

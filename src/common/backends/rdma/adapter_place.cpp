@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "common/core/error.h"
+#include "common/core/folded.h"
 #include "common/core/shortened_list.h"
 #include "common/host/pci_route.h"
 #include "common/host/topology.h"
@@ -65,19 +66,18 @@ std::unique_ptr<host::NearNode> move_near(AdapterPlace& place) {
 
 /// A line for each text of the places, with the ranks that have it.
 std::vector<std::string> place_lines(const std::vector<std::string>& texts) {
-  std::vector<std::pair<std::string, std::string>> lines;  // text and ranks
+  std::vector<std::pair<std::string, std::vector<int>>> lines;  // text and ranks
   for (std::size_t rank = 0; rank < texts.size(); ++rank) {
     if (texts[rank].empty()) continue;
     std::size_t line = 0;
     while (line < lines.size() && lines[line].first != texts[rank]) ++line;
-    if (line == lines.size()) lines.emplace_back(texts[rank], "");
-    std::string& ranks = lines[line].second;
-    ranks += fmt::format("{}{}", ranks.empty() ? "" : ", ", rank);
+    if (line == lines.size()) lines.emplace_back(texts[rank], std::vector<int>());
+    lines[line].second.push_back(static_cast<int>(rank));
   }
   std::vector<std::string> notices;
+  notices.reserve(lines.size());
   for (const auto& [text, ranks] : lines) {
-    const bool several = ranks.find(',') != std::string::npos;
-    notices.push_back(fmt::format("Place of rank{} {}: {}", several ? "s" : "", ranks, text));
+    notices.push_back(fmt::format("Place of rank{} {}: {}", ranks.size() > 1 ? "s" : "", folded(ranks), text));
   }
   return notices;
 }
