@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "common/host/identity.h"
+#include "common/ranks/exchange.h"
 
 namespace fabricbench {
 namespace {
@@ -35,10 +36,7 @@ void throw_of_first(const mpi::Communicator& processes, const StepProblem& own) 
 }
 
 std::vector<std::string> all_gather(const mpi::Communicator& group, const std::string& text) {
-  std::vector<std::string> texts = group.gather(text);
-  texts.resize(static_cast<std::size_t>(group.size()));
-  for (std::string& each : texts) each = group.broadcast(std::move(each));
-  return texts;
+  return broadcast_from_first(group, group.gather(text));
 }
 
 }  // namespace fabricbench

@@ -15,7 +15,6 @@
 #include "common/host/pci_route.h"
 #include "common/host/topology.h"
 #include "common/ranks/agreement.h"
-#include "common/ranks/exchange.h"
 
 namespace fabricbench {
 namespace {
@@ -97,11 +96,6 @@ std::vector<std::string> distinct_lines(const std::vector<std::string>& texts) {
   return lines;
 }
 
-/// Every process's text, by process, on every process. Collective.
-std::vector<std::string> all_texts(const mpi::Communicator& job, const std::string& own) {
-  return broadcast_from_first(job, gather_on_first(job, own));
-}
-
 }  // namespace
 
 std::string text_of(const AdapterPlace& place) {
@@ -146,9 +140,9 @@ Settlement settle_near(const mpi::Communicator& job, const std::string& host, co
   if (!device.empty()) settlement.near = move_near(place);
   const bool speaks = !device.empty() && (place.adapter_node || place.wanted_node || place.links.current);
   settlement.notices =
-      shortened(place_lines(all_texts(job, speaks ? text_of(place) : "")), kMostLines, "more places of ranks");
+      shortened(place_lines(all_gather(job, speaks ? text_of(place) : "")), kMostLines, "more places of ranks");
   const std::string warnings = fmt::format("{}", fmt::join(warnings_of(place), "\n"));
-  for (std::string& line : shortened(distinct_lines(all_texts(job, warnings)), kMostLines, "more warnings on places"))
+  for (std::string& line : shortened(distinct_lines(all_gather(job, warnings)), kMostLines, "more warnings on places"))
     settlement.notices.push_back(std::move(line));
   return settlement;
 }
