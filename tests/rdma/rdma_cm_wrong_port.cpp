@@ -7,7 +7,7 @@
 #include <string>
 
 #include "common/backends/rdma_cm/addresses.h"
-#include "common/backends/rdma_cm/cm_link.h"
+#include "common/backends/rdma_cm/cm_links.h"
 #include "common/backends/rdma_cm/side.h"
 #include "common/backends/verbs/device.h"
 #include "common/core/clock.h"
@@ -21,12 +21,13 @@ namespace {
 std::string refusal(std::uint16_t port) {
   const verbs::PortFacts own = verbs::open_device("", 0).port;
   const verbs::Gid gid = rdma_cm::addressable(own, std::nullopt).front();
-  rdma_cm::CmLink link({own.device, gid, Transport::kRc, 1, 8, 5});
-  link.set_peer(gid, port);
-  rdma_cm::ConnectingSide side(link, {Transport::kRc, 1, 5, "nobody", now});
+  rdma_cm::CmLinks links({own.device, gid, Transport::kRc, 1, 8, 5});
+  links.set_peer(gid, port);
+  rdma_cm::ConnectingSide side(links, {Transport::kRc, 1, 5, "nobody", now});
+  side.begin({0, 1});
   side.prepare();
   try {
-    side.meet(0);
+    side.meet();
   } catch (const Error& error) {
     return error.what();
   }

@@ -4,19 +4,21 @@
 #include <string>
 #include <vector>
 
+#include "common/backends/rdma_cm/exchange.h"
+#include "common/backends/rdma_cm/message.h"
 #include "common/backends/rdma_cm/side.h"
 #include "fake_link.h"
 
 using namespace fabricbench;
 using namespace fabricbench::rdma_cm;
-using test::FakeLink;
+using test::FakeLinks;
 
 namespace rdma_cm_side_test {
 
 constexpr std::size_t kBytes = 20;
 
-SideSettings settings_for(FakeLink& link, Transport transport = Transport::kRc) {
-  return {transport, 3, 5.0, "rank 1 on node-07", link.clock()};
+SideSettings settings_for(FakeLinks& link, Transport transport = Transport::kRc, std::size_t parallel = 1) {
+  return {transport, 3, 5.0, "rank 1 on node-07", link.clock(), parallel};
 }
 
 /// What `act` ends with.
@@ -29,11 +31,11 @@ Problem problem_of(const std::function<void()>& act) {
   return {};
 }
 
-void let_all_come(FakeLink& link) {
+void let_all_come(FakeLinks& link) {
   for (std::uint32_t number = 0; number < 3; ++number) link.coming.push_back({number});
 }
 
-void answer_a_connection(FakeLink& link) {
+void answer_a_connection(FakeLinks& link) {
   link.answer(EventKind::kAddressResolved, 0.25);
   link.answer(EventKind::kRouteResolved, 0.5);
   link.answer(EventKind::kEstablished, 1);
@@ -44,17 +46,17 @@ void answer_a_connection(FakeLink& link) {
 Problem agree_alone(const Problem& own) { return own; }
 
 TEST(RdmaCmSide, ConnectsStepByStepAndTakesTheirTimes) {
-  FakeLink link(kBytes);
+  FakeLinks link(kBytes);
   answer_a_connection(link);
   ConnectingSide side(link, settings_for(link));
-  const Series series = make_connections(side, 1, agree_alone, link.clock());
+  const Series series = make_connections(side, 1, agree_alone);
   EXPECT_EQ(series.problem.text, "");
   EXPECT_EQ(series.made, 1);
   EXPECT_NEAR(series.took, 3.75, 0.1);
   EXPECT_EQ(link.calls, (std::vector<std::string>{"resolve_address", "resolve_route", "connect", "send 0", "send 1",
                                                   "send 2", "disconnect", "close"}));
   const SideResults& findings = side.findings();
-  const std::vector<Seconds> expected = {0.25, 0.5, 1, FakeLink::kPoll, 2};
+  const std::vector<Seconds> expected = {0.25, 0.5, 1, FakeLinks::kPoll, 2};
   for (std::size_t step = 0; step < kConnectSteps; ++step) {
     ASSERT_EQ(findings.times[step].size(), 1U) << step;
     EXPECT_NEAR(findings.times[step][0], expected[step], 1e-9) << step;
@@ -63,7 +65,7 @@ TEST(RdmaCmSide, ConnectsStepByStepAndTakesTheirTimes) {
 }
 
 TEST(RdmaCmSide, AcceptsAndAnswersTheFirstMessage) {
-  FakeLink link(kBytes);
+  FakeLinks link(kBytes);
   link.side = 0;
   link.answer(EventKind::kConnectRequest);
   link.answer(EventKind::kOther);
@@ -71,71 +73,82 @@ TEST(RdmaCmSide, AcceptsAndAnswersTheFirstMessage) {
   link.answer(EventKind::kDisconnected);
   let_all_come(link);
   AcceptingSide side(link, settings_for(link));
-  const Series series = make_connections(side, 1, agree_alone, link.clock());
+  const Series series = make_connections(side, 1, agree_alone);
   EXPECT_EQ(series.problem.text, "");
   EXPECT_EQ(link.calls, (std::vector<std::string>{"accept", "send 0", "send 1", "send 2", "disconnect", "close"}));
 }
 
 TEST(RdmaCmSide, DatagramsHaveNothingToEnd) {
-  FakeLink link(kBytes);
+  FakeLinks link(kBytes);
   link.side = 0;
   link.answer(EventKind::kConnectRequest);
   let_all_come(link);
   AcceptingSide side(link, settings_for(link, Transport::kUd));
-  EXPECT_EQ(make_connections(side, 1, agree_alone, link.clock()).problem.text, "");
+  EXPECT_EQ(make_connections(side, 1, agree_alone).problem.text, "");
   EXPECT_EQ(std::count(link.calls.begin(), link.calls.end(), "disconnect"), 0);
 }
 
 TEST(RdmaCmSide, NamesPeerStepAndEventOfAFailure) {
-  FakeLink link(kBytes);
+  FakeLinks link(kBytes);
   link.answer(EventKind::kAddressResolved);
   link.answer(EventKind::kRouteResolved);
   link.answer(EventKind::kRejected, 0, 8);
   ConnectingSide side(link, settings_for(link));
-  const Series series = make_connections(side, 5, agree_alone, link.clock());
+  const Series series = make_connections(side, 5, agree_alone);
   EXPECT_EQ(series.made, 0);
   EXPECT_EQ(series.problem.status, ExitStatus::kTimeout);
-  EXPECT_EQ(series.problem.text.find("connecting with rank 1 on node-07: RDMA_CM_EVENT_REJECTED (status 8, nobody "
-                                     "listens there): "),
+  EXPECT_EQ(series.problem.text.find(
+                "connection 0: connecting with rank 1 on node-07: RDMA_CM_EVENT_REJECTED (status 8, nobody "
+                "listens there): "),
             0U)
       << series.problem.text;
   EXPECT_EQ(link.calls.back(), "close");
 }
 
 TEST(RdmaCmSide, EndsAStepThatTakesTooLong) {
-  FakeLink link(kBytes);
+  FakeLinks link(kBytes);
   ConnectingSide side(link, settings_for(link));
+  side.begin({2, 1});
   const Problem problem = problem_of([&] { side.prepare(); });
   EXPECT_EQ(problem.status, ExitStatus::kTimeout);
-  EXPECT_EQ(problem.text.find("resolving the address of rank 1 on node-07: nothing came within 5 s"), 0U)
+  EXPECT_EQ(problem.text.find("connection 2: resolving the address of rank 1 on node-07: nothing came within 5 s"), 0U)
       << problem.text;
   EXPECT_NEAR(link.time, 5, 1e-9);
 }
 
 TEST(RdmaCmSide, NamesTheStepOfACallThatIsRefused) {
-  FakeLink link(kBytes);
+  FakeLinks link(kBytes);
   link.answer(EventKind::kAddressResolved);
   link.refused_call = "resolve_route";
   ConnectingSide side(link, settings_for(link));
+  side.begin({2, 1});
   const Problem problem = problem_of([&] { side.prepare(); });
   EXPECT_EQ(problem.status, ExitStatus::kMissing);
-  EXPECT_EQ(problem.text, "resolving the route to rank 1 on node-07: refused");
+  EXPECT_EQ(problem.text, "connection 2: resolving the route to rank 1 on node-07: refused");
 }
 
 TEST(RdmaCmSide, EndsWithTheOtherSidesProblem) {
-  FakeLink link(kBytes);
+  FakeLinks link(kBytes);
   AcceptingSide side(link, settings_for(link));
   const auto other_failed = [](const Problem&) { return Problem{ExitStatus::kTimeout, "of the other"}; };
-  const Series series = make_connections(side, 5, other_failed, link.clock());
+  const Series series = make_connections(side, 5, other_failed);
   EXPECT_EQ(series.problem.text, "of the other");
   EXPECT_EQ(link.calls, (std::vector<std::string>{"close"})) << "it waits for no request";
 }
 
+/// The messages of one connection. Throws the error that ends it.
+Exchanged exchange(FakeLinks& link, const SideSettings& settings, std::uint64_t connection, bool connects) {
+  BatchStep step(ConnectStep::kFirstMessage, {connection, 1}, settings);
+  const std::vector<Exchanged> all = Exchanges(link, settings, step, connects).exchange_messages();
+  step.raise();
+  return all.at(0);
+}
+
 TEST(RdmaCmExchange, CountsDatagramsThatAreLost) {
-  FakeLink link(kBytes);
+  FakeLinks link(kBytes);
   link.coming = {{2}, {2}};
   const SideSettings settings = settings_for(link, Transport::kUd);
-  const Exchanged exchanged = Exchange(link, settings, 0, true).exchange_messages();
+  const Exchanged exchanged = exchange(link, settings, 0, true);
   EXPECT_EQ(exchanged.lost, 2U) << "one came twice";
   EXPECT_EQ(exchanged.wrong, 0U);
   EXPECT_TRUE(exchanged.first.has_value());
@@ -144,9 +157,9 @@ TEST(RdmaCmExchange, CountsDatagramsThatAreLost) {
 
 TEST(RdmaCmExchange, DoesNotHangWhereAllDatagramsAreLost) {
   for (const bool connects : {true, false}) {
-    FakeLink link(kBytes);
+    FakeLinks link(kBytes);
     const SideSettings settings = settings_for(link, Transport::kUd);
-    const Exchanged exchanged = Exchange(link, settings, 0, connects).exchange_messages();
+    const Exchanged exchanged = exchange(link, settings, 0, connects);
     EXPECT_EQ(exchanged.lost, 3U);
     EXPECT_FALSE(exchanged.first.has_value());
     EXPECT_LT(link.time, 6);
@@ -154,42 +167,48 @@ TEST(RdmaCmExchange, DoesNotHangWhereAllDatagramsAreLost) {
 }
 
 TEST(RdmaCmExchange, EndsWhereAConnectionLosesMessages) {
-  FakeLink link(kBytes);
+  FakeLinks link(kBytes);
   link.coming = {{0}, {1}};
   const SideSettings settings = settings_for(link);
-  const Problem problem = problem_of([&] { (void)Exchange(link, settings, 0, true).exchange_messages(); });
+  const Problem problem = problem_of([&] { (void)exchange(link, settings, 0, true); });
   EXPECT_EQ(problem.status, ExitStatus::kTimeout);
-  EXPECT_EQ(problem.text.find("2 of 3 messages have arrived; nothing came within 5 s"), 0U) << problem.text;
+  EXPECT_EQ(problem.text.find("connection 0: exchanging messages with rank 1 on node-07: 2 of 3 messages have arrived; "
+                              "nothing came within 5 s"),
+            0U)
+      << problem.text;
 }
 
 TEST(RdmaCmExchange, EndsWhereAMessageIsNotAcknowledged) {
-  FakeLink link(kBytes);
+  FakeLinks link(kBytes);
   let_all_come(link);
   link.not_acknowledged = 1;
   const SideSettings settings = settings_for(link);
-  const Problem problem = problem_of([&] { (void)Exchange(link, settings, 0, true).exchange_messages(); });
-  EXPECT_EQ(problem.text.find("2 of 3 messages were acknowledged"), 0U) << problem.text;
+  const Problem problem = problem_of([&] { (void)exchange(link, settings, 0, true); });
+  EXPECT_EQ(
+      problem.text.find("connection 0: exchanging messages with rank 1 on node-07: 2 of 3 messages were acknowledged"),
+      0U)
+      << problem.text;
 }
 
 TEST(RdmaCmExchange, FindsWrongBytesAndMessagesOfAnotherConnection) {
-  FakeLink link(kBytes);
+  FakeLinks link(kBytes);
   link.coming = {{0}, {1, true}, {2}};
   const SideSettings settings = settings_for(link);
-  const Exchanged spoiled = Exchange(link, settings, 0, true).exchange_messages();
+  const Exchanged spoiled = exchange(link, settings, 0, true);
   EXPECT_EQ(spoiled.wrong, 1U);
   EXPECT_EQ(spoiled.first_wrong.find("message 1 of connection 0, byte 19: expected 0x"), 0U) << spoiled.first_wrong;
 
-  FakeLink stale(kBytes);
+  FakeLinks stale(kBytes);
   let_all_come(stale);
   const SideSettings others = settings_for(stale);
-  EXPECT_EQ(Exchange(stale, others, 1, true).exchange_messages().wrong, 3U);
+  EXPECT_EQ(exchange(stale, others, 1, true).wrong, 3U);
 }
 
 TEST(RdmaCmExchange, DoesNotTrustTheNumberOfAMessage) {
-  FakeLink link(kBytes);
+  FakeLinks link(kBytes);
   link.coming = {{7}, {0}, {1}, {2}};
   const SideSettings settings = settings_for(link);
-  EXPECT_EQ(Exchange(link, settings, 0, true).exchange_messages().wrong, 1U);
+  EXPECT_EQ(exchange(link, settings, 0, true).wrong, 1U);
 }
 
 TEST(RdmaCmMessage, NeverLooksLikePoison) {

@@ -7,7 +7,7 @@
 
 #include "common/backends/rdma/routes.h"
 #include "common/backends/rdma_cm/addresses.h"
-#include "common/backends/rdma_cm/cm_link.h"
+#include "common/backends/rdma_cm/cm_links.h"
 #include "common/backends/verbs/device.h"
 #include "common/backends/verbs/introduction.h"
 #include "common/core/error.h"
@@ -67,13 +67,13 @@ rdma_cm::LinkSettings link_settings(const Options& options, const verbs::PortFac
 }
 
 /// Tells the connecting side the port of the other side, and both sides the name of the other one.
-void meet(ConnectSetup& setup, rdma_cm::CmLink& link, const Addresses& addresses, std::uint16_t listening) {
+void meet(ConnectSetup& setup, rdma_cm::CmLinks& links, const Addresses& addresses, std::uint16_t listening) {
   const mpi::Communicator& group = setup.team->group();
   const std::string own = fmt::format("rank {} on {}", setup.team->process_in_job(), setup.placed.host);
   const std::vector<std::string> names = all_gather(group, own);
   const auto port = static_cast<std::uint16_t>(group.max(std::int64_t{listening}));
   const bool connects = setup.connects();
-  if (connects) link.set_peer(addresses.accepting, port);
+  if (connects) links.set_peer(addresses.accepting, port);
   setup.peer = fmt::format("{} ({})", names[connects ? 1 : 0],
                            verbs::describe(connects ? addresses.accepting : addresses.connecting));
 }
@@ -99,14 +99,14 @@ ConnectSetup set_up_connections(const mpi::Communicator& world, int process, Opt
     return agreed_addresses(ends, rdma.gid);
   });
   std::uint16_t listening = 0;
-  auto link = everywhere(world, [&] {
+  auto links = everywhere(world, [&] {
     const verbs::Gid& gid = setup.connects() ? addresses.connecting : addresses.accepting;
-    auto made = std::make_unique<rdma_cm::CmLink>(link_settings(setup.options, own, gid));
+    auto made = std::make_unique<rdma_cm::CmLinks>(link_settings(setup.options, own, gid));
     if (!setup.connects()) listening = made->listen();
     return made;
   });
-  meet(setup, *link, addresses, listening);
-  setup.link = std::move(link);
+  meet(setup, *links, addresses, listening);
+  setup.links = std::move(links);
   for (std::string& notice : route_notices(*setup.team, "rdma_cm", route_of(ends, addresses))) {
     setup.notices.push_back(std::move(notice));
   }

@@ -16,7 +16,7 @@ struct ConnectSetup {
   Options options;
   std::unique_ptr<Team> team;  ///< each group is a pair
   Placed placed;
-  std::unique_ptr<rdma_cm::Link> link;
+  std::unique_ptr<rdma_cm::Links> links;
   std::string peer;  ///< such as `rank 1 on node-07 (3: RoCE v2 10.0.0.7)`
   std::vector<std::string> notices;
 

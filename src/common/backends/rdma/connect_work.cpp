@@ -92,7 +92,7 @@ Ending conclude_connections(const std::vector<ConnectRow>& rows) {
       }
     }
     if (row.status == 0) continue;
-    ending.notes.push_back(fmt::format("Pair {} ended with connection {}: {}", row.pair, row.connections, row.problem));
+    ending.notes.push_back(fmt::format("Pair {} ended with {}", row.pair, row.problem));
     if (failed++ > 0) continue;
     ending.exit_status = row.status;
     ending.reason = ending.notes.back();
@@ -158,9 +158,9 @@ class ConnectWork final : public Work {
                                          setup_.peer, now};
     std::unique_ptr<rdma_cm::Side> side;
     if (setup_.connects()) {
-      side = std::make_unique<rdma_cm::ConnectingSide>(*setup_.link, settings);
+      side = std::make_unique<rdma_cm::ConnectingSide>(*setup_.links, settings);
     } else {
-      side = std::make_unique<rdma_cm::AcceptingSide>(*setup_.link, settings);
+      side = std::make_unique<rdma_cm::AcceptingSide>(*setup_.links, settings);
     }
     AgreementWatch watch([this](const std::string& text) { end_without_peer(text); });
     const auto agree = [&](const rdma_cm::Problem& own) {
@@ -170,7 +170,7 @@ class ConnectWork final : public Work {
       watch.disarm();
       return agreed;
     };
-    const rdma_cm::Series series = rdma_cm::make_connections(*side, rdma.connections, agree, now);
+    const rdma_cm::Series series = rdma_cm::make_connections(*side, rdma.connections, agree);
     return row_of(setup_, series, side->findings());
   }
 

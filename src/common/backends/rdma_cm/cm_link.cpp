@@ -1,10 +1,13 @@
 #include "common/backends/rdma_cm/cm_link.h"
 
 #include <arpa/inet.h>
+#include <endian.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "common/backends/rdma_cm/check.h"
 #include "common/backends/verbs/explain.h"
@@ -38,170 +41,182 @@ verbs::MemoryRegion register_memory(ibv_pd* domain, std::vector<std::byte>& memo
   return region;
 }
 
+/// In both directions of all connections.
+std::uint64_t completions_needed(const LinkSettings& settings) {
+  return std::uint64_t{2} * settings.messages * settings.parallel;
+}
+
+void check_room(ibv_context* device, const LinkSettings& settings) {
+  ibv_device_attr limits{};
+  verbs::check_returned(ibv_query_device(device, &limits), "ibv_query_device");
+  const auto queue_pairs = static_cast<std::uint64_t>(std::max(limits.max_qp, 0));
+  const auto completions = static_cast<std::uint64_t>(std::max(limits.max_cqe, 0));
+  if (settings.parallel <= queue_pairs && completions_needed(settings) <= completions) return;
+  throw UsageError(fmt::format(
+      "{} connections at the same time with {} messages each way need {} queue pairs and {} completions, and {} has {} "
+      "and {}; lower --parallel or -C",
+      settings.parallel, settings.messages, settings.parallel, completions_needed(settings), settings.device,
+      queue_pairs, completions));
+}
+
 }  // namespace
 
-CmLink::CmLink(const LinkSettings& settings)
-    : settings_(settings), anchor_(channel_.bind(settings.gid, settings.device, settings.transport)) {
-  make_shared_parts();
+LinkParts::LinkParts(const LinkSettings& given)
+    : settings(given), anchor(channel.bind(given.gid, given.device, given.transport)) {
+  check_room(anchor->verbs, settings);
+  domain.reset(ibv_alloc_pd(anchor->verbs));
+  verbs::check(domain != nullptr, "ibv_alloc_pd");
+  completions.reset(ibv_create_cq(anchor->verbs, static_cast<int>(completions_needed(settings)), nullptr, nullptr, 0));
+  verbs::check(completions != nullptr, "ibv_create_cq");
+  const std::size_t messages = settings.parallel * settings.messages;
+  sending.resize(std::max<std::size_t>(messages * settings.size, 1));
+  receiving.resize(messages * slot_bytes(settings.size));
+  send_region = register_memory(domain.get(), sending);
+  receive_region = register_memory(domain.get(), receiving);
 }
 
-void CmLink::make_shared_parts() {
-  domain_.reset(ibv_alloc_pd(anchor_->verbs));
-  verbs::check(domain_ != nullptr, "ibv_alloc_pd");
-  completions_.reset(ibv_create_cq(anchor_->verbs, static_cast<int>(2 * settings_.messages), nullptr, nullptr, 0));
-  verbs::check(completions_ != nullptr, "ibv_create_cq");
-  sending_.resize(std::max<std::size_t>(settings_.messages * settings_.size, 1));
-  receiving_.resize(settings_.messages * slot_bytes(settings_.size));
-  send_region_ = register_memory(domain_.get(), sending_);
-  receive_region_ = register_memory(domain_.get(), receiving_);
-  poison_receives();
-}
-
-std::uint16_t CmLink::listen() { return listen_at(anchor_.get()); }
-
-void CmLink::set_peer(const verbs::Gid& gid, std::uint16_t port) {
-  peer_ = SocketAddress(gid, port, settings_.transport);
-}
+CmLink::CmLink(LinkParts& parts, std::size_t place) : parts_(parts), place_(place) { poison_receives(); }
 
 void CmLink::resolve_address() {
-  connection_ = channel_.make_identifier(settings_.transport);
-  SocketAddress own(settings_.gid, 0, settings_.transport);
-  check(rdma_resolve_addr(connection_.get(), own.generic(), peer_.generic(), resolving_ms(settings_.limit)) == 0,
+  const LinkSettings& settings = parts_.settings;
+  identifier_ = parts_.channel.make_identifier(settings.transport);
+  identifier_->context = this;
+  SocketAddress own(settings.gid, 0, settings.transport);
+  check(rdma_resolve_addr(identifier_.get(), own.generic(), parts_.peer.generic(), resolving_ms(settings.limit)) == 0,
         "rdma_resolve_addr");
 }
 
 void CmLink::resolve_route() {
-  check(rdma_resolve_route(connection_.get(), resolving_ms(settings_.limit)) == 0, "rdma_resolve_route");
+  check(rdma_resolve_route(identifier_.get(), resolving_ms(parts_.settings.limit)) == 0, "rdma_resolve_route");
 }
 
 void CmLink::connect() {
   make_queue_pair();
   rdma_conn_param parameters = connection_parameters();
-  check(rdma_connect(connection_.get(), &parameters) == 0, "rdma_connect");
+  sent_number_ = htobe32(number_);
+  parameters.private_data = &sent_number_;
+  parameters.private_data_len = sizeof sent_number_;
+  check(rdma_connect(identifier_.get(), &parameters) == 0, "rdma_connect");
+}
+
+void CmLink::take_request(Identifier request) {
+  identifier_ = std::move(request);
+  identifier_->context = this;
 }
 
 void CmLink::accept() {
-  connection_ = std::move(requested_);
   make_queue_pair();
   rdma_conn_param parameters = connection_parameters();
-  parameters.qp_num = connection_->qp->qp_num;  // identifies the sender of datagrams
-  check(rdma_accept(connection_.get(), &parameters) == 0, "rdma_accept");
+  parameters.qp_num = identifier_->qp->qp_num;  // identifies the sender of datagrams
+  check(rdma_accept(identifier_.get(), &parameters) == 0, "rdma_accept");
 }
 
-void CmLink::disconnect() { check(rdma_disconnect(connection_.get()) == 0, "rdma_disconnect"); }
+void CmLink::disconnect() { check(rdma_disconnect(identifier_.get()) == 0, "rdma_disconnect"); }
 
 void CmLink::make_queue_pair() {
+  const std::uint32_t messages = parts_.settings.messages;
   ibv_qp_init_attr attributes{};
-  attributes.send_cq = completions_.get();
-  attributes.recv_cq = completions_.get();
-  attributes.qp_type = datagrams() ? IBV_QPT_UD : IBV_QPT_RC;
-  attributes.cap = {settings_.messages, settings_.messages, 1, 1, 0};
-  check(rdma_create_qp(connection_.get(), domain_.get(), &attributes) == 0, "rdma_create_qp");
-  ++made_;
-  for (std::uint32_t slot = 0; slot < settings_.messages; ++slot) post_receive(slot);
+  attributes.send_cq = parts_.completions.get();
+  attributes.recv_cq = parts_.completions.get();
+  attributes.qp_type = parts_.settings.datagrams() ? IBV_QPT_UD : IBV_QPT_RC;
+  attributes.cap = {messages, messages, 1, 1, 0};
+  check(rdma_create_qp(identifier_.get(), parts_.domain.get(), &attributes) == 0, "rdma_create_qp");
+  for (std::uint32_t slot = 0; slot < messages; ++slot) post_receive(slot);
 }
 
-std::uint64_t CmLink::identifier_of(std::uint32_t slot) const {
-  return std::uint64_t{made_} << kConnectionShift | slot;
+std::uint64_t CmLink::request_number(std::uint32_t slot) const {
+  return std::uint64_t{number_} << kConnectionShift | slot;
 }
 
-std::byte* CmLink::receive_slot(std::uint32_t slot) { return receiving_.data() + slot * slot_bytes(settings_.size); }
+std::uint32_t number_of(const ibv_wc& completion) {
+  return static_cast<std::uint32_t>(completion.wr_id >> kConnectionShift);
+}
+
+std::byte* CmLink::receive_slot(std::uint32_t slot) {
+  return parts_.receiving.data() + (place_ * parts_.settings.messages + slot) * slot_bytes(parts_.settings.size);
+}
 
 void CmLink::post_receive(std::uint32_t slot) {
-  const std::size_t bytes = settings_.size + (datagrams() ? kRouteHeader : 0);
+  const std::size_t bytes = parts_.settings.size + (parts_.settings.datagrams() ? kRouteHeader : 0);
   ibv_sge piece{reinterpret_cast<std::uintptr_t>(receive_slot(slot)), static_cast<std::uint32_t>(bytes),
-                receive_region_->lkey};
+                parts_.receive_region->lkey};
   ibv_recv_wr request{};
-  request.wr_id = identifier_of(slot);
+  request.wr_id = request_number(slot);
   request.sg_list = &piece;
   request.num_sge = 1;
   ibv_recv_wr* refused = nullptr;
-  verbs::check_returned(ibv_post_recv(connection_->qp, &request, &refused), "ibv_post_recv");
+  verbs::check_returned(ibv_post_recv(identifier_->qp, &request, &refused), "ibv_post_recv");
 }
 
 void CmLink::poison_receives() {
-  std::fill(receiving_.begin(), receiving_.end(), static_cast<std::byte>(pattern::kPoisonByte));
+  const std::size_t bytes = parts_.settings.messages * slot_bytes(parts_.settings.size);
+  std::fill_n(receive_slot(0), bytes, static_cast<std::byte>(pattern::kPoisonByte));
 }
 
 void CmLink::close() noexcept {
   address_handle_.reset();
-  requested_.reset();
-  if (connection_) poison_receives();
-  connection_.reset();
+  if (identifier_) poison_receives();
+  identifier_.reset();
   remote_queue_pair_ = 0;
 }
 
-std::optional<Event> CmLink::next_event(Seconds longest) {
-  const PendingEvent event = channel_.wait(longest);
-  if (!event) return std::nullopt;
-  const bool request = event->event == RDMA_CM_EVENT_CONNECT_REQUEST;
-  if (!request && event->id != connection_.get()) return Event{};  // of an old connection
-  learn_from(*event);
-  return Event{kind_of(event->event), event->status};
-}
-
 void CmLink::learn_from(const rdma_cm_event& event) {
-  if (event.event == RDMA_CM_EVENT_CONNECT_REQUEST) {
-    requested_.reset(event.id);
-  } else if (event.event == RDMA_CM_EVENT_ESTABLISHED && datagrams()) {
-    ibv_ah_attr attributes = event.param.ud.ah_attr;
-    address_handle_.reset(ibv_create_ah(domain_.get(), &attributes));
-    verbs::check(address_handle_ != nullptr, "ibv_create_ah");
-    remote_queue_pair_ = event.param.ud.qp_num;
-    remote_key_ = event.param.ud.qkey;
-  }
+  if (event.event != RDMA_CM_EVENT_ESTABLISHED || !parts_.settings.datagrams()) return;
+  ibv_ah_attr attributes = event.param.ud.ah_attr;
+  address_handle_.reset(ibv_create_ah(parts_.domain.get(), &attributes));
+  verbs::check(address_handle_ != nullptr, "ibv_create_ah");
+  remote_queue_pair_ = event.param.ud.qp_num;
+  remote_key_ = event.param.ud.qkey;
 }
 
 std::span<std::byte> CmLink::message(std::uint32_t number) {
-  return std::span(sending_).subspan(number * settings_.size, settings_.size);
+  const Bytes size = parts_.settings.size;
+  return std::span(parts_.sending).subspan((place_ * parts_.settings.messages + number) * size, size);
 }
 
 void CmLink::send(std::uint32_t number) {
-  ibv_sge piece{reinterpret_cast<std::uintptr_t>(message(number).data()), static_cast<std::uint32_t>(settings_.size),
-                send_region_->lkey};
+  const Bytes size = parts_.settings.size;
+  ibv_sge piece{reinterpret_cast<std::uintptr_t>(message(number).data()), static_cast<std::uint32_t>(size),
+                parts_.send_region->lkey};
   ibv_send_wr request{};
-  request.wr_id = identifier_of(number);
+  request.wr_id = request_number(number);
   request.sg_list = &piece;
-  request.num_sge = settings_.size > 0 ? 1 : 0;
+  request.num_sge = size > 0 ? 1 : 0;
   request.opcode = IBV_WR_SEND_WITH_IMM;
   request.imm_data = htonl(number);
   request.send_flags = IBV_SEND_SIGNALED;
-  if (datagrams()) request.wr.ud = {address_handle_.get(), remote_queue_pair_, remote_key_};
+  if (parts_.settings.datagrams()) request.wr.ud = {address_handle_.get(), remote_queue_pair_, remote_key_};
   ibv_send_wr* refused = nullptr;
-  verbs::check_returned(ibv_post_send(connection_->qp, &request, &refused), "ibv_post_send");
+  verbs::check_returned(ibv_post_send(identifier_->qp, &request, &refused), "ibv_post_send");
 }
 
-Completions CmLink::poll() {
-  std::array<ibv_wc, 16> found{};
-  const int count = ibv_poll_cq(completions_.get(), static_cast<int>(found.size()), found.data());
-  if (count < 0) verbs::fail("ibv_poll_cq", errno);
-  Completions completions;
-  for (int i = 0; i < count; ++i) take(found.at(static_cast<std::size_t>(i)), completions);
-  return completions;
-}
-
-/// Ignores completions of old connections.
-void CmLink::take(const ibv_wc& completion, Completions& completions) {
-  if (completion.wr_id >> kConnectionShift != made_) return;
+Completion CmLink::read(const ibv_wc& completion) {
+  Completion result{.link = place_, .arrival = {}, .problem = {}};
   if (completion.status != IBV_WC_SUCCESS) {
-    throw Error(verbs::exit_status_of(completion.status), verbs::explain_status(completion.status));
+    result.problem = {verbs::exit_status_of(completion.status), verbs::explain_status(completion.status)};
+  } else if ((completion.opcode & IBV_WC_RECV) != 0) {
+    try {
+      result.arrival = arrival_of(completion);
+    } catch (const Error& error) {
+      result.problem = {error.status(), error.what()};
+    }
   }
-  if ((completion.opcode & IBV_WC_RECV) == 0) {
-    ++completions.sent;
-    return;
-  }
+  return result;
+}
+
+Arrival CmLink::arrival_of(const ibv_wc& completion) {
   const auto slot = static_cast<std::uint32_t>(completion.wr_id);
-  if (datagrams() && !address_handle_) learn_sender(completion, slot);
-  const std::size_t header = datagrams() ? kRouteHeader : 0;
-  completions.arrivals.push_back(
-      {ntohl(completion.imm_data), {receive_slot(slot) + header, completion.byte_len - header}});
+  const bool datagrams = parts_.settings.datagrams();
+  if (datagrams && !address_handle_) learn_sender(completion, slot);
+  const std::size_t header = datagrams ? kRouteHeader : 0;
+  return {ntohl(completion.imm_data), {receive_slot(slot) + header, completion.byte_len - header}};
 }
 
 /// Learns from a datagram where to send answers.
 void CmLink::learn_sender(const ibv_wc& completion, std::uint32_t slot) {
   ibv_wc copy = completion;
   auto* header = reinterpret_cast<ibv_grh*>(receive_slot(slot));
-  address_handle_.reset(ibv_create_ah_from_wc(domain_.get(), &copy, header, connection_->port_num));
+  address_handle_.reset(ibv_create_ah_from_wc(parts_.domain.get(), &copy, header, identifier_->port_num));
   verbs::check(address_handle_ != nullptr, "ibv_create_ah_from_wc");
   remote_queue_pair_ = completion.src_qp;
 }

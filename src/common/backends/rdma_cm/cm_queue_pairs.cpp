@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <utility>
 
 #include <fmt/format.h>
@@ -94,7 +93,7 @@ std::optional<Event> CmQueuePairs::next_event(Seconds longest) {
   if (!event) return std::nullopt;
   if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST) {
     turned_away = std::exchange(request_, Identifier(event->id));
-    requesting_ = number_in(*event);
+    requesting_ = number_in(*event, meeting_.transport).value_or(0);
     return Event{};  // the next call handles it
   }
   const bool is_last = !connections_.empty() && event->id == connections_.back().get();
@@ -105,7 +104,7 @@ std::optional<Event> CmQueuePairs::next_event(Seconds longest) {
 
 /// Whether the peer has asked for a connection to this queue pair. A request that comes while this side still connects,
 /// or before it knows that the previous connection is established, is kept for later. Requests from anybody else are
-/// rejected.
+/// rejected: anybody may connect to a port.
 bool CmQueuePairs::take_request() {
   if (!request_ || connection_ || is_done_) return false;
   connection_ = std::move(request_);
@@ -113,16 +112,6 @@ bool CmQueuePairs::take_request() {
   (void)rdma_reject(connection_.get(), nullptr, 0);
   connection_.reset();
   return false;
-}
-
-/// The queue pair that a request claims to come from, because anybody may connect to a port. 0 if it does not say.
-std::uint32_t CmQueuePairs::number_in(const rdma_cm_event& request) const {
-  const void* const data = datagrams() ? request.param.ud.private_data : request.param.conn.private_data;
-  const std::size_t bytes = datagrams() ? request.param.ud.private_data_len : request.param.conn.private_data_len;
-  std::uint32_t number = 0;
-  if (data == nullptr || bytes < sizeof number) return 0;
-  std::memcpy(&number, data, sizeof number);
-  return be32toh(number);
 }
 
 void CmQueuePairs::learn_from(const rdma_cm_event& event) {

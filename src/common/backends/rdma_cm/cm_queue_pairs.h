@@ -40,7 +40,6 @@ class CmQueuePairs final : public QueuePairHandshake {
  private:
   void learn_from(const rdma_cm_event& event);
   [[nodiscard]] bool take_request();
-  [[nodiscard]] std::uint32_t number_in(const rdma_cm_event& request) const;
   void make_ready();
   void make_ready_to_receive(ibv_qp* queue_pair);
   void make_ready_to_send(ibv_qp* queue_pair);

@@ -1,24 +1,16 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
+#include <deque>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "common/backends/rdma_cm/batch_step.h"
 #include "common/backends/rdma_cm/link.h"
-#include "common/core/rdma_options.h"
+#include "common/backends/rdma_cm/side_settings.h"
 
 namespace fabricbench::rdma_cm {
-
-/// The settings of one side's connections.
-struct SideSettings {
-  Transport transport = Transport::kRc;
-  std::uint32_t messages = 1;  ///< per direction of a connection
-  Seconds limit = 5;           ///< of a step
-  std::string peer;            ///< such as `rank 1 on node-07 (10.0.0.7)`
-  std::function<Seconds()> clock;
-};
 
 /// The results of one connection's messages.
 struct Exchanged {
@@ -35,16 +27,29 @@ class Exchange {
   /// Does not own its arguments. `connects`: true on the connecting side.
   Exchange(Link& link, const SideSettings& settings, std::uint64_t connection, bool connects);
 
-  /// Counts datagrams that do not arrive. Throws Error (timeout), without the peer's name, if another message does not
-  /// arrive in time or an own message does not complete.
-  [[nodiscard]] Exchanged exchange_messages();
+  /// Fills the own messages.
+  void prepare();
+  /// Sends what can be sent before anything has arrived. Throws Error, as `take` and `skip_arrivals` do.
+  void begin();
+  /// `time`: when it arrived.
+  void take(const Arrival& arrival, Seconds time);
+  void count_sent() { ++sent_; }
+  /// Waits no longer for the datagrams that have not arrived. If only the first message was sent, sends the rest and
+  /// waits on: the first one may have been lost.
+  void skip_arrivals();
+
+  [[nodiscard]] bool finished() const { return (arrived_ == settings_.messages || skipped_) && sent_ == posted_; }
+  /// Whether it waits for the message after which this side may send.
+  [[nodiscard]] bool awaits_permission() const { return !connects_ && arrived_ == 0 && !skipped_; }
+  [[nodiscard]] bool has_skipped() const { return skipped_; }
+  /// How many messages arrived or were acknowledged, for an error.
+  [[nodiscard]] std::string state() const;
+  [[nodiscard]] Exchanged result() const;
 
  private:
-  void send(std::uint32_t begin, std::uint32_t end);
-  [[nodiscard]] bool await_arrivals(std::uint32_t count, Seconds patience);
-  void await_sent();
-  bool progress();
-  void take(const Arrival& arrival);
+  void send_the_rest();
+  void send_next();
+  [[nodiscard]] std::string fault_in(const Arrival& arrival);
 
   Link& link_;
   const SideSettings& settings_;
@@ -54,8 +59,33 @@ class Exchange {
   std::uint32_t arrived_ = 0;
   std::uint32_t posted_ = 0;
   std::uint32_t sent_ = 0;
+  bool skipped_ = false;
   Seconds began_ = 0;
   Exchanged result_;
+};
+
+/// The messages of all connections of a batch.
+class Exchanges {
+ public:
+  /// Does not own its arguments.
+  Exchanges(Links& links, const SideSettings& settings, BatchStep& step, bool connects);
+
+  /// Counts datagrams that do not arrive. A connection fails in `step` if another message does not arrive in time, or
+  /// if an own message does not complete. Returns the results of all connections, in order.
+  [[nodiscard]] std::vector<Exchanged> exchange_messages();
+
+ private:
+  void begin();
+  [[nodiscard]] bool progress();
+  void take(const Completion& completion, Seconds time);
+  [[nodiscard]] Seconds patience() const;
+  void give_up(Seconds patience);
+  void finish_if_done(std::size_t link);
+
+  Links& links_;
+  const SideSettings& settings_;
+  BatchStep& step_;
+  std::deque<Exchange> exchanges_;
 };
 
 }  // namespace fabricbench::rdma_cm

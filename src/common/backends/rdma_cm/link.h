@@ -2,13 +2,34 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
+#include "common/backends/rdma_cm/event.h"
 #include "common/backends/rdma_cm/handshake.h"
+#include "common/core/exit_status.h"
 #include "common/core/units.h"
 
 namespace fabricbench::rdma_cm {
+
+/// One end of a connection that carries messages; connect and accept first create the queue pair and post its receives.
+/// All methods throw Error if a call or a request fails.
+class Link : public Handshake {
+ public:
+  virtual void disconnect() = 0;
+
+  /// The buffer of an own message, for `send`.
+  [[nodiscard]] virtual std::span<std::byte> message(std::uint32_t number) = 0;
+  virtual void send(std::uint32_t number) = 0;
+};
+
+/// The error that ended something early.
+struct Problem {
+  ExitStatus status = ExitStatus::kOk;  ///< kOk: there was none
+  std::string text;
+};
 
 /// A received message.
 struct Arrival {
@@ -16,26 +37,39 @@ struct Arrival {
   std::span<const std::byte> data;  ///< valid until the connection is closed
 };
 
-struct Completions {
-  std::vector<Arrival> arrivals;
-  std::uint32_t sent = 0;  ///< own messages that have completed
-
-  [[nodiscard]] bool any() const { return sent > 0 || !arrivals.empty(); }
+/// The end of one request.
+struct Completion {
+  std::size_t link = 0;
+  std::optional<Arrival> arrival;  ///< empty: an own message has completed
+  Problem problem;                 ///< the request failed
 };
 
-/// One end of connections that carry messages; connect and accept first create the queue pair and post its receives.
-/// All methods throw Error if a call or a request fails.
-class Link : public Handshake {
+/// An rdma_cm event of one link.
+struct LinkEvent {
+  std::size_t link = 0;  ///< meaningless for kOther
+  Event event;
+};
+
+/// The links of one side, for connections that exist at the same time. They share an event channel and a completion
+/// queue.
+class Links {
  public:
-  virtual void disconnect() = 0;
+  Links() = default;
+  Links(const Links&) = delete;
+  Links& operator=(const Links&) = delete;
+  virtual ~Links() = default;
 
-  /// Releases a connection's resources; does nothing if there is no connection.
+  /// The first `count` links are for the connections with these numbers. Both sides call it with the same arguments,
+  /// before the connecting side connects.
+  virtual void begin(std::uint64_t first, std::size_t count) = 0;
+  [[nodiscard]] virtual Link& at(std::size_t link) = 0;
+  /// Waits for the next event, for at most `longest`. A connection request is an event of the link for its connection.
+  /// Throws Error.
+  [[nodiscard]] virtual std::optional<LinkEvent> next_event(Seconds longest) = 0;
+  /// Throws Error.
+  [[nodiscard]] virtual std::vector<Completion> poll() = 0;
+  /// Releases the resources of all connections.
   virtual void close() noexcept = 0;
-
-  /// The buffer of an own message, for `send`.
-  [[nodiscard]] virtual std::span<std::byte> message(std::uint32_t number) = 0;
-  virtual void send(std::uint32_t number) = 0;
-  [[nodiscard]] virtual Completions poll() = 0;
 };
 
 }  // namespace fabricbench::rdma_cm

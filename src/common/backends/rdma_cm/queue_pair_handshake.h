@@ -1,10 +1,13 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 
+#include "common/backends/rdma_cm/event.h"
 #include "common/backends/rdma_cm/handshake.h"
 #include "common/core/rdma_options.h"
+#include "common/core/units.h"
 
 namespace fabricbench::rdma_cm {
 
@@ -16,6 +19,8 @@ class QueuePairHandshake : public Handshake {
   /// Takes the queue pair to the state in which it sends and receives, and tells the accepting side. For datagrams
   /// nobody has to be told: connect's answer is kEstablished instead of kConnectResponse.
   virtual void establish() = 0;
+  /// Waits for the next event, for at most `longest`; the only method that waits.
+  [[nodiscard]] virtual std::optional<Event> next_event(Seconds longest) = 0;
 };
 
 struct QueuePairSettings {

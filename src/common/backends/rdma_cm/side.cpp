@@ -1,7 +1,10 @@
 #include "common/backends/rdma_cm/side.h"
 
+#include <algorithm>
+#include <optional>
 #include <utility>
 
+#include "common/backends/rdma_cm/exchange.h"
 #include "common/core/error.h"
 
 namespace fabricbench::rdma_cm {
@@ -18,10 +21,10 @@ Problem take_phase(const Agree& agree, const std::function<void()>& phase) {
   return agree(own);
 }
 
-Problem make_one(Side& side, std::uint64_t connection, const Agree& agree) {
-  for (const auto& phase :
-       {std::function<void()>([&] { side.prepare(); }), std::function<void()>([&] { side.meet(connection); }),
-        std::function<void()>([&] { side.part(); })}) {
+Problem make_batch(Side& side, const Batch& batch, const Agree& agree) {
+  side.begin(batch);
+  for (const auto& phase : {std::function<void()>([&] { side.prepare(); }), std::function<void()>([&] { side.meet(); }),
+                            std::function<void()>([&] { side.part(); })}) {
     if (Problem problem = take_phase(agree, phase); problem.status != ExitStatus::kOk) return problem;
   }
   return {};
@@ -29,67 +32,129 @@ Problem make_one(Side& side, std::uint64_t connection, const Agree& agree) {
 
 }  // namespace
 
-Side::Side(Link& link, SideSettings settings)
-    : link_(link),
-      settings_(std::move(settings)),
-      steps_(link, StepSettings{settings_.limit, settings_.peer, settings_.clock}) {}
+Side::Side(Links& links, SideSettings settings) : links_(links), settings_(std::move(settings)) {}
 
-void Side::exchange(std::uint64_t connection, bool connects) {
-  steps_.attempt(ConnectStep::kFirstMessage, [&] {
-    const Exchanged exchanged = Exchange(link_, settings_, connection, connects).exchange_messages();
-    if (exchanged.first) add_time(ConnectStep::kFirstMessage, *exchanged.first);
+void Side::begin(const Batch& batch) {
+  batch_ = batch;
+  links_.begin(batch.first, batch.count);
+}
+
+void Side::take_step(ConnectStep step, EventKind answer, const std::function<void(Link&)>& start) {
+  const React react = [answer](Link&, EventKind kind) {
+    return kind == answer ? Meaning::kDone : Meaning::kUnexpected;
+  };
+  BatchStep running(step, batch_, settings_);
+  for (std::size_t link = 0; link < batch_.count; ++link) {
+    running.start(link, [&] { start(links_.at(link)); });
+    if (link + 1 < batch_.count) (void)take_event(running, react, 0);  // answers must not wait until all have started
+  }
+  await_events(running, react);
+  times(step).insert(times(step).end(), running.times().begin(), running.times().end());
+  findings_.took[static_cast<std::size_t>(step)] += running.took();
+  conclude(running);
+}
+
+void Side::await(ConnectStep step, const React& react) {
+  BatchStep running(step, batch_, settings_);
+  await_events(running, react);
+  conclude(running);
+}
+
+/// Every event gives the others the whole limit again.
+void Side::await_events(BatchStep& step, const React& react) {
+  Seconds last = settings_.clock();
+  while (step.waiting() > 0) {
+    const Seconds left = last + settings_.limit - settings_.clock();
+    if (left <= 0) {
+      step.fail_waiting(ExitStatus::kTimeout, explain_silence(step.step(), settings_.limit));
+    } else if (take_event(step, react, left)) {
+      last = settings_.clock();
+    }
+  }
+}
+
+/// Whether an event of a link came within the time.
+bool Side::take_event(BatchStep& step, const React& react, Seconds longest) {
+  std::optional<LinkEvent> got;
+  try {
+    got = links_.next_event(longest);
+  } catch (const Error& error) {
+    step.fail_waiting(error.status(), error.what());
+  }
+  if (!got || got->event.kind == EventKind::kOther) return false;
+  step.attempt(got->link, [&] {
+    const Meaning meaning = react(links_.at(got->link), got->event.kind);
+    if (meaning == Meaning::kUnexpected) throw Error(ExitStatus::kTimeout, explain(got->event));
+    if (meaning == Meaning::kDone) step.finish(got->link);
+  });
+  return true;
+}
+
+void Side::exchange(bool connects) {
+  BatchStep step(ConnectStep::kFirstMessage, batch_, settings_);
+  for (const Exchanged& exchanged : Exchanges(links_, settings_, step, connects).exchange_messages()) {
+    if (exchanged.first) times(step.step()).push_back(*exchanged.first);
     findings_.lost += exchanged.lost;
     if (findings_.wrong == 0) findings_.first_wrong = exchanged.first_wrong;
     findings_.wrong += exchanged.wrong;
-  });
+  }
+  findings_.took[static_cast<std::size_t>(step.step())] += step.took();
+  conclude(step);
 }
 
-void Side::take_step(ConnectStep step, EventKind answer, const std::function<void()>& start) {
-  add_time(step, steps_.take(step, answer, start));
+void Side::conclude(const BatchStep& step) {
+  findings_.failed += step.failed();
+  step.raise();
 }
-
-void Side::add_time(ConnectStep step, Seconds time) { findings_.times[static_cast<std::size_t>(step)].push_back(time); }
 
 void ConnectingSide::prepare() {
-  take_step(ConnectStep::kResolveAddress, EventKind::kAddressResolved, [&] { link().resolve_address(); });
-  take_step(ConnectStep::kResolveRoute, EventKind::kRouteResolved, [&] { link().resolve_route(); });
+  take_step(ConnectStep::kResolveAddress, EventKind::kAddressResolved, [](Link& link) { link.resolve_address(); });
+  take_step(ConnectStep::kResolveRoute, EventKind::kRouteResolved, [](Link& link) { link.resolve_route(); });
 }
 
-void ConnectingSide::meet(std::uint64_t connection) {
-  take_step(ConnectStep::kConnect, EventKind::kEstablished, [&] { link().connect(); });
-  exchange(connection, true);
+void ConnectingSide::meet() {
+  take_step(ConnectStep::kConnect, EventKind::kEstablished, [](Link& link) { link.connect(); });
+  exchange(true);
 }
 
 /// Datagrams need no disconnect.
 void ConnectingSide::part() {
-  if (settings().transport == Transport::kUd) return;
-  take_step(ConnectStep::kDisconnect, EventKind::kDisconnected, [&] { link().disconnect(); });
+  if (settings().datagrams()) return;
+  take_step(ConnectStep::kDisconnect, EventKind::kDisconnected, [](Link& link) { link.disconnect(); });
 }
 
 /// For datagrams, this side is never told that the connection is established.
-void AcceptingSide::meet(std::uint64_t connection) {
-  steps().await(EventKind::kConnectRequest, ConnectStep::kConnect);
-  steps().attempt(ConnectStep::kConnect, [&] { link().accept(); });
-  if (settings().transport != Transport::kUd) steps().await(EventKind::kEstablished, ConnectStep::kConnect);
-  exchange(connection, false);
+void AcceptingSide::meet() {
+  await(ConnectStep::kConnect, [datagrams = settings().datagrams()](Link& link, EventKind kind) {
+    if (kind == EventKind::kConnectRequest) {
+      link.accept();
+      return datagrams ? Meaning::kDone : Meaning::kGoesOn;
+    }
+    return kind == EventKind::kEstablished ? Meaning::kDone : Meaning::kUnexpected;
+  });
+  exchange(false);
 }
 
 void AcceptingSide::part() {
-  if (settings().transport == Transport::kUd) return;
-  steps().await(EventKind::kDisconnected, ConnectStep::kDisconnect);
-  steps().attempt(ConnectStep::kDisconnect, [&] { link().disconnect(); });
+  if (settings().datagrams()) return;
+  await(ConnectStep::kDisconnect, [](Link& link, EventKind kind) {
+    if (kind != EventKind::kDisconnected) return Meaning::kUnexpected;
+    link.disconnect();
+    return Meaning::kDone;
+  });
 }
 
-Series make_connections(Side& side, std::int64_t count, const Agree& agree, const std::function<Seconds()>& clock) {
+Series make_connections(Side& side, std::int64_t count, const Agree& agree) {
+  const auto parallel = static_cast<std::int64_t>(side.settings().parallel);
   Series series;
-  const Seconds began = clock();
-  for (std::int64_t connection = 0; connection < count; ++connection) {
-    series.problem = make_one(side, static_cast<std::uint64_t>(connection), agree);
+  const Seconds began = side.settings().clock();
+  while (series.made < count && series.problem.status == ExitStatus::kOk) {
+    const std::int64_t size = std::min(parallel, count - series.made);
+    series.problem = make_batch(side, {static_cast<std::uint64_t>(series.made), static_cast<std::size_t>(size)}, agree);
     side.close();
-    if (series.problem.status != ExitStatus::kOk) break;
-    ++series.made;
+    if (series.problem.status == ExitStatus::kOk) series.made += size;
   }
-  series.took = clock() - began;
+  series.took = side.settings().clock() - began;
   return series;
 }
 

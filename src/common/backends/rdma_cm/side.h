@@ -6,54 +6,67 @@
 #include <string>
 #include <vector>
 
-#include "common/backends/rdma_cm/exchange.h"
-#include "common/backends/rdma_cm/steps.h"
+#include "common/backends/rdma_cm/batch_step.h"
+#include "common/backends/rdma_cm/link.h"
+#include "common/backends/rdma_cm/side_settings.h"
 #include "common/core/connect_step.h"
-#include "common/core/exit_status.h"
 
 namespace fabricbench::rdma_cm {
 
 /// One side's results over all its connections.
 struct SideResults {
   std::array<std::vector<Seconds>, kConnectSteps> times;  ///< by ConnectStep; on the connecting side
-  std::uint64_t lost = 0;                                 ///< messages that did not arrive
+  std::array<Seconds, kConnectSteps> took{};  ///< time with any connection in that step; on the connecting side
+  std::size_t failed = 0;                     ///< connections
+  std::uint64_t lost = 0;                     ///< messages that did not arrive
   std::uint64_t wrong = 0;
   std::string first_wrong;
 };
 
-/// One side of consecutive connections. A connection has three phases, which the two sides enter together. All methods
-/// throw Error: the timeout of a step names the peer, the step and likely causes.
+/// One side of batches of connections. All connections of a batch start a step at the same time, and the next step when
+/// all have finished it. A batch has three phases, which the two sides enter together. All methods throw Error: the
+/// timeout of a step names the connection, the peer, the step and likely causes.
 class Side {
  public:
-  /// Does not own the link.
-  Side(Link& link, SideSettings settings);
+  /// Does not own the links, of which there are `settings.parallel`.
+  Side(Links& links, SideSettings settings);
   Side(const Side&) = delete;
   Side& operator=(const Side&) = delete;
   virtual ~Side() = default;
 
+  void begin(const Batch& batch);
   /// Work that the connecting side does alone.
   virtual void prepare() = 0;
   /// Connects, then sends and receives the messages.
-  virtual void meet(std::uint64_t connection) = 0;
+  virtual void meet() = 0;
   virtual void part() = 0;
-  void close() noexcept { link_.close(); }
+  void close() noexcept { links_.close(); }
 
   [[nodiscard]] const SideResults& findings() const { return findings_; }
-
- protected:
-  void exchange(std::uint64_t connection, bool connects);
-  /// Measures the time of `start` and of waiting for `answer`.
-  void take_step(ConnectStep step, EventKind answer, const std::function<void()>& start);
-  [[nodiscard]] Link& link() { return link_; }
-  [[nodiscard]] const Steps& steps() const { return steps_; }
   [[nodiscard]] const SideSettings& settings() const { return settings_; }
 
- private:
-  void add_time(ConnectStep step, Seconds time);
+ protected:
+  /// What an event means for a link's step.
+  enum class Meaning { kGoesOn, kDone, kUnexpected };
+  using React = std::function<Meaning(Link&, EventKind)>;
 
-  Link& link_;
+  /// Starts the step on every link and waits for `answer` on each, and keeps the times.
+  void take_step(ConnectStep step, EventKind answer, const std::function<void(Link&)>& start);
+  /// Waits until all links are done. `react` may throw Error: the link has then failed.
+  void await(ConnectStep step, const React& react);
+  void exchange(bool connects);
+
+ private:
+  void await_events(BatchStep& step, const React& react);
+  bool take_event(BatchStep& step, const React& react, Seconds longest);
+  void conclude(const BatchStep& step);
+  [[nodiscard]] std::vector<Seconds>& times(ConnectStep step) {
+    return findings_.times[static_cast<std::size_t>(step)];
+  }
+
+  Links& links_;
   SideSettings settings_;
-  Steps steps_;
+  Batch batch_;
   SideResults findings_;
 };
 
@@ -61,7 +74,7 @@ class ConnectingSide final : public Side {
  public:
   using Side::Side;
   void prepare() override;
-  void meet(std::uint64_t connection) override;
+  void meet() override;
   void part() override;
 };
 
@@ -69,14 +82,8 @@ class AcceptingSide final : public Side {
  public:
   using Side::Side;
   void prepare() override {}
-  void meet(std::uint64_t connection) override;
+  void meet() override;
   void part() override;
-};
-
-/// The problem that ended a pair's connections early.
-struct Problem {
-  ExitStatus status = ExitStatus::kOk;
-  std::string text;
 };
 
 /// Exchanges the sides' problems: both get the same problem, or none.
@@ -88,8 +95,7 @@ struct Series {
   Problem problem;
 };
 
-/// Makes `count` connections one after the other; a failed one is the last. Both sides call it.
-[[nodiscard]] Series make_connections(Side& side, std::int64_t count, const Agree& agree,
-                                      const std::function<Seconds()>& clock);
+/// Makes `count` connections, batch after batch; one with a failed connection is the last. Both sides call it.
+[[nodiscard]] Series make_connections(Side& side, std::int64_t count, const Agree& agree);
 
 }  // namespace fabricbench::rdma_cm

@@ -21,10 +21,14 @@ const char* doing(ConnectStep step) {
 }
 
 [[noreturn]] void fail(ExitStatus status, ConnectStep step, const std::string& peer, const std::string& why) {
-  throw Error(status, fmt::format("{} {}: {}", doing(step), peer, why));
+  throw Error(status, in_step(step, peer, why));
 }
 
 }  // namespace
+
+std::string in_step(ConnectStep step, const std::string& peer, const std::string& why) {
+  return fmt::format("{} {}: {}", doing(step), peer, why);
+}
 
 void Steps::await(EventKind wanted, ConnectStep step, Seconds limit) const {
   const Seconds began = settings_.clock();

@@ -3,11 +3,14 @@
 #include <functional>
 #include <string>
 
-#include "common/backends/rdma_cm/handshake.h"
+#include "common/backends/rdma_cm/queue_pair_handshake.h"
 #include "common/core/connect_step.h"
 #include "common/core/units.h"
 
 namespace fabricbench::rdma_cm {
+
+/// Why a step failed, with the step and the peer: `connecting with rank 1 on node-07: why`.
+[[nodiscard]] std::string in_step(ConnectStep step, const std::string& peer, const std::string& why);
 
 struct StepSettings {
   Seconds limit = 5;  ///< of a step
@@ -15,12 +18,13 @@ struct StepSettings {
   std::function<Seconds()> clock;
 };
 
-/// Carries out the steps of a handshake. All methods throw Error with the step, the peer and likely causes: timeout if
-/// no event came in time, or if rdma_cm reported that none will, else the status of the call that failed.
+/// Carries out the steps of a queue pair's handshake. All methods throw Error with the step, the peer and likely
+/// causes: timeout if no event came in time, or if rdma_cm reported that none will, else the status of the call that
+/// failed.
 class Steps {
  public:
   /// Does not own the handshake.
-  Steps(Handshake& handshake, StepSettings settings) : handshake_(handshake), settings_(std::move(settings)) {}
+  Steps(QueuePairHandshake& handshake, StepSettings settings) : handshake_(handshake), settings_(std::move(settings)) {}
 
   /// Waits for an event, for at most `limit`.
   void await(EventKind wanted, ConnectStep step, Seconds limit) const;
@@ -31,7 +35,7 @@ class Steps {
   Seconds take(ConnectStep step, EventKind answer, const std::function<void()>& start) const;
 
  private:
-  Handshake& handshake_;
+  QueuePairHandshake& handshake_;
   StepSettings settings_;
 };
 
