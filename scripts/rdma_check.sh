@@ -122,6 +122,7 @@ rdma_write_bw --memory hugepages
 EOT
     passes "rdma_cm_connect" rdma_cm_connect -n 20
     passes "rdma_cm_connect -c UD" rdma_cm_connect -n 20 -c UD
+    passes "rdma_cm_connect --parallel 16" rdma_cm_connect --parallel 16
 }
 
 # Checks that the device reaches its port's rate.

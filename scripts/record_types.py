@@ -319,6 +319,7 @@ TYPES = {
         "time_us_median": (float, None),
         "time_us_p99": (float, None),
         "time_us_max": (float, None),
+        "step_rate_per_s": (float, None),
         "connections": int,
         "failed_connections": int,
         "connections_per_s": float,

@@ -2,7 +2,7 @@
 
 import re
 
-from launch import ProgramTest, rows
+from launch import PROGRAMS, ProgramTest, rows
 
 USAGE = 2
 MISSING = 3
@@ -127,6 +127,29 @@ class Refusals(ProgramTest):  # 2 ranks, 1 s
         file = self.directory / "results"
         result = self.run_program("-b", 8, "-e", 8, "-n", 1, "--json", file, "--csv", file, "--force")
         self.assertEqual(result.status, USAGE)
+
+
+OVER_RDMA = [
+    ("rdma_cm_connect", "-n 7 --parallel 8",
+     "--parallel 8 makes more connections at the same time than -n 7 asks for; lower it, or raise -n"),
+    ("rdma_cm_connect", "--parallel 0", "0 is too small; --parallel is at least 1"),
+    ("rdma_cm_connect", "--parallel 1000 -s 1M -C 2",
+     "-C 2 messages of -s 1M, on 1000 connections at the same time, are more than the 1 GiB that there is room for; "
+     "lower one of them"),
+]
+
+
+class OverRdma(ProgramTest):  # 2 ranks, 1 s
+
+    def test_command_lines(self):
+        if not (PROGRAMS / "rdma_cm_connect").exists():
+            self.skipTest("built without RDMA verbs")
+        for program, line, message in OVER_RDMA:
+            with self.subTest(f"{program} {line}"):
+                result = self.run_program(*line.split(), program=PROGRAMS / program)
+                self.assertEqual((result.status, result.stdout), (USAGE, ""), result.stderr)
+                said, = (text for text in result.stderr.splitlines() if text.startswith(f"{program}: "))
+                self.assertTrue(said.startswith(f"{program}: {message}"), said)
 
 
 class Accepted(ProgramTest):  # 3 ranks, 1 s

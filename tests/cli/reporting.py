@@ -189,11 +189,12 @@ def copy(pci="0000:01:00.0", size=MIB, rate=50.0, **changes):
 
 def connection_step(step="connect", median=120.0, **changes):
     if median is None:
-        return {**connection_step(step), **dict.fromkeys(("time_us_min", "time_us_median", "time_us_p99", "time_us_max")), **changes}
+        return {**connection_step(step), **dict.fromkeys(("time_us_min", "time_us_median", "time_us_p99", "time_us_max",
+                                                                  "step_rate_per_s")), **changes}
     return {"kind": "connection_step", "pair": 0, "step": step, "samples": 400, "time_us_min": 0.8 * median,
             "time_us_median": median, "time_us_p99": 2 * median, "time_us_max": 4 * median, "connections": 400,
-            "failed_connections": 0, "connections_per_s": 1000.0, "messages": 800, "lost_messages": 0, "wrong_messages": 0,
-            "problem": None, **changes}  # fmt: skip
+            "step_rate_per_s": 2500.0, "failed_connections": 0, "connections_per_s": 1000.0, "messages": 800,
+            "lost_messages": 0, "wrong_messages": 0, "problem": None, **changes}  # fmt: skip
 
 
 def acceptance_run(folder, exit_status=6):

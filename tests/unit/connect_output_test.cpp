@@ -23,7 +23,7 @@ const Program& connections() { return test::kConnect; }
 ConnectRow example_connections() {
   ConnectRow row;
   const std::vector<Seconds> times = {2e-3, 1e-3, 4e-3};
-  row.steps = {summarize(ConnectStep::kConnect, times), summarize(ConnectStep::kDisconnect, {})};
+  row.steps = {summarize(ConnectStep::kConnect, times, 6e-3), summarize(ConnectStep::kDisconnect, {}, 0)};
   row.connections = 3;
   row.failed = 1;
   row.rate = 250;
@@ -47,14 +47,16 @@ Context connect_context() {
 TEST(ConnectTimes, HaveAPercentileOnlyWithEnoughSamples) {
   std::vector<Seconds> times;
   for (int i = 298; i > 0; --i) times.push_back(i);
-  EXPECT_FALSE(summarize(ConnectStep::kConnect, times).p99.has_value());
+  EXPECT_FALSE(summarize(ConnectStep::kConnect, times, 1).p99.has_value());
   times.push_back(299);
-  const ConnectTimes summary = summarize(ConnectStep::kConnect, times);
+  const ConnectTimes summary = summarize(ConnectStep::kConnect, times, 10);
   EXPECT_EQ(summary.min, 1);
   EXPECT_EQ(summary.median, 150);
   EXPECT_EQ(summary.p99, 297);
   EXPECT_EQ(summary.max, 299);
-  EXPECT_EQ(summarize(ConnectStep::kConnect, {}).samples, 0);
+  EXPECT_EQ(summary.rate, 29.9);
+  EXPECT_EQ(summarize(ConnectStep::kConnect, {}, 0).samples, 0);
+  EXPECT_FALSE(summarize(ConnectStep::kConnect, {}, 0).rate.has_value());
 }
 
 TEST(ConnectTable, HasARowAStep) {
@@ -65,13 +67,16 @@ TEST(ConnectTable, HasARowAStep) {
   const std::vector<std::string> lines = table.lines();
   ASSERT_EQ(lines.size(), 6U) << table.text();
   EXPECT_EQ(lines[1],
-            "# pair              step   samples         min      median         p99         max     conns  failed    "
+            "# pair              step   samples         min      median         p99         max   steps/s     conns  "
+            "failed    "
             "conns/s   messages    lost  #wrong");
   EXPECT_EQ(lines[3],
-            "     0           connect         3     1000.00     2000.00           -     4000.00         3       1     "
+            "     0           connect         3     1000.00     2000.00           -     4000.00    500.00         3    "
+            "   1     "
             "250.00         24       2       1");
   EXPECT_EQ(lines[4],
-            "     0        disconnect         0           -           -           -           -         3       1     "
+            "     0        disconnect         0           -           -           -           -         -         3    "
+            "   1     "
             "250.00         24       2       1");
 }
 
@@ -86,6 +91,7 @@ TEST(ConnectJson, HasALineAStep) {
   EXPECT_EQ(step["samples"], 3);
   EXPECT_DOUBLE_EQ(step["time_us_median"].get<double>(), 2000);
   EXPECT_TRUE(step["time_us_p99"].is_null());
+  EXPECT_DOUBLE_EQ(step["step_rate_per_s"].get<double>(), 500);
   EXPECT_EQ(step["failed_connections"], 1);
   EXPECT_EQ(step["lost_messages"], 2);
   EXPECT_EQ(step["problem"], "connecting with rank 1");
@@ -98,6 +104,7 @@ TEST(ConnectRow, IsPackedWhole) {
   ASSERT_EQ(unpacked.steps.size(), 2U);
   EXPECT_EQ(unpacked.steps[0].step, ConnectStep::kConnect);
   EXPECT_EQ(unpacked.steps[0].median, 2e-3);
+  EXPECT_EQ(unpacked.steps[0].rate, 500);
   EXPECT_EQ(unpacked.connections, 3);
   EXPECT_EQ(unpacked.failed, 1);
   EXPECT_EQ(unpacked.rate, 250);
@@ -111,13 +118,14 @@ TEST(ConnectRow, IsPackedWhole) {
 
 TEST(ConnectOptions, AreThoseThatMeanSomethingToConnections) {
   EXPECT_EQ(test::own_options(connections()),
-            (std::set<std::string>{"iters", "messages", "size", "connection", "ib_dev", "ib_port", "gid_index",
-                                   "stall_timeout", "pairs", "timeout"}));
+            (std::set<std::string>{"iters", "parallel", "messages", "size", "connection", "ib_dev", "ib_port",
+                                   "gid_index", "stall_timeout", "pairs", "timeout"}));
 }
 
 TEST(ConnectOptions, AreRead) {
   const Options usual = parse_command_line(connections(), {}).options;
   EXPECT_EQ(usual.rdma.connections, 100);
+  EXPECT_EQ(usual.rdma.parallel, 1);
   EXPECT_EQ(usual.rdma.messages, 4);
   EXPECT_EQ(usual.sizes.max_bytes, 64U);
   EXPECT_EQ(usual.rdma.transport, Transport::kRc);
@@ -131,10 +139,23 @@ TEST(ConnectOptions, AreRead) {
   EXPECT_EQ(given.rdma.device, "rxe0");
 }
 
+TEST(ConnectOptions, AreAsManyConnectionsAsAtTheSameTime) {
+  const auto connections_of = [](const std::vector<std::string>& arguments) {
+    return parse_command_line(connections(), arguments).options.rdma.connections;
+  };
+  EXPECT_EQ(connections_of({"--parallel", "7"}), 100);
+  EXPECT_EQ(connections_of({"--parallel", "700"}), 700);
+  EXPECT_EQ(connections_of({"--parallel", "7", "-n", "8"}), 8);
+}
+
 TEST(ConnectOptions, RefuseWhatConnectionsCannotDo) {
   EXPECT_THROW((void)parse_command_line(connections(), {"-c", "UC"}), UsageError);
   EXPECT_THROW((void)parse_command_line(connections(), {"-c", "UD", "-s", "8K"}), UsageError);
   EXPECT_THROW((void)parse_command_line(connections(), {"-C", "1024", "-s", "2M"}), UsageError);
+  EXPECT_NO_THROW((void)parse_command_line(connections(), {"-C", "1024", "-s", "1M"}));
+  EXPECT_THROW((void)parse_command_line(connections(), {"-C", "1024", "-s", "1M", "--parallel", "2"}), UsageError);
+  EXPECT_THROW((void)parse_command_line(connections(), {"-n", "7", "--parallel", "8"}), UsageError);
+  EXPECT_THROW((void)parse_command_line(connections(), {"--parallel", "0"}), UsageError);
   EXPECT_THROW((void)parse_command_line(connections(), {"--csv", "f"}), UsageError);
   EXPECT_THROW((void)parse_command_line(connections(), {"-q", "2"}), UsageError);
 }

@@ -136,6 +136,143 @@ TEST(RdmaCmSide, EndsWithTheOtherSidesProblem) {
   EXPECT_EQ(link.calls, (std::vector<std::string>{"close"})) << "it waits for no request";
 }
 
+/// What three connections at the same time are answered; each waits for its own event.
+void answer_three(FakeLinks& links) {
+  links.answer_all(EventKind::kAddressResolved);
+  links.answer_all(EventKind::kRouteResolved);
+  links.answer(EventKind::kEstablished, 1, 0, 2);
+  links.answer(EventKind::kEstablished, 1, 0, 0);
+  links.answer(EventKind::kEstablished, 1, 0, 1);
+  for (std::size_t link = 0; link < 3; ++link) {
+    for (std::uint32_t number = 0; number < 3; ++number) links.coming.push_back({number, false, link});
+  }
+  links.answer_all(EventKind::kDisconnected);
+}
+
+TEST(RdmaCmBatch, StartsEachStepOnAllConnections) {
+  FakeLinks links(kBytes, 3);
+  answer_three(links);
+  ConnectingSide side(links, settings_for(links, Transport::kRc, 3));
+  const Series series = make_connections(side, 3, agree_alone);
+  EXPECT_EQ(series.problem.text, "");
+  EXPECT_EQ(series.made, 3);
+  const auto place = [&](const std::string& call) {
+    return std::find(links.calls.begin(), links.calls.end(), call) - links.calls.begin();
+  };
+  EXPECT_LT(place("2: resolve_address"), place("0: resolve_route"));
+  EXPECT_LT(place("2: resolve_route"), place("0: connect"));
+  EXPECT_LT(place("2: connect"), place("0: send 0"));
+  EXPECT_LT(place("2: send 2"), place("0: disconnect"));
+  std::vector<Seconds> connecting = side.findings().times[static_cast<std::size_t>(ConnectStep::kConnect)];
+  ASSERT_EQ(connecting.size(), 3U);
+  EXPECT_NEAR(connecting[0], 1, 1e-9) << "of connection 2, whose event was the first";
+  EXPECT_NEAR(connecting[2], 3, 1e-9);
+  EXPECT_NEAR(side.findings().took[static_cast<std::size_t>(ConnectStep::kConnect)], 3, 1e-9);
+}
+
+TEST(RdmaCmBatch, FollowsTheOneBeforeWithNewNumbers) {
+  FakeLinks links(kBytes, 2);
+  links.answer_all(EventKind::kConnectRequest);
+  links.answer(EventKind::kConnectRequest);
+  links.coming = {{0, false, 0}, {0, false, 1}, {0, false, 0}};
+  links.side = 0;
+  SideSettings settings = settings_for(links, Transport::kUd, 2);
+  settings.messages = 1;
+  AcceptingSide side(links, settings);
+  const Series series = make_connections(side, 3, agree_alone);
+  EXPECT_EQ(series.made, 3);
+  EXPECT_EQ(side.findings().wrong, 0U) << side.findings().first_wrong;
+  EXPECT_EQ(links.begun, (std::vector<std::pair<std::uint64_t, std::size_t>>{{0, 2}, {2, 1}}));
+}
+
+TEST(RdmaCmBatch, IsAcceptedInTheOrderOfItsRequests) {
+  FakeLinks links(kBytes, 3);
+  links.side = 0;
+  links.answer(EventKind::kConnectRequest, 0, 0, 1);
+  links.answer(EventKind::kConnectRequest, 0, 0, 2);
+  links.answer(EventKind::kEstablished, 0, 0, 1);
+  links.answer(EventKind::kConnectRequest, 0, 0, 0);
+  links.answer(EventKind::kEstablished, 0, 0, 2);
+  links.answer(EventKind::kEstablished, 0, 0, 0);
+  AcceptingSide side(links, settings_for(links, Transport::kRc, 3));
+  for (std::uint32_t number = 0; number < 3; ++number) {
+    for (std::size_t link = 0; link < 3; ++link) links.coming.push_back({number, false, link});
+  }
+  side.begin({0, 3});
+  side.meet();
+  EXPECT_EQ(std::vector<std::string>(links.calls.begin(), links.calls.begin() + 3),
+            (std::vector<std::string>{"1: accept", "2: accept", "0: accept"}));
+}
+
+TEST(RdmaCmBatch, NamesTheFirstThatFailedAndCountsTheOthers) {
+  FakeLinks links(kBytes, 4);
+  links.answer_all(EventKind::kAddressResolved);
+  links.answer_all(EventKind::kRouteResolved);
+  links.answer(EventKind::kEstablished, 0, 0, 3);
+  links.answer(EventKind::kUnreachable, 0, -110, 2);
+  links.answer(EventKind::kEstablished, 0, 0, 0);
+  ConnectingSide side(links, settings_for(links, Transport::kRc, 4));
+  const Series series = make_connections(side, 4, agree_alone);
+  EXPECT_EQ(series.made, 0);
+  EXPECT_EQ(series.problem.status, ExitStatus::kTimeout);
+  const std::string& text = series.problem.text;
+  EXPECT_EQ(text.find("connection 2: connecting with rank 1 on node-07: RDMA_CM_EVENT_UNREACHABLE"), 0U) << text;
+  EXPECT_TRUE(text.ends_with("; 2 of the 4 connections made at the same time failed in this step")) << text;
+  EXPECT_EQ(side.findings().failed, 2U) << "connection 1 had no answer";
+  EXPECT_EQ(links.calls.back(), "close");
+}
+
+TEST(RdmaCmBatch, EndsWhereNothingComesWhoeverElseWasAnswered) {
+  FakeLinks links(kBytes, 3);
+  links.answer(EventKind::kAddressResolved, 4, 0, 0);
+  links.answer(EventKind::kOther, 4);
+  ConnectingSide side(links, settings_for(links, Transport::kRc, 3));
+  side.begin({0, 3});
+  const Problem problem = problem_of([&] { side.prepare(); });
+  EXPECT_EQ(problem.text.find("connection 1: resolving the address of rank 1 on node-07: nothing came within 5 s"), 0U)
+      << problem.text;
+  EXPECT_NEAR(links.time, 9, 1e-9) << "the answer begins the time again, and events of nobody do not";
+}
+
+TEST(RdmaCmBatch, GoesOnWhereOneIsRefused) {
+  FakeLinks links(kBytes, 2);
+  links.answer_all(EventKind::kAddressResolved);
+  links.refused_call = "resolve_route";
+  ConnectingSide side(links, settings_for(links, Transport::kRc, 2));
+  side.begin({8, 2});
+  const Problem problem = problem_of([&] { side.prepare(); });
+  EXPECT_EQ(problem.status, ExitStatus::kMissing);
+  EXPECT_EQ(problem.text,
+            "connection 8: resolving the route to rank 1 on node-07: refused; 2 of the 2 connections made at the same "
+            "time failed in this step");
+}
+
+TEST(RdmaCmBatch, ExchangesMessagesOfTheOthersWhereARequestFails) {
+  FakeLinks links(kBytes, 2);
+  const SideSettings settings = settings_for(links, Transport::kRc, 2);
+  for (std::uint32_t number = 0; number < 3; ++number) links.coming.push_back({number, false, 1});
+  links.broken = {0};
+  BatchStep step(ConnectStep::kFirstMessage, {0, 2}, settings);
+  const std::vector<Exchanged> all = Exchanges(links, settings, step, true).exchange_messages();
+  EXPECT_EQ(step.failed(), 1U);
+  EXPECT_EQ(all.at(1).lost, 0U);
+  EXPECT_TRUE(all.at(1).first.has_value());
+  EXPECT_EQ(problem_of([&] { step.raise(); }).text, "connection 0: exchanging messages with rank 1 on node-07: broken");
+}
+
+TEST(RdmaCmBatch, WaitsForTheDatagramsOfEachConnection) {
+  FakeLinks links(kBytes, 2);
+  links.side = 0;
+  const SideSettings settings = settings_for(links, Transport::kUd, 2);
+  for (std::uint32_t number = 0; number < 3; ++number) links.coming.push_back({number, false, 1});
+  BatchStep step(ConnectStep::kFirstMessage, {0, 2}, settings);
+  const std::vector<Exchanged> all = Exchanges(links, settings, step, false).exchange_messages();
+  EXPECT_EQ(step.failed(), 0U);
+  EXPECT_EQ(all.at(0).lost, 3U);
+  EXPECT_EQ(all.at(1).lost, 0U);
+  EXPECT_GT(links.time, 5) << "the other side may need long until it sends over connection 0";
+}
+
 /// The messages of one connection. Throws the error that ends it.
 Exchanged exchange(FakeLinks& link, const SideSettings& settings, std::uint64_t connection, bool connects) {
   BatchStep step(ConnectStep::kFirstMessage, {connection, 1}, settings);

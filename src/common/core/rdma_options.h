@@ -56,10 +56,11 @@ struct RdmaOptions {
   std::int64_t retries = 7;  ///< --retry-count
   AtomicKind atomic = AtomicKind::kFetchAndAdd;
   bool write_with_immediate = false;
-  std::int64_t connections = 100;     ///< per pair, one after the other, when connecting is measured
-  std::int64_t messages = 4;          ///< in each direction of such a connection
-  Seconds stall_timeout = 5;          ///< time without a completion after which the job ends
-  bool by_rdma_cm = false;            ///< -R: queue pairs are connected by rdma_cm
+  std::int64_t connections = 100;  ///< per pair, when connecting is measured
+  std::int64_t parallel = 1;       ///< --parallel: of these connections, how many are made at the same time
+  std::int64_t messages = 4;       ///< in each direction of such a connection
+  Seconds stall_timeout = 5;       ///< time without a completion after which the job ends
+  bool by_rdma_cm = false;         ///< -R: queue pairs are connected by rdma_cm
   bool shared_receives = false;       ///< --use-srq: all queue pairs share one receive queue
   std::string devices;                ///< --devices: rule for the device of each rank; empty: see `device`
   bool strict_pcie_order = false;     ///< --disable_pcie_relaxed: no relaxed ordering of writes to the buffers
@@ -90,7 +91,7 @@ struct RdmaOptions {
   return asked < most ? asked : most;
 }
 
-/// Limits of a connection over rdma_cm: messages, and bytes in each direction.
+/// Limits of connections over rdma_cm: messages of one, and bytes in each direction of those at the same time.
 inline constexpr std::int64_t kMostMessages = 1024;
 inline constexpr Bytes kMostConnectionBytes = Bytes{1} << 30;
 

@@ -8,6 +8,7 @@
 #include "common/core/error.h"
 #include "common/options/accessors.h"
 #include "common/options/option_sets.h"
+#include "common/options/verbs_sets.h"
 
 namespace fabricbench {
 namespace {
@@ -18,19 +19,15 @@ using enum OptionGroup;
 constexpr Bytes kUsualBandwidthSize = Bytes{64} << 10;  // perftest's
 constexpr Bytes kUsualLatencySize = 2;                  // perftest's
 constexpr Bytes kAtomicSize = 8;
-constexpr Bytes kUsualConnectionSize = 64;
-constexpr Bytes kLargestDatagram = 4096;  // the largest MTU there is
-constexpr Bytes kUsualDatagram = 1024;    // fits the MTU of a port on Ethernet with the usual 1500 bytes
+constexpr Bytes kUsualDatagram = 1024;  // fits the MTU of a port on Ethernet with the usual 1500 bytes
 constexpr std::int64_t kLatencyWarmup = 100;
 constexpr std::int64_t kBandwidthWarmup = 1;                          // an iteration is a whole window
 constexpr SizeRange kAllSizes{2, Bytes{8} << 20, Bytes{1} << 20, 2};  // perftest's -a
-constexpr std::int64_t kMostQueuePairs = 16384;
 constexpr std::int64_t kMostRequests = 1 << 20;
 constexpr std::int64_t kLargestFlowLabel = (1 << 20) - 1;
 constexpr std::int64_t kMostInline = 4096;  // above any adapter's limit
 
 constexpr Choices<Transport, 2> kTransportsOfWrite = {{{"RC", Transport::kRc}, {"UC", Transport::kUc}}};
-constexpr Choices<Transport, 2> kTransportsOfRdmaCm = {{{"RC", Transport::kRc}, {"UD", Transport::kUd}}};
 constexpr Choices<AtomicKind, 2> kAtomicKinds = {
     {{"CMP_AND_SWAP", AtomicKind::kCompareAndSwap}, {"FETCH_AND_ADD", AtomicKind::kFetchAndAdd}}};
 constexpr Choices<bool, 2> kFormats = {{{"table", false}, {"perftest", true}}};
@@ -131,20 +128,6 @@ OptionSet durations() {
                  shown_by_another(number(&Options::time_budget, "-D (duration)", 0.001, 1e6)))};
 }
 
-OptionSet stall_timeout() {
-  return {option(kMeasuring, "--stall-timeout", "SECONDS", "end the job after this time without a completion",
-                 number(&RdmaOptions::stall_timeout, "--stall-timeout", 0.001, 1e6))};
-}
-
-OptionSet port() {
-  return {option(kRdma, "-d,--ib-dev", "NAME", "RDMA device such as mlx5_0; default: first with active port",
-                 text(&RdmaOptions::device, "-d (device)", "a device's name")),
-          option(kRdma, "-i,--ib-port", "N", "port of the device; default: first active one",
-                 integer_or_unset(&RdmaOptions::port, "-i (port)", 255)),
-          option(kRdma, "-x,--gid-index", "N", "index in the port's GID table; default: agreed by both ends",
-                 integer_or_none(&RdmaOptions::gid, "-x (GID index)", 65535))};
-}
-
 OptionSet addresses() {
   return {option(kRdma, "--devices", "RULE",
                  "device of each rank: auto (nearest), all (one rank per active device), rail (all, with equal names "
@@ -185,7 +168,7 @@ OptionSet buffer_memory() {
 OptionSet queues_of_bandwidth() {
   return {
       option(kRdma, "-q,--qp", "N", "number of queue pairs; messages use them in turn",
-             integer(&RdmaOptions::queue_pairs, "-q (queue pairs)", 1, kMostQueuePairs)),
+             integer(&RdmaOptions::queue_pairs, "-q (queue pairs)", 1, verbs_sets::kMostQueuePairs)),
       option(kRdma, "-t,--tx-depth", "N", "requests in flight per queue pair", depth()),
       option(kRdma, "-l,--post_list,--post-list", "N", "requests posted with one call",
              integer(&RdmaOptions::post_list, "-l (post list)", 1, kMostRequests)),
@@ -273,16 +256,6 @@ OptionSet required_latency() {
   return {option(kOutput, "--max-lat", "US", "exit 6 if a latency is above this; 0: no requirement", most_latency())};
 }
 
-OptionSet connections() {
-  return {option(kMeasuring, "-n,--iters", "N", "consecutive connections per pair",
-                 integer(&RdmaOptions::connections, "-n (connections)", 1)),
-          option(kSizes, "-C,--messages", "N", "messages in each direction of a connection",
-                 integer(&RdmaOptions::messages, "-C (messages)", 1, kMostMessages)),
-          option(kSizes, "-s,--size", "SIZE", "message size, in bytes or with K, M, G", one_size()),
-          option(kRdma, "-c,--connection", "TYPE", "connection type: RC, or UD (datagrams, counts losses)",
-                 choice(&RdmaOptions::transport, "connection over rdma_cm", kTransportsOfRdmaCm))};
-}
-
 /// Options of the operation itself.
 OptionSet requests_of(const VerbsTest& test) {
   OptionSet set;
@@ -353,11 +326,11 @@ void check_datagrams(const Options& options) {
     throw UsageError("--flow-label: datagrams of all queue pairs take one path; give one label, or use -c RC");
   }
   const Bytes largest = std::max(options.sizes.min_bytes, options.sizes.max_bytes);
-  if (options.rdma.transport != Transport::kUd || largest <= kLargestDatagram) return;
+  if (options.rdma.transport != Transport::kUd || largest <= verbs_sets::kLargestDatagram) return;
   throw UsageError(
       fmt::format("-c UD sends datagrams of {} bytes at most, and sizes go up to {}; give smaller ones with -s or "
                   "--max-bytes, or use -c RC",
-                  kLargestDatagram, exact_bytes(largest)));
+                  verbs_sets::kLargestDatagram, exact_bytes(largest)));
 }
 
 void check_rdma_cm(const Options& options) {
@@ -418,21 +391,8 @@ void complete_datagram_sizes(Options& options) {
   if (options.has_given({"size", "maxbytes"})) return;
   SizeRange& sizes = options.sizes;
   const bool chosen = options.has_given({"all", "minbytes"});
-  sizes.max_bytes = std::min(sizes.max_bytes, chosen ? kLargestDatagram : kUsualDatagram);
+  sizes.max_bytes = std::min(sizes.max_bytes, chosen ? verbs_sets::kLargestDatagram : kUsualDatagram);
   if (!chosen) sizes.min_bytes = std::min(sizes.min_bytes, sizes.max_bytes);
-}
-
-void check_connections(const Options& options) {
-  const Bytes size = options.sizes.max_bytes;
-  if (options.rdma.transport == Transport::kUd && size > kLargestDatagram) {
-    throw UsageError(fmt::format("-c UD sends datagrams of {} bytes at most, and -s is {}; lower it, or use -c RC",
-                                 kLargestDatagram, exact_bytes(size)));
-  }
-  const auto messages = static_cast<Bytes>(options.rdma.messages);
-  if (size <= kMostConnectionBytes / messages) return;
-  throw UsageError(
-      fmt::format("-C {} messages of -s {} are more than the {} that a connection has room for; lower one of them",
-                  messages, exact_bytes(size), readable_bytes(kMostConnectionBytes)));
 }
 
 Options defaults_of(Bytes size, std::int64_t warmup) {
@@ -461,6 +421,20 @@ std::vector<std::function<void(const Options&)>> checks_of(const VerbsTest& test
 
 }  // namespace
 
+OptionSet verbs_sets::stall_timeout() {
+  return {option(kMeasuring, "--stall-timeout", "SECONDS", "end the job after this time without a completion",
+                 number(&RdmaOptions::stall_timeout, "--stall-timeout", 0.001, 1e6))};
+}
+
+OptionSet verbs_sets::port() {
+  return {option(kRdma, "-d,--ib-dev", "NAME", "RDMA device such as mlx5_0; default: first with active port",
+                 text(&RdmaOptions::device, "-d (device)", "a device's name")),
+          option(kRdma, "-i,--ib-port", "N", "port of the device; default: first active one",
+                 integer_or_unset(&RdmaOptions::port, "-i (port)", 255)),
+          option(kRdma, "-x,--gid-index", "N", "index in the port's GID table; default: agreed by both ends",
+                 integer_or_none(&RdmaOptions::gid, "-x (GID index)", 65535))};
+}
+
 Program verbs_program(const std::string& name, const std::string& summary, const VerbsTest& test) {
   using namespace option_sets;
   const bool atomic = test.verb == Verb::kAtomic;
@@ -477,24 +451,12 @@ Program verbs_program(const std::string& name, const std::string& summary, const
                    {fmt::format("mpirun -np 16 --map-by ppr:8:node {} --devices rail --json run.jsonl", name),
                     "eight rails at the same time, with a record"}},
       .options = join({atomic ? OptionSet() : join({by_long_names(sizes()), ways_to_size(test.verb == Verb::kSend)}),
-                       by_long_names(measuring), durations(), stall_timeout(), buffer_memory(), port(), addresses(),
-                       requests_of(test), by_long_names(output), tables(),
+                       by_long_names(measuring), durations(), verbs_sets::stall_timeout(), buffer_memory(),
+                       verbs_sets::port(), addresses(), requests_of(test), by_long_names(output), tables(),
                        test.latency ? required_latency() : required_bandwidth()}),
       .defaults = defaults_of(atomic ? kAtomicSize : usual, test.latency ? kLatencyWarmup : kBandwidthWarmup),
       .completions = {complete_datagram_sizes, complete_table},
       .checks = checks_of(test)};
-}
-
-Program connection_program(const std::string& name, const std::string& summary) {
-  using namespace option_sets;
-  return {.name = name,
-          .summary = summary,
-          .examples = {{fmt::format("mpirun -np 2 --map-by node {}", name), "100 connections between two hosts"},
-                       {fmt::format("mpirun -np 16 --map-by node {} --pairs halves -n 1000", name), "eight pairs"},
-                       {fmt::format("mpirun -np 2 {} -c UD -C 64 --json run.jsonl", name), "datagrams, with a record"}},
-          .options = join({connections(), stall_timeout(), port(), pairs(), timeout(), json(), quiet()}),
-          .defaults = defaults_of(kUsualConnectionSize, kBandwidthWarmup),
-          .checks = {check_connections}};
 }
 
 }  // namespace fabricbench

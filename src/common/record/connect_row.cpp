@@ -6,7 +6,7 @@
 
 namespace fabricbench {
 
-ConnectTimes summarize(ConnectStep step, std::span<const Seconds> times) {
+ConnectTimes summarize(ConnectStep step, std::span<const Seconds> times, Seconds took) {
   constexpr double kTail = 0.99;
   ConnectTimes result;
   result.step = step;
@@ -18,6 +18,7 @@ ConnectTimes summarize(ConnectStep step, std::span<const Seconds> times) {
   result.median = median(sorted);
   if (result.samples >= samples_needed(kTail)) result.p99 = quantile(sorted, kTail);
   result.max = sorted.back();
+  if (took > 0) result.rate = static_cast<double>(result.samples) / took;
   return result;
 }
 

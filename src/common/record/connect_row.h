@@ -20,17 +20,18 @@ struct ConnectTimes {
   std::optional<Seconds> median;
   std::optional<Seconds> p99;  ///< only if there are enough samples
   std::optional<Seconds> max;
+  std::optional<double> rate;  ///< connections per second, over the time in which any took this step
 };
 
-/// The statistics of `times`, which may be empty.
-[[nodiscard]] ConnectTimes summarize(ConnectStep step, std::span<const Seconds> times);
+/// The statistics of `times`, which may be empty. `took`: the time in which any connection took this step.
+[[nodiscard]] ConnectTimes summarize(ConnectStep step, std::span<const Seconds> times, Seconds took);
 
 /// The connections of one pair. Data only; sinks format it.
 struct ConnectRow {
   int pair = 0;
   std::vector<ConnectTimes> steps;  ///< every ConnectStep, in order
   std::int64_t connections = 0;     ///< established, used and closed
-  std::int64_t failed = 0;          ///< 1 if the last one failed, else 0
+  std::int64_t failed = 0;          ///< of those that were made last
   double rate = 0;                  ///< connections per second
   std::uint64_t messages = 0;       ///< messages expected on these connections, in both directions
   std::uint64_t lost = 0;           ///< messages that did not arrive; datagrams only
@@ -48,7 +49,7 @@ struct ConnectionStep {
 
 template <typename Form, record::Of<ConnectTimes> Record>
 void describe(Form& form, Record& times) {
-  form.hidden(times.step, times.samples, times.min, times.median, times.p99, times.max);
+  form.hidden(times.step, times.samples, times.min, times.median, times.p99, times.max, times.rate);
 }
 
 template <typename Form, record::Of<ConnectRow> Record>
@@ -70,9 +71,11 @@ void describe(Form& form, Record& step) {
   form("time_us_median", us(times.median), "median of these times");
   form("time_us_p99", us(times.p99), "null with fewer than 299 samples");
   form("time_us_max", us(times.max), "longest of these times");
+  form("step_rate_per_s", times.rate, "connections per second through this step, over the time in which any took it");
   form("connections", natural(row.connections),
        "connections established, used and closed; this and the following keys are about the whole pair");
-  form("failed_connections", natural(row.failed), "1 if a failed connection ended the pair, else 0");
+  form("failed_connections", natural(row.failed),
+       "connections that failed in the step that ended the pair; 0: it was not ended");
   form("connections_per_s", row.rate, "over the pair's whole time");
   form("messages", natural(row.messages), "messages expected on these connections, in both directions");
   form("lost_messages", natural(row.lost), "datagrams that did not arrive");

@@ -23,6 +23,7 @@ std::vector<TextColumn> connection_columns() {
           {"median", "(us)", 10, field("/time_us_median")},
           {"p99", "(us)", 10, field("/time_us_p99")},
           {"max", "(us)", 10, field("/time_us_max")},
+          {"steps/s", "", 9, field("/step_rate_per_s")},
           {"conns", "", 8, field("/connections")},
           {"failed", "", 6, field("/failed_connections")},
           {"conns/s", "", 9, field("/connections_per_s")},
@@ -33,11 +34,11 @@ std::vector<TextColumn> connection_columns() {
 
 std::string connect_settings_line(const Context& context) {
   const Options& options = context.options;
-  return fmt::format(
-      "# Connections: {} a pair, {}, one after the other; messages: {} of {} bytes each way; time limit of a step: "
-      "{}\n",
-      options.rdma.connections, name(options.rdma.transport), options.rdma.messages, options.sizes.max_bytes,
-      readable_seconds(options.rdma.stall_timeout));
+  const std::string order =
+      options.rdma.parallel == 1 ? "one after the other" : fmt::format("{} at the same time", options.rdma.parallel);
+  return fmt::format("# Connections: {} a pair, {}, {}; messages: {} of {} bytes each way; time limit of a step: {}\n",
+                     options.rdma.connections, name(options.rdma.transport), order, options.rdma.messages,
+                     options.sizes.max_bytes, readable_seconds(options.rdma.stall_timeout));
 }
 
 }  // namespace

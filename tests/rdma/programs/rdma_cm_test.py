@@ -61,6 +61,22 @@ class Connections(GuestTest):
         for line in self.connected("-n", 3, "--pairs", "adjacent", pairs=2, ranks=4).values():
             self.check_step(line, 3)
 
+    def test_parallel(self):
+        """The last batch is smaller; its connections are numbered on, and their data is checked by number."""
+        for arguments, steps in ((("-c", "RC"), STEPS), (("-c", "UD"), STEPS[:-1])):
+            with self.subTest(arguments):
+                lines = self.connected("-n", 40, "--parallel", 16, "-C", 2, *arguments)
+                for step in steps:
+                    line = lines[0, step]
+                    self.assertEqual((line["connections"], line["failed_connections"], line["messages"]), (40, 0, 160))
+                    if line["lost_messages"] == 0:
+                        self.check_step(line, 40)
+                        self.assertGreater(line["step_rate_per_s"], 0)
+
+    def test_parallel_in_pairs(self):
+        for line in self.connected("-n", 20, "--parallel", 20, "--pairs", "adjacent", pairs=2, ranks=4).values():
+            self.check_step(line, 20)
+
     def test_odd_rank(self):
         result = self.run_job(PROGRAM, "-n", 2, ranks=3)
         self.assertEqual((result.status, result.stderr), (OK, ""), result.stdout)
@@ -76,6 +92,10 @@ class Refusals(GuestTest):
     def test_device(self):
         self.refused(MISSING, "there is no RDMA device 'mlx5_9'.* rxe0$", PROGRAM, "-d", "mlx5_9")
 
+    def test_more_at_the_same_time_than_the_device_has(self):
+        self.refused(USAGE, r"need 16384 queue pairs and 33554432 completions, and rxe0 has \d+ and \d+; lower "
+                            r"--parallel or -C$", PROGRAM, "--parallel", 16384, "-C", 1024, "-s", 0)
+
     def test_large_datagram(self):
         self.refused(USAGE, "-c UD sends datagrams of 4096 bytes at most", PROGRAM, "-c", "UD", "-s", "5000")
 
@@ -90,5 +110,7 @@ class Faults(GuestTest):
     def test_stopped(self):
         """The second rank hangs: a step of the first one is named, or that there is no answer."""
         said = rf"{PROGRAM}: rank 0 on host1: .*rank 1 on host1 \(1: RoCE v2 10\.79\.0\.1\)"
-        result = self.strike(signal.SIGSTOP, said, PROGRAM, "-n", 1000000)
-        self.assertEqual(result.status, TIMEOUT, result.stderr)
+        for parallel in (1, 8):
+            with self.subTest(parallel):
+                result = self.strike(signal.SIGSTOP, said, PROGRAM, "-n", 1000000, "--parallel", parallel)
+                self.assertEqual(result.status, TIMEOUT, result.stderr)

@@ -12,6 +12,7 @@
 #include "common/backends/verbs/introduction.h"
 #include "common/core/error.h"
 #include "common/engine/setup.h"
+#include "common/host/files.h"
 #include "common/ranks/agreement.h"
 
 namespace fabricbench {
@@ -63,7 +64,8 @@ rdma_cm::LinkSettings link_settings(const Options& options, const verbs::PortFac
           options.rdma.transport,
           static_cast<std::uint32_t>(options.rdma.messages),
           options.sizes.max_bytes,
-          options.rdma.stall_timeout};
+          options.rdma.stall_timeout,
+          static_cast<std::size_t>(options.rdma.parallel)};
 }
 
 /// Tells the connecting side the port of the other side, and both sides the name of the other one.
@@ -76,6 +78,17 @@ void meet(ConnectSetup& setup, rdma_cm::CmLinks& links, const Addresses& address
   if (connects) links.set_peer(addresses.accepting, port);
   setup.peer = fmt::format("{} ({})", names[connects ? 1 : 0],
                            verbs::describe(connects ? addresses.accepting : addresses.connecting));
+}
+
+/// Where the kernel keeps fewer unanswered requests than come at the same time: it refuses the others. Empty if it
+/// keeps enough, or does not say.
+std::string small_backlog(const std::string& host, std::int64_t parallel) {
+  const auto most = host::read_integer<std::int64_t>("/proc/sys/net/rdma_ucm/max_backlog");
+  if (!most || *most >= parallel) return "";
+  return fmt::format(
+      "{} keeps at most {} requests that have not been answered yet, and refuses more; raise net.rdma_ucm.max_backlog "
+      "with sysctl if requests are rejected",
+      host, *most);
 }
 
 }  // namespace
@@ -109,6 +122,10 @@ ConnectSetup set_up_connections(const mpi::Communicator& world, int process, Opt
   setup.links = std::move(links);
   for (std::string& notice : route_notices(*setup.team, "rdma_cm", route_of(ends, addresses))) {
     setup.notices.push_back(std::move(notice));
+  }
+  const std::string backlog = setup.connects() ? "" : small_backlog(host, rdma.parallel);
+  if (std::string text = kinds_notice(world, "Backlog", backlog); !text.empty()) {
+    setup.notices.push_back(std::move(text));
   }
   return setup;
 }

@@ -41,10 +41,10 @@ ConnectRow row_of(const ConnectSetup& setup, const rdma_cm::Series& series, cons
   ConnectRow row;
   row.pair = setup.team->group_number();
   for (std::size_t step = 0; step < kConnectSteps; ++step) {
-    row.steps.push_back(summarize(static_cast<ConnectStep>(step), findings.times[step]));
+    row.steps.push_back(summarize(static_cast<ConnectStep>(step), findings.times[step], findings.took[step]));
   }
   row.connections = series.made;
-  row.failed = series.problem.status == ExitStatus::kOk ? 0 : 1;
+  row.failed = static_cast<std::int64_t>(findings.failed);
   row.rate = series.took > 0 ? static_cast<double>(series.made) / series.took : 0;
   row.messages = 2 * static_cast<std::uint64_t>(series.made * setup.options.rdma.messages);
   row.lost = findings.lost;
@@ -64,6 +64,7 @@ std::vector<ConnectRow> all_rows(const mpi::Communicator& world, const ConnectRo
       rows.push_back(std::move(row));
       continue;
     }
+    same->failed = std::max(same->failed, row.failed);
     same->lost += row.lost;
     if (same->wrong == 0) same->first_wrong = row.first_wrong;
     same->wrong += row.wrong;
@@ -102,11 +103,12 @@ Ending conclude_connections(const std::vector<ConnectRow>& rows) {
 }
 
 /// Sets the time limit of an agreement with the other process. After a problem on this side, the other process may wait
-/// for this one in two more steps; otherwise it may take all steps of a phase.
+/// for this one in two more steps; otherwise it may take all steps of a phase, with some time for each connection.
 void arm(AgreementWatch& watch, const ConnectSetup& setup, const rdma_cm::Problem& own) {
   const Seconds limit = setup.options.rdma.stall_timeout;
   const bool fine = own.status == ExitStatus::kOk;
-  const Seconds patience = (fine ? 5 : 2) * limit + 1;
+  constexpr Seconds kForOne = 0.02;
+  const Seconds patience = (fine ? 5 : 2) * limit + 1 + static_cast<double>(setup.options.rdma.parallel) * kForOne;
   const std::string silence =
       fmt::format("{} did not answer over MPI for {}; is it stopped, or gone?", setup.peer, readable_seconds(patience));
   watch.arm(patience, fine ? silence : fmt::format("{}; and {}", own.text, silence));
@@ -154,8 +156,12 @@ class ConnectWork final : public Work {
   /// Makes this side's part of its pair's connections.
   [[nodiscard]] ConnectRow make_connections() {
     const RdmaOptions& rdma = setup_.options.rdma;
-    const rdma_cm::SideSettings settings{rdma.transport, static_cast<std::uint32_t>(rdma.messages), rdma.stall_timeout,
-                                         setup_.peer, now};
+    const rdma_cm::SideSettings settings{rdma.transport,
+                                         static_cast<std::uint32_t>(rdma.messages),
+                                         rdma.stall_timeout,
+                                         setup_.peer,
+                                         now,
+                                         static_cast<std::size_t>(rdma.parallel)};
     std::unique_ptr<rdma_cm::Side> side;
     if (setup_.connects()) {
       side = std::make_unique<rdma_cm::ConnectingSide>(*setup_.links, settings);
