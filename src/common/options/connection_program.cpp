@@ -73,8 +73,8 @@ Program connection_program(const std::string& name, const std::string& summary) 
   return {.name = name,
           .summary = summary,
           .examples = {{fmt::format("mpirun -np 2 --map-by node {}", name), "100 connections between two hosts"},
-                       {fmt::format("mpirun -np 16 --map-by node {} --pairs halves -n 1000", name), "eight pairs"},
-                       {fmt::format("mpirun -np 2 --map-by node {} --parallel 1000", name), "1000 at the same time"},
+                       {fmt::format("mpirun -np 16 --map-by node {} --pairs halves --parallel 1000", name),
+                        "eight pairs, each with 1000 at the same time"},
                        {fmt::format("mpirun -np 2 {} -c UD -C 64 --json run.jsonl", name), "datagrams, with a record"}},
           .options = join(
               {connections(), verbs_sets::stall_timeout(), verbs_sets::port(), pairs(), timeout(), json(), quiet()}),
