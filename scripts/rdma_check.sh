@@ -119,6 +119,7 @@ rdma_write_bw -R
 rdma_send_bw -R -c UD
 rdma_send_lat -R
 rdma_write_bw --memory hugepages
+rdma_write_lat --background bw
 EOT
     passes "rdma_cm_connect" rdma_cm_connect -n 20
     passes "rdma_cm_connect -c UD" rdma_cm_connect -n 20 -c UD

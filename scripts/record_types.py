@@ -150,6 +150,7 @@ TYPES = {
         "directions_gb_per_s": ([float], None),
         "retransmitted_segments": ([int], None),
         "lost_messages": (int, None),
+        "background_gb_per_s": (float, None),
         "wrong_elements": (int, None),
         "checked_bits_share": (float, None),
         "repeatable": (bool, None),

@@ -136,6 +136,11 @@ OVER_RDMA = [
     ("rdma_cm_connect", "--parallel 1000 -s 1M -C 2",
      "-C 2 messages of -s 1M, on 1000 connections at the same time, are more than the 1 GiB that there is room for; "
      "lower one of them"),
+    ("rdma_cm_connect", "--background bw", "unknown option '--background'; "),
+    ("rdma_write_bw", "--background bw", "unknown option '--background'; "),
+    ("rdma_write_lat", "--background lat", "'lat' is not a load; choose one of none, bw"),
+    ("rdma_write_lat", "--background-sl 1",
+     "--background-sl and --background-tclass are for the stream of --background bw; add it, or leave them out"),
 ]
 
 

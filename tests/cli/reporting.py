@@ -65,7 +65,7 @@ def measurement(time_us=10.0, size=KIB, ranks=2, **changes):
         "time_us_median": time_us, "time_us_interval": {"low_us": 0.95 * time_us, "high_us": 1.08 * time_us,
         "confidence": 0.96, "half_width_percent": 6.5}, "algbw_gb_per_s": rate, "busbw_gb_per_s": rate,
         "message_rate_per_s": None, "directions_gb_per_s": None, "retransmitted_segments": None, "lost_messages": None,
-        "wrong_elements": 0, "epochs": 9, "epoch_times_us": epochs, "samples": 4000, "iterations": 4000,
+        "background_gb_per_s": None, "wrong_elements": 0, "epochs": 9, "epoch_times_us": epochs, "samples": 4000, "iterations": 4000,
         "operations_per_sample": 1, "time_us_mean": time_us, "time_us_stdev": 0.1 * time_us, "time_us_min": 0.8 * time_us,
         "time_us_p5": 0.9 * time_us, "time_us_p95": 1.2 * time_us, "time_us_p99": 1.5 * time_us,
         "time_us_p999": 3.0 * time_us, "time_us_max": 9.0 * time_us, "jitter_us": 0.1, "cpu_time_us_median": 1.0, "outliers": 3,

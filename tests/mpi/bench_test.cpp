@@ -33,13 +33,18 @@ class WrongSession final : private test::IdleBackend, public test::HostSession {
   bool is_last_;
 };
 
-/// Every time it is asked, its rank has sent rank + 1 segments more again, and missed as many messages.
+/// Every time it is asked, its rank has sent rank + 1 segments more again, and missed as many messages; and its stream,
+/// of the first rank, has carried 1000 bytes more in 0.5 s.
 class LosingSession final : private test::IdleBackend, public test::HostSession {
  public:
   explicit LosingSession(int rank) : HostSession(*static_cast<Backend*>(this)), rank_(rank) {}
   [[nodiscard]] TransportCounters counters() const override {
     const std::uint64_t count = ++times_asked_ * static_cast<std::uint64_t>(rank_ + 1);
-    return {.retransmitted_segments = count, .lost_messages = count};
+    TransportCounters counted{.retransmitted_segments = count, .lost_messages = count};
+    if (rank_ > 0) return counted;
+    counted.background_bytes = 1000 * count;
+    counted.background_time = 0.5 * static_cast<double>(count);
+    return counted;
   }
 
  private:
@@ -304,6 +309,7 @@ TEST_F(Losses, CountsWhatWasSentAgainDuringEachVisit) {
     for (const Row& row : result.log.rows) {
       EXPECT_EQ(row.out_of_place->retransmitted, expected);
       EXPECT_EQ(row.in_place->retransmitted, expected);
+      EXPECT_EQ(row.out_of_place->background_rate, 2000);
     }
   }
 }
@@ -332,7 +338,10 @@ TEST_F(Losses, AreNoPartOfAStreamsBandwidth) {
 
 TEST_F(Losses, DoesNotCountWhatTheLibraryDoesNotTell) {
   const Result result = run(one_start_a_visit(1), {16});
-  for (const Row& row : result.log.rows) EXPECT_TRUE(row.out_of_place->retransmitted.empty());
+  for (const Row& row : result.log.rows) {
+    EXPECT_TRUE(row.out_of_place->retransmitted.empty());
+    EXPECT_FALSE(row.out_of_place->background_rate.has_value());
+  }
 }
 
 }  // namespace

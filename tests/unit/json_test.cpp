@@ -268,11 +268,14 @@ TEST(JsonLines, OfARowHoldTheFiguresOfMessagesWhereThereAreAny) {
   row.out_of_place->summary.jitter = 3e-6;
   row.out_of_place->summary.standard_deviation = 4e-6;
   row.out_of_place->lost = 11;
+  row.out_of_place->background_rate = 24.5e9;
   file->record(row);
   const Json line = parsed_lines(file.text())[0];
   EXPECT_DOUBLE_EQ(line["out_of_place"]["time_us_stdev"].get<double>(), 4);
   EXPECT_EQ(line["out_of_place"]["lost_messages"], 11);
   EXPECT_TRUE(line["in_place"]["lost_messages"].is_null());
+  EXPECT_DOUBLE_EQ(line["out_of_place"]["background_gb_per_s"].get<double>(), 24.5);
+  EXPECT_TRUE(line["in_place"]["background_gb_per_s"].is_null());
   EXPECT_EQ(line["out_of_place"]["message_rate_per_s"], 0.25);
   EXPECT_EQ(line["out_of_place"]["directions_gb_per_s"], (Json{12.0, 11.5}));
   EXPECT_DOUBLE_EQ(line["out_of_place"]["jitter_us"].get<double>(), 3);

@@ -35,7 +35,7 @@ const Keys kOfAllVerbs = {"concurrent",  "devices",     "duration",  "stall_time
 const Keys kOfSizes = {"minbytes", "maxbytes", "stepbytes", "stepfactor", "size", "all"};
 const Keys kOfBandwidth = {"qp",     "tx_depth",        "post_list",    "cq_mod",     "bidirectional",
                            "min_bw", "percent_of_rate", "report_gbits", "rate_limit", "burst_size"};
-const Keys kOfLatency = {"max_lat"};
+const Keys kOfLatency = {"max_lat", "background", "background_sl", "background_tclass"};
 const Keys kOfMessages = {"connection", "rx_depth", "inline_size", "use_srq"};
 
 TEST(RdmaOptions, AreThoseThatMeanSomethingToTheProgram) {
@@ -51,7 +51,8 @@ TEST(RdmaOptions, AreThoseThatMeanSomethingToTheProgram) {
 }
 
 TEST(RdmaOptions, OfMessagesThatAreSeenLeaveTheRequestsToTheProgram) {
-  const Keys theirs = {"connection", "rx_depth", "use_srq", "write_with_imm", "events"};
+  const Keys theirs = {"connection",     "rx_depth", "use_srq",       "background",
+                       "write_with_imm", "events",   "background_sl", "background_tclass"};
   Keys expected = own_options(kWriteLat);
   for (const std::string& key : theirs) {
     EXPECT_TRUE(expected.contains(key)) << key;
@@ -244,6 +245,18 @@ TEST(RdmaOptions, HaveNoLettersButPerftestsAndN) {
   EXPECT_EQ(parsed(kWriteBw, "-n 5").iterations, 5);
 }
 
+TEST(RdmaOptions, LoadThePortsWhileLatenciesAreMeasured) {
+  EXPECT_FALSE(parsed(kWriteLat, "").rdma.background);
+  EXPECT_FALSE(parsed(kWriteLat, "--background none").rdma.background);
+  for (const Program& program : {kWriteLat, kReadLat, kSendLat, kAtomicLat}) {
+    const RdmaOptions usual = parsed(program, "--background bw -S 2").rdma;
+    EXPECT_TRUE(usual.background);
+    EXPECT_FALSE(usual.background_service_level.has_value());
+    EXPECT_EQ(parsed(program, "--background bw --background-sl 0").rdma.background_service_level, 0);
+    EXPECT_EQ(parsed(program, "--background bw --background-tclass 104").rdma.background_traffic_class, 104);
+  }
+}
+
 TEST(RdmaOptionValues, GivenBackToTheParserMakeTheSameOptions) {
   const std::pair<Program, std::string> cases[] = {
       {kSendBw, ""},
@@ -253,6 +266,7 @@ TEST(RdmaOptionValues, GivenBackToTheParserMakeTheSameOptions) {
       {kSendBw, "-a"},
       {kWriteBw, "-s 1K --write_with_imm -c UC"},
       {kWriteLat, "--max-lat 1.7"},
+      {kReadLat, "--background bw --background-sl 3 --background-tclass 0 -S 1"},
       {kSendBw, "-R --use-srq"},
       {kSendLat, "--memory hugepages"},
       {kReadBw, "--memory cuda:2 --data-direct"},

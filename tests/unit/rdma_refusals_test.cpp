@@ -32,6 +32,8 @@ TEST(RdmaRefusals, AreRefusedWhereTheyMeanNothing) {
                {kSendLat, "-b"},
                {kSendLat, "--min-bw 1"},
                {kSendBw, "--max-lat 1"},
+               {kWriteBw, "--background bw"},
+               {kSeenLat, "--background bw"},
                {kReadLat, "-o 2"},
                {kReadBw, "-r 5"},
                {kReadBw, "-I 5"},
@@ -63,6 +65,19 @@ TEST(RdmaRefusals, AreRefusedWhereTheyMeanNothing) {
     EXPECT_TRUE(refusal(program, line).starts_with("unknown option '" + line.substr(0, line.find(' ')) + "'; "))
         << program.name;
   }
+}
+
+TEST(RdmaRefusals, OfALoadSayWhatItNeeds) {
+  EXPECT_EQ(refusal(kWriteLat, "--background lat"), "'lat' is not a load; choose one of none, bw");
+  EXPECT_EQ(refusal(kWriteLat, "--background bw --background-sl 16"), "16 is too large; --background-sl is at most 15");
+  for (const char* line : {"--background-sl 1", "--background none --background-tclass 8"}) {
+    EXPECT_EQ(refusal(kWriteLat, line),
+              "--background-sl and --background-tclass are for the stream of --background bw; add it, or leave them "
+              "out");
+  }
+  EXPECT_TRUE(refusal(kSendLat, "-R --background bw --background-sl 1")
+                  .starts_with("--background-sl sets a service level, and with -R the path"));
+  EXPECT_NO_THROW((void)parsed(kSendLat, "-R --background bw --background-tclass 8"));
 }
 
 TEST(RdmaRefusals, SayWhereBuffersLie) {

@@ -111,6 +111,16 @@ TEST(RdmaTable, OfDatagramsCountsWhatWasLost) {
             std::string::npos);
 }
 
+TEST(RdmaTable, OfALatencyUnderLoadHasTheLoad) {
+  Context context = rdma_context(Figure::kLatency);
+  context.options.rdma.background = true;
+  Row row = latency_row(8, 1.6e-6);
+  row.out_of_place->background_rate = 24.5e9;
+  EXPECT_NE(header_text(context).find("stdev      load  #wrong\n"), std::string::npos) << header_text(context);
+  const std::string text = rows_text(context, {row});
+  EXPECT_TRUE(text.ends_with("   24.50       0\n")) << text;
+}
+
 TEST(RdmaTable, OfALatencyByRdmaHasMeanAndDeviation) {
   Row row = latency_row(8, 1.6e-6);
   row.out_of_place->summary.mean = 1.75e-6;

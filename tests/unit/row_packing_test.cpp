@@ -76,6 +76,7 @@ Measurement distinct_measurement(Numbers& numbers) {
     measured.nics.push_back(
         {numbers.text("host "), numbers.text("wire "), numbers.next<std::uint64_t>(), numbers.next<std::uint64_t>()});
   }
+  measured.background_rate = numbers.time();
   measured.lost = numbers.next<std::uint64_t>();
   measured.samples = {numbers.time(), numbers.time()};
   return measured;
@@ -166,6 +167,7 @@ void expect_same(const std::optional<Measurement>& a, const std::optional<Measur
     EXPECT_EQ(a->nics[i].sent, b->nics[i].sent);
     EXPECT_EQ(a->nics[i].received, b->nics[i].received);
   }
+  EXPECT_EQ(a->background_rate, b->background_rate);
   EXPECT_EQ(a->lost, b->lost);
   EXPECT_EQ(a->samples, b->samples);
 }
@@ -208,6 +210,7 @@ TEST(RowPacking, KeepsWhatIsNotThere) {
   measured.wrong.reset();
   measured.choice.reset();
   measured.iteration_times.reset();
+  measured.background_rate.reset();
   measured.lost.reset();
   measured.directions.clear();
   measured.retransmitted.clear();

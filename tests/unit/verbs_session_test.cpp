@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <barrier>
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -12,8 +13,10 @@
 #include <thread>
 #include <vector>
 
+#include "common/backends/verbs/background_stream.h"
 #include "common/backends/verbs/direct_connector.h"
 #include "common/backends/verbs/verbs_session.h"
+#include "common/core/clock.h"
 #include "common/core/error.h"
 #include "common/core/host_buffers.h"
 #include "common/core/pattern.h"
@@ -42,6 +45,7 @@ class Pair {
   }
 
   VerbsSession& rank(std::size_t rank) { return *sessions_.at(rank); }
+  std::unique_ptr<VerbsSession> take(std::size_t rank) { return std::move(sessions_.at(rank)); }
 
   /// The error's text of the first rank that had one.
   template <typename Step>
@@ -175,6 +179,109 @@ TEST_F(VerbsSessionTest, WarnsOfAFlagWhereAnEndDoesNotKeepTheOrder) {
               std::string::npos)
         << pair.rank(rank).route();
   }
+}
+
+/// A stream between the sessions of a pair, which must outlive it.
+class Stream {
+ public:
+  explicit Stream(Pair& pair) {
+    EXPECT_EQ(pair.on_both([&](VerbsSession& /*session*/, std::size_t rank) {
+      streams_.at(rank) = std::make_unique<BackgroundStream>(pair.take(rank), rank == 0);
+    }),
+              "");
+  }
+
+  BackgroundStream& rank(std::size_t rank) { return *streams_.at(rank); }
+  std::unique_ptr<BackgroundStream> take(std::size_t rank) { return std::move(streams_.at(rank)); }
+
+ private:
+  std::array<std::unique_ptr<BackgroundStream>, 2> streams_;
+};
+
+/// Waits until `reached`; a limit for what would never come.
+template <typename Reached>
+bool comes(Reached reached) {
+  const Seconds began = now();
+  while (!reached()) {
+    if (now() - began > 60) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return true;
+}
+
+class BackgroundStreamTest : public VerbsSessionTest {
+ protected:
+  BackgroundStreamTest() { of_stream_.latency = false; }
+
+  VerbsSettings of_stream_ = settings_;
+};
+
+TEST_F(BackgroundStreamTest, GoesOnWhileMessagesAreSentAndEndsWithTheirSession) {
+  Pair messages(settings_);
+  Pair streams(of_stream_);
+  {
+    Stream stream(streams);
+    EXPECT_FALSE(stream.rank(1).counters().background_bytes.has_value()) << "its second rank is passive";
+    messages.rank(0).load_with(stream.take(0));
+    const auto carried = [&] { return *messages.rank(0).counters().background_bytes; };
+    EXPECT_TRUE(comes([&] { return carried() > 300 * BackgroundStream::kMessage; }));
+    send_one(messages);
+    const std::uint64_t before = carried();
+    const Seconds time = *messages.rank(0).counters().background_time;
+    EXPECT_TRUE(comes([&] { return carried() > before; }));
+    EXPECT_GT(*messages.rank(0).counters().background_time, time);
+    (void)messages.take(0);  // destroyed
+  }
+  const test::FakeQueuePair& queue_pair = fake_verbs_queues().queue_pairs.at(2);
+  EXPECT_GT(queue_pair.posted, 300U);
+  EXPECT_EQ(queue_pair.handle.send_cq, nullptr) << "given back";
+}
+
+TEST_F(BackgroundStreamTest, KeepsItsQueueFull) {
+  Pair streams(of_stream_);
+  test::FakeQueuePair& queue_pair = fake_verbs_queues().queue_pairs.at(0);
+  queue_pair.messages_per_poll = 0.5;
+  std::size_t most = 0;
+  queue_pair.is_lost = [&](std::uint64_t) {
+    most = std::max(most, queue_pair.waiting.size() + 1);
+    return false;
+  };
+  {
+    Stream stream(streams);
+    EXPECT_TRUE(comes([&] { return *stream.rank(0).counters().background_bytes > 500 * BackgroundStream::kMessage; }));
+  }
+  EXPECT_EQ(most, 128U) << "the depth";
+}
+
+TEST_F(BackgroundStreamTest, ThatFailsEndsTheMeasurement) {
+  Pair messages(settings_);
+  Pair streams(of_stream_);
+  fake_verbs_queues().queue_pairs.at(2).ends_with = [](std::uint64_t number) {
+    return number < 200 ? IBV_WC_SUCCESS : IBV_WC_RETRY_EXC_ERR;
+  };
+  Stream stream(streams);
+  messages.rank(0).load_with(stream.take(0));
+  std::string text;
+  EXPECT_TRUE(comes([&] {
+    try {
+      (void)messages.rank(0).counters();
+    } catch (const Error& error) {
+      text = error.what();
+      EXPECT_EQ(error.status(), ExitStatus::kTimeout);
+    }
+    return !text.empty();
+  }));
+  EXPECT_TRUE(text.starts_with("the stream of --background ended: verbs: a request with mlx5_0 port 1 of host here"))
+      << text;
+  EXPECT_THROW((void)messages.rank(0).counters(), Error) << "and stays an error";
+}
+
+TEST_F(BackgroundStreamTest, EndsWhereNothingCompletes) {
+  of_stream_.options.stall_timeout = 1e5;  // it does not wait for that
+  Pair streams(of_stream_);
+  fake_verbs_queues().queue_pairs.at(0).messages_per_poll = 0;
+  { const Stream stream(streams); }
+  EXPECT_EQ(fake_verbs_queues().queue_pairs.at(0).handle.send_cq, nullptr) << "given back";
 }
 
 }  // namespace verbs_session_test

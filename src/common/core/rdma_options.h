@@ -61,6 +61,10 @@ struct RdmaOptions {
   std::int64_t messages = 4;       ///< in each direction of such a connection
   Seconds stall_timeout = 5;       ///< time without a completion after which the job ends
   bool by_rdma_cm = false;         ///< -R: queue pairs are connected by rdma_cm
+  bool background = false;         ///< --background bw: latencies beside a stream of writes
+  /// --background-sl, --background-tclass: of that stream; empty: those of the messages.
+  std::optional<std::int64_t> background_service_level;
+  std::optional<std::int64_t> background_traffic_class;
   bool shared_receives = false;       ///< --use-srq: all queue pairs share one receive queue
   std::string devices;                ///< --devices: rule for the device of each rank; empty: see `device`
   bool strict_pcie_order = false;     ///< --disable_pcie_relaxed: no relaxed ordering of writes to the buffers

@@ -83,6 +83,8 @@ class ChoiceObserver {
 struct TransportCounters {
   std::optional<std::uint64_t> retransmitted_segments{};  ///< TCP segments that this process sent again
   std::optional<std::uint64_t> lost_messages{};           ///< messages that should have arrived here and did not
+  std::optional<std::uint64_t> background_bytes{};        ///< of the stream that this process keeps up beside messages
+  std::optional<Seconds> background_time{};               ///< since that stream began
 };
 
 /// The path between a process's memory and its adapter, as far as it was examined.

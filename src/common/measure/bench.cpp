@@ -11,6 +11,7 @@
 #include "common/core/clock.h"
 #include "common/core/shuffle.h"
 #include "common/core/statistics.h"
+#include "common/measure/counter_increase.h"
 #include "common/record/packing.h"
 
 namespace fabricbench {
@@ -44,11 +45,6 @@ Seconds median_of(const std::vector<Epoch>& epochs, std::vector<Seconds> Epoch::
 /// in some groups only, and all groups must have the same number of rows.
 bool in_one_row(const Case& first, const Case& next) { return !first.in_place && next.in_place; }
 
-void add_increase(std::optional<std::uint64_t>& total, const std::optional<std::uint64_t>& before,
-                  const std::optional<std::uint64_t>& after) {
-  if (before && after) total = total.value_or(0) + *after - *before;
-}
-
 /// nccl-tests' figures for -I, without the first `skip` iterations.
 std::optional<IterationTimes> iteration_times(std::vector<Seconds> samples, std::int64_t skip) {
   if (skip >= static_cast<std::int64_t>(samples.size())) return std::nullopt;
@@ -80,9 +76,8 @@ struct Bench::Subject {
   std::vector<Seconds> receive_times{};           // of this process's rank: medians of its visits
   std::optional<LibraryChoice> choice{};
   host::NicTotal nics{};
-  std::optional<std::uint64_t> retransmitted{};  // segments, by this process
-  std::optional<std::uint64_t> lost{};           // messages that did not arrive at this process
-  std::int64_t started{};                        // operations, of all visits
+  TransportCounters counted{};  // during all visits
+  std::int64_t started{};       // operations, of all visits
 };
 
 Bench::Bench(const Team& team, const Options& options, const Test& test, Session& session, Workspace& workspace,
@@ -235,9 +230,7 @@ void Bench::visit(Subject& subject) {
   nics_.begin();
   const TransportCounters before = session_.counters();
   Epoch epoch = meter_.measure(subject.operation, subject.plan);
-  const TransportCounters after = session_.counters();
-  add_increase(subject.retransmitted, before.retransmitted_segments, after.retransmitted_segments);
-  add_increase(subject.lost, before.lost_messages, after.lost_messages);
+  add_increase(subject.counted, before, session_.counters());
   const std::int64_t starts = subject.plan.starts(subject.operation.aggregated());
   subject.started += starts;
   nics_.end(subject.nics, subject.which.size * static_cast<Bytes>(starts) / 2);
@@ -374,7 +367,8 @@ Measurement Bench::conclude(Subject& subject) {
   measured.rank_times = times_of_all_ranks(subject);
   if (test_.traits().figure == Figure::kBothWays) measured.directions = directions(subject);
   measured.retransmitted = retransmitted_by_rank(subject);
-  if (subject.lost) measured.lost = team_.group().sum(static_cast<std::int64_t>(*subject.lost));
+  const auto& lost = subject.counted.lost_messages;
+  if (lost) measured.lost = team_.group().sum(static_cast<std::int64_t>(*lost));
   measured.nics = nics_.by_host(subject.nics);
   if (!team_.group().is_root()) return measured;
   const int ranks = workspace_.ranks().all;
@@ -394,6 +388,10 @@ Measurement Bench::conclude(Subject& subject) {
   const std::int64_t launches = std::max<std::int64_t>(subject.plan.launches, 1);
   measured.operations_per_sample = subject.plan.iterations * subject.operation.aggregated() * launches;
   measured.iterations = measured.summary.samples * subject.plan.iterations * launches;
+  if (subject.counted.background_bytes) {
+    measured.background_rate =
+        algorithm_bandwidth(static_cast<double>(*subject.counted.background_bytes), *subject.counted.background_time);
+  }
   measured.choice = subject.choice;
   const std::vector<Seconds> samples = all_samples(subject.epochs);
   if (options_.per_iteration) measured.iteration_times = iteration_times(samples, options_.per_iteration_skip);
@@ -433,8 +431,9 @@ std::vector<double> Bench::directions(const Subject& subject) const {
 
 /// By rank, on the group's first process; empty if the library does not count them.
 std::vector<std::uint64_t> Bench::retransmitted_by_rank(const Subject& subject) const {
-  if (!subject.retransmitted) return {};
-  const std::vector<double> own(1, static_cast<double>(*subject.retransmitted));
+  const auto& retransmitted = subject.counted.retransmitted_segments;
+  if (!retransmitted) return {};
+  const std::vector<double> own(1, static_cast<double>(*retransmitted));
   const std::vector<double> all = team_.group().gather(own);
   return {all.begin(), all.end()};
 }

@@ -31,6 +31,7 @@ constexpr Choices<Transport, 2> kTransportsOfWrite = {{{"RC", Transport::kRc}, {
 constexpr Choices<AtomicKind, 2> kAtomicKinds = {
     {{"CMP_AND_SWAP", AtomicKind::kCompareAndSwap}, {"FETCH_AND_ADD", AtomicKind::kFetchAndAdd}}};
 constexpr Choices<bool, 2> kFormats = {{{"table", false}, {"perftest", true}}};
+constexpr Choices<bool, 2> kBackgrounds = {{{"none", false}, {"bw", true}}};
 constexpr Choices<MemoryKind, 3> kBufferKinds = {
     {{"host", MemoryKind::kHost}, {"hugepages", MemoryKind::kHugePages}, {"cuda", MemoryKind::kCuda}}};
 constexpr Choices<std::int64_t, 5> kMtus = {
@@ -232,6 +233,17 @@ OptionSet seen_by() {
                  choice(&RdmaOptions::seen_by, "way to see a message"))};
 }
 
+/// For latencies.
+OptionSet background() {
+  return {option(kRdma, "--background", "LOAD",
+                 "load on the ports meanwhile: bw (a stream of writes from the first rank to the second) or none",
+                 choice(&RdmaOptions::background, "load", kBackgrounds)),
+          option(kRdma, "--background-sl", "N", "service level of that stream; default: -S",
+                 integer_or_none(&RdmaOptions::background_service_level, "--background-sl", 15)),
+          option(kRdma, "--background-tclass", "N", "traffic class of that stream; default: --tclass",
+                 integer_or_none(&RdmaOptions::background_traffic_class, "--background-tclass", 255))};
+}
+
 OptionSet cpu_frequency() {
   return {option(kRdma, "-F,--cpu-freq,--CPU-freq", "", "ignored; accepted for perftest's command lines",
                  shown_by_another({[](Options&, std::string_view) {}, {}}))};
@@ -266,6 +278,7 @@ OptionSet requests_of(const VerbsTest& test) {
   if (test.verb == Verb::kWrite && !test.seen_by) set = join({set, immediate()});
   if (!of_messages && !test.latency) set = join({set, outstanding()});
   if (test.verb == Verb::kAtomic) set = join({set, atomic_type()});
+  if (test.latency && !test.seen_by) set = join({set, background()});
   return join({set, test.seen_by ? seen_by() : events(), cpu_frequency()});
 }
 
@@ -353,6 +366,17 @@ void check_rdma_cm(const Options& options) {
       "of the traffic class); leave out -S, or set --tclass");
 }
 
+void check_background(const Options& options) {
+  if (!options.rdma.background && options.has_given({"background_sl", "background_tclass"})) {
+    throw UsageError(
+        "--background-sl and --background-tclass are for the stream of --background bw; add it, or leave them out");
+  }
+  if (!options.rdma.by_rdma_cm || !options.has_given({"background_sl"})) return;
+  throw UsageError(
+      "--background-sl sets a service level, and with -R the path that rdma_cm resolves has its own; leave it out, or "
+      "set --background-tclass");
+}
+
 /// Checks receives of writes.
 void check_receives(const Options& options) {
   if (options.rdma.write_with_immediate) return;
@@ -412,6 +436,7 @@ std::vector<std::function<void(const Options&)>> checks_of(const VerbsTest& test
       check_datagrams,
       check_retries,
       check_rdma_cm,
+      check_background,
       check_the_rest,
       check_sizes,
       check_iterations};

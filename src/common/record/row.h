@@ -59,6 +59,7 @@ struct Measurement {
   std::optional<LibraryChoice> choice;
   std::optional<IterationTimes> iteration_times;
   std::vector<NicBytes> nics;
+  std::optional<double> background_rate;     ///< bytes per second of the stream beside the messages; empty: none
   std::optional<std::uint64_t> lost;         ///< UD messages that did not arrive; empty: none can be lost
   std::vector<std::uint64_t> retransmitted;  ///< TCP segments retransmitted, by rank; empty: not counted
   std::vector<Seconds> samples;              ///< in the order measured
@@ -164,6 +165,8 @@ void describe(Form& form, Record& measured) {
   form("retransmitted_segments", null_if_none(measured.retransmitted),
        "TCP: segments retransmitted during the timed visits, by the first and by the second rank of the pair");
   form("lost_messages", measured.lost, "RDMA with `-c UD`: messages lost during the timed visits");
+  form("background_gb_per_s", gb_per_s(measured.background_rate),
+       "RDMA with `--background`: bandwidth of the stream from the first rank to the second meanwhile; null: none");
   form("wrong_elements", measured.wrong, "sum over all ranks; null: unchecked");
   form("checked_bits_share", measured.checked_bits_share,
        "share of an element's bits that are 0 in some and 1 in others of the expected elements; null: unchecked");

@@ -100,6 +100,7 @@ std::vector<TextColumn> spread_columns() {
 std::vector<TextColumn> rdma_columns(const Context& context) {
   std::vector<TextColumn> columns = {{"%rate", "", 6, field("/share_of_rate")}};
   if (context.figure == Figure::kLatency) columns = spread_columns();
+  if (context.options.rdma.background) columns.push_back({"load", "(GB/s)", 8, measured("background_gb_per_s")});
   if (context.options.rdma.transport == Transport::kUd) columns.push_back({"lost", "", 6, measured("lost_messages")});
   return columns;
 }

@@ -3,9 +3,16 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <mutex>
 
 namespace fabricbench::test {
 namespace {
+
+/// Threads may use different queue pairs at the same time, as with libibverbs.
+std::mutex& mutex() {
+  static std::mutex of_all;
+  return of_all;
+}
 
 FakeQueuePair& queue_pair(std::uint32_t number) { return fake_verbs_queues().queue_pairs.at(number - 1); }
 
@@ -76,6 +83,7 @@ void advance(FakeQueuePair& own) {
 }
 
 int post_send(ibv_qp* handle, ibv_send_wr* first, ibv_send_wr** refused) {
+  const std::lock_guard lock(mutex());
   FakeQueuePair& own = queue_pair(handle->qp_num);
   for (ibv_send_wr* next = first; next != nullptr; next = next->next) {
     if (handle->state != IBV_QPS_RTS && handle->state != IBV_QPS_ERR) {
@@ -90,6 +98,7 @@ int post_send(ibv_qp* handle, ibv_send_wr* first, ibv_send_wr** refused) {
 }
 
 int post_recv(ibv_qp* handle, ibv_recv_wr* first, ibv_recv_wr** /*refused*/) {
+  const std::lock_guard lock(mutex());
   FakeQueuePair& own = queue_pair(handle->qp_num);
   for (ibv_recv_wr* next = first; next != nullptr; next = next->next) {
     own.receives.push_back(*next);
@@ -99,6 +108,7 @@ int post_recv(ibv_qp* handle, ibv_recv_wr* first, ibv_recv_wr** /*refused*/) {
 }
 
 int poll_cq(ibv_cq* queue, int most, ibv_wc* taken) {
+  const std::lock_guard lock(mutex());
   FakeVerbsQueues& all = fake_verbs_queues();
   ++all.polls;
   for (FakeQueuePair& one : all.queue_pairs) {
@@ -154,6 +164,7 @@ int(ibv_destroy_cq)(ibv_cq* queue) {
 }
 
 ibv_qp*(ibv_create_qp)(ibv_pd* domain, ibv_qp_init_attr* attributes) {
+  const std::lock_guard lock(fabricbench::test::mutex());
   errno = EINVAL;
   if (attributes->cap.max_inline_data > fabricbench::test::fake_verbs_queues().most_inline) return nullptr;
   auto& all = fabricbench::test::fake_verbs_queues().queue_pairs;
@@ -172,15 +183,18 @@ int(ibv_query_qp_data_in_order)(ibv_qp* handle, ibv_wr_opcode /*operation*/, std
 }
 
 int(ibv_modify_qp)(ibv_qp* handle, ibv_qp_attr* attributes, int mask) {
+  const std::lock_guard lock(fabricbench::test::mutex());
   auto& own = fabricbench::test::fake_verbs_queues().queue_pairs.at(handle->qp_num - 1);
   own.changes.push_back({*attributes, mask});
   if ((mask & IBV_QP_STATE) != 0) handle->state = attributes->qp_state;
+  if (handle->state == IBV_QPS_ERR) own.messages_per_poll = 1e9;  // all that waits is flushed at once
   if ((mask & IBV_QP_DEST_QPN) != 0) own.peer = attributes->dest_qp_num;
   return 0;
 }
 
 /// Its record stays for the test.
 int(ibv_destroy_qp)(ibv_qp* handle) {
+  const std::lock_guard lock(fabricbench::test::mutex());
   handle->send_cq = nullptr;
   return 0;
 }

@@ -100,6 +100,20 @@ class Refusals(GuestTest):
         self.refused(USAGE, "-c UD sends datagrams of 4096 bytes at most", PROGRAM, "-c", "UD", "-s", "5000")
 
 
+class Backlog(GuestTest):
+
+    def test_smaller_than_the_batch(self):
+        """The kernel may refuse requests, or not: they are answered quickly."""
+        file = "/proc/sys/net/rdma_ucm/max_backlog"
+        before = shell(f"cat {file}").strip()
+        shell(f"echo 4 > {file}")
+        self.addCleanup(shell, f"echo {before} > {file}")
+        result = self.run_job(PROGRAM, "-n", 8, "--parallel", 8)
+        self.assertIn("# Backlog: host1 keeps at most 4 requests that have not been answered yet, and refuses more; raise "
+                      "net.rdma_ucm.max_backlog with sysctl if requests are rejected\n", result.stdout)
+        self.assertIn(result.status, (OK, TIMEOUT), result.stderr)
+
+
 class Faults(GuestTest):
 
     def test_nobody_listens(self):

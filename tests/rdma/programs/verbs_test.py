@@ -74,6 +74,22 @@ class Programs(GuestTest):
         """A list of requests, few of them signaled, and inline."""
         self.check("rdma_write_bw", "-l", 4, "-Q", 8, "-t", 32, "-I", 64, *SMALL_AND_64K, sizes=[8, 65536])
 
+    def test_latency_under_load(self):
+        """The stream carries bytes while messages are timed, whatever their verb."""
+        for program, *arguments in (("rdma_write_lat", "-s", 64), ("rdma_read_lat", "-s", 64), ("rdma_atomic_lat",),
+                                    ("rdma_send_lat", "-s", 64, "-c", "UD"), ("rdma_send_lat", "-s", 64, "-R")):
+            with self.subTest((program, *arguments)):
+                row, = self.measured(program, *arguments, "-n", 20, "--background", "bw").values()
+                self.assertGreater(row["background_gb_per_s"], 0)
+        row, = self.measured("rdma_write_lat", "-s", 64, "-n", 20).values()
+        self.assertIsNone(row["background_gb_per_s"])
+
+    def test_banner_of_a_load(self):
+        result = self.run_job("rdma_write_lat", "-s", 64, "-n", 20, "--background", "bw", "--background-tclass", 8)
+        self.assertEqual((result.status, result.stderr), (OK, ""), result.stdout)
+        self.assertRegex(result.stdout, r"# Background: writes of 64 KiB from the first rank to the second at the same time, "
+                                        r"rxe0 port 1 to rxe0 port 1, .*, traffic class 8\n")
+
     def test_odd_rank(self):
         result = self.run_job("rdma_write_bw", "-s", 64, "-n", 20, ranks=3)
         self.assertEqual((result.status, result.stderr), (OK, ""), result.stdout)

@@ -10,9 +10,11 @@
 #include <fmt/ranges.h>
 
 #include "common/backends/gpu/gpu_readers.h"
+#include "common/backends/rdma/background.h"
 #include "common/backends/rdma/buffers.h"
 #include "common/backends/rdma/routes.h"
 #include "common/backends/rdma_cm/cm_connector.h"
+#include "common/backends/verbs/background_stream.h"
 #include "common/backends/verbs/direct_connector.h"
 #include "common/backends/verbs/host_reader.h"
 #include "common/backends/verbs/verbs_session.h"
@@ -158,6 +160,17 @@ HostComparison compare_with_host(const Team& team, const Options& options, const
   }
 }
 
+/// Opens a session in host memory for the stream that loads the ports, and begins it. Returns notices. Collective;
+/// throws Error, the same on every process.
+std::vector<std::string> load_ports(const Team& team, const Placed& placed, const verbs::VerbsSettings& settings,
+                                    verbs::VerbsSession& session) {
+  auto own = open_session(team, background_settings(settings), std::make_unique<HostBuffers>());
+  std::vector<std::string> notices = background_notices(team, placed, *own);
+  session.load_with(everywhere(
+      team.world(), [&] { return std::make_unique<verbs::BackgroundStream>(std::move(own), team.group().is_root()); }));
+  return notices;
+}
+
 void append(std::vector<std::string>& all, std::vector<std::string> more) {
   for (std::string& text : more) all.push_back(std::move(text));
 }
@@ -200,6 +213,7 @@ BackendChoice VerbsSessions::open(const Team& team, const Placed& placed, const 
   append(notices, std::move(way.notices));
   append(notices, std::move(host.notices));
   if (seen_by) append(notices, visibility_notices(team, *session, *seen_by));
+  if (options.rdma.background) append(notices, load_ports(team, placed, settings, *session));
   return {std::move(session), "verbs", "this program measures it", std::move(notices)};
 }
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "common/backends/verbs/background_stream.h"
 #include "common/core/error.h"
 
 namespace fabricbench::verbs {
@@ -135,7 +136,8 @@ FlowSettings VerbsSession::flow_settings() const {
 }
 
 VerbsSession::~VerbsSession() {
-  seen_.reset();  // it uses the blocks
+  background_.reset();  // it is over with the messages
+  seen_.reset();        // it uses the blocks
   for (Registered& made : blocks_) {
     made.region.reset();
     buffers_->release(made.data);
@@ -222,6 +224,14 @@ MemoryPath VerbsSession::memory_path() const {
 void VerbsSession::abandon() noexcept {
   connection_->abandon();
   if (VisibilityBackend* const seen = seen_backend(); seen != nullptr) seen->abandon();
+  if (background_) background_->abandon();
+}
+
+void VerbsSession::load_with(std::unique_ptr<BackgroundStream> stream) { background_ = std::move(stream); }
+
+std::uint64_t VerbsSession::completed_requests() const {
+  const std::vector<std::uint64_t> completed = backend_->flow().completed();
+  return std::accumulate(completed.begin(), completed.end(), std::uint64_t{0});
 }
 
 /// Without the order of a write's bytes its last one proves nothing, and a number may overtake the data before it. The
@@ -343,8 +353,10 @@ void VerbsSession::release(const std::vector<std::byte*>& blocks) noexcept {
 }
 
 TransportCounters VerbsSession::counters() const {
-  if (settings_.options.transport != Transport::kUd) return {};
-  return {.lost_messages = backend_->flow().lost()};
+  TransportCounters counted;
+  if (background_) counted = background_->counters();
+  if (settings_.options.transport == Transport::kUd) counted.lost_messages = backend_->flow().lost();
+  return counted;
 }
 
 std::string VerbsSession::remark() const {

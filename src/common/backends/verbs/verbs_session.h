@@ -20,6 +20,8 @@
 
 namespace fabricbench::verbs {
 
+class BackgroundStream;
+
 /// The settings of a session; the same on both ranks of a pair, except for the host.
 struct VerbsSettings {
   std::string host;
@@ -82,6 +84,11 @@ class VerbsSession final : public Session {
   /// data, writes whose last byte would be polled carry immediate data instead, and the route warns of a reader's flag.
   /// Collective over the pair.
   void finish_opening();
+
+  /// Takes the stream that loads the ports while messages are measured.
+  void load_with(std::unique_ptr<BackgroundStream> stream);
+  /// Requests that have completed, over all queue pairs; for the thread that posts them.
+  [[nodiscard]] std::uint64_t completed_requests() const;
 
   /// The ports of both ends, such as `mlx5_0 port 1 <-> mlx5_0 port 1, RoCE v2, IPv4, GID indices 3 and 3, MTU 4096`.
   [[nodiscard]] std::string route() const;
@@ -149,6 +156,7 @@ class VerbsSession final : public Session {
   double host_memory_rate_ = 0;
   std::vector<std::string> obstacles_;
   std::unique_ptr<VisibilityParts> seen_;  // destroyed before the parts it uses
+  std::unique_ptr<BackgroundStream> background_;
 };
 
 }  // namespace fabricbench::verbs

@@ -1,0 +1,70 @@
+#include "common/backends/verbs/background_stream.h"
+
+#include <exception>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/core/clock.h"
+
+namespace fabricbench::verbs {
+
+BackgroundStream::BackgroundStream(std::unique_ptr<VerbsSession> session, bool is_first)
+    : session_(std::move(session)), source_(*session_, kMessage), target_(*session_, kMessage) {
+  session_->backend(0).prepare(source_.on(0), target_.on(0));
+  if (is_first) begin();
+}
+
+BackgroundStream::~BackgroundStream() {
+  if (!thread_.joinable()) return;
+  abandon();
+  thread_.join();
+}
+
+void BackgroundStream::abandon() noexcept {
+  stopping_ = true;
+  session_->abandon();
+}
+
+void BackgroundStream::begin() {
+  began_ = now();
+  try {
+    thread_ = std::thread([this] { run(); });
+  } catch (const std::system_error& error) {
+    throw Error(ExitStatus::kMissing, fmt::format("cannot start the thread of --background: {}; raise the limit on "
+                                                  "processes (ulimit -u)",
+                                                  error.what()));
+  }
+}
+
+void BackgroundStream::run() noexcept {
+  try {
+    while (!stopping_) keep_full();
+  } catch (const Error& error) {
+    keep_error(error);
+  } catch (const std::exception& error) {
+    keep_error(Error(ExitStatus::kFailure, error.what()));
+  }
+}
+
+/// Starts some writes as soon as the queue has room for them.
+void BackgroundStream::keep_full() {
+  constexpr std::int64_t kWrites = 32;
+  session_->backend(0).start_sends(source_.on(0).data(), kMessage, DataType::kInt8, 1, kWrites);
+  bytes_ = session_->completed_requests() * kMessage;
+}
+
+void BackgroundStream::keep_error(const Error& error) {
+  const std::lock_guard lock(mutex_);
+  error_ = Error(error.status(), fmt::format("the stream of --background ended: {}", error.what()));
+}
+
+TransportCounters BackgroundStream::counters() const {
+  if (!thread_.joinable()) return {};
+  const std::lock_guard lock(mutex_);
+  if (error_) throw *error_;
+  return {.background_bytes = bytes_.load(), .background_time = now() - began_};
+}
+
+}  // namespace fabricbench::verbs
