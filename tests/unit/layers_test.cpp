@@ -41,6 +41,7 @@ const std::map<std::string, Names> kMayInclude = {
     {"common/backends/nccl_device", {"common/core"}},
     {"common/backends/nccl_device/absent", {"common/core", "common/backends/nccl_device"}},
     {"common/backends/verbs", {"common/core"}},
+    {"common/backends/verbs/absent", {"common/core", "common/backends/verbs"}},
     {"common/backends/sockets", {"common/core"}},
     {"common/backends/gpu",
      {"common/core", "common/host", "common/mpi", "common/record", "common/ranks", "common/backends/cuda",

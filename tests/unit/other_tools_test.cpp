@@ -39,7 +39,7 @@ std::string sample_of(const OtherOption& option) {
       {"ADDRESS", "10.0.0.1"}, {"[MIN:]MAX", "2:16"}};
   if (option.names.starts_with("-d,--datatype")) return "half";
   if (option.names.starts_with("-A")) return "CMP_AND_SWAP";
-  if (option.names.starts_with("-c,--connection")) return "UC";
+  if (option.names.starts_with("-c,--connection")) return "RC";
   if (option.value_name == "KIND") return "host";
   const auto found = kSamples.find(option.value_name);
   return found == kSamples.end() ? "1" : found->second;

@@ -44,8 +44,8 @@ TEST(RdmaOptions, AreThoseThatMeanSomethingToTheProgram) {
   EXPECT_EQ(own_options(kWriteLat), always + kOfSizes + kOfLatency + kOfMessages + Keys{"write_with_imm"});
   EXPECT_EQ(own_options(kSendBw), always + kOfSizes + kOfBandwidth + kOfMessages);
   EXPECT_EQ(own_options(kSendLat), always + kOfSizes + kOfLatency + kOfMessages);
-  EXPECT_EQ(own_options(kReadBw), always + kOfSizes + kOfBandwidth + Keys{"outs"});
-  EXPECT_EQ(own_options(kReadLat), always + kOfSizes + kOfLatency);
+  EXPECT_EQ(own_options(kReadBw), (always + kOfSizes + kOfBandwidth + Keys{"connection", "outs"}));
+  EXPECT_EQ(own_options(kReadLat), always + kOfSizes + kOfLatency + Keys{"connection"});
   EXPECT_EQ(own_options(kAtomicBw), (always + kOfBandwidth + Keys{"outs", "atomic_type"}));
   EXPECT_EQ(own_options(kAtomicLat), always + kOfLatency + Keys{"atomic_type"});
 }
@@ -172,6 +172,10 @@ TEST(RdmaOptions, ReadEveryValueThere) {
   EXPECT_EQ(parsed(kAtomicBw, "-A CMP_AND_SWAP").rdma.atomic, AtomicKind::kCompareAndSwap);
   EXPECT_EQ(parsed(kAtomicLat, "-A FETCH_AND_ADD").rdma.atomic, AtomicKind::kFetchAndAdd);
   EXPECT_EQ(parsed(kWriteBw, "-c UC").rdma.transport, Transport::kUc);
+  for (const Program& program : {kWriteBw, kWriteLat, kReadBw, kReadLat, kSendBw, kSendLat}) {
+    EXPECT_EQ(parsed(program, "-c SRD").rdma.transport, Transport::kSrd);
+    EXPECT_EQ(parsed(program, "-c SRD").rdma.moderation, 1) << "every request is signaled";
+  }
   EXPECT_DOUBLE_EQ(parsed(kWriteLat, "--max-lat 2.5").rdma.max_latency, 2.5e-6);
   EXPECT_FALSE(parsed(kSendBw, "--format table").rdma.perftest_table);
 }
@@ -223,6 +227,14 @@ TEST(RdmaOptions, KeepSizesThatNobodyAskedForWithinADatagram) {
   EXPECT_EQ(parsed(kSendBw, "-c UD --min-bytes 64").sizes.max_bytes, 4096U);
   EXPECT_EQ(parsed(kSendBw, "-c UD -s 4K").sizes.max_bytes, 4096U);
   EXPECT_EQ(parsed(kSendBw, "-c UC").sizes.max_bytes, 65536U);
+}
+
+TEST(RdmaOptions, KeepSizesThatNobodyAskedForWithinWhatSrdSends) {
+  EXPECT_EQ(parsed(kSendBw, "-c SRD").sizes.max_bytes, 8192U);
+  EXPECT_EQ(parsed(kSendBw, "-c SRD").sizes.min_bytes, 8192U);
+  EXPECT_EQ(parsed(kSendLat, "-c SRD").sizes.max_bytes, 2U);
+  EXPECT_EQ(parsed(kSendBw, "-c SRD -s 64K").sizes.max_bytes, 65536U);
+  EXPECT_EQ(parsed(kWriteBw, "-c SRD").sizes.max_bytes, 65536U);
 }
 
 TEST(RdmaOptions, HaveNoLettersButPerftestsAndN) {
@@ -343,6 +355,8 @@ TEST(Names, ArePerftests) {
   EXPECT_EQ(name(Transport::kRc), "RC");
   EXPECT_EQ(name(Transport::kUc), "UC");
   EXPECT_EQ(name(Transport::kUd), "UD");
+  EXPECT_EQ(name(Transport::kSrd), "SRD");
+  EXPECT_EQ(name(Transport::kDc), "DC");
   EXPECT_EQ(name(AtomicKind::kFetchAndAdd), "FETCH_AND_ADD");
   EXPECT_EQ(name(AtomicKind::kCompareAndSwap), "CMP_AND_SWAP");
 }

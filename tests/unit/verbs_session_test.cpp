@@ -4,84 +4,29 @@
 
 #include <algorithm>
 #include <array>
-#include <barrier>
 #include <chrono>
 #include <cstddef>
 #include <memory>
-#include <optional>
 #include <string>
 #include <thread>
-#include <vector>
 
 #include "common/backends/verbs/background_stream.h"
-#include "common/backends/verbs/direct_connector.h"
 #include "common/backends/verbs/verbs_session.h"
 #include "common/core/clock.h"
 #include "common/core/error.h"
-#include "common/core/host_buffers.h"
-#include "common/core/pattern.h"
 #include "fake_root.h"
 #include "fake_verbs_devices.h"
 #include "fake_verbs_memory.h"
 #include "fake_verbs_queue_pairs.h"
+#include "session_pair.h"
 
 namespace fabricbench::verbs {
 namespace verbs_session_test {
 
 using test::fake_verbs;
 using test::fake_verbs_queues;
-
-constexpr std::size_t kBytes = 64;
-
-/// What only one of two ranks does is an error in the test; each rank is a thread where it waits for the other.
-class Pair {
- public:
-  explicit Pair(const VerbsSettings& settings) {
-    for (int rank = 0; rank < 2; ++rank) sessions_.push_back(open(settings, rank));
-    const std::vector<std::string> introductions = {sessions_[0]->introduction(), sessions_[1]->introduction()};
-    std::vector<std::string> invitations;
-    for (const auto& session : sessions_) invitations.push_back(session->agree_with(introductions));
-    for (const auto& session : sessions_) session->connect(invitations);
-  }
-
-  VerbsSession& rank(std::size_t rank) { return *sessions_.at(rank); }
-  std::unique_ptr<VerbsSession> take(std::size_t rank) { return std::move(sessions_.at(rank)); }
-
-  /// The error's text of the first rank that had one.
-  template <typename Step>
-  std::string on_both(Step step) {
-    std::array<std::string, 2> errors;
-    const auto take = [&](std::size_t rank) {
-      try {
-        step(*sessions_[rank], rank);
-      } catch (const Error& error) {
-        errors.at(rank) = error.what();
-      }
-    };
-    std::thread second([&] { take(1); });
-    take(0);
-    second.join();
-    return errors[0].empty() ? errors[1] : errors[0];
-  }
-
- private:
-  std::unique_ptr<VerbsSession> open(const VerbsSettings& settings, int rank) {
-    const auto gather = [this, rank](const std::string& own) {
-      texts_.at(static_cast<std::size_t>(rank)) = own;
-      both_.arrive_and_wait();
-      std::vector<std::string> all(texts_.begin(), texts_.end());
-      both_.arrive_and_wait();
-      return all;
-    };
-    return std::make_unique<VerbsSession>(settings, std::make_unique<HostBuffers>(),
-                                          std::make_unique<DirectConnector>(), rank, gather,
-                                          [this] { both_.arrive_and_wait(); });
-  }
-
-  std::array<std::string, 2> texts_;
-  std::barrier<> both_{2};
-  std::vector<std::unique_ptr<VerbsSession>> sessions_;
-};
+using test::send_one;
+using Pair = test::SessionPair;
 
 class VerbsSessionTest : public testing::Test {
  protected:
@@ -114,24 +59,6 @@ class VerbsSessionTest : public testing::Test {
   test::FakeRoot root_;
   VerbsSettings settings_;
 };
-
-/// A message there, as the harness sends it.
-void send_one(Pair& pair) {
-  std::array<std::byte*, 2> blocks{};
-  EXPECT_EQ(pair.on_both([&](VerbsSession& session, std::size_t rank) {
-    blocks.at(rank) = session.allocate(2 * kBytes).front();
-    const std::span<std::byte> all(blocks.at(rank), 2 * kBytes);
-    std::fill(all.begin(), all.end(), std::byte{pattern::kPoisonByte});
-    std::fill_n(all.begin(), kBytes, static_cast<std::byte>(rank + 1));
-    session.backend(0).prepare(all.first(kBytes), all.last(kBytes));
-  }),
-            "");
-  pair.rank(0).backend(0).send(blocks[0], kBytes, DataType::kInt8, 1);
-  pair.rank(0).backend(0).finish();
-  pair.rank(1).backend(0).recv(blocks[1] + kBytes, kBytes, DataType::kInt8, 0);
-  EXPECT_EQ(*(blocks[1] + kBytes), std::byte{1});
-  EXPECT_EQ(*(blocks[1] + 2 * kBytes - 1), std::byte{1});
-}
 
 TEST_F(VerbsSessionTest, PollsTheLastByteWhereTheOrderIsKept) {
   Pair pair(settings_);

@@ -15,9 +15,10 @@ namespace fabricbench {
 enum class Verb { kNone, kWrite, kRead, kSend, kAtomic };
 constexpr auto names_of(Verb) { return std::to_array<std::string_view>({"", "write", "read", "send", "atomic"}); }
 
-/// The type of connection between two queue pairs, as perftest's -c names it.
-enum class Transport { kRc, kUc, kUd };
-constexpr auto names_of(Transport) { return std::to_array<std::string_view>({"RC", "UC", "UD"}); }
+/// The type of connection between two queue pairs, as perftest's -c names it. Two are of one provider only: SRD of EFA
+/// (reliable, in any order) and DC of mlx5 (a queue pair that sends to any target).
+enum class Transport { kRc, kUc, kUd, kSrd, kDc };
+constexpr auto names_of(Transport) { return std::to_array<std::string_view>({"RC", "UC", "UD", "SRD", "DC"}); }
 
 /// The event by which gpudirect_rdma_lat learns that a message has arrived. One table has only one of them.
 enum class SeenBy {

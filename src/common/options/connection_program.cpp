@@ -5,6 +5,7 @@
 #include "common/core/error.h"
 #include "common/options/accessors.h"
 #include "common/options/option_sets.h"
+#include "common/options/transport_options.h"
 #include "common/options/verbs_programs.h"
 #include "common/options/verbs_sets.h"
 
@@ -30,9 +31,9 @@ OptionSet connections() {
 
 void check_connections(const Options& options) {
   const Bytes size = options.sizes.max_bytes;
-  if (options.rdma.transport == Transport::kUd && size > verbs_sets::kLargestDatagram) {
+  if (options.rdma.transport == Transport::kUd && size > kLargestDatagram) {
     throw UsageError(fmt::format("-c UD sends datagrams of {} bytes at most, and -s is {}; lower it, or use -c RC",
-                                 verbs_sets::kLargestDatagram, exact_bytes(size)));
+                                 kLargestDatagram, exact_bytes(size)));
   }
   if (options.rdma.parallel > options.rdma.connections) {
     throw UsageError(

@@ -8,6 +8,7 @@
 #include "common/core/error.h"
 #include "common/options/accessors.h"
 #include "common/options/option_sets.h"
+#include "common/options/transport_options.h"
 #include "common/options/verbs_sets.h"
 
 namespace fabricbench {
@@ -19,7 +20,6 @@ using enum OptionGroup;
 constexpr Bytes kUsualBandwidthSize = Bytes{64} << 10;  // perftest's
 constexpr Bytes kUsualLatencySize = 2;                  // perftest's
 constexpr Bytes kAtomicSize = 8;
-constexpr Bytes kUsualDatagram = 1024;  // fits the MTU of a port on Ethernet with the usual 1500 bytes
 constexpr std::int64_t kLatencyWarmup = 100;
 constexpr std::int64_t kBandwidthWarmup = 1;                          // an iteration is a whole window
 constexpr SizeRange kAllSizes{2, Bytes{8} << 20, Bytes{1} << 20, 2};  // perftest's -a
@@ -27,7 +27,6 @@ constexpr std::int64_t kMostRequests = 1 << 20;
 constexpr std::int64_t kLargestFlowLabel = (1 << 20) - 1;
 constexpr std::int64_t kMostInline = 4096;  // above any adapter's limit
 
-constexpr Choices<Transport, 2> kTransportsOfWrite = {{{"RC", Transport::kRc}, {"UC", Transport::kUc}}};
 constexpr Choices<AtomicKind, 2> kAtomicKinds = {
     {{"CMP_AND_SWAP", AtomicKind::kCompareAndSwap}, {"FETCH_AND_ADD", AtomicKind::kFetchAndAdd}}};
 constexpr Choices<bool, 2> kFormats = {{{"table", false}, {"perftest", true}}};
@@ -196,15 +195,6 @@ OptionSet receives() {
                  flag(&RdmaOptions::shared_receives))};
 }
 
-OptionSet transport_of(Verb verb) {
-  if (verb == Verb::kWrite) {
-    return {option(kRdma, "-c,--connection", "TYPE", "connection type: RC or UC",
-                   choice(&RdmaOptions::transport, "connection of writes", kTransportsOfWrite))};
-  }
-  return {option(kRdma, "-c,--connection", "TYPE", "connection type: RC, UC or UD",
-                 choice(&RdmaOptions::transport, "connection"))};
-}
-
 OptionSet immediate() {
   return {option(kRdma, "--write_with_imm,--write-with-imm", "", "write with immediate data, which consumes a receive",
                  flag(&RdmaOptions::write_with_immediate))};
@@ -274,7 +264,8 @@ OptionSet requests_of(const VerbsTest& test) {
   if (!test.latency) set = queues_of_bandwidth();
   const bool of_messages = test.verb == Verb::kWrite || test.verb == Verb::kSend;
   if (of_messages) set = join({set, inline_size()});
-  if (of_messages && !test.seen_by) set = join({set, transport_of(test.verb), receives()});
+  if (test.verb != Verb::kAtomic && !test.seen_by) set = join({set, transport_of(test.verb)});
+  if (of_messages && !test.seen_by) set = join({set, receives()});
   if (test.verb == Verb::kWrite && !test.seen_by) set = join({set, immediate()});
   if (!of_messages && !test.latency) set = join({set, outstanding()});
   if (test.verb == Verb::kAtomic) set = join({set, atomic_type()});
@@ -326,29 +317,9 @@ void check_memory(const Options& options, bool by_memory) {
   }
 }
 
-void check_retries(const Options& options) {
-  const RdmaOptions usual;
-  const bool chosen =
-      options.rdma.acknowledge_timeout != usual.acknowledge_timeout || options.rdma.retries != usual.retries;
-  if (!chosen || options.rdma.transport == Transport::kRc) return;
-  throw UsageError("-u and --retry-count are for what is sent again, which only RC does; leave them out, or use -c RC");
-}
-
-void check_datagrams(const Options& options) {
-  if (options.rdma.transport == Transport::kUd && options.rdma.flow_labels.size() > 1) {
-    throw UsageError("--flow-label: datagrams of all queue pairs take one path; give one label, or use -c RC");
-  }
-  const Bytes largest = std::max(options.sizes.min_bytes, options.sizes.max_bytes);
-  if (options.rdma.transport != Transport::kUd || largest <= verbs_sets::kLargestDatagram) return;
-  throw UsageError(
-      fmt::format("-c UD sends datagrams of {} bytes at most, and sizes go up to {}; give smaller ones with -s or "
-                  "--max-bytes, or use -c RC",
-                  verbs_sets::kLargestDatagram, exact_bytes(largest)));
-}
-
 void check_rdma_cm(const Options& options) {
   if (!options.rdma.by_rdma_cm) return;
-  if (options.rdma.transport == Transport::kUc) {
+  if (options.rdma.transport == Transport::kUc || options.rdma.transport == Transport::kSrd) {
     throw UsageError("-R connects RC and UD queue pairs, and librdmacm supports no others; use -c RC, or leave out -R");
   }
   if (options.rdma.partition) {
@@ -409,14 +380,6 @@ void complete_table(Options& options) {
   if (options.rdma.gbits && !options.has_given({"format"})) options.rdma.perftest_table = true;
 }
 
-/// Limits default sizes to those of datagrams.
-void complete_datagram_sizes(Options& options) {
-  if (options.rdma.transport != Transport::kUd) return;
-  if (options.has_given({"size", "maxbytes"})) return;
-  SizeRange& sizes = options.sizes;
-  const bool chosen = options.has_given({"all", "minbytes"});
-  sizes.max_bytes = std::min(sizes.max_bytes, chosen ? verbs_sets::kLargestDatagram : kUsualDatagram);
-  if (!chosen) sizes.min_bytes = std::min(sizes.min_bytes, sizes.max_bytes);
 }
 
 Options defaults_of(Bytes size, std::int64_t warmup) {
@@ -433,8 +396,7 @@ std::vector<std::function<void(const Options&)>> checks_of(const VerbsTest& test
       check_ways_to_size,
       [latency = test.latency](const Options& options) { check_queue_depths(options.rdma, latency); },
       [by_memory = test.by_memory](const Options& options) { check_memory(options, by_memory); },
-      check_datagrams,
-      check_retries,
+      [verb = test.verb](const Options& options) { check_transport(options, verb); },
       check_rdma_cm,
       check_background,
       check_the_rest,
@@ -480,7 +442,8 @@ Program verbs_program(const std::string& name, const std::string& summary, const
                        verbs_sets::port(), addresses(), requests_of(test), by_long_names(output), tables(),
                        test.latency ? required_latency() : required_bandwidth()}),
       .defaults = defaults_of(atomic ? kAtomicSize : usual, test.latency ? kLatencyWarmup : kBandwidthWarmup),
-      .completions = {complete_datagram_sizes, complete_table},
+      .completions = {complete_datagram_sizes, [verb = test.verb](Options& options) { complete_srd(options, verb); },
+                      complete_table},
       .checks = checks_of(test)};
 }
 

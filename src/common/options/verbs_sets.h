@@ -1,14 +1,12 @@
-// What programs over RDMA verbs share: sets of options, and limits.
+// What programs over RDMA verbs share: sets of options, and a limit.
 #pragma once
 
 #include <cstdint>
 
-#include "common/core/units.h"
 #include "common/options/option.h"
 
 namespace fabricbench::verbs_sets {
 
-inline constexpr Bytes kLargestDatagram = 4096;  // the largest MTU there is
 inline constexpr std::int64_t kMostQueuePairs = 16384;
 
 [[nodiscard]] OptionSet stall_timeout();  ///< --stall-timeout

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <mutex>
+#include <optional>
 
 namespace fabricbench::test {
 namespace {
@@ -31,20 +33,23 @@ ibv_wc completion_of(const FakeQueuePair& own, std::uint64_t id, ibv_wc_status s
   return made;
 }
 
-void deliver(const FakeQueuePair& own, const FakeQueuePair::Message& message) {
-  const void* const data = place(message.part.addr);
-  const ibv_wr_opcode operation = message.request.opcode;
-  const bool writes = operation == IBV_WR_RDMA_WRITE || operation == IBV_WR_RDMA_WRITE_WITH_IMM;
-  if (writes) std::memcpy(place(message.request.wr.rdma.remote_addr), data, message.part.length);
-  if (operation == IBV_WR_RDMA_WRITE) return;
-  FakeQueuePair& peer = queue_pair(own.peer);
+FakeQueuePair& receiver_of(const FakeQueuePair& own, const FakeQueuePair::Message& message) {
+  return queue_pair(message.destination != 0 ? message.destination : own.peer);
+}
+
+bool takes_receive(ibv_wr_opcode operation) {
+  return operation == IBV_WR_SEND || operation == IBV_WR_SEND_WITH_IMM || operation == IBV_WR_RDMA_WRITE_WITH_IMM;
+}
+
+void receive(FakeQueuePair& peer, const FakeQueuePair::Message& message, const void* data) {
   if (peer.receives.empty()) return;  // lost, as a datagram without a receive is
-  if (!writes && message.part.length > 0) {
+  const ibv_wr_opcode operation = message.request.opcode;
+  if (operation != IBV_WR_RDMA_WRITE_WITH_IMM && message.part.length > 0) {
     std::memcpy(place(peer.receive_parts.front().addr), data, message.part.length);
   }
   ibv_wc came = completion_of(peer, peer.receives.front().wr_id, IBV_WC_SUCCESS);
   came.byte_len = message.part.length;
-  if (operation == IBV_WR_RDMA_WRITE_WITH_IMM || operation == IBV_WR_SEND_WITH_IMM) {
+  if (operation != IBV_WR_SEND) {
     came.wc_flags = IBV_WC_WITH_IMM;
     came.imm_data = message.request.imm_data;
   }
@@ -53,13 +58,39 @@ void deliver(const FakeQueuePair& own, const FakeQueuePair::Message& message) {
   peer.receive_parts.pop_front();
 }
 
+void deliver(const FakeQueuePair& own, const FakeQueuePair::Message& message) {
+  const void* const data = message.is_inline ? message.inlined.data() : place(message.part.addr);
+  const ibv_wr_opcode operation = message.request.opcode;
+  void* const there = place(message.request.wr.rdma.remote_addr);
+  if (operation == IBV_WR_RDMA_READ) std::memcpy(place(message.part.addr), there, message.part.length);
+  if (operation == IBV_WR_RDMA_WRITE || operation == IBV_WR_RDMA_WRITE_WITH_IMM) {
+    std::memcpy(there, data, message.part.length);
+  }
+  if (takes_receive(operation)) receive(receiver_of(own, message), message, data);
+}
+
+bool is_reachable(const FakeQueuePair::Message& message) {
+  return message.destination <= fake_verbs_queues().queue_pairs.size();
+}
+
+bool lacks_receive(const FakeQueuePair& own, const FakeQueuePair::Message& message) {
+  return is_reachable(message) && takes_receive(message.request.opcode) && receiver_of(own, message).receives.empty();
+}
+
+/// Where messages name their destination, they are reliable too: SRD.
+ibv_wc_status status_of(const FakeQueuePair& own, const FakeQueuePair::Message& message, std::uint64_t number) {
+  if (own.handle.state == IBV_QPS_ERR) return IBV_WC_WR_FLUSH_ERR;
+  if (message.destination == 0) return own.ends_with(number);
+  if (!is_reachable(message) || receiver_of(own, message).key != message.key) return IBV_WC_REM_INV_RD_REQ_ERR;
+  return lacks_receive(own, message) ? IBV_WC_RNR_RETRY_EXC_ERR : own.ends_with(number);
+}
+
 /// After an error everything else is flushed, as the specification of InfiniBand wants.
-void carry_out(FakeQueuePair& own) {
-  const FakeQueuePair::Message message = own.waiting.front();
-  own.waiting.pop_front();
+void carry_out(FakeQueuePair& own, std::size_t which) {
+  const FakeQueuePair::Message message = own.waiting[which];
+  own.waiting.erase(own.waiting.begin() + static_cast<std::ptrdiff_t>(which));
   const std::uint64_t number = own.carried_out++;
-  const bool flushed = own.handle.state == IBV_QPS_ERR;
-  const ibv_wc_status status = flushed ? IBV_WC_WR_FLUSH_ERR : own.ends_with(number);
+  const ibv_wc_status status = status_of(own, message, number);
   if (status != IBV_WC_SUCCESS) {
     own.handle.state = IBV_QPS_ERR;
   } else if (own.is_overtaken(number)) {
@@ -73,12 +104,21 @@ void carry_out(FakeQueuePair& own) {
   complete(own.handle.send_cq, completion_of(own, message.request.wr_id, status));
 }
 
+/// The one that is carried out next, if any may be. Out of order, a fixed rule jumps about.
+std::optional<std::size_t> next_of(const FakeQueuePair& own) {
+  if (own.waiting.empty()) return std::nullopt;
+  const std::size_t which = own.in_order ? 0 : (7 * own.carried_out + 3) % own.waiting.size();
+  const FakeQueuePair::Message& next = own.waiting[which];
+  if (next.not_before > fake_verbs_queues().polls) return std::nullopt;
+  return own.retries_unready && lacks_receive(own, next) ? std::nullopt : std::optional(which);
+}
+
 /// An idle queue pair saves nothing up.
 void advance(FakeQueuePair& own) {
   own.allowance = own.waiting.empty() ? 0 : own.allowance + own.messages_per_poll;
-  while (own.allowance >= 1 && !own.waiting.empty() && own.waiting.front().not_before <= fake_verbs_queues().polls) {
+  for (std::optional<std::size_t> next = next_of(own); own.allowance >= 1 && next; next = next_of(own)) {
     own.allowance -= 1;
-    carry_out(own);
+    carry_out(own, *next);
   }
 }
 
@@ -91,7 +131,7 @@ int post_send(ibv_qp* handle, ibv_send_wr* first, ibv_send_wr** refused) {
       return EINVAL;
     }
     const ibv_sge part = next->num_sge > 0 ? next->sg_list[0] : ibv_sge{};
-    own.waiting.push_back({*next, part, fake_verbs_queues().polls + 1 + own.delay});
+    own.waiting.push_back({.request = *next, .part = part, .not_before = fake_verbs_queues().polls + 1 + own.delay});
     ++own.posted;
   }
   return 0;
@@ -133,6 +173,18 @@ FakeVerbsQueues& fake_verbs_queues() {
   return queues;
 }
 
+FakeQueuePair& add_queue_pair(ibv_pd* domain, ibv_cq* sends, ibv_cq* receives, ibv_qp_type type) {
+  auto& all = fake_verbs_queues().queue_pairs;
+  FakeQueuePair& made = all.emplace_back();
+  made.handle.context = domain->context;
+  made.handle.pd = domain;
+  made.handle.send_cq = sends;
+  made.handle.recv_cq = receives;
+  made.handle.qp_type = type;
+  made.handle.qp_num = static_cast<std::uint32_t>(all.size());
+  return made;
+}
+
 void add_data_path(ibv_context& context) {
   context.ops.post_send = post_send;
   context.ops.post_recv = post_recv;
@@ -167,15 +219,8 @@ ibv_qp*(ibv_create_qp)(ibv_pd* domain, ibv_qp_init_attr* attributes) {
   const std::lock_guard lock(fabricbench::test::mutex());
   errno = EINVAL;
   if (attributes->cap.max_inline_data > fabricbench::test::fake_verbs_queues().most_inline) return nullptr;
-  auto& all = fabricbench::test::fake_verbs_queues().queue_pairs;
-  auto& made = all.emplace_back();
-  made.handle.context = domain->context;
-  made.handle.pd = domain;
-  made.handle.send_cq = attributes->send_cq;
-  made.handle.recv_cq = attributes->recv_cq;
-  made.handle.qp_type = attributes->qp_type;
-  made.handle.qp_num = static_cast<std::uint32_t>(all.size());
-  return &made.handle;
+  return &fabricbench::test::add_queue_pair(domain, attributes->send_cq, attributes->recv_cq, attributes->qp_type)
+              .handle;
 }
 
 int(ibv_query_qp_data_in_order)(ibv_qp* handle, ibv_wr_opcode /*operation*/, std::uint32_t /*flags*/) {
@@ -189,6 +234,8 @@ int(ibv_modify_qp)(ibv_qp* handle, ibv_qp_attr* attributes, int mask) {
   if ((mask & IBV_QP_STATE) != 0) handle->state = attributes->qp_state;
   if (handle->state == IBV_QPS_ERR) own.messages_per_poll = 1e9;  // all that waits is flushed at once
   if ((mask & IBV_QP_DEST_QPN) != 0) own.peer = attributes->dest_qp_num;
+  if ((mask & IBV_QP_QKEY) != 0) own.key = attributes->qkey;
+  if ((mask & IBV_QP_RNR_RETRY) != 0 && own.names_destinations) own.retries_unready = true;
   return 0;
 }
 

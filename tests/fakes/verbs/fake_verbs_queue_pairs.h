@@ -4,6 +4,7 @@
 
 #include <infiniband/verbs.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -13,13 +14,20 @@
 namespace fabricbench::test {
 
 struct FakeQueuePair {
+  FakeQueuePair() = default;
+  FakeQueuePair(const FakeQueuePair&) = delete;
+  FakeQueuePair& operator=(const FakeQueuePair&) = delete;
+
   // How it behaves.
   double messages_per_poll = 1e9;
   std::uint64_t delay = 0;  // polls from posting until it may begin
   std::function<bool(std::uint64_t)> is_lost = [](std::uint64_t) { return false; };       // by number from 0
   std::function<bool(std::uint64_t)> is_overtaken = [](std::uint64_t) { return false; };  // by the message behind it
   std::function<ibv_wc_status(std::uint64_t)> ends_with = [](std::uint64_t) { return IBV_WC_SUCCESS; };
-  bool keeps_order = true;  // of the bytes of a write
+  bool keeps_order = true;   // of the bytes of a write
+  bool in_order = true;      // of messages and of their completions; false: any that waits may be the next
+  bool signals_all = false;  // refuses requests without a signal
+  std::size_t room = 0;      // requests that it takes at a time; 0: any number
 
   // What was asked of it.
   struct Change {
@@ -30,17 +38,26 @@ struct FakeQueuePair {
   std::uint64_t posted = 0;
   std::uint64_t carried_out = 0;
 
-  ibv_qp handle{};
+  ibv_qp_ex extended{};  // for ibv_wr_*
+  ibv_qp& handle = extended.qp_base;
   struct Message {
     ibv_send_wr request;
     ibv_sge part;
-    std::uint64_t not_before;  // this poll
+    std::uint64_t not_before;       // this poll
+    std::uint32_t destination = 0;  // number of a queue pair; 0: the own one is connected
+    std::uint32_t key = 0;          // that the destination must have
+    bool is_inline = false;         // whether the data was copied when the request was made, to here:
+    std::array<std::byte, 256> inlined{};
   };
+  std::deque<Message> made;  // between ibv_wr_start and ibv_wr_complete
   std::deque<Message> waiting;
   std::deque<Message> overtaken;
   std::deque<ibv_recv_wr> receives;
   std::deque<ibv_sge> receive_parts;  // the last one of each receive
   std::uint32_t peer = 0;
+  std::uint32_t key = 0;            // queue key
+  bool names_destinations = false;  // each message does
+  bool retries_unready = false;     // waits until the receiver has a receive
   double allowance = 0;
 };
 
@@ -52,6 +69,7 @@ struct FakeVerbsQueues {
     ibv_wc completion;
   };
   std::deque<Arrived> completions;
+  std::vector<ibv_ah_attr> ways;  // of the address handles made
   std::uint64_t polls = 0;
 };
 
@@ -60,5 +78,11 @@ FakeVerbsQueues& fake_verbs_queues();
 
 /// Gives a context the calls that verbs.h makes through it.
 void add_data_path(ibv_context& context);
+
+/// In the reset state.
+FakeQueuePair& add_queue_pair(ibv_pd* domain, ibv_cq* sends, ibv_cq* receives, ibv_qp_type type);
+
+/// A queue pair to which ibv_wr_* post, with the calls that `wanted` names.
+FakeQueuePair& add_extended(ibv_pd* domain, const ibv_qp_init_attr_ex& wanted);
 
 }  // namespace fabricbench::test

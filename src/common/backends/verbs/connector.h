@@ -37,6 +37,8 @@ struct Meeting {
   [[nodiscard]] std::uint32_t flow_label(std::size_t queue_pair) const {
     return flow_labels.empty() ? 0 : flow_labels[queue_pair % flow_labels.size()];
   }
+  /// The way of a queue pair's packets to the other rank's port.
+  [[nodiscard]] ibv_ah_attr path_to_peer(std::size_t queue_pair) const;
 };
 
 /// A rank's own queue pairs in the reset state.

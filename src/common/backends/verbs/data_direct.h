@@ -2,10 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
 
 #include "common/backends/verbs/handles.h"
+#include "common/backends/verbs/provider_library.h"
 #include "common/core/buffer_source.h"
 
 namespace fabricbench::verbs {
@@ -30,11 +30,8 @@ class DataDirect {
  private:
   using SysfsPath = int (*)(ibv_context*, char*, std::size_t);
   using RegisterDmaBuf = ibv_mr* (*)(ibv_pd*, std::uint64_t, std::size_t, std::uint64_t, int, int, int);
-  struct Closer {
-    void operator()(void* library) const noexcept;
-  };
 
-  std::unique_ptr<void, Closer> library_;
+  ProviderLibrary library_;
   RegisterDmaBuf register_dma_buf_ = nullptr;
 };
 

@@ -175,7 +175,8 @@ PortFacts facts_of(const DeviceQuery& device, int number) {
   facts.most_shared_receives = device.limits.max_srq_wr;
   facts.needs_global_route = port.link_layer == IBV_LINK_LAYER_UNSPECIFIED || (port.flags & IBV_QPF_GRH_REQUIRED) != 0;
   facts.partitions = read_partitions(device.context.get(), number, port.pkey_tbl_len);
-  facts.tells_order = is_x86() && driver_of(device.context->device->ibdev_path) == "mlx5_core";
+  facts.driver = driver_of(device.context->device->ibdev_path);
+  facts.tells_order = is_x86() && facts.driver == "mlx5_core";
   facts.gids = read_gids(device, number);
   return facts;
 }
@@ -225,6 +226,13 @@ constexpr const char* kMakeOne =
     "rdma_rxe; rdma link add rxe0 type rxe netdev NAME)";
 
 }  // namespace
+
+bool is_efa(const PortFacts& port) { return port.driver == "efa"; }
+
+const char* network_of(const PortFacts& port) {
+  if (is_efa(port)) return "EFA";
+  return port.ethernet ? "RoCE" : "InfiniBand";
+}
 
 OpenDevice open_device(const std::string& device, int port) {
   const Devices devices;

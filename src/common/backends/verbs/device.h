@@ -40,7 +40,14 @@ struct PortFacts {
   /// The others answer no without knowing.
   bool tells_order = false;
   std::vector<Gid> gids;
+  std::string driver{};  ///< the kernel's, such as mlx5_core or efa; empty: unknown
 };
+
+/// Whether the device is an EFA adapter.
+[[nodiscard]] bool is_efa(const PortFacts& port);
+
+/// `InfiniBand`, `RoCE` or `EFA`.
+[[nodiscard]] const char* network_of(const PortFacts& port);
 
 /// A device that cannot be used, and why: `port 1 is DOWN`.
 struct UnusableDevice {

@@ -9,7 +9,6 @@
 namespace fabricbench::verbs {
 namespace {
 
-constexpr std::uint32_t kDatagramKey = 0x11111111;  // both ends' queue key
 constexpr std::uint8_t kHopLimit = 64;
 
 Gid gid_of(const PortFacts& port, int index) {
@@ -18,30 +17,13 @@ Gid gid_of(const PortFacts& port, int index) {
   return found == port.gids.end() ? Gid{} : *found;
 }
 
-ibv_ah_attr path_to_peer(const Meeting& meeting, std::size_t queue_pair) {
-  ibv_ah_attr to{};
-  to.port_num = static_cast<std::uint8_t>(meeting.own.port.port);
-  to.sl = static_cast<std::uint8_t>(meeting.service_level);
-  to.dlid = static_cast<std::uint16_t>(meeting.peer.port.lid);
-  if (meeting.agreed.has_global_route) {
-    const Gid peer = meeting.peer_gid();
-    to.is_global = 1;
-    to.grh.sgid_index = static_cast<std::uint8_t>(meeting.own_gid().index);
-    to.grh.hop_limit = kHopLimit;
-    to.grh.flow_label = meeting.flow_label(queue_pair);
-    to.grh.traffic_class = static_cast<std::uint8_t>(meeting.traffic_class);
-    std::copy(peer.raw.begin(), peer.raw.end(), to.grh.dgid.raw);
-  }
-  return to;
-}
-
 void connect_one(ibv_qp* queue_pair, std::size_t which, const Meeting& meeting) {
   ibv_qp_attr to_receive{};
   to_receive.qp_state = IBV_QPS_RTR;
   to_receive.path_mtu = mtu_code(meeting.agreed.mtu);
   to_receive.dest_qp_num = meeting.peer.queue_pairs.at(which);
   to_receive.rq_psn = meeting.peer.sequence_numbers.at(which);
-  to_receive.ah_attr = path_to_peer(meeting, which);
+  to_receive.ah_attr = meeting.path_to_peer(which);
   int mask = IBV_QP_STATE | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_AV;
   set_limits_to_receive(to_receive, mask, meeting.transport, meeting.agreed.outstanding);
   modify(queue_pair, to_receive, mask, "RTR");
@@ -59,18 +41,35 @@ Gid Meeting::own_gid() const { return gid_of(own.port, first ? agreed.gids.first
 
 Gid Meeting::peer_gid() const { return gid_of(peer.port, first ? agreed.gids.second : agreed.gids.first); }
 
+ibv_ah_attr Meeting::path_to_peer(std::size_t queue_pair) const {
+  ibv_ah_attr to{};
+  to.port_num = static_cast<std::uint8_t>(own.port.port);
+  to.sl = static_cast<std::uint8_t>(service_level);
+  to.dlid = static_cast<std::uint16_t>(peer.port.lid);
+  if (agreed.has_global_route) {
+    const Gid gid = peer_gid();
+    to.is_global = 1;
+    to.grh.sgid_index = static_cast<std::uint8_t>(own_gid().index);
+    to.grh.hop_limit = kHopLimit;
+    to.grh.flow_label = flow_label(queue_pair);
+    to.grh.traffic_class = static_cast<std::uint8_t>(traffic_class);
+    std::copy(gid.raw.begin(), gid.raw.end(), to.grh.dgid.raw);
+  }
+  return to;
+}
+
 Connected DirectConnector::connect(const Meeting& meeting, const OwnQueuePairs& own,
                                    const std::string& /*invitation*/) {
   Connected connected;
   connected.mtu = meeting.agreed.mtu;
-  connected.peer_key = kDatagramKey;
+  connected.peer_key = kQueueKey;
   const bool datagrams = meeting.transport == Transport::kUd;
   for (std::size_t i = 0; i < own.all.size(); ++i) {
     ibv_qp* const queue_pair = own.all[i].get();
     make_initial(queue_pair, {.transport = meeting.transport,
                               .port = meeting.own.port.port,
                               .partition = meeting.partition_index(),
-                              .queue_key = kDatagramKey,
+                              .queue_key = kQueueKey,
                               .atomics = own.device.port.atomics});
     if (datagrams) {
       make_ready_for_datagrams(queue_pair, meeting.own.sequence_numbers.at(i));
@@ -79,7 +78,7 @@ Connected DirectConnector::connect(const Meeting& meeting, const OwnQueuePairs& 
     }
   }
   if (datagrams) {
-    ibv_ah_attr to = path_to_peer(meeting, 0);
+    ibv_ah_attr to = meeting.path_to_peer(0);
     connected.to_peer.reset(ibv_create_ah(own.domain, &to));
     check(connected.to_peer != nullptr, "ibv_create_ah");
   }

@@ -29,7 +29,8 @@ void make_initial(ibv_qp* queue_pair, const InitialState& wanted) {
     attributes.qp_access_flags |= IBV_ACCESS_REMOTE_READ;
     if (wanted.atomics) attributes.qp_access_flags |= IBV_ACCESS_REMOTE_ATOMIC;
   }
-  const int own = wanted.transport == Transport::kUd ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS;
+  const bool has_key = wanted.transport == Transport::kUd || wanted.transport == Transport::kSrd;
+  const int own = has_key ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS;
   modify(queue_pair, attributes, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | own, "INIT");
 }
 
@@ -50,13 +51,14 @@ void set_limits_to_send(ibv_qp_attr& attributes, int& mask, Transport transport,
   mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
 }
 
-void make_ready_for_datagrams(ibv_qp* queue_pair, std::uint32_t sequence_number) {
+void make_ready_for_datagrams(ibv_qp* queue_pair, std::uint32_t sequence_number, bool retries) {
   ibv_qp_attr attributes{};
   attributes.qp_state = IBV_QPS_RTR;
   modify(queue_pair, attributes, IBV_QP_STATE, "RTR");
   attributes.qp_state = IBV_QPS_RTS;
   attributes.sq_psn = sequence_number;
-  modify(queue_pair, attributes, IBV_QP_STATE | IBV_QP_SQ_PSN, "RTS");
+  attributes.rnr_retry = kRetriesForEver;
+  modify(queue_pair, attributes, IBV_QP_STATE | IBV_QP_SQ_PSN | (retries ? IBV_QP_RNR_RETRY : 0), "RTS");
 }
 
 ibv_mtu mtu_code(int bytes) {

@@ -2,6 +2,8 @@
 
 #include <infiniband/verbs.h>
 
+#include <cstdint>
+
 #include "common/core/rdma_options.h"
 
 /// State changes that all methods of connecting queue pairs share.
@@ -16,12 +18,15 @@ struct Retransmission {
 /// Throws Error (missing) with the target `state`.
 void modify(ibv_qp* queue_pair, ibv_qp_attr& attributes, int mask, const char* state);
 
+/// The queue key of both ends, where messages name their destination.
+inline constexpr std::uint32_t kQueueKey = 0x11111111;
+
 /// The properties of a queue pair that it gets first.
 struct InitialState {
   Transport transport = Transport::kRc;
   int port = 1;
   int partition = 0;            ///< index of the key
-  std::uint32_t queue_key = 0;  ///< datagrams only
+  std::uint32_t queue_key = 0;  ///< UD and SRD only
   bool atomics = true;          ///< the device has them; one without refuses to allow them
 };
 void make_initial(ibv_qp* queue_pair, const InitialState& wanted);
@@ -32,8 +37,9 @@ void set_limits_to_receive(ibv_qp_attr& attributes, int& mask, Transport transpo
 void set_limits_to_send(ibv_qp_attr& attributes, int& mask, Transport transport, int outstanding,
                         const Retransmission& retransmission);
 
-/// For datagrams, whose destination is not part of these states.
-void make_ready_for_datagrams(ibv_qp* queue_pair, std::uint32_t sequence_number);
+/// For messages that name their destination, which is not part of these states. `retries`: they are sent again while
+/// the receiver has no room (SRD).
+void make_ready_for_datagrams(ibv_qp* queue_pair, std::uint32_t sequence_number, bool retries = false);
 
 /// The largest MTU not above `bytes`.
 [[nodiscard]] ibv_mtu mtu_code(int bytes);

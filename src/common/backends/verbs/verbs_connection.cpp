@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "common/backends/verbs/explain.h"
+#include "common/backends/verbs/provider_transport.h"
 #include "common/backends/verbs/work_request.h"
 #include "common/core/error.h"
 #include "common/core/host_buffers.h"
@@ -22,14 +23,6 @@ namespace {
 
 constexpr int kPartsOfAReceive = 2;  // a datagram's header, and the data
 constexpr std::uint64_t kReceive = std::uint64_t{1} << 63;
-constexpr int kQueuePairShift = 48;
-constexpr std::uint64_t kNumberMask = (std::uint64_t{1} << kQueuePairShift) - 1;
-
-std::uint64_t identifier(int queue_pair, std::uint64_t number) {
-  return (static_cast<std::uint64_t>(queue_pair) << kQueuePairShift) | (number & kNumberMask);
-}
-
-int number_in(std::uint64_t identifier) { return static_cast<int>((identifier & ~kReceive) >> kQueuePairShift); }
 
 ibv_qp_type type_of(Transport transport) {
   if (transport == Transport::kUd) return IBV_QPT_UD;
@@ -38,8 +31,16 @@ ibv_qp_type type_of(Transport transport) {
 
 }  // namespace
 
-VerbsConnection::VerbsConnection(const OpenDevice& device, const ConnectionSettings& settings)
-    : device_(device), settings_(settings), polled_at_once_(settings.one_at_a_time ? 1 : kMostPolled) {
+inline int VerbsConnection::queue_pair_in(std::uint64_t identifier) {
+  return static_cast<int>((identifier & ~kReceive) >> kQueuePairShift);
+}
+
+VerbsConnection::VerbsConnection(const OpenDevice& device, const ConnectionSettings& settings,
+                                 ProviderTransport* provider)
+    : device_(device),
+      settings_(settings),
+      provider_(provider),
+      polled_at_once_(settings.one_at_a_time ? 1 : kMostPolled) {
   domain_.reset(ibv_alloc_pd(device.context.get()));
   check(domain_ != nullptr, "ibv_alloc_pd");
   make_completion_queue(settings);
@@ -50,12 +51,17 @@ VerbsConnection::VerbsConnection(const OpenDevice& device, const ConnectionSetti
     ready_.emplace_back();
     sequence_numbers_.push_back(static_cast<std::uint32_t>(random()) & 0xffffff);
   }
-  for (std::size_t i = 0; i < queue_pairs_.size(); ++i) {
-    by_number_.emplace_back(queue_pairs_[i]->qp_num, static_cast<int>(i));
-  }
-  std::sort(by_number_.begin(), by_number_.end());
+  std::vector<std::uint32_t> numbers;
+  for (const QueuePair& each : queue_pairs_) numbers.push_back(each->qp_num);
+  know_numbers(numbers);
   header_region_ = register_memory(datagram_header_.data(), datagram_header_.size());
   counters_before_ = read_counters(device.port.device, device.port.port);
+}
+
+void VerbsConnection::know_numbers(std::span<const std::uint32_t> numbers) {
+  by_number_.clear();
+  for (const std::uint32_t number : numbers) by_number_.emplace_back(number, static_cast<int>(by_number_.size()));
+  std::sort(by_number_.begin(), by_number_.end());
 }
 
 void VerbsConnection::make_completion_queue(const ConnectionSettings& settings) {
@@ -107,6 +113,7 @@ QueuePair VerbsConnection::try_queue_pair(const ConnectionSettings& settings, By
   attributes.cap.max_send_sge = 1;
   attributes.cap.max_recv_sge = shared_receives_ ? 0 : kPartsOfAReceive;
   attributes.cap.max_inline_data = static_cast<std::uint32_t>(inlined);
+  if (provider_ != nullptr) return provider_->create(domain_.get(), attributes);
   return QueuePair(ibv_create_qp(domain_.get(), &attributes));
 }
 
@@ -142,9 +149,21 @@ Introduction VerbsConnection::introduction(const std::string& host) const {
   return own;
 }
 
+std::string VerbsConnection::invite(Connector& connector, const Meeting& meeting) { return connector.invite(meeting); }
+
 void VerbsConnection::connect(Connector& connector, const Meeting& meeting, const std::string& invitation) {
-  peer_ = meeting.peer;
-  connected_ = connector.connect(meeting, {device_, domain_.get(), queue_pairs_}, invitation);
+  peer_ = meeting.peer;  // errors name it
+  be_connected(meeting.peer, connector.connect(meeting, own_queue_pairs(), invitation));
+}
+
+void VerbsConnection::be_connected(Introduction peer, Connected connected) {
+  peer_ = std::move(peer);
+  connected_ = std::move(connected);
+}
+
+Bytes VerbsConnection::largest_message() const {
+  if (settings_.transport == Transport::kUd) return static_cast<Bytes>(connected_.mtu);
+  return device_.port.largest_message;
 }
 
 Registration VerbsConnection::register_block(BufferSource& source, std::byte* data, std::size_t bytes) const {
@@ -239,7 +258,7 @@ void VerbsConnection::post_receives(int queue, const LocalPart& into, int count)
 
 /// Finds the queue pair whose message consumed a receive of the shared queue.
 int VerbsConnection::queue_pair_of(const ibv_wc& completion) const {
-  if (!shared_receives_ || (completion.wr_id & kReceive) == 0) return number_in(completion.wr_id);
+  if (!shared_receives_ || (completion.wr_id & kReceive) == 0) return queue_pair_in(completion.wr_id);
   const auto found = std::lower_bound(by_number_.begin(), by_number_.end(), std::pair{completion.qp_num, 0});
   if (found != by_number_.end() && found->first == completion.qp_num) return found->second;
   throw Error(ExitStatus::kFailure,
@@ -264,14 +283,16 @@ std::uint64_t VerbsConnection::completed() {
   return found == 0 ? 0 : polled_[static_cast<std::size_t>(found - 1)].wr_id & kNumberMask;
 }
 
-std::span<const Completion> VerbsConnection::poll() {
+std::span<const Completion> VerbsConnection::poll() { return take_completions(); }
+
+std::span<Completion> VerbsConnection::take_completions() {
   const int found = poll_queue();
   for (int i = 0; i < found; ++i) {
     const ibv_wc& completion = polled_[static_cast<std::size_t>(i)];
     Completion& taken = taken_[static_cast<std::size_t>(i)];
     taken.received = (completion.wr_id & kReceive) != 0;
     if (!taken.received) {
-      taken.queue_pair = number_in(completion.wr_id);
+      taken.queue_pair = queue_pair_in(completion.wr_id);
       taken.number = completion.wr_id & kNumberMask;
       continue;
     }

@@ -4,6 +4,8 @@
 #include <atomic>
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -17,9 +19,12 @@
 
 namespace fabricbench::verbs {
 
+class ProviderTransport;
+
 /// The number and sizes of queue pairs.
 struct ConnectionSettings {
   Transport transport = Transport::kRc;
+  Verb verb = Verb::kNone;  ///< of the requests; needed where only one provider has the transport
   int queue_pairs = 1;
   int depth = 1;
   int receive_depth = 0;         ///< per queue pair, or of the shared queue
@@ -32,21 +37,26 @@ struct ConnectionSettings {
   bool relaxed_order = false;
 };
 
-/// An Connection of libibverbs, with its classic calls, which every provider supports. One completion queue serves all
+/// A Connection of libibverbs, with its classic calls, which every provider supports. One completion queue serves all
 /// queue pairs, so that the first error is the cause of later ones.
-class VerbsConnection final : public Connection {
+class VerbsConnection : public Connection {
  public:
   /// Creates the queue pairs on an open device. Throws Error (missing) with the failed call and the reason.
-  VerbsConnection(const OpenDevice& device, const ConnectionSettings& settings);
+  VerbsConnection(const OpenDevice& device, const ConnectionSettings& settings)
+      : VerbsConnection(device, settings, nullptr) {}
   ~VerbsConnection() override { abandon(); }
   VerbsConnection(const VerbsConnection&) = delete;
   VerbsConnection& operator=(const VerbsConnection&) = delete;
 
   [[nodiscard]] Introduction introduction(const std::string& host) const;
+  /// Gets ready to be connected to, as Connector::invite says.
+  [[nodiscard]] virtual std::string invite(Connector& connector, const Meeting& meeting);
   /// Connects to the other rank's queue pairs, as Connector::connect says.
-  void connect(Connector& connector, const Meeting& meeting, const std::string& invitation);
-  /// The path MTU in bytes, once connected.
+  virtual void connect(Connector& connector, const Meeting& meeting, const std::string& invitation);
+  /// The path MTU in bytes, once connected; 0: there is none.
   [[nodiscard]] int mtu() const { return connected_.mtu; }
+  /// The largest message in bytes, once connected.
+  [[nodiscard]] virtual Bytes largest_message() const;
 
   /// Registers a block of `source` for local and remote use. Throws Error (missing) with the reason if that fails.
   [[nodiscard]] Registration register_block(BufferSource& source, std::byte* data, std::size_t bytes) const;
@@ -54,7 +64,7 @@ class VerbsConnection final : public Connection {
   [[nodiscard]] MemoryRegion register_memory(std::byte* data, std::size_t bytes) const;
   /// Whether the bytes of a write into this end's memory arrive in their order, once connected; adaptive routing does
   /// not keep it. Empty: the device does not tell. Source: ibv_query_qp_data_in_order.
-  [[nodiscard]] std::optional<bool> keeps_order() const;
+  [[nodiscard]] virtual std::optional<bool> keeps_order() const;
   /// The largest message that can be sent inline.
   [[nodiscard]] Bytes inline_bytes() const { return inline_bytes_; }
   /// Error counters that grew since the queue pairs were created.
@@ -73,8 +83,25 @@ class VerbsConnection final : public Connection {
   /// Ends all operations in flight; from any thread. Otherwise a device keeps retransmitting unacknowledged packets.
   void abandon() noexcept;
 
+ protected:
+  /// With queue pairs that `provider` creates; null: libibverbs does.
+  VerbsConnection(const OpenDevice& device, const ConnectionSettings& settings, ProviderTransport* provider);
+
+  [[nodiscard]] OwnQueuePairs own_queue_pairs() const { return {device_, domain_.get(), queue_pairs_}; }
+  /// Sets the numbers of the queue pairs in completions of shared receives.
+  void know_numbers(std::span<const std::uint32_t> numbers);
+  void be_connected(Introduction peer, Connected connected);
+  /// A request's number as completions of this queue pair have it.
+  [[nodiscard]] static std::uint64_t identifier(int queue_pair, std::uint64_t number) {
+    return (static_cast<std::uint64_t>(queue_pair) << kQueuePairShift) | (number & kNumberMask);
+  }
+  /// As poll.
+  [[nodiscard]] std::span<Completion> take_completions();
+
  private:
   static constexpr int kMostPolled = 16;
+  static constexpr int kQueuePairShift = 48;
+  static constexpr std::uint64_t kNumberMask = (std::uint64_t{1} << kQueuePairShift) - 1;
 
   /// Requests that are posted together.
   struct SendList {
@@ -82,6 +109,7 @@ class VerbsConnection final : public Connection {
     std::vector<ibv_sge> parts;
   };
 
+  [[nodiscard]] static int queue_pair_in(std::uint64_t identifier);
   void fill(SendList& list, int queue_pair, std::span<const Request> requests);
   void hand_over(int queue_pair, ibv_send_wr& first);
   [[nodiscard]] int poll_queue();
@@ -96,6 +124,7 @@ class VerbsConnection final : public Connection {
 
   const OpenDevice& device_;
   ConnectionSettings settings_;
+  ProviderTransport* provider_;
   ProtectionDomain domain_;
   CompletionChannel channel_;
   CompletionQueue completions_;

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "common/backends/verbs/background_stream.h"
+#include "common/backends/verbs/provider_connection.h"
 #include "common/core/error.h"
 
 namespace fabricbench::verbs {
@@ -51,6 +52,7 @@ Bytes inline_bytes_wanted(const VerbsSettings& settings) {
   const bool has_flag = settings.seen_by == SeenBy::kReader;
   if (!settings.in_host_memory) return has_flag ? kFlag : 0;  // the processor copies inline data
   if (settings.verb != Verb::kWrite && settings.verb != Verb::kSend) return 0;
+  if (settings.verb == Verb::kWrite && settings.options.transport == Transport::kSrd) return 0;
   if (settings.options.inlined) return static_cast<Bytes>(*settings.options.inlined);
   constexpr Bytes kWrites = 220;
   constexpr Bytes kSends = 236;
@@ -103,17 +105,17 @@ VerbsSession::VerbsSession(VerbsSettings settings, std::unique_ptr<BufferSource>
   relaxed_order_ = relaxes_pcie_order(settings_);
   const RdmaOptions& options = settings_.options;
   device_.port.gids = connector_->usable_gids(device_.port, options.gid);
-  connection_ = std::make_unique<VerbsConnection>(
-      device_, ConnectionSettings{.transport = options.transport,
-                                  .queue_pairs = static_cast<int>(options.queue_pairs),
-                                  .depth = depth(),
-                                  .receive_depth = room_for_receives(),
-                                  .shared_receives = options.shared_receives,
-                                  .inline_bytes = inline_bytes_wanted(settings_),
-                                  .events = options.events,
-                                  .one_at_a_time = settings_.latency,
-                                  .data_direct = options.data_direct,
-                                  .relaxed_order = relaxed_order_});
+  connection_ = open_connection(device_, ConnectionSettings{.transport = options.transport,
+                                                            .verb = settings_.verb,
+                                                            .queue_pairs = static_cast<int>(options.queue_pairs),
+                                                            .depth = depth(),
+                                                            .receive_depth = room_for_receives(),
+                                                            .shared_receives = options.shared_receives,
+                                                            .inline_bytes = inline_bytes_wanted(settings_),
+                                                            .events = options.events,
+                                                            .one_at_a_time = settings_.latency,
+                                                            .data_direct = options.data_direct,
+                                                            .relaxed_order = relaxed_order_});
   try_memory();
   backend_ = std::make_unique<VerbsBackend>(*connection_, flow_settings(), barrier_, exchange());
 }
@@ -192,7 +194,7 @@ std::string VerbsSession::agree_with(const std::vector<std::string>& introductio
                            .by_rdma_cm = options.by_rdma_cm});
   meeting_.first = rank_ == 0;
   meeting_.by_rdma_cm = options.by_rdma_cm;
-  return connector_->invite(meeting_);
+  return connection_->invite(*connector_, meeting_);
 }
 
 void VerbsSession::connect(const std::vector<std::string>& invitations) {
@@ -269,9 +271,10 @@ std::string VerbsSession::route() const {
   const auto end = [](const Introduction& of) { return fmt::format("{} port {}", of.port.device, of.port.port); };
   const GidPair& gids = meeting_.agreed.gids;
   const std::string how = connector_->description();
-  return fmt::format("{} to {}, {}, GID indices {} and {}, MTU {}{}{}{}", end(both_.at(0)), end(both_.at(1)),
-                     gids.description, gids.first, gids.second, connection_->mtu(), unusual_route(meeting_),
-                     how.empty() ? "" : ", ", how) +
+  const std::string mtu = connection_->mtu() > 0 ? fmt::format(", MTU {}", connection_->mtu()) : "";
+  return fmt::format("{} to {}, {}, GID indices {} and {}{}{}{}{}", end(both_.at(0)), end(both_.at(1)),
+                     gids.description, gids.first, gids.second, mtu, unusual_route(meeting_), how.empty() ? "" : ", ",
+                     how) +
          arrival_;
 }
 
@@ -290,16 +293,13 @@ std::optional<Bytes> VerbsSession::device_memory() const {
   return all ? std::optional(bytes_for_messages(*all, settings_.seen_by)) : std::nullopt;
 }
 
-std::optional<Bytes> VerbsSession::most_bytes() const {
-  if (settings_.options.transport == Transport::kUd) return static_cast<Bytes>(connection_->mtu());
-  return device_.port.largest_message;
-}
+std::optional<Bytes> VerbsSession::most_bytes() const { return connection_->largest_message(); }
 
 std::string VerbsSession::library() const {
   const RdmaOptions& options = settings_.options;
   return fmt::format("libibverbs, {} {}, {} queue pair{}, {} port {} ({}{})", name(options.transport),
                      name(settings_.verb), options.queue_pairs, options.queue_pairs == 1 ? "" : "s",
-                     device_.port.device, device_.port.port, device_.port.ethernet ? "RoCE" : "InfiniBand",
+                     device_.port.device, device_.port.port, network_of(device_.port),
                      device_.port.rate > 0 ? fmt::format(", {:.4g} Gb/s", device_.port.rate * 8 / 1e9) : "");
 }
 

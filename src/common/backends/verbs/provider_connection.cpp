@@ -1,0 +1,163 @@
+#include "common/backends/verbs/provider_connection.h"
+
+#include <endian.h>
+
+#include <iterator>
+#include <sstream>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "common/backends/verbs/explain.h"
+#include "common/backends/verbs/srd_transport.h"
+#include "common/backends/verbs/work_request.h"
+#include "common/core/error.h"
+
+namespace fabricbench::verbs {
+namespace {
+
+std::vector<std::uint32_t> numbers_in(const std::string& text, std::size_t count) {
+  std::istringstream words(text);
+  std::vector<std::uint32_t> numbers{std::istream_iterator<std::uint32_t>(words), {}};
+  if (numbers.size() == count) return numbers;
+  throw Error(ExitStatus::kFailure, "verbs: cannot read the queue pairs' numbers of the pair's other rank");
+}
+
+/// Begins a request, to which its data and destination are added.
+void begin(ibv_qp_ex* making, const Request& request) {
+  const auto [address, key] = request.remote;
+  switch (opcode_of(request)) {
+    case IBV_WR_RDMA_WRITE: return ibv_wr_rdma_write(making, key, address);
+    case IBV_WR_RDMA_WRITE_WITH_IMM: return ibv_wr_rdma_write_imm(making, key, address, htobe32(*request.immediate));
+    case IBV_WR_RDMA_READ: return ibv_wr_rdma_read(making, key, address);
+    case IBV_WR_ATOMIC_FETCH_AND_ADD: return ibv_wr_atomic_fetch_add(making, key, address, 1);
+    case IBV_WR_ATOMIC_CMP_AND_SWP:
+      return ibv_wr_atomic_cmp_swp(making, key, address, request.compare, request.compare + 1);
+    case IBV_WR_SEND_WITH_IMM: return ibv_wr_send_imm(making, htobe32(*request.immediate));
+    default: return ibv_wr_send(making);
+  }
+}
+
+}  // namespace
+
+ibv_qp_init_attr_ex extended(ibv_pd* domain, const ibv_qp_init_attr& wanted, Verb verb) {
+  ibv_qp_init_attr_ex attributes{};
+  attributes.send_cq = wanted.send_cq;
+  attributes.recv_cq = wanted.recv_cq;
+  attributes.srq = wanted.srq;
+  attributes.cap = wanted.cap;
+  attributes.qp_type = IBV_QPT_DRIVER;
+  attributes.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+  attributes.pd = domain;
+  attributes.send_ops_flags = operations_of(verb);
+  return attributes;
+}
+
+ProviderConnection::ProviderConnection(const OpenDevice& device, const ConnectionSettings& settings,
+                                       std::unique_ptr<ProviderTransport> transport)
+    : VerbsConnection(device, settings, transport.get()),
+      transport_(std::move(transport)),
+      in_order_(transport_->completes_in_order()) {
+  for (const QueuePair& each : own_queue_pairs().all) lanes_.push_back({.queue_pair = ibv_qp_to_qp_ex(each.get())});
+}
+
+std::string ProviderConnection::invite(Connector& /*connector*/, const Meeting& meeting) {
+  const std::vector<std::uint32_t> numbers = transport_->open_to_peer(meeting, own_queue_pairs());
+  know_numbers(numbers);
+  return fmt::format("{}", fmt::join(numbers, " "));
+}
+
+void ProviderConnection::connect(Connector& /*connector*/, const Meeting& meeting, const std::string& invitation) {
+  Introduction peer = meeting.peer;
+  peer.queue_pairs = numbers_in(invitation, lanes_.size());
+  Connected connected;
+  connected.mtu = transport_->connect(meeting, own_queue_pairs(), peer.queue_pairs);
+  be_connected(std::move(peer), std::move(connected));
+}
+
+Bytes ProviderConnection::largest_message() const {
+  return transport_->largest_message().value_or(VerbsConnection::largest_message());
+}
+
+/// The data of a request without any still have to be given: providers complete a request with them.
+void ProviderConnection::make(int queue_pair, const Request& request, std::uint64_t number, bool signaled) {
+  ibv_qp_ex* const making = lanes_[static_cast<std::size_t>(queue_pair)].queue_pair;
+  making->wr_id = identifier(queue_pair, number);
+  making->wr_flags = signaled || !in_order_ ? IBV_SEND_SIGNALED : 0;
+  begin(making, request);
+  transport_->set_destination(static_cast<std::size_t>(queue_pair), *making);
+  const LocalPart& local = request.local;
+  if (request.is_inline) {
+    ibv_wr_set_inline_data(making, local.data, local.bytes);
+  } else {
+    ibv_wr_set_sge(making, local.key, reinterpret_cast<std::uint64_t>(local.data), local.bytes);
+  }
+}
+
+void ProviderConnection::hand_over(int queue_pair, std::uint64_t count, std::uint64_t newest) {
+  Lane& lane = lanes_[static_cast<std::size_t>(queue_pair)];
+  check_returned(ibv_wr_complete(lane.queue_pair), "ibv_wr_complete");
+  lane.newest = newest;
+  lane.under_way += count;
+}
+
+void ProviderConnection::post(int queue_pair, std::span<const Request> requests) {
+  ibv_wr_start(lanes_[static_cast<std::size_t>(queue_pair)].queue_pair);
+  for (const Request& request : requests) make(queue_pair, request, request.number, request.signaled);
+  hand_over(queue_pair, requests.size(), requests.back().number);
+}
+
+void ProviderConnection::make_ready(int queue_pair, const Request& each, int /*count*/) {
+  lanes_[static_cast<std::size_t>(queue_pair)].ready = each;
+}
+
+void ProviderConnection::post_ready(int queue_pair, int count, std::uint64_t number, bool signaled) {
+  const Lane& lane = lanes_[static_cast<std::size_t>(queue_pair)];
+  ibv_wr_start(lane.queue_pair);
+  for (int left = count - 1; left > 0; --left) {
+    make(queue_pair, lane.ready, number - static_cast<std::uint64_t>(left), false);
+  }
+  make(queue_pair, lane.ready, number, signaled);
+  hand_over(queue_pair, static_cast<std::uint64_t>(count), number);
+}
+
+/// Where requests complete in any order, the number that so many have reached. Whoever counts completions needs no
+/// more.
+std::uint64_t ProviderConnection::count_completed(int queue_pair) {
+  Lane& lane = lanes_[static_cast<std::size_t>(queue_pair)];
+  --lane.under_way;
+  return lane.newest - lane.under_way;
+}
+
+std::span<const Completion> ProviderConnection::poll() {
+  const std::span<Completion> found = take_completions();
+  if (in_order_) return found;
+  for (Completion& completion : found) {
+    if (!completion.received) completion.number = count_completed(completion.queue_pair);
+  }
+  return found;
+}
+
+std::uint64_t ProviderConnection::completed() {
+  std::uint64_t newest = 0;
+  for (const Completion& completion : poll()) newest = completion.number;
+  return newest;
+}
+
+std::unique_ptr<VerbsConnection> open_connection(const OpenDevice& device, const ConnectionSettings& settings) {
+  const Transport transport = settings.transport;
+  if (transport == Transport::kSrd) {
+    return std::make_unique<ProviderConnection>(device, settings, open_srd(device, settings.verb));
+  }
+  if (is_efa(device.port) && transport != Transport::kUd) {
+    throw Error(
+        ExitStatus::kMissing,
+        fmt::format("verbs: {} is an EFA device, which has no {} queue pairs; use -c SRD, with which rdma_send, "
+                    "rdma_write and rdma_read programs run on it",
+                    device.port.device, name(transport)));
+  }
+  return std::make_unique<VerbsConnection>(device, settings);
+}
+
+}  // namespace fabricbench::verbs

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "common/backends/verbs/connector.h"
+#include "common/backends/verbs/handles.h"
+#include "common/core/rdma_options.h"
+#include "common/core/units.h"
+
+namespace fabricbench::verbs {
+
+/// A type of connection that only one provider has, and that verbs itself can neither create nor address: what sets its
+/// queue pairs apart from those of others. Requests are posted by ibv_wr_*, see ProviderConnection.
+class ProviderTransport {
+ public:
+  ProviderTransport() = default;
+  ProviderTransport(const ProviderTransport&) = delete;
+  ProviderTransport& operator=(const ProviderTransport&) = delete;
+  virtual ~ProviderTransport() = default;
+
+  /// A queue pair in the reset state, to which ibv_wr_* post; null on failure, with errno. The type in `wanted` is
+  /// ignored.
+  [[nodiscard]] virtual QueuePair create(ibv_pd* domain, const ibv_qp_init_attr& wanted) = 0;
+  /// Gets ready to be reached, once the ranks have agreed; returns the number by which each queue pair is reached.
+  /// Throws Error (missing).
+  [[nodiscard]] virtual std::vector<std::uint32_t> open_to_peer(const Meeting& meeting, const OwnQueuePairs& own) = 0;
+  /// Brings the queue pairs into the state in which they send; `numbers` are the other rank's from open_to_peer. Returns
+  /// the path MTU in bytes; 0: there is none. Throws Error (missing).
+  [[nodiscard]] virtual int connect(const Meeting& meeting, const OwnQueuePairs& own,
+                                    std::span<const std::uint32_t> numbers) = 0;
+  /// Gives the request that is being made on a queue pair its destination.
+  virtual void set_destination(std::size_t queue_pair, ibv_qp_ex& making) = 0;
+
+  /// The largest message of the verb that it was opened for, if the port's own limit is not what counts.
+  [[nodiscard]] virtual std::optional<Bytes> largest_message() const { return std::nullopt; }
+  /// Whether requests of a queue pair complete in the order in which they were posted. If not, all must be signaled.
+  [[nodiscard]] virtual bool completes_in_order() const = 0;
+  /// See VerbsConnection::keeps_order.
+  [[nodiscard]] virtual std::optional<bool> keeps_order() const = 0;
+};
+
+/// The operations that requests of this verb are made of (enum ibv_qp_create_send_ops_flags).
+[[nodiscard]] constexpr std::uint64_t operations_of(Verb verb) {
+  switch (verb) {
+    case Verb::kWrite: return IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM;
+    case Verb::kRead: return IBV_QP_EX_WITH_RDMA_READ;
+    case Verb::kAtomic: return IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD | IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP;
+    default: return IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM;
+  }
+}
+
+/// `wanted` for the calls of providers, with the operations of the verb.
+[[nodiscard]] ibv_qp_init_attr_ex extended(ibv_pd* domain, const ibv_qp_init_attr& wanted, Verb verb);
+
+}  // namespace fabricbench::verbs
