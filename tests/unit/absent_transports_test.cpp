@@ -4,22 +4,31 @@
 
 #include <string>
 
+#include "common/backends/verbs/dc_transport.h"
 #include "common/backends/verbs/srd_transport.h"
 #include "common/core/error.h"
 
 namespace fabricbench::verbs {
 namespace absent_transports_test {
 
-TEST(AbsentTransports, SayWhatToInstall) {
+template <typename Open>
+std::string refusal(Open open) {
   try {
-    (void)open_srd({}, Verb::kSend);
-    FAIL();
+    (void)open({}, Verb::kSend, "");
   } catch (const Error& error) {
     EXPECT_EQ(error.status(), ExitStatus::kMissing);
-    EXPECT_STREQ(error.what(),
-                 "-c SRD: fabricbench was built without infiniband/efadv.h; install libibverbs-dev with it and build "
-                 "again, or use -c RC where the adapter is not EFA");
+    return error.what();
   }
+  return "";
+}
+
+TEST(AbsentTransports, SayWhatToInstall) {
+  EXPECT_EQ(refusal(open_srd),
+            "-c SRD: fabricbench was built without infiniband/efadv.h; install libibverbs-dev with it and build "
+            "again, or use -c RC where the adapter is not EFA");
+  EXPECT_EQ(refusal(open_dc),
+            "-c DC: fabricbench was built without infiniband/mlx5dv.h; install libibverbs-dev with it and build again, "
+            "or use -c RC");
 }
 
 }  // namespace absent_transports_test

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "common/backends/verbs/dc_transport.h"
 #include "common/backends/verbs/srd_transport.h"
 #include "common/core/error.h"
 
@@ -28,6 +29,14 @@ TEST(ProviderLibrary, OfEfaHasWhatSrdNeeds) {
   const auto library = installed("libefa.so.1");
   if (!library) GTEST_SKIP() << "libefa.so.1 is not installed";
   for (const char* function : {kCreateSrd, kQueryEfa}) {
+    EXPECT_NE(library->function<AnyFunction>(function), nullptr) << function;
+  }
+}
+
+TEST(ProviderLibrary, OfMlx5HasWhatDcNeeds) {
+  const auto library = installed("libmlx5.so.1");
+  if (!library) GTEST_SKIP() << "libmlx5.so.1 is not installed";
+  for (const char* function : {kKnowsMlx5, kCreateDc, kExtendDc}) {
     EXPECT_NE(library->function<AnyFunction>(function), nullptr) << function;
   }
 }

@@ -46,8 +46,8 @@ TEST(RdmaOptions, AreThoseThatMeanSomethingToTheProgram) {
   EXPECT_EQ(own_options(kSendLat), always + kOfSizes + kOfLatency + kOfMessages);
   EXPECT_EQ(own_options(kReadBw), (always + kOfSizes + kOfBandwidth + Keys{"connection", "outs"}));
   EXPECT_EQ(own_options(kReadLat), always + kOfSizes + kOfLatency + Keys{"connection"});
-  EXPECT_EQ(own_options(kAtomicBw), (always + kOfBandwidth + Keys{"outs", "atomic_type"}));
-  EXPECT_EQ(own_options(kAtomicLat), always + kOfLatency + Keys{"atomic_type"});
+  EXPECT_EQ(own_options(kAtomicBw), (always + kOfBandwidth + Keys{"connection", "outs", "atomic_type"}));
+  EXPECT_EQ(own_options(kAtomicLat), (always + kOfLatency + Keys{"connection", "atomic_type"}));
 }
 
 TEST(RdmaOptions, OfMessagesThatAreSeenLeaveTheRequestsToTheProgram) {
@@ -175,6 +175,10 @@ TEST(RdmaOptions, ReadEveryValueThere) {
   for (const Program& program : {kWriteBw, kWriteLat, kReadBw, kReadLat, kSendBw, kSendLat}) {
     EXPECT_EQ(parsed(program, "-c SRD").rdma.transport, Transport::kSrd);
     EXPECT_EQ(parsed(program, "-c SRD").rdma.moderation, 1) << "every request is signaled";
+  }
+  for (const Program& program : {kWriteBw, kWriteLat, kReadBw, kReadLat, kSendBw, kSendLat, kAtomicBw, kAtomicLat}) {
+    EXPECT_EQ(parsed(program, "-c DC -u 20").rdma.transport, Transport::kDc);
+    EXPECT_TRUE(parsed(program, "-c DC").rdma.shared_receives) << "targets have no receives of their own";
   }
   EXPECT_DOUBLE_EQ(parsed(kWriteLat, "--max-lat 2.5").rdma.max_latency, 2.5e-6);
   EXPECT_FALSE(parsed(kSendBw, "--format table").rdma.perftest_table);

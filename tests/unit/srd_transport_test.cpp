@@ -45,6 +45,9 @@ class SrdTest : public testing::Test {
       FakeQueuePair& made = test::add_extended(domain, wanted);
       made.in_order = false;
       made.signals_all = true;
+      made.extended.wr_set_ud_addr = [](ibv_qp_ex* making, ibv_ah*, std::uint32_t number, std::uint32_t key) {
+        test::name_destination(making, number, key);
+      };
       return &made.handle;
     };
     root_.link("rdmap0s6/device/driver", "/sys/bus/pci/drivers/efa");

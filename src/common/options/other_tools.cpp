@@ -154,7 +154,7 @@ constexpr OtherOption kPerftest[] = {
     {kRefused, "--force-link", "TYPE", "the kind of link is that of the port: --ib-dev and --ib-port choose it"},
     {kRefused, "--ipv6,--ipv6-addr", "", "both ends agree on a GID; --gid-index chooses another"},
     {kRefused, "--latency_gap", "TIME", "messages follow each other at once here"},
-    {kRefused, "--log_dci_streams,--log_active_dci_streams", "N", "DC connections are not measured here: --connection"},
+    {kRefused, "--log_dci_streams,--log_active_dci_streams", "N", "a DC initiator has one stream here"},
     {kRefused, "--mmap,--mmap-offset,--use_ib_dm_dmabuf", "VALUE", kOneMemory},
     {kRefused, "--mr_per_qp,--odp,--use-null-mr", "", kOneMemory},
     {kRefused, "--out_json", "", "records go to a file with a name: --json FILE"},

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -17,18 +18,25 @@ using enum OptionGroup;
 constexpr Bytes kUsualDatagram = 1024;    // fits the MTU of a port on Ethernet with the usual 1500 bytes
 constexpr Bytes kUsualSrdMessage = 8192;  // fits the largest that EFA sends, of 8928 bytes
 
-constexpr Choices<Transport, 4> kTransportsOfSend = {
-    {{"RC", Transport::kRc}, {"UC", Transport::kUc}, {"UD", Transport::kUd}, {"SRD", Transport::kSrd}}};
-constexpr Choices<Transport, 3> kTransportsOfWrite = {
-    {{"RC", Transport::kRc}, {"UC", Transport::kUc}, {"SRD", Transport::kSrd}}};
-constexpr Choices<Transport, 2> kTransportsOfRead = {{{"RC", Transport::kRc}, {"SRD", Transport::kSrd}}};
+constexpr Choices<Transport, 5> kTransportsOfSend = {{{"RC", Transport::kRc},
+                                                      {"UC", Transport::kUc},
+                                                      {"UD", Transport::kUd},
+                                                      {"SRD", Transport::kSrd},
+                                                      {"DC", Transport::kDc}}};
+constexpr Choices<Transport, 4> kTransportsOfWrite = {
+    {{"RC", Transport::kRc}, {"UC", Transport::kUc}, {"SRD", Transport::kSrd}, {"DC", Transport::kDc}}};
+constexpr Choices<Transport, 3> kTransportsOfRead = {
+    {{"RC", Transport::kRc}, {"SRD", Transport::kSrd}, {"DC", Transport::kDc}}};
+constexpr Choices<Transport, 2> kTransportsOfAtomic = {{{"RC", Transport::kRc}, {"DC", Transport::kDc}}};
 
 void check_retries(const Options& options) {
   const RdmaOptions usual;
   const bool chosen =
       options.rdma.acknowledge_timeout != usual.acknowledge_timeout || options.rdma.retries != usual.retries;
-  if (!chosen || options.rdma.transport == Transport::kRc) return;
-  throw UsageError("-u and --retry-count are for what is sent again, which only RC does; leave them out, or use -c RC");
+  const Transport transport = options.rdma.transport;
+  if (!chosen || transport == Transport::kRc || transport == Transport::kDc) return;
+  throw UsageError(
+      "-u and --retry-count are for what is sent again, which only RC and DC do; leave them out, or use -c RC");
 }
 
 void check_datagrams(const Options& options) {
@@ -91,21 +99,26 @@ void complete_datagram_sizes(Options& options) {
 }  // namespace
 
 OptionSet transport_of(Verb verb) {
-  if (verb == Verb::kWrite) {
-    return {option(kRdma, "-c,--connection", "TYPE", "connection type: RC, UC, or SRD (EFA adapters)",
-                   choice(&RdmaOptions::transport, "connection of writes", kTransportsOfWrite))};
+  const auto with = [](const char* types, Accessors accessors) -> OptionSet {
+    return {option(kRdma, "-c,--connection", "TYPE", fmt::format("connection type: {}", types), std::move(accessors))};
+  };
+  constexpr auto kTransport = &RdmaOptions::transport;
+  switch (verb) {
+    case Verb::kWrite:
+      return with("RC, UC, DC (mlx5), SRD (EFA)", choice(kTransport, "connection of writes", kTransportsOfWrite));
+    case Verb::kRead:
+      return with("RC, DC (mlx5), SRD (EFA)", choice(kTransport, "connection of reads", kTransportsOfRead));
+    case Verb::kAtomic:
+      return with("RC or DC (mlx5)", choice(kTransport, "connection of atomics", kTransportsOfAtomic));
+    default:
+      return with("RC, UC, UD, DC (mlx5), SRD (EFA)", choice(kTransport, "connection of sends", kTransportsOfSend));
   }
-  if (verb == Verb::kRead) {
-    return {option(kRdma, "-c,--connection", "TYPE", "connection type: RC, or SRD (EFA adapters)",
-                   choice(&RdmaOptions::transport, "connection of reads", kTransportsOfRead))};
-  }
-  return {option(kRdma, "-c,--connection", "TYPE", "connection type: RC, UC, UD, or SRD (EFA adapters)",
-                 choice(&RdmaOptions::transport, "connection of sends", kTransportsOfSend))};
 }
 
 void complete_transport(Options& options, Verb verb) {
   complete_datagram_sizes(options);
   complete_srd(options, verb);
+  if (options.rdma.transport == Transport::kDc) options.rdma.shared_receives = true;  // targets have no own ones
 }
 
 void check_transport(const Options& options, Verb verb) {

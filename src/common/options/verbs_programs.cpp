@@ -264,7 +264,7 @@ OptionSet requests_of(const VerbsTest& test) {
   if (!test.latency) set = queues_of_bandwidth();
   const bool of_messages = test.verb == Verb::kWrite || test.verb == Verb::kSend;
   if (of_messages) set = join({set, inline_size()});
-  if (test.verb != Verb::kAtomic && !test.seen_by) set = join({set, transport_of(test.verb)});
+  if (!test.seen_by) set = join({set, transport_of(test.verb)});
   if (of_messages && !test.seen_by) set = join({set, receives()});
   if (test.verb == Verb::kWrite && !test.seen_by) set = join({set, immediate()});
   if (!of_messages && !test.latency) set = join({set, outstanding()});
@@ -319,7 +319,7 @@ void check_memory(const Options& options, bool by_memory) {
 
 void check_rdma_cm(const Options& options) {
   if (!options.rdma.by_rdma_cm) return;
-  if (options.rdma.transport == Transport::kUc || options.rdma.transport == Transport::kSrd) {
+  if (options.rdma.transport != Transport::kRc && options.rdma.transport != Transport::kUd) {
     throw UsageError("-R connects RC and UD queue pairs, and librdmacm supports no others; use -c RC, or leave out -R");
   }
   if (options.rdma.partition) {
@@ -351,7 +351,7 @@ void check_background(const Options& options) {
 /// Checks receives of writes.
 void check_receives(const Options& options) {
   if (options.rdma.write_with_immediate) return;
-  if (options.rdma.shared_receives) {
+  if (options.has_given({"use_srq"})) {
     throw UsageError(
         "--use-srq is for receives, which a plain write does not use; add --write-with-imm, or leave it out");
   }
@@ -442,8 +442,7 @@ Program verbs_program(const std::string& name, const std::string& summary, const
                        verbs_sets::port(), addresses(), requests_of(test), by_long_names(output), tables(),
                        test.latency ? required_latency() : required_bandwidth()}),
       .defaults = defaults_of(atomic ? kAtomicSize : usual, test.latency ? kLatencyWarmup : kBandwidthWarmup),
-      .completions = {complete_datagram_sizes, [verb = test.verb](Options& options) { complete_srd(options, verb); },
-                      complete_table},
+      .completions = {[verb = test.verb](Options& options) { complete_transport(options, verb); }, complete_table},
       .checks = checks_of(test)};
 }
 

@@ -16,7 +16,16 @@ std::mutex& mutex() {
   return of_all;
 }
 
-FakeQueuePair& queue_pair(std::uint32_t number) { return fake_verbs_queues().queue_pairs.at(number - 1); }
+FakeQueuePair* queue_pair(std::uint32_t number) {
+  for (FakeQueuePair& one : fake_verbs_queues().queue_pairs) {
+    if (one.handle.qp_num == number) return &one;
+  }
+  return nullptr;
+}
+
+std::deque<FakeReceive>& receives_of(FakeQueuePair& own) {
+  return own.shared != nullptr ? fake_verbs_queues().shared_receives[own.shared] : own.receives;
+}
 
 // verbs has addresses as numbers.
 void* place(std::uint64_t address) { return reinterpret_cast<void*>(address); }  // NOLINT(performance-no-int-to-ptr)
@@ -33,7 +42,7 @@ ibv_wc completion_of(const FakeQueuePair& own, std::uint64_t id, ibv_wc_status s
   return made;
 }
 
-FakeQueuePair& receiver_of(const FakeQueuePair& own, const FakeQueuePair::Message& message) {
+FakeQueuePair* receiver_of(const FakeQueuePair& own, const FakeQueuePair::Message& message) {
   return queue_pair(message.destination != 0 ? message.destination : own.peer);
 }
 
@@ -42,20 +51,33 @@ bool takes_receive(ibv_wr_opcode operation) {
 }
 
 void receive(FakeQueuePair& peer, const FakeQueuePair::Message& message, const void* data) {
-  if (peer.receives.empty()) return;  // lost, as a datagram without a receive is
+  std::deque<FakeReceive>& receives = receives_of(peer);
+  if (receives.empty()) return;  // lost, as a datagram without a receive is
   const ibv_wr_opcode operation = message.request.opcode;
   if (operation != IBV_WR_RDMA_WRITE_WITH_IMM && message.part.length > 0) {
-    std::memcpy(place(peer.receive_parts.front().addr), data, message.part.length);
+    std::memcpy(place(receives.front().part.addr), data, message.part.length);
   }
-  ibv_wc came = completion_of(peer, peer.receives.front().wr_id, IBV_WC_SUCCESS);
+  ibv_wc came = completion_of(peer, receives.front().request.wr_id, IBV_WC_SUCCESS);
   came.byte_len = message.part.length;
   if (operation != IBV_WR_SEND) {
     came.wc_flags = IBV_WC_WITH_IMM;
     came.imm_data = message.request.imm_data;
   }
   complete(peer.handle.recv_cq, came);
-  peer.receives.pop_front();
-  peer.receive_parts.pop_front();
+  receives.pop_front();
+}
+
+void carry_out_atomic(const FakeQueuePair::Message& message) {
+  const auto& atomic = message.request.wr.atomic;
+  std::uint64_t value = 0;
+  std::memcpy(&value, place(atomic.remote_addr), sizeof value);
+  std::memcpy(place(message.part.addr), &value, sizeof value);
+  if (message.request.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
+    value += atomic.compare_add;
+  } else if (value == atomic.compare_add) {
+    value = atomic.swap;
+  }
+  std::memcpy(place(atomic.remote_addr), &value, sizeof value);
 }
 
 void deliver(const FakeQueuePair& own, const FakeQueuePair::Message& message) {
@@ -66,22 +88,21 @@ void deliver(const FakeQueuePair& own, const FakeQueuePair::Message& message) {
   if (operation == IBV_WR_RDMA_WRITE || operation == IBV_WR_RDMA_WRITE_WITH_IMM) {
     std::memcpy(there, data, message.part.length);
   }
-  if (takes_receive(operation)) receive(receiver_of(own, message), message, data);
-}
-
-bool is_reachable(const FakeQueuePair::Message& message) {
-  return message.destination <= fake_verbs_queues().queue_pairs.size();
+  if (operation == IBV_WR_ATOMIC_FETCH_AND_ADD || operation == IBV_WR_ATOMIC_CMP_AND_SWP) carry_out_atomic(message);
+  if (takes_receive(operation)) receive(*receiver_of(own, message), message, data);
 }
 
 bool lacks_receive(const FakeQueuePair& own, const FakeQueuePair::Message& message) {
-  return is_reachable(message) && takes_receive(message.request.opcode) && receiver_of(own, message).receives.empty();
+  FakeQueuePair* const receiver = receiver_of(own, message);
+  return receiver != nullptr && takes_receive(message.request.opcode) && receives_of(*receiver).empty();
 }
 
-/// Where messages name their destination, they are reliable too: SRD.
+/// Where messages name their destination, they are reliable too: SRD and DC.
 ibv_wc_status status_of(const FakeQueuePair& own, const FakeQueuePair::Message& message, std::uint64_t number) {
   if (own.handle.state == IBV_QPS_ERR) return IBV_WC_WR_FLUSH_ERR;
   if (message.destination == 0) return own.ends_with(number);
-  if (!is_reachable(message) || receiver_of(own, message).key != message.key) return IBV_WC_REM_INV_RD_REQ_ERR;
+  const FakeQueuePair* const receiver = receiver_of(own, message);
+  if (receiver == nullptr || receiver->key != message.key) return IBV_WC_REM_INV_RD_REQ_ERR;
   return lacks_receive(own, message) ? IBV_WC_RNR_RETRY_EXC_ERR : own.ends_with(number);
 }
 
@@ -124,7 +145,7 @@ void advance(FakeQueuePair& own) {
 
 int post_send(ibv_qp* handle, ibv_send_wr* first, ibv_send_wr** refused) {
   const std::lock_guard lock(mutex());
-  FakeQueuePair& own = queue_pair(handle->qp_num);
+  FakeQueuePair& own = owner_of(handle);
   for (ibv_send_wr* next = first; next != nullptr; next = next->next) {
     if (handle->state != IBV_QPS_RTS && handle->state != IBV_QPS_ERR) {
       *refused = next;
@@ -137,13 +158,20 @@ int post_send(ibv_qp* handle, ibv_send_wr* first, ibv_send_wr** refused) {
   return 0;
 }
 
-int post_recv(ibv_qp* handle, ibv_recv_wr* first, ibv_recv_wr** /*refused*/) {
+void add_receives(std::deque<FakeReceive>& queue, const ibv_recv_wr* first) {
   const std::lock_guard lock(mutex());
-  FakeQueuePair& own = queue_pair(handle->qp_num);
-  for (ibv_recv_wr* next = first; next != nullptr; next = next->next) {
-    own.receives.push_back(*next);
-    own.receive_parts.push_back(next->num_sge > 0 ? next->sg_list[next->num_sge - 1] : ibv_sge{});
+  for (const ibv_recv_wr* next = first; next != nullptr; next = next->next) {
+    queue.push_back({*next, next->num_sge > 0 ? next->sg_list[next->num_sge - 1] : ibv_sge{}});
   }
+}
+
+int post_recv(ibv_qp* handle, ibv_recv_wr* first, ibv_recv_wr** /*refused*/) {
+  add_receives(owner_of(handle).receives, first);
+  return 0;
+}
+
+int post_srq_recv(ibv_srq* queue, ibv_recv_wr* first, ibv_recv_wr** /*refused*/) {
+  add_receives(fake_verbs_queues().shared_receives[queue], first);
   return 0;
 }
 
@@ -173,6 +201,11 @@ FakeVerbsQueues& fake_verbs_queues() {
   return queues;
 }
 
+FakeQueuePair& owner_of(const ibv_qp* handle) {
+  auto& all = fake_verbs_queues().queue_pairs;
+  return *std::find_if(all.begin(), all.end(), [handle](const FakeQueuePair& one) { return &one.handle == handle; });
+}
+
 FakeQueuePair& add_queue_pair(ibv_pd* domain, ibv_cq* sends, ibv_cq* receives, ibv_qp_type type) {
   auto& all = fake_verbs_queues().queue_pairs;
   FakeQueuePair& made = all.emplace_back();
@@ -188,6 +221,7 @@ FakeQueuePair& add_queue_pair(ibv_pd* domain, ibv_cq* sends, ibv_cq* receives, i
 void add_data_path(ibv_context& context) {
   context.ops.post_send = post_send;
   context.ops.post_recv = post_recv;
+  context.ops.post_srq_recv = post_srq_recv;
   context.ops.poll_cq = poll_cq;
 }
 
@@ -224,18 +258,33 @@ ibv_qp*(ibv_create_qp)(ibv_pd* domain, ibv_qp_init_attr* attributes) {
 }
 
 int(ibv_query_qp_data_in_order)(ibv_qp* handle, ibv_wr_opcode /*operation*/, std::uint32_t /*flags*/) {
-  return fabricbench::test::fake_verbs_queues().queue_pairs.at(handle->qp_num - 1).keeps_order ? 1 : 0;
+  return fabricbench::test::owner_of(handle).keeps_order ? 1 : 0;
 }
 
 int(ibv_modify_qp)(ibv_qp* handle, ibv_qp_attr* attributes, int mask) {
   const std::lock_guard lock(fabricbench::test::mutex());
-  auto& own = fabricbench::test::fake_verbs_queues().queue_pairs.at(handle->qp_num - 1);
+  auto& own = fabricbench::test::owner_of(handle);
   own.changes.push_back({*attributes, mask});
   if ((mask & IBV_QP_STATE) != 0) handle->state = attributes->qp_state;
   if (handle->state == IBV_QPS_ERR) own.messages_per_poll = 1e9;  // all that waits is flushed at once
+  if (handle->state == IBV_QPS_RTR && own.late_number != 0) handle->qp_num = own.late_number;
   if ((mask & IBV_QP_DEST_QPN) != 0) own.peer = attributes->dest_qp_num;
   if ((mask & IBV_QP_QKEY) != 0) own.key = attributes->qkey;
   if ((mask & IBV_QP_RNR_RETRY) != 0 && own.names_destinations) own.retries_unready = true;
+  return 0;
+}
+
+ibv_srq*(ibv_create_srq)(ibv_pd* domain, ibv_srq_init_attr* /*wanted*/) {
+  auto* const made = new ibv_srq{};
+  made->context = domain->context;
+  made->pd = domain;
+  fabricbench::test::fake_verbs_queues().shared_receives[made];
+  return made;
+}
+
+int(ibv_destroy_srq)(ibv_srq* queue) {
+  fabricbench::test::fake_verbs_queues().shared_receives.erase(queue);
+  delete queue;
   return 0;
 }
 

@@ -9,9 +9,15 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <vector>
 
 namespace fabricbench::test {
+
+struct FakeReceive {
+  ibv_recv_wr request;
+  ibv_sge part;  // the last one
+};
 
 struct FakeQueuePair {
   FakeQueuePair() = default;
@@ -45,17 +51,18 @@ struct FakeQueuePair {
     ibv_sge part;
     std::uint64_t not_before;       // this poll
     std::uint32_t destination = 0;  // number of a queue pair; 0: the own one is connected
-    std::uint32_t key = 0;          // that the destination must have
+    std::uint64_t key = 0;          // that the destination must have
     bool is_inline = false;         // whether the data was copied when the request was made, to here:
     std::array<std::byte, 256> inlined{};
   };
   std::deque<Message> made;  // between ibv_wr_start and ibv_wr_complete
   std::deque<Message> waiting;
   std::deque<Message> overtaken;
-  std::deque<ibv_recv_wr> receives;
-  std::deque<ibv_sge> receive_parts;  // the last one of each receive
+  std::deque<FakeReceive> receives;
+  ibv_srq* shared = nullptr;      // whose receives are taken instead
+  std::uint32_t late_number = 0;  // that it gets when it becomes ready to receive, as a DC target; 0: it has one
   std::uint32_t peer = 0;
-  std::uint32_t key = 0;            // queue key
+  std::uint64_t key = 0;            // that messages must have
   bool names_destinations = false;  // each message does
   bool retries_unready = false;     // waits until the receiver has a receive
   double allowance = 0;
@@ -69,6 +76,7 @@ struct FakeVerbsQueues {
     ibv_wc completion;
   };
   std::deque<Arrived> completions;
+  std::map<ibv_srq*, std::deque<FakeReceive>> shared_receives;
   std::vector<ibv_ah_attr> ways;  // of the address handles made
   std::uint64_t polls = 0;
 };
@@ -82,7 +90,14 @@ void add_data_path(ibv_context& context);
 /// In the reset state.
 FakeQueuePair& add_queue_pair(ibv_pd* domain, ibv_cq* sends, ibv_cq* receives, ibv_qp_type type);
 
-/// A queue pair to which ibv_wr_* post, with the calls that `wanted` names.
+/// The one with this handle.
+FakeQueuePair& owner_of(const ibv_qp* handle);
+
+/// A queue pair to which ibv_wr_* post, with the calls that `wanted` names. Its requests still need a way to name their
+/// destination.
 FakeQueuePair& add_extended(ibv_pd* domain, const ibv_qp_init_attr_ex& wanted);
+
+/// Names the destination of the request that is being made; `key` must be that of the queue pair with this number.
+void name_destination(ibv_qp_ex* making, std::uint32_t number, std::uint64_t key);
 
 }  // namespace fabricbench::test

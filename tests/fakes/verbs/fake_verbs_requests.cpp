@@ -57,18 +57,11 @@ void set_inline(ibv_qp_ex* making, void* data, std::size_t bytes) {
   std::memcpy(made.inlined.data(), data, std::min(bytes, made.inlined.size()));
 }
 
-void set_destination(ibv_qp_ex* making, ibv_ah* /*way*/, std::uint32_t number, std::uint32_t key) {
-  FakeQueuePair::Message& made = owner_of(making).made.back();
-  made.destination = number;
-  made.key = key;
-}
-
 void add_calls(ibv_qp_ex& made, std::uint64_t operations) {
   made.wr_start = start;
   made.wr_complete = complete;
   made.wr_set_sge = set_part;
   made.wr_set_inline_data = set_inline;
-  made.wr_set_ud_addr = set_destination;
   if ((operations & IBV_QP_EX_WITH_SEND) != 0) made.wr_send = [](ibv_qp_ex* own) { begin(own, IBV_WR_SEND); };
   if ((operations & IBV_QP_EX_WITH_SEND_WITH_IMM) != 0) {
     made.wr_send_imm = [](ibv_qp_ex* own, __be32 data) { begin(own, IBV_WR_SEND_WITH_IMM).imm_data = data; };
@@ -89,6 +82,17 @@ void add_calls(ibv_qp_ex& made, std::uint64_t operations) {
       owner_of(own).made.back().request.imm_data = data;
     };
   }
+  if ((operations & IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD) != 0) {
+    made.wr_atomic_fetch_add = [](ibv_qp_ex* own, std::uint32_t key, std::uint64_t address, std::uint64_t add) {
+      begin(own, IBV_WR_ATOMIC_FETCH_AND_ADD).wr.atomic = {address, add, 0, key};
+    };
+  }
+  if ((operations & IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP) != 0) {
+    made.wr_atomic_cmp_swp = [](ibv_qp_ex* own, std::uint32_t key, std::uint64_t address, std::uint64_t compare,
+                                std::uint64_t swap) {
+      begin(own, IBV_WR_ATOMIC_CMP_AND_SWP).wr.atomic = {address, compare, swap, key};
+    };
+  }
 }
 
 }  // namespace
@@ -101,13 +105,17 @@ FakeQueuePair& add_extended(ibv_pd* domain, const ibv_qp_init_attr_ex& wanted) {
   return made;
 }
 
+void name_destination(ibv_qp_ex* making, std::uint32_t number, std::uint64_t key) {
+  FakeQueuePair::Message& made = owner_of(making).made.back();
+  made.destination = number;
+  made.key = key;
+}
+
 }  // namespace fabricbench::test
 
 extern "C" {
 
-ibv_qp_ex* ibv_qp_to_qp_ex(ibv_qp* handle) {
-  return &fabricbench::test::fake_verbs_queues().queue_pairs.at(handle->qp_num - 1).extended;
-}
+ibv_qp_ex* ibv_qp_to_qp_ex(ibv_qp* handle) { return &fabricbench::test::owner_of(handle).extended; }
 
 ibv_ah*(ibv_create_ah)(ibv_pd* domain, ibv_ah_attr* way) {
   fabricbench::test::fake_verbs_queues().ways.push_back(*way);

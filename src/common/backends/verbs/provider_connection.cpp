@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "common/backends/verbs/dc_transport.h"
 #include "common/backends/verbs/explain.h"
 #include "common/backends/verbs/srd_transport.h"
 #include "common/backends/verbs/work_request.h"
@@ -149,6 +150,9 @@ std::unique_ptr<VerbsConnection> open_connection(const OpenDevice& device, const
   const Transport transport = settings.transport;
   if (transport == Transport::kSrd) {
     return std::make_unique<ProviderConnection>(device, settings, open_srd(device, settings.verb));
+  }
+  if (transport == Transport::kDc) {
+    return std::make_unique<ProviderConnection>(device, settings, open_dc(device, settings.verb));
   }
   if (is_efa(device.port) && transport != Transport::kUd) {
     throw Error(

@@ -30,8 +30,8 @@ class ProviderTransport {
   /// Gets ready to be reached, once the ranks have agreed; returns the number by which each queue pair is reached.
   /// Throws Error (missing).
   [[nodiscard]] virtual std::vector<std::uint32_t> open_to_peer(const Meeting& meeting, const OwnQueuePairs& own) = 0;
-  /// Brings the queue pairs into the state in which they send; `numbers` are the other rank's from open_to_peer. Returns
-  /// the path MTU in bytes; 0: there is none. Throws Error (missing).
+  /// Brings the queue pairs into the state in which they send; `numbers` are the other rank's from open_to_peer.
+  /// Returns the path MTU in bytes; 0: there is none. Throws Error (missing).
   [[nodiscard]] virtual int connect(const Meeting& meeting, const OwnQueuePairs& own,
                                     std::span<const std::uint32_t> numbers) = 0;
   /// Gives the request that is being made on a queue pair its destination.

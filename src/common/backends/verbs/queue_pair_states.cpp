@@ -8,8 +8,7 @@
 namespace fabricbench::verbs {
 namespace {
 
-constexpr std::uint8_t kRetriesForEver = 7;    // if the receiver has no room yet; our own time limit ends the wait
-constexpr std::uint8_t kShortestRnrDelay = 1;  // 10 us
+constexpr std::uint8_t kRetriesForEver = 7;  // if the receiver has no room yet; our own time limit ends the wait
 
 }  // namespace
 

@@ -18,6 +18,8 @@ struct Retransmission {
 /// Throws Error (missing) with the target `state`.
 void modify(ibv_qp* queue_pair, ibv_qp_attr& attributes, int mask, const char* state);
 
+inline constexpr std::uint8_t kShortestRnrDelay = 1;  // 10 us
+
 /// The queue key of both ends, where messages name their destination.
 inline constexpr std::uint32_t kQueueKey = 0x11111111;
 

@@ -84,7 +84,7 @@ void VerbsConnection::make_completion_queue(const ConnectionSettings& settings) 
 void VerbsConnection::make_shared_receives(const ConnectionSettings& settings) {
   check_shared_receives(device_.port, settings.receive_depth);
   ibv_srq_init_attr attributes{};
-  attributes.attr.max_wr = static_cast<std::uint32_t>(settings.receive_depth);
+  attributes.attr.max_wr = static_cast<std::uint32_t>(std::max(settings.receive_depth, 1));
   attributes.attr.max_sge = kPartsOfAReceive;
   shared_receives_.reset(ibv_create_srq(domain_.get(), &attributes));
   check(shared_receives_ != nullptr, "ibv_create_srq");
@@ -96,7 +96,7 @@ void VerbsConnection::make_queue_pair(const ConnectionSettings& settings) {
     queue_pairs_.push_back(std::move(made));
     return;
   }
-  if (!shared_receives_) fail("ibv_create_qp", errno);
+  if (!shared_receives_ || provider_ != nullptr) fail("ibv_create_qp", errno);
   throw Error(ExitStatus::kMissing,
               fmt::format("{}; not every device has {} queue pairs that share their receives: leave out --use-srq",
                           explain_call("ibv_create_qp", errno), fabricbench::name(settings.transport)));
@@ -152,8 +152,8 @@ Introduction VerbsConnection::introduction(const std::string& host) const {
 std::string VerbsConnection::invite(Connector& connector, const Meeting& meeting) { return connector.invite(meeting); }
 
 void VerbsConnection::connect(Connector& connector, const Meeting& meeting, const std::string& invitation) {
-  peer_ = meeting.peer;  // errors name it
-  be_connected(meeting.peer, connector.connect(meeting, own_queue_pairs(), invitation));
+  peer_ = meeting.peer;
+  connected_ = connector.connect(meeting, own_queue_pairs(), invitation);
 }
 
 void VerbsConnection::be_connected(Introduction peer, Connected connected) {

@@ -157,7 +157,9 @@ void VerbsSession::try_memory() {
 /// Where a last byte is polled, also for the case that it turns out to prove nothing.
 int VerbsSession::room_for_receives() const {
   const PortFacts& port = device_.port;
-  if (settings_.options.shared_receives) return static_cast<int>(receive_depth());
+  if (settings_.options.shared_receives) {
+    return static_cast<int>(polls_last_byte(settings_) ? settings_.options.receive_depth : receive_depth());
+  }
   if (!polls_last_byte(settings_)) return checked_depth(receive_depth(), port, "-r");
   const int most = port.most_requests > 0 ? port.most_requests : kMostReceives;
   return static_cast<int>(std::min<std::int64_t>(settings_.options.receive_depth, most));
