@@ -51,7 +51,7 @@ class FakeConnection final : public verbs::Connection {
   int sleeps = 0;
 
   /// Of a queue pair, or of the queue that all share.
-  [[nodiscard]] int receives_left(int queue = 0) const { return pair(queue).receives; }
+  [[nodiscard]] int receives_left(int queue = 0) const { return static_cast<int>(pair(queue).receives.size()); }
   [[nodiscard]] int most_receives() const { return most_receives_; }
 
   [[nodiscard]] int queue_pairs() const override { return static_cast<int>(pairs_.size()); }
@@ -85,11 +85,10 @@ class FakeConnection final : public verbs::Connection {
     post(queue_pair, requests);
   }
 
-  void post_receives(int queue, const verbs::LocalPart& into, int count) override {
+  void post_receives(int queue, const verbs::LocalPart& into, int count, std::size_t distance) override {
     Pair& own = pair(queue);
-    own.into = into;
-    own.receives += count;
-    most_receives_ = std::max(most_receives_, own.receives);
+    for (int i = 0; i < count; ++i) own.receives.push_back(into.data + static_cast<std::size_t>(i) * distance);
+    most_receives_ = std::max(most_receives_, static_cast<int>(own.receives.size()));
   }
 
   [[nodiscard]] std::span<const verbs::Completion> poll() override {
@@ -118,9 +117,8 @@ class FakeConnection final : public verbs::Connection {
 
  private:
   struct Pair {
-    verbs::LocalPart into{};
     std::vector<verbs::Request> ready{};
-    int receives = 0;
+    std::deque<std::byte*> receives{};
     std::uint64_t posted = 0;
     std::uint64_t seen_completed = 0;
   };
@@ -167,9 +165,9 @@ class FakeConnection final : public verbs::Connection {
   /// A message without a receive is lost, as a datagram's is.
   void receive(int queue_pair, const verbs::LocalPart& message, std::optional<std::uint32_t> immediate, int times) {
     Pair& own = pair(shared_receives_ ? 0 : queue_pair);
-    for (int i = 0; i < times && own.receives > 0; ++i) {
-      --own.receives;
-      if (message.bytes > 0) std::memcpy(own.into.data, message.data, message.bytes);
+    for (int i = 0; i < times && !own.receives.empty(); ++i) {
+      if (message.bytes > 0) std::memcpy(own.receives.front(), message.data, message.bytes);
+      own.receives.pop_front();
       completions_.push_back({true, queue_pair, 0, message.bytes, immediate});
     }
   }

@@ -123,4 +123,20 @@ TEST(MemoryPlan, SaysWhereThePoolCannotBeAsLargeAsAskedFor) {
   EXPECT_NE(plan.notices.front().find("64 MiB"), std::string::npos);
 }
 
+TEST(MemoryPlan, HasAPlaceForEachMessageThatIsChecked) {
+  EXPECT_EQ(pool_of_places(8), 8 * kMiB);
+  EXPECT_EQ(pool_of_places(64 << 10), 256 * kMiB);
+  EXPECT_EQ(pool_of_places(512 * kMiB), 512 * kMiB);
+  Options options = options_from_to(8, kMiB);
+  options.check_all = true;
+  for (const Bytes per_rank : {1024 * kMiB, 20 * kMiB}) {
+    const MemoryPlan plan = plan_memory(options, per_rank, 256 * kMiB);
+    EXPECT_EQ(plan.max_bytes, kMiB);
+    EXPECT_GT(plan.pool_bytes, 9 * kMiB);
+    EXPECT_LE(allocated(plan, options), per_rank);
+    ASSERT_EQ(plan.notices.size(), 1U);
+    EXPECT_NE(plan.notices.front().find(readable_bytes(plan.pool_bytes)), std::string::npos) << plan.notices.front();
+  }
+}
+
 }  // namespace memory_plan_test

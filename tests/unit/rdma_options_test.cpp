@@ -168,6 +168,9 @@ TEST(RdmaOptions, ReadEveryValueThere) {
     for (const std::string line : {"-R", "--rdma_cm", "--rdma-cm"}) EXPECT_TRUE(parsed(program, line).rdma.by_rdma_cm);
   }
   EXPECT_TRUE(parsed(kSendLat, "--use-srq").rdma.shared_receives);
+  EXPECT_TRUE(parsed(kReadLat, "--check all").check_all);
+  EXPECT_TRUE(parsed(kSendBw, "--data_validation --use-srq").check_all) << "perftest's name for it";
+  EXPECT_FALSE(parsed(kSendBw, "--check all --check 3").check_all);
   EXPECT_TRUE(parsed(kWriteBw, "--use-srq --write-with-imm -r 64").rdma.shared_receives);
   EXPECT_EQ(parsed(kAtomicBw, "-A CMP_AND_SWAP").rdma.atomic, AtomicKind::kCompareAndSwap);
   EXPECT_EQ(parsed(kAtomicLat, "-A FETCH_AND_ADD").rdma.atomic, AtomicKind::kFetchAndAdd);

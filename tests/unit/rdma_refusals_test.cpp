@@ -113,6 +113,10 @@ TEST(RdmaRefusals, RefuseWhatTheyCannotMean) {
       {kSendBw, "--memory gpu", "'gpu' is not a kind of memory; choose one of host, hugepages, cuda"},
       {kSendBw, "--memory cuda:x", "'x' is not a whole number; the N of cuda:N is a number such as 0"},
       {kSendBw, "--memory cuda:-1", "-1 is too small; the N of cuda:N is at least 0"},
+      {kSendBw, "--check some", "'some' is not a whole number; --check (a number or all) is a number such as 0"},
+      {kAtomicBw, "--check all",
+       "--check all needs a place for each message, which this program does not have (rdma_write, rdma_read and "
+       "rdma_send do); give a number of operations to check besides the timed ones"},
       {kSendBw, "-m 1500", "'1500' is not a path MTU; choose one of 256, 512, 1024, 2048, 4096"},
       {kSendBw, "-c XRC", "'XRC' is not a connection of sends; choose one of RC, UC, UD, SRD, DC"},
       {kWriteBw, "-c UD", "'UD' is not a connection of writes; choose one of RC, UC, SRD, DC"},
@@ -155,6 +159,9 @@ TEST(RdmaRefusals, RefuseCombinationsThatMakeNoSense) {
       {kSendBw, "-s 8 --min-bytes 4", "-s" + which_sizes},
       {kSendBw, "-a --step-factor 4", "-a" + which_sizes},
       {kSendBw, "-a --step-bytes 4", "-a" + which_sizes},
+      {kSendBw, "--check all --use-srq -q 2",
+       "--check all: with --use-srq and several queue pairs the place of a message is not known before it arrives; "
+       "leave out --use-srq, or use -q 1"},
       {kSendBw, "-l 129", "-l 129 hands over more requests at once than -t 128 has room for; lower -l or raise -t"},
       {kSendBw, "-t 8 -l 9", "-l 9 hands over more requests at once than -t 8 has room for; lower -l or raise -t"},
       {kSendBw, "-t 8 -Q 9",

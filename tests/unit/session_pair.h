@@ -19,6 +19,10 @@
 #include "common/core/error.h"
 #include "common/core/host_buffers.h"
 #include "common/core/pattern.h"
+#include "fake_root.h"
+#include "fake_verbs_devices.h"
+#include "fake_verbs_memory.h"
+#include "fake_verbs_queue_pairs.h"
 
 namespace fabricbench::test {
 
@@ -89,5 +93,38 @@ inline void send_one(SessionPair& pair, std::size_t bytes = 64) {
   EXPECT_EQ(*(blocks[1] + bytes), std::byte{1});
   EXPECT_EQ(*(blocks[1] + 2 * bytes - 1), std::byte{1});
 }
+
+/// An mlx5 device with an InfiniBand port, and the settings of writes one at a time.
+class SessionPairTest : public testing::Test {
+ protected:
+  SessionPairTest() {
+    fake_verbs() = {};
+    fake_verbs_memory() = {};
+    fake_verbs_queues() = {};
+    root_.link("mlx5_0/device/driver", "/sys/bus/pci/drivers/mlx5_core");
+    FakeVerbsDevice& fake = fake_verbs().add("mlx5_0", (root_.path() / "mlx5_0").string());
+    ibv_port_attr port{};
+    port.state = IBV_PORT_ACTIVE;
+    port.active_mtu = IBV_MTU_4096;
+    port.max_msg_sz = 1U << 30;
+    port.gid_tbl_len = 1;
+    fake.ports = {port};
+    fake.limits.max_qp_wr = 1024;
+    ibv_gid_entry gid{};
+    gid.gid.raw[0] = 0xfe;
+    gid.gid.raw[15] = 1;
+    gid.port_num = 1;
+    gid.gid_type = IBV_GID_TYPE_IB;
+    fake.gids = {gid};
+    add_data_path(fake.context);
+    settings_.host = "here";
+    settings_.verb = Verb::kWrite;
+    settings_.latency = true;
+    settings_.options.stall_timeout = 5;
+  }
+
+  FakeRoot root_;
+  verbs::VerbsSettings settings_;
+};
 
 }  // namespace fabricbench::test

@@ -44,6 +44,26 @@ TEST(Totals, OfNothingAreZero) {
   EXPECT_EQ(totals.slowest_rank(0).share, 0);
 }
 
+TEST(Totals, CountTheMessagesThatWereChecked) {
+  const Options options;
+  Totals totals(options);
+  EXPECT_EQ(totals.checked_messages_line(), "");
+  Row row = row_of(0, {1});
+  totals.add(row, "rdma_write_bw");
+  EXPECT_EQ(totals.checked_messages_line(), "") << "only with --check all";
+  row.out_of_place->checked_messages = 1234000;
+  row.out_of_place->wrong_messages = 0;
+  totals.add(row, "rdma_write_bw");
+  row.out_of_place->checked_messages = 567;
+  row.out_of_place->wrong = 3;
+  row.out_of_place->wrong_messages = 2;
+  row.out_of_place->first_wrong = "rank 1: first in message 7 of window 3, byte 5: expected 1, got 2";
+  totals.add(row, "rdma_write_bw");
+  EXPECT_EQ(totals.checked_messages_line(), "Every message was checked: 1,234,567 messages, 2 wrong");
+  ASSERT_EQ(totals.wrong_data().size(), 1U);
+  EXPECT_NE(totals.wrong_data().front().find("3 elements of 2 messages over"), std::string::npos);
+}
+
 TEST(Totals, KeepTheLeastBandwidthAndTheLargestLatency) {
   const Options options;
   Totals totals(options);

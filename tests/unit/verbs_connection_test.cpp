@@ -79,7 +79,7 @@ class VerbsConnectionTest : public testing::Test {
     std::vector<int> came;
     std::vector<std::byte> values;
     for (int i = 1; i <= messages; ++i) values.push_back(static_cast<std::byte>(i));
-    connection_->post_receives(0, {into_.data(), 1, 1, true}, messages);
+    connection_->post_receives(0, {into_.data(), 1, 1, true}, messages, 0);
     for (std::byte& value : values) {
       Request request;
       request.local = {&value, 1, 1, true};

@@ -11,13 +11,7 @@
 #include <thread>
 
 #include "common/backends/verbs/background_stream.h"
-#include "common/backends/verbs/verbs_session.h"
 #include "common/core/clock.h"
-#include "common/core/error.h"
-#include "fake_root.h"
-#include "fake_verbs_devices.h"
-#include "fake_verbs_memory.h"
-#include "fake_verbs_queue_pairs.h"
 #include "session_pair.h"
 
 namespace fabricbench::verbs {
@@ -27,38 +21,7 @@ using test::fake_verbs;
 using test::fake_verbs_queues;
 using test::send_one;
 using Pair = test::SessionPair;
-
-class VerbsSessionTest : public testing::Test {
- protected:
-  VerbsSessionTest() {
-    fake_verbs() = {};
-    test::fake_verbs_memory() = {};
-    fake_verbs_queues() = {};
-    root_.link("mlx5_0/device/driver", "/sys/bus/pci/drivers/mlx5_core");
-    test::FakeVerbsDevice& fake = fake_verbs().add("mlx5_0", (root_.path() / "mlx5_0").string());
-    ibv_port_attr port{};
-    port.state = IBV_PORT_ACTIVE;
-    port.active_mtu = IBV_MTU_4096;
-    port.max_msg_sz = 1U << 30;
-    port.gid_tbl_len = 1;
-    fake.ports = {port};
-    fake.limits.max_qp_wr = 1024;
-    ibv_gid_entry gid{};
-    gid.gid.raw[0] = 0xfe;
-    gid.gid.raw[15] = 1;
-    gid.port_num = 1;
-    gid.gid_type = IBV_GID_TYPE_IB;
-    fake.gids = {gid};
-    test::add_data_path(fake.context);
-    settings_.host = "here";
-    settings_.verb = Verb::kWrite;
-    settings_.latency = true;
-    settings_.options.stall_timeout = 5;
-  }
-
-  test::FakeRoot root_;
-  VerbsSettings settings_;
-};
+using VerbsSessionTest = test::SessionPairTest;
 
 TEST_F(VerbsSessionTest, PollsTheLastByteWhereTheOrderIsKept) {
   Pair pair(settings_);

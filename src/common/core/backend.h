@@ -23,6 +23,23 @@ struct Exchange {
   std::uint64_t busiest = 0;
 };
 
+/// How messages lie in a rank's buffers where each has a place of its own: the first at the beginning, the others
+/// behind it in the order in which they are started.
+struct MessagePlaces {
+  std::size_t bytes = 0;       ///< of a message
+  std::size_t distance = 0;    ///< from the beginning of one place to that of the next
+  std::uint64_t number = 0;    ///< of places; at least as many as messages
+  std::uint64_t received = 0;  ///< messages that this rank will receive
+};
+
+/// Messages that arrived at this rank: `messages` from number `message` on, in the places from `place` on. Numbers are
+/// from 0, in the order in which the sender started them.
+struct Arrivals {
+  std::uint64_t message = 0;
+  std::uint64_t place = 0;
+  std::uint64_t messages = 0;
+};
+
 /// The two peers of a rank that sends and receives at the same time.
 struct Partners {
   int to;
@@ -67,6 +84,9 @@ class Backend {
   /// Called on every rank before its buffers are prepared, with the size of each message of the operations that follow.
   /// Only for messages between two ranks.
   virtual void announce(std::size_t /*message_bytes*/) {}
+  /// Called on every rank before `prepare` if each message of the operations that follow has a place of its own. Only
+  /// for messages between two ranks, as many of them as were announced.
+  virtual void place_apart(const MessagePlaces& /*places*/) {}
   /// Called on every rank when its buffers are ready, before the first operation.
   virtual void prepare(std::span<const std::byte> /*send*/, std::span<std::byte> /*recv*/) {}
   /// Called on every rank after the last operation, before the data are checked. Where ranks write into each other's
@@ -74,6 +94,10 @@ class Backend {
   virtual void settle() {}
   /// An error in results that operations leave outside the buffers, since `prepare`. Valid after `settle`.
   [[nodiscard]] virtual std::optional<Mismatch> own_mismatch() { return std::nullopt; }
+
+  /// What arrived since `prepare`, for messages with places of their own; valid after `settle`. Empty: each message, at
+  /// its own place. Messages may be missing if the library may lose them, and lie anywhere if it chooses their places.
+  [[nodiscard]] virtual std::optional<std::vector<Arrivals>> arrivals() { return std::nullopt; }
 
   /// Completes on no rank before every rank has started it.
   virtual void barrier() = 0;

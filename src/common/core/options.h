@@ -83,6 +83,7 @@ struct Options {
   Placement placement = Placement::kBoth;
   std::int64_t unalign = 0;  ///< elements
   std::int64_t checks = 1;
+  bool check_all = false;   ///< whether every message is checked, at a place of its own
   bool repeatable = false;  ///< whether each reduction is run twice on the same input
 
   std::string backend = "auto";

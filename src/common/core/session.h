@@ -115,6 +115,9 @@ class Session {
   /// Why the library or a device does not support this combination; empty if it does. The same on every process.
   [[nodiscard]] virtual std::string why_not(DataType /*datatype*/, Reduction /*reduction*/) const { return ""; }
 
+  /// The distance in bytes of the places of two messages of this size, if each has a place of its own.
+  [[nodiscard]] virtual Bytes distance_of(Bytes size) const { return size; }
+
   /// The same on every process.
   [[nodiscard]] virtual int local_ranks() const { return 1; }
   /// CUDA's number of the device of each of this process's ranks; empty if they use none.

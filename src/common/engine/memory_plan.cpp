@@ -24,6 +24,13 @@ Bytes share(const mpi::Communicator& world, std::uint64_t domain, Bytes free) {
 
 }  // namespace
 
+/// Enough for milliseconds of any stream.
+Bytes pool_of_places(Bytes distance) {
+  constexpr Bytes kMost = Bytes{256} << 20;
+  constexpr Bytes kMostPlaces = Bytes{1} << 20;
+  return distance > kMost / kMostPlaces ? std::max(kMost, distance) : distance * kMostPlaces;
+}
+
 Bytes memory_per_rank(const mpi::Communicator& world, const Session& session) {
   if (const auto of_device = session.device_memory()) {
     return static_cast<Bytes>(world.min(static_cast<std::int64_t>(*of_device)));
@@ -36,7 +43,7 @@ Bytes memory_per_rank(const mpi::Communicator& world, const Session& session) {
   return static_cast<Bytes>(static_cast<double>(least) * kUsableShare);
 }
 
-MemoryPlan plan_memory(const Options& options, Bytes per_rank, Bytes cold_pool) {
+MemoryPlan plan_memory(const Options& options, Bytes per_rank, Bytes pool) {
   const Bytes buffers = options.placement == Placement::kIn ? 1 : 2;
   const Bytes besides = allocated_bytes(0, options.unalign);
   const Bytes most = per_rank / buffers > besides ? per_rank / buffers - besides : 0;
@@ -59,12 +66,18 @@ MemoryPlan plan_memory(const Options& options, Bytes per_rank, Bytes cold_pool) 
                     plan.max_bytes, readable_bytes(per_rank), buffers));
   }
   plan.pool_bytes = plan.max_bytes;
-  if (options.buffers == BufferPolicy::kCold && cold_pool > plan.pool_bytes) {
-    plan.pool_bytes = std::min(cold_pool, most);
-    if (plan.pool_bytes < cold_pool) {
+  const bool takes_turns = options.check_all || options.buffers == BufferPolicy::kCold;
+  if (takes_turns && pool > plan.pool_bytes) {
+    plan.pool_bytes = std::min(pool, most);
+    if (plan.pool_bytes < pool && !options.check_all) {
       plan.notices.push_back(fmt::format("Buffers rotate through {} instead of {}: no more memory is available",
-                                         readable_bytes(plan.pool_bytes), readable_bytes(cold_pool)));
+                                         readable_bytes(plan.pool_bytes), readable_bytes(pool)));
     }
+  }
+  if (options.check_all) {
+    plan.notices.push_back(fmt::format(
+        "Every message is checked: each has a place of its own in {}, which limits the messages of a window",
+        readable_bytes(plan.pool_bytes)));
   }
   return plan;
 }

@@ -22,8 +22,12 @@ struct MemoryPlan {
 /// share of the host's free memory, which the ranks on that host divide and a control group may limit. Collective.
 [[nodiscard]] Bytes memory_per_rank(const mpi::Communicator& world, const Session& session);
 
-/// Fits the sizes into `per_rank` bytes. `cold_pool`: the bytes that --buffers cold rotates through. Throws Error
-/// (missing), with the figures, if even the smallest message does not fit.
-[[nodiscard]] MemoryPlan plan_memory(const Options& options, Bytes per_rank, Bytes cold_pool);
+/// The bytes of a buffer in which each message has a place of its own (--check all). `distance`: of the places of the
+/// largest messages.
+[[nodiscard]] Bytes pool_of_places(Bytes distance);
+
+/// Fits the sizes into `per_rank` bytes. `pool`: the bytes that operations use in turn, with --buffers cold or --check
+/// all. Throws Error (missing), with the figures, if even the smallest message does not fit.
+[[nodiscard]] MemoryPlan plan_memory(const Options& options, Bytes per_rank, Bytes pool);
 
 }  // namespace fabricbench

@@ -169,6 +169,14 @@ void keep_to_most_bytes(Setup& setup) {
   sizes.max_bytes = *most;
 }
 
+/// The bytes that operations use in turn; 0: one buffer is enough. Collective.
+Bytes pool_for(const mpi::Communicator& world, const Options& options, const Session& session) {
+  if (options.check_all) return pool_of_places(session.distance_of(options.sizes.max_bytes));
+  const bool cold = options.buffers == BufferPolicy::kCold;
+  const Bytes own = cold ? 2 * host::topology().last_level_cache_bytes : 0;
+  return static_cast<Bytes>(world.max(static_cast<std::int64_t>(own)));
+}
+
 void add(std::vector<std::string>& notices, const std::vector<std::string>& more) {
   notices.insert(notices.end(), more.begin(), more.end());
 }
@@ -221,10 +229,7 @@ Setup set_up(const mpi::Communicator& world, int process, Test& test, const Sess
   const std::vector<Combination> combinations =
       list_combinations(test, setup.options, session, setup.groups.smallest(), setup.notices);
 
-  const bool cold = setup.options.buffers == BufferPolicy::kCold;
-  const Bytes cold_pool = cold ? 2 * host::topology().last_level_cache_bytes : 0;
-  const auto agreed_pool = static_cast<Bytes>(world.max(static_cast<std::int64_t>(cold_pool)));
-  setup.memory = plan_memory(setup.options, memory_per_rank(world, session), agreed_pool);
+  setup.memory = plan_memory(setup.options, memory_per_rank(world, session), pool_for(world, setup.options, session));
   add(setup.notices, setup.memory.notices);
   setup.options.sizes.max_bytes = setup.memory.max_bytes;
   check_sizes(setup.options, setup.notices);

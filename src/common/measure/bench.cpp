@@ -11,6 +11,7 @@
 #include "common/core/clock.h"
 #include "common/core/shuffle.h"
 #include "common/core/statistics.h"
+#include "common/measure/bench_subject.h"
 #include "common/measure/counter_increase.h"
 #include "common/record/packing.h"
 
@@ -60,26 +61,6 @@ std::optional<IterationTimes> iteration_times(std::vector<Seconds> samples, std:
 
 }  // namespace
 
-struct Bench::Subject {
-  Case which;
-  Operation operation;
-  VisitPlan plan{};
-  std::int64_t epochs_done = 0;
-  bool visited = false;
-  Epoch current{};                // a group's first process: the visits of the epoch under way
-  std::vector<Epoch> epochs{};    // a group's first process
-  std::vector<double> medians{};  // a group's first process: of the epochs
-  Seconds spent = 0;
-  std::optional<WrongData> wrong{};  // the worst of the checks on this process's ranks
-  std::optional<Unrepeated> unrepeated{};
-  std::vector<std::vector<Seconds>> own_times{};  // for each of this process's ranks: medians of its visits
-  std::vector<Seconds> receive_times{};           // of this process's rank: medians of its visits
-  std::optional<LibraryChoice> choice{};
-  host::NicTotal nics{};
-  TransportCounters counted{};  // during all visits
-  std::int64_t started{};       // operations, of all visits
-};
-
 Bench::Bench(const Team& team, const Options& options, const Test& test, Session& session, Workspace& workspace,
              Meter& meter, NicMeter& nics, Heartbeat& heartbeat, std::uint64_t seed, Outputs& outputs, Totals* totals)
     : team_(team),
@@ -100,7 +81,8 @@ void Bench::measure_cases(const std::vector<Case>& cases) {
   std::vector<Subject> subjects;
   subjects.reserve(cases.size());
   for (const Case& which : cases) {
-    subjects.push_back({which, Operation(test_, session_, workspace_, which, options_.buffers, options_.aggregated)});
+    subjects.push_back({which, Operation(test_, session_, workspace_, which, options_.buffers, options_.aggregated,
+                                         options_.check_all)});
   }
   if (options_.iterations || options_.order == Order::kSequential) {
     measure_in_order(subjects);
@@ -125,7 +107,7 @@ void Bench::measure_in_order(std::vector<Subject>& subjects) {
     if (options_.iterations) {
       for (Subject& subject : row) {
         plan(subject);
-        visit(subject);
+        visit_exactly(subject, *options_.iterations);
         finish_epoch(subject);
       }
     } else {
@@ -181,6 +163,7 @@ void Bench::plan(Subject& subject) {
   plan.warmup = options_.warmup;
   plan.launches = options_.graph_launches;
   plan.gapless = test_.traits().figure != Figure::kCollective;
+  fit_into_places(subject);
   // Libraries connect ranks in their first operation. nccl-tests has one more, with or without warm-up.
   const bool one_more = plan.warmup == 0 || options_.like == Like::kNcclTests;
   if (options_.iterations && one_more) meter_.run_untimed(subject.operation);
@@ -189,7 +172,7 @@ void Bench::plan(Subject& subject) {
     const bool batch = options_.timing == Timing::kPipelined && !plan.gapless;
     plan.samples = batch ? 1 : *options_.iterations;
     plan.iterations = batch ? *options_.iterations : 1;
-    return;
+    return fit_into_places(subject);
   }
   const Seconds began = now();
   const Seconds first = meter_.estimate(subject.operation, options_.warmup) + meter_.start_cost();
@@ -211,6 +194,36 @@ void Bench::plan(Subject& subject) {
     const std::int64_t iterations = std::clamp<std::int64_t>(timed, 1, kMostIterationsPerVisit);
     plan.samples = std::min(iterations, kBatchesPerVisit);
     plan.iterations = iterations / plan.samples;
+  }
+  fit_into_places(subject);
+}
+
+/// With --check all a visit starts no more operations than there are places for, which are checked after it.
+void Bench::fit_into_places(Subject& subject) const {
+  const std::optional<std::int64_t> places = subject.operation.places();
+  if (!places) return;
+  VisitPlan& plan = subject.plan;
+  plan.warmup = std::min(plan.warmup, *places / 2);
+  const std::int64_t window = std::min(subject.operation.aggregated(), *places / (plan.warmup + 1));
+  subject.operation.aggregate(window);
+  const std::int64_t timed = *places / window - plan.warmup;
+  plan.iterations = std::min(plan.iterations, timed);
+  plan.samples = std::min(plan.samples, timed / plan.iterations);
+}
+
+/// Measures what -n asks for in one visit. With --check all it may take several of about the same size.
+void Bench::visit_exactly(Subject& subject, std::int64_t iterations) {
+  if (!subject.operation.places()) return visit(subject);
+  const std::int64_t at_once = is_stream() ? subject.operation.aggregated() : subject.plan.samples;
+  for (std::int64_t visits = (iterations + at_once - 1) / at_once; visits > 0; --visits) {
+    const std::int64_t share = (iterations + visits - 1) / visits;
+    if (is_stream()) {
+      subject.operation.aggregate(share);
+    } else {
+      subject.plan.samples = share;
+    }
+    visit(subject);
+    iterations -= share;
   }
 }
 
@@ -241,7 +254,7 @@ void Bench::visit(Subject& subject) {
     const bool defined = subject.operation.last_result_is_defined(starts + again);
     if (defined) check_result(subject, starts);
     if (subject.plan.launches > 0) check_replay(subject);
-    check_alone(subject, subject.visited ? (defined ? 0 : 1) : options_.checks);
+    if (!options_.check_all) check_alone(subject, subject.visited ? (defined ? 0 : 1) : options_.checks);
   }
   if (!subject.visited && is_repeated(subject.which)) subject.unrepeated = subject.operation.repeat();
   subject.visited = true;
@@ -283,34 +296,6 @@ void Bench::finish_epoch(Subject& subject) {
   }
   for (const std::string& packed : team_.from_each_group(packed_record)) {
     outputs_.record(record::unpack<EpochRecord>(packed));
-  }
-}
-
-void Bench::check_result(Subject& subject, std::int64_t starts) {
-  const auto wrong = subject.operation.check(starts);
-  if (wrong && (!subject.wrong || wrong->elements > subject.wrong->elements)) subject.wrong = wrong;
-}
-
-/// Launches the recorded batch once more on poison, and checks its last result. The timed launches alone would not show
-/// a batch that writes nothing: the warm-up has left good results.
-void Bench::check_replay(Subject& subject) {
-  const std::int64_t aggregated = subject.operation.aggregated();
-  if (!subject.operation.last_result_is_defined(subject.plan.iterations * aggregated)) return;
-  meter_.replay(subject.operation, subject.plan);
-  check_result(subject, subject.plan.starts(aggregated));
-}
-
-/// Runs this many operations one at a time, and checks each: recorded ones where the timed ones are.
-void Bench::check_alone(Subject& subject, std::int64_t operations) {
-  for (std::int64_t i = 0; i < operations; ++i) {
-    std::int64_t starts = 1;
-    if (subject.plan.launches > 0) {
-      meter_.run_recorded(subject.operation);
-    } else {
-      starts = subject.operation.run_once();
-    }
-    heartbeat_.tick();
-    check_result(subject, starts);
   }
 }
 
@@ -362,6 +347,7 @@ void Bench::report_rows(std::vector<Subject>& subjects) {
 Measurement Bench::conclude(Subject& subject) {
   Measurement measured;
   add_wrong(subject, measured);
+  add_checked_messages(subject, measured);
   add_checked_bits(subject, measured);
   add_repeatable(subject, measured);
   measured.rank_times = times_of_all_ranks(subject);
@@ -436,38 +422,6 @@ std::vector<std::uint64_t> Bench::retransmitted_by_rank(const Subject& subject) 
   const std::vector<double> own(1, static_cast<double>(*retransmitted));
   const std::vector<double> all = team_.group().gather(own);
   return {all.begin(), all.end()};
-}
-
-/// Adds the number of wrong elements in the group, and the first one on the lowest rank that has any.
-void Bench::add_wrong(const Subject& subject, Measurement& measured) const {
-  const auto& wrong = subject.wrong;
-  const mpi::Communicator& group = team_.group();
-  const auto elements = static_cast<std::uint64_t>(group.sum(wrong ? static_cast<std::int64_t>(wrong->elements) : 0));
-  if (options_.checks > 0 && test_.traits().moves_data) measured.wrong = elements;
-  if (elements == 0) return;
-  measured.wrong_ranks = static_cast<std::uint64_t>(group.sum(std::int64_t{wrong ? wrong->ranks : 0}));
-  measured.first_wrong =
-      first_of_group(wrong ? fmt::format("rank {}: first at element {}: expected {}, got {}", rank_in_job(wrong->rank),
-                                         wrong->first.first_offset, wrong->first.expected, wrong->first.got)
-                           : "");
-}
-
-void Bench::add_checked_bits(const Subject& subject, Measurement& measured) const {
-  if (options_.checks == 0 || !test_.traits().moves_data || subject.which.size == 0) return;
-  measured.checked_bits_share = share_of_both(team_.group().max(subject.operation.expected_bits().flags()));
-}
-
-void Bench::add_repeatable(const Subject& subject, Measurement& measured) const {
-  if (!is_repeated(subject.which)) return;
-  const auto& differs = subject.unrepeated;
-  const std::int64_t ranks = team_.group().sum(std::int64_t{differs ? differs->ranks : 0});
-  measured.repeatable = ranks == 0;
-  if (ranks == 0) return;
-  const std::string first =
-      first_of_group(differs ? fmt::format("rank {}: first among elements {} to {}", rank_in_job(differs->rank),
-                                           differs->first_offset, differs->first_offset + differs->elements - 1)
-                             : "");
-  measured.unrepeated = fmt::format("{} ranks; {}", ranks, first);
 }
 
 /// The finding of the group's lowest process that has one, on its first process.

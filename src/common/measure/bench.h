@@ -47,6 +47,8 @@ class Bench {
   void measure_interleaved(std::vector<Subject>& subjects);
   [[nodiscard]] bool is_stream() const;
   void plan(Subject& subject);
+  void fit_into_places(Subject& subject) const;
+  void visit_exactly(Subject& subject, std::int64_t iterations);
   void measure_epoch(std::vector<Subject>& subjects, const std::vector<std::uint8_t>& active);
   [[nodiscard]] Seconds enlarge_window(Subject& subject, Seconds first);
   void visit(Subject& subject);
@@ -61,6 +63,7 @@ class Bench {
   void report_rows(std::vector<Subject>& subjects);
   [[nodiscard]] Measurement conclude(Subject& subject);
   void add_wrong(const Subject& subject, Measurement& measured) const;
+  void add_checked_messages(const Subject& subject, Measurement& measured) const;
   void add_checked_bits(const Subject& subject, Measurement& measured) const;
   void add_repeatable(const Subject& subject, Measurement& measured) const;
   [[nodiscard]] std::string first_of_group(const std::string& finding) const;

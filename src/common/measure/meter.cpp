@@ -441,16 +441,20 @@ Seconds Meter::start_cost() const {
 
 Seconds Meter::estimate(Operation& operation, std::int64_t warmup) {
   heartbeat_.enter(Phase::kEstimate);
-  const std::int64_t most = warmup + 2 * kMostEstimateIterations;
-  operation.prepare(most * operation.aggregated());
-  repeat(operation, std::max<std::int64_t>(warmup, 1));
-  for (std::int64_t iterations = 1;; iterations *= 4) {
+  const std::int64_t aggregated = operation.aggregated();
+  const std::optional<std::int64_t> places = operation.places();
+  const std::int64_t most = places ? std::max<std::int64_t>(*places / aggregated, 1) : kMostEstimateIterations;
+  const std::int64_t first = std::clamp<std::int64_t>(warmup, 1, places ? most : std::max<std::int64_t>(warmup, 1));
+  operation.prepare((places ? first : warmup + 2 * kMostEstimateIterations) * aggregated);
+  repeat(operation, first);
+  for (std::int64_t iterations = 1;; iterations = std::min(4 * iterations, most)) {
+    if (places) operation.prepare(iterations * aggregated);
     team_.world().barrier();
     const Seconds began = now();
     repeat(operation, iterations);
     const Seconds elapsed = team_.world().max(now() - began);
     heartbeat_.tick();
-    if (elapsed >= kEstimateTime || iterations >= kMostEstimateIterations) {
+    if (elapsed >= kEstimateTime || iterations >= std::min(most, kMostEstimateIterations)) {
       return elapsed / static_cast<double>(iterations);
     }
   }

@@ -17,7 +17,7 @@ std::size_t last_offset(BufferPolicy policy, std::size_t stride, Bytes pool_byte
   return (pool_bytes / stride - 1) * stride;
 }
 
-/// The findings of two checks combined.
+/// The findings of two checks of one buffer combined.
 std::optional<Mismatch> joined(std::optional<Mismatch> first, const std::optional<Mismatch>& second) {
   if (!first) return second;
   if (second) first->count += second->count;
@@ -26,6 +26,26 @@ std::optional<Mismatch> joined(std::optional<Mismatch> first, const std::optiona
 
 }  // namespace
 
+void WrongData::add(const std::optional<Mismatch>& wrong) {
+  if (!wrong) return;
+  if (elements == 0) {
+    first = *wrong;
+  } else {
+    first.count += wrong->count;
+  }
+  elements += wrong->count;
+}
+
+void WrongData::add(const WrongData& other) {
+  if (other.elements == 0) return;
+  if (elements == 0) {
+    *this = other;
+    return;
+  }
+  elements += other.elements;
+  messages += other.messages;
+}
+
 std::string describe(const Case& which) {
   return fmt::format("{} {} {}{}, {}", readable_bytes(which.size), facts(which.datatype).name, name(which.reduction),
                      which.root < 0 ? "" : fmt::format(" root {}", which.root),
@@ -33,15 +53,16 @@ std::string describe(const Case& which) {
 }
 
 Operation::Operation(const Test& test, Session& session, Workspace& workspace, const Case& which, BufferPolicy policy,
-                     std::int64_t aggregated)
+                     std::int64_t aggregated, bool apart)
     : test_(test),
       session_(session),
       workspace_(workspace),
       case_(which),
       aggregated_(aggregated),
       element_(facts(which.datatype).size),
-      stride_(which.size),
-      last_offset_(last_offset(policy, stride_, workspace.pool_bytes())),
+      stride_(apart ? session.distance_of(which.size) : which.size),
+      last_offset_(last_offset(apart ? BufferPolicy::kRotate : policy, stride_, workspace.pool_bytes())),
+      apart_(apart),
       stages_(test.stages(workspace.ranks().all)),
       windows_(test.windows()) {
   for (int local = 0; local < workspace.ranks().local; ++local) ranks_.push_back(make_rank(local));
@@ -77,13 +98,16 @@ Operation::LocalRank Operation::make_rank(int local_rank) {
 
 void Operation::prepare(std::int64_t starts) {
   offset_ = 0;
-  for (const LocalRank& rank : ranks_) rank.backend->announce(case_.layout.count * element_);
+  for (const LocalRank& rank : ranks_) rank.backend->announce(message_bytes());
+  if (apart_) lay_out_messages(starts);
   for (int local = 0; local < workspace_.ranks().local; ++local) {
     Memory& memory = session_.memory(local);
     const std::span<std::byte> pool = workspace_.recv(local);
     if (case_.in_place) {
       const SourceData own = workspace_.sent(local);
       memory.fill(pool.first(used_bytes(starts)), own.table, own.at(0));
+    } else if (apart_) {
+      memory.set(pool.first(used_bytes(starts)), pattern::kPoisonByte);
     } else {
       memory.set(pool.subspan(offset_of(starts - 1), case_.layout.recv_count * element_), pattern::kPoisonByte);
     }
@@ -151,21 +175,29 @@ void Operation::finish_window() {
 }
 
 std::optional<WrongData> Operation::check(std::int64_t starts) {
-  std::optional<WrongData> found;
+  WrongData found;
+  int ranks = 0;
   for (const LocalRank& rank : ranks_) rank.backend->settle();
   for (int local = 0; local < workspace_.ranks().local; ++local) {
-    const auto wrong = check_rank(local, starts);
-    if (!wrong) continue;
-    if (!found) found = WrongData{workspace_.ranks().first + local, 0, 0, *wrong};
-    ++found->ranks;
-    found->elements += wrong->count;
+    const WrongData wrong = check_rank(local, starts);
+    if (wrong.elements > 0) ++ranks;
+    found.add(wrong);
   }
-  return found;
+  found.ranks = ranks;
+  return ranks > 0 ? std::optional(found) : std::nullopt;
 }
 
-std::optional<Mismatch> Operation::check_rank(int local_rank, std::int64_t starts) {
-  return joined(joined(check_blocks(local_rank, offset_of(starts - 1)), check_guard(local_rank, starts)),
-                ranks_[static_cast<std::size_t>(local_rank)].backend->own_mismatch());
+WrongData Operation::check_rank(int local_rank, std::int64_t starts) {
+  WrongData found;
+  if (apart_) {
+    found = check_messages(local_rank, starts);
+  } else {
+    found.add(check_blocks(local_rank, offset_of(starts - 1)));
+  }
+  found.add(check_guard(local_rank, starts));
+  found.add(ranks_[static_cast<std::size_t>(local_rank)].backend->own_mismatch());
+  found.rank = workspace_.ranks().first + local_rank;
+  return found;
 }
 
 std::optional<Mismatch> Operation::check_blocks(int local_rank, std::size_t offset) {
@@ -237,6 +269,7 @@ std::size_t Operation::offset_of(std::int64_t start) const {
 /// The end of the data that the last of `starts` operations receives, or of all data that they touch if some lie behind
 /// it.
 std::size_t Operation::guard_begin(std::int64_t starts) const {
+  if (apart_) return touched_bytes(starts);
   const std::size_t used = used_bytes(starts);
   const bool last_is_outermost = offset_of(starts - 1) + stride_ == used;
   if (case_.in_place || !last_is_outermost) return used;

@@ -38,6 +38,12 @@ struct WrongData {
   int ranks = 0;  ///< with wrong elements
   std::uint64_t elements = 0;
   Mismatch first;
+  std::uint64_t messages = 0;  ///< with places of their own; their elements are counted above
+  std::string message{};       ///< the first of these, such as `message 17 of window 3`
+
+  void add(const std::optional<Mismatch>& wrong);
+  /// Adds what another check found, on the same rank or on others.
+  void add(const WrongData& other);
 };
 
 /// Results of the same input that had other bits the second time, on one or more of a process's ranks; `rank` is the
@@ -52,13 +58,20 @@ struct Unrepeated {
 /// A case bound to the buffers of this process's ranks: prepares them, starts the operation, checks the result.
 class Operation {
  public:
-  /// `aggregated`: operations that `start_iteration` starts together.
+  /// `aggregated`: operations that `start_iteration` starts together. `apart`: each message has a place of its own,
+  /// with contents of its own that change with every `prepare`, and all of them are checked.
   Operation(const Test& test, Session& session, Workspace& workspace, const Case& which, BufferPolicy policy,
-            std::int64_t aggregated = 1);
+            std::int64_t aggregated = 1, bool apart = false);
 
   /// Prepares the buffers for `starts` operations: fills in the input, poisons the receive buffer of the last
-  /// operation, and sets the guard zone behind it.
+  /// operation, or of all that have places of their own, and sets the guard zone behind it.
   void prepare(std::int64_t starts);
+
+  /// The most operations that `prepare` may be called for, exactly as many as are started then; empty: any number, and
+  /// fewer may be started.
+  [[nodiscard]] std::optional<std::int64_t> places() const;
+  /// Messages checked on this process's ranks since the last call, each of which had a place of its own.
+  [[nodiscard]] std::uint64_t take_checked() { return std::exchange(checked_, 0); }
 
   /// Starts the next operation on all ranks of this process.
   void start() {
@@ -166,7 +179,14 @@ class Operation {
   [[nodiscard]] std::size_t offset_of(std::int64_t start) const;
   [[nodiscard]] std::size_t used_bytes(std::int64_t starts) const;
   [[nodiscard]] std::size_t guard_begin(std::int64_t starts) const;
-  [[nodiscard]] std::optional<Mismatch> check_rank(int local_rank, std::int64_t starts);
+  void lay_out_messages(std::int64_t starts);
+  [[nodiscard]] std::size_t message_bytes() const { return case_.layout.count * element_; }
+  [[nodiscard]] std::size_t touched_bytes(std::int64_t starts) const;
+  [[nodiscard]] WrongData check_rank(int local_rank, std::int64_t starts);
+  [[nodiscard]] WrongData check_messages(int local_rank, std::int64_t starts);
+  [[nodiscard]] WrongData check_run(int local_rank, const Arrivals& run);
+  [[nodiscard]] std::optional<Mismatch> look_at(int local_rank, const Arrivals& run);
+  [[nodiscard]] std::string name_of(std::uint64_t message) const;
   [[nodiscard]] std::optional<Mismatch> check_blocks(int local_rank, std::size_t offset);
   [[nodiscard]] std::optional<Mismatch> check_guard(int local_rank, std::int64_t starts);
   [[nodiscard]] std::uint64_t send_begin_of(const Participant& self) const;
@@ -180,6 +200,12 @@ class Operation {
   std::size_t stride_;       // bytes between the buffers of consecutive operations
   std::size_t last_offset_;  // the highest offset; after it the rotation starts again
   std::size_t offset_ = 0;
+  bool apart_;
+  std::int64_t messages_laid_out_ = 0;  // up to the last `prepare`, of those with places of their own
+  std::int64_t messages_before_ = 0;    // up to the one before
+  std::int64_t windows_laid_out_ = 0;   // the same of windows
+  std::int64_t windows_before_ = 0;
+  std::uint64_t checked_ = 0;  // messages
   std::unique_ptr<ReceiveTime> receiving_ =
       std::make_unique<ReceiveTime>();  // its address is fixed, because operands point to it
   int stages_;

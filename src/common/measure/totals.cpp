@@ -17,6 +17,13 @@ std::string label_of(const Row& row, bool in_place) {
   return describe(Case{row.size, {}, row.datatype, row.reduction, row.root, in_place});
 }
 
+/// Such as 1,234,567.
+std::string with_commas(std::uint64_t number) {
+  std::string text = fmt::format("{}", number);
+  for (std::size_t digits = 3; digits < text.size(); digits += 4) text.insert(text.size() - digits, ",");
+  return text;
+}
+
 /// Adds the relative excess of each rank's time over the median rank's.
 void add_excess(const std::vector<Seconds>& rank_times, std::vector<double>& excess) {
   if (rank_times.empty()) return;
@@ -37,8 +44,10 @@ void Totals::add(const Row& row, const std::string& test) {
     note_data(row, *measured, fmt::format("{} {}", test, label));
     if (measured->wrong.value_or(0) == 0) continue;
     wrong_checks_ += measured->wrong_ranks;
-    const std::string line = fmt::format("wrong data in {} {}: {} elements over {} ranks; {}", test, label,
-                                         *measured->wrong, measured->wrong_ranks, measured->first_wrong);
+    const std::uint64_t messages = measured->wrong_messages.value_or(0);
+    const std::string line = fmt::format("wrong data in {} {}: {} elements{} over {} ranks; {}", test, label,
+                                         *measured->wrong, messages > 0 ? fmt::format(" of {} messages", messages) : "",
+                                         measured->wrong_ranks, measured->first_wrong);
     fmt::print(stderr, "fabricbench: {}\n", line);
     if (wrong_data_.size() < kMostWrongLines) wrong_data_.push_back(line);
   }
@@ -75,6 +84,10 @@ void Totals::add(const Row& row, const Measurement& measured, const std::string&
 }
 
 void Totals::note_data(const Row& row, const Measurement& measured, const std::string& what) {
+  if (measured.checked_messages) {
+    checked_messages_ = checked_messages_.value_or(0) + *measured.checked_messages;
+    wrong_messages_ += measured.wrong_messages.value_or(0);
+  }
   if (measured.checked_bits_share) {
     double& share = checked_bits_[{row.datatype, row.reduction}];
     share = std::max(share, *measured.checked_bits_share);
@@ -82,6 +95,12 @@ void Totals::note_data(const Row& row, const Measurement& measured, const std::s
   if (!measured.repeatable) return;
   ++repeated_;
   if (!*measured.repeatable) unrepeated_.push_back(fmt::format("{}: other bits on {}", what, measured.unrepeated));
+}
+
+std::string Totals::checked_messages_line() const {
+  if (!checked_messages_) return "";
+  return fmt::format("Every message was checked: {} messages, {} wrong", with_commas(*checked_messages_),
+                     with_commas(wrong_messages_));
 }
 
 std::string Totals::checked_bits_line() const {

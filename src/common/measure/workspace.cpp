@@ -4,6 +4,7 @@ namespace fabricbench {
 namespace {
 
 constexpr Bytes kLargestElement = 8;
+constexpr std::uint64_t kRenewalStep = 4093;  // of the shift; two ranks get equal data only after thousands of renewals
 
 std::uint64_t family_of(int rank) { return pattern::family(static_cast<std::uint64_t>(rank)); }
 
@@ -48,7 +49,8 @@ SourceData Workspace::sent(int local_rank) {
 }
 
 SourceData Workspace::moved_from(int rank) {
-  const std::uint64_t shift = pattern::source_shift(static_cast<std::uint64_t>(rank));
+  const std::uint64_t shift =
+      (pattern::source_shift(static_cast<std::uint64_t>(rank)) + renewals_ * kRenewalStep) % pattern::kPeriod;
   if (family_of(rank) == family_of(ranks_.first)) return {sent_.front(), shift};
   if (!other_family_ || other_family_number_ != family_of(rank)) {
     other_family_number_ = family_of(rank);

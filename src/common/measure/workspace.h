@@ -41,6 +41,9 @@ class Workspace {
   /// pool can be sent, and the reduction of any part is known.
   void use(DataType datatype, Reduction reduction);
 
+  /// Gives every rank other data from now on, for operations that only move data. The send pools keep their contents.
+  void renew() { ++renewals_; }
+
   [[nodiscard]] std::span<std::byte> send(int local_rank) const { return shifted(*send_, local_rank); }
   [[nodiscard]] std::span<std::byte> recv(int local_rank) const { return shifted(recv_, local_rank); }
   [[nodiscard]] Bytes pool_bytes() const { return pool_bytes_; }
@@ -60,6 +63,7 @@ class Workspace {
   Ranks ranks_;
   DataType datatype_ = DataType::kFloat;
   bool moves_ = false;  // data is only moved
+  std::uint64_t renewals_ = 0;
   std::optional<Buffers> send_;
   Buffers recv_;
   std::vector<PatternTable> sent_;  // for each of this process's ranks, or the one of their family

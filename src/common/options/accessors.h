@@ -108,6 +108,20 @@ Accessors integers(std::vector<std::int64_t> Part::*member, std::string_view wha
           [=](const Options& options) { return fmt::format("{}", fmt::join(part_of<Part>(options).*member, ",")); }};
 }
 
+/// Of --check. `why_not_all`: empty if every message can be checked.
+inline Accessors number_of_checks(std::string why_not_all) {
+  return {[why_not_all](Options& options, std::string_view text) {
+            options.check_all = text == "all";
+            if (options.check_all && !why_not_all.empty()) {
+              throw UsageError(fmt::format(
+                  "--check all {}; give a number of operations to check besides the timed ones", why_not_all));
+            }
+            const std::string_view what = why_not_all.empty() ? "--check (a number or all)" : "--check";
+            options.checks = options.check_all ? 1 : parse_integer(text, what, 0, kMostInt);
+          },
+          [](const Options& options) { return options.check_all ? "all" : fmt::format("{}", options.checks); }};
+}
+
 template <typename Part>
 Accessors number(double Part::*member, std::string_view what, double least, double most) {
   return {[=](Options& options, std::string_view text) {

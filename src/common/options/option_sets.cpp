@@ -204,8 +204,17 @@ OptionSet operation_times() {
 }
 
 OptionSet checks() {
-  return {option(kBuffers, "-c,--check", "N", "additional checked operations per size; 0: check nothing",
-                 integer(&Options::checks, "--check", 0))};
+  return {option(
+      kBuffers, "-c,--check", "N", "additional checked operations per size; 0: check nothing",
+      number_of_checks("needs a place for each message, which this program does not have (rdma_write, rdma_read and "
+                       "rdma_send do)"))};
+}
+
+OptionSet checks_or_all() {
+  return {option(kBuffers, "-c,--check", "N|all",
+                 "additional checked operations per size; 0: check nothing; all: check every message, each at a place "
+                 "of its own, after its window",
+                 number_of_checks(""))};
 }
 
 OptionSet repeatability() {

@@ -16,6 +16,7 @@ namespace fabricbench::option_sets {
 [[nodiscard]] OptionSet timeout();          ///< -T
 [[nodiscard]] OptionSet operation_times();  ///< operations of all ranks: -m --timing -a -z -C
 [[nodiscard]] OptionSet checks();           ///< -c
+[[nodiscard]] OptionSet checks_or_all();    ///< -c, which may be `all`
 [[nodiscard]] OptionSet repeatability();    ///< --repeatable
 [[nodiscard]] OptionSet buffers();          ///< --buffers -u
 [[nodiscard]] OptionSet placement();        ///< --placement

@@ -152,6 +152,15 @@ void take_conventions(Options& options) {
   if (!options.has_given({"buffers"})) options.buffers = BufferPolicy::kRotate;
 }
 
+/// A shared queue gives a message the next receive, whichever queue pair it came over.
+void check_places(const Options& options) {
+  if (!options.check_all || !options.rdma.shared_receives || options.rdma.queue_pairs == 1) return;
+  throw UsageError(
+      "--check all: with --use-srq and several queue pairs the place of a message is not known before it arrives; "
+      "leave "
+      "out --use-srq, or use -q 1");
+}
+
 void check_iterations(const Options& options) {
   if (!options.iterations) return;
   for (const GivenOption& option : options.given) {

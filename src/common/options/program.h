@@ -36,6 +36,7 @@ struct Program {
 /// Checks shared by several kinds of programs.
 void check_sizes(const Options& options);
 void check_iterations(const Options& options);
+void check_places(const Options& options);
 
 /// Operations of all ranks, with nccl-tests' options and ours; `own`: options of this program alone.
 [[nodiscard]] Program collective_program(const std::string& name, const std::string& summary,

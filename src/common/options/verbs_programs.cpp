@@ -380,8 +380,6 @@ void complete_table(Options& options) {
   if (options.rdma.gbits && !options.has_given({"format"})) options.rdma.perftest_table = true;
 }
 
-}
-
 Options defaults_of(Bytes size, std::int64_t warmup) {
   Options options;
   options.sizes = {size, size, Bytes{1} << 20, 2};
@@ -399,6 +397,7 @@ std::vector<std::function<void(const Options&)>> checks_of(const VerbsTest& test
       [verb = test.verb](const Options& options) { check_transport(options, verb); },
       check_rdma_cm,
       check_background,
+      check_places,
       check_the_rest,
       check_sizes,
       check_iterations};
@@ -426,8 +425,8 @@ Program verbs_program(const std::string& name, const std::string& summary, const
   using namespace option_sets;
   const bool atomic = test.verb == Verb::kAtomic;
   const Bytes usual = test.latency ? kUsualLatencySize : kUsualBandwidthSize;
-  const OptionSet measuring =
-      join({repeats(), epochs("size"), precision(), seed(), timeout(), concurrent(), checks(), pairs()});
+  const OptionSet measuring = join({repeats(), epochs("size"), precision(), seed(), timeout(), concurrent(),
+                                    atomic || test.seen_by ? checks() : checks_or_all(), pairs()});
   const OptionSet output = join({json(), csv(), of_rows(), quiet(), progress(), preset()});
   return {
       .name = name,

@@ -151,8 +151,8 @@ std::string pair_settings_line(const Context& context) {
   return fmt::format("# Sizes: {} to {} bytes, step: {}({}){}; warmup iters: {}; iters: {}; checks: {}{}\n",
                      sizes.min_bytes, sizes.max_bytes, factor ? sizes.step_factor : sizes.step_bytes,
                      factor ? "factor" : "bytes", rdma ? rdma_settings(context) : window, options.warmup,
-                     options.iterations ? fmt::to_string(*options.iterations) : "auto", options.checks,
-                     rdma ? "" : buffers);
+                     options.iterations ? fmt::to_string(*options.iterations) : "auto",
+                     options.check_all ? "all" : fmt::to_string(options.checks), rdma ? "" : buffers);
 }
 
 std::string_view meaning_of(const Context& context) {

@@ -50,13 +50,17 @@ bool takes_receive(ibv_wr_opcode operation) {
   return operation == IBV_WR_SEND || operation == IBV_WR_SEND_WITH_IMM || operation == IBV_WR_RDMA_WRITE_WITH_IMM;
 }
 
+void copy(const FakeQueuePair::Message& message, void* into, const void* from) {
+  if (message.part.length == 0) return;
+  std::memcpy(into, from, message.part.length);
+  if (message.corrupted) static_cast<unsigned char*>(into)[message.part.length - 1] ^= 1;
+}
+
 void receive(FakeQueuePair& peer, const FakeQueuePair::Message& message, const void* data) {
   std::deque<FakeReceive>& receives = receives_of(peer);
   if (receives.empty()) return;  // lost, as a datagram without a receive is
   const ibv_wr_opcode operation = message.request.opcode;
-  if (operation != IBV_WR_RDMA_WRITE_WITH_IMM && message.part.length > 0) {
-    std::memcpy(place(receives.front().part.addr), data, message.part.length);
-  }
+  if (operation != IBV_WR_RDMA_WRITE_WITH_IMM) copy(message, place(receives.front().part.addr), data);
   ibv_wc came = completion_of(peer, receives.front().request.wr_id, IBV_WC_SUCCESS);
   came.byte_len = message.part.length;
   if (operation != IBV_WR_SEND) {
@@ -84,10 +88,8 @@ void deliver(const FakeQueuePair& own, const FakeQueuePair::Message& message) {
   const void* const data = message.is_inline ? message.inlined.data() : place(message.part.addr);
   const ibv_wr_opcode operation = message.request.opcode;
   void* const there = place(message.request.wr.rdma.remote_addr);
-  if (operation == IBV_WR_RDMA_READ) std::memcpy(place(message.part.addr), there, message.part.length);
-  if (operation == IBV_WR_RDMA_WRITE || operation == IBV_WR_RDMA_WRITE_WITH_IMM) {
-    std::memcpy(there, data, message.part.length);
-  }
+  if (operation == IBV_WR_RDMA_READ) copy(message, place(message.part.addr), there);
+  if (operation == IBV_WR_RDMA_WRITE || operation == IBV_WR_RDMA_WRITE_WITH_IMM) copy(message, there, data);
   if (operation == IBV_WR_ATOMIC_FETCH_AND_ADD || operation == IBV_WR_ATOMIC_CMP_AND_SWP) carry_out_atomic(message);
   if (takes_receive(operation)) receive(*receiver_of(own, message), message, data);
 }
@@ -108,9 +110,10 @@ ibv_wc_status status_of(const FakeQueuePair& own, const FakeQueuePair::Message& 
 
 /// After an error everything else is flushed, as the specification of InfiniBand wants.
 void carry_out(FakeQueuePair& own, std::size_t which) {
-  const FakeQueuePair::Message message = own.waiting[which];
+  FakeQueuePair::Message message = own.waiting[which];
   own.waiting.erase(own.waiting.begin() + static_cast<std::ptrdiff_t>(which));
   const std::uint64_t number = own.carried_out++;
+  message.corrupted = own.is_corrupted(number);
   const ibv_wc_status status = status_of(own, message, number);
   if (status != IBV_WC_SUCCESS) {
     own.handle.state = IBV_QPS_ERR;
@@ -159,18 +162,19 @@ int post_send(ibv_qp* handle, ibv_send_wr* first, ibv_send_wr** refused) {
 }
 
 void add_receives(std::deque<FakeReceive>& queue, const ibv_recv_wr* first) {
-  const std::lock_guard lock(mutex());
   for (const ibv_recv_wr* next = first; next != nullptr; next = next->next) {
     queue.push_back({*next, next->num_sge > 0 ? next->sg_list[next->num_sge - 1] : ibv_sge{}});
   }
 }
 
 int post_recv(ibv_qp* handle, ibv_recv_wr* first, ibv_recv_wr** /*refused*/) {
+  const std::lock_guard lock(mutex());
   add_receives(owner_of(handle).receives, first);
   return 0;
 }
 
 int post_srq_recv(ibv_srq* queue, ibv_recv_wr* first, ibv_recv_wr** /*refused*/) {
+  const std::lock_guard lock(mutex());
   add_receives(fake_verbs_queues().shared_receives[queue], first);
   return 0;
 }

@@ -29,6 +29,7 @@ struct FakeQueuePair {
   std::uint64_t delay = 0;  // polls from posting until it may begin
   std::function<bool(std::uint64_t)> is_lost = [](std::uint64_t) { return false; };       // by number from 0
   std::function<bool(std::uint64_t)> is_overtaken = [](std::uint64_t) { return false; };  // by the message behind it
+  std::function<bool(std::uint64_t)> is_corrupted = [](std::uint64_t) { return false; };  // in a bit of its last byte
   std::function<ibv_wc_status(std::uint64_t)> ends_with = [](std::uint64_t) { return IBV_WC_SUCCESS; };
   bool keeps_order = true;   // of the bytes of a write
   bool in_order = true;      // of messages and of their completions; false: any that waits may be the next
@@ -50,6 +51,7 @@ struct FakeQueuePair {
     ibv_send_wr request;
     ibv_sge part;
     std::uint64_t not_before;       // this poll
+    bool corrupted = false;
     std::uint32_t destination = 0;  // number of a queue pair; 0: the own one is connected
     std::uint64_t key = 0;          // that the destination must have
     bool is_inline = false;         // whether the data was copied when the request was made, to here:

@@ -66,7 +66,7 @@ class Verbs(GuestTest):
 
     def test_every_program(self):
         """Once, and every kind of queue pair and way to connect them too."""
-        for program, *arguments in (("rdma_write_bw", "-q", 4, "-R"), ("rdma_write_lat",), ("rdma_read_bw",),
+        for program, *arguments in (("rdma_write_bw", "-q", 4, "-R"), ("rdma_write_lat", "--check", "all"), ("rdma_read_bw",),
                                     ("rdma_read_lat", "-s", "64K"), ("rdma_send_bw", "--use-srq", "-q", 2, "-b", "-s", "4K"),
                                     ("rdma_send_lat", "-c", "UD"), ("rdma_atomic_bw",), ("rdma_atomic_lat", "-R"),
                                     ("gpudirect_rdma_lat", "--seen-by", "cq+flush", "-s", 64),

@@ -96,6 +96,51 @@ class Programs(GuestTest):
         self.assertIn("# rank 2 is idle\n", result.stdout)
 
 
+class EveryMessage(GuestTest):
+    """--check all: each message that was sent has arrived and is right."""
+
+    def check(self, program, *arguments, messages=None):
+        rows = self.measured(program, "--check", "all", *arguments)
+        for row in rows.values():
+            self.assertEqual(row["wrong_messages"], 0)
+            self.assertGreaterEqual(row["checked_messages"] + (row["lost_messages"] or 0), messages or 1)
+
+    def test_every_program(self):
+        """At least the messages of -n; a round trip has two."""
+        for program in SIZED:
+            with self.subTest(program):
+                to_check = 2 if program in ("rdma_send_lat", "rdma_write_lat") else 1
+                self.check(program, *SMALL_AND_64K, messages=20 * to_check)
+
+    def test_epochs(self):
+        """As many messages as fit into the time, of two sizes in turn."""
+        for program in ("rdma_write_bw", "rdma_send_bw", "rdma_send_lat"):
+            with self.subTest(program):
+                self.check(program, "--min-bytes", 8, "--max-bytes", "64K", "--step-factor", 8192, "--epochs", 6,
+                           "--time-budget", 0.5)
+
+    def test_queue_pairs(self):
+        for program in ("rdma_write_bw", "rdma_read_bw", "rdma_send_bw"):
+            self.check(program, "-q", 3, *SMALL_AND_64K, messages=20)
+
+    def test_both_ways(self):
+        self.check("rdma_send_bw", "-b", *SMALL_AND_64K, messages=40)
+        self.check("rdma_write_bw", "-b", "--write-with-imm", *SMALL_AND_64K, messages=40)
+
+    def test_datagrams(self):
+        for program, *queue_pairs in (("rdma_send_bw", "-q", 2), ("rdma_send_lat",)):
+            self.check(program, *queue_pairs, "-c", "UD", "--min-bytes", 8, "--max-bytes", "1K", "--step-factor", 128,
+                       "-n", 200, messages=200)
+
+    def test_one_shared_receive_queue(self):
+        self.check("rdma_send_bw", "--use-srq", "-s", "4K", "-n", 2000, messages=2000)
+
+    def test_note(self):
+        result = self.run_resident("rdma_write_bw", "--check", "all", "-s", "4K", "-n", 100)
+        self.assertRegex(result.stdout, r"Every message is checked: each has a place of its own in \d+ MiB, which limits")
+        self.assertRegex(result.stdout, r"Every message was checked: \d+ messages, 0 wrong")
+
+
 class SharedReceives(GuestTest):
     """One receive queue for four queue pairs."""
 

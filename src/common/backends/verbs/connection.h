@@ -63,8 +63,9 @@ class Connection {
   /// Posts `count` of the queue pair's ready requests with one call; the last one has this number, and is signaled or
   /// not. The others are not signaled. Making a request each time would be most of our part of a short message.
   virtual void post_ready(int queue_pair, int count, std::uint64_t number, bool signaled) = 0;
-  /// Posts `count` receives that all use the same buffer. `queue`: of that queue pair; 0 if they share a queue.
-  virtual void post_receives(int queue, const LocalPart& into, int count) = 0;
+  /// Posts `count` receives, each `distance` bytes behind the previous one; 0: all use the same buffer. `queue`: of
+  /// that queue pair; 0 if they share a queue.
+  virtual void post_receives(int queue, const LocalPart& into, int count, std::size_t distance) = 0;
   /// The completions of all queue pairs since the last call; does not wait. The span is valid until the next call.
   [[nodiscard]] virtual std::span<const Completion> poll() = 0;
   /// A faster form for a single queue pair without receives: the number of the newest completed request; 0: none.

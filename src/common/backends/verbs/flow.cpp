@@ -49,7 +49,7 @@ void Flow::receive_into(const LocalPart& buffer) {
   buffer_ = buffer;
   receiving_ = true;
   for (std::size_t queue = 0; queue < consumed_.size(); ++queue) {
-    connection_.post_receives(static_cast<int>(queue), buffer_, static_cast<int>(settings_.receive_depth));
+    post_receives(queue, static_cast<int>(settings_.receive_depth));
   }
 }
 
@@ -160,6 +160,7 @@ void Flow::find_room() {
     }
     return false;
   };
+  if (apart_) return wait_until([this] { return taken_in_turn() > 0; }, "requests to complete");
   if (!find()) wait_until(find, "requests to complete");
 }
 
@@ -322,6 +323,7 @@ void Flow::take(const Completion& completion) {
   }
   if (may_lose()) {
     lane.datagrams.arrive(completion.immediate.value_or(0));
+    if (apart_) lane.numbers_seen.push_back(completion.immediate.value_or(0));
   } else {
     ++arrived_;
   }
@@ -332,7 +334,7 @@ void Flow::take(const Completion& completion) {
 
 void Flow::replenish(std::size_t queue, int at_least) {
   if (consumed_[queue] < at_least) return;
-  connection_.post_receives(static_cast<int>(queue), buffer_, consumed_[queue]);
+  post_receives(queue, consumed_[queue]);
   consumed_[queue] = 0;
 }
 

@@ -10,6 +10,7 @@
 #include "common/backends/verbs/connection.h"
 #include "common/backends/verbs/datagrams.h"
 #include "common/backends/verbs/pace.h"
+#include "common/core/backend.h"
 #include "common/core/rdma_options.h"
 #include "common/core/units.h"
 
@@ -40,6 +41,15 @@ class Flow {
 
   /// Sets the buffer for all messages from now on, and fills the receive queues once.
   void receive_into(const LocalPart& buffer);
+  /// For sends whose receives decide where they land: messages from now on, of which `places` says how many, take the
+  /// queue pairs in strict turns from the first one on, so that both ends know the queue pair of each message, and each
+  /// receive has a place of its own. The first place is at the beginning of `buffer`. `sent`: the counts of sent() of
+  /// the other end. Throws Error (usage) if there are fewer places than queue pairs.
+  void receive_apart(const LocalPart& buffer, const MessagePlaces& places, const std::vector<std::uint64_t>& sent);
+  /// The messages since receive_apart that arrived, for datagrams; empty for others, of which each is in its own place.
+  [[nodiscard]] std::optional<std::vector<Arrivals>> arrivals() const;
+  /// Messages started so far, by queue pair.
+  [[nodiscard]] std::vector<std::uint64_t> sent() const;
 
   /// Posts a message, together with others if a list is to be posted at once; waits while every queue is full.
   void start(const LocalPart& local, const RemotePart& remote);
@@ -97,6 +107,13 @@ class Flow {
     std::uint64_t before_window = 0;  ///< completed before the window that finish ends
     Datagrams datagrams;
 
+    // With places apart:
+    std::uint64_t to_receive = 0;               ///< messages
+    std::uint64_t receives = 0;                 ///< posted for these; of datagrams, ever
+    std::uint64_t receives_before = 0;          ///< consumed before them
+    std::uint32_t first_number = 0;             ///< of the first of them
+    std::vector<std::uint32_t> numbers_seen{};  ///< of datagrams, in the order of their arrival
+
     [[nodiscard]] std::uint64_t started() const { return posted + pending; }
     [[nodiscard]] std::uint64_t room() const { return limit - std::min(limit, started() - completed); }
   };
@@ -123,6 +140,8 @@ class Flow {
   void complete(Lane& lane, std::uint64_t newest);
   void take(const Completion& completion);
   void replenish(std::size_t queue, int at_least);
+  void post_receives(std::size_t queue, int count);
+  [[nodiscard]] std::uint64_t place_of(std::size_t queue_pair, std::uint64_t receive) const;
   /// The time since the last completion.
   struct Idle {
     int polls = 0;
@@ -150,6 +169,7 @@ class Flow {
   std::optional<Bytes> size_;     // of the last message
   std::uint64_t moderation_ = 1;  // for messages of that size
   LocalPart buffer_{};
+  std::optional<MessagePlaces> apart_;  // empty: all messages land in the whole buffer
   bool receiving_ = false;
   std::size_t turn_ = 0;
   std::uint64_t expected_ = 0;  // so far

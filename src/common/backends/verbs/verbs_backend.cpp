@@ -53,7 +53,7 @@ VerbsBackend::Buffer VerbsBackend::buffer_at(const std::byte* data) const {
 void VerbsBackend::start_at_new_place(const std::byte* own, Bytes bytes, const Buffer& here, const Buffer& there,
                                       std::uint64_t messages) {
   const auto [local, remote] = ends_of(own, bytes, here, there);
-  last_own_ = flow_.make_ready(local, remote) ? own : nullptr;
+  last_own_ = !apart_ && flow_.make_ready(local, remote) ? own : nullptr;
   last_bytes_ = bytes;
   if (last_own_ != nullptr) return flow_.start_ready(messages);
   for (std::uint64_t i = 0; i < messages; ++i) flow_.start(local, remote);
@@ -106,7 +106,7 @@ void VerbsBackend::send(const void* buffer, std::size_t count, DataType datatype
   if (settings_.verb == Verb::kAtomic) {
     return carry_out(static_cast<const std::byte*>(buffer), bytes_of(count, datatype), sent_, received_);
   }
-  if (settings_.verb == Verb::kWrite && !takes_receives()) forget_last_byte(bytes_of(count, datatype));
+  if (forgets_last_byte_) forget_last_byte(bytes_of(count, datatype));
   start_send(buffer, count, datatype, to);
   flow_.flush();
 }
@@ -117,7 +117,7 @@ void VerbsBackend::recv(void* buffer, std::size_t count, DataType datatype, int 
   } else if (takes_receives()) {
     flow_.receive();
   } else if (settings_.verb == Verb::kWrite) {
-    wait_for_last_byte(bytes_of(count, datatype));
+    wait_for_last_byte(static_cast<const std::byte*>(buffer), bytes_of(count, datatype));
   } else {
     start_recv(buffer, count, datatype, from);
   }
@@ -135,10 +135,10 @@ void VerbsBackend::forget_last_byte(Bytes bytes) {
   *static_cast<volatile std::byte*>(last) = std::byte{pattern::kPoisonByte};
 }
 
-void VerbsBackend::wait_for_last_byte(Bytes bytes) {
+void VerbsBackend::wait_for_last_byte(const std::byte* message, Bytes bytes) {
   constexpr int kSpinsPerLook = 1000;
   if (bytes == 0) return;
-  const std::byte* const last = recv_base_ + bytes - 1;
+  const std::byte* const last = message + bytes - 1;
   Seconds since = 0;
   for (int spins = 1; read_again(last) == std::byte{pattern::kPoisonByte}; ++spins) {
     // The own message completes while the answer is on its way, and must not delay the next one.
@@ -156,10 +156,17 @@ void VerbsBackend::prepare(std::span<const std::byte> send, std::span<std::byte>
   recv_base_ = recv.data();
   last_own_ = nullptr;
   last_byte_ = nullptr;
+  forgets_last_byte_ = settings_.verb == Verb::kWrite && !takes_receives() && !apart_;
   if (counter_memory_ != nullptr) counter_memory_->set({counters_.data, counters_.bytes}, 0);
   (void)flow_.take_started();
-  if (takes_receives()) {
-    flow_.receive_into({recv.data(), static_cast<std::uint32_t>(recv.size()), received_.block.key});
+  const LocalPart buffer{recv.data(), static_cast<std::uint32_t>(recv.size()), received_.block.key};
+  if (apart_ && settings_.verb == Verb::kSend) {
+    std::vector<std::uint64_t> sent;
+    if (settings_.transport == Transport::kUd)
+      sent = numbers_in(exchange_(fmt::format("{}", fmt::join(flow_.sent(), " "))));
+    flow_.receive_apart(buffer, *apart_, sent);
+  } else if (takes_receives()) {
+    flow_.receive_into(buffer);
   }
   barrier_();  // no message may arrive before the buffers are ready
 }

@@ -60,8 +60,10 @@ class VerbsBackend final : public Backend {
   void start_recvs(void* buffer, std::size_t count, DataType datatype, int from, std::int64_t messages) override;
   void finish() override { flow_.finish(); }
   void barrier() override { barrier_(); }
+  void place_apart(const MessagePlaces& places) override { apart_ = places; }
   void prepare(std::span<const std::byte> send, std::span<std::byte> recv) override;
   void settle() override;
+  [[nodiscard]] std::optional<std::vector<Arrivals>> arrivals() override { return flow_.arrivals(); }
   [[nodiscard]] std::optional<Mismatch> own_mismatch() override;
 
   [[nodiscard]] const Flow& flow() const { return flow_; }
@@ -86,7 +88,7 @@ class VerbsBackend final : public Backend {
                           std::uint64_t messages);
   [[gnu::hot]] void carry_out(const std::byte* own, Bytes bytes, const Buffer& here, const Buffer& there);
   void forget_last_byte(Bytes bytes);
-  void wait_for_last_byte(Bytes bytes);
+  void wait_for_last_byte(const std::byte* message, Bytes bytes);
 
   FlowSettings settings_;
   Flow flow_;
@@ -99,6 +101,8 @@ class VerbsBackend final : public Backend {
   Memory* counter_memory_ = nullptr;
   Buffer sent_;
   Buffer received_;
+  std::optional<MessagePlaces> apart_;   // empty: all messages take the same place
+  bool forgets_last_byte_ = false;       // before an answer that shows by it
   const std::byte* last_own_ = nullptr;  // the place of the ready requests; null: there are none
   Bytes last_bytes_ = 0;
   std::byte* recv_base_ = nullptr;

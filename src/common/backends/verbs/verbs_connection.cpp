@@ -231,21 +231,20 @@ void VerbsConnection::fill(SendList& list, int queue_pair, std::span<const Reque
 }
 
 /// Receives a datagram's header in a separate part, before the data.
-void VerbsConnection::post_receives(int queue, const LocalPart& into, int count) {
-  std::array<ibv_sge, kPartsOfAReceive> parts{};
-  int used = 0;
-  if (settings_.transport == Transport::kUd) {
-    parts[0] = {reinterpret_cast<std::uint64_t>(datagram_header_.data()),
-                static_cast<std::uint32_t>(datagram_header_.size()), header_region_->lkey};
-    ++used;
-  }
-  if (into.bytes > 0) {
-    parts[static_cast<std::size_t>(used++)] = {reinterpret_cast<std::uint64_t>(into.data), into.bytes, into.key};
-  }
+void VerbsConnection::post_receives(int queue, const LocalPart& into, int count, std::size_t distance) {
+  const ibv_sge header{reinterpret_cast<std::uint64_t>(datagram_header_.data()),
+                       static_cast<std::uint32_t>(datagram_header_.size()), header_region_->lkey};
+  const int first = settings_.transport == Transport::kUd ? 0 : 1;  // part
+  const int used = (into.bytes > 0 ? kPartsOfAReceive : kPartsOfAReceive - 1) - first;
   const auto wanted = static_cast<std::size_t>(count);
-  if (receives_.size() < wanted) receives_.resize(wanted);
+  if (receives_.size() < wanted) {
+    receives_.resize(wanted);
+    receive_parts_.resize(wanted);
+  }
   for (std::size_t i = 0; i < wanted; ++i) {
-    receives_[i] = {kReceive | identifier(queue, 0), i + 1 < wanted ? &receives_[i + 1] : nullptr, parts.data(), used};
+    auto& parts = receive_parts_[i];
+    parts = {header, {reinterpret_cast<std::uint64_t>(into.data + i * distance), into.bytes, into.key}};
+    receives_[i] = {kReceive | identifier(queue, 0), i + 1 < wanted ? &receives_[i + 1] : nullptr, &parts[first], used};
   }
   ibv_recv_wr* refused = nullptr;
   if (shared_receives_) {

@@ -74,7 +74,7 @@ class VerbsConnection : public Connection {
   void post(int queue_pair, std::span<const Request> requests) override;
   void make_ready(int queue_pair, const Request& each, int count) override;
   [[gnu::hot]] void post_ready(int queue_pair, int count, std::uint64_t number, bool signaled) override;
-  void post_receives(int queue, const LocalPart& into, int count) override;
+  void post_receives(int queue, const LocalPart& into, int count, std::size_t distance) override;
   [[nodiscard]] std::span<const Completion> poll() override;
   [[nodiscard, gnu::hot]] std::uint64_t completed() override;
   void sleep(double at_most_s) override;
@@ -141,6 +141,7 @@ class VerbsConnection : public Connection {
   SendList posted_;              // the last requests that were not ready
   std::vector<SendList> ready_;  // by queue pair
   std::vector<ibv_recv_wr> receives_;
+  std::vector<std::array<ibv_sge, 2>> receive_parts_;  // of each, a datagram's header and the data
   int polled_at_once_;
   std::array<ibv_wc, kMostPolled> polled_{};
   std::array<Completion, kMostPolled> taken_{};

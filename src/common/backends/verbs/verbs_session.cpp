@@ -297,6 +297,11 @@ std::optional<Bytes> VerbsSession::device_memory() const {
 
 std::optional<Bytes> VerbsSession::most_bytes() const { return connection_->largest_message(); }
 
+/// The receives of lost datagrams are used for later ones, of any size.
+Bytes VerbsSession::distance_of(Bytes size) const {
+  return settings_.options.transport == Transport::kUd ? most_bytes().value_or(size) : size;
+}
+
 std::string VerbsSession::library() const {
   const RdmaOptions& options = settings_.options;
   return fmt::format("libibverbs, {} {}, {} queue pair{}, {} port {} ({}{})", name(options.transport),

@@ -106,6 +106,7 @@ class VerbsSession final : public Session {
 
   [[nodiscard]] std::string library() const override;
   [[nodiscard]] std::optional<Bytes> most_bytes() const override;
+  [[nodiscard]] Bytes distance_of(Bytes size) const override;
   [[nodiscard]] Backend& backend(int local_rank) override;
   [[nodiscard]] Memory& memory(int /*local_rank*/) override { return buffers_->memory(); }
   [[nodiscard]] std::vector<int> devices() const override { return buffers_->devices(); }

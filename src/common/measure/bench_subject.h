@@ -1,0 +1,36 @@
+// Only for the files of Bench.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "common/core/session.h"
+#include "common/measure/bench.h"
+#include "common/measure/meter.h"
+#include "common/measure/operation.h"
+
+namespace fabricbench {
+
+struct Bench::Subject {
+  Case which;
+  Operation operation;
+  VisitPlan plan{};
+  std::int64_t epochs_done = 0;
+  bool visited = false;
+  Epoch current{};                // a group's first process: the visits of the epoch under way
+  std::vector<Epoch> epochs{};    // a group's first process
+  std::vector<double> medians{};  // a group's first process: of the epochs
+  Seconds spent = 0;
+  std::optional<WrongData> wrong{};  // the worst of the checks on this process's ranks; with --check all, of all
+  std::uint64_t checked{};           // messages, with --check all
+  std::optional<Unrepeated> unrepeated{};
+  std::vector<std::vector<Seconds>> own_times{};  // for each of this process's ranks: medians of its visits
+  std::vector<Seconds> receive_times{};           // of this process's rank: medians of its visits
+  std::optional<LibraryChoice> choice{};
+  host::NicTotal nics{};
+  TransportCounters counted{};  // during all visits
+  std::int64_t started{};       // operations, of all visits
+};
+
+}  // namespace fabricbench
