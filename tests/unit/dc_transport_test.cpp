@@ -21,6 +21,7 @@
 #include "fake_verbs_devices.h"
 #include "fake_verbs_memory.h"
 #include "fake_verbs_queue_pairs.h"
+#include "scripted_clock.h"
 #include "session_pair.h"
 
 namespace fabricbench::verbs {
@@ -174,6 +175,23 @@ TEST_F(DcTest, SendsToTheQueueThatTargetsShare) {
   EXPECT_EQ(std::accumulate(completed.begin(), completed.end(), std::uint64_t{0}), kMessages);
 }
 
+TEST_F(DcTest, TakesInlineDataWhenItIsPosted) {
+  connect({.verb = Verb::kWrite, .inline_bytes = 8});
+  Request request;
+  request.verb = Verb::kWrite;
+  request.local = {from_.data(), 1, 1, true};
+  request.remote = {reinterpret_cast<std::uint64_t>(into_.data()), 2};
+  request.number = 1;
+  for (const bool is_inline : {true, false}) {
+    from_.front() = std::byte{5};
+    request.is_inline = is_inline;
+    connection_->post(0, {&request, 1});
+    from_.front() = std::byte{6};
+    EXPECT_EQ(connection_->completed(), 1U);
+    EXPECT_EQ(into_.front(), is_inline ? std::byte{5} : std::byte{6});
+  }
+}
+
 TEST_F(DcTest, CountsAtomics) {
   for (const AtomicKind kind : {AtomicKind::kFetchAndAdd, AtomicKind::kCompareAndSwap}) {
     connect({.verb = Verb::kAtomic, .depth = 16});
@@ -216,6 +234,7 @@ TEST_F(DcTest, IsBroughtUpAsTheKernelWantsIt) {
 }
 
 TEST_F(DcTest, EndsWhereTheTargetHasAnotherKey) {
+  const test::ScriptedClock clock;  // its port is looked at for a while
   connect({.verb = Verb::kWrite, .depth = 16});
   ++queue_pairs(true).front()->key;
   Flow flow(*connection_, flow_of(Verb::kWrite));
@@ -254,7 +273,7 @@ TEST_F(DcTest, OfASessionSendsImmediateDataWhereATargetDoesNot) {
   EXPECT_NE(pair.rank(0).route().find("immediate"), std::string::npos) << pair.rank(0).route();
   test::send_one(pair);
   std::vector<std::size_t> left;
-  for (const auto& [queue, receives] : fake_verbs_queues().shared_receives) left.push_back(receives.size());
+  for (const auto& [queue, shared] : fake_verbs_queues().shared_receives) left.push_back(shared.receives.size());
   std::sort(left.begin(), left.end());
   EXPECT_EQ(left, (std::vector<std::size_t>{511, 512})) << "one was taken";
 }

@@ -24,7 +24,7 @@ FakeQueuePair* queue_pair(std::uint32_t number) {
 }
 
 std::deque<FakeReceive>& receives_of(FakeQueuePair& own) {
-  return own.shared != nullptr ? fake_verbs_queues().shared_receives[own.shared] : own.receives;
+  return own.shared != nullptr ? fake_verbs_queues().shared_receives[own.shared].receives : own.receives;
 }
 
 // verbs has addresses as numbers.
@@ -175,8 +175,9 @@ int post_recv(ibv_qp* handle, ibv_recv_wr* first, ibv_recv_wr** /*refused*/) {
 
 int post_srq_recv(ibv_srq* queue, ibv_recv_wr* first, ibv_recv_wr** /*refused*/) {
   const std::lock_guard lock(mutex());
-  add_receives(fake_verbs_queues().shared_receives[queue], first);
-  return 0;
+  FakeSharedReceives& shared = fake_verbs_queues().shared_receives[queue];
+  add_receives(shared.receives, first);
+  return shared.receives.size() > shared.room ? ENOMEM : 0;
 }
 
 int poll_cq(ibv_cq* queue, int most, ibv_wc* taken) {
@@ -278,11 +279,11 @@ int(ibv_modify_qp)(ibv_qp* handle, ibv_qp_attr* attributes, int mask) {
   return 0;
 }
 
-ibv_srq*(ibv_create_srq)(ibv_pd* domain, ibv_srq_init_attr* /*wanted*/) {
+ibv_srq*(ibv_create_srq)(ibv_pd* domain, ibv_srq_init_attr* wanted) {
   auto* const made = new ibv_srq{};
   made->context = domain->context;
   made->pd = domain;
-  fabricbench::test::fake_verbs_queues().shared_receives[made];
+  fabricbench::test::fake_verbs_queues().shared_receives[made].room = wanted->attr.max_wr;
   return made;
 }
 

@@ -19,6 +19,11 @@ struct FakeReceive {
   ibv_sge part;  // the last one
 };
 
+struct FakeSharedReceives {
+  std::size_t room = 0;  // of the queue
+  std::deque<FakeReceive> receives;
+};
+
 struct FakeQueuePair {
   FakeQueuePair() = default;
   FakeQueuePair(const FakeQueuePair&) = delete;
@@ -78,7 +83,7 @@ struct FakeVerbsQueues {
     ibv_wc completion;
   };
   std::deque<Arrived> completions;
-  std::map<ibv_srq*, std::deque<FakeReceive>> shared_receives;
+  std::map<ibv_srq*, FakeSharedReceives> shared_receives;
   std::vector<ibv_ah_attr> ways;  // of the address handles made
   std::uint64_t polls = 0;
 };
