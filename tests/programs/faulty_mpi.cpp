@@ -17,6 +17,7 @@
 //                           message_lost   messages of bytes that MPI_Isend sends to FAULTY_MPI_PEER never arrive
 //   FAULTY_MPI_RANK         on this rank of MPI_COMM_WORLD only; without it, on all
 //   FAULTY_MPI_AFTER        the first so many calls are good
+//   FAULTY_MPI_CALLS        and only so many after them are not
 //   FAULTY_MPI_LEAST_COUNT  64 unless given
 //   FAULTY_MPI_MEMINFO      is read instead of /proc/meminfo, whatever the mode
 
@@ -53,7 +54,8 @@ bool applies(int count) {
   int rank = -1;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (setting("FAULTY_MPI_RANK", rank) != rank) return false;
-  return ++calls_that_applied > setting("FAULTY_MPI_AFTER", 0);
+  const int good = setting("FAULTY_MPI_AFTER", 0);
+  return ++calls_that_applied > good && calls_that_applied - good <= setting("FAULTY_MPI_CALLS", calls_that_applied);
 }
 
 /// From the middle on, the first element whose sum with a half is exact: large floats would round it away.

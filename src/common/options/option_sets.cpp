@@ -16,6 +16,8 @@ namespace {
 using namespace option_parts;
 using enum OptionGroup;
 
+constexpr const char* kNoPlaces =  // for --check all
+    "needs a place for each message, which this program does not have (programs of messages between two ranks do)";
 constexpr Choices<MemoryKind, 3> kMemories = {
     {{"auto", MemoryKind::kAuto}, {"host", MemoryKind::kHost}, {"cuda", MemoryKind::kCuda}}};
 constexpr Choices<std::string_view, 3> kBackends = {{{"auto", "auto"}, {"mpi", "mpi"}, {"nccl", "nccl"}}};
@@ -204,10 +206,8 @@ OptionSet operation_times() {
 }
 
 OptionSet checks() {
-  return {option(
-      kBuffers, "-c,--check", "N", "additional checked operations per size; 0: check nothing",
-      number_of_checks("needs a place for each message, which this program does not have (rdma_write, rdma_read and "
-                       "rdma_send do)"))};
+  return {option(kBuffers, "-c,--check", "N", "additional checked operations per size; 0: check nothing",
+                 number_of_checks(kNoPlaces))};
 }
 
 OptionSet checks_or_all() {
@@ -288,7 +288,7 @@ OptionSet sweep() {
              optional_integer(&Options::iterations, "-n (iterations)", 1)),
       option(kMeasuring, "--time-budget", "SECONDS", "approximate seconds per direction of a pair",
              number(&Options::time_budget, "--time-budget", 0.001, 1e6)),
-      option(kBuffers, "-c,--check", "N", "0: do not check received data", integer(&Options::checks, "--check", 0)),
+      option(kBuffers, "-c,--check", "N", "0: do not check received data", number_of_checks(kNoPlaces)),
       option(
           kMeasuring, "--schedule", "ORDER",
           "rounds: circle (disjoint pairs, each pair once), random (disjoint pairs) or shift (rings, as in mpiGraph)",

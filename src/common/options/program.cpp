@@ -80,8 +80,8 @@ Options defaults_of_messages() {
   return options;
 }
 
-OptionSet options_of_rows(std::string_view budgeted = "size") {
-  return join({repeats(), epochs(budgeted), precision(), seed(), timeout(), checks()});
+OptionSet options_of_rows(const OptionSet& checked, std::string_view budgeted = "size") {
+  return join({repeats(), epochs(budgeted), precision(), seed(), timeout(), checked});
 }
 
 OptionSet output_of_rows() { return join({json(), csv(), of_rows(), quiet(), progress()}); }
@@ -183,7 +183,7 @@ Program collective_program(const std::string& name, const std::string& summary, 
                        {fmt::format("mpirun -np 2 {} -g 4 -n 20", name), "eight GPUs of two processes, 20 iterations"},
                        {fmt::format("mpirun -np 16 {} --split 'DIV 8' --json run.jsonl", name),
                         "two groups at the same time, with a record"}},
-          .options = join({sizes(), data(), own, options_of_rows("size and placement"), operation_times(),
+          .options = join({sizes(), data(), own, options_of_rows(checks(), "size and placement"), operation_times(),
                            repeatability(), buffers(), placement(), library(), split(), gpus_of_process(), device(),
                            nccl(), output_of_rows(), nccl_tests_json(), least_bandwidth(), expectation(), preset()}),
           .completions = {take_conventions},
@@ -195,16 +195,17 @@ Program message_program(const std::string& name, const std::string& summary, boo
   const OptionSet pairing = pairs.empty() ? option_sets::pairs() : option_sets::pairs("");
   Program program = program_of_messages(
       name, summary,
-      join({sizes(), options_of_rows(), windowed ? window() : OptionSet(), buffers(), library(), pairing, concurrent(),
-            gpus_of_process(), device(), one_sided(), output_of_rows(), expectation(), preset()}));
+      join({sizes(), options_of_rows(checks_or_all()), windowed ? window() : OptionSet(), buffers(), library(), pairing,
+            concurrent(), gpus_of_process(), device(), one_sided(), output_of_rows(), expectation(), preset()}));
   program.defaults.pairs = pairs;
   return program;
 }
 
 Program tcp_program(const std::string& name, const std::string& summary, bool windowed) {
-  return program_of_messages(name, summary,
-                             join({sizes(), options_of_rows(), windowed ? window() : OptionSet(), buffers(), pairs(),
-                                   concurrent(), sockets(), output_of_rows(), expectation(), preset()}));
+  return program_of_messages(
+      name, summary,
+      join({sizes(), options_of_rows(checks_or_all()), windowed ? window() : OptionSet(), buffers(), pairs(),
+            concurrent(), sockets(), output_of_rows(), expectation(), preset()}));
 }
 
 Program sweep_program(const std::string& name, const std::string& summary) {

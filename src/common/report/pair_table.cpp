@@ -147,7 +147,8 @@ std::string pair_settings_line(const Context& context) {
   const bool rdma = context.backend == "verbs";
   const std::string window =
       context.figure == Figure::kLatency ? "" : fmt::format("; window: {} messages", options.window);
-  const std::string buffers = fmt::format("; buffers: {}", name(options.buffers));
+  const std::string buffers =
+      fmt::format("; buffers: {}", options.check_all ? "one for each message" : name(options.buffers));
   return fmt::format("# Sizes: {} to {} bytes, step: {}({}){}; warmup iters: {}; iters: {}; checks: {}{}\n",
                      sizes.min_bytes, sizes.max_bytes, factor ? sizes.step_factor : sizes.step_bytes,
                      factor ? "factor" : "bytes", rdma ? rdma_settings(context) : window, options.warmup,

@@ -1,0 +1,58 @@
+"""--check all: every message is checked at a place of its own, and one wrong byte among thousands of them is named."""
+
+from launch import PROGRAMS, fault
+from pair_program import PairTest
+
+USAGE, WRONG_DATA = 2, 5
+PAIR_TESTS = ("send_recv_lat", "send_recv_bw", "send_recv_bibw", "multi_pair_bw", "tcp_lat", "tcp_bw")
+WINDOW = 64
+# The fault below is in the last byte of this message, counted from 0.
+WRONG = 3000
+STREAM = ("-b", 256, "-e", 256, "-n", 100, "--window", WINDOW)
+ONE_WRONG = fault("message_tail", rank=1, after=WRONG, calls=1)
+
+
+class EveryMessage(PairTest):  # 2 ranks, 20 s
+
+    def test_exact_number(self):
+        """At least the messages of -n: a window has 64, and both ranks check where both receive."""
+        for name in PAIR_TESTS:
+            with self.subTest(name):
+                stdout, context, found = self.measure(name, "-b", 8, "-e", "64K", "-f", 8192, "-n", 20, "--check", "all")
+                self.assertEqual(context["options"]["check"], "all")
+                least = 20 * (1 if name.endswith("_lat") else WINDOW) * (1 if name.endswith("_bw") else 2)
+                for row in found:
+                    self.assertGreaterEqual(row["out_of_place"]["checked_messages"], least)
+                    self.assertEqual(row["out_of_place"]["wrong_messages"], 0)
+                total = sum(row["out_of_place"]["checked_messages"] for row in found)
+                self.assertIn(f"# Note: Every message was checked: {total:,} messages, 0 wrong\n", stdout)
+
+    def test_windows_that_do_not_fit(self):
+        """Windows of 64 messages of 8 MiB would take 512 MiB."""
+        stdout, _, (row,) = self.measure("send_recv_bw", "-b", "8M", "-e", "8M", "-n", 3, "-w", 1, "--check", "all")
+        self.assertIn("each has a place of its own in 256 MiB, which limits the messages of a window\n", stdout)
+        self.assertGreaterEqual(row["out_of_place"]["checked_messages"], 3 * 16)
+
+    def test_with_intervals(self):
+        _, _, found = self.measure("send_recv_bw", "-b", 8, "-e", "64K", "-f", 8192, "--time-budget", 0.1, "--check", "all")
+        for row in found:
+            self.assertGreater(row["out_of_place"]["checked_messages"], row["out_of_place"]["iterations"] * WINDOW)
+
+    def test_one_wrong_byte_is_named(self):
+        result = self.run_program(*STREAM, "-c", "all", program=str(PROGRAMS / "send_recv_bw"), variables=ONE_WRONG)
+        self.assertEqual(result.status, WRONG_DATA, result.stderr)
+        self.assertRegex(result.stdout, r"# Note: Every message was checked: [\d,]+ messages, 1 wrong\n")
+        self.assertRegex(result.stderr, r"256 B int8 none, out of place: 1 elements of 1 messages over 1 ranks; rank 1: first in "
+                                        rf"message {WRONG % WINDOW} of window {WRONG // WINDOW}, byte 255: "
+                                        r"expected -?\d+, got -?\d+")
+
+    def test_without_it_is_missed(self):
+        result = self.run_program(*STREAM, program=str(PROGRAMS / "send_recv_bw"), variables=ONE_WRONG)
+        self.assertEqual(result.status, 0, result.stderr)
+        self.assertNotIn("Every message was checked", result.stdout)
+
+    def test_other_programs_refuse_it(self):
+        for name in ("all_reduce_perf", "pairwise_bw"):
+            result = self.run_program("-c", "all", program=str(PROGRAMS / name))
+            self.assertEqual(result.status, USAGE)
+            self.assertIn("--check all needs a place for each message, which this program does not have", result.stderr)
