@@ -167,8 +167,7 @@ void describe(Form& form, Record& measured) {
   form("retransmitted_segments", null_if_none(measured.retransmitted),
        "TCP: segments retransmitted during the timed visits, by the first and by the second rank of the pair");
   form("lost_messages", measured.lost, "RDMA with `-c UD`: messages lost during the timed visits");
-  form("background_gb_per_s", gb_per_s(measured.background_rate),
-       "RDMA with `--background`: bandwidth of the stream from the first rank to the second meanwhile; null: none");
+  form("background_gb_per_s", gb_per_s(measured.background_rate), "RDMA with `--background`: bandwidth of that stream");
   form("wrong_elements", measured.wrong, "sum over all ranks; null: unchecked");
   form("checked_messages", measured.checked_messages,
        "with `--check all`: messages that arrived, warm-up included, each of which was checked; null: without it");
