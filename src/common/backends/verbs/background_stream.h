@@ -15,7 +15,8 @@
 namespace fabricbench::verbs {
 
 /// A load on the ports while messages are measured: writes from the first rank of a pair to the second, of which a
-/// thread of the first keeps a queue full until this is destroyed. The second rank is passive.
+/// thread of the first keeps a queue full until this is destroyed. The second rank is passive. The thread never calls
+/// MPI (decisions/0003-threads.md).
 class BackgroundStream {
  public:
   static constexpr Bytes kMessage = Bytes{64} << 10;
