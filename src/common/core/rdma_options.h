@@ -87,12 +87,15 @@ struct RdmaOptions {
 }
 
 /// One request in this many is signaled: the value of -Q, or perftest's 100 for messages of at most 8 KiB and 1 above.
-/// At most half of the depth, so that the queue does not run dry before the next completion.
+/// At most half of the depth, so that the queue does not run dry before the next completion. Of several queue pairs, an
+/// eighth unless -Q is given: each gets as many messages at once, and one that got more than the others at the end of a
+/// window would be waited for.
 [[nodiscard]] constexpr std::int64_t moderation_of(const RdmaOptions& options, Bytes size, std::int64_t depth) {
   constexpr Bytes kLargestModerated = 8192;
   const std::int64_t usual = size > kLargestModerated ? 1 : 100;
   const std::int64_t asked = options.moderation > 0 ? options.moderation : usual;
-  const std::int64_t most = depth > 1 ? depth / 2 : 1;
+  const std::int64_t part = options.queue_pairs > 1 && options.moderation == 0 ? 8 : 2;
+  const std::int64_t most = depth > part ? depth / part : 1;
   return asked < most ? asked : most;
 }
 

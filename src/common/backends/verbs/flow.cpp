@@ -13,10 +13,12 @@
 namespace fabricbench::verbs {
 namespace {
 
-constexpr int kSpins = 1000;                    // empty polls before other processes get a chance and the clock is read
-constexpr int kReplenishedAtOnce = 8;           // an eighth of the receives is posted again at once
-constexpr std::uint64_t kEnoughToCompare = 16;  // requests of the fastest queue pair
-constexpr double kRoomToGrow = 1.25;            // so that one that was slow for a while comes back
+constexpr int kSpins = 1000;              // empty polls before other processes get a chance and the clock is read
+constexpr int kReplenishedAtOnce = 8;     // an eighth of the receives is posted again at once
+constexpr double kEnoughToCompare = 16;   // requests of the fastest queue pair
+constexpr double kUsedUp = 0.95;          // share of its limit that a queue pair carries out, if it may need more
+constexpr double kGrowth = 1.25;          // of the limit of such a queue pair
+constexpr int kWindowsBetweenGrowth = 8;  // after one that was of no use
 
 }  // namespace
 
@@ -29,6 +31,7 @@ Flow::Flow(Connection& connection, const FlowSettings& settings)
       depth_(static_cast<std::uint64_t>(depth_of(settings.options, settings.latency))),
       lanes_(static_cast<std::size_t>(connection.queue_pairs())),
       last_turn_(lanes_.size() - 1),
+      last_round_(lanes_.size() * static_cast<std::uint64_t>(settings.options.post_list)),
       consumed_(settings.options.shared_receives ? 1 : lanes_.size()) {
   Request shared;
   shared.verb = settings.verb;
@@ -131,6 +134,7 @@ void Flow::start_ready_in_turn(std::uint64_t messages) {
       find_room();
       continue;
     }
+    if (messages < last_round_) taken = std::min(taken, std::max<std::uint64_t>(1, messages / lanes_.size()));
     if (pace_) taken = taken_at_pace(taken);
     lanes_[turn_].pending += taken;
     messages -= taken;
@@ -178,28 +182,44 @@ void Flow::use_size(Bytes size) {
   for (Lane& lane : lanes_) limit_to(lane, lane.limit);
 }
 
-/// A window has room for a list behind requests that are not signaled yet.
+/// A window has room for a list behind requests that are not signaled yet. A slow queue pair tells more often what it
+/// has carried out, which costs little because it carries out few.
 void Flow::limit_to(Lane& lane, std::uint64_t requests) const {
+  const bool is_slow = requests < depth_;
   lane.limit = requests;
-  lane.at_once = std::min<std::uint64_t>(lane.list.size(), requests);
-  lane.every = std::min(moderation_, std::max<std::uint64_t>(1, requests / 2));
+  lane.at_once =
+      std::min<std::uint64_t>(lane.list.size(), is_slow ? std::max<std::uint64_t>(1, requests / 8) : requests);
+  lane.every = std::min(moderation_, std::max<std::uint64_t>(1, requests / (is_slow ? 8 : 2)));
 }
 
 /// Called when the first queue pair has nothing left to do: the others have carried out, in the same time, what their
 /// rates allowed. From then on a slow one gets no more requests at a time than it carries out while the fastest empties
-/// a full queue; all would wait for the rest at the end of each window. Requests that may have completed without a
-/// signal count as completed.
+/// its queue; all would wait for the rest at the end of each window. It may be slow only because of its limit, so that
+/// is raised now and then, and in each window in which that helps. Some requests may have completed without a signal: a
+/// limit is lowered only if they do not explain it, and half of them count.
 void Flow::learn_from_window() {
-  std::uint64_t most = 0;
-  for (const Lane& lane : lanes_) most = std::max(most, lane.completed - lane.before_window);
+  const auto carried_out = [](const Lane& lane, std::uint64_t unsignaled) {
+    return static_cast<double>(std::min(lane.posted, lane.completed + unsignaled) - lane.before_window);
+  };
+  double most = 0;
+  for (const Lane& lane : lanes_) most = std::max(most, carried_out(lane, (lane.every - 1) / 2));
   if (most < kEnoughToCompare) return;
+  // A full queue gets its next requests with the next signal.
+  const double queued = static_cast<double>(depth_) - static_cast<double>(std::min(moderation_, depth_ / 2)) / 2;
   for (Lane& lane : lanes_) {
     if (lane.posted == lane.before_window) continue;  // it had nothing to do
-    const std::uint64_t completed = std::min(lane.posted, lane.completed + lane.every - 1);
-    const double share = static_cast<double>(completed - lane.before_window) / static_cast<double>(most);
-    const bool keeps_up = completed == lane.posted && lane.limit == depth_;
-    const double wanted = keeps_up ? 1 : std::min(1.0, kRoomToGrow * share);
-    limit_to(lane, std::max<std::uint64_t>(1, static_cast<std::uint64_t>(static_cast<double>(depth_) * wanted)));
+    const double limit = static_cast<double>(lane.limit);
+    const double share = carried_out(lane, lane.every - 1) / most;
+    double wanted = limit;
+    if (share < kUsedUp && share * queued < kUsedUp * limit) {
+      wanted = queued * carried_out(lane, (lane.every - 1) / 2) / most;
+      lane.windows_until_growth = kWindowsBetweenGrowth;
+    } else if (lane.windows_until_growth > 0) {
+      --lane.windows_until_growth;
+    } else {
+      wanted = std::max(limit * kGrowth + 1, queued * share);
+    }
+    limit_to(lane, wanted >= queued ? depth_ : std::max<std::uint64_t>(1, static_cast<std::uint64_t>(wanted)));
   }
 }
 

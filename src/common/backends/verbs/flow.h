@@ -105,6 +105,7 @@ class Flow {
     std::uint64_t unsignaled = 0;     ///< posted since the last signaled one
     std::uint64_t taken = 0;          ///< started before the last take_started
     std::uint64_t before_window = 0;  ///< completed before the window that finish ends
+    int windows_until_growth = 0;     ///< of the limit, where the queue pair uses it up
     Datagrams datagrams;
 
     // With places apart:
@@ -163,6 +164,7 @@ class Flow {
   std::uint64_t depth_;
   std::vector<Lane> lanes_;
   std::size_t last_turn_;
+  std::uint64_t last_round_;  // of fewer messages than this, every queue pair gets some
   std::optional<Pace> pace_;      // if the rate is limited
   std::uint64_t under_way_ = 0;   // requests posted and not completed, over all lanes
   std::vector<int> consumed_;     // receives to be posted again, per receive queue
