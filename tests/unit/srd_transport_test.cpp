@@ -198,6 +198,22 @@ TEST_F(SrdTest, HasTheLimitsOfItsVerb) {
   EXPECT_EQ(connection_->largest_message(), Bytes{1} << 20);
 }
 
+/// EFA refuses others: efa_alloc_mr of Linux.
+TEST_F(SrdTest, RegistersMemoryWithTheRightsOfItsVerbOnly) {
+  const struct {
+    Verb verb;
+    int access;
+  } cases[] = {{Verb::kSend, IBV_ACCESS_LOCAL_WRITE},
+               {Verb::kRead, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ},
+               {Verb::kWrite, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE}};
+  for (const auto& [verb, access] : cases) {
+    connect({.verb = verb});
+    EXPECT_EQ(test::fake_verbs_memory().accesses.back(), access) << name(verb);
+  }
+  const VerbsConnection datagrams(device_, {.transport = Transport::kUd});
+  EXPECT_EQ(test::fake_verbs_memory().accesses.back(), IBV_ACCESS_LOCAL_WRITE);
+}
+
 TEST_F(SrdTest, IsRefusedWhereTheDeviceLacksTheVerb) {
   fake_efa().capabilities = kReads;
   EXPECT_EQ(refusal(Verb::kRead), "");

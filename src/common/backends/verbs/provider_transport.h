@@ -39,6 +39,8 @@ class ProviderTransport {
 
   /// The largest message of the verb that it was opened for, if the port's own limit is not what counts.
   [[nodiscard]] virtual std::optional<Bytes> largest_message() const { return std::nullopt; }
+  /// The remote access that memory is registered with (ibv_access_flags), if it may not be that to all operations.
+  [[nodiscard]] virtual std::optional<int> remote_access() const { return std::nullopt; }
   /// Whether requests of a queue pair complete in the order in which they were posted. If not, all must be signaled.
   [[nodiscard]] virtual bool completes_in_order() const = 0;
   /// See VerbsConnection::keeps_order.

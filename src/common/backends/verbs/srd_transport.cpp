@@ -70,6 +70,11 @@ class SrdTransport final : public ProviderTransport {
   [[nodiscard]] std::optional<Bytes> largest_message() const override {
     return verb_ == Verb::kSend ? std::nullopt : std::optional<Bytes>(facts_.max_rdma_size);
   }
+  /// A device refuses memory with rights that it has no operation for.
+  [[nodiscard]] std::optional<int> remote_access() const override {
+    if (verb_ == Verb::kWrite) return IBV_ACCESS_REMOTE_WRITE;
+    return verb_ == Verb::kRead ? IBV_ACCESS_REMOTE_READ : 0;
+  }
   [[nodiscard]] bool completes_in_order() const override { return false; }
   [[nodiscard]] std::optional<bool> keeps_order() const override { return false; }
 

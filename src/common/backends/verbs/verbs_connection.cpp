@@ -166,9 +166,16 @@ Bytes VerbsConnection::largest_message() const {
   return device_.port.largest_message;
 }
 
+/// Not every device has operations for all rights, and some refuse memory with others: EFA, whose UD only sends.
+int VerbsConnection::remote_access() const {
+  if (settings_.transport == Transport::kUd) return 0;
+  const std::optional<int> of_provider = provider_ != nullptr ? provider_->remote_access() : std::nullopt;
+  const int atomics = device_.port.atomics ? IBV_ACCESS_REMOTE_ATOMIC : 0;
+  return of_provider.value_or(IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | atomics);
+}
+
 Registration VerbsConnection::register_block(BufferSource& source, std::byte* data, std::size_t bytes) const {
-  int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
-  if (!device_.port.atomics) access &= ~IBV_ACCESS_REMOTE_ATOMIC;
+  const int access = IBV_ACCESS_LOCAL_WRITE | remote_access();
   RegistrationSettings how;
   how.domain = domain_.get();
   how.access = settings_.relaxed_order ? access | IBV_ACCESS_RELAXED_ORDERING : access;

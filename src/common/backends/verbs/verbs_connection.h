@@ -110,6 +110,7 @@ class VerbsConnection : public Connection {
   };
 
   [[nodiscard]] static int queue_pair_in(std::uint64_t identifier);
+  [[nodiscard]] int remote_access() const;
   void fill(SendList& list, int queue_pair, std::span<const Request> requests);
   void hand_over(int queue_pair, ibv_send_wr& first);
   [[nodiscard]] int poll_queue();
