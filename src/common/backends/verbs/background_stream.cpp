@@ -48,9 +48,9 @@ void BackgroundStream::run() noexcept {
   }
 }
 
-/// Starts some writes as soon as the queue has room for them.
+/// Starts a few writes as soon as the queue has room for them: short visits count them too.
 void BackgroundStream::keep_full() {
-  constexpr std::int64_t kWrites = 32;
+  constexpr std::int64_t kWrites = 4;
   session_->backend(0).start_sends(source_.on(0).data(), kMessage, DataType::kInt8, 1, kWrites);
   bytes_ = session_->completed_requests() * kMessage;
 }
