@@ -58,6 +58,8 @@ void stream(std::int64_t messages, std::int64_t post_list) {
   VerbsBackend backend(connection, {.verb = Verb::kWrite, .options = options.rdma}, [] {}, {});
   backend.add_block(block(sent));
   backend.add_block(block(received));
+  std::array<std::byte, kSpread> spread{};
+  backend.spread_over({spread.data(), spread.size(), 1, {reinterpret_cast<std::uint64_t>(spread.data()), 2}});
   backend.prepare(sent, received);
   ReceiveTime receiving;
   const Operands operands{.send = sent.data(),

@@ -73,12 +73,17 @@ class FakeConnection final : public verbs::Connection {
     }
   }
 
-  void make_ready(int queue_pair, const verbs::Request& each, int count) override {
-    pair(queue_pair).ready.assign(static_cast<std::size_t>(count), each);
+  void make_ready(int queue_pair, std::span<const verbs::Request> requests, int each) override {
+    Pair& own = pair(queue_pair);
+    own.ready.assign(requests.begin(), requests.end());
+    own.ready_each = each;
+    own.ready_end = own.ready.begin() + each;
   }
 
   void post_ready(int queue_pair, int count, std::uint64_t number, bool signaled) override {
-    std::vector<verbs::Request> requests(pair(queue_pair).ready.end() - count, pair(queue_pair).ready.end());
+    Pair& own = pair(queue_pair);
+    std::vector<verbs::Request> requests(own.ready_end - count, own.ready_end);
+    own.ready_end = (own.ready_end == own.ready.end() ? own.ready.begin() : own.ready_end) + own.ready_each;
     for (verbs::Request& request : requests) request.signaled = false;
     requests.back().number = number;
     requests.back().signaled = signaled;
@@ -118,6 +123,8 @@ class FakeConnection final : public verbs::Connection {
  private:
   struct Pair {
     std::vector<verbs::Request> ready{};
+    std::vector<verbs::Request>::iterator ready_end{};  // of the next list
+    int ready_each = 0;
     std::deque<std::byte*> receives{};
     std::uint64_t posted = 0;
     std::uint64_t seen_completed = 0;

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -240,6 +242,71 @@ TEST(FlowReady, GivesWayToARequestOfAnotherPlace) {
   std::vector<std::uint32_t> sizes;
   for (const auto& post : connection.posts) sizes.push_back(post.requests.front().local.bytes);
   EXPECT_EQ(sizes, (std::vector<std::uint32_t>{64, 64, 64, 8, 32, 32}));
+}
+
+/// The requests of a stream of messages that may be spread, by queue pair, in the order of their posting.
+std::vector<std::vector<Request>> spread_out(std::uint32_t bytes, std::int64_t post_list, int queue_pairs) {
+  FakeConnection connection(queue_pairs);
+  FlowSettings settings = writes(128);
+  settings.options.post_list = post_list;
+  Flow flow(connection, settings);
+  std::vector<std::byte> own(static_cast<std::size_t>(queue_pairs) * kSpread);
+  flow.spread_over({own.data(), static_cast<std::uint32_t>(own.size()), 7}, {1 << 20, 8});
+  EXPECT_TRUE(flow.make_ready({nullptr, bytes, 1}, {64, 2}));
+  flow.start_ready(400);
+  flow.finish();
+  std::vector<std::vector<Request>> found(static_cast<std::size_t>(queue_pairs));
+  for (const auto& post : connection.posts) {
+    std::vector<Request>& of_one = found.at(static_cast<std::size_t>(post.queue_pair));
+    of_one.insert(of_one.end(), post.requests.begin(), post.requests.end());
+  }
+  for (Request& request : found.front()) {
+    if (request.remote.key != 8) continue;
+    const auto offset = static_cast<std::uint64_t>(request.local.data - own.data());
+    EXPECT_EQ(request.remote.address, (1 << 20) + offset) << "the same place at both ends";
+    EXPECT_EQ(request.local.key, 7U);
+  }
+  return found;
+}
+
+std::set<std::uint64_t> places_of(const std::vector<Request>& requests) {
+  std::set<std::uint64_t> places;
+  for (const Request& request : requests) places.insert(request.remote.address);
+  return places;
+}
+
+TEST(FlowSpread, TakesEveryLineOfAPageAndTheUsualPlaceFirst) {
+  for (const std::int64_t post_list : {1, 5, 32, 128}) {
+    for (const std::uint32_t bytes : {8U, 64U, 65U, 1000U, 4096U}) {
+      SCOPED_TRACE(fmt::format("-l {}, {} bytes", post_list, bytes));
+      const std::vector<Request> requests = spread_out(bytes, post_list, 1).front();
+      ASSERT_EQ(requests.size(), 400U);
+      const std::size_t lines = kSpread / ((bytes + kLine - 1) / kLine * kLine);
+      EXPECT_EQ(places_of(requests).size(), lines);
+      const auto first = requests.begin() + std::min<std::ptrdiff_t>(post_list, 400);
+      EXPECT_TRUE(places_of({requests.begin(), first}).contains(64)) << "which is checked";
+      for (const std::uint64_t place : places_of(requests)) {
+        EXPECT_TRUE(place == 64 || (place >= (1 << 20) && place + bytes <= (1 << 20) + kSpread)) << place;
+      }
+    }
+  }
+}
+
+TEST(FlowSpread, GivesEachQueuePairItsOwnPlaces) {
+  const std::vector<std::vector<Request>> found = spread_out(8, 4, 3);
+  std::set<std::uint64_t> all;
+  std::size_t places = 0;
+  for (const std::vector<Request>& of_one : found) {
+    const std::set<std::uint64_t> own = places_of(of_one);
+    places += own.size();
+    all.insert(own.begin(), own.end());
+  }
+  EXPECT_EQ(places, 3 * kSpread / kLine);
+  EXPECT_EQ(all.size(), places);
+}
+
+TEST(FlowSpread, IsNotForMessagesLargerThanAPage) {
+  EXPECT_EQ(places_of(spread_out(4097, 1, 1).front()), std::set<std::uint64_t>{64});
 }
 
 TEST(FlowReady, IsRefusedWhereMoreChangesThanTheNumber) {

@@ -58,10 +58,11 @@ class Connection {
   [[nodiscard]] virtual int queue_pairs() const = 0;
   /// Posts the requests with one call, in this order.
   virtual void post(int queue_pair, std::span<const Request> requests) = 0;
-  /// Gets a list of `count` requests ready that are all like this one, in the place of an earlier list.
-  virtual void make_ready(int queue_pair, const Request& each, int count) = 0;
-  /// Posts `count` of the queue pair's ready requests with one call; the last one has this number, and is signaled or
-  /// not. The others are not signaled. Making a request each time would be most of our part of a short message.
+  /// Gets requests ready in lists of `each`, which are posted in turn, in the place of earlier ones. None is signaled.
+  virtual void make_ready(int queue_pair, std::span<const Request> requests, int each) = 0;
+  /// Posts the last `count` requests of the queue pair's next list with one call; the very last one has this number,
+  /// and is signaled or not. The others are not signaled. Making a request each time would be most of our part of a
+  /// short message.
   virtual void post_ready(int queue_pair, int count, std::uint64_t number, bool signaled) = 0;
   /// Posts `count` receives, each `distance` bytes behind the previous one; 0: all use the same buffer. `queue`: of
   /// that queue pair; 0 if they share a queue.

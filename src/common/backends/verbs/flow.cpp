@@ -120,8 +120,12 @@ bool Flow::make_ready(const LocalPart& local, const RemotePart& remote) {
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
     Request& each = lanes_[i].list.front();
     fill(each, i, local, remote);
-    connection_.make_ready(static_cast<int>(i), each, static_cast<int>(lanes_[i].list.size()));
+    std::vector<Request> requests(lanes_[i].list.size(), each);
+    for (Request& request : requests) request.signaled = false;
+    spread(requests, i);
+    connection_.make_ready(static_cast<int>(i), requests, static_cast<int>(lanes_[i].list.size()));
   }
+  turn_ = 0;  // the first message takes the place that was asked for
   is_ready_ = true;
   alone_ = settings_.latency && lanes_.size() == 1;
   return true;

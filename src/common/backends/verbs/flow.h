@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/backends/verbs/connection.h"
@@ -31,6 +32,11 @@ struct FlowSettings {
 /// own, because those of one line are carried out one after the other.
 inline constexpr std::size_t kCounterStride = 64;
 
+/// The bytes that short messages of a queue pair are spread over, and their distance: as in perftest, messages go to
+/// one cache line after the other, because those of one line wait for each other. Source: perftest's cycle buffer.
+inline constexpr std::size_t kSpread = 4096;
+inline constexpr std::size_t kLine = 64;
+
 /// Keeps a window of requests on each queue pair, and counts the messages expected from the other side. Queue pairs
 /// take turns, but one without room is passed over, so that a slow one holds up no other: two of them often share a
 /// link of a bond or a path through the fabric (ECMP). Allocates nothing while messages are sent. Throws Error
@@ -56,6 +62,9 @@ class Flow {
   /// Gets requests for messages between these places ready, for start_ready. Returns false if each request differs:
   /// by a number that the message carries, or by the value that a swap expects.
   bool make_ready(const LocalPart& local, const RemotePart& remote);
+  /// Lets messages of at most kSpread bytes use more places: kSpread bytes for each queue pair here, at both ends. Of
+  /// messages that are ready, the first one and some others still take the place that was asked for.
+  void spread_over(const LocalPart& local, const RemotePart& remote) { spread_.emplace(local, remote); }
   /// Starts messages between the places of the last make_ready.
   void start_ready(std::uint64_t messages) {
     Lane& lane = lanes_.front();
@@ -132,6 +141,7 @@ class Flow {
   [[gnu::noinline]] void find_room();
   [[nodiscard, gnu::noinline]] std::uint64_t taken_at_pace(std::uint64_t messages);
   void fill(Request& request, std::size_t turn, const LocalPart& local, const RemotePart& remote);
+  void spread(std::vector<Request>& requests, std::size_t turn) const;
   [[gnu::always_inline]] void hand_over(std::size_t queue_pair, bool last);
   void use_size(Bytes size);
   void limit_to(Lane& lane, std::uint64_t requests) const;
@@ -165,7 +175,8 @@ class Flow {
   std::vector<Lane> lanes_;
   std::size_t last_turn_;
   std::uint64_t last_round_;  // of fewer messages than this, every queue pair gets some
-  std::optional<Pace> pace_;      // if the rate is limited
+  std::optional<Pace> pace_;  // if the rate is limited
+  std::optional<std::pair<LocalPart, RemotePart>> spread_;
   std::uint64_t under_way_ = 0;   // requests posted and not completed, over all lanes
   std::vector<int> consumed_;     // receives to be posted again, per receive queue
   std::optional<Bytes> size_;     // of the last message

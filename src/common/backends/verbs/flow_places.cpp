@@ -1,4 +1,4 @@
-// Receives with places of their own: the part of Flow that knows where each message lands.
+// Where messages lie: the part of Flow that spreads them, and gives receives places of their own.
 
 #include <algorithm>
 
@@ -33,6 +33,26 @@ void Flow::receive_apart(const LocalPart& buffer, const MessagePlaces& places, c
       lane.receives = 0;
     }
     if (!has_receives) post_receives(i, static_cast<int>(settings_.receive_depth));
+  }
+}
+
+/// Adds lists until every line of the queue pair's part is used. Lists are posted from their ends, and the first queue
+/// pair's first message keeps its place.
+void Flow::spread(std::vector<Request>& requests, std::size_t turn) const {
+  const Request usual = requests.front();
+  const std::size_t distance = (usual.local.bytes + kLine - 1) / kLine * kLine;
+  if (!spread_ || distance == 0 || distance > kSpread) return;
+  const std::size_t each = requests.size();
+  const std::size_t lines = kSpread / distance;
+  requests.assign((lines + each - 1) / each * each, usual);
+  const auto& [local, remote] = *spread_;
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    const std::size_t line = (i / each * each + each - 1 - i % each) % lines;
+    if (turn == 0 && line == 0) continue;
+    const std::size_t offset = turn * kSpread + line * distance;
+    requests[i].local.data = local.data + offset;
+    requests[i].local.key = local.key;
+    requests[i].remote = {remote.address + offset, remote.key};
   }
 }
 

@@ -109,17 +109,22 @@ void ProviderConnection::post(int queue_pair, std::span<const Request> requests)
   hand_over(queue_pair, requests.size(), requests.back().number);
 }
 
-void ProviderConnection::make_ready(int queue_pair, const Request& each, int /*count*/) {
-  lanes_[static_cast<std::size_t>(queue_pair)].ready = each;
+void ProviderConnection::make_ready(int queue_pair, std::span<const Request> requests, int each) {
+  Lane& lane = lanes_[static_cast<std::size_t>(queue_pair)];
+  lane.ready.assign(requests.begin(), requests.end());
+  lane.each = static_cast<std::size_t>(each);
+  lane.next = 0;
 }
 
 void ProviderConnection::post_ready(int queue_pair, int count, std::uint64_t number, bool signaled) {
-  const Lane& lane = lanes_[static_cast<std::size_t>(queue_pair)];
+  Lane& lane = lanes_[static_cast<std::size_t>(queue_pair)];
+  const Request* const end = lane.ready.data() + lane.next + lane.each;
+  lane.next = lane.next + lane.each < lane.ready.size() ? lane.next + lane.each : 0;
   ibv_wr_start(lane.queue_pair);
   for (int left = count - 1; left > 0; --left) {
-    make(queue_pair, lane.ready, number - static_cast<std::uint64_t>(left), false);
+    make(queue_pair, end[-1 - left], number - static_cast<std::uint64_t>(left), false);
   }
-  make(queue_pair, lane.ready, number, signaled);
+  make(queue_pair, end[-1], number, signaled);
   hand_over(queue_pair, static_cast<std::uint64_t>(count), number);
 }
 

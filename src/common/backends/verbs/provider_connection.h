@@ -25,7 +25,7 @@ class ProviderConnection final : public VerbsConnection {
   [[nodiscard]] Bytes largest_message() const override;
 
   void post(int queue_pair, std::span<const Request> requests) override;
-  void make_ready(int queue_pair, const Request& each, int count) override;
+  void make_ready(int queue_pair, std::span<const Request> requests, int each) override;
   void post_ready(int queue_pair, int count, std::uint64_t number, bool signaled) override;
   [[nodiscard]] std::span<const Completion> poll() override;
   [[nodiscard]] std::uint64_t completed() override;
@@ -34,7 +34,9 @@ class ProviderConnection final : public VerbsConnection {
   /// A queue pair's requests.
   struct Lane {
     ibv_qp_ex* queue_pair = nullptr;
-    Request ready{};
+    std::vector<Request> ready{};  ///< in lists of `each`
+    std::size_t each = 1;
+    std::size_t next = 0;         ///< first request of the list whose turn it is
     std::uint64_t newest = 0;     ///< number of the last one posted
     std::uint64_t under_way = 0;  ///< posted, and not seen to complete
   };

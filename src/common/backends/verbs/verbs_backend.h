@@ -50,6 +50,10 @@ class VerbsBackend final : public Backend {
   /// For atomics: the other rank's counters, one per queue pair, and the place for the old values. Neither is one of
   /// the blocks above; both lie in `memory`, which must outlive this.
   void set_counters(const Block& counters, const Block& results, Memory& memory);
+  /// For streams of writes and reads: a block of kSpread bytes for each queue pair, which short messages may use too.
+  void spread_over(const Block& block) {
+    flow_.spread_over({block.data, static_cast<std::uint32_t>(block.bytes), block.key}, block.remote);
+  }
 
   [[gnu::hot]] void send(const void* buffer, std::size_t count, DataType datatype, int to) override;
   [[gnu::hot]] void recv(void* buffer, std::size_t count, DataType datatype, int from) override;

@@ -49,6 +49,7 @@ VerbsConnection::VerbsConnection(const OpenDevice& device, const ConnectionSetti
   for (int i = 0; i < settings.queue_pairs; ++i) {
     make_queue_pair(settings);
     ready_.emplace_back();
+    next_ready_.push_back(nullptr);
     sequence_numbers_.push_back(static_cast<std::uint32_t>(random()) & 0xffffff);
   }
   std::vector<std::uint32_t> numbers;
@@ -203,19 +204,28 @@ void VerbsConnection::post(int queue_pair, std::span<const Request> requests) {
   hand_over(queue_pair, posted_.requests.front());
 }
 
-void VerbsConnection::make_ready(int queue_pair, const Request& each, int count) {
-  std::vector<Request> requests(static_cast<std::size_t>(count), each);
-  for (Request& request : requests) request.signaled = false;
-  fill(ready_[static_cast<std::size_t>(queue_pair)], queue_pair, requests);
+void VerbsConnection::make_ready(int queue_pair, std::span<const Request> requests, int each) {
+  auto& [lists, made] = ready_[static_cast<std::size_t>(queue_pair)];
+  fill(made, queue_pair, requests);
+  const auto length = static_cast<std::size_t>(each);
+  lists.resize(requests.size() / length);
+  for (std::size_t i = 0; i < lists.size(); ++i) {
+    ibv_send_wr& last = made.requests[(i + 1) * length - 1];
+    last.next = nullptr;
+    lists[i] = {&last + 1, &lists[(i + 1) % lists.size()]};
+  }
+  next_ready_[static_cast<std::size_t>(queue_pair)] = lists.data();
 }
 
 /// The last ones of the list, so that only the very last one changes.
 void VerbsConnection::post_ready(int queue_pair, int count, std::uint64_t number, bool signaled) {
-  std::vector<ibv_send_wr>& requests = ready_[static_cast<std::size_t>(queue_pair)].requests;
-  ibv_send_wr& last = requests.back();
+  const ReadyList*& next = next_ready_[static_cast<std::size_t>(queue_pair)];
+  ibv_send_wr* const end = next->end;
+  next = next->following;
+  ibv_send_wr& last = end[-1];
   last.wr_id = identifier(queue_pair, number);
   last.send_flags = signaled ? last.send_flags | IBV_SEND_SIGNALED : last.send_flags & ~unsigned{IBV_SEND_SIGNALED};
-  hand_over(queue_pair, *(requests.end() - count));
+  hand_over(queue_pair, *(end - count));
 }
 
 void VerbsConnection::fill(SendList& list, int queue_pair, std::span<const Request> requests) {

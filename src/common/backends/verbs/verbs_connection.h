@@ -72,7 +72,7 @@ class VerbsConnection : public Connection {
 
   [[nodiscard]] int queue_pairs() const override { return static_cast<int>(queue_pairs_.size()); }
   void post(int queue_pair, std::span<const Request> requests) override;
-  void make_ready(int queue_pair, const Request& each, int count) override;
+  void make_ready(int queue_pair, std::span<const Request> requests, int each) override;
   [[gnu::hot]] void post_ready(int queue_pair, int count, std::uint64_t number, bool signaled) override;
   void post_receives(int queue, const LocalPart& into, int count, std::size_t distance) override;
   [[nodiscard]] std::span<const Completion> poll() override;
@@ -93,7 +93,7 @@ class VerbsConnection : public Connection {
   void be_connected(Introduction peer, Connected connected);
   /// A request's number as completions of this queue pair have it.
   [[nodiscard]] static std::uint64_t identifier(int queue_pair, std::uint64_t number) {
-    return (static_cast<std::uint64_t>(queue_pair) << kQueuePairShift) | (number & kNumberMask);
+    return (static_cast<std::uint64_t>(queue_pair) << kQueuePairShift) | number;
   }
   /// As poll.
   [[nodiscard]] std::span<Completion> take_completions();
@@ -111,6 +111,16 @@ class VerbsConnection : public Connection {
 
   [[nodiscard]] static int queue_pair_in(std::uint64_t identifier);
   [[nodiscard]] int remote_access() const;
+  /// A list of requests that are posted together, or the last ones of it.
+  struct ReadyList {
+    ibv_send_wr* end;
+    const ReadyList* following;
+  };
+  struct ReadyLists {
+    std::vector<ReadyList> lists;
+    SendList requests;  // of all lists
+  };
+
   void fill(SendList& list, int queue_pair, std::span<const Request> requests);
   void hand_over(int queue_pair, ibv_send_wr& first);
   [[nodiscard]] int poll_queue();
@@ -139,8 +149,9 @@ class VerbsConnection : public Connection {
   PortCounters counters_before_;
   std::array<std::byte, 40> datagram_header_{};  // the GRH before every datagram, which is not used
   MemoryRegion header_region_;
-  SendList posted_;              // the last requests that were not ready
-  std::vector<SendList> ready_;  // by queue pair
+  SendList posted_;                           // the last requests that were not ready
+  std::vector<ReadyLists> ready_;             // by queue pair
+  std::vector<const ReadyList*> next_ready_;  // the same
   std::vector<ibv_recv_wr> receives_;
   std::vector<std::array<ibv_sge, 2>> receive_parts_;  // of each, a datagram's header and the data
   int polled_at_once_;

@@ -263,6 +263,11 @@ void VerbsSession::settle_arrivals() {
 void VerbsSession::finish_opening() {
   settle_arrivals();
   if (seen_ && seen_->takes_flag()) seen_->use_flag(register_block(sizeof(std::uint64_t)));
+  const bool is_stream = !settings_.latency && !settings_.seen_by;
+  const bool by_address = settings_.verb == Verb::kWrite || settings_.verb == Verb::kRead;
+  if (is_stream && by_address && !settings_.options.write_with_immediate) {
+    backend_->spread_over(register_block(static_cast<std::size_t>(settings_.options.queue_pairs) * kSpread));
+  }
   if (settings_.verb != Verb::kAtomic) return;
   const std::size_t bytes = static_cast<std::size_t>(settings_.options.queue_pairs) * kCounterStride;
   const Block counters = register_block(bytes);
