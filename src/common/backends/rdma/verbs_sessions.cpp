@@ -194,6 +194,7 @@ BackendChoice VerbsSessions::open(const Team& team, const Placed& placed, const 
   verbs::VerbsSettings settings{placed.host, verb_, latency, options.rdma};
   settings.options.device = port_.device;
   settings.options.port = port_.port;
+  settings.spreads = options.memory != MemoryKind::kHugePages;  // of which there are few
   if (seen_by) settings = settings_for(std::move(settings), *seen_by);
   auto buffers = open_buffers(team, placed, options);
   const bool on_gpu = !buffers.source->on_host();

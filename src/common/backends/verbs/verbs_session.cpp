@@ -263,7 +263,7 @@ void VerbsSession::settle_arrivals() {
 void VerbsSession::finish_opening() {
   settle_arrivals();
   if (seen_ && seen_->takes_flag()) seen_->use_flag(register_block(sizeof(std::uint64_t)));
-  const bool is_stream = !settings_.latency && !settings_.seen_by;
+  const bool is_stream = settings_.spreads && !settings_.latency && !settings_.seen_by;
   const bool by_address = settings_.verb == Verb::kWrite || settings_.verb == Verb::kRead;
   if (is_stream && by_address && !settings_.options.write_with_immediate) {
     backend_->spread_over(register_block(static_cast<std::size_t>(settings_.options.queue_pairs) * kSpread));

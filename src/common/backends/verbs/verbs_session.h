@@ -29,6 +29,7 @@ struct VerbsSettings {
   bool latency = false;
   RdmaOptions options{};
   std::optional<SeenBy> seen_by{};  ///< when a message counts; empty: by the verb's own rule
+  bool spreads = true;              ///< short messages of a stream, over a block of memory besides the buffers
   bool in_host_memory = true;       ///< false: in memory that the processor cannot access
 };
 
