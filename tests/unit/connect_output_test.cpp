@@ -67,17 +67,19 @@ TEST(ConnectTable, HasARowAStep) {
   const std::vector<std::string> lines = table.lines();
   ASSERT_EQ(lines.size(), 6U) << table.text();
   EXPECT_EQ(lines[1],
-            "# pair              step   samples         min      median         p99         max   steps/s     conns  "
+            "# pair              step   samples         min      median         p99         max    steps/s     conns  "
             "failed    "
             "conns/s   messages    lost  #wrong");
-  EXPECT_EQ(lines[3],
-            "     0           connect         3     1000.00     2000.00           -     4000.00    500.00         3    "
-            "   1     "
-            "250.00         24       2       1");
-  EXPECT_EQ(lines[4],
-            "     0        disconnect         0           -           -           -           -         -         3    "
-            "   1     "
-            "250.00         24       2       1");
+  EXPECT_EQ(
+      lines[3],
+      "     0           connect         3     1000.00     2000.00           -     4000.00     500.00         3    "
+      "   1     "
+      "250.00         24       2       1");
+  EXPECT_EQ(
+      lines[4],
+      "     0        disconnect         0           -           -           -           -          -         3    "
+      "   1     "
+      "250.00         24       2       1");
 }
 
 TEST(ConnectJson, HasALineAStep) {
