@@ -151,6 +151,19 @@ void describe(Form& form, Record& traffic) {
   form("received_bytes", natural(traffic.received), "bytes that the rank receives");
 }
 
+/// The results of the checks.
+template <typename Form, record::Of<Measurement> Record>
+void describe_checks(Form& form, Record& measured) {
+  form("wrong_elements", measured.wrong, "sum over all ranks; null: unchecked");
+  form("checked_messages", measured.checked_messages,
+       "with `--check all`: messages that arrived, warm-up included, each of which was checked; null: without it");
+  form("wrong_messages", measured.wrong_messages, "of these, those with wrong elements; null: without it");
+  form("checked_bits_share", measured.checked_bits_share,
+       "share of an element's bits that are 0 in some and 1 in others of the expected elements; null: unchecked");
+  form("repeatable", measured.repeatable,
+       "with `--repeatable`: whether the same input gave the same bits twice; null: not tried");
+}
+
 template <typename Form, record::Of<Measurement> Record>
 void describe(Form& form, Record& measured) {
   using namespace record;
@@ -168,14 +181,7 @@ void describe(Form& form, Record& measured) {
        "TCP: segments retransmitted during the timed visits, by the first and by the second rank of the pair");
   form("lost_messages", measured.lost, "RDMA with `-c UD`: messages lost during the timed visits");
   form("background_gb_per_s", gb_per_s(measured.background_rate), "RDMA with `--background`: bandwidth of that stream");
-  form("wrong_elements", measured.wrong, "sum over all ranks; null: unchecked");
-  form("checked_messages", measured.checked_messages,
-       "with `--check all`: messages that arrived, warm-up included, each of which was checked; null: without it");
-  form("wrong_messages", measured.wrong_messages, "of these, those with wrong elements; null: without it");
-  form("checked_bits_share", measured.checked_bits_share,
-       "share of an element's bits that are 0 in some and 1 in others of the expected elements; null: unchecked");
-  form("repeatable", measured.repeatable,
-       "with `--repeatable`: whether the same input gave the same bits twice; null: not tried");
+  describe_checks(form, measured);
   form("epochs", natural(summary.epochs), "number of epochs with samples");
   form("epoch_times_us", us(summary.epoch_medians), "median sample of each epoch, in the order measured");
   form("samples", natural(summary.samples), "samples used, over all epochs");
