@@ -81,6 +81,10 @@ class Stream {
               "");
   }
 
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  ~Stream() { streams_[0].reset(); }  // writes into the memory of the other
+
   BackgroundStream& rank(std::size_t rank) { return *streams_.at(rank); }
   std::unique_ptr<BackgroundStream> take(std::size_t rank) { return std::move(streams_.at(rank)); }
 

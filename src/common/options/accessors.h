@@ -109,7 +109,7 @@ Accessors integers(std::vector<std::int64_t> Part::*member, std::string_view wha
 }
 
 /// Of --check. `why_not_all`: empty if every message can be checked.
-inline Accessors number_of_checks(std::string why_not_all) {
+inline Accessors number_of_checks(const std::string& why_not_all) {
   return {[why_not_all](Options& options, std::string_view text) {
             options.check_all = text == "all";
             if (options.check_all && !why_not_all.empty()) {

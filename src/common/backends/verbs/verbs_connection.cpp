@@ -261,7 +261,8 @@ void VerbsConnection::post_receives(int queue, const LocalPart& into, int count,
   for (std::size_t i = 0; i < wanted; ++i) {
     auto& parts = receive_parts_[i];
     parts = {header, {reinterpret_cast<std::uint64_t>(into.data + i * distance), into.bytes, into.key}};
-    receives_[i] = {kReceive | identifier(queue, 0), i + 1 < wanted ? &receives_[i + 1] : nullptr, &parts[first], used};
+    receives_[i] = {kReceive | identifier(queue, 0), i + 1 < wanted ? &receives_[i + 1] : nullptr, parts.data() + first,
+                    used};
   }
   ibv_recv_wr* refused = nullptr;
   if (shared_receives_) {
