@@ -55,7 +55,7 @@ struct FakeQueuePair {
   struct Message {
     ibv_send_wr request;
     ibv_sge part;
-    std::uint64_t not_before;       // this poll
+    std::uint64_t not_before;  // this poll
     bool corrupted = false;
     std::uint32_t destination = 0;  // number of a queue pair; 0: the own one is connected
     std::uint64_t key = 0;          // that the destination must have
