@@ -9,14 +9,13 @@
 
 namespace fabricbench::test {
 
-/// What rdma_cm says as a test lays it out, on a clock that only waiting moves.
-struct FakeCmEvents {
+/// Events as a test lays them out, on a clock that only waiting moves.
+template <typename Event>
+struct FakeEvents {
   Seconds time = 0;
-  std::deque<std::pair<Seconds, rdma_cm::Event>> events;  ///< each so long after it is waited for
+  std::deque<std::pair<Seconds, Event>> events;  ///< each so long after it is waited for
 
-  void answer(rdma_cm::EventKind kind, Seconds after = 0, int status = 0) { events.push_back({after, {kind, status}}); }
-
-  [[nodiscard]] std::optional<rdma_cm::Event> wait(Seconds longest) {
+  [[nodiscard]] std::optional<Event> wait(Seconds longest) {
     if (events.empty() || events.front().first > longest) {
       time += longest;
       return std::nullopt;
@@ -26,6 +25,11 @@ struct FakeCmEvents {
     time += after;
     return event;
   }
+};
+
+/// What rdma_cm says of one connection.
+struct FakeCmEvents : FakeEvents<rdma_cm::Event> {
+  void answer(rdma_cm::EventKind kind, Seconds after = 0, int status = 0) { events.push_back({after, {kind, status}}); }
 };
 
 }  // namespace fabricbench::test

@@ -12,11 +12,12 @@
 #include "common/backends/rdma_cm/message.h"
 #include "common/core/error.h"
 #include "common/core/pattern.h"
+#include "fake_cm_events.h"
 
 namespace fabricbench::test {
 
 /// Links whose events and messages a test lays out, on a clock that only waiting moves.
-class FakeLinks final : public rdma_cm::Links {
+class FakeLinks final : public rdma_cm::Links, public FakeEvents<rdma_cm::LinkEvent> {
  public:
   static constexpr Seconds kPoll = 0.001;  // what polling takes
 
@@ -26,15 +27,13 @@ class FakeLinks final : public rdma_cm::Links {
     std::size_t link = 0;
   };
 
-  Seconds time = 0;
-  std::deque<std::pair<Seconds, rdma_cm::LinkEvent>> events;  ///< each so long after it is waited for
-  std::vector<std::string> calls;                             ///< such as `connect`; with several links, `2: connect`
-  std::deque<Coming> coming;                                  ///< one each poll
-  std::deque<std::size_t> broken;                             ///< links of which a request fails, one each poll
-  int side = 1;                                               ///< who sends what comes
-  std::uint64_t connection = 0;                               ///< of the first link
-  std::uint32_t not_acknowledged = 0;                         ///< of the messages sent
-  std::string refused_call;                                   ///< that throws
+  std::vector<std::string> calls;      ///< such as `connect`; with several links, `2: connect`
+  std::deque<Coming> coming;           ///< one each poll
+  std::deque<std::size_t> broken;      ///< links of which a request fails, one each poll
+  int side = 1;                        ///< who sends what comes
+  std::uint64_t connection = 0;        ///< of the first link
+  std::uint32_t not_acknowledged = 0;  ///< of the messages sent
+  std::string refused_call;            ///< that throws
 
   explicit FakeLinks(std::size_t bytes, std::size_t links = 1) : bytes_(bytes) {
     for (std::size_t link = 0; link < links; ++link) links_.emplace_back(*this, link);
@@ -55,16 +54,7 @@ class FakeLinks final : public rdma_cm::Links {
     begun.emplace_back(first, count);
   }
   [[nodiscard]] rdma_cm::Link& at(std::size_t link) override { return links_.at(link); }
-  [[nodiscard]] std::optional<rdma_cm::LinkEvent> next_event(Seconds longest) override {
-    if (events.empty() || events.front().first > longest) {
-      time += longest;
-      return std::nullopt;
-    }
-    const auto [after, event] = events.front();
-    events.pop_front();
-    time += after;
-    return event;
-  }
+  [[nodiscard]] std::optional<rdma_cm::LinkEvent> next_event(Seconds longest) override { return wait(longest); }
   [[nodiscard]] std::vector<rdma_cm::Completion> poll() override {
     time += kPoll;
     std::vector<rdma_cm::Completion> completions;

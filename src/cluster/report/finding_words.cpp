@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,6 +13,7 @@
 #include "cluster/report/verdict_lists.h"
 #include "common/core/plain_text.h"
 #include "common/core/units.h"
+#include "common/core/wording.h"
 
 namespace fabricbench::cluster {
 namespace {
@@ -252,13 +254,6 @@ std::string of_undecided(const Sweep& sweep, const Finding& finding) {
                      what, all_hosts(sweep, finding), over_rail(sweep, finding));
 }
 
-/// `1,000,000`.
-std::string with_commas(double number) {
-  std::string text = fmt::format("{:.0f}", number);
-  for (std::size_t digits = 3; digits < text.size(); digits += 4) text.insert(text.size() - digits, ",");
-  return text;
-}
-
 }  // namespace
 
 std::string hosts_text(const Sweep& sweep, std::span<const std::int32_t> hosts) {
@@ -330,7 +325,8 @@ std::string chance_in_words(double chance) {
   if (chance > 0.01)
     return fmt::format("{:.0f} of 100 sweeps of healthy hosts look like this", std::ceil(100 * chance));
   const double sweeps = std::pow(10, std::floor(-std::log10(chance) + 1e-9));
-  return fmt::format("fewer than 1 of {} sweeps of healthy hosts look like this", with_commas(sweeps));
+  return fmt::format("fewer than 1 of {} sweeps of healthy hosts look like this",
+                     with_commas(static_cast<std::uint64_t>(std::llround(sweeps))));
 }
 
 std::string certainty(const Finding& finding) {

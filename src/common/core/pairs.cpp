@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 
 #include "common/core/error.h"
+#include "common/core/wording.h"
 
 namespace fabricbench {
 namespace {
@@ -46,9 +47,7 @@ std::string enumeration(std::vector<std::string> names) {
     names.resize(kMostNamed);
     names.emplace_back("others");
   }
-  const std::string last = std::move(names.back());
-  names.pop_back();
-  return names.empty() ? last : fmt::format("{} and {}", fmt::join(names, ", "), last);
+  return enumerated(std::move(names));
 }
 
 /// Such as `rank 3` or `ranks 1, 2 and 5 to 7`, of ascending ranks.

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "common/backends/gpu/gpu_sessions.h"
-#include "common/core/folded.h"
+#include "common/core/wording.h"
 #include "common/engine/job.h"
 #include "common/engine/sessions.h"
 #include "common/host/environment.h"

@@ -37,9 +37,8 @@ std::vector<std::string> placement_notices(const mpi::Communicator& world, const
   if (const int fewest = narrowest(world, on_host, process.processes_here); fewest > 0) {
     notices.push_back(fmt::format(
         "A process may use only {} processor{} of its host, where its thread and NCCL's take turns: times can be "
-        "several times as long; start with mpirun --bind-to numa (or --bind-to none), or srun "
-        "--cpu-bind=none",
-        fewest, fewest == 1 ? "" : "s"));
+        "several times as long; {}",
+        fewest, fewest == 1 ? "" : "s", kUnbind));
   }
   return notices;
 }

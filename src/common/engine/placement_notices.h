@@ -1,11 +1,16 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/mpi/communicator.h"
 
 namespace fabricbench {
+
+/// What to do where a process may use too few processors.
+inline constexpr std::string_view kUnbind =
+    "start with mpirun --bind-to numa (or --bind-to none), or srun --cpu-bind=none";
 
 /// What the notices on placement need of this process.
 struct PlacementOfProcess {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "common/core/statistics.h"
+#include "common/core/wording.h"
 #include "common/measure/operation.h"
 
 namespace fabricbench {
@@ -15,13 +16,6 @@ constexpr std::size_t kMostUnrepeatedLines = 20;
 
 std::string label_of(const Row& row, bool in_place) {
   return describe(Case{row.size, {}, row.datatype, row.reduction, row.root, in_place});
-}
-
-/// Such as 1,234,567.
-std::string with_commas(std::uint64_t number) {
-  std::string text = fmt::format("{}", number);
-  for (std::size_t digits = 3; digits < text.size(); digits += 4) text.insert(text.size() - digits, ",");
-  return text;
 }
 
 /// Adds the relative excess of each rank's time over the median rank's.

@@ -9,33 +9,25 @@
 #include <fmt/ranges.h>
 
 #include "common/core/shortened_list.h"
+#include "common/core/wording.h"
 
 namespace fabricbench {
 namespace {
 
 constexpr std::size_t kMostWarnings = 8;
 
-/// `0`, `0 and 1`, `0, 1 and 2`.
-template <typename Numbers>
-std::string enumerated(const Numbers& numbers) {
-  std::vector<std::string> words;
-  words.reserve(numbers.size());
-  for (const auto& number : numbers) words.push_back(fmt::format("{}", number));
-  if (words.size() < 2) return fmt::format("{}", fmt::join(words, ""));
-  const std::string last = std::move(words.back());
-  words.pop_back();
-  return fmt::format("{} and {}", fmt::join(words, ", "), last);
-}
-
 /// `rank 0 on 3 (NUMA node 0)`; many processors are only counted.
 std::string place_text(const ProcessPlace& place) {
   constexpr std::size_t kMostNamed = 4;
-  std::vector<int> processors;
-  std::set<int> nodes;
+  std::vector<std::string> processors;
+  std::set<int> numa_nodes;
   for (const SeenOn& seen : place.seen) {
-    processors.push_back(seen.processor);
-    nodes.insert(seen.numa_node);
+    processors.push_back(fmt::format("{}", seen.processor));
+    numa_nodes.insert(seen.numa_node);
   }
+  std::vector<std::string> nodes;
+  nodes.reserve(numa_nodes.size());
+  for (const int node : numa_nodes) nodes.push_back(fmt::format("{}", node));
   return fmt::format(
       "rank {} on {} (NUMA node{} {})", place.rank,
       processors.size() > kMostNamed ? fmt::format("{} different ones", processors.size()) : enumerated(processors),

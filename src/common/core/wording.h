@@ -1,0 +1,43 @@
+/// How lists and numbers are written in sentences.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace fabricbench {
+
+/// Ascending numbers as ranges: `0-3, 8`.
+[[nodiscard]] inline std::string folded(const std::vector<int>& numbers) {
+  std::string text;
+  for (std::size_t begin = 0; begin < numbers.size();) {
+    std::size_t end = begin;
+    while (end + 1 < numbers.size() && numbers[end + 1] == numbers[end] + 1) ++end;
+    if (!text.empty()) text += ", ";
+    text += end == begin ? fmt::format("{}", numbers[begin]) : fmt::format("{}-{}", numbers[begin], numbers[end]);
+    begin = end + 1;
+  }
+  return text;
+}
+
+/// `a`, `a and b`, `a, b and c`; empty if there are none.
+[[nodiscard]] inline std::string enumerated(std::vector<std::string> words) {
+  if (words.empty()) return "";
+  const std::string last = std::move(words.back());
+  words.pop_back();
+  return words.empty() ? last : fmt::format("{} and {}", fmt::join(words, ", "), last);
+}
+
+/// Such as `1,234,567`.
+[[nodiscard]] inline std::string with_commas(std::uint64_t number) {
+  std::string text = fmt::format("{}", number);
+  for (std::size_t digits = 3; digits < text.size(); digits += 4) text.insert(text.size() - digits, ",");
+  return text;
+}
+
+}  // namespace fabricbench
