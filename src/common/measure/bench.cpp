@@ -26,6 +26,10 @@ constexpr std::int64_t kEpochsAdded = 3;
 constexpr double kFirstShare = 0.5;      // of the time budget, for the minimum number of epochs
 constexpr Seconds kLeastWindow = 10e-3;  // of a stream
 constexpr double kMostEnlarged = 4096;
+constexpr double kMostOfBudget =
+    0.125;  // of the time budget: the longest window of a stream, if more than few messages
+constexpr double kFewMessages = 4;
+constexpr double kWorthwhile = 1.5;  // by which a window grows at least when it is tried again
 constexpr double kLeastEpoch = 0.3;  // of the time budget: the minimum duration of an epoch
 
 std::vector<Seconds> all_samples(const std::vector<Epoch>& epochs) {
@@ -175,8 +179,7 @@ void Bench::plan(Subject& subject) {
     return fit_into_places(subject);
   }
   const Seconds began = now();
-  const Seconds first = meter_.estimate(subject.operation, options_.warmup) + meter_.start_cost();
-  const Seconds each = is_stream() ? enlarge_window(subject, first) : first;
+  const Seconds each = is_stream() ? fit_window(subject) : estimate(subject);
   subject.spent += now() - began;
   const Seconds share = options_.time_budget * kFirstShare / static_cast<double>(options_.epochs);
   const auto fitting = static_cast<std::int64_t>(std::min(share / std::max(each, 1e-9), 1e9));
@@ -227,13 +230,29 @@ void Bench::visit_exactly(Subject& subject, std::int64_t iterations) {
   }
 }
 
-/// Enlarges a stream's window. A stream runs dry at the end of a window, so a window must be long enough to make that
-/// negligible. `first`: the time of the first window. Returns the expected time of the enlarged one.
-Seconds Bench::enlarge_window(Subject& subject, Seconds first) {
-  const std::int64_t before = subject.operation.aggregated();
-  const double times = std::clamp(kLeastWindow / std::max(first, 1e-9), 1.0, kMostEnlarged);
-  subject.operation.aggregate(static_cast<std::int64_t>(static_cast<double>(before) * times));
-  return first * static_cast<double>(subject.operation.aggregated()) / static_cast<double>(before);
+Seconds Bench::estimate(Subject& subject) {
+  return meter_.estimate(subject.operation, options_.warmup) + meter_.start_cost();
+}
+
+/// Chooses a stream's window, and returns its expected time. A stream runs dry at the end of a window, so a window must
+/// be long enough to make that negligible. On a slow network it must not take the whole time budget, nor may finding
+/// that out: a few messages are tried first.
+Seconds Bench::fit_window(Subject& subject) {
+  Operation& operation = subject.operation;
+  const auto usual = static_cast<double>(operation.aggregated());
+  const Seconds longest = std::max(options_.time_budget * kMostOfBudget, kLeastWindow);
+  double messages = std::min(usual, kFewMessages);
+  Seconds time = 0;
+  for (bool tries = true; tries;) {
+    operation.aggregate(static_cast<std::int64_t>(messages));
+    time = std::max(estimate(subject), 1e-9);
+    const double fitting = std::clamp(messages * longest / time, messages, usual);
+    tries = fitting >= kWorthwhile * messages;
+    if (tries) messages = fitting;
+  }
+  const double times = std::clamp(kLeastWindow / time, 1.0, kMostEnlarged);
+  operation.aggregate(static_cast<std::int64_t>(messages * times));
+  return time * static_cast<double>(operation.aggregated()) / messages;
 }
 
 void Bench::visit(Subject& subject) {

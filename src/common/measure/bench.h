@@ -50,7 +50,8 @@ class Bench {
   void fit_into_places(Subject& subject) const;
   void visit_exactly(Subject& subject, std::int64_t iterations);
   void measure_epoch(std::vector<Subject>& subjects, const std::vector<std::uint8_t>& active);
-  [[nodiscard]] Seconds enlarge_window(Subject& subject, Seconds first);
+  [[nodiscard]] Seconds estimate(Subject& subject);
+  [[nodiscard]] Seconds fit_window(Subject& subject);
   void visit(Subject& subject);
   void observe(Subject& subject);
   void finish_epoch(Subject& subject);

@@ -208,8 +208,9 @@ void Flow::learn_from_window() {
   double most = 0;
   for (const Lane& lane : lanes_) most = std::max(most, carried_out(lane, (lane.every - 1) / 2));
   if (most < kEnoughToCompare) return;
-  // A full queue gets its next requests with the next signal.
-  const double queued = static_cast<double>(depth_) - static_cast<double>(std::min(moderation_, depth_ / 2)) / 2;
+  // A full queue gets its next requests with the next signal, and no queue gets more than its part of the window.
+  const double full = static_cast<double>(depth_) - static_cast<double>(std::min(moderation_, depth_ / 2)) / 2;
+  const double queued = std::min(full, most);
   for (Lane& lane : lanes_) {
     if (lane.posted == lane.before_window) continue;  // it had nothing to do
     const double limit = static_cast<double>(lane.limit);
