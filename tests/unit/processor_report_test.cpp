@@ -65,8 +65,8 @@ TEST(ProcessorWarnings, TellOfSharedProcessorsAndInterrupts) {
   report.interrupts = {{"b", "eth0", 0, 52341.4}, {"b", "eth1", 1, 2000}};
   EXPECT_EQ(processor_warnings(report),
             (Lines{"Both ends of pair 0, ranks 0 and 1 of host a, ran on processor 0 in 9 of 10 readings and took "
-                   "turns: figures differ from those with a processor each; start with mpirun --bind-to core, or srun "
-                   "--cpu-bind=cores",
+                   "turns: figures differ from those with a processor each, which mpirun --bind-to core or srun "
+                   "--cpu-bind=cores give if the job may use enough processors",
                    "Rank 2 of host b ran on processor 0, which also handled 52341 interrupts of eth0 a second: bind "
                    "the rank to another processor, or change smp_affinity_list of these interrupts"}));
 }

@@ -47,7 +47,8 @@ const SeenOn* usual_place(const ProcessPlace& place) {
 std::string shared_text(const SharedProcessor& shared) {
   return fmt::format(
       "Both ends of pair {}, ranks {} and {} of host {}, ran on processor {} in {} of {} readings and took turns: "
-      "figures differ from those with a processor each; start with mpirun --bind-to core, or srun --cpu-bind=cores",
+      "figures differ from those with a processor each, which mpirun --bind-to core or srun --cpu-bind=cores give "
+      "if the job may use enough processors",
       shared.pair, shared.first_rank, shared.second_rank, shared.host, shared.processor, shared.shared,
       shared.readings);
 }
