@@ -60,6 +60,7 @@ class DcTest : public testing::Test {
     port.active_mtu = IBV_MTU_4096;
     port.max_msg_sz = 1U << 30;
     port.gid_tbl_len = 1;
+    port.link_layer = IBV_LINK_LAYER_INFINIBAND;
     fake.ports = {port};
     fake.limits.max_qp_wr = 1024;
     fake.limits.max_srq = 16;

@@ -108,6 +108,7 @@ class SessionPairTest : public testing::Test {
     port.active_mtu = IBV_MTU_4096;
     port.max_msg_sz = 1U << 30;
     port.gid_tbl_len = 1;
+    port.link_layer = IBV_LINK_LAYER_INFINIBAND;
     fake.ports = {port};
     fake.limits.max_qp_wr = 1024;
     ibv_gid_entry gid{};

@@ -346,20 +346,35 @@ TEST(UnequalQueuePairs, AreNamedByTheirSharesOnceTheyCanBeCompared) {
       unequal_queue_pairs({9000, 1000, 0}).find("used queue pairs that carried 90.0, 10.0, 0.0 % of its messages"), 0U);
 }
 
-TEST(UnusualRoute, SaysWhatIsNotTheDefault) {
+TEST(RouteDetails, HaveTheTrafficClassOnRoceAndWhatIsNotTheDefault) {
   Meeting meeting;
-  EXPECT_EQ(unusual_route(meeting), "");
+  EXPECT_EQ(route_details(meeting), "");
   meeting.own.port.ethernet = true;
   meeting.agreed.has_global_route = true;
-  EXPECT_EQ(unusual_route(meeting), "") << "as always on RoCE";
+  EXPECT_EQ(route_details(meeting), ", traffic class 0") << "and a global route header as always on RoCE";
+  meeting.by_rdma_cm = true;
+  EXPECT_EQ(route_details(meeting), ", rdma_cm's default traffic class");
+  meeting.by_rdma_cm = false;
   meeting.own.port.ethernet = false;
   meeting.agreed.partitions = {1, 2, 0x8012};
   meeting.service_level = 3;
   meeting.traffic_class = 106;
   meeting.flow_labels = {1, 2};
-  EXPECT_EQ(unusual_route(meeting),
+  EXPECT_EQ(route_details(meeting),
             ", partition 0x8012 (indices 1 and 2), global route header, service level 3, "
             "traffic class 106, flow labels 1 2");
+}
+
+TEST(RouteDetails, SayWhenAndHowOftenPacketsAreSentAgainIfNotAsUsual) {
+  const auto details = [](int timeout, int retries) {
+    Meeting meeting;
+    meeting.retransmission = {timeout, retries};
+    return route_details(meeting);
+  };
+  EXPECT_EQ(details(14, 7), "");
+  EXPECT_EQ(details(16, 7), ", acknowledgement timeout 268 ms");
+  EXPECT_EQ(details(0, 1), ", no acknowledgement timeout, 1 retry");
+  EXPECT_EQ(details(14, 0), ", 0 retries");
 }
 
 TEST(PcieOrder, IsRelaxedUnlessSomebodyPollsMemory) {

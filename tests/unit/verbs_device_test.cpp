@@ -222,6 +222,17 @@ TEST_F(OpenDeviceTest, KnowsWhichPortsNeedAGlobalRoute) {
   EXPECT_TRUE(needs(IBV_LINK_LAYER_UNSPECIFIED, 0)) << "EFA";
 }
 
+TEST_F(OpenDeviceTest, CallsALinkLayerWhatItIs) {
+  const auto network = [&](std::uint8_t link_layer) {
+    verbs_ = FakeVerbs();
+    add("mlx5_0", {port_in(IBV_PORT_ACTIVE, link_layer)}).gids = {entry(0, IBV_GID_TYPE_IB, 7)};
+    const PortFacts facts = open_device("", 0).port;
+    return fmt::format("{}; {}", network_of(facts), describe(facts.gids.at(0)));
+  };
+  EXPECT_EQ(network(IBV_LINK_LAYER_INFINIBAND), "InfiniBand; 0: InfiniBand ::7");
+  EXPECT_EQ(network(IBV_LINK_LAYER_UNSPECIFIED), "unspecified link layer; 0: unspecified link layer ::7");
+}
+
 TEST_F(OpenDeviceTest, ReadsThePartitionsOfItsPort) {
   ibv_port_attr port = port_in(IBV_PORT_ACTIVE);
   port.pkey_tbl_len = 5;

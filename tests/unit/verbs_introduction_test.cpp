@@ -102,6 +102,17 @@ TEST(Agreements, RefuseTwoKindsOfNetwork) {
   EXPECT_NE(why.find("-d"), std::string::npos) << why;
 }
 
+TEST(Agreements, CallAnUnspecifiedLinkLayerNeitherEthernetNorInfiniBand) {
+  Introduction first = introduction("node-1", 1);
+  first.port.ethernet = false;
+  Introduction second = first;
+  second.port.other_layer = true;
+  const std::string why = refusal(first, parse_introduction(to_text(second)), 0, 0);
+  EXPECT_NE(why.find("is InfiniBand, and mlx5_2 port 2 of host node-1 is neither Ethernet nor InfiniBand (as EFA)"),
+            std::string::npos)
+      << why;
+}
+
 Introduction of_infiniband(const std::string& host, std::uint8_t subnet, PartitionTable partitions = {0xffff}) {
   Introduction made = introduction(host, 1);
   made.port.ethernet = false;

@@ -40,7 +40,8 @@ PortDistance distance_to(const std::string& device, int port, const std::vector<
 }
 
 std::string kind_of(const verbs::PortState& port) {
-  const char* const layer = port.ethernet ? "Ethernet" : "InfiniBand";
+  const char* layer = port.ethernet ? "Ethernet" : "InfiniBand";
+  if (port.other_layer) layer = "unspecified link layer";
   return port.rate > 0 ? fmt::format("{}, {:.4g} Gb/s", layer, port.rate * 8 / 1e9) : layer;
 }
 

@@ -40,6 +40,8 @@ std::string first_line(const fs::path& file) {
 
 bool is_ethernet(const ibv_port_attr& port) { return port.link_layer == IBV_LINK_LAYER_ETHERNET; }
 
+bool is_of_other_layer(const ibv_port_attr& port) { return port.link_layer == IBV_LINK_LAYER_UNSPECIFIED; }
+
 double rate_of(const ibv_port_attr& port, const fs::path& sysfs) {
   return port_rate(speed_code(port.active_speed, first_line(sysfs / "rate")), port.active_width, is_ethernet(port));
 }
@@ -55,7 +57,7 @@ void read_attributes(DeviceQuery& found) {
     check_returned(ibv_query_port(found.context.get(), static_cast<std::uint8_t>(number), &port), "ibv_query_port");
     found.ports.push_back(port);
     found.state.ports.push_back({number, port.state, port.phys_state, is_ethernet(port),
-                                 rate_of(port, sysfs_of(*found.context->device, number))});
+                                 rate_of(port, sysfs_of(*found.context->device, number)), is_of_other_layer(port)});
   }
 }
 
@@ -161,6 +163,7 @@ PortFacts facts_of(const DeviceQuery& device, int number) {
   facts.active = port.state == IBV_PORT_ACTIVE;
   facts.state = name(port.state);
   facts.ethernet = is_ethernet(port);
+  facts.other_layer = is_of_other_layer(port);
   facts.lid = port.lid;
   facts.mtu = 128 << port.active_mtu;  // Source: enum ibv_mtu, where 1 is 256
   facts.largest_message = port.max_msg_sz;
@@ -173,11 +176,14 @@ PortFacts facts_of(const DeviceQuery& device, int number) {
   facts.most_completions = device.limits.max_cqe;
   facts.most_shared_queues = device.limits.max_srq;
   facts.most_shared_receives = device.limits.max_srq_wr;
-  facts.needs_global_route = port.link_layer == IBV_LINK_LAYER_UNSPECIFIED || (port.flags & IBV_QPF_GRH_REQUIRED) != 0;
+  facts.needs_global_route = facts.other_layer || (port.flags & IBV_QPF_GRH_REQUIRED) != 0;
   facts.partitions = read_partitions(device.context.get(), number, port.pkey_tbl_len);
   facts.driver = driver_of(device.context->device->ibdev_path);
   facts.tells_order = is_x86() && facts.driver == "mlx5_core";
   facts.gids = read_gids(device, number);
+  if (facts.other_layer) {
+    for (Gid& gid : facts.gids) gid.type = GidType::kOther;
+  }
   return facts;
 }
 
@@ -231,6 +237,7 @@ bool is_efa(const PortFacts& port) { return port.driver == "efa"; }
 
 const char* network_of(const PortFacts& port) {
   if (is_efa(port)) return "EFA";
+  if (port.other_layer) return "unspecified link layer";
   return port.ethernet ? "RoCE" : "InfiniBand";
 }
 

@@ -19,8 +19,9 @@ struct PortFacts {
   std::string device;  ///< such as mlx5_0
   int port = 1;
   bool active = false;
-  std::string state;      ///< such as ACTIVE
-  bool ethernet = false;  ///< true: RoCE; false: InfiniBand
+  std::string state;         ///< such as ACTIVE
+  bool ethernet = false;     ///< true: RoCE; false: InfiniBand, or neither
+  bool other_layer = false;  ///< neither: its link layer is unspecified, as EFA's
   std::uint32_t lid = 0;
   int mtu = 0;  ///< active MTU in bytes
   Bytes largest_message = 0;
@@ -46,7 +47,7 @@ struct PortFacts {
 /// Whether the device is an EFA adapter.
 [[nodiscard]] bool is_efa(const PortFacts& port);
 
-/// `InfiniBand`, `RoCE` or `EFA`.
+/// `InfiniBand`, `RoCE`, `EFA`, or `unspecified link layer`.
 [[nodiscard]] const char* network_of(const PortFacts& port);
 
 /// A device that cannot be used, and why: `port 1 is DOWN`.
@@ -99,7 +100,8 @@ struct PortState {
   ibv_port_state state = IBV_PORT_DOWN;
   int physical_state = 0;  ///< as in ibv_port_attr
   bool ethernet = false;
-  double rate = 0;  ///< see port_rate
+  double rate = 0;           ///< see port_rate
+  bool other_layer = false;  ///< see PortFacts
 };
 
 /// A device and its ports, or the reason why it cannot be used.

@@ -22,6 +22,7 @@ const char* name(GidType type) {
     case GidType::kInfiniBand: return "InfiniBand";
     case GidType::kRoceV1: return "RoCE v1";
     case GidType::kRoceV2: return "RoCE v2";
+    case GidType::kOther: return "unspecified link layer";
   }
   return "unknown";
 }
@@ -41,7 +42,9 @@ bool agree(const Gid& first, const Gid& second) {
   return first.type == second.type && first.is_ipv4() == second.is_ipv4();
 }
 
-bool may_be_chosen(const Gid& gid) { return gid.type == GidType::kInfiniBand || !gid.is_link_local(); }
+bool is_roce(const Gid& gid) { return gid.type == GidType::kRoceV1 || gid.type == GidType::kRoceV2; }
+
+bool may_be_chosen(const Gid& gid) { return !is_roce(gid) || !gid.is_link_local(); }
 
 // Lower is better.
 auto order_of(const Gid& first, const Gid& second) {
@@ -52,7 +55,7 @@ auto order_of(const Gid& first, const Gid& second) {
 
 GidPair pair_of(const Gid& first, const Gid& second) {
   const char* const subnets = of_one_subnet(first, second) ? "one subnet" : "different subnets";
-  if (first.type == GidType::kInfiniBand) return {first.index, second.index, fmt::format("InfiniBand, {}", subnets)};
+  if (!is_roce(first)) return {first.index, second.index, fmt::format("{}, {}", name(first.type), subnets)};
   return {first.index, second.index, fmt::format("{}, {}, {}", name(first.type), family(first), subnets)};
 }
 

@@ -7,7 +7,8 @@
 
 namespace fabricbench::verbs {
 
-enum class GidType { kInfiniBand, kRoceV1, kRoceV2 };
+/// kOther: of a port whose link layer is unspecified, as EFA's.
+enum class GidType { kInfiniBand, kRoceV1, kRoceV2, kOther };
 
 /// A used entry of a port's GID table.
 struct Gid {

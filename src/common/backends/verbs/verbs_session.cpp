@@ -1,6 +1,7 @@
 #include "common/backends/verbs/verbs_session.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -31,9 +32,36 @@ void check_atomics(const VerbsSettings& settings, const PortFacts& port) {
                           port.device));
 }
 
+/// The queue that packets wait in depends on these. Class 0 of RoCE has to be seen too: in most fabrics its queue may
+/// lose packets.
+std::string classes_text(const Meeting& meeting) {
+  std::string text;
+  if (meeting.service_level > 0) text += fmt::format(", service level {}", meeting.service_level);
+  if (meeting.traffic_class > 0) {
+    text += fmt::format(", traffic class {}", meeting.traffic_class);
+  } else if (meeting.own.port.ethernet) {
+    text += meeting.by_rdma_cm ? ", rdma_cm's default traffic class" : ", traffic class 0";
+  }
+  return text;
+}
+
+std::string retransmission_text(const Retransmission& chosen) {
+  constexpr Seconds kUnit = 4.096e-6;
+  const Retransmission usual;
+  std::string text;
+  if (chosen.timeout == 0) {
+    text += ", no acknowledgement timeout";
+  } else if (chosen.timeout != usual.timeout) {
+    text += fmt::format(", acknowledgement timeout {:.3g} ms", std::ldexp(kUnit, chosen.timeout) * 1e3);
+  }
+  if (chosen.retries != usual.retries)
+    text += fmt::format(", {} {}", chosen.retries, chosen.retries == 1 ? "retry" : "retries");
+  return text;
+}
+
 }  // namespace
 
-std::string unusual_route(const Meeting& meeting) {
+std::string route_details(const Meeting& meeting) {
   std::string text;
   const auto& [first, second, key] = meeting.agreed.partitions;
   if ((key | kFullMember) != kDefaultPartition || first != 0 || second != 0) {
@@ -41,10 +69,9 @@ std::string unusual_route(const Meeting& meeting) {
   }
   const bool has_global_route = meeting.agreed.has_global_route && !meeting.by_rdma_cm;
   if (has_global_route && !meeting.own.port.ethernet) text += ", global route header";
-  if (meeting.service_level > 0) text += fmt::format(", service level {}", meeting.service_level);
-  if (meeting.traffic_class > 0) text += fmt::format(", traffic class {}", meeting.traffic_class);
+  text += classes_text(meeting);
   if (!meeting.flow_labels.empty()) text += fmt::format(", flow labels {}", fmt::join(meeting.flow_labels, " "));
-  return text;
+  return text + retransmission_text(meeting.retransmission);
 }
 
 Bytes inline_bytes_wanted(const VerbsSettings& settings) {
@@ -280,7 +307,7 @@ std::string VerbsSession::route() const {
   const std::string how = connector_->description();
   const std::string mtu = connection_->mtu() > 0 ? fmt::format(", MTU {}", connection_->mtu()) : "";
   return fmt::format("{} to {}, {}, GID indices {} and {}{}{}{}{}", end(both_.at(0)), end(both_.at(1)),
-                     gids.description, gids.first, gids.second, mtu, unusual_route(meeting_), how.empty() ? "" : ", ",
+                     gids.description, gids.first, gids.second, mtu, route_details(meeting_), how.empty() ? "" : ", ",
                      how) +
          arrival_;
 }

@@ -37,9 +37,9 @@ struct VerbsSettings {
 /// bandwidth. Reads, atomics and messages outside host memory are never inline.
 [[nodiscard]] Bytes inline_bytes_wanted(const VerbsSettings& settings);
 
-/// The parts of a route that are not as usual, each after a comma: partition, global route header, classes, flow
-/// labels.
-[[nodiscard]] std::string unusual_route(const Meeting& meeting);
+/// The parts of a route besides its ends, each after a comma: on RoCE the traffic class, and what is not as usual:
+/// partition, global route header, classes, flow labels, when and how often packets are sent again.
+[[nodiscard]] std::string route_details(const Meeting& meeting);
 
 /// Whether PCIe may reorder the writes of a message (relaxed ordering). Without it some processors let an adapter write
 /// at a third of its rate. Not where someone polls memory for a last byte or a flag, which would then come too early;
