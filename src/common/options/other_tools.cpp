@@ -112,7 +112,9 @@ constexpr OtherOption kPerftest[] = {
     {kRefused, "-w,--limit_bw", "LIMIT",
      "the least bandwidth is in GB/s here: --min-bw, or a share of the port's "
      "rate: --percent-of-rate"},
-    {kRefused, "-W,--report-counters", "NAMES", "counters of the adapters are in --json, without being named"},
+    {kRefused, "-W,--report-counters", "NAMES",
+     "bytes of each port are in --json, and a note names the errors, ECN marks, CNPs and pauses that ports "
+     "counted; other counters are not read"},
     {kRefused, "-X,--vector", "N", "the completion vector cannot be chosen here"},
     {kRefused, "-y,--limit_msgrate", "LIMIT", "there is no least message rate here; --min-bw is the least bandwidth"},
     {kRefused,
