@@ -324,6 +324,7 @@ TEST_F(Losses, AreNoPartOfAStreamsBandwidth) {
   const mpi::Communicator world = mpi::Communicator::world();
   Options options = one_start_a_visit(1);
   options.iterations = 1000;
+  options.warmup = 500;
   options.checks = 0;
   LosingSession session(world.rank());
   const Stream stream;
@@ -334,6 +335,27 @@ TEST_F(Losses, AreNoPartOfAStreamsBandwidth) {
   const Measurement& measured = *result.log.rows.at(0).out_of_place;
   const double posted = 16 * stream.counted_share(world.size()) / measured.summary.median;
   EXPECT_NEAR(measured.algbw / posted, 1 - lost / sent, 1e-9);
+}
+
+/// One message is missing whenever its rank has waited for them.
+class MissingSession final : private test::IdleBackend, public test::HostSession {
+ public:
+  MissingSession() : HostSession(*static_cast<Backend*>(this)) {}
+  [[nodiscard]] TransportCounters counters() const override {
+    return {.lost_messages = static_cast<std::uint64_t>(waits)};
+  }
+};
+
+TEST_F(Losses, OfTheWarmUpDoNotCount) {
+  const mpi::Communicator world = mpi::Communicator::world();
+  Options options = one_start_a_visit(1);
+  options.iterations = 1000;
+  options.warmup = 5;
+  options.checks = 0;
+  MissingSession session;
+  const Result result = run(options, session, Stream(), cases_of({16}));
+  if (!world.is_root()) return;
+  EXPECT_EQ(result.log.rows.at(0).out_of_place->lost, static_cast<std::uint64_t>(1000 * world.size()));
 }
 
 TEST_F(Losses, DoesNotCountWhatTheLibraryDoesNotTell) {

@@ -260,11 +260,10 @@ void Bench::visit(Subject& subject) {
   heartbeat_.enter_case(describe(subject.which));
   if (!subject.visited) observe(subject);
   nics_.begin();
-  const TransportCounters before = session_.counters();
   Epoch epoch = meter_.measure(subject.operation, subject.plan);
-  add_increase(subject.counted, before, session_.counters());
+  add_increase(subject.counted, meter_.counted_before(), session_.counters());
   const std::int64_t starts = subject.plan.starts(subject.operation.aggregated());
-  subject.started += starts;
+  subject.timed += subject.plan.timed(subject.operation.aggregated());
   nics_.end(subject.nics, subject.which.size * static_cast<Bytes>(starts) / 2);
   subject.plan.common_start = epoch.common_start;
   if (options_.checks > 0) {
@@ -410,7 +409,7 @@ Measurement Bench::conclude(Subject& subject) {
 double Bench::arrived_share(const Subject& subject, const Measurement& measured) const {
   const Figure figure = test_.traits().figure;
   if (!measured.lost || (figure != Figure::kBandwidth && figure != Figure::kBothWays)) return 1;
-  const double sent = static_cast<double>(subject.started) * test_.counted_share(workspace_.ranks().all);
+  const double sent = static_cast<double>(subject.timed) * test_.counted_share(workspace_.ranks().all);
   return std::max(0.0, 1 - static_cast<double>(*measured.lost) / std::max(sent, 1.0));
 }
 

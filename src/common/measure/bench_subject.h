@@ -29,8 +29,8 @@ struct Bench::Subject {
   std::vector<Seconds> receive_times{};           // of this process's rank: medians of its visits
   std::optional<LibraryChoice> choice{};
   host::NicTotal nics{};
-  TransportCounters counted{};  // during all visits
-  std::int64_t started{};       // operations, of all visits
+  TransportCounters counted{};  // in the timed parts of all visits
+  std::int64_t timed{};         // operations, of all visits
 };
 
 }  // namespace fabricbench

@@ -92,6 +92,7 @@ Epoch Meter::measure_once(Operation& operation, const VisitPlan& plan) {
   heartbeat_.enter(Phase::kWarmUp);
   repeat(operation, plan.warmup);
   if (plan.launches > 0) record(operation, plan);
+  counted_before_ = session_.counters();
   heartbeat_.enter(Phase::kMeasure);
   if (options_.timing == Timing::kIsolated) return isolated(operation, plan);
   if (times_each_on_device(plan)) return each_on_device(operation, plan);

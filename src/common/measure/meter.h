@@ -29,6 +29,8 @@ struct VisitPlan {
     const std::int64_t batches = launches > 0 ? 1 : samples;
     return (warmup + batches * iterations) * aggregated;
   }
+  /// Of these, the timed ones.
+  [[nodiscard]] std::int64_t timed(std::int64_t aggregated) const { return starts(aggregated) - warmup * aggregated; }
 };
 
 /// The duration of one clock read: the median of many.
@@ -42,6 +44,9 @@ class Meter {
   /// One visit; collective. The result is filled in on the first process of each group; `common_start` and
   /// `own_times` on every process.
   [[nodiscard]] Epoch measure(Operation& operation, const VisitPlan& plan);
+
+  /// The session's counters after the warm-up of the last `measure`.
+  [[nodiscard]] const TransportCounters& counted_before() const { return counted_before_; }
 
   /// Launches the batch that `measure` has recorded once more, on buffers prepared anew.
   void replay(Operation& operation, const VisitPlan& plan);
@@ -116,6 +121,7 @@ class Meter {
   Seconds lap_cost_;
   Seconds slack_;  // on the job's first process: time from the agreement on a start to that start
   std::vector<host::Processor> processors_;
+  TransportCounters counted_before_;
   Seconds punctual_;  // tolerance: an operation that begins this long after the agreed start is not late
 };
 
