@@ -107,6 +107,59 @@ TEST(OtherTools, AreTheSameWhereTheTableSaysSo) {
   }
 }
 
+TEST(OtherTools, SayWhichProgramsLackThem) {
+  for (const OtherTool& tool : other_tools()) {
+    for (const OtherOption& option : tool.options) {
+      if (option.reading != Reading::kSame) continue;
+      for (const Program& program : programs_of(tool)) {
+        for (const std::string_view name : names_in(option.names)) {
+          const Lack* lack = lack_of(option, program.name);
+          EXPECT_EQ(lack == nullptr, has_option(program, name)) << program.name << " " << name;
+          if (lack == nullptr) continue;
+          const std::vector<std::string> line = line_of(program, option, name);
+          if (lack->reading == Reading::kRefused) {
+            EXPECT_NE(message_of(program, line).find(lack->reason), std::string::npos) << program.name << " " << name;
+          } else {
+            EXPECT_EQ(message_of(program, line), "") << program.name << " " << name;
+            EXPECT_EQ(in_own_words(program, line).notices.size(), 1U) << program.name << " " << name;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(OtherTools, AreLackingForAReason) {
+  const struct {
+    Program program;
+    std::string line;
+    std::string_view reason;
+  } refused[] = {{kWriteLat, "-q 2", "one message at a time"},
+                 {kReadLat, "-t4", "one message at a time"},
+                 {kSendLat, "-l 2", "one message at a time"},
+                 {kSendLat, "-b", "ends in _bw"},
+                 {kSendLat, "--rate_limit=8", "at a time"},
+                 {kReadBw, "-r 5", "consume no receives"},
+                 {kReadBw, "-I 0", "no data inline"},
+                 {kAtomicBw, "-s 8", "have 8 bytes"},
+                 {kAtomicBw, "-a", "have 8 bytes"},
+                 {kSendBw, "-o 4", "-t limits"},
+                 {kWriteLat, "-o", "-t limits"},
+                 {kWriteBw, "-A CMP_AND_SWAP", "only atomics"},
+                 {kSendBw, "--write_with_imm", "only writes"},
+                 {kAtomicBw, "--use-srq", "consume no receives"}};
+  for (const auto& [program, line, reason] : refused) {
+    const std::string message = refusal(program, line);
+    EXPECT_TRUE(message.starts_with(line.substr(0, line.find_first_of(" 4=")) + " of perftest: ")) << message;
+    EXPECT_NE(message.find(reason), std::string::npos) << message;
+  }
+  for (const char* line : {"-Q 2", "-o 2", "--report_gbits"}) {
+    EXPECT_EQ(in_own_words(kReadLat, words(line)).notices.size(), 1U) << line;
+    EXPECT_TRUE(in_own_words(kReadLat, words(line)).arguments.empty()) << line;
+  }
+  EXPECT_EQ(refusal(kReadLat, "-o"), "-o of perftest needs a value");
+}
+
 TEST(OtherTools, AgreeOnLettersAndLongNames) {
   for (const OtherTool& tool : other_tools()) {
     for (const OtherOption& option : tool.options) {

@@ -11,9 +11,24 @@
 namespace fabricbench::cluster {
 namespace {
 
+/// What happens in programs that lack an option of the others: ". In `rdma_*_lat` refused: reason".
+std::string where_lacking(const OtherOption& option) {
+  std::string text;
+  for (const Lack& lack : option.lacks) {
+    if (lack.programs.empty()) continue;
+    std::string programs;
+    for (const std::string_view each : names_in(lack.programs)) {
+      programs += fmt::format("{}`{}`", programs.empty() ? "" : ", ", each);
+    }
+    text += fmt::format(". In {} {}: {}", programs, lack.reading == Reading::kDropped ? "left out" : "refused",
+                        lack.reason);
+  }
+  return text;
+}
+
 std::string what_happens(const OtherOption& option) {
   switch (option.reading) {
-    case Reading::kSame: return "the same";
+    case Reading::kSame: return "the same" + where_lacking(option);
     case Reading::kMapped: return fmt::format("`{}`", option.ours);
     case Reading::kDropped: return fmt::format("left out: {}", option.ours);
     case Reading::kRefused: return fmt::format("refused: {}", option.ours);

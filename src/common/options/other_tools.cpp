@@ -55,11 +55,30 @@ constexpr std::string_view kHow =
     "how requests are posted and completions polled cannot be chosen here, except by "
     "--events, --post_list and --cq-mod";
 
+constexpr std::string_view kLatencies = "rdma_*_lat";
+constexpr std::string_view kNotReceived = "rdma_read_*,rdma_atomic_*";
+constexpr Lack kOneAtATime = {kLatencies, kRefused, "a latency is of one message at a time; leave it out"};
+constexpr Lack kEachSignaled = {kLatencies, kDropped, "a latency is of one message at a time, and each is signaled"};
+constexpr Lack kOneWay = {kLatencies, kRefused,
+                          "a latency is of one message at a time; use the program that ends in _bw"};
+constexpr Lack kInMicroseconds = {kLatencies, kDropped, "latencies are in microseconds"};
+constexpr Lack kEightBytes = {"rdma_atomic_*", kRefused, "atomics have 8 bytes; leave it out"};
+constexpr Lack kAtomicsOnly = {"rdma_write_*,rdma_read_*,rdma_send_*", kRefused,
+                               "only atomics have a type; leave it out, or use rdma_atomic_bw or rdma_atomic_lat"};
+constexpr Lack kNothingInline = {kNotReceived, kRefused, "reads and atomics carry no data inline; leave it out"};
+constexpr Lack kNoReceives = {kNotReceived, kRefused, "reads and atomics consume no receives; leave it out"};
+constexpr Lack kNoResponses = {"rdma_write_*,rdma_send_*", kRefused,
+                               "only reads and atomics are limited by it; -t limits requests in flight"};
+constexpr Lack kOneOutstanding = {kLatencies, kDropped, "a latency is of one operation at a time"};
+constexpr Lack kWritesOnly = {
+    "rdma_read_*,rdma_atomic_*,rdma_send_*", kRefused,
+    "only writes can have immediate data; leave it out, or use rdma_write_bw or rdma_write_lat"};
+
 // perftest at the version of July 2026, with the options of all its builds.
 constexpr OtherOption kPerftest[] = {
-    {kSame, "-a,--all", "", ""},
-    {kSame, "-A,--atomic_type", "TYPE", ""},
-    {kSame, "-b,--bidirectional", "", ""},
+    {kSame, "-a,--all", "", "", {{kEightBytes}}},
+    {kSame, "-A,--atomic_type", "TYPE", "", {{kAtomicsOnly}}},
+    {kSame, "-b,--bidirectional", "", "", {{kOneWay}}},
     {kSame, "-c,--connection", "TYPE", ""},
     {kSame, "-d,--ib-dev", "NAME", ""},
     {kSame, "-D,--duration", "SECONDS", ""},
@@ -67,23 +86,23 @@ constexpr OtherOption kPerftest[] = {
     {kSame, "-F,--CPU-freq", "", ""},
     {kSame, "-h,--help", "", ""},
     {kSame, "-i,--ib-port", "N", ""},
-    {kSame, "-I,--inline_size", "BYTES", ""},
-    {kSame, "-l,--post_list", "N", ""},
+    {kSame, "-I,--inline_size", "BYTES", "", {{kNothingInline}}},
+    {kSame, "-l,--post_list", "N", "", {{kOneAtATime}}},
     {kSame, "-m,--mtu", "BYTES", ""},
     {kSame, "-n,--iters", "N", ""},
-    {kSame, "-o,--outs", "N", ""},
-    {kSame, "-q,--qp", "N", ""},
-    {kSame, "-Q,--cq-mod", "N", ""},
-    {kSame, "-r,--rx-depth", "N", ""},
+    {kSame, "-o,--outs", "N", "", {{kNoResponses, kOneOutstanding}}},
+    {kSame, "-q,--qp", "N", "", {{kOneAtATime}}},
+    {kSame, "-Q,--cq-mod", "N", "", {{kEachSignaled}}},
+    {kSame, "-r,--rx-depth", "N", "", {{kNoReceives}}},
     {kSame, "-R,--rdma_cm", "", ""},
-    {kSame, "-s,--size", "SIZE", ""},
+    {kSame, "-s,--size", "SIZE", "", {{kEightBytes}}},
     {kSame, "-S,--sl", "N", ""},
-    {kSame, "-t,--tx-depth", "N", ""},
+    {kSame, "-t,--tx-depth", "N", "", {{kOneAtATime}}},
     {kSame, "-x,--gid-index", "N", ""},
-    {kSame, "--report_gbits", "", ""},
+    {kSame, "--report_gbits", "", "", {{kInMicroseconds}}},
     {kSame, "--tclass", "N", ""},
-    {kSame, "--use-srq", "", ""},
-    {kSame, "--write_with_imm", "", ""},
+    {kSame, "--use-srq", "", "", {{kNoReceives}}},
+    {kSame, "--write_with_imm", "", "", {{kWritesOnly}}},
     {kMapped, "-T,--tos", "N", "--tclass VALUE"},
     {kMapped, "-V", "", "--version"},
     {kMapped, "--data_validation", "", "--check all"},
@@ -130,8 +149,8 @@ constexpr OtherOption kPerftest[] = {
     {kRefused, "--aes_block_size,--kek_path,--credentials_path,--data_enc_keys_number,--data_enc_key_app_path", "VALUE",
      kEncryption},
     {kRefused, "--bind_source_ip", "ADDRESS", "the device is chosen by --ib-dev, and its address by --gid-index"},
-    {kSame, "--burst_size", "N", ""},
-    {kSame, "--rate_limit", "GBITS", ""},
+    {kSame, "--burst_size", "N", "", {{kOneAtATime}}},
+    {kSame, "--rate_limit", "GBITS", "", {{kOneAtATime}}},
     {kRefused, "--rate_limit_type,--rate_units,--typical_pkt_size", "VALUE", kRateLimit},
     {kRefused, "--congest_type", "TYPE", "congestion control cannot be chosen here"},
     {kRefused, "--cpu_util", "", "the use of processors is not measured here"},

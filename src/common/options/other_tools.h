@@ -1,6 +1,7 @@
 // What other tools' options are here: command lines, messages and docs/coming-from.md use it.
 #pragma once
 
+#include <array>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,6 +19,13 @@ enum class Reading {
   kRefused,  ///< ends the program, with the reason
 };
 
+/// Programs that lack an option of their tool, and what happens to it there.
+struct Lack {
+  std::string_view programs{};          ///< such as `rdma_read_*,rdma_*_lat`, with one star in each; empty: none
+  Reading reading = Reading::kRefused;  ///< kDropped or kRefused
+  std::string_view reason{};            ///< kRefused: ends with the advice
+};
+
 /// Options of another tool that are treated alike.
 struct OtherOption {
   Reading reading = Reading::kSame;
@@ -26,6 +34,7 @@ struct OtherOption {
   /// Mapped: our options, in which VALUE, or MIN and MAX of `[MIN:]MAX`, stand for what was given. Dropped and refused:
   /// the reason, and our way of saying it.
   std::string_view ours;
+  std::array<Lack, 2> lacks{};  ///< of options that are the same; the first that has the program counts
 };
 
 struct OtherTool {
@@ -40,6 +49,9 @@ struct OtherTool {
 
 /// Each name of `-x,--gid-index`.
 [[nodiscard]] std::vector<std::string_view> names_in(std::string_view names);
+
+/// What happens in `program` to an option that is the same in others; null if the program has it.
+[[nodiscard]] const Lack* lack_of(const OtherOption& option, std::string_view program);
 
 /// True if `program` has an option of this name with its dashes.
 [[nodiscard]] bool has_option(const Program& program, std::string_view name);

@@ -109,15 +109,37 @@ std::vector<std::string> filled(std::string_view ours, std::string_view value) {
   return arguments;
 }
 
+/// True if one of `rdma_read_*,rdma_*_lat` is the program.
+bool matches(std::string_view patterns, std::string_view program) {
+  const std::vector<std::string_view> all = names_in(patterns);
+  return std::any_of(all.begin(), all.end(), [&](std::string_view pattern) {
+    const std::size_t star = pattern.find('*');
+    return program.starts_with(pattern.substr(0, star)) && program.ends_with(pattern.substr(star + 1));
+  });
+}
+
+/// True if the option is the same in other programs, and this one says nothing of it.
+bool is_unread(const OtherOption& option, std::string_view program) {
+  return option.reading == Reading::kSame && lack_of(option, program) == nullptr;
+}
+
+bool is_refused(const OtherOption& option, std::string_view program) {
+  const Lack* lack = lack_of(option, program);
+  return (lack == nullptr ? option.reading : lack->reading) == Reading::kRefused;
+}
+
+/// Leaves out an option, or refuses it. `whose`: `-t of perftest`.
+void reject(std::string_view whose, Reading reading, std::string_view reason, OwnWords& own) {
+  if (reading == Reading::kRefused) throw UsageError(fmt::format("{}: {}", whose, reason));
+  own.notices.push_back(fmt::format("{} is left out: {}", whose, reason));
+}
+
 /// Adds what an option of another tool is here.
 void add(const Program& program, const Found& found, std::string_view typed, std::string_view value, OwnWords& own) {
   const auto& [tool, option] = found;
   const std::string whose = fmt::format("{} of {}", typed, tool->name);
-  if (option->reading == Reading::kRefused) throw UsageError(fmt::format("{}: {}", whose, option->ours));
-  if (option->reading == Reading::kDropped) {
-    own.notices.push_back(fmt::format("{} is left out: {}", whose, option->ours));
-    return;
-  }
+  if (const Lack* lack = lack_of(*option, program.name)) return reject(whose, lack->reading, lack->reason, own);
+  if (option->reading != Reading::kMapped) return reject(whose, option->reading, option->ours, own);
   if (const std::string_view missing = missing_option(program, option->ours); !missing.empty()) {
     throw UsageError(fmt::format("{} is {} here, which {} does not have; leave it out", whose, missing, program.name));
   }
@@ -156,6 +178,12 @@ std::vector<std::string_view> names_in(std::string_view names) {
   return all;
 }
 
+const Lack* lack_of(const OtherOption& option, std::string_view program) {
+  const auto* const lack = std::find_if(option.lacks.begin(), option.lacks.end(),
+                                        [&](const Lack& each) { return matches(each.programs, program); });
+  return lack == option.lacks.end() ? nullptr : lack;
+}
+
 bool has_option(const Program& program, std::string_view name) {
   return name == "-h" || name == "--help" || name == "--version" || own_option(program, name) != nullptr;
 }
@@ -178,13 +206,13 @@ OwnWords in_own_words(const Program& program, const std::vector<std::string>& ar
       continue;
     }
     const Found found = find(argument.name, serves);
-    if (found.option == nullptr || found.option->reading == Reading::kSame) {
+    if (found.option == nullptr || is_unread(*found.option, program.name)) {
       if (found.option == nullptr) refuse_option_elsewhere(program, argument.name);
       own.arguments.insert(own.arguments.end(), arguments.begin() + static_cast<std::ptrdiff_t>(i), arguments.end());
       return own;  // an unknown option, which the parser refuses
     }
     const bool needs_value = !found.option->value_name.empty() && !argument.value;
-    if (needs_value && last && found.option->reading != Reading::kRefused) {
+    if (needs_value && last && !is_refused(*found.option, program.name)) {
       throw UsageError(fmt::format("{} of {} needs a value", argument.name, found.tool->name));
     }
     const std::string value(needs_value && !last ? arguments[++i] : std::string(argument.value.value_or("")));
