@@ -282,4 +282,26 @@ TEST(OtherTools, LeaveMisspeltOptionsToTheNearestOnes) {
   EXPECT_NE(several.find("--stepbytes"), std::string::npos) << several;
 }
 
+TEST(OtherTools, AreSpeltWithDashesOrUnderscores) {
+  const auto read = [](const Program& program, const char* line) {
+    return in_own_words(program, words(line)).arguments;
+  };
+  const std::vector<std::string> all = {"--check", "all"};
+  EXPECT_EQ(read(kWriteBw, "--data-validation"), all);
+  EXPECT_EQ(read(kSendRecvBw, "--window_size=8"), (std::vector<std::string>{"--window", "8"}));
+  EXPECT_EQ(parsed(kWriteBw, "--tx_depth=16 --rate-limit 8 --time_budget 2").rdma.depth, 16);
+  EXPECT_EQ(parsed(kWriteBw, "--time_budget 2").time_budget, 2);
+  EXPECT_NE(refusal(kWriteBw, "--report_histogram").find("--report-histogram of perftest: "), std::string::npos);
+}
+
+TEST(OtherTools, AreAmongTheNearestNames) {
+  EXPECT_EQ(refusal(kTcpBw, "--lenght 8"),
+            "unknown option '--lenght'; the nearest is --length of iperf3 (here --minbytes VALUE --maxbytes VALUE); "
+            "--help lists them all");
+  EXPECT_NE(refusal(kTcpBw, "--bidr").find("--bidir of iperf3 (tcp_bibw measures both ways"), std::string::npos);
+  EXPECT_NE(refusal(kTcpBw, "--paralel 2").find("--parallel of iperf3 (here --streams VALUE)"), std::string::npos);
+  EXPECT_NE(refusal(kWriteBw, "--no-peak").find("--noPeak of perftest (left out here: there is no"), std::string::npos);
+  EXPECT_EQ(refusal(kAllReduce, "--lenght 8").find("iperf3"), std::string::npos) << "a tool of other programs";
+}
+
 }  // namespace other_tools_test

@@ -116,7 +116,7 @@ std::size_t edit_distance(std::string_view from, std::string_view to) {
 }
 
 /// `the nearest is --minbytes; `: up to three long names like `given`, nearest first; or empty.
-std::string nearest_options(const CLI::App& app, std::string_view given) {
+std::string nearest_options(const CLI::App& app, const std::vector<OtherName>& others, std::string_view given) {
   constexpr std::size_t kMost = 3;
   if (!given.starts_with("--")) return "";
   given = given.substr(2, given.find('=') - 2);
@@ -127,6 +127,10 @@ std::string nearest_options(const CLI::App& app, std::string_view given) {
     for (const std::string& name : option->get_lnames()) best = std::min(best, {edit_distance(given, name), name});
     if (best.first <= limit && !option->get_group().empty()) near.emplace_back(best.first, "--" + best.second);
   }
+  for (const OtherName& other : others) {
+    const std::size_t distance = edit_distance(given, std::string_view(other.name).substr(2));
+    if (distance <= limit) near.emplace_back(distance, other.meaning);
+  }
   std::sort(near.begin(), near.end());
   near.resize(std::min(near.size(), kMost));
   std::string names;
@@ -134,12 +138,13 @@ std::string nearest_options(const CLI::App& app, std::string_view given) {
   return near.empty() ? "" : fmt::format("the nearest {} {}; ", near.size() == 1 ? "is" : "are", names);
 }
 
-void refuse_leftovers(const CLI::App& app) {
+void refuse_leftovers(const CLI::App& app, const std::vector<OtherName>& others) {
   const std::vector<std::string> leftovers = app.remaining();
   if (leftovers.empty()) return;
   const std::string& first = leftovers.front();
   if (first.size() > 1 && first.front() == '-') {
-    throw UsageError(fmt::format("unknown option '{}'; {}--help lists them all", first, nearest_options(app, first)));
+    throw UsageError(
+        fmt::format("unknown option '{}'; {}--help lists them all", first, nearest_options(app, others, first)));
   }
   throw UsageError(fmt::format("stray argument '{}'; --help says what may be given", first));
 }
@@ -155,7 +160,7 @@ std::string without_value(const CLI::App& app, const std::string& problem) {
 
 }  // namespace
 
-std::string read_arguments(CLI::App& app, std::vector<std::string> arguments) {
+std::string read_arguments(CLI::App& app, std::vector<std::string> arguments, const std::vector<OtherName>& others) {
   app.formatter(std::make_shared<HelpFormatter>());
   app.set_help_flag("-h,--help", "print this help and exit");
   app.set_version_flag("--version", fmt::format("{} (fabricbench) {}", app.get_name(), kVersion),
@@ -174,7 +179,7 @@ std::string read_arguments(CLI::App& app, std::vector<std::string> arguments) {
     throw UsageError(fmt::format("{}; --help says what each option takes", problem.what()));
   }
   refuse_options_as_values(app);
-  refuse_leftovers(app);
+  refuse_leftovers(app, others);
   return "";
 }
 

@@ -10,8 +10,15 @@ class App;
 
 namespace fabricbench {
 
+/// A name that the app does not have, for the nearest names to an unknown option.
+struct OtherName {
+  std::string name;     ///< `--length`
+  std::string meaning;  ///< `--length of iperf3 (its effect)`
+};
+
 /// Reads `arguments`, without the program's name, into the variables of `app`'s options; adds --help and --version.
 /// Returns what one of them prints, help in 100 columns, if it was given; else an empty text. Throws UsageError.
-[[nodiscard]] std::string read_arguments(CLI::App& app, std::vector<std::string> arguments);
+[[nodiscard]] std::string read_arguments(CLI::App& app, std::vector<std::string> arguments,
+                                         const std::vector<OtherName>& others = {});
 
 }  // namespace fabricbench

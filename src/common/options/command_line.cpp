@@ -129,7 +129,8 @@ CommandLine parse_command_line(const Program& program, const std::vector<std::st
   declare(parser);
   write_help(program, parser.app);
   OwnWords own = in_own_words(program, arguments);
-  if (std::string text = read_arguments(parser.app, own.arguments); !text.empty()) return {{}, std::move(text), {}};
+  if (std::string text = read_arguments(parser.app, own.arguments, other_names(program)); !text.empty())
+    return {{}, std::move(text), {}};
   return {options_from(parser), "", std::move(own.notices)};
 }
 

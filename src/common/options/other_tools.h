@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/options/arguments.h"
 #include "common/options/program.h"
 
 namespace fabricbench {
@@ -56,13 +57,17 @@ struct OtherTool {
 /// True if `program` has an option of this name with its dashes.
 [[nodiscard]] bool has_option(const Program& program, std::string_view name);
 
+/// Long names of the tools that `program` stands for and that it lacks itself, with what they are here.
+[[nodiscard]] std::vector<OtherName> other_names(const Program& program);
+
 /// A command line in the program's own options.
 struct OwnWords {
   std::vector<std::string> arguments;
   std::vector<std::string> notices;  ///< one for each option of another tool
 };
 
-/// Replaces options of the tools that `program` stands for; its own options go first. Throws UsageError where one is
+/// Replaces options of the tools that `program` stands for; its own options go first, and - and _ within a long
+/// name are the same. Throws UsageError where one is
 /// refused, where another tool's option is of other programs, and where a server is named.
 [[nodiscard]] OwnWords in_own_words(const Program& program, const std::vector<std::string>& arguments);
 

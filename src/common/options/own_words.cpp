@@ -150,6 +150,38 @@ void add(const Program& program, const Found& found, std::string_view typed, std
   own.arguments.insert(own.arguments.end(), words.begin(), words.end());
 }
 
+/// True if two long names differ by - and _ at most.
+bool same_spelling(std::string_view one, std::string_view other) {
+  const auto dashed = [](char letter) { return letter == '_' ? '-' : letter; };
+  return std::equal(one.begin(), one.end(), other.begin(), other.end(),
+                    [&](char left, char right) { return dashed(left) == dashed(right); });
+}
+
+/// An argument with its long name as the program, or else a tool, spells it.
+std::string respelled(const Program& program, const std::string& text) {
+  const std::string_view given = split(text).name;
+  if (!given.starts_with("--") || has_option(program, given)) return text;
+  const std::string rest = text.substr(given.size());
+  for (const Option& option : program.options) {
+    for (const std::string_view name : names_in(option.names)) {
+      if (same_spelling(name, given)) return std::string(name) + rest;
+    }
+  }
+  for (const OtherName& other : other_names(program)) {
+    if (same_spelling(other.name, given)) return other.name + rest;
+  }
+  return text;
+}
+
+/// The effect of an option that the program lacks.
+std::string effect_of(const OtherOption& option, std::string_view program) {
+  const Lack* lack = lack_of(option, program);
+  const Reading reading = lack == nullptr ? option.reading : lack->reading;
+  const std::string_view words = lack == nullptr ? option.ours : lack->reason;
+  if (reading == Reading::kMapped) return fmt::format("here {}", words);
+  return fmt::format("{}{}", reading == Reading::kDropped ? "left out here: " : "", words);
+}
+
 [[noreturn]] void refuse_server(const Program& program, std::string_view word) {
   throw UsageError(
       fmt::format("stray argument '{}'; one command starts both ends, and neither is a server: mpirun -np 2 --host "
@@ -188,6 +220,21 @@ bool has_option(const Program& program, std::string_view name) {
   return name == "-h" || name == "--help" || name == "--version" || own_option(program, name) != nullptr;
 }
 
+std::vector<OtherName> other_names(const Program& program) {
+  std::vector<OtherName> all;
+  for (const OtherTool& tool : other_tools()) {
+    if (!tool.is_for(program.name)) continue;
+    for (const OtherOption& option : tool.options) {
+      for (const std::string_view name : names_in(option.names)) {
+        if (!name.starts_with("--") || has_option(program, name) || is_unread(option, program.name)) continue;
+        all.push_back(
+            {std::string(name), fmt::format("{} of {} ({})", name, tool.name, effect_of(option, program.name))});
+      }
+    }
+  }
+  return all;
+}
+
 OwnWords in_own_words(const Program& program, const std::vector<std::string>& arguments) {
   const auto serves = [&](const OtherTool& tool) { return tool.is_for(program.name); };
   const auto& tools = other_tools();
@@ -195,7 +242,7 @@ OwnWords in_own_words(const Program& program, const std::vector<std::string>& ar
       std::any_of(tools.begin(), tools.end(), [&](const OtherTool& tool) { return serves(tool) && tool.has_server; });
   OwnWords own;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const std::string& text = arguments[i];
+    const std::string text = respelled(program, arguments[i]);
     const bool is_option = text.size() > 1 && text.front() == '-';
     if (!is_option && has_server) refuse_server(program, text);
     const Argument argument = split(text);
