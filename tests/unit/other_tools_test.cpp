@@ -304,4 +304,18 @@ TEST(OtherTools, AreAmongTheNearestNames) {
   EXPECT_EQ(refusal(kAllReduce, "--lenght 8").find("iperf3"), std::string::npos) << "a tool of other programs";
 }
 
+TEST(OtherTools, AreNoValues) {
+  EXPECT_EQ(refusal(kTcpBw, "-u -b 1G"),
+            "-u,--unalign needs a value, and was given the option '-b'; -u of iperf3: UDP and SCTP are not measured "
+            "here; --help says which");
+  EXPECT_NE(refusal(kTcpBw, "-N -e 8").find("; -N of iperf3 changes nothing here: "), std::string::npos);
+  EXPECT_NE(refusal(kTcpBw, "--json -e 8").find("; --json of iperf3: records go to a file"), std::string::npos);
+  EXPECT_NE(refusal(kSendRecvBw, "-c -m 8:8").find("was given the option '-m'; -c of OSU changes nothing"),
+            std::string::npos);
+  EXPECT_EQ(refusal(kTcpBw, "-P -t 10"),
+            "-P of iperf3 needs a value, and was given the option '-t'; --help says which");
+  EXPECT_EQ(refusal(kTcpBw, "-P -1"), "-1 is too small; --streams is at least 1");
+  EXPECT_EQ(parsed(kTcpBw, "--label - -n 4").label, "-");
+}
+
 }  // namespace other_tools_test

@@ -35,17 +35,18 @@ const Option* own_option(const Program& program, std::string_view name) {
   return nullptr;
 }
 
-/// True if the argument after `text`, an option of the program, is its value; of letters together, the last one's.
-bool takes_next(const Program& program, std::string_view text) {
-  if (text.starts_with("--")) {
-    const Option* option = text.find('=') == std::string_view::npos ? own_option(program, text) : nullptr;
-    return option != nullptr && !option->value_name.empty();
-  }
+/// The option of the program in `text` whose value is the next argument; of letters together, the last one's.
+const Option* waits_for_value(const Program& program, std::string_view text) {
+  const auto with_value = [&](std::string_view name) {
+    const Option* option = own_option(program, name);
+    return option == nullptr || option->value_name.empty() ? nullptr : option;
+  };
+  if (text.starts_with("--")) return text.find('=') == std::string_view::npos ? with_value(text) : nullptr;
   for (std::size_t i = 1; i < text.size(); ++i) {
-    const Option* option = own_option(program, fmt::format("-{}", text[i]));
-    if (option != nullptr && !option->value_name.empty()) return i + 1 == text.size();
+    const Option* option = with_value(fmt::format("-{}", text[i]));
+    if (option != nullptr) return i + 1 == text.size() ? option : nullptr;
   }
-  return false;
+  return nullptr;
 }
 
 /// An option of another tool, and the tool.
@@ -182,6 +183,25 @@ std::string effect_of(const OtherOption& option, std::string_view program) {
   return fmt::format("{}{}", reading == Reading::kDropped ? "left out here: " : "", words);
 }
 
+/// Refuses a value that is an option of the program or of its tools. Numbers below 0 are none. `whose`: the option that
+/// needs the value; `meaning`: of its name in other tools.
+void refuse_option_as_value(const Program& program, std::string_view whose, std::string_view value,
+                            std::string_view meaning) {
+  constexpr std::string_view kNumbers = "0123456789.";
+  if (value.size() < 2 || value.front() != '-' || kNumbers.find(value[1]) != std::string_view::npos) return;
+  const auto serves = [&](const OtherTool& tool) { return tool.is_for(program.name); };
+  if (!has_option(program, value) && find(value, serves).option == nullptr) return;
+  throw UsageError(
+      fmt::format("{} needs a value, and was given the option '{}'{}; --help says which", whose, value, meaning));
+}
+
+/// The first two names of an option: `-b,--minbytes`.
+std::string_view typed_name(const Option& option) {
+  const std::string_view names = option.names;
+  const std::size_t first = names.find(',');
+  return names.substr(0, first == std::string_view::npos ? first : names.find(',', first + 1));
+}
+
 [[noreturn]] void refuse_server(const Program& program, std::string_view word) {
   throw UsageError(
       fmt::format("stray argument '{}'; one command starts both ends, and neither is a server: mpirun -np 2 --host "
@@ -249,7 +269,10 @@ OwnWords in_own_words(const Program& program, const std::vector<std::string>& ar
     const bool last = i + 1 == arguments.size();
     if (!is_option || has_option(program, argument.name)) {
       own.arguments.push_back(text);
-      if (is_option && !last && takes_next(program, text)) own.arguments.push_back(arguments[++i]);
+      const Option* waiting = is_option && !last ? waits_for_value(program, text) : nullptr;
+      if (waiting == nullptr) continue;
+      refuse_option_as_value(program, typed_name(*waiting), arguments[i + 1], other_meaning(program, *waiting));
+      own.arguments.push_back(arguments[++i]);
       continue;
     }
     const Found found = find(argument.name, serves);
@@ -261,6 +284,10 @@ OwnWords in_own_words(const Program& program, const std::vector<std::string>& ar
     const bool needs_value = !found.option->value_name.empty() && !argument.value;
     if (needs_value && last && !is_refused(*found.option, program.name)) {
       throw UsageError(fmt::format("{} of {} needs a value", argument.name, found.tool->name));
+    }
+    if (needs_value && !last && !is_refused(*found.option, program.name)) {
+      const std::string whose = fmt::format("{} of {}", argument.name, found.tool->name);
+      refuse_option_as_value(program, whose, arguments[i + 1], "");
     }
     const std::string value(needs_value && !last ? arguments[++i] : std::string(argument.value.value_or("")));
     add(program, found, argument.name, value, own);
@@ -279,6 +306,8 @@ std::string other_meaning(const Program& program, const Option& option) {
     if (other == nullptr) continue;
     const bool mapped = other->reading == Reading::kMapped && missing_option(program, other->ours).empty();
     if (mapped) text += fmt::format("; {} of {} is {} here", name, tool->name, other->ours);
+    if (other->reading == Reading::kDropped && !usual)
+      text += fmt::format("; {} of {} changes nothing here: {}", name, tool->name, other->ours);
     // The reason of a refusal helps only where no tool means what the program does.
     if (other->reading == Reading::kRefused && !usual)
       text += fmt::format("; {} of {}: {}", name, tool->name, other->ours);
