@@ -195,7 +195,8 @@ TEST(OtherTools, AreReadAsOursOrRefusedWithTheReason) {
             ++readers;
           } else if (message.empty()) {
             if (option.ours != "--version") {
-              EXPECT_EQ(in_own_words(program, line_of(program, option, name)).notices.size(), 1U) << name;
+              const std::size_t notices = option.usual.empty() ? 1 : 2;
+              EXPECT_EQ(in_own_words(program, line_of(program, option, name)).notices.size(), notices) << name;
             }
             ++readers;
           } else {
@@ -316,6 +317,36 @@ TEST(OtherTools, AreNoValues) {
             "-P of iperf3 needs a value, and was given the option '-t'; --help says which");
   EXPECT_EQ(refusal(kTcpBw, "-P -1"), "-1 is too small; --streams is at least 1");
   EXPECT_EQ(parsed(kTcpBw, "--label - -n 4").label, "-");
+}
+
+TEST(OtherTools, HavePlacesOfBuffers) {
+  EXPECT_EQ(parsed(kSendRecvBw, "-m 8:8 H H").memory, MemoryKind::kHost);
+  EXPECT_EQ(in_own_words(kSendRecvBw, words("D D")).arguments, (std::vector<std::string>{"--memory", "cuda"}));
+  EXPECT_EQ(in_own_words(kSendRecvBw, words("D D")).notices,
+            (std::vector<std::string>{"D of OSU is read as --memory cuda"}));
+  EXPECT_EQ(refusal(kSendRecvBw, "-m 8:8 D H"),
+            "D H of OSU: the buffers of both ranks are in one kind of memory here; give one, or --memory");
+  EXPECT_NE(refusal(kSendRecvBw, "M M").find("M of OSU: managed memory is not measured here"), std::string::npos);
+  EXPECT_EQ(refusal(kSendRecvBw, "-d rocm"), "-d rocm of OSU: GPU memory is CUDA's here: --memory cuda");
+  EXPECT_EQ(refusal(kSendRecvBw, "x"), "stray argument 'x'; --help says what may be given");
+  EXPECT_EQ(in_own_words(kSendRecvBw, words("--mem-limit 1G")).notices.size(), 1U);
+}
+
+TEST(OtherTools, MeasureTheirOneSizeForTheirTime) {
+  const Options alone = parsed(kTcpBw, "-P 2 -t 1");
+  EXPECT_EQ(alone.sizes.min_bytes, 128U << 10);
+  EXPECT_EQ(alone.sizes.max_bytes, 128U << 10);
+  EXPECT_EQ(in_own_words(kTcpBw, words("-t 1")).notices,
+            (std::vector<std::string>{"-t of iperf3 is read as --time-budget 1",
+                                      "iperf3 measures one size, and none is given: --minbytes 128K --maxbytes 128K is "
+                                      "added"}));
+  for (const char* line : {"-t 1 -b8 -e 1M", "--minbytes=8 -t 1 --maxbytes=1M", "--time 1 -b 8 --maxbytes 1M"}) {
+    const Options ours = parsed(kTcpBw, line);
+    EXPECT_EQ(ours.sizes.min_bytes, 8U) << line;
+    EXPECT_EQ(ours.sizes.max_bytes, 1U << 20) << line;
+  }
+  EXPECT_EQ(parsed(kTcpBw, "-t 1 -l 64").sizes.max_bytes, 64U);
+  EXPECT_EQ(parsed(kTcpBw, "--time-budget 1").sizes.max_bytes, kTcpBw.defaults.sizes.max_bytes) << "ours";
 }
 
 }  // namespace other_tools_test

@@ -26,10 +26,17 @@ std::string where_lacking(const OtherOption& option) {
   return text;
 }
 
+std::string replacement(const OtherOption& option) {
+  std::string text = fmt::format("`{}`", option.ours);
+  if (!option.usual.empty()) text += fmt::format(", and where no size is given `{}`", option.usual);
+  if (option.allowed.values.empty()) return text;
+  return text + fmt::format(". Other values than {} are refused: {}", option.allowed.values, option.allowed.otherwise);
+}
+
 std::string what_happens(const OtherOption& option) {
   switch (option.reading) {
     case Reading::kSame: return "the same" + where_lacking(option);
-    case Reading::kMapped: return fmt::format("`{}`", option.ours);
+    case Reading::kMapped: return replacement(option);
     case Reading::kDropped: return fmt::format("left out: {}", option.ours);
     case Reading::kRefused: return fmt::format("refused: {}", option.ours);
   }

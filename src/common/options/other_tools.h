@@ -27,15 +27,24 @@ struct Lack {
   std::string_view reason{};            ///< kRefused: ends with the advice
 };
 
+/// Values of an option of another tool that ours has too.
+struct Allowed {
+  std::string_view values{};     ///< `cuda,host`; empty: all
+  std::string_view otherwise{};  ///< why others are refused
+};
+
 /// Options of another tool that are treated alike.
 struct OtherOption {
   Reading reading = Reading::kSame;
-  std::string_view names;       ///< `-x,--gid-index`; of several options with one reason: all of them
+  std::string_view
+      names;  ///< `-x,--gid-index`, or words without dashes; of several options with one reason: all of them
   std::string_view value_name;  ///< empty for flags
   /// Mapped: our options, in which VALUE, or MIN and MAX of `[MIN:]MAX`, stand for what was given. Dropped and refused:
   /// the reason, and our way of saying it.
   std::string_view ours;
   std::array<Lack, 2> lacks{};  ///< of options that are the same; the first that has the program counts
+  Allowed allowed{};            ///< of options that are replaced
+  std::string_view usual{};     ///< of options that are replaced: ours that are added where no message size is given
 };
 
 struct OtherTool {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -144,6 +145,10 @@ void add(const Program& program, const Found& found, std::string_view typed, std
   if (const std::string_view missing = missing_option(program, option->ours); !missing.empty()) {
     throw UsageError(fmt::format("{} is {} here, which {} does not have; leave it out", whose, missing, program.name));
   }
+  const std::vector<std::string_view> allowed = names_in(option->allowed.values);
+  if (!allowed.empty() && std::find(allowed.begin(), allowed.end(), value) == allowed.end()) {
+    throw UsageError(fmt::format("{} {} of {}: {}", typed, value, tool->name, option->allowed.otherwise));
+  }
   const std::vector<std::string> words = filled(option->ours, value);
   std::string line;
   for (const std::string& word : words) line += " " + word;
@@ -218,6 +223,100 @@ void refuse_option_elsewhere(const Program& program, std::string_view name) {
                                name, found.tool->name, found.tool->programs, program.name));
 }
 
+/// A command line, from its first argument to the last.
+class Translation {
+ public:
+  Translation(const Program& program, const std::vector<std::string>& arguments)
+      : program_(program), arguments_(arguments) {}
+
+  OwnWords made() {
+    while (at_ < arguments_.size() && read(respelled(program_, arguments_[at_]))) ++at_;
+    // From an unknown option on, which the parser refuses.
+    own_.arguments.insert(own_.arguments.end(), arguments_.begin() + static_cast<std::ptrdiff_t>(at_),
+                          arguments_.end());
+    add_usual_sizes();
+    return std::move(own_);
+  }
+
+ private:
+  [[nodiscard]] bool last() const { return at_ + 1 == arguments_.size(); }
+
+  /// Reads an argument and its value; false: an unknown option.
+  bool read(const std::string& text) {
+    const auto serves = [this](const OtherTool& tool) { return tool.is_for(program_.name); };
+    if (text.size() < 2 || text.front() != '-') return read_word(text, find(text, serves));
+    const Argument argument = split(text);
+    if (has_option(program_, argument.name)) return read_own(text);
+    const Found found = find(argument.name, serves);
+    if (found.option == nullptr) refuse_option_elsewhere(program_, argument.name);
+    if (found.option == nullptr || is_unread(*found.option, program_.name)) return false;
+    add(program_, found, argument.name, value_of(found, argument), own_);
+    if (!found.option->usual.empty()) usual_ = found;
+    return true;
+  }
+
+  /// An argument without dashes: a place of buffers of OSU, or a stray one.
+  bool read_word(const std::string& word, const Found& found) {
+    const auto& tools = other_tools();
+    const bool has_server = std::any_of(tools.begin(), tools.end(), [this](const OtherTool& tool) {
+      return tool.is_for(program_.name) && tool.has_server;
+    });
+    if (has_server) refuse_server(program_, word);
+    if (found.option == nullptr) {
+      own_.arguments.push_back(word);
+      return true;
+    }
+    if (!word_.empty() && word_ != word) {
+      throw UsageError(
+          fmt::format("{} {} of {}: the buffers of both ranks are in one kind of memory here; give one, or "
+                      "--memory",
+                      word_, word, found.tool->name));
+    }
+    if (word_.empty()) add(program_, found, word, "", own_);
+    word_ = word;
+    return true;
+  }
+
+  bool read_own(const std::string& text) {
+    own_.arguments.push_back(text);
+    const Option* waiting = last() ? nullptr : waits_for_value(program_, text);
+    if (waiting == nullptr) return true;
+    refuse_option_as_value(program_, typed_name(*waiting), arguments_[at_ + 1], other_meaning(program_, *waiting));
+    own_.arguments.push_back(arguments_[++at_]);
+    return true;
+  }
+
+  /// The value of another tool's option; empty for flags, and where a refused one has none.
+  std::string value_of(const Found& found, const Argument& argument) {
+    if (found.option->value_name.empty() || argument.value) return std::string(argument.value.value_or(""));
+    if (is_refused(*found.option, program_.name)) return "";
+    const std::string whose = fmt::format("{} of {}", argument.name, found.tool->name);
+    if (last()) throw UsageError(whose + " needs a value");
+    refuse_option_as_value(program_, whose, arguments_[at_ + 1], "");
+    return arguments_[++at_];
+  }
+
+  void add_usual_sizes() {
+    if (usual_.option == nullptr) return;
+    for (const std::string& text : own_.arguments) {
+      const Option* option = own_option(program_, split(text).name);
+      if (option != nullptr && option->group == OptionGroup::kSizes) return;
+    }
+    const std::string_view sizes = usual_.option->usual;
+    own_.notices.push_back(
+        fmt::format("{} measures one size, and none is given: {} is added", usual_.tool->name, sizes));
+    const std::vector<std::string> words = filled(sizes, "");
+    own_.arguments.insert(own_.arguments.end(), words.begin(), words.end());
+  }
+
+  const Program& program_;
+  const std::vector<std::string>& arguments_;
+  std::size_t at_ = 0;
+  std::string word_;  ///< the first argument without dashes
+  Found usual_;       ///< the option of a tool that has a usual size
+  OwnWords own_;
+};
+
 }  // namespace
 
 std::vector<std::string_view> names_in(std::string_view names) {
@@ -256,43 +355,7 @@ std::vector<OtherName> other_names(const Program& program) {
 }
 
 OwnWords in_own_words(const Program& program, const std::vector<std::string>& arguments) {
-  const auto serves = [&](const OtherTool& tool) { return tool.is_for(program.name); };
-  const auto& tools = other_tools();
-  const bool has_server =
-      std::any_of(tools.begin(), tools.end(), [&](const OtherTool& tool) { return serves(tool) && tool.has_server; });
-  OwnWords own;
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const std::string text = respelled(program, arguments[i]);
-    const bool is_option = text.size() > 1 && text.front() == '-';
-    if (!is_option && has_server) refuse_server(program, text);
-    const Argument argument = split(text);
-    const bool last = i + 1 == arguments.size();
-    if (!is_option || has_option(program, argument.name)) {
-      own.arguments.push_back(text);
-      const Option* waiting = is_option && !last ? waits_for_value(program, text) : nullptr;
-      if (waiting == nullptr) continue;
-      refuse_option_as_value(program, typed_name(*waiting), arguments[i + 1], other_meaning(program, *waiting));
-      own.arguments.push_back(arguments[++i]);
-      continue;
-    }
-    const Found found = find(argument.name, serves);
-    if (found.option == nullptr || is_unread(*found.option, program.name)) {
-      if (found.option == nullptr) refuse_option_elsewhere(program, argument.name);
-      own.arguments.insert(own.arguments.end(), arguments.begin() + static_cast<std::ptrdiff_t>(i), arguments.end());
-      return own;  // an unknown option, which the parser refuses
-    }
-    const bool needs_value = !found.option->value_name.empty() && !argument.value;
-    if (needs_value && last && !is_refused(*found.option, program.name)) {
-      throw UsageError(fmt::format("{} of {} needs a value", argument.name, found.tool->name));
-    }
-    if (needs_value && !last && !is_refused(*found.option, program.name)) {
-      const std::string whose = fmt::format("{} of {}", argument.name, found.tool->name);
-      refuse_option_as_value(program, whose, arguments[i + 1], "");
-    }
-    const std::string value(needs_value && !last ? arguments[++i] : std::string(argument.value.value_or("")));
-    add(program, found, argument.name, value, own);
-  }
-  return own;
+  return Translation(program, arguments).made();
 }
 
 std::string other_meaning(const Program& program, const Option& option) {
