@@ -388,4 +388,18 @@ TEST(Moderation, IsPerftestsUnlessAskedForAndHalfOfTheDepthAtMost) {
   EXPECT_EQ(moderation_of(options, 1 << 20, 8), 4);
 }
 
+TEST(RdmaOptions, MayBeHexadecimal) {
+  const RdmaOptions rdma = parsed(kWriteBw, "--tclass 0x6a -S 0X3 --flow_label 0xfffff,7,0x1 --pkey_index 0x10").rdma;
+  EXPECT_EQ(rdma.traffic_class, 106);
+  EXPECT_EQ(rdma.service_level, 3);
+  EXPECT_EQ(rdma.flow_labels, (std::vector<std::int64_t>{0xfffff, 7, 1}));
+  EXPECT_EQ(rdma.partition, 16);
+  EXPECT_EQ(parsed(kWriteBw, "-T 0x6a").rdma.traffic_class, 106) << "of perftest";
+  EXPECT_EQ(parsed(kWriteLat, "--background bw --background-tclass 0xff").rdma.background_traffic_class, 255);
+  EXPECT_EQ(refusal(kWriteBw, "--tclass 0x100"), "256 is too large; --tclass is at most 255");
+  for (const char* line : {"--tclass 0x", "--tclass 6a", "--tclass 0x6g", "--tclass -0x6", "--flow-label 1,,0x2"}) {
+    EXPECT_NE(refusal(kWriteBw, line).find("is not a whole number"), std::string::npos) << line;
+  }
+}
+
 }  // namespace rdma_options_test

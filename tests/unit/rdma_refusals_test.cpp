@@ -189,4 +189,11 @@ TEST(RdmaRefusals, AcceptWhatOnlyLooksLikeABadCombination) {
   EXPECT_NO_THROW((void)parsed(kSendBw, "-s 64K -I 4096"));
 }
 
+TEST(RdmaRefusals, OfBurstsKeepThemInTheQueues) {
+  EXPECT_EQ(
+      refusal(kWriteBw, "--rate-limit 8 -t 4 -q 2 --burst-size 9"),
+      "--burst-size 9 starts more messages at once than -t 4 and -q 2 have room for; lower it, or raise -t or -q");
+  EXPECT_EQ(parsed(kWriteBw, "--rate-limit 8 -t 4 -q 2 --burst-size 8").rdma.burst, 8);
+}
+
 }  // namespace rdma_refusals_test

@@ -1,6 +1,9 @@
 #include "common/options/verbs_programs.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -57,6 +60,30 @@ Accessors integer_or_none(std::optional<std::int64_t> RdmaOptions::*member, std:
             const auto& value = options.rdma.*member;
             return value ? fmt::format("{}", *value) : std::string();
           }};
+}
+
+/// Numbers between commas in decimal; what is not hexadecimal, such as 0x6a, stays as it is.
+std::string in_decimal(std::string_view text) {
+  std::string decimal;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::string_view number = text.substr(at, text.find(',', at) - at);
+    const bool prefixed = number.starts_with("0x") || number.starts_with("0X");
+    std::uint32_t value = 0;
+    const auto [end, problem] =
+        std::from_chars(number.data() + (prefixed ? 2 : 0), number.data() + number.size(), value, 16);
+    const bool whole = prefixed && problem == std::errc() && end == number.data() + number.size();
+    decimal += (at > 0 ? "," : "") + (whole ? fmt::to_string(value) : std::string(number));
+    at += number.size() + 1;
+  }
+  return decimal;
+}
+
+/// The same, also of hexadecimal numbers, which perftest reads.
+Accessors or_hexadecimal(Accessors accessors) {
+  accessors.set = [set = std::move(accessors.set)](Options& options, std::string_view text) {
+    set(options, in_decimal(text));
+  };
+  return accessors;
 }
 
 Accessors depth() {
@@ -136,15 +163,15 @@ OptionSet addresses() {
           option(kRdma, "-m,--mtu", "BYTES", "path MTU, 256 to 4096; default: the largest of both ports",
                  choice(&RdmaOptions::mtu, "path MTU", kMtus)),
           option(kRdma, "-S,--sl", "N", "service level, 0 to 15",
-                 integer(&RdmaOptions::service_level, "-S (service level)", 0, 15)),
+                 or_hexadecimal(integer(&RdmaOptions::service_level, "-S (service level)", 0, 15))),
           option(kRdma, "--tclass", "N", "traffic class, 0 to 255",
-                 integer(&RdmaOptions::traffic_class, "--tclass", 0, 255)),
+                 or_hexadecimal(integer(&RdmaOptions::traffic_class, "--tclass", 0, 255))),
           option(kRdma, "--flow_label,--flow-label", "LABELS",
                  "flow labels of the queue pairs in turn, such as 1,2,3; switches choose paths by them (ECMP)",
-                 integers(&RdmaOptions::flow_labels, "--flow-label", 0, kLargestFlowLabel)),
+                 or_hexadecimal(integers(&RdmaOptions::flow_labels, "--flow-label", 0, kLargestFlowLabel))),
           option(kRdma, "--pkey_index,--pkey-index", "N",
                  "index in the port's partition table; default: that of a partition of both ends",
-                 integer_or_none(&RdmaOptions::partition, "--pkey-index", 65535)),
+                 or_hexadecimal(integer_or_none(&RdmaOptions::partition, "--pkey-index", 65535))),
           option(kRdma, "-u,--qp-timeout", "N", "send again after 4.096 us x 2^N without an acknowledgement; 0: never",
                  integer(&RdmaOptions::acknowledge_timeout, "-u (timeout)", 0, 31)),
           option(kRdma, "--retry_count,--retry-count", "N", "send again so many times, 0 to 7",
@@ -172,7 +199,7 @@ OptionSet queues_of_bandwidth() {
       option(kRdma, "-t,--tx-depth", "N", "requests in flight per queue pair", depth()),
       option(kRdma, "-l,--post_list,--post-list", "N", "requests posted with one call",
              integer(&RdmaOptions::post_list, "-l (post list)", 1, kMostRequests)),
-      option(kRdma, "-Q,--cq-mod", "N", "signal one request in N, at most half of -t; default: 100, above 8 KiB 1",
+      option(kRdma, "-Q,--cq-mod", "N", "signal one request in N, limited to half of -t; default: 100, above 8 KiB 1",
              integer_or_unset(&RdmaOptions::moderation, "-Q (requests a signal)", kMostRequests)),
       option(kRdma, "--rate_limit,--rate-limit", "GBITS", "start messages at no more than this rate, in Gb/s",
              rate_limit()),
@@ -229,9 +256,9 @@ OptionSet background() {
                  "load on the ports meanwhile: bw (a stream of writes from the first rank to the second) or none",
                  choice(&RdmaOptions::background, "load", kBackgrounds)),
           option(kRdma, "--background-sl", "N", "service level of that stream; default: -S",
-                 integer_or_none(&RdmaOptions::background_service_level, "--background-sl", 15)),
+                 or_hexadecimal(integer_or_none(&RdmaOptions::background_service_level, "--background-sl", 15))),
           option(kRdma, "--background-tclass", "N", "traffic class of that stream; default: --tclass",
-                 integer_or_none(&RdmaOptions::background_traffic_class, "--background-tclass", 255))};
+                 or_hexadecimal(integer_or_none(&RdmaOptions::background_traffic_class, "--background-tclass", 255)))};
 }
 
 OptionSet cpu_frequency() {
@@ -295,6 +322,11 @@ void check_queue_depths(const RdmaOptions& rdma, bool latency) {
     throw UsageError(
         fmt::format("-Q {} is above -t {}: a queue would be full before a request is signaled; lower -Q or raise -t",
                     rdma.moderation, most));
+  }
+  if (rdma.burst > most * rdma.queue_pairs) {
+    throw UsageError(fmt::format(
+        "--burst-size {} starts more messages at once than -t {} and -q {} have room for; lower it, or raise -t or -q",
+        rdma.burst, most, rdma.queue_pairs));
   }
 }
 
