@@ -26,6 +26,9 @@ class Connections(GuestTest):
         self.assertEqual(list(steps), [(pair, step) for pair in range(pairs) for step in STEPS])
         rows = [line for line in result.stdout.splitlines() if re.match(r"\s*\d", line)]
         self.assertEqual([row.split()[1] for row in rows], STEPS * pairs)
+        ran_on, = lines[-1]["processors"]
+        self.assertRegex(ran_on, r"^Processors: host \S+: " + ", ".join(f"rank {rank} on .*" for rank in range(2 * pairs)))
+        self.assertIn(f"# {ran_on}\n", result.stdout)
         return steps
 
     def check_step(self, step, connections):

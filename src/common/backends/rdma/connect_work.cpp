@@ -19,6 +19,7 @@
 #include "common/engine/pair_plan.h"
 #include "common/engine/setup.h"
 #include "common/host/identity.h"
+#include "common/processors/processor_meter.h"
 #include "common/ranks/agreement.h"
 #include "common/ranks/exchange.h"
 #include "common/watch/watchdog.h"
@@ -145,16 +146,20 @@ class ConnectWork final : public Work {
 
   [[nodiscard]] Ending measure(const Context& /*context*/) override {
     heartbeat_.enter(Phase::kMeasure);
+    ProcessorMeter processors(*setup_.team, setup_.placed, 1, true);
     world().barrier();
-    const std::vector<ConnectRow> rows = all_rows(world(), make_connections());
+    const std::vector<ConnectRow> rows = all_rows(world(), make_connections(processors));
+    const ProcessorReport ran_on = processors.report();
     heartbeat_.enter(Phase::kReport);
     for (const ConnectRow& row : rows) outputs_->record(row);
-    return conclude_connections(rows);
+    Ending ending = conclude_connections(rows);
+    ran_on.add_to(ending);
+    return ending;
   }
 
  private:
-  /// Makes this side's part of its pair's connections.
-  [[nodiscard]] ConnectRow make_connections() {
+  /// Makes this side's part of its pair's connections, and notes where it runs after each phase of them.
+  [[nodiscard]] ConnectRow make_connections(ProcessorMeter& processors) {
     const RdmaOptions& rdma = setup_.options.rdma;
     const rdma_cm::SideSettings settings{rdma.transport,
                                          static_cast<std::uint32_t>(rdma.messages),
@@ -171,6 +176,7 @@ class ConnectWork final : public Work {
     AgreementWatch watch([this](const std::string& text) { end_without_peer(text); });
     const auto agree = [&](const rdma_cm::Problem& own) {
       heartbeat_.tick();
+      processors.note();  // before a wait for the other side moves it
       arm(watch, setup_, own);
       rdma_cm::Problem agreed = agree_in_pair(setup_.team->group(), own);
       watch.disarm();
