@@ -148,6 +148,7 @@ TYPES = {
         "busbw_gb_per_s": float,
         "message_rate_per_s": (float, None),
         "directions_gb_per_s": ([float], None),
+        "queue_pairs_gb_per_s": ([float], None),
         "retransmitted_segments": ([int], None),
         "lost_messages": (int, None),
         "background_gb_per_s": (float, None),

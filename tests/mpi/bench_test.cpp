@@ -41,6 +41,7 @@ class LosingSession final : private test::IdleBackend, public test::HostSession 
   [[nodiscard]] TransportCounters counters() const override {
     const std::uint64_t count = ++times_asked_ * static_cast<std::uint64_t>(rank_ + 1);
     TransportCounters counted{.retransmitted_segments = count, .lost_messages = count};
+    counted.messages_by_queue_pair = {count, 3 * count};
     if (rank_ > 0) return counted;
     counted.background_bytes = 1000 * count;
     counted.background_time = 0.5 * static_cast<double>(count);
@@ -310,6 +311,8 @@ TEST_F(Losses, CountsWhatWasSentAgainDuringEachVisit) {
       EXPECT_EQ(row.out_of_place->retransmitted, expected);
       EXPECT_EQ(row.in_place->retransmitted, expected);
       EXPECT_EQ(row.out_of_place->background_rate, 2000);
+      const double busbw = row.out_of_place->busbw;
+      EXPECT_EQ(row.out_of_place->queue_pairs, (std::vector<double>{0.25 * busbw, 0.75 * busbw}));
     }
   }
 }
@@ -363,6 +366,7 @@ TEST_F(Losses, DoesNotCountWhatTheLibraryDoesNotTell) {
   for (const Row& row : result.log.rows) {
     EXPECT_TRUE(row.out_of_place->retransmitted.empty());
     EXPECT_FALSE(row.out_of_place->background_rate.has_value());
+    EXPECT_TRUE(row.out_of_place->queue_pairs.empty());
   }
 }
 

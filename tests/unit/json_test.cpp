@@ -263,6 +263,7 @@ TEST(JsonLines, OfARowHoldTheFiguresOfMessagesWhereThereAreAny) {
   Written<JsonLinesSink> file;
   Row row = example_row();
   row.out_of_place->message_rate = 0.25;  // one takes 4 s
+  row.out_of_place->queue_pairs = {22e9, 1.5e9};
   row.out_of_place->directions = {12e9, 11.5e9};
   row.out_of_place->retransmitted = {7, 0};
   row.out_of_place->summary.jitter = 3e-6;
@@ -281,6 +282,8 @@ TEST(JsonLines, OfARowHoldTheFiguresOfMessagesWhereThereAreAny) {
   EXPECT_DOUBLE_EQ(line["out_of_place"]["jitter_us"].get<double>(), 3);
   EXPECT_TRUE(line["in_place"]["message_rate_per_s"].is_null());
   EXPECT_TRUE(line["in_place"]["directions_gb_per_s"].is_null());
+  EXPECT_EQ(line["out_of_place"]["queue_pairs_gb_per_s"], (Json{22.0, 1.5}));
+  EXPECT_TRUE(line["in_place"]["queue_pairs_gb_per_s"].is_null());
   EXPECT_EQ(line["out_of_place"]["retransmitted_segments"], (Json{7, 0}));
   EXPECT_TRUE(line["in_place"]["retransmitted_segments"].is_null());
 }

@@ -64,6 +64,7 @@ Measurement distinct_measurement(Numbers& numbers) {
   measured.busbw = numbers.time();
   measured.message_rate = numbers.time();
   measured.directions = {numbers.time(), numbers.time()};
+  measured.queue_pairs = {numbers.time(), numbers.time(), numbers.time()};
   measured.retransmitted = {numbers.next<std::uint64_t>(), numbers.next<std::uint64_t>()};
   measured.iterations = numbers.next<std::int64_t>();
   measured.operations_per_sample = numbers.next<std::int64_t>();
@@ -167,6 +168,7 @@ void expect_same(const std::optional<Measurement>& a, const std::optional<Measur
     EXPECT_EQ(a->nics[i].sent, b->nics[i].sent);
     EXPECT_EQ(a->nics[i].received, b->nics[i].received);
   }
+  EXPECT_EQ(a->queue_pairs, b->queue_pairs);
   EXPECT_EQ(a->background_rate, b->background_rate);
   EXPECT_EQ(a->lost, b->lost);
   EXPECT_EQ(a->samples, b->samples);
@@ -213,6 +215,7 @@ TEST(RowPacking, KeepsWhatIsNotThere) {
   measured.background_rate.reset();
   measured.lost.reset();
   measured.directions.clear();
+  measured.queue_pairs.clear();
   measured.retransmitted.clear();
   measured.nics.clear();
   measured.samples.clear();

@@ -6,9 +6,11 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "common/backends/verbs/background_stream.h"
 #include "common/core/clock.h"
@@ -69,6 +71,18 @@ TEST_F(VerbsSessionTest, WarnsOfAFlagWhereAnEndDoesNotKeepTheOrder) {
               std::string::npos)
         << pair.rank(rank).route();
   }
+}
+
+TEST_F(VerbsSessionTest, CountsTheMessagesOfEachQueuePairOfAStream) {
+  settings_.latency = false;
+  Pair alone(settings_);
+  send_one(alone);
+  EXPECT_TRUE(alone.rank(0).counters().messages_by_queue_pair.empty()) << "one carries everything";
+  settings_.options.queue_pairs = 2;
+  Pair pair(settings_);
+  for (int i = 0; i < 3; ++i) send_one(pair);
+  EXPECT_EQ(pair.rank(0).counters().messages_by_queue_pair, (std::vector<std::uint64_t>{3, 0})) << "one at a time";
+  EXPECT_EQ(pair.rank(1).counters().messages_by_queue_pair, (std::vector<std::uint64_t>{0, 0}));
 }
 
 /// A stream between the sessions of a pair, which must outlive it.

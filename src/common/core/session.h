@@ -83,8 +83,10 @@ class ChoiceObserver {
 struct TransportCounters {
   std::optional<std::uint64_t> retransmitted_segments{};  ///< TCP segments that this process sent again
   std::optional<std::uint64_t> lost_messages{};           ///< messages that should have arrived here and did not
-  std::optional<std::uint64_t> background_bytes{};        ///< of the stream that this process keeps up beside messages
-  std::optional<Seconds> background_time{};               ///< since that stream began
+  /// RDMA with several queue pairs: messages of this process that were carried out, by queue pair; else empty.
+  std::vector<std::uint64_t> messages_by_queue_pair{};
+  std::optional<std::uint64_t> background_bytes{};  ///< of the stream that this process keeps up beside messages
+  std::optional<Seconds> background_time{};         ///< since that stream began
 };
 
 /// The path between a process's memory and its adapter, as far as it was examined.

@@ -371,6 +371,7 @@ Measurement Bench::conclude(Subject& subject) {
   measured.rank_times = times_of_all_ranks(subject);
   if (test_.traits().figure == Figure::kBothWays) measured.directions = directions(subject);
   measured.retransmitted = retransmitted_by_rank(subject);
+  measured.queue_pairs = shares_of_queue_pairs(subject);
   const auto& lost = subject.counted.lost_messages;
   if (lost) measured.lost = team_.group().sum(static_cast<std::int64_t>(*lost));
   measured.nics = nics_.by_host(subject.nics);
@@ -386,6 +387,7 @@ Measurement Bench::conclude(Subject& subject) {
   const double arrived = arrived_share(subject, measured);
   measured.algbw = algorithm_bandwidth(counted, time) * arrived;
   measured.busbw = measured.algbw * test_.bus_factor(ranks);
+  for (double& share : measured.queue_pairs) share *= measured.busbw;
   if (test_.traits().figure != Figure::kCollective) {
     measured.message_rate = arrived * algorithm_bandwidth(test_.counted_share(ranks), time);
   }
@@ -431,6 +433,18 @@ std::vector<double> Bench::directions(const Subject& subject) const {
   for (const Seconds time : times) rates.push_back(static_cast<double>(subject.which.size) / time);
   if (!test_.traits().times_what_it_sends) std::reverse(rates.begin(), rates.end());
   return rates;
+}
+
+/// Of the messages of all ranks, by queue pair, on the group's first process; empty if the library does not count them.
+std::vector<double> Bench::shares_of_queue_pairs(const Subject& subject) const {
+  const std::vector<std::uint64_t>& own = subject.counted.messages_by_queue_pair;
+  if (own.empty()) return {};
+  const std::vector<double> of_ranks = team_.group().gather(std::vector<double>(own.begin(), own.end()));
+  std::vector<double> shares(own.size(), 0.0);
+  for (std::size_t i = 0; i < of_ranks.size(); ++i) shares[i % own.size()] += of_ranks[i];
+  const double all = std::accumulate(shares.begin(), shares.end(), 0.0);
+  for (double& share : shares) share /= std::max(all, 1.0);
+  return shares;
 }
 
 /// By rank, on the group's first process; empty if the library does not count them.

@@ -70,6 +70,7 @@ class Bench {
   [[nodiscard]] std::string first_of_group(const std::string& finding) const;
   [[nodiscard]] int rank_in_job(int rank) const;
   [[nodiscard]] std::vector<double> directions(const Subject& subject) const;
+  [[nodiscard]] std::vector<double> shares_of_queue_pairs(const Subject& subject) const;
   [[nodiscard]] std::vector<std::uint64_t> retransmitted_by_rank(const Subject& subject) const;
   [[nodiscard]] double arrived_share(const Subject& subject, const Measurement& measured) const;
   [[nodiscard]] std::vector<Seconds> times_of_all_ranks(const Subject& subject) const;

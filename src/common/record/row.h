@@ -47,6 +47,7 @@ struct Measurement {
   double busbw = 0;                               ///< bytes per second
   double message_rate = 0;                        ///< messages per second between two ranks; 0 for collectives
   std::vector<double> directions;                 ///< both ways: bytes per second first to second, and back; else empty
+  std::vector<double> queue_pairs;                ///< bytes per second by queue pair, both ways together; or empty
   std::int64_t iterations = 0;                    ///< timed iterations over all epochs
   std::int64_t operations_per_sample = 1;         ///< pipelined: operations between two clock reads
   std::optional<std::uint64_t> wrong;             ///< wrong elements over all ranks; empty: unchecked
@@ -174,12 +175,16 @@ void describe(Form& form, Record& measured) {
   form("algbw_gb_per_s", gb_per_s(measured.algbw), "algorithm bandwidth, as in the table");
   form("busbw_gb_per_s", gb_per_s(measured.busbw), "bus bandwidth, as in the table");
   form("message_rate_per_s", null_if_none(measured.message_rate),
-       "messages per second between two ranks; for both ways, the sum of the directions; null for collectives");
+       "messages per second between two ranks; for both ways, those of both directions over the time until both are "
+       "done; null for collectives");
   form("directions_gb_per_s", null_if_none(gb_per_s(measured.directions)),
-       "both ways: bandwidth from the first rank of the pair to the second, and back");
+       "both ways: bandwidth from the first rank of the pair to the second, and back, each over its own time");
+  form("queue_pairs_gb_per_s", null_if_none(gb_per_s(measured.queue_pairs)),
+       "RDMA bandwidth with several queue pairs: what each carried of `busbw_gb_per_s`, by queue pair, both ways "
+       "together");
   form("retransmitted_segments", null_if_none(measured.retransmitted),
-       "TCP: segments retransmitted during the timed visits, by the first and by the second rank of the pair");
-  form("lost_messages", measured.lost, "RDMA with `-c UD`: messages lost during the timed visits");
+       "TCP: segments retransmitted while messages were timed, by the first and by the second rank of the pair");
+  form("lost_messages", measured.lost, "RDMA with `-c UD`: timed messages that did not arrive, both ways together");
   form("background_gb_per_s", gb_per_s(measured.background_rate), "RDMA with `--background`: bandwidth of that stream");
   describe_checks(form, measured);
   form("epochs", natural(summary.epochs), "number of epochs with samples");

@@ -70,6 +70,15 @@ class Programs(GuestTest):
     def test_queue_pairs(self):
         self.check("rdma_write_bw", "-q", 4, *SMALL_AND_64K, sizes=[8, 65536])
 
+    def test_bandwidth_of_each_queue_pair(self):
+        for program, *arguments in (("rdma_write_bw", ), ("rdma_send_bw", "-b"), ("rdma_send_bw", "-c", "UD")):
+            row = self.measured(program, "-q", 4, "-s", "4K", *arguments)[4096]
+            carried = row["queue_pairs_gb_per_s"]
+            self.assertEqual(len(carried), 4)
+            self.assertGreater(min(carried), 0)
+            self.assertAlmostEqual(sum(carried), row["busbw_gb_per_s"], delta=1e-3 * row["busbw_gb_per_s"])
+        self.assertIsNone(self.measured("rdma_write_bw", "-s", "4K")[4096]["queue_pairs_gb_per_s"])
+
     def test_posting(self):
         """A list of requests, few of them signaled, and inline."""
         self.check("rdma_write_bw", "-l", 4, "-Q", 8, "-t", 32, "-I", 64, *SMALL_AND_64K, sizes=[8, 65536])

@@ -394,7 +394,9 @@ void VerbsSession::release(const std::vector<std::byte*>& blocks) noexcept {
 TransportCounters VerbsSession::counters() const {
   TransportCounters counted;
   if (background_) counted = background_->counters();
-  if (settings_.options.transport == Transport::kUd) counted.lost_messages = backend_->flow().lost();
+  const Flow& flow = backend_->flow();
+  if (settings_.options.transport == Transport::kUd) counted.lost_messages = flow.lost();
+  if (settings_.options.queue_pairs > 1 && !settings_.latency) counted.messages_by_queue_pair = flow.completed();
   return counted;
 }
 
